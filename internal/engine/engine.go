@@ -1,0 +1,152 @@
+// Package engine says what a traffic generator can do, in the words of the runner. internal/engine/stl implements it over TRex's RPC,
+// for TRex and for the software engine alike; internal/engine/sim implements it in memory for tests.
+//
+// An Engine is one generator process with its ports. It is used by one goroutine at a time unless a method says otherwise. Every
+// method honours its context's deadline and returns a wrapped, typed error; none retries what changed the generator's state.
+package engine
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// The ways in which a generator fails that the runner decides on.
+var (
+	// ErrLost: the generator does not answer, or a restarted one does. Its counters are gone; nothing may be concluded from silence.
+	ErrLost = errors.New("generator lost")
+	// ErrTaken: somebody else owns a port, or took it during the run.
+	ErrTaken = errors.New("port is owned by someone else")
+	// ErrIncompatible: what answers is not a generator that we can drive (another API version, another mode).
+	ErrIncompatible = errors.New("incompatible generator")
+	// ErrRefused: the generator understood and said no; the message carries its words.
+	ErrRefused = errors.New("generator refused")
+	// ErrUnresolved: nobody answered for the next hop's address.
+	ErrUnresolved = errors.New("next hop not resolved")
+)
+
+// Engine is one traffic generator.
+type Engine interface {
+	// Describe says what generator this is and which ports it has.
+	Describe(ctx context.Context) (Description, error)
+	// Claim takes the ports and clears what an earlier client left on them: traffic stopped, streams removed, service mode off,
+	// flow control off where the port can, promiscuous off. With force it takes them from another owner; else that is ErrTaken.
+	Claim(ctx context.Context, ports []int, force bool) error
+	// Address gives a port its addresses and finds the next hop's MAC, by ARP or neighbour discovery unless Addressing has it.
+	Address(ctx context.Context, port int, a Addressing) (nextHop MAC, err error)
+	// Load replaces the port's streams. Their rates are relative; Start gives the absolute one.
+	Load(ctx context.Context, port int, streams []stream.Stream) error
+	// Start sets all loads going at one instant, for at most duration: the generator stops by itself then, whatever becomes of us.
+	Start(ctx context.Context, loads []PortLoad, duration time.Duration) error
+	// Update changes the rate of running ports without a gap.
+	Update(ctx context.Context, loads []PortLoad) error
+	// Stop ends the traffic of the ports and returns when it has ended. It is idempotent.
+	Stop(ctx context.Context, ports []int) error
+	// Read takes one reading of the ports' counters. It is safe for concurrent use with every other method.
+	Read(ctx context.Context, ports []int) (Reading, error)
+	// Capture starts to keep what the ports receive (service mode); only for path checks, never under load.
+	Capture(ctx context.Context, ports []int) (Capture, error)
+	// Inject sends the frames (without FCS) once, as they are, out of an idle port.
+	Inject(ctx context.Context, port int, frames [][]byte) error
+	// Latency reads the latency streams' statistics by their flow id; none running: an empty map.
+	Latency(ctx context.Context) (map[uint32]LatencyStats, error)
+	// Release stops, clears and gives back the claimed ports.
+	Release(ctx context.Context) error
+	// Close gives up the connection. It does not stop traffic: Stop and Release do.
+	Close() error
+}
+
+// Capture is a running capture.
+type Capture interface {
+	// Fetch returns the frames received since the last Fetch, in order of arrival; it may be empty.
+	Fetch(ctx context.Context) ([]CapturedFrame, error)
+	// Close ends the capture and service mode.
+	Close(ctx context.Context) error
+}
+
+// MAC is an Ethernet address in its usual lower-case notation ("02:00:00:00:00:01").
+type MAC string
+
+// Description is what a generator says of itself.
+type Description struct {
+	Product   string // "TRex v3.08", "linerate software engine v0.1.0"
+	Server    string // host:port
+	Hostname  string
+	CPUModel  string
+	CoreCount int
+	Ports     []Port
+}
+
+// Port is one of a generator's ports.
+type Port struct {
+	Index   int
+	Name    string // interface name or PCI address
+	Driver  string
+	MAC     MAC
+	Virtual bool          // the speed is not a physical one (veth, virtio, AF_PACKET)
+	Speed   units.BitRate // layer-1 line rate as the port says it; 0 unknown
+	LinkUp  bool
+	Owner   string // "" free
+	// FlowControl is the pause-frame state: "off", "on", or "unknown" where the port can't say.
+	FlowControl string
+}
+
+// Addressing is a port's side of its link.
+type Addressing struct {
+	Local   []netip.Prefix // ours: at most one IPv4 and one IPv6
+	NextHop []netip.Addr   // the DUT's addresses, resolved if NextHopMAC is empty
+	// NextHopMAC, where given, is used as it is and nothing is resolved.
+	NextHopMAC MAC
+	VLAN       uint16 // 0 untagged
+}
+
+// PortLoad is a port's absolute load: packets per second of all its (non-latency) streams together.
+type PortLoad struct {
+	Port int
+	Rate units.PacketRate
+}
+
+// Reading is one reading of counters with the time at which they were read. Counters are cumulative from an unknown start and only
+// differences mean something.
+type Reading struct {
+	// At is the reading's own time: the generator's clock where it has one, else the middle of the request on ours.
+	At time.Duration
+	// Uncertainty is half the time the request took where At is ours; 0 with the generator's clock.
+	Uncertainty time.Duration
+	Ports       map[int]PortCounters
+	// CPUPercent is the busiest sending core's use, as the generator says it; -1 unknown.
+	CPUPercent float64
+	// QueueFull counts retries on a full transmit queue.
+	QueueFull int64
+}
+
+// PortCounters are a port's raw counters, FCS included in bytes.
+type PortCounters struct {
+	Sent          units.Traffic
+	Received      units.Traffic
+	SendErrors    int64 // oerrors
+	ReceiveErrors int64 // ierrors: frames that reached the port and were dropped by the generator
+	LinkUp        bool
+	LinkFlaps     int64 // link changes seen since Claim
+	PauseFrames   int64 // received; -1 unknown
+}
+
+// CapturedFrame is a frame as received, without FCS.
+type CapturedFrame struct {
+	Port  int
+	At    time.Duration
+	Bytes []byte
+}
+
+// LatencyStats is what a latency stream's receiver saw.
+type LatencyStats struct {
+	Sent, Received                  int64
+	Min, Average, Max, Jitter       time.Duration
+	Histogram                       map[time.Duration]int64 // lower bound → packets
+	Dropped, OutOfOrder, Duplicate  int64
+	SequenceTooHigh, SequenceTooLow int64
+}

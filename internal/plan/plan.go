@@ -1,0 +1,139 @@
+// Package plan is the Plan document: everything needed to run a measurement, and to repeat it. The compiler writes it, the runner
+// reads it, the Report carries it. It holds no secret and no address that is found out only at run time.
+package plan
+
+import (
+	"net/netip"
+
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Version is the document's kind and version; a reader refuses others.
+const Version = "linerate.dev/plan.v1alpha1"
+
+// Plan is one measurement.
+type Plan struct {
+	Version string `json:"version"`
+	Test    Test   `json:"test"`
+	// Engine is the generator's kind: TRex, Software or External.
+	Engine     string      `json:"engine"`
+	DUT        DUT         `json:"dut"`
+	Links      []Link      `json:"links"`
+	Directions []Direction `json:"directions"`
+	Generators []Generator `json:"generators"`
+	Procedure  Procedure   `json:"procedure"`
+	Criteria   []Criterion `json:"criteria,omitempty"`
+	// ActiveDeadline bounds the whole run; 0 none.
+	ActiveDeadline Duration `json:"activeDeadline,omitempty"`
+}
+
+// Test names the run. Product and Loadtest are its row and column in a table of many ("VPP", "imix").
+type Test struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace,omitempty"`
+	UID       string `json:"uid,omitempty"`
+	Attempt   int    `json:"attempt"`
+	Product   string `json:"product"`
+	Loadtest  string `json:"loadtest"`
+}
+
+// Forwarding is how the DUT forwards: it decides where frames are addressed and what the path check expects to come back.
+type Forwarding string
+
+// The ways of forwarding. A Loopback forwards as L2: what comes back is what was sent.
+const (
+	L3         Forwarding = "L3"         // to the DUT's MAC; back with the DUT's MAC as source, the TTL one lower
+	L2         Forwarding = "L2"         // to the far generator port's MAC; back unchanged
+	MACRewrite Forwarding = "MACRewrite" // to the DUT's MAC; back with other MACs, the TTL unchanged
+)
+
+// DUT is the device under test.
+type DUT struct {
+	Type       string     `json:"type"` // Pod, Device, Reference, Loopback
+	Forwarding Forwarding `json:"forwarding"`
+	Reference  *Reference `json:"reference,omitempty"`
+}
+
+// Reference is the built-in Linux forwarder; without a limit it forwards what it can.
+type Reference struct {
+	Limit *Limit `json:"limit,omitempty"`
+}
+
+// Limit is an exact limit per direction: either rate is set, not both. Bits are layer 2, FCS included.
+type Limit struct {
+	PacketsPerSecond    int64    `json:"packetsPerSecond,omitempty"`
+	Layer2BitsPerSecond int64    `json:"layer2BitsPerSecond,omitempty"`
+	Burst               Duration `json:"burst"` // how much unused rate is saved up, as time at the limit
+}
+
+// Link is one wire between the generators and the DUT.
+type Link struct {
+	Name string `json:"name"`
+	// LineRate is the layer-1 bit rate that 100 % means; 0: the physical port's own speed.
+	LineRate units.BitRate `json:"lineRateBitsPerSecond,omitempty"`
+	DUT      DUTEnd        `json:"dut"`
+}
+
+// DUTEnd is the DUT's end of a link.
+type DUTEnd struct {
+	Addresses []netip.Prefix `json:"addresses,omitempty"`
+	MAC       string         `json:"macAddress,omitempty"`
+}
+
+// Direction is traffic from one link to another, through the DUT. A link is the source of at most one direction and the destination
+// of at most one, so that port counters are the direction's own.
+type Direction struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Mix is the composition of the direction's traffic, for the arithmetic between packets and bits.
+	Mix units.Traffic `json:"mix"`
+}
+
+// Generator is one replica. It has a port on every link.
+type Generator struct {
+	Name  string          `json:"name"`
+	Ports []GeneratorPort `json:"ports"`
+}
+
+// GeneratorPort is a replica's port on a link: its addresses, the streams it sends (none where its link is no direction's source),
+// and its exact share of the direction's rate, Share/ShareOf.
+type GeneratorPort struct {
+	Link      string          `json:"link"`
+	Addresses []netip.Prefix  `json:"addresses,omitempty"`
+	Networks  []netip.Prefix  `json:"networks,omitempty"` // routed to this port by the DUT
+	VLAN      uint16          `json:"vlan,omitempty"`
+	Share     int64           `json:"share"`
+	ShareOf   int64           `json:"shareOf"`
+	Streams   []stream.Stream `json:"streams,omitempty"`
+}
+
+// Procedure is how the load is varied.
+type Procedure struct {
+	Type         string      `json:"type"` // Ramp
+	Ramp         Ramp        `json:"ramp"`
+	MaxLossRatio units.Ratio `json:"maxLossRatio"`
+}
+
+// Ramp is the staircase: warm-up, steps to the target, refinement below saturation, confirmation, hold.
+type Ramp struct {
+	WarmupRate       units.Rate  `json:"warmupRate"`
+	WarmupDuration   Duration    `json:"warmupDuration"`
+	TargetRate       units.Rate  `json:"targetRate"`
+	RampDuration     Duration    `json:"rampDuration"`
+	StepDuration     Duration    `json:"stepDuration"`
+	Settle           Duration    `json:"settle"`
+	RefineTo         units.Ratio `json:"refineTo"` // width of the last bracket relative to its upper end; 0: no refinement
+	ConfirmDuration  Duration    `json:"confirmDuration"`
+	HoldDuration     Duration    `json:"holdDuration"`
+	StopAtSaturation bool        `json:"stopAtSaturation"`
+}
+
+// Criterion is one demand on the result. Min and Max are decimal strings in the metric's unit.
+type Criterion struct {
+	Name      string `json:"name"`
+	Metric    string `json:"metric"`    // LineRatePercent, PacketsPerSecond, Layer1BitsPerSecond, Layer2BitsPerSecond, LossRatio
+	Direction string `json:"direction"` // Each, Total
+	Min       string `json:"min,omitempty"`
+	Max       string `json:"max,omitempty"`
+}

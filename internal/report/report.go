@@ -1,0 +1,263 @@
+// Package report is the Report document, everything that was measured, and its renderers. The runner writes it once; the operator,
+// the command line and people read it. A Report is always written, whatever became of the run.
+package report
+
+import (
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Version is the document's kind and version; a reader refuses others.
+const Version = "linerate.dev/report.v1alpha1"
+
+// Report is one run's measurement.
+type Report struct {
+	Version  string     `json:"version"`
+	Producer string     `json:"producer"` // linerate's own version
+	Plan     *plan.Plan `json:"plan"`
+	Started  time.Time  `json:"started"`
+	Finished time.Time  `json:"finished"`
+	// Ending says how the run came to its end; only Completed is a whole measurement.
+	Ending     Ending      `json:"ending"`
+	Message    string      `json:"message,omitempty"` // one sentence, with the way out where it ended badly
+	Generators []Generator `json:"generators,omitempty"`
+	// LineRates are the line rates used, per link.
+	LineRates []LineRate  `json:"lineRates,omitempty"`
+	Path      []PathCheck `json:"path,omitempty"`
+	Silence   []Silence   `json:"silence,omitempty"`
+	Windows   []Window    `json:"windows,omitempty"`
+	// Samples are raw counters about once a second, for graphs; the windows' own counters are the evidence of the result.
+	Samples []Sample `json:"samples,omitempty"`
+	// Totals settle, per direction, all that was sent and came back between the first start and the end of the drain.
+	Totals  []Total `json:"totals,omitempty"`
+	Result  Result  `json:"result"`
+	Verdict Verdict `json:"verdict"`
+	Notes   []Note  `json:"notes,omitempty"`
+}
+
+// Ending is how a run ended.
+type Ending string
+
+// The endings.
+const (
+	Completed        Ending = "Completed"
+	Interrupted      Ending = "Interrupted"      // a person or a signal
+	DeadlineExceeded Ending = "DeadlineExceeded" // spec.activeDeadline
+	GeneratorLost    Ending = "GeneratorLost"
+	PathNotProven    Ending = "PathNotProven"
+	Failed           Ending = "Failed" // anything else; Message says what and the way out
+)
+
+// Generator is what a generator said of itself, and how well it started together with the others.
+type Generator struct {
+	Name      string          `json:"name"`
+	Product   string          `json:"product"`
+	Server    string          `json:"server,omitempty"`
+	Hostname  string          `json:"hostname,omitempty"`
+	CPUModel  string          `json:"cpuModel,omitempty"`
+	Cores     int             `json:"cores,omitempty"`
+	Ports     []GeneratorPort `json:"ports"`
+	StartSkew plan.Duration   `json:"startSkew,omitempty"`
+}
+
+// GeneratorPort is a generator's port on a link.
+type GeneratorPort struct {
+	Link        string `json:"link"`
+	Index       int    `json:"index"`
+	Name        string `json:"name,omitempty"`
+	Driver      string `json:"driver,omitempty"`
+	MAC         string `json:"macAddress"`
+	NextHopMAC  string `json:"nextHopMacAddress,omitempty"`
+	FlowControl string `json:"flowControl,omitempty"`
+}
+
+// LineRate is the layer-1 line rate of a link, and where it came from.
+type LineRate struct {
+	Link          string        `json:"link"`
+	BitsPerSecond units.BitRate `json:"bitsPerSecond"`
+	Source        string        `json:"source"` // spec, port
+}
+
+// PathCheck is what the marked frames of one direction showed before any load.
+type PathCheck struct {
+	From     string `json:"from"`
+	To       string `json:"to"`
+	Proven   bool   `json:"proven"`
+	Sent     int    `json:"sent"`
+	Received int    `json:"received"`
+	Message  string `json:"message"` // what was seen: "8 of 8 frames on east, source MAC 02:…, TTL 63"
+}
+
+// Silence is the background traffic that a port received while we sent nothing.
+type Silence struct {
+	Link             string        `json:"link"`
+	Generator        string        `json:"generator"`
+	Received         units.Traffic `json:"received"`
+	Duration         plan.Duration `json:"duration"`
+	PacketsPerSecond int64         `json:"packetsPerSecond"`
+}
+
+// Phase is the part of the procedure that a window belongs to.
+type Phase string
+
+// The phases, in their order.
+const (
+	WarmUp  Phase = "WarmUp"
+	Ramping Phase = "Ramping"
+	Refine  Phase = "Refining"
+	Confirm Phase = "Confirming"
+	Hold    Phase = "Holding"
+)
+
+// Quality is what a window is worth.
+type Quality string
+
+// The qualities, from best to worst; docs/measurement.md has the rules.
+const (
+	Good    Quality = "Good"
+	Short   Quality = "Short"   // offered more than 1 % under intended, and no loss: a lower bound only
+	Lossy   Quality = "Lossy"   // loss above the limit, surely the DUT's
+	Invalid Quality = "Invalid" // says nothing of the DUT
+)
+
+// Window is one stretch of constant load, judged.
+type Window struct {
+	Number int   `json:"number"` // from 1
+	Phase  Phase `json:"phase"`
+	// Load is the step's height as a share of the target rate.
+	Load units.Ratio `json:"load"`
+	// Start is the time since Report.Started at which the judged part begins (after settling); Duration its length.
+	Start      plan.Duration `json:"start"`
+	Duration   plan.Duration `json:"duration"`
+	Quality    Quality       `json:"quality"` // the worst of the directions'
+	Reason     string        `json:"reason"`
+	Directions []Measured    `json:"directions"`
+	// GeneratorCPUPercent is the busiest generator's; -1 unknown.
+	GeneratorCPUPercent float64 `json:"generatorCPUPercent"`
+}
+
+// Measured is one direction in one window: what was asked, what was sent, what came back, and the raw counters behind it.
+type Measured struct {
+	From     string `json:"from"`
+	To       string `json:"to"`
+	Intended Flow   `json:"intended"`
+	Offered  Flow   `json:"offered"`
+	Received Flow   `json:"received"`
+	// Sent and Returned are the raw counters' differences over the window, ReceiveErrors what the generator itself dropped of it.
+	Sent          units.Traffic `json:"sent"`
+	Returned      units.Traffic `json:"returned"`
+	ReceiveErrors int64         `json:"receiveErrors"`
+	// LossRatio is (sent − returned) ÷ sent, LossRatioMin what remains when the generator's own drops are not the DUT's.
+	LossRatio    units.Ratio `json:"lossRatio"`
+	LossRatioMin units.Ratio `json:"lossRatioMin"`
+	// LineRatePercent is received layer-1 bits as a share of the destination link's line rate, at most 100.
+	LineRatePercent units.Percent `json:"lineRatePercent"`
+	Quality         Quality       `json:"quality"`
+	Reason          string        `json:"reason"`
+}
+
+// Flow is a rate in its three usual units, rounded to whole ones.
+type Flow struct {
+	PacketsPerSecond    int64 `json:"packetsPerSecond"`
+	Layer1BitsPerSecond int64 `json:"layer1BitsPerSecond"`
+	Layer2BitsPerSecond int64 `json:"layer2BitsPerSecond"`
+}
+
+// Sample is one raw reading, summed over replicas, per direction.
+type Sample struct {
+	At         plan.Duration     `json:"at"`
+	Phase      Phase             `json:"phase"`
+	Load       units.Ratio       `json:"load"`
+	Directions []SampleDirection `json:"directions"`
+	CPUPercent float64           `json:"cpuPercent"`
+	QueueFull  int64             `json:"queueFull,omitempty"`
+}
+
+// SampleDirection holds cumulative counters since Report.Started.
+type SampleDirection struct {
+	IntendedPacketsPerSecond int64         `json:"intendedPacketsPerSecond"`
+	Sent                     units.Traffic `json:"sent"`
+	Returned                 units.Traffic `json:"returned"`
+	ReceiveErrors            int64         `json:"receiveErrors,omitempty"`
+}
+
+// Total settles a direction after the drain.
+type Total struct {
+	From          string        `json:"from"`
+	To            string        `json:"to"`
+	Sent          units.Traffic `json:"sent"`
+	Returned      units.Traffic `json:"returned"`
+	ReceiveErrors int64         `json:"receiveErrors"`
+	Drained       bool          `json:"drained"` // the counters stood still at the end
+}
+
+// Reason is why the result is what it is.
+type Reason string
+
+// The reasons. Each is documented in docs/measurement.md.
+const (
+	LossAboveLimit   Reason = "LossAboveLimit"   // saturated: above this, frames are lost
+	ReachedTarget    Reason = "ReachedTarget"    // not saturated: all that was asked came back
+	GeneratorLimited Reason = "GeneratorLimited" // not saturated: the generator could not send more; a lower bound
+	NoCleanWindow    Reason = "NoCleanWindow"    // even the lowest step lost frames, or was invalid
+	NotMeasured      Reason = "NotMeasured"      // the run ended before there was anything to say
+)
+
+// Result is the answer.
+type Result struct {
+	Measured     bool        `json:"measured"`  // a figure is given at all
+	Saturated    bool        `json:"saturated"` // the figure is the DUT's limit, not a lower bound
+	Confirmed    bool        `json:"confirmed"` // held for the confirmation's duration
+	NonMonotonic bool        `json:"nonMonotonic,omitempty"`
+	Reason       Reason      `json:"reason"`
+	Message      string      `json:"message"` // the reason as a sentence with its figures
+	Resolution   units.Ratio `json:"resolution,omitempty"`
+	// Window is the number of the window that Directions and Total come from.
+	Window     int        `json:"window,omitempty"`
+	Directions []Measured `json:"directions,omitempty"`
+	Total      *Sum       `json:"total,omitempty"`
+	// MaxReceived is the highest rate that came back at any loss.
+	MaxReceived *Sum `json:"maxReceived,omitempty"`
+}
+
+// Sum is all directions of one moment together.
+type Sum struct {
+	Intended  Flow        `json:"intended"`
+	Offered   Flow        `json:"offered"`
+	Received  Flow        `json:"received"`
+	LossRatio units.Ratio `json:"lossRatio"`
+	// LineRatePercent is the share of what all directions could carry together, at most 100.
+	LineRatePercent units.Percent `json:"lineRatePercent"`
+	Window          int           `json:"window"`
+}
+
+// Outcome is three-valued.
+type Outcome string
+
+// The outcomes.
+const (
+	Passed    Outcome = "Passed"
+	DidFail   Outcome = "Failed"
+	Undecided Outcome = "Undecided"
+)
+
+// Verdict is the criteria's judgement; without criteria it is Undecided with no criterion.
+type Verdict struct {
+	Outcome  Outcome           `json:"outcome"`
+	Criteria []CriterionResult `json:"criteria,omitempty"`
+}
+
+// CriterionResult is one criterion with the figure that decided it.
+type CriterionResult struct {
+	Name    string  `json:"name"`
+	Outcome Outcome `json:"outcome"`
+	Message string  `json:"message"` // "east→west: 93.2 % of line rate, at least 95 demanded"
+}
+
+// Note is one line of the run's own trace: what it decided, and why.
+type Note struct {
+	At      plan.Duration `json:"at"`
+	Message string        `json:"message"`
+}

@@ -1,0 +1,109 @@
+// Package datapath moves frames: it plays compiled streams onto a Linux interface at an exact pace, and counts, answers, captures and
+// time-stamps what the interface receives. It knows nothing of RPC; softgen's server drives it.
+package datapath
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Options open a port.
+type Options struct {
+	Interface string
+	// Cores is how many threads may send on this port; 0 is 1.
+	Cores int
+}
+
+// Info is what a port is. Speed is 0 where the interface has none.
+type Info struct {
+	Interface string
+	Driver    string
+	MAC       [6]byte
+	MTU       int
+	Speed     units.BitRate
+	LinkUp    bool
+	LinkFlaps int64
+}
+
+// Run is traffic to play: streams with their own ids, the factor on every non-latency stream's base rate, and how long.
+type Run struct {
+	Streams []RunStream
+	Factor  float64
+	// Duration ends the run by itself; 0 is endless.
+	Duration time.Duration
+	// Start is when the first packet leaves, on the clock of Now; zero: at once.
+	Start time.Duration
+	// NextHop is the destination MAC of streams that don't bring their own.
+	NextHop [6]byte
+}
+
+// RunStream is a stream with the id that next_stream_id refers to.
+type RunStream struct {
+	ID     uint32
+	Stream stream.Stream
+}
+
+// Counters are cumulative since the port was opened; bytes include the FCS. ReceiveErrors are frames that reached the port and were
+// not counted in Received because we dropped them.
+type Counters struct {
+	Sent, Received            units.Traffic
+	SendErrors, ReceiveErrors int64
+	QueueFull                 int64
+	CPUPercent                float64
+	// Behind is how far the schedule was stretched: packets that should have left by now and have not.
+	Behind int64
+}
+
+// FlowCounters are one flow id's (TRex's pg_id) packets and bytes on one port.
+type FlowCounters struct{ Sent, Received units.Traffic }
+
+// Latency is what the receiver of a latency stream saw; durations as measured from the stamp in the frame.
+type Latency struct {
+	Received                        int64
+	Min, Average, Max, Last, Jitter time.Duration
+	Histogram                       map[time.Duration]int64 // log-decade lower bounds as TRex has them; 0: under 10 µs
+	Dropped, OutOfOrder, Duplicate  int64
+	SequenceTooHigh, SequenceTooLow int64
+}
+
+// Frame is a captured frame without FCS, and when it arrived on the clock of Now.
+type Frame struct {
+	At    time.Duration
+	Sent  bool // captured on the way out
+	Bytes []byte
+}
+
+// Port is one interface. Every method is safe for concurrent use. It opens on the interface in the calling thread's network namespace.
+type Port interface {
+	Info() Info
+	// Check compiles the streams without sending: the errors that TRex gives at validate and start.
+	Check(streams []RunStream) error
+	// Start plays the run; it is refused while one is running.
+	Start(run Run) error
+	// SetFactor changes the running streams' rates without a gap.
+	SetFactor(factor float64) error
+	Pause() error
+	Resume() error
+	// Stop ends the run and returns when its last frame has left.
+	Stop() error
+	// Done is closed when the present run has ended, by itself or by Stop; nil without a run.
+	Done() <-chan struct{}
+	Counters() Counters
+	// Flows returns the counters of the flow ids seen since the streams that carry them were started.
+	Flows() map[uint32]FlowCounters
+	Latency() map[uint32]Latency
+	// ForgetFlows drops the counters of these flow ids.
+	ForgetFlows(ids []uint32)
+	// Inject sends frames as they are, once, gap apart.
+	Inject(frames [][]byte, gap time.Duration) error
+	// Answer makes the port answer ARP and neighbour solicitations for these addresses, and announces them; none: silent.
+	Answer(local []netip.Addr, vlan uint16) error
+	// Capture calls fn, from one goroutine, for each frame received (and sent by Inject) until stop is called.
+	Capture(fn func(Frame)) (stop func(), err error)
+	// SetPromiscuous: off, the port counts only frames for its own MAC, broadcast and multicast.
+	SetPromiscuous(on bool) error
+	Close() error
+}
