@@ -1,0 +1,45 @@
+# linerate: everything a contributor types. `make` alone explains.
+SHELL := /bin/bash
+GO ?= go
+TOOL := $(GO) tool -modfile=go.tools.mod
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERSION)
+REPORTS ?= linerate-reports
+
+.DEFAULT_GOAL := help
+.PHONY: help build run test lint generate verify check known-answers bench fuzz clean
+
+help: ## Explain the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1m%-15s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## Build bin/linerate (static, no cgo)
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/linerate ./cmd/linerate
+
+run: build ## Show where this machine's Linux forwarder saturates, from real packets (about a minute)
+	@bin/linerate run examples/linux-forwarder.yaml --save $(REPORTS)
+
+test: ## Run every test, real packets included (root, or tests that need it say so)
+	$(GO) test -race -count=1 ./...
+
+lint: ## Lint, with the architecture's import arrows
+	$(TOOL) golangci-lint run ./...
+
+generate: ## Regenerate deep copies, the CRD and docs/api.md
+	hack/generate
+
+verify: generate ## Fail if generated files are not what the sources say
+	@git diff --exit-code -- api config docs || { echo "generated files are stale: run 'make generate' and commit the result" >&2; exit 1; }
+
+check: verify lint test ## What the gate runs
+
+known-answers: build ## Measure devices whose limit is known: the whole table of docs/known-answers.md (root, about 40 minutes)
+	$(GO) run ./test/knownanswers -linerate bin/linerate
+
+bench: build ## Compare the software engine with trafgen and hping3 on the same veths and forwarder (root)
+	$(GO) run ./hack/bench
+
+fuzz: ## Fuzz what parses bytes, 20 s each
+	hack/fuzz 20s
+
+clean: ## Remove what was built
+	rm -rf bin
