@@ -1,6 +1,8 @@
 // Package units holds the quantities of network measurement as exact integers: packet rates, bit rates, ratios, frame sizes and
 // stretches of traffic, and the arithmetic between them and a line rate.
 //
-// A naked number never crosses a package boundary: what is a rate is a PacketRate or a BitRate, what is a share is a Ratio. Floats
-// appear nowhere here; formatting for people is the last step and lives beside the type.
+// A naked number never crosses a package boundary: what is a rate is a PacketRate or a BitRate, what is a share is a Ratio. Every
+// conversion is computed exactly and rounded once, to the nearest whole number of its result's unit, halves away from zero; a result
+// beyond int64 is cut off at its end unless the function returns an error. Floats take no part in arithmetic: the one there is
+// (PacketRate.PerSecond) feeds a wire format. Formatting for people is the last step and lives beside the type.
 package units

@@ -1,0 +1,39 @@
+package units
+
+import (
+	"fmt"
+	"math/big"
+)
+
+// FormatSI is the packet rate as people read it, with two decimals and an SI prefix: "654.40 Kpps".
+func (r PacketRate) FormatSI() string { return formatSI(int64(r), int64(PacketPerSecond)) + "pps" }
+
+// FormatSI is the bit rate as people read it, with two decimals and an SI prefix: "2.00 Gbps".
+func (b BitRate) FormatSI() string { return formatSI(int64(b), int64(BitPerSecond)) + "bps" }
+
+// FormatFixed is the percentage with two decimals, rounded to the nearest: "99.95".
+func (p Percent) FormatFixed() string {
+	return formatHundredths(nearest(product(int64(p), 100*100), big.NewInt(int64(One))))
+}
+
+// formatSI writes v ÷ unit with two decimals and the prefix that leaves at most three digits before the point, where there is one. The
+// prefix is chosen after rounding: 999.999 K is 1.00 M.
+func formatSI(v, unit int64) string {
+	const full = 1000 * 100 // four digits, in hundredths
+	prefixes := []string{"", "K", "M", "G", "T", "P"}
+	for i := 0; ; i++ {
+		hundredths := nearest(product(v, 100), product(unit, int64(pow10(3*i))))
+		if i == len(prefixes)-1 || magnitude(hundredths) < full {
+			return formatHundredths(hundredths) + " " + prefixes[i]
+		}
+	}
+}
+
+func formatHundredths(v int64) string {
+	sign := ""
+	if v < 0 {
+		sign = "-"
+	}
+	m := magnitude(v)
+	return fmt.Sprintf("%s%d.%02d", sign, m/100, m%100)
+}

@@ -1,0 +1,40 @@
+package units
+
+import "math/big"
+
+// Split is the part of the rate that belongs to share out of the whole of, to the nearest thousandth of a packet per second; 0 where
+// of is 0. Each part is rounded by itself, so the parts of all may miss the whole by half a thousandth each: Apportion's don't.
+func (r PacketRate) Split(share, of int64) PacketRate {
+	return PacketRate(nearest(product(int64(r), share), big.NewInt(of)))
+}
+
+// Apportion divides the rate by weights so that the parts add up to it exactly. Every part is the difference of two rounded running
+// sums, so none is off by a whole thousandth of a packet per second. All weights 0: all parts 0.
+//
+//	weights 1 1 1 of 10:  0 ──3── 3.3 ──4── 6.7 ──3── 10
+func (r PacketRate) Apportion(weights ...int64) []PacketRate {
+	whole := new(big.Int)
+	for _, w := range weights {
+		whole.Add(whole, big.NewInt(w))
+	}
+	parts, sum, reached := make([]PacketRate, len(weights)), new(big.Int), PacketRate(0)
+	for i, w := range weights {
+		sum.Add(sum, big.NewInt(w))
+		end := PacketRate(nearest(new(big.Int).Mul(big.NewInt(int64(r)), sum), whole))
+		parts[i], reached = end-reached, end
+	}
+	return parts
+}
+
+// Mul is the ratio's share of the rate, to the nearest thousandth of a packet per second.
+func (r PacketRate) Mul(ratio Ratio) PacketRate {
+	return PacketRate(nearest(product(int64(r), int64(ratio)), big.NewInt(int64(One))))
+}
+
+// PerSecond is the rate as a float of packets per second, for a wire that wants one; it is not for arithmetic.
+func (r PacketRate) PerSecond() float64 { return float64(r) / float64(PacketPerSecond) }
+
+// Whole is the rate in whole packets per second, to the nearest.
+func (r PacketRate) Whole() int64 {
+	return nearest(big.NewInt(int64(r)), big.NewInt(int64(PacketPerSecond)))
+}

@@ -1,0 +1,94 @@
+package units
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+)
+
+const (
+	ratioPlaces   = 9 // a Ratio counts billionths of the whole
+	percentPlaces = ratioPlaces - 2
+)
+
+// ParseRatio reads a share of a whole as a person writes it: "0.001" or "0.1%". It is kept exactly: what is finer than a billionth,
+// negative or more than the whole is refused.
+func ParseRatio(s string) (Ratio, error) {
+	const forms = "write a decimal from 0 to 1 (0.001) or a percentage from 0% to 100% (0.1%)"
+	number, places := s, ratioPlaces
+	if percent, ok := strings.CutSuffix(s, "%"); ok {
+		number, places = percent, percentPlaces
+	}
+	v, err := parseDecimal(number, places)
+	switch {
+	case errors.Is(err, errNotDecimal):
+		return 0, fmt.Errorf("ratio %q is not understood: %s", s, forms)
+	case errors.Is(err, errTooFine):
+		return 0, fmt.Errorf("ratio %q is finer than a billionth: leave out decimals", s)
+	case err != nil || Ratio(v) > One:
+		return 0, fmt.Errorf("ratio %q is more than the whole: %s", s, forms)
+	}
+	return Ratio(v), nil
+}
+
+// RatioOf is part ÷ whole to the nearest billionth, halves away from zero; 0 of a whole of 0. It can be negative or above One. What
+// is under half a billionth becomes 0: a decision between none and one compares counts.
+func RatioOf(part, whole int64) Ratio {
+	return Ratio(nearest(product(part, int64(One)), big.NewInt(whole)))
+}
+
+// Percent is the same share as a percentage, above 100 too.
+func (r Ratio) Percent() Percent { return Percent(r) }
+
+// String is the shortest exact decimal: "0.0003", "1", "-0.5".
+func (r Ratio) String() string { return formatDecimal(int64(r), ratioPlaces) }
+
+// MarshalText writes String.
+func (r Ratio) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads every decimal that String writes, thus also negative ones and those above One.
+func (r *Ratio) UnmarshalText(text []byte) error {
+	v, err := parseSigned(string(text), ratioPlaces)
+	if err != nil {
+		return fmt.Errorf("ratio %q %w", text, err)
+	}
+	*r = Ratio(v)
+	return nil
+}
+
+// Hundred is all of it.
+const Hundred = Percent(One)
+
+// PercentOf is part ÷ whole as a percentage to the nearest 10 millionth of a percent, at most Hundred; 0 of a whole of 0. A counter
+// that is read a moment late may show a hair more than a line can carry; who wants to see that asks RatioOf(part, whole).Percent().
+func PercentOf(part, whole int64) Percent { return min(RatioOf(part, whole).Percent(), Hundred) }
+
+// Ratio is the same share as a ratio.
+func (p Percent) Ratio() Ratio { return Ratio(p) }
+
+// String is the shortest exact decimal, without a sign after it: "99.95", "100".
+func (p Percent) String() string { return formatDecimal(int64(p), percentPlaces) }
+
+// MarshalText writes String.
+func (p Percent) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText reads every decimal that String writes.
+func (p *Percent) UnmarshalText(text []byte) error {
+	v, err := parseSigned(string(text), percentPlaces)
+	if err != nil {
+		return fmt.Errorf("percent %q %w", text, err)
+	}
+	*p = Percent(v)
+	return nil
+}
+
+// parseSigned is parseDecimal with an optional minus.
+func parseSigned(s string, places int) (int64, error) {
+	number, negative := strings.CutPrefix(s, "-")
+	v, err := parseDecimal(number, places)
+	if negative {
+		return -v, err
+	}
+	return v, err
+}
