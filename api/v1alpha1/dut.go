@@ -1,0 +1,83 @@
+package v1alpha1
+
+// DUTType is a kind of device under test.
+//
+// +kubebuilder:validation:Enum=Reference;Device;Loopback
+type DUTType string
+
+// The kinds of device under test.
+const (
+	// DUTReference is the built-in Linux forwarder, with an exact limit where one is wanted.
+	DUTReference DUTType = "Reference"
+	// DUTDevice is something that already forwards between the links: a physical box, or software that somebody else set up.
+	DUTDevice DUTType = "Device"
+	// DUTLoopback is no device at all: the links are wired to each other, and the generator measures itself.
+	DUTLoopback DUTType = "Loopback"
+)
+
+// Forwarding is how a device forwards.
+//
+// +kubebuilder:validation:Enum=L3;L2;MACRewrite
+type Forwarding string
+
+// The ways of forwarding.
+const (
+	// ForwardingL3 routes: frames go to the device's MAC and come back from it, the TTL one lower.
+	ForwardingL3 Forwarding = "L3"
+	// ForwardingL2 bridges: frames go to the far generator port's MAC and come back unchanged.
+	ForwardingL2 Forwarding = "L2"
+	// ForwardingMACRewrite forwards with new MAC addresses, everything else unchanged.
+	ForwardingMACRewrite Forwarding = "MACRewrite"
+)
+
+// DUTSpec is the device under test.
+//
+// +kubebuilder:validation:XValidation:rule="self.type == 'Reference' || !has(self.reference)",fieldPath=".reference",message="reference is for dut.type Reference only: remove it, or set type: Reference"
+// +kubebuilder:validation:XValidation:rule="self.type != 'Loopback' || !has(self.forwarding) || self.forwarding == 'L2'",fieldPath=".forwarding",message="a Loopback returns frames unchanged: leave forwarding out (or L2)"
+type DUTSpec struct {
+	// type is what is tested: Reference (the built-in Linux forwarder), Device (what already forwards between the links) or Loopback (no
+	// device: the generator's own capacity).
+	// +optional
+	// +kubebuilder:default=Reference
+	Type DUTType `json:"type,omitempty"`
+
+	// forwarding is how the device forwards: L3 (default), L2 (default of Loopback) or MACRewrite. It decides where frames are
+	// addressed, and what must come back before any load is sent.
+	// +optional
+	Forwarding Forwarding `json:"forwarding,omitempty"`
+
+	// reference configures the built-in forwarder.
+	// +optional
+	Reference *ReferenceSpec `json:"reference,omitempty"`
+}
+
+// ReferenceSpec configures the built-in forwarder.
+type ReferenceSpec struct {
+	// limit is the most that it forwards, in each direction on its own. Without one it forwards what the machine can.
+	// Example: {packetsPerSecond: 10000}.
+	// +optional
+	Limit *LimitSpec `json:"limit,omitempty"`
+}
+
+// LimitSpec is an exact limit of the built-in forwarder, per direction.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.packetsPerSecond) != has(self.layer2BitsPerSecond)",message="a limit is either packetsPerSecond or layer2BitsPerSecond: set exactly one"
+type LimitSpec struct {
+	// packetsPerSecond is the limit in packets per second. Example: 10000.
+	// +optional
+	// +kubebuilder:validation:Minimum=10
+	// +kubebuilder:validation:Maximum=1000000000
+	PacketsPerSecond int64 `json:"packetsPerSecond,omitempty"`
+
+	// layer2BitsPerSecond is the limit in bits of frames with FCS per second. Example: 100000000.
+	// +optional
+	// +kubebuilder:validation:Minimum=10000
+	// +kubebuilder:validation:Maximum=1000000000000
+	Layer2BitsPerSecond int64 `json:"layer2BitsPerSecond,omitempty"`
+
+	// burst is how much unused rate is saved up, as time at the limit. Example: 10ms.
+	// +optional
+	// +kubebuilder:default="10ms"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1ms') && duration(self) <= duration('1s'))",message="burst must be between 1ms and 1s"
+	Burst Duration `json:"burst,omitempty"`
+}

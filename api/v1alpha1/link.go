@@ -1,0 +1,58 @@
+package v1alpha1
+
+// LinkSpec is one wire between the generators and the device under test.
+type LinkSpec struct {
+	// name identifies the link, and becomes the name of interfaces on it. Example: west.
+	// +required
+	Name LinkName `json:"name"`
+
+	// lineRate is what 100 % means: the link's layer-1 rate. Needed where the port has no physical speed (veth, virtio, AF_PACKET);
+	// elsewhere the port's own speed is the default. Example: 25gbps.
+	// +optional
+	LineRate BitRate `json:"lineRate,omitempty"`
+
+	// vlan is the VLAN tag that frames carry on this link; without it they are untagged. Example: 100.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=4094
+	VLAN int32 `json:"vlan,omitempty"`
+
+	// generator is the generator's end of the link.
+	// +optional
+	Generator *GeneratorEnd `json:"generator,omitempty"`
+
+	// dut is the device's end of the link.
+	// +optional
+	DUT *DUTEnd `json:"dut,omitempty"`
+}
+
+// GeneratorEnd is the generator's end of a link.
+type GeneratorEnd struct {
+	// address is the first replica's address with its prefix length; replica r has the r-th address after it. Default: 198.18.I.2/24
+	// on link I (counted from 0), or 2001:2:0:I::2/64 where the link has any IPv6 address. Example: 198.18.0.2/24.
+	// +optional
+	Address Address `json:"address,omitempty"`
+
+	// networks are where this end's flows come from and go to; the device must route them to address. Replicas divide each between
+	// them. Default: 16.0.0.0/24 on the first link, 48.0.0.0/24 on the second, 16.0.1.0/24 on the third and so on;
+	// 2001:2:0:100::/64, 2001:2:0:101::/64 and so on where the link has any IPv6 address. Example: [16.0.0.0/24].
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Networks []Network `json:"networks,omitempty"`
+}
+
+// DUTEnd is the device's end of a link.
+type DUTEnd struct {
+	// address is the device's address with its prefix length, in generator.address' network: the generator's next hop. Default:
+	// 198.18.I.1/24 on link I (counted from 0), or 2001:2:0:I::1/64 where the link has any IPv6 address. Example: 198.18.0.1/24.
+	// +optional
+	Address Address `json:"address,omitempty"`
+
+	// macAddress is the device's MAC address where it can't be found out by asking for address. Example: 02:00:5e:00:53:01.
+	// +optional
+	// +kubebuilder:validation:MaxLength=17
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$')",message="write a MAC address as six pairs of hexadecimal digits, such as 02:00:5e:00:53:01"
+	MACAddress string `json:"macAddress,omitempty"`
+}

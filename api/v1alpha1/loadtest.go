@@ -1,0 +1,105 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// LoadTest is one measurement of one device under test (DUT): a generator sends traffic through it over two or more links, ramps it up,
+// and finds the highest rate that all comes back. It runs once; a new run is a new object.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=lt,categories=linerate
+// +kubebuilder:printcolumn:name="DUT",type=string,JSONPath=`.spec.dut.type`,description="What is tested"
+// +kubebuilder:printcolumn:name="Profile",type=string,JSONPath=`.spec.traffic.profile`,description="What traffic it is tested with"
+// +kubebuilder:printcolumn:name="Engine",type=string,JSONPath=`.spec.generator.engine`,description="What sends the traffic",priority=1
+// +kubebuilder:printcolumn:name="Step",type=string,JSONPath=`.status.progress.step`,description="What is being done"
+// +kubebuilder:printcolumn:name="%",type=integer,JSONPath=`.status.progress.percent`,description="How much of it all is done"
+// +kubebuilder:printcolumn:name="Result",type=string,JSONPath=`.status.summary`,description="Packets per second, layer-1 bits per second, percent of line rate"
+// +kubebuilder:printcolumn:name="Passed",type=string,JSONPath=`.status.conditions[?(@.type=="Passed")].status`,description="The criteria's verdict"
+// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.result.reason`,description="Why the result is what it is",priority=1
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 40 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",fieldPath=".metadata.name",message="a LoadTest's name has at most 40 lower-case letters, digits and dashes (no dots): the names of all that belongs to it are built on it"
+type LoadTest struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is the object's name, labels and the like. The labels linerate.dev/product and linerate.dev/loadtest name the test's row
+	// and column in tables of many.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// spec is what to measure, and how. It can't be changed: a new run is a new LoadTest (metadata.generateName names it).
+	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec can't be changed: create a new LoadTest (metadata.generateName makes a new name each time)"
+	Spec LoadTestSpec `json:"spec"`
+
+	// status is what has been observed and measured.
+	// +optional
+	// +kubebuilder:default={"observedGeneration":-1}
+	Status LoadTestStatus `json:"status,omitzero"`
+}
+
+// LoadTestList is a list of LoadTests.
+//
+// +kubebuilder:object:root=true
+type LoadTestList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitzero"`
+	Items           []LoadTest `json:"items"`
+}
+
+// LoadTestSpec is what to measure, and how. The shortest one names two links and their line rate.
+//
+//	generator ──── west ────▶ ┌─────┐ ──── east ────▶ generator
+//	          ◀─── west ───── │ DUT │ ◀─── east ─────
+//	                          └─────┘
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.traffic.directions) || self.traffic.directions.all(d, self.links.exists(l, l.name == d.from) && self.links.exists(l, l.name == d.to))",fieldPath=".traffic.directions",message="a direction goes from one link to another: from and to must each be the name of one of spec.links"
+// +kubebuilder:validation:XValidation:rule="has(self.traffic.directions) || size(self.links) == 2",fieldPath=".traffic.directions",message="with more than two links say which way traffic flows, such as [{from: west, to: east}, {from: north, to: south}]"
+// +kubebuilder:validation:XValidation:rule="!has(self.traffic.directions) || self.links.all(l, self.traffic.directions.exists(d, d.from == l.name || d.to == l.name))",fieldPath=".links",message="every link must be used: remove the link that no direction goes from or to, or add a direction"
+// +kubebuilder:validation:XValidation:rule="self.generator.engine == 'External' || self.dut.type == 'Device' || !(self.procedure.ramp.targetRate.endsWith('%') || self.procedure.ramp.warmupRate.endsWith('%')) || self.links.all(l, has(l.lineRate))",fieldPath=".links",message="a rate in percent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
+// +kubebuilder:validation:XValidation:rule="self.generator.engine == 'External' || self.dut.type == 'Device' || !has(self.criteria) || !self.criteria.exists(c, c.metric == 'LineRatePercent') || self.links.all(l, has(l.lineRate))",fieldPath=".links",message="a criterion on LineRatePercent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
+// +kubebuilder:validation:XValidation:rule="self.generator.engine != 'External' || self.dut.type != 'Reference'",fieldPath=".dut.type",message="engine External can't be wired to the built-in Reference: use dut.type Device (or Loopback, without a device)"
+type LoadTestSpec struct {
+	// generator is what sends and receives the traffic.
+	// +optional
+	// +kubebuilder:default={}
+	Generator GeneratorSpec `json:"generator,omitzero"`
+
+	// dut is the device under test.
+	// +optional
+	// +kubebuilder:default={}
+	DUT DUTSpec `json:"dut,omitzero"`
+
+	// links are the wires between the generator and the DUT, at least two. Example: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}].
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=2
+	// +kubebuilder:validation:MaxItems=8
+	Links []LinkSpec `json:"links"`
+
+	// traffic is what is sent, and which way. Default: IMIX both ways between two links.
+	// +optional
+	// +kubebuilder:default={}
+	Traffic TrafficSpec `json:"traffic,omitzero"`
+
+	// procedure is how the load is varied. Default: a ramp to 100 % of line rate.
+	// +optional
+	// +kubebuilder:default={}
+	Procedure ProcedureSpec `json:"procedure,omitzero"`
+
+	// criteria make the verdict: all met, the test has passed. Without any there is no verdict, only a result.
+	// Example: [{name: line-rate, metric: LineRatePercent, min: "95"}].
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Criteria []Criterion `json:"criteria,omitempty"`
+
+	// activeDeadline ends the run, counted from its start, whatever state it is in; what was measured until then is kept. Example: 1h.
+	// +optional
+	// +kubebuilder:default="1h"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('10s') && duration(self) <= duration('168h'))",message="activeDeadline must be between 10s and 168h"
+	ActiveDeadline Duration `json:"activeDeadline,omitempty"`
+}

@@ -1,0 +1,70 @@
+package v1alpha1
+
+import "time"
+
+// Duration is a time span as Go writes it: "500ms", "30s", "10m", "1h30m". Neither negative nor without a unit.
+//
+// The digits are bounded so that whatever the schema lets in, time.ParseDuration can read.
+//
+// +kubebuilder:validation:MaxLength=20
+// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$')",message="write a duration with its unit, such as 500ms, 30s, 10m or 1h30m"
+type Duration string
+
+// Std is the span as the standard library has it; an empty Duration is 0.
+func (d Duration) Std() (time.Duration, error) {
+	if d == "" {
+		return 0, nil
+	}
+	return time.ParseDuration(string(d))
+}
+
+// Rate is a rate per direction, over all replicas, in TRex's notation: packets per second (1kpps, 14.88mpps), layer-2 bits per second
+// with FCS (10gbps), layer-1 bits per second with preamble and gap (10gbpsl1), or percent of the layer-1 line rate (95%).
+//
+// +kubebuilder:validation:MaxLength=24
+// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,12}([.][0-9]{1,6})?(%|[kmg]?pps|[kmg]?bps|[kmg]?bpsl1)$')",message="write a rate as packets per second (500pps, 1kpps, 14.88mpps), layer-2 bits per second (100mbps, 10gbps), layer-1 bits per second (10gbpsl1) or percent of line rate (95%)"
+// +kubebuilder:validation:XValidation:rule="!self.matches('^[0.]+[%a-z]')",message="a rate of zero sends nothing: write more than 0"
+type Rate string
+
+// BitRate is a layer-1 line rate: 1gbps, 25gbps, 100mbps.
+//
+// +kubebuilder:validation:MaxLength=24
+// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,12}([.][0-9]{1,6})?[kmg]?bps$') && !self.matches('^[0.]+[a-z]')",message="write a line rate in bits per second, such as 100mbps, 1gbps or 25gbps"
+type BitRate string
+
+// Ratio is a share between 0 and 1 as a decimal string: "0.001" is one in a thousand.
+//
+// +kubebuilder:validation:MaxLength=11
+// +kubebuilder:validation:XValidation:rule="self.matches('^(0([.][0-9]{1,9})?|1([.]0{1,9})?)$')",message="write a ratio between 0 and 1 as a quoted decimal, such as \"0.001\" for one frame in a thousand"
+type Ratio string
+
+// Percent is a percentage with its sign: "0.5%".
+//
+// +kubebuilder:validation:MaxLength=12
+// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$')",message="write a percentage with its sign, such as 0.5%"
+type Percent string
+
+// Decimal is a number that is not negative, as a decimal string: "95", "0.001", "1488095".
+//
+// +kubebuilder:validation:MaxLength=20
+// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,15}([.][0-9]{1,9})?$')",message="write a number as a quoted decimal, such as \"95\" or \"0.001\""
+type Decimal string
+
+// Address is an IPv4 or IPv6 address with the length of its network's prefix: 198.18.0.2/24, 2001:2::2/64.
+//
+// +kubebuilder:validation:MaxLength=43
+// +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="write an address with its prefix length, such as 198.18.0.2/24 or 2001:2::2/64"
+type Address string
+
+// Network is an IPv4 or IPv6 network: 16.0.0.0/24, 2001:2:0:100::/64.
+//
+// +kubebuilder:validation:MaxLength=43
+// +kubebuilder:validation:XValidation:rule="isCIDR(self) && cidr(self).masked() == cidr(self)",message="write a network as its first address with the prefix length, such as 16.0.0.0/24 or 2001:2:0:100::/64"
+type Network string
+
+// LinkName is a link's name; it becomes an interface's name, so it is a DNS label of at most 13 characters.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=13
+// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="a link's name is made of lower-case letters, digits and dashes, begins with a letter and has at most 13 characters, such as west"
+type LinkName string

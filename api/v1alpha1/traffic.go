@@ -1,0 +1,143 @@
+package v1alpha1
+
+// Profile is a kind of traffic.
+//
+// +kubebuilder:validation:Enum=IMIX;FixedSize;Mix;Streams
+type Profile string
+
+// The profiles.
+const (
+	// ProfileIMIX mixes 64-byte, 594-byte and 1518-byte frames at 28:16:4.
+	ProfileIMIX Profile = "IMIX"
+	// ProfileFixedSize has frames of one size.
+	ProfileFixedSize Profile = "FixedSize"
+	// ProfileMix mixes frames of given sizes by given weights.
+	ProfileMix Profile = "Mix"
+	// ProfileStreams sends TRex streams as they are.
+	ProfileStreams Profile = "Streams"
+)
+
+// TrafficSpec is what is sent, and which way.
+//
+// +kubebuilder:validation:XValidation:rule="(self.profile == 'FixedSize') == has(self.frameSize)",fieldPath=".frameSize",message="profile FixedSize needs frameSize, such as 64 (bytes, FCS included); every other profile forbids it"
+// +kubebuilder:validation:XValidation:rule="(self.profile == 'Mix') == has(self.mix)",fieldPath=".mix",message="profile Mix needs mix, such as [{frameSize: 64, weight: 7}, {frameSize: 1518, weight: 1}]; every other profile forbids it"
+// +kubebuilder:validation:XValidation:rule="(self.profile == 'Streams') == has(self.streams)",fieldPath=".streams",message="profile Streams needs streams.json; every other profile forbids it"
+// +kubebuilder:validation:XValidation:rule="self.profile != 'Streams' || !has(self.flows)",fieldPath=".flows",message="profile Streams says itself what varies: remove flows, or use another profile"
+type TrafficSpec struct {
+	// profile is the traffic's kind: IMIX (64×28, 594×16, 1518×4), FixedSize (with frameSize), Mix (with mix) or Streams (with streams).
+	// +optional
+	// +kubebuilder:default=IMIX
+	Profile Profile `json:"profile,omitempty"`
+
+	// frameSize is the size of profile FixedSize' frames in bytes, FCS included. Example: 64.
+	// +optional
+	// +kubebuilder:validation:Minimum=64
+	// +kubebuilder:validation:Maximum=9216
+	FrameSize int32 `json:"frameSize,omitempty"`
+
+	// mix are profile Mix' sizes and weights. Example: [{frameSize: 64, weight: 7}, {frameSize: 1518, weight: 1}].
+	// +optional
+	// +listType=map
+	// +listMapKey=frameSize
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	Mix []MixEntry `json:"mix,omitempty"`
+
+	// streams are profile Streams' TRex streams.
+	// +optional
+	Streams *StreamsSpec `json:"streams,omitempty"`
+
+	// flows say how many flows there are, and what tells them apart. Default: 254 flows by source and destination address.
+	// +optional
+	Flows *FlowsSpec `json:"flows,omitempty"`
+
+	// directions are the ways that traffic flows, from a link through the device to another link. A link is the source of at most one
+	// and the destination of at most one. Default: both ways between two links. Example: [{from: west, to: east}].
+	// +optional
+	// +listType=map
+	// +listMapKey=from
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:XValidation:rule="self.all(d, self.exists_one(e, e.to == d.to))",message="a link can be the destination of one direction only: its received frames must be that direction's own"
+	Directions []Direction `json:"directions,omitempty"`
+
+	// allowedPrefixes are the networks outside 198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8 and 2001:2::/48 that this test may send from and
+	// to. They exist so that no load leaves the lab by a slip of the finger. Example: [10.1.0.0/16].
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=16
+	AllowedPrefixes []Network `json:"allowedPrefixes,omitempty"`
+}
+
+// MixEntry is one frame size of a mix.
+type MixEntry struct {
+	// frameSize is the size in bytes, FCS included. Example: 594.
+	// +required
+	// +kubebuilder:validation:Minimum=64
+	// +kubebuilder:validation:Maximum=9216
+	FrameSize int32 `json:"frameSize"`
+
+	// weight is how many of these frames there are among the sum of all weights. Example: 16.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	Weight int32 `json:"weight"`
+}
+
+// StreamsSpec are TRex streams as they are.
+type StreamsSpec struct {
+	// json is a JSON list of TRex stream objects, as TRex's add_stream takes them. Their rates say the proportions; the procedure says
+	// the load. Example: '[{"enabled": true, "self_start": true, ...}]'.
+	// +required
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=262144
+	JSON string `json:"json"`
+}
+
+// FlowField is a header field in which flows differ.
+//
+// +kubebuilder:validation:Enum=SourceAddress;DestinationAddress;SourcePort;DestinationPort
+type FlowField string
+
+// The fields in which flows can differ.
+const (
+	// VarySourceAddress walks through the near link's networks.
+	VarySourceAddress FlowField = "SourceAddress"
+	// VaryDestinationAddress walks through the far link's networks.
+	VaryDestinationAddress FlowField = "DestinationAddress"
+	// VarySourcePort walks through UDP source ports.
+	VarySourcePort FlowField = "SourcePort"
+	// VaryDestinationPort walks through UDP destination ports.
+	VaryDestinationPort FlowField = "DestinationPort"
+)
+
+// FlowsSpec says how many flows there are, and what tells them apart.
+type FlowsSpec struct {
+	// count is the number of flows per direction, over all replicas. Example: 254.
+	// +optional
+	// +kubebuilder:default=254
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=16777216
+	Count int64 `json:"count,omitempty"`
+
+	// vary are the fields in which the flows differ. Example: [SourceAddress, DestinationAddress].
+	// +optional
+	// +listType=set
+	// +kubebuilder:default={SourceAddress,DestinationAddress}
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	Vary []FlowField `json:"vary,omitempty"`
+}
+
+// Direction is traffic from one link to another, through the device under test.
+//
+// +kubebuilder:validation:XValidation:rule="self.from != self.to",fieldPath=".to",message="a direction goes from one link to another: from and to must differ"
+type Direction struct {
+	// from is the name of the link on which the frames are sent. Example: west.
+	// +required
+	From LinkName `json:"from"`
+
+	// to is the name of the link on which they come back. Example: east.
+	// +required
+	To LinkName `json:"to"`
+}
