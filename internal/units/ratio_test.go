@@ -1,0 +1,125 @@
+package units
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func TestParseRatio(t *testing.T) {
+	for text, want := range map[string]Ratio{
+		"0": 0, "1": One, "1.0": One, "0.001": 1_000_000, "0.1%": 1_000_000, "100%": One, "0%": 0, "0.000000001": 1, "0.0000001%": 1, "00.50": One / 2, "0.5%": 5_000_000,
+	} {
+		if got, err := ParseRatio(text); err != nil || got != want {
+			t.Errorf("ParseRatio(%q) = %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for text, because := range map[string]string{
+		"": "not understood", "%": "not understood", "-0.1": "not understood", "a": "not understood", "1e-3": "not understood", ".5": "not understood",
+		"0.0000000001": "finer than a billionth", "0.00000001%": "finer than a billionth",
+		"1.000000001": "more than the whole", "5": "more than the whole", "101%": "more than the whole", "99999999999999999999": "more than the whole",
+	} {
+		if got, err := ParseRatio(text); err == nil || !strings.Contains(err.Error(), because) {
+			t.Errorf("ParseRatio(%q) = %v, %v; want an error with %q", text, got, err, because)
+		}
+	}
+}
+
+func TestRatioOf(t *testing.T) {
+	for _, tt := range []struct {
+		part, whole int64
+		want        string
+	}{
+		{0, 0, "0"}, {5, 0, "0"}, {1, 1000, "0.001"}, {1, 3, "0.333333333"}, {2, 3, "0.666666667"}, {3, 2, "1.5"}, {-1, 1000, "-0.001"},
+		{1, 2_000_000_000, "0.000000001"}, {1, 2_000_000_001, "0"}, {math.MaxInt64, math.MaxInt64, "1"}, {math.MinInt64, math.MaxInt64, "-1"},
+	} {
+		if got := RatioOf(tt.part, tt.whole).String(); got != tt.want {
+			t.Errorf("%d of %d is %s, want %s", tt.part, tt.whole, got, tt.want)
+		}
+	}
+}
+
+func TestPercentOf(t *testing.T) {
+	for _, tt := range []struct {
+		part, whole int64
+		want, fixed string
+	}{
+		{9995, 10000, "99.95", "99.95"}, {1, 3, "33.3333333", "33.33"}, {2, 3, "66.6666667", "66.67"}, {10, 10, "100", "100.00"},
+		{11, 10, "100", "100.00"}, {0, 10, "0", "0.00"}, {1, 0, "0", "0.00"}, {-1, 200, "-0.5", "-0.50"},
+	} {
+		got := PercentOf(tt.part, tt.whole)
+		if got.String() != tt.want || got.FormatFixed() != tt.fixed {
+			t.Errorf("%d of %d is %s (%s), want %s (%s)", tt.part, tt.whole, got, got.FormatFixed(), tt.want, tt.fixed)
+		}
+	}
+	if got := RatioOf(11, 10).Percent(); got.String() != "110" {
+		t.Errorf("who asks sees more than 100: %s", got)
+	}
+	if got := Percent(999_500_000).Ratio().String(); got != "0.9995" {
+		t.Errorf("the same share as a ratio: %s", got)
+	}
+}
+
+func TestRatiosInJSON(t *testing.T) {
+	type document struct {
+		Loss Ratio
+		Line Percent
+	}
+	for text, want := range map[string]document{
+		`{"Loss":"0.0003","Line":"99.95"}`:       {300_000, 999_500_000},
+		`{"Loss":"-0.5","Line":"-12.3456789"}`:   {-500_000_000, -123_456_789},
+		`{"Loss":"1.5","Line":"250"}`:            {1_500_000_000, 2_500_000_000},
+		`{"Loss":"0","Line":"0"}`:                {},
+		`{"Loss":"0.000000001","Line":"1e-7"}`:   {Loss: -1}, // refused below
+		`{"Loss":"0,1","Line":"1"}`:              {Loss: -1},
+		`{"Loss":"0.0000000001","Line":"1"}`:     {Loss: -1},
+		`{"Loss":"1","Line":"99999999999999"}`:   {Loss: -1},
+		`{"Loss":"--1","Line":"99999999999999"}`: {Loss: -1},
+	} {
+		var got document
+		err := json.Unmarshal([]byte(text), &got)
+		if want.Loss == -1 {
+			if err == nil {
+				t.Errorf("%s was accepted as %+v", text, got)
+			}
+			continue
+		}
+		back, backErr := json.Marshal(got)
+		if err != nil || got != want || backErr != nil || string(back) != text {
+			t.Errorf("%s reads as %+v, %v, and prints as %s, %v", text, got, err, back, backErr)
+		}
+	}
+}
+
+func TestRatioReadsBackWhatItPrints(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 10))
+	for range 20_000 {
+		want := Ratio(random.Int64N(int64(One) + 1))
+		if got, err := ParseRatio(want.String()); got != want {
+			t.Fatalf("%d prints as %s, which reads as %d, %v", int64(want), want, int64(got), err)
+		}
+		if got, err := ParseRatio(want.Percent().String() + "%"); got != want {
+			t.Fatalf("%d is %s%%, which reads as %d, %v", int64(want), want.Percent(), int64(got), err)
+		}
+	}
+}
+
+func FuzzParseRatio(f *testing.F) {
+	for _, seed := range []string{"0.001", "0.1%", "1", "100%", "101%", "-1", "0.0000000001", "..", ""} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		ratio, err := ParseRatio(text)
+		if err != nil {
+			return
+		}
+		if ratio < 0 || ratio > One {
+			t.Fatalf("%q was accepted as %d", text, ratio)
+		}
+		if again, err := ParseRatio(ratio.String()); again != ratio {
+			t.Fatalf("%q prints as %q and reads back as %v, %v", text, ratio, again, err)
+		}
+	})
+}
