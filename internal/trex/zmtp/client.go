@@ -1,0 +1,119 @@
+package zmtp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+)
+
+// maxReply bounds a reply's bytes. TRex doesn't limit its replies; all streams of a full port are some 30 MB.
+const maxReply = 128 << 20
+
+// ErrClosed is what Do returns, without having sent anything, once the connection was closed: by Close, by an earlier error or by the peer.
+var ErrClosed = errors.New("zeromq connection closed")
+
+// Client is a REQ socket with one peer: strictly one request, then its reply. It is safe for concurrent use, calls wait for each other.
+//
+// A client whose call failed is of no further use (a late reply would answer the wrong request): make a new one.
+type Client struct {
+	peer *peer
+	turn chan struct{} // holds a token while a call is under way
+	once sync.Once
+	gone chan struct{}
+}
+
+// Dial connects to a REP (or ROUTER) socket at "host:port".
+func Dial(ctx context.Context, address string) (*Client, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return NewClient(ctx, conn)
+}
+
+// NewClient greets the peer over conn, which it owns from then on, also after an error.
+func NewClient(ctx context.Context, conn net.Conn) (*Client, error) {
+	p, err := newPeer(ctx, conn, socketREQ, []string{socketREP, socketROUTER}, maxReply)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{peer: p, turn: make(chan struct{}, 1), gone: make(chan struct{})}, nil
+}
+
+// Do sends a request and returns its reply. When ctx ends first it returns ctx's error and closes the connection: whether the peer got
+// the request, and what it made of it, is then unknown. A ctx that ends while another call has its turn costs nothing.
+func (c *Client) Do(ctx context.Context, request []byte) ([]byte, error) {
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-c.gone:
+		return nil, ErrClosed
+	}
+	reply, err := c.exchange(ctx, request)
+	if err != nil {
+		_ = c.Close()
+	}
+	return reply, err
+}
+
+func (c *Client) exchange(ctx context.Context, request []byte) ([]byte, error) {
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = c.peer.conn.Close() })
+	defer stop()
+	if err := c.peer.send(nil, request); err != nil {
+		return nil, causeOr(ctx, fmt.Errorf("send request: %w", err))
+	}
+	message, ok := <-c.peer.messages
+	if !ok {
+		return nil, causeOr(ctx, fmt.Errorf("await reply: %w", hungUp(c.peer.err)))
+	}
+	if len(message) != 2 || len(message[0]) != 0 {
+		return nil, fmt.Errorf("reply of %d frames: an empty one and the reply are due", len(message))
+	}
+	return message[1], nil
+}
+
+// ready says whether a request may be sent at all.
+func (c *Client) ready() error {
+	select {
+	case <-c.gone:
+		return ErrClosed
+	case _, unasked := <-c.peer.messages:
+		if unasked {
+			return errors.New("the peer sent a reply that nobody asked for")
+		}
+		return ErrClosed
+	default:
+		return nil
+	}
+}
+
+// causeOr prefers the context's error to the one that its end brought about.
+func causeOr(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// hungUp says in words what an end of file means here.
+func hungUp(err error) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("the peer hung up: %w", err)
+	}
+	return err
+}
+
+// Close ends the connection; a call under way returns an error.
+func (c *Client) Close() error {
+	c.once.Do(func() { close(c.gone) })
+	return c.peer.close()
+}

@@ -1,0 +1,19 @@
+// Package zmtp speaks the part of ZeroMQ that TRex's RPC needs: request and reply sockets over ZMTP 3.x with the NULL mechanism
+// (https://rfc.zeromq.org/spec/23/ and /37/), on any net.Conn or net.Listener.
+//
+//	REQ (Client)                                REP (Serve)
+//	  greeting 64 bytes   ───────────────────▶
+//	                      ◀───────────────────  greeting 64 bytes
+//	  READY Socket-Type=REQ ─────────────────▶
+//	                      ◀─────────────────── READY Socket-Type=REP
+//	  [""][request]       ───────────────────▶
+//	                      ◀───────────────────  [""][reply]
+//	  PING / PONG at any time, either way
+//
+// It is our own because the pure Go library at hand (go-zeromq/zmq4 v0.17.0) can't be trusted with a generator that may stall: its
+// Recv heeds neither its timeout option nor a context, its REQ socket hands a peer's heartbeat out as the answer, one connection
+// that never greets (a port probe) blocks all further clients of its REP socket, it allocates whatever length a peer announces, and it
+// listens on endpoint strings only, not on an inherited listener.
+//
+// Not here: other socket types, several peers behind one socket, automatic reconnection, the CURVE and PLAIN mechanisms.
+package zmtp

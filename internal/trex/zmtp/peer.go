@@ -1,0 +1,174 @@
+package zmtp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+)
+
+// The socket types that we know.
+const (
+	socketREQ    = "REQ"
+	socketREP    = "REP"
+	socketDEALER = "DEALER"
+	socketROUTER = "ROUTER"
+)
+
+// peer is one greeted connection. One goroutine reads it all its life, so that heartbeats are answered while a request is being worked
+// on or while nobody asks anything; close ends and awaits it.
+type peer struct {
+	conn     net.Conn
+	limit    int // bytes of one message
+	messages chan [][]byte
+	closing  chan struct{}
+	once     sync.Once
+	readers  sync.WaitGroup
+
+	writing sync.Mutex
+	err     error // why reading ended; set before messages is closed
+}
+
+// newPeer greets as socketType and starts reading. When ctx ends first, or the peer is none of want, conn is closed.
+func newPeer(ctx context.Context, conn net.Conn, socketType string, want []string, limit int) (*peer, error) {
+	p := &peer{conn: conn, limit: limit, messages: make(chan [][]byte), closing: make(chan struct{})}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	err := p.handshake(socketType, want)
+	if !stop() {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("zeromq greeting: %w", err)
+	}
+	p.readers.Go(p.read)
+	return p, nil
+}
+
+// handshake writes from a second goroutine, as both sides begin by writing and a synchronous pipe has no buffer.
+func (p *peer) handshake(socketType string, want []string) error {
+	opening := appendFrame(greeting(), frame{command: true, body: ready(socketType)})
+	wrote := make(chan error, 1)
+	go func() {
+		_, err := p.conn.Write(opening)
+		wrote <- err
+	}()
+	if err := p.readHandshake(want); err != nil {
+		_ = p.conn.Close()
+		<-wrote
+		return err
+	}
+	return <-wrote
+}
+
+func (p *peer) readHandshake(want []string) error {
+	if err := readGreeting(p.conn); err != nil {
+		return err
+	}
+	f, err := readFrame(p.conn, maxCommand)
+	if err != nil {
+		return err
+	}
+	if !f.command {
+		return errors.New("the peer sent a message where READY was due")
+	}
+	return checkReady(f.body, want)
+}
+
+// read hands on messages until the connection ends.
+func (p *peer) read() {
+	defer close(p.messages)
+	for {
+		message, err := p.readMessage()
+		if err != nil {
+			p.err = err
+			return
+		}
+		select {
+		case p.messages <- message:
+		case <-p.closing:
+			p.err = net.ErrClosed
+			return
+		}
+	}
+}
+
+func (p *peer) readMessage() ([][]byte, error) {
+	var message [][]byte
+	left := p.limit
+	for {
+		f, err := readFrame(p.conn, left)
+		if err != nil {
+			if len(message) > 0 {
+				err = unexpected(err)
+			}
+			return nil, err
+		}
+		if f.command {
+			if err := p.obey(f.body); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		left -= len(f.body)
+		message = append(message, f.body)
+		if !f.more {
+			return message, nil
+		}
+		if len(message) == maxFrames {
+			return nil, fmt.Errorf("message of more than %d frames", maxFrames)
+		}
+	}
+}
+
+// obey answers a heartbeat; commands that we don't know are ignored, as the specification asks.
+func (p *peer) obey(body []byte) error {
+	name, data, err := parseCommand(body)
+	if err != nil {
+		return err
+	}
+	switch name {
+	case "PING":
+		if len(data) < 2 {
+			return errors.New("malformed PING")
+		}
+		return p.write(frame{command: true, body: command("PONG", data[2:])})
+	case "ERROR":
+		return fmt.Errorf("the peer sent an error: %q", data)
+	}
+	return nil
+}
+
+func (p *peer) write(frames ...frame) error {
+	var b []byte
+	for _, f := range frames {
+		b = appendFrame(b, f)
+	}
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	_, err := io.Copy(p.conn, bytes.NewReader(b))
+	return err
+}
+
+// send writes a message of the given frames.
+func (p *peer) send(message ...[]byte) error {
+	frames := make([]frame, len(message))
+	for i, body := range message {
+		frames[i] = frame{more: i < len(message)-1, body: body}
+	}
+	return p.write(frames...)
+}
+
+// close ends the connection and returns when nobody reads it any more.
+func (p *peer) close() error {
+	var err error
+	p.once.Do(func() {
+		close(p.closing)
+		err = p.conn.Close()
+	})
+	p.readers.Wait()
+	return err
+}
