@@ -1,0 +1,67 @@
+package forwarder
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/vishvananda/netlink"
+)
+
+// forwardBridged joins each pair of links by a bridge of its own. The bridge learns nothing: with two ports, every frame leaves by the
+// other one, whatever its addresses, from the first frame on.
+//
+//	west ──┤ lane0 ├── east        north ──┤ lane1 ├── south
+func forwardBridged(spec Spec, info *Info) error {
+	for i, pair := range pairs(spec.Directions) {
+		name := fmt.Sprintf("lane%d", i)
+		if err := bridge(name, pair, info); err != nil {
+			return fmt.Errorf("bridge %s between %s and %s: %w", name, pair.From, pair.To, err)
+		}
+		info.applied("bridge between %s and %s", pair.From, pair.To)
+	}
+	return nil
+}
+
+// pairs are the directions with those of the same two links taken together.
+func pairs(directions []Direction) []Direction {
+	var ps []Direction
+	for _, d := range directions {
+		if !slices.Contains(ps, Direction{d.To, d.From}) && !slices.Contains(ps, d) {
+			ps = append(ps, d)
+		}
+	}
+	return ps
+}
+
+func bridge(name string, pair Direction, info *Info) error {
+	off := false
+	br := &netlink.Bridge{LinkAttrs: netlink.NewLinkAttrs(), MulticastSnooping: &off}
+	br.Name = name
+	if err := netlink.LinkAdd(br); err != nil {
+		return fmt.Errorf("make it: %w", err)
+	}
+	tune(info, "ipv6/conf/"+name+"/disable_ipv6", "1")
+	for _, port := range []string{pair.From, pair.To} {
+		if err := bridgePort(br, port); err != nil {
+			return fmt.Errorf("port %s: %w", port, err)
+		}
+	}
+	if err := netlink.LinkSetUp(br); err != nil {
+		return fmt.Errorf("set it up: %w", err)
+	}
+	return nil
+}
+
+func bridgePort(br *netlink.Bridge, port string) error {
+	link, err := find(port)
+	if err != nil {
+		return err
+	}
+	if err := netlink.LinkSetMaster(link, br); err != nil {
+		return fmt.Errorf("join: %w", err)
+	}
+	if err := netlink.LinkSetLearning(link, false); err != nil {
+		return fmt.Errorf("turn learning off: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+// Package forwarder makes the Linux kernel forward between interfaces: the Reference device under test. It sets up links, routes and,
+// where asked, an exact limit, all through netlink, and then has nothing more to do: the kernel forwards until the namespace ends.
+//
+//	               DUT namespace
+//	    west ┌─────────────────────────┐ east
+//	────────▶│ count → forward → shape │────────▶
+//	         │   │                 │   │
+//	         │   packets/s      bits/s │
+//	         └─────────────────────────┘
+//
+// A limit in packets is kept where frames come in (an nftables limit per source link), so that what is over it costs no forwarding. A
+// limit in bits is kept where they go out (a token bucket queue per destination link), as nftables' byte limits allow a burst of a
+// whole second at least and so don't hold within a step.
+package forwarder
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// Spec is what to forward between which interfaces, and how much of it.
+type Spec struct {
+	Forwarding plan.Forwarding `json:"forwarding"`
+	Links      []Link          `json:"links"`
+	// Directions are from interface to interface. With L3, routes decide, and a direction only says where the limit is kept; with L2
+	// and MACRewrite it also is the way that frames take.
+	Directions []Direction `json:"directions"`
+	// Limit is per direction; nil: what the kernel can.
+	Limit *plan.Limit `json:"limit,omitempty"`
+	CPU   CPU         `json:"cpu,omitzero"`
+}
+
+// Link is an interface in the forwarder's namespace and what is known of the generator at its other end.
+type Link struct {
+	Interface string         `json:"interface"`
+	Addresses []netip.Prefix `json:"addresses,omitempty"` // the forwarder's own
+	// Generator are the generator's addresses: the next hops of Networks.
+	Generator []netip.Addr `json:"generator,omitempty"`
+	// GeneratorMAC, where known, becomes a static neighbour, so that no ARP or neighbour discovery is in the way.
+	GeneratorMAC MAC            `json:"generatorMAC,omitempty"`
+	Networks     []netip.Prefix `json:"networks,omitempty"`
+}
+
+// Direction is traffic that comes in on one interface and leaves by another.
+type Direction struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// MAC is an Ethernet address that reads in JSON as people write it.
+type MAC net.HardwareAddr
+
+// MarshalText writes the address with colons.
+func (m MAC) MarshalText() ([]byte, error) { return []byte(net.HardwareAddr(m).String()), nil }
+
+// UnmarshalText reads what net.ParseMAC reads.
+func (m *MAC) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*m = nil
+		return nil
+	}
+	a, err := net.ParseMAC(string(text))
+	*m = MAC(a)
+	return err
+}
+
+// Info is what was set up, in words for the report: Applied what was, Missing what was wanted, could not be had and does not change
+// what is measured by itself.
+type Info struct {
+	Applied []string `json:"applied,omitempty"`
+	Missing []string `json:"missing,omitempty"`
+}
+
+func (i *Info) applied(format string, args ...any) {
+	i.Applied = append(i.Applied, fmt.Sprintf(format, args...))
+}
+
+func (i *Info) missing(format string, args ...any) {
+	i.Missing = append(i.Missing, fmt.Sprintf(format, args...))
+}
+
+// Configure sets the forwarder up in the namespace; nil is the caller's own. It needs CAP_NET_ADMIN there. An error may leave a part
+// set up: give the namespace up then.
+func Configure(ctx context.Context, ns *netspace.Namespace, spec Spec) (Info, error) {
+	if err := spec.validate(); err != nil {
+		return Info{}, fmt.Errorf("forwarder: %w", err)
+	}
+	var info Info
+	err := ns.Do(func() error { return configure(ctx, spec, &info) })
+	if err != nil {
+		return info, fmt.Errorf("forwarder: %w", err)
+	}
+	return info, nil
+}
+
+func configure(ctx context.Context, spec Spec, info *Info) error {
+	steps := []func(Spec, *Info) error{
+		quieten,      // nothing speaks unasked
+		openLinks,    // plain, up, addressed
+		forward,      // routes, or bridges
+		limitTraffic, // and header rewriting: both are rules at the source link
+		placeWork,    // which CPU does it
+	}
+	for _, step := range steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := step(spec, info); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func forward(spec Spec, info *Info) error {
+	switch spec.Forwarding {
+	case plan.L3:
+		return forwardRouted(spec, info)
+	case plan.L2:
+		return forwardBridged(spec, info)
+	default: // MACRewrite forwards in the rules
+		return nil
+	}
+}
+
+// defaultBurst is the burst of a limit that states none.
+const defaultBurst = 10 * time.Millisecond
+
+func burstOf(l plan.Limit) time.Duration {
+	if l.Burst <= 0 {
+		return defaultBurst
+	}
+	return l.Burst.Std()
+}

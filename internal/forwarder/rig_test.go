@@ -1,0 +1,230 @@
+package forwarder_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// needRoot skips where namespaces can't be made, except in CI, where that is a fault.
+func needRoot(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() == 0 {
+		return
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatal("this test makes network namespaces and must run as root")
+	}
+	t.Skip("needs root: it makes network namespaces")
+}
+
+// rig is a generator's and a forwarder's namespace, joined by one veth per link.
+type rig struct {
+	generator, dut *netspace.Namespace
+	links          []forwarder.Link
+}
+
+// newRig makes links named link0, link1, … with 198.18.N.2 and 2001:2:0:N::2 at the generator and .1 at the forwarder; the network
+// 16.N.0.0/16 is behind each.
+func newRig(t *testing.T, links int) *rig {
+	t.Helper()
+	needRoot(t)
+	r := &rig{generator: newNamespace(t), dut: newNamespace(t)}
+	for i := range links {
+		r.addLink(t, i)
+	}
+	return r
+}
+
+func newNamespace(t *testing.T) *netspace.Namespace {
+	t.Helper()
+	ns, err := netspace.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ns.Close() })
+	return ns
+}
+
+func (r *rig) addLink(t *testing.T, i int) {
+	t.Helper()
+	name := fmt.Sprintf("link%d", i)
+	err := r.generator.Do(func() error {
+		attrs := netlink.NewLinkAttrs()
+		attrs.Name, attrs.HardwareAddr, attrs.MTU = name, generatorMAC(i), 2000
+		veth := netlink.NewVeth(attrs)
+		veth.PeerName, veth.PeerHardwareAddr, veth.PeerNamespace, veth.PeerMTU = name, dutMAC(i), netlink.NsFd(r.dut.Fd()), 2000
+		if err := netlink.LinkAdd(veth); err != nil {
+			return err
+		}
+		if err := os.WriteFile("/proc/sys/net/ipv6/conf/"+name+"/disable_ipv6", []byte("1"), 0); err != nil {
+			return err
+		}
+		return netlink.LinkSetUp(veth)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.links = append(r.links, forwarder.Link{
+		Interface:    name,
+		Addresses:    []netip.Prefix{netip.MustParsePrefix(fmt.Sprintf("198.18.%d.1/24", i)), netip.MustParsePrefix(fmt.Sprintf("2001:2:0:%x::1/64", i))},
+		Generator:    []netip.Addr{netip.MustParseAddr(fmt.Sprintf("198.18.%d.2", i)), netip.MustParseAddr(fmt.Sprintf("2001:2:0:%x::2", i))},
+		GeneratorMAC: forwarder.MAC(generatorMAC(i)),
+		Networks:     []netip.Prefix{netip.MustParsePrefix(fmt.Sprintf("16.%d.0.0/16", i)), netip.MustParsePrefix(fmt.Sprintf("2001:2:0:1%02x::/64", i))},
+	})
+}
+
+func generatorMAC(i int) net.HardwareAddr { return net.HardwareAddr{2, 0, 0, 0, byte(i), 2} }
+func dutMAC(i int) net.HardwareAddr       { return net.HardwareAddr{2, 0, 0, 0, byte(i), 1} }
+
+// bothWays are the directions between link0 and link1, link2 and link3, and so on.
+func bothWays(links int) []forwarder.Direction {
+	var ds []forwarder.Direction
+	for i := 0; i < links; i += 2 {
+		a, b := fmt.Sprintf("link%d", i), fmt.Sprintf("link%d", i+1)
+		ds = append(ds, forwarder.Direction{From: a, To: b}, forwarder.Direction{From: b, To: a})
+	}
+	return ds
+}
+
+func (r *rig) configure(t *testing.T, mode plan.Forwarding, limit *plan.Limit) forwarder.Info {
+	t.Helper()
+	info, err := forwarder.Configure(t.Context(), r.dut, forwarder.Spec{
+		Forwarding: mode, Links: r.links, Directions: bothWays(len(r.links)), Limit: limit,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(info.Missing) > 0 {
+		t.Errorf("not set up: %q", info.Missing)
+	}
+	return info
+}
+
+// received is the kernel's count of what a generator's interface received, FCS added.
+func (r *rig) received(t *testing.T, link int) units.Traffic {
+	t.Helper()
+	var got units.Traffic
+	err := r.generator.Do(func() error {
+		l, err := netlink.LinkByName(fmt.Sprintf("link%d", link))
+		if err != nil {
+			return err
+		}
+		s := l.Attrs().Statistics
+		got = units.Traffic{Packets: int64(s.RxPackets), Bytes: int64(s.RxBytes) + int64(s.RxPackets)*units.FCSBytes}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// socket opens a packet socket on a generator's interface.
+func (r *rig) socket(t *testing.T, link int) int {
+	t.Helper()
+	fd := -1
+	err := r.generator.Do(func() error {
+		l, err := netlink.LinkByName(fmt.Sprintf("link%d", link))
+		if err != nil {
+			return err
+		}
+		fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		return unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: networkOrder(unix.ETH_P_ALL), Ifindex: l.Attrs().Index})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	return fd
+}
+
+func networkOrder(v uint16) uint16 { return v<<8 | v>>8 }
+
+// send offers frames, in turn, at a rate for a time, and returns how many left. It keeps to the schedule, in bursts of at most batch.
+func send(t *testing.T, fd int, frames [][]byte, perSecond float64, d time.Duration) int64 {
+	t.Helper()
+	const batch = 32
+	sent := int64(0)
+	for start := time.Now(); ; {
+		elapsed := time.Since(start)
+		if elapsed >= d {
+			return sent
+		}
+		due := int64(perSecond*elapsed.Seconds()) - sent
+		if due < 1 {
+			time.Sleep(20 * time.Microsecond)
+			continue
+		}
+		for range min(due, batch) {
+			if _, err := unix.Write(fd, frames[sent%int64(len(frames))]); err != nil {
+				t.Errorf("send: %v", err)
+				return sent
+			}
+			sent++
+		}
+	}
+}
+
+// frame4 is a UDP frame of a size (FCS included, not part of it) from the network behind one link to the one behind the other.
+func frame4(from, to, size int) []byte {
+	f := make([]byte, size-units.FCSBytes)
+	copy(f, dutMAC(from))
+	copy(f[6:], generatorMAC(from))
+	binary.BigEndian.PutUint16(f[12:], unix.ETH_P_IP)
+	ip := f[14:]
+	ip[0], ip[8], ip[9] = 0x45, 64, unix.IPPROTO_UDP
+	binary.BigEndian.PutUint16(ip[2:], uint16(len(ip)))
+	copy(ip[12:], []byte{16, byte(from), 0, 1})
+	copy(ip[16:], []byte{16, byte(to), 0, 1})
+	binary.BigEndian.PutUint16(ip[10:], checksum(ip[:20]))
+	udp(ip[20:])
+	return f
+}
+
+func frame6(from, to, size int) []byte {
+	f := make([]byte, size-units.FCSBytes)
+	copy(f, dutMAC(from))
+	copy(f[6:], generatorMAC(from))
+	binary.BigEndian.PutUint16(f[12:], unix.ETH_P_IPV6)
+	ip := f[14:]
+	ip[0], ip[6], ip[7] = 0x60, unix.IPPROTO_UDP, 64
+	binary.BigEndian.PutUint16(ip[4:], uint16(len(ip)-40))
+	source, destination := netip.MustParseAddr(fmt.Sprintf("2001:2:0:1%02x::1", from)), netip.MustParseAddr(fmt.Sprintf("2001:2:0:1%02x::1", to))
+	copy(ip[8:], source.AsSlice())
+	copy(ip[24:], destination.AsSlice())
+	udp(ip[40:])
+	return f
+}
+
+func udp(b []byte) {
+	binary.BigEndian.PutUint16(b, 1025)
+	binary.BigEndian.PutUint16(b[2:], 12)
+	binary.BigEndian.PutUint16(b[4:], uint16(len(b)))
+}
+
+func checksum(b []byte) uint16 {
+	sum := uint32(0)
+	for i := 0; i < len(b); i += 2 {
+		sum += uint32(binary.BigEndian.Uint16(b[i:]))
+	}
+	for sum > 0xffff {
+		sum = sum>>16 + sum&0xffff
+	}
+	return ^uint16(sum)
+}

@@ -1,0 +1,124 @@
+package forwarder
+
+import (
+	"fmt"
+	"net"
+
+	"github.com/google/nftables"
+	"github.com/google/nftables/binaryutil"
+	"github.com/google/nftables/expr"
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// tableName is the nftables table of everything here.
+const tableName = "linerate"
+
+// addRules writes, in one transaction, one chain per source link, at the earliest point that nftables has (netdev ingress):
+//
+//	ARP, neighbour discovery ─▶ pass     the next hop must be found also at overload
+//	over the packet limit    ─▶ drop     token bucket: rate, burst
+//	MACRewrite: IP to us     ─▶ set both MACs, send out of the other link
+//
+// Without limit and rewriting there is no table at all.
+func addRules(spec Spec, info *Info) error {
+	limited := spec.Limit != nil && spec.Limit.PacketsPerSecond > 0
+	if !limited && spec.Forwarding != plan.MACRewrite {
+		return nil
+	}
+	conn, err := nftables.New()
+	if err != nil {
+		return explain(fmt.Errorf("open nftables: %w", err), "nftables", "CONFIG_NF_TABLES_NETDEV")
+	}
+	table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyNetdev, Name: tableName})
+	for _, d := range spec.Directions {
+		chain := conn.AddChain(&nftables.Chain{
+			Table: table, Name: "from-" + d.From, Device: d.From, Type: nftables.ChainTypeFilter,
+			Hooknum: nftables.ChainHookIngress, Priority: nftables.ChainPriorityFilter,
+		})
+		rules, err := directionRules(spec, d, limited, info)
+		if err != nil {
+			return fmt.Errorf("rules of %s to %s: %w", d.From, d.To, err)
+		}
+		for _, r := range rules {
+			conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: r})
+		}
+	}
+	if err := conn.Flush(); err != nil {
+		return explain(fmt.Errorf("install nftables rules: %w", err), "nftables ingress chains and limits", "CONFIG_NF_TABLES_NETDEV, CONFIG_NFT_LIMIT, CONFIG_NFT_DUP_NETDEV")
+	}
+	return nil
+}
+
+func directionRules(spec Spec, d Direction, limited bool, info *Info) ([][]expr.Any, error) {
+	rules := [][]expr.Any{passARP(), passNeighbourDiscovery()}
+	if limited {
+		burst := burstPackets(*spec.Limit)
+		rules = append(rules, dropOver(spec.Limit.PacketsPerSecond, burst))
+		info.applied("limit %s to %s: %d packets/s, burst %d packets, nftables at %s", d.From, d.To, spec.Limit.PacketsPerSecond, burst, d.From)
+	}
+	if spec.Forwarding != plan.MACRewrite {
+		return rules, nil
+	}
+	from, err := find(d.From)
+	if err != nil {
+		return nil, fmt.Errorf("link %s: %w", d.From, err)
+	}
+	to, err := find(d.To)
+	if err != nil {
+		return nil, fmt.Errorf("link %s: %w", d.To, err)
+	}
+	info.applied("MAC rewriting %s to %s", d.From, d.To)
+	return append(rules, rewrite(from.Attrs().HardwareAddr, net.HardwareAddr(spec.link(d.To).GeneratorMAC), to.Attrs().HardwareAddr, to.Attrs().Index)), nil
+}
+
+const register = unix.NFT_REG_1
+
+func equal(data []byte) expr.Any { return &expr.Cmp{Op: expr.CmpOpEq, Register: register, Data: data} }
+
+func load(base expr.PayloadBase, offset, length uint32) expr.Any {
+	return &expr.Payload{DestRegister: register, Base: base, Offset: offset, Len: length}
+}
+
+func protocol(etherType uint16) []expr.Any {
+	return []expr.Any{&expr.Meta{Key: expr.MetaKeyPROTOCOL, Register: register}, equal(binaryutil.BigEndian.PutUint16(etherType))}
+}
+
+func passARP() []expr.Any {
+	return append(protocol(unix.ETH_P_ARP), &expr.Verdict{Kind: expr.VerdictAccept})
+}
+
+// passNeighbourDiscovery lets through ICMPv6 types 133 to 137 (RFC 4861 §4).
+func passNeighbourDiscovery() []expr.Any {
+	return append(protocol(unix.ETH_P_IPV6),
+		load(expr.PayloadBaseNetworkHeader, 6, 1), equal([]byte{unix.IPPROTO_ICMPV6}),
+		load(expr.PayloadBaseNetworkHeader, 40, 1),
+		&expr.Range{Op: expr.CmpOpEq, Register: register, FromData: []byte{133}, ToData: []byte{137}},
+		&expr.Verdict{Kind: expr.VerdictAccept})
+}
+
+func dropOver(packetsPerSecond int64, burst uint32) []expr.Any {
+	return []expr.Any{
+		&expr.Limit{Type: expr.LimitTypePkts, Rate: uint64(packetsPerSecond), Unit: expr.LimitTimeSecond, Burst: burst, Over: true},
+		&expr.Verdict{Kind: expr.VerdictDrop},
+	}
+}
+
+// rewrite sends what is addressed to us on to the generator's MAC out of the other interface, from that interface's MAC. The frame goes
+// out as a copy without payload of its own ("dup"), and the one that came in is dropped.
+func rewrite(own, generator, source net.HardwareAddr, out int) []expr.Any {
+	setMAC := func(offset uint32, mac net.HardwareAddr) []expr.Any {
+		return []expr.Any{
+			&expr.Immediate{Register: register, Data: mac},
+			&expr.Payload{OperationType: expr.PayloadWrite, SourceRegister: register, Base: expr.PayloadBaseLLHeader, Offset: offset, Len: 6},
+		}
+	}
+	rule := []expr.Any{load(expr.PayloadBaseLLHeader, 0, 6), equal(own)}
+	rule = append(rule, setMAC(0, generator)...)
+	rule = append(rule, setMAC(6, source)...)
+	return append(rule,
+		&expr.Immediate{Register: register, Data: binaryutil.NativeEndian.PutUint32(uint32(out))},
+		&expr.Dup{RegDev: register, IsRegDevSet: true},
+		&expr.Verdict{Kind: expr.VerdictDrop})
+}
