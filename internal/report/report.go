@@ -149,6 +149,8 @@ type Measured struct {
 	Sent          units.Traffic `json:"sent"`
 	Returned      units.Traffic `json:"returned"`
 	ReceiveErrors int64         `json:"receiveErrors"`
+	// EdgeFrames is how many frames the window's edges alone may account for: less missing than that is not called loss.
+	EdgeFrames int64 `json:"edgeFrames,omitempty"`
 	// LossRatio is (sent − returned) ÷ sent, LossRatioMin what remains when the generator's own drops are not the DUT's.
 	LossRatio    units.Ratio `json:"lossRatio"`
 	LossRatioMin units.Ratio `json:"lossRatioMin"`
@@ -200,7 +202,8 @@ type Reason string
 const (
 	LossAboveLimit   Reason = "LossAboveLimit"   // saturated: above this, frames are lost
 	ReachedTarget    Reason = "ReachedTarget"    // not saturated: all that was asked came back
-	GeneratorLimited Reason = "GeneratorLimited" // not saturated: the generator could not send more; a lower bound
+	GeneratorLimited Reason = "GeneratorLimited" // not saturated: the generator could not send or receive more; a lower bound
+	Inconclusive     Reason = "Inconclusive"     // not saturated: nothing above the figure could be judged, or the run ended; a lower bound
 	NoCleanWindow    Reason = "NoCleanWindow"    // even the lowest step lost frames, or was invalid
 	NotMeasured      Reason = "NotMeasured"      // the run ended before there was anything to say
 )

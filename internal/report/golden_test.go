@@ -1,0 +1,65 @@
+package report
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
+
+// golden compares with testdata/name, or writes it under -update.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs from what is written; go test -update shows the difference in git\ngot:\n%s", file, got)
+	}
+}
+
+// rendered is a report in a format.
+func rendered(t *testing.T, format string, reports ...*Report) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Render(&out, format, reports...); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func all() []*Report {
+	var out []*Report
+	for _, s := range scenarios() {
+		out = append(out, s.report)
+	}
+	return out
+}
+
+func TestEveryReportReadsAsItDid(t *testing.T) {
+	for _, s := range scenarios() {
+		for format, ext := range map[string]string{"text": "txt", "markdown": "md", "junit": "xml"} {
+			t.Run(s.name+" as "+format, func(t *testing.T) {
+				golden(t, s.name+"."+ext, rendered(t, format, s.report))
+			})
+		}
+	}
+	t.Run("all in one text", func(t *testing.T) { golden(t, "all.txt", rendered(t, "text", all()...)) })
+	t.Run("all in one markdown", func(t *testing.T) { golden(t, "all.md", rendered(t, "markdown", all()...)) })
+	t.Run("the ramp for trex-loadtest-viz", func(t *testing.T) { golden(t, "saturated.viz.json", rendered(t, "viz", scenarios()[0].report)) })
+	t.Run("the document itself", func(t *testing.T) { golden(t, "one-direction.json", rendered(t, "json", scenarios()[5].report)) })
+}

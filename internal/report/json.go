@@ -1,0 +1,117 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// MaxDocument is the most bytes that Read takes in, over all reports of one input. An hour sampled each second is about 2 MB.
+const MaxDocument = 256 << 20
+
+// JSON writes the reports as one indented document each, one after the other: what Read reads.
+func JSON(w io.Writer, reports ...*Report) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	for i, r := range reports {
+		if err := enc.Encode(r); err != nil {
+			return fmt.Errorf("write report %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// Read reads the reports that JSON wrote, one document after the other, up to MaxDocument bytes. It refuses what is not a report, a
+// report of another version, one with a member it doesn't know, and one that contradicts itself; an input without any report too.
+func Read(in io.Reader) ([]*Report, error) {
+	limited := &io.LimitedReader{R: in, N: MaxDocument + 1}
+	dec := json.NewDecoder(limited)
+	var reports []*Report
+	for {
+		var document json.RawMessage
+		err := dec.Decode(&document)
+		switch {
+		case limited.N <= 0:
+			return nil, fmt.Errorf("the input is larger than %d MB, which no report is: give reports that linerate wrote", MaxDocument>>20)
+		case errors.Is(err, io.EOF) && len(reports) == 0:
+			return nil, errors.New("the input holds no report: give what linerate wrote with -o json or --save")
+		case errors.Is(err, io.EOF):
+			return reports, nil
+		case err != nil:
+			return nil, fmt.Errorf("report %d is not JSON: %w", len(reports)+1, err)
+		}
+		r, err := decode(document)
+		if err != nil {
+			return nil, fmt.Errorf("report %d: %w", len(reports)+1, err)
+		}
+		reports = append(reports, r)
+	}
+}
+
+// decode reads one document; its version is looked at first, so that a newer one is called that and not full of unknown members.
+func decode(document []byte) (*Report, error) {
+	var head struct {
+		Version string `json:"version"`
+	}
+	if err := json.Unmarshal(document, &head); err != nil {
+		return nil, fmt.Errorf("not a report: %w", err)
+	}
+	if head.Version != Version {
+		return nil, fmt.Errorf("version is %q, and this linerate reads %q: give a report of that version, or use the linerate that wrote it", head.Version, Version)
+	}
+	dec := json.NewDecoder(bytes.NewReader(document))
+	dec.DisallowUnknownFields()
+	r := new(Report)
+	if err := dec.Decode(r); err != nil {
+		return nil, err
+	}
+	return r, r.check()
+}
+
+// check refuses a report that no run can have written: what follows relies on it.
+func (r *Report) check() error {
+	switch {
+	case r.Plan == nil:
+		return errors.New("it has no plan, so nothing says what was measured")
+	case r.Plan.Version != plan.Version:
+		return fmt.Errorf("plan.version is %q, and this linerate reads %q", r.Plan.Version, plan.Version)
+	case r.Ending == "":
+		return errors.New("it doesn't say how the run ended")
+	case r.Result.Measured && (r.Result.Total == nil || len(r.Result.Directions) == 0):
+		return errors.New("result.measured is true, and result.total or result.directions is missing")
+	case r.Result.Saturated && !r.Result.Measured:
+		return errors.New("result.saturated is true, and result.measured is not")
+	}
+	return cmp.Or(r.checkWindows(), r.checkSamples())
+}
+
+func (r *Report) checkWindows() error {
+	for _, w := range r.Windows {
+		if len(w.Directions) != len(r.Plan.Directions) {
+			return fmt.Errorf("window %d has %s, and the plan has %d", w.Number, counted(len(w.Directions), "direction"), len(r.Plan.Directions))
+		}
+		if w.Start < 0 || w.Duration < 0 {
+			return fmt.Errorf("window %d starts at %s and lasts %s: neither can be negative", w.Number, w.Start.Std(), w.Duration.Std())
+		}
+	}
+	return nil
+}
+
+func (r *Report) checkSamples() error {
+	for i, s := range r.Samples {
+		if len(s.Directions) != len(r.Plan.Directions) {
+			return fmt.Errorf("sample %d has %s, and the plan has %d", i+1, counted(len(s.Directions), "direction"), len(r.Plan.Directions))
+		}
+	}
+	if !slices.IsSortedFunc(r.Samples, func(a, b Sample) int { return cmp.Compare(a.At, b.At) }) {
+		return errors.New("its samples are not in order of time")
+	}
+	return nil
+}

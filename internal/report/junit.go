@@ -1,0 +1,161 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+)
+
+// The JUnit document's elements, as CI systems read them.
+type (
+	junitSuites struct {
+		XMLName  xml.Name     `xml:"testsuites"`
+		Name     string       `xml:"name,attr"`
+		Tests    int          `xml:"tests,attr"`
+		Failures int          `xml:"failures,attr"`
+		Errors   int          `xml:"errors,attr"`
+		Time     string       `xml:"time,attr"`
+		Suites   []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name       string          `xml:"name,attr"`
+		Tests      int             `xml:"tests,attr"`
+		Failures   int             `xml:"failures,attr"`
+		Errors     int             `xml:"errors,attr"`
+		Skipped    int             `xml:"skipped,attr"`
+		Time       string          `xml:"time,attr"`
+		Timestamp  string          `xml:"timestamp,attr"`
+		Properties []junitProperty `xml:"properties>property"`
+		Cases      []junitCase     `xml:"testcase"`
+		Output     string          `xml:"system-out"`
+	}
+	junitProperty struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
+	}
+	junitCase struct {
+		ClassName string        `xml:"classname,attr"`
+		Name      string        `xml:"name,attr"`
+		Time      string        `xml:"time,attr"`
+		Failure   *junitTrouble `xml:"failure,omitempty"`
+		Error     *junitTrouble `xml:"error,omitempty"`
+	}
+	junitTrouble struct {
+		Type    string `xml:"type,attr"`
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// JUnit writes the reports for a CI system: a testsuite per report, a testcase "measured" and one per criterion. A criterion that
+// failed is a failure. What could not be decided is an error, and so is a run that did not complete or has no figure: systems show
+// an error as not green, while most take a skipped case for a good one.
+func JUnit(w io.Writer, reports ...*Report) error {
+	doc := junitSuites{Name: "linerate"}
+	var total time.Duration
+	for _, r := range reports {
+		s, err := junitSuiteOf(r)
+		if err != nil {
+			return err
+		}
+		doc.Tests, doc.Failures, doc.Errors = doc.Tests+s.Tests, doc.Failures+s.Failures, doc.Errors+s.Errors
+		total += r.Finished.Sub(r.Started)
+		doc.Suites = append(doc.Suites, s)
+	}
+	doc.Time = seconds(total)
+	out, err := xml.MarshalIndent(doc, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write junit: %w", err)
+	}
+	if _, err := fmt.Fprintf(w, "%s%s\n", xml.Header, out); err != nil {
+		return fmt.Errorf("write junit: %w", err)
+	}
+	return nil
+}
+
+func junitSuiteOf(r *Report) (junitSuite, error) {
+	var evidence bytes.Buffer
+	if err := Text(&evidence, r); err != nil {
+		return junitSuite{}, err
+	}
+	h, took := headlineOf(r), seconds(r.Finished.Sub(r.Started))
+	s := junitSuite{Name: h.title(), Time: took, Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05"), Properties: junitProperties(r, h), Output: evidence.String()}
+	s.Cases = append(s.Cases, junitCase{ClassName: h.Name, Name: "measured", Time: took, Error: unmeasured(r)})
+	for _, c := range judged(r) {
+		s.Cases = append(s.Cases, criterionCase(h.Name, c))
+	}
+	for _, c := range s.Cases {
+		s.Tests++
+		if c.Failure != nil {
+			s.Failures++
+		}
+		if c.Error != nil {
+			s.Errors++
+		}
+	}
+	return s, nil
+}
+
+// unmeasured is what is wrong with the measurement as a whole; nil nothing.
+func unmeasured(r *Report) *junitTrouble {
+	switch {
+	case !hasFigure(r):
+		return &junitTrouble{Type: string(cmp.Or(r.Result.Reason, NotMeasured)), Message: answer(r)}
+	case r.Ending != Completed:
+		return &junitTrouble{Type: string(r.Ending), Message: endingWarnings(r)[0]}
+	}
+	return nil
+}
+
+// judged are the criteria's results, those included that the plan demands and nobody came to judge.
+func judged(r *Report) []CriterionResult {
+	out, seen := r.Verdict.Criteria, map[string]bool{}
+	for _, c := range out {
+		seen[c.Name] = true
+	}
+	for _, c := range planOf(r).Criteria {
+		if !seen[c.Name] {
+			out = append(out[:len(out):len(out)], CriterionResult{Name: c.Name, Outcome: Undecided, Message: "the run ended before it could be judged"})
+		}
+	}
+	return out
+}
+
+func criterionCase(class string, c CriterionResult) junitCase {
+	out := junitCase{ClassName: class, Name: c.Name, Time: "0"}
+	trouble := &junitTrouble{Type: string(c.Outcome), Message: c.Message, Text: c.Message}
+	switch c.Outcome {
+	case Passed:
+	case DidFail:
+		out.Failure = trouble
+	case Undecided:
+		out.Error = trouble
+	default:
+		out.Error = trouble
+	}
+	return out
+}
+
+// junitProperties are the figures as whole numbers, for who collects trends from CI; a figure that isn't there has no property.
+func junitProperties(r *Report, h headline) []junitProperty {
+	props := []junitProperty{{"ending", string(r.Ending)}, {"standing", standing(r)}, {"reason", string(r.Result.Reason)}, {"summary", Summary(r)}}
+	if !h.Measured {
+		return props
+	}
+	add := func(name, value string) { props = append(props, junitProperty{name, value}) }
+	for _, d := range r.Result.Directions {
+		name := d.From + "-" + d.To + "."
+		add(name+"receivedPacketsPerSecond", strconv.FormatInt(d.Received.PacketsPerSecond, 10))
+		add(name+"receivedLayer1BitsPerSecond", strconv.FormatInt(d.Received.Layer1BitsPerSecond, 10))
+		add(name+"lossRatio", d.LossRatio.String())
+		add(name+"lineRatePercent", d.LineRatePercent.String())
+	}
+	return props
+}
+
+// seconds writes a time as JUnit has it; a clock that was set back counts as none.
+func seconds(d time.Duration) string { return strconv.FormatFloat(max(d, 0).Seconds(), 'f', 3, 64) }

@@ -1,0 +1,71 @@
+package report
+
+import (
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// scenario is a report that a run could have written, by what is special about it.
+type scenario struct {
+	name   string
+	report *Report
+}
+
+func scenarios() []scenario {
+	return []scenario{
+		{"saturated", judgedAs(Passed, measured(limited(150_000)))},
+		{"line-rate", judgedAs(Passed, measured())},
+		{"generator-limited", judgedAs(Undecided, measured(weak(90_000)))},
+		{"path-not-proven", pathNotProven()},
+		{"interrupted", judgedAs(Undecided, measured(limited(150_000), cutAfter(3)))},
+		{"one-direction", judgedAs(DidFail, measured(named("OpenBSD", "64b"), frames(64), limited(152_090), lanes("west", "east")))},
+		{"four-directions", measured(named("two lanes", "imix"), limited(40_000), lanes("west", "east", "east", "west", "north", "south", "south", "north"))},
+		{"doubtful", doubtful()},
+		{"nothing", nothing()},
+	}
+}
+
+// judgedAs gives the report the criteria's verdict.
+func judgedAs(o Outcome, r *Report) *Report {
+	messages := map[Outcome]string{
+		Passed:    "east→west: 99.95 % of line rate, at least 95 demanded",
+		DidFail:   "west→east: 10.22 % of line rate, at least 95 demanded",
+		Undecided: "west→east: at least 27.50 % of line rate is known, at least 95 demanded",
+	}
+	r.Verdict = Verdict{Outcome: o, Criteria: []CriterionResult{{Name: "imix-line-rate", Outcome: o, Message: messages[o]}}}
+	return r
+}
+
+// pathNotProven is a run that ended before any load.
+func pathNotProven() *Report {
+	r := measured(limited(150_000))
+	r.Ending, r.Message = PathNotProven, "frames sent on west came back on west: the cable or the device bounces them; check the DUT's routes and where the links are plugged in"
+	r.Path[0] = PathCheck{From: "west", To: "east", Sent: 8, Message: "0 of 8 frames on east; 8 came back on west"}
+	r.Windows, r.Samples, r.Totals = nil, nil, nil
+	r.Result = Result{Reason: NotMeasured, Message: "the path was not proven"}
+	r.Finished = r.Started.Add(3 * time.Second)
+	return r
+}
+
+// doubtful has every reason to doubt it that there is.
+func doubtful() *Report {
+	r := measured(named("Danos & <co>", "imix|64"), limited(150_000))
+	r.Result.Confirmed, r.Result.NonMonotonic = false, true
+	r.Silence[1].PacketsPerSecond, r.Silence[1].Received = 12, units.Traffic{Packets: 12, Bytes: 1200}
+	r.Totals[0].Drained, r.Totals[1].ReceiveErrors = false, 1234
+	w := &r.Windows[3]
+	w.Quality, w.Reason = Invalid, "pause frames on east"
+	w.Directions[0].Quality, w.Directions[0].Reason = Invalid, "pause frames on east"
+	r.Samples[9].CPUPercent, w.GeneratorCPUPercent = -1, -1
+	return r
+}
+
+// nothing is the least that a run can write: it failed at its first step.
+func nothing() *Report {
+	r := measured()
+	return &Report{Version: Version, Producer: r.Producer, Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{Name: "early", Attempt: 1}},
+		Started: r.Started, Finished: r.Started.Add(40 * time.Millisecond), Ending: Failed,
+		Message: "no generator answers at 10.42.0.17:4501: start TRex there, or correct external.servers", Result: Result{Reason: NotMeasured}, Verdict: Verdict{Outcome: Undecided}}
+}

@@ -1,0 +1,185 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// standing is what kind of answer a report gives, in a word or two.
+func standing(r *Report) string {
+	switch {
+	case !hasFigure(r):
+		return notMeasured
+	case r.Result.Saturated:
+		return "saturated"
+	}
+	return "lower bound"
+}
+
+// answer says in one plain sentence, or two, what the figure is and why: a limit, a lower bound, or nothing.
+func answer(r *Report) string {
+	if !hasFigure(r) {
+		why := cmp.Or(r.Message, r.Result.Message, emptyHanded(r))
+		return "Not measured: " + sentence(why)
+	}
+	what := "Lower bound: the device's limit lies at this rate or above."
+	switch {
+	case r.Result.Saturated:
+		what = "Saturated: this is the device's limit; above it, more than " + ratioText(planOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
+	case r.Result.Reason == GeneratorLimited:
+		what = "Lower bound: the generator could not send more, so the device's limit lies at this rate or above."
+	case r.Result.Reason == ReachedTarget && r.Ending != Completed:
+		what = "Lower bound: all that was asked for until the run ended came back, so the device's limit lies at this rate or above."
+	case r.Result.Reason == ReachedTarget:
+		what = "Lower bound: all that was asked for came back, so the device's limit lies at this rate or above."
+	}
+	if why := strings.TrimSpace(r.Result.Message); why != "" {
+		what += " " + sentence(why)
+	}
+	return what
+}
+
+// emptyHanded is why there is no figure, where the report itself has no words for it.
+func emptyHanded(r *Report) string {
+	if r.Result.Reason == NoCleanWindow {
+		return "even the lowest step lost frames, or could not be judged"
+	}
+	return "the run ended before there was anything to say"
+}
+
+// sentence begins a message with a capital and ends it with a full stop, once.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if r, size := utf8.DecodeRuneInString(s); unicode.IsLower(r) {
+		s = string(unicode.ToUpper(r)) + s[size:]
+	}
+	if s == "" || strings.HasSuffix(s, ".") || strings.HasSuffix(s, "!") || strings.HasSuffix(s, "?") {
+		return s
+	}
+	return s + "."
+}
+
+// warnings are the reasons to doubt a figure, or to look twice, most serious first. A report that deserves none has none.
+func warnings(r *Report) []string {
+	var out []string
+	out = append(out, endingWarnings(r)...)
+	out = append(out, resultWarnings(r)...)
+	out = append(out, pathWarnings(r)...)
+	out = append(out, silenceWarnings(r)...)
+	out = append(out, totalWarnings(r)...)
+	return append(out, windowWarnings(r)...)
+}
+
+func endingWarnings(r *Report) []string {
+	if r.Ending == Completed {
+		return nil
+	}
+	w := fmt.Sprintf("not a whole measurement: the run ended as %s", cmp.Or(r.Ending, "unknown"))
+	if hasFigure(r) && r.Message != "" { // without a figure the message is the answer already
+		w += ": " + strings.TrimSuffix(r.Message, ".")
+	}
+	return []string{w}
+}
+
+func resultWarnings(r *Report) []string {
+	if !hasFigure(r) {
+		return nil
+	}
+	var out []string
+	if !r.Result.Confirmed {
+		held := "the rate was not held for a confirmation"
+		if d := planOf(r).Procedure.Ramp.ConfirmDuration; d > 0 {
+			held = "the rate was not held for the " + span(d.Std()) + " of the confirmation"
+		}
+		out = append(out, "not confirmed: "+held)
+	}
+	if r.Result.NonMonotonic {
+		out = append(out, "not monotonic: above the rate reported, at some higher load frames came back within the loss limit again")
+	}
+	return out
+}
+
+func pathWarnings(r *Report) []string {
+	var out []string
+	for _, p := range r.Path {
+		if !p.Proven {
+			out = append(out, fmt.Sprintf("path %s not proven: %s", arrow(p.From, p.To), cmp.Or(p.Message, fmt.Sprintf("%d of %d marked frames came back", p.Received, p.Sent))))
+		}
+	}
+	return out
+}
+
+func silenceWarnings(r *Report) []string {
+	var out []string
+	for _, s := range r.Silence {
+		if s.PacketsPerSecond > 0 {
+			out = append(out, fmt.Sprintf("not silent: %s received %s of background traffic while nothing was sent (generator %s)", s.Link, pps(s.PacketsPerSecond), s.Generator))
+		}
+	}
+	return out
+}
+
+func totalWarnings(r *Report) []string {
+	var out []string
+	for _, t := range r.Totals {
+		if !t.Drained {
+			out = append(out, fmt.Sprintf("not drained: %s still had frames on their way at the end, so its totals are not settled", arrow(t.From, t.To)))
+		}
+		if t.ReceiveErrors > 0 {
+			out = append(out, fmt.Sprintf("the generator itself dropped %s of the frames that came back from %s", count(t.ReceiveErrors), arrow(t.From, t.To)))
+		}
+	}
+	return out
+}
+
+func windowWarnings(r *Report) []string {
+	var invalid []Window
+	for _, w := range r.Windows {
+		if w.Quality == Invalid {
+			invalid = append(invalid, w)
+		}
+	}
+	if len(invalid) == 0 {
+		return nil
+	}
+	first := invalid[0]
+	return []string{fmt.Sprintf("%d of %s say nothing of the device; the first is window %d: %s", len(invalid), counted(len(r.Windows), "window"), first.Number, cmp.Or(first.Reason, "no reason given"))}
+}
+
+// verdictText is the verdict with how it came about: "Passed (2 of 2 criteria)".
+func verdictText(v Verdict) string {
+	if len(v.Criteria) == 0 {
+		return string(cmp.Or(v.Outcome, Undecided)) + " (no criteria)"
+	}
+	passed := 0
+	for _, c := range v.Criteria {
+		if c.Outcome == Passed {
+			passed++
+		}
+	}
+	return fmt.Sprintf("%s (%d of %s passed)", cmp.Or(v.Outcome, Undecided), passed, criteria(len(v.Criteria)))
+}
+
+func criteria(n int) string {
+	if n == 1 {
+		return "1 criterion"
+	}
+	return fmt.Sprintf("%d criteria", n)
+}
+
+// mostReceived tells the highest rate that came back at any loss, apart from the result.
+func mostReceived(s *Sum) string {
+	return fmt.Sprintf("%s, %s at layer 1, at %s loss (window %d, %s offered)", pps(s.Received.PacketsPerSecond), bps(s.Received.Layer1BitsPerSecond),
+		lossText(s.LossRatio), s.Window, pps(s.Offered.PacketsPerSecond))
+}
+
+// resolutionText says how narrow the search got, empty where it says nothing.
+func resolutionText(r *Report) string {
+	if !hasFigure(r) || r.Result.Resolution == 0 {
+		return ""
+	}
+	return "within " + ratioText(r.Result.Resolution) + " of the next higher load tried"
+}
