@@ -48,7 +48,7 @@ func routeIPv4(link netlink.Link) error {
 
 // routeIPv6 needs /proc/sys: IPv6 has no per-interface switch in rtnetlink, and checks the switch of "all" for every packet.
 func routeIPv6(spec Spec, info *Info) error {
-	if !slices.ContainsFunc(spec.Links, hasIPv6) {
+	if !anyIPv6(spec) {
 		return nil
 	}
 	if err := writeSysctl("ipv6/conf/all/forwarding", "1"); err != nil {
@@ -57,6 +57,8 @@ func routeIPv6(spec Spec, info *Info) error {
 	info.applied("IPv6 forwarding")
 	return nil
 }
+
+func anyIPv6(spec Spec) bool { return slices.ContainsFunc(spec.Links, hasIPv6) }
 
 func hasIPv6(l Link) bool {
 	is6 := func(p netip.Prefix) bool { return p.Addr().Is6() }

@@ -1,0 +1,174 @@
+package forwarder_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// exchange sends a frame into one link and returns the first UDP frame that comes out of another, or nil after a second.
+func (r *rig) exchange(t *testing.T, from, to int, frame []byte) []byte {
+	t.Helper()
+	in, out := r.socket(t, from), r.socket(t, to)
+	if err := unix.SetsockoptTimeval(out, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := unix.Write(in, frame); err != nil {
+		t.Fatal(err)
+	}
+	buffer := make([]byte, 4096)
+	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); {
+		n, peer, err := unix.Recvfrom(out, buffer, 0)
+		if err != nil {
+			return nil
+		}
+		sender, ok := peer.(*unix.SockaddrLinklayer)
+		if ok && sender.Pkttype != unix.PACKET_OUTGOING && len(frame) == n {
+			return buffer[:n]
+		}
+	}
+	return nil
+}
+
+func TestForwarding(t *testing.T) {
+	t.Run("a routed IPv4 packet comes out with the device's MAC and a TTL one lower", func(t *testing.T) {
+		r := newRig(t, 2)
+		r.configure(t, plan.L3, nil)
+		sent := frame4(0, 1, 128)
+		got := r.exchange(t, 0, 1, sent)
+		want := bytes.Clone(sent)
+		copy(want, generatorMAC(1))
+		copy(want[6:], dutMAC(1))
+		want[14+8]--
+		binary.BigEndian.PutUint16(want[14+10:], 0)
+		binary.BigEndian.PutUint16(want[14+10:], checksum(want[14:34]))
+		wantFrame(t, got, want)
+	})
+	t.Run("a routed IPv6 packet comes out with the device's MAC and a hop limit one lower", func(t *testing.T) {
+		r := newRig(t, 2)
+		r.configure(t, plan.L3, nil)
+		sent := frame6(1, 0, 128)
+		got := r.exchange(t, 1, 0, sent)
+		want := bytes.Clone(sent)
+		copy(want, generatorMAC(0))
+		copy(want[6:], dutMAC(0))
+		want[14+7]--
+		wantFrame(t, got, want)
+	})
+	t.Run("a bridged frame comes out of its lane unchanged", func(t *testing.T) {
+		r := newRig(t, 4)
+		r.configure(t, plan.L2, nil)
+		sent := frame4(2, 3, 128)
+		copy(sent, generatorMAC(3))
+		wantFrame(t, r.exchange(t, 2, 3, sent), sent)
+		if r.received(t, 0).Packets+r.received(t, 1).Packets != 0 {
+			t.Error("the other lane received something too")
+		}
+	})
+	t.Run("a rewritten frame comes out with new MACs and the same TTL", func(t *testing.T) {
+		r := newRig(t, 2)
+		r.configure(t, plan.MACRewrite, nil)
+		sent := frame4(0, 1, 128)
+		want := bytes.Clone(sent)
+		copy(want, generatorMAC(1))
+		copy(want[6:], dutMAC(1))
+		wantFrame(t, r.exchange(t, 0, 1, sent), want)
+	})
+}
+
+func wantFrame(t *testing.T, got, want []byte) {
+	t.Helper()
+	if got == nil {
+		t.Fatal("nothing came out")
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("came out\n%x\nwant\n%x", got, want)
+	}
+}
+
+func TestTheForwarderAnswersForItsAddressEvenAtOverload(t *testing.T) {
+	for _, mode := range []plan.Forwarding{plan.L3, plan.MACRewrite} {
+		t.Run(string(mode), func(t *testing.T) {
+			r := newRig(t, 2)
+			r.configure(t, mode, &plan.Limit{PacketsPerSecond: 100, Burst: plan.Duration(10 * time.Millisecond)})
+			fd := r.socket(t, 0)
+			send(t, fd, frames(mode, 0, 1, []int{64}), 20_000, 100*time.Millisecond)
+			if reply := r.askMAC(t, 0); !bytes.Equal(reply, dutMAC(0)) {
+				t.Errorf("who has 198.18.0.1: %x, want %x", reply, dutMAC(0))
+			}
+		})
+	}
+}
+
+// askMAC resolves the forwarder's IPv4 address on a link by ARP (RFC 826).
+func (r *rig) askMAC(t *testing.T, link int) []byte {
+	t.Helper()
+	request := make([]byte, 60)
+	copy(request, []byte{255, 255, 255, 255, 255, 255})
+	copy(request[6:], generatorMAC(link))
+	copy(request[12:], []byte{8, 6, 0, 1, 8, 0, 6, 4, 0, 1})
+	copy(request[22:], generatorMAC(link))
+	copy(request[28:], []byte{198, 18, byte(link), 2})
+	copy(request[38:], []byte{198, 18, byte(link), 1})
+	fd := r.socket(t, link)
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := unix.Write(fd, request); err != nil {
+		t.Fatal(err)
+	}
+	buffer := make([]byte, 2048)
+	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); {
+		n, _, err := unix.Recvfrom(fd, buffer, 0)
+		if err != nil {
+			return nil
+		}
+		if n >= 42 && buffer[12] == 8 && buffer[13] == 6 && buffer[21] == 2 {
+			return bytes.Clone(buffer[22:28])
+		}
+	}
+	return nil
+}
+
+func TestTheForwarderIsSilentUnasked(t *testing.T) {
+	for _, mode := range []plan.Forwarding{plan.L3, plan.L2, plan.MACRewrite} {
+		t.Run(string(mode), func(t *testing.T) {
+			r := newRig(t, 4)
+			r.configure(t, mode, nil)
+			time.Sleep(1500 * time.Millisecond) // longer than the kernel waits with its first reports of groups and routers
+			for i := range r.links {
+				if got := r.received(t, i); got.Packets != 0 {
+					t.Errorf("link%d received %d packets that nobody asked for", i, got.Packets)
+				}
+			}
+		})
+	}
+}
+
+// TestTheBurstIsWhatWasStated offers a limit much more than it allows after an idle time: what comes through is the rate times the
+// time, and the burst once.
+func TestTheBurstIsWhatWasStated(t *testing.T) {
+	for name, c := range map[string]struct {
+		limit     plan.Limit
+		perSecond float64 // in packets of 1000 bytes
+		burst     float64
+	}{
+		"packets": {plan.Limit{PacketsPerSecond: 2000, Burst: plan.Duration(100 * time.Millisecond)}, 2000, 200},
+		"bits":    {plan.Limit{Layer2BitsPerSecond: 16_000_000, Burst: plan.Duration(100 * time.Millisecond)}, 2000, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 2)
+			r.configure(t, plan.L3, &c.limit)
+			const offered, d = 20_000, 500 * time.Millisecond
+			send(t, r.socket(t, 0), frames(plan.L3, 0, 1, []int{1000}), offered, d)
+			// The first packets of a burst are over the limit by offered − perSecond; the bucket is empty after burst ÷ that.
+			want := c.burst + c.perSecond*d.Seconds()
+			within(t, "packets received in all", float64(r.received(t, 1).Packets), want, 0.01)
+		})
+	}
+}
