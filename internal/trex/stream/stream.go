@@ -6,19 +6,24 @@ import "encoding/json"
 
 // Stream is one TRex stream, the value of add_stream's "stream". Required members are always written, as the server insists.
 type Stream struct {
-	Enabled      bool    `json:"enabled"`
-	SelfStart    bool    `json:"self_start"`
-	StartPaused  bool    `json:"start_paused"`
-	Flags        int     `json:"flags"`        // bit 0: source MAC from the packet; bits 1-2 = 1: destination MAC from the packet; 0: the port's own
-	ActionCount  uint32  `json:"action_count"` // loops of a chain, 0 = endless
-	RandomSeed   uint32  `json:"random_seed,omitempty"`
-	CoreID       int     `json:"core_id"`        // -1: any
-	ISG          float64 `json:"isg"`            // microseconds before the first packet
-	NextStreamID int     `json:"next_stream_id"` // -1: none
-	Mode         Mode    `json:"mode"`
-	Packet       Packet  `json:"packet"`
-	VM           VM      `json:"vm"`
-	FlowStats    Flow    `json:"flow_stats"`
+	Enabled     bool    `json:"enabled"`
+	SelfStart   bool    `json:"self_start"`
+	StartPaused bool    `json:"start_paused"`
+	Flags       int     `json:"flags"`        // bit 0: source MAC from the packet; bits 1-2 = 1: destination MAC from the packet; 0: the port's own
+	ActionCount uint32  `json:"action_count"` // loops of a chain, 0 = endless
+	RandomSeed  uint32  `json:"random_seed,omitempty"`
+	CoreID      int     `json:"core_id"` // -1: any
+	ISG         float64 `json:"isg"`     // microseconds before the first packet
+	// NextStreamID is the id of the stream that follows when this one ends; -1: none. Streams that are loaded together are numbered
+	// from 1 in their order, as TRex's own client numbers them, so this is a position in the list, from 1.
+	NextStreamID int `json:"next_stream_id"`
+	// Name and Next are labels that TRex stores and returns and never reads: TRex's builders name streams to chain them.
+	Name      string `json:"name,omitempty"`
+	Next      string `json:"next,omitempty"`
+	Mode      Mode   `json:"mode"`
+	Packet    Packet `json:"packet"`
+	VM        VM     `json:"vm"`
+	FlowStats Flow   `json:"flow_stats"`
 }
 
 // Mode says when a stream's packets leave: "continuous", "single_burst" or "multi_burst".
@@ -88,9 +93,23 @@ type Flow struct {
 	Enabled  bool   `json:"enabled"`
 	StreamID uint32 `json:"stream_id,omitempty"`
 	RuleType string `json:"rule_type,omitempty"`
+	VXLAN    bool   `json:"vxlan,omitempty"`     // look at the inner frame
+	IEEE1588 bool   `json:"ieee_1588,omitempty"` // hardware time stamps
 }
 
-var _ json.Marshaler = Instruction{}
+var (
+	_ json.Marshaler = VM{}
+	_ json.Marshaler = Instruction{}
+)
+
+// MarshalJSON writes an empty program as an empty list: TRex refuses null.
+func (v VM) MarshalJSON() ([]byte, error) {
+	type plain VM
+	if v.Instructions == nil {
+		v.Instructions = []Instruction{}
+	}
+	return json.Marshal(plain(v))
+}
 
 // MarshalJSON writes the members that the instruction's type has, and no other.
 func (i Instruction) MarshalJSON() ([]byte, error) {
