@@ -1,0 +1,54 @@
+package wire
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// magic opens a compressed message: it, the length of what is inside (both uint32, big-endian), then a zlib stream (RFC 1950).
+const magic = 0xABE85CEA
+
+// headerSize is magic plus length.
+const headerSize = 8
+
+// MaxInflated bounds what a compressed message may become: a length comes from the peer and is not to be believed.
+const MaxInflated = 128 << 20
+
+// Compress frames b. A server answers compressed exactly if it was asked so.
+func Compress(b []byte) []byte {
+	var out bytes.Buffer
+	var header [headerSize]byte
+	binary.BigEndian.PutUint32(header[:], magic)
+	binary.BigEndian.PutUint32(header[4:], uint32(len(b)))
+	out.Write(header[:])
+	z := zlib.NewWriter(&out)
+	_, _ = z.Write(b) // a bytes.Buffer takes everything
+	_ = z.Close()
+	return out.Bytes()
+}
+
+// Decompress returns what a message holds, and whether it was compressed; one that is not comes back as it is.
+func Decompress(b []byte) (plain []byte, compressed bool, err error) {
+	if len(b) < headerSize || binary.BigEndian.Uint32(b) != magic {
+		return b, false, nil
+	}
+	size := binary.BigEndian.Uint32(b[4:])
+	if size > MaxInflated {
+		return nil, true, fmt.Errorf("compressed message of %d bytes: the limit is %d", size, MaxInflated)
+	}
+	z, err := zlib.NewReader(bytes.NewReader(b[headerSize:]))
+	if err != nil {
+		return nil, true, fmt.Errorf("compressed message: %w", err)
+	}
+	plain, err = io.ReadAll(io.LimitReader(z, int64(size)+1))
+	if err != nil {
+		return nil, true, fmt.Errorf("compressed message: %w", err)
+	}
+	if len(plain) != int(size) {
+		return nil, true, fmt.Errorf("compressed message holds %d bytes or more where it says %d", len(plain), size)
+	}
+	return plain, true, nil
+}
