@@ -1,0 +1,166 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	apiservervalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	metavalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// judge takes one document through what an API server does on create, in its order: decode strictly, prune, default, validate.
+func (s *Server) judge(src source, text []byte) (Object, Faults) {
+	content, faults := decode(src, text)
+	if len(faults) > 0 {
+		return Object{}, faults
+	}
+	if faults := kindFaults(src, content); len(faults) > 0 {
+		return Object{}, faults
+	}
+	meta, faults := s.metadata(src, content)
+	faults = append(faults, s.prune(src, content)...)
+	defaulting.Default(content, s.structural)
+	faults = append(faults, s.faults(src, content, s.validate(content, meta))...)
+	if len(faults) > 0 {
+		return Object{}, faults
+	}
+	test := &v1alpha1.LoadTest{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, test); err != nil {
+		return Object{}, Faults{src.fault("", err.Error())}
+	}
+	return Object{LoadTest: test, File: src.file, Document: src.document, server: s, source: src, content: content}, nil
+}
+
+// decode reads YAML as kubectl does (YAML 1.1 into JSON), and refuses keys that are there twice.
+func decode(src source, text []byte) (map[string]any, Faults) {
+	json, err := sigsyaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return nil, yamlFaults(src, err)
+	}
+	var content any
+	if err := utiljson.Unmarshal(json, &content); err != nil {
+		return nil, Faults{src.fault("", err.Error())}
+	}
+	object, ok := content.(map[string]any)
+	if !ok {
+		return nil, Faults{src.fault("", "a LoadTest is a mapping of apiVersion, kind, metadata and spec, not "+quoted(content))}
+	}
+	return object, nil
+}
+
+// yamlFaults reads the lines that the YAML parser's message names, which count from the document's beginning.
+func yamlFaults(src source, err error) Faults {
+	pattern := regexp.MustCompile(`line (\d+): (.*)`)
+	var faults Faults
+	for _, m := range pattern.FindAllStringSubmatch(err.Error(), -1) {
+		line, _ := strconv.Atoi(m[1]) // digits by the pattern
+		message := strings.Replace(m[2], "already set in map", "is there twice: remove one", 1)
+		faults = append(faults, Fault{File: src.file, Document: src.document, Line: src.line + line - 1, Message: message})
+	}
+	if len(faults) == 0 {
+		message := err.Error()[strings.LastIndex(err.Error(), "yaml: ")+len("yaml: "):]
+		faults = Faults{src.fault("", "not YAML: "+message)}
+	}
+	return faults
+}
+
+func kindFaults(src source, content map[string]any) Faults {
+	want := map[string]string{"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.LoadTestKind}
+	var faults Faults
+	for _, name := range []string{"apiVersion", "kind"} {
+		switch value, ok := content[name]; {
+		case !ok:
+			faults = append(faults, src.fault(name, fmt.Sprintf("%s is missing: write %s: %s", name, name, want[name])))
+		case value != want[name]:
+			faults = append(faults, src.fault(name, fmt.Sprintf("%s is %s: only %s is understood here", name, quoted(value), want[name])))
+		}
+	}
+	return faults
+}
+
+// generatedSuffix stands for the five characters that an API server appends to metadata.generateName.
+const generatedSuffix = "local"
+
+// metadata reads the object's metadata strictly, and gives a name to an object that asks for one.
+func (s *Server) metadata(src source, content map[string]any) (*metav1.ObjectMeta, Faults) {
+	meta, found, unknown, err := objectmeta.GetObjectMetaWithOptions(content, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
+	if err != nil {
+		return nil, Faults{src.fault("metadata", "metadata is not understood: "+err.Error())}
+	}
+	var faults Faults
+	for _, name := range unknown {
+		faults = append(faults, src.fault(name, s.unknownField(name)))
+	}
+	if !found {
+		meta = &metav1.ObjectMeta{}
+	}
+	if meta.Name == "" && meta.GenerateName != "" {
+		meta.Name = meta.GenerateName + generatedSuffix
+	}
+	if err := objectmeta.SetObjectMeta(content, meta); err != nil {
+		return nil, append(faults, src.fault("metadata", "metadata is not understood: "+err.Error()))
+	}
+	return meta, faults
+}
+
+// prune removes what a create doesn't store, and reports the fields that the schema doesn't know.
+func (s *Server) prune(src source, content map[string]any) Faults {
+	delete(content, "status") // a create can't set it
+	unknown := pruning.PruneWithOptions(content, s.structural, true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	var faults Faults
+	for _, name := range unknown {
+		faults = append(faults, src.fault(name, s.unknownField(name)))
+	}
+	defaulting.PruneNonNullableNullsWithoutDefaults(content, s.structural)
+	return faults
+}
+
+// validate checks metadata, schema and list types, and the rules unless the schema's errors make them pointless.
+func (s *Server) validate(content map[string]any, meta *metav1.ObjectMeta) field.ErrorList {
+	var errs field.ErrorList
+	if meta != nil {
+		errs = append(errs, validateMetadata(meta.DeepCopy())...)
+	}
+	errs = append(errs, apiservervalidation.ValidateCustomResource(nil, content, s.openAPI)...)
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, content)...)
+	if blocksRules(errs) {
+		return errs
+	}
+	broken, _ := s.rules.Validate(context.Background(), nil, s.structural, content, nil, celconfig.RuntimeCELCostBudget)
+	return append(errs, broken...)
+}
+
+func validateMetadata(meta *metav1.ObjectMeta) field.ErrorList {
+	if meta.Namespace == "" {
+		meta.Namespace = metav1.NamespaceDefault // as a request to a namespace has it
+	}
+	return metavalidation.ValidateObjectMeta(meta, true, metavalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+}
+
+// blocksRules says that an object is too far from its schema for rules to be evaluated. An API server decides the same way.
+func blocksRules(errs field.ErrorList) bool {
+	for _, e := range errs {
+		switch e.Type {
+		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+			return true
+		default:
+		}
+	}
+	return false
+}

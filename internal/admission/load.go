@@ -1,0 +1,104 @@
+package admission
+
+import (
+	"fmt"
+	"io"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// Object is one LoadTest that an API server would take, with all defaults, and where it was found.
+type Object struct {
+	LoadTest *v1alpha1.LoadTest
+	File     string
+	Document int // from 1; 0 where the file has one document
+
+	server  *Server
+	source  source
+	content map[string]any
+}
+
+// source finds the lines of a document's fields.
+type source struct {
+	file     string
+	document int
+	line     int        // of the file, on which the document begins
+	root     *yaml.Node // nil where the document can't be read
+}
+
+// Load reads a file's documents and judges each. It returns those that would be taken, and as error (Faults) all that is wrong with
+// the others.
+func (s *Server) Load(file string, r io.Reader) ([]Object, error) {
+	documents, err := split(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if len(documents) == 0 {
+		return nil, Faults{{File: file, Message: "there is nothing in it: write a LoadTest (apiVersion: linerate.dev/v1alpha1, kind: LoadTest)"}}
+	}
+	var objects []Object
+	var faults Faults
+	for _, d := range documents {
+		src := newSource(file, d, len(documents))
+		object, wrong := s.judge(src, d.text)
+		faults = append(faults, wrong...)
+		if len(wrong) == 0 {
+			objects = append(objects, object)
+		}
+	}
+	faults = append(faults, repeated(objects)...)
+	return objects, faults.orNil()
+}
+
+func newSource(file string, d document, documents int) source {
+	src := source{file: file, line: d.line}
+	if documents > 1 {
+		src.document = d.number
+	}
+	var root yaml.Node
+	if yaml.Unmarshal(d.text, &root) == nil {
+		src.root = &root
+	}
+	return src
+}
+
+// fault places a message.
+func (s source) fault(fieldPath, message string) Fault {
+	line := s.line
+	if s.root != nil {
+		line += parsePath(fieldPath).line(s.root) - 1
+	}
+	return Fault{File: s.file, Document: s.document, Line: line, Field: fieldPath, Message: message}
+}
+
+// Faults says what else was found wrong with the object, such as by its compilation, with lines and in the same words. It is nil
+// where there is none.
+func (o Object) Faults(errs field.ErrorList) error {
+	return o.server.faults(o.source, o.content, errs).orNil()
+}
+
+func (s *Server) faults(src source, object any, errs field.ErrorList) Faults {
+	var faults Faults
+	for _, e := range errs {
+		faults = append(faults, src.fault(e.Field, s.sentence(e, object)))
+	}
+	return faults
+}
+
+// repeated finds objects of one name: a cluster would refuse the second.
+func repeated(objects []Object) Faults {
+	var faults Faults
+	first := map[string]int{}
+	for _, o := range objects {
+		key := o.LoadTest.Namespace + "/" + o.LoadTest.Name
+		if n, ok := first[key]; ok && o.LoadTest.GenerateName == "" {
+			faults = append(faults, o.source.fault("metadata.name",
+				fmt.Sprintf("metadata.name is %q, as in document %d: every LoadTest needs a name of its own", o.LoadTest.Name, n)))
+		}
+		first[key] = o.Document
+	}
+	return faults
+}

@@ -1,0 +1,127 @@
+package admission
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// sentence says a field error in words: what the field is, what it has to be, and an example where the schema has one.
+func (s *Server) sentence(e *field.Error, object any) string {
+	p := parsePath(e.Field)
+	switch e.Type {
+	case field.ErrorTypeRequired:
+		return e.Field + " is missing" + detail(": ", e.Detail) + s.example(p)
+	case field.ErrorTypeNotSupported:
+		return fmt.Sprintf("%s is %s: must be one of %s%s", e.Field, quoted(e.BadValue), supported(e.Detail), s.meantValue(p, e.BadValue))
+	case field.ErrorTypeDuplicate:
+		return fmt.Sprintf("%s repeats %s: it may stand in the list once only", e.Field, quoted(e.BadValue))
+	default:
+		message, fromSchema := plain(e)
+		subject := subject(e.Field)
+		if value, ok := p.value(object); ok && isScalar(value) {
+			subject += " is " + quoted(value)
+		}
+		if fromSchema {
+			message += s.example(p)
+		}
+		return subject + ": " + message
+	}
+}
+
+// subject is what a sentence about a field begins with; rules of the whole object have no field.
+func subject(fieldPath string) string {
+	if fieldPath == "" || fieldPath == "<nil>" {
+		return "the LoadTest"
+	}
+	return fieldPath
+}
+
+func detail(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
+}
+
+// plain takes the schema validator's own words off a message ("spec.x in body should be …"), and says whether there were any.
+func plain(e *field.Error) (message string, fromSchema bool) {
+	_, words, found := strings.Cut(e.Detail, " in body ")
+	if !found {
+		return e.Detail, e.Type == field.ErrorTypeTooLong || e.Type == field.ErrorTypeTooMany
+	}
+	words = strings.NewReplacer(
+		"should be greater than or equal to", "must be at least",
+		"should be less than or equal to", "must be at most",
+		"should ", "must ",
+		"chars long", "characters long",
+	).Replace(words)
+	if is, must, typed := cutType(words); typed {
+		return fmt.Sprintf("must be of type %s, not %s", must, is), true
+	}
+	return words, true
+}
+
+// cutType reads `must be of type integer: "string"`.
+func cutType(words string) (is, must string, ok bool) {
+	words, ok = strings.CutPrefix(words, "must be of type ")
+	if !ok {
+		return "", "", false
+	}
+	must, is, ok = strings.Cut(words, ": ")
+	return strings.Trim(is, `"`), must, ok
+}
+
+// supported reads `supported values: "A", "B"`.
+func supported(detail string) string {
+	_, values, _ := strings.Cut(detail, "supported values: ")
+	return strings.ReplaceAll(values, `"`, "")
+}
+
+func isScalar(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any, nil:
+		return false
+	}
+	return true
+}
+
+// maxQuoted is how much of a value is repeated to its author.
+const maxQuoted = 60
+
+// quoted is a value as it stands in a file.
+func quoted(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	if len(text) > maxQuoted {
+		return string(text[:maxQuoted]) + "…"
+	}
+	return string(text)
+}
+
+// exampleText finds the example that a field's description ends with.
+func exampleText(description string) string {
+	pattern := regexp.MustCompile(`(?s)Example: (.*)\.$`)
+	if m := pattern.FindStringSubmatch(description); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// example is the schema's own example of a field, as the end of a sentence.
+func (s *Server) example(p path) string {
+	node := p.schema(s.structural)
+	if node == nil {
+		return ""
+	}
+	text := exampleText(node.Description)
+	if text == "" {
+		return ""
+	}
+	return ", for example " + text
+}

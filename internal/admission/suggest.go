@@ -1,0 +1,111 @@
+package admission
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+)
+
+// unknownField says what is wrong with a field that the schema doesn't have: the nearest one beside it, or one of that name elsewhere.
+func (s *Server) unknownField(name string) string {
+	p := parsePath(name)
+	message := name + " is not a field of LoadTest"
+	if len(p) == 0 {
+		return message
+	}
+	last := p[len(p)-1]
+	if parent := p[:len(p)-1].schema(s.structural); parent != nil {
+		if near := nearest(last, names(parent)); near != "" {
+			return message + ": did you mean " + near + "?"
+		}
+		if elsewhere := find(s.structural, last, ""); elsewhere != "" {
+			return message + ": did you mean " + elsewhere + "?"
+		}
+		return fmt.Sprintf("%s: here can be %s", message, strings.Join(names(parent), ", "))
+	}
+	return message
+}
+
+// meantValue suggests the nearest of a field's values.
+func (s *Server) meantValue(p path, value any) string {
+	node := p.schema(s.structural)
+	text, ok := value.(string)
+	if !ok || node == nil || node.ValueValidation == nil {
+		return ""
+	}
+	var values []string
+	for _, v := range node.ValueValidation.Enum {
+		if v, ok := v.Object.(string); ok {
+			values = append(values, v)
+		}
+	}
+	if near := nearest(text, values); near != "" {
+		return ": did you mean " + near + "?"
+	}
+	return ""
+}
+
+// names are the fields of a schema's object, sorted.
+func names(s *structuralschema.Structural) []string {
+	var all []string
+	for name := range s.Properties {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// find looks for a field of the spec by its name and gives its path.
+func find(s *structuralschema.Structural, name, at string) string {
+	if s.Items != nil {
+		return find(s.Items, name, at+"[]")
+	}
+	for _, property := range names(s) {
+		if at == "" && property != "spec" {
+			continue
+		}
+		where := strings.TrimPrefix(at+"."+property, ".")
+		if strings.EqualFold(property, name) {
+			return where
+		}
+		child := s.Properties[property]
+		if found := find(&child, name, where); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// nearest is the candidate that a slip of the fingers turns into name, or "".
+func nearest(name string, candidates []string) string {
+	best, bestDistance := "", max(1, len(name)/3)+1
+	for _, c := range candidates {
+		if d := distance(strings.ToLower(name), strings.ToLower(c)); d < bestDistance {
+			best, bestDistance = c, d
+		}
+	}
+	return best
+}
+
+// distance is the number of letters to insert, remove or replace between two words (Levenshtein's).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
