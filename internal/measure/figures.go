@@ -1,0 +1,123 @@
+package measure
+
+import (
+	"math/bits"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// edgeFrames is how many frames of each generator the two edges may cut between their sending and their return, however exact
+// the times of the readings are: one at each.
+const edgeFrames = 2
+
+// figures are one direction's counters over one span, summed over the generators, each over its own time.
+type figures struct {
+	direction Direction
+	intended  units.PacketRate
+	longest   time.Duration
+
+	sent, returned units.Traffic
+	receiveErrors  int64
+	offered        rates
+	received       rates
+	// mostOffered is the rate if the edges' uncertainty is all in the generator's favour.
+	mostOffered units.PacketRate
+	// edges is how many frames may be on the wrong side of an edge.
+	edges int64
+}
+
+// rates are a flow before it is rounded for the document.
+type rates struct {
+	packets        units.PacketRate
+	layer1, layer2 units.BitRate
+}
+
+// figures sums direction i over its pairs. Without sound readings it has the intended rate only.
+func (s Setup) figures(d Direction, span Span, i int, sound bool) figures {
+	f := figures{direction: d}
+	if i < len(span.Intended) {
+		f.intended = span.Intended[i]
+	}
+	for _, p := range d.Pairs {
+		if sound {
+			f.add(p, span)
+		}
+	}
+	return f
+}
+
+func (f *figures) add(p Pair, span Span) {
+	first, last := edgesOf(span.Readings[p.Generator])
+	took := last.At - first.At
+	sent := last.Ports[p.Send].Sent.Sub(first.Ports[p.Send].Sent)
+	back := last.Ports[p.Receive].Received.Sub(first.Ports[p.Receive].Received)
+	unsure := scale(sent.Packets, int64(first.Uncertainty+last.Uncertainty), int64(took))
+
+	f.longest = max(f.longest, took)
+	f.sent, f.returned = f.sent.Add(sent), f.returned.Add(back)
+	f.receiveErrors += last.Ports[p.Receive].ReceiveErrors - first.Ports[p.Receive].ReceiveErrors
+	f.offered.add(sent, took)
+	f.received.add(back, took)
+	f.mostOffered += units.PacketRateOver(sent.Packets+unsure+1, int64(took))
+	f.edges += edgeFrames + unsure
+}
+
+func (r *rates) add(t units.Traffic, took time.Duration) {
+	r.packets += units.PacketRateOver(t.Packets, int64(took))
+	r.layer1 += units.BitRateOver(t.Layer1Bits(), int64(took))
+	r.layer2 += units.BitRateOver(t.Layer2Bits(), int64(took))
+}
+
+func (r rates) flow() report.Flow {
+	return report.Flow{PacketsPerSecond: r.packets.Whole(), Layer1BitsPerSecond: int64(r.layer1), Layer2BitsPerSecond: int64(r.layer2)}
+}
+
+// FlowOf is a packet rate of traffic of this composition in all three units.
+func FlowOf(rate units.PacketRate, mix units.Traffic) report.Flow {
+	return rates{rate, rate.Layer1(mix), rate.Layer2(mix)}.flow()
+}
+
+func (f *figures) duration() plan.Duration { return plan.Duration(f.longest) }
+
+// lost is what was sent and did not come back; below zero, more came back than was sent.
+func (f *figures) lost() int64 { return f.sent.Packets - f.returned.Packets }
+
+// lostAtLeast is what remains of lost when what the generator itself dropped is not the device's.
+func (f *figures) lostAtLeast() int64 { return f.lost() - min(f.receiveErrors, max(f.lost(), 0)) }
+
+// hidden is how much loss the background traffic may have covered up.
+func (f *figures) hidden() int64 {
+	return scale(int64(f.direction.Background), int64(f.longest), int64(time.Second)*int64(units.PacketPerSecond))
+}
+
+// measured is the direction's part of the document, unjudged.
+func (f *figures) measured() report.Measured {
+	received := f.received.flow()
+	return report.Measured{
+		From: f.direction.From, To: f.direction.To,
+		Intended: FlowOf(f.intended, f.direction.Mix), Offered: f.offered.flow(), Received: received,
+		Sent: f.sent, Returned: f.returned, ReceiveErrors: f.receiveErrors, EdgeFrames: f.edges,
+		LossRatio:       units.RatioOf(f.lost(), f.sent.Packets),
+		LossRatioMin:    units.RatioOf(f.lostAtLeast(), f.sent.Packets),
+		LineRatePercent: units.PercentOf(received.Layer1BitsPerSecond, int64(f.direction.LineRate)),
+	}
+}
+
+// scale is v × n ÷ d, rounded up; 0 where there is nothing to scale. What doesn't fit is the largest there is.
+func scale(v, n, d int64) int64 {
+	if v <= 0 || n <= 0 || d <= 0 {
+		return 0
+	}
+	const most = 1<<63 - 1
+	hi, lo := bits.Mul64(uint64(v), uint64(n))
+	lo, carry := bits.Add64(lo, uint64(d-1), 0)
+	hi += carry
+	if hi >= uint64(d) {
+		return most
+	}
+	q, _ := bits.Div64(hi, lo, uint64(d))
+	return int64(min(q, most))
+}

@@ -1,0 +1,107 @@
+// Package measure turns readings of raw counters into windows, and says what each window is worth. It is the one place where loss and
+// rates are computed; docs/measurement.md has the same rules in words. It is pure: the same readings give the same window.
+//
+//	        settle (not judged)        the window
+//	   ├────────────────────────┼──────────────────────────┤
+//	   Update                   first reading … last reading
+//
+// A window across a rate change is off by up to half a percent with no loss at all, hence the settling. Both edges are readings with
+// a time of their own, and a time is known to ± its uncertainty: what passed in that moment may be on either side of the edge.
+package measure
+
+import (
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Setup is what stays the same for all windows of a run. Its methods are safe for concurrent use.
+type Setup struct {
+	// MaxLossRatio is the loss that still counts as clean.
+	MaxLossRatio units.Ratio
+	Directions   []Direction
+}
+
+// Direction is traffic from one link to another, and the ports whose counters are its own.
+type Direction struct {
+	From, To string
+	Mix      units.Traffic
+	// LineRate is the layer-1 rate of the link To; 0 unknown, and then no share of it is given.
+	LineRate units.BitRate
+	// Background is what the receiving ports got while nothing was sent: it can hide as much loss.
+	Background units.PacketRate
+	// Pairs are the direction's ports, one pair for each generator that takes part.
+	Pairs []Pair
+}
+
+// Pair is a generator's two ports of a direction: frames leave by Send and come back by Receive. Generator indexes Span.Readings.
+type Pair struct{ Generator, Send, Receive int }
+
+// Span is one stretch of constant load as it was read.
+type Span struct {
+	// Readings are each generator's, in order of time: the window's first edge, what was read in between, its last edge.
+	Readings [][]engine.Reading
+	// Planned is how long the window was to be; 0 any.
+	Planned time.Duration
+	// Intended is what each direction was asked to send, all generators together, in the order of Setup.Directions.
+	Intended []units.PacketRate
+}
+
+// Window judges a span. Phase, Load, Number and Start are the caller's to fill in. It always returns one: readings that can't be
+// judged make an Invalid window that says why.
+func (s Setup) Window(span Span) report.Window {
+	w := report.Window{Quality: report.Good, GeneratorCPUPercent: busiest(span.Readings)}
+	fault := span.fault(s.Directions)
+	for i, d := range s.Directions {
+		f := s.figures(d, span, i, fault == "")
+		m := f.measured()
+		m.Quality, m.Reason = report.Invalid, fault
+		if fault == "" {
+			m.Quality, m.Reason = f.judge(s.MaxLossRatio)
+		}
+		w.Directions = append(w.Directions, m)
+		w.Duration = max(w.Duration, f.duration())
+	}
+	w.Quality, w.Reason = worst(w.Directions)
+	if fault != "" {
+		w.Reason = fault
+	}
+	return w
+}
+
+// worst is the quality of the direction that limits what the window says, with that direction's reason.
+func worst(directions []report.Measured) (report.Quality, string) {
+	quality, reason := report.Good, "no direction was measured"
+	for i, d := range directions {
+		if i == 0 || severity(d.Quality) > severity(quality) {
+			quality, reason = d.Quality, d.From+"→"+d.To+": "+d.Reason
+		}
+	}
+	return quality, reason
+}
+
+func severity(q report.Quality) int {
+	switch q {
+	case report.Good:
+		return 0
+	case report.Short:
+		return 1
+	case report.Lossy:
+		return 2
+	case report.Invalid:
+	}
+	return 3
+}
+
+// busiest is the highest use of a generator's core in any reading; -1 if none says.
+func busiest(readings [][]engine.Reading) float64 {
+	most := -1.0
+	for _, generator := range readings {
+		for _, r := range generator {
+			most = max(most, r.CPUPercent)
+		}
+	}
+	return most
+}

@@ -1,0 +1,73 @@
+package measure
+
+import (
+	"fmt"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+)
+
+// fault is why the readings say nothing of the device at all, or empty. One port's fault voids the whole window: all directions
+// pass through the same device at the same time.
+func (s Span) fault(directions []Direction) string {
+	for _, d := range directions {
+		for _, p := range d.Pairs {
+			if why := s.pairFault(d, p); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+func (s Span) pairFault(d Direction, p Pair) string {
+	if p.Generator >= len(s.Readings) || len(s.Readings[p.Generator]) < 2 {
+		return "the counters could not be read at both edges of the window"
+	}
+	readings := s.Readings[p.Generator]
+	first, last := edgesOf(readings)
+	took := last.At - first.At
+	if took <= 0 {
+		return fmt.Sprintf("the generator's clock went from %s to %s within the window: it was restarted or stands still", first.At, last.At)
+	}
+	if stretched(took, s.Planned) {
+		return fmt.Sprintf("the window lasted %s instead of %s: generator or runner was held up", took, s.Planned)
+	}
+	for i := range len(readings) - 1 {
+		if why := portFault(d.From, readings[i], readings[i+1], p.Send); why != "" {
+			return why
+		}
+		if why := portFault(d.To, readings[i], readings[i+1], p.Receive); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// portFault is what happened to a port between two successive readings that makes its counters worthless.
+func portFault(link string, before, after engine.Reading, port int) string {
+	a, found := before.Ports[port]
+	b, still := after.Ports[port]
+	switch {
+	case !found || !still:
+		return fmt.Sprintf("%s: port %d is missing from a reading", link, port)
+	case !a.LinkUp || !b.LinkUp:
+		return fmt.Sprintf("%s: the link was down", link)
+	case a.LinkFlaps != b.LinkFlaps:
+		return fmt.Sprintf("%s: the link changed its state %d times", link, b.LinkFlaps-a.LinkFlaps)
+	case after.At < before.At || wentBack(a, b):
+		return fmt.Sprintf("%s: the counters of port %d went backwards: they were cleared, or the generator was restarted", link, port)
+	case a.PauseFrames >= 0 && b.PauseFrames > a.PauseFrames:
+		return fmt.Sprintf("%s: %d pause frames came: flow control throttled the generator; turn it off on the device's port", link, b.PauseFrames-a.PauseFrames)
+	}
+	return ""
+}
+
+func wentBack(a, b engine.PortCounters) bool {
+	sent, received := b.Sent.Sub(a.Sent), b.Received.Sub(a.Received)
+	return sent.Packets < 0 || sent.Bytes < 0 || received.Packets < 0 || received.Bytes < 0 ||
+		b.ReceiveErrors < a.ReceiveErrors || b.SendErrors < a.SendErrors
+}
+
+func edgesOf(readings []engine.Reading) (first, last engine.Reading) {
+	return readings[0], readings[len(readings)-1]
+}

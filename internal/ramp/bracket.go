@@ -1,0 +1,255 @@
+package ramp
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// bracket is the search between the highest clean load and the lowest lossy one.
+//
+//	0 ────────── lo ─────────┬──────── ceiling ─────── hi ──────▶ load
+//	           clean        aim        unclear        lossy
+//
+// The ceiling is hi, or lower where windows stayed unclear however often they were repeated: the search goes on below, but what it
+// may claim is still the whole way up to hi.
+type bracket struct {
+	hi      *point
+	first   *point // hi as it was marked first
+	marker  string // which direction, or which look, lost the frames at hi
+	ceiling units.Ratio
+	// confirmed is the clean window of the confirmation's length that the answer comes from.
+	confirmed *point
+	// doubted: a confirmation failed, so that short windows are known to be fooled (a burst, a long queue); long ones are used.
+	doubted bool
+	hint    units.Ratio // where the failed confirmation says the limit is; 0 none
+	target  target
+	votes   votes
+
+	refined, long, halved int
+}
+
+// target is the load that the search tries next.
+type target struct {
+	phase report.Phase
+	load  units.Ratio
+	judge time.Duration
+}
+
+// votes are the windows at one load of the bisection. Loss is believed when it repeats: best of three.
+type votes struct{ lossy int }
+
+// mark sets the lossy end of the bracket.
+func (m *machine) mark(p point, by string) {
+	m.hi, m.marker, m.ceiling = &p, by, p.asked
+	m.hint = 0
+	if m.first == nil {
+		m.first = &p
+	}
+}
+
+// lo is the highest clean load below hi, preferring a long look at the same load; nil if there is none.
+func (m *machine) lo() *point {
+	var best *point
+	for i := range m.points {
+		p := &m.points[i]
+		if !p.clean || p.fooled || m.hi != nil && (p.load >= m.hi.load || p.asked >= m.hi.asked || p.asked >= m.ceiling) {
+			continue
+		}
+		if best == nil || p.load > best.load || p.load == best.load && (p.long || !best.long) {
+			best = p
+		}
+	}
+	return best
+}
+
+// narrow says that the bracket is as narrow as it is to be.
+func (m *machine) narrow(lo *point) bool {
+	if m.hi == nil || m.Ramp.RefineTo <= 0 {
+		return true
+	}
+	return lo != nil && width(lo.asked, m.ceiling) <= m.Ramp.RefineTo
+}
+
+// aim chooses the search's next load, or finishes.
+func (m *machine) aim() {
+	lo := m.lo()
+	switch {
+	case lo == nil && m.hi == nil:
+		m.finish("no window was clean, and none surely lossy")
+	case lo == nil && (m.Ramp.RefineTo <= 0 || m.halved >= halvings):
+		m.finish("even the lowest load lost frames")
+	case lo != nil && m.narrow(lo):
+		m.aimToConfirm(lo)
+	case m.exhausted():
+		m.aimToConfirm(lo)
+	default:
+		m.aimBetween(lo)
+	}
+}
+
+func (m *machine) exhausted() bool {
+	return m.refined >= refineWindows || m.doubted && m.long >= longWindows
+}
+
+// aimToConfirm holds the clean end of the bracket for the confirmation's duration, unless that is done, not wanted or used up.
+func (m *machine) aimToConfirm(lo *point) {
+	switch {
+	case lo == nil:
+		m.finish("no clean load was found within the bound of the search")
+	case lo.long && m.Ramp.ConfirmDuration > 0:
+		m.confirmed = lo
+		m.finish(fmt.Sprintf("confirmed at %s of the target", percent(lo.asked)))
+	case m.Ramp.ConfirmDuration <= 0:
+		m.finish("no confirmation was asked for")
+	case m.long >= longWindows:
+		m.finish(fmt.Sprintf("not confirmed after %d long windows", m.long))
+	default:
+		m.target = target{report.Confirm, lo.asked, m.Ramp.ConfirmDuration.Std()}
+		m.reason = m.because(fmt.Sprintf("confirming %s of the target for %s", percent(lo.asked), m.Ramp.ConfirmDuration.Std()))
+	}
+}
+
+// aimBetween bisects, or goes where a failed confirmation points.
+func (m *machine) aimBetween(lo *point) {
+	floor := units.Ratio(0)
+	if lo != nil {
+		floor = lo.asked
+	} else {
+		m.halved++
+	}
+	at := floor + (m.ceiling-floor)/2
+	if m.hint > floor && m.hint < m.ceiling {
+		at = m.hint
+	}
+	m.hint = 0
+	if at <= floor || at >= m.ceiling {
+		m.aimToConfirm(lo)
+		return
+	}
+	m.target = target{report.Refine, at, judged(m.Ramp)}
+	if m.doubted {
+		m.target.judge = m.Ramp.ConfirmDuration.Std()
+		if width(at, m.ceiling) <= m.Ramp.RefineTo {
+			m.target.phase = report.Confirm
+		}
+	}
+	m.reason = m.because(fmt.Sprintf("trying %s, between %s and %s of the target", percent(at), percent(floor), percent(m.ceiling)))
+}
+
+// because joins what led into the search with what the search does first.
+func (m *machine) because(s string) string {
+	if m.reason == "" {
+		return s
+	}
+	return m.reason + "; " + s
+}
+
+// narrowed takes a window of the search.
+func (m *machine) narrowed(p point) {
+	isLong := m.Ramp.ConfirmDuration > 0 && m.target.judge >= m.Ramp.ConfirmDuration.Std() && (m.doubted || m.target.phase == report.Confirm)
+	p.long = isLong
+	if isLong {
+		m.long++
+	} else {
+		m.refined++
+	}
+	w := m.history[p.window]
+	switch {
+	case p.unclear() && m.mayRepeat(isLong) && m.again(w):
+		if !isLong {
+			m.target.judge = 2 * judged(m.Ramp)
+		}
+		return
+	case p.lossy && !isLong && m.votes.lossy == 0 && m.refined < refineWindows:
+		m.votes.lossy++
+		m.reason = fmt.Sprintf("window %d lost frames at %s of the target; once more, to believe it", w.Number, percent(p.asked))
+		return
+	case p.clean && m.votes.lossy > 0 && m.votes.lossy < 2 && m.refined < refineWindows:
+		m.votes.lossy = 2 // the next window decides
+		m.reason = fmt.Sprintf("window %d lost none at %s of the target, the one before did; the next decides", w.Number, percent(p.asked))
+		return
+	}
+	m.votes, m.repeats = votes{}, 0
+	m.settle(p, isLong)
+	if m.stage == narrowing {
+		m.aim()
+	}
+}
+
+func (m *machine) mayRepeat(isLong bool) bool {
+	if isLong {
+		return m.long < longWindows
+	}
+	return m.refined < refineWindows
+}
+
+// settle moves the end of the bracket that the point belongs to.
+func (m *machine) settle(p point, isLong bool) {
+	w := m.history[p.window]
+	switch {
+	case p.lossy:
+		m.mark(p, m.marker)
+		if isLong {
+			m.doubt(p, w)
+		}
+	case p.clean:
+		m.points = append(m.points, p)
+	case m.target.phase == report.Confirm:
+		m.finish(fmt.Sprintf("not confirmed: window %d says nothing: %s", w.Number, w.Reason))
+	default:
+		m.ceiling = p.asked
+		m.reason = fmt.Sprintf("%s of the target stays unclear (%s); searching below", percent(p.asked), w.Reason)
+	}
+}
+
+// doubt draws the lesson of a long window that lost frames where short ones lost none: the device forwarded that share of it, so the
+// limit is near there. Short windows above it were fooled, and from now on long ones are used.
+func (m *machine) doubt(p point, w report.Window) {
+	if m.marker == "" {
+		m.marker = "the confirmation"
+	}
+	m.doubted = true
+	loss := m.Ramp.RefineTo / 2
+	for _, d := range w.Directions {
+		if d.Quality == report.Lossy {
+			loss = max(loss, d.LossRatio)
+		}
+	}
+	m.hint = mul(p.load, units.One-min(loss, units.One))
+	for i := range m.points {
+		m.points[i].fooled = m.points[i].fooled || !m.points[i].long && m.points[i].asked > m.hint
+	}
+	m.reason = fmt.Sprintf("window %d lost frames at %s of the target when held: %s", w.Number, percent(p.asked), w.Reason)
+}
+
+func (m *machine) saturationSentence() string {
+	return fmt.Sprintf("saturation: %d windows in a row lost frames on %s, the first at %s of the target", lossyRun, m.marker, percent(m.hi.load))
+}
+
+// bisectionsLeft is how many halvings of the bracket, or of a first guess at it, are still to come.
+func (m *machine) bisectionsLeft() int {
+	if m.Ramp.RefineTo <= 0 || m.stage == finished {
+		return 0
+	}
+	w := units.One / units.Ratio(min(m.steps, 20))
+	if lo := m.lo(); m.hi != nil {
+		if w = units.One; lo != nil {
+			w = width(lo.asked, m.ceiling)
+		}
+	}
+	n := 0
+	for ; w > m.Ramp.RefineTo; w /= 2 {
+		n++
+	}
+	return n
+}
+
+func (m *machine) confirmLeft() time.Duration {
+	if m.confirmed != nil {
+		return 0
+	}
+	return m.Ramp.Settle.Std() + m.Ramp.ConfirmDuration.Std()
+}

@@ -1,0 +1,115 @@
+package ramp
+
+import (
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// None is the index of no window.
+const None = -1
+
+// Conclusion is what the windows measured so far show; of a whole run it is the answer, of a part what can be said of it.
+type Conclusion struct {
+	Reason       report.Reason
+	Saturated    bool // the window is at the device's limit, within Resolution
+	Confirmed    bool
+	NonMonotonic bool // above the first saturation some load was clean again
+	// Window and Lossy index the history: the answer, and the lowest load above it that lost frames. None where there is no such window.
+	Window, Lossy int
+	// Resolution is how far the answer may lie below the lossy load, as a share of that.
+	Resolution units.Ratio
+	// Finished says that the procedure had come to its end, and Ending how.
+	Finished bool
+	Ending   string
+}
+
+// Conclude draws the conclusion from the windows measured so far.
+func Conclude(p plan.Procedure, history []report.Window) Conclusion {
+	m := replay(p, history)
+	c := Conclusion{Reason: report.NotMeasured, Window: None, Lossy: None, Finished: m.stage == finished}
+	if c.Finished {
+		c.Ending = m.reason
+	}
+	if m.hi != nil {
+		c.Lossy = m.hi.window
+		c.NonMonotonic = m.recovered()
+	}
+	lo := m.lo()
+	if m.confirmed != nil {
+		lo = m.confirmed
+	}
+	switch {
+	case lo == nil && len(m.points) > 0:
+		c.Reason = report.NoCleanWindow
+	case lo == nil:
+	case m.hi == nil:
+		c.Window, c.Reason = lo.window, m.unsaturated(lo)
+	default:
+		c.Window = lo.window
+		c.Resolution = max(width(lo.asked, m.hi.asked), width(lo.load, m.hi.load))
+		c.Saturated, c.Reason = true, report.LossAboveLimit
+		if between := m.unclearAbove(lo); between != nil && (p.Ramp.RefineTo <= 0 || c.Resolution > 2*p.Ramp.RefineTo) {
+			c.Saturated, c.Reason = false, blame(*between)
+		}
+	}
+	c.Confirmed = m.confirmed != nil
+	return c
+}
+
+// recovered says that after saturation was marked, a higher load of the staircase was clean.
+func (m *machine) recovered() bool {
+	for _, p := range m.points {
+		phase := m.history[p.window].Phase
+		if p.window > m.first.window && p.clean && p.load > m.first.load && (phase == report.Ramping || phase == report.Hold) {
+			return true
+		}
+	}
+	return false
+}
+
+// unsaturated is why there is only a lower bound.
+func (m *machine) unsaturated(lo *point) report.Reason {
+	if lo.asked >= units.One && !lo.short {
+		return report.ReachedTarget
+	}
+	if lo.short {
+		return report.GeneratorLimited
+	}
+	for _, p := range m.points {
+		if p.asked > lo.asked && (p.short || p.dropped) {
+			return report.GeneratorLimited
+		}
+	}
+	return report.Inconclusive
+}
+
+// unclearAbove is a load between the answer and the lossy one at which no window, however often repeated, could be judged.
+func (m *machine) unclearAbove(lo *point) *point {
+	var found *point
+	for i := range m.history {
+		p := pointOf(m.history[i], i)
+		if m.history[i].Phase != report.WarmUp && p.unclear() && p.asked > lo.asked && p.asked < m.hi.asked && !m.judgedAt(p.asked) {
+			found = &p
+		}
+	}
+	return found
+}
+
+// judgedAt says that some window at this load was clean or lossy.
+func (m *machine) judgedAt(asked units.Ratio) bool {
+	for i := range m.history {
+		if p := pointOf(m.history[i], i); p.asked == asked && !p.unclear() {
+			return true
+		}
+	}
+	return false
+}
+
+// blame is the reason that an unclear window gives.
+func blame(p point) report.Reason {
+	if p.dropped {
+		return report.GeneratorLimited
+	}
+	return report.Inconclusive
+}

@@ -1,0 +1,244 @@
+package ramp
+
+import (
+	"fmt"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// stage is what the machine is busy with. The order is the order of a run.
+type stage int
+
+const (
+	warming stage = iota
+	climbing
+	holding
+	narrowing
+	finished
+)
+
+// machine is the state that replaying the history leads to.
+//
+//	warming ─▶ climbing ─▶ holding ─▶ narrowing ─▶ finished
+//	   └─ nothing came back ───────────────────────▶
+type machine struct {
+	plan.Procedure
+	history []report.Window
+	steps   int
+
+	stage   stage
+	reason  string // why the next step is not simply the next one
+	level   int    // of the staircase, from 1
+	repeats int    // of the present step, because it was Invalid
+	budget  int    // repeats that the staircase has left
+	topped  int    // windows more at the top
+
+	points []point          // windows of staircase and everything after it
+	runs   map[int][]int // per direction: its present run of Lossy windows, as indexes into points
+	bracket
+}
+
+// replay carries the history through the machine.
+func replay(p plan.Procedure, history []report.Window) *machine {
+	m := &machine{Procedure: p, history: history, steps: Steps(p.Ramp), level: 1, budget: staircaseBudget, runs: map[int][]int{}}
+	m.stage = warming
+	if p.Ramp.WarmupDuration <= 0 {
+		m.stage = climbing
+	}
+	for i := range history {
+		m.reason = ""
+		m.observe(i)
+	}
+	return m
+}
+
+// observe takes the window of the step that the machine would have taken next.
+func (m *machine) observe(i int) {
+	p := pointOf(m.history[i], i)
+	switch m.stage {
+	case warming:
+		m.warmed(p)
+	case climbing:
+		m.climbed(p)
+	case holding:
+		m.held(p)
+	case narrowing:
+		m.narrowed(p)
+	case finished:
+	}
+}
+
+// warmed judges the warm-up: it proves that traffic passes, and nothing else.
+func (m *machine) warmed(p point) {
+	w := m.history[p.window]
+	for _, d := range w.Directions {
+		if d.Sent.Packets > 0 && d.Returned.Packets == 0 {
+			m.finish(fmt.Sprintf("warm-up: none of %d frames came back from %s to %s", d.Sent.Packets, d.From, d.To))
+			return
+		}
+	}
+	if w.Quality == report.Invalid && m.again(w) {
+		return
+	}
+	m.enter(climbing)
+}
+
+// climbed takes a window of the staircase.
+func (m *machine) climbed(p point) {
+	if p.unclear() && m.budget > 0 && m.again(m.history[p.window]) {
+		m.budget--
+		return
+	}
+	m.repeats = 0
+	m.points = append(m.points, p)
+	marked := m.countRuns()
+	switch {
+	case marked && m.Ramp.StopAtSaturation:
+		m.enterHold(m.saturationSentence())
+	case m.hi == nil && m.plateau():
+		m.enterHold(m.plateauSentence())
+	case m.level < m.steps:
+		m.level++
+		if marked {
+			m.reason = m.saturationSentence() + "; going on to the target"
+		}
+	case m.hi == nil && m.undecidedRun() && m.topped < topRepeats:
+		m.topped++
+		m.reason = fmt.Sprintf("the last windows lost frames; repeated at the top until there are %d of them, or none", lossyRun)
+	case marked:
+		m.enterHold(m.saturationSentence())
+	default:
+		m.enterHold("")
+	}
+}
+
+// again repeats the present step within the bound.
+func (m *machine) again(w report.Window) bool {
+	if m.repeats >= invalidRepeats {
+		return false
+	}
+	m.repeats++
+	m.reason = fmt.Sprintf("window %d is repeated, it says nothing: %s", w.Number, w.Reason)
+	return true
+}
+
+// countRuns follows each direction's run of Lossy windows, and marks the first that is long enough. An Invalid window neither breaks
+// nor lengthens a run.
+func (m *machine) countRuns() (marked bool) {
+	last := len(m.points) - 1
+	for i, d := range m.history[m.points[last].window].Directions {
+		switch d.Quality {
+		case report.Lossy:
+			m.runs[i] = append(m.runs[i], last)
+		case report.Good, report.Short:
+			m.runs[i] = nil
+		case report.Invalid:
+		}
+		if m.hi == nil && len(m.runs[i]) == lossyRun {
+			m.mark(m.points[m.runs[i][0]], d.From+"→"+d.To)
+			marked = true
+		}
+	}
+	return marked
+}
+
+// undecidedRun says that some direction lost frames at last, but too few times to mark saturation.
+func (m *machine) undecidedRun() bool {
+	for _, run := range m.runs {
+		if len(run) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// plateau says that the generator is at its end: over the last steps, all short, the load asked for grew by a tenth and the load
+// offered by less than a hundredth.
+func (m *machine) plateau() bool {
+	n := len(m.points)
+	if n < plateauSteps {
+		return false
+	}
+	last := m.points[n-1]
+	most := m.offered(last)
+	for i := n - 1; i >= 0 && m.points[i].short && !m.points[i].unclear(); i-- {
+		p := m.points[i]
+		most = max(most, m.offered(p))
+		if n-i >= plateauSteps && most <= m.offered(p)+m.offered(p)/100 && last.asked >= p.asked+p.asked/10 {
+			return true
+		}
+	}
+	return false
+}
+
+// offered is what all directions sent together in a point's window, packets per second.
+func (m *machine) offered(p point) int64 {
+	var sum int64
+	for _, d := range m.history[p.window].Directions {
+		sum += d.Offered.PacketsPerSecond
+	}
+	return sum
+}
+
+func (m *machine) plateauSentence() string {
+	p := m.points[len(m.points)-1]
+	return fmt.Sprintf("the climb ends at %s of the target: the generator offers no more than %s, all directions together", percent(p.asked),
+		(units.PacketRate(m.offered(p)) * units.PacketPerSecond).FormatSI())
+}
+
+// held takes the hold at the top. It is longer than a step: loss there is believed.
+func (m *machine) held(p point) {
+	if p.unclear() && m.again(m.history[p.window]) {
+		return
+	}
+	p.long = m.Ramp.HoldDuration >= m.Ramp.ConfirmDuration
+	m.points = append(m.points, p)
+	if p.lossy && m.hi == nil {
+		m.mark(p, "the hold")
+		m.doubt(p, m.history[p.window])
+	}
+	m.enter(narrowing)
+}
+
+func (m *machine) enterHold(reason string) {
+	m.reason = reason
+	if m.Ramp.HoldDuration <= 0 {
+		m.enter(narrowing)
+		return
+	}
+	m.enter(holding)
+}
+
+func (m *machine) enter(s stage) {
+	m.stage, m.repeats = s, 0
+	if s == narrowing {
+		m.aim()
+	}
+}
+
+func (m *machine) finish(reason string) { m.stage, m.reason = finished, reason }
+
+// next is the step that the machine's state asks for.
+func (m *machine) next() Step {
+	r := m.Ramp
+	s := Step{Reason: m.reason, Number: m.level, Of: m.steps, Settle: r.Settle.Std(), Judge: judged(r)}
+	switch m.stage {
+	case warming:
+		s.Phase, s.Number, s.Settle = report.WarmUp, 0, min(r.Settle.Std(), r.WarmupDuration.Std()/2)
+		s.Judge = r.WarmupDuration.Std() - s.Settle
+	case climbing:
+		s.Phase, s.Load = report.Ramping, Level(m.level, m.steps)
+	case holding:
+		s.Phase, s.Load, s.Judge = report.Hold, Level(m.level, m.steps), r.HoldDuration.Std()
+	case narrowing:
+		s.Phase, s.Load, s.Judge = m.target.phase, m.target.load, m.target.judge
+	case finished:
+		return Step{Done: true, Reason: m.reason}
+	}
+	return s
+}
+
+// percent is a share for people, with two decimals.
+func percent(r units.Ratio) string { return r.Percent().FormatFixed() + " %" }

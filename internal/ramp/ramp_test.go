@@ -1,0 +1,164 @@
+package ramp_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/ramp"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+const target = 100_000 // packets per second of both directions in these tests
+
+// procedure is a usual ramp; options change what matters to a case.
+func procedure(options ...func(*plan.Procedure)) plan.Procedure {
+	p := plan.Procedure{Type: "Ramp", MaxLossRatio: units.One / 1000, Ramp: plan.Ramp{
+		WarmupDuration: plan.Duration(5 * time.Second), RampDuration: plan.Duration(40 * time.Second), StepDuration: plan.Duration(2 * time.Second),
+		Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200, ConfirmDuration: plan.Duration(10 * time.Second), StopAtSaturation: true,
+	}}
+	for _, o := range options {
+		o(&p)
+	}
+	return p
+}
+
+func hold(d time.Duration) func(*plan.Procedure) {
+	return func(p *plan.Procedure) { p.Ramp.HoldDuration = plan.Duration(d) }
+}
+
+func toTheTop(p *plan.Procedure) { p.Ramp.StopAtSaturation = false }
+
+func refineTo(r units.Ratio) func(*plan.Procedure) {
+	return func(p *plan.Procedure) { p.Ramp.RefineTo = r }
+}
+
+// device makes the windows that a generator and a device would give: a function of the load asked for, in packets per second.
+type device func(step ramp.Step, asked float64) (offered, received float64)
+
+// limited forwards at most so much; the saved-up burst is spent within a step.
+func limited(limit, burst float64) device {
+	return func(s ramp.Step, asked float64) (float64, float64) {
+		excess := max(0, asked-limit)
+		saved := burst - excess*s.Settle.Seconds()
+		return asked, min(asked, limit+max(0, saved)/s.Judge.Seconds())
+	}
+}
+
+// throttled is a generator that offers no more than most.
+func (d device) throttled(most float64) device {
+	return func(s ramp.Step, asked float64) (float64, float64) { return d(s, min(asked, most)) }
+}
+
+// window judges like measure does, without its edges.
+func (d device) window(s ramp.Step, number int) report.Window {
+	asked := target * float64(s.Load) / float64(units.One)
+	if s.Phase == report.WarmUp {
+		asked = 1000
+	}
+	w := report.Window{Number: number, Phase: s.Phase, Load: s.Load, Duration: plan.Duration(s.Judge), Quality: report.Good}
+	offered, received := d(s, asked)
+	for _, names := range [][2]string{{"west", "east"}, {"east", "west"}} {
+		m := report.Measured{From: names[0], To: names[1], Intended: flow(asked), Offered: flow(offered), Received: flow(received), Quality: report.Good}
+		m.Sent.Packets, m.Returned.Packets = int64(offered*s.Judge.Seconds()), int64(received*s.Judge.Seconds())
+		m.LossRatio = units.RatioOf(m.Sent.Packets-m.Returned.Packets, m.Sent.Packets)
+		switch {
+		case m.LossRatio > units.One/1000:
+			m.Quality = report.Lossy
+		case offered < asked*0.99:
+			m.Quality = report.Short
+		}
+		w.Quality, w.Reason = m.Quality, fmt.Sprintf("%s lost", m.LossRatio.Percent().FormatFixed()+" %")
+		w.Directions = append(w.Directions, m)
+	}
+	return w
+}
+
+func flow(pps float64) report.Flow { return report.Flow{PacketsPerSecond: int64(pps + 0.5)} }
+
+// carryOut runs the procedure to its end against the device.
+func carryOut(t *testing.T, p plan.Procedure, d device) (history []report.Window, trace []string) {
+	t.Helper()
+	var took time.Duration
+	for range ramp.MostSteps(p) + 1 {
+		s := ramp.Next(p, history)
+		if s.Reason != "" {
+			trace = append(trace, s.Reason)
+		}
+		if s.Done {
+			if took > ramp.Bound(p) {
+				t.Fatalf("took %s, more than the bound of %s", took, ramp.Bound(p))
+			}
+			return history, trace
+		}
+		took += s.Settle + s.Judge
+		history = append(history, d.window(s, len(history)+1))
+	}
+	t.Fatalf("no end after %d steps:\n%s", len(history), strings.Join(trace, "\n"))
+	return nil, nil
+}
+
+func TestTheStaircase(t *testing.T) {
+	p := procedure(hold(30 * time.Second))
+	history, _ := carryOut(t, p, limited(1e9, 0))
+	if got := history[0].Phase; got != report.WarmUp {
+		t.Fatalf("the first window is %s, not the warm-up", got)
+	}
+	for k := 1; k <= 20; k++ {
+		if got, want := history[k].Load, units.One*units.Ratio(k)/20; got != want || history[k].Phase != report.Ramping {
+			t.Errorf("step %d: %s at %s, want Ramping at %s", k, history[k].Phase, got, want)
+		}
+	}
+	if got := history[21]; got.Phase != report.Hold || got.Load != units.One || len(history) != 22 {
+		t.Errorf("after the staircase: %s at %s, %d windows; want the hold at the target to be the end", got.Phase, got.Load, len(history))
+	}
+	c := ramp.Conclude(p, history)
+	if c.Reason != report.ReachedTarget || c.Saturated || !c.Confirmed || c.Window != 21 {
+		t.Errorf("conclusion %+v", c)
+	}
+}
+
+func TestPropertyTheLimitIsFound(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		limit := target * (0.004 + 0.99*rnd.Float64())
+		burst := limit * 0.1 * rnd.Float64() * rnd.Float64()
+		p := procedure(func(p *plan.Procedure) {
+			p.Ramp.StopAtSaturation = rnd.IntN(2) == 0
+			p.Ramp.HoldDuration = plan.Duration(rnd.IntN(2)) * plan.Duration(30*time.Second)
+			p.Ramp.RampDuration = plan.Duration(2+rnd.IntN(200)) * plan.Duration(time.Second)
+		})
+		history, trace := carryOut(t, p, limited(limit, burst))
+		c := ramp.Conclude(p, history)
+		if !c.Saturated || !c.Confirmed || c.Reason != report.LossAboveLimit {
+			t.Fatalf("limit %.0f burst %.0f: %+v\n%s", limit, burst, c, strings.Join(trace, "\n"))
+		}
+		got, lossy := history[c.Window], history[c.Lossy]
+		most := 1.002*limit + burst/10
+		if rate := float64(got.Directions[0].Received.PacketsPerSecond); rate < limit*0.99-1 || rate > most+1 {
+			t.Fatalf("limit %.0f burst %.0f: found %.0f\n%s", limit, burst, rate, strings.Join(trace, "\n"))
+		}
+		if hi := float64(lossy.Directions[0].Offered.PacketsPerSecond); hi < limit-1 {
+			t.Fatalf("limit %.0f burst %.0f: the lossy end of the bracket, %.0f, is below the limit", limit, burst, hi)
+		}
+	}
+}
+
+func TestPropertyAWeakGeneratorIsNoWeakDevice(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for range 500 {
+		limit := target * (0.1 + rnd.Float64())
+		most := limit * (0.05 + 0.9*rnd.Float64())
+		p := procedure(hold(time.Duration(rnd.IntN(2)) * 30 * time.Second))
+		history, trace := carryOut(t, p, limited(limit, 0).throttled(most))
+		c := ramp.Conclude(p, history)
+		reached := most >= target*0.99
+		if c.Saturated || reached != (c.Reason == report.ReachedTarget) || !reached && c.Reason != report.GeneratorLimited {
+			t.Fatalf("limit %.0f, generator %.0f: %+v\n%s", limit, most, c, strings.Join(trace, "\n"))
+		}
+	}
+}
