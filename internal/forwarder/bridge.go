@@ -10,10 +10,12 @@ import (
 // forwardBridged joins each pair of links by a bridge of its own. The bridge learns nothing: with two ports, every frame leaves by the
 // other one, whatever its addresses, from the first frame on.
 //
-//	west ──┤ lane0 ├── east        north ──┤ lane1 ├── south
+//	west ──┤ lane.0 ├── east        north ──┤ lane.1 ├── south
+//
+// A link's name has no dot in it, so a bridge's name is never a link's.
 func forwardBridged(spec Spec, info *Info) error {
 	for i, pair := range pairs(spec.Directions) {
-		name := fmt.Sprintf("lane%d", i)
+		name := fmt.Sprintf("lane.%d", i)
 		if err := bridge(name, pair, info); err != nil {
 			return fmt.Errorf("bridge %s between %s and %s: %w", name, pair.From, pair.To, err)
 		}

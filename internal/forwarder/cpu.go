@@ -1,6 +1,94 @@
 package forwarder
 
-// CPU says where the forwarding work is done. The zero value leaves it to the kernel: on the CPU of whoever sends.
-type CPU struct{}
+import (
+	"errors"
+	"fmt"
+	"os"
 
-func placeWork(_ Spec, _ *Info) error { return nil }
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// placeWork decides which CPU forwards.
+//
+// A virtual cable has no hardware: what one end sends, the kernel forwards at once, on the sender's CPU and time. The device is then
+// never too slow, only the sender is. With its own CPU, each link has a finite receive queue (a ring of 256 frames that drops when
+// full) and a kernel thread that empties it, as a device with a NIC has:
+//
+//	             sender's CPU                        a thread per link
+//	generator ───────────────────▶ ring ─ ─ ─ ─ ─▶ receive, forward, send ───▶ generator
+//	                                 └▶ full: lost
+//
+// That takes NAPI on the forwarder's end, which veth has while GRO is on, and its threaded mode (kernel: Documentation/networking/napi.rst).
+// The generator's end must have TCP segmentation off, or veth goes round the ring.
+func placeWork(spec Spec, info *Info) error {
+	if !spec.OwnCPU {
+		for _, l := range spec.Links {
+			if err := SetOffload(l.Interface, GenericReceive, false); err != nil {
+				info.missing("receive offload off: %v", err)
+			}
+		}
+		return nil
+	}
+	var missing error
+	for _, l := range spec.Links {
+		missing = errors.Join(missing, ownThread(l.Interface))
+	}
+	if missing != nil {
+		info.missing("a CPU of the forwarder's own: %v", missing)
+		return nil
+	}
+	info.applied("a receive queue and a kernel thread of its own for each link (threaded NAPI)")
+	return nil
+}
+
+func ownThread(name string) error {
+	link, err := find(name)
+	if err != nil {
+		return fmt.Errorf("link %s: %w", name, err)
+	}
+	if err := SetOffload(name, GenericReceive, true); err != nil {
+		return err
+	}
+	// GRO is on for its queue only: with room for a single byte, nothing is ever merged.
+	if err := errors.Join(netlink.LinkSetGROMaxSize(link, 1), netlink.LinkSetGROIPv4MaxSize(link, 1)); err != nil {
+		return fmt.Errorf("%s: keep received segments apart: %w", name, err)
+	}
+	return setThreaded(name)
+}
+
+// setThreaded turns threaded NAPI on. The switch is in sysfs only, and sysfs shows the interfaces of the namespace that it was mounted
+// in; so one is mounted for this moment, attached to no directory (fsopen(2), fsmount(2)).
+func setThreaded(name string) error {
+	mount, err := detachedSysfs()
+	if err != nil {
+		return fmt.Errorf("%s: reach its threaded switch: %w", name, err)
+	}
+	defer func() { _ = unix.Close(mount) }()
+	fd, err := unix.Openat(mount, "class/net/"+name+"/threaded", unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("%s: open its threaded switch: %w", name, err)
+	}
+	f := os.NewFile(uintptr(fd), name+"/threaded")
+	_, err = f.WriteString("1")
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("%s: turn threaded NAPI on: %w", name, err)
+	}
+	return nil
+}
+
+func detachedSysfs() (mount int, err error) {
+	fs, err := unix.Fsopen("sysfs", unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return -1, fmt.Errorf("open sysfs: %w", err)
+	}
+	defer func() { _ = unix.Close(fs) }()
+	if err := unix.FsconfigCreate(fs); err != nil {
+		return -1, fmt.Errorf("make a sysfs: %w", err)
+	}
+	mount, err = unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC)
+	if err != nil {
+		return -1, fmt.Errorf("mount sysfs: %w", err)
+	}
+	return mount, nil
+}

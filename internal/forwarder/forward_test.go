@@ -3,6 +3,9 @@ package forwarder_test
 import (
 	"bytes"
 	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,6 +82,68 @@ func TestForwarding(t *testing.T) {
 		copy(want[6:], dutMAC(1))
 		wantFrame(t, r.exchange(t, 0, 1, sent), want)
 	})
+}
+
+func TestAForwarderWithItsOwnCPU(t *testing.T) {
+	for _, mode := range []plan.Forwarding{plan.L3, plan.L2, plan.MACRewrite} {
+		t.Run(string(mode)+" forwards segments of one TCP connection one by one", func(t *testing.T) {
+			r := newRig(t, 2)
+			r.plainGenerator(t)
+			r.configureOwnCPU(t, mode)
+			segments := tcpSegments(0, 1, 64, 500)
+			for _, s := range segments {
+				if mode == plan.L2 {
+					copy(s, generatorMAC(1))
+				}
+			}
+			fd := r.socket(t, 0)
+			for _, s := range segments {
+				if _, err := unix.Write(fd, s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			awaitPackets(t, r, 1, int64(len(segments)))
+			if got := r.received(t, 1); got.Bytes != got.Packets*500 {
+				t.Errorf("received %d bytes in %d frames: not 500 each", got.Bytes, got.Packets)
+			}
+		})
+	}
+	t.Run("each link has a thread", func(t *testing.T) {
+		before := napiThreads(t)
+		r := newRig(t, 2)
+		r.plainGenerator(t)
+		r.configureOwnCPU(t, plan.L3)
+		if got := napiThreads(t) - before; got < 2 {
+			t.Errorf("%d new napi/link threads for 2 links", got)
+		}
+	})
+}
+
+// awaitPackets waits until as many packets have arrived, a second at most.
+func awaitPackets(t *testing.T, r *rig, link int, want int64) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Second); r.received(t, link).Packets != want; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d packets were sent, %d received", want, r.received(t, link).Packets)
+		}
+	}
+}
+
+// napiThreads counts the kernel threads that serve interfaces named link….
+func napiThreads(t *testing.T) int {
+	t.Helper()
+	names, err := filepath.Glob("/proc/[0-9]*/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, name := range names {
+		comm, err := os.ReadFile(name)
+		if err == nil && strings.HasPrefix(string(comm), "napi/link") {
+			count++
+		}
+	}
+	return count
 }
 
 func wantFrame(t *testing.T, got, want []byte) {

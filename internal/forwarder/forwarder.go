@@ -33,7 +33,9 @@ type Spec struct {
 	Directions []Direction `json:"directions"`
 	// Limit is per direction; nil: what the kernel can.
 	Limit *plan.Limit `json:"limit,omitempty"`
-	CPU   CPU         `json:"cpu,omitzero"`
+	// OwnCPU gives the forwarder a receive queue and a thread for each link, so that it can be overloaded like a device. Without, it
+	// works on the CPU of whoever sends and loses nothing but what a limit takes: right for known answers.
+	OwnCPU bool `json:"ownCPU,omitempty"`
 }
 
 // Link is an interface in the forwarder's namespace and what is known of the generator at its other end.

@@ -28,7 +28,6 @@ func openLink(l Link, forwarding plan.Forwarding, info *Info) error {
 	if err != nil {
 		return err
 	}
-	plainFrames(l.Interface, info)
 	// Without a link-local address the kernel neither solicits routers nor reports multicast groups from this interface.
 	if err := netlink.LinkSetIP6AddrGenMode(link, nl.IN6_ADDR_GEN_MODE_NONE); err != nil && !errors.Is(err, unix.EAFNOSUPPORT) {
 		info.missing("%s: no link-local address: %v", l.Interface, err)

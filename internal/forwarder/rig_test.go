@@ -113,6 +113,29 @@ func (r *rig) configure(t *testing.T, mode plan.Forwarding, limit *plan.Limit) f
 	return info
 }
 
+// plainGenerator leaves the generator's frames to nobody else to finish, as the lab does.
+func (r *rig) plainGenerator(t *testing.T) {
+	t.Helper()
+	for _, l := range r.links {
+		if err := r.generator.Do(func() error { return forwarder.SetOffload(l.Interface, forwarder.TCPSegmentation, false) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (r *rig) configureOwnCPU(t *testing.T, mode plan.Forwarding) {
+	t.Helper()
+	info, err := forwarder.Configure(t.Context(), r.dut, forwarder.Spec{
+		Forwarding: mode, Links: r.links, Directions: bothWays(len(r.links)), OwnCPU: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(info.Missing) > 0 {
+		t.Fatalf("not set up: %q", info.Missing)
+	}
+}
+
 // received is the kernel's count of what a generator's interface received, FCS added.
 func (r *rig) received(t *testing.T, link int) units.Traffic {
 	t.Helper()
@@ -210,6 +233,31 @@ func frame6(from, to, size int) []byte {
 	copy(ip[24:], destination.AsSlice())
 	udp(ip[40:])
 	return f
+}
+
+// tcpSegments are segments of one connection in order, as a receiver would merge them.
+func tcpSegments(from, to, count, size int) [][]byte {
+	segments := make([][]byte, count)
+	payload := size - units.FCSBytes - 14 - 20 - 20
+	for i := range segments {
+		f := frame4(from, to, size)
+		ip := f[14:]
+		ip[9] = unix.IPPROTO_TCP
+		ip[6] = 0x40 // don't fragment
+		binary.BigEndian.PutUint16(ip[10:], 0)
+		binary.BigEndian.PutUint16(ip[10:], checksum(ip[:20]))
+		tcp := ip[20:]
+		clear(tcp)
+		binary.BigEndian.PutUint16(tcp, 1025)
+		binary.BigEndian.PutUint16(tcp[2:], 80)
+		binary.BigEndian.PutUint32(tcp[4:], uint32(1+i*payload))
+		tcp[12], tcp[13] = 5<<4, 0x10
+		binary.BigEndian.PutUint16(tcp[14:], 0xffff)
+		pseudo := append(append([]byte{}, ip[12:20]...), 0, unix.IPPROTO_TCP, byte(len(tcp)>>8), byte(len(tcp)))
+		binary.BigEndian.PutUint16(tcp[16:], checksum(append(pseudo, tcp...)))
+		segments[i] = f
+	}
+	return segments
 }
 
 func udp(b []byte) {

@@ -35,8 +35,8 @@ func shape(name string, l plan.Limit) error {
 }
 
 const (
-	tcaTBFBurst      = 6 // TCA_TBF_BURST, linux/pkt_sched.h
-	linkLayerEthenet = 1 // TC_LINKLAYER_ETHERNET: sizes are exact, no cells
+	tcaTBFBurst       = 6 // TCA_TBF_BURST, linux/pkt_sched.h
+	linkLayerEthernet = 1 // TC_LINKLAYER_ETHERNET: sizes are exact, no cells
 )
 
 // bucket is the queue's TCA_OPTIONS: rate and burst in bytes (and per second), queue in bytes.
@@ -44,7 +44,7 @@ func bucket(rate uint64, burst, queue uint32) *nl.RtAttr {
 	parameters := nl.TcTbfQopt{Limit: queue}
 	parameters.Rate.Rate = uint32(min(rate, 1<<32-1))
 	parameters.Rate.Overhead = units.FCSBytes
-	parameters.Rate.Linklayer = linkLayerEthenet
+	parameters.Rate.Linklayer = linkLayerEthernet
 	options := nl.NewRtAttr(nl.TCA_OPTIONS, nil)
 	options.AddRtAttr(nl.TCA_TBF_PARMS, parameters.Serialize())
 	options.AddRtAttr(tcaTBFBurst, binary.NativeEndian.AppendUint32(nil, burst))

@@ -1,0 +1,144 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/vishvananda/netlink"
+
+	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/lab/netspace"
+)
+
+// build makes the topology around the calling process, whose namespace becomes the generator's. For a Device there is nothing to make.
+func build(ctx context.Context, o order) (forwarder.Info, error) {
+	if o.Topology.Kind == Device {
+		return forwarder.Info{}, nil
+	}
+	if err := refuseParents(o.ParentNamespace); err != nil {
+		return forwarder.Info{}, err
+	}
+	if err := silenceIPv6(); err != nil {
+		return forwarder.Info{}, err
+	}
+	if o.Topology.Kind == Loopback {
+		return forwarder.Info{}, buildLoopback(o.Topology)
+	}
+	return buildReference(ctx, o.Topology)
+}
+
+// refuseParents makes sure that cables are never laid in the namespace that people work in.
+func refuseParents(parent uint64) error {
+	own, err := netspace.Current()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = own.Close() }()
+	id, err := own.ID()
+	if err != nil {
+		return err
+	}
+	if parent == 0 || id == parent {
+		return errors.New("the lab's process is not in a network namespace of its own")
+	}
+	return nil
+}
+
+// silenceIPv6 keeps the kernel from speaking IPv6 on the generator's interfaces: what arrives at the far end is what was sent.
+func silenceIPv6() error {
+	err := os.WriteFile("/proc/sys/net/ipv6/conf/default/disable_ipv6", []byte("1"), 0)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("silence IPv6 on the generator's side: %w", err)
+	}
+	return nil
+}
+
+// buildReference cables each link to an interface of the same name in the forwarder's namespace, and sets the forwarder up. The
+// namespace is held by its own end of the cables, which is to say by nothing: the Namespace stays open as long as the process.
+func buildReference(ctx context.Context, t Topology) (forwarder.Info, error) {
+	dut, err := netspace.New()
+	if err != nil {
+		return forwarder.Info{}, err
+	}
+	for _, l := range t.Links {
+		end := cableEnd{name: l.Interface, mac: net.HardwareAddr(l.DUTMAC), namespace: dut}
+		if err := cable(cableEnd{name: l.Interface, mac: net.HardwareAddr(l.GeneratorMAC)}, end, t.MTU); err != nil {
+			return forwarder.Info{}, fmt.Errorf("link %s: %w", l.Name, err)
+		}
+	}
+	return forwarder.Configure(ctx, dut, t.forwarderSpec())
+}
+
+// buildLoopback cables the two links of each pair to each other.
+func buildLoopback(t Topology) error {
+	ends := map[string]cableEnd{}
+	for _, l := range t.Links {
+		ends[l.Name] = cableEnd{name: l.Interface, mac: net.HardwareAddr(l.GeneratorMAC)}
+	}
+	for _, d := range t.Directions {
+		a, b := ends[d.From], ends[d.To]
+		if a.name == "" { // the other way of a pair that is cabled
+			continue
+		}
+		if err := cable(a, b, t.MTU); err != nil {
+			return fmt.Errorf("links %s and %s: %w", d.From, d.To, err)
+		}
+		delete(ends, d.From)
+		delete(ends, d.To)
+	}
+	for name := range ends {
+		return badInput("link %s: no direction uses it, so a Loopback has nothing to cable it to: leave it out", name)
+	}
+	return nil
+}
+
+// cableEnd is one end of a virtual cable; a nil namespace is the generator's.
+type cableEnd struct {
+	name      string
+	mac       net.HardwareAddr
+	namespace *netspace.Namespace
+}
+
+// cable lays a veth pair and sets the generator's ends up; the forwarder sets up its own. One queue each way, so that all frames of a
+// link wait in the same one.
+func cable(a, b cableEnd, mtu int) error {
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name, attrs.HardwareAddr, attrs.MTU = a.name, a.mac, mtu
+	attrs.NumTxQueues, attrs.NumRxQueues = 1, 1
+	veth := netlink.NewVeth(attrs)
+	veth.PeerName, veth.PeerHardwareAddr, veth.PeerMTU = b.name, b.mac, uint32(mtu)
+	veth.PeerNumTxQueues, veth.PeerNumRxQueues = 1, 1
+	if b.namespace != nil {
+		veth.PeerNamespace = netlink.NsFd(b.namespace.Fd())
+	}
+	if err := netlink.LinkAdd(veth); err != nil {
+		return fmt.Errorf("lay a cable (veth): %w", err)
+	}
+	for _, end := range []cableEnd{a, b} {
+		if end.namespace != nil {
+			continue
+		}
+		plainFrames(end.name)
+		link, err := netlink.LinkByName(end.name)
+		if err != nil {
+			return fmt.Errorf("find %s: %w", end.name, err)
+		}
+		if err := netlink.LinkSetUp(link); err != nil {
+			return fmt.Errorf("set %s up: %w", end.name, err)
+		}
+	}
+	return nil
+}
+
+// plainFrames makes a generator's interface send and receive frames as they are on the wire: nothing merged, split or left unfinished.
+// Veth has had all of these switches for longer than we support kernels; one without them only measures as it always did.
+func plainFrames(name string) {
+	for _, o := range []forwarder.Offload{
+		forwarder.TransmitChecksum, forwarder.TCPSegmentation, forwarder.GenericSegmentation, forwarder.GenericReceive,
+	} {
+		_ = forwarder.SetOffload(name, o, false)
+	}
+}

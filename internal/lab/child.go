@@ -1,0 +1,124 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// child is the process that holds the lab.
+type child struct {
+	command *exec.Cmd
+	life    io.WriteCloser // its standard input: the order, then open as long as we live
+	status  io.Reader      // its standard output
+	words   *lastWords     // its standard error
+	done    chan struct{}  // closed when it has ended and ended is set
+	ended   error
+}
+
+// spawn starts the child. Root starts it in a new network namespace; others in a new user namespace as well, in which they are root.
+// A Device is on interfaces of this namespace, so the child stays here.
+func spawn(t Topology, h Host, listener *os.File) (*child, error) {
+	rootless := t.Kind != Device && !mayMakeNamespaces()
+	c := &child{words: &lastWords{}, done: make(chan struct{}), command: hostCommand(h)}
+	c.command.Stderr = c.words
+	c.command.ExtraFiles = []*os.File{listener}
+	c.command.SysProcAttr = attributes(t.Kind, rootless)
+	if err := c.pipes(); err != nil {
+		return nil, faultOf(err)
+	}
+	started := make(chan error)
+	// The parent-death signal is sent when the *thread* that started the child ends (prctl(2), PR_SET_PDEATHSIG). This one waits for
+	// the child and does nothing else, so it can't end before.
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := c.command.Start()
+		started <- err
+		if err != nil {
+			return
+		}
+		c.ended = c.command.Wait()
+		close(c.done)
+	}()
+	if err := <-started; err != nil {
+		return nil, spawnFault(err, rootless)
+	}
+	return c, nil
+}
+
+func hostCommand(h Host) *exec.Cmd {
+	if h.Path == "" {
+		h.Path, h.Args = "/proc/self/exe", []string{Verb}
+	}
+	cmd := exec.Command(h.Path, h.Args...)
+	cmd.Env = h.Env
+	return cmd
+}
+
+func (c *child) pipes() error {
+	life, err := c.command.StdinPipe()
+	if err != nil {
+		return fmt.Errorf("make a pipe: %w", err)
+	}
+	// Not StdoutPipe: Wait would close it under the reader of the last words.
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return errors.Join(fmt.Errorf("make a pipe: %w", err), life.Close())
+	}
+	c.life, c.status, c.command.Stdout = life, reader, writer
+	return nil
+}
+
+// attributes put the child in its namespaces, and out of reach of the terminal's signals: an interrupt is ours to handle, in order.
+func attributes(k Kind, rootless bool) *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	if k != Device {
+		a.Cloneflags = unix.CLONE_NEWNET
+	}
+	if rootless {
+		a.Cloneflags |= unix.CLONE_NEWUSER | unix.CLONE_NEWNS // with mounts of its own, so that it may look into its own sysfs
+		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+	}
+	return a
+}
+
+// mayMakeNamespaces says whether we hold what it takes without a user namespace.
+func mayMakeNamespaces() bool {
+	return holds(unix.CAP_SYS_ADMIN) && holds(unix.CAP_NET_ADMIN) && holds(unix.CAP_NET_RAW)
+}
+
+func holds(capability int) bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&header, &data[0]); err != nil {
+		return os.Geteuid() == 0
+	}
+	return data[capability/32].Effective&(1<<(capability%32)) != 0
+}
+
+func (c *child) kill() error {
+	if err := c.command.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("end the lab's process: %w", err)
+	}
+	return nil
+}
+
+// fault is what to say of a child that ended by itself.
+func (c *child) fault() *Fault {
+	how := "ended"
+	if c.ended != nil {
+		how = "died: " + c.ended.Error()
+	}
+	if words := c.words.String(); words != "" {
+		how += "; its last words: " + words
+	}
+	return &Fault{Died, "the lab's process " + how}
+}

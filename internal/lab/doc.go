@@ -1,0 +1,19 @@
+// Package lab is a run on this machine: the software engine and, where the device is ours too, the forwarder, joined by virtual
+// cables in network namespaces of their own.
+//
+//	 this process                 one child process
+//	┌───────────────┐  stdin    ┌─────────────────────────────────────────────┐
+//	│ runner        │──────────▶│ topology, then nothing: end of file = stop  │
+//	│               │◀──────────│ status: ready, or one sentence of error     │
+//	│               │  stdout   │                                             │
+//	│ listener 127.0.0.1:N ═════╪▶ software engine      kernel forwarding     │
+//	└───────────────┘ inherited │   │generator ns│ veths │   DUT ns   │        │
+//	                            └─────────────────────────────────────────────┘
+//
+// The namespaces have no names and are held by the child alone, so they and everything in them end with it; and it ends with its
+// parent, by the parent-death signal and, should that be lost, by the end of file on its standard input. Nothing is written to disk.
+//
+// The engine is reached over a TCP port on loopback that the parent opened in its own namespace and handed to the child: sockets stay
+// in the namespace that they were made in. TRex's RPC has no authentication, so other users of this machine can reach that port too,
+// as long as the run lasts; the port's number is random, and the engine's own rules of port ownership hold.
+package lab

@@ -1,0 +1,120 @@
+package lab
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Port is an interface that the engine plays on: port N of the engine is the Nth.
+type Port struct {
+	Interface string
+	Speed     units.BitRate // 0: what the interface says
+	Cores     int           // threads that may send on it; 0: one
+}
+
+// Engine is a generator with its ports open.
+type Engine interface {
+	// Serve answers until the context ends, stops all traffic and returns.
+	Serve(ctx context.Context, listener net.Listener) error
+}
+
+// OpenEngine opens the engine on interfaces of the calling process's network namespace.
+type OpenEngine func(ctx context.Context, ports []Port) (Engine, error)
+
+// stopGrace is how long the engine may take to stop before the process ends under it.
+const stopGrace = 2 * time.Second
+
+// HostMain is the child's whole life: it reads its order from standard input, builds, says on standard output that it is ready or why
+// it is not, and serves the engine on the listener of file descriptor 3 until standard input ends or the context does. It is for
+// main: what it built ends with the process only.
+func HostMain(ctx context.Context, open OpenEngine) error {
+	return host(ctx, os.Stdin, os.Stdout, os.NewFile(3, "listener"), open)
+}
+
+func host(ctx context.Context, orders io.Reader, answers io.WriteCloser, listener *os.File, open OpenEngine) error {
+	in := bufio.NewReader(orders)
+	decoder := json.NewDecoder(in)
+	var o order
+	if err := decoder.Decode(&o); err != nil {
+		return fmt.Errorf("read the order: %w (this verb is for the lab's own use)", err)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		// Nothing more is ever written: a read ends when the parent has, or has closed its end.
+		_, _ = io.Copy(io.Discard, io.MultiReader(decoder.Buffered(), in))
+		stop()
+	}()
+	serve, info, err := prepare(ctx, o, listener, open)
+	if err := say(answers, err, info); err != nil {
+		return err
+	}
+	if err != nil {
+		return nil // said already, in the better place
+	}
+	return serve(ctx)
+}
+
+// prepare builds what was ordered and opens the engine on it.
+func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (func(context.Context) error, forwarder.Info, error) {
+	l, err := net.FileListener(listener)
+	if err != nil {
+		return nil, forwarder.Info{}, fmt.Errorf("take over the engine's port: %w", err)
+	}
+	_ = listener.Close()
+	info, err := build(ctx, o)
+	if err != nil {
+		return nil, info, err
+	}
+	ports := make([]Port, len(o.Topology.Links))
+	for i, link := range o.Topology.Links {
+		ports[i] = Port{link.Interface, link.Speed, o.Topology.Cores}
+	}
+	engine, err := open(ctx, ports)
+	if err != nil {
+		return nil, info, fmt.Errorf("open the software engine: %w", err)
+	}
+	return func(ctx context.Context) error { return serveUntilEnd(ctx, engine, l) }, info, nil
+}
+
+func say(answers io.WriteCloser, err error, info forwarder.Info) error {
+	s := status{Info: info}
+	if err != nil {
+		s.Fault = faultOf(err)
+	}
+	return errors.Join(json.NewEncoder(answers).Encode(s), answers.Close())
+}
+
+// serveUntilEnd returns when the engine has, or a bounded time after the context ended.
+func serveUntilEnd(ctx context.Context, e Engine, l net.Listener) error {
+	served := make(chan error, 1)
+	go func() { served <- e.Serve(ctx, l) }()
+	select {
+	case err := <-served:
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err == nil {
+			err = errors.New("it stopped by itself")
+		}
+		return fmt.Errorf("serve the software engine: %w", err)
+	case <-ctx.Done():
+	}
+	grace := time.NewTimer(stopGrace)
+	defer grace.Stop()
+	select {
+	case <-served:
+	case <-grace.C:
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// checkInterfaces refuses real interfaces that are not there, can't carry traffic, or carry the user's own.
+func checkInterfaces(t Topology) error {
+	if t.Kind != Device {
+		return nil
+	}
+	for _, l := range t.Links {
+		if err := checkInterface(l); err != nil {
+			return err
+		}
+	}
+	return checkPacketSockets()
+}
+
+func checkInterface(l Link) error {
+	link, err := netlink.LinkByName(l.Interface)
+	if _, missing := errors.AsType[netlink.LinkNotFoundError](err); missing {
+		return badInput("--ports: there is no interface %s on this machine (link %s): \"ip link\" lists what there is", l.Interface, l.Name)
+	}
+	if err != nil {
+		return faultOf(fmt.Errorf("look up interface %s: %w", l.Interface, err))
+	}
+	if link.Attrs().Flags&net.FlagLoopback != 0 || link.Attrs().EncapType != "ether" {
+		return badInput("--ports: %s (link %s) is not an Ethernet interface: choose one that is cabled to the device", l.Interface, l.Name)
+	}
+	if link.Attrs().Flags&net.FlagUp == 0 {
+		return badInput("--ports: interface %s (link %s) is down: set it up with \"ip link set %s up\"", l.Interface, l.Name, l.Interface)
+	}
+	if link.Attrs().OperState == netlink.OperDown || link.Attrs().OperState == netlink.OperLowerLayerDown {
+		return badInput("--ports: interface %s (link %s) has no carrier: plug its cable in, and see that the device's port is up", l.Interface, l.Name)
+	}
+	return checkDefaultRoute(link, l)
+}
+
+func checkDefaultRoute(link netlink.Link, l Link) error {
+	for _, family := range []int{unix.AF_INET, unix.AF_INET6} {
+		routes, err := netlink.RouteList(nil, family)
+		if err != nil {
+			return faultOf(fmt.Errorf("list the routes: %w", err))
+		}
+		for _, r := range routes {
+			if isDefault(r) && uses(r, link.Attrs().Index) {
+				return badInput("--ports: interface %s (link %s) carries this machine's default route, and a load test would cut you off: choose another interface, or route by another one first",
+					l.Interface, l.Name)
+			}
+		}
+	}
+	return nil
+}
+
+func isDefault(r netlink.Route) bool {
+	if r.Dst == nil {
+		return true
+	}
+	ones, _ := r.Dst.Mask.Size()
+	return ones == 0 && r.Dst.IP.IsUnspecified()
+}
+
+func uses(r netlink.Route, index int) bool {
+	if r.LinkIndex == index {
+		return true
+	}
+	for _, hop := range r.MultiPath {
+		if hop.LinkIndex == index {
+			return true
+		}
+	}
+	return false
+}
+
+// checkPacketSockets finds out in time whether the engine may use interfaces at all.
+func checkPacketSockets() error {
+	if holds(unix.CAP_NET_RAW) && holds(unix.CAP_NET_ADMIN) {
+		return nil
+	}
+	return &Fault{Permission, "--ports: an ordinary user may not send on real interfaces: run with sudo, or give the binary CAP_NET_RAW and CAP_NET_ADMIN with setcap"}
+}

@@ -1,0 +1,203 @@
+package lab
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/lab/netspace"
+)
+
+// Verb is the hidden verb of our own binary that runs HostMain.
+const Verb = "lab-host"
+
+// closeGrace is how long the child may take to end by itself before it is killed: it has to stop traffic, not more.
+const closeGrace = 3 * time.Second
+
+// Host is the command that runs HostMain. The zero value is this very binary with Verb.
+type Host struct {
+	Path string
+	Args []string
+	Env  []string // nil: our own
+}
+
+// Lab is a running lab. Its methods are safe for concurrent use.
+type Lab struct {
+	topology Topology
+	info     forwarder.Info
+	address  string
+	child    *child
+	closing  atomic.Bool
+	close    func() error
+}
+
+// Start builds the topology in a child process and returns when its engine answers. The context bounds the start only: the lab lasts
+// until Close, or until this process ends for whatever reason. Every error is a *Fault or the context's.
+func Start(ctx context.Context, t Topology, h Host) (*Lab, error) {
+	if err := checkInterfaces(t); err != nil {
+		return nil, err
+	}
+	listener, file, err := listen()
+	if err != nil {
+		return nil, faultOf(err)
+	}
+	defer func() { _ = file.Close() }()
+	// The child has its own copy. Should it die, connections are refused rather than queued.
+	defer func() { _ = listener.Close() }()
+
+	c, err := spawn(t, h, file)
+	if err != nil {
+		return nil, err
+	}
+	l := &Lab{topology: t, address: listener.Addr().String(), child: c}
+	l.close = sync.OnceValue(l.end)
+	if err := l.awaitReady(ctx); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// listen opens a TCP port of the kernel's choice on loopback, in the namespace of this process.
+func listen() (net.Listener, *os.File, error) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, fmt.Errorf("open a port for the engine: %w", err)
+	}
+	file, err := l.(*net.TCPListener).File()
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("hand over the engine's port: %w", err), l.Close())
+	}
+	return l, file, nil
+}
+
+// order is what the child reads first on its standard input.
+type order struct {
+	Topology Topology `json:"topology"`
+	// ParentNamespace is the namespace that the child must not build in; 0: it builds nothing.
+	ParentNamespace uint64 `json:"parentNamespace,omitempty"`
+}
+
+// status is what the child says once on its standard output.
+type status struct {
+	Fault *Fault         `json:"fault,omitempty"`
+	Info  forwarder.Info `json:"info,omitzero"`
+}
+
+func (l *Lab) awaitReady(ctx context.Context) error {
+	type answer struct {
+		status status
+		err    error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		var s status
+		err := json.NewDecoder(bufio.NewReader(l.child.status)).Decode(&s)
+		answers <- answer{s, err}
+	}()
+	if err := l.sendOrder(); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return fmt.Errorf("start the lab: %w", context.Cause(ctx))
+	case a := <-answers:
+		switch {
+		case a.status.Fault != nil:
+			return a.status.Fault
+		case a.err != nil:
+			<-l.child.done // it closed its standard output without a word
+			return l.child.fault()
+		}
+		l.info = a.status.Info
+		return nil
+	}
+}
+
+func (l *Lab) sendOrder() error {
+	o := order{Topology: l.topology}
+	if l.topology.Kind != Device {
+		ns, err := netspace.Current()
+		if err != nil {
+			return faultOf(err)
+		}
+		defer func() { _ = ns.Close() }()
+		if o.ParentNamespace, err = ns.ID(); err != nil {
+			return faultOf(err)
+		}
+	}
+	if err := json.NewEncoder(l.child.life).Encode(o); err != nil {
+		<-l.child.done
+		return l.child.fault()
+	}
+	return nil
+}
+
+// Address is where the engine's RPC answers, host:port.
+func (l *Lab) Address() string { return l.address }
+
+// PortOfLink is the engine's port number of each link.
+func (l *Lab) PortOfLink() map[string]int {
+	ports := make(map[string]int, len(l.topology.Links))
+	for i, link := range l.topology.Links {
+		ports[link.Name] = i
+	}
+	return ports
+}
+
+// DUTMACs are the MACs of the Reference's ends by link; empty for other devices, whose MACs the plan or ARP knows.
+func (l *Lab) DUTMACs() map[string]string {
+	macs := map[string]string{}
+	if l.topology.Kind == Reference {
+		for _, link := range l.topology.Links {
+			macs[link.Name] = net.HardwareAddr(link.DUTMAC).String()
+		}
+	}
+	return macs
+}
+
+// Info says how the forwarder was set up; empty without one.
+func (l *Lab) Info() forwarder.Info { return l.info }
+
+// Done is closed when the child has ended.
+func (l *Lab) Done() <-chan struct{} { return l.child.done }
+
+// Err is nil while the lab is there and after Close; else the *Fault of its end.
+func (l *Lab) Err() error {
+	select {
+	case <-l.child.done:
+		if l.closing.Load() {
+			return nil
+		}
+		return l.child.fault()
+	default:
+		return nil
+	}
+}
+
+// Close ends the lab and returns when nothing of it is left but what the kernel still cleans up. It may be called more than once.
+func (l *Lab) Close() error { return l.close() }
+
+func (l *Lab) end() error {
+	l.closing.Store(true)
+	_ = l.child.life.Close()
+	defer func() { _ = l.child.status.(io.Closer).Close() }()
+	grace := time.NewTimer(closeGrace)
+	defer grace.Stop()
+	select {
+	case <-l.child.done:
+		return nil
+	case <-grace.C:
+	}
+	err := l.child.kill()
+	<-l.child.done
+	return err
+}
