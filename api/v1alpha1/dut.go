@@ -66,7 +66,7 @@ type LimitSpec struct {
 	// packetsPerSecond is the limit in packets per second. Example: 10000.
 	// +optional
 	// +kubebuilder:validation:Minimum=10
-	// +kubebuilder:validation:Maximum=1000000000
+	// +kubebuilder:validation:Maximum=500000000
 	PacketsPerSecond int64 `json:"packetsPerSecond,omitempty"`
 
 	// layer2BitsPerSecond is the limit in bits of frames with FCS per second. Example: 100000000.

@@ -33,13 +33,14 @@ type GeneratorEnd struct {
 	// +optional
 	Address Address `json:"address,omitempty"`
 
-	// networks are where this end's flows come from and go to; the device must route them to address. Replicas divide each between
-	// them. Default: 16.0.0.0/24 on the first link, 48.0.0.0/24 on the second, 16.0.1.0/24 on the third and so on;
-	// 2001:2:0:100::/64, 2001:2:0:101::/64 and so on where the link has any IPv6 address. Example: [16.0.0.0/24].
+	// networks are where this end's flows come from and go to; the device must route them to address. One network is divided between the
+	// replicas in equal parts; else there is one for each replica. Default: for replica R 16.0.R.0/24 on the first link, 48.0.R.0/24 on
+	// the second, 16.1.R.0/24 on the third and so on; where link I (counted from 0) has any IPv6 address, 2001:2:0:XXYY::/64 with XX = I + 1
+	// and YY = R. Example: [16.0.0.0/24].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:MaxItems=64
 	Networks []Network `json:"networks,omitempty"`
 }
 

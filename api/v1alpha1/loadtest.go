@@ -19,7 +19,7 @@ import (
 // +kubebuilder:printcolumn:name="Passed",type=string,JSONPath=`.status.conditions[?(@.type=="Passed")].status`,description="The criteria's verdict"
 // +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.result.reason`,description="Why the result is what it is",priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 40 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",fieldPath=".metadata.name",message="a LoadTest's name has at most 40 lower-case letters, digits and dashes (no dots): the names of all that belongs to it are built on it"
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 40 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",fieldPath=".metadata",message="a LoadTest's name has at most 40 lower-case letters, digits and dashes (no dots): the names of all that belongs to it are built on it"
 type LoadTest struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -55,7 +55,7 @@ type LoadTestList struct {
 //	                          └─────┘
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.traffic.directions) || self.traffic.directions.all(d, self.links.exists(l, l.name == d.from) && self.links.exists(l, l.name == d.to))",fieldPath=".traffic.directions",message="a direction goes from one link to another: from and to must each be the name of one of spec.links"
-// +kubebuilder:validation:XValidation:rule="has(self.traffic.directions) || size(self.links) == 2",fieldPath=".traffic.directions",message="with more than two links say which way traffic flows, such as [{from: west, to: east}, {from: north, to: south}]"
+// +kubebuilder:validation:XValidation:rule="has(self.traffic.directions) || size(self.links) <= 2",fieldPath=".traffic.directions",message="with more than two links say which way traffic flows, such as [{from: west, to: east}, {from: north, to: south}]"
 // +kubebuilder:validation:XValidation:rule="!has(self.traffic.directions) || self.links.all(l, self.traffic.directions.exists(d, d.from == l.name || d.to == l.name))",fieldPath=".links",message="every link must be used: remove the link that no direction goes from or to, or add a direction"
 // +kubebuilder:validation:XValidation:rule="self.generator.engine == 'External' || self.dut.type == 'Device' || !(self.procedure.ramp.targetRate.endsWith('%') || self.procedure.ramp.warmupRate.endsWith('%')) || self.links.all(l, has(l.lineRate))",fieldPath=".links",message="a rate in percent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
 // +kubebuilder:validation:XValidation:rule="self.generator.engine == 'External' || self.dut.type == 'Device' || !has(self.criteria) || !self.criteria.exists(c, c.metric == 'LineRatePercent') || self.links.all(l, has(l.lineRate))",fieldPath=".links",message="a criterion on LineRatePercent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
@@ -63,12 +63,12 @@ type LoadTestList struct {
 type LoadTestSpec struct {
 	// generator is what sends and receives the traffic.
 	// +optional
-	// +kubebuilder:default={}
+	// +kubebuilder:default={engine: Software, replicas: 1}
 	Generator GeneratorSpec `json:"generator,omitzero"`
 
 	// dut is the device under test.
 	// +optional
-	// +kubebuilder:default={}
+	// +kubebuilder:default={type: Reference}
 	DUT DUTSpec `json:"dut,omitzero"`
 
 	// links are the wires between the generator and the DUT, at least two. Example: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}].
@@ -81,7 +81,7 @@ type LoadTestSpec struct {
 
 	// traffic is what is sent, and which way. Default: IMIX both ways between two links.
 	// +optional
-	// +kubebuilder:default={}
+	// +kubebuilder:default={profile: IMIX}
 	Traffic TrafficSpec `json:"traffic,omitzero"`
 
 	// procedure is how the load is varied. Default: a ramp to 100 % of line rate.

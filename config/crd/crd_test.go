@@ -1,0 +1,52 @@
+package crd_test
+
+import (
+	"testing"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	"sigs.k8s.io/yaml"
+
+	"github.com/linerate-dev/linerate/config/crd"
+)
+
+// applyLimit is the size that an annotation can have, and so an object under client-side "kubectl apply".
+const applyLimit = 256 << 10
+
+func TestAnAPIServerTakesTheCRD(t *testing.T) {
+	var manifest apiextensionsv1.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(crd.LoadTests(), &manifest); err != nil {
+		t.Fatal(err)
+	}
+	apiextensionsv1.SetDefaults_CustomResourceDefinition(&manifest)
+	apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&manifest.Spec)
+	var internal apiextensions.CustomResourceDefinition
+	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&manifest, &internal, nil); err != nil {
+		t.Fatal(err)
+	}
+	internal.Status.StoredVersions = []string{"v1alpha1"}
+
+	// This includes the schema's structure, its defaults, and that every rule compiles within its cost.
+	for _, err := range validation.ValidateCustomResourceDefinition(t.Context(), &internal) {
+		t.Error(err)
+	}
+}
+
+func TestTheCRDCanBeApplied(t *testing.T) {
+	asJSON, err := yaml.YAMLToJSON(crd.LoadTests())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(asJSON) > applyLimit/2 {
+		t.Errorf("the CRD is %d bytes as JSON: over half of what kubectl apply can store", len(asJSON))
+	}
+	t.Logf("%d bytes as YAML, %d as JSON", len(crd.LoadTests()), len(asJSON))
+}
+
+func TestTheEmbeddedManifestCannotBeChanged(t *testing.T) {
+	crd.LoadTests()[0] = 'X'
+	if crd.LoadTests()[0] == 'X' {
+		t.Error("a caller's change is seen by the next caller")
+	}
+}
