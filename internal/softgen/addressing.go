@@ -1,0 +1,165 @@
+package softgen
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+)
+
+// report is "layer_cfg" of get_port_status.
+func (a addressing) report(own [6]byte) object {
+	ether := object{"src": macText(own), "dst": macText(a.nextHop), "state": "unconfigured"}
+	if a.resolved {
+		ether["state"] = "configured"
+	}
+	ipv4 := object{"state": "none"}
+	if a.layer3 {
+		ipv4 = object{"src": a.local4, "dst": a.remote4, "state": "unresolved"}
+		if a.resolved {
+			ipv4["state"] = "resolved"
+		}
+	}
+	ipv6 := object{"enabled": a.ipv6}
+	if a.ipv6 {
+		ipv6["src"] = a.local6
+	}
+	return object{"ether": ether, "ipv4": ipv4, "ipv6": ipv6}
+}
+
+// readdress tells the data path which addresses to answer for, and keeps the addressing if it can.
+func (at *port) readdress(a addressing) error {
+	var local []netip.Addr
+	if a.layer3 {
+		local = append(local, a.local4)
+	}
+	if a.ipv6 {
+		local = append(local, a.local6)
+	}
+	vlan := uint16(0)
+	if len(a.vlans) > 0 {
+		vlan = a.vlans[0]
+	}
+	if err := at.path.Answer(local, vlan); err != nil {
+		return refusedBy(err)
+	}
+	at.layer = a
+	return nil
+}
+
+// setLayer2 is set_l2: frames go to this MAC, and the port has no IPv4 address.
+func (s *Server) setLayer2(p *params) (any, error) {
+	at, err := s.port(p)
+	if err != nil {
+		return nil, err
+	}
+	mac := readMAC(p, "dst_mac")
+	if err := p.failed(); err != nil {
+		return nil, err
+	}
+	if err := at.mustBeQuiet("set_l2_mode"); err != nil {
+		return nil, err
+	}
+	next := at.layer
+	next.nextHop, next.resolved, next.layer3 = mac, true, false
+	return object{}, at.readdress(next)
+}
+
+// setLayer3 is set_l3: the port answers for src_addr; frames go to resolved_mac, which the client has found out. Without it the port
+// has no destination until the client comes back with one.
+func (s *Server) setLayer3(p *params) (any, error) {
+	at, err := s.port(p)
+	if err != nil {
+		return nil, err
+	}
+	local, remote := readIPv4(p, "src_addr"), readIPv4(p, "dst_addr")
+	next := at.layer
+	next.layer3, next.local4, next.remote4, next.resolved = true, local, remote, p.has("resolved_mac")
+	if next.resolved {
+		next.nextHop = readMAC(p, "resolved_mac")
+	}
+	if err := p.failed(); err != nil {
+		return nil, err
+	}
+	if err := at.mustBeQuiet("set_l3_mode"); err != nil {
+		return nil, err
+	}
+	return object{}, at.readdress(next)
+}
+
+// configureIPv6 is conf_ipv6. An empty src_ipv6 means the link-local address made from the MAC.
+func (s *Server) configureIPv6(p *params) (any, error) {
+	at, err := s.port(p)
+	if err != nil {
+		return nil, err
+	}
+	next := at.layer
+	next.ipv6, next.local6 = p.boolean("enabled"), netip.Addr{}
+	if text := p.textOr("src_ipv6", ""); next.ipv6 && text != "" {
+		next.local6 = readAddress(p, "src_ipv6", text, netip.Addr.Is6, "IPv6")
+	} else if next.ipv6 {
+		next.local6 = linkLocal(at.path.Info().MAC)
+	}
+	if err := p.failed(); err != nil {
+		return nil, err
+	}
+	if err := at.mustBeQuiet("conf_ipv6"); err != nil {
+		return nil, err
+	}
+	return object{}, at.readdress(next)
+}
+
+// setVLAN is set_vlan: the tag under which the port answers for its addresses. Streams bring their own tags in their frames.
+func (s *Server) setVLAN(p *params) (any, error) {
+	at, err := s.port(p)
+	if err != nil {
+		return nil, err
+	}
+	next := at.layer
+	next.vlans = nil
+	for _, text := range p.list("vlan") {
+		tag, negative, whole := wholeNumber(text)
+		if !whole || negative || tag < 1 || tag > 4095 {
+			p.fail("invalid VLAN tag %s: it must be 1 to 4095", text)
+		}
+		next.vlans = append(next.vlans, uint16(tag))
+	}
+	if err := p.failed(); err != nil {
+		return nil, err
+	}
+	if len(next.vlans) > 1 {
+		return nil, refused("the software engine answers under one VLAN tag, and %d were given", len(next.vlans))
+	}
+	if err := at.mustBeQuiet("set_vlan"); err != nil {
+		return nil, err
+	}
+	return object{}, at.readdress(next)
+}
+
+func readMAC(p *params, name string) (mac [6]byte) {
+	text := p.text(name)
+	parsed, err := net.ParseMAC(text)
+	if err != nil || len(parsed) != len(mac) {
+		p.fail("'%s': invalid MAC address '%s'", name, text)
+		return mac
+	}
+	copy(mac[:], parsed)
+	return mac
+}
+
+func readIPv4(p *params, name string) netip.Addr {
+	return readAddress(p, name, p.text(name), netip.Addr.Is4, "IPv4")
+}
+
+func readAddress(p *params, name, text string, right func(netip.Addr) bool, kind string) netip.Addr {
+	addr, err := netip.ParseAddr(text)
+	if err != nil || !right(addr) {
+		p.fail("%s", fmt.Sprintf("'%s': invalid %s address '%s'", name, kind, text))
+	}
+	return addr
+}
+
+// linkLocal is the address of RFC 4291, appendix A.
+func linkLocal(mac [6]byte) netip.Addr {
+	return netip.AddrFrom16([16]byte{0: 0xfe, 1: 0x80, 8: mac[0] ^ 2, 9: mac[1], 10: mac[2], 11: 0xff, 12: 0xfe,
+		13: mac[3], 14: mac[4], 15: mac[5]})
+}

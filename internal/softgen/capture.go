@@ -1,0 +1,159 @@
+package softgen
+
+import (
+	"maps"
+	"slices"
+)
+
+// maxCapture is how many frames a capture may keep.
+const maxCapture = 100_000
+
+// capture is capture, whose "command" says which of five things to do.
+func (s *Server) capture(p *params) (any, error) {
+	switch p.choice("command", "start", "stop", "fetch", "status", "remove") {
+	case "start":
+		return s.captureStart(p)
+	case "status":
+		return s.captureStatus()
+	case "stop":
+		return s.captureStop(p)
+	case "fetch":
+		return s.captureFetch(p)
+	case "remove":
+		return s.captureRemove(p)
+	}
+	return nil, p.failed()
+}
+
+func (s *Server) captureStart(p *params) (any, error) {
+	limit, mode := p.uint32("limit"), p.choice("mode", "fixed", "cyclic")
+	transmit, receive := s.readPorts(p, "tx"), s.readPorts(p, "rx")
+	text := p.textOr("filter", "")
+	if limit == 0 || limit > maxCapture {
+		p.fail("'limit' must be 1 to %d", maxCapture)
+	}
+	if len(transmit)+len(receive) == 0 {
+		p.fail("'tx' and 'rx' are both empty: name at least one port")
+	}
+	if err := p.failed(); err != nil {
+		return nil, err
+	}
+	if p.textOr("endpoint", "") != "" {
+		return nil, refused("capturing to an endpoint is not supported by the software engine: fetch the frames")
+	}
+	wanted, err := parseFilter(text)
+	if err != nil {
+		return nil, refusedBy(err)
+	}
+	for _, at := range s.ports {
+		if (transmit[at.index] || receive[at.index]) && !at.service {
+			return nil, refused("start_capture is available only under service mode (port %d)", at.index)
+		}
+	}
+	r := &recording{limit: int(limit), cyclic: mode == "cyclic", text: text, wanted: wanted, transmit: transmit, receive: receive,
+		start: s.cfg.Now()}
+	if err := r.begin(s.ports); err != nil {
+		return nil, err
+	}
+	s.captures.last++
+	s.captures.open[s.captures.last] = r
+	return object{"capture_id": s.captures.last, "start_ts": real(r.start.Seconds())}, nil
+}
+
+func (s *Server) readPorts(p *params, name string) map[int]bool {
+	ports := map[int]bool{}
+	for _, text := range p.list(name) {
+		index, negative, whole := wholeNumber(text)
+		if !whole || negative || index >= uint64(len(s.ports)) {
+			p.fail("'%s': no such port %s", name, text)
+			continue
+		}
+		ports[int(index)] = true
+	}
+	return ports
+}
+
+func (s *Server) captureStatus() (any, error) {
+	list := []object{}
+	for _, id := range slices.Sorted(maps.Keys(s.captures.open)) {
+		r := s.captures.open[id]
+		frames, bytes, matched := r.holds()
+		condition, mode := "STOPPED", "fixed"
+		if r.active {
+			condition = "ACTIVE"
+		}
+		if r.cyclic {
+			mode = "cyclic"
+		}
+		list = append(list, object{
+			"id": id, "state": condition, "mode": mode, "limit": r.limit, "count": frames, "bytes": bytes, "matched": matched,
+			"filter": object{"tx": orEmpty(slices.Sorted(maps.Keys(r.transmit))), "rx": orEmpty(slices.Sorted(maps.Keys(r.receive))), "bpf": r.text},
+		})
+	}
+	return list, nil
+}
+
+func (s *Server) recordingNamed(p *params) (uint32, *recording, error) {
+	id := p.uint32("capture_id")
+	if err := p.failed(); err != nil {
+		return 0, nil, err
+	}
+	r, ok := s.captures.open[id]
+	if !ok {
+		return 0, nil, refused("capture ID %d does not exist", id)
+	}
+	return id, r, nil
+}
+
+func (s *Server) captureStop(p *params) (any, error) {
+	_, r, err := s.recordingNamed(p)
+	if err != nil {
+		return nil, err
+	}
+	r.stop()
+	frames, _, _ := r.holds()
+	return object{"endpoint": "", "pkt_count": frames}, nil
+}
+
+func (s *Server) captureFetch(p *params) (any, error) {
+	_, r, err := s.recordingNamed(p)
+	if err != nil {
+		return nil, err
+	}
+	most, snap := p.uint32("pkt_limit"), uint32(0)
+	if p.has("snaplen") {
+		snap = p.uint32("snaplen")
+	}
+	if err := p.failed(); err != nil {
+		return nil, err
+	}
+	frames, left := r.take(int(most))
+	list := []object{}
+	for _, f := range frames {
+		list = append(list, f.report(int(snap)))
+	}
+	return object{"pending": left, "start_ts": real(r.start.Seconds()), "pkts": list}, nil
+}
+
+func (f recorded) report(snap int) object {
+	origin, shown := "RX", f.Bytes
+	if f.Sent {
+		origin = "TX"
+	}
+	if snap > 0 && snap < len(shown) {
+		shown = shown[:snap]
+	}
+	return object{
+		"binary": shown, "wirelen": len(f.Bytes), "index": f.index, "origin": origin, "port": f.port, "ts": real(f.At.Seconds()),
+	}
+}
+
+func (s *Server) captureRemove(p *params) (any, error) {
+	id, r, err := s.recordingNamed(p)
+	if err != nil {
+		return nil, err
+	}
+	r.stop()
+	delete(s.captures.open, id)
+	return object{}, nil
+}

@@ -1,0 +1,160 @@
+package softgen
+
+import (
+	"bufio"
+	"os"
+	"strings"
+)
+
+// The RPC spoken here, as api_sync_v2 negotiates it, and the TRex whose RPC it is.
+const (
+	apiName     = "STL"
+	apiMajor    = 5
+	apiMinor    = 1
+	trexVersion = "v3.08"
+	product     = "linerate software engine"
+)
+
+// apiSyncV2 is api_sync_v2: the handshake. The name and the major version must be ours, the minor not above ours.
+func (s *Server) apiSyncV2(p *params) (any, error) {
+	name, major, minor := p.text("name"), p.integer("major"), p.integer("minor")
+	if err := p.failed(); err != nil {
+		return nil, err
+	}
+	if name != apiName {
+		return nil, refused("RPC configuration mismatch - server RPC configuration: '%s', client RPC configuration: '%s'", apiName, name)
+	}
+	if err := checkVersion(apiName, major, minor); err != nil {
+		return nil, err
+	}
+	return object{"api_h": s.apiH}, nil
+}
+
+func checkVersion(kind string, major, minor int64) error {
+	said := "RPC version mismatch: a newer client version is required"
+	switch {
+	case major < apiMajor:
+	case major > apiMajor || minor > apiMinor:
+		said = "Version mismatch: your client version is too new to be supported by the server"
+	default:
+		return nil
+	}
+	return refused("%s\n(API type '%s':  - server: '%d.%d', client: '%d.%d')", said, kind, apiMajor, apiMinor, major, minor)
+}
+
+// apiSync is api_sync, the handshake of older clients.
+func (s *Server) apiSync(p *params) (any, error) {
+	answers := []object{}
+	for _, text := range p.list("api_vers") {
+		api, err := readObject(text)
+		if err != nil {
+			return nil, badParameters("'api_vers' must hold objects")
+		}
+		kind, major, minor := api.text("type"), api.integer("major"), api.integer("minor")
+		if err := api.failed(); err != nil {
+			return nil, err
+		}
+		if err := checkVersion(kind, major, minor); err != nil {
+			return nil, err
+		}
+		answers = append(answers, object{"type": kind, "api_h": s.apiH})
+	}
+	return object{"api_vers": answers}, p.failed()
+}
+
+// getVersion is get_version. Version and mode are those of the TRex whose RPC this is; engine, engine_version and product say what
+// really answers.
+func (s *Server) getVersion(*params) (any, error) {
+	return object{
+		"version": trexVersion, "mode": apiName, "built_by": product,
+		"build_date": s.cfg.Started.Format("Jan 02 2006"), "build_time": s.cfg.Started.Format("15:04:05"),
+		"engine": product, "engine_version": s.cfg.Version, "product": strings.TrimSpace(product + " " + s.cfg.Version),
+	}, nil
+}
+
+// ping is ping; start_at_ts of start_traffic is on its clock.
+func (s *Server) ping(*params) (any, error) { return object{"ts": s.seconds()}, nil }
+
+func (s *Server) seconds() real { return real(s.cfg.Now().Seconds()) }
+
+// getSystemInfo is get_system_info.
+func (s *Server) getSystemInfo(*params) (any, error) {
+	ports, cores := []object{}, 0
+	for _, at := range s.ports {
+		ports = append(ports, at.describe(cores))
+		cores += at.cores
+	}
+	return object{
+		"advanced_per_stream_stats": true, "core_type": s.cfg.CPUModel, "dp_core_count": cores,
+		"dp_core_count_per_port": s.ports[0].cores, "hostname": s.cfg.Hostname, "is_multiqueue_mode": false,
+		"port_count": len(s.ports), "ports": ports, "uptime": s.cfg.Started.Format("Jan 02 2006 @ 15:04:05"),
+	}, nil
+}
+
+func (at *port) describe(firstCore int) object {
+	info := at.path.Info()
+	cores := make([]int, at.cores)
+	for i := range cores {
+		cores[i] = firstCore + i
+	}
+	return object{
+		"index": at.index, "driver": info.Driver, "description": info.Interface, "pci_addr": "N/A", "numa": -1,
+		"hw_mac": macText(info.MAC), "stack": "legacy", "cores": cores, "supp_speeds": []int{}, "is_virtual": true,
+		"is_fc_supported": false, "is_led_supported": false, "is_link_supported": false, "is_prom_supported": true,
+		"is_vxlan_supported": false, "is_ieee1588_supported": false,
+		"rx": object{"caps": []string{"flow_stats", "latency", "rx_bytes"}, "counters": maxFlows},
+	}
+}
+
+// getUtilization is get_utilization: the present use of each port's sending threads. There are no packet buffers to count.
+func (s *Server) getUtilization(*params) (any, error) {
+	cpus := []object{}
+	for _, at := range s.ports {
+		cpus = append(cpus, object{"history": []int{int(at.path.Counters().CPUPercent)}, "ports": []int{at.index, -1}})
+	}
+	return object{"cpu": cpus, "mbuf_stats": object{}}, nil
+}
+
+// getTPGStatus is get_tpg_status: tagged packet groups are never enabled here, and clients ask.
+func (s *Server) getTPGStatus(*params) (any, error) {
+	idle := object{"acquired_ports": []int{}, "num_tags": 0, "num_tpgids": 0, "rx_ports": []int{}, "username": "-"}
+	return object{"data": idle, "enabled": false}, nil
+}
+
+// publishNow is publish_now. Nothing is published: events are read with get_async_events.
+func (s *Server) publishNow(*params) (any, error) { return object{}, nil }
+
+// shutdown is shutdown, where the configuration allows it.
+func (s *Server) shutdown(p *params) (any, error) {
+	user, force := p.text("user"), p.booleanOr("force", false)
+	if err := p.failed(); err != nil {
+		return nil, err
+	}
+	if !s.cfg.AllowShutdown {
+		return nil, refused("shutdown by RPC is not enabled on this server: end its process instead")
+	}
+	for _, at := range s.ports {
+		if at.owner.handler != "" && !force {
+			return nil, refused("port %d is owned by '%s' - specify 'force' for override", at.index, at.owner.user)
+		}
+	}
+	s.cfg.Log.Info("shut down by a client", "user", user)
+	s.end()
+	return object{}, nil
+}
+
+// cpuModel reads the processor's name; a system that doesn't say has none.
+func cpuModel(path string) string {
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = file.Close() }() // only read
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		if name, model, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(model)
+		}
+	}
+	return ""
+}

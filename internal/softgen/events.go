@@ -1,0 +1,100 @@
+package softgen
+
+import "time"
+
+// The kinds of event in get_async_events that the engine tells, with TRex's numbers.
+const (
+	eventPortStarted     = 0
+	eventPortStopped     = 1
+	eventPortPaused      = 2
+	eventPortResumed     = 3
+	eventPortFinished    = 4 // the duration ran out, or the last burst was sent
+	eventPortAcquired    = 5
+	eventPortReleased    = 6
+	eventProfileStarted  = 10
+	eventProfileStopped  = 11
+	eventProfilePaused   = 12
+	eventProfileResumed  = 13
+	eventProfileFinished = 14
+)
+
+// unreadAfter is how long a session may leave its events unread before new ones are no longer kept for it.
+const unreadAfter = 10 * time.Second
+
+// event is one entry of get_async_events.
+type event struct {
+	Data object `json:"data"`
+	Name string `json:"name"`
+	Seq  int    `json:"seq"`
+	Type int    `json:"type"`
+}
+
+// mailbox holds what one session has not read yet.
+type mailbox struct {
+	unread []event
+	next   int // the next event's sequence number
+	polled time.Duration
+}
+
+// events keeps a mailbox per session. A session gets one by acquiring a port or by its first poll, and all events from then on.
+type events struct {
+	now       func() time.Duration
+	mailboxes map[uint32]*mailbox
+}
+
+func newEvents(now func() time.Duration) *events {
+	return &events{now: now, mailboxes: map[uint32]*mailbox{}}
+}
+
+// open gives the session a mailbox unless it has one.
+func (e *events) open(session uint32) *mailbox {
+	box, ok := e.mailboxes[session]
+	if !ok {
+		box = &mailbox{polled: e.now()}
+		e.mailboxes[session] = box
+	}
+	return box
+}
+
+// publish tells every session. One that has left events unread for too long is gone: a port's owner misses what is new, anybody else
+// loses the mailbox, and starts again at sequence number 0 when it comes back.
+func (e *events) publish(kind int, data object, isOwner func(session uint32) bool) {
+	for session, box := range e.mailboxes {
+		if len(box.unread) > 0 && e.now()-box.polled > unreadAfter {
+			if !isOwner(session) {
+				delete(e.mailboxes, session)
+			}
+			continue
+		}
+		box.unread = append(box.unread, event{Data: data, Name: "trex-event", Seq: box.next, Type: kind})
+		box.next++
+	}
+}
+
+// poll takes what the session has not read.
+func (e *events) poll(session uint32) []event {
+	box := e.open(session)
+	unread := box.unread
+	box.unread, box.polled = nil, e.now()
+	if unread == nil {
+		unread = []event{}
+	}
+	return unread
+}
+
+// getAsyncEvents is get_async_events.
+func (s *Server) getAsyncEvents(p *params) (any, error) {
+	session := p.uint32("session_id")
+	if err := p.failed(); err != nil {
+		return nil, err
+	}
+	return object{"data": s.events.poll(session)}, nil
+}
+
+func (s *Server) publish(kind int, data object) { s.events.publish(kind, data, s.ownsAnyPort) }
+
+// publishTraffic tells of a profile and, since one profile at a time plays on a port, of its port.
+func (s *Server) publishTraffic(profileKind, portKind int, on *port, id string) {
+	s.publish(profileKind, object{"port_id": on.index, "profile_id": id})
+	s.publish(portKind, object{"port_id": on.index})
+}

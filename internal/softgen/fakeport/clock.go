@@ -1,0 +1,93 @@
+package fakeport
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// Clock is what time it is for ports. The zero of Now means nothing.
+type Clock interface {
+	Now() time.Duration
+	// AfterFunc calls fn once, d from now, unless cancelled before.
+	AfterFunc(d time.Duration, fn func()) (cancel func())
+}
+
+// System is the system's clock; in a testing/synctest bubble it is the bubble's.
+func System() Clock { return &system{start: time.Now()} }
+
+type system struct{ start time.Time }
+
+func (s *system) Now() time.Duration { return time.Since(s.start) }
+
+func (s *system) AfterFunc(d time.Duration, fn func()) (cancel func()) {
+	timer := time.AfterFunc(d, fn)
+	return func() { timer.Stop() }
+}
+
+// Manual is a clock that stands still until it is set forward.
+type Manual struct {
+	mu     sync.Mutex
+	now    time.Duration
+	alarms []*alarm
+}
+
+type alarm struct {
+	at time.Duration
+	fn func()
+}
+
+// NewManual makes a clock that stands at start.
+func NewManual(start time.Duration) *Manual { return &Manual{now: start} }
+
+// Now implements Clock.
+func (m *Manual) Now() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now
+}
+
+// AfterFunc implements Clock; fn runs in the goroutine that calls Advance.
+func (m *Manual) AfterFunc(d time.Duration, fn func()) (cancel func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	set := &alarm{at: m.now + d, fn: fn}
+	m.alarms = append(m.alarms, set)
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.alarms = slices.DeleteFunc(m.alarms, func(a *alarm) bool { return a == set })
+	}
+}
+
+// Advance sets the clock forward by d and calls what falls due on the way, each at its time.
+func (m *Manual) Advance(d time.Duration) {
+	end := m.Now() + d
+	for {
+		fn := m.due(end)
+		if fn == nil {
+			return
+		}
+		fn()
+	}
+}
+
+// due moves to the next alarm up to end and returns what to call, or to end and nil.
+func (m *Manual) due(end time.Duration) func() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	next := -1
+	for i, a := range m.alarms {
+		if a.at <= end && (next < 0 || a.at < m.alarms[next].at) {
+			next = i
+		}
+	}
+	if next < 0 {
+		m.now = max(m.now, end)
+		return nil
+	}
+	a := m.alarms[next]
+	m.alarms = slices.Delete(m.alarms, next, next+1)
+	m.now = max(m.now, a.at)
+	return a.fn
+}

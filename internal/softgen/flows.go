@@ -1,0 +1,132 @@
+package softgen
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/softgen/datapath"
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+)
+
+// How many flow ids (TRex's pg_id) can be counted at once, and how many of them may measure latency.
+const (
+	maxFlows        = 1023
+	maxLatencyFlows = 128
+)
+
+// flows are the flow ids of all loaded streams.
+type flows struct {
+	active map[uint32]*flow
+	// versions says how often an id was made anew: counters of another version can't be compared.
+	versions map[uint32]int
+}
+
+// flow is a flow id in use: by how many streams, and whether it measures latency.
+type flow struct {
+	streams int
+	latency bool
+	started bool                // by a run, since the id is in use
+	gauges  map[int]*flowGauges // by port
+}
+
+type flowGauges struct{ sent, received gauge }
+
+func newFlows() *flows { return &flows{active: map[uint32]*flow{}, versions: map[uint32]int{}} }
+
+// add takes in a stream's flow id.
+func (f *flows) add(of stream.Flow) error {
+	if !of.Enabled {
+		return nil
+	}
+	latency := of.RuleType == "latency"
+	known, ok := f.active[of.StreamID]
+	switch {
+	case ok && known.latency != latency:
+		return refused("flow id %d is in use with another rule_type", of.StreamID)
+	case ok:
+		known.streams++
+		return nil
+	case len(f.active) >= maxFlows || latency && len(f.ids(true)) >= maxLatencyFlows:
+		return refused("Failed allocating statistic counter. Probably all are used for this rule type.")
+	}
+	f.active[of.StreamID] = &flow{streams: 1, latency: latency, gauges: map[int]*flowGauges{}}
+	f.versions[of.StreamID]++
+	return nil
+}
+
+// remove gives up a stream's flow id; true if it was the last stream with it.
+func (f *flows) remove(of stream.Flow) bool {
+	if !of.Enabled {
+		return false
+	}
+	known := f.active[of.StreamID]
+	if known.streams--; known.streams > 0 {
+		return false
+	}
+	delete(f.active, of.StreamID)
+	return true
+}
+
+// start remembers that these streams' flows have been sent.
+func (f *flows) start(streams []datapath.RunStream) {
+	for _, one := range streams {
+		if flow := one.Stream.FlowStats; flow.Enabled {
+			f.active[flow.StreamID].started = true
+		}
+	}
+}
+
+// ids are the flow ids that measure latency, or those that don't, in order.
+func (f *flows) ids(latency bool) []uint32 {
+	ids := []uint32{}
+	for id, one := range f.active {
+		if one.latency == latency {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (f *flows) anyLatency() bool { return len(f.ids(true)) > 0 }
+
+// checkLatencyIDs refuses two latency streams of one flow id: their sequence numbers could not be told apart.
+func (s *Server) checkLatencyIDs() error {
+	for _, known := range s.flows.active {
+		if known.latency && known.streams > 1 {
+			return refused("For payload rules: Can't have two streams with same pg_id, or same stream on more than one port")
+		}
+	}
+	return nil
+}
+
+// removeReceiveFilters is remove_rx_filters: there are none to remove, but clients must ask at the right moment.
+func (s *Server) removeReceiveFilters(p *params) (any, error) {
+	_, f, err := s.ownedProfile(p)
+	if err != nil {
+		return nil, err
+	}
+	return object{}, f.must("remove_rx_filters", loaded)
+}
+
+// getActiveFlows is get_active_pgids.
+func (s *Server) getActiveFlows(*params) (any, error) {
+	return object{"ids": object{"flow_stats": s.flows.ids(false), "latency": s.flows.ids(true)}}, nil
+}
+
+// wantedFlows reads "pgids"; an empty list wants all. Ids that no stream has are left out.
+func (s *Server) wantedFlows(p *params) ([]uint32, error) {
+	wanted := map[uint32]bool{}
+	for _, text := range p.list("pgids") {
+		id, negative, whole := wholeNumber(text)
+		if !whole || negative || id > 1<<32-1 {
+			p.fail("'pgids' must hold flow ids, not %s", text)
+		}
+		wanted[uint32(id)] = true
+	}
+	known := slices.Sorted(maps.Keys(s.flows.active))
+	if len(wanted) > 0 {
+		known = slices.DeleteFunc(known, func(id uint32) bool { return !wanted[id] })
+	}
+	return known, p.failed()
+}

@@ -1,0 +1,102 @@
+package softgen
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/softgen/datapath"
+)
+
+// getFlowStats is get_pgid_stats: per flow id and port what was sent and received, and per latency flow that
+// has been sent what its receiver saw. A section without flows is null.
+func (s *Server) getFlowStats(p *params) (any, error) {
+	ids, err := s.wantedFlows(p)
+	if err != nil {
+		return nil, err
+	}
+	byPort := make([]map[uint32]datapath.FlowCounters, len(s.ports))
+	delays := make([]map[uint32]datapath.Latency, len(s.ports))
+	for i, at := range s.ports {
+		byPort[i], delays[i] = at.path.Flows(), at.path.Latency()
+	}
+	counters, latency, versions := object{}, object{"g": nil}, object{}
+	for _, id := range ids {
+		key := strconv.FormatUint(uint64(id), 10)
+		counters[key], versions[key] = s.flowCounters(id, byPort), s.flows.versions[id]
+		if one := s.flows.active[id]; one.latency && one.started {
+			latency[key] = received(id, delays).report()
+		}
+	}
+	if len(ids) == 0 {
+		return object{"flow_stats": nil, "latency": latency, "ver_id": nil}, nil
+	}
+	return object{"flow_stats": counters, "latency": latency, "ver_id": versions}, nil
+}
+
+// flowCounters are a flow's packets, bytes and gauges, sent (t) and received (r), by port.
+func (s *Server) flowCounters(id uint32, byPort []map[uint32]datapath.FlowCounters) object {
+	member := map[string]object{}
+	for _, name := range []string{"rp", "rb", "rps", "rbs", "tp", "tb", "tps", "tbs"} {
+		member[name] = object{}
+	}
+	for i := range s.ports {
+		port, c := strconv.Itoa(i), byPort[i][id]
+		g, ok := s.flows.active[id].gauges[i]
+		if !ok {
+			g = &flowGauges{}
+			s.flows.active[id].gauges[i] = g
+		}
+		g.sent.read(s.cfg.Now(), c.Sent)
+		g.received.read(s.cfg.Now(), c.Received)
+		member["tp"][port], member["tb"][port] = c.Sent.Packets, c.Sent.Bytes
+		member["rp"][port], member["rb"][port] = c.Received.Packets, c.Received.Bytes
+		member["tps"][port], member["tbs"][port] = real(g.sent.pps), real(g.sent.layer2)
+		member["rps"][port], member["rbs"][port] = real(g.received.pps), real(g.received.layer2)
+	}
+	whole := object{}
+	for name, ports := range member {
+		whole[name] = ports
+	}
+	return whole
+}
+
+// delays is a latency flow's statistics as its receiver has them.
+type delays datapath.Latency
+
+// received finds the port that received the flow; one that nobody received has no delays.
+func received(id uint32, byPort []map[uint32]datapath.Latency) delays {
+	var most datapath.Latency
+	for _, port := range byPort {
+		if seen, ok := port[id]; ok && seen.Received >= most.Received {
+			most = seen
+		}
+	}
+	return delays(most)
+}
+
+// report writes microseconds; the members of "er", and "er" itself, come only where they aren't 0.
+func (d delays) report() object {
+	lat := object{
+		"average": real(float64(d.Average) / float64(time.Microsecond)), "jit": d.Jitter.Microseconds(),
+		"last_max": d.Last.Microseconds(), "total_max": d.Max.Microseconds(), "total_min": d.Min.Microseconds(),
+	}
+	if len(d.Histogram) > 0 {
+		histogram := object{}
+		for from, packets := range d.Histogram {
+			histogram[strconv.FormatInt(from.Microseconds(), 10)] = packets
+		}
+		lat["histogram"] = histogram
+	}
+	whole, errors := object{"lat": lat}, object{}
+	for name, count := range map[string]int64{
+		"drp": d.Dropped, "ooo": d.OutOfOrder, "dup": d.Duplicate, "sth": d.SequenceTooHigh, "stl": d.SequenceTooLow,
+	} {
+		if count != 0 {
+			errors[name] = count
+		}
+	}
+	if len(errors) > 0 {
+		whole["er"] = errors
+	}
+	return whole
+}

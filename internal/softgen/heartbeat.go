@@ -1,0 +1,46 @@
+package softgen
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// The heartbeat is a dead man's switch: every request with a valid api_h is a beat, whoever it is from.
+//
+//	request  |   |   |   |                  traffic stopped
+//	─────────┴───┴───┴───┴─── Heartbeat ───▶|
+func (s *Server) watchHeartbeat(ctx context.Context) {
+	if s.cfg.Heartbeat <= 0 {
+		return
+	}
+	silence := time.NewTimer(s.cfg.Heartbeat)
+	defer silence.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.beats:
+			silence.Reset(s.cfg.Heartbeat)
+		case <-silence.C:
+			s.heartbeatLost()
+		}
+	}
+}
+
+// beat says that a client is alive.
+func (s *Server) beat() {
+	select {
+	case s.beats <- struct{}{}:
+	default: // the last one has not been seen yet, which does as well
+	}
+}
+
+func (s *Server) heartbeatLost() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reap()
+	if err := s.stopAll(fmt.Sprintf("heartbeat lost: no request for %v", s.cfg.Heartbeat)); err != nil {
+		s.cfg.Log.Error("stop traffic after a lost heartbeat", "error", err)
+	}
+}

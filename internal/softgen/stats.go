@@ -1,0 +1,108 @@
+package softgen
+
+import "github.com/linerate-dev/linerate/internal/softgen/datapath"
+
+// read takes one reading of the port's counters, with the middle of the reading as its time, and brings the port's gauges up to date.
+func (s *Server) read(at *port) (now datapath.Counters, ts real) {
+	before := s.cfg.Now()
+	now = at.path.Counters()
+	clock := before + (s.cfg.Now()-before)/2
+	at.sent.read(clock, now.Sent)
+	at.received.read(clock, now.Received)
+	return now, real(clock.Seconds())
+}
+
+// getPortStats is get_port_stats: counters since the port was opened, bytes with FCS. Ours beside TRex's: ts is the server's clock at
+// the reading; behind is how many packets should have left by then and have not; queue_full counts retries; link_flaps link changes.
+func (s *Server) getPortStats(p *params) (any, error) {
+	at, err := s.port(p)
+	if err != nil {
+		return nil, err
+	}
+	c, ts := s.read(at)
+	return object{
+		"opackets": c.Sent.Packets, "obytes": c.Sent.Bytes, "ipackets": c.Received.Packets, "ibytes": c.Received.Bytes,
+		"oerrors": c.SendErrors, "ierrors": c.ReceiveErrors, "m_cpu_util": real(c.CPUPercent),
+		"m_total_tx_pps": real(at.sent.pps), "m_total_tx_bps": real(at.sent.layer2),
+		"m_total_rx_pps": real(at.received.pps), "m_total_rx_bps": real(at.received.layer2),
+		"ts": ts, "behind": c.Behind, "queue_full": c.QueueFull, "link_flaps": at.path.Info().LinkFlaps,
+	}, nil
+}
+
+// totals are the sums over all ports.
+type totals struct {
+	datapath.Counters
+	sent, received gauge
+}
+
+func (s *Server) total() totals {
+	var t totals
+	for _, at := range s.ports {
+		c, _ := s.read(at)
+		t.Sent, t.Received = t.Sent.Add(c.Sent), t.Received.Add(c.Received)
+		t.QueueFull += c.QueueFull
+		t.CPUPercent += c.CPUPercent / float64(len(s.ports))
+		t.sent.pps, t.sent.layer2 = t.sent.pps+at.sent.pps, t.sent.layer2+at.sent.layer2
+		t.received.pps, t.received.layer2 = t.received.pps+at.received.pps, t.received.layer2+at.received.layer2
+	}
+	return t
+}
+
+// getGlobalStats is get_global_stats. What a stateless engine on kernel interfaces doesn't have is 0.
+func (s *Server) getGlobalStats(*params) (any, error) {
+	t := s.total()
+	stats := object{
+		"m_cpu_util": real(t.CPUPercent), "m_cpu_util_raw": real(t.CPUPercent), "m_platform_factor": real(1),
+		"m_tx_pps": real(t.sent.pps), "m_tx_bps": real(t.sent.layer2), "m_rx_pps": real(t.received.pps), "m_rx_bps": real(t.received.layer2),
+		"m_rx_drop_bps": real(max(t.sent.layer2-t.received.layer2, 0)), "m_rx_core_pps": real(t.received.pps),
+		"m_total_tx_pkts": t.Sent.Packets, "m_total_tx_bytes": t.Sent.Bytes,
+		"m_total_rx_pkts": t.Received.Packets, "m_total_rx_bytes": t.Received.Bytes, "m_total_queue_full": t.QueueFull,
+	}
+	for _, name := range []string{
+		"m_total_queue_drop", "m_total_alloc_error", "m_total_clients", "m_total_servers", "m_active_sockets", "m_total_nat_active",
+		"m_total_nat_learn_error", "m_total_nat_no_fid", "m_total_nat_open", "m_total_nat_syn_wait", "m_total_nat_time_out",
+		"m_total_nat_time_out_wait_ack",
+	} {
+		stats[name] = 0
+	}
+	for _, name := range []string{
+		"m_bw_per_core", "m_rx_cpu_util", "m_tx_cps", "m_tx_expected_cps", "m_tx_expected_pps", "m_tx_expected_bps", "m_active_flows",
+		"m_open_flows", "m_socket_util",
+	} {
+		stats[name] = real(0)
+	}
+	return stats, nil
+}
+
+// extended are the port's counters under the names that a kernel interface's driver gives them in TRex.
+func (s *Server) extended(p *params) (names []string, values []int64, err error) {
+	at, err := s.port(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, _ := s.read(at)
+	for _, one := range []struct {
+		name  string
+		value int64
+	}{
+		{"rx_good_packets", c.Received.Packets}, {"tx_good_packets", c.Sent.Packets},
+		{"rx_good_bytes", c.Received.Bytes}, {"tx_good_bytes", c.Sent.Bytes},
+		{"rx_missed_errors", c.ReceiveErrors}, {"tx_errors", c.SendErrors},
+		{"tx_queue_full", c.QueueFull}, {"tx_behind", c.Behind},
+	} {
+		names, values = append(names, one.name), append(values, one.value)
+	}
+	return names, values, nil
+}
+
+// getExtendedNames is get_port_xstats_names.
+func (s *Server) getExtendedNames(p *params) (any, error) {
+	names, _, err := s.extended(p)
+	return object{"xstats_names": names}, err
+}
+
+// getExtendedValues is get_port_xstats_values, in the order of the names.
+func (s *Server) getExtendedValues(p *params) (any, error) {
+	_, values, err := s.extended(p)
+	return object{"xstats_values": values}, err
+}

@@ -1,0 +1,48 @@
+package softgen
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"io"
+)
+
+// Large messages travel compressed: a magic word, the length of what is inside, both big-endian, then a zlib stream (RFC 1950).
+//
+//	0        4        8
+//	+--------+--------+----------------
+//	| magic  | length | zlib stream …
+//	+--------+--------+----------------
+const (
+	zipMagic  = 0xABE85CEA
+	zipHeader = 8
+)
+
+// unzip returns what is inside a compressed message, at most limit+1 bytes of it. ok is false where the message isn't a whole and
+// sound compressed one; it is then to be read as it is.
+func unzip(message []byte, limit int) (inside []byte, ok bool) {
+	if len(message) < zipHeader || binary.BigEndian.Uint32(message) != zipMagic {
+		return nil, false
+	}
+	reader, err := zlib.NewReader(bytes.NewReader(message[zipHeader:]))
+	if err != nil {
+		return nil, false
+	}
+	inside, err = io.ReadAll(io.LimitReader(reader, int64(limit)+1))
+	if err != nil {
+		return nil, false
+	}
+	return inside, len(inside) > limit || uint32(len(inside)) == binary.BigEndian.Uint32(message[4:])
+}
+
+// zip compresses a message.
+func zip(message []byte) []byte {
+	var out bytes.Buffer
+	header := binary.BigEndian.AppendUint32(nil, zipMagic)
+	header = binary.BigEndian.AppendUint32(header, uint32(len(message)))
+	out.Write(header)
+	writer := zlib.NewWriter(&out)
+	_, _ = writer.Write(message) // a bytes.Buffer takes all
+	_ = writer.Close()
+	return out.Bytes()
+}
