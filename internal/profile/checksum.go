@@ -1,0 +1,73 @@
+package profile
+
+import "encoding/binary"
+
+// onesSum adds b to a one's-complement sum as 16-bit words, the last one padded with a zero byte (RFC 1071).
+func onesSum(sum uint32, b []byte) uint32 {
+	for ; len(b) >= 2; b = b[2:] {
+		sum += uint32(binary.BigEndian.Uint16(b))
+	}
+	if len(b) == 1 {
+		sum += uint32(b[0]) << 8
+	}
+	return sum
+}
+
+// checksum folds a sum and complements it.
+func checksum(sum uint32) uint16 {
+	for sum > 0xffff {
+		sum = sum>>16 + sum&0xffff
+	}
+	return ^uint16(sum)
+}
+
+// fixIPv4Header writes the checksum of the IPv4 header at the start of b.
+func fixIPv4Header(b []byte) {
+	b[10], b[11] = 0, 0
+	length := min(int(b[0]&0x0f)*4, len(b))
+	binary.BigEndian.PutUint16(b[10:], checksum(onesSum(0, b[:length])))
+}
+
+// fixTransport writes the UDP, TCP or ICMPv6 checksum of the packet whose IP header is at ip and whose transport header is at l4.
+// Padding behind the packet's own length is left out.
+func fixTransport(frame []byte, ip, l4 int, protocol byte) {
+	at, end := checksumOffset(protocol), min(packetEnd(frame, ip), len(frame))
+	if l4+at+2 > end {
+		return // the header's own lengths leave no room for a checksum
+	}
+	segment := frame[l4:end]
+	segment[at], segment[at+1] = 0, 0
+	sum := onesSum(uint32(protocol)+uint32(len(segment)), addresses(frame[ip:]))
+	value := checksum(onesSum(sum, segment))
+	if value == 0 && protocol == protocolUDP {
+		value = 0xffff // 0 means "none" (RFC 768)
+	}
+	binary.BigEndian.PutUint16(segment[at:], value)
+}
+
+// checksumOffset is where in its header a protocol keeps its checksum.
+func checksumOffset(protocol byte) int {
+	switch protocol {
+	case protocolTCP:
+		return 16
+	case protocolICMPv6:
+		return 2
+	}
+	return 6
+}
+
+// addresses are the source and destination in an IP header.
+func addresses(header []byte) []byte {
+	if header[0]>>4 == 6 {
+		return header[8:ipv6Bytes]
+	}
+	return header[12:ipv4Bytes]
+}
+
+// packetEnd is where the packet of the IP header ends, as its length says.
+func packetEnd(frame []byte, ip int) int {
+	if frame[ip]>>4 == 6 {
+		return ip + ipv6Bytes + int(binary.BigEndian.Uint16(frame[ip+4:]))
+	}
+	return ip + int(binary.BigEndian.Uint16(frame[ip+2:]))
+}

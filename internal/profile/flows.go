@@ -1,0 +1,251 @@
+package profile
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// flowSet is a replica's flows: which values each varied field takes, in step.
+type flowSet struct {
+	count     int64
+	fixed     []variable // fields that don't vary: one value
+	variables []variable
+}
+
+// variable is a field that takes the values low … low+count−1, upwards or downwards, and starts again.
+type variable struct {
+	name    string
+	address bool // an IP address
+	balance bool // not a field: a counter in the payload that keeps a checksum
+	offset  int
+	size    int // bytes
+	low     uint64
+	count   int64
+	down    bool
+}
+
+// first is the value in the first frame.
+func (v variable) first() uint64 {
+	if v.down {
+		return v.high()
+	}
+	return v.low
+}
+
+func (v variable) high() uint64 { return v.low + uint64(v.count) - 1 }
+
+func (v variable) put(frame []byte, value uint64) {
+	if v.size == 2 {
+		binary.BigEndian.PutUint16(frame[v.offset:], uint16(value))
+		return
+	}
+	binary.BigEndian.PutUint32(frame[v.offset:], uint32(value))
+}
+
+// putFirst writes the first flow's values.
+func (f flowSet) putFirst(frame []byte) {
+	for _, v := range slices.Concat(f.fixed, f.variables) {
+		v.put(frame, v.first())
+	}
+}
+
+// balanceBytes is how much payload the balancing counters take.
+func (f flowSet) balanceBytes() int {
+	n := 0
+	for _, v := range f.variables {
+		if v.balance {
+			n += v.size
+		}
+	}
+	return n
+}
+
+// room is the values that a field can take: capacity of them from first on.
+type room struct {
+	field    Field
+	first    uint64
+	capacity int64
+	where    string
+}
+
+// flows works out which values each field takes on this replica.
+func (s Spec) flows() (flowSet, error) {
+	if err := s.checkFlows(); err != nil {
+		return flowSet{}, err
+	}
+	from, to := s.slice(s.Replica), s.slice(s.Replica+1)
+	if from == to {
+		return flowSet{}, fmt.Errorf("flows.count %d is less than the %d replicas: each needs a flow of its own", s.Flows.Count, s.Replicas)
+	}
+	rooms := s.rooms()
+	if err := s.enoughRoom(rooms); err != nil {
+		return flowSet{}, err
+	}
+	set := flowSet{count: to - from}
+	form := s.form()
+	for _, r := range rooms {
+		v, err := s.variable(r, from, set.count)
+		if err != nil {
+			return flowSet{}, err
+		}
+		v.offset = form.offset(r.field)
+		if v.count == 1 {
+			set.fixed = append(set.fixed, v)
+		} else {
+			set.variables = append(set.variables, v)
+		}
+	}
+	if form.ipv6 {
+		set.variables = balanced(set.variables, form.payload())
+	}
+	return set, nil
+}
+
+// slice is the first flow of a replica.
+func (s Spec) slice(replica int) int64 {
+	n := int64(s.Replicas)
+	return s.Flows.Count/n*int64(replica) + s.Flows.Count%n*int64(replica)/n
+}
+
+// variable is the field's values for count flows from flow number from on.
+func (s Spec) variable(r room, from, count int64) (variable, error) {
+	v := variable{name: variableName(r.field), address: isAddress(r.field), size: fieldSize(r.field), low: r.first, count: 1}
+	switch {
+	case !slices.Contains(s.Flows.Vary, r.field):
+	case r.capacity >= s.Flows.Count:
+		v.low, v.count = r.first+uint64(from), count
+	default:
+		v.count = largestDivisor(count, r.capacity)
+		if v.count == 1 && count > 1 {
+			return v, fmt.Errorf("%d flows of a replica can't be spread evenly over the %d values of %s in %s: use a multiple of that, or widen it",
+				count, r.capacity, r.field, r.where)
+		}
+	}
+	return v, nil
+}
+
+func (s Spec) checkFlows() error {
+	if !s.Source.IsValid() || !s.Destination.IsValid() || s.Source.Addr().Is4() != s.Destination.Addr().Is4() {
+		return fmt.Errorf("source network %s and destination network %s must both be IPv4 or both IPv6", s.Source, s.Destination)
+	}
+	for i, field := range s.Flows.Vary {
+		if !slices.Contains(fields(), field) {
+			return fmt.Errorf("flows.vary[%d]: %q is not known: use %s", i, field, join(fields()))
+		}
+		if slices.Contains(s.Flows.Vary[:i], field) {
+			return fmt.Errorf("flows.vary[%d]: %s is there twice", i, field)
+		}
+	}
+	if s.Flows.Count > 1 && len(s.Flows.Vary) == 0 {
+		return fmt.Errorf("flows.count %d without a field that varies: set flows.vary to one or more of %s", s.Flows.Count, join(fields()))
+	}
+	return nil
+}
+
+// enoughRoom refuses more flows than the varied field with the most room can tell apart.
+func (s Spec) enoughRoom(rooms []room) error {
+	var most int64
+	var what []string
+	for _, r := range rooms {
+		if slices.Contains(s.Flows.Vary, r.field) {
+			most = max(most, r.capacity)
+			what = append(what, fmt.Sprintf("%s in %s has %d values", r.field, r.where, r.capacity))
+		}
+	}
+	if s.Flows.Count > max(most, 1) {
+		return fmt.Errorf("flows.count %d doesn't fit: %s, so at most %d flows; widen a network, or vary %s too",
+			s.Flows.Count, strings.Join(what, ", "), most, SourcePort)
+	}
+	return nil
+}
+
+// rooms are all fields in their order, with the values they can take.
+func (s Spec) rooms() []room {
+	return []room{
+		addressRoom(SourceAddress, s.Source), addressRoom(DestinationAddress, s.Destination),
+		s.portRoom(SourcePort, s.SourcePort), s.portRoom(DestinationPort, s.DestinationPort),
+	}
+}
+
+// addressRoom is a network's host addresses by their last four bytes. Of IPv4 networks the first and the last address are left out
+// (network and broadcast) but for /31 (RFC 3021) and /32; of IPv6 networks the first (the routers' anycast address, RFC 4291) but for
+// /127 and /128, and what is beyond the last four bytes.
+func addressRoom(field Field, network netip.Prefix) room {
+	network = network.Masked()
+	bytes := network.Addr().AsSlice()
+	base := uint64(binary.BigEndian.Uint32(bytes[len(bytes)-4:]))
+	hostBits := min(len(bytes)*8-network.Bits(), 32)
+	r := room{field: field, first: base, capacity: 1 << hostBits, where: network.String()}
+	if hostBits < 2 {
+		return r
+	}
+	r.first++
+	r.capacity--
+	if network.Addr().Is4() {
+		r.capacity--
+	}
+	return r
+}
+
+// portRoom is the ports from the first flow's on.
+func (s Spec) portRoom(field Field, first uint16) room {
+	if first == 0 {
+		first = 53
+		if slices.Contains(s.Flows.Vary, field) {
+			first = 1024
+		}
+	}
+	return room{field: field, first: uint64(first), capacity: 1<<16 - int64(first), where: fmt.Sprintf("%d-65535", first)}
+}
+
+// largestDivisor is the largest divisor of n that is at most limit.
+func largestDivisor(n, limit int64) int64 {
+	best := int64(1)
+	for d := int64(1); d*d <= n; d++ {
+		if n%d != 0 {
+			continue
+		}
+		for _, candidate := range []int64{d, n / d} {
+			if candidate <= limit {
+				best = max(best, candidate)
+			}
+		}
+	}
+	return best
+}
+
+func fields() []Field { return []Field{SourceAddress, DestinationAddress, SourcePort, DestinationPort} }
+
+func isAddress(f Field) bool { return f == SourceAddress || f == DestinationAddress }
+
+func fieldSize(f Field) int {
+	if isAddress(f) {
+		return 4
+	}
+	return 2
+}
+
+// variableName is the field's name in the field engine.
+func variableName(f Field) string {
+	switch f {
+	case SourceAddress:
+		return "src"
+	case DestinationAddress:
+		return "dst"
+	case SourcePort:
+		return "sport"
+	case DestinationPort:
+	}
+	return "dport"
+}
+
+func join(fields []Field) string {
+	words := make([]string, len(fields))
+	for i, f := range fields {
+		words[i] = string(f)
+	}
+	return strings.Join(words, ", ")
+}
