@@ -21,14 +21,17 @@ func (s *Server) sentence(e *field.Error, object any) string {
 		return fmt.Sprintf("%s repeats %s: it may stand in the list once only", e.Field, quoted(e.BadValue))
 	default:
 		message, fromSchema := plain(e)
-		subject := subject(e.Field)
-		if value, ok := p.value(object); ok && isScalar(value) {
-			subject += " is " + quoted(value)
+		value, known := e.BadValue, isScalar(e.BadValue)
+		if fromSchema || !known {
+			value, known = p.value(object)
 		}
 		if fromSchema {
 			message += s.example(p)
 		}
-		return subject + ": " + message
+		if !known || !isScalar(value) {
+			return subject(e.Field) + ": " + message
+		}
+		return subject(e.Field) + " is " + quoted(value) + ": " + message
 	}
 }
 
@@ -83,7 +86,7 @@ func supported(detail string) string {
 
 func isScalar(v any) bool {
 	switch v.(type) {
-	case map[string]any, []any, nil:
+	case map[string]any, []any, field.OmitValueType, nil:
 		return false
 	}
 	return true

@@ -92,8 +92,10 @@ type Direction struct {
 
 // Generator is one replica. It has a port on every link.
 type Generator struct {
-	Name  string          `json:"name"`
-	Ports []GeneratorPort `json:"ports"`
+	Name string `json:"name"`
+	// Server is the RPC address, host:port, of a generator that already runs; empty where it is ours to start.
+	Server string          `json:"server,omitempty"`
+	Ports  []GeneratorPort `json:"ports"`
 }
 
 // GeneratorPort is a replica's port on a link: its addresses, the streams it sends (none where its link is no direction's source),

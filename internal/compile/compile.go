@@ -1,0 +1,71 @@
+// Package compile turns a LoadTest into a Plan: the only bridge from what people write to what the runner does. It is pure. What the
+// schema and its rules let through but can't be measured is refused here, each with its field and the way out.
+package compile
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// Compile makes the Plan of a LoadTest, or says all that is wrong with it. The LoadTest must have been admitted: defaults are set, and
+// the schema's rules hold. Both results are nil never: a Plan comes without errors, and errors without a Plan.
+func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
+	c := &compiler{spec: &test.Spec}
+	p := &plan.Plan{
+		Version:        plan.Version,
+		Test:           naming(test),
+		Engine:         string(test.Spec.Generator.Engine),
+		DUT:            c.dut(),
+		Procedure:      c.procedure(),
+		Criteria:       criteria(test.Spec.Criteria),
+		ActiveDeadline: plan.Duration(c.duration(specPath().Child("activeDeadline"), test.Spec.ActiveDeadline)),
+	}
+	c.readLinks()
+	c.readDirections()
+	p.Links = c.planLinks()
+	if len(c.errs) > 0 {
+		return nil, c.errs // what follows builds on sound links and quantities
+	}
+	p.Generators, p.Directions = c.generators()
+	c.checkLoad(p)
+	c.checkTime(p)
+	if len(c.errs) > 0 {
+		return nil, c.errs
+	}
+	return p, nil
+}
+
+// compiler collects what is wrong while the parts are made.
+type compiler struct {
+	spec       *v1alpha1.LoadTestSpec
+	links      []link
+	directions []v1alpha1.Direction
+	errs       field.ErrorList
+}
+
+func specPath() *field.Path { return field.NewPath("spec") }
+
+// refuse records that a value is wrong; the message says what would be right.
+func (c *compiler) refuse(path *field.Path, value any, message string) {
+	c.errs = append(c.errs, field.Invalid(path, value, message))
+}
+
+// replicas is the number of generators; an External one is one server.
+func (c *compiler) replicas() int { return max(int(c.spec.Generator.Replicas), 1) }
+
+// criteria are the demands as they stand: their values were checked by the schema, and mean something only beside a result.
+func criteria(in []v1alpha1.Criterion) []plan.Criterion {
+	var out []plan.Criterion
+	for _, c := range in {
+		out = append(out, plan.Criterion{
+			Name:      c.Name,
+			Metric:    string(c.Metric),
+			Direction: string(c.Direction),
+			Min:       string(c.Min),
+			Max:       string(c.Max),
+		})
+	}
+	return out
+}

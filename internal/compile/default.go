@@ -1,0 +1,53 @@
+package compile
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// linkDefaults are the addresses of a link that were left out. They follow from the link's place in the list, so that the same file
+// always means the same addresses.
+type linkDefaults struct {
+	index          int
+	ipv6           bool
+	generator, dut netip.Prefix
+}
+
+func defaultsOf(index int, ipv6 bool) linkDefaults {
+	format := "198.18.%d.%d/24"
+	if ipv6 {
+		format = "2001:2:0:%x::%x/64"
+	}
+	return linkDefaults{
+		index:     index,
+		ipv6:      ipv6,
+		generator: netip.MustParsePrefix(fmt.Sprintf(format, index, 2)),
+		dut:       netip.MustParsePrefix(fmt.Sprintf(format, index, 1)),
+	}
+}
+
+// networks are the ones behind n replicas. IPv4 has TRex's: 16.x on one side and 48.x on the other.
+func (d linkDefaults) networks(n int) []netip.Prefix {
+	var all []netip.Prefix
+	for r := range n {
+		text := fmt.Sprintf("2001:2:0:%x%02x::/64", d.index+1, r)
+		if !d.ipv6 {
+			side := [2]int{16, 48}[d.index%2]
+			text = fmt.Sprintf("%d.%d.%d.0/24", side, d.index/2, r)
+		}
+		all = append(all, netip.MustParsePrefix(text))
+	}
+	return all
+}
+
+// wantsIPv6 says that something given on the link is IPv6, so that what is left out must be too.
+func wantsIPv6(generator v1alpha1.GeneratorEnd, dut v1alpha1.DUTEnd) bool {
+	given := []string{string(generator.Address), string(dut.Address)}
+	for _, n := range generator.Networks {
+		given = append(given, string(n))
+	}
+	return strings.Contains(strings.Join(given, " "), ":")
+}

@@ -1,0 +1,42 @@
+package compile
+
+import (
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+func (c *compiler) dut() plan.DUT {
+	d := plan.DUT{Type: string(c.spec.DUT.Type), Forwarding: c.forwarding()}
+	if c.spec.DUT.Type == v1alpha1.DUTReference {
+		d.Reference = &plan.Reference{Limit: c.limit()}
+	}
+	return d
+}
+
+// forwarding is how the device forwards: a Loopback as a bridge does, everything else as a router unless it is said.
+func (c *compiler) forwarding() plan.Forwarding {
+	switch {
+	case c.spec.DUT.Type == v1alpha1.DUTLoopback:
+		return plan.L2
+	case c.spec.DUT.Forwarding == "":
+		return plan.L3
+	}
+	return plan.Forwarding(c.spec.DUT.Forwarding)
+}
+
+func (c *compiler) limit() *plan.Limit {
+	if c.spec.DUT.Reference == nil || c.spec.DUT.Reference.Limit == nil {
+		return nil
+	}
+	limit := c.spec.DUT.Reference.Limit
+	return &plan.Limit{
+		PacketsPerSecond:    limit.PacketsPerSecond,
+		Layer2BitsPerSecond: limit.Layer2BitsPerSecond,
+		Burst:               plan.Duration(c.duration(specPath().Child("dut", "reference", "limit", "burst"), limit.Burst)),
+	}
+}
+
+// inPairs says that the device joins links two by two, as wires and bridges do.
+func (c *compiler) inPairs() bool {
+	return c.spec.DUT.Type == v1alpha1.DUTLoopback || c.spec.DUT.Type == v1alpha1.DUTReference && c.forwarding() == plan.L2
+}

@@ -1,0 +1,125 @@
+package compile
+
+import (
+	"fmt"
+	"net/netip"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/profile"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// loads makes every direction's streams, by the name of the link that sends them.
+func (c *compiler) loads() map[string]load {
+	c.checkStreams()
+	loads := map[string]load{}
+	for _, d := range c.directions {
+		if len(c.errs) > 0 {
+			return nil // the same profile fails in every direction
+		}
+		loads[string(d.From)] = c.load(c.link(d.From), c.link(d.To))
+	}
+	return loads
+}
+
+// load makes a direction's streams. Each replica plays its own flows, from its network to the same replica's network on the far link,
+// and has as much of the rate as of the flows: so all flows are equally fast, and each comes back to where it belongs.
+func (c *compiler) load(from, to link) load {
+	var l load
+	l.shareOf = int64(1)
+	flows := c.flows()
+	if c.spec.Traffic.Profile != v1alpha1.ProfileStreams {
+		l.shareOf = flows.Count
+	}
+	for r := range c.replicas() {
+		spec := c.profile()
+		spec.VLAN, spec.Source, spec.Destination = from.vlan, from.networks[r], to.networks[r]
+		spec.Flows = profile.Flows{Count: part(flows.Count, r, c.replicas()), Vary: flows.Vary}
+		p, err := c.build(spec)
+		if err != nil {
+			c.errs = append(c.errs, err)
+			return load{}
+		}
+		if spec.Kind == profile.Streams {
+			c.allowStreams(p.Streams)
+		}
+		l.mix = p.Mix
+		l.streams = append(l.streams, p.Streams)
+		l.share = append(l.share, max(p.Flows, 1))
+	}
+	return l
+}
+
+// part is how many of count things the r-th of n has: all have them evenly, and the parts add up.
+func part(count int64, r, n int) int64 {
+	upTo := func(r int) int64 { return count * int64(r) / int64(n) }
+	return upTo(r+1) - upTo(r)
+}
+
+// build makes a profile, and says which field is to blame where it can't.
+func (c *compiler) build(spec profile.Spec) (profile.Profile, *field.Error) {
+	path := specPath().Child("traffic")
+	if spec.Flows.Count < 1 {
+		return profile.Profile{}, field.Invalid(path.Child("flows", "count"), c.flows().Count,
+			fmt.Sprintf("%d replicas need at least one flow each: raise flows.count to %d or more", c.replicas(), c.replicas()))
+	}
+	if _, err := profile.Build(easy(spec)); err != nil {
+		return profile.Profile{}, c.blameFrames(err)
+	}
+	p, err := profile.Build(spec)
+	if err != nil {
+		return profile.Profile{}, field.Invalid(path.Child("flows"), field.OmitValueType{}, err.Error())
+	}
+	return p, nil
+}
+
+// easy has flows that fit anywhere: what is wrong with it isn't the flows' fault.
+func easy(spec profile.Spec) profile.Spec {
+	wide := func(p netip.Prefix) netip.Prefix { return netip.PrefixFrom(p.Addr(), p.Addr().BitLen()/2).Masked() }
+	spec.Source, spec.Destination = wide(spec.Source), wide(spec.Destination)
+	spec.Flows.Count = min(spec.Flows.Count, 2)
+	return spec
+}
+
+// blameFrames says which field makes frames that can't be.
+func (c *compiler) blameFrames(err error) *field.Error {
+	t, path := c.spec.Traffic, specPath().Child("traffic")
+	switch t.Profile {
+	case v1alpha1.ProfileFixedSize:
+		return field.Invalid(path.Child("frameSize"), t.FrameSize, err.Error())
+	case v1alpha1.ProfileMix:
+		return field.Invalid(path.Child("mix"), field.OmitValueType{}, err.Error())
+	case v1alpha1.ProfileStreams:
+		return field.Invalid(path.Child("streams", "json"), field.OmitValueType{}, err.Error())
+	default:
+		return field.Invalid(path.Child("profile"), t.Profile, err.Error()+" (profile Mix has sizes of your own)")
+	}
+}
+
+// profile is what all replicas have in common.
+func (c *compiler) profile() profile.Spec {
+	t := c.spec.Traffic
+	spec := profile.Spec{Kind: profile.Kind(t.Profile), FrameSize: units.FrameSize(t.FrameSize)}
+	for _, entry := range t.Mix {
+		spec.Mix = append(spec.Mix, profile.MixEntry{Size: units.FrameSize(entry.FrameSize), Weight: int64(entry.Weight)})
+	}
+	if t.Streams != nil {
+		spec.Streams = []byte(t.Streams.JSON)
+	}
+	return spec
+}
+
+// flows are the direction's flows over all replicas: those of the schema's defaults where the spec says nothing.
+func (c *compiler) flows() profile.Flows {
+	in := c.spec.Traffic.Flows
+	if in == nil {
+		return profile.Flows{Count: 254, Vary: []profile.Field{profile.SourceAddress, profile.DestinationAddress}}
+	}
+	flows := profile.Flows{Count: in.Count}
+	for _, f := range in.Vary {
+		flows.Vary = append(flows.Vary, profile.Field(f))
+	}
+	return flows
+}

@@ -1,0 +1,115 @@
+package compile
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// maxSteps bounds the staircase: each step is a window in the Report.
+const maxSteps = 5000
+
+func (c *compiler) procedure() plan.Procedure {
+	spec, path := c.spec.Procedure, specPath().Child("procedure")
+	r, ramp := spec.Ramp, path.Child("ramp")
+	p := plan.Procedure{
+		Type: string(spec.Type),
+		Ramp: plan.Ramp{
+			WarmupRate:       c.rate(ramp.Child("warmupRate"), r.WarmupRate),
+			WarmupDuration:   plan.Duration(c.duration(ramp.Child("warmupDuration"), r.WarmupDuration)),
+			TargetRate:       c.rate(ramp.Child("targetRate"), r.TargetRate),
+			RampDuration:     plan.Duration(c.duration(ramp.Child("rampDuration"), r.RampDuration)),
+			StepDuration:     plan.Duration(c.duration(ramp.Child("stepDuration"), r.StepDuration)),
+			Settle:           plan.Duration(c.duration(ramp.Child("settle"), r.Settle)),
+			RefineTo:         c.ratio(ramp.Child("refineTo"), string(r.RefineTo)),
+			ConfirmDuration:  plan.Duration(c.duration(ramp.Child("confirmDuration"), r.ConfirmDuration)),
+			HoldDuration:     plan.Duration(c.duration(ramp.Child("holdDuration"), r.HoldDuration)),
+			StopAtSaturation: r.StopAtSaturation,
+		},
+		MaxLossRatio: c.ratio(path.Child("maxLossRatio"), string(spec.MaxLossRatio)),
+	}
+	c.checkSteps(p.Ramp)
+	return p
+}
+
+func (c *compiler) checkSteps(r plan.Ramp) {
+	ramp, step := r.RampDuration.Std(), r.StepDuration.Std()
+	if step <= 0 || ramp <= maxSteps*step {
+		return
+	}
+	c.refuse(specPath().Child("procedure", "ramp", "stepDuration"), c.spec.Procedure.Ramp.StepDuration, fmt.Sprintf(
+		"rampDuration %s in steps of %s are %d steps, and %d is the most: make stepDuration at least %s", ramp, step, ramp/step, maxSteps, ramp/maxSteps))
+}
+
+// checkTime refuses a deadline that ends every run before its end.
+func (c *compiler) checkTime(p *plan.Plan) {
+	r, deadline := p.Procedure.Ramp, p.ActiveDeadline.Std()
+	least := r.WarmupDuration.Std() + r.RampDuration.Std() + r.ConfirmDuration.Std() + r.HoldDuration.Std()
+	if deadline > 0 && deadline <= least {
+		c.refuse(specPath().Child("activeDeadline"), c.spec.ActiveDeadline, fmt.Sprintf(
+			"warm-up, ramp, confirmation and hold alone take %s, and refinement comes on top: set activeDeadline to %s or more, or shorten procedure.ramp", least, roomy(least)))
+	}
+}
+
+// roomy is a round deadline with room for refinement.
+func roomy(d time.Duration) time.Duration { return (d + d/4 + time.Minute).Round(time.Minute) }
+
+// checkLoad refuses rates that the line can't carry, and a warm-up above what is to be measured, in any direction.
+func (c *compiler) checkLoad(p *plan.Plan) {
+	for _, d := range p.Directions {
+		if len(c.errs) > 0 {
+			return // the same rates fail in every direction
+		}
+		c.checkRates(p.Procedure.Ramp, d)
+	}
+}
+
+func (c *compiler) checkRates(r plan.Ramp, d plan.Direction) {
+	ramp, spec := specPath().Child("procedure", "ramp"), c.spec.Procedure.Ramp
+	line := c.lineOf(d.From)
+	target, over := overLine(r.TargetRate, d.Mix, line)
+	if over != "" {
+		c.refuse(ramp.Child("targetRate"), spec.TargetRate, over+fmt.Sprintf(" (link %s); ask for 100%% or less", d.From))
+		return
+	}
+	warmup, over := overLine(r.WarmupRate, d.Mix, line)
+	if over != "" {
+		c.refuse(ramp.Child("warmupRate"), spec.WarmupRate, over+fmt.Sprintf(" (link %s); a warm-up needs little, such as 1kpps", d.From))
+		return
+	}
+	if target > 0 && warmup > target {
+		c.refuse(ramp.Child("warmupRate"), spec.WarmupRate, fmt.Sprintf(
+			"the warm-up (%s) is above targetRate (%s): it comes before the ramp, so ask for less", warmup, target))
+	}
+}
+
+// overLine is a rate in packets, 0 where that needs a line rate that only the port knows, and what is wrong where it's more than the
+// line carries.
+func overLine(r units.Rate, mix units.Traffic, line units.BitRate) (units.PacketRate, string) {
+	const full = 100_000_000
+	if r.Kind == units.LinePercent && r.Micros > full {
+		return 0, fmt.Sprintf("%s is more than the line carries", r)
+	}
+	if r.Kind == units.LinePercent && line == 0 {
+		return 0, ""
+	}
+	rate, err := r.PacketRateOf(mix, line)
+	if err != nil {
+		return 0, err.Error()
+	}
+	if most := units.LinePacketRate(mix, line); line > 0 && rate > most {
+		return 0, fmt.Sprintf("%s is more than the line carries: %s of these frames at %s", rate, most, line)
+	}
+	return rate, ""
+}
+
+func (c *compiler) lineOf(name string) units.BitRate {
+	for _, l := range c.links {
+		if l.name == name {
+			return l.lineRate
+		}
+	}
+	return 0
+}

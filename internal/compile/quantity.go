@@ -1,0 +1,47 @@
+package compile
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+func (c *compiler) duration(path *field.Path, d v1alpha1.Duration) time.Duration {
+	span, err := d.Std()
+	if err != nil {
+		c.refuse(path, d, "write a duration with its unit, such as 500ms, 30s, 10m or 1h30m")
+	}
+	return span
+}
+
+func (c *compiler) rate(path *field.Path, r v1alpha1.Rate) units.Rate {
+	rate, err := units.ParseRate(string(r))
+	if err != nil {
+		c.refuse(path, r, err.Error())
+	}
+	return rate
+}
+
+// ratio reads a Ratio or a Percent.
+func (c *compiler) ratio(path *field.Path, text string) units.Ratio {
+	ratio, err := units.ParseRatio(text)
+	if err != nil {
+		c.refuse(path, text, err.Error())
+	}
+	return ratio
+}
+
+// lineRate is a link's line rate; 0 where none is given.
+func (c *compiler) lineRate(path *field.Path, text v1alpha1.BitRate) units.BitRate {
+	if text == "" {
+		return 0
+	}
+	rate, err := units.ParseBitRate(string(text))
+	if err != nil {
+		c.refuse(path, text, err.Error())
+	}
+	return rate
+}

@@ -1,0 +1,67 @@
+package compile
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// checkAddresses checks a link by itself: one IP version, a next hop that can be reached, and nothing outside the lab.
+func (c *compiler) checkAddresses(l link) {
+	generator, networks, dut := l.path.Child("generator", "address"), l.path.Child("generator", "networks"), l.path.Child("dut", "address")
+	c.allow(generator, l.addresses[0].Masked())
+	for _, network := range l.networks {
+		if network.Addr().Is6() != l.is6() {
+			c.refuse(networks, network.String(), fmt.Sprintf("a link is all IPv4 or all IPv6, and generator.address is %s: write both of one kind", l.addresses[0]))
+			return
+		}
+		c.allow(networks, network)
+	}
+	if c.forwarding() == plan.L2 {
+		return // no next hop
+	}
+	c.allow(dut, l.dut.Masked())
+	if l.dut.Addr().Is6() != l.is6() || l.dut.Masked() != l.addresses[0].Masked() {
+		c.refuse(dut, l.dut.String(), fmt.Sprintf("the next hop must be in generator.address' network %s: set dut.address to an address in it", l.addresses[0].Masked()))
+	}
+	if slices.Contains(l.addresses, l.dut) {
+		c.refuse(dut, l.dut.String(), fmt.Sprintf("generators have %s to %s, so the device needs another address", l.addresses[0].Addr(), l.addresses[len(l.addresses)-1].Addr()))
+	}
+}
+
+// checkApart checks two links against each other: what belongs to both can't be routed to either.
+func (c *compiler) checkApart(l, other link) {
+	for _, a := range l.networks {
+		for _, b := range other.networks {
+			if a.Overlaps(b) {
+				c.refuse(l.path.Child("generator", "networks"), a.String(), fmt.Sprintf("overlaps %s of link %s: flows could belong to either; use networks apart from each other", b, other.name))
+				return
+			}
+		}
+	}
+	if a, b := l.addresses[0].Masked(), other.addresses[0].Masked(); c.forwarding() == plan.L3 && a.Overlaps(b) {
+		c.refuse(l.path.Child("generator", "address"), l.addresses[0].String(), fmt.Sprintf("network %s overlaps %s of link %s: a router needs a network of its own on each link", a, b, other.name))
+	}
+}
+
+// allow refuses a network outside those made for measuring, unless the test names it: no load leaves the lab by a slip.
+func (c *compiler) allow(path *field.Path, network netip.Prefix) {
+	if !c.allowed(network) {
+		c.refuse(path, network.String(), "outside the networks made for measuring (198.18.0.0/15, 16.0.0.0/8, 48.0.0.0/8, 2001:2::/48): "+
+			"if it is your lab's, add it to spec.traffic.allowedPrefixes")
+	}
+}
+
+func (c *compiler) allowed(network netip.Prefix) bool {
+	all := benchmarking()
+	for _, text := range c.spec.Traffic.AllowedPrefixes {
+		if p, err := netip.ParsePrefix(string(text)); err == nil {
+			all = append(all, p)
+		}
+	}
+	return slices.ContainsFunc(all, func(p netip.Prefix) bool { return contains(p, network) })
+}
