@@ -29,8 +29,11 @@ func fixIPv4Header(b []byte) {
 }
 
 // fixTransport writes the UDP, TCP or ICMPv6 checksum of the packet whose IP header is at ip and whose transport header is at l4.
-// Padding behind the packet's own length is left out.
+// Padding behind the packet's own length is left out. Where the frame ends before its headers do, nothing is written.
 func fixTransport(frame []byte, ip, l4 int, protocol byte) {
+	if len(frame) < ip+ipv4Bytes || frame[ip]>>4 == 6 && len(frame) < ip+ipv6Bytes {
+		return
+	}
 	at, end := checksumOffset(protocol), min(packetEnd(frame, ip), len(frame))
 	if l4+at+2 > end {
 		return // the header's own lengths leave no room for a checksum

@@ -178,12 +178,8 @@ func fixHardware(frame []byte, i stream.Instruction) {
 	if len(frame) < i.L2Length+ipv4Bytes {
 		return
 	}
-	ipv4 := frame[i.L2Length]>>4 == 4
-	if ipv4 {
+	if frame[i.L2Length]>>4 == 4 {
 		fixIPv4Header(frame[i.L2Length:])
-	}
-	if !ipv4 && len(frame) < i.L2Length+ipv6Bytes {
-		return
 	}
 	switch i.L4Type {
 	case checksumUDP:

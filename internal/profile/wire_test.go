@@ -113,3 +113,5 @@ func mustBuild(t *testing.T, spec Spec) Profile {
 	}
 	return p
 }
+
+func netV6() netip.Prefix { return netip.MustParsePrefix("2001:2::/64") }
