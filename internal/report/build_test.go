@@ -236,7 +236,7 @@ func (b *bench) answer(highest, lossy units.Ratio) {
 		res.Saturated, res.Reason, res.Resolution = true, LossAboveLimit, units.One/200
 		res.Message = fmt.Sprintf("at %s each way more frames are lost than allowed", pps(int64(float64(b.top())*float64(lossy)/float64(units.One))))
 	case b.r.Ending == Interrupted:
-		res.Reason, res.Message = ReachedTarget, "every step up to "+highest.Percent().String()+"% of the target was clean"
+		res.Reason, res.Message = Inconclusive, "every step up to "+highest.Percent().String()+"% of the target was clean"
 	case from.Quality == Short:
 		res.Reason, res.Message = GeneratorLimited, fmt.Sprintf("%s each way were intended and %s were sent", pps(from.Directions[0].Intended.PacketsPerSecond), pps(from.Directions[0].Offered.PacketsPerSecond))
 	default:

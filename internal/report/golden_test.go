@@ -61,5 +61,9 @@ func TestEveryReportReadsAsItDid(t *testing.T) {
 	t.Run("all in one text", func(t *testing.T) { golden(t, "all.txt", rendered(t, "text", all()...)) })
 	t.Run("all in one markdown", func(t *testing.T) { golden(t, "all.md", rendered(t, "markdown", all()...)) })
 	t.Run("the ramp for trex-loadtest-viz", func(t *testing.T) { golden(t, "saturated.viz.json", rendered(t, "viz", scenarios()[0].report)) })
+	for _, i := range []int{3, 5, 8} {
+		s := scenarios()[i]
+		t.Run(s.name+" as a page", func(t *testing.T) { golden(t, s.name+".html", rendered(t, "html", s.report)) })
+	}
 	t.Run("the document itself", func(t *testing.T) { golden(t, "one-direction.json", rendered(t, "json", scenarios()[5].report)) })
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // MaxDocument is the most bytes that Read takes in, over all reports of one input. An hour sampled each second is about 2 MB.
-const MaxDocument = 256 << 20
+const MaxDocument = 64 << 20
 
 // JSON writes the reports as one indented document each, one after the other: what Read reads.
 func JSON(w io.Writer, reports ...*Report) error {
@@ -30,8 +30,10 @@ func JSON(w io.Writer, reports ...*Report) error {
 
 // Read reads the reports that JSON wrote, one document after the other, up to MaxDocument bytes. It refuses what is not a report, a
 // report of another version, one with a member it doesn't know, and one that contradicts itself; an input without any report too.
-func Read(in io.Reader) ([]*Report, error) {
-	limited := &io.LimitedReader{R: in, N: MaxDocument + 1}
+func Read(in io.Reader) ([]*Report, error) { return read(in, MaxDocument) }
+
+func read(in io.Reader, limit int64) ([]*Report, error) {
+	limited := &io.LimitedReader{R: in, N: limit + 1}
 	dec := json.NewDecoder(limited)
 	var reports []*Report
 	for {
@@ -39,7 +41,7 @@ func Read(in io.Reader) ([]*Report, error) {
 		err := dec.Decode(&document)
 		switch {
 		case limited.N <= 0:
-			return nil, fmt.Errorf("the input is larger than %d MB, which no report is: give reports that linerate wrote", MaxDocument>>20)
+			return nil, fmt.Errorf("the input is larger than %s bytes, which reports are not: give what linerate wrote", count(limit))
 		case errors.Is(err, io.EOF) && len(reports) == 0:
 			return nil, errors.New("the input holds no report: give what linerate wrote with -o json or --save")
 		case errors.Is(err, io.EOF):

@@ -20,21 +20,23 @@ func standing(r *Report) string {
 }
 
 // answer says in one plain sentence, or two, what the figure is and why: a limit, a lower bound, or nothing.
-func answer(r *Report) string {
+func answer(r *Report) string { return capital(standing(r)) + ": " + explanation(r) }
+
+// explanation is the answer without the word that it begins with.
+func explanation(r *Report) string {
 	if !hasFigure(r) {
-		why := cmp.Or(r.Message, r.Result.Message, emptyHanded(r))
-		return "Not measured: " + sentence(why)
+		return sentence(cmp.Or(r.Message, r.Result.Message, emptyHanded(r)))
 	}
-	what := "Lower bound: the device's limit lies at this rate or above."
+	what := "the device's limit lies at this rate or above."
 	switch {
 	case r.Result.Saturated:
-		what = "Saturated: this is the device's limit; above it, more than " + ratioText(planOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
+		what = "this is the device's limit; above it, more than " + ratioText(planOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
 	case r.Result.Reason == GeneratorLimited:
-		what = "Lower bound: the generator could not send more, so the device's limit lies at this rate or above."
-	case r.Result.Reason == ReachedTarget && r.Ending != Completed:
-		what = "Lower bound: all that was asked for until the run ended came back, so the device's limit lies at this rate or above."
+		what = "the generator could not send or receive more, so the device's limit lies at this rate or above."
+	case r.Result.Reason == Inconclusive:
+		what = "nothing above this rate could be judged, so the device's limit lies here or above."
 	case r.Result.Reason == ReachedTarget:
-		what = "Lower bound: all that was asked for came back, so the device's limit lies at this rate or above."
+		what = "all that was asked for came back, so the device's limit lies at this rate or above."
 	}
 	if why := strings.TrimSpace(r.Result.Message); why != "" {
 		what += " " + sentence(why)
@@ -52,14 +54,19 @@ func emptyHanded(r *Report) string {
 
 // sentence begins a message with a capital and ends it with a full stop, once.
 func sentence(s string) string {
-	s = strings.TrimSpace(s)
-	if r, size := utf8.DecodeRuneInString(s); unicode.IsLower(r) {
-		s = string(unicode.ToUpper(r)) + s[size:]
-	}
+	s = capital(strings.TrimSpace(s))
 	if s == "" || strings.HasSuffix(s, ".") || strings.HasSuffix(s, "!") || strings.HasSuffix(s, "?") {
 		return s
 	}
 	return s + "."
+}
+
+func capital(s string) string {
+	r, size := utf8.DecodeRuneInString(s)
+	if !unicode.IsLower(r) {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[size:]
 }
 
 // warnings are the reasons to doubt a figure, or to look twice, most serious first. A report that deserves none has none.

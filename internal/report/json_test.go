@@ -1,0 +1,139 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestReadReadsWhatJSONWrote(t *testing.T) {
+	want := all()
+	got, err := Read(bytes.NewReader(rendered(t, "json", want...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d reports, wrote %d", len(got), len(want))
+	}
+	for i := range want {
+		if !bytes.Equal(rendered(t, "json", got[i]), rendered(t, "json", want[i])) {
+			t.Errorf("report %d came back changed", i+1)
+		}
+	}
+	if !reflect.DeepEqual(got[0].Result, want[0].Result) {
+		t.Error("the result came back changed")
+	}
+}
+
+func TestTheDocumentIsPlainJSON(t *testing.T) {
+	var doc struct {
+		Result struct {
+			Saturated  bool
+			Directions []struct {
+				Received        struct{ PacketsPerSecond int64 }
+				LossRatio       string
+				LineRatePercent string
+			}
+		}
+	}
+	r := measured(limited(10_000))
+	if err := json.Unmarshal(rendered(t, "json", r), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if !doc.Result.Saturated || doc.Result.Directions[0].Received.PacketsPerSecond != r.Result.Directions[0].Received.PacketsPerSecond || doc.Result.Directions[0].LossRatio != "0" {
+		t.Errorf("read %+v", doc.Result)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	changed := func(from, to string) string {
+		s := string(rendered(t, "json", measured(limited(10_000))))
+		if !strings.Contains(s, from) {
+			t.Fatalf("the document doesn't hold %q", from)
+		}
+		return strings.Replace(s, from, to, 1)
+	}
+	for name, c := range map[string]struct{ input, want string }{
+		"nothing":                    {"", "holds no report"},
+		"what is not JSON":           {"product loadtest", "report 1 is not JSON"},
+		"another document":           {`{"kind":"LoadTest"}`, `version is ""`},
+		"a list":                     {`[]`, "not a report"},
+		"a newer version":            {changed("report.v1alpha1", "report.v2"), `this linerate reads "linerate.dev/report.v1alpha1"`},
+		"a plan of another version":  {changed("plan.v1alpha1", "plan.v2"), "plan.version"},
+		"a member it doesn't know":   {changed(`"producer"`, `"producers"`), "producers"},
+		"a report without a plan":    {`{"version":"linerate.dev/report.v1alpha1","ending":"Completed"}`, "no plan"},
+		"a run without an end":       {changed(`"Completed"`, `""`), "how the run ended"},
+		"a limit that is no figure":  {changed(`"measured": true`, `"measured": false`), "saturated"},
+		"a ratio that is no decimal": {changed(`"maxLossRatio": "0.001"`, `"maxLossRatio": "little"`), "little"},
+		"a second that is cut off":   {string(rendered(t, "json", measured())) + `{"version":`, "report 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Read(strings.NewReader(c.input)); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want one with %q", err, c.want)
+			}
+		})
+	}
+	t.Run("a window without its directions", func(t *testing.T) {
+		r := measured()
+		r.Windows[2].Directions = nil
+		if _, err := Read(bytes.NewReader(rendered(t, "json", r))); err == nil || !strings.Contains(err.Error(), "window 3 has 0 directions") {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("samples out of order", func(t *testing.T) {
+		r := measured()
+		r.Samples[0], r.Samples[1] = r.Samples[1], r.Samples[0]
+		if _, err := Read(bytes.NewReader(rendered(t, "json", r))); err == nil || !strings.Contains(err.Error(), "order of time") {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("more than it can be", func(t *testing.T) {
+		endless := io.MultiReader(strings.NewReader(`{"version":"`), spaces{})
+		if _, err := read(endless, 1<<16); err == nil || !strings.Contains(err.Error(), "larger than 65,536 bytes") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// spaces never end.
+type spaces struct{}
+
+func (spaces) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}
+
+// FuzzRead reads anything, and renders what it took for a report: neither may panic.
+func FuzzRead(f *testing.F) {
+	for _, s := range scenarios() {
+		r := *s.report // kept small: the fuzzer minimizes what it finds
+		r.Samples, r.Windows, r.Generators = r.Samples[:min(len(r.Samples), 3)], r.Windows[:min(len(r.Windows), 1)], nil
+		document, err := json.Marshal(r)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(document)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		reports, err := Read(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		for _, name := range Formats() {
+			if err := Render(io.Discard, name, reports...); err != nil && name != "viz" {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for _, r := range reports {
+			_ = Viz(io.Discard, r) // an error is an answer
+			if Summary(r) == "" {
+				t.Error("an empty summary")
+			}
+		}
+	})
+}

@@ -1,0 +1,145 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+func TestSummary(t *testing.T) {
+	published := measured()
+	published.Result.Saturated = true
+	published.Result.Total.Received = Flow{PacketsPerSecond: 654_400, Layer1BitsPerSecond: 1_999_000_000}
+	published.Result.Total.LineRatePercent = units.Hundred * 9995 / 10000
+	for want, r := range map[string]*Report{
+		"654.40 Kpps  2.00 Gbps  99.95% of line rate":      published,
+		"≥180.00 Kpps  ≥549.84 Mbps  ≥27.49% of line rate": measured(weak(90_000)),
+		"not measured": pathNotProven(),
+	} {
+		if got := Summary(r); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	t.Run("is never above 100 %", func(t *testing.T) {
+		published.Result.Total.LineRatePercent = units.Hundred + 1_000_000
+		if got := Summary(published); !strings.HasSuffix(got, "  100.00% of line rate") {
+			t.Error(got)
+		}
+	})
+}
+
+func TestTheTableSumsItsDirections(t *testing.T) {
+	r := measured()
+	r.Result.Saturated = true
+	table, _, _ := strings.Cut(string(rendered(t, "text", r)), "\n\n")
+	if !strings.HasSuffix(table, "        654.74 K          2.00 G          200.00") {
+		t.Errorf("full duplex reads\n%s", table)
+	}
+}
+
+func TestALowerBoundNeverReadsAsALimit(t *testing.T) {
+	r := measured(weak(90_000))
+	for _, name := range []string{"text", "markdown", "html"} {
+		out := string(rendered(t, name, r))
+		for _, figure := range []string{"549.84 M", "27.49", "260.52 M"} {
+			for at := range strings.SplitSeq(out, "\n") {
+				if strings.Contains(at, "ost received at any loss") || strings.Contains(at, "ax received") {
+					continue
+				}
+				bare := strings.ReplaceAll(at, "width:"+figure, "")
+				for _, exact := range []string{`title="27.49`, "≥" + figure} {
+					bare = strings.ReplaceAll(bare, exact, "")
+				}
+				if strings.Contains(bare, figure) {
+					t.Errorf("%s shows %s without its sign: %s", name, figure, at)
+				}
+			}
+		}
+	}
+}
+
+func TestWhatWasNotMeasuredIsNotZero(t *testing.T) {
+	for _, name := range []string{"text", "markdown"} {
+		out := string(rendered(t, name, nothing()))
+		if strings.Contains(out, "0.00") || !strings.Contains(out, notMeasured) {
+			t.Errorf("%s says\n%s", name, out)
+		}
+	}
+}
+
+func TestTextFitsItsWidth(t *testing.T) {
+	for _, width := range []int{60, 80, 100, 160} {
+		var out bytes.Buffer
+		if err := (TextOptions{Width: width}).Write(&out, all()...); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(out.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width && !strings.HasPrefix(line, "Danos & <co> imix|64 (") {
+				t.Errorf("a line of %d characters at width %d: %s", n, width, line)
+			}
+		}
+	}
+}
+
+func TestColourAddsNothingButColour(t *testing.T) {
+	var out bytes.Buffer
+	if err := (TextOptions{Color: true}).Write(&out, all()...); err != nil {
+		t.Fatal(err)
+	}
+	plain := strings.NewReplacer("\x1b[0m", "", "\x1b[1m", "", "\x1b["+red+"m", "", "\x1b["+green+"m", "", "\x1b["+yellow+"m", "").Replace(out.String())
+	if plain != string(rendered(t, "text", all()...)) || plain == out.String() {
+		t.Error("without its colours it is another text, or it has none")
+	}
+}
+
+func TestAReportCannotDriveTheTerminal(t *testing.T) {
+	r := measured()
+	r.Plan.Test.Product, r.Result.Message, r.Verdict.Outcome = "VPP\x1b[2J", "done\x1b]0;title\a", "\x1b[31m"
+	if out := rendered(t, "text", r); bytes.ContainsAny(out, "\x1b\a") {
+		t.Errorf("control characters in %q", out)
+	}
+}
+
+func TestRenderNamesItsFormats(t *testing.T) {
+	var out bytes.Buffer
+	err := Render(&out, "pdf", measured())
+	if err == nil || err.Error() != `format "pdf" is not known: use one of text, json, markdown, junit, html, viz` {
+		t.Error(err)
+	}
+	err = Render(&out, "viz", measured(), measured())
+	if err == nil || !strings.Contains(err.Error(), "2 reports were given") {
+		t.Error(err)
+	}
+}
+
+func TestFigures(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{lossText(0), "0%"},
+		{lossText(1), "<0.0001%"},
+		{lossText(-1), ">-0.0001%"},
+		{lossText(300_000), "0.0300%"},
+		{lossText(units.One / 8), "12.50%"},
+		{lossText(-200_000), "-0.0200%"},
+		{lossText(units.One), "100.00%"},
+		{count(0), "0"},
+		{count(999), "999"},
+		{count(1000), "1,000"},
+		{count(1234567), "1,234,567"},
+		{count(-123456), "-123,456"},
+		{count(-1234), "-1,234"},
+		{pps(9_000_000_000_000_000_000), "9.22 Ppps"},
+		{percentOf(units.Hundred + 5), "100.00%"},
+		{clockText(59.6), "1:00"},
+		{clockText(3725), "1:02:05"},
+		{sentence("done"), "Done."},
+		{sentence("Why?"), "Why?"},
+		{sentence(""), ""},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+}
