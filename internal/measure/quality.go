@@ -14,11 +14,11 @@ const enough = units.One * 99 / 100
 // judge is the quality of one direction whose readings are sound, by the first rule that applies. Loss is an interval: from what is
 // surely the device's (neither the generator's own drops nor what the edges may have cut) up to all that did not come back.
 //
-//	 0          surely lost      did not come back
-//	 ├───────────────┼──────────────────┼────────────▶ share of what was sent
-//	                 limit here: Lossy  │
-//	                      limit between: Invalid
-//	                                    limit here: Good (or Short)
+//	0          surely lost      did not come back
+//	├───────────────┼──────────────────┼────────────▶ share of what was sent
+//	                limit here: Lossy  │
+//	                     limit between: Invalid
+//	                                   limit here: Good (or Short)
 func (f *figures) judge(limit units.Ratio) (report.Quality, string) {
 	short := f.mostOffered < f.intended.Mul(enough)
 	switch {

@@ -1,0 +1,112 @@
+// Package analysis says what a run's windows mean: the result with its reason, and the verdict on the criteria. It adds no figure of its
+// own: all of them come from one window of the Report, and maxReceived from another.
+package analysis
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/ramp"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Result is what the windows measured so far show, of a whole run or of the part that there is. The Report must carry its Plan, its
+// windows in order, line rates and Ending; nothing in it is changed.
+func Result(r *report.Report) report.Result {
+	c := ramp.Conclude(r.Plan.Procedure, r.Windows)
+	result := report.Result{Reason: c.Reason, Saturated: c.Saturated, Confirmed: c.Confirmed, NonMonotonic: c.NonMonotonic,
+		Resolution: c.Resolution, MaxReceived: maxReceived(r)}
+	if c.Window == ramp.None {
+		result.Message = nothing(r, c)
+		return result
+	}
+	w := r.Windows[c.Window]
+	result.Measured, result.Window, result.Directions = true, w.Number, w.Directions
+	total := measure.Sum(w.Directions, lineRates(r))
+	total.Window = w.Number
+	result.Total = &total
+	result.Message = sentence(r, c)
+	return result
+}
+
+// maxReceived is the highest rate that came back at any loss, in a window that is not Invalid; nil if nothing did.
+func maxReceived(r *report.Report) *report.Sum {
+	var most *report.Sum
+	for _, w := range r.Windows {
+		if w.Quality == report.Invalid {
+			continue
+		}
+		s := measure.Sum(w.Directions, lineRates(r))
+		s.Window = w.Number
+		if s.Received.PacketsPerSecond > 0 && (most == nil || s.Received.PacketsPerSecond > most.Received.PacketsPerSecond) {
+			most = &s
+		}
+	}
+	return most
+}
+
+func lineRates(r *report.Report) map[string]units.BitRate {
+	rates := map[string]units.BitRate{}
+	for _, l := range r.LineRates {
+		rates[l.Link] = l.BitsPerSecond
+	}
+	return rates
+}
+
+// nothing says why there is no figure.
+func nothing(r *report.Report, c ramp.Conclusion) string {
+	switch {
+	case c.Reason == report.NoCleanWindow && c.Lossy != ramp.None:
+		w := r.Windows[c.Lossy]
+		return fmt.Sprintf("no window was clean; the lowest that lost frames is window %d, at %s of the target, with %s offered: %s", w.Number,
+			percent(w.Load), offered(w), w.Reason)
+	case c.Reason == report.NoCleanWindow:
+		w := r.Windows[len(r.Windows)-1]
+		return fmt.Sprintf("no window could be judged clean; the last is window %d: %s", w.Number, w.Reason)
+	case c.Finished:
+		return c.Ending
+	case r.Message != "":
+		return r.Message
+	}
+	return "the run ended before there was anything to say"
+}
+
+// sentence is the reason with its figures.
+func sentence(r *report.Report, c ramp.Conclusion) string {
+	w := r.Windows[c.Window]
+	said := []string{fmt.Sprintf("window %d at %s of the target was clean for %s with %s offered", w.Number, percent(w.Load), w.Duration.Std().Round(1e8), offered(w))}
+	if c.Lossy != ramp.None {
+		l := r.Windows[c.Lossy]
+		said = append(said, fmt.Sprintf("the lowest load that lost frames is %s offered (window %d, %s)", offered(l), l.Number, l.Reason))
+	}
+	switch c.Reason {
+	case report.ReachedTarget:
+		said = append(said, "that is all that was asked for")
+	case report.GeneratorLimited:
+		said = append(said, "the generator could not send or receive more, so this is a lower bound")
+	case report.Inconclusive:
+		said = append(said, "what lies above could not be judged, so this is a lower bound")
+	case report.LossAboveLimit, report.NoCleanWindow, report.NotMeasured:
+	}
+	if !c.Confirmed && c.Finished {
+		said = append(said, c.Ending)
+	}
+	return strings.Join(said, "; ")
+}
+
+// offered is what all directions sent together.
+func offered(w report.Window) string {
+	var sum int64
+	for _, d := range w.Directions {
+		sum += d.Offered.PacketsPerSecond
+	}
+	return rate(sum)
+}
+
+func rate(packetsPerSecond int64) string {
+	return (units.PacketRate(packetsPerSecond) * units.PacketPerSecond).FormatSI()
+}
+
+func percent(r units.Ratio) string { return r.Percent().FormatFixed() + " %" }

@@ -1,0 +1,103 @@
+package sim
+
+import (
+	"sort"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// flow is one direction's fluid.
+//
+//	offered rate r ──▶ bucket (limit R, burst B) ──▶ delay ──▶ receiver
+//
+// While r > R the bucket empties in B ÷ (r − R); until then all passes, afterwards R does.
+type flow struct {
+	Direction
+	tokens    float64
+	sent      []float64 // per generator
+	forwarded float64
+	back      [][]mark // per generator: cumulative, as a line through marks
+}
+
+// mark is how much had left the device by a moment.
+type mark struct {
+	at        time.Duration
+	forwarded float64
+}
+
+func newFlow(d Direction, generators int) *flow {
+	f := &flow{Direction: d, sent: make([]float64, generators), back: make([][]mark, generators)}
+	f.tokens = f.burst()
+	for g := range generators {
+		f.back[g] = []mark{{}}
+	}
+	return f
+}
+
+func (f *flow) burst() float64 { return f.Device.Limit.PerSecond() * f.Device.Burst.Seconds() }
+
+// advance lets each generator send at its rate from one moment to another.
+func (f *flow) advance(from, to time.Duration, rates []float64) {
+	total := 0.0
+	for _, r := range rates {
+		total += r
+	}
+	for from < to {
+		until, share := f.piece(from, to, total)
+		took := (until - from).Seconds()
+		for g, r := range rates {
+			f.sent[g] += r * took
+			passed := r * took * share
+			f.forwarded += passed
+			line := f.back[g]
+			f.back[g] = append(line, mark{until, line[len(line)-1].forwarded + passed})
+		}
+		from = until
+	}
+}
+
+// piece is how long, at most to the given moment, the device forwards the same share of what it is offered, and that share.
+func (f *flow) piece(from, to time.Duration, offered float64) (time.Duration, float64) {
+	pass := 1 - float64(f.Device.Loss)/float64(units.One)
+	limit := f.Device.Limit.PerSecond()
+	switch {
+	case f.Device.Silent || offered == 0:
+		f.refill(from, to, offered)
+		return to, 0
+	case f.Device.Capacity != nil:
+		return to, pass * min(1, f.Device.Capacity(offered)/offered)
+	case limit == 0:
+		return to, pass
+	case offered <= limit:
+		f.refill(from, to, offered)
+		return to, pass
+	}
+	empty := f.tokens / (offered - limit)
+	if empty < 1e-9 {
+		f.tokens = 0
+		return to, pass * limit / offered
+	}
+	until := min(to, from+max(1, time.Duration(empty*float64(time.Second))))
+	f.tokens = max(0, f.tokens-(offered-limit)*(until-from).Seconds())
+	return until, pass
+}
+
+func (f *flow) refill(from, to time.Duration, offered float64) {
+	f.tokens = min(f.burst(), f.tokens+(f.Device.Limit.PerSecond()-offered)*(to-from).Seconds())
+}
+
+// arrived is what had come back to a generator by a moment.
+func (f *flow) arrived(generator int, at time.Duration) float64 {
+	at -= f.Device.Delay
+	line := f.back[generator]
+	i := sort.Search(len(line), func(i int) bool { return line[i].at >= at })
+	switch {
+	case i == len(line):
+		return line[i-1].forwarded
+	case i == 0:
+		return 0
+	}
+	a, b := line[i-1], line[i]
+	return a.forwarded + (b.forwarded-a.forwarded)*float64(at-a.at)/float64(b.at-a.at)
+}

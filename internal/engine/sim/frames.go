@@ -1,0 +1,125 @@
+package sim
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+)
+
+// capture keeps what a generator's ports receive.
+type capture struct {
+	engine *Engine
+	ports  []int
+	frames []engine.CapturedFrame
+}
+
+// Capture implements engine.Engine.
+func (e *Engine) Capture(ctx context.Context, ports []int) (engine.Capture, error) {
+	if err := e.ready(ctx, ports[0]); err != nil {
+		return nil, err
+	}
+	defer e.lock()()
+	if e.capture != nil {
+		return nil, fmt.Errorf("a capture is running already: %w", engine.ErrRefused)
+	}
+	e.capture = &capture{engine: e, ports: slices.Clone(ports)}
+	return e.capture, nil
+}
+
+// Fetch implements engine.Capture.
+func (c *capture) Fetch(ctx context.Context) ([]engine.CapturedFrame, error) {
+	if err := c.engine.reach(ctx); err != nil {
+		return nil, err
+	}
+	defer c.engine.lock()()
+	got := c.frames
+	c.frames = nil
+	return got, nil
+}
+
+// Close implements engine.Capture.
+func (c *capture) Close(ctx context.Context) error {
+	if err := c.engine.reach(ctx); err != nil {
+		return err
+	}
+	defer c.engine.lock()()
+	c.engine.capture = nil
+	return nil
+}
+
+// Inject implements engine.Engine: the device treats each frame as its mode says.
+func (e *Engine) Inject(ctx context.Context, port int, frames [][]byte) error {
+	if err := e.ready(ctx, port); err != nil {
+		return err
+	}
+	defer e.lock()()
+	if e.ports[port].running {
+		return fmt.Errorf("port %d is transmitting: %w", port, engine.ErrRefused)
+	}
+	for _, f := range frames {
+		e.pass(port, slices.Clone(f))
+	}
+	return nil
+}
+
+// pass lets one frame through the device.
+func (e *Engine) pass(port int, frame []byte) {
+	d, found := e.world.directionFrom(port)
+	if !found || d.Device.Silent {
+		return
+	}
+	if e.world.resolving(port) {
+		return
+	}
+	switch {
+	case d.Device.Bounced:
+		e.deliver(port, frame)
+		return
+	case d.Device.Bypassed:
+		e.deliver(d.To, frame)
+		return
+	}
+	if d.Device.Forwarding != "L2" {
+		if !slices.Equal(frame[:6], octets(deviceMAC(port))) {
+			return // not addressed to the device
+		}
+		copy(frame, octets(e.mac(d.To)))
+		copy(frame[6:], octets(deviceMAC(d.To)))
+		if d.Device.Forwarding != "MACRewrite" && !d.Device.KeepsTTL {
+			frame[22]--
+		}
+	}
+	e.deliver(d.To, frame)
+	if d.Device.Repeats {
+		e.deliver(d.To, frame)
+	}
+}
+
+func (e *Engine) deliver(port int, frame []byte) {
+	if e.capture != nil && slices.Contains(e.capture.ports, port) {
+		e.capture.frames = append(e.capture.frames, engine.CapturedFrame{Port: port, At: e.world.last, Bytes: frame})
+	}
+}
+
+// resolving counts a frame that the device drops because it does not know its neighbour yet.
+func (w *World) resolving(from int) bool {
+	for i := range w.cfg.Directions {
+		if d := &w.cfg.Directions[i]; d.From == from && d.Device.Resolving > 0 {
+			d.Device.Resolving--
+			return true
+		}
+	}
+	return false
+}
+
+func octets(m engine.MAC) []byte {
+	b, err := hex.DecodeString(strings.ReplaceAll(string(m), ":", ""))
+	if err != nil {
+		return nil
+	}
+	return b
+}

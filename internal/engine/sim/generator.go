@@ -1,0 +1,269 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Generator is how well a generator generates, and what happens to it. The zero value does all that it is asked, at once.
+type Generator struct {
+	// MaxRate is the most that one port sends; 0 no bound. It doesn't say so, as TRex doesn't.
+	MaxRate units.PacketRate
+	// ReceiveDrops is the share of the frames that reach a port and are dropped there (ierrors); above ReceiveDropsFrom packets per
+	// second only.
+	ReceiveDrops     units.Ratio
+	ReceiveDropsFrom units.PacketRate
+	// ReadTakes is how long a reading takes. Its time is then the middle of the request, and each port is read at some moment of it.
+	ReadTakes time.Duration
+	// StartTakes delays the start of traffic.
+	StartTakes time.Duration
+	// Owner holds the ports until it is claimed by force.
+	Owner string
+	// Unresolved: nobody answers for next hops.
+	Unresolved bool
+	// Faults happen at their time after the first start of traffic.
+	Faults []Fault
+}
+
+// Fault is something that goes wrong at a moment of the run.
+type Fault struct {
+	At   time.Duration
+	Kind FaultKind
+}
+
+// FaultKind is what goes wrong.
+type FaultKind int
+
+// The faults.
+const (
+	Flap      FaultKind = iota // a link goes down and comes up again
+	Restart                    // the process is another one: its counters are gone and traffic has stopped
+	Stall                      // it does not answer any more
+	Robbed                     // somebody else takes the ports
+	Cleared                    // somebody clears the counters
+	Paused                     // pause frames arrive
+	StallOnce                  // it does not answer for three seconds
+)
+
+// Engine is one simulated generator. It is safe for concurrent use.
+type Engine struct {
+	Generator
+	world *World
+	index int
+
+	claimed  bool
+	capture  *capture
+	ports    map[int]*port
+	started  bool
+	startAt  time.Duration // of the first traffic
+	readings int
+}
+
+// port is what a claimed port has been told.
+type port struct {
+	streams int
+	rate    units.PacketRate
+	begins  time.Duration
+	ends    time.Duration
+	running bool
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+func mac(group, index int) engine.MAC {
+	return engine.MAC(fmt.Sprintf("02:00:00:00:%02x:%02x", group, index))
+}
+
+func (e *Engine) mac(port int) engine.MAC { return mac(e.index, port) }
+
+// lock brings the world up to the present and holds it still.
+func (e *Engine) lock() func() {
+	e.world.mu.Lock()
+	e.world.advance()
+	return e.world.mu.Unlock
+}
+
+// sending is a port's real rate in packets per second.
+func (e *Engine) sending(index int) float64 {
+	p := e.ports[index]
+	if p == nil || !p.running || e.world.last < p.begins || e.failed(Restart) {
+		return 0
+	}
+	if e.MaxRate > 0 {
+		return min(p.rate, e.MaxRate).PerSecond()
+	}
+	return p.rate.PerSecond()
+}
+
+// nextChange is the first moment after from, and not after to, at which a port begins or ends by itself or a restart stops all.
+func (e *Engine) nextChange(from, to time.Duration) time.Duration {
+	moments := []time.Duration{}
+	for _, p := range e.ports {
+		moments = append(moments, p.begins, p.ends)
+	}
+	if e.started {
+		for _, f := range e.Faults {
+			moments = append(moments, e.startAt+f.At)
+		}
+	}
+	for _, m := range moments {
+		if m > from && m < to {
+			to = m
+		}
+	}
+	return to
+}
+
+func (e *Engine) expire(now time.Duration) {
+	for _, p := range e.ports {
+		if p.running && now >= p.ends {
+			p.running = false
+		}
+	}
+}
+
+// failed says that a fault has happened by the moment up to which the world is computed.
+func (e *Engine) failed(kind FaultKind) bool { return e.happened(kind) > 0 }
+
+func (e *Engine) happened(kind FaultKind) int {
+	n := 0
+	for _, f := range e.Faults {
+		if e.started && f.Kind == kind && e.world.last >= e.startAt+f.At {
+			n++
+		}
+	}
+	return n
+}
+
+// reach fails as a call to a generator in this state would.
+func (e *Engine) reach(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("call generator %d: %w", e.index, err)
+	}
+	unlock := e.lock()
+	stalled, restarted, robbed := e.failed(Stall) || e.stalledNow(), e.failed(Restart), e.failed(Robbed)
+	unlock()
+	switch {
+	case stalled:
+		<-ctx.Done()
+		return fmt.Errorf("generator %d does not answer: %w", e.index, ctx.Err())
+	case restarted:
+		return fmt.Errorf("generator %d has another session: %w", e.index, engine.ErrLost)
+	case robbed:
+		return fmt.Errorf("port 0 of generator %d belongs to eve: %w", e.index, engine.ErrTaken)
+	}
+	return nil
+}
+
+func (e *Engine) stalledNow() bool {
+	for _, f := range e.Faults {
+		since := e.world.last - e.startAt - f.At
+		if e.started && f.Kind == StallOnce && since >= 0 && since < 3*time.Second {
+			return true
+		}
+	}
+	return false
+}
+
+// Describe implements engine.Engine.
+func (e *Engine) Describe(ctx context.Context) (engine.Description, error) {
+	if err := e.reach(ctx); err != nil {
+		return engine.Description{}, err
+	}
+	d := engine.Description{Product: "simulated generator", Server: fmt.Sprintf("sim:%d", e.index), Hostname: "memory", CoreCount: 1}
+	for i, l := range e.world.cfg.Links {
+		d.Ports = append(d.Ports, engine.Port{Index: i, Name: l.Name, Driver: "sim", MAC: e.mac(i), Virtual: l.Virtual, Speed: l.Speed,
+			LinkUp: !l.Down, Owner: e.Owner, FlowControl: "off"})
+	}
+	return d, nil
+}
+
+// Claim implements engine.Engine.
+func (e *Engine) Claim(ctx context.Context, ports []int, force bool) error {
+	if err := e.reach(ctx); err != nil {
+		return err
+	}
+	if e.Owner != "" && !force {
+		return fmt.Errorf("port %d belongs to %q: %w", ports[0], e.Owner, engine.ErrTaken)
+	}
+	defer e.lock()()
+	e.claimed = true
+	for _, i := range ports {
+		e.ports[i] = &port{}
+	}
+	return nil
+}
+
+// Address implements engine.Engine.
+func (e *Engine) Address(ctx context.Context, port int, a engine.Addressing) (engine.MAC, error) {
+	if err := e.ready(ctx, port); err != nil {
+		return "", err
+	}
+	switch {
+	case a.NextHopMAC != "":
+		return a.NextHopMAC, nil
+	case e.Unresolved || len(a.NextHop) == 0:
+		return "", fmt.Errorf("port %d: %v: %w", port, a.NextHop, engine.ErrUnresolved)
+	}
+	return deviceMAC(port), nil
+}
+
+// ready fails unless the port can be told something.
+func (e *Engine) ready(ctx context.Context, port int) error {
+	if err := e.reach(ctx); err != nil {
+		return err
+	}
+	defer e.lock()()
+	if !e.claimed || e.ports[port] == nil {
+		return fmt.Errorf("port %d is not claimed: %w", port, engine.ErrRefused)
+	}
+	return nil
+}
+
+// Load implements engine.Engine.
+func (e *Engine) Load(ctx context.Context, port int, streams []stream.Stream) error {
+	if err := e.ready(ctx, port); err != nil {
+		return err
+	}
+	defer e.lock()()
+	if e.ports[port].running {
+		return fmt.Errorf("port %d is transmitting: %w", port, engine.ErrRefused)
+	}
+	e.ports[port].streams = len(streams)
+	return nil
+}
+
+// Release implements engine.Engine.
+func (e *Engine) Release(ctx context.Context) error {
+	if err := e.reach(ctx); err != nil {
+		return err
+	}
+	defer e.lock()()
+	e.claimed, e.ports = false, map[int]*port{}
+	return nil
+}
+
+// Close implements engine.Engine.
+func (*Engine) Close() error { return nil }
+
+// Claimed says that the ports are held.
+func (e *Engine) Claimed() bool {
+	defer e.lock()()
+	return e.claimed
+}
+
+// Running says that some port transmits.
+func (e *Engine) Running() bool {
+	defer e.lock()()
+	for i := range e.ports {
+		if e.sending(i) > 0 {
+			return true
+		}
+	}
+	return false
+}

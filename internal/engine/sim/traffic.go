@@ -1,0 +1,150 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Start implements engine.Engine.
+func (e *Engine) Start(ctx context.Context, loads []engine.PortLoad, duration time.Duration) error {
+	if duration <= 0 {
+		return fmt.Errorf("start without a finite duration: %w", engine.ErrRefused)
+	}
+	if err := e.reach(ctx); err != nil {
+		return err
+	}
+	defer e.lock()()
+	now := e.world.last
+	for _, l := range loads {
+		p := e.ports[l.Port]
+		switch {
+		case p == nil || p.streams == 0:
+			return fmt.Errorf("port %d has no streams: %w", l.Port, engine.ErrRefused)
+		case p.running:
+			return fmt.Errorf("port %d is transmitting: %w", l.Port, engine.ErrRefused)
+		case e.capture != nil:
+			return fmt.Errorf("port %d is in service mode: %w", l.Port, engine.ErrRefused)
+		}
+		p.rate, p.begins, p.ends, p.running = l.Rate, now+e.StartTakes, now+e.StartTakes+duration, true
+	}
+	if !e.started {
+		e.started, e.startAt = true, now
+	}
+	return nil
+}
+
+// Update implements engine.Engine.
+func (e *Engine) Update(ctx context.Context, loads []engine.PortLoad) error {
+	if err := e.reach(ctx); err != nil {
+		return err
+	}
+	defer e.lock()()
+	for _, l := range loads {
+		if p := e.ports[l.Port]; p == nil || !p.running {
+			return fmt.Errorf("port %d is not transmitting: %w", l.Port, engine.ErrRefused)
+		}
+		e.ports[l.Port].rate = l.Rate
+	}
+	return nil
+}
+
+// Stop implements engine.Engine.
+func (e *Engine) Stop(ctx context.Context, ports []int) error {
+	if err := e.reach(ctx); err != nil {
+		return err
+	}
+	defer e.lock()()
+	for _, i := range ports {
+		if p := e.ports[i]; p != nil {
+			p.running = false
+		}
+	}
+	return nil
+}
+
+// Read implements engine.Engine.
+func (e *Engine) Read(ctx context.Context, ports []int) (engine.Reading, error) {
+	if err := e.reach(ctx); err != nil {
+		return engine.Reading{}, err
+	}
+	unlock := e.lock()
+	began := e.world.last
+	e.readings++
+	turn := e.readings
+	unlock()
+	r := engine.Reading{Ports: map[int]engine.PortCounters{}, CPUPercent: -1, At: began}
+	if e.ReadTakes == 0 {
+		defer e.lock()()
+		for _, i := range ports {
+			r.Ports[i] = e.counters(i)
+		}
+		return r, nil
+	}
+	// Ports are read a part of the request after each other, in an order that alternates: the worst that the uncertainty covers.
+	for n := range ports {
+		i := ports[n]
+		if turn%2 == 1 {
+			i = ports[len(ports)-1-n]
+		}
+		unlock := e.lock()
+		r.Ports[i] = e.counters(i)
+		unlock()
+		time.Sleep(e.ReadTakes / time.Duration(len(ports)))
+	}
+	r.At, r.Uncertainty = began+e.ReadTakes/2, e.ReadTakes/2
+	return r, ctx.Err()
+}
+
+// counters are a port's at the present moment; the world is held still.
+func (e *Engine) counters(index int) engine.PortCounters {
+	now := e.world.last
+	c := engine.PortCounters{LinkUp: !e.world.cfg.Links[index].Down, LinkFlaps: int64(2 * e.happened(Flap)), PauseFrames: int64(100 * e.happened(Paused))}
+	for _, f := range e.world.flows {
+		if f.From == index {
+			c.Sent = frames(f.sent[e.index], f.Mix)
+		}
+		if f.To == index {
+			arrived := int64(f.arrived(e.index, now))
+			dropped := e.dropped(f, float64(arrived))
+			c.ReceiveErrors = dropped
+			c.Received = frames(float64(arrived-dropped), f.Mix)
+		}
+	}
+	background := int64(e.world.cfg.Links[index].Background.PerSecond() * now.Seconds())
+	c.Received = c.Received.Add(units.Traffic{Packets: background, Bytes: background * 64})
+	if e.failed(Cleared) {
+		c.Sent, c.Received, c.ReceiveErrors = units.Traffic{Packets: c.Sent.Packets / 2}, units.Traffic{Packets: c.Received.Packets / 2}, 0
+	}
+	return c
+}
+
+// dropped is how many of the frames that reached the port were dropped there. With a threshold, only what arrived while more than
+// that was sent counts; the ledger is kept per flow.
+func (e *Engine) dropped(f *flow, arrived float64) int64 {
+	if e.ReceiveDropsFrom == 0 {
+		return int64(arrived * float64(e.ReceiveDrops) / float64(units.One))
+	}
+	line, above, threshold := f.back[e.index], 0.0, e.ReceiveDropsFrom.PerSecond()
+	for i := 1; i < len(line); i++ {
+		took := (line[i].at - line[i-1].at).Seconds()
+		if passed := line[i].forwarded - line[i-1].forwarded; took > 0 && passed/took > threshold {
+			above += passed
+		}
+	}
+	return int64(min(arrived, above) * float64(e.ReceiveDrops) / float64(units.One))
+}
+
+// frames is so many whole frames of the mix.
+func frames(n float64, mix units.Traffic) units.Traffic {
+	packets := int64(n + 1e-6)
+	return units.Traffic{Packets: packets, Bytes: int64(float64(packets) * float64(mix.Bytes) / float64(mix.Packets))}
+}
+
+// Latency implements engine.Engine: there are no latency streams.
+func (*Engine) Latency(context.Context) (map[uint32]engine.LatencyStats, error) {
+	return map[uint32]engine.LatencyStats{}, nil
+}

@@ -1,0 +1,146 @@
+// Package sim is a generator and a device under test in memory, for tests of what drives an Engine. Time is what Config.Now says:
+// inside a testing/synctest bubble a ten-minute run takes milliseconds. Traffic is a fluid that is computed exactly between changes of
+// rate, and counted in whole frames only where it is read.
+//
+//	generator 0 ─ port 0 ═╗        ╔═ port 1 ─ generator 0
+//	generator 1 ─ port 0 ═╬═ device ╬═ port 1 ─ generator 1
+//	               link "west"      link "east"
+//
+// It is strict about its callers: what a real generator would refuse, or silently do wrong, is an error here.
+package sim
+
+import (
+	"sync"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Config is the world outside the generators.
+type Config struct {
+	// Now is the clock; time.Now inside a bubble.
+	Now        func() time.Time
+	Links      []Link
+	Directions []Direction
+	// Generators is how many there are, each with a port on every link.
+	Generators []Generator
+}
+
+// Link is one wire; its index is the port's index of every generator.
+type Link struct {
+	Name    string
+	Speed   units.BitRate
+	Virtual bool
+	Down    bool
+	// Background is other people's traffic that the generators' ports receive all the time.
+	Background units.PacketRate
+}
+
+// Direction is traffic from one link to another and what the device does to it.
+type Direction struct {
+	From, To int // indexes of links
+	Mix      units.Traffic
+	Device   Device
+}
+
+// Device is how the device treats one direction. The zero value forwards everything at once.
+type Device struct {
+	// Forwarding is "L3" (also when empty), "L2" or "MACRewrite".
+	Forwarding string
+	// Limit is the most it forwards, packets per second; 0 no limit. Burst is how much unused rate is saved up, as time at the limit.
+	Limit units.PacketRate
+	Burst time.Duration
+	// Capacity, where set, is what it forwards of an offered rate, both in packets per second: any curve.
+	Capacity func(offered float64) float64
+	// Delay is how long a frame takes.
+	Delay time.Duration
+	// Loss is the share that it loses at any load.
+	Loss units.Ratio
+
+	// What the path check is to find.
+	Bounced   bool // frames come back on the port that sent them
+	Bypassed  bool // frames reach the other side unchanged
+	KeepsTTL  bool
+	Repeats   bool // each marked frame arrives twice
+	Silent    bool // nothing is forwarded
+	Resolving int  // so many marked frames are dropped before the first is forwarded
+}
+
+// World holds the links, the device and the generators.
+type World struct {
+	cfg Config
+
+	mu         sync.Mutex
+	start      time.Time
+	last       time.Duration // up to where the fluid is computed
+	flows      []*flow
+	generators []*Engine
+}
+
+// New makes a world whose time begins now.
+func New(cfg Config) *World {
+	w := &World{cfg: cfg, start: cfg.Now()}
+	for _, d := range cfg.Directions {
+		w.flows = append(w.flows, newFlow(d, len(cfg.Generators)))
+	}
+	for i, g := range cfg.Generators {
+		w.generators = append(w.generators, &Engine{world: w, index: i, Generator: g, ports: map[int]*port{}})
+	}
+	return w
+}
+
+// Generator is the i-th generator.
+func (w *World) Generator(i int) *Engine { return w.generators[i] }
+
+// Forwarded is what the device really forwarded of a direction so far, frames that are still on their way included: the truth that a
+// measurement is held against.
+func (w *World) Forwarded(direction int) int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.advance()
+	return int64(w.flows[direction].forwarded)
+}
+
+// now is the time since the world began.
+func (w *World) now() time.Duration { return w.cfg.Now().Sub(w.start) }
+
+// advance computes the fluid up to now, piece by piece between the moments at which generators stop by themselves.
+func (w *World) advance() {
+	now := w.now()
+	for w.last < now {
+		next := now
+		for _, g := range w.generators {
+			next = g.nextChange(w.last, next)
+		}
+		for i, f := range w.flows {
+			f.advance(w.last, next, w.rates(i))
+		}
+		w.last = next
+		for _, g := range w.generators {
+			g.expire(next)
+		}
+	}
+}
+
+// rates is what each generator sends of direction i at present, packets per second.
+func (w *World) rates(i int) []float64 {
+	rates := make([]float64, len(w.generators))
+	for g, e := range w.generators {
+		rates[g] = e.sending(w.flows[i].From)
+	}
+	return rates
+}
+
+// deviceMAC is the device's address on a link.
+func deviceMAC(link int) engine.MAC { return mac(0xdd, link) }
+
+// directionFrom is the direction that a link is the source of.
+func (w *World) directionFrom(link int) (Direction, bool) {
+	for _, d := range w.cfg.Directions {
+		if d.From == link {
+			return d, true
+		}
+	}
+	return Direction{}, false
+}

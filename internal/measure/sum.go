@@ -1,0 +1,33 @@
+package measure
+
+import (
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Sum is all directions of one window together. Its share of line rate is of what the receiving links could carry together, and 0
+// where one of them is unknown; lineRates are by link. The window's number is the caller's to fill in.
+func Sum(directions []report.Measured, lineRates map[string]units.BitRate) report.Sum {
+	var s report.Sum
+	var sent, returned, line int64
+	known := true
+	for _, d := range directions {
+		s.Intended, s.Offered, s.Received = plus(s.Intended, d.Intended), plus(s.Offered, d.Offered), plus(s.Received, d.Received)
+		sent, returned = sent+d.Sent.Packets, returned+d.Returned.Packets
+		line += int64(lineRates[d.To])
+		known = known && lineRates[d.To] > 0
+	}
+	s.LossRatio = units.RatioOf(sent-returned, sent)
+	if known {
+		s.LineRatePercent = units.PercentOf(s.Received.Layer1BitsPerSecond, line)
+	}
+	return s
+}
+
+func plus(a, b report.Flow) report.Flow {
+	return report.Flow{
+		PacketsPerSecond:    a.PacketsPerSecond + b.PacketsPerSecond,
+		Layer1BitsPerSecond: a.Layer1BitsPerSecond + b.Layer1BitsPerSecond,
+		Layer2BitsPerSecond: a.Layer2BitsPerSecond + b.Layer2BitsPerSecond,
+	}
+}

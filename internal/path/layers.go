@@ -1,0 +1,147 @@
+package path
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// errNoIP: only IPv4 and IPv6 frames have a TTL to judge and a payload to mark.
+var errNoIP = errors.New("it is neither IPv4 nor IPv6, or cut short: path checks need a whole IP header")
+
+// layers are the offsets of a frame's headers.
+type layers struct {
+	version     int // 4 or 6
+	network     int // the IP header
+	transport   int
+	protocol    byte
+	payload     int
+	end         int // of the IP packet; behind it is padding
+	hasChecksum bool
+}
+
+const (
+	protocolTCP = 6
+	protocolUDP = 17
+)
+
+// layersOf finds the headers behind Ethernet and any VLAN tags (IEEE 802.1Q, 802.1ad).
+func layersOf(frame []byte) (layers, error) {
+	at := 12
+	for {
+		if len(frame) < at+2 {
+			return layers{}, errNoIP
+		}
+		switch binary.BigEndian.Uint16(frame[at:]) {
+		case 0x8100, 0x88a8:
+			at += 4
+		case 0x0800:
+			return ipv4Layers(frame, at+2)
+		case 0x86dd:
+			return ipv6Layers(frame, at+2)
+		default:
+			return layers{}, errNoIP
+		}
+	}
+}
+
+func ipv4Layers(frame []byte, at int) (layers, error) {
+	if len(frame) < at+20 {
+		return layers{}, errNoIP
+	}
+	header := int(frame[at]&0x0f) * 4
+	l := layers{version: 4, network: at, transport: at + header, protocol: frame[at+9], end: at + int(binary.BigEndian.Uint16(frame[at+2:]))}
+	return l.withTransport(frame)
+}
+
+func ipv6Layers(frame []byte, at int) (layers, error) {
+	if len(frame) < at+40 {
+		return layers{}, errNoIP
+	}
+	l := layers{version: 6, network: at, transport: at + 40, protocol: frame[at+6], end: at + 40 + int(binary.BigEndian.Uint16(frame[at+4:]))}
+	return l.withTransport(frame)
+}
+
+// withTransport finds the payload. What is neither UDP nor TCP is marked right behind the IP header.
+func (l layers) withTransport(frame []byte) (layers, error) {
+	l.payload = l.transport
+	switch l.protocol {
+	case protocolUDP:
+		l.payload += 8
+		l.hasChecksum = true
+	case protocolTCP:
+		if len(frame) < l.transport+20 {
+			return layers{}, errNoIP
+		}
+		l.payload += int(frame[l.transport+12]>>4) * 4
+		l.hasChecksum = true
+	}
+	if l.payload > len(frame) {
+		return layers{}, errNoIP
+	}
+	l.end = max(min(l.end, len(frame)), l.payload)
+	return l, nil
+}
+
+func (l layers) ttlOffset() int {
+	if l.version == 6 {
+		return l.network + 7
+	}
+	return l.network + 8
+}
+
+func (l layers) setTTL(frame []byte, ttl byte) { frame[l.ttlOffset()] = ttl }
+
+// mend writes the lengths that follow from the frame's end, and the checksums.
+func (l layers) mend(frame []byte) {
+	be := binary.BigEndian
+	if l.version == 4 {
+		be.PutUint16(frame[l.network+2:], uint16(l.end-l.network))
+		be.PutUint16(frame[l.network+10:], 0)
+		be.PutUint16(frame[l.network+10:], checksum(sum(frame[l.network:l.transport])))
+	} else {
+		be.PutUint16(frame[l.network+4:], uint16(l.end-l.transport))
+	}
+	if l.protocol == protocolUDP {
+		be.PutUint16(frame[l.transport+4:], uint16(l.end-l.transport))
+	}
+	if l.hasChecksum {
+		l.mendTransport(frame)
+	}
+}
+
+// mendTransport computes the UDP or TCP checksum over the pseudo header (RFC 768, RFC 9293, RFC 8200).
+func (l layers) mendTransport(frame []byte) {
+	at := l.transport + 6
+	if l.protocol == protocolTCP {
+		at = l.transport + 16
+	}
+	addresses := frame[l.network+12 : l.network+20]
+	if l.version == 6 {
+		addresses = frame[l.network+8 : l.network+40]
+	}
+	binary.BigEndian.PutUint16(frame[at:], 0)
+	c := checksum(sum(addresses) + uint64(l.protocol) + uint64(l.end-l.transport) + sum(frame[l.transport:l.end]))
+	if c == 0 && l.protocol == protocolUDP {
+		c = 0xffff // zero would mean none
+	}
+	binary.BigEndian.PutUint16(frame[at:], c)
+}
+
+// sum adds 16-bit words (RFC 1071).
+func sum(b []byte) uint64 {
+	var s uint64
+	for ; len(b) >= 2; b = b[2:] {
+		s += uint64(binary.BigEndian.Uint16(b))
+	}
+	if len(b) == 1 {
+		s += uint64(b[0]) << 8
+	}
+	return s
+}
+
+func checksum(s uint64) uint16 {
+	for s > 0xffff {
+		s = s>>16 + s&0xffff
+	}
+	return ^uint16(s)
+}

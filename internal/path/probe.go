@@ -1,0 +1,162 @@
+// Package path proves, before any load, that frames take the way they are meant to take: it marks a few frames of each direction, and
+// judges what came back where. It builds and judges bytes; sending and capturing them is the runner's.
+//
+//	generator west ──▶ device ──▶ generator east     proven
+//	generator west ◀─┐                               bounced: a looped cable, or the wrong port
+//	generator west ──┴────────── generator east      bypassed: nothing changed MAC and TTL
+//
+// A rate measured over an unproven path is a number about something else.
+package path
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+)
+
+// TTL is the time to live (hop limit) that marked frames leave with.
+const TTL = 64
+
+// MostProbes is how many frames of a generator and direction are worth sending.
+const MostProbes = 8
+
+// tokenLength is enough for a token never to occur by chance: a magic word, the run's seed, the frame's number.
+const tokenLength = 16
+
+// magic begins every token.
+const magic = "LRPC"
+
+// Token marks one frame of one run; it is carried in the payload and survives forwarding.
+type Token [tokenLength]byte
+
+// NewToken is the token of frame number n in the run with this seed.
+func NewToken(seed uint64, n uint32) Token {
+	t := Token{}
+	copy(t[:], magic)
+	binary.BigEndian.PutUint64(t[4:], seed)
+	binary.BigEndian.PutUint32(t[12:], n)
+	return t
+}
+
+// Lane is a direction as one generator takes part in it: its two ports, and the MACs on the way.
+type Lane struct {
+	Generator      string
+	Send, Receive  int        // port indexes
+	SenderMAC      engine.MAC // of the sending port
+	NextHopMAC     engine.MAC // where frames are addressed
+	ReceiverMAC    engine.MAC // of the receiving port
+	DeviceMACAtEnd engine.MAC // the device's MAC on the receiving link; "" unknown
+}
+
+// Probe is one marked frame, without FCS, on its lane.
+type Probe struct {
+	Lane  Lane
+	Token Token
+	Frame []byte
+}
+
+// Probes marks up to MostProbes templates (frames without FCS, as the lane's streams send them) for the lane, numbered from first.
+func Probes(lane Lane, templates [][]byte, seed uint64, first uint32) ([]Probe, error) {
+	var probes []Probe
+	for i, template := range templates[:min(len(templates), MostProbes)] {
+		p := Probe{Lane: lane, Token: NewToken(seed, first+uint32(i))}
+		frame, err := mark(template, lane, p.Token)
+		if err != nil {
+			return nil, fmt.Errorf("mark frame %d of generator %s: %w", i+1, lane.Generator, err)
+		}
+		p.Frame = frame
+		probes = append(probes, p)
+	}
+	return probes, nil
+}
+
+// mark writes MACs, TTL and token into a copy of the template, and mends lengths and checksums.
+func mark(template []byte, lane Lane, token Token) ([]byte, error) {
+	l, err := layersOf(template)
+	if err != nil {
+		return nil, err
+	}
+	frame := slices.Clone(template[:l.payload])
+	if room := l.end - l.payload; room > tokenLength {
+		frame = append(frame, template[l.payload:l.end]...)
+	} else {
+		frame = append(frame, make([]byte, tokenLength)...)
+	}
+	copy(frame[l.payload:], token[:])
+	l.end = len(frame)
+	destination, err := octets(lane.NextHopMAC)
+	if err != nil {
+		return nil, fmt.Errorf("next hop: %w", err)
+	}
+	source, err := octets(lane.SenderMAC)
+	if err != nil {
+		return nil, fmt.Errorf("port %d: %w", lane.Send, err)
+	}
+	copy(frame, slices.Concat(destination, source))
+	l.setTTL(frame, TTL)
+	l.mend(frame)
+	return pad(frame), nil
+}
+
+// Learning is a broadcast frame without FCS of the local experimental EtherType (IEEE 802) from this MAC: bridges learn from it where
+// the port is, and nobody answers.
+func Learning(source engine.MAC) ([]byte, error) {
+	mac, err := octets(source)
+	if err != nil {
+		return nil, err
+	}
+	return pad(slices.Concat([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, mac, []byte{0x88, 0xb5})), nil
+}
+
+// pad brings a frame to Ethernet's least size without FCS.
+func pad(frame []byte) []byte {
+	const least = 60
+	if len(frame) >= least {
+		return frame
+	}
+	return append(frame, make([]byte, least-len(frame))...)
+}
+
+// carries says that the captured bytes hold the token.
+func carries(captured []byte, token Token) bool { return bytes.Contains(captured, token[:]) }
+
+// macs are the frame's addresses.
+func macs(frame []byte) (destination, source engine.MAC) {
+	if len(frame) < 12 {
+		return "", ""
+	}
+	return notation(frame[0:6]), notation(frame[6:12])
+}
+
+// octets reads the usual notation, 02:00:00:00:00:01.
+func octets(mac engine.MAC) ([]byte, error) {
+	b, err := hex.DecodeString(strings.ReplaceAll(string(mac), ":", ""))
+	if err != nil || len(b) != 6 {
+		return nil, fmt.Errorf("%q is no Ethernet address", mac)
+	}
+	return b, nil
+}
+
+func notation(b []byte) engine.MAC {
+	var s []string
+	for _, octet := range b {
+		s = append(s, hex.EncodeToString([]byte{octet}))
+	}
+	return engine.MAC(strings.Join(s, ":"))
+}
+
+// Marked counts the frames that carry any token, duplicates and strays included.
+func Marked(seen []Seen) int {
+	n := 0
+	for _, s := range seen {
+		if bytes.Contains(s.Bytes, []byte(magic)) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,40 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// pathError is a direction whose path is not proven.
+type pathError struct{ check report.PathCheck }
+
+func (e *pathError) Error() string {
+	return fmt.Sprintf("the path %s→%s is not proven: %s", e.check.From, e.check.To, e.check.Message)
+}
+
+// endingOf is how a run that ended with this error ended, as one sentence. Who ended the context is asked first: what engines say then
+// follows from it.
+func endingOf(ctx context.Context, err error, driving bool) (report.Ending, string) {
+	var path *pathError
+	switch {
+	case err == nil:
+		return report.Completed, ""
+	case errors.Is(context.Cause(ctx), errDeadline):
+		return report.DeadlineExceeded, "the run took longer than activeDeadline; give it more time, or shorten the ramp"
+	case ctx.Err() != nil:
+		return report.Interrupted, "interrupted; what was measured until then is kept"
+	case errors.As(err, &path):
+		return report.PathNotProven, path.Error()
+	case errors.Is(err, engine.ErrTaken) && driving:
+		return report.GeneratorLost, fmt.Sprintf("%v; what it did then is not measured: make sure that nobody else uses the generator, and run again", err)
+	case errors.Is(err, engine.ErrTaken):
+		return report.Failed, fmt.Sprintf("%v; wait until it is free, or take it by force", err)
+	case errors.Is(err, engine.ErrLost), errors.Is(err, errSilent):
+		return report.GeneratorLost, fmt.Sprintf("%v; look at the generator's log, then run again", err)
+	}
+	return report.Failed, err.Error()
+}

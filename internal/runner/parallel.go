@@ -1,0 +1,50 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// The bounds of calls to a generator.
+const (
+	callTimeout    = 15 * time.Second // one call that changes something
+	resolveTimeout = 20 * time.Second // addressing, which waits for neighbours
+	stopTimeout    = 5 * time.Second  // stopping and releasing, also after the run's context has ended
+)
+
+// each calls f for every generator at once, each with a deadline of its own, and joins what went wrong under the generators' names.
+func (r *run) each(ctx context.Context, timeout time.Duration, doing string, f func(ctx context.Context, g int) error) error {
+	errs := make([]error, len(r.gens))
+	var wg sync.WaitGroup
+	for g := range r.gens {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, timeout)
+			defer cancel()
+			if err := f(ctx, g); err != nil {
+				errs[g] = fmt.Errorf("%s generator %s: %w", doing, r.gens[g].Name, err)
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// afterwards is a context for cleaning up: it lives on when ctx has ended, but not for long.
+func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+}
+
+// sleepUntil waits for a moment or the end of ctx.
+func sleepUntil(ctx context.Context, moment time.Time) error {
+	timer := time.NewTimer(time.Until(moment))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,211 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// matchGenerators puts the generators into the Plan's order.
+func (r *run) matchGenerators(context.Context) error {
+	r.tell(func(p *Progress) { p.Phase, p.Message = Preparing, "asking the generators what they are" })
+	for _, planned := range r.plan.Generators {
+		i := slices.IndexFunc(r.given, func(g Generator) bool { return g.Name == planned.Name })
+		if i < 0 {
+			return fmt.Errorf("the plan's generator %s is not there", planned.Name)
+		}
+		for _, port := range planned.Ports {
+			if _, found := r.given[i].PortOfLink[port.Link]; !found {
+				return fmt.Errorf("generator %s has no port on link %s", planned.Name, port.Link)
+			}
+		}
+		r.gens = append(r.gens, r.given[i])
+	}
+	if len(r.gens) == 0 || len(r.plan.Directions) == 0 {
+		return fmt.Errorf("the plan has %d generators and %d directions: there is nothing to measure", len(r.gens), len(r.plan.Directions))
+	}
+	return nil
+}
+
+// describe asks every generator what it is.
+func (r *run) describe(ctx context.Context) error {
+	r.described = make([]engine.Description, len(r.gens))
+	err := r.each(ctx, callTimeout, "describe", func(ctx context.Context, g int) (err error) {
+		r.described[g], err = r.gens[g].Engine.Describe(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for g := range r.gens {
+		d := r.described[g]
+		entry := report.Generator{Name: r.gens[g].Name, Product: d.Product, Server: d.Server, Hostname: d.Hostname, CPUModel: d.CPUModel, Cores: d.CoreCount}
+		for _, planned := range r.plan.Generators[g].Ports {
+			port, err := r.port(g, planned.Link)
+			if err != nil {
+				return err
+			}
+			entry.Ports = append(entry.Ports, report.GeneratorPort{Link: planned.Link, Index: port.Index, Name: port.Name, Driver: port.Driver,
+				MAC: string(port.MAC), FlowControl: port.FlowControl})
+		}
+		r.rep.Generators = append(r.rep.Generators, entry)
+		r.note("generator %s: %s at %s", entry.Name, entry.Product, entry.Server)
+	}
+	return nil
+}
+
+// port is what a generator said of its port on a link.
+func (r *run) port(g int, link string) (engine.Port, error) {
+	index := r.gens[g].PortOfLink[link]
+	for _, p := range r.described[g].Ports {
+		if p.Index == index {
+			return p, nil
+		}
+	}
+	return engine.Port{}, fmt.Errorf("generator %s has no port %d for link %s: it has %d ports", r.gens[g].Name, index, link, len(r.described[g].Ports))
+}
+
+// ports are all of a generator's ports that the plan uses, in ascending order.
+func (r *run) ports(g int) []int {
+	var ports []int
+	for _, p := range r.plan.Generators[g].Ports {
+		ports = append(ports, r.gens[g].PortOfLink[p.Link])
+	}
+	slices.Sort(ports)
+	return ports
+}
+
+// claim takes all ports of all generators. What was claimed, or may have been, is released at the end in any case.
+func (r *run) claim(ctx context.Context) error {
+	r.tell(func(p *Progress) { p.Message = "taking the ports" })
+	r.claimed = make([]bool, len(r.gens))
+	return r.each(ctx, callTimeout, "claim the ports of", func(ctx context.Context, g int) error {
+		err := r.gens[g].Engine.Claim(ctx, r.ports(g), r.opts.Force)
+		r.claimed[g] = !errors.Is(err, engine.ErrTaken)
+		return err
+	})
+}
+
+// address gives every port its addresses and finds its next hop.
+func (r *run) address(ctx context.Context) error {
+	r.tell(func(p *Progress) { p.Message = "finding the device's addresses" })
+	r.nextHops = make([]map[string]engine.MAC, len(r.gens))
+	err := r.each(ctx, resolveTimeout, "address", func(ctx context.Context, g int) error {
+		r.nextHops[g] = map[string]engine.MAC{}
+		for _, planned := range r.plan.Generators[g].Ports {
+			a, err := r.addressing(g, planned)
+			if err != nil {
+				return err
+			}
+			mac, err := r.gens[g].Engine.Address(ctx, r.gens[g].PortOfLink[planned.Link], a)
+			if err != nil {
+				return fmt.Errorf("link %s, next hop %s: %w", planned.Link, hops(a), err)
+			}
+			r.nextHops[g][planned.Link] = mac
+		}
+		return nil
+	})
+	for g := range r.rep.Generators {
+		for i := range r.rep.Generators[g].Ports {
+			port := &r.rep.Generators[g].Ports[i]
+			port.NextHopMAC = string(r.nextHops[g][port.Link])
+		}
+	}
+	return err
+}
+
+// forwarding is how frames are addressed and come back; without a device they come back as they were sent.
+func (r *run) forwarding() plan.Forwarding {
+	if r.plan.DUT.Type == "Loopback" {
+		return plan.L2
+	}
+	return r.plan.DUT.Forwarding
+}
+
+// addressing is a port's side of its link. Where the device forwards frames unchanged, the next hop is the generator's own far port.
+func (r *run) addressing(g int, port plan.GeneratorPort) (engine.Addressing, error) {
+	a := engine.Addressing{Local: port.Addresses, VLAN: port.VLAN}
+	if r.forwarding() == plan.L2 {
+		far, err := r.port(g, r.peerOf(port.Link))
+		a.NextHopMAC = far.MAC
+		return a, err
+	}
+	link := r.link(port.Link)
+	for _, prefix := range link.DUT.Addresses {
+		a.NextHop = append(a.NextHop, prefix.Addr())
+	}
+	a.NextHopMAC = r.gens[g].NextHopMAC[port.Link]
+	if a.NextHopMAC == "" {
+		a.NextHopMAC = engine.MAC(strings.ToLower(link.DUT.MAC))
+	}
+	if a.NextHopMAC == "" && len(a.NextHop) == 0 {
+		return a, fmt.Errorf("link %s: neither address nor MAC of the device is known: set dut.address or dut.macAddress", port.Link)
+	}
+	return a, nil
+}
+
+// peerOf is the link that a link exchanges frames with: where it sends to, else where it receives from, else itself.
+func (r *run) peerOf(link string) string {
+	for _, d := range r.plan.Directions {
+		if d.From == link {
+			return d.To
+		}
+	}
+	for _, d := range r.plan.Directions {
+		if d.To == link {
+			return d.From
+		}
+	}
+	return link
+}
+
+func (r *run) link(name string) plan.Link {
+	for _, l := range r.plan.Links {
+		if l.Name == name {
+			return l
+		}
+	}
+	return plan.Link{Name: name}
+}
+
+// hops are the addresses that were asked for, for people.
+func hops(a engine.Addressing) string {
+	if len(a.NextHop) == 0 {
+		return string(a.NextHopMAC)
+	}
+	var names []string
+	for _, h := range a.NextHop {
+		names = append(names, netip.Addr.String(h))
+	}
+	return strings.Join(names, ", ")
+}
+
+// load gives every sending port its streams.
+func (r *run) load(ctx context.Context) error {
+	return r.each(ctx, callTimeout, "load streams on", func(ctx context.Context, g int) error {
+		for _, d := range r.plan.Directions {
+			port := r.planned(g, d.From)
+			if err := r.gens[g].Engine.Load(ctx, r.gens[g].PortOfLink[d.From], port.Streams); err != nil {
+				return fmt.Errorf("link %s: %w", d.From, err)
+			}
+		}
+		return nil
+	})
+}
+
+// planned is the Plan's port of a generator on a link.
+func (r *run) planned(g int, link string) plan.GeneratorPort {
+	for _, p := range r.plan.Generators[g].Ports {
+		if p.Link == link {
+			return p
+		}
+	}
+	return plan.GeneratorPort{Link: link}
+}

@@ -1,0 +1,219 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/path"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/profile"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// The bounds of a path check.
+const (
+	proveAttempts = 3                      // a device that is still resolving drops the first frames
+	proveWait     = 2 * time.Second        // for the frames of one attempt
+	provePoll     = 50 * time.Millisecond  // between two looks at the capture
+	proveLinger   = 300 * time.Millisecond // after the last expected frame, for what should not come
+)
+
+// provePaths sends marked frames, one direction at a time, and looks where they come out. All directions are tried, so that the Report
+// shows them all.
+func (r *run) provePaths(ctx context.Context) error {
+	var failed *pathError
+	for i, d := range r.plan.Directions {
+		r.tell(func(p *Progress) {
+			p.Phase, p.Message = Proving, fmt.Sprintf("sending marked frames from %s to %s", d.From, d.To)
+		})
+		check, err := r.provePath(ctx, i)
+		if err != nil {
+			return fmt.Errorf("prove the path %s→%s: %w", d.From, d.To, err)
+		}
+		r.rep.Path = append(r.rep.Path, check)
+		r.note("path %s→%s: %s", d.From, d.To, check.Message)
+		if !check.Proven && failed == nil {
+			failed = &pathError{check}
+		}
+	}
+	if failed != nil {
+		return failed
+	}
+	return nil
+}
+
+func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, error) {
+	for attempt := 1; ; attempt++ {
+		probes, err := r.probes(direction, attempt)
+		if err != nil {
+			return report.PathCheck{}, err
+		}
+		seen, err := r.sendAndSee(ctx, probes)
+		if err != nil {
+			return report.PathCheck{}, err
+		}
+		check, again := path.Judge(r.plan.Directions[direction], r.forwarding(), probes, seen)
+		if attempt > 1 && check.Proven {
+			check.Message += fmt.Sprintf(" (attempt %d; before, frames were missing)", attempt)
+		}
+		if check.Proven || !again || attempt == proveAttempts {
+			return check, nil
+		}
+		if err := sleepUntil(ctx, time.Now().Add(time.Second)); err != nil {
+			return check, err
+		}
+	}
+}
+
+// probes marks the first frames of each generator's streams of a direction.
+func (r *run) probes(direction, attempt int) ([]path.Probe, error) {
+	d := r.plan.Directions[direction]
+	var probes []path.Probe
+	for g := range r.gens {
+		lane, err := r.lane(g, d)
+		if err != nil {
+			return nil, err
+		}
+		first := uint32(direction*1_000_000 + attempt*10_000 + g*path.MostProbes)
+		more, err := path.Probes(lane, templates(r.planned(g, d.From)), uint64(r.started.UnixNano()), first)
+		if err != nil {
+			return nil, err
+		}
+		probes = append(probes, more...)
+	}
+	return probes, nil
+}
+
+func (r *run) lane(g int, d plan.Direction) (path.Lane, error) {
+	send, err := r.port(g, d.From)
+	if err != nil {
+		return path.Lane{}, err
+	}
+	receive, err := r.port(g, d.To)
+	return path.Lane{Generator: r.gens[g].Name, Send: send.Index, Receive: receive.Index, SenderMAC: send.MAC, ReceiverMAC: receive.MAC,
+		NextHopMAC: r.nextHops[g][d.From], DeviceMACAtEnd: r.nextHops[g][d.To]}, err
+}
+
+// templates are the first frames of a port's streams; of a stream that can't be foretold, its template.
+func templates(port plan.GeneratorPort) [][]byte {
+	var frames [][]byte
+	if len(port.Streams) == 0 {
+		return nil
+	}
+	each := max(1, path.MostProbes/len(port.Streams))
+	for _, s := range port.Streams {
+		first, err := profile.FirstFrames(s, each)
+		if err != nil {
+			first = [][]byte{s.Packet.Binary}
+		}
+		frames = append(frames, first...)
+	}
+	return frames[:min(len(frames), path.MostProbes)]
+}
+
+// sendAndSee captures on all ports of all generators while the probes are sent.
+func (r *run) sendAndSee(ctx context.Context, probes []path.Probe) (seen []path.Seen, err error) {
+	captures := make([]engine.Capture, len(r.gens))
+	defer func() { err = errors.Join(err, r.endCaptures(ctx, captures)) }()
+	err = r.each(ctx, callTimeout, "capture on", func(ctx context.Context, g int) (err error) {
+		captures[g], err = r.gens[g].Engine.Capture(ctx, r.ports(g))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.teach(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.inject(ctx, probes); err != nil {
+		return nil, err
+	}
+	return r.see(ctx, captures, len(probes))
+}
+
+func (r *run) endCaptures(ctx context.Context, captures []engine.Capture) error {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	return r.each(ctx, stopTimeout, "end the capture on", func(ctx context.Context, g int) error {
+		if captures[g] == nil {
+			return nil
+		}
+		return captures[g].Close(ctx)
+	})
+}
+
+// teach shows a bridge where every port is, with one broadcast frame each (RFC 2544 section 23), so that it does not flood ours.
+func (r *run) teach(ctx context.Context) error {
+	if r.forwarding() != plan.L2 {
+		return nil
+	}
+	return r.each(ctx, callTimeout, "send a learning frame from", func(ctx context.Context, g int) error {
+		for _, planned := range r.plan.Generators[g].Ports {
+			port, err := r.port(g, planned.Link)
+			if err != nil {
+				return err
+			}
+			frame, err := path.Learning(port.MAC)
+			if err != nil {
+				return err
+			}
+			if err := r.gens[g].Engine.Inject(ctx, port.Index, [][]byte{frame}); err != nil {
+				return fmt.Errorf("link %s: %w", planned.Link, err)
+			}
+		}
+		return nil
+	})
+}
+
+func (r *run) inject(ctx context.Context, probes []path.Probe) error {
+	return r.each(ctx, callTimeout, "send marked frames from", func(ctx context.Context, g int) error {
+		var frames [][]byte
+		port := 0
+		for _, p := range probes {
+			if p.Lane.Generator == r.gens[g].Name {
+				frames, port = append(frames, p.Frame), p.Lane.Send
+			}
+		}
+		if len(frames) == 0 {
+			return nil
+		}
+		return r.gens[g].Engine.Inject(ctx, port, frames)
+	})
+}
+
+// see collects what the captures hold until as many marked frames as were sent have come and a moment more, or the wait is over.
+func (r *run) see(ctx context.Context, captures []engine.Capture, expected int) ([]path.Seen, error) {
+	var seen []path.Seen
+	for end, complete := time.Now().Add(proveWait), false; time.Now().Before(end); {
+		got, err := r.fetch(ctx, captures)
+		if err != nil {
+			return nil, err
+		}
+		seen = append(seen, got...)
+		if !complete && path.Marked(seen) >= expected {
+			complete, end = true, time.Now().Add(proveLinger)
+		}
+		if err := sleepUntil(ctx, time.Now().Add(provePoll)); err != nil {
+			return nil, err
+		}
+	}
+	return seen, nil
+}
+
+func (r *run) fetch(ctx context.Context, captures []engine.Capture) ([]path.Seen, error) {
+	got := make([][]engine.CapturedFrame, len(r.gens))
+	err := r.each(ctx, callTimeout, "fetch captured frames from", func(ctx context.Context, g int) (err error) {
+		got[g], err = captures[g].Fetch(ctx)
+		return err
+	})
+	var seen []path.Seen
+	for g, frames := range got {
+		for _, f := range frames {
+			seen = append(seen, path.Seen{Generator: r.gens[g].Name, Port: f.Port, Bytes: f.Bytes})
+		}
+	}
+	return seen, err
+}

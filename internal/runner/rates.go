@@ -1,0 +1,115 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// resolveRates finds each link's line rate, and what warm-up and target mean in packets per second for each direction.
+func (r *run) resolveRates(context.Context) error {
+	for _, l := range r.plan.Links {
+		rate, source := r.lineRate(l)
+		if rate > 0 {
+			r.lineRates[l.Name] = rate
+			r.rep.LineRates = append(r.rep.LineRates, report.LineRate{Link: l.Name, BitsPerSecond: rate, Source: source})
+		}
+	}
+	for _, d := range r.plan.Directions {
+		target, err := r.packetRate("ramp.targetRate", r.plan.Procedure.Ramp.TargetRate, d)
+		if err != nil {
+			return err
+		}
+		warmup := target
+		if r.plan.Procedure.Ramp.WarmupDuration > 0 {
+			if warmup, err = r.packetRate("ramp.warmupRate", r.plan.Procedure.Ramp.WarmupRate, d); err != nil {
+				return err
+			}
+		}
+		r.targets, r.warmups = append(r.targets, target), append(r.warmups, warmup)
+		r.note("%s→%s: target %s, line rate %s", d.From, d.To, target.FormatSI(), lineText(r.lineRates[d.To]))
+	}
+	r.prepareMeasure()
+	return nil
+}
+
+func lineText(rate units.BitRate) string {
+	if rate == 0 {
+		return "unknown"
+	}
+	return rate.FormatSI()
+}
+
+// lineRate is the spec's, else the slowest of the generators' physical ports'; 0 unknown.
+func (r *run) lineRate(l plan.Link) (rate units.BitRate, source string) {
+	if l.LineRate > 0 {
+		return l.LineRate, "spec"
+	}
+	for g := range r.gens {
+		p, err := r.port(g, l.Name)
+		if err != nil || p.Virtual || p.Speed <= 0 {
+			return 0, ""
+		}
+		if rate == 0 || p.Speed < rate {
+			rate = p.Speed
+		}
+	}
+	return rate, "port"
+}
+
+// packetRate is a rate of the procedure for one direction. 100 % is what the slower of the two links carries; more than that is refused.
+func (r *run) packetRate(field string, rate units.Rate, d plan.Direction) (units.PacketRate, error) {
+	slower, line := r.slower(d)
+	v, err := rate.PacketRateOf(d.Mix, line)
+	if err != nil {
+		return 0, fmt.Errorf("%s for %s→%s: %w", field, d.From, d.To, err)
+	}
+	if most := units.LinePacketRate(d.Mix, line); line > 0 && v > most {
+		return 0, fmt.Errorf("%s for %s→%s: %s is %s, more than link %s carries (%s of this traffic at %s): ask for at most 100%%",
+			field, d.From, d.To, rate, v.FormatSI(), slower, most.FormatSI(), line)
+	}
+	return v, nil
+}
+
+// slower is the slower of a direction's links whose rate is known.
+func (r *run) slower(d plan.Direction) (string, units.BitRate) {
+	from, to := r.lineRates[d.From], r.lineRates[d.To]
+	if to > 0 && (from == 0 || to < from) {
+		return d.To, to
+	}
+	return d.From, from
+}
+
+// prepareMeasure says whose counters a direction's are.
+func (r *run) prepareMeasure() {
+	r.setup = measure.Setup{MaxLossRatio: r.plan.Procedure.MaxLossRatio}
+	for _, d := range r.plan.Directions {
+		m := measure.Direction{From: d.From, To: d.To, Mix: d.Mix, LineRate: r.lineRates[d.To]}
+		for g := range r.gens {
+			m.Pairs = append(m.Pairs, measure.Pair{Generator: g, Send: r.gens[g].PortOfLink[d.From], Receive: r.gens[g].PortOfLink[d.To]})
+		}
+		r.setup.Directions = append(r.setup.Directions, m)
+	}
+}
+
+// loads are what each generator's ports are to send so that each direction sends its rate: shares that add up to it exactly.
+func (r *run) loads(rates []units.PacketRate) [][]engine.PortLoad {
+	loads := make([][]engine.PortLoad, len(r.gens))
+	for i, d := range r.plan.Directions {
+		weights := make([]int64, len(r.gens))
+		for g := range r.gens {
+			weights[g] = r.planned(g, d.From).Share
+		}
+		for g, part := range rates[i].Apportion(weights...) {
+			if weights[g] > 0 {
+				loads[g] = append(loads[g], engine.PortLoad{Port: r.gens[g].PortOfLink[d.From], Rate: part})
+			}
+		}
+	}
+	return loads
+}

@@ -1,0 +1,113 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// The bounds of reading counters: together shorter than the ten seconds after which a generator stops without a heartbeat.
+const (
+	readTimeout  = 2 * time.Second
+	readAttempts = 3
+)
+
+// errSilent: a generator did not answer as often as it was asked.
+var errSilent = errors.New("it does not answer")
+
+// read takes one reading of every generator, all at the same time. Reading changes nothing, so it is tried again where the answer was
+// not decisive; a window that was held up by that says so itself.
+func (r *run) read(ctx context.Context) ([]engine.Reading, error) {
+	readings := make([]engine.Reading, len(r.gens))
+	err := r.each(ctx, readAttempts*readTimeout, "read the counters of", func(ctx context.Context, g int) (err error) {
+		readings[g], err = r.readOne(ctx, g)
+		return err
+	})
+	if err == nil {
+		return readings, nil
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return nil, err
+}
+
+func (r *run) readOne(ctx context.Context, g int) (engine.Reading, error) {
+	var last error
+	for range readAttempts {
+		attempt, cancel := context.WithTimeout(ctx, readTimeout)
+		reading, err := r.gens[g].Engine.Read(attempt, r.ports(g))
+		cancel()
+		if err == nil || errors.Is(err, engine.ErrLost) || errors.Is(err, engine.ErrTaken) {
+			return reading, err
+		}
+		last = err
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return engine.Reading{}, fmt.Errorf("%w (%d attempts): %w", errSilent, readAttempts, last)
+}
+
+// silence is how long background traffic is listened to.
+const silence = time.Second
+
+// listen reads what the ports receive while nothing is sent. It is reported, and how much loss it may hide is part of each judgement.
+func (r *run) listen(ctx context.Context) error {
+	r.tell(func(p *Progress) { p.Phase, p.Message = Listening, "listening for background traffic" })
+	first, err := r.read(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.linksUp(first); err != nil {
+		return err
+	}
+	if err := sleepUntil(ctx, time.Now().Add(silence)); err != nil {
+		return err
+	}
+	last, err := r.read(ctx)
+	if err != nil {
+		return err
+	}
+	for g := range r.gens {
+		for _, planned := range r.plan.Generators[g].Ports {
+			r.heard(g, planned.Link, first[g], last[g])
+		}
+	}
+	return nil
+}
+
+// heard reports the background traffic of one port, and charges it to the direction that comes back there.
+func (r *run) heard(g int, link string, first, last engine.Reading) {
+	port := r.gens[g].PortOfLink[link]
+	took := last.At - first.At
+	received := last.Ports[port].Received.Sub(first.Ports[port].Received)
+	rate := units.PacketRateOver(received.Packets, int64(took))
+	r.rep.Silence = append(r.rep.Silence, report.Silence{Link: link, Generator: r.gens[g].Name, Received: received, Duration: plan.Duration(took),
+		PacketsPerSecond: rate.Whole()})
+	if rate > 0 {
+		r.note("background traffic on %s of generator %s: %s", link, r.gens[g].Name, rate.FormatSI())
+	}
+	for i := range r.setup.Directions {
+		if d := &r.setup.Directions[i]; d.To == link {
+			d.Background += rate
+		}
+	}
+}
+
+func (r *run) linksUp(readings []engine.Reading) error {
+	for g := range r.gens {
+		for _, planned := range r.plan.Generators[g].Ports {
+			if port := r.gens[g].PortOfLink[planned.Link]; !readings[g].Ports[port].LinkUp {
+				return fmt.Errorf("link %s: port %d of generator %s has no link: check the cable, and that the device's port is up", planned.Link, port, r.gens[g].Name)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package runner_test
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine/sim"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+const kpps = 1000 * units.PacketPerSecond
+
+// scenario is a plan and the world that it is carried out in. Options change what matters to a case.
+type scenario struct {
+	plan    plan.Plan
+	world   sim.Config
+	options runner.Options
+	ctx     func(context.Context) context.Context
+	// seen is the world afterwards.
+	seen *sim.World
+}
+
+type option func(*scenario)
+
+// scene is IMIX both ways through a device that forwards 10 kpps a direction, asked for up to 20 kpps in 20 steps of 2 s.
+func scene(options ...option) *scenario {
+	imix := units.Traffic{Packets: 48, Bytes: 17368}
+	device := sim.Device{Limit: 10 * kpps, Burst: 10 * time.Millisecond}
+	s := &scenario{
+		plan: plan.Plan{
+			Version: plan.Version, Test: plan.Test{Name: "scene", Product: "sim", Loadtest: "imix"}, Engine: "TRex",
+			DUT:        plan.DUT{Type: "Device", Forwarding: plan.L3},
+			Directions: []plan.Direction{{From: "west", To: "east", Mix: imix}, {From: "east", To: "west", Mix: imix}},
+			Procedure: plan.Procedure{Type: "Ramp", MaxLossRatio: units.One / 1000, Ramp: plan.Ramp{
+				WarmupRate: rate("1kpps"), WarmupDuration: seconds(3), TargetRate: rate("20kpps"), RampDuration: seconds(40), StepDuration: seconds(2),
+				Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200, ConfirmDuration: seconds(10), StopAtSaturation: true,
+			}},
+		},
+		world: sim.Config{
+			Now:        time.Now,
+			Links:      []sim.Link{{Name: "west", Speed: 10 * units.Gbps}, {Name: "east", Speed: 10 * units.Gbps}},
+			Directions: []sim.Direction{{From: 0, To: 1, Mix: imix, Device: device}, {From: 1, To: 0, Mix: imix, Device: device}},
+			Generators: []sim.Generator{{}},
+		},
+		ctx: func(ctx context.Context) context.Context { return ctx },
+	}
+	for i, name := range []string{"west", "east"} {
+		s.plan.Links = append(s.plan.Links, plan.Link{Name: name, DUT: plan.DUTEnd{
+			Addresses: []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, byte(i), 1}), 24)}}})
+	}
+	for _, o := range options {
+		o(s)
+	}
+	for g := range s.world.Generators {
+		s.plan.Generators = append(s.plan.Generators, replica(g, len(s.world.Generators)))
+	}
+	return s
+}
+
+// replica is generator g of n: its own addresses and an equal share.
+func replica(g, n int) plan.Generator {
+	generator := plan.Generator{Name: "g" + string(rune('0'+g))}
+	for i, link := range []string{"west", "east"} {
+		generator.Ports = append(generator.Ports, plan.GeneratorPort{Link: link, Share: 1, ShareOf: int64(n),
+			Addresses: []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, byte(i), byte(2 + g)}), 24)},
+			Streams:   []stream.Stream{{Enabled: true, Packet: stream.Packet{Binary: udp(byte(16 + 32*i))}}},
+		})
+	}
+	return generator
+}
+
+// udp is a 60-byte UDP frame between 16/8 and 48/8.
+func udp(from byte) []byte {
+	f := make([]byte, 60)
+	copy(f[12:], []byte{0x08, 0x00, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, from, 0, 0, 1, 64 - from, 0, 0, 1, 4, 1, 0, 12, 0, 26})
+	return f
+}
+
+func rate(s string) units.Rate {
+	r, err := units.ParseRate(s)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+func seconds(n float64) plan.Duration { return plan.Duration(n * float64(time.Second)) }
+
+// run carries the scenario out in virtual time.
+func (s *scenario) run(t *testing.T) *report.Report {
+	t.Helper()
+	var rep *report.Report
+	synctest.Test(t, func(t *testing.T) {
+		world := sim.New(s.world)
+		var gens []runner.Generator
+		for g := range s.world.Generators {
+			gens = append(gens, runner.Generator{Name: s.plan.Generators[g].Name, Engine: world.Generator(g), PortOfLink: map[string]int{"west": 0, "east": 1}})
+		}
+		rep = runner.Run(s.ctx(t.Context()), &s.plan, gens, s.options)
+		s.seen = world
+	})
+	if t.Failed() {
+		t.Log(trace(rep))
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(trace(rep))
+		}
+	})
+	return rep
+}
+
+// trace is what the run decided, and why.
+func trace(r *report.Report) string {
+	var b strings.Builder
+	for _, n := range r.Notes {
+		b.WriteString(n.At.Std().Round(time.Millisecond).String() + " " + n.Message + "\n")
+	}
+	return b.String()
+}
+
+func TestAKnownLimitIsFound(t *testing.T) {
+	rep := scene().run(t)
+	if rep.Ending != report.Completed || !rep.Result.Saturated || !rep.Result.Confirmed {
+		t.Fatalf("%s %s %+v", rep.Ending, rep.Message, rep.Result)
+	}
+	for _, d := range rep.Result.Directions {
+		if got := d.Received.PacketsPerSecond; got < 9900 || got > 10100 {
+			t.Errorf("%s→%s: %d pps of 10000", d.From, d.To, got)
+		}
+	}
+	t.Log(trace(rep))
+}

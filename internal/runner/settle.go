@@ -1,0 +1,101 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/measure"
+)
+
+// The bounds of the drain: frames that are still on their way after the stop come back, or never will.
+const (
+	drainPoll  = 200 * time.Millisecond
+	drainBound = 3 * time.Second
+)
+
+// stop ends the traffic of all generators that can be reached, also when ctx has ended, drains, and settles the totals.
+func (r *run) stop(ctx context.Context) error {
+	if !r.drive.began {
+		return nil
+	}
+	r.tell(func(p *Progress) { p.Phase, p.Message = Draining, "stopping, and waiting for the last frames" })
+	stopping, cancel := afterwards(ctx)
+	defer cancel()
+	err := r.each(stopping, stopTimeout, "stop", func(ctx context.Context, g int) error {
+		return r.gens[g].Engine.Stop(ctx, r.ports(g))
+	})
+	if err != nil {
+		r.note("not all traffic could be stopped; it stops by itself by %s: %v", r.drive.until.UTC().Format(time.RFC3339), err)
+	}
+	r.drain(ctx)
+	return err
+}
+
+// drain reads until the counters stand still, within its bound, and writes the totals.
+func (r *run) drain(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainBound+readTimeout)
+	defer cancel()
+	before, err := r.read(ctx)
+	for end := time.Now().Add(drainBound); err == nil; {
+		if err = sleepUntil(ctx, time.Now().Add(drainPoll)); err != nil {
+			break
+		}
+		var after []engine.Reading
+		if after, err = r.read(ctx); err != nil {
+			break
+		}
+		still := r.still(before, after)
+		before = after
+		if still || time.Now().After(end) {
+			r.settle(after, still)
+			return
+		}
+	}
+	r.note("the totals are not settled, they end with the last sample: %v", err)
+	r.settle(r.drive.last, false)
+}
+
+// still says that nothing but background traffic came between two readings.
+func (r *run) still(before, after []engine.Reading) bool {
+	for _, d := range r.setup.Directions {
+		t := between(d, before, after)
+		if t.Sent.Packets != 0 || t.ReceiveErrors != 0 || t.Returned.Packets > backgroundIn(d, drainPoll) {
+			return false
+		}
+	}
+	return true
+}
+
+// backgroundIn is how many frames of other people's may come in so much time.
+func backgroundIn(d measure.Direction, span time.Duration) int64 {
+	if d.Background == 0 {
+		return 0
+	}
+	return 1 + 2*int64(d.Background.PerSecond()*span.Seconds())
+}
+
+// settle writes, per direction, all that was sent and came back since the first start.
+func (r *run) settle(last []engine.Reading, still bool) {
+	r.rep.Totals = nil
+	for _, d := range r.setup.Directions {
+		t := between(d, r.drive.baseline, last)
+		t.Drained = still
+		r.rep.Totals = append(r.rep.Totals, t)
+	}
+}
+
+// release gives the ports back, whatever became of the run.
+func (r *run) release(ctx context.Context) {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	err := r.each(ctx, stopTimeout, "release the ports of", func(ctx context.Context, g int) error {
+		if g >= len(r.claimed) || !r.claimed[g] {
+			return nil
+		}
+		return r.gens[g].Engine.Release(ctx)
+	})
+	if err != nil {
+		r.note("not all ports could be given back: %v", err)
+	}
+}

@@ -1,0 +1,120 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/ramp"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// sampleEvery is how often counters are read while traffic runs: for graphs, and because generators stop without a heartbeat.
+const sampleEvery = time.Second
+
+// watch waits for the step to pass, reading about once a second, and judges its second part. When the run is cut short, what was read of
+// the window until then is kept as an Invalid one, with the error; nil if there is nothing of it.
+func (r *run) watch(ctx context.Context, step ramp.Step) (*report.Window, error) {
+	begin := time.Now()
+	edge := begin.Add(step.Settle)
+	span := measure.Span{Planned: step.Judge, Intended: r.drive.intended, Readings: make([][]engine.Reading, len(r.gens))}
+	opened := time.Time{}
+	for _, moment := range moments(begin, step) {
+		err := sleepUntil(ctx, moment)
+		var readings []engine.Reading
+		if err == nil {
+			readings, err = r.read(ctx)
+		}
+		if err != nil {
+			return r.cutShort(span, opened, step, err), err
+		}
+		r.sample(readings, time.Since(begin))
+		if moment.Before(edge) {
+			continue
+		}
+		if opened.IsZero() {
+			opened = time.Now()
+		}
+		for g := range readings {
+			span.Readings[g] = append(span.Readings[g], readings[g])
+		}
+	}
+	w := r.setup.Window(span)
+	w.Start = plan.Duration(opened.Sub(r.started))
+	return &w, nil
+}
+
+// moments are when to read in a step: while it settles, at the window's first edge, in between, and at its last edge.
+func moments(begin time.Time, step ramp.Step) []time.Time {
+	var at []time.Time
+	edge, end := begin.Add(step.Settle), begin.Add(step.Settle+step.Judge)
+	for _, part := range [][2]time.Time{{begin, edge}, {edge, end}} {
+		for t := part[0].Add(sampleEvery); part[1].Sub(t) > sampleEvery/4; t = t.Add(sampleEvery) {
+			at = append(at, t)
+		}
+		at = append(at, part[1])
+	}
+	return at
+}
+
+// cutShort is the window that was interrupted: its figures are kept, and say nothing.
+func (r *run) cutShort(span measure.Span, opened time.Time, step ramp.Step, cause error) *report.Window {
+	if opened.IsZero() || len(span.Readings[0]) < 2 {
+		return nil
+	}
+	span.Planned = 0
+	w := r.setup.Window(span)
+	w.Start = plan.Duration(opened.Sub(r.started))
+	w.Quality, w.Reason = report.Invalid, fmt.Sprintf("cut short after %s of %s: %v", w.Duration.Std().Round(time.Millisecond), step.Judge, cause)
+	for i := range w.Directions {
+		w.Directions[i].Quality, w.Directions[i].Reason = report.Invalid, w.Reason
+	}
+	return &w
+}
+
+// sample keeps a reading for graphs, and tells the progress of it.
+func (r *run) sample(readings []engine.Reading, inStep time.Duration) {
+	s := report.Sample{At: plan.Duration(time.Since(r.started)), Phase: r.drive.step.Phase, Load: r.drive.step.Load, CPUPercent: -1}
+	for g, reading := range readings {
+		s.CPUPercent = max(s.CPUPercent, reading.CPUPercent)
+		s.QueueFull += reading.QueueFull - r.drive.baseline[g].QueueFull
+	}
+	for i, d := range r.setup.Directions {
+		total := between(d, r.drive.baseline, readings)
+		s.Directions = append(s.Directions, report.SampleDirection{IntendedPacketsPerSecond: r.drive.intended[i].Whole(),
+			Sent: total.Sent, Returned: total.Returned, ReceiveErrors: total.ReceiveErrors})
+	}
+	r.rep.Samples = append(r.rep.Samples, s)
+	live := r.setup.Window(measure.Span{Readings: pairs(r.drive.last, readings), Intended: r.drive.intended})
+	r.drive.last = readings
+	r.tell(func(p *Progress) {
+		r.estimate(p, inStep)
+		total := measure.Sum(live.Directions, r.lineRates)
+		p.OfferedPacketsPerSecond, p.ReceivedPacketsPerSecond = total.Offered.PacketsPerSecond, total.Received.PacketsPerSecond
+		p.ReceivedLayer1BitsPerSecond, p.LossRatio = total.Received.Layer1BitsPerSecond, total.LossRatio
+	})
+}
+
+// pairs makes spans of two readings.
+func pairs(a, b []engine.Reading) [][]engine.Reading {
+	spans := make([][]engine.Reading, len(a))
+	for g := range a {
+		spans[g] = []engine.Reading{a[g], b[g]}
+	}
+	return spans
+}
+
+// between is what a direction sent and got between two readings of all generators.
+func between(d measure.Direction, a, b []engine.Reading) report.Total {
+	t := report.Total{From: d.From, To: d.To}
+	for _, p := range d.Pairs {
+		first, last := a[p.Generator].Ports, b[p.Generator].Ports
+		t.Sent = t.Sent.Add(last[p.Send].Sent.Sub(first[p.Send].Sent))
+		t.Returned = t.Returned.Add(last[p.Receive].Received.Sub(first[p.Receive].Received))
+		t.ReceiveErrors += last[p.Receive].ReceiveErrors - first[p.Receive].ReceiveErrors
+	}
+	return t
+}
