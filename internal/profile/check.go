@@ -65,11 +65,8 @@ func checkPlace(s stream.Stream) error {
 
 func checkMode(s stream.Stream) error {
 	m := s.Mode
-	switch {
-	case !slices.Contains(rateTypes(), m.Rate.Type):
-		return fmt.Errorf("mode.rate.type: %q is not known: use %s", m.Rate.Type, quoted(rateTypes()))
-	case !(m.Rate.Value > 0) || math.IsInf(m.Rate.Value, 0):
-		return fmt.Errorf("mode.rate.value: %v: a rate must be above zero", m.Rate.Value)
+	if err := checkRate(m.Rate); err != nil {
+		return err
 	}
 	burst := m.PacketsPerBurst != 0 || m.InterBurstGap != 0 || m.Count != 0
 	switch m.Type {
@@ -87,6 +84,16 @@ func checkMode(s stream.Stream) error {
 		}
 	default:
 		return fmt.Errorf("mode.type: %q is not known: use %s, %s or %s", m.Type, modeContinuous, modeSingleBurst, modeMultiBurst)
+	}
+	return nil
+}
+
+func checkRate(r stream.Rate) error {
+	switch {
+	case !slices.Contains(rateTypes(), r.Type):
+		return fmt.Errorf("mode.rate.type: %q is not known: use %s", r.Type, quoted(rateTypes()))
+	case !(r.Value > 0) || math.IsInf(r.Value, 0):
+		return fmt.Errorf("mode.rate.value: %v: a rate must be above zero", r.Value)
 	}
 	return nil
 }

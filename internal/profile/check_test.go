@@ -46,11 +46,12 @@ func TestWhereTransportBegins(t *testing.T) {
 		protocol byte
 		payload  int
 	}{
-		"IPv4":            {mustBuild(t, Spec{Kind: FixedSize, FrameSize: 64}).Streams[0].Packet.Binary, 34, 17, 18},
-		"IPv4 with a tag": {mustBuild(t, tagged).Streams[0].Packet.Binary, 38, 17, 50},
-		"IPv6":            {mustBuild(t, v6).Streams[0].Packet.Binary, 54, 17, 34},
-		"not IP":          {make([]byte, 60), 14, 0, 38},
-		"a stump":         {make([]byte, 14), 14, 0, 38},
+		"IPv4":             {mustBuild(t, Spec{Kind: FixedSize, FrameSize: 64}).Streams[0].Packet.Binary, 34, 17, 18},
+		"IPv4 with a tag":  {mustBuild(t, tagged).Streams[0].Packet.Binary, 38, 17, 50},
+		"IPv6":             {mustBuild(t, v6).Streams[0].Packet.Binary, 54, 17, 34},
+		"not IP":           {make([]byte, 60), 14, 0, 38},
+		"nothing but tags": {[]byte("\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x81\x00\x00\x01\x81\x00\x00\x01\x81\x00\x00\x01"), 14, 0, 38},
+		"a stump":          {make([]byte, 14), 14, 0, 38},
 	} {
 		if offset, protocol := transportOf(tt.frame); offset != tt.offset || protocol != tt.protocol {
 			t.Errorf("%s: %d, %d; want %d, %d", name, offset, protocol, tt.offset, tt.protocol)

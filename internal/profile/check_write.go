@@ -122,13 +122,7 @@ func payloadOf(frame []byte) int {
 
 // transportOf is where the frame's transport header begins, and its protocol; of a frame that is not IP, the end of its Ethernet header.
 func transportOf(frame []byte) (offset int, protocol byte) {
-	ip, kind := ethernetBytes, uint16(0)
-	if len(frame) >= ethernetBytes {
-		kind = binary.BigEndian.Uint16(frame[12:])
-	}
-	if kind == etherVLAN && len(frame) >= ethernetBytes+tagBytes {
-		ip, kind = ethernetBytes+tagBytes, binary.BigEndian.Uint16(frame[16:])
-	}
+	ip, kind := networkOf(frame)
 	switch {
 	case kind == etherIPv4 && len(frame) >= ip+ipv4Bytes:
 		return ip + int(frame[ip]&0x0f)*4, frame[ip+9]
@@ -136,4 +130,15 @@ func transportOf(frame []byte) (offset int, protocol byte) {
 		return ip + ipv6Bytes, frame[ip+6]
 	}
 	return ip, 0
+}
+
+// networkOf is where the frame's network header begins, behind up to two VLAN tags, and its EtherType.
+func networkOf(frame []byte) (offset int, etherType uint16) {
+	for offset = ethernetBytes; offset <= len(frame) && offset <= ethernetBytes+2*tagBytes; offset += tagBytes {
+		etherType = binary.BigEndian.Uint16(frame[offset-2:])
+		if etherType != etherVLAN && etherType != etherQinQ {
+			return offset, etherType
+		}
+	}
+	return ethernetBytes, 0
 }

@@ -3,7 +3,6 @@ package profile
 import (
 	"encoding/binary"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 )
@@ -61,14 +60,6 @@ func (f flowSet) balanceBytes() int {
 		}
 	}
 	return n
-}
-
-// room is the values that a field can take: capacity of them from first on.
-type room struct {
-	field    Field
-	first    uint64
-	capacity int64
-	where    string
 }
 
 // flows works out which values each field takes on this replica.
@@ -162,45 +153,6 @@ func (s Spec) enoughRoom(rooms []room) error {
 	return nil
 }
 
-// rooms are all fields in their order, with the values they can take.
-func (s Spec) rooms() []room {
-	return []room{
-		addressRoom(SourceAddress, s.Source), addressRoom(DestinationAddress, s.Destination),
-		s.portRoom(SourcePort, s.SourcePort), s.portRoom(DestinationPort, s.DestinationPort),
-	}
-}
-
-// addressRoom is a network's host addresses by their last four bytes. Of IPv4 networks the first and the last address are left out
-// (network and broadcast) but for /31 (RFC 3021) and /32; of IPv6 networks the first (the routers' anycast address, RFC 4291) but for
-// /127 and /128, and what is beyond the last four bytes.
-func addressRoom(field Field, network netip.Prefix) room {
-	network = network.Masked()
-	bytes := network.Addr().AsSlice()
-	base := uint64(binary.BigEndian.Uint32(bytes[len(bytes)-4:]))
-	hostBits := min(len(bytes)*8-network.Bits(), 32)
-	r := room{field: field, first: base, capacity: 1 << hostBits, where: network.String()}
-	if hostBits < 2 {
-		return r
-	}
-	r.first++
-	r.capacity--
-	if network.Addr().Is4() {
-		r.capacity--
-	}
-	return r
-}
-
-// portRoom is the ports from the first flow's on.
-func (s Spec) portRoom(field Field, first uint16) room {
-	if first == 0 {
-		first = 53
-		if slices.Contains(s.Flows.Vary, field) {
-			first = 1024
-		}
-	}
-	return room{field: field, first: uint64(first), capacity: 1<<16 - int64(first), where: fmt.Sprintf("%d-65535", first)}
-}
-
 // largestDivisor is the largest divisor of n that is at most limit.
 func largestDivisor(n, limit int64) int64 {
 	best := int64(1)
@@ -215,37 +167,4 @@ func largestDivisor(n, limit int64) int64 {
 		}
 	}
 	return best
-}
-
-func fields() []Field { return []Field{SourceAddress, DestinationAddress, SourcePort, DestinationPort} }
-
-func isAddress(f Field) bool { return f == SourceAddress || f == DestinationAddress }
-
-func fieldSize(f Field) int {
-	if isAddress(f) {
-		return 4
-	}
-	return 2
-}
-
-// variableName is the field's name in the field engine.
-func variableName(f Field) string {
-	switch f {
-	case SourceAddress:
-		return "src"
-	case DestinationAddress:
-		return "dst"
-	case SourcePort:
-		return "sport"
-	case DestinationPort:
-	}
-	return "dport"
-}
-
-func join(fields []Field) string {
-	words := make([]string, len(fields))
-	for i, f := range fields {
-		words[i] = string(f)
-	}
-	return strings.Join(words, ", ")
 }

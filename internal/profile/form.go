@@ -21,6 +21,7 @@ const (
 	etherIPv4 = 0x0800
 	etherIPv6 = 0x86dd
 	etherVLAN = 0x8100
+	etherQinQ = 0x88a8
 
 	protocolTCP    = 6
 	protocolUDP    = 17

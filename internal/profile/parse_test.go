@@ -281,6 +281,7 @@ func FuzzParseStreams(f *testing.F) {
 			t.Fatalf("%s\nreads as %+v\nand what that writes as %+v, %v", text, streams, again, err)
 		}
 		for _, s := range streams {
+			Reach(s)
 			frames, err := FirstFrames(s, 5)
 			if err == nil && len(frames) != 5 {
 				t.Fatalf("%d first frames of 5", len(frames))
