@@ -38,7 +38,7 @@ func newTimeline(r *Report, t track, narrow bool) (drawing, bool) {
 	tl.Width, tl.Height, tl.Class = 1040, 666, "wide"
 	left, right := 64.0, 54.0
 	if narrow {
-		tl.Width, tl.Class, left, right = 430, "narrow", 44, 40
+		tl.Width, tl.Class, left, right = 430, "narrow", 44, 44
 	}
 	end := tl.end()
 	if end <= 0 {

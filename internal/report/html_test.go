@@ -231,3 +231,13 @@ func TestNamesAreTextOnThePage(t *testing.T) {
 		}
 	}
 }
+
+func TestACurveEndsWhereThereIsNothingMoreToSee(t *testing.T) {
+	page := func(limit int64) string { return string(rendered(t, "html", measured(limited(limit), steps(20)))) }
+	if got := page(10_000); !strings.Contains(got, "windows at higher loads not drawn") {
+		t.Error("loads thirty times the limit are drawn, or left out in silence")
+	}
+	if got := page(150_000); strings.Contains(got, "windows at higher loads not drawn") {
+		t.Error("loads twice the limit are left out")
+	}
+}

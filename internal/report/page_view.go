@@ -238,7 +238,7 @@ func windowViews(r *Report) []windowView {
 			cpu = short(r1(w.GeneratorCPUPercent)) + "%"
 		}
 		for i, d := range w.Directions {
-			out = append(out, windowView{Of: d, In: w, First: i == 0, Rows: len(w.Directions), PhaseText: phaseText(w.Phase), LoadText: ratioText(w.Load), CPU: cpu,
+			out = append(out, windowView{Of: d, In: w, First: i == 0, Rows: len(w.Directions), PhaseText: phaseText(w.Phase), LoadText: short(float64(w.Load)/float64(units.One)*100) + "%", CPU: cpu,
 				Class: qualityClass(d.Quality), Loss: lossText(d.LossRatio)})
 		}
 	}
