@@ -1,0 +1,107 @@
+package trex
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// fetchFrames is how many frames one fetch may bring.
+const fetchFrames = 50
+
+// Capture is a running capture of received frames. It works on ports in service mode only.
+type Capture struct {
+	client *Client
+	id     int
+}
+
+// CapturedFrame is a frame as the server recorded it, without FCS.
+type CapturedFrame struct {
+	Port  int
+	At    time.Duration // the server's clock
+	Bytes []byte
+}
+
+// StartCapture records what the ports receive, at most limit frames, those that match filter (BPF syntax; "" for all).
+func (c *Client) StartCapture(ctx context.Context, ports []int, limit int, filter string) (*Capture, error) {
+	var result struct {
+		ID int `json:"capture_id"`
+	}
+	p := params{"command": "start", "limit": limit, "mode": "fixed", "tx": []int{}, "rx": ports, "filter": filter}
+	if err := c.one(ctx, call{method: "capture", port: -1, params: p, result: &result}); err != nil {
+		return nil, fmt.Errorf("start capture: %w", err)
+	}
+	return &Capture{client: c, id: result.ID}, nil
+}
+
+// Fetch returns the frames recorded since the last Fetch, in order of arrival; none is normal.
+func (k *Capture) Fetch(ctx context.Context) ([]CapturedFrame, error) {
+	var frames []CapturedFrame
+	for {
+		more, pending, err := k.fetch(ctx)
+		if err != nil {
+			return nil, err
+		}
+		frames = append(frames, more...)
+		if pending == 0 || len(more) == 0 {
+			return frames, nil
+		}
+	}
+}
+
+func (k *Capture) fetch(ctx context.Context) (frames []CapturedFrame, pending int, err error) {
+	var result struct {
+		Pending int `json:"pending"`
+		Packets []struct {
+			Binary []byte  `json:"binary"`
+			Port   int     `json:"port"`
+			TS     seconds `json:"ts"`
+			Origin string  `json:"origin"`
+		} `json:"pkts"`
+	}
+	p := params{"command": "fetch", "capture_id": k.id, "pkt_limit": fetchFrames, "snaplen": 0}
+	if err := k.client.one(ctx, call{method: "capture", port: -1, params: p, result: &result}); err != nil {
+		return nil, 0, fmt.Errorf("fetch captured frames: %w", err)
+	}
+	for _, f := range result.Packets {
+		if f.Origin != "TX" {
+			frames = append(frames, CapturedFrame{Port: f.Port, At: f.TS.duration(), Bytes: f.Binary})
+		}
+	}
+	return frames, result.Pending, nil
+}
+
+// Close ends the capture and has the server forget it.
+func (k *Capture) Close(ctx context.Context) error {
+	for _, command := range []string{"stop", "remove"} {
+		p := params{"command": command, "capture_id": k.id}
+		if err := k.client.one(ctx, call{method: "capture", port: -1, params: p}); err != nil {
+			return fmt.Errorf("%s capture: %w", command, err)
+		}
+	}
+	return nil
+}
+
+// PushFrames sends frames once, as they are and in order, out of a port that isn't sending. Padding to the minimum size is the server's.
+func (c *Client) PushFrames(ctx context.Context, port int, frames [][]byte) error {
+	type packet struct {
+		Binary      []byte `json:"binary"`
+		Destination bool   `json:"use_port_dst_mac"`
+		Source      bool   `json:"use_port_src_mac"`
+	}
+	packets := make([]packet, len(frames))
+	for i, f := range frames {
+		packets[i] = packet{Binary: f}
+	}
+	var result struct {
+		Sent int `json:"sent"`
+	}
+	p := params{"port_id": port, "pkts": packets, "force": true, "ipg_usec": 0}
+	if err := c.one(ctx, call{method: "push_pkts", port: port, params: p, result: &result}); err != nil {
+		return err
+	}
+	if result.Sent != len(frames) {
+		return fmt.Errorf("push_pkts on port %d: %d of %d frames were sent", port, result.Sent, len(frames))
+	}
+	return nil
+}

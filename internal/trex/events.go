@@ -1,0 +1,100 @@
+package trex
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// EventType is what happened.
+type EventType int
+
+// The events that concern a client in stateless mode.
+const (
+	PortStarted      EventType = 0
+	PortStopped      EventType = 1
+	PortPaused       EventType = 2
+	PortResumed      EventType = 3
+	PortFinished     EventType = 4 // sent all it had to, or its duration ended
+	PortAcquired     EventType = 5 // Who, Session, Force
+	PortReleased     EventType = 6 // Who, Session
+	PortFailed       EventType = 7
+	AttributeChanged EventType = 8 // Attributes: link, speed …
+	ProfileStarted   EventType = 10
+	ProfileStopped   EventType = 11
+	ProfilePaused    EventType = 12
+	ProfileResumed   EventType = 13
+	ProfileFinished  EventType = 14
+	ProfileFailed    EventType = 17
+	ServerStopped    EventType = 100 // Cause
+)
+
+// Event is something that happened on the server.
+type Event struct {
+	Type     EventType
+	Sequence int64
+	Port     int // -1: none
+	Profile  string
+	Who      string // the user who did it
+	Session  uint32
+	Force    bool
+	Cause    string
+	// LinkUp is the new state of the link where the event tells it.
+	LinkUp *bool
+}
+
+// UnmarshalJSON reads an event of any type; members it doesn't have stay zero.
+func (e *Event) UnmarshalJSON(b []byte) error {
+	var w struct {
+		Type     EventType       `json:"type"`
+		Sequence int64           `json:"seq"`
+		Data     json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(b, &w); err != nil {
+		return err
+	}
+	*e = Event{Type: w.Type, Sequence: w.Sequence, Port: -1}
+	var d struct {
+		Port       *int   `json:"port_id"`
+		Profile    string `json:"profile_id"`
+		Who        string `json:"who"`
+		Session    uint32 `json:"session_id"`
+		Force      bool   `json:"force"`
+		Cause      string `json:"cause"`
+		Attributes struct {
+			Link *struct {
+				Up bool `json:"up"`
+			} `json:"link"`
+		} `json:"attr"`
+	}
+	if err := json.Unmarshal(w.Data, &d); err != nil {
+		return nil //nolint:nilerr // an event whose details we can't read is still an event
+	}
+	if d.Port != nil {
+		e.Port = *d.Port
+	}
+	e.Profile, e.Who, e.Session, e.Force, e.Cause = d.Profile, d.Who, d.Session, d.Force, d.Cause
+	if d.Attributes.Link != nil {
+		e.LinkUp = &d.Attributes.Link.Up
+	}
+	return nil
+}
+
+type eventList struct {
+	Data []Event `json:"data"`
+}
+
+func (c *Client) eventsCall(result *eventList) *call {
+	return &call{
+		method: "get_async_events", port: -1,
+		params: params{"session_id": c.options.Session, "user": c.options.User},
+		result: result,
+	}
+}
+
+// Events returns what happened since the last call, of this client or another of the same session. A server keeps events for those only
+// who ask at least every 10 seconds. A session's own acts are told too.
+func (c *Client) Events(ctx context.Context) ([]Event, error) {
+	var list eventList
+	err := c.one(ctx, *c.eventsCall(&list))
+	return list.Data, err
+}

@@ -1,0 +1,205 @@
+package trex
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/trex/wire"
+)
+
+// PortStats is get_port_stats' answer: counters since the server started (there is no clearing them), bytes with FCS. The server's
+// smoothed rates are left out: rates come from differences of counters.
+type PortStats struct {
+	SentPackets     wire.Count `json:"opackets"`
+	SentBytes       wire.Count `json:"obytes"`
+	ReceivedPackets wire.Count `json:"ipackets"`
+	ReceivedBytes   wire.Count `json:"ibytes"`
+	SendErrors      wire.Count `json:"oerrors"`
+	// ReceiveErrors are frames that reached the port and were dropped there, for lack of buffers or other faults of the server's.
+	ReceiveErrors wire.Count `json:"ierrors"`
+	// CPUPercent is the use of the cores that serve this port.
+	CPUPercent wire.Float `json:"m_cpu_util"`
+	// TS is the server's clock at which these counters were read, for servers that say it; TRex doesn't.
+	TS *seconds `json:"ts"`
+}
+
+// At is the server's clock at which the counters were read, if it says so.
+func (s PortStats) At() (at time.Duration, known bool) {
+	if s.TS == nil {
+		return 0, false
+	}
+	return s.TS.duration(), true
+}
+
+// GlobalStats is what matters of get_global_stats.
+type GlobalStats struct {
+	CPUPercent        wire.Float `json:"m_cpu_util"`    // average of the sending cores, smoothed
+	ReceiveCPUPercent wire.Float `json:"m_rx_cpu_util"` // of the core for latency and service mode
+	QueueFull         wire.Count `json:"m_total_queue_full"`
+	QueueDrop         wire.Count `json:"m_total_queue_drop"` // only servers that drop rather than retry
+	AllocationErrors  wire.Count `json:"m_total_alloc_error"`
+}
+
+// Snapshot is one exchange's worth of counters.
+type Snapshot struct {
+	// Before and After are the server's clock when it began and ended to read the ports' counters.
+	Before, After time.Duration
+	Ports         map[int]PortStats
+	Global        GlobalStats
+	// Events are those since the last poll.
+	Events []Event
+	// Statuses and ExtendedStats are by port, and only where Detail asked for them and the server wasn't busy.
+	Statuses      map[int]PortStatus
+	ExtendedStats map[int][]wire.Count
+}
+
+// Detail says what else a Snapshot shall hold.
+type Detail struct {
+	Status        bool
+	ExtendedStats []int // of these ports
+}
+
+// Snapshot reads the ports' counters and what goes with them in one exchange, so that they are as close in time as the RPC allows:
+//
+//	ping, get_port_stats ×ports, ping, get_global_stats, get_async_events [, get_port_status ×ports, get_port_xstats_values ×ports]
+func (c *Client) Snapshot(ctx context.Context, ports []int, d Detail) (Snapshot, error) {
+	s := newShot(c, ports, d)
+	if err := c.all(ctx, s.calls...); err != nil {
+		return Snapshot{}, err
+	}
+	return s.develop()
+}
+
+// shot is a Snapshot under way: the calls and the places for their answers.
+type shot struct {
+	ports         []int
+	detail        Detail
+	calls         []*call
+	required      int // calls[:required] must succeed
+	before, after pingResult
+	stats         []PortStats
+	global        GlobalStats
+	events        eventList
+	statuses      []PortStatus
+	extended      []extendedValues
+}
+
+func newShot(c *Client, ports []int, d Detail) *shot {
+	s := &shot{ports: ports, detail: d, stats: make([]PortStats, len(ports)), extended: make([]extendedValues, len(d.ExtendedStats))}
+	s.add("ping", -1, nil, &s.before)
+	for i, port := range ports {
+		s.add("get_port_stats", port, params{"port_id": port}, &s.stats[i])
+	}
+	s.add("ping", -1, nil, &s.after)
+	s.add("get_global_stats", -1, nil, &s.global)
+	s.calls = append(s.calls, c.eventsCall(&s.events))
+	s.required = len(s.calls)
+	if d.Status {
+		s.statuses = make([]PortStatus, len(ports))
+		for i, port := range ports {
+			s.calls = append(s.calls, statusCall(port, &s.statuses[i]))
+		}
+	}
+	for i, port := range d.ExtendedStats {
+		s.add("get_port_xstats_values", port, params{"port_id": port}, &s.extended[i])
+	}
+	for _, k := range s.calls {
+		k.once = true
+	}
+	return s
+}
+
+func (s *shot) add(method string, port int, p params, result any) {
+	s.calls = append(s.calls, &call{method: method, port: port, params: p, result: result})
+}
+
+func (s *shot) develop() (Snapshot, error) {
+	for _, k := range s.calls[:s.required] {
+		if k.err != nil {
+			return Snapshot{}, k.err
+		}
+	}
+	snapshot := Snapshot{
+		Before: s.before.TS.duration(), After: s.after.TS.duration(), Global: s.global, Events: s.events.Data,
+		Ports: map[int]PortStats{}, Statuses: map[int]PortStatus{}, ExtendedStats: map[int][]wire.Count{},
+	}
+	for i, port := range s.ports {
+		snapshot.Ports[port] = s.stats[i]
+	}
+	optional := s.calls[s.required:]
+	for i := range s.statuses {
+		if optional[i].err == nil {
+			snapshot.Statuses[s.ports[i]] = s.statuses[i]
+		}
+	}
+	for i, port := range s.detail.ExtendedStats {
+		if optional[len(s.statuses)+i].err == nil {
+			snapshot.ExtendedStats[port] = s.extended[i].Values
+		}
+	}
+	return snapshot, nil
+}
+
+// PortStats reads one port's counters.
+func (c *Client) PortStats(ctx context.Context, port int) (PortStats, error) {
+	var stats PortStats
+	err := c.one(ctx, call{method: "get_port_stats", port: port, params: params{"port_id": port}, result: &stats})
+	return stats, err
+}
+
+// GlobalStats reads the server's own state.
+func (c *Client) GlobalStats(ctx context.Context) (GlobalStats, error) {
+	var stats GlobalStats
+	err := c.one(ctx, call{method: "get_global_stats", port: -1, result: &stats})
+	return stats, err
+}
+
+// Utilization is one core's use.
+type Utilization struct {
+	History []int `json:"history"` // percent, newest first, at most 20
+	Ports   []int `json:"ports"`   // that it serves; -1: none
+}
+
+// Utilization reads the use of each sending core.
+func (c *Client) Utilization(ctx context.Context) ([]Utilization, error) {
+	var result struct {
+		CPU []Utilization `json:"cpu"`
+	}
+	err := c.one(ctx, call{method: "get_utilization", port: -1, result: &result})
+	return result.CPU, err
+}
+
+type extendedValues struct {
+	Values []wire.Count `json:"xstats_values"`
+}
+
+// ExtendedStatNames names a port's extended counters in the order of their values.
+func (c *Client) ExtendedStatNames(ctx context.Context, port int) ([]string, error) {
+	var result struct {
+		Names []string `json:"xstats_names"`
+	}
+	err := c.one(ctx, call{method: "get_port_xstats_names", port: port, params: params{"port_id": port}, result: &result})
+	return result.Names, err
+}
+
+// ExtendedStats reads a port's extended counters by name. Which there are is up to its driver.
+func (c *Client) ExtendedStats(ctx context.Context, port int) (map[string]int64, error) {
+	names, err := c.ExtendedStatNames(ctx, port)
+	if err != nil {
+		return nil, err
+	}
+	var result extendedValues
+	err = c.one(ctx, call{method: "get_port_xstats_values", port: port, params: params{"port_id": port}, result: &result})
+	if err != nil {
+		return nil, err
+	}
+	if len(names) != len(result.Values) {
+		return nil, fmt.Errorf("extended statistics of port %d: %d names for %d values", port, len(names), len(result.Values))
+	}
+	stats := make(map[string]int64, len(names))
+	for i, name := range names {
+		stats[name] = int64(result.Values[i])
+	}
+	return stats, nil
+}

@@ -1,0 +1,171 @@
+package trex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/trex/wire"
+)
+
+// minLead is how far ahead of its clock a server wants an appointed start.
+const minLead = 100 * time.Millisecond
+
+// allCores lets every core of a port send.
+const allCores = uint64(math.MaxUint64)
+
+// Multiplier is the load that a port's streams are scaled to, all by the same factor; latency streams keep their own rates and count
+// towards it.
+type Multiplier struct {
+	Type  string  `json:"type"` // "raw", "pps", "bps" (layer 2), "bpsl1", "percentage" (of layer 1)
+	Op    string  `json:"op"`   // "abs"; in updates also "add" and "sub"
+	Value float64 `json:"value"`
+}
+
+// PPS is an absolute load in packets per second.
+func PPS(v float64) Multiplier { return Multiplier{Type: "pps", Op: "abs", Value: v} }
+
+// Raw is a plain factor on the streams' own rates; with 1 they go as written.
+func Raw(v float64) Multiplier { return Multiplier{Type: "raw", Op: "abs", Value: v} }
+
+func (m Multiplier) check() error {
+	if !(m.Value > 0) || math.IsInf(m.Value, 0) {
+		return fmt.Errorf("multiplier %v %s: must be positive", m.Value, m.Type)
+	}
+	return nil
+}
+
+// Start is the order to start one port.
+type Start struct {
+	Port       int
+	Multiplier Multiplier
+	// Duration after which the server stops the port by itself. It must be positive: a server knows no keepalive, and would send
+	// for ever on behalf of a client that died.
+	Duration time.Duration
+	// At is the instant on the server's clock (Ping) at which to start, at least 100 ms ahead; 0: at once.
+	At time.Duration
+	// Force skips the checks for link, destination MAC and line rate, and the cap at line rate.
+	Force bool
+}
+
+// Started is what a server made of a Start.
+type Started struct {
+	// Factor is what the streams' rates are multiplied by; infinite if there are only latency streams.
+	Factor wire.Float `json:"multiplier"`
+	// TS is the server's clock.
+	TS seconds `json:"ts"`
+}
+
+// StartTraffic starts ports in one exchange. On an error some may have been started all the same: stop them all.
+func (c *Client) StartTraffic(ctx context.Context, starts ...Start) ([]Started, error) {
+	started := make([]Started, len(starts))
+	calls := make([]*call, len(starts))
+	for i, s := range starts {
+		k, err := c.startCall(ctx, s, &started[i])
+		if err != nil {
+			return nil, err
+		}
+		calls[i] = k
+	}
+	return started, c.ownedBatch(ctx, calls)
+}
+
+func (c *Client) startCall(ctx context.Context, s Start, result *Started) (*call, error) {
+	if s.Duration <= 0 {
+		return nil, &UnsafeError{What: fmt.Sprintf("start of port %d for %v", s.Port, s.Duration), Why: "without an end the server would send for ever if we died"}
+	}
+	if s.Multiplier.Op != "abs" {
+		return nil, fmt.Errorf("start of port %d: multiplier op %q: only abs can start", s.Port, s.Multiplier.Op)
+	}
+	if err := s.Multiplier.check(); err != nil {
+		return nil, fmt.Errorf("start of port %d: %w", s.Port, err)
+	}
+	if err := c.requireProfile(ctx, s.Port, "start"); err != nil {
+		return nil, err
+	}
+	p := params{
+		"profile_id": defaultProfile,
+		"mul":        s.Multiplier,
+		"duration":   s.Duration.Seconds(),
+		"force":      s.Force,
+		"core_mask":  allCores,
+	}
+	if s.At > 0 {
+		p["start_at_ts"] = s.At.Seconds()
+	}
+	return c.ownedCall(s.Port, "start_traffic", p, result)
+}
+
+// StartTogether starts ports at one instant, lead after now on the server's clock (at least 100 ms; the server compiles all
+// ports' streams in that time).
+func (c *Client) StartTogether(ctx context.Context, lead time.Duration, starts ...Start) ([]Started, error) {
+	now, err := c.Ping(ctx)
+	if err != nil {
+		return nil, err
+	}
+	appointed := make([]Start, len(starts))
+	for i, s := range starts {
+		s.At = now + max(lead, minLead)
+		appointed[i] = s
+	}
+	return c.StartTraffic(ctx, appointed...)
+}
+
+// UpdateTraffic changes the loads of running ports in one exchange and without a gap. force skips the check against line rate. The
+// factors come back by port.
+func (c *Client) UpdateTraffic(ctx context.Context, loads map[int]Multiplier, force bool) (map[int]wire.Float, error) {
+	ports := sortedPorts(loads)
+	results := make([]Started, len(ports))
+	calls := make([]*call, len(ports))
+	for i, port := range ports {
+		k, err := c.updateCall(port, loads[port], force, &results[i])
+		if err != nil {
+			return nil, err
+		}
+		calls[i] = k
+	}
+	if err := c.ownedBatch(ctx, calls); err != nil {
+		return nil, err
+	}
+	factors := make(map[int]wire.Float, len(ports))
+	for i, port := range ports {
+		factors[port] = results[i].Factor
+	}
+	return factors, nil
+}
+
+func (c *Client) updateCall(port int, m Multiplier, force bool, result *Started) (*call, error) {
+	if err := m.check(); err != nil {
+		return nil, fmt.Errorf("update of port %d: %w", port, err)
+	}
+	return c.ownedCall(port, "update_traffic", params{"profile_id": defaultProfile, "mul": m, "force": force}, result)
+}
+
+// StopTraffic ends the traffic of ports in one exchange, and returns when it has ended. Ports that don't send are left as they are.
+// It tries all ports, whatever happens to some.
+func (c *Client) StopTraffic(ctx context.Context, ports ...int) error {
+	var calls []*call
+	var refused []error
+	for _, port := range ports {
+		k, err := c.ownedCall(port, "stop_traffic", params{"profile_id": defaultProfile}, nil)
+		if err != nil {
+			refused = append(refused, err)
+			continue
+		}
+		calls = append(calls, k)
+	}
+	return errors.Join(append(refused, c.ownedBatch(ctx, calls))...)
+}
+
+// PauseTraffic holds a port's traffic. TRex does so only for traffic that was started without an end, which this client
+// doesn't do: it serves sessions that were taken over.
+func (c *Client) PauseTraffic(ctx context.Context, port int) error {
+	return c.owned(ctx, port, "pause_traffic", params{"profile_id": defaultProfile}, nil)
+}
+
+// ResumeTraffic lets paused traffic go on.
+func (c *Client) ResumeTraffic(ctx context.Context, port int) error {
+	return c.owned(ctx, port, "resume_traffic", params{"profile_id": defaultProfile}, nil)
+}

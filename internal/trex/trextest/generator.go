@@ -1,0 +1,200 @@
+package trextest
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/trex/wire"
+)
+
+// Port describes a port of a Generator and what is plugged into it.
+type Port struct {
+	Index     int
+	Driver    string
+	MAC       string
+	SpeedGbps float64
+	Virtual   bool
+	// Owner has the port before anybody acquires it; "" nobody.
+	Owner string
+	// Neighbor is the device's MAC on this link; it answers ARP and neighbour solicitations for Addresses.
+	Neighbor  string
+	Addresses []netip.Addr
+	// ForwardsTo is the port on which the device returns what this one sends (MACs rewritten, TTL one less); -1: none.
+	ForwardsTo int
+	// Limit is what the device forwards of it, in packets per second; 0: everything.
+	Limit float64
+}
+
+// TwoPorts are two 10 Gb/s ports with a router between them: 198.18.0.1 and 2001:2::1 on port 0, 198.18.1.1 and 2001:2:0:1::1 on port 1.
+func TwoPorts() []Port {
+	return []Port{
+		{Index: 0, Driver: "net_ixgbe", MAC: "02:00:00:00:00:10", SpeedGbps: 10, Neighbor: "02:00:00:00:00:20", ForwardsTo: 1,
+			Addresses: []netip.Addr{netip.MustParseAddr("198.18.0.1"), netip.MustParseAddr("2001:2::1")}},
+		{Index: 1, Driver: "net_ixgbe", MAC: "02:00:00:00:00:11", SpeedGbps: 10, Neighbor: "02:00:00:00:00:21", ForwardsTo: 0,
+			Addresses: []netip.Addr{netip.MustParseAddr("198.18.1.1"), netip.MustParseAddr("2001:2:0:1::1")}},
+	}
+}
+
+// Generator is a small TRex: it keeps ownership, streams, states and events, counts what its ports would have sent and the device would
+// have returned (rates by the clock, no packets), and passes pushed frames through the device. Inputs that abort a real server
+// are recorded in Crashes.
+type Generator struct {
+	began time.Time
+
+	mu       sync.Mutex
+	handle   string
+	ports    map[int]*port
+	captures map[int]*capture
+	nextID   int
+	queues   map[uint32][]event
+	sequence int
+	methods  map[string]AnswerFunc
+	crashes  []string
+	global   map[string]any
+}
+
+// NewGenerator makes a server with these ports.
+func NewGenerator(ports ...Port) *Generator {
+	g := &Generator{began: time.Now()}
+	g.methods = g.table()
+	g.boot(ports)
+	return g
+}
+
+func (g *Generator) boot(ports []Port) {
+	g.handle = token()
+	g.ports = map[int]*port{}
+	g.captures = map[int]*capture{}
+	g.queues = map[uint32][]event{}
+	g.global = map[string]any{"m_cpu_util": 12.5, "m_rx_cpu_util": 1.5, "m_total_queue_full": 0, "m_total_queue_drop": 0}
+	for _, p := range ports {
+		g.ports[p.Index] = newPort(p)
+	}
+}
+
+// Restart is a server process that ended and came back: another API handle, no owners, streams, counters or events.
+func (g *Generator) Restart() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var ports []Port
+	for _, index := range g.indexes() {
+		p := g.ports[index].Port
+		p.Owner = ""
+		ports = append(ports, p)
+	}
+	g.boot(ports)
+}
+
+// Crashes lists inputs that would have aborted a real server.
+func (g *Generator) Crashes() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.crashes)
+}
+
+// Steal gives a port to another user by force, as another client would.
+func (g *Generator) Steal(index int, user string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p := g.ports[index]
+	p.owner, p.session, p.handler = user, rand.Uint32()|1, token()
+	g.tell(5, map[string]any{"port_id": index, "who": user, "session_id": p.session, "force": true})
+}
+
+// SetLink changes a port's link.
+func (g *Generator) SetLink(index int, up bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ports[index].linkDown = !up
+	g.tell(8, map[string]any{"port_id": index, "attr": map[string]any{"link": map[string]any{"up": up}}})
+}
+
+// Tell puts an event into every session's queue.
+func (g *Generator) Tell(kind int, data map[string]any) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.tell(kind, data)
+}
+
+// Sending says which ports send.
+func (g *Generator) Sending() []int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.advance()
+	return slices.DeleteFunc(g.indexes(), func(i int) bool { return g.ports[i].state != stateTX })
+}
+
+// Owners are the ports' owners, "" for nobody.
+func (g *Generator) Owners() map[int]string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	owners := map[int]string{}
+	for index, p := range g.ports {
+		owners[index] = p.owner
+	}
+	return owners
+}
+
+// AddReceiveErrors makes a port have dropped frames for its own reasons.
+func (g *Generator) AddReceiveErrors(index int, frames int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ports[index].receiveErrors += frames
+}
+
+// Answer implements Answerer.
+func (g *Generator) Answer(c Call) (any, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	method, ok := g.methods[c.Method]
+	if !ok {
+		return nil, &wire.Error{Code: wire.CodeUnknownMethod, Message: fmt.Sprintf("Method %s not registered", c.Method)}
+	}
+	if err := g.verifyHandle(c); err != nil {
+		return nil, err
+	}
+	g.advance()
+	return method(c)
+}
+
+// clock is the server's monotonic clock.
+func (g *Generator) clock() float64 { return 1000 + time.Since(g.began).Seconds() }
+
+func (g *Generator) verifyHandle(c Call) error {
+	switch c.Method {
+	case "get_version", "ping", "api_sync_v2":
+		return nil
+	}
+	p := struct {
+		Handle *string `json:"api_h"`
+	}{}
+	if err := c.Into(&p); err != nil || p.Handle == nil {
+		return &wire.Error{Code: wire.CodeParams, Message: "Bad parameters for method", Specific: "field 'api_h' value is null"}
+	}
+	if *p.Handle != g.handle {
+		return refuse("API verification failed - API handler provided mismatch for class: 'STL'")
+	}
+	return nil
+}
+
+func (g *Generator) indexes() []int { return slices.Sorted(maps.Keys(g.ports)) }
+
+// refuse is the error of all business refusals.
+func refuse(format string, args ...any) error {
+	return &wire.Error{Code: wire.CodeRefused, Message: "Failed To Execute Method", Specific: fmt.Sprintf(format, args...)}
+}
+
+// token is a random string of eight characters, as handlers are.
+func token() string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	b := make([]byte, 8)
+	for i := range b {
+		b[i] = letters[rand.IntN(len(letters))]
+	}
+	return string(b)
+}

@@ -1,0 +1,207 @@
+package trextest
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+)
+
+// Port states, as get_port_status names them.
+const (
+	stateIdle    = "IDLE"
+	stateStreams = "STREAMS"
+	stateTX      = "TX"
+)
+
+type port struct {
+	Port
+	owner       string
+	session     uint32
+	handler     string
+	linkDown    bool
+	service     bool
+	promiscuous bool
+	pauseMode   int
+	nextHop     string // MAC
+	local, peer string // IPv4
+	profile     bool   // the default profile exists
+	streams     map[int]stream.Stream
+	raw         map[int]json.RawMessage
+	state       string
+
+	rate     float64 // packets per second of all streams together
+	mean     float64 // mean frame, FCS included
+	ends     float64 // the server's clock
+	startsAt float64
+	counted  float64 // up to when counters are
+
+	sent, sentBytes, received, receivedBytes float64
+	receiveErrors                            int64
+}
+
+func newPort(p Port) *port {
+	n := &port{Port: p, owner: p.Owner, state: stateIdle, pauseMode: 3, streams: map[int]stream.Stream{}, raw: map[int]json.RawMessage{}}
+	if p.Virtual {
+		n.pauseMode = -1
+	}
+	if p.Owner != "" {
+		n.session, n.handler = rand.Uint32()|1, token()
+	}
+	return n
+}
+
+func (g *Generator) acquire(p *port, c Call) (any, error) {
+	var params struct {
+		User    string `json:"user"`
+		Session uint32 `json:"session_id"`
+		Force   bool   `json:"force"`
+	}
+	if err := c.Into(&params); err != nil {
+		return nil, err
+	}
+	if params.Session == 0 {
+		return nil, g.crash("acquire with session_id 0")
+	}
+	if !params.Force && p.owner != "" {
+		switch {
+		case p.owner != params.User:
+			return nil, refuse("port is already taken by '%s'", p.owner)
+		case p.session != params.Session:
+			return nil, refuse("port is already owned by another session of '%s'", p.owner)
+		}
+		return p.handler, nil
+	}
+	p.owner, p.session, p.handler = params.User, params.Session, token()
+	g.register(params.Session)
+	g.tell(5, object{"port_id": p.Index, "who": p.owner, "session_id": p.session, "force": params.Force})
+	return p.handler, nil
+}
+
+func (g *Generator) release(p *port, _ Call) (any, error) {
+	g.tell(6, object{"port_id": p.Index, "who": p.owner, "session_id": p.session})
+	p.owner, p.session, p.handler = "", 0, ""
+	return object{}, nil
+}
+
+func (g *Generator) getOwner(p *port, _ Call) (any, error) {
+	if p.owner == "" {
+		return object{"owner": "<FREE>"}, nil
+	}
+	return object{"owner": p.owner}, nil
+}
+
+func (g *Generator) getProfileList(p *port, _ Call) (any, error) {
+	if p.profile {
+		return []string{"_"}, nil
+	}
+	return []string{}, nil
+}
+
+func (g *Generator) getPortStatus(p *port, c Call) (any, error) {
+	var params struct {
+		Profile string `json:"profile_id"`
+	}
+	if err := c.Into(&params); err != nil {
+		return nil, err
+	}
+	if params.Profile != "" && params.Profile != "*" && !p.profile {
+		return nil, g.crash("get_port_status of an unknown profile")
+	}
+	profiles := object{}
+	if p.profile {
+		profiles["_"] = p.state
+	}
+	return object{
+		"owner": p.owner, "state": p.state, "state_profile": profiles, "service": p.service,
+		"attr": object{
+			"speed": p.SpeedGbps, "link": object{"up": !p.linkDown}, "fc": object{"mode": p.pauseMode},
+			"promiscuous": object{"enabled": p.promiscuous}, "vlan": object{"tags": []int{}},
+			"layer_cfg": object{
+				"ether": object{"src": p.MAC, "dst": p.nextHop, "state": "configured"},
+				"ipv4":  object{"src": p.local, "dst": p.peer, "state": p.addressState()},
+				"ipv6":  object{"enabled": false},
+			},
+		},
+	}, nil
+}
+
+func (p *port) addressState() string {
+	switch {
+	case p.local == "":
+		return "none"
+	case p.nextHop == "":
+		return "unresolved"
+	}
+	return "resolved"
+}
+
+func (g *Generator) service(p *port, c Call) (any, error) {
+	var params struct {
+		Enabled bool `json:"enabled"`
+	}
+	err := c.Into(&params)
+	p.service = params.Enabled
+	return object{}, err
+}
+
+func (g *Generator) setPortAttr(p *port, c Call) (any, error) {
+	var params struct {
+		Attr struct {
+			Promiscuous *struct{ Enabled bool }
+			FlowControl *struct{ Mode int } `json:"flow_ctrl_mode"`
+		}
+	}
+	if err := c.Into(&params); err != nil {
+		return nil, err
+	}
+	if params.Attr.Promiscuous != nil {
+		p.promiscuous = params.Attr.Promiscuous.Enabled
+	}
+	if params.Attr.FlowControl != nil {
+		if p.Virtual {
+			return nil, refuse("Error applying flow_ctrl_mode: operation is not supported for this NIC.")
+		}
+		p.pauseMode = params.Attr.FlowControl.Mode
+	}
+	return object{}, nil
+}
+
+func (g *Generator) setL2(p *port, c Call) (any, error) {
+	var params struct {
+		MAC string `json:"dst_mac"`
+	}
+	err := c.Into(&params)
+	p.nextHop, p.local, p.peer = params.MAC, "", ""
+	return object{}, err
+}
+
+func (g *Generator) setL3(p *port, c Call) (any, error) {
+	var params struct {
+		Source      string `json:"src_addr"`
+		Destination string `json:"dst_addr"`
+		MAC         string `json:"resolved_mac"`
+	}
+	if err := c.Into(&params); err != nil {
+		return nil, err
+	}
+	if p.state == stateTX {
+		return nil, refuse("command 'set_l3_mode' cannot be executed on current state: 'TX'")
+	}
+	p.local, p.peer, p.nextHop = params.Source, params.Destination, params.MAC
+	return object{}, nil
+}
+
+// confIPv6 is refused as the server's default stack refuses it.
+func (g *Generator) confIPv6(_ *port, c Call) (any, error) {
+	var params struct {
+		Enabled bool `json:"enabled"`
+	}
+	if err := c.Into(&params); err != nil {
+		return nil, err
+	}
+	if params.Enabled {
+		return nil, refuse("IPv6 is not supported by the stack 'legacy'")
+	}
+	return object{}, nil
+}

@@ -1,0 +1,219 @@
+package trextest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/trex/wire"
+)
+
+func (g *Generator) addStream(p *port, c Call) (any, error) {
+	var params struct {
+		ID     int             `json:"stream_id"`
+		Stream json.RawMessage `json:"stream"`
+	}
+	if err := c.Into(&params); err != nil {
+		return nil, err
+	}
+	var s stream.Stream
+	if err := json.Unmarshal(params.Stream, &s); err != nil {
+		return nil, err
+	}
+	_, exists := p.streams[params.ID]
+	switch {
+	case p.state == stateTX:
+		return nil, refuse("command 'add_stream' cannot be executed on current state: 'TX on profile_id(_).")
+	case exists:
+		return nil, refuse("stream %d already exists in profile_id(_)", params.ID)
+	case s.VM.Instructions == nil:
+		return nil, refuse("field 'instructions' value is null")
+	case s.Mode.Rate.Value <= 0:
+		return nil, refuse("Rate value should be positive.")
+	}
+	p.streams[params.ID], p.raw[params.ID] = s, params.Stream
+	p.profile, p.state = true, stateStreams
+	return object{}, nil
+}
+
+func (g *Generator) removeAllStreams(p *port, c Call) (any, error) {
+	var params struct {
+		Profile string `json:"profile_id"`
+	}
+	if err := c.Into(&params); err != nil {
+		return nil, err
+	}
+	if p.state == stateTX {
+		return nil, refuse("command 'remove_all_streams' cannot be executed on current state: 'TX on profile_id(_).")
+	}
+	if params.Profile != "*" { // with "*" it does nothing and says so to nobody
+		clear(p.streams)
+		clear(p.raw)
+		p.state = stateIdle
+	}
+	return object{}, nil
+}
+
+func (g *Generator) getAllStreams(p *port, _ Call) (any, error) {
+	streams := object{}
+	for id, raw := range p.raw {
+		streams[fmt.Sprint(id)] = raw
+	}
+	return object{"profiles": object{"_": streams}}, nil
+}
+
+// rates are the streams' own packets per second: of those that are scaled, and of latency streams, which are not.
+func (p *port) rates() (scaled, fixed float64) {
+	for _, s := range p.streams {
+		if s.FlowStats.Enabled && s.FlowStats.RuleType == "latency" {
+			fixed += s.Mode.Rate.Value
+		} else {
+			scaled += s.Mode.Rate.Value
+		}
+	}
+	return scaled, fixed
+}
+
+func (p *port) meanFrame() float64 {
+	var bytes, packets float64
+	for _, s := range p.streams {
+		bytes += s.Mode.Rate.Value * float64(len(s.Packet.Binary)+4)
+		packets += s.Mode.Rate.Value
+	}
+	return bytes / packets
+}
+
+func (g *Generator) validate(p *port, _ Call) (any, error) {
+	if !p.profile {
+		return nil, g.crash("validate of an unknown profile")
+	}
+	scaled, fixed := p.rates()
+	return object{
+		"rate":  object{"max_pps": scaled + fixed, "min_pps": fixed, "max_line_util": wire.Float(math.Inf(1))},
+		"graph": object{"expected_duration": -1, "events_count": 0, "events": []object{}},
+	}, nil
+}
+
+type order struct {
+	Mul struct {
+		Type  string
+		Op    string
+		Value float64
+	}
+	Duration float64
+	At       float64 `json:"start_at_ts"`
+}
+
+// load is the packets per second that an order asks for, and the factor it means.
+func (p *port) load(o order) (rate, factor float64, err error) {
+	scaled, fixed := p.rates()
+	switch o.Mul.Type {
+	case "raw":
+		return scaled*o.Mul.Value + fixed, o.Mul.Value, nil
+	case "pps":
+		if o.Mul.Value < fixed {
+			return 0, 0, refuse("current stream configuration enforces a minimum rate of '%v' pps", fixed)
+		}
+		rate, factor = o.Mul.Value, (o.Mul.Value-fixed)/scaled
+	default:
+		return 0, 0, refuse("the simulated server doesn't know multipliers of type '%s'", o.Mul.Type)
+	}
+	if bits := rate * (p.meanFrame() + 20) * 8; bits > p.SpeedGbps*1e9*1.0001 {
+		return 0, 0, refuse("Expected L1 B/W: '%.3g Gbps' exceeds port line rate: '%v Gbps'", bits/1e9, p.SpeedGbps)
+	}
+	return rate, factor, nil
+}
+
+func (g *Generator) startTraffic(p *port, c Call) (any, error) {
+	var o order
+	if err := c.Into(&o); err != nil {
+		return nil, err
+	}
+	switch {
+	case p.state != stateStreams:
+		return nil, refuse("command 'start' cannot be executed on current state: '%s on profile_id(_).", p.state)
+	case p.linkDown:
+		return nil, refuse("Link state is DOWN.")
+	case p.nextHop == "":
+		return nil, refuse("Port %d dest MAC is invalid and there are streams without explicit dest MAC.", p.Index)
+	}
+	rate, factor, err := p.load(o)
+	if err != nil {
+		return nil, err
+	}
+	p.startsAt = max(g.clock(), o.At)
+	p.rate, p.mean, p.state, p.counted, p.ends = rate, p.meanFrame(), stateTX, p.startsAt, math.Inf(1)
+	if o.Duration > 0 {
+		p.ends = p.startsAt + o.Duration
+	}
+	g.tell(0, object{"port_id": p.Index})
+	return object{"multiplier": wire.Float(factor), "ts": g.clock()}, nil
+}
+
+func (g *Generator) updateTraffic(p *port, c Call) (any, error) {
+	var o order
+	if err := c.Into(&o); err != nil {
+		return nil, err
+	}
+	if p.state != stateTX {
+		return nil, refuse("command 'update' cannot be executed on current state: '%s on profile_id(_).", p.state)
+	}
+	rate, factor, err := p.load(o)
+	if err != nil {
+		return nil, err
+	}
+	p.rate = rate
+	return object{"multiplier": wire.Float(factor)}, nil
+}
+
+func (g *Generator) stopTraffic(p *port, _ Call) (any, error) {
+	if p.state == stateTX {
+		p.state = stateStreams
+		g.tell(1, object{"port_id": p.Index})
+	}
+	return object{}, nil
+}
+
+func (g *Generator) pauseTraffic(p *port, _ Call) (any, error) {
+	if !math.IsInf(p.ends, 1) {
+		return nil, refuse("pause is supported when duration is not enable is start command")
+	}
+	return object{}, nil
+}
+
+// advance counts what was sent and returned since the last look, and ends what has come to its end.
+func (g *Generator) advance() {
+	now := g.clock()
+	for _, index := range g.indexes() {
+		p := g.ports[index]
+		if p.state != stateTX {
+			continue
+		}
+		until := min(now, p.ends)
+		if until > p.counted {
+			g.count(p, until-p.counted)
+			p.counted = until
+		}
+		if now >= p.ends {
+			p.state = stateStreams
+			g.tell(4, object{"port_id": index})
+		}
+	}
+}
+
+func (g *Generator) count(p *port, seconds float64) {
+	sent := p.rate * seconds
+	p.sent += sent
+	p.sentBytes += sent * p.mean
+	to, ok := g.ports[p.ForwardsTo]
+	if !ok {
+		return
+	}
+	returned := sent
+	if p.Limit > 0 {
+		returned = min(sent, p.Limit*seconds)
+	}
+	to.received += returned
+	to.receivedBytes += returned * p.mean
+}
