@@ -23,14 +23,14 @@ type call func(method string, parameters json.RawMessage) (any, error)
 
 // answer reads a request, a single one or a batch, compressed or not, and returns the answer in the same form. A batch of one is
 // answered with a plain object and an empty one with null, as TRex does; what follows a failed command in a batch still runs.
-func answer(request []byte, do call) []byte {
+func answer(request []byte, do call, zipper *zipper) []byte {
 	inside, zipped := unzip(request, maxRequest)
 	if !zipped {
 		inside = request
 	}
 	text := encode(answerPlain(inside, max(len(request), len(inside)), do))
 	if zipped {
-		return zip(text)
+		return zipper.zip(text)
 	}
 	return text
 }

@@ -41,7 +41,7 @@ func TestEnvelope(t *testing.T) {
 			`Consider splitting to smaller chunks."},"id":null,"jsonrpc":"2.0"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := string(answer([]byte(c.request), double)); got != c.want+"\n" {
+			if got := string(answer([]byte(c.request), double, &zipper{})); got != c.want+"\n" {
 				t.Errorf("\n got %s\nwant %s", got, c.want)
 			}
 		})
@@ -51,23 +51,23 @@ func TestEnvelope(t *testing.T) {
 func TestCompression(t *testing.T) {
 	request := []byte(`{"jsonrpc":"2.0","id":1,"method":"double","params":{"n":21}}`)
 	t.Run("an answer is compressed if and only if its request was", func(t *testing.T) {
-		plain := answer(request, double)
-		inside, zipped := unzip(answer(zip(request), double), maxRequest)
+		plain := answer(request, double, &zipper{})
+		inside, zipped := unzip(answer(new(zipper).zip(request), double, &zipper{}), maxRequest)
 		if !zipped || !bytes.Equal(inside, plain) || !strings.Contains(string(plain), "42") {
 			t.Errorf("plain %q, compressed %q (%v)", plain, inside, zipped)
 		}
 	})
 	t.Run("a small message that is large inside is refused", func(t *testing.T) {
-		bomb := zip(bytes.Repeat([]byte(" "), 50<<20))
-		inside, _ := unzip(answer(bomb, double), maxRequest)
+		bomb := new(zipper).zip(bytes.Repeat([]byte(" "), 4<<20))
+		inside, _ := unzip(answer(bomb, double, &zipper{}), maxRequest)
 		if !strings.Contains(string(inside), "too large") {
 			t.Errorf("got %q", inside)
 		}
 	})
 	t.Run("a broken compressed message is no JSON", func(t *testing.T) {
-		broken := zip(request)
+		broken := new(zipper).zip(request)
 		broken[len(broken)-1] ^= 1
-		if got := string(answer(broken, double)); !strings.Contains(got, "Bad JSON Format") {
+		if got := string(answer(broken, double, &zipper{})); !strings.Contains(got, "Bad JSON Format") {
 			t.Errorf("got %q", got)
 		}
 	})
@@ -77,10 +77,11 @@ func TestCompression(t *testing.T) {
 func FuzzEnvelope(f *testing.F) {
 	for _, seed := range []string{"", "[]", "[[]]", "{}", "null", `[{"jsonrpc":"2.0","id":1,"method":"double","params":{"n":1}}]`, `{"id":"` + "\xff" + `"}`} {
 		f.Add([]byte(seed))
-		f.Add(zip([]byte(seed)))
+		f.Add(new(zipper).zip([]byte(seed)))
 	}
+	var pressed zipper
 	f.Fuzz(func(t *testing.T, request []byte) {
-		got := answer(request, double)
+		got := answer(request, double, &pressed)
 		if inside, zipped := unzip(got, 1<<30); zipped {
 			got = inside
 		}

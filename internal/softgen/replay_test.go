@@ -89,6 +89,7 @@ type replay struct {
 	clock  *fakeport.Manual
 	ports  []*fakeport.Port
 	client *zmtp.Client
+	zipper zipper
 	// names says what a recorded handle is called here, by the parameter that carries it.
 	names map[string]map[string]any
 	// events are what a session was told, there and here.
@@ -215,7 +216,7 @@ func (r *replay) ask(t *testing.T, request any) json.RawMessage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := r.client.Do(t.Context(), zip(text))
+	answer, err := r.client.Do(t.Context(), r.zipper.zip(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,6 +58,7 @@ type Server struct {
 	beats    chan struct{}
 
 	mu       sync.Mutex // all below
+	zipper   zipper
 	ports    []*port
 	events   *events
 	flows    *flows
@@ -143,5 +144,5 @@ func (s *Server) Handle(request []byte) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reap()
-	return answer(request, s.call)
+	return answer(request, s.call, &s.zipper)
 }

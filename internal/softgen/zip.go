@@ -35,14 +35,18 @@ func unzip(message []byte, limit int) (inside []byte, ok bool) {
 	return inside, len(inside) > limit || uint32(len(inside)) == binary.BigEndian.Uint32(message[4:])
 }
 
-// zip compresses a message.
-func zip(message []byte) []byte {
+// zipper compresses messages, one at a time; its buffers, far larger than most messages, are used again. The zero zipper is ready.
+type zipper struct{ writer *zlib.Writer }
+
+func (z *zipper) zip(message []byte) []byte {
 	var out bytes.Buffer
 	header := binary.BigEndian.AppendUint32(nil, zipMagic)
-	header = binary.BigEndian.AppendUint32(header, uint32(len(message)))
-	out.Write(header)
-	writer := zlib.NewWriter(&out)
-	_, _ = writer.Write(message) // a bytes.Buffer takes all
-	_ = writer.Close()
+	out.Write(binary.BigEndian.AppendUint32(header, uint32(len(message))))
+	if z.writer == nil {
+		z.writer = zlib.NewWriter(&out)
+	}
+	z.writer.Reset(&out)
+	_, _ = z.writer.Write(message) // a bytes.Buffer takes all
+	_ = z.writer.Close()
 	return out.Bytes()
 }

@@ -1,0 +1,262 @@
+package softgen
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/linerate-dev/linerate/internal/softgen/fakeport"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+func TestTraffic(t *testing.T) {
+	t.Run("a run of a finite duration ends by itself, and clients are told", func(t *testing.T) {
+		r := newRig(t)
+		r.own(t, 0)
+		must[object](t, r, "add_stream", streamOf(0, 1))
+		r.told(t, 7)
+		must[object](t, r, "start_traffic", start(0, mul("pps", 1000), 3))
+		r.clock.Advance(2 * time.Second)
+		if got := r.stateOf(t, 0); got != "TX" {
+			t.Errorf("after 2 of 3 s the state is %s", got)
+		}
+		r.clock.Advance(2 * time.Second)
+		if got := r.stateOf(t, 0); got != "STREAMS" {
+			t.Errorf("after 4 of 3 s the state is %s", got)
+		}
+		if diff := cmp.Diff([]string{"10:0", "0:0", "14:0", "4:0"}, r.told(t, 7)); diff != "" {
+			t.Errorf("events (-want +got):\n%s", diff)
+		}
+		want := portStats{Opackets: 3000, Obytes: 192_000}
+		if got := r.statsOf(t, 0); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+		if got := r.statsOf(t, 1); got.Ipackets != 3000 || got.Ibytes != 192_000 {
+			t.Errorf("received %+v", got)
+		}
+	})
+	t.Run("an update changes the rate without a gap", func(t *testing.T) {
+		r := newRig(t)
+		r.own(t, 0)
+		must[object](t, r, "add_stream", streamOf(0, 1))
+		must[object](t, r, "start_traffic", start(0, mul("pps", 1000), 100))
+		r.clock.Advance(time.Second)
+		must[object](t, r, "update_traffic", object{"port_id": 0, "mul": mul("pps", 5000), "force": false})
+		r.clock.Advance(time.Second)
+		if got := r.statsOf(t, 0).Opackets; got != 6000 {
+			t.Errorf("sent %d, want 1000 + 5000", got)
+		}
+	})
+	t.Run("updates add to and subtract from the factor, not below nothing", func(t *testing.T) {
+		r := newRig(t)
+		r.own(t, 0)
+		must[object](t, r, "add_stream", streamOf(0, 1))
+		must[object](t, r, "start_traffic", start(0, mul("pps", 1000), 100))
+		change := func(op, kind string, value float64) object {
+			return object{"port_id": 0, "mul": object{"op": op, "type": kind, "value": value}, "force": false}
+		}
+		for _, c := range []struct {
+			op, kind    string
+			value, want float64
+		}{{"add", "pps", 500, 1500}, {"sub", "pps", 300, 1200}, {"add", "percentage", 50, 1800}, {"sub", "percentage", 50, 900}} {
+			got := must[struct{ Multiplier float64 }](t, r, "update_traffic", change(c.op, c.kind, c.value))
+			if got.Multiplier != c.want {
+				t.Errorf("%s %v %s: factor %v, want %v", c.op, c.value, c.kind, got.Multiplier, c.want)
+			}
+		}
+		r.refuses(t, "update_traffic", change("sub", "pps", 5000), codeRefused, "will lower traffic to less than zero")
+	})
+	t.Run("endless continuous traffic pauses and resumes", func(t *testing.T) {
+		r := newRig(t)
+		r.own(t, 0)
+		must[object](t, r, "add_stream", streamOf(0, 1))
+		must[object](t, r, "start_traffic", start(0, mul("pps", 1000), -1))
+		r.clock.Advance(time.Second)
+		must[object](t, r, "pause_traffic", object{"port_id": 0})
+		if got := r.stateOf(t, 0); got != "PAUSE" {
+			t.Errorf("state %s", got)
+		}
+		r.clock.Advance(time.Second)
+		must[object](t, r, "resume_traffic", object{"port_id": 0})
+		r.clock.Advance(time.Second)
+		must[object](t, r, "stop_traffic", object{"port_id": 0})
+		if got := r.statsOf(t, 0).Opackets; got != 2000 {
+			t.Errorf("sent %d, want 2 s of 1000", got)
+		}
+	})
+	t.Run("what ends by itself can't be paused", func(t *testing.T) {
+		r := newRig(t)
+		r.own(t, 0)
+		must[object](t, r, "add_stream", streamOf(0, 1))
+		must[object](t, r, "start_traffic", start(0, mul("pps", 1000), 10))
+		r.refuses(t, "pause_traffic", object{"port_id": 0}, codeRefused, "pause is supported when duration is not enable is start command")
+		must[object](t, r, "stop_traffic", object{"port_id": 0})
+		must[object](t, r, "remove_all_streams", object{"port_id": 0})
+		must[object](t, r, "add_stream", streamOf(0, 1, burst(10)))
+		must[object](t, r, "start_traffic", start(0, mul("raw", 1), -1))
+		r.refuses(t, "pause_traffic", object{"port_id": 0}, codeRefused, "continuous")
+	})
+	t.Run("a burst ends when it is sent", func(t *testing.T) {
+		r := newRig(t)
+		r.own(t, 0)
+		must[object](t, r, "add_stream", streamOf(0, 1, burst(5000)))
+		must[object](t, r, "start_traffic", start(0, mul("raw", 1), -1))
+		r.clock.Advance(6 * time.Second)
+		if state, sent := r.stateOf(t, 0), r.statsOf(t, 0).Opackets; state != "STREAMS" || sent != 5000 {
+			t.Errorf("state %s, sent %d", state, sent)
+		}
+	})
+	t.Run("stopping what doesn't run, or every profile, is fine", func(t *testing.T) {
+		r := newRig(t)
+		r.own(t, 0)
+		must[object](t, r, "add_stream", streamOf(0, 1))
+		must[object](t, r, "start_traffic", start(0, mul("pps", 10), 10))
+		must[object](t, r, "stop_traffic", object{"port_id": 0, "profile_id": "*"})
+		must[object](t, r, "stop_traffic", object{"port_id": 0, "profile_id": "*"})
+		must[object](t, r, "stop_traffic", object{"port_id": 0})
+		if got := r.stateOf(t, 0); got != "STREAMS" {
+			t.Errorf("state %s", got)
+		}
+	})
+	t.Run("traffic starts when it was told to", func(t *testing.T) {
+		r := newRig(t)
+		r.own(t, 0)
+		must[object](t, r, "add_stream", streamOf(0, 1))
+		now := must[struct{ TS float64 }](t, r, "ping", nil).TS
+		soon := start(0, mul("pps", 1000), 10)
+		soon["start_at_ts"] = now + 0.05
+		r.refuses(t, "start_traffic", soon, codeRefused, "too soon")
+		soon["start_at_ts"] = now + 2
+		must[object](t, r, "start_traffic", soon)
+		r.clock.Advance(3 * time.Second)
+		if got := r.statsOf(t, 0).Opackets; got != 1000 {
+			t.Errorf("sent %d in the one second after the start", got)
+		}
+	})
+}
+
+func TestStartIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		streams []object
+		change  func(*rig)
+		request object
+		code    int
+		text    string
+	}{
+		"without streams":                  {request: start(0, mul("pps", 10), 1), code: codeRefused, text: "command 'start' cannot be executed on current state: 'IDLE on profile_id(_)."},
+		"at rate 0":                        {request: start(0, mul("pps", 0), 1), code: codeParameters, text: "multiplier can't be zero"},
+		"at a negative rate":               {request: start(0, mul("pps", -1), 1), code: codeParameters, text: "multiplier can't be negative"},
+		"in an unknown unit":               {request: start(0, mul("furlongs", 1), 1), code: codeParameters, text: "field 'type' can only be one of"},
+		"relative to nothing":              {streams: []object{streamOf(0, 1)}, request: start(0, object{"type": "pps", "op": "add", "value": 1}, 1), code: codeRefused, text: "absolute"},
+		"over line rate":                   {streams: []object{streamOf(0, 1)}, request: start(0, mul("percentage", 120), 1), code: codeRefused, text: "exceeds port line rate: '10 Gbps'"},
+		"of an unknown profile":            {request: object{"port_id": 0, "profile_id": "x", "mul": mul("pps", 1), "duration": 1, "force": false}, code: codeRefused, text: "profile_id x does not exists"},
+		"of every profile":                 {request: object{"port_id": 0, "profile_id": "*", "mul": mul("pps", 1), "duration": 1, "force": false}, code: codeRefused, text: "profile_id * does not exists"},
+		"without a duration":               {request: object{"port_id": 0, "mul": mul("pps", 1), "force": false}, code: codeParameters, text: "field 'duration' value is null"},
+		"with the link down":               {streams: []object{streamOf(0, 1)}, change: func(r *rig) { r.west.SetLink(false) }, request: start(0, mul("pps", 1), 1), code: codeRefused, text: "Link state is DOWN."},
+		"on no core":                       {streams: []object{streamOf(0, 1)}, request: object{"port_id": 0, "mul": mul("pps", 1), "duration": 1, "force": false, "core_mask": 2}, code: codeRefused, text: "core_mask: '0x2' for 1 cores generates an empty set"},
+		"of a chain into nothing":          {streams: []object{streamOf(0, 1, burst(1), with("next_stream_id", 9))}, request: start(0, mul("pps", 1), 1), code: codeRefused, text: "error: stream 1 points to stream 9, which does not exist"},
+		"of a stream after an endless one": {streams: []object{streamOf(0, 1, with("next_stream_id", 2)), streamOf(0, 2)}, request: start(0, mul("pps", 1), 1), code: codeRefused, text: "continuous stream 1"},
+		"of a stream that nothing starts":  {streams: []object{streamOf(0, 1), streamOf(0, 2, with("self_start", false))}, request: start(0, mul("pps", 1), 1), code: codeRefused, text: "stream 2 is never reached"},
+		"of one latency flow twice": {streams: []object{streamOf(0, 1, counted("latency", 5)), streamOf(1, 1, counted("latency", 5))}, request: start(0, mul("raw", 1), 1), code: codeRefused,
+			text: "Can't have two streams with same pg_id"},
+		"of disabled streams only": {streams: []object{streamOf(0, 1, with("enabled", false))}, request: start(0, mul("raw", 1), 1), code: codeRefused, text: "Effective bandwidth must be positive"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.own(t, 0, 1)
+			for _, s := range c.streams {
+				must[object](t, r, "add_stream", s)
+			}
+			if c.change != nil {
+				c.change(r)
+			}
+			r.refuses(t, "start_traffic", c.request, c.code, c.text)
+			if r.west.Done() != nil {
+				t.Error("and yet it sends")
+			}
+		})
+	}
+}
+
+func TestDestinationMAC(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Ports[0].NextHop = [6]byte{} })
+	r.own(t, 0)
+	must[object](t, r, "add_stream", streamOf(0, 1))
+	r.refuses(t, "start_traffic", start(0, mul("pps", 1), 1), codeRefused, "Port 0 dest MAC is invalid")
+	must[object](t, r, "remove_all_streams", object{"port_id": 0})
+	must[object](t, r, "add_stream", streamOf(0, 1, with("flags", 3)))
+	must[object](t, r, "start_traffic", start(0, mul("pps", 1), 1))
+}
+
+func TestOneProfilePlaysAtATime(t *testing.T) {
+	r := newRig(t)
+	r.own(t, 0)
+	second := streamOf(0, 1)
+	second["profile_id"] = "other"
+	must[object](t, r, "add_stream", streamOf(0, 1))
+	must[object](t, r, "add_stream", second)
+	must[object](t, r, "start_traffic", start(0, mul("pps", 1), 10))
+	other := start(0, mul("pps", 1), 10)
+	other["profile_id"] = "other"
+	r.refuses(t, "start_traffic", other, codeRefused, "stop profile_id(_) first")
+	must[object](t, r, "stop_traffic", object{"port_id": 0})
+	must[object](t, r, "start_traffic", other)
+	if got := must[[]string](t, r, "get_profile_list", object{"port_id": 0}); !slices.Equal(got, []string{"_", "other"}) {
+		t.Errorf("profiles %v", got)
+	}
+}
+
+// TestPercentIsOfTheConfiguredSpeed: a veth has no speed of its own.
+func TestPercentIsOfTheConfiguredSpeed(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Ports[0].Speed = 672 * units.Mbps })
+	r.own(t, 0)
+	must[object](t, r, "add_stream", streamOf(0, 1))
+	if got := must[struct{ Multiplier float64 }](t, r, "start_traffic", start(0, mul("percentage", 50), 1)).Multiplier; got != 500_000 {
+		t.Errorf("50%% of 672 Mb/s are %v frames of 64 bytes, want 500000", got)
+	}
+	speed := must[struct{ Attr struct{ Speed float64 } }](t, r, "get_port_status", object{"port_id": 0}).Attr.Speed
+	if speed != 0.672 {
+		t.Errorf("speed %v Gb/s", speed)
+	}
+}
+
+func TestFlowStatistics(t *testing.T) {
+	clock := fakeport.NewManual(0)
+	west, east := fakeport.NewPair(clock, fakeport.Options{MAC: [6]byte{2}}, fakeport.Options{MAC: [6]byte{2, 1}},
+		fakeport.Cable{Loss: 0.5, Latency: 47 * time.Microsecond})
+	r := &rig{clock: clock, west: west, east: east, handlers: map[int]string{}, server: newServer(t, west, east, clock)}
+	r.own(t, 0)
+	must[object](t, r, "add_stream", streamOf(0, 1, at(100), counted("stats", 5)))
+	must[object](t, r, "add_stream", streamOf(0, 2, at(1000), counted("latency", 9)))
+	must[object](t, r, "start_traffic", start(0, mul("raw", 3), 2))
+	clock.Advance(3 * time.Second)
+
+	type statistics struct {
+		Flow map[string]struct{ TP, RP map[string]int64 } `json:"flow_stats"`
+		Late map[string]*struct {
+			Lat struct {
+				Average   float64
+				Histogram map[string]int64
+			}
+		} `json:"latency"`
+		Versions map[string]int `json:"ver_id"`
+	}
+	got := must[statistics](t, r, "get_pgid_stats", object{"pgids": []int{}})
+	if f := got.Flow["5"]; f.TP["0"] != 600 || f.RP["1"] != 300 || f.TP["1"] != 0 {
+		t.Errorf("flow 5: %+v; want 600 sent by port 0, 300 received by port 1", f)
+	}
+	if f := got.Flow["9"]; f.TP["0"] != 2000 || f.RP["1"] != 1000 {
+		t.Errorf("flow 9: %+v; the factor must not touch a latency stream", f)
+	}
+	if late := got.Late["9"]; late == nil || late.Lat.Average != 47 || late.Lat.Histogram["40"] != 1000 {
+		t.Errorf("latency: %+v", late)
+	}
+	must[object](t, r, "remove_all_streams", object{"port_id": 0})
+	must[object](t, r, "add_stream", streamOf(0, 1, counted("stats", 5)))
+	again := must[statistics](t, r, "get_pgid_stats", object{"pgids": []int{5, 77}})
+	if again.Versions["5"] != got.Versions["5"]+1 || again.Flow["5"].TP["0"] != 0 || len(again.Flow) != 1 {
+		t.Errorf("an id made anew: %+v", again)
+	}
+}
