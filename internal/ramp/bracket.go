@@ -117,19 +117,31 @@ func (m *machine) aimBetween(lo *point) {
 	floor := units.Ratio(0)
 	if lo != nil {
 		floor = lo.asked
-	} else {
-		m.halved++
 	}
 	at := floor + (m.ceiling-floor)/2
-	if m.hint > floor && m.hint < m.ceiling {
-		at = m.hint
+	if m.hint > 0 {
+		near := floor + mul(floor, m.Ramp.RefineTo)*9/10 // just within what is to be resolved above the clean end
+		switch {
+		case m.hint > near:
+			at = min(m.hint, m.ceiling-1)
+		case !lo.long:
+			m.aimToConfirm(lo)
+			return
+		default:
+			at, m.hint = near, 0
+		}
 	}
-	m.hint = 0
-	if at <= floor || at >= m.ceiling {
+	switch {
+	case at <= floor || at >= m.ceiling:
 		m.aimToConfirm(lo)
 		return
+	case lo == nil && !m.resolvable(at, longest):
+		m.finish("even the lowest load lost frames, and a lower one has too few to tell")
+		return
+	case lo == nil:
+		m.halved++
 	}
-	m.target = target{report.Refine, at, judged(m.Ramp)}
+	m.target = target{report.Refine, at, m.judgeFor(at)}
 	if m.doubted {
 		m.target.judge = m.Ramp.ConfirmDuration.Std()
 		if width(at, m.ceiling) <= m.Ramp.RefineTo {
@@ -137,6 +149,34 @@ func (m *machine) aimBetween(lo *point) {
 		}
 	}
 	m.reason = m.because(fmt.Sprintf("trying %s, between %s and %s of the target", percent(at), percent(floor), percent(m.ceiling)))
+}
+
+// longest is how many steps' windows one window of the search may be long.
+const longest = 4
+
+// judgeFor is how long a window at this load is to be: a step's window, or a multiple where that has too few frames.
+func (m *machine) judgeFor(at units.Ratio) time.Duration {
+	times := time.Duration(1)
+	for times < longest && !m.resolvable(at, times) {
+		times *= 2
+	}
+	return times * judged(m.Ramp)
+}
+
+// resolvable says that so many steps' windows at this load have enough frames to tell the loss limit from none: one for each share of
+// the limit, and at most fewFrames. Below that, a window without loss is chance.
+func (m *machine) resolvable(at units.Ratio, times time.Duration) bool {
+	needed := int64(fewFrames)
+	if m.MaxLossRatio > 0 {
+		needed = min(needed, int64(units.One/m.MaxLossRatio))
+	}
+	for _, d := range m.history[m.hi.window].Directions {
+		perSecond := units.PacketRate(d.Intended.PacketsPerSecond).Mul(units.RatioOf(int64(at), int64(m.hi.asked)))
+		if int64(perSecond)*int64(times*judged(m.Ramp)/time.Millisecond)/1000 < needed {
+			return false
+		}
+	}
+	return true
 }
 
 // because joins what led into the search with what the search does first.
@@ -160,7 +200,7 @@ func (m *machine) narrowed(p point) {
 	switch {
 	case p.unclear() && m.mayRepeat(isLong) && m.again(w):
 		if !isLong {
-			m.target.judge = 2 * judged(m.Ramp)
+			m.target.judge = max(m.target.judge, 2*judged(m.Ramp))
 		}
 		return
 	case p.lossy && !isLong && m.votes.lossy == 0 && m.refined < refineWindows:

@@ -35,7 +35,7 @@ type machine struct {
 	budget  int    // repeats that the staircase has left
 	topped  int    // windows more at the top
 
-	points []point          // windows of staircase and everything after it
+	points []point       // windows of staircase and everything after it
 	runs   map[int][]int // per direction: its present run of Lossy windows, as indexes into points
 	bracket
 }

@@ -25,14 +25,15 @@ import (
 
 // The bounds that make every run end. They are part of the rules in docs/measurement.md.
 const (
-	lossyRun        = 3  // consecutive Lossy windows of a direction that mark saturation
-	invalidRepeats  = 2  // times that one step is repeated because it was Invalid
-	staircaseBudget = 10 // such repeats in the whole staircase
-	topRepeats      = 6  // windows more at the top, while a run of Lossy windows is neither complete nor broken
-	refineWindows   = 40 // windows of bisection
-	longWindows     = 6  // windows of the confirmation's length
-	halvings        = 8  // below a first step that already loses frames
-	plateauSteps    = 5  // steps without more offered before the climb is given up
+	lossyRun        = 3    // consecutive Lossy windows of a direction that mark saturation
+	invalidRepeats  = 2    // times that one step is repeated because it was Invalid
+	staircaseBudget = 10   // such repeats in the whole staircase
+	topRepeats      = 6    // windows more at the top, while a run of Lossy windows is neither complete nor broken
+	refineWindows   = 40   // windows of bisection
+	longWindows     = 6    // windows of the confirmation's length
+	halvings        = 8    // below a first step that already loses frames
+	fewFrames       = 1000 // in a window, below which the search for a first clean load does not go
+	plateauSteps    = 5    // steps without more offered before the climb is given up
 )
 
 // Step is the next stretch of constant load: Settle, which is not judged, then Judge, which becomes one window.
@@ -79,7 +80,7 @@ func Bound(p plan.Procedure) time.Duration {
 	total += time.Duration(Steps(r)+staircaseBudget+topRepeats) * step
 	total += (1 + invalidRepeats) * (r.Settle.Std() + r.HoldDuration.Std())
 	if r.RefineTo > 0 {
-		total += refineWindows * (r.Settle.Std() + 2*judge)
+		total += refineWindows * (r.Settle.Std() + longest*judge)
 	}
 	return total + longWindows*(r.Settle.Std()+r.ConfirmDuration.Std())
 }

@@ -80,8 +80,23 @@ func (r *run) listen(ctx context.Context) error {
 			r.heard(g, planned.Link, first[g], last[g])
 		}
 	}
+	return r.tooLoud()
+}
+
+// tooLoud refuses to measure where no load up to the target could be judged.
+func (r *run) tooLoud() error {
+	for i, d := range r.setup.Directions {
+		if most := r.targets[i].Mul(r.setup.MaxLossRatio); d.Background > most {
+			return fmt.Errorf("background traffic of %s on %s can hide more loss than maxLossRatio allows at any load up to the target (%s of %s): "+
+				"keep other traffic off the link, or raise maxLossRatio", d.Background.FormatSI(), d.To, r.setup.MaxLossRatio, r.targets[i].FormatSI())
+		}
+	}
 	return nil
 }
+
+// strays is how many frames of other people's a port may receive in the silence without being called background traffic: neighbour
+// discovery and the like, which comes now and then and hides nothing.
+const strays = 2
 
 // heard reports the background traffic of one port, and charges it to the direction that comes back there.
 func (r *run) heard(g int, link string, first, last engine.Reading) {
@@ -91,8 +106,11 @@ func (r *run) heard(g int, link string, first, last engine.Reading) {
 	rate := units.PacketRateOver(received.Packets, int64(took))
 	r.rep.Silence = append(r.rep.Silence, report.Silence{Link: link, Generator: r.gens[g].Name, Received: received, Duration: plan.Duration(took),
 		PacketsPerSecond: rate.Whole()})
-	if rate > 0 {
+	if received.Packets > 0 {
 		r.note("background traffic on %s of generator %s: %s", link, r.gens[g].Name, rate.FormatSI())
+	}
+	if received.Packets <= strays {
+		return
 	}
 	for i := range r.setup.Directions {
 		if d := &r.setup.Directions[i]; d.To == link {

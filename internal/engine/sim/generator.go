@@ -62,6 +62,7 @@ type Engine struct {
 	started  bool
 	startAt  time.Duration // of the first traffic
 	readings int
+	cleared  map[int]engine.PortCounters // what the counters were when somebody cleared them
 }
 
 // port is what a claimed port has been told.

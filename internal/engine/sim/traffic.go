@@ -117,8 +117,19 @@ func (e *Engine) counters(index int) engine.PortCounters {
 	background := int64(e.world.cfg.Links[index].Background.PerSecond() * now.Seconds())
 	c.Received = c.Received.Add(units.Traffic{Packets: background, Bytes: background * 64})
 	if e.failed(Cleared) {
-		c.Sent, c.Received, c.ReceiveErrors = units.Traffic{Packets: c.Sent.Packets / 2}, units.Traffic{Packets: c.Received.Packets / 2}, 0
+		c = e.sinceCleared(index, c)
 	}
+	return c
+}
+
+// sinceCleared takes off what the counters were when they were first read after the clearing.
+func (e *Engine) sinceCleared(index int, c engine.PortCounters) engine.PortCounters {
+	if _, known := e.cleared[index]; !known {
+		e.cleared[index] = c
+	}
+	zero := e.cleared[index]
+	c.Sent, c.Received = c.Sent.Sub(zero.Sent), c.Received.Sub(zero.Received)
+	c.ReceiveErrors -= zero.ReceiveErrors
 	return c
 }
 

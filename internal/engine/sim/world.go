@@ -85,7 +85,7 @@ func New(cfg Config) *World {
 		w.flows = append(w.flows, newFlow(d, len(cfg.Generators)))
 	}
 	for i, g := range cfg.Generators {
-		w.generators = append(w.generators, &Engine{world: w, index: i, Generator: g, ports: map[int]*port{}})
+		w.generators = append(w.generators, &Engine{world: w, index: i, Generator: g, ports: map[int]*port{}, cleared: map[int]engine.PortCounters{}})
 	}
 	return w
 }
