@@ -28,15 +28,15 @@ type ProcedureSpec struct {
 
 // RampSpec is the staircase and what follows it.
 //
-//	 rate
-//	  ▲                          ┌─┐ targetRate
-//	  │                        ┌─┘ │
-//	  │            stepDuration├─┘ │
-//	  │                      ┌─┘   │┌┐ ┌──┐┌───┐
-//	  │ warmupRate         ┌─┘     ││└┐│  ││   │
-//	  │ ┌─────┐          ┌─┘       ││ └┘  ││   │
-//	  └─┴─────┴──────────┴─────────┴┴─────┴┴───┴──▶ time
-//	    warm-up   rampDuration     refine confirm hold
+//	rate
+//	 ▲                          ┌─┐ targetRate
+//	 │                        ┌─┘ │
+//	 │            stepDuration├─┘ │
+//	 │                      ┌─┘   │┌┐ ┌──┐┌───┐
+//	 │ warmupRate         ┌─┘     ││└┐│  ││   │
+//	 │ ┌─────┐          ┌─┘       ││ └┘  ││   │
+//	 └─┴─────┴──────────┴─────────┴┴─────┴┴───┴──▶ time
+//	   warm-up   rampDuration     refine confirm hold
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.stepDuration) || !self.stepDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || !self.settle.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self.stepDuration) < duration('200ms') || duration(self.settle) + duration('100ms') <= duration(self.stepDuration)",fieldPath=".settle",message="settle must be at least 100ms shorter than stepDuration: the rest of the step is what is measured"
 // +kubebuilder:validation:XValidation:rule="!has(self.stepDuration) || !self.stepDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || !self.rampDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self.rampDuration) < duration('1s') || duration(self.rampDuration) >= duration(self.stepDuration)",fieldPath=".rampDuration",message="rampDuration must be at least stepDuration: a ramp has one step or more"

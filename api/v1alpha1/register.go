@@ -13,9 +13,7 @@ const (
 	LoadTestKind = "LoadTest"
 )
 
-// GroupVersion is the API's group and version.
-//
-//nolint:gochecknoglobals // schema.GroupVersion has no constant form; nothing assigns to it.
+// GroupVersion is the API's group and version. Nothing assigns to it.
 var GroupVersion = schema.GroupVersion{Group: Group, Version: Version}
 
 // AddToScheme makes the API's types known to a scheme.

@@ -17,10 +17,10 @@ type path []string
 func parsePath(s string) path {
 	var pieces path
 	for len(s) > 0 {
-		switch {
-		case s[0] == '.':
+		switch s[0] {
+		case '.':
 			s = s[1:]
-		case s[0] == '[':
+		case '[':
 			inside, rest, _ := strings.Cut(s[1:], "]")
 			pieces, s = append(pieces, inside), rest
 		default:

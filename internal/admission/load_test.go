@@ -1,0 +1,220 @@
+package admission_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+
+	"github.com/linerate-dev/linerate/internal/admission"
+)
+
+const (
+	head    = "apiVersion: linerate.dev/v1alpha1\nkind: LoadTest\n"
+	minimal = head + "metadata: {name: x}\nspec:\n  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]\n"
+)
+
+// shared is one server for all tests, as compiling the rules is most of their time.
+var shared = sync.OnceValues(admission.NewServer)
+
+func newServer(tb testing.TB) *admission.Server {
+	tb.Helper()
+	server, err := shared()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return server
+}
+
+func faultsOf(t *testing.T, err error) admission.Faults {
+	t.Helper()
+	faults, ok := errors.AsType[admission.Faults](err)
+	if !ok {
+		t.Fatalf("got %v (%T), want admission.Faults", err, err)
+	}
+	return faults
+}
+
+func TestAShortFileGetsAllDefaults(t *testing.T) {
+	objects, err := newServer(t).Load("x.yaml", strings.NewReader(minimal))
+	if err != nil || len(objects) != 1 {
+		t.Fatalf("%d objects, %v", len(objects), err)
+	}
+	spec := objects[0].LoadTest.Spec
+	for _, c := range []struct{ field, got, want string }{
+		{"generator.engine", string(spec.Generator.Engine), "Software"},
+		{"generator.replicas", fmt.Sprint(spec.Generator.Replicas), "1"},
+		{"dut.type", string(spec.DUT.Type), "Reference"},
+		{"traffic.profile", string(spec.Traffic.Profile), "IMIX"},
+		{"procedure.type", string(spec.Procedure.Type), "Ramp"},
+		{"procedure.maxLossRatio", string(spec.Procedure.MaxLossRatio), "0.001"},
+		{"ramp.warmupRate", string(spec.Procedure.Ramp.WarmupRate), "1kpps"},
+		{"ramp.warmupDuration", string(spec.Procedure.Ramp.WarmupDuration), "30s"},
+		{"ramp.targetRate", string(spec.Procedure.Ramp.TargetRate), "100%"},
+		{"ramp.rampDuration", string(spec.Procedure.Ramp.RampDuration), "10m"},
+		{"ramp.stepDuration", string(spec.Procedure.Ramp.StepDuration), "2s"},
+		{"ramp.settle", string(spec.Procedure.Ramp.Settle), "500ms"},
+		{"ramp.refineTo", string(spec.Procedure.Ramp.RefineTo), "0.5%"},
+		{"ramp.confirmDuration", string(spec.Procedure.Ramp.ConfirmDuration), "10s"},
+		{"ramp.holdDuration", string(spec.Procedure.Ramp.HoldDuration), "30s"},
+		{"activeDeadline", string(spec.ActiveDeadline), "1h"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s is %q, want %q", c.field, c.got, c.want)
+		}
+	}
+}
+
+func TestAValueThatIsGivenIsNotReplacedByItsDefault(t *testing.T) {
+	objects, err := newServer(t).Load("x.yaml", strings.NewReader(minimal+"  procedure: {ramp: {holdDuration: 0s}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := objects[0].LoadTest.Spec.Procedure.Ramp; got.HoldDuration != "0s" || got.RampDuration != "10m" {
+		t.Errorf("holdDuration %q, rampDuration %q", got.HoldDuration, got.RampDuration)
+	}
+}
+
+func TestMetadata(t *testing.T) {
+	spec := minimal[strings.Index(minimal, "spec:"):]
+	t.Run("generateName makes a name that is the same each time", func(t *testing.T) {
+		objects, err := newServer(t).Load("x.yaml", strings.NewReader(head+"metadata: {generateName: nightly-}\n"+spec))
+		if err != nil || objects[0].LoadTest.Name != "nightly-local" {
+			t.Fatalf("%v, %v", objects, err)
+		}
+	})
+	t.Run("an object as kubectl prints it can be run again", func(t *testing.T) {
+		_, err := newServer(t).Load("x.yaml", strings.NewReader(head+
+			"metadata: {name: x, namespace: lab, uid: 1-2, resourceVersion: '7', generation: 1, creationTimestamp: '2026-01-02T03:04:05Z'}\n"+
+			spec+"status: {observedGeneration: 1, summary: anything}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Run("a namespace is kept, and none is made up", func(t *testing.T) {
+		objects, err := newServer(t).Load("x.yaml", strings.NewReader(minimal))
+		if err != nil || objects[0].LoadTest.Namespace != "" {
+			t.Fatalf("%v, %v", objects, err)
+		}
+	})
+}
+
+func TestFaults(t *testing.T) {
+	second := minimal + "---\n" + strings.Replace(minimal, "name: x", "name: y", 1)
+	for _, c := range []struct{ name, text, want string }{
+		{"an empty file", "", "x.yaml: there is nothing in it"},
+		{"a file of comments", "# nothing\n---\n# at all\n", "x.yaml: there is nothing in it"},
+		{"broken YAML names its line", head + "metadata: {name: x\nspec: {}\n", "x.yaml:"},
+		{"a tab as indentation", head + "spec:\n\tlinks: []\n", "x.yaml:4: found character that cannot start any token"},
+		{"a list instead of an object", "- a\n- b\n", "x.yaml:1: a LoadTest is a mapping"},
+		{"a key twice, in the second document", second + "  activeDeadline: 1h\n  activeDeadline: 1h\n",
+			`x.yaml:13 (document 2): key "activeDeadline" is there twice: remove one`},
+		{"an unknown field, in the second document", second + "  trafic: {}\n", "x.yaml:12 (document 2): spec.trafic is not a field of LoadTest: did you mean traffic?"},
+		{"a field in the wrong place", minimal + "  targetRate: 1kpps\n", "spec.targetRate is not a field of LoadTest: did you mean spec.procedure.ramp.targetRate?"},
+		{"a field that resembles none", minimal + "  colour: blue\n", "here can be activeDeadline, criteria, dut, generator, links, procedure, traffic"},
+		{"an unknown field of the metadata", strings.Replace(minimal, "{name: x}", "{name: x, lables: {}}", 1), "x.yaml:3: metadata.lables is not a field"},
+		{"metadata of the wrong type", strings.Replace(minimal, "{name: x}", "{name: [x]}", 1), "x.yaml:3: metadata is not understood"},
+		{"another kind", strings.Replace(minimal, "LoadTest", "Pod", 1), `x.yaml:2: kind is "Pod": only LoadTest is understood here`},
+		{"two of one name", minimal + "---\n" + minimal, `x.yaml:9 (document 2): metadata.name is "x", as in document 1`},
+		{"a null where a default is", minimal + "  procedure: {ramp: {targetRate: 5}}\n", "spec.procedure.ramp.targetRate is 5: must be of type string, not integer"},
+		{"a value of another case", minimal + "  traffic: {profile: imix}\n", "did you mean IMIX?"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := newServer(t).Load("x.yaml", strings.NewReader(c.text))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got  %v\nwant …%s…", err, c.want)
+			}
+		})
+	}
+}
+
+func TestAllFaultsAreNamedAtOnceInTheOrderOfTheFile(t *testing.T) {
+	text := head + `metadata: {name: x}
+spec:
+  links:
+  - {name: west, lineRate: fast}
+  - {name: east, lineRate: 1gbps, vlan: 5000}
+  traffic: {frameSize: 64}
+  procedure:
+    ramp: {holdDuration: 5 minutes}
+  deadline: 5m
+`
+	_, err := newServer(t).Load("x.yaml", strings.NewReader(text))
+	var lines []int
+	for _, f := range faultsOf(t, err) {
+		lines = append(lines, f.Line)
+	}
+	if got, want := fmt.Sprint(lines), "[6 7 8 10 11]"; got != want {
+		t.Errorf("lines %s, want %s:\n%v", got, want, err)
+	}
+}
+
+func TestGoodDocumentsAreReturnedBesideBadOnes(t *testing.T) {
+	objects, err := newServer(t).Load("x.yaml", strings.NewReader(minimal+"---\n"+head+"metadata: {name: bad}\nspec: {}\n"))
+	if len(objects) != 1 || objects[0].LoadTest.Name != "x" || objects[0].Document != 1 {
+		t.Errorf("objects %v", objects)
+	}
+	if faults := faultsOf(t, err); len(faults) != 1 || faults[0].Field != "spec.links" || faults[0].Document != 2 {
+		t.Errorf("faults %v", faults)
+	}
+}
+
+func TestReadingFails(t *testing.T) {
+	t.Run("a reader's error is passed on with the file's name", func(t *testing.T) {
+		_, err := newServer(t).Load("x.yaml", iotest.ErrReader(io.ErrUnexpectedEOF))
+		if !errors.Is(err, io.ErrUnexpectedEOF) || !strings.HasPrefix(err.Error(), "x.yaml: ") {
+			t.Error(err)
+		}
+	})
+	t.Run("an endless file is refused", func(t *testing.T) {
+		_, err := newServer(t).Load("x.yaml", endless{})
+		if err == nil || !strings.Contains(err.Error(), "larger than 3 MiB") {
+			t.Error(err)
+		}
+	})
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '\n'
+	}
+	return len(p), nil
+}
+
+func TestAServerCanBeUsedByManyAtOnce(t *testing.T) {
+	server := newServer(t)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			if _, err := server.Load("x.yaml", strings.NewReader(minimal)); err != nil {
+				t.Error(err)
+			}
+			if _, err := server.Load("x.yaml", strings.NewReader(head)); err == nil {
+				t.Error("an object without spec was taken")
+			}
+		})
+	}
+	group.Wait()
+}
+
+func FuzzLoad(f *testing.F) {
+	server := newServer(f)
+	f.Add(minimal)
+	f.Add(minimal + "---\n" + minimal)
+	f.Add(head + "metadata: {generateName: a}\nspec: &a {links: [*a]}\n")
+	f.Add("? [a]\n: {b: !!binary x}\n---\n\xff")
+	f.Fuzz(func(t *testing.T, text string) {
+		objects, err := server.Load("x.yaml", strings.NewReader(text))
+		if len(objects) == 0 && err == nil {
+			t.Error("neither an object nor an error")
+		}
+		if err != nil && err.Error() == "" {
+			t.Error("an error without a word")
+		}
+	})
+}
