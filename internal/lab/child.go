@@ -16,7 +16,8 @@ import (
 type child struct {
 	command *exec.Cmd
 	life    io.WriteCloser // its standard input: the order, then open as long as we live
-	status  io.Reader      // its standard output
+	status  io.ReadCloser  // its standard output
+	theirs  io.Closer      // the child's end of that: ours to close once it has its own
 	words   *lastWords     // its standard error
 	done    chan struct{}  // closed when it has ended and ended is set
 	ended   error
@@ -33,6 +34,7 @@ func spawn(t Topology, h Host, listener *os.File) (*child, error) {
 	if err := c.pipes(); err != nil {
 		return nil, faultOf(err)
 	}
+	defer func() { _ = c.theirs.Close() }()
 	started := make(chan error)
 	// The parent-death signal is sent when the *thread* that started the child ends (prctl(2), PR_SET_PDEATHSIG). This one waits for
 	// the child and does nothing else, so it can't end before.
@@ -48,6 +50,8 @@ func spawn(t Topology, h Host, listener *os.File) (*child, error) {
 		close(c.done)
 	}()
 	if err := <-started; err != nil {
+		_ = c.life.Close()
+		_ = c.status.Close()
 		return nil, spawnFault(err, rootless)
 	}
 	return c, nil
@@ -72,7 +76,7 @@ func (c *child) pipes() error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("make a pipe: %w", err), life.Close())
 	}
-	c.life, c.status, c.command.Stdout = life, reader, writer
+	c.life, c.status, c.theirs, c.command.Stdout = life, reader, writer, writer
 	return nil
 }
 

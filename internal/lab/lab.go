@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"sync"
@@ -189,7 +188,7 @@ func (l *Lab) Close() error { return l.close() }
 func (l *Lab) end() error {
 	l.closing.Store(true)
 	_ = l.child.life.Close()
-	defer func() { _ = l.child.status.(io.Closer).Close() }()
+	defer func() { _ = l.child.status.Close() }()
 	grace := time.NewTimer(closeGrace)
 	defer grace.Stop()
 	select {

@@ -1,0 +1,253 @@
+package lab_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vishvananda/netlink"
+
+	"github.com/linerate-dev/linerate/internal/lab"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+func start(t *testing.T, topology lab.Topology, env ...string) *lab.Lab {
+	t.Helper()
+	needRoot(t)
+	l, err := lab.Start(t.Context(), topology, lab.Host{Path: "/proc/self/exe", Args: []string{lab.Verb}, Env: append(os.Environ(), env...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func TestALab(t *testing.T) {
+	t.Run("has an engine on the generator's ends, in another namespace", func(t *testing.T) {
+		l := start(t, topologyOf(t, planOf([]string{"west", "east"}), lab.Options{}))
+		var v view
+		ask(t, l.Address(), "view", &v)
+		own, err := os.Readlink("/proc/self/ns/net")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Namespace == own {
+			t.Error("the engine is in our namespace")
+		}
+		if !slices.Equal(v.Interfaces, []string{"west", "east"}) || !slices.Equal(v.Speeds, []int64{10_000_000_000, 10_000_000_000}) {
+			t.Errorf("ports %v with speeds %v", v.Interfaces, v.Speeds)
+		}
+		if got := l.PortOfLink(); got["west"] != 0 || got["east"] != 1 {
+			t.Errorf("ports of links: %v", got)
+		}
+		if slices.Contains(v.MACs, l.DUTMACs()["west"]) || l.DUTMACs()["west"] == l.DUTMACs()["east"] {
+			t.Errorf("MACs of the generator %v and of the forwarder %v", v.MACs, l.DUTMACs())
+		}
+		if len(l.Info().Missing) > 0 {
+			t.Errorf("not set up: %q", l.Info().Missing)
+		}
+	})
+	t.Run("cables a Loopback's ports to each other", func(t *testing.T) {
+		l := start(t, topologyOf(t, planOf([]string{"a", "b", "c", "d"}, dutType("Loopback")), lab.Options{}))
+		var received []uint64
+		ask(t, l.Address(), "ping", &received)
+		if !slices.Equal(received, []uint64{0, 1, 0, 0}) {
+			t.Errorf("a frame from the first port made the ports receive %v", received)
+		}
+	})
+	for _, mode := range []plan.Forwarding{plan.L3, plan.L2, plan.MACRewrite} {
+		t.Run("sets up a forwarder with eight links for "+string(mode), func(t *testing.T) {
+			p := planOf([]string{"a", "b", "c", "d", "e", "f", "g", "h"}, func(p *plan.Plan) {
+				p.DUT.Forwarding = mode
+				p.DUT.Reference = &plan.Reference{Limit: &plan.Limit{PacketsPerSecond: 1000}}
+			})
+			l := start(t, topologyOf(t, p, lab.Options{}))
+			if len(l.Info().Missing) > 0 || len(l.Info().Applied) < 8 {
+				t.Errorf("set up: %q, not set up: %q", l.Info().Applied, l.Info().Missing)
+			}
+		})
+	}
+	t.Run("ends with Close, and again", func(t *testing.T) {
+		l := start(t, topologyOf(t, planOf([]string{"west", "east"}), lab.Options{}))
+		if err := errors.Join(l.Close(), l.Close(), l.Err()); err != nil {
+			t.Error(err)
+		}
+		<-l.Done()
+	})
+	t.Run("ends with Close although the engine doesn't stop", func(t *testing.T) {
+		l := start(t, topologyOf(t, planOf([]string{"west", "east"}), lab.Options{}), "LAB_TEST_ENGINE=stuck")
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		<-l.Done()
+	})
+	t.Run("tells the last words of an engine that crashed", func(t *testing.T) {
+		l := start(t, topologyOf(t, planOf([]string{"west", "east"}), lab.Options{}), "LAB_TEST_ENGINE=crashing")
+		<-l.Done()
+		wantFault(t, l.Err(), lab.Died, "panic: the engine crashed")
+		if strings.Contains(l.Err().Error(), "goroutine") {
+			t.Errorf("the message has a stack trace: %v", l.Err())
+		}
+	})
+}
+
+func wantFault(t *testing.T, err error, reason lab.Reason, words string) {
+	t.Helper()
+	fault, ok := errors.AsType[*lab.Fault](err)
+	if !ok || fault.Reason != reason || !strings.Contains(fault.Sentence, words) {
+		t.Errorf("got %#v (%v), want %s that says %q", err, err, reason, words)
+	}
+}
+
+func TestALabThatCannotStartSaysWhy(t *testing.T) {
+	needRoot(t)
+	device := func(ports ...string) lab.Topology {
+		return topologyOf(t, planOf([]string{"west", "east"}, dutType("Device")), lab.Options{Ports: ports})
+	}
+	reference := topologyOf(t, planOf([]string{"west", "east"}), lab.Options{})
+	for name, c := range map[string]struct {
+		topology lab.Topology
+		host     lab.Host
+		reason   lab.Reason
+		words    string
+	}{
+		"an engine that can't open its ports": {reference, lab.Host{Path: "/proc/self/exe", Args: []string{lab.Verb}, Env: []string{"LAB_TEST_ENGINE=broken"}}, lab.Failed, "the engine is broken"},
+		"a process that isn't a lab":          {reference, lab.Host{Path: "/bin/sh", Args: []string{"-c", "echo oh no >&2; exit 3"}}, lab.Died, "exit status 3; its last words: oh no"},
+		"a program that isn't there":          {reference, lab.Host{Path: "/nonexistent"}, lab.Failed, "no such file"},
+		"an interface that doesn't exist":     {device("nosuch0", "nosuch1"), lab.Host{}, lab.BadInput, "there is no interface nosuch0 on this machine (link west)"},
+		"an interface that isn't Ethernet":    {device("lo", "nosuch1"), lab.Host{}, lab.BadInput, "lo (link west) is not an Ethernet interface"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := lab.Start(t.Context(), c.topology, c.host)
+			if err == nil {
+				_ = l.Close()
+			}
+			wantFault(t, err, c.reason, c.words)
+		})
+	}
+	t.Run("a start that is cancelled", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		_, err := lab.Start(ctx, reference, lab.Host{Path: "/bin/sh", Args: []string{"-c", "read order; exec sleep 60"}})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestTheInterfaceOfTheDefaultRouteIsRefused(t *testing.T) {
+	needRoot(t)
+	routes, err := netlink.RouteList(nil, netlink.FAMILY_V4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(routes, func(r netlink.Route) bool { return r.Dst == nil || r.Dst.String() == "0.0.0.0/0" })
+	if at < 0 {
+		t.Skip("this machine has no default route")
+	}
+	link, err := netlink.LinkByIndex(routes[at].LinkIndex)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = lab.Start(t.Context(), topologyOf(t, planOf([]string{"west", "east"}, dutType("Device")), lab.Options{Ports: []string{link.Attrs().Name, "nosuch0"}}), lab.Host{})
+	wantFault(t, err, lab.BadInput, "carries this machine's default route")
+}
+
+// TestNothingOutlivesAKilledParent kills a process that runs a lab, as nothing can be done about, and looks for what it left.
+func TestNothingOutlivesAKilledParent(t *testing.T) {
+	needRoot(t)
+	for name, wrap := range map[string][]string{
+		"of root":             nil,
+		"of an ordinary user": {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, limit := range []*plan.Limit{nil, {PacketsPerSecond: 1000}, {Layer2BitsPerSecond: 1_000_000}} {
+				p := planOf([]string{"west", "east"}, func(p *plan.Plan) { p.DUT.Reference = &plan.Reference{Limit: limit} })
+				interfaces := interfaceNames(t)
+				cmd, started := startParent(t, topologyOf(t, p, lab.Options{}), wrap...)
+				if len(started.Missing) > 0 {
+					t.Errorf("not set up: %q", started.Missing)
+				}
+				var v view
+				ask(t, started.Address, "view", &v)
+				if err := cmd.Process.Kill(); err != nil {
+					t.Fatal(err)
+				}
+				_ = cmd.Wait()
+				eventually(t, "its process is gone", func() bool { return !exists("/proc", v.PID) })
+				eventually(t, "its namespace is gone", func() bool { return len(holders(t, v.Namespace)) == 0 })
+				eventually(t, "its kernel threads are gone", func() bool { return !napiThread(t, "west") })
+				if now := interfaceNames(t); !slices.Equal(now, interfaces) {
+					t.Errorf("interfaces before %v, after %v", interfaces, now)
+				}
+			}
+		})
+	}
+}
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 5 s: %s", what)
+		}
+	}
+}
+
+func exists(proc string, pid int) bool {
+	_, err := os.Stat(filepath.Join(proc, strconv.Itoa(pid)))
+	return err == nil
+}
+
+// holders are the processes in a network namespace, or with a descriptor of it.
+func holders(t *testing.T, namespace string) []string {
+	t.Helper()
+	var found []string
+	for _, pattern := range []string{"/proc/[0-9]*/ns/net", "/proc/[0-9]*/fd/*"} {
+		links, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range links {
+			if to, err := os.Readlink(link); err == nil && to == namespace {
+				found = append(found, link)
+			}
+		}
+	}
+	return found
+}
+
+func napiThread(t *testing.T, link string) bool {
+	t.Helper()
+	names, err := filepath.Glob("/proc/[0-9]*/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		comm, err := os.ReadFile(name)
+		return err == nil && strings.HasPrefix(string(comm), "napi/"+link+"-")
+	})
+}
+
+func interfaceNames(t *testing.T) []string {
+	t.Helper()
+	links, err := netlink.LinkList()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, l := range links {
+		names = append(names, l.Attrs().Name)
+	}
+	return names
+}
