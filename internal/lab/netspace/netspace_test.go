@@ -1,0 +1,85 @@
+package netspace_test
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/vishvananda/netlink"
+
+	"github.com/linerate-dev/linerate/internal/lab/netspace"
+)
+
+func newNamespace(t *testing.T) *netspace.Namespace {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("this test makes network namespaces and must run as root")
+		}
+		t.Skip("needs root: it makes network namespaces")
+	}
+	ns, err := netspace.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ns.Close() })
+	return ns
+}
+
+func TestANamespace(t *testing.T) {
+	t.Run("is not the machine's: it has none of its cables", func(t *testing.T) {
+		ns := newNamespace(t)
+		err := ns.Do(func() error {
+			links, err := netlink.LinkList()
+			for _, l := range links {
+				// Tunnel drivers built into a kernel may put a fallback device into each namespace; those are down and nobody's.
+				if name := l.Attrs().Name; name != "lo" && l.Attrs().ParentIndex != 0 {
+					t.Errorf("it has %s", name)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Run("is left again by the thread that was in it", func(t *testing.T) {
+		ns := newNamespace(t)
+		before := id(t)
+		for range 20 {
+			if err := ns.Do(func() error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+			if after := id(t); after != before {
+				t.Fatalf("we are in %d now, and were in %d", after, before)
+			}
+		}
+	})
+	t.Run("hands on the function's error", func(t *testing.T) {
+		want := errors.New("mine")
+		if got := newNamespace(t).Do(func() error { return want }); !errors.Is(got, want) {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("that is nil is our own", func(t *testing.T) {
+		var own *netspace.Namespace
+		ran := false
+		if err := errors.Join(own.Do(func() error { ran = true; return nil }), own.Close()); err != nil || !ran {
+			t.Errorf("ran %v, error %v", ran, err)
+		}
+	})
+}
+
+func id(t *testing.T) uint64 {
+	t.Helper()
+	ns, err := netspace.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = ns.Close() }()
+	inode, err := ns.ID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inode
+}
