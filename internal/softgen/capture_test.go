@@ -31,7 +31,7 @@ type fetched struct {
 	}
 }
 
-func capture(r *rig, t *testing.T, change object) int {
+func capture(t *testing.T, r *rig, change object) int {
 	t.Helper()
 	request := object{"command": "start", "limit": 2, "mode": "fixed", "tx": []int{}, "rx": []int{1}, "filter": ""}
 	for name, value := range change {
@@ -42,7 +42,7 @@ func capture(r *rig, t *testing.T, change object) int {
 	}](t, r, "capture", request).ID
 }
 
-func fetch(r *rig, t *testing.T, id, limit int) fetched {
+func fetch(t *testing.T, r *rig, id, limit int) fetched {
 	t.Helper()
 	return must[fetched](t, r, "capture", object{"command": "fetch", "capture_id": id, "pkt_limit": limit})
 }
@@ -61,9 +61,9 @@ func TestAddressResolution(t *testing.T) {
 	r := serviceRig(t)
 	must[object](t, r, "set_l3", object{"port_id": 0, "src_addr": "198.18.0.2", "dst_addr": "198.18.1.2"})
 	must[object](t, r, "set_l3", object{"port_id": 1, "src_addr": "198.18.1.2", "dst_addr": "198.18.0.2"})
-	id := capture(r, t, object{"rx": []int{0}, "filter": "arp or (vlan and arp)"})
+	id := capture(t, r, object{"rx": []int{0}, "filter": "arp or (vlan and arp)"})
 	must[object](t, r, "push_pkts", push(0, arpRequest()))
-	got := fetch(r, t, id, 10)
+	got := fetch(t, r, id, 10)
 	if len(got.Pkts) != 1 || !strings.HasPrefix(string(got.Pkts[0].Binary[6:]), "\x02\x00\x00\x00\x00\x11\x08\x06") {
 		t.Errorf("got %+v; want one ARP answer of the east port", got)
 	}
@@ -73,35 +73,35 @@ func TestCapture(t *testing.T) {
 	one, two, three := append(arpRequest(), 1), append(arpRequest(), 2), append(arpRequest(), 3)
 	t.Run("fixed keeps the first frames", func(t *testing.T) {
 		r := serviceRig(t)
-		id := capture(r, t, nil)
+		id := capture(t, r, nil)
 		must[object](t, r, "push_pkts", push(0, one, two, three))
-		first := fetch(r, t, id, 1)
+		first := fetch(t, r, id, 1)
 		if first.Pending != 1 || len(first.Pkts) != 1 || first.Pkts[0].Binary[42] != 1 || first.Pkts[0].Index != 1 || first.Pkts[0].Port != 1 {
 			t.Errorf("first fetch: %+v", first)
 		}
-		if second := fetch(r, t, id, 10); second.Pending != 0 || len(second.Pkts) != 1 || second.Pkts[0].Binary[42] != 2 {
+		if second := fetch(t, r, id, 10); second.Pending != 0 || len(second.Pkts) != 1 || second.Pkts[0].Binary[42] != 2 {
 			t.Errorf("second fetch: %+v", second)
 		}
 	})
 	t.Run("cyclic keeps the last", func(t *testing.T) {
 		r := serviceRig(t)
-		id := capture(r, t, object{"mode": "cyclic"})
+		id := capture(t, r, object{"mode": "cyclic"})
 		must[object](t, r, "push_pkts", push(0, one, two, three))
-		if got := fetch(r, t, id, 10); len(got.Pkts) != 2 || got.Pkts[0].Binary[42] != 2 || got.Pkts[1].Index != 3 {
+		if got := fetch(t, r, id, 10); len(got.Pkts) != 2 || got.Pkts[0].Binary[42] != 2 || got.Pkts[1].Index != 3 {
 			t.Errorf("got %+v", got)
 		}
 	})
 	t.Run("what is sent is captured where asked", func(t *testing.T) {
 		r := serviceRig(t)
-		id := capture(r, t, object{"tx": []int{0}, "rx": []int{}})
+		id := capture(t, r, object{"tx": []int{0}, "rx": []int{}})
 		must[object](t, r, "push_pkts", push(0, one))
-		if got := fetch(r, t, id, 10); len(got.Pkts) != 1 || got.Pkts[0].Origin != "TX" || got.Pkts[0].Port != 0 {
+		if got := fetch(t, r, id, 10); len(got.Pkts) != 1 || got.Pkts[0].Origin != "TX" || got.Pkts[0].Port != 0 {
 			t.Errorf("got %+v", got)
 		}
 	})
 	t.Run("a stopped capture takes no more, and is listed until removed", func(t *testing.T) {
 		r := serviceRig(t)
-		id := capture(r, t, nil)
+		id := capture(t, r, nil)
 		r.refuses(t, "service", object{"port_id": 1, "enabled": false}, codeRefused, "an active capture on port 1 exists")
 		must[object](t, r, "capture", object{"command": "stop", "capture_id": id})
 		must[object](t, r, "push_pkts", push(0, one))
@@ -175,7 +175,7 @@ func TestFilter(t *testing.T) {
 
 func FuzzFilter(f *testing.F) {
 	f.Add("arp or (vlan and arp)", []byte("0123456789ab\x81\x00\x00\x05\x08\x06"))
-	f.Add("not not udp", []byte{})
+	f.Add("not (not udp)", []byte{})
 	f.Fuzz(func(t *testing.T, text string, frame []byte) {
 		wanted, err := parseFilter(text)
 		if err != nil {

@@ -126,7 +126,7 @@ func (s *Server) publishNow(*params) (any, error) { return object{}, nil }
 
 // shutdown is shutdown, where the configuration allows it.
 func (s *Server) shutdown(p *params) (any, error) {
-	user, force := p.text("user"), p.booleanOr("force", false)
+	user, force := p.text("user"), p.flag("force")
 	if err := p.failed(); err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ type filter func(frame []byte) bool
 // everything.
 //
 //	or    = and {"or" and}        and = not {"and" not}
-//	not   = ["not"] term          term = primitive | "(" or ")"
+//	not   = "not" not | primitive | "(" or ")"
 func parseFilter(text string) (filter, error) {
 	words := strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ", "&&", " and ", "||", " or ", "!", " not ").Replace(text))
 	if len(words) == 0 {

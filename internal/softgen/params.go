@@ -69,12 +69,8 @@ func (p *params) textOr(name, otherwise string) string {
 
 func (p *params) boolean(name string) bool { return decode[bool](p, name, "boolean") }
 
-func (p *params) booleanOr(name string, otherwise bool) bool {
-	if !p.has(name) {
-		return otherwise
-	}
-	return p.boolean(name)
-}
+// flag is an optional boolean; missing is false.
+func (p *params) flag(name string) bool { return p.has(name) && p.boolean(name) }
 
 func (p *params) real(name string) float64 { return decode[float64](p, name, "double") }
 

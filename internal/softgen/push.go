@@ -14,7 +14,7 @@ func (s *Server) pushPackets(p *params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	gap, force := p.realOr("ipg_usec", 0), p.booleanOr("force", false)
+	gap, force := p.realOr("ipg_usec", 0), p.flag("force")
 	frames := readFrames(p, at)
 	if err := p.failed(); err != nil {
 		return nil, err
@@ -53,13 +53,13 @@ func readFrame(p *params, at *port) []byte {
 		p.fail("'binary' must be the base64 of %d to %d bytes", minTemplate, maxTemplate)
 		return nil
 	}
-	if p.booleanOr("use_port_dst_mac", false) {
+	if p.flag("use_port_dst_mac") {
 		if !at.layer.resolved {
 			p.fail("port %d has no destination MAC: set_l2 or set_l3 with a resolved_mac first", at.index)
 		}
 		copy(frame, at.layer.nextHop[:])
 	}
-	if p.booleanOr("use_port_src_mac", false) {
+	if p.flag("use_port_src_mac") {
 		own := at.path.Info().MAC
 		copy(frame[6:], own[:])
 	}

@@ -99,7 +99,7 @@ func (s *Server) setService(p *params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	on, filtered := p.boolean("enabled"), p.booleanOr("filtered", false)
+	on, filtered := p.boolean("enabled"), p.flag("filtered")
 	if err := p.failed(); err != nil {
 		return nil, err
 	}

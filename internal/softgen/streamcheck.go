@@ -20,7 +20,7 @@ const flagNull = 8
 // readStream reads a stream object and checks all that needs no other stream. Its errors are add_stream's texts.
 func readStream(p *params) (stream.Stream, error) {
 	s := stream.Stream{
-		Enabled: p.boolean("enabled"), SelfStart: p.boolean("self_start"), StartPaused: p.booleanOr("start_paused", false),
+		Enabled: p.boolean("enabled"), SelfStart: p.boolean("self_start"), StartPaused: p.flag("start_paused"),
 		Flags: int(p.integer("flags")), ActionCount: p.uint32("action_count"), ISG: p.real("isg"),
 		NextStreamID: int(p.integer("next_stream_id")), CoreID: -1,
 	}
@@ -91,7 +91,7 @@ func readFlow(p *params) stream.Flow {
 		return f
 	}
 	f.StreamID, f.RuleType = p.uint32("stream_id"), p.choice("rule_type", "stats", "latency", "tpg")
-	if f.RuleType == "tpg" || p.booleanOr("vxlan", false) || p.booleanOr("ieee_1588", false) {
+	if f.RuleType == "tpg" || p.flag("vxlan") || p.flag("ieee_1588") {
 		p.fail("tpg, vxlan and ieee_1588 are not supported by the software engine")
 	}
 	return f

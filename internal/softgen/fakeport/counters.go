@@ -52,14 +52,11 @@ func (p *Port) Latency() map[uint32]datapath.Latency {
 
 // bucket is the lower bound of the log-decade bucket that a delay falls into; 0 under 10 µs.
 func bucket(took time.Duration) time.Duration {
-	if took < 10*time.Microsecond {
-		return 0
-	}
-	decade := 10 * time.Microsecond
-	for took >= 10*decade {
+	decade := int64(10)
+	for took.Microseconds() >= 10*decade {
 		decade *= 10
 	}
-	return took / decade * decade
+	return time.Duration(took.Microseconds()/decade*decade) * time.Microsecond
 }
 
 // ForgetFlows implements datapath.Port.
