@@ -221,7 +221,7 @@ func (m *machine) narrowed(p point) {
 
 func (m *machine) mayRepeat(isLong bool) bool {
 	if isLong {
-		return m.long < longWindows
+		return m.long < longWindows && m.repeats < longRepeats
 	}
 	return m.refined < refineWindows
 }
@@ -237,32 +237,39 @@ func (m *machine) settle(p point, isLong bool) {
 		}
 	case p.clean:
 		m.points = append(m.points, p)
-	case m.target.phase == report.Confirm:
+	case m.target.phase == report.Confirm && m.hi == nil:
 		m.finish(fmt.Sprintf("not confirmed: window %d says nothing: %s", w.Number, w.Reason))
 	default:
 		m.ceiling = p.asked
+		if isLong {
+			m.distrust(p.asked - mul(p.asked, m.Ramp.RefineTo)/2)
+		}
 		m.reason = fmt.Sprintf("%s of the target stays unclear (%s); searching below", percent(p.asked), w.Reason)
 	}
 }
 
 // doubt draws the lesson of a long window that lost frames where short ones lost none: the device forwarded that share of it, so the
-// limit is near there. Short windows above it were fooled, and from now on long ones are used.
+// limit is near there.
 func (m *machine) doubt(p point, w report.Window) {
 	if m.marker == "" {
 		m.marker = "the confirmation"
 	}
-	m.doubted = true
 	loss := m.Ramp.RefineTo / 2
 	for _, d := range w.Directions {
 		if d.Quality == report.Lossy {
 			loss = max(loss, d.LossRatio)
 		}
 	}
-	m.hint = mul(p.load, units.One-min(loss, units.One))
-	for i := range m.points {
-		m.points[i].fooled = m.points[i].fooled || !m.points[i].long && m.points[i].asked > m.hint
-	}
+	m.distrust(mul(p.load, units.One-min(loss, units.One)))
 	m.reason = fmt.Sprintf("window %d lost frames at %s of the target when held: %s", w.Number, percent(p.asked), w.Reason)
+}
+
+// distrust goes on with long windows at the hint; short ones above it were fooled.
+func (m *machine) distrust(hint units.Ratio) {
+	m.doubted, m.hint = true, hint
+	for i := range m.points {
+		m.points[i].fooled = m.points[i].fooled || !m.points[i].long && m.points[i].asked > hint
+	}
 }
 
 func (m *machine) saturationSentence() string {

@@ -30,7 +30,8 @@ const (
 	staircaseBudget = 10   // such repeats in the whole staircase
 	topRepeats      = 6    // windows more at the top, while a run of Lossy windows is neither complete nor broken
 	refineWindows   = 40   // windows of bisection
-	longWindows     = 6    // windows of the confirmation's length
+	longWindows     = 8    // windows of the confirmation's length
+	longRepeats     = 1    // times that one of them is repeated because it was Invalid
 	halvings        = 8    // below a first step that already loses frames
 	fewFrames       = 1000 // in a window, below which the search for a first clean load does not go
 	plateauSteps    = 5    // steps without more offered before the climb is given up

@@ -109,6 +109,11 @@ func TestWhatARunComesTo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rep := test.scene.run(t)
 			got := rep.Result
+			defer func() {
+				if t.Failed() {
+					t.Log(trace(rep))
+				}
+			}()
 			if rep.Ending != test.ending || got.Reason != test.reason || got.Saturated != test.saturated || got.Confirmed != test.confirmed {
 				t.Errorf("%s, %s, saturated %v, confirmed %v; want %s, %s, %v, %v", rep.Ending, got.Reason, got.Saturated, got.Confirmed,
 					test.ending, test.reason, test.saturated, test.confirmed)

@@ -25,8 +25,10 @@ type scenario struct {
 	options runner.Options
 	ctx     func(context.Context) context.Context
 	// seen is the world afterwards, gone the generators that can't be reached then.
-	seen *sim.World
-	gone []int
+	seen      *sim.World
+	gone      []int
+	last      *report.Report
+	forwarded []int64 // per direction, the truth
 }
 
 type option func(*scenario)
@@ -106,14 +108,13 @@ func (s *scenario) run(t *testing.T) *report.Report {
 			gens = append(gens, runner.Generator{Name: s.plan.Generators[g].Name, Engine: world.Generator(g), PortOfLink: map[string]int{"west": 0, "east": 1}})
 		}
 		rep = runner.Run(s.ctx(t.Context()), &s.plan, gens, s.options)
-		s.seen = world
+		s.seen, s.forwarded = world, nil
+		for i := range s.world.Directions {
+			s.forwarded = append(s.forwarded, world.Forwarded(i))
+		}
 		s.tidy(t, s.gone...)
 	})
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Log(trace(rep))
-		}
-	})
+	s.last = rep
 	return rep
 }
 
