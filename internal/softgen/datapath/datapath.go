@@ -26,6 +26,8 @@ type Info struct {
 	Speed     units.BitRate
 	LinkUp    bool
 	LinkFlaps int64
+	// Path says how frames are sent and received here, for people: "AF_XDP + eBPF".
+	Path string
 }
 
 // Run is traffic to play: streams with their own ids, the factor on every non-latency stream's base rate, and how long.
@@ -51,8 +53,11 @@ type RunStream struct {
 type Counters struct {
 	Sent, Received            units.Traffic
 	SendErrors, ReceiveErrors int64
-	QueueFull                 int64
-	CPUPercent                float64
+	// QueueFull is how often a sending thread found its queue full and had to try again; nothing is lost by it.
+	QueueFull int64
+	// PeerFull are frames of Sent that found the receive queue of a veth's far end full: the device's loss, seen here.
+	PeerFull   int64
+	CPUPercent float64
 	// Behind is how far the schedule was stretched: packets that should have left by now and have not.
 	Behind int64
 }

@@ -1,0 +1,91 @@
+package datapath
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// outlets are a port's transmitters, one per sending thread, and the memory that they send from. They stay open between runs: the
+// kernel takes its time to give an AF_XDP queue back.
+type outlets struct {
+	arena        *arena
+	transmitters []transmitter
+}
+
+// openOutlets opens AF_XDP, or AF_PACKET where the kernel, a sandbox or the limit on locked memory forbids it.
+func openOutlets(p *port) (o *outlets, by string, err error) {
+	if o, err = openXDPOutlets(p); err == nil {
+		return o, "AF_XDP", nil
+	}
+	o, err = openMessageOutlets(p, arenaSize)
+	return o, "AF_PACKET", err
+}
+
+// patience is how long a queue may stay busy with a socket that was closed before.
+const patience = time.Second
+
+func openXDPOutlets(p *port) (*outlets, error) {
+	a, err := newArena(arenaSize)
+	if err != nil {
+		return nil, err
+	}
+	o := &outlets{arena: a}
+	pools := map[int]*xdpPool{}
+	for k := range max(p.options.Cores, 1) {
+		queue := k % p.queues
+		x, pool, err := openXDP(p.name, p.index, queue, a, pools[queue])
+		for deadline := Now() + patience; errors.Is(err, unix.EBUSY) && Now() < deadline; {
+			sleep(time.Millisecond)
+			x, pool, err = openXDP(p.name, p.index, queue, a, pools[queue])
+		}
+		if err != nil {
+			return nil, errors.Join(err, o.close())
+		}
+		pools[queue], o.transmitters = pool, append(o.transmitters, x)
+	}
+	return o, nil
+}
+
+func openMessageOutlets(p *port, size int) (*outlets, error) {
+	a, err := newArena(size)
+	if err != nil {
+		return nil, err
+	}
+	o := &outlets{arena: a}
+	for range max(p.options.Cores, 1) {
+		m, err := newMessages(p.name, p.index, a)
+		if err != nil {
+			return nil, errors.Join(err, o.close())
+		}
+		o.transmitters = append(o.transmitters, m)
+	}
+	return o, nil
+}
+
+func (o *outlets) close() error {
+	var errs []error
+	for i := len(o.transmitters) - 1; i >= 0; i-- { // the pools' owners last
+		errs = append(errs, o.transmitters[i].close())
+	}
+	return errors.Join(append(errs, o.arena.close())...)
+}
+
+// longArena holds frames above a page: a few prebuilt ones, and the slots.
+const longArena = 4 << 20
+
+// outlets are those that take frames of this length. The caller holds the port's mutex.
+func (p *port) outlets(longest int) (*outlets, error) {
+	if longest <= unix.Getpagesize() {
+		return p.short, nil
+	}
+	if p.long != nil {
+		return p.long, nil
+	}
+	err := p.namespace.do(func() (err error) {
+		p.long, err = openMessageOutlets(p, longArena)
+		return err
+	})
+	return p.long, err
+}

@@ -1,0 +1,53 @@
+package datapath
+
+import "time"
+
+// How a thread that was held up makes good for it.
+const (
+	// maxBurst is how much overdue traffic may leave at once; more would overflow the queue of a device that can take the rate.
+	maxBurst = float64(200 * time.Microsecond)
+	// maxLag is how much overdue traffic is kept; what is older is never sent.
+	maxLag = float64(50 * time.Millisecond)
+	// leastHaste is by how much the schedule at least runs faster while it catches up.
+	leastHaste = 1.0 / 16
+	// mostHaste bounds it.
+	mostHaste = 1.0 / 2
+)
+
+// pacer turns real time into the schedule's time, in which frames are due. The two run together but for three things: pauses; lag,
+// time lost to a stall and being made up for; and slip, time that is given up.
+//
+//	real      ────────────╳ stall ╳──────────────────────▶
+//	schedule  ────────────         ─ ─ ──────────────────▶   maxBurst at once, then a little faster until the lag is gone
+type pacer struct {
+	lag  float64
+	slip float64
+	last float64
+	lost float64 // frames given up
+}
+
+// advance tells up to which time frames may leave now. Next is when the earliest unsent frame is due, rate the present one.
+func (p *pacer) advance(real, next, rate float64) float64 {
+	haste := min(leastHaste+p.lag/(4*maxLag), mostHaste)
+	p.lag -= min(p.lag, max(real-p.last, 0)*haste)
+	p.last = real
+	horizon := real - p.slip - p.lag
+	if over := horizon - next - maxBurst; over > 0 {
+		p.lag += over
+		horizon -= over
+	}
+	if p.lag > maxLag {
+		p.giveUp(p.lag-maxLag, rate)
+	}
+	return horizon
+}
+
+// giveUp stretches the schedule: frames of that much time will not be sent.
+func (p *pacer) giveUp(lag, rate float64) {
+	p.lag -= lag
+	p.slip += lag
+	p.lost += lag * rate
+}
+
+// startOver gives up all that is overdue, for a change of rate: the old rate's debt is not paid at the new one.
+func (p *pacer) startOver(rate float64) { p.giveUp(p.lag, rate) }

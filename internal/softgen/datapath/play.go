@@ -1,0 +1,136 @@
+package datapath
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// play is a run in progress: its threads, and what they are told.
+type play struct {
+	port     *port
+	tracks   []*track
+	layout   layout
+	start    time.Duration
+	duration time.Duration
+	endless  bool // all streams are continuous: it may be paused
+	threads  []*thread
+	finished sync.WaitGroup
+	done     chan struct{}
+
+	stop    atomic.Bool
+	version atomic.Uint64 // grows with each order
+	mutex   sync.Mutex
+	orders  []order
+	paused  bool
+}
+
+// order is something that all threads are to do, each as soon as it looks, as if at the same time.
+type order struct {
+	at     time.Duration
+	factor float64
+	kind   orderKind
+}
+
+type orderKind int
+
+const (
+	changeFactor orderKind = iota
+	pausePlay
+	resumePlay
+)
+
+// linger is how long after its duration a run may still send frames that were due before.
+const linger = 100 * time.Millisecond
+
+// newPlay lays out memory and threads; nothing is sent yet.
+func newPlay(p *port, run Run, tracks []*track) (*play, error) {
+	pl := &play{port: p, tracks: tracks, start: run.Start, duration: run.Duration, done: make(chan struct{})}
+	pl.endless = run.Duration == 0 && allContinuous(tracks)
+	outlets, err := p.outlets(longest(tracks))
+	if err != nil {
+		return nil, err
+	}
+	a := outlets.arena
+	a.empty()
+	pl.layout = plan(tracks, len(outlets.transmitters)*batchSize, len(a.memory))
+	if err := a.fill(pl.layout); err != nil {
+		return nil, err
+	}
+	for k, x := range outlets.transmitters {
+		t := &thread{play: pl, arena: a, transmitter: x, schedule: newSchedule(tracks, run.Factor, k, len(outlets.transmitters))}
+		if err := t.prepare(); err != nil {
+			return nil, err
+		}
+		pl.threads = append(pl.threads, t)
+	}
+	return pl, nil
+}
+
+func longest(tracks []*track) int {
+	longest := 0
+	for _, t := range tracks {
+		longest = max(longest, t.program.MaxLength())
+	}
+	return longest
+}
+
+func allContinuous(tracks []*track) bool {
+	for _, t := range tracks {
+		if t.total != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// begin starts the threads, and sees to the end.
+func (pl *play) begin() {
+	for _, t := range pl.threads {
+		pl.finished.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			t.run()
+		})
+	}
+	go func() {
+		pl.finished.Wait()
+		close(pl.done)
+	}()
+}
+
+// order passes an order on; a pause in a pause is refused, as is a resumption without one.
+func (pl *play) order(o order) error {
+	pl.mutex.Lock()
+	defer pl.mutex.Unlock()
+	switch {
+	case o.kind == pausePlay && pl.paused:
+		return fmt.Errorf("traffic on %s is paused already", pl.port.name)
+	case o.kind == resumePlay && !pl.paused:
+		return fmt.Errorf("traffic on %s is not paused", pl.port.name)
+	case o.kind != changeFactor:
+		pl.paused = o.kind == pausePlay
+	}
+	o.at = Now()
+	pl.orders = append(pl.orders, o)
+	pl.version.Add(1)
+	return nil
+}
+
+// since returns the orders from the n-th on.
+func (pl *play) since(n uint64) []order {
+	pl.mutex.Lock()
+	defer pl.mutex.Unlock()
+	return append([]order(nil), pl.orders[n:]...)
+}
+
+// end is when the run's time is up; infinite without a duration.
+func (pl *play) end() float64 {
+	if pl.duration == 0 {
+		return math.Inf(1)
+	}
+	return float64(pl.duration)
+}

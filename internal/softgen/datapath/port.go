@@ -1,0 +1,260 @@
+package datapath
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// port is an open interface.
+type port struct {
+	options   Options
+	name      string
+	index     int
+	mac       [6]byte
+	mtu       int
+	driver    string
+	speed     units.BitRate
+	queues    int
+	namespace *namespace
+	short     *outlets // for frames up to a page
+	long      *outlets // for longer ones; opened when first needed
+	path      string
+	link      *linkWatch
+	receiver  receiver
+	inbox     *inbox
+	captures  captures
+
+	sent   sent
+	behind atomic.Int64
+	busy   atomic.Int64 // processor time of the sending threads, ns
+	runs   atomic.Uint32
+
+	local    atomic.Pointer[neighbours]
+	injector int // a packet socket
+
+	mutex       sync.Mutex // guards what follows
+	closed      bool
+	play        *play
+	failure     error
+	promiscuous bool
+	capturing   bool
+	load        load
+	baseline    map[uint32]FlowCounters // what ForgetFlows has taken away
+	known       map[uint32]bool         // flow ids of the runs so far
+}
+
+var _ Port = (*port)(nil)
+
+// Open takes an interface, in the calling thread's network namespace, and begins to receive on it. It needs CAP_NET_RAW; with CAP_BPF
+// and CAP_NET_ADMIN as well, frames are counted by a program in the kernel instead of being copied out of it. Info().Path says which.
+func Open(options Options) (Port, error) {
+	p := &port{options: options, injector: -1, baseline: map[uint32]FlowCounters{}, known: map[uint32]bool{}}
+	if err := p.open(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", options.Interface, err), p.release())
+	}
+	return p, nil
+}
+
+func (p *port) open() error {
+	l, err := facts(p.options.Interface)
+	if err != nil {
+		return err
+	}
+	a := l.Attrs()
+	if len(a.HardwareAddr) != 6 {
+		return fmt.Errorf("it is not an Ethernet interface: its hardware address is %q", a.HardwareAddr)
+	}
+	p.name, p.index, p.mtu, p.mac = a.Name, a.Index, a.MTU, [6]byte(a.HardwareAddr)
+	p.queues = max(a.NumTxQueues, 1)
+	if p.driver = driver(p.name); p.driver == "" {
+		p.driver = l.Type()
+	}
+	p.speed = speed(p.name)
+	if p.namespace, err = currentNamespace(); err != nil {
+		return err
+	}
+	if p.link, err = watchLink(p.index); err != nil {
+		return err
+	}
+	if p.injector, err = packetSocket(p.name, p.index); err != nil {
+		return err
+	}
+	p.inbox = newInbox(p)
+	p.captures.changed = p.captureChanged
+	return p.openPaths()
+}
+
+// openPaths finds out how to send and to receive here.
+func (p *port) openPaths() (err error) {
+	var sending string
+	if p.short, sending, err = openOutlets(p); err != nil {
+		return err
+	}
+	receiving := "AF_PACKET ring"
+	if p.receiver, err = openPacketReceiver(p.name, p.index, p.inbox); err != nil {
+		return err
+	}
+	p.path = "sends by " + sending + ", receives by " + receiving
+	return nil
+}
+
+// speed is what the driver says; 0 where it says nothing.
+func speed(name string) units.BitRate {
+	text, err := os.ReadFile(filepath.Join("/sys/class/net", name, "speed")) //nolint:gosec // the name is an interface that exists
+	if err != nil {
+		return 0
+	}
+	var megabits int64
+	if _, err := fmt.Sscan(string(text), &megabits); err != nil || megabits < 0 {
+		return 0
+	}
+	return units.BitRate(megabits) * units.Mbps
+}
+
+func driver(name string) string {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd) //nolint:errcheck // a socket only read from
+	info, err := unix.IoctlGetEthtoolDrvinfo(fd, name)
+	if err != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(info.Driver[:])
+}
+
+func (p *port) Info() Info {
+	return Info{Interface: p.name, Driver: p.driver, MAC: p.mac, MTU: p.mtu, Speed: p.speed, LinkUp: p.link.up.Load(),
+		LinkFlaps: p.link.flaps.Load(), Path: p.path}
+}
+
+func (p *port) generation() uint8 { return uint8(p.runs.Load()) }
+
+// fail keeps the first error that ended traffic.
+func (p *port) fail(err error) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.failure == nil {
+		p.failure = err
+	}
+}
+
+func (p *port) Inject(frames [][]byte, gap time.Duration) error {
+	for i, f := range frames {
+		if i > 0 && gap > 0 {
+			sleep(gap)
+		}
+		if err := p.emit(f); err != nil {
+			return fmt.Errorf("inject frame %d of %d on %s: %w", i+1, len(frames), p.name, err)
+		}
+		p.sent.all.add(1, wireLength(len(f)))
+		p.captures.offer(Frame{At: Now(), Sent: true, Bytes: append([]byte(nil), f...)})
+	}
+	return nil
+}
+
+// emit sends one frame, padded to Ethernet's least.
+func (p *port) emit(frame []byte) error {
+	if len(frame) < 60 {
+		frame = append(append(make([]byte, 0, 60), frame...), make([]byte, 60-len(frame))...)
+	}
+	for {
+		if _, err := unix.Write(p.injector, frame); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+func (p *port) Answer(local []netip.Addr, vlan uint16) error {
+	n := &neighbours{mac: p.mac, local: append([]netip.Addr(nil), local...), vlan: vlan}
+	if len(local) == 0 {
+		n = nil
+	}
+	p.local.Store(n)
+	if err := p.look(); err != nil || n == nil {
+		return err
+	}
+	for _, f := range n.announcements() {
+		if err := p.emit(f); err != nil {
+			return fmt.Errorf("announce addresses on %s: %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+// answer replies to a question for one of the port's addresses.
+func (p *port) answer(frame []byte) {
+	if n := p.local.Load(); n != nil {
+		if reply := n.reply(frame); reply != nil {
+			_ = p.emit(reply) // who asked asks again
+		}
+	}
+}
+
+func (p *port) Capture(fn func(Frame)) (stop func(), err error) { return p.captures.add(fn) }
+
+func (p *port) captureChanged(any bool) error {
+	p.mutex.Lock()
+	p.capturing = any
+	p.mutex.Unlock()
+	return p.look()
+}
+
+func (p *port) SetPromiscuous(on bool) error {
+	p.mutex.Lock()
+	p.promiscuous = on
+	p.mutex.Unlock()
+	return p.look()
+}
+
+// look tells the receiver what is wanted at present.
+func (p *port) look() error {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.receiver.look(wanted{promiscuous: p.promiscuous, all: p.capturing, neighbours: p.local.Load() != nil})
+}
+
+func (p *port) Close() error {
+	p.mutex.Lock()
+	already := p.closed
+	p.closed = true
+	p.mutex.Unlock()
+	if already {
+		return nil
+	}
+	return errors.Join(p.Stop(), p.release())
+}
+
+// release gives back whatever open has taken so far.
+func (p *port) release() error {
+	var errs []error
+	if p.receiver != nil {
+		errs = append(errs, p.receiver.close())
+	}
+	for _, o := range []*outlets{p.short, p.long} {
+		if o != nil {
+			errs = append(errs, o.close())
+		}
+	}
+	if p.link != nil {
+		p.link.close()
+	}
+	if p.injector >= 0 {
+		errs = append(errs, unix.Close(p.injector))
+	}
+	if p.namespace != nil {
+		errs = append(errs, p.namespace.close())
+	}
+	return errors.Join(errs...)
+}

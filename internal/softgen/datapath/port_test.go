@@ -1,0 +1,116 @@
+package datapath
+
+import (
+	"math"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// addressed is a stream to the far port, whose packets leave the MACs to the port.
+func addressed(s stream.Stream) stream.Stream {
+	s.Flags = 0
+	return s
+}
+
+func finish(t *testing.T, p Port) {
+	t.Helper()
+	select {
+	case <-p.Done():
+	case <-time.After(20 * time.Second):
+		t.Fatal("the run didn't end")
+	}
+}
+
+func TestCable(t *testing.T) {
+	for _, cores := range []int{1, 2} {
+		a, b := cable(t, Options{Cores: cores}, Options{})
+		t.Log(a.Info())
+		t.Run("a burst arrives to the last frame", func(t *testing.T) {
+			before := b.Counters().Received
+			sent := a.Counters().Sent
+			must(t, a.Start(Run{Streams: streams(addressed(burst(5000, 100_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+			finish(t, a)
+			must(t, a.Stop())
+			want := units.Traffic{Packets: 5000, Bytes: 5000 * 64}
+			if got := a.Counters().Sent.Sub(sent); got != want {
+				t.Errorf("sent %v, want %v", got, want)
+			}
+			arrived(t, b, before, want)
+		})
+		t.Run("three sizes keep their weights and their pace", func(t *testing.T) {
+			before := b.Counters().Received
+			sent := a.Counters().Sent
+			run := Run{Streams: streams(addressed(continuous(28, frame(60))), addressed(continuous(16, frame(590))), addressed(continuous(4, frame(1514)))),
+				Factor: 1000, NextHop: macOf(b), Duration: 500 * time.Millisecond}
+			must(t, a.Start(run))
+			finish(t, a)
+			c := a.Counters()
+			want := units.Traffic{Packets: 24000, Bytes: 500 * 17368}
+			got := c.Sent.Sub(sent)
+			if math.Abs(float64(got.Packets+c.Behind-want.Packets)) > 2 {
+				t.Errorf("sent %v and %d behind, want %v", got, c.Behind, want)
+			}
+			arrived(t, b, before, got)
+		})
+		t.Run("a latency stream is timed and in order", func(t *testing.T) {
+			s := addressed(burst(200, 2000, frame(60)))
+			s.FlowStats = stream.Flow{Enabled: true, StreamID: 7, RuleType: "latency"}
+			other := addressed(burst(1000, 10000, frame(60)))
+			other.FlowStats = stream.Flow{Enabled: true, StreamID: 5, RuleType: "stats"}
+			must(t, a.Start(Run{Streams: streams(s, other), Factor: 1, NextHop: macOf(b)}))
+			finish(t, a)
+			eventually(t, "all stamps read", func() bool { return b.Latency()[7].Received == 200 })
+			eventually(t, "flows counted", func() bool { return b.Flows()[5].Received.Packets == 1000 })
+			l := b.Latency()[7]
+			if l.Dropped+l.OutOfOrder+l.Duplicate+l.SequenceTooHigh+l.SequenceTooLow != 0 || l.Min <= 0 || l.Max > time.Second {
+				t.Errorf("latency %+v", l)
+			}
+			if got := a.Flows()[5].Sent; got != (units.Traffic{Packets: 1000, Bytes: 64000}) {
+				t.Errorf("flow 5 sent %v", got)
+			}
+			if got := b.Flows()[7].Received; got != (units.Traffic{Packets: 200, Bytes: 12800}) {
+				t.Errorf("flow 7 received %v", got)
+			}
+			b.ForgetFlows([]uint32{5, 7})
+			if f := b.Flows(); len(f) != 0 {
+				t.Errorf("forgotten flows are still %v", f)
+			}
+		})
+		t.Run("addresses are answered for, and frames captured", func(t *testing.T) {
+			got := make(chan Frame, 100)
+			stop, err := b.Capture(func(f Frame) { got <- f })
+			must(t, err)
+			defer stop()
+			must(t, a.Answer([]netip.Addr{netip.MustParseAddr("198.18.0.2"), netip.MustParseAddr("2001:2::2")}, 0))
+			ask := &neighbours{mac: macOf(b)}
+			must(t, b.Inject([][]byte{ask.arp(arpRequest, broadcast, netip.MustParseAddr("198.18.0.1"), netip.MustParseAddr("198.18.0.2"))}, 0))
+			deadline := time.After(5 * time.Second)
+			for {
+				select {
+				case f := <-got:
+					if _, p, kind := untag(f.Bytes); kind == etherARP && p[7] == arpReply && [6]byte(p[8:14]) == macOf(a) {
+						return
+					}
+				case <-deadline:
+					t.Fatal("no ARP reply")
+				}
+			}
+		})
+	}
+}
+
+// arrived waits until the port has received just this since before.
+func arrived(t *testing.T, p Port, before, want units.Traffic) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); sleep(time.Millisecond) {
+		if p.Counters().Received.Sub(before) == want {
+			return
+		}
+	}
+	c := p.Counters()
+	t.Fatalf("received %v of %v; counters %+v", c.Received.Sub(before), want, c)
+}

@@ -1,0 +1,87 @@
+package datapath
+
+import (
+	"sync"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// receiver counts what an interface receives, and passes on the few frames that are for us.
+type receiver interface {
+	// counters are cumulative since the receiver was opened. Missed are frames that it had to drop uncounted.
+	counters() (received units.Traffic, missed int64)
+	// flows are the marked frames received per flow id, without latency streams'.
+	flows(visit func(id uint32, received units.Traffic))
+	// look says which frames to count and to pass on.
+	look(w wanted) error
+	close() error
+}
+
+// wanted is what a port wants of its receiver.
+type wanted struct {
+	promiscuous bool
+	all         bool // pass on every frame counted
+	neighbours  bool // pass on ARP and neighbour solicitations
+}
+
+// sink takes what a receiver passes on; one goroutine calls it.
+type sink interface {
+	// frame takes a frame as it was on the wire, VLAN tag included, without FCS; the bytes are the sink's.
+	frame(at time.Duration, bytes []byte)
+	// stamped takes the stamp of a latency stream's frame and the frame's length on the wire.
+	stamped(at time.Duration, s stamp, length int64)
+}
+
+// inbox is a port's sink: latency, answers and captures.
+type inbox struct {
+	port  *port
+	mutex sync.Mutex
+	late  map[uint32]*arrivals
+	seen  map[uint32]units.Traffic // latency streams' frames
+}
+
+func newInbox(p *port) *inbox {
+	return &inbox{port: p, late: map[uint32]*arrivals{}, seen: map[uint32]units.Traffic{}}
+}
+
+func (b *inbox) frame(at time.Duration, bytes []byte) {
+	b.port.answer(bytes)
+	b.port.captures.offer(Frame{At: at, Bytes: bytes})
+}
+
+func (b *inbox) stamped(at time.Duration, s stamp, length int64) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	id := uint32(s.id)
+	if b.late[id] == nil {
+		b.late[id] = &arrivals{}
+	}
+	b.late[id].record(s, at)
+	b.seen[id] = b.seen[id].Add(units.Traffic{Packets: 1, Bytes: length})
+}
+
+func (b *inbox) latency() map[uint32]Latency {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	out := make(map[uint32]Latency, len(b.late))
+	for id, a := range b.late {
+		out[id] = a.snapshot()
+	}
+	return out
+}
+
+func (b *inbox) visit(each func(id uint32, received units.Traffic)) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	for id, traffic := range b.seen {
+		each(id, traffic)
+	}
+}
+
+func (b *inbox) forget(id uint32) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	delete(b.late, id)
+	delete(b.seen, id)
+}

@@ -1,0 +1,81 @@
+package fieldengine
+
+import "encoding/binary"
+
+// fold turns a sum of 16-bit words into a 16-bit ones' complement sum.
+func fold(sum uint64) uint16 {
+	for sum>>16 != 0 {
+		sum = sum&0xffff + sum>>16
+	}
+	return uint16(sum)
+}
+
+// sum adds up the 16-bit words of b, the last byte of an odd one padded with zero.
+func sum(b []byte) uint64 {
+	var total uint64
+	for ; len(b) >= 2; b = b[2:] {
+		total += uint64(binary.BigEndian.Uint16(b))
+	}
+	if len(b) == 1 {
+		total += uint64(b[0]) << 8
+	}
+	return total
+}
+
+// payloadEnd is where the IP packet ends, by its own length field, within the frame.
+func payloadEnd(frame []byte, l2 int) int {
+	if frame[l2]>>4 == 4 {
+		return min(l2+int(binary.BigEndian.Uint16(frame[l2+2:])), len(frame))
+	}
+	return min(l2+40+int(binary.BigEndian.Uint16(frame[l2+4:])), len(frame))
+}
+
+// addresses are the bounds of the source and destination address, which follow each other.
+func addresses(frame []byte, l2 int) (start, end int) {
+	if frame[l2]>>4 == 4 {
+		return l2 + 12, l2 + 20
+	}
+	return l2 + 8, l2 + 40
+}
+
+// sumTransport sets a transport checksum, summing the whole packet.
+func sumTransport(frame []byte, l2, start, at int, protocol byte) {
+	end := max(payloadEnd(frame, l2), start)
+	if at+2 > end {
+		return
+	}
+	low, high := addresses(frame, l2)
+	frame[at], frame[at+1] = 0, 0
+	total := sum(frame[low:high]) + sum(frame[start:end]) + uint64(protocol) + uint64(end-start)
+	put(frame[at:], total, protocol == protocolUDP)
+}
+
+// FixIPv4Header sets the checksum of the IPv4 header at offset.
+func FixIPv4Header(frame []byte, offset int) {
+	end := min(offset+int(frame[offset]&15)*4, len(frame))
+	if end < offset+20 {
+		return
+	}
+	frame[offset+10], frame[offset+11] = 0, 0
+	put(frame[offset+10:], sum(frame[offset:end]), false)
+}
+
+// FixTransport sets the UDP, TCP or ICMPv6 checksum of the IP packet at offset, after its payload was changed. A UDP checksum of zero
+// over IPv4 stays: it says that there is none. Other protocols are left alone.
+func FixTransport(frame []byte, offset int) {
+	start, protocol := offset+40, byte(0)
+	if frame[offset]>>4 == 4 {
+		start, protocol = offset+int(frame[offset]&15)*4, frame[offset+9]
+	} else {
+		protocol = frame[offset+6]
+	}
+	field, ok := checksumOffset[protocol]
+	at := start + field
+	if !ok || at+2 > len(frame) {
+		return
+	}
+	if protocol == protocolUDP && frame[offset]>>4 == 4 && frame[at] == 0 && frame[at+1] == 0 {
+		return
+	}
+	sumTransport(frame, offset, start, at, protocol)
+}
