@@ -2,6 +2,7 @@ package lab_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/lab"
+	"github.com/linerate-dev/linerate/internal/lab/netspace"
 )
 
 // The test binary plays all parts: it is the lab's child under lab.Verb, and a parent to be killed under "lab-parent".
@@ -132,13 +135,17 @@ func ask(t *testing.T, address, word string, into any) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := converse(c, word, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func converse(c net.Conn, word string, into any) error {
 	defer func() { _ = c.Close() }()
 	if _, err := io.WriteString(c, word+"\n"); err != nil {
-		t.Fatal(err)
+		return err
 	}
-	if err := json.NewDecoder(c).Decode(into); err != nil {
-		t.Fatal(err)
-	}
+	return json.NewDecoder(c).Decode(into)
 }
 
 // parent starts the lab that its standard input describes, says where it is, and does nothing until it is killed.
@@ -163,11 +170,16 @@ type started struct {
 	Missing []string
 }
 
-// startParent runs parent in a process of its own and returns where its lab's engine answers.
-func startParent(t *testing.T, topology lab.Topology, wrap ...string) (*exec.Cmd, started) {
+// parentCommand is parent in a process of its own, under the command that wrap is.
+func parentCommand(t *testing.T, wrap ...string) *exec.Cmd {
 	t.Helper()
-	args := append(wrap, executable(t), "lab-parent")
-	cmd := exec.Command(args[0], args[1:]...)
+	args := append(slices.Clone(wrap), executable(t), "lab-parent")
+	return exec.Command(args[0], args[1:]...)
+}
+
+// startParent runs a parent in a namespace, nil for our own, and returns where its lab's engine answers.
+func startParent(t *testing.T, cmd *exec.Cmd, ns *netspace.Namespace, topology lab.Topology) started {
+	t.Helper()
 	order, err := json.Marshal(topology)
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +193,7 @@ func startParent(t *testing.T, topology lab.Topology, wrap ...string) (*exec.Cmd
 		t.Fatal(err)
 	}
 	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
+	if err := ns.Do(cmd.Start); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -195,7 +207,7 @@ func startParent(t *testing.T, topology lab.Topology, wrap ...string) (*exec.Cmd
 	if err := json.NewDecoder(out).Decode(&s); err != nil {
 		t.Fatalf("the parent said nothing: %v", err)
 	}
-	return cmd, s
+	return s
 }
 
 // executable is the test binary in a place where every user may run it.
@@ -230,4 +242,22 @@ func needRoot(t *testing.T) {
 		t.Fatal("this test makes network namespaces and must run as root")
 	}
 	t.Skip("needs root: it makes network namespaces")
+}
+
+// failingParent runs a parent whose lab can't start and returns what it said.
+func failingParent(t *testing.T, cmd *exec.Cmd, ns *netspace.Namespace, topology lab.Topology) string {
+	t.Helper()
+	order, err := json.Marshal(topology)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(order), &said
+	if err := ns.Do(cmd.Start); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Error("it succeeded")
+	}
+	return said.String()
 }

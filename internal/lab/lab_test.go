@@ -145,24 +145,6 @@ func TestALabThatCannotStartSaysWhy(t *testing.T) {
 	})
 }
 
-func TestTheInterfaceOfTheDefaultRouteIsRefused(t *testing.T) {
-	needRoot(t)
-	routes, err := netlink.RouteList(nil, netlink.FAMILY_V4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := slices.IndexFunc(routes, func(r netlink.Route) bool { return r.Dst == nil || r.Dst.String() == "0.0.0.0/0" })
-	if at < 0 {
-		t.Skip("this machine has no default route")
-	}
-	link, err := netlink.LinkByIndex(routes[at].LinkIndex)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = lab.Start(t.Context(), topologyOf(t, planOf([]string{"west", "east"}, dutType("Device")), lab.Options{Ports: []string{link.Attrs().Name, "nosuch0"}}), lab.Host{})
-	wantFault(t, err, lab.BadInput, "carries this machine's default route")
-}
-
 // TestNothingOutlivesAKilledParent kills a process that runs a lab, as nothing can be done about, and looks for what it left.
 func TestNothingOutlivesAKilledParent(t *testing.T) {
 	needRoot(t)
@@ -174,7 +156,8 @@ func TestNothingOutlivesAKilledParent(t *testing.T) {
 			for _, limit := range []*plan.Limit{nil, {PacketsPerSecond: 1000}, {Layer2BitsPerSecond: 1_000_000}} {
 				p := planOf([]string{"west", "east"}, func(p *plan.Plan) { p.DUT.Reference = &plan.Reference{Limit: limit} })
 				interfaces := interfaceNames(t)
-				cmd, started := startParent(t, topologyOf(t, p, lab.Options{}), wrap...)
+				cmd := parentCommand(t, wrap...)
+				started := startParent(t, cmd, nil, topologyOf(t, p, lab.Options{}))
 				if len(started.Missing) > 0 {
 					t.Errorf("not set up: %q", started.Missing)
 				}

@@ -2,6 +2,7 @@ package lab_test
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -19,12 +20,21 @@ func planOf(names []string, changes ...func(*plan.Plan)) *plan.Plan {
 		third := byte(i)
 		p.Links = append(p.Links, plan.Link{
 			Name: name, LineRate: 10 * units.Gbps,
-			DUT: plan.DUTEnd{Addresses: []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, third, 1}), 24)}},
+			DUT: plan.DUTEnd{Addresses: []netip.Prefix{
+				netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, third, 1}), 24),
+				netip.MustParsePrefix(fmt.Sprintf("2001:2:0:%x::1/64", i)),
+			}},
 		})
 		p.Generators[0].Ports = append(p.Generators[0].Ports, plan.GeneratorPort{
-			Link:      name,
-			Addresses: []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, third, 2}), 24)},
-			Networks:  []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{16, third, 0, 0}), 24)},
+			Link: name,
+			Addresses: []netip.Prefix{
+				netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, third, 2}), 24),
+				netip.MustParsePrefix(fmt.Sprintf("2001:2:0:%x::2/64", i)),
+			},
+			Networks: []netip.Prefix{
+				netip.PrefixFrom(netip.AddrFrom4([4]byte{16, third, 0, 0}), 24),
+				netip.MustParsePrefix(fmt.Sprintf("2001:2:0:1%02x::/64", i)),
+			},
 		})
 		if i%2 == 1 {
 			p.Directions = append(p.Directions, plan.Direction{From: names[i-1], To: name}, plan.Direction{From: name, To: names[i-1]})
