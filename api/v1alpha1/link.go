@@ -54,6 +54,6 @@ type DUTEnd struct {
 	// macAddress is the device's MAC address where it can't be found out by asking for address. Example: 02:00:5e:00:53:01.
 	// +optional
 	// +kubebuilder:validation:MaxLength=17
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$')",message="write a MAC address as six pairs of hexadecimal digits, such as 02:00:5e:00:53:01"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$')",message="write one device's MAC address (no group address) as six pairs of hexadecimal digits, such as 02:00:5e:00:53:01"
 	MACAddress string `json:"macAddress,omitempty"`
 }

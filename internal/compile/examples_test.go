@@ -62,6 +62,28 @@ func TestSamplesCompileToTheirPlans(t *testing.T) {
 	}
 }
 
+func TestExamplesCompile(t *testing.T) {
+	server := newServer(t)
+	for _, file := range examples(t, "../examples") {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			objects, err := server.Load(file, bytes.NewReader(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range objects {
+				_, errs := compile.Compile(o.LoadTest)
+				if err := o.Faults(errs); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
 // readable is a plan with each stream in one line: their bytes are the business of package profile.
 func readable(t *testing.T, p *plan.Plan) []byte {
 	t.Helper()

@@ -38,6 +38,11 @@ func isBroadcast(a netip.Prefix) bool {
 	return a.Addr().Is4() && a.Bits() < 31 && !a.Contains(a.Addr().Next())
 }
 
+// isNetwork says that an address is its network's first, which stands for the network itself (IPv4) or its routers (RFC 4291).
+func isNetwork(a netip.Prefix) bool {
+	return a.Bits() < a.Addr().BitLen()-1 && a == a.Masked()
+}
+
 // divide cuts a network into n equal parts. The number of parts is rounded up to a power of two, as networks are; the rest stays unused.
 // None come back where the network is too small.
 func divide(network netip.Prefix, n int) []netip.Prefix {

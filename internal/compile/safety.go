@@ -14,6 +14,7 @@ import (
 func (c *compiler) checkAddresses(l link) {
 	generator, networks, dut := l.path.Child("generator", "address"), l.path.Child("generator", "networks"), l.path.Child("dut", "address")
 	c.allow(generator, l.addresses[0].Masked())
+	c.checkHost(generator, l.addresses[0])
 	for _, network := range l.networks {
 		if network.Addr().Is6() != l.is6() {
 			c.refuse(networks, network.String(), fmt.Sprintf("a link is all IPv4 or all IPv6, and generator.address is %s: write both of one kind", l.addresses[0]))
@@ -25,11 +26,19 @@ func (c *compiler) checkAddresses(l link) {
 		return // no next hop
 	}
 	c.allow(dut, l.dut.Masked())
+	c.checkHost(dut, l.dut)
 	if l.dut.Addr().Is6() != l.is6() || l.dut.Masked() != l.addresses[0].Masked() {
 		c.refuse(dut, l.dut.String(), fmt.Sprintf("the next hop must be in generator.address' network %s: set dut.address to an address in it", l.addresses[0].Masked()))
 	}
 	if slices.Contains(l.addresses, l.dut) {
 		c.refuse(dut, l.dut.String(), fmt.Sprintf("generators have %s to %s, so the device needs another address", l.addresses[0].Addr(), l.addresses[len(l.addresses)-1].Addr()))
+	}
+}
+
+// checkHost refuses an address that can't be one machine's.
+func (c *compiler) checkHost(path *field.Path, a netip.Prefix) {
+	if isNetwork(a) || isBroadcast(a) {
+		c.refuse(path, a.String(), fmt.Sprintf("the first and the last address of a network can't be one machine's: use another, such as %s", netip.PrefixFrom(a.Masked().Addr().Next(), a.Bits())))
 	}
 }
 

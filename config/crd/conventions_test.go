@@ -1,0 +1,124 @@
+package crd_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/config/crd"
+)
+
+func rootSchema(t *testing.T) apiextensionsv1.JSONSchemaProps {
+	t.Helper()
+	var manifest apiextensionsv1.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(crd.LoadTests(), &manifest); err != nil {
+		t.Fatal(err)
+	}
+	return *manifest.Spec.Versions[0].Schema.OpenAPIV3Schema
+}
+
+// walk visits every field of spec and status.
+func walk(path string, s apiextensionsv1.JSONSchemaProps, visit func(path string, s apiextensionsv1.JSONSchemaProps)) {
+	for name, property := range s.Properties {
+		at := strings.TrimPrefix(path+"."+name, ".")
+		if path == "" && name != "spec" && name != "status" || strings.HasPrefix(at, "status.conditions") {
+			continue // Kubernetes' own
+		}
+		visit(at, property)
+		walk(at, property, visit)
+		if property.Items != nil && property.Items.Schema != nil {
+			visit(at+"[]", *property.Items.Schema)
+			walk(at+"[]", *property.Items.Schema, visit)
+		}
+	}
+}
+
+func TestEveryFieldIsBounded(t *testing.T) {
+	fields := 0
+	walk("", rootSchema(t), func(path string, s apiextensionsv1.JSONSchemaProps) {
+		fields++
+		switch s.Type {
+		case "string":
+			if s.MaxLength == nil && s.Enum == nil {
+				t.Errorf("%s: a string without a greatest length", path)
+			}
+		case "array":
+			if s.MaxItems == nil || s.XListType == nil {
+				t.Errorf("%s: a list without a greatest length or a list type", path)
+			}
+		case "integer":
+			if strings.HasPrefix(path, "spec.") && (s.Minimum == nil || s.Maximum == nil) {
+				t.Errorf("%s: a number without bounds", path)
+			}
+		case "number":
+			t.Errorf("%s: a float, which reads back as another number", path)
+		}
+		if s.AdditionalProperties != nil || s.XPreserveUnknownFields != nil {
+			t.Errorf("%s: takes fields that nobody knows", path)
+		}
+	})
+	if fields < 100 {
+		t.Errorf("only %d fields were seen", fields)
+	}
+}
+
+func TestEveryFieldIsExplained(t *testing.T) {
+	walk("", rootSchema(t), func(path string, s apiextensionsv1.JSONSchemaProps) {
+		name := path[strings.LastIndex(path, ".")+1:]
+		if strings.HasSuffix(name, "[]") {
+			return
+		}
+		if !strings.HasPrefix(s.Description, name+" ") && !strings.HasPrefix(s.Description, name+":") {
+			t.Errorf("%s: its description begins %.30q, not with its name", path, s.Description)
+		}
+	})
+}
+
+func TestEveryRuleSaysTheFix(t *testing.T) {
+	walk("", rootSchema(t), func(path string, s apiextensionsv1.JSONSchemaProps) {
+		for _, rule := range s.XValidations {
+			if rule.Message == "" {
+				t.Errorf("%s: rule %s has no message", path, rule.Rule)
+			}
+		}
+	})
+}
+
+func TestEnumsAreTheConstants(t *testing.T) {
+	want := map[string][]string{
+		"spec.generator.engine":     {string(v1alpha1.EngineSoftware), string(v1alpha1.EngineExternal)},
+		"spec.dut.type":             {string(v1alpha1.DUTReference), string(v1alpha1.DUTDevice), string(v1alpha1.DUTLoopback)},
+		"spec.dut.forwarding":       {string(v1alpha1.ForwardingL3), string(v1alpha1.ForwardingL2), string(v1alpha1.ForwardingMACRewrite)},
+		"spec.traffic.profile":      {string(v1alpha1.ProfileIMIX), string(v1alpha1.ProfileFixedSize), string(v1alpha1.ProfileMix), string(v1alpha1.ProfileStreams)},
+		"spec.traffic.flows.vary[]": {string(v1alpha1.VarySourceAddress), string(v1alpha1.VaryDestinationAddress), string(v1alpha1.VarySourcePort), string(v1alpha1.VaryDestinationPort)},
+		"spec.procedure.type":       {string(v1alpha1.ProcedureRamp)},
+		"spec.criteria[].metric": {string(v1alpha1.MetricLineRatePercent), string(v1alpha1.MetricPacketsPerSecond), string(v1alpha1.MetricLayer1BitsPerSecond),
+			string(v1alpha1.MetricLayer2BitsPerSecond), string(v1alpha1.MetricLossRatio)},
+		"spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
+	}
+	walk("", rootSchema(t), func(path string, s apiextensionsv1.JSONSchemaProps) {
+		if s.Enum == nil {
+			return
+		}
+		var got []string
+		for _, raw := range s.Enum {
+			var value string
+			if err := json.Unmarshal(raw.Raw, &value); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, value)
+		}
+		if !slices.Equal(got, want[path]) {
+			t.Errorf("%s takes %s, the constants are %s", path, got, want[path])
+		}
+		delete(want, path)
+	})
+	for path := range want {
+		t.Errorf("%s is no enum", path)
+	}
+}

@@ -1,0 +1,216 @@
+package compile_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/admission"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/profile"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+const links = "  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]\n"
+
+// admit gives a LoadTest of this spec all its defaults.
+func admit(t *testing.T, server *admission.Server, spec string) *v1alpha1.LoadTest {
+	t.Helper()
+	objects, err := server.Load("x.yaml", strings.NewReader("apiVersion: linerate.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: x}\nspec:\n"+spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects[0].LoadTest
+}
+
+func compiled(t *testing.T, test *v1alpha1.LoadTest) *plan.Plan {
+	t.Helper()
+	p, errs := compile.Compile(test)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	return p
+}
+
+func TestSharesAreExactForAnyNumberOfReplicas(t *testing.T) {
+	server := newServer(t)
+	for _, replicas := range []int{1, 2, 3, 7, 16, 64} {
+		for _, flows := range []int{64, 254, 1000} {
+			p := compiled(t, admit(t, server, fmt.Sprintf("  generator: {replicas: %d}\n  traffic: {flows: {count: %d, vary: [SourceAddress, SourcePort]}}\n%s", replicas, flows, links)))
+			if len(p.Generators) != replicas {
+				t.Fatalf("%d generators of %d replicas", len(p.Generators), replicas)
+			}
+			for port := range 2 {
+				sum := int64(0)
+				for _, g := range p.Generators {
+					if g.Ports[port].ShareOf != int64(flows) || g.Ports[port].Share < 1 {
+						t.Errorf("share %d of %d, %d flows", g.Ports[port].Share, g.Ports[port].ShareOf, flows)
+					}
+					sum += g.Ports[port].Share
+				}
+				if sum != int64(flows) {
+					t.Errorf("%d replicas have %d of %d flows", replicas, sum, flows)
+				}
+			}
+		}
+	}
+}
+
+func TestReplicasHaveNothingInCommon(t *testing.T) {
+	p := compiled(t, admit(t, newServer(t), "  generator: {replicas: 3}\n  links:\n  - {name: west, lineRate: 1gbps, generator: {networks: [16.0.0.0/16]}}\n"+
+		"  - {name: east, lineRate: 1gbps, generator: {networks: [48.0.0.0/24, 48.0.1.0/24, 48.0.2.0/24]}}\n"))
+	var got []string
+	for _, g := range p.Generators {
+		for _, port := range g.Ports {
+			got = append(got, fmt.Sprint(port.Addresses, port.Networks))
+		}
+	}
+	want := []string{
+		"[198.18.0.2/24] [16.0.0.0/18]", "[198.18.1.2/24] [48.0.0.0/24]",
+		"[198.18.0.3/24] [16.0.64.0/18]", "[198.18.1.3/24] [48.0.1.0/24]",
+		"[198.18.0.4/24] [16.0.128.0/18]", "[198.18.1.4/24] [48.0.2.0/24]",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestALinkThatSendsNothingHasNoStreams(t *testing.T) {
+	p := compiled(t, admit(t, newServer(t), links+"  traffic: {directions: [{from: east, to: west}]}\n"))
+	west, east := p.Generators[0].Ports[0], p.Generators[0].Ports[1]
+	if west.Streams != nil || west.Share != 0 || west.ShareOf != 1 {
+		t.Errorf("west has %d streams and share %d/%d", len(west.Streams), west.Share, west.ShareOf)
+	}
+	if len(east.Streams) != 3 || east.Share != 254 || east.ShareOf != 254 {
+		t.Errorf("east has %d streams and share %d/%d", len(east.Streams), east.Share, east.ShareOf)
+	}
+}
+
+func TestForwarding(t *testing.T) {
+	server := newServer(t)
+	for dut, want := range map[string]plan.Forwarding{
+		"{}": plan.L3, "{type: Device}": plan.L3, "{type: Loopback}": plan.L2, "{type: Loopback, forwarding: L2}": plan.L2,
+		"{forwarding: L2}": plan.L2, "{type: Device, forwarding: MACRewrite}": plan.MACRewrite,
+	} {
+		p := compiled(t, admit(t, server, "  dut: "+dut+"\n"+links))
+		if p.DUT.Forwarding != want {
+			t.Errorf("%s forwards as %s, want %s", dut, p.DUT.Forwarding, want)
+		}
+		if spoken := len(p.Links[0].DUT.Addresses) > 0; spoken != (want != plan.L2) {
+			t.Errorf("%s: the device has addresses %v", dut, p.Links[0].DUT.Addresses)
+		}
+		if (p.DUT.Reference != nil) != (p.DUT.Type == "Reference") {
+			t.Errorf("%s: reference is %v", dut, p.DUT.Reference)
+		}
+	}
+}
+
+func TestNamesInTables(t *testing.T) {
+	server := newServer(t)
+	for _, c := range []struct{ name, spec, product, loadtest string }{
+		{"by type and profile", links, "Linux reference", "imix"},
+		{"by frame size", links + "  traffic: {profile: FixedSize, frameSize: 1518}\n", "Linux reference", "1518b"},
+		{"a device", "  dut: {type: Device}\n" + links, "device", "imix"},
+		{"no device", "  dut: {type: Loopback}\n" + links, "loopback", "imix"},
+		{"a mix", links + "  traffic: {profile: Mix, mix: [{frameSize: 64, weight: 1}]}\n", "Linux reference", "mix"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := compiled(t, admit(t, server, c.spec)).Test
+			if got.Product != c.product || got.Loadtest != c.loadtest || got.Attempt != 1 {
+				t.Errorf("%+v, want %s, %s", got, c.product, c.loadtest)
+			}
+		})
+	}
+	t.Run("by labels", func(t *testing.T) {
+		test := admit(t, server, links)
+		test.Labels = map[string]string{v1alpha1.LabelProduct: "VPP", v1alpha1.LabelLoadTest: "house"}
+		if got := compiled(t, test).Test; got.Product != "VPP" || got.Loadtest != "house" {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestExternalServers(t *testing.T) {
+	p := compiled(t, admit(t, newServer(t), "  dut: {type: Device}\n  generator: {engine: External, replicas: 3, external: {servers: [trex.lab, \"192.0.2.7:4600\", \"[2001:db8::7]\"]}}\n"+links))
+	var got []string
+	for _, g := range p.Generators {
+		got = append(got, g.Server)
+	}
+	if want := []string{"trex.lab:4501", "192.0.2.7:4600", "[2001:db8::7]:4501"}; !slices.Equal(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestCompileIsPure(t *testing.T) {
+	server := newServer(t)
+	test := admit(t, server, "  generator: {replicas: 2}\n"+links)
+	before := test.DeepCopy()
+	first, second := compiled(t, test), compiled(t, test)
+	if !reflect.DeepEqual(test, before) {
+		t.Error("the LoadTest was changed")
+	}
+	if !reflect.DeepEqual(first, second) {
+		t.Error("the same LoadTest made two different plans")
+	}
+}
+
+func TestAPlanSurvivesItsJSON(t *testing.T) {
+	p := compiled(t, admit(t, newServer(t), "  generator: {replicas: 2}\n  dut: {reference: {limit: {packetsPerSecond: 1000}}}\n"+links+"  criteria: [{name: a, metric: LossRatio, max: \"0\"}]\n"))
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again plan.Plan
+	if err := json.Unmarshal(text, &again); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(p, &again) {
+		t.Error("a plan is not what was written")
+	}
+}
+
+func TestALoadThatLeavesOutFlowsHasTheSchemasFlows(t *testing.T) {
+	server := newServer(t)
+	implicit, explicit := compiled(t, admit(t, server, links)), compiled(t, admit(t, server, links+"  traffic: {flows: {}}\n"))
+	if !reflect.DeepEqual(implicit, explicit) {
+		t.Error("the compiler's default flows are not the schema's")
+	}
+}
+
+func TestTheAPIsWordsAreThePackagesWords(t *testing.T) {
+	for got, want := range map[string]string{
+		string(v1alpha1.ProfileIMIX): string(profile.IMIX), string(v1alpha1.ProfileFixedSize): string(profile.FixedSize),
+		string(v1alpha1.ProfileMix): string(profile.Mix), string(v1alpha1.ProfileStreams): string(profile.Streams),
+		string(v1alpha1.VarySourceAddress): string(profile.SourceAddress), string(v1alpha1.VaryDestinationAddress): string(profile.DestinationAddress),
+		string(v1alpha1.VarySourcePort): string(profile.SourcePort), string(v1alpha1.VaryDestinationPort): string(profile.DestinationPort),
+		string(v1alpha1.ForwardingL3): string(plan.L3), string(v1alpha1.ForwardingL2): string(plan.L2), string(v1alpha1.ForwardingMACRewrite): string(plan.MACRewrite),
+	} {
+		if got != want {
+			t.Errorf("the API says %s, the package %s", got, want)
+		}
+	}
+}
+
+func TestRatesUpToTheLineAreTaken(t *testing.T) {
+	server := newServer(t)
+	for _, rate := range []string{"100%", "1gbpsl1", "327.367962kpps", "900mbps", "1pps"} {
+		test := admit(t, server, links)
+		test.Spec.Procedure.Ramp.TargetRate, test.Spec.Procedure.Ramp.WarmupRate = v1alpha1.Rate(rate), "1pps"
+		p := compiled(t, test)
+		if parsed, err := units.ParseRate(rate); err != nil || p.Procedure.Ramp.TargetRate != parsed {
+			t.Errorf("target %v, want %s (%v)", p.Procedure.Ramp.TargetRate, rate, err)
+		}
+	}
+}
+
+func TestAPortsOwnSpeedNeedsNoLineRate(t *testing.T) {
+	p := compiled(t, admit(t, newServer(t), "  dut: {type: Device}\n  links: [{name: west}, {name: east}]\n"))
+	if p.Links[0].LineRate != 0 || p.Procedure.Ramp.TargetRate.Kind != units.LinePercent {
+		t.Errorf("line rate %d, target %s", p.Links[0].LineRate, p.Procedure.Ramp.TargetRate)
+	}
+}
