@@ -49,6 +49,9 @@ func ipv4Layers(frame []byte, at int) (layers, error) {
 		return layers{}, errNoIP
 	}
 	header := int(frame[at]&0x0f) * 4
+	if header < 20 {
+		return layers{}, errNoIP
+	}
 	l := layers{version: 4, network: at, transport: at + header, protocol: frame[at+9], end: at + int(binary.BigEndian.Uint16(frame[at+2:]))}
 	return l.withTransport(frame)
 }
@@ -72,7 +75,11 @@ func (l layers) withTransport(frame []byte) (layers, error) {
 		if len(frame) < l.transport+20 {
 			return layers{}, errNoIP
 		}
-		l.payload += int(frame[l.transport+12]>>4) * 4
+		header := int(frame[l.transport+12]>>4) * 4
+		if header < 20 {
+			return layers{}, errNoIP
+		}
+		l.payload += header
 		l.hasChecksum = true
 	}
 	if l.payload > len(frame) {

@@ -1,0 +1,224 @@
+package measure_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// counted is what one direction's ports counted within a window of 1.5 s at 10 kpps, 64-byte frames: port 0 sends, port 1 receives.
+type counted struct {
+	sent, returned int64
+	drops          int64 // at the receiving port
+	took           time.Duration
+	uncertainty    time.Duration // of each edge
+	intended       units.PacketRate
+	background     units.PacketRate
+	limit          units.Ratio
+	change         func(readings []engine.Reading) // what else happened
+	planned        time.Duration
+}
+
+const kpps = 1000 * units.PacketPerSecond
+
+func (c counted) window() report.Window {
+	setup, span := c.prepare()
+	return setup.Window(span)
+}
+
+func (c counted) prepare() (measure.Setup, measure.Span) {
+	if c.took == 0 {
+		c.took = 1500 * time.Millisecond
+	}
+	if c.intended == 0 {
+		c.intended = 10 * kpps
+	}
+	if c.planned == 0 {
+		c.planned = 1500 * time.Millisecond
+	}
+	if c.limit == 0 {
+		c.limit = units.One / 1000
+	}
+	setup := measure.Setup{MaxLossRatio: c.limit, Directions: []measure.Direction{{From: "west", To: "east", Mix: units.Traffic{Packets: 1, Bytes: 64},
+		LineRate: 10 * units.Gbps, Background: c.background, Pairs: []measure.Pair{{Generator: 0, Send: 0, Receive: 1}}}}}
+	readings := []engine.Reading{c.reading(0), c.reading(0.5), c.reading(1)}
+	if c.change != nil {
+		c.change(readings)
+	}
+	return setup, measure.Span{Readings: [][]engine.Reading{readings}, Planned: c.planned, Intended: []units.PacketRate{c.intended}}
+}
+
+// reading is the counters after a part of the window. They start anywhere.
+func (c counted) reading(part float64) engine.Reading {
+	after := func(start, n int64) units.Traffic {
+		packets := start + int64(part*float64(n))
+		return units.Traffic{Packets: packets, Bytes: packets * 64}
+	}
+	return engine.Reading{At: time.Hour + time.Duration(part*float64(c.took)), Uncertainty: c.uncertainty, CPUPercent: 40 * part, Ports: map[int]engine.PortCounters{
+		0: {Sent: after(1_000_000, c.sent), LinkUp: true, PauseFrames: -1},
+		1: {Received: after(5_000_000, c.returned), ReceiveErrors: 70 + int64(part*float64(c.drops)), LinkUp: true, PauseFrames: 3},
+	}}
+}
+
+func TestQuality(t *testing.T) {
+	tests := map[string]struct {
+		counted
+		want report.Quality
+		says string
+	}{
+		"all came back":                                  {counted{sent: 15000, returned: 15000}, report.Good, "all 15000 frames came back"},
+		"loss at the limit is within it":                 {counted{sent: 15000, returned: 14985}, report.Good, "15 of 15000 frames did not come back: 0.1 % lost, limit 0.1 %"},
+		"one frame over the limit may be cut by an edge": {counted{sent: 15000, returned: 14984}, report.Invalid, "the window's edges alone may account for 2"},
+		"loss above the limit and what edges explain":    {counted{sent: 15000, returned: 14982}, report.Lossy, "18 of 15000"},
+		"all lost":                                           {counted{sent: 15000, returned: 0}, report.Lossy, "100 % lost"},
+		"a little more came back than was sent":              {counted{sent: 15000, returned: 15002}, report.Good, "all 15000"},
+		"much more came back than was sent":                  {counted{sent: 15000, returned: 15100}, report.Invalid, "100 frames more came back than the 15000 sent"},
+		"one of few frames lost is no proof of anything":     {counted{sent: 150, returned: 149, intended: units.PacketPerSecond * 100}, report.Invalid, "edges alone"},
+		"none of few frames lost":                            {counted{sent: 150, returned: 150, intended: units.PacketPerSecond * 100}, report.Good, "all 150"},
+		"many of few frames lost":                            {counted{sent: 150, returned: 140, intended: units.PacketPerSecond * 100}, report.Lossy, "10 of 150"},
+		"a late reading explains loss":                       {counted{sent: 15000, returned: 14950, uncertainty: 5 * time.Millisecond}, report.Invalid, "account for 102"},
+		"a late reading doesn't explain more than its time":  {counted{sent: 15000, returned: 14850, uncertainty: 5 * time.Millisecond}, report.Lossy, "1 % lost"},
+		"a late reading explains that more came back":        {counted{sent: 15000, returned: 15050, uncertainty: 5 * time.Millisecond}, report.Good, ""},
+		"the generator dropped all that is missing":          {counted{sent: 15000, returned: 14000, drops: 1000}, report.Invalid, "the generator itself dropped 1000"},
+		"the generator dropped part of what is missing":      {counted{sent: 15000, returned: 14000, drops: 500}, report.Lossy, "1000 of 15000"},
+		"the generator dropped more than what is missing":    {counted{sent: 15000, returned: 14900, drops: 500}, report.Invalid, "the generator itself dropped 500"},
+		"the generator's drops are within the limit":         {counted{sent: 15000, returned: 14990, drops: 10}, report.Good, ""},
+		"offered one percent less is still enough":           {counted{sent: 14850, returned: 14850}, report.Good, ""},
+		"offered less than that is short":                    {counted{sent: 14800, returned: 14800}, report.Short, "the generator offered 9.87 Kpps of 10.00 Kpps asked for"},
+		"short by less than the readings' times are sure of": {counted{sent: 14800, returned: 14800, uncertainty: 5 * time.Millisecond}, report.Good, ""},
+		"short and lossy is the device's loss":               {counted{sent: 13000, returned: 12000}, report.Lossy, "the generator offered 8.67 Kpps"},
+		"nothing sent":                                       {counted{}, report.Invalid, "sent nothing of the 10.00 Kpps"},
+		"no loss is allowed and there is none":               {counted{sent: 15000, returned: 15000, limit: 1}, report.Good, ""},
+		"background traffic that may hide loss":              {counted{sent: 15000, returned: 15000, background: 100 * units.PacketPerSecond}, report.Invalid, "background traffic of 100.00 pps on east"},
+		"background traffic that hides next to nothing":      {counted{sent: 15000, returned: 15000, background: units.PacketPerSecond}, report.Good, ""},
+		"held up": {counted{sent: 24000, returned: 24000, took: 2400 * time.Millisecond}, report.Invalid, "lasted 2.4s instead of 1.5s"},
+		"a link went down and came back": {counted{sent: 15000, returned: 15000, change: func(r []engine.Reading) { edit(r[2:], 1, func(p *engine.PortCounters) { p.LinkFlaps = 2 }) }},
+			report.Invalid, "east: the link changed its state 2 times"},
+		"a link is down in between": {counted{sent: 15000, returned: 15000, change: func(r []engine.Reading) { edit(r[1:2], 0, func(p *engine.PortCounters) { p.LinkUp = false }) }},
+			report.Invalid, "west: the link was down"},
+		"counters that go backwards": {counted{sent: 15000, returned: 15000, change: func(r []engine.Reading) { edit(r[1:2], 0, func(p *engine.PortCounters) { p.Sent.Packets = 5 }) }},
+			report.Invalid, "went backwards"},
+		"pause frames": {counted{sent: 15000, returned: 15000, change: func(r []engine.Reading) { edit(r[2:], 1, func(p *engine.PortCounters) { p.PauseFrames = 9 }) }},
+			report.Invalid, "6 pause frames came"},
+		"a clock that stands still": {counted{sent: 15000, returned: 15000, change: func(r []engine.Reading) { r[2].At = r[0].At }}, report.Invalid, "clock"},
+		"a port is missing":         {counted{sent: 15000, returned: 15000, change: func(r []engine.Reading) { delete(r[1].Ports, 1) }}, report.Invalid, "port 1 is missing"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := test.window()
+			if w.Quality != test.want || !strings.Contains(w.Reason, test.says) {
+				t.Errorf("%s: %s; want %s: …%s…", w.Quality, w.Reason, test.want, test.says)
+			}
+		})
+	}
+}
+
+func edit(readings []engine.Reading, port int, change func(*engine.PortCounters)) {
+	for _, r := range readings {
+		p := r.Ports[port]
+		change(&p)
+		r.Ports[port] = p
+	}
+}
+
+func TestAWindowsFigures(t *testing.T) {
+	w := counted{sent: 15000, returned: 14970, drops: 5, intended: 10 * kpps}.window()
+	d := w.Directions[0]
+	want := report.Measured{From: "west", To: "east",
+		Intended:  report.Flow{PacketsPerSecond: 10000, Layer1BitsPerSecond: 6_720_000, Layer2BitsPerSecond: 5_120_000},
+		Offered:   report.Flow{PacketsPerSecond: 10000, Layer1BitsPerSecond: 6_720_000, Layer2BitsPerSecond: 5_120_000},
+		Received:  report.Flow{PacketsPerSecond: 9980, Layer1BitsPerSecond: 6_706_560, Layer2BitsPerSecond: 5_109_760},
+		Sent:      units.Traffic{Packets: 15000, Bytes: 960_000},
+		Returned:  units.Traffic{Packets: 14970, Bytes: 958_080},
+		LossRatio: 2_000_000, LossRatioMin: 1_666_667, ReceiveErrors: 5, EdgeFrames: 2, LineRatePercent: 670_656, Quality: report.Lossy, Reason: d.Reason}
+	if d != want {
+		t.Errorf("got  %+v\nwant %+v", d, want)
+	}
+	if w.Duration != plan.Duration(1500*time.Millisecond) || w.GeneratorCPUPercent != 40 {
+		t.Errorf("duration %s, CPU %v", w.Duration.Std(), w.GeneratorCPUPercent)
+	}
+}
+
+func TestEachReplicaIsMeasuredOverItsOwnTime(t *testing.T) {
+	setup, span := counted{sent: 15000, returned: 15000, intended: 20 * kpps}.prepare()
+	_, slow := counted{sent: 16000, returned: 16000, took: 1600 * time.Millisecond}.prepare()
+	setup.Directions[0].Pairs = append(setup.Directions[0].Pairs, measure.Pair{Generator: 1, Send: 0, Receive: 1})
+	span.Readings = append(span.Readings, slow.Readings[0])
+	w := setup.Window(span)
+	if got := w.Directions[0]; got.Offered.PacketsPerSecond != 20000 || got.Sent.Packets != 31000 || w.Quality != report.Good {
+		t.Errorf("%s %s: offered %d, sent %d; want the sum of the rates, 20000, and of the counters, 31000", w.Quality, w.Reason, got.Offered.PacketsPerSecond, got.Sent.Packets)
+	}
+}
+
+func TestTheWorstDirectionIsTheWindows(t *testing.T) {
+	setup, span := counted{sent: 15000, returned: 15000}.prepare()
+	back := setup.Directions[0]
+	back.From, back.To, back.Pairs = "east", "west", []measure.Pair{{Generator: 0, Send: 2, Receive: 3}}
+	setup.Directions = append(setup.Directions, back)
+	span.Intended = append(span.Intended, 10*kpps)
+	_, lossy := counted{sent: 15000, returned: 10000}.prepare()
+	for i, r := range span.Readings[0] {
+		r.Ports[2], r.Ports[3] = lossy.Readings[0][i].Ports[0], lossy.Readings[0][i].Ports[1]
+	}
+	w := setup.Window(span)
+	if w.Quality != report.Lossy || w.Directions[0].Quality != report.Good || !strings.HasPrefix(w.Reason, "east→west: 5000 of 15000") {
+		t.Errorf("%s: %s", w.Quality, w.Reason)
+	}
+}
+
+func TestUnreadableEdgesAreInvalidAndKeepWhatWasIntended(t *testing.T) {
+	setup, span := counted{sent: 15000, returned: 15000}.prepare()
+	for name, readings := range map[string][][]engine.Reading{"none": nil, "one": {span.Readings[0][:1]}} {
+		span.Readings = readings
+		w := setup.Window(span)
+		if w.Quality != report.Invalid || w.Directions[0].Intended.PacketsPerSecond != 10000 || !strings.Contains(w.Reason, "could not be read") {
+			t.Errorf("%s readings: %s: %s", name, w.Quality, w.Reason)
+		}
+	}
+}
+
+func TestTheSumOfDirections(t *testing.T) {
+	a := counted{sent: 15000, returned: 15000}.window().Directions[0]
+	b := counted{sent: 15000, returned: 12000}.window().Directions[0]
+	b.From, b.To = "east", "west"
+	s := measure.Sum([]report.Measured{a, b}, map[string]units.BitRate{"east": units.Gbps, "west": units.Gbps})
+	if s.Received.PacketsPerSecond != 18000 || s.LossRatio != units.One/10 || s.LineRatePercent.String() != "0.6048" {
+		t.Errorf("%+v", s)
+	}
+	if s := measure.Sum([]report.Measured{a, b}, map[string]units.BitRate{"east": units.Gbps}); s.LineRatePercent != 0 {
+		t.Errorf("a share of an unknown line rate: %s", s.LineRatePercent)
+	}
+}
+
+// FuzzQuality: whatever the counters say, Good never has more loss than the limit, and Lossy never less than the device's own.
+func FuzzQuality(f *testing.F) {
+	f.Add(int64(15000), int64(14980), int64(3), int64(1000), int64(5))
+	f.Fuzz(func(t *testing.T, sent, returned, drops, limit, micros int64) {
+		bound := func(v, most int64) int64 { return max(v, -v, 0) % most }
+		c := counted{sent: bound(sent, 1<<33), returned: bound(returned, 1<<33), drops: bound(drops, 1<<30), limit: units.Ratio(1 + bound(limit, int64(units.One))),
+			uncertainty: time.Duration(bound(micros, 1e5)) * time.Microsecond, intended: units.PacketRate(1)}
+		w := c.window()
+		lost := float64(c.sent - c.returned)
+		allowed := float64(c.limit) / float64(units.One) * float64(c.sent)
+		switch w.Quality {
+		case report.Good, report.Short:
+			if lost > allowed+1e-6*allowed {
+				t.Errorf("%s with %v lost, %v allowed: %s", w.Quality, lost, allowed, w.Reason)
+			}
+		case report.Lossy:
+			if lost-float64(c.drops) <= allowed {
+				t.Errorf("Lossy with %v lost, %d dropped by the generator, %v allowed: %s", lost, c.drops, allowed, w.Reason)
+			}
+		case report.Invalid:
+		}
+		if w.Reason == "" {
+			t.Error("no reason")
+		}
+	})
+}

@@ -1,0 +1,274 @@
+package path_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/path"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+const (
+	westMAC    = "02:00:00:00:00:00"
+	eastMAC    = "02:00:00:00:00:01"
+	deviceWest = "02:00:00:00:dd:00"
+	deviceEast = "02:00:00:00:dd:01"
+)
+
+func lane(forwarding plan.Forwarding) path.Lane {
+	l := path.Lane{Generator: "g0", Send: 0, Receive: 1, SenderMAC: westMAC, NextHopMAC: deviceWest, ReceiverMAC: eastMAC, DeviceMACAtEnd: deviceEast}
+	if forwarding == plan.L2 {
+		l.NextHopMAC, l.DeviceMACAtEnd = eastMAC, westMAC
+	}
+	return l
+}
+
+// udp4 is a template of n bytes without FCS: UDP over IPv4 behind as many VLAN tags.
+func udp4(n, tags int) []byte {
+	f := make([]byte, 12)
+	for range tags {
+		f = append(f, 0x81, 0x00, 0x00, 0x64)
+	}
+	f = append(f, 0x08, 0x00, 0x45, 0, 0, 0, 0, 1, 0, 0, 127, 17, 0, 0, 16, 0, 0, 1, 48, 0, 0, 1, 4, 1, 0, 12, 0, 0, 0xde, 0xad)
+	f = append(f, make([]byte, max(0, n-len(f)))...)
+	ip := 14 + 4*tags
+	binary.BigEndian.PutUint16(f[ip+2:], uint16(len(f)-ip))
+	binary.BigEndian.PutUint16(f[ip+24:], uint16(len(f)-ip-20))
+	return f
+}
+
+// ipv6 is a template with this next header.
+func ipv6(protocol byte, payload int) []byte {
+	f := append(make([]byte, 12), 0x86, 0xdd, 0x60, 0, 0, 0, 0, byte(payload), protocol, 255)
+	f = append(f, bytes.Repeat([]byte{0x20, 1, 0, 2}, 8)...)
+	return append(f, make([]byte, payload)...)
+}
+
+func tcp4() []byte {
+	f := udp4(60, 0)
+	f[14+9] = 6
+	f[14+20+12] = 0x50
+	return f
+}
+
+func TestMarkedFramesAreWhole(t *testing.T) {
+	tests := map[string]struct {
+		template []byte
+		length   int
+	}{
+		"a 64-byte frame":        {udp4(60, 0), 60},
+		"a tagged 64-byte frame": {udp4(60, 1), 62},
+		"two tags":               {udp4(200, 2), 200},
+		"a large frame":          {udp4(1514, 0), 1514},
+		"TCP has little room":    {tcp4(), 70},
+		"IPv6 and UDP":           {ipv6(17, 8), 78},
+		"IPv6 and something":     {ipv6(59, 30), 84},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			original := slices.Clone(test.template)
+			probes, err := path.Probes(lane(plan.L3), [][]byte{test.template}, 7, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			frame := probes[0].Frame
+			if len(frame) != test.length || !bytes.Contains(frame, probes[0].Token[:]) {
+				t.Errorf("%d bytes, want %d with the token: %x", len(frame), test.length, frame)
+			}
+			if !bytes.Equal(test.template, original) {
+				t.Error("the template was changed")
+			}
+			if got := frame[:12]; !bytes.Equal(got, []byte{2, 0, 0, 0, 0xdd, 0, 2, 0, 0, 0, 0, 0}) {
+				t.Errorf("addresses %x", got)
+			}
+			checkSums(t, frame)
+		})
+	}
+}
+
+// checkSums verifies lengths, TTL and checksums the way a receiver does: they add up to zero.
+func checkSums(t *testing.T, frame []byte) {
+	t.Helper()
+	at := 12
+	for binary.BigEndian.Uint16(frame[at:]) == 0x8100 {
+		at += 4
+	}
+	ip := frame[at+2:]
+	var pseudo, transport []byte
+	protocol := ip[6]
+	if ip[0]>>4 == 4 {
+		protocol = ip[9]
+		if ip[8] != path.TTL || fold(ip[:20]) != 0xffff {
+			t.Errorf("IPv4 header: TTL %d, sum %x", ip[8], fold(ip[:20]))
+		}
+		pseudo, transport = ip[12:20], ip[20:binary.BigEndian.Uint16(ip[2:])]
+	} else {
+		if ip[7] != path.TTL {
+			t.Errorf("hop limit %d", ip[7])
+		}
+		pseudo, transport = ip[8:40], ip[40:40+binary.BigEndian.Uint16(ip[4:])]
+	}
+	if protocol != 6 && protocol != 17 {
+		return
+	}
+	whole := slices.Concat(pseudo, []byte{0, protocol}, binary.BigEndian.AppendUint16(nil, uint16(len(transport))), transport)
+	if fold(whole) != 0xffff {
+		t.Errorf("transport sum %x", fold(whole))
+	}
+	if protocol == 17 && int(binary.BigEndian.Uint16(transport[4:])) != len(transport) {
+		t.Errorf("UDP length %d of %d", binary.BigEndian.Uint16(transport[4:]), len(transport))
+	}
+}
+
+func fold(b []byte) uint16 {
+	var s uint32
+	for i, octet := range b {
+		if i%2 == 0 {
+			s += uint32(octet) << 8
+		} else {
+			s += uint32(octet)
+		}
+	}
+	for s > 0xffff {
+		s = s>>16 + s&0xffff
+	}
+	return uint16(s)
+}
+
+func TestWhatCannotBeMarkedIsRefused(t *testing.T) {
+	for name, template := range map[string][]byte{"ARP": append(make([]byte, 12), 0x08, 0x06, 0, 1), "cut short": udp4(60, 0)[:20], "empty": nil, "TCP cut short": tcp4()[:40]} {
+		if _, err := path.Probes(lane(plan.L3), [][]byte{template}, 1, 1); err == nil {
+			t.Errorf("%s: marked", name)
+		}
+	}
+	if _, err := path.Probes(path.Lane{Generator: "g0"}, [][]byte{udp4(60, 0)}, 1, 1); err == nil || !strings.Contains(err.Error(), "no Ethernet address") {
+		t.Errorf("without addresses: %v", err)
+	}
+}
+
+func TestNoMoreFramesThanAreWorthSending(t *testing.T) {
+	probes, err := path.Probes(lane(plan.L3), slices.Repeat([][]byte{udp4(60, 0)}, 20), 1, 1)
+	if err != nil || len(probes) != path.MostProbes {
+		t.Errorf("%d probes, %v", len(probes), err)
+	}
+	tokens := map[path.Token]bool{}
+	for _, p := range probes {
+		tokens[p.Token] = true
+	}
+	if len(tokens) != len(probes) {
+		t.Errorf("%d tokens of %d probes", len(tokens), len(probes))
+	}
+}
+
+// routed is what an honest router makes of a frame.
+func routed(f []byte) []byte {
+	f = slices.Clone(f)
+	copy(f, []byte{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0xdd, 1})
+	f[22]--
+	return f
+}
+
+func same(f []byte) []byte { return f }
+
+func with(change func([]byte)) func([]byte) []byte {
+	return func(f []byte) []byte {
+		f = routed(f)
+		change(f)
+		return f
+	}
+}
+
+func TestWhatFramesProve(t *testing.T) {
+	type arrival struct {
+		port int
+		how  func([]byte) []byte
+	}
+	right := func(how func([]byte) []byte) []arrival { return []arrival{{1, how}} }
+	tests := map[string]struct {
+		forwarding plan.Forwarding
+		arrivals   []arrival // of each frame
+		lost       int       // so many of four frames don't arrive anywhere
+		proven     bool
+		again      bool
+		says       string
+	}{
+		"an honest router":           {plan.L3, right(routed), 0, true, false, "4 of 4 frames on east, source MAC 02:00:00:00:dd:01, TTL 63"},
+		"an honest bridge":           {plan.L2, right(same), 0, true, false, "4 of 4 frames on east, source MAC 02:00:00:00:00:00, TTL 64"},
+		"an honest MAC rewriter":     {plan.MACRewrite, right(with(func(f []byte) { f[22]++ })), 0, true, false, "TTL 64"},
+		"nothing arrives":            {plan.L3, nil, 0, false, true, "none of 4 frames sent on west arrived on east or anywhere else"},
+		"some are missing":           {plan.L3, right(routed), 1, false, true, "3 of 4 frames sent on west arrived on east"},
+		"a looped cable":             {plan.L3, []arrival{{0, same}}, 0, false, false, "4 of 4 frames came back on west, the port that sent them"},
+		"a looped cable, and more":   {plan.L3, []arrival{{0, same}, {1, routed}}, 0, false, false, "came back on west"},
+		"a cable past the device":    {plan.L3, right(same), 0, false, false, "they bypassed the device"},
+		"past a MAC rewriter":        {plan.MACRewrite, right(same), 0, false, false, "they bypassed the device"},
+		"another port":               {plan.L3, []arrival{{2, routed}}, 0, false, false, "came out at port 2 of generator g0 instead of east"},
+		"twice":                      {plan.L3, []arrival{{1, routed}, {1, routed}}, 0, false, false, "more than once"},
+		"two routers in the path":    {plan.L3, right(with(func(f []byte) { f[22]-- })), 0, false, false, "TTL 62 instead of 63"},
+		"a bridge instead of router": {plan.L3, right(with(func(f []byte) { f[22]++ })), 0, false, false, "TTL 64 instead of 63"},
+		"a router instead of bridge": {plan.L2, right(routed), 0, false, false, "TTL 63 instead of 64"},
+		"another router":             {plan.L3, right(with(func(f []byte) { f[11] = 9 })), 0, false, false, "source MAC 02:00:00:00:dd:09 instead of the device's"},
+		"not for us":                 {plan.L3, right(with(func(f []byte) { f[5] = 9 })), 0, false, false, "destination MAC 02:00:00:00:00:09 instead of the port's own"},
+		"a bridge that rewrites":     {plan.L2, right(with(func(f []byte) { f[22]++ })), 0, false, false, "instead of 02:00:00:00:00:00"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			probes, err := path.Probes(lane(test.forwarding), slices.Repeat([][]byte{udp4(60, 0)}, 4), 9, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := []path.Seen{{Generator: "g0", Port: 1, Bytes: udp4(60, 0)}} // somebody else's
+			for _, p := range probes[test.lost:] {
+				for _, a := range test.arrivals {
+					seen = append(seen, path.Seen{Generator: "g0", Port: a.port, Bytes: a.how(p.Frame)})
+				}
+			}
+			check, again := path.Judge(plan.Direction{From: "west", To: "east"}, test.forwarding, probes, seen)
+			if check.Proven != test.proven || again != test.again || !strings.Contains(check.Message, test.says) {
+				t.Errorf("proven %v, again %v: %s\nwant %v, %v: …%s…", check.Proven, again, check.Message, test.proven, test.again, test.says)
+			}
+			if want := len(seen) - 1; path.Marked(seen) != want {
+				t.Errorf("%d marked frames, want %d", path.Marked(seen), want)
+			}
+		})
+	}
+}
+
+func TestAnotherGeneratorsPortIsTheWrongOne(t *testing.T) {
+	probes, err := path.Probes(lane(plan.L3), [][]byte{udp4(60, 0)}, 9, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check, _ := path.Judge(plan.Direction{From: "west", To: "east"}, plan.L3, probes, []path.Seen{{Generator: "g1", Port: 1, Bytes: routed(probes[0].Frame)}})
+	if check.Proven || !strings.Contains(check.Message, "port 1 of generator g1") {
+		t.Errorf("%+v", check)
+	}
+}
+
+func TestALearningFrame(t *testing.T) {
+	frame, err := path.Learning(westMAC)
+	if want := append([]byte{255, 255, 255, 255, 255, 255, 2, 0, 0, 0, 0, 0, 0x88, 0xb5}, make([]byte, 46)...); err != nil || !bytes.Equal(frame, want) {
+		t.Errorf("%x, %v", frame, err)
+	}
+}
+
+// FuzzMark: any template is refused or marked so that a receiver finds the token, whatever is captured is judged without a fault.
+func FuzzMark(f *testing.F) {
+	f.Add(udp4(60, 0), udp4(60, 1))
+	f.Add(ipv6(17, 8), tcp4())
+	f.Fuzz(func(t *testing.T, template, captured []byte) {
+		probes, err := path.Probes(lane(plan.L3), [][]byte{template}, 1, 1)
+		if err != nil {
+			return
+		}
+		if !bytes.Contains(probes[0].Frame, probes[0].Token[:]) || len(probes[0].Frame) < 60 {
+			t.Errorf("%x", probes[0].Frame)
+		}
+		seen := []path.Seen{{Generator: "g0", Port: 1, Bytes: append(captured, probes[0].Token[:]...)}}
+		if check, _ := path.Judge(plan.Direction{}, plan.L3, probes, seen); check.Message == "" || check.Received != 1 {
+			t.Errorf("%+v", check)
+		}
+	})
+}
