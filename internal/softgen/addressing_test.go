@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
 
 type layers struct {
@@ -78,7 +80,7 @@ func TestAddressingIsRefused(t *testing.T) {
 	}
 	must[object](t, r, "add_stream", streamOf(0, 1))
 	must[object](t, r, "start_traffic", start(0, mul("pps", 1), 10))
-	r.refuses(t, "set_l2", object{"port_id": 0, "dst_mac": "02:aa:00:00:00:01"}, codeRefused,
+	r.refuses(t, "set_l2", object{"port_id": 0, "dst_mac": "02:aa:00:00:00:01"}, wire.CodeRefused,
 		"command 'set_l2_mode' cannot be executed on current state: 'TX'")
 }
 
@@ -92,9 +94,9 @@ func TestHandshake(t *testing.T) {
 	}](t, r, "api_sync_v2", ask("STL", 5, 0)).API; got != r.server.apiH {
 		t.Errorf("api_h %q", got)
 	}
-	r.refuses(t, "api_sync_v2", ask("STL", 5, 2), codeRefused, "too new")
-	r.refuses(t, "api_sync_v2", ask("STL", 4, 9), codeRefused, "a newer client version is required")
-	r.refuses(t, "api_sync_v2", ask("ASTF", 5, 1), codeRefused, "server RPC configuration: 'STL', client RPC configuration: 'ASTF'")
+	r.refuses(t, "api_sync_v2", ask("STL", 5, 2), wire.CodeRefused, "too new")
+	r.refuses(t, "api_sync_v2", ask("STL", 4, 9), wire.CodeRefused, "a newer client version is required")
+	r.refuses(t, "api_sync_v2", ask("ASTF", 5, 1), wire.CodeRefused, "server RPC configuration: 'STL', client RPC configuration: 'ASTF'")
 	old := must[struct {
 		Versions []struct {
 			API string `json:"api_h"`
@@ -103,8 +105,8 @@ func TestHandshake(t *testing.T) {
 	if len(old.Versions) != 1 || old.Versions[0].API != r.server.apiH {
 		t.Errorf("api_sync: %+v", old)
 	}
-	r.refuses(t, "get_system_info", object{"api_h": "wrong"}, codeRefused, "API verification failed")
-	r.refuses(t, "get_system_info", object{"api_h": nil}, codeParameters, "field 'api_h' value is null")
+	r.refuses(t, "get_system_info", object{"api_h": "wrong"}, wire.CodeRefused, "API verification failed")
+	r.refuses(t, "get_system_info", object{"api_h": nil}, wire.CodeParams, "field 'api_h' value is null")
 }
 
 func TestParameters(t *testing.T) {
@@ -129,7 +131,7 @@ func TestParameters(t *testing.T) {
 		p.byte("n")
 		got := ""
 		if err := p.failed(); err != nil {
-			got = strings.TrimPrefix(err.Error(), "Bad parameters for method: ")
+			got = strings.TrimSuffix(err.Error(), " (code -32602)")
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)

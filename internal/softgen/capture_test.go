@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
 
 // arpRequest asks who has 198.18.1.2, on behalf of 198.18.0.2 at the west port.
@@ -102,7 +104,7 @@ func TestCapture(t *testing.T) {
 	t.Run("a stopped capture takes no more, and is listed until removed", func(t *testing.T) {
 		r := serviceRig(t)
 		id := capture(t, r, nil)
-		r.refuses(t, "service", object{"port_id": 1, "enabled": false}, codeRefused, "an active capture on port 1 exists")
+		r.refuses(t, "service", object{"port_id": 1, "enabled": false}, wire.CodeRefused, "an active capture on port 1 exists")
 		must[object](t, r, "capture", object{"command": "stop", "capture_id": id})
 		must[object](t, r, "push_pkts", push(0, one))
 		type listed struct {
@@ -114,17 +116,17 @@ func TestCapture(t *testing.T) {
 		}
 		must[object](t, r, "service", object{"port_id": 1, "enabled": false})
 		must[object](t, r, "capture", object{"command": "remove", "capture_id": id})
-		r.refuses(t, "capture", object{"command": "fetch", "capture_id": id, "pkt_limit": 1}, codeRefused, "does not exist")
+		r.refuses(t, "capture", object{"command": "fetch", "capture_id": id, "pkt_limit": 1}, wire.CodeRefused, "does not exist")
 	})
 	t.Run("without service mode there is none", func(t *testing.T) {
 		newRig(t).refuses(t, "capture", object{"command": "start", "limit": 1, "mode": "fixed", "tx": []int{}, "rx": []int{1}},
-			codeRefused, "only under service mode")
+			wire.CodeRefused, "only under service mode")
 	})
 	t.Run("pushing for longer than a second is refused", func(t *testing.T) {
 		r := serviceRig(t)
 		request := push(0, one, two)
 		request["ipg_usec"] = 1e6
-		r.refuses(t, "push_pkts", request, codeRefused, "one request may take 1s")
+		r.refuses(t, "push_pkts", request, wire.CodeRefused, "one request may take 1s")
 	})
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
 
 // object is a JSON object whose members are few and known; encoding sorts them, as TRex's writer does.
@@ -60,7 +62,7 @@ func commands() map[string]command {
 func (s *Server) call(method string, parameters json.RawMessage) (any, error) {
 	known, ok := s.commands[method]
 	if !ok {
-		return nil, &rpcError{Code: codeNoMethod, Message: "Method " + method + " not registered"}
+		return nil, &wire.Error{Code: wire.CodeUnknownMethod, Message: "Method " + method + " not registered"}
 	}
 	if kindOf(parameters) != "object" {
 		return nil, refused("JSON-RPC2 params should be object in TRex case ")

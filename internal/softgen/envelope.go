@@ -5,14 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-)
 
-// maxRequest is the largest request that TRex takes, before and after decompression.
-const maxRequest = 999_999
+	"github.com/linerate-dev/linerate/internal/trex/wire"
+)
 
 // reply is the JSON-RPC 2.0 answer; its members are in the order in which TRex's writer prints them.
 type reply struct {
-	Error   *rpcError       `json:"error,omitempty"`
+	Error   *wire.Error     `json:"error,omitempty"`
 	ID      json.RawMessage `json:"id"`
 	Version string          `json:"jsonrpc"`
 	Result  any             `json:"result,omitempty"`
@@ -24,7 +23,7 @@ type call func(method string, parameters json.RawMessage) (any, error)
 // answer reads a request, a single one or a batch, compressed or not, and returns the answer in the same form. A batch of one is
 // answered with a plain object and an empty one with null, as TRex does; what follows a failed command in a batch still runs.
 func answer(request []byte, do call, zipper *zipper) []byte {
-	inside, zipped := unzip(request, maxRequest)
+	inside, zipped := unzip(request, wire.MaxRequest)
 	if !zipped {
 		inside = request
 	}
@@ -36,12 +35,12 @@ func answer(request []byte, do call, zipper *zipper) []byte {
 }
 
 func answerPlain(request []byte, size int, do call) any {
-	if size > maxRequest {
-		return failure(nil, &rpcError{Code: codeInternal, Message: fmt.Sprintf(
+	if size > wire.MaxRequest {
+		return failure(nil, &wire.Error{Code: wire.CodeInternal, Message: fmt.Sprintf(
 			"Request is too large (%d bytes). Consider splitting to smaller chunks.", size)})
 	}
 	if !json.Valid(request) {
-		return failure(nil, &rpcError{Code: codeParse, Message: "Bad JSON Format"})
+		return failure(nil, &wire.Error{Code: wire.CodeParse, Message: "Bad JSON Format"})
 	}
 	if kindOf(request) != "array" {
 		return answerOne(request, do)
@@ -71,14 +70,14 @@ func answerOne(request json.RawMessage, do call) reply {
 	}
 	_ = json.Unmarshal(request, &envelope) // valid JSON; what isn't an object has no members and fails below
 	if kind := kindOf(envelope.ID); kind != "string" && kind != "number" {
-		return failure(nil, &rpcError{Code: codeEnvelope, Message: "Missing 'id' field"})
+		return failure(nil, &wire.Error{Code: wire.CodeEnvelope, Message: "Missing 'id' field"})
 	}
 	if string(envelope.Version) != `"2.0"` {
-		return failure(envelope.ID, &rpcError{Code: codeEnvelope, Message: "Invalid JSONRPC Version"})
+		return failure(envelope.ID, &wire.Error{Code: wire.CodeEnvelope, Message: "Invalid JSONRPC Version"})
 	}
 	var method string
 	if kindOf(envelope.Method) != "string" || json.Unmarshal(envelope.Method, &method) != nil || method == "" {
-		return failure(envelope.ID, &rpcError{Code: codeEnvelope, Message: "Missing Method Name"})
+		return failure(envelope.ID, &wire.Error{Code: wire.CodeEnvelope, Message: "Missing Method Name"})
 	}
 	result, err := do(method, envelope.Params)
 	if err != nil {
@@ -96,9 +95,9 @@ func orNull(result any) any {
 }
 
 func failure(id json.RawMessage, err error) reply {
-	said, ok := errors.AsType[*rpcError](err)
+	said, ok := errors.AsType[*wire.Error](err)
 	if !ok {
-		said = &rpcError{Code: codeInternal, Message: "Internal Server Error", Specific: err.Error()}
+		said = &wire.Error{Code: wire.CodeInternal, Message: "Internal Server Error", Specific: err.Error()}
 	}
 	if id == nil {
 		id = json.RawMessage("null")

@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
 
 // double doubles "n", and knows nothing else.
 func double(method string, parameters json.RawMessage) (any, error) {
 	var p struct{ N int }
 	if method != "double" || json.Unmarshal(parameters, &p) != nil {
-		return nil, &rpcError{Code: codeNoMethod, Message: "Method " + method + " not registered"}
+		return nil, &wire.Error{Code: wire.CodeUnknownMethod, Message: "Method " + method + " not registered"}
 	}
 	return 2 * p.N, nil
 }
@@ -52,14 +54,14 @@ func TestCompression(t *testing.T) {
 	request := []byte(`{"jsonrpc":"2.0","id":1,"method":"double","params":{"n":21}}`)
 	t.Run("an answer is compressed if and only if its request was", func(t *testing.T) {
 		plain := answer(request, double, &zipper{})
-		inside, zipped := unzip(answer(new(zipper).zip(request), double, &zipper{}), maxRequest)
+		inside, zipped := unzip(answer(new(zipper).zip(request), double, &zipper{}), wire.MaxRequest)
 		if !zipped || !bytes.Equal(inside, plain) || !strings.Contains(string(plain), "42") {
 			t.Errorf("plain %q, compressed %q (%v)", plain, inside, zipped)
 		}
 	})
 	t.Run("a small message that is large inside is refused", func(t *testing.T) {
 		bomb := new(zipper).zip(bytes.Repeat([]byte(" "), 4<<20))
-		inside, _ := unzip(answer(bomb, double, &zipper{}), maxRequest)
+		inside, _ := unzip(answer(bomb, double, &zipper{}), wire.MaxRequest)
 		if !strings.Contains(string(inside), "too large") {
 			t.Errorf("got %q", inside)
 		}

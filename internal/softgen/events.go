@@ -11,6 +11,7 @@ const (
 	eventPortFinished    = 4 // the duration ran out, or the last burst was sent
 	eventPortAcquired    = 5
 	eventPortReleased    = 6
+	eventAttributes      = 8 // the link went up or down
 	eventProfileStarted  = 10
 	eventProfileStopped  = 11
 	eventProfilePaused   = 12

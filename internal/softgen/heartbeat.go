@@ -39,7 +39,7 @@ func (s *Server) beat() {
 func (s *Server) heartbeatLost() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reap()
+	s.notice()
 	if err := s.stopAll(fmt.Sprintf("heartbeat lost: no request for %v", s.cfg.Heartbeat)); err != nil {
 		s.cfg.Log.Error("stop traffic after a lost heartbeat", "error", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/trex/wire"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -24,7 +25,7 @@ func profileOf(streams ...stream.Stream) *profile {
 
 func frames(size int, pps float64) stream.Stream {
 	return stream.Stream{
-		Enabled: true, SelfStart: true, NextStreamID: -1, Packet: stream.Packet{Binary: make([]byte, size-units.FCSBytes)},
+		Enabled: true, SelfStart: true, CoreID: -1, NextStreamID: -1, Packet: stream.Packet{Binary: make([]byte, size-units.FCSBytes)},
 		Mode: stream.Mode{Type: "continuous", Rate: stream.Rate{Type: "pps", Value: pps}},
 	}
 }
@@ -66,7 +67,7 @@ func TestMultiplier(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := c.mul.effective(newGraph(c.profile, DefaultSpeed), c.current, DefaultSpeed, c.force)
 			if c.refusal != "" {
-				var said *rpcError
+				var said *wire.Error
 				if !errors.As(err, &said) || !strings.Contains(said.Specific, c.refusal) {
 					t.Errorf("got %v, %v; want refusal %q", got, err, c.refusal)
 				}

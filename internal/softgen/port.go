@@ -23,6 +23,7 @@ type port struct {
 	service, serviceFiltered bool
 	promiscuous, multicast   bool
 	layer                    addressing
+	up                       bool // the link, as clients were last told
 	sent, received           gauge
 }
 
@@ -48,7 +49,7 @@ func newPort(index int, c PortConfig) *port {
 	at := &port{
 		index: index, path: c.Port, speed: c.Speed, cores: max(c.Cores, 1),
 		profiles: map[string]*profile{defaultProfile: newProfile(defaultProfile)},
-		layer:    addressing{nextHop: c.NextHop, resolved: c.NextHop != [6]byte{}},
+		layer:    addressing{nextHop: c.NextHop, resolved: c.NextHop != [6]byte{}}, up: c.Port.Info().LinkUp,
 	}
 	if at.speed == 0 {
 		at.speed = c.Port.Info().Speed

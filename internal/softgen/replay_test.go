@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"compress/gzip"
 	"encoding/json"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -123,24 +122,11 @@ func newReplay(t *testing.T, judge *judge) *replay {
 // dial serves on loopback until the test ends and connects to it.
 func dial(t *testing.T, server *Server) *zmtp.Client {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	client, err := zmtp.Dial(t.Context(), serve(t, server))
 	if err != nil {
 		t.Fatal(err)
 	}
-	served := make(chan error, 1)
-	ctx, cancel := contextWithCancel(t)
-	go func() { served <- server.Serve(ctx, listener) }()
-	client, err := zmtp.Dial(t.Context(), listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = client.Close()
-		cancel()
-		if err := <-served; err != nil {
-			t.Errorf("serve: %v", err)
-		}
-	})
+	t.Cleanup(func() { _ = client.Close() })
 	return client
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/softgen/fakeport"
+	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
 
 // rig is a server with two ports of 10 Gb/s on a cable, and a client of it without a socket.
@@ -47,7 +48,7 @@ func newServer(t *testing.T, west, east *fakeport.Port, clock fakeport.Clock, ch
 }
 
 // call sends one request, and returns its result or its error.
-func (r *rig) call(t *testing.T, method string, parameters object) (json.RawMessage, *rpcError) {
+func (r *rig) call(t *testing.T, method string, parameters object) (json.RawMessage, *wire.Error) {
 	t.Helper()
 	all := object{"api_h": r.server.apiH}
 	maps.Copy(all, parameters)
@@ -60,7 +61,7 @@ func (r *rig) call(t *testing.T, method string, parameters object) (json.RawMess
 	}
 	var got struct {
 		Result json.RawMessage
-		Error  *rpcError
+		Error  *wire.Error
 	}
 	if err := json.Unmarshal(r.server.Handle(text), &got); err != nil {
 		t.Fatalf("%s: %v", method, err)
@@ -153,8 +154,8 @@ func (r *rig) statsOf(t *testing.T, port int) portStats {
 type toldEvent struct {
 	Type int
 	Data struct {
-		Port   int `json:"port_id"`
-		Reason string
+		Port  int `json:"port_id"`
+		Cause string
 	}
 }
 
@@ -164,8 +165,8 @@ func (r *rig) told(t *testing.T, session int) []string {
 	list := []string{}
 	for _, e := range must[struct{ Data []toldEvent }](t, r, "get_async_events", object{"session_id": session}).Data {
 		text := fmt.Sprintf("%d:%d", e.Type, e.Data.Port)
-		if e.Data.Reason != "" {
-			text += " " + e.Data.Reason
+		if e.Data.Cause != "" {
+			text += " " + e.Data.Cause
 		}
 		list = append(list, text)
 	}

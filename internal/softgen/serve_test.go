@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/linerate-dev/linerate/internal/softgen/fakeport"
+	"github.com/linerate-dev/linerate/internal/trex/wire"
 	"github.com/linerate-dev/linerate/internal/trex/zmtp"
 )
 
@@ -84,7 +85,7 @@ func TestOnlyValidRequestsAreHeartbeats(t *testing.T) {
 }
 
 func TestServeEnds(t *testing.T) {
-	serve := func(t *testing.T, ctx context.Context, r *rig) (*zmtp.Client, <-chan error) {
+	run := func(t *testing.T, ctx context.Context, r *rig) (*zmtp.Client, <-chan error) {
 		t.Helper()
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -102,7 +103,7 @@ func TestServeEnds(t *testing.T) {
 	t.Run("with its context, and no traffic goes on", func(t *testing.T) {
 		r := running(t, fakeport.System())
 		ctx, cancel := context.WithCancel(t.Context())
-		client, served := serve(t, ctx, r)
+		client, served := run(t, ctx, r)
 		if _, err := client.Do(t.Context(), []byte(`{}`)); err != nil {
 			t.Fatal(err)
 		}
@@ -116,8 +117,8 @@ func TestServeEnds(t *testing.T) {
 	})
 	t.Run("when a client shuts it down, if that is allowed", func(t *testing.T) {
 		r := running(t, fakeport.System(), func(c *Config) { c.AllowShutdown = true })
-		client, served := serve(t, t.Context(), r)
-		r.refuses(t, "shutdown", object{"user": "b", "force": false}, codeRefused, "port 0 is owned by 'tester' - specify 'force' for override")
+		client, served := run(t, t.Context(), r)
+		r.refuses(t, "shutdown", object{"user": "b", "force": false}, wire.CodeRefused, "port 0 is owned by 'tester' - specify 'force' for override")
 		request, err := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": "shutdown",
 			"params": object{"user": "b", "force": true, "api_h": r.server.apiH}})
 		if err != nil {
@@ -132,23 +133,17 @@ func TestServeEnds(t *testing.T) {
 		}
 	})
 	t.Run("not by a client where that isn't allowed", func(t *testing.T) {
-		newRig(t).refuses(t, "shutdown", object{"user": "b", "force": true}, codeRefused, "not enabled")
+		newRig(t).refuses(t, "shutdown", object{"user": "b", "force": true}, wire.CodeRefused, "not enabled")
 	})
 }
 
 func TestManyClientsAtOnce(t *testing.T) {
 	r := running(t, fakeport.System())
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- r.server.Serve(ctx, listener) }()
+	address := serve(t, r.server)
 	var clients sync.WaitGroup
 	for range 8 {
 		clients.Go(func() {
-			client, err := zmtp.Dial(t.Context(), listener.Addr().String())
+			client, err := zmtp.Dial(t.Context(), address)
 			if err != nil {
 				t.Error(err)
 				return
@@ -164,10 +159,6 @@ func TestManyClientsAtOnce(t *testing.T) {
 		})
 	}
 	clients.Wait()
-	cancel()
-	if err := <-served; err != nil {
-		t.Error(err)
-	}
 }
 
 func TestNewRefuses(t *testing.T) {

@@ -143,6 +143,6 @@ func (s *Server) close() error {
 func (s *Server) Handle(request []byte) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reap()
+	s.notice()
 	return answer(request, s.call, &s.zipper)
 }

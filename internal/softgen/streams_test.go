@@ -3,6 +3,8 @@ package softgen
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
 
 func program(instructions ...object) func(object) {
@@ -58,7 +60,7 @@ func TestAddStreamIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			r.own(t, 0)
-			r.refuses(t, "add_stream", streamOf(0, 1, c.change), codeRefused, c.text)
+			r.refuses(t, "add_stream", streamOf(0, 1, c.change), wire.CodeRefused, c.text)
 			if got := must[[]int](t, r, "get_stream_list", object{"port_id": 0}); len(got) != 0 {
 				t.Errorf("and yet there are streams %v", got)
 			}
@@ -79,8 +81,8 @@ func TestStreamsAreKeptAsTheyCame(t *testing.T) {
 	if !jsonEqual(t, got, want) {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
-	r.refuses(t, "get_stream", object{"port_id": 0, "stream_id": 4}, codeRefused, "stream 4 does not exists")
-	r.refuses(t, "remove_stream", object{"port_id": 0, "stream_id": 4}, codeRefused, "stream 4 does not exists")
+	r.refuses(t, "get_stream", object{"port_id": 0, "stream_id": 4}, wire.CodeRefused, "stream 4 does not exists")
+	r.refuses(t, "remove_stream", object{"port_id": 0, "stream_id": 4}, wire.CodeRefused, "stream 4 does not exists")
 	must[object](t, r, "remove_stream", object{"port_id": 0, "stream_id": 3})
 	if got := r.stateOf(t, 0); got != "IDLE" {
 		t.Errorf("state %s after the last stream is gone", got)
@@ -93,8 +95,8 @@ func TestFlowIDsAreLimited(t *testing.T) {
 	for id := range maxLatencyFlows {
 		must[object](t, r, "add_stream", streamOf(0, id, counted("latency", id)))
 	}
-	r.refuses(t, "add_stream", streamOf(0, 1000, counted("latency", 1000)), codeRefused, "Failed allocating statistic counter")
-	r.refuses(t, "add_stream", streamOf(0, 1000, counted("stats", 1)), codeRefused, "in use with another rule_type")
+	r.refuses(t, "add_stream", streamOf(0, 1000, counted("latency", 1000)), wire.CodeRefused, "Failed allocating statistic counter")
+	r.refuses(t, "add_stream", streamOf(0, 1000, counted("stats", 1)), wire.CodeRefused, "in use with another rule_type")
 	must[object](t, r, "add_stream", streamOf(0, 1000, counted("stats", 1000)))
 	must[object](t, r, "add_stream", streamOf(0, 1001, counted("stats", 1000)))
 }

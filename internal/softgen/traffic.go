@@ -201,28 +201,28 @@ func (s *Server) stopTraffic(p *params) (any, error) {
 	return object{}, nil
 }
 
-// stop ends what the port plays. A reason is added to the events where it wasn't a client's wish.
-func (s *Server) stop(at *port, reason string) error {
+// stop ends what the port plays. Where it wasn't a client's wish, the events carry the cause.
+func (s *Server) stop(at *port, cause string) error {
 	if err := at.path.Stop(); err != nil {
 		return fmt.Errorf("stop port %d: %w", at.index, err)
 	}
 	id := at.ended()
 	of, on := object{"port_id": at.index, "profile_id": id}, object{"port_id": at.index}
-	if reason != "" {
-		of["reason"], on["reason"] = reason, reason
+	if cause != "" {
+		of["cause"], on["cause"] = cause, cause
 	}
 	s.publish(eventProfileStopped, of)
 	s.publish(eventPortStopped, on)
-	s.cfg.Log.Info("traffic stopped", "port", at.index, "profile", id, "reason", reason)
+	s.cfg.Log.Info("traffic stopped", "port", at.index, "profile", id, "cause", cause)
 	return nil
 }
 
 // stopAll ends all traffic, whoever owns it.
-func (s *Server) stopAll(reason string) error {
+func (s *Server) stopAll(cause string) error {
 	var failures []error
 	for _, at := range s.ports {
 		if at.run != nil {
-			failures = append(failures, s.stop(at, reason))
+			failures = append(failures, s.stop(at, cause))
 		}
 	}
 	return errors.Join(failures...)
@@ -235,16 +235,34 @@ func (at *port) ended() string {
 	return f.id
 }
 
-// reap notices runs that ended by themselves. It comes before every request, so that no answer is older than the end of a run.
-func (s *Server) reap() {
+// notice sees to what happened by itself: runs that ended, links that changed. It comes before every request, so that no answer is
+// older than what it tells of.
+func (s *Server) notice() {
 	for _, at := range s.ports {
-		if at.run == nil {
-			continue
-		}
-		select {
-		case <-at.run.done:
-			s.publishTraffic(eventProfileFinished, eventPortFinished, at, at.ended())
-		default:
-		}
+		s.noticeEnd(at)
+		s.noticeLink(at)
 	}
+}
+
+func (s *Server) noticeEnd(at *port) {
+	if at.run == nil {
+		return
+	}
+	select {
+	case <-at.run.done:
+		id := at.ended()
+		s.publishTraffic(eventProfileFinished, eventPortFinished, at, id)
+		s.cfg.Log.Info("traffic finished", "port", at.index, "profile", id)
+	default:
+	}
+}
+
+func (s *Server) noticeLink(at *port) {
+	up := at.path.Info().LinkUp
+	if up == at.up {
+		return
+	}
+	at.up = up
+	s.publish(eventAttributes, object{"port_id": at.index, "attr": at.attributes()})
+	s.cfg.Log.Info("link changed", "port", at.index, "up", up)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/linerate-dev/linerate/internal/softgen/fakeport"
+	"github.com/linerate-dev/linerate/internal/trex/wire"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -66,7 +67,7 @@ func TestTraffic(t *testing.T) {
 				t.Errorf("%s %v %s: factor %v, want %v", c.op, c.value, c.kind, got.Multiplier, c.want)
 			}
 		}
-		r.refuses(t, "update_traffic", change("sub", "pps", 5000), codeRefused, "will lower traffic to less than zero")
+		r.refuses(t, "update_traffic", change("sub", "pps", 5000), wire.CodeRefused, "will lower traffic to less than zero")
 	})
 	t.Run("endless continuous traffic pauses and resumes", func(t *testing.T) {
 		r := newRig(t)
@@ -91,12 +92,12 @@ func TestTraffic(t *testing.T) {
 		r.own(t, 0)
 		must[object](t, r, "add_stream", streamOf(0, 1))
 		must[object](t, r, "start_traffic", start(0, mul("pps", 1000), 10))
-		r.refuses(t, "pause_traffic", object{"port_id": 0}, codeRefused, "pause is supported when duration is not enable is start command")
+		r.refuses(t, "pause_traffic", object{"port_id": 0}, wire.CodeRefused, "pause is supported when duration is not enable is start command")
 		must[object](t, r, "stop_traffic", object{"port_id": 0})
 		must[object](t, r, "remove_all_streams", object{"port_id": 0})
 		must[object](t, r, "add_stream", streamOf(0, 1, burst(10)))
 		must[object](t, r, "start_traffic", start(0, mul("raw", 1), -1))
-		r.refuses(t, "pause_traffic", object{"port_id": 0}, codeRefused, "continuous")
+		r.refuses(t, "pause_traffic", object{"port_id": 0}, wire.CodeRefused, "continuous")
 	})
 	t.Run("a burst ends when it is sent", func(t *testing.T) {
 		r := newRig(t)
@@ -127,7 +128,7 @@ func TestTraffic(t *testing.T) {
 		now := must[struct{ TS float64 }](t, r, "ping", nil).TS
 		soon := start(0, mul("pps", 1000), 10)
 		soon["start_at_ts"] = now + 0.05
-		r.refuses(t, "start_traffic", soon, codeRefused, "too soon")
+		r.refuses(t, "start_traffic", soon, wire.CodeRefused, "too soon")
 		soon["start_at_ts"] = now + 2
 		must[object](t, r, "start_traffic", soon)
 		r.clock.Advance(3 * time.Second)
@@ -145,23 +146,23 @@ func TestStartIsRefused(t *testing.T) {
 		code    int
 		text    string
 	}{
-		"without streams":                  {request: start(0, mul("pps", 10), 1), code: codeRefused, text: "command 'start' cannot be executed on current state: 'IDLE on profile_id(_)."},
-		"at rate 0":                        {request: start(0, mul("pps", 0), 1), code: codeParameters, text: "multiplier can't be zero"},
-		"at a negative rate":               {request: start(0, mul("pps", -1), 1), code: codeParameters, text: "multiplier can't be negative"},
-		"in an unknown unit":               {request: start(0, mul("furlongs", 1), 1), code: codeParameters, text: "field 'type' can only be one of"},
-		"relative to nothing":              {streams: []object{streamOf(0, 1)}, request: start(0, object{"type": "pps", "op": "add", "value": 1}, 1), code: codeRefused, text: "absolute"},
-		"over line rate":                   {streams: []object{streamOf(0, 1)}, request: start(0, mul("percentage", 120), 1), code: codeRefused, text: "exceeds port line rate: '10 Gbps'"},
-		"of an unknown profile":            {request: object{"port_id": 0, "profile_id": "x", "mul": mul("pps", 1), "duration": 1, "force": false}, code: codeRefused, text: "profile_id x does not exists"},
-		"of every profile":                 {request: object{"port_id": 0, "profile_id": "*", "mul": mul("pps", 1), "duration": 1, "force": false}, code: codeRefused, text: "profile_id * does not exists"},
-		"without a duration":               {request: object{"port_id": 0, "mul": mul("pps", 1), "force": false}, code: codeParameters, text: "field 'duration' value is null"},
-		"with the link down":               {streams: []object{streamOf(0, 1)}, change: func(r *rig) { r.west.SetLink(false) }, request: start(0, mul("pps", 1), 1), code: codeRefused, text: "Link state is DOWN."},
-		"on no core":                       {streams: []object{streamOf(0, 1)}, request: object{"port_id": 0, "mul": mul("pps", 1), "duration": 1, "force": false, "core_mask": 2}, code: codeRefused, text: "core_mask: '0x2' for 1 cores generates an empty set"},
-		"of a chain into nothing":          {streams: []object{streamOf(0, 1, burst(1), with("next_stream_id", 9))}, request: start(0, mul("pps", 1), 1), code: codeRefused, text: "error: stream 1 points to stream 9, which does not exist"},
-		"of a stream after an endless one": {streams: []object{streamOf(0, 1, with("next_stream_id", 2)), streamOf(0, 2)}, request: start(0, mul("pps", 1), 1), code: codeRefused, text: "continuous stream 1"},
-		"of a stream that nothing starts":  {streams: []object{streamOf(0, 1), streamOf(0, 2, with("self_start", false))}, request: start(0, mul("pps", 1), 1), code: codeRefused, text: "stream 2 is never reached"},
-		"of one latency flow twice": {streams: []object{streamOf(0, 1, counted("latency", 5)), streamOf(1, 1, counted("latency", 5))}, request: start(0, mul("raw", 1), 1), code: codeRefused,
+		"without streams":                  {request: start(0, mul("pps", 10), 1), code: wire.CodeRefused, text: "command 'start' cannot be executed on current state: 'IDLE on profile_id(_)."},
+		"at rate 0":                        {request: start(0, mul("pps", 0), 1), code: wire.CodeParams, text: "multiplier can't be zero"},
+		"at a negative rate":               {request: start(0, mul("pps", -1), 1), code: wire.CodeParams, text: "multiplier can't be negative"},
+		"in an unknown unit":               {request: start(0, mul("furlongs", 1), 1), code: wire.CodeParams, text: "field 'type' can only be one of"},
+		"relative to nothing":              {streams: []object{streamOf(0, 1)}, request: start(0, object{"type": "pps", "op": "add", "value": 1}, 1), code: wire.CodeRefused, text: "absolute"},
+		"over line rate":                   {streams: []object{streamOf(0, 1)}, request: start(0, mul("percentage", 120), 1), code: wire.CodeRefused, text: "exceeds port line rate: '10 Gbps'"},
+		"of an unknown profile":            {request: object{"port_id": 0, "profile_id": "x", "mul": mul("pps", 1), "duration": 1, "force": false}, code: wire.CodeRefused, text: "profile_id x does not exists"},
+		"of every profile":                 {request: object{"port_id": 0, "profile_id": "*", "mul": mul("pps", 1), "duration": 1, "force": false}, code: wire.CodeRefused, text: "profile_id * does not exists"},
+		"without a duration":               {request: object{"port_id": 0, "mul": mul("pps", 1), "force": false}, code: wire.CodeParams, text: "field 'duration' value is null"},
+		"with the link down":               {streams: []object{streamOf(0, 1)}, change: func(r *rig) { r.west.SetLink(false) }, request: start(0, mul("pps", 1), 1), code: wire.CodeRefused, text: "Link state is DOWN."},
+		"on no core":                       {streams: []object{streamOf(0, 1)}, request: object{"port_id": 0, "mul": mul("pps", 1), "duration": 1, "force": false, "core_mask": 2}, code: wire.CodeRefused, text: "core_mask: '0x2' for 1 cores generates an empty set"},
+		"of a chain into nothing":          {streams: []object{streamOf(0, 1, burst(1), with("next_stream_id", 9))}, request: start(0, mul("pps", 1), 1), code: wire.CodeRefused, text: "error: stream 1 points to stream 9, which does not exist"},
+		"of a stream after an endless one": {streams: []object{streamOf(0, 1, with("next_stream_id", 2)), streamOf(0, 2)}, request: start(0, mul("pps", 1), 1), code: wire.CodeRefused, text: "continuous stream 1"},
+		"of a stream that nothing starts":  {streams: []object{streamOf(0, 1), streamOf(0, 2, with("self_start", false))}, request: start(0, mul("pps", 1), 1), code: wire.CodeRefused, text: "stream 2 is never reached"},
+		"of one latency flow twice": {streams: []object{streamOf(0, 1, counted("latency", 5)), streamOf(1, 1, counted("latency", 5))}, request: start(0, mul("raw", 1), 1), code: wire.CodeRefused,
 			text: "Can't have two streams with same pg_id"},
-		"of disabled streams only": {streams: []object{streamOf(0, 1, with("enabled", false))}, request: start(0, mul("raw", 1), 1), code: codeRefused, text: "Effective bandwidth must be positive"},
+		"of disabled streams only": {streams: []object{streamOf(0, 1, with("enabled", false))}, request: start(0, mul("raw", 1), 1), code: wire.CodeRefused, text: "Effective bandwidth must be positive"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
@@ -180,11 +181,33 @@ func TestStartIsRefused(t *testing.T) {
 	}
 }
 
+func TestLinkChangesAreTold(t *testing.T) {
+	r := newRig(t)
+	r.told(t, 7)
+	r.west.SetLink(false)
+	r.east.SetLink(false)
+	r.east.SetLink(true)
+	if diff := cmp.Diff([]string{"8:0"}, r.told(t, 7)); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	status := must[struct {
+		Attr struct {
+			Link struct {
+				Up    bool
+				Flaps int
+			}
+		}
+	}](t, r, "get_port_status", object{"port_id": 1})
+	if link := status.Attr.Link; !link.Up || link.Flaps != 2 {
+		t.Errorf("a link that came back: %+v", link)
+	}
+}
+
 func TestDestinationMAC(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Ports[0].NextHop = [6]byte{} })
 	r.own(t, 0)
 	must[object](t, r, "add_stream", streamOf(0, 1))
-	r.refuses(t, "start_traffic", start(0, mul("pps", 1), 1), codeRefused, "Port 0 dest MAC is invalid")
+	r.refuses(t, "start_traffic", start(0, mul("pps", 1), 1), wire.CodeRefused, "Port 0 dest MAC is invalid")
 	must[object](t, r, "remove_all_streams", object{"port_id": 0})
 	must[object](t, r, "add_stream", streamOf(0, 1, with("flags", 3)))
 	must[object](t, r, "start_traffic", start(0, mul("pps", 1), 1))
@@ -200,7 +223,7 @@ func TestOneProfilePlaysAtATime(t *testing.T) {
 	must[object](t, r, "start_traffic", start(0, mul("pps", 1), 10))
 	other := start(0, mul("pps", 1), 10)
 	other["profile_id"] = "other"
-	r.refuses(t, "start_traffic", other, codeRefused, "stop profile_id(_) first")
+	r.refuses(t, "start_traffic", other, wire.CodeRefused, "stop profile_id(_) first")
 	must[object](t, r, "stop_traffic", object{"port_id": 0})
 	must[object](t, r, "start_traffic", other)
 	if got := must[[]string](t, r, "get_profile_list", object{"port_id": 0}); !slices.Equal(got, []string{"_", "other"}) {
