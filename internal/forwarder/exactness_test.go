@@ -33,10 +33,12 @@ func frames(mode plan.Forwarding, from, to int, sizes []int) [][]byte {
 	return fs
 }
 
-// reading is what one direction received in a window, and the window.
+// reading is what one direction received in a window, the window, and what was really offered on average, which a busy machine's
+// sender may keep under what was intended.
 type reading struct {
 	traffic units.Traffic
 	window  time.Duration
+	offered float64 // packets/s
 }
 
 func (r reading) packetsPerSecond() float64 { return float64(r.traffic.Packets) / r.window.Seconds() }
@@ -48,10 +50,12 @@ func (r reading) bitsPerSecond() float64 {
 func overload(t *testing.T, r *rig, mode plan.Forwarding, sizes []int, perSecond float64, settle, window time.Duration) []reading {
 	t.Helper()
 	var senders sync.WaitGroup
+	d := settle + window + 50*time.Millisecond
+	sent := make([]int64, len(r.links))
 	for i := range r.links {
 		fd := r.socket(t, i)
 		fs := frames(mode, i, i^1, sizes)
-		senders.Go(func() { send(t, fd, fs, perSecond, settle+window+50*time.Millisecond) })
+		senders.Go(func() { sent[i], _ = send(t, fd, fs, perSecond, d) })
 	}
 	time.Sleep(settle)
 	first := make([]units.Traffic, len(r.links))
@@ -62,9 +66,12 @@ func overload(t *testing.T, r *rig, mode plan.Forwarding, sizes []int, perSecond
 	time.Sleep(window)
 	readings := make([]reading, len(r.links))
 	for i := range r.links {
-		readings[i] = reading{r.received(t, i).Sub(first[i]), time.Since(at[i])}
+		readings[i] = reading{traffic: r.received(t, i).Sub(first[i]), window: time.Since(at[i])}
 	}
 	senders.Wait()
+	for i := range readings {
+		readings[i].offered = float64(sent[i^1]) / d.Seconds()
+	}
 	return readings
 }
 
@@ -75,27 +82,63 @@ func within(t *testing.T, what string, got, want, ratio float64) {
 	}
 }
 
-func TestAPacketLimitIsExactInEveryDirection(t *testing.T) {
+// TestALimitLetsThroughItsRateAndOnceItsBurst overloads four directions at once, from idle, and accounts for every frame: what came
+// through is the burst and the rate times the time between the first frame and the last. The burst is long, so that a sender that a
+// busy machine holds up can catch up within it, as its schedule makes it.
+func TestALimitLetsThroughItsRateAndOnceItsBurst(t *testing.T) {
+	const burst, d = 500 * time.Millisecond, time.Second
 	for _, mode := range []plan.Forwarding{plan.L3, plan.L2, plan.MACRewrite} {
-		t.Run(string(mode), func(t *testing.T) {
-			r := newRig(t, 4)
-			r.configure(t, mode, &plan.Limit{PacketsPerSecond: 5000, Burst: plan.Duration(10 * time.Millisecond)})
-			for i, got := range overload(t, r, mode, mixes["IMIX"], 8000, 200*time.Millisecond, time.Second) {
-				within(t, fmt.Sprintf("packets/s received on link%d", i), got.packetsPerSecond(), 5000, 0.01)
+		t.Run(string(mode)+" in packets", func(t *testing.T) {
+			for link, got := range fromIdle(t, mode, plan.Limit{PacketsPerSecond: 5000, Burst: plan.Duration(burst)}, 15_000, d) {
+				want := 5000 * (burst + got.window).Seconds()
+				within(t, fmt.Sprintf("packets received on link%d", link), float64(got.traffic.Packets), want, 0.01)
+			}
+		})
+		t.Run(string(mode)+" in bits", func(t *testing.T) {
+			for link, got := range fromIdle(t, mode, plan.Limit{Layer2BitsPerSecond: 20_000_000, Burst: plan.Duration(burst)}, 20_000, d) {
+				want := 20_000_000 * (burst + got.window).Seconds()
+				within(t, fmt.Sprintf("layer-2 bits received on link%d", link), float64(got.traffic.Layer2Bits()), want, 0.01)
 			}
 		})
 	}
 }
 
-func TestABitLimitIsExactInEveryDirection(t *testing.T) {
-	for _, mode := range []plan.Forwarding{plan.L3, plan.L2, plan.MACRewrite} {
-		t.Run(string(mode), func(t *testing.T) {
-			r := newRig(t, 4)
-			r.configure(t, mode, &plan.Limit{Layer2BitsPerSecond: 20_000_000, Burst: plan.Duration(10 * time.Millisecond)})
-			for i, got := range overload(t, r, mode, mixes["IMIX"], 10000, 200*time.Millisecond, time.Second) {
-				within(t, fmt.Sprintf("layer-2 bits/s received on link%d", i), got.bitsPerSecond(), 20_000_000, 0.01)
-			}
+// fromIdle offers IMIX to four links at a rate, three times the limit or more, and returns what each received in all. The window is
+// from the first frame sent to the last.
+func fromIdle(t *testing.T, mode plan.Forwarding, l plan.Limit, perSecond float64, d time.Duration) []reading {
+	t.Helper()
+	r := newRig(t, 4)
+	r.configure(t, mode, &l)
+	readings := make([]reading, len(r.links))
+	var senders sync.WaitGroup
+	for i := range r.links {
+		fd := r.socket(t, i)
+		fs := frames(mode, i, i^1, mixes["IMIX"])
+		senders.Go(func() {
+			sent, took := send(t, fd, fs, perSecond, d)
+			readings[i^1] = reading{window: took, offered: float64(sent) / took.Seconds()}
 		})
+	}
+	senders.Wait()
+	for i := range readings {
+		readings[i].traffic = r.settled(t, i)
+		if readings[i].offered < perSecond*0.9 {
+			t.Fatalf("this machine is too busy for the test: it sent %.0f packets/s of %.0f", readings[i].offered, perSecond)
+		}
+	}
+	return readings
+}
+
+// settled is what a link has received when nothing more comes.
+func (r *rig) settled(t *testing.T, link int) units.Traffic {
+	t.Helper()
+	for last := r.received(t, link); ; {
+		time.Sleep(20 * time.Millisecond)
+		now := r.received(t, link)
+		if now == last {
+			return now
+		}
+		last = now
 	}
 }
 
@@ -104,37 +147,54 @@ func TestLimitTable(t *testing.T) {
 	if !*table {
 		t.Skip("ask for it with -table")
 	}
-	const burst = plan.Duration(10 * time.Millisecond)
-	for _, pps := range []int64{2000, 10000, 50000} {
+	t.Logf("%-16s %-5s %10s %10s  %s", "limit", "mix", "intended", "offered", "received, off the limit by")
+	for _, pps := range []int64{2000, 10_000, 50_000} {
 		for _, mix := range []string{"64", "IMIX", "1518"} {
 			for _, factor := range []float64{1.2, 2, 5, 20} {
-				r := newRig(t, 2)
-				r.configure(t, plan.L3, &plan.Limit{PacketsPerSecond: pps, Burst: burst})
-				for i, got := range overload(t, r, plan.L3, mixes[mix], float64(pps)*factor, 300*time.Millisecond, 2*time.Second) {
-					t.Logf("%6d pps %4s %4.1fx link%d: %+.4f %%", pps, mix, factor, i, 100*(got.packetsPerSecond()/float64(pps)-1))
-					within(t, "packets/s", got.packetsPerSecond(), float64(pps), 0.01)
-				}
+				row(t, plan.Limit{PacketsPerSecond: pps}, mix, float64(pps)*factor, reading.packetsPerSecond, float64(pps))
 			}
 		}
 	}
 	for _, bps := range []int64{5_000_000, 30_000_000, 150_000_000} {
 		for _, mix := range []string{"64", "IMIX", "1518"} {
 			for _, factor := range []float64{1.2, 2, 5, 20} {
-				r := newRig(t, 2)
-				r.configure(t, plan.L3, &plan.Limit{Layer2BitsPerSecond: bps, Burst: burst})
-				mean := 0
-				for _, s := range mixes[mix] {
-					mean += s
-				}
-				pps := float64(bps) / 8 / float64(mean) * float64(len(mixes[mix])) * factor
-				if pps > 400_000 {
-					continue
-				}
-				for i, got := range overload(t, r, plan.L3, mixes[mix], pps, 300*time.Millisecond, 2*time.Second) {
-					t.Logf("%9d bps %4s %4.1fx link%d: %+.4f %%", bps, mix, factor, i, 100*(got.bitsPerSecond()/float64(bps)-1))
-					within(t, "bits/s", got.bitsPerSecond(), float64(bps), 0.01)
-				}
+				pps := float64(bps) / 8 / meanSize(mixes[mix]) * factor
+				row(t, plan.Limit{Layer2BitsPerSecond: bps}, mix, pps, reading.bitsPerSecond, float64(bps))
 			}
 		}
 	}
+}
+
+func meanSize(sizes []int) float64 {
+	sum := 0
+	for _, s := range sizes {
+		sum += s
+	}
+	return float64(sum) / float64(len(sizes))
+}
+
+// row overloads one limit in both directions at once and prints the worse.
+func row(t *testing.T, l plan.Limit, mix string, intended float64, rate func(reading) float64, want float64) {
+	t.Helper()
+	if intended > 300_000 {
+		t.Logf("%-16s %-5s %10.0f %10s  not measured: more than the test can send", limitText(l), mix, intended, "")
+		return
+	}
+	l.Burst = plan.Duration(10 * time.Millisecond)
+	r := newRig(t, 2)
+	r.configure(t, plan.L3, &l)
+	worst, at := 0.0, reading{}
+	for _, got := range overload(t, r, plan.L3, mixes[mix], intended, 300*time.Millisecond, 2*time.Second) {
+		if off := rate(got)/want - 1; math.Abs(off) >= math.Abs(worst) {
+			worst, at = off, got
+		}
+	}
+	t.Logf("%-16s %-5s %10.0f %10.0f  %+.4f %%", limitText(l), mix, intended, at.offered, 100*worst)
+}
+
+func limitText(l plan.Limit) string {
+	if l.PacketsPerSecond > 0 {
+		return fmt.Sprintf("%d pps", l.PacketsPerSecond)
+	}
+	return fmt.Sprintf("%d Mbps", l.Layer2BitsPerSecond/1_000_000)
 }

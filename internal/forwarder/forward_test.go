@@ -214,26 +214,3 @@ func TestTheForwarderIsSilentUnasked(t *testing.T) {
 		})
 	}
 }
-
-// TestTheBurstIsWhatWasStated offers a limit much more than it allows after an idle time: what comes through is the rate times the
-// time, and the burst once.
-func TestTheBurstIsWhatWasStated(t *testing.T) {
-	for name, c := range map[string]struct {
-		limit     plan.Limit
-		perSecond float64 // in packets of 1000 bytes
-		burst     float64
-	}{
-		"packets": {plan.Limit{PacketsPerSecond: 2000, Burst: plan.Duration(100 * time.Millisecond)}, 2000, 200},
-		"bits":    {plan.Limit{Layer2BitsPerSecond: 16_000_000, Burst: plan.Duration(100 * time.Millisecond)}, 2000, 200},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := newRig(t, 2)
-			r.configure(t, plan.L3, &c.limit)
-			const offered, d = 20_000, 500 * time.Millisecond
-			send(t, r.socket(t, 0), frames(plan.L3, 0, 1, []int{1000}), offered, d)
-			// The first packets of a burst are over the limit by offered − perSecond; the bucket is empty after burst ÷ that.
-			want := c.burst + c.perSecond*d.Seconds()
-			within(t, "packets received in all", float64(r.received(t, 1).Packets), want, 0.01)
-		})
-	}
-}

@@ -179,17 +179,15 @@ func (r *rig) socket(t *testing.T, link int) int {
 
 func networkOrder(v uint16) uint16 { return v<<8 | v>>8 }
 
-// send offers frames, in turn, at a rate for a time, and returns how many left. It keeps to the schedule, in bursts of at most batch.
-func send(t *testing.T, fd int, frames [][]byte, perSecond float64, d time.Duration) int64 {
+// send offers frames, in turn, at a rate for a time, and returns how many left and the time from the first to the last. It keeps to the
+// schedule, catching up in bursts of at most batch, and ends with the last frame that is due.
+func send(t *testing.T, fd int, frames [][]byte, perSecond float64, d time.Duration) (sent int64, took time.Duration) {
 	t.Helper()
 	const batch = 32
-	sent := int64(0)
-	for start := time.Now(); ; {
-		elapsed := time.Since(start)
-		if elapsed >= d {
-			return sent
-		}
-		due := int64(perSecond*elapsed.Seconds()) - sent
+	var first time.Duration
+	all := int64(perSecond * d.Seconds())
+	for start := time.Now(); sent < all; {
+		due := min(int64(perSecond*time.Since(start).Seconds()), all) - sent
 		if due < 1 {
 			time.Sleep(20 * time.Microsecond)
 			continue
@@ -197,11 +195,16 @@ func send(t *testing.T, fd int, frames [][]byte, perSecond float64, d time.Durat
 		for range min(due, batch) {
 			if _, err := unix.Write(fd, frames[sent%int64(len(frames))]); err != nil {
 				t.Errorf("send: %v", err)
-				return sent
+				return sent, took
 			}
 			sent++
 		}
+		took = time.Since(start) - first
+		if first == 0 {
+			first, took = took, 0
+		}
 	}
+	return sent, took
 }
 
 // frame4 is a UDP frame of a size (FCS included, not part of it) from the network behind one link to the one behind the other.
