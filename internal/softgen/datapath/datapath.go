@@ -15,6 +15,8 @@ type Options struct {
 	Interface string
 	// Cores is how many threads may send on this port; 0 is 1.
 	Cores int
+	// Plain keeps to AF_PACKET, as on machines that forbid AF_XDP and eBPF.
+	Plain bool
 }
 
 // Info is what a port is. Speed is 0 where the interface has none.

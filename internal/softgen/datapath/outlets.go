@@ -16,8 +16,10 @@ type outlets struct {
 
 // openOutlets opens AF_XDP, or AF_PACKET where the kernel, a sandbox or the limit on locked memory forbids it.
 func openOutlets(p *port) (o *outlets, by string, err error) {
-	if o, err = openXDPOutlets(p); err == nil {
-		return o, "AF_XDP", nil
+	if !p.options.Plain {
+		if o, err = openXDPOutlets(p); err == nil {
+			return o, "AF_XDP", nil
+		}
 	}
 	o, err = openMessageOutlets(p, arenaSize)
 	return o, "AF_PACKET", err

@@ -35,7 +35,7 @@ const (
 	ringBlocks = 32
 )
 
-func openPacketReceiver(iface string, index int, s sink) (_ *packetReceiver, err error) {
+func openPacketReceiver(iface string, index int, s sink) (_ receiver, err error) {
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open a packet socket (needs CAP_NET_RAW): %w", err)

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -96,42 +94,15 @@ func (p *port) open() error {
 
 // openPaths finds out how to send and to receive here.
 func (p *port) openPaths() (err error) {
-	var sending string
+	var sending, receiving string
 	if p.short, sending, err = openOutlets(p); err != nil {
 		return err
 	}
-	receiving := "AF_PACKET ring"
-	if p.receiver, err = openPacketReceiver(p.name, p.index, p.inbox); err != nil {
+	if p.receiver, receiving, err = openReceiver(p); err != nil {
 		return err
 	}
 	p.path = "sends by " + sending + ", receives by " + receiving
 	return nil
-}
-
-// speed is what the driver says; 0 where it says nothing.
-func speed(name string) units.BitRate {
-	text, err := os.ReadFile(filepath.Join("/sys/class/net", name, "speed")) //nolint:gosec // the name is an interface that exists
-	if err != nil {
-		return 0
-	}
-	var megabits int64
-	if _, err := fmt.Sscan(string(text), &megabits); err != nil || megabits < 0 {
-		return 0
-	}
-	return units.BitRate(megabits) * units.Mbps
-}
-
-func driver(name string) string {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return ""
-	}
-	defer unix.Close(fd) //nolint:errcheck // a socket only read from
-	info, err := unix.IoctlGetEthtoolDrvinfo(fd, name)
-	if err != nil {
-		return ""
-	}
-	return unix.ByteSliceToString(info.Driver[:])
 }
 
 func (p *port) Info() Info {

@@ -26,9 +26,15 @@ func finish(t *testing.T, p Port) {
 }
 
 func TestCable(t *testing.T) {
-	for _, cores := range []int{1, 2} {
-		a, b := cable(t, Options{Cores: cores}, Options{})
-		t.Log(a.Info())
+	for name, o := range map[string]Options{"one thread": {}, "two threads": {Cores: 2}, "plain sockets": {Plain: true}, "two threads on plain sockets": {Cores: 2, Plain: true}} {
+		t.Run(name, func(t *testing.T) { overCable(t, o) })
+	}
+}
+
+func overCable(t *testing.T, o Options) {
+	a, b := cable(t, o, Options{Plain: o.Plain})
+	t.Log(a.Info().Path)
+	{
 		t.Run("a burst arrives to the last frame", func(t *testing.T) {
 			before := b.Counters().Received
 			sent := a.Counters().Sent

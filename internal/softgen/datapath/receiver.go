@@ -18,6 +18,17 @@ type receiver interface {
 	close() error
 }
 
+// openReceiver has frames counted by eBPF in the kernel, or, where that is forbidden, by us from a packet ring.
+func openReceiver(p *port) (r receiver, by string, err error) {
+	if !p.options.Plain {
+		if r, err = openTCReceiver(p.name, p.index, p.inbox); err == nil {
+			return r, "eBPF", nil
+		}
+	}
+	r, err = openPacketReceiver(p.name, p.index, p.inbox)
+	return r, "AF_PACKET", err
+}
+
 // wanted is what a port wants of its receiver.
 type wanted struct {
 	promiscuous bool

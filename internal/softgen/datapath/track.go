@@ -69,7 +69,7 @@ func (c compiler) compile(streams []RunStream) ([]*track, error) {
 		}
 		tracks, byID[s.ID] = append(tracks, t), t
 	}
-	if err := link(streams, byID); err != nil {
+	if err := chain(streams, byID); err != nil {
 		return nil, err
 	}
 	return tracks, reachable(tracks)
@@ -155,8 +155,8 @@ func (t *track) shape(m stream.Mode) error {
 	return nil
 }
 
-// link connects each stream to its successor.
-func link(streams []RunStream, byID map[uint32]*track) error {
+// chain connects each stream to its successor.
+func chain(streams []RunStream, byID map[uint32]*track) error {
 	for _, s := range streams {
 		t := byID[s.ID]
 		if t == nil || s.Stream.NextStreamID < 0 {
