@@ -82,26 +82,46 @@ func (k *Capture) Close(ctx context.Context) error {
 	return nil
 }
 
+// pushed is a frame as push_pkts takes it.
+type pushed struct {
+	Binary      []byte `json:"binary"`
+	Destination bool   `json:"use_port_dst_mac"`
+	Source      bool   `json:"use_port_src_mac"`
+}
+
+// weight is what it weighs in JSON, on the safe side.
+func (p pushed) weight() int { return len(p.Binary)*4/3 + 100 }
+
 // PushFrames sends frames once, as they are and in order, out of a port that isn't sending. Padding to the minimum size is the server's.
 func (c *Client) PushFrames(ctx context.Context, port int, frames [][]byte) error {
-	type packet struct {
-		Binary      []byte `json:"binary"`
-		Destination bool   `json:"use_port_dst_mac"`
-		Source      bool   `json:"use_port_src_mac"`
+	var batch []pushed
+	size := 0
+	for _, f := range frames {
+		p := pushed{Binary: f}
+		if len(batch) > 0 && size+p.weight() > batchBytes {
+			if err := c.push(ctx, port, batch); err != nil {
+				return err
+			}
+			batch, size = nil, 0
+		}
+		batch, size = append(batch, p), size+p.weight()
 	}
-	packets := make([]packet, len(frames))
-	for i, f := range frames {
-		packets[i] = packet{Binary: f}
+	if len(batch) == 0 {
+		return nil
 	}
+	return c.push(ctx, port, batch)
+}
+
+func (c *Client) push(ctx context.Context, port int, batch []pushed) error {
 	var result struct {
 		Sent int `json:"sent"`
 	}
-	p := params{"port_id": port, "pkts": packets, "force": true, "ipg_usec": 0}
+	p := params{"port_id": port, "pkts": batch, "force": true, "ipg_usec": 0}
 	if err := c.one(ctx, call{method: "push_pkts", port: port, params: p, result: &result}); err != nil {
 		return err
 	}
-	if result.Sent != len(frames) {
-		return fmt.Errorf("push_pkts on port %d: %d of %d frames were sent", port, result.Sent, len(frames))
+	if result.Sent != len(batch) {
+		return fmt.Errorf("push_pkts on port %d: %d of %d frames were sent", port, result.Sent, len(batch))
 	}
 	return nil
 }

@@ -93,16 +93,23 @@ func TestUnknownProfilesAreNeverNamed(t *testing.T) {
 
 func TestRequestsTooLargeForAServer(t *testing.T) {
 	l := newLab(t)
-	l.claim(t, 0)
+	_, err := l.client.StartCapture(t.Context(), []int{0}, 1, strings.Repeat("x", 1_000_000))
+	if large := as[*trex.TooLargeError](t, err); large.Bytes < 1_000_000 || large.Method != "capture" {
+		t.Errorf("got %+v", large)
+	}
+	if sent := l.Calls("capture"); len(sent) != 0 {
+		t.Error("it was sent all the same")
+	}
+}
+
+func TestManyFramesGoOutInSeveralRequests(t *testing.T) {
+	l := newLab(t)
 	frames := make([][]byte, 100)
 	for i := range frames {
 		frames[i] = make([]byte, 9000)
 	}
-	err := l.client.PushFrames(t.Context(), 0, frames)
-	if large := as[*trex.TooLargeError](t, err); large.Bytes < 1_000_000 || large.Method != "push_pkts" {
-		t.Errorf("got %+v", large)
-	}
-	if sent := l.Calls("push_pkts"); len(sent) != 0 {
-		t.Error("it was sent all the same")
+	must(t, l.client.PushFrames(t.Context(), 0, frames))
+	if sent := l.Calls("push_pkts"); len(sent) != 3 {
+		t.Errorf("%d requests were sent", len(sent))
 	}
 }

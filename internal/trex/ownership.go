@@ -29,15 +29,16 @@ func (c *Client) Acquire(ctx context.Context, port int, force bool) error {
 	return nil
 }
 
-// Release gives a port back. Its traffic would go on: StopTraffic and Reset come first.
+// Release gives a port back. Its traffic would go on: StopTraffic and Reset come first. A port that turns out to be somebody else's is
+// forgotten too.
 func (c *Client) Release(ctx context.Context, port int) error {
-	if err := c.owned(ctx, port, "release", nil, nil); err != nil {
-		return err
+	err := c.owned(ctx, port, "release", nil, nil)
+	if _, taken := errors.AsType[*TakenError](err); err == nil || taken {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.handlers, port)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.handlers, port)
-	return nil
+	return err
 }
 
 // Owner says whose port it is; "" free.

@@ -1,0 +1,144 @@
+package stl
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/trex/neighbor"
+)
+
+// Address gives a port its addresses and its next hop. Without any it leaves the server's own as they are.
+//
+// With IPv4 the port works at layer 3, so that the server answers ARP for us; with IPv6 only, at layer 2 with the server's
+// IPv6 turned on. TRex's "legacy" stack refuses that: the device then has our address from our solicitation only,
+// and the path check shows whether that is enough.
+func (e *Engine) Address(ctx context.Context, port int, a engine.Addressing) (engine.MAC, error) {
+	status, err := e.control.PortStatus(ctx, port)
+	if err != nil {
+		return "", e.explain(ctx, err)
+	}
+	if len(a.Local) == 0 && len(a.NextHop) == 0 && a.NextHopMAC == "" {
+		return engine.MAC(strings.ToLower(status.Attributes.Layer.Ether.Destination)), nil
+	}
+	s, err := sidesOf(a, status.Attributes.Layer.Ether.Source)
+	if err != nil {
+		return "", e.explain(ctx, fmt.Errorf("port %d: %w", port, err))
+	}
+	mac, err := e.address(ctx, port, a, s)
+	return engine.MAC(mac.String()), e.explain(ctx, err)
+}
+
+// side is one address family of a port's link.
+type side struct {
+	local, nextHop netip.Addr
+	prefix         netip.Prefix
+}
+
+func (s side) known() bool { return s.local.IsValid() && s.nextHop.IsValid() }
+
+// sides are both families and the MACs of a port's link.
+type sides struct {
+	v4, v6 side
+	own    net.HardwareAddr
+	next   net.HardwareAddr // nil: to be resolved
+}
+
+// sidesOf sorts an Addressing by family.
+func sidesOf(a engine.Addressing, ownMAC string) (s sides, err error) {
+	for _, p := range a.Local {
+		if p.Addr().Is4() {
+			s.v4.local, s.v4.prefix = p.Addr(), p
+		} else {
+			s.v6.local, s.v6.prefix = p.Addr(), p
+		}
+	}
+	for _, hop := range a.NextHop {
+		if hop.Is4() {
+			s.v4.nextHop = hop
+		} else {
+			s.v6.nextHop = hop
+		}
+	}
+	if s.own, err = net.ParseMAC(ownMAC); err != nil {
+		return s, fmt.Errorf("own MAC %q: %w", ownMAC, err)
+	}
+	if a.NextHopMAC != "" {
+		if s.next, err = net.ParseMAC(string(a.NextHopMAC)); err != nil {
+			return s, fmt.Errorf("next hop's MAC %q: %w", a.NextHopMAC, err)
+		}
+	} else if !s.v4.known() && !s.v6.known() {
+		return s, fmt.Errorf("next hop %v can't be resolved from %v: an address of the same family is needed on both sides, or the next hop's MAC", a.NextHop, a.Local)
+	}
+	return s, nil
+}
+
+func (e *Engine) address(ctx context.Context, port int, a engine.Addressing, s sides) (net.HardwareAddr, error) {
+	if err := e.control.SetVLAN(ctx, port, tags(a.VLAN)...); err != nil {
+		return nil, err
+	}
+	if err := e.announce(ctx, port, s); err != nil {
+		return nil, err
+	}
+	next := s.next
+	for _, family := range []side{s.v4, s.v6} {
+		if s.next != nil || !family.known() {
+			continue
+		}
+		found, err := e.control.Resolve(ctx, port, neighbor.Query{SourceMAC: s.own, Source: family.local, Target: family.nextHop, VLAN: a.VLAN})
+		if err != nil {
+			return nil, err
+		}
+		if next != nil && next.String() != found.String() {
+			return nil, fmt.Errorf("port %d: the next hop is %s by IPv4 and %s by IPv6: a port can send to one of them only", port, next, found)
+		}
+		next = found
+	}
+	return next, e.point(ctx, port, s, next)
+}
+
+func tags(vlan uint16) []uint16 {
+	if vlan == 0 {
+		return nil
+	}
+	return []uint16{vlan}
+}
+
+// announce gives the port our addresses before anybody is asked, as the device may ask back before it answers.
+func (e *Engine) announce(ctx context.Context, port int, s sides) error {
+	if s.v4.local.IsValid() && s.next == nil {
+		if err := e.control.SetL3(ctx, port, s.v4.local, s.v4.hop(), nil); err != nil {
+			return err
+		}
+	}
+	if !s.v6.local.IsValid() {
+		return nil
+	}
+	if err := unlessRefused(e.control.SetMulticast(ctx, port, true)); err != nil {
+		return err
+	}
+	return unlessRefused(e.control.SetIPv6(ctx, port, s.v6.local))
+}
+
+// point directs the port's frames to the next hop.
+func (e *Engine) point(ctx context.Context, port int, s sides, next net.HardwareAddr) error {
+	if s.v4.local.IsValid() {
+		return e.control.SetL3(ctx, port, s.v4.local, s.v4.hop(), next)
+	}
+	return e.control.SetL2(ctx, port, next)
+}
+
+// hop is the next hop's address. The server wants one to answer ARP for ours; where the next hop is known by its MAC only, a
+// neighbouring address of our network will do, as nobody resolves it.
+func (s side) hop() netip.Addr {
+	if s.nextHop.IsValid() {
+		return s.nextHop
+	}
+	if next := s.local.Next(); s.prefix.Contains(next) {
+		return next
+	}
+	return s.local.Prev()
+}

@@ -1,0 +1,69 @@
+package stl
+
+import (
+	"context"
+	"errors"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/trex"
+)
+
+// captureLimit bounds the frames that the server keeps for a capture.
+const captureLimit = 10_000
+
+// capture is a running capture and the ports that are in service mode for it.
+type capture struct {
+	engine *Engine
+	ports  []int
+	inner  *trex.Capture
+}
+
+// Capture puts the ports into service mode and starts to keep what they receive.
+func (e *Engine) Capture(ctx context.Context, ports []int) (engine.Capture, error) {
+	k := &capture{engine: e}
+	for _, port := range ports {
+		if err := e.control.SetService(ctx, port, true); err != nil {
+			return nil, errors.Join(e.explain(ctx, err), k.leaveService(ctx))
+		}
+		k.ports = append(k.ports, port)
+	}
+	inner, err := e.control.StartCapture(ctx, ports, captureLimit, "")
+	if err != nil {
+		return nil, errors.Join(e.explain(ctx, err), k.leaveService(ctx))
+	}
+	k.inner = inner
+	return k, nil
+}
+
+// Fetch returns the frames received since the last Fetch.
+func (k *capture) Fetch(ctx context.Context) ([]engine.CapturedFrame, error) {
+	captured, err := k.inner.Fetch(ctx)
+	if err != nil {
+		return nil, k.engine.explain(ctx, err)
+	}
+	frames := make([]engine.CapturedFrame, len(captured))
+	for i, f := range captured {
+		frames[i] = engine.CapturedFrame(f)
+	}
+	return frames, nil
+}
+
+// Close ends the capture and service mode, also if one of them fails.
+func (k *capture) Close(ctx context.Context) error {
+	return errors.Join(k.engine.explain(ctx, k.inner.Close(ctx)), k.leaveService(ctx))
+}
+
+func (k *capture) leaveService(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+	defer cancel()
+	var errs []error
+	for _, port := range k.ports {
+		errs = append(errs, k.engine.explain(ctx, k.engine.control.SetService(ctx, port, false)))
+	}
+	return errors.Join(errs...)
+}
+
+// Inject sends the frames once, as they are, out of an idle port.
+func (e *Engine) Inject(ctx context.Context, port int, frames [][]byte) error {
+	return e.explain(ctx, e.control.PushFrames(ctx, port, frames))
+}

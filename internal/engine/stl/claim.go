@@ -1,0 +1,94 @@
+package stl
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/trex"
+)
+
+// cleanupTime bounds undoing what a failed call left half done.
+const cleanupTime = 10 * time.Second
+
+// Claim takes the ports and clears them. If any can't be taken, none is kept.
+func (e *Engine) Claim(ctx context.Context, ports []int, force bool) error {
+	info, statuses, err := e.survey(ctx)
+	if err != nil {
+		return e.explain(ctx, err)
+	}
+	for _, port := range ports {
+		at := slices.IndexFunc(info.Ports, func(p trex.PortInfo) bool { return p.Index == port })
+		if at < 0 {
+			return e.explain(ctx, &noPortError{port, len(info.Ports)})
+		}
+		if err := e.claimOne(ctx, info.Ports[at], force); err != nil {
+			e.giveUp(ctx)
+			return e.explain(ctx, err)
+		}
+	}
+	pauses, err := e.pauseCounters(ctx, ports)
+	if err != nil {
+		return e.explain(ctx, err)
+	}
+	if _, err := e.reader.Events(ctx); err != nil { // what happened before is not this run's
+		return e.explain(ctx, err)
+	}
+	e.watch.claim(ports, statuses, pauses)
+	return nil
+}
+
+func (e *Engine) claimOne(ctx context.Context, p trex.PortInfo, force bool) error {
+	if err := e.control.Acquire(ctx, p.Index, force); err != nil {
+		return err
+	}
+	if err := e.control.Reset(ctx, p.Index); err != nil {
+		return err
+	}
+	if err := e.control.SetService(ctx, p.Index, false); err != nil {
+		return err
+	}
+	if p.FlowControl {
+		if err := unlessRefused(e.control.SetFlowControl(ctx, p.Index, 0)); err != nil {
+			return err
+		}
+	}
+	if p.Promiscuous {
+		return e.control.SetPromiscuous(ctx, p.Index, false)
+	}
+	return nil
+}
+
+// unlessRefused lets pass what a port just can't do: its state is then reported as it is.
+func unlessRefused(err error) error {
+	if err == nil {
+		return nil
+	}
+	if kind, _ := judge("", err); errors.Is(kind, engine.ErrRefused) {
+		return nil
+	}
+	return err
+}
+
+// giveUp releases what was acquired, also after ctx ended. Its failures add nothing to the one that led here.
+func (e *Engine) giveUp(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+	defer cancel()
+	for port := range e.control.Owned() {
+		_ = e.control.Release(ctx, port)
+	}
+}
+
+// Release stops, clears and gives back the claimed ports. It tries all of them whatever happens to some, and may be called again.
+func (e *Engine) Release(ctx context.Context) error {
+	e.watch.release()
+	clear(e.loads)
+	var errs []error
+	for port := range e.control.Owned() {
+		err := e.control.Reset(ctx, port)
+		errs = append(errs, e.explain(ctx, errors.Join(err, e.control.Release(ctx, port))))
+	}
+	return errors.Join(errs...)
+}

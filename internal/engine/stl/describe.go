@@ -1,0 +1,91 @@
+package stl
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Describe says what generator this is and which ports it has.
+func (e *Engine) Describe(ctx context.Context) (engine.Description, error) {
+	info, statuses, err := e.survey(ctx)
+	if err != nil {
+		return engine.Description{}, e.explain(ctx, err)
+	}
+	d := engine.Description{
+		Product: e.control.Version().String(), Server: e.control.Address(), Hostname: info.Hostname, CPUModel: info.CoreType, CoreCount: info.CoreCount,
+	}
+	for _, p := range info.Ports {
+		d.Ports = append(d.Ports, describe(p, statuses[p.Index]))
+	}
+	return d, nil
+}
+
+// survey asks for all ports.
+func (e *Engine) survey(ctx context.Context) (trex.SystemInfo, map[int]trex.PortStatus, error) {
+	info, err := e.control.SystemInfo(ctx)
+	if err != nil {
+		return info, nil, err
+	}
+	var ports []int
+	for _, p := range info.Ports {
+		ports = append(ports, p.Index)
+		e.virtual[p.Index] = virtual(p)
+	}
+	statuses, err := e.control.PortStatuses(ctx, ports)
+	return info, statuses, err
+}
+
+func describe(p trex.PortInfo, s trex.PortStatus) engine.Port {
+	return engine.Port{
+		Index:       p.Index,
+		Name:        nameOf(p),
+		Driver:      p.Driver,
+		MAC:         engine.MAC(strings.ToLower(p.MAC)),
+		Virtual:     virtual(p),
+		Speed:       bitRate(float64(s.Attributes.SpeedGbps)),
+		LinkUp:      s.Attributes.Link.Up,
+		Owner:       s.Owner,
+		FlowControl: flowControl(s.Attributes.FlowControlMode()),
+	}
+}
+
+// nameOf is the PCI address, or else what the server calls the port.
+func nameOf(p trex.PortInfo) string {
+	for _, name := range []string{p.PCIAddress, p.Description} {
+		if name != "" && name != "N/A" && name != "Unknown" {
+			return name
+		}
+	}
+	return ""
+}
+
+// virtual says whether the speed is not a physical one. Virtual functions of real cards count as virtual ports for the server, but have
+// their card's speed.
+func virtual(p trex.PortInfo) bool {
+	physical := []string{"net_iavf", "net_i40e_vf", "net_ixgbe_vf", "net_e1000_igb_vf", "net_mlx5", "net_mlx4", "net_ice", "net_bnxt"}
+	return p.Virtual && !slices.Contains(physical, p.Driver)
+}
+
+// bitRate converts Gb/s; what makes no sense is 0, unknown.
+func bitRate(gbps float64) units.BitRate {
+	if !(gbps > 0) || gbps > 1e6 {
+		return 0
+	}
+	return units.BitRate(math.Round(gbps*1e6)) * units.BitRate(units.Kbps)
+}
+
+func flowControl(mode int) string {
+	switch {
+	case mode == 0:
+		return "off"
+	case mode > 0:
+		return "on"
+	}
+	return "unknown"
+}

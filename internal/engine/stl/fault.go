@@ -1,0 +1,114 @@
+package stl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/trex"
+)
+
+// fault is an error in words for people, with what it is in the runner's terms and what it came from.
+type fault struct {
+	kind  error // one of engine's
+	text  string
+	cause error
+}
+
+func (f *fault) Error() string { return f.kind.Error() + ": " + f.text }
+
+// Unwrap gives both, so that errors.Is finds the kind and errors.As the details.
+func (f *fault) Unwrap() []error { return []error{f.kind, f.cause} }
+
+// explain says what an error of the client means for the runner, with the way out. The end of ctx by its owner's hand is no fault of
+// the server's and stays what it is.
+func explain(ctx context.Context, server string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if already, ok := errors.AsType[*fault](err); ok {
+		return already
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return fmt.Errorf("%s: %w", server, err)
+	}
+	kind, text := judge(server, err)
+	return &fault{kind: kind, text: text, cause: err}
+}
+
+func judge(server string, err error) (kind error, text string) {
+	if e, ok := errors.AsType[*trex.LostError](err); ok {
+		return engine.ErrLost, lostText(server, e)
+	}
+	if _, ok := errors.AsType[*trex.RestartedError](err); ok {
+		return engine.ErrLost, fmt.Sprintf("the server at %s restarted; its streams and counters are gone, and so is this run", server)
+	}
+	if e, ok := errors.AsType[*trex.TakenError](err); ok {
+		return engine.ErrTaken, takenText(server, e)
+	}
+	if e, ok := errors.AsType[*trex.IncompatibleError](err); ok {
+		return engine.ErrIncompatible, e.Error()
+	}
+	if e, ok := errors.AsType[*trex.UnresolvedError](err); ok {
+		return engine.ErrUnresolved, fmt.Sprintf("%s; is the device up, is that its address on this link, and does the cable lead to this port?", e)
+	}
+	if lost := lostInWords(err); lost != "" {
+		return engine.ErrLost, fmt.Sprintf("%s: %s", server, lost)
+	}
+	return engine.ErrRefused, fmt.Sprintf("%s: %v%s", server, err, hint(err))
+}
+
+// lostInWords knows a server that answers and yet is lost.
+func lostInWords(err error) string {
+	if e, ok := errors.AsType[*resetError](err); ok {
+		return e.Error() + ": the server restarted, or its counters were cleared"
+	}
+	if e, ok := errors.AsType[*stoppedError](err); ok {
+		return e.Error()
+	}
+	return ""
+}
+
+func lostText(server string, e *trex.LostError) string {
+	if e.Unknown {
+		return fmt.Sprintf("%s did not answer %s (%v); whether it took effect is unknown", server, e.Method, e.Err)
+	}
+	return fmt.Sprintf("no answer from %s (%v); is the generator running there, and can its RPC port be reached from here?", server, e.Err)
+}
+
+func takenText(server string, e *trex.TakenError) string {
+	switch {
+	case e.Owner == "":
+		return fmt.Sprintf("port %d of %s isn't ours any more", e.Port, server)
+	case e.SameUser:
+		return fmt.Sprintf("port %d of %s is owned by another session of %q", e.Port, server, e.Owner)
+	}
+	return fmt.Sprintf("port %d of %s is owned by %q", e.Port, server, e.Owner)
+}
+
+// hints are the ways out of refusals that people meet, by the server's words.
+func hints() [][2]string {
+	return [][2]string{
+		{"Link state is DOWN", "check the cable, and that the far end is up"},
+		{"exceeds port line rate", "lower the rate"},
+		{"dest MAC is invalid", "give the device's address or MAC"},
+		{"Effective bandwidth is", "the port's speed is unknown, so give rates in packets or bits per second"},
+		{"under service mode", "end the capture first"},
+		{"minimum rate", "the latency streams alone send more than the rate asked for: raise it, or slow them down"},
+		{"Failed allocating stat", "use fewer flow ids"},
+		{"not registered", "the server is too old, or not TRex"},
+		{"more than '1000' ms", "the server's cores are overloaded or stuck: look at its log"},
+		{"middle of configuration", "try again in a moment"},
+	}
+}
+
+func hint(err error) string {
+	for _, h := range hints() {
+		if strings.Contains(err.Error(), h[0]) {
+			return "; " + h[1]
+		}
+	}
+	return ""
+}

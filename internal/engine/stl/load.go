@@ -1,0 +1,79 @@
+package stl
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// loaded is what matters of a port's streams when rates are set.
+type loaded struct {
+	scaled  bool    // there are streams that the multiplier scales
+	fixed   float64 // packets per second of latency streams, which it doesn't
+	latency []uint32
+}
+
+// Load replaces the port's streams and has the server compile them, so that what it dislikes comes out now and not at the start.
+func (e *Engine) Load(ctx context.Context, port int, streams []stream.Stream) error {
+	load, err := weigh(streams)
+	if err != nil {
+		return e.explain(ctx, fmt.Errorf("port %d: %w", port, err))
+	}
+	delete(e.loads, port)
+	if err := e.control.Reset(ctx, port); err != nil {
+		return e.explain(ctx, err)
+	}
+	if err := e.control.AddStreams(ctx, port, streams); err != nil {
+		return e.explain(ctx, err)
+	}
+	if len(streams) > 0 && e.methods["validate"] {
+		if _, err := e.control.Validate(ctx, port); err != nil {
+			return e.explain(ctx, err)
+		}
+	}
+	e.loads[port] = load
+	return nil
+}
+
+// weigh finds out what no multiplier changes: the server counts latency streams towards an absolute rate, but keeps their own.
+func weigh(streams []stream.Stream) (loaded, error) {
+	var l loaded
+	for i, s := range streams {
+		if !s.FlowStats.Enabled || s.FlowStats.RuleType != "latency" {
+			l.scaled = true
+			continue
+		}
+		pps, err := packetsPerSecond(s)
+		if err != nil {
+			return l, fmt.Errorf("latency stream %d: %w", i+1, err)
+		}
+		l.fixed += pps
+		l.latency = append(l.latency, s.FlowStats.StreamID)
+	}
+	return l, nil
+}
+
+func packetsPerSecond(s stream.Stream) (float64, error) {
+	frame := float64(max(len(s.Packet.Binary), 60) + units.FCSBytes)
+	switch rate := s.Mode.Rate; rate.Type {
+	case "pps":
+		return rate.Value, nil
+	case "bps_L2":
+		return rate.Value / (frame * 8), nil
+	case "bps_L1":
+		return rate.Value / ((frame + units.Layer1OverheadBytes) * 8), nil
+	default:
+		return 0, fmt.Errorf("rate in %q: give it in packets per second", rate.Type)
+	}
+}
+
+// multiplier is what makes the port's scaled streams send rate together.
+func (l loaded) multiplier(rate units.PacketRate) trex.Multiplier {
+	if !l.scaled {
+		return trex.Raw(1)
+	}
+	return trex.PPS(rate.PerSecond() + l.fixed)
+}

@@ -1,0 +1,102 @@
+package stl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Read takes one reading of the ports' counters in one exchange. It finds out at the same time whether the server still is the one, and
+// the ports still are ours: ErrLost and ErrTaken say so from then on, until the next Claim. A reading that ctx cut short decides
+// nothing: that error wraps context.DeadlineExceeded and neither of those.
+func (e *Engine) Read(ctx context.Context, ports []int) (engine.Reading, error) {
+	detail, epoch := e.watch.plan(ports, time.Now())
+	shot, err := e.snapshot(ctx, ports, detail)
+	if err != nil {
+		return engine.Reading{}, e.readFault(ctx, err)
+	}
+	if err := e.watch.learn(shot, epoch); err != nil {
+		return engine.Reading{}, e.explain(ctx, err)
+	}
+	return e.reading(shot), nil
+}
+
+// snapshot asks a second time, on a new connection, if the first one broke: reading changes nothing.
+func (e *Engine) snapshot(ctx context.Context, ports []int, d trex.Detail) (trex.Snapshot, error) {
+	shot, err := e.reader.Snapshot(ctx, ports, d)
+	lost, ok := errors.AsType[*trex.LostError](err)
+	if ok && lost.Unknown && !errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return e.reader.Snapshot(ctx, ports, d)
+	}
+	return shot, err
+}
+
+func (e *Engine) readFault(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("read the counters of %s: %w", e.reader.Address(), context.DeadlineExceeded)
+	}
+	return e.explain(ctx, err)
+}
+
+func (e *Engine) reading(s trex.Snapshot) engine.Reading {
+	r := engine.Reading{Ports: make(map[int]engine.PortCounters, len(s.Ports)), QueueFull: int64(s.Global.QueueFull + s.Global.QueueDrop)}
+	r.At, r.Uncertainty = instant(s)
+	busiest := float64(s.Global.CPUPercent)
+	for port, stats := range s.Ports {
+		busiest = math.Max(busiest, float64(stats.CPUPercent))
+		r.Ports[port] = e.watch.counters(port, engine.PortCounters{
+			Sent:          units.Traffic{Packets: int64(stats.SentPackets), Bytes: int64(stats.SentBytes)},
+			Received:      units.Traffic{Packets: int64(stats.ReceivedPackets), Bytes: int64(stats.ReceivedBytes)},
+			SendErrors:    int64(stats.SendErrors),
+			ReceiveErrors: int64(stats.ReceiveErrors),
+		})
+	}
+	r.CPUPercent = -1
+	if !math.IsNaN(busiest) && !math.IsInf(busiest, 0) {
+		r.CPUPercent = busiest
+	}
+	return r
+}
+
+// instant is when the counters were read, on the server's clock: as it says with the counters, or else the middle between just before and
+// just after, give or take half of that.
+func instant(s trex.Snapshot) (at, uncertainty time.Duration) {
+	var first, last time.Duration
+	for _, stats := range s.Ports {
+		ts, known := stats.At()
+		if !known {
+			return s.Before + (s.After-s.Before)/2, (s.After - s.Before) / 2
+		}
+		if last == 0 || ts < first {
+			first = ts
+		}
+		last = max(last, ts)
+	}
+	if last == 0 {
+		return s.Before, 0
+	}
+	return first + (last-first)/2, (last - first) / 2
+}
+
+// resetError, portFailedError and stoppedError are what a reading may find out about a server that answers.
+type (
+	resetError      struct{ port int }
+	portFailedError struct{ port int }
+	stoppedError    struct{ cause string }
+)
+
+func (e *resetError) Error() string {
+	return fmt.Sprintf("the counters of port %d went backwards", e.port)
+}
+
+func (e *portFailedError) Error() string {
+	return fmt.Sprintf("port %d reported an error while sending", e.port)
+}
+
+func (e *stoppedError) Error() string { return fmt.Sprintf("it is shutting down (%s)", e.cause) }

@@ -1,0 +1,274 @@
+package stl_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/trex/trextest"
+)
+
+func (l lab) readError(t *testing.T) error {
+	t.Helper()
+	_, err := l.Read(t.Context(), []int{0, 1})
+	return err
+}
+
+func TestReadingsNotice(t *testing.T) {
+	t.Run("a thief, and go on to", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.ready(t)
+			l.read(t)
+			l.generator.Steal(1, "thief")
+			for range 3 {
+				wants(t, l.readError(t), engine.ErrTaken, `port 1 of memory:4501 is owned by "thief"`)
+			}
+			must(t, l.Claim(t.Context(), []int{0, 1}, true))
+			l.read(t)
+		})
+	})
+	t.Run("a thief whose event got lost", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.ready(t)
+			l.On("get_async_events", func(trextest.Call) (any, error) { return map[string]any{"data": []any{}}, nil })
+			l.read(t)
+			l.generator.Steal(1, "thief")
+			time.Sleep(time.Second)
+			wants(t, l.readError(t), engine.ErrTaken, `"thief"`)
+		})
+	})
+	t.Run("another session of our own name", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.ready(t)
+			l.generator.Steal(0, "linerate")
+			wants(t, l.readError(t), engine.ErrTaken, `another session of "linerate"`)
+		})
+	})
+	t.Run("a restarted server", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.ready(t)
+			l.generator.Restart()
+			wants(t, l.readError(t), engine.ErrLost, "memory:4501 restarted")
+		})
+	})
+	t.Run("counters that went backwards", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.ready(t)
+			must(t, l.Start(t.Context(), both(kpps), time.Minute))
+			time.Sleep(time.Second)
+			l.read(t)
+			l.On("get_port_stats", func(trextest.Call) (any, error) { return map[string]any{"opackets": 1}, nil })
+			wants(t, l.readError(t), engine.ErrLost, "went backwards")
+		})
+	})
+	t.Run("a server that dies", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.ready(t)
+			l.Die()
+			wants(t, l.readError(t), engine.ErrLost, "memory:4501")
+		})
+	})
+	t.Run("a server that says it stops", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.ready(t)
+			l.generator.Tell(100, map[string]any{"cause": "received a shutdown"})
+			wants(t, l.readError(t), engine.ErrLost, "received a shutdown")
+		})
+	})
+	t.Run("a port that failed", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.ready(t)
+			l.generator.Tell(7, map[string]any{"port_id": 1, "thread_id": 0})
+			wants(t, l.readError(t), engine.ErrRefused, "port 1 reported an error")
+		})
+	})
+}
+
+func TestABrokenConnectionIsHealed(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		l.ready(t)
+		hungUp := false
+		l.On("get_global_stats", func(c trextest.Call) (any, error) {
+			if !hungUp {
+				hungUp = true
+				return nil, trextest.ErrHangUp
+			}
+			return l.generator.Answer(c)
+		})
+		l.read(t)
+		if !hungUp {
+			t.Error("the connection never broke")
+		}
+	})
+}
+
+func TestAReadingCutShortDecidesNothing(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		l.ready(t)
+		l.On("get_global_stats", fail(trextest.ErrStall))
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err := l.Read(ctx, []int{0, 1})
+		wants(t, err, context.DeadlineExceeded)
+		if errors.Is(err, engine.ErrLost) || time.Since(began) != 2*time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		l.On("get_global_stats", nil)
+		l.read(t)
+	})
+}
+
+func TestASilentServerIsLostAfterOurOwnTimeout(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		l.ready(t)
+		l.On("get_global_stats", fail(trextest.ErrStall))
+		wants(t, l.readError(t), engine.ErrLost, "nothing within 5s")
+	})
+}
+
+func TestLinks(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		l.ready(t)
+		if p := l.read(t).Ports[1]; !p.LinkUp || p.LinkFlaps != 0 {
+			t.Errorf("at first %+v", p)
+		}
+		l.generator.SetLink(1, false)
+		if p := l.read(t).Ports[1]; p.LinkUp || p.LinkFlaps != 1 {
+			t.Errorf("after the link went down %+v", p)
+		}
+		l.generator.SetLink(1, true)
+		time.Sleep(time.Second)
+		r := l.read(t)
+		if p := r.Ports[1]; !p.LinkUp || p.LinkFlaps != 2 {
+			t.Errorf("after it came back %+v", p)
+		}
+		if p := r.Ports[0]; p.LinkFlaps != 0 {
+			t.Errorf("the other port %+v", p)
+		}
+	})
+}
+
+func TestPauseFrames(t *testing.T) {
+	t.Run("are those received", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.ready(t)
+			if got := l.read(t).Ports[0].PauseFrames; got != 3 {
+				t.Errorf("got %d", got)
+			}
+		})
+	})
+	t.Run("are unknown where the driver doesn't count them", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.ready(t)
+			if got := l.read(t).Ports[0].PauseFrames; got != -1 {
+				t.Errorf("got %d", got)
+			}
+		}, virtual)
+	})
+}
+
+func TestReceiveErrorsAreKeptApart(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		l.ready(t)
+		l.generator.AddReceiveErrors(1, 42)
+		if p := l.read(t).Ports[1]; p.ReceiveErrors != 42 || p.Received.Packets != 0 {
+			t.Errorf("got %+v", p)
+		}
+	})
+}
+
+func TestTheTimeOfAReading(t *testing.T) {
+	stats := func(ts ...any) trextest.AnswerFunc {
+		return func(c trextest.Call) (any, error) {
+			time.Sleep(4 * time.Millisecond)
+			answer := map[string]any{"opackets": 1}
+			if len(ts) > 0 {
+				answer["ts"] = ts[c.Port()]
+			}
+			return answer, nil
+		}
+	}
+	t.Run("is the middle between just before and just after the counters", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.On("get_port_stats", stats())
+			l.On("ping", func(trextest.Call) (any, error) { return map[string]any{"ts": 1.5}, nil })
+			if r := l.read(t); r.At != 1500*time.Millisecond || r.Uncertainty != 0 {
+				t.Errorf("at %v ± %v", r.At, r.Uncertainty)
+			}
+			l.On("ping", nil)
+			if r := l.read(t); r.Uncertainty != 4*time.Millisecond {
+				t.Errorf("at %v ± %v", r.At, r.Uncertainty)
+			}
+		})
+	})
+	t.Run("is what the counters say, if they do", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.On("get_port_stats", stats(77.25, 77.25))
+			if r := l.read(t); r.At != 77250*time.Millisecond || r.Uncertainty != 0 {
+				t.Errorf("at %v ± %v", r.At, r.Uncertainty)
+			}
+		})
+	})
+	t.Run("is their middle, if they differ", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.On("get_port_stats", stats(77.5, 77.25))
+			if r := l.read(t); r.At != 77375*time.Millisecond || r.Uncertainty != 125*time.Millisecond {
+				t.Errorf("at %v ± %v", r.At, r.Uncertainty)
+			}
+		})
+	})
+}
+
+func TestReadingsAreNotLateWhileAStartBlocks(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		l.ready(t)
+		l.On("start_traffic", func(trextest.Call) (any, error) {
+			time.Sleep(3 * time.Second)
+			return map[string]any{"multiplier": 1.0}, nil
+		})
+		var starting sync.WaitGroup
+		starting.Go(func() {
+			if err := l.Start(t.Context(), both(kpps)[:1], time.Minute); err != nil {
+				t.Error(err)
+			}
+		})
+		time.Sleep(time.Second)
+		began := time.Now()
+		l.read(t)
+		if took := time.Since(began); took != 0 {
+			t.Errorf("the reading took %v", took)
+		}
+		starting.Wait()
+	})
+}
+
+func TestReadingsBesideEverythingElse(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var readers sync.WaitGroup
+		for range 3 {
+			readers.Go(func() {
+				for ctx.Err() == nil {
+					if _, err := l.Read(ctx, []int{0, 1}); err != nil && ctx.Err() == nil {
+						t.Error(err)
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+			})
+		}
+		for range 3 {
+			l.ready(t)
+			must(t, l.Start(ctx, both(kpps), time.Minute))
+			time.Sleep(time.Second)
+			must(t, l.Update(ctx, both(2*kpps)))
+			must(t, l.Stop(ctx, []int{0, 1}))
+			must(t, l.Release(ctx))
+		}
+		cancel()
+		readers.Wait()
+	})
+}

@@ -1,0 +1,91 @@
+// Package stl drives a generator that answers TRex's RPC in stateless mode: TRex itself, and the software engine. It implements
+// engine.Engine over internal/trex, and says in sentences what went wrong and what to do.
+//
+//	runner ──▶ Engine ──▶ control connection ─┐
+//	                 └──▶ reading connection ─┴▶ server
+//
+// Two connections, because the RPC is strictly one request, then its answer: a start or stop that takes its time must not make a reading
+// late. Both belong to one session, so events that concern our ports reach whoever asks.
+package stl
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/trex"
+)
+
+// Options says how to talk to a server. The zero value is good.
+type Options struct {
+	// User is the name that others see as owner of our ports; "" is linerate.
+	User string
+	// Session of a run to take up again; 0: a new one.
+	Session uint32
+	// Timeout bounds every exchange with the server; 0: 5 s.
+	Timeout time.Duration
+	// Logger gets the wire at debug level; nil: nobody does.
+	Logger *slog.Logger
+	// Dial makes a connection; nil: TCP.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
+}
+
+// Engine is one server. See engine.Engine for what its methods promise.
+type Engine struct {
+	control *trex.Client
+	reader  *trex.Client
+	methods map[string]bool // that the server knows
+	loads   map[int]loaded  // what Load put on each port
+	virtual map[int]bool    // ports without a physical speed
+	force   bool            // virtual ports turned out to need it
+	watch   *watch
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// Dial connects to "host" or "host:port" (4501 by default) and makes sure that what answers can be driven.
+func Dial(ctx context.Context, address string, o Options) (*Engine, error) {
+	options := trex.Options{User: o.User, Session: o.Session, Timeout: o.Timeout, Logger: o.Logger, Dial: o.Dial}
+	control, err := trex.Dial(ctx, address, options)
+	if err != nil {
+		return nil, explain(ctx, address, err)
+	}
+	own := control.Options()
+	e := &Engine{control: control, methods: map[string]bool{}, loads: map[int]loaded{}, virtual: map[int]bool{}, watch: newWatch(own.Session, own.User)}
+	if err := e.open(ctx); err != nil {
+		return nil, errors.Join(e.explain(ctx, err), e.Close())
+	}
+	return e, nil
+}
+
+// open makes the second connection, of the same session, and learns what the server can do.
+func (e *Engine) open(ctx context.Context) error {
+	reader, err := trex.Dial(ctx, e.control.Address(), e.control.Options())
+	if err != nil {
+		return err
+	}
+	e.reader = reader
+	methods, err := e.control.SupportedCommands(ctx)
+	for _, m := range methods {
+		e.methods[m] = true
+	}
+	return err
+}
+
+// Close gives up the connections; ports and traffic stay as they are.
+func (e *Engine) Close() error {
+	if e.reader == nil {
+		return e.control.Close()
+	}
+	return errors.Join(e.control.Close(), e.reader.Close())
+}
+
+// Session is the id under which another process may take up this session.
+func (e *Engine) Session() uint32 { return e.control.Options().Session }
+
+func (e *Engine) explain(ctx context.Context, err error) error {
+	return explain(ctx, e.control.Address(), err)
+}

@@ -1,0 +1,132 @@
+package stl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/trex"
+)
+
+// startLead is how far ahead a common start is appointed: the server compiles the ports' streams until then.
+const startLead = 300 * time.Millisecond
+
+// Start sets all loads going at one instant on the server's clock. If any port can't start, all are stopped again.
+//
+// Rates above what a port calls its speed are refused by the server. The speed of a virtual port is a constant that means nothing (10 Gb/s for
+// AF_PACKET), so there, and only there, the server is asked again to do it all the same: what is really sent is counted.
+func (e *Engine) Start(ctx context.Context, loads []engine.PortLoad, duration time.Duration) error {
+	starts, err := e.starts(loads, duration)
+	if err != nil || len(starts) == 0 {
+		return e.explain(ctx, err)
+	}
+	err = e.start(ctx, starts)
+	if e.mayForce(loads, err) {
+		e.force = true
+		err = e.start(ctx, starts)
+	}
+	return e.explain(ctx, err)
+}
+
+func (e *Engine) start(ctx context.Context, starts []trex.Start) error {
+	for i := range starts {
+		starts[i].Force = e.force
+	}
+	var err error
+	if len(starts) == 1 {
+		_, err = e.control.StartTraffic(ctx, starts...)
+	} else {
+		_, err = e.control.StartTogether(ctx, startLead, starts...)
+	}
+	if _, lost := errors.AsType[*trex.LostError](err); err != nil && !lost {
+		e.stopAfter(ctx, starts)
+	}
+	return err
+}
+
+// stopAfter leaves nothing running after a start that went wrong; its own failure is the next Stop's to report.
+func (e *Engine) stopAfter(ctx context.Context, starts []trex.Start) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+	defer cancel()
+	ports := make([]int, len(starts))
+	for i, s := range starts {
+		ports[i] = s.Port
+	}
+	_ = e.control.StopTraffic(ctx, ports...)
+}
+
+func (e *Engine) starts(loads []engine.PortLoad, duration time.Duration) ([]trex.Start, error) {
+	var starts []trex.Start
+	for _, l := range loads {
+		load, err := e.loadOf(l)
+		if err != nil {
+			return nil, err
+		}
+		starts = append(starts, trex.Start{Port: l.Port, Multiplier: load.multiplier(l.Rate), Duration: duration})
+	}
+	return starts, nil
+}
+
+// loadOf checks an order against what is on the port. The server can't send a rate of nothing: that is a stop.
+func (e *Engine) loadOf(l engine.PortLoad) (loaded, error) {
+	load, ok := e.loads[l.Port]
+	switch {
+	case !ok:
+		return load, fmt.Errorf("port %d has no streams: load some first", l.Port)
+	case load.scaled && l.Rate <= 0:
+		return load, fmt.Errorf("port %d: a rate of %s can't be sent: stop the port instead", l.Port, l.Rate)
+	}
+	return load, nil
+}
+
+// Update changes the rate of running ports in one exchange, without a gap. Ports with latency streams only have nothing to change.
+func (e *Engine) Update(ctx context.Context, loads []engine.PortLoad) error {
+	multipliers := make(map[int]trex.Multiplier, len(loads))
+	for _, l := range loads {
+		load, err := e.loadOf(l)
+		if err != nil {
+			return e.explain(ctx, err)
+		}
+		if load.scaled {
+			multipliers[l.Port] = load.multiplier(l.Rate)
+		}
+	}
+	_, err := e.control.UpdateTraffic(ctx, multipliers, e.force)
+	if e.mayForce(loads, err) {
+		e.force = true
+		_, err = e.control.UpdateTraffic(ctx, multipliers, true)
+	}
+	return e.explain(ctx, err)
+}
+
+// mayForce: the only objection was the line rate, and the line is a virtual one.
+func (e *Engine) mayForce(loads []engine.PortLoad, err error) bool {
+	if err == nil || e.force || !strings.Contains(err.Error(), "exceeds port line rate") {
+		return false
+	}
+	for _, l := range loads {
+		if !e.virtual[l.Port] {
+			return false
+		}
+	}
+	return true
+}
+
+// Stop ends the ports' traffic and returns when it has ended. Ports that aren't ours are left alone, and reported.
+func (e *Engine) Stop(ctx context.Context, ports []int) error {
+	err := e.control.StopTraffic(ctx, ports...)
+	if lost, ok := errors.AsType[*trex.LostError](err); ok && ctx.Err() == nil && !errors.Is(lost, context.DeadlineExceeded) {
+		err = e.control.StopTraffic(ctx, ports...) // stopping twice is as good as once; the connection is a new one
+	}
+	return e.explain(ctx, err)
+}
+
+// noPortError is an order for a port that isn't there.
+type noPortError struct{ port, count int }
+
+func (e *noPortError) Error() string {
+	return fmt.Sprintf("there is no port %d: the server has %d ports", e.port, e.count)
+}

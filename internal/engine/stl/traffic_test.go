@@ -1,0 +1,185 @@
+package stl_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/trex/trextest"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+func TestPortsStartTogether(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		l.ready(t)
+		must(t, l.Start(t.Context(), both(kpps), time.Minute))
+		at := map[float64]int{}
+		for _, c := range l.Calls("start_traffic") {
+			var p struct {
+				At float64 `json:"start_at_ts"`
+			}
+			must(t, c.Into(&p))
+			at[p.At]++
+		}
+		for instant, ports := range at {
+			if ports != 2 || instant < 1000.1 {
+				t.Errorf("%d ports start at %v", ports, instant)
+			}
+		}
+	})
+}
+
+func TestAStartThatFailsLeavesNothingRunning(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		l.ready(t)
+		l.generator.SetLink(1, false)
+		err := l.Start(t.Context(), both(kpps), time.Minute)
+		wants(t, err, engine.ErrRefused, "start_traffic on port 1", "Link state is DOWN", "check the cable")
+		if sending := l.generator.Sending(); len(sending) != 0 {
+			t.Errorf("ports %v send", sending)
+		}
+	})
+}
+
+func TestOrdersThatCannotBeCarriedOut(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		must(t, l.Claim(t.Context(), []int{0}, false))
+		one := []engine.PortLoad{{Port: 0, Rate: kpps}}
+		wants(t, l.Start(t.Context(), one, time.Minute), engine.ErrRefused, "port 0 has no streams")
+		wants(t, l.Update(t.Context(), one), engine.ErrRefused, "port 0 has no streams")
+		must(t, l.Load(t.Context(), 0, []stream.Stream{udp()}))
+		wants(t, l.Start(t.Context(), []engine.PortLoad{{Port: 0}}, time.Minute), engine.ErrRefused, "stop the port instead")
+		wants(t, l.Update(t.Context(), one), engine.ErrRefused, "port 0 can't update in state STREAMS")
+		wants(t, l.Load(t.Context(), 1, []stream.Stream{udp()}), engine.ErrTaken, "port 1")
+		pinned := udp()
+		pinned.CoreID = 3
+		wants(t, l.Load(t.Context(), 0, []stream.Stream{pinned}), engine.ErrRefused, "core_id 3")
+		percent := latency(7, 1)
+		percent.Mode.Rate.Type = "percentage"
+		wants(t, l.Load(t.Context(), 0, []stream.Stream{percent}), engine.ErrRefused, "packets per second")
+	})
+}
+
+// order is the multiplier and force of a call.
+type order struct {
+	Mul struct {
+		Type  string
+		Value float64
+	}
+	Force bool
+}
+
+func ordersOf(t *testing.T, calls []trextest.Call) []order {
+	t.Helper()
+	orders := make([]order, len(calls))
+	for i, c := range calls {
+		must(t, c.Into(&orders[i]))
+	}
+	return orders
+}
+
+func TestOnlyLatencyStreamsGoAsWritten(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		l.ready(t, latency(7, 1000))
+		load := []engine.PortLoad{{Port: 0, Rate: 5 * kpps}}
+		must(t, l.Start(t.Context(), load, time.Minute))
+		must(t, l.Update(t.Context(), load))
+		if got := ordersOf(t, l.Calls("start_traffic")); got[0].Mul.Type != "raw" || got[0].Mul.Value != 1 {
+			t.Errorf("started with %+v", got[0])
+		}
+		if updates := l.Calls("update_traffic"); len(updates) != 0 {
+			t.Errorf("%d updates were sent", len(updates))
+		}
+	})
+}
+
+func TestLatencyStreamsInBitsCountTowardsTheRate(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		bits := latency(7, 512_000) // 1000 packets of 64 bytes
+		bits.Mode.Rate.Type = "bps_L2"
+		wire := latency(8, 672_000) // 1000 packets of 84 bytes
+		wire.Mode.Rate.Type = "bps_L1"
+		must(t, l.Claim(t.Context(), []int{0}, false))
+		must(t, l.Load(t.Context(), 0, []stream.Stream{udp(), bits, wire}))
+		l.On("start_traffic", func(trextest.Call) (any, error) { return map[string]any{"multiplier": 1.0}, nil })
+		must(t, l.Start(t.Context(), []engine.PortLoad{{Port: 0, Rate: 5 * kpps}}, time.Minute))
+		if got := ordersOf(t, l.Calls("start_traffic")); got[0].Mul.Value != 7000 {
+			t.Errorf("started with %+v", got[0])
+		}
+	})
+}
+
+func TestRatesAboveTheLine(t *testing.T) {
+	above := both(15_000 * kpps) // 10.08 Gb/s at layer 1
+	t.Run("are refused on physical ports", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.ready(t)
+			wants(t, l.Start(t.Context(), above, time.Minute), engine.ErrRefused, "exceeds port line rate", "lower the rate")
+			for _, o := range ordersOf(t, l.Calls("start_traffic")) {
+				if o.Force {
+					t.Error("a physical port was forced")
+				}
+			}
+		})
+	})
+	t.Run("are forced on virtual ones, whose speed means nothing", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.ready(t)
+			forcible := func(c trextest.Call) (any, error) {
+				var o order
+				if err := c.Into(&o); err != nil || o.Force {
+					return map[string]any{"multiplier": 1.0}, err
+				}
+				return l.generator.Answer(c)
+			}
+			l.On("start_traffic", forcible)
+			l.On("update_traffic", forcible)
+			must(t, l.Start(t.Context(), above, time.Minute))
+			must(t, l.Update(t.Context(), above))
+			orders := ordersOf(t, l.Calls("start_traffic", "update_traffic"))
+			if len(orders) != 6 || orders[1].Force || !orders[2].Force || !orders[5].Force {
+				t.Errorf("orders %+v", orders)
+			}
+		}, virtual)
+	})
+}
+
+func TestStopHealsABrokenConnection(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		l.ready(t)
+		must(t, l.Start(t.Context(), both(kpps), time.Minute))
+		broken := false
+		l.On("stop_traffic", func(c trextest.Call) (any, error) {
+			if !broken {
+				broken = true
+				return nil, trextest.ErrHangUp
+			}
+			return l.generator.Answer(c)
+		})
+		must(t, l.Stop(t.Context(), []int{0, 1}))
+		if sending := l.generator.Sending(); len(sending) != 0 {
+			t.Errorf("ports %v send", sending)
+		}
+	})
+}
+
+func TestValidateIsAskedOnlyWhereItIsKnown(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		must(t, l.Claim(t.Context(), []int{0}, false))
+		l.On("validate", refusal("*** error: instruction id '1' offset 999 is too big"))
+		err := l.Load(t.Context(), 0, []stream.Stream{udp()})
+		wants(t, err, engine.ErrRefused, "offset 999")
+	})
+}
+
+func TestTheRateIsExact(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		l.ready(t)
+		must(t, l.Start(t.Context(), []engine.PortLoad{{Port: 0, Rate: 12_345_678 * units.PacketPerSecond / 1000}}, time.Minute))
+		if body := string(l.Calls("start_traffic")[0].Params); !strings.Contains(body, `"value":12345.678`) {
+			t.Errorf("started with %s", body)
+		}
+	})
+}
