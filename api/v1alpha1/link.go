@@ -6,7 +6,7 @@ type LinkSpec struct {
 	// +required
 	Name LinkName `json:"name"`
 
-	// lineRate is what 100 % means: the link's layer-1 rate. Needed where the port has no physical speed (veth, virtio, AF_PACKET);
+	// lineRate is what 100 % means: the link's layer-1 rate (of a direction, the slower of its two links'). Needed where the port has no physical speed (veth, virtio, AF_PACKET);
 	// elsewhere the port's own speed is the default. Example: 25gbps.
 	// +optional
 	LineRate BitRate `json:"lineRate,omitempty"`

@@ -67,4 +67,5 @@ type Network string
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=13
 // +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="a link's name is made of lower-case letters, digits and dashes, begins with a letter and has at most 13 characters, such as west"
+// +kubebuilder:validation:XValidation:rule="!(self in ['lo', 'all', 'default', 'eth0'])",message="lo, all, default and eth0 already mean something to the kernel or in a pod: choose another name, such as west"
 type LinkName string

@@ -214,3 +214,10 @@ func TestAPortsOwnSpeedNeedsNoLineRate(t *testing.T) {
 		t.Errorf("line rate %d, target %s", p.Links[0].LineRate, p.Procedure.Ramp.TargetRate)
 	}
 }
+
+func TestAWarmUpThatDoesNotHappenIsNotJudged(t *testing.T) {
+	p := compiled(t, admit(t, newServer(t), links+"  procedure: {ramp: {warmupDuration: 0s, warmupRate: 5kpps, targetRate: 1kpps}}\n"))
+	if p.Procedure.Ramp.WarmupDuration != 0 {
+		t.Errorf("warm-up %s", p.Procedure.Ramp.WarmupDuration.Std())
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -68,15 +69,18 @@ func (c *compiler) checkLoad(p *plan.Plan) {
 
 func (c *compiler) checkRates(r plan.Ramp, d plan.Direction) {
 	ramp, spec := specPath().Child("procedure", "ramp"), c.spec.Procedure.Ramp
-	line := c.lineOf(d.From)
+	slower, line := c.slower(d)
 	target, over := overLine(r.TargetRate, d.Mix, line)
 	if over != "" {
-		c.refuse(ramp.Child("targetRate"), spec.TargetRate, over+fmt.Sprintf(" (link %s); ask for 100%% or less", d.From))
+		c.refuse(ramp.Child("targetRate"), spec.TargetRate, over+fmt.Sprintf(" (link %s); ask for 100%% or less", slower))
+		return
+	}
+	if r.WarmupDuration == 0 {
 		return
 	}
 	warmup, over := overLine(r.WarmupRate, d.Mix, line)
 	if over != "" {
-		c.refuse(ramp.Child("warmupRate"), spec.WarmupRate, over+fmt.Sprintf(" (link %s); a warm-up needs little, such as 1kpps", d.From))
+		c.refuse(ramp.Child("warmupRate"), spec.WarmupRate, over+fmt.Sprintf(" (link %s); a warm-up needs little, such as 1kpps", slower))
 		return
 	}
 	if target > 0 && warmup > target {
@@ -105,11 +109,11 @@ func overLine(r units.Rate, mix units.Traffic, line units.BitRate) (units.Packet
 	return rate, ""
 }
 
-func (c *compiler) lineOf(name string) units.BitRate {
-	for _, l := range c.links {
-		if l.name == name {
-			return l.lineRate
-		}
+// slower is the slower of a direction's links as far as their line rates are given: what it carries is 100 %.
+func (c *compiler) slower(d plan.Direction) (string, units.BitRate) {
+	from, to := c.link(v1alpha1.LinkName(d.From)).lineRate, c.link(v1alpha1.LinkName(d.To)).lineRate
+	if to > 0 && (from == 0 || to < from) {
+		return d.To, to
 	}
-	return 0
+	return d.From, from
 }
