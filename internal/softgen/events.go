@@ -11,12 +11,14 @@ const (
 	eventPortFinished    = 4 // the duration ran out, or the last burst was sent
 	eventPortAcquired    = 5
 	eventPortReleased    = 6
+	eventPortFailed      = 7
 	eventAttributes      = 8 // the link went up or down
 	eventProfileStarted  = 10
 	eventProfileStopped  = 11
 	eventProfilePaused   = 12
 	eventProfileResumed  = 13
 	eventProfileFinished = 14
+	eventProfileFailed   = 17
 )
 
 // unreadAfter is how long a session may leave its events unread before new ones are no longer kept for it.

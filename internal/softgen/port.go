@@ -33,6 +33,16 @@ type run struct {
 	done    <-chan struct{}
 }
 
+// over is whether it has ended, by itself or by Stop.
+func (r *run) over() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // addressing is how a port is known on its link and where it sends to.
 type addressing struct {
 	nextHop  [6]byte

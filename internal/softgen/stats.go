@@ -13,7 +13,8 @@ func (s *Server) read(at *port) (now datapath.Counters, ts real) {
 }
 
 // getPortStats is get_port_stats: counters since the port was opened, bytes with FCS. Ours beside TRex's: ts is the server's clock at
-// the reading; behind is how many packets should have left by then and have not; queue_full counts retries; link_flaps link changes.
+// the reading; behind is how many packets should have left by then and have not; queue_full counts retries; peer_full is how many
+// of those sent found the far end of a veth full; link_flaps counts link changes.
 func (s *Server) getPortStats(p *params) (any, error) {
 	at, err := s.port(p)
 	if err != nil {
@@ -25,7 +26,7 @@ func (s *Server) getPortStats(p *params) (any, error) {
 		"oerrors": c.SendErrors, "ierrors": c.ReceiveErrors, "m_cpu_util": real(c.CPUPercent),
 		"m_total_tx_pps": real(at.sent.pps), "m_total_tx_bps": real(at.sent.layer2),
 		"m_total_rx_pps": real(at.received.pps), "m_total_rx_bps": real(at.received.layer2),
-		"ts": ts, "behind": c.Behind, "queue_full": c.QueueFull, "link_flaps": at.path.Info().LinkFlaps,
+		"ts": ts, "behind": c.Behind, "queue_full": c.QueueFull, "peer_full": c.PeerFull, "link_flaps": at.path.Info().LinkFlaps,
 	}, nil
 }
 
@@ -88,7 +89,7 @@ func (s *Server) extended(p *params) (names []string, values []int64, err error)
 		{"rx_good_packets", c.Received.Packets}, {"tx_good_packets", c.Sent.Packets},
 		{"rx_good_bytes", c.Received.Bytes}, {"tx_good_bytes", c.Sent.Bytes},
 		{"rx_missed_errors", c.ReceiveErrors}, {"tx_errors", c.SendErrors},
-		{"tx_queue_full", c.QueueFull}, {"tx_behind", c.Behind},
+		{"tx_queue_full", c.QueueFull}, {"tx_peer_full", c.PeerFull}, {"tx_behind", c.Behind},
 	} {
 		names, values = append(names, one.name), append(values, one.value)
 	}

@@ -201,10 +201,16 @@ func (s *Server) stopTraffic(p *params) (any, error) {
 	return object{}, nil
 }
 
-// stop ends what the port plays. Where it wasn't a client's wish, the events carry the cause.
+// stop ends what the port plays. Where it wasn't a client's wish, the events carry the cause. Traffic that had failed before has ended
+// too, and is told as failed.
 func (s *Server) stop(at *port, cause string) error {
-	if err := at.path.Stop(); err != nil {
-		return fmt.Errorf("stop port %d: %w", at.index, err)
+	failure := at.path.Stop()
+	if failure != nil && !at.run.over() {
+		return fmt.Errorf("stop port %d: %w", at.index, failure)
+	}
+	if failure != nil {
+		s.failed(at, failure)
+		return nil
 	}
 	id := at.ended()
 	of, on := object{"port_id": at.index, "profile_id": id}, object{"port_id": at.index}
@@ -215,6 +221,14 @@ func (s *Server) stop(at *port, cause string) error {
 	s.publish(eventPortStopped, on)
 	s.cfg.Log.Info("traffic stopped", "port", at.index, "profile", id, "cause", cause)
 	return nil
+}
+
+// failed tells that the port's traffic ended because the data path could not go on.
+func (s *Server) failed(at *port, failure error) {
+	id, cause := at.ended(), failure.Error()
+	s.publish(eventProfileFailed, object{"port_id": at.index, "profile_id": id, "cause": cause})
+	s.publish(eventPortFailed, object{"port_id": at.index, "thread_id": 0, "cause": cause})
+	s.cfg.Log.Error("traffic failed", "port", at.index, "profile", id, "error", failure)
 }
 
 // stopAll ends all traffic, whoever owns it.
@@ -233,36 +247,4 @@ func (at *port) ended() string {
 	f := at.run.profile
 	f.playing, at.run = "", nil
 	return f.id
-}
-
-// notice sees to what happened by itself: runs that ended, links that changed. It comes before every request, so that no answer is
-// older than what it tells of.
-func (s *Server) notice() {
-	for _, at := range s.ports {
-		s.noticeEnd(at)
-		s.noticeLink(at)
-	}
-}
-
-func (s *Server) noticeEnd(at *port) {
-	if at.run == nil {
-		return
-	}
-	select {
-	case <-at.run.done:
-		id := at.ended()
-		s.publishTraffic(eventProfileFinished, eventPortFinished, at, id)
-		s.cfg.Log.Info("traffic finished", "port", at.index, "profile", id)
-	default:
-	}
-}
-
-func (s *Server) noticeLink(at *port) {
-	up := at.path.Info().LinkUp
-	if up == at.up {
-		return
-	}
-	at.up = up
-	s.publish(eventAttributes, object{"port_id": at.index, "attr": at.attributes()})
-	s.cfg.Log.Info("link changed", "port", at.index, "up", up)
 }

@@ -1,6 +1,7 @@
 package softgen
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -179,6 +180,36 @@ func TestStartIsRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestFailedTrafficIsToldAsFailed(t *testing.T) {
+	begin := func(t *testing.T) *rig {
+		t.Helper()
+		r := newRig(t)
+		r.own(t, 0)
+		must[object](t, r, "add_stream", streamOf(0, 1))
+		must[object](t, r, "start_traffic", start(0, mul("pps", 1000), 60))
+		r.told(t, 7)
+		r.west.Fail(errors.New("the interface is gone"))
+		return r
+	}
+	want := []string{"17:0 the interface is gone", "7:0 the interface is gone"}
+	t.Run("when a client asks", func(t *testing.T) {
+		r := begin(t)
+		if got := r.stateOf(t, 0); got != "STREAMS" {
+			t.Errorf("state %s", got)
+		}
+		if diff := cmp.Diff(want, r.told(t, 7)); diff != "" {
+			t.Errorf("events (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("when a client stops it", func(t *testing.T) {
+		r := begin(t)
+		must[object](t, r, "stop_traffic", object{"port_id": 0})
+		if diff := cmp.Diff(want, r.told(t, 7)); diff != "" {
+			t.Errorf("events (-want +got):\n%s", diff)
+		}
+	})
 }
 
 func TestLinkChangesAreTold(t *testing.T) {

@@ -45,6 +45,7 @@ type Port struct {
 	promiscuous  bool
 	base         datapath.Counters // of runs that ended and of injected frames
 	run          *run
+	failure      error // of a run that ended
 	flows        map[uint32]datapath.FlowCounters
 	delays       map[uint32]int64 // packets received by latency flow
 	captures     map[int]func(datapath.Frame)
@@ -84,7 +85,7 @@ func (p *Port) Info() datapath.Info {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return datapath.Info{
-		Interface: p.options.Name, Driver: "fake", MAC: p.options.MAC, MTU: 9216, Speed: p.options.Speed,
+		Interface: p.options.Name, Driver: "fake", Path: "memory", MAC: p.options.MAC, MTU: 9216, Speed: p.options.Speed,
 		LinkUp: !p.down, LinkFlaps: p.flaps,
 	}
 }

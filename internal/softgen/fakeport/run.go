@@ -145,12 +145,22 @@ func (p *Port) change(to func(*run)) error {
 	return nil
 }
 
-// Stop implements datapath.Port.
+// Stop implements datapath.Port. It returns what Fail said, once.
 func (p *Port) Stop() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.finish()
-	return nil
+	failure := p.failure
+	p.failure = nil
+	return failure
+}
+
+// Fail ends the run as if the port could not go on.
+func (p *Port) Fail(failure error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failure = failure
+	p.finish()
 }
 
 // Done implements datapath.Port.
