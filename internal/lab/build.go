@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 
@@ -13,22 +14,65 @@ import (
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
 )
 
-// build makes the topology around the calling process, whose namespace becomes the generator's. For a Device there is nothing to make.
-func build(ctx context.Context, o order) (forwarder.Info, error) {
-	if o.Topology.Kind == Device {
-		return forwarder.Info{}, nil
+// built is what was made, and what must be held for it to last: a namespace that nobody holds is gone.
+type built struct {
+	info forwarder.Info
+	held []io.Closer
+}
+
+func (b *built) close() {
+	for _, h := range b.held {
+		_ = h.Close()
 	}
+}
+
+// build makes the topology around the calling process, whose namespace becomes the generator's. For a Device there is nothing to make.
+func build(ctx context.Context, o order) (*built, error) {
+	b := &built{}
+	var err error
+	if o.Topology.Kind != Device {
+		err = b.lay(ctx, o)
+	}
+	if err == nil {
+		err = b.shield(o.Topology)
+	}
+	if err != nil {
+		b.close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *built) lay(ctx context.Context, o order) error {
 	if err := refuseParents(o.ParentNamespace); err != nil {
-		return forwarder.Info{}, err
+		return err
 	}
 	if err := silenceIPv6(); err != nil {
-		return forwarder.Info{}, err
+		return err
 	}
 	if o.Topology.Kind == Loopback {
-		return forwarder.Info{}, buildLoopback(o.Topology)
+		return buildLoopback(o.Topology)
 	}
-	return buildReference(ctx, o.Topology)
+	return b.reference(ctx, o.Topology)
 }
+
+func (b *built) shield(t Topology) error {
+	rules, err := shield(t.Links)
+	if err == nil {
+		b.held = append(b.held, closer(rules.CloseLasting))
+		return nil
+	}
+	b.info.Missing = append(b.info.Missing, fmt.Sprintf("keep the kernel off the test's frames: %v", err))
+	if t.Kind == Device {
+		return refuseLeaks(t.Links, err)
+	}
+	return nil
+}
+
+type closer func() error
+
+// Close calls the function.
+func (c closer) Close() error { return c() }
 
 // refuseParents makes sure that cables are never laid in the namespace that people work in.
 func refuseParents(parent uint64) error {
@@ -56,20 +100,21 @@ func silenceIPv6() error {
 	return nil
 }
 
-// buildReference cables each link to an interface of the same name in the forwarder's namespace, and sets the forwarder up. The
-// namespace is held by its own end of the cables, which is to say by nothing: the Namespace stays open as long as the process.
-func buildReference(ctx context.Context, t Topology) (forwarder.Info, error) {
+// reference cables each link to an interface of the same name in the forwarder's namespace, and sets the forwarder up.
+func (b *built) reference(ctx context.Context, t Topology) error {
 	dut, err := netspace.New()
 	if err != nil {
-		return forwarder.Info{}, err
+		return err
 	}
+	b.held = append(b.held, dut)
 	for _, l := range t.Links {
 		end := cableEnd{name: l.Interface, mac: net.HardwareAddr(l.DUTMAC), namespace: dut}
 		if err := cable(cableEnd{name: l.Interface, mac: net.HardwareAddr(l.GeneratorMAC)}, end, t.MTU); err != nil {
-			return forwarder.Info{}, fmt.Errorf("link %s: %w", l.Name, err)
+			return fmt.Errorf("link %s: %w", l.Name, err)
 		}
 	}
-	return forwarder.Configure(ctx, dut, t.forwarderSpec())
+	b.info, err = forwarder.Configure(ctx, dut, t.forwarderSpec())
+	return err
 }
 
 // buildLoopback cables the two links of each pair to each other.
