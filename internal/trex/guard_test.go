@@ -83,9 +83,9 @@ func TestUnknownProfilesAreNeverNamed(t *testing.T) {
 	l := newLab(t)
 	l.claim(t, 0)
 	_, err := l.client.Validate(t.Context(), 0)
-	as[*trex.StateError](t, err)
+	_ = as[*trex.StateError](t, err)
 	_, err = l.client.StartTraffic(t.Context(), trex.Start{Multiplier: trex.PPS(1), Duration: time.Second})
-	as[*trex.StateError](t, err)
+	_ = as[*trex.StateError](t, err)
 	if sent := l.Calls("validate", "start_traffic"); len(sent) != 0 || len(l.generator.Crashes()) != 0 {
 		t.Errorf("sent %v, crashes %v", sent, l.generator.Crashes())
 	}

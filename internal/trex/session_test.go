@@ -170,8 +170,8 @@ func TestARestartedServer(t *testing.T) {
 	l.claim(t, 0)
 	l.generator.Restart()
 	_, err := l.client.PortStats(t.Context(), 0)
-	as[*trex.RestartedError](t, err)
-	as[*trex.RestartedError](t, l.client.Reconnect(t.Context()))
+	_ = as[*trex.RestartedError](t, err)
+	_ = as[*trex.RestartedError](t, l.client.Reconnect(t.Context()))
 	if owned := l.client.Owned(); len(owned) != 0 {
 		t.Errorf("still thinks to own %v", owned)
 	}
@@ -235,7 +235,7 @@ func TestWrongStates(t *testing.T) {
 	l := newLab(t)
 	l.claim(t, 0)
 	err := l.client.AddStreams(t.Context(), 1, []stream.Stream{udp()})
-	as[*trex.TakenError](t, err)
+	_ = as[*trex.TakenError](t, err)
 	must(t, l.client.SetL2(t.Context(), 0, net.HardwareAddr{2, 0, 0, 0, 0, 0x20}))
 	must(t, l.client.AddStreams(t.Context(), 0, []stream.Stream{udp()}))
 	_, err = l.client.UpdateTraffic(t.Context(), map[int]trex.Multiplier{0: trex.PPS(10)}, false)

@@ -66,7 +66,7 @@ func unlessRefused(err error) error {
 	if err == nil {
 		return nil
 	}
-	if kind, _ := judge("", err); errors.Is(kind, engine.ErrRefused) {
+	if _, kind := judge("", err); errors.Is(kind, engine.ErrRefused) {
 		return nil
 	}
 	return err

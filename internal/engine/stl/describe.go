@@ -77,7 +77,7 @@ func bitRate(gbps float64) units.BitRate {
 	if !(gbps > 0) || gbps > 1e6 {
 		return 0
 	}
-	return units.BitRate(math.Round(gbps*1e6)) * units.BitRate(units.Kbps)
+	return units.BitRate(math.Round(gbps*1e6)) * units.Kbps
 }
 
 func flowControl(mode int) string {

@@ -34,30 +34,31 @@ func explain(ctx context.Context, server string, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return fmt.Errorf("%s: %w", server, err)
 	}
-	kind, text := judge(server, err)
+	text, kind := judge(server, err)
 	return &fault{kind: kind, text: text, cause: err}
 }
 
-func judge(server string, err error) (kind error, text string) {
+// judge finds the words and the kind of an error.
+func judge(server string, err error) (text string, kind error) {
 	if e, ok := errors.AsType[*trex.LostError](err); ok {
-		return engine.ErrLost, lostText(server, e)
+		return lostText(server, e), engine.ErrLost
 	}
 	if _, ok := errors.AsType[*trex.RestartedError](err); ok {
-		return engine.ErrLost, fmt.Sprintf("the server at %s restarted; its streams and counters are gone, and so is this run", server)
+		return fmt.Sprintf("the server at %s restarted; its streams and counters are gone, and so is this run", server), engine.ErrLost
 	}
 	if e, ok := errors.AsType[*trex.TakenError](err); ok {
-		return engine.ErrTaken, takenText(server, e)
+		return takenText(server, e), engine.ErrTaken
 	}
 	if e, ok := errors.AsType[*trex.IncompatibleError](err); ok {
-		return engine.ErrIncompatible, e.Error()
+		return e.Error(), engine.ErrIncompatible
 	}
 	if e, ok := errors.AsType[*trex.UnresolvedError](err); ok {
-		return engine.ErrUnresolved, fmt.Sprintf("%s; is the device up, is that its address on this link, and does the cable lead to this port?", e)
+		return fmt.Sprintf("%s; is the device up, is that its address on this link, and does the cable lead to this port?", e), engine.ErrUnresolved
 	}
 	if lost := lostInWords(err); lost != "" {
-		return engine.ErrLost, fmt.Sprintf("%s: %s", server, lost)
+		return fmt.Sprintf("%s: %s", server, lost), engine.ErrLost
 	}
-	return engine.ErrRefused, fmt.Sprintf("%s: %v%s", server, err, hint(err))
+	return fmt.Sprintf("%s: %v%s", server, err, hint(err)), engine.ErrRefused
 }
 
 // lostInWords knows a server that answers and yet is lost.

@@ -2,6 +2,7 @@ package zmtp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,17 +52,18 @@ func newPeer(ctx context.Context, conn net.Conn, socketType string, want []strin
 // handshake writes from a second goroutine, as both sides begin by writing and a synchronous pipe has no buffer.
 func (p *peer) handshake(socketType string, want []string) error {
 	opening := appendFrame(greeting(), frame{command: true, body: ready(socketType)})
-	wrote := make(chan error, 1)
+	wrote := make(chan struct{})
+	var writeErr error
 	go func() {
-		_, err := p.conn.Write(opening)
-		wrote <- err
+		defer close(wrote)
+		_, writeErr = p.conn.Write(opening)
 	}()
-	if err := p.readHandshake(want); err != nil {
-		_ = p.conn.Close()
-		<-wrote
-		return err
+	err := p.readHandshake(want)
+	if err != nil {
+		_ = p.conn.Close() // ends the writing too
 	}
-	return <-wrote
+	<-wrote
+	return cmp.Or(err, writeErr)
 }
 
 func (p *peer) readHandshake(want []string) error {

@@ -167,7 +167,9 @@ func TestWhoNeverGreetsIsDropped(t *testing.T) {
 			t.Errorf("dropped after %v", waited)
 		}
 		cancel()
-		<-ended
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
 	})
 }
 
