@@ -25,10 +25,14 @@ type bracket struct {
 	// doubted: a confirmation failed, so that short windows are known to be fooled (a burst, a long queue); long ones are used.
 	doubted bool
 	hint    units.Ratio // where the failed confirmation says the limit is; 0 none
-	target  target
-	votes   votes
+	// estimate is where the loss at hi says the limit is, if the device forwards as much above it as at it; 0 none.
+	estimate units.Ratio
+	// proven: hi was seen to lose frames again after the staircase, or for as long as a confirmation.
+	proven bool
+	target target
+	votes  votes
 
-	refined, long, halved int
+	refined, long, halved, resumed int
 }
 
 // target is the load that the search tries next.
@@ -36,6 +40,7 @@ type target struct {
 	phase report.Phase
 	load  units.Ratio
 	judge time.Duration
+	guess bool // not a halving
 }
 
 // votes are the windows at one load of the bisection. Loss is believed when it repeats: best of three.
@@ -44,10 +49,21 @@ type votes struct{ lossy int }
 // mark sets the lossy end of the bracket.
 func (m *machine) mark(p point, by string) {
 	m.hi, m.marker, m.ceiling = &p, by, p.asked
-	m.hint = 0
+	m.hint, m.estimate = 0, 0
 	if m.first == nil {
 		m.first = &p
 	}
+}
+
+// forwarded is the share of the target that the device carried in a lossy window, in the direction that carried least.
+func (m *machine) forwarded(p point) units.Ratio {
+	least := p.asked
+	for _, d := range m.history[p.window].Directions {
+		if d.Quality == report.Lossy {
+			least = min(least, mul(offeredLoad(d, p.asked), units.One-min(d.LossRatio, units.One)))
+		}
+	}
+	return least
 }
 
 // lo is the highest clean load below hi, preferring a long look at the same load; nil if there is none.
@@ -81,6 +97,9 @@ func (m *machine) aim() {
 		m.finish("no window was clean, and none surely lossy")
 	case lo == nil && (m.Ramp.RefineTo <= 0 || m.halved >= halvings):
 		m.finish("even the lowest load lost frames")
+	case lo != nil && m.narrow(lo) && m.doubtful():
+		m.target = target{report.Refine, m.hi.asked, m.judgeFor(m.hi.asked), true}
+		m.reason = m.because(fmt.Sprintf("all was clean up to %s of the target; looking whether that still loses frames", percent(lo.asked)))
 	case lo != nil && m.narrow(lo):
 		m.aimToConfirm(lo)
 	case m.exhausted():
@@ -88,6 +107,12 @@ func (m *machine) aim() {
 	default:
 		m.aimBetween(lo)
 	}
+}
+
+// doubtful says that the lossy end of the bracket was seen in the staircase only, and should be seen again: whatever troubled the device
+// there may have passed.
+func (m *machine) doubtful() bool {
+	return m.hi != nil && !m.proven && m.Ramp.RefineTo > 0 && m.resumed < resumes && !m.exhausted()
 }
 
 func (m *machine) exhausted() bool {
@@ -107,7 +132,7 @@ func (m *machine) aimToConfirm(lo *point) {
 	case m.long >= longWindows:
 		m.finish(fmt.Sprintf("not confirmed after %d long windows", m.long))
 	default:
-		m.target = target{report.Confirm, lo.asked, m.Ramp.ConfirmDuration.Std()}
+		m.target = target{report.Confirm, lo.asked, m.Ramp.ConfirmDuration.Std(), false}
 		m.reason = m.because(fmt.Sprintf("confirming %s of the target for %s", percent(lo.asked), m.Ramp.ConfirmDuration.Std()))
 	}
 }
@@ -118,7 +143,7 @@ func (m *machine) aimBetween(lo *point) {
 	if lo != nil {
 		floor = lo.asked
 	}
-	at := floor + (m.ceiling-floor)/2
+	at, guess := m.between(floor)
 	if m.hint > 0 {
 		near := floor + mul(floor, m.Ramp.RefineTo)*9/10 // just within what is to be resolved above the clean end
 		switch {
@@ -141,7 +166,7 @@ func (m *machine) aimBetween(lo *point) {
 	case lo == nil:
 		m.halved++
 	}
-	m.target = target{report.Refine, at, m.judgeFor(at)}
+	m.target = target{report.Refine, at, m.judgeFor(at), guess}
 	if m.doubted {
 		m.target.judge = m.Ramp.ConfirmDuration.Std()
 		if width(at, m.ceiling) <= m.Ramp.RefineTo {
@@ -149,6 +174,27 @@ func (m *machine) aimBetween(lo *point) {
 		}
 	}
 	m.reason = m.because(fmt.Sprintf("trying %s, between %s and %s of the target", percent(at), percent(floor), percent(m.ceiling)))
+}
+
+// between is the next load between the ends. Where the loss at the upper one tells how much the device carries, that is looked at from
+// both sides first: of a device that carries as much under overload, two looks are enough. Of another they are two windows wasted, for a
+// guess that turns out lossy is followed by a halving.
+//
+//	lo ──────────── below ┊ estimate ┊ above ─────────── hi
+//	                      ◀─ refineTo ─▶
+func (m *machine) between(floor units.Ratio) (at units.Ratio, guess bool) {
+	below := m.estimate - mul(m.estimate, m.Ramp.RefineTo)/2
+	above := m.estimate + mul(m.estimate, m.Ramp.RefineTo)*9/20
+	switch {
+	case m.estimate == 0 || m.doubted:
+	case floor < below && below < m.ceiling:
+		return below, true
+	case floor >= below && floor < above && above < m.ceiling:
+		m.estimate = 0
+		return above, true
+	}
+	m.estimate = 0
+	return floor + (m.ceiling-floor)/2, false
 }
 
 // longest is how many steps' windows one window of the search may be long.
@@ -200,7 +246,7 @@ func (m *machine) narrowed(p point) {
 	switch {
 	case p.unclear() && m.mayRepeat(isLong) && m.again(w):
 		if !isLong {
-			m.target.judge = max(m.target.judge, 2*judged(m.Ramp))
+			m.target.judge = min(2*m.target.judge, longest*judged(m.Ramp))
 		}
 		return
 	case p.lossy && !isLong && m.votes.lossy == 0 && m.refined < refineWindows:
@@ -232,11 +278,18 @@ func (m *machine) settle(p point, isLong bool) {
 	switch {
 	case p.lossy:
 		m.mark(p, m.marker)
+		m.proven = true
+		if !m.target.guess {
+			m.estimate = m.forwarded(p)
+		}
 		if isLong {
 			m.doubt(p, w)
 		}
 	case p.clean:
 		m.points = append(m.points, p)
+		if m.hi != nil && p.asked == m.hi.asked {
+			m.withdraw(p)
+		}
 	case m.target.phase == report.Confirm && m.hi == nil:
 		m.finish(fmt.Sprintf("not confirmed: window %d says nothing: %s", w.Number, w.Reason))
 	default:
@@ -274,29 +327,4 @@ func (m *machine) distrust(hint units.Ratio) {
 
 func (m *machine) saturationSentence() string {
 	return fmt.Sprintf("saturation: %d windows in a row lost frames on %s, the first at %s of the target", lossyRun, m.marker, percent(m.hi.load))
-}
-
-// bisectionsLeft is how many halvings of the bracket, or of a first guess at it, are still to come.
-func (m *machine) bisectionsLeft() int {
-	if m.Ramp.RefineTo <= 0 || m.stage == finished {
-		return 0
-	}
-	w := units.One / units.Ratio(min(m.steps, 20))
-	if lo := m.lo(); m.hi != nil {
-		if w = units.One; lo != nil {
-			w = width(lo.asked, m.ceiling)
-		}
-	}
-	n := 0
-	for ; w > m.Ramp.RefineTo; w /= 2 {
-		n++
-	}
-	return n
-}
-
-func (m *machine) confirmLeft() time.Duration {
-	if m.confirmed != nil {
-		return 0
-	}
-	return m.Ramp.Settle.Std() + m.Ramp.ConfirmDuration.Std()
 }

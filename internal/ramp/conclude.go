@@ -49,13 +49,17 @@ func Conclude(p plan.Procedure, history []report.Window) Conclusion {
 		c.Window = lo.window
 		c.Resolution = max(width(lo.asked, m.hi.asked), width(lo.load, m.hi.load))
 		c.Saturated, c.Reason = true, report.LossAboveLimit
-		if between := m.unclearAbove(lo); between != nil && (p.Ramp.RefineTo <= 0 || c.Resolution > 2*p.Ramp.RefineTo) {
+		if between := m.unclearAbove(lo); between != nil && (p.Ramp.RefineTo <= 0 || c.Resolution > tolerated*p.Ramp.RefineTo) {
 			c.Saturated, c.Reason = false, blame(*between)
 		}
 	}
 	c.Confirmed = m.confirmed != nil
 	return c
 }
+
+// tolerated is how many times wider than asked for the bracket may stay, where windows in it could not be judged, before the answer is
+// called a lower bound.
+const tolerated = 4
 
 // recovered says that after saturation was marked, a higher load of the staircase was clean.
 func (m *machine) recovered() bool {

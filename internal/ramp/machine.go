@@ -138,6 +138,7 @@ func (m *machine) countRuns() (marked bool) {
 		}
 		if m.hi == nil && len(m.runs[i]) == lossyRun {
 			m.mark(m.points[m.runs[i][0]], d.From+"→"+d.To)
+			m.estimate, m.proven = m.forwarded(m.points[m.runs[i][1]]), false
 			marked = true
 		}
 	}
@@ -197,6 +198,7 @@ func (m *machine) held(p point) {
 	m.points = append(m.points, p)
 	if p.lossy && m.hi == nil {
 		m.mark(p, "the hold")
+		m.proven = true
 		m.doubt(p, m.history[p.window])
 	}
 	m.enter(narrowing)
@@ -204,7 +206,7 @@ func (m *machine) held(p point) {
 
 func (m *machine) enterHold(reason string) {
 	m.reason = reason
-	if m.Ramp.HoldDuration <= 0 {
+	if m.Ramp.HoldDuration <= 0 || m.resumed > 0 {
 		m.enter(narrowing)
 		return
 	}
@@ -240,5 +242,11 @@ func (m *machine) next() Step {
 	return s
 }
 
-// percent is a share for people, with two decimals.
-func percent(r units.Ratio) string { return r.Percent().FormatFixed() + " %" }
+// percent is a share for people, with two decimals, or four where it is small.
+func percent(r units.Ratio) string {
+	if r >= units.One/20 {
+		return r.Percent().FormatFixed() + " %"
+	}
+	const step = units.One / 1_000_000
+	return ((r + step/2) / step * step).Percent().String() + " %"
+}

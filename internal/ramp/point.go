@@ -15,6 +15,7 @@ type point struct {
 	short       bool // some direction offered less than asked
 	long        bool // held for the confirmation's duration
 	fooled      bool // clean, but too short to see what a long look saw
+	withdrawn   bool // lossy in the staircase, in a trouble that passed
 	dropped     bool // Invalid while the generator dropped frames that reached it
 }
 

@@ -34,6 +34,7 @@ const (
 	longRepeats     = 1    // times that one of them is repeated because it was Invalid
 	halvings        = 8    // below a first step that already loses frames
 	fewFrames       = 1000 // in a window, below which the search for a first clean load does not go
+	resumes         = 2    // times that a saturation is withdrawn because its load is clean when looked at again
 	plateauSteps    = 5    // steps without more offered before the climb is given up
 )
 

@@ -107,7 +107,7 @@ func (r *run) setLoad(ctx context.Context) error {
 	if end := time.Now().Add(r.drive.step.Settle + r.drive.step.Judge); end.After(r.drive.until) {
 		return fmt.Errorf("the run takes longer than it can, its traffic ends at %s: generators or runner are too slow to answer", r.drive.until.UTC().Format(time.TimeOnly))
 	}
-	return r.each(ctx, callTimeout, "change the load of", func(ctx context.Context, g int) error {
+	return r.each(ctx, updateTimeout, "change the load of", func(ctx context.Context, g int) error {
 		if len(loads[g]) == 0 {
 			return nil
 		}

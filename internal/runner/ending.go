@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -29,12 +30,17 @@ func endingOf(ctx context.Context, err error, driving bool) (report.Ending, stri
 		return report.Interrupted, "interrupted; what was measured until then is kept"
 	case errors.As(err, &path):
 		return report.PathNotProven, path.Error()
+	case errors.Is(err, engine.ErrUnresolved):
+		return report.Failed, sentence(err) + ": check that the device is up and has this address, or give its MAC (dut.macAddress)"
 	case errors.Is(err, engine.ErrTaken) && driving:
-		return report.GeneratorLost, fmt.Sprintf("%v; what it did then is not measured: make sure that nobody else uses the generator, and run again", err)
+		return report.GeneratorLost, fmt.Sprintf("%s; what it did then is not measured: make sure that nobody else uses the generator, and run again", sentence(err))
 	case errors.Is(err, engine.ErrTaken):
-		return report.Failed, fmt.Sprintf("%v; wait until it is free, or take it by force", err)
+		return report.Failed, sentence(err) + "; wait until it is free, or take it by force"
 	case errors.Is(err, engine.ErrLost), errors.Is(err, errSilent):
-		return report.GeneratorLost, fmt.Sprintf("%v; look at the generator's log, then run again", err)
+		return report.GeneratorLost, sentence(err) + "; look at the generator's log, then run again"
 	}
-	return report.Failed, err.Error()
+	return report.Failed, sentence(err)
 }
+
+// sentence is an error, joined ones too, in one line.
+func sentence(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

@@ -49,6 +49,13 @@ func fault(g int, kind sim.FaultKind, at float64) option {
 	}
 }
 
+// trouble makes every direction lose a fifth between two moments.
+func trouble(from, to float64) option {
+	return onDevice(func(d *sim.Device) {
+		d.Trouble = sim.Trouble{From: time.Duration(from * float64(time.Second)), To: time.Duration(to * float64(time.Second)), Loss: units.One / 5}
+	})
+}
+
 func unreachable(g int) option { return func(s *scenario) { s.gone = append(s.gone, g) } }
 
 func forwarding(f plan.Forwarding) option {

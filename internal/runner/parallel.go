@@ -10,7 +10,8 @@ import (
 
 // The bounds of calls to a generator.
 const (
-	callTimeout    = 15 * time.Second // one call that changes something
+	callTimeout    = 15 * time.Second // one call that changes something, before traffic flows
+	updateTimeout  = 5 * time.Second  // a change of load: the other generators are not read meanwhile, and wait ten seconds at most
 	resolveTimeout = 20 * time.Second // addressing, which waits for neighbours
 	stopTimeout    = 5 * time.Second  // stopping and releasing, also after the run's context has ended
 )
@@ -21,9 +22,13 @@ func (r *run) each(ctx context.Context, timeout time.Duration, doing string, f f
 	var wg sync.WaitGroup
 	for g := range r.gens {
 		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, timeout)
+			call, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
-			if err := f(ctx, g); err != nil {
+			err := f(call, g)
+			if err != nil && call.Err() != nil && ctx.Err() == nil {
+				err = fmt.Errorf("%w within %s: %w", errSilent, timeout, err)
+			}
+			if err != nil {
 				errs[g] = fmt.Errorf("%s generator %s: %w", doing, r.gens[g].Name, err)
 			}
 		})

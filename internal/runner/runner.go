@@ -109,11 +109,11 @@ func (r *run) carryOut(ctx context.Context) error {
 		r.driveLoad,
 	}
 	for _, step := range steps {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if err := step(ctx); err != nil {
 			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
 		}
 	}
 	return nil

@@ -44,7 +44,8 @@ func (f *flow) advance(from, to time.Duration, rates []float64) {
 		total += r
 	}
 	for from < to {
-		until, share := f.piece(from, to, total)
+		until, share := f.piece(from, f.Device.Trouble.next(from, to), total)
+		share *= f.Device.Trouble.passes(from)
 		took := (until - from).Seconds()
 		for g, r := range rates {
 			f.sent[g] += r * took
@@ -81,6 +82,24 @@ func (f *flow) piece(from, to time.Duration, offered float64) (time.Duration, fl
 	until := min(to, from+max(1, time.Duration(empty*float64(time.Second))))
 	f.tokens = max(0, f.tokens-(offered-limit)*(until-from).Seconds())
 	return until, pass
+}
+
+// next is the first moment of a trouble after from, and not after to.
+func (t Trouble) next(from, to time.Duration) time.Duration {
+	for _, m := range []time.Duration{t.From, t.To} {
+		if m > from && m < to {
+			to = m
+		}
+	}
+	return to
+}
+
+// passes is the share that a trouble lets through.
+func (t Trouble) passes(at time.Duration) float64 {
+	if at < t.From || at >= t.To {
+		return 1
+	}
+	return 1 - float64(t.Loss)/float64(units.One)
 }
 
 func (f *flow) refill(from, to time.Duration, offered float64) {

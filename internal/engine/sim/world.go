@@ -58,6 +58,9 @@ type Device struct {
 	// Loss is the share that it loses at any load.
 	Loss units.Ratio
 
+	// Trouble passes: between two moments since the world began it loses this share more.
+	Trouble Trouble
+
 	// What the path check is to find.
 	Bounced   bool // frames come back on the port that sent them
 	Bypassed  bool // frames reach the other side unchanged
@@ -65,6 +68,12 @@ type Device struct {
 	Repeats   bool // each marked frame arrives twice
 	Silent    bool // nothing is forwarded
 	Resolving int  // so many marked frames are dropped before the first is forwarded
+}
+
+// Trouble is a device's passing weakness.
+type Trouble struct {
+	From, To time.Duration
+	Loss     units.Ratio
 }
 
 // World holds the links, the device and the generators.

@@ -1,0 +1,54 @@
+package runner_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/engine/sim"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+func TestNoLoadBeforeThePathIsProven(t *testing.T) {
+	tests := map[string]struct {
+		scene  *scenario
+		proven bool
+		says   string
+	}{
+		"a router":                         {scene(), true, "8 of 8 frames on east, source MAC 02:00:00:00:dd:01, TTL 63"},
+		"a bridge":                         {scene(forwarding(plan.L2)), true, "8 of 8 frames on east, source MAC 02:00:00:00:00:00, TTL 64"},
+		"a MAC rewriter":                   {scene(forwarding(plan.MACRewrite)), true, "8 of 8 frames on east, source MAC 02:00:00:00:dd:01, TTL 64"},
+		"two replicas":                     {scene(replicas(2)), true, "16 of 16 frames"},
+		"a device that is still resolving": {scene(onDevice(func(d *sim.Device) { d.Resolving = 3 })), true, "(attempt 2; before, frames were missing)"},
+		"a device that never gets to it":   {scene(onDevice(func(d *sim.Device) { d.Resolving = 23 })), false, "1 of 8 frames sent on west arrived on east"},
+		"a looped cable":                   {scene(onDevice(func(d *sim.Device) { d.Bounced = true })), false, "came back on west, the port that sent them"},
+		"a cable past the device":          {scene(onDevice(func(d *sim.Device) { d.Bypassed = true })), false, "they bypassed the device"},
+		"a bridge where a router should be": {scene(func(s *scenario) {
+			forwarding(plan.L2)(s)
+			s.plan.DUT.Forwarding = plan.L3
+			s.plan.Links[0].DUT.MAC = "02:00:00:00:00:01"
+			s.plan.Links[1].DUT.MAC = "02:00:00:00:00:00"
+		}), false, "bypassed"},
+		"a router that keeps the TTL":    {scene(onDevice(func(d *sim.Device) { d.KeepsTTL = true })), false, "TTL 64 instead of 63"},
+		"a loop that repeats frames":     {scene(onDevice(func(d *sim.Device) { d.Repeats = true })), false, "more than once"},
+		"a device that forwards nothing": {scene(onDevice(func(d *sim.Device) { d.Silent = true })), false, "none of 8 frames sent on west arrived on east or anywhere else"},
+		"a wrong MAC of the device":      {scene(func(s *scenario) { s.plan.Links[0].DUT.MAC = "02:00:00:00:00:99" }), false, "none of 8 frames"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			rep := test.scene.run(t)
+			if len(rep.Path) != 2 || rep.Path[0].Proven != test.proven || !strings.Contains(rep.Path[0].Message, test.says) {
+				t.Errorf("path: %+v\nwant proven %v: …%s…", rep.Path, test.proven, test.says)
+			}
+			if test.proven {
+				return
+			}
+			if rep.Ending != report.PathNotProven || len(rep.Windows) > 0 || !strings.Contains(rep.Message, test.says) || rep.Result.Measured {
+				t.Errorf("%s: %s, %d windows, %+v", rep.Ending, rep.Message, len(rep.Windows), rep.Result)
+			}
+			if test.scene.seen.Forwarded(0) != 0 {
+				t.Error("load was sent over an unproven path")
+			}
+		})
+	}
+}
