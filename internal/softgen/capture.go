@@ -5,8 +5,11 @@ import (
 	"slices"
 )
 
-// maxCapture is how many frames a capture may keep.
-const maxCapture = 100_000
+// How many frames a capture may keep, and how many captures there may be.
+const (
+	maxCapture  = 100_000
+	maxCaptures = 10
+)
 
 // capture is capture, whose "command" says which of five things to do.
 func (s *Server) capture(p *params) (any, error) {
@@ -40,6 +43,9 @@ func (s *Server) captureStart(p *params) (any, error) {
 	}
 	if p.textOr("endpoint", "") != "" {
 		return nil, refused("capturing to an endpoint is not supported by the software engine: fetch the frames")
+	}
+	if len(s.captures.open) >= maxCaptures {
+		return nil, refused("there are %d captures already: remove one", maxCaptures)
 	}
 	wanted, err := parseFilter(text)
 	if err != nil {

@@ -118,6 +118,14 @@ func TestCapture(t *testing.T) {
 		must[object](t, r, "capture", object{"command": "remove", "capture_id": id})
 		r.refuses(t, "capture", object{"command": "fetch", "capture_id": id, "pkt_limit": 1}, wire.CodeRefused, "does not exist")
 	})
+	t.Run("there may be ten", func(t *testing.T) {
+		r := serviceRig(t)
+		for range maxCaptures {
+			capture(t, r, nil)
+		}
+		r.refuses(t, "capture", object{"command": "start", "limit": 1, "mode": "fixed", "tx": []int{}, "rx": []int{1}},
+			wire.CodeRefused, "remove one")
+	})
 	t.Run("without service mode there is none", func(t *testing.T) {
 		newRig(t).refuses(t, "capture", object{"command": "start", "limit": 1, "mode": "fixed", "tx": []int{}, "rx": []int{1}},
 			wire.CodeRefused, "only under service mode")

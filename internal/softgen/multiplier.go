@@ -6,8 +6,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// overload is how far above line rate a start may be before it is refused; up to there it is capped.
-const overload = 1.0001
+const (
+	// overload is how far above line rate a start may be before it is refused; up to there it is capped.
+	overload = 1.0001
+	// absurd is how far above line rate nothing may be, force or not: beyond, times between packets can't be told from nothing.
+	absurd = 1000
+)
 
 // multiplier is "mul": how a client says a profile's rate.
 type multiplier struct {
@@ -75,14 +79,11 @@ func (m multiplier) effective(g graph, current float64, speed units.BitRate, for
 	if !(expected > 0) || !(factor > 0) {
 		return 0, refused("Effective bandwidth must be positive, got: %s", plain(expected))
 	}
-	if force {
-		return factor, nil
-	}
 	line := float64(speed)
-	if expected/line > overload {
+	if expected/line > absurd || !force && expected/line > overload {
 		return 0, refused("Expected L1 B/W: '%s Gbps' exceeds port line rate: '%s Gbps'", plain(expected/1e9), plain(line/1e9))
 	}
-	if g.variable.layer1 == 0 {
+	if force || g.variable.layer1 == 0 {
 		return factor, nil
 	}
 	return min(factor, (line-g.fixed.layer1)/g.variable.layer1), nil

@@ -59,6 +59,7 @@ func TestMultiplier(t *testing.T) {
 		"a percentage added is of what is":       {profile: imix(), mul: multiplier{"percentage", "add", 50}, current: 10, want: 5},
 		"above line rate":                        {profile: profileOf(frames(64, 1)), mul: multiplier{"percentage", "abs", 120}, refusal: "Expected L1 B/W: '12 Gbps' exceeds port line rate: '10 Gbps'"},
 		"above line rate by force":               {profile: profileOf(frames(64, 1)), mul: multiplier{"percentage", "abs", 120}, force: true, want: 12e9 / 672},
+		"what can't be, by force":                {profile: profileOf(frames(64, 1)), mul: multiplier{"pps", "abs", 1e20}, force: true, refusal: "exceeds port line rate"},
 		"a hair above line rate is capped":       {profile: profileOf(frames(64, 1)), mul: multiplier{"percentage", "abs", 100.005}, want: 10e9 / 672},
 		"a hair above is not capped by force":    {profile: profileOf(frames(64, 1)), mul: multiplier{"percentage", "abs", 100.005}, force: true, want: 10.0005e9 / 672},
 		"latency streams only: nothing to scale": {profile: profileOf(latency(64, 500)), mul: multiplier{"pps", "abs", 1000}, want: inf(1)},

@@ -3,7 +3,6 @@ package softgen
 import (
 	"encoding/base64"
 	"fmt"
-	"math"
 
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 )
@@ -13,6 +12,9 @@ const (
 	minTemplate = 14
 	maxTemplate = 9238
 )
+
+// maxGap bounds gaps in microseconds: 115 days.
+const maxGap = 1e13
 
 // Bits of a stream's "flags".
 const flagNull = 8
@@ -34,9 +36,7 @@ func readStream(p *params) (stream.Stream, error) {
 	s.Packet = readPacket(p.object("packet"))
 	s.VM = readProgram(p.object("vm"))
 	s.FlowStats = readFlow(p.object("flow_stats"))
-	if s.ISG < 0 || math.IsInf(s.ISG, 0) {
-		p.fail("isg cannot be negative")
-	}
+	checkGap(p, "isg", s.ISG)
 	if s.Flags&flagNull != 0 || s.StartPaused {
 		p.fail("null streams and start_paused are not supported by the software engine")
 	}
@@ -58,11 +58,19 @@ func readMode(p *params) stream.Mode {
 		m.TotalPackets = readCount(p, "total_pkts")
 	case "multi_burst":
 		m.PacketsPerBurst, m.Count = readCount(p, "pkts_per_burst"), readCount(p, "count")
-		if m.InterBurstGap = p.real("ibg"); m.InterBurstGap < 0 {
-			p.fail("'ibg' cannot be negative")
-		}
+		m.InterBurstGap = p.real("ibg")
+		checkGap(p, "ibg", m.InterBurstGap)
 	}
 	return m
+}
+
+func checkGap(p *params, name string, microseconds float64) {
+	if microseconds < 0 {
+		p.fail("%s cannot be negative", name)
+	}
+	if microseconds > maxGap {
+		p.fail("%s of %s us is too long: at most %s", name, plain(microseconds), plain(maxGap))
+	}
 }
 
 // readCount refuses 0 also where TRex takes it for 2^32.

@@ -41,6 +41,7 @@ func TestAddStreamIsRefused(t *testing.T) {
 		"with no bursts": {mode(object{"type": "multi_burst", "pkts_per_burst": 1, "ibg": 0, "count": 0, "rate": rate}),
 			"'count' cannot be zero"},
 		"with a negative gap":             {with("isg", -1), "isg cannot be negative"},
+		"with a gap without end":          {with("isg", 1e300), "isg of 1e+300 us is too long"},
 		"of packets that nobody sends":    {with("flags", 8), "not supported by the software engine"},
 		"with an unknown instruction":     {program(object{"type": "dance"}), "field 'type' can only be one of"},
 		"with half an instruction":        {program(object{"type": "write_flow_var", "name": "v"}), "field 'pkt_offset' value is null"},

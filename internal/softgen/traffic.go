@@ -93,7 +93,7 @@ func (s *Server) play(at *port, f *profile, factor float64, want startRequest) e
 	}
 	start := datapath.Run{Streams: streams, Factor: finite(factor), Start: seconds(want.at), NextHop: at.layer.nextHop}
 	if want.duration > 0 {
-		start.Duration = seconds(want.duration)
+		start.Duration = max(seconds(want.duration), 1) // 0 would be endless
 	}
 	if err := at.path.Start(start); err != nil {
 		return refusedBy(err)

@@ -110,6 +110,16 @@ func TestTraffic(t *testing.T) {
 			t.Errorf("state %s, sent %d", state, sent)
 		}
 	})
+	t.Run("the shortest duration is not taken for an endless one", func(t *testing.T) {
+		r := newRig(t)
+		r.own(t, 0)
+		must[object](t, r, "add_stream", streamOf(0, 1))
+		must[object](t, r, "start_traffic", start(0, mul("pps", 1000), 1e-12))
+		r.clock.Advance(time.Millisecond)
+		if got := r.stateOf(t, 0); got != "STREAMS" {
+			t.Errorf("state %s", got)
+		}
+	})
 	t.Run("stopping what doesn't run, or every profile, is fine", func(t *testing.T) {
 		r := newRig(t)
 		r.own(t, 0)
