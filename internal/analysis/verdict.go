@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"strconv"
+	"strings"
 
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -45,7 +46,7 @@ type figure struct {
 	leastValue *big.Rat // of an interval, its lower end; nil: exact
 }
 
-// judge holds all figures of a criterion against it: the first failure, else the first open question, else the last figure decides.
+// judge holds all figures of a criterion against it: the worst outcome is the criterion's, told of all figures that had it.
 func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
 	if !r.Result.Measured {
@@ -57,10 +58,15 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 		result.Message = fmt.Sprintf("metric %q with direction %q is not known", c.Metric, c.Direction)
 		return result
 	}
-	for i, f := range figures {
+	messages := map[report.Outcome][]string{}
+	for _, f := range figures {
 		outcome, message := f.hold(r, c)
-		if i == 0 || outcome == report.DidFail && result.Outcome != report.DidFail || outcome == report.Undecided && result.Outcome == report.Passed {
-			result.Outcome, result.Message = outcome, message
+		messages[outcome] = append(messages[outcome], message)
+	}
+	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided, report.Passed} {
+		if said := messages[outcome]; len(said) > 0 {
+			result.Outcome, result.Message = outcome, strings.Join(said, "; ")
+			break
 		}
 	}
 	return result

@@ -1,0 +1,184 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// measured is a report whose result is 9 000 pps west→east and 8 000 pps back, 90 and 80 % of line rate, 0.05 % lost and at least 0.02 %.
+func measured(change func(*report.Result)) *report.Report {
+	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{
+		Directions: []plan.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}},
+		Procedure:  plan.Procedure{Ramp: plan.Ramp{ConfirmDuration: plan.Duration(10 * time.Second)}},
+	}, LineRates: []report.LineRate{{Link: "west", BitsPerSecond: units.Gbps}, {Link: "east", BitsPerSecond: units.Gbps}}}
+	r.Result = report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
+		Directions: []report.Measured{direction("west", "east", 9000, 90), direction("east", "west", 8000, 80)},
+		Total:      &report.Sum{Received: report.Flow{PacketsPerSecond: 17000, Layer1BitsPerSecond: 170_000, Layer2BitsPerSecond: 17_000}, LossRatio: 500_000, LineRatePercent: 85 * units.Hundred / 100}}
+	if change != nil {
+		change(&r.Result)
+	}
+	return r
+}
+
+func direction(from, to string, pps int64, percent units.Percent) report.Measured {
+	return report.Measured{From: from, To: to, Received: report.Flow{PacketsPerSecond: pps, Layer1BitsPerSecond: 10 * pps, Layer2BitsPerSecond: pps},
+		LossRatio: 500_000, LossRatioMin: 200_000, LineRatePercent: percent * units.Hundred / 100}
+}
+
+func TestCriteria(t *testing.T) {
+	lowerBound := func(r *report.Result) { r.Saturated, r.Reason = false, report.GeneratorLimited }
+	reached := func(r *report.Result) { r.Saturated, r.Reason = false, report.ReachedTarget }
+	unconfirmed := func(r *report.Result) { r.Confirmed = false }
+	tests := map[string]struct {
+		change    func(*report.Result)
+		criterion plan.Criterion
+		want      report.Outcome
+		says      string
+	}{
+		"both directions reach it":              {nil, plan.Criterion{Metric: "LineRatePercent", Direction: "Each", Min: "80"}, report.Passed, "east→west: 80.00 % of line rate, at least 80 demanded"},
+		"one direction falls short":             {nil, plan.Criterion{Metric: "LineRatePercent", Direction: "Each", Min: "80.5"}, report.DidFail, "east→west: 80.00 % of line rate, at least 80.5 demanded"},
+		"each is the default":                   {nil, plan.Criterion{Metric: "PacketsPerSecond", Min: "8001"}, report.DidFail, "east→west: 8.00 Kpps"},
+		"the total is enough":                   {nil, plan.Criterion{Metric: "PacketsPerSecond", Direction: "Total", Min: "17000"}, report.Passed, "all directions: 17.00 Kpps"},
+		"the total is not":                      {nil, plan.Criterion{Metric: "LineRatePercent", Direction: "Total", Min: "85.0000001"}, report.DidFail, "85.00 % of line rate"},
+		"bits of layer 1":                       {nil, plan.Criterion{Metric: "Layer1BitsPerSecond", Min: "80000"}, report.Passed, "80.00 Kbps"},
+		"bits of layer 2":                       {nil, plan.Criterion{Metric: "Layer2BitsPerSecond", Min: "80000"}, report.DidFail, "9.00 Kbps"},
+		"no more than a maximum":                {nil, plan.Criterion{Metric: "PacketsPerSecond", Max: "9000"}, report.Passed, "at most 9000 demanded"},
+		"more than a maximum":                   {nil, plan.Criterion{Metric: "PacketsPerSecond", Max: "8999"}, report.DidFail, "west→east"},
+		"between both":                          {nil, plan.Criterion{Metric: "PacketsPerSecond", Min: "8000", Max: "9000"}, report.Passed, "at least 8000 demanded, at most 9000 demanded"},
+		"a lower bound that is enough":          {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Min: "8000"}, report.Passed, ""},
+		"a lower bound that is not":             {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Min: "8001"}, report.Undecided, "lower bound only"},
+		"a lower bound under a maximum":         {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Max: "9000"}, report.Undecided, "lower bound only"},
+		"a lower bound over a maximum":          {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Max: "8999"}, report.DidFail, "at most 8999"},
+		"the target reached is a lower bound":   {reached, plan.Criterion{Metric: "PacketsPerSecond", Min: "10000"}, report.Undecided, "lower bound only"},
+		"an unconfirmed figure":                 {unconfirmed, plan.Criterion{Metric: "PacketsPerSecond", Min: "8000"}, report.Undecided, "not confirmed"},
+		"loss within":                           {nil, plan.Criterion{Metric: "LossRatio", Max: "0.0005"}, report.Passed, "loss ratio 0.0005, at most 0.0005 demanded"},
+		"loss surely above":                     {nil, plan.Criterion{Metric: "LossRatio", Max: "0.0001"}, report.DidFail, ""},
+		"loss that may be the generator's":      {nil, plan.Criterion{Metric: "LossRatio", Max: "0.0003"}, report.Undecided, "part of the loss may be the generator's own"},
+		"loss at less load than asked for":      {lowerBound, plan.Criterion{Metric: "LossRatio", Max: "0.001"}, report.Undecided, "the load asked for was not reached"},
+		"loss at all the load asked for":        {reached, plan.Criterion{Metric: "LossRatio", Max: "0.001"}, report.Passed, ""},
+		"a bound that is no number":             {nil, plan.Criterion{Metric: "PacketsPerSecond", Min: "much"}, report.Undecided, `bound "much" is no decimal number`},
+		"an unknown metric":                     {nil, plan.Criterion{Metric: "Beauty", Min: "1"}, report.Undecided, `metric "Beauty"`},
+		"nothing measured":                      {func(r *report.Result) { *r = report.Result{Reason: report.NotMeasured, Message: "lost"} }, plan.Criterion{Metric: "PacketsPerSecond", Min: "1"}, report.Undecided, "not measured: lost"},
+		"no clean window says nothing of loss":  {func(r *report.Result) { *r = report.Result{Reason: report.NoCleanWindow} }, plan.Criterion{Metric: "LossRatio", Max: "0.1"}, report.Undecided, "not measured"},
+		"no clean window without a lossy one":   {func(r *report.Result) { *r = report.Result{Reason: report.NoCleanWindow} }, plan.Criterion{Metric: "PacketsPerSecond", Min: "1"}, report.Undecided, "not measured"},
+		"the lower bound of the weaker decides": {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Min: "8500"}, report.Undecided, "east→west"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := measured(test.change)
+			test.criterion.Name = "it"
+			r.Plan.Criteria = []plan.Criterion{test.criterion}
+			v := analysis.Verdict(r)
+			if v.Outcome != test.want || v.Criteria[0].Outcome != test.want || !strings.Contains(v.Criteria[0].Message, test.says) {
+				t.Errorf("%s: %+v; want %s: …%s…", v.Outcome, v.Criteria, test.want, test.says)
+			}
+		})
+	}
+}
+
+func TestAPercentageOfAnUnknownLineRateIsUndecided(t *testing.T) {
+	r := measured(nil)
+	r.LineRates = r.LineRates[:1] // west only
+	for direction, want := range map[string]string{"Each": "west→east: the line rate is unknown", "Total": "all directions: the line rate is unknown"} {
+		r.Plan.Criteria = []plan.Criterion{{Metric: "LineRatePercent", Direction: direction, Min: "10"}}
+		if v := analysis.Verdict(r); v.Outcome != report.Undecided || !strings.Contains(v.Criteria[0].Message, want) {
+			t.Errorf("%s: %+v", direction, v)
+		}
+	}
+}
+
+func TestLossAtTheLowestLoadFailsADemandForMore(t *testing.T) {
+	r := measured(func(r *report.Result) { *r = report.Result{Reason: report.NoCleanWindow} })
+	lossy := report.Measured{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 500}}
+	r.Windows = []report.Window{{Phase: report.WarmUp, Quality: report.Lossy, Directions: []report.Measured{{Offered: report.Flow{PacketsPerSecond: 1}, Quality: report.Lossy}}},
+		{Phase: report.Ramping, Quality: report.Lossy, Load: units.One, Directions: []report.Measured{lossy}}}
+	for minimum, want := range map[string]report.Outcome{"500": report.DidFail, "10000": report.DidFail, "499": report.Undecided} {
+		r.Plan.Criteria = []plan.Criterion{{Metric: "PacketsPerSecond", Min: minimum}}
+		if v := analysis.Verdict(r); v.Outcome != want {
+			t.Errorf("at least %s: %+v, want %s", minimum, v, want)
+		}
+	}
+}
+
+func TestTheVerdictIsItsWorstCriterion(t *testing.T) {
+	pass, fail, open := plan.Criterion{Metric: "PacketsPerSecond", Min: "1"}, plan.Criterion{Metric: "PacketsPerSecond", Min: "99999"}, plan.Criterion{Metric: "Beauty"}
+	tests := map[string]struct {
+		criteria []plan.Criterion
+		want     report.Outcome
+	}{
+		"none":               {nil, report.Undecided},
+		"all pass":           {[]plan.Criterion{pass, pass}, report.Passed},
+		"one is open":        {[]plan.Criterion{pass, open}, report.Undecided},
+		"one fails":          {[]plan.Criterion{fail, open, pass}, report.DidFail},
+		"fails after others": {[]plan.Criterion{open, pass, fail}, report.DidFail},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := measured(nil)
+			r.Plan.Criteria = test.criteria
+			if v := analysis.Verdict(r); v.Outcome != test.want || len(v.Criteria) != len(test.criteria) {
+				t.Errorf("%+v, want %s", v, test.want)
+			}
+		})
+	}
+}
+
+// window is a window of the staircase at which so many of 10 000 asked for, times the load, came back.
+func window(number int, load units.Ratio, quality report.Quality, received int64) report.Window {
+	asked := 10_000 * int64(load) / int64(units.One)
+	d := report.Measured{From: "west", To: "east", Quality: quality, Intended: report.Flow{PacketsPerSecond: asked}, Offered: report.Flow{PacketsPerSecond: asked},
+		Received: report.Flow{PacketsPerSecond: received, Layer1BitsPerSecond: received * 100}, Sent: units.Traffic{Packets: asked}, Returned: units.Traffic{Packets: received}}
+	d.LossRatio = units.RatioOf(asked-received, asked)
+	return report.Window{Number: number, Phase: report.Ramping, Load: load, Quality: quality, Reason: "because", Duration: plan.Duration(time.Second), Directions: []report.Measured{d}}
+}
+
+func staircase(windows ...report.Window) *report.Report {
+	return &report.Report{Ending: report.Completed, Plan: &plan.Plan{Procedure: plan.Procedure{MaxLossRatio: units.One / 1000, Ramp: plan.Ramp{
+		RampDuration: plan.Duration(10 * time.Second), StepDuration: plan.Duration(time.Second), StopAtSaturation: true}}},
+		LineRates: []report.LineRate{{Link: "east", BitsPerSecond: units.Mbps}}, Windows: windows}
+}
+
+func TestTheResultIsOneWindowAndTheMostReceivedAnother(t *testing.T) {
+	step := units.One / 10
+	r := staircase(window(1, step, report.Good, 1000), window(2, 2*step, report.Good, 2000), window(3, 3*step, report.Lossy, 2500), window(4, 4*step, report.Lossy, 2600),
+		window(5, 5*step, report.Lossy, 2400))
+	got := analysis.Result(r)
+	if !got.Measured || !got.Saturated || got.Confirmed || got.Window != 2 || got.Reason != report.LossAboveLimit {
+		t.Errorf("%+v", got)
+	}
+	if got.Total.Received.PacketsPerSecond != 2000 || got.Total.Window != 2 || got.Total.LineRatePercent.String() != "20" || got.Directions[0].Received.PacketsPerSecond != 2000 {
+		t.Errorf("total %+v, directions %+v", got.Total, got.Directions)
+	}
+	if got.MaxReceived.Received.PacketsPerSecond != 2600 || got.MaxReceived.Window != 4 {
+		t.Errorf("most received %+v", got.MaxReceived)
+	}
+	if want := units.One / 3; got.Resolution < want || got.Resolution > want+1 {
+		t.Errorf("resolution %s", got.Resolution)
+	}
+	for _, says := range []string{"window 2 at 20.00 % of the target was clean", "2.00 Kpps offered", "the lowest load that lost frames is 3.00 Kpps offered (window 3, because)"} {
+		if !strings.Contains(got.Message, says) {
+			t.Errorf("%q is not said in %q", says, got.Message)
+		}
+	}
+}
+
+func TestInvalidWindowsCountForNothing(t *testing.T) {
+	r := staircase(window(1, units.One/10, report.Invalid, 9999))
+	if got := analysis.Result(r); got.Measured || got.MaxReceived != nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestARunWithoutWindows(t *testing.T) {
+	r := staircase()
+	r.Message = "the port is taken"
+	if got := analysis.Result(r); got.Measured || got.Reason != report.NotMeasured || got.Message != "the port is taken" {
+		t.Errorf("%+v", got)
+	}
+}
