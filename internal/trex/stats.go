@@ -22,6 +22,8 @@ type PortStats struct {
 	CPUPercent wire.Float `json:"m_cpu_util"`
 	// TS is the server's clock at which these counters were read, for servers that say it; TRex doesn't.
 	TS *seconds `json:"ts"`
+	// LinkChanges counts the changes of the link's state, for servers that count them; TRex doesn't.
+	LinkChanges *wire.Count `json:"link_flaps"`
 }
 
 // At is the server's clock at which the counters were read, if it says so.

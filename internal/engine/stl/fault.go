@@ -50,7 +50,7 @@ func judge(server string, err error) (text string, kind error) {
 		return takenText(server, e), engine.ErrTaken
 	}
 	if e, ok := errors.AsType[*trex.IncompatibleError](err); ok {
-		return e.Error(), engine.ErrIncompatible
+		return e.Error() + "; use a TRex v3 whose API is STL 5.1 or a later 5, started with -i", engine.ErrIncompatible
 	}
 	if e, ok := errors.AsType[*trex.UnresolvedError](err); ok {
 		return fmt.Sprintf("%s; is the device up, is that its address on this link, and does the cable lead to this port?", e), engine.ErrUnresolved

@@ -152,6 +152,21 @@ func TestLinks(t *testing.T) {
 	})
 }
 
+func TestTheServersOwnCountOfLinkChanges(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		l.ready(t)
+		changes := 40
+		l.On("get_port_stats", func(trextest.Call) (any, error) { return map[string]any{"link_flaps": changes}, nil })
+		if got := l.read(t).Ports[0].LinkFlaps; got != 0 {
+			t.Errorf("changes from before the claim count: %d", got)
+		}
+		changes += 2
+		if p := l.read(t).Ports[0]; p.LinkFlaps != 2 || !p.LinkUp {
+			t.Errorf("a link that went and came back between two readings: %+v", p)
+		}
+	})
+}
+
 func TestPauseFrames(t *testing.T) {
 	t.Run("are those received", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {

@@ -34,8 +34,9 @@ type watch struct {
 // watched is one port's past.
 type watched struct {
 	linkUp bool
-	flaps  int64
-	pause  []int // positions of received pause frames among the extended counters
+	flaps  int64  // that we saw
+	base   *int64 // the server's own count at first sight, if it has one
+	pause  []int  // positions of received pause frames among the extended counters
 	paused int64
 	last   trex.PortStats
 }
@@ -156,7 +157,18 @@ func (w *watch) sawCounters(port int, s trex.PortStats) {
 	if s.SentPackets < p.last.SentPackets || s.ReceivedPackets < p.last.ReceivedPackets {
 		w.blame(&resetError{port})
 	}
+	if s.LinkChanges != nil && p.base == nil {
+		p.base = new(int64(*s.LinkChanges))
+	}
 	p.last = s
+}
+
+// linkFlaps prefers the server's own count: between two of our looks a link may go and come back.
+func (p *watched) linkFlaps() int64 {
+	if p.base != nil && p.last.LinkChanges != nil {
+		return int64(*p.last.LinkChanges) - *p.base
+	}
+	return p.flaps
 }
 
 // happened judges an event. Our own acts are told too.
@@ -189,7 +201,7 @@ func (w *watch) counters(port int, c engine.PortCounters) engine.PortCounters {
 	if !ok {
 		return c
 	}
-	c.LinkUp, c.LinkFlaps = p.linkUp, p.flaps
+	c.LinkUp, c.LinkFlaps = p.linkUp, p.linkFlaps()
 	if len(p.pause) > 0 {
 		c.PauseFrames = p.paused
 	}

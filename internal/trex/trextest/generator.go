@@ -21,7 +21,8 @@ type Port struct {
 	Virtual   bool
 	// Owner has the port before anybody acquires it; "" nobody.
 	Owner string
-	// Neighbor is the device's MAC on this link; it answers ARP and neighbour solicitations for Addresses.
+	// Neighbor is the device's MAC on this link, to which frames go unless a client says otherwise (as a configuration file has it); it
+	// answers ARP and neighbour solicitations for Addresses.
 	Neighbor  string
 	Addresses []netip.Addr
 	// ForwardsTo is the port on which the device returns what this one sends (MACs rewritten, TTL one less); -1: none.

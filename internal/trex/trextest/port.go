@@ -41,7 +41,7 @@ type port struct {
 }
 
 func newPort(p Port) *port {
-	n := &port{Port: p, owner: p.Owner, state: stateIdle, pauseMode: 3, streams: map[int]stream.Stream{}, raw: map[int]json.RawMessage{}}
+	n := &port{Port: p, owner: p.Owner, state: stateIdle, pauseMode: 3, nextHop: p.Neighbor, streams: map[int]stream.Stream{}, raw: map[int]json.RawMessage{}}
 	if p.Virtual {
 		n.pauseMode = -1
 	}
