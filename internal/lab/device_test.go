@@ -2,12 +2,14 @@ package lab_test
 
 import (
 	"net"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
@@ -168,4 +170,92 @@ func TestAUserWhoMayNotIsToldTheWayOut(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTheMachineDoesNotRouteTheTestsFrames has a machine that forwards, as one with containers does, and a device that returns frames
+// to it which are addressed to its MAC.
+func TestTheMachineDoesNotRouteTheTestsFrames(t *testing.T) {
+	ns := deviceNamespace(t)
+	setUp(t, ns, "lo")
+	do(t, ns, func() error {
+		settings := map[string]string{"ipv4/ip_forward": "1", "ipv6/conf/eth1/disable_ipv6": "1", "ipv6/conf/eth2/disable_ipv6": "1", "ipv6/conf/eth3/disable_ipv6": "1", "ipv6/conf/eth4/disable_ipv6": "1"}
+		for path, value := range settings {
+			if err := os.WriteFile("/proc/sys/net/"+path, []byte(value), 0); err != nil {
+				return err
+			}
+		}
+		link, err := netlink.LinkByName("eth2")
+		if err != nil {
+			return err
+		}
+		if err := netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, State: netlink.NUD_PERMANENT, IP: net.IPv4(48, 0, 0, 1), HardwareAddr: net.HardwareAddr{2, 0, 0, 0, 0, 9}}); err != nil {
+			return err
+		}
+		return netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Scope: netlink.SCOPE_LINK, Dst: &net.IPNet{IP: net.IPv4(48, 0, 0, 0).To4(), Mask: net.CIDRMask(8, 32)}})
+	})
+	if got := routed(t, ns); got != 10 {
+		t.Fatalf("without a test, the machine routed %d frames of 10: nothing to prevent", got)
+	}
+	cmd := parentCommand(t)
+	startParent(t, cmd, ns, deviceTopology(t, "eth1", "eth2"))
+	if got := routed(t, ns); got != 0 {
+		t.Errorf("during a test, the machine routed %d frames of 10", got)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	eventually(t, "the machine is as it was", func() bool { return routed(t, ns) == 10 })
+}
+
+// routed sends ten frames to eth1 by its cable and counts those that the machine sends on to the other one.
+func routed(t *testing.T, ns *netspace.Namespace) uint64 {
+	t.Helper()
+	var before, after uint64
+	do(t, ns, func() error {
+		from, err := netlink.LinkByName("eth3")
+		if err != nil {
+			return err
+		}
+		machine, err := netlink.LinkByName("eth1")
+		if err != nil {
+			return err
+		}
+		fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW, 0)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = unix.Close(fd) }()
+		before = receivedBy("eth4")
+		for range 10 {
+			if err := unix.Sendto(fd, packetTo(machine.Attrs().HardwareAddr), 0, &unix.SockaddrLinklayer{Ifindex: from.Attrs().Index}); err != nil {
+				return err
+			}
+		}
+		after = receivedBy("eth4")
+		return nil
+	})
+	return after - before
+}
+
+func receivedBy(name string) uint64 {
+	link, err := netlink.LinkByName(name)
+	if err != nil {
+		return 0
+	}
+	return link.Attrs().Statistics.RxPackets
+}
+
+// packetTo is an empty IPv4 packet (protocol 253, for experiments) from 16.0.0.1 to 48.0.0.1.
+func packetTo(mac net.HardwareAddr) []byte {
+	frame := make([]byte, 60)
+	copy(frame, mac)
+	copy(frame[6:], []byte{2, 0, 0, 0, 0, 8, 8, 0, 0x45, 0, 0, 20, 0, 0, 0, 0, 64, 253, 0, 0, 16, 0, 0, 1, 48, 0, 0, 1})
+	sum := uint32(0)
+	for i := 14; i < 34; i += 2 {
+		sum += uint32(frame[i])<<8 | uint32(frame[i+1])
+	}
+	sum = sum>>16 + sum&0xffff
+	frame[24], frame[25] = byte(^sum>>8), byte(^sum)
+	return frame
 }

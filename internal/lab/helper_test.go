@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -95,6 +96,12 @@ func (f *fake) Serve(ctx context.Context, l net.Listener) error {
 		request, _ := bufio.NewReader(c).ReadString('\n')
 		switch request {
 		case "view\n":
+			_ = json.NewEncoder(c).Encode(f.view)
+		case "collect\n":
+			// What nobody holds is collected, and finalizers close its descriptors.
+			for range 3 {
+				runtime.GC()
+			}
 			_ = json.NewEncoder(c).Encode(f.view)
 		case "ping\n":
 			_ = json.NewEncoder(c).Encode(f.ping())

@@ -72,9 +72,9 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 		return nil, forwarder.Info{}, fmt.Errorf("take over the engine's port: %w", err)
 	}
 	_ = listener.Close()
-	info, err := build(ctx, o)
+	b, err := build(ctx, o)
 	if err != nil {
-		return nil, info, err
+		return nil, forwarder.Info{}, err
 	}
 	ports := make([]Port, len(o.Topology.Links))
 	for i, link := range o.Topology.Links {
@@ -82,9 +82,14 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 	}
 	engine, err := open(ctx, ports)
 	if err != nil {
-		return nil, info, fmt.Errorf("open the software engine: %w", err)
+		b.close()
+		return nil, b.info, fmt.Errorf("open the software engine: %w", err)
 	}
-	return func(ctx context.Context) error { return serveUntilEnd(ctx, engine, l) }, info, nil
+	serve := func(ctx context.Context) error {
+		defer b.close()
+		return serveUntilEnd(ctx, engine, l)
+	}
+	return serve, b.info, nil
 }
 
 func say(answers io.WriteCloser, err error, info forwarder.Info) error {
