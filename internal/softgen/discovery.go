@@ -91,7 +91,7 @@ func (s *Server) getSystemInfo(*params) (any, error) {
 	}, nil
 }
 
-// describe is a port's entry. path, which TRex hasn't, says how frames are sent and received.
+// describe is a port's entry. One whose interface has no speed of its own is virtual. path, which TRex hasn't, says how frames are sent and received.
 func (at *port) describe(firstCore int) object {
 	info := at.path.Info()
 	cores := make([]int, at.cores)
@@ -100,7 +100,7 @@ func (at *port) describe(firstCore int) object {
 	}
 	return object{
 		"index": at.index, "driver": info.Driver, "description": info.Interface, "path": info.Path, "pci_addr": "N/A", "numa": -1,
-		"hw_mac": macText(info.MAC), "stack": "legacy", "cores": cores, "supp_speeds": []int{}, "is_virtual": true,
+		"hw_mac": macText(info.MAC), "stack": "legacy", "cores": cores, "supp_speeds": []int{}, "is_virtual": info.Speed == 0,
 		"is_fc_supported": false, "is_led_supported": false, "is_link_supported": false, "is_prom_supported": true,
 		"is_vxlan_supported": false, "is_ieee1588_supported": false,
 		"rx": object{"caps": []string{"flow_stats", "latency", "rx_bytes"}, "counters": maxFlows},

@@ -83,15 +83,7 @@ func answerOne(request json.RawMessage, do call) reply {
 	if err != nil {
 		return failure(envelope.ID, err)
 	}
-	return reply{ID: envelope.ID, Version: "2.0", Result: orNull(result)}
-}
-
-// orNull keeps the member "result" where the result is null.
-func orNull(result any) any {
-	if result == nil {
-		return json.RawMessage("null")
-	}
-	return result
+	return reply{ID: envelope.ID, Version: "2.0", Result: result}
 }
 
 func failure(id json.RawMessage, err error) reply {

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/linerate-dev/linerate/internal/softgen/datapath"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 )
 
@@ -21,8 +20,10 @@ type flows struct {
 	versions map[uint32]int
 }
 
-// flow is a flow id in use: by how many streams, and whether it measures latency.
+// flow is a flow id in use: by how many streams, and whether it measures latency. A flow id may be any number, while the data path
+// counts under small ones only; slot is the one that stands for it there.
 type flow struct {
+	slot    uint32
 	streams int
 	latency bool
 	started bool                // by a run, since the id is in use
@@ -49,28 +50,44 @@ func (f *flows) add(of stream.Flow) error {
 	case len(f.active) >= maxFlows || latency && len(f.ids(true)) >= maxLatencyFlows:
 		return refused("Failed allocating statistic counter. Probably all are used for this rule type.")
 	}
-	f.active[of.StreamID] = &flow{streams: 1, latency: latency, gauges: map[int]*flowGauges{}}
+	f.active[of.StreamID] = &flow{slot: f.free(of.StreamID), streams: 1, latency: latency, gauges: map[int]*flowGauges{}}
 	f.versions[of.StreamID]++
 	return nil
 }
 
-// remove gives up a stream's flow id; true if it was the last stream with it.
-func (f *flows) remove(of stream.Flow) bool {
+// free finds a slot: the id itself if it can be one, so that captures show it, else the highest that nobody has.
+func (f *flows) free(id uint32) uint32 {
+	taken := map[uint32]bool{}
+	for _, one := range f.active {
+		taken[one.slot] = true
+	}
+	if id < maxFlows && !taken[id] {
+		return id
+	}
+	slot := uint32(maxFlows - 1)
+	for taken[slot] {
+		slot--
+	}
+	return slot
+}
+
+// remove gives up a stream's flow id; last if it was the last stream with it, whose slot is then free.
+func (f *flows) remove(of stream.Flow) (slot uint32, last bool) {
 	if !of.Enabled {
-		return false
+		return 0, false
 	}
 	known := f.active[of.StreamID]
 	if known.streams--; known.streams > 0 {
-		return false
+		return 0, false
 	}
 	delete(f.active, of.StreamID)
-	return true
+	return known.slot, true
 }
 
-// start remembers that these streams' flows have been sent.
-func (f *flows) start(streams []datapath.RunStream) {
-	for _, one := range streams {
-		if flow := one.Stream.FlowStats; flow.Enabled {
+// start remembers that the profile's flows have been sent.
+func (f *flows) start(p *profile) {
+	for _, one := range p.streams {
+		if flow := one.stream.FlowStats; flow.Enabled && one.stream.Enabled {
 			f.active[flow.StreamID].started = true
 		}
 	}

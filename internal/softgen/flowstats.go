@@ -24,7 +24,7 @@ func (s *Server) getFlowStats(p *params) (any, error) {
 		key := strconv.FormatUint(uint64(id), 10)
 		counters[key], versions[key] = s.flowCounters(id, byPort), s.flows.versions[id]
 		if one := s.flows.active[id]; one.latency && one.started {
-			latency[key] = received(id, delays).report()
+			latency[key] = received(one.slot, delays).report()
 		}
 	}
 	if len(ids) == 0 {
@@ -39,12 +39,13 @@ func (s *Server) flowCounters(id uint32, byPort []map[uint32]datapath.FlowCounte
 	for _, name := range []string{"rp", "rb", "rps", "rbs", "tp", "tb", "tps", "tbs"} {
 		member[name] = object{}
 	}
+	one := s.flows.active[id]
 	for i := range s.ports {
-		port, c := strconv.Itoa(i), byPort[i][id]
-		g, ok := s.flows.active[id].gauges[i]
+		port, c := strconv.Itoa(i), byPort[i][one.slot]
+		g, ok := one.gauges[i]
 		if !ok {
 			g = &flowGauges{}
-			s.flows.active[id].gauges[i] = g
+			one.gauges[i] = g
 		}
 		g.sent.read(s.cfg.Now(), c.Sent)
 		g.received.read(s.cfg.Now(), c.Received)
@@ -64,10 +65,10 @@ func (s *Server) flowCounters(id uint32, byPort []map[uint32]datapath.FlowCounte
 type delays datapath.Latency
 
 // received finds the port that received the flow; one that nobody received has no delays.
-func received(id uint32, byPort []map[uint32]datapath.Latency) delays {
+func received(slot uint32, byPort []map[uint32]datapath.Latency) delays {
 	var most datapath.Latency
 	for _, port := range byPort {
-		if seen, ok := port[id]; ok && seen.Received >= most.Received {
+		if seen, ok := port[slot]; ok && seen.Received >= most.Received {
 			most = seen
 		}
 	}

@@ -94,8 +94,8 @@ func (s *Server) removeAllStreams(p *params) (any, error) {
 func (s *Server) forget(f *profile, ids ...uint32) {
 	var gone []uint32
 	for _, id := range ids {
-		if flow := f.streams[id].stream.FlowStats; s.flows.remove(flow) {
-			gone = append(gone, flow.StreamID)
+		if slot, last := s.flows.remove(f.streams[id].stream.FlowStats); last {
+			gone = append(gone, slot)
 		}
 		delete(f.streams, id)
 	}

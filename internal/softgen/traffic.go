@@ -98,7 +98,7 @@ func (s *Server) play(at *port, f *profile, factor float64, want startRequest) e
 	if err := at.path.Start(start); err != nil {
 		return refusedBy(err)
 	}
-	s.flows.start(streams)
+	s.flows.start(f)
 	at.run = &run{profile: f, done: at.path.Done()}
 	f.playing, f.factor, f.endless = sending, factor, want.duration <= 0
 	s.publishTraffic(eventProfileStarted, eventPortStarted, at, f.id)
@@ -106,11 +106,8 @@ func (s *Server) play(at *port, f *profile, factor float64, want startRequest) e
 	return nil
 }
 
-// compile is what the data path gets to play: the enabled streams with their rates in packets per second.
+// compile is what the data path gets to play: the enabled streams with their rates in packets per second and their flows' slots.
 func (s *Server) compile(at *port, f *profile) ([]datapath.RunStream, error) {
-	if err := checkChains(f); err != nil {
-		return nil, refusedBy(err)
-	}
 	if err := s.checkLatencyIDs(); err != nil {
 		return nil, err
 	}
@@ -121,6 +118,9 @@ func (s *Server) compile(at *port, f *profile) ([]datapath.RunStream, error) {
 			continue
 		}
 		one.Mode.Rate.Value, one.Mode.Rate.Type = rateOf(one, at.speed).pps, "pps"
+		if one.FlowStats.Enabled {
+			one.FlowStats.StreamID = s.flows.active[one.FlowStats.StreamID].slot
+		}
 		streams = append(streams, datapath.RunStream{ID: id, Stream: one})
 	}
 	if len(streams) == 0 {

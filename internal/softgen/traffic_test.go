@@ -157,20 +157,17 @@ func TestStartIsRefused(t *testing.T) {
 		code    int
 		text    string
 	}{
-		"without streams":                  {request: start(0, mul("pps", 10), 1), code: wire.CodeRefused, text: "command 'start' cannot be executed on current state: 'IDLE on profile_id(_)."},
-		"at rate 0":                        {request: start(0, mul("pps", 0), 1), code: wire.CodeParams, text: "multiplier can't be zero"},
-		"at a negative rate":               {request: start(0, mul("pps", -1), 1), code: wire.CodeParams, text: "multiplier can't be negative"},
-		"in an unknown unit":               {request: start(0, mul("furlongs", 1), 1), code: wire.CodeParams, text: "field 'type' can only be one of"},
-		"relative to nothing":              {streams: []object{streamOf(0, 1)}, request: start(0, object{"type": "pps", "op": "add", "value": 1}, 1), code: wire.CodeRefused, text: "absolute"},
-		"over line rate":                   {streams: []object{streamOf(0, 1)}, request: start(0, mul("percentage", 120), 1), code: wire.CodeRefused, text: "exceeds port line rate: '10 Gbps'"},
-		"of an unknown profile":            {request: object{"port_id": 0, "profile_id": "x", "mul": mul("pps", 1), "duration": 1, "force": false}, code: wire.CodeRefused, text: "profile_id x does not exists"},
-		"of every profile":                 {request: object{"port_id": 0, "profile_id": "*", "mul": mul("pps", 1), "duration": 1, "force": false}, code: wire.CodeRefused, text: "profile_id * does not exists"},
-		"without a duration":               {request: object{"port_id": 0, "mul": mul("pps", 1), "force": false}, code: wire.CodeParams, text: "field 'duration' value is null"},
-		"with the link down":               {streams: []object{streamOf(0, 1)}, change: func(r *rig) { r.west.SetLink(false) }, request: start(0, mul("pps", 1), 1), code: wire.CodeRefused, text: "Link state is DOWN."},
-		"on no core":                       {streams: []object{streamOf(0, 1)}, request: object{"port_id": 0, "mul": mul("pps", 1), "duration": 1, "force": false, "core_mask": 2}, code: wire.CodeRefused, text: "core_mask: '0x2' for 1 cores generates an empty set"},
-		"of a chain into nothing":          {streams: []object{streamOf(0, 1, burst(1), with("next_stream_id", 9))}, request: start(0, mul("pps", 1), 1), code: wire.CodeRefused, text: "error: stream 1 points to stream 9, which does not exist"},
-		"of a stream after an endless one": {streams: []object{streamOf(0, 1, with("next_stream_id", 2)), streamOf(0, 2)}, request: start(0, mul("pps", 1), 1), code: wire.CodeRefused, text: "continuous stream 1"},
-		"of a stream that nothing starts":  {streams: []object{streamOf(0, 1), streamOf(0, 2, with("self_start", false))}, request: start(0, mul("pps", 1), 1), code: wire.CodeRefused, text: "stream 2 is never reached"},
+		"without streams":       {request: start(0, mul("pps", 10), 1), code: wire.CodeRefused, text: "command 'start' cannot be executed on current state: 'IDLE on profile_id(_)."},
+		"at rate 0":             {request: start(0, mul("pps", 0), 1), code: wire.CodeParams, text: "multiplier can't be zero"},
+		"at a negative rate":    {request: start(0, mul("pps", -1), 1), code: wire.CodeParams, text: "multiplier can't be negative"},
+		"in an unknown unit":    {request: start(0, mul("furlongs", 1), 1), code: wire.CodeParams, text: "field 'type' can only be one of"},
+		"relative to nothing":   {streams: []object{streamOf(0, 1)}, request: start(0, object{"type": "pps", "op": "add", "value": 1}, 1), code: wire.CodeRefused, text: "absolute"},
+		"over line rate":        {streams: []object{streamOf(0, 1)}, request: start(0, mul("percentage", 120), 1), code: wire.CodeRefused, text: "exceeds port line rate: '10 Gbps'"},
+		"of an unknown profile": {request: object{"port_id": 0, "profile_id": "x", "mul": mul("pps", 1), "duration": 1, "force": false}, code: wire.CodeRefused, text: "profile_id x does not exists"},
+		"of every profile":      {request: object{"port_id": 0, "profile_id": "*", "mul": mul("pps", 1), "duration": 1, "force": false}, code: wire.CodeRefused, text: "profile_id * does not exists"},
+		"without a duration":    {request: object{"port_id": 0, "mul": mul("pps", 1), "force": false}, code: wire.CodeParams, text: "field 'duration' value is null"},
+		"with the link down":    {streams: []object{streamOf(0, 1)}, change: func(r *rig) { r.west.SetLink(false) }, request: start(0, mul("pps", 1), 1), code: wire.CodeRefused, text: "Link state is DOWN."},
+		"on no core":            {streams: []object{streamOf(0, 1)}, request: object{"port_id": 0, "mul": mul("pps", 1), "duration": 1, "force": false, "core_mask": 2}, code: wire.CodeRefused, text: "core_mask: '0x2' for 1 cores generates an empty set"},
 		"of one latency flow twice": {streams: []object{streamOf(0, 1, counted("latency", 5)), streamOf(1, 1, counted("latency", 5))}, request: start(0, mul("raw", 1), 1), code: wire.CodeRefused,
 			text: "Can't have two streams with same pg_id"},
 		"of disabled streams only": {streams: []object{streamOf(0, 1, with("enabled", false))}, request: start(0, mul("raw", 1), 1), code: wire.CodeRefused, text: "Effective bandwidth must be positive"},
@@ -283,6 +280,30 @@ func TestPercentIsOfTheConfiguredSpeed(t *testing.T) {
 	speed := must[struct{ Attr struct{ Speed float64 } }](t, r, "get_port_status", object{"port_id": 0}).Attr.Speed
 	if speed != 0.672 {
 		t.Errorf("speed %v Gb/s", speed)
+	}
+}
+
+// TestLargeFlowIDs: ids that the data path can't count under are counted all the same, and don't mix with those it can.
+func TestLargeFlowIDs(t *testing.T) {
+	r := newRig(t)
+	r.own(t, 0)
+	must[object](t, r, "add_stream", streamOf(0, 1, at(10), counted("stats", 4_000_000_000)))
+	must[object](t, r, "add_stream", streamOf(0, 2, at(20), counted("stats", maxFlows-1)))
+	must[object](t, r, "add_stream", streamOf(0, 3, at(30), counted("stats", maxFlows)))
+	must[object](t, r, "start_traffic", start(0, mul("raw", 1), 1))
+	r.clock.Advance(2 * time.Second)
+	for id := range r.west.Flows() {
+		if id >= maxFlows {
+			t.Errorf("the data path got flow id %d", id)
+		}
+	}
+	got := must[struct {
+		Flow map[string]struct{ TP map[string]int64 } `json:"flow_stats"`
+	}](t, r, "get_pgid_stats", object{"pgids": []int{}}).Flow
+	for id, want := range map[string]int64{"4000000000": 10, "1022": 20, "1023": 30} {
+		if got[id].TP["0"] != want {
+			t.Errorf("flow %s: %+v, want %d sent", id, got[id], want)
+		}
 	}
 }
 
