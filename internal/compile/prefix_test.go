@@ -119,33 +119,6 @@ func TestCutPort(t *testing.T) {
 	}
 }
 
-func TestAddressesOfAFrame(t *testing.T) {
-	ipv4 := append(make([]byte, 12), 0x08, 0, 0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0, 16, 0, 0, 1, 48, 0, 0, 1)
-	tagged := append(append(make([]byte, 12), 0x81, 0, 0, 7), ipv4[12:]...)
-	twice := append(append(make([]byte, 12), 0x88, 0xa8, 0, 7), tagged[12:]...)
-	ipv6 := append(make([]byte, 12), 0x86, 0xdd)
-	ipv6 = append(append(ipv6, make([]byte, 8)...), append(netip.MustParseAddr("2001:2::1").AsSlice(), netip.MustParseAddr("2001:2::2").AsSlice()...)...)
-	for _, c := range []struct {
-		name, want string
-		frame      []byte
-	}{
-		{"IPv4", "[16.0.0.1 48.0.0.1]", ipv4},
-		{"IPv4 with a tag", "[16.0.0.1 48.0.0.1]", tagged},
-		{"IPv4 with two tags", "[16.0.0.1 48.0.0.1]", twice},
-		{"IPv6", "[2001:2::1 2001:2::2]", ipv6},
-		{"IPv4 cut short", "[]", ipv4[:30]},
-		{"ARP", "[]", append(make([]byte, 12), 0x08, 0x06, 1, 2, 3, 4)},
-		{"nothing", "[]", nil},
-		{"a tag and nothing after it", "[]", append(make([]byte, 12), 0x81, 0, 0, 7)},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if got := fmt.Sprint(addressesOf(c.frame)); got != c.want {
-				t.Errorf("got %s, want %s", got, c.want)
-			}
-		})
-	}
-}
-
 func TestNoTwoDefaultsCollide(t *testing.T) {
 	for _, ipv6 := range []bool{false, true} {
 		var all []netip.Prefix

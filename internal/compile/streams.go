@@ -1,15 +1,14 @@
 package compile
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/netip"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/profile"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 )
 
@@ -40,42 +39,12 @@ func explainJSON(text string) string {
 	return "not JSON: write a list of TRex stream objects"
 }
 
-// allowStreams refuses streams whose first frame comes from or goes to where it mustn't. What the field engine makes of later frames
-// is its author's to answer for.
+// allowStreams refuses streams that come from or go to where they mustn't, with all that the field engine makes of their frames.
 func (c *compiler) allowStreams(streams []stream.Stream) {
 	path := specPath().Child("traffic", "streams", "json")
 	for _, s := range streams {
-		for _, a := range addressesOf(s.Packet.Binary) {
-			c.allow(path, netip.PrefixFrom(a, a.BitLen()))
+		for _, reached := range profile.Reach(s) {
+			c.allow(path, reached)
 		}
 	}
-}
-
-// addressesOf are a frame's IP source and destination; none of a frame that isn't IP.
-func addressesOf(frame []byte) []netip.Addr {
-	const etherIPv4, etherIPv6, etherVLAN, etherQinQ = 0x0800, 0x86dd, 0x8100, 0x88a8
-	for at := 12; at+2 <= len(frame); at += 4 {
-		ip := frame[at+2:]
-		switch binary.BigEndian.Uint16(frame[at:]) {
-		case etherVLAN, etherQinQ:
-			continue
-		case etherIPv4:
-			return pair(ip, 12, 4)
-		case etherIPv6:
-			return pair(ip, 8, 16)
-		default:
-			return nil
-		}
-	}
-	return nil
-}
-
-// pair reads two addresses of so many bytes, one after the other.
-func pair(ip []byte, at, size int) []netip.Addr {
-	if len(ip) < at+2*size {
-		return nil
-	}
-	source, _ := netip.AddrFromSlice(ip[at : at+size])
-	destination, _ := netip.AddrFromSlice(ip[at+size : at+2*size])
-	return []netip.Addr{source, destination}
 }
