@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/linerate-dev/linerate/internal/softgen/datapath"
+)
+
+// contender is something that sends. Start begins to send as fast as it can; stop ends that and returns what went wrong meanwhile.
+type contender struct {
+	name    string
+	threads int
+	start   func(context.Context) (stop func() error, err error)
+}
+
+// flood is more than any machine sends.
+const flood = 100e6
+
+// engine is the software engine, which also receives, checks and counts.
+func engine(threads int) contender {
+	return contender{"linerate", threads, func(context.Context) (func() error, error) { return startEngine(threads, flood) }}
+}
+
+func startEngine(threads int, packetsPerSecond float64) (func() error, error) {
+	from, to, err := openPorts(threads)
+	if err != nil {
+		return nil, err
+	}
+	if err := from.Start(datapath.Run{Streams: streams(packetsPerSecond), Factor: 1}); err != nil {
+		return nil, errors.Join(err, from.Close(), to.Close())
+	}
+	return func() error { return errors.Join(from.Stop(), check(from, to), from.Close(), to.Close()) }, nil
+}
+
+func openPorts(threads int) (from, to datapath.Port, err error) {
+	if from, err = datapath.Open(datapath.Options{Interface: "g0", Cores: threads}); err != nil {
+		return nil, nil, err
+	}
+	if to, err = datapath.Open(datapath.Options{Interface: "g1"}); err != nil {
+		return nil, nil, errors.Join(err, from.Close())
+	}
+	return from, to, nil
+}
+
+// check makes sure that the engine's figures can be right.
+func check(from, to datapath.Port) error {
+	sent, received := from.Counters().Sent.Packets, to.Counters().Received.Packets
+	if received > sent || received == 0 {
+		return fmt.Errorf("the engine says that %d of %d sent frames came back", received, sent)
+	}
+	return nil
+}
+
+// trafgen is netsniff-ng's generator at its fastest: a transmit ring past the queueing discipline, threads bound to processors.
+func trafgen(threads int, directory string) contender {
+	return contender{"trafgen", threads, func(ctx context.Context) (func() error, error) {
+		config := filepath.Join(directory, "trafgen.cfg")
+		if err := os.WriteFile(config, []byte(trafgenConfig()), 0o600); err != nil {
+			return nil, err
+		}
+		return launch(ctx, "trafgen", "--in", config, "--out", "g0", "--num", "0", "--cpus", strconv.Itoa(threads), "--no-cpu-stats")
+	}}
+}
+
+// trafgenWithSink is trafgen with the engine's own counting program at the far end, instead of the kernel's stack.
+func trafgenWithSink(threads int, directory string) contender {
+	plain := trafgen(threads, directory)
+	return contender{"trafgen, counted by linerate", threads, func(ctx context.Context) (func() error, error) {
+		sink, err := datapath.Open(datapath.Options{Interface: "g1"})
+		if err != nil {
+			return nil, err
+		}
+		stop, err := plain.start(ctx)
+		if err != nil {
+			return nil, errors.Join(err, sink.Close())
+		}
+		return func() error { return errors.Join(stop(), sink.Close()) }, nil
+	}}
+}
+
+func hping3() contender {
+	return contender{"hping3 --flood", 1, func(ctx context.Context) (func() error, error) {
+		return launch(ctx, "hping3", "--flood", "--udp", "--interface", "g0", "--spoof", "16.0.0.1", "--data", "18", "--destport", "12", "48.0.0.1")
+	}}
+}
+
+// launch starts a tool in the lab: it inherits the calling thread's network namespace, and dies with that thread.
+func launch(ctx context.Context, tool string, arguments ...string) (func() error, error) {
+	c := exec.CommandContext(ctx, tool, arguments...)
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	return func() error {
+		select {
+		case err := <-ended:
+			return fmt.Errorf("%s ended by itself: %w", tool, err)
+		default:
+		}
+		err := syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
+		<-ended
+		return err
+	}, nil
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
+)
+
+// lab is a generator and a forwarder, each in a network namespace without a name: it ends with the last process in it.
+//
+//	generator ┬ g0 ─── d0 ┬ forwarder
+//	          └ g1 ─── d1 ┘
+type lab struct {
+	before, generator, forwarder netns.NsHandle
+	from, to                     netlink.Link // g0 and g1
+}
+
+// newLab builds the lab and leaves the calling thread in the generator's namespace.
+func newLab() (*lab, error) {
+	before, err := netns.Get()
+	if err != nil {
+		return nil, fmt.Errorf("look at the present network namespace: %w", err)
+	}
+	l := &lab{before: before, generator: netns.None(), forwarder: netns.None()}
+	if err := l.build(); err != nil {
+		return nil, errors.Join(fmt.Errorf("build the lab: %w", err), l.close())
+	}
+	return l, nil
+}
+
+func (l *lab) build() (err error) {
+	if l.forwarder, err = netns.New(); err != nil {
+		return err
+	}
+	if err := errors.Join(silence(), write("/proc/sys/net/ipv4/ip_forward", "1")); err != nil {
+		return err
+	}
+	if l.generator, err = netns.New(); err != nil {
+		return err
+	}
+	if err := silence(); err != nil {
+		return err
+	}
+	for i := range 2 {
+		if err := l.cable(i); err != nil {
+			return err
+		}
+	}
+	if err := l.in(l.forwarder, func() error { return errors.Join(route("16.0.0.0/8", "198.18.0.2"), route("48.0.0.0/8", "198.18.1.2")) }); err != nil {
+		return err
+	}
+	if err := route("48.0.0.0/8", "198.18.0.1"); err != nil { // hping3 asks the kernel for a route
+		return err
+	}
+	l.from, l.to = mustLink("g0"), mustLink("g1")
+	return nil
+}
+
+// cable joins g<i> and d<i>, with addresses and neighbours set, so that nobody has to ask.
+func (l *lab) cable(i int) error {
+	near, far := hardware(i, 1), hardware(i, 2)
+	veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: fmt.Sprintf("g%d", i), HardwareAddr: near, NumTxQueues: 1, NumRxQueues: 1},
+		PeerName: fmt.Sprintf("d%d", i), PeerHardwareAddr: far, PeerNamespace: netlink.NsFd(int(l.forwarder))}
+	if err := netlink.LinkAdd(veth); err != nil {
+		return fmt.Errorf("veth g%d: %w", i, err)
+	}
+	err := l.in(l.forwarder, func() error {
+		return configure(fmt.Sprintf("d%d", i), fmt.Sprintf("198.18.%d.1/24", i), fmt.Sprintf("198.18.%d.2", i), near)
+	})
+	return errors.Join(err, configure(fmt.Sprintf("g%d", i), fmt.Sprintf("198.18.%d.2/24", i), fmt.Sprintf("198.18.%d.1", i), far))
+}
+
+func hardware(link, end int) net.HardwareAddr {
+	return net.HardwareAddr{2, 0, 0, 0, byte(link), byte(end)}
+}
+
+func configure(name, address, neighbour string, mac net.HardwareAddr) error {
+	link, err := netlink.LinkByName(name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	a, err := netlink.ParseAddr(address)
+	if err != nil {
+		return err
+	}
+	return errors.Join(netlink.AddrAdd(link, a), netlink.LinkSetUp(link),
+		netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, State: netlink.NUD_PERMANENT, IP: net.ParseIP(neighbour), HardwareAddr: mac}))
+}
+
+func route(destination, via string) error {
+	_, network, err := net.ParseCIDR(destination)
+	if err != nil {
+		return err
+	}
+	return netlink.RouteAdd(&netlink.Route{Dst: network, Gw: net.ParseIP(via)})
+}
+
+func mustLink(name string) netlink.Link {
+	l, err := netlink.LinkByName(name)
+	if err != nil {
+		return &netlink.Dummy{LinkAttrs: netlink.LinkAttrs{Name: name}}
+	}
+	return l
+}
+
+// silence keeps IPv6's own packets out of the counters.
+func silence() error {
+	return errors.Join(write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1"), write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1"))
+}
+
+func write(path, text string) error {
+	err := os.WriteFile(path, []byte(text), 0o600)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // a kernel without it needs none
+	}
+	return err
+}
+
+// in runs fn with the calling thread in another namespace, and comes back.
+func (l *lab) in(ns netns.NsHandle, fn func() error) error {
+	if err := netns.Set(ns); err != nil {
+		return err
+	}
+	err := fn()
+	return errors.Join(err, netns.Set(l.generator))
+}
+
+// received is how many frames g1 has received so far, by its own counters.
+func (l *lab) received() (int64, error) {
+	link, err := netlink.LinkByIndex(l.to.Attrs().Index)
+	if err != nil {
+		return 0, fmt.Errorf("read the counters of g1: %w", err)
+	}
+	return int64(link.Attrs().Statistics.RxPackets), nil
+}
+
+// asDevice gives the forwarder a processor and receive queues of its own: a NAPI on each of its veth ends, in a kernel thread. The
+// generator's ends must not offer segmentation: veth leaves the NAPI out for frames that could only then be aggregated.
+func (l *lab) asDevice() error {
+	for i := range 2 {
+		if err := feature(fmt.Sprintf("g%d", i), segmentation, false); err != nil {
+			return err
+		}
+	}
+	return l.in(l.forwarder, func() error {
+		return errors.Join(feature("d0", aggregation, true), feature("d1", aggregation, true), threaded("d0"), threaded("d1"))
+	})
+}
+
+func (l *lab) close() error {
+	err := netns.Set(l.before)
+	for _, h := range []netns.NsHandle{l.generator, l.forwarder, l.before} {
+		if h.IsOpen() {
+			err = errors.Join(err, h.Close())
+		}
+	}
+	runtime.UnlockOSThread()
+	return err
+}
+
+// threaded moves an interface's NAPI to a kernel thread, through a sysfs of the thread's own namespaces.
+func threaded(name string) error {
+	return inSysfs(func(root string) error { return os.WriteFile(root+"/class/net/"+name+"/threaded", []byte("1"), 0o600) })
+}
+
+// inSysfs mounts the sysfs of the thread's network namespace where nobody else sees it.
+func inSysfs(fn func(root string) error) error {
+	fd, err := unix.Fsopen("sysfs", unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return fmt.Errorf("open a sysfs: %w", err)
+	}
+	defer unix.Close(fd) //nolint:errcheck // only configured
+	if err := unix.FsconfigCreate(fd); err != nil {
+		return fmt.Errorf("create a sysfs: %w", err)
+	}
+	mount, err := unix.Fsmount(fd, unix.FSMOUNT_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("mount a sysfs: %w", err)
+	}
+	defer unix.Close(mount) //nolint:errcheck // never attached: it goes with its descriptor
+	return fn(fmt.Sprintf("/proc/self/fd/%d", mount))
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/softgen/datapath"
+)
+
+// settle is how long a contender runs before it is measured.
+const settle = 300 * time.Millisecond
+
+// turn is a contender's rate in each of its turns, in packets/s returned.
+type turn struct {
+	contender
+	rates []float64
+}
+
+func (t turn) median() float64 {
+	sorted := slices.Sorted(slices.Values(t.rates))
+	return sorted[len(sorted)/2]
+}
+
+// results are all that a run found out.
+type results struct {
+	plain, device []turn
+	sent          map[int]float64 // by the engine's threads, as a device: what was offered
+	pace          []pace
+	peakMemory    int64 // bytes
+	path          string
+}
+
+func measureAll(ctx context.Context, l *lab, o options) (*results, error) {
+	directory, err := os.MkdirTemp("", "linerate-bench")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(directory) //nolint:errcheck // a temporary directory
+	r := &results{}
+	r.plain, err = compete(ctx, l, o, []contender{engine(1), trafgen(1, directory), trafgenWithSink(1, directory), forwarding(l, 1),
+		engine(2), trafgen(2, directory), trafgenWithSink(2, directory), forwarding(l, 2), hping3()})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.watchPace(ctx, o, "plain veth", r.rate(r.plain, "linerate", 1)); err != nil {
+		return nil, err
+	}
+	if err := l.asDevice(); err != nil {
+		return nil, fmt.Errorf("give the forwarder its own processor: %w", err)
+	}
+	if r.device, err = compete(ctx, l, options{rounds: 3, window: o.window}, []contender{engine(1), engine(2), forwarding(l, 1)}); err != nil {
+		return nil, err
+	}
+	if err := r.watchPace(ctx, o, "own processor", r.rate(r.device, "linerate", 1)); err != nil {
+		return nil, err
+	}
+	r.peakMemory, err = peakMemory()
+	return r, err
+}
+
+func (r *results) rate(turns []turn, name string, threads int) float64 {
+	i := slices.IndexFunc(turns, func(t turn) bool { return t.name == name && t.threads == threads })
+	return turns[i].median()
+}
+
+// compete gives the contenders their turns, round by round.
+func compete(ctx context.Context, l *lab, o options, all []contender) ([]turn, error) {
+	turns := make([]turn, len(all))
+	for i, c := range all {
+		turns[i].contender = c
+	}
+	for round := range o.rounds {
+		for i := range turns {
+			t := &turns[(i+round)%len(turns)]
+			rate, err := measure(ctx, l, t.contender, o.window)
+			if err != nil {
+				return nil, fmt.Errorf("%s with %d threads: %w", t.name, t.threads, err)
+			}
+			t.rates = append(t.rates, rate)
+			fmt.Fprintf(os.Stderr, "round %d of %d  %-28s %d  %8.0f kpps\n", round+1, o.rounds, t.name, t.threads, rate/1000)
+		}
+	}
+	return turns, nil
+}
+
+// measure is how many packets per second come back while a contender sends.
+func measure(ctx context.Context, l *lab, c contender, window time.Duration) (rate float64, err error) {
+	stop, err := c.start(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	if err := pause(ctx, settle); err != nil {
+		return 0, err
+	}
+	first, err := l.received()
+	begun := time.Now()
+	if err := errors.Join(err, pause(ctx, window)); err != nil {
+		return 0, err
+	}
+	last, err := l.received()
+	return float64(last-first) / time.Since(begun).Seconds(), err
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// pace is how well the engine kept a rate, second by second.
+type pace struct {
+	forwarder        string
+	intended         float64 // packets/s
+	windows, within  int     // of a second; within a thousandth of what was intended
+	worst            float64 // ratio
+	lost, unsent     int64
+	processorPercent float64
+}
+
+// closeness is how near offered has to be to intended.
+const closeness = 0.001
+
+// watchPace runs the engine with one thread at 80 % of what it reached.
+func (r *results) watchPace(ctx context.Context, o options, forwarder string, capacity float64) (err error) {
+	p := pace{forwarder: forwarder, intended: float64(int64(capacity * 0.8))}
+	from, to, err := openPorts(1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Close(), to.Close()) }()
+	r.path = from.Info().Path
+	if err := from.Start(datapath.Run{Streams: streams(p.intended), Factor: 1}); err != nil {
+		return err
+	}
+	if err := pause(ctx, settle); err != nil {
+		return err
+	}
+	start, at := from.Counters().Sent.Packets, datapath.Now()
+	for p.windows < int(o.pacing/time.Second) {
+		if err := pause(ctx, time.Second); err != nil {
+			return err
+		}
+		c, now := from.Counters(), datapath.Now()
+		p.add(float64(c.Sent.Packets-start)/(now-at).Seconds(), c.CPUPercent)
+		start, at = c.Sent.Packets, now
+	}
+	err = from.Stop()
+	if err := pause(ctx, settle); err != nil {
+		return err
+	}
+	c := from.Counters()
+	p.unsent, p.lost = c.Behind, c.Sent.Packets-to.Counters().Received.Packets
+	r.pace = append(r.pace, p)
+	return err
+}
+
+func (p *pace) add(offered, processor float64) {
+	p.windows++
+	off := max(offered/p.intended-1, 1-offered/p.intended)
+	if off <= closeness {
+		p.within++
+	}
+	p.worst = max(p.worst, off)
+	p.processorPercent = max(p.processorPercent, processor)
+}
