@@ -52,11 +52,14 @@ func atRate(perSecond int64, d time.Duration) int64 {
 	return int64(min(q, 1<<62))
 }
 
+// ErrUnsupported is what a limit ends in that this kernel can't keep.
+var ErrUnsupported = errors.New("not supported by this kernel")
+
 // explain says what a kernel lacks that answers as if it had never heard of the thing.
 func explain(err error, what, option string) error {
 	for _, unknown := range []error{unix.EOPNOTSUPP, unix.EPROTONOSUPPORT, unix.EAFNOSUPPORT, unix.ENOENT, fs.ErrNotExist} {
 		if errors.Is(err, unknown) {
-			return fmt.Errorf("this kernel has no %s (%s; load its module or use a Reference without limit): %w", what, option, err)
+			return fmt.Errorf("%w: %s (%s; load its module, or use a Reference without limit): %w", ErrUnsupported, what, option, err)
 		}
 	}
 	return err

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/forwarder"
 )
 
 // Reason says whose turn it is when a lab could not be had.
@@ -40,6 +42,8 @@ func faultOf(err error) *Fault {
 		return f
 	}
 	switch {
+	case errors.Is(err, forwarder.ErrUnsupported):
+		return &Fault{Unsupported, fmt.Sprintf("dut.reference.limit: %v", err)}
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return &Fault{Permission, fmt.Sprintf("the lab may not be built: %v (%s)", err, permissionHint())}
 	case errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPROTONOSUPPORT):
