@@ -23,13 +23,13 @@ func (e *Engine) Capture(ctx context.Context, ports []int) (engine.Capture, erro
 	k := &capture{engine: e}
 	for _, port := range ports {
 		if err := e.control.SetService(ctx, port, true); err != nil {
-			return nil, errors.Join(e.explain(ctx, err), k.leaveService(ctx))
+			return nil, e.explain(ctx, errors.Join(err, k.leaveService(ctx)))
 		}
 		k.ports = append(k.ports, port)
 	}
 	inner, err := e.control.StartCapture(ctx, ports, captureLimit, "")
 	if err != nil {
-		return nil, errors.Join(e.explain(ctx, err), k.leaveService(ctx))
+		return nil, e.explain(ctx, errors.Join(err, k.leaveService(ctx)))
 	}
 	k.inner = inner
 	return k, nil
@@ -50,7 +50,7 @@ func (k *capture) Fetch(ctx context.Context) ([]engine.CapturedFrame, error) {
 
 // Close ends the capture and service mode, also if one of them fails.
 func (k *capture) Close(ctx context.Context) error {
-	return errors.Join(k.engine.explain(ctx, k.inner.Close(ctx)), k.leaveService(ctx))
+	return k.engine.explain(ctx, errors.Join(k.inner.Close(ctx), k.leaveService(ctx)))
 }
 
 func (k *capture) leaveService(ctx context.Context) error {
@@ -58,7 +58,7 @@ func (k *capture) leaveService(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	for _, port := range k.ports {
-		errs = append(errs, k.engine.explain(ctx, k.engine.control.SetService(ctx, port, false)))
+		errs = append(errs, k.engine.control.SetService(ctx, port, false))
 	}
 	return errors.Join(errs...)
 }

@@ -87,8 +87,7 @@ func (e *Engine) Release(ctx context.Context) error {
 	clear(e.loads)
 	var errs []error
 	for port := range e.control.Owned() {
-		err := e.control.Reset(ctx, port)
-		errs = append(errs, e.explain(ctx, errors.Join(err, e.control.Release(ctx, port))))
+		errs = append(errs, e.control.Reset(ctx, port), e.control.Release(ctx, port))
 	}
-	return errors.Join(errs...)
+	return e.explain(ctx, errors.Join(errs...))
 }

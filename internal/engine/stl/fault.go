@@ -58,8 +58,11 @@ func judge(server string, err error) (text string, kind error) {
 	if lost := lostInWords(err); lost != "" {
 		return fmt.Sprintf("%s: %s", server, lost), engine.ErrLost
 	}
-	return fmt.Sprintf("%s: %v%s", server, err, hint(err)), engine.ErrRefused
+	return fmt.Sprintf("%s: %s%s", server, oneLine(err), hint(err)), engine.ErrRefused
 }
+
+// oneLine joins what several ports, or a talkative server, said.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 // lostInWords knows a server that answers and yet is lost.
 func lostInWords(err error) string {

@@ -11,6 +11,24 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
+func TestAFaultOfSeveralPortsIsOneSentence(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		l.ready(t)
+		l.generator.SetLink(0, false)
+		l.generator.SetLink(1, false)
+		err := l.Start(t.Context(), both(kpps), time.Minute)
+		wants(t, err, engine.ErrRefused, "port 0: Link state is DOWN", "port 1: Link state is DOWN")
+		l.generator.Restart()
+		released := l.Release(t.Context())
+		wants(t, released, engine.ErrLost, "restarted")
+		for _, e := range []error{err, released} {
+			if strings.Contains(e.Error(), "\n") {
+				t.Errorf("several lines: %q", e)
+			}
+		}
+	})
+}
+
 func TestPortsStartTogether(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)

@@ -150,6 +150,20 @@ func TestAHandlerHangsUp(t *testing.T) {
 	}
 }
 
+func TestCloseEndsACallUnderWay(t *testing.T) {
+	working := make(chan struct{})
+	c := dial(t, serve(t, func(ctx context.Context, _ []byte) []byte { close(working); <-ctx.Done(); return nil }))
+	ended := make(chan error, 1)
+	go func() { _, err := c.Do(t.Context(), []byte("slow")); ended <- err }()
+	<-working
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err == nil {
+		t.Error("the call succeeded")
+	}
+}
+
 func TestAWaitingCallGivesUpItsTurnOnly(t *testing.T) {
 	release, working := make(chan struct{}), make(chan struct{})
 	c := dial(t, serve(t, func(_ context.Context, request []byte) []byte {
