@@ -160,7 +160,7 @@ func (m *machine) aimBetween(lo *point) {
 	case at <= floor || at >= m.ceiling:
 		m.aimToConfirm(lo)
 		return
-	case lo == nil && !m.resolvable(at, longest):
+	case lo == nil && !m.resolvable(at, longest*judged(m.Ramp)):
 		m.finish("even the lowest load lost frames, and a lower one has too few to tell")
 		return
 	case lo == nil:
@@ -202,23 +202,23 @@ const longest = 4
 
 // judgeFor is how long a window at this load is to be: a step's window, or a multiple where that has too few frames.
 func (m *machine) judgeFor(at units.Ratio) time.Duration {
-	times := time.Duration(1)
-	for times < longest && !m.resolvable(at, times) {
-		times *= 2
+	judge := judged(m.Ramp)
+	for judge < longest*judged(m.Ramp) && !m.resolvable(at, judge) {
+		judge *= 2
 	}
-	return times * judged(m.Ramp)
+	return judge
 }
 
-// resolvable says that so many steps' windows at this load have enough frames to tell the loss limit from none: one for each share of
-// the limit, and at most fewFrames. Below that, a window without loss is chance.
-func (m *machine) resolvable(at units.Ratio, times time.Duration) bool {
+// resolvable says that a window at this load has enough frames to tell the loss limit from none: one for each share of the limit, and
+// at most fewFrames. Below that, a window without loss is chance.
+func (m *machine) resolvable(at units.Ratio, judge time.Duration) bool {
 	needed := int64(fewFrames)
 	if m.MaxLossRatio > 0 {
 		needed = min(needed, int64(units.One/m.MaxLossRatio))
 	}
 	for _, d := range m.history[m.hi.window].Directions {
 		perSecond := units.PacketRate(d.Intended.PacketsPerSecond).Mul(units.RatioOf(int64(at), int64(m.hi.asked)))
-		if int64(perSecond)*int64(times*judged(m.Ramp)/time.Millisecond)/1000 < needed {
+		if int64(perSecond)*judge.Milliseconds()/1000 < needed {
 			return false
 		}
 	}
@@ -231,100 +231,4 @@ func (m *machine) because(s string) string {
 		return s
 	}
 	return m.reason + "; " + s
-}
-
-// narrowed takes a window of the search.
-func (m *machine) narrowed(p point) {
-	isLong := m.Ramp.ConfirmDuration > 0 && m.target.judge >= m.Ramp.ConfirmDuration.Std() && (m.doubted || m.target.phase == report.Confirm)
-	p.long = isLong
-	if isLong {
-		m.long++
-	} else {
-		m.refined++
-	}
-	w := m.history[p.window]
-	switch {
-	case p.unclear() && m.mayRepeat(isLong) && m.again(w):
-		if !isLong {
-			m.target.judge = min(2*m.target.judge, longest*judged(m.Ramp))
-		}
-		return
-	case p.lossy && !isLong && m.votes.lossy == 0 && m.refined < refineWindows:
-		m.votes.lossy++
-		m.reason = fmt.Sprintf("window %d lost frames at %s of the target; once more, to believe it", w.Number, percent(p.asked))
-		return
-	case p.clean && m.votes.lossy > 0 && m.votes.lossy < 2 && m.refined < refineWindows:
-		m.votes.lossy = 2 // the next window decides
-		m.reason = fmt.Sprintf("window %d lost none at %s of the target, the one before did; the next decides", w.Number, percent(p.asked))
-		return
-	}
-	m.votes, m.repeats = votes{}, 0
-	m.settle(p, isLong)
-	if m.stage == narrowing {
-		m.aim()
-	}
-}
-
-func (m *machine) mayRepeat(isLong bool) bool {
-	if isLong {
-		return m.long < longWindows && m.repeats < longRepeats
-	}
-	return m.refined < refineWindows
-}
-
-// settle moves the end of the bracket that the point belongs to.
-func (m *machine) settle(p point, isLong bool) {
-	w := m.history[p.window]
-	switch {
-	case p.lossy:
-		m.mark(p, m.marker)
-		m.proven = true
-		if !m.target.guess {
-			m.estimate = m.forwarded(p)
-		}
-		if isLong {
-			m.doubt(p, w)
-		}
-	case p.clean:
-		m.points = append(m.points, p)
-		if m.hi != nil && p.asked == m.hi.asked {
-			m.withdraw(p)
-		}
-	case m.target.phase == report.Confirm && m.hi == nil:
-		m.finish(fmt.Sprintf("not confirmed: window %d says nothing: %s", w.Number, w.Reason))
-	default:
-		m.ceiling = p.asked
-		if isLong {
-			m.distrust(p.asked - mul(p.asked, m.Ramp.RefineTo)/2)
-		}
-		m.reason = fmt.Sprintf("%s of the target stays unclear (%s); searching below", percent(p.asked), w.Reason)
-	}
-}
-
-// doubt draws the lesson of a long window that lost frames where short ones lost none: the device forwarded that share of it, so the
-// limit is near there.
-func (m *machine) doubt(p point, w report.Window) {
-	if m.marker == "" {
-		m.marker = "the confirmation"
-	}
-	loss := m.Ramp.RefineTo / 2
-	for _, d := range w.Directions {
-		if d.Quality == report.Lossy {
-			loss = max(loss, d.LossRatio)
-		}
-	}
-	m.distrust(mul(p.load, units.One-min(loss, units.One)))
-	m.reason = fmt.Sprintf("window %d lost frames at %s of the target when held: %s", w.Number, percent(p.asked), w.Reason)
-}
-
-// distrust goes on with long windows at the hint; short ones above it were fooled.
-func (m *machine) distrust(hint units.Ratio) {
-	m.doubted, m.hint = true, hint
-	for i := range m.points {
-		m.points[i].fooled = m.points[i].fooled || !m.points[i].long && m.points[i].asked > hint
-	}
-}
-
-func (m *machine) saturationSentence() string {
-	return fmt.Sprintf("saturation: %d windows in a row lost frames on %s, the first at %s of the target", lossyRun, m.marker, percent(m.hi.load))
 }

@@ -122,6 +122,133 @@ func TestTheStaircase(t *testing.T) {
 	}
 }
 
+func TestThePublishedStaircase(t *testing.T) {
+	p := procedure(hold(30*time.Second), toTheTop, refineTo(0), func(p *plan.Procedure) {
+		p.Ramp.RampDuration, p.Ramp.StepDuration, p.Ramp.ConfirmDuration = plan.Duration(10*time.Minute), plan.Duration(6*time.Second), 0
+	})
+	history, _ := carryOut(t, p, limited(50_000, 0))
+	if len(history) != 1+100+1 {
+		t.Fatalf("%d windows, want warm-up, 100 steps of 1 %% and the hold", len(history))
+	}
+	for k := 1; k <= 100; k++ {
+		if got := history[k]; got.Load != units.One*units.Ratio(k)/100 || got.Duration != plan.Duration(5500*time.Millisecond) {
+			t.Errorf("step %d: %s for %s", k, got.Load, got.Duration.Std())
+		}
+	}
+	c := ramp.Conclude(p, history)
+	if !c.Saturated || c.Confirmed || c.Window != 50 || c.Lossy != 51 || c.Resolution.Percent().FormatFixed() != "1.96" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestTheSameHistoryGivesTheSameStep(t *testing.T) {
+	p := procedure()
+	history, _ := carryOut(t, p, limited(31_000, 100))
+	for n := range history {
+		a, b := ramp.Next(p, history[:n]), ramp.Next(p, history[:n])
+		if a != b || a.Done {
+			t.Fatalf("after %d windows: %+v and %+v", n, a, b)
+		}
+	}
+}
+
+func TestTheRemainingTimeEnds(t *testing.T) {
+	p := procedure(hold(10 * time.Second))
+	history, _ := carryOut(t, p, limited(31_000, 0))
+	first, last := ramp.Remaining(p, nil), ramp.Remaining(p, history)
+	if first < 55*time.Second || first > ramp.Bound(p) || last != 0 {
+		t.Errorf("%s at first, %s at last, bound %s", first, last, ramp.Bound(p))
+	}
+}
+
+func TestAWarmUpThatReturnsNothingEndsTheRun(t *testing.T) {
+	p := procedure()
+	history, trace := carryOut(t, p, func(_ ramp.Step, asked float64) (float64, float64) { return asked, 0 })
+	c := ramp.Conclude(p, history)
+	if c.Reason != report.NotMeasured || len(history) != 1 || !strings.Contains(trace[0], "none of 4500 frames came back from west to east") {
+		t.Errorf("%+v after %d windows: %v", c, len(history), trace)
+	}
+}
+
+func TestAProcedureWithoutDurationsStillEnds(t *testing.T) {
+	for name, p := range map[string]plan.Procedure{
+		"nothing set":              {},
+		"a settle longer than all": procedure(func(p *plan.Procedure) { p.Ramp.Settle = plan.Duration(time.Minute) }),
+		"no warm-up":               procedure(func(p *plan.Procedure) { p.Ramp.WarmupDuration = 0 }),
+		"no refinement":            procedure(refineTo(0)),
+		"a target for no time":     procedure(func(p *plan.Procedure) { p.Ramp.RampDuration = 0 }),
+	} {
+		for _, limit := range []float64{0.001, 10_000, 1e9} {
+			history, trace := carryOut(t, p, limited(limit, 0))
+			if !ramp.Conclude(p, history).Finished {
+				t.Errorf("%s: %v", name, trace)
+			}
+		}
+	}
+}
+
+// TestPropertyAnyHistoryEnds: whatever the windows say, the run ends within its bound, and what is concluded is one of the windows.
+func TestPropertyAnyHistoryEnds(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	qualities := []report.Quality{report.Good, report.Short, report.Lossy, report.Invalid}
+	for range 2000 {
+		weights := []int{rnd.IntN(5), rnd.IntN(3), rnd.IntN(5), rnd.IntN(3)}
+		p := procedure(hold(time.Duration(rnd.IntN(2)) * 20 * time.Second))
+		p.Ramp.StopAtSaturation = rnd.IntN(2) == 0
+		var history []report.Window
+		var took time.Duration
+		for {
+			s := ramp.Next(p, history)
+			if s.Done {
+				break
+			}
+			took += s.Settle + s.Judge
+			w := limited(1e9, 0).window(s, len(history)+1)
+			for i := range w.Directions {
+				d := &w.Directions[i]
+				d.Quality = qualities[pick(rnd, weights)]
+				if d.Quality == report.Lossy {
+					d.LossRatio = units.Ratio(rnd.Int64N(int64(units.One)))
+				}
+			}
+			history = append(history, w)
+			if len(history) > ramp.MostSteps(p) || took > ramp.Bound(p) {
+				t.Fatalf("%d windows in %s, at most %d in %s", len(history), took, ramp.MostSteps(p), ramp.Bound(p))
+			}
+		}
+		c := ramp.Conclude(p, history)
+		if c.Window != ramp.None {
+			for _, d := range history[c.Window].Directions {
+				if d.Quality != report.Good && d.Quality != report.Short {
+					t.Fatalf("the answer is a window that is %s", d.Quality)
+				}
+			}
+		}
+		if c.Saturated && (c.Lossy == ramp.None || c.Window == ramp.None || history[c.Lossy].Load <= history[c.Window].Load) {
+			t.Fatalf("saturated, but no lossy window lies above: %+v", c)
+		}
+	}
+}
+
+// pick draws an index with these weights; all zero: any.
+func pick(rnd *rand.Rand, weights []int) int {
+	sum := 0
+	for _, w := range weights {
+		sum += w
+	}
+	if sum == 0 {
+		return rnd.IntN(len(weights))
+	}
+	n := rnd.IntN(sum)
+	for i, w := range weights {
+		if n < w {
+			return i
+		}
+		n -= w
+	}
+	return 0
+}
+
 func TestPropertyTheLimitIsFound(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 500 {

@@ -1,0 +1,118 @@
+package ramp
+
+import (
+	"fmt"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// narrowed takes a window of the search.
+func (m *machine) narrowed(p point) {
+	isLong := m.Ramp.ConfirmDuration > 0 && m.target.judge >= m.Ramp.ConfirmDuration.Std() && (m.doubted || m.target.phase == report.Confirm)
+	p.long = isLong
+	if isLong {
+		m.long++
+	} else {
+		m.refined++
+	}
+	if m.wantsAnother(p, isLong) {
+		return
+	}
+	m.votes, m.repeats = votes{}, 0
+	m.settle(p, isLong)
+	if m.stage == narrowing {
+		m.aim()
+	}
+}
+
+// wantsAnother says that the same load is to be looked at again: the window says nothing, or short windows don't agree yet.
+func (m *machine) wantsAnother(p point, isLong bool) bool {
+	w := m.history[p.window]
+	switch {
+	case p.unclear():
+		if !m.mayRepeat(isLong) || !m.again(w) {
+			return false
+		}
+		if !isLong {
+			m.target.judge = min(2*m.target.judge, longest*judged(m.Ramp))
+		}
+		return true
+	case isLong || m.refined >= refineWindows:
+		return false
+	case p.lossy && m.votes.lossy == 0:
+		m.votes.lossy = 1
+		m.reason = fmt.Sprintf("window %d lost frames at %s of the target; once more, to believe it", w.Number, percent(p.asked))
+		return true
+	case p.clean && m.votes.lossy == 1:
+		m.votes.lossy = 2 // the next window decides
+		m.reason = fmt.Sprintf("window %d lost none at %s of the target, the one before did; the next decides", w.Number, percent(p.asked))
+		return true
+	}
+	return false
+}
+
+func (m *machine) mayRepeat(isLong bool) bool {
+	if isLong {
+		return m.long < longWindows && m.repeats < longRepeats
+	}
+	return m.refined < refineWindows
+}
+
+// settle moves the end of the bracket that the point belongs to.
+func (m *machine) settle(p point, isLong bool) {
+	w := m.history[p.window]
+	switch {
+	case p.lossy:
+		m.mark(p, m.marker)
+		m.proven = true
+		if !m.target.guess {
+			m.estimate = m.forwarded(p)
+		}
+		if isLong {
+			m.doubt(p, w)
+		}
+	case p.clean:
+		m.points = append(m.points, p)
+		if m.hi != nil && p.asked == m.hi.asked {
+			m.withdraw(p)
+		}
+	case m.target.phase == report.Confirm && m.hi == nil:
+		m.finish(fmt.Sprintf("not confirmed: window %d says nothing: %s", w.Number, w.Reason))
+	default:
+		m.ceiling = p.asked
+		m.proven = m.proven || p.asked >= m.hi.asked // looking again does not tell
+		if isLong {
+			m.distrust(p.asked - mul(p.asked, m.Ramp.RefineTo)/2)
+		}
+		m.reason = fmt.Sprintf("%s of the target stays unclear (%s); searching below", percent(p.asked), w.Reason)
+	}
+}
+
+// doubt draws the lesson of a long window that lost frames where short ones lost none: the device forwarded that share of it, so the
+// limit is near there.
+func (m *machine) doubt(p point, w report.Window) {
+	if m.marker == "" {
+		m.marker = "the confirmation"
+	}
+	loss := m.Ramp.RefineTo / 2
+	for _, d := range w.Directions {
+		if d.Quality == report.Lossy {
+			loss = max(loss, d.LossRatio)
+		}
+	}
+	m.distrust(mul(p.load, units.One-min(loss, units.One)))
+	m.reason = fmt.Sprintf("window %d lost frames at %s of the target when held: %s", w.Number, percent(p.asked), w.Reason)
+}
+
+// distrust goes on with long windows at the hint; short ones above it were fooled.
+func (m *machine) distrust(hint units.Ratio) {
+	m.doubted, m.hint = true, hint
+	for i := range m.points {
+		m.points[i].fooled = m.points[i].fooled || !m.points[i].long && m.points[i].asked > hint
+	}
+}
+
+func (m *machine) saturationSentence() string {
+	return fmt.Sprintf("saturation: %d windows in a row lost frames on %s, the first at %s of the target", lossyRun, m.marker, percent(m.hi.load))
+}
