@@ -31,7 +31,7 @@ func newSchedule(tracks []*track, factor float64, thread, threads int) *schedule
 			continue
 		}
 		c := &cursor{loops: map[*track]uint32{}}
-		s.play(c, t, 0)
+		s.play(c, t, t.wait)
 		s.cursors = append(s.cursors, c)
 	}
 	for i := len(s.cursors)/2 - 1; i >= 0; i-- {

@@ -1,0 +1,115 @@
+package datapath
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// machine plays a schedule in virtual time on a processor that sleeps and stalls as told, and counts what leaves in each second.
+type machine struct {
+	schedule *schedule
+	pacer    pacer
+	now      float64
+	sent     []int // per second
+	largest  int   // the largest burst
+}
+
+// step is one round of a thread's loop: what is due leaves, each frame taking its cost, then the thread is away for a while.
+func (m *machine) step(away, cost float64) {
+	horizon := m.pacer.advance(m.now, m.schedule.next(), m.schedule.rate())
+	burst := 0
+	for m.schedule.next() <= horizon {
+		m.schedule.pop()
+		burst++
+	}
+	second := int(m.now / 1e9)
+	for len(m.sent) <= second {
+		m.sent = append(m.sent, 0)
+	}
+	m.sent[second] += burst
+	m.largest = max(m.largest, burst)
+	m.now += away + float64(burst)*cost
+}
+
+func newMachine(t *testing.T, perSecond float64) *machine {
+	return &machine{schedule: newSchedule(compiled(t, streams(continuous(perSecond, frame(60)))...), 1, 0, 1)}
+}
+
+func TestPacing(t *testing.T) {
+	t.Run("a thread that sleeps unevenly keeps the rate in every second", func(t *testing.T) {
+		m, random := newMachine(t, 300_000), rand.New(rand.NewPCG(3, 4))
+		for m.now < 20*second {
+			m.step(50*microsecond+random.Float64()*100*microsecond, 300)
+		}
+		for i, n := range m.sent[:20] {
+			if math.Abs(float64(n)/300_000-1) > 0.001 {
+				t.Errorf("second %d: %d frames", i, n)
+			}
+		}
+		if m.pacer.lost != 0 {
+			t.Errorf("%v frames lost", m.pacer.lost)
+		}
+	})
+	t.Run("a stall is made up for in small bursts, and nothing is lost", func(t *testing.T) {
+		m := newMachine(t, 300_000)
+		for m.now < second/2 {
+			m.step(50*microsecond, 300)
+		}
+		m.largest = 0
+		m.now += 20e6
+		for m.now < second {
+			m.step(50*microsecond, 300)
+		}
+		if n := m.sent[0]; math.Abs(float64(n)/300_000-1) > 0.001 || m.pacer.lost != 0 {
+			t.Errorf("%d frames in the second of the stall, %v lost", n, m.pacer.lost)
+		}
+		if limit := int(300_000 * 1.1 * maxBurst / 1e9); m.largest > limit {
+			t.Errorf("a burst of %d frames, want at most %d", m.largest, limit)
+		}
+	})
+	t.Run("what is too late is counted and never sent", func(t *testing.T) {
+		m := newMachine(t, 100_000)
+		m.step(0, 0)
+		m.now += second
+		for m.now < 3*second {
+			m.step(50*microsecond, 300)
+		}
+		total := 0
+		for _, n := range m.sent {
+			total += n
+		}
+		if lost := m.pacer.lost; math.Abs(lost-95_000) > 100 || math.Abs(float64(total)+lost-300_000) > 100 {
+			t.Errorf("%d sent and %v lost of 300000; want 95000 lost", total, lost)
+		}
+	})
+	t.Run("an overloaded thread counts what it didn't send, and keeps a lower rate at once", func(t *testing.T) {
+		m := newMachine(t, 1_000_000)
+		for m.now < 2*second {
+			m.step(0, 2000) // 500 kpps at most
+		}
+		m.pacer.startOver(m.schedule.rate())
+		m.schedule.setFactor(m.now-m.pacer.slip, 0.2)
+		start, before := m.now, m.pacer.lost
+		if math.Abs(before-1_000_000) > 20_000 {
+			t.Errorf("%v frames lost, want about a million", before)
+		}
+		m.sent = nil
+		for m.now < start+2*second {
+			m.step(50*microsecond, 2000)
+		}
+		if n := m.sent[2] + m.sent[3]; math.Abs(float64(n)-400_000) > 400 || m.pacer.lost != before {
+			t.Errorf("%d frames in two seconds at 200 kpps, %v more lost", n, m.pacer.lost-before)
+		}
+	})
+	t.Run("an idle stretch is no stall", func(t *testing.T) {
+		m := newMachine(t, 1)
+		for m.now < 10*second {
+			m.step(float64(5*time.Millisecond), 0)
+		}
+		if m.sent[3] != 1 || m.pacer.lag != 0 || m.pacer.lost != 0 {
+			t.Errorf("%v, lag %v, lost %v", m.sent, m.pacer.lag, m.pacer.lost)
+		}
+	})
+}
