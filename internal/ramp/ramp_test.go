@@ -191,10 +191,11 @@ func TestAProcedureWithoutDurationsStillEnds(t *testing.T) {
 func TestPropertyAnyHistoryEnds(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	qualities := []report.Quality{report.Good, report.Short, report.Lossy, report.Invalid}
-	for range 2000 {
+	for range 1000 {
 		weights := []int{rnd.IntN(5), rnd.IntN(3), rnd.IntN(5), rnd.IntN(3)}
 		p := procedure(hold(time.Duration(rnd.IntN(2)) * 20 * time.Second))
 		p.Ramp.StopAtSaturation = rnd.IntN(2) == 0
+		orderly, knee := rnd.IntN(2) == 0, 1+rnd.IntN(20)
 		var history []report.Window
 		var took time.Duration
 		for {
@@ -207,6 +208,9 @@ func TestPropertyAnyHistoryEnds(t *testing.T) {
 			for i := range w.Directions {
 				d := &w.Directions[i]
 				d.Quality = qualities[pick(rnd, weights)]
+				if s.Phase == report.Ramping && orderly {
+					d.Quality = qualities[2*min(1, s.Number/knee)] // Good below the knee, Lossy above
+				}
 				if d.Quality == report.Lossy {
 					d.LossRatio = units.Ratio(rnd.Int64N(int64(units.One)))
 				}

@@ -51,6 +51,18 @@ func TestSamplesAreRawAndAboutOneASecond(t *testing.T) {
 	}
 }
 
+func TestStraysAreReportedAndHideNothing(t *testing.T) {
+	rep := scene(background(2 * units.PacketPerSecond)).run(t)
+	if rep.Silence[1].PacketsPerSecond != 2 {
+		t.Errorf("silence %+v", rep.Silence)
+	}
+	for _, w := range rep.Windows {
+		if w.Quality == report.Invalid {
+			t.Errorf("window %d is Invalid: %s", w.Number, w.Reason)
+		}
+	}
+}
+
 func TestAWindowThatIsCutShortIsKeptAndSaysNothing(t *testing.T) {
 	rep := scene(interrupted(55), onRamp(func(r *plan.Ramp) { r.ConfirmDuration = seconds(60) })).run(t)
 	last := rep.Windows[len(rep.Windows)-1]
