@@ -89,8 +89,14 @@ func (f *figures) lost() int64 { return f.sent.Packets - f.returned.Packets }
 func (f *figures) lostAtLeast() int64 { return f.lost() - min(f.receiveErrors, max(f.lost(), 0)) }
 
 // hidden is how much loss the background traffic may have covered up.
-func (f *figures) hidden() int64 {
-	return scale(int64(f.direction.Background), int64(f.longest), int64(time.Second)*int64(units.PacketPerSecond))
+func (f *figures) hidden() int64 { return f.frames(f.direction.Background) }
+
+// foreign is how many frames of other people's may be among those that came back.
+func (f *figures) foreign() int64 { return f.frames(f.direction.Background + f.direction.Strays) }
+
+// frames is how many frames of a rate fit into the span, rounded up.
+func (f *figures) frames(rate units.PacketRate) int64 {
+	return scale(int64(rate), int64(f.longest), int64(time.Second)*int64(units.PacketPerSecond))
 }
 
 // measured is the direction's part of the document, unjudged.

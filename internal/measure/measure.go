@@ -32,6 +32,8 @@ type Direction struct {
 	LineRate units.BitRate
 	// Background is what the receiving ports got while nothing was sent: it can hide as much loss.
 	Background units.PacketRate
+	// Strays is what they got of so little that it is no steady traffic: that much more may come back than was sent.
+	Strays units.PacketRate
 	// Pairs are the direction's ports, one pair for each generator that takes part.
 	Pairs []Pair
 }

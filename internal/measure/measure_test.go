@@ -20,6 +20,7 @@ type counted struct {
 	uncertainty    time.Duration // of each edge
 	intended       units.PacketRate
 	background     units.PacketRate
+	strays         units.PacketRate
 	limit          units.Ratio
 	change         func(readings []engine.Reading) // what else happened
 	planned        time.Duration
@@ -46,7 +47,7 @@ func (c counted) prepare() (measure.Setup, measure.Span) {
 		c.limit = units.One / 1000
 	}
 	setup := measure.Setup{MaxLossRatio: c.limit, Directions: []measure.Direction{{From: "west", To: "east", Mix: units.Traffic{Packets: 1, Bytes: 64},
-		LineRate: 10 * units.Gbps, Background: c.background, Pairs: []measure.Pair{{Generator: 0, Send: 0, Receive: 1}}}}}
+		LineRate: 10 * units.Gbps, Background: c.background, Strays: c.strays, Pairs: []measure.Pair{{Generator: 0, Send: 0, Receive: 1}}}}}
 	readings := []engine.Reading{c.reading(0), c.reading(0.5), c.reading(1)}
 	if c.change != nil {
 		c.change(readings)
@@ -97,7 +98,9 @@ func TestQuality(t *testing.T) {
 		"no loss is allowed and there is none":               {counted{sent: 15000, returned: 15000, limit: 1}, report.Good, ""},
 		"background traffic that may hide loss":              {counted{sent: 15000, returned: 15000, background: 100 * units.PacketPerSecond}, report.Invalid, "background traffic of 100.00 pps on east"},
 		"background traffic that hides next to nothing":      {counted{sent: 15000, returned: 15000, background: units.PacketPerSecond}, report.Good, ""},
-		"held up": {counted{sent: 24000, returned: 24000, took: 2400 * time.Millisecond}, report.Invalid, "lasted 2.4s instead of 1.5s"},
+		"strays may come back besides":                       {counted{sent: 15000, returned: 15020, strays: 2 * units.PacketPerSecond}, report.Good, ""},
+		"more than strays came back besides":                 {counted{sent: 15000, returned: 15021, strays: 2 * units.PacketPerSecond}, report.Invalid, "21 frames more"},
+		"held up":                                            {counted{sent: 24000, returned: 24000, took: 2400 * time.Millisecond}, report.Invalid, "lasted 2.4s instead of 1.5s"},
 		"a link went down and came back": {counted{sent: 15000, returned: 15000, change: func(r []engine.Reading) { edit(r[2:], 1, func(p *engine.PortCounters) { p.LinkFlaps = 2 }) }},
 			report.Invalid, "east: the link changed its state 2 times"},
 		"a link is down in between": {counted{sent: 15000, returned: 15000, change: func(r []engine.Reading) { edit(r[1:2], 0, func(p *engine.PortCounters) { p.LinkUp = false }) }},

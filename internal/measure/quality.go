@@ -24,7 +24,7 @@ func (f *figures) judge(limit units.Ratio) (report.Quality, string) {
 	switch {
 	case f.sent.Packets <= 0:
 		return report.Invalid, fmt.Sprintf("the generator sent nothing of the %s asked for", f.intended.FormatSI())
-	case exceeds(-f.lost()-f.edges, f.sent.Packets, limit):
+	case exceeds(-f.lost()-f.edges-f.foreign(), f.sent.Packets, limit):
 		return report.Invalid, fmt.Sprintf("%d frames more came back than the %d sent: somebody else's traffic, duplicates, or frames that waited in the device since an earlier load",
 			-f.lost(), f.sent.Packets)
 	case exceeds(f.lostAtLeast()-f.edges, f.sent.Packets, limit):

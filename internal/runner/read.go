@@ -109,11 +109,13 @@ func (r *run) heard(g int, link string, first, last engine.Reading) {
 	if received.Packets > 0 {
 		r.note("background traffic on %s of generator %s: %s", link, r.gens[g].Name, rate.FormatSI())
 	}
-	if received.Packets <= strays {
-		return
-	}
 	for i := range r.setup.Directions {
-		if d := &r.setup.Directions[i]; d.To == link {
+		d := &r.setup.Directions[i]
+		switch {
+		case d.To != link:
+		case received.Packets <= strays:
+			d.Strays += rate
+		default:
 			d.Background += rate
 		}
 	}

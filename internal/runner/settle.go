@@ -69,10 +69,11 @@ func (r *run) still(before, after []engine.Reading) bool {
 
 // backgroundIn is how many frames of other people's may come in so much time.
 func backgroundIn(d measure.Direction, span time.Duration) int64 {
-	if d.Background == 0 {
+	rate := d.Background + d.Strays
+	if rate == 0 {
 		return 0
 	}
-	return 1 + 2*int64(d.Background.PerSecond()*span.Seconds())
+	return 1 + 2*int64(rate.PerSecond()*span.Seconds())
 }
 
 // settle writes, per direction, all that was sent and came back since the first start.
