@@ -134,7 +134,7 @@ func (t *thread) publishLost() {
 
 // wait sleeps until something is due; while there is lag to make up for, it doesn't.
 func (t *thread) wait(ahead float64) {
-	if t.pacer.lag > 0 || t.schedule.rate()*float64(quantum) > batchSize/2 {
+	if t.pacer.lag > 0 || t.schedule.rate()*float64(quantum) > batchSize {
 		return
 	}
 	sleep(min(max(time.Duration(min(ahead, float64(attention))), quantum), attention))
