@@ -20,6 +20,8 @@ type bracket struct {
 	first   *point // hi as it was marked first
 	marker  string // which direction, or which look, lost the frames at hi
 	ceiling units.Ratio
+	// unclear: the ceiling is a load that could not be judged, and nothing was looked at between it and hi since.
+	unclear bool
 	// confirmed is the clean window of the confirmation's length that the answer comes from.
 	confirmed *point
 	// doubted: a confirmation failed, so that short windows are known to be fooled (a burst, a long queue); long ones are used.
@@ -27,6 +29,9 @@ type bracket struct {
 	hint    units.Ratio // where the failed confirmation says the limit is; 0 none
 	// estimate is where the loss at hi says the limit is, if the device forwards as much above it as at it; 0 none.
 	estimate units.Ratio
+	// surprised: both sides of the estimate were clean. Either the device does better below than above its limit, or short windows are
+	// fooled; a long look tells.
+	surprised bool
 	// proven: hi was seen to lose frames again after the staircase, or for as long as a confirmation.
 	proven bool
 	target target
@@ -49,7 +54,7 @@ type votes struct{ lossy int }
 // mark sets the lossy end of the bracket.
 func (m *machine) mark(p point, by string) {
 	m.hi, m.marker, m.ceiling = &p, by, p.asked
-	m.hint, m.estimate = 0, 0
+	m.hint, m.estimate, m.unclear = 0, 0, false
 	if m.first == nil {
 		m.first = &p
 	}
@@ -89,24 +94,54 @@ func (m *machine) narrow(lo *point) bool {
 	return lo != nil && width(lo.asked, m.ceiling) <= m.Ramp.RefineTo
 }
 
-// aim chooses the search's next load, or finishes.
+// aim chooses the search's next load, or finishes: the first rule that applies.
 func (m *machine) aim() {
 	lo := m.lo()
 	switch {
-	case lo == nil && m.hi == nil:
-		m.finish("no window was clean, and none surely lossy")
-	case lo == nil && (m.Ramp.RefineTo <= 0 || m.halved >= halvings):
-		m.finish("even the lowest load lost frames")
-	case lo != nil && m.narrow(lo) && m.doubtful():
-		m.target = target{report.Refine, m.hi.asked, m.judgeFor(m.hi.asked), true}
-		m.reason = m.because(fmt.Sprintf("all was clean up to %s of the target; looking whether that still loses frames", percent(lo.asked)))
-	case lo != nil && m.narrow(lo):
+	case lo == nil:
+		m.aimBelow()
+	case m.wonders(lo):
+		m.surprised = false
+		m.reason = m.because("clean on both sides of where the loss says the limit is")
 		m.aimToConfirm(lo)
 	case m.exhausted():
 		m.aimToConfirm(lo)
-	default:
+	case !m.narrow(lo):
 		m.aimBetween(lo)
+	case m.doubtful():
+		m.look(report.Refine, m.hi.asked, fmt.Sprintf("all was clean up to %s of the target; looking whether %s still loses frames", percent(lo.asked), percent(m.hi.asked)))
+		m.target.guess = true
+	case m.foggy(lo):
+		m.unclear = false
+		m.look(report.Refine, m.overFog(lo), fmt.Sprintf("%s of the target could not be judged; looking above it, at %s", percent(m.ceiling), percent(m.overFog(lo))))
+	default:
+		m.aimToConfirm(lo)
 	}
+}
+
+// aimBelow goes on where nothing was clean yet.
+func (m *machine) aimBelow() {
+	switch {
+	case m.hi == nil:
+		m.finish("no window was clean, and none surely lossy")
+	case m.Ramp.RefineTo <= 0 || m.halved >= halvings:
+		m.finish("even the lowest load lost frames")
+	case m.exhausted():
+		m.finish("no clean load was found within the bound of the search")
+	default:
+		m.aimBetween(nil)
+	}
+}
+
+// look sets the search's next load, for a window that is long enough there.
+func (m *machine) look(phase report.Phase, at units.Ratio, reason string) {
+	m.target = target{phase: phase, load: at, judge: m.judgeFor(at)}
+	m.reason = m.because(reason)
+}
+
+// wonders says that a surprise is to be explained by a long look.
+func (m *machine) wonders(lo *point) bool {
+	return m.surprised && !lo.long && m.Ramp.ConfirmDuration > 0 && !m.exhausted()
 }
 
 // doubtful says that the lossy end of the bracket was seen in the staircase only, and should be seen again: whatever troubled the device
@@ -115,6 +150,14 @@ func (m *machine) doubtful() bool {
 	return m.hi != nil && !m.proven && m.Ramp.RefineTo > 0 && m.resumed < resumes && !m.exhausted()
 }
 
+// foggy says that an unclear ceiling leaves the bracket much wider than asked for, although it is narrow below the ceiling. A load above
+// the fog loses enough to be told.
+func (m *machine) foggy(lo *point) bool {
+	return m.hi != nil && m.unclear && m.overFog(lo) > m.ceiling && m.overFog(lo) < m.hi.asked && !m.exhausted()
+}
+
+func (m *machine) overFog(lo *point) units.Ratio { return lo.asked + 2*mul(lo.asked, m.Ramp.RefineTo) }
+
 func (m *machine) exhausted() bool {
 	return m.refined >= refineWindows || m.doubted && m.long >= longWindows
 }
@@ -122,8 +165,6 @@ func (m *machine) exhausted() bool {
 // aimToConfirm holds the clean end of the bracket for the confirmation's duration, unless that is done, not wanted or used up.
 func (m *machine) aimToConfirm(lo *point) {
 	switch {
-	case lo == nil:
-		m.finish("no clean load was found within the bound of the search")
 	case lo.long && m.Ramp.ConfirmDuration > 0:
 		m.confirmed = lo
 		m.finish(fmt.Sprintf("confirmed at %s of the target", percent(lo.asked)))
@@ -132,7 +173,7 @@ func (m *machine) aimToConfirm(lo *point) {
 	case m.long >= longWindows:
 		m.finish(fmt.Sprintf("not confirmed after %d long windows", m.long))
 	default:
-		m.target = target{report.Confirm, lo.asked, m.Ramp.ConfirmDuration.Std(), false}
+		m.target = target{phase: report.Confirm, load: lo.asked, judge: m.Ramp.ConfirmDuration.Std()}
 		m.reason = m.because(fmt.Sprintf("confirming %s of the target for %s", percent(lo.asked), m.Ramp.ConfirmDuration.Std()))
 	}
 }
@@ -157,7 +198,7 @@ func (m *machine) aimBetween(lo *point) {
 		}
 	}
 	switch {
-	case at <= floor || at >= m.ceiling:
+	case lo != nil && (at <= floor || at >= m.ceiling):
 		m.aimToConfirm(lo)
 		return
 	case lo == nil && !m.resolvable(at, longest*judged(m.Ramp)):
@@ -166,14 +207,14 @@ func (m *machine) aimBetween(lo *point) {
 	case lo == nil:
 		m.halved++
 	}
-	m.target = target{report.Refine, at, m.judgeFor(at), guess}
+	m.look(report.Refine, at, fmt.Sprintf("trying %s, between %s and %s of the target", percent(at), percent(floor), percent(m.ceiling)))
+	m.target.guess = guess
 	if m.doubted {
 		m.target.judge = m.Ramp.ConfirmDuration.Std()
 		if width(at, m.ceiling) <= m.Ramp.RefineTo {
 			m.target.phase = report.Confirm
 		}
 	}
-	m.reason = m.because(fmt.Sprintf("trying %s, between %s and %s of the target", percent(at), percent(floor), percent(m.ceiling)))
 }
 
 // between is the next load between the ends. Where the loss at the upper one tells how much the device carries, that is looked at from

@@ -64,29 +64,49 @@ func (m *machine) settle(p point, isLong bool) {
 	w := m.history[p.window]
 	switch {
 	case p.lossy:
-		m.mark(p, m.marker)
-		m.proven = true
-		if !m.target.guess {
-			m.estimate = m.forwarded(p)
-		}
-		if isLong {
-			m.doubt(p, w)
-		}
+		m.settleLossy(p, isLong)
 	case p.clean:
-		m.points = append(m.points, p)
-		if m.hi != nil && p.asked == m.hi.asked {
-			m.withdraw(p)
-		}
-	case m.target.phase == report.Confirm && m.hi == nil:
+		m.settleClean(p)
+	case m.hi == nil:
 		m.finish(fmt.Sprintf("not confirmed: window %d says nothing: %s", w.Number, w.Reason))
 	default:
-		m.ceiling = p.asked
-		m.proven = m.proven || p.asked >= m.hi.asked // looking again does not tell
-		if isLong {
-			m.distrust(p.asked - mul(p.asked, m.Ramp.RefineTo)/2)
-		}
-		m.reason = fmt.Sprintf("%s of the target stays unclear (%s); searching below", percent(p.asked), w.Reason)
+		m.settleUnclear(p, isLong)
 	}
+}
+
+func (m *machine) settleLossy(p point, isLong bool) {
+	m.mark(p, m.marker)
+	m.proven = true
+	if !m.target.guess {
+		m.estimate = m.forwarded(p)
+	}
+	if isLong {
+		m.doubt(p, m.history[p.window])
+	}
+}
+
+func (m *machine) settleClean(p point) {
+	m.points = append(m.points, p)
+	if m.hi == nil {
+		return
+	}
+	m.surprised = m.target.guess && m.estimate == 0 && p.asked < m.hi.asked
+	if p.asked >= m.ceiling {
+		m.ceiling = m.hi.asked
+	}
+	if p.asked == m.hi.asked {
+		m.withdraw(p)
+	}
+}
+
+func (m *machine) settleUnclear(p point, isLong bool) {
+	m.unclear = !p.dropped && p.asked < m.ceiling
+	m.ceiling = min(m.ceiling, p.asked)
+	m.proven = m.proven || p.asked >= m.hi.asked // looking again does not tell
+	if isLong {
+		m.distrust(p.asked - mul(p.asked, m.Ramp.RefineTo)/2)
+	}
+	m.reason = fmt.Sprintf("%s of the target stays unclear (%s); searching below", percent(p.asked), m.history[p.window].Reason)
 }
 
 // doubt draws the lesson of a long window that lost frames where short ones lost none: the device forwarded that share of it, so the

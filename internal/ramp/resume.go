@@ -17,6 +17,7 @@ func (m *machine) withdraw(p point) {
 		q := &m.points[i]
 		q.withdrawn = q.withdrawn || q.lossy && q.asked >= p.asked && q.window < m.first.window+lossyRun
 	}
+	m.unclear = false
 	m.hi, m.first, m.estimate, m.ceiling, m.runs = nil, nil, 0, 0, map[int][]int{}
 	m.rescan()
 	switch {

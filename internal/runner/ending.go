@@ -17,9 +17,17 @@ func (e *pathError) Error() string {
 	return fmt.Sprintf("the path %s→%s is not proven: %s", e.check.From, e.check.To, e.check.Message)
 }
 
+// forceHint says how force is asked for, where somebody can.
+func forceHint(o Options) string {
+	if o.ForceHint == "" {
+		return ""
+	}
+	return " (" + o.ForceHint + ")"
+}
+
 // endingOf is how a run that ended with this error ended, as one sentence. Who ended the context is asked first: what engines say then
 // follows from it.
-func endingOf(ctx context.Context, err error, driving bool) (report.Ending, string) {
+func endingOf(ctx context.Context, err error, driving bool, forceHint string) (report.Ending, string) {
 	var path *pathError
 	switch {
 	case err == nil:
@@ -35,7 +43,7 @@ func endingOf(ctx context.Context, err error, driving bool) (report.Ending, stri
 	case errors.Is(err, engine.ErrTaken) && driving:
 		return report.GeneratorLost, fmt.Sprintf("%s; what it did then is not measured: make sure that nobody else uses the generator, and run again", sentence(err))
 	case errors.Is(err, engine.ErrTaken):
-		return report.Failed, sentence(err) + "; wait until it is free, or take it by force"
+		return report.Failed, sentence(err) + "; wait until it is free, or take it by force" + forceHint
 	case errors.Is(err, engine.ErrLost), errors.Is(err, errSilent):
 		return report.GeneratorLost, sentence(err) + "; look at the generator's log, then run again"
 	}

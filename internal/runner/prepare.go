@@ -108,6 +108,10 @@ func (r *run) address(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("link %s, next hop %s: %w", planned.Link, hops(a), err)
 			}
+			if mac == "" {
+				return fmt.Errorf("link %s: the server's port %d has no destination MAC: give it dest_mac or default_gw in the server's configuration file (port_info)",
+					planned.Link, r.gens[g].PortOfLink[planned.Link])
+			}
 			r.nextHops[g][planned.Link] = mac
 		}
 		return nil
@@ -131,6 +135,9 @@ func (r *run) forwarding() plan.Forwarding {
 
 // addressing is a port's side of its link. Where the device forwards frames unchanged, the next hop is the generator's own far port.
 func (r *run) addressing(g int, port plan.GeneratorPort) (engine.Addressing, error) {
+	if r.forwarding() == plan.AsConfigured {
+		return engine.Addressing{}, nil
+	}
 	a := engine.Addressing{Local: port.Addresses, VLAN: port.VLAN}
 	if r.forwarding() == plan.L2 {
 		far, err := r.port(g, r.peerOf(port.Link))

@@ -42,6 +42,8 @@ type Options struct {
 	Progress func(Progress)
 	// Force takes ports from another owner.
 	Force bool
+	// ForceHint is how the caller's user asks for Force, such as "--force": it ends the sentence about ports that somebody else owns.
+	ForceHint string
 	// Logger gets state changes at Info and decisions at Debug; nil is silent.
 	Logger *slog.Logger
 }
@@ -121,7 +123,7 @@ func (r *run) carryOut(ctx context.Context) error {
 
 // conclude writes how the run ended and what it means.
 func (r *run) conclude(ctx context.Context, err error) {
-	r.rep.Ending, r.rep.Message = endingOf(ctx, err, r.drive.began)
+	r.rep.Ending, r.rep.Message = endingOf(ctx, err, r.drive.began, forceHint(r.opts))
 	r.rep.Finished = time.Now()
 	r.rep.Result = analysis.Result(r.rep)
 	r.rep.Verdict = analysis.Verdict(r.rep)
