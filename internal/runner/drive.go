@@ -19,6 +19,12 @@ const startMargin = 15 * time.Second
 // stepAllowance is that, per step.
 const stepAllowance = 200 * time.Millisecond
 
+// LongestTraffic is the finite duration that traffic is started with: whatever becomes of the runner, generators stop by themselves that
+// long after the first start. Preparing takes its time before that: about ten seconds, or as long as next hops take to answer.
+func LongestTraffic(p plan.Procedure) time.Duration {
+	return ramp.Bound(p) + time.Duration(ramp.MostSteps(p))*stepAllowance + startMargin
+}
+
 // drive is the state of the part of a run in which traffic flows.
 type drive struct {
 	began    bool      // some start was tried: something may be running
@@ -121,7 +127,7 @@ func (r *run) setLoad(ctx context.Context) error {
 //	generator 1 ── ready ───┘       └─ Start  ├──call──┤
 //	                                          ↔ skew of the calls' middles
 func (r *run) start(ctx context.Context, loads [][]engine.PortLoad) error {
-	bound := ramp.Bound(r.plan.Procedure) + time.Duration(ramp.MostSteps(r.plan.Procedure))*stepAllowance + startMargin
+	bound := LongestTraffic(r.plan.Procedure)
 	r.drive.began = true
 	r.drive.until = time.Now().Add(bound)
 	r.note("traffic starts; whatever becomes of the runner, it stops by itself after %s, at %s", bound.Round(time.Second), r.drive.until.UTC().Format(time.RFC3339))
