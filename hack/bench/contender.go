@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 
@@ -28,6 +29,22 @@ func engine(threads int) contender {
 	return contender{"linerate", threads, func(context.Context) (func() error, error) { return startEngine(threads, flood) }}
 }
 
+// bothWays is the engine with a thread on each port, sending in both directions at once.
+func bothWays() contender {
+	return contender{"linerate, both ways", 2, func(context.Context) (func() error, error) {
+		from, to, err := openPorts(1)
+		if err != nil {
+			return nil, err
+		}
+		err = errors.Join(from.Start(datapath.Run{Streams: streams(flood), Factor: 1}), to.Start(datapath.Run{Streams: back(streams(flood)), Factor: 1}))
+		stop := func() error { return errors.Join(from.Stop(), to.Stop(), from.Close(), to.Close()) }
+		if err != nil {
+			return nil, errors.Join(err, stop())
+		}
+		return stop, nil
+	}}
+}
+
 func startEngine(threads int, packetsPerSecond float64) (func() error, error) {
 	from, to, err := openPorts(threads)
 	if err != nil {
@@ -40,13 +57,22 @@ func startEngine(threads int, packetsPerSecond float64) (func() error, error) {
 }
 
 func openPorts(threads int) (from, to datapath.Port, err error) {
-	if from, err = datapath.Open(datapath.Options{Interface: "g0", Cores: threads}); err != nil {
+	if from, err = datapath.Open(datapath.Options{Interface: "g0", Cores: threads, CPUs: processors(threads)}); err != nil {
 		return nil, nil, err
 	}
 	if to, err = datapath.Open(datapath.Options{Interface: "g1"}); err != nil {
 		return nil, nil, errors.Join(err, from.Close())
 	}
 	return from, to, nil
+}
+
+// processors are the first ones, which trafgen binds its threads to as well.
+func processors(n int) []int {
+	var out []int
+	for k := range n {
+		out = append(out, k%runtime.NumCPU())
+	}
+	return out
 }
 
 // check makes sure that the engine's figures can be right.
@@ -106,8 +132,12 @@ func launch(ctx context.Context, tool string, arguments ...string) (func() error
 			return fmt.Errorf("%s ended by itself: %w", tool, err)
 		default:
 		}
-		err := syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
-		<-ended
-		return err
+		if err := syscall.Kill(-c.Process.Pid, syscall.SIGKILL); err != nil {
+			return fmt.Errorf("end %s: %w", tool, err)
+		}
+		if err := <-ended; err != nil && c.ProcessState == nil {
+			return fmt.Errorf("wait for %s: %w", tool, err)
+		}
+		return nil
 	}, nil
 }

@@ -131,13 +131,17 @@ func (l *lab) in(ns netns.NsHandle, fn func() error) error {
 	return errors.Join(err, netns.Set(l.generator))
 }
 
-// received is how many frames g1 has received so far, by its own counters.
+// received is how many frames g0 and g1 have received so far, by their own counters; g0 gets none unless both ends send.
 func (l *lab) received() (int64, error) {
-	link, err := netlink.LinkByIndex(l.to.Attrs().Index)
-	if err != nil {
-		return 0, fmt.Errorf("read the counters of g1: %w", err)
+	var packets uint64
+	for _, end := range []netlink.Link{l.from, l.to} {
+		link, err := netlink.LinkByIndex(end.Attrs().Index)
+		if err != nil {
+			return 0, fmt.Errorf("read the counters of %s: %w", end.Attrs().Name, err)
+		}
+		packets += link.Attrs().Statistics.RxPackets
 	}
-	return int64(link.Attrs().Statistics.RxPackets), nil
+	return int64(packets), nil
 }
 
 // asDevice gives the forwarder a processor and receive queues of its own: a NAPI on each of its veth ends, in a kernel thread. The

@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -44,7 +45,7 @@ func main() {
 }
 
 // run measures all and prints what came out.
-func run(ctx context.Context, o options) error {
+func run(ctx context.Context, o options) (err error) {
 	if err := ready(); err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	defer l.close()
+	defer func() { err = errors.Join(err, l.close()) }()
 	results, err := measureAll(ctx, l, o)
 	if err != nil {
 		return err

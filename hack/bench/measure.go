@@ -28,7 +28,6 @@ func (t turn) median() float64 {
 // results are all that a run found out.
 type results struct {
 	plain, device []turn
-	sent          map[int]float64 // by the engine's threads, as a device: what was offered
 	pace          []pace
 	peakMemory    int64 // bytes
 	path          string
@@ -52,7 +51,7 @@ func measureAll(ctx context.Context, l *lab, o options) (*results, error) {
 	if err := l.asDevice(); err != nil {
 		return nil, fmt.Errorf("give the forwarder its own processor: %w", err)
 	}
-	if r.device, err = compete(ctx, l, options{rounds: 3, window: o.window}, []contender{engine(1), engine(2), forwarding(l, 1)}); err != nil {
+	if r.device, err = compete(ctx, l, options{rounds: 3, window: o.window}, []contender{engine(1), engine(2), bothWays(), forwarding(l, 1)}); err != nil {
 		return nil, err
 	}
 	if err := r.watchPace(ctx, o, "own processor", r.rate(r.device, "linerate", 1)); err != nil {

@@ -72,9 +72,9 @@ func (r *results) text() string {
 		fmt.Fprintf(&b, "\n%s\n", s.title)
 		w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 		for _, cells := range s.rows {
-			fmt.Fprintf(w, "  %s\n", strings.Join(cells, "\t"))
+			_, _ = fmt.Fprintf(w, "  %s\n", strings.Join(cells, "\t")) // into memory
 		}
-		_ = w.Flush() // into memory
+		_ = w.Flush()
 		if s.note != "" {
 			fmt.Fprintf(&b, "  %s\n", s.note)
 		}

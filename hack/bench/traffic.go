@@ -38,6 +38,19 @@ func streams(packetsPerSecond float64) []datapath.RunStream {
 	}}}
 }
 
+// back turns streams round: from g1 to g0.
+func back(streams []datapath.RunStream) []datapath.RunStream {
+	for i := range streams {
+		s := &streams[i].Stream
+		s.Packet.Binary = append(append(append([]byte{}, hardware(1, 2)...), hardware(1, 1)...), s.Packet.Binary[12:]...)
+		copy(s.Packet.Binary[26:], []byte{48, 0, 0, 1, 16, 0, 0, 1})
+		first := uint64(48)<<24 + 1
+		v := &s.VM.Instructions[0]
+		v.InitValue, v.MinValue, v.MaxValue = first, first, first+flows-1
+	}
+	return streams
+}
+
 // trafgenConfig are the same frames for trafgen, all of them ready: nothing is left for it to compute.
 func trafgenConfig() string {
 	var b strings.Builder

@@ -15,8 +15,12 @@ type Options struct {
 	Interface string
 	// Cores is how many threads may send on this port; 0 is 1.
 	Cores int
+	// CPUs are the processors to bind the sending threads to, one each in turn; none: the kernel's scheduler places them.
+	CPUs []int
 	// Plain keeps to AF_PACKET, as on machines that forbid AF_XDP and eBPF.
 	Plain bool
+	// ReceiveRing is the size in bytes of the ring that AF_PACKET receives into; 0 is 8 MiB. What it has no room for is a ReceiveError.
+	ReceiveRing int
 }
 
 // Info is what a port is. Speed is 0 where the interface has none.

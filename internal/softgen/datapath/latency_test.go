@@ -51,8 +51,8 @@ func TestOrder(t *testing.T) {
 
 func TestTimes(t *testing.T) {
 	var a arrivals
-	for i, transit := range []time.Duration{10, 30, 20, 2000, 5} {
-		a.record(stamp{generation: 1, sequence: uint32(i)}, transit*time.Microsecond)
+	for i, micros := range []int{10, 30, 20, 2000, 5} {
+		a.record(stamp{generation: 1, sequence: uint32(i)}, time.Duration(micros)*time.Microsecond)
 	}
 	got := a.snapshot()
 	if got.Min != 5*time.Microsecond || got.Max != 2*time.Millisecond || got.Last != 5*time.Microsecond || got.Average != 413*time.Microsecond {

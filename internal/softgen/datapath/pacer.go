@@ -4,8 +4,10 @@ import "time"
 
 // How a thread that was held up makes good for it.
 const (
-	// maxBurst is how much overdue traffic may leave at once; more would overflow the queue of a device that can take the rate.
-	maxBurst = float64(200 * time.Microsecond)
+	// maxBurst and maxBurstFrames are how much overdue traffic may leave at once, in time and in frames: more would overflow the
+	// queue of a device that can take the rate. A veth's has 256 places.
+	maxBurst       = float64(300 * time.Microsecond)
+	maxBurstFrames = 192
 	// maxLag is how much overdue traffic is kept; what is older is never sent.
 	maxLag = float64(50 * time.Millisecond)
 	// leastHaste is by how much the schedule at least runs faster while it catches up.
@@ -32,7 +34,7 @@ func (p *pacer) advance(real, next, rate float64) float64 {
 	p.lag -= min(p.lag, max(real-p.last, 0)*haste)
 	p.last = real
 	horizon := real - p.slip - p.lag
-	if over := horizon - next - maxBurst; over > 0 {
+	if over := horizon - next - min(maxBurst, maxBurstFrames/rate); over > 0 {
 		p.lag += over
 		horizon -= over
 	}

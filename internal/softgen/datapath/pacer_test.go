@@ -65,7 +65,7 @@ func TestPacing(t *testing.T) {
 		if n := m.sent[0]; math.Abs(float64(n)/300_000-1) > 0.001 || m.pacer.lost != 0 {
 			t.Errorf("%d frames in the second of the stall, %v lost", n, m.pacer.lost)
 		}
-		if limit := int(300_000 * 1.1 * maxBurst / 1e9); m.largest > limit {
+		if limit := int(300_000 * 1.2 * maxBurst / 1e9); m.largest > limit {
 			t.Errorf("a burst of %d frames, want at most %d", m.largest, limit)
 		}
 	})

@@ -1,6 +1,7 @@
 package datapath
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 // kernel, and reported as missed.
 type packetReceiver struct {
 	fd, wake    int
+	blocks      int
 	memory      []byte
 	sink        sink
 	promiscuous atomic.Bool
@@ -29,18 +31,18 @@ type packetReceiver struct {
 	done        sync.WaitGroup
 }
 
-// The ring: 8 MiB in blocks that a reader gets when they are full, or after a millisecond.
+// The ring consists of blocks, which the reader gets when they are full or a millisecond old.
 const (
-	ringBlock  = 256 << 10
-	ringBlocks = 32
+	ringBlock   = 128 << 10
+	defaultRing = 8 << 20
 )
 
-func openPacketReceiver(iface string, index int, s sink) (_ receiver, err error) {
+func openPacketReceiver(iface string, index, size int, s sink) (_ receiver, err error) {
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open a packet socket (needs CAP_NET_RAW): %w", err)
 	}
-	r := &packetReceiver{fd: fd, wake: -1, sink: s}
+	r := &packetReceiver{fd: fd, wake: -1, sink: s, blocks: max(cmp.Or(size, defaultRing)/ringBlock, 1)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("receive on %s: %w", iface, err), unix.Close(fd))
@@ -57,7 +59,7 @@ func openPacketReceiver(iface string, index int, s sink) (_ receiver, err error)
 }
 
 func (r *packetReceiver) setUp(index int) error {
-	request := unix.TpacketReq3{Block_size: ringBlock, Block_nr: ringBlocks, Frame_size: 2048, Frame_nr: ringBlock / 2048 * ringBlocks, Retire_blk_tov: 1}
+	request := unix.TpacketReq3{Block_size: ringBlock, Block_nr: uint32(r.blocks), Frame_size: 2048, Frame_nr: uint32(ringBlock / 2048 * r.blocks), Retire_blk_tov: 1}
 	err := errors.Join(unix.SetsockoptInt(r.fd, unix.SOL_PACKET, unix.PACKET_VERSION, unix.TPACKET_V3),
 		unix.SetsockoptInt(r.fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1),
 		r.filter(false),
@@ -65,7 +67,7 @@ func (r *packetReceiver) setUp(index int) error {
 	if err != nil {
 		return err
 	}
-	if r.memory, err = unix.Mmap(r.fd, 0, ringBlock*ringBlocks, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+	if r.memory, err = unix.Mmap(r.fd, 0, ringBlock*r.blocks, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
 		return err
 	}
 	return unix.Bind(r.fd, &unix.SockaddrLinklayer{Protocol: networkOrder(unix.ETH_P_ALL), Ifindex: index})
@@ -137,12 +139,15 @@ func (r *packetReceiver) close() error {
 // read goes round the blocks until it is woken to end.
 func (r *packetReceiver) read() {
 	fds := []unix.PollFd{{Fd: int32(r.fd), Events: unix.POLLIN}, {Fd: int32(r.wake), Events: unix.POLLIN}}
-	for block := 0; ; block = (block + 1) % ringBlocks {
+	for block := 0; ; block = (block + 1) % r.blocks {
 		memory := r.memory[block*ringBlock : (block+1)*ringBlock]
 		status := (*uint32)(unsafe.Pointer(&memory[8]))
 		for atomic.LoadUint32(status)&unix.TP_STATUS_USER == 0 {
 			if _, err := unix.Poll(fds, -1); err != nil && !errors.Is(err, unix.EINTR) || fds[1].Revents != 0 {
 				return
+			}
+			if fds[0].Revents&unix.POLLERR != 0 { // the interface went down: look at the error, or poll tells it forever
+				_, _ = unix.GetsockoptInt(r.fd, unix.SOL_SOCKET, unix.SO_ERROR)
 			}
 		}
 		r.block(memory)
@@ -185,7 +190,7 @@ func (r *packetReceiver) take(h *unix.Tpacket3Hdr, f []byte, offset time.Duratio
 		r.perFlow[id].add(1, length)
 	}
 	if kind == neighbour || r.all.Load() {
-		r.sink.frame(at, wireFrame(frame, tagged, uint16(h.Hv1.Vlan_tpid), uint16(h.Hv1.Vlan_tci)))
+		r.sink.frame(at, wireFrame(frame, tagged, h.Hv1.Vlan_tpid, uint16(h.Hv1.Vlan_tci)))
 	}
 	return units.Traffic{Packets: 1, Bytes: length}
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // play is a run in progress: its threads, and what they are told.
@@ -89,10 +91,13 @@ func allContinuous(tracks []*track) bool {
 
 // begin starts the threads, and sees to the end.
 func (pl *play) begin() {
-	for _, t := range pl.threads {
+	for k, t := range pl.threads {
 		pl.finished.Go(func() {
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
+			runtime.LockOSThread() // for good: a thread bound to a processor is of no use to others
+			if err := bind(pl.port.options.CPUs, k); err != nil {
+				pl.port.fail(err)
+				return
+			}
 			t.run()
 		})
 	}
@@ -100,6 +105,20 @@ func (pl *play) begin() {
 		pl.finished.Wait()
 		close(pl.done)
 	}()
+}
+
+// bind has the k-th thread run on one processor only.
+func bind(processors []int, k int) error {
+	if len(processors) == 0 {
+		return nil
+	}
+	var set unix.CPUSet
+	processor := processors[k%len(processors)]
+	set.Set(processor)
+	if err := unix.SchedSetaffinity(0, &set); err != nil {
+		return fmt.Errorf("bind a sending thread to processor %d: %w", processor, err)
+	}
+	return nil
 }
 
 // order passes an order on; a pause in a pause is refused, as is a resumption without one.

@@ -25,7 +25,7 @@ func openReceiver(p *port) (r receiver, by string, err error) {
 			return r, "eBPF", nil
 		}
 	}
-	r, err = openPacketReceiver(p.name, p.index, p.inbox)
+	r, err = openPacketReceiver(p.name, p.index, p.options.ReceiveRing, p.inbox)
 	return r, "AF_PACKET", err
 }
 

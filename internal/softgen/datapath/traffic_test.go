@@ -195,7 +195,13 @@ func TestChecksumOfStampedFrames(t *testing.T) {
 }
 
 func TestLink(t *testing.T) {
-	a, b := cable(t, Options{}, Options{})
+	for name, plain := range map[string]bool{"by AF_XDP and eBPF": false, "by AF_PACKET": true} {
+		t.Run(name, func(t *testing.T) { linkFlap(t, Options{Plain: plain}) })
+	}
+}
+
+func linkFlap(t *testing.T, o Options) {
+	a, b := cable(t, o, o)
 	east, err := netlink.LinkByName("east")
 	must(t, err)
 	eventually(t, "the link is up", func() bool { return a.Info().LinkUp && b.Info().LinkUp })
@@ -207,6 +213,8 @@ func TestLink(t *testing.T) {
 	eventually(t, "the link is up again", func() bool { return a.Info().LinkUp })
 	sent := a.Counters().Sent
 	eventually(t, "traffic goes on", func() bool { return a.Counters().Sent.Packets > sent.Packets+10 })
+	received := b.Counters().Received
+	eventually(t, "and arrives", func() bool { return b.Counters().Received.Packets > received.Packets+10 })
 	if flaps := a.Info().LinkFlaps; flaps != 1 {
 		t.Errorf("%d flaps, want 1", flaps)
 	}

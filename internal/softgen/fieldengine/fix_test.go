@@ -1,6 +1,7 @@
 package fieldengine
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
@@ -100,13 +101,13 @@ func TestSharing(t *testing.T) {
 			p.Frame(uint64(i), one)
 			mine := buffers[i%threads]
 			p.Frame(uint64(i), mine)
-			if fmt.Sprint(one) != fmt.Sprint(mine) {
+			if !bytes.Equal(one, mine) {
 				t.Fatalf("frame %d of thread %d of %d differs", i, i%threads, threads)
 			}
 			if i >= int(p.Period()) {
 				again := p.Template()
 				p.Frame(uint64(i)%p.Period(), again)
-				if fmt.Sprint(one) != fmt.Sprint(again) {
+				if !bytes.Equal(one, again) {
 					t.Fatalf("frame %d doesn't repeat frame %d", i, uint64(i)%p.Period())
 				}
 			}

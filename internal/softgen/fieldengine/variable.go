@@ -5,9 +5,9 @@ import "math/bits"
 // variable yields a field's value as a function of the frame's index. A variable with a driver advances only when the driver wraps,
 // like the tens of an odometer.
 //
-//	index      0 1 2 3 4 5 6 7 8
-//	driver     a b c a b c a b c     wraps: 0 0 0 1 1 1 2 2 2
-//	next_var   x x x y y y z z z
+//	frame      0  1  2  3  4  5  6  7  8
+//	driver     a  b  c  a  b  c  a  b  c
+//	next_var   └──k──┘  └──l──┘  └──m──┘
 type variable struct {
 	size   int // bytes: 1, 2, 4 or 8
 	op     operation

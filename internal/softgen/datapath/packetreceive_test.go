@@ -1,0 +1,30 @@
+package datapath
+
+import (
+	"testing"
+	"time"
+)
+
+// stuck is a sink that takes a frame and doesn't come back until it is let go.
+type stuck struct{ free chan struct{} }
+
+func (s stuck) frame(time.Duration, []byte)         { <-s.free }
+func (s stuck) stamped(time.Duration, stamp, int64) {}
+
+func TestReceiveRing(t *testing.T) {
+	t.Run("what a full ring has no room for is missed, and not received", func(t *testing.T) {
+		a, b := cable(t, Options{Plain: true}, Options{Plain: true})
+		s := stuck{make(chan struct{})}
+		r, err := openPacketReceiver("east", b.(*port).index, 2*ringBlock, s)
+		must(t, err)
+		defer func() { must(t, r.close()) }()
+		must(t, r.look(wanted{promiscuous: true, all: true}))
+		must(t, a.Start(Run{Streams: streams(addressed(burst(5000, 100_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+		finish(t, a)
+		close(s.free)
+		eventually(t, "all frames accounted for", func() bool {
+			received, missed := r.counters()
+			return received.Packets+missed == 5000 && missed > 1000
+		})
+	})
+}
