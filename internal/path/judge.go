@@ -85,6 +85,9 @@ func (t *tally) inspect(p Probe, frame []byte) {
 		return
 	}
 	t.source, t.ttl = source, int(frame[l.ttlOffset()])
+	if t.forwarding == plan.AsConfigured {
+		return
+	}
 	if t.forwarding != plan.L2 && source == p.Lane.SenderMAC && destination == p.Lane.NextHopMAC && t.ttl == TTL {
 		t.untouched++
 		return

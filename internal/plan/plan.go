@@ -46,6 +46,9 @@ const (
 	L3         Forwarding = "L3"         // to the DUT's MAC; back with the DUT's MAC as source, the TTL one lower
 	L2         Forwarding = "L2"         // to the far generator port's MAC; back unchanged
 	MACRewrite Forwarding = "MACRewrite" // to the DUT's MAC; back with other MACs, the TTL unchanged
+	// AsConfigured leaves addressing to the generator's own configuration: frames must come out of the right port once; their MACs and
+	// TTL are told, not judged.
+	AsConfigured Forwarding = "AsConfigured"
 )
 
 // DUT is the device under test.

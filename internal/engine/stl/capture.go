@@ -18,7 +18,9 @@ type capture struct {
 	inner  *trex.Capture
 }
 
-// Capture puts the ports into service mode and starts to keep what they receive.
+// Capture puts the ports into service mode and starts to keep what they receive: every frame, also those for other MAC addresses, where
+// the port can. What went past the device still carries the device's address, and a port that heard only its own would say that nothing
+// came.
 func (e *Engine) Capture(ctx context.Context, ports []int) (engine.Capture, error) {
 	k := &capture{engine: e}
 	for _, port := range ports {
@@ -26,6 +28,9 @@ func (e *Engine) Capture(ctx context.Context, ports []int) (engine.Capture, erro
 			return nil, e.explain(ctx, errors.Join(err, k.leaveService(ctx)))
 		}
 		k.ports = append(k.ports, port)
+		if err := e.listenToAll(ctx, port, true); err != nil {
+			return nil, e.explain(ctx, errors.Join(err, k.leaveService(ctx)))
+		}
 	}
 	inner, err := e.control.StartCapture(ctx, ports, captureLimit, "")
 	if err != nil {
@@ -58,9 +63,14 @@ func (k *capture) leaveService(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	for _, port := range k.ports {
-		errs = append(errs, k.engine.control.SetService(ctx, port, false))
+		errs = append(errs, k.engine.listenToAll(ctx, port, false), k.engine.control.SetService(ctx, port, false))
 	}
 	return errors.Join(errs...)
+}
+
+// listenToAll turns promiscuous mode on or off. A port that can't (an untrusted virtual function, say) is left as it is.
+func (e *Engine) listenToAll(ctx context.Context, port int, on bool) error {
+	return unlessRefused(e.control.SetPromiscuous(ctx, port, on))
 }
 
 // Inject sends the frames once, as they are, out of an idle port.

@@ -1,0 +1,13 @@
+// Command linerate measures where network software saturates: on this machine (run), against a TRex that already runs (ramp), and what
+// its own pods run.
+package main
+
+import (
+	"os"
+
+	"github.com/linerate-dev/linerate/internal/cli"
+)
+
+func main() {
+	os.Exit(cli.Main(os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+}

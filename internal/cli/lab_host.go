@@ -1,0 +1,20 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/linerate-dev/linerate/internal/lab"
+)
+
+// newLabHost is the child process of a run on this machine; people have no use for it.
+func newLabHost(s Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:    lab.Verb,
+		Short:  "Host the namespaces and the engine of a run (for linerate's own use)",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return lab.HostMain(cmd.Context(), openEngine(s.Err))
+		},
+	}
+}

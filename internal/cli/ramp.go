@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate-dev/linerate/internal/engine/stl"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/ramp"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// rampOptions are the published script's flags, and a few of ours.
+type rampOptions struct {
+	server, profile, output         string
+	warmupRate                      string
+	warmup, rampSeconds, holdSecond float64
+	target                          float64
+	lineRate                        string
+	report                          string
+	force, quiet, verbose           bool
+}
+
+func newRamp(s Streams) *cobra.Command {
+	var o rampOptions
+	cmd := &cobra.Command{
+		Use:   "ramp",
+		Short: "Run the published staircase against a TRex that already runs",
+		Example: "  linerate ramp -s trex1 -p imix.py -o imix.json -wm 1kpps -wd 30 -rt 100 -rd 600 -hd 30\n" +
+			"  linerate ramp -s 127.0.0.1 -p streams.json -rt 20 -rd 60 --line-rate 10gbps",
+		Long: "Drives ports 0 and 1 of a running TRex (stateless mode): warm-up, a linear staircase to the target, hold. The output is the JSON\n" +
+			"that trex-loadtest-viz reads. Addresses and next hops are the server's own, as its configuration file set them.\n\n" +
+			"Flags may be written as the published script's: -wm -wd -rt -rd -hd.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return rampRun(cmd.Context(), s, o) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.server, "server", "s", "127.0.0.1", "TRex server, host or host:port")
+	f.StringVarP(&o.profile, "profile", "p", "imix.py", "imix.py, udp_1pkt_simple.py, udp_1pkt_simple_bdir.py, or a JSON file of TRex streams")
+	f.StringVarP(&o.output, "output", "o", "-", "file for the loadtest's JSON; - is stdout")
+	f.StringVar(&o.warmupRate, "warmup_mult", "1kpps", "-wm: warm-up rate")
+	f.Float64Var(&o.warmup, "warmup_duration", 30, "-wd: warm-up seconds")
+	f.Float64Var(&o.target, "rampup_target", 100, "-rt: target in percent of line rate")
+	f.Float64Var(&o.rampSeconds, "rampup_duration", 600, "-rd: ramp seconds")
+	f.Float64Var(&o.holdSecond, "hold_duration", 30, "-hd: hold seconds")
+	f.StringVar(&o.lineRate, "line-rate", "", "line rate of the ports where they have no physical speed, such as 10gbps")
+	f.StringVar(&o.report, "report", "", "also write linerate's own Report to this file")
+	f.BoolVar(&o.force, "force", false, "take ports that somebody else owns")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every decision to stderr")
+	return cmd
+}
+
+func rampRun(ctx context.Context, s Streams, o rampOptions) error {
+	p, err := rampPlan(o)
+	if err != nil {
+		return badInput("%w", err)
+	}
+	out, err := openOutput(s.Out, o.output)
+	if err != nil {
+		return badInput("--output: %w", err)
+	}
+	e, err := stl.Dial(ctx, p.Generators[0].Server, stl.Options{})
+	if err != nil {
+		return worst(notMeasured("%w", err), out.discard())
+	}
+	defer func() { _ = e.Close() }()
+	latest := time.Now().Add(ramp.Bound(p.Procedure) + time.Minute)
+	fmt.Fprintf(s.Err, "whatever happens to this program, TRex will have stopped sending by %s\n", latest.Format(time.RFC3339))
+
+	view := newProgressView(s.Err, "ramp", o.quiet)
+	gens := []runner.Generator{{Name: "trex", Engine: e, PortOfLink: map[string]int{"port0": 0, "port1": 1}}}
+	r := runner.Run(ctx, p, gens, runner.Options{Producer: producer(), Progress: view.show, Force: o.force, ForceHint: "--force", Logger: logger(s.Err, o.verbose)})
+	view.close()
+	return rampDone(s, o, out, r)
+}
+
+// rampDone writes what the ramp measured, in the published form and in words.
+func rampDone(s Streams, o rampOptions, out *output, r *report.Report) error {
+	if err := report.Text(s.Err, r); err != nil {
+		return notMeasured("print the result: %w", err)
+	}
+	if o.report != "" {
+		kept := shelf{filepath.Dir(o.report)}
+		if err := kept.write(filepath.Base(o.report), r, report.JSON); err != nil {
+			return err
+		}
+	}
+	if len(r.Samples) == 0 {
+		return worst(out.discard(), codeFor([]*report.Report{r}))
+	}
+	if err := out.finish(func(w io.Writer) error { return report.Viz(w, r) }); err != nil {
+		return notMeasured("write --output %s: %w", o.output, err)
+	}
+	return codeFor([]*report.Report{r})
+}
+
+// rampPlan is the published procedure as a Plan: no search after the staircase, no stop at saturation, addresses as the server has them.
+func rampPlan(o rampOptions) (*plan.Plan, error) {
+	server := o.server
+	if _, _, err := net.SplitHostPort(server); err != nil {
+		server = net.JoinHostPort(server, "4501")
+	}
+	procedure, err := rampProcedure(o)
+	if err != nil {
+		return nil, err
+	}
+	line := units.BitRate(0)
+	if o.lineRate != "" {
+		if line, err = units.ParseBitRate(o.lineRate); err != nil {
+			return nil, fmt.Errorf("--line-rate: %w", err)
+		}
+	}
+	lanes, err := rampTraffic(o.profile)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan.Plan{
+		Version: plan.Version, Engine: "External", DUT: plan.DUT{Type: "Device", Forwarding: plan.AsConfigured}, Procedure: procedure,
+		Test:  plan.Test{Name: "ramp", Attempt: 1, Product: o.server, Loadtest: lanes.label},
+		Links: []plan.Link{{Name: "port0", LineRate: line}, {Name: "port1", LineRate: line}},
+	}
+	g := plan.Generator{Name: "trex", Server: server, Ports: []plan.GeneratorPort{{Link: "port0", Share: 1, ShareOf: 1}, {Link: "port1", Share: 1, ShareOf: 1}}}
+	for i, side := range lanes.sides {
+		if side.Streams == nil {
+			g.Ports[i].Share = 0
+			continue
+		}
+		g.Ports[i].Streams = side.Streams
+		p.Directions = append(p.Directions, plan.Direction{From: p.Links[i].Name, To: p.Links[1-i].Name, Mix: side.Mix})
+	}
+	p.Generators = []plan.Generator{g}
+	return p, nil
+}
+
+func rampProcedure(o rampOptions) (plan.Procedure, error) {
+	warmup, err := units.ParseRate(o.warmupRate)
+	if err != nil {
+		return plan.Procedure{}, fmt.Errorf("--warmup_mult: %w", err)
+	}
+	if o.target <= 0 || o.target > 100 {
+		return plan.Procedure{}, fmt.Errorf("--rampup_target %v: the target is above 0 and at most 100 percent of line rate", o.target)
+	}
+	target, err := units.ParseRate(fmt.Sprintf("%g%%", o.target))
+	if err != nil {
+		return plan.Procedure{}, fmt.Errorf("--rampup_target: %w", err)
+	}
+	for _, d := range []struct {
+		flag            string
+		value, min, max float64
+	}{{"--warmup_duration", o.warmup, 0, 86400}, {"--rampup_duration", o.rampSeconds, 1, 86400}, {"--hold_duration", o.holdSecond, 0, 86400}} {
+		if !(d.value >= d.min && d.value <= d.max) {
+			return plan.Procedure{}, fmt.Errorf("%s %v: seconds, from %v to %v", d.flag, d.value, d.min, d.max)
+		}
+	}
+	// The published staircase climbs one percent of line rate a step, however long that takes; under a second a window says too little.
+	step := max(time.Second, seconds(o.rampSeconds/o.target))
+	return plan.Procedure{
+		Type: "Ramp", MaxLossRatio: units.One / 1000,
+		Ramp: plan.Ramp{
+			WarmupRate: warmup, WarmupDuration: plan.Duration(seconds(o.warmup)), TargetRate: target, RampDuration: plan.Duration(seconds(o.rampSeconds)),
+			StepDuration: plan.Duration(step), Settle: plan.Duration(min(500*time.Millisecond, step/2)), HoldDuration: plan.Duration(seconds(o.holdSecond)),
+		},
+	}, nil
+}
+
+func seconds(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }
+
+// output is where the loadtest's JSON goes: stdout, or a file that appears whole or not at all.
+type output struct {
+	to   io.Writer
+	file *os.File
+	name string
+}
+
+func openOutput(stdout io.Writer, name string) (*output, error) {
+	if name == "-" {
+		return &output{to: stdout}, nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), ".linerate-*")
+	if err != nil {
+		return nil, err
+	}
+	return &output{to: f, file: f, name: name}, nil
+}
+
+func (o *output) finish(write func(io.Writer) error) error {
+	if err := write(o.to); err != nil {
+		return errors.Join(err, o.discard())
+	}
+	if o.file == nil {
+		return nil
+	}
+	if err := errors.Join(o.file.Close(), os.Chmod(o.file.Name(), 0o644)); err != nil { //nolint:gosec // results are meant to be read by others
+		return errors.Join(err, os.Remove(o.file.Name()))
+	}
+	return os.Rename(o.file.Name(), o.name)
+}
+
+func (o *output) discard() error {
+	if o.file == nil {
+		return nil
+	}
+	return errors.Join(o.file.Close(), os.Remove(o.file.Name()))
+}

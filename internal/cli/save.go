@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// shelf is the directory where a run's reports are kept. The zero shelf keeps nothing.
+type shelf struct{ dir string }
+
+// prepare makes the directory and proves that a file can be written there: before anything is sent, not after ten minutes.
+func (s shelf) prepare() error {
+	if s.dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(s.dir, 0o755); err != nil { //nolint:gosec // reports are meant to be read by others
+		return badInput("--save %s: %w; name another directory, or --save \"\" to keep nothing", s.dir, err)
+	}
+	probe, err := os.CreateTemp(s.dir, ".writable-*")
+	if err != nil {
+		return badInput("--save %s: %w; name another directory, or --save \"\" to keep nothing", s.dir, err)
+	}
+	_ = probe.Close()
+	return os.Remove(probe.Name())
+}
+
+// keep writes the reports as JSON and as one page, and returns the page's path.
+func (s shelf) keep(names []string, reports []*report.Report) (page string, err error) {
+	if s.dir == "" || len(reports) == 0 {
+		return "", nil
+	}
+	for i, r := range reports {
+		if err := s.write(names[i]+".json", r, report.JSON); err != nil {
+			return "", err
+		}
+	}
+	page = names[0] + ".html"
+	if len(reports) > 1 {
+		page = "index.html"
+	}
+	err = s.writeAll(page, func(w io.Writer) error { return report.HTML(w, reports...) })
+	return filepath.Join(s.dir, page), err
+}
+
+func (s shelf) write(name string, r *report.Report, render func(io.Writer, ...*report.Report) error) error {
+	return s.writeAll(name, func(w io.Writer) error { return render(w, r) })
+}
+
+// writeAll writes the file whole or not at all: a half-written report would be read as a measurement.
+func (s shelf) writeAll(name string, render func(io.Writer) error) (err error) {
+	path := filepath.Join(s.dir, name)
+	f, err := os.CreateTemp(s.dir, ".writing-*")
+	if err != nil {
+		return notKept(path, err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+			err = notKept(path, err)
+		}
+	}()
+	err = render(f)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	if err = os.Chmod(f.Name(), 0o644); err != nil { //nolint:gosec // reports are meant to be read by others
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+func notKept(path string, err error) error {
+	return notMeasured("the report could not be kept as %s: %w; the figures above are all there is: free some space, or name another directory with --save, and run again", path, err)
+}
+
+// distinct gives each test a file name of its own.
+func distinct(names []string) []string {
+	seen := map[string]int{}
+	out := make([]string, len(names))
+	for i, name := range names {
+		seen[name]++
+		out[i] = name
+		if n := seen[name]; n > 1 {
+			out[i] = fmt.Sprintf("%s-%d", name, n)
+		}
+	}
+	return out
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/engine/stl"
+	"github.com/linerate-dev/linerate/internal/lab"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/runner"
+)
+
+// site is where a plan can be run: it hands out the plan's generators, ready to drive.
+type site interface {
+	// enter makes the generators reachable. leave gives back everything.
+	enter(ctx context.Context) (gens []runner.Generator, leave func(), err error)
+}
+
+// siteOf chooses the site; its error is bad input.
+func siteOf(p *plan.Plan, o runOptions) (site, error) {
+	if p.Engine == "External" {
+		if len(o.ports) > 0 {
+			return nil, errors.New("--ports: an External generator has ports of its own: leave --ports out")
+		}
+		return externalSite{p}, nil
+	}
+	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: o.cores})
+	return labSite{p, topology}, err
+}
+
+// labSite is a lab on this machine, with the software engine.
+type labSite struct {
+	plan     *plan.Plan
+	topology lab.Topology
+}
+
+func (s labSite) enter(ctx context.Context) ([]runner.Generator, func(), error) {
+	l, err := lab.Start(ctx, s.topology, lab.Host{})
+	if err != nil {
+		return nil, nil, labError(err)
+	}
+	e, err := stl.Dial(ctx, l.Address(), stl.Options{})
+	if err != nil {
+		return nil, nil, worst(notMeasured("reach the software engine: %w", err), l.Close())
+	}
+	macs := map[string]engine.MAC{}
+	for link, mac := range l.DUTMACs() {
+		macs[link] = engine.MAC(mac)
+	}
+	gen := runner.Generator{Name: s.plan.Generators[0].Name, Engine: e, PortOfLink: l.PortOfLink(), NextHopMAC: macs}
+	return []runner.Generator{gen}, func() { _ = errors.Join(e.Close(), l.Close()) }, nil
+}
+
+// labError gives a lab's fault its exit code.
+func labError(err error) error {
+	if f, ok := errors.AsType[*lab.Fault](err); ok && f.Reason == lab.BadInput {
+		return badInput("%w", err)
+	}
+	return notMeasured("%w", err)
+}
+
+// externalSite is TRex servers that already run: port i of each is on link i.
+type externalSite struct{ plan *plan.Plan }
+
+func (s externalSite) enter(ctx context.Context) ([]runner.Generator, func(), error) {
+	var gens []runner.Generator
+	leave := func() {
+		for _, g := range gens {
+			_ = g.Engine.Close()
+		}
+	}
+	ports := map[string]int{}
+	for i, link := range s.plan.Links {
+		ports[link.Name] = i
+	}
+	for _, g := range s.plan.Generators {
+		e, err := stl.Dial(ctx, g.Server, stl.Options{})
+		if err != nil {
+			leave()
+			return nil, nil, notMeasured("generator %s: %w", g.Name, err)
+		}
+		gens = append(gens, runner.Generator{Name: g.Name, Engine: e, PortOfLink: ports})
+	}
+	return gens, leave, nil
+}
+
+// logger logs decisions for who asked for them.
+func logger(w io.Writer, verbose bool) *slog.Logger {
+	if !verbose {
+		return nil
+	}
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}

@@ -1,0 +1,182 @@
+package realpackets
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const longTest = `apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: long}
+spec:
+  dut: {reference: {limit: {packetsPerSecond: 10000, burst: 10ms}}}
+  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
+  procedure:
+    ramp: {warmupDuration: 1s, targetRate: 9kpps, rampDuration: 60s, stepDuration: 1s, settle: 300ms, holdDuration: 0s}
+`
+
+// TestNothingOutlivesAKilledRun: after SIGKILL in the middle of the ramp, processes, namespaces and with them interfaces and traffic are
+// gone within 5 s.
+func TestNothingOutlivesAKilledRun(t *testing.T) {
+	needRoot(t)
+	cmd, talk := start(t, "run", writeFile(t, "long.yaml", longTest), "--save", "")
+	awaitLine(t, talk, "ramping")
+	mine := descendants(t, cmd.Process.Pid)
+	if len(mine) == 0 {
+		t.Fatal("the run has no child process: this test would prove nothing")
+	}
+	own := namespaces(t, mine...)
+	delete(own, ours(t))
+	if len(own) == 0 {
+		t.Fatal("the run has no namespace of its own: this test would prove nothing")
+	}
+	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	eventually(t, 5*time.Second, "a process of the run is still there", func() bool { return !anyAlive(mine) })
+	eventually(t, 5*time.Second, "a namespace of the run is still there", func() bool { return !anyHeld(t, own) })
+}
+
+// TestAnInterruptedRunReportsWhatItMeasured: SIGINT ends in order, with exit code 130 and a Report.
+func TestAnInterruptedRunReportsWhatItMeasured(t *testing.T) {
+	needRoot(t)
+	dir := t.TempDir()
+	cmd, talk := start(t, "run", writeFile(t, "long.yaml", longTest), "--save", dir)
+	awaitLine(t, talk, "ramping")
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 130 {
+		t.Errorf("exit code %d, want 130", code)
+	}
+	saved, err := os.ReadFile(filepath.Join(dir, "long.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(saved), `"ending": "Interrupted"`) {
+		t.Errorf("the saved report does not say that it was interrupted:\n%.500s", saved)
+	}
+}
+
+func start(t *testing.T, args ...string) (*exec.Cmd, *bufio.Reader) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), linerate, args...)
+	talk, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, bufio.NewReader(talk)
+}
+
+// awaitLine reads the run's talk until a line contains the words, and leaves the rest to be thrown away.
+func awaitLine(t *testing.T, talk *bufio.Reader, words string) {
+	t.Helper()
+	var heard strings.Builder
+	for {
+		line, err := talk.ReadString('\n')
+		heard.WriteString(line)
+		if strings.Contains(line, words) {
+			go func() { _, _ = io.Copy(io.Discard, talk) }()
+			return
+		}
+		if err != nil {
+			t.Fatalf("the run ended without a line about %q:\n%s", words, heard.String())
+		}
+	}
+}
+
+// namespaces are the network namespaces that the processes are in or hold open; without any, those of all processes.
+func namespaces(t *testing.T, pids ...int) map[string]bool {
+	t.Helper()
+	owners := []string{"[0-9]*"}
+	if len(pids) > 0 {
+		owners = nil
+	}
+	for _, pid := range pids {
+		owners = append(owners, strconv.Itoa(pid))
+	}
+	found := map[string]bool{}
+	for _, owner := range owners {
+		for _, pattern := range []string{"/proc/" + owner + "/task/[0-9]*/ns/net", "/proc/" + owner + "/fd/*"} {
+			addNamespaces(t, found, pattern)
+		}
+	}
+	return found
+}
+
+func addNamespaces(t *testing.T, found map[string]bool, pattern string) {
+	t.Helper()
+	links, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range links {
+		if target, err := os.Readlink(link); err == nil && strings.HasPrefix(target, "net:[") {
+			found[target] = true
+		}
+	}
+}
+
+// ours is the network namespace that this test is in.
+func ours(t *testing.T) string {
+	t.Helper()
+	target, err := os.Readlink("/proc/self/ns/net")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return target
+}
+
+func anyHeld(t *testing.T, own map[string]bool) bool {
+	t.Helper()
+	for target := range namespaces(t) {
+		if own[target] {
+			return true
+		}
+	}
+	return false
+}
+
+// descendants are the process ids of a process and all its children.
+func descendants(t *testing.T, pid int) []int {
+	t.Helper()
+	var children []int
+	for _, p := range processes(t) {
+		if p.parent == pid {
+			children = append(children, p.id)
+			children = append(children, descendants(t, p.id)...)
+		}
+	}
+	return children
+}
+
+func anyAlive(pids []int) bool {
+	for _, pid := range pids {
+		if syscall.Kill(pid, 0) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func eventually(t *testing.T, bound time.Duration, otherwise string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(bound); !done(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s after %v", otherwise, bound)
+		}
+	}
+}

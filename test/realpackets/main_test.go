@@ -1,0 +1,53 @@
+package realpackets
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+var (
+	all   = flag.Bool("all", false, "every known answer, not just a few short ones (about 40 minutes)")
+	table = flag.String("table", "", "write the known answers' table to this markdown file")
+)
+
+// linerate is the built binary that the tests run, as a person would.
+var linerate string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(buildAndRun(m))
+}
+
+func buildAndRun(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "linerate-realpackets")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	linerate = filepath.Join(dir, "linerate")
+	build := exec.Command("go", "build", "-o", linerate, "github.com/linerate-dev/linerate/cmd/linerate")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "build linerate:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// needRoot skips where namespaces can't be made; in CI that is a failure, for a gate that measures nothing must not be green.
+func needRoot(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() == 0 {
+		return
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatal("these tests make network namespaces: run them as root")
+	}
+	t.Skip("needs root: it makes network namespaces")
+}

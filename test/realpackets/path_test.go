@@ -1,0 +1,52 @@
+package realpackets
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+const deviceTest = `apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: device}
+spec:
+  dut: {type: Device}
+  links:
+  - {name: west, lineRate: 1gbps, dut: {macAddress: "02:00:00:00:00:99"}}
+  - {name: east, lineRate: 1gbps, dut: {macAddress: "02:00:00:00:00:98"}}
+  procedure:
+    ramp: {warmupDuration: 1s, targetRate: 5kpps, rampDuration: 3s, stepDuration: 1s, settle: 300ms, confirmDuration: 1s, holdDuration: 0s}
+`
+
+// TestAMiswiredPathIsNotMeasured: frames that come back, but not through the device, must never become a figure.
+func TestAMiswiredPathIsNotMeasured(t *testing.T) {
+	needRoot(t)
+	for _, c := range []struct {
+		name    string
+		bridges [][]int
+		says    string
+	}{
+		{"a bounced cable returns frames on the port that sent them", [][]int{{0}, {1}}, "came back on west, the port that sent them"},
+		{"a cable past the device returns frames that nothing routed", [][]int{{0, 1}}, "bypassed the device"},
+		{"a dead device returns nothing", nil, "none of"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rig := newRig(t, 2)
+			for i, ports := range c.bridges {
+				rig.bridge(t, fmt.Sprintf("b%d", i), ports...)
+			}
+			r := rig.measure(t, deviceTest)
+			if r.Ending != report.PathNotProven {
+				t.Errorf("ending %s, want %s: %s", r.Ending, report.PathNotProven, r.Message)
+			}
+			if r.Result.Measured || r.Result.Saturated {
+				t.Errorf("a figure was given for a path that isn't proven: %+v", r.Result)
+			}
+			if !strings.Contains(r.Message, c.says) {
+				t.Errorf("the message does not say %q: %s", c.says, r.Message)
+			}
+		})
+	}
+}
