@@ -131,17 +131,22 @@ func (l *lab) in(ns netns.NsHandle, fn func() error) error {
 	return errors.Join(err, netns.Set(l.generator))
 }
 
-// received is how many frames g0 and g1 have received so far, by their own counters; g0 gets none unless both ends send.
-func (l *lab) received() (int64, error) {
-	var packets uint64
+// tally is what g0 and g1 together have sent and received so far, by their own counters. A frame that found the far end's queue full
+// has left, and was lost there: a veth counts it as dropped at the sending end.
+type tally struct{ offered, returned uint64 }
+
+func (l *lab) tally() (tally, error) {
+	var sum tally
 	for _, end := range []netlink.Link{l.from, l.to} {
 		link, err := netlink.LinkByIndex(end.Attrs().Index)
 		if err != nil {
-			return 0, fmt.Errorf("read the counters of %s: %w", end.Attrs().Name, err)
+			return sum, fmt.Errorf("read the counters of %s: %w", end.Attrs().Name, err)
 		}
-		packets += link.Attrs().Statistics.RxPackets
+		s := link.Attrs().Statistics
+		sum.offered += s.TxPackets + s.TxDropped
+		sum.returned += s.RxPackets
 	}
-	return int64(packets), nil
+	return sum, nil
 }
 
 // asDevice gives the forwarder a processor and receive queues of its own: a NAPI on each of its veth ends, in a kernel thread. The

@@ -14,14 +14,16 @@ import (
 // settle is how long a contender runs before it is measured.
 const settle = 300 * time.Millisecond
 
-// turn is a contender's rate in each of its turns, in packets/s returned.
+// turn is a contender's rates in each of its turns, in packets/s.
 type turn struct {
 	contender
-	rates []float64
+	returned, offered []float64
 }
 
-func (t turn) median() float64 {
-	sorted := slices.Sorted(slices.Values(t.rates))
+func (t turn) median() float64 { return median(t.returned) }
+
+func median(rates []float64) float64 {
+	sorted := slices.Sorted(slices.Values(rates))
 	return sorted[len(sorted)/2]
 }
 
@@ -75,34 +77,35 @@ func compete(ctx context.Context, l *lab, o options, all []contender) ([]turn, e
 	for round := range o.rounds {
 		for i := range turns {
 			t := &turns[(i+round)%len(turns)]
-			rate, err := measure(ctx, l, t.contender, o.window)
+			offered, returned, err := measure(ctx, l, t.contender, o.window)
 			if err != nil {
 				return nil, fmt.Errorf("%s with %d threads: %w", t.name, t.threads, err)
 			}
-			t.rates = append(t.rates, rate)
-			fmt.Fprintf(os.Stderr, "round %d of %d  %-28s %d  %8.0f kpps\n", round+1, o.rounds, t.name, t.threads, rate/1000)
+			t.offered, t.returned = append(t.offered, offered), append(t.returned, returned)
+			fmt.Fprintf(os.Stderr, "round %d of %d  %-28s %d  %8.0f kpps\n", round+1, o.rounds, t.name, t.threads, returned/1000)
 		}
 	}
 	return turns, nil
 }
 
-// measure is how many packets per second come back while a contender sends.
-func measure(ctx context.Context, l *lab, c contender, window time.Duration) (rate float64, err error) {
+// measure is how many packets per second leave and come back while a contender sends.
+func measure(ctx context.Context, l *lab, c contender, window time.Duration) (offered, returned float64, err error) {
 	stop, err := c.start(ctx)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	if err := pause(ctx, settle); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	first, err := l.received()
+	first, err := l.tally()
 	begun := time.Now()
 	if err := errors.Join(err, pause(ctx, window)); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	last, err := l.received()
-	return float64(last-first) / time.Since(begun).Seconds(), err
+	last, err := l.tally()
+	seconds := time.Since(begun).Seconds()
+	return float64(last.offered-first.offered) / seconds, float64(last.returned-first.returned) / seconds, err
 }
 
 func pause(ctx context.Context, d time.Duration) error {

@@ -25,9 +25,9 @@ func (r *results) competition() []row {
 
 // saturation is the forwarder with a processor of its own, flooded.
 func (r *results) saturation() []row {
-	rows := []row{{"sender", "threads", "returned kpps", "× forwarding alone"}}
+	rows := []row{{"sender", "threads", "offered kpps", "returned kpps", "× forwarding alone"}}
 	for _, t := range r.device {
-		rows = append(rows, row{t.name, fmt.Sprint(t.threads), fmt.Sprintf("%.0f", t.median()/1000),
+		rows = append(rows, row{t.name, fmt.Sprint(t.threads), fmt.Sprintf("%.0f", median(t.offered)/1000), fmt.Sprintf("%.0f", t.median()/1000),
 			fmt.Sprintf("%.2f", t.median()/r.rate(r.device, "forwarding alone", 1))})
 	}
 	return rows
