@@ -8,19 +8,18 @@ const (
 	// queue of a device that can take the rate. A veth's has 256 places.
 	maxBurst       = float64(300 * time.Microsecond)
 	maxBurstFrames = 192
-	// maxLag is how much overdue traffic is kept; what is older is never sent.
-	maxLag = float64(50 * time.Millisecond)
-	// leastHaste is by how much the schedule at least runs faster while it catches up.
-	leastHaste = 1.0 / 16
-	// mostHaste bounds it.
-	mostHaste = 1.0 / 2
+	// maxLag is how much overdue traffic is kept; what is older is never sent, and counted as such.
+	maxLag = float64(5 * time.Millisecond)
+	// haste is by how much the schedule runs faster while it catches up. It is less than what a search resolves: a device at its limit
+	// must not lose frames because the generator had been held up a moment before.
+	haste = 1.0 / 256
 )
 
 // pacer turns real time into the schedule's time, in which frames are due. The two run together but for three things: pauses; lag,
 // time lost to a stall and being made up for; and slip, time that is given up.
 //
 //	real      ────────────╳ stall ╳──────────────────────▶
-//	schedule  ────────────         ─ ─ ──────────────────▶   maxBurst at once, then a little faster until the lag is gone
+//	schedule  ────────────         ─ ─ ──────────────────▶   maxBurst at once, then a trifle faster until the lag is gone
 type pacer struct {
 	lag  float64
 	slip float64
@@ -30,7 +29,6 @@ type pacer struct {
 
 // advance tells up to which time frames may leave now. Next is when the earliest unsent frame is due, rate the present one.
 func (p *pacer) advance(real, next, rate float64) float64 {
-	haste := min(leastHaste+p.lag/(4*maxLag), mostHaste)
 	p.lag -= min(p.lag, max(real-p.last, 0)*haste)
 	p.last = real
 	horizon := real - p.slip - p.lag

@@ -11,8 +11,6 @@ const (
 	quantum = 50 * time.Microsecond
 	// attention is the most: orders are obeyed that soon.
 	attention = 5 * time.Millisecond
-	// urgent is the lag from which on a thread doesn't sleep anymore.
-	urgent = float64(5 * time.Millisecond)
 	// accounting is how often a thread tells how much processor time it has used.
 	accounting = 20 * time.Millisecond
 )
@@ -134,9 +132,9 @@ func (t *thread) publishLost() {
 	t.lost = lost
 }
 
-// wait sleeps until something is due; while there is much to make up for, or more than a batch falls due meanwhile, it doesn't.
+// wait sleeps until something is due; where more than a batch falls due meanwhile, it doesn't.
 func (t *thread) wait(ahead float64) {
-	if t.pacer.lag > urgent || t.schedule.rate()*float64(quantum) > batchSize {
+	if t.schedule.rate()*float64(quantum) > batchSize {
 		return
 	}
 	sleep(min(max(time.Duration(min(ahead, float64(attention))), quantum), attention))
