@@ -60,30 +60,42 @@ func (m *machine) mark(p point, by string) {
 	}
 }
 
-// forwarded is the share of the target that the device carried in a lossy window, in the direction that carried least.
+// forwarded is the share of what was asked for that the device carried in a lossy window, in the direction that carried least. The loss
+// is taken of what was asked, not of what was offered: a generator that stood still for a moment offers less, and the device carries
+// less, but the share that is lost stays.
 func (m *machine) forwarded(p point) units.Ratio {
-	least := p.asked
+	loss := units.Ratio(0)
 	for _, d := range m.history[p.window].Directions {
 		if d.Quality == report.Lossy {
-			least = min(least, mul(offeredLoad(d, p.asked), units.One-min(d.LossRatio, units.One)))
+			loss = max(loss, min(d.LossRatio, units.One))
 		}
 	}
-	return least
+	return mul(p.asked, units.One-loss)
 }
 
-// lo is the highest clean load below hi, preferring a long look at the same load; nil if there is none.
+// lo is the highest clean load below hi, preferring a long look at the same load; nil if there is none. What is below is told by the
+// loads asked for: a generator that stood still for a moment may have lost frames at a lower mean load than it was clean at before.
 func (m *machine) lo() *point {
 	var best *point
 	for i := range m.points {
 		p := &m.points[i]
-		if !p.clean || p.fooled || m.hi != nil && (p.load >= m.hi.load || p.asked >= m.hi.asked || p.asked >= m.ceiling) {
+		if !p.clean || p.fooled || m.hi != nil && p.asked >= m.ceiling {
 			continue
 		}
-		if best == nil || p.load > best.load || p.load == best.load && (p.long || !best.long) {
+		if best == nil || m.height(p) > m.height(best) || m.height(p) == m.height(best) && (p.long || !best.long) {
 			best = p
 		}
 	}
 	return best
+}
+
+// height is what clean loads are compared by: within a bracket what was asked for, so that each look makes it narrower; without one,
+// what was really offered, of which more was asked for in vain.
+func (m *machine) height(p *point) units.Ratio {
+	if m.hi != nil {
+		return p.asked
+	}
+	return p.load
 }
 
 // narrow says that the bracket is as narrow as it is to be.

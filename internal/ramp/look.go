@@ -38,6 +38,8 @@ func (m *machine) wantsAnother(p point, isLong bool) bool {
 			m.target.judge = min(2*m.target.judge, longest*judged(m.Ramp))
 		}
 		return true
+	case p.lossy && p.short && m.mayRepeat(isLong) && m.stumbled(w):
+		return true
 	case isLong || m.refined >= refineWindows:
 		return false
 	case p.lossy && m.votes.lossy == 0:
@@ -50,6 +52,17 @@ func (m *machine) wantsAnother(p point, isLong bool) bool {
 		return true
 	}
 	return false
+}
+
+// stumbled repeats a step, within its bound, because loss and a generator that sends less than asked came together: one that stands still
+// for a moment and then catches up sends a burst that a device may well lose.
+func (m *machine) stumbled(w report.Window) bool {
+	if m.repeats >= invalidRepeats {
+		return false
+	}
+	m.repeats++
+	m.reason = fmt.Sprintf("window %d is repeated, the generator sent less than asked and may have caught up in a burst: %s", w.Number, w.Reason)
+	return true
 }
 
 func (m *machine) mayRepeat(isLong bool) bool {
@@ -115,13 +128,7 @@ func (m *machine) doubt(p point, w report.Window) {
 	if m.marker == "" {
 		m.marker = "the confirmation"
 	}
-	loss := m.Ramp.RefineTo / 2
-	for _, d := range w.Directions {
-		if d.Quality == report.Lossy {
-			loss = max(loss, d.LossRatio)
-		}
-	}
-	m.distrust(mul(p.load, units.One-min(loss, units.One)))
+	m.distrust(min(m.forwarded(p), p.asked-mul(p.asked, m.Ramp.RefineTo)/2))
 	m.reason = fmt.Sprintf("window %d lost frames at %s of the target when held: %s", w.Number, percent(p.asked), w.Reason)
 }
 

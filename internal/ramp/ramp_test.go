@@ -253,6 +253,32 @@ func pick(rnd *rand.Rand, weights []int) int {
 	return 0
 }
 
+// TestPropertyAStumbleOfTheGeneratorIsNotTheLimit: in one or two windows anywhere the generator stands still, catches up in a burst, and
+// the device loses some of that.
+func TestPropertyAStumbleOfTheGeneratorIsNotTheLimit(t *testing.T) {
+	p := procedure()
+	calm, _ := carryOut(t, p, limited(50_400, 0))
+	for first := 1; first < len(calm); first++ {
+		for second := first; second < first+4; second++ {
+			n := 0
+			history, trace := carryOut(t, p, func(s ramp.Step, asked float64) (float64, float64) {
+				offered, received := limited(50_400, 0)(s, asked)
+				if n++; n == first || n == second {
+					return 0.94 * offered, min(received, 0.91*offered)
+				}
+				return offered, received
+			})
+			c := ramp.Conclude(p, history)
+			if !c.Saturated || !c.Confirmed || len(history) > len(calm)+12 {
+				t.Fatalf("stumbling in %d and %d: %d windows, %+v\n%s", first, second, len(history), c, strings.Join(trace, "\n"))
+			}
+			if got := history[c.Window].Directions[0].Received.PacketsPerSecond; got < 49_900 || got > 50_500 {
+				t.Fatalf("stumbling in %d and %d: %d\n%s", first, second, got, strings.Join(trace, "\n"))
+			}
+		}
+	}
+}
+
 func TestPropertyTheLimitIsFound(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
