@@ -200,7 +200,7 @@ func (m *machine) aimBetween(lo *point) {
 	if m.hint > 0 {
 		near := floor + mul(floor, m.Ramp.RefineTo)*9/10 // just within what is to be resolved above the clean end
 		switch {
-		case m.hint > near:
+		case m.hint > near, m.hint > floor && width(m.hint, m.ceiling) <= m.Ramp.RefineTo:
 			at = min(m.hint, m.ceiling-1)
 		case !lo.long:
 			m.aimToConfirm(lo)

@@ -128,8 +128,18 @@ func (m *machine) doubt(p point, w report.Window) {
 	if m.marker == "" {
 		m.marker = "the confirmation"
 	}
-	m.distrust(min(m.forwarded(p), p.asked-mul(p.asked, m.Ramp.RefineTo)/2))
+	m.distrust(min(max(m.forwarded(p), m.closeTo(p)), p.asked-mul(p.asked, m.Ramp.RefineTo)/2))
 	m.reason = fmt.Sprintf("window %d lost frames at %s of the target when held: %s", w.Number, percent(p.asked), w.Reason)
+}
+
+// closeTo is the load just so far below a lossy one that the bracket is as narrow as it is to be, if so little more than the device
+// carried is well within the loss limit; else 0.
+func (m *machine) closeTo(p point) units.Ratio {
+	at := p.asked - mul(p.asked, m.Ramp.RefineTo) + 1
+	if width(m.forwarded(p), at) > m.MaxLossRatio/2 {
+		return 0
+	}
+	return at
 }
 
 // distrust goes on with long windows at the hint; short ones above it were fooled.
