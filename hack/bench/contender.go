@@ -46,7 +46,7 @@ func bothWays() contender {
 }
 
 func startEngine(threads int, packetsPerSecond float64) (func() error, error) {
-	from, to, err := openPorts(threads)
+	from, to, err := openPorts(threads, processors(threads)...)
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,9 @@ func startEngine(threads int, packetsPerSecond float64) (func() error, error) {
 	return func() error { return errors.Join(from.Stop(), check(from, to), from.Close(), to.Close()) }, nil
 }
 
-func openPorts(threads int) (from, to datapath.Port, err error) {
-	if from, err = datapath.Open(datapath.Options{Interface: "g0", Cores: threads, CPUs: processors(threads)}); err != nil {
+// openPorts opens g0 for so many sending threads, bound to these processors if there are any, and g1 to receive or to send back.
+func openPorts(threads int, bound ...int) (from, to datapath.Port, err error) {
+	if from, err = datapath.Open(datapath.Options{Interface: "g0", Cores: threads, CPUs: bound}); err != nil {
 		return nil, nil, err
 	}
 	if to, err = datapath.Open(datapath.Options{Interface: "g1"}); err != nil {

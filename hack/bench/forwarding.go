@@ -38,6 +38,7 @@ func forwarding(l *lab, threads int) contender {
 func cloner() (*ebpf.Program, error) {
 	g0 := mustLink("g0").Attrs().Index
 	return ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.SchedCLS, License: "Apache-2.0", Instructions: asm.Instructions{
+		asm.StoreImm(asm.R1, skbQueueMapping, 1, asm.Word), // the first queue: none is to be picked
 		asm.Mov.Imm(asm.R2, int32(g0)),
 		asm.Mov.Imm(asm.R3, 0),
 		asm.FnCloneRedirect.Call(),
@@ -45,6 +46,9 @@ func cloner() (*ebpf.Program, error) {
 		asm.Return(),
 	}})
 }
+
+// skbQueueMapping is queue_mapping's offset in struct __sk_buff.
+const skbQueueMapping = 12
 
 // clonesPerCall is how often the program runs per system call; between two calls the forwarder gets the processor.
 const clonesPerCall = 256

@@ -19,15 +19,27 @@ import (
 type lab struct {
 	before, generator, forwarder netns.NsHandle
 	from, to                     netlink.Link // g0 and g1
+	queues                       int          // from g0 to d0, and from g1 to d1
 }
 
-// newLab builds the lab and leaves the calling thread in the generator's namespace.
-func newLab() (*lab, error) {
+// inLab runs fn in a lab whose generator can send on so many queues, each with a receive queue at the forwarder's end. The calling thread
+// is in the generator's namespace meanwhile; the tools that it starts inherit that, and die with it.
+func inLab(queues int, fn func(*lab) error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	l, err := newLab(queues)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(l), l.close())
+}
+
+func newLab(queues int) (*lab, error) {
 	before, err := netns.Get()
 	if err != nil {
 		return nil, fmt.Errorf("look at the present network namespace: %w", err)
 	}
-	l := &lab{before: before, generator: netns.None(), forwarder: netns.None()}
+	l := &lab{queues: queues, before: before, generator: netns.None(), forwarder: netns.None()}
 	if err := l.build(); err != nil {
 		return nil, errors.Join(fmt.Errorf("build the lab: %w", err), l.close())
 	}
@@ -65,8 +77,8 @@ func (l *lab) build() (err error) {
 // cable joins g<i> and d<i>, with addresses and neighbours set, so that nobody has to ask.
 func (l *lab) cable(i int) error {
 	near, far := hardware(i, 1), hardware(i, 2)
-	veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: fmt.Sprintf("g%d", i), HardwareAddr: near, NumTxQueues: 1, NumRxQueues: 1},
-		PeerName: fmt.Sprintf("d%d", i), PeerHardwareAddr: far, PeerNamespace: netlink.NsFd(int(l.forwarder))}
+	veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: fmt.Sprintf("g%d", i), HardwareAddr: near, NumTxQueues: l.queues, NumRxQueues: 1},
+		PeerName: fmt.Sprintf("d%d", i), PeerHardwareAddr: far, PeerNumTxQueues: 1, PeerNumRxQueues: uint32(l.queues), PeerNamespace: netlink.NsFd(int(l.forwarder))}
 	if err := netlink.LinkAdd(veth); err != nil {
 		return fmt.Errorf("veth g%d: %w", i, err)
 	}
@@ -169,7 +181,6 @@ func (l *lab) close() error {
 			err = errors.Join(err, h.Close())
 		}
 	}
-	runtime.UnlockOSThread()
 	return err
 }
 

@@ -9,14 +9,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
-	"runtime"
 	"syscall"
 	"time"
 )
@@ -32,7 +30,7 @@ type options struct {
 func main() {
 	var o options
 	flag.IntVar(&o.rounds, "rounds", 5, "turns of each contender")
-	flag.DurationVar(&o.window, "window", 2*time.Second, "length of a turn's measurement")
+	flag.DurationVar(&o.window, "window", 1500*time.Millisecond, "length of a turn's measurement")
 	flag.DurationVar(&o.pacing, "pacing", 20*time.Second, "how long the pace is watched at 80 % of capacity")
 	flag.StringVar(&o.markdown, "markdown", "", "write the tables as Markdown to this file too")
 	flag.Parse()
@@ -45,17 +43,11 @@ func main() {
 }
 
 // run measures all and prints what came out.
-func run(ctx context.Context, o options) (err error) {
+func run(ctx context.Context, o options) error {
 	if err := ready(); err != nil {
 		return err
 	}
-	runtime.LockOSThread() // the thread is the lab: it is in the generator's namespace, and its death ends the other tools
-	l, err := newLab()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, l.close()) }()
-	results, err := measureAll(ctx, l, o)
+	results, err := measureAll(ctx, o)
 	if err != nil {
 		return err
 	}

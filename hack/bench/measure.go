@@ -35,28 +35,35 @@ type results struct {
 	path          string
 }
 
-func measureAll(ctx context.Context, l *lab, o options) (*results, error) {
+func measureAll(ctx context.Context, o options) (*results, error) {
 	directory, err := os.MkdirTemp("", "linerate-bench")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(directory) //nolint:errcheck // a temporary directory
 	r := &results{}
-	r.plain, err = compete(ctx, l, o, []contender{engine(1), trafgen(1, directory), trafgenWithSink(1, directory), forwarding(l, 1),
-		engine(2), trafgen(2, directory), trafgenWithSink(2, directory), forwarding(l, 2), hping3()})
+	err = inLab(2, func(l *lab) (err error) {
+		r.plain, err = compete(ctx, l, o, []contender{engine(1), trafgen(1, directory), trafgenWithSink(1, directory), forwarding(l, 1),
+			engine(2), trafgen(2, directory), trafgenWithSink(2, directory), forwarding(l, 2), hping3()})
+		if err != nil {
+			return err
+		}
+		return r.watchPace(ctx, o, "plain veth", r.rate(r.plain, "linerate", 1))
+	})
 	if err != nil {
 		return nil, err
 	}
-	if err := r.watchPace(ctx, o, "plain veth", r.rate(r.plain, "linerate", 1)); err != nil {
-		return nil, err
-	}
-	if err := l.asDevice(); err != nil {
-		return nil, fmt.Errorf("give the forwarder its own processor: %w", err)
-	}
-	if r.device, err = compete(ctx, l, options{rounds: 3, window: o.window}, []contender{engine(1), engine(2), bothWays(), forwarding(l, 1)}); err != nil {
-		return nil, err
-	}
-	if err := r.watchPace(ctx, o, "own processor", r.rate(r.device, "linerate", 1)); err != nil {
+	err = inLab(1, func(l *lab) (err error) {
+		if err := l.asDevice(); err != nil {
+			return fmt.Errorf("give the forwarder its own processor: %w", err)
+		}
+		r.device, err = compete(ctx, l, options{rounds: 3, window: o.window}, []contender{engine(1), engine(2), bothWays(), forwarding(l, 1)})
+		if err != nil {
+			return err
+		}
+		return r.watchPace(ctx, o, "own processor", r.rate(r.device, "linerate", 1))
+	})
+	if err != nil {
 		return nil, err
 	}
 	r.peakMemory, err = peakMemory()
