@@ -27,6 +27,7 @@ type progressView struct {
 	width func() int
 
 	phase report.Phase
+	asked int64
 	next  time.Duration
 	drawn bool
 }
@@ -47,6 +48,11 @@ func newProgressView(out io.Writer, name string, quiet bool) *progressView {
 
 // show draws the progress.
 func (v *progressView) show(p runner.Progress) {
+	if p.IntendedPacketsPerSecond != v.asked || p.Phase != v.phase && !v.live {
+		// What was last sent and received belongs to another load than what is asked for now.
+		v.asked = p.IntendedPacketsPerSecond
+		p.OfferedPacketsPerSecond = 0
+	}
 	switch {
 	case v.quiet:
 	case v.live:
@@ -84,7 +90,10 @@ func bar(percent int) string {
 func sentence(p runner.Progress) string {
 	var b strings.Builder
 	b.WriteString(phaseWord(p.Phase))
-	if p.Steps > 0 {
+	if p.Phase == runner.Ended || p.Phase == runner.Draining {
+		return b.String()
+	}
+	if p.Steps > 0 && p.Phase == report.Ramping {
 		fmt.Fprintf(&b, " %d/%d", p.Step, p.Steps)
 	}
 	if p.IntendedPacketsPerSecond == 0 {
@@ -93,8 +102,10 @@ func sentence(p runner.Progress) string {
 		}
 		return b.String()
 	}
-	fmt.Fprintf(&b, ": asked %s, sent %s, received %s, lost %s", rate(p.IntendedPacketsPerSecond), rate(p.OfferedPacketsPerSecond),
-		rate(p.ReceivedPacketsPerSecond), lossPercent(p.LossRatio))
+	fmt.Fprintf(&b, ": asked %s", rate(p.IntendedPacketsPerSecond))
+	if p.OfferedPacketsPerSecond > 0 {
+		fmt.Fprintf(&b, ", sent %s, received %s, lost %s", rate(p.OfferedPacketsPerSecond), rate(p.ReceivedPacketsPerSecond), lossPercent(p.LossRatio))
+	}
 	if p.Remaining > 0 {
 		fmt.Fprintf(&b, ", about %v left", p.Remaining.Round(time.Second))
 	}

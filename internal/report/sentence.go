@@ -188,5 +188,5 @@ func resolutionText(r *Report) string {
 	if !hasFigure(r) || r.Result.Resolution == 0 {
 		return ""
 	}
-	return "within " + ratioText(r.Result.Resolution) + " of the next higher load tried"
+	return "within " + r.Result.Resolution.Percent().FormatFixed() + "% of the next higher load tried"
 }

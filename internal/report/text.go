@@ -128,12 +128,20 @@ func (p *printer) test(r *Report) {
 
 // facts are the lines that qualify the figure.
 func (p *printer) facts(r *Report) {
+	if negativeLoss(r) {
+		p.paragraph("  ", 2, "Negative loss: more came back in this window than was sent in it; those frames were on their way when it began.")
+	}
 	if s := resolutionText(r); s != "" {
 		p.paragraph("  resolution: ", 4, s)
 	}
 	if m := r.Result.MaxReceived; m != nil {
 		p.paragraph("  max received, apart from the result: ", 4, mostReceived(m))
 	}
+}
+
+// negativeLoss says that a direction of the result got back more than it sent.
+func negativeLoss(r *Report) bool {
+	return slices.ContainsFunc(r.Result.Directions, func(d Measured) bool { return d.LossRatio < 0 })
 }
 
 // directionGrid has the three figures per direction and summed, with loss and share of line rate.

@@ -40,6 +40,17 @@ func TestTheTableSumsItsDirections(t *testing.T) {
 	}
 }
 
+func TestNegativeLossIsExplained(t *testing.T) {
+	r := measured()
+	if text := string(rendered(t, "text", r)); strings.Contains(text, "Negative loss") {
+		t.Errorf("negative loss is explained where there is none:\n%s", text)
+	}
+	r.Result.Directions[0].LossRatio = -units.One / 1000
+	if text := string(rendered(t, "text", r)); !strings.Contains(text, "Negative loss: more came back in this window") {
+		t.Errorf("negative loss stands unexplained:\n%s", text)
+	}
+}
+
 func TestALowerBoundNeverReadsAsALimit(t *testing.T) {
 	r := measured(weak(90_000))
 	for _, name := range []string{"text", "markdown", "html"} {
