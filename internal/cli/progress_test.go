@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
+)
+
+func ramping(elapsed time.Duration, step int, asked, sent int64) runner.Progress {
+	return runner.Progress{Phase: report.Ramping, Elapsed: elapsed, Step: step, Steps: 10, Percent: step * 10, Remaining: 20 * time.Second,
+		IntendedPacketsPerSecond: asked, OfferedPacketsPerSecond: sent, ReceivedPacketsPerSecond: sent}
+}
+
+func TestProgress(t *testing.T) {
+	t.Run("piped, a line for each phase and now and then one between", func(t *testing.T) {
+		var out bytes.Buffer
+		v := newProgressView(&out, "t", false)
+		v.show(runner.Progress{Phase: runner.Preparing, Message: "taking the ports"})
+		for second := range 21 {
+			v.show(ramping(time.Duration(second)*time.Second, 1, 1000, 999))
+		}
+		v.show(runner.Progress{Phase: runner.Ended, Elapsed: 22 * time.Second})
+		v.close()
+		want := "t: preparing: taking the ports\n" +
+			"t: ramping 1/10: asked 1.00 Kpps, about 20s left\n" +
+			"t: ramping 1/10: asked 1.00 Kpps, sent 999.00 pps, received 999.00 pps, lost 0.00 %, about 20s left\n" +
+			"t: ramping 1/10: asked 1.00 Kpps, sent 999.00 pps, received 999.00 pps, lost 0.00 %, about 20s left\n" +
+			"t: done\n"
+		if out.String() != want {
+			t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+		}
+	})
+	t.Run("figures of the load before are never put beside what is asked now", func(t *testing.T) {
+		var out bytes.Buffer
+		v := newProgressView(&out, "t", false)
+		v.live, v.width = true, func() int { return 200 }
+		v.show(ramping(time.Second, 1, 1000, 999))
+		out.Reset()
+		v.show(ramping(2*time.Second, 2, 2000, 999))
+		if strings.Contains(out.String(), "sent") {
+			t.Errorf("what was sent at 1000 pps is shown beside 2000: %q", out.String())
+		}
+	})
+	t.Run("on a terminal, one line that fits and is gone in the end", func(t *testing.T) {
+		var out bytes.Buffer
+		v := newProgressView(&out, "a-long-name", false)
+		v.live, v.width = true, func() int { return 40 }
+		v.show(ramping(time.Second, 3, 1000, 999))
+		v.show(ramping(2*time.Second, 3, 1000, 999))
+		for line := range strings.SplitSeq(out.String(), "\r\x1b[K") {
+			if len([]rune(line)) > 39 {
+				t.Errorf("%d characters in 40 columns: %q", len([]rune(line)), line)
+			}
+		}
+		if !strings.Contains(out.String(), "▕██████░░░░░░░░░░░░░░▏  30") {
+			t.Errorf("no bar of 30 %%: %q", out.String())
+		}
+		v.close()
+		if !strings.HasSuffix(out.String(), "\r\x1b[K") || strings.Contains(out.String(), "\n") {
+			t.Errorf("the terminal is not left clean: %q", out.String())
+		}
+	})
+	t.Run("quiet says nothing", func(t *testing.T) {
+		var out bytes.Buffer
+		v := newProgressView(&out, "t", true)
+		v.show(ramping(time.Second, 1, 1000, 999))
+		v.close()
+		if out.Len() != 0 {
+			t.Errorf("said %q", out.String())
+		}
+	})
+}
