@@ -2,6 +2,7 @@ package ramp
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -138,11 +139,22 @@ func (m *machine) countRuns() (marked bool) {
 		}
 		if m.hi == nil && len(m.runs[i]) == lossyRun {
 			m.mark(m.points[m.runs[i][0]], d.From+"→"+d.To)
-			m.estimate, m.proven = m.forwarded(m.points[m.runs[i][1]]), false
+			m.estimate, m.proven = m.middleOf(m.runs[i]), false
 			marked = true
 		}
 	}
 	return marked
+}
+
+// middleOf is the middle one of what the device forwarded in a run's windows: the first may hold a saved-up burst, and any of them a
+// hiccup of the lab.
+func (m *machine) middleOf(run []int) units.Ratio {
+	var all []units.Ratio
+	for _, i := range run {
+		all = append(all, m.forwarded(m.points[i]))
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
 }
 
 // undecidedRun says that some direction lost frames at last, but too few times to mark saturation.
