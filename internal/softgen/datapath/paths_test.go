@@ -1,0 +1,51 @@
+package datapath
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+)
+
+// initialUser says whether user ids here are the machine's own: in a user namespace nobody may load eBPF.
+func initialUser(t *testing.T) bool {
+	t.Helper()
+	ids, err := os.ReadFile("/proc/self/uid_map")
+	must(t, err)
+	return strings.Join(strings.Fields(string(ids)), " ") == "0 0 4294967295"
+}
+
+func TestPaths(t *testing.T) {
+	fast, plain := cable(t, Options{}, Options{Plain: true})
+	t.Run("root sends by AF_XDP and has the kernel count", func(t *testing.T) {
+		if !initialUser(t) {
+			needKernel(t, errors.New("this is a user namespace"), "eBPF")
+		}
+		if got, want := fast.Info().Path, "sends by AF_XDP, receives by eBPF"; got != want {
+			t.Errorf("path %q, want %q", got, want)
+		}
+	})
+	t.Run("plain sockets are used where asked for", func(t *testing.T) {
+		if got, want := plain.Info().Path, "sends by AF_PACKET, receives by AF_PACKET"; got != want {
+			t.Errorf("path %q, want %q", got, want)
+		}
+	})
+	t.Run("a port says what it is", func(t *testing.T) {
+		if got := fast.Info(); got.Driver != "veth" || got.MTU != 1500 || got.MAC == plain.Info().MAC {
+			t.Errorf("info %+v", got)
+		}
+	})
+}
+
+// TestNoGarbage keeps the sending loop free of allocations: the collector would make it late.
+func TestNoGarbage(t *testing.T) {
+	a, b := cable(t, Options{}, Options{})
+	must(t, a.Start(Run{Streams: streams(addressed(continuous(50_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+	eventually(t, "traffic flows", func() bool { return a.Counters().Sent.Packets > 1000 })
+	start := a.Counters().Sent.Packets
+	allocated := testing.AllocsPerRun(1, func() { sleep(100e6) })
+	if sent := a.Counters().Sent.Packets - start; sent < 2000 || allocated > 200 {
+		t.Errorf("%v allocations while %d frames were sent", allocated, sent)
+	}
+	must(t, a.Stop())
+}
