@@ -12,16 +12,23 @@ import (
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/softgen"
 	"github.com/linerate-dev/linerate/internal/softgen/datapath"
+	"github.com/linerate-dev/linerate/internal/softgen/throttle"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // heartbeat is how long the software engine goes on sending after it last heard from who drives it.
 const heartbeat = 10 * time.Second
 
+// generatorOptions are the flags of generator.
+type generatorOptions struct {
+	listen, speed, most string
+	ports               []string
+	cores, ring         int
+	plain               bool
+}
+
 func newGenerator(s Streams) *cobra.Command {
-	var listen, speed string
-	var ports []string
-	var cores int
+	var o generatorOptions
 	cmd := &cobra.Command{
 		Use:     "generator",
 		Short:   "Serve the software engine on interfaces of this machine, over TRex's RPC",
@@ -29,50 +36,81 @@ func newGenerator(s Streams) *cobra.Command {
 		Long: "Answers TRex's stateless RPC (v3) for the named interfaces, with real packets. The RPC has no authentication: whoever reaches the\n" +
 			"address can make this machine send. All traffic stops 10 s after the last request.",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			rate, err := units.ParseBitRate(speed)
-			if err != nil {
-				return badInput("--speed: %w", err)
-			}
-			return serveGenerator(cmd.Context(), s.Err, listen, ports, rate, cores)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return serveGenerator(cmd.Context(), s.Err, o) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&ports, "ports", nil, "interfaces, in the order of the ports")
-	f.StringVar(&listen, "listen", "127.0.0.1:4501", "address to answer on")
-	f.StringVar(&speed, "speed", "10gbps", "what ports without a speed of their own say")
-	f.IntVar(&cores, "cores", 1, "threads that may send on each port")
+	f.StringSliceVar(&o.ports, "ports", nil, "interfaces, in the order of the ports")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:4501", "address to answer on")
+	f.StringVar(&o.speed, "speed", "10gbps", "what ports without a speed of their own say")
+	f.IntVar(&o.cores, "cores", 1, "threads that may send on each port")
+	f.StringVar(&o.most, "max-rate", "", "the most that a port sends whatever it is asked for, such as 5kpps: a generator as weak as you like")
+	f.BoolVar(&o.plain, "plain", false, "keep to AF_PACKET, as on machines that forbid AF_XDP and eBPF")
+	f.IntVar(&o.ring, "receive-ring", 0, "bytes of the ring that AF_PACKET receives into (default 8 MiB)")
 	_ = cmd.MarkFlagRequired("ports")
 	return cmd
 }
 
-func serveGenerator(ctx context.Context, talk io.Writer, listen string, names []string, speed units.BitRate, cores int) error {
-	ports := make([]lab.Port, len(names))
-	for i, name := range names {
-		ports[i] = lab.Port{Interface: name, Speed: speed, Cores: cores}
+func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) error {
+	speed, err := units.ParseBitRate(o.speed)
+	if err != nil {
+		return badInput("--speed: %w", err)
 	}
-	e, err := openEngine(talk)(ctx, ports)
+	most, err := packetRate(o.most)
+	if err != nil {
+		return badInput("--max-rate: %w", err)
+	}
+	cfg := engineConfig(talk)
+	for _, name := range o.ports {
+		port, err := datapath.Open(datapath.Options{Interface: name, Cores: o.cores, Plain: o.plain, ReceiveRing: o.ring})
+		if err != nil {
+			return notMeasured("open %s: %w", name, err)
+		}
+		if most > 0 {
+			port = throttle.New(port, most)
+		}
+		cfg.Ports = append(cfg.Ports, softgen.PortConfig{Port: port, Speed: speed, Cores: o.cores})
+	}
+	e, err := softgen.New(cfg)
 	if err != nil {
 		return notMeasured("%w", err)
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.listen)
 	if err != nil {
-		return badInput("--listen %s: %w", listen, err)
+		return badInput("--listen %s: %w", o.listen, err)
 	}
 	fmt.Fprintf(talk, "answering on %s; Ctrl-C ends\n", l.Addr())
 	return e.Serve(ctx, l)
 }
 
+// packetRate reads a rate in packets per second; "" is 0.
+func packetRate(text string) (units.PacketRate, error) {
+	if text == "" {
+		return 0, nil
+	}
+	r, err := units.ParseRate(text)
+	if err != nil {
+		return 0, err
+	}
+	if r.Kind != units.Packets {
+		return 0, fmt.Errorf("%s: a port's own limit is in packets per second, such as 5kpps", text)
+	}
+	return r.PacketRateOf(units.Traffic{Packets: 1, Bytes: 64}, 0)
+}
+
+func engineConfig(talk io.Writer) softgen.Config {
+	return softgen.Config{Version: version, Heartbeat: heartbeat, Log: logger(talk, true)}
+}
+
 // openEngine opens the software engine on interfaces of this process's namespace.
 func openEngine(talk io.Writer) lab.OpenEngine {
 	return func(_ context.Context, ports []lab.Port) (lab.Engine, error) {
-		cfg := softgen.Config{Version: version, Heartbeat: heartbeat, Log: logger(talk, true)}
+		cfg := engineConfig(talk)
 		for _, p := range ports {
 			port, err := datapath.Open(datapath.Options{Interface: p.Interface, Cores: p.Cores})
 			if err != nil {
 				return nil, fmt.Errorf("open %s: %w", p.Interface, err)
 			}
-			cfg.Ports = append(cfg.Ports, softgen.PortConfig{Port: port, Speed: p.Speed})
+			cfg.Ports = append(cfg.Ports, softgen.PortConfig{Port: port, Speed: p.Speed, Cores: p.Cores})
 		}
 		return softgen.New(cfg)
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/ramp"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -75,14 +74,25 @@ func rampRun(ctx context.Context, s Streams, o rampOptions) error {
 		return worst(notMeasured("%w", err), out.discard())
 	}
 	defer func() { _ = e.Close() }()
-	latest := time.Now().Add(ramp.Bound(p.Procedure) + time.Minute)
-	fmt.Fprintf(s.Err, "whatever happens to this program, TRex will have stopped sending by %s\n", latest.Format(time.RFC3339))
-
 	view := newProgressView(s.Err, "ramp", o.quiet)
 	gens := []runner.Generator{{Name: "trex", Engine: e, PortOfLink: map[string]int{"port0": 0, "port1": 1}}}
-	r := runner.Run(ctx, p, gens, runner.Options{Producer: producer(), Progress: view.show, Force: o.force, ForceHint: "--force", Logger: logger(s.Err, o.verbose)})
+	r := runner.Run(ctx, p, gens, runner.Options{Producer: producer(), Progress: tellLatestEnd(s.Err, p.Procedure, view.show), Force: o.force, ForceHint: "--force", Logger: logger(s.Err, o.verbose)})
 	view.close()
 	return rampDone(s, o, out, r)
+}
+
+// tellLatestEnd says, when traffic begins, when it ends at the latest: TRex goes on sending when its client dies, for as long as it was
+// told to at the start.
+func tellLatestEnd(talk io.Writer, p plan.Procedure, next func(runner.Progress)) func(runner.Progress) {
+	told := false
+	return func(progress runner.Progress) {
+		if !told && (progress.Phase == report.WarmUp || progress.Phase == report.Ramping) {
+			told = true
+			latest := time.Now().Add(runner.LongestTraffic(p)).Add(time.Second).Truncate(time.Second)
+			fmt.Fprintf(talk, "whatever happens to this program, TRex will have stopped sending by %s\n", latest.Format(time.TimeOnly+" MST"))
+		}
+		next(progress)
+	}
 }
 
 // rampDone writes what the ramp measured, in the published form and in words.

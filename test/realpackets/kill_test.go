@@ -78,8 +78,10 @@ func start(t *testing.T, args ...string) (*exec.Cmd, *bufio.Reader) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	return cmd, bufio.NewReader(talk)
+	return cmd, newReader(talk)
 }
+
+func newReader(r io.Reader) *bufio.Reader { return bufio.NewReader(r) }
 
 // awaitLine reads the run's talk until a line contains the words, and leaves the rest to be thrown away.
 func awaitLine(t *testing.T, talk *bufio.Reader, words string) {

@@ -169,7 +169,13 @@ func (r *rig) bridge(t *testing.T, name string, ports ...int) {
 // measure runs the LoadTest on the rig's generator ports.
 func (r *rig) measure(t *testing.T, yaml string, args ...string) *report.Report {
 	t.Helper()
-	got := r.call(t, append([]string{"run", writeFile(t, "test.yaml", yaml), "-o", "json", "--save", "", "--ports", r.portList()}, args...)...)
+	return r.report(t, append([]string{"run", writeFile(t, "test.yaml", yaml), "-o", "json", "--save", "", "--ports", r.portList()}, args...)...)
+}
+
+// report runs linerate and reads the Report that it prints.
+func (r *rig) report(t *testing.T, args ...string) *report.Report {
+	t.Helper()
+	got := r.call(t, args...)
 	var rep report.Report
 	if err := json.Unmarshal([]byte(got.stdout), &rep); err != nil {
 		t.Fatalf("exit code %d, no report: %v\nstderr:\n%s", got.code, err, got.stderr)
@@ -193,12 +199,16 @@ func (r *rig) call(t *testing.T, args ...string) outcome {
 	var out, talk bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &talk
 	in(t, r.generator, func() error {
-		// The child is in the namespace of the thread that starts it, and RPC needs a loopback there.
-		if lo, err := netlink.LinkByName("lo"); err == nil {
-			_ = netlink.LinkSetUp(lo)
-		}
+		loopbackUp()
 		return cmd.Start()
 	})
 	_ = cmd.Wait()
 	return outcome{cmd.ProcessState.ExitCode(), out.String(), talk.String()}
+}
+
+// loopbackUp makes RPC possible in a namespace: a child is in the namespace of the thread that starts it.
+func loopbackUp() {
+	if lo, err := netlink.LinkByName("lo"); err == nil {
+		_ = netlink.LinkSetUp(lo)
+	}
 }

@@ -1,0 +1,111 @@
+package realpackets
+
+import (
+	"fmt"
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+const externalTest = `apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: external}
+spec:
+  generator: {engine: External, external: {servers: ["127.0.0.1:4501"]}}
+  dut: {type: Device}
+  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
+  traffic: {profile: FixedSize, frameSize: 64}
+  procedure:
+    ramp: {warmupDuration: 1s, targetRate: %s, rampDuration: 8s, stepDuration: 1s, settle: 300ms, confirmDuration: 2s, holdDuration: 0s, refineTo: %q}
+`
+
+// TestAWeakGeneratorIsNotAWeakDevice: a generator that sends at most 5 000 packets/s through a device that forwards 20 000.
+func TestAWeakGeneratorIsNotAWeakDevice(t *testing.T) {
+	needRoot(t)
+	rig := newRig(t, 2)
+	rig.route(t)
+	rig.limit(t, 20_000)
+	rig.generate(t, "--max-rate", "5kpps")
+	r := rig.external(t, fmt.Sprintf(externalTest, "40kpps", "0.5%"))
+	if r.Ending != report.Completed || r.Result.Reason != report.GeneratorLimited {
+		t.Errorf("ending %s, reason %s, want %s: %s", r.Ending, r.Result.Reason, report.GeneratorLimited, r.Message)
+	}
+	if r.Result.Saturated {
+		t.Error("the device was called saturated")
+	}
+	for _, d := range r.Result.Directions {
+		if got := d.Received.PacketsPerSecond; got < 4_900 || got > 5_050 {
+			t.Errorf("%s→%s: the lower bound is %d packets/s, want the generator's 5000", d.From, d.To, got)
+		}
+	}
+}
+
+// TestReceiveDropsAreNotTheDevices: a generator whose receive ring is far too small loses frames that the device has returned.
+func TestReceiveDropsAreNotTheDevices(t *testing.T) {
+	needRoot(t)
+	rig := newRig(t, 2)
+	rig.route(t)
+	rig.generate(t, "--plain", "--receive-ring", "131072")
+	r := rig.external(t, fmt.Sprintf(externalTest, "200kpps", "0%"))
+	dropped := int64(0)
+	for _, total := range r.Totals {
+		dropped += total.ReceiveErrors
+	}
+	if dropped == 0 {
+		t.Fatalf("no receive drop was provoked: this test would prove nothing (%s)", r.Message)
+	}
+	if r.Result.Saturated {
+		t.Errorf("%d frames that the generator dropped were charged to the device: %s", dropped, r.Result.Message)
+	}
+	for _, w := range r.Windows {
+		if w.Quality == report.Lossy {
+			t.Errorf("window %d is Lossy though the device lost nothing: %s", w.Number, w.Reason)
+		}
+	}
+}
+
+// TestALoopbackMeasuresTheGeneratorItself: without a device, what comes back is what the generator can do.
+func TestALoopbackMeasuresTheGeneratorItself(t *testing.T) {
+	needRoot(t)
+	r := measure(t, `apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: capacity}
+spec:
+  dut: {type: Loopback}
+  links: [{name: west, lineRate: 100gbps}, {name: east, lineRate: 100gbps}]
+  traffic: {profile: FixedSize, frameSize: 64}
+  procedure:
+    ramp: {warmupDuration: 1s, targetRate: 100%, rampDuration: 10s, stepDuration: 1s, settle: 300ms, confirmDuration: 2s, holdDuration: 0s, stopAtSaturation: true}
+`)
+	if r.Ending != report.Completed || !r.Result.Measured || r.Result.Saturated || r.Result.Reason != report.GeneratorLimited {
+		t.Errorf("ending %s, measured %v, saturated %v, reason %s, want a lower bound that is %s", r.Ending, r.Result.Measured, r.Result.Saturated, r.Result.Reason, report.GeneratorLimited)
+	}
+}
+
+// generate serves the software engine on the rig's ports, as throttled or crippled as the flags say, until the test ends.
+func (r *rig) generate(t *testing.T, flags ...string) {
+	t.Helper()
+	cmd := exec.Command(linerate, append([]string{"generator", "--ports", r.portList(), "--speed", "1gbps"}, flags...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	talk, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in(t, r.generator, func() error {
+		loopbackUp()
+		return cmd.Start()
+	})
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+	})
+	awaitLine(t, newReader(talk), "answering on")
+}
+
+// external measures with the generator that generate started.
+func (r *rig) external(t *testing.T, yaml string) *report.Report {
+	t.Helper()
+	return r.report(t, "run", writeFile(t, "test.yaml", yaml), "-o", "json", "--save", "")
+}
