@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/softgen/datapath"
 )
@@ -133,12 +134,18 @@ func launch(ctx context.Context, tool string, arguments ...string) (func() error
 			return fmt.Errorf("%s ended by itself: %w", tool, err)
 		default:
 		}
-		if err := syscall.Kill(-c.Process.Pid, syscall.SIGKILL); err != nil {
+		if err := c.Process.Signal(os.Interrupt); err != nil { // to the first process: it ends its own threads
 			return fmt.Errorf("end %s: %w", tool, err)
 		}
-		if err := <-ended; err != nil && c.ProcessState == nil {
-			return fmt.Errorf("wait for %s: %w", tool, err)
+		select {
+		case <-ended:
+			return nil
+		case <-time.After(time.Second):
 		}
-		return nil
+		err := syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
+		if waited := <-ended; waited != nil && c.ProcessState == nil {
+			return fmt.Errorf("wait for %s: %w", tool, waited)
+		}
+		return err
 	}, nil
 }
