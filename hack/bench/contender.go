@@ -138,8 +138,11 @@ func launch(ctx context.Context, tool string, arguments ...string) (func() error
 			return fmt.Errorf("end %s: %w", tool, err)
 		}
 		select {
-		case <-ended:
-			return nil
+		case err := <-ended:
+			if c.ProcessState == nil {
+				return fmt.Errorf("wait for %s: %w", tool, err)
+			}
+			return nil // however it ends when interrupted
 		case <-time.After(time.Second):
 		}
 		err := syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
