@@ -26,10 +26,12 @@ type progressView struct {
 	quiet bool
 	width func() int
 
-	phase report.Phase
-	asked int64
-	next  time.Duration
-	drawn bool
+	phase  report.Phase
+	asked  int64
+	before string // the three figures of the last load, while those of the present one are not there yet
+	figure string // those of the present one
+	next   time.Duration
+	drawn  bool
 }
 
 func newProgressView(out io.Writer, name string, quiet bool) *progressView {
@@ -50,8 +52,11 @@ func newProgressView(out io.Writer, name string, quiet bool) *progressView {
 func (v *progressView) show(p runner.Progress) {
 	if p.IntendedPacketsPerSecond != v.asked || p.Phase != v.phase && !v.live {
 		// What was last sent and received belongs to another load than what is asked for now.
-		v.asked = p.IntendedPacketsPerSecond
+		v.asked, v.before, v.figure = p.IntendedPacketsPerSecond, v.figure, ""
 		p.OfferedPacketsPerSecond = 0
+	}
+	if p.OfferedPacketsPerSecond > 0 {
+		v.figure = figures(p)
 	}
 	switch {
 	case v.quiet:
@@ -65,6 +70,9 @@ func (v *progressView) show(p runner.Progress) {
 
 func (v *progressView) draw(p runner.Progress) {
 	line := []rune(fmt.Sprintf("%s %s %3d %%  %s", v.name, bar(p.Percent), p.Percent, sentence(p)))
+	if p.OfferedPacketsPerSecond == 0 && v.before != "" {
+		line = append(line, []rune("; before: "+v.before)...)
+	}
 	if most := v.width() - 1; len(line) > most {
 		line = append(line[:most-1], '…')
 	}
@@ -102,14 +110,21 @@ func sentence(p runner.Progress) string {
 		}
 		return b.String()
 	}
-	fmt.Fprintf(&b, ": asked %s", rate(p.IntendedPacketsPerSecond))
 	if p.OfferedPacketsPerSecond > 0 {
-		fmt.Fprintf(&b, ", sent %s, received %s, lost %s", rate(p.OfferedPacketsPerSecond), rate(p.ReceivedPacketsPerSecond), lossPercent(p.LossRatio))
+		b.WriteString(": " + figures(p))
+	} else {
+		b.WriteString(": asked " + rate(p.IntendedPacketsPerSecond))
 	}
 	if p.Remaining > 0 {
 		fmt.Fprintf(&b, ", about %v left", p.Remaining.Round(time.Second))
 	}
 	return b.String()
+}
+
+// figures are the three of one load: asked, sent, received.
+func figures(p runner.Progress) string {
+	return fmt.Sprintf("asked %s, sent %s, received %s, lost %s", rate(p.IntendedPacketsPerSecond), rate(p.OfferedPacketsPerSecond),
+		rate(p.ReceivedPacketsPerSecond), lossPercent(p.LossRatio))
 }
 
 func phaseWord(p report.Phase) string {

@@ -39,10 +39,11 @@ func TestProgress(t *testing.T) {
 		v := newProgressView(&out, "t", false)
 		v.live, v.width = true, func() int { return 200 }
 		v.show(ramping(time.Second, 1, 1000, 999))
+		v.show(ramping(2*time.Second, 1, 1000, 999))
 		out.Reset()
-		v.show(ramping(2*time.Second, 2, 2000, 999))
-		if strings.Contains(out.String(), "sent") {
-			t.Errorf("what was sent at 1000 pps is shown beside 2000: %q", out.String())
+		v.show(ramping(3*time.Second, 2, 2000, 999))
+		if want := "asked 2.00 Kpps, about 20s left; before: asked 1.00 Kpps, sent 999.00 pps"; !strings.Contains(out.String(), want) {
+			t.Errorf("%q does not say %q", out.String(), want)
 		}
 	})
 	t.Run("on a terminal, one line that fits and is gone in the end", func(t *testing.T) {
