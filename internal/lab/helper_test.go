@@ -224,7 +224,7 @@ func executable(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "lab-test-")
+	dir, err := os.MkdirTemp("", "lab-test-") //nolint:usetesting // the parents of t.TempDir are closed to other users
 	if err != nil {
 		t.Fatal(err)
 	}

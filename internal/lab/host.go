@@ -118,8 +118,9 @@ func serveUntilEnd(ctx context.Context, e Engine, l net.Listener) error {
 	grace := time.NewTimer(stopGrace)
 	defer grace.Stop()
 	select {
-	case <-served:
+	case err := <-served:
+		return err
 	case <-grace.C:
+		return nil
 	}
-	return nil
 }
