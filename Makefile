@@ -18,8 +18,9 @@ build: ## Build bin/linerate (static, no cgo)
 run: build ## Show where this machine's Linux forwarder saturates, from real packets (about a minute)
 	@bin/linerate run examples/linux-forwarder.yaml --save $(REPORTS)
 
-test: ## Run every test, real packets included (root, or tests that need it say so)
-	$(GO) test -race -count=1 ./...
+test: ## Run every test, those with real packets included (as root)
+	$(GO) test -race -count=1 $$($(GO) list ./... | grep -v /test/realpackets)
+	$(GO) test -count=1 -timeout 20m ./test/realpackets
 
 lint: ## Lint, with the architecture's import arrows
 	$(TOOL) golangci-lint run ./...
@@ -32,10 +33,10 @@ verify: generate ## Fail if generated files are not what the sources say
 
 check: verify lint test ## What the gate runs
 
-known-answers: build ## Measure devices whose limit is known: the whole table of docs/known-answers.md (root, about 40 minutes)
-	$(GO) run ./test/knownanswers -linerate bin/linerate
+known-answers: ## Measure devices whose limit is known: the whole table of docs/known-answers.md (as root, about 25 minutes)
+	$(GO) test -count=1 -timeout 120m ./test/realpackets -run TestKnownAnswers -v -all -table $(CURDIR)/docs/known-answers.md
 
-bench: build ## Compare the software engine with trafgen and hping3 on the same veths and forwarder (root)
+bench: ## Compare the software engine with trafgen and hping3 on the same veths and forwarder (as root, about 3 minutes)
 	$(GO) run ./hack/bench
 
 fuzz: ## Fuzz what parses bytes, 20 s each
