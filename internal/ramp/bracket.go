@@ -82,11 +82,19 @@ func (m *machine) lo() *point {
 		if !p.clean || p.fooled || m.hi != nil && p.asked >= m.ceiling {
 			continue
 		}
-		if best == nil || m.height(p) > m.height(best) || m.height(p) == m.height(best) && (p.long || !best.long) {
+		if best == nil || m.height(p) > m.height(best) || m.height(p) == m.height(best) && m.tellsMore(p, best) {
 			best = p
 		}
 	}
 	return best
+}
+
+// tellsMore compares two clean windows at the same load: a long one tells more than a short one, then the one in which more was sent.
+func (m *machine) tellsMore(p, than *point) bool {
+	if p.long != than.long {
+		return p.long
+	}
+	return m.reallyOffered(p) >= m.reallyOffered(than)
 }
 
 // height is what clean loads are compared by: within a bracket what was asked for, so that each look makes it narrower; without one,

@@ -47,7 +47,7 @@ func Conclude(p plan.Procedure, history []report.Window) Conclusion {
 		c.Window, c.Reason = lo.window, m.unsaturated(lo)
 	default:
 		c.Window = lo.window
-		c.Resolution = max(width(lo.asked, m.hi.asked), width(lo.load, m.hi.load))
+		c.Resolution = max(width(lo.asked, m.hi.asked), width(lo.load, m.hi.load), width(m.reallyOffered(lo), m.hi.asked))
 		c.Saturated, c.Reason = true, report.LossAboveLimit
 		if between := m.unclearAbove(lo); between != nil && (p.Ramp.RefineTo <= 0 || c.Resolution > tolerated*p.Ramp.RefineTo) {
 			c.Saturated, c.Reason = false, blame(*between)
@@ -55,6 +55,19 @@ func Conclude(p plan.Procedure, history []report.Window) Conclusion {
 	}
 	c.Confirmed = m.confirmed != nil
 	return c
+}
+
+// reallyOffered is a point's load as it was really offered, to the last frame: what a search forgives as noise of the reading is not resolved
+// all the same.
+func (m *machine) reallyOffered(p *point) units.Ratio {
+	w := m.history[p.window]
+	least := w.Load
+	for _, d := range w.Directions {
+		if d.Intended.PacketsPerSecond > 0 {
+			least = min(least, mul(w.Load, units.RatioOf(d.Offered.PacketsPerSecond, d.Intended.PacketsPerSecond)))
+		}
+	}
+	return least
 }
 
 // tolerated is how many times wider than asked for the bracket may stay, where windows in it could not be judged, before the answer is

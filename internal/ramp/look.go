@@ -40,6 +40,11 @@ func (m *machine) wantsAnother(p point, isLong bool) bool {
 		return true
 	case p.lossy && p.short && m.mayRepeat(isLong) && m.stumbled(w):
 		return true
+	case isLong && p.clean && m.fellShort(p) && m.mayRepeat(isLong):
+		m.points = append(m.points, p) // a lower bound in any case
+		m.repeats++
+		m.reason = fmt.Sprintf("window %d lost nothing, but the generator sent less than the %s that was asked for; once more", w.Number, percent(p.asked))
+		return true
 	case isLong || m.refined >= refineWindows:
 		return false
 	case p.lossy && m.votes.lossy == 0:
@@ -63,6 +68,11 @@ func (m *machine) stumbled(w report.Window) bool {
 	m.repeats++
 	m.reason = fmt.Sprintf("window %d is repeated, the generator sent less than asked and may have caught up in a burst: %s", w.Number, w.Reason)
 	return true
+}
+
+// fellShort says that so much less was sent than asked for that the answer would be wider than it is to be: what was not sent was not proven.
+func (m *machine) fellShort(p point) bool {
+	return m.hi != nil && m.Ramp.RefineTo > 0 && width(m.reallyOffered(&p), p.asked) > m.Ramp.RefineTo/2
 }
 
 func (m *machine) mayRepeat(isLong bool) bool {

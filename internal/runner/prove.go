@@ -19,6 +19,7 @@ const (
 	proveWait     = 2 * time.Second        // for the frames of one attempt
 	provePoll     = 50 * time.Millisecond  // between two looks at the capture
 	proveLinger   = 300 * time.Millisecond // after the last expected frame, for what should not come
+	proveGap      = 20 * time.Millisecond  // between two frames: a device that limits its rate must not drop them
 )
 
 // provePaths sends marked frames, one direction at a time, and looks where they come out. All directions are tried, so that the Report
@@ -177,10 +178,15 @@ func (r *run) inject(ctx context.Context, probes []path.Probe) error {
 				frames, port = append(frames, p.Frame), p.Lane.Send
 			}
 		}
-		if len(frames) == 0 {
-			return nil
+		for i := range frames {
+			if err := sleepUntil(ctx, time.Now().Add(proveGap)); err != nil {
+				return err
+			}
+			if err := r.gens[g].Engine.Inject(ctx, port, frames[i:i+1]); err != nil {
+				return err
+			}
 		}
-		return r.gens[g].Engine.Inject(ctx, port, frames)
+		return nil
 	})
 }
 

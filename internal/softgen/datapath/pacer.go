@@ -9,7 +9,7 @@ const (
 	maxBurst       = float64(300 * time.Microsecond)
 	maxBurstFrames = 192
 	// maxLag is how much overdue traffic is kept; what is older is never sent, and counted as such.
-	maxLag = float64(5 * time.Millisecond)
+	maxLag = float64(25 * time.Millisecond)
 	// haste is by how much the schedule runs faster while it catches up. It is less than what a search resolves: a device at its limit
 	// must not lose frames because the generator had been held up a moment before.
 	haste = 1.0 / 256

@@ -80,15 +80,15 @@ func TestPacing(t *testing.T) {
 		m := newMachine(t, 100_000)
 		m.step(0, 0)
 		m.now += second
-		for m.now < 4*second {
+		for m.now < 9*second {
 			m.step(50*microsecond, 300)
 		}
 		total := 0
 		for _, n := range m.sent {
 			total += n
 		}
-		if lost := m.pacer.lost; math.Abs(lost-99_500) > 100 || math.Abs(float64(total)+lost-400_000) > 100 {
-			t.Errorf("%d sent and %v lost of 400000; want 99500 lost", total, lost)
+		if lost := m.pacer.lost; math.Abs(lost-97_500) > 100 || math.Abs(float64(total)+lost-900_000) > 100 {
+			t.Errorf("%d sent and %v lost of 900000; want 97500 lost", total, lost)
 		}
 	})
 	t.Run("an overloaded thread counts what it didn't send, and keeps a lower rate at once", func(t *testing.T) {
