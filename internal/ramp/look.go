@@ -26,27 +26,43 @@ func (m *machine) narrowed(p point) {
 	}
 }
 
-// wantsAnother says that the same load is to be looked at again: the window says nothing, or short windows don't agree yet.
+// wantsAnother says that the same load is to be looked at again: the window says nothing or less than it should, or short windows don't
+// agree yet.
 func (m *machine) wantsAnother(p point, isLong bool) bool {
-	w := m.history[p.window]
 	switch {
 	case p.unclear():
-		if !m.mayRepeat(isLong) || !m.again(w) {
-			return false
-		}
-		if !isLong {
-			m.target.judge = min(2*m.target.judge, longest*judged(m.Ramp))
-		}
+		return m.repeatUnclear(p, isLong)
+	case p.lossy && p.short && m.mayRepeat(isLong) && m.stumbled(m.history[p.window]):
 		return true
-	case p.lossy && p.short && m.mayRepeat(isLong) && m.stumbled(w):
-		return true
-	case isLong && p.clean && m.fellShort(p) && m.mayRepeat(isLong):
-		m.points = append(m.points, p) // a lower bound in any case
-		m.repeats++
-		m.reason = fmt.Sprintf("window %d lost nothing, but the generator sent less than the %s that was asked for; once more", w.Number, percent(p.asked))
-		return true
-	case isLong || m.refined >= refineWindows:
+	case isLong:
+		return p.clean && m.fellShort(p) && m.mayRepeat(isLong) && m.repeatShort(p)
+	}
+	return m.refined < refineWindows && m.vote(p)
+}
+
+func (m *machine) repeatUnclear(p point, isLong bool) bool {
+	if !m.mayRepeat(isLong) || !m.again(m.history[p.window]) {
 		return false
+	}
+	if !isLong {
+		m.target.judge = min(2*m.target.judge, longest*judged(m.Ramp))
+	}
+	return true
+}
+
+// repeatShort keeps a clean window as the lower bound that it is, and asks for the same load once more.
+func (m *machine) repeatShort(p point) bool {
+	m.points = append(m.points, p)
+	m.repeats++
+	m.reason = fmt.Sprintf("window %d lost nothing, but the generator sent less than the %s that was asked for; once more",
+		m.history[p.window].Number, percent(p.asked))
+	return true
+}
+
+// vote is best of three: loss in one short window may be chance.
+func (m *machine) vote(p point) bool {
+	w := m.history[p.window]
+	switch {
 	case p.lossy && m.votes.lossy == 0:
 		m.votes.lossy = 1
 		m.reason = fmt.Sprintf("window %d lost frames at %s of the target; once more, to believe it", w.Number, percent(p.asked))
