@@ -7,7 +7,7 @@ LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERS
 REPORTS ?= linerate-reports
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test lint generate verify check known-answers bench fuzz clean
+.PHONY: help build run test test-api kube lint generate verify check known-answers bench fuzz clean
 
 help: ## Explain the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1m%-15s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,9 +18,16 @@ build: ## Build bin/linerate (static, no cgo)
 run: build ## Show where this machine's Linux forwarder saturates, from real packets (about a minute)
 	@bin/linerate run examples/linux-forwarder.yaml --save $(REPORTS)
 
-test: ## Run every test, those with real packets included (as root)
+test: kube ## Run every test, those with real packets included (as root)
 	$(GO) test -race -count=1 $$($(GO) list ./... | grep -v /test/realpackets)
 	$(GO) test -count=1 -timeout 20m ./test/realpackets
+
+test-api: kube ## Run the API against a real API server
+	$(GO) test -race -count=1 ./test/apiserver
+
+# The tests build it themselves if they must, but then unheard, and beside tests that keep time.
+kube:
+	@$(GO) run ./hack/kube >/dev/null
 
 lint: ## Lint, with the architecture's import arrows
 	$(TOOL) golangci-lint run ./...

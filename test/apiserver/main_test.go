@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -25,6 +26,9 @@ var (
 	typed client.Client
 	raw   *rest.RESTClient
 )
+
+// startTimeout is for machines that do much else; otherwise a start takes 5 seconds.
+const startTimeout = 2 * time.Minute
 
 func TestMain(m *testing.M) {
 	becomeServer()
@@ -48,7 +52,9 @@ func serveAndRun(m *testing.M) (code int, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(links)) }()
 	environment := &envtest.Environment{
-		CRDInstallOptions: envtest.CRDInstallOptions{Paths: []string{"../../config/crd/bases"}, ErrorIfPathMissing: true},
+		CRDInstallOptions:        envtest.CRDInstallOptions{Paths: []string{"../../config/crd/bases"}, ErrorIfPathMissing: true},
+		UseExistingCluster:       new(false), // whatever the environment variable says: nobody's cluster is tested upon
+		ControlPlaneStartTimeout: startTimeout,
 	}
 	if err := endWithUs(environment, binaries, links); err != nil {
 		return 1, err
