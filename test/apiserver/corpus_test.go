@@ -118,7 +118,7 @@ func mistyped(random *rand.Rand, text, alphabet []rune) []rune {
 	return append(changed, text[at:]...)
 }
 
-// document is a LoadTest with the text in it. A document's own links come after the usual ones' place, so it has one or the other.
+// document is a LoadTest with the text in it. An address stands in a link, so its line brings the links along.
 func (q quantity) document(name, text string) []byte {
 	links := "  links: [{name: a, lineRate: 1gbps}, {name: b, lineRate: 1gbps}]\n"
 	if q.name == "address" {
