@@ -29,8 +29,9 @@ type LoadTest struct {
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
 	// spec is what to measure, and how. It can't be changed: a new run is a new LoadTest (metadata.generateName names it).
+	// The order of links counts: it decides the default directions, and which port is wired to which link.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec can't be changed: create a new LoadTest (metadata.generateName makes a new name each time)"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf && self.links.map(l, l.name) == oldSelf.links.map(l, l.name)",message="spec can't be changed: create a new LoadTest (metadata.generateName makes a new name each time)"
 	Spec LoadTestSpec `json:"spec"`
 
 	// status is what has been observed and measured.

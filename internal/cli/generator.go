@@ -22,8 +22,9 @@ const heartbeat = 10 * time.Second
 // generatorOptions are the flags of generator.
 type generatorOptions struct {
 	listen, speed, most string
-	ports               []string
+	ports, nextHops     []string
 	cores, ring         int
+	heartbeat           time.Duration
 	plain               bool
 }
 
@@ -32,18 +33,20 @@ func newGenerator(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "generator",
 		Short:   "Serve the software engine on interfaces of this machine, over TRex's RPC",
-		Example: "  sudo linerate generator --ports eth1,eth2 --listen 127.0.0.1:4501\n  linerate ramp -s 127.0.0.1 -rt 10 -rd 60 --line-rate 1gbps",
+		Example: "  sudo linerate generator --ports eth1,eth2 --next-hop 02:00:5e:00:53:01,02:00:5e:00:53:02\n  linerate ramp -s 127.0.0.1 -rt 10 -rd 60 --line-rate 1gbps",
 		Long: "Answers TRex's stateless RPC (v3) for the named interfaces, with real packets. The RPC has no authentication: whoever reaches the\n" +
-			"address can make this machine send. All traffic stops 10 s after the last request.",
+			"address can make this machine send. All traffic stops when no request has come for --heartbeat.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serveGenerator(cmd.Context(), s.Err, o) },
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&o.ports, "ports", nil, "interfaces, in the order of the ports")
+	f.StringSliceVar(&o.nextHops, "next-hop", nil, "the device's MAC address behind each port, for clients that leave addressing to the server, as ramp does")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:4501", "address to answer on")
 	f.StringVar(&o.speed, "speed", "10gbps", "what ports without a speed of their own say")
 	f.IntVar(&o.cores, "cores", 1, "threads that may send on each port")
 	f.StringVar(&o.most, "max-rate", "", "the most that a port sends whatever it is asked for, such as 5kpps: a generator as weak as you like")
+	f.DurationVar(&o.heartbeat, "heartbeat", heartbeat, "stop all traffic this long after the last request; 0 never, as TRex itself")
 	f.BoolVar(&o.plain, "plain", false, "keep to AF_PACKET, as on machines that forbid AF_XDP and eBPF")
 	f.IntVar(&o.ring, "receive-ring", 0, "bytes of the ring that AF_PACKET receives into (default 8 MiB)")
 	_ = cmd.MarkFlagRequired("ports")
@@ -59,8 +62,16 @@ func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) err
 	if err != nil {
 		return badInput("--max-rate: %w", err)
 	}
+	hops, err := nextHops(o)
+	if err != nil {
+		return badInput("--next-hop: %w", err)
+	}
+	if o.heartbeat < 0 {
+		return badInput("--heartbeat %v: a time span, or 0 for never", o.heartbeat)
+	}
 	cfg := engineConfig(talk)
-	for _, name := range o.ports {
+	cfg.Heartbeat = o.heartbeat
+	for i, name := range o.ports {
 		port, err := datapath.Open(datapath.Options{Interface: name, Cores: o.cores, Plain: o.plain, ReceiveRing: o.ring})
 		if err != nil {
 			return notMeasured("open %s: %w", name, err)
@@ -68,7 +79,7 @@ func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) err
 		if most > 0 {
 			port = throttle.New(port, most)
 		}
-		cfg.Ports = append(cfg.Ports, softgen.PortConfig{Port: port, Speed: speed, Cores: o.cores})
+		cfg.Ports = append(cfg.Ports, softgen.PortConfig{Port: port, Speed: speed, Cores: o.cores, NextHop: hops[i]})
 	}
 	e, err := softgen.New(cfg)
 	if err != nil {
@@ -95,6 +106,25 @@ func packetRate(text string) (units.PacketRate, error) {
 		return 0, fmt.Errorf("%s: a port's own limit is in packets per second, such as 5kpps", text)
 	}
 	return r.PacketRateOf(units.Traffic{Packets: 1, Bytes: 64}, 0)
+}
+
+// nextHops are the MAC addresses behind the ports; all zero where none are given.
+func nextHops(o generatorOptions) ([][6]byte, error) {
+	hops := make([][6]byte, len(o.ports))
+	if len(o.nextHops) == 0 {
+		return hops, nil
+	}
+	if len(o.nextHops) != len(o.ports) {
+		return nil, fmt.Errorf("%d addresses for %d ports: give one for each, in the ports' order", len(o.nextHops), len(o.ports))
+	}
+	for i, text := range o.nextHops {
+		mac, err := net.ParseMAC(text)
+		if err != nil || len(mac) != 6 {
+			return nil, fmt.Errorf("%q is no MAC address: write it as 02:00:5e:00:53:01", text)
+		}
+		copy(hops[i][:], mac)
+	}
+	return hops, nil
 }
 
 func engineConfig(talk io.Writer) softgen.Config {

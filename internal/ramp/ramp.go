@@ -31,7 +31,7 @@ const (
 	topRepeats      = 6    // windows more at the top, while a run of Lossy windows is neither complete nor broken
 	refineWindows   = 40   // windows of bisection
 	longWindows     = 8    // windows of the confirmation's length
-	longRepeats     = 1    // times that one of them is repeated because it was Invalid
+	longRepeats     = 2    // times that one of them is repeated because it was Invalid, or offered less than asked
 	halvings        = 8    // below a first step that already loses frames
 	fewFrames       = 1000 // in a window, below which the search for a first clean load does not go
 	resumes         = 2    // times that a saturation is withdrawn because its load is clean when looked at again

@@ -1,0 +1,44 @@
+package realpackets
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const shortTest = `apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: short}
+spec:
+  dut: {reference: {limit: {packetsPerSecond: 10000, burst: 2ms}}}
+  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
+  procedure:
+    ramp: {warmupDuration: 1s, targetRate: 5kpps, rampDuration: 2s, stepDuration: 1s, settle: 300ms, confirmDuration: 0s, holdDuration: 0s}
+`
+
+// TestAFullDiskLosesTheReportButNotTheResult: the table is printed, what could not be kept is said, and nothing half-written stays.
+func TestAFullDiskLosesTheReportButNotTheResult(t *testing.T) {
+	needRoot(t)
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=4096"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, 0) })
+	got := call(t, time.Minute, "run", writeFile(t, "short.yaml", shortTest), "--save", dir)
+	if got.code != 3 {
+		t.Errorf("exit code %d, want 3", got.code)
+	}
+	if !strings.Contains(got.stdout, "Linux reference imix (short)") {
+		t.Errorf("the table is not printed:\n%s", got.stdout)
+	}
+	if want := "the report could not be kept as " + dir + "/short.json"; !strings.Contains(got.stderr, want) || !strings.Contains(got.stderr, "no space left on device") {
+		t.Errorf("stderr does not say %q and why:\n%s", want, got.stderr)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
+	}
+}

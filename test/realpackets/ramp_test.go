@@ -1,0 +1,112 @@
+package realpackets
+
+import (
+	"fmt"
+	"net"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vishvananda/netlink"
+)
+
+// TestAKilledRampEndsWhenItSaid: a server without a heartbeat, as TRex is, goes on sending when its client dies, but no longer than
+// the client had said.
+func TestAKilledRampEndsWhenItSaid(t *testing.T) {
+	needRoot(t)
+	rig := newRig(t, 2)
+	rig.route(t)
+	rig.generate(t, "--heartbeat", "0s", "--next-hop", rig.addressByHand(t))
+	cmd := exec.Command(linerate, "ramp", "-s", "127.0.0.1", "-wm", "1kpps", "-wd", "1", "-rt", "1", "-rd", "2", "-hd", "1", "--line-rate", "1gbps", "-o", t.TempDir()+"/out.json")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in(t, rig.generator, cmd.Start)
+	talk := newReader(stderr)
+	line, err := talk.ReadString('\n')
+	for err == nil && !strings.Contains(line, "will have stopped sending by") {
+		line, err = talk.ReadString('\n')
+	}
+	if err != nil {
+		t.Fatalf("the ramp did not say when its traffic ends: %v", err)
+	}
+	latest := endOf(t, line)
+	awaitLine(t, talk, "ramping")
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if !rig.sends(t) {
+		t.Fatal("nothing is sent after the kill: this test would prove nothing")
+	}
+	eventually(t, time.Until(latest)+time.Second, "the server still sends", func() bool { return !rig.sends(t) })
+}
+
+// addressByHand tells the device the generator's MACs, and returns the device's own: what a TRex configuration file would say.
+func (r *rig) addressByHand(t *testing.T) string {
+	t.Helper()
+	var own []string
+	for i := range r.ports {
+		var generator net.HardwareAddr
+		in(t, r.generator, func() error {
+			link, err := netlink.LinkByName(fmt.Sprintf("g%d", i))
+			if err == nil {
+				generator = link.Attrs().HardwareAddr
+			}
+			return err
+		})
+		in(t, r.device, func() error {
+			link, err := netlink.LinkByName(fmt.Sprintf("d%d", i))
+			if err != nil {
+				return err
+			}
+			own = append(own, link.Attrs().HardwareAddr.String())
+			return netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, IP: net.IPv4(198, 18, byte(i), 2), HardwareAddr: generator, State: netlink.NUD_PERMANENT})
+		})
+	}
+	return strings.Join(own, ",")
+}
+
+// endOf reads the time of day that the ramp printed.
+func endOf(t *testing.T, line string) time.Time {
+	t.Helper()
+	clock := regexp.MustCompile(`\d\d:\d\d:\d\d \S+`).FindString(line)
+	at, err := time.ParseInLocation(time.TimeOnly+" MST", clock, time.Local)
+	if err != nil {
+		t.Fatalf("no time in %q: %v", line, err)
+	}
+	now := time.Now()
+	end := time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), at.Second(), 0, time.Local)
+	if end.Before(now) {
+		end = end.AddDate(0, 0, 1)
+	}
+	return end
+}
+
+// sends says whether the generator's ports send something within half a second.
+func (r *rig) sends(t *testing.T) bool {
+	t.Helper()
+	before := r.sent(t)
+	time.Sleep(500 * time.Millisecond)
+	return r.sent(t) > before+10
+}
+
+// sent is what the device's ports have received.
+func (r *rig) sent(t *testing.T) uint64 {
+	t.Helper()
+	var sum uint64
+	in(t, r.device, func() error {
+		for i := range r.ports {
+			link, err := netlink.LinkByName(fmt.Sprintf("d%d", i))
+			if err != nil {
+				return err
+			}
+			sum += link.Attrs().Statistics.RxPackets
+		}
+		return nil
+	})
+	return sum
+}
