@@ -47,7 +47,7 @@ func newRoot(s Streams) *cobra.Command {
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	root.SetIn(s.In)
-	root.AddCommand(newRun(s), newRamp(s), newReport(s), newVersion(s), newGenerator(s), newLabHost(s))
+	root.AddCommand(newRun(s), newRamp(s), newReport(s), newVersion(s), newGenerator(s), newTRexLaunch(s), newLabHost(s))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

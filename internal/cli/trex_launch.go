@@ -1,0 +1,278 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/linerate-dev/linerate/internal/launch"
+	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// trexLaunchOptions are the flags of trex-launch.
+type trexLaunchOptions struct {
+	links                                []string
+	linksFile, networkStatus, configFile string
+	directory, extra, reportFile, speed  string
+	heartbeatListen, terminationLog      string
+	wait, heartbeat, grace               time.Duration
+	decide                               launch.Options
+	print                                bool
+}
+
+func newTRexLaunch(s Streams) *cobra.Command {
+	var o trexLaunchOptions
+	cmd := &cobra.Command{
+		Use:     "trex-launch [flags] [-- TREX-ARGUMENT...]",
+		Short:   "Start TRex in a generator pod, from what the pod was given",
+		Example: "  linerate trex-launch --links /etc/linerate/trex/links.yaml --cores 4\n  linerate trex-launch --link west=lab/sriov-west --link east=lab/sriov-east --print",
+		Long: "Writes TRex's configuration from the devices, CPUs and memory of this pod, starts its server, stops all traffic when the runner falls\n" +
+			"silent, and says in the pod's termination message why TRex can't run. docs/trex-image.md tells what an image must hold.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.decide.Arguments = args
+			return launchTRex(cmd.Context(), s, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.linksFile, "links", "", "file with the list of links, in the order of TRex's ports")
+	f.StringArrayVar(&o.links, "link", nil, "a link as NAME=NETWORK, instead of --links; again for each, in the order of TRex's ports")
+	f.StringVar(&o.networkStatus, "network-status", "/etc/podinfo/network-status", "downward-API file of the annotation "+launch.NetworkStatusAnnotation)
+	f.DurationVar(&o.wait, "wait", time.Minute, "how long to wait for that file to be filled")
+	f.StringVar(&o.directory, "directory", "", "TRex's folder (default: looked for in the usual places)")
+	f.StringVar(&o.configFile, "config-file", "/tmp/trex_cfg.yaml", "where to write TRex's configuration")
+	f.StringVar(&o.extra, "extra-config", "", "file with a YAML map that is merged over TRex's configuration last")
+	f.IntVar(&o.decide.Cores, "cores", 0, "threads that send, per pair of ports (default: as many as the pod's CPUs allow)")
+	f.IntVar(&o.decide.MTU, "mtu", 0, "MTU of the ports (default: TRex's own)")
+	f.StringVar(&o.speed, "port-speed", "", "what ports say of their speed, such as 25gbps (default: what they find out)")
+	f.BoolVar(&o.decide.Kernel, "kernel", false, "use the kernel's interfaces through AF_PACKET, also where there are devices")
+	f.BoolVar(&o.decide.SharedPort, "shared-port", false, "let two links share a physical port")
+	f.IntVar(&o.decide.RPCPort, "rpc-port", 0, "TCP port of TRex's RPC (default 4501)")
+	f.StringVar(&o.heartbeatListen, "heartbeat-listen", ":"+strconv.Itoa(launch.HeartbeatPort), "address for the runner's beats; empty: no one watches")
+	f.DurationVar(&o.heartbeat, "heartbeat", launch.DefaultSilence, "silence of the runner after which all traffic is stopped")
+	f.DurationVar(&o.grace, "grace", launch.DefaultGrace, "how long TRex may take to end")
+	f.StringVar(&o.reportFile, "report", "", "file for the links' devices as JSON (default: a line on stdout)")
+	f.StringVar(&o.terminationLog, "termination-log", "/dev/termination-log", "file for what went wrong")
+	f.BoolVar(&o.print, "print", false, "print TRex's configuration, and start nothing")
+	cmd.AddCommand(newTRexProbe(s), newTRexCopy(s))
+	return cmd
+}
+
+// launchTRex tells what went wrong twice: to who reads the log, and to Kubernetes, which keeps the termination message.
+func launchTRex(ctx context.Context, s Streams, o trexLaunchOptions) error {
+	err := prepareAndServe(ctx, s, o)
+	if err == nil || o.print {
+		return err
+	}
+	var faults []launch.Fault
+	for _, e := range flatten(err) {
+		f, ok := errors.AsType[launch.Fault](e)
+		if !ok {
+			f = launch.Fault{Code: launch.TRexEnded, What: e.Error(), Fix: "see the container's log"}
+		}
+		faults = append(faults, f)
+	}
+	// Outside a pod there is no such file, and the words are on stderr anyway.
+	if _, missing := os.Stat(o.terminationLog); missing == nil {
+		_ = os.WriteFile(o.terminationLog, []byte(launch.TerminationMessage(faults)), 0o600)
+	}
+	return err
+}
+
+// flatten takes joined errors apart.
+func flatten(err error) []error {
+	if joined, ok := errors.AsType[interface {
+		error
+		Unwrap() []error
+	}](err); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
+
+func prepareAndServe(ctx context.Context, s Streams, o trexLaunchOptions) error {
+	links, err := o.readLinks()
+	if err != nil {
+		return badInput("%w", err)
+	}
+	o.decide.Links = links
+	if err := o.readSettings(); err != nil {
+		return badInput("%w", err)
+	}
+	config, err := o.decideHere(ctx, os.DirFS("/"))
+	if err != nil {
+		return notMeasured("%w", err)
+	}
+	text, err := launch.Render(config)
+	if err != nil {
+		return notMeasured("%w", err)
+	}
+	if o.print {
+		_, err := s.Out.Write(text)
+		return err
+	}
+	if err := os.WriteFile(o.configFile, text, 0o600); err != nil {
+		return notMeasured("write TRex's configuration: %w; name a writable place with --config-file", err)
+	}
+	return o.serve(ctx, s, config)
+}
+
+func (o trexLaunchOptions) readLinks() ([]launch.Link, error) {
+	if o.linksFile != "" && len(o.links) > 0 {
+		return nil, errors.New("--links and --link: give one of them")
+	}
+	if o.linksFile != "" {
+		text, err := os.ReadFile(o.linksFile)
+		if err != nil {
+			return nil, fmt.Errorf("--links: %w", err)
+		}
+		return launch.ParseLinks(text)
+	}
+	var links []launch.Link
+	for _, text := range o.links {
+		l, err := launch.ParseLink(text)
+		if err != nil {
+			return nil, fmt.Errorf("--link: %w", err)
+		}
+		links = append(links, l)
+	}
+	return links, launch.CheckLinks(links)
+}
+
+func (o *trexLaunchOptions) readSettings() error {
+	if o.speed != "" {
+		speed, err := units.ParseBitRate(o.speed)
+		if err != nil {
+			return fmt.Errorf("--port-speed: %w", err)
+		}
+		o.decide.PortSpeed = speed
+	}
+	if o.extra == "" {
+		return nil
+	}
+	text, err := os.ReadFile(o.extra)
+	if err != nil {
+		return fmt.Errorf("--extra-config: %w", err)
+	}
+	if err := yaml.Unmarshal(text, &o.decide.Extra); err != nil {
+		return fmt.Errorf("--extra-config %s: %w", o.extra, err)
+	}
+	return nil
+}
+
+// decideHere looks at this machine, and decides.
+func (o trexLaunchOptions) decideHere(ctx context.Context, root fs.FS) (launch.Config, error) {
+	var networks []launch.Network
+	if launch.WantNetworks(o.decide.Links) {
+		var err error
+		if networks, err = launch.AwaitNetworks(ctx, root, o.networkStatus, o.wait); err != nil {
+			return launch.Config{}, err
+		}
+	}
+	o.decide.Namespace = os.Getenv("POD_NAMESPACE")
+	config, faults := launch.Decide(launch.Observe(root, os.Environ(), networks), o.decide)
+	all := make([]error, len(faults))
+	for i, f := range faults {
+		all[i] = f
+	}
+	return config, errors.Join(all...)
+}
+
+func (o trexLaunchOptions) serve(ctx context.Context, s Streams, config launch.Config) error {
+	log := slog.New(slog.NewTextHandler(s.Err, nil))
+	installation, err := launch.Find(os.DirFS("/"), o.directory, runtime.GOARCH)
+	if err != nil {
+		return notMeasured("%w", err)
+	}
+	for _, n := range config.Notices {
+		log.Warn(n.What, "code", n.Code)
+	}
+	report := config.Report(os.Getenv("POD_NAME"), os.Getenv("NODE_NAME"), time.Now())
+	if err := o.tell(s, report); err != nil {
+		return notMeasured("report the devices: %w", err)
+	}
+	session := launch.Session{
+		Process: launch.Process{
+			Installation: installation, Arguments: config.CommandLine(o.configFile), Environment: os.Environ(),
+			Stdout: s.Out, Stderr: s.Err, Grace: o.grace,
+		},
+		Report: report, Silence: o.heartbeat, Log: log,
+		RPC: net.JoinHostPort("127.0.0.1", strconv.Itoa(config.RPC())),
+	}
+	if o.heartbeatListen != "" {
+		if session.Heartbeat, err = (&net.ListenConfig{}).Listen(ctx, "tcp", o.heartbeatListen); err != nil {
+			return notMeasured("--heartbeat-listen %s: %w", o.heartbeatListen, err)
+		}
+	}
+	if err := launch.Serve(ctx, session); err != nil {
+		return notMeasured("%w", err)
+	}
+	return nil
+}
+
+func (o trexLaunchOptions) tell(s Streams, report launch.Report) error {
+	line, err := json.Marshal(report)
+	if err != nil {
+		return err
+	}
+	line = append(line, '\n')
+	if o.reportFile != "" {
+		return os.WriteFile(o.reportFile, line, 0o644) //nolint:gosec // it is meant to be read by others
+	}
+	_, err = s.Out.Write(line)
+	return err
+}
+
+func newTRexProbe(s Streams) *cobra.Command {
+	var address string
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:     "probe",
+		Short:   "Ask TRex's RPC whether it answers: for startup and liveness probes",
+		Example: "  linerate trex-launch probe --timeout 5s",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			version, err := launch.Probe(cmd.Context(), address, timeout, trex.Options{})
+			if err != nil {
+				return notMeasured("%w", err)
+			}
+			fmt.Fprintln(s.Out, version)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&address, "rpc", "127.0.0.1:"+trex.DefaultPort, "TRex's RPC address")
+	cmd.Flags().DurationVar(&timeout, "timeout", 3*time.Second, "how long to wait for the answer")
+	return cmd
+}
+
+func newTRexCopy(s Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:     "copy DESTINATION",
+		Short:   "Copy this program, for an init container",
+		Example: "  linerate trex-launch copy /linerate/",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			self, err := os.Executable()
+			if err != nil {
+				return notMeasured("find this program: %w", err)
+			}
+			written, err := launch.CopyProgram(self, args[0])
+			if err != nil {
+				return notMeasured("%w", err)
+			}
+			fmt.Fprintln(s.Out, written)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,166 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/trex"
+)
+
+// DefaultSilence is how long traffic goes on after the runner's last beat.
+const DefaultSilence = 10 * time.Second
+
+// How often stopping is tried before the process is ended instead, and the pause in between.
+const (
+	stopAttempts = 5
+	stopPause    = time.Second
+	stopTimeout  = 5 * time.Second
+)
+
+// Switch is the dead man's switch. The first beat arms it; silence stops all traffic and disarms it, so that the next runner's first beat
+// arms it again.
+//
+//	beat  |   |   |              traffic stopped
+//	──────┴───┴───┴── Silence ──▶|            | beat: armed again
+type Switch struct {
+	// Silence is the bound; it must be positive.
+	Silence time.Duration
+	// Stop ends all traffic; it is tried again if it fails.
+	Stop func(context.Context) error
+	Log  *slog.Logger
+
+	beats chan struct{}
+}
+
+// NewSwitch makes a switch that nobody has armed yet.
+func NewSwitch(silence time.Duration, stop func(context.Context) error, log *slog.Logger) *Switch {
+	return &Switch{Silence: silence, Stop: stop, Log: log, beats: make(chan struct{}, 1)}
+}
+
+// Beat says that the runner lives. It never waits, and is safe for concurrent use.
+func (s *Switch) Beat() {
+	select {
+	case s.beats <- struct{}{}:
+	default: // the last one has not been seen yet, which does as well
+	}
+}
+
+// Run watches until ctx ends. Its error is that the traffic couldn't be stopped: then only the end of the process stops it.
+func (s *Switch) Run(ctx context.Context) error {
+	for {
+		if !s.armed(ctx) {
+			return nil
+		}
+		if !s.silent(ctx) {
+			return nil
+		}
+		s.Log.Warn("the runner is silent: stopping all traffic", "silence", s.Silence)
+		if err := s.stop(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// armed waits for the first beat; false: ctx ended.
+func (s *Switch) armed(ctx context.Context) bool {
+	select {
+	case <-s.beats:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// silent waits until no beat came for Silence; false: ctx ended.
+func (s *Switch) silent(ctx context.Context) bool {
+	silence := time.NewTimer(s.Silence)
+	defer silence.Stop()
+	for {
+		select {
+		case <-s.beats:
+			silence.Reset(s.Silence)
+		case <-silence.C:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+func (s *Switch) stop(ctx context.Context) error {
+	var err error
+	for range stopAttempts {
+		if err = s.attempt(ctx); err == nil {
+			return nil
+		}
+		s.Log.Error("stop traffic", "error", err)
+		select {
+		case <-time.After(min(stopPause, s.Silence)):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return fmt.Errorf("no beat from the runner for %v, and its traffic can't be stopped over the RPC: %w", s.Silence, err)
+}
+
+func (s *Switch) attempt(ctx context.Context) error {
+	bounded, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	return s.Stop(bounded)
+}
+
+// StopTraffic takes every port that sends, whoever owns it, stops it and clears its streams, and gives it back: what comes next starts clean,
+// and a runner that was only slow learns that it was robbed. It tries all ports, whatever happens to some.
+func StopTraffic(ctx context.Context, address string, options trex.Options) (stopped []int, err error) {
+	client, err := trex.Dial(ctx, address, options)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = client.Close() }()
+	ports, err := sendingPorts(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	var refused []error
+	for _, port := range ports {
+		if err := silencePort(ctx, client, port); err != nil {
+			refused = append(refused, err)
+			continue
+		}
+		stopped = append(stopped, port)
+	}
+	return stopped, errors.Join(refused...)
+}
+
+func sendingPorts(ctx context.Context, client *trex.Client) ([]int, error) {
+	info, err := client.SystemInfo(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]int, len(info.Ports))
+	for i, p := range info.Ports {
+		all[i] = p.Index
+	}
+	statuses, err := client.PortStatuses(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	var sending []int
+	for _, port := range all {
+		switch statuses[port].State {
+		case "TX", "PAUSE", "PCAP_TX":
+			sending = append(sending, port)
+		}
+	}
+	return sending, nil
+}
+
+func silencePort(ctx context.Context, client *trex.Client, port int) error {
+	if err := client.Acquire(ctx, port, true); err != nil {
+		return err
+	}
+	return errors.Join(client.Reset(ctx, port), client.Release(ctx, port))
+}

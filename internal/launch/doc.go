@@ -1,0 +1,13 @@
+// Package launch starts TRex inside a generator pod, from what the pod was really given.
+//
+//	network-status, PCIDEVICE_*, sysfs, procfs, cgroups
+//	          │ Observe
+//	          ▼
+//	      Observed ── Decide ──▶ Config ── Render ──▶ trex_cfg.yaml ─▶ _t-rex-64 ─▶ RPC 4501
+//	                    │                                  ▲   ▲
+//	                    └──▶ Faults, one sentence each     │   └ Switch: no beat from the runner, no traffic
+//	                         with the way out              └ signals, exit codes in words
+//
+// What decides is pure: Observe reads through an fs.FS, so that a fake tree does, and Decide reads nothing at all. Only Launcher, Listen
+// and the CLI touch processes, sockets and files.
+package launch

@@ -1,0 +1,131 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// DefaultGrace is how long TRex may take to end after SIGTERM. It takes two seconds; Kubernetes waits for thirty.
+const DefaultGrace = 20 * time.Second
+
+// Process is a TRex to be started.
+type Process struct {
+	Installation Installation
+	// Arguments are all of TRex's (Config.CommandLine).
+	Arguments []string
+	// Environment is the one to start it in; its LD_LIBRARY_PATH is prefixed with TRex's folders.
+	Environment []string
+	// Stdout and Stderr get what TRex says, as it says it.
+	Stdout, Stderr io.Writer
+	Grace          time.Duration // 0: DefaultGrace
+	Log            *slog.Logger  // nil: nobody
+}
+
+// Run starts TRex and returns when it has ended. An end that the end of ctx asked for is nil, whatever exit code TRex has for it: ctx ends ─▶
+// SIGTERM ─▶ Grace ─▶ SIGKILL. Every other end is a Fault. A binary whose instructions the CPU lacks is followed by the fallback, if there is one.
+// The process dies with this one.
+func (p Process) Run(ctx context.Context) error {
+	ending, err := p.start(ctx, p.Installation.Binary)
+	if err != nil {
+		return err
+	}
+	if ending.signal() == syscall.SIGILL && p.Installation.Fallback != "" && ctx.Err() == nil {
+		p.log().Info("this CPU lacks instructions: starting the other build", "binary", p.Installation.Fallback)
+		if ending, err = p.start(ctx, p.Installation.Fallback); err != nil {
+			return err
+		}
+	}
+	return ending.verdict()
+}
+
+// start runs one binary to its end, on a thread of its own: the kernel kills the child when the thread that made it ends.
+func (p Process) start(ctx context.Context, binary string) (ending, error) {
+	type outcome struct {
+		ending ending
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		e, err := p.wait(ctx, binary)
+		done <- outcome{e, err}
+	}()
+	o := <-done
+	return o.ending, o.err
+}
+
+func (p Process) wait(ctx context.Context, binary string) (ending, error) {
+	said := &tail{}
+	cmd := exec.CommandContext(ctx, binary, p.Arguments...)
+	cmd.Dir = p.Installation.Directory
+	cmd.Env = withLibraries(p.Environment, libraryDirectories(p.Installation.Directory, runtime.GOARCH))
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(orDiscard(p.Stdout), said), io.MultiWriter(orDiscard(p.Stderr), said)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	cmd.WaitDelay = cmp.Or(p.Grace, DefaultGrace)
+	asked := false
+	cmd.Cancel = func() error {
+		asked = true
+		p.log().Info("stopping TRex", "why", context.Cause(ctx))
+		return cmd.Process.Signal(syscall.SIGTERM)
+	}
+	if err := cmd.Start(); err != nil {
+		if ctx.Err() != nil {
+			return ending{asked: true, code: exitOrderly}, nil //nolint:nilerr // we were asked to stop before anything ran
+		}
+		return ending{}, startFault(binary, err)
+	}
+	p.log().Info("started TRex", "pid", cmd.Process.Pid, "arguments", strings.Join(p.Arguments, " "))
+	err := cmd.Wait()
+	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if !ok {
+		return ending{}, fmt.Errorf("wait for TRex: %w", err)
+	}
+	return endingOf(status, asked, cmd.WaitDelay, said.lines()), nil
+}
+
+func (p Process) log() *slog.Logger { return cmp.Or(p.Log, slog.New(slog.DiscardHandler)) }
+
+func orDiscard(w io.Writer) io.Writer {
+	if w == nil {
+		return io.Discard
+	}
+	return w
+}
+
+func startFault(binary string, err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOEXEC):
+		return Fault{WrongArchitecture, binary + " isn't a program for this machine", "use an image for this architecture"}
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
+		return Fault{TRexNotFound, fmt.Sprintf("start %s: %v", binary, err), "see that the image holds it, executable, and the loader that it needs"}
+	}
+	return fmt.Errorf("start %s: %w", binary, err)
+}
+
+// withLibraries puts directories before the loader's other ones.
+func withLibraries(environment, directories []string) []string {
+	const name = "LD_LIBRARY_PATH="
+	value := name + strings.Join(directories, ":")
+	out := make([]string, 0, len(environment)+1)
+	for _, setting := range environment {
+		if old, ok := strings.CutPrefix(setting, name); ok {
+			if old != "" {
+				value += ":" + old
+			}
+			continue
+		}
+		out = append(out, setting)
+	}
+	return append(out, value)
+}
