@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTheLoadTestOfTheREADMEIsTaken: what a stranger copies first must work.
+func TestTheLoadTestOfTheREADMEIsTaken(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, found := strings.Cut(string(readme), "```yaml\n")
+	text, _, ended := strings.Cut(after, "```")
+	if !found || !ended {
+		t.Fatal("README.md shows no LoadTest")
+	}
+	file := filepath.Join(t.TempDir(), "known-answer.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plans, err := readPlans(nil, []string{file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plans) != 1 || plans[0].DUT.Reference.Limit.PacketsPerSecond != 10_000 {
+		t.Errorf("%d plans; the README speaks of one with a limit of 10 000 packets/s", len(plans))
+	}
+}
