@@ -111,6 +111,9 @@ func prepareAndServe(ctx context.Context, s Streams, o trexLaunchOptions) error 
 		return badInput("%w", err)
 	}
 	config, err := o.decideHere(ctx, os.DirFS("/"))
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // asked to stop before anything ran: an orderly end
+	}
 	if err != nil {
 		return notMeasured("%w", err)
 	}

@@ -1,8 +1,12 @@
 package launch
 
 import (
+	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"errors"
+	"os"
+	"runtime"
 	"testing"
 	"testing/fstest"
 )
@@ -59,4 +63,37 @@ func elfHeader(machine uint16) []byte {
 	binary.LittleEndian.PutUint16(h[54:], 56)
 	binary.LittleEndian.PutUint16(h[58:], 64)
 	return h
+}
+
+func TestLibrariesAreLookedForBeforeTheLoaderDoes(t *testing.T) {
+	text, err := os.ReadFile("/bin/sh") // any dynamically linked program of this machine
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh, err := elf.NewFile(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	needed, err := sh.ImportedLibraries()
+	if err != nil || len(needed) == 0 {
+		t.Fatalf("/bin/sh needs %v, %v: this test wants one that is dynamically linked", needed, err)
+	}
+	tree := fstest.MapFS{"x/_t-rex-64": {Data: text, Mode: 0o755}}
+	refused := func(words string) {
+		t.Helper()
+		_, err := Find(tree, "/x", runtime.GOARCH)
+		if f, ok := errors.AsType[Fault](err); !ok || f.Code != MissingLibrary || !contains(err, words) {
+			t.Errorf("error %v, want %s with %q", err, MissingLibrary, words)
+		}
+	}
+	refused(interpreter(sh))
+	tree[inside(interpreter(sh))] = &fstest.MapFile{}
+	refused(needed[0])
+	tree["etc/ld.so.conf.d/own.conf"] = &fstest.MapFile{Data: []byte("# ours\n/own/lib\n")}
+	for i, name := range needed {
+		tree[[]string{"x/", "own/lib/"}[i%2]+name] = &fstest.MapFile{}
+	}
+	if _, err := Find(tree, "/x", runtime.GOARCH); err != nil {
+		t.Error(err)
+	}
 }

@@ -28,6 +28,7 @@ func layOutThreads(c *Config, o Observed, opts Options) []Fault {
 	}
 	c.Cores = cores
 	c.Threads = place(o.CPUs, pairNodes(c.Devices, pairs), cores)
+	c.Threads.settleSockets(c.Kind, o.CPUs)
 	c.Notices = append(c.Notices, crossings(c, o.CPUs)...)
 	c.Notices = append(c.Notices, borrowed(o, cores*pairs+housekeeping)...)
 	return nil
@@ -72,13 +73,36 @@ func place(cpus []CPU, nodes []int, cores int) *Threads {
 	free = slices.DeleteFunc(free, func(c CPU) bool { return c == master || c == latency })
 	t := &Threads{Master: master.ID, Latency: latency.ID, Pairs: make([]PairThreads, len(nodes))}
 	for p, node := range nodes {
-		t.Pairs[p].Socket = max(0, node)
+		t.Pairs[p].Socket = node
 		free = t.Pairs[p].take(free, cores, func(c CPU) bool { return c.Node == node })
 	}
 	for p := range nodes { // what the own node couldn't give
 		free = t.Pairs[p].take(free, cores, func(CPU) bool { return true })
 	}
 	return t
+}
+
+// settleSockets says where the pairs' memory is to be: beside the NIC; where nobody knows which node that is, beside the threads. Plain memory,
+// which kernel interfaces use, counts as node 0.
+func (t *Threads) settleSockets(kind Kind, cpus []CPU) {
+	for i := range t.Pairs {
+		p := &t.Pairs[i]
+		switch {
+		case kind == Kernel:
+			p.Socket = 0
+		case p.Socket < 0:
+			p.Socket = nodeOf(cpus, p.CPUs[0])
+		}
+	}
+}
+
+func nodeOf(cpus []CPU, id int) int {
+	for _, c := range cpus {
+		if c.ID == id {
+			return c.Node
+		}
+	}
+	return 0
 }
 
 // take adds CPUs that fit until there are enough, one of each physical core before the second of any, and returns what is left.
@@ -141,16 +165,12 @@ func pickHousekeeping(cpus []CPU, nodes []int) (master, latency CPU) {
 
 // crossings tell of threads that reach their NIC through another NUMA node.
 func crossings(c *Config, cpus []CPU) []Notice {
-	node := map[int]int{}
-	for _, cpu := range cpus {
-		node[cpu.ID] = cpu.Node
-	}
 	var notices []Notice
 	for p, pair := range c.Threads.Pairs {
 		for _, d := range c.Devices[2*p : min(2*p+2, len(c.Devices))] {
 			far := 0
 			for _, id := range pair.CPUs {
-				if d.NUMANode >= 0 && node[id] != d.NUMANode {
+				if d.NUMANode >= 0 && nodeOf(cpus, id) != d.NUMANode {
 					far++
 				}
 			}

@@ -1,0 +1,102 @@
+package launch
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestNoTwoThreadsShareACPU is a property: whatever CPUs the pod has and wherever its NICs are, each thread gets a CPU of the pod's, no CPU gets two,
+// and no pair's thread is far from its NIC while a CPU near it is idle.
+func TestNoTwoThreadsShareACPU(t *testing.T) {
+	for seed := range uint64(500) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		cpus := randomCPUs(random)
+		pairs := 1 + random.IntN(3)
+		nodes := make([]int, pairs)
+		for i := range nodes {
+			nodes[i] = random.IntN(3) - 1
+		}
+		cores := (len(cpus) - housekeeping) / pairs
+		if cores < 1 {
+			continue
+		}
+		cores = 1 + random.IntN(cores)
+		if err := misplaced(place(cpus, nodes, cores), cpus, nodes, cores); err != nil {
+			t.Fatalf("seed %d, CPUs %v, NICs on %v, %d cores: %v", seed, cpus, nodes, cores, err)
+		}
+	}
+}
+
+func randomCPUs(random *rand.Rand) []CPU {
+	var cpus []CPU
+	for id := range 24 {
+		if random.IntN(2) == 0 {
+			cpus = append(cpus, CPU{ID: id, Node: id / 4 % 2, Core: id % 12})
+		}
+	}
+	return cpus
+}
+
+func misplaced(threads *Threads, cpus []CPU, nodes []int, cores int) error {
+	used := map[int]bool{}
+	all := []int{threads.Master, threads.Latency}
+	for p, pair := range threads.Pairs {
+		if len(pair.CPUs) != cores {
+			return fmt.Errorf("pair %d has %v", p, pair.CPUs)
+		}
+		all = append(all, pair.CPUs...)
+	}
+	for _, id := range all {
+		if used[id] || !slices.ContainsFunc(cpus, func(c CPU) bool { return c.ID == id }) {
+			return fmt.Errorf("CPU %d is used twice, or isn't the pod's", id)
+		}
+		used[id] = true
+	}
+	for p, pair := range threads.Pairs {
+		for _, id := range pair.CPUs {
+			near := nodes[p] < 0 || nodeOf(cpus, id) == nodes[p]
+			idle := slices.ContainsFunc(cpus, func(c CPU) bool { return c.Node == nodes[p] && !used[c.ID] })
+			if !near && idle {
+				return fmt.Errorf("pair %d uses CPU %d, far from its NIC, while a near one is idle", p, id)
+			}
+		}
+	}
+	return nil
+}
+
+func TestMemoryIsBesideTheNIC(t *testing.T) {
+	cpus := []CPU{{ID: 0, Node: 1, Core: 0}, {ID: 1, Node: 1, Core: 1}, {ID: 2, Node: 1, Core: 2}}
+	for _, c := range []struct {
+		name       string
+		kind       Kind
+		node, want int
+	}{
+		{"where the NIC's node is known", VFIO, 0, 0},
+		{"beside the threads where it isn't", VFIO, -1, 1},
+		{"plain memory is node 0's", Kernel, 1, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			threads := place(cpus, []int{c.node}, 1)
+			threads.settleSockets(c.kind, cpus)
+			if got := threads.Pairs[0].Socket; got != c.want {
+				t.Errorf("node %d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+func TestFewerCPUsThanThreadsNearTheNIC(t *testing.T) {
+	pod := intelPod().cgroupV2("0-4,8-12", "4294967296", "4294967296")
+	config, faults := Decide(pod.observe(), Options{Links: links(t, "west=lab/sriov-west", "east=lab/sriov-east"), Cores: 4})
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	if got := len(config.Notices); got != 2 || config.Notices[0].Code != CrossNUMA {
+		t.Errorf("notices %v, want one for each link", config.Notices)
+	}
+	if got := config.Threads.Pairs[0]; got.Socket != 1 || !slices.Contains(got.CPUs, 4) || !slices.Contains(got.CPUs, 12) {
+		t.Errorf("threads %+v don't use what there is near the NIC", got)
+	}
+}
