@@ -1,0 +1,72 @@
+package launch
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+)
+
+func TestHeartbeatFromAnythingThatTalksTCP(t *testing.T) {
+	beats := make(chan struct{}, 10)
+	address := listening(t, Report{Version: ReportVersion}, func() { beats <- struct{}{} })
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	reader := bufio.NewReader(conn)
+	if hello, err := reader.ReadString('\n'); err != nil || !strings.Contains(hello, ReportVersion) {
+		t.Fatalf("first line %q, %v", hello, err)
+	}
+	if _, err := conn.Write([]byte("beat\n\nanything\n")); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		<-beats
+	}
+	if _, err := conn.Write([]byte(strings.Repeat("x", 2*longestBeat))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reader.ReadByte(); err == nil {
+		t.Error("a line without an end keeps its connection")
+	}
+	if len(beats) > 0 {
+		t.Error("a line without an end is a beat")
+	}
+}
+
+func TestConnectingToWhatIsNoLauncher(t *testing.T) {
+	for name, says := range map[string]string{"another version": `{"version":"v9"}` + "\n", "no JSON": "SSH-2.0\n", "nothing at all": ""} {
+		t.Run(name, func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = l.Close() }()
+			go func() {
+				conn, err := l.Accept()
+				if err == nil {
+					_, err = io.WriteString(conn, says)
+					_ = errors.Join(err, conn.Close())
+				}
+			}()
+			if _, err := Connect(t.Context(), l.Addr().String()); !contains(err, "heartbeat of "+l.Addr().String()) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeStarted(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "garbage", "\x00\x01\x02")
+	for name, want := range map[string]Code{"garbage": WrongArchitecture, "absent": TRexNotFound} {
+		err := Process{Installation: Installation{Directory: dir, Binary: dir + "/" + name}}.Run(t.Context())
+		if f, ok := errors.AsType[Fault](err); !ok || f.Code != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
