@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -36,7 +35,7 @@ type progressView struct {
 
 func newProgressView(out io.Writer, name string, quiet bool) *progressView {
 	v := &progressView{out: out, name: name, quiet: quiet, width: func() int { return 100 }}
-	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f := terminal(out); f != nil {
 		v.live = true
 		v.width = func() int {
 			if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 20 {

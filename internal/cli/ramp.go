@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,16 +70,24 @@ func rampRun(ctx context.Context, s Streams, o rampOptions) error {
 	if err != nil {
 		return badInput("--output: %w", err)
 	}
+	kept, err := openOutput(io.Discard, cmp.Or(o.report, "-"))
+	if err != nil {
+		return worst(badInput("--report: %w", err), out.discard())
+	}
 	e, err := stl.Dial(ctx, p.Generators[0].Server, stl.Options{})
 	if err != nil {
-		return worst(notMeasured("%w", err), out.discard())
+		said := notMeasured("%w", err)
+		if ctx.Err() != nil {
+			said = &exitError{ExitInterrupted, errors.New("interrupted before anything was sent")}
+		}
+		return worst(said, out.discard(), kept.discard())
 	}
 	defer func() { _ = e.Close() }()
 	view := newProgressView(s.Err, "ramp", o.quiet)
 	gens := []runner.Generator{{Name: "trex", Engine: e, PortOfLink: map[string]int{"port0": 0, "port1": 1}}}
 	r := runner.Run(ctx, p, gens, runner.Options{Producer: producer(), Progress: tellLatestEnd(s.Err, p.Procedure, view.show), Force: o.force, ForceHint: "--force", Logger: logger(s.Err, o.verbose)})
 	view.close()
-	return rampDone(s, o, out, r)
+	return rampDone(s, o, out, kept, r)
 }
 
 // tellLatestEnd says, when traffic begins, when it ends at the latest: TRex goes on sending when its client dies, for as long as it was
@@ -95,24 +104,21 @@ func tellLatestEnd(talk io.Writer, p plan.Procedure, next func(runner.Progress))
 	}
 }
 
-// rampDone writes what the ramp measured, in the published form and in words.
-func rampDone(s Streams, o rampOptions, out *output, r *report.Report) error {
-	if err := report.Text(s.Err, r); err != nil {
-		return notMeasured("print the result: %w", err)
-	}
-	if o.report != "" {
-		kept := shelf{filepath.Dir(o.report)}
-		if err := kept.write(filepath.Base(o.report), r, report.JSON); err != nil {
-			return err
-		}
+// rampDone writes what the ramp measured, in the published form and in words. That one can't be written doesn't lose the others.
+func rampDone(s Streams, o rampOptions, out, kept *output, r *report.Report) error {
+	errs := []error{codeFor([]*report.Report{r})}
+	if err := kept.finish(func(w io.Writer) error { return report.JSON(w, r) }); err != nil {
+		errs = append(errs, notMeasured("write --report %s: %w", o.report, err))
 	}
 	if len(r.Samples) == 0 {
-		return worst(out.discard(), codeFor([]*report.Report{r}))
+		errs = append(errs, out.discard())
+	} else if err := out.finish(func(w io.Writer) error { return report.Viz(w, r) }); err != nil {
+		errs = append(errs, notMeasured("write --output %s: %w", o.output, err))
 	}
-	if err := out.finish(func(w io.Writer) error { return report.Viz(w, r) }); err != nil {
-		return notMeasured("write --output %s: %w", o.output, err)
+	if err := report.Text(s.Err, r); err != nil {
+		errs = append(errs, notMeasured("print the result: %w", err))
 	}
-	return codeFor([]*report.Report{r})
+	return worst(errs...)
 }
 
 // rampPlan is the published procedure as a Plan: no search after the staircase, no stop at saturation, addresses as the server has them.

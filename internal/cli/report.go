@@ -25,7 +25,10 @@ func newReport(s Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return report.Render(s.Out, format, reports...)
+			if err := report.Render(s.Out, format, reports...); err != nil {
+				return notMeasured("print: %w", err)
+			}
+			return nil
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "text", formatUsage())

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
 	"syscall"
 
@@ -22,11 +23,19 @@ type Streams struct {
 	Err io.Writer // talk
 }
 
-// Main runs the command line and returns the process's exit code. SIGINT and SIGTERM end a run in order: traffic stopped, what was measured
-// reported.
+// Main runs the command line and returns the process's exit code. SIGINT, SIGTERM and the loss of the terminal end a run in order: traffic
+// stopped, what was measured reported and kept. A reader that has gone away is an error of writing and no reason to die before that.
 func Main(args []string, s Streams) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ends := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	said := newTalk(s.Err)
+	defer said.Close()
+	s.Err = said
 	root := newRoot(s)
 	root.SetArgs(publishedFlags(args))
 	err := root.ExecuteContext(ctx)

@@ -109,7 +109,7 @@ func measureOne(ctx context.Context, s Streams, o runOptions, p *plan.Plan) (*re
 	if err != nil {
 		return nil, err
 	}
-	gens, leave, err := site.enter(ctx)
+	gens, leave, err := site.enter(ctx, s.Err)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, &exitError{ExitInterrupted, errors.New("interrupted before anything was sent")}
@@ -126,23 +126,20 @@ func measureOne(ctx context.Context, s Streams, o runOptions, p *plan.Plan) (*re
 
 func producer() string { return "linerate " + version }
 
-// present prints the table and keeps the reports.
+// present keeps the reports and prints the table: first what can't be had again.
 func present(s Streams, o runOptions, shelf shelf, reports []*report.Report) error {
 	if len(reports) == 0 {
 		return nil
 	}
+	page, kept := shelf.keep(reports)
+	var printed error
 	if err := report.Render(s.Out, o.format, reports...); err != nil {
-		return notMeasured("print the result: %w", err)
+		printed = notMeasured("print the result: %w", err)
 	}
-	names := make([]string, len(reports))
-	for i, r := range reports {
-		names[i] = r.Plan.Test.Name
-	}
-	page, err := shelf.keep(distinct(names), reports)
-	if err == nil && page != "" && !o.quiet {
+	if kept == nil && page != "" && !o.quiet {
 		fmt.Fprintf(s.Err, "report: %s\n", page)
 	}
-	return err
+	return worst(printed, kept)
 }
 
 // codeFor is the exit code that the reports ask for: the most serious one. Its error is empty: the table has said it all.
@@ -161,10 +158,12 @@ func codeOfReport(r *report.Report) int {
 	switch {
 	case r.Ending == report.Interrupted:
 		return ExitInterrupted
-	case r.Ending != report.Completed || !r.Result.Measured:
+	case r.Ending != report.Completed:
 		return ExitNotMeasured
 	case r.Verdict.Outcome == report.DidFail:
 		return ExitFailed
+	case !r.Result.Measured:
+		return ExitNotMeasured
 	}
 	return ExitOK
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -29,10 +30,11 @@ func (s shelf) prepare() error {
 }
 
 // keep writes the reports as JSON and as one page, and returns the page's path.
-func (s shelf) keep(names []string, reports []*report.Report) (page string, err error) {
+func (s shelf) keep(reports []*report.Report) (page string, err error) {
 	if s.dir == "" || len(reports) == 0 {
 		return "", nil
 	}
+	names := fileNames(reports)
 	for i, r := range reports {
 		if err := s.write(names[i]+".json", r, report.JSON); err != nil {
 			return "", err
@@ -80,16 +82,20 @@ func notKept(path string, err error) error {
 	return notMeasured("the report could not be kept as %s: %w; the figures above are all there is: free some space, or name another directory with --save, and run again", path, err)
 }
 
-// distinct gives each test a file name of its own.
-func distinct(names []string) []string {
-	seen := map[string]int{}
-	out := make([]string, len(names))
-	for i, name := range names {
-		seen[name]++
-		out[i] = name
-		if n := seen[name]; n > 1 {
-			out[i] = fmt.Sprintf("%s-%d", name, n)
+// fileNames gives each report a name of its own. One that is no whole measurement says so, and never takes the place of one that is.
+func fileNames(reports []*report.Report) []string {
+	taken := map[string]bool{}
+	names := make([]string, len(reports))
+	for i, r := range reports {
+		base := r.Plan.Test.Name
+		if r.Ending != report.Completed {
+			base += "-" + strings.ToLower(string(r.Ending))
 		}
+		name := base
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s-%d", base, n)
+		}
+		taken[name], names[i] = true, name
 	}
-	return out
+	return names
 }

@@ -16,7 +16,7 @@ import (
 // site is where a plan can be run: it hands out the plan's generators, ready to drive.
 type site interface {
 	// enter makes the generators reachable. leave gives back everything.
-	enter(ctx context.Context) (gens []runner.Generator, leave func(), err error)
+	enter(ctx context.Context, talk io.Writer) (gens []runner.Generator, leave func(), err error)
 }
 
 // siteOf chooses the site; its error is bad input.
@@ -28,22 +28,31 @@ func siteOf(p *plan.Plan, o runOptions) (site, error) {
 		return externalSite{p}, nil
 	}
 	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: o.cores})
-	return labSite{p, topology}, err
+	return labSite{p, topology, o.ports}, err
 }
 
 // labSite is a lab on this machine, with the software engine.
 type labSite struct {
 	plan     *plan.Plan
 	topology lab.Topology
+	ports    []string
 }
 
-func (s labSite) enter(ctx context.Context) ([]runner.Generator, func(), error) {
+func (s labSite) enter(ctx context.Context, talk io.Writer) ([]runner.Generator, func(), error) {
+	var mine claims
+	if err := mine.claimPorts(s.ports); err != nil {
+		mine.release()
+		return nil, nil, notMeasured("%w", err)
+	}
+	mine.claimMachine(talk)
 	l, err := lab.Start(ctx, s.topology, lab.Host{})
 	if err != nil {
+		mine.release()
 		return nil, nil, labError(err)
 	}
 	e, err := stl.Dial(ctx, l.Address(), stl.Options{})
 	if err != nil {
+		mine.release()
 		return nil, nil, worst(notMeasured("reach the software engine: %w", err), l.Close())
 	}
 	macs := map[string]engine.MAC{}
@@ -51,7 +60,10 @@ func (s labSite) enter(ctx context.Context) ([]runner.Generator, func(), error) 
 		macs[link] = engine.MAC(mac)
 	}
 	gen := runner.Generator{Name: s.plan.Generators[0].Name, Engine: e, PortOfLink: l.PortOfLink(), NextHopMAC: macs}
-	return []runner.Generator{gen}, func() { _ = errors.Join(e.Close(), l.Close()) }, nil
+	return []runner.Generator{gen}, func() {
+		_ = errors.Join(e.Close(), l.Close())
+		mine.release()
+	}, nil
 }
 
 // labError gives a lab's fault its exit code.
@@ -65,7 +77,7 @@ func labError(err error) error {
 // externalSite is TRex servers that already run: port i of each is on link i.
 type externalSite struct{ plan *plan.Plan }
 
-func (s externalSite) enter(ctx context.Context) ([]runner.Generator, func(), error) {
+func (s externalSite) enter(ctx context.Context, _ io.Writer) ([]runner.Generator, func(), error) {
 	var gens []runner.Generator
 	leave := func() {
 		for _, g := range gens {

@@ -19,7 +19,6 @@ func (r *run) stop(ctx context.Context) error {
 	if !r.drive.began {
 		return nil
 	}
-	r.tell(func(p *Progress) { p.Phase, p.Message = Draining, "stopping, and waiting for the last frames" })
 	stopping, cancel := afterwards(ctx)
 	defer cancel()
 	err := r.each(stopping, stopTimeout, "stop", func(ctx context.Context, g int) error {
@@ -28,6 +27,7 @@ func (r *run) stop(ctx context.Context) error {
 	if err != nil {
 		r.note("not all traffic could be stopped; it stops by itself by %s: %v", r.drive.until.UTC().Format(time.RFC3339), err)
 	}
+	r.tell(func(p *Progress) { p.Phase, p.Message = Draining, "waiting for the last frames" })
 	r.drain(ctx)
 	return err
 }

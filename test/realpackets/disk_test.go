@@ -1,7 +1,10 @@
 package realpackets
 
 import (
+	"bytes"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -40,5 +43,29 @@ func TestAFullDiskLosesTheReportButNotTheResult(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v (%v)", left, err)
+	}
+}
+
+// TestABrokenPipeLosesNoReport: whoever was to read the table has gone; the report is kept all the same.
+func TestABrokenPipeLosesNoReport(t *testing.T) {
+	needRoot(t)
+	dir := t.TempDir()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := reader.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), linerate, "run", writeFile(t, "short.yaml", shortTest), "--save", dir)
+	var talk bytes.Buffer
+	cmd.Stdout, cmd.Stderr = writer, &talk
+	_ = cmd.Run()
+	_ = writer.Close()
+	if code := cmd.ProcessState.ExitCode(); code != 3 || !strings.Contains(talk.String(), "broken pipe") {
+		t.Errorf("exit code %d, want 3 and the reason:\n%s", code, talk.String())
+	}
+	if _, err := os.Stat(filepath.Join(dir, "short.json")); err != nil {
+		t.Errorf("the report is lost: %v", err)
 	}
 }

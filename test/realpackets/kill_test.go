@@ -59,7 +59,7 @@ func TestAnInterruptedRunReportsWhatItMeasured(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != 130 {
 		t.Errorf("exit code %d, want 130", code)
 	}
-	saved, err := os.ReadFile(filepath.Join(dir, "long.json"))
+	saved, err := os.ReadFile(filepath.Join(dir, "long-interrupted.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

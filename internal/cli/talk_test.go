@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestTalk(t *testing.T) {
+	t.Run("what was said is written in order before the program ends", func(t *testing.T) {
+		var out bytes.Buffer
+		k := newTalk(&out)
+		for _, s := range []string{"one ", "two ", "three"} {
+			if _, err := io.WriteString(k, s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		k.Close()
+		if out.String() != "one two three" {
+			t.Errorf("written: %q", out.String())
+		}
+	})
+	t.Run("a reader that stands still holds nobody up", func(t *testing.T) {
+		r, w := io.Pipe() // nobody reads
+		defer func() { _ = r.Close() }()
+		k := newTalk(w)
+		for range 2 * talkQueue {
+			if _, err := io.Copy(k, strings.NewReader("progress\n")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		k.Close()
+	})
+}
