@@ -19,7 +19,7 @@ func measured(change func(*report.Result)) *report.Report {
 	}, LineRates: []report.LineRate{{Link: "west", BitsPerSecond: units.Gbps}, {Link: "east", BitsPerSecond: units.Gbps}}}
 	r.Result = report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
 		Directions: []report.Measured{direction("west", "east", 9000, 90), direction("east", "west", 8000, 80)},
-		Total:      &report.Sum{Received: report.Flow{PacketsPerSecond: 17000, Layer1BitsPerSecond: 170_000, Layer2BitsPerSecond: 17_000}, LossRatio: 500_000, LineRatePercent: 85 * units.Hundred / 100}}
+		Total:      &report.Sum{Received: report.Flow{PacketsPerSecond: 17000, Layer1BitsPerSecond: 170_000, Layer2BitsPerSecond: 17_000}, LossRatio: 500_000, LossRatioMin: 200_000, LineRatePercent: 85 * units.Hundred / 100}}
 	if change != nil {
 		change(&r.Result)
 	}
@@ -41,33 +41,37 @@ func TestCriteria(t *testing.T) {
 		want      report.Outcome
 		says      string
 	}{
-		"both directions reach it":              {nil, plan.Criterion{Metric: "LineRatePercent", Direction: "Each", Min: "80"}, report.Passed, "east→west: 80.00 % of line rate, at least 80 demanded"},
-		"one direction falls short":             {nil, plan.Criterion{Metric: "LineRatePercent", Direction: "Each", Min: "80.5"}, report.DidFail, "east→west: 80.00 % of line rate, at least 80.5 demanded"},
-		"each is the default":                   {nil, plan.Criterion{Metric: "PacketsPerSecond", Min: "8001"}, report.DidFail, "east→west: 8.00 Kpps"},
-		"the total is enough":                   {nil, plan.Criterion{Metric: "PacketsPerSecond", Direction: "Total", Min: "17000"}, report.Passed, "all directions: 17.00 Kpps"},
-		"the total is not":                      {nil, plan.Criterion{Metric: "LineRatePercent", Direction: "Total", Min: "85.0000001"}, report.DidFail, "85.00 % of line rate"},
-		"bits of layer 1":                       {nil, plan.Criterion{Metric: "Layer1BitsPerSecond", Min: "80000"}, report.Passed, "80.00 Kbps"},
-		"bits of layer 2":                       {nil, plan.Criterion{Metric: "Layer2BitsPerSecond", Min: "80000"}, report.DidFail, "9.00 Kbps"},
-		"no more than a maximum":                {nil, plan.Criterion{Metric: "PacketsPerSecond", Max: "9000"}, report.Passed, "at most 9000 demanded"},
-		"more than a maximum":                   {nil, plan.Criterion{Metric: "PacketsPerSecond", Max: "8999"}, report.DidFail, "west→east"},
-		"between both":                          {nil, plan.Criterion{Metric: "PacketsPerSecond", Min: "8000", Max: "9000"}, report.Passed, "at least 8000 demanded, at most 9000 demanded"},
-		"a lower bound that is enough":          {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Min: "8000"}, report.Passed, ""},
-		"a lower bound that is not":             {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Min: "8001"}, report.Undecided, "lower bound only"},
-		"a lower bound under a maximum":         {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Max: "9000"}, report.Undecided, "lower bound only"},
-		"a lower bound over a maximum":          {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Max: "8999"}, report.DidFail, "at most 8999"},
-		"the target reached is a lower bound":   {reached, plan.Criterion{Metric: "PacketsPerSecond", Min: "10000"}, report.Undecided, "lower bound only"},
-		"an unconfirmed figure":                 {unconfirmed, plan.Criterion{Metric: "PacketsPerSecond", Min: "8000"}, report.Undecided, "not confirmed"},
-		"loss within":                           {nil, plan.Criterion{Metric: "LossRatio", Max: "0.0005"}, report.Passed, "loss ratio 0.0005, at most 0.0005 demanded"},
-		"loss surely above":                     {nil, plan.Criterion{Metric: "LossRatio", Max: "0.0001"}, report.DidFail, ""},
-		"loss that may be the generator's":      {nil, plan.Criterion{Metric: "LossRatio", Max: "0.0003"}, report.Undecided, "part of the loss may be the generator's own"},
-		"loss at less load than asked for":      {lowerBound, plan.Criterion{Metric: "LossRatio", Max: "0.001"}, report.Undecided, "the load asked for was not reached"},
-		"loss at all the load asked for":        {reached, plan.Criterion{Metric: "LossRatio", Max: "0.001"}, report.Passed, ""},
-		"a bound that is no number":             {nil, plan.Criterion{Metric: "PacketsPerSecond", Min: "much"}, report.Undecided, `bound "much" is no decimal number`},
-		"an unknown metric":                     {nil, plan.Criterion{Metric: "Beauty", Min: "1"}, report.Undecided, `metric "Beauty"`},
-		"nothing measured":                      {func(r *report.Result) { *r = report.Result{Reason: report.NotMeasured, Message: "lost"} }, plan.Criterion{Metric: "PacketsPerSecond", Min: "1"}, report.Undecided, "not measured: lost"},
-		"no clean window says nothing of loss":  {func(r *report.Result) { *r = report.Result{Reason: report.NoCleanWindow} }, plan.Criterion{Metric: "LossRatio", Max: "0.1"}, report.Undecided, "not measured"},
-		"no clean window without a lossy one":   {func(r *report.Result) { *r = report.Result{Reason: report.NoCleanWindow} }, plan.Criterion{Metric: "PacketsPerSecond", Min: "1"}, report.Undecided, "not measured"},
-		"the lower bound of the weaker decides": {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Min: "8500"}, report.Undecided, "east→west"},
+		"both directions reach it":                {nil, plan.Criterion{Metric: "LineRatePercent", Direction: "Each", Min: "80"}, report.Passed, "east→west: 80.00 % of line rate, at least 80 demanded"},
+		"one direction falls short":               {nil, plan.Criterion{Metric: "LineRatePercent", Direction: "Each", Min: "80.5"}, report.DidFail, "east→west: 80.00 % of line rate, at least 80.5 demanded"},
+		"each is the default":                     {nil, plan.Criterion{Metric: "PacketsPerSecond", Min: "8001"}, report.DidFail, "east→west: 8.00 Kpps"},
+		"the total is enough":                     {nil, plan.Criterion{Metric: "PacketsPerSecond", Direction: "Total", Min: "17000"}, report.Passed, "all directions: 17.00 Kpps"},
+		"the total is not":                        {nil, plan.Criterion{Metric: "LineRatePercent", Direction: "Total", Min: "85.0000001"}, report.DidFail, "85.00 % of line rate"},
+		"bits of layer 1":                         {nil, plan.Criterion{Metric: "Layer1BitsPerSecond", Min: "80000"}, report.Passed, "80.00 Kbps"},
+		"bits of layer 2":                         {nil, plan.Criterion{Metric: "Layer2BitsPerSecond", Min: "80000"}, report.DidFail, "9.00 Kbps"},
+		"no more than a maximum":                  {nil, plan.Criterion{Metric: "PacketsPerSecond", Max: "9000"}, report.Passed, "at most 9000 demanded"},
+		"more than a maximum":                     {nil, plan.Criterion{Metric: "PacketsPerSecond", Max: "8999"}, report.DidFail, "west→east"},
+		"between both":                            {nil, plan.Criterion{Metric: "PacketsPerSecond", Min: "8000", Max: "9000"}, report.Passed, "at least 8000 demanded, at most 9000 demanded"},
+		"a lower bound that is enough":            {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Min: "8000"}, report.Passed, ""},
+		"a lower bound that is not":               {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Min: "8001"}, report.Undecided, "lower bound only"},
+		"a lower bound under a maximum":           {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Max: "9000"}, report.Undecided, "lower bound only"},
+		"a lower bound over a maximum":            {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Max: "8999"}, report.DidFail, "at most 8999"},
+		"the target reached is a lower bound":     {reached, plan.Criterion{Metric: "PacketsPerSecond", Min: "10000"}, report.Undecided, "lower bound only"},
+		"an unconfirmed figure":                   {unconfirmed, plan.Criterion{Metric: "PacketsPerSecond", Min: "8000"}, report.Undecided, "not confirmed"},
+		"loss within":                             {nil, plan.Criterion{Metric: "LossRatio", Max: "0.0005"}, report.Passed, "loss ratio 0.0005, at most 0.0005 demanded"},
+		"loss surely above":                       {nil, plan.Criterion{Metric: "LossRatio", Max: "0.0001"}, report.DidFail, ""},
+		"loss that may be the generator's":        {nil, plan.Criterion{Metric: "LossRatio", Max: "0.0003"}, report.Undecided, "part of the loss may be the generator's own"},
+		"loss of all that may be the generator's": {nil, plan.Criterion{Metric: "LossRatio", Direction: "Total", Max: "0.0003"}, report.Undecided, "all directions: loss ratio 0.0005"},
+		"loss of all surely above":                {nil, plan.Criterion{Metric: "LossRatio", Direction: "Total", Max: "0.0001"}, report.DidFail, "all directions"},
+		"unconfirmed loss within":                 {unconfirmed, plan.Criterion{Metric: "LossRatio", Max: "0.0005"}, report.Undecided, "not confirmed"},
+		"unconfirmed loss above":                  {unconfirmed, plan.Criterion{Metric: "LossRatio", Max: "0.0001"}, report.Undecided, "not confirmed"},
+		"loss at less load than asked for":        {lowerBound, plan.Criterion{Metric: "LossRatio", Max: "0.001"}, report.Undecided, "the load asked for was not reached"},
+		"loss at all the load asked for":          {reached, plan.Criterion{Metric: "LossRatio", Max: "0.001"}, report.Passed, ""},
+		"a bound that is no number":               {nil, plan.Criterion{Metric: "PacketsPerSecond", Min: "much"}, report.Undecided, `bound "much" is no decimal number`},
+		"an unknown metric":                       {nil, plan.Criterion{Metric: "Beauty", Min: "1"}, report.Undecided, `metric "Beauty"`},
+		"nothing measured":                        {func(r *report.Result) { *r = report.Result{Reason: report.NotMeasured, Message: "lost"} }, plan.Criterion{Metric: "PacketsPerSecond", Min: "1"}, report.Undecided, "not measured: lost"},
+		"no clean window says nothing of loss":    {func(r *report.Result) { *r = report.Result{Reason: report.NoCleanWindow} }, plan.Criterion{Metric: "LossRatio", Max: "0.1"}, report.Undecided, "not measured"},
+		"no clean window without a lossy one":     {func(r *report.Result) { *r = report.Result{Reason: report.NoCleanWindow} }, plan.Criterion{Metric: "PacketsPerSecond", Min: "1"}, report.Undecided, "not measured"},
+		"the lower bound of the weaker decides":   {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Min: "8500"}, report.Undecided, "east→west"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -105,7 +105,7 @@ func lowestLossy(r *report.Report) *report.Window {
 func figuresOf(r *report.Report, c plan.Criterion) []figure {
 	if c.Direction == "Total" {
 		t := r.Result.Total
-		f, ok := metric(c.Metric, "all directions", t.Received, t.LossRatio, t.LossRatio, t.LineRatePercent, lineRatesKnown(r, ""))
+		f, ok := metric(c.Metric, "all directions", t.Received, t.LossRatio, t.LossRatioMin, t.LineRatePercent, lineRatesKnown(r, ""))
 		if !ok {
 			return nil
 		}
@@ -188,18 +188,22 @@ func (f figure) against(r *report.Report, isLoss bool, limit *big.Rat, least boo
 		met = f.value.Cmp(limit) <= 0
 	}
 	bound := !r.Result.Saturated
-	unsure := !r.Result.Confirmed && r.Plan.Procedure.Ramp.ConfirmDuration > 0
 	switch {
 	case !met && least && bound:
 		return report.Undecided, ", and the figure is a lower bound only"
 	case met && !least && bound:
 		return report.Undecided, ", and the figure is a lower bound only"
-	case unsure:
+	case unconfirmed(r):
 		return report.Undecided, ", and the figure is not confirmed"
 	case met:
 		return report.Passed, ""
 	}
 	return report.DidFail, ""
+}
+
+// unconfirmed says that the figures were to be confirmed, and were not.
+func unconfirmed(r *report.Report) bool {
+	return !r.Result.Confirmed && r.Plan.Procedure.Ramp.ConfirmDuration > 0
 }
 
 // lossAgainst compares loss, which is an interval. Loss at a load that the generator could not raise to what was asked says nothing of
@@ -210,10 +214,12 @@ func (f figure) lossAgainst(r *report.Report, limit *big.Rat, least bool) (repor
 		sureMet, sureMissed = f.leastValue.Cmp(limit) >= 0, f.value.Cmp(limit) < 0
 	}
 	switch {
+	case unconfirmed(r):
+		return report.Undecided, ", and the figure is not confirmed"
 	case sureMissed:
 		return report.DidFail, ""
 	case !sureMet:
-		return report.Undecided, ", and part of the loss may be the generator's own"
+		return report.Undecided, ", and part of the loss may be the generator's own or the window's edges"
 	case r.Result.Reason == report.GeneratorLimited || r.Result.Reason == report.Inconclusive:
 		return report.Undecided, ", and the load asked for was not reached"
 	}

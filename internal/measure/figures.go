@@ -85,8 +85,13 @@ func (f *figures) duration() plan.Duration { return plan.Duration(f.longest) }
 // lost is what was sent and did not come back; below zero, more came back than was sent.
 func (f *figures) lost() int64 { return f.sent.Packets - f.returned.Packets }
 
-// lostAtLeast is what remains of lost when what the generator itself dropped is not the device's.
-func (f *figures) lostAtLeast() int64 { return f.lost() - min(f.receiveErrors, max(f.lost(), 0)) }
+// surelyLost is what of lost is the device's in any case: neither what the generator itself dropped nor what the edges may have cut. Where
+// more came back than was sent it is the surplus, like lost.
+func (f *figures) surelyLost() int64 { return surely(f.lost(), f.receiveErrors, f.edges) }
+
+func surely(lost, receiveErrors, edges int64) int64 {
+	return min(lost, max(lost-receiveErrors-edges, 0))
+}
 
 // hidden is how much loss the background traffic may have covered up.
 func (f *figures) hidden() int64 { return f.frames(f.direction.Background) }
@@ -107,7 +112,7 @@ func (f *figures) measured() report.Measured {
 		Intended: FlowOf(f.intended, f.direction.Mix), Offered: f.offered.flow(), Received: received,
 		Sent: f.sent, Returned: f.returned, ReceiveErrors: f.receiveErrors, EdgeFrames: f.edges,
 		LossRatio:       units.RatioOf(f.lost(), f.sent.Packets),
-		LossRatioMin:    units.RatioOf(f.lostAtLeast(), f.sent.Packets),
+		LossRatioMin:    units.RatioOf(f.surelyLost(), f.sent.Packets),
 		LineRatePercent: units.PercentOf(received.Layer1BitsPerSecond, int64(f.direction.LineRate)),
 	}
 }

@@ -139,7 +139,7 @@ func TestAWindowsFigures(t *testing.T) {
 		Received:  report.Flow{PacketsPerSecond: 9980, Layer1BitsPerSecond: 6_706_560, Layer2BitsPerSecond: 5_109_760},
 		Sent:      units.Traffic{Packets: 15000, Bytes: 960_000},
 		Returned:  units.Traffic{Packets: 14970, Bytes: 958_080},
-		LossRatio: 2_000_000, LossRatioMin: 1_666_667, ReceiveErrors: 5, EdgeFrames: 2, LineRatePercent: 670_656, Quality: report.Lossy, Reason: d.Reason}
+		LossRatio: 2_000_000, LossRatioMin: 1_533_333, ReceiveErrors: 5, EdgeFrames: 2, LineRatePercent: 670_656, Quality: report.Lossy, Reason: d.Reason}
 	if d != want {
 		t.Errorf("got  %+v\nwant %+v", d, want)
 	}
@@ -196,6 +196,29 @@ func TestTheSumOfDirections(t *testing.T) {
 	}
 	if s := measure.Sum([]report.Measured{a, b}, map[string]units.BitRate{"east": units.Gbps}); s.LineRatePercent != 0 {
 		t.Errorf("a share of an unknown line rate: %s", s.LineRatePercent)
+	}
+}
+
+func TestTheLeastLossIsSurelyTheDevices(t *testing.T) {
+	for name, test := range map[string]struct {
+		counted
+		want units.Ratio
+	}{
+		"without drops and edges":          {counted{sent: 15000, returned: 14498, drops: 200}, 300 * units.One / 15000},
+		"nothing is left of the edges":     {counted{sent: 15000, returned: 14998}, 0},
+		"nothing is left of drops":         {counted{sent: 15000, returned: 14900, drops: 500}, 0},
+		"never more than all that is lost": {counted{sent: 15000, returned: 15015}, -15 * units.One / 15000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := test.window().Directions[0]
+			if d.LossRatioMin != test.want {
+				t.Errorf("at least %s, want %s", d.LossRatioMin, test.want)
+			}
+			other := counted{sent: 15000, returned: 15000}.window().Directions[0]
+			if s := measure.Sum([]report.Measured{d, other}, nil); s.LossRatioMin != test.want/2 {
+				t.Errorf("of both directions at least %s, want %s", s.LossRatioMin, test.want/2)
+			}
+		})
 	}
 }
 

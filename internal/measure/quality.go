@@ -27,7 +27,7 @@ func (f *figures) judge(limit units.Ratio) (report.Quality, string) {
 	case exceeds(-f.lost()-f.edges-f.foreign(), f.sent.Packets, limit):
 		return report.Invalid, fmt.Sprintf("%d frames more came back than the %d sent: somebody else's traffic, duplicates, or frames that waited in the device since an earlier load",
 			-f.lost(), f.sent.Packets)
-	case exceeds(f.lostAtLeast()-f.edges, f.sent.Packets, limit):
+	case exceeds(f.surelyLost(), f.sent.Packets, limit):
 		return report.Lossy, f.lossSentence(limit) + f.shortSentence(short)
 	case exceeds(f.lost(), f.sent.Packets, limit):
 		return report.Invalid, f.unclearSentence(limit)

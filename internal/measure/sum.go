@@ -9,15 +9,16 @@ import (
 // where one of them is unknown; lineRates are by link. The window's number is the caller's to fill in.
 func Sum(directions []report.Measured, lineRates map[string]units.BitRate) report.Sum {
 	var s report.Sum
-	var sent, returned, line int64
+	var sent, returned, least, line int64
 	known := true
 	for _, d := range directions {
 		s.Intended, s.Offered, s.Received = plus(s.Intended, d.Intended), plus(s.Offered, d.Offered), plus(s.Received, d.Received)
 		sent, returned = sent+d.Sent.Packets, returned+d.Returned.Packets
+		least += surely(d.Sent.Packets-d.Returned.Packets, d.ReceiveErrors, d.EdgeFrames)
 		line += int64(lineRates[d.To])
 		known = known && lineRates[d.To] > 0
 	}
-	s.LossRatio = units.RatioOf(sent-returned, sent)
+	s.LossRatio, s.LossRatioMin = units.RatioOf(sent-returned, sent), units.RatioOf(least, sent)
 	if known {
 		s.LineRatePercent = units.PercentOf(s.Received.Layer1BitsPerSecond, line)
 	}

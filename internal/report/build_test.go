@@ -255,7 +255,7 @@ func (b *bench) most() Window {
 }
 
 func (b *bench) sum(w Window) *Sum {
-	s := &Sum{Window: w.Number, LossRatio: w.Directions[0].LossRatio, LineRatePercent: w.Directions[0].LineRatePercent}
+	s := &Sum{Window: w.Number, LossRatio: w.Directions[0].LossRatio, LossRatioMin: w.Directions[0].LossRatioMin, LineRatePercent: w.Directions[0].LineRatePercent}
 	for _, d := range w.Directions {
 		s.Intended, s.Offered, s.Received = plus(s.Intended, d.Intended), plus(s.Offered, d.Offered), plus(s.Received, d.Received)
 	}

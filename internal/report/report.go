@@ -151,7 +151,7 @@ type Measured struct {
 	ReceiveErrors int64         `json:"receiveErrors"`
 	// EdgeFrames is how many frames the window's edges alone may account for: less missing than that is not called loss.
 	EdgeFrames int64 `json:"edgeFrames,omitempty"`
-	// LossRatio is (sent − returned) ÷ sent, LossRatioMin what remains when the generator's own drops are not the DUT's.
+	// LossRatio is (sent − returned) ÷ sent, LossRatioMin what of it is surely the DUT's: without the generator's own drops and EdgeFrames.
 	LossRatio    units.Ratio `json:"lossRatio"`
 	LossRatioMin units.Ratio `json:"lossRatioMin"`
 	// LineRatePercent is received layer-1 bits as a share of the destination link's line rate, at most 100.
@@ -227,10 +227,12 @@ type Result struct {
 
 // Sum is all directions of one moment together.
 type Sum struct {
-	Intended  Flow        `json:"intended"`
-	Offered   Flow        `json:"offered"`
-	Received  Flow        `json:"received"`
-	LossRatio units.Ratio `json:"lossRatio"`
+	Intended Flow `json:"intended"`
+	Offered  Flow `json:"offered"`
+	Received Flow `json:"received"`
+	// LossRatio is all that did not come back as a share of what was sent, LossRatioMin what of it is surely the DUT's.
+	LossRatio    units.Ratio `json:"lossRatio"`
+	LossRatioMin units.Ratio `json:"lossRatioMin"`
 	// LineRatePercent is the share of what all directions could carry together, at most 100.
 	LineRatePercent units.Percent `json:"lineRatePercent"`
 	Window          int           `json:"window"`
