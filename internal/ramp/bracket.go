@@ -89,12 +89,14 @@ func (m *machine) lo() *point {
 	return best
 }
 
-// tellsMore compares two clean windows at the same load: a long one tells more than a short one, then the one in which more was sent.
+// tellsMore compares two clean windows at the same load: a long one tells more than a short one in which as much was sent, else the one
+// in which more was.
 func (m *machine) tellsMore(p, than *point) bool {
-	if p.long != than.long {
+	a, b := m.reallyOffered(p), m.reallyOffered(than)
+	if p.long != than.long && !noticeablyLess(min(a, b), max(a, b)) {
 		return p.long
 	}
-	return m.reallyOffered(p) >= m.reallyOffered(than)
+	return a >= b
 }
 
 // height is what clean loads are compared by: within a bracket what was asked for, so that each look makes it narrower; without one,

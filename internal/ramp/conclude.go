@@ -47,10 +47,13 @@ func Conclude(p plan.Procedure, history []report.Window) Conclusion {
 		c.Window, c.Reason = lo.window, m.unsaturated(lo)
 	default:
 		c.Window = lo.window
-		c.Resolution = max(width(lo.asked, m.hi.asked), width(lo.load, m.hi.load), width(m.reallyOffered(lo), m.hi.asked))
+		c.Resolution = max(width(lo.asked, m.hi.asked), width(lo.load, m.hi.load), width(m.reallyOffered(lo), m.mostOffered()))
 		c.Saturated, c.Reason = true, report.LossAboveLimit
 		if between := m.unclearAbove(lo); between != nil && (p.Ramp.RefineTo <= 0 || c.Resolution > tolerated*p.Ramp.RefineTo) {
 			c.Saturated, c.Reason = false, blame(*between)
+		}
+		if m.outrun(lo, c.Resolution) {
+			c.Saturated, c.Reason = false, report.GeneratorLimited
 		}
 	}
 	c.Confirmed = m.confirmed != nil
@@ -69,6 +72,48 @@ func (m *machine) reallyOffered(p *point) units.Ratio {
 	}
 	return least
 }
+
+// mostOffered is the lossy end's load as it was asked for, or as it was really offered if that is more: a generator that makes up for a stall
+// sends a little faster for a while.
+func (m *machine) mostOffered() units.Ratio {
+	most := m.hi.asked
+	for _, d := range m.history[m.hi.window].Directions {
+		if d.Quality == report.Lossy && d.Intended.PacketsPerSecond > 0 {
+			most = max(most, mul(m.hi.asked, units.RatioOf(d.Offered.PacketsPerSecond, d.Intended.PacketsPerSecond)))
+		}
+	}
+	return most
+}
+
+// outrun says that the loss above the answer may be the doing of a generator that was asked for more than it can send, and sends what it
+// can in bursts: it sent less than asked, and what it left out is wider than the bracket was to be. Where frames were lost at a load
+// that was offered, and not only asked for, above the answer, a few percent are a stumble: the limit lies between.
+func (m *machine) outrun(lo *point, resolution units.Ratio) bool {
+	more := m.lostAtMore(lo)
+	switch {
+	case !lo.short && !m.hi.short:
+		return false
+	case m.Ramp.RefineTo <= 0:
+		return !more
+	case more:
+		return lo.short && resolution > max(stumble, tolerated*m.Ramp.RefineTo)
+	}
+	return resolution > tolerated*m.Ramp.RefineTo
+}
+
+// lostAtMore says that some window lost frames while noticeably more was really offered than at the answer.
+func (m *machine) lostAtMore(lo *point) bool {
+	for i := range m.history {
+		p := pointOf(m.history[i], i)
+		if m.history[i].Phase != report.WarmUp && p.lossy && noticeablyLess(lo.load, p.load) {
+			return true
+		}
+	}
+	return false
+}
+
+// stumble is how wide the bracket may be for what the generator left out at the answer, where more was offered and lost.
+const stumble = units.One / 20
 
 // tolerated is how many times wider than asked for the bracket may stay, where windows in it could not be judged, before the answer is
 // called a lower bound.

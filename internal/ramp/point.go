@@ -46,6 +46,9 @@ func offeredLoad(d report.Measured, asked units.Ratio) units.Ratio {
 	return mul(asked, share)
 }
 
+// noticeablyLess says that two loads really offered differ by more than the noise of the reading.
+func noticeablyLess(a, than units.Ratio) bool { return a < than-than/100 }
+
 // unclear says that the window neither shows loss nor its absence.
 func (p point) unclear() bool { return !p.lossy && !p.clean }
 
