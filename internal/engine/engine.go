@@ -115,7 +115,7 @@ type PortLoad struct {
 type Reading struct {
 	// At is the reading's own time: the generator's clock where it has one, else the middle of the request on ours.
 	At time.Duration
-	// Uncertainty is half the time the request took where At is ours; 0 with the generator's clock.
+	// Uncertainty is half the time in which the counters may have been read: all of the request where At is ours.
 	Uncertainty time.Duration
 	Ports       map[int]PortCounters
 	// CPUPercent is the busiest sending core's use, as the generator says it; -1 unknown.

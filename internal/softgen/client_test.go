@@ -95,10 +95,13 @@ func TestOurClientDrivesTheEngine(t *testing.T) {
 	shot, err := client.Snapshot(ctx, []int{0, 1}, trex.Detail{Status: true, ExtendedStats: []int{0}})
 	ok(t, err)
 	for port, stats := range shot.Ports {
-		at, known := stats.At()
+		at, width, known := stats.At()
 		// One packet more than the streams': each port's ARP exchange is a request, and an answer to the other's.
 		if stats.SentPackets != 1500+5000+2 || stats.ReceivedPackets != stats.SentPackets || !known || at != r.clock.Now() {
 			t.Errorf("port %d: %+v at %v", port, stats, at)
+		}
+		if want := time.Duration(port) * 3 * time.Microsecond; width != want {
+			t.Errorf("port %d: read at a time give or take %v, want %v", port, width, want)
 		}
 		if shot.Statuses[port].State != "TX" {
 			t.Errorf("port %d: status %+v", port, shot.Statuses[port])

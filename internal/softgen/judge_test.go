@@ -43,6 +43,7 @@ func allowances() []*allowance {
 		{at: "get_supported_cmds/result/*", reason: "another order, and fewer"},
 		{at: "get_port_status/result/attr/link/flaps", reason: readings},
 		{at: "get_port_stats/result/ts", reason: readings},
+		{at: "get_port_stats/result/ts_width", reason: readings},
 		{at: "get_port_stats/result/behind", reason: readings},
 		{at: "get_port_stats/result/queue_full", reason: readings},
 		{at: "get_port_stats/result/peer_full", reason: readings},

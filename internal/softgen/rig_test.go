@@ -26,7 +26,7 @@ func newRig(t *testing.T, change ...func(*Config)) *rig {
 	r := &rig{clock: clock, handlers: map[int]string{}}
 	r.west, r.east = fakeport.NewPair(clock,
 		fakeport.Options{Name: "west", MAC: [6]byte{2, 0, 0, 0, 0, 0x10}},
-		fakeport.Options{Name: "east", MAC: [6]byte{2, 0, 0, 0, 0, 0x11}}, fakeport.Cable{Latency: 47 * time.Microsecond})
+		fakeport.Options{Name: "east", MAC: [6]byte{2, 0, 0, 0, 0, 0x11}, Uncertainty: 3 * time.Microsecond}, fakeport.Cable{Latency: 47 * time.Microsecond})
 	r.server = newServer(t, r.west, r.east, clock, change...)
 	return r
 }

@@ -63,7 +63,8 @@ type Server struct {
 	events   *events
 	flows    *flows
 	captures *captures
-	end      func() // ends Serve
+	end      func()                    // ends Serve
+	ahead    map[int]datapath.Counters // of ports that the present request has not asked for yet, as of the moment when it first asked
 }
 
 // New makes a server for the ports. The ports stay the caller's to close.
@@ -144,5 +145,6 @@ func (s *Server) Handle(request []byte) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.notice()
+	s.ahead = nil
 	return answer(request, s.call, &s.zipper)
 }

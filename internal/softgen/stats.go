@@ -1,32 +1,55 @@
 package softgen
 
-import "github.com/linerate-dev/linerate/internal/softgen/datapath"
+import (
+	"sync"
 
-// read takes one reading of the port's counters, with the middle of the reading as its time, and brings the port's gauges up to date.
-func (s *Server) read(at *port) (now datapath.Counters, ts real) {
-	before := s.cfg.Now()
-	now = at.path.Counters()
-	clock := before + (s.cfg.Now()-before)/2
-	at.sent.read(clock, now.Sent)
-	at.received.read(clock, now.Received)
-	return now, real(clock.Seconds())
+	"github.com/linerate-dev/linerate/internal/softgen/datapath"
+)
+
+// read returns a reading of the port's counters and brings its gauges up to date. All ports are read at the same moment: who asks for
+// several, one after the other in a batch, compares what one sent with what another received.
+func (s *Server) read(at *port) datapath.Counters {
+	now, ahead := s.ahead[at.index]
+	if !ahead {
+		s.ahead = s.readAll()
+		now = s.ahead[at.index]
+	}
+	delete(s.ahead, at.index)
+	at.sent.read(now.At, now.Sent)
+	at.received.read(now.At, now.Received)
+	return now
+}
+
+// readAll reads all ports at once.
+func (s *Server) readAll() map[int]datapath.Counters {
+	readings := make([]datapath.Counters, len(s.ports))
+	var wg sync.WaitGroup
+	for i, at := range s.ports {
+		wg.Go(func() { readings[i] = at.path.Counters() })
+	}
+	wg.Wait()
+	byPort := make(map[int]datapath.Counters, len(readings))
+	for i, at := range s.ports {
+		byPort[at.index] = readings[i]
+	}
+	return byPort
 }
 
 // getPortStats is get_port_stats: counters since the port was opened, bytes with FCS. Ours beside TRex's: ts is the server's clock at
-// the reading; behind is how many packets should have left by then and have not; queue_full counts retries; peer_full is how many
-// of those sent found the far end of a veth full; link_flaps counts link changes.
+// the reading, give or take ts_width seconds; behind is how many packets should have left by then and have not; queue_full counts
+// retries; peer_full is how many of those sent found the far end of a veth full; link_flaps counts link changes.
 func (s *Server) getPortStats(p *params) (any, error) {
 	at, err := s.port(p)
 	if err != nil {
 		return nil, err
 	}
-	c, ts := s.read(at)
+	c := s.read(at)
 	return object{
 		"opackets": c.Sent.Packets, "obytes": c.Sent.Bytes, "ipackets": c.Received.Packets, "ibytes": c.Received.Bytes,
 		"oerrors": c.SendErrors, "ierrors": c.ReceiveErrors, "m_cpu_util": real(c.CPUPercent),
 		"m_total_tx_pps": real(at.sent.pps), "m_total_tx_bps": real(at.sent.layer2),
 		"m_total_rx_pps": real(at.received.pps), "m_total_rx_bps": real(at.received.layer2),
-		"ts": ts, "behind": c.Behind, "queue_full": c.QueueFull, "peer_full": c.PeerFull, "link_flaps": at.path.Info().LinkFlaps,
+		"ts": real(c.At.Seconds()), "ts_width": real(c.Uncertainty.Seconds()), "behind": c.Behind, "queue_full": c.QueueFull, "peer_full": c.PeerFull, "link_flaps": at.path.Info().LinkFlaps,
 	}, nil
 }
 
@@ -39,7 +62,7 @@ type totals struct {
 func (s *Server) total() totals {
 	var t totals
 	for _, at := range s.ports {
-		c, _ := s.read(at)
+		c := s.read(at)
 		t.Sent, t.Received = t.Sent.Add(c.Sent), t.Received.Add(c.Received)
 		t.QueueFull += c.QueueFull
 		t.CPUPercent += c.CPUPercent / float64(len(s.ports))
@@ -81,7 +104,7 @@ func (s *Server) extended(p *params) (names []string, values []int64, err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	c, _ := s.read(at)
+	c := s.read(at)
 	for _, one := range []struct {
 		name  string
 		value int64

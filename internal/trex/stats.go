@@ -22,16 +22,18 @@ type PortStats struct {
 	CPUPercent wire.Float `json:"m_cpu_util"`
 	// TS is the server's clock at which these counters were read, for servers that say it; TRex doesn't.
 	TS *seconds `json:"ts"`
+	// TSWidth is by how much TS may be off, to either side, for servers that say it.
+	TSWidth seconds `json:"ts_width"`
 	// LinkChanges counts the changes of the link's state, for servers that count them; TRex doesn't.
 	LinkChanges *wire.Count `json:"link_flaps"`
 }
 
-// At is the server's clock at which the counters were read, if it says so.
-func (s PortStats) At() (at time.Duration, known bool) {
+// At is the server's clock at which the counters were read, give or take its width, if it says so.
+func (s PortStats) At() (at, width time.Duration, known bool) {
 	if s.TS == nil {
-		return 0, false
+		return 0, 0, false
 	}
-	return s.TS.duration(), true
+	return s.TS.duration(), s.TSWidth.duration(), true
 }
 
 // GlobalStats is what matters of get_global_stats.

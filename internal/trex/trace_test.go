@@ -97,7 +97,7 @@ func TestEveryRecordedAnswerIsUnderstood(t *testing.T) {
 			if s.SentBytes < 63*s.SentPackets { // a few ARP frames are shorter than 64
 				t.Errorf("%d packets in %d bytes", s.SentPackets, s.SentBytes)
 			}
-			if _, known := s.At(); known {
+			if _, _, known := s.At(); known {
 				t.Error("TRex doesn't tell the time of counters")
 			}
 			most = max(most, int64(s.SentPackets))

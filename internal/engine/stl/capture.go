@@ -24,10 +24,10 @@ type capture struct {
 func (e *Engine) Capture(ctx context.Context, ports []int) (engine.Capture, error) {
 	k := &capture{engine: e}
 	for _, port := range ports {
+		k.ports = append(k.ports, port) // first: a call whose answer was lost may have worked
 		if err := e.control.SetService(ctx, port, true); err != nil {
 			return nil, e.explain(ctx, errors.Join(err, k.leaveService(ctx)))
 		}
-		k.ports = append(k.ports, port)
 		if err := e.listenToAll(ctx, port, true); err != nil {
 			return nil, e.explain(ctx, errors.Join(err, k.leaveService(ctx)))
 		}

@@ -25,7 +25,7 @@ func (e *Engine) Claim(ctx context.Context, ports []int, force bool) error {
 			return e.explain(ctx, &noPortError{port, len(info.Ports)})
 		}
 		if err := e.claimOne(ctx, info.Ports[at], force); err != nil {
-			e.giveUp(ctx)
+			e.giveUp(ctx, port, err)
 			return e.explain(ctx, err)
 		}
 	}
@@ -72,10 +72,14 @@ func unlessRefused(err error) error {
 	return err
 }
 
-// giveUp releases what was acquired, also after ctx ended. Its failures add nothing to the one that led here.
-func (e *Engine) giveUp(ctx context.Context) {
+// giveUp releases what was acquired, also after ctx ended. Its failures add nothing to the one that led here. The port at which it failed
+// may be ours without our knowing, where an answer was lost: acquiring once more, never by force, is confirmed to the same session.
+func (e *Engine) giveUp(ctx context.Context, attempted int, why error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
+	if _, taken := errors.AsType[*trex.TakenError](why); !taken {
+		_ = e.control.Acquire(ctx, attempted, false)
+	}
 	for port := range e.control.Owned() {
 		_ = e.control.Release(ctx, port)
 	}

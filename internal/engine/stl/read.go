@@ -64,19 +64,19 @@ func (e *Engine) reading(s trex.Snapshot) engine.Reading {
 	return r
 }
 
-// instant is when the counters were read, on the server's clock: as it says with the counters, or else the middle between just before and
-// just after, give or take half of that.
+// instant is when the counters were read, on the server's clock: as it says with the counters, from the earliest that any port's may be
+// to the latest, or else from just before to just after. It is the middle of that, give or take half.
 func instant(s trex.Snapshot) (at, uncertainty time.Duration) {
 	var first, last time.Duration
 	for _, stats := range s.Ports {
-		ts, known := stats.At()
+		ts, width, known := stats.At()
 		if !known {
 			return s.Before + (s.After-s.Before)/2, (s.After - s.Before) / 2
 		}
-		if last == 0 || ts < first {
-			first = ts
+		if last == 0 || ts-width < first {
+			first = ts - width
 		}
-		last = max(last, ts)
+		last = max(last, ts+width)
 	}
 	if last == 0 {
 		return s.Before, 0

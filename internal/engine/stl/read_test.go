@@ -228,6 +228,16 @@ func TestTheTimeOfAReading(t *testing.T) {
 			}
 		})
 	})
+	t.Run("is as uncertain as the counters say", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.On("get_port_stats", func(c trextest.Call) (any, error) {
+				return map[string]any{"ts": 77.25 + float64(c.Port()), "ts_width": 0.125 + 0.25*float64(c.Port())}, nil
+			})
+			if r := l.read(t); r.At != 77875*time.Millisecond || r.Uncertainty != 750*time.Millisecond {
+				t.Errorf("at %v ± %v", r.At, r.Uncertainty)
+			}
+		})
+	})
 	t.Run("is their middle, if they differ", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			l.On("get_port_stats", stats(77.5, 77.25))

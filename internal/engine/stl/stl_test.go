@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -235,6 +236,22 @@ func TestClaim(t *testing.T) {
 			}
 		})
 	})
+	t.Run("keeps nothing when the answer is lost", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			var asked atomic.Int64
+			l.On("acquire", func(c trextest.Call) (any, error) {
+				answer, err := l.generator.Answer(c)
+				if asked.Add(1) == 2 {
+					return nil, trextest.ErrStall
+				}
+				return answer, err
+			})
+			wants(t, l.Claim(t.Context(), []int{0, 1}, true), engine.ErrLost)
+			if owners := l.generator.Owners(); owners[0] != "" || owners[1] != "" {
+				t.Errorf("owners %v", owners)
+			}
+		})
+	})
 	t.Run("of a port that isn't there says how many there are", func(t *testing.T) {
 		inLab(t, func(t *testing.T, l lab) {
 			wants(t, l.Claim(t.Context(), []int{7}, false), engine.ErrRefused, "no port 7", "2 ports")
@@ -310,6 +327,29 @@ func TestCaptureAndInject(t *testing.T) {
 		must(t, k.Close(t.Context()))
 		if last := l.Calls("service"); !strings.Contains(string(last[len(last)-1].Params), `"enabled":false`) {
 			t.Error("service mode was left on")
+		}
+	})
+}
+
+func TestACaptureCutShortLeavesServiceMode(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		must(t, l.Claim(t.Context(), []int{0, 1}, false))
+		ctx, cancel := context.WithCancel(t.Context())
+		l.ForgetCalls()
+		l.On("service", func(c trextest.Call) (any, error) {
+			if ctx.Err() == nil {
+				cancel()
+				_, _ = l.generator.Answer(c)
+				return nil, trextest.ErrStall
+			}
+			return l.generator.Answer(c)
+		})
+		if _, err := l.Capture(ctx, []int{0, 1}); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		calls := l.Calls("service")
+		if last := calls[len(calls)-1]; last.Port() != 0 || !strings.Contains(string(last.Params), `"enabled":false`) {
+			t.Errorf("service mode was left on: the last of %d orders is %s", len(calls), last.Params)
 		}
 	})
 }

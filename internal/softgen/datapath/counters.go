@@ -7,13 +7,40 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
+// A thread that is held up between reading Sent and Received would make frames look lost: then both are read again.
+const (
+	narrowEnough = 100 * time.Microsecond
+	readTries    = 3
+)
+
 func (p *port) Counters() Counters {
-	received, missed := p.receiver.counters()
+	c := narrowest(p.traffic)
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	return Counters{Sent: p.sent.all.traffic(), Received: received, SendErrors: p.sent.errors.Load(), ReceiveErrors: missed,
-		QueueFull: p.sent.retries.Load(), PeerFull: p.sent.peerFull.Load(), Behind: p.behind.Load(),
-		CPUPercent: p.load.read(Now(), time.Duration(p.busy.Load()), max(p.options.Cores, 1))}
+	c.SendErrors, c.QueueFull, c.PeerFull, c.Behind = p.sent.errors.Load(), p.sent.retries.Load(), p.sent.peerFull.Load(), p.behind.Load()
+	c.CPUPercent = p.load.read(Now(), time.Duration(p.busy.Load()), max(p.options.Cores, 1))
+	return c
+}
+
+// traffic reads what went out and what came in, at one moment.
+func (p *port) traffic() Counters {
+	before := Now()
+	sent := p.sent.all.traffic()
+	settle := p.receiver.mark()
+	took := Now() - before
+	received, missed := settle()
+	return Counters{At: before + took/2, Uncertainty: took / 2, Sent: sent, Received: received, ReceiveErrors: missed}
+}
+
+// narrowest is the first reading whose moment is short, or else the shortest of a few.
+func narrowest(read func() Counters) Counters {
+	best := read()
+	for try := 1; try < readTries && 2*best.Uncertainty > narrowEnough; try++ {
+		if again := read(); again.Uncertainty < best.Uncertainty {
+			best = again
+		}
+	}
+	return best
 }
 
 func (p *port) Flows() map[uint32]FlowCounters {

@@ -55,8 +55,10 @@ type RunStream struct {
 }
 
 // Counters are cumulative since the port was opened; bytes include the FCS. ReceiveErrors are frames that reached the port and were
-// not counted in Received because we dropped them.
+// not counted in Received because we dropped them, or had not looked at them in time.
 type Counters struct {
+	// At is when Sent and Received were read, on the clock of Now, give or take Uncertainty.
+	At, Uncertainty           time.Duration
 	Sent, Received            units.Traffic
 	SendErrors, ReceiveErrors int64
 	// QueueFull is how often a sending thread found its queue full and had to try again; nothing is lost by it.

@@ -25,8 +25,7 @@ type packetReceiver struct {
 	sink        sink
 	promiscuous atomic.Bool
 	all         atomic.Bool
-	received    count
-	missed      atomic.Int64
+	tally       ringTally
 	perFlow     [maxFlowID + 1]count
 	done        sync.WaitGroup
 }
@@ -115,11 +114,15 @@ func (r *packetReceiver) look(w wanted) error {
 	return nil
 }
 
-func (r *packetReceiver) counters() (units.Traffic, int64) {
-	if s, err := unix.GetsockoptTpacketStatsV3(r.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
-		r.missed.Add(int64(s.Drops)) // the kernel's own count starts over at each reading
-	}
-	return r.received.traffic(), r.missed.Load()
+func (r *packetReceiver) mark() func() (units.Traffic, int64) {
+	m := r.tally.mark(func() (arrived, dropped int64) {
+		s, err := unix.GetsockoptTpacketStatsV3(r.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS)
+		if err != nil {
+			return 0, 0 // impossible on a socket that is open
+		}
+		return int64(s.Packets) - int64(s.Drops), int64(s.Drops)
+	})
+	return func() (units.Traffic, int64) { return r.tally.settle(m, ringPatience) }
 }
 
 func (r *packetReceiver) flows(visit func(uint32, units.Traffic)) {
@@ -159,15 +162,15 @@ func (r *packetReceiver) read() {
 func (r *packetReceiver) block(memory []byte) {
 	frames, at := binary.NativeEndian.Uint32(memory[12:]), binary.NativeEndian.Uint32(memory[16:])
 	offset := wallClockOffset()
-	var traffic units.Traffic
 	for range frames {
 		f := memory[at:]
+		var traffic units.Traffic
 		if r.promiscuous.Load() || f[unix.SizeofTpacket3Hdr+packetTypeOffset] != unix.PACKET_OTHERHOST {
-			traffic = traffic.Add(r.take((*unix.Tpacket3Hdr)(unsafe.Pointer(&f[0])), f, offset))
+			traffic = r.take((*unix.Tpacket3Hdr)(unsafe.Pointer(&f[0])), f, offset)
 		}
+		r.tally.walk(traffic)
 		at += binary.NativeEndian.Uint32(f)
 	}
-	r.received.add(traffic.Packets, traffic.Bytes)
 }
 
 // packetTypeOffset is sll_pkttype's place in struct sockaddr_ll, which follows the frame's header.

@@ -9,8 +9,9 @@ import (
 
 // receiver counts what an interface receives, and passes on the few frames that are for us.
 type receiver interface {
-	// counters are cumulative since the receiver was opened. Missed are frames that it had to drop uncounted.
-	counters() (received units.Traffic, missed int64)
+	// mark takes a moment, without waiting; settle then says, after a while that is bounded, what had been received by that moment since
+	// the receiver was opened. Missed are frames that it had to drop uncounted, or had not looked at in time; neither ever shrinks.
+	mark() (settle func() (received units.Traffic, missed int64))
 	// flows are the marked frames received per flow id, without latency streams'.
 	flows(visit func(id uint32, received units.Traffic))
 	// look says which frames to count and to pass on.

@@ -103,12 +103,13 @@ func sumOf(pairs []pair) units.Traffic {
 	return t
 }
 
-func (r *tcReceiver) counters() (units.Traffic, int64) {
+// mark reads the program's counters. The kernel's own, for which others may keep us waiting, are read outside the moment.
+func (r *tcReceiver) mark() func() (units.Traffic, int64) {
 	var pairs []pair
 	if err := r.maps.totals.Lookup(uint32(0), &pairs); err != nil {
-		return units.Traffic{}, r.kernel.count() // impossible on an array that is open
+		pairs = nil // impossible on an array that is open
 	}
-	return sumOf(pairs), r.kernel.count()
+	return func() (units.Traffic, int64) { return sumOf(pairs), r.kernel.count() }
 }
 
 func (r *tcReceiver) flows(visit func(uint32, units.Traffic)) {

@@ -12,6 +12,7 @@ func (p *Port) Counters() datapath.Counters {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := p.base
+	c.At, c.Uncertainty = p.clock.Now(), p.options.Uncertainty
 	if p.run != nil {
 		p.settle()
 		c.Sent = c.Sent.Add(p.run.sum(sentOf))

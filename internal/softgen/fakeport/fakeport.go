@@ -30,6 +30,8 @@ type Options struct {
 	Capacity float64
 	// ReceiveLoss is the share of arriving packets that the port drops and counts as ReceiveErrors.
 	ReceiveLoss float64
+	// Uncertainty is what it says of its readings' times.
+	Uncertainty time.Duration
 }
 
 // Port is a port in memory. Its methods are safe for concurrent use.
