@@ -82,15 +82,38 @@ func (r *run) ports(g int) []int {
 	return ports
 }
 
-// claim takes all ports of all generators. What was claimed, or may have been, is released at the end in any case.
+// claim takes all ports of all generators, and asks what they are now. What was claimed, or may have been, is released at the end in any
+// case.
 func (r *run) claim(ctx context.Context) error {
 	r.tell(func(p *Progress) { p.Message = "taking the ports" })
 	r.claimed = make([]bool, len(r.gens))
-	return r.each(ctx, callTimeout, "claim the ports of", func(ctx context.Context, g int) error {
+	err := r.each(ctx, callTimeout, "claim the ports of", func(ctx context.Context, g int) error {
 		err := r.gens[g].Engine.Claim(ctx, r.ports(g), r.opts.Force)
 		r.claimed[g] = !errors.Is(err, engine.ErrTaken)
+		if err == nil {
+			r.described[g], err = r.gens[g].Engine.Describe(ctx)
+		}
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return r.reportFlowControl()
+}
+
+// reportFlowControl reports what it is while traffic flows: claiming turns it off where that can be.
+func (r *run) reportFlowControl() error {
+	for g := range r.rep.Generators {
+		for i := range r.rep.Generators[g].Ports {
+			reported := &r.rep.Generators[g].Ports[i]
+			port, err := r.port(g, reported.Link)
+			if err != nil {
+				return err
+			}
+			reported.FlowControl = port.FlowControl
+		}
+	}
+	return nil
 }
 
 // address gives every port its addresses and finds its next hop.

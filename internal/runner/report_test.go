@@ -1,10 +1,13 @@
 package runner_test
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/sim"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -30,6 +33,34 @@ func TestAReportHoldsTheWholeRun(t *testing.T) {
 	if len(rep.Silence) != 4 || rep.Silence[0].Duration != plan.Duration(time.Second) {
 		t.Errorf("silence %+v", rep.Silence)
 	}
+}
+
+// pausing has flow control on until it is claimed.
+type pausing struct {
+	*sim.Engine
+}
+
+func (p pausing) Describe(ctx context.Context) (engine.Description, error) {
+	d, err := p.Engine.Describe(ctx)
+	for i := range d.Ports {
+		if !p.Claimed() {
+			d.Ports[i].FlowControl = "on"
+		}
+	}
+	return d, err
+}
+
+func TestFlowControlIsReportedAsItIsWhileTrafficFlows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := scene(hold(5))
+		g := runner.Generator{Name: "g0", Engine: pausing{sim.New(s.world).Generator(0)}, PortOfLink: map[string]int{"west": 0, "east": 1}}
+		rep := runner.Run(t.Context(), &s.plan, []runner.Generator{g}, s.options)
+		for _, port := range rep.Generators[0].Ports {
+			if port.FlowControl != "off" {
+				t.Errorf("flow control of %s is said to be %s", port.Link, port.FlowControl)
+			}
+		}
+	})
 }
 
 func TestSamplesAreRawAndAboutOneASecond(t *testing.T) {
