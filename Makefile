@@ -40,7 +40,7 @@ verify: generate ## Fail if generated files are not what the sources say
 
 check: verify lint test ## What the gate runs
 
-known-answers: ## Measure devices whose limit is known: the whole table of docs/known-answers.md (as root, about 25 minutes)
+known-answers: ## Measure devices whose limit is known: the whole table of docs/known-answers.md (as root, about 15 minutes)
 	$(GO) test -count=1 -timeout 120m ./test/realpackets -run TestKnownAnswers -v -all -table $(CURDIR)/docs/known-answers.md
 
 bench: ## Compare the software engine with trafgen and hping3 on the same veths and forwarder (as root, about 3 minutes)

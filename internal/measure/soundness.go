@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 )
@@ -32,6 +33,9 @@ func (s Span) pairFault(d Direction, p Pair) string {
 	if stretched(took, s.Planned) {
 		return fmt.Sprintf("the window lasted %s instead of %s: generator or runner was held up", took, s.Planned)
 	}
+	if gap := longestGap(readings); len(readings) > 2 && gap > silence {
+		return fmt.Sprintf("nothing was read for %s: the runner stood still, and a generator that hears nothing stops by itself", gap.Round(time.Millisecond))
+	}
 	for i := range len(readings) - 1 {
 		if why := portFault(d.From, readings[i], readings[i+1], p.Send); why != "" {
 			return why
@@ -41,6 +45,17 @@ func (s Span) pairFault(d Direction, p Pair) string {
 		}
 	}
 	return ""
+}
+
+// silence is how long a window may go without a reading; there should be one every second. A software engine stops after 10 s.
+const silence = 8 * time.Second
+
+func longestGap(readings []engine.Reading) time.Duration {
+	var longest time.Duration
+	for i := range len(readings) - 1 {
+		longest = max(longest, readings[i+1].At-readings[i].At)
+	}
+	return longest
 }
 
 // portFault is what happened to a port between two successive readings that makes its counters worthless.
