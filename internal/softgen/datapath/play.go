@@ -98,7 +98,6 @@ func (pl *play) begin() {
 				pl.port.fail(err)
 				return
 			}
-			hurry()
 			t.run()
 		})
 	}
@@ -107,10 +106,6 @@ func (pl *play) begin() {
 		close(pl.done)
 	}()
 }
-
-// hurry puts the calling thread before others of its processor, where this user may: whatever else the machine does should not be seen
-// in the pace. It stays an ordinary thread, which can't starve anybody.
-func hurry() { _ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), -20) }
 
 // bind has the k-th thread run on one processor only.
 func bind(processors []int, k int) error {

@@ -33,6 +33,7 @@ type thread struct {
 	results []outcome
 	slots   []slot
 
+	urgency         urgency
 	used, accounted time.Duration // processor time: at the last account, and when that was
 }
 
@@ -62,6 +63,7 @@ func (t *thread) prepare() error {
 
 // run sends until the run is over or stopped.
 func (t *thread) run() {
+	t.urgency.apply()
 	t.used, t.accounted = threadTime(), Now()
 	for !t.play.stop.Load() {
 		now := Now()
@@ -223,5 +225,8 @@ func (t *thread) account(now time.Duration) {
 	}
 	used := threadTime()
 	t.play.port.busy.Add(int64(used - t.used))
+	if t.urgency.judge(float64(used-t.used) / float64(now-t.accounted)) {
+		t.urgency.apply()
+	}
 	t.used, t.accounted = used, now
 }
