@@ -54,7 +54,7 @@ func run(ctx context.Context, o options) error {
 	if err := print(os.Stdout, results.text()); err != nil || o.markdown == "" {
 		return err
 	}
-	return os.WriteFile(o.markdown, []byte(results.markdown()), 0o644) //nolint:gosec // a document for anyone to read
+	return os.WriteFile(o.markdown, []byte(results.markdown()), 0o644) // a document for anyone to read
 }
 
 func print(w io.Writer, text string) error {

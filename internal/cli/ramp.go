@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -191,41 +189,3 @@ func rampProcedure(o rampOptions) (plan.Procedure, error) {
 }
 
 func seconds(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }
-
-// output is where the loadtest's JSON goes: stdout, or a file that appears whole or not at all.
-type output struct {
-	to   io.Writer
-	file *os.File
-	name string
-}
-
-func openOutput(stdout io.Writer, name string) (*output, error) {
-	if name == "-" {
-		return &output{to: stdout}, nil
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".linerate-*")
-	if err != nil {
-		return nil, err
-	}
-	return &output{to: f, file: f, name: name}, nil
-}
-
-func (o *output) finish(write func(io.Writer) error) error {
-	if err := write(o.to); err != nil {
-		return errors.Join(err, o.discard())
-	}
-	if o.file == nil {
-		return nil
-	}
-	if err := errors.Join(o.file.Close(), os.Chmod(o.file.Name(), 0o644)); err != nil { //nolint:gosec // results are meant to be read by others
-		return errors.Join(err, os.Remove(o.file.Name()))
-	}
-	return os.Rename(o.file.Name(), o.name)
-}
-
-func (o *output) discard() error {
-	if o.file == nil {
-		return nil
-	}
-	return errors.Join(o.file.Close(), os.Remove(o.file.Name()))
-}

@@ -14,7 +14,7 @@ import (
 )
 
 // version is set by the linker.
-var version = "dev" //nolint:gochecknoglobals // the linker's -X needs a variable
+var version = "dev" // the linker's -X needs a variable
 
 // Streams are the process's own, so that tests can look at them.
 type Streams struct {

@@ -64,37 +64,40 @@ func run(ctx context.Context, s Streams, o runOptions, files []string) error {
 	if err := shelf.prepare(); err != nil {
 		return err
 	}
-	if err := checkSites(plans, o); err != nil {
+	sites, err := sitesOf(plans, o)
+	if err != nil {
 		return err
 	}
-	reports, err := measureAll(ctx, s, o, plans)
+	reports, err := measureAll(ctx, s, o, plans, sites)
 	return worst(err, present(s, o, shelf, reports), codeFor(reports))
 }
 
-// checkSites finds what can't be run here before anything is sent.
-func checkSites(plans []*plan.Plan, o runOptions) error {
+// sitesOf finds each plan's site, and what can't be run here before anything is sent.
+func sitesOf(plans []*plan.Plan, o runOptions) ([]site, error) {
+	sites := make([]site, len(plans))
 	var wrong []error
-	for _, p := range plans {
-		if _, err := siteOf(p, o); err != nil {
+	for i, p := range plans {
+		var err error
+		if sites[i], err = siteOf(p, o); err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: %w", p.Test.Name, err))
 		}
 	}
 	if err := errors.Join(wrong...); err != nil {
-		return badInput("%w", err)
+		return nil, badInput("%w", err)
 	}
-	return nil
+	return sites, nil
 }
 
 // measureAll carries out the plans one after the other. What goes wrong with one doesn't keep the next from being measured; an
 // interrupt does.
-func measureAll(ctx context.Context, s Streams, o runOptions, plans []*plan.Plan) ([]*report.Report, error) {
+func measureAll(ctx context.Context, s Streams, o runOptions, plans []*plan.Plan, sites []site) ([]*report.Report, error) {
 	var reports []*report.Report
 	var wrong []error
 	for i, p := range plans {
 		if ctx.Err() != nil {
 			return reports, worst(append(wrong, &exitError{ExitInterrupted, fmt.Errorf("interrupted: %d of %d tests were not begun", len(plans)-i, len(plans))})...)
 		}
-		r, err := measureOne(ctx, s, o, p)
+		r, err := measureOne(ctx, s, o, p, sites[i])
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: %w", p.Test.Name, err))
 			continue
@@ -104,11 +107,7 @@ func measureAll(ctx context.Context, s Streams, o runOptions, plans []*plan.Plan
 	return reports, worst(wrong...)
 }
 
-func measureOne(ctx context.Context, s Streams, o runOptions, p *plan.Plan) (*report.Report, error) {
-	site, err := siteOf(p, o)
-	if err != nil {
-		return nil, err
-	}
+func measureOne(ctx context.Context, s Streams, o runOptions, p *plan.Plan, site site) (*report.Report, error) {
 	gens, leave, err := site.enter(ctx, s.Err)
 	if err != nil {
 		if ctx.Err() != nil {

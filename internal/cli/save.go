@@ -18,7 +18,7 @@ func (s shelf) prepare() error {
 	if s.dir == "" {
 		return nil
 	}
-	if err := os.MkdirAll(s.dir, 0o755); err != nil { //nolint:gosec // reports are meant to be read by others
+	if err := os.MkdirAll(s.dir, 0o755); err != nil { // reports are meant to be read by others
 		return badInput("--save %s: %w; name another directory, or --save \"\" to keep nothing", s.dir, err)
 	}
 	probe, err := os.CreateTemp(s.dir, ".writable-*")
@@ -52,30 +52,16 @@ func (s shelf) write(name string, r *report.Report, render func(io.Writer, ...*r
 	return s.writeAll(name, func(w io.Writer) error { return render(w, r) })
 }
 
-// writeAll writes the file whole or not at all: a half-written report would be read as a measurement.
-func (s shelf) writeAll(name string, render func(io.Writer) error) (err error) {
+func (s shelf) writeAll(name string, render func(io.Writer) error) error {
 	path := filepath.Join(s.dir, name)
-	f, err := os.CreateTemp(s.dir, ".writing-*")
+	out, err := openOutput(nil, path)
+	if err == nil {
+		err = out.finish(render)
+	}
 	if err != nil {
 		return notKept(path, err)
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-			err = notKept(path, err)
-		}
-	}()
-	err = render(f)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return err
-	}
-	if err = os.Chmod(f.Name(), 0o644); err != nil { //nolint:gosec // reports are meant to be read by others
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return nil
 }
 
 func notKept(path string, err error) error {

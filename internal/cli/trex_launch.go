@@ -231,7 +231,7 @@ func (o trexLaunchOptions) tell(s Streams, report launch.Report) error {
 	}
 	line = append(line, '\n')
 	if o.reportFile != "" {
-		return os.WriteFile(o.reportFile, line, 0o644) //nolint:gosec // it is meant to be read by others
+		return os.WriteFile(o.reportFile, line, 0o644) // it is meant to be read by others
 	}
 	_, err = s.Out.Write(line)
 	return err

@@ -185,7 +185,7 @@ func writeTable(t *testing.T, file string, rows []string) {
 	text := "# Known answers\n\nEach row is a device with an exact limit per direction, measured with real packets by `make known-answers`, which writes this\n" +
 		"page and fails where a direction is more than 1 % off. Rows that say so are Device tests: the limit was drawn at random and set by\nthe test; nothing in the file or the Plan tells it.\n\n" +
 		"| device | limit per direction | measured, per direction | worst | took | windows |\n|---|---|---|---|---|---|\n" + strings.Join(rows, "\n") + "\n"
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil { //nolint:gosec // a page of the documentation
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil { // a page of the documentation
 		t.Fatal(err)
 	}
 }

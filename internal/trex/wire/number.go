@@ -1,10 +1,10 @@
 package wire
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Float is a real number as TRex writes it: an infinity is 1e+9999 or -1e+9999, not-a-number is null.
@@ -24,7 +24,7 @@ func (f *Float) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalJSON writes as TRex does.
+// MarshalJSON writes as TRex does: always with a point or an exponent, so that a reader which tells integers from reals sees a real.
 func (f Float) MarshalJSON() ([]byte, error) {
 	v := float64(f)
 	switch {
@@ -35,7 +35,11 @@ func (f Float) MarshalJSON() ([]byte, error) {
 	case math.IsInf(v, -1):
 		return []byte("-1e+9999"), nil
 	}
-	return json.Marshal(v)
+	text := strconv.FormatFloat(v, 'g', -1, 64)
+	if !strings.ContainsAny(text, ".e") {
+		text += ".0"
+	}
+	return []byte(text), nil
 }
 
 // parseReal lets numbers beyond a float64 become infinities: strconv returns those beside its range error.
