@@ -1,11 +1,87 @@
 package v1alpha1
 
-// ConditionAccepted is True when the spec can be measured, False when it can't: the message says which field, and the way out.
-const ConditionAccepted = "Accepted"
+// The conditions of a LoadTest. All but Reconciling and Stalled are there from the first look on; those two only while they are true.
+const (
+	// ConditionAccepted is True when the spec can be measured, False when it can't: the message says which field, and the way out.
+	ConditionAccepted = "Accepted"
+	// ConditionScheduled is True when all pods have their nodes and devices; False says what is missing, and how to mend it.
+	ConditionScheduled = "Scheduled"
+	// ConditionGeneratorsReady is True when every generator answers; False says which doesn't, and why.
+	ConditionGeneratorsReady = "GeneratorsReady"
+	// ConditionDUTReady is True when the device under test can be sent to, as far as can be known from outside.
+	ConditionDUTReady = "DUTReady"
+	// ConditionComplete is True at the end of every test, good or bad; an invalid one is complete at once.
+	ConditionComplete = "Complete"
+	// ConditionPassed is the criteria's verdict: True when all are met, False when one isn't, Unknown when there are none or there is
+	// nothing to judge.
+	ConditionPassed = "Passed"
+	// ConditionReconciling is True while the test goes on by itself, as kstatus has it.
+	ConditionReconciling = "Reconciling"
+	// ConditionStalled is True when the test ended without a measurement, as kstatus has it.
+	ConditionStalled = "Stalled"
+)
 
-// ConditionComplete is True at the end of every test, good or bad; an invalid one is complete at once.
-const ConditionComplete = "Complete"
+// Reasons of Accepted.
+const (
+	ReasonValid        = "Valid"        // True
+	ReasonInvalid      = "Invalid"      // False: a field is wrong
+	ReasonNotSupported = "NotSupported" // False: right, but not in a cluster
+)
 
-// ConditionPassed is the criteria's verdict: True when all are met, False when one isn't, Unknown when there are none or there is
-// nothing to judge.
-const ConditionPassed = "Passed"
+// Reasons of Scheduled.
+const (
+	ReasonAllScheduled    = "AllScheduled"     // True
+	ReasonNothingToPlace  = "NothingToPlace"   // True: the test needs no pods but the runner
+	ReasonSuspended       = "Suspended"        // False: spec.suspend
+	ReasonMultusMissing   = "MultusMissing"    // False: no NetworkAttachmentDefinitions in this cluster
+	ReasonNetworkMissing  = "NetworkMissing"   // False: a network doesn't exist
+	ReasonNetworkInvalid  = "NetworkInvalid"   // False: a network exists and can't be read
+	ReasonResourceMissing = "ResourceMissing"  // False: no node has the device resource, or enough of it
+	ReasonHugepages       = "HugepagesMissing" // False: no node has the huge pages
+	ReasonPodRefused      = "PodRefused"       // False: the API server refuses a pod
+	ReasonNameTaken       = "NameTaken"        // False: an object of somebody else's has a child's name
+	ReasonUnschedulable   = "Unschedulable"    // False: the scheduler finds no node
+	ReasonNodeRefused     = "NodeRefused"      // False: a node refused a pod; the next attempt avoids it
+	ReasonPending         = "Pending"          // False: pods are being made, or the scheduler hasn't spoken
+	ReasonSettingUp       = "SettingUp"        // False: the setup pod runs
+)
+
+// Reasons of GeneratorsReady and DUTReady.
+const (
+	ReasonReady      = "Ready"        // True
+	ReasonStarting   = "Starting"     // False: containers start, or images are pulled
+	ReasonImage      = "ImageProblem" // False: an image can't be pulled
+	ReasonDelayed    = "ReadyDelay"   // False: the DUT is ready, readyDelay is being waited for
+	ReasonLost       = "Lost"         // False: it was ready, and is gone
+	ReasonFailed     = "Failed"       // False: it ended by itself
+	ReasonNotOurs    = "NotOurs"      // True: it isn't a pod of the test's
+	ReasonNotStarted = "NotStarted"   // False: it isn't its turn yet
+	ReasonReleased   = "Released"     // False: the test is over, and its pods are given back
+)
+
+// Reasons of Complete. True but for the last two.
+const (
+	ReasonMeasured           = "Measured"         // a figure was measured; result.reason says of what kind
+	ReasonNotMeasured        = "NotMeasured"      // the run was carried out, and nothing can be said
+	ReasonStopped            = "Stopped"          // spec.stop
+	ReasonDeadlineExceeded   = "DeadlineExceeded" // spec.activeDeadline
+	ReasonSchedulingDeadline = "SchedulingDeadlineExceeded"
+	ReasonSetupFailed        = "SetupFailed"
+	ReasonDUTFailed          = "DUTFailed"       // the DUT's pod ended before or in the run
+	ReasonGeneratorFailed    = "GeneratorFailed" // a generator ended before the run
+	ReasonGeneratorLost      = "GeneratorLost"   // a generator was lost in the run
+	ReasonPathNotProven      = "PathNotProven"
+	ReasonRunnerFailed       = "RunnerFailed"
+	ReasonNodeLost           = "NodeLost" // a pod's node is gone
+	ReasonEvicted            = "Evicted"  // a pod was deleted by somebody else, or evicted
+	ReasonWaiting            = "Waiting"  // False
+	ReasonRunning            = "Running"  // False
+)
+
+// Reasons of Passed.
+const (
+	ReasonCriteriaMet    = "CriteriaMet"    // True
+	ReasonCriteriaNotMet = "CriteriaNotMet" // False
+	ReasonUndecided      = "Undecided"      // Unknown: the data don't carry a verdict
+	ReasonNoCriteria     = "NoCriteria"     // Unknown
+)

@@ -1,12 +1,16 @@
 package v1alpha1
 
+import "k8s.io/apimachinery/pkg/runtime"
+
 // DUTType is a kind of device under test.
 //
-// +kubebuilder:validation:Enum=Reference;Device;Loopback
+// +kubebuilder:validation:Enum=Pod;Reference;Device;Loopback
 type DUTType string
 
 // The kinds of device under test.
 const (
+	// DUTPod is software in a pod of the test's own, made from the user's template.
+	DUTPod DUTType = "Pod"
 	// DUTReference is the built-in Linux forwarder, with an exact limit where one is wanted.
 	DUTReference DUTType = "Reference"
 	// DUTDevice is something that already forwards between the links: a physical box, or software that somebody else set up.
@@ -32,10 +36,11 @@ const (
 
 // DUTSpec is the device under test.
 //
+// +kubebuilder:validation:XValidation:rule="(self.type == 'Pod') == has(self.pod)",fieldPath=".pod",message="dut.type Pod needs pod.template; every other type forbids pod"
 // +kubebuilder:validation:XValidation:rule="self.type == 'Reference' || !has(self.reference)",fieldPath=".reference",message="reference is for dut.type Reference only: remove it, or set type: Reference"
 // +kubebuilder:validation:XValidation:rule="self.type != 'Loopback' || !has(self.forwarding) || self.forwarding == 'L2'",fieldPath=".forwarding",message="a Loopback returns frames unchanged: leave forwarding out (or L2)"
 type DUTSpec struct {
-	// type is what is tested: Reference (the built-in Linux forwarder), Device (what already forwards between the links) or Loopback (no
+	// type is what is tested: Pod (software in a pod, made from pod.template), Reference (the built-in Linux forwarder), Device (what already forwards between the links) or Loopback (no
 	// device: the generator's own capacity).
 	// +optional
 	// +kubebuilder:default=Reference
@@ -46,9 +51,56 @@ type DUTSpec struct {
 	// +optional
 	Forwarding Forwarding `json:"forwarding,omitempty"`
 
+	// pod is the software under test, for type Pod.
+	// +optional
+	Pod *DUTPodSpec `json:"pod,omitempty"`
+
+	// setup is a pod that runs to its end before anything else does, such as one that configures a physical device. If it fails the test
+	// is over.
+	// +optional
+	Setup *HookSpec `json:"setup,omitempty"`
+
+	// teardown is a pod that runs to its end after the last frame, whatever became of the test.
+	// +optional
+	Teardown *HookSpec `json:"teardown,omitempty"`
+
+	// readyDelay is waited after the DUT is ready, before anything is sent to it. Example: 5s.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="readyDelay must be at most 1h"
+	ReadyDelay Duration `json:"readyDelay,omitempty"`
+
 	// reference configures the built-in forwarder.
 	// +optional
 	Reference *ReferenceSpec `json:"reference,omitempty"`
+}
+
+// DUTPodSpec is software under test in a pod. The links become interfaces of their names in it; LINERATE_* variables and
+// /etc/linerate/links.json tell its containers of them.
+type DUTPodSpec struct {
+	// container is the name of the container that forwards: it gets the devices. Default: the first. Example: vpp.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Container string `json:"container,omitempty"`
+
+	// template is the pod, in Kubernetes' form: metadata (labels, annotations) and spec. It is ready when Kubernetes says so: give the
+	// container a readinessProbe.
+	// +required
+	// +kubebuilder:pruning:PreserveUnknownFields
+	Template runtime.RawExtension `json:"template"`
+}
+
+// HookSpec is a pod that runs to its end.
+type HookSpec struct {
+	// template is the pod, in Kubernetes' form: metadata and spec. Its LINERATE_* variables tell of the test and its links.
+	// +required
+	// +kubebuilder:pruning:PreserveUnknownFields
+	Template runtime.RawExtension `json:"template"`
+
+	// deadline bounds it. Example: 10m.
+	// +optional
+	// +kubebuilder:default="10m"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('24h'))",message="deadline must be between 1s and 24h"
+	Deadline Duration `json:"deadline,omitempty"`
 }
 
 // ReferenceSpec configures the built-in forwarder.

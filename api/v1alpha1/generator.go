@@ -1,24 +1,49 @@
 package v1alpha1
 
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
 // Engine is a kind of traffic generator.
 //
-// +kubebuilder:validation:Enum=Software;External
+// +kubebuilder:validation:Enum=TRex;Software;External
 type Engine string
 
 // The engines.
 const (
+	// EngineTRex is TRex in stateless mode, started in pods of the test's own.
+	EngineTRex Engine = "TRex"
 	// EngineSoftware is linerate's own generator on Linux interfaces.
 	EngineSoftware Engine = "Software"
 	// EngineExternal is a TRex (stateless mode) that already runs somewhere.
 	EngineExternal Engine = "External"
 )
 
+// Layout is how a generator's ports are spread over pods.
+//
+// +kubebuilder:validation:Enum=Paired;PerLink
+type Layout string
+
+// The layouts.
+const (
+	// LayoutPaired gives each replica one pod with a port on every link.
+	LayoutPaired Layout = "Paired"
+	// LayoutPerLink gives each replica a pod per link, so that source and sink are different machines; nothing that needs one clock for
+	// both can be measured then.
+	LayoutPerLink Layout = "PerLink"
+)
+
 // GeneratorSpec is what sends and receives the traffic.
 //
+// +kubebuilder:validation:XValidation:rule="(self.engine == 'TRex') == has(self.trex)",fieldPath=".trex",message="engine TRex needs trex.image, such as registry.lab/trex:3.08; every other engine forbids trex"
+// +kubebuilder:validation:XValidation:rule="self.engine == 'TRex' || !has(self.hugepages)",fieldPath=".hugepages",message="hugepages are for engine TRex only: remove them"
+// +kubebuilder:validation:XValidation:rule="self.engine != 'External' || !(has(self.layout) || has(self.coresPerPortPair) || has(self.memory) || has(self.placement) || has(self.pod))",message="engine External starts no pods: remove layout, coresPerPortPair, memory, placement and pod"
 // +kubebuilder:validation:XValidation:rule="(self.engine == 'External') == has(self.external)",fieldPath=".external",message="engine External needs external.servers, such as [trex.lab:4501]; every other engine forbids external"
 // +kubebuilder:validation:XValidation:rule="!has(self.external) || size(self.external.servers) == self.replicas",fieldPath=".replicas",message="with engine External replicas must be the number of external.servers"
 type GeneratorSpec struct {
-	// engine is the generator's kind: Software (linerate's own, on Linux interfaces) or External (a TRex that already runs).
+	// engine is the generator's kind: TRex (in pods of the test's own), Software (linerate's own, on Linux interfaces) or External (a TRex
+	// that already runs).
 	// +optional
 	// +kubebuilder:default=Software
 	Engine Engine `json:"engine,omitempty"`
@@ -29,6 +54,39 @@ type GeneratorSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	Replicas int32 `json:"replicas,omitempty"`
+
+	// layout spreads a replica's ports: Paired (one pod with a port on every link; default) or PerLink (a pod per link, so that source and
+	// sink are different machines).
+	// +optional
+	Layout Layout `json:"layout,omitempty"`
+
+	// coresPerPortPair is how many CPUs send and receive for each pair of ports. A pod requests this for each of its pairs and two more,
+	// rounded up to an even number, as exclusive CPUs. Default: 4 of TRex on devices, 1 elsewhere. Example: 4.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=64
+	CoresPerPortPair int32 `json:"coresPerPortPair,omitempty"`
+
+	// memory is what each generator pod requests, hugepages not counted. Default: 4Gi of TRex, 512Mi of Software. Example: 4Gi.
+	// +optional
+	Memory Quantity `json:"memory,omitempty"`
+
+	// hugepages are what each pod of engine TRex requests of them. Default on devices: 4Gi in pages of 1Gi; on kernel interfaces none.
+	// Example: {pageSize: 1Gi, total: 4Gi}.
+	// +optional
+	Hugepages *HugepagesSpec `json:"hugepages,omitempty"`
+
+	// trex configures engine TRex.
+	// +optional
+	TRex *TRexSpec `json:"trex,omitempty"`
+
+	// placement says where generator pods may run.
+	// +optional
+	Placement *PlacementSpec `json:"placement,omitempty"`
+
+	// pod is added to each generator pod.
+	// +optional
+	Pod *GeneratorPodSpec `json:"pod,omitempty"`
 
 	// external says where the generators of engine External are.
 	// +optional
@@ -53,3 +111,104 @@ type ExternalSpec struct {
 // +kubebuilder:validation:MaxLength=260
 // +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|[[][0-9a-fA-F:.]+[]])(:[1-9][0-9]{0,4})?$')",message="write a server as host or host:port, such as trex.lab:4501, 192.0.2.7 or [2001:db8::7]:4501"
 type Server string
+
+// Quantity is an amount of memory as Kubernetes writes it: 512Mi, 4Gi.
+//
+// +kubebuilder:validation:MaxLength=20
+// +kubebuilder:validation:XValidation:rule="self.matches('^[1-9][0-9]{0,11}(Ki|Mi|Gi|Ti)$')",message="write an amount of memory with its unit, such as 512Mi or 4Gi"
+type Quantity string
+
+// HugepagesSpec is an amount of huge pages of one size.
+type HugepagesSpec struct {
+	// pageSize is the size of each page, as the nodes have them: 2Mi or 1Gi.
+	// +required
+	// +kubebuilder:validation:Enum="2Mi";"1Gi"
+	PageSize Quantity `json:"pageSize"`
+
+	// total is how much of them each pod requests, a multiple of pageSize. Example: 4Gi.
+	// +required
+	Total Quantity `json:"total"`
+}
+
+// TRexSpec configures engine TRex.
+type TRexSpec struct {
+	// image holds TRex; docs/trex-image.md tells what it must have. linerate's own program is copied in and starts it.
+	// Example: registry.lab/trex:3.08.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image"`
+
+	// directory is TRex's folder in the image; without it the usual places are searched. Example: /opt/trex.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="write the folder as an absolute path in the image, such as /opt/trex"
+	Directory string `json:"directory,omitempty"`
+
+	// args are given to TRex's server besides our own. Example: [--no-ofed-check].
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=256
+	Args []string `json:"args,omitempty"`
+
+	// config is merged over the configuration file that is written for TRex, at its first level: what only an expert of TRex can know.
+	// Example: {rx_desc: 4096}.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	Config *runtime.RawExtension `json:"config,omitempty"`
+}
+
+// PlacementSpec says where generator pods may run.
+type PlacementSpec struct {
+	// separateNodes keeps generator pods off the DUT's node: required, not preferred.
+	// +optional
+	SeparateNodes bool `json:"separateNodes,omitempty"`
+}
+
+// GeneratorPodSpec is added to each generator pod. Its containers are linerate's own.
+type GeneratorPodSpec struct {
+	// labels are added to the pod's; those of linerate.dev are taken.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('linerate.dev/'))",message="labels that begin with linerate.dev/ are linerate's own: use others"
+	Labels map[string]string `json:"labels,omitempty"`
+
+	// annotations are added to the pod's; Multus' list of networks is made from links.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'k8s.v1.cni.cncf.io/networks')",message="the networks of generator pods are made from spec.links: remove the annotation k8s.v1.cni.cncf.io/networks"
+	Annotations map[string]string `json:"annotations,omitempty"`
+
+	// nodeSelector is the labels that a node must have.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+
+	// tolerations let the pod onto tainted nodes.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+
+	// affinity is the pod's, in Kubernetes' form; placement.separateNodes is added to it.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	Affinity *runtime.RawExtension `json:"affinity,omitempty"`
+
+	// runtimeClassName is the pod's RuntimeClass.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	RuntimeClassName string `json:"runtimeClassName,omitempty"`
+
+	// priorityClassName is the pod's PriorityClass.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+
+	// imagePullSecrets are the Secrets, in the test's namespace, with which images are pulled.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+}

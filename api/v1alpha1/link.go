@@ -6,6 +6,12 @@ type LinkSpec struct {
 	// +required
 	Name LinkName `json:"name"`
 
+	// network is the NetworkAttachmentDefinition that pods are attached to the link with, as NAME in the test's namespace or
+	// NAMESPACE/NAME. Its annotation k8s.v1.cni.cncf.io/resourceName gives the device request. Needed in a cluster wherever a pod of the
+	// test has an end on the link. Example: sriov-west.
+	// +optional
+	Network NetworkName `json:"network,omitempty"`
+
 	// lineRate is what 100 % means: the link's layer-1 rate (of a direction, the slower of its two links'). Needed where the port has no physical speed (veth, virtio, AF_PACKET);
 	// elsewhere the port's own speed is the default. Example: 25gbps.
 	// +optional
@@ -46,6 +52,11 @@ type GeneratorEnd struct {
 
 // DUTEnd is the device's end of a link.
 type DUTEnd struct {
+	// network is the NetworkAttachmentDefinition of the DUT's end, where it is another than the generator's: other virtual functions of
+	// the same wire, say, with another driver. Default: the link's network.
+	// +optional
+	Network NetworkName `json:"network,omitempty"`
+
 	// address is the device's address with its prefix length, in generator.address' network: the generator's next hop. Default:
 	// 198.18.I.1/24 on link I (counted from 0), or 2001:2:0:I::1/64 where the link has any IPv6 address. Example: 198.18.0.1/24.
 	// +optional
@@ -57,3 +68,10 @@ type DUTEnd struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$')",message="write one device's MAC address (no group address) as six pairs of hexadecimal digits, such as 02:00:5e:00:53:01"
 	MACAddress string `json:"macAddress,omitempty"`
 }
+
+// NetworkName names a NetworkAttachmentDefinition: NAME, or NAMESPACE/NAME.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=317
+// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/)?[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$')",message="write a network as the name of a NetworkAttachmentDefinition, with its namespace where it isn't the test's: sriov-west or lab/sriov-west"
+type NetworkName string

@@ -28,10 +28,12 @@ type LoadTest struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is what to measure, and how. It can't be changed: a new run is a new LoadTest (metadata.generateName names it).
+	// spec is what to measure, and how. It can't be changed, but for suspend, stop, deadlines and what is kept: a new run is a new
+	// LoadTest (metadata.generateName names it).
 	// The order of links counts: it decides the default directions, and which port is wired to which link.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf && self.links.map(l, l.name) == oldSelf.links.map(l, l.name)",message="spec can't be changed: create a new LoadTest (metadata.generateName makes a new name each time)"
+	// +kubebuilder:validation:XValidation:rule="self.generator == oldSelf.generator && self.dut == oldSelf.dut && self.links == oldSelf.links && self.links.map(l, l.name) == oldSelf.links.map(l, l.name) && self.traffic == oldSelf.traffic && self.procedure == oldSelf.procedure && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria)",message="spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished and keepPods: create a new LoadTest (metadata.generateName makes a new name each time)"
+	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.stop) || !oldSelf.stop || (has(self.stop) && self.stop)",fieldPath=".stop",message="a stopped test can't be continued: create a new LoadTest (metadata.generateName makes a new name each time)"
 	Spec LoadTestSpec `json:"spec"`
 
 	// status is what has been observed and measured.
@@ -62,6 +64,14 @@ type LoadTestList struct {
 // +kubebuilder:validation:XValidation:rule="self.generator.engine == 'External' || self.dut.type == 'Device' || !has(self.criteria) || !self.criteria.exists(c, c.metric == 'LineRatePercent') || self.links.all(l, has(l.lineRate))",fieldPath=".links",message="a criterion on LineRatePercent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
 // +kubebuilder:validation:XValidation:rule="self.generator.engine != 'External' || self.dut.type != 'Reference'",fieldPath=".dut.type",message="engine External can't be wired to the built-in Reference: use dut.type Device (or Loopback, without a device)"
 type LoadTestSpec struct {
+	// suspend true keeps the test from holding any pods; mid-run it voids what was measured, and the run starts anew afterwards.
+	// +optional
+	Suspend bool `json:"suspend,omitempty"`
+
+	// stop true ends the test now, for good: what was measured until then is kept.
+	// +optional
+	Stop bool `json:"stop,omitempty"`
+
 	// generator is what sends and receives the traffic.
 	// +optional
 	// +kubebuilder:default={engine: Software, replicas: 1}
@@ -98,9 +108,39 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	Criteria []Criterion `json:"criteria,omitempty"`
 
-	// activeDeadline ends the run, counted from its start, whatever state it is in; what was measured until then is kept. Example: 1h.
+	// activeDeadline ends the run, whatever state it is in, counted from its start (in a cluster from all pods ready); what was measured
+	// until then is kept. Example: 1h.
 	// +optional
 	// +kubebuilder:default="1h"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('10s') && duration(self) <= duration('168h'))",message="activeDeadline must be between 10s and 168h"
 	ActiveDeadline Duration `json:"activeDeadline,omitempty"`
+
+	// schedulingDeadline ends the test if its pods aren't all running this long after it was created or resumed: networks, devices or
+	// nodes are missing. Default: it waits as long as it takes. Example: 2h.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('10s') && duration(self) <= duration('8760h'))",message="schedulingDeadline must be between 10s and 8760h"
+	SchedulingDeadline Duration `json:"schedulingDeadline,omitempty"`
+
+	// ttlAfterFinished deletes the LoadTest, and its Report with it, this long after it is complete. Default: it stays. Example: 168h.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('8760h')",message="ttlAfterFinished must be at most 8760h"
+	TTLAfterFinished Duration `json:"ttlAfterFinished,omitempty"`
+
+	// keepPods keeps the pods of a test that ended badly, with their devices, until the LoadTest is deleted: Never (default) or OnFailure.
+	// Nothing is sent from them any more.
+	// +optional
+	KeepPods KeepPods `json:"keepPods,omitempty"`
 }
+
+// KeepPods says which pods stay when a test is over.
+//
+// +kubebuilder:validation:Enum=Never;OnFailure
+type KeepPods string
+
+// What is kept.
+const (
+	// KeepPodsNever gives all pods and their devices back.
+	KeepPodsNever KeepPods = "Never"
+	// KeepPodsOnFailure keeps the pods of a test that wasn't measured, to look into them.
+	KeepPodsOnFailure KeepPods = "OnFailure"
+)

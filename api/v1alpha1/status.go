@@ -8,12 +8,46 @@ type LoadTestStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are the state in the usual form: Accepted, Complete and Passed, each with its reason.
+	// conditions are the state in the usual form, each with its reason: Accepted, Scheduled, GeneratorsReady, DUTReady, Complete and Passed;
+	// Reconciling and Stalled while they are true.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// attempt counts the sets of pods that were made for the test, from 1. A new one is made when the test is resumed, or when a node
+	// refused a pod.
+	// +optional
+	Attempt int32 `json:"attempt,omitempty"`
+
+	// excludedNodes are nodes that refused a pod of the test for want of CPUs, memory or devices on one NUMA node; the next attempt avoids
+	// them.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MaxLength=253
+	ExcludedNodes []string `json:"excludedNodes,omitempty"`
+
+	// lostRuns counts the runs that were begun and came to nothing: the runner was lost, or the test was suspended. Nothing that was
+	// measured in them is part of the result.
+	// +optional
+	LostRuns int32 `json:"lostRuns,omitempty"`
+
+	// startedAt is when all pods were ready and the measurement could begin; it is what activeDeadline counts from.
+	// +optional
+	StartedAt *metav1.Time `json:"startedAt,omitempty"`
+
+	// finishedAt is when the test was complete.
+	// +optional
+	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
+
+	// pods are the test's pods, and which device each has on which link.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=520
+	Pods []PodStatus `json:"pods,omitempty"`
 
 	// progress is what is being done at the moment.
 	// +optional
@@ -31,6 +65,67 @@ type LoadTestStatus struct {
 	// report says where the whole Report is.
 	// +optional
 	Report *ReportReference `json:"report,omitempty"`
+}
+
+// PodRole is what a pod is for.
+//
+// +kubebuilder:validation:Enum=Generator;DUT;Setup;Teardown;Runner
+type PodRole string
+
+// The roles.
+const (
+	RoleGenerator PodRole = "Generator"
+	RoleDUT       PodRole = "DUT"
+	RoleSetup     PodRole = "Setup"
+	RoleTeardown  PodRole = "Teardown"
+	RoleRunner    PodRole = "Runner"
+)
+
+// PodStatus is one pod of the test.
+type PodStatus struct {
+	// name is the pod's name.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// role is what the pod is for.
+	// +required
+	Role PodRole `json:"role"`
+
+	// node is where it runs.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Node string `json:"node,omitempty"`
+
+	// state is what it is doing, in a word or two. Example: Ready.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	State string `json:"state,omitempty"`
+
+	// links are its interfaces on the test's links.
+	// +optional
+	// +listType=map
+	// +listMapKey=link
+	// +kubebuilder:validation:MaxItems=8
+	Links []PodLink `json:"links,omitempty"`
+}
+
+// PodLink is a pod's interface on a link.
+type PodLink struct {
+	// link is the link's name.
+	// +required
+	// +kubebuilder:validation:MaxLength=13
+	Link string `json:"link"`
+
+	// device is the device behind it, where it has one of its own. Example: 0000:03:02.1.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Device string `json:"device,omitempty"`
+
+	// macAddress is its MAC address.
+	// +optional
+	// +kubebuilder:validation:MaxLength=17
+	MACAddress string `json:"macAddress,omitempty"`
 }
 
 // Progress is what is being done at the moment.
@@ -51,10 +146,20 @@ type Progress struct {
 	// +kubebuilder:validation:MaxLength=32
 	Intended string `json:"intended,omitempty"`
 
+	// received is what comes back at the moment, all directions together, for people. Example: 8.4 Mpps.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Received string `json:"received,omitempty"`
+
 	// lossRatio is the worst direction's loss at the moment. Example: "0".
 	// +optional
 	// +kubebuilder:validation:MaxLength=11
 	LossRatio string `json:"lossRatio,omitempty"`
+
+	// message is what is being done, or waited for, as a sentence.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
 }
 
 // Result is what was measured: the highest load at which every direction was carried.
@@ -89,6 +194,13 @@ type Result struct {
 	// +kubebuilder:validation:MaxItems=8
 	Directions []DirectionResult `json:"directions,omitempty"`
 
+	// generators are each generator's own share of it, where there is more than one.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=512
+	Generators []GeneratorResult `json:"generators,omitempty"`
+
 	// total is the sum over all directions at that moment.
 	// +optional
 	Total *TotalResult `json:"total,omitempty"`
@@ -111,6 +223,26 @@ type DirectionResult struct {
 	To string `json:"to"`
 
 	Figures `json:",inline"`
+}
+
+// GeneratorResult is one generator's share of the result.
+type GeneratorResult struct {
+	// name is the generator's name. Example: generator-0.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+
+	// offered is what it sent, over all its ports, in packets per second.
+	// +optional
+	OfferedPacketsPerSecond int64 `json:"offeredPacketsPerSecond"`
+
+	// received is what came back to it, in packets per second.
+	// +optional
+	ReceivedPacketsPerSecond int64 `json:"receivedPacketsPerSecond"`
+
+	// startSkewMicroseconds is how much later than the first generator this one started.
+	// +optional
+	StartSkewMicroseconds int64 `json:"startSkewMicroseconds"`
 }
 
 // TotalResult is all directions' rates together.

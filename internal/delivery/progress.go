@@ -1,0 +1,32 @@
+package delivery
+
+import "time"
+
+// ProgressVersion is the kind and version of the document Progress.
+const ProgressVersion = "linerate.dev/progress.v1alpha1"
+
+// Progress is how a run in a cluster is getting on: small, and rewritten as the run goes on. Rates are of all directions together.
+type Progress struct {
+	Version string `json:"version"`
+	// Attempt is the test's attempt that the run belongs to, Run the number of the run within it: more than 1 when a runner was lost.
+	Attempt int `json:"attempt"`
+	Run     int `json:"run"`
+	// Runner is the name of the runner's pod, and RunnerUID its UID: the fence between a runner and its successor.
+	Runner    string    `json:"runner"`
+	RunnerUID string    `json:"runnerUID"`
+	At        time.Time `json:"at"`
+	// Phase is runner.Progress' and so are the others; see there.
+	Phase                       string `json:"phase"`
+	Step                        int    `json:"step,omitempty"`
+	Steps                       int    `json:"steps,omitempty"`
+	Percent                     int    `json:"percent"`
+	RemainingSeconds            int64  `json:"remainingSeconds,omitempty"`
+	IntendedPacketsPerSecond    int64  `json:"intendedPacketsPerSecond"`
+	OfferedPacketsPerSecond     int64  `json:"offeredPacketsPerSecond"`
+	ReceivedPacketsPerSecond    int64  `json:"receivedPacketsPerSecond"`
+	ReceivedLayer1BitsPerSecond int64  `json:"receivedLayer1BitsPerSecond"`
+	LossRatio                   string `json:"lossRatio,omitempty"`
+	Message                     string `json:"message,omitempty"`
+	// LostRuns says of each earlier run of this attempt what became of it.
+	LostRuns []string `json:"lostRuns,omitempty"`
+}

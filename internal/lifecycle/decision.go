@@ -1,0 +1,51 @@
+package lifecycle
+
+import (
+	"time"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// Decision is what is to be done now, and what to say of it. It is applied in the order of its fields; what is to be done again after a
+// failure half-way follows from the next observation.
+type Decision struct {
+	// Rule is the situation that was recognised, such as generatorLost: the line of the trace.
+	Rule string
+	// Reason and Message say why, for people.
+	Reason, Message string
+	// ReadReport asks for the Report, and Try for a dry run of these objects: then the decision is to be made again, with what came of it.
+	// Nothing else of the decision is applied.
+	ReadReport bool
+	Try        []manifests.Object
+	// Delete are children to delete, Create those to create. Both are fine when done already.
+	Delete []Deletion
+	Create []manifests.Object
+	// Status is the whole status to write; it is written only where it differs.
+	Status v1alpha1.LoadTestStatus
+	// Events are told after the status was written.
+	Events []Event
+	// DeleteTest: its time to live is over.
+	DeleteTest bool
+	// RequeueAt is the earliest moment at which time alone changes the decision; zero: never.
+	RequeueAt time.Time
+}
+
+// Deletion is a child, or all pods of an attempt, to delete.
+type Deletion struct {
+	// Kind is Pod, Job or ConfigMap.
+	Kind string
+	// Name is the child's. Empty with Kind Pod: all pods of the test but those of the roles kept, in one request.
+	Name string
+	// Attempt limits a deletion of all pods to one attempt; 0: all attempts.
+	Attempt int32
+	// Why is told in the log.
+	Why string
+}
+
+// Event is told of the test. Its reason is a condition's.
+type Event struct {
+	Warning bool
+	Reason  string
+	Message string
+}

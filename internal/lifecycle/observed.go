@@ -1,0 +1,73 @@
+package lifecycle
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// Observed is all that a decision is made from. Nothing in it is changed by deciding.
+type Observed struct {
+	// Test as it was read; its status is what was decided last.
+	Test *v1alpha1.LoadTest
+	// Now is when it was observed.
+	Now      time.Time
+	Settings manifests.Settings
+	Lab      Lab
+	Children Children
+	// Refusals is what the API server said to the dry run of Decision.Try; nil: nothing was tried yet, empty: all were welcome.
+	Refusals []Refusal
+}
+
+// Lab is what the cluster has that a test needs.
+type Lab struct {
+	// Multus: the cluster knows NetworkAttachmentDefinitions.
+	Multus bool
+	// Networks holds each network that was found of those that the test names; Faults why one that exists can't be read.
+	Networks map[compile.NetworkKey]manifests.Network
+	Faults   map[compile.NetworkKey]string
+	// Nodes are the cluster's.
+	Nodes []Node
+}
+
+// Node is what matters of a node.
+type Node struct {
+	Name        string
+	Ready       bool
+	Schedulable bool // not cordoned
+	Allocatable corev1.ResourceList
+}
+
+// Children are the test's own objects. All are of this test: what bears one of their names and isn't, is in Foreign.
+type Children struct {
+	// Pods of all attempts, the runner's included.
+	Pods []corev1.Pod
+	// Jobs of all attempts.
+	Jobs []batchv1.Job
+	// Present are the other objects that exist, as "Kind/name": ServiceAccount, Role, RoleBinding, ConfigMap.
+	Present map[string]bool
+	// Foreign are objects that have a child's name and belong to somebody else, as "Kind/name".
+	Foreign []string
+	// Progress is the runner's latest; nil: none yet.
+	Progress *delivery.Progress
+	// Envelope is what the Report's ConfigMap says on the outside; nil: no Report yet.
+	Envelope *delivery.Envelope
+	// Report is the Report itself; nil until Decision.ReadReport asked for it. ReportFault is why it can't be read.
+	Report      *report.Report
+	ReportFault string
+}
+
+// Refusal is the API server's answer to a pod that it wouldn't take.
+type Refusal struct {
+	Pod     string
+	Message string
+	// Transient: the answer is about a moment (timeout, too many requests), not about the pod.
+	Transient bool
+}

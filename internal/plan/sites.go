@@ -1,0 +1,28 @@
+package plan
+
+// SitesVersion is the kind and version of the document Sites; a reader refuses others.
+const SitesVersion = "linerate.dev/sites.v1alpha1"
+
+// Sites is what is found out only when the pods of a test run: where each generator of the Plan answers, and what lies behind its ports.
+// The operator writes it beside the Plan; repeating the run elsewhere needs other sites and the same Plan.
+type Sites struct {
+	Version    string `json:"version"`
+	Generators []Site `json:"generators"`
+}
+
+// Site is where one generator is.
+type Site struct {
+	// Generator is its name in the Plan.
+	Generator string `json:"generator"`
+	// RPC is where it answers TRex's RPC, host:port.
+	RPC string `json:"rpc"`
+	// Heartbeat is where its launcher wants the runner's beats, host:port; empty where requests over RPC are beats enough.
+	Heartbeat string `json:"heartbeat,omitempty"`
+	// PortOfLink is the index of its port on each link that it is on.
+	PortOfLink map[string]int `json:"portOfLink"`
+	// NextHopMAC is the DUT's MAC address on a link, where it is known from the DUT's pod.
+	NextHopMAC map[string]string `json:"nextHopMacAddress,omitempty"`
+	// Pod and Node say where it runs, for the Report.
+	Pod  string `json:"pod,omitempty"`
+	Node string `json:"node,omitempty"`
+}
