@@ -1,0 +1,60 @@
+package pack
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// module is where the project's programs are, in cmd/NAME each.
+const module = "github.com/linerate-dev/linerate"
+
+// Project is how the project's image starts, as in its Dockerfile.
+func Project() Config {
+	return Config{User: "65532:65532", Entrypoint: []string{"/linerate"}}
+}
+
+// Programs builds the project's programs into dir, static and stripped, and says what goes where in the image. A program that the tree
+// doesn't have (yet) is left out. version is what they say of themselves. It needs the go command, and a working directory in the module.
+func Programs(dir, version string) (map[string]string, error) {
+	root, err := goOutput("list", "-m", "-f", "{{.Dir}}", module)
+	if err != nil {
+		return nil, fmt.Errorf("find the project: %w", err)
+	}
+	files := map[string]string{}
+	for _, name := range []string{"linerate", "manager"} {
+		source := filepath.Join(strings.TrimSpace(root), "cmd", name)
+		if _, err := os.Stat(source); err != nil {
+			continue
+		}
+		binary := filepath.Join(dir, name)
+		if err := Build(source, binary, version); err != nil {
+			return nil, err
+		}
+		files["/"+name] = binary
+	}
+	return files, nil
+}
+
+// Build makes a static program of the main package in a folder of the project.
+func Build(source, binary, version string) error {
+	flags := "-s -w -X " + module + "/internal/cli.version=" + version
+	if _, err := goOutput("build", "-C", source, "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", binary, "."); err != nil {
+		return fmt.Errorf("build %s: %w", source, err)
+	}
+	return nil
+}
+
+func goOutput(args ...string) (string, error) {
+	cmd := exec.Command("go", args...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	var talk strings.Builder
+	cmd.Stderr = &talk
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(talk.String()))
+	}
+	return string(out), nil
+}
