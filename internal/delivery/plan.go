@@ -1,0 +1,70 @@
+package delivery
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// The keys of the ConfigMap that carries a Plan to its runner; mounted, they are the files' names.
+const (
+	KeyPlan  = "plan.json.gz"
+	KeySites = "sites.json"
+)
+
+// EncodePlan is the binary data of the ConfigMap for a runner: the Plan, packed, and where its generators are. The same documents make
+// the same bytes. Its error says that the Plan is too large to travel.
+func EncodePlan(p *plan.Plan, sites plan.Sites) (map[string][]byte, error) {
+	if p == nil || p.Version != plan.Version || sites.Version != plan.SitesVersion {
+		return nil, fmt.Errorf("encode plan: a Plan of version %q and Sites of version %q are needed", plan.Version, plan.SitesVersion)
+	}
+	document, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("encode plan: %w", err)
+	}
+	packed, err := pack(document)
+	if err != nil {
+		return nil, fmt.Errorf("pack plan: %w", err)
+	}
+	where, err := json.Marshal(sites)
+	if err != nil {
+		return nil, fmt.Errorf("encode sites: %w", err)
+	}
+	if size := len(packed) + len(where); size > MaxPacked {
+		return nil, fmt.Errorf("the plan takes %d bytes packed, and a ConfigMap carries %d: use fewer or smaller streams, or fewer generators", size, MaxPacked)
+	}
+	return map[string][]byte{KeyPlan: packed, KeySites: where}, nil
+}
+
+// DecodePlan reads what EncodePlan wrote, and refuses other versions and what it doesn't know.
+func DecodePlan(data map[string][]byte) (*plan.Plan, plan.Sites, error) {
+	p, sites := new(plan.Plan), plan.Sites{}
+	document, err := unpack(data[KeyPlan])
+	if err == nil {
+		err = decode(document, plan.Version, p)
+	}
+	if err != nil {
+		return nil, plan.Sites{}, fmt.Errorf("%s: %w", KeyPlan, err)
+	}
+	if err := decode(data[KeySites], plan.SitesVersion, &sites); err != nil {
+		return nil, plan.Sites{}, fmt.Errorf("%s: %w", KeySites, err)
+	}
+	return p, sites, nil
+}
+
+// ReadPlan is DecodePlan of a directory that the ConfigMap is mounted at.
+func ReadPlan(dir fs.FS) (*plan.Plan, plan.Sites, error) {
+	data := map[string][]byte{}
+	var missing []error
+	for _, key := range []string{KeyPlan, KeySites} {
+		content, err := fs.ReadFile(dir, key)
+		data[key], missing = content, append(missing, err)
+	}
+	if err := errors.Join(missing...); err != nil {
+		return nil, plan.Sites{}, err
+	}
+	return DecodePlan(data)
+}
