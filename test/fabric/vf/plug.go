@@ -1,0 +1,156 @@
+package vf
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netlink/nl"
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/forwarder"
+)
+
+// Plugged says whether the function exists, in whichever namespace its own end is.
+func (d Device) Plugged() (bool, error) {
+	index, err := d.Wire.find(d.Interface)
+	return index != 0, err
+}
+
+// Home says whether the function is in the node's namespace, and not in a pod's.
+func (d Device) Home() (bool, error) {
+	link, err := netlink.LinkByName(d.Interface)
+	if _, missing := errors.AsType[netlink.LinkNotFoundError](err); missing {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look up %s: %w", d.Interface, err)
+	}
+	if link.Type() != "veth" {
+		return false, fmt.Errorf("interface %s of this node is a %s and no virtual function: something else took the name", d.Interface, link.Type())
+	}
+	return true, nil
+}
+
+// Plug makes the function: its end on the wire is up, its own is in the node's namespace, down, as a card's would be.
+func (d Device) Plug() error {
+	bridge, err := d.Wire.find(d.Wire.Bridge)
+	if err != nil {
+		return err
+	}
+	if bridge == 0 {
+		return fmt.Errorf("plug %s: there is no wire %s: lay the fabric again", d.ID, d.Wire.Bridge)
+	}
+	if err := d.pair(bridge); err != nil {
+		return fmt.Errorf("plug %s (interface %s): %w", d.ID, d.Interface, err)
+	}
+	plainFrames(d.Interface)
+	return nil
+}
+
+// Replug destroys what is left of the function, wherever it is, and plugs a new one.
+func (d Device) Replug() error {
+	if err := d.Unplug(); err != nil {
+		return err
+	}
+	return d.Plug()
+}
+
+// Unplug destroys the function, wherever it is. One that doesn't exist is no error.
+func (d Device) Unplug() error {
+	index, err := d.Wire.find(d.Interface)
+	if err != nil || index == 0 {
+		return err
+	}
+	request := d.Wire.request(unix.RTM_DELLINK, unix.NLM_F_ACK, index)
+	if _, err := request.Execute(unix.NETLINK_ROUTE, 0); err != nil && !errors.Is(err, unix.ENODEV) {
+		return fmt.Errorf("unplug %s: %w", d.ID, err)
+	}
+	return nil
+}
+
+// pair asks for a veth in the wires' namespace, on the bridge and up, whose peer is in ours.
+func (d Device) pair(bridge int) error {
+	here, err := os.Open("/proc/thread-self/ns/net")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = here.Close() }()
+	mac, err := net.ParseMAC(d.MAC)
+	if err != nil {
+		return err
+	}
+	request := d.Wire.request(unix.RTM_NEWLINK, unix.NLM_F_CREATE|unix.NLM_F_EXCL|unix.NLM_F_ACK, 0)
+	for _, a := range d.common() {
+		request.AddData(a)
+	}
+	request.AddData(nl.NewRtAttr(unix.IFLA_MASTER, nl.Uint32Attr(uint32(bridge))))
+	kind := nl.NewRtAttr(unix.IFLA_LINKINFO, nil)
+	kind.AddRtAttr(nl.IFLA_INFO_KIND, nl.NonZeroTerminated("veth"))
+	peer := kind.AddRtAttr(nl.IFLA_INFO_DATA, nil).AddRtAttr(nl.VETH_INFO_PEER, nil)
+	nl.NewIfInfomsgChild(peer, unix.AF_UNSPEC)
+	for _, a := range d.common() {
+		peer.AddChild(a)
+	}
+	peer.AddRtAttr(unix.IFLA_ADDRESS, mac)
+	peer.AddRtAttr(unix.IFLA_NET_NS_FD, nl.Uint32Attr(uint32(here.Fd())))
+	request.AddData(kind)
+	_, err = request.Execute(unix.NETLINK_ROUTE, 0)
+	return err
+}
+
+// common is what both ends have: the name, the MTU, and one queue, so that all frames of a function wait in the same one.
+func (d Device) common() []*nl.RtAttr {
+	return []*nl.RtAttr{
+		nl.NewRtAttr(unix.IFLA_IFNAME, nl.ZeroTerminated(d.Interface)),
+		nl.NewRtAttr(unix.IFLA_MTU, nl.Uint32Attr(uint32(d.MTU))),
+		nl.NewRtAttr(unix.IFLA_NUM_TX_QUEUES, nl.Uint32Attr(1)),
+		nl.NewRtAttr(unix.IFLA_NUM_RX_QUEUES, nl.Uint32Attr(1)),
+	}
+}
+
+// find is the index of an interface in the wires' namespace; 0: there is none.
+func (w Wire) find(name string) (int, error) {
+	request := w.request(unix.RTM_GETLINK, 0, 0)
+	request.AddData(nl.NewRtAttr(unix.IFLA_IFNAME, nl.ZeroTerminated(name)))
+	answers, err := request.Execute(unix.NETLINK_ROUTE, unix.RTM_NEWLINK)
+	switch {
+	case errors.Is(err, unix.ENODEV):
+		return 0, nil
+	case errors.Is(err, unix.EINVAL):
+		return 0, fmt.Errorf("look for %s on its wire: this namespace knows none by the number %d: is it the node's, and is the fabric laid?", name, w.Namespace)
+	case err != nil:
+		return 0, fmt.Errorf("look for %s on its wire: %w", name, err)
+	}
+	for _, a := range answers {
+		if info := nl.DeserializeIfInfomsg(a); info.Index > 0 {
+			return int(info.Index), nil
+		}
+	}
+	return 0, nil
+}
+
+// request is one about interfaces of the wires' namespace. What it makes is up.
+func (w Wire) request(kind, flags, index int) *nl.NetlinkRequest {
+	request := nl.NewNetlinkRequest(kind, flags)
+	info := nl.NewIfInfomsg(unix.AF_UNSPEC)
+	info.Index = int32(index)
+	if kind == unix.RTM_NEWLINK {
+		info.Flags, info.Change = unix.IFF_UP, unix.IFF_UP
+	}
+	request.AddData(info)
+	request.AddData(nl.NewRtAttr(unix.IFLA_TARGET_NETNSID, nl.Uint32Attr(uint32(w.Namespace))))
+	return request
+}
+
+// plainFrames makes a function send and receive frames as they are on a wire: nothing merged, split or left unfinished. Veth has had all
+// of these switches for longer than we support kernels.
+func plainFrames(name string) {
+	for _, o := range []forwarder.Offload{
+		forwarder.TransmitChecksum, forwarder.TCPSegmentation, forwarder.GenericSegmentation, forwarder.GenericReceive,
+	} {
+		_ = forwarder.SetOffload(name, o, false)
+	}
+}
