@@ -135,6 +135,15 @@ type Progress struct {
 	// +kubebuilder:validation:MaxLength=32
 	Step string `json:"step,omitempty"`
 
+	// run counts the runs of the attempt, from 1: more than 1 when a runner was lost and the next one began anew.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Run int32 `json:"run,omitempty"`
+
+	// at is when it was so, by the runner's clock. It is brought up to date each 10 s, and when the step changes.
+	// +optional
+	At *metav1.Time `json:"at,omitempty"`
+
 	// percent is how much of the procedure's time is over.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
