@@ -145,7 +145,7 @@ type TRexSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="write the folder as an absolute path in the image, such as /opt/trex"
 	Directory string `json:"directory,omitempty"`
 
-	// args are given to TRex's server besides our own. Example: [--no-ofed-check].
+	// args are given to TRex's server besides our own. Example: [--no-hw-flow-stat].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32

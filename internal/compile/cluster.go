@@ -17,8 +17,9 @@ type Cluster struct {
 	DUT, Setup, Teardown *corev1.PodTemplateSpec
 	// DUTContainer is the index in DUT.Spec.Containers of the one that forwards. The manifests put it first, as devices go to the first.
 	DUTContainer int
-	// Generator is what each generator pod requests.
-	Generator Resources
+	// Generator is what each generator pod requests. Kernel is what it requests instead where its networks have no devices: TRex drives
+	// kernel interfaces with one core, and without huge pages.
+	Generator, Kernel Resources
 	// Affinity is generator.pod.affinity; nil where there is none.
 	Affinity *corev1.Affinity
 	// Networks are the links' NetworkAttachmentDefinitions, in the links' order. A name is empty where no pod of ours has an end there.
@@ -36,13 +37,14 @@ type NetworkKey struct{ Namespace, Name string }
 
 func (k NetworkKey) String() string { return k.Namespace + "/" + k.Name }
 
-// Resources are what a generator pod requests. CPUs of TRex on devices are exclusive: whole, and limits are equal to requests.
+// Resources are what a generator pod requests.
 type Resources struct {
 	// Cores is how many threads send and receive per pair of ports.
-	Cores  int
+	Cores int
+	// CPUs are the pod's, whole and exclusive: limits are equal to requests. 0: it shares CPUs with others, without a limit.
 	CPUs   int64
 	Memory resource.Quantity
-	// HugepageSize is "1Gi" or "2Mi"; empty: none unless the links have devices, and then the defaults of Hugepages.
+	// HugepageSize is "1Gi" or "2Mi", and Hugepages how much of them; empty: none.
 	HugepageSize string
 	Hugepages    resource.Quantity
 }

@@ -14,7 +14,12 @@ import (
 // defaultRPCPort is where TRex listens.
 const defaultRPCPort = ":4501"
 
-// generators gives each replica its ports, and its share of every direction's flows and rate.
+// generators gives each replica its ports, and its share of every direction's flows and rate. A replica that is spread over pods, one per
+// link, is as many generators of one port each:
+//
+//	Paired    generator-0: west, east             generator-1: west, east
+//	PerLink   generator-0-west: west              generator-1-west: west
+//	          generator-0-east: east              generator-1-east: east
 func (c *compiler) generators() ([]plan.Generator, []plan.Direction) {
 	loads := c.loads()
 	if len(c.errs) > 0 {
@@ -22,17 +27,34 @@ func (c *compiler) generators() ([]plan.Generator, []plan.Direction) {
 	}
 	var generators []plan.Generator
 	for r := range c.replicas() {
-		g := plan.Generator{Name: fmt.Sprintf("generator-%d", r), Server: c.server(r)}
-		for _, l := range c.links {
-			g.Ports = append(g.Ports, port(l, r, loads[l.name]))
-		}
-		generators = append(generators, g)
+		generators = append(generators, c.spreadOut(c.replica(r, loads))...)
 	}
 	var directions []plan.Direction
 	for _, d := range c.directions {
 		directions = append(directions, plan.Direction{From: string(d.From), To: string(d.To), Mix: loads[string(d.From)].mix})
 	}
 	return generators, directions
+}
+
+// replica has a port on every link.
+func (c *compiler) replica(r int, loads map[string]load) plan.Generator {
+	g := plan.Generator{Name: fmt.Sprintf("generator-%d", r), Server: c.server(r)}
+	for _, l := range c.links {
+		g.Ports = append(g.Ports, port(l, r, loads[l.name]))
+	}
+	return g
+}
+
+// spreadOut parts a replica as its layout says.
+func (c *compiler) spreadOut(replica plan.Generator) []plan.Generator {
+	if c.spec.Generator.Layout != v1alpha1.LayoutPerLink {
+		return []plan.Generator{replica}
+	}
+	var parts []plan.Generator
+	for _, port := range replica.Ports {
+		parts = append(parts, plan.Generator{Name: replica.Name + "-" + port.Link, Ports: []plan.GeneratorPort{port}})
+	}
+	return parts
 }
 
 // load is what a direction carries, by replica.

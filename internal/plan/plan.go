@@ -93,7 +93,7 @@ type Direction struct {
 	Mix units.Traffic `json:"mix"`
 }
 
-// Generator is one replica. It has a port on every link.
+// Generator is one replica, with a port on every link; or, where replicas are spread over pods, one replica's port on one link.
 type Generator struct {
 	Name string `json:"name"`
 	// Server is the RPC address, host:port, of a generator that already runs; empty where it is ours to start.
