@@ -1,0 +1,86 @@
+package manifests
+
+import (
+	"maps"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// The roles of a test's objects, as LabelRole says them.
+const (
+	roleGenerator = "generator"
+	roleDUT       = "dut"
+	roleSetup     = "setup"
+	roleTeardown  = "teardown"
+	roleRunner    = "runner"
+	rolePlan      = "plan"
+	roleLinks     = "links"
+	roleProgress  = "progress"
+	roleReport    = "report"
+)
+
+// labelManagedBy is Kubernetes' recommended label for who made an object.
+const labelManagedBy = "app.kubernetes.io/managed-by"
+
+// ofTest is the metadata of an object of the test, for all its attempts.
+//
+// The owner is the test, as its controller; it goes when the test goes. The reference doesn't block the owner's deletion: that would ask
+// for the right to set finalizers (admission plugin OwnerReferencesPermissionEnforcement), and nothing here must be gone before the test is.
+func ofTest(in Input, name, role string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Name:      name,
+		Namespace: in.Test.Namespace,
+		Labels: map[string]string{
+			labelManagedBy:     "linerate",
+			v1alpha1.LabelTest: in.Test.Name,
+			v1alpha1.LabelUID:  string(in.Test.UID),
+			v1alpha1.LabelRole: role,
+		},
+		OwnerReferences: []metav1.OwnerReference{{
+			APIVersion: v1alpha1.GroupVersion.String(),
+			Kind:       "LoadTest",
+			Name:       in.Test.Name,
+			UID:        in.Test.UID,
+			Controller: new(true),
+		}},
+	}
+}
+
+// ofThisAttempt is the metadata of an object of this attempt.
+func ofThisAttempt(in Input, name, role string) metav1.ObjectMeta {
+	meta := ofTest(in, name, role)
+	meta.Labels[v1alpha1.LabelAttempt] = strconv.Itoa(int(in.Attempt))
+	return meta
+}
+
+// templated is the metadata of a pod made from a user's template: the template's labels and annotations, and over them our own.
+func templated(meta metav1.ObjectMeta, template metav1.ObjectMeta) metav1.ObjectMeta {
+	meta.Labels = over(template.Labels, meta.Labels)
+	meta.Annotations = over(template.Annotations, meta.Annotations)
+	return meta
+}
+
+// over is base with what is above it winning; nil where there is nothing.
+func over(base, above map[string]string) map[string]string {
+	if len(base)+len(above) == 0 {
+		return nil
+	}
+	out := maps.Clone(base)
+	if out == nil {
+		out = map[string]string{}
+	}
+	maps.Copy(out, above)
+	return out
+}
+
+// siblings selects the test's pods of a role in this attempt.
+func siblings(in Input, role string) *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{
+		v1alpha1.LabelUID:     string(in.Test.UID),
+		v1alpha1.LabelAttempt: strconv.Itoa(int(in.Attempt)),
+		v1alpha1.LabelRole:    role,
+	}}
+}
