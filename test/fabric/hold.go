@@ -67,8 +67,8 @@ func Remove(name string) error {
 	return nil
 }
 
-// SetPort pulls the cable of a port (the function's interfaces lose their carrier, wherever they are), or plugs it in again. Ports are
-// numbered along their wire, from 0. Functions that are plugged anew meanwhile are up.
+// SetPort pulls the cable of a port (its functions' interfaces lose their carrier, wherever they are), or plugs it in again. Ports are
+// numbered along their wire, from 0. A function that is lost meanwhile comes back with its cable plugged in.
 func (s Spec) SetPort(wire string, index int, up bool) error {
 	name := fmt.Sprintf("%sp%d", wire, index)
 	for _, p := range s.ports() {

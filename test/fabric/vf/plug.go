@@ -15,8 +15,8 @@ import (
 
 // Plugged says whether the function exists, in whichever namespace its own end is.
 func (d Device) Plugged() (bool, error) {
-	index, err := d.Wire.find(d.Interface)
-	return index != 0, err
+	end, err := d.Wire.find(d.Interface)
+	return end.index != 0, err
 }
 
 // Home says whether the function is in the node's namespace, and not in a pod's.
@@ -34,45 +34,62 @@ func (d Device) Home() (bool, error) {
 	return true, nil
 }
 
-// Plug makes the function: its end on the wire is up, its own is in the node's namespace, down, as a card's would be.
-func (d Device) Plug() error {
+// Plug makes the function: its end on the wire is up, its own is in the node's namespace, down, as a card's would be. Its alias is its ID.
+func (d Device) Plug() error { return d.plug(unix.IFF_UP) }
+
+// Replug brings the function home as new, wherever it is, or whatever became of it: it destroys what is left, and plugs a new one. A cable
+// that is pulled stays so.
+func (d Device) Replug() error {
+	old, err := d.Wire.find(d.Interface)
+	if err != nil {
+		return err
+	}
+	if err := d.Unplug(); err != nil {
+		return err
+	}
+	if old.index == 0 {
+		return d.Plug()
+	}
+	return d.plug(old.flags & unix.IFF_UP)
+}
+
+func (d Device) plug(flags uint32) error {
 	bridge, err := d.Wire.find(d.Wire.Bridge)
 	if err != nil {
 		return err
 	}
-	if bridge == 0 {
+	if bridge.index == 0 {
 		return fmt.Errorf("plug %s: there is no wire %s: lay the fabric again", d.ID, d.Wire.Bridge)
 	}
-	if err := d.pair(bridge); err != nil {
+	if err := d.pair(bridge.index, flags); err != nil {
 		return fmt.Errorf("plug %s (interface %s): %w", d.ID, d.Interface, err)
 	}
 	plainFrames(d.Interface)
-	return nil
-}
-
-// Replug destroys what is left of the function, wherever it is, and plugs a new one.
-func (d Device) Replug() error {
-	if err := d.Unplug(); err != nil {
-		return err
+	link, err := netlink.LinkByName(d.Interface)
+	if err == nil {
+		err = netlink.LinkSetAlias(link, d.ID)
 	}
-	return d.Plug()
+	if err != nil {
+		return fmt.Errorf("name %s: %w", d.ID, err)
+	}
+	return nil
 }
 
 // Unplug destroys the function, wherever it is. One that doesn't exist is no error.
 func (d Device) Unplug() error {
-	index, err := d.Wire.find(d.Interface)
-	if err != nil || index == 0 {
+	end, err := d.Wire.find(d.Interface)
+	if err != nil || end.index == 0 {
 		return err
 	}
-	request := d.Wire.request(unix.RTM_DELLINK, unix.NLM_F_ACK, index)
+	request := d.Wire.request(unix.RTM_DELLINK, unix.NLM_F_ACK, wireEnd{index: end.index})
 	if _, err := request.Execute(unix.NETLINK_ROUTE, 0); err != nil && !errors.Is(err, unix.ENODEV) {
 		return fmt.Errorf("unplug %s: %w", d.ID, err)
 	}
 	return nil
 }
 
-// pair asks for a veth in the wires' namespace, on the bridge and up, whose peer is in ours.
-func (d Device) pair(bridge int) error {
+// pair asks for a veth in the wires' namespace, on the bridge, whose peer is in ours.
+func (d Device) pair(bridge int32, flags uint32) error {
 	here, err := os.Open("/proc/thread-self/ns/net")
 	if err != nil {
 		return err
@@ -82,7 +99,7 @@ func (d Device) pair(bridge int) error {
 	if err != nil {
 		return err
 	}
-	request := d.Wire.request(unix.RTM_NEWLINK, unix.NLM_F_CREATE|unix.NLM_F_EXCL|unix.NLM_F_ACK, 0)
+	request := d.Wire.request(unix.RTM_NEWLINK, unix.NLM_F_CREATE|unix.NLM_F_EXCL|unix.NLM_F_ACK, wireEnd{flags: flags})
 	for _, a := range d.common() {
 		request.AddData(a)
 	}
@@ -111,35 +128,36 @@ func (d Device) common() []*nl.RtAttr {
 	}
 }
 
-// find is the index of an interface in the wires' namespace; 0: there is none.
-func (w Wire) find(name string) (int, error) {
-	request := w.request(unix.RTM_GETLINK, 0, 0)
+// wireEnd is an interface in the wires' namespace; index 0: there is none.
+type wireEnd struct {
+	index int32
+	flags uint32
+}
+
+func (w Wire) find(name string) (wireEnd, error) {
+	request := w.request(unix.RTM_GETLINK, 0, wireEnd{})
 	request.AddData(nl.NewRtAttr(unix.IFLA_IFNAME, nl.ZeroTerminated(name)))
 	answers, err := request.Execute(unix.NETLINK_ROUTE, unix.RTM_NEWLINK)
 	switch {
 	case errors.Is(err, unix.ENODEV):
-		return 0, nil
+		return wireEnd{}, nil
 	case errors.Is(err, unix.EINVAL):
-		return 0, fmt.Errorf("look for %s on its wire: this namespace knows none by the number %d: is it the node's, and is the fabric laid?", name, w.Namespace)
+		return wireEnd{}, fmt.Errorf("look for %s on its wire: this namespace knows none by the number %d: is it the node's, and is the fabric laid?", name, w.Namespace)
 	case err != nil:
-		return 0, fmt.Errorf("look for %s on its wire: %w", name, err)
+		return wireEnd{}, fmt.Errorf("look for %s on its wire: %w", name, err)
 	}
 	for _, a := range answers {
-		if info := nl.DeserializeIfInfomsg(a); info.Index > 0 {
-			return int(info.Index), nil
-		}
+		info := nl.DeserializeIfInfomsg(a)
+		return wireEnd{info.Index, info.Flags}, nil
 	}
-	return 0, nil
+	return wireEnd{}, nil
 }
 
-// request is one about interfaces of the wires' namespace. What it makes is up.
-func (w Wire) request(kind, flags, index int) *nl.NetlinkRequest {
+// request is one about an interface of the wires' namespace.
+func (w Wire) request(kind, flags int, end wireEnd) *nl.NetlinkRequest {
 	request := nl.NewNetlinkRequest(kind, flags)
 	info := nl.NewIfInfomsg(unix.AF_UNSPEC)
-	info.Index = int32(index)
-	if kind == unix.RTM_NEWLINK {
-		info.Flags, info.Change = unix.IFF_UP, unix.IFF_UP
-	}
+	info.Index, info.Flags, info.Change = end.index, end.flags, end.flags
 	request.AddData(info)
 	request.AddData(nl.NewRtAttr(unix.IFLA_TARGET_NETNSID, nl.Uint32Attr(uint32(w.Namespace))))
 	return request
