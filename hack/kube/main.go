@@ -1,9 +1,11 @@
 // Kube builds the parts of Kubernetes that tests need a real one of, and prints the directory that holds them:
 //
-//	KUBEBUILDER_ASSETS=$(go run ./hack/kube) go test ./test/apiserver
+//	KUBEBUILDER_ASSETS=$(go run ./hack/kube) go test ./test/apiserver    # the API server and etcd
+//	go run ./hack/kube cluster                                           # all that nodes with pods on them need
 //
 // They are built from Go modules, whose versions and checksums stand in the module files beside this program, and kept in the user's
-// cache directory, so that each version is built once. Where KUBEBUILDER_ASSETS is set nothing is built: that directory is printed.
+// cache directory, so that each version of each program is built once. Where KUBEBUILDER_ASSETS is set the API server and etcd are not
+// built: that directory is printed.
 package main
 
 import (
@@ -16,7 +18,7 @@ import (
 
 func main() {
 	runtime.LockOSThread() // the build ends with the thread that began it
-	dir, err := assets(os.Stderr)
+	dir, err := assets(os.Args[1:], os.Stderr)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kube:", err)
 		os.Exit(1)
@@ -25,15 +27,23 @@ func main() {
 }
 
 // assets finds the directory with the binaries, or makes it.
-func assets(talk io.Writer) (string, error) {
-	if dir := os.Getenv("KUBEBUILDER_ASSETS"); dir != "" {
+func assets(args []string, talk io.Writer) (string, error) {
+	name := "api"
+	if len(args) > 0 {
+		name = args[0]
+	}
+	wanted, known := sets[name]
+	if !known || len(args) > 1 {
+		return "", fmt.Errorf("arguments %q: name one set, api (default) or cluster", args)
+	}
+	if dir := os.Getenv("KUBEBUILDER_ASSETS"); dir != "" && name == "api" {
 		return dir, nil
 	}
 	modules, err := modulesDir()
 	if err != nil {
 		return "", err
 	}
-	recipes, err := readRecipes(modules)
+	recipes, err := readRecipes(modules, wanted.parts)
 	if err != nil {
 		return "", err
 	}
@@ -42,6 +52,5 @@ func assets(talk io.Writer) (string, error) {
 		return "", fmt.Errorf("find the cache directory: %w (set XDG_CACHE_HOME, or KUBEBUILDER_ASSETS to a directory with %s and %s)",
 			err, parts[0].name, parts[1].name)
 	}
-	store := store{dir: filepath.Join(cache, "linerate"), talk: talk}
-	return store.get(key(recipes), func(dir string) error { return buildAll(recipes, dir, talk) })
+	return store{dir: filepath.Join(cache, "linerate"), talk: talk}.assemble(wanted.key(recipes), recipes)
 }

@@ -12,26 +12,60 @@ import (
 	"time"
 )
 
-// part is one program of Kubernetes.
+// part is one program.
 type part struct {
 	name    string // the binary's
 	folder  string // beside this file: the module that pins all the binary is built from
 	module  string // the one whose version is the binary's
 	pkg     string
+	tags    string
 	ldflags string // %s is the version
-	usually string // how long it takes on four cores with nothing cached
+	usually string // how long it takes on four cores, when what comes before it in the list has been built
 }
 
-// parts are what a bare API needs. Nothing assigns to it.
+const (
+	kubernetesVersion = "-s -w -X k8s.io/component-base/version.gitVersion=%s"
+	containerdVersion = "-s -w -X github.com/containerd/containerd/v2/version.Version=%s"
+	noOddStorage      = "no_btrfs no_zfs no_devmapper"
+)
+
+// parts are in the order in which they are built. Nothing assigns to it.
 var parts = []part{
-	{
-		name: "kube-apiserver", folder: "kubernetes", module: "k8s.io/kubernetes", pkg: "k8s.io/kubernetes/cmd/kube-apiserver",
-		ldflags: "-s -w -X k8s.io/component-base/version.gitVersion=%s", usually: "four minutes",
-	},
+	kubernetes("kube-apiserver", "four minutes"),
 	{
 		name: "etcd", folder: "etcd", module: "go.etcd.io/etcd/server/v3", pkg: "go.etcd.io/etcd/server/v3",
 		ldflags: "-s -w", usually: "twenty seconds",
 	},
+	kubernetes("kube-controller-manager", "half a minute"),
+	kubernetes("kube-scheduler", "fifteen seconds"),
+	kubernetes("kube-proxy", "fifteen seconds"),
+	kubernetes("kubelet", "half a minute"),
+	kubernetes("kubectl", "half a minute"),
+	containerd("containerd", "a minute"),
+	containerd("containerd-shim-runc-v2", "ten seconds"),
+	containerd("ctr", "ten seconds"),
+	{
+		name: "multus", folder: "multus", module: "gopkg.in/k8snetworkplumbingwg/multus-cni.v4",
+		pkg: "gopkg.in/k8snetworkplumbingwg/multus-cni.v4/cmd/multus", ldflags: "-s -w", usually: "a minute",
+	},
+	{
+		name: "helm", folder: "helm", module: "helm.sh/helm/v4", pkg: "helm.sh/helm/v4/cmd/helm",
+		ldflags: "-s -w -X helm.sh/helm/v4/internal/version.version=%s", usually: "a minute and a half",
+	},
+}
+
+func kubernetes(name, usually string) part {
+	return part{
+		name: name, folder: "kubernetes", module: "k8s.io/kubernetes", pkg: "k8s.io/kubernetes/cmd/" + name,
+		ldflags: kubernetesVersion, usually: usually,
+	}
+}
+
+func containerd(name, usually string) part {
+	return part{
+		name: name, folder: "containerd", module: "github.com/containerd/containerd/v2", pkg: "github.com/containerd/containerd/v2/cmd/" + name,
+		tags: noOddStorage, ldflags: containerdVersion, usually: usually,
+	}
 }
 
 // recipe is a part in the version that its module file pins.
@@ -46,7 +80,7 @@ func modulesDir() (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-func readRecipes(modules string) ([]recipe, error) {
+func readRecipes(modules string, parts []part) ([]recipe, error) {
 	var recipes []recipe
 	for _, p := range parts {
 		dir := filepath.Join(modules, p.folder)
@@ -79,26 +113,23 @@ func pinned(dir, module string) (string, error) {
 	return "", fmt.Errorf("%s/go.mod doesn't require %s", dir, module)
 }
 
-// key names a build by the versions that are in it.
-func key(recipes []recipe) string {
-	return "kube-" + recipes[0].version + "-" + recipes[1].name + "-" + recipes[1].version
-}
+// key names the build of one part by the version that is in it.
+func (r recipe) key() string { return r.name + "-" + r.version }
 
-func buildAll(recipes []recipe, into string, talk io.Writer) error {
-	for _, r := range recipes {
-		fmt.Fprintf(talk, "kube: building %s %s, once: about %s on four cores\n", r.name, r.version, r.usually)
-		start := time.Now()
-		if err := r.build(into, talk); err != nil {
-			return fmt.Errorf("build %s %s: %w", r.name, r.version, err)
-		}
-		fmt.Fprintf(talk, "kube: built %s in %s\n", r.name, time.Since(start).Round(time.Second))
+// make builds the part, and says what it does: it takes a while.
+func (r recipe) make(into string, talk io.Writer) error {
+	fmt.Fprintf(talk, "kube: building %s %s, once: about %s on four cores\n", r.name, r.version, r.usually)
+	start := time.Now()
+	if err := r.build(into, talk); err != nil {
+		return fmt.Errorf("build %s %s: %w", r.name, r.version, err)
 	}
+	fmt.Fprintf(talk, "kube: built %s in %s\n", r.name, time.Since(start).Round(time.Second))
 	return nil
 }
 
 // build makes the binary, from what the module file says and nothing else.
 func (r recipe) build(into string, talk io.Writer) error {
-	cmd := exec.Command("go", "build", "-C", r.dir, "-mod=readonly", "-ldflags", strings.ReplaceAll(r.ldflags, "%s", r.version),
+	cmd := exec.Command("go", "build", "-C", r.dir, "-mod=readonly", "-tags", r.tags, "-ldflags", strings.ReplaceAll(r.ldflags, "%s", r.version),
 		"-o", filepath.Join(into, r.name), r.pkg)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	cmd.Stdout, cmd.Stderr = talk, talk

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -50,7 +51,7 @@ func TestABuildThatStoppedHalfwayIsNotTaken(t *testing.T) {
 }
 
 func TestRecipesArePinned(t *testing.T) {
-	recipes, err := readRecipes(".")
+	recipes, err := readRecipes(".", parts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +59,8 @@ func TestRecipesArePinned(t *testing.T) {
 		if !strings.HasPrefix(r.version, "v") || !exists(filepath.Join(r.dir, "go.sum")) {
 			t.Errorf("%s: version %q, in a module with checksums: %v", r.name, r.version, exists(filepath.Join(r.dir, "go.sum")))
 		}
-		if !strings.Contains(key(recipes), r.version) {
-			t.Errorf("%s: two versions would share %s", r.name, key(recipes))
+		if !strings.Contains(r.key(), r.version) {
+			t.Errorf("%s: two versions would share %s", r.name, r.key())
 		}
 	}
 	t.Run("a part that isn't required is an error", func(t *testing.T) {
@@ -67,11 +68,42 @@ func TestRecipesArePinned(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("another version of any part makes another set", func(t *testing.T) {
+		for name, set := range sets {
+			was := set.key(recipes[:len(set.parts)])
+			for i := range set.parts {
+				changed := slices.Clone(recipes[:len(set.parts)])
+				changed[i].version = "v0.0.1"
+				if set.key(changed) == was {
+					t.Errorf("%s: a new %s would not be noticed", name, changed[i].name)
+				}
+			}
+		}
+	})
+}
+
+func TestASetLinksToItsParts(t *testing.T) {
+	s := store{dir: t.TempDir(), talk: io.Discard}
+	for _, part := range []string{"etcd", "kubelet"} {
+		if _, err := s.get(part+"-v1", func(dir string) error { return write(dir, part) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	recipes := []recipe{{part: part{name: "etcd"}, version: "v1"}, {part: part{name: "kubelet"}, version: "v1"}}
+	dir, err := s.assemble("both", recipes)
+	if err != nil || !exists(filepath.Join(dir, "etcd")) || !exists(filepath.Join(dir, "kubelet")) {
+		t.Errorf("%s lacks a part (%v)", dir, err)
+	}
 }
 
 func TestAssetsOfOnesOwnAreTaken(t *testing.T) {
 	t.Setenv("KUBEBUILDER_ASSETS", "/opt/kube")
-	if dir, err := assets(io.Discard); err != nil || dir != "/opt/kube" {
+	if dir, err := assets(nil, io.Discard); err != nil || dir != "/opt/kube" {
 		t.Errorf("%q, %v", dir, err)
 	}
+	t.Run("a set that doesn't exist is refused by name", func(t *testing.T) {
+		if _, err := assets([]string{"clutser"}, io.Discard); err == nil || !strings.Contains(err.Error(), "clutser") {
+			t.Error(err)
+		}
+	})
 }
