@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed manifests/networks.yaml
+var networks []byte
+
+const networksKind = "customresourcedefinition/network-attachment-definitions.k8s.cni.cncf.io"
+
+// kubectl runs it as the administrator, on the host.
+func (c *cluster) kubectl(ctx context.Context, in io.Reader, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, filepath.Join(c.Assets, "kubectl"), args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig())
+	cmd.Stdin = in
+	var out, talk bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &talk
+	if err := cmd.Run(); err != nil {
+		return out.String(), fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(talk.Bytes()))
+	}
+	return out.String(), nil
+}
+
+// awaitAPI waits until the API server says that it is ready.
+func (c *cluster) awaitAPI(ctx context.Context) error {
+	server, err := c.component("control", "kube-apiserver")
+	if err != nil {
+		return err
+	}
+	address := strings.TrimPrefix(c.server(), "https://")
+	open := func() bool {
+		conn, err := net.DialTimeout("tcp", address, dialTimeout)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil || !server.Process.alive()
+	}
+	if err := await(ctx, "the API server on "+address, open); err != nil {
+		return fmt.Errorf("%w (see %s)", err, c.logOf(*server))
+	}
+	ready := func() bool {
+		_, err := c.kubectl(ctx, nil, "get", "--raw", "/readyz")
+		return err == nil || !server.Process.alive()
+	}
+	if err := await(ctx, "the API server's readiness", ready); err != nil {
+		return fmt.Errorf("%w (see %s)", err, c.logOf(*server))
+	}
+	if !server.Process.alive() {
+		return fmt.Errorf("the API server ended: see %s", c.logOf(*server))
+	}
+	return nil
+}
+
+// awaitNodes waits until both nodes have the condition Ready, and pods can be made.
+func (c *cluster) awaitNodes(ctx context.Context) error {
+	things := []string{"serviceaccount/default", networksKind}
+	for _, n := range c.nodes() {
+		things = append(things, "node/"+n.name)
+	}
+	exist := func() bool {
+		_, err := c.kubectl(ctx, nil, append([]string{"get"}, things...)...)
+		return err == nil
+	}
+	if err := await(ctx, "the objects "+strings.Join(things, ", "), exist); err != nil {
+		return fmt.Errorf("%w (logs are in %s)", err, filepath.Join(c.dir, "*", "log"))
+	}
+	if _, err := c.kubectl(ctx, nil, "wait", "--for=condition=Established", "--timeout=1m", networksKind); err != nil {
+		return err
+	}
+	_, err := c.kubectl(ctx, nil, append([]string{"wait", "--for=condition=Ready", "--timeout=2m"}, things[2:]...)...)
+	if err != nil {
+		return fmt.Errorf("%w (logs are in %s)", err, filepath.Join(c.dir, "node-*", "log"))
+	}
+	return nil
+}

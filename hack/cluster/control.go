@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// controlDir is where the control box sees what prepareControl writes.
+const controlDir = "/var/lib/kubernetes"
+
+// prepareControl writes the control plane's keys and its clients' files, and the administrator's kubeconfig.
+func (c *cluster) prepareControl(ca *authority, now time.Time) error {
+	accounts, err := newSigningKey()
+	if err != nil {
+		return err
+	}
+	contents := map[string][]byte{"ca.crt": ca.pem, "accounts.key": accounts.key, "accounts.pub": accounts.certificate}
+	server, err := ca.issue(subject{
+		name:      "kube-apiserver",
+		addresses: []netip.Addr{c.controlAddress(), netip.MustParseAddr(apiService), netip.MustParseAddr("127.0.0.1")},
+		hosts:     []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"},
+	}, now)
+	if err != nil {
+		return err
+	}
+	contents["server.crt"], contents["server.key"] = server.certificate, server.key
+	kubelets, err := ca.issue(subject{name: "kube-apiserver-kubelet-client", group: "system:masters"}, now)
+	if err != nil {
+		return err
+	}
+	contents["kubelets.crt"], contents["kubelets.key"] = kubelets.certificate, kubelets.key
+	for _, client := range []string{"kube-controller-manager", "kube-scheduler"} {
+		if contents[client+".kubeconfig"], err = c.client(ca, subject{name: "system:" + client}, now); err != nil {
+			return err
+		}
+	}
+	if err := files(filepath.Join(c.dir, "control/lib/kubernetes"), contents); err != nil {
+		return err
+	}
+	administrator, err := c.client(ca, subject{name: "linerate-administrator", group: "system:masters"}, now)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(c.kubeconfig(), administrator, 0o600)
+}
+
+// kubeconfig is the administrator's.
+func (c *cluster) kubeconfig() string { return filepath.Join(c.dir, "kubeconfig") }
+
+// client is the kubeconfig of a new identity.
+func (c *cluster) client(ca *authority, s subject, now time.Time) ([]byte, error) {
+	identity, err := ca.issue(s, now)
+	return kubeconfig(c.server(), ca, identity), err
+}
+
+// controlComponents are in the order of their start.
+func (c *cluster) controlComponents() []component {
+	in := func(name string) string { return filepath.Join(controlDir, name) }
+	address := c.controlAddress().String()
+	return []component{
+		{Name: "etcd", Box: "control", Args: []string{
+			"--data-dir=/var/lib/etcd", "--unsafe-no-fsync", // it lives no longer than the machine is up
+			"--listen-client-urls=http://127.0.0.1:2379", "--advertise-client-urls=http://127.0.0.1:2379", "--listen-peer-urls=http://127.0.0.1:2380",
+			"--initial-advertise-peer-urls=http://127.0.0.1:2380", "--initial-cluster=default=http://127.0.0.1:2380", "--log-level=warn",
+		}},
+		{Name: "kube-apiserver", Box: "control", Args: []string{
+			"--etcd-servers=http://127.0.0.1:2379", "--bind-address=" + address, "--advertise-address=" + address, "--secure-port=6443",
+			"--tls-cert-file=" + in("server.crt"), "--tls-private-key-file=" + in("server.key"), "--client-ca-file=" + in("ca.crt"),
+			"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction", "--allow-privileged", "--anonymous-auth=false",
+			"--service-cluster-ip-range=" + serviceNetwork, "--enable-aggregator-routing", // webhooks by pods' addresses: no kube-proxy is here
+			"--service-account-issuer=https://kubernetes.default.svc", "--service-account-signing-key-file=" + in("accounts.key"),
+			"--service-account-key-file=" + in("accounts.pub"), "--kubelet-certificate-authority=" + in("ca.crt"),
+			"--kubelet-client-certificate=" + in("kubelets.crt"), "--kubelet-client-key=" + in("kubelets.key"),
+			"--kubelet-preferred-address-types=InternalIP",
+		}},
+		{Name: "kube-controller-manager", Box: "control", Args: []string{
+			"--kubeconfig=" + in("kube-controller-manager.kubeconfig"), "--authentication-kubeconfig=" + in("kube-controller-manager.kubeconfig"),
+			"--authorization-kubeconfig=" + in("kube-controller-manager.kubeconfig"), "--use-service-account-credentials",
+			"--root-ca-file=" + in("ca.crt"), "--service-account-private-key-file=" + in("accounts.key"), "--leader-elect=false",
+			"--bind-address=127.0.0.1", "--cert-dir=/run/kube-controller-manager",
+		}},
+		{Name: "kube-scheduler", Box: "control", Args: []string{
+			"--kubeconfig=" + in("kube-scheduler.kubeconfig"), "--authentication-kubeconfig=" + in("kube-scheduler.kubeconfig"),
+			"--authorization-kubeconfig=" + in("kube-scheduler.kubeconfig"), "--leader-elect=false", "--bind-address=127.0.0.1",
+			"--cert-dir=/run/kube-scheduler",
+		}},
+	}
+}
+
+// nodeComponents are in the order of their start.
+func nodeComponents(n node) []component {
+	return []component{
+		{Name: "containerd", Box: n.name, Args: []string{"--config=/var/lib/containerd.toml"}},
+		{Name: "kubelet", Box: n.name, Args: []string{
+			"--config=" + kubeletDir + "/config.yaml", "--kubeconfig=" + kubeletDir + "/kubeconfig", "--hostname-override=" + n.name,
+			fmt.Sprintf("--node-ip=%s", n.address),
+		}},
+		{Name: "kube-proxy", Box: n.name, Args: []string{"--config=/var/lib/kube-proxy/config.yaml", "--hostname-override=" + n.name}},
+	}
+}

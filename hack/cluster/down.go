@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vishvananda/netlink"
+)
+
+// down removes the cluster, or what is left of one.
+func down(ctx context.Context, p place, talk io.Writer) error {
+	lock, err := p.lock()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }()
+	if err := remove(ctx, p, talk); err != nil {
+		return err
+	}
+	_ = os.Remove(p.root) // if no other cluster is in it
+	return nil
+}
+
+// remove ends every process of the cluster and deletes what is the cluster's, in whatever state it is. Processes are found twice: by what
+// was written down, and by their control group, which also knows those of which there was no time to write anything down.
+func remove(ctx context.Context, p place, talk io.Writer) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("a minute went by"))
+	defer cancel()
+	c, found, err := p.load()
+	if err != nil {
+		fmt.Fprintln(talk, "cluster:", err) // the control groups will do
+	}
+	if found {
+		for _, b := range c.Boxes {
+			err = errors.Join(err, b.Init.kill(ctx))
+		}
+	}
+	groups, groupsErr := findCgroups(p.name)
+	if groupsErr == nil {
+		groupsErr = groups.remove(ctx)
+	}
+	if err := errors.Join(err, groupsErr, removeLink("lr-"+p.name)); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(p.dir()); err != nil {
+		return err
+	}
+	return leftovers(p)
+}
+
+// removeLink removes an interface of the host. With the boxes it goes by itself, but the kernel takes its time.
+func removeLink(name string) error {
+	link, err := netlink.LinkByName(name)
+	if err == nil {
+		err = netlink.LinkDel(link)
+	}
+	if _, gone := errors.AsType[netlink.LinkNotFoundError](err); gone || errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// leftovers names whatever there still is of a cluster.
+func leftovers(p place) error {
+	var left []error
+	if groups, err := findCgroups(p.name); err != nil || len(groups.groups()) > 0 {
+		left = append(left, fmt.Errorf("control groups %v, with processes %v (%w)", groups.groups(), groups.members(), err))
+	}
+	if _, err := netlink.LinkByName("lr-" + p.name); err == nil {
+		left = append(left, fmt.Errorf("interface lr-%s", p.name))
+	}
+	if _, err := os.Stat(p.dir()); err == nil {
+		left = append(left, fmt.Errorf("directory %s", p.dir()))
+	}
+	mounts, err := mountsBelow(p.dir())
+	if err != nil || len(mounts) > 0 {
+		left = append(left, fmt.Errorf("mounts %v (%w)", mounts, err))
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("still there: %w", errors.Join(left...))
+	}
+	return nil
+}
+
+func mountsBelow(dir string) ([]string, error) {
+	file, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	var mounts []string
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		if fields := strings.Fields(lines.Text()); len(fields) > 4 && strings.HasPrefix(fields[4], dir+"/") {
+			mounts = append(mounts, fields[4])
+		}
+	}
+	slices.Sort(mounts)
+	return mounts, lines.Err()
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// process names one process for good: its number may be given to another one, but not with the same start.
+type process struct {
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"` // clock ticks since the machine's boot
+}
+
+// identify reads when a process that is known to live was started.
+func identify(pid int) (process, error) {
+	stat, err := readStat(pid)
+	return process{PID: pid, Start: stat.start}, err
+}
+
+// alive is whether exactly this process runs. One that only waits to be reaped doesn't.
+func (p process) alive() bool {
+	stat, err := readStat(p.PID)
+	return p.PID > 0 && err == nil && stat.start == p.Start && stat.state != "Z" && stat.state != "X"
+}
+
+// kill ends exactly this process and waits until it is gone. It is no error that it was gone already.
+func (p process) kill(ctx context.Context) error {
+	if !p.alive() {
+		return nil
+	}
+	fd, err := unix.PidfdOpen(p.PID, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("open process %d: %w", p.PID, err)
+	}
+	defer func() { _ = unix.Close(fd) }()
+	if !p.alive() { // the number may have been given away before we held it
+		return nil
+	}
+	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("kill process %d: %w", p.PID, err)
+	}
+	return await(ctx, fmt.Sprintf("the end of process %d", p.PID), func() bool { return !p.alive() })
+}
+
+type procStat struct {
+	state string
+	start uint64
+}
+
+// readStat reads the two fields of proc(5)'s stat that identify needs. The command's name before them may hold anything.
+func readStat(pid int) (procStat, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return procStat{}, err
+	}
+	return parseStat(string(text))
+}
+
+func parseStat(text string) (procStat, error) {
+	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	const state, start = 0, 19 // fields 3 and 22 of the file
+	if len(fields) <= start {
+		return procStat{}, fmt.Errorf("%q is no process status", text)
+	}
+	ticks, err := strconv.ParseUint(fields[start], 10, 64)
+	return procStat{state: fields[state], start: ticks}, err
+}
+
+// await waits for what can only be seen by looking again. The context bounds it.
+func await(ctx context.Context, what string, done func() bool) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %s: %w", what, context.Cause(ctx))
+		case <-tick.C:
+		}
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+const dialTimeout = time.Second
+
+// up brings the cluster to where everything runs and both nodes are Ready, from wherever it is: from nothing, with a component killed, or
+// half made by an up that died (which is removed first).
+func up(ctx context.Context, p place, talk io.Writer) (*cluster, error) {
+	assets, err := findAssets(ctx, talk)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Minute, errors.New("five minutes went by"))
+	defer cancel()
+	lock, err := p.lock()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = lock.Close() }()
+	c, found, err := p.load()
+	if err != nil {
+		return nil, err
+	}
+	groups, err := findCgroups(p.name)
+	if err != nil {
+		return nil, err
+	}
+	if !found || !c.whole() || c.Assets != assets {
+		if err := remove(ctx, p, talk); err != nil {
+			return nil, fmt.Errorf("remove what is left of an earlier cluster: %w", err)
+		}
+		if c, err = create(p, assets, groups); err != nil {
+			return nil, err
+		}
+	}
+	return c, c.run(ctx, groups, talk)
+}
+
+// findAssets has the programs built if they aren't.
+func findAssets(ctx context.Context, talk io.Writer) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "run", "github.com/linerate-dev/linerate/hack/kube", "cluster")
+	cmd.Stderr = talk
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("build the programs of Kubernetes: %w", err)
+	}
+	for _, program := range []string{"runc", "nft"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return "", fmt.Errorf("%w: hack/ci-packages installs what is missing", err)
+		}
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// whole is whether all boxes are there and connected.
+func (c *cluster) whole() bool {
+	for _, b := range c.Boxes {
+		if !b.Init.alive() {
+			return false
+		}
+	}
+	return len(c.Boxes) == 3 && len(c.Components) > 0
+}
+
+// create makes the boxes, joins them and writes what is to run in them.
+func create(p place, assets string, groups cgroups) (*cluster, error) {
+	subnet, err := freeSubnet()
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{Name: p.name, Assets: assets, Subnet: subnet, dir: p.dir()}
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return nil, err
+	}
+	ca, err := newAuthority(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	if err := c.prepareControl(ca, time.Now()); err != nil {
+		return nil, err
+	}
+	boxes, components := []string{"control"}, c.controlComponents()
+	for _, n := range c.nodes() {
+		if err := c.prepareNode(n, ca, time.Now()); err != nil {
+			return nil, fmt.Errorf("prepare %s: %w", n.name, err)
+		}
+		boxes, components = append(boxes, n.name), append(components, nodeComponents(n)...)
+	}
+	if err := groups.create(boxes[1:]...); err != nil {
+		return nil, err
+	}
+	for _, name := range boxes {
+		if err := openBox(c, name, groups, func(b box) error { c.Boxes = append(c.Boxes, b); return c.save() }); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.connect(); err != nil {
+		return nil, err
+	}
+	c.Components = components // from here on the boxes are complete
+	return c, c.save()
+}
+
+// run starts what doesn't run, and waits until all is ready.
+func (c *cluster) run(ctx context.Context, groups cgroups, talk io.Writer) error {
+	for _, n := range c.nodes() {
+		if err := c.startAll(n.name, groups, "containerd"); err != nil {
+			return err
+		}
+	}
+	if err := c.startAll("control", groups, "etcd", "kube-apiserver"); err != nil {
+		return err
+	}
+	fmt.Fprintln(talk, "cluster: control plane and containerd started")
+	pause, err := c.packPause(ctx)
+	if err != nil {
+		return err
+	}
+	errs := make([]error, 3)
+	var group sync.WaitGroup
+	for i, n := range c.nodes() {
+		group.Go(func() { errs[i] = c.importPause(ctx, n.name, pause) })
+	}
+	group.Go(func() { errs[2] = c.awaitAPI(ctx) })
+	group.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if err := c.startAll("control", groups, "kube-controller-manager", "kube-scheduler"); err != nil {
+		return err
+	}
+	for _, n := range c.nodes() {
+		if err := c.startAll(n.name, groups, "kubelet", "kube-proxy"); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(talk, "cluster: API server ready, nodes started")
+	if _, err := c.kubectl(ctx, bytes.NewReader(networks), "apply", "--server-side", "-f", "-"); err != nil {
+		return err
+	}
+	return c.awaitNodes(ctx)
+}
+
+func (c *cluster) packPause(ctx context.Context) ([]byte, error) {
+	binary, err := buildPause(ctx, c.dir)
+	if err != nil {
+		return nil, err
+	}
+	return packImage(pauseImage, "pause", binary)
+}
+
+// importPause waits for containerd, and gives it the image that every pod begins with.
+func (c *cluster) importPause(ctx context.Context, node string, image []byte) error {
+	b, err := c.box(node)
+	if err != nil {
+		return err
+	}
+	runtime, err := c.component(node, "containerd")
+	if err != nil {
+		return err
+	}
+	var last error
+	err = await(ctx, "containerd on "+node, func() bool {
+		last = b.run(ctx, nil, io.Discard, io.Discard, "ctr", "version")
+		return last == nil || !runtime.Process.alive()
+	})
+	if err != nil || last != nil {
+		return fmt.Errorf("%w (see %s)", errors.Join(err, last), filepath.Join(c.dir, node, "log", "containerd.log"))
+	}
+	return importImage(ctx, b, bytes.NewReader(image))
+}
