@@ -1,5 +1,7 @@
 package delivery
 
+import "strconv"
+
 // Annotations of the Report's ConfigMap: what there is to know without reading it.
 const (
 	AnnotationDigest  = "linerate.dev/digest"  // sha256:… of the Report's JSON, unpacked
@@ -14,4 +16,24 @@ type Envelope struct {
 	Ending  string
 	Attempt int
 	Final   bool
+}
+
+// annotations are the envelope as a ConfigMap carries it.
+func (e Envelope) annotations() map[string]string {
+	return map[string]string{
+		AnnotationDigest: e.Digest, AnnotationEnding: e.Ending,
+		AnnotationAttempt: strconv.Itoa(e.Attempt), AnnotationFinal: strconv.FormatBool(e.Final),
+	}
+}
+
+// ReadEnvelope reads a ConfigMap's annotations; false where no Report has been written into it, or somebody else wrote them.
+func ReadEnvelope(annotations map[string]string) (Envelope, bool) {
+	e := Envelope{Digest: annotations[AnnotationDigest], Ending: annotations[AnnotationEnding]}
+	var wrongAttempt, wrongFinal error
+	e.Attempt, wrongAttempt = strconv.Atoi(annotations[AnnotationAttempt])
+	e.Final, wrongFinal = strconv.ParseBool(annotations[AnnotationFinal])
+	if e.Digest == "" || e.Ending == "" || wrongAttempt != nil || wrongFinal != nil || e.Attempt < 0 {
+		return Envelope{}, false
+	}
+	return e, true
 }

@@ -15,6 +15,9 @@ const (
 	KeySites = "sites.json"
 )
 
+// mostPlan is what a Plan may take packed: less than there is room for, since the Report carries the Plan and has to fit as well.
+const mostPlan = MaxPacked * 2 / 3
+
 // EncodePlan is the binary data of the ConfigMap for a runner: the Plan, packed, and where its generators are. The same documents make
 // the same bytes. Its error says that the Plan is too large to travel.
 func EncodePlan(p *plan.Plan, sites plan.Sites) (map[string][]byte, error) {
@@ -33,8 +36,9 @@ func EncodePlan(p *plan.Plan, sites plan.Sites) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode sites: %w", err)
 	}
-	if size := len(packed) + len(where); size > MaxPacked {
-		return nil, fmt.Errorf("the plan takes %d bytes packed, and a ConfigMap carries %d: use fewer or smaller streams, or fewer generators", size, MaxPacked)
+	if size := len(packed) + len(where); size > mostPlan {
+		return nil, fmt.Errorf("the plan takes %d bytes packed, and %d is what fits a ConfigMap together with what is measured: use fewer or smaller streams, or fewer generators",
+			size, mostPlan)
 	}
 	return map[string][]byte{KeyPlan: packed, KeySites: where}, nil
 }

@@ -134,7 +134,7 @@ func text(t *testing.T, document any) string {
 
 func gz(document []byte) []byte {
 	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
 	_, _ = w.Write(document)
 	_ = w.Close()
 	return b.Bytes()

@@ -1,0 +1,60 @@
+package delivery
+
+import (
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+)
+
+// KeyProgress is the key of a Progress in its ConfigMap, as text: kubectl shows it.
+const KeyProgress = "progress.json"
+
+// The bounds of a Progress: it is rewritten all the time, and each watcher gets it each time.
+const (
+	mostMessage  = 1 << 10
+	mostLostRuns = 20
+	mostProgress = 64 << 10
+)
+
+// EncodeProgress is the data of the ConfigMap. Its version is filled in; a message or list that is too long is cut.
+func EncodeProgress(p Progress) (map[string]string, error) {
+	p.Version = ProgressVersion
+	p.Message = cut(p.Message)
+	p.LostRuns = append([]string(nil), p.LostRuns[max(0, len(p.LostRuns)-mostLostRuns):]...)
+	for i, lost := range p.LostRuns {
+		p.LostRuns[i] = cut(lost)
+	}
+	document, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("encode progress: %w", err)
+	}
+	return map[string]string{KeyProgress: string(document)}, nil
+}
+
+// cut shortens a text to what a Progress may carry, between two characters.
+func cut(text string) string {
+	if len(text) <= mostMessage {
+		return text
+	}
+	end := mostMessage - len("…")
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}
+
+// DecodeProgress reads what EncodeProgress wrote; nil without an error where no runner has written yet.
+func DecodeProgress(data map[string]string) (*Progress, error) {
+	text, written := data[KeyProgress]
+	if !written {
+		return nil, nil //nolint:nilnil // nothing is there, and nothing is wrong
+	}
+	if len(text) > mostProgress {
+		return nil, fmt.Errorf("%s: it has %d bytes, and no runner writes more than %d", KeyProgress, len(text), mostProgress)
+	}
+	p := new(Progress)
+	if err := decode([]byte(text), ProgressVersion, p); err != nil {
+		return nil, fmt.Errorf("%s: %w", KeyProgress, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,71 @@
+package delivery
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// KeyReport is the key of a Report in its ConfigMap.
+const KeyReport = "report.json.gz"
+
+// EncodeReport is the binary data and the annotations of the ConfigMap for a Report of this attempt. Where the Report is too large for
+// one, samples are thinned first and windows after them, and a Note says so; result, verdict and totals stay as they are. The Report
+// itself is not changed. Final says that the run came to its own end.
+func EncodeReport(r *report.Report, final bool, attempt int) (data map[string][]byte, annotations map[string]string, err error) {
+	document, packed, err := fit(r, MaxPacked)
+	if err != nil {
+		return nil, nil, fmt.Errorf("encode report: %w", err)
+	}
+	e := Envelope{Digest: digest(document), Ending: string(r.Ending), Attempt: attempt, Final: final}
+	return map[string][]byte{KeyReport: packed}, e.annotations(), nil
+}
+
+// DecodeReport reads what EncodeReport wrote, and refuses what is not what its envelope says.
+func DecodeReport(data map[string][]byte, annotations map[string]string) (*report.Report, Envelope, error) {
+	e, sealed := ReadEnvelope(annotations)
+	if !sealed {
+		return nil, Envelope{}, errors.New("the annotations say of no report")
+	}
+	r, err := decodeReport(data[KeyReport], e)
+	if err != nil {
+		return nil, e, fmt.Errorf("%s: %w", KeyReport, err)
+	}
+	return r, e, nil
+}
+
+func decodeReport(packed []byte, e Envelope) (*report.Report, error) {
+	document, err := unpack(packed)
+	if err != nil {
+		return nil, err
+	}
+	if is := digest(document); is != e.Digest {
+		return nil, fmt.Errorf("its digest is %s, and the annotation %s says %s: somebody changed it", is, AnnotationDigest, e.Digest)
+	}
+	reports, err := report.Read(bytes.NewReader(document))
+	if err != nil {
+		return nil, err
+	}
+	if len(reports) != 1 || string(reports[0].Ending) != e.Ending {
+		return nil, fmt.Errorf("it holds %d reports, the first with the ending %s; one with the ending %s is announced", len(reports), reports[0].Ending, e.Ending)
+	}
+	return reports[0], nil
+}
+
+func digest(document []byte) string {
+	sum := sha256.Sum256(document)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+func seal(r *report.Report) (document, packed []byte, err error) {
+	if document, err = json.Marshal(r); err != nil {
+		return nil, nil, err
+	}
+	packed, err = pack(document)
+	return document, packed, err
+}

@@ -1,0 +1,116 @@
+package delivery
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// How little is left of each thing before the next is thinned: enough for a graph, for the neighbourhood of the result, for the beginning
+// and the end of the story.
+const (
+	fewSamples = 64
+	fewWindows = 16
+	fewNotes   = 40
+)
+
+// fit packs a Report into so many bytes, and gives up only as much of its detail as it must.
+func fit(r *report.Report, most int) (document, packed []byte, err error) {
+	thinned := *r
+	for {
+		told := thinned
+		if told.Notes = thinned.Notes; len(givenUp(r, &thinned)) > 0 {
+			told.Notes = append(slices.Clip(thinned.Notes), thinningNote(r, &thinned, most))
+		}
+		document, packed, err = seal(&told)
+		if err != nil || len(packed) <= most {
+			return document, packed, err
+		}
+		if !thin(&thinned) {
+			return nil, nil, fmt.Errorf("even without its detail it takes %d bytes packed, and a ConfigMap carries %d: use fewer or smaller streams", len(packed), most)
+		}
+	}
+}
+
+// thin gives up the next piece of detail; false where there is none left. It changes r alone, never what r shares with others.
+func thin(r *report.Report) bool {
+	switch {
+	case len(r.Samples) > fewSamples:
+		r.Samples = everySecond(r.Samples, nil)
+	case wordy(r):
+		r.Windows = silenced(r)
+	case len(r.Windows) > fewWindows:
+		r.Windows = everySecond(r.Windows, func(w report.Window) bool { return cited(r, w) })
+	case len(r.Notes) > fewNotes:
+		r.Notes = slices.Concat(r.Notes[:fewNotes/2], r.Notes[len(r.Notes)-fewNotes/2:])
+	case len(r.Samples) > 0:
+		r.Samples = nil
+	default:
+		return false
+	}
+	return true
+}
+
+// everySecond keeps every second element, the last one, and those that must stay.
+func everySecond[E any](all []E, stays func(E) bool) []E {
+	var kept []E
+	for i, e := range all {
+		if i%2 == 0 || i == len(all)-1 || stays != nil && stays(e) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// cited says that the result speaks of this window.
+func cited(r *report.Report, w report.Window) bool {
+	return w.Number == r.Result.Window || r.Result.MaxReceived != nil && w.Number == r.Result.MaxReceived.Window
+}
+
+// wordy says that windows still carry a sentence for each of their directions.
+func wordy(r *report.Report) bool {
+	return slices.ContainsFunc(r.Windows, func(w report.Window) bool {
+		return !cited(r, w) && slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return d.Reason != "" })
+	})
+}
+
+// silenced is the windows without their directions' sentences; each window's own stays.
+func silenced(r *report.Report) []report.Window {
+	windows := slices.Clone(r.Windows)
+	for i, w := range windows {
+		if cited(r, w) {
+			continue
+		}
+		windows[i].Directions = slices.Clone(w.Directions)
+		for d := range windows[i].Directions {
+			windows[i].Directions[d].Reason = ""
+		}
+	}
+	return windows
+}
+
+// givenUp is what of the Report the thinned one lacks, in words.
+func givenUp(r, thinned *report.Report) []string {
+	var lacks []string
+	for _, part := range []struct {
+		what      string
+		had, have int
+	}{{"samples", len(r.Samples), len(thinned.Samples)}, {"windows", len(r.Windows), len(thinned.Windows)}, {"notes", len(r.Notes), len(thinned.Notes)}} {
+		if part.have < part.had {
+			lacks = append(lacks, fmt.Sprintf("%d of %d %s", part.have, part.had, part.what))
+		}
+	}
+	if wordy(r) && !wordy(thinned) {
+		lacks = append(lacks, "no reasons of single directions")
+	}
+	return lacks
+}
+
+func thinningNote(r, thinned *report.Report, most int) report.Note {
+	return report.Note{At: plan.Duration(r.Finished.Sub(r.Started)),
+		Message: fmt.Sprintf("this report was too large for a ConfigMap (%d KiB packed) and keeps %s; result, verdict and totals are whole",
+			most>>10, strings.Join(givenUp(r, thinned), ", "))}
+}

@@ -1,0 +1,101 @@
+package delivery
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// wide has so many samples, windows and notes, with counters that don't pack well.
+func wide(samples, windows, notes int) *report.Report {
+	noise := rand.New(rand.NewPCG(1, 2))
+	count := func() units.Traffic { return units.Traffic{Packets: noise.Int64(), Bytes: noise.Int64()} }
+	r := &report.Report{Version: report.Version, Plan: &plan.Plan{Version: plan.Version}, Started: time.Unix(1e9, 0).UTC(), Finished: time.Unix(1e9+60, 0).UTC(), Ending: report.Completed}
+	for i := range samples {
+		r.Samples = append(r.Samples, report.Sample{At: plan.Duration(i), Directions: []report.SampleDirection{{Sent: count(), Returned: count()}}})
+	}
+	for i := range windows {
+		r.Windows = append(r.Windows, report.Window{Number: i + 1, Reason: "w", Directions: []report.Measured{{Sent: count(), Reason: fmt.Sprint("why ", noise.Int64())}}})
+	}
+	for range notes {
+		r.Notes = append(r.Notes, report.Note{Message: fmt.Sprint("note ", noise.Int64())})
+	}
+	r.Result = report.Result{Measured: true, Window: windows - 1, Total: &report.Sum{}, MaxReceived: &report.Sum{Window: windows},
+		Directions: []report.Measured{{From: "west", To: "east", Sent: count(), Reason: "the answer"}}}
+	return r
+}
+
+func TestFit(t *testing.T) {
+	tests := map[string]struct {
+		samples, windows, notes int
+		most                    int
+		want                    string // in the note
+		lost                    string // what may not be in it
+	}{
+		"what fits is whole":                     {100, 20, 10, 64 << 10, "", "report"},
+		"samples are thinned first":              {2000, 20, 10, 32 << 10, "of 2000 samples;", "windows"},
+		"then the directions' reasons":           {200, 500, 10, 21 << 10, "no reasons of single directions", "of 500 windows"},
+		"then windows":                           {200, 500, 10, 16 << 10, "of 500 windows", "of 10 notes"},
+		"then notes":                             {200, 100, 2000, 16 << 10, "40 of 2000 notes", "0 of 200 samples"},
+		"and the last samples, when all is tiny": {200, 100, 100, 3 << 10, "0 of 200 samples", "no note"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := wide(tt.samples, tt.windows, tt.notes)
+			before := marshal(t, r)
+			document, packed, err := fit(r, tt.most)
+			if err != nil || len(packed) > tt.most {
+				t.Fatalf("%d bytes of %d, %v", len(packed), tt.most, err)
+			}
+			if marshal(t, r) != before {
+				t.Error("the report itself was changed")
+			}
+			got := new(report.Report)
+			if err := json.NewDecoder(bytes.NewReader(document)).Decode(got); err != nil {
+				t.Fatal(err)
+			}
+			note := got.Notes[len(got.Notes)-1].Message
+			if !strings.Contains(note, tt.want) || strings.Contains(note, tt.lost) && tt.lost != "" {
+				t.Errorf("the last note is %q", note)
+			}
+			if marshal(t, got.Result) != marshal(t, r.Result) {
+				t.Error("the result was touched")
+			}
+			if !citedKept(got) {
+				t.Error("a window that the result cites is gone")
+			}
+		})
+	}
+	t.Run("what can't fit is an error with the way out", func(t *testing.T) {
+		if _, _, err := fit(wide(1, 1, 1), 100); err == nil || !strings.Contains(err.Error(), "use fewer") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func citedKept(r *report.Report) bool {
+	kept := 0
+	for _, w := range r.Windows {
+		if cited(r, w) && w.Directions[0].Reason != "" {
+			kept++
+		}
+	}
+	return kept == 2
+}
+
+func marshal(t *testing.T, v any) string {
+	t.Helper()
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
