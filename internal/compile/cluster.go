@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,37 +23,44 @@ type Cluster struct {
 	Affinity *corev1.Affinity
 	// Networks are the links' NetworkAttachmentDefinitions, in the links' order. A name is empty where no pod of ours has an end there.
 	Networks []LinkNetworks
-}
-
-// LinkNetworks are the networks of a link's two ends.
-type LinkNetworks struct {
-	Link           string
-	Generator, DUT NetworkKey
-}
-
-// NetworkKey names a NetworkAttachmentDefinition.
-type NetworkKey struct{ Namespace, Name string }
-
-func (k NetworkKey) String() string { return k.Namespace + "/" + k.Name }
-
-// Resources are what a generator pod requests.
-type Resources struct {
-	// Cores is how many threads send and receive per pair of ports.
-	Cores int
-	// CPUs are the pod's, whole and exclusive: limits are equal to requests. 0: it shares CPUs with others, without a limit.
-	CPUs   int64
-	Memory resource.Quantity
-	// HugepageSize is "1Gi" or "2Mi", and Hugepages how much of them; empty: none.
-	HugepageSize string
-	Hugepages    resource.Quantity
+	// SpeedOf are the links without lineRate, if the test asks for percent of line rate: their ports must have a speed of their own, as
+	// devices have and kernel interfaces mostly don't.
+	SpeedOf []string
 }
 
 // ForCluster makes all that a cluster needs of a LoadTest, or says all that is wrong with it. The LoadTest must have been admitted. Beyond
 // what Compile refuses, it refuses what only pods need: networks that are missing, templates that Kubernetes wouldn't read.
 func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 	p, errs := Compile(test)
-	if len(errs) > 0 {
+	c := &compiler{spec: &test.Spec}
+	cluster := &Cluster{
+		Plan:     p,
+		Affinity: c.affinity(),
+		Networks: c.linkNetworks(test.Namespace),
+		SpeedOf:  c.speedOf(),
+	}
+	cluster.Generator, cluster.Kernel = c.resources()
+	cluster.DUT, cluster.DUTContainer = c.dutTemplate()
+	cluster.Setup = c.hook("setup", c.spec.DUT.Setup)
+	cluster.Teardown = c.hook("teardown", c.spec.DUT.Teardown)
+	c.checkGeneratorPod()
+	c.checkTRex()
+	c.checkDelays()
+	if errs = append(errs, c.errs...); len(errs) > 0 {
 		return nil, errs
 	}
-	return &Cluster{Plan: p}, nil
+	return cluster, nil
+}
+
+// checkDelays reads the spans that only a cluster waits for.
+func (c *compiler) checkDelays() {
+	spec := specPath()
+	c.duration(spec.Child("schedulingDeadline"), c.spec.SchedulingDeadline)
+	c.duration(spec.Child("ttlAfterFinished"), c.spec.TTLAfterFinished)
+	c.duration(spec.Child("dut", "readyDelay"), c.spec.DUT.ReadyDelay)
+	for name, hook := range map[string]*v1alpha1.HookSpec{"setup": c.spec.DUT.Setup, "teardown": c.spec.DUT.Teardown} {
+		if hook != nil {
+			c.duration(spec.Child("dut", name, "deadline"), hook.Deadline)
+		}
+	}
 }

@@ -1,7 +1,10 @@
 package compile
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -15,7 +18,7 @@ func naming(test *v1alpha1.LoadTest) plan.Test {
 		Namespace: test.Namespace,
 		UID:       string(test.UID),
 		Attempt:   1,
-		Product:   labelled(test, v1alpha1.LabelProduct, product(test.Spec.DUT.Type)),
+		Product:   labelled(test, v1alpha1.LabelProduct, product(&test.Spec.DUT)),
 		Loadtest:  labelled(test, v1alpha1.LabelLoadTest, loadtest(&test.Spec.Traffic)),
 	}
 }
@@ -27,11 +30,45 @@ func labelled(test *v1alpha1.LoadTest, label, otherwise string) string {
 	return otherwise
 }
 
-func product(t v1alpha1.DUTType) string {
-	if t == v1alpha1.DUTReference {
+func product(dut *v1alpha1.DUTSpec) string {
+	switch {
+	case dut.Type == v1alpha1.DUTReference:
 		return "Linux reference"
+	case dut.Type == v1alpha1.DUTPod && dut.Pod != nil:
+		return cmp.Or(imageName(dut.Pod), "pod")
 	}
-	return strings.ToLower(string(t))
+	return strings.ToLower(string(dut.Type))
+}
+
+// imageName is what the container that forwards is an image of, with its version: registry.lab/net/vpp:25.10 is "vpp 25.10". A template that
+// can't be read gives no name; what is wrong with it is said elsewhere.
+func imageName(pod *v1alpha1.DUTPodSpec) string {
+	var template struct {
+		Spec struct {
+			Containers []struct{ Name, Image string }
+		}
+	}
+	if err := json.Unmarshal(pod.Template.Raw, &template); err != nil {
+		return ""
+	}
+	for _, c := range template.Spec.Containers {
+		if pod.Container == "" || c.Name == pod.Container {
+			return shortImage(c.Image)
+		}
+	}
+	return ""
+}
+
+func shortImage(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	name, tag, _ := strings.Cut(path.Base(image), ":")
+	switch {
+	case image == "":
+		return "" // path.Base has a dot for it
+	case tag == "" || tag == "latest":
+		return name
+	}
+	return name + " " + tag
 }
 
 func loadtest(t *v1alpha1.TrafficSpec) string {

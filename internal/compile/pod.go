@@ -1,0 +1,116 @@
+package compile
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// What linerate puts into the pods that a user brings. Nothing of theirs may have these names.
+const (
+	reservedVariables = "LINERATE_"     // environment variables that tell of the test and its links
+	reservedNames     = "linerate"      // of containers and volumes: linerate itself, and linerate-…
+	reservedDomain    = "linerate.dev/" // of labels and annotations
+	managedBy         = "app.kubernetes.io/managed-by"
+)
+
+// reservedFolders are where linerate's own files are mounted.
+func reservedFolders() []string { return []string{"/etc/linerate", "/etc/linerate-static"} }
+
+// checkTemplate refuses what linerate itself says of every pod.
+func (c *compiler) checkTemplate(at *field.Path, t *corev1.PodTemplateSpec) {
+	c.checkMetadata(at.Child("metadata"), t.ObjectMeta)
+	spec := at.Child("spec")
+	if len(t.Spec.Containers) == 0 {
+		c.errs = append(c.errs, field.Required(spec.Child("containers"), "a pod has at least one container"))
+	}
+	if p := t.Spec.RestartPolicy; p != "" && p != corev1.RestartPolicyNever {
+		c.refuse(spec.Child("restartPolicy"), p, "a pod that starts anew is another pod than the one that was measured: leave restartPolicy out (Never)")
+	}
+	if d := t.Spec.ActiveDeadlineSeconds; d != nil {
+		c.refuse(spec.Child("activeDeadlineSeconds"), *d, "linerate sets it, so that no pod outlives its test: leave it out")
+	}
+	for i, v := range t.Spec.Volumes {
+		c.checkName(spec.Child("volumes").Index(i).Child("name"), v.Name)
+	}
+	for i := range t.Spec.InitContainers {
+		c.checkContainer(spec.Child("initContainers").Index(i), &t.Spec.InitContainers[i])
+	}
+	for i := range t.Spec.Containers {
+		c.checkContainer(spec.Child("containers").Index(i), &t.Spec.Containers[i])
+	}
+}
+
+// checkMetadata takes labels and annotations; all else is the pod's own, and linerate's to give.
+func (c *compiler) checkMetadata(at *field.Path, m metav1.ObjectMeta) {
+	given := map[string]bool{
+		"name": m.Name != "", "generateName": m.GenerateName != "", "namespace": m.Namespace != "",
+		"finalizers": len(m.Finalizers) > 0, "ownerReferences": len(m.OwnerReferences) > 0,
+	}
+	for _, name := range []string{"name", "generateName", "namespace", "finalizers", "ownerReferences"} {
+		if given[name] {
+			c.errs = append(c.errs, field.Forbidden(at.Child(name), "linerate names its pods, and deletes them: leave it out (labels and annotations may be set)"))
+		}
+	}
+	c.checkLabels(at.Child("labels"), m.Labels)
+	c.checkAnnotations(at.Child("annotations"), m.Annotations)
+}
+
+func (c *compiler) checkLabels(at *field.Path, labels map[string]string) {
+	c.errs = append(c.errs, metav1validation.ValidateLabels(labels, at)...)
+	for _, key := range sortedKeys(labels) {
+		if strings.HasPrefix(key, reservedDomain) || key == managedBy {
+			c.refuse(at.Key(key), labels[key], "linerate sets this label, to find its own pods by: leave it out")
+		}
+	}
+}
+
+func (c *compiler) checkAnnotations(at *field.Path, annotations map[string]string) {
+	c.errs = append(c.errs, apivalidation.ValidateAnnotations(annotations, at)...)
+	for _, key := range sortedKeys(annotations) {
+		if strings.HasPrefix(key, reservedDomain) {
+			c.refuse(at.Key(key), annotations[key], "annotations of linerate.dev/ are linerate's own: use others")
+		}
+	}
+}
+
+func (c *compiler) checkContainer(at *field.Path, container *corev1.Container) {
+	c.checkName(at.Child("name"), container.Name)
+	if container.Image == "" {
+		c.errs = append(c.errs, field.Required(at.Child("image"), "a container is started from an image"))
+	}
+	for i, v := range container.Env {
+		if strings.HasPrefix(v.Name, reservedVariables) {
+			c.refuse(at.Child("env").Index(i).Child("name"), v.Name, "variables that begin with LINERATE_ tell of the test's links, and are set by linerate: use another name")
+		}
+	}
+	for i, m := range container.VolumeMounts {
+		for _, folder := range reservedFolders() {
+			if within(m.MountPath, folder) {
+				c.refuse(at.Child("volumeMounts").Index(i).Child("mountPath"), m.MountPath,
+					fmt.Sprintf("%s is where linerate puts links.json: mount it elsewhere", folder))
+			}
+		}
+	}
+}
+
+func (c *compiler) checkName(at *field.Path, name string) {
+	switch {
+	case name == "":
+		c.errs = append(c.errs, field.Required(at, "give it a name"))
+	case name == reservedNames || strings.HasPrefix(name, reservedNames+"-"):
+		c.refuse(at, name, "names that begin with linerate- are those of linerate's own containers and volumes: use another")
+	}
+}
+
+// within says that a path is a folder, or below it.
+func within(name, folder string) bool {
+	name = path.Clean(name)
+	return name == folder || strings.HasPrefix(name, folder+"/")
+}

@@ -1,0 +1,82 @@
+package compile
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// ownedSettings are the settings of TRex's configuration file that linerate must know, each with its reason.
+func ownedSettings() map[string]string {
+	const ports = "TRex's ports are the test's links, in their order"
+	const rpc = "the runner asks port 4501"
+	return map[string]string{
+		"interfaces": ports, "interfaces_vdevs": ports, "interface_mask": ports, "port_limit": ports,
+		"zmq_rpc_port": rpc, "zmq_pub_port": rpc, "enable_zmq_pub": rpc,
+		"c":       "generator.coresPerPortPair says how many cores there are",
+		"version": "linerate writes version 2 of the file",
+		"prefix":  "it keeps two TRex on one node apart",
+	}
+}
+
+// ownedArguments are TRex's arguments that linerate gives it itself.
+func ownedArguments() map[string]string {
+	const mode = "linerate drives TRex's stateless interactive mode"
+	return map[string]string{
+		"-i": mode, "--stl": mode, "--astf": mode, "--astf-server-only": mode, "-f": mode, "-d": mode, "-m": mode,
+		"-c": "generator.coresPerPortPair says how many cores there are", "--cfg": "generator.trex.config is merged into the file that linerate writes",
+		"--prefix": "it keeps two TRex on one node apart", "--iom": "nobody looks at the console", "--no-key": "nobody looks at the console",
+	}
+}
+
+// checkTRex refuses what would take TRex out of linerate's hands.
+func (c *compiler) checkTRex() {
+	spec := c.spec.Generator.TRex
+	if spec == nil {
+		return
+	}
+	path := specPath().Child("generator", "trex")
+	for i, argument := range spec.Args {
+		name, _, _ := strings.Cut(argument, "=")
+		if why := ownedArguments()[name]; why != "" {
+			c.refuse(path.Child("args").Index(i), argument, why+": remove it")
+		}
+	}
+	if spec.Config != nil {
+		c.checkConfig(path.Child("config"), spec.Config.Raw)
+	}
+}
+
+func (c *compiler) checkConfig(path *field.Path, raw []byte) {
+	var settings map[string]any
+	if err := json.Unmarshal(raw, &settings); err != nil {
+		c.errs = append(c.errs, field.Invalid(path, field.OmitValueType{}, "write a mapping of TRex's settings, such as {rx_desc: 4096}"))
+		return
+	}
+	for _, key := range sortedKeys(settings) {
+		if why := ownedSettings()[key]; why != "" {
+			c.errs = append(c.errs, field.Invalid(path.Child(key), field.OmitValueType{}, why+": remove it"))
+		}
+	}
+}
+
+// checkGeneratorPod refuses what no pod can have. What depends on the cluster, its API server says.
+func (c *compiler) checkGeneratorPod() {
+	pod := c.spec.Generator.Pod
+	if pod == nil {
+		return
+	}
+	path := specPath().Child("generator", "pod")
+	c.checkLabels(path.Child("labels"), pod.Labels)
+	c.checkAnnotations(path.Child("annotations"), pod.Annotations)
+	c.errs = append(c.errs, metav1validation.ValidateLabels(pod.NodeSelector, path.Child("nodeSelector"))...)
+	for i, t := range pod.Tolerations {
+		if !slices.Contains([]string{"", "Exists", "Equal"}, string(t.Operator)) {
+			c.refuse(path.Child("tolerations").Index(i).Child("operator"), string(t.Operator), fmt.Sprintf("write Equal (with a value) or Exists, not %s", t.Operator))
+		}
+	}
+}
