@@ -1,0 +1,26 @@
+package controllers
+
+// What the manager may do, and nothing else: config/rbac/role.yaml is made from these lines, and the chart's roles from that file. There is no
+// wildcard, no secrets, and neither escalate nor bind: the manager gives a runner only what it may do itself.
+//
+// LoadTests, to read them, to end them at their TTL, and to write their status. Nothing here may change a spec.
+// +kubebuilder:rbac:groups=linerate.dev,resources=loadtests,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups=linerate.dev,resources=loadtests/status,verbs=patch
+//
+// What a test consists of. Nothing made is ever updated.
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;delete;deletecollection
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups="",resources=serviceaccounts,verbs=get;list;watch;create
+// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=get;list;watch;create
+//
+// The Plan, and the two documents that the runner writes. update and patch are here because the runner's Role names them for its two
+// ConfigMaps, and nobody can grant what they don't have.
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;patch;delete
+//
+// What preflight looks at: nodes' devices, CPUs and hugepages, networks, and whether there is Multus at all.
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
+// +kubebuilder:rbac:groups=k8s.cni.cncf.io,resources=network-attachment-definitions,verbs=get;list;watch
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=network-attachment-definitions.k8s.cni.cncf.io,verbs=get;list;watch
+//
+// What is told to people.
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
