@@ -40,7 +40,7 @@ func TestLay(t *testing.T) {
 		s := laid(t, "see", 2)
 		a0, a1, b0 := up(t, s, "a", "westp0v0", 1), up(t, s, "a", "westp0v1", 2), up(t, s, "b", "westp1v0", 3)
 		for _, pair := range [][2]end{{a0, b0}, {b0, a1}, {a0, a1}} {
-			if err := reach(t, pair[0], pair[1]); err != nil {
+			if err := reach(t, pair[0], pair[1], 10*time.Second); err != nil {
 				t.Errorf("%s to %s: %v", pair[0].address, pair[1].address, err)
 			}
 		}
@@ -48,7 +48,7 @@ func TestLay(t *testing.T) {
 	t.Run("wires are apart", func(t *testing.T) {
 		s := laid(t, "apart", 1)
 		west, east := up(t, s, "a", "westp0v0", 1), up(t, s, "b", "eastp1v0", 2)
-		if err := reach(t, west, east); err == nil {
+		if err := reach(t, west, east, time.Second); err == nil {
 			t.Error("a frame went from west to east")
 		}
 	})
@@ -202,11 +202,11 @@ func up(t *testing.T, s fabric.Spec, node, name string, host int) end {
 	return end{}
 }
 
-// reach sends a UDP datagram from one end to the other.
-func reach(t *testing.T, from, to end) error {
+// reach sends UDP datagrams from one end to the other until one arrives, or the limit has passed: a switch's port takes a moment to come up.
+func reach(t *testing.T, from, to end, limit time.Duration) error {
 	t.Helper()
-	const text = "hello"
 	var server net.PacketConn
+	var client net.Conn
 	err := vf.In(to.namespace, func() (err error) {
 		server, err = net.ListenPacket("udp4", to.address+":9")
 		return err
@@ -215,24 +215,32 @@ func reach(t *testing.T, from, to end) error {
 		t.Fatal(err)
 	}
 	defer func() { _ = server.Close() }()
-	if err := server.SetDeadline(time.Now().Add(time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	err = vf.In(from.namespace, func() error {
-		client, err := net.Dial("udp4", to.address+":9")
-		if err != nil {
-			return err
-		}
-		defer func() { _ = client.Close() }()
-		_, err = client.Write([]byte(text))
+	err = vf.In(from.namespace, func() (err error) {
+		client, err = net.Dial("udp4", to.address+":9")
 		return err
 	})
 	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close() }()
+	for start := time.Now(); time.Since(start) < limit; {
+		if _, err := client.Write([]byte("hello")); err != nil {
+			return err
+		}
+		if err = receive(server, "hello", from.address); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func receive(server net.PacketConn, text, from string) error {
+	if err := server.SetReadDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
 		return err
 	}
 	got := make([]byte, 64)
 	n, sender, err := server.ReadFrom(got)
-	if err == nil && (string(got[:n]) != text || sender.(*net.UDPAddr).IP.String() != from.address) {
+	if err == nil && (string(got[:n]) != text || sender.(*net.UDPAddr).IP.String() != from) {
 		return fmt.Errorf("got %q from %v", got[:n], sender)
 	}
 	return err
