@@ -5,8 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strconv"
-
-	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
 // longestName is what every kind of ours takes: a pod's name is its host name, and a Job's is a label.
@@ -85,7 +83,7 @@ func NamesOf(in Input) []Ref {
 	if hasDUTPod(in) {
 		refs = append(refs, Ref{"Pod", DUTPodName(test, in.Attempt)})
 	}
-	if in.Test.Spec.Generator.Engine != v1alpha1.EngineExternal {
+	if hasGeneratorPods(in) {
 		for _, g := range in.Compiled.Plan.Generators {
 			refs = append(refs, Ref{"Pod", GeneratorPodName(test, in.Attempt, g.Name)})
 		}

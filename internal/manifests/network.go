@@ -18,9 +18,15 @@ const annotationResource = "k8s.v1.cni.cncf.io/resourceName"
 type cniPlugin struct {
 	Type         string          `json:"type"`
 	Capabilities map[string]bool `json:"capabilities"`
+	DeviceID     string          `json:"deviceID"`
 	IPAM         struct {
 		Type string `json:"type"`
 	} `json:"ipam"`
+}
+
+// wantsDevice says that the plugin does nothing without a device that kubelet has allocated.
+func (p cniPlugin) wantsDevice() bool {
+	return (p.Type == "sriov" || p.Type == "ib-sriov") && p.DeviceID == ""
 }
 
 // ReadNetwork reads a NetworkAttachmentDefinition: its annotations and its spec.config, a CNI network or list of plugins. An empty config is right: then
@@ -40,6 +46,9 @@ func ReadNetwork(key compile.NetworkKey, annotations map[string]string, specConf
 		return Network{}, fmt.Errorf("network %s: its spec.config can't be read as a CNI configuration: %w", key, err)
 	}
 	n.Plugin = plugins[0].Type
+	if n.Resource == "" && plugins[0].wantsDevice() {
+		return Network{}, fmt.Errorf("network %s: its plugin %s attaches devices, and nothing says which: add the annotation %s with the nodes' device resource", key, n.Plugin, annotationResource)
+	}
 	for _, p := range plugins {
 		n.MAC = n.MAC || p.Capabilities["mac"]
 		// Of the address managers only static takes any address; the others have a range of their own, and refuse the pod.

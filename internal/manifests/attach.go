@@ -1,0 +1,198 @@
+package manifests
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+const (
+	// annotationNetworks is Multus' list of a pod's networks, and annotationNetworkStatus what came of it.
+	annotationNetworks      = "k8s.v1.cni.cncf.io/networks"
+	annotationNetworkStatus = "k8s.v1.cni.cncf.io/network-status"
+	// AnnotationLinks is on every pod with interfaces on the test's links: their names, with commas between. Its other interfaces are its own.
+	AnnotationLinks = "linerate.dev/links"
+)
+
+// attachment is an entry of Multus' list: a pod's interface in a network (Network Plumbing Working Group, multi-network de-facto standard).
+type attachment struct {
+	Name      string   `json:"name"`
+	Namespace string   `json:"namespace"`
+	Interface string   `json:"interface"`
+	MAC       string   `json:"mac,omitempty"`
+	IPs       []string `json:"ips,omitempty"`
+}
+
+// generatorAttachments are a generator's interfaces, one on each link that it is on. They get no addresses: the engine answers for them
+// itself, and a kernel that did so too would be in its way.
+func generatorAttachments(in Input, generator string, links []string) []attachment {
+	var all []attachment
+	for _, link := range links {
+		n, ok := generatorNetwork(in, link)
+		if !ok {
+			continue
+		}
+		all = append(all, attach(in, n, generator, link))
+	}
+	return all
+}
+
+// attach names the interface after the link, and asks for a MAC address of our own where the network takes one: then a virtual function's
+// spoof check lets all frames pass, and others can be told of it before the pod runs.
+func attach(in Input, n Network, owner, link string) attachment {
+	a := attachment{Name: n.Key.Name, Namespace: n.Key.Namespace, Interface: link}
+	if n.MAC {
+		a.MAC = stableMAC(in, owner, link)
+	}
+	return a
+}
+
+// dutAttachments are the DUT's interfaces, one on each link. Of its addresses only a user's pod has the kernel keep them, and only untagged
+// ones: the Reference sets its own, and a tagged link's belong to an interface that the pod has yet to make.
+func dutAttachments(in Input) []attachment {
+	var all []attachment
+	for _, l := range in.Compiled.Plan.Links {
+		n, ok := dutNetwork(in, l.Name)
+		if !ok {
+			continue
+		}
+		a := attach(in, n, roleDUT, l.Name)
+		if n.IPs && in.Compiled.DUT != nil && !tagged(in, l.Name) {
+			a.IPs = prefixes(l.DUT.Addresses)
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+func tagged(in Input, link string) bool {
+	return slices.ContainsFunc(generatorsOn(in, link), func(p generatorPort) bool { return p.port.VLAN != 0 })
+}
+
+func prefixes(all []netip.Prefix) []string {
+	var out []string
+	for _, p := range all {
+		out = append(out, p.String())
+	}
+	return out
+}
+
+// stableMAC is a locally administered address that follows from whose interface it is: the same at each look, another one in each attempt, so
+// that no switch or neighbour table remembers the last one's place.
+func stableMAC(in Input, owner, link string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d/%s/%s", in.Test.UID, in.Attempt, owner, link))
+	return fmt.Sprintf("02:%02x:%02x:%02x:%02x:%02x", sum[0], sum[1], sum[2], sum[3], sum[4])
+}
+
+// devicesOf counts the device requests of links' ends: links whose networks share a resource need one each.
+func devicesOf(in Input, links []string, end func(Input, string) (Network, bool)) map[corev1.ResourceName]int64 {
+	counts := map[corev1.ResourceName]int64{}
+	for _, link := range links {
+		if n, ok := end(in, link); ok && n.Resource != "" {
+			counts[n.Resource]++
+		}
+	}
+	return counts
+}
+
+// requestDevices adds devices to what a container requests, which it may do already for networks of its own. Of devices requests and
+// limits are equal by Kubernetes' rules.
+func requestDevices(c *corev1.Container, devices map[corev1.ResourceName]int64) {
+	for name, count := range devices {
+		q := resource.NewQuantity(count, resource.DecimalSI)
+		if own, ok := c.Resources.Limits[name]; ok {
+			q.Add(own)
+		}
+		c.Resources.Requests = with(c.Resources.Requests, name, *q)
+		c.Resources.Limits = with(c.Resources.Limits, name, *q)
+	}
+}
+
+func with(list corev1.ResourceList, name corev1.ResourceName, q resource.Quantity) corev1.ResourceList {
+	out := maps.Clone(list)
+	if out == nil {
+		out = corev1.ResourceList{}
+	}
+	out[name] = q
+	return out
+}
+
+// networkAnnotations are the annotations that attach a pod to the test's links, beside the networks that its template has.
+func networkAnnotations(own string, ours []attachment) (map[string]string, error) {
+	if len(ours) == 0 {
+		return nil, nil
+	}
+	entries, err := readAttachments(own)
+	var links []string
+	for _, a := range ours {
+		entries = merge(entries, a)
+		links = append(links, a.Interface)
+	}
+	text, fault := json.Marshal(entries)
+	if fault != nil {
+		return nil, fault
+	}
+	return map[string]string{annotationNetworks: string(text), AnnotationLinks: strings.Join(links, ",")}, err
+}
+
+// merge adds a link's attachment to a template's. Where the template speaks of that interface itself, what it says beside the network's name
+// stays: arguments of the plugin, say.
+func merge(entries []map[string]any, a attachment) []map[string]any {
+	at := slices.IndexFunc(entries, func(e map[string]any) bool { return e["interface"] == a.Interface })
+	if at < 0 {
+		at = len(entries)
+		entries = append(entries, map[string]any{})
+	}
+	e := maps.Clone(entries[at])
+	e["name"], e["namespace"], e["interface"] = a.Name, a.Namespace, a.Interface
+	if _, own := e["mac"]; !own && a.MAC != "" {
+		e["mac"] = a.MAC
+	}
+	if _, own := e["ips"]; !own && len(a.IPs) > 0 {
+		e["ips"] = a.IPs
+	}
+	entries[at] = e
+	return entries
+}
+
+// readAttachments reads Multus' list in either form: JSON, or "NAME, NAMESPACE/NAME@INTERFACE".
+func readAttachments(text string) ([]map[string]any, error) {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "[") {
+		var entries []map[string]any
+		if err := json.Unmarshal([]byte(text), &entries); err != nil {
+			return nil, fmt.Errorf("annotation %s: %w: write a JSON list such as [{\"name\": \"management\"}], or names with commas between", annotationNetworks, err)
+		}
+		return entries, nil
+	}
+	if strings.HasPrefix(text, "{") {
+		return nil, fmt.Errorf("annotation %s: is an object: write a list, even of one network: [%s]", annotationNetworks, text)
+	}
+	var entries []map[string]any
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			entries = append(entries, readShort(part))
+		}
+	}
+	return entries, nil
+}
+
+func readShort(text string) map[string]any {
+	e := map[string]any{}
+	network, name, found := strings.Cut(text, "@")
+	if found {
+		e["interface"] = name
+	}
+	if namespace, bare, found := strings.Cut(network, "/"); found {
+		e["namespace"], network = namespace, bare
+	}
+	e["name"] = network
+	return e
+}

@@ -1,0 +1,102 @@
+package manifests
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// templateGraceSeconds is how long a user's pod has to end where its template doesn't say: its devices are wanted by the next test.
+const templateGraceSeconds = 10
+
+// DUT is the pod of the device under test; nil where it is none of ours.
+func DUT(in Input) *corev1.Pod {
+	switch in.Test.Spec.DUT.Type {
+	case v1alpha1.DUTPod:
+		return dutPod(in)
+	case v1alpha1.DUTReference:
+		return reference(in)
+	default:
+		return nil
+	}
+}
+
+// dutPod is the user's template with the links in it. The template decides all but this: networks and devices of the links, which are added to its
+// own; variables and links.json; that it runs once and for how long; and nodes to avoid. Its seccomp profile, rights and affinity are the
+// user's: what is measured is their software as they run it.
+//
+//	init  linerate-links: links.json of the ConfigMap + network-status ──▶ /etc/linerate/links.json, before the template's own
+//	[0]   the container that forwards, with the devices: device plugins and TRex-like software look there
+//	[1…]  the template's others, in their order
+func dutPod(in Input) *corev1.Pod {
+	meta := templated(ofThisAttempt(in, DUTPodName(in.Test.Name, in.Attempt), roleDUT), in.Compiled.DUT.ObjectMeta)
+	// A list that can't be read is refused by Check; here the links' own stands in for it.
+	networks, _ := networkAnnotations(meta.Annotations[annotationNetworks], dutAttachments(in))
+	meta.Annotations = over(meta.Annotations, networks)
+	pod := fromTemplate(in, meta, in.Compiled.DUT.Spec)
+	spec := &pod.Spec
+	spec.Affinity = avoiding(spec.Affinity, in.ExcludedNodes)
+	spec.ActiveDeadlineSeconds = sooner(spec.ActiveDeadlineSeconds, seconds(lifetime(in)))
+	forwards := spec.Containers[in.Compiled.DUTContainer]
+	spec.Containers = slices.Insert(slices.Delete(spec.Containers, in.Compiled.DUTContainer, in.Compiled.DUTContainer+1), 0, forwards)
+	requestDevices(&spec.Containers[0], devicesOf(in, linkNames(in), dutNetwork))
+	inform(in, spec, readOnly(volumeLinks, folderLinerate))
+	spec.InitContainers = slices.Insert(spec.InitContainers, 0, writeLinks(in))
+	spec.Volumes = append(spec.Volumes, emptyDir(volumeLinks), podInfo(),
+		linksFiles(in, volumeStatic, corev1.KeyToPath{Key: keyLinks, Path: keyLinks}))
+	return pod
+}
+
+// writeLinks is the init container that adds what only the pod knows to links.json.
+func writeLinks(in Input) corev1.Container {
+	c := ourContainer(in, "linerate-links", "links", "--plan", folderStatic+"/"+keyLinks,
+		"--network-status", folderPodInfo+"/"+fileStatus, "--output", folderLinerate+"/"+keyLinks)
+	c.Resources, c.SecurityContext = smallInit(), restricted()
+	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumeStatic, folderStatic), readOnly(volumePodInfo, folderPodInfo), {Name: volumeLinks, MountPath: folderLinerate}}
+	return c
+}
+
+// fromTemplate is a pod of a user's template that runs once. It has a service account's token only where the template names the account.
+func fromTemplate(in Input, meta metav1.ObjectMeta, template corev1.PodSpec) *corev1.Pod {
+	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: meta, Spec: *template.DeepCopy()}
+	spec := &pod.Spec
+	spec.RestartPolicy = corev1.RestartPolicyNever
+	if spec.ServiceAccountName == "" {
+		spec.AutomountServiceAccountToken = new(false)
+	}
+	if spec.EnableServiceLinks == nil {
+		spec.EnableServiceLinks = new(false)
+	}
+	if spec.TerminationGracePeriodSeconds == nil {
+		spec.TerminationGracePeriodSeconds = new(int64(templateGraceSeconds))
+	}
+	spec.ImagePullSecrets = pullSecrets(spec.ImagePullSecrets, in.Settings.PullSecrets)
+	return pod
+}
+
+// inform tells all containers of the test and its links. Ours come first among the variables, so that the template's own can refer to
+// them as $(LINERATE_…).
+func inform(in Input, spec *corev1.PodSpec, links corev1.VolumeMount) {
+	variables := environment(in)
+	ours := func(v corev1.EnvVar) bool {
+		return slices.ContainsFunc(variables, func(o corev1.EnvVar) bool { return o.Name == v.Name })
+	}
+	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range containers {
+			c := &containers[i]
+			c.Env = append(slices.Clone(variables), slices.DeleteFunc(c.Env, ours)...)
+			c.VolumeMounts = append(c.VolumeMounts, links)
+		}
+	}
+}
+
+// sooner is the earlier of two deadlines, of which either may be absent.
+func sooner(a, b *int64) *int64 {
+	if a == nil || b != nil && *b < *a {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,55 @@
+package manifests
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// The keys of the attempt's ConfigMap; those of TRex pods are beside them.
+const (
+	keyLinks     = "links.json"
+	keyForwarder = "forwarder.json"
+)
+
+// Links is the ConfigMap that tells an attempt's pods of their links: it must be there before any of them. It is never nil.
+func Links(in Input) *corev1.ConfigMap {
+	data := map[string]string{keyLinks: document(linksDocument(in))}
+	if in.Test.Spec.DUT.Type == v1alpha1.DUTReference {
+		data[keyForwarder] = document(forwarderOf(in))
+	}
+	for key, text := range trexDocuments(in) {
+		data[key] = text
+	}
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: ofThisAttempt(in, LinksName(in.Test.Name, in.Attempt), roleLinks),
+		Immutable:  new(true),
+		Data:       data,
+	}
+}
+
+// linksDocument is the Plan's, with the MAC addresses that are ours to give.
+func linksDocument(in Input) plan.Links {
+	doc := plan.LinksOf(in.Compiled.Plan)
+	for i := range doc.Links {
+		end := &doc.Links[i]
+		if n, ok := dutNetwork(in, end.Name); ok && n.MAC && end.MAC == "" {
+			end.MAC = stableMAC(in, roleDUT, end.Name)
+		}
+		for j := range end.Generators {
+			end.Generators[j].MAC = generatorMAC(in, end.Generators[j].Name, end.Name)
+		}
+	}
+	return doc
+}
+
+// generatorMAC is the MAC address of a generator's port, where its network takes ours; else empty.
+func generatorMAC(in Input, generator, link string) string {
+	if n, ok := generatorNetwork(in, link); ok && n.MAC {
+		return stableMAC(in, generator, link)
+	}
+	return ""
+}

@@ -1,0 +1,136 @@
+package manifests
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// podMargin is how much longer than the run a pod may be there: waiting for the other pods, for their images and for the DUT. It is the dead
+// man's switch for nodes and devices that nobody would give back if the operator were gone; as long as it is there, it does.
+const podMargin = 24 * time.Hour
+
+// Where our program is, in its own image and in one that it is copied into.
+const (
+	program       = "/linerate"
+	programFolder = "/opt/linerate"
+)
+
+// Where pods find what they are told.
+const (
+	folderLinerate = "/etc/linerate"
+	folderStatic   = "/etc/linerate-static"
+	folderPodInfo  = "/etc/podinfo"
+	fileStatus     = "network-status"
+)
+
+// Names of the volumes that pods are given.
+const (
+	volumeStatic  = "linerate-static"
+	volumeLinks   = "linerate"
+	volumePodInfo = "linerate-podinfo"
+)
+
+// newPod is a pod as all of ours are: it runs once, knows no service account, and can't outlive its use.
+func newPod(in Input, meta metav1.ObjectMeta) *corev1.Pod {
+	return &corev1.Pod{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: meta,
+		Spec: corev1.PodSpec{
+			RestartPolicy:                corev1.RestartPolicyNever,
+			ActiveDeadlineSeconds:        seconds(lifetime(in)),
+			AutomountServiceAccountToken: new(false),
+			EnableServiceLinks:           new(false),
+			SecurityContext:              &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
+			ImagePullSecrets:             slices.Clone(in.Settings.PullSecrets),
+		},
+	}
+}
+
+// lifetime is the longest that a pod of the attempt may be there; 0: for ever, as the run itself.
+func lifetime(in Input) time.Duration {
+	deadline := in.Compiled.Plan.ActiveDeadline.Std()
+	if deadline <= 0 {
+		return 0
+	}
+	delay, _ := in.Test.Spec.DUT.ReadyDelay.Std() // admission has read it
+	return deadline + delay + podMargin
+}
+
+// seconds rounds up; nil for none.
+func seconds(d time.Duration) *int64 {
+	if d <= 0 {
+		return nil
+	}
+	return new(int64((d + time.Second - 1) / time.Second))
+}
+
+// ourContainer runs our program from its own image.
+func ourContainer(in Input, name string, arguments ...string) corev1.Container {
+	return corev1.Container{
+		Name:                     name,
+		Image:                    in.Settings.Image,
+		ImagePullPolicy:          in.Settings.PullPolicy,
+		Command:                  append([]string{program}, arguments...),
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}
+}
+
+// smallInit is what our init containers take: a fraction of a CPU, with limits equal to the requests. So a Guaranteed pod stays one, and no
+// exclusive CPU is set aside for what runs for a second.
+func smallInit() corev1.ResourceRequirements {
+	both := corev1.ResourceList{corev1.ResourceCPU: milli(100), corev1.ResourceMemory: mebi(128)}
+	return corev1.ResourceRequirements{Requests: both, Limits: both}
+}
+
+func milli(n int64) resource.Quantity { return *resource.NewMilliQuantity(n, resource.DecimalSI) }
+func cpus(n int64) resource.Quantity  { return *resource.NewQuantity(n, resource.DecimalSI) }
+func mebi(n int64) resource.Quantity  { return *resource.NewQuantity(n<<20, resource.BinarySI) }
+
+// podInfo is the annotation that Multus writes, as a file: an environment variable would be filled before Multus has run.
+func podInfo() corev1.Volume {
+	return corev1.Volume{Name: volumePodInfo, VolumeSource: corev1.VolumeSource{DownwardAPI: &corev1.DownwardAPIVolumeSource{
+		Items: []corev1.DownwardAPIVolumeFile{{
+			Path:     fileStatus,
+			FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.annotations['" + annotationNetworkStatus + "']"},
+		}},
+	}}}
+}
+
+// linksFiles are files of the attempt's ConfigMap, by the names that they are to have.
+func linksFiles(in Input, volume string, files ...corev1.KeyToPath) corev1.Volume {
+	return corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+		LocalObjectReference: corev1.LocalObjectReference{Name: LinksName(in.Test.Name, in.Attempt)},
+		Items:                files,
+	}}}
+}
+
+func emptyDir(name string) corev1.Volume {
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}
+}
+
+func readOnly(volume, path string) corev1.VolumeMount {
+	return corev1.VolumeMount{Name: volume, MountPath: path, ReadOnly: true}
+}
+
+func fieldVariable(name, path string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}}
+}
+
+// whoAmI tells a pod its name and place.
+func whoAmI() []corev1.EnvVar {
+	return []corev1.EnvVar{fieldVariable("POD_NAME", "metadata.name"), fieldVariable("POD_NAMESPACE", "metadata.namespace"), fieldVariable("NODE_NAME", "spec.nodeName")}
+}
+
+// pullSecrets adds a pod's own to the operator's, each once.
+func pullSecrets(all []corev1.LocalObjectReference, more []corev1.LocalObjectReference) []corev1.LocalObjectReference {
+	for _, s := range more {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}

@@ -1,0 +1,57 @@
+package manifests
+
+import (
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// generatorPort is a generator's port on a link.
+type generatorPort struct {
+	generator string
+	port      plan.GeneratorPort
+}
+
+// generatorsOn are all generators' ports on a link.
+func generatorsOn(in Input, link string) []generatorPort {
+	var all []generatorPort
+	for _, g := range in.Compiled.Plan.Generators {
+		if p, ok := g.PortOn(link); ok {
+			all = append(all, generatorPort{g.Name, p})
+		}
+	}
+	return all
+}
+
+// linksOf are a generator's links, in the order of its ports.
+func linksOf(g plan.Generator) []string {
+	var links []string
+	for _, p := range g.Ports {
+		links = append(links, p.Link)
+	}
+	return links
+}
+
+func linkNames(in Input) []string {
+	var names []string
+	for _, l := range in.Compiled.Plan.Links {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+// hasDUTPod says that the device under test is a pod of the test's own.
+func hasDUTPod(in Input) bool {
+	t := in.Test.Spec.DUT.Type
+	return t == v1alpha1.DUTPod || t == v1alpha1.DUTReference
+}
+
+// hasGeneratorPods says that the generators are.
+func hasGeneratorPods(in Input) bool { return in.Test.Spec.Generator.Engine != v1alpha1.EngineExternal }
+
+// onDevices says that a generator has a device on any of its links, which TRex then drives itself; else its ports are the kernel's.
+func onDevices(in Input, g plan.Generator) bool {
+	return len(devicesOf(in, linksOf(g), generatorNetwork)) > 0
+}
+
+// pairs is how many pairs of ports a generator has; a last one without a partner is half a pair.
+func pairs(g plan.Generator) int64 { return int64(len(g.Ports)+1) / 2 }

@@ -1,0 +1,104 @@
+package manifests
+
+import (
+	"net/netip"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// forwarderSpec is forwarder.Spec as JSON. It stands here too, since that package speaks netlink.
+type forwarderSpec struct {
+	Forwarding plan.Forwarding      `json:"forwarding"`
+	Links      []forwarderLink      `json:"links"`
+	Directions []forwarderDirection `json:"directions"`
+	Limit      *plan.Limit          `json:"limit,omitempty"`
+}
+
+// forwarderLink is forwarder.Link: Networks[i] is behind Generator[i].
+type forwarderLink struct {
+	Interface    string         `json:"interface"`
+	Addresses    []netip.Prefix `json:"addresses,omitempty"`
+	Generator    []netip.Addr   `json:"generator,omitempty"`
+	GeneratorMAC string         `json:"generatorMAC,omitempty"`
+	Networks     []netip.Prefix `json:"networks,omitempty"`
+}
+
+type forwarderDirection struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// forwarderOf is what the Reference is told. It asks for no CPU of its own: that takes rights over the whole node's devices, and
+// between pods the forwarder works where the frames come in, as it does on a machine with a limit.
+func forwarderOf(in Input) forwarderSpec {
+	p := in.Compiled.Plan
+	spec := forwarderSpec{Forwarding: p.DUT.Forwarding}
+	if p.DUT.Reference != nil {
+		spec.Limit = p.DUT.Reference.Limit
+	}
+	for _, l := range p.Links {
+		spec.Links = append(spec.Links, forwarderLinkOf(in, l))
+	}
+	for _, d := range p.Directions {
+		spec.Directions = append(spec.Directions, forwarderDirection{d.From, d.To})
+	}
+	return spec
+}
+
+func forwarderLinkOf(in Input, l plan.Link) forwarderLink {
+	link := forwarderLink{Interface: l.Name, Addresses: l.DUT.Addresses}
+	on := generatorsOn(in, l.Name)
+	for _, g := range on {
+		for _, a := range g.port.Addresses {
+			link.Generator = append(link.Generator, a.Addr())
+		}
+		link.Networks = append(link.Networks, g.port.Networks...)
+	}
+	if len(on) == 1 { // the forwarder knows one neighbour by MAC; several are asked for
+		link.GeneratorMAC = generatorMAC(in, on[0].generator, l.Name)
+	}
+	return link
+}
+
+// referenceGraceSeconds is enough: the kernel forwards, and the program only waits.
+const referenceGraceSeconds = 5
+
+// reference is the built-in forwarder's pod. It has no section of its own in the spec: what generator.pod says of nodes that a lab keeps for
+// tests (nodeSelector, tolerations), of priority and of pulling images holds for it too, since it stands beside them on the same networks.
+func reference(in Input) *corev1.Pod {
+	meta := ofThisAttempt(in, DUTPodName(in.Test.Name, in.Attempt), roleDUT)
+	meta.Annotations, _ = networkAnnotations("", dutAttachments(in)) // no template's list is in it
+	pod := newPod(in, meta)
+	c := ourContainer(in, "forwarder", "forwarder", "--spec", folderStatic+"/"+keyForwarder)
+	c.Env = whoAmI()
+	c.SecurityContext = forwarderRights()
+	c.Resources = corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{corev1.ResourceCPU: milli(100), corev1.ResourceMemory: mebi(256)},
+		Limits:   corev1.ResourceList{corev1.ResourceMemory: mebi(256)},
+	}
+	c.StartupProbe = startup(1, 60, program, "forwarder", "probe")
+	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumeStatic, folderStatic)}
+	requestDevices(&c, devicesOf(in, linkNames(in), dutNetwork))
+	pod.Spec.Containers = []corev1.Container{c}
+	pod.Spec.Volumes = []corev1.Volume{linksFiles(in, volumeStatic, corev1.KeyToPath{Key: keyForwarder, Path: keyForwarder})}
+	pod.Spec.TerminationGracePeriodSeconds = new(int64(referenceGraceSeconds))
+	pod.Spec.Affinity = avoiding(nil, in.ExcludedNodes)
+	if own := in.Test.Spec.Generator.Pod; own != nil {
+		pod.Spec.NodeSelector = own.NodeSelector
+		lodge(in, &pod.Spec)
+	}
+	return pod
+}
+
+// lodge lets a small pod of ours be wherever the generators may be.
+func lodge(in Input, spec *corev1.PodSpec) {
+	own := in.Test.Spec.Generator.Pod
+	if own == nil {
+		return
+	}
+	spec.Tolerations = own.Tolerations
+	spec.PriorityClassName = own.PriorityClassName
+	spec.ImagePullSecrets = pullSecrets(spec.ImagePullSecrets, own.ImagePullSecrets)
+}

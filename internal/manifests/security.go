@@ -1,0 +1,71 @@
+package manifests
+
+import corev1 "k8s.io/api/core/v1"
+
+// Our pods have the least rights that their work takes. Setup, teardown and DUT have what their user's template gives them.
+//
+//	pod                    user    capabilities                  why
+//	runner                 65532   none                          talks to the API server and to generators, over TCP
+//	init containers        65532   none                          copy a program, write a file
+//	generator, Software    0       NET_RAW, NET_ADMIN            see engineRights
+//	generator, TRex        0       IPC_LOCK, NET_RAW, NET_ADMIN  see trexRights
+//	DUT, Reference         0       NET_ADMIN                     see forwarderRights
+//
+// None is privileged, may gain rights (allowPrivilegeEscalation), sees the node's namespaces or mounts its file system. Pod Security's level baseline
+// refuses the added capabilities all the same, so the namespace's level must be privileged.
+
+// nobody is the user of what needs no rights at all.
+const nobody = 65532
+
+// restricted is what Pod Security's level restricted asks for.
+func restricted() *corev1.SecurityContext {
+	return &corev1.SecurityContext{
+		RunAsNonRoot:             new(true),
+		RunAsUser:                new(int64(nobody)),
+		RunAsGroup:               new(int64(nobody)),
+		AllowPrivilegeEscalation: new(false),
+		ReadOnlyRootFilesystem:   new(true),
+		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		SeccompProfile:           &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}
+}
+
+// root is user 0 with these capabilities only. A container's added capabilities are effective from the start for user 0 alone: Kubernetes
+// has no ambient ones for others.
+func root(capabilities ...corev1.Capability) *corev1.SecurityContext {
+	return &corev1.SecurityContext{
+		RunAsUser:                new(int64(0)),
+		RunAsGroup:               new(int64(0)),
+		AllowPrivilegeEscalation: new(false),
+		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}, Add: capabilities},
+	}
+}
+
+// engineRights are the software engine's.
+//
+//	NET_RAW    AF_PACKET and AF_XDP sockets: frames as they are, past the kernel's protocols (packet(7))
+//	NET_ADMIN  promiscuous mode, ring sizes and offloads of its interfaces; priority of its sockets (netdevice(7), SO_PRIORITY in socket(7))
+func engineRights() *corev1.SecurityContext {
+	c := root("NET_ADMIN", "NET_RAW")
+	c.ReadOnlyRootFilesystem = new(true)
+	return c
+}
+
+// trexRights are TRex's. Which driver its devices have is the node's affair and stands in no NetworkAttachmentDefinition, so that
+// all get what mlx5 needs. The image's file system stays writable, as it is somebody else's image.
+//
+//	IPC_LOCK   huge pages and what the NIC writes to are locked in memory (VFIO, RDMA)
+//	NET_RAW    raw packet queues of mlx5; AF_PACKET sockets on kernel interfaces. VFIO has no use for it
+//	NET_ADMIN  promiscuous mode and MTU of mlx5 and kernel interfaces. VFIO has no use for it
+//
+// Device files come with the devices: the device plugin adds /dev/vfio/* or /dev/infiniband/* to the container that requests them.
+func trexRights() *corev1.SecurityContext { return root("IPC_LOCK", "NET_ADMIN", "NET_RAW") }
+
+// forwarderRights are the Reference's.
+//
+//	NET_ADMIN  addresses, routes, forwarding, bridges and nftables in its own network namespace (rtnetlink(7))
+func forwarderRights() *corev1.SecurityContext {
+	c := root("NET_ADMIN")
+	c.ReadOnlyRootFilesystem = new(true)
+	return c
+}

@@ -1,0 +1,90 @@
+package manifests
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// SitesOf says where the attempt's generators are, from its pods as they run. Other pods among them don't matter. The error names the pod that
+// isn't there, or has no address yet.
+func SitesOf(in Input, pods []corev1.Pod) (plan.Sites, error) {
+	sites := plan.Sites{Version: plan.SitesVersion}
+	hops := nextHops(in, pods)
+	for _, g := range in.Compiled.Plan.Generators {
+		site := plan.Site{Generator: g.Name, RPC: g.Server, PortOfLink: map[string]int{}}
+		for i, p := range g.Ports {
+			site.PortOfLink[p.Link] = i
+			if mac := hops[p.Link]; mac != "" {
+				if site.NextHopMAC == nil {
+					site.NextHopMAC = map[string]string{}
+				}
+				site.NextHopMAC[p.Link] = mac
+			}
+		}
+		if hasGeneratorPods(in) {
+			if err := locate(in, pods, &site); err != nil {
+				return plan.Sites{}, err
+			}
+		}
+		sites.Generators = append(sites.Generators, site)
+	}
+	return sites, nil
+}
+
+// locate says where a generator's pod answers.
+func locate(in Input, pods []corev1.Pod, site *plan.Site) error {
+	name := GeneratorPodName(in.Test.Name, in.Attempt, site.Generator)
+	pod := podNamed(pods, name)
+	if pod == nil {
+		return fmt.Errorf("generator %s: pod %s isn't there", site.Generator, name)
+	}
+	address, err := netip.ParseAddr(pod.Status.PodIP)
+	if err != nil {
+		return fmt.Errorf("generator %s: pod %s has no address yet", site.Generator, name)
+	}
+	site.Pod, site.Node = pod.Name, pod.Spec.NodeName
+	site.RPC = netip.AddrPortFrom(address, rpcPort).String()
+	if in.Test.Spec.Generator.Engine == v1alpha1.EngineTRex {
+		site.Heartbeat = netip.AddrPortFrom(address, heartbeatPort).String()
+	}
+	return nil
+}
+
+func podNamed(pods []corev1.Pod, name string) *corev1.Pod {
+	i := slices.IndexFunc(pods, func(p corev1.Pod) bool { return p.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &pods[i]
+}
+
+// nextHops are the DUT's MAC addresses by link, where they are surely what frames are to be addressed to: not where the spec names another,
+// and not where the user's software routes on an interface of the kernel's. Such software may speak with a MAC of its own there (as one that opens
+// AF_PACKET sockets does), and answers when it is asked.
+func nextHops(in Input, pods []corev1.Pod) map[string]string {
+	p := in.Compiled.Plan
+	pod := podNamed(pods, DUTPodName(in.Test.Name, in.Attempt))
+	if pod == nil || !hasDUTPod(in) || p.DUT.Forwarding == plan.L2 {
+		return nil
+	}
+	hops := map[string]string{}
+	for _, l := range LinksOfPod(pod) {
+		n, _ := dutNetwork(in, l.Link)
+		asks := in.Compiled.DUT != nil && p.DUT.Forwarding == plan.L3 && n.Resource == ""
+		if !asks && !namedMAC(p, l.Link) {
+			hops[l.Link] = l.MACAddress
+		}
+	}
+	return hops
+}
+
+// namedMAC says that the spec gives the DUT's MAC address on a link.
+func namedMAC(p *plan.Plan, link string) bool {
+	return slices.ContainsFunc(p.Links, func(l plan.Link) bool { return l.Name == link && l.DUT.MAC != "" })
+}

@@ -1,0 +1,73 @@
+package manifests
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// networkStatus is what matters of an entry of Multus' network-status.
+type networkStatus struct {
+	Name      string `json:"name"` // "namespace/name"
+	Interface string `json:"interface"`
+	MAC       string `json:"mac"`
+	Device    struct {
+		PCI struct {
+			Address string `json:"pci-address"`
+		} `json:"pci"`
+	} `json:"device-info"`
+}
+
+// LinksOfPod are the pod's interfaces on the test's links, as far as Multus has told of them; a pod that isn't attached yet has none.
+func LinksOfPod(pod *corev1.Pod) []v1alpha1.PodLink {
+	var reported []networkStatus
+	if json.Unmarshal([]byte(pod.Annotations[annotationNetworkStatus]), &reported) != nil || len(reported) == 0 {
+		return nil
+	}
+	asked := askedFor(pod)
+	var links []v1alpha1.PodLink
+	for _, a := range asked {
+		s, ok := statusOf(a, asked, reported)
+		if !ok {
+			continue
+		}
+		mac := strings.ToLower(s.MAC)
+		if mac == "" {
+			mac = a.MAC // a device that left the kernel: its plugin told nothing, and did what was asked
+		}
+		links = append(links, v1alpha1.PodLink{Link: a.Interface, Device: s.Device.PCI.Address, MACAddress: mac})
+	}
+	return links
+}
+
+// askedFor are the pod's attachments to the test's links.
+func askedFor(pod *corev1.Pod) []attachment {
+	var all []attachment
+	if json.Unmarshal([]byte(pod.Annotations[annotationNetworks]), &all) != nil {
+		return nil
+	}
+	links := strings.Split(pod.Annotations[AnnotationLinks], ",")
+	return slices.DeleteFunc(all, func(a attachment) bool { return a.Interface == "" || !slices.Contains(links, a.Interface) })
+}
+
+// statusOf finds what was reported of an attachment: by the interface's name, or, where none was told, by the network if no other link is in it.
+func statusOf(a attachment, asked []attachment, reported []networkStatus) (networkStatus, bool) {
+	for _, s := range reported {
+		if s.Interface == a.Interface {
+			return s, true
+		}
+	}
+	network := func(o attachment) string { return o.Namespace + "/" + o.Name }
+	if slices.ContainsFunc(asked, func(o attachment) bool { return o.Interface != a.Interface && network(o) == network(a) }) {
+		return networkStatus{}, false
+	}
+	i := slices.IndexFunc(reported, func(s networkStatus) bool { return s.Interface == "" && s.Name == network(a) })
+	if i < 0 {
+		return networkStatus{}, false
+	}
+	return reported[i], true
+}
