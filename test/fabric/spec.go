@@ -60,18 +60,21 @@ var (
 	wireName   = regexp.MustCompile(`^[a-z][a-z0-9]{0,7}$`)
 )
 
-// Across is the usual lab: each wire has one port in each node, of the resource linerate.dev/sriov-WIRE.
+// Across is the usual lab: each wire has one port in each node, of the resource ResourceOf names.
 func Across(name string, nodes []Node, functions int, wires ...string) Spec {
 	s := Spec{Name: name, Nodes: nodes}
 	for _, w := range wires {
 		wire := Wire{Name: w}
 		for _, n := range nodes {
-			wire.Ports = append(wire.Ports, Port{Node: n.Name, Resource: "linerate.dev/sriov-" + w, Functions: functions, NUMA: -1})
+			wire.Ports = append(wire.Ports, Port{Node: n.Name, Resource: ResourceOf(w), Functions: functions, NUMA: -1})
 		}
 		s.Wires = append(s.Wires, wire)
 	}
 	return s
 }
+
+// ResourceOf is what Across names the resource of a wire's ports.
+func ResourceOf(wire string) string { return "linerate.dev/sriov-" + wire }
 
 // Check names the first thing that can't be laid.
 func (s Spec) Check() error {
