@@ -124,64 +124,38 @@ func with(list corev1.ResourceList, name corev1.ResourceName, q resource.Quantit
 	return out
 }
 
-// networkAnnotations are the annotations that attach a pod to the test's links, beside the networks that its template has.
-func networkAnnotations(own string, ours []attachment) (map[string]string, error) {
+// networkAnnotations are the annotations that attach a pod to the test's links, behind the networks that its template lists.
+func networkAnnotations(own string, ours []attachment) map[string]string {
 	if len(ours) == 0 {
-		return nil, nil
+		return nil
 	}
-	entries, err := readAttachments(own)
+	var entries []any
+	for _, e := range readAttachments(own) {
+		entries = append(entries, e)
+	}
 	var links []string
 	for _, a := range ours {
-		entries = merge(entries, a)
+		entries = append(entries, a)
 		links = append(links, a.Interface)
 	}
-	text, fault := json.Marshal(entries)
-	if fault != nil {
-		return nil, fault
-	}
-	return map[string]string{annotationNetworks: string(text), AnnotationLinks: strings.Join(links, ",")}, err
+	return map[string]string{annotationNetworks: compact(entries), AnnotationLinks: strings.Join(links, ",")}
 }
 
-// merge adds a link's attachment to a template's. Where the template speaks of that interface itself, what it says beside the network's name
-// stays: arguments of the plugin, say.
-func merge(entries []map[string]any, a attachment) []map[string]any {
-	at := slices.IndexFunc(entries, func(e map[string]any) bool { return e["interface"] == a.Interface })
-	if at < 0 {
-		at = len(entries)
-		entries = append(entries, map[string]any{})
-	}
-	e := maps.Clone(entries[at])
-	e["name"], e["namespace"], e["interface"] = a.Name, a.Namespace, a.Interface
-	if _, own := e["mac"]; !own && a.MAC != "" {
-		e["mac"] = a.MAC
-	}
-	if _, own := e["ips"]; !own && len(a.IPs) > 0 {
-		e["ips"] = a.IPs
-	}
-	entries[at] = e
-	return entries
-}
-
-// readAttachments reads Multus' list in either form: JSON, or "NAME, NAMESPACE/NAME@INTERFACE".
-func readAttachments(text string) ([]map[string]any, error) {
-	text = strings.TrimSpace(text)
-	if strings.HasPrefix(text, "[") {
-		var entries []map[string]any
-		if err := json.Unmarshal([]byte(text), &entries); err != nil {
-			return nil, fmt.Errorf("annotation %s: %w: write a JSON list such as [{\"name\": \"management\"}], or names with commas between", annotationNetworks, err)
-		}
-		return entries, nil
-	}
-	if strings.HasPrefix(text, "{") {
-		return nil, fmt.Errorf("annotation %s: is an object: write a list, even of one network: [%s]", annotationNetworks, text)
-	}
+// readAttachments reads Multus' list in either form: JSON, or "NAME, NAMESPACE/NAME@INTERFACE". Compilation has refused what is neither.
+func readAttachments(text string) []map[string]any {
 	var entries []map[string]any
+	if strings.HasPrefix(strings.TrimSpace(text), "[") {
+		if json.Unmarshal([]byte(text), &entries) != nil {
+			return nil
+		}
+		return entries
+	}
 	for part := range strings.SplitSeq(text, ",") {
 		if part = strings.TrimSpace(part); part != "" {
 			entries = append(entries, readShort(part))
 		}
 	}
-	return entries, nil
+	return entries
 }
 
 func readShort(text string) map[string]any {

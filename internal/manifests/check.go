@@ -12,24 +12,13 @@ import (
 
 // Check says what of a test can't be had on these networks, each with the way out; nil: all can.
 func Check(in Input) []error {
-	return slices.Concat(checkTemplate(in), checkPorts(in), checkRewriting(in))
+	return slices.Concat(checkPorts(in), checkSpeed(in), checkRewriting(in))
 }
 
-// checkTemplate reads the template's own list of networks.
-func checkTemplate(in Input) []error {
-	if in.Compiled.DUT == nil {
-		return nil
-	}
-	if _, err := readAttachments(in.Compiled.DUT.Annotations[annotationNetworks]); err != nil {
-		return []error{fmt.Errorf("spec.dut.pod.template: %w", err)}
-	}
-	return nil
-}
-
-// checkPorts refuses ports that no TRex drives together, or not with so many cores.
+// checkPorts refuses ports that no TRex drives together.
 func checkPorts(in Input) []error {
 	spec := in.Test.Spec.Generator
-	if spec.Engine != v1alpha1.EngineTRex {
+	if spec.Engine != v1alpha1.EngineTRex || spec.Layout == v1alpha1.LayoutPerLink {
 		return nil
 	}
 	var devices, kernel []string
@@ -40,15 +29,25 @@ func checkPorts(in Input) []error {
 			kernel = append(kernel, link)
 		}
 	}
-	switch {
-	case len(devices) > 0 && len(kernel) > 0 && spec.Layout != v1alpha1.LayoutPerLink:
-		return []error{fmt.Errorf("links %s are on networks with a device resource and links %s on networks without: TRex drives all its ports alike, so give all links networks of one kind (annotation %s)",
-			strings.Join(devices, ", "), strings.Join(kernel, ", "), annotationResource)}
-	case len(kernel) > 0 && spec.CoresPerPortPair > 1:
-		return []error{fmt.Errorf("spec.generator.coresPerPortPair is %d, and links %s are on networks without a device resource: there TRex sends with one core, so set it to 1, or use networks with devices (annotation %s)",
-			spec.CoresPerPortPair, strings.Join(kernel, ", "), annotationResource)}
+	if len(devices) == 0 || len(kernel) == 0 {
+		return nil
 	}
-	return nil
+	return []error{fmt.Errorf("the networks of links %s have a device resource (annotation %s), those of links %s have none: TRex drives all its ports alike, so give all links networks of one kind",
+		strings.Join(devices, ", "), annotationResource, strings.Join(kernel, ", "))}
+}
+
+// checkSpeed refuses percent of a line rate that nobody knows: a virtual interface has no speed of its own. An interface of the node's that is moved into
+// the pod may have one, which only the software engine asks for.
+func checkSpeed(in Input) []error {
+	var errs []error
+	for _, link := range in.Compiled.SpeedOf {
+		n, ok := generatorNetwork(in, link)
+		physical := n.Resource != "" || n.Plugin == "host-device" && in.Test.Spec.Generator.Engine == v1alpha1.EngineSoftware
+		if ok && !physical {
+			errs = append(errs, fmt.Errorf("link %s: the test asks for percent of line rate, and the interfaces of network %s have no speed of their own: say what 100 %% is, such as lineRate: 10gbps", link, n.Key))
+		}
+	}
+	return errs
 }
 
 // checkRewriting: a Reference that rewrites MAC addresses has to know where frames go before the generators run.

@@ -33,13 +33,11 @@ func DUT(in Input) *corev1.Pod {
 //	[1…]  the template's others, in their order
 func dutPod(in Input) *corev1.Pod {
 	meta := templated(ofThisAttempt(in, DUTPodName(in.Test.Name, in.Attempt), roleDUT), in.Compiled.DUT.ObjectMeta)
-	// A list that can't be read is refused by Check; here the links' own stands in for it.
-	networks, _ := networkAnnotations(meta.Annotations[annotationNetworks], dutAttachments(in))
-	meta.Annotations = over(meta.Annotations, networks)
+	meta.Annotations = over(meta.Annotations, networkAnnotations(meta.Annotations[annotationNetworks], dutAttachments(in)))
 	pod := fromTemplate(in, meta, in.Compiled.DUT.Spec)
 	spec := &pod.Spec
 	spec.Affinity = avoiding(spec.Affinity, in.ExcludedNodes)
-	spec.ActiveDeadlineSeconds = sooner(spec.ActiveDeadlineSeconds, seconds(lifetime(in)))
+	spec.ActiveDeadlineSeconds = seconds(lifetime(in))
 	forwards := spec.Containers[in.Compiled.DUTContainer]
 	spec.Containers = slices.Insert(slices.Delete(spec.Containers, in.Compiled.DUTContainer, in.Compiled.DUTContainer+1), 0, forwards)
 	requestDevices(&spec.Containers[0], devicesOf(in, linkNames(in), dutNetwork))
@@ -77,26 +75,15 @@ func fromTemplate(in Input, meta metav1.ObjectMeta, template corev1.PodSpec) *co
 	return pod
 }
 
-// inform tells all containers of the test and its links. Ours come first among the variables, so that the template's own can refer to
+// inform tells all containers of the test and its links. The variables come before the template's own, which can so refer to
 // them as $(LINERATE_…).
 func inform(in Input, spec *corev1.PodSpec, links corev1.VolumeMount) {
 	variables := environment(in)
-	ours := func(v corev1.EnvVar) bool {
-		return slices.ContainsFunc(variables, func(o corev1.EnvVar) bool { return o.Name == v.Name })
-	}
 	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for i := range containers {
 			c := &containers[i]
-			c.Env = append(slices.Clone(variables), slices.DeleteFunc(c.Env, ours)...)
+			c.Env = append(slices.Clone(variables), c.Env...)
 			c.VolumeMounts = append(c.VolumeMounts, links)
 		}
 	}
-}
-
-// sooner is the earlier of two deadlines, of which either may be absent.
-func sooner(a, b *int64) *int64 {
-	if a == nil || b != nil && *b < *a {
-		return b
-	}
-	return a
 }

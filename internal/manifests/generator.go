@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -37,9 +38,7 @@ func Generators(in Input) []*corev1.Pod {
 func generator(in Input, g plan.Generator) *corev1.Pod {
 	meta := ofThisAttempt(in, GeneratorPodName(in.Test.Name, in.Attempt, g.Name), roleGenerator)
 	meta.Labels[v1alpha1.LabelGenerator] = g.Name
-	// Our own list has no template's in it, so that it can't be wrong.
-	networks, _ := networkAnnotations("", generatorAttachments(in, g.Name, linksOf(g)))
-	meta.Annotations = networks
+	meta.Annotations = networkAnnotations("", generatorAttachments(in, g.Name, linksOf(g)))
 	pod := newPod(in, meta)
 	pod.Spec.Affinity = generatorAffinity(in, g)
 	pod.Spec.TopologySpreadConstraints = spread(in)
@@ -73,7 +72,7 @@ func wear(in Input, pod *corev1.Pod) {
 // software makes the pod one of linerate's own engine.
 func software(in Input, g plan.Generator, pod *corev1.Pod) {
 	arguments := []string{"generator", "--ports", strings.Join(linksOf(g), ","), "--listen", ":" + strconv.Itoa(rpcPort),
-		"--cores", strconv.Itoa(in.Compiled.Generator.Cores), "--heartbeat", "10s"}
+		"--cores", strconv.Itoa(resourcesOf(in, g).Cores), "--heartbeat", "10s"}
 	if speed := fastest(in, g); speed != "" {
 		arguments = append(arguments, "--speed", speed)
 	}
@@ -81,7 +80,7 @@ func software(in Input, g plan.Generator, pod *corev1.Pod) {
 	c.Env = whoAmI()
 	c.Ports = []corev1.ContainerPort{{Name: "rpc", ContainerPort: rpcPort}}
 	c.SecurityContext = engineRights()
-	c.Resources = generatorResources(in, g)
+	c.Resources = request(in, g)
 	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "generator", "probe"), liveness(program, "generator", "probe")
 	pod.Spec.Containers = []corev1.Container{c}
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(engineGraceSeconds))
@@ -102,35 +101,39 @@ func fastest(in Input, g plan.Generator) string {
 	return strconv.FormatInt(most, 10) + "bps"
 }
 
-// exclusive says that a generator gets CPUs of its own: whole ones with equal limits, which make the pod Guaranteed, so that a node with the
-// static CPU manager pins it to them. TRex on devices can't do without: it polls. What works on kernel interfaces shares the node's CPUs, as it
-// must also run where there are few, unless coresPerPortPair asks for its own.
-func exclusive(in Input, g plan.Generator) bool {
-	spec := in.Test.Spec.Generator
-	return spec.CoresPerPortPair > 0 || spec.Engine == v1alpha1.EngineTRex && onDevices(in, g)
+// resources are a generator's: those on devices where it has any, else those on kernel interfaces.
+func resourcesOf(in Input, g plan.Generator) compile.Resources {
+	if onDevices(in, g) {
+		return in.Compiled.Generator
+	}
+	return in.Compiled.Kernel
 }
 
-// generatorResources are a generator's, but for its devices. Shared CPUs have no limit: a limit is kept by stopping threads for the rest of each
-// tenth of a second, and a generator that stands still loses frames that are then the device's.
-func generatorResources(in Input, g plan.Generator) corev1.ResourceRequirements {
-	want := in.Compiled.Generator
+// request is what a generator's container requests, but for its devices.
+//
+// CPUs of its own are whole, with equal limits: the pod is Guaranteed then, and a node with the static CPU manager pins it to them. CPUs that it shares
+// have no limit: a limit is kept by stopping threads for the rest of each tenth of a second, and a generator that stands still loses frames
+// that look like the device's loss.
+func request(in Input, g plan.Generator) corev1.ResourceRequirements {
+	want := resourcesOf(in, g)
 	limits := corev1.ResourceList{corev1.ResourceMemory: want.Memory}
-	if name, total := hugepages(in, g); name != "" {
-		limits[name] = total
+	if want.HugepageSize != "" {
+		limits[corev1.ResourceHugePagesPrefix+corev1.ResourceName(want.HugepageSize)] = want.Hugepages
 	}
-	if exclusive(in, g) {
+	if want.CPUs > 0 {
 		limits[corev1.ResourceCPU] = cpus(want.CPUs)
 		return corev1.ResourceRequirements{Requests: limits.DeepCopy(), Limits: limits}
 	}
-	return corev1.ResourceRequirements{Requests: with(limits, corev1.ResourceCPU, cpus(sharedCPUs(in, g))), Limits: limits}
+	return corev1.ResourceRequirements{Requests: with(limits, corev1.ResourceCPU, cpus(shared(in, g, want.Cores))), Limits: limits}
 }
 
-// sharedCPUs is what a generator keeps busy: a thread for each pair of ports; TRex's other threads together make one more.
-func sharedCPUs(in Input, g plan.Generator) int64 {
+// shared is what a generator on shared CPUs keeps busy: a thread for each pair of ports and core; TRex's other threads together make one more.
+func shared(in Input, g plan.Generator, cores int) int64 {
+	pairs := int64(len(g.Ports)+1) / 2
 	if in.Test.Spec.Generator.Engine == v1alpha1.EngineTRex {
-		return pairs(g) + 1
+		return pairs + 1
 	}
-	return pairs(g) * int64(max(in.Compiled.Generator.Cores, 1))
+	return pairs * int64(cores)
 }
 
 // startup asks the program whether it answers until it does; the pod is Ready from then on. There is no readiness probe after it: each call is a

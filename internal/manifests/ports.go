@@ -52,6 +52,3 @@ func hasGeneratorPods(in Input) bool { return in.Test.Spec.Generator.Engine != v
 func onDevices(in Input, g plan.Generator) bool {
 	return len(devicesOf(in, linksOf(g), generatorNetwork)) > 0
 }
-
-// pairs is how many pairs of ports a generator has; a last one without a partner is half a pair.
-func pairs(g plan.Generator) int64 { return int64(len(g.Ports)+1) / 2 }

@@ -69,7 +69,7 @@ const referenceGraceSeconds = 5
 // tests (nodeSelector, tolerations), of priority and of pulling images holds for it too, since it stands beside them on the same networks.
 func reference(in Input) *corev1.Pod {
 	meta := ofThisAttempt(in, DUTPodName(in.Test.Name, in.Attempt), roleDUT)
-	meta.Annotations, _ = networkAnnotations("", dutAttachments(in)) // no template's list is in it
+	meta.Annotations = networkAnnotations("", dutAttachments(in))
 	pod := newPod(in, meta)
 	c := ourContainer(in, "forwarder", "forwarder", "--spec", folderStatic+"/"+keyForwarder)
 	c.Env = whoAmI()

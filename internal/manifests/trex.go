@@ -1,11 +1,9 @@
 package manifests
 
 import (
-	"encoding/json"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -20,12 +18,6 @@ const (
 	keyTRexLinks    = "trex-links"
 	keyTRexConfig   = "trex-config.yaml"
 	folderHugepages = "/dev/hugepages"
-)
-
-// Huge pages of TRex on devices where none are asked for.
-const (
-	defaultHugepageSize = "1Gi"
-	defaultHugepageMiB  = 4096
 )
 
 // trex makes the pod one of TRex in the user's image: an init container copies our program in, which starts TRex from what the pod was given.
@@ -45,7 +37,7 @@ func trex(in Input, g plan.Generator, pod *corev1.Pod) {
 		Command:                  append([]string{launch, "trex-launch"}, trexArguments(in, g)...),
 		Env:                      whoAmI(),
 		Ports:                    []corev1.ContainerPort{{Name: "rpc", ContainerPort: rpcPort}, {Name: "heartbeat", ContainerPort: heartbeatPort}},
-		Resources:                generatorResources(in, g),
+		Resources:                request(in, g),
 		SecurityContext:          trexRights(),
 		StartupProbe:             startup(2, 120, launch, "trex-launch", "probe"),
 		LivenessProbe:            liveness(launch, "trex-launch", "probe"),
@@ -60,9 +52,9 @@ func trex(in Input, g plan.Generator, pod *corev1.Pod) {
 	}
 	pod.Spec.InitContainers = []corev1.Container{copyIn}
 	pod.Spec.Volumes = []corev1.Volume{emptyDir("linerate-program"), linksFiles(in, volumeStatic, trexFiles(in, g)...), podInfo(), emptyDir("tmp"), emptyDir("run")}
-	if name, _ := hugepages(in, g); name != "" {
+	if size := resourcesOf(in, g).HugepageSize; size != "" {
 		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "hugepages", MountPath: folderHugepages})
-		pod.Spec.Volumes = append(pod.Spec.Volumes, hugepageVolume(in))
+		pod.Spec.Volumes = append(pod.Spec.Volumes, hugepageVolume(size))
 	}
 	pod.Spec.Containers = []corev1.Container{c}
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(trexGraceSeconds))
@@ -70,11 +62,10 @@ func trex(in Input, g plan.Generator, pod *corev1.Pod) {
 
 func trexArguments(in Input, g plan.Generator) []string {
 	spec := in.Test.Spec.Generator.TRex
-	arguments := []string{"--links", folderTRex + "/" + fileTRexLinks, "--network-status", folderPodInfo + "/" + fileStatus}
-	if onDevices(in, g) {
-		arguments = append(arguments, "--cores", strconv.Itoa(in.Compiled.Generator.Cores))
-	} else {
-		arguments = append(arguments, "--cores", "1", "--kernel") // an AF_PACKET port has one queue
+	arguments := []string{"--links", folderTRex + "/" + fileTRexLinks, "--network-status", folderPodInfo + "/" + fileStatus,
+		"--cores", strconv.Itoa(resourcesOf(in, g).Cores)}
+	if !onDevices(in, g) {
+		arguments = append(arguments, "--kernel")
 	}
 	if spec.Directory != "" {
 		arguments = append(arguments, "--directory", spec.Directory)
@@ -144,35 +135,8 @@ func trexLinks(in Input, g plan.Generator) []trexLink {
 	return links
 }
 
-// document is a value as people can read it, too.
-func document(v any) string {
-	text, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return "" // none of our documents holds what JSON can't
-	}
-	return string(text) + "\n"
-}
-
-// hugepages are what a generator requests of them; none on kernel interfaces, unless they are asked for.
-func hugepages(in Input, g plan.Generator) (corev1.ResourceName, resource.Quantity) {
-	want := in.Compiled.Generator
-	switch {
-	case in.Test.Spec.Generator.Engine != v1alpha1.EngineTRex:
-		return "", resource.Quantity{}
-	case want.HugepageSize != "":
-		return corev1.ResourceHugePagesPrefix + corev1.ResourceName(want.HugepageSize), want.Hugepages
-	case onDevices(in, g):
-		return corev1.ResourceHugePagesPrefix + defaultHugepageSize, mebi(defaultHugepageMiB)
-	}
-	return "", resource.Quantity{}
-}
-
 // hugepageVolume is the file system that the pages are had from. Its medium names their size, for nodes that have several.
-func hugepageVolume(in Input) corev1.Volume {
-	size := in.Compiled.Generator.HugepageSize
-	if size == "" {
-		size = defaultHugepageSize
-	}
+func hugepageVolume(size string) corev1.Volume {
 	return corev1.Volume{Name: "hugepages", VolumeSource: corev1.VolumeSource{
 		EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumHugePagesPrefix + corev1.StorageMedium(size)},
 	}}

@@ -55,7 +55,7 @@ type Peer struct {
 func LinksOf(p *Plan) Links {
 	out := Links{Version: LinksVersion, Test: p.Test.Name, Forwarding: p.DUT.Forwarding, Links: []LinkEnd{}}
 	for _, l := range p.Links {
-		end := LinkEnd{Name: l.Name, Interface: l.Name, Addresses: l.DUT.Addresses, Generators: []Peer{}}
+		end := LinkEnd{Name: l.Name, Interface: l.Name, Addresses: l.DUT.Addresses, Generators: []Peer{}, MAC: l.DUT.MAC}
 		for _, g := range p.Generators {
 			port, ok := g.PortOn(l.Name)
 			if !ok {

@@ -1,0 +1,135 @@
+package manifests_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// TestSamplesBecomeTheseObjects: the files are what a cluster is asked for, to be read by someone who runs a lab.
+func TestSamplesBecomeTheseObjects(t *testing.T) {
+	for _, name := range clusterSamples(t) {
+		t.Run(name, func(t *testing.T) {
+			golden(t, strings.TrimPrefix(name, "loadtest_"), render(t, ofAttempt(t, sample(t, name))))
+		})
+	}
+	t.Run("the second attempt avoids nodes that refused a pod of the first", func(t *testing.T) {
+		in := sample(t, "loadtest_generator_pod")
+		in.Attempt, in.ExcludedNodes = 2, []string{"node-3", "node-7"}
+		golden(t, "excluded_nodes", render(t, ofAttempt(t, in)))
+	})
+	t.Run("what a test has whatever it measures", func(t *testing.T) {
+		golden(t, "standing", render(t, manifests.Standing(sample(t, "loadtest_software_reference"))))
+	})
+}
+
+// ofAttempt are an attempt's objects in the order in which they come to be.
+func ofAttempt(t *testing.T, in manifests.Input) []manifests.Object {
+	t.Helper()
+	objects := []manifests.Object{manifests.Links(in)}
+	if pod := manifests.Setup(in); pod != nil {
+		objects = append(objects, pod)
+	}
+	pods := manifests.Generators(in)
+	if pod := manifests.DUT(in); pod != nil {
+		pods = append([]*corev1.Pod{pod}, pods...)
+	}
+	var running []corev1.Pod
+	for i, pod := range pods {
+		objects = append(objects, pod)
+		running = append(running, *attached(pod, i))
+	}
+	sites, err := manifests.SitesOf(in, running)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := manifests.Run(in, sites)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects = append(objects, run...)
+	if pod := manifests.Teardown(in); pod != nil {
+		objects = append(objects, pod)
+	}
+	return objects
+}
+
+// attached is a pod as it runs, with all networks that it asked for; i tells pods apart.
+func attached(pod *corev1.Pod, i int) *corev1.Pod {
+	pod = pod.DeepCopy()
+	pod.Spec.NodeName = fmt.Sprintf("node-%d", i+1)
+	pod.Status.PodIP = netip.AddrFrom4([4]byte{10, 244, byte(i + 1), 17}).String()
+	var asked []map[string]any
+	_ = yaml.Unmarshal([]byte(pod.Annotations["k8s.v1.cni.cncf.io/networks"]), &asked)
+	entries := []string{`{"name": "cbr0", "interface": "eth0", "mac": "0a:58:0a:f4:00:01", "default": true}`}
+	for j, a := range asked {
+		mac, ok := a["mac"].(string)
+		if !ok {
+			mac = fmt.Sprintf("AE:00:00:00:%02X:%02X", i, j)
+		}
+		entries = append(entries, fmt.Sprintf(`{"name": "%s/%s", "interface": "%s", "mac": "%s", "device-info": {"type": "pci", "pci": {"pci-address": "0000:03:%02x.%d"}}}`,
+			a["namespace"], a["name"], a["interface"], mac, i+2, j))
+	}
+	pod.Annotations["k8s.v1.cni.cncf.io/network-status"] = "[" + strings.Join(entries, ",") + "]"
+	return pod
+}
+
+// render writes objects as people read them: without what nobody set, and the packed Plan left out.
+func render(t *testing.T, objects []manifests.Object) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	for i, o := range objects {
+		o = o.DeepCopyObject().(manifests.Object)
+		if c, ok := o.(*corev1.ConfigMap); ok && c.BinaryData != nil {
+			c.Data = map[string]string{delivery.KeySites: string(c.BinaryData[delivery.KeySites]), delivery.KeyPlan: "(packed)"}
+			c.BinaryData = nil
+		}
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		delete(content, "status")
+		text, err := yaml.Marshal(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			out.WriteString("---\n")
+		}
+		out.Write(text)
+	}
+	return out.Bytes()
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".yaml")
+	if *update {
+		if err := os.WriteFile(file, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v (go test -run %s -update makes it)", err, t.Name())
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs (-want +got); after a look, go test -update:\n%s", file, diff)
+	}
+}
