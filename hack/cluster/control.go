@@ -32,6 +32,9 @@ func (c *cluster) prepareControl(ca *authority, now time.Time) error {
 		return err
 	}
 	contents["kubelets.crt"], contents["kubelets.key"] = kubelets.certificate, kubelets.key
+	if err := addAggregation(contents, now); err != nil {
+		return err
+	}
 	for _, client := range []string{"kube-controller-manager", "kube-scheduler"} {
 		if contents[client+".kubeconfig"], err = c.client(ca, subject{name: "system:" + client}, now); err != nil {
 			return err
@@ -45,6 +48,22 @@ func (c *cluster) prepareControl(ca *authority, now time.Time) error {
 		return err
 	}
 	return os.WriteFile(c.kubeconfig(), administrator, 0o600)
+}
+
+// addAggregation adds what the API server shows to API servers behind it. It has an authority of its own: who may pass on users' names
+// must not be anybody with a certificate.
+func addAggregation(contents map[string][]byte, now time.Time) error {
+	ca, err := newAuthority(now)
+	if err != nil {
+		return err
+	}
+	client, err := ca.issue(subject{name: "front-proxy-client"}, now)
+	if err != nil {
+		return err
+	}
+	contents["front-proxy-ca.crt"] = ca.pem
+	contents["front-proxy-client.crt"], contents["front-proxy-client.key"] = client.certificate, client.key
+	return nil
 }
 
 // kubeconfig is the administrator's.
@@ -75,12 +94,17 @@ func (c *cluster) controlComponents() []component {
 			"--service-account-key-file=" + in("accounts.pub"), "--kubelet-certificate-authority=" + in("ca.crt"),
 			"--kubelet-client-certificate=" + in("kubelets.crt"), "--kubelet-client-key=" + in("kubelets.key"),
 			"--kubelet-preferred-address-types=InternalIP",
+			"--requestheader-client-ca-file=" + in("front-proxy-ca.crt"), "--requestheader-allowed-names=front-proxy-client",
+			"--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
+			"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+			"--proxy-client-cert-file=" + in("front-proxy-client.crt"), "--proxy-client-key-file=" + in("front-proxy-client.key"),
 		}},
 		{Name: "kube-controller-manager", Box: "control", Args: []string{
 			"--kubeconfig=" + in("kube-controller-manager.kubeconfig"), "--authentication-kubeconfig=" + in("kube-controller-manager.kubeconfig"),
 			"--authorization-kubeconfig=" + in("kube-controller-manager.kubeconfig"), "--use-service-account-credentials",
 			"--root-ca-file=" + in("ca.crt"), "--service-account-private-key-file=" + in("accounts.key"), "--leader-elect=false",
 			"--bind-address=127.0.0.1", "--cert-dir=/run/kube-controller-manager",
+			"--node-monitor-grace-period=20s", "--node-monitor-period=2s", // a lost node is noticed soon
 		}},
 		{Name: "kube-scheduler", Box: "control", Args: []string{
 			"--kubeconfig=" + in("kube-scheduler.kubeconfig"), "--authentication-kubeconfig=" + in("kube-scheduler.kubeconfig"),

@@ -1,0 +1,332 @@
+//go:build cluster
+
+// These tests bring up real clusters, as root: go test -tags cluster -timeout 15m ./hack/cluster
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// rig types cluster's commands, as people do.
+type rig struct {
+	program, dir, name string
+}
+
+func newRig(t *testing.T, name string) rig {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		missing(t, "a cluster is made by root")
+	}
+	r := rig{program: filepath.Join(t.TempDir(), "cluster"), dir: t.TempDir(), name: name}
+	sh(t, "go", "build", "-o", r.program, ".")
+	t.Cleanup(func() {
+		if out, err := r.try("down"); err != nil {
+			t.Errorf("down: %v: %s", err, out)
+		}
+	})
+	return r
+}
+
+// missing skips on a laptop, and fails where everything must be there.
+func missing(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatal(what)
+	}
+	t.Skip(what)
+}
+
+func (r rig) command(verb string, args ...string) *exec.Cmd {
+	return exec.Command(r.program, append([]string{verb, "--name", r.name, "--dir", r.dir}, args...)...)
+}
+
+func (r rig) try(verb string, args ...string) (string, error) {
+	out, err := r.command(verb, args...).CombinedOutput()
+	return string(out), err
+}
+
+func (r rig) do(t *testing.T, verb string, args ...string) string {
+	t.Helper()
+	out, err := r.try(verb, args...)
+	if err != nil {
+		t.Fatalf("%s %s: %v: %s", verb, strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+func (r rig) kubectl(t *testing.T, args ...string) string {
+	t.Helper()
+	return r.do(t, "kubectl", append([]string{"--"}, args...)...)
+}
+
+// says waits until the command's output has the words.
+func (r rig) says(t *testing.T, words, verb string, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 90*time.Second, errors.New("a minute and a half went by"))
+	defer cancel()
+	var out string
+	err := await(ctx, fmt.Sprintf("%q", words), func() bool {
+		out, _ = r.try(verb, args...)
+		return strings.Contains(out, words)
+	})
+	if err != nil {
+		t.Fatalf("%s %s: %v: %s", verb, strings.Join(args, " "), err, out)
+	}
+}
+
+func (r rig) apply(t *testing.T, manifest string) {
+	t.Helper()
+	cmd := r.command("kubectl", "--", "apply", "-f", "-")
+	cmd.Stdin = strings.NewReader(manifest)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("apply: %v: %s", err, out)
+	}
+}
+
+func sh(t *testing.T, name string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v: %s", cmd, err, out)
+	}
+}
+
+// loadProbe gives the nodes the image of testdata/probe.
+func (r rig) loadProbe(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	sh(t, "go", "build", "-ldflags", "-s -w", "-o", filepath.Join(dir, "probe"), "./testdata/probe")
+	binary, err := os.ReadFile(filepath.Join(dir, "probe"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := packImage("linerate.dev/probe:1", "probe", binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "probe.tar")
+	if err := os.WriteFile(path, image, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r.do(t, "load", path)
+}
+
+// pod runs the probe on a node, with one end of the cable as a second interface.
+func pod(name, node, address string) string {
+	return fmt.Sprintf(`
+apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata: {name: %[1]s}
+spec:
+  config: '{"cniVersion": "1.0.0", "name": "%[1]s", "type": "host-device", "device": "east",
+    "ipam": {"type": "static", "addresses": [{"address": "%[3]s/24"}]}}'
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: %[1]s, labels: {app: %[1]s}, annotations: {k8s.v1.cni.cncf.io/networks: %[1]s@east}}
+spec:
+  nodeName: %[2]s
+  terminationGracePeriodSeconds: 1
+  containers: [{name: probe, image: "linerate.dev/probe:1"}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: %[1]s}
+spec: {selector: {app: %[1]s}, ports: [{port: 9000, protocol: UDP}]}
+---
+`, name, node, address)
+}
+
+func TestACluster(t *testing.T) {
+	before := look(t)
+	r := newRig(t, "lrtest")
+	r.do(t, "up")
+	c, err := place{root: r.dir, name: r.name}.running()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.loadProbe(t)
+	r.do(t, "cable", "east")
+	r.apply(t, pod("west", "node-1", "198.18.0.1")+pod("east", "node-2", "198.18.0.2"))
+	r.kubectl(t, "wait", "--for=condition=Ready", "--timeout=60s", "pod/west", "pod/east")
+
+	t.Run("traffic crosses the cable", func(t *testing.T) { r.asks(t, "west", "198.18.0.2") })
+	t.Run("pods reach each other across nodes", func(t *testing.T) {
+		r.asks(t, "west", r.kubectl(t, "get", "pod", "east", "-o", "jsonpath={.status.podIP}"))
+	})
+	t.Run("pods reach services, also their own node's", func(t *testing.T) {
+		for _, service := range []string{"east", "west"} {
+			r.asks(t, "east", r.kubectl(t, "get", "service", service, "-o", "jsonpath={.spec.clusterIP}"))
+		}
+	})
+	t.Run("a pod is known to the API server by its service account", func(t *testing.T) {
+		r.says(t, "system:serviceaccount:default:default", "kubectl", "--", "exec", "west", "--", "/probe", "api")
+	})
+	t.Run("logs are read through the API server", func(t *testing.T) {
+		if out := r.kubectl(t, "logs", "east"); !strings.Contains(out, "listening") {
+			t.Errorf("the log says %q", out)
+		}
+	})
+	t.Run("Multus says which interface the pod has", func(t *testing.T) {
+		out := r.kubectl(t, "get", "pod", "west", "-o", "jsonpath={.metadata.annotations.k8s\\.v1\\.cni\\.cncf\\.io/network-status}")
+		for _, word := range []string{`"interface": "east"`, `"mac"`, "198.18.0.1"} {
+			if !strings.Contains(out, word) {
+				t.Errorf("network-status lacks %s: %s", word, out)
+			}
+		}
+	})
+	t.Run("a namespace's pod security level is enforced", func(t *testing.T) {
+		r.kubectl(t, "label", "namespace", "default", "pod-security.kubernetes.io/enforce=restricted")
+		out, err := r.try("kubectl", "--", "run", "root", "--image=linerate.dev/probe:1")
+		if err == nil || !strings.Contains(out, "violates PodSecurity") {
+			t.Errorf("answer %v: %s", err, out)
+		}
+		r.kubectl(t, "label", "namespace", "default", "pod-security.kubernetes.io/enforce-")
+	})
+	t.Run("pods outlive their kubelet, and it comes back", func(t *testing.T) { r.losesKubelet(t) })
+	t.Run("what was killed is mended by up", func(t *testing.T) {
+		r.do(t, "kill", "kube-apiserver")
+		r.do(t, "kill", "node-2", "containerd")
+		if out, err := r.try("status"); err == nil {
+			t.Errorf("status sees nothing: %s", out)
+		}
+		r.do(t, "up")
+		r.do(t, "status")
+		r.asks(t, "west", "198.18.0.2")
+	})
+	t.Run("a command's exit status is passed on", func(t *testing.T) {
+		err := r.command("exec", "node-1", "--", "sh", "-c", "exit 7").Run()
+		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 7 {
+			t.Errorf("error is %v", err)
+		}
+	})
+	t.Run("deleted pods give the cable back", func(t *testing.T) {
+		r.kubectl(t, "delete", "pod", "west", "east", "--timeout=60s")
+		for _, node := range []string{"node-1", "node-2"} {
+			r.do(t, "exec", node, "--", "ip", "link", "show", "east")
+		}
+	})
+	t.Run("a daemon is started, killed and started by its name", func(t *testing.T) {
+		r.do(t, "daemon", "node-1", "sleeper", "--", "/bin/sleep", "1000")
+		r.do(t, "restart", "node-1", "sleeper")
+		if out := r.do(t, "status"); !strings.Contains(out, "sleeper") {
+			t.Errorf("status says %s", out)
+		}
+	})
+	t.Run("nothing is left after down", func(t *testing.T) {
+		held := namespacesOf(t, c)
+		r.do(t, "down")
+		r.do(t, "down")
+		before.same(t, look(t))
+		if pids := processesIn(t, held); len(pids) > 0 {
+			t.Errorf("processes %v are still in the boxes' namespaces", pids)
+		}
+	})
+}
+
+func (r rig) asks(t *testing.T, pod, address string) {
+	t.Helper()
+	if net.ParseIP(address) == nil {
+		t.Fatalf("%q is no address", address)
+	}
+	r.says(t, "10 of 10 echoed", "kubectl", "--", "exec", pod, "--", "/probe", "ask", address)
+}
+
+func (r rig) losesKubelet(t *testing.T) {
+	started := func() string {
+		return r.kubectl(t, "get", "pod", "east", "-o", "jsonpath={.status.containerStatuses[0].containerID}")
+	}
+	was := started()
+	r.do(t, "kill", "node-2", "kubelet")
+	r.kubectl(t, "wait", "--for=condition=Ready=Unknown", "--timeout=90s", "node/node-2")
+	r.asks(t, "west", "198.18.0.2")
+	r.do(t, "start", "node-2", "kubelet")
+	r.kubectl(t, "wait", "--for=condition=Ready", "--timeout=60s", "node/node-2")
+	r.kubectl(t, "wait", "--for=condition=Ready", "--timeout=60s", "pod/east")
+	if now := started(); now != was || now == "" {
+		t.Errorf("container %q was replaced by %q", was, now)
+	}
+}
+
+func TestAnUpThatWasKilledLeavesNothing(t *testing.T) {
+	before := look(t)
+	r := newRig(t, "lrkill")
+	p := place{root: r.dir, name: r.name}
+	state := func(has func(c *cluster) bool) func() bool {
+		return func() bool {
+			c, found, err := p.load()
+			return err == nil && found && has(c)
+		}
+	}
+	for _, moment := range []struct {
+		name  string
+		there func() bool
+	}{
+		{"when the first box opens", state(func(c *cluster) bool { return len(c.Boxes) > 0 })},
+		{"when the last box opens", state(func(c *cluster) bool { return len(c.Boxes) == 3 })},
+		{"when the host is connected", func() bool { _, err := net.InterfaceByName("lr-" + r.name); return err == nil }},
+		{"when the API server starts", state(func(c *cluster) bool { return runs(c, "control", "kube-apiserver") })},
+		{"when the last component starts", state(func(c *cluster) bool { return runs(c, "node-2", "kube-proxy") })},
+	} {
+		t.Run(moment.name, func(t *testing.T) {
+			var talk bytes.Buffer
+			cmd := r.command("up")
+			cmd.Stdout, cmd.Stderr = &talk, &talk
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			err := awaitTightly(ctx, moment.there)
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			if err != nil {
+				t.Fatalf("%v: %s", err, talk.Bytes())
+			}
+			r.do(t, "down")
+			before.same(t, look(t))
+		})
+	}
+	t.Run("and the next up works", func(t *testing.T) {
+		cmd := r.command("up")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		err := awaitTightly(ctx, state(func(c *cluster) bool { return runs(c, "control", "etcd") }))
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.do(t, "up")
+		r.do(t, "status")
+	})
+}
+
+func runs(c *cluster, box, name string) bool {
+	x, err := c.component(box, name)
+	return err == nil && x.Process.PID != 0
+}
+
+// awaitTightly looks again at once: what it waits for is a moment.
+func awaitTightly(ctx context.Context, there func() bool) error {
+	for !there() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
