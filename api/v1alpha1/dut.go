@@ -40,8 +40,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.type == 'Reference' || !has(self.reference)",fieldPath=".reference",message="reference is for dut.type Reference only: remove it, or set type: Reference"
 // +kubebuilder:validation:XValidation:rule="self.type != 'Loopback' || !has(self.forwarding) || self.forwarding == 'L2'",fieldPath=".forwarding",message="a Loopback returns frames unchanged: leave forwarding out (or L2)"
 type DUTSpec struct {
-	// type is what is tested: Pod (software in a pod, made from pod.template), Reference (the built-in Linux forwarder), Device (what already forwards between the links) or Loopback (no
-	// device: the generator's own capacity).
+	// type is what is tested: Pod (software in a pod, made from pod.template; in a cluster), Reference (the built-in Linux forwarder),
+	// Device (what already forwards between the links) or Loopback (no device: the generator's own capacity).
 	// +optional
 	// +kubebuilder:default=Reference
 	Type DUTType `json:"type,omitempty"`
@@ -55,16 +55,17 @@ type DUTSpec struct {
 	// +optional
 	Pod *DUTPodSpec `json:"pod,omitempty"`
 
-	// setup is a pod that runs to its end before anything else does, such as one that configures a physical device. If it fails the test
-	// is over.
+	// setup is a pod that runs to its end before the test's other pods are made, such as one that configures a physical device. If it
+	// fails, the test is over. In a cluster only.
 	// +optional
 	Setup *HookSpec `json:"setup,omitempty"`
 
-	// teardown is a pod that runs to its end after the last frame, whatever became of the test.
+	// teardown is a pod that runs to its end after the last frame, whatever became of the test. It changes no figure. In a cluster only.
 	// +optional
 	Teardown *HookSpec `json:"teardown,omitempty"`
 
-	// readyDelay is waited after the DUT is ready, before anything is sent to it. Example: 5s.
+	// readyDelay is waited after the DUT is ready, before anything is sent to it: time for routes and neighbours. In a cluster only.
+	// Example: 5s.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('1h')",message="readyDelay must be at most 1h"
 	ReadyDelay Duration `json:"readyDelay,omitempty"`
@@ -83,7 +84,8 @@ type DUTPodSpec struct {
 	Container string `json:"container,omitempty"`
 
 	// template is the pod, in Kubernetes' form: metadata (labels, annotations) and spec. It is ready when Kubernetes says so: give the
-	// container a readinessProbe.
+	// container a readinessProbe. The links' networks and devices are added to it, and restartPolicy is Never. Its own networks can
+	// stand in the annotation k8s.v1.cni.cncf.io/networks. Example: {spec: {containers: [{name: vpp, image: "registry.lab/vpp:25.10"}]}}.
 	// +required
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Template runtime.RawExtension `json:"template"`
@@ -91,12 +93,14 @@ type DUTPodSpec struct {
 
 // HookSpec is a pod that runs to its end.
 type HookSpec struct {
-	// template is the pod, in Kubernetes' form: metadata and spec. Its LINERATE_* variables tell of the test and its links.
+	// template is the pod, in Kubernetes' form: metadata (labels, annotations) and spec. LINERATE_* variables and
+	// /etc/linerate/links.json tell its containers of the test and its links. Its success is its containers' exit code 0.
+	// Example: {spec: {containers: [{name: configure, image: "registry.lab/ansible:11"}]}}.
 	// +required
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Template runtime.RawExtension `json:"template"`
 
-	// deadline bounds it. Example: 10m.
+	// deadline bounds it: a pod that takes longer has failed. Example: 10m.
 	// +optional
 	// +kubebuilder:default="10m"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('24h'))",message="deadline must be between 1s and 24h"

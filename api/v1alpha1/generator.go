@@ -61,17 +61,19 @@ type GeneratorSpec struct {
 	Layout Layout `json:"layout,omitempty"`
 
 	// coresPerPortPair is how many CPUs send and receive for each pair of ports. A pod requests this for each of its pairs and two more,
-	// rounded up to an even number, as exclusive CPUs. Default: 4 of TRex on devices, 1 elsewhere. Example: 4.
+	// rounded up to an even number, as exclusive CPUs. Default: 4 of TRex on devices; elsewhere one thread, on CPUs that are shared with
+	// others. TRex uses 1 on kernel interfaces whatever is said. In a cluster; on one machine see linerate run --cores. Example: 4.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	CoresPerPortPair int32 `json:"coresPerPortPair,omitempty"`
 
-	// memory is what each generator pod requests, hugepages not counted. Default: 4Gi of TRex, 512Mi of Software. Example: 4Gi.
+	// memory is what each generator pod requests, hugepages not counted. Default: 4Gi of TRex (at least 1Gi), 512Mi of Software (at
+	// least 128Mi). Example: 4Gi.
 	// +optional
 	Memory Quantity `json:"memory,omitempty"`
 
-	// hugepages are what each pod of engine TRex requests of them. Default on devices: 4Gi in pages of 1Gi; on kernel interfaces none.
+	// hugepages are what each pod of engine TRex requests of them. Default: 4Gi in pages of 1Gi. On kernel interfaces none are.
 	// Example: {pageSize: 1Gi, total: 4Gi}.
 	// +optional
 	Hugepages *HugepagesSpec `json:"hugepages,omitempty"`
@@ -125,7 +127,7 @@ type HugepagesSpec struct {
 	// +kubebuilder:validation:Enum="2Mi";"1Gi"
 	PageSize Quantity `json:"pageSize"`
 
-	// total is how much of them each pod requests, a multiple of pageSize. Example: 4Gi.
+	// total is how much of them each pod requests, a multiple of pageSize and at least 1Gi. Example: 4Gi.
 	// +required
 	Total Quantity `json:"total"`
 }
@@ -137,6 +139,7 @@ type TRexSpec struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^ \\\\t\\\\n]+$')",message="write an image's name without spaces, such as registry.lab/trex:3.08"
 	Image string `json:"image"`
 
 	// directory is TRex's folder in the image; without it the usual places are searched. Example: /opt/trex.
@@ -145,15 +148,16 @@ type TRexSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="write the folder as an absolute path in the image, such as /opt/trex"
 	Directory string `json:"directory,omitempty"`
 
-	// args are given to TRex's server besides our own. Example: [--no-hw-flow-stat].
+	// args are given to TRex's server after linerate's own. Those that linerate must give itself (-i, -c, --cfg and the like) are refused.
+	// Example: [--no-hw-flow-stat].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=256
 	Args []string `json:"args,omitempty"`
 
-	// config is merged over the configuration file that is written for TRex, at its first level: what only an expert of TRex can know.
-	// Example: {rx_desc: 4096}.
+	// config is merged over the configuration file that is written for TRex, key by key: what only an expert of TRex can know. Ports and
+	// their order, the number of cores and the RPC's port are linerate's. Example: {rx_desc: 4096}.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Config *runtime.RawExtension `json:"config,omitempty"`
@@ -161,52 +165,54 @@ type TRexSpec struct {
 
 // PlacementSpec says where generator pods may run.
 type PlacementSpec struct {
-	// separateNodes keeps generator pods off the DUT's node: required, not preferred.
+	// separateNodes keeps generator pods off the node of the DUT's pod: required, not preferred.
 	// +optional
 	SeparateNodes bool `json:"separateNodes,omitempty"`
 }
 
 // GeneratorPodSpec is added to each generator pod. Its containers are linerate's own.
 type GeneratorPodSpec struct {
-	// labels are added to the pod's; those of linerate.dev are taken.
+	// labels are added to the pod's; those of linerate.dev and app.kubernetes.io/managed-by are taken. Example: {team: datapath}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('linerate.dev/'))",message="labels that begin with linerate.dev/ are linerate's own: use others"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('linerate.dev/') && k != 'app.kubernetes.io/managed-by')",message="labels that begin with linerate.dev/, and app.kubernetes.io/managed-by, are linerate's own: use others"
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// annotations are added to the pod's; Multus' list of networks is made from links.
+	// annotations are added to the pod's; those of linerate.dev are taken, and Multus' list of networks is made from links.
+	// Example: {cpu-load-balancing.crio.io: disable}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k != 'k8s.v1.cni.cncf.io/networks')",message="the networks of generator pods are made from spec.links: remove the annotation k8s.v1.cni.cncf.io/networks"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('linerate.dev/'))",message="annotations that begin with linerate.dev/ are linerate's own: use others"
 	Annotations map[string]string `json:"annotations,omitempty"`
 
-	// nodeSelector is the labels that a node must have.
+	// nodeSelector is the labels that a node must have. Example: {lab/role: generator}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
-	// tolerations let the pod onto tainted nodes.
+	// tolerations let the pod onto tainted nodes. Example: [{key: lab/role, operator: Exists}].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
-	// affinity is the pod's, in Kubernetes' form; placement.separateNodes is added to it.
+	// affinity is the pod's, in Kubernetes' form (kubectl explain pod.spec.affinity); placement.separateNodes is added to it.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Affinity *runtime.RawExtension `json:"affinity,omitempty"`
 
-	// runtimeClassName is the pod's RuntimeClass.
+	// runtimeClassName is the pod's RuntimeClass. Example: performance.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	RuntimeClassName string `json:"runtimeClassName,omitempty"`
 
-	// priorityClassName is the pod's PriorityClass.
+	// priorityClassName is the pod's PriorityClass. Example: lab-night.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
-	// imagePullSecrets are the Secrets, in the test's namespace, with which images are pulled.
+	// imagePullSecrets are the Secrets, in the test's namespace, with which images are pulled. Example: [{name: registry-lab}].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8

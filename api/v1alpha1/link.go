@@ -7,13 +7,13 @@ type LinkSpec struct {
 	Name LinkName `json:"name"`
 
 	// network is the NetworkAttachmentDefinition that pods are attached to the link with, as NAME in the test's namespace or
-	// NAMESPACE/NAME. Its annotation k8s.v1.cni.cncf.io/resourceName gives the device request. Needed in a cluster wherever a pod of the
-	// test has an end on the link. Example: sriov-west.
+	// NAMESPACE/NAME. Its annotation k8s.v1.cni.cncf.io/resourceName gives the device request. Two links may have one network. Needed in a
+	// cluster wherever a pod of the test has an end on the link; on one machine it is ignored. Example: sriov-west.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 
-	// lineRate is what 100 % means: the link's layer-1 rate (of a direction, the slower of its two links'). Needed where the port has no physical speed (veth, virtio, AF_PACKET);
-	// elsewhere the port's own speed is the default. Example: 25gbps.
+	// lineRate is what 100 % means: the link's layer-1 rate (of a direction, the slower of its two links'). Needed where the port has no
+	// physical speed (veth, virtio, AF_PACKET); elsewhere the port's own speed is the default. Example: 25gbps.
 	// +optional
 	LineRate BitRate `json:"lineRate,omitempty"`
 
@@ -53,7 +53,7 @@ type GeneratorEnd struct {
 // DUTEnd is the device's end of a link.
 type DUTEnd struct {
 	// network is the NetworkAttachmentDefinition of the DUT's end, where it is another than the generator's: other virtual functions of
-	// the same wire, say, with another driver. Default: the link's network.
+	// the same wire, say, with another driver. Default: the link's network. Example: lab/sriov-west-netdev.
 	// +optional
 	Network NetworkName `json:"network,omitempty"`
 

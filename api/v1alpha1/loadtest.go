@@ -10,9 +10,12 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=lt,categories=linerate
-// +kubebuilder:printcolumn:name="DUT",type=string,JSONPath=`.spec.dut.type`,description="What is tested"
-// +kubebuilder:printcolumn:name="Profile",type=string,JSONPath=`.spec.traffic.profile`,description="What traffic it is tested with"
+// +kubebuilder:printcolumn:name="DUT",type=string,JSONPath=`.spec.dut.type`,description="What is tested",priority=1
+// +kubebuilder:printcolumn:name="Profile",type=string,JSONPath=`.spec.traffic.profile`,description="What traffic it is tested with",priority=1
 // +kubebuilder:printcolumn:name="Engine",type=string,JSONPath=`.spec.generator.engine`,description="What sends the traffic",priority=1
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.conditions[?(@.type=="Complete")].reason`,description="Waiting, Running, or how it ended"
+// +kubebuilder:printcolumn:name="Pods",type=string,JSONPath=`.status.conditions[?(@.type=="Scheduled")].reason`,description="Whether its pods have their places, or what they wait for",priority=1
+// +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.status.pods[?(@.role=="Generator")].node`,description="Where the first generator runs",priority=1
 // +kubebuilder:printcolumn:name="Step",type=string,JSONPath=`.status.progress.step`,description="What is being done"
 // +kubebuilder:printcolumn:name="%",type=integer,JSONPath=`.status.progress.percent`,description="How much of it all is done"
 // +kubebuilder:printcolumn:name="Result",type=string,JSONPath=`.status.summary`,description="Packets per second, layer-1 bits per second, percent of line rate"
@@ -28,9 +31,9 @@ type LoadTest struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is what to measure, and how. It can't be changed, but for suspend, stop, deadlines and what is kept: a new run is a new
-	// LoadTest (metadata.generateName names it).
-	// The order of links counts: it decides the default directions, and which port is wired to which link.
+	// spec is what to measure, and how. It can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished
+	// and keepPods: a new run is a new LoadTest (metadata.generateName names it). The order of links counts: it decides the default
+	// directions, and which port is wired to which link.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self.generator == oldSelf.generator && self.dut == oldSelf.dut && self.links == oldSelf.links && self.links.map(l, l.name) == oldSelf.links.map(l, l.name) && self.traffic == oldSelf.traffic && self.procedure == oldSelf.procedure && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria)",message="spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished and keepPods: create a new LoadTest (metadata.generateName makes a new name each time)"
 	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.stop) || !oldSelf.stop || (has(self.stop) && self.stop)",fieldPath=".stop",message="a stopped test can't be continued: create a new LoadTest (metadata.generateName makes a new name each time)"
@@ -63,12 +66,15 @@ type LoadTestList struct {
 // +kubebuilder:validation:XValidation:rule="self.generator.engine != 'Software' || self.dut.type == 'Device' || !(self.procedure.ramp.targetRate.endsWith('%') || self.procedure.ramp.warmupRate.endsWith('%')) || self.links.all(l, has(l.lineRate))",fieldPath=".links",message="a rate in percent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
 // +kubebuilder:validation:XValidation:rule="self.generator.engine != 'Software' || self.dut.type == 'Device' || !has(self.criteria) || !self.criteria.exists(c, c.metric == 'LineRatePercent') || self.links.all(l, has(l.lineRate))",fieldPath=".links",message="a criterion on LineRatePercent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
 // +kubebuilder:validation:XValidation:rule="self.generator.engine != 'External' || self.dut.type != 'Reference'",fieldPath=".dut.type",message="engine External can't be wired to the built-in Reference: use dut.type Device (or Loopback, without a device)"
+// +kubebuilder:validation:XValidation:rule="self.dut.type in ['Pod', 'Reference'] || self.links.all(l, !has(l.dut) || !has(l.dut.network))",fieldPath=".links",message="dut.network is for a device in a pod (dut.type Pod or Reference), and this one isn't: remove it; network is the generator's"
 type LoadTestSpec struct {
-	// suspend true keeps the test from holding any pods; mid-run it voids what was measured, and the run starts anew afterwards.
+	// suspend true keeps the test from holding any pods; mid-run it voids what was measured, and the run starts anew afterwards. In a
+	// cluster only.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// stop true ends the test now, for good: what was measured until then is kept.
+	// stop true ends the test now, for good: what was measured until then is kept. In a cluster only: a run on this machine is stopped
+	// with Ctrl-C.
 	// +optional
 	Stop bool `json:"stop,omitempty"`
 

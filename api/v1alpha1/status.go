@@ -241,11 +241,11 @@ type GeneratorResult struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
 
-	// offered is what it sent, over all its ports, in packets per second.
+	// offeredPacketsPerSecond is what it sent, over all its ports.
 	// +optional
 	OfferedPacketsPerSecond int64 `json:"offeredPacketsPerSecond"`
 
-	// received is what came back to it, in packets per second.
+	// receivedPacketsPerSecond is what came back to it, over all its ports.
 	// +optional
 	ReceivedPacketsPerSecond int64 `json:"receivedPacketsPerSecond"`
 

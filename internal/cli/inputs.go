@@ -45,7 +45,7 @@ func readPlanFile(server *admission.Server, stdin io.Reader, name string) ([]*pl
 	var plans []*plan.Plan
 	for _, object := range objects {
 		p, faults := compile.Compile(object.LoadTest)
-		wrong = append(wrong, object.Faults(faults))
+		wrong = append(wrong, object.Faults(append(faults, needsCluster(&object.LoadTest.Spec)...)))
 		plans = append(plans, p)
 	}
 	return plans, errors.Join(wrong...)

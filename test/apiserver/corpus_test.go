@@ -2,14 +2,17 @@ package apiserver
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -30,6 +33,33 @@ type quantity struct {
 var quantities = []quantity{
 	{"duration", "activeDeadline: %s", "0195.hms-+ µund", []string{"1h", "90m", "1h30m", "30.5s", "10000ms", "000100s", "1.000000001h"},
 		func(s v1alpha1.LoadTestSpec) error { _, err := s.ActiveDeadline.Std(); return err }},
+	{"deadline", "schedulingDeadline: %s", "0195.hms-+ µund", []string{"10s", "2h", "90m", "8760h", "000100s", "1h0m0.000000001s"},
+		func(s v1alpha1.LoadTestSpec) error { _, err := s.SchedulingDeadline.Std(); return err }},
+	{"span", "ttlAfterFinished: %s", "0195.hms-+ µund", []string{"0s", "24h", "90m", "8760h", "0.5ms"},
+		func(s v1alpha1.LoadTestSpec) error { _, err := s.TTLAfterFinished.Std(); return err }},
+	{"delay", "dut: {readyDelay: %s}", "0195.hms-+ µund", []string{"0s", "5s", "1h", "59m59.9s"},
+		func(s v1alpha1.LoadTestSpec) error { _, err := s.DUT.ReadyDelay.Std(); return err }},
+	{"hook", "dut: {setup: {template: {}, deadline: %s}}", "0195.hms-+ µund", []string{"1s", "5m", "24h", "1000ms"},
+		func(s v1alpha1.LoadTestSpec) error { _, err := s.DUT.Setup.Deadline.Std(); return err }},
+	{"memory", "generator: {memory: %s}", "0195.KMGTi-+eE", []string{"512Mi", "4Gi", "1Ti", "999999999999Ki", "100Ti"},
+		func(s v1alpha1.LoadTestSpec) error {
+			_, err := resource.ParseQuantity(string(s.Generator.Memory))
+			return err
+		}},
+	{"network name", "links: [{name: a, lineRate: 1gbps, network: %s}, {name: b, lineRate: 1gbps}]", "az-./_A 0", []string{"sriov-west", "lab/sriov-west", "a.b.c", "0/0"},
+		func(s v1alpha1.LoadTestSpec) error {
+			if strings.Count(string(s.Links[0].Network), "/") > 1 {
+				return errors.New("more than a namespace and a name")
+			}
+			return nil
+		}},
+	{"image", "generator: {engine: TRex, trex: {image: %s}}", "trex:1. \t", []string{"trex", "registry.lab/trex:3.08", "a@sha256:00"},
+		func(s v1alpha1.LoadTestSpec) error {
+			if len(strings.Fields(s.Generator.TRex.Image)) != 1 {
+				return errors.New("not one word")
+			}
+			return nil
+		}},
 	{"rate", "procedure: {ramp: {targetRate: %s}}", "0195.kmgpbsl%- e", []string{"1kpps", "14.88mpps", "10mbps", "10mbpsl1", "95%", "0.000001%", "9bps", "500pps"},
 		func(s v1alpha1.LoadTestSpec) error {
 			_, err := units.ParseRate(string(s.Procedure.Ramp.TargetRate))
@@ -74,7 +104,7 @@ func TestTheServerAndAdmissionAgreeOnEveryText(t *testing.T) {
 			namespace, random := newNamespace(t), rand.New(rand.NewPCG(1, 2))
 			taken := map[string]admission.Object{}
 			for i := range textsPerQuantity {
-				name := fmt.Sprintf("%s-%d", q.name, i)
+				name := strings.ReplaceAll(fmt.Sprintf("%s-%d", q.name, i), " ", "-")
 				if object, ok := judgedAlike(t, admit, namespace, q.document(name, q.text(random, i))); ok {
 					taken[name] = object
 				}
@@ -118,10 +148,10 @@ func mistyped(random *rand.Rand, text, alphabet []rune) []rune {
 	return append(changed, text[at:]...)
 }
 
-// document is a LoadTest with the text in it. An address stands in a link, so its line brings the links along.
+// document is a LoadTest with the text in it. What stands in a link brings the links along.
 func (q quantity) document(name, text string) []byte {
 	links := "  links: [{name: a, lineRate: 1gbps}, {name: b, lineRate: 1gbps}]\n"
-	if q.name == "address" {
+	if strings.HasPrefix(q.line, "links:") {
 		links = ""
 	}
 	return fmt.Appendf(nil, "apiVersion: linerate.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: %s}\nspec:\n%s  "+q.line+"\n", name, links, text)

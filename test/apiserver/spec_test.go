@@ -36,21 +36,142 @@ func merge(t *testing.T, test *v1alpha1.LoadTest, patch string) error {
 	return typed.Patch(t.Context(), test, client.RawPatch(types.MergePatchType, []byte(patch)))
 }
 
+const unchangeable = "spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished and keepPods: " +
+	"create a new LoadTest (metadata.generateName"
+
 func TestASpecCannotBeChanged(t *testing.T) {
+	const links = `"links": [{"name": "west", "lineRate": "1gbps"}, {"name": "east", "lineRate": "1gbps"}]`
 	for name, patch := range map[string]string{
-		"a value that was given":         `{"spec": {"links": [{"name": "west", "lineRate": "10gbps"}, {"name": "east", "lineRate": "1gbps"}]}}`,
-		"a value that was a default":     `{"spec": {"procedure": {"ramp": {"targetRate": "50%"}}}}`,
-		"a field that was not there":     `{"spec": {"criteria": [{"name": "a", "metric": "LossRatio", "max": "0"}]}}`,
-		"the order of links":             `{"spec": {"links": [{"name": "east", "lineRate": "1gbps"}, {"name": "west", "lineRate": "1gbps"}]}}`,
-		"a rate that means the same one": `{"spec": {"links": [{"name": "west", "lineRate": "1000mbps"}, {"name": "east", "lineRate": "1gbps"}]}}`,
+		"a value that was given":           `{"links": [{"name": "west", "lineRate": "10gbps"}, {"name": "east", "lineRate": "1gbps"}]}`,
+		"a value that was a default":       `{"procedure": {"ramp": {"targetRate": "50%"}}}`,
+		"a list that was not there":        `{"criteria": [{"name": "a", "metric": "LossRatio", "max": "0"}]}`,
+		"a list that was not there, empty": `{"criteria": []}`,
+		"an object that was not there":     `{"generator": {"pod": {}}}`,
+		"a field that was not there":       `{"generator": {"coresPerPortPair": 1}}`,
+		"a layout that is the default":     `{"generator": {"layout": "Paired"}}`,
+		"a hook that was not there":        `{"dut": {"setup": {"template": {}}}}`,
+		"a network that was not there":     `{"links": [{"name": "west", "lineRate": "1gbps", "network": "a"}, {"name": "east", "lineRate": "1gbps"}]}`,
+		"the order of links":               `{"links": [{"name": "east", "lineRate": "1gbps"}, {"name": "west", "lineRate": "1gbps"}]}`,
+		"a rate that means the same one":   `{"links": [{"name": "west", "lineRate": "1000mbps"}, {"name": "east", "lineRate": "1gbps"}]}`,
+		"something beside what may change": `{"suspend": true, "traffic": {"profile": "FixedSize", "frameSize": 64}}`,
+		"all at once":                      `{"dut": {"type": "Device"}, ` + links + `, "generator": {"replicas": 2}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := merge(t, newShortest(t), patch)
-			if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec can't be changed: create a new LoadTest (metadata.generateName") {
+			refusedChange(t, newShortest(t), patch)
+		})
+	}
+}
+
+// refusedChange patches a spec, which the server must refuse.
+func refusedChange(t *testing.T, test *v1alpha1.LoadTest, patch string) {
+	t.Helper()
+	err := merge(t, test, `{"spec": `+patch+`}`)
+	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), unchangeable) {
+		t.Errorf("the server says %v", err)
+	}
+}
+
+// everything has a value in each place where the schema lets anything stand.
+const everything = `apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: everything}
+spec:
+  generator:
+    engine: TRex
+    trex: {image: "trex:1", config: {rx_desc: 4096, memory: {mbuf_9k: 0}}, args: [--no-hw-flow-stat]}
+    pod:
+      labels: {team: datapath}
+      tolerations: [{key: lab, operator: Exists}]
+      affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: In, values: [b]}]}]}}}
+  dut:
+    type: Pod
+    pod: {template: {metadata: {labels: {app: vpp}}, spec: {containers: [{name: vpp, image: "vpp:1", env: [{name: A, value: b}]}]}}}
+    setup: {template: {spec: {containers: [{name: setup, image: "a:1", args: [x, y]}]}}}
+    teardown: {template: {spec: {containers: [{name: teardown, image: "a:1"}]}}}
+  links: [{name: west, network: a}, {name: east, network: b, dut: {network: c}}]
+  criteria: [{name: a, metric: LossRatio, max: "0"}]
+`
+
+func newEverything(t *testing.T) *v1alpha1.LoadTest {
+	t.Helper()
+	namespace := newNamespace(t)
+	if _, err := create(t, namespace, []byte(everything)); err != nil {
+		t.Fatal(err)
+	}
+	return stored(t, namespace, "everything")
+}
+
+func TestWhatKubernetesDescribesCannotBeChangedEither(t *testing.T) {
+	for name, patch := range map[string]string{
+		"a container's image":          `{"dut": {"pod": {"template": {"spec": {"containers": [{"name": "vpp", "image": "vpp:2", "env": [{"name": "A", "value": "b"}]}]}}}}}`,
+		"a variable deep in it":        `{"dut": {"pod": {"template": {"spec": {"containers": [{"name": "vpp", "image": "vpp:1", "env": [{"name": "A", "value": "c"}]}]}}}}}`,
+		"a field that nobody knows":    `{"dut": {"pod": {"template": {"spec": {"colour": "blue"}}}}}`,
+		"a label that is taken away":   `{"dut": {"pod": {"template": {"metadata": {"labels": {"app": null}}}}}}`,
+		"the order of arguments":       `{"dut": {"setup": {"template": {"spec": {"containers": [{"name": "setup", "image": "a:1", "args": ["y", "x"]}]}}}}}`,
+		"a hook that is taken away":    `{"dut": {"teardown": null}}`,
+		"a hook's deadline":            `{"dut": {"teardown": {"deadline": "1m"}}}`,
+		"an affinity's value":          `{"generator": {"pod": {"affinity": {"nodeAffinity": null}}}}`,
+		"TRex's setting":               `{"generator": {"trex": {"config": {"memory": {"mbuf_9k": 1}}}}}`,
+		"a setting's kind":             `{"generator": {"trex": {"config": {"rx_desc": "4096"}}}}`,
+		"a toleration":                 `{"generator": {"pod": {"tolerations": []}}}`,
+		"a label of generator pods":    `{"generator": {"pod": {"labels": {"team": "control"}}}}`,
+		"criteria that are taken away": `{"criteria": null}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			refusedChange(t, newEverything(t), patch)
+		})
+	}
+}
+
+func TestWhatMayBeChanged(t *testing.T) {
+	for name, patch := range map[string]string{
+		"suspend":                       `{"suspend": true}`,
+		"activeDeadline":                `{"activeDeadline": "2h"}`,
+		"schedulingDeadline":            `{"schedulingDeadline": "2h"}`,
+		"ttlAfterFinished":              `{"ttlAfterFinished": "0s"}`,
+		"keepPods":                      `{"keepPods": "OnFailure"}`,
+		"stop":                          `{"stop": true}`,
+		"all of it, and what stays too": `{"suspend": false, "stop": false, "schedulingDeadline": "1m", "ttlAfterFinished": "1h", "keepPods": "Never", "dut": {"type": "Pod"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			test := newEverything(t)
+			if err := merge(t, test, `{"spec": `+patch+`}`); err != nil || test.Generation != 2 {
+				t.Errorf("generation %d (%v)", test.Generation, err)
+			}
+		})
+	}
+	t.Run("suspend, and back again", func(t *testing.T) {
+		test := newShortest(t, "  suspend: true\n")
+		for _, patch := range []string{`{"spec": {"suspend": false}}`, `{"spec": {"suspend": true}}`, `{"spec": {"suspend": null}}`} {
+			if err := merge(t, test, patch); err != nil {
+				t.Errorf("%s: %v", patch, err)
+			}
+		}
+	})
+}
+
+func TestAStoppedTestStaysStopped(t *testing.T) {
+	for name, patch := range map[string]string{
+		"false":      `{"spec": {"stop": false}}`,
+		"taken away": `{"spec": {"stop": null}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			test := newShortest(t)
+			if err := merge(t, test, `{"spec": {"stop": true}}`); err != nil {
+				t.Fatal(err)
+			}
+			err := merge(t, test, patch)
+			if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "a stopped test can't be continued: create a new LoadTest") {
 				t.Errorf("the server says %v", err)
 			}
 		})
 	}
+	t.Run("other things may still change", func(t *testing.T) {
+		test := newShortest(t, "  stop: true\n")
+		if err := merge(t, test, `{"spec": {"ttlAfterFinished": "1m"}}`); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestWhatIsNotSpecCanBeChanged(t *testing.T) {

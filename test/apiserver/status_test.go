@@ -86,28 +86,86 @@ func TestAFreshLoadTestIsInProgressForTools(t *testing.T) {
 	}
 }
 
-func TestColumns(t *testing.T) {
+// at is a status between apply and verdict.
+func at(state, pods, passed, more string) string {
+	return fmt.Sprintf(`{"status": {"observedGeneration": 1, %s "conditions": [%s, %s, %s]}}`, more,
+		condition("Scheduled", pods), condition("Complete", state), condition("Passed", passed))
+}
+
+// condition is True or False after its reason; only Passed is judged by its status.
+func condition(kind, reason string) string {
+	status := "False"
+	if kind == "Passed" {
+		status = reason
+	}
+	return fmt.Sprintf(`{"type": %q, "status": %q, "reason": %q, "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}`, kind, status, reason)
+}
+
+const (
+	podsOnNodes = `"pods": [{"name": "a", "role": "DUT", "node": "node-1"}, {"name": "b", "role": "Generator", "node": "node-2"}, {"name": "c", "role": "Generator", "node": "node-3"}],`
+	figures     = `"progress": {"step": "Complete", "percent": 100}, "summary": "654.40 Kpps  2.00 Gbps  99.95% of line rate", "result": {"saturated": true, "confirmed": true, "reason": "LossAboveLimit"},`
+)
+
+func TestColumnsAnswerAtAGlance(t *testing.T) {
+	same := []string{"Name=shortest", "DUT=Reference", "Profile=IMIX", "Engine=Software"}
+	for _, c := range []struct{ name, status, want string }{
+		{"nobody has looked at it yet", `{}`, "State= Pods= Node= Step= %= Result= Passed= Why="},
+		{"queued, and what for", at("Waiting", "ResourceMissing", "Unknown", ""), "State=Waiting Pods=ResourceMissing Node= Step= %= Result= Passed=Unknown Why="},
+		{"running, how far, and where", at("Running", "AllScheduled", "Unknown", podsOnNodes+`"progress": {"step": "Ramping", "percent": 42},`),
+			"State=Running Pods=AllScheduled Node=node-2 Step=Ramping %=42 Result= Passed=Unknown Why="},
+		{"done, with its result", at("Measured", "Released", "True", podsOnNodes+figures),
+			"State=Measured Pods=Released Node=node-2 Step=Complete %=100 Result=654.40 Kpps  2.00 Gbps  99.95% of line rate Passed=True Why=LossAboveLimit"},
+		{"ended badly, and how", at("GeneratorLost", "Released", "Unknown", ""), "State=GeneratorLost Pods=Released Node= Step= %= Result= Passed=Unknown Why="},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			test := newShortest(t)
+			if err := mergeStatus(t, test, c.status); err != nil {
+				t.Fatal(err)
+			}
+			got := cells(t, test.Namespace)
+			if !slices.Equal(got[:len(same)], same) || strings.Join(got[len(same):], " ") != c.want {
+				t.Errorf("got  %q\nwant %q, %s", got, same, c.want)
+			}
+		})
+	}
+}
+
+// A terminal of 120 columns must do: kubectl parts columns by three spaces, and a column is as wide as its widest cell or its name.
+func TestColumnsFitOnATerminal(t *testing.T) {
 	test := newShortest(t)
-	t.Run("before the run they say what is measured", func(t *testing.T) {
-		want := []string{"Name=shortest", "DUT=Reference", "Profile=IMIX", "Engine=Software", "Step=", "%=", "Result=", "Passed=", "Why="}
-		if got := cells(t, test.Namespace); !slices.Equal(got, want) {
-			t.Errorf("got  %q\nwant %q", got, want)
-		}
-	})
-	if err := mergeStatus(t, test, measured); err != nil {
+	if err := mergeStatus(t, test, at("Measured", "AllScheduled", "Unknown", podsOnNodes+figures)); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("after it, what came out", func(t *testing.T) {
-		want := []string{"Name=shortest", "DUT=Reference", "Profile=IMIX", "Engine=Software", "Step=Complete", "%=100",
-			"Result=654.40 Kpps  2.00 Gbps  99.95% of line rate", "Passed=True", "Why=LossAboveLimit"}
-		if got := cells(t, test.Namespace); !slices.Equal(got, want) {
-			t.Errorf("got  %q\nwant %q", got, want)
+	table := tableOf(t, test.Namespace)
+	width := 0
+	for i, column := range table.ColumnDefinitions {
+		if column.Priority == 0 {
+			width += max(len(column.Name), len(fmt.Sprint(table.Rows[0].Cells[i]))) + 3
 		}
-	})
+	}
+	if more := len("a-name-as-people-give") - len("shortest"); width-3+more > 120 {
+		t.Errorf("kubectl get prints %d columns", width-3+more)
+	}
 }
 
 // cells are the first row of what kubectl get -o wide prints, without the age, each with its column's name.
 func cells(t *testing.T, namespace string) []string {
+	t.Helper()
+	table := tableOf(t, namespace)
+	var texts []string
+	for i, cell := range table.Rows[0].Cells {
+		switch name := table.ColumnDefinitions[i].Name; {
+		case name == "Age":
+		case cell == nil:
+			texts = append(texts, name+"=")
+		default:
+			texts = append(texts, fmt.Sprintf("%s=%v", name, cell))
+		}
+	}
+	return texts
+}
+
+func tableOf(t *testing.T, namespace string) metav1.Table {
 	t.Helper()
 	answer, err := raw.Get().Namespace(namespace).Resource("loadtests").
 		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").Do(t.Context()).Raw()
@@ -121,15 +179,5 @@ func cells(t *testing.T, namespace string) []string {
 	if len(table.Rows) != 1 {
 		t.Fatalf("%d rows", len(table.Rows))
 	}
-	var texts []string
-	for i, cell := range table.Rows[0].Cells {
-		switch name := table.ColumnDefinitions[i].Name; {
-		case name == "Age":
-		case cell == nil:
-			texts = append(texts, name+"=")
-		default:
-			texts = append(texts, fmt.Sprintf("%s=%v", name, cell))
-		}
-	}
-	return texts
+	return table
 }

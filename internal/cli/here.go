@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// needsCluster says what of a LoadTest one machine can't do: it starts no pods. What only says how pods are placed or kept is ignored here, so
+// that one file serves both.
+func needsCluster(spec *v1alpha1.LoadTestSpec) field.ErrorList {
+	var wrong field.ErrorList
+	refuse := func(asked bool, message string, path ...string) {
+		if asked {
+			wrong = append(wrong, field.Invalid(field.NewPath("spec", path...), field.OmitValueType{}, message))
+		}
+	}
+	generator, dut := spec.Generator, spec.DUT
+	refuse(generator.Engine == v1alpha1.EngineTRex,
+		"engine TRex runs in pods, which need a cluster (kubectl apply): use engine Software, or External for a TRex that already runs", "generator", "engine")
+	refuse(generator.Layout == v1alpha1.LayoutPerLink, "layout PerLink spreads pods over nodes, which needs a cluster (kubectl apply): leave layout out", "generator", "layout")
+	refuse(dut.Type == v1alpha1.DUTPod, "a device under test in a pod needs a cluster (kubectl apply): use dut.type Device for software that already forwards between ports of this machine, or Reference", "dut", "type")
+	refuse(dut.Setup != nil, "a setup pod needs a cluster (kubectl apply): run its commands before linerate, and remove it", "dut", "setup")
+	refuse(dut.Teardown != nil, "a teardown pod needs a cluster (kubectl apply): run its commands after linerate, and remove it", "dut", "teardown")
+	refuse(spec.Suspend, "a test waits only in a cluster (kubectl apply): here it would never begin; remove suspend", "suspend")
+	refuse(spec.Stop, "it would end before it began: remove stop (here Ctrl-C stops a run)", "stop")
+	return wrong
+}
