@@ -59,7 +59,8 @@ type Children struct {
 	Progress *delivery.Progress
 	// Envelope is what the Report's ConfigMap says on the outside; nil: no Report yet.
 	Envelope *delivery.Envelope
-	// Report is the Report itself; nil until Decision.ReadReport asked for it. ReportFault is why it can't be read.
+	// Report is the Report itself; nil until Decision.ReadReport asked for it. ReportFault is why it can't be read, or that there is none:
+	// once it was asked for, one of the two is there. It is read past any cache, and Envelope is then what was read with it.
 	Report      *report.Report
 	ReportFault string
 }

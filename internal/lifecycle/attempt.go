@@ -1,0 +1,171 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// An attempt is a set of pods. Where it comes to nothing, the status first says that the next one counts; then what is left of the old one
+// is deleted; when it is gone, the next one begins. At no time do pods of two attempts do anything.
+
+// suspended: the test holds no pods. What had begun is void, and begins anew when it is resumed.
+func suspended(v *view) *step {
+	if !v.spec.Suspend {
+		return nil
+	}
+	s := &step{
+		reason: v1alpha1.ReasonSuspended, activity: "Suspended", message: "spec.suspend is true: the test holds no pods until it is false",
+		scheduled: no(v1alpha1.ReasonSuspended, "spec.suspend is true: set it to false to go on"),
+	}
+	if v.used() {
+		s.message = "spec.suspend is true: this attempt is void, the next one begins when it is false"
+		s.void = &voided{lost: v.runLost(), forget: true}
+		return s
+	}
+	del, going := v.remnants()
+	s.del, s.idle = del, !going
+	if going {
+		s.message = "spec.suspend is true: pods are being given back"
+	}
+	return s
+}
+
+// runLost says whether a run had begun that would come to nothing: the runner had told of it.
+func (v *view) runLost() bool { return v.begun() && v.progress() != nil }
+
+// earlierAttempt: what is left of attempts that are void goes first.
+func earlierAttempt(v *view) *step {
+	del, going := v.remnants()
+	if !going {
+		return nil
+	}
+	names := make([]string, 0, len(v.oldPods))
+	for i := range v.oldPods {
+		names = append(names, v.oldPods[i].Name)
+	}
+	message := fmt.Sprintf("attempt %d waits until what is left of an earlier one is gone: %s", v.attempt, listed(names))
+	s := &step{
+		reason: v1alpha1.ReasonPending, message: message, activity: "Releasing",
+		scheduled: no(v1alpha1.ReasonPending, message), del: del,
+	}
+	for i := range v.oldPods {
+		if p := &v.oldPods[i]; p.DeletionTimestamp != nil && !v.stuck(p) {
+			s.waitUntil(v.stuckAt(p))
+		}
+	}
+	return s
+}
+
+// remnants says what to delete of earlier attempts, and whether any of it still has to go. A pod on a node that doesn't answer is not
+// waited for for ever: its traffic has stopped by itself.
+func (v *view) remnants() (del []Deletion, going bool) {
+	for i := range v.oldJobs {
+		if j := &v.oldJobs[i]; j.DeletionTimestamp == nil && !jobOver(j) {
+			del = append(del, Deletion{Kind: "Job", Name: j.Name, Why: "its attempt is void"})
+			going = true
+		}
+	}
+	var attempts []int32
+	for i := range v.oldPods {
+		p := &v.oldPods[i]
+		if p.DeletionTimestamp == nil {
+			attempts = append(attempts, attemptOf(p.Labels))
+			going = true
+		} else if !v.stuck(p) {
+			going = true
+		}
+	}
+	slices.Sort(attempts)
+	for _, a := range slices.Compact(attempts) {
+		del = append(del, Deletion{Kind: "Pod", Attempt: a, Why: "their attempt is void"})
+	}
+	return del, going
+}
+
+// nodeRefusedPod: the scheduler chose a node whose kubelet then had no room, for want of CPUs, memory or devices on one NUMA node. The next
+// attempt avoids it.
+func nodeRefusedPod(v *view) *step {
+	if v.begun() {
+		return nil
+	}
+	var nodes, words []string
+	for i := range v.pods {
+		if p := &v.pods[i]; refusedByNode(p) && p.Spec.NodeName != "" {
+			nodes = append(nodes, p.Spec.NodeName)
+			words = append(words, fmt.Sprintf("node %s refused pod %s: %s", p.Spec.NodeName, p.Name, joined(": ", p.Status.Reason, p.Status.Message)))
+		}
+	}
+	if len(nodes) == 0 {
+		return nil
+	}
+	message := strings.Join(words, "; ") + "; the next attempt avoids it"
+	return &step{
+		reason: v1alpha1.ReasonNodeRefused, message: message, activity: "Placing",
+		scheduled: no(v1alpha1.ReasonNodeRefused, message), void: &voided{exclude: nodes},
+	}
+}
+
+// refusedByNode says whether a kubelet wouldn't run the pod.
+func refusedByNode(p *corev1.Pod) bool {
+	if p.Status.Phase != corev1.PodFailed {
+		return false
+	}
+	switch p.Status.Reason {
+	case "TopologyAffinityError", "UnexpectedAdmissionError", "SMTAlignmentError", "InsufficientResourceError",
+		"NodeAffinity", "NodeName", "NodePorts", "PodOSNotSupported", "SysctlForbidden", "AppArmor":
+		return true
+	}
+	return strings.HasPrefix(p.Status.Reason, "OutOf") || strings.HasPrefix(p.Status.Reason, "Insufficient")
+}
+
+// nodesExhausted says that all nodes that could be tried refused a pod; empty: there are others.
+func (v *view) nodesExhausted() string {
+	if len(v.was.ExcludedNodes) == 0 || len(v.Lab.Nodes) == 0 {
+		return ""
+	}
+	const way = "free CPUs, memory and devices of one NUMA node on one of them (kubelet's topologyManagerPolicy decides), " +
+		"then set spec.suspend to true and to false again"
+	if len(v.was.ExcludedNodes) >= maxExcludedNodes {
+		return fmt.Sprintf("%d nodes refused a pod (the last: %s): %s", len(v.was.ExcludedNodes), v.was.ExcludedNodes[len(v.was.ExcludedNodes)-1], way)
+	}
+	if len(v.usableNodes()) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("every node that pods may run on refused one (%s): %s", listed(v.was.ExcludedNodes), way)
+}
+
+// usableNodes are the nodes that pods can be placed on.
+func (v *view) usableNodes() []Node {
+	var out []Node
+	for _, n := range v.Lab.Nodes {
+		if n.Ready && n.Schedulable && !slices.Contains(v.was.ExcludedNodes, n.Name) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// jobFailed is why the Job makes no more pods without having come to its end; empty: it does, or it has.
+func jobFailed(j *batchv1.Job) string {
+	for _, c := range j.Status.Conditions {
+		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
+			return joined(": ", c.Reason, c.Message)
+		}
+	}
+	return ""
+}
+
+// listed writes names as a list for people, the first few of many.
+func listed(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}

@@ -1,0 +1,56 @@
+package lifecycle
+
+import (
+	"time"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// How long is waited, and how often is looked. All of them bound a wait for something that usually comes much sooner.
+const (
+	// progressEvery is how often a running test's progress is copied into its status; a new step is copied at once.
+	progressEvery = 10 * time.Second
+	// reportGrace is how long a run that lost a generator is given to notice, drain and write its Report.
+	reportGrace = time.Minute
+	// stopGrace is added to the runner's own time for ending (its pod's grace period).
+	stopGrace = 30 * time.Second
+	// deadlineMargin is how much longer than spec.activeDeadline a run may take before the operator ends it: the runner has the same
+	// deadline, and writes the better Report.
+	deadlineMargin = 90 * time.Second
+	// hookMargin is how much longer than its deadline a setup or teardown pod is waited for: the kubelet has the same deadline.
+	hookMargin = 30 * time.Second
+	// goneGrace is how long after its deletion was due a pod on a node that is lost is waited for.
+	goneGrace = time.Minute
+	// attachGrace is how long a pod may be without its networks and volumes before that is told as a problem.
+	attachGrace = time.Minute
+	// maxExcludedNodes is how many nodes may refuse pods of a test before it waits for somebody to look.
+	maxExcludedNodes = 32
+)
+
+// The dry run of pods is made again while they are refused: soon at first, then less and less often.
+const (
+	retryTransientFirst, retryTransientLast = 2 * time.Second, time.Minute
+	retryRefusedFirst, retryRefusedLast     = 10 * time.Second, 5 * time.Minute
+)
+
+// backoff is how long to wait after having waited so long: half of it, within bounds. Nothing needs to be remembered but the start.
+func backoff(waited, first, last time.Duration) time.Duration {
+	return min(max(waited/2, first), last)
+}
+
+// duration reads a duration of the spec; the schema has made sure that it can be read. 0: none.
+func duration(d v1alpha1.Duration) time.Duration {
+	parsed, err := time.ParseDuration(string(d))
+	if err != nil {
+		return 0
+	}
+	return parsed
+}
+
+// earliest is the earlier of two moments, where zero means never.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+		return b
+	}
+	return a
+}

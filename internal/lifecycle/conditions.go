@@ -1,0 +1,246 @@
+package lifecycle
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// maxMessage is what a condition's message may have, in bytes.
+const maxMessage = 4096
+
+// setConditions says all conditions, on each pass.
+func setConditions(st *v1alpha1.LoadTestStatus, v *view, s *step) {
+	set(st, v, v1alpha1.ConditionAccepted, acceptedCondition(v, s))
+	set(st, v, v1alpha1.ConditionScheduled, scheduledCondition(v, s))
+	set(st, v, v1alpha1.ConditionGeneratorsReady, generatorsReadyCondition(v, s))
+	set(st, v, v1alpha1.ConditionDUTReady, dutReadyCondition(v, s))
+	set(st, v, v1alpha1.ConditionComplete, completeCondition(v, s))
+	set(st, v, v1alpha1.ConditionPassed, passedCondition(v, s))
+	set(st, v, v1alpha1.ConditionReconciling, reconcilingCondition(v, s))
+	set(st, v, v1alpha1.ConditionStalled, stalledCondition(s))
+}
+
+// set says a condition; nil: it isn't there. Its time changes with its status only.
+func set(st *v1alpha1.LoadTestStatus, v *view, kind string, c *said) {
+	if c == nil {
+		meta.RemoveStatusCondition(&st.Conditions, kind)
+		return
+	}
+	meta.SetStatusCondition(&st.Conditions, metav1.Condition{
+		Type: kind, Status: c.status, Reason: c.reason, Message: limited(c.message, maxMessage),
+		ObservedGeneration: v.Test.Generation, LastTransitionTime: metav1.Time{Time: v.Now},
+	})
+}
+
+// before is what a condition said before; otherwise where it hasn't been said.
+func (v *view) before(kind string, otherwise *said) *said {
+	if c := v.said(kind); c.Status != "" {
+		return &said{c.Status, c.Reason, c.Message}
+	}
+	return otherwise
+}
+
+func acceptedCondition(v *view, s *step) *said {
+	valid := yes(v1alpha1.ReasonValid, "the spec can be measured")
+	switch {
+	case s.accepted != nil:
+		return s.accepted
+	case s.ending != nil:
+		return v.before(v1alpha1.ConditionAccepted, valid)
+	}
+	return valid
+}
+
+func scheduledCondition(v *view, s *step) *said {
+	unplaced := no(v1alpha1.ReasonPending, "no pods were placed")
+	switch {
+	case s.scheduled != nil:
+		return s.scheduled
+	case s.ending != nil || v.begun():
+		return v.before(v1alpha1.ConditionScheduled, v.placement(unplaced))
+	}
+	return v.placement(unplaced)
+}
+
+// placement says where the pods are; otherwise where some are nowhere.
+func (v *view) placement(otherwise *said) *said {
+	if v.externalGenerators() && v.externalDUT() {
+		return yes(v1alpha1.ReasonNothingToPlace, "generators and device are there already: the test needs no pods but the runner's")
+	}
+	var nodes []string
+	for _, p := range v.carriers() {
+		if p.Spec.NodeName == "" {
+			return otherwise
+		}
+		nodes = appendNew(nodes, p.Spec.NodeName)
+	}
+	if len(nodes) == 0 {
+		return otherwise
+	}
+	return yes(v1alpha1.ReasonAllScheduled, "all pods have their nodes and devices: "+listed(nodes))
+}
+
+func appendNew(list []string, one string) []string {
+	for _, have := range list {
+		if have == one {
+			return list
+		}
+	}
+	return append(list, one)
+}
+
+func (v *view) externalGenerators() bool { return v.spec.Generator.Engine == v1alpha1.EngineExternal }
+
+func (v *view) externalDUT() bool {
+	return v.spec.DUT.Type == v1alpha1.DUTDevice || v.spec.DUT.Type == v1alpha1.DUTLoopback
+}
+
+func generatorsReadyCondition(v *view, s *step) *said {
+	if v.externalGenerators() {
+		return yes(v1alpha1.ReasonNotOurs, "engine External: the generators run already, the runner asks them")
+	}
+	return v.rolesReadiness(v1alpha1.ConditionGeneratorsReady, v1alpha1.RoleGenerator, s)
+}
+
+func dutReadyCondition(v *view, s *step) *said {
+	switch {
+	case s.dut != nil:
+		return s.dut
+	case v.externalDUT():
+		return yes(v1alpha1.ReasonNotOurs, fmt.Sprintf("dut.type %s: it isn't a pod of the test's, the path check tells whether it forwards", v.spec.DUT.Type))
+	}
+	return v.rolesReadiness(v1alpha1.ConditionDUTReady, v1alpha1.RoleDUT, s)
+}
+
+// rolesReadiness says whether the pods of a role can be used.
+func (v *view) rolesReadiness(kind string, role v1alpha1.PodRole, s *step) *said {
+	switch {
+	case s.ending != nil && s.ending.complete:
+		return no(v1alpha1.ReasonReleased, "the test is over")
+	case s.void != nil || s.idle:
+		return no(v1alpha1.ReasonNotStarted, "it isn't its turn yet")
+	case s.ending != nil && endsWith(v.said(v1alpha1.ConditionComplete).Reason):
+		return v.before(kind, no(v1alpha1.ReasonNotStarted, "it isn't its turn any more"))
+	}
+	if f := v.faultIn(role); f != nil {
+		if v.begun() {
+			return no(v1alpha1.ReasonLost, f.message)
+		}
+		return no(v1alpha1.ReasonFailed, f.message)
+	}
+	if was := v.said(kind); v.begun() {
+		if was.Status == metav1.ConditionTrue {
+			return v.before(kind, nil)
+		}
+		return yes(v1alpha1.ReasonReady, "ready when the run began, and heard of since")
+	}
+	return v.readiness(role)
+}
+
+// faultIn is the first fault of a role; nil: none.
+func (v *view) faultIn(role v1alpha1.PodRole) *fault {
+	for _, f := range v.faults() {
+		if f.role == role {
+			return &f
+		}
+	}
+	return nil
+}
+
+// readiness counts the pods of a role that are ready, and says what the others wait for.
+func (v *view) readiness(role v1alpha1.PodRole) *said {
+	pods := v.of(role)
+	if len(pods) == 0 {
+		return no(v1alpha1.ReasonNotStarted, "it isn't its turn yet")
+	}
+	var waiting []string
+	for _, p := range pods {
+		if words := troubleOf(p); words != "" {
+			return no(v1alpha1.ReasonImage, words)
+		}
+		if !ready(p) {
+			waiting = append(waiting, fmt.Sprintf("%s (%s)", p.Name, stateOf(p)))
+		}
+	}
+	if len(waiting) > 0 {
+		return no(v1alpha1.ReasonStarting, fmt.Sprintf("%d of %d are ready, waiting for %s", len(pods)-len(waiting), len(pods), listed(waiting)))
+	}
+	return yes(v1alpha1.ReasonReady, fmt.Sprintf("%d of %d are ready", len(pods), len(pods)))
+}
+
+func completeCondition(v *view, s *step) *said {
+	switch {
+	case s.ending != nil && s.ending.complete:
+		return yes(s.ending.reason, s.ending.message)
+	case s.ending != nil:
+		return no(s.ending.reason, s.ending.message)
+	case (v.begun() || s.begins) && s.void == nil:
+		return no(v1alpha1.ReasonRunning, s.message)
+	}
+	return no(v1alpha1.ReasonWaiting, s.message)
+}
+
+func passedCondition(v *view, s *step) *said {
+	if s.ending != nil && s.ending.report != nil {
+		return verdictOf(s.ending)
+	}
+	undecided := &said{metav1.ConditionUnknown, v1alpha1.ReasonUndecided, "nothing to judge yet"}
+	if len(v.spec.Criteria) == 0 {
+		undecided = &said{metav1.ConditionUnknown, v1alpha1.ReasonNoCriteria, "spec.criteria is empty: there is a result, and no verdict"}
+	}
+	if s.ending == nil {
+		return undecided
+	}
+	return v.before(v1alpha1.ConditionPassed, undecided)
+}
+
+// verdictOf is the criteria's judgement. Only a whole measurement has one.
+func verdictOf(e *ending) *said {
+	unknown := &said{metav1.ConditionUnknown, v1alpha1.ReasonUndecided, ""}
+	switch {
+	case len(e.report.Verdict.Criteria) == 0:
+		unknown.reason, unknown.message = v1alpha1.ReasonNoCriteria, "spec.criteria is empty: there is a result, and no verdict"
+		return unknown
+	case e.report.Ending != report.Completed || !e.figures:
+		unknown.message = "only a measurement that came to its own end is judged"
+		return unknown
+	case e.report.Verdict.Outcome == report.Passed:
+		return yes(v1alpha1.ReasonCriteriaMet, criteriaWords(e.report))
+	case e.report.Verdict.Outcome == report.DidFail:
+		return no(v1alpha1.ReasonCriteriaNotMet, criteriaWords(e.report))
+	}
+	unknown.message = criteriaWords(e.report)
+	return unknown
+}
+
+// criteriaWords are the criteria that decided: those with the verdict's own outcome.
+func criteriaWords(r *report.Report) string {
+	var words []string
+	for _, c := range r.Verdict.Criteria {
+		if c.Outcome == r.Verdict.Outcome {
+			words = append(words, c.Name+": "+c.Message)
+		}
+	}
+	return joined("; ", words...)
+}
+
+func reconcilingCondition(v *view, s *step) *said {
+	if s.idle || (s.ending != nil && s.ending.complete) {
+		return nil
+	}
+	c := completeCondition(v, s)
+	return &said{metav1.ConditionStatus(corev1.ConditionTrue), c.reason, c.message}
+}
+
+func stalledCondition(s *step) *said {
+	if s.ending == nil || !s.ending.complete || !failed(s.ending.reason) {
+		return nil
+	}
+	return &said{metav1.ConditionStatus(corev1.ConditionTrue), s.ending.reason, s.ending.message}
+}

@@ -1,0 +1,63 @@
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// stopRequested: spec.stop. Before the run there is nothing to keep; in it the runner stops traffic and writes what it has.
+func stopRequested(v *view) *step {
+	if !v.spec.Stop {
+		return nil
+	}
+	message := "spec.stop: the test was ended before anything was measured"
+	if v.begun() {
+		message = "spec.stop: the test was ended, what was measured until then is kept"
+	}
+	return v.end(&ending{reason: v1alpha1.ReasonStopped, message: message})
+}
+
+// activeDeadlineExceeded: the runner ends itself at this deadline and writes a better Report than one that is interrupted. This is for the
+// runner that can't, and for a deadline that was made shorter since.
+func activeDeadlineExceeded(v *view) *step {
+	if due := v.activeUntil(); due.IsZero() || v.Now.Before(due) {
+		return nil
+	}
+	return v.end(&ending{
+		reason:  v1alpha1.ReasonDeadlineExceeded,
+		message: fmt.Sprintf("the run wasn't over within spec.activeDeadline (%s): what was measured until then is kept", v.spec.ActiveDeadline),
+	})
+}
+
+// activeUntil is when the operator ends the run; zero: never.
+func (v *view) activeUntil() time.Time {
+	if v.spec.ActiveDeadline == "" || v.startedAt() == nil {
+		return time.Time{}
+	}
+	return v.startedAt().Add(duration(v.spec.ActiveDeadline) + deadlineMargin)
+}
+
+// schedulingDeadlineExceeded: the pods weren't all running in time.
+func schedulingDeadlineExceeded(v *view) *step {
+	due := v.placedUntil()
+	if v.begun() || due.IsZero() || v.Now.Before(due) {
+		return nil
+	}
+	missing := v.said(v1alpha1.ConditionScheduled)
+	why := missing.Message
+	if missing.Status == "True" {
+		why = joined("; ", v.said(v1alpha1.ConditionDUTReady).Message, v.said(v1alpha1.ConditionGeneratorsReady).Message)
+	}
+	return v.fail(v1alpha1.ReasonSchedulingDeadline, "the pods weren't all ready within spec.schedulingDeadline (%s): %s", v.spec.SchedulingDeadline, why)
+}
+
+// placedUntil is when waiting for pods to be ready is over; zero: never. It counts from when the test began to go on: its first look, or
+// its being resumed.
+func (v *view) placedUntil() time.Time {
+	if v.spec.SchedulingDeadline == "" {
+		return time.Time{}
+	}
+	return v.since(v1alpha1.ConditionReconciling).Add(duration(v.spec.SchedulingDeadline))
+}

@@ -1,0 +1,65 @@
+package lifecycle
+
+// rule recognises one situation. It returns nil where it isn't the one.
+type rule struct {
+	name   string
+	decide func(*view) *step
+}
+
+// rules are the situations in the order in which they count: the first that recognises its own decides. The order is the specification.
+func rules() []rule {
+	return []rule{
+		{"deleted", deleted},                                       // being deleted: garbage collection does the rest
+		{"finished", finished},                                     // complete: nothing but releasing what is left, and the time to live
+		{"ending", resumeEnding},                                   // it was decided that and why it ends; carried on until complete
+		{"invalid", invalid},                                       // it can't be measured as it is written
+		{"reportArrived", reportArrived},                           // the run came to its own end
+		{"stopRequested", stopRequested},                           // spec.stop
+		{"suspended", suspended},                                   // spec.suspend: the attempt is void, nothing is held
+		{"activeDeadlineExceeded", activeDeadlineExceeded},         // the run takes longer than its own deadline allows it
+		{"schedulingDeadlineExceeded", schedulingDeadlineExceeded}, // its pods aren't all running in time
+		{"earlierAttempt", earlierAttempt},                         // pods of an attempt that is void must go first
+		{"nodeRefusedPod", nodeRefusedPod},                         // a node has no room in one NUMA node, or none any more: another attempt avoids it
+		{"setupFailed", setupFailed},                               // the setup pod ended badly
+		{"weakQoS", weakQoS},                                       // a generator's CPUs aren't its own
+		{"carrierLost", carrierLost},                               // a generator's or the DUT's pod failed, was deleted, or lost its node
+		{"runnerFailed", runnerFailed},                             // no runner is left that could write a Report
+		{"running", running},                                       // the runner is at it
+		{"nameTaken", nameTaken},                                   // objects of somebody else's bear names of the test's children
+		{"networksMissing", networksMissing},                       // no Multus, or not the networks that the links name
+		{"resourcesMissing", resourcesMissing},                     // no node has the devices or huge pages
+		{"settingUp", settingUp},                                   // the setup pod is made, or runs
+		{"podsNeeded", podsNeeded},                                 // pods are tried, refused or made
+		{"unscheduled", unscheduled},                               // pods wait for their nodes
+		{"starting", starting},                                     // pods have nodes, and aren't ready
+		{"readyDelay", readyDelay},                                 // all is ready; the DUT is given its time
+		{"runNeeded", runNeeded},                                   // all is ready: the runner is made
+	}
+}
+
+// Decide says what is to be done now, and what to say of it. It has no memory but the status and the children, no clock but o.Now, and
+// changes nothing: the same observation makes the same decision.
+func Decide(o Observed) Decision {
+	v := look(o)
+	for _, r := range rules() {
+		if s := r.decide(v); s != nil {
+			return v.decision(r.name, s)
+		}
+	}
+	return v.decision("undecided", &step{reason: "Undecided", message: "none of the rules knows this situation"})
+}
+
+// decision turns what a rule wants into what is to be done and said.
+func (v *view) decision(name string, s *step) Decision {
+	d := Decision{Rule: name, Reason: s.reason, Message: s.message, ReadReport: s.read, Try: s.try}
+	if s.read || s.try != nil {
+		return d
+	}
+	d.Delete, d.Create, d.DeleteTest, d.RequeueAt = s.del, s.create, s.deleteTest, s.requeueAt
+	if !d.RequeueAt.IsZero() && !d.RequeueAt.After(v.Now) {
+		d.RequeueAt = v.Now
+	}
+	d.Status = statusOf(v, s)
+	d.Events = eventsOf(v.was, &d.Status)
+	return d
+}

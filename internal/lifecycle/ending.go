@@ -1,0 +1,178 @@
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// A test ends in steps, each of which can be repeated after a restart of the operator at any point:
+//
+//	end ─▶ record why ─▶ runner ceases, its Report is read ─▶ pods are given back ─▶ teardown pod ─▶ Complete
+//
+// Why it ends is recorded as the reason of Complete=False before anything is deleted that proves it.
+
+// deleted: garbage collection deletes the children with their owner, and the generators stop without a runner's heartbeat.
+func deleted(v *view) *step {
+	if v.Test.DeletionTimestamp == nil {
+		return nil
+	}
+	return &step{reason: "Deleted", message: "the LoadTest is being deleted, and its children with it", over: true}
+}
+
+// resumeEnding carries an ending on that was decided before.
+func resumeEnding(v *view) *step {
+	c := v.said(v1alpha1.ConditionComplete)
+	if c.Status != metav1.ConditionFalse || !endsWith(c.Reason) {
+		return nil
+	}
+	return v.end(&ending{reason: c.Reason, message: c.Message})
+}
+
+// endsWith says whether a reason of Complete is why a test ends.
+func endsWith(reason string) bool {
+	return reason != "" && reason != v1alpha1.ReasonWaiting && reason != v1alpha1.ReasonRunning
+}
+
+// fail ends a test for something that only its pods prove. The reason is recorded first, and nothing deleted before it is: then resumeEnding
+// carries on.
+func (v *view) fail(reason, format string, args ...any) *step {
+	return v.toward(&ending{reason: reason, message: fmt.Sprintf(format, args...)}, "Ending")
+}
+
+// toward is a step on the way to an end.
+func (v *view) toward(e *ending, activity string) *step {
+	return &step{reason: e.reason, message: e.message, activity: activity, ending: e}
+}
+
+// end does the next step to the end.
+func (v *view) end(e *ending) *step {
+	if s := v.cease(e); s != nil {
+		return s
+	}
+	if v.reportWanted() {
+		return &step{reason: e.reason, message: "what was measured until then is looked for", read: true}
+	}
+	v.attach(e)
+	if v.tearsDown() {
+		return v.tearDown(e)
+	}
+	e.complete = true
+	s := v.toward(e, e.reason)
+	s.del = v.release(e)
+	return s
+}
+
+// cease makes the runner end: its Job is deleted, its pod gets its time to stop traffic and to write what it has. Nil: no runner is left.
+func (v *view) cease(e *ending) *step {
+	del, until := v.stopRunner()
+	if v.finalReport() || (len(del) == 0 && until.IsZero()) {
+		return nil
+	}
+	s := v.toward(e, "Stopping")
+	s.del = del
+	return s.waitUntil(until)
+}
+
+// stopRunner says what to delete so that no runner is left, and until when one is waited for; neither: none is left, or its time is over.
+func (v *view) stopRunner() (del []Deletion, until time.Time) {
+	if v.job != nil && v.job.DeletionTimestamp == nil && !jobOver(v.job) {
+		del = append(del, Deletion{Kind: "Job", Name: v.job.Name, Why: "no runner may follow this one"})
+	}
+	for i := range v.runners {
+		p := &v.runners[i]
+		switch due := p.DeletionTimestamp; {
+		case ended(p):
+		case due == nil:
+			del = append(del, Deletion{Kind: "Pod", Name: p.Name, Why: "the runner is to stop traffic and to write its Report"})
+		case v.Now.Before(due.Add(stopGrace)):
+			until = latest(until, due.Add(stopGrace))
+		}
+	}
+	return del, until
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// jobOver says whether the Job makes no more pods.
+func jobOver(j *batchv1.Job) bool {
+	for _, c := range j.Status.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}
+
+// release gives the attempt's pods and their devices back, unless they are to be looked into.
+func (v *view) release(e *ending) []Deletion {
+	del := v.endJobs()
+	if v.keeps(e.reason) || !v.anyPod() {
+		return del
+	}
+	return append(del, Deletion{Kind: "Pod", Why: "the test is over: its pods and devices are given back"})
+}
+
+// endJobs deletes the Jobs that would make another pod.
+func (v *view) endJobs() []Deletion {
+	var del []Deletion
+	for i := range v.Children.Jobs {
+		if j := &v.Children.Jobs[i]; j.DeletionTimestamp == nil && !jobOver(j) {
+			del = append(del, Deletion{Kind: "Job", Name: j.Name, Why: "no runner may follow this one"})
+		}
+	}
+	return del
+}
+
+// anyPod says whether a pod is left that isn't going yet.
+func (v *view) anyPod() bool {
+	for i := range v.Children.Pods {
+		if v.Children.Pods[i].DeletionTimestamp == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// keeps says whether the pods stay after this end.
+func (v *view) keeps(reason string) bool {
+	return v.spec.KeepPods == v1alpha1.KeepPodsOnFailure && failed(reason)
+}
+
+// failed says whether a test that ended for this reason ended otherwise than people asked for.
+func failed(reason string) bool {
+	return reason != v1alpha1.ReasonMeasured && reason != v1alpha1.ReasonStopped
+}
+
+// finished: what is left of a complete test is released, and in time the test itself is deleted.
+func finished(v *view) *step {
+	c := v.said(v1alpha1.ConditionComplete)
+	if c.Status != metav1.ConditionTrue {
+		return nil
+	}
+	s := &step{reason: c.Reason, message: "the test is over", over: true}
+	s.del = v.release(&ending{reason: c.Reason})
+	if v.spec.TTLAfterFinished == "" {
+		return s
+	}
+	at := c.LastTransitionTime.Time
+	if v.was.FinishedAt != nil {
+		at = v.was.FinishedAt.Time
+	}
+	due := at.Add(duration(v.spec.TTLAfterFinished))
+	if v.Now.Before(due) {
+		return s.waitUntil(due)
+	}
+	s.message, s.deleteTest = "its time to live after the end, spec.ttlAfterFinished, is over", true
+	return s
+}

@@ -1,0 +1,53 @@
+package lifecycle
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// eventsOf are the changes that are worth telling beyond the status: a handful in a life. They follow from the two statuses, so that what
+// was told is told once.
+func eventsOf(was, is *v1alpha1.LoadTestStatus) []Event {
+	var out []Event
+	if is.LostRuns > was.LostRuns {
+		out = append(out, Event{true, v1alpha1.ReasonRunnerFailed, fmt.Sprintf("%d runs came to nothing: nothing that they measured counts", is.LostRuns)})
+	}
+	for _, kind := range []string{
+		v1alpha1.ConditionScheduled, v1alpha1.ConditionDUTReady, v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionComplete,
+	} {
+		c := meta.FindStatusCondition(is.Conditions, kind)
+		if c == nil || !worthTelling(c) || sameSaid(meta.FindStatusCondition(was.Conditions, kind), c) {
+			continue
+		}
+		out = append(out, Event{Warning: warns(c), Reason: c.Reason, Message: limited(c.Message, 1024)})
+	}
+	return out
+}
+
+// sameSaid says whether a condition says what it said before.
+func sameSaid(was, is *metav1.Condition) bool {
+	return was != nil && was.Status == is.Status && was.Reason == is.Reason
+}
+
+// worthTelling says whether a condition tells of more than the usual course of things.
+func worthTelling(c *metav1.Condition) bool {
+	if c.Type == v1alpha1.ConditionComplete {
+		return c.Status == metav1.ConditionTrue || c.Reason == v1alpha1.ReasonRunning
+	}
+	return warns(c)
+}
+
+// warns says whether somebody should look.
+func warns(c *metav1.Condition) bool {
+	switch c.Reason {
+	case v1alpha1.ReasonMultusMissing, v1alpha1.ReasonNetworkMissing, v1alpha1.ReasonNetworkInvalid, v1alpha1.ReasonResourceMissing,
+		v1alpha1.ReasonHugepages, v1alpha1.ReasonPodRefused, v1alpha1.ReasonNameTaken, v1alpha1.ReasonUnschedulable,
+		v1alpha1.ReasonNodeRefused, v1alpha1.ReasonImage, v1alpha1.ReasonLost, v1alpha1.ReasonFailed:
+		return true
+	}
+	return c.Type == v1alpha1.ConditionComplete && c.Status == metav1.ConditionTrue && failed(c.Reason)
+}

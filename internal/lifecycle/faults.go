@@ -1,0 +1,197 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// fault is what befell a pod that carries the measurement.
+type fault struct {
+	role v1alpha1.PodRole
+	pod  string
+	// reason is Complete's, where the run hasn't begun.
+	reason  string
+	message string
+	// at is when, by the node's clock; zero: it isn't known.
+	at time.Time
+	// doubtful: it may be that only Kubernetes doesn't hear of the pod, and traffic goes on.
+	doubtful bool
+}
+
+// inRun is Complete's reason where the run has begun: a generator that failed is lost to it.
+func (f *fault) inRun() string {
+	if f.reason == v1alpha1.ReasonGeneratorFailed {
+		return v1alpha1.ReasonGeneratorLost
+	}
+	return f.reason
+}
+
+// faults are what befell this attempt's carriers, the DUT's first; none: nothing.
+func (v *view) faults() []fault {
+	var out []fault
+	for _, p := range v.carriers() {
+		if f := v.faultOf(p); f != nil {
+			out = append(out, *f)
+		}
+	}
+	for _, role := range []v1alpha1.PodRole{v1alpha1.RoleDUT, v1alpha1.RoleGenerator} {
+		for _, was := range v.recorded(role) {
+			if v.pod(was.Name) == nil {
+				out = append(out, v.vanished(was))
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b fault) int { return strings.Compare(string(a.role), string(b.role)) })
+	return out
+}
+
+// fault is the first of the faults, one that is beyond doubt before others; nil: there is none.
+func (v *view) fault() *fault {
+	all := v.faults()
+	if len(all) == 0 {
+		return nil
+	}
+	if i := slices.IndexFunc(all, func(f fault) bool { return !f.doubtful }); i > 0 {
+		return &all[i]
+	}
+	return &all[0]
+}
+
+// actingFault is a fault that may have acted on what was measured: it isn't known to have come after the end of the run. Once the runner's
+// Job is gone the pods are being given back, and say nothing any more.
+func (v *view) actingFault() *fault {
+	if v.job == nil || v.job.DeletionTimestamp != nil {
+		return nil
+	}
+	for _, f := range v.faults() {
+		if r := v.told(); r == nil || f.at.IsZero() || f.at.Before(r.Finished) {
+			return &f
+		}
+	}
+	return nil
+}
+
+// vanished is a pod that was there and isn't.
+func (v *view) vanished(p v1alpha1.PodStatus) fault {
+	f := fault{role: p.Role, pod: p.Name, reason: v1alpha1.ReasonEvicted, message: fmt.Sprintf("pod %s was deleted by somebody else", p.Name)}
+	if v.nodeGone(p.Node) {
+		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("pod %s is gone, and so is its node %s", p.Name, p.Node)
+	}
+	return f
+}
+
+// faultOf says what befell a pod; nil: nothing.
+func (v *view) faultOf(p *corev1.Pod) *fault {
+	f := &fault{role: roleOf(p), pod: p.Name}
+	switch {
+	case v.nodeGone(p.Spec.NodeName):
+		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s, on which pod %s ran, is gone", p.Spec.NodeName, p.Name)
+	case p.Status.Reason == "NodeLost" || p.Status.Phase == corev1.PodUnknown:
+		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s, on which pod %s runs, doesn't answer", p.Spec.NodeName, p.Name)
+	case p.DeletionTimestamp != nil:
+		f.reason, f.message = v.deletedBy(p)
+		f.at = p.DeletionTimestamp.Add(-grace(p))
+	case evicted(p):
+		f.reason, f.message = v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was evicted from node %s: %s", p.Name, p.Spec.NodeName, evictionOf(p))
+		f.at = endedAt(p)
+	case ended(p) || stoppedContainer(p) != "":
+		f.reason, f.message = failureOf(p)
+		f.at = endedAt(p)
+	case restarted(p) != "":
+		f.reason, f.message = failedRole(roleOf(p)), fmt.Sprintf("container %s of pod %s was restarted: what it was before is lost", restarted(p), p.Name)
+	case v.silent(p):
+		f.reason, f.doubtful = v1alpha1.ReasonNodeLost, true
+		f.message = fmt.Sprintf("node %s, on which pod %s runs, isn't Ready", p.Spec.NodeName, p.Name)
+	default:
+		return nil
+	}
+	return f
+}
+
+// silent says whether a pod that was ready isn't heard of, as its node isn't.
+func (v *view) silent(p *corev1.Pod) bool {
+	n := v.node(p.Spec.NodeName)
+	return n != nil && !n.Ready && v.begun() && p.Status.Phase == corev1.PodRunning
+}
+
+// deletedBy says why a pod is being deleted that we didn't delete.
+func (v *view) deletedBy(p *corev1.Pod) (reason, message string) {
+	if n := v.node(p.Spec.NodeName); n != nil && !n.Ready {
+		return v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s isn't Ready, and pod %s on it was given up", n.Name, p.Name)
+	}
+	if c := condition(p, corev1.DisruptionTarget); c.Status == corev1.ConditionTrue {
+		return v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was evicted: %s", p.Name, joined(": ", c.Reason, c.Message))
+	}
+	return v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was deleted by somebody else", p.Name)
+}
+
+// grace is how long a pod has for its end.
+func grace(p *corev1.Pod) time.Duration {
+	if p.DeletionGracePeriodSeconds == nil {
+		return 0
+	}
+	return time.Duration(*p.DeletionGracePeriodSeconds) * time.Second
+}
+
+// evicted says whether a pod was ended by Kubernetes, not by itself.
+func evicted(p *corev1.Pod) bool {
+	if p.Status.Phase != corev1.PodFailed {
+		return false
+	}
+	switch p.Status.Reason {
+	case "Evicted", "Preempting", "NodeShutdown", "Shutdown", "Terminated":
+		return true
+	}
+	return condition(p, corev1.DisruptionTarget).Status == corev1.ConditionTrue
+}
+
+func evictionOf(p *corev1.Pod) string {
+	c := condition(p, corev1.DisruptionTarget)
+	return joined(": ", p.Status.Reason, p.Status.Message, c.Message)
+}
+
+// failedRole is Complete's reason for a pod that failed by itself.
+func failedRole(role v1alpha1.PodRole) string {
+	if role == v1alpha1.RoleDUT {
+		return v1alpha1.ReasonDUTFailed
+	}
+	return v1alpha1.ReasonGeneratorFailed
+}
+
+// failureOf says how a pod failed, in its own last words.
+func failureOf(p *corev1.Pod) (reason, message string) {
+	words := lastWords(p)
+	if words == "" {
+		words = "its containers ended by themselves"
+		if name := stoppedContainer(p); name != "" {
+			words = "container " + name + " ended by itself"
+		}
+	}
+	return failedRole(roleOf(p)), fmt.Sprintf("pod %s on node %s failed: %s", p.Name, p.Spec.NodeName, words)
+}
+
+// stoppedContainer is a container that has ended and should go on; empty: all go on, or haven't begun.
+func stoppedContainer(p *corev1.Pod) string {
+	for _, c := range p.Status.ContainerStatuses {
+		if c.State.Terminated != nil {
+			return c.Name
+		}
+	}
+	return ""
+}
+
+// restarted is a container that was restarted: nothing of ours may, so somebody else's policy did.
+func restarted(p *corev1.Pod) string {
+	for _, c := range p.Status.ContainerStatuses {
+		if c.RestartCount > 0 {
+			return c.Name
+		}
+	}
+	return ""
+}

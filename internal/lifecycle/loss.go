@@ -1,0 +1,36 @@
+package lifecycle
+
+import "github.com/linerate-dev/linerate/api/v1alpha1"
+
+// carrierLost: a pod that carries the measurement failed, was deleted, or its node was lost. Before the run that is the end. In the run a
+// lost generator is the runner's to tell: it sees it at once, and its Report is worth more. A lost DUT is not: to the runner it looks like
+// one that drops everything.
+func carrierLost(v *view) *step {
+	f := v.fault()
+	switch {
+	case f == nil:
+		return nil
+	case !v.begun():
+		return v.fail(f.reason, "%s", f.message)
+	case f.role == v1alpha1.RoleDUT && !f.doubtful:
+		return v.fail(f.inRun(), "%s while the measurement ran: nothing that it found can be told from that", f.message)
+	}
+	return v.awaitReport(f)
+}
+
+// awaitReport gives the runner its time to notice, and to write what it has.
+func (v *view) awaitReport(f *fault) *step {
+	kind := v1alpha1.ConditionGeneratorsReady
+	if f.role == v1alpha1.RoleDUT {
+		kind = v1alpha1.ConditionDUTReady
+	}
+	due := v.Now.Add(reportGrace)
+	if v.said(kind).Reason == v1alpha1.ReasonLost {
+		due = v.since(kind).Add(reportGrace)
+	}
+	if trouble, _ := v.runnerTrouble(); trouble != "" || !v.Now.Before(due) {
+		return v.fail(f.inRun(), "%s while the measurement ran", f.message)
+	}
+	s := &step{reason: v1alpha1.ReasonLost, message: f.message + ": the runner's Report is awaited"}
+	return s.waitUntil(due).waitUntil(v.heldProgress())
+}

@@ -1,0 +1,178 @@
+package lifecycle
+
+import (
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// podsNeeded: pods of the DUT and the generators are missing. One of each kind is tried before any device is taken.
+func podsNeeded(v *view) *step {
+	in := v.input()
+	var missing []manifests.Object
+	for _, p := range v.wanted() {
+		if v.pod(p.Name) == nil {
+			missing = append(missing, p)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	objects := append(manifests.Standing(in), manifests.Links(in))
+	return v.make("Placing", append(objects, missing...)...)
+}
+
+// wanted are the attempt's pods, the DUT's first.
+func (v *view) wanted() []*corev1.Pod {
+	pods := manifests.Generators(v.input())
+	if dut := manifests.DUT(v.input()); dut != nil {
+		pods = append([]*corev1.Pod{dut}, pods...)
+	}
+	return pods
+}
+
+// make tries pods, unless some are there already, and then creates what isn't there.
+func (v *view) make(activity string, objects ...manifests.Object) *step {
+	if v.Refusals == nil && len(v.carriers()) == 0 {
+		return &step{reason: v1alpha1.ReasonPending, message: "one pod of each kind is tried before any device is taken", try: v.samples()}
+	}
+	if len(v.Refusals) > 0 {
+		return v.refused()
+	}
+	s := &step{
+		reason: v1alpha1.ReasonPending, message: "pods are made", activity: activity,
+		scheduled: no(v1alpha1.ReasonPending, "pods are made"),
+	}
+	for _, o := range objects {
+		if !v.present(o) {
+			s.create = append(s.create, o)
+		}
+	}
+	return s.waitUntil(v.placedUntil())
+}
+
+// samples are one pod of each kind: the setup's, the DUT's, the first generator's.
+func (v *view) samples() []manifests.Object {
+	in := v.input()
+	var out []manifests.Object
+	if setup := manifests.Setup(in); setup != nil && !v.setUp() {
+		out = append(out, setup)
+	}
+	if dut := manifests.DUT(in); dut != nil {
+		out = append(out, dut)
+	}
+	if generators := manifests.Generators(in); len(generators) > 0 {
+		out = append(out, generators[0])
+	}
+	return out
+}
+
+// refused: the API server doesn't take a pod. What is about a moment is tried again soon; what is about the pod when something changes, and
+// now and then, as quotas and policies aren't watched.
+func (v *view) refused() *step {
+	first, last, transient := retryTransientFirst, retryTransientLast, true
+	words := make([]string, 0, len(v.Refusals))
+	for _, r := range v.Refusals {
+		transient = transient && r.Transient
+		words = append(words, fmt.Sprintf("the API server refuses pod %s: %s%s", r.Pod, strings.TrimSpace(r.Message), wayOut(r)))
+	}
+	if !transient {
+		first, last = retryRefusedFirst, retryRefusedLast
+	}
+	s := v.waits(v1alpha1.ReasonPodRefused, strings.Join(words, "; "))
+	return s.waitUntil(v.Now.Add(backoff(v.Now.Sub(v.since(v1alpha1.ConditionReconciling)), first, last)))
+}
+
+// wayOut is what to do about a refusal, where its words are well known.
+func wayOut(r Refusal) string {
+	switch m := strings.ToLower(r.Message); {
+	case r.Transient:
+		return " (it is tried again)"
+	case strings.Contains(m, "podsecurity"):
+		return " (label the namespace pod-security.kubernetes.io/enforce=privileged: generators need network capabilities)"
+	case strings.Contains(m, "exceeded quota"):
+		return " (raise the ResourceQuota, or free what is used of it)"
+	case strings.Contains(m, "priorityclass"):
+		return " (create the PriorityClass, or correct priorityClassName)"
+	case strings.Contains(m, "runtimeclass"):
+		return " (create the RuntimeClass, or correct runtimeClassName)"
+	case strings.Contains(m, "serviceaccount"):
+		return " (create the ServiceAccount, or correct the template's serviceAccountName)"
+	case strings.Contains(m, "limitrange") || strings.Contains(m, "maximum") || strings.Contains(m, "minimum"):
+		return " (widen the namespace's LimitRange, or change what the pod requests)"
+	}
+	return " (mend what it says; a template of spec.dut can only be changed in a new LoadTest)"
+}
+
+// unscheduled: pods wait for a node.
+func unscheduled(v *view) *step {
+	var waiting, words []string
+	for _, p := range v.carriers() {
+		if p.Spec.NodeName != "" {
+			continue
+		}
+		waiting = append(waiting, p.Name)
+		if w := unscheduledWords(p); w != "" {
+			words = append(words, w)
+		}
+	}
+	switch {
+	case len(waiting) == 0:
+		return nil
+	case len(words) == 0:
+		s := v.waits(v1alpha1.ReasonPending, "the scheduler hasn't placed yet: "+listed(waiting))
+		s.activity = "Placing"
+		return s
+	}
+	message := words[0]
+	if len(words) > 1 {
+		message += fmt.Sprintf(" (and %d more pods)", len(words)-1)
+	}
+	return v.waits(v1alpha1.ReasonUnschedulable, message+
+		": it goes on by itself when there is room; other tests and pods hold devices too (kubectl describe node shows them)")
+}
+
+// unscheduledWords is what the scheduler says of a pod that it can't place; empty: nothing.
+func unscheduledWords(p *corev1.Pod) string {
+	c := condition(p, corev1.PodScheduled)
+	if p.Spec.NodeName != "" || c.Status != corev1.ConditionFalse {
+		return ""
+	}
+	return fmt.Sprintf("pod %s finds no node: %s", p.Name, joined(": ", c.Message))
+}
+
+// present says whether an object is there already.
+func (v *view) present(o manifests.Object) bool {
+	switch o := o.(type) {
+	case *corev1.Pod:
+		return v.pod(o.Name) != nil
+	case *batchv1.Job:
+		return v.job != nil && v.job.Name == o.Name
+	}
+	return v.Children.Present[kindOf(o)+"/"+o.GetName()]
+}
+
+// kindOf is the kind of an object that the manifests make.
+func kindOf(o manifests.Object) string {
+	switch o.(type) {
+	case *corev1.ConfigMap:
+		return "ConfigMap"
+	case *corev1.ServiceAccount:
+		return "ServiceAccount"
+	case *rbacv1.Role:
+		return "Role"
+	case *rbacv1.RoleBinding:
+		return "RoleBinding"
+	case *corev1.Pod:
+		return "Pod"
+	case *batchv1.Job:
+		return "Job"
+	}
+	return o.GetObjectKind().GroupVersionKind().Kind
+}

@@ -1,0 +1,146 @@
+package lifecycle
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// roleOf is what a pod is for; empty for one that bears no role of ours.
+func roleOf(p *corev1.Pod) v1alpha1.PodRole {
+	switch p.Labels[v1alpha1.LabelRole] {
+	case "generator":
+		return v1alpha1.RoleGenerator
+	case "dut":
+		return v1alpha1.RoleDUT
+	case "setup":
+		return v1alpha1.RoleSetup
+	case "teardown":
+		return v1alpha1.RoleTeardown
+	case "runner":
+		return v1alpha1.RoleRunner
+	}
+	return ""
+}
+
+// attemptOf is the attempt that an object belongs to; 0: none, or a number that isn't one.
+func attemptOf(labels map[string]string) int32 {
+	n, err := strconv.ParseInt(labels[v1alpha1.LabelAttempt], 10, 32)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return int32(n)
+}
+
+// condition finds a condition of a pod; an empty one where it isn't there.
+func condition(p *corev1.Pod, kind corev1.PodConditionType) corev1.PodCondition {
+	for _, c := range p.Status.Conditions {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return corev1.PodCondition{}
+}
+
+// ready says whether the pod answers, as Kubernetes sees it.
+func ready(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil && condition(p, corev1.PodReady).Status == corev1.ConditionTrue
+}
+
+// readySince is when the pod became ready.
+func readySince(p *corev1.Pod) time.Time {
+	return condition(p, corev1.PodReady).LastTransitionTime.Time
+}
+
+// ended says whether all containers of the pod have ended, well or not.
+func ended(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+// alive says whether the pod may do something: it hasn't ended.
+func alive(p *corev1.Pod) bool { return !ended(p) }
+
+// statuses are the states of all of the pod's containers, the init containers first: in the order in which they run.
+func statuses(p *corev1.Pod) []corev1.ContainerStatus {
+	return slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses)
+}
+
+// lastWords are what the pod's first failed container said at its end, its termination message, or else what Kubernetes says of it.
+func lastWords(p *corev1.Pod) string {
+	for _, c := range statuses(p) {
+		if t := c.State.Terminated; t != nil && (t.ExitCode != 0 || t.Reason == "OOMKilled") {
+			return strings.Join(slices.DeleteFunc([]string{
+				"container " + c.Name + " ended with exit code " + strconv.Itoa(int(t.ExitCode)),
+				unlessError(t.Reason), strings.TrimSpace(t.Message),
+			}, func(s string) bool { return s == "" }), ": ")
+		}
+	}
+	return strings.TrimSpace(joined(": ", p.Status.Reason, p.Status.Message))
+}
+
+// unlessError leaves out the reason that says nothing beyond the exit code.
+func unlessError(reason string) string {
+	if reason == "Error" || reason == "Completed" {
+		return ""
+	}
+	return reason
+}
+
+// joined puts texts together, without the empty ones.
+func joined(separator string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)
+}
+
+// endedAt is when the last of the pod's containers ended; zero where it isn't known.
+func endedAt(p *corev1.Pod) time.Time {
+	var last time.Time
+	for _, c := range statuses(p) {
+		if t := c.State.Terminated; t != nil && t.FinishedAt.After(last) {
+			last = t.FinishedAt.Time
+		}
+	}
+	return last
+}
+
+// stateOf is what the pod is doing, in a word or two.
+func stateOf(p *corev1.Pod) string {
+	switch {
+	case p.DeletionTimestamp != nil:
+		return "Terminating"
+	case p.Status.Phase == corev1.PodFailed && p.Status.Reason != "":
+		return limited(p.Status.Reason, 64)
+	case ended(p):
+		return string(p.Status.Phase)
+	case ready(p):
+		return "Ready"
+	case p.Spec.NodeName == "":
+		return "Unscheduled"
+	}
+	if reason := waitingReason(p); reason != "" {
+		return limited(reason, 64)
+	}
+	return "Starting"
+}
+
+// waitingReason is why the first container that waits does so.
+func waitingReason(p *corev1.Pod) string {
+	for _, c := range statuses(p) {
+		if w := c.State.Waiting; w != nil && w.Reason != "" && w.Reason != "PodInitializing" {
+			return w.Reason
+		}
+	}
+	return ""
+}
+
+// limited cuts a text to so many bytes, not in the middle of a character, and says that it did.
+func limited(text string, bytes int) string {
+	if len(text) <= bytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:bytes-len("…")], "") + "…"
+}

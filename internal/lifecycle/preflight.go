@@ -1,0 +1,130 @@
+package lifecycle
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// invalid: it can't be measured as it is written. A run that has begun is not ended by an operator that reads its spec otherwise than the
+// one that began it: its Plan is written.
+func invalid(v *view) *step {
+	if v.begun() || v.compiled() != nil {
+		return nil
+	}
+	message := v.errs.ToAggregate().Error()
+	reason := v1alpha1.ReasonInvalid
+	if unsupported(v) {
+		reason = v1alpha1.ReasonNotSupported
+	}
+	e := &ending{reason: v1alpha1.ReasonInvalid, message: message, complete: true}
+	s := v.toward(e, e.reason)
+	s.accepted, s.del = no(reason, message), v.release(e)
+	return s
+}
+
+// unsupported says whether all that is wrong is right elsewhere.
+func unsupported(v *view) bool {
+	for _, err := range v.errs {
+		if err.Type != "FieldValueForbidden" {
+			return false
+		}
+	}
+	return true
+}
+
+// waits is a step of a test that can't be placed as the cluster is, and goes on by itself when that is mended.
+func (v *view) waits(reason, message string) *step {
+	s := &step{reason: reason, message: message, activity: "Waiting", scheduled: no(reason, message)}
+	return s.waitUntil(v.placedUntil())
+}
+
+// placed says whether pods were made already: what they need was looked at before.
+func (v *view) placed() bool { return v.begun() || len(v.carriers()) > 0 }
+
+// nameTaken: a child's name is somebody else's object's. It is never touched.
+func nameTaken(v *view) *step {
+	if len(v.Children.Foreign) == 0 {
+		return nil
+	}
+	return v.waits(v1alpha1.ReasonNameTaken, fmt.Sprintf(
+		"%s exists and doesn't belong to this LoadTest: delete it, or create the LoadTest under another name", listed(v.Children.Foreign)))
+}
+
+// networksMissing: the links name networks that this cluster doesn't have, or has in a form that can't be read.
+func networksMissing(v *view) *step {
+	if v.placed() {
+		return nil
+	}
+	ends := v.ends()
+	if len(ends) > 0 && !v.Lab.Multus {
+		return v.waits(v1alpha1.ReasonMultusMissing, "this cluster has no NetworkAttachmentDefinitions, and pods need one for each link: "+
+			"install Multus (it brings the CustomResourceDefinition network-attachment-definitions.k8s.cni.cncf.io)")
+	}
+	for _, e := range ends {
+		if why := v.Lab.Faults[e.key]; why != "" {
+			return v.waits(v1alpha1.ReasonNetworkInvalid, fmt.Sprintf("%s: %s", e, why))
+		}
+	}
+	if missing := v.missing(ends); len(missing) > 0 {
+		return v.waits(v1alpha1.ReasonNetworkMissing, strings.Join(missing, "; ")+
+			": create the NetworkAttachmentDefinition (kubectl get net-attach-def -A lists those that exist)")
+	}
+	if errs := manifests.Check(v.input()); len(errs) > 0 {
+		return v.waits(v1alpha1.ReasonNetworkInvalid, joinedErrors(errs))
+	}
+	return nil
+}
+
+// end is a link's end at a pod of ours, and its network.
+type end struct {
+	link, side string
+	key        compile.NetworkKey
+}
+
+func (e end) String() string {
+	return fmt.Sprintf("network %s (link %s, the %s's end)", e.key, e.link, e.side)
+}
+
+// ends are the links' ends that pods of ours have.
+func (v *view) ends() []end {
+	var out []end
+	for _, n := range v.compiled().Networks {
+		if n.Generator.Name != "" {
+			out = append(out, end{n.Link, "generator", n.Generator})
+		}
+		if n.DUT.Name != "" {
+			out = append(out, end{n.Link, "DUT", n.DUT})
+		}
+	}
+	return out
+}
+
+// missing says which networks don't exist, each once.
+func (v *view) missing(ends []end) []string {
+	var out []string
+	told := map[compile.NetworkKey]bool{}
+	for _, e := range ends {
+		if _, ok := v.Lab.Networks[e.key]; ok || told[e.key] {
+			continue
+		}
+		told[e.key] = true
+		text := e.String() + " doesn't exist"
+		if e.key.Namespace != v.Test.Namespace {
+			text += " (a network of another namespace also needs Multus without namespaceIsolation)"
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func joinedErrors(errs []error) string {
+	texts := make([]string, len(errs))
+	for i, err := range errs {
+		texts[i] = err.Error()
+	}
+	return strings.Join(texts, "; ")
+}

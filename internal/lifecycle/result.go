@@ -1,0 +1,57 @@
+package lifecycle
+
+import (
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// resultOf is a Report's result as the status has it: whole numbers with their unit in the name, ratios as text. It is bounded as the
+// schema is: a status that can't be stored would tell nothing.
+func resultOf(r *report.Report) *v1alpha1.Result {
+	out := &v1alpha1.Result{
+		Saturated:   r.Result.Saturated,
+		Confirmed:   r.Result.Confirmed,
+		Reason:      limited(string(r.Result.Reason), 64),
+		Message:     limited(r.Result.Message, 1024),
+		Total:       totalOf(r.Result.Total),
+		MaxReceived: totalOf(r.Result.MaxReceived),
+	}
+	if r.Result.Resolution > 0 {
+		out.Resolution = r.Result.Resolution.String()
+	}
+	for _, d := range r.Result.Directions {
+		out.Directions = append(out.Directions, v1alpha1.DirectionResult{From: d.From, To: d.To, Figures: directionFigures(&d)})
+	}
+	return out
+}
+
+func directionFigures(m *report.Measured) v1alpha1.Figures {
+	return v1alpha1.Figures{
+		Intended:        flowOf(m.Intended),
+		Offered:         flowOf(m.Offered),
+		Received:        flowOf(m.Received),
+		LossRatio:       m.LossRatio.String(),
+		LineRatePercent: m.LineRatePercent.String(),
+	}
+}
+
+func totalOf(s *report.Sum) *v1alpha1.TotalResult {
+	if s == nil {
+		return nil
+	}
+	return &v1alpha1.TotalResult{Figures: v1alpha1.Figures{
+		Intended:        flowOf(s.Intended),
+		Offered:         flowOf(s.Offered),
+		Received:        flowOf(s.Received),
+		LossRatio:       s.LossRatio.String(),
+		LineRatePercent: s.LineRatePercent.String(),
+	}}
+}
+
+func flowOf(f report.Flow) v1alpha1.FlowRate {
+	return v1alpha1.FlowRate{
+		PacketsPerSecond:    f.PacketsPerSecond,
+		Layer1BitsPerSecond: f.Layer1BitsPerSecond,
+		Layer2BitsPerSecond: f.Layer2BitsPerSecond,
+	}
+}

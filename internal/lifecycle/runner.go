@@ -1,0 +1,111 @@
+package lifecycle
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// runnerFailed: the Job makes no more runners, or is gone, and no final Report has arrived. Before that is said, it is looked whether one is
+// there: what is watched runs late at times.
+func runnerFailed(v *view) *step {
+	why, reason := v.runnerTrouble()
+	if why == "" {
+		return nil
+	}
+	if v.reportWanted() {
+		return &step{reason: reason, message: "no runner is left: a Report is looked for", read: true}
+	}
+	if r := v.told(); r != nil && v.Children.Envelope == nil {
+		return v.end(endingOf(r))
+	}
+	return v.fail(reason, "%s", why)
+}
+
+// runnerTrouble says why no Report will come; empty: one may.
+func (v *view) runnerTrouble() (why, reason string) {
+	const way = "; the runner's log has more, as long as keepPods: OnFailure keeps it"
+	switch {
+	case !v.begun():
+		return "", ""
+	case v.job == nil && len(v.runners) == 0 && len(v.recorded(v1alpha1.RoleRunner)) > 0:
+		return "the runner's Job was deleted by somebody else", v1alpha1.ReasonEvicted
+	case v.job == nil:
+		return "", ""
+	case jobFailed(v.job) != "":
+		return fmt.Sprintf("the runner failed for good (%s)%s%s", jobFailed(v.job), v.runnersLastWords(), way), v1alpha1.ReasonRunnerFailed
+	case jobOver(v.job):
+		return "the runner ended, and left no Report of this attempt" + v.runnersLastWords() + way, v1alpha1.ReasonRunnerFailed
+	}
+	return "", ""
+}
+
+// runnersLastWords are what the last runner that failed said.
+func (v *view) runnersLastWords() string {
+	for i := len(v.runners) - 1; i >= 0; i-- {
+		if p := &v.runners[i]; p.Status.Phase == corev1.PodFailed {
+			return fmt.Sprintf("; the last words of %s: %s", p.Name, lastWords(p))
+		}
+	}
+	return ""
+}
+
+// runNeeded: all is ready, and the runner isn't made.
+func runNeeded(v *view) *step {
+	in := v.input()
+	sites, err := manifests.SitesOf(in, v.pods)
+	if err != nil {
+		return &step{
+			reason: v1alpha1.ReasonStarting, activity: "Starting",
+			message: "all pods are ready, and where they are isn't known yet: " + err.Error(),
+		}
+	}
+	run, err := manifests.Run(in, sites)
+	if err != nil {
+		return v.fail(v1alpha1.ReasonRunnerFailed, "the runner can't be made: %v", err)
+	}
+	var create []manifests.Object
+	for _, o := range append(manifests.Standing(in), run...) {
+		if !v.present(o) {
+			create = append(create, o)
+		}
+	}
+	s := &step{
+		reason: v1alpha1.ReasonRunning, activity: "Starting", begins: true, create: create,
+		message: "all is ready: the runner starts",
+	}
+	return s
+}
+
+// running: the runner is at it, or its Job is about to make the next one.
+func running(v *view) *step {
+	if !v.begun() || v.job == nil && len(v.runners) == 0 && len(v.recorded(v1alpha1.RoleRunner)) == 0 {
+		return nil
+	}
+	s := &step{reason: v1alpha1.ReasonRunning, message: "the runner measures: status.progress tells how far it is", activity: "Starting"}
+	if held := v.heldProgress(); !held.IsZero() {
+		s.waitUntil(held)
+	}
+	if words := v.runnerWaits(); words != "" {
+		s.message = words
+	}
+	return s.waitUntil(v.activeUntil())
+}
+
+// runnerWaits says why a runner that hasn't told anything yet isn't running; empty: it runs, or is about to.
+func (v *view) runnerWaits() string {
+	if v.progress() != nil || len(v.runners) == 0 {
+		return ""
+	}
+	p := &v.runners[len(v.runners)-1]
+	if words := troubleOf(p); words != "" {
+		return words
+	}
+	if c := condition(p, corev1.PodScheduled); c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
+		return fmt.Sprintf("pod %s finds no node: %s", p.Name, c.Message)
+	}
+	return ""
+}

@@ -1,0 +1,108 @@
+package lifecycle
+
+import (
+	"cmp"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// reportArrived: the run came to its own end, and its Report is final. The Report knows best how it ended, except for what it can't see: a
+// device or generator that failed while it ran.
+func reportArrived(v *view) *step {
+	if !v.finalReport() {
+		return nil
+	}
+	if v.told() == nil && v.Children.ReportFault == "" {
+		return &step{reason: "ReportArrived", message: "the run has ended, its Report is to be read", read: true}
+	}
+	if v.told() == nil {
+		return v.end(&ending{reason: v1alpha1.ReasonRunnerFailed, message: "the run has ended, and its Report can't be read: " + v.reportFault()})
+	}
+	e := endingOf(v.told())
+	if f := v.actingFault(); f != nil {
+		return v.fail(f.inRun(), "%s while the measurement ran: nothing that it found can be told from that", f.message)
+	}
+	return v.end(e)
+}
+
+// finalReport says whether a Report of this attempt is there that nothing will follow.
+func (v *view) finalReport() bool {
+	e := v.Children.Envelope
+	return e != nil && int32(e.Attempt) == v.attempt && e.Final
+}
+
+// told is the Report of this attempt, where it has been read; nil: there is none.
+func (v *view) told() *report.Report {
+	r := v.Children.Report
+	if r == nil || r.Plan == nil || int32(r.Plan.Test.Attempt) != v.attempt {
+		return nil
+	}
+	if uid := r.Plan.Test.UID; uid != "" && uid != string(v.Test.UID) {
+		return nil
+	}
+	return r
+}
+
+// reportFault is why the Report is of no use.
+func (v *view) reportFault() string {
+	return cmp.Or(v.Children.ReportFault, "it is another attempt's, or another test's")
+}
+
+// reportWanted says whether to look for a Report before it is said that there is none.
+func (v *view) reportWanted() bool {
+	return v.begun() && v.was.Report == nil && v.Children.Report == nil && v.Children.ReportFault == ""
+}
+
+// attach adds the Report to an end, and its figures where no fault acted on them.
+func (v *view) attach(e *ending) {
+	if v.was.Report != nil || v.told() == nil {
+		return
+	}
+	e.report = v.told()
+	e.figures = publishes(e.reason, e.report.Ending) && (e.report.Ending != report.Interrupted || v.actingFault() == nil)
+}
+
+// publishes says whether a Report that ended so may give figures to a test that ends for this reason. What a person or a deadline cut
+// short counts until then; what a fault cut short counts only where the runner saw the fault itself, and left out what it touched.
+func publishes(reason string, how report.Ending) bool {
+	switch how {
+	case report.Completed:
+		return reason == v1alpha1.ReasonMeasured || reason == v1alpha1.ReasonNotMeasured
+	case report.Interrupted, report.DeadlineExceeded:
+		return reason == v1alpha1.ReasonStopped || reason == v1alpha1.ReasonDeadlineExceeded || reason == v1alpha1.ReasonNotMeasured
+	case report.GeneratorLost:
+		return reason == v1alpha1.ReasonGeneratorLost || reason == v1alpha1.ReasonNodeLost
+	case report.PathNotProven:
+		return reason == v1alpha1.ReasonPathNotProven
+	case report.Failed:
+		return reason == v1alpha1.ReasonRunnerFailed
+	}
+	return false
+}
+
+// endingOf is the end that a Report tells.
+func endingOf(r *report.Report) *ending {
+	said := cmp.Or(r.Message, r.Result.Message)
+	switch r.Ending {
+	case report.Completed:
+		if r.Result.Measured {
+			return &ending{reason: v1alpha1.ReasonMeasured, message: cmp.Or(r.Result.Message, "a figure was measured")}
+		}
+		return &ending{reason: v1alpha1.ReasonNotMeasured, message: cmp.Or(r.Result.Message, "the run was carried out, and nothing can be said")}
+	case report.Interrupted:
+		return &ending{reason: v1alpha1.ReasonNotMeasured, message: cmp.Or(said, "the run was interrupted")}
+	case report.DeadlineExceeded:
+		return &ending{reason: v1alpha1.ReasonDeadlineExceeded, message: cmp.Or(said, "the run took longer than spec.activeDeadline")}
+	case report.GeneratorLost:
+		return &ending{reason: v1alpha1.ReasonGeneratorLost, message: cmp.Or(said, "a generator was lost while it measured")}
+	case report.PathNotProven:
+		return &ending{reason: v1alpha1.ReasonPathNotProven, message: cmp.Or(said, "the frames didn't take the path that was expected")}
+	case report.Failed:
+		return &ending{reason: v1alpha1.ReasonRunnerFailed, message: cmp.Or(said, "the run failed, and the Report doesn't say why")}
+	}
+	return &ending{
+		reason:  v1alpha1.ReasonNotMeasured,
+		message: "the Report tells of an end that this version doesn't know (" + string(r.Ending) + "): read it with the linerate that wrote it",
+	}
+}

@@ -1,0 +1,68 @@
+package lifecycle
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// setupFailed: without the setup there is nothing worth measuring.
+func setupFailed(v *view) *step {
+	if v.setUp() {
+		return nil
+	}
+	pods := v.of(v1alpha1.RoleSetup)
+	if len(pods) == 0 {
+		if len(v.recorded(v1alpha1.RoleSetup)) == 0 {
+			return nil
+		}
+		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod was deleted before it was seen to end")
+	}
+	p := pods[0]
+	due := p.CreationTimestamp.Add(duration(v.spec.DUT.Setup.Deadline) + hookMargin)
+	switch {
+	case p.Status.Phase == corev1.PodFailed:
+		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod %s failed: %s", p.Name, lastWords(p))
+	case p.DeletionTimestamp != nil:
+		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod %s was deleted by somebody else", p.Name)
+	case p.Spec.NodeName != "" && !v.Now.Before(due):
+		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod %s didn't end within dut.setup.deadline (%s)", p.Name,
+			joined(": ", stateOf(p), troubleOf(p)))
+	}
+	return nil
+}
+
+// setUp says whether nothing is to be set up, or all is. What came after the setup proves it too.
+func (v *view) setUp() bool {
+	if v.spec.DUT.Setup == nil || v.begun() || len(v.carriers()) > 0 {
+		return true
+	}
+	for _, p := range v.of(v1alpha1.RoleSetup) {
+		return p.Status.Phase == corev1.PodSucceeded
+	}
+	for _, p := range v.recorded(v1alpha1.RoleSetup) {
+		return p.State == string(corev1.PodSucceeded)
+	}
+	return false
+}
+
+// settingUp: the setup pod runs to its end before any other pod is made.
+func settingUp(v *view) *step {
+	if v.setUp() {
+		return nil
+	}
+	pods := v.of(v1alpha1.RoleSetup)
+	if len(pods) == 0 {
+		return v.make("SettingUp", manifests.Links(v.input()), manifests.Setup(v.input()))
+	}
+	p := pods[0]
+	message := fmt.Sprintf("the setup pod %s runs first (%s)", p.Name, stateOf(p))
+	if words := joined("; ", unscheduledWords(p), troubleOf(p)); words != "" {
+		message = words
+	}
+	s := &step{reason: v1alpha1.ReasonSettingUp, message: message, activity: "SettingUp", scheduled: no(v1alpha1.ReasonSettingUp, message)}
+	return s.waitUntil(p.CreationTimestamp.Add(duration(v.spec.DUT.Setup.Deadline) + hookMargin)).waitUntil(v.placedUntil())
+}

@@ -1,0 +1,163 @@
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// weakQoS: TRex on devices needs CPUs of its own, and gets them only in a pod of class Guaranteed. A pod whose class came out lower, as a
+// LimitRange or an injected container can make it, would measure its neighbours.
+func weakQoS(v *view) *step {
+	if v.begun() || v.spec.Generator.Engine != v1alpha1.EngineTRex {
+		return nil
+	}
+	for _, p := range v.of(v1alpha1.RoleGenerator) {
+		class := p.Status.QOSClass
+		if class == "" || class == corev1.PodQOSGuaranteed || !onDevices(p) {
+			continue
+		}
+		return v.fail(v1alpha1.ReasonGeneratorFailed, "pod %s is of QoS class %s, and needs Guaranteed for CPUs of its own: "+
+			"keep injected containers and LimitRanges off it, or give every container limits that equal its requests", p.Name, class)
+	}
+	return nil
+}
+
+// onDevices says whether a pod requests devices.
+func onDevices(p *corev1.Pod) bool {
+	for name := range scarce(p) {
+		if isDevice(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// starting: all pods have nodes, and some aren't ready.
+func starting(v *view) *step {
+	var waiting, words []string
+	s := &step{reason: v1alpha1.ReasonStarting, activity: "Starting"}
+	for _, p := range v.carriers() {
+		if ready(p) {
+			continue
+		}
+		waiting = append(waiting, p.Name)
+		if w := troubleOf(p); w != "" {
+			words = append(words, w)
+		} else if w := v.unattached(p); w != "" {
+			words = append(words, w)
+		}
+		if at := attachedUntil(p); v.Now.Before(at) {
+			s.waitUntil(at)
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	s.message = joined("; ", words...)
+	if len(words) == 0 {
+		s.message = "pods aren't ready yet: " + listed(waiting)
+	}
+	return s.waitUntil(v.placedUntil())
+}
+
+// troubleOf says what keeps a pod's containers from starting that waiting alone won't mend; empty: nothing known.
+func troubleOf(p *corev1.Pod) string {
+	for _, c := range statuses(p) {
+		w := c.State.Waiting
+		if w == nil {
+			continue
+		}
+		if way := startProblem(w.Reason); way != "" {
+			return fmt.Sprintf("pod %s, container %s, image %s: %s: %s", p.Name, c.Name, imageOf(p, c), joined(": ", w.Reason, limited(w.Message, 300)), way)
+		}
+	}
+	return ""
+}
+
+// startProblem is the way out of what keeps a container from starting; empty: it is on its way.
+func startProblem(reason string) string {
+	switch reason {
+	case "ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "ImageInspectError", "SignatureValidationFailed":
+		return "check the image's name, the registry, and generator.pod.imagePullSecrets (or the template's)"
+	case "ErrImageNeverPull":
+		return "put the image on the node, or let it be pulled (imagePullPolicy)"
+	case "InvalidImageName":
+		return "correct the image's name in a new LoadTest"
+	case "CreateContainerConfigError":
+		return "create the ConfigMap or Secret that it names, or correct it"
+	case "CreateContainerError", "RunContainerError":
+		return "look at kubectl describe pod, and at the container's command and mounts"
+	case "CrashLoopBackOff":
+		return "look at the container's log"
+	}
+	return ""
+}
+
+// imageOf is the image that a container was asked to run.
+func imageOf(p *corev1.Pod, status corev1.ContainerStatus) string {
+	for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for _, c := range list {
+			if c.Name == status.Name {
+				return c.Image
+			}
+		}
+	}
+	return status.Image
+}
+
+// unattached says that a pod has been without its sandbox for long: what Multus, a CNI plugin or a volume lacks is told in its events.
+func (v *view) unattached(p *corev1.Pod) string {
+	if at := attachedUntil(p); at.IsZero() || v.Now.Before(at) {
+		return ""
+	}
+	return fmt.Sprintf("pod %s on node %s is still without its networks and volumes: kubectl describe pod %s tells why (Multus, CNI, device plugin)",
+		p.Name, p.Spec.NodeName, p.Name)
+}
+
+// attachedUntil is when a pod should have had its networks and volumes; zero: it has them, or has no node.
+func attachedUntil(p *corev1.Pod) time.Time {
+	scheduled := condition(p, corev1.PodScheduled)
+	if p.Status.Phase != corev1.PodPending || scheduled.Status != corev1.ConditionTrue ||
+		condition(p, corev1.PodReadyToStartContainers).Status == corev1.ConditionTrue {
+		return time.Time{}
+	}
+	return scheduled.LastTransitionTime.Add(attachGrace)
+}
+
+// readyDelay: all is ready, and the DUT is given its time.
+func readyDelay(v *view) *step {
+	due := v.delayedUntil()
+	if due.IsZero() || !v.Now.Before(due) {
+		return nil
+	}
+	message := fmt.Sprintf("the device under test is given spec.dut.readyDelay (%s)", v.spec.DUT.ReadyDelay)
+	s := &step{reason: v1alpha1.ReasonDelayed, message: message, activity: "Starting", dut: no(v1alpha1.ReasonDelayed, message)}
+	return s.waitUntil(due).waitUntil(v.placedUntil())
+}
+
+// delayedUntil is when the DUT's time is over; zero: it needs none. A node's clock that is ahead doesn't make it longer than it would be
+// from now.
+func (v *view) delayedUntil() time.Time {
+	delay := duration(v.spec.DUT.ReadyDelay)
+	if delay == 0 || v.begun() {
+		return time.Time{}
+	}
+	var since time.Time
+	for _, p := range v.of(v1alpha1.RoleSetup) {
+		since = latest(since, endedAt(p))
+	}
+	for _, p := range v.of(v1alpha1.RoleDUT) {
+		since = latest(since, readySince(p))
+	}
+	if since.IsZero() {
+		return time.Time{}
+	}
+	if since.After(v.Now) {
+		since = v.Now
+	}
+	return since.Add(delay)
+}

@@ -1,0 +1,115 @@
+package lifecycle
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// statusOf is what is to be said after a step: all of it, on each pass, from what was said last, what is seen, and the step.
+func statusOf(v *view, s *step) v1alpha1.LoadTestStatus {
+	st := *v.was.DeepCopy()
+	st.ObservedGeneration = v.Test.Generation
+	if s.over {
+		restate(&st)
+		return st
+	}
+	st.Attempt = v.attempt
+	st.StartedAt = v.startedAt().DeepCopy()
+	if s.begins && st.StartedAt == nil {
+		st.StartedAt = &metav1.Time{Time: v.Now}
+	}
+	st.Pods = podStatuses(v)
+	st.LostRuns += v.newlyLost()
+	st.Progress = progressOf(v, s)
+	if s.void != nil {
+		voidAttempt(&st, v, s.void)
+	}
+	if s.ending != nil {
+		settle(&st, v, s.ending)
+	}
+	setConditions(&st, v, s)
+	return st
+}
+
+// restate says again what has been said, of the generation that is there now.
+func restate(st *v1alpha1.LoadTestStatus) {
+	for i := range st.Conditions {
+		st.Conditions[i].ObservedGeneration = st.ObservedGeneration
+	}
+}
+
+// voidAttempt says that the next attempt counts.
+func voidAttempt(st *v1alpha1.LoadTestStatus, v *view, void *voided) {
+	st.Attempt = v.attempt + 1
+	st.StartedAt, st.Pods = nil, nil
+	if void.lost {
+		st.LostRuns++
+	}
+	if void.forget {
+		st.ExcludedNodes = nil
+	}
+	for _, n := range void.exclude {
+		if !slices.Contains(st.ExcludedNodes, n) && len(st.ExcludedNodes) < 256 {
+			st.ExcludedNodes = append(st.ExcludedNodes, n)
+		}
+	}
+}
+
+// settle says what was measured, and that it is over where it is.
+func settle(st *v1alpha1.LoadTestStatus, v *view, e *ending) {
+	if r := e.report; r != nil {
+		st.Report = &v1alpha1.ReportReference{ConfigMap: manifests.ReportName(v.Test.Name)}
+		if env := v.Children.Envelope; env != nil {
+			st.Report.Digest = limited(env.Digest, 80)
+		}
+		if e.figures {
+			st.Result, st.Summary = resultOf(r), limited(report.Summary(r), 256)
+		}
+	}
+	if !e.complete {
+		return
+	}
+	if st.FinishedAt == nil {
+		st.FinishedAt = &metav1.Time{Time: v.Now}
+	}
+	for i := range st.Pods {
+		if !v.keeps(e.reason) {
+			st.Pods[i].State = v1alpha1.ReasonReleased
+		}
+	}
+}
+
+// podStatuses are this attempt's pods as they are seen, in the order of their names. What is over is kept: which device a pod had.
+func podStatuses(v *view) []v1alpha1.PodStatus {
+	var out []v1alpha1.PodStatus
+	for i := range v.pods {
+		out = append(out, podStatus(&v.pods[i]))
+	}
+	if n := len(v.runners); n > 0 {
+		out = append(out, podStatus(&v.runners[n-1]))
+	}
+	for _, was := range v.was.Pods {
+		seen := slices.ContainsFunc(out, func(p v1alpha1.PodStatus) bool {
+			return p.Name == was.Name || p.Role == v1alpha1.RoleRunner && was.Role == p.Role
+		})
+		if !seen {
+			was.State = "Gone"
+			out = append(out, was)
+		}
+	}
+	slices.SortFunc(out, func(a, b v1alpha1.PodStatus) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+func podStatus(p *corev1.Pod) v1alpha1.PodStatus {
+	return v1alpha1.PodStatus{
+		Name: p.Name, Role: roleOf(p), Node: p.Spec.NodeName, State: stateOf(p), Links: manifests.LinksOfPod(p),
+	}
+}

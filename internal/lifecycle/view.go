@@ -1,0 +1,204 @@
+package lifecycle
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// view is what was observed, sorted by what the rules ask for. Rules read it and change nothing in it.
+type view struct {
+	Observed
+	spec *v1alpha1.LoadTestSpec
+	// was is the status that was decided last.
+	was *v1alpha1.LoadTestStatus
+	// attempt is the one that counts now, from 1.
+	attempt int32
+	// pods are this attempt's but the runner's, by name; runners are the runner's, oldest first; job is the runner's.
+	pods    []corev1.Pod
+	runners []corev1.Pod
+	job     *batchv1.Job
+	// remnants are pods and Jobs of earlier attempts.
+	oldPods []corev1.Pod
+	oldJobs []batchv1.Job
+	// cluster is what the test is made into; nil where it can't be, and then errs say why.
+	cluster *compile.Cluster
+	errs    field.ErrorList
+}
+
+// look sorts what was observed.
+func look(o Observed) *view {
+	v := &view{Observed: o, spec: &o.Test.Spec, was: &o.Test.Status}
+	v.attempt = v.currentAttempt()
+	v.sortPods()
+	v.sortJobs()
+	return v
+}
+
+// currentAttempt is the status' own, or that of a child that knows better: a status can be lost, in a backup or by a hand, its children
+// tell the truth then.
+func (v *view) currentAttempt() int32 {
+	attempt := max(v.was.Attempt, 1)
+	for i := range v.Children.Pods {
+		attempt = max(attempt, attemptOf(v.Children.Pods[i].Labels))
+	}
+	for i := range v.Children.Jobs {
+		attempt = max(attempt, attemptOf(v.Children.Jobs[i].Labels))
+	}
+	return attempt
+}
+
+func (v *view) sortPods() {
+	for _, p := range v.Children.Pods {
+		switch {
+		case attemptOf(p.Labels) != v.attempt:
+			v.oldPods = append(v.oldPods, p)
+		case roleOf(&p) == v1alpha1.RoleRunner:
+			v.runners = append(v.runners, p)
+		default:
+			v.pods = append(v.pods, p)
+		}
+	}
+	byName := func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) }
+	slices.SortFunc(v.pods, byName)
+	slices.SortFunc(v.oldPods, byName)
+	slices.SortFunc(v.runners, func(a, b corev1.Pod) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+func (v *view) sortJobs() {
+	for i, j := range v.Children.Jobs {
+		if attemptOf(j.Labels) == v.attempt {
+			v.job = &v.Children.Jobs[i]
+		} else {
+			v.oldJobs = append(v.oldJobs, j)
+		}
+	}
+	slices.SortFunc(v.oldJobs, func(a, b batchv1.Job) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// compiled makes the test into what a cluster needs, once, and only where a rule asks for it.
+func (v *view) compiled() *compile.Cluster {
+	if v.cluster == nil && v.errs == nil {
+		v.cluster, v.errs = compile.ForCluster(v.Test)
+	}
+	return v.cluster
+}
+
+// input is what manifests are made from.
+func (v *view) input() manifests.Input {
+	return manifests.Input{
+		Test: v.Test, Compiled: v.compiled(), Networks: v.Lab.Networks, Attempt: v.attempt,
+		ExcludedNodes: v.was.ExcludedNodes, Settings: v.Settings,
+	}
+}
+
+// begun says whether the runner was started in this attempt.
+func (v *view) begun() bool { return v.job != nil || len(v.runners) > 0 || v.startedAt() != nil }
+
+// startedAt is when the runner was started. The status knows; if it couldn't be written then, the Job does.
+func (v *view) startedAt() *metav1.Time {
+	switch {
+	case v.was.StartedAt != nil:
+		return v.was.StartedAt
+	case v.job != nil && v.job.CreationTimestamp.IsZero():
+		return &metav1.Time{Time: v.Now}
+	case v.job != nil:
+		return &v.job.CreationTimestamp
+	}
+	return nil
+}
+
+// used says whether anything was made for this attempt.
+func (v *view) used() bool {
+	return v.begun() || len(v.pods) > 0 || len(v.was.Pods) > 0
+}
+
+// pod finds this attempt's pod of a name; nil: there is none.
+func (v *view) pod(name string) *corev1.Pod {
+	for i := range v.pods {
+		if v.pods[i].Name == name {
+			return &v.pods[i]
+		}
+	}
+	return nil
+}
+
+// of are this attempt's pods of a role.
+func (v *view) of(role v1alpha1.PodRole) []*corev1.Pod {
+	var out []*corev1.Pod
+	for i := range v.pods {
+		if roleOf(&v.pods[i]) == role {
+			out = append(out, &v.pods[i])
+		}
+	}
+	return out
+}
+
+// carriers are the pods that carry the measurement: the DUT's and the generators'.
+func (v *view) carriers() []*corev1.Pod {
+	return slices.Concat(v.of(v1alpha1.RoleDUT), v.of(v1alpha1.RoleGenerator))
+}
+
+// recorded finds what the status says of a pod; nil: nothing.
+func (v *view) recorded(role v1alpha1.PodRole) []v1alpha1.PodStatus {
+	var out []v1alpha1.PodStatus
+	for _, p := range v.was.Pods {
+		if p.Role == role {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// said is a condition as it was decided last; an empty one where there is none.
+func (v *view) said(kind string) metav1.Condition {
+	if c := meta.FindStatusCondition(v.was.Conditions, kind); c != nil {
+		return *c
+	}
+	return metav1.Condition{}
+}
+
+// since is when a condition got the status that it has; now where it isn't there, or the clock went back.
+func (v *view) since(kind string) time.Time {
+	at := v.said(kind).LastTransitionTime.Time
+	if at.IsZero() || at.After(v.Now) {
+		return v.Now
+	}
+	return at
+}
+
+// progress is the runner's latest of this attempt; nil: none yet.
+func (v *view) progress() *delivery.Progress {
+	if p := v.Children.Progress; p != nil && int32(p.Attempt) == v.attempt {
+		return p
+	}
+	return nil
+}
+
+// node finds a node; nil: the cluster has none of that name.
+func (v *view) node(name string) *Node {
+	for i := range v.Lab.Nodes {
+		if v.Lab.Nodes[i].Name == name {
+			return &v.Lab.Nodes[i]
+		}
+	}
+	return nil
+}
+
+// nodeGone says whether a node of a pod isn't there any more. A cluster has nodes: where none is seen, none may be looked at.
+func (v *view) nodeGone(name string) bool {
+	return name != "" && len(v.Lab.Nodes) > 0 && v.node(name) == nil
+}
