@@ -1,0 +1,23 @@
+# linerate's image: two static programs and nothing else. /manager is the operator, /linerate what its pods run.
+#
+#   docker build --build-arg VERSION=$(git describe --tags --always) -t ghcr.io/linerate-dev/linerate:dev .
+#   docker buildx build --platform linux/amd64,linux/arm64 …
+#
+# hack/image packs the same without Docker.
+FROM --platform=$BUILDPLATFORM golang:1.26 AS build
+ARG VERSION=dev
+ARG TARGETOS=linux
+ARG TARGETARCH
+ENV CGO_ENABLED=0
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+RUN GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /out/manager ./cmd/manager
+RUN GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -ldflags "-s -w -X github.com/linerate-dev/linerate/internal/cli.version=$VERSION" -o /out/linerate ./cmd/linerate
+
+FROM scratch
+COPY --from=build /out/manager /manager
+COPY --from=build /out/linerate /linerate
+USER 65532:65532
+ENTRYPOINT ["/linerate"]
