@@ -45,6 +45,9 @@ func Main(args []string, s Streams) int {
 	return codeOf(err)
 }
 
+// podVerbs is the group of the commands that people seldom type: an operator's pods run them.
+const podVerbs = "pods"
+
 func newRoot(s Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "linerate",
@@ -56,7 +59,9 @@ func newRoot(s Streams) *cobra.Command {
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	root.SetIn(s.In)
+	root.AddGroup(&cobra.Group{ID: podVerbs, Title: "Commands that pods run:"})
 	root.AddCommand(newRun(s), newRamp(s), newReport(s), newVersion(s), newGenerator(s), newTRexLaunch(s), newLabHost(s))
+	root.AddCommand(newRunner(s))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

@@ -58,6 +58,8 @@ type Generator struct {
 	Hostname  string          `json:"hostname,omitempty"`
 	CPUModel  string          `json:"cpuModel,omitempty"`
 	Cores     int             `json:"cores,omitempty"`
+	Pod       string          `json:"pod,omitempty"`
+	Node      string          `json:"node,omitempty"` // the Kubernetes node that it ran on
 	Ports     []GeneratorPort `json:"ports"`
 	StartSkew plan.Duration   `json:"startSkew,omitempty"`
 }
@@ -71,6 +73,11 @@ type GeneratorPort struct {
 	MAC         string `json:"macAddress"`
 	NextHopMAC  string `json:"nextHopMacAddress,omitempty"`
 	FlowControl string `json:"flowControl,omitempty"`
+	// Network is the link's network in the cluster, Device the PCI address of what the pod was given of it, and PhysicalPort that of the
+	// port behind a virtual function: functions of one port share its wire.
+	Network      string `json:"network,omitempty"`
+	Device       string `json:"device,omitempty"`
+	PhysicalPort string `json:"physicalPort,omitempty"`
 }
 
 // LineRate is the layer-1 line rate of a link, and where it came from.

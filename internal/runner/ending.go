@@ -34,6 +34,8 @@ func endingOf(ctx context.Context, err error, driving bool, forceHint string) (r
 		return report.Completed, ""
 	case errors.Is(context.Cause(ctx), errDeadline):
 		return report.DeadlineExceeded, "the run took longer than activeDeadline; give it more time, or shorten the ramp"
+	case errors.Is(context.Cause(ctx), engine.ErrLost):
+		return report.GeneratorLost, sentence(context.Cause(ctx)) + "; look at the generator's log, then run again"
 	case ctx.Err() != nil:
 		return report.Interrupted, "interrupted; what was measured until then is kept"
 	case errors.As(err, &path):

@@ -52,7 +52,8 @@ type Options struct {
 var errDeadline = errors.New("active deadline exceeded")
 
 // Run carries out the plan and returns its Report, which is never nil, whatever became of the run. When ctx ends, traffic is stopped, the
-// ports are given back within bounds of their own, and the Report holds what was measured until then.
+// ports are given back within bounds of their own, and the Report holds what was measured until then. A cause of its end that is
+// engine.ErrLost is the loss of a generator that somebody else noticed.
 func Run(ctx context.Context, p *plan.Plan, gens []Generator, opts Options) *report.Report {
 	r := newRun(p, gens, opts)
 	if p.ActiveDeadline > 0 {
@@ -62,6 +63,14 @@ func Run(ctx context.Context, p *plan.Plan, gens []Generator, opts Options) *rep
 	}
 	err := r.carryOut(ctx)
 	r.release(ctx)
+	r.conclude(ctx, err)
+	return r.rep
+}
+
+// NotBegun is the Report of a run that could not begin, as when a generator was never reached: a Report is written in any case. Err is
+// why, ctx the one that the run would have had.
+func NotBegun(ctx context.Context, p *plan.Plan, opts Options, err error) *report.Report {
+	r := newRun(p, nil, opts)
 	r.conclude(ctx, err)
 	return r.rep
 }

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/delivery/configmaps"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
+)
+
+// runnerOptions are the flags of runner.
+type runnerOptions struct {
+	plan, namespace, progress, report string
+	kubeconfig, terminationLog        string
+	patience, grace, insist           time.Duration
+	verbose                           bool
+}
+
+// claimFor is how long the API server may take to let the runner write, at its start.
+const claimFor = 2 * time.Minute
+
+func newRunner(s Streams) *cobra.Command {
+	var o runnerOptions
+	cmd := &cobra.Command{
+		Use:     "runner",
+		Short:   "Measure a LoadTest's Plan in a cluster, and write Progress and Report to their ConfigMaps",
+		GroupID: podVerbs,
+		Example: "  linerate runner --plan /etc/linerate/plan --namespace lab --progress t-progress --report t-report",
+		Long: "The operator's Job runs this: it reads the Plan, drives the generators over their RPC, and writes what came of it. A runner that was\n" +
+			"lost is succeeded by the next one, which begins anew.\n\n" +
+			"Exit codes: 0 a final Report stands in its ConfigMap, whatever it says; 2 the command line or the Plan is wrong; 3 anything else:\n" +
+			"interrupted (a Report that isn't final was written), another runner has taken over, or the Report could not be written.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withTermination(o.terminationLog, runRunner(cmd.Context(), s, o))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.plan, "plan", "", "directory with "+delivery.KeyPlan+" and "+delivery.KeySites)
+	f.StringVar(&o.namespace, "namespace", "", "namespace of the ConfigMaps")
+	f.StringVar(&o.progress, "progress", "", "ConfigMap for the Progress; it exists")
+	f.StringVar(&o.report, "report", "", "ConfigMap for the Report; it exists")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "file that tells how to reach the API server, outside of a pod")
+	f.DurationVar(&o.patience, "patience", time.Minute, "how long generators may take to answer at first")
+	f.DurationVar(&o.grace, "grace", 25*time.Second, "how long after SIGTERM the Report may still be written")
+	f.DurationVar(&o.insist, "insist", 15*time.Minute, "how long to try to write the Report when the API server doesn't answer")
+	f.StringVar(&o.terminationLog, "termination-log", terminationLog, "file for what went wrong")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every decision")
+	for _, flag := range []string{"plan", "namespace", "progress", "report"} {
+		_ = cmd.MarkFlagRequired(flag)
+	}
+	return cmd
+}
+
+func runRunner(ctx context.Context, s Streams, o runnerOptions) error {
+	level := slog.LevelInfo
+	if o.verbose {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{Level: level}))
+	p, sites, err := delivery.ReadPlan(os.DirFS(o.plan))
+	if err != nil {
+		return badInput("--plan %s: %w", o.plan, err)
+	}
+	sink, err := o.claim(ctx, log, p)
+	if errors.Is(err, configmaps.ErrReported) {
+		log.Info("nothing to do", "why", err)
+		return nil
+	}
+	if err != nil {
+		return notMeasured("%w", err)
+	}
+	return runAndReport(ctx, s, o, log, runnerJob{p, sites}, sink)
+}
+
+// claim fences earlier runners.
+func (o runnerOptions) claim(ctx context.Context, log *slog.Logger, p *plan.Plan) (*configmaps.Sink, error) {
+	pod, uid := os.Getenv("POD_NAME"), os.Getenv("POD_UID")
+	if pod == "" || uid == "" {
+		return nil, errors.New("POD_NAME and POD_UID are not in the environment: a runner without them can't be told from its successor")
+	}
+	config, err := clusterConfig(o.kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("reach the API server: %w", err)
+	}
+	config.UserAgent = "linerate-runner/" + version
+	client, err := corev1client.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("reach the API server: %w", err)
+	}
+	bounded, cancel := context.WithTimeout(ctx, claimFor)
+	defer cancel()
+	return configmaps.Claim(bounded, configmaps.Options{Client: client.ConfigMaps(o.namespace), Progress: o.progress, Report: o.report,
+		Attempt: p.Test.Attempt, Pod: pod, UID: uid, Log: log})
+}
+
+// clusterConfig is how to reach the API server: the pod's own way, or the file's.
+func clusterConfig(kubeconfig string) (*rest.Config, error) {
+	if kubeconfig == "" {
+		return rest.InClusterConfig()
+	}
+	return clientcmd.BuildConfigFromFlags("", kubeconfig)
+}
+
+// runAndReport measures, and doesn't rest before the Report stands. Who was fenced writes none.
+func runAndReport(ctx context.Context, s Streams, o runnerOptions, log *slog.Logger, job runnerJob, sink *configmaps.Sink) error {
+	first := sink.First()
+	log.Info("runner claimed the test", "attempt", first.Attempt, "run", first.Run)
+	r, err := measureBeside(ctx, o, log, job, sink)
+	if err != nil {
+		return notMeasured("%w; traffic is stopped, and no report is written", err)
+	}
+	for _, lost := range first.LostRuns {
+		r.Notes = append([]report.Note{{Message: lost + "; this run began anew"}}, r.Notes...)
+	}
+	final := r.Ending != report.Interrupted
+	finishing, cancel := graceful(ctx, o.insist, o.grace)
+	defer cancel()
+	err = sink.Finish(finishing, r, final)
+	switch {
+	case errors.Is(err, configmaps.ErrReported):
+		log.Info("the report of another run stands, and stays", "why", err)
+		return nil
+	case errors.Is(err, delivery.ErrFenced):
+		return notMeasured("%w; no report is written", err)
+	case err != nil:
+		_ = report.JSON(s.Out, r)
+		return notMeasured("%w; it is on stdout, in this pod's log", err)
+	case !final:
+		return notMeasured("the run was interrupted; what it had measured is kept in ConfigMap %s/%s", o.namespace, o.report)
+	}
+	log.Info("the report stands", "configmap", o.report, "ending", r.Ending, "result", r.Result.Reason)
+	return nil
+}
+
+// measureBeside runs the job while the sink writes its Progress. Its error is that another runner has taken over.
+func measureBeside(ctx context.Context, o runnerOptions, log *slog.Logger, job runnerJob, sink *configmaps.Sink) (*report.Report, error) {
+	running, fence := context.WithCancelCause(ctx)
+	defer fence(nil)
+	keeping, enough := context.WithCancel(context.WithoutCancel(ctx))
+	defer enough()
+	var keeper sync.WaitGroup
+	var fenced error
+	keeper.Go(func() {
+		if fenced = sink.Keep(keeping); fenced != nil {
+			fence(fenced)
+		}
+	})
+	r := job.measure(running, o, log, func(p runner.Progress) { sink.Tell(deliveredProgress(p)) })
+	enough()
+	keeper.Wait()
+	return r, fenced
+}
+
+// graceful is a context for what must still be done: it lasts so long, and not much longer once ctx has ended.
+func graceful(ctx context.Context, longest, grace time.Duration) (context.Context, context.CancelFunc) {
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), longest)
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-late.Done():
+		}
+	})
+	return late, func() { stop(); cancel() }
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
+)
+
+// runnerJob is what a runner was given.
+type runnerJob struct {
+	plan  *plan.Plan
+	sites plan.Sites
+}
+
+// measure reaches the generators, carries out the Plan, and always returns a Report.
+func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logger, tell func(runner.Progress)) *report.Report {
+	begin := time.Now()
+	options := runner.Options{Producer: producer(), Force: true, Logger: log, Progress: logWindows(log, tell)}
+	reached, err := j.reach(ctx, o.patience)
+	defer reached.leave()
+	if err != nil {
+		return runner.NotBegun(ctx, j.plan, options, err)
+	}
+	watched, lost := context.WithCancelCause(ctx)
+	defer lost(nil)
+	stop := reached.beat(watched, begin, log, lost)
+	r := runner.Run(watched, j.plan, reached.generators(j.plan), options)
+	r.Notes = append(r.Notes, stop()...)
+	slices.SortStableFunc(r.Notes, func(a, b report.Note) int { return cmp.Compare(a.At, b.At) })
+	reached.describe(r)
+	return r
+}
+
+// logWindows logs each finished window as one line, and passes the progress on.
+func logWindows(log *slog.Logger, tell func(runner.Progress)) func(runner.Progress) {
+	logged := 0
+	return func(p runner.Progress) {
+		if w := p.Window; w != nil && w.Number > logged {
+			logged = w.Number
+			log.Info("window", "number", w.Number, "phase", w.Phase, "asked", rate(p.IntendedPacketsPerSecond), "sent", rate(offered(w)),
+				"received", rate(received(w)), "quality", w.Quality, "reason", w.Reason)
+		}
+		tell(p)
+	}
+}
+
+func offered(w *report.Window) (total int64) {
+	for _, d := range w.Directions {
+		total += d.Offered.PacketsPerSecond
+	}
+	return total
+}
+
+func received(w *report.Window) (total int64) {
+	for _, d := range w.Directions {
+		total += d.Received.PacketsPerSecond
+	}
+	return total
+}
+
+// deliveredProgress is a run's progress as it travels.
+func deliveredProgress(p runner.Progress) delivery.Progress {
+	d := delivery.Progress{
+		Phase: string(p.Phase), Step: p.Step, Steps: p.Steps, Percent: p.Percent, RemainingSeconds: int64(p.Remaining.Seconds()),
+		IntendedPacketsPerSecond: p.IntendedPacketsPerSecond, OfferedPacketsPerSecond: p.OfferedPacketsPerSecond,
+		ReceivedPacketsPerSecond: p.ReceivedPacketsPerSecond, ReceivedLayer1BitsPerSecond: p.ReceivedLayer1BitsPerSecond, Message: p.Message,
+	}
+	if p.OfferedPacketsPerSecond > 0 {
+		d.LossRatio = p.LossRatio.String()
+	}
+	return d
+}
+
+// reach dials all generators at once, each with patience: a pod that is ready may still take a moment to be routed to.
+func (j runnerJob) reach(ctx context.Context, patience time.Duration) (reached, error) {
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	all := make(reached, len(j.plan.Generators))
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, g := range j.plan.Generators {
+		wg.Go(func() {
+			site, err := j.siteOf(g)
+			if err == nil {
+				all[i], err = reachOne(bounded, site)
+			}
+			if err != nil {
+				errs[i] = fmt.Errorf("generator %s: %w", g.Name, err)
+			}
+		})
+	}
+	wg.Wait()
+	return all, errors.Join(errs...)
+}
+
+// siteOf is where a generator is: as the operator found it, else where the Plan says that it runs already, its ports in the links' order.
+func (j runnerJob) siteOf(g plan.Generator) (plan.Site, error) {
+	i := slices.IndexFunc(j.sites.Generators, func(s plan.Site) bool { return s.Generator == g.Name })
+	if i >= 0 {
+		return j.sites.Generators[i], nil
+	}
+	if g.Server == "" {
+		return plan.Site{}, fmt.Errorf("%w: nobody said where it runs (%s)", engine.ErrIncompatible, delivery.KeySites)
+	}
+	s := plan.Site{Generator: g.Name, RPC: g.Server, PortOfLink: map[string]int{}}
+	for i, link := range j.plan.Links {
+		s.PortOfLink[link.Name] = i
+	}
+	return s, nil
+}

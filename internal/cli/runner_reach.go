@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/engine/stl"
+	"github.com/linerate-dev/linerate/internal/launch"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
+)
+
+// reached are the generators of a Plan, in its order, connected.
+type reached []generatorAt
+
+// generatorAt is one of them.
+type generatorAt struct {
+	site    plan.Site
+	engine  *stl.Engine
+	heart   *launch.Heart // nil where its launcher wants no beats
+	devices launch.Report // what its launcher said of its ports
+}
+
+// dialPause is between two tries to reach a generator.
+const dialPause = time.Second
+
+// reachOne tries until the generator answers, its launcher too, or ctx ends. What answers and is no generator is not tried again.
+func reachOne(ctx context.Context, site plan.Site) (g generatorAt, err error) {
+	g.site = site
+	for {
+		if g.engine, err = stl.Dial(ctx, site.RPC, stl.Options{}); err == nil || !errors.Is(err, engine.ErrLost) {
+			break
+		}
+		if !pauseFor(ctx, dialPause) {
+			break
+		}
+	}
+	if err != nil || site.Heartbeat == "" {
+		return g, err
+	}
+	for {
+		if g.heart, err = launch.Connect(ctx, site.Heartbeat); err == nil {
+			g.devices = g.heart.Report()
+			return g, nil
+		}
+		if !pauseFor(ctx, dialPause) {
+			return g, fmt.Errorf("%w: its launcher can't be reached, and would stop all traffic: %w; may the runner's pod reach that port?", engine.ErrLost, err)
+		}
+	}
+}
+
+// pauseFor says whether ctx outlived the pause.
+func pauseFor(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// leave gives up the connections.
+func (all reached) leave() {
+	for _, g := range all {
+		if g.engine != nil {
+			_ = g.engine.Close()
+		}
+		if g.heart != nil {
+			_ = g.heart.Close()
+		}
+	}
+}
+
+// generators are what the runner drives.
+func (all reached) generators(p *plan.Plan) []runner.Generator {
+	var gens []runner.Generator
+	for i, g := range all {
+		macs := map[string]engine.MAC{}
+		for link, mac := range g.site.NextHopMAC {
+			macs[link] = engine.MAC(mac)
+		}
+		gens = append(gens, runner.Generator{Name: p.Generators[i].Name, Engine: g.engine, PortOfLink: g.site.PortOfLink, NextHopMAC: macs})
+	}
+	return gens
+}
+
+// beat keeps all launchers from stopping traffic, until stop is called, which returns what there is to tell. A launcher that is lost ends
+// the run.
+func (all reached) beat(ctx context.Context, begin time.Time, log *slog.Logger, lost context.CancelCauseFunc) (stop func() []report.Note) {
+	beating, end := context.WithCancel(context.WithoutCancel(ctx))
+	var hearts sync.WaitGroup
+	var notes []report.Note
+	var mutex sync.Mutex
+	for i, g := range all {
+		if g.heart == nil {
+			continue
+		}
+		all[i].heart = nil // it is the pulse's to close
+		hearts.Go(func() {
+			err := launch.Pulse(beating, g.heart, g.site.Heartbeat, func(what string) {
+				log.Warn(what, "generator", g.site.Generator)
+				mutex.Lock()
+				defer mutex.Unlock()
+				notes = append(notes, report.Note{At: plan.Duration(time.Since(begin)), Message: "generator " + g.site.Generator + ": " + what})
+			})
+			if err != nil {
+				lost(fmt.Errorf("generator %s: %w: %w", g.site.Generator, engine.ErrLost, err))
+			}
+		})
+	}
+	return func() []report.Note {
+		end()
+		hearts.Wait()
+		return notes
+	}
+}
+
+// describe adds to the Report where the generators ran, and what lies behind their ports.
+func (all reached) describe(r *report.Report) {
+	for i := range r.Generators {
+		entry, g := &r.Generators[i], all[i]
+		entry.Pod, entry.Node = g.site.Pod, g.site.Node
+		for p := range entry.Ports {
+			port := &entry.Ports[p]
+			for _, device := range g.devices.Links {
+				if device.Link == port.Link {
+					port.Network, port.Device, port.PhysicalPort = device.Network, device.PCIAddress, device.PhysicalPort
+				}
+			}
+		}
+		for _, n := range g.devices.Notices {
+			r.Notes = append(r.Notes, report.Note{At: plan.Duration(r.Finished.Sub(r.Started)), Message: "generator " + entry.Name + ": " + n.What})
+		}
+	}
+}

@@ -1,0 +1,26 @@
+package cli
+
+import (
+	"os"
+	"strings"
+)
+
+// terminationLog is where Kubernetes looks for a container's last words (container.terminationMessagePath).
+const terminationLog = "/dev/termination-log"
+
+// mostLastWords is how much of it Kubernetes keeps.
+const mostLastWords = 4096
+
+// withTermination leaves an error's words in the file, where there is one: outside of a pod there is none, and the words are on stderr
+// anyway. It returns the error.
+func withTermination(file string, err error) error {
+	if err == nil || err.Error() == "" {
+		return err
+	}
+	if _, missing := os.Stat(file); missing != nil {
+		return err
+	}
+	words := strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\n", "; "), "")
+	_ = os.WriteFile(file, []byte(words[:min(len(words), mostLastWords)]), 0o600)
+	return err
+}

@@ -1,0 +1,73 @@
+package configmaps
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// Finish writes what was told last, and then the Report, and tries until both stand or ctx has ended. A fenced runner writes none
+// (delivery.ErrFenced). Where a final Report of the attempt stands that is not this one, it stays (ErrReported). A final Report becomes
+// immutable. Keep must have returned.
+func (s *Sink) Finish(ctx context.Context, r *report.Report, final bool) error {
+	data, annotations, err := delivery.EncodeReport(r, final, s.options.Attempt)
+	if err != nil {
+		return err
+	}
+	told := false
+	err = persist(ctx, func(ctx context.Context) error {
+		var err error
+		if !told {
+			err = s.writeLatest(ctx)
+			told = err == nil
+		}
+		if err == nil {
+			err = s.putReport(ctx, data, annotations, final)
+		}
+		if err != nil {
+			s.options.Log.Warn("the report is not written yet", "configmap", s.options.Report, "error", err)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("write the report to ConfigMap %s: %w", s.options.Report, err)
+	}
+	return nil
+}
+
+// putReport tries once; where that fails it looks at what stands there, for the next try or for good.
+func (s *Sink) putReport(ctx context.Context, data map[string][]byte, annotations map[string]string, final bool) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	next := s.report.DeepCopy()
+	next.Data, next.BinaryData = nil, data
+	if next.Annotations == nil {
+		next.Annotations = map[string]string{}
+	}
+	maps.Copy(next.Annotations, annotations)
+	if final {
+		next.Immutable = &final
+	}
+	_, err := s.options.Client.Update(ctx, next, metav1.UpdateOptions{})
+	if err == nil {
+		return nil
+	}
+	current, unread := s.options.Client.Get(ctx, s.options.Report, metav1.GetOptions{})
+	if unread != nil {
+		return err
+	}
+	s.report = current
+	stands, written := delivery.ReadEnvelope(current.Annotations)
+	switch {
+	case written && stands.Digest == annotations[delivery.AnnotationDigest]:
+		return nil // ours: only the answer got lost
+	case written && stands.Final && stands.Attempt >= s.options.Attempt:
+		return fmt.Errorf("%w, of another run: %s", ErrReported, stands.Digest)
+	}
+	return err
+}
