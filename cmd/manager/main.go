@@ -1,0 +1,58 @@
+// Command manager is the operator: it carries LoadTests through their lives in a cluster.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+func main() {
+	os.Exit(run(ctrl.SetupSignalHandler(), os.Args[1:], os.LookupEnv, os.Stdout, os.Stderr))
+}
+
+// run returns the exit code: 0 after an orderly end, 2 when it was started wrongly, 1 on the rest.
+func run(ctx context.Context, args []string, env func(string) (string, bool), out, talk io.Writer) int {
+	options, err := parse(args, env, talk)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		fmt.Fprintln(talk, "manager:", err) //nolint:errcheck // there is nobody to tell that it could not be told
+		return 2
+	case options.version:
+		_, err = fmt.Fprintln(out, versionLine())
+	default:
+		log := slog.New(slog.NewJSONHandler(talk, &slog.HandlerOptions{Level: options.LogLevel}))
+		err = manage(ctx, options, log)
+	}
+	if err != nil {
+		fmt.Fprintln(talk, "manager:", err) //nolint:errcheck // there is nobody to tell that it could not be told
+		return 1
+	}
+	return 0
+}
+
+// manage runs the manager until the context ends, and then for as long as it takes to finish what is being done.
+func manage(ctx context.Context, options Options, log *slog.Logger) error {
+	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
+	klog.SetSlogLogger(log)
+	log.Info("starting", "version", versionLine(), "options", options)
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("find the cluster: %w", err)
+	}
+	mgr, err := newManager(config, options)
+	if err != nil {
+		return err
+	}
+	return mgr.Start(ctx)
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/linerate-dev/linerate/controllers"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+const (
+	// leaseName is the Lease by which replicas agree on who works.
+	leaseName = "linerate-manager"
+	// reporter is what events are reported by.
+	reporter = "linerate.dev/manager"
+	// endTimeout is how long passes may take to end when the manager is to; less than its pod's grace period.
+	endTimeout = 20 * time.Second
+	// syncTimeout bounds one look at whether the caches are filled.
+	syncTimeout = time.Second
+)
+
+// version is set by the linker.
+var version = "dev" // the linker's -X needs a variable
+
+func versionLine() string {
+	return fmt.Sprintf("linerate manager %s %s %s/%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// newManager wires the operator; nothing runs yet.
+func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
+	scheme, err := controllers.NewScheme()
+	if err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:                        scheme,
+		Cache:                         controllers.CacheOptions(options.Namespaces),
+		Metrics:                       metricsserver.Options{BindAddress: options.MetricsAddress},
+		HealthProbeBindAddress:        options.HealthAddress,
+		LeaderElection:                options.LeaderElect,
+		LeaderElectionID:              leaseName,
+		LeaderElectionNamespace:       options.LeaderElectionNamespace,
+		LeaderElectionReleaseOnCancel: true, // the process ends when Start returns
+		GracefulShutdownTimeout:       new(endTimeout),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make the manager: %w", err)
+	}
+	reconciler := controllers.NewLoadTestReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), controllers.Options{
+		Settings:                settings(options),
+		Namespaces:              options.Namespaces,
+		MaxConcurrentReconciles: options.MaxConcurrent,
+	})
+	if err := reconciler.SetupWithManager(mgr); err != nil {
+		return nil, fmt.Errorf("set up the LoadTest controller: %w", err)
+	}
+	return mgr, errors.Join(mgr.AddHealthzCheck("alive", healthz.Ping), mgr.AddReadyzCheck("caches", cachesFilled(mgr)))
+}
+
+func settings(options Options) manifests.Settings {
+	s := manifests.Settings{Image: options.Image, PullPolicy: corev1.PullPolicy(options.PullPolicy)}
+	for _, name := range options.PullSecrets {
+		s.PullSecrets = append(s.PullSecrets, corev1.LocalObjectReference{Name: name})
+	}
+	return s
+}
+
+// cachesFilled says whether all that is watched has been listed.
+func cachesFilled(mgr ctrl.Manager) healthz.Checker {
+	return func(request *http.Request) error {
+		ctx, cancel := context.WithTimeout(request.Context(), syncTimeout)
+		defer cancel()
+		if !mgr.GetCache().WaitForCacheSync(ctx) {
+			return errors.New("the caches aren't filled yet")
+		}
+		return nil
+	}
+}

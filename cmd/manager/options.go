@@ -1,0 +1,143 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// Options are what the operator is started with. Each is a flag, and an environment variable for where the flag isn't given: --pull-policy is
+// LINERATE_PULL_POLICY.
+type Options struct {
+	// Image is linerate's own image: the pods of LoadTests run it.
+	Image string `json:"image"`
+	// PullPolicy and PullSecrets are how that image is pulled; the secrets are in the LoadTests' namespaces.
+	PullPolicy  string   `json:"pullPolicy,omitempty"`
+	PullSecrets []string `json:"pullSecrets,omitempty"`
+	// Namespaces are those whose LoadTests are looked after; none means all.
+	Namespaces []string `json:"namespaces,omitempty"`
+	// LeaderElect lets several replicas agree on one that works, by a Lease in LeaderElectionNamespace (empty: the pod's own).
+	LeaderElect             bool   `json:"leaderElect"`
+	LeaderElectionNamespace string `json:"leaderElectionNamespace,omitempty"`
+	// MetricsAddress and HealthAddress are served on; "0" is nowhere.
+	MetricsAddress string `json:"metricsAddress"`
+	HealthAddress  string `json:"healthAddress"`
+	// MaxConcurrent is how many LoadTests are looked at at a time.
+	MaxConcurrent int `json:"maxConcurrent"`
+	// LogLevel is debug, info, warn or error.
+	LogLevel slog.Level `json:"logLevel"`
+
+	version bool
+}
+
+const usage = `The operator of linerate: it carries LoadTests through their lives in a cluster.
+
+  manager --image ghcr.io/linerate-dev/linerate:v0.1.0
+
+Each flag may be given as an environment variable: --pull-policy as LINERATE_PULL_POLICY.
+
+`
+
+// parse reads flags, and the environment where a flag isn't given.
+func parse(args []string, env func(string) (string, bool), talk io.Writer) (Options, error) {
+	var o Options
+	flags := flag.NewFlagSet("manager", flag.ContinueOnError)
+	flags.SetOutput(talk)
+	flags.Usage = func() {
+		fmt.Fprint(talk, usage) //nolint:errcheck // there is nobody to tell that it could not be told
+		flags.PrintDefaults()
+	}
+	o.define(flags)
+	if err := fromEnvironment(flags, env); err != nil {
+		return o, err
+	}
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("%q: there are no arguments but flags", flags.Arg(0))
+	}
+	if o.version {
+		return o, nil
+	}
+	return o, o.check()
+}
+
+func (o *Options) define(flags *flag.FlagSet) {
+	flags.StringVar(&o.Image, "image", "", "linerate's own `image`, which the pods of LoadTests run; needed")
+	flags.StringVar(&o.PullPolicy, "pull-policy", "", "how that image is pulled: Always, IfNotPresent or Never (default Kubernetes' own)")
+	flags.Var((*list)(&o.PullSecrets), "pull-secrets", "`names` of the secrets to pull it with, separated by commas")
+	flags.Var((*list)(&o.Namespaces), "namespaces", "the `namespaces` whose LoadTests are looked after, separated by commas (default all)")
+	flags.BoolVar(&o.LeaderElect, "leader-elect", true, "let several replicas agree on one that works")
+	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "the `namespace` of the Lease for that (default the pod's own)")
+	flags.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "the `address` that metrics are served on; 0: nowhere")
+	flags.StringVar(&o.HealthAddress, "health-address", ":8081", "the `address` that /healthz and /readyz are served on; 0: nowhere")
+	flags.IntVar(&o.MaxConcurrent, "max-concurrent", 4, "how `many` LoadTests are looked at at a time")
+	flags.TextVar(&o.LogLevel, "log-level", slog.LevelInfo, "debug, info, warn or error")
+	flags.BoolVar(&o.version, "version", false, "print the version")
+}
+
+// fromEnvironment sets each flag that has a variable; the command line is read afterwards, and wins.
+func fromEnvironment(flags *flag.FlagSet, env func(string) (string, bool)) (err error) {
+	flags.VisitAll(func(f *flag.Flag) {
+		name := "LINERATE_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		if value, set := env(name); set && value != "" && f.Name != "version" {
+			if wrong := f.Value.Set(value); wrong != nil {
+				err = errors.Join(err, fmt.Errorf("%s=%q: %w", name, value, wrong))
+			}
+		}
+	})
+	return err
+}
+
+// check says all that is wrong.
+func (o *Options) check() error {
+	var errs []error
+	if o.Image == "" {
+		errs = append(errs, errors.New("--image is needed: the image that this manager comes from, such as ghcr.io/linerate-dev/linerate:v0.1.0"))
+	}
+	policies := []string{"", string(corev1.PullAlways), string(corev1.PullIfNotPresent), string(corev1.PullNever)}
+	if !slices.Contains(policies, o.PullPolicy) {
+		errs = append(errs, fmt.Errorf("--pull-policy %q: write Always, IfNotPresent or Never", o.PullPolicy))
+	}
+	for _, namespace := range o.Namespaces {
+		if faults := validation.IsDNS1123Label(namespace); len(faults) > 0 {
+			errs = append(errs, fmt.Errorf("--namespaces: %q can't be a namespace: %s", namespace, strings.Join(faults, "; ")))
+		}
+	}
+	errs = append(errs, checkAddress("--metrics-address", o.MetricsAddress), checkAddress("--health-address", o.HealthAddress))
+	if o.MaxConcurrent < 1 || o.MaxConcurrent > 64 {
+		errs = append(errs, fmt.Errorf("--max-concurrent %d: write a number from 1 to 64", o.MaxConcurrent))
+	}
+	return errors.Join(errs...)
+}
+
+func checkAddress(flag, address string) error {
+	if _, _, err := net.SplitHostPort(address); err != nil && address != "0" {
+		return fmt.Errorf("%s %q: write an address such as :8080, or 0 for none", flag, address)
+	}
+	return nil
+}
+
+// list is a flag of names separated by commas. Given again, it replaces what was given before.
+type list []string
+
+func (l *list) String() string { return strings.Join(*l, ",") }
+
+func (l *list) Set(text string) error {
+	*l = nil
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			*l = append(*l, name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package controllers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// apply does what was decided, in the order of the decision's fields. What fails half-way is done again after the next observation. Again
+// says that something couldn't be created for a reason that is to be decided upon; nothing was said of the test then.
+func (r *LoadTestReconciler) apply(ctx context.Context, seen *observation, decision lifecycle.Decision) (again bool, err error) {
+	for _, deletion := range decision.Delete {
+		if err := r.delete(ctx, seen, deletion); err != nil {
+			return false, err
+		}
+	}
+	if again, err := r.create(ctx, seen, decision.Create); again || err != nil {
+		return again, err
+	}
+	if err := r.writeStatus(ctx, seen.Test, decision); err != nil {
+		return false, err
+	}
+	r.tell(seen.Test, decision)
+	if decision.DeleteTest {
+		return false, r.deleteTest(ctx, seen.Test)
+	}
+	return false, nil
+}
+
+// delete deletes a child that was seen, or all pods. What is going already isn't asked to again.
+func (r *LoadTestReconciler) delete(ctx context.Context, seen *observation, deletion lifecycle.Deletion) error {
+	log := ctrl.LoggerFrom(ctx).WithValues("why", deletion.Why)
+	if deletion.Name == "" {
+		log.Info("deleting all pods", "attempt", deletion.Attempt)
+		return r.deletePods(ctx, seen, deletion.Attempt)
+	}
+	child, found := seen.family.find(deletion.Kind, deletion.Name)
+	if !found || child.going {
+		return nil
+	}
+	log.Info("deleting", "child", child.String())
+	object := metadataOf(child.gvk)
+	object.Namespace, object.Name = seen.Test.Namespace, child.name
+	// The job's pods go with it: they get SIGTERM, and their grace. The UID: somebody else's object of this name is let be.
+	err := r.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &child.uid})
+	if err := ignoreGone(err); err != nil {
+		return fmt.Errorf("delete %s: %w", child, err)
+	}
+	r.memory.childDeleted(seen.Test, child, r.options.Clock())
+	return nil
+}
+
+// deletePods deletes all pods of the test, or of an attempt, in one request.
+func (r *LoadTestReconciler) deletePods(ctx context.Context, seen *observation, attempt int32) error {
+	chosen := client.MatchingLabels{v1alpha1.LabelUID: string(seen.Test.UID)}
+	if attempt != 0 {
+		chosen[v1alpha1.LabelAttempt] = strconv.Itoa(int(attempt))
+	}
+	if err := r.client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(seen.Test.Namespace), chosen); err != nil {
+		return fmt.Errorf("delete pods: %w", err)
+	}
+	for _, pod := range seen.Children.Pods {
+		if attempt == 0 || pod.Labels[v1alpha1.LabelAttempt] == chosen[v1alpha1.LabelAttempt] {
+			r.memory.childDeleted(seen.Test, seen.family.refs[pod.UID], r.options.Clock())
+		}
+	}
+	return nil
+}
+
+// create creates what isn't there yet. What is, and is the test's own, is fine.
+func (r *LoadTestReconciler) create(ctx context.Context, seen *observation, objects []manifests.Object) (again bool, err error) {
+	refusals, foreign := len(seen.Refusals), len(seen.Children.Foreign)
+	for _, object := range objects {
+		if err := r.createOne(ctx, seen, object); err != nil {
+			return false, err
+		}
+		if len(seen.Refusals) > refusals || len(seen.Children.Foreign) > foreign {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (r *LoadTestReconciler) createOne(ctx context.Context, seen *observation, object manifests.Object) error {
+	gvk, err := apiutil.GVKForObject(object, r.client.Scheme())
+	if err != nil {
+		return err
+	}
+	made := object.DeepCopyObject().(client.Object)
+	if err := r.client.Create(ctx, made); err != nil {
+		return r.refused(ctx, seen, object, err)
+	}
+	child := childRef{gvk: gvk, name: made.GetName(), uid: made.GetUID()}
+	ctrl.LoggerFrom(ctx).Info("created", "child", child.String())
+	r.memory.childCreated(seen.Test, child, r.options.Clock())
+	return nil
+}
+
+// writeStatus writes the status where it differs from what is stored, and only over the version that it was decided from.
+func (r *LoadTestReconciler) writeStatus(ctx context.Context, test *v1alpha1.LoadTest, decision lifecycle.Decision) error {
+	same, err := sameStatus(test.Status, decision.Status)
+	if same || err != nil {
+		return err
+	}
+	decided := test.DeepCopy()
+	decided.Status = decision.Status
+	patch := client.MergeFromWithOptions(test.DeepCopy(), client.MergeFromWithOptimisticLock{})
+	if err := r.client.Status().Patch(ctx, decided, patch); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("write the status: %w", err)
+	}
+	r.memory.statusWritten(test, decided.ResourceVersion)
+	ctrl.LoggerFrom(ctx).V(1).Info("decided", "rule", decision.Rule, "reason", decision.Reason, "message", decision.Message)
+	return nil
+}
+
+// sameStatus compares what would be stored: there a time has no fractions of seconds.
+func sameStatus(a, b v1alpha1.LoadTestStatus) (bool, error) {
+	stored, err := json.Marshal(a)
+	if err != nil {
+		return false, err
+	}
+	decided, err := json.Marshal(b)
+	return bytes.Equal(stored, decided), err
+}
+
+// mostNote is how long the text of an event may be (events.k8s.io/v1).
+const mostNote = 1024
+
+// tell records the decision's events.
+func (r *LoadTestReconciler) tell(test *v1alpha1.LoadTest, decision lifecycle.Decision) {
+	for _, event := range decision.Events {
+		kind := corev1.EventTypeNormal
+		if event.Warning {
+			kind = corev1.EventTypeWarning
+		}
+		note := event.Message[:min(len(event.Message), mostNote)]
+		r.events.Eventf(test, nil, kind, event.Reason, decision.Rule, "%s", note)
+	}
+}
+
+func (r *LoadTestReconciler) deleteTest(ctx context.Context, test *v1alpha1.LoadTest) error {
+	ctrl.LoggerFrom(ctx).Info("deleting the LoadTest: its time to live is over")
+	uid := test.UID
+	if err := ignoreGone(r.client.Delete(ctx, test.DeepCopy(), client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &uid})); err != nil {
+		return fmt.Errorf("delete the LoadTest: %w", err)
+	}
+	return nil
+}
+
+// ignoreGone takes for success that the object is gone, or that another one has its name (the UID given doesn't match).
+func ignoreGone(err error) error {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}

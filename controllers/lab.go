@@ -1,0 +1,101 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// lab looks at what the cluster has; a test that is over needs nothing of it.
+func (r *LoadTestReconciler) lab(ctx context.Context, test *v1alpha1.LoadTest) (lifecycle.Lab, error) {
+	if meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionComplete) {
+		return lifecycle.Lab{}, nil
+	}
+	nodes, err := r.nodes(ctx)
+	if err != nil {
+		return lifecycle.Lab{}, err
+	}
+	lab := lifecycle.Lab{Nodes: nodes}
+	keys := networkKeys(test)
+	if len(keys) == 0 {
+		return lab, nil
+	}
+	lab.Multus, err = r.networks.known(ctx)
+	if err != nil || !lab.Multus {
+		return lab, err
+	}
+	return lab, r.lookAtNetworks(ctx, keys, &lab)
+}
+
+// networkKeys are the networks that the test names; none where it is refused for another reason anyway.
+func networkKeys(test *v1alpha1.LoadTest) (keys []compile.NetworkKey) {
+	compiled, errs := compile.ForCluster(test)
+	if len(errs) > 0 {
+		return nil
+	}
+	for _, link := range compiled.Networks {
+		for _, key := range []compile.NetworkKey{link.Generator, link.DUT} {
+			if key.Name != "" {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
+
+func (r *LoadTestReconciler) lookAtNetworks(ctx context.Context, keys []compile.NetworkKey, lab *lifecycle.Lab) error {
+	lab.Networks, lab.Faults = map[compile.NetworkKey]manifests.Network{}, map[compile.NetworkKey]string{}
+	for _, key := range keys {
+		definition, err := r.networks.get(ctx, key)
+		if err != nil {
+			return fmt.Errorf("get network %s: %w", key, err)
+		}
+		if definition == nil {
+			continue
+		}
+		config, _, err := unstructured.NestedString(definition.Object, "spec", "config")
+		if err != nil { // its schema makes it a text
+			return err
+		}
+		network, err := manifests.ReadNetwork(key, definition.GetAnnotations(), config)
+		if err != nil {
+			lab.Faults[key] = err.Error()
+			continue
+		}
+		lab.Networks[key] = network
+	}
+	return nil
+}
+
+// nodes reads the cached nodes in place: they are many, and nothing in them is changed.
+func (r *LoadTestReconciler) nodes(ctx context.Context) ([]lifecycle.Node, error) {
+	var list corev1.NodeList
+	if err := r.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	nodes := make([]lifecycle.Node, 0, len(list.Items))
+	for i := range list.Items {
+		nodes = append(nodes, nodeOf(&list.Items[i]))
+	}
+	return nodes, nil
+}
+
+// nodeOf is what matters of a node.
+func nodeOf(node *corev1.Node) lifecycle.Node {
+	n := lifecycle.Node{Name: node.Name, Schedulable: !node.Spec.Unschedulable, Allocatable: node.Status.Allocatable}
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			n.Ready = condition.Status == corev1.ConditionTrue
+		}
+	}
+	return n
+}

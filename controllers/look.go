@@ -1,0 +1,159 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// lookCloser finds out what a decision asks for; again says that it is to be made again, with what came of it.
+func (r *LoadTestReconciler) lookCloser(ctx context.Context, seen *observation, decision lifecycle.Decision) (again bool, err error) {
+	switch {
+	case decision.ReadReport:
+		return true, r.readReport(ctx, seen)
+	case len(decision.Try) > 0:
+		return true, r.try(ctx, seen, decision.Try)
+	}
+	return false, nil
+}
+
+// readReport reads the Report past the cache. That there is none, or none that can be read, is an answer too.
+func (r *LoadTestReconciler) readReport(ctx context.Context, seen *observation) error {
+	var kept corev1.ConfigMap
+	name := client.ObjectKey{Namespace: seen.Test.Namespace, Name: manifests.ReportName(seen.Test.Name)}
+	if err := r.live.Get(ctx, name, &kept); apierrors.IsNotFound(err) {
+		seen.Children.ReportFault = fmt.Sprintf("ConfigMap %s is gone", name.Name)
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("read the report: %w", err)
+	}
+	document, envelope, err := delivery.DecodeReport(kept.BinaryData, kept.Annotations)
+	if err != nil {
+		seen.Children.ReportFault = fmt.Sprintf("ConfigMap %s: %v", kept.Name, err)
+		return nil
+	}
+	// It may have been written anew since it was announced: report and envelope are of one moment.
+	seen.Children.Report, seen.Children.Envelope = document, &envelope
+	return nil
+}
+
+// try asks the API server which of these objects it would take, and creates none.
+func (r *LoadTestReconciler) try(ctx context.Context, seen *observation, objects []manifests.Object) error {
+	seen.Refusals = []lifecycle.Refusal{}
+	for _, object := range objects {
+		answer := object.DeepCopyObject().(client.Object)
+		err := r.client.Create(ctx, answer, client.DryRunAll)
+		if err == nil {
+			seen.refuse(object, changedDevices(object, answer))
+			continue
+		}
+		if err := r.refused(ctx, seen, object, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refused keeps why the API server didn't take an object, where that is for the user to mend. It returns what is no refusal of the object.
+func (r *LoadTestReconciler) refused(ctx context.Context, seen *observation, object manifests.Object, err error) error {
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return err
+	case apierrors.IsAlreadyExists(err):
+		return r.lookWhoseItIs(ctx, seen, object)
+	case isTransient(err) && !seen.refusedAlready(object):
+		seen.Refusals = append(seen.Refusals, lifecycle.Refusal{Pod: object.GetName(), Message: err.Error(), Transient: true})
+		return nil
+	case isRefusal(err) && !seen.refusedAlready(object):
+		seen.refuse(object, err.Error())
+		return nil
+	}
+	return fmt.Errorf("create %s: %w", object.GetName(), err)
+}
+
+// refusedAlready says that a refusal of the object was decided upon, and the decision was to create it.
+func (o *observation) refusedAlready(object manifests.Object) bool {
+	return slices.ContainsFunc(o.Refusals, func(r lifecycle.Refusal) bool { return r.Pod == object.GetName() })
+}
+
+func (o *observation) refuse(object manifests.Object, message string) {
+	if message != "" {
+		o.Refusals = append(o.Refusals, lifecycle.Refusal{Pod: object.GetName(), Message: message})
+	}
+}
+
+// lookWhoseItIs finds out about a name that is taken.
+func (r *LoadTestReconciler) lookWhoseItIs(ctx context.Context, seen *observation, object manifests.Object) error {
+	gvk, err := apiutil.GVKForObject(object, r.client.Scheme())
+	if err != nil {
+		return err
+	}
+	err = r.lookAtName(ctx, seen.Test, &seen.Children, childRef{gvk: gvk, name: object.GetName()})
+	if apierrors.IsNotFound(err) {
+		return waiting{"an object that had a child's name went away just now", time.Second}
+	}
+	return err
+}
+
+// isRefusal says that the object itself is refused: by validation, admission, quota, or for want of a right.
+func isRefusal(err error) bool {
+	status, ok := err.(apierrors.APIStatus) //nolint:errorlint // the client's own error, unwrapped
+	return ok && slices.Contains([]int32{http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge}, status.Status().Code)
+}
+
+// isTransient says that the answer is about the moment: an admission webhook that can't be reached, a server that has much to do.
+func isTransient(err error) bool {
+	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) || apierrors.IsInternalError(err) ||
+		apierrors.IsServiceUnavailable(err)
+}
+
+// changedDevices says which device requests of a pod admission changed. An injector that adds to what is counted already would take twice
+// as many devices as the test has links.
+func changedDevices(asked, answered client.Object) string {
+	sent, isPod := asked.(*corev1.Pod)
+	got, stillIs := answered.(*corev1.Pod)
+	if !isPod || !stillIs || len(sent.Spec.Containers) == 0 || len(got.Spec.Containers) == 0 {
+		return ""
+	}
+	requested, granted := devices(sent), devices(got)
+	for _, name := range slices.Sorted(maps.Keys(granted)) {
+		if was := requested[name]; was != granted[name] {
+			return fmt.Sprintf("admission in this cluster changes its request for %s from %d to %d: a network resources injector counts devices that linerate "+
+				"has counted already; exempt pods with the label %s from it", name, was, granted[name], v1alpha1.LabelTest)
+		}
+	}
+	return ""
+}
+
+// devices are a pod's requests for extended resources: those with a domain of somebody's own.
+func devices(pod *corev1.Pod) map[corev1.ResourceName]int64 {
+	counts := map[corev1.ResourceName]int64{}
+	for _, container := range pod.Spec.Containers {
+		for name, quantity := range container.Resources.Limits {
+			if isExtended(name) {
+				counts[name] += quantity.Value()
+			}
+		}
+	}
+	return counts
+}
+
+// isExtended says that a resource is a device plugin's: its name has a domain, and not one of Kubernetes' own.
+func isExtended(name corev1.ResourceName) bool {
+	domain, _, qualified := strings.Cut(string(name), "/")
+	return qualified && !strings.HasSuffix(domain, "kubernetes.io")
+}

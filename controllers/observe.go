@@ -1,0 +1,48 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+)
+
+// observation is what a decision is made from, and whose the objects in it are.
+type observation struct {
+	lifecycle.Observed
+	family *family
+}
+
+// observe reads the caches; nil without an error where there is no such test any more.
+func (r *LoadTestReconciler) observe(ctx context.Context, name types.NamespacedName) (*observation, error) {
+	test := &v1alpha1.LoadTest{}
+	if err := r.client.Get(ctx, name, test); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			r.memory.forget(name)
+			return nil, nil //nolint:nilnil // nothing is there, and nothing is wrong
+		}
+		return nil, fmt.Errorf("get the LoadTest: %w", err)
+	}
+	family, err := r.children(ctx, test)
+	if err != nil {
+		return nil, err
+	}
+	now := metav1.NewTime(r.options.Clock()).Rfc3339Copy().Time // as the API server would store it
+	if atMost := r.memory.behind(test, family.refs, now); atMost > 0 {
+		return nil, waiting{"the caches lack what was written last", atMost}
+	}
+	if err := r.lookAtTakenNames(ctx, test, &family.children); err != nil {
+		return nil, err
+	}
+	lab, err := r.lab(ctx, test)
+	if err != nil {
+		return nil, err
+	}
+	observed := lifecycle.Observed{Test: test, Now: now, Settings: r.options.Settings, Lab: lab, Children: family.children}
+	return &observation{Observed: observed, family: family}, nil
+}

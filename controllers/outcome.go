@@ -1,0 +1,72 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+)
+
+// What ends a pass is one of three: the user must act (then it is in the conditions, and no error), it is waited for (a waiting), or it is
+// tried again, less and less often (any other error).
+
+// waiting is no fault: what is waited for comes by a watch, or at the latest after a while.
+type waiting struct {
+	why    string
+	atMost time.Duration
+}
+
+func (w waiting) Error() string { return w.why }
+
+var (
+	errUndecided = errors.New("the decision asks for a closer look again and again")
+	errConflict  = waiting{"the LoadTest was changed since it was read", 200 * time.Millisecond}
+	errNamespace = waiting{"the namespace is being deleted", time.Minute}
+	errNetworks  = waiting{"the networks are being listed", 10 * time.Second}
+)
+
+// takenAgain is when it is looked again whether a name is still taken: objects of other people aren't watched.
+const takenAgain = time.Minute
+
+// outcome turns how a pass ended into when the next one is due.
+func (r *LoadTestReconciler) outcome(ctx context.Context, seen *observation, decision lifecycle.Decision, err error) (ctrl.Result, error) {
+	if wait, ok := errors.AsType[waiting](classified(err)); ok {
+		ctrl.LoggerFrom(ctx).V(1).Info("waiting", "why", wait.why)
+		return ctrl.Result{RequeueAfter: wait.atMost}, nil
+	}
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	due := decision.RequeueAt
+	if seen != nil && len(seen.Children.Foreign) > 0 {
+		due = earlier(due, r.options.Clock().Add(takenAgain))
+	}
+	if due.IsZero() {
+		return ctrl.Result{}, nil
+	}
+	return ctrl.Result{RequeueAfter: max(due.Sub(r.options.Clock()), time.Millisecond)}, nil
+}
+
+// classified finds the errors of the API server that are no faults.
+func classified(err error) error {
+	switch {
+	case apierrors.IsConflict(err):
+		return errConflict
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return errNamespace
+	}
+	return err
+}
+
+// earlier is the earlier of two moments, where zero means never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}

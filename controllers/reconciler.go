@@ -1,0 +1,79 @@
+// Package controllers brings LoadTests about in a cluster: it observes, lets internal/lifecycle decide, applies what was decided, and
+// nothing else.
+//
+//	API server ──watch──▶ caches ──▶ observe ──▶ lifecycle.Decide ──▶ apply ──▶ API server
+//	                                    ▲            │ a closer look first: the Report, a dry run, a name that is taken
+//	                                    └────────────┘
+package controllers
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// Options are what the operator was started with.
+type Options struct {
+	// Settings are what pods are made with.
+	Settings manifests.Settings
+	// Namespaces are those whose LoadTests are looked after; none means all.
+	Namespaces []string
+	// MaxConcurrentReconciles is how many LoadTests are looked at at a time; 0 means 4.
+	MaxConcurrentReconciles int
+	// Clock tells the time; nil means time.Now.
+	Clock func() time.Time
+}
+
+// LoadTestReconciler carries LoadTests through their lives. It is safe for concurrent use once it is set up.
+type LoadTestReconciler struct {
+	options Options
+	// client writes, and reads through the cache where there is one.
+	client client.Client
+	// live reads past the cache: a Report, which is too large to be kept, and whose an object is that bears no label of ours.
+	live client.Reader
+	// progress reads the ConfigMaps of running tests whole; all other ConfigMaps are cached as metadata.
+	progress client.Reader
+	networks networkReader
+	events   events.EventRecorder
+	memory   *memory
+}
+
+// NewLoadTestReconciler makes a reconciler that reads and writes through one client. It works as it is with a client without a cache;
+// SetupWithManager gives it caches.
+func NewLoadTestReconciler(c client.Client, recorder events.EventRecorder, options Options) *LoadTestReconciler {
+	if options.Clock == nil {
+		options.Clock = time.Now
+	}
+	return &LoadTestReconciler{
+		options: options, client: c, live: c, progress: c, networks: liveNetworks{c}, events: recorder, memory: newMemory(),
+	}
+}
+
+// closerLooks bounds how often a decision is made again in one pass: for the Report, for the dry run, and for each of two surprises.
+const closerLooks = 5
+
+// Reconcile looks at one LoadTest, and does what is to be done now.
+func (r *LoadTestReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	seen, err := r.observe(ctx, request.NamespacedName)
+	if err != nil || seen == nil {
+		return r.outcome(ctx, nil, lifecycle.Decision{}, err)
+	}
+	var decision lifecycle.Decision
+	for range closerLooks {
+		decision = lifecycle.Decide(seen.Observed)
+		again, err := r.lookCloser(ctx, seen, decision)
+		if err == nil && !again {
+			again, err = r.apply(ctx, seen, decision)
+		}
+		if err != nil || !again {
+			return r.outcome(ctx, seen, decision, err)
+		}
+	}
+	return r.outcome(ctx, seen, decision, errUndecided)
+}

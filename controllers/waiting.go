@@ -1,0 +1,78 @@
+package controllers
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// indexLab is the cached LoadTests' index of what of the lab concerns them: waitsForLab, and node/NAME of each node that a pod is on.
+const (
+	indexLab    = "lab"
+	waitsForLab = "waiting"
+)
+
+// indexTests has the cache find the tests that a change of the lab wakes.
+func indexTests(indexer client.FieldIndexer) error {
+	return indexer.IndexField(context.Background(), &v1alpha1.LoadTest{}, indexLab, func(object client.Object) []string {
+		return concerns(object.(*v1alpha1.LoadTest))
+	})
+}
+
+// concerns are the test's values in indexLab; a test that is over has none.
+func concerns(test *v1alpha1.LoadTest) []string {
+	if meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionComplete) {
+		return nil
+	}
+	var values []string
+	if !meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionScheduled) {
+		values = append(values, waitsForLab)
+	}
+	for _, pod := range test.Status.Pods {
+		if pod.Node != "" {
+			values = append(values, onNode(pod.Node))
+		}
+	}
+	return values
+}
+
+func onNode(name string) string { return "node/" + name }
+
+// testsOfNode are those that wait for the lab, and those that have pods on the node.
+func (r *LoadTestReconciler) testsOfNode(ctx context.Context, node client.Object) []reconcile.Request {
+	return append(r.testsConcernedBy(ctx, waitsForLab), r.testsConcernedBy(ctx, onNode(node.GetName()))...)
+}
+
+func (r *LoadTestReconciler) waitingTests(ctx context.Context, _ client.Object) []reconcile.Request {
+	return r.testsConcernedBy(ctx, waitsForLab)
+}
+
+func (r *LoadTestReconciler) testsConcernedBy(ctx context.Context, value string) (requests []reconcile.Request) {
+	var tests v1alpha1.LoadTestList
+	if err := r.client.List(ctx, &tests, client.MatchingFields{indexLab: value}, client.UnsafeDisableDeepCopy); err != nil {
+		log.FromContext(ctx).Error(err, "the tests that a change of the lab concerns can't be listed", "concern", value)
+		return nil
+	}
+	for i := range tests.Items {
+		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&tests.Items[i])})
+	}
+	return requests
+}
+
+// nodeChanges lets through what a decision depends on: not the heartbeats, images and addresses that change all the time.
+func nodeChanges() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, isNode := e.ObjectOld.(*corev1.Node)
+		after, stillIs := e.ObjectNew.(*corev1.Node)
+		return isNode && stillIs && !equality.Semantic.DeepEqual(nodeOf(before), nodeOf(after))
+	}}
+}

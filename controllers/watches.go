@@ -1,0 +1,102 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+const (
+	defaultConcurrency = 4
+	// A failing pass is tried again after 200 ms, twice as long each time, and after 2 minutes at most.
+	firstRetry, lastRetry = 200 * time.Millisecond, 2 * time.Minute
+	// passTimeout is more than any pass takes: a dry run of 520 pods against a slow API server.
+	passTimeout = 5 * time.Minute
+)
+
+// SetupWithManager gives the reconciler the manager's caches, and watches all that may change a decision. The manager must have been made
+// with CacheOptions.
+func (r *LoadTestReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	wake := make(chan event.GenericEvent, 1)
+	progress, progressErr := r.addCache(mgr, progressCache(r.options.Namespaces))
+	networks, networksErr := r.addCache(mgr, baseCache(r.options.Namespaces))
+	if err := errors.Join(progressErr, networksErr, indexTests(mgr.GetFieldIndexer())); err != nil {
+		return err
+	}
+	watch := &networkWatch{definitions: mgr.GetClient(), cache: networks, wake: func() { nudge(wake) }}
+	r.live, r.progress, r.networks = mgr.GetAPIReader(), progress, watch
+	if err := watch.setUp(mgr); err != nil {
+		return err
+	}
+	ofTest := handler.EnqueueRequestsFromMapFunc(testOf)
+	b := ctrl.NewControllerManagedBy(mgr).For(&v1alpha1.LoadTest{}).
+		Watches(&corev1.Pod{}, ofTest).
+		Watches(&batchv1.Job{}, ofTest).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.testsOfNode), builder.WithPredicates(nodeChanges())).
+		WatchesRawSource(source.Kind(progress, &corev1.ConfigMap{}, handler.TypedEnqueueRequestsFromMapFunc(progressOf))).
+		WatchesRawSource(source.Channel(wake, handler.EnqueueRequestsFromMapFunc(r.waitingTests))).
+		WithOptions(r.controllerOptions())
+	for _, gvk := range metadataKinds() {
+		b = b.WatchesMetadata(metadataOf(gvk), ofTest)
+	}
+	return b.Complete(r)
+}
+
+func (r *LoadTestReconciler) controllerOptions() controller.Options {
+	concurrency := r.options.MaxConcurrentReconciles
+	if concurrency == 0 {
+		concurrency = defaultConcurrency
+	}
+	return controller.Options{
+		MaxConcurrentReconciles: concurrency,
+		ReconciliationTimeout:   passTimeout,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
+	}
+}
+
+// addCache makes a cache that lives as long as the manager.
+func (r *LoadTestReconciler) addCache(mgr ctrl.Manager, options cache.Options) (cache.Cache, error) {
+	options.Scheme, options.Mapper, options.HTTPClient = mgr.GetScheme(), mgr.GetRESTMapper(), mgr.GetHTTPClient()
+	made, err := cache.New(mgr.GetConfig(), options)
+	if err != nil {
+		return nil, err
+	}
+	return made, mgr.Add(made)
+}
+
+// nudge leaves a mark that something changed; one mark stands for all that changed before it is seen.
+func nudge(wake chan<- event.GenericEvent) {
+	select {
+	case wake <- event.GenericEvent{Object: &corev1.Node{}}:
+	default:
+	}
+}
+
+// testOf is the LoadTest that a child belongs to, by its label: the runner's pod is owned by a Job.
+func testOf(_ context.Context, child client.Object) []reconcile.Request {
+	name := child.GetLabels()[v1alpha1.LabelTest]
+	if name == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: child.GetNamespace(), Name: name}}}
+}
+
+func progressOf(ctx context.Context, child *corev1.ConfigMap) []reconcile.Request {
+	return testOf(ctx, child)
+}
