@@ -126,7 +126,8 @@ func golden(t *testing.T, file string, got []byte) {
 }
 
 // Each invalid example has one fault. Its first line says what its author must be told ("# want: …"), its second, where there is one, that
-// the schema can't see the fault ("# refused by: compile"): an API server takes the object, and the compiler refuses it.
+// the schema can't see the fault: an API server takes the object, and the compiler refuses it, always ("# refused by: compile") or where it
+// is to run in a cluster ("# refused by: cluster").
 func TestInvalidExamplesAreRefused(t *testing.T) {
 	server := newServer(t)
 	for _, file := range examples(t, "invalid-examples") {
@@ -140,7 +141,8 @@ func TestInvalidExamplesAreRefused(t *testing.T) {
 			if !ok || want == "" {
 				t.Fatalf("the first line is %q: it must say what is wanted", first)
 			}
-			byCompiler := strings.HasPrefix(rest, "# refused by: compile\n")
+			inCluster := strings.HasPrefix(rest, "# refused by: cluster\n")
+			byCompiler := inCluster || strings.HasPrefix(rest, "# refused by: compile\n")
 
 			objects, err := server.Load(file, bytes.NewReader(text))
 			if (err == nil) != byCompiler {
@@ -148,6 +150,12 @@ func TestInvalidExamplesAreRefused(t *testing.T) {
 			}
 			for _, o := range objects {
 				_, errs := compile.Compile(o.LoadTest)
+				if inCluster {
+					if len(errs) > 0 {
+						t.Errorf("wrong on one machine too: %v", errs)
+					}
+					_, errs = compile.ForCluster(o.LoadTest)
+				}
 				err = o.Faults(errs)
 			}
 			if err == nil || !strings.Contains(err.Error(), want) {

@@ -3,6 +3,7 @@ package compile
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,6 +45,9 @@ func (c *compiler) checkTemplate(at *field.Path, t *corev1.PodTemplateSpec) {
 	}
 	for i := range t.Spec.Containers {
 		c.checkContainer(spec.Child("containers").Index(i), &t.Spec.Containers[i])
+		if name := t.Spec.Containers[i].Name; slices.ContainsFunc(t.Spec.Containers[:i], func(o corev1.Container) bool { return o.Name == name }) {
+			c.errs = append(c.errs, field.Duplicate(spec.Child("containers").Index(i).Child("name"), name))
+		}
 	}
 }
 
@@ -55,7 +59,7 @@ func (c *compiler) checkMetadata(at *field.Path, m metav1.ObjectMeta) {
 	}
 	for _, name := range []string{"name", "generateName", "namespace", "finalizers", "ownerReferences"} {
 		if given[name] {
-			c.errs = append(c.errs, field.Forbidden(at.Child(name), "linerate names its pods, and deletes them: leave it out (labels and annotations may be set)"))
+			c.errs = append(c.errs, field.Invalid(at.Child(name), field.OmitValueType{}, "linerate names its pods, and deletes them: leave it out (labels and annotations may be set)"))
 		}
 	}
 	c.checkLabels(at.Child("labels"), m.Labels)

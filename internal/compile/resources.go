@@ -88,9 +88,10 @@ func (c *compiler) hugepages() (size string, total resource.Quantity) {
 		return trexHugepageSize, resource.MustParse(trexHugepages)
 	}
 	path := specPath().Child("generator", "hugepages", "total")
+	before := len(c.errs)
 	total = c.quantity(path, spec.Total, leastHugepages, "TRex doesn't start with less")
 	page, err := resource.ParseQuantity(string(spec.PageSize))
-	if err == nil && page.Value() > 0 && total.Value()%page.Value() != 0 {
+	if len(c.errs) == before && err == nil && page.Value() > 0 && total.Value()%page.Value() != 0 {
 		up := resource.NewQuantity((total.Value()/page.Value()+1)*page.Value(), resource.BinarySI)
 		c.refuse(path, spec.Total, fmt.Sprintf("pages of %s can't be divided: ask for a multiple of it, such as %s", spec.PageSize, up))
 	}

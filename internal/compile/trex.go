@@ -2,11 +2,8 @@ package compile
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -60,23 +57,6 @@ func (c *compiler) checkConfig(path *field.Path, raw []byte) {
 	for _, key := range sortedKeys(settings) {
 		if why := ownedSettings()[key]; why != "" {
 			c.errs = append(c.errs, field.Invalid(path.Child(key), field.OmitValueType{}, why+": remove it"))
-		}
-	}
-}
-
-// checkGeneratorPod refuses what no pod can have. What depends on the cluster, its API server says.
-func (c *compiler) checkGeneratorPod() {
-	pod := c.spec.Generator.Pod
-	if pod == nil {
-		return
-	}
-	path := specPath().Child("generator", "pod")
-	c.checkLabels(path.Child("labels"), pod.Labels)
-	c.checkAnnotations(path.Child("annotations"), pod.Annotations)
-	c.errs = append(c.errs, metav1validation.ValidateLabels(pod.NodeSelector, path.Child("nodeSelector"))...)
-	for i, t := range pod.Tolerations {
-		if !slices.Contains([]string{"", "Exists", "Equal"}, string(t.Operator)) {
-			c.refuse(path.Child("tolerations").Index(i).Child("operator"), string(t.Operator), fmt.Sprintf("write Equal (with a value) or Exists, not %s", t.Operator))
 		}
 	}
 }

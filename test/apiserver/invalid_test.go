@@ -22,6 +22,7 @@ type invalid struct {
 	document   []byte
 	want       string // what its author must be told
 	byCompiler bool   // the server can't see the fault
+	inCluster  bool   // it is one in a cluster only
 }
 
 func readInvalid(t *testing.T, file string) invalid {
@@ -35,7 +36,8 @@ func readInvalid(t *testing.T, file string) invalid {
 	if !ok {
 		t.Fatalf("the first line is %q: it must say what is wanted", first)
 	}
-	return invalid{document: text, want: want, byCompiler: strings.HasPrefix(rest, "# refused by: compile\n")}
+	inCluster := strings.HasPrefix(rest, "# refused by: cluster\n")
+	return invalid{document: text, want: want, inCluster: inCluster, byCompiler: inCluster || strings.HasPrefix(rest, "# refused by: compile\n")}
 }
 
 func TestInvalidExamplesAreRefused(t *testing.T) {
@@ -50,7 +52,7 @@ func TestInvalidExamplesAreRefused(t *testing.T) {
 				if err != nil {
 					t.Fatalf("only the compiler should refuse it: %v", err)
 				}
-				refusedByCompiler(t, admit, stored(t, namespace, name), example.want)
+				refusedByCompiler(t, admit, stored(t, namespace, name), example)
 				return
 			}
 			if !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
@@ -81,7 +83,7 @@ func saidByRule(rules []string, want string) bool {
 }
 
 // refusedByCompiler compiles what the server gives back, as kubectl would print it.
-func refusedByCompiler(t *testing.T, admit *admission.Server, test *v1alpha1.LoadTest, want string) {
+func refusedByCompiler(t *testing.T, admit *admission.Server, test *v1alpha1.LoadTest, example invalid) {
 	t.Helper()
 	text, err := yaml.Marshal(test)
 	if err != nil {
@@ -92,7 +94,10 @@ func refusedByCompiler(t *testing.T, admit *admission.Server, test *v1alpha1.Loa
 		t.Fatalf("the server stored it, admission refuses it: %v", err)
 	}
 	_, faults := compile.Compile(test)
-	if err := objects[0].Faults(faults); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("got  %v\nwant …%s…", err, want)
+	if example.inCluster {
+		_, faults = compile.ForCluster(test)
+	}
+	if err := objects[0].Faults(faults); err == nil || !strings.Contains(err.Error(), example.want) {
+		t.Errorf("got  %v\nwant …%s…", err, example.want)
 	}
 }

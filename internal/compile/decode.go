@@ -1,0 +1,90 @@
+package compile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
+)
+
+// decode reads a part in Kubernetes' form strictly: a field that Kubernetes doesn't know would be dropped without a word. It is nil where
+// something is wrong.
+func decode[T any](c *compiler, path *field.Path, raw []byte) *T {
+	into := new(T)
+	unknown, err := kjson.UnmarshalStrict(raw, into)
+	if err != nil {
+		c.errs = append(c.errs, misread[T](path, raw, err))
+		return nil
+	}
+	for _, err := range unknown {
+		c.errs = append(c.errs, unknownField(path, err))
+	}
+	if len(unknown) > 0 {
+		return nil
+	}
+	return into
+}
+
+// unknownField says where Kubernetes has no such field.
+func unknownField(path *field.Path, err error) *field.Error {
+	if at, ok := errors.AsType[kjson.FieldError](err); ok && at.FieldPath() != "" {
+		path = path.Child(at.FieldPath())
+	}
+	if strings.HasPrefix(err.Error(), "duplicate") {
+		return field.Invalid(path, field.OmitValueType{}, "is there twice: remove one")
+	}
+	return field.Invalid(path, field.OmitValueType{}, "Kubernetes knows no such field here: see its spelling and its place (kubectl explain pod.spec)")
+}
+
+// misread says which field holds something of the wrong kind.
+func misread[T any](path *field.Path, raw []byte, err error) *field.Error {
+	var document any
+	if kjson.UnmarshalCaseSensitivePreserveInts(raw, &document) == nil {
+		path = culprit(path, document, func(part any) bool {
+			text, err := json.Marshal(part)
+			return err == nil && kjson.UnmarshalCaseSensitivePreserveInts(text, new(T)) != nil
+		})
+	}
+	message := "Kubernetes can't read it: " + err.Error()
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		message = fmt.Sprintf("a %s stands where Kubernetes wants %s", wrong.Value, kindOf(wrong))
+	}
+	return field.Invalid(path, field.OmitValueType{}, message)
+}
+
+// culprit finds the innermost part of a document that can't be read: the one that can't be read without all the others either.
+func culprit(path *field.Path, document any, fails func(part any) bool) *field.Path {
+	switch d := document.(type) {
+	case map[string]any:
+		for _, key := range sortedKeys(d) {
+			alone := func(part any) bool { return fails(map[string]any{key: part}) }
+			if alone(d[key]) {
+				return culprit(path.Child(key), d[key], alone)
+			}
+		}
+	case []any:
+		for i, element := range d {
+			alone := func(part any) bool { return fails([]any{part}) }
+			if alone(element) {
+				return culprit(path.Index(i), element, alone)
+			}
+		}
+	}
+	return path
+}
+
+func kindOf(wrong *json.UnmarshalTypeError) string {
+	switch kind := wrong.Type.Kind().String(); {
+	case kind == "slice":
+		return "a list"
+	case kind == "struct", kind == "map", kind == "ptr":
+		return "a mapping"
+	case strings.HasPrefix(kind, "int"):
+		return "a whole number"
+	default:
+		return "a " + kind
+	}
+}

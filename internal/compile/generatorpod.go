@@ -1,0 +1,46 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// checkGeneratorPod refuses what no pod can have. What depends on the cluster, its API server says.
+func (c *compiler) checkGeneratorPod() {
+	pod := c.spec.Generator.Pod
+	if pod == nil {
+		return
+	}
+	path := specPath().Child("generator", "pod")
+	c.checkLabels(path.Child("labels"), pod.Labels)
+	c.checkAnnotations(path.Child("annotations"), pod.Annotations)
+	c.errs = append(c.errs, metav1validation.ValidateLabels(pod.NodeSelector, path.Child("nodeSelector"))...)
+	c.checkObjectName(path.Child("runtimeClassName"), pod.RuntimeClassName)
+	c.checkObjectName(path.Child("priorityClassName"), pod.PriorityClassName)
+	for i, secret := range pod.ImagePullSecrets {
+		if at := path.Child("imagePullSecrets").Index(i).Child("name"); secret.Name == "" {
+			c.errs = append(c.errs, field.Required(at, "name the Secret"))
+		} else {
+			c.checkObjectName(at, secret.Name)
+		}
+	}
+	for i, t := range pod.Tolerations {
+		if !slices.Contains([]string{"", "Exists", "Equal"}, string(t.Operator)) {
+			c.refuse(path.Child("tolerations").Index(i).Child("operator"), string(t.Operator), fmt.Sprintf("write Equal (with a value) or Exists, not %s", t.Operator))
+		}
+	}
+}
+
+// checkObjectName refuses what no object can be called; that it exists is the cluster's business.
+func (c *compiler) checkObjectName(path *field.Path, name string) {
+	if name == "" {
+		return
+	}
+	for _, wrong := range apivalidation.NameIsDNSSubdomain(name, false) {
+		c.refuse(path, name, wrong)
+	}
+}
