@@ -19,16 +19,16 @@ var networks []byte
 const networksKind = "customresourcedefinition/network-attachment-definitions.k8s.cni.cncf.io"
 
 // kubectl runs it as the administrator, on the host.
-func (c *cluster) kubectl(ctx context.Context, in io.Reader, args ...string) (string, error) {
+func (c *cluster) kubectl(ctx context.Context, in io.Reader, args ...string) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.Assets, "kubectl"), args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig())
 	cmd.Stdin = in
-	var out, talk bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &talk
+	var talk bytes.Buffer
+	cmd.Stderr = &talk
 	if err := cmd.Run(); err != nil {
-		return out.String(), fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(talk.Bytes()))
+		return fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(talk.Bytes()))
 	}
-	return out.String(), nil
+	return nil
 }
 
 // awaitAPI waits until the API server says that it is ready.
@@ -49,8 +49,7 @@ func (c *cluster) awaitAPI(ctx context.Context) error {
 		return fmt.Errorf("%w (see %s)", err, c.logOf(*server))
 	}
 	ready := func() bool {
-		_, err := c.kubectl(ctx, nil, "get", "--raw", "/readyz")
-		return err == nil || !server.Process.alive()
+		return c.kubectl(ctx, nil, "get", "--raw", "/readyz") == nil || !server.Process.alive()
 	}
 	if err := await(ctx, "the API server's readiness", ready); err != nil {
 		return fmt.Errorf("%w (see %s)", err, c.logOf(*server))
@@ -68,16 +67,15 @@ func (c *cluster) awaitNodes(ctx context.Context) error {
 		things = append(things, "node/"+n.name)
 	}
 	exist := func() bool {
-		_, err := c.kubectl(ctx, nil, append([]string{"get"}, things...)...)
-		return err == nil
+		return c.kubectl(ctx, nil, append([]string{"get"}, things...)...) == nil
 	}
 	if err := await(ctx, "the objects "+strings.Join(things, ", "), exist); err != nil {
 		return fmt.Errorf("%w (logs are in %s)", err, filepath.Join(c.dir, "*", "log"))
 	}
-	if _, err := c.kubectl(ctx, nil, "wait", "--for=condition=Established", "--timeout=1m", networksKind); err != nil {
+	if err := c.kubectl(ctx, nil, "wait", "--for=condition=Established", "--timeout=1m", networksKind); err != nil {
 		return err
 	}
-	_, err := c.kubectl(ctx, nil, append([]string{"wait", "--for=condition=Ready", "--timeout=2m"}, things[2:]...)...)
+	err := c.kubectl(ctx, nil, append([]string{"wait", "--for=condition=Ready", "--timeout=2m"}, things[2:]...)...)
 	if err != nil {
 		return fmt.Errorf("%w (logs are in %s)", err, filepath.Join(c.dir, "node-*", "log"))
 	}

@@ -44,7 +44,7 @@ func openBox(c *cluster, name string, groups cgroups, record func(box) error) er
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	b, talk, err := launch(name, spec, log, groups)
+	b, talk, err := launch(name, dir, spec, log, groups)
 	if err != nil {
 		return fmt.Errorf("open box %s: %w", name, err)
 	}
@@ -59,7 +59,7 @@ func openBox(c *cluster, name string, groups cgroups, record func(box) error) er
 }
 
 // launch starts the box's first process. It waits for our word, and dies with us until then.
-func launch(name string, spec []byte, log *os.File, groups cgroups) (box, conversation, error) {
+func launch(name, dir string, spec []byte, log *os.File, groups cgroups) (box, conversation, error) {
 	goAhead, say, err := os.Pipe()
 	if err != nil {
 		return box{}, conversation{}, err
@@ -68,7 +68,7 @@ func launch(name string, spec []byte, log *os.File, groups cgroups) (box, conver
 	if err != nil {
 		return box{}, conversation{}, errors.Join(err, goAhead.Close(), say.Close())
 	}
-	cmd := exec.Command("/proc/self/exe", "init")
+	cmd := exec.Command("/proc/self/exe", initVerb, dir)
 	cmd.Args[0] = "linerate-" + name
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(string(spec)), log, log
 	cmd.ExtraFiles = []*os.File{goAhead, theirs}
@@ -148,6 +148,9 @@ func (b box) run(ctx context.Context, in io.Reader, out, talk io.Writer, name st
 	}
 	return cmd.Wait()
 }
+
+// initVerb is how a box's first process is told what it is. Its directory is beside it, for whoever lists processes.
+const initVerb = "init"
 
 // netns is the box's network namespace, as a file to open.
 func (b box) netns() string { return fmt.Sprintf("/proc/%d/ns/net", b.Init.PID) }

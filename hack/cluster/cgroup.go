@@ -167,6 +167,19 @@ func (g cgroups) members() []int {
 	return slices.Compact(pids)
 }
 
+// homes are the directories of the boxes whose first processes are in the groups.
+func (g cgroups) homes() []string {
+	var dirs []string
+	for _, pid := range g.members() {
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // one that ended meanwhile has no home
+		words := strings.Split(string(text), "\x00")
+		if len(words) > 2 && strings.HasPrefix(words[0], "linerate-") && words[1] == initVerb {
+			dirs = append(dirs, words[2])
+		}
+	}
+	return dirs
+}
+
 // remove ends what is left in the groups, and removes them.
 func (g cgroups) remove(ctx context.Context) error {
 	return await(ctx, fmt.Sprintf("the removal of control groups %s", g.name), func() bool {

@@ -21,7 +21,7 @@ type verb struct {
 // verbs are all commands, in the order in which they are explained.
 func verbs() []verb {
 	return []verb{
-		{"up", "", "bring the cluster up, or mend it; prints the path of its kubeconfig", 0, 0, upCommand},
+		{"up", "[--exclusive-cpus]", "bring the cluster up, or mend it; prints the path of its kubeconfig", 0, 0, upCommand},
 		{"down", "", "remove the cluster, or what a crash left of it", 0, 0, downCommand},
 		{"status", "", "show what runs, and where its log is", 0, 0, statusCommand},
 		{"env", "", "print KUBECONFIG and PATH for the shell's eval", 0, 0, envCommand},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,9 @@ func down(ctx context.Context, p place, talk io.Writer) error {
 func remove(ctx context.Context, p place, talk io.Writer) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("a minute went by"))
 	defer cancel()
+	if err := p.mine(); err != nil {
+		return err
+	}
 	c, found, err := p.load()
 	if err != nil {
 		fmt.Fprintln(talk, "cluster:", err) // the control groups will do
@@ -53,6 +57,21 @@ func remove(ctx context.Context, p place, talk io.Writer) error {
 		return err
 	}
 	return leftovers(p)
+}
+
+// mine refuses to touch a cluster of the same name that is kept elsewhere.
+func (p place) mine() error {
+	groups, err := findCgroups(p.name)
+	if err != nil {
+		return err
+	}
+	for _, home := range groups.homes() {
+		root := filepath.Dir(filepath.Dir(home))
+		if _, err := os.Stat(filepath.Join(root, p.name, "state.json")); err == nil && root != p.root {
+			return fmt.Errorf("there is a cluster %q in %s: choose another --name, or say --dir %s", p.name, root, root)
+		}
+	}
+	return nil
 }
 
 // removeLink removes an interface of the host. With the boxes it goes by itself, but the kernel takes its time.

@@ -35,7 +35,7 @@ func main() {
 }
 
 func command(ctx context.Context, args []string) error {
-	if len(args) == 1 && args[0] == "init" {
+	if len(args) == 2 && args[0] == initVerb {
 		return boxInit()
 	}
 	i := slices.IndexFunc(verbs(), func(v verb) bool { return len(args) > 0 && v.name == args[0] })
@@ -46,6 +46,9 @@ func command(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	flags.StringVar(&p.name, "name", "linerate", "the cluster's name: at most ten lower-case letters and digits")
 	flags.StringVar(&p.root, "dir", "/var/lib/linerate-cluster", "where clusters are kept")
+	if args[0] == "up" {
+		flags.BoolVar(&p.exclusiveCPUs, "exclusive-cpus", false, "have kubelets give whole processors to containers that ask for them (four processors or more)")
+	}
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}

@@ -26,15 +26,16 @@ var templates embed.FS
 // settings are what the templates take.
 type settings struct {
 	Pause, Address, Pods, PodNetwork, CgroupRoot string
+	ReservedCPUs                                 string // empty: no container is given processors of its own
 	RestrictOOMScore                             bool
 }
 
 // prepareNode writes everything that a node finds in its box.
-func (c *cluster) prepareNode(n node, ca *authority, now time.Time) error {
+func (c *cluster) prepareNode(n node, reservedCPUs string, ca *authority, now time.Time) error {
 	dir := filepath.Join(c.dir, n.name)
 	values := settings{
 		Pause: pauseImage, Address: n.address.String(), Pods: n.pods.String(), PodNetwork: podNetwork,
-		CgroupRoot: pathOf(c.Name) + "/" + n.name, RestrictOOMScore: !mayLowerOOMScore(),
+		CgroupRoot: pathOf(c.Name) + "/" + n.name, ReservedCPUs: reservedCPUs, RestrictOOMScore: !mayLowerOOMScore(),
 	}
 	for path, name := range map[string]string{
 		"lib/containerd.toml":          "containerd.toml",

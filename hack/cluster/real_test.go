@@ -205,6 +205,18 @@ func TestACluster(t *testing.T) {
 		r.do(t, "status")
 		r.asks(t, "west", "198.18.0.2")
 	})
+	t.Run("another cluster may stand beside it, but not of the same name", func(t *testing.T) {
+		other := rig{program: r.program, dir: t.TempDir(), name: r.name}
+		for _, verb := range []string{"up", "down"} {
+			if out, err := other.try(verb); err == nil || !strings.Contains(out, "choose another --name") {
+				t.Errorf("%s: answer %v: %s", verb, err, out)
+			}
+		}
+		other.name = "lrother"
+		t.Cleanup(func() { other.do(t, "down") })
+		other.do(t, "up")
+		r.do(t, "status")
+	})
 	t.Run("a command's exit status is passed on", func(t *testing.T) {
 		err := r.command("exec", "node-1", "--", "sh", "-c", "exit 7").Run()
 		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 7 {

@@ -15,12 +15,13 @@ import (
 
 // cluster is what is written down about a cluster, so that the next command finds it. It changes only under its lock.
 type cluster struct {
-	Name       string       `json:"name"`
-	Assets     string       `json:"assets"` // where the programs are
-	Subnet     netip.Prefix `json:"subnet"`
-	Boxes      []box        `json:"boxes"`
-	Components []component  `json:"components"`
-	dir        string       // everything of this cluster's own, and nothing else
+	Name          string       `json:"name"`
+	Assets        string       `json:"assets"` // where the programs are
+	Subnet        netip.Prefix `json:"subnet"`
+	ExclusiveCPUs bool         `json:"exclusiveCPUs"`
+	Boxes         []box        `json:"boxes"`
+	Components    []component  `json:"components"`
+	dir           string       // everything of this cluster's own, and nothing else
 }
 
 // component is a program of Kubernetes in its box. It stays written down while it doesn't run, to be started again.
@@ -34,8 +35,11 @@ type component struct {
 
 var validName = regexp.MustCompile(`^[a-z][a-z0-9]{0,9}$`)
 
-// place is where a cluster is kept.
-type place struct{ root, name string }
+// place is where a cluster is kept, and what it shall be like.
+type place struct {
+	root, name    string
+	exclusiveCPUs bool
+}
 
 func (p place) check() error {
 	if !validName.MatchString(p.name) {
@@ -49,12 +53,17 @@ func (p place) check() error {
 
 func (p place) dir() string { return filepath.Join(p.root, p.name) }
 
-// lock waits until no other command changes clusters here. The kernel frees it when we end, for whatever reason.
+// lock waits until no other command changes clusters here.
 func (p place) lock() (*os.File, error) {
 	if err := os.MkdirAll(p.root, 0o755); err != nil {
 		return nil, err
 	}
-	dir, err := os.Open(p.root)
+	return lockDir(p.root)
+}
+
+// lockDir waits for the lock of a directory. The kernel frees it when we end, for whatever reason.
+func lockDir(path string) (*os.File, error) {
+	dir, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +73,7 @@ func (p place) lock() (*os.File, error) {
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("lock %s: %w", p.root, err), dir.Close())
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), dir.Close())
 	}
 	return dir, nil
 }

@@ -38,6 +38,9 @@ func up(ctx context.Context, p place, talk io.Writer) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	if found && c.whole() && c.ExclusiveCPUs != p.exclusiveCPUs {
+		return nil, fmt.Errorf("cluster %q was brought up with --exclusive-cpus=%v: take it down first", p.name, c.ExclusiveCPUs)
+	}
 	if !found || !c.whole() || c.Assets != assets {
 		if err := remove(ctx, p, talk); err != nil {
 			return nil, fmt.Errorf("remove what is left of an earlier cluster: %w", err)
@@ -77,11 +80,20 @@ func (c *cluster) whole() bool {
 
 // create makes the boxes, joins them and writes what is to run in them.
 func create(p place, assets string, groups cgroups) (*cluster, error) {
+	choosing, err := lockDir("/run") // from the choice of addresses until they can be seen
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = choosing.Close() }()
 	subnet, err := freeSubnet()
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{Name: p.name, Assets: assets, Subnet: subnet, dir: p.dir()}
+	c := &cluster{Name: p.name, Assets: assets, Subnet: subnet, ExclusiveCPUs: p.exclusiveCPUs, dir: p.dir()}
+	reserved, err := c.reservedCPUs()
+	if err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -93,8 +105,8 @@ func create(p place, assets string, groups cgroups) (*cluster, error) {
 		return nil, err
 	}
 	boxes, components := []string{"control"}, c.controlComponents()
-	for _, n := range c.nodes() {
-		if err := c.prepareNode(n, ca, time.Now()); err != nil {
+	for i, n := range c.nodes() {
+		if err := c.prepareNode(n, reserved[i], ca, time.Now()); err != nil {
 			return nil, fmt.Errorf("prepare %s: %w", n.name, err)
 		}
 		boxes, components = append(boxes, n.name), append(components, nodeComponents(n)...)
@@ -148,7 +160,7 @@ func (c *cluster) run(ctx context.Context, groups cgroups, talk io.Writer) error
 		}
 	}
 	fmt.Fprintln(talk, "cluster: API server ready, nodes started")
-	if _, err := c.kubectl(ctx, bytes.NewReader(networks), "apply", "--server-side", "-f", "-"); err != nil {
+	if err := c.kubectl(ctx, bytes.NewReader(networks), "apply", "--server-side", "-f", "-"); err != nil {
 		return err
 	}
 	return c.awaitNodes(ctx)

@@ -2,6 +2,7 @@
 //
 //	probe                      echo what comes to port 9000, and say so
 //	probe ask ADDRESS          send ten datagrams there and count the echoes
+//	probe cpus                 print the processors that it may run on
 //	probe api                  ask the API server, by its service address, who we are
 package main
 
@@ -15,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -25,6 +27,8 @@ func main() {
 		err = echo()
 	case len(os.Args) == 3 && os.Args[1] == "ask":
 		err = ask(os.Args[2])
+	case len(os.Args) == 2 && os.Args[1] == "cpus":
+		err = cpus()
 	case len(os.Args) == 2 && os.Args[1] == "api":
 		err = api()
 	default:
@@ -74,6 +78,17 @@ func ask(address string) error {
 		}
 	}
 	fmt.Printf("%d of 10 echoed\n", echoed)
+	return nil
+}
+
+func cpus() error {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return err
+	}
+	_, after, _ := strings.Cut(string(text), "Cpus_allowed_list:")
+	list, _, _ := strings.Cut(after, "\n")
+	fmt.Println(strings.TrimSpace(list))
 	return nil
 }
 
