@@ -72,12 +72,12 @@ func (p *pool) run(ctx context.Context) {
 	defer way.close()
 	tick := time.NewTicker(p.options.Interval)
 	defer tick.Stop()
-	var said string
+	said := ""
 	for {
 		p.look()
-		if now := words(way.see(ctx)); now != said && ctx.Err() == nil {
-			said = now
-			p.log.Info("kubelet", "state", now)
+		if err := way.see(ctx); err != nil && ctx.Err() == nil && err.Error() != said {
+			said = err.Error() // once, and not at each tick
+			p.log.Info("no way to kubelet", "error", said)
 		}
 		select {
 		case <-ctx.Done():
@@ -85,11 +85,4 @@ func (p *pool) run(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
-}
-
-func words(err error) string {
-	if err != nil {
-		return err.Error()
-	}
-	return "registered"
 }

@@ -52,6 +52,7 @@ func (w *way) see(ctx context.Context) error {
 		return err
 	}
 	w.kubelet = kubelet
+	w.pool.log.Info("registered with kubelet")
 	return nil
 }
 
