@@ -117,6 +117,10 @@ func TestNamesInTables(t *testing.T) {
 		{"by frame size", links + "  traffic: {profile: FixedSize, frameSize: 1518}\n", "Linux reference", "1518b"},
 		{"a device", "  dut: {type: Device}\n" + links, "device", "imix"},
 		{"no device", "  dut: {type: Loopback}\n" + links, "loopback", "imix"},
+		{"software in a pod", "  dut: {type: Pod, pod: {template: {spec: {containers: [{name: a, image: \"registry.lab:5000/net/vpp:25.10\"}]}}}}\n" + links, "vpp 25.10", "imix"},
+		{"the container that forwards", "  dut: {type: Pod, pod: {container: b, template: {spec: {containers: [{name: a, image: a}, {name: b, image: \"lab/frr@sha256:00\"}]}}}}\n" + links, "frr", "imix"},
+		{"the latest image", "  dut: {type: Pod, pod: {template: {spec: {containers: [{name: a, image: \"vpp:latest\"}]}}}}\n" + links, "vpp", "imix"},
+		{"a pod that can't be read", "  dut: {type: Pod, pod: {template: {spec: 5}}}\n" + links, "pod", "imix"},
 		{"a mix", links + "  traffic: {profile: Mix, mix: [{frameSize: 64, weight: 1}]}\n", "Linux reference", "mix"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

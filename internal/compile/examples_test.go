@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/admission"
@@ -18,9 +19,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
+// theServer is made once: it compiles every rule, and keeps nothing.
+var theServer = sync.OnceValues(admission.NewServer)
+
 func newServer(t *testing.T) *admission.Server {
 	t.Helper()
-	server, err := admission.NewServer()
+	server, err := theServer()
 	if err != nil {
 		t.Fatal(err)
 	}
