@@ -1,0 +1,96 @@
+// Package kube starts a real kube-apiserver and etcd for tests, which end with the test's process however that ends.
+package kube
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// binariesVariable tells a child of ours where the program is that it stands for.
+const binariesVariable = "LINERATE_TEST_KUBE_BINARIES"
+
+// startTimeout is for machines that do much else; otherwise a start takes 5 seconds.
+const startTimeout = 2 * time.Minute
+
+// Start starts the two with the CRDs of these paths, and returns how to stop them. The binaries are built if they aren't yet; with
+// KUBEBUILDER_ASSETS set, that directory's are taken. Further admission plugins may be named.
+func Start(crds []string, admission ...string) (environment *envtest.Environment, stop func() error, err error) {
+	binaries, err := assets()
+	if err != nil {
+		return nil, nil, err
+	}
+	links, err := os.MkdirTemp("", "linerate-kube")
+	if err != nil {
+		return nil, nil, err
+	}
+	environment = &envtest.Environment{
+		CRDInstallOptions:        envtest.CRDInstallOptions{Paths: crds, ErrorIfPathMissing: true},
+		UseExistingCluster:       new(false), // whatever the environment variable says: nobody's cluster is tested upon
+		ControlPlaneStartTimeout: startTimeout,
+	}
+	if err := endWithUs(environment, binaries, links); err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(links))
+	}
+	if len(admission) > 0 {
+		environment.ControlPlane.GetAPIServer().Configure().Append("enable-admission-plugins", admission...)
+	}
+	if _, err := environment.Start(); err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(links))
+	}
+	return environment, func() error { return errors.Join(environment.Stop(), os.RemoveAll(links)) }, nil
+}
+
+// assets has the binaries built, if they aren't yet.
+func assets() (string, error) {
+	cmd := exec.Command("go", "run", "github.com/linerate-dev/linerate/hack/kube")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("kube-apiserver and etcd can't be built: %w (set KUBEBUILDER_ASSETS to a directory that has them)", err)
+	}
+	return filepath.Abs(strings.TrimSpace(string(out)))
+}
+
+// endWithUs lets the environment's processes end when this one does, even if it is killed. The environment starts them in process groups of
+// their own, so that neither Ctrl-C nor a test's timeout would reach them. Only a process can ask to be ended with its parent, so the
+// environment is given this very program under the names of the two, and it becomes them:
+//
+//	test ──starts──▶ links/etcd (the test's program) ──prctl(PR_SET_PDEATHSIG), execve──▶ binaries/etcd
+func endWithUs(environment *envtest.Environment, binaries, links string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	etcd, server := filepath.Join(links, "etcd"), filepath.Join(links, "kube-apiserver")
+	if err := errors.Join(os.Symlink(self, etcd), os.Symlink(self, server), os.Setenv(binariesVariable, binaries)); err != nil {
+		return err
+	}
+	environment.ControlPlane.Etcd = &envtest.Etcd{Path: etcd}
+	environment.ControlPlane.GetAPIServer().Path = server
+	return nil
+}
+
+// Become returns unless this process was started under the name of etcd or kube-apiserver: then it becomes that. TestMain calls it first.
+func Become() {
+	name := filepath.Base(os.Args[0])
+	if name != "etcd" && name != "kube-apiserver" {
+		return
+	}
+	runtime.LockOSThread() // the request is the thread's
+	err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
+	if err == nil {
+		err = syscall.Exec(filepath.Join(os.Getenv(binariesVariable), name), os.Args, os.Environ())
+	}
+	fmt.Fprintf(os.Stderr, "become %s: %v\n", name, err)
+	os.Exit(1) //nolint:forbidigo // it stands for a main here
+}

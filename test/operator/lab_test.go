@@ -1,0 +1,216 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// lab is a namespace with an operator of its own, which works when it is told to.
+type lab struct {
+	t         *testing.T
+	namespace string
+	operator  client.Client // the operator's own, counted
+	asked     *requests
+	events    *events
+	clock     *clock
+	// forgetful restarts the operator before each pass.
+	forgetful  bool
+	reconciler *controllers.LoadTestReconciler
+}
+
+func newLab(t *testing.T) *lab {
+	t.Helper()
+	l := &lab{t: t, asked: &requests{}, events: &events{}, clock: &clock{}}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "lab-"}}
+	l.must(admin.Create(t.Context(), namespace))
+	l.namespace = namespace.Name
+	config := as(operatorNamespace, operatorAccount)
+	config.Wrap(l.asked.Wrap)
+	var err error
+	l.operator, err = client.New(config, client.Options{Scheme: scheme})
+	l.must(err)
+	l.restart()
+	return l
+}
+
+// restart replaces the operator by one that remembers nothing.
+func (l *lab) restart() {
+	l.reconciler = controllers.NewLoadTestReconciler(l.operator, l.events, controllers.Options{Settings: testSettings(), Clock: l.clock.now})
+}
+
+func testSettings() manifests.Settings {
+	return manifests.Settings{Image: "registry.lab/linerate:test", PullPolicy: corev1.PullIfNotPresent}
+}
+
+func (l *lab) must(err error) {
+	l.t.Helper()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// pass lets the operator look at a test once.
+func (l *lab) pass(name string) ctrl.Result {
+	l.t.Helper()
+	if l.forgetful {
+		l.restart()
+	}
+	result, err := l.reconciler.Reconcile(l.t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: l.namespace, Name: name}})
+	l.must(err)
+	return result
+}
+
+// mostPasses is more than any change takes to be answered.
+const mostPasses = 12
+
+// settle lets the operator look at a test until it has nothing more to do, and proves that: from then on it writes nothing.
+func (l *lab) settle(name string) ctrl.Result {
+	l.t.Helper()
+	for range mostPasses {
+		l.asked.take()
+		result := l.pass(name)
+		if l.asked.take().writes().total() > 0 {
+			continue
+		}
+		for range 2 {
+			result = l.pass(name)
+		}
+		if wrote := l.asked.take().writes(); wrote.total() > 0 {
+			l.t.Fatalf("nothing changed, and the operator writes:\n%s", wrote)
+		}
+		l.lint(name)
+		return result
+	}
+	l.t.Fatalf("after %d passes the operator still writes; status:\n%s", mostPasses, l.describe(name))
+	return ctrl.Result{}
+}
+
+// create makes a LoadTest as a person would.
+func (l *lab) create(test *v1alpha1.LoadTest) *v1alpha1.LoadTest {
+	l.t.Helper()
+	test.Namespace = l.namespace
+	l.must(admin.Create(l.t.Context(), test))
+	return test
+}
+
+func (l *lab) get(name string) *v1alpha1.LoadTest {
+	l.t.Helper()
+	test := &v1alpha1.LoadTest{}
+	l.must(admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: name}, test))
+	return test
+}
+
+// change changes a LoadTest as a person would.
+func (l *lab) change(name string, f func(*v1alpha1.LoadTest)) {
+	l.t.Helper()
+	test := l.get(name)
+	f(test)
+	l.must(admin.Update(l.t.Context(), test))
+}
+
+// describe is the status as a person would read it.
+func (l *lab) describe(name string) string {
+	text, err := yaml.Marshal(l.get(name).Status)
+	l.must(err)
+	return string(text)
+}
+
+// want fails unless a condition is as said, such as "Complete=True Measured". It returns the condition's message.
+func (l *lab) want(name string, conditions ...string) (message string) {
+	l.t.Helper()
+	test := l.get(name)
+	for _, want := range conditions {
+		kind, _, _ := strings.Cut(want, "=")
+		c := meta.FindStatusCondition(test.Status.Conditions, kind)
+		if c == nil || fmt.Sprintf("%s=%s %s", c.Type, c.Status, c.Reason) != want {
+			l.t.Fatalf("want %s; status:\n%s", want, l.describe(name))
+		}
+		message = c.Message
+	}
+	return message
+}
+
+// wire makes a network that pods are attached to; resource is the device resource of its pods, if it has one.
+func (l *lab) wire(namespace, name, resource string) {
+	l.t.Helper()
+	network := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"config": `{"cniVersion":"1.0.0","name":"` + name + `","plugins":[{"type":"host-device","capabilities":{"mac":true}}]}`,
+	}}}
+	network.SetGroupVersionKind(networkKind)
+	network.SetNamespace(namespace)
+	network.SetName(name)
+	if resource != "" {
+		network.SetAnnotations(map[string]string{"k8s.v1.cni.cncf.io/resourceName": resource})
+	}
+	l.must(admin.Create(l.t.Context(), network))
+}
+
+var networkKind = schema.GroupVersionKind{Group: "k8s.cni.cncf.io", Version: "v1", Kind: "NetworkAttachmentDefinition"}
+
+// sample reads a LoadTest of config/samples.
+func (l *lab) sample(file string) *v1alpha1.LoadTest {
+	l.t.Helper()
+	text, err := os.ReadFile("../../config/samples/" + file)
+	l.must(err)
+	test := &v1alpha1.LoadTest{}
+	l.must(yaml.UnmarshalStrict(text, test))
+	return test
+}
+
+// minimal is the shortest LoadTest for a cluster: the software engine against the built-in forwarder over networks west and east.
+func minimal(name string, options ...func(*v1alpha1.LoadTest)) *v1alpha1.LoadTest {
+	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	for _, link := range []string{"west", "east"} {
+		test.Spec.Links = append(test.Spec.Links, v1alpha1.LinkSpec{Name: v1alpha1.LinkName(link), Network: v1alpha1.NetworkName(link), LineRate: "1gbps"})
+	}
+	for _, o := range options {
+		o(test)
+	}
+	return test
+}
+
+func objectKey(o client.Object) client.ObjectKey { return client.ObjectKeyFromObject(o) }
+
+// clock is the real one, some way ahead.
+type clock struct{ ahead time.Duration }
+
+func (c *clock) now() time.Time          { return time.Now().Add(c.ahead) }
+func (c *clock) advance(d time.Duration) { c.ahead += d }
+
+// events keeps what was told of the tests.
+type events struct {
+	mu   sync.Mutex
+	told []string
+}
+
+// Eventf implements the recorder of client-go.
+func (e *events) Eventf(_, _ runtime.Object, kind, reason, action, note string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.told = append(e.told, fmt.Sprintf("%s %s (%s): %s", kind, reason, action, fmt.Sprintf(note, args...)))
+}
+
+// list is a shorthand for all objects of a kind in the lab.
+func (l *lab) list(ctx context.Context, list client.ObjectList, options ...client.ListOption) {
+	l.t.Helper()
+	l.must(admin.List(ctx, list, append(options, client.InNamespace(l.namespace))...))
+}

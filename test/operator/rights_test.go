@@ -1,0 +1,84 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+)
+
+// The operator runs as a service account with its own ClusterRole and nothing else.
+const (
+	operatorNamespace = "linerate-system"
+	operatorAccount   = "linerate-manager"
+)
+
+// bindOperator gives the operator's account the role that config/rbac has, and a Role for its Lease.
+func bindOperator(ctx context.Context) error {
+	text, err := os.ReadFile("../../config/rbac/role.yaml")
+	if err != nil {
+		return err
+	}
+	role := &rbacv1.ClusterRole{}
+	if err := yaml.UnmarshalStrict(text, role); err != nil {
+		return err
+	}
+	subjects := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: operatorNamespace, Name: operatorAccount}}
+	inNamespace := metav1.ObjectMeta{Namespace: operatorNamespace, Name: operatorAccount}
+	return errors.Join(
+		admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: operatorNamespace}}),
+		admin.Create(ctx, &corev1.ServiceAccount{ObjectMeta: inNamespace}),
+		admin.Create(ctx, role),
+		admin.Create(ctx, &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: operatorAccount}, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		}),
+		admin.Create(ctx, &rbacv1.Role{ObjectMeta: inNamespace, Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update", "patch"}},
+		}}),
+		admin.Create(ctx, &rbacv1.RoleBinding{
+			ObjectMeta: inNamespace, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: operatorAccount},
+		}),
+	)
+}
+
+// as is the cluster as a service account sees it.
+func as(namespace, account string) *rest.Config {
+	config := rest.CopyConfig(adminConfig)
+	config.Impersonate = rest.ImpersonationConfig{
+		UserName: "system:serviceaccount:" + namespace + ":" + account,
+		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"},
+	}
+	config.QPS = -1
+	return config
+}
+
+func TestTheOperatorMayDoNothingElse(t *testing.T) {
+	l := newLab(t)
+	ctx := t.Context()
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "anything"}}
+	everything := &rbacv1.Role{
+		ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "everything"},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}},
+	}
+	for what, err := range map[string]error{
+		"read secrets":                  l.operator.Get(ctx, objectKey(secret), secret),
+		"create secrets":                l.operator.Create(ctx, secret),
+		"grant more rights than it has": l.operator.Create(ctx, everything),
+		"update pods":                   l.operator.Update(ctx, &corev1.Pod{ObjectMeta: secret.ObjectMeta}),
+		"change a LoadTest's spec":      l.operator.Update(ctx, l.create(minimal("mine"))),
+		"delete service accounts":       l.operator.Delete(ctx, &corev1.ServiceAccount{ObjectMeta: secret.ObjectMeta}),
+	} {
+		if !apierrors.IsForbidden(err) {
+			t.Errorf("to %s: %v; it should be forbidden", what, err)
+		}
+	}
+}
