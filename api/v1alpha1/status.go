@@ -140,7 +140,7 @@ type Progress struct {
 	// +kubebuilder:validation:Minimum=0
 	Run int32 `json:"run,omitempty"`
 
-	// at is when it was so, by the runner's clock. It is brought up to date each 10 s, and when the step changes.
+	// at is when this was written: at most each 10 s, or when the step changes.
 	// +optional
 	At *metav1.Time `json:"at,omitempty"`
 

@@ -1,5 +1,7 @@
 package lifecycle
 
+import "time"
+
 // rule recognises one situation. It returns nil where it isn't the one.
 type rule struct {
 	name   string
@@ -55,11 +57,10 @@ func (v *view) decision(name string, s *step) Decision {
 	if s.read || s.try != nil {
 		return d
 	}
-	d.Delete, d.Create, d.DeleteTest, d.RequeueAt = s.del, s.create, s.deleteTest, s.requeueAt
-	if !d.RequeueAt.IsZero() && !d.RequeueAt.After(v.Now) {
-		d.RequeueAt = v.Now
-	}
-	d.Status = statusOf(v, s)
+	d.Delete, d.Create, d.DeleteTest = s.del, s.create, s.deleteTest
+	var due time.Time
+	d.Status, due = restrained(v, statusOf(v, s))
+	d.RequeueAt = earliest(s.requeueAt, due)
 	d.Events = eventsOf(v.was, &d.Status)
 	return d
 }

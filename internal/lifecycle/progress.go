@@ -1,10 +1,6 @@
 package lifecycle
 
 import (
-	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -14,11 +10,11 @@ import (
 func progressOf(v *view, s *step) *v1alpha1.Progress {
 	if s.ending == nil && s.void == nil && v.begun() {
 		if p := v.progress(); p != nil {
-			return v.copiedProgress(p)
+			return v.toldProgress(p)
 		}
 	}
 	if s.activity == "" {
-		return v.was.Progress
+		return v.was.Progress.DeepCopy()
 	}
 	p := &v1alpha1.Progress{Step: limited(s.activity, 32), Message: limited(s.message, 1024)}
 	if was := v.was.Progress; s.ending != nil && was != nil {
@@ -27,38 +23,17 @@ func progressOf(v *view, s *step) *v1alpha1.Progress {
 	return p
 }
 
-// copiedProgress is the runner's progress, as long as it isn't too soon after the last copy.
-func (v *view) copiedProgress(p *delivery.Progress) *v1alpha1.Progress {
-	if !v.heldProgress().IsZero() {
-		return v.was.Progress
-	}
-	if was := v.was.Progress; was != nil && was.At != nil && was.At.Time.Equal(p.At.Truncate(time.Second)) && was.Step == limited(p.Phase, 32) && was.Run == int32(p.Run) {
-		return was
-	}
+// toldProgress is what the runner tells.
+func (v *view) toldProgress(p *delivery.Progress) *v1alpha1.Progress {
 	return &v1alpha1.Progress{
 		Step:      limited(p.Phase, 32),
 		Run:       int32(max(p.Run, 0)),
-		At:        &metav1.Time{Time: p.At.Truncate(time.Second)},
 		Percent:   new(int32(min(max(p.Percent, 0), 100))),
 		Intended:  packetRate(p.IntendedPacketsPerSecond, v.directions()),
 		Received:  packetRate(p.ReceivedPacketsPerSecond, 1),
 		LossRatio: limited(p.LossRatio, 11),
 		Message:   limited(p.Message, 1024),
 	}
-}
-
-// heldProgress is when the runner's progress, which is newer than what the status says, is to be copied; zero: at once, or it is no newer.
-// A new step or run is copied at once, and so is what comes from before: a clock went back.
-func (v *view) heldProgress() time.Time {
-	p, was := v.progress(), v.was.Progress
-	if p == nil || was == nil || was.At == nil || was.Step != limited(p.Phase, 32) || was.Run != int32(p.Run) {
-		return time.Time{}
-	}
-	due := was.At.Add(progressEvery)
-	if at := p.At.Truncate(time.Second); at.After(was.At.Time) && at.Before(due) && v.Now.Before(due) && v.Now.After(was.At.Add(-progressEvery)) {
-		return due
-	}
-	return time.Time{}
 }
 
 // newlyLost is how many runs were lost that the status doesn't count yet.

@@ -75,20 +75,20 @@ func runNeeded(v *view) *step {
 	}
 	s := &step{
 		reason: v1alpha1.ReasonRunning, activity: "Starting", begins: true, create: create,
-		message: "all is ready: the runner starts",
+		message: runningWords,
 	}
 	return s
 }
+
+// runningWords are the message while the runner is at it.
+const runningWords = "the runner measures: status.progress tells how far it is"
 
 // running: the runner is at it, or its Job is about to make the next one.
 func running(v *view) *step {
 	if !v.begun() || v.job == nil && len(v.runners) == 0 && len(v.recorded(v1alpha1.RoleRunner)) == 0 {
 		return nil
 	}
-	s := &step{reason: v1alpha1.ReasonRunning, message: "the runner measures: status.progress tells how far it is", activity: "Starting"}
-	if held := v.heldProgress(); !held.IsZero() {
-		s.waitUntil(held)
-	}
+	s := &step{reason: v1alpha1.ReasonRunning, message: runningWords, activity: "Starting"}
 	if words := v.runnerWaits(); words != "" {
 		s.message = words
 	}

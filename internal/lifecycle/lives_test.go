@@ -1,0 +1,114 @@
+package lifecycle_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+var update = flag.Bool("update", false, "write the golden traces anew")
+
+const reference = `
+apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: first}
+spec:
+  links:
+  - {name: west, network: west, lineRate: 1gbps}
+  - {name: east, network: east, lineRate: 1gbps}
+  procedure:
+    ramp: {warmupDuration: 2s, targetRate: 50kpps, rampDuration: 12s, stepDuration: 1s, settle: 300ms, confirmDuration: 5s, holdDuration: 0s}
+  criteria: [{name: rate, metric: PacketsPerSecond, min: "9900"}]
+  activeDeadline: 10m
+`
+
+// with adds lines to a spec.
+func with(spec string, lines ...string) string {
+	return spec + "  " + strings.Join(lines, "\n  ") + "\n"
+}
+
+// life is a test's whole life, played by a script.
+type life struct {
+	name   string
+	spec   string
+	script func(*world)
+}
+
+func lives() []life {
+	return []life{
+		{"measured", reference, func(w *world) {
+			r := w.toRun()
+			w.measure(r)
+			w.finish(r, report.Completed)
+			w.settle()
+		}},
+	}
+}
+
+// toRun brings a test to where its runner runs.
+func (w *world) toRun() string {
+	w.t.Helper()
+	w.settle()
+	w.schedule()
+	w.settle()
+	w.run()
+	w.settle()
+	r := w.runner()
+	w.settle()
+	return r
+}
+
+// measure is a minute of a run.
+func (w *world) measure(runner string) {
+	for i, phase := range []string{"Preparing", "ProvingPath", "WarmUp", "Ramping", "Ramping", "Ramping", "Ramping", "Ramping", "Ramping", "Refining", "Confirming", "Draining"} {
+		w.progress(runner, phase, i*8)
+		w.settle()
+		w.pass(5 * time.Second)
+	}
+}
+
+func TestLives(t *testing.T) {
+	for _, l := range lives() {
+		t.Run(l.name, func(t *testing.T) {
+			w := newWorld(t, l.spec)
+			l.script(w)
+			w.pass(time.Minute)
+			w.closing()
+			golden(t, l.name, w.trace)
+		})
+	}
+}
+
+// closing sums a life up.
+func (w *world) closing() {
+	if w.test == nil {
+		w.trace = append(w.trace, "the LoadTest is gone")
+	}
+	w.trace = append(w.trace, fmt.Sprintf("%d status writes, %d creates, %d deletes, %d dry runs, %d reports read, %d events",
+		w.writes, w.creates, w.deletes, w.tries, w.reads, w.events))
+}
+
+func golden(t *testing.T, name string, lines []string) {
+	t.Helper()
+	file := filepath.Join("testdata", "lives", strings.ReplaceAll(name, " ", "-")+".golden")
+	got := strings.Join(lines, "\n") + "\n"
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("the trace is another one (go test ./internal/lifecycle -update writes it anew):\n%s\nnot\n%s", got, want)
+	}
+}

@@ -1,0 +1,290 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/admission"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// world is a small cluster in memory: it applies decisions, and plays kubelet, scheduler, Job controller, garbage collector and runner by
+// script. Its clock moves only when a script moves it.
+//
+//	script ──acts──▶ world ◀──applies── Decision ◀── Decide ◀── Observed ◀── world, or what is seen of it by now
+type world struct {
+	t     *testing.T
+	start time.Time
+	now   time.Time
+	test  *v1alpha1.LoadTest // nil: deleted
+	lab   lifecycle.Lab
+
+	things
+	// seen is what the operator sees of the things that others change; nil: all of it at once.
+	seen *things
+
+	foreign  []string
+	refusals []lifecycle.Refusal // what a dry run is answered
+	unread   string              // why the Report can't be read
+
+	// mischief decides, before each write of the operator's, whether it dies there; nil: it doesn't.
+	mischief func() bool
+	// stubborn pods don't end when they are told to.
+	stubborn map[string]bool
+
+	writes, creates, deletes, tries, reads, events int
+	uid                                            int
+	trace                                          []string
+	lastRule                                       string
+	woken                                          time.Time
+}
+
+// things are what the operator observes of its children.
+type things struct {
+	Pods     []corev1.Pod
+	Jobs     []batchv1.Job
+	Present  map[string]bool
+	Progress *delivery.Progress
+	Envelope *delivery.Envelope
+	Report   *report.Report
+}
+
+func (th *things) copy() *things {
+	out := &things{Present: map[string]bool{}, Report: th.Report}
+	for k := range th.Present {
+		out.Present[k] = true
+	}
+	for i := range th.Pods {
+		out.Pods = append(out.Pods, *th.Pods[i].DeepCopy())
+	}
+	for i := range th.Jobs {
+		out.Jobs = append(out.Jobs, *th.Jobs[i].DeepCopy())
+	}
+	if th.Progress != nil {
+		p := *th.Progress
+		out.Progress = &p
+	}
+	if th.Envelope != nil {
+		e := *th.Envelope
+		out.Envelope = &e
+	}
+	return out
+}
+
+// newWorld is a cluster with two nodes that have what the test needs, and a LoadTest that a person applied.
+func newWorld(t *testing.T, spec string) *world {
+	t.Helper()
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	w := &world{t: t, start: start, now: start, test: loadTest(t, spec), stubborn: map[string]bool{}}
+	w.Present = map[string]bool{}
+	w.lab = lab(w.test.Namespace)
+	return w
+}
+
+// loadTest is a LoadTest as an API server stores it.
+func loadTest(t *testing.T, text string) *v1alpha1.LoadTest {
+	t.Helper()
+	server, err := admission.NewServer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := server.Load("test.yaml", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := objects[0].LoadTest
+	test.Namespace, test.UID, test.Generation = "bench", "0f6b1f7e-6a0e-4d0c-9a55-2f3f6a1c9b10", 1
+	test.CreationTimestamp = metav1.Time{Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	return test
+}
+
+// observe is what the operator sees now.
+func (w *world) observe() lifecycle.Observed {
+	th := w.seen
+	if th == nil {
+		th = &w.things
+	}
+	th = th.copy()
+	return lifecycle.Observed{
+		Test: w.test.DeepCopy(), Now: w.now, Settings: settings(), Lab: w.lab,
+		Children: lifecycle.Children{
+			Pods: th.Pods, Jobs: th.Jobs, Present: th.Present, Foreign: slices.Clone(w.foreign), Progress: th.Progress, Envelope: th.Envelope,
+		},
+	}
+}
+
+// decide looks as closely as the decisions ask for.
+func (w *world) decide() (lifecycle.Observed, lifecycle.Decision) {
+	o := w.observe()
+	d := lifecycle.Decide(o)
+	for range 5 {
+		switch {
+		case d.ReadReport:
+			w.reads++
+			w.readReport(&o)
+		case d.Try != nil:
+			w.tries += len(d.Try)
+			o.Refusals = append([]lifecycle.Refusal{}, w.refusals...)
+		default:
+			return o, d
+		}
+		d = lifecycle.Decide(o)
+	}
+	w.t.Fatalf("the decision %s asks for a closer look again and again", d.Rule)
+	return o, d
+}
+
+func (w *world) readReport(o *lifecycle.Observed) {
+	switch {
+	case w.unread != "":
+		o.Children.ReportFault = w.unread
+	case w.Report == nil:
+		o.Children.ReportFault = "there is no report"
+	default:
+		o.Children.Report = w.Report
+		envelope := *w.Envelope
+		o.Children.Envelope = &envelope
+	}
+}
+
+// reconcile is one pass; it says whether anything was changed by it.
+func (w *world) reconcile() bool {
+	w.t.Helper()
+	if w.test == nil {
+		return false
+	}
+	o, d := w.decide()
+	before := w.test.Status.DeepCopy()
+	changed := w.apply(d)
+	if changed || d.Rule != w.lastRule {
+		w.tell(before, d)
+	}
+	w.lastRule, w.woken = d.Rule, d.RequeueAt
+	w.check(o, before, d)
+	return changed
+}
+
+// apply does what was decided, in the order of the fields; where the operator dies, the rest isn't done.
+func (w *world) apply(d lifecycle.Decision) (changed bool) {
+	for _, del := range d.Delete {
+		if w.dies() {
+			return true
+		}
+		changed = w.delete(del) || changed
+	}
+	for _, o := range d.Create {
+		if w.dies() {
+			return true
+		}
+		changed = w.create(o) || changed
+	}
+	if w.dies() {
+		return true
+	}
+	if !sameJSON(w.test.Status, d.Status) {
+		w.test.Status = *d.Status.DeepCopy()
+		w.roundTrip()
+		w.writes++
+		w.events += len(d.Events)
+		changed = true
+	}
+	if d.DeleteTest {
+		w.test, changed = nil, true
+	}
+	return changed
+}
+
+func (w *world) dies() bool { return w.mischief != nil && w.mischief() }
+
+// roundTrip stores the status as an API server does: a time has no fractions of seconds.
+func (w *world) roundTrip() {
+	text, err := json.Marshal(w.test.Status)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.test.Status = v1alpha1.LoadTestStatus{}
+	if err := json.Unmarshal(text, &w.test.Status); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func sameJSON(a, b any) bool {
+	x, _ := json.Marshal(a)
+	y, _ := json.Marshal(b)
+	return string(x) == string(y)
+}
+
+// settle reconciles until nothing changes any more, as watches make an operator do.
+func (w *world) settle() {
+	w.t.Helper()
+	for range 30 {
+		if !w.reconcile() {
+			return
+		}
+	}
+	w.t.Fatalf("the operator doesn't come to rest:\n%s", strings.Join(w.trace, "\n"))
+}
+
+// pass lets time go by, without anybody's looking but at the times that the operator asked for.
+func (w *world) pass(d time.Duration) {
+	w.t.Helper()
+	end := w.now.Add(d)
+	for {
+		next := end
+		if due := w.nextDue(); !due.IsZero() && due.Before(next) {
+			next = due
+		}
+		w.now = latestOf(w.now, next)
+		w.endPods()
+		w.settle()
+		if !w.now.Before(end) {
+			return
+		}
+	}
+}
+
+// nextDue is when something happens by itself: the operator's wake-up, or the end of a pod.
+func (w *world) nextDue() time.Time {
+	var due time.Time
+	if w.woken.After(w.now) {
+		due = w.woken
+	}
+	for i := range w.Pods {
+		p := &w.Pods[i]
+		if p.DeletionTimestamp != nil && !w.stubborn[p.Name] && p.DeletionTimestamp.After(w.now) && (due.IsZero() || p.DeletionTimestamp.Time.Before(due)) {
+			due = p.DeletionTimestamp.Time
+		}
+	}
+	return due
+}
+
+func latestOf(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// newUID is the next object's.
+func (w *world) newUID() types.UID {
+	w.uid++
+	return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", w.uid))
+}
+
+// clock is the time since the start, for the trace.
+func (w *world) clock(at time.Time) string {
+	d := at.Sub(w.start).Truncate(time.Second)
+	return fmt.Sprintf("%02d:%02d", int(d.Minutes()), int(d.Seconds())%60)
+}
