@@ -78,14 +78,19 @@ func fields(b *bytes.Buffer, path string, s apiextensionsv1.JSONSchemaProps) {
 // object is what a field holds if that has fields of its own.
 func object(path string, s apiextensionsv1.JSONSchemaProps) (string, *apiextensionsv1.JSONSchemaProps) {
 	switch {
-	case strings.HasSuffix(path, ".conditions"):
-		return "", nil // Kubernetes' own
+	case ofKubernetes(path):
+		return "", nil
 	case len(s.Properties) > 0:
 		return path, &s
 	case s.Items != nil && len(s.Items.Schema.Properties) > 0:
 		return path + "[]", s.Items.Schema
 	}
 	return "", nil
+}
+
+// ofKubernetes says that Kubernetes' own reference describes what a field holds.
+func ofKubernetes(path string) bool {
+	return slices.Contains([]string{"status.conditions", "spec.generator.pod.tolerations", "spec.generator.pod.imagePullSecrets"}, path)
 }
 
 func required(s apiextensionsv1.JSONSchemaProps, name string) string {
@@ -98,6 +103,10 @@ func required(s apiextensionsv1.JSONSchemaProps, name string) string {
 // kind is a field's type with its bounds.
 func kind(s apiextensionsv1.JSONSchemaProps) string {
 	switch {
+	case s.XPreserveUnknownFields != nil:
+		return "object, stored as it is"
+	case s.AdditionalProperties != nil && s.MaxProperties != nil:
+		return fmt.Sprintf("map to %s, at most %d", kind(*s.AdditionalProperties.Schema), *s.MaxProperties)
 	case s.Items != nil && s.MaxItems != nil:
 		return fmt.Sprintf("list of %s, at most %d", kind(*s.Items.Schema), *s.MaxItems)
 	case s.Items != nil:

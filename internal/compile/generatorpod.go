@@ -29,7 +29,7 @@ func (c *compiler) checkGeneratorPod() {
 		}
 	}
 	for i, t := range pod.Tolerations {
-		if !slices.Contains([]string{"", "Exists", "Equal"}, string(t.Operator)) {
+		if !slices.Contains([]string{"", "Exists", "Equal", "Lt", "Gt"}, string(t.Operator)) {
 			c.refuse(path.Child("tolerations").Index(i).Child("operator"), string(t.Operator), fmt.Sprintf("write Equal (with a value) or Exists, not %s", t.Operator))
 		}
 	}

@@ -3,10 +3,13 @@ package apiserver
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -180,4 +183,46 @@ func tableOf(t *testing.T, namespace string) metav1.Table {
 		t.Fatalf("%d rows", len(table.Rows))
 	}
 	return table
+}
+
+// Whatever a controller can say, the schema keeps: a field that it doesn't know would be dropped without a word.
+func TestEveryFieldOfAStatusIsStored(t *testing.T) {
+	test := newShortest(t)
+	moment := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local))
+	want := v1alpha1.LoadTestStatus{}
+	fill(reflect.ValueOf(&want).Elem(), moment)
+	want.Conditions[0].Status, want.Conditions[0].Reason, want.Pods[0].Role = metav1.ConditionTrue, "Measured", v1alpha1.RoleGenerator
+	test.Status = *want.DeepCopy()
+	if err := typed.Status().Update(t.Context(), test); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, stored(t, test.Namespace, test.Name).Status); diff != "" {
+		t.Errorf("written (-), stored (+):\n%s", diff)
+	}
+}
+
+// fill gives every field a value that isn't its zero.
+func fill(v reflect.Value, moment metav1.Time) {
+	if v.Type() == reflect.TypeFor[metav1.Time]() {
+		v.Set(reflect.ValueOf(moment))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i), moment)
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), moment)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0), moment)
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	default:
+		v.SetInt(7)
+	}
 }
