@@ -23,9 +23,10 @@ func suspended(v *view) *step {
 		reason: v1alpha1.ReasonSuspended, activity: "Suspended", message: "spec.suspend is true: the test holds no pods until it is false",
 		scheduled: no(v1alpha1.ReasonSuspended, "spec.suspend is true: set it to false to go on"),
 	}
+	s.forget = true
 	if v.used() {
 		s.message = "spec.suspend is true: this attempt is void, the next one begins when it is false"
-		s.void = &voided{lost: v.runLost(), forget: true}
+		s.void = &voided{lost: v.runLost()}
 		return s
 	}
 	del, going := v.remnants()

@@ -153,7 +153,11 @@ func evicted(p *corev1.Pod) bool {
 
 func evictionOf(p *corev1.Pod) string {
 	c := condition(p, corev1.DisruptionTarget)
-	return joined(": ", p.Status.Reason, p.Status.Message, c.Message)
+	reason := p.Status.Reason
+	if reason == "Evicted" {
+		reason = "" // it has been said
+	}
+	return joined(": ", reason, p.Status.Message, c.Message)
 }
 
 // failedRole is Complete's reason for a pod that failed by itself.

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/linerate-dev/linerate/internal/report"
 )
 
 var update = flag.Bool("update", false, "write the golden traces anew")
@@ -38,17 +36,6 @@ type life struct {
 	name   string
 	spec   string
 	script func(*world)
-}
-
-func lives() []life {
-	return []life{
-		{"measured", reference, func(w *world) {
-			r := w.toRun()
-			w.measure(r)
-			w.finish(r, report.Completed)
-			w.settle()
-		}},
-	}
 }
 
 // toRun brings a test to where its runner runs.

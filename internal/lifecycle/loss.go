@@ -13,7 +13,7 @@ func carrierLost(v *view) *step {
 	case !v.begun():
 		return v.fail(f.reason, "%s", f.message)
 	case f.role == v1alpha1.RoleDUT && !f.doubtful:
-		return v.fail(f.inRun(), "%s while the measurement ran: nothing that it found can be told from that", f.message)
+		return v.failInRun(f)
 	}
 	return v.awaitReport(f)
 }
@@ -29,7 +29,7 @@ func (v *view) awaitReport(f *fault) *step {
 		due = v.since(kind).Add(reportGrace)
 	}
 	if trouble, _ := v.runnerTrouble(); trouble != "" || !v.Now.Before(due) {
-		return v.fail(f.inRun(), "%s while the measurement ran", f.message)
+		return v.failInRun(f)
 	}
 	s := &step{reason: v1alpha1.ReasonLost, message: f.message + ": the runner's Report is awaited"}
 	return s.waitUntil(due)

@@ -47,7 +47,8 @@ type Node struct {
 
 // Children are the test's own objects. All are of this test: what bears one of their names and isn't, is in Foreign.
 type Children struct {
-	// Pods of all attempts, the runner's included.
+	// Pods of all attempts, the runner's included, also while their Job is gone already: a runner that was told to end has its grace, and
+	// is awaited.
 	Pods []corev1.Pod
 	// Jobs of all attempts.
 	Jobs []batchv1.Job

@@ -16,24 +16,10 @@ func invalid(v *view) *step {
 		return nil
 	}
 	message := v.errs.ToAggregate().Error()
-	reason := v1alpha1.ReasonInvalid
-	if unsupported(v) {
-		reason = v1alpha1.ReasonNotSupported
-	}
 	e := &ending{reason: v1alpha1.ReasonInvalid, message: message, complete: true}
 	s := v.toward(e, e.reason)
-	s.accepted, s.del = no(reason, message), v.release(e)
+	s.accepted, s.del = no(v1alpha1.ReasonInvalid, message), v.release(e)
 	return s
-}
-
-// unsupported says whether all that is wrong is right elsewhere.
-func unsupported(v *view) bool {
-	for _, err := range v.errs {
-		if err.Type != "FieldValueForbidden" {
-			return false
-		}
-	}
-	return true
 }
 
 // waits is a step of a test that can't be placed as the cluster is, and goes on by itself when that is mended.

@@ -20,6 +20,9 @@ func progressOf(v *view, s *step) *v1alpha1.Progress {
 	if was := v.was.Progress; s.ending != nil && was != nil {
 		p.Run, p.Percent = was.Run, was.Percent
 	}
+	if s.ending != nil && s.ending.complete && s.ending.reason == v1alpha1.ReasonMeasured {
+		p.Percent = new(int32(100))
+	}
 	return p
 }
 

@@ -20,10 +20,21 @@ func reportArrived(v *view) *step {
 		return v.end(&ending{reason: v1alpha1.ReasonRunnerFailed, message: "the run has ended, and its Report can't be read: " + v.reportFault()})
 	}
 	e := endingOf(v.told())
-	if f := v.actingFault(); f != nil {
-		return v.fail(f.inRun(), "%s while the measurement ran: nothing that it found can be told from that", f.message)
+	if f := v.actingFault(); f != nil && !knowsBetter(v.told(), f) {
+		return v.failInRun(f)
 	}
 	return v.end(e)
+}
+
+// knowsBetter says whether the Report tells of a fault itself: the runner saw the generator go, and left out what was touched by that. It can't
+// see what became of the device.
+func knowsBetter(r *report.Report, f *fault) bool {
+	return f.role == v1alpha1.RoleGenerator && r.Ending != report.Completed && r.Ending != report.Failed
+}
+
+// failInRun ends a test for a fault that acted on what was measured.
+func (v *view) failInRun(f *fault) *step {
+	return v.fail(f.inRun(), "while the measurement ran, %s: nothing that it found tells of the device", f.message)
 }
 
 // finalReport says whether a Report of this attempt is there that nothing will follow.

@@ -54,15 +54,18 @@ func settingUp(v *view) *step {
 	if v.setUp() {
 		return nil
 	}
+	notYet := no(v1alpha1.ReasonNotStarted, "the setup pod comes first")
 	pods := v.of(v1alpha1.RoleSetup)
 	if len(pods) == 0 {
-		return v.make("SettingUp", manifests.Links(v.input()), manifests.Setup(v.input()))
+		s := v.make("SettingUp", manifests.Links(v.input()), manifests.Setup(v.input()))
+		s.dut = notYet
+		return s
 	}
 	p := pods[0]
 	message := fmt.Sprintf("the setup pod %s runs first (%s)", p.Name, stateOf(p))
 	if words := joined("; ", unscheduledWords(p), troubleOf(p)); words != "" {
 		message = words
 	}
-	s := &step{reason: v1alpha1.ReasonSettingUp, message: message, activity: "SettingUp", scheduled: no(v1alpha1.ReasonSettingUp, message)}
+	s := &step{reason: v1alpha1.ReasonSettingUp, message: message, activity: "SettingUp", scheduled: no(v1alpha1.ReasonSettingUp, message), dut: notYet}
 	return s.waitUntil(p.CreationTimestamp.Add(duration(v.spec.DUT.Setup.Deadline) + hookMargin)).waitUntil(v.placedUntil())
 }

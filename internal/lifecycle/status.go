@@ -28,6 +28,9 @@ func statusOf(v *view, s *step) v1alpha1.LoadTestStatus {
 	st.Pods = podStatuses(v)
 	st.LostRuns += v.newlyLost()
 	st.Progress = progressOf(v, s)
+	if s.forget {
+		st.ExcludedNodes = nil
+	}
 	if s.void != nil {
 		voidAttempt(&st, v, s.void)
 	}
@@ -51,9 +54,6 @@ func voidAttempt(st *v1alpha1.LoadTestStatus, v *view, void *voided) {
 	st.StartedAt, st.Pods = nil, nil
 	if void.lost {
 		st.LostRuns++
-	}
-	if void.forget {
-		st.ExcludedNodes = nil
 	}
 	for _, n := range void.exclude {
 		if !slices.Contains(st.ExcludedNodes, n) && len(st.ExcludedNodes) < 256 {

@@ -32,6 +32,8 @@ type step struct {
 	begins bool
 	// void: the attempt comes to nothing, the next one begins.
 	void *voided
+	// forget: nodes that refused pods may be tried again.
+	forget bool
 	// ending is why the test ends; nil: it goes on.
 	ending *ending
 	// idle: nothing goes on by itself.
@@ -68,9 +70,8 @@ type ending struct {
 type voided struct {
 	// lost: traffic had begun.
 	lost bool
-	// exclude are nodes that the next attempt avoids; forget: all nodes may be tried again.
+	// exclude are nodes that the next attempt avoids.
 	exclude []string
-	forget  bool
 }
 
 // waitUntil is a step's time, where it is earlier than those it has.

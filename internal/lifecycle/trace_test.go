@@ -20,6 +20,9 @@ import (
 //	00:12 carrierLost – GeneratorFailed: pod … failed | -Pod/x +ConfigMap/y | Complete=False/GeneratorFailed | !GeneratorFailed | wake 01:12
 func (w *world) tell(before *v1alpha1.LoadTestStatus, d lifecycle.Decision) {
 	parts := []string{fmt.Sprintf("%s %s – %s: %s", w.clock(w.now), d.Rule, d.Reason, d.Message)}
+	if p := d.Status.Progress; p != nil && p.Percent != nil && !sameJSON(before.Progress, p) {
+		parts = append(parts, fmt.Sprintf("%s %d%%", p.Step, *p.Percent))
+	}
 	parts = appendSome(parts, strings.Join(actions(d), " "))
 	parts = appendSome(parts, strings.Join(changes(before.Conditions, d.Status.Conditions), " "))
 	parts = appendSome(parts, strings.Join(events(d), " "))

@@ -241,6 +241,7 @@ func (w *world) settle() {
 func (w *world) pass(d time.Duration) {
 	w.t.Helper()
 	end := w.now.Add(d)
+	w.settle()
 	for {
 		next := end
 		if due := w.nextDue(); !due.IsZero() && due.Before(next) {
