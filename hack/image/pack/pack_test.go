@@ -119,8 +119,8 @@ func TestProject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if files["/linerate"] == "" {
-		t.Fatalf("programs %v, want at least /linerate", files)
+	if files["/linerate"] == "" || files["/manager"] == "" || len(files) != 2 {
+		t.Fatalf("programs %v, want /linerate and /manager", files)
 	}
 	for _, e := range layout(t, packed(t, files, pack.Project())) {
 		if e.Mode != 0o755 || !strings.HasPrefix(e.Content, "\x7fELF") {

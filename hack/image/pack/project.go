@@ -16,6 +16,9 @@ func Project() Config {
 	return Config{User: "65532:65532", Entrypoint: []string{"/linerate"}}
 }
 
+// projectPrograms are in cmd/NAME, and at /NAME in the image.
+func projectPrograms() []string { return []string{"manager", "linerate"} }
+
 // Programs builds the project's programs into dir, static and stripped, and says what goes where in the image. A program that the tree
 // doesn't have (yet) is left out. version is what they say of themselves. It needs the go command, and a working directory in the module.
 func Programs(dir, version string) (map[string]string, error) {
@@ -24,7 +27,7 @@ func Programs(dir, version string) (map[string]string, error) {
 		return nil, fmt.Errorf("find the project: %w", err)
 	}
 	files := map[string]string{}
-	for _, name := range []string{"linerate", "manager"} {
+	for _, name := range projectPrograms() {
 		source := filepath.Join(strings.TrimSpace(root), "cmd", name)
 		if _, err := os.Stat(source); err != nil {
 			continue
@@ -40,7 +43,7 @@ func Programs(dir, version string) (map[string]string, error) {
 
 // Build makes a static program of the main package in a folder of the project.
 func Build(source, binary, version string) error {
-	flags := "-s -w -X " + module + "/internal/cli.version=" + version
+	flags := fmt.Sprintf("-s -w -X main.version=%[2]s -X %[1]s/internal/cli.version=%[2]s", module, version) // whichever the program has
 	if _, err := goOutput("build", "-C", source, "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", binary, "."); err != nil {
 		return fmt.Errorf("build %s: %w", source, err)
 	}
