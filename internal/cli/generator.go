@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,11 +22,11 @@ const heartbeat = 10 * time.Second
 
 // generatorOptions are the flags of generator.
 type generatorOptions struct {
-	listen, speed, most string
-	ports, nextHops     []string
-	cores, ring         int
-	heartbeat           time.Duration
-	plain               bool
+	listen, most, terminationLog string
+	ports, nextHops, speeds      []string
+	cores, ring                  int
+	heartbeat, wait              time.Duration
+	plain                        bool
 }
 
 func newGenerator(s Streams) *cobra.Command {
@@ -35,26 +36,33 @@ func newGenerator(s Streams) *cobra.Command {
 		Short:   "Serve the software engine on interfaces of this machine, over TRex's RPC",
 		Example: "  sudo linerate generator --ports eth1,eth2 --next-hop 02:00:5e:00:53:01,02:00:5e:00:53:02\n  linerate ramp -s 127.0.0.1 -rt 10 -rd 60 --line-rate 1gbps",
 		Long: "Answers TRex's stateless RPC (v3) for the named interfaces, with real packets. The RPC has no authentication: whoever reaches the\n" +
-			"address can make this machine send. All traffic stops when no request has come for --heartbeat.",
+			"address can make this machine send. All traffic stops when no request has come for --heartbeat.\n\n" +
+			"It needs CAP_NET_RAW to open interfaces, and CAP_NET_ADMIN to bring up those that are down and to send by AF_XDP. With CAP_BPF as\n" +
+			"well, the kernel counts frames (eBPF); without, they are copied out of it (AF_PACKET), which is slower. It says at start what it uses.",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return serveGenerator(cmd.Context(), s.Err, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withTermination(o.terminationLog, serveGenerator(cmd.Context(), s.Err, o))
+		},
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&o.ports, "ports", nil, "interfaces, in the order of the ports")
 	f.StringSliceVar(&o.nextHops, "next-hop", nil, "the device's MAC address behind each port, for clients that leave addressing to the server, as ramp does")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:4501", "address to answer on")
-	f.StringVar(&o.speed, "speed", "10gbps", "what ports without a speed of their own say")
+	f.StringSliceVar(&o.speeds, "speed", []string{"10gbps"}, "what ports without a speed of their own say: one for all, or one for each")
+	f.DurationVar(&o.wait, "wait", 10*time.Second, "how long interfaces may take to be there, and up")
 	f.IntVar(&o.cores, "cores", 1, "threads that may send on each port")
 	f.StringVar(&o.most, "max-rate", "", "the most that a port sends whatever it is asked for, such as 5kpps: a generator as weak as you like")
 	f.DurationVar(&o.heartbeat, "heartbeat", heartbeat, "stop all traffic this long after the last request; 0 never, as TRex itself")
 	f.BoolVar(&o.plain, "plain", false, "keep to AF_PACKET, as on machines that forbid AF_XDP and eBPF")
 	f.IntVar(&o.ring, "receive-ring", 0, "bytes of the ring that AF_PACKET receives into (default 8 MiB)")
+	f.StringVar(&o.terminationLog, "termination-log", terminationLog, "file for what went wrong")
 	_ = cmd.MarkFlagRequired("ports")
+	cmd.AddCommand(newGeneratorProbe(s))
 	return cmd
 }
 
 func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) error {
-	speed, err := units.ParseBitRate(o.speed)
+	speeds, err := portSpeeds(o)
 	if err != nil {
 		return badInput("--speed: %w", err)
 	}
@@ -71,15 +79,19 @@ func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) err
 	}
 	cfg := engineConfig(talk)
 	cfg.Heartbeat = o.heartbeat
+	if err := awaitInterfaces(ctx, talk, o.ports, o.wait); err != nil {
+		return notMeasured("%w", err)
+	}
 	for i, name := range o.ports {
 		port, err := datapath.Open(datapath.Options{Interface: name, Cores: o.cores, Plain: o.plain, ReceiveRing: o.ring})
 		if err != nil {
-			return notMeasured("open %s: %w", name, err)
+			return notMeasured("%w; the container needs the capability NET_RAW, and user id 0 to have it", err)
 		}
+		fmt.Fprintf(talk, "%s: %s\n", name, port.Info().Path)
 		if most > 0 {
 			port = throttle.New(port, most)
 		}
-		cfg.Ports = append(cfg.Ports, softgen.PortConfig{Port: port, Speed: speed, Cores: o.cores, NextHop: hops[i]})
+		cfg.Ports = append(cfg.Ports, softgen.PortConfig{Port: port, Speed: speeds[i], Cores: o.cores, NextHop: hops[i]})
 	}
 	e, err := softgen.New(cfg)
 	if err != nil {
@@ -89,6 +101,7 @@ func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) err
 	if err != nil {
 		return badInput("--listen %s: %w", o.listen, err)
 	}
+	fmt.Fprintf(talk, "privileges: %s\n", strings.Join(privileges(), ", "))
 	fmt.Fprintf(talk, "answering on %s; Ctrl-C ends\n", l.Addr())
 	return e.Serve(ctx, l)
 }

@@ -83,9 +83,11 @@ type Description struct {
 
 // Port is one of a generator's ports.
 type Port struct {
-	Index   int
-	Name    string // interface name or PCI address
-	Driver  string
+	Index  int
+	Name   string // interface name or PCI address
+	Driver string
+	// Path is how the port sends and receives, where it says so: "sends by AF_XDP, receives by eBPF".
+	Path    string
 	MAC     MAC
 	Virtual bool          // the speed is not a physical one (veth, virtio, AF_PACKET)
 	Speed   units.BitRate // layer-1 line rate as the port says it; 0 unknown

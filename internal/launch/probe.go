@@ -16,7 +16,7 @@ func Probe(ctx context.Context, address string, timeout time.Duration, o trex.Op
 	defer cancel()
 	client, err := trex.Dial(ctx, address, o)
 	if err != nil {
-		return trex.Version{}, fmt.Errorf("probe TRex: %w", err)
+		return trex.Version{}, fmt.Errorf("probe the generator: %w", err)
 	}
 	return client.Version(), client.Close()
 }

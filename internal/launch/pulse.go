@@ -7,12 +7,15 @@ import (
 	"time"
 )
 
-// The pulse's times: a launcher stops all traffic after DefaultSilence, so that a runner which can't reach it any more must know earlier.
-const (
-	beatEvery      = time.Second
-	reconnectEvery = 500 * time.Millisecond
-	reconnectFor   = DefaultSilence - 2*time.Second
-)
+// rhythm is a pulse's times.
+type rhythm struct {
+	beat      time.Duration // between two beats
+	retry     time.Duration // between two tries to connect again
+	reconnect time.Duration // for all of them
+}
+
+// usual is the rhythm for launchers that stop all traffic after DefaultSilence: a runner which can't reach one any more must know earlier.
+func usual() rhythm { return rhythm{time.Second, 500 * time.Millisecond, DefaultSilence - 2*time.Second} }
 
 // ErrNoPulse: the launcher can't be reached any more, or another one answers. Traffic has stopped or is about to.
 var ErrNoPulse = errors.New("the generator's launcher is lost")
@@ -20,16 +23,20 @@ var ErrNoPulse = errors.New("the generator's launcher is lost")
 // Pulse beats on a heart until ctx ends (nil), and closes it. A connection that drops is told and made again; where that fails for longer
 // than the launcher waits, or where the launcher that answers was started since, the error is ErrNoPulse.
 func Pulse(ctx context.Context, heart *Heart, address string, told func(string)) error {
-	defer func() { _ = heart.Close() }()
+	return usual().pulse(ctx, heart, address, told)
+}
+
+func (r rhythm) pulse(ctx context.Context, heart *Heart, address string, told func(string)) error {
+	defer func() { _ = heart.Close() }() // the one that it is then
 	for {
 		if err := heart.Beat(); err != nil {
 			told(fmt.Sprintf("the heartbeat to %s was cut: %v", address, err))
-			again, err := reconnect(ctx, address)
+			again, err := r.connectAgain(ctx, address)
 			if ctx.Err() != nil {
 				return nil //nolint:nilerr // nobody needs the beats any more
 			}
 			if err != nil {
-				return fmt.Errorf("%w: no connection to %s for %s: %w", ErrNoPulse, address, reconnectFor, err)
+				return fmt.Errorf("%w: no connection to %s for %s: %w", ErrNoPulse, address, r.reconnect, err)
 			}
 			_ = heart.Close()
 			before := heart.Report().Started
@@ -38,21 +45,21 @@ func Pulse(ctx context.Context, heart *Heart, address string, told func(string))
 			}
 			told(fmt.Sprintf("the heartbeat to %s is back", address))
 		}
-		if !pause(ctx, beatEvery) {
+		if !pause(ctx, r.beat) {
 			return nil
 		}
 	}
 }
 
-func reconnect(ctx context.Context, address string) (*Heart, error) {
-	bounded, cancel := context.WithTimeout(ctx, reconnectFor)
+func (r rhythm) connectAgain(ctx context.Context, address string) (*Heart, error) {
+	bounded, cancel := context.WithTimeout(ctx, r.reconnect)
 	defer cancel()
 	for {
 		heart, err := Connect(bounded, address)
 		if err == nil {
 			return heart, nil
 		}
-		if !pause(bounded, reconnectEvery) {
+		if !pause(bounded, r.retry) {
 			return nil, err
 		}
 	}

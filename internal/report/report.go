@@ -70,6 +70,7 @@ type GeneratorPort struct {
 	Index       int    `json:"index"`
 	Name        string `json:"name,omitempty"`
 	Driver      string `json:"driver,omitempty"`
+	Path        string `json:"path,omitempty"` // how it sends and receives, where it says so
 	MAC         string `json:"macAddress"`
 	NextHopMAC  string `json:"nextHopMacAddress,omitempty"`
 	FlowControl string `json:"flowControl,omitempty"`

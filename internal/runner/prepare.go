@@ -52,7 +52,7 @@ func (r *run) describe(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			entry.Ports = append(entry.Ports, report.GeneratorPort{Link: planned.Link, Index: port.Index, Name: port.Name, Driver: port.Driver,
+			entry.Ports = append(entry.Ports, report.GeneratorPort{Link: planned.Link, Index: port.Index, Name: port.Name, Driver: port.Driver, Path: port.Path,
 				MAC: string(port.MAC), FlowControl: port.FlowControl})
 		}
 		r.rep.Generators = append(r.rep.Generators, entry)

@@ -24,6 +24,7 @@ type PortInfo struct {
 	Index       int    `json:"index"`
 	Driver      string `json:"driver"` // "net_af_packet", "net_mlx5"
 	Description string `json:"description"`
+	Path        string `json:"path"`     // how it sends and receives; only the software engine says so
 	PCIAddress  string `json:"pci_addr"` // "N/A" for what isn't on PCI
 	NUMA        int    `json:"numa"`
 	MAC         string `json:"hw_mac"`

@@ -46,6 +46,7 @@ func describe(p trex.PortInfo, s trex.PortStatus) engine.Port {
 		Index:       p.Index,
 		Name:        nameOf(p),
 		Driver:      p.Driver,
+		Path:        p.Path,
 		MAC:         engine.MAC(strings.ToLower(p.MAC)),
 		Virtual:     virtual(p),
 		Speed:       bitRate(float64(s.Attributes.SpeedGbps)),

@@ -2,6 +2,7 @@ package datapath
 
 import (
 	"errors"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -14,15 +15,25 @@ type outlets struct {
 	transmitters []transmitter
 }
 
-// openOutlets opens AF_XDP, or AF_PACKET where the kernel, a sandbox or the limit on locked memory forbids it.
+// openOutlets opens AF_XDP, or AF_PACKET where the kernel, a sandbox or the limit on locked memory forbids it: by says which, and why.
 func openOutlets(p *port) (o *outlets, by string, err error) {
+	by = "AF_PACKET"
 	if !p.options.Plain {
 		if o, err = openXDPOutlets(p); err == nil {
 			return o, "AF_XDP", nil
 		}
+		by += " (no AF_XDP: " + brief(err) + ")"
 	}
 	o, err = openMessageOutlets(p, arenaSize)
-	return o, "AF_PACKET", err
+	return o, by, err
+}
+
+// brief is why a faster way was refused, without the whole story: "operation not permitted" mostly.
+func brief(err error) string {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		return errno.Error()
+	}
+	return err.Error()
 }
 
 // patience is how long a queue may stay busy with a socket that was closed before.

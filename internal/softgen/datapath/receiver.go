@@ -19,15 +19,17 @@ type receiver interface {
 	close() error
 }
 
-// openReceiver has frames counted by eBPF in the kernel, or, where that is forbidden, by us from a packet ring.
+// openReceiver has frames counted by eBPF in the kernel, or, where that is forbidden, by us from a packet ring: by says which, and why.
 func openReceiver(p *port) (r receiver, by string, err error) {
+	by = "AF_PACKET"
 	if !p.options.Plain {
 		if r, err = openTCReceiver(p.name, p.index, p.inbox); err == nil {
 			return r, "eBPF", nil
 		}
+		by += " (no eBPF: " + brief(err) + ")"
 	}
 	r, err = openPacketReceiver(p.name, p.index, p.options.ReceiveRing, p.inbox)
-	return r, "AF_PACKET", err
+	return r, by, err
 }
 
 // wanted is what a port wants of its receiver.

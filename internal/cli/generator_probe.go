@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate-dev/linerate/internal/launch"
+	"github.com/linerate-dev/linerate/internal/trex"
+)
+
+func newGeneratorProbe(s Streams) *cobra.Command {
+	var address string
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:     "probe",
+		Short:   "Ask the software engine's RPC whether it answers: for startup and liveness probes",
+		Example: "  linerate generator probe --timeout 5s",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			// Its requests are those that are no beats (get_version, api_sync_v2): a probe must not keep traffic alive whose runner is gone.
+			version, err := launch.Probe(cmd.Context(), address, timeout, trex.Options{})
+			if err != nil {
+				return notMeasured("%w", err)
+			}
+			fmt.Fprintln(s.Out, version)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&address, "rpc", "127.0.0.1:"+trex.DefaultPort, "the RPC's address")
+	cmd.Flags().DurationVar(&timeout, "timeout", 3*time.Second, "how long to wait for the answer")
+	return cmd
+}
