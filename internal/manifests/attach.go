@@ -11,6 +11,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/linerate-dev/linerate/internal/plan"
 )
 
 const (
@@ -30,46 +32,43 @@ type attachment struct {
 	IPs       []string `json:"ips,omitempty"`
 }
 
-// generatorAttachments are a generator's interfaces, one on each link that it is on. They get no addresses: the engine answers for them
-// itself, and a kernel that did so too would be in its way.
-func generatorAttachments(in Input, generator string, links []string) []attachment {
+// generatorAttachments are a generator's interfaces, one on each link that it is on.
+func generatorAttachments(in Input, g plan.Generator) []attachment {
 	var all []attachment
-	for _, link := range links {
-		n, ok := generatorNetwork(in, link)
-		if !ok {
-			continue
+	for _, p := range g.Ports {
+		if n, ok := generatorNetwork(in, p.Link); ok {
+			all = append(all, attach(in, n, g.Name, p.Link, p.Addresses))
 		}
-		all = append(all, attach(in, n, generator, link))
 	}
 	return all
 }
 
-// attach names the interface after the link, and asks for a MAC address of our own where the network takes one: then a virtual function's
+// dutAttachments are the DUT's interfaces, one on each link.
+func dutAttachments(in Input) []attachment {
+	var all []attachment
+	for _, l := range in.Compiled.Plan.Links {
+		if n, ok := dutNetwork(in, l.Name); ok {
+			all = append(all, attach(in, n, roleDUT, l.Name, l.DUT.Addresses))
+		}
+	}
+	return all
+}
+
+// attach names the interface after the link. Where the network takes one it asks for a MAC address of our own: then a virtual function's
 // spoof check lets all frames pass, and others can be told of it before the pod runs.
-func attach(in Input, n Network, owner, link string) attachment {
+//
+// It asks for addresses only where the network's address manager has none of its own: its plugin then refuses pods that bring none. That the kernel knows
+// a generator's address, too, does no harm: it answers as the engine does. A tagged link's addresses belong to an interface that the pod has yet to
+// make.
+func attach(in Input, n Network, owner, link string, addresses []netip.Prefix) attachment {
 	a := attachment{Name: n.Key.Name, Namespace: n.Key.Namespace, Interface: link}
 	if n.MAC {
 		a.MAC = stableMAC(in, owner, link)
 	}
-	return a
-}
-
-// dutAttachments are the DUT's interfaces, one on each link. Of its addresses only a user's pod has the kernel keep them, and only untagged
-// ones: the Reference sets its own, and a tagged link's belong to an interface that the pod has yet to make.
-func dutAttachments(in Input) []attachment {
-	var all []attachment
-	for _, l := range in.Compiled.Plan.Links {
-		n, ok := dutNetwork(in, l.Name)
-		if !ok {
-			continue
-		}
-		a := attach(in, n, roleDUT, l.Name)
-		if n.IPs && in.Compiled.DUT != nil && !tagged(in, l.Name) {
-			a.IPs = prefixes(l.DUT.Addresses)
-		}
-		all = append(all, a)
+	if n.IPs && !tagged(in, link) {
+		a.IPs = prefixes(addresses)
 	}
-	return all
+	return a
 }
 
 func tagged(in Input, link string) bool {

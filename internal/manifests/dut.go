@@ -44,7 +44,7 @@ func dutPod(in Input) *corev1.Pod {
 	inform(in, spec, readOnly(volumeLinks, folderLinerate))
 	spec.InitContainers = slices.Insert(spec.InitContainers, 0, writeLinks(in))
 	spec.Volumes = append(spec.Volumes, emptyDir(volumeLinks), podInfo(),
-		linksFiles(in, volumeStatic, corev1.KeyToPath{Key: keyLinks, Path: keyLinks}))
+		linksFiles(in, corev1.KeyToPath{Key: keyLinks, Path: keyLinks}))
 	return pod
 }
 

@@ -45,11 +45,12 @@ func linkVariables(l plan.LinkEnd) []corev1.EnvVar {
 	prefix := "LINERATE_" + strings.ToUpper(strings.ReplaceAll(l.Name, "-", "_")) + "_"
 	var generators, networks, routes []string
 	for _, g := range l.Generators {
-		if g.Address.IsValid() {
-			generators = append(generators, g.Address.String())
+		networks = append(networks, prefixes(g.Networks)...)
+		if !g.Address.IsValid() {
+			continue // nobody to route them to
 		}
+		generators = append(generators, g.Address.String())
 		for _, n := range g.Networks {
-			networks = append(networks, n.String())
 			routes = append(routes, fmt.Sprintf("%s via %s", n, g.Address))
 		}
 	}

@@ -38,7 +38,7 @@ func Generators(in Input) []*corev1.Pod {
 func generator(in Input, g plan.Generator) *corev1.Pod {
 	meta := ofThisAttempt(in, GeneratorPodName(in.Test.Name, in.Attempt, g.Name), roleGenerator)
 	meta.Labels[v1alpha1.LabelGenerator] = g.Name
-	meta.Annotations = networkAnnotations("", generatorAttachments(in, g.Name, linksOf(g)))
+	meta.Annotations = networkAnnotations("", generatorAttachments(in, g))
 	pod := newPod(in, meta)
 	pod.Spec.Affinity = generatorAffinity(in, g)
 	pod.Spec.TopologySpreadConstraints = spread(in)
@@ -49,7 +49,7 @@ func generator(in Input, g plan.Generator) *corev1.Pod {
 		software(in, g, pod)
 	}
 	requestDevices(&pod.Spec.Containers[0], devicesOf(in, linksOf(g), generatorNetwork))
-	return pod
+	return pod.DeepCopy()
 }
 
 // wear gives the pod what generator.pod says; what is linerate's own stays.
@@ -101,7 +101,7 @@ func fastest(in Input, g plan.Generator) string {
 	return strconv.FormatInt(most, 10) + "bps"
 }
 
-// resources are a generator's: those on devices where it has any, else those on kernel interfaces.
+// resourcesOf are a generator's: those on devices where it has any, else those on kernel interfaces.
 func resourcesOf(in Input, g plan.Generator) compile.Resources {
 	if onDevices(in, g) {
 		return in.Compiled.Generator

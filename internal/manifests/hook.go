@@ -38,6 +38,6 @@ func hook(in Input, template *corev1.PodTemplateSpec, spec *v1alpha1.HookSpec, n
 	pod := fromTemplate(in, templated(ofThisAttempt(in, name, role), template.ObjectMeta), template.Spec)
 	pod.Spec.ActiveDeadlineSeconds = seconds(deadline)
 	inform(in, &pod.Spec, readOnly(volumeStatic, folderLinerate))
-	pod.Spec.Volumes = append(pod.Spec.Volumes, linksFiles(in, volumeStatic, corev1.KeyToPath{Key: keyLinks, Path: keyLinks}))
+	pod.Spec.Volumes = append(pod.Spec.Volumes, linksFiles(in, corev1.KeyToPath{Key: keyLinks, Path: keyLinks}))
 	return pod
 }

@@ -1,5 +1,5 @@
 // Package manifests makes the Kubernetes objects of a LoadTest: pods, the runner's Job, its rights and its documents. It is pure: the same
-// input makes the same objects, which are created once and never updated.
+// input makes the same objects, which share nothing with it. They are created once and never updated.
 //
 //	NAME-runner             ServiceAccount, Role, RoleBinding     one per test
 //	NAME-progress, -report  ConfigMaps, empty, for the runner     one per test
@@ -42,7 +42,8 @@ type Network struct {
 	Resource corev1.ResourceName
 	// Plugin is the type of its (first) CNI plugin, such as sriov, host-device, macvlan or bridge.
 	Plugin string
-	// MAC and IPs say that its plugins take a MAC address, or addresses, from the pod (capabilities).
+	// MAC says that its plugins take a MAC address from the pod (capability mac), IPs that they take any addresses from it (capability ips with the
+	// address manager static, which then has none of its own).
 	MAC, IPs bool
 }
 

@@ -51,7 +51,7 @@ func ReadNetwork(key compile.NetworkKey, annotations map[string]string, specConf
 	}
 	for _, p := range plugins {
 		n.MAC = n.MAC || p.Capabilities["mac"]
-		// Of the address managers only static takes any address; the others have a range of their own, and refuse the pod.
+		// Of the address managers only static takes any address, and wants one; the others have a range of their own.
 		n.IPs = n.IPs || p.Capabilities["ips"] && p.IPAM.Type == "static"
 	}
 	return n, nil

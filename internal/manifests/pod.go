@@ -101,8 +101,8 @@ func podInfo() corev1.Volume {
 }
 
 // linksFiles are files of the attempt's ConfigMap, by the names that they are to have.
-func linksFiles(in Input, volume string, files ...corev1.KeyToPath) corev1.Volume {
-	return corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+func linksFiles(in Input, files ...corev1.KeyToPath) corev1.Volume {
+	return corev1.Volume{Name: volumeStatic, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 		LocalObjectReference: corev1.LocalObjectReference{Name: LinksName(in.Test.Name, in.Attempt)},
 		Items:                files,
 	}}}

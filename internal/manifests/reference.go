@@ -82,14 +82,14 @@ func reference(in Input) *corev1.Pod {
 	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumeStatic, folderStatic)}
 	requestDevices(&c, devicesOf(in, linkNames(in), dutNetwork))
 	pod.Spec.Containers = []corev1.Container{c}
-	pod.Spec.Volumes = []corev1.Volume{linksFiles(in, volumeStatic, corev1.KeyToPath{Key: keyForwarder, Path: keyForwarder})}
+	pod.Spec.Volumes = []corev1.Volume{linksFiles(in, corev1.KeyToPath{Key: keyForwarder, Path: keyForwarder})}
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(referenceGraceSeconds))
 	pod.Spec.Affinity = avoiding(nil, in.ExcludedNodes)
 	if own := in.Test.Spec.Generator.Pod; own != nil {
 		pod.Spec.NodeSelector = own.NodeSelector
 		lodge(in, &pod.Spec)
 	}
-	return pod
+	return pod.DeepCopy()
 }
 
 // lodge lets a small pod of ours be wherever the generators may be.

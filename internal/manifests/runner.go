@@ -68,7 +68,7 @@ func Run(in Input, sites plan.Sites) ([]Object, error) {
 		Immutable:  new(true),
 		BinaryData: data,
 	}
-	return []Object{document, runnerJob(in)}, nil
+	return []Object{document, runnerJob(in).DeepCopy()}, nil
 }
 
 // runnerJob starts a runner, and another one when it is lost, once the lost one is surely gone (podReplacementPolicy Failed).

@@ -32,8 +32,8 @@ func LinksOfPod(pod *corev1.Pod) []v1alpha1.PodLink {
 	var links []v1alpha1.PodLink
 	for _, a := range asked {
 		s, ok := statusOf(a, asked, reported)
-		if !ok {
-			continue
+		if !ok || slices.ContainsFunc(links, func(l v1alpha1.PodLink) bool { return l.Link == a.Interface }) {
+			continue // the status has each link once
 		}
 		mac := strings.ToLower(s.MAC)
 		if mac == "" {

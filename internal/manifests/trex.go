@@ -51,7 +51,7 @@ func trex(in Input, g plan.Generator, pod *corev1.Pod) {
 		},
 	}
 	pod.Spec.InitContainers = []corev1.Container{copyIn}
-	pod.Spec.Volumes = []corev1.Volume{emptyDir("linerate-program"), linksFiles(in, volumeStatic, trexFiles(in, g)...), podInfo(), emptyDir("tmp"), emptyDir("run")}
+	pod.Spec.Volumes = []corev1.Volume{emptyDir("linerate-program"), linksFiles(in, trexFiles(in, g)...), podInfo(), emptyDir("tmp"), emptyDir("run")}
 	if size := resourcesOf(in, g).HugepageSize; size != "" {
 		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "hugepages", MountPath: folderHugepages})
 		pod.Spec.Volumes = append(pod.Spec.Volumes, hugepageVolume(size))

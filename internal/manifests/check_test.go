@@ -1,0 +1,84 @@
+package manifests_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+func TestSamplesCanBeHadInTheLab(t *testing.T) {
+	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+		if errs := manifests.Check(in); errs != nil {
+			t.Error(errs)
+		}
+	})
+}
+
+func TestCheckRefuses(t *testing.T) {
+	west := compile.NetworkKey{Namespace: "bench", Name: "sriov-west"}
+	for name, c := range map[string]struct {
+		sample string
+		change func(*manifests.Input)
+		want   []string
+	}{
+		"devices beside kernel interfaces": {"loadtest_trex_intel_pod", func(in *manifests.Input) {
+			in.Networks[west] = manifests.Network{Key: west, Plugin: "macvlan", MAC: true}
+		}, []string{"the networks of links east have a device resource (annotation k8s.v1.cni.cncf.io/resourceName), those of links west have none: TRex drives all its ports alike, so give all links networks of one kind"}},
+		"percent of a speed that a virtual interface doesn't have": {"loadtest_trex_loopback", func(in *manifests.Input) {
+			for key := range in.Networks {
+				in.Networks[key] = manifests.Network{Key: key, Plugin: "macvlan"}
+			}
+		}, []string{"link west: the test asks for percent of line rate, and the interfaces of network bench/sriov-west have no speed of their own: say what 100 % is, such as lineRate: 10gbps", "link east: "}},
+		"a Reference that can't know where frames go": {"loadtest_software_reference", func(in *manifests.Input) {
+			in.Compiled.Plan.DUT.Forwarding = plan.MACRewrite
+			for key, n := range in.Networks {
+				n.MAC = false
+				in.Networks[key] = n
+			}
+		}, []string{"link east: with forwarding MACRewrite the Reference must know the generator's MAC address before it runs, and network bench/west takes none", "link west: "}},
+		"a Reference that rewrites for several generators": {"loadtest_software_reference", func(in *manifests.Input) {
+			in.Compiled.Plan.DUT.Forwarding, in.Test.Spec.Generator.Replicas = plan.MACRewrite, 2
+		}, []string{"spec.generator.replicas: "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := sample(t, c.sample)
+			c.change(&in)
+			errs := manifests.Check(in)
+			if len(errs) != len(c.want) {
+				t.Fatalf("%d faults, want %d: %v", len(errs), len(c.want), errs)
+			}
+			for i, err := range errs {
+				got := strings.ReplaceAll(err.Error(), "bench/east takes", "bench/west takes")
+				if !strings.Contains(got, c.want[i]) {
+					t.Errorf("%q doesn't say %q", err, c.want[i])
+				}
+			}
+		})
+	}
+}
+
+func TestCheckTakes(t *testing.T) {
+	t.Run("pods of one kind each, with layout PerLink", func(t *testing.T) {
+		in := sample(t, "loadtest_per_link")
+		key := compile.NetworkKey{Namespace: "bench", Name: "sriov-east"}
+		in.Networks[key] = manifests.Network{Key: key, Plugin: "macvlan"}
+		if errs := manifests.Check(in); errs != nil {
+			t.Error(errs)
+		}
+	})
+	t.Run("the speed of a node's own interface, which the software engine asks for", func(t *testing.T) {
+		in := sample(t, "loadtest_software_device")
+		in.Compiled.SpeedOf = []string{"west", "east"}
+		if errs := manifests.Check(in); errs != nil {
+			t.Error(errs)
+		}
+		in.Test.Spec.Generator.Engine = v1alpha1.EngineTRex
+		if errs := manifests.Check(in); len(errs) != 2 {
+			t.Errorf("TRex takes every kernel interface for one of 10 Gb/s: %v", errs)
+		}
+	})
+}

@@ -1,0 +1,247 @@
+package manifests_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// everything is all that a test is made of: standing and of one attempt.
+func everything(t *testing.T, in manifests.Input) []manifests.Object {
+	t.Helper()
+	return append(manifests.Standing(in), ofAttempt(t, in)...)
+}
+
+// ofEverySample runs a check on every sample that needs a cluster.
+func ofEverySample(t *testing.T, check func(*testing.T, manifests.Input)) {
+	t.Helper()
+	for _, name := range clusterSamples(t) {
+		t.Run(name, func(t *testing.T) { check(t, sample(t, name)) })
+	}
+}
+
+func TestTheSameInputMakesTheSameObjects(t *testing.T) {
+	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+		first := string(render(t, everything(t, in)))
+		for range 5 {
+			if string(render(t, everything(t, in))) != first {
+				t.Fatal("the objects differ from one time to the next")
+			}
+		}
+	})
+}
+
+func TestObjectsShareNothingWithTheirInput(t *testing.T) {
+	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+		in.Settings.PullSecrets = []corev1.LocalObjectReference{{Name: "operator"}}
+		in.ExcludedNodes = []string{"node-9"}
+		before := string(render(t, everything(t, in)))
+		for _, o := range everything(t, in) {
+			scribble(reflect.ValueOf(o))
+		}
+		if string(render(t, everything(t, in))) != before {
+			t.Error("who writes to an object, as a client does that was answered, writes to the test")
+		}
+	})
+}
+
+// scribble writes over all strings that are reached through maps, slices and pointers.
+func scribble(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			scribble(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			scribble(v.Field(i))
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			scribble(v.Index(i))
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			v.SetMapIndex(key, reflect.Zero(v.Type().Elem()))
+		}
+	case reflect.String:
+		if v.CanSet() {
+			v.SetString("scribbled")
+		}
+	default:
+	}
+}
+
+func TestEveryObjectIsTheTests(t *testing.T) {
+	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+		standing := len(manifests.Standing(in))
+		for i, o := range everything(t, in) {
+			name := fmt.Sprintf("%T %s", o, o.GetName())
+			want := map[string]string{"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelTest: in.Test.Name, v1alpha1.LabelUID: string(in.Test.UID)}
+			if i >= standing {
+				want[v1alpha1.LabelAttempt] = "1"
+			}
+			for key, value := range want {
+				if o.GetLabels()[key] != value {
+					t.Errorf("%s: label %s is %q, want %q", name, key, o.GetLabels()[key], value)
+				}
+			}
+			if o.GetLabels()[v1alpha1.LabelRole] == "" {
+				t.Errorf("%s has no role", name)
+			}
+			owners := o.GetOwnerReferences()
+			if len(owners) != 1 || owners[0].UID != in.Test.UID || owners[0].Controller == nil || !*owners[0].Controller {
+				t.Errorf("%s isn't owned by the test: %v", name, owners)
+			}
+			if len(owners) == 1 && owners[0].BlockOwnerDeletion != nil {
+				t.Errorf("%s blocks its owner's deletion, which takes the right to set finalizers", name)
+			}
+			if o.GetNamespace() != in.Test.Namespace || o.GetObjectKind().GroupVersionKind().Kind == "" {
+				t.Errorf("%s is in namespace %q, and of kind %q", name, o.GetNamespace(), o.GetObjectKind().GroupVersionKind().Kind)
+			}
+		}
+	})
+}
+
+func TestNamesAreAsForetold(t *testing.T) {
+	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+		var made, foretold []string
+		for _, o := range everything(t, in) {
+			made = append(made, o.GetObjectKind().GroupVersionKind().Kind+"/"+o.GetName())
+		}
+		for _, ref := range manifests.NamesOf(in) {
+			foretold = append(foretold, ref.String())
+		}
+		slices.Sort(made)
+		slices.Sort(foretold)
+		if !slices.Equal(made, foretold) {
+			t.Errorf("made:\n%s\nforetold:\n%s", strings.Join(made, "\n"), strings.Join(foretold, "\n"))
+		}
+	})
+}
+
+// TestNamesFit: with the longest name of a test, 64 replicas and a link of 13 characters.
+func TestNamesFit(t *testing.T) {
+	in := sample(t, "loadtest_per_link")
+	in.Test.Name = strings.Repeat("a", 39) + "b"
+	in.Test.Spec.Links[0].Name, in.Test.Spec.Links[1].Name = "west-uplink-1", "east-uplink-1"
+	in.Test.Spec.Traffic.Directions = nil
+	in = withReplicas(t, in, 64, v1alpha1.LayoutPerLink)
+	in.Networks = nil // names need none
+	in.Attempt = 100
+	other := in
+	other.Test = in.Test.DeepCopy()
+	other.Test.Name = strings.Repeat("a", 39) + "c"
+	seen := map[string]bool{}
+	refs := append(manifests.NamesOf(in), manifests.NamesOf(other)...)
+	if len(refs) != 2*(6+128+2) {
+		t.Errorf("%d names", len(refs))
+	}
+	for _, ref := range refs {
+		if seen[ref.String()] {
+			t.Errorf("%s is there twice", ref)
+		}
+		seen[ref.String()] = true
+		if faults := validation.IsDNS1123Label(ref.Name); len(faults) > 0 {
+			t.Errorf("%s: %v", ref, faults)
+		}
+	}
+	for _, pod := range manifests.Generators(in) {
+		for key, value := range pod.Labels {
+			if faults := validation.IsValidLabelValue(value); len(faults) > 0 {
+				t.Errorf("%s: label %s: %v", pod.Name, key, faults)
+			}
+		}
+	}
+}
+
+func TestOnlyTheRunnerHasAToken(t *testing.T) {
+	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+		for _, o := range everything(t, in) {
+			spec, isRunner := podSpec(o)
+			if spec == nil {
+				continue
+			}
+			theUsers := in.Compiled.DUT != nil && o.GetLabels()[v1alpha1.LabelRole] == "dut" && spec.ServiceAccountName != ""
+			mounts := spec.AutomountServiceAccountToken == nil || *spec.AutomountServiceAccountToken
+			if mounts != (isRunner || theUsers) {
+				t.Errorf("%s: a token is mounted: %v", o.GetName(), mounts)
+			}
+			if isRunner && spec.ServiceAccountName != manifests.RunnerName(in.Test.Name) {
+				t.Errorf("the runner is %q", spec.ServiceAccountName)
+			}
+		}
+	})
+}
+
+// podSpec is an object's pod, if it has one.
+func podSpec(o manifests.Object) (spec *corev1.PodSpec, isRunner bool) {
+	switch o := o.(type) {
+	case *corev1.Pod:
+		return &o.Spec, false
+	case *batchv1.Job:
+		return &o.Spec.Template.Spec, true
+	}
+	return nil, false
+}
+
+func TestEveryPodEnds(t *testing.T) {
+	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+		for _, o := range everything(t, in) {
+			spec, isRunner := podSpec(o)
+			if spec == nil {
+				continue
+			}
+			deadline := spec.ActiveDeadlineSeconds
+			if isRunner {
+				deadline = o.(*batchv1.Job).Spec.ActiveDeadlineSeconds
+			}
+			if deadline == nil || *deadline <= 0 || spec.RestartPolicy != corev1.RestartPolicyNever {
+				t.Errorf("%s: deadline %v, restart %s", o.GetName(), deadline, spec.RestartPolicy)
+			}
+			if spec.TerminationGracePeriodSeconds == nil || *spec.TerminationGracePeriodSeconds > 30 {
+				t.Errorf("%s: grace period %v", o.GetName(), spec.TerminationGracePeriodSeconds)
+			}
+		}
+	})
+}
+
+// TestOurContainersAreNotPrivileged: those that linerate starts, in its own image or in TRex's.
+func TestOurContainersAreNotPrivileged(t *testing.T) {
+	allowed := map[string][]corev1.Capability{
+		"runner": nil, "copy": nil, "linerate-links": nil,
+		"generator": {"NET_ADMIN", "NET_RAW"},
+		"trex":      {"IPC_LOCK", "NET_ADMIN", "NET_RAW"},
+		"forwarder": {"NET_ADMIN"},
+	}
+	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+		for _, o := range everything(t, in) {
+			spec, _ := podSpec(o)
+			if spec == nil {
+				continue
+			}
+			for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+				want, ours := allowed[c.Name]
+				if !ours {
+					continue
+				}
+				s := c.SecurityContext
+				if s.Privileged != nil || *s.AllowPrivilegeEscalation || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || !slices.Equal(s.Capabilities.Add, want) {
+					t.Errorf("%s/%s: %+v", o.GetName(), c.Name, s)
+				}
+				if c.TerminationMessagePolicy != corev1.TerminationMessageFallbackToLogsOnError {
+					t.Errorf("%s/%s doesn't tell its last words", o.GetName(), c.Name)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,163 @@
+package manifests_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// running are the attempt's pods as they run.
+func running(in manifests.Input) []corev1.Pod {
+	var pods []corev1.Pod
+	if dut := manifests.DUT(in); dut != nil {
+		pods = append(pods, *attached(dut, 7))
+	}
+	for i, pod := range manifests.Generators(in) {
+		pods = append(pods, *attached(pod, i))
+	}
+	return pods
+}
+
+func TestSitesOf(t *testing.T) {
+	t.Run("a pod with an IPv6 address is reached in brackets", func(t *testing.T) {
+		in := sample(t, "loadtest_trex_loopback")
+		pods := running(in)
+		pods[0].Status.PodIP = "2001:db8::17"
+		sites, err := manifests.SitesOf(in, pods)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := plan.Site{
+			Generator: "generator-0", RPC: "[2001:db8::17]:4501", Heartbeat: "[2001:db8::17]:4502",
+			PortOfLink: map[string]int{"west": 0, "east": 1}, Pod: "trex-calibration-1-generator-0", Node: "node-1",
+		}
+		if diff := cmp.Diff(want, sites.Generators[0]); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+	})
+	t.Run("the software engine takes requests for beats", func(t *testing.T) {
+		in := sample(t, "loadtest_software_loopback")
+		sites, err := manifests.SitesOf(in, running(in))
+		if err != nil || sites.Generators[0].Heartbeat != "" {
+			t.Errorf("%+v, %v", sites, err)
+		}
+	})
+	t.Run("an External server is where the spec says", func(t *testing.T) {
+		sites, err := manifests.SitesOf(sample(t, "loadtest_external_device"), nil)
+		if err != nil || sites.Generators[1].RPC != "trex-b.lab:4501" || sites.Generators[1].PortOfLink["east"] != 1 {
+			t.Errorf("%+v, %v", sites, err)
+		}
+	})
+	t.Run("pods of another attempt aren't meant", func(t *testing.T) {
+		in := sample(t, "loadtest_trex_loopback")
+		pods := running(in)
+		in.Attempt = 2
+		_, err := manifests.SitesOf(in, pods)
+		if err == nil || err.Error() != "generator generator-0: pod trex-calibration-2-generator-0 isn't there" {
+			t.Error(err)
+		}
+	})
+	t.Run("a pod without an address isn't there yet", func(t *testing.T) {
+		in := sample(t, "loadtest_trex_loopback")
+		pods := running(in)
+		pods[0].Status.PodIP = ""
+		if _, err := manifests.SitesOf(in, pods); err == nil || !strings.HasSuffix(err.Error(), "has no address yet") {
+			t.Error(err)
+		}
+	})
+}
+
+// TestNextHops: frames are addressed to the DUT's MAC where it is surely known; else it is asked for.
+func TestNextHops(t *testing.T) {
+	known := map[string]string{"west": "ae:00:00:00:07:00", "east": "ae:00:00:00:07:01"}
+	for name, c := range map[string]struct {
+		sample string
+		change func(*manifests.Input)
+		want   map[string]string
+	}{
+		"a pod's devices are what frames go to":                                        {"loadtest_dut_networks", nil, map[string]string{"west": "ae:00:00:00:07:01", "east": "ae:00:00:00:07:02"}},
+		"a pod that routes on kernel interfaces may have MACs of its own: it is asked": {"loadtest_external_pod", nil, nil},
+		"a pod that rewrites MACs answers to nobody": {"loadtest_external_pod", func(in *manifests.Input) {
+			in.Compiled.Plan.DUT.Forwarding = plan.MACRewrite
+		}, known},
+		"a bridge isn't addressed": {"loadtest_dut_networks", func(in *manifests.Input) {
+			in.Compiled.Plan.DUT.Forwarding = plan.L2
+		}, nil},
+		"what the spec says isn't said again": {"loadtest_dut_networks", func(in *manifests.Input) {
+			in.Compiled.Plan.Links[0].DUT.MAC = "02:00:5e:00:53:01"
+		}, map[string]string{"east": "ae:00:00:00:07:02"}},
+		"a device in the rack has no pod": {"loadtest_software_device", nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := sample(t, c.sample)
+			if c.change != nil {
+				c.change(&in)
+			}
+			sites, err := manifests.SitesOf(in, running(in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, sites.Generators[0].NextHopMAC); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLinksOfPod(t *testing.T) {
+	const asked = `[{"name": "management", "namespace": "lab", "interface": "mgmt"},
+		{"name": "sriov", "namespace": "lab", "interface": "west", "mac": "02:00:00:00:00:01"}, {"name": "sriov-b", "namespace": "lab", "interface": "east"}]`
+	for name, c := range map[string]struct {
+		asked, status string
+		want          []v1alpha1.PodLink
+	}{
+		"in the links' order, the pod's own networks left out": {asked, `[
+			{"name": "cbr0", "interface": "eth0", "default": true, "mac": "0A:00:00:00:00:01"},
+			{"name": "lab/sriov-b", "interface": "east", "mac": "AE:00:00:00:00:02", "device-info": {"type": "pci", "pci": {"pci-address": "0000:03:02.2"}}},
+			{"name": "lab/management", "interface": "mgmt", "mac": "AE:00:00:00:00:09"},
+			{"name": "lab/sriov", "interface": "west", "mac": "02:00:00:00:00:01", "device-info": {"type": "pci", "pci": {"pci-address": "0000:03:02.1"}}}]`,
+			[]v1alpha1.PodLink{{Link: "west", Device: "0000:03:02.1", MACAddress: "02:00:00:00:00:01"}, {Link: "east", Device: "0000:03:02.2", MACAddress: "ae:00:00:00:00:02"}}},
+		"a device that left the kernel has the MAC that was asked for": {asked, `[
+			{"name": "lab/sriov", "device-info": {"type": "pci", "pci": {"pci-address": "0000:03:02.1"}}}, {"name": "lab/sriov-b"}]`,
+			[]v1alpha1.PodLink{{Link: "west", Device: "0000:03:02.1", MACAddress: "02:00:00:00:00:01"}, {Link: "east"}}},
+		"two links of one network can't be told apart without interfaces": {
+			`[{"name": "sriov", "namespace": "lab", "interface": "west"}, {"name": "sriov", "namespace": "lab", "interface": "east"}]`,
+			`[{"name": "lab/sriov", "mac": "ae:00:00:00:00:01"}, {"name": "lab/sriov", "interface": "east", "mac": "ae:00:00:00:00:02"}]`,
+			[]v1alpha1.PodLink{{Link: "east", MACAddress: "ae:00:00:00:00:02"}}},
+		"not attached yet":           {asked, ``, nil},
+		"an annotation that's odd":   {asked, `{"name": 1}`, nil},
+		"a list that's odd":          {`west@east`, `[{"name": "lab/sriov", "interface": "west"}]`, nil},
+		"attached to something else": {asked, `[{"name": "cbr0", "interface": "eth0"}]`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{}
+			pod.Annotations = map[string]string{"k8s.v1.cni.cncf.io/networks": c.asked, "k8s.v1.cni.cncf.io/network-status": c.status, manifests.AnnotationLinks: "west,east"}
+			if diff := cmp.Diff(c.want, manifests.LinksOfPod(pod)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// FuzzLinksOfPod: whatever a pod's annotations say, at most its links are told, each once.
+func FuzzLinksOfPod(f *testing.F) {
+	f.Add(`[{"name": "a", "namespace": "b", "interface": "west"}]`, `[{"name": "b/a", "interface": "west"}]`, "west,east")
+	f.Add(`[{"interface": "west"}, {"interface": "west"}]`, `[null, {"interface": "west"}]`, "west,west,")
+	f.Fuzz(func(t *testing.T, networks, status, links string) {
+		pod := &corev1.Pod{}
+		pod.Annotations = map[string]string{"k8s.v1.cni.cncf.io/networks": networks, "k8s.v1.cni.cncf.io/network-status": status, manifests.AnnotationLinks: links}
+		seen := map[string]bool{}
+		for _, l := range manifests.LinksOfPod(pod) {
+			if seen[l.Link] || !strings.Contains(links, l.Link) || l.Link == "" {
+				t.Errorf("link %q of %q", l.Link, links)
+			}
+			seen[l.Link] = true
+		}
+	})
+}
