@@ -181,6 +181,15 @@ func goodLives() []life {
 			w.finish(r, report.Completed)
 			w.settle()
 		}},
+		{"operator away while it gave pods back", reference, func(w *world) {
+			r := w.toRun()
+			w.measure(r)
+			w.finish(r, report.Completed)
+			w.dieBeforeStatus()
+			w.now = w.now.Add(10 * time.Minute)
+			w.Pods = nil
+			w.settle()
+		}},
 		{"node silent for a while", reference, func(w *world) {
 			r := w.toRun()
 			w.progress(r, "Ramping", 30)
@@ -544,6 +553,15 @@ func (w *world) setUp() string {
 	r := w.runner()
 	w.settle()
 	return r
+}
+
+// dieBeforeStatus is a pass of an operator that dies before it writes the status.
+func (w *world) dieBeforeStatus() {
+	before := w.mischief
+	left := 2 // a deletion of the Job, one of the pods
+	w.mischief = func() bool { left--; return left < 0 }
+	w.reconcile()
+	w.mischief = before
 }
 
 // hook lets a setup or teardown pod run to its end.

@@ -3,8 +3,10 @@ package lifecycle_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,6 +43,8 @@ type world struct {
 
 	// mischief decides, before each write of the operator's, whether it dies there; nil: it doesn't.
 	mischief func() bool
+	// chance makes the operator see late, and look twice; nil: it doesn't.
+	chance *rand.Rand
 	// stubborn pods don't end when they are told to.
 	stubborn map[string]bool
 
@@ -96,11 +100,7 @@ func newWorld(t *testing.T, spec string) *world {
 // loadTest is a LoadTest as an API server stores it.
 func loadTest(t *testing.T, text string) *v1alpha1.LoadTest {
 	t.Helper()
-	server, err := admission.NewServer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	objects, err := server.Load("test.yaml", strings.NewReader(text))
+	objects, err := apiServer(t).Load("test.yaml", strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,6 +109,18 @@ func loadTest(t *testing.T, text string) *v1alpha1.LoadTest {
 	test.CreationTimestamp = metav1.Time{Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	return test
 }
+
+// apiServer is what admits LoadTests; it is made once, as it reads the whole schema.
+func apiServer(t *testing.T) *admission.Server {
+	t.Helper()
+	server, err := theServer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+var theServer = sync.OnceValues(admission.NewServer)
 
 // observe is what the operator sees now.
 func (w *world) observe() lifecycle.Observed {
@@ -226,10 +238,11 @@ func sameJSON(a, b any) bool {
 	return string(x) == string(y)
 }
 
-// settle reconciles until nothing changes any more, as watches make an operator do.
+// settle reconciles until nothing changes any more, as watches make an operator do. In a muddle it looks before it has seen all.
 func (w *world) settle() {
 	w.t.Helper()
-	for range 30 {
+	w.muddle()
+	for range 60 {
 		if !w.reconcile() {
 			return
 		}

@@ -1,0 +1,130 @@
+package lifecycle_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// muddle looks a few times while each kind of thing is seen as it was some time ago, one kind later than the other, and then lets all be
+// seen. The operator sees its own acts at once.
+func (w *world) muddle() {
+	if w.chance == nil {
+		return
+	}
+	if w.seen == nil {
+		w.seen = w.things.copy()
+	}
+	for range w.chance.IntN(4) {
+		now := w.things.copy()
+		for _, see := range []func(){
+			func() { w.seen.Pods = now.Pods },
+			func() { w.seen.Jobs = now.Jobs },
+			func() { w.seen.Progress = now.Progress },
+			func() { w.seen.Envelope = now.Envelope },
+		} {
+			if w.chance.IntN(3) == 0 {
+				see()
+			}
+		}
+		w.reconcile()
+	}
+	w.seen = nil
+}
+
+// outcome is what a life comes to.
+type outcome struct {
+	Gone             bool
+	Complete, Passed string
+	Attempt          int32
+	Measured         bool
+	LivePods         int
+}
+
+func (w *world) outcome() outcome {
+	if w.test == nil {
+		return outcome{Gone: true}
+	}
+	out := outcome{
+		Complete: fmt.Sprint(w.says("Complete").Status, w.says("Complete").Reason),
+		Passed:   fmt.Sprint(w.says("Passed").Status, w.says("Passed").Reason),
+		Attempt:  w.test.Status.Attempt, Measured: w.test.Status.Result != nil,
+	}
+	for i := range w.Pods {
+		if p := &w.Pods[i]; p.DeletionTimestamp == nil && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+			out.LivePods++
+		}
+	}
+	return out
+}
+
+// play plays a life to its end.
+func play(t *testing.T, l life, prepare func(*world)) *world {
+	t.Helper()
+	w := newWorld(t, l.spec)
+	prepare(w)
+	l.script(w)
+	w.pass(2 * time.Minute)
+	return w
+}
+
+const seeds = 4
+
+func TestLivesEndTheSame(t *testing.T) {
+	for _, l := range lives() {
+		want := play(t, l, func(*world) {}).outcome()
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(seeds) {
+				late := func(w *world) { w.chance = rand.New(rand.NewPCG(seed, 1)) }
+				if w := play(t, l, late); w.outcome() != want {
+					w.fail("with seed %d things are seen late, and it ends with %+v, not %+v", seed, w.outcome(), want)
+				}
+				restarted := func(w *world) {
+					chance := rand.New(rand.NewPCG(seed, 2))
+					w.mischief = func() bool { return chance.IntN(6) == 0 }
+				}
+				if w := play(t, l, restarted); w.outcome() != want {
+					w.fail("with seed %d the operator dies at times, and it ends with %+v, not %+v", seed, w.outcome(), want)
+				}
+				both := func(w *world) { late(w); restarted(w) }
+				if w := play(t, l, both); w.outcome() != want {
+					w.fail("with seed %d things are seen late and the operator dies at times, and it ends with %+v, not %+v", seed, w.outcome(), want)
+				}
+			}
+		})
+	}
+}
+
+func TestLivesAtRestAskForNothing(t *testing.T) {
+	for _, l := range lives() {
+		t.Run(l.name, func(t *testing.T) {
+			w := play(t, l, func(*world) {})
+			w.settle()
+			before := w.writes + w.creates + w.deletes
+			for range 3 {
+				w.reconcile()
+			}
+			if after := w.writes + w.creates + w.deletes; after != before {
+				w.fail("%d requests for an unchanged object", after-before)
+			}
+		})
+	}
+}
+
+func TestNoVerdictOfARunThatWasDisturbed(t *testing.T) {
+	for _, l := range badLives() {
+		t.Run(l.name, func(t *testing.T) {
+			w := play(t, l, func(*world) {})
+			hooked := w.says("Complete").Reason == v1alpha1.ReasonMeasured // its teardown failed, after the measurement
+			if w.says("Passed").Status == "True" && !hooked {
+				w.fail("Passed is True")
+			}
+		})
+	}
+}
