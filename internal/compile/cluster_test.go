@@ -62,18 +62,18 @@ func TestNetworksOfLinks(t *testing.T) {
 	const external = "  generator: {engine: External, external: {servers: [trex.lab]}}\n"
 	for _, c := range []struct{ name, spec, want string }{
 		{"both ends are pods", "  dut: {type: Reference}\n  links: [{name: a, lineRate: 1gbps, network: x}, {name: b, lineRate: 1gbps, network: far/w}]\n",
-			"a lab/x lab/x, b far/w far/w"},
+			"a lab/x=lab/x, b far/w=far/w"},
 		{"the device's end has its own", "  dut: {" + vpp + "}\n  links: [{name: a, lineRate: 1gbps, network: x, dut: {network: z}}, {name: b, lineRate: 1gbps, network: w, dut: {network: other/z}}]\n",
-			"a lab/x lab/z, b lab/w other/z"},
-		{"a device that is no pod", "  dut: {type: Device}\n  links: [{name: a, network: x}, {name: b, network: x}]\n", "a lab/x /, b lab/x /"},
-		{"no device", "  dut: {type: Loopback}\n  links: [{name: a, lineRate: 1gbps, network: x}, {name: b, lineRate: 1gbps, network: x}]\n", "a lab/x /, b lab/x /"},
-		{"generators that are no pods", "  dut: {" + vpp + "}\n" + external + "  links: [{name: a, network: x}, {name: b, dut: {network: w}}]\n", "a / lab/x, b / lab/w"},
-		{"no pods at all", "  dut: {type: Device}\n" + external + "  links: [{name: a, network: x}, {name: b}]\n", "a / /, b / /"},
+			"a lab/x=lab/z, b lab/w=other/z"},
+		{"a device that is no pod", "  dut: {type: Device}\n  links: [{name: a, network: x}, {name: b, network: x}]\n", "a lab/x=/, b lab/x=/"},
+		{"no device", "  dut: {type: Loopback}\n  links: [{name: a, lineRate: 1gbps, network: x}, {name: b, lineRate: 1gbps, network: x}]\n", "a lab/x=/, b lab/x=/"},
+		{"generators that are no pods", "  dut: {" + vpp + "}\n" + external + "  links: [{name: a, network: x}, {name: b, dut: {network: w}}]\n", "a /=lab/x, b /=lab/w"},
+		{"no pods at all", "  dut: {type: Device}\n" + external + "  links: [{name: a, network: x}, {name: b}]\n", "a /=/, b /=/"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
 			for _, l := range on(t, c.spec).Networks {
-				got = append(got, fmt.Sprintf("%s %s %s", l.Link, l.Generator, l.DUT))
+				got = append(got, fmt.Sprintf("%s %s=%s", l.Link, l.Generator, l.DUT))
 			}
 			if strings.Join(got, ", ") != c.want {
 				t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), c.want)

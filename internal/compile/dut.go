@@ -9,8 +9,17 @@ func (c *compiler) dut() plan.DUT {
 	d := plan.DUT{Type: string(c.spec.DUT.Type), Forwarding: c.forwarding()}
 	if c.spec.DUT.Type == v1alpha1.DUTReference {
 		d.Reference = &plan.Reference{Limit: c.limit()}
+		c.checkRewriting()
 	}
 	return d
+}
+
+// checkRewriting: who only rewrites MAC addresses knows one address per link, and that is one generator's.
+func (c *compiler) checkRewriting() {
+	if c.forwarding() == plan.MACRewrite && c.replicas() > 1 {
+		c.refuse(specPath().Child("generator", "replicas"), c.replicas(),
+			"with forwarding MACRewrite the built-in Reference sends all of a link's frames to one generator: use 1, or dut.forwarding L3")
+	}
 }
 
 // forwarding is how the device forwards: a Loopback as a bridge does, everything else as a router unless it is said.
