@@ -1,16 +1,12 @@
 package chart
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/linerate-dev/linerate/hack/image/pack"
 )
@@ -30,36 +26,6 @@ func instructions(t *testing.T) (all [][2]string) {
 		all = append(all, [2]string{word, rest})
 	}
 	return all
-}
-
-// lastStage is what the image is made of.
-func lastStage(t *testing.T) [][2]string {
-	t.Helper()
-	all := instructions(t)
-	for i, instruction := range slices.Backward(all) {
-		if instruction[0] == "FROM" {
-			return all[i:]
-		}
-	}
-	t.Fatal("the Dockerfile has no FROM")
-	return nil
-}
-
-func TestTheDockerfileMakesTheImageThatIsPacked(t *testing.T) {
-	want := pack.Project()
-	entrypoint, err := json.Marshal(want.Entrypoint)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([][2]string{
-		{"FROM", "scratch"},
-		{"COPY", "--from=build /out/manager /manager"},
-		{"COPY", "--from=build /out/linerate /linerate"},
-		{"USER", want.User},
-		{"ENTRYPOINT", string(entrypoint)},
-	}, lastStage(t)); diff != "" {
-		t.Errorf("hack/image (-), Dockerfile (+):\n%s", diff)
-	}
 }
 
 // The Dockerfile's own lines are run, on a copy of what .dockerignore lets in, and the packed programs stand beside them.

@@ -1,0 +1,55 @@
+package chart
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The server itself is asked what the manager's ServiceAccount may do, in each way to install.
+func TestTheServerGrantsWhatTheManagerNeeds(t *testing.T) {
+	for _, namespace := range []string{releaseNamespace, "a", "b"} {
+		makeNamespace(t, namespace)
+	}
+	t.Cleanup(func() { removeDefinition(t) })
+	for _, way := range []struct {
+		name, values string
+		inB          bool
+	}{
+		{"cluster-wide", "", true},
+		{"in one namespace", "watchNamespaces: [a]", false},
+	} {
+		t.Run(way.name, func(t *testing.T) {
+			must(t, install(t, releaseNamespace, way.values))
+			defer func() { must(t, uninstall(t, releaseNamespace)) }()
+			for _, asked := range []struct {
+				namespace, group, resource, verb string
+				want                             bool
+			}{
+				{"a", "", "pods", "create", true},
+				{"b", "", "pods", "create", way.inB},
+				{"a", "linerate.dev", "loadtests/status", "patch", true},
+				{"a", "linerate.dev", "loadtests", "update", false},
+				{"a", "rbac.authorization.k8s.io", "roles", "create", true},
+				{"a", "rbac.authorization.k8s.io", "roles", "escalate", false},
+				{"a", "", "secrets", "get", false},
+				{"", "", "nodes", "watch", true},
+				{releaseNamespace, "coordination.k8s.io", "leases", "update", true},
+				{"a", "coordination.k8s.io", "leases", "update", false},
+			} {
+				if got := allowed(t, asked.namespace, asked.group, asked.resource, asked.verb); got != asked.want {
+					t.Errorf("%s %s.%s in %q: %v", asked.verb, asked.resource, asked.group, asked.namespace, got)
+				}
+			}
+		})
+	}
+}
+
+func allowed(t *testing.T, namespace, group, resource, verb string) bool {
+	t.Helper()
+	resource, subresource, _ := strings.Cut(resource, "/")
+	review := fmt.Sprintf(`{apiVersion: authorization.k8s.io/v1, kind: SubjectAccessReview, spec: {user: "system:serviceaccount:%s:linerate",
+		groups: ["system:serviceaccounts", "system:authenticated"],
+		resourceAttributes: {namespace: %q, group: %q, resource: %q, subresource: %q, verb: %q}}}`, releaseNamespace, namespace, group, resource, subresource, verb)
+	return kubectl(t, review, "create", "-f", "-", "-o", "jsonpath={.status.allowed}") == "true"
+}
