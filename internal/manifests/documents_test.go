@@ -158,22 +158,30 @@ func TestRunRefusesWhatCantTravel(t *testing.T) {
 	}
 }
 
-// TestTheEngineReadsItsSpeed: the links' fastest, in its own notation.
-func TestTheEngineReadsItsSpeed(t *testing.T) {
-	in := sample(t, "loadtest_software_reference")
-	in.Compiled.Plan.Links[1].LineRate = 2_500_000_000
-	command := manifests.Generators(in)[0].Spec.Containers[0].Command
-	i := slices.Index(command, "--speed")
-	if i < 0 {
-		t.Fatal(command)
-	}
-	if speed, err := units.ParseBitRate(command[i+1]); err != nil || speed != 2_500_000_000 {
-		t.Errorf("%s: %v, %v", command[i+1], speed, err)
-	}
-	for l := range in.Compiled.Plan.Links {
-		in.Compiled.Plan.Links[l].LineRate = 0
-	}
-	if command := manifests.Generators(in)[0].Spec.Containers[0].Command; slices.Contains(command, "--speed") {
-		t.Errorf("a speed that nobody knows is told: %v", command)
+// TestTheEngineReadsItsSpeeds, in its own notation.
+func TestTheEngineReadsItsSpeeds(t *testing.T) {
+	for name, c := range map[string]struct {
+		west, east units.BitRate
+		want       string
+	}{
+		"one for all":                       {1_000_000_000, 1_000_000_000, "1gbps"},
+		"one for each":                      {1_000_000_000, 2_500_000_000, "1gbps,2.5gbps"},
+		"the engine's own where none known": {0, 0, "10gbps"},
+		"and beside one that is":            {0, 1_000_000_000, "10gbps,1gbps"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := sample(t, "loadtest_software_reference")
+			in.Compiled.Plan.Links[0].LineRate, in.Compiled.Plan.Links[1].LineRate = c.west, c.east
+			command := manifests.Generators(in)[0].Spec.Containers[0].Command
+			got := command[slices.Index(command, "--speed")+1]
+			if got != c.want {
+				t.Errorf("--speed %s, want %s", got, c.want)
+			}
+			for speed := range strings.SplitSeq(got, ",") {
+				if _, err := units.ParseBitRate(speed); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 	}
 }

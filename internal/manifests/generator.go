@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,10 +73,7 @@ func wear(in Input, pod *corev1.Pod) {
 // software makes the pod one of linerate's own engine.
 func software(in Input, g plan.Generator, pod *corev1.Pod) {
 	arguments := []string{"generator", "--ports", strings.Join(linksOf(g), ","), "--listen", ":" + strconv.Itoa(rpcPort),
-		"--cores", strconv.Itoa(resourcesOf(in, g).Cores), "--heartbeat", "10s"}
-	if speed := fastest(in, g); speed != "" {
-		arguments = append(arguments, "--speed", speed)
-	}
+		"--cores", strconv.Itoa(resourcesOf(in, g).Cores), "--speed", speeds(in, g), "--heartbeat", "10s"}
 	c := ourContainer(in, "generator", arguments...)
 	c.Env = whoAmI()
 	c.Ports = []corev1.ContainerPort{{Name: "rpc", ContainerPort: rpcPort}}
@@ -86,19 +84,25 @@ func software(in Input, g plan.Generator, pod *corev1.Pod) {
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(engineGraceSeconds))
 }
 
-// fastest is the highest line rate of a generator's links: what its ports say of their speed, which no virtual one knows. Empty: the
-// engine's own guess.
-func fastest(in Input, g plan.Generator) string {
-	var most int64
-	for _, l := range in.Compiled.Plan.Links {
-		if _, on := g.PortOn(l.Name); on {
-			most = max(most, int64(l.LineRate))
+// engineSpeed is what the engine says of a port that knows no speed and whose link has no line rate: its own default.
+const engineSpeed = "10gbps"
+
+// speeds are what a generator's ports say of their speed where they know none, as virtual ones do: their links' line rates, one for all or one for
+// each.
+func speeds(in Input, g plan.Generator) string {
+	var all []string
+	for _, link := range linksOf(g) {
+		i := slices.IndexFunc(in.Compiled.Plan.Links, func(l plan.Link) bool { return l.Name == link && l.LineRate > 0 })
+		if i < 0 {
+			all = append(all, engineSpeed)
+			continue
 		}
+		all = append(all, in.Compiled.Plan.Links[i].LineRate.String())
 	}
-	if most == 0 {
-		return ""
+	if different := slices.Compact(slices.Clone(all)); len(different) == 1 {
+		return different[0]
 	}
-	return strconv.FormatInt(most, 10) + "bps"
+	return strings.Join(all, ",")
 }
 
 // resourcesOf are a generator's: those on devices where it has any, else those on kernel interfaces.

@@ -13,9 +13,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// The runner's Job. The runner ends itself at the Plan's deadline; the Job's is for one that doesn't.
+// The runner's Job. The runner ends itself at the Plan's deadline, and the operator ends one that doesn't; the Job's deadline is for when neither is there.
+// Its margin has room for the runner's image, for a successor, and for a Report that waits for the API server.
 const (
-	runnerMargin       = 2 * time.Minute
+	runnerMargin       = time.Hour
 	runnerRetries      = 3
 	runnerGraceSeconds = 30 // to stop traffic and write what there is
 	folderPlan         = folderLinerate + "/plan"

@@ -44,7 +44,9 @@ func root(capabilities ...corev1.Capability) *corev1.SecurityContext {
 // engineRights are the software engine's.
 //
 //	NET_RAW    AF_PACKET and AF_XDP sockets: frames as they are, past the kernel's protocols (packet(7))
-//	NET_ADMIN  promiscuous mode, ring sizes and offloads of its interfaces; priority of its sockets (netdevice(7), SO_PRIORITY in socket(7))
+//	NET_ADMIN  sets its interfaces up, and binds AF_XDP sockets to them (netdevice(7); kernel: Documentation/networking/af_xdp.rst)
+//
+// It would count frames in the kernel with BPF, and send from real-time threads with SYS_NICE: it does without, and says so in its log.
 func engineRights() *corev1.SecurityContext {
 	c := root("NET_ADMIN", "NET_RAW")
 	c.ReadOnlyRootFilesystem = new(true)
