@@ -23,9 +23,8 @@ const (
 
 // Reasons of Accepted.
 const (
-	ReasonValid        = "Valid"        // True
-	ReasonInvalid      = "Invalid"      // False: a field is wrong
-	ReasonNotSupported = "NotSupported" // False: right, but not in a cluster
+	ReasonValid   = "Valid"   // True
+	ReasonInvalid = "Invalid" // False: a field is wrong; Complete's reason too then
 )
 
 // Reasons of Scheduled.
@@ -59,7 +58,8 @@ const (
 	ReasonReleased   = "Released"     // False: the test is over, and its pods are given back
 )
 
-// Reasons of Complete. True but for the last two.
+// Reasons of Complete. With the last two it is False and the test goes on; with the others it is True, or for as long as pods are being given
+// back and the teardown pod runs False.
 const (
 	ReasonMeasured           = "Measured"         // a figure was measured; result.reason says of what kind
 	ReasonNotMeasured        = "NotMeasured"      // the run was carried out, and nothing can be said

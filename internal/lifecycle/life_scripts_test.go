@@ -67,6 +67,19 @@ func goodLives() []life {
 			w.finish(r, report.Completed)
 			w.settle()
 		}},
+		{"measured and not good enough", reference, func(w *world) {
+			r := w.toRun()
+			w.finish(r, report.Completed)
+			w.Report.Verdict.Outcome, w.Report.Verdict.Criteria[0].Outcome = report.DidFail, report.DidFail
+			w.settle()
+		}},
+		{"nothing measured", reference, func(w *world) {
+			r := w.toRun()
+			w.finish(r, report.Completed)
+			w.Report.Result = report.Result{Reason: report.NoCleanWindow, Message: "even the lowest step lost frames"}
+			w.Report.Verdict.Outcome = report.Undecided
+			w.settle()
+		}},
 		{"measured with setup and teardown", hooks, func(w *world) {
 			r := w.setUp()
 			w.measure(r)
@@ -506,6 +519,14 @@ func waitingLives() []life {
 			w.must("first-1-generator-0").Status.ContainerStatuses = nil
 			r := w.toRun()
 			w.finish(r, report.Completed)
+			w.settle()
+		}},
+		{"device refers to what isn't there", reference, func(w *world) {
+			w.settle()
+			w.schedule()
+			w.must("first-1-dut").Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "forwarder", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+				Reason: "CreateContainerConfigError", Message: `configmap "vpp" not found`,
+			}}}}
 			w.settle()
 		}},
 		{"network plugin that doesn't attach", reference, func(w *world) {

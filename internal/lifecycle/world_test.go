@@ -48,6 +48,9 @@ type world struct {
 	// stubborn pods don't end when they are told to.
 	stubborn map[string]bool
 
+	// told is called with each status that is written; nil: nobody listens.
+	told func(*v1alpha1.LoadTestStatus)
+
 	writes, creates, deletes, tries, reads, events int
 	uid                                            int
 	trace                                          []string
@@ -208,6 +211,9 @@ func (w *world) apply(d lifecycle.Decision) (changed bool) {
 	if !sameJSON(w.test.Status, d.Status) {
 		w.test.Status = *d.Status.DeepCopy()
 		w.roundTrip()
+		if w.told != nil {
+			w.told(&w.test.Status)
+		}
 		w.writes++
 		w.events += len(d.Events)
 		changed = true
