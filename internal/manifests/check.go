@@ -1,7 +1,6 @@
 package manifests
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,9 +54,6 @@ func checkRewriting(in Input) []error {
 	p := in.Compiled.Plan
 	if in.Test.Spec.DUT.Type != v1alpha1.DUTReference || p.DUT.Forwarding != plan.MACRewrite {
 		return nil
-	}
-	if in.Test.Spec.Generator.Replicas > 1 {
-		return []error{errors.New("spec.generator.replicas: the Reference rewrites all of a link's frames to one generator's MAC address: set it to 1, or use forwarding L3")}
 	}
 	var errs []error
 	for _, d := range p.Directions {

@@ -40,9 +40,6 @@ func TestCheckRefuses(t *testing.T) {
 				in.Networks[key] = n
 			}
 		}, []string{"link east: with forwarding MACRewrite the Reference must know the generator's MAC address before it runs, and network bench/west takes none", "link west: "}},
-		"a Reference that rewrites for several generators": {"loadtest_software_reference", func(in *manifests.Input) {
-			in.Compiled.Plan.DUT.Forwarding, in.Test.Spec.Generator.Replicas = plan.MACRewrite, 2
-		}, []string{"spec.generator.replicas: "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := sample(t, c.sample)
