@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -148,6 +149,25 @@ func TestWhatMayBeChanged(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The rules that compare the old spec with the new one cost the more the larger they are, and the server bounds what they may cost: the largest
+// object that it stores must still be one that can be stopped.
+func TestTheLargestLoadTestCanBeStopped(t *testing.T) {
+	var variables []string
+	for i := range 8000 {
+		variables = append(variables, fmt.Sprintf(`{"name": "VARIABLE_%d", "value": "%s"}`, i, strings.Repeat("x", 20)))
+	}
+	template := fmt.Sprintf(`{"template": {"spec": {"containers": [{"name": "a", "image": "b", "env": [%s]}]}}}`, strings.Join(variables, ","))
+	test := newShortest(t, "  dut: {type: Pod, pod: "+template+", setup: "+template+"}\n",
+		"  traffic: {profile: Streams, streams: {json: '["+strings.Repeat(" ", 200<<10)+"]'}}\n")
+	if size := len(test.Spec.DUT.Pod.Template.Raw) + len(test.Spec.DUT.Setup.Template.Raw) + len(test.Spec.Traffic.Streams.JSON); size < 1<<20 {
+		t.Errorf("only %d bytes", size)
+	}
+	if err := merge(t, test, `{"spec": {"stop": true}}`); err != nil || !test.Spec.Stop {
+		t.Errorf("stop is %v (%v)", test.Spec.Stop, err)
+	}
+	refusedChange(t, test, `{"traffic": {"streams": {"json": "[]"}}}`)
 }
 
 func TestAStoppedTestStaysStopped(t *testing.T) {
