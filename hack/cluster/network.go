@@ -22,7 +22,7 @@ func (c *cluster) connect() error {
 		return err
 	}
 	defer control.close()
-	if err := errors.Join(control.addBridge(), control.address("br0", c.subnet(c.controlAddress()))); err != nil {
+	if err := errors.Join(control.up("lo"), control.addBridge(), control.address("br0", c.subnet(c.controlAddress()))); err != nil {
 		return err
 	}
 	host, err := openHost()
@@ -47,6 +47,9 @@ func (c *cluster) connectNode(control *stack, n node) error {
 		return err
 	}
 	defer s.close()
+	if err := s.up("lo"); err != nil {
+		return err
+	}
 	if err := control.plug(n.name, s, "eth0", c.subnet(n.address)); err != nil {
 		return err
 	}
@@ -99,8 +102,7 @@ func openStack(ns netns.NsHandle) (*stack, error) {
 	if err != nil {
 		return nil, errors.Join(err, ns.Close())
 	}
-	s := &stack{Handle: handle, ns: ns}
-	return s, s.up("lo")
+	return &stack{Handle: handle, ns: ns}, nil
 }
 
 func (s *stack) close() {
@@ -170,24 +172,4 @@ func (s *stack) route(to netip.Prefix, via netip.Addr) error {
 		return fmt.Errorf("route %s via %s: %w", to, via, err)
 	}
 	return nil
-}
-
-// layCable joins node-1 and node-2 by a cable that frames under test go through. One that is there already is left alone.
-func (c *cluster) layCable(first, second string) error {
-	near, err := c.open("node-1")
-	if err != nil {
-		return err
-	}
-	defer near.close()
-	far, err := c.open("node-2")
-	if err != nil {
-		return err
-	}
-	defer far.close()
-	_, nearErr := near.LinkByName(first)
-	_, farErr := far.LinkByName(second)
-	if nearErr == nil && farErr == nil {
-		return nil
-	}
-	return near.cable(first, far, second, 0)
 }

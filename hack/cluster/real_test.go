@@ -122,14 +122,20 @@ func (r rig) loadProbe(t *testing.T) {
 	r.do(t, "load", path)
 }
 
+// Two ways to hand an end of the cable to a pod.
+const (
+	moved = `"type": "host-device", "device": "east"`
+	lent  = `"type": "macvlan", "mode": "passthru", "master": "east"`
+)
+
 // pod runs the probe on a node, with one end of the cable as a second interface.
-func pod(name, node, address string) string {
+func pod(name, node, address, attachment string) string {
 	return fmt.Sprintf(`
 apiVersion: k8s.cni.cncf.io/v1
 kind: NetworkAttachmentDefinition
 metadata: {name: %[1]s}
 spec:
-  config: '{"cniVersion": "1.0.0", "name": "%[1]s", "type": "host-device", "device": "east",
+  config: '{"cniVersion": "1.0.0", "name": "%[1]s", %[4]s,
     "ipam": {"type": "static", "addresses": [{"address": "%[3]s/24"}]}}'
 ---
 apiVersion: v1
@@ -145,7 +151,7 @@ kind: Service
 metadata: {name: %[1]s}
 spec: {selector: {app: %[1]s}, ports: [{port: 9000, protocol: UDP}]}
 ---
-`, name, node, address)
+`, name, node, address, attachment)
 }
 
 func TestACluster(t *testing.T) {
@@ -158,7 +164,7 @@ func TestACluster(t *testing.T) {
 	}
 	r.loadProbe(t)
 	r.do(t, "cable", "east")
-	r.apply(t, pod("west", "node-1", "198.18.0.1")+pod("east", "node-2", "198.18.0.2"))
+	r.apply(t, pod("west", "node-1", "198.18.0.1", moved)+pod("east", "node-2", "198.18.0.2", moved))
 	r.kubectl(t, "wait", "--for=condition=Ready", "--timeout=60s", "pod/west", "pod/east")
 
 	t.Run("traffic crosses the cable", func(t *testing.T) { r.asks(t, "west", "198.18.0.2") })
@@ -223,11 +229,19 @@ func TestACluster(t *testing.T) {
 			t.Errorf("error is %v", err)
 		}
 	})
-	t.Run("deleted pods give the cable back", func(t *testing.T) {
-		r.kubectl(t, "delete", "pod", "west", "east", "--timeout=60s")
-		for _, node := range []string{"node-1", "node-2"} {
-			r.do(t, "exec", node, "--", "ip", "link", "show", "east")
+	t.Run("a cable in use isn't laid again", func(t *testing.T) {
+		r.do(t, "cable", "east")
+		if _, err := r.try("exec", "node-1", "--", "ip", "link", "show", "east"); err == nil {
+			t.Error("there is a second cable, and pods could not give the first one back")
 		}
+	})
+	t.Run("deleted pods give the cable back, and others use it", func(t *testing.T) {
+		r.kubectl(t, "delete", "pod", "west", "east", "--timeout=60s")
+		r.do(t, "cable", "east")
+		r.apply(t, pod("west", "node-1", "198.18.0.1", lent)+pod("east", "node-2", "198.18.0.2", lent))
+		r.kubectl(t, "wait", "--for=condition=Ready", "--timeout=60s", "pod/west", "pod/east")
+		r.asks(t, "west", "198.18.0.2")
+		r.kubectl(t, "delete", "pod", "west", "east", "--timeout=60s")
 	})
 	t.Run("a daemon is started, killed and started by its name", func(t *testing.T) {
 		r.do(t, "daemon", "node-1", "sleeper", "--", "/bin/sleep", "1000")

@@ -24,7 +24,7 @@ func look(t *testing.T) traces {
 		"kubelet": names("/var/lib/kubelet", "*"),
 		"cni":     names("/var/lib/cni", "*"),
 		"opt":     names("/opt", "*"),
-		"links":   names("/sys/class/net", "lr-*"),
+		"links":   names("/sys/class/net", "lr-lr*"),
 		"cgroups": append(names("/sys/fs/cgroup", "linerate-lr*"), names("/sys/fs/cgroup", "*/linerate-lr*")...),
 	}
 	tables, err := exec.Command("nft", "list", "tables").Output()
