@@ -64,7 +64,7 @@ func earlierAttempt(v *view) *step {
 }
 
 // remnants says what to delete of earlier attempts, and whether any of it still has to go. A pod on a node that doesn't answer is not
-// waited for for ever: its traffic has stopped by itself.
+// waited for without end: its traffic has stopped by itself.
 func (v *view) remnants() (del []Deletion, going bool) {
 	for i := range v.oldJobs {
 		if j := &v.oldJobs[i]; j.DeletionTimestamp == nil && !jobOver(j) {

@@ -110,7 +110,7 @@ func (v *view) atMost(name corev1.ResourceName, most resource.Quantity) string {
 	}
 	var away []string
 	for _, n := range v.Lab.Nodes {
-		if amount, ok := n.Allocatable[name]; ok && amount.Cmp(most) > 0 && !(n.Ready && n.Schedulable) {
+		if amount, ok := n.Allocatable[name]; ok && amount.Cmp(most) > 0 && (!n.Ready || !n.Schedulable) {
 			away = append(away, n.Name)
 		}
 	}

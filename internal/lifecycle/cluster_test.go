@@ -1,7 +1,6 @@
 package lifecycle_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -86,8 +85,8 @@ func (w *world) see(act func(*things)) {
 func (w *world) delete(d lifecycle.Deletion) bool {
 	w.deletes++
 	changed := false
-	switch {
-	case d.Kind == "Job":
+	switch d.Kind {
+	case "Job":
 		w.Jobs = slices.DeleteFunc(w.Jobs, func(j batchv1.Job) bool {
 			if j.Name == d.Name {
 				changed = true
@@ -304,13 +303,4 @@ func aReport(how report.Ending, attempt int, finished time.Time) *report.Report 
 		r.Verdict.Outcome = report.Passed // a runner that judged it anyway must not be believed
 	}
 	return r
-}
-
-// text is an object as JSON, for failures.
-func text(o any) string {
-	out, err := json.MarshalIndent(o, "", " ")
-	if err != nil {
-		return err.Error()
-	}
-	return string(out)
 }

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -207,8 +208,8 @@ func verdictOf(e *ending) *said {
 	case len(e.report.Verdict.Criteria) == 0:
 		unknown.reason, unknown.message = v1alpha1.ReasonNoCriteria, "spec.criteria is empty: there is a result, and no verdict"
 		return unknown
-	case e.report.Ending != report.Completed || !e.figures:
-		unknown.message = "only a measurement that came to its own end is judged"
+	case e.report.Ending != report.Completed || !e.figures || !e.report.Result.Measured:
+		unknown.message = "only a measurement that came to its own end, with a figure, is judged"
 		return unknown
 	case e.report.Verdict.Outcome == report.Passed:
 		return yes(v1alpha1.ReasonCriteriaMet, criteriaWords(e.report))
@@ -227,7 +228,7 @@ func criteriaWords(r *report.Report) string {
 			words = append(words, c.Name+": "+c.Message)
 		}
 	}
-	return joined("; ", words...)
+	return cmp.Or(joined("; ", words...), "the Report says "+string(r.Verdict.Outcome)+", and not which criterion decided")
 }
 
 func reconcilingCondition(v *view, s *step) *said {

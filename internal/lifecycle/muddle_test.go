@@ -18,10 +18,10 @@ func (w *world) muddle() {
 		return
 	}
 	if w.seen == nil {
-		w.seen = w.things.copy()
+		w.seen = w.copy()
 	}
 	for range w.chance.IntN(4) {
-		now := w.things.copy()
+		now := w.copy()
 		for _, see := range []func(){
 			func() { w.seen.Pods = now.Pods },
 			func() { w.seen.Jobs = now.Jobs },

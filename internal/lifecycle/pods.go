@@ -62,9 +62,6 @@ func ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// alive says whether the pod may do something: it hasn't ended.
-func alive(p *corev1.Pod) bool { return !ended(p) }
-
 // statuses are the states of all of the pod's containers, the init containers first: in the order in which they run.
 func statuses(p *corev1.Pod) []corev1.ContainerStatus {
 	return slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses)

@@ -137,7 +137,7 @@ func (w *world) checkConditions(before *v1alpha1.LoadTestStatus) {
 		}
 	}
 	complete, passed := w.says("Complete"), w.says("Passed")
-	if passed.Status == metav1.ConditionTrue && complete.Reason != v1alpha1.ReasonMeasured && complete.Reason != v1alpha1.ReasonNotMeasured {
+	if passed.Status == metav1.ConditionTrue && complete.Reason != v1alpha1.ReasonMeasured {
 		w.fail("Passed is True, and it ended with %s", complete.Reason)
 	}
 	if old := meta.FindStatusCondition(before.Conditions, "Complete"); old != nil && old.Status == metav1.ConditionTrue && (complete.Status != old.Status || complete.Reason != old.Reason) {
