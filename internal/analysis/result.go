@@ -4,6 +4,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/measure"
@@ -27,8 +28,22 @@ func Result(r *report.Report) report.Result {
 	total := measure.Sum(w.Directions, lineRates(r))
 	total.Window = w.Number
 	result.Total = &total
+	result.Generators = shares(r, w)
 	result.Message = sentence(r, c)
 	return result
+}
+
+// shares are the generators' parts of the window, with how well they started together.
+func shares(r *report.Report, w report.Window) []report.GeneratorShare {
+	all := slices.Clone(w.Generators)
+	for i, s := range all {
+		for _, g := range r.Generators {
+			if g.Name == s.Name {
+				all[i].StartSkew = g.StartSkew
+			}
+		}
+	}
+	return all
 }
 
 // maxReceived is the highest rate that came back at any loss, in a window that is not Invalid; nil if nothing did.

@@ -77,13 +77,14 @@ func wordy(r *report.Report) bool {
 	})
 }
 
-// silenced is the windows without their directions' sentences; each window's own stays.
+// silenced is the windows without their directions' sentences and generators' shares; each window's own sentence stays.
 func silenced(r *report.Report) []report.Window {
 	windows := slices.Clone(r.Windows)
 	for i, w := range windows {
 		if cited(r, w) {
 			continue
 		}
+		windows[i].Generators = nil
 		windows[i].Directions = slices.Clone(w.Directions)
 		for d := range windows[i].Directions {
 			windows[i].Directions[d].Reason = ""

@@ -15,7 +15,9 @@ type rhythm struct {
 }
 
 // usual is the rhythm for launchers that stop all traffic after DefaultSilence: a runner which can't reach one any more must know earlier.
-func usual() rhythm { return rhythm{time.Second, 500 * time.Millisecond, DefaultSilence - 2*time.Second} }
+func usual() rhythm {
+	return rhythm{time.Second, 500 * time.Millisecond, DefaultSilence - 2*time.Second}
+}
 
 // ErrNoPulse: the launcher can't be reached any more, or another one answers. Traffic has stopped or is about to.
 var ErrNoPulse = errors.New("the generator's launcher is lost")

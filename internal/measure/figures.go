@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math/bits"
+	"strconv"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -16,6 +17,7 @@ const edgeFrames = 2
 // figures are one direction's counters over one span, summed over the generators, each over its own time.
 type figures struct {
 	direction Direction
+	names     []string // of the generators
 	intended  units.PacketRate
 	longest   time.Duration
 
@@ -27,6 +29,8 @@ type figures struct {
 	mostOffered units.PacketRate
 	// edges is how many frames may be on the wrong side of an edge.
 	edges int64
+	// shares are the pairs' parts.
+	shares []share
 }
 
 // rates are a flow before it is rounded for the document.
@@ -37,7 +41,7 @@ type rates struct {
 
 // figures sums direction i over its pairs. Without sound readings it has the intended rate only.
 func (s Setup) figures(d Direction, span Span, i int, sound bool) figures {
-	f := figures{direction: d}
+	f := figures{direction: d, names: s.Generators}
 	if i < len(span.Intended) {
 		f.intended = span.Intended[i]
 	}
@@ -49,20 +53,41 @@ func (s Setup) figures(d Direction, span Span, i int, sound bool) figures {
 	return f
 }
 
+// add takes in one pair. Each of its ends is counted over its own time. Where they are different machines, their windows differ by a
+// moment, and what passed in it may be on either side of the edge:
+//
+//	sender   ├───────── took ─────────┤
+//	receiver   ├──────── tookBack ───────┤   unsure: the difference of the two, and both uncertainties
 func (f *figures) add(p Pair, span Span) {
 	first, last := edgesOf(span.Readings[p.Generator])
-	took := last.At - first.At
+	firstBack, lastBack := edgesOf(span.Readings[p.Receiver])
+	took, tookBack := last.At-first.At, lastBack.At-firstBack.At
 	sent := last.Ports[p.Send].Sent.Sub(first.Ports[p.Send].Sent)
-	back := last.Ports[p.Receive].Received.Sub(first.Ports[p.Receive].Received)
-	unsure := scale(sent.Packets, int64(first.Uncertainty+last.Uncertainty), int64(took))
-
-	f.longest = max(f.longest, took)
+	back := lastBack.Ports[p.Receive].Received.Sub(firstBack.Ports[p.Receive].Received)
+	own := first.Uncertainty + last.Uncertainty
+	unsure := scale(sent.Packets, int64(own), int64(took))
+	edges := edgeFrames + unsure
+	if p.Generator != p.Receiver {
+		apart := max(took-tookBack, tookBack-took)
+		edges = edgeFrames + scale(sent.Packets, int64(own+firstBack.Uncertainty+lastBack.Uncertainty+apart), int64(took))
+	}
+	f.longest = max(f.longest, took, tookBack)
 	f.sent, f.returned = f.sent.Add(sent), f.returned.Add(back)
-	f.receiveErrors += last.Ports[p.Receive].ReceiveErrors - first.Ports[p.Receive].ReceiveErrors
+	f.receiveErrors += lastBack.Ports[p.Receive].ReceiveErrors - firstBack.Ports[p.Receive].ReceiveErrors
 	f.offered.add(sent, took)
-	f.received.add(back, took)
+	f.received.add(back, tookBack)
 	f.mostOffered += units.PacketRateOver(sent.Packets+unsure+1, int64(took))
-	f.edges += edgeFrames + unsure
+	f.edges += edges
+	f.shares = append(f.shares, share{pair: p, sent: sent.Packets, returned: back.Packets, edges: edges,
+		offered: units.PacketRateOver(sent.Packets, int64(took)), received: units.PacketRateOver(back.Packets, int64(tookBack))})
+}
+
+// name is a generator's, for people.
+func (f *figures) name(g int) string {
+	if g < len(f.names) {
+		return f.names[g]
+	}
+	return "number " + strconv.Itoa(g)
 }
 
 func (r *rates) add(t units.Traffic, took time.Duration) {

@@ -22,6 +22,8 @@ type Setup struct {
 	// MaxLossRatio is the loss that still counts as clean.
 	MaxLossRatio units.Ratio
 	Directions   []Direction
+	// Generators are the generators' names, in the order of Span.Readings.
+	Generators []string
 }
 
 // Direction is traffic from one link to another, and the ports whose counters are its own.
@@ -38,8 +40,12 @@ type Direction struct {
 	Pairs []Pair
 }
 
-// Pair is a generator's two ports of a direction: frames leave by Send and come back by Receive. Generator indexes Span.Readings.
-type Pair struct{ Generator, Send, Receive int }
+// Pair is a replica's two ports of a direction: frames leave Generator by its port Send and come back to Receiver by its port Receive.
+// Generator and Receiver index Span.Readings; they are one and the same, but where a replica's ports are on different machines.
+type Pair struct {
+	Generator, Send   int
+	Receiver, Receive int
+}
 
 // Span is one stretch of constant load as it was read.
 type Span struct {
@@ -65,6 +71,9 @@ func (s Setup) Window(span Span) report.Window {
 		}
 		w.Directions = append(w.Directions, m)
 		w.Duration = max(w.Duration, f.duration())
+	}
+	if fault == "" {
+		w.Generators = s.shares(span)
 	}
 	w.Quality, w.Reason = worst(w.Directions)
 	if fault != "" {

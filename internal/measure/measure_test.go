@@ -151,7 +151,7 @@ func TestAWindowsFigures(t *testing.T) {
 func TestEachReplicaIsMeasuredOverItsOwnTime(t *testing.T) {
 	setup, span := counted{sent: 15000, returned: 15000, intended: 20 * kpps}.prepare()
 	_, slow := counted{sent: 16000, returned: 16000, took: 1600 * time.Millisecond}.prepare()
-	setup.Directions[0].Pairs = append(setup.Directions[0].Pairs, measure.Pair{Generator: 1, Send: 0, Receive: 1})
+	setup.Directions[0].Pairs = append(setup.Directions[0].Pairs, measure.Pair{Generator: 1, Send: 0, Receiver: 1, Receive: 1})
 	span.Readings = append(span.Readings, slow.Readings[0])
 	w := setup.Window(span)
 	if got := w.Directions[0]; got.Offered.PacketsPerSecond != 20000 || got.Sent.Packets != 31000 || w.Quality != report.Good {
@@ -245,6 +245,72 @@ func FuzzQuality(f *testing.F) {
 		}
 		if w.Reason == "" {
 			t.Error("no reason")
+		}
+	})
+}
+
+// twoReplicas is one direction through two replicas: each sent 15000 frames, and got back so many.
+func twoReplicas(back0, back1 int64) (measure.Setup, measure.Span) {
+	setup, span := counted{sent: 15000, returned: back0}.prepare()
+	_, other := counted{sent: 15000, returned: back1}.prepare()
+	setup.Generators = []string{"generator-0", "generator-1"}
+	setup.Directions[0].Pairs = append(setup.Directions[0].Pairs, measure.Pair{Generator: 1, Send: 0, Receiver: 1, Receive: 1})
+	span.Readings, span.Intended = append(span.Readings, other.Readings[0]), []units.PacketRate{20 * kpps}
+	return setup, span
+}
+
+func TestFramesThatCameBackToAnotherReplica(t *testing.T) {
+	tests := map[string]struct {
+		back0, back1 int64
+		want         report.Quality
+		says         string
+	}{
+		"each got its own":                           {15000, 15000, report.Good, "all 30000 frames"},
+		"a few cut by the edges say nothing":         {14990, 15010, report.Good, "all 30000 frames"},
+		"many are misdelivered, though none is lost": {14000, 16000, report.Invalid, "1000 frames more came back to generator generator-1 than the 15000 it sent"},
+		"loss is the device's also then":             {10000, 16000, report.Lossy, "4000 of 30000"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			setup, span := twoReplicas(tt.back0, tt.back1)
+			w := setup.Window(span)
+			if w.Quality != tt.want || !strings.Contains(w.Reason, tt.says) {
+				t.Errorf("%s: %s", w.Quality, w.Reason)
+			}
+		})
+	}
+}
+
+func TestAReplicaOnTwoMachines(t *testing.T) {
+	// apart is how much longer the receiver's window is: frames of that time may be on either side of the edge.
+	window := func(returned int64, apart time.Duration) report.Window {
+		setup, span := counted{sent: 15000, returned: 0}.prepare()
+		_, back := counted{sent: 0, returned: returned, took: 1500*time.Millisecond + apart}.prepare()
+		setup.Generators = []string{"generator-0-west", "generator-0-east"}
+		setup.Directions[0].Pairs = []measure.Pair{{Generator: 0, Send: 0, Receiver: 1, Receive: 1}}
+		span.Readings = append(span.Readings, back.Readings[0])
+		return setup.Window(span)
+	}
+	t.Run("each end is counted over its own time", func(t *testing.T) {
+		w := window(15100, 10*time.Millisecond)
+		d := w.Directions[0]
+		if w.Quality != report.Good || d.Offered.PacketsPerSecond != 10000 || d.Received.PacketsPerSecond != 10000 {
+			t.Errorf("%s: %s, offered %d, received %d", w.Quality, w.Reason, d.Offered.PacketsPerSecond, d.Received.PacketsPerSecond)
+		}
+	})
+	t.Run("what the two times differ by is not called loss", func(t *testing.T) {
+		if w := window(14900, -10*time.Millisecond); w.Quality != report.Invalid || !strings.Contains(w.Reason, "edges alone may account for 102") {
+			t.Errorf("%s: %s", w.Quality, w.Reason)
+		}
+	})
+	t.Run("more than that is", func(t *testing.T) {
+		if w := window(14000, -10*time.Millisecond); w.Quality != report.Lossy {
+			t.Errorf("%s: %s", w.Quality, w.Reason)
+		}
+	})
+	t.Run("a receiver that was restarted voids the window", func(t *testing.T) {
+		if w := window(14000, -1600*time.Millisecond); w.Quality != report.Invalid || !strings.Contains(w.Reason, "clock went from") {
+			t.Errorf("%s: %s", w.Quality, w.Reason)
 		}
 	})
 }

@@ -21,6 +21,7 @@ const enough = units.One * 99 / 100
 //	                                   limit here: Good (or Short)
 func (f *figures) judge(limit units.Ratio) (report.Quality, string) {
 	short := f.mostOffered < f.intended.Mul(enough)
+	strayed, misdelivered := f.misdelivered(limit)
 	switch {
 	case f.sent.Packets <= 0:
 		return report.Invalid, fmt.Sprintf("the generator sent nothing of the %s asked for", f.intended.FormatSI())
@@ -34,6 +35,9 @@ func (f *figures) judge(limit units.Ratio) (report.Quality, string) {
 	case f.hidden() > f.edges && exceeds(f.lost()+f.hidden(), f.sent.Packets, limit):
 		return report.Invalid, fmt.Sprintf("background traffic of %s on %s may hide more loss than the limit of %s",
 			f.direction.Background.FormatSI(), f.direction.To, percent(limit))
+	case misdelivered:
+		return report.Invalid, fmt.Sprintf("%d frames more came back to generator %s than the %d it sent: flows of another replica; check that the device routes each replica's networks to that replica",
+			strayed.returned-strayed.sent, f.name(strayed.pair.Receiver), strayed.sent)
 	case short:
 		return report.Short, "no loss above the limit" + f.shortSentence(short)
 	}

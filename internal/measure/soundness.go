@@ -21,10 +21,23 @@ func (s Span) fault(directions []Direction) string {
 }
 
 func (s Span) pairFault(d Direction, p Pair) string {
-	if p.Generator >= len(s.Readings) || len(s.Readings[p.Generator]) < 2 {
+	for _, g := range []int{p.Generator, p.Receiver} {
+		if why := s.generatorFault(g); why != "" {
+			return why
+		}
+	}
+	if why := s.portFault(d.From, p.Generator, p.Send); why != "" {
+		return why
+	}
+	return s.portFault(d.To, p.Receiver, p.Receive)
+}
+
+// generatorFault is why a generator's readings are no window.
+func (s Span) generatorFault(g int) string {
+	if g >= len(s.Readings) || len(s.Readings[g]) < 2 {
 		return "the counters could not be read at both edges of the window"
 	}
-	readings := s.Readings[p.Generator]
+	readings := s.Readings[g]
 	first, last := edgesOf(readings)
 	took := last.At - first.At
 	if took <= 0 {
@@ -36,11 +49,14 @@ func (s Span) pairFault(d Direction, p Pair) string {
 	if gap := longestGap(readings); len(readings) > 2 && gap > silence {
 		return fmt.Sprintf("nothing was read for %s: the runner stood still, and a generator that hears nothing stops by itself", gap.Round(time.Millisecond))
 	}
+	return ""
+}
+
+// portFault is the first thing that happened to a port in the span.
+func (s Span) portFault(link string, g, port int) string {
+	readings := s.Readings[g]
 	for i := range len(readings) - 1 {
-		if why := portFault(d.From, readings[i], readings[i+1], p.Send); why != "" {
-			return why
-		}
-		if why := portFault(d.To, readings[i], readings[i+1], p.Receive); why != "" {
+		if why := portFault(link, readings[i], readings[i+1], port); why != "" {
 			return why
 		}
 	}

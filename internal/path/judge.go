@@ -55,7 +55,7 @@ func (t *tally) count(p Probe, seen []Seen) {
 			continue
 		}
 		switch {
-		case s.Generator == p.Lane.Generator && s.Port == p.Lane.Receive:
+		case s.Generator == p.Lane.Receiver && s.Port == p.Lane.Receive:
 			right++
 			if right == 1 {
 				t.inspect(p, s.Bytes)

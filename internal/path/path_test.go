@@ -19,7 +19,7 @@ const (
 )
 
 func lane(forwarding plan.Forwarding) path.Lane {
-	l := path.Lane{Generator: "g0", Send: 0, Receive: 1, SenderMAC: westMAC, NextHopMAC: deviceWest, ReceiverMAC: eastMAC, DeviceMACAtEnd: deviceEast}
+	l := path.Lane{Generator: "g0", Receiver: "g0", Send: 0, Receive: 1, SenderMAC: westMAC, NextHopMAC: deviceWest, ReceiverMAC: eastMAC, DeviceMACAtEnd: deviceEast}
 	if forwarding == plan.L2 {
 		l.NextHopMAC, l.DeviceMACAtEnd = eastMAC, westMAC
 	}

@@ -43,9 +43,10 @@ func NewToken(seed uint64, n uint32) Token {
 	return t
 }
 
-// Lane is a direction as one generator takes part in it: its two ports, and the MACs on the way.
+// Lane is a direction as one replica takes part in it: its two ports, and the MACs on the way.
 type Lane struct {
-	Generator      string
+	Generator      string     // that sends
+	Receiver       string     // the generator that receives: the same one, or another machine's
 	Send, Receive  int        // port indexes
 	SenderMAC      engine.MAC // of the sending port
 	NextHopMAC     engine.MAC // where frames are addressed

@@ -68,6 +68,9 @@ func (m *markdown) test(r *Report) {
 	m.line(markdownText(answer(r)), "\n")
 	if hasFigure(r) {
 		m.grid(directionGrid(r))
+		if len(r.Result.Generators) > 1 {
+			m.grid(generatorGrid(r))
+		}
 		if s := resolutionText(r); s != "" {
 			m.line("Resolution: ", markdownText(s), ".\n")
 		}

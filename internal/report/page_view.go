@@ -43,6 +43,7 @@ type testView struct {
 	Warnings           []string
 	Facts              []fact
 	Directions         []directionView
+	Generators         grid // of several
 	Graphs             []graph
 	Windows            []windowView
 	Plan               string
@@ -100,6 +101,12 @@ func newPage(reports []*Report) (*page, error) {
 	return p, nil
 }
 
+// Header and Rows are a grid's, for the template.
+func (g grid) Header() []string { return g.header }
+
+// Rows are its lines.
+func (g grid) Rows() [][]string { return g.rows }
+
 func newTestView(r *Report, id string) (testView, error) {
 	var document bytes.Buffer
 	enc := json.NewEncoder(&document)
@@ -120,6 +127,9 @@ func newTestView(r *Report, id string) (testView, error) {
 	}
 	if m := r.Result.MaxReceived; h.Measured && m != nil {
 		v.Most = mostReceived(m)
+	}
+	if h.Measured && len(r.Result.Generators) > 1 {
+		v.Generators = generatorGrid(r)
 	}
 	v.Graphs = graphs(r, id)
 	return v, nil

@@ -142,6 +142,8 @@ type Window struct {
 	Quality    Quality       `json:"quality"` // the worst of the directions'
 	Reason     string        `json:"reason"`
 	Directions []Measured    `json:"directions"`
+	// Generators is what each generator had of it, where there are several.
+	Generators []GeneratorShare `json:"generators,omitempty"`
 	// GeneratorCPUPercent is the busiest generator's; -1 unknown.
 	GeneratorCPUPercent float64 `json:"generatorCPUPercent"`
 }
@@ -166,6 +168,16 @@ type Measured struct {
 	LineRatePercent units.Percent `json:"lineRatePercent"`
 	Quality         Quality       `json:"quality"`
 	Reason          string        `json:"reason"`
+}
+
+// GeneratorShare is what one of several generators sent and got in a window, on all its ports together. Where a replica's ports are on
+// different machines, one sends and another gets.
+type GeneratorShare struct {
+	Name                     string `json:"name"`
+	OfferedPacketsPerSecond  int64  `json:"offeredPacketsPerSecond"`
+	ReceivedPacketsPerSecond int64  `json:"receivedPacketsPerSecond"`
+	// StartSkew is how much later than the first of them it began to send; only in the result.
+	StartSkew plan.Duration `json:"startSkew,omitempty"`
 }
 
 // Flow is a rate in its three usual units, rounded to whole ones.
@@ -229,6 +241,8 @@ type Result struct {
 	Window     int        `json:"window,omitempty"`
 	Directions []Measured `json:"directions,omitempty"`
 	Total      *Sum       `json:"total,omitempty"`
+	// Generators is what each generator had of that window, where there are several.
+	Generators []GeneratorShare `json:"generators,omitempty"`
 	// MaxReceived is the highest rate that came back at any loss.
 	MaxReceived *Sum `json:"maxReceived,omitempty"`
 }

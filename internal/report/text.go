@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -115,6 +116,10 @@ func (p *printer) test(r *Report) {
 		p.line("")
 		p.grid("  ", directionGrid(r), false)
 		p.line("")
+		if len(r.Result.Generators) > 1 {
+			p.grid("  ", generatorGrid(r), false)
+			p.line("")
+		}
 		p.facts(r)
 	}
 	p.line("  verdict: " + p.paint(printable(verdictText(r.Verdict)), outcomeColor(r.Verdict.Outcome)))
@@ -156,6 +161,23 @@ func directionGrid(r *Report) grid {
 		g.rows = append(g.rows, flowRow(h, "all", t.Intended, t.Offered, t.Received, lossText(t.LossRatio), percentOf(t.LineRatePercent)))
 	}
 	return g
+}
+
+// generatorGrid has what each of several generators sent and got, and how well they started together.
+func generatorGrid(r *Report) grid {
+	g := grid{header: []string{"generator", "offered", "received", "started after"}, left: 1}
+	for _, s := range r.Result.Generators {
+		g.rows = append(g.rows, []string{s.Name, pps(s.OfferedPacketsPerSecond), pps(s.ReceivedPacketsPerSecond), skewText(s)})
+	}
+	return g
+}
+
+// skewText is how much later than the first a generator began; one that sends nothing never did.
+func skewText(s GeneratorShare) string {
+	if s.OfferedPacketsPerSecond == 0 {
+		return "sends nothing"
+	}
+	return s.StartSkew.Std().Round(10 * time.Microsecond).String()
 }
 
 func flowRow(h headline, name string, intended, offered, received Flow, loss, percent string) []string {

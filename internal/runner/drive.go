@@ -136,7 +136,6 @@ func (r *run) start(ctx context.Context, loads [][]engine.PortLoad) error {
 	err := r.each(ctx, callTimeout, "start", func(ctx context.Context, g int) error {
 		barrier.wait()
 		if len(loads[g]) == 0 {
-			middles[g] = time.Now()
 			return nil
 		}
 		called := time.Now()
@@ -144,14 +143,21 @@ func (r *run) start(ctx context.Context, loads [][]engine.PortLoad) error {
 		middles[g] = called.Add(time.Since(called) / 2)
 		return err
 	})
-	first := middles[0]
+	r.reportSkew(middles)
+	return err
+}
+
+// reportSkew reports how much later than the first each generator started; one that sends nothing started at no time.
+func (r *run) reportSkew(middles []time.Time) {
+	var first time.Time
 	for _, m := range middles {
-		if m.Before(first) {
+		if !m.IsZero() && (first.IsZero() || m.Before(first)) {
 			first = m
 		}
 	}
-	for g := range r.gens {
-		r.rep.Generators[g].StartSkew = plan.Duration(middles[g].Sub(first))
+	for g, m := range middles {
+		if !m.IsZero() {
+			r.rep.Generators[g].StartSkew = plan.Duration(m.Sub(first))
+		}
 	}
-	return err
 }

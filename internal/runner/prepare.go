@@ -156,15 +156,18 @@ func (r *run) forwarding() plan.Forwarding {
 	return r.plan.DUT.Forwarding
 }
 
-// addressing is a port's side of its link. Where the device forwards frames unchanged, the next hop is the generator's own far port.
+// addressing is a port's side of its link. Where the device forwards frames unchanged, the next hop is the replica's own far port.
 func (r *run) addressing(g int, port plan.GeneratorPort) (engine.Addressing, error) {
 	if r.forwarding() == plan.AsConfigured {
 		return engine.Addressing{}, nil
 	}
 	a := engine.Addressing{Local: port.Addresses, VLAN: port.VLAN}
 	if r.forwarding() == plan.L2 {
-		far, err := r.port(g, r.peerOf(port.Link))
-		a.NextHopMAC = far.MAC
+		peer := r.peerOf(port.Link)
+		far, err := r.partner(g, port.Link, peer)
+		if err == nil {
+			a.NextHopMAC, err = r.mac(far, peer)
+		}
 		return a, err
 	}
 	link := r.link(port.Link)
@@ -221,6 +224,9 @@ func hops(a engine.Addressing) string {
 func (r *run) load(ctx context.Context) error {
 	return r.each(ctx, callTimeout, "load streams on", func(ctx context.Context, g int) error {
 		for _, d := range r.plan.Directions {
+			if !r.on(g, d.From) {
+				continue
+			}
 			port := r.planned(g, d.From)
 			if err := r.gens[g].Engine.Load(ctx, r.gens[g].PortOfLink[d.From], port.Streams); err != nil {
 				return fmt.Errorf("link %s: %w", d.From, err)

@@ -73,7 +73,7 @@ func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, e
 func (r *run) probes(direction, attempt int) ([]path.Probe, error) {
 	d := r.plan.Directions[direction]
 	var probes []path.Probe
-	for g := range r.gens {
+	for _, g := range r.senders(d) {
 		lane, err := r.lane(g, d)
 		if err != nil {
 			return nil, err
@@ -88,14 +88,19 @@ func (r *run) probes(direction, attempt int) ([]path.Probe, error) {
 	return probes, nil
 }
 
+// lane is a direction as the replica that g sends for takes part in it.
 func (r *run) lane(g int, d plan.Direction) (path.Lane, error) {
+	back, err := r.partner(g, d.From, d.To)
+	if err != nil {
+		return path.Lane{}, err
+	}
 	send, err := r.port(g, d.From)
 	if err != nil {
 		return path.Lane{}, err
 	}
-	receive, err := r.port(g, d.To)
-	return path.Lane{Generator: r.gens[g].Name, Send: send.Index, Receive: receive.Index, SenderMAC: send.MAC, ReceiverMAC: receive.MAC,
-		NextHopMAC: r.nextHops[g][d.From], DeviceMACAtEnd: r.nextHops[g][d.To]}, err
+	receive, err := r.port(back, d.To)
+	return path.Lane{Generator: r.gens[g].Name, Receiver: r.gens[back].Name, Send: send.Index, Receive: receive.Index, SenderMAC: send.MAC,
+		ReceiverMAC: receive.MAC, NextHopMAC: r.nextHops[g][d.From], DeviceMACAtEnd: r.nextHops[back][d.To]}, err
 }
 
 // templates are the first frames of a port's streams; of a stream that can't be foretold, its template.

@@ -34,8 +34,7 @@ func (r *run) resolveRates(context.Context) error {
 		r.targets, r.warmups = append(r.targets, target), append(r.warmups, warmup)
 		r.note("%s→%s: target %s, line rate %s", d.From, d.To, target.FormatSI(), lineText(r.lineRates[d.To]))
 	}
-	r.prepareMeasure()
-	return nil
+	return r.prepareMeasure()
 }
 
 func lineText(rate units.BitRate) string {
@@ -51,6 +50,9 @@ func (r *run) lineRate(l plan.Link) (rate units.BitRate, source string) {
 		return l.LineRate, "spec"
 	}
 	for g := range r.gens {
+		if !r.on(g, l.Name) {
+			continue
+		}
 		p, err := r.port(g, l.Name)
 		if err != nil || p.Virtual || p.Speed <= 0 {
 			return 0, ""
@@ -86,15 +88,23 @@ func (r *run) slower(d plan.Direction) (string, units.BitRate) {
 }
 
 // prepareMeasure says whose counters a direction's are.
-func (r *run) prepareMeasure() {
+func (r *run) prepareMeasure() error {
 	r.setup = measure.Setup{MaxLossRatio: r.plan.Procedure.MaxLossRatio}
+	for _, g := range r.gens {
+		r.setup.Generators = append(r.setup.Generators, g.Name)
+	}
 	for _, d := range r.plan.Directions {
 		m := measure.Direction{From: d.From, To: d.To, Mix: d.Mix, LineRate: r.lineRates[d.To]}
-		for g := range r.gens {
-			m.Pairs = append(m.Pairs, measure.Pair{Generator: g, Send: r.gens[g].PortOfLink[d.From], Receive: r.gens[g].PortOfLink[d.To]})
+		for _, g := range r.senders(d) {
+			back, err := r.partner(g, d.From, d.To)
+			if err != nil {
+				return err
+			}
+			m.Pairs = append(m.Pairs, measure.Pair{Generator: g, Send: r.index(g, d.From), Receiver: back, Receive: r.index(back, d.To)})
 		}
 		r.setup.Directions = append(r.setup.Directions, m)
 	}
+	return nil
 }
 
 // loads are what each generator's ports are to send so that each direction sends its rate: shares that add up to it exactly.
@@ -107,7 +117,7 @@ func (r *run) loads(rates []units.PacketRate) [][]engine.PortLoad {
 		}
 		for g, part := range rates[i].Apportion(weights...) {
 			if weights[g] > 0 {
-				loads[g] = append(loads[g], engine.PortLoad{Port: r.gens[g].PortOfLink[d.From], Rate: part})
+				loads[g] = append(loads[g], engine.PortLoad{Port: r.index(g, d.From), Rate: part})
 			}
 		}
 	}

@@ -105,7 +105,11 @@ func (s *scenario) run(t *testing.T) *report.Report {
 		world := sim.New(s.world)
 		var gens []runner.Generator
 		for g := range s.world.Generators {
-			gens = append(gens, runner.Generator{Name: s.plan.Generators[g].Name, Engine: world.Generator(g), PortOfLink: map[string]int{"west": 0, "east": 1}})
+			ports := map[string]int{}
+			for _, p := range s.plan.Generators[g].Ports {
+				ports[p.Link] = map[string]int{"west": 0, "east": 1}[p.Link]
+			}
+			gens = append(gens, runner.Generator{Name: s.plan.Generators[g].Name, Engine: world.Generator(g), PortOfLink: ports})
 		}
 		rep = runner.Run(s.ctx(t.Context()), &s.plan, gens, s.options)
 		s.seen, s.forwarded = world, nil

@@ -113,6 +113,7 @@ func between(d measure.Direction, a, b []engine.Reading) report.Total {
 	for _, p := range d.Pairs {
 		first, last := a[p.Generator].Ports, b[p.Generator].Ports
 		t.Sent = t.Sent.Add(last[p.Send].Sent.Sub(first[p.Send].Sent))
+		first, last = a[p.Receiver].Ports, b[p.Receiver].Ports
 		t.Returned = t.Returned.Add(last[p.Receive].Received.Sub(first[p.Receive].Received))
 		t.ReceiveErrors += last[p.Receive].ReceiveErrors - first[p.Receive].ReceiveErrors
 	}

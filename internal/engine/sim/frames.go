@@ -68,10 +68,11 @@ func (e *Engine) Inject(ctx context.Context, port int, frames [][]byte) error {
 
 // pass lets one frame through the device.
 func (e *Engine) pass(port int, frame []byte) {
-	d, found := e.world.directionFrom(port)
-	if !found || d.Device.Silent {
+	i := e.world.directionFrom(port)
+	if i < 0 || e.world.cfg.Directions[i].Device.Silent {
 		return
 	}
+	d, far := e.world.cfg.Directions[i], e.world.generators[e.world.receiver(i, e.index)]
 	if e.world.resolving(port) {
 		return
 	}
@@ -80,22 +81,22 @@ func (e *Engine) pass(port int, frame []byte) {
 		e.deliver(port, frame)
 		return
 	case d.Device.Bypassed:
-		e.deliver(d.To, frame)
+		far.deliver(d.To, frame)
 		return
 	}
 	if d.Device.Forwarding != "L2" {
 		if !slices.Equal(frame[:6], octets(deviceMAC(port))) {
 			return // not addressed to the device
 		}
-		copy(frame, octets(e.mac(d.To)))
+		copy(frame, octets(far.mac(d.To)))
 		copy(frame[6:], octets(deviceMAC(d.To)))
 		if d.Device.Forwarding != "MACRewrite" && !d.Device.KeepsTTL {
 			frame[22]--
 		}
 	}
-	e.deliver(d.To, frame)
+	far.deliver(d.To, frame)
 	if d.Device.Repeats {
-		e.deliver(d.To, frame)
+		far.deliver(d.To, frame)
 	}
 }
 

@@ -103,12 +103,12 @@ func (e *Engine) Read(ctx context.Context, ports []int) (engine.Reading, error) 
 func (e *Engine) counters(index int) engine.PortCounters {
 	now := e.world.last
 	c := engine.PortCounters{LinkUp: !e.world.cfg.Links[index].Down, LinkFlaps: int64(2 * e.happened(Flap)), PauseFrames: int64(100 * e.happened(Paused))}
-	for _, f := range e.world.flows {
+	for i, f := range e.world.flows {
 		if f.From == index {
 			c.Sent = frames(f.sent[e.index], f.Mix)
 		}
 		if f.To == index {
-			arrived := int64(f.arrived(e.index, now))
+			arrived := int64(e.arrived(i, now))
 			dropped := e.dropped(f, float64(arrived))
 			c.ReceiveErrors = dropped
 			c.Received = frames(float64(arrived-dropped), f.Mix)
@@ -120,6 +120,17 @@ func (e *Engine) counters(index int) engine.PortCounters {
 		c = e.sinceCleared(index, c)
 	}
 	return c
+}
+
+// arrived is what of a direction had come to this generator by a moment.
+func (e *Engine) arrived(direction int, at time.Duration) float64 {
+	total := 0.0
+	for g := range e.world.generators {
+		if e.world.receiver(direction, g) == e.index {
+			total += e.world.flows[direction].arrived(g, at)
+		}
+	}
+	return total
 }
 
 // sinceCleared takes off what the counters were when they were first read after the clearing.

@@ -25,6 +25,9 @@ type Config struct {
 	Directions []Direction
 	// Generators is how many there are, each with a port on every link.
 	Generators []Generator
+	// Receiver is the generator that gets what another one sends in a direction; nil: the same one. So are replicas made whose ports are
+	// on different machines.
+	Receiver func(direction, generator int) int
 }
 
 // Link is one wire; its index is the port's index of every generator.
@@ -141,15 +144,23 @@ func (w *World) rates(i int) []float64 {
 	return rates
 }
 
+// receiver is the generator that gets what another one sends in a direction.
+func (w *World) receiver(direction, generator int) int {
+	if w.cfg.Receiver == nil {
+		return generator
+	}
+	return w.cfg.Receiver(direction, generator)
+}
+
 // deviceMAC is the device's address on a link.
 func deviceMAC(link int) engine.MAC { return mac(0xdd, link) }
 
-// directionFrom is the direction that a link is the source of.
-func (w *World) directionFrom(link int) (Direction, bool) {
-	for _, d := range w.cfg.Directions {
+// directionFrom is the direction that a link is the source of; -1 none.
+func (w *World) directionFrom(link int) int {
+	for i, d := range w.cfg.Directions {
 		if d.From == link {
-			return d, true
+			return i
 		}
 	}
-	return Direction{}, false
+	return -1
 }

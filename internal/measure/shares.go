@@ -1,0 +1,48 @@
+package measure
+
+import (
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// share is one pair's part of a direction.
+type share struct {
+	pair                  Pair
+	sent, returned, edges int64
+	offered, received     units.PacketRate
+}
+
+// shares are the generators' parts of a window, all directions together; none where there is only one generator.
+func (s Setup) shares(span Span) []report.GeneratorShare {
+	if len(s.Generators) < 2 {
+		return nil
+	}
+	offered, received := make([]units.PacketRate, len(s.Generators)), make([]units.PacketRate, len(s.Generators))
+	for i, d := range s.Directions {
+		f := s.figures(d, span, i, true)
+		for _, part := range f.shares {
+			offered[part.pair.Generator] += part.offered
+			received[part.pair.Receiver] += part.received
+		}
+	}
+	var all []report.GeneratorShare
+	for g, name := range s.Generators {
+		all = append(all, report.GeneratorShare{Name: name, OfferedPacketsPerSecond: offered[g].Whole(), ReceivedPacketsPerSecond: received[g].Whole()})
+	}
+	return all
+}
+
+// misdelivered is the pair that got more than it sent, if there is one: flows of another replica came back to it. Each replica has networks
+// of its own, which the device routes to it alone; a sum that is right says nothing of that.
+func (f *figures) misdelivered(limit units.Ratio) (share, bool) {
+	if len(f.shares) < 2 {
+		return share{}, false
+	}
+	i := slices.IndexFunc(f.shares, func(s share) bool { return exceeds(s.returned-s.sent-s.edges-f.foreign(), s.sent, limit) })
+	if i < 0 {
+		return share{}, false
+	}
+	return f.shares[i], true
+}
