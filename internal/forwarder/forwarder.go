@@ -42,7 +42,8 @@ type Spec struct {
 type Link struct {
 	Interface string         `json:"interface"`
 	Addresses []netip.Prefix `json:"addresses,omitempty"` // the forwarder's own
-	// Generator are the generator's addresses: the next hops of Networks.
+	// Generator are the generators' addresses: the next hops of Networks, one for each in the same order; else all networks of an IP
+	// version are behind its first address.
 	Generator []netip.Addr `json:"generator,omitempty"`
 	// GeneratorMAC, where known, becomes a static neighbour, so that no ARP or neighbour discovery is in the way.
 	GeneratorMAC MAC            `json:"generatorMAC,omitempty"`

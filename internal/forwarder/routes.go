@@ -21,8 +21,8 @@ func forwardRouted(spec Spec, info *Info) error {
 		if err := routeIPv4(link); err != nil {
 			return fmt.Errorf("link %s: turn IPv4 forwarding on: %w", l.Interface, err)
 		}
-		for _, n := range l.Networks {
-			if err := addRoute(link, n, l.Generator); err != nil {
+		for i := range l.Networks {
+			if err := addRoute(link, l.Networks[i], l.hop(i)); err != nil {
 				return fmt.Errorf("link %s: %w", l.Interface, err)
 			}
 		}
@@ -65,17 +65,29 @@ func hasIPv6(l Link) bool {
 	return slices.ContainsFunc(l.Addresses, is6) || slices.ContainsFunc(l.Networks, is6)
 }
 
-func addRoute(link netlink.Link, network netip.Prefix, hops []netip.Addr) error {
-	i := slices.IndexFunc(hops, func(a netip.Addr) bool { return a.Is4() == network.Addr().Is4() })
-	if i < 0 {
+// hop is where network i is routed to: to generator i where there is one for each network, else to the first that speaks its IP version;
+// the zero address if none does.
+func (l Link) hop(i int) netip.Addr {
+	speaks := func(a netip.Addr) bool { return a.Is4() == l.Networks[i].Addr().Is4() }
+	if len(l.Generator) == len(l.Networks) && speaks(l.Generator[i]) {
+		return l.Generator[i]
+	}
+	if first := slices.IndexFunc(l.Generator, speaks); first >= 0 {
+		return l.Generator[first]
+	}
+	return netip.Addr{}
+}
+
+func addRoute(link netlink.Link, network netip.Prefix, hop netip.Addr) error {
+	if !hop.IsValid() {
 		return fmt.Errorf("network %s: the generator has no address of its family to route it to", network)
 	}
 	err := netlink.RouteReplace(&netlink.Route{
 		LinkIndex: link.Attrs().Index, Family: family(network.Addr()), Dst: ipNet(network.Masked()),
-		Gw: hops[i].AsSlice(), Flags: int(netlink.FLAG_ONLINK),
+		Gw: hop.AsSlice(), Flags: int(netlink.FLAG_ONLINK),
 	})
 	if err != nil {
-		return fmt.Errorf("network %s via %s: %w", network, hops[i], err)
+		return fmt.Errorf("network %s via %s: %w", network, hop, err)
 	}
 	return nil
 }
