@@ -22,10 +22,12 @@
 // bandwidth isn't shared), a spoof check, VLANs set by the port, a PCI device in sysfs, a driver for user space.
 //
 //   - Lay makes all that between nodes whose network namespaces exist already, as often as one likes: what is there stays, what is missing
-//     comes. Remove takes it away. Both work on what the kernel has, so another process can remove what this one laid.
+//     comes. Remove takes it away. Both work on what the kernel has, so another process can remove what this one laid; program
+//     test/fabric/linerate-fabric does both from the shell.
 //   - Inventory tells a node's plugins what the node has; Lay writes it into the node's file system if Node.Root names it.
 //   - Package deviceplugin (program test/fabric/linerate-vf-plugin, a process in the node) registers the resources with kubelet.
 //   - Package cni (program test/fabric/linerate-vf, in the node's directory of CNI plugins) moves functions into pods and back.
+//   - Package incluster does all that to a cluster of hack/cluster, and plays the whole way there.
 //   - SetPort pulls a port's cable and plugs it in again; Away lists functions that are not at home: after a test there must be none.
 //
 // In a NetworkAttachmentDefinition, with the annotation k8s.v1.cni.cncf.io/resourceName: linerate.dev/sriov-west:

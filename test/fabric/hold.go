@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -22,9 +23,6 @@ func (s Spec) path() string { return filepath.Join(holds, s.Name) }
 func hold(path string) error {
 	if held(path) {
 		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("hold the wires' namespace: %w", err)
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		return fmt.Errorf("hold the wires' namespace: %w", err)
@@ -51,6 +49,15 @@ func Remove(name string) error {
 	if !fabricName.MatchString(name) {
 		return fmt.Errorf("fabric %q: a name is 1 to 32 lower-case letters, digits and -", name)
 	}
+	unlock, err := lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return remove(name)
+}
+
+func remove(name string) error {
 	path := Spec{Name: name}.path()
 	if held(path) {
 		// Other mount namespaces may hold copies of the mount, so the interfaces don't go with it.
@@ -67,54 +74,57 @@ func Remove(name string) error {
 	return nil
 }
 
-// SetPort pulls the cable of a port (its functions' interfaces lose their carrier, wherever they are), or plugs it in again. Ports are
-// numbered along their wire, from 0. A function that is lost meanwhile comes back with its cable plugged in.
-func (s Spec) SetPort(wire string, index int, up bool) error {
-	name := fmt.Sprintf("%sp%d", wire, index)
-	for _, p := range s.ports() {
-		if p.name == name {
-			return vf.In(s.path(), func() error { return setEnds(p.devices, up) })
-		}
+// sweep removes fabrics, but one, that nobody can use any more: functions go with their nodes' namespaces, so one without any has no nodes.
+func sweep(but string) error {
+	entries, err := os.ReadDir(holds)
+	if err != nil {
+		return fmt.Errorf("look for old fabrics: %w", err)
 	}
-	return fmt.Errorf("fabric %s: wire %s has no port %d", s.Name, wire, index)
-}
-
-func setEnds(devices []vf.Device, up bool) error {
-	for _, d := range devices {
-		link, err := netlink.LinkByName(d.Interface)
+	for _, e := range entries {
+		if e.Name() == but {
+			continue
+		}
+		used, err := inUse(filepath.Join(holds, e.Name()))
+		if err == nil && !used {
+			err = remove(e.Name())
+		}
 		if err != nil {
-			return fmt.Errorf("find %s on its wire: %w", d.Interface, err)
-		}
-		set := netlink.LinkSetDown
-		if up {
-			set = netlink.LinkSetUp
-		}
-		if err := set(link); err != nil {
-			return fmt.Errorf("set %s: %w", d.Interface, err)
+			return fmt.Errorf("look after the old fabric %s: %w", e.Name(), err)
 		}
 	}
 	return nil
 }
 
-// Away lists the functions, by node, that are not at home: in a pod, or destroyed. Nodes without any are not in it.
-func (s Spec) Away() (map[string][]vf.Device, error) {
-	away := map[string][]vf.Device{}
-	for _, n := range s.Nodes {
-		err := vf.In(n.Namespace, func() error {
-			for d := range s.Inventory(n.Name).All() {
-				home, err := d.Home()
-				if err != nil {
-					return err
-				}
-				if !home {
-					away[n.Name] = append(away[n.Name], d)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, fmt.Errorf("fabric %s: node %s: %w", s.Name, n.Name, err)
+// inUse says whether the fabric has a function.
+func inUse(path string) (used bool, err error) {
+	if !held(path) {
+		return false, nil
+	}
+	err = vf.In(path, func() error {
+		links, err := netlink.LinkList()
+		used = slices.ContainsFunc(links, func(l netlink.Link) bool { return l.Type() == "veth" })
+		return err
+	})
+	return used, err
+}
+
+// lock keeps other processes from laying and removing fabrics.
+func lock() (unlock func(), err error) {
+	if err := os.MkdirAll(holds, 0o755); err != nil {
+		return nil, fmt.Errorf("lock the fabrics: %w", err)
+	}
+	dir, err := os.Open(holds)
+	if err != nil {
+		return nil, fmt.Errorf("lock the fabrics: %w", err)
+	}
+	for {
+		if err = unix.Flock(int(dir.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
+			break
 		}
 	}
-	return away, nil
+	if err != nil {
+		_ = dir.Close()
+		return nil, fmt.Errorf("lock the fabrics: %w", err)
+	}
+	return func() { _ = dir.Close() }, nil
 }

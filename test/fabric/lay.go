@@ -17,9 +17,18 @@ import (
 const wiresNumber = 0x4c52
 
 // Lay makes the fabric, or what of it is missing, and takes away functions and wires that the Spec no longer has. Functions in pods stay
-// there. It needs root, in the machine's own mount namespace. A Lay that was broken off is finished, or undone, by the next Lay or Remove.
+// there. It needs root, in the machine's own mount namespace. A Lay that was broken off is finished, or undone, by the next Lay or Remove;
+// and of fabrics whose nodes have all ended, with nobody to remove them, it takes away what is left. One Lay or Remove acts at a time.
 func Lay(s Spec) error {
 	if err := s.Check(); err != nil {
+		return err
+	}
+	unlock, err := lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := sweep(s.Name); err != nil {
 		return err
 	}
 	if err := hold(s.path()); err != nil {

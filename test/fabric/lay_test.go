@@ -101,6 +101,24 @@ func TestLay(t *testing.T) {
 			t.Error("the new node has no westp1v0")
 		}
 	})
+	t.Run("what is left of a fabric whose nodes ended goes when another is laid", func(t *testing.T) {
+		left := laid(t, "left", 1)
+		used := laid(t, "used", 1)
+		for _, n := range left.Nodes {
+			for d := range left.Inventory(n.Name).All() {
+				if err := vf.In(n.Namespace, d.Unplug); err != nil { // as the node's end does
+					t.Fatal(err)
+				}
+			}
+		}
+		laid(t, "new", 1)
+		if _, err := os.Stat("/run/linerate/fabric/" + left.Name); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("it is still there: %v", err)
+		}
+		if missing(t, used.Nodes[0].Namespace, "westp0v0") {
+			t.Error("a fabric that is in use went with it")
+		}
+	})
 	t.Run("an interface that took the name is told", func(t *testing.T) {
 		nodes := fabrictest.Nodes(t, "a")
 		if err := vf.In(nodes[0].Namespace, func() error {

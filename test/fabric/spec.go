@@ -43,8 +43,8 @@ type Port struct {
 	Resource string
 	// Functions is how many virtual functions it has: 1 to 64.
 	Functions int
-	// NUMA is the node's NUMA node that the card is in; -1 unknown. A node that the machine doesn't have makes the single-numa-node policy
-	// refuse pods.
+	// NUMA is the node's NUMA node that the card is in; -1 unknown. With one that the machine doesn't have, a kubelet with the
+	// topologyManagerPolicy single-numa-node refuses pods: TopologyAffinityError.
 	NUMA int
 }
 

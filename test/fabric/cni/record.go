@@ -49,7 +49,12 @@ func (r records) lock() (unlock func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock the records: %w", err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+	for {
+		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	if err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("lock the records: %w", err)
 	}
