@@ -60,7 +60,7 @@ func earlierAttempt(v *view) *step {
 			s.waitUntil(v.stuckAt(p))
 		}
 	}
-	return s
+	return s.waitUntil(v.placedUntil())
 }
 
 // remnants says what to delete of earlier attempts, and whether any of it still has to go. A pod on a node that doesn't answer is not

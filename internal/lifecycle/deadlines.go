@@ -12,6 +12,9 @@ func stopRequested(v *view) *step {
 	if !v.spec.Stop {
 		return nil
 	}
+	if f := v.actingFault(); f != nil {
+		return v.failInRun(f) // what was measured until now is nothing to keep
+	}
 	message := "spec.stop: the test was ended before anything was measured"
 	if v.begun() {
 		message = "spec.stop: the test was ended, what was measured until then is kept"
@@ -24,6 +27,9 @@ func stopRequested(v *view) *step {
 func activeDeadlineExceeded(v *view) *step {
 	if due := v.activeUntil(); due.IsZero() || v.Now.Before(due) {
 		return nil
+	}
+	if f := v.actingFault(); f != nil {
+		return v.failInRun(f)
 	}
 	return v.end(&ending{
 		reason:  v1alpha1.ReasonDeadlineExceeded,

@@ -116,6 +116,9 @@ func jobOver(j *batchv1.Job) bool {
 
 // release gives the attempt's pods and their devices back, unless they are to be looked into.
 func (v *view) release(e *ending) []Deletion {
+	if v.keeps(e.reason) && v.finalReport() {
+		return nil // the runner ends by itself, and its log is kept with it
+	}
 	del := v.endJobs()
 	if v.keeps(e.reason) || !v.anyPod() {
 		return del

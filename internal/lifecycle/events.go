@@ -14,7 +14,7 @@ import (
 func eventsOf(was, is *v1alpha1.LoadTestStatus) []Event {
 	var out []Event
 	if is.LostRuns > was.LostRuns {
-		out = append(out, Event{true, v1alpha1.ReasonRunnerFailed, fmt.Sprintf("%d runs came to nothing: nothing that they measured counts", is.LostRuns)})
+		out = append(out, Event{true, lostBy(is), fmt.Sprintf("a run came to nothing (%d until now): what it measured doesn't count, the next one begins at warm-up", is.LostRuns)})
 	}
 	for _, kind := range []string{
 		v1alpha1.ConditionScheduled, v1alpha1.ConditionDUTReady, v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionComplete,
@@ -26,6 +26,14 @@ func eventsOf(was, is *v1alpha1.LoadTestStatus) []Event {
 		out = append(out, Event{Warning: warns(c), Reason: c.Reason, Message: limited(c.Message, 1024)})
 	}
 	return out
+}
+
+// lostBy is why a run was lost, as a condition's reason.
+func lostBy(is *v1alpha1.LoadTestStatus) string {
+	if c := meta.FindStatusCondition(is.Conditions, v1alpha1.ConditionScheduled); c != nil && c.Reason == v1alpha1.ReasonSuspended {
+		return v1alpha1.ReasonSuspended
+	}
+	return v1alpha1.ReasonRunnerFailed
 }
 
 // sameSaid says whether a condition says what it said before.

@@ -317,6 +317,28 @@ func badLives() []life {
 			w.lab.Nodes[0].Ready = false
 			w.pass(3 * time.Minute)
 		}},
+		{"runner's node silent for long", reference, func(w *world) {
+			r := w.toRun()
+			w.progress(r, "Ramping", 30)
+			w.settle()
+			w.stubborn[r] = true
+			w.terminate(w.must(r)) // by the control plane, as the node doesn't answer
+			w.pass(3 * time.Minute)
+		}},
+		{"stopped just after the device was lost", reference, func(w *world) {
+			r := w.toRun()
+			w.progress(r, "Ramping", 30)
+			w.settle()
+			w.ends("first-1-dut", 139, "segmentation fault")
+			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Stop = true })
+			w.pass(time.Minute)
+		}},
+		{"generator lost and its pods are kept", with(reference, "keepPods: OnFailure"), func(w *world) {
+			r := w.toRun()
+			w.ends("first-1-generator-0", 137, "")
+			w.finish(r, report.GeneratorLost)
+			w.settle()
+		}},
 		{"runner failed for good", reference, func(w *world) {
 			r := w.toRun()
 			for range 4 {

@@ -83,7 +83,7 @@ func (w *world) closing() {
 
 func golden(t *testing.T, name string, lines []string) {
 	t.Helper()
-	file := filepath.Join("testdata", "lives", strings.ReplaceAll(name, " ", "-")+".golden")
+	file := filepath.Join("testdata", "lives", strings.NewReplacer(" ", "-", "'", "").Replace(name)+".golden")
 	got := strings.Join(lines, "\n") + "\n"
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {

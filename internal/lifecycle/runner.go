@@ -35,12 +35,27 @@ func (v *view) runnerTrouble() (why, reason string) {
 		return "the runner's Job was deleted by somebody else", v1alpha1.ReasonEvicted
 	case v.job == nil:
 		return "", ""
+	case v.runnerStuck() != "":
+		return v.runnerStuck(), v1alpha1.ReasonNodeLost
 	case jobFailed(v.job) != "":
 		return fmt.Sprintf("the runner failed for good (%s)%s%s", jobFailed(v.job), v.runnersLastWords(), way), v1alpha1.ReasonRunnerFailed
 	case jobOver(v.job):
 		return "the runner ended, and left no Report of this attempt" + v.runnersLastWords() + way, v1alpha1.ReasonRunnerFailed
 	}
 	return "", ""
+}
+
+// runnerStuck says that the runner's pod was given up and can't be ended, as its node doesn't answer; empty: it isn't so. The Job makes no
+// other one then: it can't know that the first is gone.
+func (v *view) runnerStuck() string {
+	if len(v.runners) == 0 {
+		return ""
+	}
+	p := &v.runners[len(v.runners)-1]
+	if ended(p) || p.DeletionTimestamp == nil || !v.stuck(p) {
+		return ""
+	}
+	return fmt.Sprintf("node %s, on which the runner's pod %s ran, doesn't answer", p.Spec.NodeName, p.Name)
 }
 
 // runnersLastWords are what the last runner that failed said.
@@ -58,10 +73,8 @@ func runNeeded(v *view) *step {
 	in := v.input()
 	sites, err := manifests.SitesOf(in, v.pods)
 	if err != nil {
-		return &step{
-			reason: v1alpha1.ReasonStarting, activity: "Starting",
-			message: "all pods are ready, and where they are isn't known yet: " + err.Error(),
-		}
+		s := &step{reason: v1alpha1.ReasonStarting, activity: "Starting", message: "all pods are ready, and where they are isn't known yet: " + err.Error()}
+		return s.waitUntil(v.placedUntil())
 	}
 	run, err := manifests.Run(in, sites)
 	if err != nil {
@@ -73,11 +86,7 @@ func runNeeded(v *view) *step {
 			create = append(create, o)
 		}
 	}
-	s := &step{
-		reason: v1alpha1.ReasonRunning, activity: "Starting", begins: true, create: create,
-		message: runningWords,
-	}
-	return s
+	return &step{reason: v1alpha1.ReasonRunning, message: runningWords, activity: "Starting", begins: true, create: create}
 }
 
 // runningWords are the message while the runner is at it.
@@ -91,6 +100,11 @@ func running(v *view) *step {
 	s := &step{reason: v1alpha1.ReasonRunning, message: runningWords, activity: "Starting"}
 	if words := v.runnerWaits(); words != "" {
 		s.message = words
+	}
+	for i := range v.runners {
+		if p := &v.runners[i]; p.DeletionTimestamp != nil && !v.stuck(p) {
+			s.waitUntil(v.stuckAt(p))
+		}
 	}
 	return s.waitUntil(v.activeUntil())
 }

@@ -71,7 +71,7 @@ func (v *view) attach(e *ending) {
 		return
 	}
 	e.report = v.told()
-	e.figures = publishes(e.reason, e.report.Ending) && (e.report.Ending != report.Interrupted || v.actingFault() == nil)
+	e.figures = publishes(e.reason, e.report.Ending)
 }
 
 // publishes says whether a Report that ended so may give figures to a test that ends for this reason. What a person or a deadline cut
@@ -81,7 +81,7 @@ func publishes(reason string, how report.Ending) bool {
 	case report.Completed:
 		return reason == v1alpha1.ReasonMeasured || reason == v1alpha1.ReasonNotMeasured
 	case report.Interrupted, report.DeadlineExceeded:
-		return reason == v1alpha1.ReasonStopped || reason == v1alpha1.ReasonDeadlineExceeded || reason == v1alpha1.ReasonNotMeasured
+		return reason == v1alpha1.ReasonStopped || reason == v1alpha1.ReasonDeadlineExceeded
 	case report.GeneratorLost:
 		return reason == v1alpha1.ReasonGeneratorLost || reason == v1alpha1.ReasonNodeLost
 	case report.PathNotProven:

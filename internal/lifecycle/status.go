@@ -90,7 +90,9 @@ func settle(st *v1alpha1.LoadTestStatus, v *view, e *ending) {
 func podStatuses(v *view) []v1alpha1.PodStatus {
 	var out []v1alpha1.PodStatus
 	for i := range v.pods {
-		out = append(out, podStatus(&v.pods[i]))
+		if roleOf(&v.pods[i]) != "" { // a pod of a later version's: the schema knows no such role
+			out = append(out, podStatus(&v.pods[i]))
+		}
 	}
 	if n := len(v.runners); n > 0 {
 		out = append(out, podStatus(&v.runners[n-1]))
