@@ -42,6 +42,8 @@ spec:
   - {name: east, network: sriov-east, lineRate: 25gbps}
 `
 
+var quota = lifecycle.Refusal{Pod: "first-1-dut", Message: "exceeded quota: bench"}
+
 const external = `
 apiVersion: linerate.dev/v1alpha1
 kind: LoadTest

@@ -13,7 +13,7 @@ func reportArrived(v *view) *step {
 	if !v.finalReport() {
 		return nil
 	}
-	if v.told() == nil && v.Children.ReportFault == "" {
+	if v.Children.Report == nil && v.Children.ReportFault == "" {
 		return &step{reason: "ReportArrived", message: "the run has ended, its Report is to be read", read: true}
 	}
 	if v.told() == nil {

@@ -1,0 +1,181 @@
+package lifecycle_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+func TestResultAsMeasured(t *testing.T) {
+	w := newWorld(t, reference)
+	r := w.toRun()
+	w.finish(r, report.Completed)
+	w.Report.Result.Resolution = 5000
+	w.settle()
+	rate := v1alpha1.FlowRate{PacketsPerSecond: 10000, Layer1BitsPerSecond: 30e6, Layer2BitsPerSecond: 28e6}
+	both := v1alpha1.FlowRate{PacketsPerSecond: 20000, Layer1BitsPerSecond: 60e6, Layer2BitsPerSecond: 56e6}
+	figures := func(f v1alpha1.FlowRate) v1alpha1.Figures {
+		return v1alpha1.Figures{Intended: f, Offered: f, Received: f, LossRatio: "0", LineRatePercent: "0"}
+	}
+	want := &v1alpha1.Result{
+		Saturated: true, Confirmed: true, Reason: "LossAboveLimit", Message: "above 10.00 Kpps frames are lost",
+		Resolution: w.Report.Result.Resolution.String(),
+		Directions: []v1alpha1.DirectionResult{{From: "west", To: "east", Figures: figures(rate)}, {From: "east", To: "west", Figures: figures(rate)}},
+		Total:      &v1alpha1.TotalResult{Figures: figures(both)},
+	}
+	st := w.test.Status
+	if diff := cmp.Diff(want, st.Result); diff != "" {
+		t.Errorf("result (-want +got):\n%s", diff)
+	}
+	if want := "20.00 Kpps  60.00 Mbps  0.00% of line rate"; st.Summary != want {
+		t.Errorf("summary is %q, not %q", st.Summary, want)
+	}
+	if st.Report == nil || st.Report.ConfigMap != "first-report" || st.Report.Digest != w.Envelope.Digest {
+		t.Errorf("report is %+v", st.Report)
+	}
+}
+
+func TestFiguresOfWhatWasCutShort(t *testing.T) {
+	for _, c := range []struct {
+		how    report.Ending
+		reason string
+		kept   bool
+	}{
+		{report.Completed, "Measured", true},
+		{report.GeneratorLost, "GeneratorLost", true},
+		{report.DeadlineExceeded, "DeadlineExceeded", true},
+		{report.Interrupted, "NotMeasured", false},
+		{report.Failed, "RunnerFailed", true},
+		{"Parked", "NotMeasured", false},
+	} {
+		t.Run(string(c.how), func(t *testing.T) {
+			w := newWorld(t, reference)
+			w.finish(w.toRun(), c.how)
+			w.settle()
+			if got := w.says("Complete").Reason; got != c.reason {
+				t.Errorf("Complete says %s, not %s", got, c.reason)
+			}
+			if got := w.test.Status.Result != nil; got != c.kept {
+				t.Errorf("a result is published: %v, not %v", got, c.kept)
+			}
+			if passed := w.says("Passed").Status == "True"; passed != (c.how == report.Completed) {
+				t.Errorf("Passed is %v", passed)
+			}
+		})
+	}
+}
+
+func TestProgressIsCopiedAtMostEachTenSeconds(t *testing.T) {
+	w := newWorld(t, reference)
+	r := w.toRun()
+	w.progress(r, "Ramping", 1)
+	w.settle()
+	before := w.writes
+	for i := range 60 {
+		w.progress(r, "Ramping", i)
+		w.pass(time.Second)
+	}
+	if got := w.writes - before; got < 5 || got > 6 {
+		t.Errorf("%d writes in a minute of the same step", got)
+	}
+	before = w.writes
+	for _, step := range []string{"Refining", "Confirming", "Holding"} {
+		w.progress(r, step, 90)
+		w.settle()
+		if got := w.test.Status.Progress.Step; got != step {
+			t.Errorf("the step is %s, not %s", got, step)
+		}
+	}
+	if got := w.writes - before; got != 3 {
+		t.Errorf("%d writes for three steps", got)
+	}
+}
+
+func TestProgressForPeople(t *testing.T) {
+	w := newWorld(t, reference)
+	w.progress(w.toRun(), "Ramping", 42)
+	w.settle()
+	p := w.test.Status.Progress
+	if p.Intended != "10.00 Kpps" || p.Received != "20.00 Kpps" || *p.Percent != 42 || p.Run != 1 || p.LossRatio != "0" {
+		t.Errorf("progress is %+v", p)
+	}
+}
+
+func TestManyGeneratorsDontMakeManyWrites(t *testing.T) {
+	w := newWorld(t, strings.Replace(reference, "  links:", "  generator: {replicas: 64}\n  links:", 1))
+	w.settle()
+	before := w.writes
+	for i := range w.Pods {
+		p := &w.Pods[i]
+		p.Spec.NodeName = "rack-1"
+		set(p, corev1.PodScheduled, corev1.ConditionTrue, w.now)
+		w.settle()
+	}
+	for i := range w.Pods {
+		p := &w.Pods[i]
+		p.Status.Phase, p.Status.PodIP = corev1.PodRunning, fmt.Sprintf("10.0.0.%d", i+1)
+		set(p, corev1.PodReady, corev1.ConditionTrue, w.now)
+		w.settle()
+	}
+	if got := w.writes - before; got > 8 {
+		t.Errorf("%d writes while 65 pods start", got)
+	}
+	if w.says("GeneratorsReady").Status != "True" || len(w.test.Status.Pods) != 65 {
+		t.Errorf("GeneratorsReady is %s, %d pods", w.says("GeneratorsReady").Status, len(w.test.Status.Pods))
+	}
+}
+
+func TestPodsAreToldWithTheirNodes(t *testing.T) {
+	w := newWorld(t, reference)
+	w.toRun()
+	w.pass(15 * time.Second)
+	got := map[string]string{}
+	for _, p := range w.test.Status.Pods {
+		got[string(p.Role)] = p.Node + " " + p.State
+	}
+	want := map[string]string{"DUT": "rack-2 Ready", "Generator": "rack-1 Ready", "Runner": "rack-2 Ready"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("pods (-want +got):\n%s", diff)
+	}
+}
+
+func TestAPodOfARoleThatLaterVersionsHave(t *testing.T) {
+	w := newWorld(t, reference)
+	w.toRun()
+	p := w.must("first-1-dut").DeepCopy()
+	p.Name, p.Labels[v1alpha1.LabelRole] = "first-1-mirror", "mirror"
+	w.Pods = append(w.Pods, *p)
+	w.settle()
+	for _, s := range w.test.Status.Pods {
+		if s.Role == "" {
+			t.Errorf("pod %s has no role that the schema knows", s.Name)
+		}
+	}
+}
+
+func TestRefusalsAreTriedAgainLessAndLessOften(t *testing.T) {
+	w := newWorld(t, reference)
+	w.refusals = append(w.refusals, quota)
+	w.settle()
+	var waits []time.Duration
+	for range 9 {
+		waits = append(waits, w.woken.Sub(w.now))
+		w.now = w.woken
+		w.reconcile()
+	}
+	for i, wait := range waits {
+		if wait < 10*time.Second || wait > 5*time.Minute || i > 0 && wait < waits[i-1] {
+			t.Errorf("waits %v", waits)
+		}
+	}
+	if last := waits[len(waits)-1]; last != 5*time.Minute && last < time.Minute {
+		t.Errorf("waits %v in the end", last)
+	}
+}
