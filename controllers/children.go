@@ -18,8 +18,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
 
-// The values of the label linerate.dev/role of the two ConfigMaps that the runner writes.
+// The values of the label linerate.dev/role of the runner's pod, and of the two ConfigMaps that it writes.
 const (
+	roleRunner   = "runner"
 	roleProgress = "progress"
 	roleReport   = "report"
 )
@@ -130,10 +131,11 @@ func (r *LoadTestReconciler) listProgress(ctx context.Context, f *family, option
 	return nil
 }
 
-// meet takes a child in, if the test owns it: directly, or through its Job.
+// meet takes a child in, if the test owns it: directly, or through its Job, which may be gone before its pod is.
 func (f *family) meet(gvk schema.GroupVersionKind, object client.Object) bool {
 	owner := metav1.GetControllerOf(object)
-	if owner == nil || owner.UID != f.test.UID && f.refs[owner.UID].gvk != jobKind {
+	runners := owner != nil && owner.Kind == jobKind.Kind && object.GetLabels()[v1alpha1.LabelRole] == roleRunner
+	if owner == nil || owner.UID != f.test.UID && !runners {
 		return false
 	}
 	f.refs[object.GetUID()] = childRef{gvk: gvk, name: object.GetName(), uid: object.GetUID(), going: object.GetDeletionTimestamp() != nil}

@@ -56,12 +56,15 @@ func (l *lab) kstatus(test *v1alpha1.LoadTest) status.Status {
 	return result.Status
 }
 
-// wantKstatus is what tools that wait for objects should see: in progress until the end, then current, or failed without a measurement.
+// wantKstatus is what tools that wait for objects should see: in progress until the end, then current, or failed without a measurement. A
+// suspended test is as it was asked to be, once its pods are gone.
 func wantKstatus(test *v1alpha1.LoadTest) status.Status {
 	complete := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionComplete)
 	switch {
 	case test.DeletionTimestamp != nil:
 		return status.TerminatingStatus
+	case complete.Status != "True" && test.Spec.Suspend && !meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionReconciling):
+		return status.CurrentStatus
 	case complete.Status != "True":
 		return status.InProgressStatus
 	case complete.Reason == v1alpha1.ReasonMeasured || complete.Reason == v1alpha1.ReasonStopped:

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -191,10 +192,10 @@ func minimal(name string, options ...func(*v1alpha1.LoadTest)) *v1alpha1.LoadTes
 func objectKey(o client.Object) client.ObjectKey { return client.ObjectKeyFromObject(o) }
 
 // clock is the real one, some way ahead.
-type clock struct{ ahead time.Duration }
+type clock struct{ ahead atomic.Int64 }
 
-func (c *clock) now() time.Time          { return time.Now().Add(c.ahead) }
-func (c *clock) advance(d time.Duration) { c.ahead += d }
+func (c *clock) now() time.Time          { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) advance(d time.Duration) { c.ahead.Add(int64(d)) }
 
 // events keeps what was told of the tests.
 type events struct {

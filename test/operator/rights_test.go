@@ -20,16 +20,13 @@ const (
 	operatorAccount   = "linerate-manager"
 )
 
-// bindOperator gives the operator's account the role that config/rbac has, and a Role for its Lease.
+// bindOperator gives the operator's account the roles that config/rbac has.
 func bindOperator(ctx context.Context) error {
-	text, err := os.ReadFile("../../config/rbac/role.yaml")
-	if err != nil {
+	role, election := &rbacv1.ClusterRole{}, &rbacv1.Role{}
+	if err := errors.Join(readRole("role.yaml", role), readRole("leader_election_role.yaml", election)); err != nil {
 		return err
 	}
-	role := &rbacv1.ClusterRole{}
-	if err := yaml.UnmarshalStrict(text, role); err != nil {
-		return err
-	}
+	election.Namespace = operatorNamespace
 	subjects := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: operatorNamespace, Name: operatorAccount}}
 	inNamespace := metav1.ObjectMeta{Namespace: operatorNamespace, Name: operatorAccount}
 	return errors.Join(
@@ -40,14 +37,20 @@ func bindOperator(ctx context.Context) error {
 			ObjectMeta: metav1.ObjectMeta{Name: operatorAccount}, Subjects: subjects,
 			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 		}),
-		admin.Create(ctx, &rbacv1.Role{ObjectMeta: inNamespace, Rules: []rbacv1.PolicyRule{
-			{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update", "patch"}},
-		}}),
+		admin.Create(ctx, election),
 		admin.Create(ctx, &rbacv1.RoleBinding{
 			ObjectMeta: inNamespace, Subjects: subjects,
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: operatorAccount},
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: election.Name},
 		}),
 	)
+}
+
+func readRole(file string, into any) error {
+	text, err := os.ReadFile("../../config/rbac/" + file)
+	if err != nil {
+		return err
+	}
+	return yaml.UnmarshalStrict(text, into)
 }
 
 // as is the cluster as a service account sees it.

@@ -1,0 +1,253 @@
+package operator
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// placed makes a lab with a test whose pods have nodes and run, as far as the runner's turn.
+func placed(t *testing.T, name string, options ...func(*v1alpha1.LoadTest)) *lab {
+	t.Helper()
+	l := newLab(t)
+	test := minimal(name, options...)
+	l.wires(test)
+	l.create(test)
+	l.settle(name)
+	l.schedule()
+	l.start()
+	l.settle(name)
+	return l
+}
+
+// underway makes a lab with a test whose runner measures.
+func underway(t *testing.T, name string, options ...func(*v1alpha1.LoadTest)) (*lab, *runner) {
+	t.Helper()
+	l := placed(t, name, options...)
+	l.runJobs()
+	l.schedule()
+	l.start()
+	r := l.runner(name, 1)
+	r.tell("Ramping", 10)
+	l.settle(name)
+	return l, r
+}
+
+func TestStop(t *testing.T) {
+	stop := func(test *v1alpha1.LoadTest) { test.Spec.Stop = true }
+	t.Run("before there are pods none are made", func(t *testing.T) {
+		l := newLab(t)
+		l.create(minimal("stopped", stop))
+		l.settle("stopped")
+		l.want("stopped", "Complete=True Stopped")
+		l.holdsNothing("stopped")
+	})
+	t.Run("while pods start they are given back", func(t *testing.T) {
+		l := placed(t, "stopped")
+		l.change("stopped", stop)
+		l.settle("stopped")
+		l.reap()
+		l.settle("stopped")
+		l.want("stopped", "Complete=True Stopped")
+		l.holdsNothing("stopped")
+	})
+	t.Run("in the run the runner is asked, and its partial Report is kept", func(t *testing.T) {
+		l, r := underway(t, "stopped")
+		l.change("stopped", stop)
+		l.settle("stopped")
+		l.want("stopped", "Complete=False Stopped")
+		if p := l.pod("runner"); p.DeletionTimestamp == nil || len(l.jobs()) != 0 {
+			t.Fatalf("the runner's pod isn't asked to end, or its Job is still there")
+		}
+		r.report(r.interrupted(), false)
+		l.reap()
+		for range 3 {
+			l.settle("stopped")
+			l.reap()
+		}
+		l.want("stopped", "Complete=True Stopped", "Passed=Unknown NoCriteria")
+		if l.get("stopped").Status.Report == nil {
+			t.Error("the partial Report isn't referred to")
+		}
+		l.holdsNothing("stopped")
+	})
+}
+
+func TestSuspend(t *testing.T) {
+	l, _ := underway(t, "paused")
+	l.forgetful = true
+	l.change("paused", func(test *v1alpha1.LoadTest) { test.Spec.Suspend = true })
+	for range 3 {
+		l.settle("paused")
+		l.reap()
+	}
+	l.want("paused", "Scheduled=False Suspended", "Complete=False Waiting")
+	l.holdsNothing("paused")
+	l.change("paused", func(test *v1alpha1.LoadTest) { test.Spec.Suspend = false })
+	l.settle("paused")
+	l.schedule()
+	l.start()
+	l.settle("paused")
+	if status := l.get("paused").Status; status.Attempt != 2 || status.LostRuns != 1 {
+		t.Errorf("attempt %d, %d lost runs; want the second attempt, and one lost run", status.Attempt, status.LostRuns)
+	}
+	l.measure("paused", 2)
+}
+
+func TestDelete(t *testing.T) {
+	l, _ := underway(t, "gone")
+	l.must(admin.Delete(t.Context(), l.get("gone")))
+	for range 3 {
+		l.pass("gone")
+	}
+	if wrote := l.asked.take().writes(); wrote.total() > 0 {
+		t.Errorf("garbage collection does it all, and the operator writes:\n%s", wrote)
+	}
+}
+
+func TestTimeToLive(t *testing.T) {
+	l, r := underway(t, "brief", func(test *v1alpha1.LoadTest) { test.Spec.TTLAfterFinished = "1h" })
+	r.report(r.measured(), true)
+	l.finish("brief", true)
+	l.want("brief", "Complete=True Measured")
+	if after := l.settle("brief").RequeueAfter; after < 58*time.Minute || after > time.Hour {
+		t.Errorf("it is to be deleted in an hour, and is looked at again after %s", after)
+	}
+	l.clock.advance(time.Hour)
+	l.pass("brief")
+	err := admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "brief"}, &v1alpha1.LoadTest{})
+	if !apierrors.IsNotFound(err) {
+		t.Errorf("its time to live is over: %v", err)
+	}
+	if result := l.pass("brief"); result.RequeueAfter != 0 {
+		t.Error("what is gone is looked at again")
+	}
+}
+
+func TestAnInvalidTestIsOverAtOnce(t *testing.T) {
+	l := newLab(t)
+	l.create(minimal("wrong", func(test *v1alpha1.LoadTest) { test.Spec.Links[1].Network = "" }))
+	l.settle("wrong")
+	message := l.want("wrong", "Complete=True Invalid", "Accepted=False Invalid")
+	if !strings.Contains(message, "spec.links") {
+		t.Errorf("the message names no field: %s", message)
+	}
+}
+
+func TestSchedulingDeadline(t *testing.T) {
+	l := newLab(t)
+	l.create(minimal("late", func(test *v1alpha1.LoadTest) { test.Spec.SchedulingDeadline = "2h" }))
+	if after := l.settle("late").RequeueAfter; after <= 0 || after > 2*time.Hour {
+		t.Errorf("it is looked at again after %s", after)
+	}
+	l.want("late", "Scheduled=False NetworkMissing")
+	l.clock.advance(2 * time.Hour)
+	l.settle("late")
+	l.want("late", "Complete=True SchedulingDeadlineExceeded")
+}
+
+func TestANodeThatRefusesAPodIsAvoided(t *testing.T) {
+	l := newLab(t)
+	l.forgetful = true
+	test := minimal("numa")
+	l.wires(test)
+	l.create(test)
+	l.settle("numa")
+	l.schedule()
+	refused := l.pod("generator")
+	l.setStatus(refused, corev1.PodStatus{Phase: corev1.PodFailed, Reason: "TopologyAffinityError", Message: "Resources cannot be allocated with Topology locality"})
+	for range 3 {
+		l.settle("numa")
+		l.reap()
+	}
+	status := l.get("numa").Status
+	if status.Attempt != 2 || len(status.ExcludedNodes) != 1 || status.ExcludedNodes[0] != nodeName {
+		t.Fatalf("want the second attempt without %s; status:\n%s", nodeName, l.describe("numa"))
+	}
+	for _, pod := range l.pods() {
+		if pod.Name == refused.Name || !strings.HasPrefix(pod.Name, "numa-2-") {
+			t.Errorf("pod %s is there", pod.Name)
+		}
+	}
+}
+
+func TestAGeneratorThatFailsNeverPasses(t *testing.T) {
+	l, _ := underway(t, "lost", func(test *v1alpha1.LoadTest) {
+		test.Spec.Criteria = []v1alpha1.Criterion{{Name: "fast", Metric: v1alpha1.MetricLineRatePercent, Min: "1"}}
+	})
+	generator := l.pod("generator")
+	l.setStatus(generator, endedStatus(generator, 137, "killed"))
+	l.settle("lost")
+	l.want("lost", "Complete=False Running") // its runner may know better
+	l.clock.advance(time.Hour)
+	for range 4 {
+		l.settle("lost")
+		l.reap()
+		l.clock.advance(10 * time.Minute)
+	}
+	l.want("lost", "Complete=True GeneratorLost")
+	if c := l.get("lost").Status.Result; c != nil {
+		t.Errorf("there is a result: %+v", c)
+	}
+	l.holdsNothing("lost")
+}
+
+func TestARunnerThatLeavesNoReport(t *testing.T) {
+	l, _ := underway(t, "silent")
+	l.finish("silent", false)
+	l.want("silent", "Complete=True RunnerFailed")
+	l.holdsNothing("silent")
+}
+
+func TestAReportThatSomebodySpoilt(t *testing.T) {
+	l, r := underway(t, "spoilt")
+	r.write(manifests.ReportName("spoilt"), func(c *corev1.ConfigMap) {
+		c.BinaryData = map[string][]byte{"report.json.gz": []byte("no report")}
+		c.Annotations = map[string]string{
+			"linerate.dev/digest": "sha256:0", "linerate.dev/ending": "Completed", "linerate.dev/attempt": "1", "linerate.dev/final": "true",
+		}
+	})
+	l.finish("spoilt", true)
+	if message := l.want("spoilt", "Complete=True RunnerFailed"); !strings.Contains(message, "spoilt-report") {
+		t.Errorf("the message names no object: %s", message)
+	}
+}
+
+func TestEventsTellTheTransitionsOnly(t *testing.T) {
+	l, r := underway(t, "told")
+	for _, percent := range []int{20, 40, 60, 80} {
+		l.clock.advance(10 * time.Second)
+		r.tell("Ramping", percent)
+		l.settle("told")
+	}
+	r.report(r.measured(), true)
+	l.finish("told", true)
+	if n := len(l.events.told); n == 0 || n > 10 {
+		t.Errorf("%d events were told of one life, want a handful:\n%s", n, strings.Join(l.events.told, "\n"))
+	}
+	if last := l.events.told[len(l.events.told)-1]; !strings.HasPrefix(last, "Normal Measured") {
+		t.Errorf("the last event is %q", last)
+	}
+}
+
+// A pod of somebody's that bears a child's label is none of the test's, and does it no harm.
+func TestACopiedPodIsNobodys(t *testing.T) {
+	l, r := underway(t, "copied")
+	original := l.pod("generator")
+	duplicate := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "debug", Labels: original.Labels}, Spec: corev1.PodSpec{
+		Containers: []corev1.Container{{Name: "c", Image: "busybox"}},
+	}}
+	l.must(admin.Create(t.Context(), duplicate))
+	l.settle("copied")
+	r.report(r.measured(), true)
+	l.finish("copied", true)
+	l.want("copied", "Complete=True Measured")
+}
