@@ -126,14 +126,16 @@ func isTransient(err error) bool {
 func changedDevices(asked, answered client.Object) string {
 	sent, isPod := asked.(*corev1.Pod)
 	got, stillIs := answered.(*corev1.Pod)
-	if !isPod || !stillIs || len(sent.Spec.Containers) == 0 || len(got.Spec.Containers) == 0 {
+	if !isPod || !stillIs {
 		return ""
 	}
 	requested, granted := devices(sent), devices(got)
-	for _, name := range slices.Sorted(maps.Keys(granted)) {
-		if was := requested[name]; was != granted[name] {
-			return fmt.Sprintf("admission in this cluster changes its request for %s from %d to %d: a network resources injector counts devices that linerate "+
-				"has counted already; exempt pods with the label %s from it", name, was, granted[name], v1alpha1.LabelTest)
+	names := maps.Clone(requested)
+	maps.Copy(names, granted)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if requested[name] != granted[name] {
+			return fmt.Sprintf("admission in this cluster changes its request for %s from %d to %d, and linerate requests as many devices as the pod has links: "+
+				"exempt pods with the label %s from what changes them, such as a network resources injector", name, requested[name], granted[name], v1alpha1.LabelTest)
 		}
 	}
 	return ""

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func environment(variables map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		value, set := variables[name]
+		return value, set
+	}
+}
+
+func TestFlagsWinOverTheEnvironmentAndThatOverDefaults(t *testing.T) {
+	env := environment(map[string]string{
+		"LINERATE_IMAGE": "from/environment", "LINERATE_NAMESPACES": "lab-a, lab-b", "LINERATE_LEADER_ELECT": "false", "LINERATE_METRICS_ADDRESS": "",
+		"LINERATE_VERSION": "true", // which is no option: a Deployment may well say which version it is
+	})
+	got, err := parse([]string{"--image", "from/flag", "--pull-secrets=one,two", "--log-level", "debug"}, env, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Options{
+		Image: "from/flag", PullSecrets: []string{"one", "two"}, Namespaces: []string{"lab-a", "lab-b"}, MetricsAddress: ":8080", HealthAddress: ":8081",
+		MaxConcurrent: 4, LogLevel: -4,
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Options{})); diff != "" {
+		t.Errorf("want (-), got (+):\n%s", diff)
+	}
+}
+
+func TestWrongOptionsAreRefusedWithTheWayOut(t *testing.T) {
+	cases := map[string]struct {
+		args []string
+		env  map[string]string
+		says []string
+	}{
+		"no image":              {says: []string{"--image is needed"}},
+		"a policy that isn't":   {args: []string{"--image=i", "--pull-policy=Sometimes"}, says: []string{`"Sometimes"`, "Always, IfNotPresent or Never"}},
+		"no namespace":          {args: []string{"--image=i", "--namespaces=Lab_A"}, says: []string{`"Lab_A"`}},
+		"no address":            {args: []string{"--image=i", "--health-address=8081"}, says: []string{"--health-address", ":8080"}},
+		"no concurrency":        {args: []string{"--image=i", "--max-concurrent=0"}, says: []string{"1 to 64"}},
+		"all at once":           {args: []string{"--pull-policy=x", "--max-concurrent=99"}, says: []string{"--image", "--pull-policy", "--max-concurrent"}},
+		"an argument":           {args: []string{"--image=i", "run"}, says: []string{`"run"`}},
+		"a variable":            {args: []string{"--image=i"}, env: map[string]string{"LINERATE_MAX_CONCURRENT": "many"}, says: []string{`LINERATE_MAX_CONCURRENT="many"`}},
+		"a flag that isn't one": {args: []string{"--imgae=i"}, says: []string{"imgae"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := parse(c.args, environment(c.env), io.Discard)
+			if err == nil {
+				t.Fatal("it is taken")
+			}
+			for _, says := range c.says {
+				if !strings.Contains(err.Error(), says) {
+					t.Errorf("%q doesn't say %q", err, says)
+				}
+			}
+		})
+	}
+}
+
+func TestHelpAndVersionNeedNothingElse(t *testing.T) {
+	var out, talk bytes.Buffer
+	if _, err := parse([]string{"--help"}, environment(nil), &talk); !errors.Is(err, flag.ErrHelp) || !strings.Contains(talk.String(), "manager --image ghcr.io") {
+		t.Errorf("--help: %v, says\n%s", err, talk.String())
+	}
+	if code := run(t.Context(), []string{"--version"}, environment(nil), &out, &talk); code != 0 || !strings.HasPrefix(out.String(), "linerate manager dev go1.") {
+		t.Errorf("--version ends with %d, and says %q", code, out.String())
+	}
+}
+
+func TestWhatItWasStartedWithCanBePrinted(t *testing.T) {
+	options, err := parse([]string{"--image=i"}, environment(nil), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(options)
+	if want := `{"image":"i","leaderElect":true,"metricsAddress":":8080","healthAddress":":8081","maxConcurrent":4,"logLevel":"INFO"}`; err != nil || string(text) != want {
+		t.Errorf("%s (%v), want %s", text, err, want)
+	}
+}
