@@ -22,6 +22,14 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 	for _, d := range r.Result.Directions {
 		out.Directions = append(out.Directions, v1alpha1.DirectionResult{From: d.From, To: d.To, Figures: directionFigures(&d)})
 	}
+	for _, g := range r.Result.Generators {
+		out.Generators = append(out.Generators, v1alpha1.GeneratorResult{
+			Name:                     limited(g.Name, 63),
+			OfferedPacketsPerSecond:  g.OfferedPacketsPerSecond,
+			ReceivedPacketsPerSecond: g.ReceivedPacketsPerSecond,
+			StartSkewMicroseconds:    g.StartSkew.Std().Microseconds(),
+		})
+	}
 	return out
 }
 

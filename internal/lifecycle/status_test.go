@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -18,6 +19,9 @@ func TestResultAsMeasured(t *testing.T) {
 	r := w.toRun()
 	w.finish(r, report.Completed)
 	w.Report.Result.Resolution = 5000
+	w.Report.Result.Generators = []report.GeneratorShare{
+		{Name: "generator-0", OfferedPacketsPerSecond: 10001, ReceivedPacketsPerSecond: 10000, StartSkew: plan.Duration(1500 * time.Microsecond)},
+	}
 	w.settle()
 	rate := v1alpha1.FlowRate{PacketsPerSecond: 10000, Layer1BitsPerSecond: 30e6, Layer2BitsPerSecond: 28e6}
 	both := v1alpha1.FlowRate{PacketsPerSecond: 20000, Layer1BitsPerSecond: 60e6, Layer2BitsPerSecond: 56e6}
@@ -29,6 +33,9 @@ func TestResultAsMeasured(t *testing.T) {
 		Resolution: w.Report.Result.Resolution.String(),
 		Directions: []v1alpha1.DirectionResult{{From: "west", To: "east", Figures: figures(rate)}, {From: "east", To: "west", Figures: figures(rate)}},
 		Total:      &v1alpha1.TotalResult{Figures: figures(both)},
+		Generators: []v1alpha1.GeneratorResult{
+			{Name: "generator-0", OfferedPacketsPerSecond: 10001, ReceivedPacketsPerSecond: 10000, StartSkewMicroseconds: 1500},
+		},
 	}
 	st := w.test.Status
 	if diff := cmp.Diff(want, st.Result); diff != "" {
