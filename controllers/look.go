@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -111,7 +112,7 @@ func (r *LoadTestReconciler) lookWhoseItIs(ctx context.Context, seen *observatio
 
 // isRefusal says that the object itself is refused: by validation, admission, quota, or for want of a right.
 func isRefusal(err error) bool {
-	status, ok := err.(apierrors.APIStatus) //nolint:errorlint // the client's own error, unwrapped
+	status, ok := errors.AsType[*apierrors.StatusError](err)
 	return ok && slices.Contains([]int32{http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge}, status.Status().Code)
 }
 

@@ -24,7 +24,7 @@ type Options struct {
 	Settings manifests.Settings
 	// Namespaces are those whose LoadTests are looked after; none means all.
 	Namespaces []string
-	// MaxConcurrentReconciles is how many LoadTests are looked at at a time; 0 means 4.
+	// MaxConcurrentReconciles is how many LoadTests are carried on side by side; 0 means 4.
 	MaxConcurrentReconciles int
 	// Clock tells the time; nil means time.Now.
 	Clock func() time.Time

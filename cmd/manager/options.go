@@ -30,7 +30,7 @@ type Options struct {
 	// MetricsAddress and HealthAddress are served on; "0" is nowhere.
 	MetricsAddress string `json:"metricsAddress"`
 	HealthAddress  string `json:"healthAddress"`
-	// MaxConcurrent is how many LoadTests are looked at at a time.
+	// MaxConcurrent is how many LoadTests are carried on side by side.
 	MaxConcurrent int `json:"maxConcurrent"`
 	// LogLevel is debug, info, warn or error.
 	LogLevel slog.Level `json:"logLevel"`
@@ -80,7 +80,7 @@ func (o *Options) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "the `namespace` of the Lease for that (default the pod's own)")
 	flags.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "the `address` that metrics are served on; 0: nowhere")
 	flags.StringVar(&o.HealthAddress, "health-address", ":8081", "the `address` that /healthz and /readyz are served on; 0: nowhere")
-	flags.IntVar(&o.MaxConcurrent, "max-concurrent", 4, "how `many` LoadTests are looked at at a time")
+	flags.IntVar(&o.MaxConcurrent, "max-concurrent", 4, "how `many` LoadTests are carried on side by side")
 	flags.TextVar(&o.LogLevel, "log-level", slog.LevelInfo, "debug, info, warn or error")
 	flags.BoolVar(&o.version, "version", false, "print the version")
 }

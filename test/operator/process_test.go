@@ -87,8 +87,11 @@ func freeAddress(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	return listener.Addr().String()
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return address
 }
 
 func answers(url string) bool {
@@ -102,8 +105,7 @@ func answers(url string) bool {
 	if err != nil {
 		return false
 	}
-	response.Body.Close()
-	return response.StatusCode == http.StatusOK
+	return response.Body.Close() == nil && response.StatusCode == http.StatusOK
 }
 
 // writeKubeconfig writes what the program finds the cluster with, as the operator's account.

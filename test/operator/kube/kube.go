@@ -92,5 +92,5 @@ func Become() {
 		err = syscall.Exec(filepath.Join(os.Getenv(binariesVariable), name), os.Args, os.Environ())
 	}
 	fmt.Fprintf(os.Stderr, "become %s: %v\n", name, err)
-	os.Exit(1) //nolint:forbidigo // it stands for a main here
+	os.Exit(1)
 }
