@@ -78,10 +78,40 @@ func (l Link) hop(i int) netip.Addr {
 	return netip.Addr{}
 }
 
-func addRoute(link netlink.Link, network netip.Prefix, hop netip.Addr) error {
-	if !hop.IsValid() {
-		return fmt.Errorf("network %s: the generator has no address of its family to route it to", network)
+// nextHops are the generators' addresses that the link's networks are behind, in the networks' order. With several generators, each
+// has as many networks as the others, in the generators' order and within a family: with one each, Networks[i] is behind Generator[i].
+func nextHops(l Link) ([]netip.Addr, error) {
+	hops := make([]netip.Addr, len(l.Networks))
+	for _, four := range []bool{true, false} {
+		var addresses []netip.Addr
+		for _, a := range l.Generator {
+			if a.Is4() == four {
+				addresses = append(addresses, a)
+			}
+		}
+		var of []int
+		for i, n := range l.Networks {
+			if n.Addr().Is4() == four {
+				of = append(of, i)
+			}
+		}
+		if len(of) == 0 {
+			continue
+		}
+		if len(addresses) == 0 {
+			return nil, fmt.Errorf("network %s: the generator has no address of its family to route it to", l.Networks[of[0]])
+		}
+		if len(of)%len(addresses) != 0 {
+			return nil, fmt.Errorf("%d networks and %d generator addresses of one family: give each generator as many networks as the others", len(of), len(addresses))
+		}
+		for place, i := range of {
+			hops[i] = addresses[place*len(addresses)/len(of)]
+		}
 	}
+	return hops, nil
+}
+
+func addRoute(link netlink.Link, network netip.Prefix, hop netip.Addr) error {
 	err := netlink.RouteReplace(&netlink.Route{
 		LinkIndex: link.Attrs().Index, Family: family(network.Addr()), Dst: ipNet(network.Masked()),
 		Gw: hop.AsSlice(), Flags: int(netlink.FLAG_ONLINK),

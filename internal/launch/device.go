@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"io/fs"
 	"path"
 	"regexp"
 )
@@ -88,3 +89,12 @@ func (t tree) speed(name string) int64 {
 var pciAddress = regexp.MustCompile(`^[0-9a-f]{4,}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]$`)
 
 func isPCIAddress(s string) bool { return pciAddress.MatchString(s) }
+
+// DriverOf is the kernel's driver of a PCI device, or, where the address is empty, of an interface's device; "" where there is none.
+func DriverOf(root fs.FS, address, name string) string {
+	t := tree{root}
+	if isPCIAddress(address) {
+		return t.pointsTo(path.Join(pciDevices, address, "driver"))
+	}
+	return t.pointsTo(path.Join("/sys/class/net", name, "device", "driver"))
+}

@@ -5,14 +5,12 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -24,7 +22,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/delivery"
-	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -87,20 +84,11 @@ func cable(t *testing.T, generator, device *netspace.Namespace) {
 	}
 }
 
-// forward makes the device a router with a limit of 1000 packets/s.
+// forward makes the device a router with a limit of 1000 packets/s, by a pod's container.
 func forward(t *testing.T, device *netspace.Namespace) {
 	t.Helper()
-	spec := forwarder.Spec{Forwarding: plan.L3, Directions: []forwarder.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}},
-		Limit: &plan.Limit{PacketsPerSecond: 1000}}
-	for i, name := range links {
-		spec.Links = append(spec.Links, forwarder.Link{Interface: name,
-			Addresses: []netip.Prefix{netip.MustParsePrefix(fmt.Sprintf("198.18.%d.1/24", i))},
-			Generator: []netip.Addr{netip.MustParseAddr(fmt.Sprintf("198.18.%d.2", i))},
-			Networks:  []netip.Prefix{netip.MustParsePrefix(fmt.Sprintf("%d.0.0.0/24", 16+32*i))}})
-	}
-	if _, err := forwarder.Configure(t.Context(), device, spec); err != nil {
-		t.Fatal(err)
-	}
+	c := contain(t, device, "+net_admin", "forwarder", "--spec", writeSpec(t, forwarderSpec("16.0.0.0/24", "48.0.0.0/24")))
+	probe(t, device, c, "forwarder")
 }
 
 // planOf is the Plan of a LoadTest, as the operator's of attempt 1.
@@ -122,17 +110,11 @@ func planOf(t *testing.T, loadtest string) *plan.Plan {
 	return p
 }
 
-// serveGenerator starts the software engine in the namespace, and returns where it can be reached from outside.
+// serveGenerator starts the software engine in the namespace, as a pod's container, and returns where it can be reached from outside.
 func serveGenerator(t *testing.T, ns *netspace.Namespace) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), linerate, "generator", "--ports", strings.Join(links, ","), "--listen", "127.0.0.1:4501", "--speed", "1gbps")
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = 10 * time.Second
-	cmd.Stderr = os.Stderr
-	if err := ns.Do(cmd.Start); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Wait() })
+	c := contain(t, ns, "+net_raw,+net_admin", "generator", "--ports", strings.Join(links, ","), "--listen", "127.0.0.1:4501", "--speed", "1gbps")
+	probe(t, ns, c, "generator")
 	return relay(t, ns)
 }
 

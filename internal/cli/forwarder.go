@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/vishvananda/netlink"
+
+	"github.com/linerate-dev/linerate/internal/forwarder"
+)
+
+// forwarderOptions are the flags of forwarder.
+type forwarderOptions struct {
+	spec, terminationLog string
+	wait                 time.Duration
+}
+
+func newForwarder(s Streams) *cobra.Command {
+	var o forwarderOptions
+	cmd := &cobra.Command{
+		Use:     "forwarder",
+		Short:   "Make this network namespace's kernel forward: the Reference device under test",
+		GroupID: podVerbs,
+		Example: "  linerate forwarder --spec /etc/linerate-static/forwarder.json",
+		Long: "Sets up addresses, routes or bridges, and limits as the file says, and then waits: the kernel forwards. It needs CAP_NET_ADMIN, and\n" +
+			"for IPv6 a /proc/sys that it may write or that forwards already.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withTermination(o.terminationLog, runForwarder(cmd.Context(), s, o))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.spec, "spec", "", "file that says what to forward between which interfaces, as JSON")
+	f.DurationVar(&o.wait, "wait", 10*time.Second, "how long interfaces may take to be there")
+	f.StringVar(&o.terminationLog, "termination-log", terminationLog, "file for what went wrong")
+	_ = cmd.MarkFlagRequired("spec")
+	cmd.AddCommand(newForwarderProbe(s))
+	return cmd
+}
+
+func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
+	spec, err := readForwarderSpec(o.spec)
+	if err != nil {
+		return badInput("--spec %s: %w", o.spec, err)
+	}
+	if err := awaitLinks(ctx, spec, o.wait); err != nil {
+		return notMeasured("%w", err)
+	}
+	info, err := forwarder.Configure(ctx, nil, spec)
+	if err != nil {
+		return notMeasured("%w", err)
+	}
+	for _, what := range info.Applied {
+		fmt.Fprintln(s.Err, "applied: "+what)
+	}
+	for _, what := range info.Missing {
+		fmt.Fprintln(s.Err, "note: could not be had: "+what)
+	}
+	ready, err := net.Listen("unix", forwarderReady)
+	if err != nil {
+		return notMeasured("say that it is ready: %w; another forwarder is in this network namespace", err)
+	}
+	defer func() { _ = ready.Close() }()
+	fmt.Fprintln(s.Err, "the kernel forwards")
+	<-ctx.Done()
+	return nil
+}
+
+func readForwarderSpec(file string) (spec forwarder.Spec, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return spec, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&spec); err != nil {
+		return spec, err
+	}
+	if len(spec.Links) < 2 {
+		return spec, fmt.Errorf("it has %d links: a forwarder stands between two at least", len(spec.Links))
+	}
+	return spec, nil
+}
+
+// awaitLinks waits until the interfaces are there. They are left as they are: what they may say has to be settled before they are up.
+func awaitLinks(ctx context.Context, spec forwarder.Spec, wait time.Duration) error {
+	bounded, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	for {
+		var missing []string
+		for _, l := range spec.Links {
+			_, err := netlink.LinkByName(l.Interface)
+			if _, absent := errors.AsType[netlink.LinkNotFoundError](err); absent {
+				missing = append(missing, l.Interface)
+			}
+		}
+		if len(missing) == 0 {
+			return nil
+		}
+		if !pauseFor(bounded, interfacePoll) {
+			return fmt.Errorf("no interface %s in this network namespace; in a pod, look at the annotation k8s.v1.cni.cncf.io/networks and at Multus' log",
+				strings.Join(missing, ", "))
+		}
+	}
+}
+
+// forwarderReady is an abstract socket of the network namespace, which needs no file system: who can connect to it knows that all is set up.
+const forwarderReady = "@linerate/forwarder"
+
+func newForwarderProbe(s Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:     "probe",
+		Short:   "Ask whether the forwarder of this network namespace is set up: for startup probes",
+		Example: "  linerate forwarder probe",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			conn, err := (&net.Dialer{Timeout: 3 * time.Second}).DialContext(cmd.Context(), "unix", forwarderReady)
+			if err != nil {
+				return notMeasured("the forwarder is not set up, or not here: %w", err)
+			}
+			fmt.Fprintln(s.Out, "it forwards")
+			return conn.Close()
+		},
+	}
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate-dev/linerate/internal/launch"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// linksOptions are the flags of links.
+type linksOptions struct {
+	plan, networkStatus, output, terminationLog string
+	wait                                        time.Duration
+}
+
+func newLinks(s Streams) *cobra.Command {
+	var o linksOptions
+	cmd := &cobra.Command{
+		Use:     "links",
+		Short:   "Complete links.json with what only the running pod knows: MAC and PCI addresses, drivers",
+		GroupID: podVerbs,
+		Example: "  linerate links --plan /etc/linerate-static/links.json --network-status /etc/podinfo/network-status --output /etc/linerate/links.json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withTermination(o.terminationLog, completeLinks(cmd.Context(), s.Err, os.DirFS("/"), o))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.plan, "plan", "", "links.json as the operator knows it")
+	f.StringVar(&o.networkStatus, "network-status", "/etc/podinfo/network-status", "downward-API file of the annotation "+launch.NetworkStatusAnnotation)
+	f.StringVar(&o.output, "output", "", "where to write the whole one")
+	f.DurationVar(&o.wait, "wait", time.Minute, "how long to wait for --network-status to be filled")
+	f.StringVar(&o.terminationLog, "termination-log", terminationLog, "file for what went wrong")
+	_ = cmd.MarkFlagRequired("plan")
+	_ = cmd.MarkFlagRequired("output")
+	return cmd
+}
+
+func completeLinks(ctx context.Context, talk io.Writer, root fs.FS, o linksOptions) error {
+	links, err := readLinks(o.plan)
+	if err != nil {
+		return badInput("--plan %s: %w", o.plan, err)
+	}
+	networks, err := launch.AwaitNetworks(ctx, root, o.networkStatus, o.wait)
+	if err != nil {
+		return notMeasured("%w", err)
+	}
+	for _, missing := range mergeLinks(&links, networks, root) {
+		fmt.Fprintf(talk, "note: %s\n", missing)
+	}
+	out, err := openOutput(nil, o.output)
+	if err == nil {
+		err = out.finish(func(w io.Writer) error {
+			enc := json.NewEncoder(w)
+			enc.SetIndent("", "  ")
+			return enc.Encode(links)
+		})
+	}
+	if err != nil {
+		return notMeasured("--output %s: %w", o.output, err)
+	}
+	return nil
+}
+
+func readLinks(file string) (links plan.Links, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return links, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&links); err != nil {
+		return links, err
+	}
+	if links.Version != plan.LinksVersion {
+		return links, fmt.Errorf("version is %q, and this linerate reads %q", links.Version, plan.LinksVersion)
+	}
+	return links, nil
+}
+
+// mergeLinks adds what the pod was given, by the interfaces' names. A MAC that the spec names stays: it is what the device answers with.
+// It returns, in words, what the pod was not given.
+func mergeLinks(links *plan.Links, networks []launch.Network, root fs.FS) []string {
+	var missing []string
+	for i := range links.Links {
+		l := &links.Links[i]
+		found := false
+		for _, n := range networks {
+			if n.Interface != l.Interface || n.Default {
+				continue
+			}
+			found = true
+			l.Device = n.PCIAddress
+			if l.MAC == "" {
+				l.MAC = strings.ToLower(n.MAC)
+			}
+			l.Driver = launch.DriverOf(root, n.PCIAddress, n.Interface)
+		}
+		if !found {
+			missing = append(missing, fmt.Sprintf("link %s: %s names no interface %s, so its MAC and device stay unknown", l.Name, launch.NetworkStatusAnnotation, l.Interface))
+		}
+	}
+	return missing
+}
