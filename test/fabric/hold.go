@@ -101,7 +101,7 @@ func inUse(path string) (used bool, err error) {
 		return false, nil
 	}
 	err = vf.In(path, func() error {
-		links, err := netlink.LinkList()
+		links, err := vf.Links()
 		used = slices.ContainsFunc(links, func(l netlink.Link) bool { return l.Type() == "veth" })
 		return err
 	})

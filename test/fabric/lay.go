@@ -88,9 +88,9 @@ func (s Spec) clear() error {
 			wanted = append(wanted, d.Interface)
 		}
 	}
-	links, err := netlink.LinkList()
+	links, err := vf.Links()
 	if err != nil {
-		return fmt.Errorf("list the wires: %w", err)
+		return err
 	}
 	for _, l := range links {
 		if kind := l.Type(); kind != "veth" && kind != "bridge" || slices.Contains(wanted, l.Attrs().Name) {

@@ -1,0 +1,27 @@
+package vf
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/vishvananda/netlink"
+)
+
+// listings bounds how often a list that changed while it was read is read again.
+const listings = 20
+
+// Links lists the interfaces of the calling thread's network namespace. The kernel says when they changed meanwhile, as they do where
+// functions come and go (NLM_F_DUMP_INTR); what it said then is no list.
+func Links() ([]netlink.Link, error) {
+	var links []netlink.Link
+	var err error
+	for range listings {
+		if links, err = netlink.LinkList(); !errors.Is(err, netlink.ErrDumpInterrupted) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the interfaces: %w", err)
+	}
+	return links, nil
+}
