@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ErrFenced: another runner stands where this one did, or the test has gone on without it. What this one measures is nobody's any more.
+// ErrFenced says that another runner stands where this one did, or that the test has gone on without it. What this one measures is nobody's any more.
 var ErrFenced = errors.New("another runner has taken over")
 
 // Succeed is the first Progress of a runner, from what an earlier one left behind: nil where there was none. A runner of the same attempt

@@ -19,7 +19,7 @@ func usual() rhythm {
 	return rhythm{time.Second, 500 * time.Millisecond, DefaultSilence - 2*time.Second}
 }
 
-// ErrNoPulse: the launcher can't be reached any more, or another one answers. Traffic has stopped or is about to.
+// ErrNoPulse says that the launcher can't be reached any more, or that another one answers. Traffic has stopped or is about to.
 var ErrNoPulse = errors.New("the generator's launcher is lost")
 
 // Pulse beats on a heart until ctx ends (nil), and closes it. A connection that drops is told and made again; where that fails for longer
@@ -35,7 +35,7 @@ func (r rhythm) pulse(ctx context.Context, heart *Heart, address string, told fu
 			told(fmt.Sprintf("the heartbeat to %s was cut: %v", address, err))
 			again, err := r.connectAgain(ctx, address)
 			if ctx.Err() != nil {
-				return nil //nolint:nilerr // nobody needs the beats any more
+				return nil
 			}
 			if err != nil {
 				return fmt.Errorf("%w: no connection to %s for %s: %w", ErrNoPulse, address, r.reconnect, err)

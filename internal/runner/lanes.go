@@ -11,9 +11,9 @@ import (
 // a generator per link, they are on two machines. Replicas keep their order in the Plan, so that the first sender on one link belongs to
 // the first receiver on the other.
 //
-//	Paired    generator-0 ══ west, east          west→east: generator-0 to itself
-//	PerLink   generator-0-west ══ west           west→east: generator-0-west to generator-0-east
-//	          generator-0-east ══ east
+//	Paired    generator-0: west, east            west→east: generator-0 to itself
+//	PerLink   generator-0-west: west             west→east: generator-0-west to generator-0-east
+//	          generator-0-east: east
 
 // on says that a generator has a port on a link.
 func (r *run) on(g int, link string) bool {

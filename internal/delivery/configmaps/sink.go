@@ -19,7 +19,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/delivery"
 )
 
-// ErrReported: a final Report of this attempt stands already, and nothing is left to do.
+// ErrReported says that a final Report of this attempt stands already, and nothing is left to do.
 var ErrReported = errors.New("a final report of this attempt stands already")
 
 // Client is what of client-go's ConfigMapInterface is needed: ConfigMaps of one namespace, read and updated.
