@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
 // An attempt is a set of pods. Where it comes to nothing, the status first says that the next one counts; then what is left of the old one
@@ -50,7 +51,7 @@ func earlierAttempt(v *view) *step {
 	for i := range v.oldPods {
 		names = append(names, v.oldPods[i].Name)
 	}
-	message := fmt.Sprintf("attempt %d waits until what is left of an earlier one is gone: %s", v.attempt, listed(names))
+	message := joined(": ", fmt.Sprintf("attempt %d waits until what is left of an earlier one is gone", v.attempt), listed(names))
 	s := &step{
 		reason: v1alpha1.ReasonPending, message: message, activity: "Releasing",
 		scheduled: no(v1alpha1.ReasonPending, message), del: del,
@@ -81,6 +82,10 @@ func (v *view) remnants() (del []Deletion, going bool) {
 		} else if !v.stuck(p) {
 			going = true
 		}
+	}
+	if e := v.Children.Envelope; e != nil && e.Final && int32(e.Attempt) < v.attempt && !v.begun() {
+		del = append(del, Deletion{Kind: "ConfigMap", Name: manifests.ReportName(v.Test.Name), Why: "it is final, and its attempt is void: the next one couldn't write it"})
+		going = true
 	}
 	slices.Sort(attempts)
 	for _, a := range slices.Compact(attempts) {

@@ -109,7 +109,7 @@ func badLives() []life {
 			w.progress(r, "Ramping", 30)
 			w.settle()
 			w.lab.Nodes[0].Ready = false
-			w.pass(3 * time.Minute)
+			w.pass(7 * time.Minute)
 		}},
 		{"runner's node silent for long", reference, func(w *world) {
 			r := w.toRun()

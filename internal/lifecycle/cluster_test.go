@@ -86,6 +86,11 @@ func (w *world) delete(d lifecycle.Deletion) bool {
 	w.deletes++
 	changed := false
 	switch d.Kind {
+	case "ConfigMap":
+		changed = w.Present["ConfigMap/"+d.Name]
+		delete(w.Present, "ConfigMap/"+d.Name)
+		w.Envelope, w.Report = nil, nil
+		w.see(func(th *things) { th.Envelope = nil; delete(th.Present, "ConfigMap/"+d.Name) })
 	case "Job":
 		w.Jobs = slices.DeleteFunc(w.Jobs, func(j batchv1.Job) bool {
 			if j.Name == d.Name {
@@ -276,6 +281,9 @@ func (w *world) jobFails() {
 
 // writeReport writes a Report of an attempt.
 func (w *world) writeReport(how report.Ending, final bool, attempt int) {
+	if w.Envelope != nil && w.Envelope.Final {
+		return // immutable
+	}
 	w.Report = aReport(how, attempt, w.now)
 	w.Envelope = &delivery.Envelope{Digest: "sha256:" + strings.Repeat("0f", 32), Ending: string(how), Attempt: attempt, Final: final}
 }

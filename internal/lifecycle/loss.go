@@ -24,10 +24,14 @@ func (v *view) awaitReport(f *fault) *step {
 	if f.role == v1alpha1.RoleDUT {
 		kind = v1alpha1.ConditionDUTReady
 	}
-	due := v.Now.Add(reportGrace)
+	since, grace := v.Now, reportGrace
 	if v.said(kind).Reason == v1alpha1.ReasonLost {
-		due = v.since(kind).Add(reportGrace)
+		since = v.since(kind)
 	}
+	if f.doubtful {
+		grace = silenceGrace
+	}
+	due := since.Add(grace)
 	if trouble, _ := v.runnerTrouble(); trouble != "" || !v.Now.Before(due) {
 		return v.failInRun(f)
 	}

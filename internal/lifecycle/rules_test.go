@@ -289,3 +289,21 @@ func TestDecidingChangesNothingThatWasObserved(t *testing.T) {
 		t.Error("the LoadTest was changed")
 	}
 }
+
+func TestASuspensionThatCrossesTheFinalReport(t *testing.T) {
+	w := newWorld(t, reference)
+	r := w.toRun()
+	w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
+	w.reconcile() // the attempt is void
+	w.finish(r, report.Completed)
+	w.pass(time.Minute)
+	if w.Envelope != nil {
+		w.fail("the void attempt's Report is in the way of the next one's")
+	}
+	w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = false })
+	w.finish(w.toRun(), report.Completed)
+	w.settle()
+	if got := w.says("Complete").Reason; got != v1alpha1.ReasonMeasured || w.test.Status.Attempt != 2 {
+		w.fail("it ends with %s in attempt %d", got, w.test.Status.Attempt)
+	}
+}
