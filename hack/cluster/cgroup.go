@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -180,15 +181,20 @@ func (g cgroups) homes() []string {
 	return dirs
 }
 
-// remove ends what is left in the groups, and removes them.
+// remove ends what is left in the groups, and removes them. A process leaves its group shortly before it is gone: each is waited for.
 func (g cgroups) remove(ctx context.Context) error {
+	dying := map[process]bool{}
 	return await(ctx, fmt.Sprintf("the removal of control groups %s", g.name), func() bool {
 		for _, pid := range g.members() {
+			if p, err := identify(pid); err == nil {
+				dying[p] = true
+			}
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
+		maps.DeleteFunc(dying, func(p process, _ bool) bool { return !p.alive() })
 		for _, dir := range g.groups() {
 			_ = unix.Rmdir(dir)
 		}
-		return len(g.groups()) == 0
+		return len(g.groups()) == 0 && len(dying) == 0
 	})
 }

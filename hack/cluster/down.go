@@ -53,8 +53,9 @@ func remove(ctx context.Context, p place, talk io.Writer) error {
 	if err := errors.Join(err, groupsErr, removeLink("lr-"+p.name)); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(p.dir()); err != nil {
-		return err
+	// What a dying process was writing may appear while we remove.
+	if err := await(ctx, "the removal of "+p.dir(), func() bool { return os.RemoveAll(p.dir()) == nil }); err != nil {
+		return errors.Join(err, os.RemoveAll(p.dir()))
 	}
 	return leftovers(p)
 }

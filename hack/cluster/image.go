@@ -13,6 +13,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+
+	"golang.org/x/sys/unix"
 )
 
 // pauseImage is what holds a pod's namespaces.
@@ -23,6 +25,9 @@ func buildPause(ctx context.Context, into string) ([]byte, error) {
 	path := filepath.Join(into, "pause")
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "github.com/linerate-dev/linerate/hack/cluster/pause")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	runtime.LockOSThread() // the build ends with the thread that began it, or it would write where down has removed everything
+	defer runtime.UnlockOSThread()
+	cmd.SysProcAttr = &unix.SysProcAttr{Pdeathsig: unix.SIGKILL}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build pause: %w: %s", err, out)
 	}

@@ -62,7 +62,10 @@ func daemonCommand(_ context.Context, p place, args []string) error {
 		if err := c.addDaemon(component{Box: args[0], Name: args[1], Program: args[2], Args: args[3:]}); err != nil {
 			return err
 		}
-		return c.start(args[0], args[1], groups)
+		if err := c.start(args[0], args[1], groups); err != nil {
+			return errors.Join(err, c.forget(args[0], args[1]))
+		}
+		return nil
 	})
 }
 

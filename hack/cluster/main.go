@@ -38,6 +38,9 @@ func command(ctx context.Context, args []string) error {
 	if len(args) == 2 && args[0] == initVerb {
 		return boxInit()
 	}
+	if len(args) >= 2 && args[0] == gateVerb {
+		return gate(args[1:])
+	}
 	i := slices.IndexFunc(verbs(), func(v verb) bool { return len(args) > 0 && v.name == args[0] })
 	if i < 0 {
 		return errors.New(usage())

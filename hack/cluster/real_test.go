@@ -249,6 +249,12 @@ func TestACluster(t *testing.T) {
 		if out := r.do(t, "status"); !strings.Contains(out, "sleeper") {
 			t.Errorf("status says %s", out)
 		}
+		if out, err := r.try("daemon", "node-1", "nothing", "--", "/no/such/program"); err == nil || !strings.Contains(out, "there is no /no/such/program") {
+			t.Errorf("answer %v: %s", err, out)
+		}
+		r.do(t, "kill", "node-1", "sleeper")
+		r.do(t, "up")
+		r.do(t, "status")
 	})
 	t.Run("nothing is left after down", func(t *testing.T) {
 		held := namespacesOf(t, c)
@@ -339,6 +345,27 @@ func TestAnUpThatWasKilledLeavesNothing(t *testing.T) {
 		}
 		r.do(t, "up")
 		r.do(t, "status")
+	})
+	t.Run("a box that died is noticed, and all is made anew", func(t *testing.T) {
+		c, err := p.running()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Boxes[1].Init.kill(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := r.try("status"); err == nil {
+			t.Errorf("status says %s", out)
+		}
+		r.do(t, "up")
+		r.do(t, "status")
+	})
+	t.Run("a cluster of which nothing is written down is found by its control groups", func(t *testing.T) {
+		if err := os.Remove(filepath.Join(p.dir(), "state.json")); err != nil {
+			t.Fatal(err)
+		}
+		r.do(t, "down")
+		before.same(t, look(t))
 	})
 }
 

@@ -163,7 +163,10 @@ func (c *cluster) run(ctx context.Context, groups cgroups, talk io.Writer) error
 	if err := c.kubectl(ctx, bytes.NewReader(networks), "apply", "--server-side", "-f", "-"); err != nil {
 		return err
 	}
-	return c.awaitNodes(ctx)
+	if err := c.awaitNodes(ctx); err != nil {
+		return err
+	}
+	return c.startDaemons(groups)
 }
 
 func (c *cluster) packPause(ctx context.Context) ([]byte, error) {
