@@ -64,7 +64,7 @@ func (r *LoadTestReconciler) children(ctx context.Context, test *v1alpha1.LoadTe
 	f := &family{test: test, children: lifecycle.Children{Present: map[string]bool{}}, refs: map[types.UID]childRef{}}
 	steps := []func(context.Context, *family, ...client.ListOption) error{r.listJobs, r.listPods, r.listMetadata, r.listProgress}
 	for _, step := range steps {
-		if err := step(ctx, f, client.InNamespace(test.Namespace), client.MatchingLabels{v1alpha1.LabelUID: string(test.UID)}); err != nil {
+		if err := step(ctx, f, client.InNamespace(test.Namespace), r.ofTest(test.UID)); err != nil {
 			return nil, err
 		}
 	}
@@ -115,11 +115,11 @@ func (r *LoadTestReconciler) listMetadata(ctx context.Context, f *family, option
 
 func (r *LoadTestReconciler) listProgress(ctx context.Context, f *family, options ...client.ListOption) error {
 	var maps corev1.ConfigMapList
-	if err := r.progress.List(ctx, &maps, append(options, client.MatchingLabels{v1alpha1.LabelUID: string(f.test.UID), v1alpha1.LabelRole: roleProgress})...); err != nil {
+	if err := r.progress.List(ctx, &maps, options...); err != nil {
 		return fmt.Errorf("list progress: %w", err)
 	}
 	for _, object := range maps.Items {
-		if !f.meet(configMapKind, &object) {
+		if object.Labels[v1alpha1.LabelRole] != roleProgress || !f.meet(configMapKind, &object) {
 			continue
 		}
 		progress, err := delivery.DecodeProgress(object.Data)

@@ -10,6 +10,7 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,8 +41,10 @@ type LoadTestReconciler struct {
 	// progress reads the ConfigMaps of running tests whole; all other ConfigMaps are cached as metadata.
 	progress client.Reader
 	networks networkReader
-	events   events.EventRecorder
-	memory   *memory
+	// ofTest lists what bears a test's label: by an index where there is a cache.
+	ofTest func(test types.UID) client.ListOption
+	events events.EventRecorder
+	memory *memory
 }
 
 // NewLoadTestReconciler makes a reconciler that reads and writes through one client. It works as it is with a client without a cache;
@@ -51,7 +54,7 @@ func NewLoadTestReconciler(c client.Client, recorder events.EventRecorder, optio
 		options.Clock = time.Now
 	}
 	return &LoadTestReconciler{
-		options: options, client: c, live: c, progress: c, networks: liveNetworks{c}, events: recorder, memory: newMemory(),
+		options: options, client: c, live: c, progress: c, networks: liveNetworks{c}, ofTest: byLabel, events: recorder, memory: newMemory(),
 	}
 }
 

@@ -15,19 +15,6 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// indexLab is the cached LoadTests' index of what of the lab concerns them: waitsForLab, and node/NAME of each node that a pod is on.
-const (
-	indexLab    = "lab"
-	waitsForLab = "waiting"
-)
-
-// indexTests has the cache find the tests that a change of the lab wakes.
-func indexTests(indexer client.FieldIndexer) error {
-	return indexer.IndexField(context.Background(), &v1alpha1.LoadTest{}, indexLab, func(object client.Object) []string {
-		return concerns(object.(*v1alpha1.LoadTest))
-	})
-}
-
 // concerns are the test's values in indexLab; a test that is over has none.
 func concerns(test *v1alpha1.LoadTest) []string {
 	if meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionComplete) {

@@ -36,11 +36,14 @@ func (r *LoadTestReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	wake := make(chan event.GenericEvent, 1)
 	progress, progressErr := r.addCache(mgr, progressCache(r.options.Namespaces))
 	networks, networksErr := r.addCache(mgr, baseCache(r.options.Namespaces))
-	if err := errors.Join(progressErr, networksErr, indexTests(mgr.GetFieldIndexer())); err != nil {
+	if err := errors.Join(progressErr, networksErr); err != nil {
+		return err
+	}
+	if err := addIndexes(context.Background(), mgr.GetFieldIndexer(), progress); err != nil {
 		return err
 	}
 	watch := &networkWatch{definitions: mgr.GetClient(), cache: networks, wake: func() { nudge(wake) }}
-	r.live, r.progress, r.networks = mgr.GetAPIReader(), progress, watch
+	r.live, r.progress, r.networks, r.ofTest = mgr.GetAPIReader(), progress, watch, byIndex
 	if err := watch.setUp(mgr); err != nil {
 		return err
 	}

@@ -5,10 +5,13 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -69,6 +72,21 @@ func TestTestsGoOnWhenTheLabIsMended(t *testing.T) {
 	l.awaitCondition("second", "Scheduled=False Pending")
 	l.create(minimal("third"))
 	l.awaitCondition("third", "Scheduled=False Pending")
+}
+
+// A node that gets what a test waits for wakes it.
+func TestATestGoesOnWhenANodeHasItsDevices(t *testing.T) {
+	l := newLab(t)
+	l.wire(l.namespace, "west", "lab.example/late")
+	l.wire(l.namespace, "east", "")
+	l.manage(nil, l.namespace)
+	l.create(minimal("devices"))
+	l.awaitCondition("devices", "Scheduled=False ResourceMissing")
+	node := &corev1.Node{}
+	l.must(admin.Get(t.Context(), client.ObjectKey{Name: nodeName}, node))
+	node.Status.Allocatable["lab.example/late"] = resource.MustParse("8")
+	l.must(admin.Status().Update(t.Context(), node))
+	l.awaitCondition("devices", "Scheduled=False Pending")
 }
 
 // removeMultus removes the kind of networks, and all networks with it, until the test ends at the latest.
