@@ -273,9 +273,9 @@ type Figures struct {
 	// +optional
 	Received FlowRate `json:"received"`
 
-	// lossRatio is (offered − received) ÷ offered, in frames. Example: "0.0003".
+	// lossRatio is (offered − received) ÷ offered, in frames; less than 0 where more came back than was sent in the window. Example: "0.0003".
 	// +optional
-	// +kubebuilder:validation:MaxLength=11
+	// +kubebuilder:validation:MaxLength=24
 	LossRatio string `json:"lossRatio,omitempty"`
 
 	// lineRatePercent is received layer-1 bits in percent of what the links can carry; at most 100. Example: "99.95".

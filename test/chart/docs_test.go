@@ -67,10 +67,10 @@ func TestWhatTheDocumentsShowIsTaken(t *testing.T) {
 func kindOf(t *testing.T, text string) string {
 	t.Helper()
 	first, _, _ := strings.Cut(text, "\n")
-	switch {
-	case first == "# values.yaml":
+	switch first {
+	case "# values.yaml":
 		return "values"
-	case first == "# kustomization.yaml", first == "# KubeletConfiguration":
+	case "# kustomization.yaml", "# KubeletConfiguration":
 		var any map[string]any
 		if err := yaml.UnmarshalStrict([]byte(text), &any); err != nil {
 			t.Errorf("%v\n%s", err, text)
