@@ -37,15 +37,6 @@ func newRig(t *testing.T, name string) rig {
 	return r
 }
 
-// missing skips on a laptop, and fails where everything must be there.
-func missing(t *testing.T, what string) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatal(what)
-	}
-	t.Skip(what)
-}
-
 func (r rig) command(verb string, args ...string) *exec.Cmd {
 	return exec.Command(r.program, append([]string{verb, "--name", r.name, "--dir", r.dir}, args...)...)
 }
