@@ -7,7 +7,7 @@ LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERS
 REPORTS ?= linerate-reports
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-api kube lint generate verify check known-answers bench fuzz clean
+.PHONY: help build run test test-api test-chart e2e demo demo-down image kube kube-cluster lint generate verify check known-answers bench bench-operator fuzz clean
 
 help: ## Explain the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1m%-15s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,21 @@ test-api: kube ## Run the API against a real API server
 kube:
 	@$(GO) run ./hack/kube >/dev/null
 
+kube-cluster:
+	@$(GO) run ./hack/kube cluster >/dev/null
+
+demo: ## Show the operator at work on a real two-node cluster on this machine (as root)
+	@$(GO) run ./hack/demo up
+
+demo-down: ## Remove the demo's cluster
+	@$(GO) run ./hack/demo down
+
+e2e: kube-cluster ## Run the end-to-end tests, with real packets in real pods on a real cluster (as root)
+	$(GO) test -count=1 -timeout 50m ./test/e2e/...
+
+image: ## Pack the container image into linerate.tar, with nothing but Go
+	@$(GO) run ./hack/image -o linerate.tar -version '$(VERSION)'
+
 lint: ## Lint, with the architecture's import arrows
 	$(TOOL) golangci-lint run ./...
 
@@ -45,6 +60,9 @@ known-answers: ## Measure devices whose limit is known: the whole table of docs/
 
 bench: ## Compare the software engine with trafgen and hping3 on the same veths and forwarder (as root, about 3 minutes)
 	$(GO) run ./hack/bench
+
+bench-operator: kube ## Take 1 000 LoadTests through a real API server: throughput, requests, memory (about 10 minutes)
+	$(GO) run ./hack/bench-operator
 
 fuzz: ## Fuzz what parses bytes, 20 s each
 	hack/fuzz 20s

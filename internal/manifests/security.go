@@ -4,12 +4,12 @@ import corev1 "k8s.io/api/core/v1"
 
 // Our pods have the least rights that their work takes. Setup, teardown and DUT have what their user's template gives them.
 //
-//	pod                    user    capabilities                  why
-//	runner                 65532   none                          talks to the API server and to generators, over TCP
-//	init containers        65532   none                          copy a program, write a file
-//	generator, Software    0       NET_RAW, NET_ADMIN            see engineRights
-//	generator, TRex        0       IPC_LOCK, NET_RAW, NET_ADMIN  see trexRights
-//	DUT, Reference         0       NET_ADMIN                     see forwarderRights
+//	pod                    user    capabilities                       why
+//	runner                 65532   none                               talks to the API server and to generators, over TCP
+//	init containers        65532   none                               copy a program, write a file
+//	generator, Software    0       BPF, NET_ADMIN, NET_RAW, SYS_NICE  see engineRights
+//	generator, TRex        0       IPC_LOCK, NET_ADMIN, NET_RAW       see trexRights
+//	DUT, Reference         0       NET_ADMIN                          see forwarderRights
 //
 // None is privileged, may gain rights (allowPrivilegeEscalation), sees the node's namespaces or mounts its file system. Pod Security's level baseline
 // refuses the added capabilities all the same, so the namespace's level must be privileged.
@@ -45,10 +45,14 @@ func root(capabilities ...corev1.Capability) *corev1.SecurityContext {
 //
 //	NET_RAW    AF_PACKET and AF_XDP sockets: frames as they are, past the kernel's protocols (packet(7))
 //	NET_ADMIN  sets its interfaces up, and binds AF_XDP sockets to them (netdevice(7); kernel: Documentation/networking/af_xdp.rst)
+//	BPF        frames that come back are counted in the kernel, by a program on its own interfaces: what is copied out instead is lost
+//	           whenever the node is busy, and the generator would be the bottleneck (capabilities(7))
+//	SYS_NICE   sends from real-time threads, as long as these have time to spare: else whatever runs on the node stretches gaps into
+//	           bursts, which a device at its limit drops (sched(7))
 //
-// It would count frames in the kernel with BPF, and send from real-time threads with SYS_NICE: it does without, and says so in its log.
+// Where the node's kernel forbids the last two it does without, and says so in its log and in the Report.
 func engineRights() *corev1.SecurityContext {
-	c := root("NET_ADMIN", "NET_RAW")
+	c := root("BPF", "NET_ADMIN", "NET_RAW", "SYS_NICE")
 	c.ReadOnlyRootFilesystem = new(true)
 	return c
 }
