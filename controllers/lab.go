@@ -3,6 +3,8 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -55,6 +57,11 @@ func networkKeys(test *v1alpha1.LoadTest) (keys []compile.NetworkKey) {
 func (r *LoadTestReconciler) lookAtNetworks(ctx context.Context, keys []compile.NetworkKey, lab *lifecycle.Lab) error {
 	lab.Networks, lab.Faults = map[compile.NetworkKey]manifests.Network{}, map[compile.NetworkKey]string{}
 	for _, key := range keys {
+		if !r.looksAfter(key.Namespace) {
+			lab.Faults[key] = fmt.Sprintf("the operator sees the namespaces %s only (its option --namespaces), and the network is in %s",
+				strings.Join(r.options.Namespaces, ", "), key.Namespace)
+			continue
+		}
 		definition, err := r.networks.get(ctx, key)
 		if err != nil {
 			return fmt.Errorf("get network %s: %w", key, err)
@@ -74,6 +81,11 @@ func (r *LoadTestReconciler) lookAtNetworks(ctx context.Context, keys []compile.
 		lab.Networks[key] = network
 	}
 	return nil
+}
+
+// looksAfter says whether what is in a namespace can be seen.
+func (r *LoadTestReconciler) looksAfter(namespace string) bool {
+	return len(r.options.Namespaces) == 0 || slices.Contains(r.options.Namespaces, namespace)
 }
 
 // nodes reads the cached nodes in place: they are many, and nothing in them is changed.

@@ -91,28 +91,57 @@ func TestAnAttemptIsCountedOnceWhateverTheCacheSays(t *testing.T) {
 	l.create(test)
 	l.settle("numa")
 	l.schedule()
-	l.setStatus(l.pod("generator"), corev1.PodStatus{Phase: corev1.PodFailed, Reason: "UnexpectedAdmissionError", Message: "no devices on one NUMA node"})
-	l.pass("numa") // decides that the attempt is void
+	l.refuse("generator")
+	l.pass("numa") // decides that the first attempt is void
 	cache.held = true
-	if attempt := l.get("numa").Status.Attempt; attempt != 2 {
-		t.Fatalf("attempt %d; status:\n%s", attempt, l.describe("numa"))
-	}
+	l.wantAttempt("numa", 2)
+	l.repeats("numa")
+	l.wantAttempt("numa", 2)
+
+	l.operator = cache.Client // an operator whose caches are not behind goes on
+	l.settleAndReap("numa")
+	l.scheduleOn("node-b")
+	l.refuse("generator")
+	l.settleAndReap("numa")
+	l.wantAttempt("numa", 3)
+
+	l.operator = cache // and this one still sees the first attempt
+	l.repeats("numa")
+	l.wantAttempt("numa", 3)
+	cache.held = false
+	l.settleAndReap("numa")
+	l.wantAttempt("numa", 3)
+}
+
+// refuse is a kubelet that has no room in one NUMA node for the only pod of a role.
+func (l *lab) refuse(role string) {
+	l.t.Helper()
+	l.setStatus(l.pod(role), corev1.PodStatus{Phase: corev1.PodFailed, Reason: "UnexpectedAdmissionError", Message: "no devices on one NUMA node"})
+}
+
+// repeats lets the operator look again and again, and fails if it makes pods.
+func (l *lab) repeats(name string) {
+	l.t.Helper()
 	l.asked.take()
 	for range 5 {
-		l.pass("numa")
+		l.pass(name)
 	}
 	if made := l.asked.take()["POST pods"]; made > 0 {
-		t.Errorf("%d pods of the void attempt were made again", made)
+		l.t.Errorf("%d pods of a void attempt were made again", made)
 	}
-	if status := l.get("numa").Status; status.Attempt != 2 || len(status.ExcludedNodes) != 1 {
-		t.Fatalf("attempt %d without %v: counted more than once", status.Attempt, status.ExcludedNodes)
-	}
-	cache.held = false
+}
+
+func (l *lab) settleAndReap(name string) {
+	l.t.Helper()
 	for range 3 {
-		l.settle("numa")
+		l.settle(name)
 		l.reap()
 	}
-	if status := l.get("numa").Status; status.Attempt != 2 || l.pod("generator").Name != "numa-2-generator-0" {
-		t.Errorf("want the second attempt; status:\n%s", l.describe("numa"))
+}
+
+func (l *lab) wantAttempt(name string, want int32) {
+	l.t.Helper()
+	if status := l.get(name).Status; status.Attempt != want || len(status.ExcludedNodes) != int(want)-1 {
+		l.t.Fatalf("attempt %d without %v, want attempt %d; status:\n%s", status.Attempt, status.ExcludedNodes, want, l.describe(name))
 	}
 }

@@ -20,11 +20,16 @@ const nodeName = "node-a"
 // schedule is the scheduler.
 func (l *lab) schedule() {
 	l.t.Helper()
+	l.scheduleOn(nodeName)
+}
+
+func (l *lab) scheduleOn(node string) {
+	l.t.Helper()
 	for _, pod := range l.pods() {
 		if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil {
 			continue
 		}
-		binding := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: nodeName}}
+		binding := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: node}}
 		l.must(admin.SubResource("binding").Create(l.t.Context(), &pod, binding))
 	}
 }

@@ -51,6 +51,15 @@ func TestWhatTheLabLacksIsNamedAndWaitedFor(t *testing.T) {
 		l.wire(l.namespace, "east", "no-domain")
 		l.waitsFor("waits", "NetworkInvalid", "k8s.v1.cni.cncf.io/resourceName")
 	})
+	t.Run("a network where the operator may look", func(t *testing.T) {
+		l := newLab(t)
+		l.manage(nil, l.namespace)
+		l.create(minimal("waits", func(test *v1alpha1.LoadTest) { test.Spec.Links[0].Network = "default/west" }))
+		l.awaitCondition("waits", "Scheduled=False NetworkInvalid")
+		if message := l.want("waits", "Scheduled=False NetworkInvalid"); !strings.Contains(message, "--namespaces") {
+			t.Errorf("the message is %q", message)
+		}
+	})
 	t.Run("a device resource", func(t *testing.T) {
 		l := newLab(t)
 		l.create(minimal("waits"))
