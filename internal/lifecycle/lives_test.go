@@ -72,6 +72,25 @@ func TestLives(t *testing.T) {
 	}
 }
 
+func TestEachTraceIsALifes(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "lives", "*.golden"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := len(files), len(lives()); got != want {
+		t.Errorf("%d golden traces of %d lives", got, want)
+	}
+}
+
+// A run of a minute may cost 60 requests in all. The runner's own are 13 of progress, two of the Report and one to look at what is there.
+func TestAMinutesLifeIsWithinItsBudget(t *testing.T) {
+	const runners, budget = 16, 60
+	w := play(t, lives()[0], func(*world) {})
+	if got := w.writes + w.creates + w.deletes + w.tries + w.reads + w.events; got+runners > budget {
+		t.Errorf("%d requests of the operator's and %d of the runner's are more than %d", got, runners, budget)
+	}
+}
+
 // closing sums a life up.
 func (w *world) closing() {
 	if w.test == nil {

@@ -36,5 +36,5 @@ func (v *view) awaitReport(f *fault) *step {
 		return v.failInRun(f)
 	}
 	s := &step{reason: v1alpha1.ReasonLost, message: f.message + ": the runner's Report is awaited"}
-	return s.waitUntil(due)
+	return s.waitUntil(due).waitUntil(v.activeUntil())
 }

@@ -12,7 +12,7 @@ import (
 // invalid: it can't be measured as it is written. A run that has begun is not ended by an operator that reads its spec otherwise than the
 // one that began it: its Plan is written.
 func invalid(v *view) *step {
-	if v.begun() || v.compiled() != nil {
+	if v.runnerMade() || v.compiled() != nil {
 		return nil
 	}
 	message := v.errs.ToAggregate().Error()

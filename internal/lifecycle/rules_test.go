@@ -200,6 +200,10 @@ func TestWhatHappensInTheRun(t *testing.T) {
 				}
 			}
 		}, "runNeeded", "Running", "measures"},
+		{"a spec that can't be compiled any more, and a runner that was never made", reference, func(w *world) {
+			w.test.Spec.Links[0].LineRate = "nonsense"
+			w.Jobs, w.Pods, w.Progress, w.test.Status.Pods = nil, nil, nil, nil
+		}, "invalid", "Invalid", "lineRate"},
 		{"a suspended and stopped test is stopped", reference, func(w *world) {
 			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend, s.Stop = true, true })
 		}, "stopRequested", "Stopped", "spec.stop"},

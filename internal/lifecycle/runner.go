@@ -94,7 +94,7 @@ const runningWords = "the runner measures: status.progress tells how far it is"
 
 // running: the runner is at it, or its Job is about to make the next one.
 func running(v *view) *step {
-	if !v.begun() || v.job == nil && len(v.runners) == 0 && len(v.recorded(v1alpha1.RoleRunner)) == 0 {
+	if !v.begun() || !v.runnerMade() {
 		return nil
 	}
 	s := &step{reason: v1alpha1.ReasonRunning, message: runningWords, activity: "Starting"}

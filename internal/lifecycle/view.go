@@ -106,7 +106,12 @@ func (v *view) input() manifests.Input {
 }
 
 // begun says whether the runner was started in this attempt.
-func (v *view) begun() bool { return v.job != nil || len(v.runners) > 0 || v.startedAt() != nil }
+func (v *view) begun() bool { return v.runnerMade() || v.startedAt() != nil }
+
+// runnerMade says whether the runner's Job is there, or was. A start that was told of, and whose Job nobody has seen, may have failed half-way.
+func (v *view) runnerMade() bool {
+	return v.job != nil || len(v.runners) > 0 || len(v.recorded(v1alpha1.RoleRunner)) > 0
+}
 
 // startedAt is when the runner was started. The status knows; if it couldn't be written then, the Job does.
 func (v *view) startedAt() *metav1.Time {

@@ -1,0 +1,110 @@
+package lifecycle_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// Whatever is observed, and however little it fits together: a decision is made, by a rule that knows the situation, and its status can be
+// stored.
+func TestAnyObservationIsDecided(t *testing.T) {
+	chance := rand.New(rand.NewPCG(7, 7))
+	specs := []string{reference, hooks, devices, external, with(reference, "keepPods: OnFailure", "schedulingDeadline: 1m", "ttlAfterFinished: 1m")}
+	for range 1500 {
+		w := newWorld(t, specs[chance.IntN(len(specs))])
+		o := anyObservation(w, chance)
+		d := lifecycle.Decide(o)
+		if d.Rule == "undecided" || d.Reason == "" || d.Message == "" {
+			t.Fatalf("%s – %s: %s", d.Rule, d.Reason, d.Message)
+		}
+		if d.ReadReport || d.Try != nil || d.Rule == "deleted" {
+			continue
+		}
+		for _, c := range d.Status.Conditions {
+			if c.Reason == "" || len(c.Message) > 32768 || c.LastTransitionTime.IsZero() {
+				t.Fatalf("%s says %+v", d.Rule, c)
+			}
+		}
+		for _, p := range d.Status.Pods {
+			if p.Role == "" || len(p.State) > 64 {
+				t.Fatalf("%s says %+v", d.Rule, p)
+			}
+		}
+	}
+}
+
+// anyObservation puts together what no cluster would.
+func anyObservation(w *world, chance *rand.Rand) lifecycle.Observed {
+	often := func() bool { return chance.IntN(2) == 0 }
+	one := func(of ...string) string { return of[chance.IntN(len(of))] }
+	o := w.observe()
+	if often() {
+		o.Lab = lifecycle.Lab{}
+	}
+	o.Test.Spec.Suspend, o.Test.Spec.Stop = chance.IntN(5) == 0, chance.IntN(5) == 0
+	if often() {
+		o.Test.Spec.Links[0].LineRate = "nonsense"
+	}
+	o.Test.Status.Attempt = int32(chance.IntN(3))
+	if often() {
+		o.Test.Status.StartedAt = &metav1.Time{Time: w.now.Add(-time.Duration(chance.IntN(7200)) * time.Second)}
+	}
+	if often() {
+		o.Test.Status.Conditions = []metav1.Condition{{
+			Type: "Complete", Status: metav1.ConditionStatus(one("True", "False")), LastTransitionTime: metav1.Time{Time: w.now},
+			Message: "as it was told", Reason: one("Waiting", "Running", "Measured", "Stopped", "GeneratorLost", "Parked"),
+		}}
+	}
+	for range chance.IntN(3) {
+		role := one("Generator", "DUT", "Setup", "Teardown", "Runner")
+		o.Test.Status.Pods = append(o.Test.Status.Pods, v1alpha1.PodStatus{Name: "was-" + role, Role: v1alpha1.PodRole(role), Node: one("", "rack-1", "rack-9")})
+	}
+	for range chance.IntN(4) {
+		o.Children.Pods = append(o.Children.Pods, anyPod(w, chance, one))
+	}
+	for attempt := range chance.IntN(3) {
+		o.Children.Jobs = append(o.Children.Jobs, batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+			Name: "job", Labels: map[string]string{v1alpha1.LabelAttempt: one("1", "2", "x", "")}, CreationTimestamp: metav1.Time{Time: w.now.Add(-time.Duration(attempt) * time.Hour)},
+		}})
+	}
+	if often() {
+		o.Children.Envelope = &delivery.Envelope{Attempt: chance.IntN(3), Final: often()}
+		o.Children.Report = aReport(report.Ending(one("Completed", "Interrupted", "GeneratorLost", "Parked")), chance.IntN(3), w.now)
+	}
+	if often() {
+		o.Children.ReportFault = "there is none"
+	}
+	if often() {
+		o.Children.Progress = &delivery.Progress{Attempt: chance.IntN(3), Run: chance.IntN(4) - 1, Percent: chance.IntN(300) - 100, At: w.now}
+	}
+	if often() {
+		o.Refusals = []lifecycle.Refusal{}
+	}
+	return o
+}
+
+func anyPod(w *world, chance *rand.Rand, one func(...string) string) corev1.Pod {
+	role := one("generator", "dut", "setup", "teardown", "runner", "mirror", "")
+	p := corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: one("was-", "is-") + role, Labels: map[string]string{v1alpha1.LabelRole: role, v1alpha1.LabelAttempt: one("1", "2", "x")}},
+		Spec:       corev1.PodSpec{NodeName: one("", "rack-1", "rack-9")},
+		Status:     corev1.PodStatus{Phase: corev1.PodPhase(one("Pending", "Running", "Succeeded", "Failed", "Unknown", "")), Reason: one("", "Evicted", "OutOfcpu", "NodeLost")},
+	}
+	if chance.IntN(4) == 0 {
+		p.DeletionTimestamp = &metav1.Time{Time: w.now.Add(time.Duration(chance.IntN(600)-300) * time.Second)}
+	}
+	if chance.IntN(2) == 0 {
+		set(&p, corev1.PodReady, corev1.ConditionStatus(one("True", "False", "Unknown")), w.now)
+	}
+	return p
+}
