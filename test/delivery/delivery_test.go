@@ -62,7 +62,7 @@ func TestARunInACluster(t *testing.T) {
 
 func TestARunnerThatIsKilled(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, known("16s"))
+	r := newRigWith(t, known("16s"), podRights)
 	first := r.start(t, "a")
 	r.await(t, "a", "Ramping")
 	_ = first.cmd.Process.Kill()
@@ -119,7 +119,7 @@ func TestAnAPIServerThatIsAwayForTwentySeconds(t *testing.T) {
 
 func TestARunnerThatIsTerminated(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, known("60s"))
+	r := newRigWith(t, known("60s"), podRights)
 	runner := r.start(t, "a")
 	r.await(t, "a", "Ramping")
 	_ = runner.cmd.Process.Signal(syscall.SIGTERM)

@@ -101,7 +101,7 @@ func TestWhatAGeneratorSaysOfItsRights(t *testing.T) {
 	ns, far := space(t), space(t)
 	cable(t, ns, far)
 	t.Run("with NET_RAW and NET_ADMIN it sets its interfaces up, and tells what it does without", func(t *testing.T) {
-		c := contain(t, ns, "+net_raw,+net_admin", "generator", "--ports", "west,east", "--speed", "1gbps,2gbps", "--wait", "1s")
+		c := contain(t, ns, podRights, "generator", "--ports", "west,east", "--speed", "1gbps,2gbps", "--wait", "1s")
 		probe(t, ns, c, "generator")
 		_ = c.cmd.Process.Signal(syscall.SIGTERM)
 		_ = c.cmd.Wait()
@@ -117,7 +117,7 @@ func TestWhatAGeneratorSaysOfItsRights(t *testing.T) {
 	}{
 		"without NET_ADMIN it can't set an interface up":      {"+net_raw", "down", "can't be set up: operation not permitted; that needs the capability NET_ADMIN"},
 		"without NET_RAW it can't open an interface":          {"+net_admin", "west", "the container needs the capability NET_RAW"},
-		"an interface that never comes is told, with the way": {"+net_raw,+net_admin", "north", "interface north doesn't exist in this network namespace; in a pod, look at the annotation"},
+		"an interface that never comes is told, with the way": {podRights, "north", "interface north doesn't exist in this network namespace; in a pod, look at the annotation"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tt.ports == "down" {

@@ -37,7 +37,19 @@ type rig struct {
 	files     string // the plan's, and the kubeconfig
 }
 
+// What the generator may in a pod, and that with the right to send from threads that nothing holds up: what else this machine does is then
+// not seen in the pace, and known answers can be asked for.
+const (
+	podRights    = "+net_raw,+net_admin"
+	steadyRights = podRights + ",+sys_nice"
+)
+
 func newRig(t *testing.T, loadtest string) *rig {
+	t.Helper()
+	return newRigWith(t, loadtest, steadyRights)
+}
+
+func newRigWith(t *testing.T, loadtest, rights string) *rig {
 	t.Helper()
 	needRoot(t)
 	r := &rig{files: t.TempDir()}
@@ -45,7 +57,7 @@ func newRig(t *testing.T, loadtest string) *rig {
 	cable(t, generator, device)
 	p := planOf(t, loadtest)
 	forward(t, device)
-	r.writePlan(t, p, serveGenerator(t, generator))
+	r.writePlan(t, p, serveGenerator(t, generator, rights))
 	r.makeObjects(t)
 	return r
 }
@@ -111,9 +123,9 @@ func planOf(t *testing.T, loadtest string) *plan.Plan {
 }
 
 // serveGenerator starts the software engine in the namespace, as a pod's container, and returns where it can be reached from outside.
-func serveGenerator(t *testing.T, ns *netspace.Namespace) string {
+func serveGenerator(t *testing.T, ns *netspace.Namespace, rights string) string {
 	t.Helper()
-	c := contain(t, ns, "+net_raw,+net_admin", "generator", "--ports", strings.Join(links, ","), "--listen", "127.0.0.1:4501", "--speed", "1gbps")
+	c := contain(t, ns, rights, "generator", "--ports", strings.Join(links, ","), "--listen", "127.0.0.1:4501", "--speed", "1gbps")
 	probe(t, ns, c, "generator")
 	return relay(t, ns)
 }
@@ -152,10 +164,16 @@ func relay(t *testing.T, ns *netspace.Namespace) string {
 	return l.Addr().String()
 }
 
+// writePlan writes the documents of a Plan with one generator, which answers at this address.
 func (r *rig) writePlan(t *testing.T, p *plan.Plan, address string) {
 	t.Helper()
-	data, err := delivery.EncodePlan(p, plan.Sites{Version: plan.SitesVersion, Generators: []plan.Site{{Generator: p.Generators[0].Name,
+	r.writeDocuments(t, p, plan.Sites{Version: plan.SitesVersion, Generators: []plan.Site{{Generator: p.Generators[0].Name,
 		RPC: address, PortOfLink: map[string]int{"west": 0, "east": 1}, Pod: "t-1-generator-0", Node: "n1"}}})
+}
+
+func (r *rig) writeDocuments(t *testing.T, p *plan.Plan, sites plan.Sites) {
+	t.Helper()
+	data, err := delivery.EncodePlan(p, sites)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,6 +182,17 @@ func (r *rig) writePlan(t *testing.T, p *plan.Plan, address string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// heartbeat lets the generator have a launcher.
+func (r *rig) heartbeat(t *testing.T, address string) {
+	t.Helper()
+	p, sites, err := delivery.ReadPlan(os.DirFS(r.files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sites.Generators[0].Heartbeat = address
+	r.writeDocuments(t, p, sites)
 }
 
 // makeObjects makes what the operator makes before the runner: a namespace of the test's own, two empty ConfigMaps, and a Role for them.
