@@ -219,7 +219,7 @@ func TestEveryPodEnds(t *testing.T) {
 func TestOurContainersAreNotPrivileged(t *testing.T) {
 	allowed := map[string][]corev1.Capability{
 		"runner": nil, "copy": nil, "linerate-links": nil,
-		"generator": {"BPF", "NET_ADMIN", "NET_RAW", "SYS_NICE"},
+		"generator": {"BPF", "IPC_LOCK", "NET_ADMIN", "NET_RAW", "SYS_NICE"},
 		"trex":      {"IPC_LOCK", "NET_ADMIN", "NET_RAW"},
 		"forwarder": {"NET_ADMIN"},
 	}

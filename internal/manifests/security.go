@@ -7,7 +7,8 @@ import corev1 "k8s.io/api/core/v1"
 //	pod                    user    capabilities                       why
 //	runner                 65532   none                               talks to the API server and to generators, over TCP
 //	init containers        65532   none                               copy a program, write a file
-//	generator, Software    0       BPF, NET_ADMIN, NET_RAW, SYS_NICE  see engineRights
+//	generator, Software    0       BPF, IPC_LOCK, NET_ADMIN,          see engineRights
+//	                               NET_RAW, SYS_NICE
 //	generator, TRex        0       IPC_LOCK, NET_ADMIN, NET_RAW       see trexRights
 //	DUT, Reference         0       NET_ADMIN                          see forwarderRights
 //
@@ -47,12 +48,13 @@ func root(capabilities ...corev1.Capability) *corev1.SecurityContext {
 //	NET_ADMIN  sets its interfaces up, and binds AF_XDP sockets to them (netdevice(7); kernel: Documentation/networking/af_xdp.rst)
 //	BPF        frames that come back are counted in the kernel, by a program on its own interfaces: what is copied out instead is lost
 //	           whenever the node is busy, and the generator would be the bottleneck (capabilities(7))
+//	IPC_LOCK   the frames that AF_XDP sends from are locked in memory, more of it than a container may otherwise
 //	SYS_NICE   sends from real-time threads, as long as these have time to spare: else whatever runs on the node stretches gaps into
 //	           bursts, which a device at its limit drops (sched(7))
 //
-// Where the node's kernel forbids the last two it does without, and says so in its log and in the Report.
+// Where the node's kernel forbids the last three it does without, and says so in its log and in the Report.
 func engineRights() *corev1.SecurityContext {
-	c := root("BPF", "NET_ADMIN", "NET_RAW", "SYS_NICE")
+	c := root("BPF", "IPC_LOCK", "NET_ADMIN", "NET_RAW", "SYS_NICE")
 	c.ReadOnlyRootFilesystem = new(true)
 	return c
 }
