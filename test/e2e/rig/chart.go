@@ -1,0 +1,50 @@
+package rig
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// Namespace is where the operator is installed.
+const Namespace = "linerate-system"
+
+// install brings in the chart, or upgrades it, and waits until the operator is available.
+func (r *Rig) install(ctx context.Context) error { return r.Upgrade(ctx, r.Images.Tag) }
+
+// Upgrade has the operator of another image tag take over.
+func (r *Rig) Upgrade(ctx context.Context, tag string) error {
+	chart, err := inProject("charts/linerate")
+	if err != nil {
+		return err
+	}
+	return r.helm(ctx, "upgrade", "--install", "linerate", chart, "--namespace", Namespace, "--create-namespace",
+		"--set", "image.tag="+tag, "--set", "image.pullPolicy=Never", "--wait", "--timeout", "2m")
+}
+
+// helm is the one beside kubectl that the cluster was built with.
+func (r *Rig) helm(ctx context.Context, args ...string) error {
+	env, err := r.Cluster.Run(ctx, "", "env")
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "bash", "-c", env+"\nexec helm \"$@\"", "helm")
+	cmd.Args = append(cmd.Args, args...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("helm %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// inProject is a path of the project, wherever the test runs.
+func inProject(path string) (string, error) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return "", fmt.Errorf("find the project: %w", err)
+	}
+	full := strings.TrimSpace(string(out)) + "/" + path
+	_, err = os.Stat(full)
+	return full, err
+}

@@ -1,0 +1,79 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/test/e2e/rig"
+)
+
+// tidy is how long a deleted LoadTest may take to leave nothing: its pods' grace included.
+const tidy = 45 * time.Second
+
+// scene is where one test plays: a namespace of its own, and ears on the wires.
+type scene struct {
+	*testing.T
+	namespace string
+	wires     *rig.Listener
+}
+
+// begin makes a scene, which ends with the test: then nothing may be left of what was played in it.
+func begin(t *testing.T) *scene {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}
+	if err := lab.Client.Create(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	s := &scene{T: t, namespace: namespace.Name, wires: lab.Listen(t.Context())}
+	t.Cleanup(func() { s.end(namespace) })
+	return s
+}
+
+// end deletes what is left of the LoadTests, and fails unless everything goes with them.
+func (s *scene) end(namespace *corev1.Namespace) {
+	ctx := context.WithoutCancel(s.Context())
+	if s.Failed() {
+		s.describe(ctx)
+	}
+	if err := lab.Client.DeleteAllOf(ctx, &lineratev1alpha1.LoadTest{}, client.InNamespace(s.namespace)); err != nil {
+		s.Errorf("delete the LoadTests: %v", err)
+	}
+	var left string
+	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, tidy, true, func(ctx context.Context) (done bool, err error) {
+		left, err = s.left(ctx)
+		return left == "", err
+	})
+	if err != nil {
+		s.Errorf("%v after the LoadTests were deleted there is still: %s (%v)", tidy, left, err)
+	}
+	if err := lab.Client.Delete(ctx, namespace); err != nil {
+		s.Errorf("delete the namespace: %v", err)
+	}
+}
+
+// left names what there still is of LoadTests: objects in the namespace, and functions that aren't at home.
+func (s *scene) left(ctx context.Context) (string, error) {
+	var left []string
+	for _, list := range ownedLists() {
+		if err := lab.Client.List(ctx, list, client.InNamespace(s.namespace)); err != nil {
+			return "", err
+		}
+		left = append(left, names(list)...)
+	}
+	away, err := lab.Fabric.Away()
+	for node, devices := range away {
+		for _, d := range devices {
+			left = append(left, fmt.Sprintf("%s of %s", d.Interface, node))
+		}
+	}
+	return strings.Join(left, ", "), err
+}

@@ -1,0 +1,82 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// condition is one in short, such as "Complete=True Measured"; "Complete=" where there is none.
+func condition(t *lineratev1alpha1.LoadTest, kind string) string {
+	c := meta.FindStatusCondition(t.Status.Conditions, kind)
+	if c == nil {
+		return kind + "="
+	}
+	return fmt.Sprintf("%s=%s %s", c.Type, c.Status, c.Reason)
+}
+
+// message is a condition's.
+func message(t *lineratev1alpha1.LoadTest, kind string) string {
+	if c := meta.FindStatusCondition(t.Status.Conditions, kind); c != nil {
+		return c.Message
+	}
+	return ""
+}
+
+// state is where a test is, in one line.
+func state(t *lineratev1alpha1.LoadTest) string {
+	if t == nil {
+		return "(never seen)"
+	}
+	var out []string
+	for _, c := range t.Status.Conditions {
+		out = append(out, fmt.Sprintf("%s=%s %s (%s)", c.Type, c.Status, c.Reason, c.Message))
+	}
+	if p := t.Status.Progress; p != nil {
+		out = append(out, "step "+p.Step)
+	}
+	return strings.Join(out, "; ")
+}
+
+// want fails unless the conditions are as said, such as "Complete=True Measured".
+func (s *scene) want(t *lineratev1alpha1.LoadTest, conditions ...string) {
+	s.Helper()
+	for _, want := range conditions {
+		kind, _, _ := strings.Cut(want, "=")
+		if got := condition(t, kind); got != want {
+			s.Errorf("%s: %s, want %s: %s", t.Name, got, want, message(t, kind))
+		}
+	}
+}
+
+// describe logs what there is to see in the namespace, for who looks into a failure.
+func (s *scene) describe(ctx context.Context) {
+	var tests lineratev1alpha1.LoadTestList
+	_ = lab.Client.List(ctx, &tests, client.InNamespace(s.namespace))
+	for _, t := range tests.Items {
+		text, _ := yaml.Marshal(t.Status)
+		s.Logf("%s:\n%s", t.Name, text)
+	}
+	var pods corev1.PodList
+	_ = lab.Client.List(ctx, &pods, client.InNamespace(s.namespace))
+	for _, p := range pods.Items {
+		text, _ := yaml.Marshal(p.Status)
+		s.Logf("pod %s on %s:\n%s", p.Name, p.Spec.NodeName, text)
+		if out, err := lab.Cluster.Run(ctx, "", "kubectl", "--", "logs", "-n", s.namespace, p.Name, "--all-containers", "--tail=20"); err == nil {
+			s.Logf("logs of %s:\n%s", p.Name, out)
+		}
+	}
+	var events corev1.EventList
+	_ = lab.Client.List(ctx, &events, client.InNamespace(s.namespace))
+	for _, e := range events.Items {
+		s.Logf("%s %s %s: %s", e.LastTimestamp.Format(metav1.RFC3339Micro), e.InvolvedObject.Name, e.Reason, e.Message)
+	}
+}
