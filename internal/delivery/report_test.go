@@ -98,18 +98,3 @@ func TestDecodeReportRefuses(t *testing.T) {
 		})
 	}
 }
-
-func FuzzDecodeReport(f *testing.F) {
-	data, annotations, err := delivery.EncodeReport(aReport(2, 2), false, 3)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(data[delivery.KeyReport], annotations[delivery.AnnotationDigest], annotations[delivery.AnnotationEnding], annotations[delivery.AnnotationAttempt], "false")
-	f.Fuzz(func(t *testing.T, packed []byte, digest, ending, attempt, final string) {
-		r, e, err := delivery.DecodeReport(map[string][]byte{delivery.KeyReport: packed}, map[string]string{delivery.AnnotationDigest: digest,
-			delivery.AnnotationEnding: ending, delivery.AnnotationAttempt: attempt, delivery.AnnotationFinal: final})
-		if err == nil && (r == nil || string(r.Ending) != e.Ending || r.Plan == nil) {
-			t.Errorf("took %+v in %+v", r, e)
-		}
-	})
-}

@@ -38,6 +38,9 @@ func TestARunInACluster(t *testing.T) {
 	took := time.Since(begin)
 	t.Run("leaves the answer, final and sealed", func(t *testing.T) {
 		got, e := r.report(t)
+		if !got.Result.Measured {
+			t.Fatalf("%s: %s", got.Ending, got.Message)
+		}
 		answer := got.Result.Directions[0].Received.PacketsPerSecond
 		if !e.Final || e.Ending != "Completed" || !got.Result.Saturated || answer < 970 || answer > 1010 {
 			t.Errorf("%+v: %d packets/s, %s", e, answer, got.Result.Message)

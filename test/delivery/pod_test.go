@@ -53,6 +53,7 @@ func contain(t *testing.T, ns *netspace.Namespace, capabilities string, args ...
 	return c
 }
 
+// lastWords is the container's termination message.
 func (c *container) lastWords() string { return filepath.Join(c.dir, "termination-log") }
 
 // probe asks one of the verbs' own probes in the namespace until it says yes.
