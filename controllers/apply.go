@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -80,11 +84,11 @@ func (r *LoadTestReconciler) deletePods(ctx context.Context, seen *observation, 
 	return nil
 }
 
-// create creates what isn't there yet. What is, and is the test's own, is fine.
+// create creates what isn't there yet, in waves. What is there, and is the test's own, is fine.
 func (r *LoadTestReconciler) create(ctx context.Context, seen *observation, objects []manifests.Object) (again bool, err error) {
-	refusals, foreign := len(seen.Refusals), len(seen.Children.Foreign)
-	for _, object := range objects {
-		if err := r.createOne(ctx, seen, object); err != nil {
+	for _, wave := range waves(objects) {
+		refusals, foreign := len(seen.Refusals), len(seen.Children.Foreign)
+		if err := r.createWave(ctx, seen, wave); err != nil {
 			return false, err
 		}
 		if len(seen.Refusals) > refusals || len(seen.Children.Foreign) > foreign {
@@ -94,19 +98,61 @@ func (r *LoadTestReconciler) create(ctx context.Context, seen *observation, obje
 	return false, nil
 }
 
-func (r *LoadTestReconciler) createOne(ctx context.Context, seen *observation, object manifests.Object) error {
-	gvk, err := apiutil.GVKForObject(object, r.client.Scheme())
-	if err != nil {
-		return err
+// waves parts objects into those that others need, and those others: pods, Jobs, and RoleBindings, which the API server refuses before there
+// is the Role. Within a wave the order doesn't matter.
+func waves(objects []manifests.Object) [2][]manifests.Object {
+	var out [2][]manifests.Object
+	for _, o := range objects {
+		switch o.(type) {
+		case *corev1.Pod, *batchv1.Job, *rbacv1.RoleBinding:
+			out[1] = append(out[1], o)
+		default:
+			out[0] = append(out[0], o)
+		}
 	}
-	made := object.DeepCopyObject().(client.Object)
-	if err := r.client.Create(ctx, made); err != nil {
-		return r.refused(ctx, seen, object, err)
+	return out
+}
+
+// createWave creates all of a wave, and keeps what came of each.
+func (r *LoadTestReconciler) createWave(ctx context.Context, seen *observation, objects []manifests.Object) error {
+	var errs []error
+	for i, answer := range r.createAll(ctx, objects) {
+		if answer.err != nil {
+			errs = append(errs, r.refused(ctx, seen, objects[i], answer.err))
+			continue
+		}
+		gvk, err := apiutil.GVKForObject(answer.object, r.client.Scheme())
+		errs = append(errs, err)
+		child := childRef{gvk: gvk, name: answer.object.GetName(), uid: answer.object.GetUID()}
+		ctrl.LoggerFrom(ctx).Info("created", "child", child.String())
+		r.memory.childCreated(seen.Test, child, r.options.Clock())
 	}
-	child := childRef{gvk: gvk, name: made.GetName(), uid: made.GetUID()}
-	ctrl.LoggerFrom(ctx).Info("created", "child", child.String())
-	r.memory.childCreated(seen.Test, child, r.options.Clock())
-	return nil
+	return errors.Join(errs...)
+}
+
+// answer is what the API server made of an object, or why it didn't.
+type answer struct {
+	object client.Object
+	err    error
+}
+
+// atOnce is how many objects of one test are created at once: a pass is mostly waiting for answers.
+const atOnce = 8
+
+// createAll asks for all objects, some at once; the answers are in the objects' order.
+func (r *LoadTestReconciler) createAll(ctx context.Context, objects []manifests.Object, options ...client.CreateOption) []answer {
+	answers, slots := make([]answer, len(objects)), make(chan struct{}, atOnce)
+	var asking sync.WaitGroup
+	for i, object := range objects {
+		slots <- struct{}{}
+		asking.Go(func() {
+			defer func() { <-slots }()
+			made := object.DeepCopyObject().(client.Object)
+			answers[i] = answer{object: made, err: r.client.Create(ctx, made, options...)}
+		})
+	}
+	asking.Wait()
+	return answers
 }
 
 // writeStatus writes the status where it differs from what is stored, and only over the version that it was decided from.

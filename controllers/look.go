@@ -55,14 +55,12 @@ func (r *LoadTestReconciler) readReport(ctx context.Context, seen *observation) 
 // try asks the API server which of these objects it would take, and creates none.
 func (r *LoadTestReconciler) try(ctx context.Context, seen *observation, objects []manifests.Object) error {
 	seen.Refusals = []lifecycle.Refusal{}
-	for _, object := range objects {
-		answer := object.DeepCopyObject().(client.Object)
-		err := r.client.Create(ctx, answer, client.DryRunAll)
-		if err == nil {
-			seen.refuse(object, changedDevices(object, answer))
+	for i, answer := range r.createAll(ctx, objects, client.DryRunAll) {
+		if answer.err == nil {
+			seen.refuse(objects[i], changedDevices(objects[i], answer.object))
 			continue
 		}
-		if err := r.refused(ctx, seen, object, err); err != nil {
+		if err := r.refused(ctx, seen, objects[i], answer.err); err != nil {
 			return err
 		}
 	}

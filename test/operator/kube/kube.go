@@ -25,6 +25,15 @@ const startTimeout = 2 * time.Minute
 // Start starts the two with the CRDs of these paths, and returns how to stop them. The binaries are built if they aren't yet; with
 // KUBEBUILDER_ASSETS set, that directory's are taken. Further admission plugins may be named.
 func Start(crds []string, admission ...string) (environment *envtest.Environment, stop func() error, err error) {
+	return StartWith(crds, func(server *envtest.APIServer) {
+		if len(admission) > 0 {
+			server.Configure().Append("enable-admission-plugins", admission...)
+		}
+	})
+}
+
+// StartWith is Start with an API server whose arguments are changed first.
+func StartWith(crds []string, configure func(*envtest.APIServer)) (environment *envtest.Environment, stop func() error, err error) {
 	binaries, err := assets()
 	if err != nil {
 		return nil, nil, err
@@ -41,9 +50,7 @@ func Start(crds []string, admission ...string) (environment *envtest.Environment
 	if err := endWithUs(environment, binaries, links); err != nil {
 		return nil, nil, errors.Join(err, os.RemoveAll(links))
 	}
-	if len(admission) > 0 {
-		environment.ControlPlane.GetAPIServer().Configure().Append("enable-admission-plugins", admission...)
-	}
+	configure(environment.ControlPlane.GetAPIServer())
 	if _, err := environment.Start(); err != nil {
 		return nil, nil, errors.Join(err, os.RemoveAll(links))
 	}
