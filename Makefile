@@ -3,7 +3,9 @@ SHELL := /bin/bash
 GO ?= go
 TOOL := $(GO) tool -modfile=go.tools.mod
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERSION)
+LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERSION) -X main.version=$(VERSION)
+# What measures real packets or brings up a cluster runs by itself, so that nothing else disturbs its clocks.
+ALONE := /test/(realpackets|delivery|e2e|faults)(/|$$)
 REPORTS ?= linerate-reports
 
 .DEFAULT_GOAL := help
@@ -12,18 +14,21 @@ REPORTS ?= linerate-reports
 help: ## Explain the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1m%-15s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## Build bin/linerate (static, no cgo)
-	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/linerate ./cmd/linerate
+build: ## Build bin/linerate and bin/manager (static, no cgo)
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/linerate ./cmd/manager
 
 run: build ## Show where this machine's Linux forwarder saturates, from real packets (about a minute)
 	@bin/linerate run examples/linux-forwarder.yaml --save $(REPORTS)
 
-test: kube ## Run every test, those with real packets included (as root)
-	$(GO) test -race -count=1 $$($(GO) list ./... | grep -v /test/realpackets)
-	$(GO) test -count=1 -timeout 20m ./test/realpackets
+test: kube test-chart ## Run every test that needs no cluster, those with real packets included (as root)
+	$(GO) test -race -count=1 -timeout 20m $$($(GO) list ./... | grep -Ev '$(ALONE)')
+	$(GO) test -count=1 -p 1 -timeout 20m ./test/delivery ./test/realpackets
 
-test-api: kube ## Run the API against a real API server
-	$(GO) test -race -count=1 ./test/apiserver
+test-api: kube ## Run the API and the operator against a real API server
+	$(GO) test -race -count=1 ./test/apiserver ./test/manifests ./test/operator/...
+
+test-chart: kube ## Test the chart, by Helm's own library, against a real API server
+	cd test/chart && $(GO) test -count=1 -timeout 15m ./...
 
 # The tests build it themselves if they must, but then unheard, and beside tests that keep time.
 kube:
@@ -39,21 +44,23 @@ demo-down: ## Remove the demo's cluster
 	@$(GO) run ./hack/demo down
 
 e2e: kube-cluster ## Run the end-to-end tests, with real packets in real pods on a real cluster (as root)
-	$(GO) test -count=1 -timeout 50m ./test/e2e/...
+	$(GO) test -count=1 -p 1 -timeout 20m -tags cluster ./hack/cluster ./test/fabric/incluster
+	$(GO) test -count=1 -p 1 -timeout 50m ./test/e2e/... ./test/faults/...
 
 image: ## Pack the container image into linerate.tar, with nothing but Go
 	@$(GO) run ./hack/image -o linerate.tar -version '$(VERSION)'
 
 lint: ## Lint, with the architecture's import arrows
 	$(TOOL) golangci-lint run ./...
+	cd test/chart && $(GO) tool -modfile=../../go.tools.mod golangci-lint run -c ../../.golangci.yml ./...
 
-generate: ## Regenerate deep copies, the CRD and docs/api.md
+generate: ## Regenerate deep copies, the CRD, docs/api.md, the manager's role and the chart's copies
 	hack/generate
 
 verify: generate ## Fail if generated files are not what the sources say
-	@git diff --exit-code -- api config docs || { echo "generated files are stale: run 'make generate' and commit the result" >&2; exit 1; }
+	@git diff --exit-code -- api charts config docs || { echo "generated files are stale: run 'make generate' and commit the result" >&2; exit 1; }
 
-check: verify lint test ## What the gate runs
+check: verify lint test e2e ## What the gate runs
 
 known-answers: ## Measure devices whose limit is known: the whole table of docs/known-answers.md (as root, about 15 minutes)
 	$(GO) test -count=1 -timeout 120m ./test/realpackets -run TestKnownAnswers -v -all -table $(CURDIR)/docs/known-answers.md
