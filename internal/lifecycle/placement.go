@@ -80,7 +80,7 @@ func (v *view) refused() *step {
 	words := make([]string, 0, len(v.Refusals))
 	for _, r := range v.Refusals {
 		transient = transient && r.Transient
-		words = append(words, fmt.Sprintf("the API server refuses pod %s: %s%s", r.Pod, strings.TrimSpace(r.Message), wayOut(r)))
+		words = append(words, fmt.Sprintf("the API server refuses %s: %s%s", r.Pod, strings.TrimSpace(r.Message), wayOut(r)))
 	}
 	if !transient {
 		first, last = retryRefusedFirst, retryRefusedLast

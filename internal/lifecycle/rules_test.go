@@ -311,3 +311,19 @@ func TestASuspensionThatCrossesTheFinalReport(t *testing.T) {
 		w.fail("it ends with %s in attempt %d", got, w.test.Status.Attempt)
 	}
 }
+
+// A quota on Jobs, or a policy, is met only when the runner is made: the test says so, and tries again.
+func TestARunnerThatIsRefusedIsWaitedFor(t *testing.T) {
+	w := newWorld(t, reference)
+	w.pending()
+	w.run()
+	o := w.observe()
+	o.Refusals = []lifecycle.Refusal{{Pod: "first-1-runner", Message: "exceeded quota: jobs"}}
+	d := lifecycle.Decide(o)
+	if d.Rule != "runNeeded" || d.Reason != v1alpha1.ReasonPodRefused || !strings.Contains(d.Message, "refuses first-1-runner: exceeded quota: jobs (raise the ResourceQuota") {
+		t.Errorf("%s – %s: %s", d.Rule, d.Reason, d.Message)
+	}
+	if len(d.Create) != 0 || !d.RequeueAt.After(o.Now) {
+		t.Errorf("%d objects to create, again at %v: want none, and a later moment than %v", len(d.Create), d.RequeueAt, o.Now)
+	}
+}

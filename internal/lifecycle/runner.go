@@ -70,6 +70,9 @@ func (v *view) runnersLastWords() string {
 
 // runNeeded: all is ready, and the runner isn't made.
 func runNeeded(v *view) *step {
+	if len(v.Refusals) > 0 {
+		return v.refused()
+	}
 	in := v.input()
 	sites, err := manifests.SitesOf(in, v.pods)
 	if err != nil {
