@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/hack/image/pack"
+	"github.com/linerate-dev/linerate/test/fabric/incluster"
+)
+
+const repository = "ghcr.io/linerate-dev/linerate"
+
+// image is linerate's, by its tag, which changes with the programs in it.
+type image struct {
+	tag      string
+	programs map[string]string
+}
+
+// build makes all programs of this source tree that are needed.
+func (l *lab) build(ctx context.Context) (image, error) {
+	if err := os.MkdirAll(l.programs, 0o755); err != nil {
+		return image{}, err
+	}
+	if err := l.compile(ctx, "hack/cluster"); err != nil {
+		return image{}, err
+	}
+	if err := incluster.Build(ctx, l.programs); err != nil {
+		return image{}, err
+	}
+	programs, err := pack.Programs(l.programs, name)
+	if err != nil {
+		return image{}, err
+	}
+	tag, err := tagOf(programs)
+	return image{tag, programs}, err
+}
+
+// tagOf names programs by what is in them, so that a change of the source is a new image, and the operator of the old one is replaced.
+func tagOf(programs map[string]string) (string, error) {
+	sum := sha256.New()
+	for _, path := range slices.Sorted(maps.Keys(programs)) {
+		file, err := os.Open(programs[path])
+		if err != nil {
+			return "", err
+		}
+		_, err = io.Copy(sum, file)
+		_ = file.Close()
+		if err != nil {
+			return "", err
+		}
+	}
+	return name + "-" + hex.EncodeToString(sum.Sum(nil))[:12], nil
+}
+
+// load gives both nodes the image, unless they have it.
+func (l *lab) load(ctx context.Context, i image) error {
+	if l.loaded(ctx, repository+":"+i.tag) {
+		return nil
+	}
+	archive := filepath.Join(l.programs, "image.tar")
+	defer func() { _ = os.Remove(archive) }()
+	if err := pack.Pack(archive, repository+":"+i.tag, i.programs, pack.Project()); err != nil {
+		return err
+	}
+	_, err := l.cluster.Run(ctx, "", "load", archive)
+	return err
+}
+
+func (l *lab) loaded(ctx context.Context, image string) bool {
+	nodes, err := l.cluster.Nodes()
+	if err != nil {
+		return false
+	}
+	for _, n := range nodes {
+		list, err := l.cluster.Run(ctx, "", "exec", n.Name, "--", "ctr", "--namespace", "k8s.io", "images", "list", "--quiet")
+		if err != nil || !slices.Contains(strings.Fields(list), image) {
+			return false
+		}
+	}
+	return true
+}

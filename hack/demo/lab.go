@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/test/fabric"
+	"github.com/linerate-dev/linerate/test/fabric/incluster"
+)
+
+const (
+	module = "github.com/linerate-dev/linerate"
+	// name is the cluster's and the fabric's.
+	name = "demo"
+	// namespace is where the LoadTests are.
+	namespace = "lab"
+	// functions is how many virtual functions each node has on each wire: one, so that a test takes all of both nodes', and the next one waits.
+	functions = 1
+)
+
+// wires join the nodes; a network of each one's name is in the namespace.
+func wires() []string { return []string{"west", "east"} }
+
+// lab is the demo's cluster, and what it is made with.
+type lab struct {
+	talk io.Writer
+	// project is the source tree, programs a directory that nodes see as we do, where what is built of it is kept.
+	project, programs string
+	cluster           incluster.Cluster
+	// assets has kubectl and helm; kubeconfig is the administrator's. Both are known once the cluster is up.
+	assets, kubeconfig string
+	began              time.Time
+}
+
+func newLab(talk io.Writer) (*lab, error) {
+	project, err := output(exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module))
+	if err != nil {
+		return nil, fmt.Errorf("find the project: %w (run it inside of its source tree)", err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("find the cache directory: %w (set HOME or XDG_CACHE_HOME)", err)
+	}
+	programs := filepath.Join(cache, "linerate", "demo")
+	return &lab{
+		talk: talk, project: project, programs: programs, began: time.Now(),
+		cluster: incluster.Cluster{Program: filepath.Join(programs, "cluster"), Name: name},
+	}, nil
+}
+
+// up brings everything up, or mends what is up already; done twice, the second time is quick.
+func (l *lab) up(ctx context.Context) error {
+	var made image
+	steps := []struct {
+		what string
+		do   func() error
+	}{
+		{"Debian's packages: runc, CNI plugins, nftables", func() error { return l.installPackages(ctx) }},
+		{"programs of Kubernetes (built once, kept in the cache directory)", func() error { return l.buildKubernetes(ctx) }},
+		{"programs of linerate", func() (err error) { made, err = l.build(ctx); return err }},
+		{"a cluster of two nodes", func() error { return l.bringUp(ctx) }},
+		{"two wires between the nodes, with a virtual function at each end", func() error { return l.lay(ctx) }},
+		{"linerate's image on both nodes", func() error { return l.load(ctx, made) }},
+		{"linerate, by its Helm chart", func() error { return l.install(ctx, made.tag) }},
+		{"the namespace " + namespace + ", with the wires' networks", func() error { return l.furnish(ctx) }},
+	}
+	for _, s := range steps {
+		l.say("%s", s.what)
+		if err := s.do(); err != nil {
+			return fmt.Errorf("%s: %w", s.what, err)
+		}
+	}
+	return nil
+}
+
+// say tells what is being done, and when it was begun.
+func (l *lab) say(format string, args ...any) {
+	fmt.Fprintf(l.talk, "demo %s  %s\n", clock(time.Since(l.began)), fmt.Sprintf(format, args...))
+}
+
+func (l *lab) buildKubernetes(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, "go", "run", module+"/hack/kube", "cluster")
+	cmd.Stderr = l.talk
+	out, err := cmd.Output()
+	l.assets = strings.TrimSpace(string(out))
+	return err
+}
+
+// bringUp passes on what the cluster says, because it may take a while.
+func (l *lab) bringUp(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, l.cluster.Program, "up", "--name", name)
+	cmd.Stderr = l.talk
+	out, err := cmd.Output()
+	l.kubeconfig = strings.TrimSpace(string(out))
+	return err
+}
+
+// lay joins the nodes. A device plugin that runs is left alone: pods hold its devices.
+func (l *lab) lay(ctx context.Context) error {
+	nodes, err := l.cluster.Nodes()
+	if err != nil {
+		return err
+	}
+	spec := fabric.Across(name, nodes, functions, wires()...)
+	status, err := l.cluster.Run(ctx, "", "status")
+	if err == nil && strings.Count(status, incluster.Daemon) == len(nodes) {
+		return fabric.Lay(spec)
+	}
+	if err := l.cluster.Install(ctx, spec, l.programs); err != nil {
+		return err
+	}
+	return l.awaitFunctions(ctx, spec)
+}
+
+// awaitFunctions waits until the nodes offer their virtual functions to pods.
+func (l *lab) awaitFunctions(ctx context.Context, spec fabric.Spec) error {
+	for _, n := range spec.Nodes {
+		for _, w := range wires() {
+			resource := strings.ReplaceAll(fabric.ResourceOf(w), ".", `\.`)
+			wanted := fmt.Sprintf("jsonpath={.status.allocatable.%s}=%d", resource, functions)
+			if _, err := l.kubectl(ctx, "", "wait", "node/"+n.Name, "--for="+wanted, "--timeout=1m"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// down removes the cluster, or what is left of one; the nodes' ends of the wires go with them.
+func (l *lab) down(ctx context.Context) error {
+	if err := l.compile(ctx, "hack/cluster"); err != nil {
+		return err
+	}
+	_, err := l.cluster.Run(ctx, "", "down")
+	if err := errors.Join(err, fabric.Remove(name)); err != nil {
+		return err
+	}
+	l.say("the cluster is gone; what was built stays in %s", filepath.Dir(l.programs))
+	return nil
+}

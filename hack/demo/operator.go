@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/linerate-dev/linerate/test/fabric"
+)
+
+// install brings linerate in by its chart, or upgrades it, and waits until the operator is available.
+func (l *lab) install(ctx context.Context, tag string) error {
+	_, err := output(l.program(ctx, "helm", "upgrade", "--install", "linerate", filepath.Join(l.project, "charts/linerate"),
+		"--namespace", "linerate-system", "--create-namespace", "--set", "image.tag="+tag, "--set", "image.pullPolicy=Never", "--wait", "--timeout", "3m"))
+	return err
+}
+
+// furnish makes the namespace for tests, and a network of each wire in it.
+func (l *lab) furnish(ctx context.Context) error {
+	if _, err := l.kubectl(ctx, "", "apply", "-f", l.example("namespace")); err != nil {
+		return err
+	}
+	nodes, err := l.cluster.Nodes()
+	if err != nil {
+		return err
+	}
+	return l.cluster.Networks(ctx, namespace, fabric.Across(name, nodes, functions, wires()...))
+}
+
+// example is the file of that name.
+func (l *lab) example(name string) string {
+	return filepath.Join(l.project, "examples", "cluster", name+".yaml")
+}

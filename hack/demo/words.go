@@ -1,0 +1,59 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// sentence is where a trial stands, from its status alone: what kubectl shows, too.
+func sentence(t *trial) string {
+	complete := t.condition(v1alpha1.ConditionComplete)
+	switch {
+	case t.is == nil:
+		return "isn't created yet"
+	case complete == nil:
+		return "is created"
+	case complete.Status == metav1.ConditionTrue:
+		return complete.Reason + ": " + cmp.Or(t.is.Status.Summary, complete.Message)
+	case complete.Reason == v1alpha1.ReasonRunning:
+		return progress(t.is.Status.Progress)
+	}
+	return "waits: " + complete.Message
+}
+
+// progress is what the runner does, and the figures of the load at the moment.
+func progress(p *v1alpha1.Progress) string {
+	if p == nil || p.Step == "" {
+		return "the runner starts"
+	}
+	var b strings.Builder
+	b.WriteString(strings.ToLower(p.Step))
+	if p.Intended != "" && !strings.HasPrefix(p.Intended, "0.00 ") {
+		fmt.Fprintf(&b, ": %s asked in each direction, %s received in all", p.Intended, p.Received)
+	}
+	return b.String()
+}
+
+func percent(t *trial) int {
+	if t.is == nil || t.is.Status.Progress == nil || t.is.Status.Progress.Percent == nil {
+		return 0
+	}
+	return int(*t.is.Status.Progress.Percent)
+}
+
+// age is how long it has been there; it ends with the test.
+func age(t *trial, now time.Time) time.Duration {
+	if t.is == nil {
+		return 0
+	}
+	if end := t.is.Status.FinishedAt; end != nil {
+		now = end.Time
+	}
+	return max(0, now.Sub(t.is.CreationTimestamp.Time))
+}
