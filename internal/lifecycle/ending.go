@@ -63,7 +63,7 @@ func (v *view) end(e *ending) *step {
 		return v.tearDown(e)
 	}
 	e.complete = true
-	s := v.toward(e, e.reason)
+	s := v.toward(e, "Done")
 	s.del = v.release(e)
 	return s
 }

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -112,30 +113,35 @@ func wayOut(r Refusal) string {
 
 // unscheduled: pods wait for a node.
 func unscheduled(v *view) *step {
-	var waiting, words []string
+	var waiting, refused []string
+	var why string
 	for _, p := range v.carriers() {
 		if p.Spec.NodeName != "" {
 			continue
 		}
 		waiting = append(waiting, p.Name)
-		if w := unscheduledWords(p); w != "" {
-			words = append(words, w)
+		if c := condition(p, corev1.PodScheduled); c.Status == corev1.ConditionFalse {
+			refused, why = append(refused, p.Name), cmp.Or(why, schedulersWords(c.Message))
 		}
 	}
 	switch {
 	case len(waiting) == 0:
 		return nil
-	case len(words) == 0:
+	case len(refused) == 0:
 		s := v.waits(v1alpha1.ReasonPending, "the scheduler hasn't placed yet: "+listed(waiting))
 		s.activity = "Placing"
 		return s
 	}
-	message := words[0]
-	if len(words) > 1 {
-		message += fmt.Sprintf(" (and %d more pods)", len(words)-1)
-	}
-	return v.waits(v1alpha1.ReasonUnschedulable, message+
+	return v.waits(v1alpha1.ReasonUnschedulable, joined(": ", placeless(refused), why)+
 		": it goes on by itself when there is room; other tests and pods hold devices too (kubectl describe node shows them)")
+}
+
+// placeless says which pods find no node.
+func placeless(pods []string) string {
+	if len(pods) == 1 {
+		return fmt.Sprintf("pod %s finds no node", pods[0])
+	}
+	return fmt.Sprintf("pods %s and %d more find no node", pods[0], len(pods)-1)
 }
 
 // unscheduledWords is what the scheduler says of a pod that it can't place; empty: nothing.
@@ -144,7 +150,17 @@ func unscheduledWords(p *corev1.Pod) string {
 	if p.Spec.NodeName != "" || c.Status != corev1.ConditionFalse {
 		return ""
 	}
-	return fmt.Sprintf("pod %s finds no node: %s", p.Name, joined(": ", c.Message))
+	return joined(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
+}
+
+// schedulersWords are why no node would do, without what the scheduler goes on to tell of preemption, claims and the like: of that there is
+// nothing for a test to mend.
+func schedulersWords(message string) string {
+	why, rest, more := strings.Cut(message, ". ")
+	if more && (strings.HasPrefix(rest, "no new claims") || strings.HasPrefix(rest, "preemption:")) {
+		return why
+	}
+	return strings.TrimSuffix(message, ".")
 }
 
 // present says whether an object is there already.

@@ -122,7 +122,7 @@ func (v *view) runnerWaits() string {
 		return words
 	}
 	if c := condition(p, corev1.PodScheduled); c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
-		return fmt.Sprintf("pod %s finds no node: %s", p.Name, c.Message)
+		return joined(": ", placeless([]string{p.Name}), schedulersWords(c.Message))
 	}
 	return ""
 }
