@@ -15,7 +15,11 @@ import (
 	"github.com/linerate-dev/linerate/test/fabric/incluster"
 )
 
-const repository = "ghcr.io/linerate-dev/linerate"
+const (
+	repository = "ghcr.io/linerate-dev/linerate"
+	// router is the image of examples/router that examples/cluster/router.yaml names.
+	router = "example.com/linerate/router:demo"
+)
 
 // image is linerate's, by its tag, which changes with the programs in it.
 type image struct {
@@ -28,8 +32,10 @@ func (l *lab) build(ctx context.Context) (image, error) {
 	if err := os.MkdirAll(l.programs, 0o755); err != nil {
 		return image{}, err
 	}
-	if err := l.compile(ctx, "hack/cluster"); err != nil {
-		return image{}, err
+	for _, source := range []string{"hack/cluster", "examples/router"} {
+		if err := l.compile(ctx, source); err != nil {
+			return image{}, err
+		}
 	}
 	if err := incluster.Build(ctx, l.programs); err != nil {
 		return image{}, err
@@ -59,14 +65,22 @@ func tagOf(programs map[string]string) (string, error) {
 	return name + "-" + hex.EncodeToString(sum.Sum(nil))[:12], nil
 }
 
-// load gives both nodes the image, unless they have it.
+// load gives both nodes linerate's image, unless they have it, and the router's.
 func (l *lab) load(ctx context.Context, i image) error {
+	program := map[string]string{"/router": filepath.Join(l.programs, "router")}
+	if err := l.loadOne(ctx, router, program, pack.Config{Entrypoint: []string{"/router"}}); err != nil {
+		return err
+	}
 	if l.loaded(ctx, repository+":"+i.tag) {
 		return nil
 	}
+	return l.loadOne(ctx, repository+":"+i.tag, i.programs, pack.Project())
+}
+
+func (l *lab) loadOne(ctx context.Context, image string, files map[string]string, config pack.Config) error {
 	archive := filepath.Join(l.programs, "image.tar")
 	defer func() { _ = os.Remove(archive) }()
-	if err := pack.Pack(archive, repository+":"+i.tag, i.programs, pack.Project()); err != nil {
+	if err := pack.Pack(archive, image, files, config); err != nil {
 		return err
 	}
 	_, err := l.cluster.Run(ctx, "", "load", archive)

@@ -59,7 +59,8 @@ func command(ctx context.Context, args []string) (int, error) {
 		return orNotMeasured(exitOK, l.down(ctx))
 	}
 	if err := l.up(ctx); err != nil {
-		return orNotMeasured(exitOK, errors.Join(err, l.parting()))
+		fmt.Fprintln(os.Stderr, "demo: what is there stays: make demo goes on with it, make demo-down removes it")
+		return exitNotMeasured, err
 	}
 	return l.show(ctx, os.Stdout)
 }

@@ -1,21 +1,15 @@
 package main
 
-import (
-	"fmt"
-	"os"
-)
+import "fmt"
 
-// parting says what to type next, where there is a cluster that stays.
-func (l *lab) parting() error {
-	if _, err := os.Stat(l.kubeconfig); l.kubeconfig == "" || err != nil {
-		return nil
-	}
+// parting says what to type next; name is that of a LoadTest in it.
+func (l *lab) parting(name string) error {
 	_, err := fmt.Fprintf(l.talk, `
 The cluster stays up. To look around:
 
-  export KUBECONFIG=%s PATH=%s:$PATH
-  kubectl -n %s get loadtests -o wide
-  kubectl -n %[3]s describe loadtest known-answer
+  export KUBECONFIG=%[1]s PATH=%[2]s:$PATH
+  kubectl -n %[3]s get loadtests -o wide
+  kubectl -n %[3]s describe loadtest %[4]s
   kubectl -n %[3]s get loadtests --watch
 
 Another test: a LoadTest is never changed, so give it a name of its own:
@@ -23,6 +17,6 @@ Another test: a LoadTest is never changed, so give it a name of its own:
   sed 's/name: known-answer/name: mine/; s/10000/20000/' examples/cluster/known-answer.yaml | kubectl -n %[3]s create -f -
 
 Again: make demo. Away with it all: make demo-down.
-`, l.kubeconfig, l.assets, namespace)
+`, l.kubeconfig, l.assets, namespace, name)
 	return err
 }

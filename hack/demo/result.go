@@ -26,7 +26,8 @@ func (l *lab) show(ctx context.Context, out io.Writer) (int, error) {
 	}
 	l.say("LoadTests: both nodes have one virtual function on each wire, so the second waits until the first gives its back")
 	if err := l.follow(ctx, trials); err != nil {
-		return exitNotMeasured, errors.Join(err, l.parting())
+		fmt.Fprintln(l.talk, "demo: no longer looked at; what was begun goes on in the cluster")
+		return exitNotMeasured, errors.Join(err, l.parting(trials[0].name))
 	}
 	code := exitOK
 	var reports []*report.Report
@@ -45,7 +46,7 @@ func (l *lab) show(ctx context.Context, out io.Writer) (int, error) {
 		}
 	}
 	err = l.keep(reports)
-	return max(code, codeOfKeeping(err)), errors.Join(err, l.parting())
+	return max(code, codeOfKeeping(err)), errors.Join(err, l.parting(trials[0].name))
 }
 
 // codeOf is the code that a report asks for.

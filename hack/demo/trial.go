@@ -15,7 +15,7 @@ import (
 )
 
 // examples are measured one after the other: the second is created as soon as the first has its places, and has to wait for them.
-func examples() []string { return []string{"known-answer", "linux-forwarder"} }
+func examples() []string { return []string{"known-answer", "router"} }
 
 // trial is one LoadTest of the demo.
 type trial struct {

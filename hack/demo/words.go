@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/runner"
 )
 
 // sentence is where a trial stands, from its status alone: what kubectl shows, too.
@@ -32,12 +33,12 @@ func progress(p *v1alpha1.Progress) string {
 	if p == nil || p.Step == "" {
 		return "the runner starts"
 	}
-	var b strings.Builder
-	b.WriteString(strings.ToLower(p.Step))
-	if p.Intended != "" && !strings.HasPrefix(p.Intended, "0.00 ") {
-		fmt.Fprintf(&b, ": %s asked in each direction, %s received in all", p.Intended, p.Received)
+	step := strings.ToLower(p.Step)
+	over := p.Step == string(runner.Draining) || p.Step == string(runner.Ended) // the figures are of a load that is no more
+	if over || p.Intended == "" || strings.HasPrefix(p.Intended, "0.00 ") {
+		return step
 	}
-	return b.String()
+	return fmt.Sprintf("%s: %s asked in each direction, %s received in all", step, p.Intended, p.Received)
 }
 
 func percent(t *trial) int {
