@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -19,9 +20,9 @@ func (l *lab) follow(ctx context.Context, trials []*trial) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the LoadTests aren't complete after %v: see kubectl describe", patience))
 	defer cancel()
 	seen := make(chan *v1alpha1.LoadTest)
-	watching := make(chan error, 1)
-	go func() { watching <- l.watch(ctx, seen) }()
-	defer func() { cancel(); <-watching }()
+	var watching sync.WaitGroup
+	watching.Go(func() { l.watch(ctx, seen) })
+	defer func() { cancel(); watching.Wait() }()
 	v := newView(l.talk)
 	defer v.close()
 	second := time.NewTicker(time.Second)
@@ -67,7 +68,7 @@ func (l *lab) createNext(ctx context.Context, trials []*trial) error {
 }
 
 // watch passes on each LoadTest that is new or has changed, until the context ends. What breaks it off is waited out.
-func (l *lab) watch(ctx context.Context, seen chan<- *v1alpha1.LoadTest) error {
+func (l *lab) watch(ctx context.Context, seen chan<- *v1alpha1.LoadTest) {
 	for ctx.Err() == nil {
 		err := l.watchOnce(ctx, seen)
 		select {
@@ -78,7 +79,6 @@ func (l *lab) watch(ctx context.Context, seen chan<- *v1alpha1.LoadTest) error {
 			}
 		}
 	}
-	return ctx.Err()
 }
 
 func (l *lab) watchOnce(ctx context.Context, seen chan<- *v1alpha1.LoadTest) error {
