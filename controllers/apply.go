@@ -48,7 +48,7 @@ func (r *LoadTestReconciler) apply(ctx context.Context, seen *observation, decis
 func (r *LoadTestReconciler) delete(ctx context.Context, seen *observation, deletion lifecycle.Deletion) error {
 	log := ctrl.LoggerFrom(ctx).WithValues("why", deletion.Why)
 	if deletion.Name == "" {
-		log.Info("deleting all pods", "attempt", deletion.Attempt)
+		log.Info("deleting all pods", "ofAttempt", deletion.Attempt)
 		return r.deletePods(ctx, seen, deletion.Attempt)
 	}
 	child, found := seen.family.find(deletion.Kind, deletion.Name)
@@ -168,10 +168,14 @@ func (r *LoadTestReconciler) writeStatus(ctx context.Context, test *v1alpha1.Loa
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
+		if apierrors.IsConflict(err) {
+			r.metrics.conflicts.Inc()
+		}
 		return fmt.Errorf("write the status: %w", err)
 	}
 	r.memory.statusWritten(test, decided.ResourceVersion)
-	ctrl.LoggerFrom(ctx).V(1).Info("decided", "rule", decision.Rule, "reason", decision.Reason, "message", decision.Message)
+	r.metrics.statusWritten(test, &decision.Status, r.options.Clock())
+	logDecided(ctrl.LoggerFrom(ctx), test, decision)
 	return nil
 }
 

@@ -35,6 +35,10 @@ const takenAgain = time.Minute
 
 // outcome turns how a pass ended into when the next one is due.
 func (r *LoadTestReconciler) outcome(ctx context.Context, seen *observation, decision lifecycle.Decision, err error) (ctrl.Result, error) {
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		ctrl.LoggerFrom(ctx).V(1).Info("cut short: the manager ends, and the next one looks at everything anew")
+		return ctrl.Result{}, nil
+	}
 	if wait, ok := errors.AsType[waiting](classified(err)); ok {
 		ctrl.LoggerFrom(ctx).V(1).Info("waiting", "why", wait.why)
 		return ctrl.Result{RequeueAfter: wait.atMost}, nil

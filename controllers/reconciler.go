@@ -10,6 +10,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -29,6 +30,10 @@ type Options struct {
 	MaxConcurrentReconciles int
 	// Clock tells the time; nil means time.Now.
 	Clock func() time.Time
+	// Metrics are told to it by SetupWithManager; nil: to nobody.
+	Metrics prometheus.Registerer
+	// MetricsTests is of how many LoadTests at most there are figures of their own.
+	MetricsTests int
 }
 
 // LoadTestReconciler carries LoadTests through their lives. It is safe for concurrent use once it is set up.
@@ -42,9 +47,10 @@ type LoadTestReconciler struct {
 	progress client.Reader
 	networks networkReader
 	// ofTest lists what bears a test's label: by an index where there is a cache.
-	ofTest func(test types.UID) client.ListOption
-	events events.EventRecorder
-	memory *memory
+	ofTest  func(test types.UID) client.ListOption
+	events  events.EventRecorder
+	memory  *memory
+	metrics *metrics
 }
 
 // NewLoadTestReconciler makes a reconciler that reads and writes through one client. It works as it is with a client without a cache;
@@ -55,6 +61,7 @@ func NewLoadTestReconciler(c client.Client, recorder events.EventRecorder, optio
 	}
 	return &LoadTestReconciler{
 		options: options, client: c, live: c, progress: c, networks: liveNetworks{c}, ofTest: byLabel, events: recorder, memory: newMemory(),
+		metrics: newMetrics(),
 	}
 }
 
@@ -70,11 +77,13 @@ func (r *LoadTestReconciler) Reconcile(ctx context.Context, request ctrl.Request
 	var decision lifecycle.Decision
 	for range closerLooks {
 		decision = lifecycle.Decide(seen.Observed)
+		ctx := withDecision(ctx, seen.Test, decision)
 		again, err := r.lookCloser(ctx, seen, decision)
 		if err == nil && !again {
 			again, err = r.apply(ctx, seen, decision)
 		}
 		if err != nil || !again {
+			r.metrics.decisions.WithLabelValues(decision.Rule).Inc()
 			return r.outcome(ctx, seen, decision, err)
 		}
 	}

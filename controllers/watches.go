@@ -44,7 +44,7 @@ func (r *LoadTestReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	}
 	watch := &networkWatch{definitions: mgr.GetClient(), cache: networks, wake: func() { nudge(wake) }}
 	r.live, r.progress, r.networks, r.ofTest = mgr.GetAPIReader(), progress, watch, byIndex
-	if err := watch.setUp(mgr); err != nil {
+	if err := errors.Join(watch.setUp(mgr), r.registerMetrics(mgr)); err != nil {
 		return err
 	}
 	ofTest := handler.EnqueueRequestsFromMapFunc(testOf)
@@ -69,6 +69,7 @@ func (r *LoadTestReconciler) controllerOptions() controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: concurrency,
 		ReconciliationTimeout:   passTimeout,
+		LogConstructor:          logOf,
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 	}
 }

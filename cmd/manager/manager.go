@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/linerate-dev/linerate/controllers"
@@ -60,6 +61,8 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 		Settings:                settings(options),
 		Namespaces:              options.Namespaces,
 		MaxConcurrentReconciles: options.MaxConcurrent,
+		Metrics:                 metrics.Registry,
+		MetricsTests:            options.MetricsTests,
 	})
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return nil, fmt.Errorf("set up the LoadTest controller: %w", err)

@@ -30,6 +30,8 @@ type Options struct {
 	// MetricsAddress and HealthAddress are served on; "0" is nowhere.
 	MetricsAddress string `json:"metricsAddress"`
 	HealthAddress  string `json:"healthAddress"`
+	// MetricsTests is of how many LoadTests at most there are metrics of their own; 0: only of all together.
+	MetricsTests int `json:"metricsTests"`
 	// MaxConcurrent is how many LoadTests are carried on side by side.
 	MaxConcurrent int `json:"maxConcurrent"`
 	// LogLevel is debug, info, warn or error.
@@ -37,6 +39,9 @@ type Options struct {
 
 	version bool
 }
+
+// mostMetricsTests bounds what Prometheus has to keep: each has up to eleven series.
+const mostMetricsTests = 10_000
 
 const usage = `The operator of linerate: it carries LoadTests through their lives in a cluster.
 
@@ -79,6 +84,7 @@ func (o *Options) define(flags *flag.FlagSet) {
 	flags.BoolVar(&o.LeaderElect, "leader-elect", true, "let several replicas agree on one that works")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "the `namespace` of the Lease for that (default the pod's own)")
 	flags.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "the `address` that metrics are served on; 0: nowhere")
+	flags.IntVar(&o.MetricsTests, "metrics-tests", 500, "of how `many` LoadTests at most there are metrics of their own; 0: only of all together")
 	flags.StringVar(&o.HealthAddress, "health-address", ":8081", "the `address` that /healthz and /readyz are served on; 0: nowhere")
 	flags.IntVar(&o.MaxConcurrent, "max-concurrent", 4, "how `many` LoadTests are carried on side by side")
 	flags.TextVar(&o.LogLevel, "log-level", slog.LevelInfo, "debug, info, warn or error")
@@ -114,6 +120,9 @@ func (o *Options) check() error {
 		}
 	}
 	errs = append(errs, checkAddress("--metrics-address", o.MetricsAddress), checkAddress("--health-address", o.HealthAddress))
+	if o.MetricsTests < 0 || o.MetricsTests > mostMetricsTests {
+		errs = append(errs, fmt.Errorf("--metrics-tests %d: write a number from 0 to %d", o.MetricsTests, mostMetricsTests))
+	}
 	if o.MaxConcurrent < 1 || o.MaxConcurrent > 64 {
 		errs = append(errs, fmt.Errorf("--max-concurrent %d: write a number from 1 to 64", o.MaxConcurrent))
 	}

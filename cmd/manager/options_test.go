@@ -30,7 +30,7 @@ func TestFlagsWinOverTheEnvironmentAndThatOverDefaults(t *testing.T) {
 	}
 	want := Options{
 		Image: "from/flag", PullSecrets: []string{"one", "two"}, Namespaces: []string{"lab-a", "lab-b"}, MetricsAddress: ":8080", HealthAddress: ":8081",
-		MaxConcurrent: 4, LogLevel: -4,
+		MetricsTests: 500, MaxConcurrent: 4, LogLevel: -4,
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Options{})); diff != "" {
 		t.Errorf("want (-), got (+):\n%s", diff)
@@ -48,6 +48,7 @@ func TestWrongOptionsAreRefusedWithTheWayOut(t *testing.T) {
 		"no namespace":          {args: []string{"--image=i", "--namespaces=Lab_A"}, says: []string{`"Lab_A"`}},
 		"no address":            {args: []string{"--image=i", "--health-address=8081"}, says: []string{"--health-address", ":8080"}},
 		"no concurrency":        {args: []string{"--image=i", "--max-concurrent=0"}, says: []string{"1 to 64"}},
+		"too many metrics":      {args: []string{"--image=i", "--metrics-tests=10001"}, says: []string{"--metrics-tests 10001", "0 to 10000"}},
 		"all at once":           {args: []string{"--pull-policy=x", "--max-concurrent=99"}, says: []string{"--image", "--pull-policy", "--max-concurrent"}},
 		"an argument":           {args: []string{"--image=i", "run"}, says: []string{`"run"`}},
 		"a variable":            {args: []string{"--image=i"}, env: map[string]string{"LINERATE_MAX_CONCURRENT": "many"}, says: []string{`LINERATE_MAX_CONCURRENT="many"`}},
@@ -84,7 +85,7 @@ func TestWhatItWasStartedWithCanBePrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(options)
-	if want := `{"image":"i","leaderElect":true,"metricsAddress":":8080","healthAddress":":8081","maxConcurrent":4,"logLevel":"INFO"}`; err != nil || string(text) != want {
+	if want := `{"image":"i","leaderElect":true,"metricsAddress":":8080","healthAddress":":8081","metricsTests":500,"maxConcurrent":4,"logLevel":"INFO"}`; err != nil || string(text) != want {
 		t.Errorf("%s (%v), want %s", text, err, want)
 	}
 }

@@ -1,0 +1,92 @@
+package controllers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+)
+
+// logged is what is logged of a decision, as keys and values.
+func logged(t *testing.T, test *v1alpha1.LoadTest, decision lifecycle.Decision, level slog.Level) (lines []map[string]any) {
+	t.Helper()
+	var talk bytes.Buffer
+	log := logr.FromSlogHandler(slog.NewJSONHandler(&talk, &slog.HandlerOptions{Level: level})).WithValues("namespace", test.Namespace, "loadtest", test.Name)
+	ctx := withDecision(ctrl.LoggerInto(t.Context(), log), test, decision)
+	logDecided(ctrl.LoggerFrom(ctx), test, decision)
+	for line := range strings.Lines(talk.String()) {
+		said := map[string]any{}
+		if err := json.Unmarshal([]byte(line), &said); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, said)
+	}
+	return lines
+}
+
+func TestAChangeOfStateIsLoggedWithTheKeysThatFollowATest(t *testing.T) {
+	was, is := aTest("imix", "Scheduled=True AllScheduled", "Complete=False Waiting"), running("imix")
+	lines := logged(t, was, lifecycle.Decision{Rule: "runNeeded", Reason: "Running", Message: "all is ready", Status: is.Status}, slog.LevelInfo)
+	if len(lines) != 1 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	for key, want := range map[string]string{
+		"msg": "state changed", "namespace": "lab", "loadtest": "imix", "attempt": "1", "rule": "runNeeded", "state": "running", "message": "all is ready",
+	} {
+		if got := fmt.Sprint(lines[0][key]); got != want {
+			t.Errorf("%s is %q, want %q", key, got, want)
+		}
+	}
+}
+
+func TestWhatIsLoggedForEverybody(t *testing.T) {
+	cases := map[string]struct {
+		was, is *v1alpha1.LoadTest
+		logged  bool
+	}{
+		"the first look":              {aTest("a"), aTest("a", "Scheduled=False Pending", "Complete=False Waiting"), true},
+		"another reason to wait":      {aTest("a", "Scheduled=False Pending", "Complete=False Waiting"), aTest("a", "Scheduled=False Unschedulable", "Complete=False Waiting"), true},
+		"the end":                     {running("a"), measured("a", 0), true},
+		"progress, and nothing else":  {running("a"), running("a"), false},
+		"a wait that is told in full": {aTest("a", "Scheduled=False Pending"), aTest("a", "Scheduled=False Pending"), false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			decision := lifecycle.Decision{Status: c.is.Status}
+			if got := len(logged(t, c.was, decision, slog.LevelInfo)) == 1; got != c.logged {
+				t.Errorf("logged: %v", got)
+			}
+			if got := len(logged(t, c.was, decision, slog.LevelDebug)); got != 1 {
+				t.Errorf("%d lines for who looks closer", got)
+			}
+		})
+	}
+}
+
+func TestADecisionThatLooksCloserIsOfTheAttemptThatIsKnown(t *testing.T) {
+	lines := logged(t, running("a"), lifecycle.Decision{Rule: "podsNeeded"}, slog.LevelDebug)
+	if got := fmt.Sprint(lines[0]["attempt"]); got != "1" {
+		t.Errorf("attempt %s", got)
+	}
+}
+
+func TestAPassThatTheManagersEndCutsShortIsNoFault(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	r := NewLoadTestReconciler(nil, nil, Options{})
+	if _, err := r.outcome(ctx, nil, lifecycle.Decision{}, fmt.Errorf("write the status: %w", ctx.Err())); err != nil {
+		t.Error(err)
+	}
+	if _, err := r.outcome(t.Context(), nil, lifecycle.Decision{}, fmt.Errorf("write the status: %w", context.Canceled)); err == nil {
+		t.Error("without such an end it is one")
+	}
+}

@@ -1,0 +1,153 @@
+package controllers
+
+import (
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// What the operator tells Prometheus is of two kinds (docs/observability.md has all of it):
+//
+//	what happens  ──counted by metrics when it does──────────┐
+//	                                                         ├──▶ /metrics
+//	what is so    ──counted by states in the caches, at ─────┘
+//	                each scrape: it can't drift
+
+// metrics counts what happens. It is safe for concurrent use.
+type metrics struct {
+	decisions, lostRuns, completed, verdicts *prometheus.CounterVec
+	conflicts                                prometheus.Counter
+	scheduling, completion                   prometheus.Histogram
+}
+
+func newMetrics() *metrics {
+	m := &metrics{
+		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "linerate_decisions_total", Help: "Decisions made upon LoadTests, by the rule that made them.",
+		}, []string{"rule"}),
+		conflicts: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "linerate_status_conflicts_total", Help: "Writes of a status that came too late: the LoadTest had been changed, and was looked at again.",
+		}),
+		lostRuns: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "linerate_lost_runs_total", Help: "Runs that were begun and came to nothing: the runner was lost, or the test was suspended.",
+		}, []string{"reason"}),
+		completed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "linerate_completed_loadtests_total", Help: "LoadTests that ended, by the reason of their condition Complete.",
+		}, []string{"reason"}),
+		verdicts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "linerate_verdicts_total", Help: "LoadTests that ended, by verdict.",
+		}, []string{"verdict"}),
+		scheduling: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "linerate_scheduling_duration_seconds", Help: "Time from a LoadTest's creation until all its pods had nodes.", Buckets: lifeBuckets(),
+		}),
+		completion: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "linerate_completion_duration_seconds", Help: "Time from a LoadTest's creation to its end.", Buckets: lifeBuckets(),
+		}),
+	}
+	m.begin()
+	return m
+}
+
+// begin tells of what can happen as 0: an increase from nothing to 1 is none to Prometheus.
+func (m *metrics) begin() {
+	for _, reason := range endReasons() {
+		m.completed.WithLabelValues(reason)
+	}
+	for _, verdict := range []string{verdictPassed, verdictFailed, verdictUndecided, verdictNone} {
+		m.verdicts.WithLabelValues(verdict)
+	}
+	for _, reason := range []string{v1alpha1.ReasonSuspended, v1alpha1.ReasonRunnerFailed} {
+		m.lostRuns.WithLabelValues(reason)
+	}
+}
+
+// endReasons are those of Complete when it is True.
+func endReasons() []string {
+	return []string{
+		v1alpha1.ReasonMeasured, v1alpha1.ReasonNotMeasured, v1alpha1.ReasonStopped, v1alpha1.ReasonInvalid, v1alpha1.ReasonDeadlineExceeded,
+		v1alpha1.ReasonSchedulingDeadline, v1alpha1.ReasonSetupFailed, v1alpha1.ReasonDUTFailed, v1alpha1.ReasonGeneratorFailed,
+		v1alpha1.ReasonGeneratorLost, v1alpha1.ReasonPathNotProven, v1alpha1.ReasonRunnerFailed, v1alpha1.ReasonNodeLost, v1alpha1.ReasonEvicted,
+	}
+}
+
+// lifeBuckets are for what takes between seconds and a day.
+func lifeBuckets() []float64 {
+	return []float64{5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800, 86400}
+}
+
+func (m *metrics) collectors() []prometheus.Collector {
+	return []prometheus.Collector{m.decisions, m.conflicts, m.lostRuns, m.completed, m.verdicts, m.scheduling, m.completion}
+}
+
+// registerMetrics tells what happens and what is so to whom the options name.
+func (r *LoadTestReconciler) registerMetrics(mgr ctrl.Manager) (err error) {
+	if r.options.Metrics == nil {
+		return nil
+	}
+	now := &states{tests: r.client, progress: r.progress, leads: mgr.Elected(), clock: r.options.Clock, most: r.options.MetricsTests}
+	for _, c := range append(r.metrics.collectors(), now) {
+		err = errors.Join(err, r.options.Metrics.Register(c))
+	}
+	return err
+}
+
+// statusWritten counts what a status that was written tells beyond the one before.
+func (m *metrics) statusWritten(test *v1alpha1.LoadTest, is *v1alpha1.LoadTestStatus, now time.Time) {
+	was, age := &test.Status, now.Sub(test.CreationTimestamp.Time).Seconds()
+	m.lostRuns.WithLabelValues(lostBy(is)).Add(float64(max(0, is.LostRuns-was.LostRuns)))
+	if becameTrue(was, is, v1alpha1.ConditionScheduled) {
+		m.scheduling.Observe(age)
+	}
+	if becameTrue(was, is, v1alpha1.ConditionComplete) {
+		m.completion.Observe(age)
+		m.completed.WithLabelValues(reasonOf(is, v1alpha1.ConditionComplete)).Inc()
+		m.verdicts.WithLabelValues(verdictOf(is)).Inc()
+	}
+}
+
+// lostBy is why a run was lost, as the event of it has it.
+func lostBy(is *v1alpha1.LoadTestStatus) string {
+	if reasonOf(is, v1alpha1.ConditionScheduled) == v1alpha1.ReasonSuspended {
+		return v1alpha1.ReasonSuspended
+	}
+	return v1alpha1.ReasonRunnerFailed
+}
+
+func becameTrue(was, is *v1alpha1.LoadTestStatus, kind string) bool {
+	return meta.IsStatusConditionTrue(is.Conditions, kind) && !meta.IsStatusConditionTrue(was.Conditions, kind)
+}
+
+func reasonOf(status *v1alpha1.LoadTestStatus, kind string) string {
+	if c := meta.FindStatusCondition(status.Conditions, kind); c != nil {
+		return c.Reason
+	}
+	return ""
+}
+
+// The verdicts.
+const (
+	verdictPassed    = "passed"
+	verdictFailed    = "failed"
+	verdictUndecided = "undecided"
+	verdictNone      = "none" // there are no criteria
+)
+
+// verdictOf is the condition Passed in a word.
+func verdictOf(status *v1alpha1.LoadTestStatus) string {
+	c := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionPassed)
+	switch {
+	case c == nil || c.Reason == v1alpha1.ReasonNoCriteria:
+		return verdictNone
+	case c.Status == metav1.ConditionTrue:
+		return verdictPassed
+	case c.Status == metav1.ConditionFalse:
+		return verdictFailed
+	}
+	return verdictUndecided
+}
