@@ -20,6 +20,9 @@ func progressOf(v *view, s *step) *v1alpha1.Progress {
 	if was := v.was.Progress; s.ending != nil && was != nil {
 		p.Run, p.Percent = was.Run, was.Percent
 	}
+	if told := v.progress(); s.ending != nil && told != nil {
+		p.Run = max(p.Run, int32(told.Run)) // the runs before it are counted with this status, and not again
+	}
 	if s.ending != nil && s.ending.complete && s.ending.reason == v1alpha1.ReasonMeasured {
 		p.Percent = new(int32(100))
 	}

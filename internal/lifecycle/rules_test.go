@@ -282,6 +282,20 @@ func TestLostRunsAreCountedOnce(t *testing.T) {
 	}
 }
 
+// A successor that nobody had told of yet when the end was decided: each pass would count the run before it anew, and write that, and be woken by
+// what it wrote.
+func TestARunThatIsLostWhileItEndsIsCountedOnce(t *testing.T) {
+	w := newWorld(t, reference)
+	w.running()
+	w.Progress.Run = 2
+	w.edit(func(s *v1alpha1.LoadTestSpec) { s.Stop = true })
+	w.settle()
+	w.pass(time.Minute)
+	if got := w.test.Status.LostRuns; got != 1 || w.test.Status.Progress.Run != 2 {
+		t.Errorf("%d runs are lost in run %d, want 1 in run 2", got, w.test.Status.Progress.Run)
+	}
+}
+
 func TestDecidingChangesNothingThatWasObserved(t *testing.T) {
 	w := newWorld(t, reference)
 	w.running()
