@@ -296,6 +296,20 @@ func TestARunThatIsLostWhileItEndsIsCountedOnce(t *testing.T) {
 	}
 }
 
+func TestASetupPodThatWaitsForANodeIsGivenItsDeadlineFromThen(t *testing.T) {
+	w := newWorld(t, hooks)
+	w.settle()
+	w.now = w.now.Add(time.Hour)
+	o, d := w.decide()
+	if d.Rule != "settingUp" || !d.RequeueAt.IsZero() && !d.RequeueAt.After(o.Now) {
+		t.Errorf("without a node: %s, again %s from now", d.Rule, d.RequeueAt.Sub(o.Now))
+	}
+	w.schedule()
+	if o, d = w.decide(); d.Rule != "settingUp" || !d.RequeueAt.Equal(o.Now.Add(5*time.Minute+30*time.Second)) {
+		t.Errorf("with a node: %s: %s, again %s from now", d.Rule, d.Message, d.RequeueAt.Sub(o.Now))
+	}
+}
+
 func TestDecidingChangesNothingThatWasObserved(t *testing.T) {
 	w := newWorld(t, reference)
 	w.running()

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -22,13 +23,13 @@ func setupFailed(v *view) *step {
 		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod was deleted before it was seen to end")
 	}
 	p := pods[0]
-	due := p.CreationTimestamp.Add(duration(v.spec.DUT.Setup.Deadline) + hookMargin)
+	due := v.setUpUntil(p)
 	switch {
 	case p.Status.Phase == corev1.PodFailed:
 		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod %s failed: %s", p.Name, lastWords(p))
 	case p.DeletionTimestamp != nil:
 		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod %s was deleted by somebody else", p.Name)
-	case p.Spec.NodeName != "" && !v.Now.Before(due):
+	case !due.IsZero() && !v.Now.Before(due):
 		return v.fail(v1alpha1.ReasonSetupFailed, "the setup pod %s didn't end within dut.setup.deadline (%s)", p.Name,
 			joined(": ", stateOf(p), troubleOf(p)))
 	}
@@ -67,5 +68,15 @@ func settingUp(v *view) *step {
 		message = words
 	}
 	s := &step{reason: v1alpha1.ReasonSettingUp, message: message, activity: "SettingUp", scheduled: no(v1alpha1.ReasonSettingUp, message), dut: notYet}
-	return s.waitUntil(p.CreationTimestamp.Add(duration(v.spec.DUT.Setup.Deadline) + hookMargin)).waitUntil(v.placedUntil())
+	return s.waitUntil(v.setUpUntil(p)).waitUntil(v.placedUntil())
+}
+
+// setUpUntil is when the setup pod should have ended; zero while it has no node. Its deadline is of its run, as the kubelet counts it, and not of
+// its waiting for a node.
+func (v *view) setUpUntil(p *corev1.Pod) time.Time {
+	if p.Spec.NodeName == "" {
+		return time.Time{}
+	}
+	since := latest(p.CreationTimestamp.Time, condition(p, corev1.PodScheduled).LastTransitionTime.Time)
+	return since.Add(duration(v.spec.DUT.Setup.Deadline) + hookMargin)
 }
