@@ -17,12 +17,17 @@ import (
 //
 // Why it ends is recorded as the reason of Complete=False before anything is deleted that proves it.
 
-// deleted: garbage collection deletes the children with their owner, and the generators stop without a runner's heartbeat.
+// deleted: garbage collection deletes the children with their owner. An owner that somebody's finalizer keeps may stay for long; its traffic and its
+// devices don't.
 func deleted(v *view) *step {
 	if v.Test.DeletionTimestamp == nil {
 		return nil
 	}
-	return &step{reason: "Deleted", message: "the LoadTest is being deleted, and its children with it", over: true}
+	s := &step{reason: "Deleted", message: "the LoadTest is being deleted, and its children with it", over: true, del: v.endJobs()}
+	if v.anyPod() {
+		s.del = append(s.del, Deletion{Kind: "Pod", Why: "the LoadTest is being deleted"})
+	}
+	return s
 }
 
 // resumeEnding carries an ending on that was decided before.
