@@ -78,8 +78,9 @@ func (v *view) attach(e *ending) {
 // short counts until then; what a fault cut short counts only where the runner saw the fault itself, and left out what it touched.
 func publishes(reason string, how report.Ending) bool {
 	switch how {
-	case report.Completed:
-		return reason == v1alpha1.ReasonMeasured || reason == v1alpha1.ReasonNotMeasured
+	case report.Completed: // also where a stop or a deadline came as the run was about to end
+		return reason == v1alpha1.ReasonMeasured || reason == v1alpha1.ReasonNotMeasured ||
+			reason == v1alpha1.ReasonStopped || reason == v1alpha1.ReasonDeadlineExceeded
 	case report.Interrupted, report.DeadlineExceeded:
 		return reason == v1alpha1.ReasonStopped || reason == v1alpha1.ReasonDeadlineExceeded
 	case report.GeneratorLost:

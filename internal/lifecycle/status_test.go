@@ -79,6 +79,25 @@ func TestFiguresOfWhatWasCutShort(t *testing.T) {
 	}
 }
 
+// Both happen at once: the stop is decided, and the run comes to its own end before it hears of it.
+func TestAStopThatCrossesTheEndOfTheRunKeepsTheFigures(t *testing.T) {
+	w := newWorld(t, reference)
+	r := w.toRun()
+	w.edit(func(s *v1alpha1.LoadTestSpec) { s.Stop = true })
+	w.reconcile()
+	w.finish(r, report.Completed)
+	w.settle()
+	if got := w.says("Complete"); got.Status != "True" || got.Reason != v1alpha1.ReasonStopped {
+		t.Errorf("Complete=%s/%s", got.Status, got.Reason)
+	}
+	if w.test.Status.Result == nil || w.test.Status.Summary == "" {
+		t.Error("what was measured is lost")
+	}
+	if got := w.says("Passed"); got.Status != "Unknown" {
+		t.Errorf("a stopped test has the verdict %s", got.Status)
+	}
+}
+
 func TestProgressIsCopiedAtMostEachTenSeconds(t *testing.T) {
 	w := newWorld(t, reference)
 	r := w.toRun()
