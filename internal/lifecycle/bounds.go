@@ -25,6 +25,8 @@ const (
 	goneGrace = time.Minute
 	// attachGrace is how long a pod may be without its networks and volumes before that is told as a problem.
 	attachGrace = time.Minute
+	// podlessGrace is how long the runner's Job may be without a pod before that is told as a problem: it pauses less than that between two.
+	podlessGrace = time.Minute
 	// maxExcludedNodes is how many nodes may refuse pods of a test before it waits for somebody to look.
 	maxExcludedNodes = 32
 )

@@ -310,6 +310,38 @@ func TestASetupPodThatWaitsForANodeIsGivenItsDeadlineFromThen(t *testing.T) {
 	}
 }
 
+func TestAJobThatMakesNoPodIsTold(t *testing.T) {
+	const words = "Job first-1-runner makes no pod for the runner: kubectl describe job first-1-runner"
+	told := func(w *world) bool {
+		w.t.Helper()
+		o, d := w.decide()
+		if d.Rule != "running" || !d.RequeueAt.After(o.Now) {
+			w.t.Errorf("%s, again %s from now", d.Rule, d.RequeueAt.Sub(o.Now))
+		}
+		return strings.Contains(d.Message, words)
+	}
+	w := newWorld(t, reference)
+	w.pending()
+	w.run()
+	w.settle()
+	if told(w) {
+		t.Error("at once")
+	}
+	w.now = w.now.Add(time.Minute)
+	if !told(w) {
+		t.Error("it isn't told that there is no first pod")
+	}
+	r := w.runner()
+	if told(w) {
+		t.Error("there is one")
+	}
+	w.ends(r, 3, "killed")
+	w.now = w.now.Add(time.Minute)
+	if !told(w) {
+		t.Error("it isn't told that there is no next pod")
+	}
+}
+
 func TestDecidingChangesNothingThatWasObserved(t *testing.T) {
 	w := newWorld(t, reference)
 	w.running()

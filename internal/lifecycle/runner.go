@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -104,12 +105,34 @@ func running(v *view) *step {
 	if words := v.runnerWaits(); words != "" {
 		s.message = words
 	}
+	if at := v.podlessUntil(); v.Now.Before(at) {
+		s.waitUntil(at)
+	} else if !at.IsZero() {
+		s.message = fmt.Sprintf("Job %s makes no pod for the runner: kubectl describe job %s tells why (a quota, a LimitRange, a policy, its ServiceAccount)", v.job.Name, v.job.Name)
+	}
 	for i := range v.runners {
 		if p := &v.runners[i]; p.DeletionTimestamp != nil && !v.stuck(p) {
 			s.waitUntil(v.stuckAt(p))
 		}
 	}
 	return s.waitUntil(v.activeUntil())
+}
+
+// podlessUntil is when the runner's Job should have made a pod, or the next one; zero: one is there, or none will follow. What refuses a Job's pods is
+// told to the Job alone.
+func (v *view) podlessUntil() time.Time {
+	if v.job == nil || v.job.DeletionTimestamp != nil || jobOver(v.job) {
+		return time.Time{}
+	}
+	since := v.job.CreationTimestamp.Time
+	for i := range v.runners {
+		p := &v.runners[i]
+		if !ended(p) {
+			return time.Time{}
+		}
+		since = latest(since, endedAt(p))
+	}
+	return since.Add(podlessGrace)
 }
 
 // runnerWaits says why a runner that hasn't told anything yet isn't running; empty: it runs, or is about to.
