@@ -104,7 +104,7 @@ func (o runnerOptions) claim(ctx context.Context, log *slog.Logger, p *plan.Plan
 	bounded, cancel := context.WithTimeout(ctx, claimFor)
 	defer cancel()
 	return configmaps.Claim(bounded, configmaps.Options{Client: client.ConfigMaps(o.namespace), Progress: o.progress, Report: o.report,
-		Attempt: p.Test.Attempt, Pod: pod, UID: uid, Log: log})
+		Test: p.Test.UID, Attempt: p.Test.Attempt, Pod: pod, UID: uid, Log: log})
 }
 
 // clusterConfig is how to reach the API server: the pod's own way, or the file's.

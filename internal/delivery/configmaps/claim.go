@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -36,13 +37,13 @@ func Claim(ctx context.Context, o Options) (*Sink, error) {
 func (s *Sink) claim(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	if s.report, err = s.options.Client.Get(ctx, s.options.Report, metav1.GetOptions{}); err != nil {
+	if s.report, err = s.get(ctx, s.options.Report); err != nil {
 		return err
 	}
 	if e, written := delivery.ReadEnvelope(s.report.Annotations); written && e.Final && e.Attempt == s.options.Attempt {
 		return ErrReported
 	}
-	if s.progress, err = s.options.Client.Get(ctx, s.options.Progress, metav1.GetOptions{}); err != nil {
+	if s.progress, err = s.get(ctx, s.options.Progress); err != nil {
 		return err
 	}
 	earlier, err := delivery.DecodeProgress(s.progress.Data)
@@ -56,6 +57,19 @@ func (s *Sink) claim(ctx context.Context) (err error) {
 	}
 	s.first, s.written, s.triedAt = first, first, time.Now()
 	return s.update(ctx, first)
+}
+
+// get reads a ConfigMap of this test's. A test that was deleted and made anew has others of the same names, in which a runner of the old one, while
+// it ends, has nothing to say: then the error is delivery.ErrFenced.
+func (s *Sink) get(ctx context.Context, name string) (*corev1.ConfigMap, error) {
+	found, err := s.options.Client.Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if owner := metav1.GetControllerOf(found); s.options.Test != "" && owner != nil && string(owner.UID) != s.options.Test {
+		return nil, fmt.Errorf("%w: ConfigMap %s is of LoadTest %s with UID %s, and this is a runner of %s", delivery.ErrFenced, name, owner.Name, owner.UID, s.options.Test)
+	}
+	return found, nil
 }
 
 // update writes a Progress over the version that was last seen.
@@ -85,7 +99,7 @@ func (s *Sink) putProgress(ctx context.Context, p delivery.Progress) error {
 	if !apierrors.IsConflict(err) {
 		return err
 	}
-	current, err := s.options.Client.Get(ctx, s.options.Progress, metav1.GetOptions{})
+	current, err := s.get(ctx, s.options.Progress)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package configmaps
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 
@@ -57,8 +58,11 @@ func (s *Sink) putReport(ctx context.Context, data map[string][]byte, annotation
 	if err == nil {
 		return nil
 	}
-	current, unread := s.options.Client.Get(ctx, s.options.Report, metav1.GetOptions{})
-	if unread != nil {
+	current, unread := s.get(ctx, s.options.Report)
+	switch {
+	case errors.Is(unread, delivery.ErrFenced):
+		return unread
+	case unread != nil:
 		return err
 	}
 	s.report = current

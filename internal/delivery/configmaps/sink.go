@@ -33,7 +33,9 @@ type Options struct {
 	Client Client
 	// Progress and Report are the ConfigMaps' names; both exist.
 	Progress, Report string
-	Attempt          int
+	// Test is the LoadTest's UID: ConfigMaps of another one, which got the name since, are let be. Empty: whoever's they are.
+	Test    string
+	Attempt int
 	// Pod is the runner's pod, UID its UID: the fence.
 	Pod, UID string
 	Log      *slog.Logger
