@@ -14,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/delivery/configmaps"
@@ -41,14 +40,6 @@ func newServer() *server {
 		s.stored[name] = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: "1"}}
 	}
 	return s
-}
-
-// own says whose the ConfigMaps are, and makes them others than those before.
-func (s *server) own(test types.UID) {
-	for _, cm := range s.stored {
-		cm.OwnerReferences = []metav1.OwnerReference{{Kind: "LoadTest", Name: "t", UID: test, Controller: new(true)}}
-		cm.ResourceVersion = string(test)
-	}
 }
 
 var errAway = errors.New("connection refused")
@@ -360,36 +351,6 @@ func TestAnotherRunner(t *testing.T) {
 			}
 			if cm := s.stored["t-progress"]; cm.Annotations["note"] != "x" || s.progress(t).Phase != "Ramping" {
 				t.Errorf("got %+v", cm)
-			}
-		})
-	})
-	t.Run("of a test of the same name that came later is let be", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			const old, later = "uid-of-the-old", "uid-of-the-later"
-			s := newServer()
-			s.own(old)
-			o := options(s, "a")
-			o.Test = old
-			sink, err := configmaps.Claim(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.stored = newServer().stored
-			s.own(later)
-			stop := keep(t.Context(), sink)
-			sink.Tell(delivery.Progress{Phase: "Ramping"})
-			time.Sleep(6 * time.Second)
-			if err := stop(); !errors.Is(err, delivery.ErrFenced) {
-				t.Errorf("Keep ended with %v", err)
-			}
-			if err := sink.Finish(t.Context(), aReport("of the old"), true); !errors.Is(err, delivery.ErrFenced) {
-				t.Errorf("Finish ended with %v", err)
-			}
-			if _, err := configmaps.Claim(t.Context(), o); !errors.Is(err, delivery.ErrFenced) {
-				t.Errorf("Claim ended with %v", err)
-			}
-			if s.stored["t-progress"].Data != nil || s.stored["t-report"].BinaryData != nil {
-				t.Error("the old one's runner wrote into the later one's ConfigMaps")
 			}
 		})
 	})
