@@ -191,14 +191,19 @@ func passedCondition(v *view, s *step) *said {
 	if s.ending != nil && s.ending.report != nil {
 		return verdictOf(s.ending)
 	}
-	undecided := &said{metav1.ConditionUnknown, v1alpha1.ReasonUndecided, "nothing to judge yet"}
+	const notYet = "nothing to judge yet"
+	undecided := &said{metav1.ConditionUnknown, v1alpha1.ReasonUndecided, notYet}
 	if len(v.spec.Criteria) == 0 {
 		undecided = &said{metav1.ConditionUnknown, v1alpha1.ReasonNoCriteria, "spec.criteria is empty: there is a result, and no verdict"}
 	}
 	if s.ending == nil {
 		return undecided
 	}
-	return v.before(v1alpha1.ConditionPassed, undecided)
+	c := v.before(v1alpha1.ConditionPassed, undecided)
+	if s.ending.complete && c.message == notYet {
+		c.message = "nothing was measured that could be judged"
+	}
+	return c
 }
 
 // verdictOf is the criteria's judgement. Only a whole measurement has one.

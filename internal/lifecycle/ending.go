@@ -50,6 +50,9 @@ func (v *view) fail(reason, format string, args ...any) *step {
 	return v.toward(&ending{reason: reason, message: fmt.Sprintf(format, args...)}, "Ending")
 }
 
+// activityDone is the step of a test that is complete: how it ended is Complete's reason.
+const activityDone = "Done"
+
 // toward is a step on the way to an end.
 func (v *view) toward(e *ending, activity string) *step {
 	return &step{reason: e.reason, message: e.message, activity: activity, ending: e}
@@ -68,7 +71,7 @@ func (v *view) end(e *ending) *step {
 		return v.tearDown(e)
 	}
 	e.complete = true
-	s := v.toward(e, "Done")
+	s := v.toward(e, activityDone)
 	s.del = v.release(e)
 	return s
 }

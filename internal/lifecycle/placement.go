@@ -79,9 +79,13 @@ func (v *view) samples() []manifests.Object {
 func (v *view) refused() *step {
 	first, last, transient := retryTransientFirst, retryTransientLast, true
 	words := make([]string, 0, len(v.Refusals))
-	for _, r := range v.Refusals {
+	for i, r := range v.Refusals {
 		transient = transient && r.Transient
-		words = append(words, fmt.Sprintf("the API server refuses %s: %s%s", r.Pod, strings.TrimSpace(r.Message), wayOut(r)))
+		told := fmt.Sprintf("the API server refuses %s: %s", r.Pod, strings.TrimSpace(r.Message))
+		if way := wayOut(r); i == len(v.Refusals)-1 || way != wayOut(v.Refusals[i+1]) {
+			told += way // once for all that it helps
+		}
+		words = append(words, told)
 	}
 	if !transient {
 		first, last = retryRefusedFirst, retryRefusedLast

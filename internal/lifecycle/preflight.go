@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/manifests"
@@ -15,11 +17,20 @@ func invalid(v *view) *step {
 	if v.runnerMade() || v.compiled() != nil {
 		return nil
 	}
-	message := v.errs.ToAggregate().Error()
+	message := faults(v.errs)
 	e := &ending{reason: v1alpha1.ReasonInvalid, message: message, complete: true}
-	s := v.toward(e, e.reason)
+	s := v.toward(e, activityDone)
 	s.accepted, s.del = no(v1alpha1.ReasonInvalid, message), v.release(e)
 	return s
+}
+
+// faults are all that is wrong with a spec, as a person would list them.
+func faults(errs field.ErrorList) string {
+	words := make([]string, len(errs))
+	for i, err := range errs {
+		words[i] = err.Error()
+	}
+	return joined("; ", words...)
 }
 
 // waits is a step of a test that can't be placed as the cluster is, and goes on by itself when that is mended.

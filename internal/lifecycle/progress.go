@@ -16,7 +16,7 @@ func progressOf(v *view, s *step) *v1alpha1.Progress {
 	if s.activity == "" {
 		return v.was.Progress.DeepCopy()
 	}
-	p := &v1alpha1.Progress{Step: limited(s.activity, 32), Message: limited(s.message, 1024)}
+	p := &v1alpha1.Progress{Step: limited(s.activity, 32)} // what is waited for is Complete's message already
 	if was := v.was.Progress; s.ending != nil && was != nil {
 		p.Run, p.Percent = was.Run, was.Percent
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -386,26 +385,5 @@ func TestARunnerThatIsRefusedIsWaitedFor(t *testing.T) {
 	}
 	if len(d.Create) != 0 || !d.RequeueAt.After(o.Now) {
 		t.Errorf("%d objects to create, again at %v: want none, and a later moment than %v", len(d.Create), d.RequeueAt, o.Now)
-	}
-}
-
-func TestTheSchedulersWords(t *testing.T) {
-	const why = "0/2 nodes are available: 2 Insufficient intel.com/west"
-	for name, message := range map[string]string{
-		"preemption is left out":             why + ". preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.",
-		"claims and preemption are left out": why + ". no new claims to deallocate, preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.",
-		"a full stop is left out":            why + ".",
-		"there is nothing to leave out":      why,
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, reference)
-			w.settle()
-			w.unschedulable(message)
-			w.settle()
-			c := meta.FindStatusCondition(w.test.Status.Conditions, v1alpha1.ConditionScheduled)
-			if want := "pods first-1-dut and 1 more find no node: " + why + ": it goes on"; !strings.HasPrefix(c.Message, want) {
-				t.Errorf("%s\nwant %s…", c.Message, want)
-			}
-		})
 	}
 }

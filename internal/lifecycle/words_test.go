@@ -1,0 +1,70 @@
+package lifecycle_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+)
+
+// message is what a condition says.
+func (w *world) message(kind string) string {
+	if c := meta.FindStatusCondition(w.test.Status.Conditions, kind); c != nil {
+		return c.Message
+	}
+	return ""
+}
+
+func TestTheSchedulersWords(t *testing.T) {
+	const why = "0/2 nodes are available: 2 Insufficient intel.com/west"
+	for name, message := range map[string]string{
+		"preemption is left out":             why + ". preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.",
+		"claims and preemption are left out": why + ". no new claims to deallocate, preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.",
+		"a full stop is left out":            why + ".",
+		"there is nothing to leave out":      why,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, reference)
+			w.settle()
+			w.unschedulable(message)
+			w.settle()
+			want := "pods first-1-dut and 1 more find no node: " + why + ": it goes on"
+			if got := w.message(v1alpha1.ConditionScheduled); !strings.HasPrefix(got, want) {
+				t.Errorf("%s\nwant %s…", got, want)
+			}
+		})
+	}
+}
+
+func TestWhatIsToldOnce(t *testing.T) {
+	t.Run("a way out that helps two pods", func(t *testing.T) {
+		w := newWorld(t, reference)
+		w.refusals = []lifecycle.Refusal{{Pod: "first-1-dut", Message: "violates PodSecurity"}, {Pod: "first-1-generator-0", Message: "violates PodSecurity"}}
+		w.settle()
+		if got := w.message(v1alpha1.ConditionScheduled); strings.Count(got, "enforce=privileged") != 1 || !strings.HasSuffix(got, ")") {
+			t.Error(got)
+		}
+	})
+	t.Run("what a test waits for, by its conditions and not by its progress, too", func(t *testing.T) {
+		w := newWorld(t, reference)
+		w.settle()
+		if p := w.test.Status.Progress; p.Message != "" || p.Step == "" || w.message(v1alpha1.ConditionComplete) == "" {
+			t.Errorf("%+v, Complete says %q", p, w.message(v1alpha1.ConditionComplete))
+		}
+	})
+}
+
+func TestAnInvalidSpecIsToldAsPeopleWould(t *testing.T) {
+	w := newWorld(t, strings.Replace(reference, "network: west,", "network: west, generator: {address: 10.1.1.1/24},", 1))
+	w.settle()
+	got := w.message(v1alpha1.ConditionAccepted)
+	if first, second, two := strings.Cut(got, "; "); !two || !strings.HasPrefix(first, "spec.") || !strings.HasPrefix(second, "spec.") {
+		t.Errorf("want two faults in a row, got %s", got)
+	}
+	if got := w.message(v1alpha1.ConditionPassed); got != "nothing was measured that could be judged" {
+		t.Errorf("the verdict is %q", got)
+	}
+}
