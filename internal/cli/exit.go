@@ -28,6 +28,9 @@ func (e *exitError) Error() string {
 }
 func (e *exitError) Unwrap() error { return e.err }
 
+// ExitCode is the exit code that the error asks for.
+func (e *exitError) ExitCode() int { return e.code }
+
 func badInput(format string, args ...any) error {
 	return &exitError{ExitBadInput, fmt.Errorf(format, args...)}
 }
@@ -41,8 +44,11 @@ func codeOf(err error) int {
 	if err == nil {
 		return ExitOK
 	}
-	if e, ok := errors.AsType[*exitError](err); ok {
-		return e.code
+	if e, ok := errors.AsType[interface {
+		error
+		ExitCode() int
+	}](err); ok {
+		return e.ExitCode()
 	}
 	return ExitBadInput
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -25,7 +27,10 @@ type Streams struct {
 
 // Main runs the command line and returns the process's exit code. SIGINT, SIGTERM and the loss of the terminal end a run in order: traffic
 // stopped, what was measured reported and kept. A reader that has gone away is an error of writing and no reason to die before that.
-func Main(args []string, s Streams) int {
+func Main(args []string, s Streams) int { return MainAs("linerate", args, s) }
+
+// MainAs is Main of a process that was started under this name: kubectl finds its plugins, and their completion, by theirs.
+func MainAs(name string, args []string, s Streams) int {
 	ends := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup
 		ends = append(ends, syscall.SIGHUP)
@@ -36,13 +41,24 @@ func Main(args []string, s Streams) int {
 	said := newTalk(s.Err)
 	defer said.Close()
 	s.Err = said
-	root := newRoot(s)
-	root.SetArgs(publishedFlags(args))
+	root, args := rootOf(name, args, s)
+	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && err.Error() != "" {
 		fmt.Fprintf(s.Err, "linerate: %v\n", err)
 	}
 	return codeOf(err)
+}
+
+// rootOf is the command that a process of this name is, and its arguments.
+func rootOf(name string, args []string, s Streams) (*cobra.Command, []string) {
+	switch strings.TrimSuffix(filepath.Base(name), ".exe") {
+	case "kubectl-linerate":
+		return newKubectlRoot(s), args
+	case "kubectl_complete-linerate": // what kubectl starts when Tab is pressed behind "kubectl linerate"
+		return newKubectlRoot(s), append([]string{cobra.ShellCompRequestCmd}, args...)
+	}
+	return newRoot(s), publishedFlags(args)
 }
 
 // podVerbs is the group of the commands that people seldom type: an operator's pods run them.
@@ -62,6 +78,7 @@ func newRoot(s Streams) *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: podVerbs, Title: "Commands that pods run:"})
 	root.AddCommand(newRun(s), newRamp(s), newReport(s), newVersion(s), newGenerator(s), newTRexLaunch(s), newLabHost(s))
 	root.AddCommand(newRunner(s), newForwarder(s), newLinks(s))
+	root.AddCommand(newKubectl(s))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

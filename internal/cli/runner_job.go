@@ -13,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/progress"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 )
@@ -48,8 +49,8 @@ func logWindows(log *slog.Logger, tell func(runner.Progress)) func(runner.Progre
 	return func(p runner.Progress) {
 		if w := p.Window; w != nil && w.Number > logged {
 			logged = w.Number
-			log.Info("window", "number", w.Number, "phase", w.Phase, "asked", rate(p.IntendedPacketsPerSecond), "sent", rate(offered(w)),
-				"received", rate(received(w)), "quality", w.Quality, "reason", w.Reason)
+			log.Info("window", "number", w.Number, "phase", w.Phase, "asked", progress.Rate(p.IntendedPacketsPerSecond), "sent", progress.Rate(offered(w)),
+				"received", progress.Rate(received(w)), "quality", w.Quality, "reason", w.Reason)
 		}
 		tell(p)
 	}

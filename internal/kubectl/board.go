@@ -1,0 +1,101 @@
+package kubectl
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/progress"
+)
+
+// quietEvery is how often a run that nobody watches says where it is.
+const quietEvery = 10 * time.Second
+
+// board shows how tests are getting on: on a terminal as a line for each that is drawn again and again, elsewhere as a line for each new
+// thing, and now and then one between. It is for one goroutine.
+type board struct {
+	out   io.Writer
+	live  bool
+	quiet bool
+	width func() int
+	now   func() time.Time
+
+	rows  []row
+	drawn int // lines on the terminal that are ours
+}
+
+// row is one test.
+type row struct {
+	name  string
+	text  string
+	phase string
+	next  time.Time
+}
+
+func newBoard(o Options, quiet bool, names []string) *board {
+	b := &board{out: o.Err, live: o.Terminal != nil, quiet: quiet, width: o.width, now: time.Now}
+	for _, name := range names {
+		b.rows = append(b.rows, row{name: name})
+	}
+	return b
+}
+
+// show takes a test's moment.
+func (b *board) show(of int, m moment) {
+	r, words, phase := &b.rows[of], sentence(m), m.phase()
+	r.text = words
+	if percent, known := m.percent(); known && b.live {
+		r.text = fmt.Sprintf("%s %3d %%  %s", progress.Bar(percent), percent, words)
+	}
+	running := m.test != nil && m.running()
+	switch now := b.now(); {
+	case b.quiet:
+	case b.live:
+		b.draw()
+	case phase != r.phase || running && !now.Before(r.next):
+		r.phase, r.next = phase, now.Add(quietEvery)
+		fmt.Fprintf(b.out, "%s: %s\n", r.name, words)
+	}
+}
+
+// say says something between.
+func (b *board) say(format string, args ...any) {
+	b.clear()
+	fmt.Fprintf(b.out, format+"\n", args...)
+}
+
+// draw draws all lines anew, each as wide as the terminal is now.
+func (b *board) draw() {
+	var s strings.Builder
+	s.WriteString(b.up())
+	b.drawn = 0
+	for _, r := range b.rows {
+		if r.text == "" {
+			continue
+		}
+		line := []rune(r.name + " " + oneLine(r.text))
+		if most := b.width() - 1; len(line) > most {
+			line = append(line[:most-1], '…')
+		}
+		s.WriteString(string(line) + "\n")
+		b.drawn++
+	}
+	fmt.Fprint(b.out, s.String())
+}
+
+// clear leaves the terminal as if nothing had been drawn.
+func (b *board) clear() {
+	if b.drawn > 0 {
+		fmt.Fprint(b.out, b.up())
+		b.drawn = 0
+	}
+}
+
+// up goes to the beginning of what was drawn, and wipes from there on.
+func (b *board) up() string {
+	if b.drawn == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\x1b[%dA\r\x1b[J", b.drawn)
+}

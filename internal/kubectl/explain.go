@@ -1,0 +1,100 @@
+package kubectl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// explain says what went wrong with a LoadTest, and the way out; nil stays nil.
+func (c *cluster) explain(verb string, at client.ObjectKey, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled):
+		return &codeError{exitInterrupted, errors.New("interrupted")}
+	case meta.IsNoMatchError(err), unknownKind(err):
+		return notMeasured("the cluster %s knows no LoadTests: install linerate there (docs/install.md), or choose another with --context", c.host())
+	case ofKind(err, "namespaces"):
+		return badInput("there is no namespace %s: kubectl create namespace %s, or choose another with -n", at.Namespace, at.Namespace)
+	case apierrors.IsNotFound(err) && at.Name != "":
+		return badInput("no LoadTest %s in namespace %s: kubectl linerate list -A shows all", at.Name, at.Namespace)
+	case denied(err):
+		return badInput("%w", err)
+	case apierrors.IsForbidden(err):
+		return notMeasured("you may not %s LoadTests in namespace %s: ask its admin for the role edit there (view is enough to look); the server says: %w", verb, at.Namespace, err)
+	case apierrors.IsUnauthorized(err):
+		return notMeasured("the cluster %s doesn't know you: log in again, or choose another context with --context", c.host())
+	case apierrors.IsConflict(err):
+		return notMeasured("%s: it was deleted and made anew meanwhile: look at it with kubectl linerate list, and try again", at.Name)
+	case apierrors.IsInvalid(err):
+		return badInput("%w", err)
+	case unreachable(err):
+		return notMeasured("the cluster %s can't be reached: %w; kubectl cluster-info asks the same server, --context chooses another", c.host(), err)
+	}
+	return notMeasured("%s: %w", verb, err)
+}
+
+func (c *cluster) host() string {
+	if c.config == nil {
+		return "of the kubeconfig"
+	}
+	return c.config.Host
+}
+
+// explainReport says why a Report can't be had.
+func (c *cluster) explainReport(at client.ObjectKey, err error) error {
+	switch {
+	case apierrors.IsNotFound(err):
+		return notMeasured("ConfigMap %s in namespace %s is gone, and the Report with it: status.summary has the result in one line; create the test anew for more", at.Name, at.Namespace)
+	case apierrors.IsForbidden(err):
+		return notMeasured("you may not read ConfigMap %s in namespace %s, which holds the Report: ask its admin for the role view there; the server says: %w", at.Name, at.Namespace, err)
+	}
+	return c.explain("read the Report of", client.ObjectKey{Namespace: at.Namespace}, err)
+}
+
+// unknownKind is a server's answer for a kind that it doesn't serve, which is a "not found" without a name.
+func unknownKind(err error) bool {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	return ok && apierrors.IsNotFound(err) && (status.Status().Details == nil || status.Status().Details.Name == "")
+}
+
+// ofKind says that what wasn't found is of another kind than what was asked for.
+func ofKind(err error, kind string) bool {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	return ok && apierrors.IsNotFound(err) && status.Status().Details != nil && status.Status().Details.Kind == kind
+}
+
+// denied says that a policy or webhook of the cluster's refuses the object, in words of its own.
+func denied(err error) bool {
+	_, ok := errors.AsType[*apierrors.StatusError](err)
+	return ok && strings.Contains(err.Error(), "denied")
+}
+
+// unreachable says that no API server answered.
+func unreachable(err error) bool {
+	if _, answered := errors.AsType[*apierrors.StatusError](err); answered {
+		return false
+	}
+	_, transport := errors.AsType[*url.Error](err)
+	_, network := errors.AsType[net.Error](err)
+	return transport || network
+}
+
+// noReport says why a test has none.
+func noReport(test *v1alpha1.LoadTest) error {
+	name := test.Name
+	if ended := endOf(test); ended != nil {
+		return fmt.Errorf("%s ended without a Report, as %s: %s", name, ended.Reason, ended.Message)
+	}
+	return fmt.Errorf("%s has no Report yet (%s): kubectl linerate watch %s -n %s follows it to its end", name, sentence(moment{test: test}), name, test.Namespace)
+}

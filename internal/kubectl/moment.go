@@ -1,0 +1,151 @@
+package kubectl
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/progress"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// moment is a test as it is now.
+type moment struct {
+	test *v1alpha1.LoadTest // nil: it is not there any more
+	said *delivery.Progress // what the runner said last; nil: nothing, or it may not be read
+}
+
+// endOf is the condition Complete once it is True.
+func endOf(test *v1alpha1.LoadTest) *metav1.Condition {
+	if c := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionComplete); c != nil && c.Status == metav1.ConditionTrue {
+		return c
+	}
+	return nil
+}
+
+// running says whether traffic is, or is about to be, sent.
+func (m moment) running() bool {
+	c := meta.FindStatusCondition(m.test.Status.Conditions, v1alpha1.ConditionComplete)
+	return c != nil && c.Status == metav1.ConditionFalse && c.Reason == v1alpha1.ReasonRunning
+}
+
+// ended says whether nothing more will come.
+func (m moment) ended() bool { return m.test == nil || endOf(m.test) != nil }
+
+// told is what the runner of this attempt said; nil where that is of another one.
+func (m moment) told() *delivery.Progress {
+	if m.said == nil || m.said.Attempt != int(m.test.Status.Attempt) {
+		return nil
+	}
+	return m.said
+}
+
+// percent is how much of a run is done; false where none is going on.
+func (m moment) percent() (int, bool) {
+	if m.test == nil || !m.running() {
+		return 0, false
+	}
+	if p := m.told(); p != nil {
+		return p.Percent, true
+	}
+	if p := m.test.Status.Progress; p != nil && p.Percent != nil {
+		return int(*p.Percent), true
+	}
+	return 0, false
+}
+
+// phase is what is being done in one word; it changes when something new begins.
+func (m moment) phase() string {
+	switch {
+	case m.test == nil || !m.running():
+		return sentence(m)
+	case m.told() != nil:
+		return fmt.Sprint("run ", m.told().Run, m.told().Phase)
+	case m.test.Status.Progress != nil:
+		return m.test.Status.Progress.Step
+	}
+	return ""
+}
+
+// sentence says what a test is doing.
+func sentence(m moment) string {
+	if m.test == nil {
+		return "deleted"
+	}
+	c := meta.FindStatusCondition(m.test.Status.Conditions, v1alpha1.ConditionComplete)
+	switch {
+	case c == nil:
+		return "waiting for the operator to look at it; if that doesn't change, kubectl linerate doctor says why"
+	case c.Status == metav1.ConditionTrue:
+		return endWords(m.test, c)
+	case c.Reason == v1alpha1.ReasonRunning:
+		return runningWords(m)
+	case c.Reason == v1alpha1.ReasonWaiting:
+		return "waiting" + reasonWords(m.test) + ": " + c.Message
+	}
+	return fmt.Sprintf("ending as %s: giving pods and devices back", c.Reason)
+}
+
+// reasonWords is what is being waited for, as the reason of the first condition that isn't True yet.
+func reasonWords(test *v1alpha1.LoadTest) string {
+	if reason := waitReason(test); reason != "" {
+		return " (" + reason + ")"
+	}
+	return ""
+}
+
+func waitReason(test *v1alpha1.LoadTest) string {
+	for _, kind := range []string{v1alpha1.ConditionScheduled, v1alpha1.ConditionDUTReady, v1alpha1.ConditionGeneratorsReady} {
+		if c := meta.FindStatusCondition(test.Status.Conditions, kind); c != nil && c.Status == metav1.ConditionFalse {
+			return c.Reason
+		}
+	}
+	return ""
+}
+
+func endWords(test *v1alpha1.LoadTest, c *metav1.Condition) string {
+	if c.Reason == v1alpha1.ReasonMeasured {
+		return "measured: " + cmp.Or(test.Status.Summary, c.Message)
+	}
+	return fmt.Sprintf("ended as %s: %s", c.Reason, c.Message)
+}
+
+func runningWords(m moment) string {
+	if p := m.told(); p != nil {
+		return rerun(p.Run) + progress.Sentence(asRunner(p))
+	}
+	p := m.test.Status.Progress
+	if p == nil {
+		return "running"
+	}
+	words := rerun(int(p.Run)) + progress.Sentence(runner.Progress{Phase: report.Phase(p.Step), Message: p.Message})
+	if p.Intended != "" && p.Received != "" && p.LossRatio != "" {
+		words += fmt.Sprintf("; asked %s each way, received %s, loss ratio %s", p.Intended, p.Received, p.LossRatio)
+	}
+	return words
+}
+
+// rerun says that a run isn't the first of its attempt.
+func rerun(run int) string {
+	if run < 2 {
+		return ""
+	}
+	return fmt.Sprintf("(run %d, the one before was lost) ", run)
+}
+
+func asRunner(p *delivery.Progress) runner.Progress {
+	loss, _ := units.ParseRatio(p.LossRatio) // less than nothing may be lost in a window; that is no loss
+	return runner.Progress{
+		Phase: report.Phase(p.Phase), Step: p.Step, Steps: p.Steps, Percent: p.Percent,
+		Remaining:                time.Duration(p.RemainingSeconds) * time.Second,
+		IntendedPacketsPerSecond: p.IntendedPacketsPerSecond, OfferedPacketsPerSecond: p.OfferedPacketsPerSecond,
+		ReceivedPacketsPerSecond: p.ReceivedPacketsPerSecond, LossRatio: loss, Message: p.Message,
+	}
+}

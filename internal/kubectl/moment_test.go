@@ -1,0 +1,81 @@
+package kubectl
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/delivery"
+)
+
+func said(attempt, run int) *delivery.Progress {
+	return &delivery.Progress{Attempt: attempt, Run: run, Phase: "Ramping", Step: 3, Steps: 20, Percent: 17, RemainingSeconds: 90,
+		IntendedPacketsPerSecond: 20_000, OfferedPacketsPerSecond: 19_990, ReceivedPacketsPerSecond: 19_980, LossRatio: "0.0005"}
+}
+
+func TestSentence(t *testing.T) {
+	for name, c := range map[string]struct {
+		test v1alpha1.LoadTest
+		said *delivery.Progress
+		want string
+	}{
+		"before the operator's first look":             {made("t", 0), nil, "waiting for the operator to look at it; if that doesn't change, kubectl linerate doctor says why"},
+		"waiting":                                      {made("t", 0, waiting(v1alpha1.ReasonNetworkMissing, "network lab/west doesn't exist")), nil, "waiting (NetworkMissing): network lab/west doesn't exist"},
+		"running, in the runner's words":               {made("t", 0, running("Ramping", 10)), said(1, 1), "ramping 3/20: asked 20.00 Kpps, sent 19.99 Kpps, received 19.98 Kpps, lost 0.05 %, about 1m30s left"},
+		"running, for who may not read ConfigMaps":     {made("t", 0, running("Ramping", 10)), nil, "ramping; asked 4.20 Mpps each way, received 8.40 Mpps, loss ratio 0"},
+		"an earlier attempt's words aren't this one's": {made("t", 0, running("WarmUp", 1)), said(7, 1), "warming up; asked 4.20 Mpps each way, received 8.40 Mpps, loss ratio 0"},
+		"a second run":                                 {made("t", 0, running("Ramping", 10)), said(1, 2), "(run 2, the one before was lost) ramping 3/20: asked 20.00 Kpps, sent 19.99 Kpps, received 19.98 Kpps, lost 0.05 %, about 1m30s left"},
+		"giving back":                                  {made("t", 0, condition(v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonMeasured, "x")), nil, "ending as Measured: giving pods and devices back"},
+		"measured":                                     {made("t", 0, complete(v1alpha1.ReasonMeasured, "2 directions")), nil, "measured: 2 directions"},
+		"ended otherwise":                              {made("t", 0, complete(v1alpha1.ReasonDUTFailed, "out of memory")), nil, "ended as DUTFailed: out of memory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := sentence(moment{&c.test, c.said}); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestBoard(t *testing.T) {
+	ramping := made("vpp", 0, running("Ramping", 10))
+	t.Run("piped, a line for each new thing and now and then one between", func(t *testing.T) {
+		var out strings.Builder
+		now := noon()
+		b := newBoard(Options{Err: &out}, false, []string{"vpp", "bsd"})
+		b.now = func() time.Time { return now }
+		held := made("bsd", 0, waiting(v1alpha1.ReasonUnschedulable, "no devices"))
+		b.show(1, moment{test: &held})
+		b.show(1, moment{test: &held})
+		for range 12 {
+			b.show(0, moment{&ramping, said(1, 1)})
+			now = now.Add(time.Second)
+		}
+		ended := made("vpp", 0, complete(v1alpha1.ReasonMeasured, "done"))
+		b.show(0, moment{test: &ended})
+		golden(t, "board-piped.txt", out.String())
+	})
+	t.Run("on a terminal, its own lines again and again, each as wide as there is room", func(t *testing.T) {
+		var out strings.Builder
+		b := newBoard(Options{Err: &out}, false, []string{"vpp", "bsd"})
+		b.live, b.width = true, func() int { return 60 }
+		b.show(0, moment{&ramping, said(1, 1)})
+		held := made("bsd", 0, waiting(v1alpha1.ReasonUnschedulable, "no\ndevices"))
+		b.show(1, moment{test: &held})
+		b.say("%s", "the API server answers again")
+		b.show(1, moment{test: &held})
+		b.clear()
+		golden(t, "board-live.txt", strings.ReplaceAll(out.String(), "\x1b", "ESC"))
+	})
+	t.Run("quiet, nothing", func(t *testing.T) {
+		var out strings.Builder
+		b := newBoard(Options{Err: &out}, true, []string{"vpp"})
+		b.show(0, moment{test: &ramping})
+		if out.Len() > 0 {
+			t.Errorf("got %q", out.String())
+		}
+	})
+}

@@ -1,0 +1,85 @@
+package kubectl
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// terms are the fields of a spec that may change in a test's life; they say nothing of what is measured.
+func terms() []string {
+	return []string{"activeDeadline", "keepPods", "schedulingDeadline", "stop", "suspend", "ttlAfterFinished"}
+}
+
+// otherSpec says which field makes another measurement of it. The file's spec has its defaults, as the server's has.
+func otherSpec(file, is *v1alpha1.LoadTest) (field string, other bool) {
+	a, b := document(file.Spec), document(is.Spec)
+	for _, name := range terms() {
+		delete(a, name)
+		delete(b, name)
+	}
+	return difference("spec", a, b)
+}
+
+// otherTerms are the other fields that differ.
+func otherTerms(file, is *v1alpha1.LoadTest) string {
+	a, b := document(file.Spec), document(is.Spec)
+	var fields []string
+	for _, name := range terms() {
+		if !reflect.DeepEqual(a[name], b[name]) {
+			fields = append(fields, "spec."+name)
+		}
+	}
+	return strings.Join(fields, ", ")
+}
+
+// document is a spec as JSON has it, so that what is absent and what is empty are the same.
+func document(spec v1alpha1.LoadTestSpec) map[string]any {
+	var content map[string]any
+	text, err := json.Marshal(spec)
+	if err == nil {
+		err = json.Unmarshal(text, &content)
+	}
+	if err != nil { // a template that isn't JSON; no server holds such a thing
+		return map[string]any{"unreadable": err.Error()}
+	}
+	return content
+}
+
+// difference finds the first field, in the order of names, that two documents don't share.
+func difference(at string, a, b any) (field string, found bool) {
+	if reflect.DeepEqual(a, b) {
+		return "", false
+	}
+	switch a := a.(type) {
+	case map[string]any:
+		if b, ok := b.(map[string]any); ok {
+			return differentMember(at, a, b)
+		}
+	case []any:
+		if b, ok := b.([]any); ok && len(a) == len(b) {
+			for i := range a {
+				if field, found := difference(fmt.Sprintf("%s[%d]", at, i), a[i], b[i]); found {
+					return field, true
+				}
+			}
+		}
+	}
+	return at, true
+}
+
+func differentMember(at string, a, b map[string]any) (field string, found bool) {
+	names := slices.Concat(slices.Collect(maps.Keys(a)), slices.Collect(maps.Keys(b)))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if field, found := difference(at+"."+name, a[name], b[name]); found {
+			return field, true
+		}
+	}
+	return at, true
+}

@@ -1,0 +1,37 @@
+package kubectl
+
+import (
+	"testing"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+func TestOtherSpec(t *testing.T) {
+	links := []v1alpha1.LinkSpec{{Name: "west"}, {Name: "east"}}
+	base := v1alpha1.LoadTestSpec{Links: links, Traffic: v1alpha1.TrafficSpec{Profile: "IMIX"}, ActiveDeadline: "1h"}
+	for name, c := range map[string]struct {
+		change func(*v1alpha1.LoadTestSpec)
+		field  string
+		terms  string
+	}{
+		"nothing":              {func(*v1alpha1.LoadTestSpec) {}, "", ""},
+		"another profile":      {func(s *v1alpha1.LoadTestSpec) { s.Traffic.Profile = "FixedSize" }, "spec.traffic.profile", ""},
+		"a field more":         {func(s *v1alpha1.LoadTestSpec) { s.Procedure.MaxLossRatio = "0.1" }, "spec.procedure", ""},
+		"links in other order": {func(s *v1alpha1.LoadTestSpec) { s.Links = []v1alpha1.LinkSpec{links[1], links[0]} }, "spec.links[0].name", ""},
+		"a link less":          {func(s *v1alpha1.LoadTestSpec) { s.Links = links[:1] }, "spec.links", ""},
+		"another deadline":     {func(s *v1alpha1.LoadTestSpec) { s.ActiveDeadline, s.Stop = "2h", true }, "", "spec.activeDeadline, spec.stop"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := base
+			c.change(&other)
+			a, b := &v1alpha1.LoadTest{Spec: other}, &v1alpha1.LoadTest{Spec: base}
+			field, differs := otherSpec(a, b)
+			if differs != (c.field != "") || field != c.field && differs {
+				t.Errorf("got %q, %v, want %q", field, differs, c.field)
+			}
+			if terms := otherTerms(a, b); terms != c.terms {
+				t.Errorf("terms are %q, want %q", terms, c.terms)
+			}
+		})
+	}
+}

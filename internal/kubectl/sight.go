@@ -1,0 +1,224 @@
+package kubectl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// The times of a server that is away. Rights and kinds may be unknown to a server that has just come back: what it refuses then is asked again.
+const (
+	firstPause  = time.Second
+	longPause   = 15 * time.Second
+	afterReturn = 30 * time.Second
+)
+
+// errGone says that the object isn't there.
+var errGone = errors.New("it is not there")
+
+// source is what is watched by; client.WithWatch is one.
+type source interface {
+	List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error
+	Watch(ctx context.Context, list client.ObjectList, opts ...client.ListOption) (watch.Interface, error)
+}
+
+// sight keeps one object in sight, whatever becomes of connections and servers:
+//
+//	look ──▶ watch ──connection ends──▶ look ──▶ watch ──▶ …
+//	  └─error─▶ pause 1 s, 2 s, … 15 s ─▶ look, for as long as patience has it
+type sight struct {
+	source   source
+	at       client.ObjectKey
+	list     client.ObjectList // an empty one of the kind; it is read into a copy
+	patience time.Duration     // how long a server may be away
+	seen     func(client.Object)
+	gone     func()             // nil: an object that isn't there may still come
+	tell     func(words string) // nil: outages are nobody's business
+}
+
+// keep returns when the context ends, the object is gone, or the server refuses or is away for longer than patience has it.
+func (s *sight) keep(ctx context.Context) error {
+	var outage outage
+	for {
+		begun := time.Now()
+		looked, err := s.once(ctx)
+		if looked {
+			outage.over(s.say)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, errGone):
+			return err
+		case err == nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err):
+			err = pause(ctx, firstPause-time.Since(begun))
+		default:
+			err = outage.bear(ctx, err, s.patience, s.say)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (s *sight) say(words string) {
+	if s.tell != nil {
+		s.tell(words)
+	}
+}
+
+// once looks, and then watches until the connection ends. looked says that the server answered the look.
+func (s *sight) once(ctx context.Context) (looked bool, err error) {
+	version, err := s.look(ctx)
+	if err != nil {
+		return errors.Is(err, errGone), err
+	}
+	return true, s.watch(ctx, version)
+}
+
+func (s *sight) only(version string) []client.ListOption {
+	return []client.ListOption{
+		client.InNamespace(s.at.Namespace),
+		client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector(metav1.ObjectNameField, s.at.Name)},
+		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: version != ""}},
+	}
+}
+
+func (s *sight) empty() client.ObjectList { return s.list.DeepCopyObject().(client.ObjectList) } //nolint:errcheck // a copy is of its original's type
+
+func (s *sight) look(ctx context.Context) (version string, err error) {
+	list := s.empty()
+	if err := s.source.List(ctx, list, s.only("")...); err != nil {
+		return "", err
+	}
+	items, err := meta.ExtractList(list)
+	if err != nil {
+		return "", err
+	}
+	if len(items) == 0 && s.gone != nil {
+		s.gone()
+		return "", errGone
+	}
+	for _, item := range items {
+		if o, ok := item.(client.Object); ok {
+			s.seen(o)
+		}
+	}
+	return list.GetResourceVersion(), nil
+}
+
+func (s *sight) watch(ctx context.Context, version string) error {
+	w, err := s.source.Watch(ctx, s.empty(), s.only(version)...)
+	if err != nil {
+		return err
+	}
+	defer w.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case event, open := <-w.ResultChan():
+			if !open {
+				return nil
+			}
+			if err := s.take(event); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (s *sight) take(event watch.Event) error {
+	o, _ := event.Object.(client.Object)
+	switch event.Type {
+	case watch.Error:
+		return apierrors.FromObject(event.Object)
+	case watch.Added, watch.Modified:
+		s.seen(o)
+	case watch.Deleted:
+		if s.gone != nil {
+			s.gone()
+			return errGone
+		}
+	}
+	return nil
+}
+
+// outage is the time during which a server doesn't answer as it should.
+type outage struct {
+	answered bool // it has done so before
+	since    time.Time
+	wait     time.Duration
+	told     bool
+}
+
+// over ends it.
+func (o *outage) over(tell func(string)) {
+	if o.told {
+		tell("the API server answers again")
+	}
+	*o = outage{answered: true}
+}
+
+// bear waits before the next try; it returns the error where waiting is of no use, or has been long enough.
+func (o *outage) bear(ctx context.Context, err error, patience time.Duration, tell func(string)) error {
+	if o.since.IsZero() {
+		o.since, o.wait = time.Now(), firstPause
+	}
+	if time.Since(o.since) >= o.longest(err, patience) {
+		return err
+	}
+	if !o.told && o.wait > firstPause {
+		o.told = true
+		tell(fmt.Sprintf("the API server doesn't answer (%v): trying again for %v; the test goes on without it", err, patience))
+	}
+	if err := pause(ctx, o.wait); err != nil {
+		return err
+	}
+	o.wait = min(2*o.wait, longPause)
+	return nil
+}
+
+// longest is how long such an error may last.
+func (o *outage) longest(err error, patience time.Duration) time.Duration {
+	_, answered := errors.AsType[*apierrors.StatusError](err)
+	switch {
+	case !answered && (unreachable(err) || o.answered):
+		return o.unlessNew(patience)
+	case apierrors.IsInternalError(err), apierrors.IsServiceUnavailable(err), apierrors.IsTimeout(err), apierrors.IsServerTimeout(err), apierrors.IsTooManyRequests(err):
+		return patience
+	case o.answered:
+		return min(afterReturn, patience)
+	}
+	return 0
+}
+
+// unlessNew is no time at all for a server that has never answered: its address is wrong, more likely than not.
+func (o *outage) unlessNew(patience time.Duration) time.Duration {
+	if !o.answered {
+		return 0
+	}
+	return patience
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,48 @@
+package kubectl
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func newStop(o Options, to *connection) *cobra.Command {
+	var wait bool
+	f := followOptions{onInterrupt: interruptLeave, patience: defaultPatience, format: "text"}
+	cmd := &cobra.Command{
+		Use:     "stop NAME...",
+		Short:   "End tests now, and keep what they measured",
+		Example: "  kubectl linerate stop vpp-imix -n lab\n  kubectl linerate stop vpp-imix --wait -n lab",
+		Long: "Sets spec.stop: traffic ends, pods and devices are given back, and what was measured until then is kept, without a verdict. A stopped\n" +
+			"test can't be continued.\n\nExit codes: 0 asked for, or ended already, 2 bad input, 3 it can't be asked for; with --wait those of watch.",
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeTests(to),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			c, err := to.connect()
+			if err != nil {
+				return err
+			}
+			tests, err := c.getAll(cmd.Context(), names)
+			if err != nil {
+				return err
+			}
+			var wrong []error
+			for _, test := range tests {
+				if end := endOf(test); end != nil {
+					fmt.Fprintf(o.Err, "%s has ended already, as %s\n", test.Name, end.Reason)
+					continue
+				}
+				err := c.stop(cmd.Context(), test)
+				if wrong = append(wrong, err); err == nil {
+					fmt.Fprintf(o.Err, "%s: stopping\n", test.Name)
+				}
+			}
+			if wait && worst(wrong...) == nil {
+				return f.see(cmd.Context(), o, c, tests)
+			}
+			return worst(wrong...)
+		},
+	}
+	cmd.Flags().BoolVar(&wait, "wait", false, "follow the tests until they have ended, and print their table")
+	return cmd
+}

@@ -1,0 +1,113 @@
+package kubectl
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// defaultPatience is how long a server may be away: longer than an API server's upgrade takes.
+const defaultPatience = 15 * time.Minute
+
+// followOptions are the flags of what follows tests.
+type followOptions struct {
+	format      string
+	quiet       bool
+	patience    time.Duration
+	onInterrupt string
+}
+
+func (f *followOptions) bind(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVarP(&f.format, "output", "o", "text", formatUsage())
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on stderr")
+	flags.DurationVar(&f.patience, "patience", defaultPatience, "how long the API server may be away before this gives up; the test goes on either way")
+	_ = cmd.RegisterFlagCompletionFunc("output", completeFormats)
+}
+
+func newWatch(o Options, to *connection) *cobra.Command {
+	f := followOptions{onInterrupt: interruptLeave}
+	cmd := &cobra.Command{
+		Use:     "watch NAME...",
+		Short:   "Follow tests to their end, and print their table",
+		Example: "  kubectl linerate watch vpp-imix -n lab\n  kubectl linerate watch vpp-imix vpp-64b -o json | jq .result",
+		Long: "Follows LoadTests, whoever started them, to their end, and prints one table. A test that has ended already is printed at once.\n" +
+			"Connections that are lost are made again. Ctrl-C leaves the tests alone.\n\n" + exitHelp,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeTests(to),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if err := checkFormat(f.format, len(names)); err != nil {
+				return err
+			}
+			c, err := to.connect()
+			if err != nil {
+				return err
+			}
+			tests, err := c.getAll(cmd.Context(), names)
+			if err != nil {
+				return err
+			}
+			return f.see(cmd.Context(), o, c, tests)
+		},
+	}
+	f.bind(cmd)
+	return cmd
+}
+
+const exitHelp = "Exit codes: 0 measured and no criterion failed, 1 a criterion failed, 2 bad input, 3 not measured or the cluster can't be asked,\n" +
+	"130 stopped, or left alone by a signal."
+
+// see follows the tests to their end and prints what was measured.
+func (f followOptions) see(ctx context.Context, o Options, c *cluster, tests []*v1alpha1.LoadTest) error {
+	ctx = context.WithoutCancel(ctx) // signals are this session's own
+	signals, end := interrupts()
+	defer end()
+	s := newSession(c, o, tests, signals)
+	s.board.quiet, s.onInterrupt = f.quiet, f.onInterrupt
+	left := s.run(ctx, f.patience)
+	reports, err := c.results(ctx, s.ended())
+	wrong := append(s.wrong, err)
+	if left {
+		wrong = append(wrong, onlyCode(exitInterrupted))
+	}
+	return worst(append(wrong, render(o, f.format, reports))...)
+}
+
+func render(o Options, format string, reports []*report.Report) error {
+	if len(reports) == 0 {
+		return nil
+	}
+	if err := report.Render(o.Out, format, reports...); err != nil {
+		return notMeasured("print: %w", err)
+	}
+	return nil
+}
+
+// interrupts are the signals by which a person, or who runs a pipeline, ends a program.
+func interrupts() (signals <-chan os.Signal, end func()) {
+	all := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		all = append(all, syscall.SIGHUP)
+	}
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, all...)
+	return c, func() { signal.Stop(c) }
+}
+
+// getAll reads tests; what is wrong with any of them comes at once.
+func (c *cluster) getAll(ctx context.Context, names []string) ([]*v1alpha1.LoadTest, error) {
+	var tests []*v1alpha1.LoadTest
+	var wrong []error
+	for _, name := range names {
+		test, err := c.get(ctx, name)
+		tests, wrong = append(tests, test), append(wrong, err)
+	}
+	return tests, worst(wrong...)
+}
