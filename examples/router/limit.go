@@ -16,7 +16,10 @@ func restrict(links []link, packetsPerSecond uint64) error {
 	if err != nil {
 		return fmt.Errorf("limit the links: %w", err)
 	}
+	// What an earlier router left of it goes: a table must be there to be deleted.
 	table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyIPv4, Name: "router"})
+	conn.DelTable(table)
+	table = conn.AddTable(table)
 	chain := conn.AddChain(&nftables.Chain{
 		Name: "limit", Table: table, Type: nftables.ChainTypeFilter, Hooknum: nftables.ChainHookForward, Priority: nftables.ChainPriorityFilter,
 	})

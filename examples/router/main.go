@@ -29,26 +29,26 @@ import (
 	"syscall"
 )
 
-// readyFile is there when frames are forwarded.
-const readyFile = "/run-ready"
-
 func main() {
 	file := flag.String("links", "/etc/linerate/links.json", "what linerate says of the links")
 	limit := flag.Uint64("limit", 0, "packets per second to forward of what comes in on each link; 0: all")
-	ready := flag.Bool("ready", false, "say by the exit code whether the router is ready: for its readiness probe")
+	mark := flag.String("mark", "/forwarding", "file that is there once frames are forwarded")
+	ready := flag.Bool("ready", false, "say by the exit code whether the mark is there: for a readiness probe")
 	flag.Parse()
 	log.SetFlags(0)
 	log.SetPrefix("router: ")
-	if err := run(*file, *limit, *ready); err != nil {
+	if *ready {
+		if _, err := os.Stat(*mark); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	if err := run(*file, *mark, *limit); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(file string, limit uint64, ready bool) error {
-	if ready {
-		_, err := os.Stat(readyFile)
-		return err
-	}
+func run(file, mark string, limit uint64) error {
 	links, err := read(file)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func run(file string, limit uint64, ready bool) error {
 			return fmt.Errorf("link %s: %w", l.Name, err)
 		}
 	}
-	if err := errors.Join(restrict(links, limit), os.WriteFile(readyFile, nil, 0o600)); err != nil {
+	if err := errors.Join(restrict(links, limit), os.WriteFile(mark, nil, 0o600)); err != nil {
 		return err
 	}
 	log.Printf("forwarding on %d links", len(links))

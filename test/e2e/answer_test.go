@@ -1,44 +1,118 @@
 package e2e
 
 import (
-	"math"
+	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/test/e2e/rig"
 )
 
-// limited is the built-in forwarder with a limit of 10 000 packets/s in each direction.
-const limited = `
+const (
+	// limited is the built-in forwarder with a limit of 10 000 packets/s in each direction.
+	limited = `
 dut: {type: Reference, reference: {limit: {packetsPerSecond: 10000, burst: 10ms}}}
 `
+	device = `
+dut: {type: Device}
+`
+	// patience is for a whole test, on a machine that does much else.
+	patience = 3 * time.Minute
+)
 
-// TestKnownAnswers: devices whose limit is known, each way of having one.
+// TestKnownAnswers: devices whose limit is known, brought along in every way there is.
 func TestKnownAnswers(t *testing.T) {
 	t.Run("a Reference limited to 10 000 packets/s is measured as that", func(t *testing.T) {
 		s := begin(t)
 		s.apply("reference", links, limited, quick)
-		s.answers(s.complete("reference", 3*time.Minute), 10_000)
+		s.answers(s.complete("reference", patience), 10_000)
 	})
+	t.Run("a router brought in an image is measured as what it forwards", func(t *testing.T) {
+		s, limit := begin(t), unknown()
+		s.apply("pod", links, router(limit), quick)
+		s.answers(s.complete("pod", patience), limit)
+	})
+	t.Run("a device outside the cluster is measured as what it forwards", func(t *testing.T) {
+		s, limit := begin(t), unknown()
+		s.device(limit)
+		s.apply("device", links, device, quick)
+		s.answers(s.complete("device", patience), limit)
+	})
+	t.Run("an engine that already runs measures the same device", func(t *testing.T) {
+		s, limit := begin(t), unknown()
+		s.device(limit)
+		server := s.generator("by-hand")
+		s.apply("external", links, device, quick, "generator: {engine: External, external: {servers: ["+server+"]}}")
+		s.answers(s.complete("external", patience), limit)
+	})
+	t.Run("without a device all that is sent comes back, and nothing is called a limit", func(t *testing.T) {
+		s := begin(t)
+		s.apply("loopback", `
+dut: {type: Loopback}
+links: [{name: west, network: default/west, lineRate: 1gbps}, {name: east, network: default/west, lineRate: 1gbps}]
+procedure:
+  ramp: {warmupDuration: 1s, targetRate: 10kpps, rampDuration: 5s, stepDuration: 1s, settle: 300ms, confirmDuration: 3s, holdDuration: 0s}
+`)
+		test := s.complete("loopback", patience)
+		s.want(test, "Complete=True Measured", "DUTReady=True NotOurs")
+		if r := test.Status.Result; r == nil || r.Saturated || r.Reason != "ReachedTarget" {
+			s.Fatalf("want the target reached, got %+v", r)
+		}
+		s.directions(test, 10_000)
+	})
+}
+
+// unknown is a limit that nobody but the device is told.
+func unknown() int64 { return 6_000 + rand.Int64N(9_001) }
+
+// router is a DUT of one's own, as examples/router has it, with a limit of its own.
+func router(packetsPerSecond int64) string {
+	return fmt.Sprintf(`
+dut:
+  type: Pod
+  pod:
+    template:
+      spec:
+        containers:
+        - name: router
+          image: %s
+          imagePullPolicy: Never
+          args: [-limit, "%d"]
+          securityContext: {capabilities: {add: [NET_ADMIN]}}
+          readinessProbe: {exec: {command: [/router, -ready]}, periodSeconds: 1}
+          resources: {requests: {cpu: 100m}}
+`, rig.Router, packetsPerSecond)
 }
 
 // answers: each direction was measured as so many packets/s, within 1 %.
 func (s *scene) answers(t *lineratev1alpha1.LoadTest, packetsPerSecond int64) {
 	s.Helper()
 	s.want(t, "Accepted=True Valid", "Complete=True Measured", "Passed=Unknown NoCriteria", "Reconciling=", "Stalled=")
-	r := t.Status.Result
-	if r == nil || !r.Saturated || !r.Confirmed || r.Reason != "LossAboveLimit" {
+	if r := t.Status.Result; r == nil || !r.Saturated || !r.Confirmed || r.Reason != "LossAboveLimit" {
 		s.Fatalf("%s: want a confirmed limit, got %+v", t.Name, r)
 	}
-	if len(r.Directions) == 0 {
+	s.directions(t, packetsPerSecond)
+}
+
+// directions: so many packets/s came back in each, within 1 %.
+func (s *scene) directions(t *lineratev1alpha1.LoadTest, packetsPerSecond int64) {
+	s.Helper()
+	if len(t.Status.Result.Directions) == 0 {
 		s.Errorf("%s: the result has no direction", t.Name)
 	}
-	for _, d := range r.Directions {
-		got := d.Received.PacketsPerSecond
-		off := 100 * float64(got-packetsPerSecond) / float64(packetsPerSecond)
-		s.Logf("%s %s→%s: %d packets/s, %+.2f %% off", t.Name, d.From, d.To, got, off)
-		if math.Abs(off) > 1 {
-			s.Errorf("%s→%s: %d packets/s, %.2f %% off the known %d", d.From, d.To, got, off, packetsPerSecond)
-		}
+	for _, d := range t.Status.Result.Directions {
+		s.near(fmt.Sprintf("%s %s→%s", t.Name, d.From, d.To), d.Received.PacketsPerSecond, packetsPerSecond)
+	}
+}
+
+// near: within 1 %.
+func (s *scene) near(what string, got, want int64) {
+	s.Helper()
+	off := 100 * float64(got-want) / float64(want)
+	s.Logf("%s: %d packets/s, %+.2f %% off %d", what, got, off, want)
+	if off > 1 || off < -1 {
+		s.Errorf("%s: %d packets/s, %.2f %% off %d", what, got, off, want)
 	}
 }

@@ -1,14 +1,12 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -79,39 +77,10 @@ func (s *scene) get(name string) *lineratev1alpha1.LoadTest {
 	return &test
 }
 
-// await follows a LoadTest until it is so, and fails after the bound. The API server may go and come meanwhile.
+// await follows a LoadTest until it is so, and fails after the bound.
 func (s *scene) await(name, what string, bound time.Duration, so func(*lineratev1alpha1.LoadTest) bool) *lineratev1alpha1.LoadTest {
 	s.Helper()
-	ctx, stop := context.WithTimeout(s.Context(), bound)
-	defer stop()
-	var last *lineratev1alpha1.LoadTest
-	for {
-		found, err := s.follow(ctx, name, func(t *lineratev1alpha1.LoadTest) bool { last = t; return so(t) })
-		if found {
-			return last
-		}
-		select {
-		case <-ctx.Done():
-			s.Fatalf("%s: waited %v in vain for: %s (%v); it is at %s", name, bound, what, err, state(last))
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
-}
-
-// follow watches until it is so, or the watch ends.
-func (s *scene) follow(ctx context.Context, name string, so func(*lineratev1alpha1.LoadTest) bool) (bool, error) {
-	watch, err := lab.Client.Watch(ctx, &lineratev1alpha1.LoadTestList{}, client.InNamespace(s.namespace),
-		client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", name)})
-	if err != nil {
-		return false, err
-	}
-	defer watch.Stop()
-	for e := range watch.ResultChan() {
-		if test, ok := e.Object.(*lineratev1alpha1.LoadTest); ok && so(test) {
-			return true, nil
-		}
-	}
-	return false, nil
+	return await(s, &lineratev1alpha1.LoadTestList{}, name, what, bound, so, state)
 }
 
 // complete waits until the test is over.

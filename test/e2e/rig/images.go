@@ -20,8 +20,13 @@ import (
 // Repository is the project's image without its tag.
 const Repository = "ghcr.io/linerate-dev/linerate"
 
-// Router is a Linux router to be tested in a pod: examples/router.
-const Router = "example.com/linerate/router:e2e"
+// Images beside the project's.
+const (
+	// Router is a Linux router to be tested in a pod: examples/router.
+	Router = "example.com/linerate/router:e2e"
+	// TRex is an image of TRex without TRex: test/e2e/trex.
+	TRex = "example.com/linerate/trex:e2e"
+)
 
 // Images is what was packed.
 type Images struct {
@@ -29,8 +34,11 @@ type Images struct {
 	Tag string
 	// Programs are what is in it, by their path there, as files here.
 	Programs map[string]string
-	// Router is the router's image.
-	Router string
+}
+
+// sources are the packages that are built beside the project's own, by their programs' names.
+func sources() map[string]string {
+	return map[string]string{"cluster": "./hack/cluster", "router": "./examples/router", "trex": "./test/e2e/trex"}
 }
 
 // build makes all programs of this tree that the rig needs, in a directory that the nodes see as we do.
@@ -38,11 +46,10 @@ func (r *Rig) build(ctx context.Context) error {
 	if err := os.MkdirAll(r.Programs, 0o755); err != nil {
 		return err
 	}
-	if err := Build(ctx, "./hack/cluster", r.Cluster.Program); err != nil {
-		return err
-	}
-	if err := Build(ctx, "./examples/router", filepath.Join(r.Programs, "router")); err != nil {
-		return err
+	for name, source := range sources() {
+		if err := Build(ctx, source, filepath.Join(r.Programs, name)); err != nil {
+			return err
+		}
 	}
 	if err := incluster.Build(ctx, r.Programs); err != nil {
 		return err
@@ -87,8 +94,11 @@ func (r *Rig) load(ctx context.Context) error {
 	if err := r.LoadProject(ctx, r.Images.Tag); err != nil {
 		return err
 	}
-	r.Images.Router = Router
-	return r.Load(ctx, Router, map[string]string{"/router": filepath.Join(r.Programs, "router")}, pack.Config{Entrypoint: []string{"/router"}})
+	router := map[string]string{"/router": filepath.Join(r.Programs, "router")}
+	if err := r.Load(ctx, Router, router, pack.Config{Entrypoint: []string{"/router"}}); err != nil {
+		return err
+	}
+	return r.Load(ctx, TRex, map[string]string{"/opt/trex/v3.08/_t-rex-64": filepath.Join(r.Programs, "trex")}, pack.Config{})
 }
 
 // LoadProject gives the nodes the project's image under a tag: another one is as good as another version.

@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/linerate-dev/linerate/internal/lab/netspace"
 	"github.com/linerate-dev/linerate/test/fabric"
 	"github.com/linerate-dev/linerate/test/fabric/incluster"
 )
@@ -39,6 +40,8 @@ type Rig struct {
 	// Programs is where what was built is; Images knows what was packed.
 	Programs string
 	Images   Images
+	// bench is beside the nodes: see Bench.
+	bench *netspace.Namespace
 	// before is what the machine had of interfaces and the like.
 	before footprint
 }
@@ -90,7 +93,7 @@ func (r *Rig) Down(ctx context.Context) error {
 		_, _ = fmt.Fprintf(r.Talk, "e2e: the cluster stays up: KUBECONFIG=%s; take it down by %s down --name %s --dir %s\n", r.Kubeconfig, r.Cluster.Program, r.Name, root)
 		return nil
 	}
-	err := errors.Join(r.remove(ctx), os.RemoveAll(r.Programs))
+	err := errors.Join(r.remove(ctx), r.bench.Close(), os.RemoveAll(r.Programs))
 	if err != nil || r.before == nil {
 		return err
 	}
@@ -111,17 +114,4 @@ func (r *Rig) bringUp(ctx context.Context) error {
 	var err error
 	r.Client, err = newClient(r.Kubeconfig)
 	return err
-}
-
-// lay joins the nodes by wires, and makes the networks that LoadTests name.
-func (r *Rig) lay(ctx context.Context) error {
-	nodes, err := r.Cluster.Nodes()
-	if err != nil {
-		return err
-	}
-	r.Fabric = fabric.Across(r.Name, nodes, r.Functions, r.Wires...)
-	if err := r.Cluster.Install(ctx, r.Fabric, r.Programs); err != nil {
-		return err
-	}
-	return r.Cluster.Networks(ctx, "default", r.Fabric)
 }

@@ -16,7 +16,7 @@ func TestListener(t *testing.T) {
 	for i, counts := range []map[fabric.End]uint64{
 		{west: 1_000_000, east: 5}, // what was there before is not heard
 		{west: 1_000_500, east: 505},
-		{west: 1_000_510}, // east's function is lost
+		{west: 1_000_510},                                // east's function is lost
 		{west: 1_000_510, {Wire: "east", Index: 3}: 300}, // and comes back as another one
 		{west: 1_000_520, {Wire: "east", Index: 3}: 300}, // a murmur
 	} {

@@ -114,8 +114,8 @@ func Build(ctx context.Context, dir string) error {
 	return nil
 }
 
-// Install lays the fabric, and gives all nodes its plugins. Done again, it mends what is missing and starts the device plugins anew, with
-// what the Spec now says.
+// Install lays the fabric, and gives all nodes its plugins. Nodes of the Spec that have no Root aren't the cluster's, and get none. Done
+// again, it mends what is missing and starts the device plugins anew, with what the Spec now says.
 func (c Cluster) Install(ctx context.Context, s fabric.Spec, programs string) error {
 	if err := fabric.Lay(s); err != nil {
 		return err
@@ -124,6 +124,9 @@ func (c Cluster) Install(ctx context.Context, s fabric.Spec, programs string) er
 		return err
 	}
 	for _, n := range s.Nodes {
+		if n.Root == "" {
+			continue
+		}
 		_, _ = c.Run(ctx, "", "kill", n.Name, Daemon) // there mostly is none
 		if _, err := c.Run(ctx, "", "daemon", n.Name, Daemon, "--", filepath.Join(programs, pluginProgram)); err != nil {
 			return err
