@@ -54,9 +54,18 @@ func schedulingDeadlineExceeded(v *view) *step {
 	missing := v.said(v1alpha1.ConditionScheduled)
 	why := missing.Message
 	if missing.Status == "True" {
-		why = joined("; ", v.said(v1alpha1.ConditionDUTReady).Message, v.said(v1alpha1.ConditionGeneratorsReady).Message)
+		why = joined("; ", v.lacking(v1alpha1.ConditionDUTReady), v.lacking(v1alpha1.ConditionGeneratorsReady))
 	}
 	return v.fail(v1alpha1.ReasonSchedulingDeadline, "the pods weren't all ready within spec.schedulingDeadline (%s): %s", v.spec.SchedulingDeadline, why)
+}
+
+// lacking is what a condition says was missing last; empty: nothing was.
+func (v *view) lacking(kind string) string {
+	c := v.said(kind)
+	if c.Status == "True" {
+		return ""
+	}
+	return c.Message
 }
 
 // placedUntil is when waiting for pods to be ready is over; zero: never. It counts from when the test began to go on: its first look, or

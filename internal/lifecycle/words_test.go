@@ -3,7 +3,9 @@ package lifecycle_test
 import (
 	"strings"
 	"testing"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -55,6 +57,19 @@ func TestWhatIsToldOnce(t *testing.T) {
 			t.Errorf("%+v, Complete says %q", p, w.message(v1alpha1.ConditionComplete))
 		}
 	})
+}
+
+func TestADeadlineTellsOnlyWhatWasMissing(t *testing.T) {
+	w := newWorld(t, with(reference, "schedulingDeadline: 2m"))
+	w.settle()
+	w.schedule()
+	set(w.must("first-1-generator-0"), corev1.PodReady, corev1.ConditionTrue, w.now)
+	w.settle()
+	w.pass(3 * time.Minute)
+	got := w.message(v1alpha1.ConditionComplete)
+	if !strings.Contains(got, "waiting for first-1-dut") || strings.Contains(got, "1 of 1 are ready") {
+		t.Error(got)
+	}
 }
 
 func TestAnInvalidSpecIsToldAsPeopleWould(t *testing.T) {
