@@ -63,7 +63,9 @@ func TestADeadlineTellsOnlyWhatWasMissing(t *testing.T) {
 	w := newWorld(t, with(reference, "schedulingDeadline: 2m"))
 	w.settle()
 	w.schedule()
-	set(w.must("first-1-generator-0"), corev1.PodReady, corev1.ConditionTrue, w.now)
+	generator := w.must("first-1-generator-0")
+	generator.Status.Phase = corev1.PodRunning
+	set(generator, corev1.PodReady, corev1.ConditionTrue, w.now)
 	w.settle()
 	w.pass(3 * time.Minute)
 	got := w.message(v1alpha1.ConditionComplete)
