@@ -82,17 +82,15 @@ func place(cpus []CPU, nodes []int, cores int) *Threads {
 	return t
 }
 
-// settleSockets says where the pairs' memory is to be: beside the NIC; where nobody knows which node that is, beside the threads. Plain memory,
-// which kernel interfaces use, counts as node 0.
+// settleSockets says where the pairs' memory is: where the master runs, which is the first to touch the huge pages. TRex isn't built to ask for those of
+// a node, and doesn't start where it finds too few on the one that it is told. Plain memory, which kernel interfaces use, counts as node 0.
 func (t *Threads) settleSockets(kind Kind, cpus []CPU) {
+	node := 0
+	if kind != Kernel {
+		node = nodeOf(cpus, t.Master)
+	}
 	for i := range t.Pairs {
-		p := &t.Pairs[i]
-		switch {
-		case kind == Kernel:
-			p.Socket = 0
-		case p.Socket < 0:
-			p.Socket = nodeOf(cpus, p.CPUs[0])
-		}
+		t.Pairs[i].Socket = node
 	}
 }
 
@@ -135,26 +133,32 @@ func siblings(cpus []CPU, of CPU) int {
 	return n
 }
 
-// pickHousekeeping takes two CPUs that the sending threads miss least: on a node without NICs, and on one physical core.
+// pickHousekeeping takes two CPUs that the sending threads miss least: on a node without NICs, and on one physical core. But the master is to be
+// on a node with a NIC where there is such a CPU: the huge pages come from the node of the thread that touches them first, and it does.
 func pickHousekeeping(cpus []CPU, nodes []int) (master, latency CPU) {
 	type choice struct {
 		a, b CPU
 		cost int
 	}
-	cost := func(c CPU) int {
-		if slices.Contains(nodes, c.Node) {
-			return 2
+	beside := func(c CPU) bool { return slices.Contains(nodes, c.Node) }
+	cost := func(master, latency CPU) (k int) {
+		if !beside(master) {
+			k += 4
 		}
-		return 0
+		if beside(latency) {
+			k += 2
+		}
+		if master.Core != latency.Core {
+			k++
+		}
+		return k
 	}
 	var choices []choice
-	for i, a := range cpus {
-		for _, b := range cpus[i+1:] {
-			k := choice{a, b, cost(a) + cost(b)}
-			if a.Core != b.Core {
-				k.cost++
+	for _, a := range cpus {
+		for _, b := range cpus {
+			if a != b {
+				choices = append(choices, choice{a, b, cost(a, b)})
 			}
-			choices = append(choices, k)
 		}
 	}
 	best := slices.MinFunc(choices, func(x, y choice) int {
@@ -163,7 +167,7 @@ func pickHousekeeping(cpus []CPU, nodes []int) (master, latency CPU) {
 	return best.a, best.b
 }
 
-// crossings tell of threads that reach their NIC through another NUMA node.
+// crossings tell of threads and memory that reach their NIC through another NUMA node.
 func crossings(c *Config, cpus []CPU) []Notice {
 	var notices []Notice
 	for p, pair := range c.Threads.Pairs {
@@ -173,6 +177,9 @@ func crossings(c *Config, cpus []CPU) []Notice {
 				if d.NUMANode >= 0 && nodeOf(cpus, id) != d.NUMANode {
 					far++
 				}
+			}
+			if d.NUMANode >= 0 && c.Kind != Kernel && pair.Socket != d.NUMANode {
+				notices = append(notices, Notice{CrossNUMA, fmt.Sprintf("link %s: its NIC is on NUMA node %d, and TRex's memory is on node %d: expect a lower maximum", d.Link, d.NUMANode, pair.Socket)})
 			}
 			if far > 0 {
 				notices = append(notices, Notice{CrossNUMA, fmt.Sprintf("link %s: its NIC is on NUMA node %d, and %d of its %d threads are not: expect a lower maximum", d.Link, d.NUMANode, far, len(pair.CPUs))})

@@ -66,22 +66,29 @@ func misplaced(threads *Threads, cpus []CPU, nodes []int, cores int) error {
 	return nil
 }
 
-func TestMemoryIsBesideTheNIC(t *testing.T) {
-	cpus := []CPU{{ID: 0, Node: 1, Core: 0}, {ID: 1, Node: 1, Core: 1}, {ID: 2, Node: 1, Core: 2}}
+func TestMemoryIsWhereTheMasterRuns(t *testing.T) {
+	far := []CPU{{ID: 0, Node: 1, Core: 0}, {ID: 1, Node: 1, Core: 1}, {ID: 2, Node: 1, Core: 2}, {ID: 3, Node: 1, Core: 3}}
+	both := append(slices.Clone(far), CPU{ID: 4, Node: 0, Core: 4}, CPU{ID: 5, Node: 0, Core: 5})
 	for _, c := range []struct {
-		name       string
-		kind       Kind
-		node, want int
+		name  string
+		kind  Kind
+		cpus  []CPU
+		nodes []int
+		want  int
 	}{
-		{"where the NIC's node is known", VFIO, 0, 0},
-		{"beside the threads where it isn't", VFIO, -1, 1},
-		{"plain memory is node 0's", Kernel, 1, 0},
+		{"beside the NIC where the pod has a CPU there", VFIO, both, []int{0}, 0},
+		{"beside the threads where it has none", VFIO, far, []int{0}, 1},
+		{"beside the threads where the NIC's node isn't known", VFIO, far, []int{-1}, 1},
+		{"on one node, whatever nodes the NICs are on", VFIO, both, []int{1, 0}, 1},
+		{"on node 0, if it is plain memory", Kernel, far, []int{1}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			threads := place(cpus, []int{c.node}, 1)
-			threads.settleSockets(c.kind, cpus)
-			if got := threads.Pairs[0].Socket; got != c.want {
-				t.Errorf("node %d, want %d", got, c.want)
+			threads := place(c.cpus, c.nodes, 1)
+			threads.settleSockets(c.kind, c.cpus)
+			for _, p := range threads.Pairs {
+				if p.Socket != c.want || c.kind != Kernel && p.Socket != nodeOf(c.cpus, threads.Master) {
+					t.Errorf("node %d, want %d; the master is on CPU %d", p.Socket, c.want, threads.Master)
+				}
 			}
 		})
 	}
@@ -96,7 +103,8 @@ func TestFewerCPUsThanThreadsNearTheNIC(t *testing.T) {
 	if got := len(config.Notices); got != 2 || config.Notices[0].Code != CrossNUMA {
 		t.Errorf("notices %v, want one for each link", config.Notices)
 	}
-	if got := config.Threads.Pairs[0]; got.Socket != 1 || !slices.Contains(got.CPUs, 4) || !slices.Contains(got.CPUs, 12) {
-		t.Errorf("threads %+v don't use what there is near the NIC", got)
+	got := config.Threads.Pairs[0]
+	if near := append([]int{config.Threads.Master}, got.CPUs...); got.Socket != 1 || !slices.Contains(near, 4) || !slices.Contains(near, 12) {
+		t.Errorf("threads %+v, with the master on %d, don't use what there is near the NIC", got, config.Threads.Master)
 	}
 }
