@@ -6,15 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/linerate-dev/linerate/test/operator/kube"
 )
 
 var (
@@ -23,11 +22,8 @@ var (
 	linerate string                // the built binary
 )
 
-// startTimeout is for machines that do much else; otherwise a start takes 5 seconds.
-const startTimeout = 2 * time.Minute
-
 func TestMain(m *testing.M) {
-	becomeServer()
+	kube.Become()
 	code, err := buildAndServe(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "delivery:", err)
@@ -49,36 +45,16 @@ func buildAndServe(m *testing.M) (code int, err error) {
 	if err := build.Run(); err != nil {
 		return 1, fmt.Errorf("build linerate: %w", err)
 	}
-	binaries, err := assets()
+	environment, stop, err := kube.Start(nil)
 	if err != nil {
 		return 1, err
 	}
-	environment := &envtest.Environment{
-		UseExistingCluster:       new(false), // whatever the environment variable says: nobody's cluster is tested upon
-		ControlPlaneStartTimeout: startTimeout,
-	}
-	if err := endWithUs(environment, binaries, dir); err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, environment.Stop()) }()
-	if admin, err = environment.Start(); err != nil {
-		return 1, err
-	}
+	defer func() { err = errors.Join(err, stop()) }()
+	admin = environment.Config
 	if cluster, err = kubernetes.NewForConfig(admin); err != nil {
 		return 1, err
 	}
 	return m.Run(), nil
-}
-
-// assets has the binaries built, if they aren't yet.
-func assets() (string, error) {
-	cmd := exec.Command("go", "run", "github.com/linerate-dev/linerate/hack/kube")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("kube-apiserver and etcd can't be built: %w (set KUBEBUILDER_ASSETS to a directory that has them)", err)
-	}
-	return filepath.Abs(strings.TrimSpace(string(out)))
 }
 
 // needRoot skips where namespaces can't be made; in CI that is a failure, for a gate that measures nothing must not be green.
