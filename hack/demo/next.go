@@ -12,8 +12,9 @@ The cluster stays up. To look around:
   kubectl -n %[3]s describe loadtest %[4]s
   kubectl -n %[3]s get loadtests --watch
 
-Another test: a LoadTest is never changed, so give it a name of its own:
+More to measure. A LoadTest's spec is never changed, so each run is a LoadTest with a name of its own:
 
+  kubectl -n %[3]s create -f examples/cluster/linux-forwarder.yaml    # Linux without a limit
   sed 's/name: known-answer/name: mine/; s/10000/20000/' examples/cluster/known-answer.yaml | kubectl -n %[3]s create -f -
 
 Again: make demo. Away with it all: make demo-down.
