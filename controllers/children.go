@@ -16,13 +16,13 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// The values of the label linerate.dev/role of the runner's pod, and of the two ConfigMaps that it writes.
+// The values of the label linerate.dev/role of the runner's pod, and of the ConfigMap that it tells its progress in.
 const (
 	roleRunner   = "runner"
 	roleProgress = "progress"
-	roleReport   = "report"
 )
 
 var (
@@ -105,7 +105,8 @@ func (r *LoadTestReconciler) listMetadata(ctx context.Context, f *family, option
 			return fmt.Errorf("list %ss: %w", gvk.Kind, err)
 		}
 		for _, object := range list.Items {
-			if f.meet(gvk, &object) && object.Labels[v1alpha1.LabelRole] == roleReport {
+			// By its name: a runner may change what its own test's ConfigMaps say of whose they are, and so may others.
+			if f.meet(gvk, &object) && gvk == configMapKind && object.Name == manifests.ReportName(f.test.Name) {
 				f.readEnvelope(object.Annotations)
 			}
 		}
@@ -119,7 +120,7 @@ func (r *LoadTestReconciler) listProgress(ctx context.Context, f *family, option
 		return fmt.Errorf("list progress: %w", err)
 	}
 	for _, object := range maps.Items {
-		if object.Labels[v1alpha1.LabelRole] != roleProgress || !f.meet(configMapKind, &object) {
+		if object.Name != manifests.ProgressName(f.test.Name) || !f.meet(configMapKind, &object) {
 			continue
 		}
 		progress, err := delivery.DecodeProgress(object.Data)
