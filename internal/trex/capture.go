@@ -2,7 +2,9 @@ package trex
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -77,6 +79,51 @@ func (k *Capture) Close(ctx context.Context) error {
 		p := params{"command": command, "capture_id": k.id}
 		if err := k.client.one(ctx, call{method: "capture", port: -1, params: p}); err != nil {
 			return fmt.Errorf("%s capture: %w", command, err)
+		}
+	}
+	return nil
+}
+
+// left is a capture as the server lists it.
+type left struct {
+	ID     int `json:"id"`
+	Filter struct {
+		TX portSet `json:"tx"`
+		RX portSet `json:"rx"`
+	} `json:"filter"`
+}
+
+// portSet is a set of ports, which servers write as a list or as a number with a bit for each.
+type portSet []int
+
+// UnmarshalJSON reads either form.
+func (s *portSet) UnmarshalJSON(text []byte) error {
+	var mask uint64
+	if json.Unmarshal(text, &mask) != nil {
+		return json.Unmarshal(text, (*[]int)(s))
+	}
+	*s = nil
+	for port := range 64 {
+		if mask>>port&1 == 1 {
+			*s = append(*s, port)
+		}
+	}
+	return nil
+}
+
+// RemoveCaptures ends the captures on a port that an earlier client left behind. Captures have no owner and outlive who started them, and a
+// port with one can't leave service mode.
+func (c *Client) RemoveCaptures(ctx context.Context, port int) error {
+	var all []left
+	if err := c.one(ctx, call{method: "capture", port: -1, params: params{"command": "status"}, result: &all}); err != nil {
+		return fmt.Errorf("list captures: %w", err)
+	}
+	for _, k := range all {
+		if !slices.Contains(k.Filter.TX, port) && !slices.Contains(k.Filter.RX, port) {
+			continue
+		}
+		if err := (&Capture{client: c, id: k.ID}).Close(ctx); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -47,6 +47,9 @@ func (e *Engine) claimOne(ctx context.Context, p trex.PortInfo, force bool) erro
 	if err := e.control.Reset(ctx, p.Index); err != nil {
 		return err
 	}
+	if err := e.control.RemoveCaptures(ctx, p.Index); err != nil {
+		return err
+	}
 	if err := e.control.SetService(ctx, p.Index, false); err != nil {
 		return err
 	}

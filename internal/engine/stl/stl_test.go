@@ -331,6 +331,22 @@ func TestCaptureAndInject(t *testing.T) {
 	})
 }
 
+func TestACaptureOfAClientThatWasLost(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		must(t, l.Claim(t.Context(), []int{0, 1}, false))
+		_, err := l.Capture(t.Context(), []int{0, 1})
+		must(t, err)
+		successor, err := stl.Dial(t.Context(), l.Server.Address(), stl.Options{Dial: l.Server.Dial})
+		must(t, err)
+		defer func() { _ = successor.Close() }()
+		must(t, successor.Claim(t.Context(), []int{0, 1}, true))
+		k, err := successor.Capture(t.Context(), []int{0, 1})
+		must(t, err)
+		must(t, k.Close(t.Context()))
+		must(t, successor.Release(t.Context()))
+	})
+}
+
 func TestACaptureCutShortLeavesServiceMode(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		must(t, l.Claim(t.Context(), []int{0, 1}, false))

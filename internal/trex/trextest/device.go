@@ -2,6 +2,7 @@ package trextest
 
 import (
 	"encoding/binary"
+	"maps"
 	"net"
 	"net/netip"
 	"slices"
@@ -23,8 +24,11 @@ func (g *Generator) capture(c Call) (any, error) {
 	if err := c.Into(&params); err != nil {
 		return nil, err
 	}
-	if params.Command == "start" {
+	switch params.Command {
+	case "start":
 		return g.startCapture(params.RX)
+	case "status":
+		return g.listCaptures(), nil
 	}
 	k, ok := g.captures[params.ID]
 	if !ok {
@@ -52,6 +56,25 @@ func (g *Generator) startCapture(rx []int) (any, error) {
 	g.nextID++
 	g.captures[g.nextID] = &capture{rx: rx, active: true, frames: []object{}}
 	return object{"capture_id": g.nextID, "start_ts": g.clock()}, nil
+}
+
+// listCaptures is what capture answers to "status".
+func (g *Generator) listCaptures() []object {
+	list := []object{}
+	for _, id := range slices.Sorted(maps.Keys(g.captures)) {
+		list = append(list, object{"id": id, "filter": object{"tx": []int{}, "rx": g.captures[id].rx}})
+	}
+	return list
+}
+
+// capturing says whether a capture runs on the port.
+func (g *Generator) capturing(index int) bool {
+	for _, k := range g.captures {
+		if k.active && slices.Contains(k.rx, index) {
+			return true
+		}
+	}
+	return false
 }
 
 // receive shows a frame to the captures.

@@ -138,11 +138,17 @@ func (p *port) addressState() string {
 
 func (g *Generator) service(p *port, c Call) (any, error) {
 	var params struct {
+		Port    int  `json:"port_id"`
 		Enabled bool `json:"enabled"`
 	}
-	err := c.Into(&params)
+	if err := c.Into(&params); err != nil {
+		return nil, err
+	}
+	if !params.Enabled && g.capturing(params.Port) {
+		return nil, refuse("unable to disable service mode - an active capture on port %d exists", params.Port)
+	}
 	p.service = params.Enabled
-	return object{}, err
+	return object{}, nil
 }
 
 func (g *Generator) setPortAttr(p *port, c Call) (any, error) {
