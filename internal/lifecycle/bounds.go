@@ -19,6 +19,8 @@ const (
 	// deadlineMargin is how much longer than spec.activeDeadline a run may take before the operator ends it: the runner has the same
 	// deadline, and writes the better Report.
 	deadlineMargin = 90 * time.Second
+	// clockMargin is how far the clocks of two nodes may be apart: what befell a pod so soon after the end of the run may have come before it.
+	clockMargin = 30 * time.Second
 	// hookMargin is how much longer than its deadline a setup or teardown pod is waited for: the kubelet has the same deadline.
 	hookMargin = 30 * time.Second
 	// goneGrace is how long after its deletion was due a pod on a node that is lost is waited for.

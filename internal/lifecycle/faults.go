@@ -70,7 +70,7 @@ func (v *view) actingFault() *fault {
 		return nil
 	}
 	for _, f := range v.faults() {
-		if r := v.told(); r == nil || f.at.IsZero() || f.at.Before(r.Finished) {
+		if r := v.told(); r == nil || f.at.IsZero() || f.at.Before(r.Finished.Add(clockMargin)) {
 			return &f
 		}
 	}
