@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,10 +33,19 @@ func (r *LoadTestReconciler) lab(ctx context.Context, test *v1alpha1.LoadTest) (
 		return lab, nil
 	}
 	lab.Multus, err = r.networks.known(ctx)
-	if err != nil || !lab.Multus {
-		return lab, err
+	if err == nil && lab.Multus {
+		err = r.lookAtNetworks(ctx, keys, &lab)
 	}
-	return lab, r.lookAtNetworks(ctx, keys, &lab)
+	if errors.Is(err, errNetworks) && !placing(test) {
+		err = nil
+	}
+	return lab, err
+}
+
+// placing says whether pods may have to be made from networks. A test that runs, is to stop or to let go needs none of them: it doesn't wait until
+// they are listed, which may take for ever where they can't be.
+func placing(test *v1alpha1.LoadTest) bool {
+	return test.Status.StartedAt == nil && !test.Spec.Stop && !test.Spec.Suspend
 }
 
 // networkKeys are the networks that the test names; none where it is refused for another reason anyway.
