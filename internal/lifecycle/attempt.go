@@ -117,6 +117,28 @@ func nodeRefusedPod(v *view) *step {
 	}
 }
 
+// outlived: pods have a time of their own, so that none holds devices for ever that nobody gives back. Before the run its end is nobody's failure: the
+// others weren't ready in it. All are given back, and the next attempt begins.
+func outlived(v *view) *step {
+	if v.begun() {
+		return nil
+	}
+	for _, p := range v.carriers() {
+		if p.Status.Phase != corev1.PodFailed || p.Status.Reason != podDeadlineExceeded {
+			continue
+		}
+		message := fmt.Sprintf("pod %s waited so long for the others that its own time is over (activeDeadlineSeconds): all are given back, and made anew", p.Name)
+		return &step{
+			reason: v1alpha1.ReasonPending, message: message, activity: "Placing",
+			scheduled: no(v1alpha1.ReasonPending, message), void: &voided{},
+		}
+	}
+	return nil
+}
+
+// podDeadlineExceeded is a pod's reason when kubelet ended it at its activeDeadlineSeconds.
+const podDeadlineExceeded = "DeadlineExceeded"
+
 // refusedByNode says whether a kubelet wouldn't run the pod.
 func refusedByNode(p *corev1.Pod) bool {
 	if p.Status.Phase != corev1.PodFailed {

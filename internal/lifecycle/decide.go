@@ -22,6 +22,7 @@ func rules() []rule {
 		{"schedulingDeadlineExceeded", schedulingDeadlineExceeded}, // its pods aren't all running in time
 		{"earlierAttempt", earlierAttempt},                         // pods of an attempt that is void must go first
 		{"nodeRefusedPod", nodeRefusedPod},                         // a node has no room in one NUMA node, or none any more: another attempt avoids it
+		{"outlived", outlived},                                     // pods waited so long for others that their own time is over: another attempt
 		{"setupFailed", setupFailed},                               // the setup pod ended badly
 		{"weakQoS", weakQoS},                                       // a generator's CPUs aren't its own
 		{"carrierLost", carrierLost},                               // a generator's or the DUT's pod failed, was deleted, or lost its node

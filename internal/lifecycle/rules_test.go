@@ -120,7 +120,7 @@ func TestWhatBefallsPodsBeforeTheRun(t *testing.T) {
 		{"evicted by its node", reference, fails("first-1-dut", "Evicted", "low on memory"), "carrierLost", "Evicted", "was evicted from node rack-2: low on memory"},
 		{"its node shut down", reference, fails("first-1-dut", "NodeShutdown", "x"), "carrierLost", "Evicted", "NodeShutdown"},
 		{"its node was lost", reference, fails("first-1-dut", "NodeLost", "x"), "carrierLost", "NodeLost", "rack-2"},
-		{"its deadline was over", reference, fails("first-1-dut", "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"), "carrierLost", "DUTFailed", "longer than the specified deadline"},
+		{"its deadline was over", reference, fails("first-1-dut", "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"), "outlived", "Pending", "pod first-1-dut waited so long for the others"},
 		{"preempted", reference, func(w *world) {
 			p := w.must("first-1-dut")
 			set(p, corev1.DisruptionTarget, corev1.ConditionTrue, w.now)
