@@ -336,7 +336,7 @@ func TestACaptureOfAClientThatWasLost(t *testing.T) {
 		must(t, l.Claim(t.Context(), []int{0, 1}, false))
 		_, err := l.Capture(t.Context(), []int{0, 1})
 		must(t, err)
-		successor, err := stl.Dial(t.Context(), l.Server.Address(), stl.Options{Dial: l.Server.Dial})
+		successor, err := stl.Dial(t.Context(), l.Server.Address(), stl.Options{Dial: l.Dial})
 		must(t, err)
 		defer func() { _ = successor.Close() }()
 		must(t, successor.Claim(t.Context(), []int{0, 1}, true))

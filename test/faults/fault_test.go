@@ -1,0 +1,156 @@
+package faults
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/test/e2e/rig"
+)
+
+// fault is something that goes wrong.
+type fault struct {
+	name string
+	// ready waits until it can be done while a test is starting; it returns at the moment for it.
+	ready func(*play)
+	// strike does it. What takes some time to be done returns when it is.
+	strike func(*play)
+	// outage is how long it lasts before mend; no mend: nobody has to do anything.
+	outage time.Duration
+	mend   func(*play)
+}
+
+// The pods' roles, as their labels say them.
+const (
+	runnerRole    = "runner"
+	generatorRole = "generator"
+	dutRole       = "dut"
+)
+
+// The containers that are killed, by their pods' roles.
+var (
+	killRunner    = killing("kill -9 of the runner", runnerRole, "runner")
+	killGenerator = killing("kill -9 of a generator", generatorRole, "generator")
+	killDUT       = killing("kill -9 of the DUT", dutRole, "forwarder")
+)
+
+func killing(name string, role string, container string) fault {
+	return fault{
+		name:   name,
+		ready:  func(p *play) { p.placed(role) },
+		strike: func(p *play) { p.kill(p.placed(role), container) },
+	}
+}
+
+var killOperator = fault{
+	name:  "kill -9 of the operator",
+	ready: func(p *play) { p.placed(generatorRole) },
+	strike: func(p *play) {
+		var pods corev1.PodList
+		p.check(lab.Client.List(p.Context(), &pods, client.InNamespace(rig.Namespace)))
+		for i := range pods.Items {
+			p.kill(&pods.Items[i], "manager")
+		}
+	},
+}
+
+var deletePod = fault{
+	name:  "a generator's pod deleted by somebody else",
+	ready: func(p *play) { p.placed(generatorRole) },
+	strike: func(p *play) {
+		p.check(lab.Client.Delete(p.Context(), p.placed(generatorRole)))
+	},
+}
+
+var killKubelet = fault{
+	name:   "kill -9 of the generator's kubelet, for 5 s",
+	ready:  func(p *play) { p.placed(generatorRole) },
+	strike: func(p *play) { p.cluster("kill", p.placed(generatorRole).Spec.NodeName, "kubelet") },
+	outage: 5 * time.Second,
+	mend:   func(p *play) { p.cluster("start", p.generatorNode, "kubelet") },
+}
+
+var killAPIServer = fault{
+	name:   "kill -9 of the API server, for 5 s",
+	ready:  func(p *play) { p.placed(generatorRole) },
+	strike: func(p *play) { p.cluster("kill", "kube-apiserver") },
+	outage: 5 * time.Second,
+	mend:   func(p *play) { p.cluster("start", "kube-apiserver") },
+}
+
+var pullCable = fault{
+	name:   "the generator's link down, for 2 s",
+	strike: func(p *play) { p.check(lab.Fabric.SetPort("west", p.port("west"), false)) },
+	outage: 2 * time.Second,
+	mend:   func(p *play) { p.check(lab.Fabric.SetPort("west", p.port("west"), true)) },
+}
+
+var cutNode = fault{
+	name:   "the generator's node cut off, for 40 s",
+	strike: func(p *play) { p.cluster("exec", "control", "--", "ip", "link", "set", p.generatorNode, "down") },
+	outage: 40 * time.Second,
+	mend:   func(p *play) { p.cluster("exec", "control", "--", "ip", "link", "set", p.generatorNode, "up") },
+}
+
+// kill sends SIGKILL to a container's process, as soon as there is one: the node knows it before the API server does.
+func (p *play) kill(pod *corev1.Pod, container string) {
+	p.Helper()
+	p.await(fmt.Sprintf("a process of container %s of pod %s", container, pod.Name), time.Minute, func() (string, error) {
+		id, err := lab.Cluster.Run(p.Context(), "", "exec", pod.Spec.NodeName, "--", "ctr", "-n", "k8s.io", "containers", "ls", "-q",
+			fmt.Sprintf("labels.%q==%s,labels.%q==%s,labels.%q==%s", "io.kubernetes.pod.uid", pod.UID,
+				"io.kubernetes.container.name", container, "io.cri-containerd.kind", "container"))
+		if err != nil {
+			return "", err
+		}
+		tried := "it has none"
+		for _, id := range lines(id) {
+			if _, err := lab.Cluster.Run(p.Context(), "", "exec", pod.Spec.NodeName, "--", "ctr", "-n", "k8s.io", "tasks", "kill", "-s", "SIGKILL", id); err == nil {
+				return "", nil
+			}
+			tried = "it doesn't run"
+		}
+		return tried, nil
+	})
+}
+
+// placed waits until the pod of this role has a node, and is that pod.
+func (p *play) placed(role string) (pod *corev1.Pod) {
+	p.Helper()
+	p.await(fmt.Sprintf("a node of the pod of role %s", role), time.Minute, func() (string, error) {
+		var pods corev1.PodList
+		err := lab.Client.List(p.Context(), &pods, client.InNamespace(p.namespace), client.MatchingLabels{lineratev1alpha1.LabelRole: role})
+		if err != nil {
+			return "", err
+		}
+		for i := range pods.Items {
+			if pods.Items[i].Spec.NodeName != "" && pods.Items[i].DeletionTimestamp == nil {
+				pod = &pods.Items[i]
+				return "", nil
+			}
+		}
+		return fmt.Sprintf("%d pods, none has a node", len(pods.Items)), nil
+	})
+	return pod
+}
+
+// port is the number of the generator's node on a wire.
+func (p *play) port(wire string) int {
+	for _, w := range lab.Fabric.Wires {
+		for i, port := range w.Ports {
+			if w.Name == wire && port.Node == p.generatorNode {
+				return i
+			}
+		}
+	}
+	p.Fatalf("wire %s has no port in node %s", wire, p.generatorNode)
+	return -1
+}
+
+// object names one of the namespace's objects.
+func (p *play) object(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: p.namespace, Name: name}
+}

@@ -1,0 +1,178 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// known is what the device under test forwards in each direction, in packets/s.
+const known = 10_000
+
+// spec finds a limit of 10 000 packets/s in about 25 s, and demands it within 1 %.
+const spec = `
+generator: {placement: {separateNodes: true}}
+dut: {type: Reference, reference: {limit: {packetsPerSecond: 10000, burst: 10ms}}}
+links:
+- {name: west, network: default/west, lineRate: 1gbps}
+- {name: east, network: default/east, lineRate: 1gbps}
+criteria:
+- {name: limit, metric: PacketsPerSecond, min: "9900", max: "10100"}
+procedure:
+  ramp: {warmupDuration: 3s, targetRate: 15kpps, rampDuration: 6s, stepDuration: 1s, confirmDuration: 3s, holdDuration: 0s, stopAtSaturation: true}
+`
+
+// await asks until nothing is wrong. An API server that is away is only one more answer.
+func (p *play) await(what string, bound time.Duration, wrong func() (string, error)) {
+	p.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	end := time.NewTimer(bound)
+	defer end.Stop()
+	for {
+		said, err := wrong()
+		if said == "" && err == nil {
+			return
+		}
+		select {
+		case <-p.Context().Done():
+			p.Fatal(p.Context().Err())
+		case <-end.C:
+			p.Fatalf("waited %v in vain for %s: %s %v", bound, what, said, err)
+		case <-tick.C:
+		}
+	}
+}
+
+func (p *play) check(err error) {
+	p.Helper()
+	if err != nil {
+		p.Fatal(err)
+	}
+}
+
+// cluster types a command of the cluster's program.
+func (p *play) cluster(verb string, args ...string) {
+	p.Helper()
+	_, err := lab.Cluster.Run(p.Context(), "", verb, args...)
+	p.check(err)
+}
+
+// create makes the LoadTest under a name.
+func (p *play) create(name string) {
+	p.Helper()
+	test := &lineratev1alpha1.LoadTest{ObjectMeta: p.object(name)}
+	p.check(yaml.UnmarshalStrict([]byte(spec), &test.Spec))
+	p.check(lab.Client.Create(p.Context(), test))
+}
+
+// complete waits until the test is over and its pods are gone.
+func (p *play) complete(name string) *lineratev1alpha1.LoadTest {
+	p.Helper()
+	test := &lineratev1alpha1.LoadTest{}
+	p.await(name+" to be complete", endBound, func() (string, error) {
+		if err := lab.Client.Get(p.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, test); err != nil {
+			return "", err
+		}
+		if !meta.IsStatusConditionTrue(test.Status.Conditions, lineratev1alpha1.ConditionComplete) {
+			return "it is at " + state(test), nil
+		}
+		return "", nil
+	})
+	return test
+}
+
+// logged waits until the runner's log is as wanted, read where the node keeps it: it is there without an API server, and nothing is late.
+func (p *play) logged(test string, so func(log string) bool, bound time.Duration) {
+	p.Helper()
+	pattern := filepath.Join(lab.Cluster.Dir, lab.Cluster.Name, "node-*", "log", "pods", p.namespace+"_"+test+"-*-runner-*", "runner", "*.log")
+	p.await("a part of the runner's log", bound, func() (string, error) {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			return "there is no log", err
+		}
+		log, err := os.ReadFile(files[len(files)-1])
+		if err == nil && so(string(log)) {
+			return "", nil
+		}
+		return "its end is " + last(lines(string(log))), nil
+	})
+}
+
+// readReport reads the Report that a status names; nil: it names none.
+func (p *play) readReport(test *lineratev1alpha1.LoadTest) *report.Report {
+	p.Helper()
+	if test.Status.Report == nil {
+		return nil
+	}
+	var in corev1.ConfigMap
+	p.check(lab.Client.Get(p.Context(), client.ObjectKey{Namespace: p.namespace, Name: test.Status.Report.ConfigMap}, &in))
+	r, envelope, err := delivery.DecodeReport(in.BinaryData, in.Annotations)
+	p.check(err)
+	if envelope.Digest != test.Status.Report.Digest {
+		p.Errorf("the status names the Report %s, and there is %s", test.Status.Report.Digest, envelope.Digest)
+	}
+	return r
+}
+
+// condition is one in short, such as "Measured"; empty where there is none.
+func condition(t *lineratev1alpha1.LoadTest, kind string) (status, reason, message string) {
+	c := meta.FindStatusCondition(t.Status.Conditions, kind)
+	if c == nil {
+		return "", "", ""
+	}
+	return string(c.Status), c.Reason, c.Message
+}
+
+// state is where a test is, in one line.
+func state(t *lineratev1alpha1.LoadTest) string {
+	var out []string
+	for _, c := range t.Status.Conditions {
+		out = append(out, fmt.Sprintf("%s=%s %s (%s)", c.Type, c.Status, c.Reason, c.Message))
+	}
+	return strings.Join(out, "; ")
+}
+
+// describe logs what there is to see, for who looks into a failure.
+func (p *play) describe(ctx context.Context) {
+	var tests lineratev1alpha1.LoadTestList
+	err := lab.Client.List(ctx, &tests, client.InNamespace(p.namespace))
+	for i := range tests.Items {
+		text, _ := yaml.Marshal(tests.Items[i].Status)
+		p.Logf("%s:\n%s", tests.Items[i].Name, text)
+	}
+	events, failed := lab.Cluster.Run(ctx, "", "kubectl", "--", "get", "events", "-n", p.namespace, "--sort-by=.lastTimestamp")
+	pods, unread := lab.Cluster.Run(ctx, "", "kubectl", "--", "get", "pods", "-A", "-o", "wide")
+	p.Logf("%s\n%s%v", events, pods, errors.Join(err, failed, unread))
+}
+
+// lines are the lines of a text that aren't empty.
+func lines(text string) (out []string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// last is the last of all; nothing where there is none.
+func last[T any](all []T) (end T) {
+	if len(all) > 0 {
+		end = all[len(all)-1]
+	}
+	return end
+}

@@ -1,0 +1,118 @@
+package faults
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// ledger is what happened, row by row, in the words of the document.
+type ledger struct{ lines []string }
+
+// add adds a play that is over.
+func (l *ledger) add(p *play) {
+	cells := []string{p.fault.name, string(p.phase), "**the test stopped here**", "", "", ""}
+	if p.test != nil {
+		_, complete, message := condition(p.test, lineratev1alpha1.ConditionComplete)
+		cells = []string{p.fault.name, string(p.phase), "**" + complete + "**, " + verdict(p.test) + p.excuse() + p.words(message), measured(p), p.heard(), p.again}
+	}
+	if p.Failed() {
+		cells[2] += " **NOT AS IT SHOULD BE**"
+	}
+	line := "| " + strings.Join(cells, " | ") + " |"
+	p.Log(line)
+	l.lines = append(l.lines, line)
+}
+
+// excuse says why a test that survived has no answer.
+func (p *play) excuse() string {
+	if !p.survives() || answered(p.test) {
+		return ""
+	}
+	return p.business()
+}
+
+// words are those of Complete where the test ended by the fault, without the namespace and what differs each time.
+func (p *play) words(message string) string {
+	if p.survives() {
+		return ""
+	}
+	message = strings.ReplaceAll(message, p.namespace+"/", "")
+	if r := []rune(message); len(r) > 160 {
+		message = string(r[:160]) + "…"
+	}
+	return ": " + strings.ReplaceAll(message, "|", "\\|")
+}
+
+// verdict is Passed in short.
+func verdict(t *lineratev1alpha1.LoadTest) string {
+	status, reason, _ := condition(t, lineratev1alpha1.ConditionPassed)
+	return "Passed=" + status + " " + reason
+}
+
+// measured is the figure that a status has, with how it came about.
+func measured(p *play) string {
+	var out []string
+	if p.test.Status.Result != nil {
+		out = append(out, told(p.test))
+	}
+	if p.test.Status.LostRuns > 0 {
+		out = append(out, fmt.Sprintf("lostRuns %d", p.test.Status.LostRuns))
+	}
+	if p.report != nil && !p.survives() && p.test.Status.Result == nil {
+		out = append(out, fmt.Sprintf("none; %d windows kept in the Report", len(p.report.Windows)))
+	}
+	if len(out) == 0 {
+		return "none"
+	}
+	return strings.Join(out, ", ")
+}
+
+// told is a status' figures.
+func told(t *lineratev1alpha1.LoadTest) string {
+	var out []string
+	for _, f := range figures(t) {
+		out = append(out, fmt.Sprint(f))
+	}
+	return strings.Join(out, " / ")
+}
+
+// heard is when the wires were heard last.
+func (p *play) heard() string {
+	if p.silence < 250*time.Millisecond {
+		return "at once"
+	}
+	return fmt.Sprintf("%.1f s", p.silence.Seconds())
+}
+
+// write puts the table into the document, in the place that is marked for it.
+func (l *ledger) write(file string) error {
+	head := []string{
+		"| fault | phase | what the status said | figures, packets/s | silent after | run again |",
+		"|---|---|---|---|---|---|",
+	}
+	return between(file, "faults", strings.Join(append(head, l.lines...), "\n"))
+}
+
+// between replaces what stands between a document's two marks of a name. Tests run in their package's directory, files are named from the
+// project's.
+func between(file, mark, text string) error {
+	if !filepath.IsAbs(file) {
+		file = filepath.Join("..", "..", file)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	begin, end := "<!-- "+mark+": written by test/faults -->\n", "\n<!-- end of "+mark+" -->"
+	before, rest, found := strings.Cut(string(content), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		return fmt.Errorf("%s has no place for %q: it needs the lines %q and %q", file, mark, begin, end)
+	}
+	return os.WriteFile(file, []byte(before+begin+text+end+after), 0o644)
+}
