@@ -1,0 +1,97 @@
+package tenants
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/go-logr/logr"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/linerate-dev/linerate/controllers"
+	"github.com/linerate-dev/linerate/test/operator/kube"
+)
+
+// The cluster that all tests share, and its administrator.
+var (
+	adminConfig *rest.Config
+	admin       client.Client
+	scheme      *runtime.Scheme
+)
+
+func TestMain(m *testing.M) {
+	kube.Become()
+	code, err := serveAndRun(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "tenants:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func serveAndRun(m *testing.M) (code int, err error) {
+	ctrl.SetLogger(logr.Discard()) // errors come back as values
+	environment, stop, err := kube.Start([]string{"../../config/crd/bases"})
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	adminConfig = environment.Config
+	if scheme, err = controllers.NewScheme(); err != nil {
+		return 1, err
+	}
+	if err := admissionregistrationv1.AddToScheme(scheme); err != nil {
+		return 1, err
+	}
+	if admin, err = client.New(adminConfig, client.Options{Scheme: scheme}); err != nil {
+		return 1, err
+	}
+	if err := prepare(context.Background()); err != nil {
+		return 1, err
+	}
+	return m.Run(), nil
+}
+
+// prepare installs Multus' kind, the manager's account with its role, the policy and the roles for people.
+func prepare(ctx context.Context) error {
+	if _, err := envtest.InstallCRDs(adminConfig, envtest.CRDInstallOptions{Paths: []string{"../operator/testdata/network-attachment-definitions.yaml"}, ErrorIfPathMissing: true}); err != nil {
+		return err
+	}
+	manager := &rbacv1.ClusterRole{}
+	return errors.Join(
+		install(ctx, "rbac/role.yaml", manager),
+		install(ctx, "rbac/loadtest_editor_role.yaml", &rbacv1.ClusterRole{}),
+		install(ctx, "admission/privileged_role.yaml", &rbacv1.ClusterRole{}),
+		install(ctx, "admission/policy.yaml", &admissionregistrationv1.ValidatingAdmissionPolicy{}),
+		install(ctx, "admission/binding.yaml", &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}),
+		admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: managerNamespace}}),
+		admin.Create(ctx, &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: managerAccount},
+			Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: managerNamespace, Name: managerAccount}},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: manager.Name},
+		}),
+	)
+}
+
+// install creates an object of a file of config.
+func install(ctx context.Context, file string, into client.Object) error {
+	text, err := os.ReadFile("../../config/" + file)
+	if err != nil {
+		return err
+	}
+	if err := yaml.UnmarshalStrict(text, into); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return admin.Create(ctx, into)
+}
