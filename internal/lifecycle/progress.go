@@ -20,9 +20,6 @@ func progressOf(v *view, s *step) *v1alpha1.Progress {
 	if was := v.was.Progress; s.ending != nil && was != nil {
 		p.Run, p.Percent = was.Run, was.Percent
 	}
-	if told := v.progress(); s.ending != nil && told != nil {
-		p.Run = max(p.Run, int32(told.Run)) // the runs before it are counted with this status, and not again
-	}
 	if s.ending != nil && s.ending.complete && s.ending.reason == v1alpha1.ReasonMeasured {
 		p.Percent = new(int32(100))
 	}
@@ -39,6 +36,18 @@ func (v *view) toldProgress(p *delivery.Progress) *v1alpha1.Progress {
 		Received:  packetRate(p.ReceivedPacketsPerSecond, 1),
 		LossRatio: limited(p.LossRatio, 11),
 		Message:   limited(p.Message, 1024),
+	}
+}
+
+// countRuns counts the runs that were lost, and says with it which run has been counted up to: a count without that would be made again on each
+// pass, written, and be woken by what it wrote. The next attempt's runs are counted from 1 again.
+func countRuns(st *v1alpha1.LoadTestStatus, v *view, s *step) {
+	if st.Progress == nil || v.progress() == nil {
+		return
+	}
+	st.LostRuns += v.newlyLost()
+	if s.void == nil {
+		st.Progress.Run = max(st.Progress.Run, int32(v.progress().Run))
 	}
 }
 

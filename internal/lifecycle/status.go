@@ -26,8 +26,8 @@ func statusOf(v *view, s *step) v1alpha1.LoadTestStatus {
 		st.StartedAt = &metav1.Time{Time: v.Now}
 	}
 	st.Pods = podStatuses(v)
-	st.LostRuns += v.newlyLost()
 	st.Progress = progressOf(v, s)
+	countRuns(&st, v, s)
 	if s.forget {
 		st.ExcludedNodes = nil
 	}
