@@ -22,7 +22,8 @@ type board struct {
 	now   func() time.Time
 
 	rows  []row
-	drawn int // lines on the terminal that are ours
+	drawn int  // lines on the terminal that are ours
+	held  bool // something else is on the terminal: what is shown now is drawn later
 }
 
 // row is one test.
@@ -50,7 +51,7 @@ func (b *board) show(of int, m moment) {
 	}
 	running := m.test != nil && m.running()
 	switch now := b.now(); {
-	case b.quiet:
+	case b.quiet, b.held:
 	case b.live:
 		b.draw()
 	case phase != r.phase || running && !now.Before(r.next):
@@ -63,6 +64,18 @@ func (b *board) show(of int, m moment) {
 func (b *board) say(format string, args ...any) {
 	b.clear()
 	fmt.Fprintf(b.out, format+"\n", args...)
+}
+
+// hold leaves the terminal to something else, until release.
+func (b *board) hold() {
+	b.clear()
+	b.held = true
+}
+
+func (b *board) release() {
+	if b.held = false; b.live && !b.quiet {
+		b.draw()
+	}
 }
 
 // draw draws all lines anew, each as wide as the terminal is now.

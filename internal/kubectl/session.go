@@ -72,6 +72,7 @@ func (s *session) run(ctx context.Context, patience time.Duration) (left bool) {
 			left = s.interrupted(ctx, signal)
 		case answer := <-s.answers:
 			s.asking = false
+			s.board.held = false
 			left = s.answered(ctx, answer)
 		}
 		if left {
@@ -93,7 +94,7 @@ func (s *session) take(n news) {
 		s.tests[n.of] = n.moment.test
 	}
 	s.over[n.of] = n.last()
-	if n.err == nil && !s.asking {
+	if n.err == nil {
 		s.board.show(n.of, n.moment)
 	}
 }
@@ -115,7 +116,7 @@ func (s *session) interrupted(ctx context.Context, signal os.Signal) (left bool)
 // ask asks, and goes on following meanwhile.
 func (s *session) ask() {
 	s.asking = true
-	s.board.clear()
+	s.board.hold()
 	io.WriteString(s.talk.Err, question) //nolint:errcheck // there is nobody to tell that it could not be told
 	if s.lines == nil {
 		s.lines = bufio.NewReader(s.talk.In)
@@ -131,7 +132,8 @@ func (s *session) ask() {
 
 func (s *session) answered(ctx context.Context, answer string) (left bool) {
 	switch answer = strings.ToLower(strings.TrimSpace(answer)); {
-	case answer == "", strings.HasPrefix("watching", answer):
+	case answer == "":
+		s.board.release()
 		return false
 	case strings.HasPrefix(interruptLeave, answer):
 		return s.leave()

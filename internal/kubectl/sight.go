@@ -49,10 +49,7 @@ func (s *sight) keep(ctx context.Context) error {
 	var outage outage
 	for {
 		begun := time.Now()
-		looked, err := s.once(ctx)
-		if looked {
-			outage.over(s.say)
-		}
+		err := s.once(ctx, func() { outage.over(s.say) })
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -61,7 +58,7 @@ func (s *sight) keep(ctx context.Context) error {
 		case err == nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err):
 			err = pause(ctx, firstPause-time.Since(begun))
 		default:
-			err = outage.bear(ctx, err, s.patience, s.say)
+			err = outage.bear(ctx, begun, err, s.patience, s.say)
 		}
 		if err != nil {
 			return err
@@ -75,13 +72,13 @@ func (s *sight) say(words string) {
 	}
 }
 
-// once looks, and then watches until the connection ends. looked says that the server answered the look.
-func (s *sight) once(ctx context.Context) (looked bool, err error) {
-	version, err := s.look(ctx)
+// once looks, and then watches until the connection ends. The server has answered when it answers the look.
+func (s *sight) once(ctx context.Context, answered func()) error {
+	version, err := s.look(ctx, answered)
 	if err != nil {
-		return errors.Is(err, errGone), err
+		return err
 	}
-	return true, s.watch(ctx, version)
+	return s.watch(ctx, version)
 }
 
 func (s *sight) only(version string) []client.ListOption {
@@ -94,11 +91,12 @@ func (s *sight) only(version string) []client.ListOption {
 
 func (s *sight) empty() client.ObjectList { return s.list.DeepCopyObject().(client.ObjectList) } //nolint:errcheck // a copy is of its original's type
 
-func (s *sight) look(ctx context.Context) (version string, err error) {
+func (s *sight) look(ctx context.Context, answered func()) (version string, err error) {
 	list := s.empty()
 	if err := s.source.List(ctx, list, s.only("")...); err != nil {
 		return "", err
 	}
+	answered()
 	items, err := meta.ExtractList(list)
 	if err != nil {
 		return "", err
@@ -168,15 +166,15 @@ func (o *outage) over(tell func(string)) {
 	*o = outage{answered: true}
 }
 
-// bear waits before the next try; it returns the error where waiting is of no use, or has been long enough.
-func (o *outage) bear(ctx context.Context, err error, patience time.Duration, tell func(string)) error {
+// bear waits before the next try, after one that began then and failed; it returns the error where waiting is of no use, or has been long enough.
+func (o *outage) bear(ctx context.Context, begun time.Time, err error, patience time.Duration, tell func(string)) error {
 	if o.since.IsZero() {
-		o.since, o.wait = time.Now(), firstPause
+		o.since, o.wait = begun, firstPause
 	}
 	if time.Since(o.since) >= o.longest(err, patience) {
 		return err
 	}
-	if !o.told && o.wait > firstPause {
+	if !o.told && time.Since(o.since) >= firstPause {
 		o.told = true
 		tell(fmt.Sprintf("the API server doesn't answer (%v): trying again for %v; the test goes on without it", err, patience))
 	}

@@ -29,6 +29,8 @@ func nodes(lab Lab) []Finding {
 		}
 	}
 	switch {
+	case len(lab.Nodes.Value) == 0:
+		return one(Fail, check, "the cluster has none", "join nodes to the cluster")
 	case len(well) == 0:
 		return one(Fail, check, "none can take pods: "+strings.Join(ill, ", "), "kubectl describe node NAME; kubectl uncordon NAME")
 	case len(ill) > 0:

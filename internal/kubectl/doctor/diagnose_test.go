@@ -1,0 +1,229 @@
+package doctor
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+var update = flag.Bool("update", false, "write the goldens")
+
+func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
+
+// healthy is a lab that has all.
+func healthy() Lab {
+	amounts := func(devices string) corev1.ResourceList {
+		return corev1.ResourceList{"lab.dev/west": resource.MustParse(devices), "hugepages-1Gi": resource.MustParse("8Gi"), "hugepages-2Mi": resource.MustParse("0")}
+	}
+	return Lab{
+		Namespace: "lab", Version: "v0.1.0", Host: "https://lab:6443", Now: noon(),
+		Server:     Answer[string]{Value: "v1.36.3"},
+		Groups:     Answer[[]string]{Value: []string{"v1", "linerate.dev/v1alpha1", "k8s.cni.cncf.io/v1"}},
+		Rights:     []Right{{Verb: "create", Resource: "loadtests", For: "run", Allowed: true}, {Verb: "get", Resource: "configmaps", For: "report", Allowed: true}},
+		Definition: Answer[*apiextensionsv1.CustomResourceDefinition]{Value: ours()}, OurSchema: ours(),
+		Operators: Answer[[]appsv1.Deployment]{Value: []appsv1.Deployment{operatorOf("linerate-system", "registry.lab:5000/linerate:v0.1.0", 1)}},
+		Leases: map[string]Answer[*coordinationv1.Lease]{"linerate-system": {Value: &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: new("linerate-5d9-x"), RenewTime: &metav1.MicroTime{Time: noon().Add(-5 * time.Second)}}}}},
+		Networks: Answer[[]unstructured.Unstructured]{Value: []unstructured.Unstructured{
+			network("west", "lab.dev/west", `{"cniVersion":"1.0.0","type":"sriov"}`), network("plain", "", `{"plugins":[{"type":"bridge"},{"type":"tuning"}]}`)}},
+		Nodes:     Answer[[]corev1.Node]{Value: []corev1.Node{nodeOf("node-1", true, amounts("4")), nodeOf("node-2", true, amounts("2"))}},
+		Pods:      Answer[[]corev1.Pod]{Value: []corev1.Pod{podOf("node-1", corev1.PodRunning, "lab.dev/west", "3"), podOf("node-1", corev1.PodSucceeded, "lab.dev/west", "1")}},
+		CPUPolicy: map[string]Answer[string]{"node-1": {Value: "static"}, "node-2": {Value: "static"}},
+		Home:      Answer[*corev1.Namespace]{Value: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{enforceLabel: "privileged"}}}},
+		Daemons:   Answer[[]appsv1.DaemonSet]{Value: []appsv1.DaemonSet{{ObjectMeta: metav1.ObjectMeta{Name: "cilium"}}}},
+		Policies:  Answer[[]admissionv1.ValidatingAdmissionPolicy]{Value: []admissionv1.ValidatingAdmissionPolicy{guard("linerate")}},
+		Bindings:  Answer[[]admissionv1.ValidatingAdmissionPolicyBinding]{Value: []admissionv1.ValidatingAdmissionPolicyBinding{{Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: "linerate"}}}},
+	}
+}
+
+func operatorOf(namespace, image string, ready int32) appsv1.Deployment {
+	d := appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "linerate"}, Status: appsv1.DeploymentStatus{Replicas: 1, ReadyReplicas: ready}}
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Image: image}}
+	return d
+}
+
+func network(name, resource, config string) unstructured.Unstructured {
+	n := unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"config": config}}}
+	n.SetName(name)
+	n.SetNamespace("lab")
+	if resource != "" {
+		n.SetAnnotations(map[string]string{resourceAnnotation: resource})
+	}
+	return n
+}
+
+func nodeOf(name string, ready bool, has corev1.ResourceList) corev1.Node {
+	status := corev1.ConditionFalse
+	if ready {
+		status = corev1.ConditionTrue
+	}
+	return corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Allocatable: has, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: status}}}}
+}
+
+func podOf(node string, phase corev1.PodPhase, name corev1.ResourceName, amount string) corev1.Pod {
+	p := corev1.Pod{Status: corev1.PodStatus{Phase: phase}}
+	p.Spec.NodeName = node
+	p.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{name: resource.MustParse(amount)}}}}
+	return p
+}
+
+func guard(name string) admissionv1.ValidatingAdmissionPolicy {
+	return admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionv1.ValidatingAdmissionPolicySpec{MatchConstraints: &admissionv1.MatchResources{
+		ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{Rule: admissionv1.Rule{APIGroups: []string{"linerate.dev"}, Resources: []string{"loadtests"}}}}}}}}
+}
+
+// lines are findings as short as a golden wants them.
+func lines(findings []Finding) string {
+	var b strings.Builder
+	for _, f := range findings {
+		fmt.Fprintf(&b, "%-8s%s: %s\n", f.Level, f.Check, f.Message)
+		if f.Fix != "" {
+			fmt.Fprintf(&b, "        → %s\n", f.Fix)
+		}
+	}
+	return b.String()
+}
+
+func TestAHealthyLab(t *testing.T) {
+	findings := Diagnose(healthy())
+	for _, f := range findings {
+		if f.Level != OK {
+			t.Errorf("%+v", f)
+		}
+	}
+	golden(t, "healthy.txt", lines(findings))
+}
+
+func forbidden() error {
+	return apierrors.NewForbidden(schema.GroupResource{Resource: "things"}, "", errors.New("no"))
+}
+
+// A lab in which one thing is missing has one finding that isn't ok, or two where one follows from the other, and it names the thing.
+func TestOneThingIsMissing(t *testing.T) {
+	var all strings.Builder
+	for _, c := range []struct {
+		name   string
+		lab    func(*Lab)
+		level  Level
+		says   string
+		others int // findings that follow from it
+	}{
+		{"no server", func(l *Lab) { l.Server.Err = errors.New("connection refused") }, Fail, "API server: https://lab:6443 doesn't answer", 0},
+		{"no rights", func(l *Lab) { l.Rights[0].Allowed = false }, Fail, "your rights: you may not create loadtests in namespace lab, which run needs", 0},
+		{"unknown rights", func(l *Lab) { l.Rights[0].Err = forbidden() }, Unknown, "whether you may create loadtests", 0},
+		{"no definition", func(l *Lab) { l.Groups.Value = l.Groups.Value[2:] }, Fail, "LoadTest definition: not installed", 0},
+		{"a definition of another version", func(l *Lab) { l.Groups.Value[1] = "linerate.dev/v1" }, Fail, "other versions of linerate.dev", 0},
+		{"another release's definition", func(l *Lab) {
+			l.Definition.Value = ours()
+			l.Definition.Value.Spec.Versions[0].Schema.OpenAPIV3Schema.Description = "x"
+		}, Warn, "another release's schema", 0},
+		{"a definition that may not be read", func(l *Lab) { l.Definition.Err = forbidden() }, Unknown, "whether its schema is this plugin's, you may not see", 0},
+		{"no operator", func(l *Lab) { l.Operators.Value = nil }, Fail, "no operator is installed", 0},
+		{"an operator that isn't ready", func(l *Lab) { l.Operators.Value[0].Status.ReadyReplicas = 0 }, Fail, "linerate-system/linerate has no ready pod", 0},
+		{"an operator of another release", func(l *Lab) { l.Version = "v0.2.0" }, Warn, "linerate-system/linerate runs v0.1.0, and this plugin is v0.2.0", 0},
+		{"two operators", func(l *Lab) {
+			l.Operators.Value = append(l.Operators.Value, operatorOf("linerate-system", "linerate:v0.1.0", 1))
+		}, Warn, "2 operators are installed", 0},
+		{"Deployments that may not be read", func(l *Lab) { l.Operators = Answer[[]appsv1.Deployment]{Err: forbidden()} }, Unknown, "operator: the cluster's Deployments can't be read", 0},
+		{"a leader that stands still", func(l *Lab) { l.Now = noon().Add(time.Hour) }, Fail, "linerate-5d9-x hasn't renewed its Lease for 1h0m5s", 0},
+		{"no leader", func(l *Lab) { l.Leases["linerate-system"].Value.Spec.HolderIdentity = new("") }, Warn, "no replica in linerate-system works", 0},
+		{"no admission policy", func(l *Lab) { l.Policies.Value = nil }, Warn, "admission policy: none guards LoadTests", 0},
+		{"an admission policy without a binding", func(l *Lab) { l.Bindings.Value = nil }, Warn, "it guards nothing", 0},
+		{"no nodes", func(l *Lab) { l.Nodes.Value = nil }, Fail, "nodes: the cluster has none", 2},
+		{"a node that isn't Ready", func(l *Lab) { l.Nodes.Value[1] = nodeOf("node-2", false, l.Nodes.Value[1].Status.Allocatable) }, Warn, "1 can take pods; node-2 isn't Ready", 0},
+		{"a node that is cordoned", func(l *Lab) { l.Nodes.Value[1].Spec.Unschedulable = true }, Warn, "node-2 is cordoned", 0},
+		{"no Multus", func(l *Lab) { l.Groups.Value = l.Groups.Value[:2] }, Fail, "Multus: the cluster knows no NetworkAttachmentDefinitions", 0},
+		{"no networks", func(l *Lab) { l.Networks.Value = nil }, Warn, "namespace lab has none", 0},
+		{"a network that isn't JSON", func(l *Lab) { l.Networks.Value[1] = network("plain", "", "{") }, Fail, "network plain: its spec.config can't be read", 0},
+		{"no resource", func(l *Lab) { l.Networks.Value[0] = network("west", "lab.dev/wset", `{"type":"sriov"}`) }, Fail, "network west: sriov, and no node has its resource lab.dev/wset", 0},
+		{"no free device", func(l *Lab) {
+			l.Pods.Value = append(l.Pods.Value, podOf("node-2", corev1.PodPending, "lab.dev/west", "2"), podOf("node-1", corev1.PodRunning, "lab.dev/west", "1"))
+		}, Warn, "0 of 4 free on node-1, 0 of 2 free on node-2: a new test waits", 0},
+		{"no huge pages", func(l *Lab) {
+			for i := range l.Nodes.Value {
+				delete(l.Nodes.Value[i].Status.Allocatable, "hugepages-1Gi")
+			}
+		}, Warn, "huge pages: no node has any", 0},
+		{"no static CPU manager", func(l *Lab) { l.CPUPolicy["node-2"] = Answer[string]{Value: "none"} }, Warn, "generators get no CPUs of their own on node-2", 0},
+		{"a CPU manager that can't be asked for", func(l *Lab) { l.CPUPolicy = map[string]Answer[string]{"node-1": {Err: forbidden()}} }, Unknown, "CPU manager: of node-1 can't be read", 0},
+		{"no namespace", func(l *Lab) { l.Home.Err = apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "lab") }, Fail, "namespace lab: doesn't exist", 0},
+		{"a restricted namespace", func(l *Lab) { l.Home.Value.Labels[enforceLabel] = "restricted" }, Fail, "Pod Security restricted refuses generators", 0},
+		{"a CNI that ignores NetworkPolicy", func(l *Lab) { l.Daemons.Value[0].Name = "kube-flannel-ds" }, Warn, "flannel ignores it", 0},
+		{"a CNI that isn't known", func(l *Lab) { l.Daemons.Value = nil }, Unknown, "whether the CNI enforces it isn't known", 0},
+		{"Kueue without pods", func(l *Lab) {
+			l.Groups.Value = append(l.Groups.Value, "kueue.x-k8s.io/v1beta1")
+			l.Kueue.Value = "frameworks:\n- \"batch/job\"\n# - pods are not\n"
+		}, Warn, "doesn't look after plain pods", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			lab := healthy()
+			c.lab(&lab)
+			var ill []Finding
+			for _, f := range Diagnose(lab) {
+				if f.Level != OK {
+					ill = append(ill, f)
+				}
+			}
+			if len(ill) != 1+c.others || ill[0].Level != c.level || !strings.Contains(lines(ill), c.says) || ill[0].Fix == "" {
+				t.Errorf("got\n%swant %s, %q and its fix", lines(ill), c.level, c.says)
+			}
+			fmt.Fprintf(&all, "# %s\n%s", c.name, lines(ill))
+		})
+	}
+	golden(t, "missing.txt", all.String())
+}
+
+func TestKueueWithPods(t *testing.T) {
+	lab := healthy()
+	lab.Groups.Value = append(lab.Groups.Value, "kueue.x-k8s.io/v1beta1")
+	lab.Kueue.Value = "integrations:\n  frameworks:\n  - \"batch/job\"\n  - \"pod\"\n"
+	if got := kueue(lab); got[0].Level != OK || !strings.Contains(got[0].Message, "looks after plain pods") {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestWhoMaySeeNothingIsToldSo(t *testing.T) {
+	lab := healthy()
+	no := forbidden()
+	lab.Definition.Err, lab.Operators, lab.Networks.Err, lab.Home.Err = no, Answer[[]appsv1.Deployment]{Err: no}, no, no
+	lab.Nodes, lab.Pods = Answer[[]corev1.Node]{Err: no}, Answer[[]corev1.Pod]{Err: no}
+	lab.Daemons.Err, lab.Policies.Err, lab.CPUPolicy = no, no, nil
+	findings := Diagnose(lab)
+	if Failed(findings) {
+		t.Errorf("what can't be seen is no failure:\n%s", lines(findings))
+	}
+	golden(t, "unseen.txt", lines(findings))
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (-update writes it anew); got\n%s", file, got)
+	}
+}
