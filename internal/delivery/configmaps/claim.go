@@ -127,7 +127,7 @@ const (
 func persist(ctx context.Context, try func(context.Context) error) error {
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
 		err := try(ctx)
-		if err == nil || errors.Is(err, ErrReported) || errors.Is(err, delivery.ErrFenced) {
+		if err == nil || errors.Is(err, ErrReported) || errors.Is(err, delivery.ErrFenced) || errors.Is(err, errDisowned) {
 			return err
 		}
 		timer := time.NewTimer(pause)

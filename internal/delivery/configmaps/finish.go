@@ -6,21 +6,31 @@ import (
 	"fmt"
 	"maps"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
+// errDisowned ends the tries of a runner that was told to end, and may not write any more.
+var errDisowned = errors.New("the test is gone, as it seems")
+
+// enoughRefusals in a row are about four seconds of them: an API server that has just started may refuse by mistake.
+const enoughRefusals = 5
+
 // Finish writes what was told last, and then the Report, and tries until both stand or ctx has ended. A fenced runner writes none
 // (delivery.ErrFenced). Where a final Report of the attempt stands that is not this one, it stays (ErrReported). A final Report becomes
 // immutable. Keep must have returned.
+//
+// A Report that isn't final is of a runner that was told to end. If nobody lets it write any more, its test was deleted, and with it the
+// right to write: it gives up soon, so that its pod is gone soon.
 func (s *Sink) Finish(ctx context.Context, r *report.Report, final bool) error {
 	data, annotations, err := delivery.EncodeReport(r, final, s.options.Attempt)
 	if err != nil {
 		return err
 	}
-	told := false
+	told, refused := false, 0
 	err = persist(ctx, func(ctx context.Context) error {
 		var err error
 		if !told {
@@ -32,6 +42,13 @@ func (s *Sink) Finish(ctx context.Context, r *report.Report, final bool) error {
 		}
 		if err != nil {
 			s.options.Log.Warn("the report is not written yet", "configmap", s.options.Report, "error", err)
+		}
+		if !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
+			refused = 0
+			return err
+		}
+		if refused++; !final && refused == enoughRefusals {
+			return fmt.Errorf("%w: %w", errDisowned, err)
 		}
 		return err
 	})

@@ -30,6 +30,7 @@ type server struct {
 	writes  []time.Duration
 	begin   time.Time
 	down    bool // refuses everything
+	deny    bool // knows nobody who may write
 	deaf    bool // takes what is written, and its answer is lost
 	slow    time.Duration
 }
@@ -74,6 +75,8 @@ func (s *server) Update(ctx context.Context, next *corev1.ConfigMap, _ metav1.Up
 	switch {
 	case s.down:
 		return nil, errAway
+	case s.deny:
+		return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, next.Name, errAway)
 	case !found:
 		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, next.Name)
 	case next.ResourceVersion != current.ResourceVersion:
