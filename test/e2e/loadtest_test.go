@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -51,11 +52,16 @@ func (s *scene) apply(name string, parts ...string) {
 	}
 }
 
-// change merges a patch such as {"stop": true} into the spec.
+// patch merges a patch such as {"stop": true} into the spec.
+func (s *scene) patch(name, spec string) error {
+	test := &lineratev1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.namespace}}
+	return lab.Client.Patch(s.Context(), test, client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec": %s}`, spec)))
+}
+
+// change is a patch that must be taken.
 func (s *scene) change(name, spec string) {
 	s.Helper()
-	test := &lineratev1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.namespace}}
-	if err := lab.Client.Patch(s.Context(), test, client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec": %s}`, spec))); err != nil {
+	if err := s.patch(name, spec); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -97,6 +103,13 @@ func (s *scene) step(name, step string) *lineratev1alpha1.LoadTest {
 	return s.await(name, step, 90*time.Second, func(t *lineratev1alpha1.LoadTest) bool {
 		return t.Status.Progress != nil && t.Status.Progress.Step == step
 	})
+}
+
+// condition waits until a condition is as said, such as "Scheduled=False Suspended".
+func (s *scene) condition(name, want string) *lineratev1alpha1.LoadTest {
+	s.Helper()
+	kind, _, _ := strings.Cut(want, "=")
+	return s.await(name, want, time.Minute, func(t *lineratev1alpha1.LoadTest) bool { return condition(t, kind) == want })
 }
 
 // report reads the Report that the status names.

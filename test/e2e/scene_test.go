@@ -77,3 +77,23 @@ func (s *scene) left(ctx context.Context) (string, error) {
 	}
 	return strings.Join(left, ", "), err
 }
+
+// home waits until all functions are.
+func (s *scene) home() {
+	s.Helper()
+	err := wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, tidy, true, func(context.Context) (bool, error) {
+		away, err := lab.Fabric.Away()
+		return len(away) == 0, err
+	})
+	if err != nil {
+		s.Errorf("functions are still away: %v", err)
+	}
+}
+
+// pass lets time go by that belongs to what is tried.
+func (s *scene) pass(d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-s.Context().Done():
+	}
+}
