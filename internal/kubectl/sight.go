@@ -176,7 +176,7 @@ func (o *outage) bear(ctx context.Context, begun time.Time, err error, patience 
 	}
 	if !o.told && time.Since(o.since) >= firstPause {
 		o.told = true
-		tell(fmt.Sprintf("the API server doesn't answer (%v): trying again for %v; the test goes on without it", err, patience))
+		tell(fmt.Sprintf("the API server doesn't answer (%v): trying again for up to %v; the test goes on without it", err, patience))
 	}
 	if err := pause(ctx, o.wait); err != nil {
 		return err
