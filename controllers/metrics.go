@@ -10,6 +10,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
 
 // What the operator tells Prometheus is of two kinds (docs/observability.md has all of it):
@@ -56,6 +57,9 @@ func newMetrics() *metrics {
 
 // begin tells of what can happen as 0: an increase from nothing to 1 is none to Prometheus.
 func (m *metrics) begin() {
+	for _, rule := range lifecycle.RuleNames() {
+		m.decisions.WithLabelValues(rule)
+	}
 	for _, reason := range endReasons() {
 		m.completed.WithLabelValues(reason)
 	}

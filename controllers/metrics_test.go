@@ -66,7 +66,7 @@ func measured(name string, ago time.Duration) *v1alpha1.LoadTest {
 	return test
 }
 
-func progressMap(t *testing.T, test *v1alpha1.LoadTest, change func(*delivery.Progress)) *corev1.ConfigMap {
+func progressMap(t testing.TB, test *v1alpha1.LoadTest, change func(*delivery.Progress)) *corev1.ConfigMap {
 	t.Helper()
 	p := delivery.Progress{
 		Attempt: 1, Run: 1, At: noon.Add(-5 * time.Second), Phase: "Ramping", Percent: 40,

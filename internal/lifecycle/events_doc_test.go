@@ -37,6 +37,17 @@ func document(t *testing.T, name string) string {
 	return string(text)
 }
 
+func TestEachRuleHasANameOfItsOwn(t *testing.T) {
+	names := RuleNames()
+	slices.Sort(names)
+	if unique := slices.Compact(slices.Clone(names)); len(unique) != len(names) || len(names) != len(rules())+1 || slices.Contains(names, "") {
+		t.Errorf("%d rules have the names %v", len(rules()), names)
+	}
+	if got := Decide(Observed{Test: &v1alpha1.LoadTest{}}).Rule; !slices.Contains(names, got) {
+		t.Errorf("%s isn't among them", got)
+	}
+}
+
 // TestTheDocumentHasEachEvent tells each condition that there is, and a run that is lost, and compares what is told with docs/observability.md.
 func TestTheDocumentHasEachEvent(t *testing.T) {
 	told := map[string]bool{}

@@ -100,13 +100,13 @@ func TestTheDashboardIsTrue(t *testing.T) {
 		want  float64
 	}{
 		{"Running", running, 1}, {"Running", over, 0}, {"Waiting", running, 1}, {"Measured", over, 2}, {"Failed", over, 1},
-		{"Devices in use", 0, 0}, {"Devices in use", running, 4.0 / 32}, {"Received", running, 8_316_000}, {"Lost", running, 0.01},
+		{"Devices in use", 0, 0}, {"Devices in use", running, 4.0 / 32}, {"Received and sent", running, 8_316_000}, {"Lost", running, 0.01},
 	} {
 		if got := p.at(query(c.title), c.at); len(got) != 1 || got[0].F != c.want {
 			t.Errorf("%s at %s is %v, want %v", c.title, c.at, got, c.want)
 		}
 	}
-	if got := p.at(query("Received"), over+5*time.Minute); len(got) != 0 {
+	if got := p.at(query("Received and sent"), over+5*time.Minute); len(got) != 0 {
 		t.Errorf("nothing runs, and %v", got)
 	}
 }
