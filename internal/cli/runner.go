@@ -83,7 +83,9 @@ func runRunner(ctx context.Context, s Streams, o runnerOptions) error {
 	if err != nil {
 		return notMeasured("%w", err)
 	}
-	return runAndReport(ctx, s, o, log, runnerJob{p, sites}, sink)
+	first := sink.First()
+	job := runnerJob{plan: p, sites: sites, force: mayForce(p.Engine, first.Attempt, first.Run)}
+	return runAndReport(ctx, s, o, log, job, sink)
 }
 
 // claim fences earlier runners.

@@ -22,12 +22,18 @@ import (
 type runnerJob struct {
 	plan  *plan.Plan
 	sites plan.Sites
+	// force takes ports from another owner.
+	force bool
 }
+
+// mayForce says whether the ports may be taken from another owner. Those of the test's own pods may: only an earlier runner can have them.
+// An External server is somebody else's too, so its ports are taken only where an earlier run of this very test may have left them.
+func mayForce(engine string, attempt, run int) bool { return engine != "External" || attempt > 1 || run > 1 }
 
 // measure reaches the generators, carries out the Plan, and always returns a Report.
 func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logger, tell func(runner.Progress)) *report.Report {
 	begin := time.Now()
-	options := runner.Options{Producer: producer(), Force: true, Logger: log, Progress: logWindows(log, tell)}
+	options := runner.Options{Producer: producer(), Force: j.force, ForceHint: "in TRex's console: acquire --force, then release", Logger: log, Progress: logWindows(log, tell)}
 	reached, err := j.reach(ctx, o.patience)
 	defer reached.leave()
 	if err != nil {
