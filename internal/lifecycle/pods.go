@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,12 +73,36 @@ func lastWords(p *corev1.Pod) string {
 	for _, c := range statuses(p) {
 		if t := c.State.Terminated; t != nil && (t.ExitCode != 0 || t.Reason == "OOMKilled") {
 			return strings.Join(slices.DeleteFunc([]string{
-				"container " + c.Name + " ended with exit code " + strconv.Itoa(int(t.ExitCode)),
-				unlessError(t.Reason), strings.TrimSpace(t.Message),
+				"container " + c.Name + " ended with exit code " + strconv.Itoa(int(t.ExitCode)) + killedBy(t.ExitCode),
+				unlessError(t.Reason), wordsOf(t),
 			}, func(s string) bool { return s == "" }), ": ")
 		}
 	}
 	return strings.TrimSpace(joined(": ", p.Status.Reason, p.Status.Message))
+}
+
+// killedBy says what an exit code above 128 means.
+func killedBy(exitCode int32) string {
+	const signals = 128
+	if exitCode <= signals || exitCode >= 2*signals-1 {
+		return ""
+	}
+	return fmt.Sprintf(" (killed by signal %d)", exitCode-signals)
+}
+
+// wordsOf is what a container said at its end, in one line. Where it wrote no termination message the kubelet takes the end of its log, cut
+// off somewhere; what was killed then said nothing of its end, and its last line is enough.
+func wordsOf(t *corev1.ContainerStateTerminated) string {
+	var all []string
+	for line := range strings.Lines(t.Message) {
+		if line = strings.TrimSpace(line); line != "" {
+			all = append(all, line)
+		}
+	}
+	if len(all) > 1 && killedBy(t.ExitCode) != "" {
+		return "its log ends with: " + all[len(all)-1]
+	}
+	return strings.Join(all, "; ")
 }
 
 // unlessError leaves out the reason that says nothing beyond the exit code.

@@ -20,7 +20,11 @@ func reportArrived(v *view) *step {
 		return v.end(&ending{reason: v1alpha1.ReasonRunnerFailed, message: "the run has ended, and its Report can't be read: " + v.reportFault()})
 	}
 	e := endingOf(v.told())
-	if f := v.actingFault(); f != nil && !knowsBetter(v.told(), f) {
+	switch f := v.actingFault(); {
+	case f == nil:
+	case knowsBetter(v.told(), f):
+		e.message = joined(": ", f.message, e.message) // what the runner saw is that nobody answers
+	default:
 		return v.failInRun(f)
 	}
 	return v.end(e)

@@ -3,8 +3,6 @@ package fabric
 import (
 	"fmt"
 
-	"github.com/vishvananda/netlink"
-
 	"github.com/linerate-dev/linerate/test/fabric/vf"
 )
 
@@ -24,7 +22,7 @@ func (s Spec) Entered() (map[End]uint64, error) {
 	}
 	entered := map[End]uint64{}
 	err := vf.In(s.path(), func() error {
-		links, err := netlink.LinkList()
+		links, err := vf.Links()
 		if err != nil {
 			return fmt.Errorf("count frames: %w", err)
 		}
