@@ -27,8 +27,8 @@ func (r *LoadTestReconciler) lab(ctx context.Context, test *v1alpha1.LoadTest) (
 	if err != nil {
 		return lifecycle.Lab{}, err
 	}
-	lab := lifecycle.Lab{Nodes: nodes}
-	keys := networkKeys(test)
+	keys, own := networkKeys(test)
+	lab := lifecycle.Lab{Nodes: nodes, Faults: r.outOfBounds(test.Namespace, append(own, keys...))}
 	if len(keys) == 0 {
 		return lab, nil
 	}
@@ -48,11 +48,12 @@ func placing(test *v1alpha1.LoadTest) bool {
 	return test.Status.StartedAt == nil && !test.Spec.Stop && !test.Spec.Suspend
 }
 
-// networkKeys are the networks that the test names; none where it is refused for another reason anyway.
-func networkKeys(test *v1alpha1.LoadTest) (keys []compile.NetworkKey) {
+// networkKeys are the networks that the test's links name, and those that its templates have of their own; none where it is refused for
+// another reason anyway.
+func networkKeys(test *v1alpha1.LoadTest) (keys, own []compile.NetworkKey) {
 	compiled, errs := compile.ForCluster(test)
 	if len(errs) > 0 {
-		return nil
+		return nil, nil
 	}
 	for _, link := range compiled.Networks {
 		for _, key := range []compile.NetworkKey{link.Generator, link.DUT} {
@@ -61,12 +62,27 @@ func networkKeys(test *v1alpha1.LoadTest) (keys []compile.NetworkKey) {
 			}
 		}
 	}
-	return keys
+	return keys, compiled.OwnNetworks
+}
+
+// outOfBounds says of which networks a test may not make use: a network leads to somebody's wires, and namespaces keep tenants apart.
+func (r *LoadTestReconciler) outOfBounds(namespace string, keys []compile.NetworkKey) map[compile.NetworkKey]string {
+	shared, faults := r.options.NetworkNamespaces, map[compile.NetworkKey]string{}
+	for _, key := range keys {
+		if key.Namespace != namespace && !slices.Contains(shared, "*") && !slices.Contains(shared, key.Namespace) {
+			faults[key] = fmt.Sprintf("tests of namespace %s may use networks of %s only: use one of those, or have an administrator add %s to the chart's allowedNetworkNamespaces (the operator's option --network-namespaces)",
+				namespace, strings.Join(slices.Concat([]string{namespace}, shared), ", "), key.Namespace)
+		}
+	}
+	return faults
 }
 
 func (r *LoadTestReconciler) lookAtNetworks(ctx context.Context, keys []compile.NetworkKey, lab *lifecycle.Lab) error {
-	lab.Networks, lab.Faults = map[compile.NetworkKey]manifests.Network{}, map[compile.NetworkKey]string{}
+	lab.Networks = map[compile.NetworkKey]manifests.Network{}
 	for _, key := range keys {
+		if lab.Faults[key] != "" {
+			continue
+		}
 		if !r.looksAfter(key.Namespace) {
 			lab.Faults[key] = fmt.Sprintf("the operator sees the namespaces %s only (its option --namespaces), and the network is in %s",
 				strings.Join(r.options.Namespaces, ", "), key.Namespace)

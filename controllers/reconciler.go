@@ -26,6 +26,8 @@ type Options struct {
 	Settings manifests.Settings
 	// Namespaces are those whose LoadTests are looked after; none means all.
 	Namespaces []string
+	// NetworkNamespaces are those whose networks the LoadTests of all namespaces may use, besides those of their own; "*" means all.
+	NetworkNamespaces []string
 	// MaxConcurrentReconciles is how many LoadTests are carried on side by side; 0 means 4.
 	MaxConcurrentReconciles int
 	// Clock tells the time; nil means time.Now.

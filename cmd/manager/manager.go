@@ -60,6 +60,7 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 	reconciler := controllers.NewLoadTestReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), controllers.Options{
 		Settings:                settings(options),
 		Namespaces:              options.Namespaces,
+		NetworkNamespaces:       options.NetworkNamespaces,
 		MaxConcurrentReconciles: options.MaxConcurrent,
 		Metrics:                 metrics.Registry,
 		MetricsTests:            options.MetricsTests,

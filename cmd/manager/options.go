@@ -24,6 +24,8 @@ type Options struct {
 	PullSecrets []string `json:"pullSecrets,omitempty"`
 	// Namespaces are those whose LoadTests are looked after; none means all.
 	Namespaces []string `json:"namespaces,omitempty"`
+	// NetworkNamespaces are those whose networks all LoadTests may use, besides those of their own namespace; "*" means all.
+	NetworkNamespaces []string `json:"networkNamespaces,omitempty"`
 	// LeaderElect lets several replicas agree on one that works, by a Lease in LeaderElectionNamespace (empty: the pod's own).
 	LeaderElect             bool   `json:"leaderElect"`
 	LeaderElectionNamespace string `json:"leaderElectionNamespace,omitempty"`
@@ -40,7 +42,7 @@ type Options struct {
 	version bool
 }
 
-// mostMetricsTests bounds what Prometheus has to keep: each has up to eleven series.
+// mostMetricsTests bounds what Prometheus has to keep: each has up to seven series.
 const mostMetricsTests = 10_000
 
 const usage = `The operator of linerate: it carries LoadTests through their lives in a cluster.
@@ -81,6 +83,8 @@ func (o *Options) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.PullPolicy, "pull-policy", "", "how that image is pulled: Always, IfNotPresent or Never (default Kubernetes' own)")
 	flags.Var((*list)(&o.PullSecrets), "pull-secrets", "`names` of the secrets to pull it with, separated by commas")
 	flags.Var((*list)(&o.Namespaces), "namespaces", "the `namespaces` whose LoadTests are looked after, separated by commas (default all)")
+	o.NetworkNamespaces = []string{"default"} // as Multus does where it isolates namespaces
+	flags.Var((*list)(&o.NetworkNamespaces), "network-namespaces", "the `namespaces` whose networks all LoadTests may use besides their own, separated by commas; *: all")
 	flags.BoolVar(&o.LeaderElect, "leader-elect", true, "let several replicas agree on one that works")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "the `namespace` of the Lease for that (default the pod's own)")
 	flags.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "the `address` that metrics are served on; 0: nowhere")
@@ -117,6 +121,11 @@ func (o *Options) check() error {
 	for _, namespace := range o.Namespaces {
 		if faults := validation.IsDNS1123Label(namespace); len(faults) > 0 {
 			errs = append(errs, fmt.Errorf("--namespaces: %q can't be a namespace: %s", namespace, strings.Join(faults, "; ")))
+		}
+	}
+	for _, namespace := range o.NetworkNamespaces {
+		if faults := validation.IsDNS1123Label(namespace); len(faults) > 0 && namespace != "*" {
+			errs = append(errs, fmt.Errorf("--network-namespaces: %q can't be a namespace: %s", namespace, strings.Join(faults, "; ")))
 		}
 	}
 	errs = append(errs, checkAddress("--metrics-address", o.MetricsAddress), checkAddress("--health-address", o.HealthAddress))

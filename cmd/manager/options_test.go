@@ -29,7 +29,7 @@ func TestFlagsWinOverTheEnvironmentAndThatOverDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Options{
-		Image: "from/flag", PullSecrets: []string{"one", "two"}, Namespaces: []string{"lab-a", "lab-b"}, MetricsAddress: ":8080", HealthAddress: ":8081",
+		Image: "from/flag", PullSecrets: []string{"one", "two"}, Namespaces: []string{"lab-a", "lab-b"}, NetworkNamespaces: []string{"default"}, MetricsAddress: ":8080", HealthAddress: ":8081",
 		MetricsTests: 500, MaxConcurrent: 4, LogLevel: -4,
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Options{})); diff != "" {
@@ -46,6 +46,7 @@ func TestWrongOptionsAreRefusedWithTheWayOut(t *testing.T) {
 		"no image":              {says: []string{"--image is needed"}},
 		"a policy that isn't":   {args: []string{"--image=i", "--pull-policy=Sometimes"}, says: []string{`"Sometimes"`, "Always, IfNotPresent or Never"}},
 		"no namespace":          {args: []string{"--image=i", "--namespaces=Lab_A"}, says: []string{`"Lab_A"`}},
+		"no other namespace":    {args: []string{"--image=i", "--network-namespaces=lab,Lab_A"}, says: []string{"--network-namespaces", `"Lab_A"`}},
 		"no address":            {args: []string{"--image=i", "--health-address=8081"}, says: []string{"--health-address", ":8080"}},
 		"no concurrency":        {args: []string{"--image=i", "--max-concurrent=0"}, says: []string{"1 to 64"}},
 		"too many metrics":      {args: []string{"--image=i", "--metrics-tests=10001"}, says: []string{"--metrics-tests 10001", "0 to 10000"}},
@@ -85,7 +86,7 @@ func TestWhatItWasStartedWithCanBePrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(options)
-	if want := `{"image":"i","leaderElect":true,"metricsAddress":":8080","healthAddress":":8081","metricsTests":500,"maxConcurrent":4,"logLevel":"INFO"}`; err != nil || string(text) != want {
+	if want := `{"image":"i","networkNamespaces":["default"],"leaderElect":true,"metricsAddress":":8080","healthAddress":":8081","metricsTests":500,"maxConcurrent":4,"logLevel":"INFO"}`; err != nil || string(text) != want {
 		t.Errorf("%s (%v), want %s", text, err, want)
 	}
 }

@@ -23,6 +23,8 @@ type Cluster struct {
 	Affinity *corev1.Affinity
 	// Networks are the links' NetworkAttachmentDefinitions, in the links' order. A name is empty where no pod of ours has an end there.
 	Networks []LinkNetworks
+	// OwnNetworks are those that the templates ask Multus for by themselves.
+	OwnNetworks []NetworkKey
 	// SpeedOf are the links without lineRate, if the test asks for percent of line rate: their ports must have a speed of their own, as
 	// devices have and kernel interfaces mostly don't.
 	SpeedOf []string
@@ -43,6 +45,7 @@ func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 	cluster.DUT, cluster.DUTContainer = c.dutTemplate()
 	cluster.Setup = c.hook("setup", c.spec.DUT.Setup)
 	cluster.Teardown = c.hook("teardown", c.spec.DUT.Teardown)
+	cluster.OwnNetworks = ownNetworks(test.Namespace, cluster.DUT, cluster.Setup, cluster.Teardown)
 	c.checkGeneratorPod()
 	c.checkTRex()
 	c.checkDelays()

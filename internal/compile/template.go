@@ -47,7 +47,12 @@ func (c *compiler) hook(name string, spec *v1alpha1.HookSpec) *corev1.PodTemplat
 	if spec == nil {
 		return nil
 	}
-	return c.template(specPath().Child("dut", name, "template"), spec.Template)
+	path := specPath().Child("dut", name, "template")
+	template := c.template(path, spec.Template)
+	if template != nil {
+		c.readOwnNetworks(path, template)
+	}
+	return template
 }
 
 // template reads a pod in Kubernetes' form, and refuses what isn't in it and what is linerate's own to say.

@@ -66,6 +66,11 @@ func networksMissing(v *view) *step {
 			return v.waits(v1alpha1.ReasonNetworkInvalid, fmt.Sprintf("%s: %s", e, why))
 		}
 	}
+	for _, key := range v.compiled().OwnNetworks {
+		if why := v.Lab.Faults[key]; why != "" {
+			return v.waits(v1alpha1.ReasonNetworkInvalid, fmt.Sprintf("network %s (in the annotation of a template): %s", key, why))
+		}
+	}
 	if missing := v.missing(ends); len(missing) > 0 {
 		return v.waits(v1alpha1.ReasonNetworkMissing, strings.Join(missing, "; ")+
 			": create the NetworkAttachmentDefinition (kubectl get net-attach-def -A lists those that exist)")

@@ -55,7 +55,7 @@ func newLab(t *testing.T) *lab {
 
 // restart replaces the operator by one that remembers nothing.
 func (l *lab) restart() {
-	l.reconciler = controllers.NewLoadTestReconciler(l.operator, l.events, controllers.Options{Settings: testSettings(), Clock: l.clock.now})
+	l.reconciler = controllers.NewLoadTestReconciler(l.operator, l.events, controllers.Options{Settings: testSettings(), NetworkNamespaces: []string{"*"}, Clock: l.clock.now})
 }
 
 func testSettings() manifests.Settings {
