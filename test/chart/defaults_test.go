@@ -72,6 +72,8 @@ func TestCopiesAreWhatTheyAreCopiesOf(t *testing.T) {
 	for copied, original := range map[string]string{
 		"charts/linerate/generated/loadtests.yaml": "config/crd/bases/linerate.dev_loadtests.yaml",
 		"charts/linerate/generated/role.yaml":      "config/rbac/role.yaml",
+
+		"charts/linerate/generated/admission-policy.yaml": "config/admission/policy.yaml",
 	} {
 		if read(t, copied) != read(t, original) {
 			t.Errorf("%s isn't %s: run make generate", copied, original)

@@ -169,7 +169,7 @@ func TestTheOverlayShownChangesBothPlacesOfTheImage(t *testing.T) {
 		}
 		local := regexp.MustCompile(`(?m)^- https://.*$`).ReplaceAllString(text, "- ../config/default")
 		files := filesys.MakeFsInMemory()
-		for _, folder := range []string{"crd", "crd/bases", "default", "manager", "rbac"} {
+		for _, folder := range []string{"admission", "crd", "crd/bases", "default", "manager", "rbac"} {
 			copied, err := filepath.Glob(root + "config/" + folder + "/*.yaml")
 			must(t, err)
 			for _, file := range copied {

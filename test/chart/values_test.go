@@ -20,21 +20,22 @@ import (
 
 func TestBadValuesAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"replica: 2":                                      "additional properties 'replica' not allowed",
-		"image: {tags: v1}":                               "additional properties 'tags' not allowed",
-		"replicas: 0":                                     "at '/replicas': minimum: got 0, want 1",
-		"replicas: two":                                   "at '/replicas': got string, want integer",
-		"image: {digest: abc}":                            "at '/image/digest': 'abc' does not match pattern",
-		"image: {repository: 'a@sha256:b'}":               "at '/image/repository'",
-		"image: {pullPolicy: Sometimes}":                  "at '/image/pullPolicy': value must be one of 'Always', 'IfNotPresent', 'Never'",
-		"image: {pullSecrets: [{name: a}]}":               "at '/image/pullSecrets/0': got object, want string",
-		"watchNamespaces: lab":                            "at '/watchNamespaces': got string, want array",
-		"watchNamespaces: [Lab]":                          "at '/watchNamespaces/0': 'Lab' does not match pattern",
-		"watchNamespaces: [a, a]":                         "at '/watchNamespaces': items at 0 and 1 are equal",
-		"logLevel: loud":                                  "at '/logLevel': value must be one of",
-		"extraArgs: [log-level=debug]":                    "at '/extraArgs/0'",
-		"metrics: {tests: -1}":                            "at '/metrics/tests': minimum: got -1, want 0",
-		"metrics: {create: false, rules: {create: true}}": "metrics.rules.create: there is nothing to watch without metrics.create",
+		"replica: 2":                                               "additional properties 'replica' not allowed",
+		"image: {tags: v1}":                                        "additional properties 'tags' not allowed",
+		"replicas: 0":                                              "at '/replicas': minimum: got 0, want 1",
+		"replicas: two":                                            "at '/replicas': got string, want integer",
+		"image: {digest: abc}":                                     "at '/image/digest': 'abc' does not match pattern",
+		"image: {repository: 'a@sha256:b'}":                        "at '/image/repository'",
+		"image: {pullPolicy: Sometimes}":                           "at '/image/pullPolicy': value must be one of 'Always', 'IfNotPresent', 'Never'",
+		"image: {pullSecrets: [{name: a}]}":                        "at '/image/pullSecrets/0': got object, want string",
+		"watchNamespaces: lab":                                     "at '/watchNamespaces': got string, want array",
+		"watchNamespaces: [Lab]":                                   "at '/watchNamespaces/0': 'Lab' does not match pattern",
+		"watchNamespaces: [a, a]":                                  "at '/watchNamespaces': items at 0 and 1 are equal",
+		"allowedNetworkNamespaces: [Lab]":                          "at '/allowedNetworkNamespaces/0': 'Lab' does not match pattern",
+		"logLevel: loud":                                           "at '/logLevel': value must be one of",
+		"extraArgs: [log-level=debug]":                             "at '/extraArgs/0'",
+		"metrics: {tests: -1}":                                     "at '/metrics/tests': minimum: got -1, want 0",
+		"metrics: {create: false, rules: {create: true}}":          "metrics.rules.create: there is nothing to watch without metrics.create",
 		"metrics: {create: false, serviceMonitor: {create: true}}": "metrics.serviceMonitor.create: there is nothing to scrape without metrics.create",
 		"metrics: {serviceMonitor: {interval: often}}":             "at '/metrics/serviceMonitor/interval'",
 		"metrics: {port: 70000}":                                   "at '/metrics/port': maximum: got 70,000, want 65,535",
@@ -188,6 +189,7 @@ resources: {limits: {memory: 1Gi}}
 rbac: {create: false, aggregate: false}
 serviceAccount: {create: false, name: mine}
 metrics: {create: false}
+admissionPolicy: {create: false}
 crds: {install: false}
 `).manifest)
 		if len(all) != 1 {

@@ -1,0 +1,56 @@
+package chart
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+)
+
+type (
+	policy  = admissionregistrationv1.ValidatingAdmissionPolicy
+	binding = admissionregistrationv1.ValidatingAdmissionPolicyBinding
+)
+
+func TestAdmissionPolicy(t *testing.T) {
+	const name = "linerate-linerate-system"
+	k := objects(t, kustomize(t, "config/default"))
+	want := find[*policy](t, k, "", "linerate-loadtests")
+	h := objects(t, render(t, "").manifest)
+	t.Run("the chart's is that of kustomize", func(t *testing.T) {
+		if diff := cmp.Diff(want.Spec, find[*policy](t, h, "", name).Spec); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("it is bound, and what it refuses is denied", func(t *testing.T) {
+		for policyName, b := range map[string]*binding{want.Name: find[*binding](t, k, "", "linerate-loadtests"), name: find[*binding](t, h, "", name)} {
+			if b.Spec.PolicyName != policyName || len(b.Spec.ValidationActions) != 1 || b.Spec.ValidationActions[0] != admissionregistrationv1.Deny || b.Spec.MatchResources != nil {
+				t.Errorf("%+v", b.Spec)
+			}
+		}
+	})
+	t.Run("it holds where the manager looks", func(t *testing.T) {
+		b := find[*binding](t, objects(t, render(t, "watchNamespaces: [a, b]").manifest), "", name)
+		chosen := b.Spec.MatchResources.NamespaceSelector.MatchExpressions
+		if len(chosen) != 1 || chosen[0].Key != "kubernetes.io/metadata.name" || strings.Join(chosen[0].Values, " ") != "a b" {
+			t.Errorf("%+v", chosen)
+		}
+	})
+	t.Run("networks are the same to it and to the manager", func(t *testing.T) {
+		for value, want := range map[string][2]string{
+			"[default]": {"['default']", "default"}, "[a, b]": {"['a', 'b']", "a,b"}, "[]": {"[]", ""}, "['*']": {"['*']", "*"},
+		} {
+			all := objects(t, render(t, "allowedNetworkNamespaces: "+value).manifest)
+			args := strings.Join(onlyDeployment(t, all).Spec.Template.Spec.Containers[0].Args, " ") + " "
+			if !strings.Contains(args, "--network-namespaces="+want[1]+" ") {
+				t.Errorf("%s: the manager is given %s", value, args)
+			}
+			for _, v := range find[*policy](t, all, "", name).Spec.Variables {
+				if v.Name == "networkNamespaces" && v.Expression != want[0] {
+					t.Errorf("%s: the policy has %s", value, v.Expression)
+				}
+			}
+		}
+	})
+}
