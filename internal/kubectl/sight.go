@@ -89,7 +89,7 @@ func (s *sight) only(version string) []client.ListOption {
 	}
 }
 
-func (s *sight) empty() client.ObjectList { return s.list.DeepCopyObject().(client.ObjectList) } //nolint:errcheck // a copy is of its original's type
+func (s *sight) empty() client.ObjectList { return s.list.DeepCopyObject().(client.ObjectList) }
 
 func (s *sight) look(ctx context.Context, answered func()) (version string, err error) {
 	list := s.empty()
@@ -141,6 +141,7 @@ func (s *sight) take(event watch.Event) error {
 		return apierrors.FromObject(event.Object)
 	case watch.Added, watch.Modified:
 		s.seen(o)
+	case watch.Bookmark:
 	case watch.Deleted:
 		if s.gone != nil {
 			s.gone()
