@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io"
 	"maps"
 	"os"
@@ -44,8 +45,20 @@ func (l *lab) build(ctx context.Context) (image, error) {
 	if err != nil {
 		return image{}, err
 	}
+	if err := l.plugIn(); err != nil {
+		return image{}, err
+	}
 	tag, err := tagOf(programs)
 	return image{tag, programs}, err
+}
+
+// plugIn lets kubectl find linerate by the name that its plugins have.
+func (l *lab) plugIn() error {
+	err := os.Symlink("linerate", filepath.Join(l.programs, "kubectl-linerate"))
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	return err
 }
 
 // tagOf names programs by what is in them, so that a change of the source is a new image, and the operator of the old one is replaced.

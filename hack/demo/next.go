@@ -7,10 +7,11 @@ func (l *lab) parting(name string) error {
 	_, err := fmt.Fprintf(l.talk, `
 The cluster stays up. To look around:
 
-  export KUBECONFIG=%[1]s PATH=%[2]s:$PATH
+  export KUBECONFIG=%[1]s PATH=%[5]s:%[2]s:$PATH
   kubectl -n %[3]s get loadtests -o wide
   kubectl -n %[3]s describe loadtest %[4]s
-  kubectl -n %[3]s get loadtests --watch
+  kubectl linerate watch %[4]s -n %[3]s
+  kubectl linerate doctor -n %[3]s
 
 More to measure. A LoadTest's spec is never changed, so each run is a LoadTest with a name of its own:
 
@@ -18,6 +19,6 @@ More to measure. A LoadTest's spec is never changed, so each run is a LoadTest w
   sed 's/name: known-answer/name: mine/; s/10000/20000/' examples/cluster/known-answer.yaml | kubectl -n %[3]s create -f -
 
 Again: make demo. Away with it all: make demo-down.
-`, l.kubeconfig, l.assets, namespace, name)
+`, l.kubeconfig, l.assets, namespace, name, l.programs)
 	return err
 }
