@@ -38,10 +38,10 @@ kube-cluster:
 	@$(GO) run ./hack/kube cluster >/dev/null
 
 demo: ## Show the operator at work on a real two-node cluster on this machine (as root)
-	@$(GO) run ./hack/demo up
+	$(GO) run ./hack/demo up
 
 demo-down: ## Remove the demo's cluster
-	@$(GO) run ./hack/demo down
+	$(GO) run ./hack/demo down
 
 e2e: kube-cluster ## Run the end-to-end tests, with real packets in real pods on a real cluster (as root)
 	$(GO) test -count=1 -p 1 -timeout 20m -tags cluster ./hack/cluster ./test/fabric/incluster
