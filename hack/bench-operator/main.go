@@ -1,0 +1,82 @@
+// Bench-operator shows what the operator costs a cluster and how fast it is, with many LoadTests at once: a real kube-apiserver and etcd, the
+// manager's own program under its own ClusterRole, the runner's own way of writing Progress and Report, Kubernetes' own Job controller and
+// garbage collector. Only the scheduler, the kubelets, Multus and the traffic are played, by this process.
+//
+//	go run ./hack/bench-operator                          1000 LoadTests of a minute, ten a second; about six minutes
+//	go run ./hack/bench-operator -tests 30 -duration 20s  a quick look
+//
+//	bench ── applies ─▶ kube-apiserver, etcd ◀── manager            what is measured
+//	  ├─ scheduler, kubelets, Multus ─▶ │  ▲  ◀── kube-controller-manager
+//	  └─ runners: the real sinks ───────┘  └── the audit log: who asked for what
+//
+// The yardstick is as many plain Jobs of one pod each, in the same cluster, before. It ends with an error if a target is missed.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/linerate-dev/linerate/test/operator/kube"
+)
+
+// options are the flags.
+type options struct {
+	tests    int
+	duration time.Duration
+	rate     float64
+	timeout  time.Duration
+	keep     string
+}
+
+func main() {
+	kube.Become()
+	runtime.LockOSThread() // what this process started ends with the thread that started it
+	var o options
+	flag.IntVar(&o.tests, "tests", 1000, "how many LoadTests, and how many Jobs")
+	flag.DurationVar(&o.duration, "duration", time.Minute, "how long each runs, about")
+	flag.Float64Var(&o.rate, "rate", 10, "how many are applied in a second")
+	flag.DurationVar(&o.timeout, "timeout", 15*time.Minute, "when to give up")
+	flag.StringVar(&o.keep, "keep", "", "keep the programs, logs and metrics in this directory")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "bench-operator:", err)
+		os.Exit(1)
+	}
+}
+
+// errMissed is how a run ends that measured everything and found too much.
+var errMissed = errors.New("a target is missed")
+
+// run measures all, prints what came out, and says whether it is good enough.
+func run(ctx context.Context, o options) error {
+	ctrl.SetLogger(logr.Discard()) // errors come back as values
+	if o.tests < 1 || o.duration < 10*time.Second || o.rate <= 0 {
+		return fmt.Errorf("-tests %d -duration %s -rate %g: at least one test, of 10 s, at some rate is needed", o.tests, o.duration, o.rate)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("not done after %s", o.timeout))
+	defer cancel()
+	results, err := measure(ctx, o)
+	if err != nil {
+		return errors.Join(err, context.Cause(ctx))
+	}
+	if _, err := io.WriteString(os.Stdout, results.text()); err != nil {
+		return err
+	}
+	if results.missed() {
+		return errMissed
+	}
+	return nil
+}

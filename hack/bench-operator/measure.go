@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// measure takes Jobs through the cluster, and then LoadTests.
+func measure(ctx context.Context, o options) (r *results, err error) {
+	dir, cleanUp, err := o.directory()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, cleanUp()) }()
+	r = &results{options: o, loadBefore: loadAverage()}
+	c, err := startCluster(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.stop()) }()
+	jobController, err := c.startJobController(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = jobController.stop() }() // it says that it was told to end
+	ctx, cancel := context.WithCancelCause(ctx)
+	p := newPlayer(c, o.duration, cancel)
+	defer p.playing.Wait()
+	defer cancel(nil)
+	if err := p.watch(ctx); err != nil {
+		return nil, err
+	}
+	if r.jobs, err = c.carry(ctx, o, p.jobs, aJob, jobController.alive); err != nil {
+		return nil, fmt.Errorf("the Jobs: %w", err)
+	}
+	if err := c.measureOperator(ctx, o, p, r); err != nil {
+		return nil, fmt.Errorf("the LoadTests: %w", err)
+	}
+	r.loadAfter = loadAverage()
+	r.requests, err = readAudit(c.auditLog, r.jobs, r.tests)
+	return r, err
+}
+
+// measureOperator carries the LoadTests, and looks at what the operator took for it.
+func (c *cluster) measureOperator(ctx context.Context, o options, p *player, r *results) error {
+	m, err := c.startManager(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = m.stop() }() // it may have ended
+	if r.tests, err = c.carry(ctx, o, p.tests, aLoadTest, m.alive); err != nil {
+		return err
+	}
+	if r.passes, err = m.settled(ctx); err != nil {
+		return err
+	}
+	r.tests.until = time.Now()
+	if r.memory, err = m.memory("VmHWM"); err != nil {
+		return err
+	}
+	if err := m.stop(); err != nil {
+		return fmt.Errorf("the manager ended badly: %w", err)
+	}
+	r.processorTime = m.processorTime()
+	return nil
+}
+
+// directory is where this run's files are, and what is to be done with them in the end.
+func (o options) directory() (dir string, cleanUp func() error, err error) {
+	if o.keep != "" {
+		return o.keep, func() error { return nil }, os.MkdirAll(o.keep, 0o755)
+	}
+	dir, err = os.MkdirTemp("", "linerate-bench-operator")
+	return dir, func() error { return os.RemoveAll(dir) }, err
+}
+
+// carried is what became of many objects.
+type carried struct {
+	from, done, until time.Time       // the first was applied, the last complete, all was quiet
+	took              []time.Duration // each from apply to Complete
+}
+
+// carry applies objects one after the other at the rate asked for, and waits until all are complete.
+func (c *cluster) carry(ctx context.Context, o options, complete *ledger, object func(i int) client.Object, alive func() error) (carried, error) {
+	begun := newLedger()
+	result := carried{from: time.Now()}
+	if err := c.applyAll(ctx, o, begun, object); err != nil {
+		return result, err
+	}
+	err := await(ctx, func() (bool, error) { return complete.size() == o.tests, alive() })
+	if err != nil {
+		return result, fmt.Errorf("%d of %d are complete: %w", complete.size(), o.tests, err)
+	}
+	result.done, result.took = complete.since(begun)
+	result.until = time.Now()
+	return result, nil
+}
+
+// applyAll creates all objects, each at its time, and doesn't wait for one before it begins the next.
+func (c *cluster) applyAll(ctx context.Context, o options, begun *ledger, object func(i int) client.Object) error {
+	pace := time.NewTicker(time.Duration(float64(time.Second) / o.rate))
+	defer pace.Stop()
+	failed := make([]error, o.tests)
+	var applying sync.WaitGroup
+	for i := range o.tests {
+		made := object(i)
+		applying.Go(func() {
+			begun.note(made.GetName())
+			failed[i] = c.admin.Create(ctx, made)
+		})
+		select {
+		case <-pace.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	applying.Wait()
+	return errors.Join(failed...)
+}
+
+// aLoadTest is the software engine with the built-in forwarder as its device, on two networks with devices: two pods and the runner's Job.
+func aLoadTest(i int) client.Object {
+	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: labNamespace, Name: fmt.Sprintf("test-%05d", i)}}
+	for _, link := range []string{"west", "east"} {
+		test.Spec.Links = append(test.Spec.Links, v1alpha1.LinkSpec{Name: v1alpha1.LinkName(link), Network: v1alpha1.NetworkName(link), LineRate: "1gbps"})
+	}
+	return test
+}
+
+// aJob is a Job of one pod.
+func aJob(i int) client.Object {
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Namespace: jobsNamespace, Name: fmt.Sprintf("job-%05d", i)},
+		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever,
+			Containers:    []corev1.Container{{Name: "work", Image: "registry.lab/work:1"}},
+		}}},
+	}
+}
+
+// loadAverage is how many threads wanted a processor in the last minute.
+func loadAverage() string {
+	text, _ := os.ReadFile("/proc/loadavg") // where there is none, none is told
+	one, _, _ := strings.Cut(string(text), " ")
+	return one
+}

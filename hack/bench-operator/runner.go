@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/delivery/configmaps"
+	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// run is the runner: it claims, tells and reports as cmd/linerate's runner does, with the token of its own account. Only the traffic is
+// made up.
+func (p *player) run(ctx context.Context, pod *corev1.Pod) error {
+	measured, err := p.mount(ctx, pod)
+	if err != nil {
+		return err
+	}
+	sink, err := p.claim(ctx, pod, measured)
+	if err != nil {
+		return err
+	}
+	started := time.Now()
+	keeping, enough := context.WithCancel(ctx)
+	defer enough()
+	kept := make(chan error, 1)
+	go func() { kept <- sink.Keep(keeping) }()
+	for elapsed := time.Duration(0); elapsed < p.duration; elapsed = time.Since(started) {
+		sink.Tell(progressAt(elapsed, p.duration))
+		if !pauseFor(ctx, min(time.Second, p.duration-elapsed)) {
+			break
+		}
+	}
+	sink.Tell(delivery.Progress{Phase: "Ended", Percent: 100})
+	enough()
+	if err := <-kept; err != nil || ctx.Err() != nil {
+		return err
+	}
+	return sink.Finish(ctx, aReport(measured, started), true)
+}
+
+// mount is what the kubelet mounts: the Plan.
+func (p *player) mount(ctx context.Context, pod *corev1.Pod) (*plan.Plan, error) {
+	attempt, err := strconv.Atoi(pod.Labels[v1alpha1.LabelAttempt])
+	if err != nil {
+		return nil, err
+	}
+	var kept corev1.ConfigMap
+	key := client.ObjectKey{Namespace: pod.Namespace, Name: manifests.PlanName(pod.Labels[v1alpha1.LabelTest], int32(attempt))}
+	if err := p.ask(func() error { return p.c.admin.Get(ctx, key, &kept) }); err != nil {
+		return nil, err
+	}
+	document, _, err := delivery.DecodePlan(kept.BinaryData)
+	return document, err
+}
+
+// claim makes the runner's client, and fences earlier runners.
+func (p *player) claim(ctx context.Context, pod *corev1.Pod, measured *plan.Plan) (*configmaps.Sink, error) {
+	test := pod.Labels[v1alpha1.LabelTest]
+	var token string
+	err := p.ask(func() (err error) {
+		token, err = p.c.token(ctx, pod.Namespace, manifests.RunnerName(test))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	config := rest.AnonymousClientConfig(p.c.config)
+	config.BearerToken, config.UserAgent = token, "linerate-runner/bench"
+	api, err := corev1client.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	return configmaps.Claim(ctx, configmaps.Options{
+		Client: api.ConfigMaps(pod.Namespace), Progress: manifests.ProgressName(test), Report: manifests.ReportName(test),
+		Test: measured.Test.UID, Attempt: measured.Test.Attempt, Pod: pod.Name, UID: string(pod.UID),
+	})
+}
+
+// phases are a run's, and the share of it in percent at which each ends.
+var phases = []struct {
+	name  string
+	until int
+}{
+	{"Preparing", 2}, {"ProvingPath", 5}, {"Listening", 8}, {"WarmUp", 18}, {"Ramping", 60}, {"Refining", 78}, {"Confirming", 96}, {"Draining", 101},
+}
+
+// progressAt is what a runner tells each second.
+func progressAt(elapsed, whole time.Duration) delivery.Progress {
+	percent := int(100 * elapsed / whole)
+	phase := phases[0].name
+	for _, p := range phases {
+		phase = p.name
+		if percent < p.until {
+			break
+		}
+	}
+	rate := int64(20_000 * percent)
+	return delivery.Progress{
+		Phase: phase, Step: percent/10 + 1, Steps: 10, Percent: percent, RemainingSeconds: int64((whole - elapsed).Seconds()),
+		IntendedPacketsPerSecond: rate, OfferedPacketsPerSecond: rate, ReceivedPacketsPerSecond: rate, ReceivedLayer1BitsPerSecond: rate * 672,
+		LossRatio: "0", Message: fmt.Sprintf("step %d of 10 at %d packets/s", percent/10+1, rate),
+	}
+}
