@@ -28,7 +28,9 @@ type runnerJob struct {
 
 // mayForce says whether the ports may be taken from another owner. Those of the test's own pods may: only an earlier runner can have them.
 // An External server is somebody else's too, so its ports are taken only where an earlier run of this very test may have left them.
-func mayForce(engine string, attempt, run int) bool { return engine != "External" || attempt > 1 || run > 1 }
+func mayForce(engine string, attempt, run int) bool {
+	return engine != "External" || attempt > 1 || run > 1
+}
 
 // measure reaches the generators, carries out the Plan, and always returns a Report.
 func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logger, tell func(runner.Progress)) *report.Report {
