@@ -2,6 +2,7 @@ package faults
 
 import (
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -9,15 +10,15 @@ import (
 )
 
 const (
-	// calmShare is how much of the machine must be idle for a measurement in software to be of the device.
-	calmShare = 0.4
-	// busyShare: with less than that of the machine idle while a test ran, it may have had too little of it.
-	busyShare = 0.25
-	// calmBound is how long that is waited for: others may use this machine, and whoever measures then must tell that it couldn't.
-	calmBound = 30 * time.Second
+	// calmShare is how much of the machine others may use for a measurement in software to be one of the device.
+	calmShare = 0.1
+	// busyShare: with more than that used by others while a test ran, it may have had too little.
+	busyShare = 0.2
+	// calmBound is how long a calm machine is waited for: whoever measures then must tell that it couldn't.
+	calmBound = 10 * time.Second
 )
 
-// calm waits until the machine has time for a measurement, within a bound.
+// calm waits until others leave the machine to a measurement, within a bound.
 func calm(t *testing.T) {
 	t.Helper()
 	tick := time.NewTicker(time.Second)
@@ -34,19 +35,23 @@ func calm(t *testing.T) {
 		case <-tick.C:
 		}
 		now := readProcessors(t)
-		if now.since(was) >= calmShare {
+		if now.others(was) <= calmShare {
 			return
 		}
 		was = now
 	}
 }
 
-// processors is how long the machine's processors have done something, and nothing, since it started: proc(5), stat, in ticks.
-type processors struct{ all, idle float64 }
+// processors is what the machine's processors did since it started, in seconds: all of it, nothing, and work of the cluster's.
+type processors struct{ all, idle, ours float64 }
 
-// since is the share of the time since another reading that they did nothing.
-func (p processors) since(was processors) float64 { return (p.idle - was.idle) / max(1, p.all-was.all) }
+// others is the share of all time since another reading that went to what isn't the cluster's.
+func (p processors) others(was processors) float64 {
+	all, idle, ours := p.all-was.all, p.idle-was.idle, p.ours-was.ours
+	return max(0, all-idle-ours) / max(0.01, all)
+}
 
+// readProcessors reads proc(5), stat, which counts in hundredths of a second, and the cluster's control group.
 func readProcessors(t *testing.T) (p processors) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/stat")
@@ -59,10 +64,39 @@ func readProcessors(t *testing.T) (p processors) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.all += ticks
+		p.all += ticks / 100
 		if i == 3 {
-			p.idle = ticks
+			p.idle = ticks / 100
 		}
 	}
+	p.ours = used(t)
 	return p
+}
+
+// used is the processor time of everything in the cluster, in seconds, by either version of control groups.
+func used(t *testing.T) float64 {
+	t.Helper()
+	group := "linerate-" + lab.Name
+	if text, err := os.ReadFile(filepath.Join("/sys/fs/cgroup/cpuacct", group, "cpuacct.usage")); err == nil {
+		nanoseconds, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return nanoseconds / 1e9
+	}
+	text, err := os.ReadFile(filepath.Join("/sys/fs/cgroup", group, "cpu.stat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, found := strings.CutPrefix(line, "usage_usec "); found {
+			microseconds, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return microseconds / 1e6
+		}
+	}
+	t.Fatalf("the control group %s doesn't tell what it used", group)
+	return 0
 }

@@ -4,28 +4,33 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
 // ledger is what happened, row by row, in the words of the document.
-type ledger struct{ lines []string }
+type ledger struct {
+	// lines are a row's, by its name: more than one where it was played again.
+	lines map[string][]string
+}
 
 // add adds a play that is over.
 func (l *ledger) add(p *play) {
-	cells := []string{p.fault.name, string(p.phase), "**the test stopped here**", "", "", ""}
+	cells := []string{"**it was not complete**", "", "", ""}
 	if p.test != nil {
 		_, complete, message := condition(p.test, lineratev1alpha1.ConditionComplete)
-		cells = []string{p.fault.name, string(p.phase), "**" + complete + "**, " + verdict(p.test) + p.excuse() + p.words(message), measured(p), p.heard(), p.again}
+		cells = []string{"**" + complete + "**, " + verdict(p.test) + p.excuse() + p.words(message), measured(p), p.heard(), p.again}
 	}
 	if p.Failed() {
-		cells[2] += " **NOT AS IT SHOULD BE**"
+		cells[0] += " **NOT AS IT SHOULD BE**"
 	}
-	line := "| " + strings.Join(cells, " | ") + " |"
+	line := p.cells() + strings.Join(cells, " | ") + " |"
 	p.Log(line)
-	l.lines = append(l.lines, line)
+	l.lines[p.name()] = append([]string{line}, l.lines[p.name()]...) // cleaned up last first
 }
 
 // excuse says why a test that survived has no answer.
@@ -41,7 +46,7 @@ func (p *play) words(message string) string {
 	if p.survives() {
 		return ""
 	}
-	message = strings.ReplaceAll(message, p.namespace+"/", "")
+	message = strings.Join(strings.Fields(message), " ")
 	if r := []rune(message); len(r) > 160 {
 		message = string(r[:160]) + "…"
 	}
@@ -89,18 +94,36 @@ func (p *play) heard() string {
 	return fmt.Sprintf("%.1f s", p.silence.Seconds())
 }
 
-// write puts the table into the document, in the place that is marked for it.
-func (l *ledger) write(file string) error {
-	head := []string{
-		"| fault | phase | what the status said | figures, packets/s | silent after | run again |",
-		"|---|---|---|---|---|---|",
+// write puts the rows that were played into the document, in the table's order, and leaves the others as they stand there.
+func (l *ledger) write(t *testing.T) {
+	if *table == "" {
+		return
 	}
-	return between(file, "faults", strings.Join(append(head, l.lines...), "\n"))
+	err := between(*table, "faults", func(old string) string {
+		table := []string{
+			"| fault | phase | what the status said | figures, packets/s | silent after | run again |",
+			"|---|---|---|---|---|---|",
+		}
+		for _, r := range rows() {
+			now, played := l.lines[r.name()]
+			if !played {
+				now = slices.DeleteFunc(lines(old), func(line string) bool { return !strings.HasPrefix(line, r.cells()) })
+			}
+			table = append(table, now...)
+		}
+		return strings.Join(table, "\n")
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
+
+// cells are how a row's line begins.
+func (r row) cells() string { return "| " + r.fault.name + " | " + string(r.phase) + " | " }
 
 // between replaces what stands between a document's two marks of a name. Tests run in their package's directory, files are named from the
 // project's.
-func between(file, mark, text string) error {
+func between(file, mark string, text func(old string) string) error {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join("..", "..", file)
 	}
@@ -110,9 +133,9 @@ func between(file, mark, text string) error {
 	}
 	begin, end := "<!-- "+mark+": written by test/faults -->\n", "\n<!-- end of "+mark+" -->"
 	before, rest, found := strings.Cut(string(content), begin)
-	_, after, closed := strings.Cut(rest, end)
+	old, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
 		return fmt.Errorf("%s has no place for %q: it needs the lines %q and %q", file, mark, begin, end)
 	}
-	return os.WriteFile(file, []byte(before+begin+text+end+after), 0o644)
+	return os.WriteFile(file, []byte(before+begin+text(old)+end+after), 0o644)
 }

@@ -30,8 +30,8 @@ type play struct {
 	report *report.Report
 	// silence is how long after the fault, or the end, the wires were last heard.
 	silence time.Duration
-	// idle is how much of the machine had nothing to do while the test ran.
-	idle float64
+	// others is how much of the machine was used by others while the test ran.
+	others float64
 	// again is the same test afterwards; empty: it wasn't played.
 	again string
 }
@@ -68,7 +68,7 @@ func (p *play) perform() {
 	p.Logf("struck at %s", p.struck.UTC().Format(time.StampMilli))
 	p.mend()
 	p.test = p.complete(underTest)
-	p.idle = readProcessors(p.T).since(was)
+	p.others = readProcessors(p.T).others(was)
 	p.report = p.readReport(p.test)
 }
 

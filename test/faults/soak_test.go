@@ -37,7 +37,7 @@ func TestSoak(t *testing.T) {
 	p.deleteAll()
 	s.judge(t)
 	if *table != "" {
-		if err := between(*table, "soak", s.text()); err != nil {
+		if err := between(*table, "soak", func(string) string { return s.text() }); err != nil {
 			t.Error(err)
 		}
 	}
