@@ -12,7 +12,9 @@
 //
 //	go test -count=1 -timeout 45m ./test/e2e                         # all that CI runs
 //	go test -count=1 ./test/e2e -keep -run TestKnownAnswers -v       # the cluster stays up, and the next -keep takes it again
-//	go test -count=1 ./test/e2e -name other -run TestFaults          # beside another one
+//	go test -count=1 ./test/e2e -name other -run TestDeletes         # beside another one
+//
+// What breaks under a running test is tried in test/faults. What a release leaves in a cluster is kept below testdata, by TestRecord.
 //
 // A test begins with begin(t), which gives it its scene: scene.apply makes a LoadTest from YAML, scene.await follows it by a watch until it
 // is as wanted, scene.report reads its Report, rig.Wires says what is on the wires. What is waited for is always bounded.

@@ -105,6 +105,13 @@ func (s *scene) step(name, step string) *lineratev1alpha1.LoadTest {
 	})
 }
 
+// running waits until the runner measures. A step that is over in two seconds may never be seen in the status.
+func (s *scene) running(name string) {
+	s.Helper()
+	s.condition(name, "Complete=False Running")
+	s.loud()
+}
+
 // condition waits until a condition is as said, such as "Scheduled=False Suspended".
 func (s *scene) condition(name, want string) *lineratev1alpha1.LoadTest {
 	s.Helper()

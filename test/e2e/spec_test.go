@@ -6,11 +6,16 @@ import (
 	"time"
 )
 
+// unmeasurable is stored, since the schema can't know, and refused by the operator.
+const unmeasurable = `
+traffic: {profile: Streams, directions: [{from: west, to: east}], streams: {json: "[oops"}}
+`
+
 // TestSpec: what is written, before anything is sent.
 func TestSpec(t *testing.T) {
 	t.Run("a spec that can't be measured is complete at once, and says the field", func(t *testing.T) {
 		s := begin(t)
-		s.apply("invalid", links, `traffic: {profile: Streams, directions: [{from: west, to: east}], streams: {json: "[oops"}}`)
+		s.apply("invalid", links, unmeasurable)
 		test := s.complete("invalid", 20*time.Second)
 		s.want(test, "Accepted=False Invalid", "Complete=True Invalid", "Stalled=True Invalid", "Passed=Unknown NoCriteria")
 		if words := message(test, "Accepted"); !strings.Contains(words, "spec.traffic.streams.json") {
