@@ -5,7 +5,7 @@ TOOL := $(GO) tool -modfile=go.tools.mod
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERSION) -X main.version=$(VERSION)
 # What measures real packets or brings up a cluster runs by itself, so that nothing else disturbs its clocks.
-ALONE := /test/(realpackets|delivery|e2e|faults)(/|$$)
+ALONE := /(internal/(softgen|forwarder|lab)|test/(realpackets|delivery|e2e|faults))(/|$$)
 REPORTS ?= linerate-reports
 
 .DEFAULT_GOAL := help
@@ -22,6 +22,7 @@ run: build ## Show where this machine's Linux forwarder saturates, from real pac
 
 test: kube test-chart ## Run every test that needs no cluster, those with real packets included (as root)
 	$(GO) test -race -count=1 -timeout 20m $$($(GO) list ./... | grep -Ev '$(ALONE)')
+	$(GO) test -race -count=1 -p 1 -timeout 20m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/...
 	$(GO) test -count=1 -p 1 -timeout 20m ./test/delivery ./test/realpackets
 
 test-api: kube ## Run the API and the operator against a real API server
