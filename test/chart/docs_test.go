@@ -41,9 +41,7 @@ func TestWhatTheDocumentsShowIsTaken(t *testing.T) {
 		removeDefinition(t)
 		kubectl(t, "", "delete", "crd", networkDefinitionName, "--ignore-not-found")
 	})
-	kubectl(t, networkDefinition, "apply", "-f", "-")
-	kubectl(t, "", "apply", "-f", root+"config/crd/bases")
-	kubectl(t, "", "wait", "crd", "--all", "--for=condition=Established", "--timeout=30s")
+	applyDefinitions(t)
 	seen := map[string]int{}
 	for _, file := range []string{"docs/install.md", "docs/sriov.md", "docs/security.md"} {
 		for _, text := range snippets(t, file) {

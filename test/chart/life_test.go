@@ -115,6 +115,16 @@ func TestALoadTestOutlivesTheRelease(t *testing.T) {
 	})
 }
 
+// applyDefinitions makes LoadTests and networks known. Right after it was made a definition has no conditions at all, and kubectl's wait for
+// one of them ends with an error then: so first for any.
+func applyDefinitions(t *testing.T) {
+	t.Helper()
+	kubectl(t, networkDefinition, "apply", "-f", "-")
+	kubectl(t, "", "apply", "-f", root+"config/crd/bases")
+	kubectl(t, "", "wait", "crd", "--all", "--for=jsonpath={.status.conditions}", "--timeout=30s")
+	kubectl(t, "", "wait", "crd", "--all", "--for=condition=Established", "--timeout=30s")
+}
+
 // What the notes tell a person to type is typed.
 func TestTheFirstTestOfTheNotesIsTaken(t *testing.T) {
 	makeNamespace(t, "lab")
@@ -122,9 +132,7 @@ func TestTheFirstTestOfTheNotesIsTaken(t *testing.T) {
 		removeDefinition(t)
 		kubectl(t, "", "delete", "crd", networkDefinitionName, "--ignore-not-found")
 	})
-	kubectl(t, networkDefinition, "apply", "-f", "-")
-	kubectl(t, "", "apply", "-f", root+"config/crd/bases")
-	kubectl(t, "", "wait", "crd", "--all", "--for=condition=Established", "--timeout=30s")
+	applyDefinitions(t)
 	_, after, found := strings.Cut(render(t, "").notes, "apply -n lab -f - <<'YAML'\n")
 	typed, _, ended := strings.Cut(after, "\nYAML\n")
 	if !found || !ended {
