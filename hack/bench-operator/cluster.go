@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -39,6 +42,7 @@ type cluster struct {
 	config      *rest.Config // the administrator's, without a limit of requests
 	auditLog    string
 	stop        func() error
+	mayEscalate bool
 }
 
 // auditPolicy keeps a line of metadata for each request of those who are measured, and none of who plays the rest of the cluster.
@@ -55,8 +59,8 @@ rules:
 const jobController = "system:kube-controller-manager"
 
 // startCluster starts the API server and etcd, and prepares the lab.
-func startCluster(ctx context.Context, dir string) (*cluster, error) {
-	c := &cluster{dir: dir, auditLog: filepath.Join(dir, "audit.log")}
+func startCluster(ctx context.Context, dir string, mayEscalate bool) (*cluster, error) {
+	c := &cluster{dir: dir, mayEscalate: mayEscalate, auditLog: filepath.Join(dir, "audit.log")}
 	policy := filepath.Join(dir, "audit-policy.yaml")
 	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
 		return nil, err
@@ -101,6 +105,9 @@ func (c *cluster) bindOperator(ctx context.Context) error {
 		return err
 	}
 	election.Namespace = operatorNamespace
+	if c.mayEscalate {
+		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"roles"}, Verbs: []string{"escalate", "bind"}})
+	}
 	subjects := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: operatorNamespace, Name: operatorAccount}}
 	inNamespace := metav1.ObjectMeta{Namespace: operatorNamespace, Name: operatorAccount}
 	for _, object := range []client.Object{
@@ -174,4 +181,26 @@ func (c *cluster) wire(ctx context.Context, name string) error {
 	network.SetName(name)
 	network.SetAnnotations(map[string]string{"k8s.v1.cni.cncf.io/resourceName": string(deviceOf(name))})
 	return c.admin.Create(ctx, network)
+}
+
+// keepServerMetrics writes what the API server tells Prometheus beside the logs: what it waited for is there.
+func (c *cluster) keepServerMetrics(ctx context.Context) error {
+	web, err := rest.HTTPClientFor(c.config)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(c.config.Host, "/")+"/metrics", nil)
+	if err != nil {
+		return err
+	}
+	response, err := web.Do(request)
+	if err != nil {
+		return fmt.Errorf("read the API server's metrics: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }() // all was read
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		return errors.Join(err, fmt.Errorf("the API server's metrics: %s", response.Status))
+	}
+	return os.WriteFile(filepath.Join(c.dir, "kube-apiserver.metrics"), text, 0o600)
 }

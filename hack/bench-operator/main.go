@@ -37,6 +37,8 @@ type options struct {
 	rate     float64
 	timeout  time.Duration
 	keep     string
+
+	mayEscalate bool
 }
 
 func main() {
@@ -48,6 +50,8 @@ func main() {
 	flag.Float64Var(&o.rate, "rate", 10, "how many are applied in a second")
 	flag.DurationVar(&o.timeout, "timeout", 15*time.Minute, "when to give up")
 	flag.StringVar(&o.keep, "keep", "", "keep the programs, logs and metrics in this directory")
+	flag.BoolVar(&o.mayEscalate, "may-escalate", false,
+		"give the operator the rights escalate and bind, which it has nowhere: to see what the API server's check of new Roles costs")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -25,7 +25,7 @@ func measure(ctx context.Context, o options) (r *results, err error) {
 	}
 	defer func() { err = errors.Join(err, cleanUp()) }()
 	r = &results{options: o, loadBefore: loadAverage()}
-	c, err := startCluster(ctx, dir)
+	c, err := startCluster(ctx, dir, o.mayEscalate)
 	if err != nil {
 		return nil, err
 	}
@@ -49,6 +49,9 @@ func measure(ctx context.Context, o options) (r *results, err error) {
 		return nil, fmt.Errorf("the LoadTests: %w", err)
 	}
 	r.loadAfter = loadAverage()
+	if err := c.keepServerMetrics(ctx); err != nil {
+		return nil, err
+	}
 	r.requests, err = readAudit(c.auditLog, r.jobs, r.tests)
 	return r, err
 }

@@ -102,3 +102,13 @@ func quantileOf(buckets []bucket, q float64) time.Duration {
 	}
 	return below.atMost
 }
+
+// shareWithin is the share of the passes up to a bound that is one of the buckets'; the bounds are off by what a float64 is.
+func shareWithin(buckets []bucket, bound time.Duration) float64 {
+	for _, b := range buckets {
+		if b.atMost >= bound-time.Microsecond {
+			return b.count / buckets[len(buckets)-1].count
+		}
+	}
+	return 0
+}

@@ -85,7 +85,8 @@ func (r *results) compare(b *strings.Builder) {
 	count := r.passes.took[len(r.passes.took)-1].count
 	fmt.Fprintf(b, "| passes each | %.1f | |\n", count/float64(r.options.tests))
 	fmt.Fprintf(b, "| a pass: median, 90th percentile | %s, %s | |\n", milliseconds(quantileOf(r.passes.took, 0.5)), milliseconds(quantileOf(r.passes.took, 0.9)))
-	fmt.Fprintf(b, "| wait for a pass: median, 99th percentile | %s, %s | |\n", milliseconds(quantileOf(r.passes.waited, 0.5)), milliseconds(quantileOf(r.passes.waited, 0.99)))
+	fmt.Fprintf(b, "| passes that took at most %s | %.1f %% | |\n", milliseconds(mostPass), 100*shareWithin(r.passes.took, mostPass))
+	fmt.Fprintf(b, "| passes that were waited for at most 100 ms | %.1f %% | |\n", 100*shareWithin(r.passes.waited, 100*time.Millisecond))
 	fmt.Fprintf(b, "| the manager's processor time each | %s | |\n", milliseconds(r.processorTime/time.Duration(r.options.tests)))
 }
 
