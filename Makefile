@@ -61,7 +61,7 @@ generate: ## Regenerate deep copies, the CRD, docs/api.md, the manager's role an
 verify: generate ## Fail if generated files are not what the sources say
 	@git diff --exit-code -- api charts config docs || { echo "generated files are stale: run 'make generate' and commit the result" >&2; exit 1; }
 
-check: verify lint test e2e ## What the gate runs
+check: verify lint test ## What the gate runs
 
 known-answers: ## Measure devices whose limit is known: the whole table of docs/known-answers.md (as root, about 15 minutes)
 	$(GO) test -count=1 -timeout 120m ./test/realpackets -run TestKnownAnswers -v -all -table $(CURDIR)/docs/known-answers.md
