@@ -7,7 +7,7 @@ import (
 	"github.com/google/nftables/expr"
 )
 
-// restrict drops what is above so many packets/s of what comes in on each link: a token bucket, 10 ms deep.
+// restrict drops what is above so many packets/s of what comes in on each link: a token bucket, 20 ms deep.
 func restrict(links []link, packetsPerSecond uint64) error {
 	if packetsPerSecond == 0 {
 		return nil
@@ -29,7 +29,7 @@ func restrict(links []link, packetsPerSecond uint64) error {
 		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
 			&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: 1},
 			&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: name},
-			&expr.Limit{Type: expr.LimitTypePkts, Rate: packetsPerSecond, Unit: expr.LimitTimeSecond, Burst: uint32(max(1, packetsPerSecond/100)), Over: true},
+			&expr.Limit{Type: expr.LimitTypePkts, Rate: packetsPerSecond, Unit: expr.LimitTimeSecond, Burst: uint32(max(1, packetsPerSecond/50)), Over: true},
 			&expr.Verdict{Kind: expr.VerdictDrop},
 		}})
 	}

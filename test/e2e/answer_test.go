@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	// limited is the built-in forwarder with a limit of 10 000 packets/s in each direction.
+	// limited is the built-in forwarder with a limit of 10 000 packets/s in each direction. What it saves up is as much as a busy machine
+	// may make a generator late, and in the 5 s of a confirmation no more than 0.4 %.
 	limited = `
-dut: {type: Reference, reference: {limit: {packetsPerSecond: 10000, burst: 10ms}}}
+dut: {type: Reference, reference: {limit: {packetsPerSecond: 10000, burst: 20ms}}}
 `
 	device = `
 dut: {type: Device}
@@ -53,14 +54,14 @@ func TestKnownAnswers(t *testing.T) {
 dut: {type: Loopback}
 links: [{name: west, network: default/west, lineRate: 1gbps}, {name: east, network: default/west, lineRate: 1gbps}]
 procedure:
-  ramp: {warmupDuration: 1s, targetRate: 10kpps, rampDuration: 5s, stepDuration: 1s, settle: 300ms, confirmDuration: 3s, holdDuration: 0s}
+  ramp: {warmupDuration: 1s, targetRate: 3kpps, rampDuration: 3s, stepDuration: 1s, settle: 300ms, confirmDuration: 3s, holdDuration: 0s}
 `)
 		test := s.complete("loopback", patience)
 		s.want(test, "Complete=True Measured", "DUTReady=True NotOurs")
 		if r := test.Status.Result; r == nil || r.Saturated || r.Reason != "ReachedTarget" {
 			s.Fatalf("want the target reached, got %+v", r)
 		}
-		s.directions(test, 10_000)
+		s.directions(test, 3_000)
 	})
 }
 
