@@ -62,8 +62,8 @@ func verdict(t *lineratev1alpha1.LoadTest) string {
 // measured is the figure that a status has, with how it came about.
 func measured(p *play) string {
 	var out []string
-	if p.test.Status.Result != nil {
-		out = append(out, told(p.test))
+	if figures := told(p.test); figures != "" {
+		out = append(out, figures)
 	}
 	if p.test.Status.LostRuns > 0 {
 		out = append(out, fmt.Sprintf("lostRuns %d", p.test.Status.LostRuns))
