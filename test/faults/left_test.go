@@ -18,8 +18,9 @@ import (
 	"github.com/linerate-dev/linerate/test/fabric"
 )
 
-// tidy is how long what is over may take to be gone: pods have a grace period.
-const tidy = 45 * time.Second
+// tidy is how long what is over may take to be gone: pods have a grace period, and a kubelet whose API server was away hears of a
+// deletion up to a minute later.
+const tidy = 90 * time.Second
 
 // leavesNothing: of a test that is complete there is no pod and no Job left, all functions are at home, and of ConfigMaps only those that
 // belong to the result.
