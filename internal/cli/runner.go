@@ -129,7 +129,7 @@ func runAndReport(ctx context.Context, s Streams, o runnerOptions, log *slog.Log
 		r.Notes = append([]report.Note{{Message: lost + "; this run began anew"}}, r.Notes...)
 	}
 	final := r.Ending != report.Interrupted
-	finishing, cancel := graceful(ctx, o.insist, o.grace)
+	finishing, cancel := graceful(ctx, o.insist, o.graceFor(r))
 	defer cancel()
 	err = sink.Finish(finishing, r, final)
 	switch {
@@ -165,6 +165,18 @@ func measureBeside(ctx context.Context, o runnerOptions, log *slog.Logger, job r
 	enough()
 	keeper.Wait()
 	return r, fenced
+}
+
+// brokenGrace is the grace of a Report of a run that something broke.
+const brokenGrace = 8 * time.Second
+
+// graceFor is how long after SIGTERM a Report may still be written. A runner whose generators went away just before was most likely
+// deleted with them, and what it would write to as well: its pod shouldn't stay for that.
+func (o runnerOptions) graceFor(r *report.Report) time.Duration {
+	if r.Ending == report.Completed || r.Ending == report.Interrupted {
+		return o.grace
+	}
+	return min(o.grace, brokenGrace)
 }
 
 // graceful is a context for what must still be done: it lasts so long, and not much longer once ctx has ended.

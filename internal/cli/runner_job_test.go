@@ -1,6 +1,13 @@
 package cli
 
-import "testing"
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
+)
 
 func TestPortsAreTakenByForceOnlyFromOneself(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -18,6 +25,24 @@ func TestPortsAreTakenByForceOnlyFromOneself(t *testing.T) {
 			if got := mayForce(c.engine, c.attempt, c.run); got != c.want {
 				t.Errorf("mayForce(%s, attempt %d, run %d) = %v, want %v", c.engine, c.attempt, c.run, got, c.want)
 			}
+		})
+	}
+}
+
+func TestHowLongAReportIsInsistedOn(t *testing.T) {
+	for ending, want := range map[report.Ending]time.Duration{report.Completed: 25 * time.Second, report.Interrupted: 25 * time.Second, report.GeneratorLost: brokenGrace} {
+		t.Run(string(ending)+" after SIGTERM", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				signalled, terminate := context.WithCancel(t.Context())
+				late, cancel := graceful(signalled, time.Hour, runnerOptions{grace: 25 * time.Second}.graceFor(&report.Report{Ending: ending}))
+				defer cancel()
+				terminate()
+				since := time.Now()
+				<-late.Done()
+				if took := time.Since(since); took != want {
+					t.Errorf("it is tried for %v, want %v", took, want)
+				}
+			})
 		})
 	}
 }

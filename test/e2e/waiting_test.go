@@ -26,13 +26,7 @@ func TestWaiting(t *testing.T) {
 			t.Errorf("the message doesn't name the network: %s", words)
 		}
 		s.want(waits, "Complete=False Waiting", "Reconciling=True Waiting")
-		manifest, err := fabric.NetworkAttachment(s.namespace, "later", fabric.ResourceOf("west"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := lab.Cluster.Run(t.Context(), string(manifest), "kubectl", "--", "apply", "-f", "-"); err != nil {
-			t.Fatal(err)
-		}
+		s.network("later", fabric.ResourceOf("west"))
 		s.want(s.complete("network", patience), "Complete=True Measured", "Stalled=")
 	})
 	t.Run("a test that has waited long enough gives up", func(t *testing.T) {
@@ -60,6 +54,18 @@ const onOneWire = `
 generator: {pod: {nodeSelector: {kubernetes.io/hostname: node-1}}}
 links: [{name: west, network: default/west, lineRate: 1gbps}, {name: east, network: default/west, lineRate: 1gbps}]
 `
+
+// network makes one in the scene's namespace.
+func (s *scene) network(name, resource string) {
+	s.Helper()
+	manifest, err := fabric.NetworkAttachment(s.namespace, name, resource)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if _, err := lab.Cluster.Run(s.Context(), string(manifest), "kubectl", "--", "apply", "-f", "-"); err != nil {
+		s.Fatal(err)
+	}
+}
 
 func loop(i int) string { return fmt.Sprintf("loop-%d", i) }
 

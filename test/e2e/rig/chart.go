@@ -24,6 +24,11 @@ func (r *Rig) Upgrade(ctx context.Context, tag string) error {
 		"--set", "image.tag="+tag, "--set", "image.pullPolicy=Never", "--wait", "--timeout", "2m")
 }
 
+// Uninstall takes the chart away again, and waits until Helm says that it's done. Upgrade brings it back.
+func (r *Rig) Uninstall(ctx context.Context) error {
+	return r.helm(ctx, "uninstall", "linerate", "--namespace", Namespace, "--wait", "--timeout", "1m")
+}
+
 // helm is the one beside kubectl that the cluster was built with.
 func (r *Rig) helm(ctx context.Context, args ...string) error {
 	env, err := r.Cluster.Run(ctx, "", "env")
