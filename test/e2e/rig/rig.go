@@ -66,7 +66,7 @@ func Up(ctx context.Context, o Options) (*Rig, error) {
 		{"install the chart", r.install},
 	}
 	for _, s := range steps {
-		_, _ = fmt.Fprintln(o.Talk, "e2e:", s.what)
+		_, _ = fmt.Fprintf(o.Talk, "%s: %s\n", o.Name, s.what)
 		if err := s.do(ctx); err != nil {
 			return r, fmt.Errorf("%s: %w", s.what, err)
 		}
