@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -42,7 +44,7 @@ func calm(t *testing.T) {
 	}
 }
 
-// processors is what the machine's processors did since it started, in seconds: all of it, nothing, and work of the cluster's.
+// processors is what processors did since the machine started, in seconds: all of it, nothing, and work of the cluster's.
 type processors struct{ all, idle, ours float64 }
 
 // others is the share of all time since another reading that went to what isn't the cluster's.
@@ -51,26 +53,41 @@ func (p processors) others(was processors) float64 {
 	return max(0, all-idle-ours) / max(0.01, all)
 }
 
-// readProcessors reads proc(5), stat, which counts in hundredths of a second, and the cluster's control group.
+// readProcessors reads proc(5), stat, which counts in hundredths of a second, and the cluster's control group. It's about the processors that we
+// may use: taskset(1) gives a cluster some of the machine's, and whoever has the rest is none of its others.
 func readProcessors(t *testing.T) (p processors) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, _, _ := strings.Cut(string(text), "\n")
-	for i, field := range strings.Fields(first)[1:] {
+	var mine unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &mine); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		name, rest, _ := strings.Cut(line, " ")
+		if cpu, err := strconv.Atoi(strings.TrimPrefix(name, "cpu")); err == nil && mine.IsSet(cpu) {
+			p.add(t, rest)
+		}
+	}
+	p.ours = used(t)
+	return p
+}
+
+// add adds one processor's line.
+func (p *processors) add(t *testing.T, line string) {
+	t.Helper()
+	for i, field := range strings.Fields(line) {
 		ticks, err := strconv.ParseFloat(field, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.all += ticks / 100
 		if i == 3 {
-			p.idle = ticks / 100
+			p.idle += ticks / 100
 		}
 	}
-	p.ours = used(t)
-	return p
 }
 
 // used is the processor time of everything in the cluster, in seconds, by either version of control groups.
