@@ -57,24 +57,30 @@ func read(in io.Reader, limit int64) ([]*Report, error) {
 	}
 }
 
-// decode reads one document; its version is looked at first, so that a newer one is called that and not full of unknown members.
+// decode reads one document.
 func decode(document []byte) (*Report, error) {
+	r := new(Report)
+	if err := readDocument(document, Version, r); err != nil {
+		return nil, err
+	}
+	return r, r.check()
+}
+
+// readDocument reads one document of the version, and nothing else; its version is looked at first, so that a newer one is called that and not
+// full of unknown members.
+func readDocument(document []byte, version string, into any) error {
 	var head struct {
 		Version string `json:"version"`
 	}
 	if err := json.Unmarshal(document, &head); err != nil {
-		return nil, fmt.Errorf("not a report: %w", err)
+		return fmt.Errorf("not a report: %w", err)
 	}
-	if head.Version != Version {
-		return nil, fmt.Errorf("version is %q, and this linerate reads %q: give a report of that version, or use the linerate that wrote it", head.Version, Version)
+	if head.Version != version {
+		return fmt.Errorf("version is %q, and this linerate reads %q: give a report of that version, or use the linerate that wrote it", head.Version, version)
 	}
 	dec := json.NewDecoder(bytes.NewReader(document))
 	dec.DisallowUnknownFields()
-	r := new(Report)
-	if err := dec.Decode(r); err != nil {
-		return nil, err
-	}
-	return r, r.check()
+	return dec.Decode(into)
 }
 
 // check refuses a report that no run can have written: what follows relies on it.

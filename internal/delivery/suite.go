@@ -1,0 +1,93 @@
+package delivery
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// KeySuite is the key of a suite's report in its ConfigMap.
+const KeySuite = "suite.json.gz"
+
+// EncodeSuite is the binary data and the annotations of the ConfigMap for a suite's report. Where that is too large for one, the words of runs
+// are left out first, and the runs that gave a figure after them; a note says so. Cells, their figures and verdicts stay as they are. The suite
+// itself is not changed.
+func EncodeSuite(s *report.Suite) (data map[string][]byte, annotations map[string]string, err error) {
+	for _, thinner := range []func(*report.Suite) *report.Suite{asItIs, withoutWords, withoutRuns} {
+		document, digest, err := report.SuiteJSON(thinner(s))
+		if err != nil {
+			return nil, nil, err
+		}
+		packed, err := pack(document)
+		if err != nil {
+			return nil, nil, fmt.Errorf("pack the suite's report: %w", err)
+		}
+		if len(packed) <= MaxPacked {
+			return map[string][]byte{KeySuite: packed}, map[string]string{AnnotationDigest: digest}, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("the report of suite %s doesn't fit into a ConfigMap, even without its runs: part the suite in two", s.Name)
+}
+
+// DecodeSuite reads what EncodeSuite wrote, and refuses what is not what its annotations say.
+func DecodeSuite(data map[string][]byte, annotations map[string]string) (*report.Suite, error) {
+	document, err := unpack(data[KeySuite])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", KeySuite, err)
+	}
+	if is, said := digest(document), annotations[AnnotationDigest]; is != said {
+		return nil, fmt.Errorf("%s: its digest is %s, and the annotation %s says %q: somebody changed it", KeySuite, is, AnnotationDigest, said)
+	}
+	return report.ReadSuite(document)
+}
+
+func asItIs(s *report.Suite) *report.Suite { return s }
+
+// withoutWords leaves out what runs that gave a figure say beside it, and cuts what the others say.
+func withoutWords(s *report.Suite) *report.Suite {
+	return eachRun(s, "the words of single runs are left out or cut: together they are too large for a ConfigMap", func(r report.SuiteRun) (report.SuiteRun, bool) {
+		r.UID, r.ConfigMap, r.Message = "", "", shortened(r.Message)
+		if r.Figures != nil {
+			r.Message = ""
+		}
+		return r, true
+	})
+}
+
+// withoutRuns leaves out what only the table's evidence is.
+func withoutRuns(s *report.Suite) *report.Suite {
+	return eachRun(s, "single runs are left out: together they are too large for a ConfigMap; their own Reports have them", func(r report.SuiteRun) (report.SuiteRun, bool) {
+		return r, false
+	})
+}
+
+// eachRun is a copy of the suite with what becomes of each run, and a note.
+func eachRun(s *report.Suite, note string, become func(report.SuiteRun) (report.SuiteRun, bool)) *report.Suite {
+	out := *s
+	out.Cells, out.Notes = nil, append(append([]string(nil), s.Notes...), note)
+	for _, cell := range s.Cells {
+		runs := cell.Runs
+		cell.Runs = nil
+		for _, run := range runs {
+			if run, stays := become(run); stays {
+				cell.Runs = append(cell.Runs, run)
+			}
+		}
+		out.Cells = append(out.Cells, cell)
+	}
+	return &out
+}
+
+// shortened is a run's message in a few words.
+func shortened(text string) string {
+	const most = 120
+	end := min(len(text), most)
+	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	if end == len(text) {
+		return text
+	}
+	return text[:end] + "…"
+}

@@ -1,0 +1,200 @@
+package report
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// SuiteVersion is the kind and version of a Suite as JSON; a reader refuses others.
+const SuiteVersion = "linerate.dev/suite-report.v1alpha1"
+
+// Suite is what became of a suite of load tests: its cells, each with its runs, their figures and the judgement. It refers to the runs'
+// Reports by their digests, and holds enough of them that the table can be made without them.
+type Suite struct {
+	Version   string `json:"version"`
+	Producer  string `json:"producer"` // linerate's own version
+	Name      string `json:"name"`
+	Namespace string `json:"namespace,omitempty"`
+	UID       string `json:"uid,omitempty"`
+	// Generation is that of the suite's spec which all this is of; 0: it isn't a cluster's.
+	Generation int64     `json:"generation,omitempty"`
+	Started    time.Time `json:"started"`
+	// Finished is zero while runs are still to come.
+	Finished time.Time `json:"finished,omitzero"`
+	// Axes are what was varied, and the order of its values. The first is the table's rows (product), the others are its columns.
+	Axes     []Axis      `json:"axes,omitempty"`
+	Cells    []SuiteCell `json:"cells"`
+	Verdict  Verdict     `json:"verdict"`
+	Baseline *Baseline   `json:"baseline,omitempty"`
+	Notes    []string    `json:"notes,omitempty"`
+}
+
+// Axis is one thing that is varied.
+type Axis struct {
+	Name   string   `json:"name"`
+	Values []string `json:"values"`
+}
+
+// AxisValue is a cell's value on an axis.
+type AxisValue struct {
+	Axis  string `json:"axis"`
+	Value string `json:"value"`
+}
+
+// SuiteCell is one combination of the axes' values, measured in one or several runs.
+type SuiteCell struct {
+	Name   string      `json:"name"`
+	Values []AxisValue `json:"values,omitempty"`
+	// Product and Loadtest are its place in the table.
+	Product  string `json:"product"`
+	Loadtest string `json:"loadtest"`
+	// Figures are the medians over the runs that were measured; nil: none was.
+	Figures *Figures `json:"figures,omitempty"`
+	// Outliers are the tests, among the runs, that lie far from the others. They count nevertheless.
+	Outliers []string `json:"outliers,omitempty"`
+	// Verdict is the judgement over all runs; nil: there are no criteria.
+	Verdict *Verdict `json:"verdict,omitempty"`
+	// Message is what else is to be said of the cell.
+	Message string `json:"message,omitempty"`
+	// Runs may have been left out where they are too many for one document.
+	Runs []SuiteRun `json:"runs,omitempty"`
+}
+
+// SuiteRun is one test of a cell.
+type SuiteRun struct {
+	Test       string `json:"test"`
+	UID        string `json:"uid,omitempty"`
+	Repetition int    `json:"repetition"`      // from 1
+	Retry      int    `json:"retry,omitempty"` // 0: the first try of this repetition
+	// Report is the digest of its Report, and ConfigMap the one that holds it; empty: there is none.
+	Report    string    `json:"report,omitempty"`
+	ConfigMap string    `json:"configMap,omitempty"`
+	Plan      string    `json:"plan,omitempty"` // plan.Plan.Method of what was run: runs that differ in it aren't of one sample
+	Started   time.Time `json:"started,omitzero"`
+	Finished  time.Time `json:"finished,omitzero"`
+	// Reason is why the result is what it is, or why there is none; Message says it as a sentence.
+	Reason  string `json:"reason"`
+	Message string `json:"message,omitempty"`
+	// Figures are the run's own; nil: it was not measured.
+	Figures *Figures `json:"figures,omitempty"`
+}
+
+// Baseline is what a suite was compared with.
+type Baseline struct {
+	Kind string `json:"kind"` // LoadTest, LoadTestSuite, Report, File
+	Name string `json:"name"`
+	// Digest of the document that served; empty where it is none of one digest.
+	Digest string `json:"digest,omitempty"`
+}
+
+// SuiteJSON is the document of a suite, and its digest: the same suite makes the same bytes.
+func SuiteJSON(s *Suite) (document []byte, digest string, err error) {
+	out := *s
+	out.Version = SuiteVersion
+	if err := out.check(); err != nil {
+		return nil, "", fmt.Errorf("write the suite's report: %w", err)
+	}
+	if document, err = json.Marshal(&out); err != nil {
+		return nil, "", fmt.Errorf("write the suite's report: %w", err)
+	}
+	sum := sha256.Sum256(document)
+	return document, "sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+// ReadSuite reads what SuiteJSON wrote. It refuses what is of another version, has a member it doesn't know, or contradicts itself.
+func ReadSuite(document []byte) (*Suite, error) {
+	s := new(Suite)
+	if err := readDocument(document, SuiteVersion, s); err != nil {
+		return nil, fmt.Errorf("read the suite's report: %w", err)
+	}
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("read the suite's report: %w", err)
+	}
+	return s, nil
+}
+
+// check refuses a document that no suite can have written.
+func (s *Suite) check() error {
+	if s.Name == "" {
+		return errors.New("it has no name")
+	}
+	names := map[string]bool{}
+	for _, c := range s.Cells {
+		if c.Name == "" || names[c.Name] {
+			return fmt.Errorf("cell %q: each cell has a name of its own", c.Name)
+		}
+		names[c.Name] = true
+		if err := c.check(); err != nil {
+			return fmt.Errorf("cell %s: %w", c.Name, err)
+		}
+	}
+	return nil
+}
+
+func (c *SuiteCell) check() error {
+	measured := 0
+	for _, r := range c.Runs {
+		if r.Test == "" {
+			return errors.New("a run has no test")
+		}
+		if r.Figures != nil {
+			measured++
+		}
+	}
+	switch {
+	case len(c.Runs) == 0: // left out, as there were too many
+	case c.Figures != nil && c.Figures.Runs != measured:
+		return fmt.Errorf("its figures are of %s, and %s has figures", counted(c.Figures.Runs, "run"), counted(measured, "run"))
+	case c.Figures == nil && measured > 0:
+		return fmt.Errorf("it has no figures, and %s has", counted(measured, "run"))
+	}
+	return nil
+}
+
+// Table is the suite's table.
+func (s *Suite) Table() *Table {
+	t := &Table{Version: TableVersion, Title: s.Name, Notes: s.Notes}
+	for _, c := range s.Cells {
+		cell := Cell{Product: c.Product, Loadtest: c.Loadtest, Figures: c.Figures, Message: c.Message}
+		if c.Verdict != nil {
+			cell.Verdict = c.Verdict.Outcome
+			cell.Message = joinedWords(c.Verdict.words(), c.Message)
+		}
+		for _, r := range c.Runs {
+			if r.Figures == nil {
+				cell.Missing = append(cell.Missing, Missing{Test: r.Test, Reason: r.Reason, Message: r.Message})
+			}
+		}
+		for _, o := range c.Outliers {
+			cell.Message = joinedWords(cell.Message, o+" lies far from the others")
+		}
+		t.Cells = append(t.Cells, cell)
+	}
+	return t
+}
+
+// words are those of the criteria that weren't met, or of all where they were.
+func (v Verdict) words() string {
+	var wrong, all string
+	for _, c := range v.Criteria {
+		all = joinedWords(all, c.Name+": "+c.Message)
+		if c.Outcome != Passed {
+			wrong = joinedWords(wrong, c.Name+": "+c.Message)
+		}
+	}
+	if wrong != "" {
+		return wrong
+	}
+	return all
+}
+
+func joinedWords(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}

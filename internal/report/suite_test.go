@@ -1,0 +1,119 @@
+package report
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// night is a suite of two systems, one of which gave no figure in one run.
+func night() *Suite {
+	at := time.Date(2026, 3, 14, 1, 0, 0, 0, time.UTC)
+	figures := func(runs int, pps int64) *Figures {
+		return &Figures{Runs: runs, PacketsPerSecond: pps, Layer1BitsPerSecond: pps * 672, LineRatePercent: percent("50"), LineRatePercentSum: percent("100")}
+	}
+	run := func(test string, repetition int, pps int64) SuiteRun {
+		r := SuiteRun{Test: test, Repetition: repetition, Started: at, Finished: at.Add(time.Minute), Reason: "LossAboveLimit", Report: "sha256:0f", Plan: "ab"}
+		if pps == 0 {
+			r.Reason, r.Message, r.Report = "GeneratorLost", "generator-0 didn't answer for 10s", ""
+			return r
+		}
+		r.Figures = figures(1, pps)
+		return r
+	}
+	return &Suite{Producer: "linerate v0.1.0", Name: "night", Namespace: "lab", Started: at, Finished: at.Add(time.Hour),
+		Axes: []Axis{{"system", []string{"vpp", "linux"}}, {"frames", []string{"64b"}}},
+		Cells: []SuiteCell{
+			{Name: "vpp-64b", Values: []AxisValue{{"system", "vpp"}, {"frames", "64b"}}, Product: "vpp", Loadtest: "64b", Figures: figures(2, 1_780_000), Outliers: []string{"night-vpp-64b-r2"},
+				Verdict: &Verdict{Outcome: DidFail, Criteria: []CriterionResult{{"fast", DidFail, "1.78 Mpps, at least 2 Mpps demanded"}, {"loss", Passed, "none"}}},
+				Runs:    []SuiteRun{run("night-vpp-64b-r1", 1, 1_780_000), run("night-vpp-64b-r2", 2, 1_700_000)}},
+			{Name: "linux-64b", Product: "linux", Loadtest: "64b", Runs: []SuiteRun{run("night-linux-64b-r1", 1, 0)}},
+		},
+		Verdict: Verdict{Outcome: DidFail}, Baseline: &Baseline{Kind: "LoadTestSuite", Name: "last-night"}}
+}
+
+func TestASuiteReadsBackAsItWasWritten(t *testing.T) {
+	document, digest, err := SuiteJSON(night())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadSuite(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := night()
+	want.Version = SuiteVersion
+	if !reflect.DeepEqual(again, want) {
+		t.Errorf("reads back as %+v", again)
+	}
+	if second, same, err := SuiteJSON(again); err != nil || same != digest || !bytes.Equal(second, document) || !strings.HasPrefix(digest, "sha256:") {
+		t.Errorf("the same suite has the digests %s and %s (%v)", digest, same, err)
+	}
+}
+
+func TestASuiteThatContradictsItselfIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(*Suite)
+		says  string
+	}{
+		"no name":                 {func(s *Suite) { s.Name = "" }, "no name"},
+		"a cell twice":            {func(s *Suite) { s.Cells[1].Name = s.Cells[0].Name }, "name of its own"},
+		"a run of nothing":        {func(s *Suite) { s.Cells[0].Runs[0].Test = "" }, "no test"},
+		"figures of more runs":    {func(s *Suite) { s.Cells[0].Figures.Runs = 5 }, "5 runs"},
+		"runs without the median": {func(s *Suite) { s.Cells[0].Figures = nil }, "no figures"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := night()
+			c.spoil(s)
+			if _, _, err := SuiteJSON(s); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("written with %v, want an error that says %q", err, c.says)
+			}
+		})
+	}
+	for document, says := range map[string]string{
+		`{"version":"linerate.dev/report.v1alpha1"}`:                             "version",
+		`{"version":"linerate.dev/suite-report.v1alpha1","name":"x","x":1}`:      "unknown field",
+		`{"version":"linerate.dev/suite-report.v1alpha1","cells":[{"name":""}]}`: "no name",
+		`[`: "not a report",
+	} {
+		if _, err := ReadSuite([]byte(document)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want an error that says %q", document, err, says)
+		}
+	}
+}
+
+func TestASuitesTable(t *testing.T) {
+	var out bytes.Buffer
+	if err := night().Table().Text(&out, TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "suite.txt", out.Bytes())
+	if text := out.String(); strings.Contains(text, "loss: none") || !strings.Contains(text, "r2 lies far") {
+		t.Errorf("it tells of what was met, or not of the outlier:\n%s", text)
+	}
+}
+
+func FuzzReadSuite(f *testing.F) {
+	document, _, err := SuiteJSON(night())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(document)
+	f.Fuzz(func(t *testing.T, document []byte) {
+		s, err := ReadSuite(document)
+		if err != nil {
+			return
+		}
+		if _, _, err := SuiteJSON(s); err != nil {
+			t.Errorf("what was read can't be written: %v", err)
+		}
+		for _, write := range tableFormats() {
+			var out bytes.Buffer
+			if err := write(s.Table(), &out); err != nil {
+				t.Errorf("the table can't be written: %v", err)
+			}
+		}
+	})
+}
