@@ -1,0 +1,68 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+func some(change func(*plan.Plan)) *plan.Plan {
+	p := &plan.Plan{
+		Version: plan.Version, Test: plan.Test{Name: "a", UID: "1", Attempt: 1, Product: "VPP", Loadtest: "imix"}, Engine: "Software",
+		DUT:        plan.DUT{Type: "Reference", Forwarding: plan.L3, Reference: &plan.Reference{Limit: &plan.Limit{PacketsPerSecond: 10_000}}},
+		Links:      []plan.Link{{Name: "west", LineRate: units.Gbps, DUT: plan.DUTEnd{MAC: "02:00:00:00:00:01"}}, {Name: "east", LineRate: units.Gbps}},
+		Directions: []plan.Direction{{From: "west", To: "east", Mix: units.Traffic{Packets: 1, Bytes: 64}}},
+		Generators: []plan.Generator{{Name: "generator-0", Server: "10.0.0.1:4501"}},
+		Procedure:  plan.Procedure{Type: "Ramp", MaxLossRatio: units.One / 1000, Ramp: plan.Ramp{HoldDuration: plan.Duration(time.Minute)}},
+		Criteria:   []plan.Criterion{{Name: "fast", Min: "95"}},
+	}
+	change(p)
+	return p
+}
+
+func TestTheMethodIsHowItIsMeasured(t *testing.T) {
+	was := some(func(*plan.Plan) {})
+	for name, c := range map[string]struct {
+		change func(*plan.Plan)
+		says   string // of the method; empty: it is the same
+	}{
+		"the same":             {func(*plan.Plan) {}, ""},
+		"another test":         {func(p *plan.Plan) { p.Test = plan.Test{Name: "b", UID: "2", Attempt: 3, Product: "Linux"} }, ""},
+		"another device":       {func(p *plan.Plan) { p.DUT = plan.DUT{Type: "Pod", Forwarding: plan.L2} }, ""},
+		"another box":          {func(p *plan.Plan) { p.Links[0].DUT.MAC = "02:00:00:00:00:02" }, ""},
+		"another server":       {func(p *plan.Plan) { p.Generators[0].Server = "10.0.0.2:4501" }, ""},
+		"other criteria":       {func(p *plan.Plan) { p.Criteria, p.ActiveDeadline = nil, plan.Duration(time.Hour) }, ""},
+		"another engine":       {func(p *plan.Plan) { p.Engine = "TRex" }, `engine is "Software" in the one and "TRex" in the other`},
+		"another frame size":   {func(p *plan.Plan) { p.Directions[0].Mix.Bytes = 1518 }, "directions[0].mix.bytes is 64 in the one and 1518 in the other"},
+		"one direction more":   {func(p *plan.Plan) { p.Directions = append(p.Directions, plan.Direction{From: "east", To: "west"}) }, "directions is a list of 1 in the one and a list of 2 in the other"},
+		"another line rate":    {func(p *plan.Plan) { p.Links[1].LineRate = 0 }, "links[1].lineRateBitsPerSecond is 1000000000 in the one and not set in the other"},
+		"another loss allowed": {func(p *plan.Plan) { p.Procedure.MaxLossRatio = 0 }, `procedure.maxLossRatio is "0.001" in the one and "0" in the other`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := some(c.change)
+			if same := is.Method() == was.Method(); same != (c.says == "") {
+				t.Errorf("the method is the same: %t", same)
+			}
+			if got := strings.Join(plan.MethodDifferences(was, is, 5), "; "); got != c.says {
+				t.Errorf("it says %q, want %q", got, c.says)
+			}
+		})
+	}
+	if len(was.Method()) != 32 {
+		t.Errorf("%q can't be a label's value as it is", was.Method())
+	}
+}
+
+func TestDevicesAreToldApart(t *testing.T) {
+	was, is := some(func(*plan.Plan) {}), some(func(p *plan.Plan) { p.DUT.Reference.Limit.PacketsPerSecond = 9_500 })
+	if got := plan.DeviceDifferences(was, is, 5); len(got) != 1 || got[0] != "reference.limit.packetsPerSecond is 10000 in the one and 9500 in the other" {
+		t.Errorf("%q", got)
+	}
+	is = some(func(p *plan.Plan) { p.DUT = plan.DUT{Type: "Device", Forwarding: plan.L2} })
+	if got := plan.DeviceDifferences(was, is, 2); len(got) != 3 || got[2] != "and 1 more" {
+		t.Errorf("%q", got)
+	}
+}
