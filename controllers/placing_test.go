@@ -26,7 +26,7 @@ func TestWhoMakesNoPodsDoesNotWaitForNetworks(t *testing.T) {
 apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: t}
-spec: {links: [{name: west, network: west, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps}]}
+spec: {dut: {type: Reference}, links: [{name: west, network: west, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps}]}
 `))
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,5 @@
 package v1alpha1
 
-import "k8s.io/apimachinery/pkg/runtime"
-
 // DUTType is a kind of device under test.
 //
 // +kubebuilder:validation:Enum=Pod;Reference;Device;Loopback
@@ -36,14 +34,13 @@ const (
 
 // DUTSpec is the device under test.
 //
-// +kubebuilder:validation:XValidation:rule="(self.type == 'Pod') == has(self.pod)",fieldPath=".pod",message="dut.type Pod needs pod.template; every other type forbids pod"
-// +kubebuilder:validation:XValidation:rule="self.type == 'Reference' || !has(self.reference)",fieldPath=".reference",message="reference is for dut.type Reference only: remove it, or set type: Reference"
-// +kubebuilder:validation:XValidation:rule="self.type != 'Loopback' || !has(self.forwarding) || self.forwarding == 'L2'",fieldPath=".forwarding",message="a Loopback returns frames unchanged: leave forwarding out (or L2)"
+// +kubebuilder:validation:XValidation:rule="!has(self.type) || (self.type == 'Pod') == has(self.pod)",fieldPath=".pod",message="dut.type Pod needs pod.template; every other type forbids pod"
+// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type == 'Reference' || !has(self.reference)",fieldPath=".reference",message="reference is for dut.type Reference only: remove it, or set type: Reference"
+// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type != 'Loopback' || !has(self.forwarding) || self.forwarding == 'L2'",fieldPath=".forwarding",message="a Loopback returns frames unchanged: leave forwarding out (or L2)"
 type DUTSpec struct {
-	// type is what is tested: Pod (software in a pod, made from pod.template; in a cluster), Reference (the built-in Linux forwarder),
-	// Device (what already forwards between the links) or Loopback (no device: the generator's own capacity).
+	// type is what is tested, and must be said: Pod (software in a pod, made from pod.template; in a cluster), Reference (the built-in
+	// Linux forwarder), Device (what already forwards between the links) or Loopback (no device: the generator's own capacity).
 	// +optional
-	// +kubebuilder:default=Reference
 	Type DUTType `json:"type,omitempty"`
 
 	// forwarding is how the device forwards: L3 (default), L2 (default of Loopback) or MACRewrite. It decides where frames are
@@ -87,8 +84,7 @@ type DUTPodSpec struct {
 	// container a readinessProbe. The links' networks and devices are added to it, and restartPolicy is Never. Its own networks can
 	// stand in the annotation k8s.v1.cni.cncf.io/networks. Example: {spec: {containers: [{name: vpp, image: "registry.lab/vpp:25.10"}]}}.
 	// +required
-	// +kubebuilder:pruning:PreserveUnknownFields
-	Template runtime.RawExtension `json:"template"`
+	Template Freeform `json:"template"`
 }
 
 // HookSpec is a pod that runs to its end.
@@ -97,8 +93,7 @@ type HookSpec struct {
 	// /etc/linerate/links.json tell its containers of the test and its links. Its success is its containers' exit code 0.
 	// Example: {spec: {containers: [{name: configure, image: "registry.lab/ansible:11"}]}}.
 	// +required
-	// +kubebuilder:pruning:PreserveUnknownFields
-	Template runtime.RawExtension `json:"template"`
+	Template Freeform `json:"template"`
 
 	// deadline bounds it: a pod that takes longer has failed. Example: 10m.
 	// +optional

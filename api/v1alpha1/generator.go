@@ -2,7 +2,6 @@ package v1alpha1
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Engine is a kind of traffic generator.
@@ -36,16 +35,16 @@ const (
 
 // GeneratorSpec is what sends and receives the traffic.
 //
-// +kubebuilder:validation:XValidation:rule="(self.engine == 'TRex') == has(self.trex)",fieldPath=".trex",message="engine TRex needs trex.image, such as registry.lab/trex:3.08; every other engine forbids trex"
-// +kubebuilder:validation:XValidation:rule="self.engine == 'TRex' || !has(self.hugepages)",fieldPath=".hugepages",message="hugepages are for engine TRex only: remove them"
-// +kubebuilder:validation:XValidation:rule="self.engine != 'External' || !(has(self.layout) || has(self.coresPerPortPair) || has(self.memory) || has(self.placement) || has(self.pod))",message="engine External starts no pods: remove layout, coresPerPortPair, memory, placement and pod"
-// +kubebuilder:validation:XValidation:rule="(self.engine == 'External') == has(self.external)",fieldPath=".external",message="engine External needs external.servers, such as [trex.lab:4501]; every other engine forbids external"
+// +kubebuilder:validation:XValidation:rule="has(self.engine)",fieldPath=".engine",message="say what sends the traffic: engine: TRex (in pods of the test's own; it needs trex.image), Software (linerate's own) or External (a TRex that already runs)"
+// +kubebuilder:validation:XValidation:rule="!has(self.engine) || (self.engine == 'TRex') == has(self.trex)",fieldPath=".trex",message="engine TRex needs trex.image, such as registry.lab/trex:3.08; every other engine forbids trex"
+// +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.engine == 'TRex' || !has(self.hugepages)",fieldPath=".hugepages",message="hugepages are for engine TRex only: remove them"
+// +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.engine != 'External' || !(has(self.layout) || has(self.coresPerPortPair) || has(self.memory) || has(self.placement) || has(self.pod))",message="engine External starts no pods: remove layout, coresPerPortPair, memory, placement and pod"
+// +kubebuilder:validation:XValidation:rule="!has(self.engine) || (self.engine == 'External') == has(self.external)",fieldPath=".external",message="engine External needs external.servers, such as [trex.lab:4501]; every other engine forbids external"
 // +kubebuilder:validation:XValidation:rule="!has(self.external) || size(self.external.servers) == self.replicas",fieldPath=".replicas",message="with engine External replicas must be the number of external.servers"
 type GeneratorSpec struct {
-	// engine is the generator's kind: TRex (in pods of the test's own), Software (linerate's own, on Linux interfaces) or External (a TRex
-	// that already runs).
+	// engine is the generator's kind, and must be said where generator is: TRex (in pods of the test's own), Software (linerate's own, on
+	// Linux interfaces) or External (a TRex that already runs).
 	// +optional
-	// +kubebuilder:default=Software
 	Engine Engine `json:"engine,omitempty"`
 
 	// replicas is how many generators share the load. Each has a port on every link, its own addresses and its own share of the flows.
@@ -159,8 +158,7 @@ type TRexSpec struct {
 	// config is merged over the configuration file that is written for TRex, key by key: what only an expert of TRex can know. Ports and
 	// their order, the number of cores and the RPC's port are linerate's. Example: {rx_desc: 4096}.
 	// +optional
-	// +kubebuilder:pruning:PreserveUnknownFields
-	Config *runtime.RawExtension `json:"config,omitempty"`
+	Config Freeform `json:"config,omitempty"`
 }
 
 // PlacementSpec says where generator pods may run.
@@ -199,8 +197,7 @@ type GeneratorPodSpec struct {
 
 	// affinity is the pod's, in Kubernetes' form (kubectl explain pod.spec.affinity); placement.separateNodes is added to it.
 	// +optional
-	// +kubebuilder:pruning:PreserveUnknownFields
-	Affinity *runtime.RawExtension `json:"affinity,omitempty"`
+	Affinity Freeform `json:"affinity,omitempty"`
 
 	// runtimeClassName is the pod's RuntimeClass. Example: performance.
 	// +optional

@@ -22,6 +22,7 @@ import (
 // +kubebuilder:printcolumn:name="Passed",type=string,JSONPath=`.status.conditions[?(@.type=="Passed")].status`,description="The criteria's verdict"
 // +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.result.reason`,description="Why the result is what it is",priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="!has(self.status) || !has(self.status.startedAt) || self.spec.activeDeadline == oldSelf.spec.activeDeadline",fieldPath=".spec.activeDeadline",message="activeDeadline can't be changed once the run has begun, as the runner has it by then: stop: true ends the test now, and a longer run is a new LoadTest"
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 40 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",fieldPath=".metadata",message="a LoadTest's name has at most 40 lower-case letters, digits and dashes (no dots): the names of all that belongs to it are built on it"
 type LoadTest struct {
 	metav1.TypeMeta `json:",inline"`
@@ -31,8 +32,8 @@ type LoadTest struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is what to measure, and how. It can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished
-	// and keepPods: a new run is a new LoadTest (metadata.generateName names it). The order of links counts: it decides the default
+	// spec is what to measure, and how. It can't be changed, but for suspend, stop, activeDeadline (until the run begins),
+	// schedulingDeadline, ttlAfterFinished and keepPods: a new run is a new LoadTest (metadata.generateName names it). The order of links counts: it decides the default
 	// directions, and which port is wired to which link.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self.generator == oldSelf.generator && self.dut == oldSelf.dut && self.links == oldSelf.links && self.links.map(l, l.name) == oldSelf.links.map(l, l.name) && self.traffic == oldSelf.traffic && self.procedure == oldSelf.procedure && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria)",message="spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished and keepPods: create a new LoadTest (metadata.generateName makes a new name each time)"
@@ -54,19 +55,20 @@ type LoadTestList struct {
 	Items           []LoadTest `json:"items"`
 }
 
-// LoadTestSpec is what to measure, and how. The shortest one names two links and their line rate.
+// LoadTestSpec is what to measure, and how. The shortest one names what is tested, two links and their line rate.
 //
 //	generator ──── west ────▶ ┌─────┐ ──── east ────▶ generator
 //	          ◀─── west ───── │ DUT │ ◀─── east ─────
 //	                          └─────┘
 //
+// +kubebuilder:validation:XValidation:rule="has(self.dut.type)",fieldPath=".dut.type",message="say what is tested: dut: {type: Pod, pod: {template: ...}}, or type Reference (the built-in forwarder), Device (what already forwards) or Loopback (no device)"
 // +kubebuilder:validation:XValidation:rule="!has(self.traffic.directions) || self.traffic.directions.all(d, self.links.exists(l, l.name == d.from) && self.links.exists(l, l.name == d.to))",fieldPath=".traffic.directions",message="a direction goes from one link to another: from and to must each be the name of one of spec.links"
 // +kubebuilder:validation:XValidation:rule="has(self.traffic.directions) || size(self.links) <= 2",fieldPath=".traffic.directions",message="with more than two links say which way traffic flows, such as [{from: west, to: east}, {from: north, to: south}]"
 // +kubebuilder:validation:XValidation:rule="!has(self.traffic.directions) || self.links.all(l, self.traffic.directions.exists(d, d.from == l.name || d.to == l.name))",fieldPath=".links",message="every link must be used: remove the link that no direction goes from or to, or add a direction"
-// +kubebuilder:validation:XValidation:rule="self.generator.engine != 'Software' || self.dut.type == 'Device' || !(self.procedure.ramp.targetRate.endsWith('%') || self.procedure.ramp.warmupRate.endsWith('%')) || self.links.all(l, has(l.lineRate))",fieldPath=".links",message="a rate in percent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
-// +kubebuilder:validation:XValidation:rule="self.generator.engine != 'Software' || self.dut.type == 'Device' || !has(self.criteria) || !self.criteria.exists(c, c.metric == 'LineRatePercent') || self.links.all(l, has(l.lineRate))",fieldPath=".links",message="a criterion on LineRatePercent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
-// +kubebuilder:validation:XValidation:rule="self.generator.engine != 'External' || self.dut.type != 'Reference'",fieldPath=".dut.type",message="engine External can't be wired to the built-in Reference: use dut.type Device (or Loopback, without a device)"
-// +kubebuilder:validation:XValidation:rule="self.dut.type in ['Pod', 'Reference'] || self.links.all(l, !has(l.dut) || !has(l.dut.network))",fieldPath=".links",message="dut.network is for a device in a pod (dut.type Pod or Reference), and this one isn't: remove it; network is the generator's"
+// +kubebuilder:validation:XValidation:rule="!has(self.generator.engine) || !has(self.dut.type) || self.generator.engine != 'Software' || self.dut.type == 'Device' || has(self.procedure.ramp) && !(self.procedure.ramp.targetRate.endsWith('%') || self.procedure.ramp.warmupRate.endsWith('%')) || self.links.all(l, has(l.lineRate))",fieldPath=".links",message="a rate in percent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
+// +kubebuilder:validation:XValidation:rule="!has(self.generator.engine) || !has(self.dut.type) || self.generator.engine != 'Software' || self.dut.type == 'Device' || !has(self.criteria) || !self.criteria.exists(c, c.metric == 'LineRatePercent') || self.links.all(l, has(l.lineRate))",fieldPath=".links",message="a criterion on LineRatePercent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
+// +kubebuilder:validation:XValidation:rule="!has(self.generator.engine) || !has(self.dut.type) || self.generator.engine != 'External' || self.dut.type != 'Reference'",fieldPath=".dut.type",message="engine External can't be wired to the built-in Reference: use dut.type Device (or Loopback, without a device)"
+// +kubebuilder:validation:XValidation:rule="!has(self.dut.type) || self.dut.type in ['Pod', 'Reference'] || self.links.all(l, !has(l.dut) || !has(l.dut.network))",fieldPath=".links",message="dut.network is for a device in a pod (dut.type Pod or Reference), and this one isn't: remove it; network is the generator's"
 type LoadTestSpec struct {
 	// suspend true keeps the test from holding any pods; mid-run it voids what was measured, and the run starts anew afterwards. In a
 	// cluster only.
@@ -78,14 +80,15 @@ type LoadTestSpec struct {
 	// +optional
 	Stop bool `json:"stop,omitempty"`
 
-	// generator is what sends and receives the traffic.
+	// generator is what sends and receives the traffic. Default: one of engine Software.
 	// +optional
 	// +kubebuilder:default={engine: Software, replicas: 1}
 	Generator GeneratorSpec `json:"generator,omitzero"`
 
-	// dut is the device under test.
+	// dut is the device under test. It must be said, at least by its type: nothing is measured in place of what is meant.
+	// Example: {type: Reference}.
 	// +optional
-	// +kubebuilder:default={type: Reference}
+	// +kubebuilder:default={}
 	DUT DUTSpec `json:"dut,omitzero"`
 
 	// links are the wires between the generator and the DUT, at least two. Example: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}].
@@ -103,7 +106,7 @@ type LoadTestSpec struct {
 
 	// procedure is how the load is varied. Default: a ramp to 100 % of line rate.
 	// +optional
-	// +kubebuilder:default={}
+	// +kubebuilder:default={ramp: {}}
 	Procedure ProcedureSpec `json:"procedure,omitzero"`
 
 	// criteria make the verdict: all met, the test has passed. Without any there is no verdict, only a result.
@@ -115,7 +118,7 @@ type LoadTestSpec struct {
 	Criteria []Criterion `json:"criteria,omitempty"`
 
 	// activeDeadline ends the run, whatever state it is in, counted from its start (in a cluster from all pods ready); what was measured
-	// until then is kept. Example: 1h.
+	// until then is kept. Once the run has begun it can't be changed. Example: 1h.
 	// +optional
 	// +kubebuilder:default="1h"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('10s') && duration(self) <= duration('168h'))",message="activeDeadline must be between 10s and 168h"
@@ -132,8 +135,9 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('8760h')",message="ttlAfterFinished must be at most 8760h"
 	TTLAfterFinished Duration `json:"ttlAfterFinished,omitempty"`
 
-	// keepPods keeps the pods of a test that ended badly, with their devices, until the LoadTest is deleted: Never (default) or OnFailure.
-	// Nothing is sent from them any more.
+	// keepPods keeps the pods of a test that ended badly, with their devices, to look into them: Never (default) or OnFailure. Nothing is
+	// sent from them any more. They are deleted with the LoadTest. A pod whose start is longer ago than activeDeadline, readyDelay and 24 h
+	// together is ended by Kubernetes, and its devices are given back; it stays then for its log alone.
 	// +optional
 	KeepPods KeepPods `json:"keepPods,omitempty"`
 }

@@ -15,9 +15,8 @@ type ProcedureSpec struct {
 	// +kubebuilder:default=Ramp
 	Type ProcedureType `json:"type,omitempty"`
 
-	// ramp configures type Ramp.
+	// ramp configures type Ramp. Where it isn't given, all its fields have their defaults.
 	// +optional
-	// +kubebuilder:default={}
 	Ramp RampSpec `json:"ramp,omitzero"`
 
 	// maxLossRatio is the share of frames that may be lost at a rate that still counts as carried. Example: "0.001".

@@ -136,6 +136,7 @@ func (c *cluster) applyAll(ctx context.Context, o options, begun *ledger, object
 // aLoadTest is the software engine with the built-in forwarder as its device, on two networks with devices: two pods and the runner's Job.
 func aLoadTest(i int) client.Object {
 	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: labNamespace, Name: fmt.Sprintf("test-%05d", i)}}
+	test.Spec.DUT.Type = v1alpha1.DUTReference
 	for _, link := range []string{"west", "east"} {
 		test.Spec.Links = append(test.Spec.Links, v1alpha1.LinkSpec{Name: v1alpha1.LinkName(link), Network: v1alpha1.NetworkName(link), LineRate: "1gbps"})
 	}

@@ -14,7 +14,7 @@ import (
 
 const (
 	head    = "apiVersion: linerate.dev/v1alpha1\nkind: LoadTest\n"
-	minimal = head + "metadata: {name: x}\nspec:\n  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]\n"
+	minimal = head + "metadata: {name: x}\nspec:\n  dut: {type: Reference}\n  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]\n"
 )
 
 // shared is one server for all tests, as compiling the rules is most of their time.
@@ -111,14 +111,14 @@ func TestFaults(t *testing.T) {
 		{"a tab as indentation", head + "spec:\n\tlinks: []\n", "x.yaml:4: found character that cannot start any token"},
 		{"a list instead of an object", "- a\n- b\n", "x.yaml:1: a LoadTest is a mapping"},
 		{"a key twice, in the second document", second + "  activeDeadline: 1h\n  activeDeadline: 1h\n",
-			`x.yaml:13 (document 2): key "activeDeadline" is there twice: remove one`},
-		{"an unknown field, in the second document", second + "  trafic: {}\n", "x.yaml:12 (document 2): spec.trafic is not a field of LoadTest: did you mean traffic?"},
+			`x.yaml:15 (document 2): key "activeDeadline" is there twice: remove one`},
+		{"an unknown field, in the second document", second + "  trafic: {}\n", "x.yaml:14 (document 2): spec.trafic is not a field of LoadTest: did you mean traffic?"},
 		{"a field in the wrong place", minimal + "  targetRate: 1kpps\n", "spec.targetRate is not a field of LoadTest: did you mean spec.procedure.ramp.targetRate?"},
 		{"a field that resembles none", minimal + "  colour: blue\n", "here can be activeDeadline, criteria, dut, generator, keepPods, links, procedure, schedulingDeadline, stop, suspend, traffic, ttlAfterFinished"},
 		{"an unknown field of the metadata", strings.Replace(minimal, "{name: x}", "{name: x, lables: {}}", 1), "x.yaml:3: metadata.lables is not a field"},
 		{"metadata of the wrong type", strings.Replace(minimal, "{name: x}", "{name: [x]}", 1), "x.yaml:3: metadata is not understood"},
 		{"another kind", strings.Replace(minimal, "LoadTest", "Pod", 1), `x.yaml:2: kind is "Pod": only LoadTest is understood here`},
-		{"two of one name", minimal + "---\n" + minimal, `x.yaml:9 (document 2): metadata.name is "x", as in document 1`},
+		{"two of one name", minimal + "---\n" + minimal, `x.yaml:10 (document 2): metadata.name is "x", as in document 1`},
 		{"a null where a default is", minimal + "  procedure: {ramp: {targetRate: 5}}\n", "spec.procedure.ramp.targetRate is 5: must be of type string, not integer"},
 		{"a value of another case", minimal + "  traffic: {profile: imix}\n", "did you mean IMIX?"},
 	} {
@@ -134,6 +134,7 @@ func TestFaults(t *testing.T) {
 func TestAllFaultsAreNamedAtOnceInTheOrderOfTheFile(t *testing.T) {
 	text := head + `metadata: {name: x}
 spec:
+  dut: {type: Reference}
   links:
   - {name: west, lineRate: fast}
   - {name: east, lineRate: 1gbps, vlan: 5000}
@@ -147,7 +148,7 @@ spec:
 	for _, f := range faultsOf(t, err) {
 		lines = append(lines, f.Line)
 	}
-	if got, want := fmt.Sprint(lines), "[6 7 8 10 11]"; got != want {
+	if got, want := fmt.Sprint(lines), "[7 8 9 11 12]"; got != want {
 		t.Errorf("lines %s, want %s:\n%v", got, want, err)
 	}
 }

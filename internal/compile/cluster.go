@@ -34,7 +34,7 @@ type Cluster struct {
 // what Compile refuses, it refuses what only pods need: networks that are missing, templates that Kubernetes wouldn't read.
 func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 	p, errs := Compile(test)
-	c := &compiler{spec: &test.Spec}
+	c := &compiler{spec: withRamp(&test.Spec)}
 	cluster := &Cluster{
 		Plan:     p,
 		Affinity: c.affinity(),

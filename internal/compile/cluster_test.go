@@ -2,6 +2,7 @@ package compile_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/compile"
@@ -116,7 +115,7 @@ func TestLinksWhosePortsMustKnowTheirSpeed(t *testing.T) {
 
 func TestHooksAndAffinityAreRead(t *testing.T) {
 	got := on(t, "  dut: {type: Device, setup: {template: {spec: {hostNetwork: true, containers: [{name: s, image: i}]}}}, teardown: {template: {metadata: {labels: {a: b}}, spec: {containers: [{name: t, image: i}]}}}}\n"+
-		"  generator: {pod: {affinity: {podAntiAffinity: {}}}}\n"+networked(2))
+		"  generator: {engine: Software, pod: {affinity: {podAntiAffinity: {}}}}\n"+networked(2))
 	if got.Setup == nil || !got.Setup.Spec.HostNetwork || got.Setup.Spec.Containers[0].Name != "s" {
 		t.Errorf("setup is %+v", got.Setup)
 	}
@@ -148,7 +147,7 @@ func TestNetworksOfTheUsersOwn(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			test := admit(t, newServer(t), "  dut: {"+vpp+"}\n"+networked(2))
-			test.Spec.DUT.Pod.Template.Raw = fmt.Appendf(nil, `{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": %q}}, "spec": {"containers": [{"name": "a", "image": "b"}]}}`, c.annotation)
+			test.Spec.DUT.Pod.Template = freeform(t, `{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": %q}}, "spec": {"containers": [{"name": "a", "image": "b"}]}}`, c.annotation)
 			_, errs := compile.ForCluster(test)
 			if len(errs) > 0 != (c.refused != "") || c.refused != "" && !strings.Contains(errs.ToAggregate().Error(), c.refused) {
 				t.Errorf("got %v, want …%s…", errs, c.refused)
@@ -157,8 +156,17 @@ func TestNetworksOfTheUsersOwn(t *testing.T) {
 	}
 }
 
+func freeform(t *testing.T, format string, args ...any) v1alpha1.Freeform {
+	t.Helper()
+	var form v1alpha1.Freeform
+	if err := json.Unmarshal(fmt.Appendf(nil, format, args...), &form); err != nil {
+		t.Fatal(err)
+	}
+	return form
+}
+
 func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
-	test := admit(t, newServer(t), "  activeDeadline: 1m\n  generator: {memory: 1Mi, pod: {affinity: {x: y}}}\n"+
+	test := admit(t, newServer(t), "  activeDeadline: 1m\n  generator: {engine: Software, memory: 1Mi, pod: {affinity: {x: y}}}\n"+
 		"  dut: {type: Pod, setup: {template: {spec: {colour: blue}}}, pod: {template: {spec: {hostNetwork: true, nodeName: a}}}}\n"+links)
 	_, errs := compile.ForCluster(test)
 	var got []string
@@ -217,7 +225,10 @@ func FuzzTemplate(f *testing.F) {
 	}}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		test := test.DeepCopy()
-		test.Spec.DUT.Pod = &v1alpha1.DUTPodSpec{Template: runtime.RawExtension{Raw: raw}}
+		test.Spec.DUT.Pod = &v1alpha1.DUTPodSpec{}
+		if json.Unmarshal(raw, &test.Spec.DUT.Pod.Template) != nil {
+			return // no API server stores what is no mapping
+		}
 		cluster, errs := compile.ForCluster(test)
 		for _, e := range errs {
 			if !strings.HasPrefix(e.Field, "spec.dut.pod.template") {

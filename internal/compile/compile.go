@@ -12,7 +12,7 @@ import (
 // Compile makes the Plan of a LoadTest, or says all that is wrong with it. The LoadTest must have been admitted: defaults are set, and
 // the schema's rules hold. Both results are nil never: a Plan comes without errors, and errors without a Plan.
 func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
-	c := &compiler{spec: &test.Spec}
+	c := &compiler{spec: withRamp(&test.Spec)}
 	p := &plan.Plan{
 		Version:        plan.Version,
 		Test:           naming(test),

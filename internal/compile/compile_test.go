@@ -18,9 +18,12 @@ import (
 
 const links = "  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]\n"
 
-// admit gives a LoadTest of this spec all its defaults.
+// admit gives a LoadTest of this spec all its defaults; the device is the Reference, where the spec names none.
 func admit(t *testing.T, server *admission.Server, spec string) *v1alpha1.LoadTest {
 	t.Helper()
+	if !strings.Contains("\n"+spec, "\n  dut: {") {
+		spec += "  dut: {type: Reference}\n"
+	}
 	objects, err := server.Load("x.yaml", strings.NewReader("apiVersion: linerate.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: x}\nspec:\n"+spec))
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +44,7 @@ func TestSharesAreExactForAnyNumberOfReplicas(t *testing.T) {
 	server := newServer(t)
 	for _, replicas := range []int{1, 2, 3, 7, 16, 64} {
 		for _, flows := range []int{64, 254, 1000} {
-			p := compiled(t, admit(t, server, fmt.Sprintf("  generator: {replicas: %d}\n  traffic: {flows: {count: %d, vary: [SourceAddress, SourcePort]}}\n%s", replicas, flows, links)))
+			p := compiled(t, admit(t, server, fmt.Sprintf("  generator: {engine: Software, replicas: %d}\n  traffic: {flows: {count: %d, vary: [SourceAddress, SourcePort]}}\n%s", replicas, flows, links)))
 			if len(p.Generators) != replicas {
 				t.Fatalf("%d generators of %d replicas", len(p.Generators), replicas)
 			}
@@ -62,7 +65,7 @@ func TestSharesAreExactForAnyNumberOfReplicas(t *testing.T) {
 }
 
 func TestReplicasHaveNothingInCommon(t *testing.T) {
-	p := compiled(t, admit(t, newServer(t), "  generator: {replicas: 3}\n  links:\n  - {name: west, lineRate: 1gbps, generator: {networks: [16.0.0.0/16]}}\n"+
+	p := compiled(t, admit(t, newServer(t), "  generator: {engine: Software, replicas: 3}\n  links:\n  - {name: west, lineRate: 1gbps, generator: {networks: [16.0.0.0/16]}}\n"+
 		"  - {name: east, lineRate: 1gbps, generator: {networks: [48.0.0.0/24, 48.0.1.0/24, 48.0.2.0/24]}}\n"))
 	var got []string
 	for _, g := range p.Generators {
@@ -94,8 +97,8 @@ func TestALinkThatSendsNothingHasNoStreams(t *testing.T) {
 func TestForwarding(t *testing.T) {
 	server := newServer(t)
 	for dut, want := range map[string]plan.Forwarding{
-		"{}": plan.L3, "{type: Device}": plan.L3, "{type: Loopback}": plan.L2, "{type: Loopback, forwarding: L2}": plan.L2,
-		"{forwarding: L2}": plan.L2, "{type: Device, forwarding: MACRewrite}": plan.MACRewrite,
+		"{type: Reference}": plan.L3, "{type: Device}": plan.L3, "{type: Loopback}": plan.L2, "{type: Loopback, forwarding: L2}": plan.L2,
+		"{type: Reference, forwarding: L2}": plan.L2, "{type: Device, forwarding: MACRewrite}": plan.MACRewrite,
 	} {
 		p := compiled(t, admit(t, server, "  dut: "+dut+"\n"+links))
 		if p.DUT.Forwarding != want {
@@ -152,7 +155,7 @@ func TestExternalServers(t *testing.T) {
 
 func TestCompileIsPure(t *testing.T) {
 	server := newServer(t)
-	test := admit(t, server, "  generator: {replicas: 2}\n"+links)
+	test := admit(t, server, "  generator: {engine: Software, replicas: 2}\n"+links)
 	before := test.DeepCopy()
 	first, second := compiled(t, test), compiled(t, test)
 	if !reflect.DeepEqual(test, before) {
@@ -164,7 +167,7 @@ func TestCompileIsPure(t *testing.T) {
 }
 
 func TestAPlanSurvivesItsJSON(t *testing.T) {
-	p := compiled(t, admit(t, newServer(t), "  generator: {replicas: 2}\n  dut: {reference: {limit: {packetsPerSecond: 1000}}}\n"+links+"  criteria: [{name: a, metric: LossRatio, max: \"0\"}]\n"))
+	p := compiled(t, admit(t, newServer(t), "  generator: {engine: Software, replicas: 2}\n  dut: {type: Reference, reference: {limit: {packetsPerSecond: 1000}}}\n"+links+"  criteria: [{name: a, metric: LossRatio, max: \"0\"}]\n"))
 	text, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
@@ -223,5 +226,18 @@ func TestAWarmUpThatDoesNotHappenIsNotJudged(t *testing.T) {
 	p := compiled(t, admit(t, newServer(t), links+"  procedure: {ramp: {warmupDuration: 0s, warmupRate: 5kpps, targetRate: 1kpps}}\n"))
 	if p.Procedure.Ramp.WarmupDuration != 0 {
 		t.Errorf("warm-up %s", p.Procedure.Ramp.WarmupDuration.Std())
+	}
+}
+
+// The schema can't set a default ramp, as it would stand beside a procedure of another type: what is set here must be what it sets in a ramp.
+func TestARampThatIsNotSaidIsTheSchemasDefault(t *testing.T) {
+	server := newServer(t)
+	want := compiled(t, admit(t, server, "  procedure: {ramp: {}, maxLossRatio: '0.01'}\n"+links))
+	got := compiled(t, admit(t, server, "  procedure: {maxLossRatio: '0.01'}\n"+links))
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, with a ramp that says nothing %+v", got.Procedure, want.Procedure)
+	}
+	if whole := compiled(t, admit(t, server, links)); !reflect.DeepEqual(whole.Procedure.Ramp, want.Procedure.Ramp) {
+		t.Errorf("%+v, without a procedure %+v", want.Procedure.Ramp, whole.Procedure.Ramp)
 	}
 }

@@ -8,12 +8,19 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
 // decode reads a part in Kubernetes' form strictly: a field that Kubernetes doesn't know would be dropped without a word. It is nil where
 // something is wrong.
-func decode[T any](c *compiler, path *field.Path, raw []byte) *T {
+func decode[T any](c *compiler, path *field.Path, form v1alpha1.Freeform) *T {
 	into := new(T)
+	raw, err := form.Raw()
+	if err != nil {
+		c.errs = append(c.errs, field.Invalid(path, field.OmitValueType{}, "it can't be read: "+err.Error()))
+		return nil
+	}
 	unknown, err := kjson.UnmarshalStrict(raw, into)
 	if err != nil {
 		c.errs = append(c.errs, misread[T](path, raw, err))

@@ -48,7 +48,8 @@ func imageName(pod *v1alpha1.DUTPodSpec) string {
 			Containers []struct{ Name, Image string }
 		}
 	}
-	if err := json.Unmarshal(pod.Template.Raw, &template); err != nil {
+	raw, err := pod.Template.Raw()
+	if err != nil || json.Unmarshal(raw, &template) != nil {
 		return ""
 	}
 	for _, c := range template.Spec.Containers {

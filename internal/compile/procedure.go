@@ -12,6 +12,20 @@ import (
 // maxSteps bounds the staircase: each step is a window in the Report.
 const maxSteps = 5000
 
+// withRamp is the spec with a ramp that says all, where the procedure is one and says nothing. The schema can't set that default: it would
+// stand in every procedure, of whatever type.
+func withRamp(spec *v1alpha1.LoadTestSpec) *v1alpha1.LoadTestSpec {
+	if spec.Procedure.Type != v1alpha1.ProcedureRamp || spec.Procedure.Ramp != (v1alpha1.RampSpec{}) {
+		return spec
+	}
+	whole := *spec
+	whole.Procedure.Ramp = v1alpha1.RampSpec{
+		WarmupRate: "1kpps", WarmupDuration: "30s", TargetRate: "100%", RampDuration: "10m", StepDuration: "2s", Settle: "500ms",
+		RefineTo: "0.5%", ConfirmDuration: "10s", HoldDuration: "30s",
+	}
+	return &whole
+}
+
 func (c *compiler) procedure() plan.Procedure {
 	spec, path := c.spec.Procedure, specPath().Child("procedure")
 	r, ramp := spec.Ramp, path.Child("ramp")

@@ -52,7 +52,7 @@ func TestGeneratorPodsRequest(t *testing.T) {
 		{"TRex with a pod per link: one pair", trex + ", layout: PerLink", 8, "4 cores, 6 CPUs, 4Gi, 4Gi of 1Gi", "1 cores, 0 CPUs, 4Gi"},
 		{"TRex with all of its memory said", trex + ", memory: 8Gi, hugepages: {pageSize: 2Mi, total: 1026Mi}", 2, "4 cores, 6 CPUs, 8Gi, 1026Mi of 2Mi", "1 cores, 0 CPUs, 8Gi"},
 		{"the software engine as it comes", "engine: Software", 2, "1 cores, 0 CPUs, 512Mi", "1 cores, 0 CPUs, 512Mi"},
-		{"the software engine with cores of its own", "coresPerPortPair: 2, memory: 1Gi", 4, "2 cores, 6 CPUs, 1Gi", "2 cores, 6 CPUs, 1Gi"},
+		{"the software engine with cores of its own", "engine: Software, coresPerPortPair: 2, memory: 1Gi", 4, "2 cores, 6 CPUs, 1Gi", "2 cores, 6 CPUs, 1Gi"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := on(t, "  generator: {"+c.generator+"}\n"+networked(c.links))

@@ -13,7 +13,7 @@ func spread(t *testing.T, replicas, flows int, links string) (paired, perLink *p
 	t.Helper()
 	server := newServer(t)
 	spec := func(layout string) string {
-		return fmt.Sprintf("  generator: {replicas: %d, layout: %s}\n  traffic: {flows: {count: %d, vary: [SourceAddress, SourcePort]}}\n%s", replicas, layout, flows, links)
+		return fmt.Sprintf("  generator: {engine: Software, replicas: %d, layout: %s}\n  traffic: {flows: {count: %d, vary: [SourceAddress, SourcePort]}}\n%s", replicas, layout, flows, links)
 	}
 	return compiled(t, admit(t, server, spec("Paired"))), compiled(t, admit(t, server, spec("PerLink")))
 }
@@ -74,7 +74,7 @@ func TestPodsPerLinkAreNamedAfterReplicaAndLink(t *testing.T) {
 }
 
 func TestAPodOnALinkThatSendsNothingHasNoStreams(t *testing.T) {
-	p := compiled(t, admit(t, newServer(t), "  generator: {layout: PerLink}\n"+links+"  traffic: {directions: [{from: east, to: west}]}\n"))
+	p := compiled(t, admit(t, newServer(t), "  generator: {engine: Software, layout: PerLink}\n"+links+"  traffic: {directions: [{from: east, to: west}]}\n"))
 	west, east := p.Generators[0].Ports[0], p.Generators[1].Ports[0]
 	if west.Link != "west" || west.Streams != nil || west.Share != 0 || west.ShareOf != 1 {
 		t.Errorf("%s has %d streams and share %d/%d", west.Link, len(west.Streams), west.Share, west.ShareOf)

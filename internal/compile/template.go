@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -56,8 +55,8 @@ func (c *compiler) hook(name string, spec *v1alpha1.HookSpec) *corev1.PodTemplat
 }
 
 // template reads a pod in Kubernetes' form, and refuses what isn't in it and what is linerate's own to say.
-func (c *compiler) template(path *field.Path, raw runtime.RawExtension) *corev1.PodTemplateSpec {
-	template := decode[corev1.PodTemplateSpec](c, path, raw.Raw)
+func (c *compiler) template(path *field.Path, form v1alpha1.Freeform) *corev1.PodTemplateSpec {
+	template := decode[corev1.PodTemplateSpec](c, path, form)
 	if template != nil {
 		c.checkTemplate(path, template)
 	}
@@ -69,5 +68,5 @@ func (c *compiler) affinity() *corev1.Affinity {
 	if pod == nil || pod.Affinity == nil {
 		return nil
 	}
-	return decode[corev1.Affinity](c, specPath().Child("generator", "pod", "affinity"), pod.Affinity.Raw)
+	return decode[corev1.Affinity](c, specPath().Child("generator", "pod", "affinity"), pod.Affinity)
 }

@@ -1,10 +1,11 @@
 package compile
 
 import (
-	"encoding/json"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
 // ownedSettings are the settings of TRex's configuration file that linerate must know, each with its reason.
@@ -43,17 +44,10 @@ func (c *compiler) checkTRex() {
 			c.refuse(path.Child("args").Index(i), argument, why+": remove it")
 		}
 	}
-	if spec.Config != nil {
-		c.checkConfig(path.Child("config"), spec.Config.Raw)
-	}
+	c.checkConfig(path.Child("config"), spec.Config)
 }
 
-func (c *compiler) checkConfig(path *field.Path, raw []byte) {
-	var settings map[string]any
-	if err := json.Unmarshal(raw, &settings); err != nil {
-		c.errs = append(c.errs, field.Invalid(path, field.OmitValueType{}, "write a mapping of TRex's settings, such as {rx_desc: 4096}"))
-		return
-	}
+func (c *compiler) checkConfig(path *field.Path, settings v1alpha1.Freeform) {
 	for _, key := range sortedKeys(settings) {
 		if why := ownedSettings()[key]; why != "" {
 			c.errs = append(c.errs, field.Invalid(path.Child(key), field.OmitValueType{}, why+": remove it"))

@@ -17,6 +17,7 @@ apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: first}
 spec:
+  dut: {type: Reference}
   links:
   - {name: west, network: west, lineRate: 1gbps}
   - {name: east, network: east, lineRate: 1gbps}

@@ -135,7 +135,7 @@ func TestProgressForPeople(t *testing.T) {
 }
 
 func TestManyGeneratorsDontMakeManyWrites(t *testing.T) {
-	w := newWorld(t, strings.Replace(reference, "  links:", "  generator: {replicas: 64}\n  links:", 1))
+	w := newWorld(t, strings.Replace(reference, "  links:", "  generator: {engine: Software, replicas: 64}\n  links:", 1))
 	w.settle()
 	before := w.writes
 	for i := range w.Pods {

@@ -70,7 +70,7 @@ func trexArguments(in Input, g plan.Generator) []string {
 	if spec.Directory != "" {
 		arguments = append(arguments, "--directory", spec.Directory)
 	}
-	if spec.Config != nil {
+	if len(spec.Config) > 0 {
 		arguments = append(arguments, "--extra-config", folderTRex+"/"+fileTRexConfig)
 	}
 	if len(spec.Args) > 0 {
@@ -81,7 +81,7 @@ func trexArguments(in Input, g plan.Generator) []string {
 
 func trexFiles(in Input, g plan.Generator) []corev1.KeyToPath {
 	files := []corev1.KeyToPath{{Key: trexLinksKey(in, g), Path: fileTRexLinks}}
-	if in.Test.Spec.Generator.TRex.Config != nil {
+	if len(in.Test.Spec.Generator.TRex.Config) > 0 {
 		files = append(files, corev1.KeyToPath{Key: keyTRexConfig, Path: fileTRexConfig})
 	}
 	return files
@@ -114,8 +114,8 @@ func trexDocuments(in Input) map[string]string {
 	for _, g := range in.Compiled.Plan.Generators {
 		documents[trexLinksKey(in, g)] = document(trexLinks(in, g))
 	}
-	if spec.Config != nil {
-		documents[keyTRexConfig] = string(spec.Config.Raw)
+	if len(spec.Config) > 0 {
+		documents[keyTRexConfig] = compact(spec.Config)
 	}
 	return documents
 }

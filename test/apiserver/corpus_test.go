@@ -37,11 +37,11 @@ var quantities = []quantity{
 		func(s v1alpha1.LoadTestSpec) error { _, err := s.SchedulingDeadline.Std(); return err }},
 	{"span", "ttlAfterFinished: %s", "0195.hms-+ µund", []string{"0s", "24h", "90m", "8760h", "0.5ms"},
 		func(s v1alpha1.LoadTestSpec) error { _, err := s.TTLAfterFinished.Std(); return err }},
-	{"delay", "dut: {readyDelay: %s}", "0195.hms-+ µund", []string{"0s", "5s", "1h", "59m59.9s"},
+	{"delay", "dut: {type: Reference, readyDelay: %s}", "0195.hms-+ µund", []string{"0s", "5s", "1h", "59m59.9s"},
 		func(s v1alpha1.LoadTestSpec) error { _, err := s.DUT.ReadyDelay.Std(); return err }},
-	{"hook", "dut: {setup: {template: {}, deadline: %s}}", "0195.hms-+ µund", []string{"1s", "5m", "24h", "1000ms"},
+	{"hook", "dut: {type: Reference, setup: {template: {}, deadline: %s}}", "0195.hms-+ µund", []string{"1s", "5m", "24h", "1000ms"},
 		func(s v1alpha1.LoadTestSpec) error { _, err := s.DUT.Setup.Deadline.Std(); return err }},
-	{"memory", "generator: {memory: %s}", "0195.KMGTi-+eE", []string{"512Mi", "4Gi", "1Ti", "999999999999Ki", "100Ti"},
+	{"memory", "generator: {engine: Software, memory: %s}", "0195.KMGTi-+eE", []string{"512Mi", "4Gi", "1Ti", "999999999999Ki", "100Ti"},
 		func(s v1alpha1.LoadTestSpec) error {
 			_, err := resource.ParseQuantity(string(s.Generator.Memory))
 			return err
@@ -148,13 +148,17 @@ func mistyped(random *rand.Rand, text, alphabet []rune) []rune {
 	return append(changed, text[at:]...)
 }
 
-// document is a LoadTest with the text in it. What stands in a link brings the links along.
+// document is a LoadTest with the text in it. What stands in a link brings the links along, what stands in the device its type.
 func (q quantity) document(name, text string) []byte {
 	links := "  links: [{name: a, lineRate: 1gbps}, {name: b, lineRate: 1gbps}]\n"
 	if strings.HasPrefix(q.line, "links:") {
 		links = ""
 	}
-	return fmt.Appendf(nil, "apiVersion: linerate.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: %s}\nspec:\n%s  "+q.line+"\n", name, links, text)
+	device := "  dut: {type: Reference}\n"
+	if strings.HasPrefix(q.line, "dut:") {
+		device = ""
+	}
+	return fmt.Appendf(nil, "apiVersion: linerate.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: %s}\nspec:\n%s%s  "+q.line+"\n", name, links, device, text)
 }
 
 // judgedAlike asks both; ok says that both take it.

@@ -17,6 +17,7 @@ const shortest = `apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: shortest}
 spec:
+  dut: {type: Reference}
   links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
 `
 
@@ -104,19 +105,25 @@ func newEverything(t *testing.T) *v1alpha1.LoadTest {
 
 func TestWhatKubernetesDescribesCannotBeChangedEither(t *testing.T) {
 	for name, patch := range map[string]string{
-		"a container's image":          `{"dut": {"pod": {"template": {"spec": {"containers": [{"name": "vpp", "image": "vpp:2", "env": [{"name": "A", "value": "b"}]}]}}}}}`,
-		"a variable deep in it":        `{"dut": {"pod": {"template": {"spec": {"containers": [{"name": "vpp", "image": "vpp:1", "env": [{"name": "A", "value": "c"}]}]}}}}}`,
-		"a field that nobody knows":    `{"dut": {"pod": {"template": {"spec": {"colour": "blue"}}}}}`,
-		"a label that is taken away":   `{"dut": {"pod": {"template": {"metadata": {"labels": {"app": null}}}}}}`,
-		"the order of arguments":       `{"dut": {"setup": {"template": {"spec": {"containers": [{"name": "setup", "image": "a:1", "args": ["y", "x"]}]}}}}}`,
-		"a hook that is taken away":    `{"dut": {"teardown": null}}`,
-		"a hook's deadline":            `{"dut": {"teardown": {"deadline": "1m"}}}`,
-		"an affinity's value":          `{"generator": {"pod": {"affinity": {"nodeAffinity": null}}}}`,
-		"TRex's setting":               `{"generator": {"trex": {"config": {"memory": {"mbuf_9k": 1}}}}}`,
-		"a setting's kind":             `{"generator": {"trex": {"config": {"rx_desc": "4096"}}}}`,
-		"a toleration":                 `{"generator": {"pod": {"tolerations": []}}}`,
-		"a label of generator pods":    `{"generator": {"pod": {"labels": {"team": "control"}}}}`,
-		"criteria that are taken away": `{"criteria": null}`,
+		"a container's image":           `{"dut": {"pod": {"template": {"spec": {"containers": [{"name": "vpp", "image": "vpp:2", "env": [{"name": "A", "value": "b"}]}]}}}}}`,
+		"a variable deep in it":         `{"dut": {"pod": {"template": {"spec": {"containers": [{"name": "vpp", "image": "vpp:1", "env": [{"name": "A", "value": "c"}]}]}}}}}`,
+		"a field that nobody knows":     `{"dut": {"pod": {"template": {"spec": {"colour": "blue"}}}}}`,
+		"a label that is taken away":    `{"dut": {"pod": {"template": {"metadata": {"labels": {"app": null}}}}}}`,
+		"the order of arguments":        `{"dut": {"setup": {"template": {"spec": {"containers": [{"name": "setup", "image": "a:1", "args": ["y", "x"]}]}}}}}`,
+		"a hook that is taken away":     `{"dut": {"teardown": null}}`,
+		"a hook's deadline":             `{"dut": {"teardown": {"deadline": "1m"}}}`,
+		"an affinity's value":           `{"generator": {"pod": {"affinity": {"nodeAffinity": null}}}}`,
+		"TRex's setting":                `{"generator": {"trex": {"config": {"memory": {"mbuf_9k": 1}}}}}`,
+		"a setting's kind":              `{"generator": {"trex": {"config": {"rx_desc": "4096"}}}}`,
+		"a toleration":                  `{"generator": {"pod": {"tolerations": []}}}`,
+		"a label of generator pods":     `{"generator": {"pod": {"labels": {"team": "control"}}}}`,
+		"criteria that are taken away":  `{"criteria": null}`,
+		"TRex's setting for another":    `{"generator": {"trex": {"config": {"rx_desc": null, "tx_desc": 4096}}}}`,
+		"a setting within for another":  `{"generator": {"trex": {"config": {"memory": {"mbuf_9k": null, "mbuf_64": 0}}}}}`,
+		"an affinity for another":       `{"generator": {"pod": {"affinity": {"nodeAffinity": null, "podAffinity": {}}}}}`,
+		"a template's part for another": `{"dut": {"pod": {"template": {"metadata": null, "colour": "blue"}}}}`,
+		"a label for another":           `{"dut": {"pod": {"template": {"metadata": {"labels": {"app": null, "application": "vpp"}}}}}}`,
+		"a hook's part for another":     `{"dut": {"setup": {"template": {"spec": null, "metadata": {"labels": {"a": "b"}}}}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			refusedChange(t, newEverything(t), patch)
@@ -159,9 +166,14 @@ func TestTheLargestLoadTestCanBeStopped(t *testing.T) {
 		variables = append(variables, fmt.Sprintf(`{"name": "VARIABLE_%d", "value": "%s"}`, i, strings.Repeat("x", 20)))
 	}
 	template := fmt.Sprintf(`{"template": {"spec": {"containers": [{"name": "a", "image": "b", "env": [%s]}]}}}`, strings.Join(variables, ","))
-	test := newShortest(t, "  dut: {type: Pod, pod: "+template+", setup: "+template+"}\n",
-		"  traffic: {profile: Streams, streams: {json: '["+strings.Repeat(" ", 200<<10)+"]'}}\n")
-	if size := len(test.Spec.DUT.Pod.Template.Raw) + len(test.Spec.DUT.Setup.Template.Raw) + len(test.Spec.Traffic.Streams.JSON); size < 1<<20 {
+	namespace := newNamespace(t)
+	name, err := create(t, namespace, []byte(strings.Replace(shortest, "{type: Reference}", "{type: Pod, pod: "+template+", setup: "+template+"}", 1)+
+		"  traffic: {profile: Streams, streams: {json: '["+strings.Repeat(" ", 200<<10)+"]'}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := stored(t, namespace, name)
+	if size := len(rawOf(t, test.Spec.DUT.Pod.Template)) + len(rawOf(t, test.Spec.DUT.Setup.Template)) + len(test.Spec.Traffic.Streams.JSON); size < 1<<20 {
 		t.Errorf("only %d bytes", size)
 	}
 	if err := merge(t, test, `{"spec": {"stop": true}}`); err != nil || !test.Spec.Stop {

@@ -35,7 +35,7 @@ func TestWhateverStandsInATemplateIsListedAndRead(t *testing.T) {
 		}
 		taken++
 		test := stored(t, namespace, name)
-		same(t, test.Spec.DUT.Pod.Template.Raw, object.LoadTest.Spec.DUT.Pod.Template.Raw)
+		same(t, rawOf(t, test.Spec.DUT.Pod.Template), rawOf(t, object.LoadTest.Spec.DUT.Pod.Template))
 		if _, errs := compile.ForCluster(test); len(errs) == 0 {
 			t.Errorf("%s was taken as a template, an affinity and TRex's settings", text)
 		}
@@ -44,6 +44,15 @@ func TestWhateverStandsInATemplateIsListedAndRead(t *testing.T) {
 	if err := typed.List(t.Context(), &list, client.InNamespace(namespace)); err != nil || len(list.Items) != taken || taken < 15 {
 		t.Errorf("%d were taken, %d are listed (%v)", taken, len(list.Items), err)
 	}
+}
+
+func rawOf(t *testing.T, form v1alpha1.Freeform) []byte {
+	t.Helper()
+	text, err := form.Raw()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // same compares two texts as JSON.

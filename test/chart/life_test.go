@@ -12,6 +12,7 @@ apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: kept, namespace: default}
 spec:
+  dut: {type: Reference}
   links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
 `
 )

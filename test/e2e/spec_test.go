@@ -8,6 +8,7 @@ import (
 
 // unmeasurable is stored, since the schema can't know, and refused by the operator.
 const unmeasurable = `
+dut: {type: Reference}
 traffic: {profile: Streams, directions: [{from: west, to: east}], streams: {json: "[oops"}}
 `
 

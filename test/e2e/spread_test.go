@@ -21,7 +21,7 @@ const apart = `
 func TestSpread(t *testing.T) {
 	t.Run("two replicas on two nodes share the load, and each gets its own share back", func(t *testing.T) {
 		s := begin(t)
-		s.apply("replicas", links, limited, quick, "generator:\n  replicas: 2"+apart)
+		s.apply("replicas", links, limited, quick, "generator:\n  engine: Software\n  replicas: 2"+apart)
 		test := s.complete("replicas", patience)
 		s.answers(test, 10_000)
 		s.onDifferentNodes(test)
@@ -29,7 +29,7 @@ func TestSpread(t *testing.T) {
 	})
 	t.Run("source and sink are on different nodes, and the answer is the same", func(t *testing.T) {
 		s := begin(t)
-		s.apply("per-link", links, limited, quick, "generator:\n  layout: PerLink"+apart)
+		s.apply("per-link", links, limited, quick, "generator:\n  engine: Software\n  layout: PerLink"+apart)
 		test := s.complete("per-link", patience)
 		s.answers(test, 10_000)
 		s.onDifferentNodes(test)

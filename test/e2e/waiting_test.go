@@ -51,7 +51,7 @@ func TestWaiting(t *testing.T) {
 
 // onOneWire takes two functions of node-1's four.
 const onOneWire = `
-generator: {pod: {nodeSelector: {kubernetes.io/hostname: node-1}}}
+generator: {engine: Software, pod: {nodeSelector: {kubernetes.io/hostname: node-1}}}
 links: [{name: west, network: default/west, lineRate: 1gbps}, {name: east, network: default/west, lineRate: 1gbps}]
 `
 

@@ -24,7 +24,7 @@ const known = 10_000
 
 // spec finds a limit of 10 000 packets/s in about 25 s, and demands it within 1 %.
 const spec = `
-generator: {placement: {separateNodes: true}}
+generator: {engine: Software, placement: {separateNodes: true}}
 dut: {type: Reference, reference: {limit: {packetsPerSecond: 10000, burst: 10ms}}}
 links:
 - {name: west, network: default/west, lineRate: 1gbps}

@@ -46,7 +46,7 @@ func (p *person) until(what string, there func() bool) {
 func (p *person) creates(name string, change ...func(*v1alpha1.LoadTest)) *v1alpha1.LoadTest {
 	p.Helper()
 	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: p.namespace},
-		Spec: v1alpha1.LoadTestSpec{Links: []v1alpha1.LinkSpec{{Name: "west", Network: "west", LineRate: "1gbps"}, {Name: "east", Network: "east", LineRate: "1gbps"}}}}
+		Spec: v1alpha1.LoadTestSpec{DUT: v1alpha1.DUTSpec{Type: v1alpha1.DUTReference}, Links: []v1alpha1.LinkSpec{{Name: "west", Network: "west", LineRate: "1gbps"}, {Name: "east", Network: "east", LineRate: "1gbps"}}}}
 	for _, c := range change {
 		c(test)
 	}

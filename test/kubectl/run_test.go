@@ -15,6 +15,7 @@ const aTest = `apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: vpp-imix}
 spec:
+  dut: {type: Reference}
   links:
   - {name: west, network: west, lineRate: 1gbps}
   - {name: east, network: east, lineRate: 1gbps}

@@ -180,6 +180,7 @@ func (l *lab) sample(file string) *v1alpha1.LoadTest {
 // minimal is the shortest LoadTest for a cluster: the software engine against the built-in forwarder over networks west and east.
 func minimal(name string, options ...func(*v1alpha1.LoadTest)) *v1alpha1.LoadTest {
 	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	test.Spec.DUT.Type = v1alpha1.DUTReference
 	for _, link := range []string{"west", "east"} {
 		test.Spec.Links = append(test.Spec.Links, v1alpha1.LinkSpec{Name: v1alpha1.LinkName(link), Network: v1alpha1.NetworkName(link), LineRate: "1gbps"})
 	}

@@ -153,7 +153,9 @@ func (l *lab) label(key, value string) {
 // The way back: a refusal that comes only when the pods are made, as the quota held for the one that was tried.
 func TestARefusalHalfWayIsTold(t *testing.T) {
 	l := newLab(t)
-	test := minimal("half", func(test *v1alpha1.LoadTest) { test.Spec.Generator.Replicas = 2 })
+	test := minimal("half", func(test *v1alpha1.LoadTest) {
+		test.Spec.Generator = v1alpha1.GeneratorSpec{Engine: v1alpha1.EngineSoftware, Replicas: 2}
+	})
 	l.wires(test)
 	quota := &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "two"},

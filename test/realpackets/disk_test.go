@@ -16,7 +16,7 @@ const shortTest = `apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: short}
 spec:
-  dut: {reference: {limit: {packetsPerSecond: 10000, burst: 2ms}}}
+  dut: {type: Reference, reference: {limit: {packetsPerSecond: 10000, burst: 2ms}}}
   links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
   procedure:
     ramp: {warmupDuration: 1s, targetRate: 5kpps, rampDuration: 2s, stepDuration: 1s, settle: 300ms, confirmDuration: 0s, holdDuration: 0s}

@@ -17,7 +17,7 @@ const longTest = `apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: long}
 spec:
-  dut: {reference: {limit: {packetsPerSecond: 10000, burst: 10ms}}}
+  dut: {type: Reference, reference: {limit: {packetsPerSecond: 10000, burst: 10ms}}}
   links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
   procedure:
     ramp: {warmupDuration: 1s, targetRate: 9kpps, rampDuration: 60s, stepDuration: 1s, settle: 300ms, holdDuration: 0s}

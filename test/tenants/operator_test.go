@@ -99,7 +99,7 @@ func TestTheOperatorRefusesNetworksOfOthers(t *testing.T) {
 		"case": `[{"name": "west", "Namespace": "` + other.namespace + `", "interface": "mgmt"}]`,
 	} {
 		t.Run("in the annotation of a template, as "+form, func(t *testing.T) {
-			for _, part := range []string{"type: Pod, pod", "setup", "teardown"} {
+			for _, part := range []string{"type: Pod, pod", "type: Reference, setup", "type: Reference, teardown"} {
 				name := "own-" + form + "-" + part[max(0, len(part)-3):]
 				test := written(t, name, links+"dut: {"+part+": {template: {metadata: {annotations: {k8s.v1.cni.cncf.io/networks: '"+annotation+"'}}, spec: {containers: [{name: c, image: i}]}}}}")
 				l.create("author", test)
@@ -134,7 +134,7 @@ func TestLabelsOfOthers(t *testing.T) {
 		name := strings.NewReplacer("linerate.dev/", "", "app.kubernetes.io/", "").Replace(label)
 		l.create("author", written(t, name, links+"dut: {type: Pod, pod: {template: {metadata: {labels: {"+label+": '"+value+"'}}, spec: {containers: [{name: c, image: i}]}}}}"))
 		l.holdsUp(l.operate(name), "Accepted", "Invalid", label, "linerate sets this label")
-		err := l.try("author", written(t, "g-"+name, links+"generator: {pod: {labels: {"+label+": '"+value+"'}}}"))
+		err := l.try("author", written(t, "g-"+name, links+"generator: {engine: Software, pod: {labels: {"+label+": '"+value+"'}}}"))
 		if err == nil || !strings.Contains(err.Error(), "are linerate's own: use others") {
 			t.Errorf("%s on generators: %v", label, err)
 		}

@@ -1,6 +1,7 @@
 package tenants
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strings"
@@ -137,6 +138,7 @@ func written(t *testing.T, name, spec string) *v1alpha1.LoadTest {
 	if err := yaml.UnmarshalStrict([]byte(spec), &test.Spec); err != nil {
 		t.Fatalf("%v in\n%s", err, spec)
 	}
+	test.Spec.DUT.Type = cmp.Or(test.Spec.DUT.Type, v1alpha1.DUTReference)
 	return test
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -54,7 +55,7 @@ func TestATemplateAsksForNoMoreThanItsAuthorHas(t *testing.T) {
 	t.Run("nor do setup and teardown", func(t *testing.T) {
 		for _, hook := range []string{"setup", "teardown"} {
 			for what, try := range beyondAPlainPod() {
-				test := written(t, "attempt", links+"dut: {"+hook+": {template: {spec: "+try.spec+"}}}\n")
+				test := written(t, "attempt", links+"dut: {type: Reference, "+hook+": {template: {spec: "+try.spec+"}}}\n")
 				t.Log(hook, what)
 				refused(t, l.try("author", test), try.says)
 				refused(t, l.try("tester", test), "dut."+hook)
@@ -115,7 +116,7 @@ dut:
   teardown: {template: {spec: {serviceAccountName: ours, containers: [{name: c, image: i}]}}}
 `)
 		l.await("the right to use them", func() bool { return l.try("author", test) == nil })
-		test.Spec.DUT.Teardown.Template.Raw = []byte(strings.Replace(string(test.Spec.DUT.Teardown.Template.Raw), "ours", "deployer", 1))
+		test.Spec.DUT.Teardown.Template["spec"] = apiextensionsv1.JSON{Raw: []byte(`{"serviceAccountName": "deployer", "containers": [{"name": "c", "image": "i"}]}`)}
 		refused(t, l.try("author", test), "deployer")
 	})
 }
@@ -141,11 +142,11 @@ func TestWhatNeedsTheRightToCreatePods(t *testing.T) {
 	l := newLab(t)
 	for what, spec := range map[string]string{
 		"generator.trex":     "generator: {engine: TRex, trex: {image: attacker/shell}}",
-		"generator.pod":      "generator: {pod: {priorityClassName: urgent, nodeSelector: {kubernetes.io/hostname: master}, labels: {app: shop}}}",
+		"generator.pod":      "generator: {engine: Software, pod: {priorityClassName: urgent, nodeSelector: {kubernetes.io/hostname: master}, labels: {app: shop}}}",
 		"generator.external": "generator: {engine: External, external: {servers: ['kubernetes.default:443']}}\ndut: {type: Device}",
 		"dut.pod":            "dut: {type: Pod, pod: {template: {spec: {containers: [{name: c, image: i, env: [{name: S, valueFrom: {secretKeyRef: {name: s, key: k}}}]}], volumes: [{name: v, secret: {secretName: s}}]}}}}",
-		"dut.setup":          "dut: {setup: {template: {spec: {containers: [{name: c, image: i}]}}}}",
-		"dut.teardown":       "dut: {teardown: {template: {spec: {containers: [{name: c, image: i}]}}}}",
+		"dut.setup":          "dut: {type: Reference, setup: {template: {spec: {containers: [{name: c, image: i}]}}}}",
+		"dut.teardown":       "dut: {type: Reference, teardown: {template: {spec: {containers: [{name: c, image: i}]}}}}",
 	} {
 		t.Run(what, func(t *testing.T) {
 			test := written(t, "attempt", links+spec)
@@ -154,11 +155,11 @@ func TestWhatNeedsTheRightToCreatePods(t *testing.T) {
 		})
 	}
 	t.Run("the system's priority for generators takes the verb", func(t *testing.T) {
-		test := written(t, "attempt", links+"generator: {pod: {priorityClassName: system-cluster-critical}}")
+		test := written(t, "attempt", links+"generator: {engine: Software, pod: {priorityClassName: system-cluster-critical}}")
 		refused(t, l.try("author", test), "priorityClassName of the system")
 	})
 	t.Run("so does another pod network", func(t *testing.T) {
-		refused(t, l.try("author", written(t, "attempt", links+"generator: {pod: {annotations: {v1.multus-cni.io/default-network: other/net}}}")), "default-network")
+		refused(t, l.try("author", written(t, "attempt", links+"generator: {engine: Software, pod: {annotations: {v1.multus-cni.io/default-network: other/net}}}")), "default-network")
 		refused(t, l.try("author", withTemplate(t, "{metadata: {annotations: {v1.multus-cni.io/default-network: other/net}}, spec: {containers: [{name: c, image: i}]}}")), "default-network")
 		refused(t, l.try("author", withTemplate(t, "{metadata: {annotations: {container.apparmor.security.beta.kubernetes.io/c: unconfined}}, spec: {containers: [{name: c, image: i}]}}")), "appArmorProfile")
 	})
@@ -186,7 +187,7 @@ func TestHugeTemplates(t *testing.T) {
 	t.Run("the last of a hundred thousand names is found", func(t *testing.T) {
 		one := `{"name":"c","image":"i","securityContext":{"capabilities":{"add":[` + strings.Repeat(`"KILL",`, 4000) + `"SYS_ADMIN"]}}}`
 		test := withPod(t, container("ports: []"))
-		test.Spec.DUT.Pod.Template.Raw = []byte(`{"spec":{"containers":[` + strings.TrimSuffix(strings.Repeat(one+",", 32), ",") + `]}}`)
+		test.Spec.DUT.Pod.Template["spec"] = apiextensionsv1.JSON{Raw: []byte(`{"containers":[` + strings.TrimSuffix(strings.Repeat(one+",", 32), ",") + `]}`)}
 		refused(t, l.try("author", test), "capabilities.add")
 	})
 	t.Run("what can't be judged is refused", func(t *testing.T) {
