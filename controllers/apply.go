@@ -34,6 +34,11 @@ func (r *LoadTestReconciler) apply(ctx context.Context, seen *observation, decis
 	if again, err := r.create(ctx, seen, decision.Create); again || err != nil {
 		return again, err
 	}
+	if len(decision.Grant) > 0 {
+		if again, err := r.askForAccess(ctx, seen); again || err != nil {
+			return again, err
+		}
+	}
 	if err := r.writeStatus(ctx, seen.Test, decision); err != nil {
 		return false, err
 	}
@@ -44,18 +49,25 @@ func (r *LoadTestReconciler) apply(ctx context.Context, seen *observation, decis
 	return false, nil
 }
 
-// delete deletes a child that was seen, or all pods. What is going already isn't asked to again.
+// delete deletes a child that was seen, or all pods.
 func (r *LoadTestReconciler) delete(ctx context.Context, seen *observation, deletion lifecycle.Deletion) error {
-	log := ctrl.LoggerFrom(ctx).WithValues("why", deletion.Why)
+	ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("why", deletion.Why))
 	if deletion.Name == "" {
-		log.Info("deleting all pods", "ofAttempt", deletion.Attempt)
 		return r.deletePods(ctx, seen, deletion.Attempt)
 	}
 	child, found := seen.family.find(deletion.Kind, deletion.Name)
-	if !found || child.going {
+	if !found {
 		return nil
 	}
-	log.Info("deleting", "child", child.String())
+	return r.deleteChild(ctx, seen, child)
+}
+
+// deleteChild deletes a child. One that is going already isn't asked to again.
+func (r *LoadTestReconciler) deleteChild(ctx context.Context, seen *observation, child childRef) error {
+	if child.going {
+		return nil
+	}
+	ctrl.LoggerFrom(ctx).Info("deleting", "child", child.String())
 	object := metadataOf(child.gvk)
 	object.Namespace, object.Name = seen.Test.Namespace, child.name
 	// The job's pods go with it: they get SIGTERM, and their grace. The UID: somebody else's object of this name is let be.
@@ -67,21 +79,18 @@ func (r *LoadTestReconciler) delete(ctx context.Context, seen *observation, dele
 	return nil
 }
 
-// deletePods deletes all pods of the test, or of an attempt, in one request.
+// deletePods deletes all pods of the test that were seen, or those of an attempt, one by one. One request for all would make the API server list
+// them first as they are now, which takes it longer than to delete them.
 func (r *LoadTestReconciler) deletePods(ctx context.Context, seen *observation, attempt int32) error {
-	chosen := client.MatchingLabels{v1alpha1.LabelUID: string(seen.Test.UID)}
-	if attempt != 0 {
-		chosen[v1alpha1.LabelAttempt] = strconv.Itoa(int(attempt))
-	}
-	if err := r.client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(seen.Test.Namespace), chosen); err != nil {
-		return fmt.Errorf("delete pods: %w", err)
-	}
+	var chosen []childRef
 	for _, pod := range seen.Children.Pods {
-		if attempt == 0 || pod.Labels[v1alpha1.LabelAttempt] == chosen[v1alpha1.LabelAttempt] {
-			r.memory.childDeleted(seen.Test, seen.family.refs[pod.UID], r.options.Clock())
+		if attempt == 0 || pod.Labels[v1alpha1.LabelAttempt] == strconv.Itoa(int(attempt)) {
+			chosen = append(chosen, seen.family.refs[pod.UID])
 		}
 	}
-	return nil
+	failed := make([]error, len(chosen))
+	sideBySide(len(chosen), func(i int) { failed[i] = r.deleteChild(ctx, seen, chosen[i]) })
+	return errors.Join(failed...)
 }
 
 // create creates what isn't there yet, in waves. What is there, and is the test's own, is fine.
@@ -136,22 +145,30 @@ type answer struct {
 	err    error
 }
 
-// atOnce is how many objects of one test are created at once: a pass is mostly waiting for answers.
+// atOnce is how many requests a pass makes at once: it is mostly waiting for answers.
 const atOnce = 8
+
+// sideBySide does n things, some at once, and waits for all.
+func sideBySide(n int, do func(i int)) {
+	slots := make(chan struct{}, atOnce)
+	var doing sync.WaitGroup
+	for i := range n {
+		slots <- struct{}{}
+		doing.Go(func() {
+			defer func() { <-slots }()
+			do(i)
+		})
+	}
+	doing.Wait()
+}
 
 // createAll asks for all objects, some at once; the answers are in the objects' order.
 func (r *LoadTestReconciler) createAll(ctx context.Context, objects []manifests.Object, options ...client.CreateOption) []answer {
-	answers, slots := make([]answer, len(objects)), make(chan struct{}, atOnce)
-	var asking sync.WaitGroup
-	for i, object := range objects {
-		slots <- struct{}{}
-		asking.Go(func() {
-			defer func() { <-slots }()
-			made := object.DeepCopyObject().(client.Object)
-			answers[i] = answer{object: made, err: r.client.Create(ctx, made, options...)}
-		})
-	}
-	asking.Wait()
+	answers := make([]answer, len(objects))
+	sideBySide(len(objects), func(i int) {
+		made := objects[i].DeepCopyObject().(client.Object)
+		answers[i] = answer{object: made, err: r.client.Create(ctx, made, options...)}
+	})
 	return answers
 }
 

@@ -59,9 +59,13 @@ type family struct {
 	refs     map[types.UID]childRef
 }
 
+func newFamily(test *v1alpha1.LoadTest) *family {
+	return &family{test: test, children: lifecycle.Children{Present: map[string]bool{}}, refs: map[types.UID]childRef{}}
+}
+
 // children lists what belongs to the test: what bears its label and is owned by it.
 func (r *LoadTestReconciler) children(ctx context.Context, test *v1alpha1.LoadTest) (*family, error) {
-	f := &family{test: test, children: lifecycle.Children{Present: map[string]bool{}}, refs: map[types.UID]childRef{}}
+	f := newFamily(test)
 	steps := []func(context.Context, *family, ...client.ListOption) error{r.listJobs, r.listPods, r.listMetadata, r.listProgress}
 	for _, step := range steps {
 		if err := step(ctx, f, client.InNamespace(test.Namespace), r.ofTest(test.UID)); err != nil {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
 
 // forgetAfter is how long a write of our own is waited for in the cache. What was deleted before the cache saw it never comes.
@@ -32,10 +33,12 @@ type acts struct {
 	// version is the test's own, as the last write of its status left it.
 	version string
 	// created are children that must appear, deleted those that must go or be going; both are forgotten at until.
-	created, deleted map[types.UID]bool
+	created, deleted map[types.UID]childRef
 	until            time.Time
 	// taken are names of children that somebody else's objects were found to have.
 	taken map[string]childRef
+	// access is what came of the runner's access.
+	access lifecycle.Access
 }
 
 func newMemory() *memory { return &memory{tests: map[types.NamespacedName]*acts{}} }
@@ -47,7 +50,7 @@ func (m *memory) with(test *v1alpha1.LoadTest, f func(*acts)) {
 	name := types.NamespacedName{Namespace: test.Namespace, Name: test.Name}
 	a := m.tests[name]
 	if a == nil || a.uid != test.UID {
-		a = &acts{uid: test.UID, created: map[types.UID]bool{}, deleted: map[types.UID]bool{}, taken: map[string]childRef{}}
+		a = &acts{uid: test.UID, created: map[types.UID]childRef{}, deleted: map[types.UID]childRef{}, taken: map[string]childRef{}}
 		m.tests[name] = a
 	}
 	f(a)
@@ -64,11 +67,11 @@ func (m *memory) statusWritten(test *v1alpha1.LoadTest, version string) {
 }
 
 func (m *memory) childCreated(test *v1alpha1.LoadTest, child childRef, now time.Time) {
-	m.with(test, func(a *acts) { a.created[child.uid], a.until = true, now.Add(forgetAfter) })
+	m.with(test, func(a *acts) { a.created[child.uid], a.until = child, now.Add(forgetAfter) })
 }
 
 func (m *memory) childDeleted(test *v1alpha1.LoadTest, child childRef, now time.Time) {
-	m.with(test, func(a *acts) { a.deleted[child.uid], a.until = true, now.Add(forgetAfter) })
+	m.with(test, func(a *acts) { a.deleted[child.uid], a.until = child, now.Add(forgetAfter) })
 }
 
 func (m *memory) nameTaken(test *v1alpha1.LoadTest, child childRef) {
@@ -89,6 +92,33 @@ func (m *memory) takenNames(test *v1alpha1.LoadTest) (taken []childRef) {
 	return taken
 }
 
+// accessAnswered keeps what came of the runner's access.
+func (m *memory) accessAnswered(test *v1alpha1.LoadTest, answer lifecycle.Access) {
+	m.with(test, func(a *acts) { a.access = answer })
+}
+
+func (m *memory) accessOf(test *v1alpha1.LoadTest) (answer lifecycle.Access) {
+	m.with(test, func(a *acts) { answer = a.access })
+	return answer
+}
+
+// accessRefused says that the runner's access can't be granted as it is: it was refused, or a name is taken.
+func (m *memory) accessRefused(test *v1alpha1.LoadTest) (refused bool) {
+	m.with(test, func(a *acts) { refused = len(a.access.Refusals)+len(a.taken) > 0 })
+	return refused
+}
+
+// madeJustNow are the children that were created and may be in no cache yet, as "Kind/name".
+func (m *memory) madeJustNow(test *v1alpha1.LoadTest) map[string]bool {
+	made := map[string]bool{}
+	m.with(test, func(a *acts) {
+		for _, child := range a.created {
+			made[child.String()] = true
+		}
+	})
+	return made
+}
+
 // behind returns how long at most the view is to be waited for, because it lacks something of the operator's own doing; 0: it lacks nothing.
 func (m *memory) behind(test *v1alpha1.LoadTest, children map[types.UID]childRef, now time.Time) (atMost time.Duration) {
 	m.with(test, func(a *acts) {
@@ -96,8 +126,8 @@ func (m *memory) behind(test *v1alpha1.LoadTest, children map[types.UID]childRef
 			clear(a.created)
 			clear(a.deleted)
 		}
-		maps.DeleteFunc(a.created, func(uid types.UID, _ bool) bool { return children[uid].uid == uid })
-		maps.DeleteFunc(a.deleted, func(uid types.UID, _ bool) bool { return children[uid].uid != uid || children[uid].going })
+		maps.DeleteFunc(a.created, func(uid types.UID, _ childRef) bool { return children[uid].uid == uid })
+		maps.DeleteFunc(a.deleted, func(uid types.UID, _ childRef) bool { return children[uid].uid != uid || children[uid].going })
 		if len(a.created)+len(a.deleted) > 0 {
 			atMost = a.until.Sub(now)
 		}

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,6 +17,11 @@ import (
 type observation struct {
 	lifecycle.Observed
 	family *family
+}
+
+// now is the time as the API server would store it.
+func (r *LoadTestReconciler) now() time.Time {
+	return metav1.NewTime(r.options.Clock()).Rfc3339Copy().Time
 }
 
 // observe reads the caches; nil without an error where there is no such test any more.
@@ -32,7 +38,7 @@ func (r *LoadTestReconciler) observe(ctx context.Context, name types.NamespacedN
 	if err != nil {
 		return nil, err
 	}
-	now := metav1.NewTime(r.options.Clock()).Rfc3339Copy().Time // as the API server would store it
+	now := r.now()
 	if atMost := r.memory.behind(test, family.refs, now); atMost > 0 {
 		return nil, waiting{"the caches lack what was written last", atMost}
 	}
@@ -43,6 +49,6 @@ func (r *LoadTestReconciler) observe(ctx context.Context, name types.NamespacedN
 	if err != nil {
 		return nil, err
 	}
-	observed := lifecycle.Observed{Test: test, Now: now, Settings: r.options.Settings, Lab: lab, Children: family.children}
+	observed := lifecycle.Observed{Test: test, Now: now, Settings: r.options.Settings, Lab: lab, Children: family.children, Access: r.memory.accessOf(test)}
 	return &observation{Observed: observed, family: family}, nil
 }

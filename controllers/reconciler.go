@@ -28,7 +28,7 @@ type Options struct {
 	Namespaces []string
 	// NetworkNamespaces are those whose networks the LoadTests of all namespaces may use, besides those of their own; "*" means all.
 	NetworkNamespaces []string
-	// MaxConcurrentReconciles is how many LoadTests are carried on side by side; 0 means 4.
+	// MaxConcurrentReconciles is how many LoadTests are carried on side by side, and of how many runners are given their access; 0 means 16.
 	MaxConcurrentReconciles int
 	// Clock tells the time; nil means time.Now.
 	Clock func() time.Time
@@ -49,7 +49,9 @@ type LoadTestReconciler struct {
 	progress client.Reader
 	networks networkReader
 	// ofTest lists what bears a test's label: by an index where there is a cache.
-	ofTest  func(test types.UID) client.ListOption
+	ofTest func(test types.UID) client.ListOption
+	// access grants runners their access; nil: each pass does it itself, as nobody else is there.
+	access  *accessController
 	events  events.EventRecorder
 	memory  *memory
 	metrics *metrics

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	defaultConcurrency = 4
+	defaultConcurrency = 16
 	// A failing pass is tried again after 200 ms, twice as long each time, and after 2 minutes at most.
 	firstRetry, lastRetry = 200 * time.Millisecond, 2 * time.Minute
 	// passTimeout is more than any pass takes: a dry run of 520 pods against a slow API server.
@@ -47,12 +47,17 @@ func (r *LoadTestReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if err := errors.Join(watch.setUp(mgr), r.registerMetrics(mgr)); err != nil {
 		return err
 	}
+	r.access = newAccessController(r)
+	if err := r.access.setUp(mgr); err != nil {
+		return err
+	}
 	ofTest := handler.EnqueueRequestsFromMapFunc(testOf)
 	b := ctrl.NewControllerManagedBy(mgr).For(&v1alpha1.LoadTest{}).
 		Watches(&corev1.Pod{}, ofTest).
 		Watches(&batchv1.Job{}, ofTest).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.testsOfNode), builder.WithPredicates(nodeChanges())).
 		WatchesRawSource(source.Kind(progress, &corev1.ConfigMap{}, handler.TypedEnqueueRequestsFromMapFunc(progressOf))).
+		WatchesRawSource(source.Channel(r.access.answered, &handler.EnqueueRequestForObject{})).
 		WatchesRawSource(source.Channel(wake, handler.EnqueueRequestsFromMapFunc(r.waitingTests))).
 		WithOptions(r.controllerOptions())
 	for _, gvk := range metadataKinds() {

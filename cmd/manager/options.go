@@ -90,7 +90,7 @@ func (o *Options) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "the `address` that metrics are served on; 0: nowhere")
 	flags.IntVar(&o.MetricsTests, "metrics-tests", 500, "of how `many` LoadTests at most there are metrics of their own; 0: only of all together")
 	flags.StringVar(&o.HealthAddress, "health-address", ":8081", "the `address` that /healthz and /readyz are served on; 0: nowhere")
-	flags.IntVar(&o.MaxConcurrent, "max-concurrent", 4, "how `many` LoadTests are carried on side by side")
+	flags.IntVar(&o.MaxConcurrent, "max-concurrent", 16, "how `many` LoadTests are carried on side by side")
 	flags.TextVar(&o.LogLevel, "log-level", slog.LevelInfo, "debug, info, warn or error")
 	flags.BoolVar(&o.version, "version", false, "print the version")
 }

@@ -30,7 +30,7 @@ func TestFlagsWinOverTheEnvironmentAndThatOverDefaults(t *testing.T) {
 	}
 	want := Options{
 		Image: "from/flag", PullSecrets: []string{"one", "two"}, Namespaces: []string{"lab-a", "lab-b"}, NetworkNamespaces: []string{"default"}, MetricsAddress: ":8080", HealthAddress: ":8081",
-		MetricsTests: 500, MaxConcurrent: 4, LogLevel: -4,
+		MetricsTests: 500, MaxConcurrent: 16, LogLevel: -4,
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Options{})); diff != "" {
 		t.Errorf("want (-), got (+):\n%s", diff)
@@ -86,7 +86,7 @@ func TestWhatItWasStartedWithCanBePrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(options)
-	if want := `{"image":"i","networkNamespaces":["default"],"leaderElect":true,"metricsAddress":":8080","healthAddress":":8081","metricsTests":500,"maxConcurrent":4,"logLevel":"INFO"}`; err != nil || string(text) != want {
+	if want := `{"image":"i","networkNamespaces":["default"],"leaderElect":true,"metricsAddress":":8080","healthAddress":":8081","metricsTests":500,"maxConcurrent":16,"logLevel":"INFO"}`; err != nil || string(text) != want {
 		t.Errorf("%s (%v), want %s", text, err, want)
 	}
 }

@@ -74,6 +74,23 @@ func (w *world) create(o manifests.Object) bool {
 	return true
 }
 
+// grant is the controller of access: it creates all, or says why it can't.
+func (w *world) grant(objects []manifests.Object) (changed bool) {
+	if len(objects) == 0 {
+		return false
+	}
+	if w.access = (lifecycle.Access{Refusals: w.denials, At: w.now}); len(w.denials) > 0 {
+		return true
+	}
+	for _, o := range objects {
+		if w.dies() {
+			return true
+		}
+		changed = w.create(o) || changed
+	}
+	return changed
+}
+
 // see lets the operator see its own act at once, where it sees others' late.
 func (w *world) see(act func(*things)) {
 	if w.seen != nil {

@@ -31,6 +31,7 @@ func rules() []rule {
 		{"nameTaken", nameTaken},                                   // objects of somebody else's bear names of the test's children
 		{"networksMissing", networksMissing},                       // no Multus, or not the networks that the links name
 		{"resourcesMissing", resourcesMissing},                     // no node has the devices or huge pages
+		{"accessNeeded", accessNeeded},                             // the runner isn't given yet what lets it write
 		{"settingUp", settingUp},                                   // the setup pod is made, or runs
 		{"podsNeeded", podsNeeded},                                 // pods are tried, refused or made
 		{"unscheduled", unscheduled},                               // pods wait for their nodes
@@ -58,7 +59,7 @@ func (v *view) decision(name string, s *step) Decision {
 	if s.read || s.try != nil {
 		return d
 	}
-	d.Delete, d.Create, d.DeleteTest = s.del, s.create, s.deleteTest
+	d.Delete, d.Create, d.Grant, d.DeleteTest = s.del, s.create, s.grant, s.deleteTest
 	var due time.Time
 	d.Status, due = restrained(v, statusOf(v, s))
 	d.RequeueAt = earliest(s.requeueAt, due)

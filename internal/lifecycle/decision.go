@@ -21,6 +21,9 @@ type Decision struct {
 	// Delete are children to delete, Create those to create. Both are fine when done already.
 	Delete []Deletion
 	Create []manifests.Object
+	// Grant is what is missing of the runner's access. It is for the controller of access to create: the API server takes its time to check that
+	// nobody grants more than he has, and no pass of a test waits for that.
+	Grant []manifests.Object
 	// Status is the whole status to write; it is written only where it differs.
 	Status v1alpha1.LoadTestStatus
 	// Events are told after the status was written.
@@ -35,7 +38,7 @@ type Decision struct {
 type Deletion struct {
 	// Kind is Pod, Job or ConfigMap.
 	Kind string
-	// Name is the child's. Empty with Kind Pod: all pods of the test but those of the roles kept, in one request.
+	// Name is the child's. Empty with Kind Pod: all pods of the test that were observed.
 	Name string
 	// Attempt limits a deletion of all pods to one attempt; 0: all attempts.
 	Attempt int32

@@ -24,6 +24,16 @@ type Observed struct {
 	Children Children
 	// Refusals is what the API server said to the dry run of Decision.Try; nil: nothing was tried yet, empty: all were welcome.
 	Refusals []Refusal
+	// Access is what came of the runner's access the last time that it was to be granted.
+	Access Access
+}
+
+// Access is how it stands with Decision.Grant.
+type Access struct {
+	// Refusals is what the API server said to it; empty: it isn't granted yet, or it is.
+	Refusals []Refusal
+	// At is when that was.
+	At time.Time
 }
 
 // Lab is what the cluster has that a test needs.
@@ -66,7 +76,7 @@ type Children struct {
 	ReportFault string
 }
 
-// Refusal is the API server's answer to a pod that it wouldn't take.
+// Refusal is the API server's answer to a pod, or another object of the test, that it wouldn't take.
 type Refusal struct {
 	Pod     string
 	Message string

@@ -3,7 +3,9 @@ package lifecycle
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,7 +27,7 @@ func podsNeeded(v *view) *step {
 	if len(missing) == 0 {
 		return nil
 	}
-	objects := append(manifests.Standing(in), manifests.Links(in))
+	objects := append(manifests.Documents(in), manifests.Links(in))
 	return v.make("Placing", append(objects, missing...)...)
 }
 
@@ -44,7 +46,7 @@ func (v *view) make(activity string, objects ...manifests.Object) *step {
 		return &step{reason: v1alpha1.ReasonPending, message: "one pod of each kind is tried before any device is taken", try: v.samples()}
 	}
 	if len(v.Refusals) > 0 {
-		return v.refused()
+		return v.refused(v.Refusals)
 	}
 	s := &step{
 		reason: v1alpha1.ReasonPending, message: "pods are made", activity: activity,
@@ -76,22 +78,25 @@ func (v *view) samples() []manifests.Object {
 
 // refused: the API server doesn't take a pod. What is about a moment is tried again soon; what is about the pod when something changes, and
 // now and then, as quotas and policies aren't watched.
-func (v *view) refused() *step {
-	first, last, transient := retryTransientFirst, retryTransientLast, true
-	words := make([]string, 0, len(v.Refusals))
-	for i, r := range v.Refusals {
-		transient = transient && r.Transient
+func (v *view) refused(refusals []Refusal) *step {
+	words := make([]string, 0, len(refusals))
+	for i, r := range refusals {
 		told := fmt.Sprintf("the API server refuses %s: %s", r.Pod, strings.TrimSpace(r.Message))
-		if way := wayOut(r); i == len(v.Refusals)-1 || way != wayOut(v.Refusals[i+1]) {
+		if way := wayOut(r); i == len(refusals)-1 || way != wayOut(refusals[i+1]) {
 			told += way // once for all that it helps
 		}
 		words = append(words, told)
 	}
-	if !transient {
+	return v.waits(v1alpha1.ReasonPodRefused, strings.Join(words, "; ")).waitUntil(v.triedAgain(refusals, v.Now))
+}
+
+// triedAgain is when to ask again after refusals that came at a moment: the later, the longer it has been so.
+func (v *view) triedAgain(refusals []Refusal, at time.Time) time.Time {
+	first, last := retryTransientFirst, retryTransientLast
+	if slices.ContainsFunc(refusals, func(r Refusal) bool { return !r.Transient }) {
 		first, last = retryRefusedFirst, retryRefusedLast
 	}
-	s := v.waits(v1alpha1.ReasonPodRefused, strings.Join(words, "; "))
-	return s.waitUntil(v.Now.Add(backoff(v.Now.Sub(v.since(v1alpha1.ConditionReconciling)), first, last)))
+	return at.Add(backoff(at.Sub(v.since(v1alpha1.ConditionReconciling)), first, last))
 }
 
 // wayOut is what to do about a refusal, where its words are well known.
@@ -107,6 +112,8 @@ func wayOut(r Refusal) string {
 		return " (create the PriorityClass, or correct priorityClassName)"
 	case strings.Contains(m, "runtimeclass"):
 		return " (create the RuntimeClass, or correct runtimeClassName)"
+	case strings.Contains(m, "permissions not currently held") || strings.Contains(m, "cannot create resource"):
+		return " (bind linerate's manager to the whole ClusterRole that it is installed with: it grants a runner only what it may do itself)"
 	case strings.Contains(m, "serviceaccount"):
 		return " (create the ServiceAccount, or correct the template's serviceAccountName)"
 	case strings.Contains(m, "limitrange") || strings.Contains(m, "maximum") || strings.Contains(m, "minimum"):

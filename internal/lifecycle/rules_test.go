@@ -41,6 +41,9 @@ func recognised(t *testing.T, begin func(*world), table []situation) {
 	}
 }
 
+// granted brings a test to where its runner has its access.
+func (w *world) granted() { w.reconcile() }
+
 func (w *world) pending() {
 	w.settle()
 	w.schedule()
@@ -71,7 +74,7 @@ func TestWhatTheLabLacks(t *testing.T) {
 			}
 		}
 	}
-	recognised(t, func(*world) {}, []situation{
+	recognised(t, (*world).granted, []situation{
 		{"no node has the device", devices, allocate("intel.com/west", "0", "0"), "resourcesMissing", "ResourceMissing", "no node has any"},
 		{"all nodes together have too few devices", devices, allocate("intel.com/west", "1", "1"), "resourcesMissing", "ResourceMissing", "need 3 of intel.com/west together, and all nodes together have 2"},
 		{"huge pages are too few on each node", devices, allocate("hugepages-1Gi", "1Gi", "2Gi"), "resourcesMissing", "HugepagesMissing", "no node has more than 2Gi"},
@@ -97,7 +100,7 @@ func TestWhatTheAPIServerRefuses(t *testing.T) {
 	says := func(words string) func(*world) {
 		return func(w *world) { w.refusals = []lifecycle.Refusal{{Pod: "first-1-dut", Message: words}} }
 	}
-	recognised(t, func(*world) {}, []situation{
+	recognised(t, (*world).granted, []situation{
 		{"a quota", reference, says("exceeded quota: bench"), "podsNeeded", "PodRefused", "raise the ResourceQuota"},
 		{"Pod Security", reference, says(`violates PodSecurity "restricted:latest"`), "podsNeeded", "PodRefused", "pod-security.kubernetes.io/enforce=privileged"},
 		{"a priority class", reference, says("no PriorityClass with name x was found"), "podsNeeded", "PodRefused", "create the PriorityClass"},
@@ -106,6 +109,61 @@ func TestWhatTheAPIServerRefuses(t *testing.T) {
 		{"a limit range", reference, says("maximum cpu usage per Container is 1"), "podsNeeded", "PodRefused", "LimitRange"},
 		{"something else", reference, says("denied by policy"), "podsNeeded", "PodRefused", "denied by policy (mend what it says"},
 	})
+}
+
+func TestWhatTheAPIServerRefusesTheRunner(t *testing.T) {
+	says := func(words string) func(*world) {
+		return func(w *world) {
+			w.denials = []lifecycle.Refusal{{Pod: "first-runner", Message: words}}
+			w.reconcile()
+		}
+	}
+	recognised(t, func(*world) {}, []situation{
+		{"nothing yet", reference, func(*world) {}, "accessNeeded", "Pending", "the runner's ServiceAccount, Role and RoleBinding are being made"},
+		{"a quota", reference, says("exceeded quota: bench"), "accessNeeded", "PodRefused", "refuses first-runner: exceeded quota: bench (raise the ResourceQuota"},
+		{"more than the manager may do", reference, says("user is attempting to grant RBAC permissions not currently held"), "accessNeeded", "PodRefused",
+			"bind linerate's manager to the whole ClusterRole"},
+		{"a right of the manager", reference, says(`User "system:serviceaccount:linerate-system:linerate-manager" cannot create resource "roles"`), "accessNeeded", "PodRefused",
+			"bind linerate's manager to the whole ClusterRole"},
+	})
+}
+
+// What is refused is asked for again in time, and no sooner: others wake the test meanwhile.
+func TestAccessThatIsRefusedIsAskedForAgain(t *testing.T) {
+	w := newWorld(t, reference)
+	w.denials = []lifecycle.Refusal{{Pod: "first-runner", Message: "exceeded quota: bench"}}
+	w.settle()
+	if _, d := w.decide(); len(d.Grant) != 0 || d.RequeueAt.Sub(w.now) != 10*time.Second {
+		w.fail("%d objects are asked for, and again in %s: want none, and 10 s", len(d.Grant), d.RequeueAt.Sub(w.now))
+	}
+	w.denials = nil
+	w.pass(9 * time.Second)
+	if len(w.Present) != 0 {
+		w.fail("it was asked for before its time")
+	}
+	w.pass(2 * time.Second)
+	if got := w.says(v1alpha1.ConditionScheduled).Reason; got != v1alpha1.ReasonPending || len(w.Pods) != 2 {
+		w.fail("the quota was raised, and there are %d pods: %s", len(w.Pods), got)
+	}
+}
+
+// A RoleBinding that somebody deletes before the run is made again, and the runner waits for it.
+func TestAccessThatWasTakenAwayIsGrantedAgain(t *testing.T) {
+	w := newWorld(t, reference)
+	w.pending()
+	delete(w.Present, "RoleBinding/first-runner")
+	w.run()
+	_, d := w.decide()
+	if d.Rule != "accessNeeded" || len(d.Grant) != 1 || len(d.Create) != 0 {
+		w.fail("%s asks for %d objects and creates %d: want accessNeeded, 1 and none", d.Rule, len(d.Grant), len(d.Create))
+	}
+	if c := w.says(v1alpha1.ConditionScheduled); c.Status != metav1.ConditionTrue {
+		w.fail("its pods have nodes: %s", c.Message)
+	}
+	w.settle()
+	if len(w.Jobs) != 1 {
+		w.fail("the RoleBinding is there again, and no runner")
+	}
 }
 
 func TestWhatBefallsPodsBeforeTheRun(t *testing.T) {

@@ -72,7 +72,7 @@ func (v *view) runnersLastWords() string {
 // runNeeded: all is ready, and the runner isn't made.
 func runNeeded(v *view) *step {
 	if len(v.Refusals) > 0 {
-		return v.refused()
+		return v.refused(v.Refusals)
 	}
 	in := v.input()
 	sites, err := manifests.SitesOf(in, v.pods)
@@ -85,7 +85,7 @@ func runNeeded(v *view) *step {
 		return v.fail(v1alpha1.ReasonRunnerFailed, "the runner can't be made: %v", err)
 	}
 	var create []manifests.Object
-	for _, o := range append(manifests.Standing(in), run...) {
+	for _, o := range append(manifests.Documents(in), run...) {
 		if !v.present(o) {
 			create = append(create, o)
 		}

@@ -20,6 +20,7 @@ type step struct {
 	try    []manifests.Object
 	del    []Deletion
 	create []manifests.Object
+	grant  []manifests.Object
 	// requeueAt is when time alone changes the decision.
 	requeueAt  time.Time
 	deleteTest bool

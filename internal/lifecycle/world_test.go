@@ -39,6 +39,8 @@ type world struct {
 
 	foreign  []string
 	refusals []lifecycle.Refusal // what a dry run is answered
+	denials  []lifecycle.Refusal // what is said to who grants a runner its access
+	access   lifecycle.Access    // what came of that
 	unread   string              // why the Report can't be read
 
 	// mischief decides, before each write of the operator's, whether it dies there; nil: it doesn't.
@@ -133,7 +135,7 @@ func (w *world) observe() lifecycle.Observed {
 	}
 	th = th.copy()
 	return lifecycle.Observed{
-		Test: w.test.DeepCopy(), Now: w.now, Settings: settings(), Lab: w.lab,
+		Test: w.test.DeepCopy(), Now: w.now, Settings: settings(), Lab: w.lab, Access: w.access,
 		Children: lifecycle.Children{
 			Pods: th.Pods, Jobs: th.Jobs, Present: th.Present, Foreign: slices.Clone(w.foreign), Progress: th.Progress, Envelope: th.Envelope,
 		},
@@ -205,6 +207,7 @@ func (w *world) apply(d lifecycle.Decision) (changed bool) {
 		}
 		changed = w.create(o) || changed
 	}
+	changed = w.grant(d.Grant) || changed
 	if w.dies() {
 		return true
 	}

@@ -34,7 +34,7 @@ func TestSamplesBecomeTheseObjects(t *testing.T) {
 		golden(t, "excluded_nodes", render(t, ofAttempt(t, in)))
 	})
 	t.Run("what a test has whatever it measures", func(t *testing.T) {
-		golden(t, "standing", render(t, manifests.Standing(sample(t, "loadtest_software_reference"))))
+		golden(t, "standing", render(t, standing(sample(t, "loadtest_software_reference"))))
 	})
 }
 

@@ -15,10 +15,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
+// standing is what a test has whatever it measures, in the order in which it comes to be.
+func standing(in manifests.Input) []manifests.Object {
+	return append(manifests.Access(in), manifests.Documents(in)...)
+}
+
 // everything is all that a test is made of: standing and of one attempt.
 func everything(t *testing.T, in manifests.Input) []manifests.Object {
 	t.Helper()
-	return append(manifests.Standing(in), ofAttempt(t, in)...)
+	return append(standing(in), ofAttempt(t, in)...)
 }
 
 // ofEverySample runs a check on every sample that needs a cluster.
@@ -83,11 +88,11 @@ func scribble(v reflect.Value) {
 
 func TestEveryObjectIsTheTests(t *testing.T) {
 	ofEverySample(t, func(t *testing.T, in manifests.Input) {
-		standing := len(manifests.Standing(in))
+		lasting := len(standing(in))
 		for i, o := range everything(t, in) {
 			name := fmt.Sprintf("%T %s", o, o.GetName())
 			want := map[string]string{"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelTest: in.Test.Name, v1alpha1.LabelUID: string(in.Test.UID)}
-			if i >= standing {
+			if i >= lasting {
 				want[v1alpha1.LabelAttempt] = "1"
 			}
 			for key, value := range want {

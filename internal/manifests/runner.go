@@ -22,9 +22,9 @@ const (
 	folderPlan         = folderLinerate + "/plan"
 )
 
-// Standing are the objects of the test itself, in the order in which they are to be created: who the runner is, what it may do, and the two
-// ConfigMaps that it may write, empty. It may neither create nor list nor see any other.
-func Standing(in Input) []Object {
+// Access is what lets the runner write what it found, in the order in which it is to be created: who it is, and what it may do. It may write two
+// ConfigMaps that are there already, and may neither create nor list nor see any other. Of the input only the test is looked at.
+func Access(in Input) []Object {
 	name := RunnerName(in.Test.Name)
 	account := &corev1.ServiceAccount{
 		TypeMeta:                     metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"},
@@ -47,7 +47,12 @@ func Standing(in Input) []Object {
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: name, Namespace: in.Test.Namespace}},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
 	}
-	return []Object{account, role, binding, empty(in, ProgressName(in.Test.Name), roleProgress), empty(in, ReportName(in.Test.Name), roleReport)}
+	return []Object{account, role, binding}
+}
+
+// Documents are the two ConfigMaps that the runner writes, empty: so its Role can name them, and needs no right to create.
+func Documents(in Input) []Object {
+	return []Object{empty(in, ProgressName(in.Test.Name), roleProgress), empty(in, ReportName(in.Test.Name), roleReport)}
 }
 
 func empty(in Input, name, role string) *corev1.ConfigMap {

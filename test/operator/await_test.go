@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
 // awaitBound is much more than anything takes that is waited for, on a machine that does much else.
@@ -35,5 +37,17 @@ func (l *lab) awaitCondition(name, want string) {
 			}
 		}
 		return false
+	})
+}
+
+// awaitPods waits until the pods of a test are made: the device's and a generator's.
+func (l *lab) awaitPods(name string) {
+	l.t.Helper()
+	l.await("pods of "+name, func() bool {
+		roles := map[string]bool{}
+		for _, pod := range l.pods() {
+			roles[pod.Labels[v1alpha1.LabelRole]] = roles[pod.Labels[v1alpha1.LabelRole]] || pod.Labels[v1alpha1.LabelTest] == name
+		}
+		return roles["dut"] && roles["generator"]
 	})
 }

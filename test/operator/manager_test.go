@@ -63,15 +63,15 @@ func TestTestsGoOnWhenTheLabIsMended(t *testing.T) {
 	l.must(installMultus())
 	l.awaitCondition("first", "Scheduled=False NetworkMissing")
 	l.wires(first)
-	l.awaitCondition("first", "Scheduled=False Pending")
+	l.awaitPods("first")
 	l.removeMultus()
 	second := l.create(minimal("second"))
 	l.awaitCondition("second", "Scheduled=False MultusMissing")
 	l.must(installMultus())
 	l.wires(second)
-	l.awaitCondition("second", "Scheduled=False Pending")
+	l.awaitPods("second")
 	l.create(minimal("third"))
-	l.awaitCondition("third", "Scheduled=False Pending")
+	l.awaitPods("third")
 }
 
 // A node that gets what a test waits for wakes it.
@@ -86,7 +86,7 @@ func TestATestGoesOnWhenANodeHasItsDevices(t *testing.T) {
 	l.must(admin.Get(t.Context(), client.ObjectKey{Name: nodeName}, node))
 	node.Status.Allocatable["lab.example/late"] = resource.MustParse("8")
 	l.must(admin.Status().Update(t.Context(), node))
-	l.awaitCondition("devices", "Scheduled=False Pending")
+	l.awaitPods("devices")
 }
 
 // removeMultus removes the kind of networks, and all networks with it, until the test ends at the latest.
@@ -120,8 +120,7 @@ func TestWhatALifeCosts(t *testing.T) {
 	l.asked.take()
 
 	l.create(test)
-	l.awaitCondition("life", "Scheduled=False Pending")
-	l.await("pods", func() bool { return l.podNames("life") == "dut generator-0" })
+	l.awaitPods("life")
 	l.schedule()
 	l.start()
 	l.awaitCondition("life", "Complete=False Running")
@@ -163,7 +162,7 @@ func TestTheNextOperatorTakesOver(t *testing.T) {
 	test := minimal("handed")
 	l.wires(test)
 	l.create(test)
-	l.awaitCondition("handed", "Scheduled=False Pending")
+	l.awaitPods("handed")
 	l.manage(elected, l.namespace)
 	stop()
 	l.schedule()

@@ -44,7 +44,7 @@ func TestTheProgram(t *testing.T) {
 	test := minimal("program")
 	l.wires(test)
 	l.create(test)
-	l.awaitCondition("program", "Scheduled=False Pending")
+	l.awaitPods("program")
 
 	l.must(manager.Process.Signal(syscall.SIGTERM))
 	select {
