@@ -22,3 +22,18 @@ const LabelAttempt = "linerate.dev/attempt"
 
 // LabelGenerator is on a generator's pod: the generator's name in the Plan.
 const LabelGenerator = "linerate.dev/generator"
+
+// LabelSuite is on every object that a LoadTestSuite made: the suite's name.
+const LabelSuite = "linerate.dev/suite"
+
+// LabelSuiteUID is on every object that a LoadTestSuite made: its UID, so that a suite of the same name that came later owns nothing of it.
+const LabelSuiteUID = "linerate.dev/suite-uid"
+
+// LabelCell is on every LoadTest of a suite: the cell that it measures, as status.table names it.
+const LabelCell = "linerate.dev/cell"
+
+// LabelRepetition is on every LoadTest of a suite: which of the cell's repetitions it is, from 1.
+const LabelRepetition = "linerate.dev/repetition"
+
+// LabelTry is on every LoadTest of a suite: which try of its repetition it is, from 1; more where earlier ones ended without a measurement.
+const LabelTry = "linerate.dev/try"

@@ -8,9 +8,10 @@ import (
 
 // Names of the API as they stand in manifests.
 const (
-	Group        = "linerate.dev"
-	Version      = "v1alpha1"
-	LoadTestKind = "LoadTest"
+	Group             = "linerate.dev"
+	Version           = "v1alpha1"
+	LoadTestKind      = "LoadTest"
+	LoadTestSuiteKind = "LoadTestSuite"
 )
 
 // GroupVersion is the API's group and version. Nothing assigns to it.
@@ -18,7 +19,7 @@ var GroupVersion = schema.GroupVersion{Group: Group, Version: Version}
 
 // AddToScheme makes the API's types known to a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &LoadTest{}, &LoadTestList{})
+	scheme.AddKnownTypes(GroupVersion, &LoadTest{}, &LoadTestList{}, &LoadTestSuite{}, &LoadTestSuiteList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

@@ -14,7 +14,7 @@ func TestASchemeLearnsTheTypes(t *testing.T) {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []string{v1alpha1.LoadTestKind, v1alpha1.LoadTestKind + "List"} {
+	for _, kind := range []string{v1alpha1.LoadTestKind, v1alpha1.LoadTestKind + "List", v1alpha1.LoadTestSuiteKind, v1alpha1.LoadTestSuiteKind + "List"} {
 		if !scheme.Recognizes(v1alpha1.GroupVersion.WithKind(kind)) {
 			t.Errorf("%s is not known", kind)
 		}

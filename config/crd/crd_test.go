@@ -14,9 +14,21 @@ import (
 // applyLimit is the size that an annotation can have, and so an object under client-side "kubectl apply".
 const applyLimit = 256 << 10
 
-func TestAnAPIServerTakesTheCRD(t *testing.T) {
+// manifests are all of them, by their kinds.
+func manifests() map[string][]byte {
+	return map[string][]byte{"LoadTest": crd.LoadTests(), "LoadTestSuite": crd.LoadTestSuites()}
+}
+
+func TestAnAPIServerTakesTheCRDs(t *testing.T) {
+	for kind, text := range manifests() {
+		t.Run(kind, func(t *testing.T) { taken(t, text) })
+	}
+}
+
+func taken(t *testing.T, text []byte) {
+	t.Helper()
 	var manifest apiextensionsv1.CustomResourceDefinition
-	if err := yaml.UnmarshalStrict(crd.LoadTests(), &manifest); err != nil {
+	if err := yaml.UnmarshalStrict(text, &manifest); err != nil {
 		t.Fatal(err)
 	}
 	apiextensionsv1.SetDefaults_CustomResourceDefinition(&manifest)
@@ -33,20 +45,24 @@ func TestAnAPIServerTakesTheCRD(t *testing.T) {
 	}
 }
 
-func TestTheCRDCanBeApplied(t *testing.T) {
-	asJSON, err := yaml.YAMLToJSON(crd.LoadTests())
-	if err != nil {
-		t.Fatal(err)
+func TestTheCRDsCanBeApplied(t *testing.T) {
+	for kind, text := range manifests() {
+		asJSON, err := yaml.YAMLToJSON(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(asJSON) > applyLimit/2 {
+			t.Errorf("the CRD of %s is %d bytes as JSON: over half of what kubectl apply can store", kind, len(asJSON))
+		}
+		t.Logf("%s: %d bytes as YAML, %d as JSON", kind, len(text), len(asJSON))
 	}
-	if len(asJSON) > applyLimit/2 {
-		t.Errorf("the CRD is %d bytes as JSON: over half of what kubectl apply can store", len(asJSON))
-	}
-	t.Logf("%d bytes as YAML, %d as JSON", len(crd.LoadTests()), len(asJSON))
 }
 
 func TestTheEmbeddedManifestCannotBeChanged(t *testing.T) {
-	crd.LoadTests()[0] = 'X'
-	if crd.LoadTests()[0] == 'X' {
-		t.Error("a caller's change is seen by the next caller")
+	for kind := range manifests() {
+		manifests()[kind][0] = 'X'
+		if manifests()[kind][0] == 'X' {
+			t.Errorf("%s: a caller's change is seen by the next caller", kind)
+		}
 	}
 }

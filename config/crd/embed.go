@@ -11,3 +11,11 @@ var loadTests []byte
 
 // LoadTests returns the CustomResourceDefinition of LoadTest as YAML.
 func LoadTests() []byte { return append([]byte(nil), loadTests...) }
+
+// loadTestSuites is the manifest as it is applied to a cluster.
+//
+//go:embed bases/linerate.dev_loadtestsuites.yaml
+var loadTestSuites []byte
+
+// LoadTestSuites returns the CustomResourceDefinition of LoadTestSuite as YAML.
+func LoadTestSuites() []byte { return append([]byte(nil), loadTestSuites...) }

@@ -1,5 +1,5 @@
-// Command apidoc writes docs/api.md, the reference of LoadTest's fields, from the CustomResourceDefinition: what it says is what the
-// schema enforces.
+// Command apidoc writes docs/api.md, the reference of the fields of LoadTest and LoadTestSuite, from their CustomResourceDefinitions: what it says
+// is what the schema enforces.
 package main
 
 import (
@@ -25,6 +25,13 @@ Examples are in config/samples; files that are refused, each with its reason, in
 1.31 or later; on a laptop ` + "`linerate run`" + ` applies the same ones.
 `
 
+const suiteHeading = `
+# LoadTestSuite, field by field
+
+A LoadTestSuite (apiVersion: linerate.dev/v1alpha1) makes LoadTests of a template and of what is varied. Only ` + "`spec.template.spec`" + ` is
+required. suites.md says how it is used.
+`
+
 func main() {
 	if err := write(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "apidoc:", err)
@@ -36,18 +43,30 @@ func write(args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("name the file to write, such as docs/api.md")
 	}
+	var b bytes.Buffer
+	b.WriteString(heading)
+	if err := kindFields(&b, crd.LoadTests(), ""); err != nil {
+		return err
+	}
+	b.WriteString(suiteHeading)
+	if err := kindFields(&b, crd.LoadTestSuites(), "suite: "); err != nil {
+		return err
+	}
+	return os.WriteFile(args[0], b.Bytes(), 0o644)
+}
+
+// kindFields writes the fields of spec and status of one kind.
+func kindFields(b *bytes.Buffer, text []byte, title string) error {
 	var manifest apiextensionsv1.CustomResourceDefinition
-	if err := yaml.UnmarshalStrict(crd.LoadTests(), &manifest); err != nil {
+	if err := yaml.UnmarshalStrict(text, &manifest); err != nil {
 		return fmt.Errorf("read the CustomResourceDefinition: %w", err)
 	}
 	root := manifest.Spec.Versions[0].Schema.OpenAPIV3Schema
-	var b bytes.Buffer
-	b.WriteString(heading)
 	for _, part := range []string{"spec", "status"} {
-		fmt.Fprintf(&b, "\n## %s\n", part)
-		fields(&b, part, root.Properties[part])
+		fmt.Fprintf(b, "\n## %s%s\n", title, part)
+		fields(b, part, root.Properties[part])
 	}
-	return os.WriteFile(args[0], b.Bytes(), 0o644)
+	return nil
 }
 
 // fields writes an object's fields as a table, and then those of the objects in it.

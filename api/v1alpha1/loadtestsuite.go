@@ -1,0 +1,208 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// LoadTestSuite is a matrix of measurements: one template, varied along axes, each cell measured as often as is asked for. It makes a LoadTest
+// of each, some at a time, and sets what they measured side by side. It runs once; a new run is a new object.
+//
+//	            64b     imix    1518b          the second axis: columns
+//	apu6      [ test ] [ test ] [ test ]
+//	vpp       [ test ] [ test ] [ test ]  × repetitions
+//	the first axis: rows
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=lts,categories=linerate
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.conditions[?(@.type=="Complete")].reason`,description="Waiting, Running, or how it ended"
+// +kubebuilder:printcolumn:name="Cells",type=integer,JSONPath=`.status.counts.cells`,description="How many combinations of the axes' values there are",priority=1
+// +kubebuilder:printcolumn:name="Tests",type=integer,JSONPath=`.status.counts.tests`,description="How many measurements that makes"
+// +kubebuilder:printcolumn:name="Running",type=integer,JSONPath=`.status.counts.running`,description="How many are being measured"
+// +kubebuilder:printcolumn:name="Measured",type=integer,JSONPath=`.status.counts.measured`,description="How many gave figures"
+// +kubebuilder:printcolumn:name="Not",type=integer,JSONPath=`.status.counts.notMeasured`,description="How many ended without figures"
+// +kubebuilder:printcolumn:name="Passed",type=string,JSONPath=`.status.conditions[?(@.type=="Passed")].status`,description="The criteria's verdict over all cells"
+// +kubebuilder:printcolumn:name="Summary",type=string,JSONPath=`.status.summary`,description="How far it is, in a line",priority=1
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 26 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",fieldPath=".metadata",message="a LoadTestSuite's name has at most 26 lower-case letters, digits and dashes (no dots): the names of its LoadTests are built on it"
+type LoadTestSuite struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is the object's name, labels and the like.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// spec is what to measure, and how often. It can't be changed, but for suspend, stop, parallelism, ttlAfterFinished and historyLimit: a
+	// new run is a new LoadTestSuite (metadata.generateName names it).
+	// +required
+	// +kubebuilder:validation:XValidation:rule="self.template == oldSelf.template && has(self.axes) == has(oldSelf.axes) && (!has(self.axes) || (self.axes == oldSelf.axes && self.axes.map(a, a.name) == oldSelf.axes.map(a, a.name) && self.axes.map(a, a.values.map(v, v.name)) == oldSelf.axes.map(a, a.values.map(v, v.name)))) && has(self.exclude) == has(oldSelf.exclude) && (!has(self.exclude) || self.exclude == oldSelf.exclude) && self.repetitions == oldSelf.repetitions && self.order == oldSelf.order && self.failurePolicy == oldSelf.failurePolicy && self.invalidRetries == oldSelf.invalidRetries && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria)",message="spec can't be changed, but for suspend, stop, parallelism, ttlAfterFinished and historyLimit: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
+	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.stop) || !oldSelf.stop || (has(self.stop) && self.stop)",fieldPath=".stop",message="a stopped suite can't be continued: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
+	Spec LoadTestSuiteSpec `json:"spec"`
+
+	// status is what has been observed and measured.
+	// +optional
+	// +kubebuilder:default={"observedGeneration":-1}
+	Status LoadTestSuiteStatus `json:"status,omitzero"`
+}
+
+// LoadTestSuiteList is a list of LoadTestSuites.
+//
+// +kubebuilder:object:root=true
+type LoadTestSuiteList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitzero"`
+	Items           []LoadTestSuite `json:"items"`
+}
+
+// LoadTestSuiteSpec is what to measure, and how often. The shortest one names a template: then it is one cell.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.axes) || (size(self.axes) > 0 ? size(self.axes[0].values) : 1) * (size(self.axes) > 1 ? size(self.axes[1].values) : 1) * (size(self.axes) > 2 ? size(self.axes[2].values) : 1) * (size(self.axes) > 3 ? size(self.axes[3].values) : 1) * self.repetitions <= 10000",fieldPath=".axes",message="the axes' values and the repetitions multiply to more than 10000 tests: split the suite, or use fewer repetitions"
+// +kubebuilder:validation:XValidation:rule="!has(self.exclude) || self.exclude.all(e, e.all(n, has(self.axes) && self.axes.exists(a, a.name == n && a.values.exists(v, v.name == e[n]))))",fieldPath=".exclude",message="an exclusion names axes and one value of each, such as [{system: apu6, frames: 64b}]: one of these axes or values doesn't exist"
+type LoadTestSuiteSpec struct {
+	// suspend true starts no further tests; those that were started go on.
+	// +optional
+	Suspend bool `json:"suspend,omitempty"`
+
+	// stop true ends the suite now, for good: running tests are stopped, what was measured until then is kept.
+	// +optional
+	Stop bool `json:"stop,omitempty"`
+
+	// template is the LoadTest that all cells begin with.
+	// +required
+	Template LoadTestTemplate `json:"template"`
+
+	// axes are what is varied: each combination of their values is a cell. The first axis makes the rows of the tables (product), the
+	// others the columns (loadtest). None: there is one cell. Example: [{name: system, values: [{name: apu6}, {name: vpp}]}].
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=4
+	Axes []Axis `json:"axes,omitempty"`
+
+	// exclude are combinations that aren't measured: each names a value of some axes, and leaves out every cell that has all of them.
+	// Example: [{system: apu6, frames: 64b}].
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinProperties=1
+	// +kubebuilder:validation:items:MaxProperties=4
+	Exclude []Exclusion `json:"exclude,omitempty"`
+
+	// repetitions is how often each cell is measured. What differs between the repetitions is the spread that figures are given with.
+	// Example: 5.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	Repetitions int32 `json:"repetitions,omitempty"`
+
+	// parallelism is how many tests are under way at most; those that wait for devices count. Example: 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	Parallelism int32 `json:"parallelism,omitempty"`
+
+	// order is how tests follow each other: Interleaved (default: each cell once, then each once more, so that drift doesn't look like a
+	// difference) or ByCell (all repetitions of a cell, then the next cell).
+	// +optional
+	// +kubebuilder:default=Interleaved
+	Order SuiteOrder `json:"order,omitempty"`
+
+	// failurePolicy says what follows when a test ends without a measurement, and can't be repeated any more: Continue (default) with the
+	// others, or Stop: nothing further is started.
+	// +optional
+	// +kubebuilder:default=Continue
+	FailurePolicy FailurePolicy `json:"failurePolicy,omitempty"`
+
+	// invalidRetries is how often at most tests of a cell are repeated because they ended without a measurement. How often that was is
+	// told. Example: 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=8
+	InvalidRetries int32 `json:"invalidRetries"`
+
+	// criteria make the verdict on each cell, over its repetitions; all cells passed, the suite has passed. Without any there is no verdict,
+	// only results. Example: [{name: line-rate, metric: LineRatePercent, min: "95"}].
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Criteria []Criterion `json:"criteria,omitempty"`
+
+	// ttlAfterFinished deletes the suite, with its LoadTests and all Reports, this long after it is complete. Default: it stays.
+	// Example: 720h.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('8760h')",message="ttlAfterFinished must be at most 8760h"
+	TTLAfterFinished Duration `json:"ttlAfterFinished,omitempty"`
+
+	// historyLimit is how many finished LoadTests are kept, with their Reports; of more than that the ones that finished first are deleted.
+	// Their figures stay in the suite. Example: 100.
+	// +optional
+	// +kubebuilder:default=1000
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000
+	HistoryLimit int32 `json:"historyLimit"`
+}
+
+// LoadTestTemplate is what the LoadTests of a suite have in common.
+type LoadTestTemplate struct {
+	// metadata are labels and annotations of the LoadTests.
+	// +optional
+	Metadata TemplateMetadata `json:"metadata,omitzero"`
+
+	// spec is a LoadTest's spec. It is stored as it is; each cell's, with its patches, is then checked as strictly as a LoadTest is.
+	// suspend, stop and ttlAfterFinished are the suite's to say. Example: {links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]}.
+	// +required
+	// +kubebuilder:pruning:PreserveUnknownFields
+	Spec runtime.RawExtension `json:"spec"`
+}
+
+// TemplateMetadata are labels and annotations of LoadTests to be made.
+type TemplateMetadata struct {
+	// labels are added to each LoadTest. Example: {team: routing}.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && size(self[k]) <= 63)",message="a label's name has at most 317 characters and its value at most 63: put longer texts into annotations"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['linerate.dev/product', 'linerate.dev/loadtest'] || !k.startsWith('linerate.dev/'))",message="labels that begin with linerate.dev/ are linerate's own, but for linerate.dev/product and linerate.dev/loadtest: choose another name"
+	Labels map[string]TemplateText `json:"labels,omitempty"`
+
+	// annotations are added to each LoadTest. Example: {change: "1234"}.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && !k.startsWith('linerate.dev/'))",message="annotations that begin with linerate.dev/ are linerate's own, and none has a name longer than 317 characters: choose another name"
+	Annotations map[string]TemplateText `json:"annotations,omitempty"`
+}
+
+// TemplateText is a label's or an annotation's value.
+//
+// +kubebuilder:validation:MaxLength=4096
+type TemplateText string
+
+// SuiteOrder is how the tests of a suite follow each other.
+//
+// +kubebuilder:validation:Enum=Interleaved;ByCell
+type SuiteOrder string
+
+// The orders.
+const (
+	// OrderInterleaved measures every cell once, then every cell once more.
+	OrderInterleaved SuiteOrder = "Interleaved"
+	// OrderByCell measures all repetitions of a cell, then the next cell.
+	OrderByCell SuiteOrder = "ByCell"
+)
+
+// FailurePolicy says what follows when a test ends without a measurement.
+//
+// +kubebuilder:validation:Enum=Continue;Stop
+type FailurePolicy string
+
+// The policies.
+const (
+	// FailureContinue goes on with the other tests.
+	FailureContinue FailurePolicy = "Continue"
+	// FailureStop starts nothing further.
+	FailureStop FailurePolicy = "Stop"
+)
