@@ -1,0 +1,73 @@
+package statistics
+
+import (
+	"math"
+	"slices"
+)
+
+const (
+	// recommended is how many runs of each are named where nothing is known of their spread: with 4 all must agree, with 5 nearly all.
+	recommended = 5
+	// forgiving is how many runs of each still tell where one of them is far off.
+	forgiving = 8
+	// mostRuns is the greatest number that is named: nobody makes more.
+	mostRuns = 100
+	// normal90 is the standard normal distribution's 90 % quantile: the case that the runs are to tell is told in 90 %.
+	normal90 = 1.281552
+	// rankEfficiency is what ranks make of normal runs, compared with the best that is possible (3/π).
+	rankEfficiency = 0.9549
+)
+
+// needed is how many runs would tell; zero: not even the most that are named. The baseline's are left as they are where that is not much dearer:
+// a kept baseline can't be run again.
+func needed(candidate, baseline []Run, d Demand) Needed {
+	spread, least := typicalSpread(candidate, baseline)
+	if math.IsNaN(spread) {
+		return Needed{least, least}
+	}
+	distance := gap(candidate, baseline, 1-d.Allowed)
+	telling := func(n, m int) bool {
+		return enough(n, m) && distance >= (normal975+normal90)*spread*math.Sqrt((1/float64(n)+1/float64(m))/rankEfficiency)
+	}
+	both := Needed{}
+	for n := least; n <= mostRuns && both.Candidate == 0; n++ {
+		if m := max(n, len(baseline)); telling(n, m) {
+			both = Needed{n, m}
+		}
+	}
+	for n := max(least, len(candidate)+1); n <= 2*both.Candidate; n++ {
+		if telling(n, len(baseline)) {
+			return Needed{n, len(baseline)}
+		}
+	}
+	return both
+}
+
+// typicalSpread is the standard deviation of runs of either, as a share, but for those far from the rest, and the least number of runs that can
+// do: more of them where some are far from the rest. NaN: no two runs of one are there to show it.
+func typicalSpread(candidate, baseline []Run) (spread float64, least int) {
+	least = recommended
+	sum, free := 0.0, 0
+	for _, runs := range [][]Run{candidate, baseline} {
+		typical, strays := withoutStrays(runs)
+		if strays {
+			least = forgiving
+		}
+		if n := len(typical); n > 1 {
+			share := Summarize(typical).SpreadPercent / 100
+			sum += share * share * float64(n-1)
+			free += n - 1
+		}
+	}
+	return math.Sqrt(sum / float64(free)), least // 0/0 is NaN
+}
+
+// withoutStrays are the runs' figures but for the outliers, and whether there are any.
+func withoutStrays(runs []Run) ([]float64, bool) {
+	values := figures(runs)
+	outliers := Summarize(values).Outliers
+	for i := len(outliers) - 1; i >= 0; i-- {
+		values = slices.Delete(values, outliers[i].Run, outliers[i].Run+1)
+	}
+	return values, len(outliers) > 0
+}

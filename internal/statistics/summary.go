@@ -1,0 +1,137 @@
+// Package statistics says what repeated measurements show: the summary of one set of runs, and whether one set is worse than another by more
+// than is allowed. It knows neither clock nor network nor what it is that was measured. docs/statistics.md has the method, and how often it
+// is wrong.
+//
+//	runs ─▶ Summarize ─▶ median, spread, interval, outliers
+//	runs of the candidate ┐
+//	runs of the baseline  ┴▶ Judge ─▶ Passed · Failed · Undecided, with the figures, the reason and how many runs would do
+package statistics
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"golang.org/x/perf/benchmath"
+)
+
+// confidence is what every interval is made to have at least.
+const confidence = 0.95
+
+// Summary is what a set of runs shows. All of its figures have the runs' own unit, but for the spread, which is in percent.
+type Summary struct {
+	// N is how many runs there are; the others are 0 where it is 0.
+	N      int
+	Median float64
+	// Low and High enclose the true median with a probability of Confidence, whatever the runs' distribution. From 6 runs on that is at least
+	// 0.95. Fewer can't give that much: Low and High are then the least and the greatest, and Confidence says what that is worth (5 runs: 0.9375,
+	// 1 run: 0).
+	Low, High, Confidence float64
+	// SpreadPercent is the runs' standard deviation in percent of the median. One run has none: it is 0 then, and SpreadText is empty.
+	SpreadPercent float64
+	// Outliers are runs that lie far from the others. They count all the same.
+	Outliers []Outlier
+}
+
+// Outlier is a run that lies far from the others.
+type Outlier struct {
+	// Run is its index among the runs that were summarized.
+	Run   int
+	Value float64
+}
+
+// Summarize says what the runs show. Values that are not finite are not counted; the values are left as they are.
+func Summarize(values []float64) Summary {
+	finite := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	if len(finite) == 0 {
+		return Summary{}
+	}
+	sample := benchmath.NewSample(finite, &benchmath.DefaultThresholds) // sorts
+	s := Summary{N: len(finite)}
+	s.Median, s.Low, s.High, s.Confidence = medianOf(sample)
+	s.SpreadPercent = spreadPercent(finite, s.Median)
+	s.Outliers = outliersOf(values, finite, s.Median)
+	return s
+}
+
+// medianOf is the sample's median and what encloses the true one. Where the runs are too few for the confidence that is wanted, it is their
+// range, and the confidence what that has: each run lies above the median with a probability of a half, and the range misses it where all do,
+// or none does.
+func medianOf(sample *benchmath.Sample) (median, low, high, sure float64) {
+	of := benchmath.AssumeNothing.Summary(sample, confidence)
+	if !math.IsInf(of.Lo, 0) && !math.IsInf(of.Hi, 0) {
+		return of.Center, of.Lo, of.Hi, of.Confidence
+	}
+	n := len(sample.Values)
+	return of.Center, sample.Values[0], sample.Values[n-1], 1 - math.Pow(2, float64(1-n))
+}
+
+// spreadPercent is the standard deviation around the mean, as a share of the median.
+func spreadPercent(values []float64, median float64) float64 {
+	if len(values) < 2 || median == 0 {
+		return 0
+	}
+	return 100 * math.Sqrt(variance(values)) / math.Abs(median)
+}
+
+// variance of a population, estimated from a sample of at least two.
+func variance(values []float64) float64 {
+	mean, sum := meanOf(values), 0.0
+	for _, v := range values {
+		sum += (v - mean) * (v - mean)
+	}
+	return sum / float64(len(values)-1)
+}
+
+func meanOf(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// Rules for outliers.
+const (
+	// outlierDeviations is how many times further from the median than the others, robustly, an outlier lies (Iglewicz and Hoaglin's rule).
+	outlierDeviations = 3.5
+	// normalPerMAD makes a median absolute deviation comparable with a standard deviation.
+	normalPerMAD = 1.4826
+	// outlierLeast is the share of the median that an outlier lies away at least: a measurement promises no more than ±1 %, and runs that agree
+	// to the last frame would make an outlier of each that doesn't.
+	outlierLeast = 0.01
+)
+
+// outliersOf finds the values that lie far from the median, in their own order. Of two, nobody can say which is the odd one.
+func outliersOf(values, sorted []float64, median float64) []Outlier {
+	if len(sorted) < 3 {
+		return nil
+	}
+	apart := make([]float64, len(sorted))
+	for i, v := range sorted {
+		apart[i] = math.Abs(v - median)
+	}
+	slices.Sort(apart)
+	limit := max(outlierDeviations*normalPerMAD*middle(apart), outlierLeast*math.Abs(median))
+	var outliers []Outlier
+	for i, v := range values {
+		if math.Abs(v-median) > limit && !math.IsInf(v, 0) {
+			outliers = append(outliers, Outlier{Run: i, Value: v})
+		}
+	}
+	return outliers
+}
+
+// middle is the median of sorted values, of which there is at least one.
+func middle(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// SpreadText is the spread in percent with two decimals, such as "0.31"; empty where one run has none.
+func (s Summary) SpreadText() string {
+	if s.N < 2 {
+		return ""
+	}
+	return strconv.FormatFloat(s.SpreadPercent, 'f', 2, 64)
+}
