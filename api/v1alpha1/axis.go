@@ -1,7 +1,5 @@
 package v1alpha1
 
-import "k8s.io/apimachinery/pkg/runtime"
-
 // AxisName is the name of an axis or of one of its values: a DNS label.
 //
 // +kubebuilder:validation:MinLength=1
@@ -36,6 +34,5 @@ type AxisValue struct {
 	// patch changes the template's spec, as a JSON merge patch (RFC 7396): mappings are merged, everything else is replaced, lists as a
 	// whole; null removes. Patches of later axes follow those of earlier ones. Example: {traffic: {profile: FixedSize, frameSize: 64}}.
 	// +optional
-	// +kubebuilder:pruning:PreserveUnknownFields
-	Patch *runtime.RawExtension `json:"patch,omitempty"`
+	Patch Freeform `json:"patch,omitempty"`
 }

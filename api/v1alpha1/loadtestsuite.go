@@ -1,9 +1,6 @@
 package v1alpha1
 
-import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-)
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // LoadTestSuite is a matrix of measurements: one template, varied along axes, each cell measured as often as is asked for. It makes a LoadTest
 // of each, some at a time, and sets what they measured side by side. It runs once; a new run is a new object.
@@ -154,10 +151,10 @@ type LoadTestTemplate struct {
 	Metadata TemplateMetadata `json:"metadata,omitzero"`
 
 	// spec is a LoadTest's spec. It is stored as it is; each cell's, with its patches, is then checked as strictly as a LoadTest is.
-	// suspend, stop and ttlAfterFinished are the suite's to say. Example: {links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]}.
+	// suspend, stop and ttlAfterFinished are the suite's to say. Example:
+	// {dut: {type: Reference}, links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]}.
 	// +required
-	// +kubebuilder:pruning:PreserveUnknownFields
-	Spec runtime.RawExtension `json:"spec"`
+	Spec Freeform `json:"spec"`
 }
 
 // TemplateMetadata are labels and annotations of LoadTests to be made.
