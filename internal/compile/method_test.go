@@ -27,7 +27,9 @@ func TestAnotherTestOfTheSameSpecMeasuresTheSameWay(t *testing.T) {
 		"another limit":       {func(t *v1alpha1.LoadTest) { t.Spec.DUT.Reference.Limit.PacketsPerSecond++ }, true},
 		"another deadline":    {func(t *v1alpha1.LoadTest) { t.Spec.ActiveDeadline = "3h" }, true},
 		"another target rate": {func(t *v1alpha1.LoadTest) { t.Spec.Procedure.Ramp.TargetRate = "90%" }, false},
-		"other flows":         {func(t *v1alpha1.LoadTest) { t.Spec.Traffic.Flows = &v1alpha1.FlowsSpec{Count: 100, Vary: []v1alpha1.FlowField{"SourceAddress"}} }, false},
+		"other flows": {func(t *v1alpha1.LoadTest) {
+			t.Spec.Traffic.Flows = &v1alpha1.FlowsSpec{Count: 100, Vary: []v1alpha1.FlowField{"SourceAddress"}}
+		}, false},
 	} {
 		if same := method("b", c.change) == was; same != c.same {
 			t.Errorf("%s: the same method: %t, want %t", name, same, c.same)
