@@ -134,6 +134,9 @@ func (r *LoadTestReconciler) createWave(ctx context.Context, seen *observation, 
 		errs = append(errs, err)
 		child := childRef{gvk: gvk, name: answer.object.GetName(), uid: answer.object.GetUID()}
 		ctrl.LoggerFrom(ctx).Info("created", "child", child.String())
+		if manifests.IsKept(answer.object) { // no child: it outlives the test
+			continue
+		}
 		r.memory.childCreated(seen.Test, child, r.options.Clock())
 	}
 	return errors.Join(errs...)

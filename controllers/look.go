@@ -48,7 +48,7 @@ func (r *LoadTestReconciler) readReport(ctx context.Context, seen *observation) 
 		return nil
 	}
 	// It may have been written anew since it was announced: report and envelope are of one moment.
-	seen.Children.Report, seen.Children.Envelope = document, &envelope
+	seen.Children.Report, seen.Children.ReportPacked, seen.Children.Envelope = document, kept.BinaryData[delivery.KeyReport], &envelope
 	return nil
 }
 
@@ -72,6 +72,8 @@ func (r *LoadTestReconciler) refused(ctx context.Context, seen *observation, obj
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return err
+	case apierrors.IsAlreadyExists(err) && manifests.IsKept(object):
+		return r.lookAtKept(ctx, seen, object)
 	case apierrors.IsAlreadyExists(err):
 		return r.lookWhoseItIs(ctx, seen, object)
 	case isTransient(err) && !seen.refusedAlready(object):
@@ -106,6 +108,19 @@ func (r *LoadTestReconciler) lookWhoseItIs(ctx context.Context, seen *observatio
 		return waiting{"an object that had a child's name went away just now", time.Second}
 	}
 	return err
+}
+
+// lookAtKept finds out about the name of a kept Report that is taken: by this very Report, from a pass that failed half-way, or by somebody's own
+// object, which is let be.
+func (r *LoadTestReconciler) lookAtKept(ctx context.Context, seen *observation, object manifests.Object) error {
+	there := metadataOf(configMapKind)
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(object), there); err != nil {
+		return fmt.Errorf("look at the kept Report %s: %w", object.GetName(), err)
+	}
+	if !manifests.IsKept(there) || there.Annotations[delivery.AnnotationDigest] != object.GetAnnotations()[delivery.AnnotationDigest] {
+		seen.refuse(object, "its name is taken by an object of somebody else's")
+	}
+	return nil
 }
 
 // isRefusal says that the object itself is refused: by validation, admission, quota, or for want of a right.

@@ -33,10 +33,11 @@ type LoadTest struct {
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
 	// spec is what to measure, and how. It can't be changed, but for suspend, stop, activeDeadline (until the run begins),
-	// schedulingDeadline, ttlAfterFinished and keepPods: a new run is a new LoadTest (metadata.generateName names it). The order of links counts: it decides the default
+	// schedulingDeadline, ttlAfterFinished, keepPods and reportRetention: a new run is a new LoadTest (metadata.generateName names it).
+	// The order of links counts: it decides the default
 	// directions, and which port is wired to which link.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self.generator == oldSelf.generator && self.dut == oldSelf.dut && self.links == oldSelf.links && self.links.map(l, l.name) == oldSelf.links.map(l, l.name) && self.traffic == oldSelf.traffic && self.procedure == oldSelf.procedure && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria)",message="spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished and keepPods: create a new LoadTest (metadata.generateName makes a new name each time)"
+	// +kubebuilder:validation:XValidation:rule="self.generator == oldSelf.generator && self.dut == oldSelf.dut && self.links == oldSelf.links && self.links.map(l, l.name) == oldSelf.links.map(l, l.name) && self.traffic == oldSelf.traffic && self.procedure == oldSelf.procedure && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria)",message="spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished, keepPods and reportRetention: create a new LoadTest (metadata.generateName makes a new name each time)"
 	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.stop) || !oldSelf.stop || (has(self.stop) && self.stop)",fieldPath=".stop",message="a stopped test can't be continued: create a new LoadTest (metadata.generateName makes a new name each time)"
 	Spec LoadTestSpec `json:"spec"`
 
@@ -140,6 +141,12 @@ type LoadTestSpec struct {
 	// together is ended by Kubernetes, and its devices are given back; it stays then for its log alone.
 	// +optional
 	KeepPods KeepPods `json:"keepPods,omitempty"`
+
+	// reportRetention says what becomes of the Report when the LoadTest is deleted: WithTest (default) deletes it too, Keep keeps a copy of
+	// it in a ConfigMap of its own, whose name ends in the Report's digest and is in status.report.kept. Kept Reports are found by their labels,
+	// linerate.dev/role=kept-report and linerate.dev/test; the operator prunes them by number and age.
+	// +optional
+	ReportRetention ReportRetention `json:"reportRetention,omitempty"`
 }
 
 // KeepPods says which pods stay when a test is over.

@@ -310,4 +310,15 @@ type ReportReference struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=80
 	Digest string `json:"digest,omitempty"`
+
+	// kept is the name of the ConfigMap that keeps the Report beyond the LoadTest, where spec.reportRetention is Keep. Example:
+	// vpp-imix-9f86d081884c7d65.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Kept string `json:"kept,omitempty"`
+
+	// notKept is why there is no such ConfigMap although spec.reportRetention is Keep.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	NotKept string `json:"notKept,omitempty"`
 }

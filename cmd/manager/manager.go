@@ -17,6 +17,7 @@ import (
 
 	"github.com/linerate-dev/linerate/controllers"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/retention"
 )
 
 const (
@@ -67,6 +68,10 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 	})
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return nil, fmt.Errorf("set up the LoadTest controller: %w", err)
+	}
+	policy := retention.Policy{Default: options.KeepReports, Namespaces: options.KeepReportsIn}
+	if err := controllers.NewKeptReportsReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), policy, nil).SetupWithManager(mgr); err != nil {
+		return nil, fmt.Errorf("set up the controller of kept Reports: %w", err)
 	}
 	return mgr, errors.Join(mgr.AddHealthzCheck("alive", healthz.Ping), mgr.AddReadyzCheck("caches", cachesFilled(mgr)))
 }

@@ -9,9 +9,12 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/linerate-dev/linerate/internal/retention"
 )
 
 // Options are what the operator is started with. Each is a flag, and an environment variable for where the flag isn't given: --pull-policy is
@@ -34,6 +37,10 @@ type Options struct {
 	HealthAddress  string `json:"healthAddress"`
 	// MetricsTests is of how many LoadTests at most there are metrics of their own; 0: only of all together.
 	MetricsTests int `json:"metricsTests"`
+	// KeepReports bounds the Reports that outlive their LoadTests (spec.reportRetention), in each namespace; KeepReportsIn has namespaces of other
+	// bounds.
+	KeepReports   retention.Limits            `json:"keepReports"`
+	KeepReportsIn map[string]retention.Limits `json:"keepReportsIn,omitempty"`
 	// MaxConcurrent is how many LoadTests are carried on side by side.
 	MaxConcurrent int `json:"maxConcurrent"`
 	// LogLevel is debug, info, warn or error.
@@ -90,6 +97,9 @@ func (o *Options) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "the `address` that metrics are served on; 0: nowhere")
 	flags.IntVar(&o.MetricsTests, "metrics-tests", 500, "of how `many` LoadTests at most there are metrics of their own; 0: only of all together")
 	flags.StringVar(&o.HealthAddress, "health-address", ":8081", "the `address` that /healthz and /readyz are served on; 0: nowhere")
+	o.KeepReports = retention.Limits{Count: 200, Age: 8760 * time.Hour}
+	flags.TextVar(&o.KeepReports, "keep-reports", o.KeepReports, "how many Reports that outlive their LoadTests a namespace keeps, and for how long, as `count/age`; 0 bounds nothing")
+	flags.Var((*ownLimits)(&o.KeepReportsIn), "keep-reports-in", "the same for single namespaces, as `namespace=count/age`, separated by commas")
 	flags.IntVar(&o.MaxConcurrent, "max-concurrent", 16, "how `many` LoadTests are carried on side by side")
 	flags.TextVar(&o.LogLevel, "log-level", slog.LevelInfo, "debug, info, warn or error")
 	flags.BoolVar(&o.version, "version", false, "print the version")
@@ -123,6 +133,11 @@ func (o *Options) check() error {
 			errs = append(errs, fmt.Errorf("--namespaces: %q can't be a namespace: %s", namespace, strings.Join(faults, "; ")))
 		}
 	}
+	for namespace := range o.KeepReportsIn {
+		if faults := validation.IsDNS1123Label(namespace); len(faults) > 0 {
+			errs = append(errs, fmt.Errorf("--keep-reports-in: %q can't be a namespace: %s", namespace, strings.Join(faults, "; ")))
+		}
+	}
 	for _, namespace := range o.NetworkNamespaces {
 		if faults := validation.IsDNS1123Label(namespace); len(faults) > 0 && namespace != "*" {
 			errs = append(errs, fmt.Errorf("--network-namespaces: %q can't be a namespace: %s", namespace, strings.Join(faults, "; ")))
@@ -143,6 +158,16 @@ func checkAddress(flag, address string) error {
 		return fmt.Errorf("%s %q: write an address such as :8080, or 0 for none", flag, address)
 	}
 	return nil
+}
+
+// ownLimits is a flag of namespaces with limits of their own. Given again, it replaces what was given before.
+type ownLimits map[string]retention.Limits
+
+func (l *ownLimits) String() string { return retention.NamespacesText(*l) }
+
+func (l *ownLimits) Set(text string) (err error) {
+	*l, err = retention.ParseNamespaces(text)
+	return err
 }
 
 // list is a flag of names separated by commas. Given again, it replaces what was given before.

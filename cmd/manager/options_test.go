@@ -8,8 +8,11 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/linerate-dev/linerate/internal/retention"
 )
 
 func environment(variables map[string]string) func(string) (string, bool) {
@@ -22,7 +25,7 @@ func environment(variables map[string]string) func(string) (string, bool) {
 func TestFlagsWinOverTheEnvironmentAndThatOverDefaults(t *testing.T) {
 	env := environment(map[string]string{
 		"LINERATE_IMAGE": "from/environment", "LINERATE_NAMESPACES": "lab-a, lab-b", "LINERATE_LEADER_ELECT": "false", "LINERATE_METRICS_ADDRESS": "",
-		"LINERATE_VERSION": "true", // which is no option: a Deployment may well say which version it is
+		"LINERATE_KEEP_REPORTS_IN": "lab-a=1000", "LINERATE_VERSION": "true", // which is no option: a Deployment may well say which version it is
 	})
 	got, err := parse([]string{"--image", "from/flag", "--pull-secrets=one,two", "--log-level", "debug"}, env, io.Discard)
 	if err != nil {
@@ -30,7 +33,8 @@ func TestFlagsWinOverTheEnvironmentAndThatOverDefaults(t *testing.T) {
 	}
 	want := Options{
 		Image: "from/flag", PullSecrets: []string{"one", "two"}, Namespaces: []string{"lab-a", "lab-b"}, NetworkNamespaces: []string{"default"}, MetricsAddress: ":8080", HealthAddress: ":8081",
-		MetricsTests: 500, MaxConcurrent: 16, LogLevel: -4,
+		MetricsTests: 500, MaxConcurrent: 16, LogLevel: -4, KeepReports: retention.Limits{Count: 200, Age: 8760 * time.Hour},
+		KeepReportsIn: map[string]retention.Limits{"lab-a": {Count: 1000}},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Options{})); diff != "" {
 		t.Errorf("want (-), got (+):\n%s", diff)
@@ -50,6 +54,9 @@ func TestWrongOptionsAreRefusedWithTheWayOut(t *testing.T) {
 		"no address":            {args: []string{"--image=i", "--health-address=8081"}, says: []string{"--health-address", ":8080"}},
 		"no concurrency":        {args: []string{"--image=i", "--max-concurrent=0"}, says: []string{"1 to 64"}},
 		"too many metrics":      {args: []string{"--image=i", "--metrics-tests=10001"}, says: []string{"--metrics-tests 10001", "0 to 10000"}},
+		"no bound":              {args: []string{"--image=i", "--keep-reports=some"}, says: []string{"keep-reports", "200/8760h"}},
+		"no bound of its own":   {args: []string{"--image=i", "--keep-reports-in=lab=x"}, says: []string{"namespace lab", "200/8760h"}},
+		"a bound of nowhere":    {args: []string{"--image=i", "--keep-reports-in=Lab_A=5"}, says: []string{"--keep-reports-in", `"Lab_A"`}},
 		"all at once":           {args: []string{"--pull-policy=x", "--max-concurrent=99"}, says: []string{"--image", "--pull-policy", "--max-concurrent"}},
 		"an argument":           {args: []string{"--image=i", "run"}, says: []string{`"run"`}},
 		"a variable":            {args: []string{"--image=i"}, env: map[string]string{"LINERATE_MAX_CONCURRENT": "many"}, says: []string{`LINERATE_MAX_CONCURRENT="many"`}},
@@ -86,7 +93,7 @@ func TestWhatItWasStartedWithCanBePrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(options)
-	if want := `{"image":"i","networkNamespaces":["default"],"leaderElect":true,"metricsAddress":":8080","healthAddress":":8081","metricsTests":500,"maxConcurrent":16,"logLevel":"INFO"}`; err != nil || string(text) != want {
+	if want := `{"image":"i","networkNamespaces":["default"],"leaderElect":true,"metricsAddress":":8080","healthAddress":":8081","metricsTests":500,"keepReports":"200/8760h","maxConcurrent":16,"logLevel":"INFO"}`; err != nil || string(text) != want {
 		t.Errorf("%s (%v), want %s", text, err, want)
 	}
 }

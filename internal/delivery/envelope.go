@@ -18,8 +18,8 @@ type Envelope struct {
 	Final   bool
 }
 
-// annotations are the envelope as a ConfigMap carries it.
-func (e Envelope) annotations() map[string]string {
+// Annotations are the envelope as a ConfigMap carries it.
+func (e Envelope) Annotations() map[string]string {
 	return map[string]string{
 		AnnotationDigest: e.Digest, AnnotationEnding: e.Ending,
 		AnnotationAttempt: strconv.Itoa(e.Attempt), AnnotationFinal: strconv.FormatBool(e.Final),

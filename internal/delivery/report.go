@@ -23,7 +23,7 @@ func EncodeReport(r *report.Report, final bool, attempt int) (data map[string][]
 		return nil, nil, fmt.Errorf("encode report: %w", err)
 	}
 	e := Envelope{Digest: digest(document), Ending: string(r.Ending), Attempt: attempt, Final: final}
-	return map[string][]byte{KeyReport: packed}, e.annotations(), nil
+	return map[string][]byte{KeyReport: packed}, e.Annotations(), nil
 }
 
 // DecodeReport reads what EncodeReport wrote, and refuses what is not what its envelope says.

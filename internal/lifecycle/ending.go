@@ -67,6 +67,16 @@ func (v *view) end(e *ending) *step {
 		return &step{reason: e.reason, message: "what was measured until then is looked for", read: true}
 	}
 	v.attach(e)
+	v.keep(e)
+	s := v.conclude(e)
+	if e.kept != nil {
+		s.create = append(s.create, e.kept)
+	}
+	return s
+}
+
+// conclude gives back what the test holds, undoes what the setup did, and completes it.
+func (v *view) conclude(e *ending) *step {
 	if v.tearsDown() {
 		return v.tearDown(e)
 	}
@@ -173,6 +183,9 @@ func finished(v *view) *step {
 	}
 	s := &step{reason: c.Reason, message: "the test is over", over: true}
 	s.del = v.release(&ending{reason: c.Reason})
+	if kept := v.keepLater(s); kept != nil {
+		return kept
+	}
 	if v.spec.TTLAfterFinished == "" {
 		return s
 	}

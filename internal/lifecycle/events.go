@@ -16,6 +16,9 @@ func eventsOf(was, is *v1alpha1.LoadTestStatus) []Event {
 	if is.LostRuns > was.LostRuns {
 		out = append(out, Event{true, lostBy(is), fmt.Sprintf("a run came to nothing (%d until now): what it measured doesn't count, the next one begins at warm-up", is.LostRuns)})
 	}
+	if r := is.Report; r != nil && r.NotKept != "" && (was.Report == nil || was.Report.NotKept == "") {
+		out = append(out, Event{true, v1alpha1.EventReportNotKept, limited("the Report goes with its LoadTest, although spec.reportRetention is Keep: "+r.NotKept, 1024)})
+	}
 	for _, kind := range []string{
 		v1alpha1.ConditionScheduled, v1alpha1.ConditionDUTReady, v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionComplete,
 	} {

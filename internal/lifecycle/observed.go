@@ -71,9 +71,11 @@ type Children struct {
 	// Envelope is what the Report's ConfigMap says on the outside; nil: no Report yet.
 	Envelope *delivery.Envelope
 	// Report is the Report itself; nil until Decision.ReadReport asked for it. ReportFault is why it can't be read, or that there is none:
-	// once it was asked for, one of the two is there. It is read past any cache, and Envelope is then what was read with it.
-	Report      *report.Report
-	ReportFault string
+	// once it was asked for, one of the two is there. It is read past any cache, and Envelope is then what was read with it. ReportPacked is the
+	// Report as the runner wrote it.
+	Report       *report.Report
+	ReportPacked []byte
+	ReportFault  string
 }
 
 // Refusal is the API server's answer to a pod, or another object of the test, that it wouldn't take.

@@ -18,6 +18,9 @@ func statusOf(v *view, s *step) v1alpha1.LoadTestStatus {
 	st.ObservedGeneration = v.Test.Generation
 	if s.over {
 		restate(&st)
+		if s.keeping != nil {
+			s.keeping.tell(st.Report)
+		}
 		return st
 	}
 	st.Attempt = v.attempt
@@ -69,6 +72,7 @@ func settle(st *v1alpha1.LoadTestStatus, v *view, e *ending) {
 		if env := v.Children.Envelope; env != nil {
 			st.Report.Digest = limited(env.Digest, 80)
 		}
+		e.tell(st.Report)
 		if e.figures {
 			st.Result, st.Summary = resultOf(r), limited(report.Summary(r), 256)
 		}

@@ -41,6 +41,8 @@ type step struct {
 	idle bool
 	// over: all has been said.
 	over bool
+	// keeping is what became of the Report that a complete test was to keep; nil: nothing was asked.
+	keeping *keeping
 }
 
 // said is what a condition says.
@@ -65,6 +67,8 @@ type ending struct {
 	report *report.Report
 	// figures: the report's result may be published. Where a fault acted it may not.
 	figures bool
+	// keeping is what becomes of the report beyond the test.
+	keeping
 }
 
 // voided is an attempt that came to nothing.

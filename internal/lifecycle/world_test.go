@@ -170,7 +170,7 @@ func (w *world) readReport(o *lifecycle.Observed) {
 	case w.Report == nil:
 		o.Children.ReportFault = "there is no report"
 	default:
-		o.Children.Report = w.Report
+		o.Children.Report, o.Children.ReportPacked = w.Report, []byte("packed")
 		envelope := *w.Envelope
 		o.Children.Envelope = &envelope
 	}

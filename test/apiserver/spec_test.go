@@ -38,7 +38,7 @@ func merge(t *testing.T, test *v1alpha1.LoadTest, patch string) error {
 	return typed.Patch(t.Context(), test, client.RawPatch(types.MergePatchType, []byte(patch)))
 }
 
-const unchangeable = "spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished and keepPods: " +
+const unchangeable = "spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished, keepPods and reportRetention: " +
 	"create a new LoadTest (metadata.generateName"
 
 func TestASpecCannotBeChanged(t *testing.T) {
@@ -138,6 +138,7 @@ func TestWhatMayBeChanged(t *testing.T) {
 		"schedulingDeadline":            `{"schedulingDeadline": "2h"}`,
 		"ttlAfterFinished":              `{"ttlAfterFinished": "0s"}`,
 		"keepPods":                      `{"keepPods": "OnFailure"}`,
+		"reportRetention":               `{"reportRetention": "Keep"}`,
 		"stop":                          `{"stop": true}`,
 		"all of it, and what stays too": `{"suspend": false, "stop": false, "schedulingDeadline": "1m", "ttlAfterFinished": "1h", "keepPods": "Never", "dut": {"type": "Pod"}}`,
 	} {

@@ -34,6 +34,9 @@ func TestBadValuesAreRefused(t *testing.T) {
 		"allowedNetworkNamespaces: [Lab]":                          "at '/allowedNetworkNamespaces/0': 'Lab' does not match pattern",
 		"logLevel: loud":                                           "at '/logLevel': value must be one of",
 		"extraArgs: [log-level=debug]":                             "at '/extraArgs/0'",
+		"keptReports: {count: -1}":                                 "at '/keptReports/count': minimum: got -1, want 0",
+		"keptReports: {age: 1y}":                                   "at '/keptReports/age'",
+		"keptReports: {namespaces: {Lab: {count: 1}}}":             "Lab",
 		"metrics: {tests: -1}":                                     "at '/metrics/tests': minimum: got -1, want 0",
 		"metrics: {create: false, rules: {create: true}}":          "metrics.rules.create: there is nothing to watch without metrics.create",
 		"metrics: {create: false, serviceMonitor: {create: true}}": "metrics.serviceMonitor.create: there is nothing to scrape without metrics.create",
@@ -147,6 +150,14 @@ func TestSwitches(t *testing.T) {
 		// One in each, and leader election's.
 		if n := count[*rbacv1.RoleBinding](objects(t, render(t, text).manifest)); n != 3 {
 			t.Errorf("%d RoleBindings", n)
+		}
+	})
+	t.Run("bounds of kept Reports are told to the manager", func(t *testing.T) {
+		args := managerOf(t, "keptReports: {age: 90h, namespaces: {lab-b: {count: 1000, age: 17520h}, lab-a: {count: 50}}}").Containers[0].Args
+		for _, want := range []string{"--keep-reports=200/90h", "--keep-reports-in=lab-a=50/0,lab-b=1000/17520h"} {
+			if !slices.Contains(args, want) {
+				t.Errorf("no %s among %v", want, args)
+			}
 		}
 	})
 	t.Run("several replicas keep apart, and are not all disrupted", func(t *testing.T) {

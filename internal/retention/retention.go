@@ -1,0 +1,154 @@
+// Package retention says which of the things that are kept have to go: those that are too many, and those that are too old. It is pure: what
+// is there goes in, what is to be deleted comes out, with the time at which to look again.
+package retention
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Kept is a thing that is kept.
+type Kept struct {
+	Name string
+	UID  string
+	// At is since when it is kept, by the clock of who stored it.
+	At time.Time
+	// Pinned: a person wants it to stay; it doesn't count either.
+	Pinned bool
+}
+
+// Limits bound what is kept. The zero value bounds nothing.
+type Limits struct {
+	// Count is how many there may be; 0: any number.
+	Count int
+	// Age is how old one may be; 0: any age.
+	Age time.Duration
+}
+
+// Doomed is a thing that has to go, and why.
+type Doomed struct {
+	Kept
+	Why string
+}
+
+// Prune says what has to go, oldest first, and when to look again (zero: time alone changes nothing). What is newest stays; nothing pinned goes.
+//
+//	newest ── kept ── kept ── kept │ too many │ too old ── oldest
+//	          └──── Count ───────┘
+func Prune(all []Kept, limits Limits, now time.Time) (doomed []Doomed, again time.Time) {
+	loose := slices.DeleteFunc(slices.Clone(all), func(k Kept) bool { return k.Pinned })
+	slices.SortFunc(loose, func(a, b Kept) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Name, b.Name)) })
+	for i, k := range loose {
+		switch {
+		case limits.Count > 0 && i >= limits.Count:
+			doomed = append(doomed, Doomed{k, fmt.Sprintf("%d newer ones are kept, and no more than that", limits.Count)})
+		case limits.Age > 0 && !now.Before(k.At.Add(limits.Age)):
+			doomed = append(doomed, Doomed{k, "it is older than " + limits.ageText()})
+		case limits.Age > 0:
+			again = k.At.Add(limits.Age) // the last one that stays is the next to go
+		}
+	}
+	slices.Reverse(doomed)
+	return doomed, again
+}
+
+// Policy has the limits of each namespace.
+type Policy struct {
+	// Default holds where Namespaces say nothing.
+	Default    Limits
+	Namespaces map[string]Limits
+}
+
+// For are the limits of a namespace.
+func (p Policy) For(namespace string) Limits {
+	if own, has := p.Namespaces[namespace]; has {
+		return own
+	}
+	return p.Default
+}
+
+const forms = "write a number, an age, or both, such as 200/8760h, 200 or /8760h; 0 bounds nothing"
+
+// ParseLimits reads limits as String writes them: "200/8760h", "200", "/8760h", "0".
+func ParseLimits(text string) (Limits, error) {
+	count, age, _ := strings.Cut(text, "/")
+	var l Limits
+	var err error
+	if count == "" && age == "" {
+		return l, fmt.Errorf("%q: %s", text, forms)
+	}
+	if count != "" {
+		if l.Count, err = strconv.Atoi(count); err != nil || l.Count < 0 {
+			return Limits{}, fmt.Errorf("%q: %q is no number of things: %s", text, count, forms)
+		}
+	}
+	if age != "" && age != "0" {
+		if l.Age, err = time.ParseDuration(age); err != nil || l.Age < time.Minute {
+			return Limits{}, fmt.Errorf("%q: %q is no age of a minute or more: %s", text, age, forms)
+		}
+	}
+	return l, nil
+}
+
+// String is what ParseLimits reads.
+func (l Limits) String() string {
+	if l.Age == 0 {
+		return strconv.Itoa(l.Count)
+	}
+	return strconv.Itoa(l.Count) + "/" + l.ageText()
+}
+
+// ageText is the age without zeros behind it: "8760h".
+func (l Limits) ageText() string {
+	text := l.Age.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// MarshalText writes String.
+func (l Limits) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText is ParseLimits.
+func (l *Limits) UnmarshalText(text []byte) (err error) {
+	*l, err = ParseLimits(string(text))
+	return err
+}
+
+// ParseNamespaces reads "lab-a=1000/17520h,lab-b=50".
+func ParseNamespaces(text string) (map[string]Limits, error) {
+	out := map[string]Limits{}
+	for entry := range strings.SplitSeq(text, ",") {
+		if entry = strings.TrimSpace(entry); entry == "" {
+			continue
+		}
+		namespace, limits, found := strings.Cut(entry, "=")
+		if !found || namespace == "" {
+			return nil, fmt.Errorf("%q: write NAMESPACE=LIMITS, such as lab-a=1000/17520h", entry)
+		}
+		l, err := ParseLimits(limits)
+		if err != nil {
+			return nil, fmt.Errorf("namespace %s: %w", namespace, err)
+		}
+		out[namespace] = l
+	}
+	return out, nil
+}
+
+// NamespacesText is what ParseNamespaces reads, in the order of the namespaces' names.
+func NamespacesText(limits map[string]Limits) string {
+	var out []string
+	for _, namespace := range slices.Sorted(maps.Keys(limits)) {
+		out = append(out, namespace+"="+limits[namespace].String())
+	}
+	return strings.Join(out, ",")
+}
