@@ -69,7 +69,20 @@ func completeLinks(ctx context.Context, talk io.Writer, root fs.FS, o linksOptio
 	if err != nil {
 		return notMeasured("--output %s: %w", o.output, err)
 	}
+	message, err := json.Marshal(portsOf(root, networks, interfacesOf(links)))
+	if err != nil {
+		return notMeasured("%w", err)
+	}
+	leave(talk, o.terminationLog, message) // where the operator reads them, as those of ports
 	return nil
+}
+
+func interfacesOf(links plan.Links) []string {
+	var names []string
+	for _, l := range links.Links {
+		names = append(names, l.Interface)
+	}
+	return names
 }
 
 func readLinks(file string) (links plan.Links, err error) {

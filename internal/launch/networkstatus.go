@@ -28,6 +28,8 @@ type Network struct {
 	// DeviceVersion is device-info's own version.
 	DeviceVersion string
 	PCIAddress    string
+	// PhysicalFunction is the PCI address of the port that the device is a virtual function of, where the plugin tells it (pf-pci-address).
+	PhysicalFunction string
 }
 
 // ParseNetworkStatus reads the annotation.
@@ -41,7 +43,8 @@ func ParseNetworkStatus(text []byte) ([]Network, error) {
 			Type    string `json:"type"`
 			Version string `json:"version"`
 			PCI     struct {
-				Address string `json:"pci-address"`
+				Address          string `json:"pci-address"`
+				PhysicalFunction string `json:"pf-pci-address"`
 			} `json:"pci"`
 		} `json:"device-info"`
 	}
@@ -53,6 +56,7 @@ func ParseNetworkStatus(text []byte) ([]Network, error) {
 		networks[i] = Network{
 			Name: e.Name, Interface: e.Interface, MAC: e.MAC, Default: e.Default,
 			DeviceType: e.Device.Type, DeviceVersion: e.Device.Version, PCIAddress: e.Device.PCI.Address,
+			PhysicalFunction: e.Device.PCI.PhysicalFunction,
 		}
 	}
 	return networks, nil

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+func TestAPodTellsItsPhysicalPorts(t *testing.T) {
+	dir := t.TempDir()
+	log := filepath.Join(dir, "termination-log")
+	if err := os.WriteFile(log, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root := fstest.MapFS{
+		"status": {Data: []byte(`[{"name":"cbr0","interface":"eth0","default":true},
+			{"name":"lab/w","interface":"west","device-info":{"type":"pci","pci":{"pci-address":"0000:3b:02.0"}}},
+			{"name":"lab/e","interface":"east","device-info":{"type":"pci","pci":{"pci-address":"0000:3b:0a.0","pf-pci-address":"0000:3b:00.1"}}}]`)},
+		"sys/bus/pci/devices/0000:3b:02.0/vendor": {Data: []byte("0x8086")},
+		"sys/bus/pci/devices/0000:3b:02.0/physfn": {Data: []byte("../0000:3b:00.0"), Mode: os.ModeSymlink | 0o777},
+	}
+	var out, talk bytes.Buffer
+	o := portsOptions{links: []string{"west", "east", "north"}, networkStatus: "/status", terminationLog: log, wait: time.Second}
+	if err := tellPorts(t.Context(), Streams{Out: &out, Err: &talk}, root, o); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := plan.ReadPorts(string(left))
+	want := plan.Ports{Version: plan.PortsVersion, Links: []plan.LinkPort{
+		{Link: "east", Device: "0000:3b:0a.0", Port: "0000:3b:00.1", Shared: true},
+		{Link: "north"},
+		{Link: "west", Device: "0000:3b:02.0", Port: "0000:3b:00.0", Shared: true},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v; want (-), left (+):\n%s", err, diff)
+	}
+	if out.String() != string(left)+"\n" || talk.Len() > 0 {
+		t.Errorf("it prints %s and says %s", out.String(), talk.String())
+	}
+}
+
+func TestPortsAreToldWithoutMultusWords(t *testing.T) {
+	var out, talk bytes.Buffer
+	o := portsOptions{links: []string{"west"}, networkStatus: "/none", terminationLog: filepath.Join(t.TempDir(), "none"), wait: time.Millisecond}
+	if err := tellPorts(t.Context(), Streams{Out: &out, Err: &talk}, fstest.MapFS{}, o); err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"version":"linerate.dev/ports.v1alpha1","links":[{"link":"west"}]}` + "\n"; out.String() != want || talk.Len() == 0 {
+		t.Errorf("it prints %s and says %q", out.String(), talk.String())
+	}
+}

@@ -1,0 +1,89 @@
+package launch
+
+import (
+	"io/fs"
+	"path"
+	"regexp"
+)
+
+// Port is the physical port behind a device: what the wire is plugged into.
+type Port struct {
+	// Device is the PCI address of what the pod has; "" where it isn't on PCI.
+	Device string
+	// Name is the port's on its node: the PCI address of the physical function, or of a switch's port "SWITCH/PORT"; "" where there is
+	// none, or it can't be seen.
+	Name string
+	// Shared: the device is one of several on this port, which share its bandwidth.
+	Shared bool
+}
+
+// FindPort finds the physical port behind an attachment; network is what Multus told of it, its zero value where it told nothing, and name its
+// interface in the pod. Root is the pod's "/". In this order:
+//
+//	device-info pf-pci-address          the plugin says it
+//	sysfs physfn                        a virtual function, also one that has left the kernel (VFIO): by device-info's or the interface's PCI address
+//	sysfs device on the auxiliary bus   a scalable function: the PCI function that it was made of
+//	sysfs phys_switch_id                a port's representor: no wire of its own, but the port's
+func FindPort(root fs.FS, network Network, name string) Port {
+	t := tree{root}
+	dir := path.Join("/sys/class/net", name)
+	p := Port{Device: network.PCIAddress}
+	if address := t.pointsTo(dir + "/device"); p.Device == "" && isPCIAddress(address) {
+		p.Device = address
+	}
+	if pf := network.PhysicalFunction; pf != "" {
+		p.Name, p.Shared = pf, pf != p.Device || t.functions(pf) > 0
+		return p
+	}
+	if d, ok := t.device(p.Device); ok && p.Device != "" {
+		p.Name, p.Shared = d.wire(), d.PhysicalFunction != "" || t.functions(p.Device) > 0
+		return p
+	}
+	if parent := t.auxiliaryParent(t.pointsTo(dir + "/device")); parent != "" {
+		return Port{Name: t.wireOf(parent), Shared: true}
+	}
+	p.Name, p.Shared = switchPort(t.text(dir+"/phys_switch_id"), t.text(dir+"/phys_port_name"))
+	return p
+}
+
+// functions is how many virtual functions a physical one has.
+func (t tree) functions(address string) int64 {
+	return t.number(path.Join(pciDevices, address, "sriov_numvfs"), 0)
+}
+
+// wireOf is the physical port of a PCI function.
+func (t tree) wireOf(address string) string {
+	if d, ok := t.device(address); ok {
+		return d.wire()
+	}
+	return address
+}
+
+// auxiliaryParent is the PCI function that a device of the auxiliary bus, such as mlx5_core.sf.4, was made of; "" where it is none.
+func (t tree) auxiliaryParent(name string) string {
+	if name == "" {
+		return ""
+	}
+	destination, err := fs.ReadLink(t.FS, inside(path.Join("/sys/bus/auxiliary/devices", name)))
+	if err != nil {
+		return ""
+	}
+	if parent := path.Base(path.Dir(destination)); isPCIAddress(parent) {
+		return parent
+	}
+	return ""
+}
+
+// representor is the kernel's name of a function behind a switch's port: pf0vf3, pf1sf8, c1pf0vf3 (kernel: Documentation/networking/switchdev).
+var representor = regexp.MustCompile(`^((?:c\d+)?pf\d+)(?:vf|sf)\d+$`)
+
+// switchPort is the port of a switch that an interface is, or stands for.
+func switchPort(id, name string) (port string, shared bool) {
+	if id == "" || name == "" {
+		return "", false
+	}
+	if parts := representor.FindStringSubmatch(name); parts != nil {
+		return id + "/" + parts[1], true
+	}
+	return id + "/" + name, false
+}
