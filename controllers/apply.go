@@ -31,6 +31,9 @@ func (r *LoadTestReconciler) apply(ctx context.Context, seen *observation, decis
 			return false, err
 		}
 	}
+	if err := r.take(ctx, decision.Take); err != nil {
+		return false, err
+	}
 	if again, err := r.create(ctx, seen, decision.Create); again || err != nil {
 		return again, err
 	}
@@ -43,6 +46,11 @@ func (r *LoadTestReconciler) apply(ctx context.Context, seen *observation, decis
 		return false, err
 	}
 	r.tell(seen.Test, decision)
+	for _, hold := range decision.GiveBack {
+		if err := r.giveBack(ctx, hold); err != nil {
+			return false, err
+		}
+	}
 	if decision.DeleteTest {
 		return false, r.deleteTest(ctx, seen.Test)
 	}

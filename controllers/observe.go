@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -30,7 +31,7 @@ func (r *LoadTestReconciler) observe(ctx context.Context, name types.NamespacedN
 	if err := r.client.Get(ctx, name, test); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			r.memory.forget(name)
-			return nil, nil //nolint:nilnil // nothing is there, and nothing is wrong
+			return nil, r.giveBackOf(ctx, name) //nolint:nilnil // nothing is there, and nothing is wrong
 		}
 		return nil, fmt.Errorf("get the LoadTest: %w", err)
 	}
@@ -45,10 +46,13 @@ func (r *LoadTestReconciler) observe(ctx context.Context, name types.NamespacedN
 	if err := r.lookAtTakenNames(ctx, test, &family.children); err != nil {
 		return nil, err
 	}
-	lab, err := r.lab(ctx, test)
-	if err != nil {
+	lab, labErr := r.lab(ctx, test)
+	wires, wiresErr := r.wires(ctx, test, family.children.Pods)
+	if err := errors.Join(labErr, wiresErr); err != nil {
 		return nil, err
 	}
-	observed := lifecycle.Observed{Test: test, Now: now, Settings: r.options.Settings, Lab: lab, Children: family.children, Access: r.memory.accessOf(test)}
+	observed := lifecycle.Observed{
+		Test: test, Now: now, Settings: r.options.Settings, Lab: lab, Children: family.children, Access: r.memory.accessOf(test), Wires: wires,
+	}
 	return &observation{Observed: observed, family: family}, nil
 }

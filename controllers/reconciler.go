@@ -24,6 +24,8 @@ import (
 type Options struct {
 	// Settings are what pods are made with.
 	Settings manifests.Settings
+	// Namespace is the operator's own: the Leases of physical ports are kept there. Empty: no test can take any.
+	Namespace string
 	// Namespaces are those whose LoadTests are looked after; none means all.
 	Namespaces []string
 	// NetworkNamespaces are those whose networks the LoadTests of all namespaces may use, besides those of their own; "*" means all.
@@ -48,8 +50,12 @@ type LoadTestReconciler struct {
 	// progress reads the ConfigMaps of running tests whole; all other ConfigMaps are cached as metadata.
 	progress client.Reader
 	networks networkReader
+	// leases reads the Leases of physical ports.
+	leases client.Reader
 	// ofTest lists what bears a test's label: by an index where there is a cache.
 	ofTest func(test types.UID) client.ListOption
+	// waitsForLab chooses the tests that wait for something, or with them others: where there is no index it is all of them.
+	waitsForLab func() []client.ListOption
 	// access grants runners their access; nil: each pass does it itself, as nobody else is there.
 	access  *accessController
 	events  events.EventRecorder
@@ -64,7 +70,8 @@ func NewLoadTestReconciler(c client.Client, recorder events.EventRecorder, optio
 		options.Clock = time.Now
 	}
 	return &LoadTestReconciler{
-		options: options, client: c, live: c, progress: c, networks: liveNetworks{c}, ofTest: byLabel, events: recorder, memory: newMemory(),
+		options: options, client: c, live: c, progress: c, networks: liveNetworks{c}, leases: c, ofTest: byLabel,
+		waitsForLab: func() []client.ListOption { return nil }, events: recorder, memory: newMemory(),
 		metrics: newMetrics(),
 	}
 }

@@ -43,7 +43,8 @@ func (r *LoadTestReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		return err
 	}
 	watch := &networkWatch{definitions: mgr.GetClient(), cache: networks, wake: func() { nudge(wake) }}
-	r.live, r.progress, r.networks, r.ofTest = mgr.GetAPIReader(), progress, watch, byIndex
+	r.live, r.progress, r.networks = mgr.GetAPIReader(), progress, watch
+	r.ofTest, r.waitsForLab = byIndex, cachedWaiting
 	if err := errors.Join(watch.setUp(mgr), r.registerMetrics(mgr)); err != nil {
 		return err
 	}
@@ -62,6 +63,9 @@ func (r *LoadTestReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		WithOptions(r.controllerOptions())
 	for _, gvk := range metadataKinds() {
 		b = b.WatchesMetadata(metadataOf(gvk), ofTest)
+	}
+	if err := r.watchLeases(mgr, b); err != nil {
+		return err
 	}
 	return b.Complete(r)
 }

@@ -43,6 +43,7 @@ const (
 	ReasonNodeRefused     = "NodeRefused"      // False: a node refused a pod; the next attempt avoids it
 	ReasonPending         = "Pending"          // False: pods are being made, or the scheduler hasn't spoken
 	ReasonSettingUp       = "SettingUp"        // False: the setup pod runs
+	ReasonPortHeld        = "PortHeld"         // False: another test is on a physical port of this one's
 )
 
 // Reasons of GeneratorsReady and DUTReady.
@@ -71,6 +72,7 @@ const (
 	ReasonGeneratorFailed    = "GeneratorFailed" // a generator ended before the run
 	ReasonGeneratorLost      = "GeneratorLost"   // a generator was lost in the run
 	ReasonPathNotProven      = "PathNotProven"
+	ReasonSharedPort         = "SharedPort" // two ends of the links are on one physical port, and spec.sharedPort isn't Allowed
 	ReasonRunnerFailed       = "RunnerFailed"
 	ReasonNodeLost           = "NodeLost" // a pod's node is gone
 	ReasonEvicted            = "Evicted"  // a pod was deleted by somebody else, or evicted

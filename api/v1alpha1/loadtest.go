@@ -37,7 +37,7 @@ type LoadTest struct {
 	// The order of links counts: it decides the default
 	// directions, and which port is wired to which link.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self.generator == oldSelf.generator && self.dut == oldSelf.dut && self.links == oldSelf.links && self.links.map(l, l.name) == oldSelf.links.map(l, l.name) && self.traffic == oldSelf.traffic && self.procedure == oldSelf.procedure && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria)",message="spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished, keepPods and reportRetention: create a new LoadTest (metadata.generateName makes a new name each time)"
+	// +kubebuilder:validation:XValidation:rule="self.generator == oldSelf.generator && self.dut == oldSelf.dut && self.links == oldSelf.links && self.links.map(l, l.name) == oldSelf.links.map(l, l.name) && has(self.sharedPort) == has(oldSelf.sharedPort) && (!has(self.sharedPort) || self.sharedPort == oldSelf.sharedPort) && self.traffic == oldSelf.traffic && self.procedure == oldSelf.procedure && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria)",message="spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished, keepPods and reportRetention: create a new LoadTest (metadata.generateName makes a new name each time)"
 	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.stop) || !oldSelf.stop || (has(self.stop) && self.stop)",fieldPath=".stop",message="a stopped test can't be continued: create a new LoadTest (metadata.generateName makes a new name each time)"
 	Spec LoadTestSpec `json:"spec"`
 
@@ -100,6 +100,12 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:MaxItems=8
 	Links []LinkSpec `json:"links"`
 
+	// sharedPort says whether two ends of the links may be on one physical port, as virtual functions of one port are: Refused (default) or
+	// Allowed. They share its bandwidth, and frames between them may never reach a wire: Allowed measures all the same, and the result says
+	// so. Two tests are never on one port at a time, whatever this says. In a cluster only.
+	// +optional
+	SharedPort SharedPort `json:"sharedPort,omitempty"`
+
 	// traffic is what is sent, and which way. Default: IMIX both ways between two links.
 	// +optional
 	// +kubebuilder:default={profile: IMIX}
@@ -160,4 +166,17 @@ const (
 	KeepPodsNever KeepPods = "Never"
 	// KeepPodsOnFailure keeps the pods of a test that wasn't measured, to look into them.
 	KeepPodsOnFailure KeepPods = "OnFailure"
+)
+
+// SharedPort says what becomes of a test with two ends on one physical port.
+//
+// +kubebuilder:validation:Enum=Refused;Allowed
+type SharedPort string
+
+// What becomes of it.
+const (
+	// SharedPortRefused ends the test before it begins.
+	SharedPortRefused SharedPort = "Refused"
+	// SharedPortAllowed measures, and marks the result.
+	SharedPortAllowed SharedPort = "Allowed"
 )

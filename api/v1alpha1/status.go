@@ -16,8 +16,8 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// attempt counts the sets of pods that were made for the test, from 1. A new one is made when the test is resumed, or when a node
-	// refused a pod.
+	// attempt counts the sets of pods that were made for the test, from 1. A new one is made when the test is resumed, when a node
+	// refused a pod, or when another test was on its physical ports.
 	// +optional
 	Attempt int32 `json:"attempt,omitempty"`
 
@@ -28,6 +28,13 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MaxLength=253
 	ExcludedNodes []string `json:"excludedNodes,omitempty"`
+
+	// awaitedPorts are the physical ports that were another test's when the pods of this one were given back: the next ones are made when
+	// none of them is.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	AwaitedPorts []NodePort `json:"awaitedPorts,omitempty"`
 
 	// lostRuns counts the runs that were begun and came to nothing: the runner was lost, or the test was suspended. Nothing that was
 	// measured in them is part of the result.
@@ -126,6 +133,25 @@ type PodLink struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=17
 	MACAddress string `json:"macAddress,omitempty"`
+
+	// physicalPort is the node's port behind it, where that may have others behind it, too, as virtual functions have: they share its
+	// bandwidth. Example: 0000:03:00.0.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	PhysicalPort string `json:"physicalPort,omitempty"`
+}
+
+// NodePort is a physical port of a node.
+type NodePort struct {
+	// node is the node's name.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	Node string `json:"node"`
+
+	// port is the port's PCI address, or a switch's name of it. Example: 0000:03:00.0.
+	// +required
+	// +kubebuilder:validation:MaxLength=128
+	Port string `json:"port"`
 }
 
 // Progress is what is being done at the moment.
@@ -209,6 +235,14 @@ type Result struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=512
 	Generators []GeneratorResult `json:"generators,omitempty"`
+
+	// sharedPorts are the physical ports that several ends of the links were on (spec.sharedPort Allowed), as sentences: the figures are of
+	// ends that shared a port's bandwidth.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=1024
+	SharedPorts []string `json:"sharedPorts,omitempty"`
 
 	// total is the sum over all directions at that moment.
 	// +optional

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -60,6 +62,7 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 	}
 	reconciler := controllers.NewLoadTestReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), controllers.Options{
 		Settings:                settings(options),
+		Namespace:               ownNamespace(options),
 		Namespaces:              options.Namespaces,
 		NetworkNamespaces:       options.NetworkNamespaces,
 		MaxConcurrentReconciles: options.MaxConcurrent,
@@ -74,6 +77,20 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 		return nil, fmt.Errorf("set up the controller of kept Reports: %w", err)
 	}
 	return mgr, errors.Join(mgr.AddHealthzCheck("alive", healthz.Ping), mgr.AddReadyzCheck("caches", cachesFilled(mgr)))
+}
+
+// inPod is where a pod finds the namespace that it is in.
+const inPod = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// ownNamespace is where the operator keeps its Leases: outside of a pod, where nobody said, in default.
+func ownNamespace(options Options) string {
+	if options.LeaderElectionNamespace != "" {
+		return options.LeaderElectionNamespace
+	}
+	if name, err := os.ReadFile(inPod); err == nil {
+		return strings.TrimSpace(string(name))
+	}
+	return "default"
 }
 
 func settings(options Options) manifests.Settings {

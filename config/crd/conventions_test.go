@@ -144,6 +144,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.generator.layout":             {string(v1alpha1.LayoutPaired), string(v1alpha1.LayoutPerLink)},
 		"spec.generator.hugepages.pageSize": {"2Mi", "1Gi"},
 		"spec.keepPods":                     {string(v1alpha1.KeepPodsNever), string(v1alpha1.KeepPodsOnFailure)},
+		"spec.sharedPort":                   {string(v1alpha1.SharedPortRefused), string(v1alpha1.SharedPortAllowed)},
 		"status.pods[].role":                {string(v1alpha1.RoleGenerator), string(v1alpha1.RoleDUT), string(v1alpha1.RoleSetup), string(v1alpha1.RoleTeardown), string(v1alpha1.RoleRunner)},
 		"spec.dut.type":                     {string(v1alpha1.DUTPod), string(v1alpha1.DUTReference), string(v1alpha1.DUTDevice), string(v1alpha1.DUTLoopback)},
 		"spec.dut.forwarding":               {string(v1alpha1.ForwardingL3), string(v1alpha1.ForwardingL2), string(v1alpha1.ForwardingMACRewrite)},

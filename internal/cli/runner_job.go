@@ -46,9 +46,18 @@ func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logge
 	stop := reached.beat(watched, begin, log, lost)
 	r := runner.Run(watched, j.plan, reached.generators(j.plan), options)
 	r.Notes = append(r.Notes, stop()...)
+	j.mark(r)
 	slices.SortStableFunc(r.Notes, func(a, b report.Note) int { return cmp.Compare(a.At, b.At) })
 	reached.describe(r)
 	return r
+}
+
+// mark says in the Report that ends of the links shared a physical port.
+func (j runnerJob) mark(r *report.Report) {
+	r.Result.SharedPorts = j.sites.SharedPorts
+	for _, s := range j.sites.SharedPorts {
+		r.Notes = append(r.Notes, report.Note{Message: s + "; spec.sharedPort allows it: the figures are of ends that share its bandwidth"})
+	}
 }
 
 // logWindows logs each finished window as one line, and passes the progress on.

@@ -23,6 +23,7 @@ func rules() []rule {
 		{"earlierAttempt", earlierAttempt},                         // pods of an attempt that is void must go first
 		{"nodeRefusedPod", nodeRefusedPod},                         // a node has no room in one NUMA node, or none any more: another attempt avoids it
 		{"outlived", outlived},                                     // pods waited so long for others that their own time is over: another attempt
+		{"portShared", portShared},                                 // two ends of its links are on one physical port
 		{"setupFailed", setupFailed},                               // the setup pod ended badly
 		{"weakQoS", weakQoS},                                       // a generator's CPUs aren't its own
 		{"carrierLost", carrierLost},                               // a generator's or the DUT's pod failed, was deleted, or lost its node
@@ -31,12 +32,14 @@ func rules() []rule {
 		{"nameTaken", nameTaken},                                   // objects of somebody else's bear names of the test's children
 		{"networksMissing", networksMissing},                       // no Multus, or not the networks that the links name
 		{"resourcesMissing", resourcesMissing},                     // no node has the devices or huge pages
+		{"portsAwaited", portsAwaited},                             // another test is on the ports that the last pods were given back for
 		{"accessNeeded", accessNeeded},                             // the runner isn't given yet what lets it write
 		{"settingUp", settingUp},                                   // the setup pod is made, or runs
 		{"podsNeeded", podsNeeded},                                 // pods are tried, refused or made
 		{"unscheduled", unscheduled},                               // pods wait for their nodes
 		{"starting", starting},                                     // pods have nodes, and aren't ready
 		{"readyDelay", readyDelay},                                 // all is ready; the DUT is given its time
+		{"portsHeld", portsHeld},                                   // another test is on a physical port of its pods'
 		{"runNeeded", runNeeded},                                   // all is ready: the runner is made
 	}
 }
@@ -60,9 +63,12 @@ func (v *view) decision(name string, s *step) Decision {
 		return d
 	}
 	d.Delete, d.Create, d.Grant, d.DeleteTest = s.del, s.create, s.grant, s.deleteTest
+	d.Take = v.takes(s)
+	var quiet time.Time
+	d.GiveBack, quiet = v.givesBack(s)
 	var due time.Time
 	d.Status, due = restrained(v, statusOf(v, s))
-	d.RequeueAt = earliest(s.requeueAt, due)
-	d.Events = eventsOf(v.was, &d.Status)
+	d.RequeueAt = earliest(earliest(s.requeueAt, due), quiet)
+	d.Events = append(takeovers(d.Take, v.Now), eventsOf(v.was, &d.Status)...)
 	return d
 }

@@ -18,8 +18,10 @@ type Decision struct {
 	// Nothing else of the decision is applied.
 	ReadReport bool
 	Try        []manifests.Object
-	// Delete are children to delete, Create those to create. Both are fine when done already.
+	// Delete are children to delete, Create those to create. Both are fine when done already. Take are wires to take between the two, all of
+	// them: where one can't be had nothing more is done.
 	Delete []Deletion
+	Take   []Take
 	Create []manifests.Object
 	// Grant is what is missing of the runner's access. It is for the controller of access to create: the API server takes its time to check that
 	// nobody grants more than he has, and no pass of a test waits for that.
@@ -28,6 +30,8 @@ type Decision struct {
 	Status v1alpha1.LoadTestStatus
 	// Events are told after the status was written.
 	Events []Event
+	// GiveBack are wires that the test needs no more.
+	GiveBack []Hold
 	// DeleteTest: its time to live is over.
 	DeleteTest bool
 	// RequeueAt is the earliest moment at which time alone changes the decision; zero: never.

@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -54,7 +55,7 @@ spec:
 
 // lives are whole lives; each ends at rest.
 func lives() []life {
-	return append(append(goodLives(), badLives()...), waitingLives()...)
+	return slices.Concat(goodLives(), badLives(), waitingLives(), wireLives())
 }
 
 // edit changes the spec, as a person does.

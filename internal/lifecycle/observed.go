@@ -22,6 +22,7 @@ type Observed struct {
 	Settings manifests.Settings
 	Lab      Lab
 	Children Children
+	Wires    Wires
 	// Refusals is what the API server said to the dry run of Decision.Try; nil: nothing was tried yet, empty: all were welcome.
 	Refusals []Refusal
 	// Access is what came of the runner's access the last time that it was to be granted.

@@ -19,6 +19,9 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 	if r.Result.Resolution > 0 {
 		out.Resolution = r.Result.Resolution.String()
 	}
+	for _, s := range r.Result.SharedPorts[:min(len(r.Result.SharedPorts), mostSharedPorts)] {
+		out.SharedPorts = append(out.SharedPorts, limited(s, 1024))
+	}
 	for _, d := range r.Result.Directions {
 		out.Directions = append(out.Directions, v1alpha1.DirectionResult{From: d.From, To: d.To, Figures: directionFigures(&d)})
 	}
@@ -32,6 +35,9 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 	}
 	return out
 }
+
+// mostSharedPorts is how many the status has.
+const mostSharedPorts = 64
 
 func directionFigures(m *report.Measured) v1alpha1.Figures {
 	return v1alpha1.Figures{

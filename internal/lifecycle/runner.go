@@ -80,6 +80,7 @@ func runNeeded(v *view) *step {
 		s := &step{reason: v1alpha1.ReasonStarting, activity: "Starting", message: "all pods are ready, and where they are isn't known yet: " + err.Error()}
 		return s.waitUntil(v.placedUntil())
 	}
+	sites.SharedPorts = sharedWires(v.wireEnds()) // where they aren't allowed it didn't come to this
 	run, err := manifests.Run(in, sites)
 	if err != nil {
 		return v.fail(v1alpha1.ReasonRunnerFailed, "the runner can't be made: %v", err)

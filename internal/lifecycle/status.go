@@ -29,6 +29,7 @@ func statusOf(v *view, s *step) v1alpha1.LoadTestStatus {
 		st.StartedAt = &metav1.Time{Time: v.Now}
 	}
 	st.Pods = podStatuses(v)
+	st.AwaitedPorts = v.awaits(s)
 	st.Progress = progressOf(v, s)
 	countRuns(&st, v, s)
 	if s.forget {

@@ -77,6 +77,8 @@ type voided struct {
 	lost bool
 	// exclude are nodes that the next attempt avoids.
 	exclude []string
+	// awaits are wires of other tests, for whose end the next attempt waits.
+	awaits []Wire
 }
 
 // waitUntil is a step's time, where it is earlier than those it has.

@@ -23,7 +23,7 @@ func (w *world) tell(before *v1alpha1.LoadTestStatus, d lifecycle.Decision) {
 	if p := d.Status.Progress; p != nil && p.Percent != nil && !sameJSON(before.Progress, p) {
 		parts = append(parts, fmt.Sprintf("%s %d%%", p.Step, *p.Percent))
 	}
-	parts = appendSome(parts, strings.Join(actions(d), " "))
+	parts = appendSome(parts, strings.Join(append(actions(d), wired(d)...), " "))
 	parts = appendSome(parts, strings.Join(changes(before.Conditions, d.Status.Conditions), " "))
 	parts = appendSome(parts, strings.Join(events(d), " "))
 	if !d.RequeueAt.IsZero() {
@@ -103,6 +103,7 @@ func (w *world) check(o lifecycle.Observed, before *v1alpha1.LoadTestStatus, d l
 	}
 	w.checkConditions(before)
 	w.checkChildren()
+	w.checkWires()
 	w.checkKstatus()
 }
 

@@ -37,6 +37,12 @@ type world struct {
 	// seen is what the operator sees of the things that others change; nil: all of it at once.
 	seen *things
 
+	// holds are the wires that are somebody's, ahead the older tests that wait for some.
+	holds []lifecycle.Hold
+	ahead []lifecycle.Waiter
+	// meddled: somebody deletes Leases of tests that run.
+	meddled bool
+
 	foreign  []string
 	refusals []lifecycle.Refusal // what a dry run is answered
 	denials  []lifecycle.Refusal // what is said to who grants a runner its access
@@ -139,6 +145,7 @@ func (w *world) observe() lifecycle.Observed {
 		Children: lifecycle.Children{
 			Pods: th.Pods, Jobs: th.Jobs, Present: th.Present, Foreign: slices.Clone(w.foreign), Progress: th.Progress, Envelope: th.Envelope,
 		},
+		Wires: lifecycle.Wires{Holds: slices.Clone(w.holds), Ahead: w.ahead},
 	}
 }
 
@@ -201,6 +208,10 @@ func (w *world) apply(d lifecycle.Decision) (changed bool) {
 		}
 		changed = w.delete(del) || changed
 	}
+	if len(d.Take) > 0 && w.dies() {
+		return true
+	}
+	changed = w.take(d.Take) || changed
 	for _, o := range d.Create {
 		if w.dies() {
 			return true
@@ -219,6 +230,14 @@ func (w *world) apply(d lifecycle.Decision) (changed bool) {
 		}
 		w.writes++
 		w.events += len(d.Events)
+		changed = true
+	}
+	for _, h := range d.GiveBack {
+		if w.dies() {
+			return true
+		}
+		w.deletes++
+		w.giveBack(h)
 		changed = true
 	}
 	if d.DeleteTest {

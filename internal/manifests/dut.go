@@ -50,7 +50,7 @@ func dutPod(in Input) *corev1.Pod {
 
 // writeLinks is the init container that adds what only the pod knows to links.json.
 func writeLinks(in Input) corev1.Container {
-	c := ourContainer(in, "linerate-links", "links", "--plan", folderStatic+"/"+keyLinks,
+	c := ourContainer(in, containerLinks, "links", "--plan", folderStatic+"/"+keyLinks,
 		"--network-status", folderPodInfo+"/"+fileStatus, "--output", folderLinerate+"/"+keyLinks)
 	c.Resources, c.SecurityContext = smallInit(), restricted()
 	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumeStatic, folderStatic), readOnly(volumePodInfo, folderPodInfo), {Name: volumeLinks, MountPath: folderLinerate}}

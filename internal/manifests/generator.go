@@ -50,6 +50,7 @@ func generator(in Input, g plan.Generator) *corev1.Pod {
 		software(in, g, pod)
 	}
 	requestDevices(&pod.Spec.Containers[0], devicesOf(in, linksOf(g), generatorNetwork))
+	tellPorts(in, pod, linksOf(g), generatorNetwork)
 	return pod.DeepCopy()
 }
 

@@ -83,6 +83,7 @@ func reference(in Input) *corev1.Pod {
 	requestDevices(&c, devicesOf(in, linkNames(in), dutNetwork))
 	pod.Spec.Containers = []corev1.Container{c}
 	pod.Spec.Volumes = []corev1.Volume{linksFiles(in, corev1.KeyToPath{Key: keyForwarder, Path: keyForwarder})}
+	tellPorts(in, pod, linkNames(in), dutNetwork)
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(referenceGraceSeconds))
 	pod.Spec.Affinity = avoiding(nil, in.ExcludedNodes)
 	if own := in.Test.Spec.Generator.Pod; own != nil {

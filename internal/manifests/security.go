@@ -6,7 +6,7 @@ import corev1 "k8s.io/api/core/v1"
 //
 //	pod                    user    capabilities                       why
 //	runner                 65532   none                               talks to the API server and to generators, over TCP
-//	init containers        65532   none                               copy a program, write a file
+//	init containers        65532   none                               copy a program, write a file, look at sysfs
 //	generator, Software    0       BPF, IPC_LOCK, NET_ADMIN,          see engineRights
 //	                               NET_RAW, SYS_NICE
 //	generator, TRex        0       IPC_LOCK, NET_ADMIN, NET_RAW       see trexRights

@@ -17,7 +17,8 @@ type networkStatus struct {
 	MAC       string `json:"mac"`
 	Device    struct {
 		PCI struct {
-			Address string `json:"pci-address"`
+			Address          string `json:"pci-address"`
+			PhysicalFunction string `json:"pf-pci-address"`
 		} `json:"pci"`
 	} `json:"device-info"`
 }
@@ -28,7 +29,7 @@ func LinksOfPod(pod *corev1.Pod) []v1alpha1.PodLink {
 	if json.Unmarshal([]byte(pod.Annotations[annotationNetworkStatus]), &reported) != nil || len(reported) == 0 {
 		return nil
 	}
-	asked := askedFor(pod)
+	asked, told := askedFor(pod), portsTold(pod)
 	var links []v1alpha1.PodLink
 	for _, a := range asked {
 		s, ok := statusOf(a, asked, reported)
@@ -39,7 +40,9 @@ func LinksOfPod(pod *corev1.Pod) []v1alpha1.PodLink {
 		if mac == "" {
 			mac = a.MAC // a device that left the kernel: its plugin told nothing, and did what was asked
 		}
-		links = append(links, v1alpha1.PodLink{Link: a.Interface, Device: s.Device.PCI.Address, MACAddress: mac})
+		links = append(links, v1alpha1.PodLink{
+			Link: a.Interface, Device: s.Device.PCI.Address, MACAddress: mac, PhysicalPort: physicalPort(s, told[a.Interface]),
+		})
 	}
 	return links
 }

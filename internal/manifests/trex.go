@@ -67,6 +67,9 @@ func trexArguments(in Input, g plan.Generator) []string {
 	if !onDevices(in, g) {
 		arguments = append(arguments, "--kernel")
 	}
+	if allowsSharedPort(in) {
+		arguments = append(arguments, "--shared-port")
+	}
 	if spec.Directory != "" {
 		arguments = append(arguments, "--directory", spec.Directory)
 	}

@@ -8,6 +8,8 @@ const SitesVersion = "linerate.dev/sites.v1alpha1"
 type Sites struct {
 	Version    string `json:"version"`
 	Generators []Site `json:"generators"`
+	// SharedPorts are the physical ports that several ends of the links are on, as sentences: the test allows it, and its Report says so.
+	SharedPorts []string `json:"sharedPorts,omitempty"`
 }
 
 // Site is where one generator is.

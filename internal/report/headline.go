@@ -72,11 +72,16 @@ func planOf(r *Report) *plan.Plan {
 
 // Summary is the answer in one line, as a status or a list shows it: "654.40 Kpps  2.00 Gbps  99.95% of line rate". Packets and bits
 // (layer 1) are what was received, summed over the directions; the percentage is the share of what all directions can carry together,
-// at most 100. A lower bound has "≥" before each figure; without a figure it is "not measured".
+// at most 100. A lower bound has "≥" before each figure, and a figure of ends that shared a physical port says so; without a figure it is
+// "not measured".
 func Summary(r *Report) string {
 	h := headlineOf(r)
 	if !h.Measured {
 		return notMeasured
 	}
-	return h.bound(pps(h.PacketsPerSecond)) + "  " + h.bound(bps(h.Layer1BitsPerSecond)) + "  " + h.bound(percentOf(h.Percent)) + " of line rate"
+	line := h.bound(pps(h.PacketsPerSecond)) + "  " + h.bound(bps(h.Layer1BitsPerSecond)) + "  " + h.bound(percentOf(h.Percent)) + " of line rate"
+	if len(r.Result.SharedPorts) > 0 {
+		line += "  (shared port)"
+	}
+	return line
 }

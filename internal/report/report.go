@@ -245,6 +245,9 @@ type Result struct {
 	Generators []GeneratorShare `json:"generators,omitempty"`
 	// MaxReceived is the highest rate that came back at any loss.
 	MaxReceived *Sum `json:"maxReceived,omitempty"`
+	// SharedPorts are the physical ports that several ends of the links were on, as sentences: they shared its bandwidth, and frames between
+	// them may never have been on a wire. The test allowed it (spec.sharedPort).
+	SharedPorts []string `json:"sharedPorts,omitempty"`
 }
 
 // Sum is all directions of one moment together.

@@ -53,6 +53,7 @@ func pathNotProven() *Report {
 func doubtful() *Report {
 	r := measured(named("Danos & <co>", "imix|64"), limited(150_000))
 	r.Result.Confirmed, r.Result.NonMonotonic = false, true
+	r.Result.SharedPorts = []string{"port 0000:3b:00.0 of node gen-1 is behind link west of pod t-1-generator-0 and link east of pod t-1-dut"}
 	r.Silence[1].PacketsPerSecond, r.Silence[1].Received = 12, units.Traffic{Packets: 12, Bytes: 1200}
 	r.Totals[0].Drained, r.Totals[1].ReceiveErrors = false, 1234
 	w := &r.Windows[3]

@@ -73,6 +73,7 @@ func capital(s string) string {
 func warnings(r *Report) []string {
 	var out []string
 	out = append(out, endingWarnings(r)...)
+	out = append(out, sharedWarnings(r)...)
 	out = append(out, resultWarnings(r)...)
 	out = append(out, pathWarnings(r)...)
 	out = append(out, silenceWarnings(r)...)
@@ -89,6 +90,15 @@ func endingWarnings(r *Report) []string {
 		w += ": " + strings.TrimSuffix(r.Message, ".")
 	}
 	return []string{w}
+}
+
+// sharedWarnings mark a figure that isn't one of wires of its own.
+func sharedWarnings(r *Report) []string {
+	var out []string
+	for _, s := range r.Result.SharedPorts {
+		out = append(out, "shared port: "+s+": they share its bandwidth, and frames between them may never have been on a wire")
+	}
+	return out
 }
 
 func resultWarnings(r *Report) []string {

@@ -36,6 +36,10 @@ func TestTheServerGrantsWhatTheManagerNeeds(t *testing.T) {
 				{"", "", "nodes", "watch", true},
 				{releaseNamespace, "coordination.k8s.io", "leases", "update", true},
 				{"a", "coordination.k8s.io", "leases", "update", false},
+				{releaseNamespace, "coordination.k8s.io", "leases", "list", true},
+				{releaseNamespace, "coordination.k8s.io", "leases", "delete", true},
+				{"kube-node-lease", "coordination.k8s.io", "leases", "list", false},
+				{"kube-node-lease", "coordination.k8s.io", "leases", "delete", false},
 			} {
 				if got := allowed(t, asked.namespace, asked.group, asked.resource, asked.verb); got != asked.want {
 					t.Errorf("%s %s.%s in %q: %v", asked.verb, asked.resource, asked.group, asked.namespace, got)

@@ -34,7 +34,9 @@ type lab struct {
 	events    *events
 	clock     *clock
 	// forgetful restarts the operator before each pass.
-	forgetful  bool
+	forgetful bool
+	// physical are the ports that pods get virtual functions of, by link; none: they get none.
+	physical   map[string]string
 	reconciler *controllers.LoadTestReconciler
 }
 
@@ -55,7 +57,7 @@ func newLab(t *testing.T) *lab {
 
 // restart replaces the operator by one that remembers nothing.
 func (l *lab) restart() {
-	l.reconciler = controllers.NewLoadTestReconciler(l.operator, l.events, controllers.Options{Settings: testSettings(), NetworkNamespaces: []string{"*"}, Clock: l.clock.now})
+	l.reconciler = controllers.NewLoadTestReconciler(l.operator, l.events, controllers.Options{Settings: testSettings(), Namespace: operatorNamespace, NetworkNamespaces: []string{"*"}, Clock: l.clock.now})
 }
 
 func testSettings() manifests.Settings {

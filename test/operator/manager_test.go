@@ -34,7 +34,7 @@ func (l *lab) manage(change func(*ctrl.Options), namespaces ...string) (stop fun
 	mgr, err := ctrl.NewManager(rights, options)
 	l.must(err)
 	reconciler := controllers.NewLoadTestReconciler(mgr.GetClient(), mgr.GetEventRecorder("linerate.dev/manager"), controllers.Options{
-		Settings: testSettings(), Namespaces: namespaces, NetworkNamespaces: []string{"*"}, Clock: l.clock.now,
+		Settings: testSettings(), Namespace: operatorNamespace, Namespaces: namespaces, NetworkNamespaces: []string{"*"}, Clock: l.clock.now,
 	})
 	l.must(reconciler.SetupWithManager(mgr))
 	ctx, cancel := context.WithCancel(context.Background())

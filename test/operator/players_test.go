@@ -75,7 +75,12 @@ func (l *lab) attach(pod *corev1.Pod) {
 		if mac == "" {
 			mac = fmt.Sprintf("02:aa:00:00:00:%02x", i)
 		}
-		told = append(told, map[string]any{"name": n.Namespace + "/" + n.Name, "interface": n.Interface, "mac": mac})
+		status := map[string]any{"name": n.Namespace + "/" + n.Name, "interface": n.Interface, "mac": mac}
+		if port := l.physical[n.Interface]; port != "" {
+			pci := map[string]any{"pci-address": fmt.Sprintf("0000:3b:02.%d", i), "pf-pci-address": port}
+			status["device-info"] = map[string]any{"type": "pci", "version": "1.1.0", "pci": pci}
+		}
+		told = append(told, status)
 	}
 	text, err := json.Marshal(told)
 	l.must(err)

@@ -6,11 +6,13 @@ import (
 	"os"
 	"testing"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
 
@@ -78,6 +80,7 @@ func TestTheOperatorMayDoNothingElse(t *testing.T) {
 		"grant more rights than it has": l.operator.Create(ctx, everything),
 		"update pods":                   l.operator.Update(ctx, &corev1.Pod{ObjectMeta: secret.ObjectMeta}),
 		"change a LoadTest's spec":      l.operator.Update(ctx, l.create(minimal("mine"))),
+		"see nodes' heartbeats":         l.operator.List(ctx, &coordinationv1.LeaseList{}, client.InNamespace("kube-node-lease")),
 		"delete service accounts":       l.operator.Delete(ctx, &corev1.ServiceAccount{ObjectMeta: secret.ObjectMeta}),
 	} {
 		if !apierrors.IsForbidden(err) {

@@ -1,0 +1,98 @@
+package controllers
+
+import (
+	"context"
+	"slices"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// leaseCache has the Leases of wires, in the operator's own namespace: it has no rights to others.
+func leaseCache(namespace string) cache.Options {
+	options := baseCache([]string{namespace})
+	options.DefaultLabelSelector = labels.NewSelector().Add(*requirement(labelWire, selection.Exists))
+	return options
+}
+
+// watchLeases gives the reconciler the Leases of wires, and lets their changes wake tests.
+func (r *LoadTestReconciler) watchLeases(mgr ctrl.Manager, b *builder.Builder) error {
+	if r.options.Namespace == "" {
+		return nil
+	}
+	leases, err := r.addCache(mgr, leaseCache(r.options.Namespace))
+	if err != nil {
+		return err
+	}
+	r.leases = leases
+	b.WatchesRawSource(source.Kind(leases, &coordinationv1.Lease{}, r.leaseChanges()))
+	return nil
+}
+
+// leaseChanges wake a Lease's holder, which may be gone and then leaves nothing; and, when a wire is free again, the tests that wait for one.
+func (r *LoadTestReconciler) leaseChanges() handler.TypedEventHandler[*coordinationv1.Lease, reconcile.Request] {
+	return handler.TypedFuncs[*coordinationv1.Lease, reconcile.Request]{
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*coordinationv1.Lease], queue wakes) {
+			wakeHolder(e.Object, queue)
+		},
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*coordinationv1.Lease], queue wakes) {
+			wakeHolder(e.ObjectNew, queue)
+			r.wakeWaiting(ctx, queue)
+		},
+		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*coordinationv1.Lease], queue wakes) {
+			wakeHolder(e.Object, queue)
+			r.wakeWaiting(ctx, queue)
+		},
+	}
+}
+
+// wakes are the tests that are to be looked at.
+type wakes = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+func wakeHolder(lease *coordinationv1.Lease, queue wakes) {
+	if holder, ok := holderOf(lease); ok {
+		queue.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: holder.Namespace, Name: holder.Name}})
+	}
+}
+
+// wakeWaiting wakes the tests that wait for a wire, the oldest first.
+func (r *LoadTestReconciler) wakeWaiting(ctx context.Context, queue wakes) {
+	var tests v1alpha1.LoadTestList
+	if err := r.client.List(ctx, &tests, r.waitsForLab()...); err != nil {
+		log.FromContext(ctx).Error(err, "the tests that wait for a physical port can't be listed")
+		return
+	}
+	slices.SortFunc(tests.Items, func(a, b v1alpha1.LoadTest) int { return compareAge(&a, &b) })
+	for i := range tests.Items {
+		if waitsForPort(&tests.Items[i]) {
+			queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&tests.Items[i])})
+		}
+	}
+}
+
+// waitsForPort says that a test waits until a physical port is free.
+func waitsForPort(test *v1alpha1.LoadTest) bool {
+	waits := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionScheduled)
+	return waits != nil && waits.Reason == v1alpha1.ReasonPortHeld
+}
+
+// cachedWaiting chooses the waiting tests by the cache's index.
+func cachedWaiting() []client.ListOption {
+	return []client.ListOption{client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector(indexLab, waitsForLab)}}
+}

@@ -1,0 +1,254 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// A test takes all its wires at once, when its pods are ready and before its runner is made, or none of them. It waits for wires with its pods
+// in place, but not for long: pods hold CPUs and devices that the holder's own runner or teardown pod may want, and then each would wait for
+// the other for ever. After portPatience they are given back, and the next ones made when the holder is done.
+//
+//	pods ready ─▶ portsHeld? ──no──▶ take all, make the runner ─▶ run ─▶ pods gone ─▶ give back
+//	                 │ yes
+//	                 ├─ within portPatience: the holder ends ─▶ on it goes
+//	                 └─ else: pods are given back ─▶ portsAwaited (no pods) ─▶ the holder ends ─▶ next attempt
+
+// portPatience is how long pods stay that wait for another test's wires.
+const portPatience = 2 * time.Minute
+
+// portShared: two ends of the links are on one physical port, and the test doesn't allow that.
+func portShared(v *view) *step {
+	if v.begun() || v.spec.SharedPort == v1alpha1.SharedPortAllowed {
+		return nil
+	}
+	shared := sharedWires(v.wireEnds())
+	if len(shared) == 0 {
+		return nil
+	}
+	return v.fail(v1alpha1.ReasonSharedPort, "%s: they would share its bandwidth, and frames between them may never reach a wire: use networks on ports of their own "+
+		"(a device resource for each physical port), keep device and generators on nodes of their own (generator.placement.separateNodes), or allow it with spec.sharedPort: Allowed, "+
+		"which marks the result", joined("; ", shared...))
+}
+
+// portsAwaited: the ports that made an earlier attempt give its pods back are still another test's.
+func portsAwaited(v *view) *step {
+	if v.placed() {
+		return nil
+	}
+	held := v.heldByOthers(v.awaitedWires())
+	if len(held) == 0 {
+		return nil
+	}
+	return v.waits(v1alpha1.ReasonPortHeld, heldWords(held)+"; until then this test holds no pods")
+}
+
+// portsHeld: all pods are ready, and another test is on a physical port of theirs, or its turn comes first.
+func portsHeld(v *view) *step {
+	wires := v.wires()
+	if v.begun() || len(wires) == 0 {
+		return nil
+	}
+	if held := v.heldByOthers(wires); len(held) > 0 {
+		return v.awaitPorts(held)
+	}
+	if first, wire := v.first(wires); first != nil {
+		s := v.waits(v1alpha1.ReasonPortHeld, fmt.Sprintf("%s is free, and LoadTest %s/%s, which is older, takes it first", wire, first.Namespace, first.Name))
+		return s.waitUntil(v.Now.Add(yieldFor))
+	}
+	return nil
+}
+
+// yieldFor is how soon it is looked again whether an older test took its turn; its end, at the latest, is told by a watch.
+const yieldFor = 5 * time.Second
+
+// awaitPorts waits with the pods in place for a while, and then without.
+func (v *view) awaitPorts(held []Hold) *step {
+	since := v.Now
+	if v.said(v1alpha1.ConditionScheduled).Reason == v1alpha1.ReasonPortHeld {
+		since = v.since(v1alpha1.ConditionScheduled)
+	}
+	due, words := since.Add(portPatience), heldWords(held)
+	if v.Now.Before(due) {
+		return v.waits(v1alpha1.ReasonPortHeld, words).waitUntil(due)
+	}
+	var wires []Wire
+	for _, h := range held {
+		wires = append(wires, h.Wire)
+	}
+	message := words + "; pods that wait would keep CPUs and devices from others: they are given back, and made anew when it is over"
+	return &step{
+		reason: v1alpha1.ReasonPortHeld, message: message, activity: "Waiting",
+		scheduled: no(v1alpha1.ReasonPortHeld, message), void: &voided{awaits: wires},
+	}
+}
+
+// heldWords say who is on which wire, and the way out.
+func heldWords(held []Hold) string {
+	var words []string
+	for _, h := range held {
+		words = append(words, fmt.Sprintf("%s is LoadTest %s's (Lease %s)", h.Wire, h.Holder, h.Lease))
+	}
+	return listed(words) + ": virtual functions of one port share its bandwidth, so this test goes on by itself when that one is over; stop it, or name networks on another port in a new LoadTest"
+}
+
+// wireEnds are the ends of this attempt's pods, as they are seen.
+func (v *view) wireEnds() []wireEnd { return wireEnds(v.carrierStatuses()) }
+
+func (v *view) wires() []Wire { return WiresOf(v.carrierStatuses()) }
+
+func (v *view) carrierStatuses() []v1alpha1.PodStatus {
+	var out []v1alpha1.PodStatus
+	for _, p := range v.carriers() {
+		out = append(out, podStatus(p))
+	}
+	return out
+}
+
+func (v *view) awaitedWires() []Wire {
+	var wires []Wire
+	for _, p := range v.was.AwaitedPorts {
+		wires = append(wires, Wire{p.Node, p.Port})
+	}
+	return wires
+}
+
+// hold is whose a wire is; nil: nobody's.
+func (v *view) hold(w Wire) *Hold {
+	i := slices.IndexFunc(v.Wires.Holds, func(h Hold) bool { return h.Wire == w })
+	if i < 0 {
+		return nil
+	}
+	return &v.Wires.Holds[i]
+}
+
+func (v *view) heldByOthers(wires []Wire) []Hold {
+	var held []Hold
+	for _, w := range wires {
+		if h := v.hold(w); h != nil && h.Holder.UID != v.Test.UID && h.dead(v.Now) == "" {
+			held = append(held, *h)
+		}
+	}
+	return held
+}
+
+// first is an older test that waits for one of the wires and has nobody else to wait for; nil: there is none.
+func (v *view) first(wires []Wire) (*Waiter, Wire) {
+	for i := range v.Wires.Ahead {
+		a := &v.Wires.Ahead[i]
+		j := slices.IndexFunc(a.Wires, func(w Wire) bool { return slices.Contains(wires, w) })
+		if j >= 0 && len(v.heldByOthers(a.Wires)) == 0 {
+			return a, a.Wires[j]
+		}
+	}
+	return nil, Wire{}
+}
+
+// awaits are the ports that the next pods wait for, after a step.
+func (v *view) awaits(s *step) []v1alpha1.NodePort {
+	switch {
+	case s.void != nil:
+		return nodePorts(s.void.awaits)
+	case v.placed() || s.ending != nil:
+		return nil
+	}
+	var wires []Wire
+	for _, h := range v.heldByOthers(v.awaitedWires()) {
+		wires = append(wires, h.Wire)
+	}
+	return nodePorts(wires)
+}
+
+// wiresInUse are those that the run is on after a step: from the moment on that its runner is made, until the test is over.
+func (v *view) wiresInUse(s *step) []Wire {
+	switch {
+	case s.over || s.void != nil || s.ending != nil && s.ending.complete:
+		return nil
+	case s.begins:
+		return v.wires()
+	case v.begun():
+		return WiresOf(v.was.Pods)
+	}
+	return nil
+}
+
+// takes are the wires in use that aren't the test's: at the beginning all of them; later those whose Leases somebody deleted.
+func (v *view) takes(s *step) []Take {
+	var out []Take
+	for _, w := range v.wiresInUse(s) {
+		take := Take{Wire: w, Holder: Holder{v.Test.Namespace, v.Test.Name, v.Test.UID, v.attempt}}
+		switch h := v.hold(w); {
+		case h == nil:
+		case h.Holder.UID == v.Test.UID, h.dead(v.Now) == "":
+			continue
+		default:
+			take.Over = h
+		}
+		out = append(out, take)
+	}
+	return out
+}
+
+// givesBack are the test's wires that it needs no more and can't be sending on, and those of an earlier test of its name. While some of its
+// generators might still send, at is when they surely don't; zero: their end will be seen.
+func (v *view) givesBack(s *step) (out []Hold, at time.Time) {
+	inUse := v.wiresInUse(s)
+	quiet, at := v.quiet()
+	held := false
+	for _, h := range v.Wires.Holds {
+		switch own := h.Holder.UID == v.Test.UID; {
+		case own && slices.Contains(inUse, h.Wire):
+		case own && quiet, !own && v.namesake(h) && h.dead(v.Now) != "":
+			out = append(out, h)
+		case own:
+			held = true
+		}
+	}
+	if !held {
+		at = time.Time{}
+	}
+	return out, at
+}
+
+// namesake says whether a hold is of a test that had this one's name before.
+func (v *view) namesake(h Hold) bool {
+	return h.Holder.Namespace == v.Test.Namespace && h.Holder.Name == v.Test.Name
+}
+
+// quiet says whether none of the test's pods can be sending; until is when that is sure whatever they do, zero: it follows from their end.
+func (v *view) quiet() (quiet bool, until time.Time) {
+	sending := slices.Clone(v.oldPods)
+	if v.begun() || v.was.FinishedAt != nil {
+		sending = append(sending, v.pods...)
+	}
+	sending = append(sending, v.runners...)
+	quiet = !slices.ContainsFunc(sending, func(p corev1.Pod) bool { return v.sends(&p) })
+	if !quiet && v.was.FinishedAt != nil {
+		until = v.was.FinishedAt.Add(wireGrace)
+		quiet = !v.Now.Before(until)
+	}
+	return quiet, until
+}
+
+// sends says whether a pod could be sending, or tell others to: not one whose node has been silent for so long that it must have stopped.
+func (v *view) sends(p *corev1.Pod) bool {
+	role := roleOf(p)
+	return (role == v1alpha1.RoleGenerator || role == v1alpha1.RoleRunner) && !ended(p) && (p.DeletionTimestamp == nil || !v.stuck(p))
+}
+
+// takeovers are the events of wires that were taken over from tests that need them no more.
+func takeovers(takes []Take, now time.Time) []Event {
+	var out []Event
+	for _, t := range takes {
+		if t.Over != nil {
+			out = append(out, Event{Warning: true, Reason: v1alpha1.ReasonPortHeld, Message: fmt.Sprintf(
+				"%s was still LoadTest %s's, %s: its Lease %s is taken over", t.Wire, t.Over.Holder, t.Over.dead(now), t.Over.Lease)})
+		}
+	}
+	return out
+}
