@@ -17,6 +17,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
@@ -42,7 +43,8 @@ func (r *LoadTestReconciler) apply(ctx context.Context, seen *observation, decis
 			return again, err
 		}
 	}
-	if err := r.writeStatus(ctx, seen.Test, decision); err != nil {
+	decision, err = r.writeStatus(ctx, seen, decision)
+	if err != nil {
 		return false, err
 	}
 	r.tell(seen.Test, decision)
@@ -183,8 +185,32 @@ func (r *LoadTestReconciler) createAll(ctx context.Context, objects []manifests.
 	return answers
 }
 
-// writeStatus writes the status where it differs from what is stored, and only over the version that it was decided from.
-func (r *LoadTestReconciler) writeStatus(ctx context.Context, test *v1alpha1.LoadTest, decision lifecycle.Decision) error {
+// writeStatus writes the status, or what is said in place of one that the API server refuses. It returns what was said.
+func (r *LoadTestReconciler) writeStatus(ctx context.Context, seen *observation, decision lifecycle.Decision) (lifecycle.Decision, error) {
+	err := r.patchStatus(ctx, seen.Test, decision)
+	if !refusedForGood(err) {
+		return decision, err
+	}
+	ctrl.LoggerFrom(ctx).Error(err, "the API server refuses the status")
+	said, endable := lifecycle.Refused(seen.Observed, decision, err.Error())
+	if !endable {
+		return decision, reconcile.TerminalError(err)
+	}
+	if err := r.patchStatus(ctx, seen.Test, said); refusedForGood(err) {
+		return said, reconcile.TerminalError(err)
+	} else if err != nil {
+		return said, err
+	}
+	return said, nil
+}
+
+// refusedForGood says whether the same status would be refused again.
+func refusedForGood(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err)
+}
+
+// patchStatus writes a status where it differs from what is stored, and only over the version that it was decided from.
+func (r *LoadTestReconciler) patchStatus(ctx context.Context, test *v1alpha1.LoadTest, decision lifecycle.Decision) error {
 	same, err := sameStatus(test.Status, decision.Status)
 	if same || err != nil {
 		return err

@@ -74,10 +74,11 @@ const (
 	ReasonPathNotProven      = "PathNotProven"
 	ReasonSharedPort         = "SharedPort" // two ends of the links are on one physical port, and spec.sharedPort isn't Allowed
 	ReasonRunnerFailed       = "RunnerFailed"
-	ReasonNodeLost           = "NodeLost" // a pod's node is gone
-	ReasonEvicted            = "Evicted"  // a pod was deleted by somebody else, or evicted
-	ReasonWaiting            = "Waiting"  // False
-	ReasonRunning            = "Running"  // False
+	ReasonNodeLost           = "NodeLost"      // a pod's node is gone
+	ReasonEvicted            = "Evicted"       // a pod was deleted by somebody else, or evicted
+	ReasonStatusRefused      = "StatusRefused" // the API server doesn't take what is to be said of the test
+	ReasonWaiting            = "Waiting"       // False
+	ReasonRunning            = "Running"       // False
 )
 
 // Reasons of Passed.

@@ -35,7 +35,7 @@ func suspended(v *view) *step {
 	if going {
 		s.message = "spec.suspend is true: pods are being given back"
 	}
-	return s
+	return v.untilGone(s)
 }
 
 // runLost says whether a run had begun that would come to nothing: the runner had told of it.
@@ -56,12 +56,17 @@ func earlierAttempt(v *view) *step {
 		reason: v1alpha1.ReasonPending, message: message, activity: "Releasing",
 		scheduled: no(v1alpha1.ReasonPending, message), del: del,
 	}
+	return v.untilGone(s).waitUntil(v.placedUntil())
+}
+
+// untilGone wakes a step when a pod of an earlier attempt, on a node that doesn't answer, isn't waited for any more.
+func (v *view) untilGone(s *step) *step {
 	for i := range v.oldPods {
 		if p := &v.oldPods[i]; p.DeletionTimestamp != nil && !v.stuck(p) {
 			s.waitUntil(v.stuckAt(p))
 		}
 	}
-	return s.waitUntil(v.placedUntil())
+	return s
 }
 
 // remnants says what to delete of earlier attempts, and whether any of it still has to go. A pod on a node that doesn't answer is not

@@ -171,15 +171,6 @@ func badLives() []life {
 			w.finish(r, report.DeadlineExceeded)
 			w.settle()
 		}},
-		{"deadline made shorter", reference, func(w *world) {
-			r := w.toRun()
-			w.progress(r, "Ramping", 30)
-			w.pass(5 * time.Minute)
-			w.edit(func(s *v1alpha1.LoadTestSpec) { s.ActiveDeadline = "1m" })
-			w.settle()
-			w.edit(func(s *v1alpha1.LoadTestSpec) { s.ActiveDeadline = "10m" })
-			w.pass(time.Minute)
-		}},
 		{"scheduling deadline", with(reference, "schedulingDeadline: 2m"), func(w *world) {
 			w.settle()
 			w.unschedulable("0/2 nodes are available: 2 Insufficient cpu.")

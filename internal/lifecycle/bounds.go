@@ -12,6 +12,8 @@ const (
 	progressEvery = 10 * time.Second
 	// reportGrace is how long a run that lost a generator is given to notice, drain and write its Report.
 	reportGrace = time.Minute
+	// wordsGrace is how long after a Report that tells of a lost generator is waited for what kubelet says of its pod.
+	wordsGrace = 10 * time.Second
 	// silenceGrace is how long a node may be silent in a run: as long as Kubernetes itself lets pods be on such a node.
 	silenceGrace = 5 * time.Minute
 	// stopGrace is added to the runner's own time for ending (its pod's grace period).

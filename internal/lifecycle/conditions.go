@@ -136,7 +136,7 @@ func (v *view) rolesReadiness(kind string, role v1alpha1.PodRole, s *step) *said
 		return no(v1alpha1.ReasonFailed, f.message)
 	}
 	if was := v.said(kind); v.begun() {
-		if was.Status == metav1.ConditionTrue {
+		if was.Status == metav1.ConditionTrue || len(v.unheard(role)) > 0 {
 			return v.before(kind, nil)
 		}
 		return yes(v1alpha1.ReasonReady, "ready when the run began, and heard of since")

@@ -23,7 +23,7 @@ func stopRequested(v *view) *step {
 }
 
 // activeDeadlineExceeded: the runner ends itself at this deadline and writes a better Report than one that is interrupted. This is for the
-// runner that can't, and for a deadline that was made shorter since.
+// runner that can't.
 func activeDeadlineExceeded(v *view) *step {
 	if due := v.activeUntil(); due.IsZero() || v.Now.Before(due) {
 		return nil

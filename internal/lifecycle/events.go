@@ -23,7 +23,7 @@ func eventsOf(was, is *v1alpha1.LoadTestStatus) []Event {
 		v1alpha1.ConditionScheduled, v1alpha1.ConditionDUTReady, v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionComplete,
 	} {
 		c := meta.FindStatusCondition(is.Conditions, kind)
-		if c == nil || !worthTelling(c) || sameSaid(meta.FindStatusCondition(was.Conditions, kind), c) {
+		if c == nil || !worthTelling(c) || toldByTheEnd(is, c) || sameSaid(meta.FindStatusCondition(was.Conditions, kind), c) {
 			continue
 		}
 		out = append(out, Event{Warning: warns(c), Reason: c.Reason, Message: limited(c.Message, 1024)})
@@ -37,6 +37,12 @@ func lostBy(is *v1alpha1.LoadTestStatus) string {
 		return v1alpha1.ReasonSuspended
 	}
 	return v1alpha1.ReasonRunnerFailed
+}
+
+// toldByTheEnd says whether a condition tells of what the test ends for: the end's own event tells it.
+func toldByTheEnd(is *v1alpha1.LoadTestStatus, c *metav1.Condition) bool {
+	end := meta.FindStatusCondition(is.Conditions, v1alpha1.ConditionComplete)
+	return c.Type != v1alpha1.ConditionComplete && end != nil && endsWith(end.Reason)
 }
 
 // sameSaid says whether a condition says what it said before.
@@ -57,7 +63,7 @@ func warns(c *metav1.Condition) bool {
 	switch c.Reason {
 	case v1alpha1.ReasonMultusMissing, v1alpha1.ReasonNetworkMissing, v1alpha1.ReasonNetworkInvalid, v1alpha1.ReasonResourceMissing,
 		v1alpha1.ReasonHugepages, v1alpha1.ReasonPodRefused, v1alpha1.ReasonNameTaken, v1alpha1.ReasonUnschedulable,
-		v1alpha1.ReasonNodeRefused, v1alpha1.ReasonPortHeld, v1alpha1.ReasonImage, v1alpha1.ReasonLost, v1alpha1.ReasonFailed:
+		v1alpha1.ReasonNodeRefused, v1alpha1.ReasonPortHeld, v1alpha1.ReasonImage, v1alpha1.ReasonLost:
 		return true
 	}
 	return c.Type == v1alpha1.ConditionComplete && c.Status == metav1.ConditionTrue && failed(c.Reason)

@@ -63,13 +63,16 @@ func (v *view) fault() *fault {
 	return &all[0]
 }
 
-// actingFault is a fault that may have acted on what was measured: it isn't known to have come after the end of the run. Once the runner's
-// Job is gone the pods are being given back, and say nothing any more.
+// actingFault is a fault that may have acted on what was measured: it isn't known to have come after the end of the run. What is doubtful isn't
+// one: the Report knows whether traffic went on. Once the runner's Job is gone the pods are being given back, and say nothing any more.
 func (v *view) actingFault() *fault {
 	if v.job == nil || v.job.DeletionTimestamp != nil {
 		return nil
 	}
 	for _, f := range v.faults() {
+		if f.doubtful {
+			continue
+		}
 		if r := v.told(); r == nil || f.at.IsZero() || f.at.Before(r.Finished.Add(clockMargin)) {
 			return &f
 		}

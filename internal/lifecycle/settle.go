@@ -22,6 +22,9 @@ func reportArrived(v *view) *step {
 	e := endingOf(v.told())
 	switch f := v.actingFault(); {
 	case f == nil:
+		if s := v.hearFirst(); s != nil {
+			return s
+		}
 	case knowsBetter(v.told(), f):
 		e.message = joined(": ", f.message, e.message) // what the runner saw is that nobody answers
 	default:
@@ -76,6 +79,10 @@ func (v *view) attach(e *ending) {
 	}
 	e.report = v.told()
 	e.figures = publishes(e.reason, e.report.Ending)
+	if f := v.doubt(); f != nil && e.figures {
+		e.figures = false
+		e.message = joined("; ", e.message, f.message+", and nothing came back through it at the end: no figure is told")
+	}
 }
 
 // publishes says whether a Report that ended so may give figures to a test that ends for this reason. What a person or a deadline cut

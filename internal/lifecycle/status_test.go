@@ -65,7 +65,7 @@ func TestFiguresOfWhatWasCutShort(t *testing.T) {
 		t.Run(string(c.how), func(t *testing.T) {
 			w := newWorld(t, reference)
 			w.finish(w.toRun(), c.how)
-			w.settle()
+			w.pass(time.Minute)
 			if got := w.says("Complete").Reason; got != c.reason {
 				t.Errorf("Complete says %s, not %s", got, c.reason)
 			}

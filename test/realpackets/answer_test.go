@@ -87,7 +87,7 @@ func measureAnswer(t *testing.T, a answer) *report.Report {
 
 // yaml is the LoadTest; a device's target is the same whatever its limit, so that it tells nothing.
 func (a answer) yaml() string {
-	dut := fmt.Sprintf("{reference: {limit: {%s: %d, burst: 2ms}}}", a.unit(), a.limit)
+	dut := fmt.Sprintf("{type: Reference, reference: {limit: {%s: %d, burst: 2ms}}}", a.unit(), a.limit)
 	target := fmt.Sprintf("%d%s", int64(float64(a.limit)*a.target), map[bool]string{false: "pps", true: "bps"}[a.bits])
 	if a.device {
 		dut, target = "{type: Device}", "90kpps"

@@ -1,0 +1,84 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// hearFirst waits, within bounds, for what Kubernetes has yet to say of a run that has come to its end; nil: nothing.
+func (v *view) hearFirst() *step {
+	if f := v.doubt(); f != nil {
+		if until := v.afterTheRun(silenceGrace); !until.IsZero() {
+			s := &step{reason: v1alpha1.ReasonLost, message: "the run has ended, and nothing came back at the end: " + f.message + ", so it is awaited what became of the pod"}
+			return s.waitUntil(until)
+		}
+		return v.failInRun(f)
+	}
+	if v.told().Ending == report.GeneratorLost && len(v.of(v1alpha1.RoleGenerator)) > 0 {
+		if until := v.afterTheRun(wordsGrace); !until.IsZero() {
+			s := &step{reason: v1alpha1.ReasonRunning, message: "the run has lost a generator: what became of its pod is awaited"}
+			return s.waitUntil(until)
+		}
+	}
+	return nil
+}
+
+// afterTheRun is so long after the end of the run; zero: that is over, or the clocks are too far apart to tell.
+func (v *view) afterTheRun(grace time.Duration) time.Time {
+	finished := v.told().Finished
+	if until := finished.Add(grace); v.Now.Before(until) && finished.Before(v.Now.Add(clockMargin)) {
+		return until
+	}
+	return time.Time{}
+}
+
+// doubt is that the device isn't heard of, and that a Report with a figure doesn't prove that it was there to the end; nil: there is none. A silent
+// generator is no doubt: the runner has talked to it to the end, or tells that it couldn't.
+func (v *view) doubt() *fault {
+	if r := v.told(); r == nil || !r.Result.Measured || forwardedToTheEnd(r) {
+		return nil
+	}
+	for _, f := range v.faults() {
+		if f.doubtful && f.role == v1alpha1.RoleDUT {
+			return &f
+		}
+	}
+	for _, p := range v.unheard(v1alpha1.RoleDUT) {
+		return &fault{role: v1alpha1.RoleDUT, pod: p.Name, reason: v1alpha1.ReasonNodeLost, doubtful: true,
+			message: fmt.Sprintf("pod %s isn't Ready since its node %s didn't answer", p.Name, p.Spec.NodeName)}
+	}
+	return nil
+}
+
+// unheard are pods of a role that aren't Ready since they were lost sight of: Kubernetes takes that from pods whose node is silent, and their kubelet
+// gives it back, with its own word on what they are.
+func (v *view) unheard(role v1alpha1.PodRole) []*corev1.Pod {
+	kind := v1alpha1.ConditionGeneratorsReady
+	if role == v1alpha1.RoleDUT {
+		kind = v1alpha1.ConditionDUTReady
+	}
+	if v.said(kind).Reason != v1alpha1.ReasonLost {
+		return nil
+	}
+	return slices.DeleteFunc(v.of(role), ready)
+}
+
+// forwardedToTheEnd says whether frames came back in each direction of the last window. A device that was there then was there before, as nothing
+// starts it again.
+func forwardedToTheEnd(r *report.Report) bool {
+	if len(r.Windows) == 0 {
+		return false
+	}
+	for _, d := range r.Windows[len(r.Windows)-1].Directions {
+		if d.Received.PacketsPerSecond <= 0 {
+			return false
+		}
+	}
+	return true
+}
