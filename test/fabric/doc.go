@@ -18,7 +18,8 @@
 // A wire is what in a lab is the switch between a generator's and a device's port, or the cable with the cards' embedded switches at its
 // ends: a bridge that learns MACs, forwards tagged and large frames, and says nothing itself. A port belongs to one node and one wire, has
 // a PCI address and a NUMA node, and as many virtual functions as the Spec says; all functions of a wire see each other, those of one port
-// included. A function is a veth pair (package vf). What isn't there: a rate (veths are as fast as the CPU; so the physical port's
+// included. A function is a veth pair (package vf). Functions of a port that is Shared tell which it is, as a card's do; those of others share nothing,
+// and so tell nothing. What isn't there: a rate (veths are as fast as the CPU; so the physical port's
 // bandwidth isn't shared), a spoof check, VLANs set by the port, a PCI device in sysfs, a driver for user space.
 //
 //   - Lay makes all that between nodes whose network namespaces exist already, as often as one likes: what is there stays, what is missing

@@ -46,6 +46,10 @@ type Port struct {
 	// NUMA is the node's NUMA node that the card is in; -1 unknown. With one that the machine doesn't have, a kubelet with the
 	// topologyManagerPolicy single-numa-node refuses pods: TopologyAffinityError.
 	NUMA int
+	// Shared: device-info tells which physical port the functions are of, as that of cards does whose functions share a port's bandwidth:
+	// LoadTests then keep off each other, also where they are on different functions. Else it tells nothing, which is the truth: veths
+	// share nothing but the CPU.
+	Shared bool
 }
 
 const (
@@ -160,9 +164,9 @@ func (s Spec) port(wire string, index, bus int, p Port) port {
 	for k := range p.Functions {
 		name := fmt.Sprintf("%sv%d", made.name, k)
 		made.devices = append(made.devices, vf.Device{
-			ID:        fmt.Sprintf("0000:%02x:%02x.%d", firstBus+bus, 2+k/8, k%8),
-			PF:        fmt.Sprintf("0000:%02x:00.0", firstBus+bus),
-			Interface: name, NUMA: p.NUMA, MAC: s.mac(name), MTU: mtu,
+			ID:         fmt.Sprintf("0000:%02x:%02x.%d", firstBus+bus, 2+k/8, k%8),
+			PF:         fmt.Sprintf("0000:%02x:00.0", firstBus+bus),
+			SharesPort: p.Shared, Interface: name, NUMA: p.NUMA, MAC: s.mac(name), MTU: mtu,
 			Wire: vf.Wire{Bridge: wire, Namespace: wiresNumber},
 		})
 	}

@@ -51,6 +51,14 @@ func TestSpecInventory(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	})
+	t.Run("functions share their port where the Spec says so", func(t *testing.T) {
+		s := across(func(s *fabric.Spec) { s.Wires[1].Ports[0].Shared = true })
+		for d := range s.Inventory("a").All() {
+			if d.SharesPort != (d.Wire.Bridge == "east") {
+				t.Errorf("%+v", d)
+			}
+		}
+	})
 	t.Run("a MAC is a function's own, and the same each time", func(t *testing.T) {
 		if diff := cmp.Diff(across(nil).Inventory("a"), across(nil).Inventory("a")); diff != "" {
 			t.Error(diff)

@@ -138,13 +138,17 @@ func TestAllocate(t *testing.T) {
 		}
 	})
 	t.Run("Multus finds the device's information", func(t *testing.T) {
-		text, err := os.ReadFile(filepath.Join(s.info, "linerate.dev-sriov-west-0000:03:02.0-device.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := `{"type":"pci","version":"1.1.0","pci":{"pci-address":"0000:03:02.0","pf-pci-address":"0000:03:00.0"}}`
-		if string(text) != want {
-			t.Errorf("device-info %s", text)
+		for device, want := range map[string]string{
+			"0000:03:02.0": `{"type":"pci","version":"1.1.0","pci":{"pci-address":"0000:03:02.0"}}`,
+			"0000:03:02.1": `{"type":"pci","version":"1.1.0","pci":{"pci-address":"0000:03:02.1","pf-pci-address":"0000:03:00.0"}}`, // it shares its port
+		} {
+			text, err := os.ReadFile(filepath.Join(s.info, "linerate.dev-sriov-west-"+device+"-device.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(text) != want {
+				t.Errorf("device-info %s", text)
+			}
 		}
 	})
 	t.Run("a device that there isn't is refused by name", func(t *testing.T) {
@@ -232,7 +236,7 @@ func inventory(resources ...string) vf.Inventory {
 		r := vf.Resource{Name: name}
 		for k, numa := range []int{1, -1} {
 			r.Devices = append(r.Devices, vf.Device{
-				ID: fmt.Sprintf("0000:%02x:02.%d", 3+n, k), PF: fmt.Sprintf("0000:%02x:00.0", 3+n), Interface: fmt.Sprintf("p%dv%d", n, k),
+				ID: fmt.Sprintf("0000:%02x:02.%d", 3+n, k), PF: fmt.Sprintf("0000:%02x:00.0", 3+n), Interface: fmt.Sprintf("p%dv%d", n, k), SharesPort: k == 1,
 				NUMA: numa, MAC: fmt.Sprintf("02:00:00:00:%02x:%02x", n, k), MTU: 1500, Wire: vf.Wire{Bridge: "wire", Namespace: 1},
 			})
 		}

@@ -32,7 +32,7 @@ type deviceInfo struct {
 	Version string `json:"version"`
 	PCI     struct {
 		Address   string `json:"pci-address"`
-		PFAddress string `json:"pf-pci-address"`
+		PFAddress string `json:"pf-pci-address,omitempty"`
 	} `json:"pci"`
 }
 
@@ -44,7 +44,10 @@ func (o Options) devInfoFile(resource, id string) string {
 // leave writes the device's information.
 func (o Options) leave(resource string, d vf.Device) error {
 	info := deviceInfo{Type: "pci", Version: "1.1.0"}
-	info.PCI.Address, info.PCI.PFAddress = d.ID, d.PF
+	info.PCI.Address = d.ID
+	if d.SharesPort {
+		info.PCI.PFAddress = d.PF
+	}
 	text, err := json.Marshal(info)
 	if err != nil {
 		return fmt.Errorf("device-info of %s: %w", d.ID, err)

@@ -36,6 +36,8 @@ type Device struct {
 	Interface string `json:"interface"`
 	// PF is the PCI address of the physical port: functions of one port share its wire.
 	PF string `json:"pf"`
+	// SharesPort: device-info tells PF.
+	SharesPort bool `json:"sharesPort,omitempty"`
 	// NUMA is the node that the device is near; -1 unknown.
 	NUMA int    `json:"numa"`
 	MAC  string `json:"mac"` // its own, which it has again when it comes home
