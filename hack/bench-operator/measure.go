@@ -63,9 +63,18 @@ func (c *cluster) measureOperator(ctx context.Context, o options, p *player, r *
 		return err
 	}
 	defer func() { _ = m.stop() }() // it may have ended
+	before, err := programs()
+	if err != nil {
+		return err
+	}
 	if r.tests, err = c.carry(ctx, o, p.tests, aLoadTest, m.alive); err != nil {
 		return err
 	}
+	after, err := programs()
+	if err != nil {
+		return err
+	}
+	r.usages = after.since(before)
 	if r.passes, err = m.settled(ctx); err != nil {
 		return err
 	}
@@ -76,7 +85,6 @@ func (c *cluster) measureOperator(ctx context.Context, o options, p *player, r *
 	if err := m.stop(); err != nil {
 		return fmt.Errorf("the manager ended badly: %w", err)
 	}
-	r.processorTime = m.processorTime()
 	return nil
 }
 

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"slices"
@@ -19,20 +19,60 @@ type bucket struct {
 	count  float64
 }
 
-// passes are the operator's passes by how long they took, and how long tests waited for one: Prometheus' cumulative buckets.
-type passes struct{ took, waited []bucket }
+// passes are those of a controller by how long they took, and how long tests waited for one: Prometheus' cumulative buckets.
+type passes struct {
+	took, waited []bucket
+	sum          time.Duration // of all that they took
+}
+
+// count is how many there were.
+func (p passes) count() float64 {
+	if len(p.took) == 0 {
+		return 0
+	}
+	return p.took[len(p.took)-1].count
+}
+
+// and are the passes of two controllers.
+func (p passes) and(other passes) passes {
+	return passes{took: added(p.took, other.took), waited: added(p.waited, other.waited), sum: p.sum + other.sum}
+}
+
+// added are the counts of both, which have the same bounds; of one where the other has none.
+func added(a, b []bucket) []bucket {
+	if len(a) == 0 || len(b) == 0 {
+		return append(slices.Clone(a), b...)
+	}
+	sum := slices.Clone(a)
+	for i := range sum {
+		sum[i].count += b[i].count
+	}
+	return sum
+}
+
+// The operator's controllers: one carries tests on, the other gives their runners access.
+const (
+	carrying = "loadtest"
+	granting = "access"
+)
+
+// byController are the passes of both.
+type byController map[string]passes
+
+// all are the passes of both together.
+func (b byController) all() passes { return b[carrying].and(b[granting]) }
 
 // quiet is how long no pass may have ended for all to be done.
 const quiet = 5 * time.Second
 
 // settled waits until the manager has nothing more to do.
-func (m *manager) settled(ctx context.Context) (p passes, err error) {
+func (m *manager) settled(ctx context.Context) (p byController, err error) {
 	ended, since := -1.0, time.Now()
 	err = await(ctx, func() (bool, error) {
 		if p, err = m.passes(ctx); err != nil {
 			return false, err
 		}
-		if n := p.took[len(p.took)-1].count; n != ended {
+		if n := p.all().count(); n != ended {
 			ended, since = n, time.Now()
 		}
 		return time.Since(since) > quiet, m.alive()
@@ -41,28 +81,46 @@ func (m *manager) settled(ctx context.Context) (p passes, err error) {
 }
 
 // passes reads what the manager tells Prometheus.
-func (m *manager) passes(ctx context.Context) (p passes, err error) {
+func (m *manager) passes(ctx context.Context) (byController, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.metrics, nil)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }() // all was read
-	lines := bufio.NewScanner(response.Body)
-	for lines.Scan() {
-		p.took = appendBucket(p.took, lines.Text(), `controller_runtime_reconcile_time_seconds_bucket{controller="loadtest",`)
-		p.waited = appendBucket(p.waited, lines.Text(), `workqueue_queue_duration_seconds_bucket{controller="loadtest",name="loadtest",`)
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, err
 	}
-	if len(p.took) == 0 {
-		return p, fmt.Errorf("%s says nothing of reconcile times", m.metrics)
+	all := byController{}
+	for _, controller := range []string{carrying, granting} {
+		if all[controller] = parsePasses(string(text), controller); all[controller].count() == 0 {
+			return nil, fmt.Errorf("%s says nothing of passes of the controller %q", m.metrics, controller)
+		}
+	}
+	return all, nil
+}
+
+// parsePasses finds a controller's passes in what is told to Prometheus.
+func parsePasses(text, controller string) (p passes) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		p.took = appendBucket(p.took, line, fmt.Sprintf("controller_runtime_reconcile_time_seconds_bucket{controller=%q,", controller))
+		p.waited = appendBucket(p.waited, line, fmt.Sprintf("workqueue_queue_duration_seconds_bucket{controller=%q,name=%q,", controller, controller))
+		if value, ours := strings.CutPrefix(line, fmt.Sprintf("controller_runtime_reconcile_time_seconds_sum{controller=%q} ", controller)); ours {
+			seconds, err := strconv.ParseFloat(value, 64)
+			if err == nil {
+				p.sum = time.Duration(seconds * float64(time.Second))
+			}
+		}
 	}
 	for _, buckets := range [][]bucket{p.took, p.waited} {
 		slices.SortFunc(buckets, func(a, b bucket) int { return cmp.Compare(a.atMost, b.atMost) })
 	}
-	return p, lines.Err()
+	return p
 }
 
 // appendBucket reads a line such as `NAME_bucket{controller="x",le="0.05"} 17`.

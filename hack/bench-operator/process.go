@@ -89,12 +89,6 @@ func (p *process) memory(figure string) (int64, error) {
 	return 0, fmt.Errorf("no %s in the status of process %d", figure, p.cmd.Process.Pid)
 }
 
-// processorTime is what it has used.
-func (p *process) processorTime() time.Duration {
-	<-p.ended
-	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
-}
-
 // manager is the operator, running.
 type manager struct {
 	*process

@@ -15,9 +15,9 @@ type results struct {
 	options               options
 	loadBefore, loadAfter string
 	jobs, tests           carried
-	passes                passes
-	memory                int64 // bytes, the most
-	processorTime         time.Duration
+	passes                byController
+	memory                int64  // bytes, the most
+	usages                usages // while LoadTests were carried
 	requests              requests
 }
 
@@ -36,10 +36,10 @@ type target struct {
 
 func (r *results) targets() []target {
 	asked := r.perTest(r.requests.by(byManager) + r.requests.by(byRunners))
-	pass := quantileOf(r.passes.took, 0.99)
+	pass := quantileOf(r.passes[carrying].took, 0.99)
 	return []target{
 		{"API requests per test, of manager and runner, with events", fmt.Sprintf("%.1f", asked), fmt.Sprintf("%.0f", mostRequests), asked <= mostRequests},
-		{"99th percentile of a pass of the operator", milliseconds(pass), milliseconds(mostPass), pass <= mostPass},
+		{"99th percentile of a pass of a test", milliseconds(pass), milliseconds(mostPass), pass <= mostPass},
 		{"peak memory of the manager (VmHWM)", fmt.Sprintf("%.0f MB", float64(r.memory)/1e6), fmt.Sprintf("%.0f MB", mostMemory/1e6), r.memory <= mostMemory},
 	}
 }
@@ -61,6 +61,10 @@ func (r *results) text() string {
 	}
 	b.WriteString("\n| | LoadTests | plain Jobs |\n|---|---:|---:|\n")
 	r.compare(&b)
+	b.WriteString("\n| Passes | of tests | that grant access | both |\n|---|---:|---:|---:|\n")
+	r.comparePasses(&b)
+	b.WriteString("\n| Processors, while LoadTests were carried | used | of the machine | waited for one |\n|---|---:|---:|---:|\n")
+	r.shares(&b)
 	b.WriteString("\n| Requests | per test | refused | median | 99th percentile |\n|---|---:|---:|---:|---:|\n")
 	r.detail(&b)
 	return b.String()
@@ -82,12 +86,34 @@ func (r *results) compare(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "| requests of manager and runner each | %.1f + %.1f | – |\n", r.perTest(r.requests.by(byManager)), r.perTest(r.requests.by(byRunners)))
 	fmt.Fprintf(b, "| requests of kube-controller-manager each | %.1f | %.1f |\n", r.perTest(r.requests.by(forTests)), r.perTest(r.requests.by(forJobs)))
-	count := r.passes.took[len(r.passes.took)-1].count
-	fmt.Fprintf(b, "| passes each | %.1f | |\n", count/float64(r.options.tests))
-	fmt.Fprintf(b, "| a pass: median, 90th percentile | %s, %s | |\n", milliseconds(quantileOf(r.passes.took, 0.5)), milliseconds(quantileOf(r.passes.took, 0.9)))
-	fmt.Fprintf(b, "| passes that took at most %s | %.1f %% | |\n", milliseconds(mostPass), 100*shareWithin(r.passes.took, mostPass))
-	fmt.Fprintf(b, "| passes that were waited for at most 100 ms | %.1f %% | |\n", 100*shareWithin(r.passes.waited, 100*time.Millisecond))
-	fmt.Fprintf(b, "| the manager's processor time each | %s | |\n", milliseconds(r.processorTime/time.Duration(r.options.tests)))
+	fmt.Fprintf(b, "| the manager's processor time each | %s | – |\n", milliseconds(r.usages["manager"].used/time.Duration(r.options.tests)))
+}
+
+// comparePasses tells of the two controllers' passes, and of both together.
+func (r *results) comparePasses(b *strings.Builder) {
+	row := func(what string, figure func(passes) string) {
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", what, figure(r.passes[carrying]), figure(r.passes[granting]), figure(r.passes.all()))
+	}
+	row("for each test", func(p passes) string { return fmt.Sprintf("%.1f", p.count()/float64(r.options.tests)) })
+	row("mean", func(p passes) string { return milliseconds(time.Duration(float64(p.sum) / p.count())) })
+	for _, q := range []struct {
+		name string
+		q    float64
+	}{{"median", 0.5}, {"90th percentile", 0.9}, {"99th percentile", 0.99}} {
+		row(q.name, func(p passes) string { return milliseconds(quantileOf(p.took, q.q)) })
+	}
+	row("took at most "+milliseconds(mostPass), func(p passes) string { return fmt.Sprintf("%.1f %%", 100*shareWithin(p.took, mostPass)) })
+	row("were waited for at most 100 ms", func(p passes) string { return fmt.Sprintf("%.1f %%", 100*shareWithin(p.waited, 100*time.Millisecond)) })
+}
+
+// shares tells what the programs took of the machine that they share.
+func (r *results) shares(b *strings.Builder) {
+	whole := r.tests.done.Sub(r.tests.from) * time.Duration(runtime.NumCPU())
+	names := slices.SortedFunc(maps.Keys(r.usages), func(x, y string) int { return cmp.Compare(r.usages[y].used, r.usages[x].used) })
+	for _, name := range names {
+		u := r.usages[name]
+		fmt.Fprintf(b, "| %s | %.1f s | %.1f %% | %.1f s |\n", name, u.used.Seconds(), 100*u.used.Seconds()/whole.Seconds(), u.waited.Seconds())
+	}
 }
 
 func (r *results) detail(b *strings.Builder) {

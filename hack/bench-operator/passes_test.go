@@ -1,0 +1,71 @@
+package main
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+const told = `# TYPE controller_runtime_reconcile_time_seconds histogram
+controller_runtime_reconcile_time_seconds_bucket{controller="access",le="0.1"} 2
+controller_runtime_reconcile_time_seconds_bucket{controller="access",le="0.2"} 4
+controller_runtime_reconcile_time_seconds_bucket{controller="access",le="+Inf"} 4
+controller_runtime_reconcile_time_seconds_sum{controller="access"} 0.5
+controller_runtime_reconcile_time_seconds_bucket{controller="loadtest",le="0.2"} 100
+controller_runtime_reconcile_time_seconds_bucket{controller="loadtest",le="+Inf"} 100
+controller_runtime_reconcile_time_seconds_bucket{controller="loadtest",le="0.1"} 90
+controller_runtime_reconcile_time_seconds_sum{controller="loadtest"} 4
+workqueue_queue_duration_seconds_bucket{controller="loadtest",name="loadtest",le="0.1"} 99
+workqueue_queue_duration_seconds_bucket{controller="loadtest",name="loadtest",le="+Inf"} 100
+workqueue_queue_duration_seconds_bucket{controller="loadtest",name="other",le="0.1"} 7
+`
+
+func TestPassesAreReadByController(t *testing.T) {
+	all := byController{carrying: parsePasses(told, carrying), granting: parsePasses(told, granting)}
+	for what, c := range map[string]struct{ got, want float64 }{
+		"passes of tests":              {all[carrying].count(), 100},
+		"passes that grant access":     {all[granting].count(), 4},
+		"passes of both":               {all.all().count(), 104},
+		"seconds of both":              {all.all().sum.Seconds(), 4.5},
+		"within 100 ms, of tests":      {shareWithin(all[carrying].took, 100*time.Millisecond), 0.9},
+		"within 100 ms, of both":       {shareWithin(all.all().took, 100*time.Millisecond), 92.0 / 104},
+		"waited for at most 100 ms":    {shareWithin(all[carrying].waited, 100*time.Millisecond), 0.99},
+		"of a controller that isn't":   {parsePasses(told, "nobody").count(), 0},
+		"within a bound that has none": {shareWithin(nil, time.Second), 0},
+	} {
+		if math.Abs(c.got-c.want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", what, c.got, c.want)
+		}
+	}
+}
+
+func TestQuantilesLieBetweenBounds(t *testing.T) {
+	// 10 passes up to 10 ms, 80 more up to 20 ms, 9 more up to 100 ms, and one beyond.
+	buckets := []bucket{{10 * time.Millisecond, 10}, {20 * time.Millisecond, 90}, {100 * time.Millisecond, 99}, {math.MaxInt64, 100}}
+	for q, want := range map[float64]time.Duration{
+		0.1: 10 * time.Millisecond, 0.5: 15 * time.Millisecond, 0.9: 20 * time.Millisecond, 0.99: 100 * time.Millisecond,
+		1: 100 * time.Millisecond, // more isn't known of the last one: the highest bound
+	} {
+		if got := quantileOf(buckets, q); got != want {
+			t.Errorf("the %v quantile is %s, want %s", q, got, want)
+		}
+	}
+	if got := quantileOf(nil, 0.5); got != 0 {
+		t.Errorf("of nothing it is %s", got)
+	}
+}
+
+func TestQuantilesOfTimes(t *testing.T) {
+	var times []time.Duration
+	for i := range 100 {
+		times = append(times, time.Duration(i+1))
+	}
+	for q, want := range map[float64]time.Duration{0: 1, 0.5: 51, 0.99: 100, 1: 100} {
+		if got := quantile(times, q); got != want {
+			t.Errorf("the %v quantile is %d, want %d", q, got, want)
+		}
+	}
+	if got := quantile(nil, 0.5); got != 0 {
+		t.Errorf("of nothing it is %s", got)
+	}
+}

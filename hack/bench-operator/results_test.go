@@ -1,0 +1,66 @@
+package main
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+// aResult is of ten tests, of which each pass of a test took 10 ms, and each that granted access 200 ms.
+func aResult() *results {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	done := carried{from: noon, done: noon.Add(20 * time.Second), until: noon.Add(25 * time.Second), took: []time.Duration{time.Minute, time.Minute + time.Second}}
+	took := func(bound time.Duration, count float64) passes {
+		buckets := []bucket{{10 * time.Millisecond, 0}, {50 * time.Millisecond, 0}, {200 * time.Millisecond, 0}, {math.MaxInt64, count}}
+		for i := range buckets {
+			if buckets[i].atMost >= bound {
+				buckets[i].count = count
+			}
+		}
+		return passes{took: buckets, waited: buckets, sum: time.Duration(count) * bound}
+	}
+	return &results{
+		options: options{tests: 10, duration: time.Minute, rate: 10}, jobs: done, tests: done, memory: 52e6,
+		passes:   byController{carrying: took(10*time.Millisecond, 150), granting: took(200*time.Millisecond, 10)},
+		usages:   usages{"manager": {500 * time.Millisecond, 100 * time.Millisecond}, players: {time.Second, 0}},
+		requests: requests{request{byManager, "create pods"}: {took: make([]time.Duration, 200)}, request{byRunners, "update configmaps"}: {took: make([]time.Duration, 100)}},
+	}
+}
+
+func TestResultsTellWhetherTargetsAreMet(t *testing.T) {
+	r := aResult()
+	if r.missed() {
+		t.Errorf("nothing is missed:\n%s", r.text())
+	}
+	for what, spoil := range map[string]func(*results){
+		"requests": func(r *results) { r.requests[request{byRunners, "get configmaps"}] = &asked{took: make([]time.Duration, 301)} },
+		"a pass":   func(r *results) { r.passes[carrying] = r.passes[granting] },
+		"memory":   func(r *results) { r.memory = 201e6 },
+	} {
+		r := aResult()
+		spoil(r)
+		if !r.missed() || strings.Count(r.text(), "**missed**") != 1 {
+			t.Errorf("%s: too much of it isn't told:\n%s", what, r.text())
+		}
+	}
+}
+
+func TestResultsTellOfBothControllersAndOfAllPrograms(t *testing.T) {
+	text := aResult().text()
+	for _, row := range []string{
+		"| API requests per test, of manager and runner, with events | 30.0 | 60 | met |",
+		"| for each test | 15.0 | 1.0 | 16.0 |",
+		"| mean | 10.0 ms | 200.0 ms | 21.9 ms |",
+		"| took at most 50.0 ms | 100.0 % | 0.0 % | 93.8 % |",
+		"| the manager's processor time each | 50.0 ms | – |",
+		"| manager: create pods | 20.00 | 0 | 0.0 ms | 0.0 ms |",
+	} {
+		if !strings.Contains(text, row+"\n") {
+			t.Errorf("there is no row\n%s\nin\n%s", row, text)
+		}
+	}
+	if first, second := strings.Index(text, "| "+players), strings.Index(text, "| manager | 0.5 s |"); first < 0 || second < first {
+		t.Errorf("the programs aren't told, or not the greediest first:\n%s", text)
+	}
+}
