@@ -46,7 +46,7 @@ func (a *accessController) setUp(mgr ctrl.Manager) error {
 // askForAccess has the runner given what it needs. Again says that it was refused at once, which is to be decided upon.
 func (r *LoadTestReconciler) askForAccess(ctx context.Context, seen *observation) (again bool, err error) {
 	if r.access != nil {
-		return false, hand(ctx, r.access.asked, seen.Test)
+		return false, r.access.ask(ctx, seen.Test)
 	}
 	if err := r.grant(ctx, seen.Test); err != nil {
 		return false, err
@@ -55,6 +55,18 @@ func (r *LoadTestReconciler) askForAccess(ctx context.Context, seen *observation
 	taken := len(seen.Children.Foreign)
 	err = r.lookAtTakenNames(ctx, seen.Test, &seen.Children)
 	return len(seen.Access.Refusals) > 0 || len(seen.Children.Foreign) > taken, err
+}
+
+// ask has a test's runner given its access, if nobody has asked for it yet.
+func (a *accessController) ask(ctx context.Context, test *v1alpha1.LoadTest) error {
+	if !a.tests.memory.accessAsked(test) {
+		return nil
+	}
+	err := hand(ctx, a.asked, test)
+	if err != nil {
+		a.tests.memory.accessAnswered(test, lifecycle.Access{})
+	}
+	return err
 }
 
 // hand gives a test to another controller; it waits no longer than until it is in that one's queue.
@@ -73,7 +85,11 @@ func (a *accessController) Reconcile(ctx context.Context, request ctrl.Request) 
 	if err := a.tests.client.Get(ctx, request.NamespacedName, test); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
+	if !a.tests.memory.accessAwaited(test) {
+		return ctrl.Result{}, nil // a later test has the name of the one that asked
+	}
 	if test.DeletionTimestamp != nil || meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionComplete) {
+		a.tests.memory.accessAnswered(test, lifecycle.Access{})
 		return ctrl.Result{}, nil
 	}
 	log := ctrl.LoggerFrom(ctx).WithValues("attempt", max(test.Status.Attempt, 1), "rule", "accessNeeded")

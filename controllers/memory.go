@@ -37,8 +37,9 @@ type acts struct {
 	until            time.Time
 	// taken are names of children that somebody else's objects were found to have.
 	taken map[string]childRef
-	// access is what came of the runner's access.
-	access lifecycle.Access
+	// access is what came of the runner's access; granting: it was asked for, and hasn't come to anything yet.
+	access   lifecycle.Access
+	granting bool
 }
 
 func newMemory() *memory { return &memory{tests: map[types.NamespacedName]*acts{}} }
@@ -92,9 +93,21 @@ func (m *memory) takenNames(test *v1alpha1.LoadTest) (taken []childRef) {
 	return taken
 }
 
+// accessAsked says whether nobody has asked for the runner's access yet; then that is done now.
+func (m *memory) accessAsked(test *v1alpha1.LoadTest) (first bool) {
+	m.with(test, func(a *acts) { first, a.granting = !a.granting, true })
+	return first
+}
+
+// accessAwaited says whether the runner's access was asked for, and hasn't come to anything yet.
+func (m *memory) accessAwaited(test *v1alpha1.LoadTest) (awaited bool) {
+	m.with(test, func(a *acts) { awaited = a.granting })
+	return awaited
+}
+
 // accessAnswered keeps what came of the runner's access.
 func (m *memory) accessAnswered(test *v1alpha1.LoadTest, answer lifecycle.Access) {
-	m.with(test, func(a *acts) { a.access = answer })
+	m.with(test, func(a *acts) { a.access, a.granting = answer, false })
 }
 
 func (m *memory) accessOf(test *v1alpha1.LoadTest) (answer lifecycle.Access) {

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -181,26 +178,4 @@ func (c *cluster) wire(ctx context.Context, name string) error {
 	network.SetName(name)
 	network.SetAnnotations(map[string]string{"k8s.v1.cni.cncf.io/resourceName": string(deviceOf(name))})
 	return c.admin.Create(ctx, network)
-}
-
-// keepServerMetrics writes what the API server tells Prometheus beside the logs: what it waited for is there.
-func (c *cluster) keepServerMetrics(ctx context.Context) error {
-	web, err := rest.HTTPClientFor(c.config)
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(c.config.Host, "/")+"/metrics", nil)
-	if err != nil {
-		return err
-	}
-	response, err := web.Do(request)
-	if err != nil {
-		return fmt.Errorf("read the API server's metrics: %w", err)
-	}
-	defer func() { _ = response.Body.Close() }() // all was read
-	text, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		return errors.Join(err, fmt.Errorf("the API server's metrics: %s", response.Status))
-	}
-	return os.WriteFile(filepath.Join(c.dir, "kube-apiserver.metrics"), text, 0o600)
 }

@@ -2,7 +2,7 @@
 // manager's own program under its own ClusterRole, the runner's own way of writing Progress and Report, Kubernetes' own Job controller and
 // garbage collector. Only the scheduler, the kubelets, Multus and the traffic are played, by this process.
 //
-//	go run ./hack/bench-operator                          1000 LoadTests of a minute, ten a second; about six minutes
+//	go run ./hack/bench-operator                          1000 LoadTests of a minute, six a second; about seven minutes
 //	go run ./hack/bench-operator -tests 30 -duration 20s  a quick look
 //
 //	bench ── applies ─▶ kube-apiserver, etcd ◀── manager            what is measured
@@ -35,9 +35,12 @@ type options struct {
 	tests    int
 	duration time.Duration
 	rate     float64
+	jobRate  float64
 	timeout  time.Duration
 	keep     string
 
+	yardstick   bool
+	profile     bool
 	mayEscalate bool
 }
 
@@ -47,9 +50,12 @@ func main() {
 	var o options
 	flag.IntVar(&o.tests, "tests", 1000, "how many LoadTests, and how many Jobs")
 	flag.DurationVar(&o.duration, "duration", time.Minute, "how long each runs, about")
-	flag.Float64Var(&o.rate, "rate", 10, "how many are applied in a second")
+	flag.Float64Var(&o.rate, "rate", 6, "how many LoadTests are applied in a second")
+	flag.Float64Var(&o.jobRate, "job-rate", 10, "how many Jobs are applied in a second")
 	flag.DurationVar(&o.timeout, "timeout", 15*time.Minute, "when to give up")
 	flag.StringVar(&o.keep, "keep", "", "keep the programs, logs and metrics in this directory")
+	flag.BoolVar(&o.yardstick, "yardstick", true, "carry as many plain Jobs before")
+	flag.BoolVar(&o.profile, "profile", false, "keep what the API server's processor time goes to, as a profile of 30 s (go tool pprof) beside the logs: needs -keep")
 	flag.BoolVar(&o.mayEscalate, "may-escalate", false,
 		"give the operator the rights escalate and bind, which it has nowhere: to see what the API server's check of new Roles costs")
 	flag.Parse()
@@ -67,8 +73,8 @@ var errMissed = errors.New("a target is missed")
 // run measures all, prints what came out, and says whether it is good enough.
 func run(ctx context.Context, o options) error {
 	ctrl.SetLogger(logr.Discard()) // errors come back as values
-	if o.tests < 1 || o.duration < 10*time.Second || o.rate <= 0 {
-		return fmt.Errorf("-tests %d -duration %s -rate %g: at least one test, of 10 s, at some rate is needed", o.tests, o.duration, o.rate)
+	if o.tests < 1 || o.duration < 10*time.Second || o.rate <= 0 || o.jobRate <= 0 {
+		return fmt.Errorf("-tests %d -duration %s -rate %g -job-rate %g: at least one test, of 10 s, at some rate is needed", o.tests, o.duration, o.rate, o.jobRate)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("not done after %s", o.timeout))
 	defer cancel()

@@ -24,6 +24,10 @@ func measure(ctx context.Context, o options) (r *results, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, cleanUp()) }()
+	program, err := buildManager(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
 	r = &results{options: o, loadBefore: loadAverage()}
 	c, err := startCluster(ctx, dir, o.mayEscalate)
 	if err != nil {
@@ -42,10 +46,12 @@ func measure(ctx context.Context, o options) (r *results, err error) {
 	if err := p.watch(ctx); err != nil {
 		return nil, err
 	}
-	if r.jobs, err = c.carry(ctx, o, p.jobs, aJob, jobController.alive); err != nil {
-		return nil, fmt.Errorf("the Jobs: %w", err)
+	if o.yardstick {
+		if r.jobs, err = c.carry(ctx, o.tests, o.jobRate, p.jobs, aJob, jobController.alive); err != nil {
+			return nil, fmt.Errorf("the Jobs: %w", err)
+		}
 	}
-	if err := c.measureOperator(ctx, o, p, r); err != nil {
+	if err := c.measureOperator(ctx, o, p, program, r); err != nil {
 		return nil, fmt.Errorf("the LoadTests: %w", err)
 	}
 	r.loadAfter = loadAverage()
@@ -57,17 +63,19 @@ func measure(ctx context.Context, o options) (r *results, err error) {
 }
 
 // measureOperator carries the LoadTests, and looks at what the operator took for it.
-func (c *cluster) measureOperator(ctx context.Context, o options, p *player, r *results) error {
-	m, err := c.startManager(ctx)
+func (c *cluster) measureOperator(ctx context.Context, o options, p *player, program string, r *results) error {
+	m, err := c.startManager(ctx, program)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = m.stop() }() // it may have ended
+	profiled := make(chan error, 1)
+	go func() { profiled <- c.keepServerProfile(ctx, o) }()
 	before, err := programs()
 	if err != nil {
 		return err
 	}
-	if r.tests, err = c.carry(ctx, o, p.tests, aLoadTest, m.alive); err != nil {
+	if r.tests, err = c.carry(ctx, o.tests, o.rate, p.tests, aLoadTest, m.alive); err != nil {
 		return err
 	}
 	after, err := programs()
@@ -75,6 +83,9 @@ func (c *cluster) measureOperator(ctx context.Context, o options, p *player, r *
 		return err
 	}
 	r.usages = after.since(before)
+	if err := <-profiled; err != nil {
+		return err
+	}
 	if r.passes, err = m.settled(ctx); err != nil {
 		return err
 	}
@@ -103,16 +114,16 @@ type carried struct {
 	took              []time.Duration // each from apply to Complete
 }
 
-// carry applies objects one after the other at the rate asked for, and waits until all are complete.
-func (c *cluster) carry(ctx context.Context, o options, complete *ledger, object func(i int) client.Object, alive func() error) (carried, error) {
+// carry applies objects one after the other, so many a second, and waits until all are complete.
+func (c *cluster) carry(ctx context.Context, count int, rate float64, complete *ledger, object func(i int) client.Object, alive func() error) (carried, error) {
 	begun := newLedger()
 	result := carried{from: time.Now()}
-	if err := c.applyAll(ctx, o, begun, object); err != nil {
+	if err := c.applyAll(ctx, count, rate, begun, object); err != nil {
 		return result, err
 	}
-	err := await(ctx, func() (bool, error) { return complete.size() == o.tests, alive() })
+	err := await(ctx, func() (bool, error) { return complete.size() == count, alive() })
 	if err != nil {
-		return result, fmt.Errorf("%d of %d are complete: %w", complete.size(), o.tests, err)
+		return result, fmt.Errorf("%d of %d are complete: %w", complete.size(), count, err)
 	}
 	result.done, result.took = complete.since(begun)
 	result.until = time.Now()
@@ -120,12 +131,12 @@ func (c *cluster) carry(ctx context.Context, o options, complete *ledger, object
 }
 
 // applyAll creates all objects, each at its time, and doesn't wait for one before it begins the next.
-func (c *cluster) applyAll(ctx context.Context, o options, begun *ledger, object func(i int) client.Object) error {
-	pace := time.NewTicker(time.Duration(float64(time.Second) / o.rate))
+func (c *cluster) applyAll(ctx context.Context, count int, rate float64, begun *ledger, object func(i int) client.Object) error {
+	pace := time.NewTicker(time.Duration(float64(time.Second) / rate))
 	defer pace.Stop()
-	failed := make([]error, o.tests)
+	failed := make([]error, count)
 	var applying sync.WaitGroup
-	for i := range o.tests {
+	for i := range count {
 		made := object(i)
 		applying.Go(func() {
 			begun.note(made.GetName())

@@ -95,14 +95,19 @@ type manager struct {
 	metrics string // where they are served
 }
 
-// startManager builds the operator and starts it as its own account, as its Deployment does.
-func (c *cluster) startManager(ctx context.Context) (*manager, error) {
-	program := filepath.Join(c.dir, "manager")
+// buildManager builds the operator, before anything is measured.
+func buildManager(ctx context.Context, dir string) (program string, err error) {
+	program = filepath.Join(dir, "manager")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "./cmd/manager")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build the manager: %w\n%s", err, out)
+		return "", fmt.Errorf("build the manager: %w\n%s", err, out)
 	}
+	return program, nil
+}
+
+// startManager starts the operator as its own account, as its Deployment does.
+func (c *cluster) startManager(ctx context.Context, program string) (*manager, error) {
 	config, err := c.managerConfig(ctx)
 	if err != nil {
 		return nil, err

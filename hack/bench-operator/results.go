@@ -53,7 +53,7 @@ func (r *results) perTest(n int) float64 { return float64(n) / float64(r.options
 // text is all of it, as Markdown.
 func (r *results) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d LoadTests of %s and as many Jobs before, %g applied in a second; %d processors, load average %s before and %s after\n\n",
+	fmt.Fprintf(&b, "%d LoadTests of %s, %g applied in a second; %d processors, load average %s before and %s after\n\n",
 		r.options.tests, r.options.duration, r.options.rate, runtime.NumCPU(), r.loadBefore, r.loadAfter)
 	b.WriteString("| Target | Measured | At most | |\n|---|---:|---:|---|\n")
 	for _, t := range r.targets() {
@@ -72,10 +72,15 @@ func (r *results) text() string {
 
 func (r *results) compare(b *strings.Builder) {
 	row := func(what string, figure func(carried) string) {
-		fmt.Fprintf(b, "| %s | %s | %s |\n", what, figure(r.tests), figure(r.jobs))
+		jobs := "–"
+		if len(r.jobs.took) > 0 {
+			jobs = figure(r.jobs)
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", what, figure(r.tests), jobs)
 	}
+	fmt.Fprintf(b, "| applied in a second | %g | %g |\n", r.options.rate, r.options.jobRate)
 	row("from the first applied to the last complete", func(c carried) string { return fmt.Sprintf("%.1f s", c.done.Sub(c.from).Seconds()) })
-	row("per second", func(c carried) string { return fmt.Sprintf("%.2f", float64(len(c.took))/c.done.Sub(c.from).Seconds()) })
+	row("complete in a second", func(c carried) string { return fmt.Sprintf("%.2f", float64(len(c.took))/c.done.Sub(c.from).Seconds()) })
 	for _, q := range []struct {
 		name string
 		q    float64

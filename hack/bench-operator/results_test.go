@@ -21,7 +21,7 @@ func aResult() *results {
 		return passes{took: buckets, waited: buckets, sum: time.Duration(count) * bound}
 	}
 	return &results{
-		options: options{tests: 10, duration: time.Minute, rate: 10}, jobs: done, tests: done, memory: 52e6,
+		options: options{tests: 10, duration: time.Minute, rate: 6, jobRate: 10}, jobs: done, tests: done, memory: 52e6,
 		passes:   byController{carrying: took(10*time.Millisecond, 150), granting: took(200*time.Millisecond, 10)},
 		usages:   usages{"manager": {500 * time.Millisecond, 100 * time.Millisecond}, players: {time.Second, 0}},
 		requests: requests{request{byManager, "create pods"}: {took: make([]time.Duration, 200)}, request{byRunners, "update configmaps"}: {took: make([]time.Duration, 100)}},
@@ -34,9 +34,11 @@ func TestResultsTellWhetherTargetsAreMet(t *testing.T) {
 		t.Errorf("nothing is missed:\n%s", r.text())
 	}
 	for what, spoil := range map[string]func(*results){
-		"requests": func(r *results) { r.requests[request{byRunners, "get configmaps"}] = &asked{took: make([]time.Duration, 301)} },
-		"a pass":   func(r *results) { r.passes[carrying] = r.passes[granting] },
-		"memory":   func(r *results) { r.memory = 201e6 },
+		"requests": func(r *results) {
+			r.requests[request{byRunners, "get configmaps"}] = &asked{took: make([]time.Duration, 301)}
+		},
+		"a pass": func(r *results) { r.passes[carrying] = r.passes[granting] },
+		"memory": func(r *results) { r.memory = 201e6 },
 	} {
 		r := aResult()
 		spoil(r)
