@@ -210,3 +210,24 @@ func TestBuildOfStreams(t *testing.T) {
 		})
 	}
 }
+
+// Many cards can't keep per-flow statistics, or keep wrong ones: no figure may rest on them.
+func TestStreamsOfOurOwnAskForNoFlowStatistics(t *testing.T) {
+	for name, spec := range map[string]Spec{
+		"IMIX":       {Kind: IMIX, Flows: addresses254()},
+		"fixed size": {Kind: FixedSize, FrameSize: 64, Flows: addresses254()},
+		"mix":        {Kind: Mix, Mix: []MixEntry{{Size: 64, Weight: 7}, {Size: 1518, Weight: 1}}, Flows: addresses254()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			streams := mustBuild(t, spec).Streams
+			if len(streams) == 0 {
+				t.Fatal("there are no streams")
+			}
+			for i, s := range streams {
+				if s.FlowStats.Enabled {
+					t.Errorf("stream %d asks for %+v", i, s.FlowStats)
+				}
+			}
+		})
+	}
+}
