@@ -16,6 +16,8 @@ import (
 	"os/signal"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
 const usage = `usage: demo up | down
@@ -37,11 +39,10 @@ func main() {
 
 // The exit codes are those of "linerate run".
 const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitBadInput    = 2
-	exitNotMeasured = 3
-	exitInterrupted = 130
+	exitOK          = report.ExitOK
+	exitBadInput    = report.ExitBadInput
+	exitNotMeasured = report.ExitNotMeasured
+	exitInterrupted = report.ExitInterrupted
 )
 
 func command(ctx context.Context, args []string) (int, error) {

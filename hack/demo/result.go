@@ -38,7 +38,7 @@ func (l *lab) show(ctx context.Context, out io.Writer) (int, error) {
 			code = max(code, exitNotMeasured)
 			continue
 		}
-		reports, code = append(reports, r), max(code, codeOf(r))
+		reports, code = append(reports, r), max(code, r.ExitCode())
 	}
 	if len(reports) > 0 {
 		if err := report.Text(out, reports...); err != nil {
@@ -47,19 +47,6 @@ func (l *lab) show(ctx context.Context, out io.Writer) (int, error) {
 	}
 	err = l.keep(reports)
 	return max(code, codeOfKeeping(err)), errors.Join(err, l.parting(trials[0].name))
-}
-
-// codeOf is the code that a report asks for.
-func codeOf(r *report.Report) int {
-	switch {
-	case r.Ending != report.Completed:
-		return exitNotMeasured
-	case r.Verdict.Outcome == report.DidFail:
-		return exitFailed
-	case !r.Result.Measured:
-		return exitNotMeasured
-	}
-	return exitOK
 }
 
 func codeOfKeeping(err error) int {

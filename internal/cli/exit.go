@@ -3,15 +3,17 @@ package cli
 import (
 	"errors"
 	"fmt"
+
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // The exit codes are part of the contract: scripts decide on them.
 const (
-	ExitOK          = 0   // measured, and no criterion failed
-	ExitFailed      = 1   // measured, and a criterion failed
-	ExitBadInput    = 2   // a file, a flag or a value is wrong; nothing was sent
-	ExitNotMeasured = 3   // the input is fine, but there is no (whole) measurement, or it could not be kept
-	ExitInterrupted = 130 // a signal ended it; what was measured until then is reported
+	ExitOK          = report.ExitOK
+	ExitFailed      = report.ExitFailed
+	ExitBadInput    = report.ExitBadInput
+	ExitNotMeasured = report.ExitNotMeasured
+	ExitInterrupted = report.ExitInterrupted
 )
 
 // exitError is an error that knows its exit code.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strings"
@@ -21,6 +22,7 @@ import (
 type forwarderOptions struct {
 	spec, terminationLog string
 	wait                 time.Duration
+	verbose              bool
 }
 
 func newForwarder(s Streams) *cobra.Command {
@@ -40,6 +42,7 @@ func newForwarder(s Streams) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.spec, "spec", "", "file that says what to forward between which interfaces, as JSON")
 	f.DurationVar(&o.wait, "wait", 10*time.Second, "how long interfaces may take to be there")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "name each setting that could not be had")
 	f.StringVar(&o.terminationLog, "termination-log", terminationLog, "file for what went wrong")
 	_ = cmd.MarkFlagRequired("spec")
 	cmd.AddCommand(newForwarderProbe(s))
@@ -58,12 +61,7 @@ func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
 	if err != nil {
 		return notMeasured("%w", err)
 	}
-	for _, what := range info.Applied {
-		fmt.Fprintln(s.Err, "applied: "+what)
-	}
-	for _, what := range info.Missing {
-		fmt.Fprintln(s.Err, "note: could not be had: "+what)
-	}
+	tellSetUp(s.Err, info, o.verbose)
 	ready, err := net.Listen("unix", forwarderReady)
 	if err != nil {
 		return notMeasured("say that it is ready: %w; another forwarder is in this network namespace", err)
@@ -72,6 +70,21 @@ func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
 	fmt.Fprintln(s.Err, "the kernel forwards")
 	<-ctx.Done()
 	return nil
+}
+
+// tellSetUp says what was set up. What could not be had changes nothing that is measured by itself, and in a pod it is much: one line for all of it,
+// unless somebody asks.
+func tellSetUp(w io.Writer, info forwarder.Info, verbose bool) {
+	for _, what := range info.Applied {
+		fmt.Fprintln(w, "applied: "+what)
+	}
+	if n := len(info.Missing); n > 0 && !verbose {
+		fmt.Fprintf(w, "note: %d settings of this network namespace could not be had; none changes what is measured by itself (-v names them)\n", n)
+		return
+	}
+	for _, what := range info.Missing {
+		fmt.Fprintln(w, "note: could not be had: "+what)
+	}
 }
 
 func readForwarderSpec(file string) (spec forwarder.Spec, err error) {

@@ -145,24 +145,10 @@ func present(s Streams, o runOptions, shelf shelf, reports []*report.Report) err
 func codeFor(reports []*report.Report) error {
 	code := ExitOK
 	for _, r := range reports {
-		code = max(code, codeOfReport(r))
+		code = max(code, r.ExitCode())
 	}
 	if code == ExitOK {
 		return nil
 	}
 	return &exitError{code, nil}
-}
-
-func codeOfReport(r *report.Report) int {
-	switch {
-	case r.Ending == report.Interrupted:
-		return ExitInterrupted
-	case r.Ending != report.Completed:
-		return ExitNotMeasured
-	case r.Verdict.Outcome == report.DidFail:
-		return ExitFailed
-	case !r.Result.Measured:
-		return ExitNotMeasured
-	}
-	return ExitOK
 }

@@ -264,7 +264,7 @@ func newTRexCopy(s Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:     "copy DESTINATION",
 		Short:   "Copy this program, for an init container",
-		Example: "  linerate trex-launch copy /linerate/",
+		Example: "  linerate trex-launch copy /opt/linerate/",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			self, err := os.Executable()

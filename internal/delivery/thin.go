@@ -24,6 +24,7 @@ func fit(r *report.Report, most int) (document, packed []byte, err error) {
 		told := thinned
 		if told.Notes = thinned.Notes; len(givenUp(r, &thinned)) > 0 {
 			told.Notes = append(slices.Clip(thinned.Notes), thinningNote(r, &thinned, most))
+			told.Thinned = countsOf(r)
 		}
 		document, packed, err = seal(&told)
 		if err != nil || len(packed) <= most {
@@ -108,6 +109,20 @@ func givenUp(r, thinned *report.Report) []string {
 		lacks = append(lacks, "no reasons of single directions")
 	}
 	return lacks
+}
+
+// countsOf is what the Report had before anything was given up.
+func countsOf(r *report.Report) *report.Thinned {
+	if r.Thinned != nil {
+		return r.Thinned // it was thinned before
+	}
+	had := &report.Thinned{Windows: len(r.Windows), Samples: len(r.Samples), Notes: len(r.Notes)}
+	for _, w := range r.Windows {
+		if w.Quality == report.Invalid {
+			had.InvalidWindows++
+		}
+	}
+	return had
 }
 
 func thinningNote(r, thinned *report.Report, most int) report.Note {

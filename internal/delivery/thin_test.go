@@ -74,6 +74,27 @@ func TestFit(t *testing.T) {
 			}
 		})
 	}
+	t.Run("what there was is counted, and all renderers tell of that", func(t *testing.T) {
+		r := wide(200, 500, 10)
+		for i := range r.Windows[:100] {
+			r.Windows[i].Quality = report.Invalid
+		}
+		document, _, err := fit(r, 12<<10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := new(report.Report)
+		if err := json.Unmarshal(document, got); err != nil {
+			t.Fatal(err)
+		}
+		if want := (report.Thinned{Windows: 500, InvalidWindows: 100, Samples: 200, Notes: 10}); got.Thinned == nil || *got.Thinned != want || len(got.Windows) == 500 {
+			t.Errorf("%d windows are kept, and %+v is told, not %+v", len(got.Windows), got.Thinned, want)
+		}
+		var text bytes.Buffer
+		if err := report.Text(&text, got); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "100 of 500 windows say nothing of the device") {
+			t.Errorf("the text (%v) is\n%s", err, &text)
+		}
+	})
 	t.Run("what can't fit is an error with the way out", func(t *testing.T) {
 		if _, _, err := fit(wide(1, 1, 1), 100); err == nil || !strings.Contains(err.Error(), "use fewer") {
 			t.Errorf("got %v", err)

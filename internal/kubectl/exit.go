@@ -3,15 +3,17 @@ package kubectl
 import (
 	"errors"
 	"fmt"
+
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// The exit codes, as of linerate run on one machine: scripts decide on them.
+// The exit codes, as of linerate run on one machine.
 const (
-	exitOK          = 0
-	exitFailed      = 1   // measured, and a criterion failed; doctor: a check failed
-	exitBadInput    = 2   // a file, a flag or a name is wrong; nothing was changed
-	exitNotMeasured = 3   // not measured, or the cluster can't be asked
-	exitInterrupted = 130 // a signal ended it, or spec.stop
+	exitOK          = report.ExitOK
+	exitFailed      = report.ExitFailed // doctor: a check failed
+	exitBadInput    = report.ExitBadInput
+	exitNotMeasured = report.ExitNotMeasured // also: the cluster can't be asked
+	exitInterrupted = report.ExitInterrupted // also by spec.stop
 )
 
 // codeError is an error that knows its exit code.

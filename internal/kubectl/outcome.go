@@ -26,7 +26,7 @@ func (c *cluster) results(ctx context.Context, tests []*v1alpha1.LoadTest) ([]*r
 			continue
 		}
 		reports = append(reports, r)
-		wrong = append(wrong, onlyCode(max(codeOfReport(r), codeOfEnd(end))))
+		wrong = append(wrong, onlyCode(max(r.ExitCode(), codeOfEnd(end))))
 	}
 	return reports, worst(wrong...)
 }
@@ -45,19 +45,4 @@ func codeOfEnd(end *metav1.Condition) int {
 		return exitInterrupted
 	}
 	return exitNotMeasured
-}
-
-// codeOfReport is as of linerate run on one machine.
-func codeOfReport(r *report.Report) int {
-	switch {
-	case r.Ending == report.Interrupted:
-		return exitInterrupted
-	case r.Ending != report.Completed:
-		return exitNotMeasured
-	case r.Verdict.Outcome == report.DidFail:
-		return exitFailed
-	case !r.Result.Measured:
-		return exitNotMeasured
-	}
-	return exitOK
 }

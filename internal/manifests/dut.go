@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -57,11 +58,13 @@ func writeLinks(in Input) corev1.Container {
 	return c
 }
 
-// fromTemplate is a pod of a user's template that runs once. It has a service account's token only where the template names the account.
+// fromTemplate is a pod of a user's template that runs once. It has a service account's token only where the template names the account, by
+// either of the two names that the field has: the API server takes the old one where the new one isn't given.
 func fromTemplate(in Input, meta metav1.ObjectMeta, template corev1.PodSpec) *corev1.Pod {
 	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: meta, Spec: *template.DeepCopy()}
 	spec := &pod.Spec
 	spec.RestartPolicy = corev1.RestartPolicyNever
+	spec.ServiceAccountName = cmp.Or(spec.ServiceAccountName, spec.DeprecatedServiceAccount)
 	if spec.ServiceAccountName == "" {
 		spec.AutomountServiceAccountToken = new(false)
 	}

@@ -72,6 +72,15 @@ func TestWhatTheTemplateSaysOfItselfStays(t *testing.T) {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}
+	t.Run("and an account by the field's old name is the same account", func(t *testing.T) {
+		name := spec.ServiceAccountName
+		spec.ServiceAccountName, spec.DeprecatedServiceAccount, spec.AutomountServiceAccountToken = "", name, nil
+		got := manifests.DUT(in).Spec
+		if got.ServiceAccountName != name || got.AutomountServiceAccountToken != nil {
+			t.Errorf("it is %q, and its token is mounted: %v", got.ServiceAccountName, got.AutomountServiceAccountToken)
+		}
+		spec.DeprecatedServiceAccount = ""
+	})
 	t.Run("but a token of the namespace's default account isn't wanted by asking", func(t *testing.T) {
 		spec.ServiceAccountName, spec.AutomountServiceAccountToken = "", new(true)
 		if got := manifests.DUT(in).Spec.AutomountServiceAccountToken; got == nil || *got {

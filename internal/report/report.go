@@ -35,6 +35,17 @@ type Report struct {
 	Result  Result  `json:"result"`
 	Verdict Verdict `json:"verdict"`
 	Notes   []Note  `json:"notes,omitempty"`
+	// Thinned is what there was before detail was given up so that the Report fits where it is kept; nil: all of it is here.
+	Thinned *Thinned `json:"thinned,omitempty"`
+}
+
+// Thinned counts what a run had, where its Report has less.
+type Thinned struct {
+	Windows int `json:"windows"`
+	// InvalidWindows are those of them that say nothing of the DUT.
+	InvalidWindows int `json:"invalidWindows"`
+	Samples        int `json:"samples"`
+	Notes          int `json:"notes"`
 }
 
 // Ending is how a run ended.

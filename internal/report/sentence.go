@@ -159,11 +159,18 @@ func windowWarnings(r *Report) []string {
 			invalid = append(invalid, w)
 		}
 	}
-	if len(invalid) == 0 {
+	had, of, which := len(invalid), len(r.Windows), "the first is"
+	if r.Thinned != nil {
+		had, of, which = r.Thinned.InvalidWindows, r.Thinned.Windows, "one is"
+	}
+	if had == 0 {
 		return nil
 	}
-	first := invalid[0]
-	return []string{fmt.Sprintf("%d of %s say nothing of the device; the first is window %d: %s", len(invalid), counted(len(r.Windows), "window"), first.Number, cmp.Or(first.Reason, "no reason given"))}
+	says := fmt.Sprintf("%d of %s say nothing of the device", had, counted(of, "window"))
+	if len(invalid) > 0 {
+		says += fmt.Sprintf("; %s window %d: %s", which, invalid[0].Number, cmp.Or(invalid[0].Reason, "no reason given"))
+	}
+	return []string{says}
 }
 
 // verdictText is the verdict with how it came about: "Passed (2 of 2 criteria)".
