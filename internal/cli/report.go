@@ -16,7 +16,7 @@ func newReport(s Streams) *cobra.Command {
 		Use:     "report FILE...",
 		Short:   "Render saved Reports again, as one table",
 		Example: "  linerate report linerate-reports/*.json\n  linerate report -o html imix.json 64b.json > both.html\n  cat imix.json | linerate report -o markdown -",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    someFiles("at least one Report that linerate run --save kept, or - for stdin"),
 		RunE: func(_ *cobra.Command, files []string) error {
 			if err := checkFormat(format); err != nil {
 				return err

@@ -32,7 +32,7 @@ func newRun(s Streams) *cobra.Command {
 			"  sudo linerate run router.yaml --ports eth1,eth2",
 		Long: "Measures the LoadTests in the files (- is stdin), one after the other, and prints one table.\n\n" +
 			"Exit codes: 0 measured and no criterion failed, 1 a criterion failed, 2 bad input, 3 not measured, 130 interrupted.",
-		Args: cobra.MinimumNArgs(1),
+		Args: someFiles("at least one file with LoadTests, such as examples/linux-forwarder.yaml, or - for stdin"),
 		RunE: func(cmd *cobra.Command, files []string) error { return run(cmd.Context(), s, o, files) },
 	}
 	f := cmd.Flags()

@@ -45,12 +45,14 @@ func NewCommand(o Options) *cobra.Command {
 		Example: "  kubectl linerate doctor -n lab\n  kubectl linerate run test.yaml -n lab\n  kubectl linerate list -A\n" +
 			"  kubectl linerate report vpp-imix -o html > vpp-imix.html",
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl linerate"},
+		Version:       o.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRun: func(*cobra.Command, []string) {
 			ctrllog.SetLogger(logr.Discard()) // errors come back as values
 		},
 	}
+	cmd.SetVersionTemplate("linerate {{.Version}}\n")
 	cmd.SetOut(o.Out)
 	cmd.SetErr(o.Err)
 	cmd.SetIn(o.In)

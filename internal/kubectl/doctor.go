@@ -23,7 +23,8 @@ func newDoctor(o Options, to *connection) *cobra.Command {
 		Long: "Asks the API server, with your rights, and changes nothing. Each line is ok, warn (may be as it should), fail (tests can't run), or\n" +
 			"unknown (you may not see it, or the API doesn't say), with what to do or where to look.\n\n" +
 			"Exit codes: 0 nothing failed, 1 something did, 2 bad input, 3 the cluster can't be asked.",
-		Args: cobra.NoArgs,
+		Args:              none("it looks at the whole namespace (-n)"),
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format != "text" && format != "json" {
 				return badInput("--output %q: there is no such format; use one of text, json", format)

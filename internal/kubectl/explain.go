@@ -39,7 +39,7 @@ func (c *cluster) explain(verb string, at client.ObjectKey, err error) error {
 	case apierrors.IsInvalid(err):
 		return badInput("%w", err)
 	case unreachable(err):
-		return notMeasured("the cluster %s can't be reached: %w; kubectl cluster-info asks the same server, --context chooses another", c.host(), err)
+		return notMeasured("the cluster %s can't be reached: %w; kubectl cluster-info asks the same server, --context chooses another", c.host(), request(err))
 	}
 	return notMeasured("%s: %w", verb, err)
 }
@@ -88,6 +88,14 @@ func unreachable(err error) bool {
 	_, transport := errors.AsType[*url.Error](err)
 	_, network := errors.AsType[net.Error](err)
 	return transport || network
+}
+
+// request is the error of the request itself, without what a library was about to do with its answer.
+func request(err error) error {
+	if asked, ok := errors.AsType[*url.Error](err); ok {
+		return asked
+	}
+	return err
 }
 
 // noReport says why a test has none.

@@ -24,7 +24,8 @@ func newList(o Options, to *connection) *cobra.Command {
 		Example: "  kubectl linerate list -A\n  kubectl linerate list -A -o json | jq '.held[] | select(.node == \"node-1\")'",
 		Long: "Lists what runs, then what waits, oldest first, then what has ended, newest first; and below it each device that a test holds.\n\n" +
 			"Exit codes: 0 listed, 2 bad input, 3 the cluster can't be asked.",
-		Args: cobra.NoArgs,
+		Args:              none("kubectl linerate watch NAME follows a test, kubectl linerate report NAME prints its result"),
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format != "text" && format != "json" {
 				return badInput("--output %q: there is no such format; use one of text, json", format)

@@ -19,7 +19,7 @@ func newReport(o Options, to *connection) *cobra.Command {
 			"  kubectl linerate report vpp-imix -o html > vpp-imix.html",
 		Long: "Reads the tests' Reports from their ConfigMaps, holds each against the digest that the operator noted, and prints them as one table.\n\n" +
 			"Exit codes: 0 printed, 2 bad input, 3 a Report is missing or isn't what the operator read, or the cluster can't be asked.",
-		Args:              cobra.MinimumNArgs(1),
+		Args:              some(someTests),
 		ValidArgsFunction: completeTests(to),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := checkFormat(format, len(names)); err != nil {

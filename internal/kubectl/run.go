@@ -18,7 +18,7 @@ func newRun(o Options, to *connection) *cobra.Command {
 			"linerate run does on one machine. A test that is there already with the same spec is followed, not begun anew; metadata.generateName\n" +
 			"makes a new one each time.\n\n" +
 			"On a terminal Ctrl-C asks what shall become of the tests. Elsewhere a signal leaves them running; --on-interrupt says otherwise.\n\n" + exitHelp,
-		Args: cobra.MinimumNArgs(1),
+		Args: some("at least one file with LoadTests, or - for stdin"),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			if err := f.check(); err != nil {
 				return err

@@ -15,7 +15,7 @@ func newStop(o Options, to *connection) *cobra.Command {
 		Example: "  kubectl linerate stop vpp-imix -n lab\n  kubectl linerate stop vpp-imix --wait -n lab",
 		Long: "Sets spec.stop: traffic ends, pods and devices are given back, and what was measured until then is kept, without a verdict. A stopped\n" +
 			"test can't be continued.\n\nExit codes: 0 asked for, or ended already, 2 bad input, 3 it can't be asked for; with --wait those of watch.",
-		Args:              cobra.MinimumNArgs(1),
+		Args:              some(someTests),
 		ValidArgsFunction: completeTests(to),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			c, err := to.connect()

@@ -40,7 +40,7 @@ func newWatch(o Options, to *connection) *cobra.Command {
 		Example: "  kubectl linerate watch vpp-imix -n lab\n  kubectl linerate watch vpp-imix vpp-64b -o json | jq .result",
 		Long: "Follows LoadTests, whoever started them, to their end, and prints one table. A test that has ended already is printed at once.\n" +
 			"Connections that are lost are made again. Ctrl-C leaves the tests alone.\n\n" + exitHelp,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              some(someTests),
 		ValidArgsFunction: completeTests(to),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := checkFormat(f.format, len(names)); err != nil {

@@ -154,6 +154,13 @@ func TestCompletion(t *testing.T) {
 			}
 		})
 	}
+	t.Run("what takes no names is offered no files", func(t *testing.T) {
+		for _, line := range []string{"kubectl_complete-linerate list ", "kubectl_complete-linerate doctor "} {
+			if r := p.types(line + "''"); r.code != 0 || !strings.Contains(r.out, ":4\n") {
+				t.Errorf("%s: exit %d\n%s", line, r.code, r.out)
+			}
+		}
+	})
 	t.Run("a cluster that is away completes nothing, soon", func(t *testing.T) {
 		p.writeConfig(environment.KubeConfig, "https://127.0.0.1:1")
 		if r := p.types("kubectl_complete-linerate watch v"); r.code != 0 || strings.Contains(r.out, "vpp") {
@@ -170,6 +177,30 @@ func TestHelpBeginsWithAnExample(t *testing.T) {
 		r.wants(t, 0, "Exit codes: 0", "")
 	}
 	p.types("kubectl linerate").wants(t, 0, "kubectl linerate doctor -n lab", "")
+	p.types("kubectl linerate --version").wants(t, 0, "linerate ", "")
 	p.types("kubectl linerate flounder").wants(t, 2, "", `unknown command "flounder" for "kubectl linerate"`)
 	p.types("linerate kubectl list --help").wants(t, 0, "linerate kubectl list", "")
+}
+
+// What is forgotten is named, with where it is to be had.
+func TestArgumentsThatAreMissing(t *testing.T) {
+	p := newPerson(t)
+	for line, want := range map[string]string{
+		"kubectl linerate run":          "kubectl linerate run: name at least one file with LoadTests, or - for stdin",
+		"kubectl linerate watch":        "kubectl linerate watch: name at least one LoadTest of the namespace: kubectl linerate list shows them",
+		"kubectl linerate report":       "name at least one LoadTest",
+		"kubectl linerate stop":         "name at least one LoadTest",
+		"kubectl linerate list vpp":     "takes no names, and \"vpp\" is one: kubectl linerate watch NAME follows a test",
+		"kubectl linerate doctor a":     "it looks at the whole namespace (-n)",
+		"kubectl linerate watch nosuch": "no LoadTest nosuch in namespace " + p.namespace + ": kubectl linerate list -A shows all",
+		"kubectl linerate run nosuch":   "nosuch: no such file",
+	} {
+		p.types(line).wants(t, 2, "", want)
+	}
+	p.writeConfig(environment.KubeConfig, "https://127.0.0.1:1")
+	r := p.types("kubectl linerate list")
+	r.wants(t, 3, "", "can't be reached: Get")
+	if strings.Contains(r.talk, "server groups") {
+		t.Errorf("it tells of what a library wanted: %s", r.talk)
+	}
 }

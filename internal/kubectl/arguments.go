@@ -1,0 +1,25 @@
+package kubectl
+
+import "github.com/spf13/cobra"
+
+// some demands an argument or more; what says which, and where they come from.
+func some(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, given []string) error {
+		if len(given) == 0 {
+			return badInput("%s: name %s", cmd.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
+// none refuses arguments; instead says what is meant for those.
+func none(instead string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, given []string) error {
+		if len(given) > 0 {
+			return badInput("%s takes no names, and %q is one: %s", cmd.CommandPath(), given[0], instead)
+		}
+		return nil
+	}
+}
+
+const someTests = "at least one LoadTest of the namespace: kubectl linerate list shows them"
