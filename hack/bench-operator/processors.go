@@ -28,12 +28,8 @@ func (u usages) since(earlier usages) usages {
 	return out
 }
 
-// The programs of a run, as they are called in the results: this one plays.
-const (
-	players = "bench: scheduler, kubelets, runners"
-	// longestName is what the kernel keeps of a program's name.
-	longestName = 15
-)
+// players is what this program is called in the results.
+const players = "bench: scheduler, kubelets, runners"
 
 // programs looks at this process and at those that it started.
 func programs() (usages, error) {
@@ -51,11 +47,11 @@ func programs() (usages, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", directory, err)
 		}
-		name := s.name
+		name := players
 		switch os.Getpid() {
 		case s.pid:
-			name = players
 		case s.parent:
+			name = programOf(directory, s.name)
 		default:
 			continue
 		}
@@ -66,6 +62,16 @@ func programs() (usages, error) {
 		found[name] = usage{used: s.used, waited: waited}
 	}
 	return found, nil
+}
+
+// programOf is the name of the file that a process runs; what the kernel calls it, its first 15 bytes, where that can't be read.
+func programOf(directory, short string) string {
+	line, err := os.ReadFile(filepath.Join(directory, "cmdline"))
+	if err != nil || len(line) == 0 {
+		return short
+	}
+	program, _, _ := strings.Cut(string(line), "\x00")
+	return filepath.Base(program)
 }
 
 // procStat is what is read of /proc/PID/stat (proc_pid_stat(5)).

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -28,6 +29,19 @@ func TestAThreadsSchedstat(t *testing.T) {
 		if waited, err := parseSchedstat(broken); err == nil {
 			t.Errorf("%q is read as %s", broken, waited)
 		}
+	}
+}
+
+func TestAProgramIsCalledAsItsFile(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := programOf("/proc/self", "short"); got != filepath.Base(self) {
+		t.Errorf("this program is called %s, and its file is %s", got, self)
+	}
+	if got := programOf(t.TempDir(), "short"); got != "short" {
+		t.Errorf("one that can't be looked at is called %s", got)
 	}
 }
 
