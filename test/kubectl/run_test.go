@@ -161,7 +161,7 @@ func TestRunRefusesBeforeAnythingIsCreated(t *testing.T) {
 		"kubectl linerate run elsewhere.yaml":                   "there is no namespace elsewhere: kubectl create namespace elsewhere",
 		"kubectl linerate run good.yaml --kubeconfig no-such":   "kubeconfig",
 		"kubectl linerate run good.yaml --context no-such":      "no-such",
-		"kubectl linerate run":                                  "requires at least 1 arg",
+		"kubectl linerate run":                                  "name at least one file with LoadTests",
 		"linerate kubectl run good.yaml elsewhere.yaml":         "there is no namespace elsewhere",
 	} {
 		t.Run(line, func(t *testing.T) { p.types(line).wants(t, 2, "", want) })
