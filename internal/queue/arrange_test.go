@@ -1,0 +1,194 @@
+package queue_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/queue"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+const west, east = "intel.com/west", "intel.com/east"
+
+// node is a node with so many devices of west.
+func node(name string, n int64) queue.Node {
+	return queue.Node{Name: name, Devices: queue.Devices{west: n}}
+}
+
+// claim is a test that waits for pods, each with so many devices of west; its age follows from the letter that its name begins with.
+func claim(name string, each ...int64) queue.Claim {
+	c := queue.Claim{ID: name, Test: "lab/" + name, Created: noon.Add(time.Duration(name[0]) * time.Minute)}
+	for _, n := range each {
+		c.Pods = append(c.Pods, queue.Pod{Side: "generator", Devices: queue.Devices{west: n}})
+	}
+	return c
+}
+
+// on puts a claim's pods on nodes; it is settled if all have one.
+func on(c queue.Claim, nodes ...string) queue.Claim {
+	c.Stage = queue.Settled
+	for i := range c.Pods {
+		if c.Pods[i].Node = ""; i < len(nodes) {
+			c.Pods[i].Node = nodes[i]
+		} else {
+			c.Stage = queue.Placing
+		}
+	}
+	return c
+}
+
+func of(c queue.Claim, resource string) queue.Claim {
+	for i, p := range c.Pods {
+		c.Pods[i].Devices = queue.Devices{resource: p.Devices[west]}
+	}
+	return c
+}
+
+func stage(c queue.Claim, s queue.Stage) queue.Claim { c.Stage = s; return c }
+
+func apart(c queue.Claim) queue.Claim {
+	c.Apart, c.Pods[0].Side = true, "dut"
+	return c
+}
+
+func gaveBack(c queue.Claim, ago, until time.Duration) queue.Claim {
+	c.GivenBack, c.RetryAt = noon.Add(-ago), noon.Add(until)
+	return c
+}
+
+func TestTurns(t *testing.T) {
+	four := []queue.Node{node("n1", 4)}
+	for name, of := range map[string]struct {
+		lab  queue.Lab
+		goes string   // the tests whose turn it is
+		says []string // a part of what each of the others is told, in the order of the claims
+	}{
+		"an empty lab is for the oldest": {
+			queue.Lab{Nodes: four, Claims: []queue.Claim{claim("b", 4), claim("a", 4)}}, "a",
+			[]string{"1st in line for intel.com/west: lab/a is about to get 4 of 4"},
+		},
+		"who was created in the same second stands by name": {
+			queue.Lab{Nodes: four, Claims: []queue.Claim{{ID: "1", Test: "lab/y", Pods: claim("b", 4).Pods}, {ID: "2", Test: "lab/x", Pods: claim("b", 4).Pods}}}, "2",
+			[]string{"1st in line"},
+		},
+		"both go where there is room for both": {
+			queue.Lab{Nodes: four, Claims: []queue.Claim{claim("a", 2), claim("b", 2)}}, "a b", nil,
+		},
+		"places are counted, and holders named": {
+			queue.Lab{Nodes: four, Claims: []queue.Claim{on(claim("a", 2), "n1"), claim("b", 4), claim("c", 4), claim("d", 4)}}, "a",
+			[]string{"1st in line for intel.com/west: lab/a holds 2 of 4", "2nd in line", "3rd in line for intel.com/west: lab/a holds 2 of 4"},
+		},
+		"a small younger one doesn't take what an older one is to have": {
+			queue.Lab{Nodes: four, Claims: []queue.Claim{on(claim("a", 2), "n1"), claim("b", 4), claim("c", 2)}}, "a",
+			[]string{"1st in line", "2nd in line"},
+		},
+		"a small younger one fits beside": {
+			queue.Lab{Nodes: []queue.Node{node("n1", 4), node("n2", 4)}, Claims: []queue.Claim{on(claim("a", 2), "n1"), claim("b", 4), claim("c", 2)}}, "a b c", nil,
+		},
+		"an older one that could never be placed blocks nobody": {
+			queue.Lab{Nodes: []queue.Node{node("n1", 3), node("n2", 3)}, Claims: []queue.Claim{claim("a", 2, 2, 2), claim("b", 2, 2)}}, "b",
+			[]string{"no choice of nodes has room for its pods' devices of intel.com/west side by side"},
+		},
+		"generators and device that may not share a node need two": {
+			queue.Lab{Nodes: four, Claims: []queue.Claim{apart(claim("a", 2, 2)), claim("b", 2, 2)}}, "b",
+			[]string{"with the generators on other nodes than the device"},
+		},
+		"a test that something else keeps stands in nobody's way": {
+			queue.Lab{Nodes: four, Claims: []queue.Claim{stage(claim("a", 4), queue.Stuck), claim("b", 4)}}, "a b", nil,
+		},
+		"tests of other devices know nothing of one another": {
+			queue.Lab{Nodes: []queue.Node{{Name: "n1", Devices: queue.Devices{west: 2, east: 2}}}, Claims: []queue.Claim{claim("a", 2), claim("b", 2), of(claim("c", 2), east)}}, "a c",
+			[]string{"1st in line for intel.com/west"},
+		},
+		"enough in all and not side by side": {
+			queue.Lab{Nodes: []queue.Node{node("n1", 2), node("n2", 2)}, Claims: []queue.Claim{on(claim("a", 1), "n1"), on(claim("b", 1), "n2"), claim("c", 2), claim("d", 1)}}, "a b",
+			[]string{"1st in line for intel.com/west: 2 of 4 are free, and not on the nodes where its pods need them together; lab/a holds 1 of 4, lab/b holds 1", "2nd in line"},
+		},
+		"what is left over goes to nobody while an older one needs nodes to grow empty": {
+			queue.Lab{Nodes: []queue.Node{node("n1", 4), node("n2", 4), node("n3", 4)}, Claims: []queue.Claim{on(claim("a", 2, 2, 2), "n1", "n2", "n3"), claim("b", 4), claim("c", 1)}}, "a",
+			[]string{"1st in line for intel.com/west: 6 of 12 are free", "2nd in line"},
+		},
+		"pods of a test that was deleted hold until they are gone": {
+			queue.Lab{Nodes: four, Held: []queue.Holding{{Test: "lab/z", Node: "n1", Devices: queue.Devices{west: 4}}}, Claims: []queue.Claim{claim("a", 4)}}, "",
+			[]string{"1st in line for intel.com/west: lab/z holds 4 of 4"},
+		},
+		"what is being placed is reserved for, and told that others wait": {
+			queue.Lab{Nodes: four, Claims: []queue.Claim{on(claim("b", 2, 2), "n1"), claim("a", 4)}}, "b!",
+			[]string{"1st in line for intel.com/west: lab/b holds 2 of 4, lab/b is about to get 2"},
+		},
+		"who gave its pods back lets others go first": {
+			queue.Lab{Nodes: four, Now: noon, Claims: []queue.Claim{gaveBack(claim("a", 4), time.Minute, time.Minute), claim("b", 4)}}, "b",
+			[]string{"its pods were given back at 11:59:00, as not all of them found nodes: it tries again at 12:01:00, or as soon as"},
+		},
+		"who gave its pods back is first again in time": {
+			queue.Lab{Nodes: four, Now: noon, Claims: []queue.Claim{gaveBack(claim("a", 4), time.Minute, 0), claim("b", 4)}}, "a", []string{"1st in line"},
+		},
+		"who gave its pods back is first again when a test lets devices go": {
+			queue.Lab{Nodes: four, Now: noon, Released: map[string]time.Time{west: noon}, Claims: []queue.Claim{gaveBack(claim("a", 4), time.Minute, time.Minute), claim("b", 4)}}, "a",
+			[]string{"1st in line"},
+		},
+		"pods on a node that can't be used count for nothing": {
+			queue.Lab{Nodes: four, Claims: []queue.Claim{on(claim("a", 4), "cordoned"), claim("b", 4)}}, "a b", nil,
+		},
+		"a node that refused a pod isn't counted on": {
+			queue.Lab{Nodes: []queue.Node{node("n1", 4), node("n2", 2)}, Claims: []queue.Claim{func() queue.Claim { c := claim("a", 4); c.Avoid = []string{"n1"}; return c }(), claim("b", 4)}}, "b",
+			[]string{"no choice of nodes"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			line := queue.Arrange(of.lab)
+			var goes, said []string
+			for _, c := range of.lab.Claims {
+				turn := line.Turns[c.ID]
+				switch {
+				case turn.Waits:
+					said = append(said, turn.Message)
+				case turn.Wanted:
+					goes = append(goes, c.ID+"!")
+				default:
+					goes = append(goes, c.ID)
+				}
+			}
+			if got := strings.Join(goes, " "); got != of.goes {
+				t.Errorf("it is the turn of %q, want %q", got, of.goes)
+			}
+			if len(said) != len(of.says) {
+				t.Fatalf("%d wait, want %d:\n%s", len(said), len(of.says), strings.Join(said, "\n"))
+			}
+			for i, want := range of.says {
+				if !strings.Contains(said[i], want) {
+					t.Errorf("told %q, want %q", said[i], want)
+				}
+			}
+		})
+	}
+}
+
+func TestFurtherBackThePlaceIsARoundNumberThatIsTrue(t *testing.T) {
+	lab := queue.Lab{Nodes: []queue.Node{node("n1", 1)}}
+	for i := range 1000 {
+		c := claim("x", 1)
+		c.ID, c.Created = string(rune('a'+i)), noon.Add(time.Duration(i)*time.Second)
+		lab.Claims = append(lab.Claims, c)
+	}
+	line := queue.Arrange(lab)
+	for i, want := range map[int]string{10: "10th in line", 11: "behind 10 others", 20: "behind 10 others", 21: "behind 20 others", 99: "behind 50 others", 500: "behind 200 others", 999: "behind 500 others"} {
+		if got := line.Turns[lab.Claims[i].ID].Brief; !strings.HasPrefix(got, want) {
+			t.Errorf("number %d is told %q, want %q", i, got, want)
+		}
+	}
+	if got := line.Waiting[west]; got != 999 {
+		t.Errorf("%d wait, want 999", got)
+	}
+}
+
+func TestTheLineSaysWhenTimeAloneChangesIt(t *testing.T) {
+	lab := queue.Lab{Nodes: []queue.Node{node("n1", 4)}, Now: noon, Claims: []queue.Claim{
+		gaveBack(claim("a", 4), 0, 2*time.Minute), gaveBack(claim("b", 4), 0, time.Minute), claim("c", 4),
+	}}
+	if got := queue.Arrange(lab).Due; !got.Equal(noon.Add(time.Minute)) {
+		t.Errorf("due at %v", got)
+	}
+}

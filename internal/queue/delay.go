@@ -1,0 +1,26 @@
+package queue
+
+import (
+	"hash/fnv"
+	"strconv"
+	"time"
+)
+
+// The delay of a test that gave its pods back: longer each time, and not the same for any two tests.
+const (
+	firstDelay = 15 * time.Second
+	mostDelay  = 4 * time.Minute
+)
+
+// Delay is for how long a test lets others go first after it gave the pods of an attempt back for the times-th time. It follows from the
+// test's UID: two tests that took each other's devices at once don't do so again, and a restart changes nothing.
+func Delay(uid string, times int) time.Duration {
+	base := firstDelay
+	for range min(times, 10) - 1 {
+		base = min(2*base, mostDelay)
+	}
+	h := fnv.New64a()
+	h.Write([]byte(uid))
+	h.Write([]byte(strconv.Itoa(times)))
+	return base + time.Duration(h.Sum64()%uint64(base/time.Second))*time.Second
+}
