@@ -41,6 +41,8 @@ const (
 	ReasonNameTaken       = "NameTaken"        // False: an object of somebody else's has a child's name
 	ReasonUnschedulable   = "Unschedulable"    // False: the scheduler finds no node
 	ReasonNodeRefused     = "NodeRefused"      // False: a node refused a pod; the next attempt avoids it
+	ReasonQueued          = "Queued"           // False: other LoadTests have the devices, or come first
+	ReasonGivenBack       = "GivenBack"        // False: not all pods found nodes; all are given back, and others go first for a while
 	ReasonPending         = "Pending"          // False: pods are being made, or the scheduler hasn't spoken
 	ReasonSettingUp       = "SettingUp"        // False: the setup pod runs
 	ReasonPortHeld        = "PortHeld"         // False: another test is on a physical port of this one's

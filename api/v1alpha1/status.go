@@ -16,8 +16,8 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// attempt counts the sets of pods that were made for the test, from 1. A new one is made when the test is resumed, when a node
-	// refused a pod, or when another test was on its physical ports.
+	// attempt counts the sets of pods that were made for the test, from 1. A new one is made when the test is resumed, when a node refused
+	// a pod, when another test was on its physical ports, or when pods that weren't all placed were given back.
 	// +optional
 	Attempt int32 `json:"attempt,omitempty"`
 
@@ -35,6 +35,10 @@ type LoadTestStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	AwaitedPorts []NodePort `json:"awaitedPorts,omitempty"`
+
+	// givenBack is there while the test's pods can't all be placed: how often they were given back, and until when others go first.
+	// +optional
+	GivenBack *GivenBack `json:"givenBack,omitempty"`
 
 	// lostRuns counts the runs that were begun and came to nothing: the runner was lost, or the test was suspended. Nothing that was
 	// measured in them is part of the result.
@@ -64,7 +68,8 @@ type LoadTestStatus struct {
 	// +optional
 	Result *Result `json:"result,omitempty"`
 
-	// summary is the result in one line, all directions together. Example: 654.40 Kpps  2.00 Gbps  99.95% of line rate.
+	// summary is the result in one line, all directions together; while the test waits in line it is its place there. Examples: 654.40 Kpps
+	// 2.00 Gbps  99.95% of line rate; 3rd in line for intel.com/sriov_west.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Summary string `json:"summary,omitempty"`
@@ -72,6 +77,22 @@ type LoadTestStatus struct {
 	// report says where the whole Report is.
 	// +optional
 	Report *ReportReference `json:"report,omitempty"`
+}
+
+// GivenBack tells of pods that were given back because not all of them found nodes: half-placed tests would hold what others wait for.
+type GivenBack struct {
+	// times is how often it happened since the test began, or was resumed.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	Times int32 `json:"times"`
+
+	// at is when it happened last.
+	// +required
+	At metav1.Time `json:"at"`
+
+	// until is when the test tries again at the latest; before that it does so if another LoadTest lets devices go that it wants.
+	// +required
+	Until metav1.Time `json:"until"`
 }
 
 // PodRole is what a pod is for.

@@ -52,10 +52,11 @@ func earlierAttempt(v *view) *step {
 		names = append(names, v.oldPods[i].Name)
 	}
 	message := joined(": ", fmt.Sprintf("attempt %d waits until what is left of an earlier one is gone", v.attempt), listed(names))
-	s := &step{
-		reason: v1alpha1.ReasonPending, message: message, activity: "Releasing",
-		scheduled: no(v1alpha1.ReasonPending, message), del: del,
+	reason := v1alpha1.ReasonPending
+	if v.said(v1alpha1.ConditionScheduled).Reason == v1alpha1.ReasonGivenBack {
+		reason = v1alpha1.ReasonGivenBack
 	}
+	s := &step{reason: reason, message: message, activity: "Releasing", scheduled: no(reason, message), del: del}
 	return v.untilGone(s).waitUntil(v.placedUntil())
 }
 

@@ -31,6 +31,9 @@ const (
 	attachGrace = time.Minute
 	// podlessGrace is how long the runner's Job may be without a pod before that is told as a problem: it pauses less than that between two.
 	podlessGrace = time.Minute
+	// placeBound is how long the pods of a test may be without nodes while others of it have theirs, or while other tests wait for what it wants.
+	// A scheduler takes seconds; what takes longer is somebody else's to let go.
+	placeBound = 2 * time.Minute
 	// maxExcludedNodes is how many nodes may refuse pods of a test before it waits for somebody to look.
 	maxExcludedNodes = 32
 )

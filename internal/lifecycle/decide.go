@@ -24,6 +24,7 @@ func rules() []rule {
 		{"nodeRefusedPod", nodeRefusedPod},                         // a node has no room in one NUMA node, or none any more: another attempt avoids it
 		{"outlived", outlived},                                     // pods waited so long for others that their own time is over: another attempt
 		{"portShared", portShared},                                 // two ends of its links are on one physical port
+		{"halfPlaced", halfPlaced},                                 // not all pods found nodes in time: all are given back
 		{"setupFailed", setupFailed},                               // the setup pod ended badly
 		{"weakQoS", weakQoS},                                       // a generator's CPUs aren't its own
 		{"carrierLost", carrierLost},                               // a generator's or the DUT's pod failed, was deleted, or lost its node
@@ -33,6 +34,7 @@ func rules() []rule {
 		{"networksMissing", networksMissing},                       // no Multus, or not the networks that the links name
 		{"resourcesMissing", resourcesMissing},                     // no node has the devices or huge pages
 		{"portsAwaited", portsAwaited},                             // another test is on the ports that the last pods were given back for
+		{"queued", queued},                                         // other tests have the devices, or come first
 		{"accessNeeded", accessNeeded},                             // the runner isn't given yet what lets it write
 		{"settingUp", settingUp},                                   // the setup pod is made, or runs
 		{"podsNeeded", podsNeeded},                                 // pods are tried, refused or made

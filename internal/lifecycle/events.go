@@ -63,7 +63,7 @@ func warns(c *metav1.Condition) bool {
 	switch c.Reason {
 	case v1alpha1.ReasonMultusMissing, v1alpha1.ReasonNetworkMissing, v1alpha1.ReasonNetworkInvalid, v1alpha1.ReasonResourceMissing,
 		v1alpha1.ReasonHugepages, v1alpha1.ReasonPodRefused, v1alpha1.ReasonNameTaken, v1alpha1.ReasonUnschedulable,
-		v1alpha1.ReasonNodeRefused, v1alpha1.ReasonPortHeld, v1alpha1.ReasonImage, v1alpha1.ReasonLost:
+		v1alpha1.ReasonNodeRefused, v1alpha1.ReasonPortHeld, v1alpha1.ReasonGivenBack, v1alpha1.ReasonImage, v1alpha1.ReasonLost:
 		return true
 	}
 	return c.Type == v1alpha1.ConditionComplete && c.Status == metav1.ConditionTrue && failed(c.Reason)

@@ -10,6 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/queue"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -23,6 +24,8 @@ type Observed struct {
 	Lab      Lab
 	Children Children
 	Wires    Wires
+	// Turn is what the line of all tests says to this one; the zero value: it is its turn.
+	Turn queue.Turn
 	// Refusals is what the API server said to the dry run of Decision.Try; nil: nothing was tried yet, empty: all were welcome.
 	Refusals []Refusal
 	// Access is what came of the runner's access the last time that it was to be granted.

@@ -141,10 +141,10 @@ func unscheduled(v *view) *step {
 	case len(refused) == 0:
 		s := v.waits(v1alpha1.ReasonPending, "the scheduler hasn't placed yet: "+listed(waiting))
 		s.activity = "Placing"
-		return s
+		return s.waitUntil(v.givesBackAt())
 	}
 	return v.waits(v1alpha1.ReasonUnschedulable, joined(": ", placeless(refused), why)+
-		": it goes on by itself when there is room; other tests and pods hold devices too (kubectl describe node shows them)")
+		": it goes on by itself when there is room; other tests and pods hold devices too (kubectl describe node shows them)").waitUntil(v.givesBackAt())
 }
 
 // placeless says which pods find no node.

@@ -68,7 +68,7 @@ func settingUp(v *view) *step {
 		message = words
 	}
 	s := &step{reason: v1alpha1.ReasonSettingUp, message: message, activity: "SettingUp", scheduled: no(v1alpha1.ReasonSettingUp, message), dut: notYet}
-	return s.waitUntil(v.setUpUntil(p)).waitUntil(v.placedUntil())
+	return s.waitUntil(v.setUpUntil(p)).waitUntil(v.placedUntil()).waitUntil(v.givesBackAt())
 }
 
 // setUpUntil is when the setup pod should have ended; zero while it has no node. Its deadline is of its run, as the kubelet counts it, and not of

@@ -33,7 +33,13 @@ func statusOf(v *view, s *step) v1alpha1.LoadTestStatus {
 	st.Progress = progressOf(v, s)
 	countRuns(&st, v, s)
 	if s.forget {
-		st.ExcludedNodes = nil
+		st.ExcludedNodes, st.GivenBack = nil, nil
+	}
+	if s.begins {
+		st.GivenBack = nil
+	}
+	if st.Result == nil {
+		st.Summary = limited(s.brief, 256)
 	}
 	if s.void != nil {
 		voidAttempt(&st, v, s.void)
@@ -58,6 +64,9 @@ func voidAttempt(st *v1alpha1.LoadTestStatus, v *view, void *voided) {
 	st.StartedAt, st.Pods = nil, nil
 	if void.lost {
 		st.LostRuns++
+	}
+	if void.givenBack > 0 {
+		st.GivenBack = &v1alpha1.GivenBack{Times: v.timesGivenBack() + 1, At: metav1.Time{Time: v.Now}, Until: metav1.Time{Time: v.Now.Add(void.givenBack)}}
 	}
 	for _, n := range void.exclude {
 		if !slices.Contains(st.ExcludedNodes, n) && len(st.ExcludedNodes) < 256 {

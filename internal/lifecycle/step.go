@@ -33,6 +33,8 @@ type step struct {
 	begins bool
 	// void: the attempt comes to nothing, the next one begins.
 	void *voided
+	// brief is the place in line in a few words, for the status' summary.
+	brief string
 	// forget: nodes that refused pods may be tried again.
 	forget bool
 	// ending is why the test ends; nil: it goes on.
@@ -79,6 +81,8 @@ type voided struct {
 	exclude []string
 	// awaits are wires of other tests, for whose end the next attempt waits.
 	awaits []Wire
+	// givenBack: not all of its pods found nodes; others go first for so long.
+	givenBack time.Duration
 }
 
 // waitUntil is a step's time, where it is earlier than those it has.

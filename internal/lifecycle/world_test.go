@@ -19,6 +19,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/queue"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -42,6 +43,9 @@ type world struct {
 	ahead []lifecycle.Waiter
 	// meddled: somebody deletes Leases of tests that run.
 	meddled bool
+	// others are the claims of other tests; none: nobody else is there. released is when they let devices go.
+	others   []queue.Claim
+	released map[string]time.Time
 
 	foreign  []string
 	refusals []lifecycle.Refusal // what a dry run is answered
@@ -143,13 +147,30 @@ func (w *world) observe() lifecycle.Observed {
 		th = &w.things
 	}
 	th = th.copy()
-	return lifecycle.Observed{
+	o := lifecycle.Observed{
 		Test: w.test.DeepCopy(), Now: w.now, Settings: settings(), Lab: w.lab, Access: w.access,
 		Children: lifecycle.Children{
 			Pods: th.Pods, Jobs: th.Jobs, Present: th.Present, Foreign: slices.Clone(w.foreign), Progress: th.Progress, Envelope: th.Envelope,
 		},
 		Wires: lifecycle.Wires{Holds: slices.Clone(w.holds), Ahead: w.ahead},
 	}
+	o.Turn = w.turn(o)
+	return o
+}
+
+// turn is what the line of this test and the others says to it.
+func (w *world) turn(o lifecycle.Observed) queue.Turn {
+	if len(w.others) == 0 && w.test.Status.GivenBack == nil {
+		return queue.Turn{}
+	}
+	claim, held, claims := lifecycle.Claim(o, lifecycle.Wants(o))
+	if !claims {
+		return queue.Turn{}
+	}
+	line := queue.Arrange(queue.Lab{
+		Nodes: lifecycle.QueueNodes(w.lab.Nodes), Claims: append(slices.Clone(w.others), claim), Held: held, Released: w.released, Now: w.now,
+	})
+	return line.Turns[claim.ID]
 }
 
 // decide looks as closely as the decisions ask for.

@@ -1,0 +1,142 @@
+package lifecycle
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/queue"
+)
+
+// Want is one pod of a test that wants devices.
+type Want struct {
+	// Name is the pod's, as the attempt that it was made for has it; Role is which kind it is.
+	Name string
+	Role v1alpha1.PodRole
+	queue.Pod
+}
+
+// Wants are the pods of the current attempt that want devices; none where the test can't be made into pods. They follow from the spec, the
+// attempt and the networks, and are costly to find out.
+func Wants(o Observed) []Want {
+	v := look(o)
+	if v.compiled() == nil {
+		return nil
+	}
+	for _, e := range v.ends() {
+		if _, known := v.Lab.Networks[e.key]; !known {
+			return nil
+		}
+	}
+	var wants []Want
+	for _, p := range v.wanted() {
+		if d := devicesOf(p); len(d) > 0 {
+			wants = append(wants, Want{p.Name, roleOf(p), queue.Pod{Side: sideOf(p), Devices: d}})
+		}
+	}
+	return wants
+}
+
+// Attempt is the attempt that counts: of the Observed it needs the test and its children.
+func Attempt(o Observed) int32 { return look(o).attempt }
+
+// devicesOf are the devices that a pod requests.
+func devicesOf(p *corev1.Pod) queue.Devices {
+	devices := queue.Devices{}
+	for name, amount := range scarce(p) {
+		if isDevice(name) && !amount.IsZero() {
+			devices[string(name)] = amount.Value()
+		}
+	}
+	return devices
+}
+
+// sideOf is the side of the links that a pod is on: generators and the device may have to be apart.
+func sideOf(p *corev1.Pod) string { return p.Labels[v1alpha1.LabelRole] }
+
+// Claim is how a test stands in line, and what its other pods hold; claims: it stands there at all. One that is over, ends, or is suspended
+// does not. Of the Observed it needs the test and its pods.
+func Claim(o Observed, wants []Want) (claim queue.Claim, held []queue.Holding, claims bool) {
+	v := look(o)
+	name := v.Test.Namespace + "/" + v.Test.Name
+	claim = queue.Claim{ID: string(v.Test.UID), Test: name, Created: v.Test.CreationTimestamp.Time, Apart: v.apart(), Avoid: v.was.ExcludedNodes}
+	if back := v.was.GivenBack; back != nil {
+		claim.GivenBack, claim.RetryAt = back.At.Time, back.Until.Time
+	}
+	claims = v.goesOn()
+	claim.Stage = v.stage()
+	for i := range v.Children.Pods {
+		p := &v.Children.Pods[i]
+		d := devicesOf(p)
+		switch own := slices.ContainsFunc(wants, func(w Want) bool { return w.Name == p.Name }); {
+		case ended(p) || len(d) == 0:
+		case claims && own:
+			claim.Pods = append(claim.Pods, queue.Pod{Side: sideOf(p), Node: p.Spec.NodeName, Devices: d})
+		case p.Spec.NodeName != "":
+			held = append(held, queue.Holding{Test: name, Node: p.Spec.NodeName, Devices: d})
+		}
+	}
+	if claims && claim.Stage != queue.Settled {
+		claim.Pods = append(claim.Pods, v.unmade(wants)...)
+	}
+	return claim, held, claims
+}
+
+// unmade are the pods that are still to be made.
+func (v *view) unmade(wants []Want) (pods []queue.Pod) {
+	for _, w := range wants {
+		if v.pod(w.Name) == nil {
+			pods = append(pods, w.Pod)
+		}
+	}
+	return pods
+}
+
+// apart says whether generators and device can't share a node.
+func (v *view) apart() bool {
+	p := v.spec.Generator.Placement
+	return p != nil && p.SeparateNodes
+}
+
+// goesOn says whether a test has, or is to have, pods that measure.
+func (v *view) goesOn() bool {
+	complete := v.said(v1alpha1.ConditionComplete)
+	ends := complete.Status == metav1.ConditionTrue || endsWith(complete.Reason)
+	return v.Test.DeletionTimestamp == nil && !v.spec.Suspend && !v.spec.Stop && !ends
+}
+
+// stage is how far the test is with its pods.
+func (v *view) stage() queue.Stage {
+	switch {
+	case v.begun():
+		return queue.Settled
+	case v.used():
+		return queue.Placing
+	}
+	switch v.said(v1alpha1.ConditionScheduled).Reason {
+	case v1alpha1.ReasonMultusMissing, v1alpha1.ReasonNetworkMissing, v1alpha1.ReasonNetworkInvalid, v1alpha1.ReasonResourceMissing,
+		v1alpha1.ReasonHugepages, v1alpha1.ReasonPodRefused, v1alpha1.ReasonNameTaken, v1alpha1.ReasonNodeRefused, v1alpha1.ReasonPortHeld:
+		return queue.Stuck
+	}
+	return queue.Waiting
+}
+
+// QueueNodes are the nodes that pods can be placed on, with their devices.
+func QueueNodes(nodes []Node) []queue.Node {
+	out := make([]queue.Node, 0, len(nodes))
+	for _, n := range nodes {
+		if !n.Ready || !n.Schedulable {
+			continue
+		}
+		devices := queue.Devices{}
+		for name, amount := range n.Allocatable {
+			if isDevice(name) {
+				devices[string(name)] = amount.Value()
+			}
+		}
+		out = append(out, queue.Node{Name: n.Name, Devices: devices})
+	}
+	return out
+}

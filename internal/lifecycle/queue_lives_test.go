@@ -1,0 +1,146 @@
+package lifecycle_test
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/queue"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// queueLives share the lab with other tests, or with pods that no test knows of.
+func queueLives() []life {
+	return []life{
+		{"third in line and then placed", devices, func(w *world) {
+			w.others = []queue.Claim{w.settled("a", "rack-1", "rack-2"), w.wants("b", -2), w.wants("c", -1)}
+			w.settle()
+			w.pass(10 * time.Minute)
+			w.others = w.others[1:]
+			w.others[0] = w.settled("b", "rack-1", "rack-2")
+			w.pass(10 * time.Minute)
+			w.others = []queue.Claim{w.settled("c", "rack-1", "rack-2")}
+			w.pass(10 * time.Minute)
+			w.others = []queue.Claim{w.wants("d", 1)}
+			r := w.toRun()
+			w.finish(r, report.Completed)
+			w.settle()
+		}},
+		{"refused before it stands in line", devices, func(w *world) {
+			w.others = []queue.Claim{w.settled("a", "rack-1", "rack-2")}
+			w.refusals = []lifecycle.Refusal{{Pod: "vpp-1-dut", Message: "exceeded quota: bench"}}
+			w.settle()
+			w.refusals = nil
+			w.pass(time.Minute)
+		}},
+		{"half placed and given back twice", devices, func(w *world) {
+			w.settle()
+			w.halfPlaced()
+			w.pass(3 * time.Minute)
+			w.halfPlaced()
+			w.pass(3 * time.Minute)
+			r := w.toRun()
+			w.finish(r, report.Completed)
+			w.settle()
+		}},
+		{"keeps others waiting for what strangers hold", devices, func(w *world) {
+			w.settle()
+			w.unschedulable("0/2 nodes are available: 2 Insufficient intel.com/west.")
+			w.pass(10 * time.Minute)
+			w.others = []queue.Claim{w.wants("b", 1)}
+			w.pass(30 * time.Second)
+			w.others = []queue.Claim{w.settled("b", "rack-1", "rack-2")}
+			w.pass(10 * time.Minute)
+			w.others, w.released = nil, map[string]time.Time{"intel.com/west": w.now}
+			r := w.toRun()
+			w.finish(r, report.Completed)
+			w.settle()
+		}},
+		{"setup without a node keeps others waiting", withSetup, func(w *world) {
+			w.others = []queue.Claim{w.wants("b", 1)}
+			w.settle()
+			w.unschedulable("0/2 nodes are available: 2 Insufficient cpu.")
+			w.pass(130 * time.Second)
+		}},
+		{"suspended while queued and resumed", devices, func(w *world) {
+			w.others = []queue.Claim{w.settled("a", "rack-1", "rack-2")}
+			w.settle()
+			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
+			w.settle()
+			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = false })
+			w.settle()
+		}},
+		{"deadline while queued", with(devices, "schedulingDeadline: 10m"), func(w *world) {
+			w.others = []queue.Claim{w.settled("a", "rack-1", "rack-2")}
+			w.pass(11 * time.Minute)
+		}},
+		{"devices never side by side", with(apartDevices, "activeDeadline: 1h"), func(w *world) {
+			w.lab.Nodes = w.lab.Nodes[:1]
+			w.others = []queue.Claim{w.wants("b", 1)}
+			w.settle()
+			w.lab.Nodes = append(w.lab.Nodes, node("rack-2"))
+			w.settle()
+		}},
+	}
+}
+
+const withSetup = `
+apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: vpp}
+spec:
+  generator: {engine: TRex, trex: {image: "lab/trex:3.08"}}
+  dut:
+    type: Pod
+    pod: {template: {spec: {containers: [{name: vpp, image: "lab/vpp:25.10"}]}}}
+    setup: {deadline: 5m, template: {spec: {containers: [{name: setup, image: "lab/setup:1"}]}}}
+  links:
+  - {name: west, network: sriov-west, lineRate: 25gbps}
+  - {name: east, network: sriov-east, lineRate: 25gbps}
+`
+
+const apartDevices = `
+apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: vpp}
+spec:
+  generator: {engine: TRex, trex: {image: "lab/trex:3.08"}, placement: {separateNodes: true}}
+  dut:
+    type: Pod
+    pod: {template: {spec: {containers: [{name: vpp, image: "lab/vpp:25.10"}]}}}
+  links:
+  - {name: west, network: sriov-west, lineRate: 25gbps}
+  - {name: east, network: sriov-east, lineRate: 25gbps}
+`
+
+// wants is another test that wants all of the lab's devices, so many minutes younger than this one.
+func (w *world) wants(name string, minutes int) queue.Claim {
+	all := queue.Devices{"intel.com/west": 4, "intel.com/east": 4}
+	return queue.Claim{
+		ID: name, Test: "lab-" + name + "/" + name, Created: w.test.CreationTimestamp.Add(time.Duration(minutes) * time.Minute),
+		Pods: []queue.Pod{{Side: "dut", Devices: all}, {Side: "generator", Devices: all}},
+	}
+}
+
+// settled is another test that has its pods there.
+func (w *world) settled(name string, nodes ...string) queue.Claim {
+	c := w.wants(name, 0)
+	c.Stage = queue.Settled
+	for i, node := range nodes {
+		c.Pods[i].Node = node
+	}
+	return c
+}
+
+// halfPlaced gives the device its node, and the generators none.
+func (w *world) halfPlaced() {
+	w.unschedulable("0/2 nodes are available: 2 Insufficient intel.com/west.")
+	for i := range w.Pods {
+		if p := &w.Pods[i]; p.Labels[v1alpha1.LabelRole] == "dut" {
+			p.Spec.NodeName = "rack-2"
+			set(p, corev1.PodScheduled, corev1.ConditionTrue, w.now)
+		}
+	}
+}

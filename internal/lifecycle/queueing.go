@@ -1,0 +1,123 @@
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/queue"
+)
+
+// Devices are scarce. A test gets pods when it is its turn (queue.Arrange), and gives all of them back where not all find nodes:
+//
+//	        it is its turn            all have nodes
+//	queued ───────────────▶ placing ─────────────────▶ starting
+//	   ▲                       │ some have none after placeBound: others hold devices that the line can't see,
+//	   └── others go first ◀───┘ and may wait for those that this test holds
+
+// queued: other tests have the devices, or come first. What the API server would refuse is found out before the wait, not after it.
+func queued(v *view) *step {
+	if !v.Turn.Waits || v.used() {
+		return nil
+	}
+	reason, inLine := v1alpha1.ReasonQueued, v.inLine()
+	switch {
+	case v.Turn.Impossible:
+		return v.waits(v1alpha1.ReasonResourceMissing, v.Turn.Message)
+	case !v.Turn.Until.IsZero():
+		reason = v1alpha1.ReasonGivenBack
+	}
+	switch {
+	case !inLine && v.Refusals == nil:
+		return &step{reason: reason, message: "one pod of each kind is tried before the test stands in line", try: v.samples()}
+	case !inLine && len(v.Refusals) > 0:
+		return v.refused(v.Refusals)
+	}
+	s := v.waits(reason, v.Turn.Message)
+	s.activity, s.brief = "Queued", v.Turn.Brief
+	return s.waitUntil(v.Turn.Until)
+}
+
+// inLine says whether the test was told that it waits for others: then its pods were tried.
+func (v *view) inLine() bool {
+	switch v.said(v1alpha1.ConditionScheduled).Reason {
+	case v1alpha1.ReasonQueued, v1alpha1.ReasonGivenBack:
+		return true
+	}
+	return false
+}
+
+// halfPlaced: not all pods found nodes in time. Those that did hold what others may wait for, perhaps for what those hold: all are given
+// back. Pods that wait together and keep nobody waiting hold nothing, and may wait on.
+func halfPlaced(v *view) *step {
+	due := v.givesBackAt()
+	if due.IsZero() || v.Now.Before(due) {
+		return nil
+	}
+	waiting, _ := v.placing()
+	delay := queue.Delay(string(v.Test.UID), int(v.timesGivenBack())+1)
+	message := fmt.Sprintf("%s within %s%s: all pods are given back, so that others can go on; others go first until %s at the latest",
+		placeless(namesOf(waiting)), placeBound, schedulersReason(waiting), v.Now.Add(delay).UTC().Format(time.TimeOnly))
+	return &step{
+		reason: v1alpha1.ReasonGivenBack, message: message, activity: "Queued",
+		scheduled: no(v1alpha1.ReasonGivenBack, message), void: &voided{givenBack: delay},
+	}
+}
+
+// givesBackAt is when pods that aren't all placed are given back; zero: never, as things are.
+func (v *view) givesBackAt() time.Time {
+	if v.begun() {
+		return time.Time{}
+	}
+	waiting, placed := v.placing()
+	if len(waiting) == 0 || (len(placed) == 0 && !v.Turn.Wanted) {
+		return time.Time{}
+	}
+	var since time.Time
+	for _, p := range waiting {
+		since = latest(since, p.CreationTimestamp.Time)
+	}
+	return since.Add(placeBound)
+}
+
+// placing are the pods of this attempt that wait for nodes, and those that have theirs.
+func (v *view) placing() (waiting, placed []*corev1.Pod) {
+	for i := range v.pods {
+		switch p := &v.pods[i]; {
+		case ended(p) || p.DeletionTimestamp != nil:
+		case p.Spec.NodeName == "":
+			waiting = append(waiting, p)
+		default:
+			placed = append(placed, p)
+		}
+	}
+	return waiting, placed
+}
+
+// timesGivenBack is how often pods were given back until now.
+func (v *view) timesGivenBack() int32 {
+	if v.was.GivenBack == nil {
+		return 0
+	}
+	return v.was.GivenBack.Times
+}
+
+func namesOf(pods []*corev1.Pod) []string {
+	names := make([]string, len(pods))
+	for i, p := range pods {
+		names[i] = p.Name
+	}
+	return names
+}
+
+// schedulersReason is what the scheduler says of the first of these pods that it speaks of; empty: nothing.
+func schedulersReason(pods []*corev1.Pod) string {
+	for _, p := range pods {
+		if c := condition(p, corev1.PodScheduled); c.Status == corev1.ConditionFalse && c.Message != "" {
+			return " (" + schedulersWords(c.Message) + ")"
+		}
+	}
+	return ""
+}
