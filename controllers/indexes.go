@@ -16,9 +16,11 @@ import (
 const (
 	// indexTest has the children of a test by its UID.
 	indexTest = "test"
-	// indexLab has the LoadTests by what of the lab concerns them: waitsForLab, and node/NAME of each node that a pod of theirs is on.
+	// indexLab has the LoadTests by what of the lab concerns them: waitsForLab, or waitsInLine where others come first, and node/NAME of each
+	// node that a pod of theirs is on.
 	indexLab    = "lab"
 	waitsForLab = "waiting"
+	waitsInLine = "in line"
 )
 
 func byLabel(test types.UID) client.ListOption {

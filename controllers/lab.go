@@ -27,17 +27,24 @@ func (r *LoadTestReconciler) lab(ctx context.Context, test *v1alpha1.LoadTest) (
 	if err != nil {
 		return lifecycle.Lab{}, err
 	}
+	lab, err := r.networksOf(ctx, test)
+	if errors.Is(err, errNetworks) && !placing(test) {
+		err = nil
+	}
+	lab.Nodes = nodes
+	return lab, err
+}
+
+// networksOf is what of the lab the test's links name.
+func (r *LoadTestReconciler) networksOf(ctx context.Context, test *v1alpha1.LoadTest) (lab lifecycle.Lab, err error) {
 	keys, own := networkKeys(test)
-	lab := lifecycle.Lab{Nodes: nodes, Faults: r.outOfBounds(test.Namespace, append(own, keys...))}
+	lab.Faults = r.outOfBounds(test.Namespace, append(own, keys...))
 	if len(keys) == 0 {
 		return lab, nil
 	}
 	lab.Multus, err = r.networks.known(ctx)
 	if err == nil && lab.Multus {
 		err = r.lookAtNetworks(ctx, keys, &lab)
-	}
-	if errors.Is(err, errNetworks) && !placing(test) {
-		err = nil
 	}
 	return lab, err
 }

@@ -54,5 +54,10 @@ func (r *LoadTestReconciler) observe(ctx context.Context, name types.NamespacedN
 	observed := lifecycle.Observed{
 		Test: test, Now: now, Settings: r.options.Settings, Lab: lab, Children: family.children, Access: r.memory.accessOf(test), Wires: wires,
 	}
+	if placing(test) && len(lab.Networks) > 0 {
+		if observed.Turn, err = r.turns.of(ctx, test, now); err != nil {
+			return nil, err
+		}
+	}
 	return &observation{Observed: observed, family: family}, nil
 }

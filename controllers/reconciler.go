@@ -60,6 +60,7 @@ type LoadTestReconciler struct {
 	access  *accessController
 	events  events.EventRecorder
 	memory  *memory
+	turns   *turns
 	metrics *metrics
 }
 
@@ -69,11 +70,13 @@ func NewLoadTestReconciler(c client.Client, recorder events.EventRecorder, optio
 	if options.Clock == nil {
 		options.Clock = time.Now
 	}
-	return &LoadTestReconciler{
+	r := &LoadTestReconciler{
 		options: options, client: c, live: c, progress: c, networks: liveNetworks{c}, leases: c, ofTest: byLabel,
 		waitsForLab: func() []client.ListOption { return nil }, events: recorder, memory: newMemory(),
 		metrics: newMetrics(),
 	}
+	r.turns = newTurns(r)
+	return r
 }
 
 // closerLooks bounds how often a decision is made again in one pass: for the Report, for the dry run, and for each of two surprises.

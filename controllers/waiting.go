@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -21,8 +22,12 @@ func concerns(test *v1alpha1.LoadTest) []string {
 		return nil
 	}
 	var values []string
-	if !meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionScheduled) {
+	scheduled := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionScheduled)
+	switch {
+	case scheduled == nil || scheduled.Status != metav1.ConditionTrue && scheduled.Reason != v1alpha1.ReasonQueued:
 		values = append(values, waitsForLab)
+	case scheduled.Reason == v1alpha1.ReasonQueued:
+		values = append(values, waitsInLine)
 	}
 	for _, pod := range test.Status.Pods {
 		if pod.Node != "" {
@@ -34,13 +39,13 @@ func concerns(test *v1alpha1.LoadTest) []string {
 
 func onNode(name string) string { return "node/" + name }
 
-// testsOfNode are those that wait for the lab, and those that have pods on the node.
+// testsOfNode are those that wait for the lab, and those that have pods on the node. Those in line are woken by it where their turn changes.
 func (r *LoadTestReconciler) testsOfNode(ctx context.Context, node client.Object) []reconcile.Request {
 	return append(r.testsConcernedBy(ctx, waitsForLab), r.testsConcernedBy(ctx, onNode(node.GetName()))...)
 }
 
 func (r *LoadTestReconciler) waitingTests(ctx context.Context, _ client.Object) []reconcile.Request {
-	return r.testsConcernedBy(ctx, waitsForLab)
+	return append(r.testsConcernedBy(ctx, waitsForLab), r.testsConcernedBy(ctx, waitsInLine)...)
 }
 
 func (r *LoadTestReconciler) testsConcernedBy(ctx context.Context, value string) (requests []reconcile.Request) {

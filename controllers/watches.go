@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -42,10 +43,15 @@ func (r *LoadTestReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if err := addIndexes(context.Background(), mgr.GetFieldIndexer(), progress); err != nil {
 		return err
 	}
-	watch := &networkWatch{definitions: mgr.GetClient(), cache: networks, wake: func() { nudge(wake) }}
+	watch := &networkWatch{definitions: mgr.GetClient(), cache: networks, wake: func() { r.turns.forget(); nudge(wake) }}
 	r.live, r.progress, r.networks = mgr.GetAPIReader(), progress, watch
 	r.ofTest, r.waitsForLab = byIndex, cachedWaiting
 	if err := errors.Join(watch.setUp(mgr), r.registerMetrics(mgr)); err != nil {
+		return err
+	}
+	called := make(chan event.GenericEvent)
+	r.turns.watched = true
+	if err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error { return r.turns.keep(ctx, called) })); err != nil {
 		return err
 	}
 	r.access = newAccessController(r)
@@ -59,6 +65,10 @@ func (r *LoadTestReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.testsOfNode), builder.WithPredicates(nodeChanges())).
 		WatchesRawSource(source.Kind(progress, &corev1.ConfigMap{}, handler.TypedEnqueueRequestsFromMapFunc(progressOf))).
 		WatchesRawSource(source.Channel(r.access.answered, &handler.EnqueueRequestForObject{})).
+		Watches(&v1alpha1.LoadTest{}, r.turns.marking(), builder.WithPredicates(claimChanges())).
+		Watches(&corev1.Pod{}, r.turns.marking(), builder.WithPredicates(holdingChanges())).
+		Watches(&corev1.Node{}, r.turns.marking(), builder.WithPredicates(nodeChanges())).
+		WatchesRawSource(source.Channel(called, &handler.EnqueueRequestForObject{})).
 		WatchesRawSource(source.Channel(wake, handler.EnqueueRequestsFromMapFunc(r.waitingTests))).
 		WithOptions(r.controllerOptions())
 	for _, gvk := range metadataKinds() {

@@ -46,6 +46,7 @@ func newLab(t *testing.T) *lab {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "lab-"}}
 	l.must(admin.Create(t.Context(), namespace))
 	l.namespace = namespace.Name
+	t.Cleanup(l.clear)
 	config := as(operatorNamespace, operatorAccount)
 	config.Wrap(l.asked.Wrap)
 	var err error
@@ -53,6 +54,15 @@ func newLab(t *testing.T) *lab {
 	l.must(err)
 	l.restart()
 	return l
+}
+
+// clear takes what the lab has off the nodes that all labs share.
+func (l *lab) clear() {
+	for _, kind := range []client.Object{&v1alpha1.LoadTest{}, &corev1.Pod{}} {
+		if err := admin.DeleteAllOf(context.Background(), kind, client.InNamespace(l.namespace), client.GracePeriodSeconds(0)); err != nil {
+			l.t.Error(err)
+		}
+	}
 }
 
 // restart replaces the operator by one that remembers nothing.

@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -54,10 +55,14 @@ func (l *lab) start(toTheirEnd ...string) {
 
 func (l *lab) setStatus(pod *corev1.Pod, status corev1.PodStatus) {
 	l.t.Helper()
-	l.must(admin.Get(l.t.Context(), objectKey(pod), pod))
+	if err := admin.Get(l.t.Context(), objectKey(pod), pod); apierrors.IsNotFound(err) {
+		return // it was given back in the meantime
+	} else if err != nil {
+		l.t.Fatal(err)
+	}
 	status.QOSClass = pod.Status.QOSClass
 	pod.Status = status
-	l.must(admin.Status().Update(l.t.Context(), pod))
+	l.must(client.IgnoreNotFound(admin.Status().Update(l.t.Context(), pod)))
 }
 
 // attach is Multus: it tells which interface a pod got on which network.
@@ -86,7 +91,7 @@ func (l *lab) attach(pod *corev1.Pod) {
 	l.must(err)
 	patch := client.MergeFrom(pod.DeepCopy())
 	pod.Annotations["k8s.v1.cni.cncf.io/network-status"] = string(text)
-	l.must(admin.Patch(l.t.Context(), pod, patch))
+	l.must(client.IgnoreNotFound(admin.Patch(l.t.Context(), pod, patch)))
 }
 
 func running(pod *corev1.Pod, address string) corev1.PodStatus {

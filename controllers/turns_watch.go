@@ -1,0 +1,115 @@
+package controllers
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+)
+
+// drawPause is the least time between two drawings that nobody waits for: many things change at once where much happens.
+const drawPause = 50 * time.Millisecond
+
+// keep draws the line when it is stale, and wakes those whose turn changed, until the context ends.
+func (l *turns) keep(ctx context.Context, wake chan<- event.GenericEvent) error {
+	pause := time.NewTicker(drawPause)
+	defer pause.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-l.signal:
+		}
+		for _, name := range l.woken(ctx) {
+			test := &v1alpha1.LoadTest{}
+			test.Namespace, test.Name = name.Namespace, name.Name
+			select {
+			case <-ctx.Done():
+				return nil
+			case wake <- event.GenericEvent{Object: test}:
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-pause.C:
+		}
+	}
+}
+
+// woken are the tests whose turn changed since the last call.
+func (l *turns) woken(ctx context.Context) (names []types.NamespacedName) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stale {
+		if err := l.draw(ctx, l.reconciler.now()); err != nil {
+			// Each test that asks for its turn draws it again, and is told.
+			log.FromContext(ctx).V(1).Info("the line isn't drawn", "why", err.Error())
+		}
+	}
+	for name := range l.changed {
+		names = append(names, name)
+	}
+	clear(l.changed)
+	return names
+}
+
+// marking marks the line, and wakes nobody by itself.
+func (l *turns) marking() handler.EventHandler {
+	return handler.Funcs{
+		CreateFunc: func(context.Context, event.CreateEvent, workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			l.mark()
+		},
+		UpdateFunc: func(context.Context, event.UpdateEvent, workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			l.mark()
+		},
+		DeleteFunc: func(context.Context, event.DeleteEvent, workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			l.mark()
+		},
+	}
+}
+
+// claimChanges lets through what changes how a test stands in line: not its progress, nor what it is told.
+func claimChanges() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, isTest := e.ObjectOld.(*v1alpha1.LoadTest)
+		after, stillIs := e.ObjectNew.(*v1alpha1.LoadTest)
+		return isTest && stillIs && !sameClaim(before, after)
+	}}
+}
+
+func sameClaim(a, b *v1alpha1.LoadTest) bool {
+	claimA, _, claimsA := lifecycle.Claim(lifecycle.Observed{Test: a}, nil)
+	claimB, _, claimsB := lifecycle.Claim(lifecycle.Observed{Test: b}, nil)
+	return claimsA == claimsB && a.Status.Attempt == b.Status.Attempt && reflect.DeepEqual(claimA, claimB)
+}
+
+// holdingChanges lets through what changes who has which devices.
+func holdingChanges() predicate.Predicate {
+	matters := func(object client.Object) bool {
+		pod, isPod := object.(*corev1.Pod)
+		return isPod && len(devices(pod)) > 0
+	}
+	return predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool { return matters(e.Object) },
+		DeleteFunc: func(e event.DeleteEvent) bool { return matters(e.Object) },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, isPod := e.ObjectOld.(*corev1.Pod)
+			after, stillIs := e.ObjectNew.(*corev1.Pod)
+			return isPod && stillIs && matters(after) &&
+				(before.Spec.NodeName != after.Spec.NodeName || podEnded(before) != podEnded(after) || len(before.Spec.SchedulingGates) != len(after.Spec.SchedulingGates))
+		},
+	}
+}
