@@ -136,7 +136,9 @@ func TestNobodyWaitsForWhatAnOlderTestCannotHave(t *testing.T) {
 	l := newLab(t)
 	s := newScarce(t, []int64{4}, l)
 	l.manage(nil, l.namespace)
-	l.create(minimal("a", func(test *v1alpha1.LoadTest) { test.Spec.Generator.Engine, test.Spec.Generator.Replicas = v1alpha1.EngineSoftware, 4 }))
+	l.create(minimal("a", func(test *v1alpha1.LoadTest) {
+		test.Spec.Generator.Engine, test.Spec.Generator.Replicas = v1alpha1.EngineSoftware, 4
+	}))
 	l.awaitCondition("a", "Scheduled=False ResourceMissing")
 	l.create(minimal("b"))
 	s.until("b's end", func() bool { return l.complete("b") })
