@@ -69,7 +69,7 @@ func completeLinks(ctx context.Context, talk io.Writer, root fs.FS, o linksOptio
 	if err != nil {
 		return notMeasured("--output %s: %w", o.output, err)
 	}
-	message, err := json.Marshal(portsOf(root, networks, interfacesOf(links)))
+	message, err := json.Marshal(portsOf(root, networks, linksOf(links)))
 	if err != nil {
 		return notMeasured("%w", err)
 	}
@@ -77,12 +77,12 @@ func completeLinks(ctx context.Context, talk io.Writer, root fs.FS, o linksOptio
 	return nil
 }
 
-func interfacesOf(links plan.Links) []string {
-	var names []string
+func linksOf(links plan.Links) []launch.Link {
+	var out []launch.Link
 	for _, l := range links.Links {
-		names = append(names, l.Interface)
+		out = append(out, launch.Link{Name: l.Name, Interface: l.Interface})
 	}
-	return names
+	return out
 }
 
 func readLinks(file string) (links plan.Links, err error) {

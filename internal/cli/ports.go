@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,7 +28,7 @@ func newPorts(s Streams) *cobra.Command {
 		Use:     "ports",
 		Short:   "Tell which physical ports are behind a pod's interfaces: virtual functions of one port share its bandwidth",
 		GroupID: podVerbs,
-		Example: "  linerate ports --links west,east --network-status /etc/podinfo/network-status",
+		Example: "  linerate ports --links west=lab/sriov-west,east=lab/sriov-east --network-status /etc/podinfo/network-status",
 		Long: "Prints the ports as JSON, and leaves them as the container's termination message, where the operator reads them. What can't be found\n" +
 			"out is left out: it is no fault.",
 		Args: cobra.NoArgs,
@@ -39,7 +37,7 @@ func newPorts(s Streams) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.links, "links", nil, "the links, which are the names of the interfaces")
+	f.StringSliceVar(&o.links, "links", nil, "the links as NAME=NETWORK, or NAME alone: the interface's name, separated by commas")
 	f.StringVar(&o.networkStatus, "network-status", "/etc/podinfo/network-status", "downward-API file of the annotation "+launch.NetworkStatusAnnotation)
 	f.DurationVar(&o.wait, "wait", 30*time.Second, "how long to wait for --network-status to be filled")
 	f.StringVar(&o.terminationLog, "termination-log", terminationLog, "file that the ports are left in")
@@ -49,11 +47,15 @@ func newPorts(s Streams) *cobra.Command {
 
 // tellPorts finds the ports, in what Multus told and in sysfs. Without Multus' words sysfs alone has to do.
 func tellPorts(ctx context.Context, s Streams, root fs.FS, o portsOptions) error {
+	links, err := parseLinks(o.links)
+	if err != nil {
+		return badInput("--links: %w", err)
+	}
 	networks, err := launch.AwaitNetworks(ctx, root, o.networkStatus, o.wait)
 	if err != nil {
 		fmt.Fprintf(s.Err, "note: %v\n", err)
 	}
-	message, err := json.Marshal(portsOf(root, networks, o.links))
+	message, err := json.Marshal(portsOf(root, networks, links))
 	if err != nil {
 		return notMeasured("%w", err)
 	}
@@ -62,18 +64,12 @@ func tellPorts(ctx context.Context, s Streams, root fs.FS, o portsOptions) error
 	return err
 }
 
-// portsOf are the physical ports behind the interfaces that bear the links' names.
-func portsOf(root fs.FS, networks []launch.Network, links []string) plan.Ports {
+// portsOf are the physical ports behind the links.
+func portsOf(root fs.FS, networks []launch.Network, links []launch.Link) plan.Ports {
 	ports := plan.Ports{Version: plan.PortsVersion, Links: []plan.LinkPort{}}
-	for _, link := range links {
-		var network launch.Network
-		if i := slices.IndexFunc(networks, func(n launch.Network) bool { return n.Interface == link && !n.Default }); i >= 0 {
-			network = networks[i]
-		}
-		p := launch.FindPort(root, network, link)
-		ports.Links = append(ports.Links, plan.LinkPort{Link: link, Device: p.Device, Port: p.Name, Shared: p.Shared})
+	for i, p := range launch.FindPorts(root, networks, links) {
+		ports.Links = append(ports.Links, plan.LinkPort{Link: links[i].Name, Device: p.Device, Port: p.Name, Shared: p.Shared})
 	}
-	slices.SortFunc(ports.Links, func(a, b plan.LinkPort) int { return cmp.Compare(a.Link, b.Link) })
 	return ports
 }
 

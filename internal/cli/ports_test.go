@@ -21,13 +21,13 @@ func TestAPodTellsItsPhysicalPorts(t *testing.T) {
 	}
 	root := fstest.MapFS{
 		"status": {Data: []byte(`[{"name":"cbr0","interface":"eth0","default":true},
-			{"name":"lab/w","interface":"west","device-info":{"type":"pci","pci":{"pci-address":"0000:3b:02.0"}}},
+			{"name":"lab/w","device-info":{"type":"pci","pci":{"pci-address":"0000:3b:02.0"}}},
 			{"name":"lab/e","interface":"east","device-info":{"type":"pci","pci":{"pci-address":"0000:3b:0a.0","pf-pci-address":"0000:3b:00.1"}}}]`)},
 		"sys/bus/pci/devices/0000:3b:02.0/vendor": {Data: []byte("0x8086")},
 		"sys/bus/pci/devices/0000:3b:02.0/physfn": {Data: []byte("../0000:3b:00.0"), Mode: os.ModeSymlink | 0o777},
 	}
 	var out, talk bytes.Buffer
-	o := portsOptions{links: []string{"west", "east", "north"}, networkStatus: "/status", terminationLog: log, wait: time.Second}
+	o := portsOptions{links: []string{"west=lab/w", "east", "north=lab/n"}, networkStatus: "/status", terminationLog: log, wait: time.Second}
 	if err := tellPorts(t.Context(), Streams{Out: &out, Err: &talk}, root, o); err != nil {
 		t.Fatal(err)
 	}
@@ -37,9 +37,9 @@ func TestAPodTellsItsPhysicalPorts(t *testing.T) {
 	}
 	got, err := plan.ReadPorts(string(left))
 	want := plan.Ports{Version: plan.PortsVersion, Links: []plan.LinkPort{
+		{Link: "west", Device: "0000:3b:02.0", Port: "0000:3b:00.0", Shared: true},
 		{Link: "east", Device: "0000:3b:0a.0", Port: "0000:3b:00.1", Shared: true},
 		{Link: "north"},
-		{Link: "west", Device: "0000:3b:02.0", Port: "0000:3b:00.0", Shared: true},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v; want (-), left (+):\n%s", err, diff)

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -24,6 +27,19 @@ func TestPortsAreTakenByForceOnlyFromOneself(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := mayForce(c.engine, c.attempt, c.run); got != c.want {
 				t.Errorf("mayForce(%s, attempt %d, run %d) = %v, want %v", c.engine, c.attempt, c.run, got, c.want)
+			}
+		})
+	}
+}
+
+func TestAReportIsMarkedWhereEndsSharedAPort(t *testing.T) {
+	const said = "port 0000:3b:00.0 of node gen-1 is behind link west of pod a, link east of pod a"
+	for name, ports := range map[string][]string{"none": nil, "one": {said}} {
+		t.Run(name, func(t *testing.T) {
+			var r report.Report
+			runnerJob{sites: plan.Sites{SharedPorts: ports}}.mark(&r)
+			if !slices.Equal(r.Result.SharedPorts, ports) || len(r.Notes) != len(ports) || len(ports) > 0 && !strings.Contains(r.Notes[0].Message, said) {
+				t.Errorf("marked as %v, notes %v", r.Result.SharedPorts, r.Notes)
 			}
 		})
 	}

@@ -143,15 +143,23 @@ func (o trexLaunchOptions) readLinks() ([]launch.Link, error) {
 		}
 		return launch.ParseLinks(text)
 	}
-	var links []launch.Link
-	for _, text := range o.links {
+	links, err := parseLinks(o.links)
+	if err != nil {
+		return nil, fmt.Errorf("--link: %w", err)
+	}
+	return links, launch.CheckLinks(links)
+}
+
+// parseLinks reads links as NAME=NETWORK, or NAME alone.
+func parseLinks(texts []string) (links []launch.Link, err error) {
+	for _, text := range texts {
 		l, err := launch.ParseLink(text)
 		if err != nil {
-			return nil, fmt.Errorf("--link: %w", err)
+			return nil, err
 		}
 		links = append(links, l)
 	}
-	return links, launch.CheckLinks(links)
+	return links, nil
 }
 
 func (o *trexLaunchOptions) readSettings() error {

@@ -17,6 +17,30 @@ type Port struct {
 	Shared bool
 }
 
+// FindPorts finds the physical port behind each link, as FindPort does: links find their attachments by network and interface, as they do for TRex; one
+// that names no network by its interface alone.
+func FindPorts(root fs.FS, networks []Network, links []Link) []Port {
+	ports := make([]Port, len(links))
+	for i, l := range links {
+		network, fault := networkOf(Observed{Networks: networks}, Options{Links: links}, l)
+		if fault != nil || l.Network == "" {
+			network = attachedAs(networks, l.interfaceName())
+		}
+		ports[i] = FindPort(root, network, l.interfaceName())
+	}
+	return ports
+}
+
+// attachedAs is the attachment of an interface; its zero value where Multus told of none.
+func attachedAs(networks []Network, name string) Network {
+	for _, n := range networks {
+		if n.Interface == name && !n.Default {
+			return n
+		}
+	}
+	return Network{}
+}
+
 // FindPort finds the physical port behind an attachment; network is what Multus told of it, its zero value where it told nothing, and name its
 // interface in the pod. Root is the pod's "/". In this order:
 //

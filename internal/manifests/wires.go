@@ -26,7 +26,13 @@ func tellPorts(in Input, pod *corev1.Pod, links []string, end func(Input, string
 	if !may {
 		return
 	}
-	c := ourContainer(in, containerPorts, "ports", "--links", strings.Join(links, ","), "--network-status", folderPodInfo+"/"+fileStatus)
+	var named []string
+	for _, link := range links {
+		if n, ok := end(in, link); ok {
+			named = append(named, link+"="+n.Key.String())
+		}
+	}
+	c := ourContainer(in, containerPorts, "ports", "--links", strings.Join(named, ","), "--network-status", folderPodInfo+"/"+fileStatus)
 	c.Resources, c.SecurityContext = smallInit(), restricted()
 	c.VolumeMounts = []corev1.VolumeMount{readOnly(volumePodInfo, folderPodInfo)}
 	pod.Spec.InitContainers = append(pod.Spec.InitContainers, c)

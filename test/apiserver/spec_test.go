@@ -44,19 +44,21 @@ const unchangeable = "spec can't be changed, but for suspend, stop, activeDeadli
 func TestASpecCannotBeChanged(t *testing.T) {
 	const links = `"links": [{"name": "west", "lineRate": "1gbps"}, {"name": "east", "lineRate": "1gbps"}]`
 	for name, patch := range map[string]string{
-		"a value that was given":           `{"links": [{"name": "west", "lineRate": "10gbps"}, {"name": "east", "lineRate": "1gbps"}]}`,
-		"a value that was a default":       `{"procedure": {"ramp": {"targetRate": "50%"}}}`,
-		"a list that was not there":        `{"criteria": [{"name": "a", "metric": "LossRatio", "max": "0"}]}`,
-		"a list that was not there, empty": `{"criteria": []}`,
-		"an object that was not there":     `{"generator": {"pod": {}}}`,
-		"a field that was not there":       `{"generator": {"coresPerPortPair": 1}}`,
-		"a layout that is the default":     `{"generator": {"layout": "Paired"}}`,
-		"a hook that was not there":        `{"dut": {"setup": {"template": {}}}}`,
-		"a network that was not there":     `{"links": [{"name": "west", "lineRate": "1gbps", "network": "a"}, {"name": "east", "lineRate": "1gbps"}]}`,
-		"the order of links":               `{"links": [{"name": "east", "lineRate": "1gbps"}, {"name": "west", "lineRate": "1gbps"}]}`,
-		"a rate that means the same one":   `{"links": [{"name": "west", "lineRate": "1000mbps"}, {"name": "east", "lineRate": "1gbps"}]}`,
-		"something beside what may change": `{"suspend": true, "traffic": {"profile": "FixedSize", "frameSize": 64}}`,
-		"all at once":                      `{"dut": {"type": "Device"}, ` + links + `, "generator": {"replicas": 2}}`,
+		"a value that was given":            `{"links": [{"name": "west", "lineRate": "10gbps"}, {"name": "east", "lineRate": "1gbps"}]}`,
+		"a value that was a default":        `{"procedure": {"ramp": {"targetRate": "50%"}}}`,
+		"a list that was not there":         `{"criteria": [{"name": "a", "metric": "LossRatio", "max": "0"}]}`,
+		"a list that was not there, empty":  `{"criteria": []}`,
+		"an object that was not there":      `{"generator": {"pod": {}}}`,
+		"a field that was not there":        `{"generator": {"coresPerPortPair": 1}}`,
+		"a layout that is the default":      `{"generator": {"layout": "Paired"}}`,
+		"a hook that was not there":         `{"dut": {"setup": {"template": {}}}}`,
+		"a network that was not there":      `{"links": [{"name": "west", "lineRate": "1gbps", "network": "a"}, {"name": "east", "lineRate": "1gbps"}]}`,
+		"the order of links":                `{"links": [{"name": "east", "lineRate": "1gbps"}, {"name": "west", "lineRate": "1gbps"}]}`,
+		"a rate that means the same one":    `{"links": [{"name": "west", "lineRate": "1000mbps"}, {"name": "east", "lineRate": "1gbps"}]}`,
+		"something beside what may change":  `{"suspend": true, "traffic": {"profile": "FixedSize", "frameSize": 64}}`,
+		"a shared port that is the default": `{"sharedPort": "Refused"}`,
+		"a shared port":                     `{"sharedPort": "Allowed"}`,
+		"all at once":                       `{"dut": {"type": "Device"}, ` + links + `, "generator": {"replicas": 2}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			refusedChange(t, newShortest(t), patch)

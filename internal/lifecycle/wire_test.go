@@ -1,0 +1,91 @@
+package lifecycle_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+)
+
+// All tests take their wires in one order: of two that want the same two, one gets both.
+func TestWiresHaveAnOrder(t *testing.T) {
+	link := func(name, port string) v1alpha1.PodLink { return v1alpha1.PodLink{Link: name, PhysicalPort: port} }
+	pods := []v1alpha1.PodStatus{
+		{Name: "a", Node: "n2", Links: []v1alpha1.PodLink{link("west", "p1"), link("east", "p0")}},
+		{Name: "b", Node: "n1", Links: []v1alpha1.PodLink{link("west", "p1"), link("east", "p1")}},
+		{Name: "c", Node: "", Links: []v1alpha1.PodLink{link("west", "p9")}},
+		{Name: "d", Node: "n3", Links: []v1alpha1.PodLink{link("west", "")}},
+	}
+	want := []lifecycle.Wire{{Node: "n1", Port: "p1"}, {Node: "n2", Port: "p0"}, {Node: "n2", Port: "p1"}}
+	chance := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		chance.Shuffle(len(pods), func(i, j int) { pods[i], pods[j] = pods[j], pods[i] })
+		if got := lifecycle.WiresOf(pods); !slices.Equal(got, want) {
+			t.Fatalf("%v, want %v", got, want)
+		}
+	}
+}
+
+// decidedOn is what is decided once all pods are ready, where others hold wires.
+func decidedOn(t *testing.T, others func(*world)) lifecycle.Decision {
+	t.Helper()
+	w := newWorld(t, functions)
+	w.settle()
+	w.schedule()
+	w.attach(apart)
+	w.run()
+	others(w)
+	_, d := w.decide()
+	return d
+}
+
+func TestWhoKeepsATestFromItsPorts(t *testing.T) {
+	for name, c := range map[string]struct {
+		others func(*world)
+		rule   string
+	}{
+		"nobody":                            {func(*world) {}, "runNeeded"},
+		"a test on another port":            {func(w *world) { w.held("rack-1", "0000:99:00.0") }, "runNeeded"},
+		"a test on that port of another":    {func(w *world) { w.held("rack-2", "0000:3b:00.0") }, "runNeeded"},
+		"a test on its port":                {func(w *world) { w.held("rack-1", "0000:3b:00.0") }, "portsHeld"},
+		"a test on the device's port":       {func(w *world) { w.held("rack-2", "0000:5e:00.1") }, "portsHeld"},
+		"a test that is gone, pods and all": {func(w *world) { h := w.held("rack-1", "0000:3b:00.0"); h.Exists, h.Pods = false, 0 }, "runNeeded"},
+		"one that is gone, with pods left":  {func(w *world) { w.held("rack-1", "0000:3b:00.0").Exists = false }, "portsHeld"},
+		"one that was complete just now":    {func(w *world) { w.held("rack-1", "0000:3b:00.0").Finished = w.now }, "portsHeld"},
+		"one that was so a minute ago":      {func(w *world) { w.held("rack-1", "0000:3b:00.0").Finished = w.now.Add(-time.Minute) }, "runNeeded"},
+		"one that is complete without pods": {func(w *world) { h := w.held("rack-1", "0000:3b:00.0"); h.Finished, h.Pods = w.now, 0 }, "runNeeded"},
+		"an older test that could begin": {func(w *world) {
+			w.ahead = []lifecycle.Waiter{{Name: "old", Wires: []lifecycle.Wire{{Node: "rack-1", Port: "0000:3b:00.0"}}}}
+		}, "portsHeld"},
+		"an older one with other ports": {func(w *world) {
+			w.ahead = []lifecycle.Waiter{{Name: "old", Wires: []lifecycle.Wire{{Node: "rack-1", Port: "0000:99:00.0"}}}}
+		}, "runNeeded"},
+		"an older one that waits itself": {func(w *world) {
+			w.ahead = []lifecycle.Waiter{{Name: "old", Wires: []lifecycle.Wire{{Node: "rack-1", Port: "0000:3b:00.0"}, {Node: "rack-9", Port: "0000:3b:00.0"}}}}
+			w.held("rack-9", "0000:3b:00.0")
+		}, "runNeeded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := decidedOn(t, c.others)
+			if d.Rule != c.rule {
+				t.Errorf("%s – %s, want %s", d.Rule, d.Message, c.rule)
+			}
+			if all := len(d.Take) == 4; all != (c.rule == "runNeeded") {
+				t.Errorf("%d of 4 ports are taken", len(d.Take))
+			}
+		})
+	}
+}
+
+// Where a node's kubelet or a plugin tells of no ports, a test is on none, and asks for none.
+func TestPortsThatNobodyKnowsOfAreNobodys(t *testing.T) {
+	w := newWorld(t, functions)
+	w.held("rack-1", "")
+	w.place(ports{})
+	if len(w.Jobs) != 1 || len(w.holds) != 1 {
+		t.Errorf("%d Jobs, %d ports held", len(w.Jobs), len(w.holds))
+	}
+}

@@ -1,0 +1,85 @@
+package manifests_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+func TestAPodsWordForItsPhysicalPorts(t *testing.T) {
+	ended := func(name, message string) []corev1.ContainerStatus {
+		return []corev1.ContainerStatus{{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: message}}}}
+	}
+	const shared = `{"version": "linerate.dev/ports.v1alpha1", "links": [{"link": "west", "port": "0000:3b:00.0", "shared": true}]}`
+	for name, c := range map[string]struct {
+		told []corev1.ContainerStatus
+		want string
+	}{
+		"of our own pods":                 {ended("linerate-ports", shared), "0000:3b:00.0"},
+		"of a device's template":          {ended("linerate-links", shared), "0000:3b:00.0"},
+		"of somebody else's container":    {ended("setup", shared), ""},
+		"a port of its own":               {ended("linerate-ports", strings.Replace(shared, "true", "false", 1)), ""},
+		"another link's":                  {ended("linerate-ports", strings.Replace(shared, "west", "east", 1)), ""},
+		"a name that no kernel has":       {ended("linerate-ports", strings.Replace(shared, "0000:3b:00.0", strings.Repeat("x", 129), 1)), ""},
+		"a fault":                         {ended("linerate-ports", "no such file"), ""},
+		"nothing, as an earlier linerate": {ended("linerate-links", ""), ""},
+		"not yet":                         {[]corev1.ContainerStatus{{Name: "linerate-ports"}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{}
+			pod.Annotations = map[string]string{
+				"k8s.v1.cni.cncf.io/networks":       `[{"name": "sriov", "namespace": "lab", "interface": "west"}]`,
+				"k8s.v1.cni.cncf.io/network-status": `[{"name": "lab/sriov", "interface": "west"}]`, manifests.AnnotationLinks: "west",
+			}
+			pod.Status.InitContainerStatuses = c.told
+			links := manifests.LinksOfPod(pod)
+			if len(links) != 1 || links[0].PhysicalPort != c.want {
+				t.Errorf("%+v, want %q", links, c.want)
+			}
+		})
+	}
+}
+
+// Pods look for physical ports only where there may be shared ones: the others start as fast as ever.
+func TestPodsLookForPhysicalPortsOnDevicesOnly(t *testing.T) {
+	tells := func(pod *corev1.Pod) bool {
+		return slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == "linerate-ports" })
+	}
+	for _, name := range []string{"loadtest_software_reference", "loadtest_trex_intel_pod"} {
+		in := sample(t, name)
+		for _, on := range []bool{true, false} {
+			for key, n := range in.Networks {
+				n.Resource, n.Plugin = "", "bridge"
+				if on {
+					n.Resource = "lab.example/any"
+				}
+				in.Networks[key] = n
+			}
+			pods := manifests.Generators(in)
+			if in.Test.Spec.DUT.Type == v1alpha1.DUTReference {
+				pods = append(pods, manifests.DUT(in))
+			}
+			for _, pod := range pods {
+				if tells(pod) != on {
+					t.Errorf("%s: on devices %v, and pod %s looks for ports: %v", name, on, pod.Name, !on)
+				}
+			}
+		}
+	}
+}
+
+func TestTRexIsToldThatAPortMayBeShared(t *testing.T) {
+	in := sample(t, "loadtest_trex_intel_pod")
+	for _, allowed := range []v1alpha1.SharedPort{"", v1alpha1.SharedPortRefused, v1alpha1.SharedPortAllowed} {
+		in.Test.Spec.SharedPort = allowed
+		told := slices.Contains(manifests.Generators(in)[0].Spec.Containers[0].Command, "--shared-port")
+		if told != (allowed == v1alpha1.SharedPortAllowed) {
+			t.Errorf("sharedPort %q: told %v", allowed, told)
+		}
+	}
+}
