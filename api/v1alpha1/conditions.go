@@ -37,13 +37,13 @@ const (
 	ReasonNetworkInvalid  = "NetworkInvalid"   // False: a network exists and can't be read
 	ReasonResourceMissing = "ResourceMissing"  // False: no node has the device resource, or enough of it
 	ReasonHugepages       = "HugepagesMissing" // False: no node has the huge pages
-	ReasonPodRefused      = "PodRefused"       // False: the API server refuses a pod
+	ReasonPodRefused      = "PodRefused"       // False: the API server refuses a pod, or what lets the runner write
 	ReasonNameTaken       = "NameTaken"        // False: an object of somebody else's has a child's name
 	ReasonUnschedulable   = "Unschedulable"    // False: the scheduler finds no node
 	ReasonNodeRefused     = "NodeRefused"      // False: a node refused a pod; the next attempt avoids it
 	ReasonQueued          = "Queued"           // False: other LoadTests have the devices, or come first
 	ReasonGivenBack       = "GivenBack"        // False: not all pods found nodes; all are given back, and others go first for a while
-	ReasonPending         = "Pending"          // False: pods are being made, or the scheduler hasn't spoken
+	ReasonPending         = "Pending"          // False: the runner's access or pods are being made, or the scheduler hasn't spoken
 	ReasonSettingUp       = "SettingUp"        // False: the setup pod runs
 	ReasonPortHeld        = "PortHeld"         // False: another test is on a physical port of this one's
 )
