@@ -32,9 +32,12 @@ const (
 	DirectionTotal CriterionDirection = "Total"
 )
 
-// Criterion is one demand on the result.
+// Criterion is one demand on the result: absolute (min, max) or relative to a baseline (maxRegression).
 //
-// +kubebuilder:validation:XValidation:rule="has(self.min) || has(self.max)",message="a criterion needs min, max or both"
+// +kubebuilder:validation:XValidation:rule="has(self.min) || has(self.max) || has(self.maxRegression)",message="a criterion needs min, max or both; or maxRegression, to compare with a baseline"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxRegression) || !(has(self.min) || has(self.max))",fieldPath=".maxRegression",message="maxRegression compares with a baseline, min and max don't: make two criteria of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxRegression) || self.metric != 'LossRatio'",fieldPath=".maxRegression",message="loss can't be compared with a baseline, as most have none: demand a max, such as \"0.001\""
+// +kubebuilder:validation:XValidation:rule="!has(self.assumedSpread) || has(self.maxRegression)",fieldPath=".assumedSpread",message="assumedSpread is for criteria with maxRegression: remove it, or add that"
 // +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.max) || !self.min.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || !self.max.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(self.min) <= double(self.max)",fieldPath=".max",message="max must not be less than min"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'LineRatePercent' || [has(self.min) ? self.min : '0', has(self.max) ? self.max : '0'].all(v, !v.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(v) <= 100.0)",message="LineRatePercent is between 0 and 100 (of all that the links can carry)"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'LossRatio' || [has(self.min) ? self.min : '0', has(self.max) ? self.max : '0'].all(v, !v.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(v) <= 1.0)",message="LossRatio is between 0 and 1: write 0.1 % as \"0.001\""
@@ -62,4 +65,18 @@ type Criterion struct {
 	// max is the most that passes, in the metric's unit. Example: "0.001".
 	// +optional
 	Max Decimal `json:"max,omitempty"`
+
+	// maxRegression is by how much the figure may be less than the baseline's, in percent of that. Passed and Failed are claimed only where
+	// the runs show it: a single run against a single one shows nothing. Make 5 of each (LoadTestSuite, repetitions: 5), or vouch for
+	// assumedSpread. Example: 2%.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.substring(0, size(self) - 1)) < 100.0",message="maxRegression is less than 100%: that would allow anything"
+	MaxRegression Percent `json:"maxRegression,omitempty"`
+
+	// assumedSpread is how far apart runs of the same thing lie in this lab: their standard deviation, in percent of the figure, known from
+	// earlier ones. It is used where the runs are too few to show it themselves (fewer than 4 of each), and the verdict says so.
+	// Example: 0.5%.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.substring(0, size(self) - 1)) > 0.0 && double(self.substring(0, size(self) - 1)) <= 50.0)",message="assumedSpread is more than 0% and at most 50%"
+	AssumedSpread Percent `json:"assumedSpread,omitempty"`
 }

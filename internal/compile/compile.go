@@ -19,7 +19,7 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 		Engine:         string(test.Spec.Generator.Engine),
 		DUT:            c.dut(),
 		Procedure:      c.procedure(),
-		Criteria:       criteria(test.Spec.Criteria),
+		Criteria:       c.criteria(),
 		ActiveDeadline: plan.Duration(c.duration(specPath().Child("activeDeadline"), test.Spec.ActiveDeadline)),
 	}
 	c.readLinks()
@@ -54,18 +54,3 @@ func (c *compiler) refuse(path *field.Path, value any, message string) {
 
 // replicas is the number of generators; an External one is one server.
 func (c *compiler) replicas() int { return max(int(c.spec.Generator.Replicas), 1) }
-
-// criteria are the demands as they stand: their values were checked by the schema, and mean something only beside a result.
-func criteria(in []v1alpha1.Criterion) []plan.Criterion {
-	var out []plan.Criterion
-	for _, c := range in {
-		out = append(out, plan.Criterion{
-			Name:      c.Name,
-			Metric:    string(c.Metric),
-			Direction: string(c.Direction),
-			Min:       string(c.Min),
-			Max:       string(c.Max),
-		})
-	}
-	return out
-}

@@ -134,11 +134,18 @@ type Ramp struct {
 	StopAtSaturation bool        `json:"stopAtSaturation"`
 }
 
-// Criterion is one demand on the result. Min and Max are decimal strings in the metric's unit.
+// Criterion is one demand on the result: absolute, by Min and Max, decimal strings in the metric's unit; or relative, by MaxRegression.
 type Criterion struct {
 	Name      string `json:"name"`
 	Metric    string `json:"metric"`    // LineRatePercent, PacketsPerSecond, Layer1BitsPerSecond, Layer2BitsPerSecond, LossRatio
 	Direction string `json:"direction"` // Each, Total
 	Min       string `json:"min,omitempty"`
 	Max       string `json:"max,omitempty"`
+	// MaxRegression is the share by which the figure may be less than the baseline's; nil: the criterion is absolute.
+	MaxRegression *units.Ratio `json:"maxRegression,omitempty"`
+	// AssumedSpread is the standard deviation of runs, as a share, that is vouched for where the runs are too few to show it; 0: nobody does.
+	AssumedSpread units.Ratio `json:"assumedSpread,omitempty"`
 }
+
+// Relative says whether the criterion compares with a baseline.
+func (c Criterion) Relative() bool { return c.MaxRegression != nil }

@@ -33,7 +33,9 @@ type Report struct {
 	// Totals settle, per direction, all that was sent and came back between the first start and the end of the drain.
 	Totals  []Total `json:"totals,omitempty"`
 	Result  Result  `json:"result"`
-	Verdict Verdict `json:"verdict"`
+	// Baseline is what relative criteria were judged against; nil: nothing was given.
+	Baseline *Baseline `json:"baseline,omitempty"`
+	Verdict  Verdict   `json:"verdict"`
 	Notes   []Note  `json:"notes,omitempty"`
 	// Thinned is what there was before detail was given up so that the Report fits where it is kept; nil: all of it is here.
 	Thinned *Thinned `json:"thinned,omitempty"`

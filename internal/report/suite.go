@@ -83,14 +83,6 @@ type SuiteRun struct {
 	Figures *Figures `json:"figures,omitempty"`
 }
 
-// Baseline is what a suite was compared with.
-type Baseline struct {
-	Kind string `json:"kind"` // LoadTest, LoadTestSuite, Report, File
-	Name string `json:"name"`
-	// Digest of the document that served; empty where it is none of one digest.
-	Digest string `json:"digest,omitempty"`
-}
-
 // SuiteJSON is the document of a suite, and its digest: the same suite makes the same bytes.
 func SuiteJSON(s *Suite) (document []byte, digest string, err error) {
 	out := *s

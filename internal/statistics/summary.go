@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/aclements/go-moremath/stats"
 	"golang.org/x/perf/benchmath"
 )
 
@@ -64,6 +65,12 @@ func medianOf(sample *benchmath.Sample) (median, low, high, sure float64) {
 	}
 	n := len(sample.Values)
 	return of.Center, sample.Values[0], sample.Values[n-1], 1 - math.Pow(2, float64(1-n))
+}
+
+// Spared is how many of n runs may be on the other side where the median is claimed to be on one: as many as the median's interval leaves out at
+// an end. It is 0 up to 8 runs.
+func Spared(n int) int {
+	return max(0, stats.QuantileCI(n, 0.5, confidence).LoOrder-1)
 }
 
 // spreadPercent is the standard deviation around the mean, as a share of the median.

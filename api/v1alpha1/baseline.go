@@ -1,0 +1,40 @@
+package v1alpha1
+
+// BaselineSpec says what criteria with maxRegression compare with: exactly one of its members is set. What is compared must have been measured in the
+// same way (links, traffic, procedure, line rates); what differs is named, and the criterion is undecided then. So it is where the baseline isn't
+// there, or not measured.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.loadTest), has(self.reports)].filter(x, x).size() == 1",message="a baseline is one of loadTest and reports"
+type BaselineSpec struct {
+	// loadTest is the name of a LoadTest of the same namespace, that is measured when this test begins to measure. Example: vpp-main.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a LoadTest's name is made of lower-case letters, digits and dashes, such as vpp-main"
+	LoadTest string `json:"loadTest,omitempty"`
+
+	// reports are Reports that are kept in ConfigMaps of the same namespace, one for each run: 5 make a good baseline.
+	// Example: [{configMap: vpp-main-report}].
+	// +optional
+	// +listType=map
+	// +listMapKey=configMap
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	Reports []ReportRef `json:"reports,omitempty"`
+}
+
+// ReportRef names a Report that is kept in a ConfigMap.
+type ReportRef struct {
+	// configMap is its name. Example: vpp-main-report.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="a ConfigMap's name is made of lower-case letters, digits, dashes and dots, such as vpp-main-report"
+	ConfigMap string `json:"configMap"`
+
+	// digest is that of the Report, as status.report has it: another one isn't taken for it. Default: whatever the ConfigMap holds.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
+	// +kubebuilder:validation:XValidation:rule="self.matches('^sha256:[0-9a-f]{64}$')",message="write a digest as status.report has it: sha256: and 64 hexadecimal digits"
+	Digest string `json:"digest,omitempty"`
+}

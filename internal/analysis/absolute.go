@@ -1,0 +1,257 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/statistics"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// judgeAbsolute judges a criterion by all runs. With several it speaks of their median: so many of them as the median's interval leaves out may lie on
+// the other side. With one it is that run's own judgement.
+func judgeAbsolute(runs []*report.Report, c plan.Criterion) report.CriterionResult {
+	if len(runs) == 1 {
+		return judge(runs[0], c)
+	}
+	sorted := map[report.Outcome][]string{}
+	counted, aside := setAside(runs)
+	for _, r := range counted {
+		one := judge(r, c)
+		sorted[one.Outcome] = append(sorted[one.Outcome], one.Message)
+	}
+	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
+	n, spared := len(counted), statistics.Spared(len(counted))
+	switch {
+	case 2*n < len(runs) || n == 0:
+		result.Message = fmt.Sprintf("only %d of %d runs gave a figure that can be judged", n, len(runs)) + aside
+		return result
+	case len(sorted[report.Passed]) >= n-spared:
+		result.Outcome = report.Passed
+	case len(sorted[report.DidFail]) >= n-spared:
+		result.Outcome = report.DidFail
+	}
+	result.Message = overRuns(counted, c) + tally(sorted, n) + aside
+	return result
+}
+
+// tally counts the runs by what became of them, and tells of the worst.
+func tally(sorted map[report.Outcome][]string, n int) string {
+	words := map[report.Outcome]string{report.DidFail: "do not meet it", report.Undecided: "leave it open", report.Passed: "meet it"}
+	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided, report.Passed} {
+		said := sorted[outcome]
+		switch {
+		case len(said) == n:
+			return fmt.Sprintf("; all %d runs %s", n, words[outcome])
+		case len(said) > 0:
+			return fmt.Sprintf("; %d of %d runs %s (%s)", len(said), n, words[outcome], said[0])
+		}
+	}
+	return ""
+}
+
+// overRuns tells the medians of all figures of a criterion.
+func overRuns(runs []*report.Report, c plan.Criterion) string {
+	var texts []string
+	for i, f := range figuresOf(runs[0], c) {
+		var values []float64
+		for _, r := range runs {
+			if of := figuresOf(r, c); i < len(of) && of[i].value != nil {
+				values = append(values, number(of[i].value))
+			}
+		}
+		s := statistics.Summarize(values)
+		if s.N == 0 {
+			texts = append(texts, f.what+": "+f.text)
+			continue
+		}
+		texts = append(texts, fmt.Sprintf("%s: median %s of %d runs (%s to %s)", f.what, format(c.Metric, s.Median), s.N, format(c.Metric, s.Low), format(c.Metric, s.High)))
+	}
+	return strings.Join(texts, "; ") + demanded(c)
+}
+
+// demanded are the bounds in words.
+func demanded(c plan.Criterion) string {
+	text := ""
+	if c.Min != "" {
+		text += fmt.Sprintf(", at least %s demanded", c.Min)
+	}
+	if c.Max != "" {
+		text += fmt.Sprintf(", at most %s demanded", c.Max)
+	}
+	return text
+}
+
+// judge holds all figures of a criterion against it: the worst outcome is the criterion's, told of all figures that had it.
+func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
+	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
+	switch {
+	case r.Ending != report.Completed:
+		result.Message = "not judged: " + endedEarly(r)
+		return result
+	case !r.Result.Measured:
+		result.Outcome, result.Message = unmeasured(r, c)
+		return result
+	}
+	figures := figuresOf(r, c)
+	if len(figures) == 0 {
+		result.Message = fmt.Sprintf("metric %q with direction %q is not known", c.Metric, c.Direction)
+		return result
+	}
+	messages := map[report.Outcome][]string{}
+	for _, f := range figures {
+		outcome, message := f.hold(r, c)
+		messages[outcome] = append(messages[outcome], message)
+	}
+	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided, report.Passed} {
+		if said := messages[outcome]; len(said) > 0 {
+			result.Outcome, result.Message = outcome, strings.Join(said, "; ")
+			break
+		}
+	}
+	return result
+}
+
+// endedEarly says that a run did not come to its own end: what it had found by then is no answer.
+func endedEarly(r *report.Report) string {
+	return fmt.Sprintf("the run did not come to its own end (%s): %s", r.Ending, cmp.Or(r.Message, r.Result.Message, "nothing says why"))
+}
+
+// unmeasured: without a figure nothing passes. Where even the lowest load lost frames, a demand for more than that load fails.
+func unmeasured(r *report.Report, c plan.Criterion) (report.Outcome, string) {
+	if r.Result.Reason != report.NoCleanWindow || c.Metric != metricPackets || c.Min == "" {
+		return report.Undecided, "not measured: " + r.Result.Message
+	}
+	minimum, err := decimal(c.Min)
+	lowest := lowestLossy(r)
+	if err != nil || lowest == nil {
+		return report.Undecided, "not measured: " + r.Result.Message
+	}
+	for _, d := range lowest.Directions {
+		if c.Direction != "Total" && d.Quality == report.Lossy && minimum.Cmp(big.NewRat(d.Offered.PacketsPerSecond, 1)) >= 0 {
+			return report.DidFail, fmt.Sprintf("%s→%s: frames were lost at %s already, at least %s demanded", d.From, d.To, rate(d.Offered.PacketsPerSecond), c.Min)
+		}
+	}
+	return report.Undecided, "not measured: " + r.Result.Message
+}
+
+func lowestLossy(r *report.Report) *report.Window {
+	var lowest *report.Window
+	for i := range r.Windows {
+		w := &r.Windows[i]
+		if w.Phase != report.WarmUp && w.Quality == report.Lossy && (lowest == nil || w.Load < lowest.Load) {
+			lowest = w
+		}
+	}
+	return lowest
+}
+
+// hold compares one figure with the criterion's bounds.
+func (f figure) hold(r *report.Report, c plan.Criterion) (report.Outcome, string) {
+	if f.value == nil {
+		return report.Undecided, f.what + ": " + f.text
+	}
+	outcome, message := report.Passed, f.what+": "+f.text
+	for _, b := range []struct {
+		limit, words string
+		least        bool
+	}{{c.Min, "at least", true}, {c.Max, "at most", false}} {
+		if b.limit == "" {
+			continue
+		}
+		limit, err := decimal(b.limit)
+		if err != nil {
+			return report.Undecided, fmt.Sprintf("%s: %v", f.what, err)
+		}
+		got, why := f.against(r, c.Metric, limit, b.least)
+		message += fmt.Sprintf(", %s %s demanded%s", b.words, b.limit, why)
+		if got == report.DidFail || got == report.Undecided && outcome == report.Passed {
+			outcome = got
+		}
+	}
+	return outcome, message
+}
+
+// against compares with one bound. Met needs a figure that is sure enough; missed, one that can only be worse.
+func (f figure) against(r *report.Report, metric string, limit *big.Rat, least bool) (report.Outcome, string) {
+	if metric == metricLoss {
+		return f.lossAgainst(r, limit, least)
+	}
+	most := f.most(r)
+	sureMet, sureMissed := f.value.Cmp(limit) >= 0, most != nil && most.Cmp(limit) < 0
+	if !least {
+		sureMet, sureMissed = most != nil && most.Cmp(limit) <= 0, f.value.Cmp(limit) > 0
+	}
+	switch {
+	case !sureMet && !sureMissed && most == nil:
+		return report.Undecided, ", and the figure is a lower bound only"
+	case !sureMet && !sureMissed:
+		return report.Undecided, fmt.Sprintf(", and what the device can do lies between that and %s: it was not resolved any finer", formatRat(metric, most))
+	case unconfirmed(r):
+		return report.Undecided, ", and the figure is not confirmed"
+	case sureMet:
+		return report.Passed, ""
+	}
+	return report.DidFail, ""
+}
+
+// precise is how coarse a search may be for its figure to count as what the device can do: a measurement promises no more than 1 %. Above that
+// the truth is somewhere in the bracket, as where the generator stumbled at the answer and frames were lost at the next load.
+const precise = units.One / 100
+
+// most is how much the device may be able to do where the figure is what it surely can; nil: nothing bounds it.
+//
+//	   figure, Short       lost frames
+//	──────┼───── the truth ────┼──────▶ load
+//	      └ resolution × load ─┘
+func (f figure) most(r *report.Report) *big.Rat {
+	switch {
+	case !r.Result.Saturated:
+		return nil
+	case r.Result.Resolution <= precise || r.Result.Resolution >= units.One:
+		return f.value
+	}
+	return new(big.Rat).Quo(f.value, big.NewRat(int64(units.One-r.Result.Resolution), int64(units.One)))
+}
+
+// unconfirmed says that the figures were to be confirmed, and were not.
+func unconfirmed(r *report.Report) bool {
+	return !r.Result.Confirmed && r.Plan.Procedure.Ramp.ConfirmDuration > 0
+}
+
+// lossAgainst compares loss, which is an interval. Loss at a load that the generator could not raise to what was asked says nothing of
+// the loss there.
+func (f figure) lossAgainst(r *report.Report, limit *big.Rat, least bool) (report.Outcome, string) {
+	sureMet, sureMissed := f.value.Cmp(limit) <= 0, f.leastValue.Cmp(limit) > 0
+	if least {
+		sureMet, sureMissed = f.leastValue.Cmp(limit) >= 0, f.value.Cmp(limit) < 0
+	}
+	switch {
+	case unconfirmed(r):
+		return report.Undecided, ", and the figure is not confirmed"
+	case sureMissed:
+		return report.DidFail, ""
+	case !sureMet:
+		return report.Undecided, ", and part of the loss may be the generator's own or the window's edges"
+	case r.Result.Reason == report.GeneratorLimited || r.Result.Reason == report.Inconclusive:
+		return report.Undecided, ", and the load asked for was not reached"
+	}
+	return report.Passed, ""
+}
+
+// decimal reads a bound as it is written in a criterion.
+func decimal(s string) (*big.Rat, error) {
+	if _, err := strconv.ParseFloat(s, 64); err != nil {
+		return nil, fmt.Errorf("bound %q is no decimal number", s)
+	}
+	v, ok := new(big.Rat).SetString(s)
+	if !ok {
+		return nil, fmt.Errorf("bound %q is no decimal number", s)
+	}
+	return v, nil
+}

@@ -1,0 +1,50 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// Kept is a Report that serves a baseline, with its digest where that is known.
+type Kept struct {
+	Report *report.Report
+	Digest string
+}
+
+// mostDifferences is how many of the places where two Plans differ are named.
+const mostDifferences = 3
+
+// BaselineOf makes the baseline of what a Plan measures. A run that was measured in another way, has no figure, or has one that isn't confirmed, stays in
+// it with the reason: nothing is compared that can't be. Without any run the baseline says so.
+func BaselineOf(kind, name string, p *plan.Plan, runs []Kept) *report.Baseline {
+	b := &report.Baseline{Kind: kind, Name: name}
+	if len(runs) == 0 {
+		b.Message = "it has no Report"
+	}
+	for _, k := range runs {
+		b.Runs = append(b.Runs, baselineRun(p, k))
+	}
+	slices.SortStableFunc(b.Runs, func(x, y report.BaselineRun) int {
+		return cmp.Or(x.Started.Compare(y.Started), cmp.Compare(x.Test, y.Test))
+	})
+	return b
+}
+
+func baselineRun(p *plan.Plan, k Kept) report.BaselineRun {
+	run := report.BaselineRun{Test: k.Report.Plan.Test.Name, Report: k.Digest, Started: k.Report.Started, LineRates: k.Report.LineRates, Result: k.Report.Result}
+	run.Result.Generators, run.Result.MaxReceived = nil, nil // nothing is compared of them
+	switch differences := plan.MethodDifferences(p, k.Report.Plan, mostDifferences); {
+	case len(differences) > 0:
+		run.Message = fmt.Sprintf("%s was measured in another way (the one is this test, the other is it): %s", run.Test, strings.Join(differences, "; "))
+	case useless(k.Report) != "":
+		run.Message = fmt.Sprintf("%s: %s", run.Test, useless(k.Report))
+	case !k.Report.Result.Measured:
+		run.Message = fmt.Sprintf("%s: not measured: %s", run.Test, k.Report.Result.Message)
+	}
+	return run
+}

@@ -1,0 +1,122 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// ratio is a share as somebody writes it.
+func ratio(text string) *units.Ratio {
+	r, err := units.ParseRatio(text)
+	if err != nil {
+		panic(err)
+	}
+	return &r
+}
+
+func kept(reports []*report.Report) (all []analysis.Kept) {
+	for _, r := range reports {
+		all = append(all, analysis.Kept{Report: r, Digest: "sha256:of-" + r.Plan.Test.Name})
+	}
+	return all
+}
+
+func baselineOf(reports ...*report.Report) *report.Baseline {
+	return analysis.BaselineOf("LoadTestSuite", "nightly", at(1).Plan, kept(reports))
+}
+
+func TestARelativeCriterion(t *testing.T) {
+	steady := []int64{9974, 9966, 9973, 9965, 9977}
+	lost := func(r *report.Report) { r.Ending, r.Message = report.GeneratorLost, "the generator went away" }
+	bound := func(r *report.Report) { r.Result.Saturated, r.Result.Reason = false, report.GeneratorLimited }
+	reached := func(r *report.Report) { r.Result.Saturated, r.Result.Reason = false, report.ReachedTarget }
+	unconfirmed := func(r *report.Report) { r.Result.Confirmed = false }
+	faster := func(r *report.Report) {
+		r.LineRates = []report.LineRate{{Link: "west", BitsPerSecond: 25 * units.Gbps}, {Link: "east", BitsPerSecond: 25 * units.Gbps}}
+	}
+	longer := func(r *report.Report) { r.Plan.Procedure.Ramp.HoldDuration = 7 }
+	broken := func(r *report.Report) {
+		r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 100, Directions: []report.Measured{
+			{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 100, Layer1BitsPerSecond: 100_000}},
+			{From: "east", To: "west", Quality: report.Good, Offered: report.Flow{PacketsPerSecond: 100, Layer1BitsPerSecond: 100_000}}}}}
+		r.Result = report.Result{Reason: report.NoCleanWindow, Message: "no window was clean"}
+	}
+	times := func(n int, pps int64, change func(*report.Report)) (all []*report.Report) {
+		for range n {
+			all = append(all, at(pps, change))
+		}
+		return all
+	}
+	two := plan.Criterion{Metric: "PacketsPerSecond", MaxRegression: ratio("2%")}
+	tests := map[string]struct {
+		criterion plan.Criterion
+		runs      []*report.Report
+		baseline  *report.Baseline
+		want      report.Outcome
+		says      string
+	}{
+		"no change": {two, runs(9975, 9971, 9974, 9983, 9968), baselineOf(runs(steady...)...), report.Passed,
+			"west→east: 9.97 Kpps in 5 runs, 9.97 Kpps in 5 runs of the baseline: 0.02 % more (96.8 % interval: 0.56 % less to 0.60 % more), at most 2 % less allowed; east→west: "},
+		"it names the baseline": {two, runs(9975, 9971, 9974, 9983, 9968), baselineOf(runs(steady...)...), report.Passed, "; the baseline is LoadTestSuite nightly"},
+		"5 % less":              {two, runs(9476, 9472, 9475, 9484, 9470), baselineOf(runs(steady...)...), report.DidFail, "west→east: 9.48 Kpps in 5 runs, 9.97 Kpps in 5 runs of the baseline: 4.98 % less"},
+		"5 % less of all": {plan.Criterion{Metric: "Layer1BitsPerSecond", Direction: "Total", MaxRegression: ratio("2%")}, runs(9476, 9472, 9475, 9484, 9470), baselineOf(runs(steady...)...), report.DidFail,
+			"all directions: 18.95 Mbps in 5 runs, 19.95 Mbps in 5 runs of the baseline"},
+		"5 % less of line rate": {plan.Criterion{Metric: "LineRatePercent", MaxRegression: ratio("2%")}, runs(9476, 9472, 9475, 9484, 9470), baselineOf(runs(steady...)...), report.DidFail,
+			"47.38 % of line rate in 5 runs, 49.87 % of line rate in 5 runs of the baseline"},
+		"one run against one":                 {two, runs(9000), baselineOf(runs(10_000)...), report.Undecided, "too few runs to tell it from chance, about 5 runs of each would do"},
+		"one run against one, vouched for":    {plan.Criterion{Metric: "PacketsPerSecond", MaxRegression: ratio("2%"), AssumedSpread: *ratio("0.3%")}, runs(9000), baselineOf(runs(10_000)...), report.DidFail, "assumedSpread vouches for"},
+		"without a baseline":                  {two, runs(steady...), nil, report.Undecided, "there is no baseline: name one in spec.baseline, or give its Reports with --baseline"},
+		"a baseline that isn't there":         {two, runs(steady...), &report.Baseline{Kind: "LoadTest", Name: "main", Message: "there is no such LoadTest"}, report.Undecided, "there is nothing to compare with: LoadTest main: there is no such LoadTest"},
+		"a baseline without Reports":          {two, runs(steady...), baselineOf(), report.Undecided, "LoadTestSuite nightly: it has no Report"},
+		"a baseline that isn't measured":      {two, runs(steady...), baselineOf(at(9970, lost)), report.Undecided, "LoadTestSuite nightly: main: the run did not come to its own end (GeneratorLost): the generator went away"},
+		"a baseline measured in another way":  {two, runs(steady...), baselineOf(times(5, 9970, longer)...), report.Undecided, "5 of 5 of its runs set aside (main was measured in another way (the one is this test, the other is it): procedure.ramp.holdDuration is \"0s\" in the one and \"7ns\" in the other)"},
+		"a baseline at another line rate":     {two, runs(steady...), baselineOf(times(5, 9970, faster)...), report.Undecided, "link west is 1gbps, and was 25gbps in main"},
+		"a baseline whose line rate is known": {plan.Criterion{Metric: "LineRatePercent", MaxRegression: ratio("2%")}, runs(steady...), baselineOf(times(5, 9970, func(r *report.Report) { r.LineRates = nil })...), report.Undecided, "main of the baseline has no such figure"},
+		"some runs of the baseline serve":     {two, runs(steady...), baselineOf(append(runs(steady...), at(9970, lost), at(9000, unconfirmed))...), report.Passed, "; 2 of 7 of its runs set aside (main: its figure is not confirmed; main: the run did not come"},
+		"some runs serve":                     {two, append(runs(steady...), at(9970, unconfirmed)), baselineOf(runs(steady...)...), report.Passed, "; 1 of 6 runs set aside (its figure is not confirmed)"},
+		"few runs serve":                      {two, append(runs(9970), at(9970, unconfirmed), at(9971, lost)), baselineOf(runs(steady...)...), report.Undecided, "there is too little to compare; 2 of 3 runs set aside"},
+		"nothing measured":                    {two, []*report.Report{at(9970, lost)}, baselineOf(runs(steady...)...), report.Undecided, "there is too little to compare: the run did not come to its own end"},
+		"a generator too weak":                {two, times(5, 9000, bound), baselineOf(runs(steady...)...), report.Undecided, "5 of the candidate's runs found a lower bound only"},
+		"a generator just strong enough":      {two, times(5, 9970, bound), baselineOf(runs(steady...)...), report.Passed, ""},
+		"a baseline of a weak generator":      {two, runs(steady...), baselineOf(times(5, 9000, bound)...), report.Undecided, "5 of the baseline's runs found a lower bound only"},
+		"both carried all that was asked":     {two, times(5, 10_000, reached), baselineOf(times(5, 10_000, reached)...), report.Passed, ""},
+		"no more all that was asked":          {two, runs(9476, 9472, 9475, 9484, 9470), baselineOf(times(5, 10_000, reached)...), report.DidFail, ""},
+		"frames are lost at any load":         {two, times(5, 0, broken), baselineOf(runs(steady...)...), report.DidFail, "at least 99.00 % less"},
+		"frames are lost at any line rate":    {plan.Criterion{Metric: "LineRatePercent", Direction: "Total", MaxRegression: ratio("2%")}, times(5, 0, broken), baselineOf(runs(steady...)...), report.DidFail, "all directions"},
+		"loss can't be compared":              {plan.Criterion{Metric: "LossRatio", MaxRegression: ratio("2%")}, runs(steady...), baselineOf(runs(steady...)...), report.Undecided, `metric "LossRatio"`},
+		"an unknown metric":                   {plan.Criterion{Metric: "Beauty", MaxRegression: ratio("2%")}, runs(steady...), baselineOf(runs(steady...)...), report.Undecided, `metric "Beauty"`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			test.criterion.Name = "it"
+			v := analysis.Judge([]plan.Criterion{test.criterion}, test.runs, test.baseline)
+			if v.Outcome != test.want || !strings.Contains(v.Criteria[0].Message, test.says) {
+				t.Errorf("%s\nwant %s: …%s…", v, test.want, test.says)
+			}
+		})
+	}
+}
+
+func TestAReportsVerdictUsesItsOwnBaseline(t *testing.T) {
+	r := at(9970)
+	r.Plan.Criteria = []plan.Criterion{{Name: "it", Metric: "PacketsPerSecond", MaxRegression: ratio("2%"), AssumedSpread: *ratio("0.2%")}}
+	r.Baseline = analysis.BaselineOf("File", "main.json", r.Plan, kept(runs(9974)))
+	if v := analysis.Verdict(r); v.Outcome != report.Passed || !strings.HasSuffix(v.Criteria[0].Message, "the baseline is main.json") {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestABaselineKeepsWhatServesAndWhyTheRestDoesnt(t *testing.T) {
+	b := analysis.BaselineOf("Report", "kept", at(1).Plan, kept([]*report.Report{at(9974), at(9000, func(r *report.Report) { r.Result = report.Result{Reason: report.NotMeasured, Message: "it ended"} })}))
+	if len(b.Runs) != 2 || b.Runs[0].Message != "main: not measured: it ended" || b.Runs[1].Message != "" || b.Runs[1].Report != "sha256:of-main" || b.Runs[1].Result.Directions[0].Received.PacketsPerSecond != 9974 {
+		t.Errorf("%+v", b)
+	}
+	if got := b.String(); got != "Report kept" {
+		t.Errorf("it calls itself %q", got)
+	}
+}

@@ -1,0 +1,38 @@
+package report
+
+import "time"
+
+// Baseline is what a test or a suite was compared with.
+type Baseline struct {
+	Kind string `json:"kind"` // LoadTest, LoadTestSuite, Report, File
+	Name string `json:"name"`
+	// Digest of the document that served; empty where it is none of one digest.
+	Digest string `json:"digest,omitempty"`
+	// Message says why nothing can be compared with it: it isn't there, or isn't measured. Empty: Runs can.
+	Message string `json:"message,omitempty"`
+	// Runs are its runs; not with a suite, whose cells have each their own.
+	Runs []BaselineRun `json:"runs,omitempty"`
+}
+
+// BaselineRun is one run of a baseline: as much of its Report as a comparison needs.
+type BaselineRun struct {
+	Test    string    `json:"test"`
+	Report  string    `json:"report,omitempty"` // the Report's digest, where it is known
+	Started time.Time `json:"started,omitzero"`
+	// Message says why this run can't be compared: it has no figure, or was measured in another way. Empty: it can.
+	Message string `json:"message,omitempty"`
+	// LineRates are the line rates it was measured at: figures at others say nothing.
+	LineRates []LineRate `json:"lineRates,omitempty"`
+	Result    Result     `json:"result,omitzero"`
+}
+
+// String names it in a sentence: "LoadTest vpp-main".
+func (b Baseline) String() string {
+	switch b.Kind {
+	case "Report":
+		return "Report " + b.Name
+	case "File":
+		return b.Name
+	}
+	return b.Kind + " " + b.Name
+}
