@@ -26,6 +26,8 @@ func (r *LoadTestReconciler) lookCloser(ctx context.Context, seen *observation, 
 	switch {
 	case decision.ReadReport:
 		return true, r.readReport(ctx, seen)
+	case decision.ReadBaseline:
+		return true, r.readBaseline(ctx, seen)
 	case len(decision.Try) > 0:
 		return true, r.try(ctx, seen, decision.Try)
 	}

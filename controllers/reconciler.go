@@ -79,8 +79,8 @@ func NewLoadTestReconciler(c client.Client, recorder events.EventRecorder, optio
 	return r
 }
 
-// closerLooks bounds how often a decision is made again in one pass: for the Report, for the dry run, and for each of two surprises.
-const closerLooks = 5
+// closerLooks bounds how often a decision is made again in one pass: for the Report, the baseline, the dry run, and each of two surprises.
+const closerLooks = 6
 
 // Reconcile looks at one LoadTest, and does what is to be done now.
 func (r *LoadTestReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {

@@ -24,6 +24,7 @@ import (
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="!has(self.status) || !has(self.status.startedAt) || self.spec.activeDeadline == oldSelf.spec.activeDeadline",fieldPath=".spec.activeDeadline",message="activeDeadline can't be changed once the run has begun, as the runner has it by then: stop: true ends the test now, and a longer run is a new LoadTest"
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 40 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",fieldPath=".metadata",message="a LoadTest's name has at most 40 lower-case letters, digits and dashes (no dots): the names of all that belongs to it are built on it"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.baseline) || !has(self.spec.baseline.loadTest) || self.spec.baseline.loadTest != self.metadata.name",fieldPath=".spec.baseline.loadTest",message="a test can't be its own baseline: name an earlier one"
 type LoadTest struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -37,7 +38,7 @@ type LoadTest struct {
 	// The order of links counts: it decides the default
 	// directions, and which port is wired to which link.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self.generator == oldSelf.generator && self.dut == oldSelf.dut && self.links == oldSelf.links && self.links.map(l, l.name) == oldSelf.links.map(l, l.name) && has(self.sharedPort) == has(oldSelf.sharedPort) && (!has(self.sharedPort) || self.sharedPort == oldSelf.sharedPort) && self.traffic == oldSelf.traffic && self.procedure == oldSelf.procedure && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria)",message="spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished, keepPods and reportRetention: create a new LoadTest (metadata.generateName makes a new name each time)"
+	// +kubebuilder:validation:XValidation:rule="self.generator == oldSelf.generator && self.dut == oldSelf.dut && self.links == oldSelf.links && self.links.map(l, l.name) == oldSelf.links.map(l, l.name) && has(self.sharedPort) == has(oldSelf.sharedPort) && (!has(self.sharedPort) || self.sharedPort == oldSelf.sharedPort) && self.traffic == oldSelf.traffic && self.procedure == oldSelf.procedure && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria) && has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline)",message="spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished, keepPods and reportRetention: create a new LoadTest (metadata.generateName makes a new name each time)"
 	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.stop) || !oldSelf.stop || (has(self.stop) && self.stop)",fieldPath=".stop",message="a stopped test can't be continued: create a new LoadTest (metadata.generateName makes a new name each time)"
 	Spec LoadTestSpec `json:"spec"`
 
@@ -123,6 +124,11 @@ type LoadTestSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	Criteria []Criterion `json:"criteria,omitempty"`
+
+	// baseline is what criteria with maxRegression compare with. Default: what is given when the test is run (--baseline), else nothing.
+	// Example: {loadTest: vpp-main}.
+	// +optional
+	Baseline *BaselineSpec `json:"baseline,omitempty"`
 
 	// activeDeadline ends the run, whatever state it is in, counted from its start (in a cluster from all pods ready); what was measured
 	// until then is kept. Once the run has begun it can't be changed. Example: 1h.

@@ -10,10 +10,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Kept is a Report that serves a baseline, with its digest where that is known.
+// Kept is a Report that serves a baseline, with its digest where that is known; or, where there is none, the Name of what should have had it, and
+// why it hasn't.
 type Kept struct {
 	Report *report.Report
 	Digest string
+
+	Name, Fault string
 }
 
 // mostDifferences is how many of the places where two Plans differ are named.
@@ -36,6 +39,9 @@ func BaselineOf(kind, name string, p *plan.Plan, runs []Kept) *report.Baseline {
 }
 
 func baselineRun(p *plan.Plan, k Kept) report.BaselineRun {
+	if k.Report == nil {
+		return report.BaselineRun{Test: k.Name, Message: k.Name + ": " + k.Fault}
+	}
 	run := report.BaselineRun{Test: k.Report.Plan.Test.Name, Report: k.Digest, Started: k.Report.Started, LineRates: k.Report.LineRates, Result: k.Report.Result}
 	run.Result.Generators, run.Result.MaxReceived = nil, nil // nothing is compared of them
 	switch differences := plan.MethodDifferences(p, k.Report.Plan, mostDifferences); {

@@ -8,7 +8,11 @@ import (
 // Verdict judges the Plan's criteria by the Report's Result, which must be there, and by its Baseline. It is three-valued: a figure that is a
 // lower bound can meet a least demand, but it can't fail it, for the device may be better; and it can't meet a highest one.
 func Verdict(r *report.Report) report.Verdict {
-	return Judge(r.Plan.Criteria, []*report.Report{r}, r.Baseline)
+	baseline := r.Baseline
+	if baseline == nil && r.Plan.Baseline != "" {
+		baseline = &report.Baseline{Kind: "File", Name: r.Plan.Baseline, Message: "it is in a cluster, and was not at hand here: give its Reports with --baseline"}
+	}
+	return Judge(r.Plan.Criteria, []*report.Report{r}, baseline)
 }
 
 // Judge judges criteria by the runs of one thing: repetitions of the same measurement, each with its Plan and its Result. A nil baseline leaves

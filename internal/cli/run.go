@@ -21,6 +21,9 @@ type runOptions struct {
 	force   bool
 	quiet   bool
 	verbose bool
+	against []string
+	// references are the Reports in the files that against names.
+	references []*report.Report
 }
 
 func newRun(s Streams) *cobra.Command {
@@ -41,6 +44,7 @@ func newRun(s Streams) *cobra.Command {
 	f.StringSliceVar(&o.ports, "ports", nil, "interfaces for dut.type Device, one for each link in the links' order")
 	f.IntVar(&o.cores, "cores", 1, "threads that may send on each port of the software engine")
 	f.BoolVar(&o.force, "force", false, "take TRex ports that somebody else owns")
+	f.StringArrayVar(&o.against, "baseline", nil, "file of Reports (-o json, --save) that criteria with maxRegression compare with; may be given several times")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every decision to stderr")
 	return cmd
@@ -59,6 +63,9 @@ func run(ctx context.Context, s Streams, o runOptions, files []string) error {
 	}
 	if o.format == "viz" && len(plans) > 1 {
 		return badInput("--output viz holds one test, and the files have %d: run them one at a time, or render saved reports with linerate report", len(plans))
+	}
+	if o.references, err = readReferences(s.In, plans, o.against); err != nil {
+		return err
 	}
 	shelf := shelf{o.save}
 	if err := shelf.prepare(); err != nil {
@@ -120,6 +127,7 @@ func measureOne(ctx context.Context, s Streams, o runOptions, p *plan.Plan, site
 	defer view.close()
 	return runner.Run(ctx, p, gens, runner.Options{
 		Producer: producer(), Progress: view.show, Force: o.force, ForceHint: "--force", Logger: logger(s.Err, o.verbose),
+		Baseline: baselineFor(p, o.against, o.references),
 	}), nil
 }
 

@@ -49,7 +49,7 @@ func newRunner(s Streams) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.plan, "plan", "", "directory with "+delivery.KeyPlan+" and "+delivery.KeySites)
+	f.StringVar(&o.plan, "plan", "", "directory with "+delivery.KeyPlan+" and "+delivery.KeySites+", and "+delivery.KeyBaseline+" where there is a baseline")
 	f.StringVar(&o.namespace, "namespace", "", "namespace of the ConfigMaps")
 	f.StringVar(&o.progress, "progress", "", "ConfigMap for the Progress; it exists")
 	f.StringVar(&o.report, "report", "", "ConfigMap for the Report; it exists")
@@ -75,6 +75,10 @@ func runRunner(ctx context.Context, s Streams, o runnerOptions) error {
 	if err != nil {
 		return badInput("--plan %s: %w", o.plan, err)
 	}
+	baseline, err := delivery.ReadBaseline(os.DirFS(o.plan))
+	if err != nil {
+		return badInput("--plan %s: %w", o.plan, err)
+	}
 	sink, err := o.claim(ctx, log, p)
 	if errors.Is(err, configmaps.ErrReported) {
 		log.Info("nothing to do", "why", err)
@@ -84,7 +88,7 @@ func runRunner(ctx context.Context, s Streams, o runnerOptions) error {
 		return notMeasured("%w", err)
 	}
 	first := sink.First()
-	job := runnerJob{plan: p, sites: sites, force: mayForce(p.Engine, first.Attempt, first.Run)}
+	job := runnerJob{plan: p, sites: sites, baseline: baseline, force: mayForce(p.Engine, first.Attempt, first.Run)}
 	return runAndReport(ctx, s, o, log, job, sink)
 }
 

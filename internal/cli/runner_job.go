@@ -22,6 +22,8 @@ import (
 type runnerJob struct {
 	plan  *plan.Plan
 	sites plan.Sites
+	// baseline is what relative criteria are compared with; nil: nothing.
+	baseline *report.Baseline
 	// force takes ports from another owner.
 	force bool
 }
@@ -35,7 +37,7 @@ func mayForce(engine string, attempt, run int) bool {
 // measure reaches the generators, carries out the Plan, and always returns a Report.
 func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logger, tell func(runner.Progress)) *report.Report {
 	begin := time.Now()
-	options := runner.Options{Producer: producer(), Force: j.force, ForceHint: "in TRex's console: acquire --force, then release", Logger: log, Progress: logWindows(log, tell)}
+	options := runner.Options{Producer: producer(), Force: j.force, ForceHint: "in TRex's console: acquire --force, then release", Logger: log, Progress: logWindows(log, tell), Baseline: j.baseline}
 	reached, err := j.reach(ctx, o.patience)
 	defer reached.leave()
 	if err != nil {

@@ -20,6 +20,7 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 		DUT:            c.dut(),
 		Procedure:      c.procedure(),
 		Criteria:       c.criteria(),
+		Baseline:       BaselineOf(test.Spec.Baseline).String(),
 		ActiveDeadline: plan.Duration(c.duration(specPath().Child("activeDeadline"), test.Spec.ActiveDeadline)),
 	}
 	c.readLinks()

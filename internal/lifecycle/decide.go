@@ -60,8 +60,8 @@ func Decide(o Observed) Decision {
 
 // decision turns what a rule wants into what is to be done and said.
 func (v *view) decision(name string, s *step) Decision {
-	d := Decision{Rule: name, Reason: s.reason, Message: s.message, ReadReport: s.read, Try: s.try}
-	if s.read || s.try != nil {
+	d := Decision{Rule: name, Reason: s.reason, Message: s.message, ReadReport: s.read, ReadBaseline: s.compare, Try: s.try}
+	if s.read || s.compare || s.try != nil {
 		return d
 	}
 	d.Delete, d.Create, d.Grant, d.DeleteTest = s.del, s.create, s.grant, s.deleteTest

@@ -14,10 +14,11 @@ type Decision struct {
 	Rule string
 	// Reason and Message say why, for people.
 	Reason, Message string
-	// ReadReport asks for the Report, and Try for a dry run of these objects: then the decision is to be made again, with what came of it.
-	// Nothing else of the decision is applied.
-	ReadReport bool
-	Try        []manifests.Object
+	// ReadReport asks for the Report, ReadBaseline for what the test is compared with, and Try for a dry run of these objects: then the decision
+	// is to be made again, with what came of it. Nothing else of the decision is applied.
+	ReadReport   bool
+	ReadBaseline bool
+	Try          []manifests.Object
 	// Delete are children to delete, Create those to create. Both are fine when done already. Take are wires to take between the two, all of
 	// them: where one can't be had nothing more is done.
 	Delete []Deletion

@@ -26,6 +26,8 @@ type Observed struct {
 	Wires    Wires
 	// Turn is what the line of all tests says to this one; the zero value: it is its turn.
 	Turn queue.Turn
+	// Baseline is what was found of spec.baseline; nil until Decision.ReadBaseline asked for it.
+	Baseline *Baseline
 	// Refusals is what the API server said to the dry run of Decision.Try; nil: nothing was tried yet, empty: all were welcome.
 	Refusals []Refusal
 	// Access is what came of the runner's access the last time that it was to be granted.

@@ -74,7 +74,11 @@ func runNeeded(v *view) *step {
 	if len(v.Refusals) > 0 {
 		return v.refused(v.Refusals)
 	}
+	if v.comparisonWanted() && v.Baseline == nil {
+		return &step{reason: v1alpha1.ReasonStarting, message: "all pods are ready: what the test is compared with is looked at", compare: true}
+	}
 	in := v.input()
+	in.Baseline = v.baseline()
 	sites, err := manifests.SitesOf(in, v.pods)
 	if err != nil {
 		s := &step{reason: v1alpha1.ReasonStarting, activity: "Starting", message: "all pods are ready, and where they are isn't known yet: " + err.Error()}

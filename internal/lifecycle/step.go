@@ -16,11 +16,13 @@ type step struct {
 	// activity is status.progress.step while the runner has nothing to tell.
 	activity string
 
-	read   bool
-	try    []manifests.Object
-	del    []Deletion
-	create []manifests.Object
-	grant  []manifests.Object
+	read bool
+	// compare: what the test is compared with is to be read.
+	compare bool
+	try     []manifests.Object
+	del     []Deletion
+	create  []manifests.Object
+	grant   []manifests.Object
 	// requeueAt is when time alone changes the decision.
 	requeueAt  time.Time
 	deleteTest bool

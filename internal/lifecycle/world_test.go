@@ -52,6 +52,7 @@ type world struct {
 	denials  []lifecycle.Refusal // what is said to who grants a runner its access
 	access   lifecycle.Access    // what came of that
 	unread   string              // why the Report can't be read
+	baseline lifecycle.Baseline  // what is found of spec.baseline
 
 	// mischief decides, before each write of the operator's, whether it dies there; nil: it doesn't.
 	mischief func() bool
@@ -66,11 +67,11 @@ type world struct {
 	// told is called with each status that is written; nil: nobody listens.
 	told func(*v1alpha1.LoadTestStatus)
 
-	writes, creates, deletes, tries, reads, events int
-	uid                                            int
-	trace                                          []string
-	lastRule                                       string
-	woken                                          time.Time
+	writes, creates, deletes, tries, reads, compared, events int
+	uid                                                      int
+	trace                                                    []string
+	lastRule                                                 string
+	woken                                                    time.Time
 }
 
 // things are what the operator observes of its children.
@@ -182,6 +183,9 @@ func (w *world) decide() (lifecycle.Observed, lifecycle.Decision) {
 		case d.ReadReport:
 			w.reads++
 			w.readReport(&o)
+		case d.ReadBaseline:
+			w.compared++
+			o.Baseline = &w.baseline
 		case d.Try != nil:
 			w.tries += len(d.Try)
 			o.Refusals = append([]lifecycle.Refusal{}, w.refusals...)

@@ -58,4 +58,6 @@ type Input struct {
 	// ExcludedNodes are nodes that refused a pod of the test.
 	ExcludedNodes []string
 	Settings      Settings
+	// Baseline is the document of what the runner compares with (delivery.EncodeBaseline); empty: nothing.
+	Baseline []byte
 }

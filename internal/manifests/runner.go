@@ -68,6 +68,9 @@ func Run(in Input, sites plan.Sites) ([]Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plan of %s/%s: %w", in.Test.Namespace, in.Test.Name, err)
 	}
+	if len(in.Baseline) > 0 {
+		data[delivery.KeyBaseline] = in.Baseline
+	}
 	document := &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: ofThisAttempt(in, PlanName(in.Test.Name, in.Attempt), rolePlan),

@@ -14,7 +14,7 @@ import (
 //
 //	Plan ─┬─ method: engine, links, directions, generators and their streams, procedure ─▶ must be the same
 //	      ├─ device: type, forwarding, an exact limit ───────────────────────────────────▶ may differ: that is what is compared
-//	      └─ name, criteria, deadline ───────────────────────────────────────────────────▶ change no figure
+//	      └─ name, criteria, baseline, deadline ───────────────────────────────────────────────────▶ change no figure
 
 // Method identifies how the Plan measures: the first 32 hexadecimal digits of the SHA-256 of that part of it. Runs of the same method may be
 // taken for repetitions, where the device is the same too.
@@ -30,7 +30,7 @@ func (p *Plan) Method() string {
 // method is the Plan without what changes no figure, and without the device.
 func (p *Plan) method() *Plan {
 	m := *p
-	m.Test, m.DUT, m.Criteria, m.ActiveDeadline = Test{}, DUT{}, nil, 0
+	m.Test, m.DUT, m.Criteria, m.Baseline, m.ActiveDeadline = Test{}, DUT{}, nil, "", 0
 	m.Links = slices.Clone(p.Links)
 	for i := range m.Links {
 		m.Links[i].DUT.MAC = "" // another box has another address

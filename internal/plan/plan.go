@@ -24,6 +24,8 @@ type Plan struct {
 	Generators []Generator `json:"generators"`
 	Procedure  Procedure   `json:"procedure"`
 	Criteria   []Criterion `json:"criteria,omitempty"`
+	// Baseline names what relative criteria are to be compared with ("LoadTest vpp-main"); what it is worth is found out when the test is run.
+	Baseline string `json:"baseline,omitempty"`
 	// ActiveDeadline bounds the whole run; 0 none.
 	ActiveDeadline Duration `json:"activeDeadline,omitempty"`
 }

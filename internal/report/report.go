@@ -31,12 +31,12 @@ type Report struct {
 	// Samples are raw counters about once a second, for graphs; the windows' own counters are the evidence of the result.
 	Samples []Sample `json:"samples,omitempty"`
 	// Totals settle, per direction, all that was sent and came back between the first start and the end of the drain.
-	Totals  []Total `json:"totals,omitempty"`
-	Result  Result  `json:"result"`
+	Totals []Total `json:"totals,omitempty"`
+	Result Result  `json:"result"`
 	// Baseline is what relative criteria were judged against; nil: nothing was given.
 	Baseline *Baseline `json:"baseline,omitempty"`
 	Verdict  Verdict   `json:"verdict"`
-	Notes   []Note  `json:"notes,omitempty"`
+	Notes    []Note    `json:"notes,omitempty"`
 	// Thinned is what there was before detail was given up so that the Report fits where it is kept; nil: all of it is here.
 	Thinned *Thinned `json:"thinned,omitempty"`
 }

@@ -44,6 +44,8 @@ type Options struct {
 	Force bool
 	// ForceHint is how the caller's user asks for Force, such as "--force": it ends the sentence about ports that somebody else owns.
 	ForceHint string
+	// Baseline is what relative criteria are compared with; nil: nothing was given.
+	Baseline *report.Baseline
 	// Logger gets state changes at Info and decisions at Debug; nil is silent.
 	Logger *slog.Logger
 }
@@ -102,7 +104,7 @@ func newRun(p *plan.Plan, gens []Generator, opts Options) *run {
 	return &run{
 		plan: p, given: gens, opts: opts, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), started: now,
 		lineRates: map[string]units.BitRate{},
-		rep:       &report.Report{Version: report.Version, Producer: opts.Producer, Plan: p, Started: now},
+		rep:       &report.Report{Version: report.Version, Producer: opts.Producer, Plan: p, Started: now, Baseline: opts.Baseline},
 	}
 }
 

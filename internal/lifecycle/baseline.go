@@ -1,0 +1,62 @@
+package lifecycle
+
+import (
+	"slices"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// What relative criteria are compared with is looked at when the runner is made, and travels with the Plan: the Report then holds the verdict together with
+// all that it was made from, and says the same for ever. What isn't measured by then is no baseline; the message says so.
+//
+//	spec.baseline ──▶ Reports ──▶ NAME-A-plan: baseline.json.gz ──▶ runner ──▶ Report: baseline, verdict
+
+// Baseline is what was found of spec.baseline.
+type Baseline struct {
+	// Fault is why there is nothing at all; empty: there are sources.
+	Fault   string
+	Sources []BaselineSource
+}
+
+// BaselineSource is a Report that serves as baseline, or why it can't.
+type BaselineSource struct {
+	Name   string
+	Report *report.Report
+	Digest string
+	// Fault is why there is no Report.
+	Fault string
+}
+
+// comparisonWanted says whether a criterion compares with a baseline that the spec names.
+func (v *view) comparisonWanted() bool {
+	return v.spec.Baseline != nil && slices.ContainsFunc(v.spec.Criteria, func(c v1alpha1.Criterion) bool { return c.MaxRegression != "" })
+}
+
+// baseline is the document that travels with the Plan; nil: nothing is compared.
+func (v *view) baseline() []byte {
+	if !v.comparisonWanted() || v.Baseline == nil {
+		return nil
+	}
+	of := compile.BaselineOf(v.spec.Baseline)
+	b := report.Baseline{Kind: of.Kind, Name: of.Name, Message: v.Baseline.Fault}
+	if b.Message == "" {
+		b = *analysis.BaselineOf(of.Kind, of.Name, v.compiled().Plan, kept(v.Baseline.Sources))
+	}
+	packed, err := delivery.EncodeBaseline(b)
+	if err != nil {
+		packed, _ = delivery.EncodeBaseline(report.Baseline{Kind: of.Kind, Name: of.Name, Message: err.Error()}) // that one is small
+	}
+	return packed
+}
+
+func kept(sources []BaselineSource) []analysis.Kept {
+	all := make([]analysis.Kept, len(sources))
+	for i, s := range sources {
+		all[i] = analysis.Kept{Report: s.Report, Digest: s.Digest, Name: s.Name, Fault: s.Fault}
+	}
+	return all
+}

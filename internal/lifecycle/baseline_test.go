@@ -1,0 +1,85 @@
+package lifecycle_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// compared is the baseline that the decision which makes the runner sends along; nil: none.
+func compared(t *testing.T, w *world) *report.Baseline {
+	t.Helper()
+	w.settle()
+	w.schedule()
+	w.settle()
+	w.run()
+	for range 20 {
+		_, d := w.decide()
+		for _, o := range d.Create {
+			if c, is := o.(*corev1.ConfigMap); is && c.BinaryData[delivery.KeyPlan] != nil {
+				files := fstest.MapFS{}
+				for key, data := range c.BinaryData {
+					files[key] = &fstest.MapFile{Data: data}
+				}
+				b, err := delivery.ReadBaseline(files)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return b
+			}
+		}
+		w.reconcile()
+	}
+	t.Fatal("no runner was made")
+	return nil
+}
+
+func relative(baseline string) string {
+	spec := strings.Replace(reference, `min: "9900"`, "maxRegression: 2%", 1)
+	if baseline == "" {
+		return spec
+	}
+	return with(spec, "baseline: "+baseline)
+}
+
+func TestWhatATestIsComparedWithTravelsWithItsPlan(t *testing.T) {
+	w := newWorld(t, relative("{loadTest: main}"))
+	w.baseline = lifecycle.Baseline{Sources: []lifecycle.BaselineSource{
+		{Name: "main-report", Digest: "sha256:1", Report: &report.Report{Plan: &plan.Plan{Test: plan.Test{Name: "main"}}, Ending: report.Completed, Result: report.Result{Measured: true}}},
+		{Name: "other-report", Fault: "there is no such ConfigMap"},
+	}}
+	b := compared(t, w)
+	if b == nil || b.String() != "LoadTest main" || b.Message != "" || len(b.Runs) != 2 || w.compared == 0 {
+		t.Fatalf("%+v", b)
+	}
+	if got := b.Runs[0]; got.Test != "main" || got.Report != "sha256:1" || !strings.Contains(got.Message, "main was measured in another way") {
+		t.Errorf("%+v", got)
+	}
+	if got := b.Runs[1]; got.Message != "other-report: there is no such ConfigMap" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestABaselineThatIsMissingIsToldToTheRunner(t *testing.T) {
+	w := newWorld(t, relative("{reports: [{configMap: main-report}]}"))
+	w.baseline = lifecycle.Baseline{Fault: "there is no such thing"}
+	if b := compared(t, w); b == nil || b.String() != "Report main-report" || b.Message != "there is no such thing" {
+		t.Errorf("%+v", b)
+	}
+}
+
+func TestABaselineIsLookedAtOnlyWhereACriterionCompares(t *testing.T) {
+	for name, spec := range map[string]string{"without a baseline": relative(""), "without a relative criterion": with(reference, "baseline: {loadTest: main}")} {
+		w := newWorld(t, spec)
+		if b := compared(t, w); b != nil || w.compared != 0 {
+			t.Errorf("%s: looked %d times: %+v", name, w.compared, b)
+		}
+	}
+}
