@@ -144,6 +144,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.generator.layout":             {string(v1alpha1.LayoutPaired), string(v1alpha1.LayoutPerLink)},
 		"spec.generator.hugepages.pageSize": {"2Mi", "1Gi"},
 		"spec.keepPods":                     {string(v1alpha1.KeepPodsNever), string(v1alpha1.KeepPodsOnFailure)},
+		"spec.reportRetention":              {string(v1alpha1.ReportWithTest), string(v1alpha1.ReportKeep)},
 		"spec.sharedPort":                   {string(v1alpha1.SharedPortRefused), string(v1alpha1.SharedPortAllowed)},
 		"status.pods[].role":                {string(v1alpha1.RoleGenerator), string(v1alpha1.RoleDUT), string(v1alpha1.RoleSetup), string(v1alpha1.RoleTeardown), string(v1alpha1.RoleRunner)},
 		"spec.dut.type":                     {string(v1alpha1.DUTPod), string(v1alpha1.DUTReference), string(v1alpha1.DUTDevice), string(v1alpha1.DUTLoopback)},
@@ -188,7 +189,7 @@ func enums(t *testing.T, text []byte, want map[string][]string) {
 // A field that the rule about changes doesn't name could be changed at any time: each new one must be decided upon.
 func TestEveryFieldOfTheSpecEitherStaysOrMayChange(t *testing.T) {
 	t.Run("LoadTest", func(t *testing.T) {
-		staysOrMayChange(t, crd.LoadTests(), "suspend", "stop", "activeDeadline", "schedulingDeadline", "ttlAfterFinished", "keepPods")
+		staysOrMayChange(t, crd.LoadTests(), "suspend", "stop", "activeDeadline", "schedulingDeadline", "ttlAfterFinished", "keepPods", "reportRetention")
 	})
 	t.Run("LoadTestSuite", func(t *testing.T) {
 		staysOrMayChange(t, crd.LoadTestSuites(), "suspend", "stop", "parallelism", "ttlAfterFinished", "historyLimit")

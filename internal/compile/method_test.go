@@ -13,7 +13,7 @@ import (
 func TestAnotherTestOfTheSameSpecMeasuresTheSameWay(t *testing.T) {
 	server := newServer(t)
 	method := func(name string, change func(*v1alpha1.LoadTest)) string {
-		test := admit(t, server, "  dut: {reference: {limit: {packetsPerSecond: 10000}}}\n"+links)
+		test := admit(t, server, "  dut: {type: Reference, reference: {limit: {packetsPerSecond: 10000}}}\n"+links)
 		test.Name, test.UID, test.Labels = name, types.UID(name), map[string]string{v1alpha1.LabelProduct: name}
 		change(test)
 		return compiled(t, test).Method()
