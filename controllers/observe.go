@@ -55,7 +55,8 @@ func (r *LoadTestReconciler) observe(ctx context.Context, name types.NamespacedN
 		Test: test, Now: now, Settings: r.options.Settings, Lab: lab, Children: family.children, Access: r.memory.accessOf(test), Wires: wires,
 	}
 	if placing(test) && len(lab.Networks) > 0 {
-		if observed.Turn, err = r.turns.of(ctx, test, now); err != nil {
+		hasPods := len(family.children.Pods)+len(test.Status.Pods) > 0
+		if observed.Turn, err = r.turns.of(ctx, test, hasPods, now); err != nil {
 			return nil, err
 		}
 	}

@@ -53,13 +53,14 @@ func newTurns(r *LoadTestReconciler) *turns {
 	}
 }
 
-// of is a test's turn. That it waits may be told from a line that is being drawn anew: a change wakes it. That it goes is not.
-func (l *turns) of(ctx context.Context, test *v1alpha1.LoadTest, now time.Time) (queue.Turn, error) {
+// of is a test's turn. That it waits may be told from a line that is being drawn anew, and so may all of one that has pods: a change wakes
+// it. That one without pods goes is not.
+func (l *turns) of(ctx context.Context, test *v1alpha1.LoadTest, hasPods bool, now time.Time) (queue.Turn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	turn, known := l.drawn.Turns[string(test.UID)]
 	due := !l.drawn.Due.IsZero() && !now.Before(l.drawn.Due)
-	if known && turn.Waits && l.watched && !due {
+	if known && (turn.Waits || hasPods) && l.watched && !due {
 		return turn, nil
 	}
 	if !known || l.stale || !l.watched || due {
