@@ -57,15 +57,23 @@ func StartWith(crds []string, configure func(*envtest.APIServer)) (environment *
 	return environment, func() error { return errors.Join(environment.Stop(), os.RemoveAll(links)) }, nil
 }
 
-// assets has the binaries built, if they aren't yet.
+// assets has the binaries built, if they aren't yet. Which versions they are stands in the project's go.mod, whatever module the test is of.
 func assets() (string, error) {
-	cmd := exec.Command("go", "run", "github.com/linerate-dev/linerate/hack/kube")
-	cmd.Stderr = os.Stderr
+	project, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/linerate-dev/linerate").Output()
+	if err != nil {
+		return "", fmt.Errorf("find the project: %w", err)
+	}
+	cmd := exec.Command("go", "run", "./hack/kube")
+	cmd.Dir, cmd.Stderr = strings.TrimSpace(string(project)), os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("kube-apiserver and etcd can't be built: %w (set KUBEBUILDER_ASSETS to a directory that has them)", err)
 	}
-	return filepath.Abs(strings.TrimSpace(string(out)))
+	dir := strings.TrimSpace(string(out))
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(cmd.Dir, dir)
+	}
+	return dir, nil
 }
 
 // endWithUs lets the environment's processes end when this one does, even if it is killed. The environment starts them in process groups of

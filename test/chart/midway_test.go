@@ -1,0 +1,284 @@
+package chart
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+const inTheMiddle = `
+apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata: {name: west, namespace: midway}
+spec: {config: '{"cniVersion": "1.0.0", "type": "host-device", "device": "west"}'}
+---
+apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata: {name: east, namespace: midway}
+spec: {config: '{"cniVersion": "1.0.0", "type": "host-device", "device": "east"}'}
+---
+apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: mid, namespace: midway}
+spec:
+  dut: {type: Reference}
+  links: [{name: west, network: west, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps}]
+`
+
+// midway is a LoadTest in the middle of its run, whose scheduler, kubelet and runner the test plays.
+type midway struct {
+	*testing.T
+	config *rest.Config
+	client client.Client
+	uids   map[string]string
+	// program is the manager's.
+	program string
+}
+
+func newMidway(t *testing.T) *midway {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	must(t, err)
+	scheme, err := controllers.NewScheme()
+	must(t, err)
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	must(t, err)
+	makeNamespace(t, "midway")
+	t.Cleanup(func() {
+		kubectl(t, "", "delete", "namespace", "midway", "--wait=false")
+		removeDefinition(t)
+		kubectl(t, "", "delete", "crd", networkDefinitionName, "--ignore-not-found")
+	})
+	return &midway{T: t, config: config, client: c, program: buildManager(t)}
+}
+
+// A release is upgraded, removed and installed again while a LoadTest is in the middle of its run: the run goes on, and its result is told.
+func TestAReleaseChangesInTheMiddleOfARun(t *testing.T) {
+	m := newMidway(t)
+	makeNamespace(t, releaseNamespace)
+	kubectl(t, networkDefinition, "apply", "-f", "-")
+	must(t, install(t, releaseNamespace, ""))
+	kubectl(t, "", "wait", "crd", "--all", "--for=jsonpath={.status.conditions}", "--timeout=30s")
+	kubectl(t, "", "wait", "crd", "--all", "--for=condition=Established", "--timeout=30s")
+	end := m.manager()
+	kubectl(t, inTheMiddle, "apply", "-f", "-")
+	m.run()
+	m.tell("Ramping", 10)
+	m.uids = m.children()
+
+	// An upgrade replaces the manager, and the next one goes on where it was.
+	must(t, upgrade(t, releaseNamespace, "{logLevel: debug, maxConcurrent: 4}"))
+	end()
+	end = m.manager()
+	m.tell("Refining", 60)
+	m.unchanged()
+
+	// The end of the release leaves the run, and what its runner may do.
+	must(t, uninstall(t, releaseNamespace))
+	end()
+	m.unchanged()
+	m.endsByItself()
+	m.report()
+
+	// The release that comes back tells the result.
+	must(t, install(t, releaseNamespace, ""))
+	end = m.manager()
+	m.await("the result", func() bool { return m.says(v1alpha1.ConditionComplete) == v1alpha1.ReasonMeasured })
+	if got := m.test().Status; got.Result == nil || got.LostRuns != 0 || got.Attempt != 1 {
+		t.Errorf("the status is %+v", got)
+	}
+
+	// A LoadTest that is deleted while there is no manager goes.
+	must(t, uninstall(t, releaseNamespace))
+	end()
+	must(t, m.client.Delete(t.Context(), m.test()))
+	m.await("the LoadTest to go", func() bool {
+		return apierrors.IsNotFound(m.client.Get(t.Context(), client.ObjectKey{Namespace: "midway", Name: "mid"}, &v1alpha1.LoadTest{}))
+	})
+}
+
+func (m *midway) await(what string, done func() bool) {
+	m.Helper()
+	err := wait.PollUntilContextTimeout(m.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return done(), nil })
+	if err != nil {
+		m.Fatalf("waited in vain for %s: %v\n%s", what, err, kubectl(m.T, "", "-n", "midway", "get", "loadtests", "-o", "yaml"))
+	}
+}
+
+func (m *midway) test() *v1alpha1.LoadTest {
+	m.Helper()
+	test := &v1alpha1.LoadTest{}
+	must(m.T, m.client.Get(m.Context(), client.ObjectKey{Namespace: "midway", Name: "mid"}, test))
+	return test
+}
+
+// says is a condition's reason.
+func (m *midway) says(kind string) string {
+	m.Helper()
+	if c := meta.FindStatusCondition(m.test().Status.Conditions, kind); c != nil {
+		return c.Reason
+	}
+	return ""
+}
+
+func (m *midway) pods() []corev1.Pod {
+	m.Helper()
+	var pods corev1.PodList
+	must(m.T, m.client.List(m.Context(), &pods, client.InNamespace("midway")))
+	return pods.Items
+}
+
+// run brings the test to where its runner runs.
+func (m *midway) run() {
+	m.Helper()
+	m.await("the pods", func() bool { return len(m.pods()) == 2 })
+	for i, pod := range m.pods() {
+		binding := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: "node-a"}}
+		must(m.T, m.client.SubResource("binding").Create(m.Context(), &pod, binding))
+		must(m.T, m.client.Get(m.Context(), client.ObjectKeyFromObject(&pod), &pod))
+		m.attach(&pod)
+		now := metav1.Now()
+		pod.Status.Phase, pod.Status.PodIP, pod.Status.StartTime = corev1.PodRunning, fmt.Sprintf("10.0.0.%d", i+2), &now
+		pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
+		for _, kind := range []corev1.PodConditionType{corev1.PodScheduled, corev1.PodInitialized, corev1.ContainersReady, corev1.PodReady} {
+			pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: now})
+		}
+		must(m.T, m.client.Status().Update(m.Context(), &pod))
+	}
+	m.await("the runner's Job", func() bool {
+		return m.client.Get(m.Context(), client.ObjectKey{Namespace: "midway", Name: "mid-1-runner"}, &batchv1.Job{}) == nil
+	})
+}
+
+// attach is Multus.
+func (m *midway) attach(pod *corev1.Pod) {
+	m.Helper()
+	var networks, told []map[string]any
+	must(m.T, json.Unmarshal([]byte(pod.Annotations["k8s.v1.cni.cncf.io/networks"]), &networks))
+	for i, n := range networks {
+		told = append(told, map[string]any{"name": fmt.Sprint(n["namespace"], "/", n["name"]), "interface": n["interface"], "mac": fmt.Sprintf("02:aa:00:00:00:%02x", i)})
+	}
+	text, err := json.Marshal(told)
+	must(m.T, err)
+	before := client.MergeFrom(pod.DeepCopy())
+	pod.Annotations["k8s.v1.cni.cncf.io/network-status"] = string(text)
+	must(m.T, m.client.Patch(m.Context(), pod, before))
+}
+
+// asRunner writes one of the runner's two ConfigMaps with the runner's own rights.
+func (m *midway) asRunner(name string, write func(*corev1.ConfigMap)) {
+	m.Helper()
+	config := rest.CopyConfig(m.config)
+	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:midway:" + manifests.RunnerName("mid"), Groups: []string{"system:authenticated"}}
+	c, err := client.New(config, client.Options{Scheme: m.client.Scheme()})
+	must(m.T, err)
+	var kept corev1.ConfigMap
+	must(m.T, c.Get(m.Context(), client.ObjectKey{Namespace: "midway", Name: name}, &kept))
+	write(&kept)
+	must(m.T, c.Update(m.Context(), &kept))
+}
+
+// tell is the runner's progress, and waits until the manager has told it.
+func (m *midway) tell(phase string, percent int) {
+	m.Helper()
+	data, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 1, Runner: "mid-1-runner-a", RunnerUID: "a-pod", At: time.Now().UTC(), Phase: phase, Percent: percent, LossRatio: "0"})
+	must(m.T, err)
+	m.asRunner(manifests.ProgressName("mid"), func(c *corev1.ConfigMap) { c.Data = data })
+	m.await("progress", func() bool {
+		p := m.test().Status.Progress
+		return p != nil && p.Step == phase
+	})
+}
+
+// report is the runner's end.
+func (m *midway) report() {
+	m.Helper()
+	var kept corev1.ConfigMap
+	must(m.T, m.client.Get(m.Context(), client.ObjectKey{Namespace: "midway", Name: manifests.PlanName("mid", 1)}, &kept))
+	p, _, err := delivery.DecodePlan(kept.BinaryData)
+	must(m.T, err)
+	flow := report.Flow{PacketsPerSecond: 10_000, Layer1BitsPerSecond: 30_000_000, Layer2BitsPerSecond: 28_000_000}
+	document := &report.Report{Version: report.Version, Plan: p, Started: time.Now().UTC(), Finished: time.Now().UTC(), Ending: report.Completed,
+		Result:  report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Message: "above 10 000 packets/s frames are lost"},
+		Verdict: report.Verdict{Outcome: report.Undecided}}
+	both := report.Flow{PacketsPerSecond: 20_000, Layer1BitsPerSecond: 60_000_000, Layer2BitsPerSecond: 56_000_000}
+	document.Result.Total = &report.Sum{Intended: both, Offered: both, Received: both}
+	for _, d := range p.Directions {
+		document.Result.Directions = append(document.Result.Directions, report.Measured{From: d.From, To: d.To, Intended: flow, Offered: flow, Received: flow})
+	}
+	data, annotations, err := delivery.EncodeReport(document, true, 1)
+	must(m.T, err)
+	m.asRunner(manifests.ReportName("mid"), func(c *corev1.ConfigMap) { c.BinaryData, c.Annotations, c.Immutable = data, annotations, new(true) })
+	job := &batchv1.Job{}
+	must(m.T, m.client.Get(m.Context(), client.ObjectKey{Namespace: "midway", Name: "mid-1-runner"}, job))
+	now := metav1.Now()
+	job.Status = batchv1.JobStatus{StartTime: &now, CompletionTime: &now, Succeeded: 1, UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{}, Ready: new(int32(0))}
+	for _, kind := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete} {
+		job.Status.Conditions = append(job.Status.Conditions, batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, LastProbeTime: now, LastTransitionTime: now})
+	}
+	must(m.T, m.client.Status().Update(m.Context(), job))
+}
+
+// children are the test's objects with their UIDs.
+func (m *midway) children() map[string]string {
+	m.Helper()
+	all := map[string]string{}
+	for _, list := range []client.ObjectList{&corev1.PodList{}, &batchv1.JobList{}, &corev1.ConfigMapList{}, &v1alpha1.LoadTestList{}} {
+		must(m.T, m.client.List(m.Context(), list, client.InNamespace("midway")))
+		must(m.T, meta.EachListItem(list, func(o runtime.Object) error {
+			object := o.(client.Object)
+			all[fmt.Sprintf("%T %s", o, object.GetName())] = string(object.GetUID())
+			return nil
+		}))
+	}
+	return all
+}
+
+func (m *midway) unchanged() {
+	m.Helper()
+	now := m.children()
+	for name, uid := range m.uids {
+		if now[name] != uid {
+			m.Errorf("%s was %q, and is %q", name, uid, now[name])
+		}
+	}
+	if reason := m.says(v1alpha1.ConditionComplete); reason != v1alpha1.ReasonRunning {
+		m.Errorf("it says %s", reason)
+	}
+}
+
+// endsByItself: what sends and what forwards needs no manager to end.
+func (m *midway) endsByItself() {
+	m.Helper()
+	for _, pod := range m.pods() {
+		if pod.Spec.ActiveDeadlineSeconds == nil || len(pod.Finalizers) > 0 || pod.DeletionTimestamp != nil {
+			m.Errorf("pod %s has the deadline %v and the finalizers %v", pod.Name, pod.Spec.ActiveDeadlineSeconds, pod.Finalizers)
+		}
+		if pod.Labels[v1alpha1.LabelRole] == "generator" && !slices.Contains(pod.Spec.Containers[0].Command, "--heartbeat") {
+			m.Errorf("generator %s watches no heartbeat: %q", pod.Name, pod.Spec.Containers[0].Command)
+		}
+	}
+	if test := m.test(); len(test.Finalizers) > 0 {
+		m.Errorf("the LoadTest has the finalizers %q", test.Finalizers)
+	}
+}
