@@ -15,22 +15,30 @@ import (
 type Kept struct {
 	Report *report.Report
 	Digest string
+	// Method is that of the Plan that was carried out, where the Report's is no more whole (its generators were left out); else empty.
+	Method string
 
 	Name, Fault string
+}
+
+// Measured is how the candidate is measured: its Plan; and the Plan's method, where the Plan is no more whole.
+type Measured struct {
+	Plan   *plan.Plan
+	Method string
 }
 
 // mostDifferences is how many of the places where two Plans differ are named.
 const mostDifferences = 3
 
-// BaselineOf makes the baseline of what a Plan measures. A run that was measured in another way, has no figure, or has one that isn't confirmed, stays in
+// BaselineOf makes the baseline of what is measured in this way. A run that was measured in another way, has no figure, or has one that isn't confirmed, stays in
 // it with the reason: nothing is compared that can't be. Without any run the baseline says so.
-func BaselineOf(kind, name string, p *plan.Plan, runs []Kept) *report.Baseline {
+func BaselineOf(kind, name string, how Measured, runs []Kept) *report.Baseline {
 	b := &report.Baseline{Kind: kind, Name: name}
 	if len(runs) == 0 {
 		b.Message = "it has no Report"
 	}
 	for _, k := range runs {
-		b.Runs = append(b.Runs, baselineRun(p, k))
+		b.Runs = append(b.Runs, baselineRun(how, k))
 	}
 	slices.SortStableFunc(b.Runs, func(x, y report.BaselineRun) int {
 		return cmp.Or(x.Started.Compare(y.Started), cmp.Compare(x.Test, y.Test))
@@ -38,13 +46,13 @@ func BaselineOf(kind, name string, p *plan.Plan, runs []Kept) *report.Baseline {
 	return b
 }
 
-func baselineRun(p *plan.Plan, k Kept) report.BaselineRun {
+func baselineRun(how Measured, k Kept) report.BaselineRun {
 	if k.Report == nil {
 		return report.BaselineRun{Test: k.Name, Message: k.Name + ": " + k.Fault}
 	}
 	run := report.BaselineRun{Test: k.Report.Plan.Test.Name, Report: k.Digest, Started: k.Report.Started, LineRates: k.Report.LineRates, Result: k.Report.Result}
 	run.Result.Generators, run.Result.MaxReceived = nil, nil // nothing is compared of them
-	switch differences := plan.MethodDifferences(p, k.Report.Plan, mostDifferences); {
+	switch differences := how.differences(k); {
 	case len(differences) > 0:
 		run.Message = fmt.Sprintf("%s was measured in another way (the one is this test, the other is it): %s", run.Test, strings.Join(differences, "; "))
 	case useless(k.Report) != "":
@@ -53,4 +61,20 @@ func baselineRun(p *plan.Plan, k Kept) report.BaselineRun {
 		run.Message = fmt.Sprintf("%s: not measured: %s", run.Test, k.Report.Result.Message)
 	}
 	return run
+}
+
+// differences are where the candidate and a run of the baseline measure differently; none: they can be compared.
+func (m Measured) differences(k Kept) []string {
+	if cmp.Or(m.Method, m.Plan.Method()) == cmp.Or(k.Method, k.Report.Plan.Method()) {
+		return nil
+	}
+	if m.Method == "" && k.Method == "" {
+		return plan.MethodDifferences(m.Plan, k.Report.Plan, mostDifferences)
+	}
+	mine, its := *m.Plan, *k.Report.Plan
+	mine.Generators, its.Generators = nil, nil // one of them has none any more
+	if differences := plan.MethodDifferences(&mine, &its, mostDifferences); len(differences) > 0 {
+		return differences
+	}
+	return []string{"the generators are not the same, or have other addresses or streams"}
 }

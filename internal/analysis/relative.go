@@ -156,6 +156,9 @@ func useless(r *report.Report) string {
 	return ""
 }
 
+// mostReasons is how many of the reasons for which runs were set aside are told.
+const mostReasons = 3
+
 func asideText(whose string, why []string, of int) string {
 	switch {
 	case len(why) == 0:
@@ -163,7 +166,11 @@ func asideText(whose string, why []string, of int) string {
 	case of == 1:
 		return ": " + why[0]
 	}
-	return fmt.Sprintf("; %d of %d %s set aside (%s)", len(why), of, whose, strings.Join(slices.Compact(why), "; "))
+	reasons := slices.Compact(slices.Sorted(slices.Values(why)))
+	if more := len(reasons) - mostReasons; more > 0 {
+		reasons = append(reasons[:mostReasons], fmt.Sprintf("and for %d more reasons", more))
+	}
+	return fmt.Sprintf("; %d of %d %s set aside (%s)", len(why), of, whose, strings.Join(reasons, "; "))
 }
 
 // comparable parts the baseline's runs that can be compared with these from the others, and names those.

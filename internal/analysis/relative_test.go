@@ -27,7 +27,7 @@ func kept(reports []*report.Report) (all []analysis.Kept) {
 }
 
 func baselineOf(reports ...*report.Report) *report.Baseline {
-	return analysis.BaselineOf("LoadTestSuite", "nightly", at(1).Plan, kept(reports))
+	return analysis.BaselineOf("LoadTestSuite", "nightly", analysis.Measured{Plan: at(1).Plan}, kept(reports))
 }
 
 func TestARelativeCriterion(t *testing.T) {
@@ -102,21 +102,64 @@ func TestARelativeCriterion(t *testing.T) {
 	}
 }
 
+func TestOfManyReasonsAFewAreTold(t *testing.T) {
+	var lost []*report.Report
+	for _, why := range []string{"e", "d", "c", "b", "a", "a", "a"} {
+		lost = append(lost, at(9970, func(r *report.Report) { r.Ending, r.Message = report.Failed, why }))
+	}
+	v := analysis.Judge([]plan.Criterion{{MaxRegression: ratio("2%")}}, append(runs(1, 1, 1, 1, 1, 1, 1), lost...), baselineOf(runs(1)...))
+	said := v.Criteria[0].Message
+	if !strings.Contains(said, "7 of 14 runs set aside") || !strings.Contains(said, "(Failed): c; and for 2 more reasons)") {
+		t.Error(said)
+	}
+}
+
 func TestAReportsVerdictUsesItsOwnBaseline(t *testing.T) {
 	r := at(9970)
 	r.Plan.Criteria = []plan.Criterion{{Name: "it", Metric: "PacketsPerSecond", MaxRegression: ratio("2%"), AssumedSpread: *ratio("0.2%")}}
-	r.Baseline = analysis.BaselineOf("File", "main.json", r.Plan, kept(runs(9974)))
+	r.Baseline = analysis.BaselineOf("File", "main.json", analysis.Measured{Plan: r.Plan}, kept(runs(9974)))
 	if v := analysis.Verdict(r); v.Outcome != report.Passed || !strings.HasSuffix(v.Criteria[0].Message, "the baseline is main.json") {
 		t.Errorf("%+v", v)
 	}
 }
 
 func TestABaselineKeepsWhatServesAndWhyTheRestDoesnt(t *testing.T) {
-	b := analysis.BaselineOf("Report", "kept", at(1).Plan, kept([]*report.Report{at(9974), at(9000, func(r *report.Report) { r.Result = report.Result{Reason: report.NotMeasured, Message: "it ended"} })}))
+	b := analysis.BaselineOf("Report", "kept", analysis.Measured{Plan: at(1).Plan}, kept([]*report.Report{at(9974), at(9000, func(r *report.Report) { r.Result = report.Result{Reason: report.NotMeasured, Message: "it ended"} })}))
 	if len(b.Runs) != 2 || b.Runs[0].Message != "main: not measured: it ended" || b.Runs[1].Message != "" || b.Runs[1].Report != "sha256:of-main" || b.Runs[1].Result.Directions[0].Received.PacketsPerSecond != 9974 {
 		t.Errorf("%+v", b)
 	}
 	if got := b.String(); got != "Report kept" {
 		t.Errorf("it calls itself %q", got)
+	}
+}
+
+func TestPlansThatAreNotWholeAreComparedByTheirMethod(t *testing.T) {
+	whole := at(1).Plan
+	whole.Generators = []plan.Generator{{Name: "generator-0"}}
+	other := *whole
+	other.Generators = []plan.Generator{{Name: "generator-7"}}
+	without := func(p plan.Plan, change func(*plan.Plan)) *report.Report {
+		p.Generators = nil
+		change(&p)
+		r := at(9974)
+		r.Plan = &p
+		return r
+	}
+	same := func(*plan.Plan) {}
+	for name, test := range map[string]struct {
+		how  analysis.Measured
+		kept analysis.Kept
+		says string
+	}{
+		"both, of the same method":   {analysis.Measured{Plan: without(*whole, same).Plan, Method: whole.Method()}, analysis.Kept{Report: without(*whole, same), Method: whole.Method()}, ""},
+		"one, of the same method":    {analysis.Measured{Plan: whole}, analysis.Kept{Report: without(*whole, same), Method: whole.Method()}, ""},
+		"one, with other generators": {analysis.Measured{Plan: whole}, analysis.Kept{Report: without(other, same), Method: other.Method()}, "the generators are not the same"},
+		"one, with another procedure": {analysis.Measured{Plan: whole}, analysis.Kept{Report: without(*whole, func(p *plan.Plan) { p.Procedure.Type = "Walk" }), Method: "another"},
+			"procedure.type is"},
+	} {
+		b := analysis.BaselineOf("LoadTestSuite", "nightly", test.how, []analysis.Kept{test.kept})
+		if got := b.Runs[0].Message; !strings.Contains(got, test.says) || (got == "") != (test.says == "") {
+			t.Errorf("%s: %q, want …%s…", name, got, test.says)
+		}
 	}
 }

@@ -46,9 +46,9 @@ func baselineFor(p *plan.Plan, files []string, references []*report.Report) *rep
 	same := filtered(column, func(t plan.Test) bool { return t.Product == p.Test.Product })
 	switch rows := products(column); {
 	case len(same) > 0:
-		return analysis.BaselineOf("File", name, p, same)
+		return analysis.BaselineOf("File", name, analysis.Measured{Plan: p}, same)
 	case len(rows) == 1:
-		return analysis.BaselineOf("File", name, p, column)
+		return analysis.BaselineOf("File", name, analysis.Measured{Plan: p}, column)
 	case len(rows) == 0:
 		return &report.Baseline{Kind: "File", Name: name, Message: fmt.Sprintf("it has no Report of the load test %q (the label linerate.dev/loadtest names it)", p.Test.Loadtest)}
 	default:
