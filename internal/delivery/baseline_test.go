@@ -52,3 +52,23 @@ func TestABaselineThatIsTooLargeIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func FuzzReadBaseline(f *testing.F) {
+	packed, err := delivery.EncodeBaseline(report.Baseline{Kind: "LoadTest", Name: "main", Runs: []report.BaselineRun{{Test: "main"}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(packed)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b, err := delivery.ReadBaseline(fstest.MapFS{delivery.KeyBaseline: {Data: data}})
+		if (b == nil) != (err != nil) {
+			t.Fatalf("%+v, %v", b, err)
+		}
+		if err != nil {
+			return
+		}
+		if _, err := delivery.EncodeBaseline(*b); err != nil && !strings.Contains(err.Error(), "fewer runs") {
+			t.Errorf("what was read can't be written: %v", err)
+		}
+	})
+}

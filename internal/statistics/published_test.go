@@ -132,6 +132,23 @@ func TestWrongClaimsAreRareWhateverTheShapeOfChance(t *testing.T) {
 	publish(t, "shapes", b.String())
 }
 
+// A gate as it is recommended: 2 % allowed, 5 runs of each, figures as a search has them that goes on to half a percent.
+func TestAGateTellsFivePercentFromNone(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| spread of the runs | no change | 5 % less |\n|---|---|---|\n")
+	for _, spread := range []float64{0.001, 0.002, 0.003, 0.005, 0.007} {
+		gate := setting{runs: 5, spread: spread, allowed: 0.02, resolution: 0.005}
+		worse := gate
+		worse.change = 0.05
+		got := all([]setting{gate, worse})
+		fmt.Fprintf(&b, "| %.1f %% | %s | %s |\n", 100*spread, got[0].text(), got[1].text())
+		if spread <= 0.003 && (got[0].passed < simulated || got[1].failed < simulated) {
+			t.Errorf("at a spread of %g %%: no change %+v, 5 %% less %+v", 100*spread, got[0], got[1])
+		}
+	}
+	publish(t, "gate", b.String())
+}
+
 func TestASpreadThatIsVouchedForDecidesSingleRuns(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| runs of each | spread of the runs | vouched for | no change | 2 % less | 5 % less |\n|---|---|---|---|---|---|\n")
