@@ -66,7 +66,7 @@ func (m *metrics) begin() {
 	for _, verdict := range []string{verdictPassed, verdictFailed, verdictUndecided, verdictNone} {
 		m.verdicts.WithLabelValues(verdict)
 	}
-	for _, reason := range []string{v1alpha1.ReasonSuspended, v1alpha1.ReasonRunnerFailed} {
+	for _, reason := range []string{v1alpha1.ReasonSuspended, v1alpha1.ReasonRunnerFailed, v1alpha1.ReasonEvicted} {
 		m.lostRuns.WithLabelValues(reason)
 	}
 }
@@ -118,8 +118,11 @@ func (m *metrics) statusWritten(test *v1alpha1.LoadTest, is *v1alpha1.LoadTestSt
 
 // lostBy is why a run was lost, as the event of it has it.
 func lostBy(is *v1alpha1.LoadTestStatus) string {
-	if reasonOf(is, v1alpha1.ConditionScheduled) == v1alpha1.ReasonSuspended {
+	switch reasonOf(is, v1alpha1.ConditionScheduled) {
+	case v1alpha1.ReasonSuspended:
 		return v1alpha1.ReasonSuspended
+	case v1alpha1.ReasonQueued:
+		return v1alpha1.ReasonEvicted
 	}
 	return v1alpha1.ReasonRunnerFailed
 }

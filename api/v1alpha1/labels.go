@@ -37,3 +37,16 @@ const LabelRepetition = "linerate.dev/repetition"
 
 // LabelTry is on every LoadTest of a suite: which try of its repetition it is, from 1; more where earlier ones ended without a measurement.
 const LabelTry = "linerate.dev/try"
+
+// LabelKueueQueue on a LoadTest names the LocalQueue of Kueue (kueue.x-k8s.io) in which its pods are queued: each attempt's pods are then one
+// plain pod group, and Kueue says when they go. Without it linerate's own line does.
+const LabelKueueQueue = "kueue.x-k8s.io/queue-name"
+
+// LabelKueuePriority on a LoadTest is handed on to its pods: the WorkloadPriorityClass by which Kueue orders them.
+const LabelKueuePriority = "kueue.x-k8s.io/priority-class"
+
+// LabelKueueManaged is on each pod that Kueue looks after. Kueue sets it.
+const LabelKueueManaged = "kueue.x-k8s.io/managed"
+
+// GateKueue is the scheduling gate that Kueue takes off a pod when its group is admitted.
+const GateKueue = "kueue.x-k8s.io/admission"

@@ -40,6 +40,10 @@ type LoadTestStatus struct {
 	// +optional
 	GivenBack *GivenBack `json:"givenBack,omitempty"`
 
+	// admittedAt is when Kueue admitted the attempt's pods, where they were in a queue of it; schedulingDeadline counts from then.
+	// +optional
+	AdmittedAt *metav1.Time `json:"admittedAt,omitempty"`
+
 	// lostRuns counts the runs that were begun and came to nothing: the runner was lost, or the test was suspended. Nothing that was
 	// measured in them is part of the result.
 	// +optional

@@ -668,6 +668,10 @@ func (in *LoadTestStatus) DeepCopyInto(out *LoadTestStatus) {
 		*out = new(GivenBack)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.AdmittedAt != nil {
+		in, out := &in.AdmittedAt, &out.AdmittedAt
+		*out = (*in).DeepCopy()
+	}
 	if in.StartedAt != nil {
 		in, out := &in.StartedAt, &out.StartedAt
 		*out = (*in).DeepCopy()

@@ -71,14 +71,16 @@ func Claim(o Observed, wants []Want) (claim queue.Claim, held []queue.Holding, c
 		p := &v.Children.Pods[i]
 		d := devicesOf(p)
 		switch own := slices.ContainsFunc(wants, func(w Want) bool { return w.Name == p.Name }); {
-		case ended(p) || len(d) == 0:
+		case ended(p) || len(d) == 0 || hasGate(p):
 		case claims && own:
 			claim.Pods = append(claim.Pods, queue.Pod{Side: sideOf(p), Node: p.Spec.NodeName, Devices: d})
 		case p.Spec.NodeName != "":
 			held = append(held, queue.Holding{Test: name, Node: p.Spec.NodeName, Devices: d})
 		}
 	}
-	if claims && claim.Stage != queue.Settled {
+	if v.queue() != "" && claim.Stage != queue.Settled {
+		claim.Stage = queue.Placing // Kueue says when it goes: what it admitted is placed
+	} else if claims && claim.Stage != queue.Settled {
 		claim.Pods = append(claim.Pods, v.unmade(wants)...)
 	}
 	return claim, held, claims

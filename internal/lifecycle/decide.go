@@ -15,6 +15,7 @@ func rules() []rule {
 		{"finished", finished},                                     // complete: nothing but releasing what is left, and the time to live
 		{"ending", resumeEnding},                                   // it was decided that and why it ends; carried on until complete
 		{"invalid", invalid},                                       // it can't be measured as it is written
+		{"evictedByKueue", evictedByKueue},                         // Kueue took the quota back: the attempt is void
 		{"reportArrived", reportArrived},                           // the run came to its own end
 		{"stopRequested", stopRequested},                           // spec.stop
 		{"suspended", suspended},                                   // spec.suspend: the attempt is void, nothing is held
@@ -38,6 +39,7 @@ func rules() []rule {
 		{"accessNeeded", accessNeeded},                             // the runner isn't given yet what lets it write
 		{"settingUp", settingUp},                                   // the setup pod is made, or runs
 		{"podsNeeded", podsNeeded},                                 // pods are tried, refused or made
+		{"gated", gated},                                           // Kueue hasn't admitted the pods
 		{"unscheduled", unscheduled},                               // pods wait for their nodes
 		{"starting", starting},                                     // pods have nodes, and aren't ready
 		{"readyDelay", readyDelay},                                 // all is ready; the DUT is given its time

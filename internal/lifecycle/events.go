@@ -33,8 +33,13 @@ func eventsOf(was, is *v1alpha1.LoadTestStatus) []Event {
 
 // lostBy is why a run was lost, as a condition's reason.
 func lostBy(is *v1alpha1.LoadTestStatus) string {
-	if c := meta.FindStatusCondition(is.Conditions, v1alpha1.ConditionScheduled); c != nil && c.Reason == v1alpha1.ReasonSuspended {
-		return v1alpha1.ReasonSuspended
+	if c := meta.FindStatusCondition(is.Conditions, v1alpha1.ConditionScheduled); c != nil {
+		switch c.Reason {
+		case v1alpha1.ReasonSuspended:
+			return v1alpha1.ReasonSuspended
+		case v1alpha1.ReasonQueued:
+			return v1alpha1.ReasonEvicted
+		}
 	}
 	return v1alpha1.ReasonRunnerFailed
 }

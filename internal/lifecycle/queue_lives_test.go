@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,6 +11,97 @@ import (
 	"github.com/linerate-dev/linerate/internal/queue"
 	"github.com/linerate-dev/linerate/internal/report"
 )
+
+// kueueLives are in a queue of Kueue's.
+func kueueLives() []life {
+	return []life{
+		{"queued by Kueue and admitted", inQueue(devices), func(w *world) {
+			w.settle()
+			w.managed()
+			w.pass(48 * time.Hour)
+			w.admit()
+			r := w.toRun()
+			w.finish(r, report.Completed)
+			w.settle()
+		}},
+		{"Kueue doesnt look after pods", inQueue(devices), func(w *world) { w.settle() }},
+		{"evicted by Kueue in the run", inQueue(reference), func(w *world) {
+			w.settle()
+			w.admit()
+			r := w.toRun()
+			w.progress(r, "Ramping", 30)
+			w.settle()
+			w.evict()
+			w.settle()
+			w.pass(40 * time.Second)
+			w.admit()
+			r = w.toRun()
+			w.finish(r, report.Completed)
+			w.settle()
+		}},
+		{"evicted by Kueue and the runner tells first", inQueue(reference), func(w *world) {
+			w.settle()
+			w.admit()
+			r := w.toRun()
+			w.progress(r, "Ramping", 30)
+			w.evict()
+			w.finish(r, report.GeneratorLost)
+			w.settle()
+			w.pass(40 * time.Second)
+		}},
+		{"evicted by Kueue while nobody looked", inQueue(reference), func(w *world) {
+			w.settle()
+			w.vanish("first-1-dut")
+			w.vanish("first-1-generator-0")
+			w.settle()
+		}},
+		{"deadline counts from the admission", inQueue(with(reference, "schedulingDeadline: 10m")), func(w *world) {
+			w.settle()
+			w.pass(time.Hour)
+			w.admit()
+			w.pass(11 * time.Minute)
+		}},
+		{"admitted by Kueue and half placed", inQueue(devices), func(w *world) {
+			w.settle()
+			w.admit()
+			w.halfPlaced()
+			w.pass(150 * time.Second)
+		}},
+	}
+}
+
+// inQueue is a LoadTest with the label that puts it into Kueue's queue team-a.
+func inQueue(spec string) string {
+	return strings.Replace(spec, "metadata: {", "metadata: {labels: {kueue.x-k8s.io/queue-name: team-a}, ", 1)
+}
+
+// managed is Kueue's webhook.
+func (w *world) managed() {
+	for i := range w.Pods {
+		w.Pods[i].Labels[v1alpha1.LabelKueueManaged] = "true"
+	}
+}
+
+// admit is Kueue that admits the pods.
+func (w *world) admit() {
+	w.managed()
+	for i := range w.Pods {
+		w.Pods[i].Spec.SchedulingGates = nil
+	}
+	w.settle()
+}
+
+// evict is Kueue that wants the quota for others.
+func (w *world) evict() {
+	for i := range w.Pods {
+		if p := &w.Pods[i]; p.Labels[v1alpha1.LabelRole] != "runner" {
+			set(p, "TerminationTarget", corev1.ConditionTrue, w.now)
+			c := &p.Status.Conditions[len(p.Status.Conditions)-1]
+			c.Reason, c.Message = "WorkloadEvictedDueToPreempted", "Preempted to accommodate a higher priority Workload"
+			w.terminate(p)
+		}
+	}
+}
 
 // queueLives share the lab with other tests, or with pods that no test knows of.
 func queueLives() []life {

@@ -19,7 +19,14 @@ import (
 
 // queued: other tests have the devices, or come first. What the API server would refuse is found out before the wait, not after it.
 func queued(v *view) *step {
-	if !v.Turn.Waits || v.used() {
+	if v.used() {
+		return nil
+	}
+	if back := v.was.GivenBack; v.queue() != "" && back != nil && v.Now.Before(back.Until.Time) {
+		const message = "its pods were given back, as not all of them found nodes: they are queued again when others had their time"
+		return v.waits(v1alpha1.ReasonGivenBack, message).waitUntil(back.Until.Time)
+	}
+	if !v.Turn.Waits || v.queue() != "" {
 		return nil
 	}
 	reason, inLine := v1alpha1.ReasonQueued, v.inLine()
@@ -68,7 +75,7 @@ func halfPlaced(v *view) *step {
 
 // givesBackAt is when pods that aren't all placed are given back; zero: never, as things are.
 func (v *view) givesBackAt() time.Time {
-	if v.begun() {
+	if v.begun() || v.anyGated() {
 		return time.Time{}
 	}
 	waiting, placed := v.placing()

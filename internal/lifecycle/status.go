@@ -28,6 +28,7 @@ func statusOf(v *view, s *step) v1alpha1.LoadTestStatus {
 	if s.begins && st.StartedAt == nil {
 		st.StartedAt = &metav1.Time{Time: v.Now}
 	}
+	st.AdmittedAt = v.admittedAt().DeepCopy()
 	st.Pods = podStatuses(v)
 	st.AwaitedPorts = v.awaits(s)
 	st.Progress = progressOf(v, s)
@@ -61,7 +62,7 @@ func restate(st *v1alpha1.LoadTestStatus) {
 // voidAttempt says that the next attempt counts.
 func voidAttempt(st *v1alpha1.LoadTestStatus, v *view, void *voided) {
 	st.Attempt = v.attempt + 1
-	st.StartedAt, st.Pods = nil, nil
+	st.StartedAt, st.AdmittedAt, st.Pods = nil, nil, nil
 	if void.lost {
 		st.LostRuns++
 	}

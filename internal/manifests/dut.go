@@ -15,14 +15,17 @@ const templateGraceSeconds = 10
 
 // DUT is the pod of the device under test; nil where it is none of ours.
 func DUT(in Input) *corev1.Pod {
+	var pod *corev1.Pod
 	switch in.Test.Spec.DUT.Type {
 	case v1alpha1.DUTPod:
-		return dutPod(in)
+		pod = dutPod(in)
 	case v1alpha1.DUTReference:
-		return reference(in)
+		pod = reference(in)
 	default:
 		return nil
 	}
+	queued(in, pod)
+	return pod
 }
 
 // dutPod is the user's template with the links in it. The template decides all but this: networks and devices of the links, which are added to its

@@ -51,6 +51,7 @@ func generator(in Input, g plan.Generator) *corev1.Pod {
 	}
 	requestDevices(&pod.Spec.Containers[0], devicesOf(in, linksOf(g), generatorNetwork))
 	tellPorts(in, pod, linksOf(g), generatorNetwork)
+	queued(in, pod)
 	return pod.DeepCopy()
 }
 

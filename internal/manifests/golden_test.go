@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
@@ -32,6 +33,11 @@ func TestSamplesBecomeTheseObjects(t *testing.T) {
 		in := sample(t, "loadtest_generator_pod")
 		in.Attempt, in.ExcludedNodes = 2, []string{"node-3", "node-7"}
 		golden(t, "excluded_nodes", render(t, ofAttempt(t, in)))
+	})
+	t.Run("a test in a queue of Kueue's has its pods in one group", func(t *testing.T) {
+		in := sample(t, "loadtest_trex_intel_pod")
+		in.Test.Labels = map[string]string{v1alpha1.LabelKueueQueue: "team-a", v1alpha1.LabelKueuePriority: "night"}
+		golden(t, "kueue", render(t, ofAttempt(t, in)))
 	})
 	t.Run("what a test has whatever it measures", func(t *testing.T) {
 		golden(t, "standing", render(t, standing(sample(t, "loadtest_software_reference"))))

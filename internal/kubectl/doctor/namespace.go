@@ -77,7 +77,7 @@ func kueue(lab Lab) []Finding {
 	case lab.Kueue.Err != nil:
 		return one(Unknown, check, "installed; whether it looks after plain pods can't be read", "kubectl get configmap kueue-manager-config -n kueue-system -o yaml: integrations.frameworks must name pod")
 	case !namesPods(lab.Kueue.Value):
-		return one(Warn, check, "installed, and doesn't look after plain pods: a queue-name label on a LoadTest has no effect", "add pod to integrations.frameworks in ConfigMap kueue-manager-config, namespace kueue-system")
+		return one(Warn, check, "installed, and doesn't look after plain pods: a LoadTest with a queue-name label waits for ever", "add pod to integrations.frameworks in ConfigMap kueue-manager-config, namespace kueue-system")
 	}
 	return one(OK, check, "installed, and looks after plain pods", "")
 }
