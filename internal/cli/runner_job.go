@@ -43,12 +43,18 @@ func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logge
 	if err != nil {
 		return runner.NotBegun(ctx, j.plan, options, err)
 	}
+	for _, words := range reached.unguarded() {
+		log.Warn(words)
+	}
 	watched, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
 	stop := reached.beat(watched, begin, log, lost)
 	r := runner.Run(watched, j.plan, reached.generators(j.plan), options)
 	r.Notes = append(r.Notes, stop()...)
 	j.mark(r)
+	for _, words := range reached.unguarded() {
+		r.Notes = append(r.Notes, report.Note{Message: words})
+	}
 	slices.SortStableFunc(r.Notes, func(a, b report.Note) int { return cmp.Compare(a.At, b.At) })
 	reached.describe(r)
 	return r

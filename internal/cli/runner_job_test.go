@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/launch"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -42,6 +43,20 @@ func TestAReportIsMarkedWhereEndsSharedAPort(t *testing.T) {
 				t.Errorf("marked as %v, notes %v", r.Result.SharedPorts, r.Notes)
 			}
 		})
+	}
+}
+
+func TestPortsThatTheOperatorWasNotToldOfAreNoted(t *testing.T) {
+	device := func(link, port string, virtual bool) launch.LinkDevice {
+		return launch.LinkDevice{Link: link, PhysicalPort: port, VirtualFunction: virtual}
+	}
+	all := reached{{
+		site:    plan.Site{Generator: "generator-0", PhysicalPort: map[string]string{"east": "0000:3b:00.1"}},
+		devices: launch.Report{Links: []launch.LinkDevice{device("west", "0000:3b:00.0", true), device("east", "0000:3b:00.1", true), device("north", "0000:5e:00.0", false), device("south", "", true)}},
+	}, {site: plan.Site{Generator: "generator-1"}}}
+	words := all.unguarded()
+	if len(words) != 1 || !strings.HasPrefix(words[0], "generator generator-0: link west is on a virtual function of port 0000:3b:00.0") {
+		t.Errorf("%q", words)
 	}
 }
 

@@ -123,6 +123,19 @@ func (all reached) beat(ctx context.Context, begin time.Time, log *slog.Logger, 
 	}
 }
 
+// unguarded says which ports generators are on that nobody told the operator of: it couldn't keep other tests off them.
+func (all reached) unguarded() (words []string) {
+	for _, g := range all {
+		for _, d := range g.devices.Links {
+			if d.VirtualFunction && d.PhysicalPort != "" && g.site.PhysicalPort[d.Link] == "" {
+				words = append(words, fmt.Sprintf("generator %s: link %s is on a virtual function of port %s, of which the operator wasn't told (no device-info in Multus' network-status): "+
+					"nothing kept other tests off that port", g.site.Generator, d.Link, d.PhysicalPort))
+			}
+		}
+	}
+	return words
+}
+
 // describe adds to the Report where the generators ran, and what lies behind their ports.
 func (all reached) describe(r *report.Report) {
 	for i := range r.Generators {

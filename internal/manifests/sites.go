@@ -50,6 +50,15 @@ func locate(in Input, pods []corev1.Pod, site *plan.Site) error {
 	}
 	site.Pod, site.Node = pod.Name, pod.Spec.NodeName
 	site.RPC = netip.AddrPortFrom(address, rpcPort).String()
+	for _, l := range LinksOfPod(pod) {
+		if l.PhysicalPort == "" {
+			continue
+		}
+		if site.PhysicalPort == nil {
+			site.PhysicalPort = map[string]string{}
+		}
+		site.PhysicalPort[l.Link] = l.PhysicalPort
+	}
 	if in.Test.Spec.Generator.Engine == v1alpha1.EngineTRex {
 		site.Heartbeat = netip.AddrPortFrom(address, heartbeatPort).String()
 	}

@@ -24,6 +24,8 @@ type Site struct {
 	PortOfLink map[string]int `json:"portOfLink"`
 	// NextHopMAC is the DUT's MAC address on a link, where it is known from the DUT's pod.
 	NextHopMAC map[string]string `json:"nextHopMacAddress,omitempty"`
+	// PhysicalPort is the node's port behind a link, where that may be shared and the operator knows it: it keeps other tests off.
+	PhysicalPort map[string]string `json:"physicalPort,omitempty"`
 	// Pod and Node say where it runs, for the Report.
 	Pod  string `json:"pod,omitempty"`
 	Node string `json:"node,omitempty"`
