@@ -103,7 +103,8 @@ type LoadTestSpec struct {
 
 	// sharedPort says whether two ends of the links may be on one physical port, as virtual functions of one port are: Refused (default) or
 	// Allowed. They share its bandwidth, and frames between them may never reach a wire: Allowed measures all the same, and the result says
-	// so. Two tests are never on one port at a time, whatever this says. In a cluster only.
+	// so. Two tests are never on one port at a time, whatever
+	// this says.
 	// +optional
 	SharedPort SharedPort `json:"sharedPort,omitempty"`
 

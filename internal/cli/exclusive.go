@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"syscall"
+
+	"github.com/linerate-dev/linerate/internal/launch"
 )
 
 // claims are names that this process holds for as long as it lives: abstract sockets, which the kernel forgets with the process and
@@ -43,6 +45,35 @@ func (c *claims) claimPorts(ports []string) error {
 		}
 	}
 	return nil
+}
+
+// claimWires takes the physical ports that interfaces are virtual functions of, where there are any: two runs on one wire would measure each
+// other. Two interfaces of one port are refused unless the test allows it; shared then says which.
+func (c *claims) claimWires(ports []string, behind func(string) launch.Port, allowed bool) (shared []string, err error) {
+	first := map[string]string{}
+	for _, name := range ports {
+		p := behind(name)
+		if p.Name == "" || !p.Shared {
+			continue
+		}
+		if other, both := first[p.Name]; both {
+			words := fmt.Sprintf("physical port %s is behind the interfaces %s and %s", p.Name, other, name)
+			if !allowed {
+				return nil, fmt.Errorf("--ports: %s: they would share its bandwidth: use interfaces of two ports, or allow it with spec.sharedPort: Allowed, which marks the result", words)
+			}
+			shared = append(shared, words)
+			continue
+		}
+		first[p.Name] = name
+		taken, err := c.claim("wire/" + p.Name)
+		if err != nil {
+			return nil, err
+		}
+		if !taken {
+			return nil, fmt.Errorf("--ports %s: another linerate run sends on physical port %s, whose virtual functions share its bandwidth: wait for its end, or use another port", name, p.Name)
+		}
+	}
+	return shared, nil
 }
 
 // claimMachine says so where another run measures on this machine: both share its processors.

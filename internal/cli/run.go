@@ -125,10 +125,12 @@ func measureOne(ctx context.Context, s Streams, o runOptions, p *plan.Plan, site
 	defer leave()
 	view := newProgressView(s.Err, p.Test.Name, o.quiet)
 	defer view.close()
-	return runner.Run(ctx, p, gens, runner.Options{
+	r := runner.Run(ctx, p, gens, runner.Options{
 		Producer: producer(), Progress: view.show, Force: o.force, ForceHint: "--force", Logger: logger(s.Err, o.verbose),
 		Baseline: baselineFor(p, o.against, o.references),
-	}), nil
+	})
+	markShared(r, site.shared())
+	return r, nil
 }
 
 func producer() string { return "linerate " + version }

@@ -51,7 +51,7 @@ func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logge
 	stop := reached.beat(watched, begin, log, lost)
 	r := runner.Run(watched, j.plan, reached.generators(j.plan), options)
 	r.Notes = append(r.Notes, stop()...)
-	j.mark(r)
+	markShared(r, j.sites.SharedPorts)
 	for _, words := range reached.unguarded() {
 		r.Notes = append(r.Notes, report.Note{Message: words})
 	}
@@ -60,10 +60,10 @@ func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logge
 	return r
 }
 
-// mark says in the Report that ends of the links shared a physical port.
-func (j runnerJob) mark(r *report.Report) {
-	r.Result.SharedPorts = j.sites.SharedPorts
-	for _, s := range j.sites.SharedPorts {
+// markShared says in the Report that ends of the links shared physical ports.
+func markShared(r *report.Report, ports []string) {
+	r.Result.SharedPorts = ports
+	for _, s := range ports {
 		r.Notes = append(r.Notes, report.Note{Message: s + "; spec.sharedPort allows it: the figures are of ends that share its bandwidth"})
 	}
 }

@@ -38,7 +38,7 @@ func TestAReportIsMarkedWhereEndsSharedAPort(t *testing.T) {
 	for name, ports := range map[string][]string{"none": nil, "one": {said}} {
 		t.Run(name, func(t *testing.T) {
 			var r report.Report
-			runnerJob{sites: plan.Sites{SharedPorts: ports}}.mark(&r)
+			markShared(&r, ports)
 			if !slices.Equal(r.Result.SharedPorts, ports) || len(r.Notes) != len(ports) || len(ports) > 0 && !strings.Contains(r.Notes[0].Message, said) {
 				t.Errorf("marked as %v, notes %v", r.Result.SharedPorts, r.Notes)
 			}

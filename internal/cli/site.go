@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/lab"
+	"github.com/linerate-dev/linerate/internal/launch"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/runner"
 )
@@ -17,6 +19,8 @@ import (
 type site interface {
 	// enter makes the generators reachable. leave gives back everything.
 	enter(ctx context.Context, talk io.Writer) (gens []runner.Generator, leave func(), err error)
+	// shared are the physical ports that several of its interfaces are on, as sentences; known once it was entered.
+	shared() []string
 }
 
 // siteOf chooses the site; its error is bad input.
@@ -28,7 +32,7 @@ func siteOf(p *plan.Plan, o runOptions) (site, error) {
 		return externalSite{p}, nil
 	}
 	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: o.cores})
-	return labSite{p, topology, o.ports}, err
+	return &labSite{plan: p, topology: topology, ports: o.ports}, err
 }
 
 // labSite is a lab on this machine, with the software engine.
@@ -36,11 +40,19 @@ type labSite struct {
 	plan     *plan.Plan
 	topology lab.Topology
 	ports    []string
+	onOne    []string // physical ports
 }
 
-func (s labSite) enter(ctx context.Context, talk io.Writer) ([]runner.Generator, func(), error) {
+func (s *labSite) shared() []string { return s.onOne }
+
+func (s *labSite) enter(ctx context.Context, talk io.Writer) ([]runner.Generator, func(), error) {
 	var mine claims
-	if err := mine.claimPorts(s.ports); err != nil {
+	err := mine.claimPorts(s.ports)
+	if err == nil {
+		behind := func(name string) launch.Port { return launch.FindPort(os.DirFS("/"), launch.Network{}, name) }
+		s.onOne, err = mine.claimWires(s.ports, behind, s.plan.SharedPort)
+	}
+	if err != nil {
 		mine.release()
 		return nil, nil, notMeasured("%w", err)
 	}
@@ -76,6 +88,9 @@ func labError(err error) error {
 
 // externalSite is TRex servers that already run: port i of each is on link i.
 type externalSite struct{ plan *plan.Plan }
+
+// shared is nothing that is known of servers elsewhere.
+func (s externalSite) shared() []string { return nil }
 
 func (s externalSite) enter(ctx context.Context, _ io.Writer) ([]runner.Generator, func(), error) {
 	var gens []runner.Generator

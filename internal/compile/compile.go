@@ -21,6 +21,7 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 		Procedure:      c.procedure(),
 		Criteria:       c.criteria(),
 		Baseline:       BaselineOf(test.Spec.Baseline).String(),
+		SharedPort:     test.Spec.SharedPort == v1alpha1.SharedPortAllowed,
 		ActiveDeadline: plan.Duration(c.duration(specPath().Child("activeDeadline"), test.Spec.ActiveDeadline)),
 	}
 	c.readLinks()
