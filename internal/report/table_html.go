@@ -18,6 +18,8 @@ type sidePage struct {
 	Traits             sideTraits
 	Says               []sideLine
 	Groups             []cellGroup
+	Comparison         *comparePage
+	Trend              *trendPage
 }
 
 // sideTraits says which columns there are.

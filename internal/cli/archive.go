@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/history"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// archive reads Reports from files and directories. What was taken for none of linerate's is counted, and told once.
+type archive struct {
+	stdin   io.Reader
+	skipped []string
+}
+
+// records are the Reports behind a path: "-" is stdin, a file holds one or more (packed with gzip or not), and a directory is looked through, with all
+// below it, for *.json and *.json.gz. Of a Report only what is needed to compare it stays: windows and samples would fill memory.
+func (a *archive) records(path string) ([]history.Record, error) {
+	if path == "-" {
+		return a.read("-", a.stdin)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, badInput("%w", err)
+	case !info.IsDir():
+		records, err := a.file(path)
+		if err != nil {
+			return nil, badInput("%s: %w", path, err)
+		}
+		return records, nil
+	}
+	return a.directory(path)
+}
+
+func (a *archive) directory(path string) ([]history.Record, error) {
+	var all []history.Record
+	before := len(a.skipped)
+	err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !isReportFile(file) {
+			return err
+		}
+		records, err := a.file(file)
+		if err != nil {
+			a.skipped = append(a.skipped, fmt.Sprintf("%s: %v", file, err))
+			return nil
+		}
+		all = append(all, records...)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, badInput("%w", err)
+	case len(all) == 0 && len(a.skipped) > before:
+		return nil, badInput("%s holds no Report that can be read; the first of %d files: %s", path, len(a.skipped)-before, a.skipped[before])
+	case len(all) == 0:
+		return nil, badInput("%s holds no Report: linerate run --save %s keeps them there", path, path)
+	}
+	return all, nil
+}
+
+func isReportFile(name string) bool {
+	return strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".json.gz")
+}
+
+func (a *archive) file(name string) ([]history.Record, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	if !strings.HasSuffix(name, ".gz") {
+		return a.read(name, f)
+	}
+	unpacked, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("not packed with gzip: %w", err)
+	}
+	return a.read(name, unpacked)
+}
+
+func (a *archive) read(name string, in io.Reader) ([]history.Record, error) {
+	reports, err := report.Read(in)
+	if err != nil {
+		return nil, err
+	}
+	records := make([]history.Record, len(reports))
+	for i, r := range reports {
+		r.Windows, r.Samples = nil, nil
+		records[i] = history.Record{Name: name, Report: r}
+	}
+	return records, nil
+}
+
+// tell says on stderr what was left out.
+func (a *archive) tell(talk io.Writer) {
+	for i, s := range a.skipped {
+		if i == 5 {
+			fmt.Fprintf(talk, "and %d more\n", len(a.skipped)-i)
+			return
+		}
+		fmt.Fprintf(talk, "left out: %s\n", s)
+	}
+}
+
+// unique leaves out Reports that are there twice: one kept under two names is one run.
+func unique(records []history.Record) []history.Record {
+	type run struct{ uid, test, began string }
+	seen := map[run]bool{}
+	return slices.DeleteFunc(records, func(r history.Record) bool {
+		t := r.Report.Plan.Test // Read refuses a Report without a Plan
+		key := run{t.UID, fmt.Sprint(t.Namespace, "/", t.Name, "/", t.Attempt, "/", t.Product, "/", t.Loadtest), r.Report.Started.String()}
+		twice := seen[key]
+		seen[key] = true
+		return twice
+	})
+}
+
+// sideNames are the paths' last parts, or the paths where those are the same.
+func sideNames(paths []string) []string {
+	names := make([]string, len(paths))
+	for i, p := range paths {
+		names[i] = strings.TrimSuffix(strings.TrimSuffix(filepath.Base(p), ".gz"), ".json")
+	}
+	if sorted := slices.Sorted(slices.Values(names)); len(slices.Compact(sorted)) < len(names) {
+		return slices.Clone(paths)
+	}
+	return names
+}
+
+// sides reads what is to be compared.
+func (a *archive) sides(paths []string) ([]history.Side, error) {
+	names := sideNames(paths)
+	var sides []history.Side
+	var wrong []error
+	for i, path := range paths {
+		records, err := a.records(path)
+		wrong = append(wrong, err)
+		sides = append(sides, history.Side{Name: names[i], Records: unique(records)})
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return nil, badInput("%w", err)
+	}
+	return sides, nil
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/linerate-dev/linerate/internal/history"
+	"github.com/linerate-dev/linerate/internal/sidebyside"
+)
+
+func newCompare(s Streams) *cobra.Command {
+	var o sidebyside.Options
+	cmd := &cobra.Command{
+		Use:   "compare A B [C...]",
+		Short: "Set saved Reports side by side, and say what a difference is worth",
+		Example: "  linerate compare before.json after.json\n  linerate compare v1.4/ v1.5/ -o markdown\n" +
+			"  linerate compare main/ branch/ --max-regression 2% && echo not slower",
+		Long: "Compares Reports with those of the first file or directory, by product and loadtest. Several Reports of one test are runs of it: their median is compared, and a\n" +
+			"difference is told only where the runs show it. Reports whose Plans measure in different ways aren't compared: it is said what differs.\n\n" +
+			"A directory is looked through for *.json and *.json.gz, with all below it.\n\n" +
+			sidebyside.ExitCodes,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(_ *cobra.Command, paths []string) error {
+			demand, err := o.Check()
+			if err != nil {
+				return badInput("%w", err)
+			}
+			a := &archive{stdin: s.In}
+			sides, err := a.sides(paths)
+			if err != nil {
+				return err
+			}
+			a.tell(s.Err)
+			c := history.Compare(sides, demand)
+			if err := sidebyside.Write(s.Out, o.Format, c); err != nil {
+				return notMeasured("print: %w", err)
+			}
+			return exitWith(sidebyside.ExitCode(c))
+		},
+	}
+	o.Flags(cmd)
+	return cmd
+}
+
+func newTrend(s Streams) *cobra.Command {
+	var format, title string
+	cmd := &cobra.Command{
+		Use:     "trend PATH...",
+		Short:   "Show saved Reports over time: graphs, outliers, changes of plan",
+		Example: "  linerate trend nightly/ -o html > trend.html\n  linerate trend nightly/2026-0[123]/ -o text",
+		Long: "Puts the Reports of files and directories in the order of time, a series for each product and loadtest. Marked are runs that lie far from their neighbours,\n" +
+			"runs that weren't measured, and where the Plan began to measure in another way.\n\n" +
+			"Exit codes: 0 shown, 2 bad input, 3 it could not be printed.",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, paths []string) error {
+			if err := sidebyside.CheckTrendFormat(format); err != nil {
+				return badInput("%w", err)
+			}
+			a := &archive{stdin: s.In}
+			sides, err := a.sides(paths)
+			if err != nil {
+				return err
+			}
+			a.tell(s.Err)
+			var all []history.Record
+			for _, side := range sides {
+				all = append(all, side.Records...)
+			}
+			if err := sidebyside.Write(s.Out, format, history.Trend(title, unique(all))); err != nil {
+				return notMeasured("print: %w", err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&format, "output", "o", "text", "what to print on stdout: "+joined(sidebyside.TrendFormats()))
+	cmd.Flags().StringVar(&title, "title", "", "what to write above it")
+	return cmd
+}
+
+// exitWith is an error that says nothing and only brings its code: what there is to say was printed.
+func exitWith(code int) error {
+	if code == ExitOK {
+		return nil
+	}
+	return &exitError{code: code}
+}

@@ -1,0 +1,129 @@
+package cli_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/cli"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// saved writes a Report of a run that received so much, as a person would keep it.
+func saved(t *testing.T, file string, packetsPerSecond int64, target int64) {
+	t.Helper()
+	flow := report.Flow{PacketsPerSecond: packetsPerSecond, Layer1BitsPerSecond: packetsPerSecond * 672}
+	at := time.Date(2026, 3, 1, 2, 0, 0, 0, time.UTC).Add(time.Duration(len(file)*1000+int(packetsPerSecond)) * time.Second)
+	r := &report.Report{Version: report.Version, Producer: "linerate test", Started: at, Finished: at.Add(time.Minute), Ending: report.Completed,
+		Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{Name: filepath.Base(file), Attempt: 1, Product: "VPP", Loadtest: "64b"}, Directions: []plan.Direction{{From: "west", To: "east"}},
+			Procedure: plan.Procedure{Ramp: plan.Ramp{TargetRate: units.Rate{Kind: units.LinePercent, Micros: target * 1_000_000}}}},
+		Result: report.Result{Measured: true, Saturated: true, Reason: report.LossAboveLimit, Directions: []report.Measured{{From: "west", To: "east", Received: flow}}, Total: &report.Sum{Received: flow}},
+	}
+	var out bytes.Buffer
+	if err := report.JSON(&out, r); err != nil {
+		t.Fatal(err)
+	}
+	if strings.HasSuffix(file, ".gz") {
+		packed := new(bytes.Buffer)
+		w := gzip.NewWriter(packed)
+		if _, err := w.Write(out.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		out = *packed
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shelves are directories of saved Reports: the same twice, one 5 % slower, one of another plan, and one of a single run.
+func shelves(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i := range int64(5) {
+		saved(t, fmt.Sprintf("%s/main/run-%d.json", dir, i), 1_000_000+i*100, 100)
+		saved(t, fmt.Sprintf("%s/same/deep/run-%d.json.gz", dir, i), 1_000_050+i*100, 100)
+		saved(t, fmt.Sprintf("%s/slow/run-%d.json", dir, i), 950_000+i*100, 100)
+		saved(t, fmt.Sprintf("%s/other/run-%d.json", dir, i), 950_000+i*100, 50)
+	}
+	saved(t, dir+"/one/run.json", 1_000_000, 100)
+	for name, text := range map[string]string{"main/notes.json": `{"not":"a report"}`, "main/page.html": "<p>", "empty/README.md": "", "broken/x.json": "{"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestCompare(t *testing.T) {
+	dir := shelves(t)
+	for name, c := range map[string]struct {
+		args string
+		code int
+		says []string // on stdout and stderr
+	}{
+		"slower, and nothing demanded":    {"compare main slow", 0, []string{"-5.00%", "less", "left out: ", "notes.json"}},
+		"slower than is allowed":          {"compare main slow --max-regression 2%", 1, []string{"Failed", "at most 2 % less allowed"}},
+		"slower, and allowed to be":       {"compare main slow --max-regression 10%", 0, []string{"Passed"}},
+		"the same":                        {"compare main same --max-regression 2%", 0, []string{"Passed", "no difference shown"}},
+		"too few runs to tell":            {"compare main one --max-regression 2%", 3, []string{"Undecided", "too few runs"}},
+		"too few, and nothing demanded":   {"compare main one", 0, []string{"too few runs"}},
+		"another plan":                    {"compare main other", 3, []string{"not comparable", "procedure.ramp.targetRate"}},
+		"one of three is slower":          {"compare main one slow --max-regression 2%", 1, []string{"Failed", "Undecided"}},
+		"as markdown":                     {"compare main same -o markdown", 0, []string{"| VPP | 64b |"}},
+		"as a page":                       {"compare main same -o html", 0, []string{"<!DOCTYPE html>"}},
+		"as JSON":                         {"compare main same -o json", 0, []string{`"version": "linerate.dev/comparison.v1alpha1"`}},
+		"one file and another":            {"compare one/run.json slow/run-0.json", 0, []string{"run-0", "too few runs"}},
+		"nothing there":                   {"compare main nowhere", 2, []string{"nowhere"}},
+		"no Report there":                 {"compare main empty", 2, []string{"holds no Report"}},
+		"no Report that can be read":      {"compare main broken", 2, []string{"no Report that can be read", "x.json"}},
+		"a file that isn't a Report":      {"compare main main/notes.json", 2, []string{"notes.json"}},
+		"no such format":                  {"compare main same -o pdf", 2, []string{"text, json, markdown, html"}},
+		"a demand that isn't one":         {"compare main same --max-regression much", 2, []string{"--max-regression", "0.1%"}},
+		"a demand that allows anything":   {"compare main same --max-regression 100%", 2, []string{"allows anything"}},
+		"one alone":                       {"compare main", 2, []string{"at least 2 arg"}},
+		"a trend":                         {"trend main slow", 0, []string{"VPP 64b: latest 1.00 Mpps", "of 10 runs"}},
+		"a trend as a page":               {"trend main other -o html --title nightly", 0, []string{"<h1>nightly</h1>", "plan changed"}},
+		"a trend as JSON":                 {"trend main -o json", 0, []string{`"version": "linerate.dev/trend.v1alpha1"`}},
+		"a trend as a format it hasn't":   {"trend main -o markdown", 2, []string{"text, json, html"}},
+		"a trend of the same run twice":   {"trend one one/run.json -o json", 0, []string{`"last": 0`}},
+		"a trend of nothing":              {"trend empty", 2, []string{"holds no Report"}},
+		"a comparison of a file on stdin": {"compare - slow", 2, []string{"the input holds no report"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := strings.Fields(c.args)
+			for i, a := range args[1:] {
+				if _, err := os.Stat(filepath.Join(dir, a)); err == nil {
+					args[i+1] = filepath.Join(dir, a)
+				}
+			}
+			var out, talk bytes.Buffer
+			code := cli.Main(args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &talk})
+			said := out.String() + talk.String()
+			if code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			for _, says := range c.says {
+				if !strings.Contains(said, says) {
+					t.Errorf("it doesn't say %q:\n%s", says, said)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,247 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/statistics"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Side is what is compared: a file or directory, or some tests, with a name.
+type Side struct {
+	Name    string
+	Records []Record
+}
+
+// Demand is what is asked of all sides but the first. Nil: nothing.
+type Demand struct {
+	// MaxRegression is by which share a side may be less than the first one: 0.02 is 2 %.
+	MaxRegression units.Ratio
+}
+
+// mostDifferences is how many differences between two Plans are told.
+const mostDifferences = 3
+
+// Compare holds all sides against the first. Reports are matched by product and loadtest; where each side is of one place only, by that. Those whose
+// Plans measure in different ways aren't judged: it is said what differs.
+func Compare(sides []Side, demand *Demand) *report.Comparison {
+	c := &report.Comparison{Version: report.ComparisonVersion}
+	for _, s := range sides {
+		c.Sides = append(c.Sides, s.Name)
+	}
+	if demand != nil {
+		allowed := demand.MaxRegression.Percent()
+		c.MaxRegressionPercent = &allowed
+	}
+	for _, row := range rowsOf(sides) {
+		c.Rows = append(c.Rows, compareRow(row, demand))
+	}
+	return c
+}
+
+// row is a place with the records of each side.
+type row struct {
+	place
+	sides [][]Record
+}
+
+func rowsOf(sides []Side) []row {
+	if single := singleRow(sides); single != nil {
+		return []row{*single}
+	}
+	var all []Record
+	for _, s := range sides {
+		all = append(all, s.Records...)
+	}
+	var rows []row
+	for _, p := range places(all) {
+		r := row{place: p}
+		for _, s := range sides {
+			r.sides = append(r.sides, at(p, s.Records))
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// singleRow matches sides that are of one place each, whatever they are called; nil: they aren't.
+func singleRow(sides []Side) *row {
+	r := &row{}
+	var products, loadtests []string
+	for _, s := range sides {
+		all := places(s.Records)
+		if len(all) != 1 {
+			return nil
+		}
+		r.sides = append(r.sides, s.Records)
+		products, loadtests = append(products, all[0].product), append(loadtests, all[0].loadtest)
+	}
+	r.product, r.loadtest = strings.Join(slices.Compact(products), " / "), strings.Join(slices.Compact(loadtests), " / ")
+	return r
+}
+
+func compareRow(r row, demand *Demand) report.ComparisonRow {
+	out := report.ComparisonRow{Product: r.product, Loadtest: r.loadtest}
+	var baseline sample
+	for i, records := range r.sides {
+		s := sampleOf(records)
+		side := report.Compared{Figures: s.figures, Missing: s.missing, Outliers: s.outliers}
+		mixed := mixture(s.measured)
+		if i == 0 {
+			baseline = s
+			if mixed != "" {
+				side.Figures, side.Message = nil, mixed
+				baseline.figures = nil
+			}
+			out.Sides = append(out.Sides, side)
+			continue
+		}
+		judge(&side, s, baseline, mixed, demand)
+		out.Sides = append(out.Sides, side)
+	}
+	return out
+}
+
+// judge says how a side compares with the baseline.
+func judge(side *report.Compared, s, baseline sample, mixed string, demand *Demand) {
+	if demand != nil {
+		side.Verdict = report.Undecided
+	}
+	side.Judgement = report.NotComparable
+	switch {
+	case mixed != "":
+		side.Figures, side.Message = nil, mixed
+		return
+	case s.figures == nil || baseline.figures == nil:
+		side.Message = "there is nothing to compare: " + whichLacks(s, baseline)
+		return
+	}
+	was, is := baseline.measured[0].plan(), s.measured[0].plan()
+	if apart := plan.MethodDifferences(was, is, mostDifferences); len(apart) > 0 {
+		side.Message = "measured in another way, so that the figures can't be compared: " + strings.Join(apart, "; ")
+		return
+	}
+	compareFigures(side, s, baseline, demand)
+	if apart := plan.DeviceDifferences(was, is, mostDifferences); len(apart) > 0 {
+		side.Message += "; of the device, " + strings.Join(apart, "; ")
+	}
+}
+
+func whichLacks(s, baseline sample) string {
+	switch {
+	case s.figures == nil && baseline.figures == nil:
+		return "neither side was measured"
+	case s.figures == nil:
+		return "this side was not measured"
+	}
+	return "the first side was not measured"
+}
+
+// compareFigures judges runs of one method.
+func compareFigures(side *report.Compared, s, baseline sample, demand *Demand) {
+	d := statistics.Demand{Format: func(packetsPerSecond float64) string {
+		return units.PacketRate(int64(math.Round(packetsPerSecond)) * int64(units.PacketPerSecond)).FormatSI()
+	}}
+	if demand != nil {
+		d.Allowed = float64(demand.MaxRegression) / float64(units.One)
+	}
+	j := statistics.Judge(s.runs, baseline.runs, d)
+	side.Judgement, side.Change = judgementOf(j), changeOf(j, s, baseline)
+	if demand != nil {
+		side.Verdict, side.Message = report.Outcome(j.Outcome), j.Sentence
+		return
+	}
+	side.Message = sentence(side, j, s, baseline)
+}
+
+// judgementOf is what the runs show of a difference, whatever is demanded.
+func judgementOf(j statistics.Judgement) report.Judgement {
+	switch {
+	case j.Reason == statistics.NoRuns || j.Reason == statistics.NoBaseline:
+		return report.NotComparable
+	case j.Change.High < 1:
+		return report.Less
+	case j.Change.Low > 1:
+		return report.More
+	case j.Change.Confidence == 0:
+		return report.TooFew
+	}
+	return report.NotShown
+}
+
+// changeOf is the difference in figures; nil where lower bounds hide it: how far two generators differ says nothing of two devices.
+func changeOf(j statistics.Judgement, s, baseline sample) *report.Change {
+	c := j.Change
+	shown := c.High < 1 || c.Low > 1
+	if math.IsNaN(c.Ratio) || math.IsInf(c.Ratio, 0) || j.Baseline.Median == 0 || !shown && (s.figures.LowerBound || baseline.figures.LowerBound) {
+		return nil
+	}
+	out := &report.Change{Percent: percent(c.Ratio - 1)}
+	if c.Confidence == 0 {
+		return out
+	}
+	out.Confidence = percent(c.Confidence)
+	if c.Low > 0 {
+		low := percent(c.Low - 1)
+		out.LowPercent = &low
+	}
+	if !math.IsInf(c.High, 1) {
+		high := percent(c.High - 1)
+		out.HighPercent = &high
+	}
+	return out
+}
+
+// sentence tells a difference where nothing is demanded.
+func sentence(side *report.Compared, j statistics.Judgement, s, baseline sample) string {
+	switch {
+	case side.Change == nil:
+		return "figures are lower bounds, so that no difference can be told: the generator was the limit, or all that was asked for came back"
+	case side.Judgement == report.TooFew:
+		return fmt.Sprintf("%d against %d runs are too few to tell any difference from chance: from %d of each on they can, and more runs tell smaller ones", len(s.runs), len(baseline.runs), enoughRuns)
+	case side.Judgement == report.NotShown:
+		return "what difference there is lies within " + interval(side.Change)
+	}
+	return "the difference lies within " + interval(side.Change)
+}
+
+// enoughRuns of each show a difference where they don't overlap.
+const enoughRuns = 4
+
+func interval(c *report.Change) string {
+	text := func(p *units.Percent, otherwise string) string {
+		switch {
+		case p == nil:
+			return otherwise
+		case *p > 0:
+			return "+" + p.FormatFixed() + " %"
+		}
+		return p.FormatFixed() + " %"
+	}
+	return text(c.LowPercent, "anything less") + " to " + text(c.HighPercent, "anything more") + " (confidence " + c.Confidence.FormatFixed() + " %)"
+}
+
+// mixture says that runs which should be of one test measured in different ways; empty: they didn't.
+func mixture(records []Record) string {
+	for _, r := range records {
+		if r.plan().Method() == records[0].plan().Method() {
+			continue
+		}
+		return fmt.Sprintf("runs of different plans have no common figure: %s and %s differ, as %s", records[0].Name, r.Name,
+			strings.Join(plan.MethodDifferences(records[0].plan(), r.plan(), mostDifferences), "; "))
+	}
+	return ""
+}
+
+// apart names outliers; empty: there are none.
+func apart(tests []string) string {
+	if len(tests) == 0 {
+		return ""
+	}
+	return "far from the others, and counted all the same: " + strings.Join(tests, ", ")
+}

@@ -1,0 +1,182 @@
+// Package history sets Reports side by side and in the order of time: it says which of them are runs of the same test, what their medians are,
+// and what a difference is worth. It is pure; internal/report has the documents that come out, and writes them.
+//
+//	Reports ─┬─ grouped by product and loadtest ─┬─ a table
+//	         │                                   ├─ side against side ─▶ a comparison
+//	         │                                   └─ in order of time ──▶ a trend
+//	         └─ only Plans of one method are compared: else it is said what differs
+package history
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/statistics"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Record is a Report, and where it is kept: a file's name, or a ConfigMap's.
+type Record struct {
+	Name   string
+	Report *report.Report
+}
+
+// figures are the Report's, where it is a whole measurement. What a run that was cut short measured is told, and not compared.
+func (r Record) figures() *report.Figures {
+	if r.Report.Ending != report.Completed {
+		return nil
+	}
+	return report.FiguresOf(r.Report)
+}
+
+// missing is why the Report has no figure.
+func (r Record) missing() report.Missing {
+	m := report.Missing{Test: r.test(), Reason: string(r.Report.Ending), Message: cmp.Or(r.Report.Message, r.Report.Result.Message)}
+	if r.Report.Ending == report.Completed {
+		m.Reason = string(cmp.Or(r.Report.Result.Reason, report.NotMeasured))
+	}
+	return m
+}
+
+// test is the test's name, or the record's where it has none.
+func (r Record) test() string {
+	if r.Report.Plan != nil && r.Report.Plan.Test.Name != "" {
+		return r.Report.Plan.Test.Name
+	}
+	return r.Name
+}
+
+// plan is the Report's, an empty one where there is none.
+func (r Record) plan() *plan.Plan {
+	if r.Report.Plan == nil {
+		return &plan.Plan{}
+	}
+	return r.Report.Plan
+}
+
+// run is the Report's packet rate as statistics take it: a lower bound has no upper end, and a search of finite resolution leaves a gap.
+func (r Record) run(f *report.Figures) statistics.Run {
+	low := float64(f.PacketsPerSecond)
+	if f.LowerBound {
+		return statistics.AtLeast(low)
+	}
+	high := low
+	if gap := float64(r.Report.Result.Resolution) / float64(units.One); gap > 0 && gap < 1 {
+		high = low / (1 - gap) // the resolution is relative to the lowest load at which frames were lost
+	}
+	return statistics.Run{Low: low, High: high}
+}
+
+// place is where a Report belongs in a table.
+type place struct{ product, loadtest string }
+
+func placeOf(r Record) place {
+	product, loadtest := report.Named(r.Report)
+	return place{product, loadtest}
+}
+
+// places are those of the records, in the order in which they first appear.
+func places(records []Record) []place {
+	var out []place
+	for _, r := range records {
+		if p := placeOf(r); !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// at are the records of a place.
+func at(p place, records []Record) []Record {
+	var out []Record
+	for _, r := range records {
+		if placeOf(r) == p {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// sample is what became of several runs of one test.
+type sample struct {
+	measured []Record // those with figures
+	runs     []statistics.Run
+	figures  *report.Figures // medians; nil: none was measured
+	outliers []string
+	missing  []report.Missing
+}
+
+func sampleOf(records []Record) sample {
+	var s sample
+	var all []*report.Figures
+	for _, r := range records {
+		f := r.figures()
+		if f == nil {
+			s.missing = append(s.missing, r.missing())
+			continue
+		}
+		s.measured, s.runs, all = append(s.measured, r), append(s.runs, r.run(f)), append(all, f)
+	}
+	if len(all) == 0 {
+		return s
+	}
+	summary := statistics.Summarize(values(all, func(f *report.Figures) float64 { return float64(f.PacketsPerSecond) }))
+	s.figures = medians(all, summary)
+	for _, o := range summary.Outliers {
+		s.outliers = append(s.outliers, s.measured[o.Run].test())
+	}
+	return s
+}
+
+func values(all []*report.Figures, of func(*report.Figures) float64) []float64 {
+	out := make([]float64, len(all))
+	for i, f := range all {
+		out[i] = of(f)
+	}
+	return out
+}
+
+// medians are the figures of several runs. They are a lower bound where any of the runs' are: the median of exact figures in their place might
+// be more.
+func medians(all []*report.Figures, summary statistics.Summary) *report.Figures {
+	middle := func(of func(*report.Figures) float64) int64 {
+		return int64(math.Round(statistics.Summarize(values(all, of)).Median))
+	}
+	f := &report.Figures{Runs: len(all), PacketsPerSecond: int64(math.Round(summary.Median)),
+		Layer1BitsPerSecond: middle(func(f *report.Figures) float64 { return float64(f.Layer1BitsPerSecond) }),
+		LineRatePercent:     units.Percent(middle(func(f *report.Figures) float64 { return float64(f.LineRatePercent) })),
+		LineRatePercentSum:  units.Percent(middle(func(f *report.Figures) float64 { return float64(f.LineRatePercentSum) })),
+		LowerBound:          slices.ContainsFunc(all, func(f *report.Figures) bool { return f.LowerBound })}
+	if summary.N > 1 {
+		f.Spread = &report.Spread{Percent: percent(summary.SpreadPercent / 100), LowPacketsPerSecond: int64(math.Round(summary.Low)),
+			HighPacketsPerSecond: int64(math.Round(summary.High)), Confidence: percent(summary.Confidence)}
+	}
+	return f
+}
+
+// percent is a share as a percentage; what no percentage can hold becomes the greatest that one can.
+func percent(share float64) units.Percent {
+	const most = math.MaxInt64 / 2
+	return units.Percent(math.Round(min(max(share*float64(units.Hundred), -most), most)))
+}
+
+// Table is all records in one table, with medians where there are several of a place.
+func Table(title string, records []Record) *report.Table {
+	t := &report.Table{Version: report.TableVersion, Title: title}
+	for _, p := range places(records) {
+		here := at(p, records)
+		s := sampleOf(here)
+		cell := report.Cell{Product: p.product, Loadtest: p.loadtest, Figures: s.figures, Missing: s.missing, Message: apart(s.outliers)}
+		if len(here) == 1 && len(here[0].Report.Verdict.Criteria) > 0 {
+			cell.Verdict = here[0].Report.Verdict.Outcome
+		}
+		if mixed := mixture(s.measured); mixed != "" {
+			cell.Figures, cell.Message = nil, mixed
+		}
+		t.Cells = append(t.Cells, cell)
+	}
+	return t
+}

@@ -1,0 +1,97 @@
+package history
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// Trend puts records in the order of time, a series for each product and loadtest.
+func Trend(title string, records []Record) *report.Trend {
+	t := &report.Trend{Version: report.TrendVersion, Title: title}
+	for _, p := range places(records) {
+		t.Series = append(t.Series, seriesOf(p, at(p, records)))
+	}
+	slices.SortStableFunc(t.Series, func(a, b report.Series) int {
+		return cmp.Or(cmp.Compare(a.Loadtest, b.Loadtest), cmp.Compare(a.Product, b.Product))
+	})
+	return t
+}
+
+func seriesOf(p place, records []Record) report.Series {
+	records = slices.Clone(records)
+	slices.SortStableFunc(records, func(a, b Record) int {
+		return cmp.Or(a.Report.Started.Compare(b.Report.Started), cmp.Compare(a.Name, b.Name))
+	})
+	s := report.Series{Product: p.product, Loadtest: p.loadtest}
+	for i, r := range records {
+		point := report.Point{Name: r.Name, Test: r.test(), At: r.Report.Started, Figures: r.figures(), Producer: r.Report.Producer}
+		if point.Figures == nil {
+			m := r.missing()
+			point.Missing = &m
+		}
+		if i > 0 {
+			before := records[i-1].plan()
+			point.PlanChange = plan.MethodDifferences(before, r.plan(), mostDifferences)
+			point.DeviceChange = plan.DeviceDifferences(before, r.plan(), mostDifferences)
+		}
+		s.Points = append(s.Points, point)
+	}
+	for first := 0; first < len(records); {
+		last := first
+		for last+1 < len(records) && len(s.Points[last+1].PlanChange)+len(s.Points[last+1].DeviceChange) == 0 {
+			last++
+		}
+		s.Stretches = append(s.Stretches, report.Stretch{First: first, Last: last, Method: records[first].plan().Method(), Figures: sampleOf(records[first : last+1]).figures})
+		markOutliers(s.Points[first : last+1])
+		first = last + 1
+	}
+	return s
+}
+
+// Rules for what lies apart from its neighbours (Hampel's filter). A step to another level isn't apart: the neighbours take it in their middle.
+const (
+	// neighbours are looked at on either side.
+	neighbours = 3
+	// apartBy is how many robust standard deviations away is far.
+	apartBy = 3.5
+	// normalPerMAD makes a median absolute deviation comparable with a standard deviation.
+	normalPerMAD = 1.4826
+	// leastApart is the share of the neighbours' median that far is at least: a measurement promises no more than ±1 %.
+	leastApart = 0.01
+)
+
+// markOutliers marks exact figures that lie far from their neighbours'.
+func markOutliers(points []report.Point) {
+	var exact []int
+	for i, p := range points {
+		if p.Figures != nil && !p.Figures.LowerBound {
+			exact = append(exact, i)
+		}
+	}
+	for n, i := range exact {
+		var around []float64
+		for _, k := range exact[max(0, n-neighbours):min(len(exact), n+neighbours+1)] {
+			around = append(around, float64(points[k].Figures.PacketsPerSecond))
+		}
+		if len(around) < neighbours+1 { // of few, nobody can say which is the odd one
+			continue
+		}
+		middle := median(around)
+		away := make([]float64, len(around))
+		for k, v := range around {
+			away[k] = math.Abs(v - middle)
+		}
+		points[i].Outlier = math.Abs(float64(points[i].Figures.PacketsPerSecond)-middle) > max(apartBy*normalPerMAD*median(away), leastApart*middle)
+	}
+}
+
+// median of at least one value.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}

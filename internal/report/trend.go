@@ -1,0 +1,75 @@
+package report
+
+import "time"
+
+// TrendVersion is the kind and version of a Trend as JSON.
+const TrendVersion = "linerate.dev/trend.v1alpha1"
+
+// Trend is what was measured over time, a series for each product and loadtest.
+type Trend struct {
+	Version string   `json:"version"`
+	Title   string   `json:"title,omitempty"`
+	Series  []Series `json:"series"`
+	Notes   []string `json:"notes,omitempty"`
+}
+
+// Series is one product under one loadtest over time.
+type Series struct {
+	Product  string `json:"product"`
+	Loadtest string `json:"loadtest"`
+	// Points are in the order of time.
+	Points []Point `json:"points"`
+	// Stretches are the parts of it in which neither the way of measuring nor, as far as a Plan knows, the device changed, in the order of
+	// time. They cover all points.
+	Stretches []Stretch `json:"stretches"`
+}
+
+// Point is one run.
+type Point struct {
+	// Name is where its Report is kept, Test the test's name.
+	Name string    `json:"name"`
+	Test string    `json:"test"`
+	At   time.Time `json:"at"` // when it began
+	// Figures are the run's own; nil: it was not measured, and Missing says why.
+	Figures *Figures `json:"figures,omitempty"`
+	Missing *Missing `json:"missing,omitempty"`
+	// Outlier: it lies far from its neighbours.
+	Outlier bool `json:"outlier,omitempty"`
+	// PlanChange is where its Plan measures in another way than the point before, DeviceChange where the device differs, as far as a Plan knows.
+	PlanChange   []string `json:"planChange,omitempty"`
+	DeviceChange []string `json:"deviceChange,omitempty"`
+	Producer     string   `json:"producer,omitempty"`
+}
+
+// Stretch is a part of a series of one Plan.
+type Stretch struct {
+	// First and Last are indices of its points.
+	First int `json:"first"`
+	Last  int `json:"last"`
+	// Method is that of its Plans.
+	Method string `json:"method"`
+	// Figures are the medians of its runs; nil: none was measured.
+	Figures *Figures `json:"figures,omitempty"`
+}
+
+// stretchOf is the stretch of a point; nil: none has it.
+func (s *Series) stretchOf(point int) *Stretch {
+	for i := range s.Stretches {
+		if t := &s.Stretches[i]; t.First <= point && point <= t.Last {
+			return t
+		}
+	}
+	return nil
+}
+
+// latest is the last point that was measured; nil: none was.
+func (s *Series) latest() (*Point, *Stretch) {
+	for i := len(s.Points) - 1; i >= 0; i-- {
+		if s.Points[i].Figures != nil {
+			return &s.Points[i], s.stretchOf(i)
+		}
+	}
+	return nil, nil
+}
+
+func (s *Series) title() string { return Cell{Product: s.Product, Loadtest: s.Loadtest}.title() }

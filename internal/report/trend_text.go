@@ -1,0 +1,152 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Text writes a table of each series, oldest first.
+func (t *Trend) Text(w io.Writer, o TextOptions) error {
+	p := &printer{width: max(cmp.Or(o.Width, defaultWidth), 60), color: o.Color}
+	if t.Title != "" {
+		p.line(p.paint(printable(t.Title), "1"))
+	}
+	for i := range t.Series {
+		s := &t.Series[i]
+		p.line("")
+		p.line(p.paint(printable(s.title()), "1") + ": " + printable(s.now()))
+		p.line("")
+		p.grid("  ", s.grid(), false)
+		var lines []sideLine
+		for i := range s.Points {
+			for _, words := range s.Points[i].changes() {
+				lines = append(lines, sideLine{"warning", s.Points[i].when(), words})
+			}
+		}
+		p.says(lines, nil)
+	}
+	p.line("")
+	p.paragraph("", 0, trendWords)
+	for _, n := range t.Notes {
+		p.paragraph("  ! ", 4, n)
+	}
+	if _, err := w.Write(p.out.Bytes()); err != nil {
+		return fmt.Errorf("write text: %w", err)
+	}
+	return nil
+}
+
+const trendWords = "Packets per second that were received, summed over all directions of one moment. The median is over all runs since the plan, or what it says of the device, changed last: figures of different plans can't be compared. " +
+	"≥ is a lower bound: the device's limit lies there or above."
+
+// JSON writes the trend as a document, indented.
+func (t *Trend) JSON(w io.Writer) error {
+	out := *t
+	out.Version = TrendVersion
+	return writeDocument(w, &out)
+}
+
+// now is how it stands.
+func (s *Series) now() string {
+	point, stretch := s.latest()
+	if point == nil {
+		return "never measured in " + counted(len(s.Points), "run")
+	}
+	text := "latest " + point.rate()
+	if stretch != nil && stretch.Figures != nil && stretch.Figures.Runs > 1 {
+		text += ", " + againstText(point.Figures, stretch.Figures) + " against the median of " + counted(stretch.Figures.Runs, "run") + " of the same plan, " + pps(stretch.Figures.PacketsPerSecond)
+		if spread := stretch.Figures.Spread; spread != nil {
+			text += " ±" + spread.Percent.FormatFixed() + "%"
+		}
+	}
+	return text
+}
+
+func (p *Point) rate() string {
+	if p.Figures == nil {
+		return notMeasured
+	}
+	return headline{Measured: true, Bound: p.Figures.LowerBound}.bound(pps(p.Figures.PacketsPerSecond))
+}
+
+// when is a point's time, for people.
+func (p *Point) when() string { return p.At.UTC().Format("2006-01-02 15:04") }
+
+// againstText is a figure's distance from another: "-3.02%".
+func againstText(f, median *Figures) string {
+	if f == nil || median == nil || median.PacketsPerSecond == 0 {
+		return "-"
+	}
+	apart := float64(f.PacketsPerSecond)/float64(median.PacketsPerSecond) - 1
+	if math.Abs(apart) > 1e6 {
+		return "-"
+	}
+	return changeText(&Change{Percent: units.Percent(math.Round(apart * float64(units.Hundred)))})
+}
+
+// grid is a series for people.
+func (s *Series) grid() grid {
+	g := grid{header: []string{"began (UTC)", "test", "remarks", "pps", "% of line rate", "of median"}, left: 3}
+	for i := range s.Points {
+		p := &s.Points[i]
+		row := []string{p.when(), p.Test, strings.Join(p.remarks(), ", ")}
+		if f := p.Figures; f != nil {
+			h := headline{Measured: true, Bound: f.LowerBound}
+			var median *Figures
+			if stretch := s.stretchOf(i); stretch != nil {
+				median = stretch.Figures
+			}
+			row = append(row, h.bound(bare(pps(f.PacketsPerSecond), "pps")), h.bound(f.LineRatePercent.FormatFixed()), againstText(f, median))
+		} else {
+			row = append(row, notMeasured, "-", "-")
+		}
+		g.rows = append(g.rows, row)
+	}
+	return g
+}
+
+// remarks are a point's marks in a word or two each.
+func (p *Point) remarks() []string {
+	var out []string
+	if p.Missing != nil {
+		out = append(out, p.Missing.Reason)
+	}
+	if p.Outlier {
+		out = append(out, "outlier")
+	}
+	if len(p.PlanChange) > 0 {
+		out = append(out, "plan changed")
+	}
+	if len(p.DeviceChange) > 0 {
+		out = append(out, "device changed")
+	}
+	return out
+}
+
+// whatChanged names it in two words.
+func (p *Point) whatChanged() string {
+	if len(p.PlanChange) > 0 {
+		return "plan changed"
+	}
+	return "device changed"
+}
+
+// changes are what changed at a point, as sentences.
+func (p *Point) changes() []string {
+	var out []string
+	if len(p.PlanChange) > 0 {
+		out = append(out, "the plan changed: "+strings.Join(p.PlanChange, "; "))
+	}
+	if len(p.DeviceChange) > 0 {
+		out = append(out, "the device changed: "+strings.Join(p.DeviceChange, "; "))
+	}
+	if p.Missing != nil && p.Missing.Message != "" {
+		out = append(out, p.Test+" was not measured: "+p.Missing.words())
+	}
+	return out
+}

@@ -1,0 +1,126 @@
+// Package sidebyside is what the verbs compare and trend have in common, whether they read files or a cluster: formats, demands and exit codes.
+package sidebyside
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/linerate-dev/linerate/internal/history"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// ExitCodes tells what compare's exit codes mean.
+const ExitCodes = "Exit codes: 0 compared (with --max-regression: none is less than allowed, which the runs show), 1 one is less than --max-regression allows, which the runs show,\n" +
+	"2 bad input, 3 nothing could be compared, or with --max-regression: the runs don't show whether it is met."
+
+// Options are compare's.
+type Options struct {
+	Format        string
+	MaxRegression string
+}
+
+// Formats are compare's, TrendFormats trend's.
+func Formats() []string { return []string{"text", "json", "markdown", "html"} }
+
+// TrendFormats are trend's.
+func TrendFormats() []string { return []string{"text", "json", "html"} }
+
+// Flags adds compare's flags.
+func (o *Options) Flags(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&o.Format, "output", "o", "text", "what to print on stdout: "+strings.Join(Formats(), ", "))
+	cmd.Flags().StringVar(&o.MaxRegression, "max-regression", "", "by how much less than the first others may be, such as 2%; the exit code says whether they are")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(Formats(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// Check reads the options; a nil demand asks for nothing.
+func (o *Options) Check() (*history.Demand, error) {
+	if err := check(o.Format, Formats()); err != nil {
+		return nil, err
+	}
+	if o.MaxRegression == "" {
+		return nil, nil //nolint:nilnil // nothing is demanded, and nothing is wrong
+	}
+	share, err := units.ParseRatio(o.MaxRegression)
+	if err != nil {
+		return nil, fmt.Errorf("--max-regression: %w", err)
+	}
+	if share >= units.One {
+		return nil, fmt.Errorf("--max-regression %s allows anything: write a percentage below 100%%, such as 2%%", o.MaxRegression)
+	}
+	return &history.Demand{MaxRegression: share}, nil
+}
+
+// CheckTrendFormat refuses a format that trend doesn't have.
+func CheckTrendFormat(format string) error { return check(format, TrendFormats()) }
+
+func check(format string, known []string) error {
+	if slices.Contains(known, format) {
+		return nil
+	}
+	return fmt.Errorf("--output %q: there is no such format; use one of %s", format, strings.Join(known, ", "))
+}
+
+// document is what can be written in each format but markdown.
+type document interface {
+	Text(io.Writer, report.TextOptions) error
+	JSON(io.Writer) error
+	HTML(io.Writer) error
+}
+
+// Write writes a document in a format that was checked. Text is as wide as the terminal, where it goes to one.
+func Write(out io.Writer, format string, d document) error {
+	switch format {
+	case "json":
+		return d.JSON(out)
+	case "html":
+		return d.HTML(out)
+	case "markdown":
+		if m, can := d.(interface{ Markdown(io.Writer) error }); can {
+			return m.Markdown(out)
+		}
+	}
+	return d.Text(out, textOptions(out))
+}
+
+func textOptions(out io.Writer) report.TextOptions {
+	f, isFile := out.(*os.File)
+	if !isFile {
+		return report.TextOptions{}
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return report.TextOptions{}
+	}
+	return report.TextOptions{Width: width, Color: os.Getenv("NO_COLOR") == ""}
+}
+
+// The exit codes, as of all verbs.
+const (
+	exitFailed      = 1
+	exitNotCompared = 3
+)
+
+// ExitCode is what a comparison ends with: that a demand isn't met counts more than that others are open.
+func ExitCode(c *report.Comparison) int {
+	compared, open := false, false
+	for _, row := range c.Rows {
+		for _, side := range row.Sides {
+			if side.Verdict == report.DidFail {
+				return exitFailed
+			}
+			compared = compared || side.Judgement != "" && side.Judgement != report.NotComparable
+			open = open || side.Verdict == report.Undecided
+		}
+	}
+	if !compared || open {
+		return exitNotCompared
+	}
+	return 0
+}
