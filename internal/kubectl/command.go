@@ -57,7 +57,7 @@ func NewCommand(o Options) *cobra.Command {
 	cmd.SetErr(o.Err)
 	cmd.SetIn(o.In)
 	to.bind(cmd.PersistentFlags())
-	cmd.AddCommand(newRun(o, to), newWatch(o, to), newReport(o, to), newList(o, to), newStop(o, to), newDoctor(o, to))
+	cmd.AddCommand(newRun(o, to), newWatch(o, to), newReport(o, to), newCompare(o, to), newTrend(o, to), newList(o, to), newStop(o, to), newDoctor(o, to))
 	completeConnection(cmd, to)
 	return cmd
 }

@@ -17,7 +17,8 @@ func newReport(o Options, to *connection) *cobra.Command {
 		Short: "Print what tests measured",
 		Example: "  kubectl linerate report vpp-imix -n lab\n  kubectl linerate report vpp-imix vpp-64b -o markdown\n" +
 			"  kubectl linerate report vpp-imix -o html > vpp-imix.html",
-		Long: "Reads the tests' Reports from their ConfigMaps, holds each against the digest that the operator noted, and prints them as one table.\n\n" +
+		Long: "Reads the tests' Reports from their ConfigMaps, holds each against the digest that the operator noted, and prints them as one table.\n" +
+			"Of a test that is gone, the newest Report is printed that was kept (spec.reportRetention: Keep); a kept Report can be named itself, too.\n\n" +
 			"Exit codes: 0 printed, 2 bad input, 3 a Report is missing or isn't what the operator read, or the cluster can't be asked.",
 		Args:              some(someTests),
 		ValidArgsFunction: completeTests(to),
@@ -29,14 +30,10 @@ func newReport(o Options, to *connection) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			tests, err := c.getAll(cmd.Context(), names)
-			if err != nil {
-				return err
-			}
 			var reports []*report.Report
 			var wrong []error
-			for _, test := range tests {
-				r, err := c.report(cmd.Context(), test)
+			for _, name := range names {
+				r, _, err := c.found(cmd.Context(), o.Err, name)
 				if err != nil {
 					wrong = append(wrong, err)
 					continue

@@ -43,7 +43,7 @@ func TestWhatTheDocumentsShowIsTaken(t *testing.T) {
 	})
 	applyDefinitions(t)
 	seen := map[string]int{}
-	for _, file := range []string{"docs/install.md", "docs/sriov.md", "docs/security.md"} {
+	for _, file := range []string{"docs/install.md", "docs/sriov.md", "docs/security.md", "docs/history.md"} {
 		for _, text := range snippets(t, file) {
 			kind := kindOf(t, text)
 			seen[kind]++

@@ -1,0 +1,115 @@
+package kubectl
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/linerate-dev/linerate/internal/history"
+	"github.com/linerate-dev/linerate/internal/sidebyside"
+)
+
+func newCompare(o Options, to *connection) *cobra.Command {
+	var options sidebyside.Options
+	cmd := &cobra.Command{
+		Use:   "compare A B [C...]",
+		Short: "Set what tests measured side by side, and say what a difference is worth",
+		Example: "  kubectl linerate compare vpp-imix vpp-imix-new\n  kubectl linerate compare linerate.dev/suite=v14 linerate.dev/suite=v15 -o markdown\n" +
+			"  kubectl linerate compare release=1.4 release=1.5 --max-regression 2%",
+		Long: "Compares Reports with those of the first, by product and loadtest. Each is a LoadTest, a Report that was kept (a LoadTest's name that is gone, or the ConfigMap's),\n" +
+			"or a label selector: then all Reports of LoadTests that match, and all that were kept and match. Several Reports of one test are runs of it.\n\n" +
+			sidebyside.ExitCodes,
+		Args:              cobra.MinimumNArgs(2),
+		ValidArgsFunction: completeTests(to),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			demand, err := options.Check()
+			if err != nil {
+				return badInput("%w", err)
+			}
+			c, err := to.connect()
+			if err != nil {
+				return err
+			}
+			var sides []history.Side
+			var wrong []error
+			for _, name := range names {
+				records, err := c.side(cmd.Context(), o.Err, name)
+				wrong = append(wrong, err)
+				sides = append(sides, history.Side{Name: name, Records: records})
+			}
+			if err := worst(wrong...); err != nil {
+				return err
+			}
+			compared := history.Compare(sides, demand)
+			if err := sidebyside.Write(o.Out, options.Format, compared); err != nil {
+				return notMeasured("print: %w", err)
+			}
+			return onlyCode(sidebyside.ExitCode(compared))
+		},
+	}
+	options.Flags(cmd)
+	return cmd
+}
+
+// side are the Reports that a name or selector stands for.
+func (c *cluster) side(ctx context.Context, talk io.Writer, name string) ([]history.Record, error) {
+	if isSelector(name) {
+		return c.selected(ctx, name)
+	}
+	r, test, err := c.found(ctx, talk, name)
+	if err != nil {
+		return nil, err
+	}
+	return []history.Record{{Name: name, Report: unpublished(test, r)}}, nil
+}
+
+// selected are the Reports that a selector stands for; none is an error.
+func (c *cluster) selected(ctx context.Context, text string) ([]history.Record, error) {
+	selector, err := labels.Parse(text)
+	if err != nil {
+		return nil, badInput("%q is no label selector: %w", text, err)
+	}
+	records, err := c.matching(ctx, selector)
+	if err == nil && len(records) == 0 {
+		err = badInput("no Report in namespace %s matches %s: kubectl get loadtests,configmaps -n %s -l '%s' shows what does", c.namespace, text, c.namespace, text)
+	}
+	return records, err
+}
+
+func newTrend(o Options, to *connection) *cobra.Command {
+	var format, selector, title string
+	cmd := &cobra.Command{
+		Use:     "trend",
+		Short:   "Show what tests measured over time: graphs, outliers, changes of plan",
+		Example: "  kubectl linerate trend -o html > trend.html\n  kubectl linerate trend -l linerate.dev/test=vpp-imix",
+		Long: "Puts the Reports of a namespace's LoadTests, and those that were kept beyond theirs (spec.reportRetention: Keep), in the order of time, a series for each product and\n" +
+			"loadtest.\n\nExit codes: 0 shown, 2 bad input, 3 a Report isn't what the runner wrote, or the cluster can't be asked.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := sidebyside.CheckTrendFormat(format); err != nil {
+				return badInput("%w", err)
+			}
+			c, err := to.connect()
+			if err != nil {
+				return err
+			}
+			records, err := c.selected(cmd.Context(), selector)
+			if len(records) == 0 {
+				return err
+			}
+			if written := sidebyside.Write(o.Out, format, history.Trend(title, records)); written != nil {
+				err = errors.Join(err, notMeasured("print: %w", written))
+			}
+			return worst(err)
+		},
+	}
+	cmd.Flags().StringVarP(&format, "output", "o", "text", "what to print on stdout: "+strings.Join(sidebyside.TrendFormats(), ", "))
+	cmd.Flags().StringVarP(&selector, "selector", "l", "", "only LoadTests and kept Reports with these labels")
+	cmd.Flags().StringVar(&title, "title", "", "what to write above it")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(sidebyside.TrendFormats(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
