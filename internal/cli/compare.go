@@ -41,6 +41,50 @@ func newCompare(s Streams) *cobra.Command {
 	return cmd
 }
 
+func newTable(s Streams) *cobra.Command {
+	var format, title string
+	cmd := &cobra.Command{
+		Use:     "table PATH...",
+		Short:   "Make one table of saved Reports: product by loadtest, medians of repeated runs",
+		Example: "  linerate table nightly/ -o markdown\n  linerate table vpp.json openbsd.json -o html > systems.html",
+		Long: "Makes one table of the Reports of files and directories. Several Reports of one product and loadtest are runs of it: the median is shown, how far they are apart, and\n" +
+			"what was not measured, and why. Runs whose Plans measure in different ways have no common figure, and it is said what differs.\n\n" +
+			"Exit codes: 0 printed, 2 bad input, 3 it could not be printed.",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, paths []string) error {
+			if err := sidebyside.CheckFormat(format); err != nil {
+				return badInput("%w", err)
+			}
+			records, err := readAll(s, paths)
+			if err != nil {
+				return err
+			}
+			if err := sidebyside.Write(s.Out, format, history.Table(title, records)); err != nil {
+				return notMeasured("print: %w", err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&format, "output", "o", "text", "what to print on stdout: "+joined(sidebyside.Formats()))
+	cmd.Flags().StringVar(&title, "title", "", "what to write above it")
+	return cmd
+}
+
+// readAll reads all Reports behind the paths, each run once.
+func readAll(s Streams, paths []string) ([]history.Record, error) {
+	a := &archive{stdin: s.In}
+	sides, err := a.sides(paths)
+	if err != nil {
+		return nil, err
+	}
+	a.tell(s.Err)
+	var all []history.Record
+	for _, side := range sides {
+		all = append(all, side.Records...)
+	}
+	return unique(all), nil
+}
+
 func newTrend(s Streams) *cobra.Command {
 	var format, title string
 	cmd := &cobra.Command{
@@ -55,17 +99,11 @@ func newTrend(s Streams) *cobra.Command {
 			if err := sidebyside.CheckTrendFormat(format); err != nil {
 				return badInput("%w", err)
 			}
-			a := &archive{stdin: s.In}
-			sides, err := a.sides(paths)
+			records, err := readAll(s, paths)
 			if err != nil {
 				return err
 			}
-			a.tell(s.Err)
-			var all []history.Record
-			for _, side := range sides {
-				all = append(all, side.Records...)
-			}
-			if err := sidebyside.Write(s.Out, format, history.Trend(title, unique(all))); err != nil {
+			if err := sidebyside.Write(s.Out, format, history.Trend(title, records)); err != nil {
 				return notMeasured("print: %w", err)
 			}
 			return nil

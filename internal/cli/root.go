@@ -76,7 +76,7 @@ func newRoot(s Streams) *cobra.Command {
 	root.SetErr(s.Err)
 	root.SetIn(s.In)
 	root.AddGroup(&cobra.Group{ID: podVerbs, Title: "Commands that pods run:"})
-	root.AddCommand(newRun(s), newRamp(s), newReport(s), newCompare(s), newTrend(s), newVersion(s), newGenerator(s), newTRexLaunch(s), newLabHost(s))
+	root.AddCommand(newRun(s), newRamp(s), newReport(s), newTable(s), newCompare(s), newTrend(s), newVersion(s), newGenerator(s), newTRexLaunch(s), newLabHost(s))
 	root.AddCommand(newRunner(s), newForwarder(s), newLinks(s), newPorts(s))
 	root.AddCommand(newKubectl(s))
 	root.CompletionOptions.HiddenDefaultCmd = true

@@ -144,9 +144,7 @@ func whichLacks(s, baseline sample) string {
 
 // compareFigures judges runs of one method.
 func compareFigures(side *report.Compared, s, baseline sample, demand *Demand) {
-	d := statistics.Demand{Format: func(packetsPerSecond float64) string {
-		return units.PacketRate(int64(math.Round(packetsPerSecond)) * int64(units.PacketPerSecond)).FormatSI()
-	}}
+	d := statistics.Demand{Format: rateText}
 	if demand != nil {
 		d.Allowed = float64(demand.MaxRegression) / float64(units.One)
 	}
@@ -156,7 +154,14 @@ func compareFigures(side *report.Compared, s, baseline sample, demand *Demand) {
 		side.Verdict, side.Message = report.Outcome(j.Outcome), j.Sentence
 		return
 	}
-	side.Message = sentence(side, j, s, baseline)
+	side.Message = sentence(side, s, baseline)
+}
+
+// rateText is a packet rate for people.
+func rateText(packetsPerSecond float64) string {
+	const most = math.MaxInt64 / int64(units.PacketPerSecond)
+	whole := int64(math.Round(min(max(packetsPerSecond, -float64(most/2)), float64(most/2))))
+	return (units.PacketRate(whole) * units.PacketPerSecond).FormatSI()
 }
 
 // judgementOf is what the runs show of a difference, whatever is demanded.
@@ -198,7 +203,7 @@ func changeOf(j statistics.Judgement, s, baseline sample) *report.Change {
 }
 
 // sentence tells a difference where nothing is demanded.
-func sentence(side *report.Compared, j statistics.Judgement, s, baseline sample) string {
+func sentence(side *report.Compared, s, baseline sample) string {
 	switch {
 	case side.Change == nil:
 		return "figures are lower bounds, so that no difference can be told: the generator was the limit, or all that was asked for came back"

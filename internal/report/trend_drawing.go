@@ -16,12 +16,11 @@ import (
 //	     └────────────────────────────────── time
 type trendDrawing struct {
 	drawing
-	from  time.Time
-	span  float64 // seconds
-	x     axis
-	y     axis    // of what is above low
-	low   float64 // at the bottom
-	named string  // the y axis' prefix
+	from time.Time
+	span float64 // seconds
+	x    axis
+	y    axis    // of what is above low
+	low  float64 // at the bottom
 }
 
 // extentOf is the least and the greatest figure of a series; false: it has none.

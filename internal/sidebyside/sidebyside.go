@@ -1,4 +1,4 @@
-// Package sidebyside is what the verbs compare and trend have in common, whether they read files or a cluster: formats, demands and exit codes.
+// Package sidebyside is what the verbs table, compare and trend have in common, whether they read files or a cluster: formats, demands and exit codes.
 package sidebyside
 
 import (
@@ -26,7 +26,7 @@ type Options struct {
 	MaxRegression string
 }
 
-// Formats are compare's, TrendFormats trend's.
+// Formats are compare's and table's, TrendFormats trend's.
 func Formats() []string { return []string{"text", "json", "markdown", "html"} }
 
 // TrendFormats are trend's.
@@ -56,6 +56,9 @@ func (o *Options) Check() (*history.Demand, error) {
 	}
 	return &history.Demand{MaxRegression: share}, nil
 }
+
+// CheckFormat refuses a format that compare and table don't have.
+func CheckFormat(format string) error { return check(format, Formats()) }
 
 // CheckTrendFormat refuses a format that trend doesn't have.
 func CheckTrendFormat(format string) error { return check(format, TrendFormats()) }

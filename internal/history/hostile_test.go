@@ -1,0 +1,75 @@
+package history_test
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/history"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// A Report may come from anywhere, and hold any number.
+func TestNoNumberBreaksADocument(t *testing.T) {
+	extreme := []int64{0, 1, -1, math.MaxInt64, math.MinInt64, 1 << 53}
+	var records []history.Record
+	for i, a := range extreme {
+		for k, b := range extreme {
+			r := record(len(extreme)*i+k, a, within(units.Ratio(b)), func(r *report.Report) {
+				r.Result.Total.LineRatePercent, r.Result.Total.Received.Layer1BitsPerSecond = units.Percent(b), b
+				r.Result.Directions[0].LineRatePercent = units.Percent(b)
+			})
+			records = append(records, r)
+		}
+	}
+	records[3].Report.Started, records[5].Report.Started = time.Time{}, time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+	records[7].Report.Plan = nil
+	records[8].Report.Plan = &plan.Plan{}
+	records[9].Report.Plan.Test.Name = "\x1b[2J<script>|`@everyone"
+	demand := &history.Demand{MaxRegression: units.One / 50}
+	table, trend := history.Table("", records), history.Trend("", records)
+	var writes []func(io.Writer) error
+	writes = append(writes, table.Markdown, table.HTML, table.JSON, trend.HTML, trend.JSON,
+		func(w io.Writer) error { return table.Text(w, report.TextOptions{}) }, func(w io.Writer) error { return trend.Text(w, report.TextOptions{}) })
+	for i := range records {
+		for _, d := range []*history.Demand{nil, demand} {
+			c := history.Compare([]history.Side{{Name: "a", Records: records[i : i+1]}, {Name: "b", Records: records[:i]}, {Name: "c", Records: records}}, d)
+			writes = append(writes, c.Markdown, c.HTML, c.JSON, func(w io.Writer) error { return c.Text(w, report.TextOptions{Width: 60}) })
+		}
+	}
+	for i, write := range writes {
+		var out bytes.Buffer
+		if err := write(&out); err != nil {
+			t.Errorf("document %d: %v", i, err)
+		}
+		for _, bad := range []string{"NaN", "+Inf", "-Inf", "%!", "ZgotmplZ", "\x1b[2J"} {
+			if bad == "\x1b[2J" && strings.HasPrefix(out.String(), "<!DOCTYPE html>") {
+				continue // it drives terminals, and no browser
+			}
+			if strings.Contains(out.String(), bad) {
+				t.Errorf("document %d holds %q", i, bad)
+			}
+		}
+	}
+}
+
+// Nothing at all is no reason to fall over.
+func TestNothingAtAll(t *testing.T) {
+	for name, write := range map[string]func(io.Writer) error{
+		"a comparison of nothing":       history.Compare(nil, nil).HTML,
+		"a comparison of empty sides":   history.Compare([]history.Side{{Name: "a"}, {Name: "b"}}, nil).Markdown,
+		"a trend of nothing":            history.Trend("", nil).HTML,
+		"a table of nothing":            history.Table("", nil).HTML,
+		"a trend of one":                history.Trend("", []history.Record{record(0, 1)}).HTML,
+		"a trend of one that is missed": history.Trend("", []history.Record{record(0, 1, lost)}).HTML,
+	} {
+		if err := write(io.Discard); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
