@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -29,12 +30,14 @@ func TestTheMethodIsHowItIsMeasured(t *testing.T) {
 		change func(*plan.Plan)
 		says   string // of the method; empty: it is the same
 	}{
-		"the same":             {func(*plan.Plan) {}, ""},
-		"another test":         {func(p *plan.Plan) { p.Test = plan.Test{Name: "b", UID: "2", Attempt: 3, Product: "Linux"} }, ""},
-		"another device":       {func(p *plan.Plan) { p.DUT = plan.DUT{Type: "Pod", Forwarding: plan.L2} }, ""},
-		"another box":          {func(p *plan.Plan) { p.Links[0].DUT.MAC = "02:00:00:00:00:02" }, ""},
-		"another server":       {func(p *plan.Plan) { p.Generators[0].Server = "10.0.0.2:4501" }, ""},
-		"other criteria":       {func(p *plan.Plan) { p.Criteria, p.ActiveDeadline = nil, plan.Duration(time.Hour) }, ""},
+		"the same":       {func(*plan.Plan) {}, ""},
+		"another test":   {func(p *plan.Plan) { p.Test = plan.Test{Name: "b", UID: "2", Attempt: 3, Product: "Linux"} }, ""},
+		"another device": {func(p *plan.Plan) { p.DUT = plan.DUT{Type: "Pod", Forwarding: plan.L2} }, ""},
+		"another box":    {func(p *plan.Plan) { p.Links[0].DUT.MAC = "02:00:00:00:00:02" }, ""},
+		"another server": {func(p *plan.Plan) { p.Generators[0].Server = "10.0.0.2:4501" }, ""},
+		"other criteria": {func(p *plan.Plan) {
+			p.Criteria, p.Baseline, p.ActiveDeadline = nil, "LoadTest x", plan.Duration(time.Hour)
+		}, ""},
 		"another engine":       {func(p *plan.Plan) { p.Engine = "TRex" }, `engine is "Software" in the one and "TRex" in the other`},
 		"another frame size":   {func(p *plan.Plan) { p.Directions[0].Mix.Bytes = 1518 }, "directions[0].mix.bytes is 64 in the one and 1518 in the other"},
 		"one direction more":   {func(p *plan.Plan) { p.Directions = append(p.Directions, plan.Direction{From: "east", To: "west"}) }, "directions is a list of 1 in the one and a list of 2 in the other"},
@@ -53,6 +56,19 @@ func TestTheMethodIsHowItIsMeasured(t *testing.T) {
 	}
 	if len(was.Method()) != 32 {
 		t.Errorf("%q can't be a label's value as it is", was.Method())
+	}
+}
+
+// A member that is added to Plan must be decided upon: whether it changes a figure, and so the method.
+func TestEachMemberOfAPlanIsDecidedUpon(t *testing.T) {
+	method := map[string]bool{
+		"Version": true, "Engine": true, "Links": true, "Directions": true, "Generators": true, "Procedure": true,
+		"Test": false, "DUT": false, "Criteria": false, "Baseline": false, "ActiveDeadline": false,
+	}
+	for _, member := range reflect.VisibleFields(reflect.TypeFor[plan.Plan]()) {
+		if _, decided := method[member.Name]; !decided {
+			t.Errorf("is Plan.%s part of the method? Say so here, and in method.go", member.Name)
+		}
 	}
 }
 
