@@ -72,7 +72,7 @@ func acquireAs(t *testing.T, trace, user string, session uint32) error {
 func every[T any](t *testing.T, method string, check func(v T)) {
 	t.Helper()
 	seen := 0
-	for _, trace := range []string{"edges.jsonl", "l3.jsonl", "imix_limited.jsonl"} {
+	for _, trace := range []string{"edges.jsonl", "l3.jsonl", "imix_limited.jsonl", "settings.jsonl"} {
 		for _, e := range trextest.ReadTrace(t, filepath.Join("testdata", trace)) {
 			if e.Method != method || e.Error != nil {
 				continue

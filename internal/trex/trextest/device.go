@@ -62,9 +62,28 @@ func (g *Generator) startCapture(rx []int) (any, error) {
 func (g *Generator) listCaptures() []object {
 	list := []object{}
 	for _, id := range slices.Sorted(maps.Keys(g.captures)) {
-		list = append(list, object{"id": id, "filter": object{"tx": []int{}, "rx": g.captures[id].rx}})
+		k := g.captures[id]
+		list = append(list, object{
+			"id": id, "filter": object{"tx": 0, "rx": mask(k.rx), "bpf": ""}, "state": k.state(), "mode": "fixed",
+			"limit": 1000, "count": len(k.frames), "bytes": 0, "matched": k.count, "fetched": k.count - len(k.frames),
+		})
 	}
 	return list
+}
+
+// mask has a bit for each port.
+func mask(ports []int) (bits uint64) {
+	for _, p := range ports {
+		bits |= 1 << p
+	}
+	return bits
+}
+
+func (k *capture) state() string {
+	if k.active {
+		return "ACTIVE"
+	}
+	return "STOPPED"
 }
 
 // capturing says whether a capture runs on the port.
@@ -77,8 +96,11 @@ func (g *Generator) capturing(index int) bool {
 	return false
 }
 
-// receive shows a frame to the captures.
+// receive counts a frame and shows it to the captures.
 func (g *Generator) receive(index int, frame []byte) {
+	p := g.ports[index]
+	p.received++
+	p.receivedBytes += float64(max(len(frame), 60) + 4)
 	for _, k := range g.captures {
 		if k.active && slices.Contains(k.rx, index) {
 			k.count++
@@ -99,6 +121,8 @@ func (g *Generator) pushPackets(p *port, c Call) (any, error) {
 		return nil, err
 	}
 	for _, packet := range params.Packets {
+		p.sent++
+		p.sentBytes += float64(max(len(packet.Binary), 60) + 4)
 		g.toDevice(p, packet.Binary)
 	}
 	return object{"sent": len(params.Packets), "ts": g.clock()}, nil

@@ -112,7 +112,10 @@ func (g *Generator) SetLink(index int, up bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.ports[index].linkDown = !up
-	g.tell(8, map[string]any{"port_id": index, "attr": map[string]any{"link": map[string]any{"up": up}}})
+	g.tell(8, object{"port_id": index, "attr": object{
+		"link": object{"up": up}, "speed": g.ports[index].SpeedGbps, "fc": object{"mode": g.ports[index].pauseMode},
+		"promiscuous": object{"enabled": g.ports[index].promiscuous}, "multicast": object{"enabled": false}, "rx_filter_mode": "hw", "vxlan_fs": []int{},
+	}})
 }
 
 // Tell puts an event into every session's queue.

@@ -207,7 +207,7 @@ func (g *Generator) confIPv6(_ *port, c Call) (any, error) {
 		return nil, err
 	}
 	if params.Enabled {
-		return nil, refuse("IPv6 is not supported by the stack 'legacy'")
+		return nil, refuse("Could not configure IPv6: IPv6 is not supported with current stack")
 	}
 	return object{}, nil
 }
