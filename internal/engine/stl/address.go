@@ -14,8 +14,8 @@ import (
 // Address gives a port its addresses and its next hop. Without any it leaves the server's own as they are.
 //
 // With IPv4 the port works at layer 3, so that the server answers ARP for us; with IPv6 only, at layer 2 with the server's
-// IPv6 turned on. TRex's "legacy" stack refuses that: the device then has our address from our solicitation only,
-// and the path check shows whether that is enough.
+// IPv6 turned on. TRex's "legacy" stack refuses that and answers no solicitation: then we tell the device who we are, and go on reminding it
+// (reminders).
 func (e *Engine) Address(ctx context.Context, port int, a engine.Addressing) (engine.MAC, error) {
 	status, err := e.control.PortStatus(ctx, port)
 	if err != nil {
@@ -80,7 +80,9 @@ func (e *Engine) address(ctx context.Context, port int, a engine.Addressing, s s
 	if err := e.control.SetVLAN(ctx, port, tags(a.VLAN)...); err != nil {
 		return nil, err
 	}
-	if err := e.announce(ctx, port, s); err != nil {
+	e.reminders.set(port, nil)
+	answers, err := e.announce(ctx, port, s)
+	if err != nil {
 		return nil, err
 	}
 	next := s.next
@@ -97,7 +99,28 @@ func (e *Engine) address(ctx context.Context, port int, a engine.Addressing, s s
 		}
 		next = found
 	}
-	return next, e.point(ctx, port, s, next)
+	if err := e.point(ctx, port, s, next); err != nil || answers || !s.v6.known() {
+		return next, err
+	}
+	return next, e.introduce(ctx, port, neighbor.Query{SourceMAC: s.own, Source: s.v6.local, Target: s.v6.nextHop, VLAN: a.VLAN}, next)
+}
+
+// introduce tells the device our IPv6 address, which the server doesn't answer for. A solicitation has the device take note of it; what it
+// answers is the same MAC that is known already.
+func (e *Engine) introduce(ctx context.Context, port int, q neighbor.Query, device net.HardwareAddr) error {
+	request, err := q.Frame()
+	if err != nil {
+		return fmt.Errorf("port %d: %w", port, err)
+	}
+	reminder, err := q.Advertisement(device)
+	if err != nil {
+		return fmt.Errorf("port %d: %w", port, err)
+	}
+	if err := e.control.PushFrames(ctx, port, [][]byte{request, reminder}); err != nil {
+		return err
+	}
+	e.reminders.set(port, reminder)
+	return nil
 }
 
 func tags(vlan uint16) []uint16 {
@@ -107,20 +130,22 @@ func tags(vlan uint16) []uint16 {
 	return []uint16{vlan}
 }
 
-// announce gives the port our addresses before anybody is asked, as the device may ask back before it answers.
-func (e *Engine) announce(ctx context.Context, port int, s sides) error {
+// announce gives the port our addresses before anybody is asked, as the device may ask back before it answers. It says whether the server will
+// answer for them.
+func (e *Engine) announce(ctx context.Context, port int, s sides) (answers bool, err error) {
 	if s.v4.local.IsValid() && s.next == nil {
 		if err := e.control.SetL3(ctx, port, s.v4.local, s.v4.hop(), nil); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if !s.v6.local.IsValid() {
-		return nil
+		return true, nil
 	}
 	if err := unlessRefused(e.control.SetMulticast(ctx, port, true)); err != nil {
-		return err
+		return false, err
 	}
-	return unlessRefused(e.control.SetIPv6(ctx, port, s.v6.local))
+	err = e.control.SetIPv6(ctx, port, s.v6.local)
+	return err == nil, unlessRefused(err)
 }
 
 // point directs the port's frames to the next hop.

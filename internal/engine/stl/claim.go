@@ -91,6 +91,7 @@ func (e *Engine) giveUp(ctx context.Context, attempted int, why error) {
 // Release stops, clears and gives back the claimed ports. It tries all of them whatever happens to some, and may be called again.
 func (e *Engine) Release(ctx context.Context) error {
 	e.watch.release()
+	e.reminders.forget()
 	clear(e.loads)
 	var errs []error
 	for port := range e.control.Owned() {

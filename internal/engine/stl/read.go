@@ -16,7 +16,9 @@ import (
 // the ports still are ours: ErrLost and ErrTaken say so from then on, until the next Claim. A reading that ctx cut short decides
 // nothing: that error wraps context.DeadlineExceeded and neither of those.
 func (e *Engine) Read(ctx context.Context, ports []int) (engine.Reading, error) {
-	detail, epoch := e.watch.plan(ports, time.Now())
+	now := time.Now()
+	detail, epoch := e.watch.plan(ports, now)
+	own := e.reminders.counted(now)
 	shot, err := e.snapshot(ctx, ports, detail)
 	if err != nil {
 		return engine.Reading{}, e.readFault(ctx, err)
@@ -24,7 +26,8 @@ func (e *Engine) Read(ctx context.Context, ports []int) (engine.Reading, error) 
 	if err := e.watch.learn(shot, epoch); err != nil {
 		return engine.Reading{}, e.explain(ctx, err)
 	}
-	return e.reading(shot), nil
+	e.remind(ctx, ports)
+	return withoutReminders(e.reading(shot), own), nil
 }
 
 // snapshot asks a second time, on a new connection, if the first one broke: reading changes nothing.

@@ -42,6 +42,8 @@ type Engine struct {
 	virtual map[int]bool    // ports without a physical speed
 	force   bool            // virtual ports turned out to need it
 	watch   *watch
+
+	reminders reminders
 }
 
 var _ engine.Engine = (*Engine)(nil)

@@ -65,6 +65,13 @@ func (w *watch) release() {
 	clear(w.claimed)
 }
 
+// owns says whether a port is ours, as far as is known.
+func (w *watch) owns(port int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.claimed[port] && w.fault == nil
+}
+
 // plan says what a reading shall ask for, and the epoch that its answer belongs to.
 func (w *watch) plan(ports []int, now time.Time) (detail trex.Detail, epoch int) {
 	w.mu.Lock()

@@ -3,6 +3,7 @@ package neighbor
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"net"
 	"net/netip"
 )
@@ -15,6 +16,8 @@ const (
 	typeAdvertisement  = 136
 	optionSourceMAC    = 1
 	optionTargetMAC    = 2
+	flagSolicited      = 0x40
+	flagOverride       = 0x20
 	advertisementFixed = 24 // type, code, checksum, flags, target
 )
 
@@ -27,11 +30,33 @@ func (q Query) solicitation() []byte {
 	message = append(append(message, optionSourceMAC, 1), q.SourceMAC...)
 	binary.BigEndian.PutUint16(message[2:], checksum(q.Source, group, message))
 
-	b := q.ethernet(net.HardwareAddr{0x33, 0x33, 0xff, target[13], target[14], target[15]}, etherIPv6)
+	return q.icmpv6(net.HardwareAddr{0x33, 0x33, 0xff, target[13], target[14], target[15]}, group, message)
+}
+
+// Advertisement tells the target, whose MAC is to, that the source address is at SourceMAC, without being asked; IPv6 only. It claims to be
+// an answer: that renews what the target knows of us for as long as an answer would, where one that says that nobody asked only
+// raises doubts (RFC 4861, 7.2.5).
+func (q Query) Advertisement(to net.HardwareAddr) ([]byte, error) {
+	if _, err := q.Frame(); err != nil {
+		return nil, err
+	}
+	if q.Target.Is4() || !usable(to) {
+		return nil, fmt.Errorf("advertise %s to %s at %s: IPv6 addresses and a MAC of one station are needed", q.Source, q.Target, to)
+	}
+	message := []byte{typeAdvertisement, 0, 0, 0, flagSolicited | flagOverride, 0, 0, 0}
+	message = append(message, q.Source.AsSlice()...)
+	message = append(append(message, optionTargetMAC, 1), q.SourceMAC...)
+	binary.BigEndian.PutUint16(message[2:], checksum(q.Source, q.Target, message))
+	return q.icmpv6(to, q.Target, message), nil
+}
+
+// icmpv6 is the frame around a message that has its checksum.
+func (q Query) icmpv6(mac net.HardwareAddr, to netip.Addr, message []byte) []byte {
+	b := q.ethernet(mac, etherIPv6)
 	b = append(b, 0x60, 0, 0, 0)
 	b = binary.BigEndian.AppendUint16(b, uint16(len(message)))
 	b = append(b, protocolICMPv6, hopLimit)
-	b = append(append(b, q.Source.AsSlice()...), group.AsSlice()...)
+	b = append(append(b, q.Source.AsSlice()...), to.AsSlice()...)
 	return append(b, message...)
 }
 

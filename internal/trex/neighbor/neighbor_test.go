@@ -109,6 +109,22 @@ func TestNeighborDiscovery(t *testing.T) {
 			t.Errorf("checksum is wrong: %04x", sum(frame))
 		}
 	})
+	t.Run("an advertisement of ours goes to the target and claims to be an answer", func(t *testing.T) {
+		want := seal(fromHex(t, "020000000020 020000000010 86dd 60000000 0020 3a ff 20010002000000000000000000000002 20010002000000000000000000000001"+
+			"8800 0000 60000000 20010002000000000000000000000002 0201 020000000010"))
+		got, err := q.Advertisement(mac(t, "02:00:00:00:00:20"))
+		if err != nil || string(got) != string(want) {
+			t.Errorf("got % x, %v, want % x", got, err, want)
+		}
+	})
+	t.Run("there is none of IPv4 addresses, nor to a group", func(t *testing.T) {
+		if _, err := query(t, "198.18.0.2", "198.18.0.1", 0).Advertisement(mac(t, "02:00:00:00:00:20")); err == nil {
+			t.Error("IPv4 was advertised")
+		}
+		if _, err := q.Advertisement(mac(t, "33:33:00:00:00:01")); err == nil {
+			t.Error("it went to a group")
+		}
+	})
 	good := seal(fromHex(t, strings.Replace(advertisement, "CCCC", "0000", 1)))
 	t.Run("an advertisement is understood", func(t *testing.T) {
 		if got, ok := q.Answer(good); !ok || got.String() != "02:00:00:00:00:20" {

@@ -1,0 +1,124 @@
+package stl
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// remindEvery is how often a device is told our MAC again where the server answers for no IPv6 address. A Linux router begins to doubt a
+// neighbour after 15 s at the soonest (RFC 4861, 6.3.2), and gives it up, with all traffic to it, 8 s later.
+const remindEvery = 5 * time.Second
+
+// countedAfter is how long a pushed frame may take until the server's counters have it.
+const countedAfter = 500 * time.Millisecond
+
+// reminders keep devices from forgetting ports whose server leaves neighbour solicitations unanswered:
+//
+//	Address          Read    Read    Read …
+//	│ solicitation   │ counters, then, each 5 s,
+//	│ advertisement  │ an advertisement            ──▶ device: the neighbour is reachable
+//
+// These frames are counted by the server and never come back, so they are taken out of what was sent. Safe for concurrent use.
+type reminders struct {
+	mu    sync.Mutex
+	ports map[int]*reminder
+}
+
+type reminder struct {
+	frame []byte        // nil: the server answers by itself
+	last  time.Time     // when one was due
+	sent  units.Traffic // since the engine was made: counters only grow
+	// fresh is the last of them, sent at freshAt.
+	fresh   units.Traffic
+	freshAt time.Time
+}
+
+// set says what to remind the device by, as just done; nil: not at all.
+func (r *reminders) set(port int, frame []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ports == nil {
+		r.ports = map[int]*reminder{}
+	}
+	p, ok := r.ports[port]
+	if !ok {
+		p = &reminder{}
+		r.ports[port] = p
+	}
+	p.frame, p.last = frame, time.Now()
+}
+
+// forget ends all reminding.
+func (r *reminders) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.ports {
+		p.frame = nil
+	}
+}
+
+// due is the frame to be sent now, nil none. It is the caller's to send: it isn't due again before remindEvery is over.
+func (r *reminders) due(port int, now time.Time) []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p, ok := r.ports[port]
+	if !ok || p.frame == nil || now.Sub(p.last) < remindEvery {
+		return nil
+	}
+	p.last = now
+	return p.frame
+}
+
+// note counts a frame that was sent.
+func (r *reminders) note(port int, frame []byte, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.ports[port]
+	p.fresh, p.freshAt = onWire(frame), now
+	p.sent = p.sent.Add(p.fresh)
+}
+
+// counted is what of the ports' sent frames, as the server counts them by now, were reminders.
+func (r *reminders) counted(now time.Time) map[int]units.Traffic {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	counted := make(map[int]units.Traffic, len(r.ports))
+	for port, p := range r.ports {
+		counted[port] = p.sent
+		if now.Sub(p.freshAt) < countedAfter {
+			counted[port] = p.sent.Sub(p.fresh)
+		}
+	}
+	return counted
+}
+
+// onWire is a frame as counters have it: padded, with its FCS.
+func onWire(frame []byte) units.Traffic {
+	return units.Traffic{Packets: 1, Bytes: int64(max(len(frame), 60) + units.FCSBytes)}
+}
+
+// remind tells the devices behind our ports who we are, where that is due. What goes wrong shows in the next reading, or in what comes back.
+func (e *Engine) remind(ctx context.Context, ports []int) {
+	for _, port := range ports {
+		if !e.watch.owns(port) {
+			continue
+		}
+		frame := e.reminders.due(port, time.Now())
+		if frame != nil && e.reader.PushFrames(ctx, port, [][]byte{frame}) == nil {
+			e.reminders.note(port, frame, time.Now())
+		}
+	}
+}
+
+// withoutReminders takes out of a reading what was sent for no measurement.
+func withoutReminders(r engine.Reading, own map[int]units.Traffic) engine.Reading {
+	for port, counters := range r.Ports {
+		counters.Sent = counters.Sent.Sub(own[port])
+		r.Ports[port] = counters
+	}
+	return r
+}
