@@ -55,7 +55,7 @@ func (r *LoadTestReconciler) observe(ctx context.Context, name types.NamespacedN
 		Test: test, Now: now, Settings: r.options.Settings, Lab: lab, Children: family.children, Access: r.memory.accessOf(test), Wires: wires,
 	}
 	if placing(test) && len(lab.Networks) > 0 {
-		hasPods := len(family.children.Pods)+len(test.Status.Pods) > 0
+		hasPods := len(test.Status.Pods) > 0 // of this attempt: what is left of an earlier one is nobody's turn
 		if observed.Turn, err = r.turns.of(ctx, test, hasPods, now); err != nil {
 			return nil, err
 		}
