@@ -8,7 +8,8 @@ import (
 )
 
 // accessNeeded: what lets the runner write isn't all there. It is granted before any pod is made, so that a test whose runner can't be given it
-// takes no device; and by somebody else, whose word is awaited.
+// takes no device; and by somebody else, whose word is awaited. It is for two ConfigMaps by their names, so these are made first: what bears
+// one of the names and is another's is found out before anybody may read it.
 func accessNeeded(v *view) *step {
 	missing := slices.DeleteFunc(manifests.Access(v.input()), v.present)
 	if len(missing) == 0 {
@@ -19,6 +20,7 @@ func accessNeeded(v *view) *step {
 	}
 	const message = "the runner's ServiceAccount, Role and RoleBinding are being made"
 	s := &step{reason: v1alpha1.ReasonPending, message: message, activity: "Placing", grant: missing}
+	s.create = slices.DeleteFunc(manifests.Documents(v.input()), v.present)
 	if !v.placed() {
 		s.scheduled = no(v1alpha1.ReasonPending, message)
 	}

@@ -24,8 +24,8 @@ type Decision struct {
 	Delete []Deletion
 	Take   []Take
 	Create []manifests.Object
-	// Grant is what is missing of the runner's access. It is for the controller of access to create: the API server takes its time to check that
-	// nobody grants more than he has, and no pass of a test waits for that.
+	// Grant is what is missing of the runner's access, after what is created: what it names is the test's own by then. It is for the
+	// controller of access to create: the API server takes its time to check that nobody grants more than he has, and no pass of a test waits for that.
 	Grant []manifests.Object
 	// Status is the whole status to write; it is written only where it differs.
 	Status v1alpha1.LoadTestStatus
