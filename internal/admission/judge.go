@@ -30,6 +30,11 @@ func (s *Server) judge(src source, text []byte) (Object, Faults) {
 	if len(faults) > 0 {
 		return Object{}, faults
 	}
+	return s.admit(src, content)
+}
+
+// admit is judge of what was decoded already.
+func (s *Server) admit(src source, content map[string]any) (Object, Faults) {
 	if faults := kindFaults(src, content); len(faults) > 0 {
 		return Object{}, faults
 	}

@@ -102,3 +102,9 @@ func repeated(objects []Object) Faults {
 	}
 	return faults
 }
+
+// Admit says what an API server would say of a LoadTest that a program made: its content with all defaults, or all that is wrong with it. The
+// content is changed: what a server prunes is gone, and its defaults are in.
+func (s *Server) Admit(content map[string]any) (Object, Faults) {
+	return s.admit(source{}, content)
+}

@@ -1,0 +1,89 @@
+package suite
+
+import (
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// Cell is one combination of the axes' values.
+type Cell struct {
+	// Name is its own among the suite's cells: its values, joined, where that is unambiguous and fits a label.
+	Name string
+	// Values are its value of each axis, in the axes' order.
+	Values []v1alpha1.CellValue
+	// Product and Loadtest are its place in tables: the first axis' value, and those of the others.
+	Product, Loadtest string
+
+	patches []v1alpha1.Freeform
+	// stem is what its tests' names begin with.
+	stem string
+}
+
+// Matrix are the cells of a suite.
+type Matrix struct {
+	Cells []Cell
+	suite *v1alpha1.LoadTestSuite
+	// slots are the measurements to be made, in their order.
+	slots []slot
+}
+
+// Expand multiplies the axes, and leaves out what is excluded. The cells are in the order of the axes' values, the last axis' changing fastest.
+func Expand(s *v1alpha1.LoadTestSuite) *Matrix {
+	m := &Matrix{suite: s}
+	for _, c := range product(s.Spec.Axes) {
+		if !excluded(s.Spec.Exclude, c.Values) {
+			m.Cells = append(m.Cells, c)
+		}
+	}
+	m.name()
+	m.slots = order(&s.Spec, len(m.Cells))
+	return m
+}
+
+// product has a cell for each combination; without axes there is one.
+func product(axes []v1alpha1.Axis) []Cell {
+	cells := []Cell{{}}
+	for _, axis := range axes {
+		var next []Cell
+		for _, c := range cells {
+			for _, value := range axis.Values {
+				next = append(next, c.with(axis.Name, value))
+			}
+		}
+		cells = next
+	}
+	return cells
+}
+
+// with is the cell that has one value more.
+func (c Cell) with(axis v1alpha1.AxisName, value v1alpha1.AxisValue) Cell {
+	n := len(c.Values)
+	out := Cell{
+		Values:  append(c.Values[:n:n], v1alpha1.CellValue{Axis: axis, Value: value.Name}),
+		patches: append(c.patches[:n:n], value.Patch),
+		Product: c.Product, Loadtest: c.Loadtest,
+	}
+	switch {
+	case n == 0:
+		out.Product = string(value.Name)
+	case n == 1:
+		out.Loadtest = string(value.Name)
+	default:
+		out.Loadtest += "-" + string(value.Name)
+	}
+	return out
+}
+
+func excluded(exclusions []v1alpha1.Exclusion, values []v1alpha1.CellValue) bool {
+	for _, e := range exclusions {
+		matches := 0
+		for _, v := range values {
+			if e[string(v.Axis)] == v.Value {
+				matches++
+			}
+		}
+		if matches == len(e) {
+			return true
+		}
+	}
+	return false
+}

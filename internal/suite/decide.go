@@ -1,0 +1,286 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+const (
+	// storeEvery is how often at most runs are stored that nothing waits for, and detailEvery how often at most counts and table are written.
+	storeEvery  = 30 * time.Second
+	detailEvery = 10 * time.Second
+	// createAtOnce bounds how many tests are made in one pass.
+	createAtOnce = 64
+	// obstacleAgain is when it is tried again what the API server didn't take.
+	obstacleAgain = time.Minute
+)
+
+// rule recognises one situation. It returns nil where it isn't the one.
+type rule struct {
+	name   string
+	decide func(*view) *step
+}
+
+// step is what a rule wants to be done and said.
+type step struct {
+	message string
+	check   bool
+	read    []Wanted
+	stop    []string
+	create  []Wanted
+	// reason is Complete's; complete: nothing is left to be done.
+	reason   string
+	complete bool
+	// over: all has been said.
+	over        bool
+	deleteSuite bool
+	// idle: nothing goes on by itself.
+	idle      bool
+	invalid   string
+	requeueAt time.Time
+}
+
+// rules are the situations in the order in which they count: the first that recognises its own decides. The order is the specification.
+func rules() []rule {
+	return []rule{
+		{"deleted", deleted},           // being deleted: garbage collection does the rest
+		{"finished", finished},         // complete: nothing but the history limit and the time to live
+		{"unchecked", unchecked},       // its cells weren't held against what a LoadTest must be
+		{"invalid", invalid},           // they aren't what a LoadTest must be
+		{"testsEnded", testsEnded},     // Reports are to be read
+		{"stopRequested", stopped},     // spec.stop: what runs is stopped, nothing more is made
+		{"testFailed", testFailed},     // failurePolicy Stop, and a test came to nothing: what runs goes on, nothing more is made
+		{"allEnded", allEnded},         // nothing is missing, nothing goes on
+		{"suspended", suspended},       // spec.suspend: nothing more is made
+		{"testsNeeded", testsNeeded},   // tests are missing, and there is room for some
+		{"testsGoingOn", testsGoingOn}, // tests go on, or what is missing can't be made
+	}
+}
+
+// Decide says what is to be done now, and what to say of it. It has no memory but what was observed, no clock but o.Now, and changes nothing: the
+// same observation makes the same decision.
+func Decide(o Observed) Decision {
+	v := look(o)
+	for _, r := range rules() {
+		if s := r.decide(v); s != nil {
+			return v.decision(r.name, s)
+		}
+	}
+	return v.decision("undecided", &step{message: "none of the rules knows this situation", reason: v1alpha1.ReasonWaiting})
+}
+
+// decision turns what a rule wants into what is to be done and said.
+func (v *view) decision(name string, s *step) Decision {
+	d := Decision{Rule: name, Message: s.message, Check: s.check, Read: s.read}
+	if s.check || len(s.read) > 0 {
+		return d
+	}
+	d.Stop, d.Create, d.DeleteSuite, d.RequeueAt = s.stop, s.create, s.deleteSuite, s.requeueAt
+	if name != "deleted" {
+		v.keep(&d, s)
+	}
+	var due time.Time
+	d.Status, due = restrained(v, s, statusOf(v, s, d.Report))
+	d.RequeueAt = earliest(d.RequeueAt, due)
+	d.Events = eventsOf(v.was, &d.Status)
+	return d
+}
+
+// keep stores what is due, and then lets go what is stored and more than is to be kept.
+func (v *view) keep(d *Decision, s *step) {
+	if s.invalid != "" {
+		return
+	}
+	remove, waits := v.surplus()
+	d.Delete = remove
+	pages := v.dirty()
+	due := v.StoredAt.Add(storeEvery)
+	switch {
+	case s.complete && !s.over:
+		d.Store, d.Report = pages, v.document(s)
+	case len(pages) == 0:
+	case waits || s.over || !v.Now.Before(due):
+		d.Store = pages
+		if !s.over {
+			d.Report = v.document(s)
+		}
+	default:
+		d.RequeueAt = earliest(d.RequeueAt, due)
+	}
+}
+
+// dirty are the pages of runs that aren't stored.
+func (v *view) dirty() []int {
+	var pages []int
+	for cell, names := range v.made {
+		for _, name := range names {
+			if _, known := v.Runs[name]; known && !v.Stored[name] {
+				if p := v.Matrix.pageOf(cell); !slices.Contains(pages, p) {
+					pages = append(pages, p)
+				}
+			}
+		}
+	}
+	return pages
+}
+
+func deleted(v *view) *step {
+	if v.Suite.DeletionTimestamp == nil {
+		return nil
+	}
+	return &step{message: "the LoadTestSuite is being deleted, and its LoadTests with it", over: true}
+}
+
+// finished: in time the suite itself is deleted.
+func finished(v *view) *step {
+	c := v.said(v1alpha1.ConditionComplete)
+	if c.Status != metav1.ConditionTrue {
+		return nil
+	}
+	s := &step{message: "the suite is over", reason: c.Reason, over: true, complete: true}
+	ttl, err := v.spec.TTLAfterFinished.Std()
+	if v.spec.TTLAfterFinished == "" || err != nil {
+		return s
+	}
+	at := c.LastTransitionTime.Time
+	if v.was.FinishedAt != nil {
+		at = v.was.FinishedAt.Time
+	}
+	if due := at.Add(ttl); v.Now.Before(due) {
+		s.requeueAt = due
+		return s
+	}
+	s.message, s.deleteSuite = "its time to live after the end, spec.ttlAfterFinished, is over", true
+	return s
+}
+
+// unchecked: a spec can't be changed, so that it is checked once.
+func unchecked(v *view) *step {
+	if v.Checked || v.said(v1alpha1.ConditionAccepted).Status == metav1.ConditionTrue {
+		return nil
+	}
+	return &step{message: "the cells are held against what a LoadTest must be", check: true}
+}
+
+func invalid(v *view) *step {
+	if len(v.Faults) == 0 {
+		return nil
+	}
+	return &step{message: v.Faults.Error(), reason: v1alpha1.ReasonInvalid, complete: true, invalid: v.Faults.Error()}
+}
+
+func testsEnded(v *view) *step {
+	if len(v.unread) == 0 {
+		return nil
+	}
+	return &step{message: "tests ended: what they measured is read", read: v.unread[:min(len(v.unread), readsAtOnce)]}
+}
+
+// stopped: tests that go on are stopped, and keep what they have measured; they are waited for.
+func stopped(v *view) *step {
+	if !v.spec.Stop {
+		return nil
+	}
+	s := &step{reason: v1alpha1.ReasonStopped, message: v.tally("spec.stop: nothing further is measured"), complete: len(v.active) == 0}
+	for _, name := range v.active {
+		if t := v.Tests[name]; !t.Spec.Stop && t.DeletionTimestamp == nil {
+			s.stop = append(s.stop, name)
+		}
+	}
+	return s
+}
+
+func testFailed(v *view) *step {
+	if v.spec.FailurePolicy != v1alpha1.FailureStop || v.failed == 0 {
+		return nil
+	}
+	message := v.tally("spec.failurePolicy Stop, and a test ended without a measurement: nothing further is started")
+	return &step{reason: v1alpha1.ReasonTestFailed, message: message, complete: len(v.active) == 0}
+}
+
+func allEnded(v *view) *step {
+	if len(v.active)+len(v.missing) > 0 {
+		return nil
+	}
+	s := &step{reason: v1alpha1.ReasonMeasured, complete: true, message: v.tally("")}
+	switch {
+	case v.measured == 0:
+		s.reason = v1alpha1.ReasonNotMeasured
+	case v.failed > 0:
+		s.reason = v1alpha1.ReasonPartlyMeasured
+	}
+	return s
+}
+
+func suspended(v *view) *step {
+	if !v.spec.Suspend {
+		return nil
+	}
+	s := v.goingOn("spec.suspend: no further tests are started")
+	s.idle = len(v.active) == 0
+	return s
+}
+
+func testsNeeded(v *view) *step {
+	room := int(v.spec.Parallelism) - len(v.active)
+	s := v.goingOn("")
+	for _, w := range v.missing {
+		if len(s.create) < min(room, createAtOnce) && v.Obstacles[w.Name] == "" {
+			s.create = append(s.create, w)
+		}
+	}
+	if len(s.create) == 0 {
+		return nil
+	}
+	s.reason = v1alpha1.ReasonRunning
+	return s
+}
+
+func testsGoingOn(v *view) *step { return v.goingOn("") }
+
+// goingOn says how far it is.
+func (v *view) goingOn(why string) *step {
+	s := &step{reason: v1alpha1.ReasonRunning, message: v.tally(why)}
+	if len(v.active) == 0 {
+		s.reason = v1alpha1.ReasonWaiting
+	}
+	if v.spec.Suspend && len(v.active) == 0 {
+		s.reason = v1alpha1.ReasonSuspended
+	}
+	if len(v.obstructed) > 0 {
+		s.message += fmt.Sprintf("; %d %s can't be made: %s: %s", len(v.obstructed), plural(int32(len(v.obstructed)), "test"), v.obstructed[0], v.Obstacles[v.obstructed[0]])
+		s.requeueAt = v.Now.Add(obstacleAgain)
+	}
+	return s
+}
+
+// tally is how far it is, in a sentence.
+func (v *view) tally(why string) string {
+	text := fmt.Sprintf("%d of %d %s measured", v.measured, len(v.Matrix.slots), plural(int32(len(v.Matrix.slots)), "test"))
+	if v.failed > 0 {
+		text += fmt.Sprintf(", %d without a measurement", v.failed)
+	}
+	if n := len(v.active); n > 0 {
+		text += fmt.Sprintf(", %d under way", n)
+	}
+	if v.retried > 0 {
+		text += fmt.Sprintf(", %d repeated", v.retried)
+	}
+	if why != "" {
+		text = why + "; " + text
+	}
+	return text
+}
+
+// earliest is the earlier of two moments, where zero means never.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,165 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/statistics"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// document is the suite's report as far as it is.
+func (v *view) document(s *step) *report.Suite {
+	return v.documentOf(s.complete, func(cell int) report.SuiteCell { return v.cell(cell) })
+}
+
+func (v *view) documentOf(complete bool, cellOf func(int) report.SuiteCell) *report.Suite {
+	out := &report.Suite{
+		Version: report.SuiteVersion, Producer: "linerate " + v.Version, Name: v.Suite.Name, Namespace: v.Suite.Namespace, UID: string(v.Suite.UID),
+		Generation: v.Suite.Generation, Started: v.Suite.CreationTimestamp.UTC(),
+	}
+	if v.was.StartedAt != nil {
+		out.Started = v.was.StartedAt.UTC()
+	}
+	if complete {
+		out.Finished = v.Now.UTC()
+	}
+	for _, axis := range v.spec.Axes {
+		a := report.Axis{Name: string(axis.Name)}
+		for _, value := range axis.Values {
+			a.Values = append(a.Values, string(value.Name))
+		}
+		out.Axes = append(out.Axes, a)
+	}
+	for i := range v.Matrix.Cells {
+		out.Cells = append(out.Cells, cellOf(i))
+	}
+	out.Verdict = overall(len(v.spec.Criteria) > 0, out.Cells)
+	if v.retried > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("%d %s repeated after ending without a measurement", v.retried, plural(v.retried, "test")+" "+wasWere(v.retried)))
+	}
+	return out
+}
+
+func wasWere(n int32) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
+// overall is the verdict on all cells: the worst.
+func overall(judged bool, cells []report.SuiteCell) report.Verdict {
+	out := report.Verdict{}
+	if !judged {
+		return out
+	}
+	out.Outcome = report.Passed
+	for _, c := range cells {
+		switch {
+		case c.Verdict == nil || c.Verdict.Outcome == report.Undecided:
+			if out.Outcome == report.Passed {
+				out.Outcome = report.Undecided
+			}
+		case c.Verdict.Outcome == report.DidFail:
+			out.Outcome = report.DidFail
+		}
+	}
+	return out
+}
+
+// cell is what was measured in a cell, and the judgement on it.
+func (v *view) cell(number int) report.SuiteCell {
+	c := &v.Matrix.Cells[number]
+	out := report.SuiteCell{Name: c.Name, Product: c.Product, Loadtest: c.Loadtest}
+	if len(c.Values) == 0 {
+		out.Product = v.Suite.Name
+	}
+	for _, value := range c.Values {
+		out.Values = append(out.Values, report.AxisValue{Axis: string(value.Axis), Value: string(value.Value)})
+	}
+	var figures []Run
+	var evidence []*report.Report
+	for _, name := range v.made[number] {
+		run, known := v.Runs[name]
+		if !known {
+			continue
+		}
+		out.Runs = append(out.Runs, run.SuiteRun)
+		if run.measured() {
+			figures = append(figures, run)
+		}
+		if run.Evidence != nil && v.counts(number, &run) {
+			evidence = append(evidence, run.Evidence)
+		}
+	}
+	out.Figures, out.Outliers = medians(figures)
+	if len(v.spec.Criteria) > 0 {
+		out.Verdict = v.verdict(evidence)
+	}
+	return out
+}
+
+// counts says whether a run stands for its repetition: no other try followed it.
+func (v *view) counts(cell int, run *Run) bool {
+	return !v.exists(v.Matrix.TestName(cell, int32(run.Repetition), int32(run.Retry)+2))
+}
+
+// verdict is the criteria's judgement on runs.
+func (v *view) verdict(evidence []*report.Report) *report.Verdict {
+	if v.Judge == nil || len(evidence) == 0 {
+		return &report.Verdict{Outcome: report.Undecided}
+	}
+	judged := v.Judge(criteria(v.spec.Criteria), evidence)
+	return &judged
+}
+
+func criteria(list []v1alpha1.Criterion) []plan.Criterion {
+	var out []plan.Criterion
+	for _, c := range list {
+		out = append(out, plan.Criterion{Name: c.Name, Metric: string(c.Metric), Direction: string(c.Direction), Min: string(c.Min), Max: string(c.Max)})
+	}
+	return out
+}
+
+// medians are the figures of several runs together, and which of them lie far from the others.
+func medians(runs []Run) (*report.Figures, []string) {
+	if len(runs) == 0 {
+		return nil, nil
+	}
+	of := func(figure func(*report.Figures) int64) statistics.Summary {
+		values := make([]float64, len(runs))
+		for i := range runs {
+			values[i] = float64(figure(runs[i].Figures))
+		}
+		return statistics.Summarize(values)
+	}
+	packets := of(func(f *report.Figures) int64 { return f.PacketsPerSecond })
+	out := &report.Figures{
+		Runs: len(runs), PacketsPerSecond: int64(packets.Median),
+		Layer1BitsPerSecond: int64(of(func(f *report.Figures) int64 { return f.Layer1BitsPerSecond }).Median),
+		LineRatePercent:     units.Percent(of(func(f *report.Figures) int64 { return int64(f.LineRatePercent) }).Median),
+		LineRatePercentSum:  units.Percent(of(func(f *report.Figures) int64 { return int64(f.LineRatePercentSum) }).Median),
+		LowerBound:          slices.ContainsFunc(runs, func(r Run) bool { return r.Figures.LowerBound }),
+	}
+	if packets.N > 1 {
+		out.Spread = &report.Spread{
+			Percent: percent(packets.SpreadPercent), LowPacketsPerSecond: int64(packets.Low), HighPacketsPerSecond: int64(packets.High),
+			Confidence: percent(100 * packets.Confidence),
+		}
+	}
+	var outliers []string
+	for _, o := range packets.Outliers {
+		outliers = append(outliers, runs[o.Run].Test)
+	}
+	return out, outliers
+}
+
+// percent is a percentage to two decimals.
+func percent(p float64) units.Percent {
+	const hundredth = units.Hundred / 10_000
+	return units.Percent(p*100+0.5) * hundredth
+}

@@ -1,0 +1,129 @@
+package suite
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+const (
+	// maxTestName is how long a LoadTest's name may be, and maxLabel a label's value.
+	maxTestName = 40
+	maxLabel    = 63
+	// onlyCell is the name of the cell of a suite without axes.
+	onlyCell = "test"
+	// hashLetters are what stands for values that are too long together: 26 letters of the suite's name, these, and "-r100t9" make 40.
+	hashLetters = 6
+)
+
+// name gives each cell its name, and its tests theirs. Both depend on nothing but the spec, which can't be changed.
+//
+//	four-systems-apu6-64b-r1        values, where they fit and no other cell's are the same letters
+//	four-systems-k2x7qf-r12t2       else a hash of them; the second try of the twelfth repetition
+func (m *Matrix) name() {
+	joined := map[string]int{}
+	for i := range m.Cells {
+		joined[m.Cells[i].joined()]++
+	}
+	stems := map[string]bool{}
+	for i := range m.Cells {
+		c := &m.Cells[i]
+		if c.Name = c.joined(); joined[c.Name] == 1 && m.fits(c.Name) {
+			c.stem = m.suite.Name + "-" + c.Name
+			stems[c.stem] = true
+		}
+	}
+	names := map[string]bool{}
+	for i := range m.Cells {
+		c := &m.Cells[i]
+		if c.stem == "" {
+			c.stem = m.suite.Name + "-" + c.hash(hashLetters, func(h string) bool { return stems[m.suite.Name+"-"+h] })
+			stems[c.stem] = true
+		}
+		if joined[c.joined()] > 1 || len(c.Name) > maxLabel {
+			short := strings.TrimRight(c.Name[:min(len(c.Name), maxLabel-hashLetters-3)], "-")
+			c.Name = short + "-" + c.hash(hashLetters, func(h string) bool { return names[short+"-"+h] || joined[short+"-"+h] > 0 })
+		}
+		names[c.Name] = true
+	}
+}
+
+// joined are the values as one word, which several cells may have: a-b and c, a and b-c.
+func (c *Cell) joined() string {
+	if len(c.Values) == 0 {
+		return onlyCell
+	}
+	words := make([]string, len(c.Values))
+	for i, v := range c.Values {
+		words[i] = string(v.Value)
+	}
+	return strings.Join(words, "-")
+}
+
+// fits says whether names of tests have room for the cell's name.
+func (m *Matrix) fits(cell string) bool {
+	return len(m.suite.Name)+1+len(cell)+m.longestEnd() <= maxTestName
+}
+
+// longestEnd is how long what follows the cell in a test's name may become.
+func (m *Matrix) longestEnd() int {
+	n := len("-r") + len(strconv.Itoa(int(m.suite.Spec.Repetitions)))
+	if m.suite.Spec.InvalidRetries > 0 {
+		n += len("t9")
+	}
+	return n
+}
+
+// hash are letters that stand for the values; taken says which are another cell's.
+func (c *Cell) hash(letters int, taken func(string) bool) string {
+	for salt := 0; ; salt++ {
+		h := sha256.New()
+		for _, v := range c.Values {
+			fmt.Fprintf(h, "%s=%s/", v.Axis, v.Value)
+		}
+		fmt.Fprint(h, salt)
+		text := strings.ToLower(base32.StdEncoding.EncodeToString(h.Sum(nil)))[:letters]
+		if !taken(text) {
+			return text
+		}
+	}
+}
+
+// TestName is the name of the LoadTest of a cell's repetition and try, both from 1.
+func (m *Matrix) TestName(cell int, repetition, try int32) string {
+	name := fmt.Sprintf("%s-r%d", m.Cells[cell].stem, repetition)
+	if try > 1 {
+		name += fmt.Sprintf("t%d", try)
+	}
+	return name
+}
+
+// slot is one measurement to be made.
+type slot struct {
+	cell       int
+	repetition int32
+}
+
+// order is how the measurements follow each other.
+func order(spec *v1alpha1.LoadTestSuiteSpec, cells int) []slot {
+	var slots []slot
+	repetitions := max(spec.Repetitions, 1)
+	if spec.Order == v1alpha1.OrderByCell {
+		for cell := range cells {
+			for r := range repetitions {
+				slots = append(slots, slot{cell, r + 1})
+			}
+		}
+		return slots
+	}
+	for r := range repetitions {
+		for cell := range cells {
+			slots = append(slots, slot{cell, r + 1})
+		}
+	}
+	return slots
+}

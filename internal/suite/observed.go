@@ -1,0 +1,75 @@
+package suite
+
+import (
+	"time"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// Verdicts judges the runs of a cell by the suite's criteria.
+type Verdicts func(criteria []plan.Criterion, runs []*report.Report) report.Verdict
+
+// Observed is all that a decision is made from. It is only read.
+type Observed struct {
+	Suite  *v1alpha1.LoadTestSuite
+	Matrix *Matrix
+	Now    time.Time
+	// Checked says that the cells were held against what a LoadTest must be; Faults are what is wrong with them then.
+	Checked bool
+	Faults  Faults
+	// Tests are the suite's own LoadTests, by their names.
+	Tests map[string]*v1alpha1.LoadTest
+	// Runs are the tests that are over, as far as known; Stored those of them that are in the pages; StoredAt is when a page was written last.
+	Runs     Runs
+	Stored   map[string]bool
+	StoredAt time.Time
+	// Obstacles are tests that the API server doesn't take, and why.
+	Obstacles map[string]string
+	// Judge judges cells. Version is linerate's own, for the suite's report.
+	Judge   Verdicts
+	Version string
+}
+
+// Decision is what is to be done now, and what to say of it. It is applied in the order of its fields; what is to be done again after a failure
+// half-way follows from the next observation.
+type Decision struct {
+	// Rule is the situation that was recognised, such as working: the line of the trace.
+	Rule string
+	// Message says why, for people.
+	Message string
+	// Check asks to hold the cells against what a LoadTest must be, and Read for the Reports of these tests: then the decision is to be made
+	// again, with what came of it. Nothing else of the decision is applied.
+	Check bool
+	Read  []Wanted
+	// Store are the pages of runs to write, and Report the suite's report, nil where it isn't due.
+	Store  []int
+	Report *report.Suite
+	// Stop are tests to stop, Create those to make.
+	Stop   []string
+	Create []Wanted
+	// Status is the whole status to write; it is written only where it differs.
+	Status v1alpha1.LoadTestSuiteStatus
+	// Events are told after the status was written.
+	Events []Event
+	// Delete are tests that are over and stored, and more than are to be kept.
+	Delete []string
+	// DeleteSuite: its time to live is over.
+	DeleteSuite bool
+	// RequeueAt is the earliest moment at which time alone changes the decision; zero: never.
+	RequeueAt time.Time
+}
+
+// Wanted is a test: of a cell, one try of one repetition.
+type Wanted struct {
+	Name            string
+	Cell            int
+	Repetition, Try int32
+}
+
+// Event is told of the suite. Its reason is a condition's.
+type Event struct {
+	Warning         bool
+	Reason, Message string
+}

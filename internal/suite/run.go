@@ -1,0 +1,108 @@
+package suite
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// Run is one test that is over: all that the suite needs of it once the LoadTest and its Report are gone.
+type Run struct {
+	report.SuiteRun
+	// Ended is the reason of the test's condition Complete.
+	Ended string `json:"ended"`
+	// Evidence is as much of its Report as a judgement needs; nil: there is none.
+	Evidence *report.Report `json:"evidence,omitempty"`
+}
+
+// Runs are the tests that are over, by their names.
+type Runs map[string]Run
+
+// maxMessage bounds what a run says: of a thousand of them there are as many sentences.
+const maxMessage = 300
+
+// over says whether a test is complete, and why.
+func over(t *v1alpha1.LoadTest) (*metav1.Condition, bool) {
+	c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionComplete)
+	return c, c != nil && c.Status == metav1.ConditionTrue
+}
+
+// measuring says whether a test's run has begun and isn't over.
+func measuring(t *v1alpha1.LoadTest) bool {
+	c, done := over(t)
+	return !done && c != nil && c.Reason == v1alpha1.ReasonRunning
+}
+
+// RunOf is what a complete test leaves. The Report is nil where there is none, or none that can be read; fault says why then.
+func RunOf(t *v1alpha1.LoadTest, repetition, try int32, r *report.Report, fault string) Run {
+	c, _ := over(t)
+	run := Run{Ended: c.Reason, SuiteRun: report.SuiteRun{
+		Test: t.Name, UID: string(t.UID), Repetition: int(repetition), Retry: int(try) - 1, Reason: c.Reason, Message: limited(c.Message, maxMessage),
+		Finished: c.LastTransitionTime.Time.UTC(),
+	}}
+	if at := t.Status.FinishedAt; at != nil {
+		run.Finished = at.UTC()
+	}
+	if at := t.Status.StartedAt; at != nil {
+		run.Started = at.UTC()
+	}
+	if kept := t.Status.Report; kept != nil {
+		run.Report, run.ConfigMap = kept.Digest, kept.ConfigMap
+	}
+	switch {
+	case c.Reason != v1alpha1.ReasonMeasured && c.Reason != v1alpha1.ReasonNotMeasured:
+		return run // it didn't come to its own end: what it has of figures is no measurement
+	case r == nil:
+		if fault != "" {
+			run.Message = limited("its Report can't be read: "+fault, maxMessage)
+		}
+		return run
+	}
+	run.Plan, run.Evidence = r.Plan.Method(), evidence(r)
+	if r.Result.Reason != "" {
+		run.Reason, run.Message = string(r.Result.Reason), limited(r.Result.Message, maxMessage)
+	}
+	if c.Reason == v1alpha1.ReasonMeasured && r.Ending == report.Completed {
+		run.Figures = report.FiguresOf(r)
+	}
+	return run
+}
+
+// evidence is a Report without what no judgement looks at: streams, samples, and of the windows all but the lowest that lost frames.
+func evidence(r *report.Report) *report.Report {
+	p := r.Plan
+	out := &report.Report{
+		Version: r.Version, Started: r.Started, Finished: r.Finished, Ending: r.Ending, Message: limited(r.Message, maxMessage),
+		LineRates: r.LineRates, Result: r.Result,
+		Plan: &plan.Plan{Version: p.Version, Test: p.Test, Engine: p.Engine, Links: p.Links, Directions: p.Directions, Procedure: p.Procedure},
+	}
+	out.Result.Message, out.Result.Generators = limited(out.Result.Message, maxMessage), nil
+	if r.Result.Measured {
+		return out
+	}
+	var lowest *report.Window
+	for i := range r.Windows {
+		w := &r.Windows[i]
+		if w.Phase != report.WarmUp && w.Quality == report.Lossy && (lowest == nil || w.Load < lowest.Load) {
+			lowest = w
+		}
+	}
+	if lowest != nil {
+		out.Windows = []report.Window{*lowest}
+	}
+	return out
+}
+
+// measured says that the run gave figures.
+func (r *Run) measured() bool { return r.Figures != nil }
+
+// repeatable says that another try may give figures: what ended the run wasn't asked for, and isn't what is written in the suite.
+func (r *Run) repeatable() bool {
+	final := []string{v1alpha1.ReasonInvalid, v1alpha1.ReasonStopped, v1alpha1.ReasonSchedulingDeadline}
+	return !r.measured() && !slices.Contains(final, r.Ended)
+}

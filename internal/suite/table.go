@@ -1,0 +1,86 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+const (
+	// maxRows is how many cells the status has; the report has all.
+	maxRows = 256
+	// maxTests is how many tests of a cell the status names.
+	maxTests = 8
+	// maxRowMessage bounds what is said of a cell.
+	maxRowMessage = 512
+)
+
+// table are the first cells' rows.
+func (v *view) table() []v1alpha1.SuiteRow {
+	var rows []v1alpha1.SuiteRow
+	for i := range v.Matrix.Cells[:min(len(v.Matrix.Cells), maxRows)] {
+		rows = append(rows, v.row(i))
+	}
+	return rows
+}
+
+func (v *view) row(number int) v1alpha1.SuiteRow {
+	c := v.cell(number)
+	row := v1alpha1.SuiteRow{Cell: c.Name, Values: slices.Clone(v.Matrix.Cells[number].Values)}
+	if made := v.made[number]; len(made) > 0 {
+		row.Tests = slices.Clone(made[max(0, len(made)-maxTests):])
+	}
+	var words []string
+	if f := c.Figures; f != nil {
+		row.Runs, row.PacketsPerSecond, row.Layer1BitsPerSecond = int32(f.Runs), f.PacketsPerSecond, f.Layer1BitsPerSecond
+		row.LineRatePercent, row.LowerBound = f.LineRatePercent.FormatFixed(), f.LowerBound
+		if f.Spread != nil {
+			row.SpreadPercent = f.Spread.Percent.FormatFixed()
+		}
+	}
+	if c.Verdict != nil && len(c.Runs) > 0 {
+		row.Verdict = verdicts(c.Verdict.Outcome)
+		words = append(words, criteriaWords(c.Verdict)...)
+	}
+	words = append(words, runWords(&c)...)
+	row.Message = limited(strings.Join(words, "; "), maxRowMessage)
+	return row
+}
+
+func verdicts(o report.Outcome) v1alpha1.SuiteVerdict {
+	switch o {
+	case report.Passed:
+		return v1alpha1.VerdictPassed
+	case report.DidFail:
+		return v1alpha1.VerdictFailed
+	}
+	return v1alpha1.VerdictUndecided
+}
+
+// criteriaWords are those of the criteria that made the verdict.
+func criteriaWords(verdict *report.Verdict) []string {
+	var words []string
+	for _, c := range verdict.Criteria {
+		if c.Outcome == verdict.Outcome {
+			words = append(words, c.Name+": "+c.Message)
+		}
+	}
+	return words
+}
+
+// runWords tell of tests without a measurement, and of those that lie far from the others.
+func runWords(c *report.SuiteCell) []string {
+	var words []string
+	for _, o := range c.Outliers {
+		words = append(words, o+" lies far from the others")
+	}
+	for _, r := range c.Runs {
+		if r.Figures == nil {
+			words = append(words, fmt.Sprintf("%s: %s: %s", r.Test, r.Reason, limited(r.Message, 120)))
+		}
+	}
+	return words
+}

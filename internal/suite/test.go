@@ -1,0 +1,87 @@
+package suite
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// Content is the LoadTest of a cell's repetition and try as an API server is to be given it.
+func (m *Matrix) Content(cell int, repetition, try int32) (map[string]any, error) {
+	c := &m.Cells[cell]
+	spec, err := m.spec(c)
+	if err != nil {
+		return nil, err
+	}
+	metadata := map[string]any{"name": m.TestName(cell, repetition, try), "labels": m.labels(c, repetition, try)}
+	if m.suite.Namespace != "" {
+		metadata["namespace"] = m.suite.Namespace
+	}
+	if own := texts(m.suite.Spec.Template.Metadata.Annotations); len(own) > 0 {
+		metadata["annotations"] = own
+	}
+	if m.suite.UID != "" {
+		metadata["ownerReferences"] = []any{map[string]any{
+			"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.LoadTestSuiteKind,
+			"name": m.suite.Name, "uid": string(m.suite.UID), "controller": true,
+		}}
+	}
+	return map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.LoadTestKind, "metadata": metadata, "spec": spec}, nil
+}
+
+// labels are the template's, the cell's place in tables where the template doesn't say it, and whose the test is.
+func (m *Matrix) labels(c *Cell, repetition, try int32) map[string]any {
+	labels := map[string]any{}
+	for label, value := range map[string]string{v1alpha1.LabelProduct: c.Product, v1alpha1.LabelLoadTest: c.Loadtest} {
+		if value != "" && len(value) <= maxLabel {
+			labels[label] = value
+		}
+	}
+	maps.Copy(labels, texts(m.suite.Spec.Template.Metadata.Labels))
+	labels[v1alpha1.LabelSuite] = m.suite.Name
+	if m.suite.UID != "" {
+		labels[v1alpha1.LabelSuiteUID] = string(m.suite.UID)
+	}
+	labels[v1alpha1.LabelCell] = c.Name
+	labels[v1alpha1.LabelRepetition] = strconv.Itoa(int(repetition))
+	labels[v1alpha1.LabelTry] = strconv.Itoa(int(try))
+	return labels
+}
+
+func texts(from map[string]v1alpha1.TemplateText) map[string]any {
+	out := map[string]any{}
+	for k, v := range from {
+		out[k] = string(v)
+	}
+	return out
+}
+
+// spec is the template's with the cell's patches (RFC 7396).
+func (m *Matrix) spec(c *Cell) (map[string]any, error) {
+	document, err := m.suite.Spec.Template.Spec.Raw()
+	if err != nil {
+		return nil, fmt.Errorf("spec.template.spec: %w", err)
+	}
+	for i, p := range c.patches {
+		if len(p) == 0 {
+			continue
+		}
+		patch, err := p.Raw()
+		if err == nil {
+			document, err = jsonpatch.MergePatch(document, patch)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the patch of %s %s: %w", c.Values[i].Axis, c.Values[i].Value, err)
+		}
+	}
+	spec := map[string]any{}
+	if err := utiljson.Unmarshal(document, &spec); err != nil { // whole numbers stay whole
+		return nil, fmt.Errorf("the patched spec: %w", err)
+	}
+	return spec, nil
+}

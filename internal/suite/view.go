@@ -1,0 +1,146 @@
+package suite
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// view is an observation, sorted by what decisions ask for.
+type view struct {
+	Observed
+	spec *v1alpha1.LoadTestSuiteSpec
+	was  *v1alpha1.LoadTestSuiteStatus
+
+	// unread are tests that are over and whose Reports weren't looked at yet.
+	unread []Wanted
+	// active are tests that aren't over, in order; running of them are being measured.
+	active  []string
+	running int32
+	// missing are tests to be made, in order; obstructed of them can't be.
+	missing    []Wanted
+	obstructed []string
+	// measured and failed count the slots that came to their end, and retried the tries beyond the first.
+	measured, failed, retried int32
+	// made are all tests of each cell that there are or were, in order.
+	made [][]string
+}
+
+// readsAtOnce bounds how many Reports are asked for in one pass.
+const readsAtOnce = 64
+
+func look(o Observed) *view {
+	v := &view{Observed: o, spec: &o.Suite.Spec, was: &o.Suite.Status, made: make([][]string, len(o.Matrix.Cells))}
+	left := v.triesLeft()
+	for _, s := range o.Matrix.slots {
+		v.lookAt(s, left)
+	}
+	return v
+}
+
+// triesLeft is how many more tests of each cell may be repeated.
+func (v *view) triesLeft() []int32 {
+	left := make([]int32, len(v.Matrix.Cells))
+	for i := range left {
+		left[i] = v.spec.InvalidRetries
+	}
+	for _, s := range v.Matrix.slots {
+		for try := int32(2); try <= v.spec.InvalidRetries+1 && v.exists(v.Matrix.TestName(s.cell, s.repetition, try)); try++ {
+			left[s.cell]--
+			v.retried++
+		}
+	}
+	return left
+}
+
+// exists says whether a test is there, or was and is known.
+func (v *view) exists(name string) bool {
+	_, ran := v.Runs[name]
+	return ran || v.Tests[name] != nil
+}
+
+// lookAt finds out how far one measurement is: its first try that isn't known to have come to nothing decides.
+//
+//	r1: over, nothing ─▶ r1t2: over, nothing ─▶ r1t3: running
+func (v *view) lookAt(s slot, left []int32) {
+	for try := int32(1); ; try++ {
+		w := Wanted{Name: v.Matrix.TestName(s.cell, s.repetition, try), Cell: s.cell, Repetition: s.repetition, Try: try}
+		run, known := v.Runs[w.Name]
+		if !known {
+			v.unknown(w, left)
+			return
+		}
+		v.made[s.cell] = append(v.made[s.cell], w.Name)
+		if run.measured() {
+			v.measured++
+			return
+		}
+		next := v.exists(v.Matrix.TestName(s.cell, s.repetition, try+1))
+		if !next && (!run.repeatable() || left[s.cell] <= 0) || try > v.spec.InvalidRetries {
+			v.failed++
+			return
+		}
+	}
+}
+
+// unknown sorts in a test of which no run is known: it goes on, or is over and unread, or isn't there.
+func (v *view) unknown(w Wanted, left []int32) {
+	t := v.Tests[w.Name]
+	if t == nil {
+		if w.Try > 1 {
+			left[w.Cell]--
+		}
+		v.missing = append(v.missing, w)
+		if v.Obstacles[w.Name] != "" {
+			v.obstructed = append(v.obstructed, w.Name)
+		}
+		return
+	}
+	v.made[w.Cell] = append(v.made[w.Cell], w.Name)
+	if _, done := over(t); done {
+		v.unread = append(v.unread, w)
+		return
+	}
+	v.active = append(v.active, w.Name)
+	if measuring(t) {
+		v.running++
+	}
+}
+
+// said is what the status says of a condition; without a status where it hasn't been said.
+func (v *view) said(kind string) metav1.Condition {
+	if c := meta.FindStatusCondition(v.was.Conditions, kind); c != nil {
+		return *c
+	}
+	return metav1.Condition{}
+}
+
+// surplus are the tests that are over and stored and more than are to be kept: those that finished first.
+func (v *view) surplus() (remove []string, unstored bool) {
+	var done []string
+	for name, t := range v.Tests {
+		if _, is := over(t); is && t.DeletionTimestamp == nil {
+			done = append(done, name)
+		}
+	}
+	n := len(done) - int(v.spec.HistoryLimit)
+	if n <= 0 {
+		return nil, false
+	}
+	slices.SortFunc(done, func(a, b string) int {
+		return cmp.Or(v.Runs[a].Finished.Compare(v.Runs[b].Finished), cmp.Compare(a, b))
+	})
+	for _, name := range done[:n] {
+		switch _, known := v.Runs[name]; {
+		case v.Stored[name]:
+			remove = append(remove, name)
+		case known:
+			unstored = true
+		}
+	}
+	return remove, unstored
+}
