@@ -33,15 +33,16 @@ func CacheOptions(namespaces []string) cache.Options {
 	ours := labels.NewSelector().Add(*requirement(v1alpha1.LabelUID, selection.Exists))
 	options := baseCache(namespaces)
 	options.ByObject = map[client.Object]cache.ByObject{
-		&v1alpha1.LoadTest{}:     {},
-		&corev1.Pod{}:            {Label: ours},
-		&batchv1.Job{}:           {Label: ours},
-		&corev1.ServiceAccount{}: {Label: ours},
-		&rbacv1.Role{}:           {Label: ours},
-		&rbacv1.RoleBinding{}:    {Label: ours},
-		&corev1.ConfigMap{}:      {Label: ours.Add(*requirement(v1alpha1.LabelRole, selection.NotEquals, roleProgress))},
-		&corev1.Node{}:           {Transform: inBrief},
-		newDefinition():          {Field: fields.OneTermEqualSelector("metadata.name", networkCRD)},
+		&v1alpha1.LoadTest{}:      {},
+		&v1alpha1.LoadTestSuite{}: {},
+		&corev1.Pod{}:             {Label: ours},
+		&batchv1.Job{}:            {Label: ours},
+		&corev1.ServiceAccount{}:  {Label: ours},
+		&rbacv1.Role{}:            {Label: ours},
+		&rbacv1.RoleBinding{}:     {Label: ours},
+		&corev1.ConfigMap{}:       {Label: ours.Add(*requirement(v1alpha1.LabelRole, selection.NotEquals, roleProgress))},
+		&corev1.Node{}:            {Transform: inBrief},
+		newDefinition():           {Field: fields.OneTermEqualSelector("metadata.name", networkCRD)},
 	}
 	return options
 }

@@ -3,9 +3,15 @@ package controllers
 // What the manager may do, and nothing else: config/rbac/role.yaml is made from these lines, and the chart's roles from that file. There is no
 // wildcard, no secrets, and neither escalate nor bind: the manager gives a runner only what it may do itself.
 //
-// LoadTests, to read them, to end them at their TTL, and to write their status. Nothing here may change a spec.
-// +kubebuilder:rbac:groups=linerate.dev,resources=loadtests,verbs=get;list;watch;delete
+// LoadTests, to read them, to end them at their TTL, and to write their status; to make those of suites, and to stop them with their suite: of a
+// spec, nothing but when and how long can be changed. privileged is no verb of the API server's: the admission policy holds a suite's author to
+// the author's own rights when the suite is made, and must not hold the manager, who makes its LoadTests, to the manager's.
+// +kubebuilder:rbac:groups=linerate.dev,resources=loadtests,verbs=get;list;watch;create;patch;delete;privileged
 // +kubebuilder:rbac:groups=linerate.dev,resources=loadtests/status,verbs=patch
+//
+// LoadTestSuites, to read them, to end them at their TTL, and to write their status.
+// +kubebuilder:rbac:groups=linerate.dev,resources=loadtestsuites,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups=linerate.dev,resources=loadtestsuites/status,verbs=patch
 //
 // What a test consists of. Nothing made is ever updated.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;delete
@@ -14,7 +20,7 @@ package controllers
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=get;list;watch;create
 //
 // The Plan, and the two documents that the runner writes. update and patch are here because the runner's Role names them for its two
-// ConfigMaps, and nobody can grant what they don't have.
+// ConfigMaps, and nobody can grant what they don't have; and for what suites keep of their tests.
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;patch;delete
 //
 // What preflight looks at: nodes' devices, CPUs and hugepages, networks, and whether there is Multus at all.

@@ -32,6 +32,8 @@ type Options struct {
 	NetworkNamespaces []string
 	// MaxConcurrentReconciles is how many LoadTests are carried on side by side, and of how many runners are given their access; 0 means 16.
 	MaxConcurrentReconciles int
+	// Version is linerate's own, as suites' reports tell it.
+	Version string
 	// Clock tells the time; nil means time.Now.
 	Clock func() time.Time
 	// Metrics are told to it by SetupWithManager; nil: to nobody.

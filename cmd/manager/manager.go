@@ -60,7 +60,8 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the manager: %w", err)
 	}
-	reconciler := controllers.NewLoadTestReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), controllers.Options{
+	reconcilerOptions := controllers.Options{
+		Version:                 version,
 		Settings:                settings(options),
 		Namespace:               ownNamespace(options),
 		Namespaces:              options.Namespaces,
@@ -68,9 +69,16 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 		MaxConcurrentReconciles: options.MaxConcurrent,
 		Metrics:                 metrics.Registry,
 		MetricsTests:            options.MetricsTests,
-	})
-	if err := reconciler.SetupWithManager(mgr); err != nil {
+	}
+	if err := controllers.NewLoadTestReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), reconcilerOptions).SetupWithManager(mgr); err != nil {
 		return nil, fmt.Errorf("set up the LoadTest controller: %w", err)
+	}
+	suites, err := controllers.NewLoadTestSuiteReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), reconcilerOptions)
+	if err != nil {
+		return nil, fmt.Errorf("make the LoadTestSuite controller: %w", err)
+	}
+	if err := suites.SetupWithManager(mgr); err != nil {
+		return nil, fmt.Errorf("set up the LoadTestSuite controller: %w", err)
 	}
 	policy := retention.Policy{Default: options.KeepReports, Namespaces: options.KeepReportsIn}
 	if err := controllers.NewKeptReportsReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), policy, nil).SetupWithManager(mgr); err != nil {

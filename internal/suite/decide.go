@@ -100,6 +100,9 @@ func (v *view) keep(d *Decision, s *step) {
 	d.Delete = remove
 	pages := v.dirty()
 	due := v.StoredAt.Add(storeEvery)
+	if waits { // what is stored now may go then
+		d.RequeueAt = earliest(d.RequeueAt, v.Now.Add(time.Second))
+	}
 	switch {
 	case s.complete && !s.over:
 		d.Store, d.Report = pages, v.document(s)

@@ -1,0 +1,146 @@
+package controllers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/suite"
+)
+
+// apply does what was decided, in the order of the decision's fields: what a test measured is stored before the test may go. What fails half-way
+// is done again after the next observation.
+func (r *LoadTestSuiteReconciler) apply(ctx context.Context, seen *suiteObservation, decision suite.Decision) error {
+	if err := r.store(ctx, seen, decision); err != nil {
+		return err
+	}
+	for _, name := range decision.Stop {
+		if err := r.stop(ctx, seen.Tests[name]); err != nil {
+			return err
+		}
+	}
+	obstacles := len(seen.notes.obstacles)
+	for _, wanted := range decision.Create {
+		if err := r.createTest(ctx, seen, wanted); err != nil {
+			return err
+		}
+	}
+	if err := r.writeStatus(ctx, seen, decision); err != nil {
+		return err
+	}
+	for _, event := range decision.Events {
+		kind := corev1.EventTypeNormal
+		if event.Warning {
+			kind = corev1.EventTypeWarning
+		}
+		r.events.Eventf(seen.Suite, nil, kind, event.Reason, decision.Rule, "%s", event.Message)
+	}
+	for _, name := range decision.Delete {
+		if err := r.deleteOwn(ctx, seen.Tests[name]); err != nil {
+			return err
+		}
+	}
+	if decision.DeleteSuite {
+		return r.deleteOwn(ctx, seen.Suite.DeepCopy())
+	}
+	if len(seen.notes.obstacles) > obstacles {
+		return waiting{"some tests can't be made", time.Millisecond} // which is said, and others made, by the next pass
+	}
+	return nil
+}
+
+// stop asks a test to end. A stopped test may be asked again.
+func (r *LoadTestSuiteReconciler) stop(ctx context.Context, test *v1alpha1.LoadTest) error {
+	ctrl.LoggerFrom(ctx).Info("stopping", "test", test.Name)
+	target := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: test.Namespace, Name: test.Name}}
+	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"uid":%q},"spec":{"stop":true}}`, test.UID))
+	if err := ignoreGone(r.client.Patch(ctx, target, patch)); err != nil {
+		return fmt.Errorf("stop %s: %w", test.Name, err)
+	}
+	return nil
+}
+
+// createTest makes a test. What is there and the suite's own is fine; what the API server doesn't take is kept, to be said.
+func (r *LoadTestSuiteReconciler) createTest(ctx context.Context, seen *suiteObservation, wanted suite.Wanted) error {
+	content, err := seen.Matrix.Content(wanted.Cell, wanted.Repetition, wanted.Try)
+	if err != nil {
+		return err
+	}
+	err = r.client.Create(ctx, &unstructured.Unstructured{Object: content})
+	switch {
+	case err == nil:
+		ctrl.LoggerFrom(ctx).Info("created", "test", wanted.Name)
+		return nil
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return err
+	case apierrors.IsAlreadyExists(err):
+		return r.lookWhoseTestItIs(ctx, seen, wanted.Name)
+	case apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err):
+		r.inTheWay(seen, wanted.Name, err.Error())
+		return nil
+	}
+	return fmt.Errorf("create %s: %w", wanted.Name, err)
+}
+
+// lookWhoseTestItIs finds out whether a test that is there is the suite's own, made a moment ago.
+func (r *LoadTestSuiteReconciler) lookWhoseTestItIs(ctx context.Context, seen *suiteObservation, name string) error {
+	there := metadataOf(v1alpha1.GroupVersion.WithKind(v1alpha1.LoadTestKind))
+	err := r.live.Get(ctx, client.ObjectKey{Namespace: seen.Suite.Namespace, Name: name}, there)
+	switch {
+	case apierrors.IsNotFound(err):
+		return waiting{"a test of this name was there a moment ago", takenAgain / 60}
+	case err != nil:
+		return fmt.Errorf("look whose %s is: %w", name, err)
+	case !metav1.IsControlledBy(there, seen.Suite):
+		r.inTheWay(seen, name, "a LoadTest of this name is somebody else's: delete that, or give the suite another name")
+	}
+	return nil
+}
+
+func (r *LoadTestSuiteReconciler) inTheWay(seen *suiteObservation, name, why string) {
+	seen.notes.obstacles[name] = obstacle{why: why, until: seen.Now.Add(takenAgain)}
+}
+
+// deleteOwn deletes a test or the suite, and what belongs to it in the background.
+func (r *LoadTestSuiteReconciler) deleteOwn(ctx context.Context, object client.Object) error {
+	uid := object.GetUID()
+	ctrl.LoggerFrom(ctx).Info("deleting", "object", object.GetName())
+	err := r.client.Delete(ctx, object.DeepCopyObject().(client.Object), client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &uid})
+	if err := ignoreGone(err); err != nil {
+		return fmt.Errorf("delete %s: %w", object.GetName(), err)
+	}
+	return nil
+}
+
+// writeStatus writes the status where it differs from what is stored, and only over the version that it was decided from.
+func (r *LoadTestSuiteReconciler) writeStatus(ctx context.Context, seen *suiteObservation, decision suite.Decision) error {
+	stored, err := json.Marshal(seen.Suite.Status)
+	decided, err2 := json.Marshal(decision.Status)
+	if err := errors.Join(err, err2); err != nil || bytes.Equal(stored, decided) {
+		return err
+	}
+	object := seen.Suite.DeepCopy()
+	object.Status = decision.Status
+	patch := client.MergeFromWithOptions(seen.Suite.DeepCopy(), client.MergeFromWithOptimisticLock{})
+	if err := r.client.Status().Patch(ctx, object, patch); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("write the status: %w", err)
+	}
+	seen.notes.version = object.ResourceVersion
+	ctrl.LoggerFrom(ctx).V(1).Info("status written", "summary", decision.Status.Summary, "message", decision.Message)
+	return nil
+}

@@ -1,0 +1,87 @@
+package controllers
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/suite"
+)
+
+// suiteMemory is what this process has read of each suite, so that it is read once. It is lost with the process, and read anew by the next. It is
+// safe for concurrent use; what it keeps of one suite is used by one pass at a time.
+type suiteMemory struct {
+	mu     sync.Mutex
+	suites map[types.NamespacedName]*suiteNotes
+}
+
+// suiteNotes are what is kept of one suite.
+type suiteNotes struct {
+	uid    types.UID
+	matrix *suite.Matrix
+	// version is the suite's own, as the last write of its status left it.
+	version string
+	// runs are the tests that are over; stored those of them that are in the pages; storedAt is when a page was written last.
+	runs     suite.Runs
+	stored   map[string]bool
+	storedAt time.Time
+	// versions are those of the ConfigMaps that were written.
+	versions map[string]string
+	// obstacles are tests that the API server didn't take.
+	obstacles map[string]obstacle
+}
+
+// obstacle is why a test can't be made; until then it isn't tried again.
+type obstacle struct {
+	why   string
+	until time.Time
+}
+
+func newSuiteMemory() *suiteMemory {
+	return &suiteMemory{suites: map[types.NamespacedName]*suiteNotes{}}
+}
+
+// of are the notes on a suite; nil: none of this one, only of an earlier one of its name.
+func (m *suiteMemory) of(s *v1alpha1.LoadTestSuite) *suiteNotes {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := m.suites[types.NamespacedName{Namespace: s.Namespace, Name: s.Name}]
+	if n == nil || n.uid != s.UID {
+		return nil
+	}
+	return n
+}
+
+func (m *suiteMemory) keep(s *v1alpha1.LoadTestSuite, n *suiteNotes) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.suites[types.NamespacedName{Namespace: s.Namespace, Name: s.Name}] = n
+}
+
+func (m *suiteMemory) forget(name types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.suites, name)
+}
+
+// behind says that the view is older than what this process wrote last.
+func (n *suiteNotes) behind(s *v1alpha1.LoadTestSuite) bool {
+	older, err := resourceversion.CompareResourceVersion(s.ResourceVersion, n.version)
+	return err == nil && older < 0
+}
+
+// inTheWay are the obstacles that still stand.
+func (n *suiteNotes) inTheWay(now time.Time) map[string]string {
+	out := map[string]string{}
+	for name, o := range n.obstacles {
+		if !now.Before(o.until) {
+			delete(n.obstacles, name)
+			continue
+		}
+		out[name] = o.why
+	}
+	return out
+}

@@ -1,0 +1,138 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/suite"
+)
+
+// suiteObservation is what a decision is made from, and what is kept for the next.
+type suiteObservation struct {
+	suite.Observed
+	notes *suiteNotes
+}
+
+// observe reads the caches, and what was stored of the suite where this process hasn't yet; nil without an error where there is no such suite.
+func (r *LoadTestSuiteReconciler) observe(ctx context.Context, name types.NamespacedName) (*suiteObservation, error) {
+	s := &v1alpha1.LoadTestSuite{}
+	if err := r.client.Get(ctx, name, s); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			r.memory.forget(name)
+			return nil, nil //nolint:nilnil // nothing is there, and nothing is wrong
+		}
+		return nil, fmt.Errorf("get the LoadTestSuite: %w", err)
+	}
+	notes, err := r.notesOn(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if notes.behind(s) {
+		return nil, waiting{"the caches lack what was written last", forgetAfter}
+	}
+	tests, err := r.testsOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	now := metav1.NewTime(r.options.Clock()).Rfc3339Copy().Time // as the API server would store it
+	return &suiteObservation{notes: notes, Observed: suite.Observed{
+		Suite: s, Matrix: notes.matrix, Now: now, Tests: tests, Runs: notes.runs, Stored: notes.stored, StoredAt: notes.storedAt,
+		Obstacles: notes.inTheWay(now), Version: r.options.Version,
+	}}, nil
+}
+
+// notesOn are what is known of the suite: from this process' memory, or from what an earlier one stored.
+func (r *LoadTestSuiteReconciler) notesOn(ctx context.Context, s *v1alpha1.LoadTestSuite) (*suiteNotes, error) {
+	if notes := r.memory.of(s); notes != nil {
+		return notes, nil
+	}
+	notes := &suiteNotes{
+		uid: s.UID, matrix: suite.Expand(s.DeepCopy()), runs: suite.Runs{}, stored: map[string]bool{}, versions: map[string]string{}, obstacles: map[string]obstacle{},
+	}
+	if s.Status.StartedAt != nil { // else nothing can have been stored
+		if err := r.readPages(ctx, s, notes); err != nil {
+			return nil, err
+		}
+	}
+	r.memory.keep(s, notes)
+	return notes, nil
+}
+
+// readPages reads the runs that were stored. A page that isn't the suite's own, or that somebody spoilt, has none: its tests are looked at again.
+func (r *LoadTestSuiteReconciler) readPages(ctx context.Context, s *v1alpha1.LoadTestSuite, notes *suiteNotes) error {
+	for number := range notes.matrix.Pages() {
+		var page corev1.ConfigMap
+		name := client.ObjectKey{Namespace: s.Namespace, Name: suite.PageName(s.Name, number)}
+		if err := r.live.Get(ctx, name, &page); apierrors.IsNotFound(err) {
+			continue
+		} else if err != nil {
+			return fmt.Errorf("read page %d of the runs: %w", number, err)
+		}
+		if err := notes.matrix.DecodePage(page.BinaryData, notes.runs); err != nil {
+			ctrl.LoggerFrom(ctx).Info("a page of runs can't be read: its tests are looked at again", "configMap", name.Name, "why", err.Error())
+		}
+	}
+	for name := range notes.runs {
+		notes.stored[name] = true
+	}
+	return nil
+}
+
+// testsOf lists the suite's own LoadTests. They are the cache's: nothing may change them.
+func (r *LoadTestSuiteReconciler) testsOf(ctx context.Context, s *v1alpha1.LoadTestSuite) (map[string]*v1alpha1.LoadTest, error) {
+	var list v1alpha1.LoadTestList
+	if err := r.client.List(ctx, &list, append(r.ofSuite(s.UID), client.InNamespace(s.Namespace))...); err != nil {
+		return nil, fmt.Errorf("list the suite's LoadTests: %w", err)
+	}
+	tests := make(map[string]*v1alpha1.LoadTest, len(list.Items))
+	for i := range list.Items {
+		if t := &list.Items[i]; metav1.IsControlledBy(t, s) {
+			tests[t.Name] = t
+		}
+	}
+	return tests, nil
+}
+
+// readRuns looks at what tests left that are over. That there is no Report, or none that can be read, is an answer too.
+func (r *LoadTestSuiteReconciler) readRuns(ctx context.Context, seen *suiteObservation, wanted []suite.Wanted) error {
+	for _, w := range wanted {
+		test := seen.Tests[w.Name]
+		document, fault, err := r.reportOf(ctx, test)
+		if err != nil {
+			return err
+		}
+		seen.Runs[w.Name] = suite.RunOf(test, w.Repetition, w.Try, document, fault)
+	}
+	return nil
+}
+
+func (r *LoadTestSuiteReconciler) reportOf(ctx context.Context, test *v1alpha1.LoadTest) (document *report.Report, fault string, err error) {
+	if test.Status.Report == nil {
+		return nil, "", nil
+	}
+	var kept corev1.ConfigMap
+	name := client.ObjectKey{Namespace: test.Namespace, Name: test.Status.Report.ConfigMap}
+	if err := r.live.Get(ctx, name, &kept); apierrors.IsNotFound(err) {
+		return nil, fmt.Sprintf("ConfigMap %s is gone", name.Name), nil
+	} else if err != nil {
+		return nil, "", fmt.Errorf("read the report of %s: %w", test.Name, err)
+	}
+	document, envelope, err := delivery.DecodeReport(kept.BinaryData, kept.Annotations)
+	switch {
+	case err != nil:
+		return nil, fmt.Sprintf("ConfigMap %s: %v", kept.Name, err), nil
+	case envelope.Digest != test.Status.Report.Digest:
+		return nil, fmt.Sprintf("ConfigMap %s holds another Report than the one that the test was judged by", kept.Name), nil
+	}
+	return document, "", nil
+}

@@ -1,0 +1,117 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/internal/admission"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/suite"
+)
+
+// LoadTestSuiteReconciler makes the LoadTests of suites, and tells what they measured. It is safe for concurrent use once it is set up.
+//
+//	LoadTestSuite ──▶ observe ──▶ suite.Decide ──▶ apply ──▶ LoadTests, which the other reconciler carries through their lives
+//	                     ▲            │ a closer look first: are the cells what a LoadTest must be? what do the Reports say?
+//	                     └────────────┘
+type LoadTestSuiteReconciler struct {
+	options Options
+	client  client.Client
+	// live reads past the cache: Reports and pages of runs, which are too large to be kept.
+	live client.Reader
+	// ofSuite lists a suite's LoadTests: by an index where there is a cache.
+	ofSuite func(uid types.UID) []client.ListOption
+	events  events.EventRecorder
+	memory  *suiteMemory
+	server  *admission.Server
+}
+
+// NewLoadTestSuiteReconciler makes a reconciler that reads and writes through one client. It works as it is with a client without a cache;
+// SetupWithManager gives it caches.
+func NewLoadTestSuiteReconciler(c client.Client, recorder events.EventRecorder, options Options) (*LoadTestSuiteReconciler, error) {
+	server, err := admission.NewServer()
+	if err != nil {
+		return nil, err
+	}
+	if options.Clock == nil {
+		options.Clock = time.Now
+	}
+	return &LoadTestSuiteReconciler{
+		options: options, client: c, live: c, ofSuite: bySuiteLabel, events: recorder, memory: newSuiteMemory(), server: server,
+	}, nil
+}
+
+// suiteLooks bounds how often a decision is made again in one pass: each reads up to 64 Reports.
+const suiteLooks = 200
+
+// Reconcile looks at one LoadTestSuite, and does what is to be done now.
+func (r *LoadTestSuiteReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	seen, err := r.observe(ctx, request.NamespacedName)
+	if err != nil || seen == nil {
+		return r.outcome(ctx, time.Time{}, err)
+	}
+	for range suiteLooks {
+		decision := suite.Decide(seen.Observed)
+		ctx := ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("rule", decision.Rule))
+		switch {
+		case decision.Check:
+			seen.Checked, seen.Faults = true, seen.Matrix.Check(r.judge)
+		case len(decision.Read) > 0:
+			err = r.readRuns(ctx, seen, decision.Read)
+		default:
+			err = r.apply(ctx, seen, decision)
+			return r.outcome(ctx, decision.RequeueAt, err)
+		}
+		if err != nil {
+			return r.outcome(ctx, time.Time{}, err)
+		}
+	}
+	return r.outcome(ctx, time.Time{}, errUndecided)
+}
+
+// judge says what is wrong with a LoadTest that is to be made, as the API server would, and then as the other reconciler would.
+func (r *LoadTestSuiteReconciler) judge(content map[string]any) []string {
+	object, faults := r.server.Admit(content)
+	var wrong []string
+	for _, f := range faults {
+		wrong = append(wrong, f.Message)
+	}
+	if len(wrong) > 0 {
+		return wrong
+	}
+	if _, errs := compile.ForCluster(object.LoadTest); len(errs) > 0 {
+		faults, ok := errors.AsType[admission.Faults](object.Faults(errs))
+		for _, f := range faults {
+			wrong = append(wrong, f.Message)
+		}
+		if !ok {
+			wrong = append(wrong, errs.ToAggregate().Error())
+		}
+	}
+	return wrong
+}
+
+// outcome turns how a pass ended into when the next one is due.
+func (r *LoadTestSuiteReconciler) outcome(ctx context.Context, due time.Time, err error) (ctrl.Result, error) {
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return ctrl.Result{}, nil //nolint:nilerr // an end that was asked for is no fault
+	}
+	if wait, ok := errors.AsType[waiting](classified(err)); ok {
+		ctrl.LoggerFrom(ctx).V(1).Info("waiting", "why", wait.why)
+		return ctrl.Result{RequeueAfter: wait.atMost}, nil
+	}
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("look after the suite: %w", err)
+	}
+	if due.IsZero() {
+		return ctrl.Result{}, nil
+	}
+	return ctrl.Result{RequeueAfter: max(due.Sub(r.options.Clock()), time.Millisecond)}, nil
+}

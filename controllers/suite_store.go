@@ -1,0 +1,97 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/suite"
+)
+
+// store writes the pages of runs that are due, and the suite's report after them. What it was of is known to be stored then.
+func (r *LoadTestSuiteReconciler) store(ctx context.Context, seen *suiteObservation, decision suite.Decision) error {
+	for _, number := range decision.Store {
+		data, err := seen.Matrix.EncodePage(number, seen.Runs)
+		if err != nil {
+			return err
+		}
+		if err := r.writeMap(ctx, seen, suite.PageName(seen.Suite.Name, number), data, nil); err != nil {
+			return err
+		}
+	}
+	if len(decision.Store) > 0 { // all pages that aren't stored yet
+		for name := range seen.Runs {
+			seen.notes.stored[name] = true
+		}
+		seen.notes.storedAt = seen.Now
+	}
+	if decision.Report == nil {
+		return nil
+	}
+	data, annotations, err := delivery.EncodeSuite(decision.Report)
+	if err != nil {
+		return fmt.Errorf("encode the suite's report: %w", err)
+	}
+	return r.writeMap(ctx, seen, suite.ReportName(seen.Suite.Name), data, annotations)
+}
+
+// writeMap makes a ConfigMap of the suite's, or writes it anew.
+func (r *LoadTestSuiteReconciler) writeMap(ctx context.Context, seen *suiteObservation, name string, data map[string][]byte, annotations map[string]string) error {
+	object := mapOf(seen.Suite, name, data, annotations)
+	object.ResourceVersion = seen.notes.versions[name]
+	if object.ResourceVersion == "" {
+		there, err := r.mapThere(ctx, seen, name)
+		if err != nil {
+			return err
+		}
+		object.ResourceVersion = there
+	}
+	var err error
+	if object.ResourceVersion == "" {
+		err = r.client.Create(ctx, object)
+	} else {
+		err = r.client.Update(ctx, object)
+	}
+	if err != nil {
+		delete(seen.notes.versions, name) // it is looked at anew
+		return fmt.Errorf("write ConfigMap %s: %w", name, err)
+	}
+	seen.notes.versions[name] = object.ResourceVersion
+	return nil
+}
+
+// mapThere is the version of a ConfigMap of the suite's; empty where there is none.
+func (r *LoadTestSuiteReconciler) mapThere(ctx context.Context, seen *suiteObservation, name string) (string, error) {
+	there := metadataOf(configMapKind)
+	err := r.live.Get(ctx, client.ObjectKey{Namespace: seen.Suite.Namespace, Name: name}, there)
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("look for ConfigMap %s: %w", name, err)
+	case !metav1.IsControlledBy(there, seen.Suite):
+		return "", fmt.Errorf("ConfigMap %s is somebody else's, and the suite keeps its runs there: delete it, or give the suite another name", name)
+	}
+	return there.ResourceVersion, nil
+}
+
+func mapOf(s *v1alpha1.LoadTestSuite, name string, data map[string][]byte, annotations map[string]string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: s.Namespace, Name: name, Annotations: annotations,
+			Labels: map[string]string{
+				"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelSuite: s.Name, v1alpha1.LabelSuiteUID: string(s.UID),
+			},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.LoadTestSuiteKind, Name: s.Name, UID: s.UID, Controller: new(true),
+			}},
+		},
+		BinaryData: data,
+	}
+}
