@@ -119,7 +119,7 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=8
-	InvalidRetries int32 `json:"invalidRetries"`
+	InvalidRetries *int32 `json:"invalidRetries,omitempty"`
 
 	// criteria make the verdict on each cell, over its repetitions; all cells passed, the suite has passed. Without any there is no verdict,
 	// only results. Example: [{name: line-rate, metric: LineRatePercent, min: "95"}].
@@ -141,7 +141,7 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:default=1000
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
-	HistoryLimit int32 `json:"historyLimit"`
+	HistoryLimit *int32 `json:"historyLimit,omitempty"`
 }
 
 // LoadTestTemplate is what the LoadTests of a suite have in common.

@@ -797,10 +797,20 @@ func (in *LoadTestSuiteSpec) DeepCopyInto(out *LoadTestSuiteSpec) {
 			}
 		}
 	}
+	if in.InvalidRetries != nil {
+		in, out := &in.InvalidRetries, &out.InvalidRetries
+		*out = new(int32)
+		**out = **in
+	}
 	if in.Criteria != nil {
 		in, out := &in.Criteria, &out.Criteria
 		*out = make([]Criterion, len(*in))
 		copy(*out, *in)
+	}
+	if in.HistoryLimit != nil {
+		in, out := &in.HistoryLimit, &out.HistoryLimit
+		*out = new(int32)
+		**out = **in
 	}
 }
 

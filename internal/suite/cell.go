@@ -87,3 +87,11 @@ func excluded(exclusions []v1alpha1.Exclusion, values []v1alpha1.CellValue) bool
 	}
 	return false
 }
+
+// retries is how often at most tests of a cell are repeated.
+func (m *Matrix) retries() int32 {
+	if n := m.suite.Spec.InvalidRetries; n != nil {
+		return *n
+	}
+	return 1
+}

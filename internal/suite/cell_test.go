@@ -21,7 +21,7 @@ import (
 func written(tb testing.TB, spec string) *v1alpha1.LoadTestSuite {
 	tb.Helper()
 	s := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Name: "night", Namespace: "lab", UID: "suite-uid", Generation: 1}}
-	s.Spec.Repetitions, s.Spec.Parallelism, s.Spec.HistoryLimit, s.Spec.InvalidRetries = 1, 1, 1000, 1
+	s.Spec.Repetitions, s.Spec.Parallelism, s.Spec.HistoryLimit, s.Spec.InvalidRetries = 1, 1, new(int32(1000)), new(int32(1))
 	if err := yaml.UnmarshalStrict([]byte(spec), &s.Spec); err != nil {
 		tb.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestNamesCollideNever(t *testing.T) {
 				t.Fatalf("%s: cell %q isn't its own, or no label", s.Name, c.Name)
 			}
 			cells[c.Name] = true
-			for _, rt := range [][2]int32{{1, 1}, {s.Spec.Repetitions, 1}, {s.Spec.Repetitions, s.Spec.InvalidRetries + 1}} {
+			for _, rt := range [][2]int32{{1, 1}, {s.Spec.Repetitions, 1}, {s.Spec.Repetitions, *s.Spec.InvalidRetries + 1}} {
 				name := m.TestName(i, rt[0], rt[1])
 				if key := fmt.Sprint(i, rt); tests[name] && !tests[name+key] || len(name) > 40 || !valid.MatchString(name) {
 					t.Fatalf("%s: test %q of cell %q isn't its own, or too long", s.Name, name, c.Name)
@@ -151,7 +151,7 @@ func anySuite(random *rand.Rand) *v1alpha1.LoadTestSuite {
 	}
 	clean := func(text string) string { return strings.TrimRight(text, "-") }
 	s := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Name: clean(word(26))}}
-	s.Spec.Repetitions, s.Spec.InvalidRetries = 1+random.Int32N(100), random.Int32N(9)
+	s.Spec.Repetitions, s.Spec.InvalidRetries = 1+random.Int32N(100), new(random.Int32N(9))
 	for n := range random.IntN(5) {
 		axis, seen := v1alpha1.Axis{Name: v1alpha1.AxisName(fmt.Sprint("axis", n))}, map[string]bool{}
 		for range 1 + random.IntN(5) {

@@ -88,7 +88,7 @@ func (m *Matrix) DecodePage(data map[string][]byte, into Runs) error {
 func (m *Matrix) testNames(cell int) map[string][2]int32 {
 	names := map[string][2]int32{}
 	for r := range max(m.suite.Spec.Repetitions, 1) {
-		for try := range m.suite.Spec.InvalidRetries + 1 {
+		for try := range m.retries() + 1 {
 			names[m.TestName(cell, r+1, try+1)] = [2]int32{r + 1, try + 1}
 		}
 	}

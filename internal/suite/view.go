@@ -46,10 +46,10 @@ func look(o Observed) *view {
 func (v *view) triesLeft() []int32 {
 	left := make([]int32, len(v.Matrix.Cells))
 	for i := range left {
-		left[i] = v.spec.InvalidRetries
+		left[i] = v.Matrix.retries()
 	}
 	for _, s := range v.Matrix.slots {
-		for try := int32(2); try <= v.spec.InvalidRetries+1 && v.exists(v.Matrix.TestName(s.cell, s.repetition, try)); try++ {
+		for try := int32(2); try <= v.Matrix.retries()+1 && v.exists(v.Matrix.TestName(s.cell, s.repetition, try)); try++ {
 			left[s.cell]--
 			v.retried++
 		}
@@ -80,7 +80,7 @@ func (v *view) lookAt(s slot, left []int32) {
 			return
 		}
 		next := v.exists(v.Matrix.TestName(s.cell, s.repetition, try+1))
-		if !next && (!run.repeatable() || left[s.cell] <= 0) || try > v.spec.InvalidRetries {
+		if !next && (!run.repeatable() || left[s.cell] <= 0) || try > v.Matrix.retries() {
 			v.failed++
 			return
 		}
@@ -127,7 +127,7 @@ func (v *view) surplus() (remove []string, unstored bool) {
 			done = append(done, name)
 		}
 	}
-	n := len(done) - int(v.spec.HistoryLimit)
+	n := len(done) - v.historyLimit()
 	if n <= 0 {
 		return nil, false
 	}
@@ -143,4 +143,12 @@ func (v *view) surplus() (remove []string, unstored bool) {
 		}
 	}
 	return remove, unstored
+}
+
+// historyLimit is how many finished LoadTests are kept.
+func (v *view) historyLimit() int {
+	if n := v.spec.HistoryLimit; n != nil {
+		return int(*n)
+	}
+	return 1000
 }
