@@ -35,10 +35,17 @@ func TestTheDefaultsAreTheGoldenOnes(t *testing.T) {
 	golden(t, "default.yaml", strings.Join(kept, "---\n"))
 }
 
-func TestTheDefinitionIsTheProjects(t *testing.T) {
-	const name = "loadtests.linerate.dev"
+func TestTheDefinitionsAreTheProjects(t *testing.T) {
+	for _, plural := range []string{"loadtests", "loadtestsuites"} {
+		t.Run(plural, func(t *testing.T) { definitionIsTheProjects(t, plural) })
+	}
+}
+
+func definitionIsTheProjects(t *testing.T, plural string) {
+	t.Helper()
+	name := plural + ".linerate.dev"
 	want := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict([]byte(read(t, "config/crd/bases/linerate.dev_loadtests.yaml")), want); err != nil {
+	if err := yaml.UnmarshalStrict([]byte(read(t, "config/crd/bases/linerate.dev_"+plural+".yaml")), want); err != nil {
 		t.Fatal(err)
 	}
 	t.Run("it is kept at the end", func(t *testing.T) {

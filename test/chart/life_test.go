@@ -59,9 +59,10 @@ func TestTheDefinitionCanBeAppliedFromTheClientsSide(t *testing.T) {
 	}
 }
 
+// removeDefinition removes the kinds that a release leaves, with all objects of them.
 func removeDefinition(t *testing.T) {
 	t.Helper()
-	if out, err := tryKubectl(t, "", "delete", "crd", definition, "--ignore-not-found", "--timeout=30s"); err != nil {
+	if out, err := tryKubectl(t, "", "delete", "crd", definition, "loadtestsuites.linerate.dev", "--ignore-not-found", "--timeout=30s"); err != nil {
 		t.Error(out, err)
 	}
 }
