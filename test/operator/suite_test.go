@@ -1,0 +1,328 @@
+package operator
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/suite"
+)
+
+// suiteLab is a lab in which a suite is carried through its life.
+type suiteLab struct {
+	*lab
+	suites *controllers.LoadTestSuiteReconciler
+	name   string
+	// most is how many of its tests were under way at once.
+	most int
+}
+
+func newSuiteLab(t *testing.T, spec string) *suiteLab {
+	t.Helper()
+	l := &suiteLab{lab: newLab(t), name: "night"}
+	l.wireNamed("wire")
+	s := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: l.name}}
+	l.must(yaml.UnmarshalStrict([]byte(spec), &s.Spec))
+	l.must(admin.Create(t.Context(), s))
+	l.startAnew()
+	return l
+}
+
+// startAnew replaces the operator by one that remembers nothing.
+func (l *suiteLab) startAnew() {
+	l.t.Helper()
+	var err error
+	l.suites, err = controllers.NewLoadTestSuiteReconciler(l.operator, l.events, controllers.Options{Clock: l.clock.now})
+	l.must(err)
+}
+
+// passSuite lets the operator look at the suite until it writes nothing more.
+func (l *suiteLab) passSuite() {
+	l.t.Helper()
+	for range mostPasses {
+		l.asked.take()
+		if l.forgetful {
+			l.startAnew()
+		}
+		_, err := l.suites.Reconcile(l.t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: l.namespace, Name: l.name}})
+		l.must(err)
+		if l.asked.take().writes().total() == 0 {
+			l.most = max(l.most, len(l.goingOn()))
+			return
+		}
+	}
+	l.t.Fatalf("after %d passes the operator still writes: %s", mostPasses, l.told())
+}
+
+func (l *suiteLab) suite() *v1alpha1.LoadTestSuite {
+	l.t.Helper()
+	s := &v1alpha1.LoadTestSuite{}
+	l.must(admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: l.name}, s))
+	return s
+}
+
+func (l *suiteLab) changeSuite(f func(*v1alpha1.LoadTestSuite)) {
+	l.t.Helper()
+	s := l.suite()
+	f(s)
+	l.must(admin.Update(l.t.Context(), s))
+}
+
+// told is the status as a person would read it.
+func (l *suiteLab) told() string {
+	l.t.Helper()
+	text, err := yaml.Marshal(l.suite().Status)
+	l.must(err)
+	return string(text)
+}
+
+// wantSuite fails unless a condition is as said; it returns its message.
+func (l *suiteLab) wantSuite(said string) string {
+	l.t.Helper()
+	kind, rest, _ := strings.Cut(said, "=")
+	c := meta.FindStatusCondition(l.suite().Status.Conditions, kind)
+	if c == nil || fmt.Sprintf("%s %s", c.Status, c.Reason) != rest {
+		l.t.Fatalf("want %s; status:\n%s", said, l.told())
+	}
+	return c.Message
+}
+
+// tests are the suite's LoadTests by their names.
+func (l *suiteLab) tests() map[string]v1alpha1.LoadTest {
+	l.t.Helper()
+	var list v1alpha1.LoadTestList
+	l.must(admin.List(l.t.Context(), &list, client.InNamespace(l.namespace), client.MatchingLabels{v1alpha1.LabelSuite: l.name}))
+	out := map[string]v1alpha1.LoadTest{}
+	for _, t := range list.Items {
+		out[t.Name] = t
+	}
+	return out
+}
+
+// goingOn are those that aren't over.
+func (l *suiteLab) goingOn() []string {
+	l.t.Helper()
+	var names []string
+	for name, t := range l.tests() {
+		if !meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionComplete) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// end is a test's end, as the other reconciler says it.
+func (l *suiteLab) end(name, reason string) {
+	l.t.Helper()
+	test := l.get(name)
+	test.Status.FinishedAt = &metav1.Time{Time: l.clock.now()}
+	test.Status.ObservedGeneration = test.Generation
+	meta.SetStatusCondition(&test.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: reason, Message: "as the test has it"})
+	l.must(admin.Status().Update(l.t.Context(), test))
+}
+
+// play carries a test through its life, with the operator restarted before each pass: pods, runner, Report.
+func (l *suiteLab) play(name string) {
+	l.t.Helper()
+	for range 2 {
+		l.settle(name)
+		l.schedule()
+		l.settle(name)
+		l.start()
+		l.runJobs()
+	}
+	l.schedule()
+	l.start()
+	l.settle(name)
+	r := l.runner(name, 1)
+	r.report(r.measured(), true)
+	l.finish(name, true)
+	l.want(name, "Complete=True "+v1alpha1.ReasonMeasured)
+}
+
+const loopbackCells = `
+template:
+  metadata: {labels: {team: routing}}
+  spec:
+    generator: {engine: Software}
+    dut: {type: Loopback}
+    links: [{name: west, network: wire, lineRate: 10gbps}, {name: east, network: wire, lineRate: 10gbps}]
+    procedure: {ramp: {targetRate: 2mpps, rampDuration: 2m}}
+axes:
+- name: rate
+  values: [{name: full}, {name: half, patch: {procedure: {ramp: {targetRate: 1mpps}}}}]
+- name: frames
+  values: [{name: imix}, {name: 64b, patch: {traffic: {profile: FixedSize, frameSize: 64}}}]
+`
+
+// Two axes of two values, each cell twice, with pods that are played: each of the eight is measured once, one after the other, though the operator is
+// restarted before each of its passes.
+func TestASuiteIsMeasuredToItsEnd(t *testing.T) {
+	l := newSuiteLab(t, loopbackCells+"repetitions: 2\n")
+	l.forgetful = true
+	var order []string
+	for range 8 {
+		l.passSuite()
+		names := l.goingOn()
+		if len(names) != 1 {
+			t.Fatalf("%q are under way, and one at a time was asked for; %s", names, l.told())
+		}
+		order = append(order, names[0])
+		l.play(names[0])
+		l.clock.advance(time.Minute)
+	}
+	l.passSuite()
+	want := "night-full-imix-r1 night-full-64b-r1 night-half-imix-r1 night-half-64b-r1 night-full-imix-r2 night-full-64b-r2 night-half-imix-r2 night-half-64b-r2"
+	if strings.Join(order, " ") != want {
+		t.Errorf("measured were %q", order)
+	}
+	l.wantSuite("Accepted=True Valid")
+	l.wantSuite("Complete=True Measured")
+	status := l.suite().Status
+	if c := status.Counts; c.Tests != 8 || c.Measured != 8 || c.Cells != 4 || c.Waiting+c.Running+c.NotMeasured != 0 {
+		t.Errorf("counts are %+v", c)
+	}
+	for _, row := range status.Table {
+		if row.PacketsPerSecond != 654_400 || row.Layer1BitsPerSecond != 2_000_000_000 || row.Runs != 2 || row.SpreadPercent != "0.00" || len(row.Tests) != 2 {
+			t.Errorf("row %+v", row)
+		}
+	}
+	l.reported(t, 4)
+	labels := l.tests()["night-half-64b-r2"].Labels
+	if labels["team"] != "routing" || labels[v1alpha1.LabelProduct] != "half" || labels[v1alpha1.LabelLoadTest] != "64b" || labels[v1alpha1.LabelRepetition] != "2" {
+		t.Errorf("its labels are %v", labels)
+	}
+}
+
+// reported fails unless the suite's report is there, of so many cells, and its digest is the status'.
+func (l *suiteLab) reported(t *testing.T, cells int) {
+	t.Helper()
+	ref := l.suite().Status.Report
+	var kept corev1.ConfigMap
+	l.must(admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: suite.ReportName(l.name)}, &kept))
+	document, err := delivery.DecodeSuite(kept.BinaryData, kept.Annotations)
+	l.must(err)
+	if len(document.Cells) != cells || document.Finished.IsZero() || ref == nil || ref.Digest != kept.Annotations[delivery.AnnotationDigest] || ref.ConfigMap != kept.Name {
+		t.Errorf("the report has %d cells, status %+v", len(document.Cells), ref)
+	}
+	if owner := metav1.GetControllerOf(&kept); owner == nil || owner.UID != l.suite().UID {
+		t.Errorf("it is owned by %+v", owner)
+	}
+}
+
+// Parallelism is respected though the operator forgets all and sees only what is there, retries are bounded, and what ended is kept when its LoadTest
+// goes.
+func TestASuiteGoesOnAfterEachRestart(t *testing.T) {
+	l := newSuiteLab(t, loopbackCells+"repetitions: 2\nparallelism: 3\nhistoryLimit: 1\ninvalidRetries: 1\n")
+	l.forgetful = true
+	made := map[string]bool{}
+	for range 20 {
+		l.passSuite()
+		for _, name := range l.goingOn() {
+			made[name] = true
+			l.end(name, v1alpha1.ReasonGeneratorLost)
+			l.clock.advance(time.Second)
+			break
+		}
+	}
+	l.passSuite()
+	l.wantSuite("Complete=True NotMeasured")
+	if l.most != 3 {
+		t.Errorf("at most %d tests were under way at once, 3 asked for", l.most)
+	}
+	if len(made) != 12 { // eight, and one more of each cell
+		t.Errorf("made were %q", slices.Sorted(maps.Keys(made)))
+	}
+	if left := l.tests(); len(left) != 1 {
+		t.Errorf("%d LoadTests are left, one asked for", len(left))
+	}
+	if c := l.suite().Status.Counts; c.Retried != 4 || c.NotMeasured != 8 {
+		t.Errorf("counts are %+v", c)
+	}
+}
+
+func TestAWrongCellIsNamed(t *testing.T) {
+	l := newSuiteLab(t, strings.Replace(loopbackCells, "frameSize: 64", "frameSize: 20", 1))
+	l.passSuite()
+	message := l.wantSuite("Accepted=False Invalid")
+	l.wantSuite("Complete=True Invalid")
+	for _, says := range []string{"cells full-64b, half-64b", "spec.traffic.frameSize is 20", "must be at least 64"} {
+		if !strings.Contains(message, says) {
+			t.Errorf("it should say %q, and says: %s", says, message)
+		}
+	}
+	if strings.Contains(message, "imix") || len(l.tests()) != 0 {
+		t.Errorf("%d LoadTests were made; it says %s", len(l.tests()), message)
+	}
+}
+
+func TestWhatOnlyTheCompilerSeesIsNamedToo(t *testing.T) {
+	l := newSuiteLab(t, strings.Replace(loopbackCells, "{ramp: {targetRate: 1mpps}}", "{ramp: {targetRate: 1kpps, warmupRate: 2kpps}}", 1))
+	l.passSuite()
+	if message := l.wantSuite("Accepted=False Invalid"); !strings.Contains(message, "cells half-imix, half-64b: spec.procedure.ramp.warmupRate") {
+		t.Errorf("it says %s", message)
+	}
+}
+
+func TestAStoppedSuiteStopsItsTests(t *testing.T) {
+	l := newSuiteLab(t, loopbackCells+"parallelism: 2\n")
+	l.passSuite()
+	l.changeSuite(func(s *v1alpha1.LoadTestSuite) { s.Spec.Stop = true })
+	l.passSuite()
+	for name, test := range l.tests() {
+		if !test.Spec.Stop {
+			t.Errorf("%s isn't stopped", name)
+		}
+		l.settle(name)
+	}
+	l.passSuite()
+	l.wantSuite("Complete=True Stopped")
+	if len(l.tests()) != 2 {
+		t.Errorf("%d LoadTests were made", len(l.tests()))
+	}
+}
+
+func TestANameThatIsTakenIsTold(t *testing.T) {
+	l := newSuiteLab(t, loopbackCells)
+	other := l.sample("loadtest_software_loopback.yaml")
+	other.Name = "night-full-imix-r1"
+	l.create(other)
+	l.passSuite()
+	l.clock.advance(11 * time.Second)
+	l.passSuite()
+	if message := l.wantSuite("Complete=False Running"); !strings.Contains(message, "night-full-imix-r1: a LoadTest of this name is somebody else's") {
+		t.Errorf("it says %s", message)
+	}
+	if names := l.goingOn(); !slices.Equal(names, []string{"night-full-64b-r1"}) {
+		t.Errorf("under way are %q", names)
+	}
+}
+
+func TestASuiteIsDeletedInTime(t *testing.T) {
+	l := newSuiteLab(t, "template: {spec: {dut: {type: Loopback}, links: [{name: west, network: wire, lineRate: 1gbps}, {name: east, network: wire, lineRate: 1gbps}]}}\nttlAfterFinished: 1h\ninvalidRetries: 0\n")
+	l.passSuite()
+	l.end("night-test-r1", v1alpha1.ReasonPathNotProven)
+	l.passSuite()
+	l.wantSuite("Complete=True NotMeasured")
+	l.clock.advance(time.Hour)
+	l.passSuite()
+	err := admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: l.name}, &v1alpha1.LoadTestSuite{})
+	if !apierrors.IsNotFound(err) {
+		t.Errorf("it is still there (%v)", err)
+	}
+}
