@@ -83,12 +83,6 @@ const (
 	ReasonRunning            = "Running"       // False
 )
 
-// Reasons of a LoadTestSuite's Complete, besides Measured, NotMeasured, Stopped, Invalid, Waiting, Running and Suspended.
-const (
-	ReasonPartlyMeasured = "PartlyMeasured" // True: some tests ended without a measurement
-	ReasonTestFailed     = "TestFailed"     // True: failurePolicy Stop, and a test ended without a measurement
-)
-
 // Reasons of Passed.
 const (
 	ReasonCriteriaMet    = "CriteriaMet"    // True

@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/statistics"
@@ -110,19 +113,24 @@ func (v *view) counts(cell int, run *Run) bool {
 
 // verdict is the criteria's judgement on runs.
 func (v *view) verdict(evidence []*report.Report) *report.Verdict {
-	if v.Judge == nil || len(evidence) == 0 {
+	if len(evidence) == 0 {
 		return &report.Verdict{Outcome: report.Undecided}
 	}
-	judged := v.Judge(criteria(v.spec.Criteria), evidence)
+	criteria, errs := compile.Criteria(field.NewPath("spec", "criteria"), v.spec.Criteria)
+	if len(errs) > 0 { // which the schema keeps out
+		return &report.Verdict{Outcome: report.Undecided}
+	}
+	judge := v.Judge
+	if judge == nil {
+		judge = withoutBaseline
+	}
+	judged := judge(criteria, evidence)
 	return &judged
 }
 
-func criteria(list []v1alpha1.Criterion) []plan.Criterion {
-	var out []plan.Criterion
-	for _, c := range list {
-		out = append(out, plan.Criterion{Name: c.Name, Metric: string(c.Metric), Direction: string(c.Direction), Min: string(c.Min), Max: string(c.Max)})
-	}
-	return out
+// withoutBaseline judges as a test is judged that has nothing to be compared with.
+func withoutBaseline(criteria []plan.Criterion, runs []*report.Report) report.Verdict {
+	return analysis.Judge(criteria, runs, nil)
 }
 
 // medians are the figures of several runs together, and which of them lie far from the others.

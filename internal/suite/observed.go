@@ -27,7 +27,7 @@ type Observed struct {
 	StoredAt time.Time
 	// Obstacles are tests that the API server doesn't take, and why.
 	Obstacles map[string]string
-	// Judge judges cells. Version is linerate's own, for the suite's report.
+	// Judge judges cells; nil: as single tests are judged, without a baseline. Version is linerate's own, for the suite's report.
 	Judge   Verdicts
 	Version string
 }

@@ -173,7 +173,9 @@ axes:
 // Two axes of two values, each cell twice, with pods that are played: each of the eight is measured once, one after the other, though the operator is
 // restarted before each of its passes.
 func TestASuiteIsMeasuredToItsEnd(t *testing.T) {
-	l := newSuiteLab(t, loopbackCells+"repetitions: 2\n")
+	l := newSuiteLab(t, loopbackCells+`repetitions: 2
+criteria: [{name: enough, metric: PacketsPerSecond, direction: Total, min: "654400"}]
+`)
 	l.forgetful = true
 	var order []string
 	for range 8 {
@@ -193,12 +195,13 @@ func TestASuiteIsMeasuredToItsEnd(t *testing.T) {
 	}
 	l.wantSuite("Accepted=True Valid")
 	l.wantSuite("Complete=True Measured")
+	l.wantSuite("Passed=True CriteriaMet")
 	status := l.suite().Status
 	if c := status.Counts; c.Tests != 8 || c.Measured != 8 || c.Cells != 4 || c.Waiting+c.Running+c.NotMeasured != 0 {
 		t.Errorf("counts are %+v", c)
 	}
 	for _, row := range status.Table {
-		if row.PacketsPerSecond != 654_400 || row.Layer1BitsPerSecond != 2_000_000_000 || row.Runs != 2 || row.SpreadPercent != "0.00" || len(row.Tests) != 2 {
+		if row.PacketsPerSecond != 654_400 || row.Layer1BitsPerSecond != 2_000_000_000 || row.Runs != 2 || row.SpreadPercent != "0.00" || len(row.Tests) != 2 || row.Verdict != v1alpha1.VerdictPassed {
 			t.Errorf("row %+v", row)
 		}
 	}
