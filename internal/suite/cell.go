@@ -62,10 +62,10 @@ func (c Cell) with(axis v1alpha1.AxisName, value v1alpha1.AxisValue) Cell {
 		patches: append(c.patches[:n:n], value.Patch),
 		Product: c.Product, Loadtest: c.Loadtest,
 	}
-	switch {
-	case n == 0:
+	switch n {
+	case 0:
 		out.Product = string(value.Name)
-	case n == 1:
+	case 1:
 		out.Loadtest = string(value.Name)
 	default:
 		out.Loadtest += "-" + string(value.Name)

@@ -81,12 +81,12 @@ func (m *Matrix) longestEnd() int {
 // hash are letters that stand for the values; taken says which are another cell's.
 func (c *Cell) hash(letters int, taken func(string) bool) string {
 	for salt := 0; ; salt++ {
-		h := sha256.New()
+		key := strconv.Itoa(salt)
 		for _, v := range c.Values {
-			fmt.Fprintf(h, "%s=%s/", v.Axis, v.Value)
+			key += fmt.Sprintf("/%s=%s", v.Axis, v.Value)
 		}
-		fmt.Fprint(h, salt)
-		text := strings.ToLower(base32.StdEncoding.EncodeToString(h.Sum(nil)))[:letters]
+		sum := sha256.Sum256([]byte(key))
+		text := strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:letters]
 		if !taken(text) {
 			return text
 		}

@@ -43,7 +43,7 @@ func RunOf(t *v1alpha1.LoadTest, repetition, try int32, r *report.Report, fault 
 	c, _ := over(t)
 	run := Run{Ended: c.Reason, SuiteRun: report.SuiteRun{
 		Test: t.Name, UID: string(t.UID), Repetition: int(repetition), Retry: int(try) - 1, Reason: c.Reason, Message: limited(c.Message, maxMessage),
-		Finished: c.LastTransitionTime.Time.UTC(),
+		Finished: c.LastTransitionTime.UTC(),
 	}}
 	if at := t.Status.FinishedAt; at != nil {
 		run.Finished = at.UTC()

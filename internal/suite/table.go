@@ -56,8 +56,9 @@ func verdicts(o report.Outcome) v1alpha1.SuiteVerdict {
 		return v1alpha1.VerdictPassed
 	case report.DidFail:
 		return v1alpha1.VerdictFailed
+	default:
+		return v1alpha1.VerdictUndecided
 	}
-	return v1alpha1.VerdictUndecided
 }
 
 // criteriaWords are those of the criteria that made the verdict.

@@ -42,7 +42,12 @@ func newAdmission(t *testing.T) *admission.Server {
 // create sends a document as a person wrote it, and returns its name as stored. Unknown fields are refused, as kubectl asks for.
 func create(t *testing.T, namespace string, document []byte) (string, error) {
 	t.Helper()
-	answer := raw.Post().Namespace(namespace).Resource("loadtests").Param("fieldValidation", "Strict").
+	return createKind(t, namespace, "loadtests", document)
+}
+
+func createKind(t *testing.T, namespace, resource string, document []byte) (string, error) {
+	t.Helper()
+	answer := raw.Post().Namespace(namespace).Resource(resource).Param("fieldValidation", "Strict").
 		SetHeader("Content-Type", "application/yaml").SetHeader("Accept", "application/json").Body(document).Do(t.Context())
 	if err := answer.Error(); err != nil {
 		return "", err
