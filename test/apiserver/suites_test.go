@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -30,7 +31,8 @@ func storedSuite(t *testing.T, namespace, name string) *v1alpha1.LoadTestSuite {
 }
 
 // judgeOf judges LoadTests as the operator does.
-func judgeOf(admit *admission.Server) suite.Judge {
+func judgeOf(t *testing.T, admit *admission.Server) suite.Judge {
+	t.Helper()
 	return func(content map[string]any) []string {
 		object, faults := admit.Admit(content)
 		var wrong []string
@@ -41,10 +43,21 @@ func judgeOf(admit *admission.Server) suite.Judge {
 			return wrong
 		}
 		if _, errs := compile.ForCluster(object.LoadTest); len(errs) > 0 {
-			wrong = append(wrong, object.Faults(errs).Error())
+			for _, f := range faultsOf(t, object.Faults(errs)) {
+				wrong = append(wrong, f.Message)
+			}
 		}
 		return wrong
 	}
+}
+
+func faultsOf(t *testing.T, err error) admission.Faults {
+	t.Helper()
+	faults, are := errors.AsType[admission.Faults](err)
+	if !are {
+		t.Fatalf("%v isn't faults", err)
+	}
+	return faults
 }
 
 func TestSampleSuitesAreTaken(t *testing.T) {
@@ -57,7 +70,7 @@ func TestSampleSuitesAreTaken(t *testing.T) {
 					t.Fatal(err)
 				}
 				m := suite.Expand(storedSuite(t, namespace, name))
-				if faults := m.Check(judgeOf(admit)); faults != nil {
+				if faults := m.Check(judgeOf(t, admit)); faults != nil {
 					t.Errorf("%s", faults.Error())
 				}
 				content, err := m.Content(0, 1, 1)
@@ -93,7 +106,7 @@ func TestInvalidSuitesAreRefused(t *testing.T) {
 				if err != nil {
 					t.Fatalf("only its cells should be refused: %v", err)
 				}
-				got = suite.Expand(storedSuite(t, namespace, name)).Check(judgeOf(admit)).Error()
+				got = suite.Expand(storedSuite(t, namespace, name)).Check(judgeOf(t, admit)).Error()
 				if err := typed.Delete(t.Context(), storedSuite(t, namespace, name)); err != nil {
 					t.Fatal(err)
 				}
