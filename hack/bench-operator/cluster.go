@@ -40,6 +40,7 @@ type cluster struct {
 	auditLog    string
 	stop        func() error
 	mayEscalate bool
+	scarce      int // for so many tests there are devices; 0: for all
 }
 
 // auditPolicy keeps a line of metadata for each request of those who are measured, and none of who plays the rest of the cluster.
@@ -56,8 +57,8 @@ rules:
 const jobController = "system:kube-controller-manager"
 
 // startCluster starts the API server and etcd, and prepares the lab.
-func startCluster(ctx context.Context, dir string, mayEscalate bool) (*cluster, error) {
-	c := &cluster{dir: dir, mayEscalate: mayEscalate, auditLog: filepath.Join(dir, "audit.log")}
+func startCluster(ctx context.Context, dir string, o options) (*cluster, error) {
+	c := &cluster{dir: dir, mayEscalate: o.mayEscalate, scarce: o.scarce, auditLog: filepath.Join(dir, "audit.log")}
 	policy := filepath.Join(dir, "audit-policy.yaml")
 	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
 		return nil, err
@@ -145,6 +146,17 @@ func deviceOf(network string) corev1.ResourceName {
 
 func nodeName(i int) string { return fmt.Sprintf("node-%03d", i%nodeCount) }
 
+// devicesOf is how many devices of a network a node has.
+func (c *cluster) devicesOf(node int) *resource.Quantity {
+	switch {
+	case c.scarce == 0:
+		return resource.NewQuantity(64, resource.DecimalSI)
+	case node < c.scarce:
+		return resource.NewQuantity(ofScarceNode, resource.DecimalSI)
+	}
+	return resource.NewQuantity(0, resource.DecimalSI)
+}
+
 // addNodes makes nodes with devices, and as much else in their status as nodes have.
 func (c *cluster) addNodes(ctx context.Context) error {
 	for i := range nodeCount {
@@ -155,7 +167,7 @@ func (c *cluster) addNodes(ctx context.Context) error {
 		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady"}}
 		node.Status.Capacity = corev1.ResourceList{
 			corev1.ResourceCPU: resource.MustParse("256"), corev1.ResourceMemory: resource.MustParse("1Ti"), corev1.ResourcePods: resource.MustParse("250"),
-			deviceOf("west"): resource.MustParse("64"), deviceOf("east"): resource.MustParse("64"),
+			deviceOf("west"): *c.devicesOf(i), deviceOf("east"): *c.devicesOf(i),
 		}
 		node.Status.Allocatable = node.Status.Capacity
 		for n := range 50 {

@@ -4,6 +4,7 @@
 //
 //	go run ./hack/bench-operator                          1000 LoadTests of a minute, six a second; about seven minutes
 //	go run ./hack/bench-operator -tests 30 -duration 20s  a quick look
+//	go run ./hack/bench-operator -scarce 50 -rate 25 -duration 10s -yardstick=false   devices for 50: who waits, and whether devices lie idle
 //
 //	bench ── applies ─▶ kube-apiserver, etcd ◀── manager            what is measured
 //	  ├─ scheduler, kubelets, Multus ─▶ │  ▲  ◀── kube-controller-manager
@@ -39,6 +40,7 @@ type options struct {
 	timeout  time.Duration
 	keep     string
 
+	scarce      int
 	yardstick   bool
 	profile     bool
 	mayEscalate bool
@@ -54,6 +56,7 @@ func main() {
 	flag.Float64Var(&o.jobRate, "job-rate", 10, "how many Jobs are applied in a second")
 	flag.DurationVar(&o.timeout, "timeout", 15*time.Minute, "when to give up")
 	flag.StringVar(&o.keep, "keep", "", "keep the programs, logs and metrics in this directory")
+	flag.IntVar(&o.scarce, "scarce", 0, "have devices for so many LoadTests at once only, so that the others wait in line; 0: for all")
 	flag.BoolVar(&o.yardstick, "yardstick", true, "carry as many plain Jobs before")
 	flag.BoolVar(&o.profile, "profile", false, "keep what the API server's processor time goes to, as a profile of 30 s (go tool pprof) beside the logs: needs -keep")
 	flag.BoolVar(&o.mayEscalate, "may-escalate", false,
@@ -73,7 +76,7 @@ var errMissed = errors.New("a target is missed")
 // run measures all, prints what came out, and says whether it is good enough.
 func run(ctx context.Context, o options) error {
 	ctrl.SetLogger(logr.Discard()) // errors come back as values
-	if o.tests < 1 || o.duration < 10*time.Second || o.rate <= 0 || o.jobRate <= 0 {
+	if o.tests < 1 || o.duration < 10*time.Second || o.rate <= 0 || o.jobRate <= 0 || o.scarce < 0 || o.scarce > nodeCount {
 		return fmt.Errorf("-tests %d -duration %s -rate %g -job-rate %g: at least one test, of 10 s, at some rate is needed", o.tests, o.duration, o.rate, o.jobRate)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("not done after %s", o.timeout))

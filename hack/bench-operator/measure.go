@@ -29,7 +29,7 @@ func measure(ctx context.Context, o options) (r *results, err error) {
 		return nil, err
 	}
 	r = &results{options: o, loadBefore: loadAverage()}
-	c, err := startCluster(ctx, dir, o.mayEscalate)
+	c, err := startCluster(ctx, dir, o)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func measure(ctx context.Context, o options) (r *results, err error) {
 	}
 	defer func() { _ = jobController.stop() }() // it says that it was told to end
 	ctx, cancel := context.WithCancelCause(ctx)
-	p := newPlayer(c, o.duration, cancel)
+	p := newPlayer(c, o, cancel)
 	defer p.playing.Wait()
 	defer cancel(nil)
 	if err := p.watch(ctx); err != nil {
@@ -54,7 +54,7 @@ func measure(ctx context.Context, o options) (r *results, err error) {
 	if err := c.measureOperator(ctx, o, p, program, r); err != nil {
 		return nil, fmt.Errorf("the LoadTests: %w", err)
 	}
-	r.loadAfter = loadAverage()
+	r.loadAfter, r.scarce = loadAverage(), p.scarce
 	if err := c.keepServerMetrics(ctx); err != nil {
 		return nil, err
 	}

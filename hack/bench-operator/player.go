@@ -28,6 +28,7 @@ type player struct {
 	fail     context.CancelCauseFunc
 	slots    chan struct{} // how much is played at once
 	begun    *ledger       // what of which pod
+	scarce   *scarcity
 	playing  sync.WaitGroup
 
 	tests, jobs *ledger // the complete ones
@@ -36,8 +37,8 @@ type player struct {
 // playedAtOnce bounds requests, not pods.
 const playedAtOnce = 32
 
-func newPlayer(c *cluster, duration time.Duration, fail context.CancelCauseFunc) *player {
-	return &player{c: c, duration: duration, fail: fail, slots: make(chan struct{}, playedAtOnce), begun: newLedger(), tests: newLedger(), jobs: newLedger()}
+func newPlayer(c *cluster, o options, fail context.CancelCauseFunc) *player {
+	return &player{c: c, duration: o.duration, fail: fail, scarce: newScarcity(o.scarce), slots: make(chan struct{}, playedAtOnce), begun: newLedger(), tests: newLedger(), jobs: newLedger()}
 }
 
 // watch begins to play; done when all that is there has been seen.
@@ -72,6 +73,9 @@ func (p *player) watch(ctx context.Context) error {
 
 func (p *player) seeTest(_ context.Context, object any) {
 	test := object.(*v1alpha1.LoadTest)
+	if p.scarce != nil {
+		p.scarce.see(test)
+	}
 	complete := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionComplete)
 	if complete == nil || complete.Status != metav1.ConditionTrue {
 		return
@@ -126,12 +130,22 @@ func (p *player) ask(request func() error) error {
 func (p *player) bind(ctx context.Context, pod *corev1.Pod) error {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(pod.Name)) // it can't fail
-	binding := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: nodeName(int(hash.Sum32() % nodeCount))}}
+	node := int(hash.Sum32() % nodeCount)
+	if role := pod.Labels[v1alpha1.LabelRole]; p.scarce != nil && (role == "dut" || role == "generator") {
+		var err error
+		if node, err = p.scarce.node(ctx, pod); err != nil {
+			return err
+		}
+	}
+	binding := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: nodeName(node)}}
 	return p.ask(func() error { return p.c.admin.SubResource("binding").Create(ctx, pod, binding) })
 }
 
 // remove is the kubelet: the containers have ended.
 func (p *player) remove(ctx context.Context, pod *corev1.Pod) error {
+	if p.scarce != nil {
+		defer p.scarce.giveBack(pod)
+	}
 	return p.ask(func() error {
 		return p.c.admin.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID})
 	})

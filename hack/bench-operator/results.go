@@ -19,6 +19,7 @@ type results struct {
 	memory                int64  // bytes, the most
 	usages                usages // while LoadTests were carried
 	requests              requests
+	scarce                *scarcity // nil: devices weren't
 }
 
 // The targets.
@@ -26,6 +27,7 @@ const (
 	mostRequests = 60.0
 	mostPass     = 50 * time.Millisecond
 	mostMemory   = 200e6
+	mostIdle     = 0.1
 )
 
 // target is a figure with the most that it may be.
@@ -37,11 +39,16 @@ type target struct {
 func (r *results) targets() []target {
 	asked := r.perTest(r.requests.by(byManager) + r.requests.by(byRunners))
 	pass := quantileOf(r.passes[carrying].took, 0.99)
-	return []target{
+	targets := []target{
 		{"API requests per test, of manager and runner, with events", fmt.Sprintf("%.1f", asked), fmt.Sprintf("%.0f", mostRequests), asked <= mostRequests},
 		{"99th percentile of a pass of a test", milliseconds(pass), milliseconds(mostPass), pass <= mostPass},
 		{"peak memory of the manager (VmHWM)", fmt.Sprintf("%.0f MB", float64(r.memory)/1e6), fmt.Sprintf("%.0f MB", mostMemory/1e6), r.memory <= mostMemory},
 	}
+	if r.scarce != nil {
+		share := r.scarce.share()
+		targets = append(targets, target{"devices idle while tests wait", fmt.Sprintf("%.1f %%", 100*(1-share)), fmt.Sprintf("%.0f %%", 100*mostIdle), share >= 1-mostIdle})
+	}
+	return targets
 }
 
 func (r *results) missed() bool {
@@ -58,6 +65,9 @@ func (r *results) text() string {
 	b.WriteString("| Target | Measured | At most | |\n|---|---:|---:|---|\n")
 	for _, t := range r.targets() {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", t.what, t.got, t.most, map[bool]string{true: "met", false: "**missed**"}[t.met])
+	}
+	if r.scarce != nil {
+		r.scarce.tell(&b)
 	}
 	b.WriteString("\n| | LoadTests | plain Jobs |\n|---|---:|---:|\n")
 	r.compare(&b)

@@ -50,6 +50,9 @@ func gist(st *v1alpha1.LoadTestStatus) v1alpha1.LoadTestStatus {
 			p.State = ""
 		}
 	}
+	if out.Result == nil {
+		out.Summary = "" // the place in line
+	}
 	out.Progress = nil
 	if st.Progress != nil {
 		out.Progress = &v1alpha1.Progress{Step: st.Progress.Step, Run: st.Progress.Run}
