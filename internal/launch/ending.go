@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -42,20 +43,24 @@ func (e ending) verdict() error {
 	case e.asked && s == syscall.SIGKILL:
 		return Fault{TRexEnded, fmt.Sprintf("TRex didn't end within %v of SIGTERM, and was killed", e.grace), "its traffic is over; look at its log for what held it up"}
 	}
-	f := e.explain()
-	f.What += e.lastWords()
+	f, telling := e.explain()
+	f.What += e.lastWords(telling)
 	return f
 }
 
-// explain finds the most telling of what is known: words of TRex's, then the signal, then the exit code.
-func (e ending) explain() Fault {
+// explain finds the most telling of what is known: a line of TRex's, which it returns too, then the signal, then the exit code.
+func (e ending) explain() (f Fault, telling string) {
 	for _, k := range knownWords {
 		for _, line := range e.said {
 			if strings.Contains(line, k.words) {
-				return k.means
+				return k.means, line
 			}
 		}
 	}
+	return e.explainCode(), ""
+}
+
+func (e ending) explainCode() Fault {
 	if f, ok := knownSignals[e.signal()]; ok {
 		return f
 	}
@@ -68,12 +73,19 @@ func (e ending) explain() Fault {
 	return Fault{TRexEnded, fmt.Sprintf("TRex ended with exit code %d", e.code), "see its log"}
 }
 
-// lastWords are the last of TRex's lines, for the end of a sentence.
-func (e ending) lastWords() string {
+// noSymbol is what TRex prints, a line for each frame, of a stack whose symbols it can't find.
+const noSymbol = "??:0"
+
+// lastWords are the last of TRex's lines, for the end of a sentence; the telling one comes first where it was said earlier.
+func (e ending) lastWords(telling string) string {
 	const most, longest = 3, 200
-	last := e.said[max(0, len(e.said)-most):]
+	said := slices.DeleteFunc(slices.Clone(e.said), func(line string) bool { return line == noSymbol })
+	last := said[max(0, len(said)-most):]
 	if len(last) == 0 {
 		return ""
+	}
+	if telling != "" && !slices.Contains(last, telling) {
+		last[0] = telling
 	}
 	short := make([]string, len(last))
 	for i, line := range last {
@@ -100,5 +112,10 @@ var knownWords = []struct {
 	{"Not enough memory available on socket", Fault{HugepagesTooSmall, "too few hugepages on one NUMA node", "reserve hugepages on the NIC's node, or raise spec.generator.hugepages.total"}},
 	{"VFIO group is not viable", Fault{NoIOMMUGroup, "other devices of the NIC's IOMMU group are bound to other drivers", "bind the whole group to vfio-pci, or turn on ACS on the node"}},
 	{"Cannot set up DMA remapping", Fault{MissingRight, "the kernel refused to map TRex's memory for the NIC", "add the capability IPC_LOCK, or raise the container runtime's memlock limit"}},
+	{"WATCHDOG: task", Fault{TRexEnded, "TRex's watchdog ended it: one of its threads got no CPU for a second", "give the pod CPUs of its own (Guaranteed, static CPU manager), or --no-watchdog in spec.generator.trex.args"}},
+	{"unable to bind ZMQ server", Fault{TRexEnded, "the TCP port of TRex's RPC is taken", "another TRex or generator runs in this network namespace: end it, and keep the pod off the host's network"}},
+	{"is not recognized", Fault{TRexEnded, "TRex doesn't know an argument that it was given", "correct spec.generator.trex.args, or use a TRex that knows it"}},
+	{"could not allocate memory for mbufs", Fault{MemoryTooSmall, "TRex's memory is too small for its pools of packets", "raise spec.generator.memory or hugepages; where limit_memory is in spec.generator.trex.config, raise or remove it"}},
+	{"Invalid EAL arguments", Fault{TRexEnded, "DPDK refused its arguments, such as a CPU that the pod doesn't have", "remove what is about CPUs, devices or DPDK from spec.generator.trex.config and args"}},
 	{"does not support more than one core", Fault{TooManyCores, "these ports have one queue", "ask for coresPerPortPair: 1"}},
 }

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// tailBytes is how much of TRex's last words is kept.
-const tailBytes = 8 << 10
+// tailBytes is how much of TRex's last words is kept: what it says of a wrong argument comes before 11 KiB of usage.
+const tailBytes = 16 << 10
 
 // tail keeps the end of what is written to it. Several may write.
 type tail struct {

@@ -40,7 +40,7 @@ func oneThread(c *Config, o Observed, pairs int) []Fault {
 		return []Fault{{TooFewCores, fmt.Sprintf("the pod has %d CPUs, and TRex needs %d for %d pairs of ports", len(o.CPUs), pairs+housekeeping, pairs), "raise the pod's CPU request"}}
 	}
 	c.Cores, c.OneThread = 1, o.CPUs[0].ID
-	c.Notices = append(c.Notices, Notice{OneThread, fmt.Sprintf("all of TRex runs on CPU %d, since the pod has fewer than 3: its maximum is low", c.OneThread)})
+	c.Notices = append(c.Notices, Notice{OneThread, fmt.Sprintf("all of TRex runs on CPU %d, since the pod has fewer than 3: its maximum is low, and where it waits for that CPU it sends in bursts", c.OneThread)})
 	return nil
 }
 
