@@ -12,7 +12,7 @@ import (
 // A Plan says how something is measured, and a little of what is measured, of whom and for whom. Figures of two runs can be set against each
 // other where the first is the same:
 //
-//	Plan ─┬─ method: engine, links, directions, generators and their streams, procedure ─▶ must be the same
+//	Plan ─┬─ method: engine, links, shared ports, directions, generators, procedure ─────▶ must be the same
 //	      ├─ device: type, forwarding, an exact limit ───────────────────────────────────▶ may differ: that is what is compared
 //	      └─ name, criteria, baseline, deadline ───────────────────────────────────────────────────▶ change no figure
 

@@ -38,11 +38,12 @@ func TestTheMethodIsHowItIsMeasured(t *testing.T) {
 		"other criteria": {func(p *plan.Plan) {
 			p.Criteria, p.Baseline, p.ActiveDeadline = nil, "LoadTest x", plan.Duration(time.Hour)
 		}, ""},
-		"another engine":       {func(p *plan.Plan) { p.Engine = "TRex" }, `engine is "Software" in the one and "TRex" in the other`},
-		"another frame size":   {func(p *plan.Plan) { p.Directions[0].Mix.Bytes = 1518 }, "directions[0].mix.bytes is 64 in the one and 1518 in the other"},
-		"one direction more":   {func(p *plan.Plan) { p.Directions = append(p.Directions, plan.Direction{From: "east", To: "west"}) }, "directions is a list of 1 in the one and a list of 2 in the other"},
-		"another line rate":    {func(p *plan.Plan) { p.Links[1].LineRate = 0 }, "links[1].lineRateBitsPerSecond is 1000000000 in the one and not set in the other"},
-		"another loss allowed": {func(p *plan.Plan) { p.Procedure.MaxLossRatio = 0 }, `procedure.maxLossRatio is "0.001" in the one and "0" in the other`},
+		"another engine":        {func(p *plan.Plan) { p.Engine = "TRex" }, `engine is "Software" in the one and "TRex" in the other`},
+		"another frame size":    {func(p *plan.Plan) { p.Directions[0].Mix.Bytes = 1518 }, "directions[0].mix.bytes is 64 in the one and 1518 in the other"},
+		"one direction more":    {func(p *plan.Plan) { p.Directions = append(p.Directions, plan.Direction{From: "east", To: "west"}) }, "directions is a list of 1 in the one and a list of 2 in the other"},
+		"another line rate":     {func(p *plan.Plan) { p.Links[1].LineRate = 0 }, "links[1].lineRateBitsPerSecond is 1000000000 in the one and not set in the other"},
+		"a port that is shared": {func(p *plan.Plan) { p.SharedPort = true }, "sharedPort is not set in the one and true in the other"},
+		"another loss allowed":  {func(p *plan.Plan) { p.Procedure.MaxLossRatio = 0 }, `procedure.maxLossRatio is "0.001" in the one and "0" in the other`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := some(c.change)
@@ -62,7 +63,7 @@ func TestTheMethodIsHowItIsMeasured(t *testing.T) {
 // A member that is added to Plan must be decided upon: whether it changes a figure, and so the method.
 func TestEachMemberOfAPlanIsDecidedUpon(t *testing.T) {
 	method := map[string]bool{
-		"Version": true, "Engine": true, "Links": true, "Directions": true, "Generators": true, "Procedure": true,
+		"Version": true, "Engine": true, "Links": true, "Directions": true, "Generators": true, "Procedure": true, "SharedPort": true,
 		"Test": false, "DUT": false, "Criteria": false, "Baseline": false, "ActiveDeadline": false,
 	}
 	for _, member := range reflect.VisibleFields(reflect.TypeFor[plan.Plan]()) {
