@@ -38,3 +38,14 @@ type ReportRef struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^sha256:[0-9a-f]{64}$')",message="write a digest as status.report has it: sha256: and 64 hexadecimal digits"
 	Digest string `json:"digest,omitempty"`
 }
+
+// SuiteBaselineSpec names the cells of a suite that its other cells are compared with: each with the one that differs from it in this axis only.
+type SuiteBaselineSpec struct {
+	// axis is the axis' name. Example: image.
+	// +required
+	Axis AxisName `json:"axis"`
+
+	// value is the value's name. Example: main.
+	// +required
+	Value AxisName `json:"value"`
+}

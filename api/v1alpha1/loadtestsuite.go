@@ -33,7 +33,7 @@ type LoadTestSuite struct {
 	// spec is what to measure, and how often. It can't be changed, but for suspend, stop, parallelism, ttlAfterFinished and historyLimit: a
 	// new run is a new LoadTestSuite (metadata.generateName names it).
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self.template == oldSelf.template && has(self.axes) == has(oldSelf.axes) && (!has(self.axes) || (self.axes == oldSelf.axes && self.axes.map(a, a.name) == oldSelf.axes.map(a, a.name) && self.axes.map(a, a.values.map(v, v.name)) == oldSelf.axes.map(a, a.values.map(v, v.name)))) && has(self.exclude) == has(oldSelf.exclude) && (!has(self.exclude) || self.exclude == oldSelf.exclude) && self.repetitions == oldSelf.repetitions && self.order == oldSelf.order && self.failurePolicy == oldSelf.failurePolicy && self.invalidRetries == oldSelf.invalidRetries && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria)",message="spec can't be changed, but for suspend, stop, parallelism, ttlAfterFinished and historyLimit: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
+	// +kubebuilder:validation:XValidation:rule="self.template == oldSelf.template && has(self.axes) == has(oldSelf.axes) && (!has(self.axes) || (self.axes == oldSelf.axes && self.axes.map(a, a.name) == oldSelf.axes.map(a, a.name) && self.axes.map(a, a.values.map(v, v.name)) == oldSelf.axes.map(a, a.values.map(v, v.name)))) && has(self.exclude) == has(oldSelf.exclude) && (!has(self.exclude) || self.exclude == oldSelf.exclude) && self.repetitions == oldSelf.repetitions && self.order == oldSelf.order && self.failurePolicy == oldSelf.failurePolicy && self.invalidRetries == oldSelf.invalidRetries && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria) && has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline)",message="spec can't be changed, but for suspend, stop, parallelism, ttlAfterFinished and historyLimit: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.stop) || !oldSelf.stop || (has(self.stop) && self.stop)",fieldPath=".stop",message="a stopped suite can't be continued: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	Spec LoadTestSuiteSpec `json:"spec"`
 
@@ -56,6 +56,7 @@ type LoadTestSuiteList struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.axes) || (size(self.axes) > 0 ? size(self.axes[0].values) : 1) * (size(self.axes) > 1 ? size(self.axes[1].values) : 1) * (size(self.axes) > 2 ? size(self.axes[2].values) : 1) * (size(self.axes) > 3 ? size(self.axes[3].values) : 1) * self.repetitions <= 10000",fieldPath=".axes",message="the axes' values and the repetitions multiply to more than 10000 tests: split the suite, or use fewer repetitions"
 // +kubebuilder:validation:XValidation:rule="!has(self.exclude) || self.exclude.all(e, e.all(n, has(self.axes) && self.axes.exists(a, a.name == n && a.values.exists(v, v.name == e[n]))))",fieldPath=".exclude",message="an exclusion names axes and one value of each, such as [{system: apu6, frames: 64b}]: one of these axes or values doesn't exist"
+// +kubebuilder:validation:XValidation:rule="!has(self.baseline) || (has(self.axes) && self.axes.exists(a, a.name == self.baseline.axis && a.values.exists(v, v.name == self.baseline.value)))",fieldPath=".baseline",message="baseline names one of spec.axes and one of its values, such as {axis: image, value: main}"
 type LoadTestSuiteSpec struct {
 	// suspend true starts no further tests; those that were started go on.
 	// +optional
@@ -128,6 +129,11 @@ type LoadTestSuiteSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	Criteria []Criterion `json:"criteria,omitempty"`
+
+	// baseline is what criteria with maxRegression compare with: the cells that have this value. They are measured in turns with the others,
+	// so that what drifts with time looks like no difference. Example: {axis: image, value: main}.
+	// +optional
+	Baseline *SuiteBaselineSpec `json:"baseline,omitempty"`
 
 	// ttlAfterFinished deletes the suite, with its LoadTests and all Reports, this long after it is complete. Default: it stays.
 	// Example: 720h.

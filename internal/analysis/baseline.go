@@ -65,7 +65,7 @@ func baselineRun(how Measured, k Kept) report.BaselineRun {
 
 // differences are where the candidate and a run of the baseline measure differently; none: they can be compared.
 func (m Measured) differences(k Kept) []string {
-	if cmp.Or(m.Method, m.Plan.Method()) == cmp.Or(k.Method, k.Report.Plan.Method()) {
+	if method(m.Plan, m.Method) == method(k.Report.Plan, k.Method) {
 		return nil
 	}
 	if m.Method == "" && k.Method == "" {
@@ -77,4 +77,12 @@ func (m Measured) differences(k Kept) []string {
 		return differences
 	}
 	return []string{"the generators are not the same, or have other addresses or streams"}
+}
+
+// method is that of a Plan, where it isn't known already.
+func method(p *plan.Plan, known string) string {
+	if known != "" {
+		return known
+	}
+	return p.Method()
 }

@@ -4,11 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/linerate-dev/linerate/internal/analysis"
-	"github.com/linerate-dev/linerate/internal/compile"
-	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/statistics"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -85,7 +80,6 @@ func (v *view) cell(number int) report.SuiteCell {
 		out.Values = append(out.Values, report.AxisValue{Axis: string(value.Axis), Value: string(value.Value)})
 	}
 	var figures []Run
-	var evidence []*report.Report
 	for _, name := range v.made[number] {
 		run, known := v.Runs[name]
 		if !known {
@@ -95,13 +89,10 @@ func (v *view) cell(number int) report.SuiteCell {
 		if run.measured() {
 			figures = append(figures, run)
 		}
-		if run.Evidence != nil && v.counts(number, &run) {
-			evidence = append(evidence, run.Evidence)
-		}
 	}
 	out.Figures, out.Outliers = medians(figures)
 	if len(v.spec.Criteria) > 0 {
-		out.Verdict = v.verdict(evidence)
+		out.Verdict = v.verdict(number)
 	}
 	return out
 }
@@ -109,28 +100,6 @@ func (v *view) cell(number int) report.SuiteCell {
 // counts says whether a run stands for its repetition: no other try followed it.
 func (v *view) counts(cell int, run *Run) bool {
 	return !v.exists(v.Matrix.TestName(cell, int32(run.Repetition), int32(run.Retry)+2))
-}
-
-// verdict is the criteria's judgement on runs.
-func (v *view) verdict(evidence []*report.Report) *report.Verdict {
-	if len(evidence) == 0 {
-		return &report.Verdict{Outcome: report.Undecided}
-	}
-	criteria, errs := compile.Criteria(field.NewPath("spec", "criteria"), v.spec.Criteria)
-	if len(errs) > 0 { // which the schema keeps out
-		return &report.Verdict{Outcome: report.Undecided}
-	}
-	judge := v.Judge
-	if judge == nil {
-		judge = withoutBaseline
-	}
-	judged := judge(criteria, evidence)
-	return &judged
-}
-
-// withoutBaseline judges as a test is judged that has nothing to be compared with.
-func withoutBaseline(criteria []plan.Criterion, runs []*report.Report) report.Verdict {
-	return analysis.Judge(criteria, runs, nil)
 }
 
 // medians are the figures of several runs together, and which of them lie far from the others.

@@ -199,6 +199,9 @@ func reportOf(t *v1alpha1.LoadTest) *report.Report {
 	for _, letter := range t.Name {
 		pps += int64(letter)
 	}
+	if strings.Contains(t.Name, "-slow-") {
+		pps = pps * 95 / 100
+	}
 	figures := report.Flow{PacketsPerSecond: pps, Layer1BitsPerSecond: pps * 672}
 	return &report.Report{
 		Plan: &plan.Plan{Version: plan.Version}, Ending: report.Completed,

@@ -1,0 +1,90 @@
+package suite
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// evidence are the runs that a cell is judged by, one for each repetition.
+func (v *view) evidence(cell int) (all []analysis.Kept) {
+	for _, name := range v.made[cell] {
+		run, known := v.Runs[name]
+		if known && run.Evidence != nil && v.counts(cell, &run) {
+			all = append(all, analysis.Kept{Report: run.Evidence, Digest: run.Report, Method: run.Plan})
+		}
+	}
+	return all
+}
+
+// verdict is the criteria's judgement on a cell's runs.
+func (v *view) verdict(cell int) *report.Verdict {
+	evidence := v.evidence(cell)
+	criteria, errs := compile.Criteria(field.NewPath("spec", "criteria"), v.spec.Criteria)
+	if len(evidence) == 0 || len(errs) > 0 { // the schema keeps errors out
+		return &report.Verdict{Outcome: report.Undecided}
+	}
+	var runs []*report.Report
+	for _, k := range evidence {
+		runs = append(runs, k.Report)
+	}
+	if v.Judge != nil {
+		judged := v.Judge(criteria, runs)
+		return &judged
+	}
+	judged := v.compared(cell, criteria, runs, analysis.Measured{Plan: evidence[0].Report.Plan, Method: evidence[0].Method})
+	return &judged
+}
+
+// compared judges by the cell that this one is compared with. That one itself is no worse than it is.
+func (v *view) compared(cell int, criteria []plan.Criterion, runs []*report.Report, how analysis.Measured) report.Verdict {
+	number, name := v.baselineOf(cell)
+	switch {
+	case name == "":
+		return analysis.Judge(criteria, runs, nil)
+	case number == cell:
+		return judgeBaseline(criteria, runs)
+	case number < 0:
+		return analysis.Judge(criteria, runs, &report.Baseline{Kind: "Cell", Name: name, Message: "it is excluded from the suite"})
+	}
+	return analysis.Judge(criteria, runs, analysis.BaselineOf("Cell", name, how, v.evidence(number)))
+}
+
+// judgeBaseline judges what others are compared with: by the absolute criteria; the relative ones are met.
+func judgeBaseline(criteria []plan.Criterion, runs []*report.Report) report.Verdict {
+	own := analysis.Judge(slices.DeleteFunc(slices.Clone(criteria), plan.Criterion.Relative), runs, nil)
+	if len(own.Criteria) == 0 {
+		own.Outcome = report.Passed
+	}
+	for _, c := range criteria {
+		if c.Relative() {
+			own.Criteria = append(own.Criteria, report.CriterionResult{Name: c.Name, Outcome: report.Passed, Message: "it is the baseline itself"})
+		}
+	}
+	return own
+}
+
+// baselineOf is the cell that a cell is compared with, -1 where that is excluded, and its name or what tells it; no name: nothing is compared.
+func (v *view) baselineOf(cell int) (number int, name string) {
+	b := v.spec.Baseline
+	if b == nil {
+		return 0, ""
+	}
+	values := slices.Clone(v.Matrix.Cells[cell].Values)
+	for i := range values {
+		if values[i].Axis == b.Axis {
+			values[i].Value = b.Value
+		}
+	}
+	for i := range v.Matrix.Cells {
+		if slices.Equal(v.Matrix.Cells[i].Values, values) {
+			return i, v.Matrix.Cells[i].Name
+		}
+	}
+	return -1, string(b.Axis) + " " + string(b.Value)
+}
