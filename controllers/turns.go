@@ -34,6 +34,7 @@ type turns struct {
 	stale    bool
 	drawn    queue.Line
 	wants    map[types.UID]wanted
+	stands   map[types.UID]stand
 	holds    map[string]queue.Devices // by the test's name
 	released map[string]time.Time
 	// changed are the tests whose turn changed, and who weren't woken yet.
@@ -48,7 +49,7 @@ type wanted struct {
 
 func newTurns(r *LoadTestReconciler) *turns {
 	return &turns{
-		reconciler: r, signal: make(chan struct{}, 1), stale: true, wants: map[types.UID]wanted{}, released: map[string]time.Time{},
+		reconciler: r, signal: make(chan struct{}, 1), stale: true, wants: map[types.UID]wanted{}, stands: map[types.UID]stand{}, released: map[string]time.Time{},
 		changed: map[types.NamespacedName]bool{},
 	}
 }
@@ -83,6 +84,7 @@ func (l *turns) mark() {
 func (l *turns) forget() {
 	l.mu.Lock()
 	clear(l.wants)
+	clear(l.stands)
 	l.mu.Unlock()
 	l.mark()
 }

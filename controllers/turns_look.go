@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,17 +38,15 @@ func (l *turns) look(ctx context.Context, now time.Time) (queue.Lab, error) {
 		test := &tests.Items[i]
 		o := lifecycle.Observed{Test: test, Children: lifecycle.Children{Pods: pods[test.UID]}, Settings: l.reconciler.options.Settings}
 		delete(pods, test.UID)
-		claim, held, claims := lifecycle.Claim(o, nil)
-		if claims {
-			wants, err := l.wantsOf(ctx, o)
-			if err != nil {
-				return lab, err
-			}
-			claim, held, _ = lifecycle.Claim(o, wants)
-			lab.Claims = append(lab.Claims, claim)
+		stands, err := l.standing(ctx, o)
+		if err != nil {
+			return lab, err
 		}
-		lab.Held = append(lab.Held, held...)
-		given[claim.Test] = test.Status.GivenBack != nil
+		if stands.claims {
+			lab.Claims = append(lab.Claims, stands.claim)
+		}
+		lab.Held = append(lab.Held, stands.held...)
+		given[stands.claim.Test] = test.Status.GivenBack != nil
 	}
 	l.forgetOthers(tests.Items)
 	for _, orphans := range pods {
@@ -55,6 +55,43 @@ func (l *turns) look(ctx context.Context, now time.Time) (queue.Lab, error) {
 	l.noteReleases(&lab, given)
 	lab.Released = maps.Clone(l.released)
 	return lab, nil
+}
+
+// stand is how a test stands in line, as it and its pods were in these versions.
+type stand struct {
+	versions string
+	claim    queue.Claim
+	held     []queue.Holding
+	claims   bool
+}
+
+// standing is how a test stands, found out once for each version of it and of its pods.
+func (l *turns) standing(ctx context.Context, o lifecycle.Observed) (stand, error) {
+	versions := versionsOf(o)
+	if known, ok := l.stands[o.Test.UID]; ok && known.versions == versions && l.watched {
+		return known, nil
+	}
+	now := stand{versions: versions}
+	now.claim, now.held, now.claims = lifecycle.Claim(o, nil)
+	if now.claims {
+		wants, err := l.wantsOf(ctx, o)
+		if err != nil {
+			return now, err
+		}
+		now.claim, now.held, _ = lifecycle.Claim(o, wants)
+	}
+	l.stands[o.Test.UID] = now
+	return now, nil
+}
+
+// versionsOf names a test and its pods as they were read, in whatever order.
+func versionsOf(o lifecycle.Observed) string {
+	versions := make([]string, 0, 1+len(o.Children.Pods))
+	for i := range o.Children.Pods {
+		versions = append(versions, string(o.Children.Pods[i].UID)+"="+o.Children.Pods[i].ResourceVersion)
+	}
+	slices.Sort(versions)
+	return strings.Join(append(versions, o.Test.ResourceVersion), " ")
 }
 
 // pods are those of all tests, by the test's UID.
@@ -143,7 +180,7 @@ func (l *turns) wantsOf(ctx context.Context, o lifecycle.Observed) ([]lifecycle.
 
 // forgetOthers forgets what tests wanted that are gone.
 func (l *turns) forgetOthers(tests []v1alpha1.LoadTest) {
-	if len(l.wants) <= 2*len(tests) {
+	if len(l.stands) <= 2*len(tests) {
 		return
 	}
 	there := map[types.UID]bool{}
@@ -151,4 +188,5 @@ func (l *turns) forgetOthers(tests []v1alpha1.LoadTest) {
 		there[tests[i].UID] = true
 	}
 	maps.DeleteFunc(l.wants, func(uid types.UID, _ wanted) bool { return !there[uid] })
+	maps.DeleteFunc(l.stands, func(uid types.UID, _ stand) bool { return !there[uid] })
 }
