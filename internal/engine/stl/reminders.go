@@ -18,8 +18,8 @@ const countedAfter = 500 * time.Millisecond
 
 // reminders keep devices from forgetting ports whose server leaves neighbour solicitations unanswered:
 //
-//	Address          Read    Read    Read …
-//	│ solicitation   │ counters, then, each 5 s,
+//	Address          Read, and each Read after it:
+//	│ solicitation   │ counters, then, if 5 s are over,
 //	│ advertisement  │ an advertisement            ──▶ device: the neighbour is reachable
 //
 // These frames are counted by the server and never come back, so they are taken out of what was sent. Safe for concurrent use.
