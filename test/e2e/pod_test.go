@@ -21,16 +21,39 @@ func (s *scene) generator(name string) string {
 	s.Helper()
 	one := resource.MustParse("1")
 	devices := corev1.ResourceList{corev1.ResourceName(fabric.ResourceOf("west")): one, corev1.ResourceName(fabric.ResourceOf("east")): one}
+	const networks = `[{"name": "west", "namespace": "default", "interface": "west"}, {"name": "east", "namespace": "default", "interface": "east"}]`
+	s.stranger(name, "", devices, networks, "west,east")
+	return fmt.Sprintf("%s:4501", s.ready(name, time.Minute).Status.PodIP)
+}
+
+// holder is somebody else's pod that has all of a node's functions of the wire west, and does nothing with them. It returns what ends it.
+func (s *scene) holder(node string) (letGo func()) {
+	s.Helper()
+	all := resource.MustParse(fmt.Sprint(lab.Functions))
+	pod := s.stranger("holder-"+node, node, corev1.ResourceList{corev1.ResourceName(fabric.ResourceOf("west")): all}, "[]", "eth0")
+	s.ready(pod.Name, time.Minute)
+	return func() {
+		if err := lab.Client.Delete(s.Context(), pod); err != nil {
+			s.Fatal(err)
+		}
+	}
+}
+
+// stranger makes a pod that belongs to no LoadTest, with these devices, in which the software engine has these interfaces. Node "": on any.
+func (s *scene) stranger(name, node string, devices corev1.ResourceList, networks, ports string) *corev1.Pod {
+	s.Helper()
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.namespace, Annotations: map[string]string{
-			"k8s.v1.cni.cncf.io/networks": `[{"name": "west", "namespace": "default", "interface": "west"}, {"name": "east", "namespace": "default", "interface": "east"}]`}},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.namespace, Annotations: map[string]string{"k8s.v1.cni.cncf.io/networks": networks}},
 		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, TerminationGracePeriodSeconds: new(int64(1)), Containers: []corev1.Container{{
 			Name: "generator", Image: rig.Repository + ":" + lab.Images.Tag, ImagePullPolicy: corev1.PullNever,
-			Args:            []string{"generator", "--ports", "west,east", "--listen", ":4501", "--speed", "1gbps"},
-			Resources:       corev1.ResourceRequirements{Limits: devices, Requests: corev1.ResourceList{corev1.ResourceCPU: one}},
+			Args:            []string{"generator", "--ports", ports, "--listen", ":4501", "--speed", "1gbps"},
+			Resources:       corev1.ResourceRequirements{Limits: devices, Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}},
 			SecurityContext: &corev1.SecurityContext{RunAsUser: new(int64(0)), Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"NET_RAW", "NET_ADMIN"}}},
 			ReadinessProbe:  &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"/linerate", "generator", "probe"}}}},
 		}}},
+	}
+	if node != "" {
+		pod.Spec.NodeSelector = map[string]string{corev1.LabelHostname: node}
 	}
 	if err := lab.Client.Create(s.Context(), pod); err != nil {
 		s.Fatal(err)
@@ -40,7 +63,7 @@ func (s *scene) generator(name string) string {
 			s.Error(err)
 		}
 	})
-	return fmt.Sprintf("%s:4501", s.ready(name, time.Minute).Status.PodIP)
+	return pod
 }
 
 // ready waits until a pod is.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
@@ -29,7 +30,12 @@ func (r *Rig) lay(ctx context.Context) error {
 		return fmt.Errorf("silence the bench: %w", err)
 	}
 	bench := fabric.Node{Name: Bench, Namespace: fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), r.bench.Fd())}
-	r.Fabric = fabric.Across(r.Name, append(nodes, bench), r.Functions, r.Wires...)
+	r.Fabric = fabric.Across(r.Name, append(nodes, bench), r.Functions, append(slices.Clone(r.Wires), r.Shared...)...)
+	for w, wire := range r.Fabric.Wires {
+		for p := range wire.Ports {
+			r.Fabric.Wires[w].Ports[p].Shared = slices.Contains(r.Shared, wire.Name)
+		}
+	}
 	if err := r.Cluster.Install(ctx, r.Fabric, r.Programs); err != nil {
 		return err
 	}

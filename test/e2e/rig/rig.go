@@ -25,6 +25,8 @@ type Options struct {
 	Functions int
 	// Wires are the fabric's; each has a network of its name in the namespace default.
 	Wires []string
+	// Shared are further wires, whose functions say which physical port they are of: LoadTests keep off each other there.
+	Shared []string
 	// Talk is where progress goes.
 	Talk io.Writer
 }

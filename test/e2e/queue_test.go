@@ -1,0 +1,106 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/test/fabric"
+)
+
+// TestQueue: more tests than there are network cards for.
+func TestQueue(t *testing.T) {
+	t.Run("ten tests take turns, oldest first, and one that is deleted frees its place", func(t *testing.T) {
+		s := begin(t)
+		const tests = 10 // two functions each, of two nodes' eight
+		for i := range tests {
+			s.apply(inLine(i), onWest, gentle, "dut: {type: Loopback}")
+		}
+		last := s.condition(inLine(tests-1), "Scheduled=False Queued")
+		if words := message(last, "Scheduled"); !strings.Contains(words, "in line for "+fabric.ResourceOf("west")) {
+			t.Errorf("the message doesn't tell the place in line: %s", words)
+		}
+		s.hasNoPods(inLine(tests - 1))
+		const deleted = tests - 3
+		s.delete(inLine(deleted))
+		var before *lineratev1alpha1.LoadTest
+		for i := range tests {
+			if i == deleted {
+				continue
+			}
+			now := s.complete(inLine(i), patience)
+			s.want(now, "Complete=True Measured")
+			if before != nil && now.Status.StartedAt.Add(time.Second).Before(before.Status.StartedAt.Time) {
+				t.Errorf("%s began at %v, and %s, which is older, at %v", now.Name, now.Status.StartedAt, before.Name, before.Status.StartedAt)
+			}
+			before = now
+		}
+	})
+	t.Run("a test whose network cards others have begins by itself when they let go", func(t *testing.T) {
+		s := begin(t)
+		first, second := s.holder("node-1"), s.holder("node-2")
+		s.apply("patient", onWest, gentle, "dut: {type: Loopback}")
+		s.condition("patient", "Scheduled=False Unschedulable")
+		first()
+		s.want(s.complete("patient", patience), "Complete=True Measured")
+		second()
+	})
+	t.Run("two tests on different functions of one physical port are never on it at once", func(t *testing.T) {
+		s := begin(t)
+		for _, name := range []string{"first", "second"} {
+			s.apply(name, limited, onOnePort, gentle)
+		}
+		held := s.condition("second", "Scheduled=False PortHeld")
+		if words := message(held, "Scheduled"); !strings.Contains(words, s.namespace+"/first") {
+			t.Errorf("the message doesn't name who holds the port: %s", words)
+		}
+		first, second := s.complete("first", patience), s.complete("second", 2*patience)
+		s.want(first, "Complete=True Measured")
+		s.want(second, "Complete=True Measured")
+		if second.Status.StartedAt.Before(first.Status.FinishedAt) {
+			t.Errorf("the second began at %v, and the first ended at %v", second.Status.StartedAt, first.Status.FinishedAt)
+		}
+	})
+	t.Run("a test whose generator and device are on one physical port is refused, and says the way out", func(t *testing.T) {
+		s := begin(t)
+		s.apply("cramped", limited, gentle, `
+generator: {engine: Software, pod: {nodeSelector: {kubernetes.io/hostname: node-1}}}
+links: [{name: west, network: default/one, lineRate: 1gbps}, {name: east, network: default/one, lineRate: 1gbps}]
+`)
+		test := s.complete("cramped", patience)
+		s.want(test, "Complete=True SharedPort")
+		if words := message(test, "Complete"); !strings.Contains(words, "sharedPort: Allowed") {
+			t.Errorf("the message doesn't say the way out: %s", words)
+		}
+	})
+}
+
+// onWest takes two functions of one node.
+const onWest = `
+links: [{name: west, network: default/west, lineRate: 1gbps}, {name: east, network: default/west, lineRate: 1gbps}]
+`
+
+// onOnePort has a function of the same physical port as every other such test.
+const onOnePort = `
+generator: {engine: Software, placement: {separateNodes: true}}
+links: [{name: west, network: default/one, lineRate: 1gbps}, {name: east, network: default/east, lineRate: 1gbps}]
+`
+
+func inLine(i int) string { return fmt.Sprintf("in-line-%d", i) }
+
+// hasNoPods fails if a test has any.
+func (s *scene) hasNoPods(name string) {
+	s.Helper()
+	var pods corev1.PodList
+	if err := lab.Client.List(s.Context(), &pods, client.InNamespace(s.namespace), client.MatchingLabels{lineratev1alpha1.LabelTest: name}); err != nil {
+		s.Fatal(err)
+	}
+	if len(pods.Items) > 0 {
+		s.Errorf("%s waits, and has %q", name, names(&pods))
+	}
+}
