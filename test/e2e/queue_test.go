@@ -19,7 +19,7 @@ func TestQueue(t *testing.T) {
 		s := begin(t)
 		const tests = 10 // two functions each, of two nodes' eight
 		for i := range tests {
-			s.apply(inLine(i), onWest, gentle, "dut: {type: Loopback}")
+			s.apply(inLine(i), onWest, neighbourly, "dut: {type: Loopback}")
 		}
 		last := s.condition(inLine(tests-1), "Scheduled=False Queued")
 		if words := message(last, "Scheduled"); !strings.Contains(words, "in line for "+fabric.ResourceOf("west")) {
