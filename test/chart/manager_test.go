@@ -58,7 +58,7 @@ func (m *midway) manager() (end func()) {
 				}
 			case <-time.After(endsWithin):
 				_ = cmd.Process.Kill() // it may end just now
-				_ = <-ended            // killed
+				<-ended                // killed
 				m.Errorf("the manager doesn't end within %s:\n%s", endsWithin, &log)
 			}
 		})
