@@ -20,16 +20,17 @@ build: ## Build bin/linerate and bin/manager (static, no cgo)
 run: build ## Show where this machine's Linux forwarder saturates, from real packets (about a minute)
 	@bin/linerate run examples/linux-forwarder.yaml --save $(REPORTS)
 
+# go vet is among the linters, and isn't run once more with each test.
 test: kube test-chart ## Run every test that needs no cluster, those with real packets included (as root)
-	$(GO) test -race -count=1 -timeout 20m $$($(GO) list ./... | grep -Ev '$(ALONE)')
-	$(GO) test -race -count=1 -p 1 -timeout 20m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/...
-	$(GO) test -count=1 -p 1 -timeout 20m ./test/delivery ./test/realpackets
+	$(GO) test -race -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -Ev '$(ALONE)')
+	$(GO) test -race -vet=off -count=1 -p 1 -timeout 20m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/...
+	$(GO) test -vet=off -count=1 -p 1 -timeout 20m ./test/delivery ./test/realpackets
 
 test-api: kube ## Run the API and the operator against a real API server
 	$(GO) test -race -count=1 ./test/apiserver ./test/manifests ./test/operator/...
 
 test-chart: kube ## Test the chart, by Helm's own library, against a real API server
-	cd test/chart && $(GO) test -count=1 -timeout 15m ./...
+	cd test/chart && $(GO) test -vet=off -count=1 -timeout 15m ./...
 
 # The tests build it themselves if they must, but then unheard, and beside tests that keep time.
 kube:
@@ -45,8 +46,8 @@ demo-down: ## Remove the demo's cluster
 	$(GO) run ./hack/demo down
 
 e2e: kube-cluster ## Run the end-to-end tests, with real packets in real pods on a real cluster (as root)
-	$(GO) test -count=1 -p 1 -timeout 20m -tags cluster ./hack/cluster ./test/fabric/incluster
-	$(GO) test -count=1 -p 1 -timeout 50m ./test/e2e/... ./test/faults/...
+	$(GO) test -vet=off -count=1 -p 1 -timeout 20m -tags cluster ./hack/cluster ./test/fabric/incluster
+	$(GO) test -vet=off -count=1 -p 1 -timeout 50m ./test/e2e/... ./test/faults/...
 
 image: ## Pack the container image into linerate.tar, with nothing but Go
 	@$(GO) run ./hack/image -o linerate.tar -version '$(VERSION)'
@@ -61,7 +62,7 @@ generate: ## Regenerate deep copies, the CRD, docs/api.md, the manager's role an
 verify: generate ## Fail if generated files are not what the sources say
 	@git diff --exit-code -- api charts config docs || { echo "generated files are stale: run 'make generate' and commit the result" >&2; exit 1; }
 
-check: verify lint test ## What the gate runs
+check: verify lint test e2e ## What the gate runs
 
 known-answers: ## Measure devices whose limit is known: the whole table of docs/known-answers.md (as root, about 15 minutes)
 	$(GO) test -count=1 -timeout 120m ./test/realpackets -run TestKnownAnswers -v -all -table $(CURDIR)/docs/known-answers.md

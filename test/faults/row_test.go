@@ -39,7 +39,7 @@ type row struct {
 	// complete are reasons of Complete, of which one must be said, and tells the reader of what in its message.
 	complete []string
 	tells    string
-	// ci: it stands for others.
+	// ci: it stands for others. Of each fault one does, but for a deleted pod: to all but its node's kubelet that is a killed one.
 	ci bool
 }
 
@@ -49,13 +49,16 @@ func (r row) name() string { return r.fault.name + ", " + string(r.phase) }
 // survives says whether a figure must come of it.
 func (r row) survives() bool { return r.effect != fatal }
 
+// harms says whether the fault costs the test, or its run, so that it's worth trying whether another one works.
+func (r row) harms() bool { return r.effect == fatal || r.effect == anew }
+
 // rows is the whole table, before it is played: docs/conditions.md says which reason is for what.
 func rows() []row {
 	return slices.Concat(
-		surviving(killRunner, anew, warmUp, confirming),
+		surviving(killRunner, anew, warmUp),
 		ending(killGenerator, "generator", []string{lineratev1alpha1.ReasonGeneratorFailed}, []string{lineratev1alpha1.ReasonGeneratorLost}, starting, ramping),
 		ending(killDUT, "dut", []string{lineratev1alpha1.ReasonDUTFailed}, []string{lineratev1alpha1.ReasonDUTFailed}, starting, ramping),
-		ending(deletePod, "generator", []string{lineratev1alpha1.ReasonEvicted}, []string{lineratev1alpha1.ReasonEvicted, lineratev1alpha1.ReasonGeneratorLost}, ramping),
+		ending(deletePod, "generator", []string{lineratev1alpha1.ReasonEvicted}, []string{lineratev1alpha1.ReasonEvicted, lineratev1alpha1.ReasonGeneratorLost}),
 		surviving(killOperator, beside, ramping),
 		surviving(killKubelet, beside, confirming),
 		surviving(killAPIServer, beside, ramping),

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -44,6 +45,8 @@ type Rig struct {
 	Images   Images
 	// bench is beside the nodes: see Bench.
 	bench *netspace.Namespace
+	// claim keeps other processes off clusters of this name; it ends with this one at the latest.
+	claim *os.File
 	// before is what the machine had of interfaces and the like.
 	before footprint
 }
@@ -59,6 +62,7 @@ func Up(ctx context.Context, o Options) (*Rig, error) {
 		what string
 		do   func(context.Context) error
 	}{
+		{"see that nobody else has a rig of this name", r.claimName},
 		{"build the programs", r.build},
 		{"clear what is left of the last time", r.clear},
 		{"bring up the cluster", r.bringUp},
@@ -76,6 +80,22 @@ func Up(ctx context.Context, o Options) (*Rig, error) {
 	return r, nil
 }
 
+// claimName refuses a name that a living process has: to clear what is left of its rig would be to break it.
+func (r *Rig) claimName(context.Context) error {
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(filepath.Join(root, r.Name+".lock"), os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return errors.Join(fmt.Errorf("another process has the rig %s: wait for its end, or choose another name (-name): %w", r.Name, err), file.Close())
+	}
+	r.claim = file
+	return nil
+}
+
 // clear removes what a crash left, and remembers how the machine looks without us.
 func (r *Rig) clear(ctx context.Context) error {
 	if r.Keep {
@@ -91,6 +111,10 @@ func (r *Rig) clear(ctx context.Context) error {
 
 // Down takes everything down, and fails if anything is left. A kept rig stays.
 func (r *Rig) Down(ctx context.Context) error {
+	if r.claim == nil {
+		return nil // nothing was begun
+	}
+	defer func() { _ = r.claim.Close() }()
 	if r.Keep {
 		_, _ = fmt.Fprintf(r.Talk, "e2e: the cluster stays up: KUBECONFIG=%s; take it down by %s down --name %s --dir %s\n", r.Kubeconfig, r.Cluster.Program, r.Name, root)
 		return nil
