@@ -14,68 +14,109 @@ import (
 	"github.com/linerate-dev/linerate/internal/queue"
 )
 
-// line is whose turn it is among all tests. It is drawn anew from the caches where something changed that it depends on, and once for all
-// tests that ask: a thousand that wait don't each look at the thousand.
+// turns is whose turn it is among all tests. The line is drawn anew from the caches where something changed that it depends on, and once for
+// all tests that ask: a thousand that wait don't each look at the thousand.
 //
-//	LoadTests, pods, nodes, networks ──watch──▶ stale ──▶ draw ──▶ tests whose turn changed are woken
+//	LoadTests, pods, nodes, networks ──watch──▶ marked ──▶ draw ──▶ tests whose turn changed are woken
 //	                                              ▲         │
 //	                      observe of one test ────┴─────────┴──▶ its Turn
 //
-// What is remembered is lost with the process, and follows from the caches again, but for when devices were let go: then a test that gave its
-// pods back waits until its time. It is safe for concurrent use.
+// One draws at a time; who may be told from the last line reads that one meanwhile. What is remembered is lost with the process, and follows
+// from the caches again, but for when devices were let go: then a test that gave its pods back waits until its time. It is safe for
+// concurrent use.
 type turns struct {
 	reconciler *LoadTestReconciler
-	// watched: watches say when it is stale; without them it always is.
+	// watched: watches mark what changes; without them each test that asks draws the line.
 	watched bool
-	// signal has a mark while it is stale, or somebody is to be woken.
+	// signal has a mark while the line is behind, or somebody is to be woken.
 	signal chan struct{}
+	// drawing is full while somebody draws: seen is his.
+	drawing chan struct{}
+	seen    *seen
 
-	mu       sync.Mutex
-	stale    bool
-	drawn    queue.Line
-	wants    map[types.UID]wanted
-	stands   map[types.UID]stand
-	holds    map[string]queue.Devices // by the test's name
-	released map[string]time.Time
+	mu sync.Mutex
+	// marked counts what changed, and drawn is its count when the line was begun: where they differ the line is behind.
+	marked, drawn uint64
+	// networks counts the changes of networks.
+	networks uint64
+	// line is replaced by who draws, and nothing in it is ever changed.
+	line queue.Line
 	// changed are the tests whose turn changed, and who weren't woken yet.
 	changed map[types.NamespacedName]bool
 }
 
-// wanted is what an attempt of a test wants.
-type wanted struct {
-	attempt int32
-	pods    []lifecycle.Want
-}
-
 func newTurns(r *LoadTestReconciler) *turns {
 	return &turns{
-		reconciler: r, signal: make(chan struct{}, 1), stale: true, wants: map[types.UID]wanted{}, stands: map[types.UID]stand{}, released: map[string]time.Time{},
+		reconciler: r, signal: make(chan struct{}, 1), drawing: make(chan struct{}, 1), seen: newSeen(), marked: 1,
 		changed: map[types.NamespacedName]bool{},
 	}
 }
 
-// of is a test's turn. That it waits may be told from a line that is being drawn anew, and so may all of one that has pods: a change wakes
-// it. That one without pods goes is not.
+// of is a test's turn. That it waits may be told from a line that is behind, and so may all of one that has pods: a change wakes it. That one
+// without pods goes is told from a line that lacks nothing that was marked before it asked.
 func (l *turns) of(ctx context.Context, test *v1alpha1.LoadTest, hasPods bool, now time.Time) (queue.Turn, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	turn, known := l.drawn.Turns[string(test.UID)]
-	due := !l.drawn.Due.IsZero() && !now.Before(l.drawn.Due)
-	if known && (turn.Waits || hasPods) && l.watched && !due {
+	if _, _, claims := lifecycle.Claim(lifecycle.Observed{Test: test}, nil); !claims {
+		return queue.Turn{}, nil
+	}
+	turn, marked, told := l.last(test.UID, hasPods, now)
+	if told {
 		return turn, nil
 	}
-	if !known || l.stale || !l.watched || due {
-		if err := l.draw(ctx, now); err != nil {
-			return queue.Turn{}, err
-		}
+	if err := l.begin(ctx); err != nil {
+		return queue.Turn{}, err
 	}
-	return l.drawn.Turns[string(test.UID)], nil
+	defer l.end()
+	if turn, told := l.meanwhile(test.UID, marked, now); told {
+		return turn, nil
+	}
+	if err := l.draw(ctx); err != nil {
+		return queue.Turn{}, err
+	}
+	return l.line.Turns[string(test.UID)], nil
 }
+
+// last is a test's turn in the last line; told: that is good enough. Where it isn't, a line is that has all of the changes marked.
+func (l *turns) last(test types.UID, hasPods bool, now time.Time) (turn queue.Turn, marked uint64, told bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	turn, known := l.line.Turns[string(test)]
+	if !known || !l.watched || reached(turn.Until, now) {
+		return turn, l.marked, false
+	}
+	if reached(l.line.Due, now) && l.marked == l.drawn { // somebody else's time has come
+		l.marked++
+		l.nudge()
+	}
+	return turn, l.marked, turn.Waits || hasPods || l.marked == l.drawn
+}
+
+// meanwhile is a test's turn where somebody else drew a line that has all of the changes marked. The caller draws otherwise.
+func (l *turns) meanwhile(test types.UID, marked uint64, now time.Time) (queue.Turn, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	turn, known := l.line.Turns[string(test)]
+	return turn, known && l.watched && l.drawn >= marked && !reached(turn.Until, now)
+}
+
+// reached says whether there is a time, and it has come.
+func reached(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
+
+// begin waits until nobody else draws.
+func (l *turns) begin(ctx context.Context) error {
+	select {
+	case l.drawing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the line of tests that want devices: %w", context.Cause(ctx))
+	}
+}
+
+func (l *turns) end() { <-l.drawing }
 
 // mark says that something changed that the line depends on.
 func (l *turns) mark() {
 	l.mu.Lock()
-	l.stale = true
+	l.marked++
 	l.mu.Unlock()
 	l.nudge()
 }
@@ -83,10 +124,10 @@ func (l *turns) mark() {
 // forget says that networks changed: other devices may be wanted.
 func (l *turns) forget() {
 	l.mu.Lock()
-	clear(l.wants)
-	clear(l.stands)
+	l.networks++
+	l.marked++
 	l.mu.Unlock()
-	l.mark()
+	l.nudge()
 }
 
 func (l *turns) nudge() {
@@ -96,24 +137,38 @@ func (l *turns) nudge() {
 	}
 }
 
-// draw draws the line; l.mu is held.
-func (l *turns) draw(ctx context.Context, now time.Time) error {
-	l.stale = false
-	lab, err := l.look(ctx, now)
+// draw draws the line; the caller has begun to.
+func (l *turns) draw(ctx context.Context) error {
+	l.mu.Lock()
+	marked, networks := l.marked, l.networks
+	l.mu.Unlock()
+	l.seen.of(networks)
+	lab, err := l.look(ctx, l.reconciler.now())
 	if err != nil {
-		l.stale = true
 		return fmt.Errorf("draw the line of tests that want devices: %w", err)
 	}
-	drawn := queue.Arrange(lab)
-	for _, c := range lab.Claims {
-		if was, known := l.drawn.Turns[c.ID]; known && was != drawn.Turns[c.ID] {
+	line := queue.Arrange(lab)
+	var changed []types.NamespacedName
+	for i := range lab.Claims {
+		c := &lab.Claims[i]
+		if was, known := l.line.Turns[c.ID]; known && was != line.Turns[c.ID] {
 			namespace, name, _ := strings.Cut(c.Test, "/")
-			l.changed[types.NamespacedName{Namespace: namespace, Name: name}] = true
+			changed = append(changed, types.NamespacedName{Namespace: namespace, Name: name})
 		}
 	}
-	l.drawn = drawn
+	l.replace(line, marked, changed)
+	return nil
+}
+
+// replace puts a line in the place of the last one.
+func (l *turns) replace(line queue.Line, marked uint64, changed []types.NamespacedName) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.line, l.drawn = line, marked
+	for _, name := range changed {
+		l.changed[name] = true
+	}
 	if len(l.changed) > 0 {
 		l.nudge()
 	}
-	return nil
 }

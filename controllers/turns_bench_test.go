@@ -46,7 +46,7 @@ func newFullCaches(tests, running int) *fullCaches {
 	}
 	one := resource.MustParse("1")
 	for i := range tests {
-		test := v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: fmt.Sprintf("test-%d", i), UID: types.UID(fmt.Sprint(i))}}
+		test := v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: fmt.Sprintf("test-%d", i), UID: types.UID(fmt.Sprint(i)), ResourceVersion: fmt.Sprint(i + 1)}}
 		for _, link := range []string{"west", "east"} {
 			test.Spec.Links = append(test.Spec.Links, v1alpha1.LinkSpec{Name: v1alpha1.LinkName(link), Network: v1alpha1.NetworkName(link), LineRate: "1gbps"})
 		}
@@ -57,7 +57,7 @@ func newFullCaches(tests, running int) *fullCaches {
 			continue
 		}
 		for _, role := range []string{"dut", "generator"} {
-			pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: test.Name + "-1-" + role, UID: types.UID(test.Name + role), Labels: map[string]string{
+			pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: test.Name + "-1-" + role, UID: types.UID(test.Name + role), ResourceVersion: "1", Labels: map[string]string{
 				v1alpha1.LabelUID: string(test.UID), v1alpha1.LabelTest: test.Name, v1alpha1.LabelRole: role, v1alpha1.LabelAttempt: "1",
 			}}}
 			pod.Spec.NodeName = fmt.Sprintf("node-%d", i%100)
@@ -76,11 +76,11 @@ func BenchmarkDrawTheLine(b *testing.B) {
 		b.Run(fmt.Sprintf("%d of 1000 run", running), func(b *testing.B) {
 			r := NewLoadTestReconciler(newFullCaches(1000, running), nil, Options{})
 			r.turns.watched = true
-			if err := r.turns.draw(b.Context(), r.now()); err != nil { // what tests want is found out once
+			if err := r.turns.draw(b.Context()); err != nil { // what tests want is found out once
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				if err := r.turns.draw(b.Context(), r.now()); err != nil {
+				if err := r.turns.draw(b.Context()); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -51,19 +51,32 @@ func (l *turns) keep(ctx context.Context, wake chan<- event.GenericEvent) error 
 
 // woken are the tests whose turn changed since the last call.
 func (l *turns) woken(ctx context.Context) (names []types.NamespacedName) {
+	if err := l.catchUp(ctx); err != nil {
+		// Each test that asks for its turn draws it again, and is told.
+		log.FromContext(ctx).V(1).Info("the line isn't drawn", "why", err.Error())
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.stale {
-		if err := l.draw(ctx, l.reconciler.now()); err != nil {
-			// Each test that asks for its turn draws it again, and is told.
-			log.FromContext(ctx).V(1).Info("the line isn't drawn", "why", err.Error())
-		}
-	}
 	for name := range l.changed {
 		names = append(names, name)
 	}
 	clear(l.changed)
 	return names
+}
+
+// catchUp draws the line where it is behind.
+func (l *turns) catchUp(ctx context.Context) error {
+	if err := l.begin(ctx); err != nil {
+		return err
+	}
+	defer l.end()
+	l.mu.Lock()
+	behind := l.marked != l.drawn
+	l.mu.Unlock()
+	if !behind {
+		return nil
+	}
+	return l.draw(ctx)
 }
 
 // marking marks the line, and wakes nobody by itself.

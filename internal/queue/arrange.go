@@ -56,8 +56,8 @@ func Arrange(lab Lab) Line {
 	}
 	for _, c := range claims {
 		if c.Stage == Placing || c.Stage == Settled {
-			wanted := slices.ContainsFunc(c.resources(), func(name string) bool { return a.lacking[name] > 0 })
-			a.say(c, Turn{Wanted: wanted && c.Stage == Placing})
+			wanted := c.Stage == Placing && slices.ContainsFunc(c.resources(), func(name string) bool { return a.lacking[name] > 0 })
+			a.say(c, Turn{Wanted: wanted})
 		}
 	}
 	return a.line
@@ -70,9 +70,10 @@ type arrangement struct {
 	room *room
 	// free is what is left for who comes next: it may be below nothing.
 	free Devices
-	// total is what all nodes have, holders who has or gets it.
+	// total is what all nodes have, holders who has or gets it; places tells where in holders somebody is.
 	total   Devices
 	holders map[string][]holder
+	places  map[place]int
 	// whole tells by shape whether a claim could be placed if it had all nodes to itself.
 	whole map[string]bool
 	// closed are resources of which an older test waits for enough side by side.
@@ -88,10 +89,16 @@ type holder struct {
 	placed bool
 }
 
+// place is where to look for a holder of a resource.
+type place struct {
+	resource, test string
+	placed         bool
+}
+
 // hold takes what pods have.
 func (a *arrangement) hold(claims []*Claim) {
 	a.room = roomOf(a.lab.Nodes)
-	a.total, a.holders = a.room.together(), map[string][]holder{}
+	a.total, a.holders, a.places = a.room.together(), map[string][]holder{}, map[place]int{}
 	for _, c := range claims {
 		for _, p := range c.Pods {
 			if p.Node != "" {
@@ -115,11 +122,12 @@ func (a *arrangement) has(h Holding) {
 // note adds to what a test has or gets.
 func (a *arrangement) note(test string, d Devices, placed bool) {
 	for name, n := range d {
-		list := a.holders[name]
-		if i := slices.IndexFunc(list, func(h holder) bool { return h.test == test && h.placed == placed }); i >= 0 {
+		list, at := a.holders[name], place{name, test, placed}
+		if i, known := a.places[at]; known {
 			list[i].n += n
 			continue
 		}
+		a.places[at] = len(list)
 		a.holders[name] = append(list, holder{test, n, placed})
 	}
 }
