@@ -55,7 +55,7 @@ func (r *KeptReportsReconciler) SetupWithManager(mgr ctrl.Manager) error {
 			MaxConcurrentReconciles: 1,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 		}).
-		Complete(r)
+		Complete(orderly{r})
 }
 
 // Reconcile prunes a namespace, whose name is the request's.

@@ -81,7 +81,7 @@ func (w *networkWatch) setUp(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).Named("networks").
 		WatchesMetadata(definition, &handler.EnqueueRequestForObject{}).
 		WatchesRawSource(atStart).
-		Complete(w)
+		Complete(orderly{w})
 }
 
 func newDefinition() *metav1.PartialObjectMetadata {

@@ -35,7 +35,7 @@ const takenAgain = time.Minute
 
 // outcome turns how a pass ended into when the next one is due.
 func (r *LoadTestReconciler) outcome(ctx context.Context, seen *observation, decision lifecycle.Decision, err error) (ctrl.Result, error) {
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+	if cutShort(ctx, err) {
 		ctrl.LoggerFrom(ctx).V(1).Info("cut short: the manager ends, and the next one looks at everything anew")
 		return ctrl.Result{}, nil //nolint:nilerr // an end that was asked for is no fault
 	}
