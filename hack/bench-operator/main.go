@@ -52,7 +52,7 @@ func main() {
 	var o options
 	flag.IntVar(&o.tests, "tests", 1000, "how many LoadTests, and how many Jobs")
 	flag.DurationVar(&o.duration, "duration", time.Minute, "how long each runs, about")
-	flag.Float64Var(&o.rate, "rate", 6, "how many LoadTests are applied in a second")
+	flag.Float64Var(&o.rate, "rate", 4, "how many LoadTests are applied in a second")
 	flag.Float64Var(&o.jobRate, "job-rate", 10, "how many Jobs are applied in a second")
 	flag.DurationVar(&o.timeout, "timeout", 15*time.Minute, "when to give up")
 	flag.StringVar(&o.keep, "keep", "", "keep the programs, logs and metrics in this directory")
