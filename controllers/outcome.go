@@ -37,7 +37,7 @@ const takenAgain = time.Minute
 func (r *LoadTestReconciler) outcome(ctx context.Context, seen *observation, decision lifecycle.Decision, err error) (ctrl.Result, error) {
 	if cutShort(ctx, err) {
 		ctrl.LoggerFrom(ctx).V(1).Info("cut short: the manager ends, and the next one looks at everything anew")
-		return ctrl.Result{}, nil //nolint:nilerr // an end that was asked for is no fault
+		return ctrl.Result{}, nil
 	}
 	if wait, ok := errors.AsType[waiting](classified(err)); ok {
 		ctrl.LoggerFrom(ctx).V(1).Info("waiting", "why", wait.why)

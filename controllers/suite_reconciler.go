@@ -101,7 +101,7 @@ func (r *LoadTestSuiteReconciler) judge(content map[string]any) []string {
 // outcome turns how a pass ended into when the next one is due.
 func (r *LoadTestSuiteReconciler) outcome(ctx context.Context, due time.Time, err error) (ctrl.Result, error) {
 	if cutShort(ctx, err) {
-		return ctrl.Result{}, nil //nolint:nilerr // an end that was asked for is no fault
+		return ctrl.Result{}, nil
 	}
 	if wait, ok := errors.AsType[waiting](classified(err)); ok {
 		ctrl.LoggerFrom(ctx).V(1).Info("waiting", "why", wait.why)

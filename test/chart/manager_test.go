@@ -58,8 +58,7 @@ func (m *midway) manager() (end func()) {
 				}
 			case <-time.After(endsWithin):
 				_ = cmd.Process.Kill() // it may end just now
-				<-ended                // killed
-				m.Errorf("the manager doesn't end within %s:\n%s", endsWithin, &log)
+				m.Errorf("the manager doesn't end within %s, but killed (%v):\n%s", endsWithin, <-ended, &log)
 			}
 		})
 	}
