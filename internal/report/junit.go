@@ -20,6 +20,8 @@ type (
 		Errors   int          `xml:"errors,attr"`
 		Time     string       `xml:"time,attr"`
 		Suites   []junitSuite `xml:"testsuite"`
+
+		took time.Duration
 	}
 	junitSuite struct {
 		Name       string          `xml:"name,attr"`
@@ -54,20 +56,20 @@ type (
 // JUnit writes the reports for a CI system: a testsuite per report, a testcase "measured" and one per criterion. A criterion that
 // failed is a failure. What could not be decided is an error, and so is a run that did not complete or has no figure: systems show
 // an error as not green, while most take a skipped case for a good one.
-func JUnit(w io.Writer, reports ...*Report) error {
-	doc := junitSuites{Name: "linerate"}
-	var total time.Duration
-	for _, r := range reports {
-		s, err := junitSuiteOf(r)
-		if err != nil {
-			return err
-		}
-		doc.Tests, doc.Failures, doc.Errors = doc.Tests+s.Tests, doc.Failures+s.Failures, doc.Errors+s.Errors
-		total += r.Finished.Sub(r.Started)
-		doc.Suites = append(doc.Suites, s)
-	}
-	doc.Time = seconds(total)
-	out, err := xml.MarshalIndent(doc, "", "  ")
+func JUnit(w io.Writer, reports ...*Report) error { return Documents{Reports: reports}.junit(w) }
+
+func newJUnit() *junitSuites { return &junitSuites{Name: "linerate"} }
+
+// add adds a testsuite, and how long it took.
+func (d *junitSuites) add(s junitSuite, took time.Duration) {
+	d.Tests, d.Failures, d.Errors = d.Tests+s.Tests, d.Failures+s.Failures, d.Errors+s.Errors
+	d.took += took
+	d.Suites = append(d.Suites, s)
+}
+
+func (d *junitSuites) write(w io.Writer) error {
+	d.Time = seconds(d.took)
+	out, err := xml.MarshalIndent(d, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write junit: %w", err)
 	}
@@ -88,6 +90,12 @@ func junitSuiteOf(r *Report) (junitSuite, error) {
 	for _, c := range judged(r) {
 		s.Cases = append(s.Cases, criterionCase(h.Name, c))
 	}
+	s.count()
+	return s, nil
+}
+
+// count counts the testcases.
+func (s *junitSuite) count() {
 	for _, c := range s.Cases {
 		s.Tests++
 		if c.Failure != nil {
@@ -97,7 +105,6 @@ func junitSuiteOf(r *Report) (junitSuite, error) {
 			s.Errors++
 		}
 	}
-	return s, nil
 }
 
 // unmeasured is what is wrong with the measurement as a whole; nil nothing.

@@ -147,9 +147,12 @@ func (c *SuiteCell) check() error {
 	return nil
 }
 
-// Table is the suite's table.
+// Table is the suite's table. That of a suite which isn't over says so.
 func (s *Suite) Table() *Table {
 	t := &Table{Version: TableVersion, Title: s.Name, Notes: s.Notes}
+	if s.Finished.IsZero() {
+		t.Notes = append([]string{"the suite isn't over: this is what was measured so far"}, s.Notes...)
+	}
 	for _, c := range s.Cells {
 		cell := Cell{Product: c.Product, Loadtest: c.Loadtest, Figures: c.Figures, Message: c.Message}
 		if c.Verdict != nil {

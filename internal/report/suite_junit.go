@@ -1,0 +1,72 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// junitCell is a cell as a testsuite: a testcase "measured", and one for each criterion.
+func (s *Suite) junitCell(c *SuiteCell) (out junitSuite, took time.Duration) {
+	var began time.Time
+	for _, r := range c.Runs {
+		if began.IsZero() || !r.Started.IsZero() && r.Started.Before(began) {
+			began = r.Started
+		}
+		if !r.Started.IsZero() {
+			took += max(0, r.Finished.Sub(r.Started))
+		}
+	}
+	if began.IsZero() {
+		began = s.Started
+	}
+	class := s.Name + "." + c.Name
+	out = junitSuite{Name: s.Name + ": " + headline{Product: c.Product, Loadtest: c.Loadtest}.title(), Time: seconds(took),
+		Timestamp: began.UTC().Format("2006-01-02T15:04:05"), Properties: c.junitProperties(), Output: c.runLines()}
+	out.Cases = append(out.Cases, junitCase{ClassName: class, Name: "measured", Time: seconds(took), Error: c.unmeasured()})
+	if c.Verdict != nil {
+		for _, criterion := range c.Verdict.Criteria {
+			out.Cases = append(out.Cases, criterionCase(class, criterion))
+		}
+	}
+	out.count()
+	return out, took
+}
+
+// junitProperties are the cell's figures as whole numbers, as those of a test; a figure that isn't there has no property.
+func (c *SuiteCell) junitProperties() []junitProperty {
+	props := []junitProperty{{"cell", c.Name}}
+	for _, v := range c.Values {
+		props = append(props, junitProperty{v.Axis, v.Value})
+	}
+	f := c.Figures
+	if f == nil {
+		return props
+	}
+	props = append(props,
+		junitProperty{"runs", strconv.Itoa(f.Runs)},
+		junitProperty{"receivedPacketsPerSecond", strconv.FormatInt(f.PacketsPerSecond, 10)},
+		junitProperty{"receivedLayer1BitsPerSecond", strconv.FormatInt(f.Layer1BitsPerSecond, 10)},
+		junitProperty{"lineRatePercent", f.LineRatePercent.String()},
+		junitProperty{"lowerBound", strconv.FormatBool(f.LowerBound)})
+	if f.Spread != nil {
+		props = append(props, junitProperty{"spreadPercent", f.Spread.Percent.FormatFixed()})
+	}
+	return props
+}
+
+// runLines are the cell's runs, a line each.
+func (c *SuiteCell) runLines() string {
+	var b strings.Builder
+	for _, r := range c.Runs {
+		if r.Figures == nil {
+			fmt.Fprintf(&b, "%s: not measured: %s\n", r.Test, Missing{Reason: r.Reason, Message: r.Message}.words())
+			continue
+		}
+		h := headline{Measured: true, Bound: r.Figures.LowerBound}
+		fmt.Fprintf(&b, "%s: %s  %s  %s of line rate (%s)\n", r.Test, h.bound(pps(r.Figures.PacketsPerSecond)), h.bound(bps(r.Figures.Layer1BitsPerSecond)),
+			h.bound(percentOf(together(r.Figures))), r.Reason)
+	}
+	return b.String()
+}
