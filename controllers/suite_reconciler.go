@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/internal/admission"
-	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
@@ -30,7 +29,8 @@ type LoadTestSuiteReconciler struct {
 	ofSuite func(uid types.UID) []client.ListOption
 	events  events.EventRecorder
 	memory  *suiteMemory
-	server  *admission.Server
+	// judge says what is wrong with a LoadTest that is to be made, as the API server would, and then as the other reconciler would.
+	judge suite.Judge
 }
 
 // NewLoadTestSuiteReconciler makes a reconciler that reads and writes through one client. It works as it is with a client without a cache;
@@ -44,7 +44,8 @@ func NewLoadTestSuiteReconciler(c client.Client, recorder events.EventRecorder, 
 		options.Clock = time.Now
 	}
 	return &LoadTestSuiteReconciler{
-		options: options, client: c, live: c, ofSuite: bySuiteLabel, events: recorder, memory: newSuiteMemory(), server: server,
+		options: options, client: c, live: c, ofSuite: bySuiteLabel, events: recorder, memory: newSuiteMemory(),
+		judge: suite.JudgeWith(server, suite.InCluster),
 	}, nil
 }
 
@@ -74,28 +75,6 @@ func (r *LoadTestSuiteReconciler) Reconcile(ctx context.Context, request ctrl.Re
 		}
 	}
 	return r.outcome(ctx, time.Time{}, errUndecided)
-}
-
-// judge says what is wrong with a LoadTest that is to be made, as the API server would, and then as the other reconciler would.
-func (r *LoadTestSuiteReconciler) judge(content map[string]any) []string {
-	object, faults := r.server.Admit(content)
-	var wrong []string
-	for _, f := range faults {
-		wrong = append(wrong, f.Message)
-	}
-	if len(wrong) > 0 {
-		return wrong
-	}
-	if _, errs := compile.ForCluster(object.LoadTest); len(errs) > 0 {
-		faults, ok := errors.AsType[admission.Faults](object.Faults(errs))
-		for _, f := range faults {
-			wrong = append(wrong, f.Message)
-		}
-		if !ok {
-			wrong = append(wrong, errs.ToAggregate().Error())
-		}
-	}
-	return wrong
 }
 
 // outcome turns how a pass ended into when the next one is due.

@@ -50,8 +50,8 @@ func (f Faults) Unwrap() []error {
 	return errs
 }
 
-// orNil sorts the faults and makes an error of them, or of none no error.
-func (f Faults) orNil() error {
+// OrNil sorts the faults and makes an error of them, or of none no error.
+func (f Faults) OrNil() error {
 	if len(f) == 0 {
 		return nil
 	}

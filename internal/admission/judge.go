@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,18 +39,32 @@ func (s *Server) admit(src source, content map[string]any) (Object, Faults) {
 	if faults := kindFaults(src, content); len(faults) > 0 {
 		return Object{}, faults
 	}
-	meta, faults := s.metadata(src, content)
-	faults = append(faults, s.prune(src, content)...)
-	defaulting.Default(content, s.structural)
-	faults = append(faults, s.faults(src, content, s.validate(content, meta))...)
+	r, err := s.of(content["kind"])
+	if err != nil {
+		return Object{}, Faults{src.fault("", err.Error())}
+	}
+	meta, faults := r.metadata(src, content)
+	faults = append(faults, r.prune(src, content)...)
+	defaulting.Default(content, r.structural)
+	faults = append(faults, r.faults(src, content, r.validate(content, meta))...)
 	if len(faults) > 0 {
 		return Object{}, faults
 	}
-	test := &v1alpha1.LoadTest{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, test); err != nil {
+	object := Object{File: src.file, Document: src.document, resource: r, source: src, content: content}
+	if err := object.convert(); err != nil {
 		return Object{}, Faults{src.fault("", err.Error())}
 	}
-	return Object{LoadTest: test, File: src.file, Document: src.document, server: s, source: src, content: content}, nil
+	return object, nil
+}
+
+// convert makes the Go object of the content.
+func (o *Object) convert() error {
+	if o.resource.kind == v1alpha1.LoadTestSuiteKind {
+		o.Suite = &v1alpha1.LoadTestSuite{}
+		return runtime.DefaultUnstructuredConverter.FromUnstructured(o.content, o.Suite)
+	}
+	o.LoadTest = &v1alpha1.LoadTest{}
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(o.content, o.LoadTest)
 }
 
 // decode reads YAML as kubectl does (YAML 1.1 into JSON), and refuses keys that are there twice.
@@ -86,14 +101,19 @@ func yamlFaults(src source, err error) Faults {
 }
 
 func kindFaults(src source, content map[string]any) Faults {
-	want := map[string]string{"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.LoadTestKind}
 	var faults Faults
-	for _, name := range []string{"apiVersion", "kind"} {
-		switch value, ok := content[name]; {
+	for _, is := range []struct {
+		name string
+		want []string
+	}{
+		{"apiVersion", []string{v1alpha1.GroupVersion.String()}},
+		{"kind", []string{v1alpha1.LoadTestKind, v1alpha1.LoadTestSuiteKind}},
+	} {
+		switch value, ok := content[is.name]; {
 		case !ok:
-			faults = append(faults, src.fault(name, fmt.Sprintf("%s is missing: write %s: %s", name, name, want[name])))
-		case value != want[name]:
-			faults = append(faults, src.fault(name, fmt.Sprintf("%s is %s: only %s is understood here", name, quoted(value), want[name])))
+			faults = append(faults, src.fault(is.name, fmt.Sprintf("%s is missing: write %s: %s", is.name, is.name, is.want[0])))
+		case !slices.ContainsFunc(is.want, func(want string) bool { return value == want }):
+			faults = append(faults, src.fault(is.name, fmt.Sprintf("%s is %s: only %s is understood here", is.name, quoted(value), strings.Join(is.want, " or "))))
 		}
 	}
 	return faults
@@ -103,7 +123,7 @@ func kindFaults(src source, content map[string]any) Faults {
 const generatedSuffix = "local"
 
 // metadata reads the object's metadata strictly, and gives a name to an object that asks for one.
-func (s *Server) metadata(src source, content map[string]any) (*metav1.ObjectMeta, Faults) {
+func (s *resource) metadata(src source, content map[string]any) (*metav1.ObjectMeta, Faults) {
 	meta, found, unknown, err := objectmeta.GetObjectMetaWithOptions(content, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
 		return nil, Faults{src.fault("metadata", "metadata is not understood: "+err.Error())}
@@ -125,7 +145,7 @@ func (s *Server) metadata(src source, content map[string]any) (*metav1.ObjectMet
 }
 
 // prune removes what a create doesn't store, and reports the fields that the schema doesn't know.
-func (s *Server) prune(src source, content map[string]any) Faults {
+func (s *resource) prune(src source, content map[string]any) Faults {
 	delete(content, "status") // a create can't set it
 	unknown := pruning.PruneWithOptions(content, s.structural, true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 	var faults Faults
@@ -137,7 +157,7 @@ func (s *Server) prune(src source, content map[string]any) Faults {
 }
 
 // validate checks metadata, schema and list types, and the rules unless the schema's errors make them pointless.
-func (s *Server) validate(content map[string]any, meta *metav1.ObjectMeta) field.ErrorList {
+func (s *resource) validate(content map[string]any, meta *metav1.ObjectMeta) field.ErrorList {
 	var errs field.ErrorList
 	if meta != nil {
 		errs = append(errs, validateMetadata(meta.DeepCopy())...)

@@ -5,20 +5,31 @@ import (
 	"io"
 
 	"go.yaml.in/yaml/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// Object is one LoadTest that an API server would take, with all defaults, and where it was found.
+// Object is one LoadTest or LoadTestSuite that an API server would take, with all defaults, and where it was found: exactly one of the two is
+// there. A suite's template is stored as it is, so that its cells remain to be judged (internal/suite, Read).
 type Object struct {
 	LoadTest *v1alpha1.LoadTest
+	Suite    *v1alpha1.LoadTestSuite
 	File     string
 	Document int // from 1; 0 where the file has one document
 
-	server  *Server
-	source  source
-	content map[string]any
+	resource *resource
+	source   source
+	content  map[string]any
+}
+
+// Meta is the object's metadata, whatever its kind.
+func (o Object) Meta() *metav1.ObjectMeta {
+	if o.Suite != nil {
+		return &o.Suite.ObjectMeta
+	}
+	return &o.LoadTest.ObjectMeta
 }
 
 // source finds the lines of a document's fields.
@@ -50,7 +61,7 @@ func (s *Server) Load(file string, r io.Reader) ([]Object, error) {
 		}
 	}
 	faults = append(faults, repeated(objects)...)
-	return objects, faults.orNil()
+	return objects, faults.OrNil()
 }
 
 func newSource(file string, d document, documents int) source {
@@ -77,10 +88,13 @@ func (s source) fault(fieldPath, message string) Fault {
 // Faults says what else was found wrong with the object, such as by its compilation, with lines and in the same words. It is nil
 // where there is none.
 func (o Object) Faults(errs field.ErrorList) error {
-	return o.server.faults(o.source, o.content, errs).orNil()
+	return o.resource.faults(o.source, o.content, errs).OrNil()
 }
 
-func (s *Server) faults(src source, object any, errs field.ErrorList) Faults {
+// Fault is something that was found wrong with a field of the object, at its line. The message is a whole sentence.
+func (o Object) Fault(field, message string) Fault { return o.source.fault(field, message) }
+
+func (s *resource) faults(src source, object any, errs field.ErrorList) Faults {
 	var faults Faults
 	for _, e := range errs {
 		faults = append(faults, src.fault(e.Field, s.sentence(e, object)))
@@ -93,17 +107,18 @@ func repeated(objects []Object) Faults {
 	var faults Faults
 	first := map[string]int{}
 	for _, o := range objects {
-		key := o.LoadTest.Namespace + "/" + o.LoadTest.Name
-		if n, ok := first[key]; ok && o.LoadTest.GenerateName == "" {
+		meta := o.Meta()
+		key := o.resource.kind + "/" + meta.Namespace + "/" + meta.Name
+		if n, ok := first[key]; ok && meta.GenerateName == "" {
 			faults = append(faults, o.source.fault("metadata.name",
-				fmt.Sprintf("metadata.name is %q, as in document %d: every LoadTest needs a name of its own", o.LoadTest.Name, n)))
+				fmt.Sprintf("metadata.name is %q, as in document %d: every %s needs a name of its own", meta.Name, n, o.resource.kind)))
 		}
 		first[key] = o.Document
 	}
 	return faults
 }
 
-// Admit says what an API server would say of a LoadTest that a program made: its content with all defaults, or all that is wrong with it. The
+// Admit says what an API server would say of an object that a program made: its content with all defaults, or all that is wrong with it. The
 // content is changed: what a server prunes is gone, and its defaults are in.
 func (s *Server) Admit(content map[string]any) (Object, Faults) {
 	return s.admit(source{}, content)

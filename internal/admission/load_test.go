@@ -117,7 +117,7 @@ func TestFaults(t *testing.T) {
 		{"a field that resembles none", minimal + "  colour: blue\n", "here can be activeDeadline, baseline, criteria, dut, generator, keepPods, links, procedure, reportRetention, schedulingDeadline, sharedPort, stop, suspend, traffic, ttlAfterFinished"},
 		{"an unknown field of the metadata", strings.Replace(minimal, "{name: x}", "{name: x, lables: {}}", 1), "x.yaml:3: metadata.lables is not a field"},
 		{"metadata of the wrong type", strings.Replace(minimal, "{name: x}", "{name: [x]}", 1), "x.yaml:3: metadata is not understood"},
-		{"another kind", strings.Replace(minimal, "LoadTest", "Pod", 1), `x.yaml:2: kind is "Pod": only LoadTest is understood here`},
+		{"another kind", strings.Replace(minimal, "LoadTest", "Pod", 1), `x.yaml:2: kind is "Pod": only LoadTest or LoadTestSuite is understood here`},
 		{"two of one name", minimal + "---\n" + minimal, `x.yaml:10 (document 2): metadata.name is "x", as in document 1`},
 		{"a null where a default is", minimal + "  procedure: {ramp: {targetRate: 5}}\n", "spec.procedure.ramp.targetRate is 5: must be of type string, not integer"},
 		{"a value of another case", minimal + "  traffic: {profile: imix}\n", "did you mean IMIX?"},

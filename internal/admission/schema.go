@@ -7,6 +7,7 @@ package admission
 
 import (
 	"fmt"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -16,40 +17,62 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"sigs.k8s.io/yaml"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/config/crd"
 )
 
-// Server judges objects as an API server with our CustomResourceDefinition would. Making one compiles every rule, which takes about
-// a tenth of a second: make one per process. It is safe for concurrent use.
+// Server judges objects as an API server with our CustomResourceDefinitions would. Making one compiles every rule of a LoadTest, which takes
+// about a tenth of a second: make one per process. Those of a LoadTestSuite are compiled when the first is judged. It is safe for concurrent use.
 type Server struct {
+	tests  *resource
+	suites func() (*resource, error)
+}
+
+// resource is what a CustomResourceDefinition says of its objects.
+type resource struct {
+	kind       string
 	structural *structuralschema.Structural
 	openAPI    apiservervalidation.SchemaValidator
 	rules      *cel.Validator
 }
 
-// NewServer reads the embedded CustomResourceDefinition.
+// NewServer reads the embedded CustomResourceDefinitions.
 func NewServer() (*Server, error) {
-	props, err := loadTestSchema(crd.LoadTests())
+	tests, err := newResource(v1alpha1.LoadTestKind, crd.LoadTests())
 	if err != nil {
-		return nil, fmt.Errorf("read the embedded CustomResourceDefinition: %w", err)
+		return nil, err
+	}
+	return &Server{tests: tests, suites: sync.OnceValues(func() (*resource, error) {
+		return newResource(v1alpha1.LoadTestSuiteKind, crd.LoadTestSuites())
+	})}, nil
+}
+
+// of is the resource of a kind; what is no suite is judged as a LoadTest.
+func (s *Server) of(kind any) (*resource, error) {
+	if kind == v1alpha1.LoadTestSuiteKind {
+		return s.suites()
+	}
+	return s.tests, nil
+}
+
+func newResource(kind string, manifest []byte) (*resource, error) {
+	props, err := schemaOf(manifest)
+	if err != nil {
+		return nil, fmt.Errorf("read the embedded CustomResourceDefinition of %s: %w", kind, err)
 	}
 	structural, err := structuralschema.NewStructural(props)
 	if err != nil {
-		return nil, fmt.Errorf("read the embedded schema: %w", err)
+		return nil, fmt.Errorf("read the embedded schema of %s: %w", kind, err)
 	}
 	openAPI, _, err := apiservervalidation.NewSchemaValidator(props)
 	if err != nil {
-		return nil, fmt.Errorf("prepare schema validation: %w", err)
+		return nil, fmt.Errorf("prepare schema validation of %s: %w", kind, err)
 	}
-	return &Server{
-		structural: structural,
-		openAPI:    openAPI,
-		rules:      cel.NewValidator(structural, true, celconfig.PerCallLimit),
-	}, nil
+	return &resource{kind: kind, structural: structural, openAPI: openAPI, rules: cel.NewValidator(structural, true, celconfig.PerCallLimit)}, nil
 }
 
-// loadTestSchema takes the schema of the one version out of the manifest.
-func loadTestSchema(manifest []byte) (*apiextensions.JSONSchemaProps, error) {
+// schemaOf takes the schema of the one version out of the manifest.
+func schemaOf(manifest []byte) (*apiextensions.JSONSchemaProps, error) {
 	var v1 apiextensionsv1.CustomResourceDefinition
 	if err := yaml.UnmarshalStrict(manifest, &v1); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 )
 
 // sentence says a field error in words: what the field is, what it has to be, and an example where the schema has one.
-func (s *Server) sentence(e *field.Error, object any) string {
+func (s *resource) sentence(e *field.Error, object any) string {
 	p := parsePath(e.Field)
 	switch e.Type {
 	case field.ErrorTypeRequired:
@@ -29,16 +29,16 @@ func (s *Server) sentence(e *field.Error, object any) string {
 			message += s.example(p)
 		}
 		if !known || !isScalar(value) {
-			return subject(e.Field) + ": " + message
+			return s.subject(e.Field) + ": " + message
 		}
-		return subject(e.Field) + " is " + quoted(value) + ": " + message
+		return s.subject(e.Field) + " is " + quoted(value) + ": " + message
 	}
 }
 
 // subject is what a sentence about a field begins with; rules of the whole object have no field.
-func subject(fieldPath string) string {
+func (s *resource) subject(fieldPath string) string {
 	if fieldPath == "" || fieldPath == "<nil>" {
-		return "the LoadTest"
+		return "the " + s.kind
 	}
 	return fieldPath
 }
@@ -117,7 +117,7 @@ func exampleText(description string) string {
 }
 
 // example is the schema's own example of a field, as the end of a sentence.
-func (s *Server) example(p path) string {
+func (s *resource) example(p path) string {
 	node := p.schema(s.structural)
 	if node == nil {
 		return ""

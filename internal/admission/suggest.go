@@ -9,9 +9,9 @@ import (
 )
 
 // unknownField says what is wrong with a field that the schema doesn't have: the nearest one beside it, or one of that name elsewhere.
-func (s *Server) unknownField(name string) string {
+func (s *resource) unknownField(name string) string {
 	p := parsePath(name)
-	message := name + " is not a field of LoadTest"
+	message := name + " is not a field of " + s.kind
 	if len(p) == 0 {
 		return message
 	}
@@ -29,7 +29,7 @@ func (s *Server) unknownField(name string) string {
 }
 
 // meantValue suggests the nearest of a field's values.
-func (s *Server) meantValue(p path, value any) string {
+func (s *resource) meantValue(p path, value any) string {
 	node := p.schema(s.structural)
 	text, ok := value.(string)
 	if !ok || node == nil || node.ValueValidation == nil {

@@ -44,6 +44,10 @@ func readPlanFile(server *admission.Server, stdin io.Reader, name string) ([]*pl
 	wrong := []error{err}
 	var plans []*plan.Plan
 	for _, object := range objects {
+		if object.Suite != nil {
+			wrong = append(wrong, object.Fault("kind", "a LoadTestSuite needs a cluster (kubectl apply)"))
+			continue
+		}
 		p, faults := compile.Compile(object.LoadTest)
 		wrong = append(wrong, object.Faults(append(faults, needsCluster(&object.LoadTest.Spec)...)))
 		plans = append(plans, p)

@@ -30,6 +30,10 @@ func (c *cluster) readTests(stdin io.Reader, files []string) ([]*v1alpha1.LoadTe
 		objects, err := loadFile(server, stdin, name)
 		wrong = append(wrong, err)
 		for _, object := range objects {
+			if object.Suite != nil {
+				wrong = append(wrong, object.Fault("kind", "a LoadTestSuite is created with kubectl apply -f "+name))
+				continue
+			}
 			wrong = append(wrong, c.place(object))
 			tests = append(tests, bare(object.LoadTest))
 		}

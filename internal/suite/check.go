@@ -1,21 +1,48 @@
 package suite
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/admission"
+	"github.com/linerate-dev/linerate/internal/compile"
 )
 
 // Judge says what is wrong with a LoadTest that is to be made, each in a sentence that names the field; nil: it would be taken, and can be
 // measured.
-type Judge func(content map[string]any) []string
+type Judge func(content map[string]any) admission.Faults
+
+// JudgeWith judges a LoadTest as an API server would, and then by what its compilation finds.
+func JudgeWith(server *admission.Server, compiled func(*v1alpha1.LoadTest) field.ErrorList) Judge {
+	return func(content map[string]any) admission.Faults {
+		object, faults := server.Admit(content)
+		if len(faults) > 0 {
+			return faults
+		}
+		faults, _ = errors.AsType[admission.Faults](object.Faults(compiled(object.LoadTest)))
+		return faults
+	}
+}
+
+// InCluster is what the operator's compilation finds wrong with a LoadTest.
+func InCluster(test *v1alpha1.LoadTest) field.ErrorList {
+	_, errs := compile.ForCluster(test)
+	return errs
+}
 
 // Fault is what is wrong with cells.
 type Fault struct {
 	// Cells are those that have it, at most as many as are worth a name; More is how many others do.
 	Cells []string
 	More  int
-	// Message is a sentence that names the field.
-	Message string
+	// Message is a sentence that names the field, which is one of the LoadTest's, or of the suite's where there are no cells.
+	Message, Field string
+
+	first int // of the cells
 }
 
 // Faults are what is wrong with a suite.
@@ -36,17 +63,17 @@ func ownFields() [][2]string {
 // Check holds every cell against what a LoadTest must be. What several cells have in common is said once.
 func (m *Matrix) Check(judge Judge) Faults {
 	if len(m.Cells) == 0 {
-		return Faults{{Message: "spec.exclude leaves no cell to measure: exclude less"}}
+		return Faults{{Field: "spec.exclude", Message: "spec.exclude leaves no cell to measure: exclude less"}}
 	}
 	var faults Faults
 	at := map[string]int{}
 	for i := range m.Cells {
-		for _, message := range m.wrong(i, judge) {
-			n, known := at[message]
+		for _, wrong := range m.wrong(i, judge) {
+			n, known := at[wrong.Message]
 			if !known {
 				n = len(faults)
-				at[message] = n
-				faults = append(faults, Fault{Message: message})
+				at[wrong.Message] = n
+				faults = append(faults, Fault{Message: wrong.Message, Field: wrong.Field, first: i})
 			}
 			faults[n].add(m.Cells[i].Name)
 		}
@@ -54,16 +81,17 @@ func (m *Matrix) Check(judge Judge) Faults {
 	return faults
 }
 
-func (m *Matrix) wrong(cell int, judge Judge) []string {
+func (m *Matrix) wrong(cell int, judge Judge) admission.Faults {
 	content, err := m.Content(cell, 1, 1)
 	if err != nil {
-		return []string{err.Error()}
+		return admission.Faults{{Message: err.Error()}}
 	}
-	var wrong []string
+	var wrong admission.Faults
 	spec := content["spec"].(map[string]any)
-	for _, field := range ownFields() {
-		if _, is := spec[field[0]]; is {
-			wrong = append(wrong, fmt.Sprintf("spec.%s is the suite's to say: remove it from template and patches, and use %s of the suite", field[0], field[1]))
+	for _, own := range ownFields() {
+		if _, is := spec[own[0]]; is {
+			wrong = append(wrong, admission.Fault{Field: "spec." + own[0],
+				Message: fmt.Sprintf("spec.%s is the suite's to say: remove it from template and patches, and use %s of the suite", own[0], own[1])})
 		}
 	}
 	return append(wrong, judge(content)...)

@@ -1,18 +1,18 @@
 package apiserver
 
 import (
-	"errors"
+	"bytes"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/admission"
-	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
@@ -33,31 +33,7 @@ func storedSuite(t *testing.T, namespace, name string) *v1alpha1.LoadTestSuite {
 // judgeOf judges LoadTests as the operator does.
 func judgeOf(t *testing.T, admit *admission.Server) suite.Judge {
 	t.Helper()
-	return func(content map[string]any) []string {
-		object, faults := admit.Admit(content)
-		var wrong []string
-		for _, f := range faults {
-			wrong = append(wrong, f.Message)
-		}
-		if len(wrong) > 0 {
-			return wrong
-		}
-		if _, errs := compile.ForCluster(object.LoadTest); len(errs) > 0 {
-			for _, f := range faultsOf(t, object.Faults(errs)) {
-				wrong = append(wrong, f.Message)
-			}
-		}
-		return wrong
-	}
-}
-
-func faultsOf(t *testing.T, err error) admission.Faults {
-	t.Helper()
-	faults, are := errors.AsType[admission.Faults](err)
-	if !are {
-		t.Fatalf("%v isn't faults", err)
-	}
-	return faults
+	return suite.JudgeWith(admit, suite.InCluster)
 }
 
 func TestSampleSuitesAreTaken(t *testing.T) {
@@ -68,6 +44,13 @@ func TestSampleSuitesAreTaken(t *testing.T) {
 				name, err := createSuite(t, namespace, document)
 				if err != nil {
 					t.Fatal(err)
+				}
+				objects, err := admit.Load(file, bytes.NewReader(document))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(objects[0].Suite.Spec, storedSuite(t, namespace, name).Spec); diff != "" {
+					t.Errorf("admission (-), server (+):\n%s", diff)
 				}
 				m := suite.Expand(storedSuite(t, namespace, name))
 				if faults := m.Check(judgeOf(t, admit)); faults != nil {
@@ -100,6 +83,9 @@ func TestInvalidSuitesAreRefused(t *testing.T) {
 				t.Fatalf("the first line is %q: it must say what is wanted", first)
 			}
 			name, err := createSuite(t, namespace, text)
+			if _, faults := admit.Load(file, bytes.NewReader(text)); (err == nil) != (faults == nil) {
+				t.Errorf("the server says %v, admission says %v", err, faults)
+			}
 			got := ""
 			if strings.HasPrefix(rest, "# refused by: suite\n") {
 				byCells++

@@ -1,0 +1,83 @@
+package suite
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/admission"
+)
+
+// Read takes a suite from a file: its cells, each held against what a LoadTest must be. The error is admission.Faults: what is wrong with cells, at
+// the lines of template or patches that say so.
+func Read(object admission.Object, judge Judge) (*Matrix, error) {
+	m := Expand(object.Suite)
+	wrong := m.Check(judge)
+	var placed admission.Faults
+	for _, f := range wrong[:min(len(wrong), maxFaults)] {
+		placed = append(placed, object.Fault(m.origin(&f), f.String()))
+	}
+	if err := placed.OrNil(); err == nil || len(wrong) <= maxFaults {
+		return m, err
+	}
+	return m, append(placed, object.Fault("", fmt.Sprintf("and %d more things are wrong with its cells", len(wrong)-maxFaults)))
+}
+
+// origin is the field of the suite that a fault of a cell comes from: that of the last patch which has as much of the fault's field as any, else the
+// template's.
+//
+//	spec.traffic.frameSize ─▶ spec.axes[1].values[0].patch.traffic.frameSize
+//	spec.links[0].lineRate ─▶ spec.template.spec.links[0].lineRate
+func (m *Matrix) origin(f *Fault) string {
+	inside, is := strings.CutPrefix(f.Field, "spec")
+	if len(f.Cells) == 0 || f.Field != "" && !is {
+		return f.Field
+	}
+	at, deepest := "spec.template.spec", depth(m.suite.Spec.Template.Spec.Raw, inside)
+	for i, patch := range m.Cells[f.first].patches {
+		if d := depth(patch.Raw, inside); d > 0 && d >= deepest {
+			deepest, at = d, m.patchAt(f.first, i)
+		}
+	}
+	return at + inside
+}
+
+// patchAt is where the patch of a cell's value stands in the suite.
+func (m *Matrix) patchAt(cell, axis int) string {
+	for i, v := range m.suite.Spec.Axes[axis].Values {
+		if v.Name == m.Cells[cell].Values[axis].Value {
+			return fmt.Sprintf("spec.axes[%d].values[%d].patch", axis, i)
+		}
+	}
+	return ""
+}
+
+// depth is how many steps of a path like .links[0].lineRate a document has.
+func depth(raw func() ([]byte, error), path string) (steps int) {
+	text, err := raw()
+	var at any
+	if err != nil || json.Unmarshal(text, &at) != nil {
+		return 0
+	}
+	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
+		switch o := at.(type) {
+		case map[string]any:
+			next, has := o[step]
+			if !has {
+				return steps
+			}
+			at = next
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(o) {
+				return steps
+			}
+			at = o[i]
+		default:
+			return steps
+		}
+		steps++
+	}
+	return steps
+}
