@@ -118,6 +118,12 @@ func routePort(i int, network string) error {
 // limit makes the device drop what is above so many packets/s per incoming port: nft's token bucket, 10 ms deep.
 func (r *rig) limit(t *testing.T, packetsPerSecond int64) {
 	t.Helper()
+	r.limitTo(t, packetsPerSecond, packetsPerSecond/100)
+}
+
+// limitTo is limit with a bucket of so many packets.
+func (r *rig) limitTo(t *testing.T, packetsPerSecond, bucket int64) {
+	t.Helper()
 	conn, err := nftables.New(nftables.WithNetNSFd(r.device.Fd()))
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +136,7 @@ func (r *rig) limit(t *testing.T, packetsPerSecond int64) {
 		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
 			&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: 1},
 			&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: name},
-			&expr.Limit{Type: expr.LimitTypePkts, Rate: uint64(packetsPerSecond), Unit: expr.LimitTimeSecond, Burst: uint32(max(1, packetsPerSecond/100)), Over: true},
+			&expr.Limit{Type: expr.LimitTypePkts, Rate: uint64(packetsPerSecond), Unit: expr.LimitTimeSecond, Burst: uint32(max(1, bucket)), Over: true},
 			&expr.Verdict{Kind: expr.VerdictDrop},
 		}})
 	}

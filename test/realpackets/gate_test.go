@@ -1,0 +1,270 @@
+package realpackets
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+var gates = flag.Int("gate", 0, "judge so many releases that didn't change and so many that lost 5 % (each takes a minute and a quarter); 0: one, and chance says of which kind")
+
+const (
+	// allowed is the recommended allowance of a gate, loss what a slower release lost, and gateRuns how often each side is measured.
+	allowed  = "2%"
+	loss     = 0.05
+	gateRuns = 5
+	// weakRate is what a generator sends at most that is too weak for the devices here, which forward 15 000 packets/s at least.
+	weakRate = "5kpps"
+)
+
+// gateTest is what both sides of a judgement are measured by, in about 6 s: two steps that say where to look, windows of 0.4 s with 6 000 frames
+// and more, so that the loss that counts is 6 of them, a bracket of 0.5 % held for a second.
+const gateTest = `apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: gate}
+spec:
+  dut: {type: Device}
+  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
+  traffic: {profile: FixedSize, frameSize: 64, directions: [{from: west, to: east}]}
+  procedure:
+    ramp: {warmupDuration: 0s, targetRate: 30kpps, rampDuration: 1s, stepDuration: 500ms, settle: 100ms, refineTo: 0.5%, confirmDuration: 1s, holdDuration: 0s, stopAtSaturation: true}
+`
+
+// release is what is judged: a device whose limit only the test knows.
+type release struct {
+	was, is int64 // packets per second and direction
+	dropped bool
+	judged  judged
+}
+
+// judged is what the judge said, which saw nothing but Reports.
+type judged struct {
+	code       int
+	comparison report.Comparison
+	took       time.Duration
+}
+
+// side is what it said of the candidate.
+func (j judged) side() report.Compared { return j.comparison.Rows[0].Sides[1] }
+
+// TestGate draws devices at random, some as good as the one before and some 5 % worse, measures both in turns with real packets, and lets the
+// judge say which is which. Nothing in the files or the Plans tells: the limits are set in devices that linerate knows nothing of.
+func TestGate(t *testing.T) {
+	needRoot(t)
+	var releases []*release
+	for _, dropped := range kinds() {
+		r := draw(dropped)
+		t.Run(fmt.Sprint("release ", len(releases)+1), func(t *testing.T) {
+			r.judged = judgeRelease(t, r)
+			t.Log(r.row())
+			releases = append(releases, r)
+		})
+	}
+	for i, r := range releases { // only now it is looked at what they were
+		want := 0
+		if r.dropped {
+			want = report.ExitFailed
+		}
+		if r.judged.code != want {
+			t.Errorf("release %d, %d after %d packets/s, was judged with exit code %d, want %d: %s", i+1, r.is, r.was, r.judged.code, want, r.judged.side().Message)
+		}
+	}
+	if *table != "" && *gates > 0 {
+		writeSection(t, *table, "gate", gateTable(releases))
+	}
+}
+
+// kinds are which releases dropped, in an order that nobody knows before.
+func kinds() []bool {
+	if *gates == 0 {
+		return []bool{rand.IntN(2) == 0}
+	}
+	all := slices.Concat(slices.Repeat([]bool{false}, *gates), slices.Repeat([]bool{true}, *gates))
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
+}
+
+func draw(dropped bool) *release {
+	r := &release{was: 15_000 + rand.Int64N(10_001), dropped: dropped}
+	if r.is = r.was; dropped {
+		r.is = int64(float64(r.was) * (1 - loss))
+	}
+	return r
+}
+
+// judgeRelease measures both devices in turns, so that what drifts looks like no difference, and asks for the judgement.
+func judgeRelease(t *testing.T, r *release) judged {
+	t.Helper()
+	begun := time.Now()
+	dir := t.TempDir()
+	before, after := device(t, r.was), device(t, r.is)
+	for i := range gateRuns {
+		before.keep(t, filepath.Join(dir, "before"), i)
+		after.keep(t, filepath.Join(dir, "after"), i)
+	}
+	j := judgeFolders(t, filepath.Join(dir, "before"), filepath.Join(dir, "after"))
+	j.took = time.Since(begun)
+	return j
+}
+
+func device(t *testing.T, limit int64) *rig {
+	t.Helper()
+	r := newRig(t, 2)
+	r.route(t)
+	r.limitTo(t, limit, limit/500) // a bucket that is deep beside a window would let more pass in short windows than in long ones
+	return r
+}
+
+// keep measures, and keeps the Report in the folder.
+func (r *rig) keep(t *testing.T, folder string, run int, args ...string) {
+	t.Helper()
+	file := writeFile(t, "gate.yaml", gateTest)
+	if len(args) == 0 {
+		args = []string{"--ports", r.portList()}
+	}
+	got := r.call(t, append([]string{"run", file, "-o", "json", "--save", ""}, args...)...)
+	if got.code != report.ExitOK {
+		t.Fatalf("run %d of %s ended with exit code %d:\n%s", run, filepath.Base(folder), got.code, got.stderr)
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.json", run)), []byte(got.stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// judgeFolders lets the command line judge, by its exit code and its document.
+func judgeFolders(t *testing.T, before, after string) judged {
+	t.Helper()
+	got := call(t, time.Minute, "compare", before, after, "--max-regression", allowed, "-o", "json")
+	j := judged{code: got.code}
+	if err := json.Unmarshal([]byte(got.stdout), &j.comparison); err != nil {
+		t.Fatalf("exit code %d, no comparison: %v\nstderr:\n%s", got.code, err, got.stderr)
+	}
+	if n := len(j.comparison.Rows); n != 1 {
+		t.Fatalf("the comparison has %d rows, want 1", n)
+	}
+	return j
+}
+
+// TestAGateWithAWeakGeneratorIsUndecided: the device dropped by half, and a generator that sends too little to see it says neither that it did nor
+// that it didn't.
+func TestAGateWithAWeakGeneratorIsUndecided(t *testing.T) {
+	needRoot(t)
+	dir := t.TempDir()
+	for _, side := range []struct {
+		name  string
+		limit int64
+	}{{"before", 20_000}, {"after", 10_000}} {
+		rig := device(t, side.limit)
+		rig.generate(t, "--max-rate", weakRate)
+		rig.weak(t, filepath.Join(dir, side.name))
+	}
+	j := judgeFolders(t, filepath.Join(dir, "before"), filepath.Join(dir, "after"))
+	if s := j.side(); j.code != report.ExitNotMeasured || s.Verdict != report.Undecided || !s.Figures.LowerBound {
+		t.Errorf("exit code %d and %s (%s), want %d and Undecided, of lower bounds", j.code, s.Verdict, s.Message, report.ExitNotMeasured)
+	}
+}
+
+// weak measures once with the throttled generator, and keeps the Report as often as a gate would have measured: what is tried is the judgement.
+func (r *rig) weak(t *testing.T, folder string) {
+	t.Helper()
+	measured := r.external(t, strings.Replace(gateTest, "dut:", `generator: {engine: External, external: {servers: ["127.0.0.1:4501"]}}`+"\n  dut:", 1))
+	if measured.Result.Reason != report.GeneratorLimited {
+		t.Fatalf("the generator wasn't too weak: %s: %s", measured.Result.Reason, measured.Result.Message)
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i := range gateRuns {
+		document, err := json.Marshal(measured)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.json", i)), document, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// row is a release in the published table.
+func (r *release) row() string {
+	sides := r.judged.comparison.Rows[0].Sides
+	kind := "no change"
+	if r.dropped {
+		kind = "5 % less"
+	}
+	return fmt.Sprintf("| %s | %d → %d | %s | %s | %s | %s (%d) | %.0f s |", kind, r.was, r.is, told(sides[0]), told(sides[1]), changed(sides[1]),
+		sides[1].Verdict, r.judged.code, r.judged.took.Seconds())
+}
+
+// told is a side's figure with its spread.
+func told(s report.Compared) string {
+	switch {
+	case s.Figures == nil:
+		return "not measured"
+	case s.Figures.Spread == nil:
+		return fmt.Sprint(s.Figures.PacketsPerSecond)
+	}
+	return fmt.Sprintf("%d ± %s %%", s.Figures.PacketsPerSecond, s.Figures.Spread.Percent.FormatFixed())
+}
+
+// changed is the change with what encloses it.
+func changed(s report.Compared) string {
+	c := s.Change
+	if c == nil {
+		return "-"
+	}
+	text := c.Percent.FormatFixed() + " %"
+	if c.LowPercent != nil && c.HighPercent != nil {
+		text += fmt.Sprintf(" (%s to %s)", c.LowPercent.FormatFixed(), c.HighPercent.FormatFixed())
+	}
+	return text
+}
+
+// gateTable is the published table, with its sum.
+func gateTable(releases []*release) string {
+	right := map[bool]int{}
+	count := map[bool]int{}
+	var rows []string
+	for _, r := range releases {
+		count[r.dropped]++
+		if r.dropped == (r.judged.code == report.ExitFailed) && (r.dropped || r.judged.code == 0) {
+			right[r.dropped]++
+		}
+		rows = append(rows, r.row())
+	}
+	slices.SortStableFunc(rows, strings.Compare)
+	return fmt.Sprintf("Of %d releases that didn't change, %d passed; of %d that lost 5 %%, %d failed.\n\n"+
+		"| release | limit, packets/s | measured before | measured after | change | verdict (exit code) | took |\n|---|---|---|---|---|---|---|\n%s\n",
+		count[false], right[false], count[true], right[true], strings.Join(rows, "\n"))
+}
+
+// writeSection replaces what a page has between <!-- NAME: … --> and <!-- end of NAME -->.
+func writeSection(t *testing.T, file, name, text string) {
+	t.Helper()
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, begins := strings.Cut(string(page), "<!-- "+name+":")
+	mark, rest, marked := strings.Cut(rest, "-->\n")
+	_, after, ends := strings.Cut(rest, "<!-- end of "+name+" -->")
+	if !begins || !marked || !ends {
+		t.Fatalf("%s has no part between <!-- %s: … --> and <!-- end of %s -->", file, name, name)
+	}
+	whole := before + "<!-- " + name + ":" + mark + "-->\n" + text + "<!-- end of " + name + " -->" + after
+	if err := os.WriteFile(file, []byte(whole), 0o644); err != nil { // a page of the documentation
+		t.Fatal(err)
+	}
+}
