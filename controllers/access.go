@@ -40,7 +40,7 @@ func (a *accessController) setUp(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).Named("access").
 		WatchesRawSource(source.Channel(a.asked, &handler.EnqueueRequestForObject{})).
 		WithOptions(a.tests.controllerOptions()).
-		Complete(a)
+		Complete(orderly{a})
 }
 
 // askForAccess has the runner given what it needs. Again says that it was refused at once, which is to be decided upon.

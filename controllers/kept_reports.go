@@ -11,11 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -51,10 +49,7 @@ func (r *KeptReportsReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	areKept := predicate.NewPredicateFuncs(func(o client.Object) bool { return manifests.IsKept(o) })
 	return ctrl.NewControllerManagedBy(mgr).Named("kept-reports").
 		WatchesMetadata(metadataOf(configMapKind), ofNamespace, builder.WithPredicates(areKept)).
-		WithOptions(controller.Options{
-			MaxConcurrentReconciles: 1,
-			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
-		}).
+		WithOptions(controllerOptions(1, nil)).
 		Complete(orderly{r})
 }
 

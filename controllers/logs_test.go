@@ -2,7 +2,6 @@ package controllers
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -76,17 +75,5 @@ func TestADecisionThatLooksCloserIsOfTheAttemptThatIsKnown(t *testing.T) {
 	lines := logged(t, running("a"), lifecycle.Decision{Rule: "podsNeeded"}, slog.LevelDebug)
 	if got := fmt.Sprint(lines[0]["attempt"]); got != "1" {
 		t.Errorf("attempt %s", got)
-	}
-}
-
-func TestAPassThatTheManagersEndCutsShortIsNoFault(t *testing.T) {
-	ctx, end := context.WithCancel(t.Context())
-	end()
-	r := NewLoadTestReconciler(nil, nil, Options{})
-	if _, err := r.outcome(ctx, nil, lifecycle.Decision{}, fmt.Errorf("write the status: %w", ctx.Err())); err != nil {
-		t.Error(err)
-	}
-	if _, err := r.outcome(t.Context(), nil, lifecycle.Decision{}, fmt.Errorf("write the status: %w", context.Canceled)); err == nil {
-		t.Error("without such an end it is one")
 	}
 }

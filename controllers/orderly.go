@@ -9,11 +9,13 @@ import (
 )
 
 // orderly is a reconciler whose passes end without an error where the manager's own end cut them short: an end that was asked for is no fault.
+// Every controller completes with it.
 type orderly struct{ reconcile.Reconciler }
 
 func (o orderly) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	result, err := o.Reconciler.Reconcile(ctx, request)
 	if cutShort(ctx, err) {
+		ctrl.LoggerFrom(ctx).V(1).Info("cut short: the manager ends, and the next one looks at everything anew")
 		return ctrl.Result{}, nil
 	}
 	return result, err

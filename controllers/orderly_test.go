@@ -4,11 +4,41 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
+
+func TestEveryControllerEndsOrderly(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	controllers := 0
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, completed := range regexp.MustCompile(`\bComplete\(.*`).FindAllString(string(text), -1) {
+			controllers++
+			if !strings.HasPrefix(completed, "Complete(orderly{") {
+				t.Errorf("%s: %s", file, completed)
+			}
+		}
+	}
+	if controllers < 5 {
+		t.Errorf("only %d controllers were found", controllers)
+	}
+}
 
 func TestAnOrderlyEndIsNoFault(t *testing.T) {
 	refused := errors.New("refused")

@@ -33,12 +33,17 @@ var (
 // takenAgain is when it is looked again whether a name is still taken: objects of other people aren't watched.
 const takenAgain = time.Minute
 
-// outcome turns how a pass ended into when the next one is due.
+// outcome turns how a pass of a LoadTest ended into when the next one is due.
 func (r *LoadTestReconciler) outcome(ctx context.Context, seen *observation, decision lifecycle.Decision, err error) (ctrl.Result, error) {
-	if cutShort(ctx, err) {
-		ctrl.LoggerFrom(ctx).V(1).Info("cut short: the manager ends, and the next one looks at everything anew")
-		return ctrl.Result{}, nil
+	due := decision.RequeueAt
+	if seen != nil && len(seen.Children.Foreign) > 0 {
+		due = earlier(due, r.options.Clock().Add(takenAgain))
 	}
+	return nextPass(ctx, due, r.options.Clock(), err)
+}
+
+// nextPass turns how any pass ended into when the next one is due; a due moment of zero is never.
+func nextPass(ctx context.Context, due, now time.Time, err error) (ctrl.Result, error) {
 	if wait, ok := errors.AsType[waiting](classified(err)); ok {
 		ctrl.LoggerFrom(ctx).V(1).Info("waiting", "why", wait.why)
 		return ctrl.Result{RequeueAfter: wait.atMost}, nil
@@ -46,14 +51,10 @@ func (r *LoadTestReconciler) outcome(ctx context.Context, seen *observation, dec
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	due := decision.RequeueAt
-	if seen != nil && len(seen.Children.Foreign) > 0 {
-		due = earlier(due, r.options.Clock().Add(takenAgain))
-	}
 	if due.IsZero() {
 		return ctrl.Result{}, nil
 	}
-	return ctrl.Result{RequeueAfter: max(due.Sub(r.options.Clock()), time.Millisecond)}, nil
+	return ctrl.Result{RequeueAfter: max(due.Sub(now), time.Millisecond)}, nil
 }
 
 // classified finds the errors of the API server that are no faults.

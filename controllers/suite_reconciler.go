@@ -2,8 +2,6 @@ package controllers
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -77,20 +75,7 @@ func (r *LoadTestSuiteReconciler) Reconcile(ctx context.Context, request ctrl.Re
 	return r.outcome(ctx, time.Time{}, errUndecided)
 }
 
-// outcome turns how a pass ended into when the next one is due.
+// outcome turns how a pass of a suite ended into when the next one is due.
 func (r *LoadTestSuiteReconciler) outcome(ctx context.Context, due time.Time, err error) (ctrl.Result, error) {
-	if cutShort(ctx, err) {
-		return ctrl.Result{}, nil
-	}
-	if wait, ok := errors.AsType[waiting](classified(err)); ok {
-		ctrl.LoggerFrom(ctx).V(1).Info("waiting", "why", wait.why)
-		return ctrl.Result{RequeueAfter: wait.atMost}, nil
-	}
-	if err != nil {
-		return ctrl.Result{}, fmt.Errorf("look after the suite: %w", err)
-	}
-	if due.IsZero() {
-		return ctrl.Result{}, nil
-	}
-	return ctrl.Result{RequeueAfter: max(due.Sub(r.options.Clock()), time.Millisecond)}, nil
+	return nextPass(ctx, due, r.options.Clock(), err)
 }

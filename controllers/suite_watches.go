@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -51,12 +50,8 @@ func (r *LoadTestSuiteReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	r.live, r.ofSuite = mgr.GetAPIReader(), bySuiteIndex
 	return ctrl.NewControllerManagedBy(mgr).For(&v1alpha1.LoadTestSuite{}).
 		Watches(&v1alpha1.LoadTest{}, testsOfSuites()).
-		WithOptions(controller.Options{
-			ReconciliationTimeout: passTimeout,
-			LogConstructor:        logOfSuite,
-			RateLimiter:           workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
-		}).
-		Complete(r)
+		WithOptions(controllerOptions(1, logOfSuite)).
+		Complete(orderly{r})
 }
 
 // logOfSuite is the logger of a pass.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -77,7 +78,7 @@ func (r *LoadTestReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if err := r.watchLeases(mgr, b); err != nil {
 		return err
 	}
-	return b.Complete(r)
+	return b.Complete(orderly{r})
 }
 
 func (r *LoadTestReconciler) controllerOptions() controller.Options {
@@ -85,6 +86,11 @@ func (r *LoadTestReconciler) controllerOptions() controller.Options {
 	if concurrency == 0 {
 		concurrency = defaultConcurrency
 	}
+	return controllerOptions(concurrency, logOf)
+}
+
+// controllerOptions are those of every controller that looks after users' objects; without a way to log it is controller-runtime's own.
+func controllerOptions(concurrency int, logOf func(*reconcile.Request) logr.Logger) controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: concurrency,
 		ReconciliationTimeout:   passTimeout,
