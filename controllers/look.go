@@ -78,7 +78,7 @@ func (r *LoadTestReconciler) refused(ctx context.Context, seen *observation, obj
 		return r.lookAtKept(ctx, seen, object)
 	case apierrors.IsAlreadyExists(err):
 		return r.lookWhoseItIs(ctx, seen, object)
-	case isTransient(err) && !seen.refusedAlready(object):
+	case (isTransient(err) || manifests.IsKept(object) && isAnswer(err) && !isRefusal(err)) && !seen.refusedAlready(object):
 		seen.Refusals = append(seen.Refusals, lifecycle.Refusal{Pod: object.GetName(), Message: err.Error(), Transient: true})
 		return nil
 	case isRefusal(err) && !seen.refusedAlready(object):
@@ -129,6 +129,12 @@ func (r *LoadTestReconciler) lookAtKept(ctx context.Context, seen *observation, 
 func isRefusal(err error) bool {
 	status, ok := errors.AsType[*apierrors.StatusError](err)
 	return ok && slices.Contains([]int32{http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge}, status.Status().Code)
+}
+
+// isAnswer says that it is the API server's answer, or an admission webhook's, which may be any.
+func isAnswer(err error) bool {
+	_, is := errors.AsType[*apierrors.StatusError](err)
+	return is
 }
 
 // isTransient says that the answer is about the moment: an admission webhook that can't be reached, a server that has much to do.

@@ -380,4 +380,9 @@ type ReportReference struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	NotKept string `json:"notKept,omitempty"`
+
+	// keepTriedSince is since when the API server doesn't take that ConfigMap for reasons of the moment, such as an admission webhook that is away. It is
+	// tried for five minutes before the LoadTest is complete without; then notKept says why.
+	// +optional
+	KeepTriedSince *metav1.Time `json:"keepTriedSince,omitempty"`
 }

@@ -63,14 +63,17 @@ func (v *view) end(e *ending) *step {
 	if s := v.cease(e); s != nil {
 		return s
 	}
-	if v.reportWanted() {
+	if v.reportWanted() || v.keepTried() && v.Children.Report == nil && v.Children.ReportFault == "" {
 		return &step{reason: e.reason, message: "what was measured until then is looked for", read: true}
 	}
 	v.attach(e)
 	v.keep(e)
+	if e.keeping.tries() {
+		return v.keepOn(e)
+	}
 	s := v.conclude(e)
-	if e.kept != nil {
-		s.create = append(s.create, e.kept)
+	if e.keeping.object != nil {
+		s.create = append(s.create, e.keeping.object)
 	}
 	return s
 }

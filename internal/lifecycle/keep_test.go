@@ -120,9 +120,53 @@ func TestAReportThatCantBeKeptDoesntKeepTheTestFromItsEnd(t *testing.T) {
 	if !told {
 		t.Errorf("nobody is told: %+v", d.Events)
 	}
-	o.Refusals[0].Transient = true
-	if d = lifecycle.Decide(o); keptIn(d) == nil {
-		t.Error("for a moment's sake it is given up")
+}
+
+func TestAReportIsKeptWhenTheMomentIsOver(t *testing.T) {
+	for name, c := range map[string]struct {
+		spec  string
+		toRun func(*world) string
+	}{"without a teardown": {reference, (*world).toRun}, "with a teardown": {hooks, (*world).setUp}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, c.spec)
+			w.edit(keepReports)
+			r := c.toRun(w)
+			w.measure(r)
+			w.finish(r, report.Completed)
+			w.unkept = &lifecycle.Refusal{Message: "failed calling webhook", Transient: true}
+			w.pass(time.Minute)
+			st := w.test.Status
+			if w.says("Complete").Status == "True" || st.Report == nil || st.Report.KeepTriedSince == nil || st.Report.NotKept != "" || st.Result == nil {
+				t.Fatalf("while it is tried the status says %+v of %+v", st.Report, st.Conditions)
+			}
+			for i := range w.Pods {
+				if p := &w.Pods[i]; p.DeletionTimestamp == nil && p.Labels[v1alpha1.LabelRole] != string(v1alpha1.RoleRunner) {
+					t.Errorf("meanwhile it holds %s", p.Name)
+				}
+			}
+			w.unkept = nil
+			w.pass(2 * time.Minute)
+			if st := w.test.Status; st.Report.Kept == "" || st.Report.KeepTriedSince != nil || !w.Present["ConfigMap/"+st.Report.Kept] {
+				t.Errorf("then the status says %+v", st.Report)
+			}
+		})
+	}
+}
+
+func TestAReportIsTriedToBeKeptForAWhile(t *testing.T) {
+	w := measured(t, reference, report.Completed)
+	w.unkept = &lifecycle.Refusal{Message: "failed calling webhook", Transient: true}
+	began := w.now
+	w.pass(time.Hour)
+	st := w.test.Status
+	if st.FinishedAt == nil || st.FinishedAt.Sub(began) < 4*time.Minute || st.FinishedAt.Sub(began) > 7*time.Minute {
+		t.Fatalf("it began at %s, and ended at %s:\n%s", began, st.FinishedAt, strings.Join(w.trace, "\n"))
+	}
+	if st.Report.Kept != "" || st.Report.KeepTriedSince != nil || !strings.Contains(st.Report.NotKept, "for 5m0s: failed calling webhook") || st.Result == nil {
+		t.Errorf("the status says %+v", st.Report)
+	}
+	if reads := w.reads; reads > 20 {
+		t.Errorf("the Report was read %d times", reads)
 	}
 }
 

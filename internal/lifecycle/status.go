@@ -18,9 +18,7 @@ func statusOf(v *view, s *step) v1alpha1.LoadTestStatus {
 	st.ObservedGeneration = v.Test.Generation
 	if s.over {
 		restate(&st)
-		if s.keeping != nil {
-			s.keeping.tell(st.Report)
-		}
+		s.keeping.tell(st.Report)
 		return st
 	}
 	st.Attempt = v.attempt
@@ -83,11 +81,11 @@ func settle(st *v1alpha1.LoadTestStatus, v *view, e *ending) {
 		if env := v.Children.Envelope; env != nil {
 			st.Report.Digest = limited(env.Digest, 80)
 		}
-		e.tell(st.Report)
 		if e.figures {
 			st.Result, st.Summary = resultOf(r), limited(report.Summary(r), 256)
 		}
 	}
+	e.tell(st.Report)
 	if !e.complete {
 		return
 	}

@@ -45,8 +45,8 @@ type step struct {
 	idle bool
 	// over: all has been said.
 	over bool
-	// keeping is what became of the Report that a complete test was to keep; nil: nothing was asked.
-	keeping *keeping
+	// keeping is what becomes of the Report that a complete test was to keep.
+	keeping keeping
 }
 
 // said is what a condition says.

@@ -49,6 +49,7 @@ type world struct {
 
 	foreign  []string
 	refusals []lifecycle.Refusal // what a dry run is answered
+	unkept   *lifecycle.Refusal  // what a Report that is to be kept is answered
 	denials  []lifecycle.Refusal // what is said to who grants a runner its access
 	access   lifecycle.Access    // what came of that
 	unread   string              // why the Report can't be read
@@ -189,6 +190,8 @@ func (w *world) decide() (lifecycle.Observed, lifecycle.Decision) {
 		case d.Try != nil:
 			w.tries += len(d.Try)
 			o.Refusals = append([]lifecycle.Refusal{}, w.refusals...)
+		case w.unkept != nil && keptIn(d) != nil && o.Refusals == nil:
+			o.Refusals = []lifecycle.Refusal{{Pod: keptIn(d).Name, Message: w.unkept.Message, Transient: w.unkept.Transient}}
 		default:
 			return o, d
 		}

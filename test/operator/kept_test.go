@@ -1,11 +1,13 @@
 package operator
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -116,6 +118,75 @@ func TestWhatStandsInTheWayOfAKeptReport(t *testing.T) {
 				t.Errorf("%d Reports are kept", len(kept))
 			}
 		})
+	}
+}
+
+// A test's end waits for an admission webhook that is away, but not for ever, and holds nothing meanwhile.
+func TestAWebhookThatIsAwayKeepsNoTestFromItsEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		comesBack bool
+		reason    string
+	}{"for a while": {true, ""}, "for long": {false, "for 5m0s"}} {
+		t.Run(name, func(t *testing.T) {
+			l, r := underway(t, "webhook", keepReport)
+			l.forgetful = true
+			back := l.webhookAway()
+			r.report(r.measured(), true)
+			l.endJob("webhook-1-runner", true)
+			for range 4 {
+				l.pass("webhook")
+				l.reap()
+			}
+			status := l.get("webhook").Status
+			if l.complete("webhook") || status.Report == nil || status.Report.KeepTriedSince == nil || status.Result == nil {
+				t.Fatalf("while it is away the status is\n%s", l.describe("webhook"))
+			}
+			l.holdsNothing("webhook")
+			if c.comesBack {
+				back()
+			}
+			l.clock.advance(6 * time.Minute)
+			l.settle("webhook")
+			l.want("webhook", "Complete=True Measured")
+			status = l.get("webhook").Status
+			if got := len(l.kept()) == 1; got != c.comesBack || (status.Report.Kept != "") != c.comesBack || !strings.Contains(status.Report.NotKept, c.reason) {
+				t.Errorf("a Report is kept: %t; status:\n%s", got, l.describe("webhook"))
+			}
+			if told := strings.Contains(strings.Join(l.events.told, "\n"), "Warning ReportNotKept"); told == c.comesBack {
+				t.Errorf("that it isn't kept was told: %t", told)
+			}
+		})
+	}
+}
+
+// webhookAway has the API server ask a webhook about kept Reports of the lab that nobody answers for, until back is called.
+func (l *lab) webhookAway() (back func()) {
+	l.t.Helper()
+	hook := &admissionv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: l.namespace},
+		Webhooks: []admissionv1.ValidatingWebhook{{
+			Name: "away.lab.example", AdmissionReviewVersions: []string{"v1"}, SideEffects: new(admissionv1.SideEffectClassNone), TimeoutSeconds: new(int32(1)),
+			ClientConfig:      admissionv1.WebhookClientConfig{URL: new("https://127.0.0.1:1/nobody"), CABundle: adminConfig.CAData},
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: l.namespace}},
+			ObjectSelector:    &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha1.LabelRole: v1alpha1.RoleKeptReport}},
+			Rules: []admissionv1.RuleWithOperations{{
+				Operations: []admissionv1.OperationType{admissionv1.Create},
+				Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
+			}},
+		}},
+	}
+	l.must(admin.Create(l.t.Context(), hook))
+	l.t.Cleanup(func() { l.must(client.IgnoreNotFound(admin.Delete(context.Background(), hook))) })
+	asks := func() bool {
+		probe := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+			Namespace: l.namespace, GenerateName: "probe-", Labels: map[string]string{v1alpha1.LabelRole: v1alpha1.RoleKeptReport},
+		}}
+		return admin.Create(l.t.Context(), probe, client.DryRunAll) != nil
+	}
+	l.await("the webhook to be asked", asks)
+	return func() {
+		l.must(admin.Delete(l.t.Context(), hook))
+		l.await("the webhook to be asked no more", func() bool { return !asks() })
 	}
 }
 
