@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,9 +59,16 @@ func tally(sorted map[report.Outcome][]string, n int) string {
 // overRuns tells the medians of all figures of a criterion.
 func overRuns(runs []*report.Report, c plan.Criterion) string {
 	var texts []string
-	for i, f := range figuresOf(runs[0], c) {
+	first := slices.IndexFunc(runs, func(r *report.Report) bool { return r.Result.Measured })
+	if first < 0 { // frames were lost at any load: no run has a figure
+		return judge(runs[0], c).Message
+	}
+	for i, f := range figuresOf(runs[first], c) {
 		var values []float64
 		for _, r := range runs {
+			if !r.Result.Measured {
+				continue
+			}
 			if of := figuresOf(r, c); i < len(of) && of[i].value != nil {
 				values = append(values, number(of[i].value))
 			}

@@ -52,6 +52,9 @@ func formatRat(metric string, v *big.Rat) string { return format(metric, number(
 func figuresOf(r *report.Report, c plan.Criterion) []figure {
 	if c.Direction == "Total" {
 		t := r.Result.Total
+		if t == nil {
+			return nil
+		}
 		f, ok := metric(c.Metric, "all directions", t.Received, t.LossRatio, t.LossRatioMin, t.LineRatePercent, lineRatesKnown(r, ""))
 		if !ok {
 			return nil

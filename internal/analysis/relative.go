@@ -61,7 +61,11 @@ func compare(f figure, i int, candidates []*report.Report, references []report.B
 	}
 	var mine, theirs []statistics.Run
 	for _, r := range candidates {
-		mine = append(mine, found(r, c)[i])
+		own := found(r, c)
+		if i >= len(own) {
+			return report.Undecided, fmt.Sprintf("%s has no such figure: its line rate is unknown, or it was measured in another way than the others", r.Plan.Test.Name)
+		}
+		mine = append(mine, own[i])
 	}
 	for _, run := range references {
 		reference := found(&report.Report{Plan: candidates[0].Plan, LineRates: run.LineRates, Result: run.Result}, c)
@@ -80,14 +84,19 @@ func compare(f figure, i int, candidates []*report.Report, references []report.B
 
 // found is what a run found of a criterion's figures. Where even the lowest load lost frames, all that is known is that the device can do less.
 func found(r *report.Report, c plan.Criterion) []statistics.Run {
-	figures := figuresOf(asked(r), c)
+	figures, lowest := figuresOf(asked(r), c), lowestLossy(r)
+	if !r.Result.Measured && lowest == nil {
+		return nil
+	}
 	runs := make([]statistics.Run, 0, len(figures))
-	for _, f := range figures {
+	for i, f := range figures {
 		switch {
 		case f.value == nil:
 			return nil
 		case r.Result.Measured:
 			runs = append(runs, interval(f, r.Result))
+		case c.Direction != "Total" && lowest.Directions[i].Quality != report.Lossy: // the other direction lost frames, and this one may do any more
+			runs = append(runs, statistics.AtLeast(0))
 		default:
 			runs = append(runs, statistics.Run{High: number(f.value)})
 		}
