@@ -22,4 +22,4 @@ func none(instead string) cobra.PositionalArgs {
 	}
 }
 
-const someTests = "at least one LoadTest of the namespace: kubectl linerate list shows them"
+const someTests = "at least one LoadTest or LoadTestSuite of the namespace: kubectl linerate list shows them"

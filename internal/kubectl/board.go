@@ -9,9 +9,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/progress"
 )
 
-// quietEvery is how often a run that nobody watches says where it is.
-const quietEvery = 10 * time.Second
-
 // board shows how tests are getting on: on a terminal as a line for each that is drawn again and again, elsewhere as a line for each new
 // thing, and now and then one between. It is for one goroutine.
 type board struct {
@@ -26,10 +23,11 @@ type board struct {
 	held  bool // something else is on the terminal: what is shown now is drawn later
 }
 
-// row is one test.
+// row is one test, or a suite with the lines of its tests below it.
 type row struct {
 	name  string
 	text  string
+	under []string
 	phase string
 	next  time.Time
 }
@@ -44,19 +42,37 @@ func newBoard(o Options, quiet bool, names []string) *board {
 
 // show takes a test's moment.
 func (b *board) show(of int, m moment) {
-	r, words, phase := &b.rows[of], sentence(m), m.phase()
-	r.text = words
-	if percent, known := m.percent(); known && b.live {
-		r.text = fmt.Sprintf("%s %3d %%  %s", progress.Bar(percent), percent, words)
+	r, words, phase := &b.rows[of], m.sentence(), m.phase()
+	r.text, r.under = words, nil
+	if b.live {
+		r.text, r.under = barred(m), m.under()
 	}
-	running := m.test != nil && m.running()
 	switch now := b.now(); {
 	case b.quiet, b.held:
 	case b.live:
 		b.draw()
-	case phase != r.phase || running && !now.Before(r.next):
-		r.phase, r.next = phase, now.Add(quietEvery)
+	case phase != r.phase || !m.ended() && m.running() && !now.Before(r.next):
+		r.phase, r.next = phase, now.Add(m.every())
 		fmt.Fprintf(b.out, "%s: %s\n", r.name, words)
+	}
+}
+
+// barred is a moment's sentence with a bar before it, where it is known how much is done.
+func barred(m moment) string {
+	if percent, known := m.percent(); known {
+		return fmt.Sprintf("%s %3d %%  %s", progress.Bar(percent), percent, m.sentence())
+	}
+	return m.sentence()
+}
+
+// tell tells of something that happened beside, and stays on the terminal above what is drawn.
+func (b *board) tell(words string) {
+	if b.quiet {
+		return
+	}
+	b.say("%s", words)
+	if b.live && !b.held {
+		b.draw()
 	}
 }
 
@@ -87,14 +103,22 @@ func (b *board) draw() {
 		if r.text == "" {
 			continue
 		}
-		line := []rune(r.name + " " + oneLine(r.text))
-		if most := b.width() - 1; len(line) > most {
-			line = append(line[:most-1], '…')
+		b.line(&s, r.name+" "+r.text)
+		for _, below := range r.under {
+			b.line(&s, "  "+below)
 		}
-		s.WriteString(string(line) + "\n")
-		b.drawn++
 	}
 	fmt.Fprint(b.out, s.String())
+}
+
+// line draws a line as far as there is room.
+func (b *board) line(s *strings.Builder, text string) {
+	line := []rune(oneLine(text))
+	if most := b.width() - 1; len(line) > most {
+		line = append(line[:most-1], '…')
+	}
+	s.WriteString(string(line) + "\n")
+	b.drawn++
 }
 
 // clear leaves the terminal as if nothing had been drawn.

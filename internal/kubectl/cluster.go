@@ -73,21 +73,31 @@ func (c *cluster) get(ctx context.Context, name string) (*v1alpha1.LoadTest, err
 	return test, nil
 }
 
-// stop asks for the end of this very test, not of one of its name that came later.
-func (c *cluster) stop(ctx context.Context, test *v1alpha1.LoadTest) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": test.UID}, "spec": map[string]any{"stop": true}})
+// getSuite reads a LoadTestSuite.
+func (c *cluster) getSuite(ctx context.Context, name string) (*v1alpha1.LoadTestSuite, error) {
+	suite := &v1alpha1.LoadTestSuite{}
+	if err := c.client.Get(ctx, c.key(name), suite); err != nil {
+		return nil, c.explainOf(v1alpha1.LoadTestSuiteKind, "get", c.key(name), err)
+	}
+	return suite, nil
+}
+
+// stop asks for the end of this very test or suite, not of one of its name that came later.
+func (c *cluster) stop(ctx context.Context, o client.Object) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": o.GetUID()}, "spec": map[string]any{"stop": true}})
 	if err != nil {
 		return err
 	}
-	key := client.ObjectKeyFromObject(test)
-	return c.explain("stop", key, c.client.Patch(ctx, test.DeepCopy(), client.RawPatch(types.MergePatchType, patch)))
+	key := client.ObjectKeyFromObject(o)
+	copied, _ := o.DeepCopyObject().(client.Object)
+	return c.explainOf(kindOf(o), "stop", key, c.client.Patch(ctx, copied, client.RawPatch(types.MergePatchType, patch)))
 }
 
-// remove deletes this very test, with all that belongs to it.
-func (c *cluster) remove(ctx context.Context, test *v1alpha1.LoadTest) error {
-	key := client.ObjectKeyFromObject(test)
-	err := c.client.Delete(ctx, test, client.Preconditions{UID: &test.UID}, client.PropagationPolicy(metav1.DeletePropagationBackground))
-	return c.explain("delete", key, client.IgnoreNotFound(err))
+// remove deletes this very test or suite, with all that belongs to it.
+func (c *cluster) remove(ctx context.Context, o client.Object) error {
+	key, uid := client.ObjectKeyFromObject(o), o.GetUID()
+	err := c.client.Delete(ctx, o, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	return c.explainOf(kindOf(o), "delete", key, client.IgnoreNotFound(err))
 }
 
 // report reads a test's Report and holds it against the digests that its envelope and the test's status give.

@@ -3,6 +3,7 @@ package kubectl
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,21 +17,53 @@ import (
 // completionTimeout bounds what a person waits for after pressing Tab.
 const completionTimeout = 3 * time.Second
 
-// completeTests offers the names of the namespace's LoadTests, with what each is doing; those on the line already are left out.
+// completeTests offers the names of the namespace's suites and LoadTests, with what each is doing; those on the line already are left out.
 func completeTests(to *connection) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, typed []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, typed []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var tests v1alpha1.LoadTestList
-		if !ask(cmd, to, &tests, to.within) {
+		var suites v1alpha1.LoadTestSuiteList
+		asked, askedToo := ask(cmd, to, &suites, to.within), ask(cmd, to, &tests, to.within)
+		if !asked && !askedToo {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		var names []cobra.Completion
-		for i := range tests.Items {
-			if test := &tests.Items[i]; !slices.Contains(typed, test.Name) {
-				names = append(names, cobra.CompletionWithDesc(test.Name, stateWord(test)))
+		for _, c := range choices(suites.Items, tests.Items, begun) {
+			if name, _, _ := strings.Cut(c, "\t"); !slices.Contains(typed, name) {
+				names = append(names, c)
 			}
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// choices are what can be typed. Tests of a suite are offered to who has typed the suite's name and a dash: there may be a thousand. What is both
+// a test's and a suite's name is offered with the kind before it.
+func choices(suites []v1alpha1.LoadTestSuite, tests []v1alpha1.LoadTest, begun string) []cobra.Completion {
+	var names []cobra.Completion
+	isSuite, both := map[string]bool{}, map[string]bool{}
+	for i := range suites {
+		isSuite[suites[i].Name] = true
+	}
+	for i := range tests {
+		test := &tests[i]
+		if owner := suiteOf(test); owner != "" && !strings.HasPrefix(begun, owner+"-") {
+			continue
+		}
+		name := test.Name
+		if both[name] = isSuite[name]; both[name] {
+			name = "loadtest/" + name
+		}
+		names = append(names, cobra.CompletionWithDesc(name, stateWord(test)))
+	}
+	for i := range suites {
+		suite := &suites[i]
+		name := suite.Name
+		if both[name] || strings.HasPrefix(begun, "suite/") {
+			name = "suite/" + name
+		}
+		names = append(names, cobra.CompletionWithDesc(name, "suite, "+stateWord(suite)))
+	}
+	return names
 }
 
 func completeFormats(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -38,6 +38,21 @@ func badInput(format string, args ...any) error {
 	return &codeError{exitBadInput, fmt.Errorf(format, args...)}
 }
 
+// absent says that there is no object of a name.
+type absent string
+
+func (a absent) Error() string { return string(a) }
+
+// notThere is bad input that names what isn't there.
+func notThere(format string, args ...any) error {
+	return &codeError{exitBadInput, absent(fmt.Sprintf(format, args...))}
+}
+
+func isAbsent(err error) bool {
+	_, is := errors.AsType[absent](err)
+	return is
+}
+
 func notMeasured(format string, args ...any) error {
 	return &codeError{exitNotMeasured, fmt.Errorf(format, args...)}
 }

@@ -17,21 +17,26 @@ import (
 
 // explain says what went wrong with a LoadTest, and the way out; nil stays nil.
 func (c *cluster) explain(verb string, at client.ObjectKey, err error) error {
+	return c.explainOf(v1alpha1.LoadTestKind, verb, at, err)
+}
+
+// explainOf is explain for objects of a kind.
+func (c *cluster) explainOf(kind, verb string, at client.ObjectKey, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, context.Canceled):
 		return &codeError{exitInterrupted, errors.New("interrupted")}
 	case meta.IsNoMatchError(err), unknownKind(err):
-		return notMeasured("the cluster %s knows no LoadTests: install linerate there (docs/install.md), or choose another with --context", c.host())
+		return notMeasured("the cluster %s knows no %ss: install linerate there (docs/install.md), or choose another with --context", c.host(), kind)
 	case ofKind(err, "namespaces"):
 		return badInput("there is no namespace %s: kubectl create namespace %s, or choose another with -n", at.Namespace, at.Namespace)
 	case apierrors.IsNotFound(err) && at.Name != "":
-		return badInput("no LoadTest %s in namespace %s: kubectl linerate list -A shows all", at.Name, at.Namespace)
+		return notThere("no %s %s in namespace %s: kubectl linerate list -A shows all", kind, at.Name, at.Namespace)
 	case denied(err):
 		return badInput("%w", err)
 	case apierrors.IsForbidden(err):
-		return notMeasured("you may not %s LoadTests in namespace %s: ask its admin for the role edit there (view is enough to look); the server says: %w", verb, at.Namespace, err)
+		return notMeasured("you may not %s %ss in namespace %s: ask its admin for the role edit there (view is enough to look); the server says: %w", verb, kind, at.Namespace, err)
 	case apierrors.IsUnauthorized(err):
 		return notMeasured("the cluster %s doesn't know you: log in again, or choose another context with --context", c.host())
 	case apierrors.IsConflict(err):
@@ -98,11 +103,11 @@ func request(err error) error {
 	return err
 }
 
-// noReport says why a test has none.
-func noReport(test *v1alpha1.LoadTest) error {
-	name := test.Name
-	if ended := endOf(test); ended != nil {
+// noReport says why a test or a suite has none.
+func noReport(o client.Object) error {
+	name := o.GetName()
+	if ended := endOf(o); ended != nil {
 		return fmt.Errorf("%s ended without a Report, as %s: %s", name, ended.Reason, ended.Message)
 	}
-	return fmt.Errorf("%s has no Report yet (%s): kubectl linerate watch %s -n %s follows it to its end", name, sentence(moment{test: test}), name, test.Namespace)
+	return fmt.Errorf("%s has no Report yet (%s): kubectl linerate watch %s -n %s follows it to its end", name, momentOf(o).sentence(), name, o.GetNamespace())
 }

@@ -15,24 +15,30 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// news is one thing that was seen of one test.
+// news is one thing that was seen of one test or suite.
 type news struct {
-	of     int    // the test's place among those that are followed
-	moment moment // as it is now
-	outage string // words about the server; the moment is as it was
-	err    error  // it can't be followed any more
+	of     int      // its place among those that are followed
+	moment moment   // as it is now
+	told   []string // what happened beside: tests of a suite that ended
+	outage string   // words about the server; the moment is as it was
+	err    error    // it can't be followed any more
+	seen   bool     // it was looked at: before, the moment is empty
 }
 
-// last says that nothing more comes of this test.
+// last says that nothing more comes of it.
 func (n news) last() bool { return n.err != nil || n.outage == "" && n.moment.ended() }
 
-// follow tells of the tests until each has ended, is gone, or can't be followed, or the context ends; then it closes the channel. The
+// follow tells of tests and suites until each has ended, is gone, or can't be followed, or the context ends; then it closes the channel. The
 // channel must be read until then.
-func (c *cluster) follow(ctx context.Context, tests []*v1alpha1.LoadTest, patience time.Duration) <-chan news {
+func (c *cluster) follow(ctx context.Context, objects []client.Object, patience time.Duration) <-chan news {
 	out := make(chan news)
 	var all sync.WaitGroup
-	for i, test := range tests {
-		f := &follower{cluster: c, of: i, uid: test.UID, at: client.ObjectKeyFromObject(test), patience: patience}
+	for i, o := range objects {
+		f := &follower{cluster: c, of: i, uid: o.GetUID(), kind: kindOf(o), at: client.ObjectKeyFromObject(o), patience: patience}
+		f.itself, f.beside, f.nothing = f.test, f.progress, testMoment{}
+		if f.kind == v1alpha1.LoadTestSuiteKind {
+			f.itself, f.beside, f.nothing = f.suite, f.suiteTests, suiteMoment{}
+		}
 		all.Go(func() { f.run(ctx, out) })
 	}
 	go func() {
@@ -42,27 +48,34 @@ func (c *cluster) follow(ctx context.Context, tests []*v1alpha1.LoadTest, patien
 	return out
 }
 
-// follower follows one test: its object, and beside it what its runner says.
+// change is what something that was seen makes of the news.
+type change func(*news)
+
+// follower follows one test or suite: the object itself, and beside it what its runner says, or what becomes of its tests.
 type follower struct {
 	cluster  *cluster
 	of       int
 	uid      types.UID
+	kind     string
 	at       client.ObjectKey
 	patience time.Duration
+
+	itself, beside func(send func(change)) *sight
+	nothing        moment // when it is gone
 }
 
 func (f *follower) run(ctx context.Context, out chan<- news) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	n := news{of: f.of}
+	n := news{of: f.of, moment: f.nothing}
 	for change := range f.changes(ctx) {
 		if ctx.Err() != nil {
 			continue // what was under way when it ended
 		}
-		n.outage = ""
+		n.outage, n.told = "", nil
 		change(&n)
-		if n.moment.test == nil && n.err == nil && n.outage == "" && n.moment.said != nil {
-			continue // the runner spoke before the test was seen
+		if !n.seen && n.err == nil && n.outage == "" {
+			continue // what is beside it was seen first
 		}
 		out <- n
 		if n.last() {
@@ -72,22 +85,22 @@ func (f *follower) run(ctx context.Context, out chan<- news) {
 }
 
 // changes are what happens to the news, from both watches. The channel closes when the context has ended.
-func (f *follower) changes(ctx context.Context) <-chan func(*news) {
-	changes := make(chan func(*news))
-	send := func(change func(*news)) {
+func (f *follower) changes(ctx context.Context) <-chan change {
+	changes := make(chan change)
+	send := func(c change) {
 		select {
-		case changes <- change:
+		case changes <- c:
 		case <-ctx.Done():
 		}
 	}
 	var both sync.WaitGroup
 	both.Go(func() {
-		if err := f.test(send).keep(ctx); ctx.Err() == nil && !errors.Is(err, errGone) {
-			send(func(n *news) { n.err = f.cluster.explain("watch", f.at, err) })
+		if err := f.itself(send).keep(ctx); ctx.Err() == nil && !errors.Is(err, errGone) {
+			send(func(n *news) { n.err = f.cluster.explainOf(f.kind, "watch", f.at, err) })
 		}
 	})
 	both.Go(func() {
-		_ = f.progress(send).keep(ctx) // who may not read it sees the status' progress
+		_ = f.beside(send).keep(ctx) // who may not read it sees the status' progress
 	})
 	go func() {
 		both.Wait()
@@ -96,24 +109,35 @@ func (f *follower) changes(ctx context.Context) <-chan func(*news) {
 	return changes
 }
 
-func (f *follower) test(send func(func(*news))) *sight {
-	gone := func() { send(func(n *news) { n.moment = moment{} }) }
+// object keeps the object itself in sight.
+func (f *follower) object(send func(change), list client.ObjectList, take func(*news, client.Object)) *sight {
+	gone := func() { send(func(n *news) { n.moment, n.seen = f.nothing, true }) }
 	return &sight{
-		source: f.cluster.client, at: f.at, list: &v1alpha1.LoadTestList{}, patience: f.patience,
+		source: f.cluster.client, at: f.at, list: list, patience: f.patience,
 		seen: func(o client.Object) {
-			test, ok := o.(*v1alpha1.LoadTest)
-			if !ok || test.UID != f.uid { // another one of its name
+			if o.GetUID() != f.uid { // another one of its name
 				gone()
 				return
 			}
-			send(func(n *news) { n.moment.test = test })
+			send(func(n *news) {
+				n.seen = true
+				take(n, o)
+			})
 		},
 		gone: gone,
 		tell: func(words string) { send(func(n *news) { n.outage = words }) },
 	}
 }
 
-func (f *follower) progress(send func(func(*news))) *sight {
+func (f *follower) test(send func(change)) *sight {
+	return f.object(send, &v1alpha1.LoadTestList{}, func(n *news, o client.Object) {
+		m, _ := n.moment.(testMoment)
+		m.test, _ = o.(*v1alpha1.LoadTest)
+		n.moment = m
+	})
+}
+
+func (f *follower) progress(send func(change)) *sight {
 	at := client.ObjectKey{Namespace: f.at.Namespace, Name: manifests.ProgressName(f.at.Name)}
 	return &sight{
 		source: f.cluster.client, at: at, list: &corev1.ConfigMapList{}, patience: f.patience,
@@ -123,7 +147,11 @@ func (f *follower) progress(send func(func(*news))) *sight {
 				return
 			}
 			if p, err := delivery.DecodeProgress(cm.Data); err == nil && p != nil { // one of another release is none
-				send(func(n *news) { n.moment.said = p })
+				send(func(n *news) {
+					m, _ := n.moment.(testMoment)
+					m.said = p
+					n.moment = m
+				})
 			}
 		},
 	}

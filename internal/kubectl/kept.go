@@ -117,7 +117,7 @@ func (c *cluster) found(ctx context.Context, talk io.Writer, name string) (*repo
 	case err == nil:
 		r, err := c.report(ctx, test)
 		return r, test, err
-	case codeOf(err) == exitBadInput: // there is none of this name
+	case isAbsent(err):
 		r, err := c.outlived(ctx, talk, name, err)
 		return r, nil, err
 	}
@@ -147,7 +147,8 @@ func (c *cluster) matching(ctx context.Context, selector labels.Selector) ([]his
 	return records, worst(wrong...)
 }
 
-// unpublished takes the figures off a Report that its test doesn't publish: a fault acted on them.
+// unpublished takes figures and verdict off a Report that its test doesn't publish, and puts the reason in their place: a fault acted on them. What
+// the runner saw of it stays in, as evidence.
 func unpublished(test *v1alpha1.LoadTest, r *report.Report) *report.Report {
 	if test == nil || test.Status.Result != nil || !r.Result.Measured {
 		return r
@@ -157,7 +158,12 @@ func unpublished(test *v1alpha1.LoadTest, r *report.Report) *report.Report {
 		return r
 	}
 	out := *r
-	out.Ending, out.Message, out.Result = report.Failed, end.Reason+": "+end.Message, report.Result{Reason: report.NotMeasured}
+	out.Ending, out.Message = report.Failed, end.Reason+": "+strings.TrimSuffix(end.Message, ".")+": what the runner measured doesn't count"
+	out.Result, out.Verdict = report.Result{Reason: report.NotMeasured}, report.Verdict{}
+	for _, c := range r.Verdict.Criteria {
+		out.Verdict.Outcome = report.Undecided
+		out.Verdict.Criteria = append(out.Verdict.Criteria, report.CriterionResult{Name: c.Name, Outcome: report.Undecided, Message: "nothing was measured that counts: " + end.Reason})
+	}
 	return &out
 }
 

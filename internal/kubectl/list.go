@@ -1,6 +1,7 @@
 package kubectl
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -17,12 +20,13 @@ import (
 
 func newList(o Options, to *connection) *cobra.Command {
 	var format string
-	var everywhere bool
+	var everywhere, all bool
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List tests: what runs, what waits and for what, and who holds which devices",
+		Short:   "List suites and tests: what runs, what waits and for what, and who holds which devices",
 		Example: "  kubectl linerate list -A\n  kubectl linerate list -A -o json | jq '.held[] | select(.node == \"node-1\")'",
-		Long: "Lists what runs, then what waits, oldest first, then what has ended, newest first; and below it each device that a test holds.\n\n" +
+		Long: "Lists suites, and below them tests: what runs, then what waits, oldest first, then what has ended, newest first; and below it each device that a test holds.\n" +
+			"Of a suite's tests those are shown that run, and the first that wait; --all shows all.\n\n" +
 			"Exit codes: 0 listed, 2 bad input, 3 the cluster can't be asked.",
 		Args:              none("kubectl linerate watch NAME follows a test, kubectl linerate report NAME prints its result"),
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -38,25 +42,43 @@ func newList(o Options, to *connection) *cobra.Command {
 			if everywhere {
 				where, opts = "", nil
 			}
-			var tests v1alpha1.LoadTestList
-			if err := c.client.List(cmd.Context(), &tests, opts...); err != nil {
-				return c.explain("list", client.ObjectKey{Namespace: where}, err)
+			l, err := c.list(cmd.Context(), o.Err, where, opts...)
+			if err != nil {
+				return err
 			}
-			l := listOf(tests.Items)
-			if len(l.Tests) == 0 && format == "text" {
+			if len(l.Tests)+len(l.Suites) == 0 && format == "text" {
 				fmt.Fprintln(o.Err, nothingIn(where))
 				return nil
 			}
-			if err := l.write(o.Out, format, everywhere, time.Now()); err != nil {
+			l.everywhere, l.everything = everywhere, all
+			if err := l.write(o.Out, format, time.Now()); err != nil {
 				return notMeasured("print: %w", err)
 			}
 			return nil
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "what to print on stdout: text, json")
+	cmd.Flags().BoolVar(&all, "all", false, "show each test of a suite, too")
 	cmd.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "list the tests of all namespaces")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// list asks for suites and tests.
+func (c *cluster) list(ctx context.Context, talk io.Writer, where string, opts ...client.ListOption) (listing, error) {
+	var tests v1alpha1.LoadTestList
+	if err := c.client.List(ctx, &tests, opts...); err != nil {
+		return listing{}, c.explain("list", client.ObjectKey{Namespace: where}, err)
+	}
+	var suites v1alpha1.LoadTestSuiteList
+	switch err := c.client.List(ctx, &suites, opts...); {
+	case err == nil, meta.IsNoMatchError(err), unknownKind(err): // a release without suites
+	case apierrors.IsForbidden(err):
+		fmt.Fprintf(talk, "you may not list LoadTestSuites here: they are left out; the server says: %v\n", err)
+	default:
+		return listing{}, c.explainOf(v1alpha1.LoadTestSuiteKind, "list", client.ObjectKey{Namespace: where}, err)
+	}
+	return listOf(suites.Items, tests.Items), nil
 }
 
 func nothingIn(namespace string) string {
@@ -66,7 +88,7 @@ func nothingIn(namespace string) string {
 	return fmt.Sprintf("no LoadTests in namespace %s: kubectl linerate list -A shows those of all namespaces", namespace)
 }
 
-func (l listing) write(w io.Writer, format string, everywhere bool, now time.Time) error {
+func (l listing) write(w io.Writer, format string, now time.Time) error {
 	if format == "json" {
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(false)
@@ -74,35 +96,75 @@ func (l listing) write(w io.Writer, format string, everywhere bool, now time.Tim
 		return encoder.Encode(l)
 	}
 	var text strings.Builder
-	l.text(&text, everywhere, now)
+	l.text(&text, now)
 	_, err := io.WriteString(w, text.String())
 	return err
 }
 
-// text is two tables: tests, and devices where any are held.
-func (l listing) text(out io.Writer, everywhere bool, now time.Time) {
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	line := func(namespace string, cells ...string) {
-		if everywhere {
-			cells = append([]string{namespace}, cells...)
+// text is up to three tables: suites, tests, and devices, each where there are any.
+func (l listing) text(out io.Writer, now time.Time) {
+	p := pages{out: out, everywhere: l.everywhere}
+	if len(l.Suites) > 0 {
+		p.begin("SUITE", "STATE", "%", "MEASURED", "NOT", "PASSED", "AGE", "WHAT")
+		for _, r := range l.Suites {
+			p.line(r.Namespace, r.Name, r.State, percentCell(r.Percent), fmt.Sprintf("%d of %d", r.Measured, r.Tests), fmt.Sprint(r.NotMeasured), r.passedCell(), age(now, r.CreatedAt), oneLine(r.words))
 		}
-		fmt.Fprintln(t, strings.Join(cells, "\t"))
+		p.end()
 	}
-	line("NAMESPACE", "NAME", "STATE", "%", "PASSED", "AGE", "WHAT")
-	for _, r := range l.Tests {
-		line(r.Namespace, r.Name, r.State, percentCell(r.Percent), r.passedCell(), age(now, r.CreatedAt), oneLine(r.words))
+	tests, leftOut := l.shown(l.everything)
+	if len(tests) > 0 {
+		p.begin("NAME", "STATE", "%", "PASSED", "AGE", "WHAT")
+		for _, r := range tests {
+			p.line(r.Namespace, r.Name, r.State, percentCell(r.Percent), r.passedCell(), age(now, r.CreatedAt), oneLine(r.words))
+		}
+		p.end()
 	}
-	_ = t.Flush() // into memory
-	if len(l.Held) == 0 {
-		return
+	if leftOut > 0 {
+		p.say("%s of suites: kubectl linerate list --all shows them", moreTests(leftOut))
 	}
-	fmt.Fprintln(out)
-	line("NAMESPACE", "NODE", "DEVICE", "TEST", "LINK", "POD")
-	for _, h := range l.Held {
-		line(h.Namespace, h.Node, h.Device, h.Test, h.Link, h.Pod)
+	if len(l.Held) > 0 {
+		p.begin("NODE", "DEVICE", "TEST", "LINK", "POD")
+		for _, h := range l.Held {
+			p.line(h.Namespace, h.Node, h.Device, h.Test, h.Link, h.Pod)
+		}
+		p.end()
 	}
-	_ = t.Flush() // into memory
 }
+
+func moreTests(n int) string {
+	if n == 1 {
+		return "1 more test"
+	}
+	return fmt.Sprintf("%d more tests", n)
+}
+
+// pages writes tables, with an empty line between them, and their namespaces where they are of all.
+type pages struct {
+	out        io.Writer
+	everywhere bool
+	table      *tabwriter.Writer
+	begun      bool
+}
+
+func (p *pages) begin(header ...string) {
+	if p.begun {
+		fmt.Fprintln(p.out)
+	}
+	p.begun, p.table = true, tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	p.line("NAMESPACE", header...)
+}
+
+func (p *pages) line(namespace string, cells ...string) {
+	if p.everywhere {
+		cells = append([]string{namespace}, cells...)
+	}
+	fmt.Fprintln(p.table, strings.Join(cells, "\t"))
+}
+
+func (p *pages) end() { _ = p.table.Flush() } // into memory
+
+// say writes a line below what is there.
+func (p *pages) say(format string, args ...any) { fmt.Fprintf(p.out, format+"\n", args...) }
 
 func percentCell(percent *int32) string {
 	if percent == nil {
@@ -111,11 +173,16 @@ func percentCell(percent *int32) string {
 	return fmt.Sprint(*percent)
 }
 
-func (r testRow) passedCell() string {
-	if r.Passed == "" || r.rank() != 2 {
+func (r testRow) passedCell() string { return passedCell(r.Passed, r.rank()) }
+
+func (r suiteRow) passedCell() string { return passedCell(r.Passed, r.rank()) }
+
+// passedCell is the verdict on what is over.
+func passedCell(passed string, rank int) string {
+	if passed == "" || rank != 2 {
 		return "-"
 	}
-	return r.Passed
+	return passed
 }
 
 func age(now, then time.Time) string { return duration.HumanDuration(max(0, now.Sub(then))) }

@@ -14,17 +14,23 @@ import (
 // listVersion is the kind and version of the document that list prints as JSON.
 const listVersion = "linerate.dev/list.v1alpha1"
 
-// listing is what a lab is doing: its tests, and who holds which devices.
+// listing is what a lab is doing: its suites and tests, and who holds which devices.
 type listing struct {
 	Version string       `json:"version"`
+	Suites  []suiteRow   `json:"suites"`
 	Tests   []testRow    `json:"tests"`
 	Held    []deviceHeld `json:"held"`
+
+	everywhere bool // of all namespaces
+	everything bool // with each test of suites
 }
 
 // testRow is one test.
 type testRow struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
+	// Suite is the name of the suite that it belongs to.
+	Suite string `json:"suite,omitempty"`
 	// State is the reason of the condition Complete: Waiting, Running, or how it ended; New before the operator's first look.
 	State string `json:"state"`
 	// WaitsFor is the reason of what is being waited for.
@@ -54,8 +60,12 @@ type deviceHeld struct {
 }
 
 // listOf is pure: what runs first, then what waits, oldest first, then what has ended, newest first.
-func listOf(tests []v1alpha1.LoadTest) listing {
-	l := listing{Version: listVersion, Tests: []testRow{}, Held: []deviceHeld{}}
+func listOf(suites []v1alpha1.LoadTestSuite, tests []v1alpha1.LoadTest) listing {
+	l := listing{Version: listVersion, Suites: []suiteRow{}, Tests: []testRow{}, Held: []deviceHeld{}}
+	for i := range suites {
+		l.Suites = append(l.Suites, suiteRowOf(&suites[i]))
+	}
+	slices.SortStableFunc(l.Suites, suitesInOrder)
 	for i := range tests {
 		l.Tests = append(l.Tests, rowOf(&tests[i]))
 		l.Held = append(l.Held, heldBy(&tests[i])...)
@@ -85,20 +95,15 @@ func (r testRow) rank() int {
 	return 0
 }
 
-const stateNew = "New"
-
-// stateWord is a test's state in one word.
-func stateWord(test *v1alpha1.LoadTest) string {
-	if c := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionComplete); c != nil {
-		return c.Reason
-	}
-	return stateNew
-}
+const (
+	stateNew = "New"
+	newWords = "the operator hasn't looked at it yet"
+)
 
 func rowOf(test *v1alpha1.LoadTest) testRow {
 	st := test.Status
 	r := testRow{
-		Namespace: test.Namespace, Name: test.Name, State: stateWord(test), Summary: st.Summary, Attempt: st.Attempt,
+		Namespace: test.Namespace, Name: test.Name, Suite: suiteOf(test), State: stateWord(test), Summary: st.Summary, Attempt: st.Attempt,
 		CreatedAt: test.CreationTimestamp.UTC(), StartedAt: st.StartedAt, FinishedAt: st.FinishedAt,
 	}
 	if c := meta.FindStatusCondition(st.Conditions, v1alpha1.ConditionComplete); c != nil {
@@ -120,15 +125,23 @@ func rowOf(test *v1alpha1.LoadTest) testRow {
 	return r
 }
 
+// suiteOf is the name of the suite that a test belongs to; empty: none.
+func suiteOf(test *v1alpha1.LoadTest) string {
+	if owner := metav1.GetControllerOf(test); owner != nil && owner.Kind == v1alpha1.LoadTestSuiteKind {
+		return owner.Name
+	}
+	return ""
+}
+
 // rowWords is what a person wants to know of a test in this state.
 func rowWords(test *v1alpha1.LoadTest, r testRow) string {
 	switch {
 	case r.State == stateNew:
-		return "the operator hasn't looked at it yet"
+		return newWords
 	case r.State == v1alpha1.ReasonWaiting && r.WaitsFor != "":
 		return r.WaitsFor + ": " + r.Message
 	case r.State == v1alpha1.ReasonRunning:
-		return sentence(moment{test: test})
+		return testMoment{test: test}.sentence()
 	case r.State == v1alpha1.ReasonMeasured && r.Summary != "":
 		return r.Summary
 	}

@@ -26,11 +26,12 @@ func aLab() []v1alpha1.LoadTest {
 }
 
 func TestListing(t *testing.T) {
-	l := listOf(aLab())
+	l := listOf(nil, aLab())
 	for name, everywhere := range map[string]bool{"list.txt": false, "list-all.txt": true} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			if err := l.write(&out, "text", everywhere, noon()); err != nil {
+			l.everywhere = everywhere
+			if err := l.write(&out, "text", noon()); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, name, out.String())
@@ -38,14 +39,14 @@ func TestListing(t *testing.T) {
 	}
 	t.Run("list.json", func(t *testing.T) {
 		var out strings.Builder
-		if err := l.write(&out, "json", false, noon()); err != nil {
+		if err := l.write(&out, "json", noon()); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, "list.json", out.String())
 	})
 	t.Run("an empty lab is an empty list, not nothing", func(t *testing.T) {
 		var out strings.Builder
-		if err := listOf(nil).write(&out, "json", false, noon()); err != nil || !strings.Contains(out.String(), `"tests": []`) {
+		if err := listOf(nil, nil).write(&out, "json", noon()); err != nil || !strings.Contains(out.String(), `"tests": []`) {
 			t.Errorf("%v, %s", err, out.String())
 		}
 	})

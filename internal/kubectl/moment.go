@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
@@ -16,39 +17,60 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// moment is a test as it is now.
-type moment struct {
+// moment is a test or a suite as it is now.
+type moment interface {
+	// object is nil where it is not there any more.
+	object() client.Object
+	// ended says whether nothing more will come.
+	ended() bool
+	// running says whether something is being measured; of what has ended it must not be asked.
+	running() bool
+	// percent is how much is done; false where nothing is going on.
+	percent() (int, bool)
+	// phase is what is being done; it changes when something new begins.
+	phase() string
+	// sentence says what is being done.
+	sentence() string
+	// under are lines that a terminal has room for.
+	under() []string
+	// every is how often it is said where what nobody watches is.
+	every() time.Duration
+}
+
+// testMoment is a test as it is now.
+type testMoment struct {
 	test *v1alpha1.LoadTest // nil: it is not there any more
 	said *delivery.Progress // what the runner said last; nil: nothing, or it may not be read
 }
 
-// endOf is the condition Complete once it is True.
-func endOf(test *v1alpha1.LoadTest) *metav1.Condition {
-	if c := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionComplete); c != nil && c.Status == metav1.ConditionTrue {
-		return c
+func (m testMoment) object() client.Object {
+	if m.test == nil {
+		return nil
 	}
-	return nil
+	return m.test
 }
 
+func (m testMoment) under() []string { return nil }
+
+func (m testMoment) every() time.Duration { return 10 * time.Second }
+
 // running says whether traffic is, or is about to be, sent.
-func (m moment) running() bool {
+func (m testMoment) running() bool {
 	c := meta.FindStatusCondition(m.test.Status.Conditions, v1alpha1.ConditionComplete)
 	return c != nil && c.Status == metav1.ConditionFalse && c.Reason == v1alpha1.ReasonRunning
 }
 
-// ended says whether nothing more will come.
-func (m moment) ended() bool { return m.test == nil || endOf(m.test) != nil }
+func (m testMoment) ended() bool { return m.test == nil || endOf(m.test) != nil }
 
 // told is what the runner of this attempt said; nil where that is of another one.
-func (m moment) told() *delivery.Progress {
+func (m testMoment) told() *delivery.Progress {
 	if m.said == nil || m.said.Attempt != int(m.test.Status.Attempt) {
 		return nil
 	}
 	return m.said
 }
 
-// percent is how much of a run is done; false where none is going on.
-func (m moment) percent() (int, bool) {
+func (m testMoment) percent() (int, bool) {
 	if m.test == nil || !m.running() {
 		return 0, false
 	}
@@ -61,11 +83,10 @@ func (m moment) percent() (int, bool) {
 	return 0, false
 }
 
-// phase is what is being done in one word; it changes when something new begins.
-func (m moment) phase() string {
+func (m testMoment) phase() string {
 	switch {
 	case m.test == nil || !m.running():
-		return sentence(m)
+		return m.sentence()
 	case m.told() != nil:
 		return fmt.Sprint("run ", m.told().Run, m.told().Phase)
 	case m.test.Status.Progress != nil:
@@ -74,15 +95,17 @@ func (m moment) phase() string {
 	return ""
 }
 
-// sentence says what a test is doing.
-func sentence(m moment) string {
+// notLookedAt is said of what no operator has seen.
+const notLookedAt = "waiting for the operator to look at it; if that doesn't change, kubectl linerate doctor says why"
+
+func (m testMoment) sentence() string {
 	if m.test == nil {
 		return "deleted"
 	}
 	c := meta.FindStatusCondition(m.test.Status.Conditions, v1alpha1.ConditionComplete)
 	switch {
 	case c == nil:
-		return "waiting for the operator to look at it; if that doesn't change, kubectl linerate doctor says why"
+		return notLookedAt
 	case c.Status == metav1.ConditionTrue:
 		return endWords(m.test, c)
 	case c.Reason == v1alpha1.ReasonRunning:
@@ -117,7 +140,7 @@ func endWords(test *v1alpha1.LoadTest, c *metav1.Condition) string {
 	return fmt.Sprintf("ended as %s: %s", c.Reason, c.Message)
 }
 
-func runningWords(m moment) string {
+func runningWords(m testMoment) string {
 	if p := m.told(); p != nil {
 		return rerun(p.Run) + progress.Sentence(asRunner(p))
 	}

@@ -33,7 +33,7 @@ func TestSentence(t *testing.T) {
 		"ended otherwise":                              {made("t", 0, complete(v1alpha1.ReasonDUTFailed, "out of memory")), nil, "ended as DUTFailed: out of memory"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := sentence(moment{&c.test, c.said}); got != c.want {
+			if got := (testMoment{&c.test, c.said}).sentence(); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
@@ -48,32 +48,32 @@ func TestBoard(t *testing.T) {
 		b := newBoard(Options{Err: &out}, false, []string{"vpp", "bsd"})
 		b.now = func() time.Time { return now }
 		held := made("bsd", 0, waiting(v1alpha1.ReasonUnschedulable, "no devices"))
-		b.show(1, moment{test: &held})
-		b.show(1, moment{test: &held})
+		b.show(1, testMoment{test: &held})
+		b.show(1, testMoment{test: &held})
 		for range 12 {
-			b.show(0, moment{&ramping, said(1, 1)})
+			b.show(0, testMoment{&ramping, said(1, 1)})
 			now = now.Add(time.Second)
 		}
 		ended := made("vpp", 0, complete(v1alpha1.ReasonMeasured, "done"))
-		b.show(0, moment{test: &ended})
+		b.show(0, testMoment{test: &ended})
 		golden(t, "board-piped.txt", out.String())
 	})
 	t.Run("on a terminal, its own lines again and again, each as wide as there is room", func(t *testing.T) {
 		var out strings.Builder
 		b := newBoard(Options{Err: &out}, false, []string{"vpp", "bsd"})
 		b.live, b.width = true, func() int { return 60 }
-		b.show(0, moment{&ramping, said(1, 1)})
+		b.show(0, testMoment{&ramping, said(1, 1)})
 		held := made("bsd", 0, waiting(v1alpha1.ReasonUnschedulable, "no\ndevices"))
-		b.show(1, moment{test: &held})
+		b.show(1, testMoment{test: &held})
 		b.say("%s", "the API server answers again")
-		b.show(1, moment{test: &held})
+		b.show(1, testMoment{test: &held})
 		b.clear()
 		golden(t, "board-live.txt", strings.ReplaceAll(out.String(), "\x1b", "ESC"))
 	})
 	t.Run("quiet, nothing", func(t *testing.T) {
 		var out strings.Builder
 		b := newBoard(Options{Err: &out}, true, []string{"vpp"})
-		b.show(0, moment{test: &ramping})
+		b.show(0, testMoment{test: &ramping})
 		if out.Len() > 0 {
 			t.Errorf("got %q", out.String())
 		}

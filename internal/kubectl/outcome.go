@@ -5,33 +5,54 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// results reads the Reports of tests that have ended. A test that ended without one is told of on stderr, and counts.
-func (c *cluster) results(ctx context.Context, tests []*v1alpha1.LoadTest) ([]*report.Report, error) {
-	var reports []*report.Report
+// results reads the Reports of tests and suites that have ended. What ended without one is told of on stderr, and counts.
+func (c *cluster) results(ctx context.Context, objects []client.Object) (report.Documents, error) {
+	var all report.Documents
 	var wrong []error
-	for _, test := range tests {
-		end := endOf(test)
-		if test.Status.Report == nil {
-			wrong = append(wrong, &codeError{codeOfEnd(end), noReport(test)})
+	for _, o := range objects {
+		end := endOf(o)
+		if reportOf(o) == nil {
+			wrong = append(wrong, &codeError{codeOfEnd(end), noReport(o)})
 			continue
 		}
-		r, err := c.report(ctx, test)
+		code, err := c.read(ctx, o, &all)
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w", test.Name, err))
+			wrong = append(wrong, fmt.Errorf("%s: %w", o.GetName(), err))
 			continue
 		}
-		reports = append(reports, r)
-		wrong = append(wrong, onlyCode(max(r.ExitCode(), codeOfEnd(end))))
+		wrong = append(wrong, onlyCode(max(code, codeOfEnd(end))))
 	}
-	return reports, worst(wrong...)
+	return all, worst(wrong...)
 }
 
-// codeOfEnd is the exit code of a test that is complete for this reason. The Report has the say on what was measured.
+// read adds the Report of a test or a suite to others, and returns the exit code that it asks for.
+func (c *cluster) read(ctx context.Context, o client.Object, to *report.Documents) (code int, err error) {
+	switch o := o.(type) {
+	case *v1alpha1.LoadTestSuite:
+		s, err := c.suiteReport(ctx, o)
+		if err != nil {
+			return 0, err
+		}
+		to.Suites = append(to.Suites, s)
+		return s.ExitCode(), nil
+	case *v1alpha1.LoadTest:
+		r, err := c.report(ctx, o)
+		if err != nil {
+			return 0, err
+		}
+		to.Reports = append(to.Reports, unpublished(o, r))
+		return r.ExitCode(), nil
+	}
+	return 0, fmt.Errorf("%T has no Report", o)
+}
+
+// codeOfEnd is the exit code of a test or a suite that is complete for this reason. The Report has the say on what was measured.
 func codeOfEnd(end *metav1.Condition) int {
 	if end == nil {
 		return exitNotMeasured

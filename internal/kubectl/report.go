@@ -1,12 +1,15 @@
 package kubectl
 
 import (
+	"context"
 	"fmt"
-	"slices"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -14,33 +17,32 @@ func newReport(o Options, to *connection) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "report NAME...",
-		Short: "Print what tests measured",
+		Short: "Print what tests and suites measured",
 		Example: "  kubectl linerate report vpp-imix -n lab\n  kubectl linerate report vpp-imix vpp-64b -o markdown\n" +
-			"  kubectl linerate report vpp-imix -o html > vpp-imix.html",
-		Long: "Reads the tests' Reports from their ConfigMaps, holds each against the digest that the operator noted, and prints them as one table.\n" +
+			"  kubectl linerate report four-systems -o html > four-systems.html",
+		Long: "Reads the Reports of tests and suites from their ConfigMaps, holds each against the digest that the operator noted, and prints them: tests as one table, each suite as\n" +
+			"its own. Of a suite that goes on, what was measured so far is printed. Where a LoadTest and a LoadTestSuite have the same name, write loadtest/NAME or suite/NAME.\n" +
 			"Of a test that is gone, the newest Report is printed that was kept (spec.reportRetention: Keep); a kept Report can be named itself, too.\n\n" +
 			"Exit codes: 0 printed, 2 bad input, 3 a Report is missing or isn't what the operator read, or the cluster can't be asked.",
 		Args:              some(someTests),
 		ValidArgsFunction: completeTests(to),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			if err := checkFormat(format, len(names)); err != nil {
+			if err := checkFormat(format, len(names), 0); err != nil {
 				return err
 			}
 			c, err := to.connect()
 			if err != nil {
 				return err
 			}
-			var reports []*report.Report
+			var all report.Documents
 			var wrong []error
 			for _, name := range names {
-				r, _, err := c.found(cmd.Context(), o.Err, name)
-				if err != nil {
-					wrong = append(wrong, err)
-					continue
-				}
-				reports = append(reports, r)
+				wrong = append(wrong, c.addReport(cmd.Context(), o.Err, name, &all))
 			}
-			return worst(append(wrong, render(o, format, reports))...)
+			if err := checkFormat(format, len(all.Reports), len(all.Suites)); err != nil {
+				return worst(append(wrong, err)...)
+			}
+			return worst(append(wrong, render(o, format, all))...)
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "text", formatUsage())
@@ -53,12 +55,40 @@ func formatUsage() string {
 }
 
 // checkFormat refuses a format before anything is done.
-func checkFormat(format string, tests int) error {
-	switch {
-	case !slices.Contains(report.Formats(), format):
-		return badInput("--output %q: there is no such format; use one of %s", format, strings.Join(report.Formats(), ", "))
-	case format == "viz" && tests > 1:
-		return badInput("--output viz holds one test, and there are %s: name them one at a time", fmt.Sprint(tests))
+func checkFormat(format string, tests, suites int) error {
+	if err := report.Fits(format, tests, suites); err != nil {
+		return badInput("--output %q: %w", format, err)
 	}
 	return nil
+}
+
+// fits refuses a format that has no room for all of them.
+func fits(format string, objects []client.Object) error {
+	suites := 0
+	for _, o := range objects {
+		if kindOf(o) == v1alpha1.LoadTestSuiteKind {
+			suites++
+		}
+	}
+	return checkFormat(format, len(objects)-suites, suites)
+}
+
+// addReport adds the Report of a test or a suite, or of a test that is gone. What doesn't count in it, or isn't there yet, is told on stderr.
+func (c *cluster) addReport(ctx context.Context, talk io.Writer, name string, to *report.Documents) error {
+	o, err := c.named(ctx, name)
+	switch {
+	case isAbsent(err):
+		r, err := c.outlived(ctx, talk, name, err)
+		if err == nil {
+			to.Reports = append(to.Reports, r)
+		}
+		return err
+	case err != nil:
+		return err
+	}
+	if suite, is := o.(*v1alpha1.LoadTestSuite); is && endOf(suite) == nil && suite.Status.Report != nil {
+		fmt.Fprintf(talk, "%s isn't over (%s): this is what was measured so far\n", suite.Name, momentOf(suite).sentence())
+	}
+	_, err = c.read(ctx, o, to)
+	return err
 }

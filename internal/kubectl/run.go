@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
 func newRun(o Options, to *connection) *cobra.Command {
@@ -31,13 +34,13 @@ func newRun(o Options, to *connection) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := checkFormat(f.format, len(tests)); err != nil {
+			if err := checkFormat(f.format, len(tests), 0); err != nil {
 				return err
 			}
 			if tests, err = c.start(cmd.Context(), o.Err, tests, fresh); err != nil {
 				return err
 			}
-			return f.see(cmd.Context(), o, c, tests)
+			return f.see(cmd.Context(), o, c, objectsOf(tests))
 		},
 	}
 	f.bind(cmd)
@@ -56,5 +59,13 @@ func (f followOptions) check() error {
 	if !slices.Contains(interruptWords(), f.onInterrupt) {
 		return badInput("--on-interrupt %q: write ask, leave, stop or delete", f.onInterrupt)
 	}
-	return checkFormat(f.format, 1)
+	return checkFormat(f.format, 1, 0)
+}
+
+func objectsOf(tests []*v1alpha1.LoadTest) []client.Object {
+	objects := make([]client.Object, len(tests))
+	for i, test := range tests {
+		objects[i] = test
+	}
+	return objects
 }

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // What becomes of tests when a signal comes.
@@ -23,14 +23,14 @@ const (
 // actTimeout bounds what a person waits for after an answer.
 const actTimeout = 20 * time.Second
 
-const question = "\nThe test goes on by itself. l: leave it running, s: stop it and keep what it measured, d: delete it, Enter: go on watching? "
+const question = "\nIt goes on by itself. l: leave it running, s: stop it and keep what it measured, d: delete it, Enter: go on watching? "
 
 // session follows tests to their end, with a person who may lose patience.
 type session struct {
 	cluster     *cluster
 	talk        Options
 	board       *board
-	tests       []*v1alpha1.LoadTest // as last seen; one that is gone stays as it was
+	objects     []client.Object // tests and suites as last seen; one that is gone stays as it was
 	over        []bool
 	wrong       []error
 	onInterrupt string
@@ -42,19 +42,19 @@ type session struct {
 	lines    *bufio.Reader
 }
 
-func newSession(c *cluster, o Options, tests []*v1alpha1.LoadTest, signals <-chan os.Signal) *session {
-	names := make([]string, len(tests))
-	for i, test := range tests {
-		names[i] = test.Name
+func newSession(c *cluster, o Options, objects []client.Object, signals <-chan os.Signal) *session {
+	names := make([]string, len(objects))
+	for i, o := range objects {
+		names[i] = o.GetName()
 	}
-	return &session{cluster: c, talk: o, board: newBoard(o, false, names), tests: tests, over: make([]bool, len(tests)),
+	return &session{cluster: c, talk: o, board: newBoard(o, false, names), objects: objects, over: make([]bool, len(objects)),
 		onInterrupt: interruptLeave, signals: signals, answers: make(chan string, 1)}
 }
 
 // run follows until all have ended, or the person leaves. left says the latter.
 func (s *session) run(ctx context.Context, patience time.Duration) (left bool) {
 	ctx, end := context.WithCancel(ctx)
-	all := s.cluster.follow(ctx, s.tests, patience)
+	all := s.cluster.follow(ctx, s.objects, patience)
 	defer func() {
 		end()
 		for range all { // until it is closed
@@ -82,16 +82,20 @@ func (s *session) run(ctx context.Context, patience time.Duration) (left bool) {
 }
 
 func (s *session) take(n news) {
+	now := n.moment.object()
 	switch {
 	case n.err != nil:
 		s.wrong = append(s.wrong, n.err)
 	case n.outage != "":
 		s.board.say("%s", n.outage)
 		return
-	case n.moment.test == nil:
-		s.wrong = append(s.wrong, notMeasured("%s was deleted, and its Report with it", s.tests[n.of].Name))
+	case now == nil:
+		s.wrong = append(s.wrong, notMeasured("%s was deleted, and its Report with it", s.objects[n.of].GetName()))
 	default:
-		s.tests[n.of] = n.moment.test
+		s.objects[n.of] = now
+	}
+	for _, words := range n.told {
+		s.board.tell(words)
 	}
 	s.over[n.of] = n.last()
 	if n.err == nil {
@@ -153,44 +157,44 @@ func (s *session) do(ctx context.Context, what string) (left bool) {
 	switch what {
 	case interruptStop:
 		s.stopping = true
-		s.each(func(test *v1alpha1.LoadTest) error { return s.cluster.stop(ctx, test) }, "%s: stopping; Ctrl-C again doesn't wait for that")
+		s.each(func(o client.Object) error { return s.cluster.stop(ctx, o) }, "%s: stopping; Ctrl-C again doesn't wait for that")
 		return false
 	case interruptDelete:
-		s.each(func(test *v1alpha1.LoadTest) error { return s.cluster.remove(ctx, test) }, "%s: deleted")
+		s.each(func(o client.Object) error { return s.cluster.remove(ctx, o) }, "%s: deleted")
 		return true
 	}
 	return s.leave()
 }
 
-func (s *session) each(act func(*v1alpha1.LoadTest) error, words string) {
-	for i, test := range s.tests {
+func (s *session) each(act func(client.Object) error, words string) {
+	for i, o := range s.objects {
 		if s.over[i] {
 			continue
 		}
-		if err := act(test); err != nil {
+		if err := act(o); err != nil {
 			s.wrong = append(s.wrong, err)
 			continue
 		}
-		s.board.say(words, test.Name)
+		s.board.say(words, o.GetName())
 	}
 }
 
 // leave says how to find back.
 func (s *session) leave() bool {
-	for i, test := range s.tests {
+	for i, o := range s.objects {
 		if !s.over[i] {
-			s.board.say("%[1]s goes on by itself: kubectl linerate watch %[1]s -n %[2]s follows it, kubectl linerate stop %[1]s -n %[2]s ends it", test.Name, test.Namespace)
+			s.board.say("%[1]s goes on by itself: kubectl linerate watch %[1]s -n %[2]s follows it, kubectl linerate stop %[1]s -n %[2]s ends it", o.GetName(), o.GetNamespace())
 		}
 	}
 	return true
 }
 
-// ended are the tests that have ended and are still there.
-func (s *session) ended() []*v1alpha1.LoadTest {
-	var ended []*v1alpha1.LoadTest
-	for _, test := range s.tests {
-		if endOf(test) != nil {
-			ended = append(ended, test)
+// ended are the tests and suites that have ended and are still there.
+func (s *session) ended() []client.Object {
+	var ended []client.Object
+	for _, o := range s.objects {
+		if endOf(o) != nil {
+			ended = append(ended, o)
 		}
 	}
 	return ended

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -30,18 +31,21 @@ type source interface {
 	Watch(ctx context.Context, list client.ObjectList, opts ...client.ListOption) (watch.Interface, error)
 }
 
-// sight keeps one object in sight, whatever becomes of connections and servers:
+// sight keeps one object in sight, or several that are chosen by their labels, whatever becomes of connections and servers:
 //
 //	look ──▶ watch ──connection ends──▶ look ──▶ watch ──▶ …
 //	  └─error─▶ pause 1 s, 2 s, … 15 s ─▶ look, for as long as patience has it
 type sight struct {
 	source   source
 	at       client.ObjectKey
-	list     client.ObjectList // an empty one of the kind; it is read into a copy
-	patience time.Duration     // how long a server may be away
+	list     client.ObjectList     // an empty one of the kind; it is read into a copy
+	patience time.Duration         // how long a server may be away
+	chosen   client.ListOption     // instead of the one object that at names; nil: that one
+	all      func([]client.Object) // takes what a look finds; nil: seen does
 	seen     func(client.Object)
-	gone     func()             // nil: an object that isn't there may still come
-	tell     func(words string) // nil: outages are nobody's business
+	lost     func(client.Object) // one of several is gone; nil: that is nobody's business
+	gone     func()              // nil: an object that isn't there may still come
+	tell     func(words string)  // nil: outages are nobody's business
 }
 
 // keep returns when the context ends, the object is gone, or the server refuses or is away for longer than patience has it.
@@ -82,9 +86,13 @@ func (s *sight) once(ctx context.Context, answered func()) error {
 }
 
 func (s *sight) only(version string) []client.ListOption {
+	var chosen client.ListOption = client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector(metav1.ObjectNameField, s.at.Name)}
+	if s.chosen != nil {
+		chosen = s.chosen
+	}
 	return []client.ListOption{
 		client.InNamespace(s.at.Namespace),
-		client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector(metav1.ObjectNameField, s.at.Name)},
+		chosen,
 		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: version != ""}},
 	}
 }
@@ -105,12 +113,25 @@ func (s *sight) look(ctx context.Context, answered func()) (version string, err 
 		s.gone()
 		return "", errGone
 	}
+	s.take(items)
+	return list.GetResourceVersion(), nil
+}
+
+// take takes what a look found.
+func (s *sight) take(items []runtime.Object) {
+	var objects []client.Object
 	for _, item := range items {
 		if o, ok := item.(client.Object); ok {
-			s.seen(o)
+			objects = append(objects, o)
 		}
 	}
-	return list.GetResourceVersion(), nil
+	if s.all != nil {
+		s.all(objects)
+		return
+	}
+	for _, o := range objects {
+		s.seen(o)
+	}
 }
 
 func (s *sight) watch(ctx context.Context, version string) error {
@@ -127,14 +148,14 @@ func (s *sight) watch(ctx context.Context, version string) error {
 			if !open {
 				return nil
 			}
-			if err := s.take(event); err != nil {
+			if err := s.happened(event); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-func (s *sight) take(event watch.Event) error {
+func (s *sight) happened(event watch.Event) error {
 	o, _ := event.Object.(client.Object)
 	switch event.Type {
 	case watch.Error:
@@ -146,6 +167,9 @@ func (s *sight) take(event watch.Event) error {
 		if s.gone != nil {
 			s.gone()
 			return errGone
+		}
+		if s.lost != nil && o != nil {
+			s.lost(o)
 		}
 	}
 	return nil

@@ -108,11 +108,11 @@ func TestSight(t *testing.T) {
 func TestAnObjectThatGoes(t *testing.T) {
 	gone := 0
 	s := &sight{source: &stage{}, list: &v1alpha1.LoadTestList{}, seen: func(client.Object) {}, gone: func() { gone++ }}
-	if err := s.take(watch.Event{Type: watch.Deleted, Object: &v1alpha1.LoadTest{}}); !errors.Is(err, errGone) || gone != 1 {
+	if err := s.happened(watch.Event{Type: watch.Deleted, Object: &v1alpha1.LoadTest{}}); !errors.Is(err, errGone) || gone != 1 {
 		t.Errorf("%v, %d", err, gone)
 	}
 	s.gone = nil
-	if err := s.take(watch.Event{Type: watch.Deleted, Object: &v1alpha1.LoadTest{}}); err != nil {
+	if err := s.happened(watch.Event{Type: watch.Deleted, Object: &v1alpha1.LoadTest{}}); err != nil {
 		t.Errorf("what may still come ends with %v", err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -36,25 +36,28 @@ func newWatch(o Options, to *connection) *cobra.Command {
 	f := followOptions{onInterrupt: interruptLeave}
 	cmd := &cobra.Command{
 		Use:     "watch NAME...",
-		Short:   "Follow tests to their end, and print their table",
-		Example: "  kubectl linerate watch vpp-imix -n lab\n  kubectl linerate watch vpp-imix vpp-64b -o json | jq .result",
-		Long: "Follows LoadTests, whoever started them, to their end, and prints one table. A test that has ended already is printed at once.\n" +
-			"Connections that are lost are made again. Ctrl-C leaves the tests alone.\n\n" + exitHelp,
+		Short:   "Follow tests and suites to their end, and print their table",
+		Example: "  kubectl linerate watch vpp-imix -n lab\n  kubectl linerate watch four-systems -o markdown\n  kubectl linerate watch vpp-imix vpp-64b -o json | jq .result",
+		Long: "Follows LoadTests and LoadTestSuites, whoever started them, to their end, and prints their table. What has ended already is printed at once.\n" +
+			"Connections that are lost are made again. Ctrl-C leaves tests and suites alone.\n\n" + exitHelp,
 		Args:              some(someTests),
 		ValidArgsFunction: completeTests(to),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			if err := checkFormat(f.format, len(names)); err != nil {
+			if err := checkFormat(f.format, len(names), 0); err != nil {
 				return err
 			}
 			c, err := to.connect()
 			if err != nil {
 				return err
 			}
-			tests, err := c.getAll(cmd.Context(), names)
+			objects, err := c.getAll(cmd.Context(), names)
+			if err == nil {
+				err = fits(f.format, objects)
+			}
 			if err != nil {
 				return err
 			}
-			return f.see(cmd.Context(), o, c, tests)
+			return f.see(cmd.Context(), o, c, objects)
 		},
 	}
 	f.bind(cmd)
@@ -64,27 +67,30 @@ func newWatch(o Options, to *connection) *cobra.Command {
 const exitHelp = "Exit codes: 0 measured and no criterion failed, 1 a criterion failed, 2 bad input, 3 not measured or the cluster can't be asked,\n" +
 	"130 stopped, or left alone by a signal."
 
-// see follows the tests to their end and prints what was measured.
-func (f followOptions) see(ctx context.Context, o Options, c *cluster, tests []*v1alpha1.LoadTest) error {
+// see follows tests and suites to their end and prints what was measured.
+func (f followOptions) see(ctx context.Context, o Options, c *cluster, objects []client.Object) error {
 	ctx = context.WithoutCancel(ctx) // signals are this session's own
 	signals, end := interrupts()
 	defer end()
-	s := newSession(c, o, tests, signals)
+	s := newSession(c, o, objects, signals)
 	s.board.quiet, s.onInterrupt = f.quiet, f.onInterrupt
 	left := s.run(ctx, f.patience)
-	reports, err := c.results(ctx, s.ended())
+	measured, err := c.results(ctx, s.ended())
 	wrong := append(s.wrong, err)
 	if left {
 		wrong = append(wrong, onlyCode(exitInterrupted))
 	}
-	return worst(append(wrong, render(o, f.format, reports))...)
+	return worst(append(wrong, render(o, f.format, measured))...)
 }
 
-func render(o Options, format string, reports []*report.Report) error {
-	if len(reports) == 0 {
+func render(o Options, format string, all report.Documents) error {
+	if len(all.Reports)+len(all.Suites) == 0 {
 		return nil
 	}
-	if err := report.Render(o.Out, format, reports...); err != nil {
+	if format == "viz" && all.Reports[0].Ending == report.Failed && !all.Reports[0].Result.Measured { // its viewer would call a limit what is none
+		return notMeasured("viz: nothing is drawn of what was not measured: %s", all.Reports[0].Message)
+	}
+	if err := all.Render(o.Out, format); err != nil {
 		return notMeasured("print: %w", err)
 	}
 	return nil
@@ -99,15 +105,4 @@ func interrupts() (signals <-chan os.Signal, end func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, all...)
 	return c, func() { signal.Stop(c) }
-}
-
-// getAll reads tests; what is wrong with any of them comes at once.
-func (c *cluster) getAll(ctx context.Context, names []string) ([]*v1alpha1.LoadTest, error) {
-	var tests []*v1alpha1.LoadTest
-	var wrong []error
-	for _, name := range names {
-		test, err := c.get(ctx, name)
-		tests, wrong = append(tests, test), append(wrong, err)
-	}
-	return tests, worst(wrong...)
 }

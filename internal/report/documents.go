@@ -19,7 +19,7 @@ type Documents struct {
 func Fits(name string, tests, suites int) error {
 	switch {
 	case !slices.Contains(Formats(), name):
-		return fmt.Errorf("there is no format %s; use one of %s", name, strings.Join(Formats(), ", "))
+		return fmt.Errorf("there is no such format as %s; use one of %s", name, strings.Join(Formats(), ", "))
 	case name == "viz" && suites > 0:
 		return errors.New("format viz holds one test, and a suite has several: write text, json, markdown, junit or html, or a test of the suite's by its name")
 	case name == "viz" && tests > 1:

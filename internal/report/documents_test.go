@@ -56,7 +56,7 @@ func TestTestsAndSuitesTogether(t *testing.T) {
 			t.Errorf("%d testsuites, want %d; %d failures, %d errors", len(doc.Suites), want, doc.Failures, doc.Errors)
 		}
 	})
-	for format, says := range map[string]string{"html": "holds one suite", "viz": "a suite has several", "pdf": "no format pdf"} {
+	for format, says := range map[string]string{"html": "holds one suite", "viz": "a suite has several", "pdf": "no such format as pdf"} {
 		t.Run(format+" is refused", func(t *testing.T) {
 			if err := tests.Render(&bytes.Buffer{}, format); err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("%v, want an error that says %q", err, says)

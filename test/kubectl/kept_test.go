@@ -49,7 +49,7 @@ func TestKeptReports(t *testing.T) {
 		p.types("kubectl linerate report nightly").wants(t, 0, "152.10 K", "LoadTest nightly is gone; this is its Report of 2026-03-16 15:")
 		p.types("kubectl linerate report nightly").wants(t, 0, "152.10 K", "kept as "+newest+" (and 1 older: kubectl linerate trend -l linerate.dev/test=nightly -n "+p.namespace+" shows all)")
 		p.types("kubectl linerate report "+newest).wants(t, 0, "152.10 K", "")
-		p.types("kubectl linerate report vpp-64b").wants(t, 2, "", "no LoadTest vpp-64b in namespace "+p.namespace)
+		p.types("kubectl linerate report vpp-64b").wants(t, 2, "", "no LoadTest or LoadTestSuite vpp-64b in namespace "+p.namespace)
 	})
 	t.Run("they are compared by their labels and by their names", func(t *testing.T) {
 		p.types("kubectl linerate compare linerate.dev/suite=v15 linerate.dev/suite=v16").wants(t, 0, "-21.05%", "")
@@ -68,7 +68,7 @@ func TestKeptReports(t *testing.T) {
 	t.Run("a run that is kept, and whose test is there, counts once", func(t *testing.T) {
 		p.creates("there")
 		p.saysMeasured("there", func(r *report.Report) { r.Started = r.Started.Add(time.Hour) })
-		p.says("there", func(st *v1alpha1.LoadTestStatus) { st.Report.Kept, st.Result = newest, &v1alpha1.Result{} })
+		p.says("there", func(st *v1alpha1.LoadTestStatus) { st.Report.Kept = newest })
 		if r := p.types("kubectl linerate trend -o json"); r.code != 0 || strings.Contains(r.out, "there-report") {
 			t.Errorf("exit %d:\n%.2000s", r.code, r.out)
 		}
@@ -77,7 +77,7 @@ func TestKeptReports(t *testing.T) {
 	})
 	t.Run("what a fault acted on isn't compared", func(t *testing.T) {
 		p.creates("faulty")
-		p.saysMeasured("faulty", func(*report.Report) {})
+		p.saysFault("faulty", v1alpha1.ReasonDUTFailed, "pod faulty-1-dut ended: out of memory")
 		p.types("kubectl linerate compare was-a faulty").wants(t, 3, "not comparable", "")
 		p.types("kubectl linerate compare was-a faulty").wants(t, 3, "this side was not measured", "")
 	})

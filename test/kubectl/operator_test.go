@@ -131,7 +131,7 @@ func (p *person) saysMeasured(name string, change func(*report.Report)) {
 	}
 	p.says(name, func(st *v1alpha1.LoadTestStatus) {
 		st.Report = &v1alpha1.ReportReference{ConfigMap: manifests.ReportName(name), Digest: annotations[delivery.AnnotationDigest]}
-		st.Summary = report.Summary(r)
+		st.Summary, st.Result = report.Summary(r), &v1alpha1.Result{}
 		set(st, v1alpha1.ConditionPassed, verdict, v1alpha1.ReasonCriteriaMet, "as it should be")
 		set(st, v1alpha1.ConditionComplete, metav1.ConditionTrue, reason, "it came to its end")
 	})
@@ -142,6 +142,17 @@ func passed(r *report.Report) { r.Verdict.Outcome = report.Passed }
 func failed(r *report.Report) { r.Verdict.Outcome = report.DidFail }
 
 func interrupted(r *report.Report) { r.Ending = report.Interrupted }
+
+// saysFault writes that something ended a test whose runner had figures already: they aren't published.
+func (p *person) saysFault(name, reason, message string) {
+	p.Helper()
+	p.saysMeasured(name, passed)
+	p.says(name, func(st *v1alpha1.LoadTestStatus) {
+		st.Result, st.Summary = nil, ""
+		set(st, v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, "nothing was measured that could be judged")
+		set(st, v1alpha1.ConditionComplete, metav1.ConditionTrue, reason, message)
+	})
+}
 
 // saysEnded writes an end without a Report.
 func (p *person) saysEnded(name, reason, message string) {

@@ -62,9 +62,8 @@ func TestRunPiped(t *testing.T) {
 	t.Run("a Report that says well of what ended otherwise is 3", func(t *testing.T) {
 		p := newPerson(t)
 		p.creates("vpp-imix")
-		p.saysMeasured("vpp-imix", passed)
-		p.saysEnded("vpp-imix", v1alpha1.ReasonGeneratorLost, "its node went away")
-		p.types("kubectl linerate watch vpp-imix").wants(t, 3, "line rate", "GeneratorLost")
+		p.saysFault("vpp-imix", v1alpha1.ReasonGeneratorLost, "its node went away")
+		p.types("kubectl linerate watch vpp-imix").wants(t, 3, "Not measured: GeneratorLost: its node went away", "")
 	})
 	t.Run("a test that is deleted meanwhile is 3", func(t *testing.T) {
 		p := newPerson(t)

@@ -2,6 +2,7 @@ package kubectl
 
 import (
 	"encoding/json"
+	"html"
 	"strings"
 	"testing"
 
@@ -36,8 +37,22 @@ func TestReport(t *testing.T) {
 		r.wants(t, 3, "OpenBSD  64b", "young has no Report yet (ramping; asked 4.20 Mpps each way, received 8.40 Mpps, loss ratio 0): kubectl linerate watch young -n "+p.namespace)
 		r.wants(t, 3, "OpenBSD  64b", "broken ended without a Report, as SetupFailed: pod broken-1-setup failed")
 	})
+	t.Run("figures that the test doesn't publish count in no format, and each says why", func(t *testing.T) {
+		p.creates("faulty")
+		p.saysFault("faulty", v1alpha1.ReasonDUTFailed, "pod faulty-1-dut ended: out of memory")
+		for _, format := range []string{"text", "json", "markdown", "junit", "html"} {
+			r := p.types("kubectl linerate report faulty -o " + format)
+			if said := strings.Join(strings.Fields(html.UnescapeString(r.out)), " "); r.code != 0 || !strings.Contains(said, "DUTFailed: pod faulty-1-dut ended: out of memory: what the runner measured doesn't count") {
+				t.Errorf("%s: exit %d, it doesn't say why:\n%.1500s\n%s", format, r.code, r.out, r.talk)
+			}
+			if strings.Contains(r.out, "152.09 K") || strings.Contains(r.out, `"measured": true`) || strings.Contains(r.out, "PacketsPerSecond\" value") {
+				t.Errorf("%s has figures:\n%.1500s", format, r.out)
+			}
+		}
+		p.types("kubectl linerate report faulty -o viz").wants(t, 3, "", "nothing is drawn of what was not measured: DUTFailed: pod faulty-1-dut ended")
+	})
 	t.Run("a name that isn't there", func(t *testing.T) {
-		p.types("kubectl linerate report vpp-64b").wants(t, 2, "", "linerate: no LoadTest vpp-64b in namespace "+p.namespace+": kubectl linerate list -A shows all")
+		p.types("kubectl linerate report vpp-64b").wants(t, 2, "", "linerate: no LoadTest or LoadTestSuite vpp-64b in namespace "+p.namespace+": kubectl linerate list -A shows all")
 	})
 	t.Run("a Report that somebody replaced", func(t *testing.T) {
 		p.saysMeasured("young", failed)
@@ -102,7 +117,7 @@ func TestStop(t *testing.T) {
 	stop.talk.await(t, "waiting for the operator")
 	p.saysMeasured("vpp-imix", interrupted)
 	stop.ends().wants(t, 130, "OpenBSD  64b", "ended as Stopped")
-	p.types("kubectl linerate stop nobody").wants(t, 2, "", "no LoadTest nobody in namespace")
+	p.types("kubectl linerate stop nobody").wants(t, 2, "", "no LoadTest or LoadTestSuite nobody in namespace")
 }
 
 func TestRights(t *testing.T) {
@@ -187,12 +202,12 @@ func TestArgumentsThatAreMissing(t *testing.T) {
 	p := newPerson(t)
 	for line, want := range map[string]string{
 		"kubectl linerate run":          "kubectl linerate run: name at least one file with LoadTests, or - for stdin",
-		"kubectl linerate watch":        "kubectl linerate watch: name at least one LoadTest of the namespace: kubectl linerate list shows them",
+		"kubectl linerate watch":        "kubectl linerate watch: name at least one LoadTest or LoadTestSuite of the namespace: kubectl linerate list shows them",
 		"kubectl linerate report":       "name at least one LoadTest",
 		"kubectl linerate stop":         "name at least one LoadTest",
 		"kubectl linerate list vpp":     "takes no names, and \"vpp\" is one: kubectl linerate watch NAME follows a test",
 		"kubectl linerate doctor a":     "it looks at the whole namespace (-n)",
-		"kubectl linerate watch nosuch": "no LoadTest nosuch in namespace " + p.namespace + ": kubectl linerate list -A shows all",
+		"kubectl linerate watch nosuch": "no LoadTest or LoadTestSuite nosuch in namespace " + p.namespace + ": kubectl linerate list -A shows all",
 		"kubectl linerate run nosuch":   "nosuch: no such file",
 	} {
 		p.types(line).wants(t, 2, "", want)

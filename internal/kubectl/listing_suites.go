@@ -1,0 +1,103 @@
+package kubectl
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// suiteRow is one suite.
+type suiteRow struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// State is the reason of the condition Complete: Waiting, Running, Suspended, or how it ended; New before the operator's first look.
+	State       string `json:"state"`
+	Message     string `json:"message,omitempty"`
+	Percent     *int32 `json:"percent,omitempty"`
+	Cells       int32  `json:"cells"`
+	Tests       int32  `json:"tests"`
+	Waiting     int32  `json:"waiting"`
+	Running     int32  `json:"running"`
+	Measured    int32  `json:"measured"`
+	NotMeasured int32  `json:"notMeasured"`
+	Retried     int32  `json:"retried"`
+	// Passed is the verdict over all cells: True, False or Unknown.
+	Passed     string       `json:"passed,omitempty"`
+	CreatedAt  time.Time    `json:"createdAt"`
+	StartedAt  *metav1.Time `json:"startedAt,omitempty"`
+	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
+
+	words string
+}
+
+func suiteRowOf(s *v1alpha1.LoadTestSuite) suiteRow {
+	st, n := s.Status, s.Status.Counts
+	r := suiteRow{
+		Namespace: s.Namespace, Name: s.Name, State: stateWord(s), Cells: n.Cells, Tests: n.Tests, Waiting: n.Waiting, Running: n.Running,
+		Measured: n.Measured, NotMeasured: n.NotMeasured, Retried: n.Retried,
+		CreatedAt: s.CreationTimestamp.UTC(), StartedAt: st.StartedAt, FinishedAt: st.FinishedAt,
+	}
+	if c := completeOf(s); c != nil {
+		r.Message, r.words = c.Message, c.Message
+		if c.Status == metav1.ConditionTrue && r.FinishedAt == nil {
+			r.FinishedAt = &c.LastTransitionTime
+		}
+	}
+	if r.State == stateNew {
+		r.words = newWords
+	}
+	if c := meta.FindStatusCondition(st.Conditions, v1alpha1.ConditionPassed); c != nil {
+		r.Passed = string(c.Status)
+	}
+	if percent, known := momentOf(s).percent(); known {
+		r.Percent = new(int32(percent))
+	}
+	return r
+}
+
+func (r suiteRow) rank() int {
+	switch {
+	case r.FinishedAt != nil:
+		return 2
+	case r.State == v1alpha1.ReasonRunning:
+		return 0
+	}
+	return 1
+}
+
+// suitesInOrder has those that run first, then those that wait, oldest first, then those that have ended, newest first.
+func suitesInOrder(a, b suiteRow) int {
+	age := a.CreatedAt.Compare(b.CreatedAt)
+	if a.rank() == 2 {
+		age = -age
+	}
+	return cmp.Or(cmp.Compare(a.rank(), b.rank()), age, cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// shownWaiting is how many of a suite's tests that wait are shown.
+const shownWaiting = 3
+
+// shown are the tests that text shows: of a suite those that run, and the first that wait. leftOut are how many it doesn't.
+func (l listing) shown(all bool) (rows []testRow, leftOut int) {
+	if all {
+		return l.Tests, 0
+	}
+	waiting := map[[2]string]int{}
+	rows = slices.DeleteFunc(slices.Clone(l.Tests), func(r testRow) bool {
+		of := [2]string{r.Namespace, r.Suite}
+		switch {
+		case r.Suite == "" || r.rank() == 0:
+			return false
+		case r.rank() == 1:
+			waiting[of]++
+			return waiting[of] > shownWaiting
+		}
+		return true
+	})
+	return rows, len(l.Tests) - len(rows)
+}

@@ -1,0 +1,74 @@
+package kubectl
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+func (f *follower) suite(send func(change)) *sight {
+	return f.object(send, &v1alpha1.LoadTestSuiteList{}, func(n *news, o client.Object) {
+		m, _ := n.moment.(suiteMoment)
+		m.suite, _ = o.(*v1alpha1.LoadTestSuite)
+		m.now = time.Now()
+		n.moment = m
+	})
+}
+
+// suiteTests keeps the suite's tests in sight: which are under way, and which end meanwhile. Who may not list tests sees the suite's counts.
+func (f *follower) suiteTests(send func(change)) *sight {
+	seen := &seenTests{tests: map[string]*v1alpha1.LoadTest{}, ended: map[types.UID]bool{}}
+	told := func(words []string) {
+		tests := gathered(seen.tests)
+		send(func(n *news) {
+			m, _ := n.moment.(suiteMoment)
+			m.tests, m.now = tests, time.Now()
+			n.moment, n.told = m, words
+		})
+	}
+	return &sight{
+		source: f.cluster.client, at: client.ObjectKey{Namespace: f.at.Namespace}, list: &v1alpha1.LoadTestList{}, patience: f.patience,
+		chosen: client.MatchingLabels{v1alpha1.LabelSuiteUID: string(f.uid)},
+		all:    func(objects []client.Object) { told(seen.all(objects)) },
+		seen:   func(o client.Object) { told(seen.one(o)) },
+		lost:   func(o client.Object) { seen.lost(o); told(nil) },
+	}
+}
+
+// seenTests are a suite's tests as they were seen last.
+type seenTests struct {
+	tests  map[string]*v1alpha1.LoadTest
+	ended  map[types.UID]bool // those whose end is known
+	looked bool
+}
+
+// all takes a look at all of them, and returns the ends that came since the last one. Who has just begun to look is told of none.
+func (s *seenTests) all(objects []client.Object) (told []string) {
+	clear(s.tests)
+	for _, o := range objects {
+		told = append(told, s.one(o)...)
+	}
+	if !s.looked {
+		s.looked, told = true, nil
+	}
+	return told
+}
+
+// one takes a look at one of them, and returns its end where that is new.
+func (s *seenTests) one(o client.Object) (told []string) {
+	test, is := o.(*v1alpha1.LoadTest)
+	if !is {
+		return nil
+	}
+	s.tests[test.Name] = test
+	if endOf(test) == nil || s.ended[test.UID] {
+		return nil
+	}
+	s.ended[test.UID] = true
+	return []string{test.Name + ": " + testMoment{test: test}.sentence()}
+}
+
+func (s *seenTests) lost(o client.Object) { delete(s.tests, o.GetName()) }

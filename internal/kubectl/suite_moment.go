@@ -1,0 +1,166 @@
+package kubectl
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// suiteMoment is a suite as it is now.
+type suiteMoment struct {
+	suite *v1alpha1.LoadTestSuite // nil: it is not there any more
+	tests suiteTests
+	now   time.Time
+}
+
+func (m suiteMoment) object() client.Object {
+	if m.suite == nil {
+		return nil
+	}
+	return m.suite
+}
+
+func (m suiteMoment) ended() bool { return m.suite == nil || endOf(m.suite) != nil }
+
+// every is how often a suite that nobody watches says where it is, beside what happens to its tests.
+func (m suiteMoment) every() time.Duration { return time.Minute }
+
+// running says whether tests are under way.
+func (m suiteMoment) running() bool {
+	c := completeOf(m.suite)
+	return c != nil && c.Status == metav1.ConditionFalse && c.Reason == v1alpha1.ReasonRunning
+}
+
+// done is how many of the suite's measurements came to their end, one way or the other.
+func (m suiteMoment) done() int32 {
+	return m.suite.Status.Counts.Measured + m.suite.Status.Counts.NotMeasured
+}
+
+func (m suiteMoment) percent() (int, bool) {
+	if m.ended() || m.suite.Status.Counts.Tests == 0 {
+		return 0, false
+	}
+	return int(100 * m.done() / m.suite.Status.Counts.Tests), true
+}
+
+// phase changes with the suite's state, and with how many of its tests are over.
+func (m suiteMoment) phase() string {
+	if m.ended() || !m.running() {
+		return m.sentence()
+	}
+	return fmt.Sprint("running ", m.done())
+}
+
+func (m suiteMoment) sentence() string {
+	if m.suite == nil {
+		return "deleted"
+	}
+	c := completeOf(m.suite)
+	switch {
+	case c == nil:
+		return notLookedAt
+	case c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonMeasured:
+		return "all measured: " + c.Message
+	case c.Status == metav1.ConditionTrue:
+		return fmt.Sprintf("ended as %s: %s", c.Reason, c.Message)
+	case c.Reason == v1alpha1.ReasonRunning:
+		return c.Message + m.leftWords()
+	case c.Reason == v1alpha1.ReasonWaiting:
+		return "waiting: " + c.Message
+	case c.Reason == v1alpha1.ReasonSuspended:
+		return "suspended: " + c.Message
+	}
+	return fmt.Sprintf("ending as %s: %s", c.Reason, c.Message)
+}
+
+// leftWords are how long it will take, where that can be told.
+func (m suiteMoment) leftWords() string {
+	left, known := m.left()
+	if !known {
+		return ""
+	}
+	return ", about " + duration.HumanDuration(left) + " left"
+}
+
+// enoughTests is of how many tests the time is known before anything is said of the others'.
+const enoughTests = 2
+
+// left is how long the suite will go on: as many tests as are under way end in the time that a test takes, its waiting included.
+//
+//	left = mean time of a test × (those not over ÷ those under way at once) − the age of those under way
+func (m suiteMoment) left() (time.Duration, bool) {
+	if m.suite.Spec.Suspend || m.tests.over < enoughTests || m.now.IsZero() {
+		return 0, false
+	}
+	open := int64(m.suite.Status.Counts.Tests - m.done())
+	atOnce := min(int64(max(m.suite.Spec.Parallelism, 1)), open)
+	if open <= 0 {
+		return 0, false
+	}
+	var age time.Duration
+	for _, t := range m.tests.underWay {
+		age += m.now.Sub(t.CreationTimestamp.Time)
+	}
+	if n := len(m.tests.underWay); n > 0 {
+		age /= time.Duration(n)
+	}
+	mean := m.tests.took / time.Duration(m.tests.over)
+	all := time.Duration(int64(mean) * open / atOnce)
+	return max(all-min(age, mean), 0), true
+}
+
+// maxUnder is how many of a suite's tests have a line of their own on a terminal.
+const maxUnder = 6
+
+// under are the lines below a suite's own: what its tests are doing that are under way.
+func (m suiteMoment) under() []string {
+	var lines []string
+	for _, t := range m.tests.underWay[:min(len(m.tests.underWay), maxUnder)] {
+		lines = append(lines, t.Name+" "+barred(testMoment{test: t}))
+	}
+	if more := len(m.tests.underWay) - maxUnder; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return lines
+}
+
+// suiteTests are what of its tests concerns who follows a suite.
+type suiteTests struct {
+	underWay []*v1alpha1.LoadTest // those that run first, then oldest first
+	over     int                  // how many are over and still there
+	took     time.Duration        // from their creation to their end, together
+}
+
+// gathered sorts a suite's tests.
+func gathered(tests map[string]*v1alpha1.LoadTest) suiteTests {
+	var out suiteTests
+	for _, t := range tests {
+		if endOf(t) == nil {
+			out.underWay = append(out.underWay, t)
+			continue
+		}
+		if at := t.Status.FinishedAt; at != nil {
+			out.over++
+			out.took += at.Sub(t.CreationTimestamp.Time)
+		}
+	}
+	slices.SortFunc(out.underWay, func(a, b *v1alpha1.LoadTest) int {
+		return cmp.Or(waitsFirst(a)-waitsFirst(b), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// waitsFirst is 0 for a test that runs, and 1 for one that waits.
+func waitsFirst(t *v1alpha1.LoadTest) int {
+	if (testMoment{test: t}).running() {
+		return 0
+	}
+	return 1
+}
