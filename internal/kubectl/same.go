@@ -8,18 +8,23 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// terms are the fields of a spec that may change in a test's life; they say nothing of what is measured.
-func terms() []string {
+// terms are the fields of a spec that may change in the life of a test or a suite; they say nothing of what is measured.
+func terms(of client.Object) []string {
+	if kindOf(of) == v1alpha1.LoadTestSuiteKind {
+		return []string{"historyLimit", "parallelism", "stop", "suspend", "ttlAfterFinished"}
+	}
 	return []string{"activeDeadline", "keepPods", "schedulingDeadline", "stop", "suspend", "ttlAfterFinished"}
 }
 
 // otherSpec says which field makes another measurement of it. The file's spec has its defaults, as the server's has.
-func otherSpec(file, is *v1alpha1.LoadTest) (field string, other bool) {
-	a, b := document(file.Spec), document(is.Spec)
-	for _, name := range terms() {
+func otherSpec(file, is client.Object) (field string, other bool) {
+	a, b := specOf(file), specOf(is)
+	for _, name := range terms(is) {
 		delete(a, name)
 		delete(b, name)
 	}
@@ -27,10 +32,10 @@ func otherSpec(file, is *v1alpha1.LoadTest) (field string, other bool) {
 }
 
 // otherTerms are the other fields that differ.
-func otherTerms(file, is *v1alpha1.LoadTest) string {
-	a, b := document(file.Spec), document(is.Spec)
+func otherTerms(file, is client.Object) string {
+	a, b := specOf(file), specOf(is)
 	var fields []string
-	for _, name := range terms() {
+	for _, name := range terms(is) {
 		if !reflect.DeepEqual(a[name], b[name]) {
 			fields = append(fields, "spec."+name)
 		}
@@ -38,17 +43,19 @@ func otherTerms(file, is *v1alpha1.LoadTest) string {
 	return strings.Join(fields, ", ")
 }
 
-// document is a spec as JSON has it, so that what is absent and what is empty are the same.
-func document(spec v1alpha1.LoadTestSpec) map[string]any {
-	var content map[string]any
-	text, err := json.Marshal(spec)
+// specOf is a spec as JSON has it, so that what is absent and what is empty are the same.
+func specOf(o client.Object) map[string]any {
+	var content struct {
+		Spec map[string]any `json:"spec"`
+	}
+	text, err := json.Marshal(o)
 	if err == nil {
 		err = json.Unmarshal(text, &content)
 	}
 	if err != nil { // a template that isn't JSON; no server holds such a thing
 		return map[string]any{"unreadable": err.Error()}
 	}
-	return content
+	return content.Spec
 }
 
 // difference finds the first field, in the order of names, that two documents don't share.

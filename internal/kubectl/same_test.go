@@ -35,3 +35,31 @@ func TestOtherSpec(t *testing.T) {
 		})
 	}
 }
+
+func TestAnotherSuite(t *testing.T) {
+	base := madeSuite("s", 0)
+	base.Spec.Axes = []v1alpha1.Axis{{Name: "system", Values: []v1alpha1.AxisValue{{Name: "linux"}}}}
+	for name, c := range map[string]struct {
+		change       func(*v1alpha1.LoadTestSuiteSpec)
+		field, terms string
+	}{
+		"nothing":          {func(*v1alpha1.LoadTestSuiteSpec) {}, "", ""},
+		"more at once":     {func(s *v1alpha1.LoadTestSuiteSpec) { s.Parallelism = 8 }, "", "spec.parallelism"},
+		"more repetitions": {func(s *v1alpha1.LoadTestSuiteSpec) { s.Repetitions = 8 }, "spec.repetitions", ""},
+		"another template": {func(s *v1alpha1.LoadTestSuiteSpec) { s.Template.Spec = v1alpha1.Freeform{"dut": {Raw: []byte(`{}`)}} }, "spec.template.spec", ""},
+		"another value's name": {func(s *v1alpha1.LoadTestSuiteSpec) {
+			s.Axes = []v1alpha1.Axis{{Name: "system", Values: []v1alpha1.AxisValue{{Name: "bsd"}}}}
+		}, "spec.axes[0].values[0].name", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := *base.DeepCopy()
+			c.change(&other.Spec)
+			if field, differs := otherSpec(&other, &base); differs != (c.field != "") || differs && field != c.field {
+				t.Errorf("got %q, %v, want %q", field, differs, c.field)
+			}
+			if terms := otherTerms(&other, &base); terms != c.terms {
+				t.Errorf("terms are %q, want %q", terms, c.terms)
+			}
+		})
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,33 +16,30 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/suite"
 )
 
-// readTests reads LoadTests from the files ("-": stdin), and judges them as the API server and the operator would. All that is wrong in all
-// files comes as one error.
-func (c *cluster) readTests(stdin io.Reader, files []string) ([]*v1alpha1.LoadTest, error) {
+// readObjects reads LoadTests and LoadTestSuites from the files ("-": stdin), and judges them as the API server and the operator would: of a suite
+// each cell. All that is wrong in all files comes as one error.
+func (c *cluster) readObjects(stdin io.Reader, files []string) ([]client.Object, error) {
 	server, err := admission.NewServer()
 	if err != nil {
 		return nil, err
 	}
-	var tests []*v1alpha1.LoadTest
+	var all []client.Object
 	var wrong []error
 	for _, name := range files {
 		objects, err := loadFile(server, stdin, name)
 		wrong = append(wrong, err)
 		for _, object := range objects {
-			if object.Suite != nil {
-				wrong = append(wrong, object.Fault("kind", "a LoadTestSuite is created with kubectl apply -f "+name))
-				continue
-			}
-			wrong = append(wrong, c.place(object))
-			tests = append(tests, bare(object.LoadTest))
+			wrong = append(wrong, c.place(server, object))
+			all = append(all, bare(object))
 		}
 	}
 	if err := errors.Join(wrong...); err != nil {
 		return nil, badInput("%w", err)
 	}
-	return tests, nil
+	return all, nil
 }
 
 func loadFile(server *admission.Server, stdin io.Reader, name string) ([]admission.Object, error) {
@@ -56,16 +54,20 @@ func loadFile(server *admission.Server, stdin io.Reader, name string) ([]admissi
 	return server.Load(name, f)
 }
 
-// place gives the test its namespace, and says what a cluster couldn't do with it.
-func (c *cluster) place(object admission.Object) error {
-	test := object.LoadTest
-	if test.Namespace != "" && test.Namespace != c.namespace && c.given {
-		return fmt.Errorf("%s: %s is of namespace %s, and -n says %s: leave one of the two out", object.File, test.Name, test.Namespace, c.namespace)
+// place gives the object its namespace, and says what a cluster couldn't do with it.
+func (c *cluster) place(server *admission.Server, object admission.Object) error {
+	m := object.Meta()
+	if m.Namespace != "" && m.Namespace != c.namespace && c.given {
+		return fmt.Errorf("%s: %s is of namespace %s, and -n says %s: leave one of the two out", object.File, m.Name, m.Namespace, c.namespace)
 	}
-	if test.Namespace == "" {
-		test.Namespace = c.namespace
+	if m.Namespace == "" {
+		m.Namespace = c.namespace
 	}
-	_, faults := compile.ForCluster(test)
+	if object.Suite != nil {
+		_, err := suite.Read(object, suite.JudgeWith(server, suite.InCluster))
+		return err
+	}
+	_, faults := compile.ForCluster(object.LoadTest)
 	return object.Faults(faults)
 }
 
@@ -73,67 +75,80 @@ func (c *cluster) place(object admission.Object) error {
 const generatedName = "local"
 
 // bare is what of a file's object is sent to a cluster: what a server would set itself is left out.
-func bare(from *v1alpha1.LoadTest) *v1alpha1.LoadTest {
-	test := &v1alpha1.LoadTest{Spec: from.Spec, ObjectMeta: metav1.ObjectMeta{
-		Name: from.Name, GenerateName: from.GenerateName, Namespace: from.Namespace,
-		Labels: from.Labels, Annotations: from.Annotations, Finalizers: from.Finalizers, OwnerReferences: from.OwnerReferences,
-	}}
-	if test.GenerateName != "" && test.Name == test.GenerateName+generatedName {
-		test.Name = ""
+func bare(from admission.Object) client.Object {
+	m := from.Meta()
+	meta := metav1.ObjectMeta{
+		Name: m.Name, GenerateName: m.GenerateName, Namespace: m.Namespace,
+		Labels: m.Labels, Annotations: m.Annotations, Finalizers: m.Finalizers, OwnerReferences: m.OwnerReferences,
 	}
-	return test
+	if meta.GenerateName != "" && meta.Name == meta.GenerateName+generatedName {
+		meta.Name = ""
+	}
+	if from.Suite != nil {
+		return &v1alpha1.LoadTestSuite{Spec: from.Suite.Spec, ObjectMeta: meta}
+	}
+	return &v1alpha1.LoadTest{Spec: from.LoadTest.Spec, ObjectMeta: meta}
 }
 
-// start creates the tests, or finds those that are there already with the same spec. Nothing is created unless the server would take all.
-func (c *cluster) start(ctx context.Context, talk io.Writer, tests []*v1alpha1.LoadTest, fresh bool) ([]*v1alpha1.LoadTest, error) {
-	there := make([]*v1alpha1.LoadTest, len(tests))
+// start creates the objects, or finds those that are there already with the same spec. Nothing is created unless the server would take all.
+func (c *cluster) start(ctx context.Context, talk io.Writer, objects []client.Object, fresh bool) ([]client.Object, error) {
+	there := make([]client.Object, len(objects))
 	var wrong []error
-	for i, test := range tests {
+	for i, o := range objects {
 		var err error
-		there[i], err = c.tryCreate(ctx, test, fresh)
+		there[i], err = c.tryCreate(ctx, o, fresh)
 		wrong = append(wrong, err)
 	}
 	if err := worst(wrong...); err != nil {
 		return nil, err
 	}
-	for i, test := range tests {
+	for i, o := range objects {
 		if there[i] != nil {
-			fmt.Fprintln(talk, attached(test, there[i], time.Now()))
+			fmt.Fprintln(talk, attached(o, there[i], time.Now()))
 			continue
 		}
-		if err := c.client.Create(ctx, test); err != nil {
-			return nil, c.explain("create", client.ObjectKeyFromObject(test), err)
+		if err := c.client.Create(ctx, o); err != nil {
+			return nil, c.explainOf(kindOf(o), "create", client.ObjectKeyFromObject(o), err)
 		}
-		fmt.Fprintf(talk, "%s created in namespace %s\n", test.Name, test.Namespace)
-		there[i] = test
+		fmt.Fprintf(talk, "%s created in namespace %s\n", o.GetName(), o.GetNamespace())
+		there[i] = o
 	}
 	return there, nil
 }
 
-// tryCreate asks whether a test could be created; it returns one that is there already and is the same.
-func (c *cluster) tryCreate(ctx context.Context, test *v1alpha1.LoadTest, fresh bool) (*v1alpha1.LoadTest, error) {
-	at := client.ObjectKeyFromObject(test)
-	err := c.client.Create(ctx, test.DeepCopy(), client.DryRunAll)
+// tryCreate asks whether an object could be created; it returns one that is there already and is the same.
+func (c *cluster) tryCreate(ctx context.Context, o client.Object, fresh bool) (client.Object, error) {
+	at, kind := client.ObjectKeyFromObject(o), kindOf(o)
+	try, _ := o.DeepCopyObject().(client.Object)
+	err := c.client.Create(ctx, try, client.DryRunAll)
 	if !apierrors.IsAlreadyExists(err) {
-		return nil, c.explain("create", at, err)
+		return nil, c.explainOf(kind, "create", at, err)
 	}
-	is := &v1alpha1.LoadTest{}
+	is := empty(o)
 	if err := c.client.Get(ctx, at, is); err != nil {
-		return nil, c.explain("get", at, err)
+		return nil, c.explainOf(kind, "get", at, err)
 	}
+	away := fmt.Sprintf("use metadata.generateName, or kubectl delete %s %s -n %s", strings.ToLower(kind), at.Name, at.Namespace)
 	if fresh {
-		return nil, badInput("LoadTest %s exists in namespace %s, and --new wants a new one: use metadata.generateName, or kubectl delete loadtest %s -n %s", is.Name, is.Namespace, is.Name, is.Namespace)
+		return nil, badInput("%s %s exists in namespace %s, and --new wants a new one: %s", kind, at.Name, at.Namespace, away)
 	}
-	if field, other := otherSpec(test, is); other {
-		return nil, badInput("LoadTest %s exists in namespace %s with another %s: name this one otherwise, use metadata.generateName, or kubectl delete loadtest %s -n %s",
-			is.Name, is.Namespace, field, is.Name, is.Namespace)
+	if field, other := otherSpec(o, is); other {
+		return nil, badInput("%s %s exists in namespace %s with another %s: name this one otherwise, %s", kind, at.Name, at.Namespace, field, away)
 	}
 	return is, nil
 }
 
-// attached says that a test isn't begun anew.
-func attached(file, is *v1alpha1.LoadTest, now time.Time) string {
-	words := fmt.Sprintf("%s exists in namespace %s with the same spec", is.Name, is.Namespace)
+// empty is an object of the same kind that has nothing in it.
+func empty(like client.Object) client.Object {
+	if kindOf(like) == v1alpha1.LoadTestSuiteKind {
+		return &v1alpha1.LoadTestSuite{}
+	}
+	return &v1alpha1.LoadTest{}
+}
+
+// attached says that something isn't begun anew.
+func attached(file, is client.Object, now time.Time) string {
+	words := fmt.Sprintf("%s exists in namespace %s with the same spec", is.GetName(), is.GetNamespace())
 	if field := otherTerms(file, is); field != "" {
 		words += fmt.Sprintf(" (but for %s, which kubectl apply would change)", field)
 	}

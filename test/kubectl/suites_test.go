@@ -3,6 +3,7 @@ package kubectl
 import (
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -202,6 +203,49 @@ func TestASuiteIsFollowed(t *testing.T) {
 		watch.talk.await(t, "waiting for the operator")
 		p.must(admin.Delete(t.Context(), s))
 		watch.ends().wants(t, 3, "", "four-systems was deleted, and its Report with it")
+	})
+}
+
+func TestASuiteIsRun(t *testing.T) {
+	p := newPerson(t)
+	p.write("suite.yaml", aSuite)
+	run := p.starts("kubectl linerate run suite.yaml")
+	run.talk.await(t, "four-systems created in namespace "+p.namespace+"\nfour-systems: waiting for the operator")
+	s := p.suite("four-systems")
+	p.saysSuiteRuns("four-systems", 1, 1)
+	p.saysSuiteEnded(s, v1alpha1.ReasonMeasured)
+	run.ends().wants(t, 0, "linux    imix", "four-systems: all measured: 4 of 4 tests measured")
+	t.Run("again, it is its result", func(t *testing.T) {
+		p.types("kubectl linerate run suite.yaml").wants(t, 0, "linux    imix", "this is its result; use metadata.generateName for a new one")
+		p.types("kubectl linerate run suite.yaml --new").wants(t, 2, "", "LoadTestSuite four-systems exists in namespace "+p.namespace)
+		p.write("other.yaml", strings.Replace(aSuite, "repetitions: 2", "repetitions: 3", 1))
+		p.types("kubectl linerate run other.yaml").wants(t, 2, "", "with another spec.repetitions: name this one otherwise, use metadata.generateName, or kubectl delete loadtestsuite four-systems")
+		p.write("wider.yaml", aSuite+"  parallelism: 4\n")
+		p.types("kubectl linerate run wider.yaml").wants(t, 0, "linux    imix", "(but for spec.parallelism, which kubectl apply would change)")
+	})
+	t.Run("a cell that can't be measured is told with its line, and nothing is created", func(t *testing.T) {
+		p.write("wrong.yaml", strings.NewReplacer("four-systems", "wrong", "packetsPerSecond: 160000", "packetsPerSecond: -1").Replace(aSuite))
+		p.write("test.yaml", aTest)
+		p.types("kubectl linerate run test.yaml wrong.yaml").wants(t, 2, "", "wrong.yaml:15: cell half-imix: spec.dut.reference.limit.packetsPerSecond")
+		if err := admin.Get(t.Context(), keyOf(p, "vpp-imix"), &v1alpha1.LoadTest{}); err == nil {
+			t.Error("the test beside it was created")
+		}
+	})
+	t.Run("a pipeline's signal stops it, and what was measured is printed", func(t *testing.T) {
+		p.write("stopped.yaml", strings.Replace(aSuite, "four-systems", "stopped", 1))
+		run := p.starts("kubectl linerate run stopped.yaml --on-interrupt stop")
+		run.talk.await(t, "waiting for the operator")
+		p.must(run.cmd.Process.Signal(syscall.SIGTERM))
+		p.until("stop", func() bool { return p.suite("stopped").Spec.Stop })
+		p.saysSuiteEnded(p.suite("stopped"), v1alpha1.ReasonStopped)
+		run.ends().wants(t, 130, "linux    imix", "stopped: ended as Stopped")
+	})
+	t.Run("suites and tests in one document", func(t *testing.T) {
+		p.write("both.yaml", strings.Replace(aTest, "vpp-imix", "beside", 1)+"---\n"+aSuite)
+		run := p.starts("kubectl linerate run both.yaml -o junit")
+		p.saysMeasured("beside", passed)
+		run.ends().wants(t, 0, `classname="four-systems.half-imix"`, "beside: measured")
+		p.types("kubectl linerate run both.yaml -o html").wants(t, 2, "", "format html holds one suite, or tests alone")
 	})
 }
 

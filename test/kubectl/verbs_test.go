@@ -201,7 +201,7 @@ func TestHelpBeginsWithAnExample(t *testing.T) {
 func TestArgumentsThatAreMissing(t *testing.T) {
 	p := newPerson(t)
 	for line, want := range map[string]string{
-		"kubectl linerate run":          "kubectl linerate run: name at least one file with LoadTests, or - for stdin",
+		"kubectl linerate run":          "kubectl linerate run: name at least one file with LoadTests or LoadTestSuites, or - for stdin",
 		"kubectl linerate watch":        "kubectl linerate watch: name at least one LoadTest or LoadTestSuite of the namespace: kubectl linerate list shows them",
 		"kubectl linerate report":       "name at least one LoadTest",
 		"kubectl linerate stop":         "name at least one LoadTest",
