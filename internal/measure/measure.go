@@ -45,6 +45,11 @@ type Direction struct {
 type Pair struct {
 	Generator, Send   int
 	Receiver, Receive int
+	// Share is the pair's part of what the direction is to send, in proportion to those of the others; none says: equal parts.
+	Share int64
+	// Streams is how many streams take turns on the port Send, Besides what they send that Span.Intended does not count.
+	Streams int
+	Besides units.PacketRate
 }
 
 // Span is one stretch of constant load as it was read.
@@ -55,19 +60,21 @@ type Span struct {
 	Planned time.Duration
 	// Intended is what each direction was asked to send, all generators together, in the order of Setup.Directions.
 	Intended []units.PacketRate
+	// Bursts are what Pace found in it.
+	Bursts []report.Burst
 }
 
 // Window judges a span. Phase, Load, Number and Start are the caller's to fill in. It always returns one: readings that can't be
 // judged make an Invalid window that says why.
 func (s Setup) Window(span Span) report.Window {
-	w := report.Window{Quality: report.Good, GeneratorCPUPercent: busiest(span.Readings)}
+	w := report.Window{Quality: report.Good, GeneratorCPUPercent: busiest(span.Readings), Bursts: span.Bursts}
 	fault := span.fault(s.Directions)
 	for i, d := range s.Directions {
 		f := s.figures(d, span, i, fault == "")
 		m := f.measured()
 		m.Quality, m.Reason = report.Invalid, fault
 		if fault == "" {
-			m.Quality, m.Reason = f.judge(s.MaxLossRatio)
+			m.Quality, m.Reason = f.judge(s.MaxLossRatio, span.Bursts)
 		}
 		w.Directions = append(w.Directions, m)
 		w.Duration = max(w.Duration, f.duration())

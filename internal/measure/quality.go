@@ -19,7 +19,7 @@ const enough = units.One * 99 / 100
 //	                limit here: Lossy  │
 //	                     limit between: Invalid
 //	                                   limit here: Good (or Short)
-func (f *figures) judge(limit units.Ratio) (report.Quality, string) {
+func (f *figures) judge(limit units.Ratio, bursts []report.Burst) (report.Quality, string) {
 	short := f.mostOffered < f.intended.Mul(enough)
 	strayed, misdelivered := f.misdelivered(limit)
 	switch {
@@ -28,6 +28,8 @@ func (f *figures) judge(limit units.Ratio) (report.Quality, string) {
 	case exceeds(-f.lost()-f.edges-f.foreign(), f.sent.Packets, limit):
 		return report.Invalid, fmt.Sprintf("%d frames more came back than the %d sent: somebody else's traffic, duplicates, or frames that waited in the device since an earlier load",
 			-f.lost(), f.sent.Packets)
+	case exceeds(f.surelyLost(), f.sent.Packets, limit) && len(bursts) > 0:
+		return report.Invalid, f.lossSentence(limit) + "; but " + burstSentence(bursts)
 	case exceeds(f.surelyLost(), f.sent.Packets, limit):
 		return report.Lossy, f.lossSentence(limit) + f.shortSentence(short)
 	case exceeds(f.lost(), f.sent.Packets, limit):

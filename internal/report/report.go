@@ -3,6 +3,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -159,6 +160,33 @@ type Window struct {
 	Generators []GeneratorShare `json:"generators,omitempty"`
 	// GeneratorCPUPercent is the busiest generator's; -1 unknown.
 	GeneratorCPUPercent float64 `json:"generatorCPUPercent"`
+	// Bursts is the worst of what each sending port sent faster than asked for a moment; none: all sent evenly, as far as readings show.
+	Bursts []Burst `json:"bursts,omitempty"`
+}
+
+// LostToBursts says that the window lost frames, but says nothing of the device, as a generator sent in bursts.
+func (w Window) LostToBursts() bool {
+	if len(w.Bursts) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(w.Directions, func(d Measured) bool { return d.Quality == Invalid && d.LossRatioMin > 0 })
+}
+
+// Burst is a moment in which a generator's port sent clearly more than was due: it had stood still and caught up, or keeps its pace badly. A
+// device may lose such frames at any mean load.
+type Burst struct {
+	Generator string `json:"generator"`
+	Link      string `json:"link"`
+	// At is the time since the window's start, Duration how long it took.
+	At       plan.Duration `json:"at"`
+	Duration plan.Duration `json:"duration"`
+	// Sent is how many frames left in it, Due how many should have.
+	Sent int64 `json:"sent"`
+	Due  int64 `json:"due"`
+	// Paused is for how long before that it had sent less than half of what was due.
+	Paused plan.Duration `json:"paused,omitempty"`
+	// Count is how many such moments the window had.
+	Count int `json:"count"`
 }
 
 // Measured is one direction in one window: what was asked, what was sent, what came back, and the raw counters behind it.

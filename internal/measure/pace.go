@@ -1,0 +1,192 @@
+package measure
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// What is still even sending: to be a little fast shows in what is offered, and frames leave in batches.
+const (
+	faster      = units.One * 105 / 100 // of what was due
+	batchTime   = 2 * time.Millisecond  // so much of the port's load may leave at once,
+	batchFrames = 256                   // but no more frames than this,
+	looseFrames = 8                     // and a few, as only whole ones leave
+)
+
+// burstSpan is the longest time in which a burst is looked for.
+const burstSpan = time.Second
+
+// Pace follows how evenly generators send within one window, from readings that are closer together than those that make the window.
+//
+//	due    ──────────────────────────────────────
+//	sent   ─────────┐            ┌──┐   a burst: its frames came together, though the
+//	                │   paused   │  └──────────   mean over all of it is what was asked for
+//	                └────────────┘
+//	read     ·   ·   ·   ·   ·   ·   ·   ·   ·
+//
+// A stall that lasts longer than readings are apart is always seen, a shorter one by chance. It is not safe for concurrent use.
+type Pace struct{ lanes []*lane }
+
+// lane is one sending port.
+type lane struct {
+	generator, port int
+	burst           report.Burst // the worst
+	excess          int64        // of the worst: what is more than can be explained
+	asked           units.PacketRate
+	streams         int64
+	opened          time.Duration // on the generator's clock
+	recent          []mark
+	over            time.Duration // when the last counted burst ended
+}
+
+// mark is one reading of a sending port.
+type mark struct {
+	at, unsure time.Duration
+	sent       int64
+}
+
+// Pace begins to follow a window in which the directions are asked to send this.
+func (s Setup) Pace(intended []units.PacketRate) *Pace {
+	p := &Pace{}
+	for i, d := range s.Directions {
+		for n, part := range parts(d.Pairs, intended[i]) {
+			pair := d.Pairs[n]
+			l := &lane{generator: pair.Generator, port: pair.Send, asked: part + pair.Besides, streams: int64(pair.Streams)}
+			l.burst.Link, l.burst.Generator = d.From, fmt.Sprintf("number %d", pair.Generator)
+			if pair.Generator < len(s.Generators) {
+				l.burst.Generator = s.Generators[pair.Generator]
+			}
+			p.lanes = append(p.lanes, l)
+		}
+	}
+	return p
+}
+
+// parts are what each pair is asked for: what the runner asks their ports for, to the last unit.
+func parts(pairs []Pair, rate units.PacketRate) []units.PacketRate {
+	weights := make([]int64, len(pairs))
+	for i, p := range pairs {
+		weights[i] = p.Share
+	}
+	if !slices.ContainsFunc(weights, func(w int64) bool { return w > 0 }) {
+		for i := range weights {
+			weights[i] = 1
+		}
+	}
+	return rate.Apportion(weights...)
+}
+
+// Add takes one reading of each generator, in order of time.
+func (p *Pace) Add(readings []engine.Reading) {
+	for _, l := range p.lanes {
+		r := readings[l.generator]
+		if c, found := r.Ports[l.port]; found {
+			l.add(mark{at: r.At, unsure: r.Uncertainty, sent: c.Sent.Packets})
+		}
+	}
+}
+
+// Bursts are the worst of each port that sent in bursts, in the order of directions.
+func (p *Pace) Bursts() []report.Burst {
+	var all []report.Burst
+	for _, l := range p.lanes {
+		if l.excess > 0 {
+			all = append(all, l.burst)
+		}
+	}
+	return all
+}
+
+func (l *lane) add(now mark) {
+	if l.asked <= 0 {
+		return
+	}
+	if len(l.recent) == 0 {
+		l.opened = now.at
+	}
+	for len(l.recent) > 0 && now.at-l.recent[0].at > burstSpan {
+		l.recent = l.recent[1:]
+	}
+	from, excess := -1, int64(0)
+	for i, before := range l.recent {
+		if e := l.unexplained(before, now); e > excess {
+			from, excess = i, e
+		}
+	}
+	if from >= 0 {
+		l.sawBurst(from, now, excess)
+	}
+	l.recent = append(l.recent, now)
+}
+
+// unexplained is how many more frames left between two readings than were due in the longest time that may lie between them, what is still
+// even sending granted; zero or less: none.
+func (l *lane) unexplained(a, b mark) int64 {
+	longest := b.at - a.at + a.unsure + b.unsure
+	due := l.due(longest)
+	granted := scale(due, int64(faster), int64(units.One)) + min(l.due(batchTime), batchFrames) + l.streams + looseFrames
+	return b.sent - a.sent - granted
+}
+
+// due is how many frames the port is asked to send in so much time, rounded up.
+func (l *lane) due(t time.Duration) int64 {
+	return scale(int64(l.asked), int64(t), int64(time.Second)*int64(units.PacketPerSecond))
+}
+
+// sawBurst keeps the worst, and counts those that don't overlap.
+func (l *lane) sawBurst(from int, now mark, excess int64) {
+	begin := l.recent[from]
+	if l.burst.Count == 0 || begin.at >= l.over {
+		l.burst.Count++
+		l.over = now.at
+	}
+	if excess <= l.excess {
+		return
+	}
+	l.excess = excess
+	l.burst.At, l.burst.Duration = plan.Duration(begin.at-l.opened), plan.Duration(now.at-begin.at)
+	l.burst.Sent, l.burst.Due = now.sent-begin.sent, l.due(now.at-begin.at)
+	l.burst.Paused = plan.Duration(l.paused(from))
+}
+
+// paused is for how long up to a reading less than half of what was due had left, surely.
+func (l *lane) paused(upTo int) time.Duration {
+	from := upTo
+	for from > 0 {
+		a, b := l.recent[from-1], l.recent[from]
+		least := b.at - a.at - a.unsure - b.unsure
+		if least <= 0 || b.sent-a.sent >= l.due(least)/2 {
+			break
+		}
+		from--
+	}
+	return l.recent[upTo].at - l.recent[from].at
+}
+
+// burstSentence tells the worst of the bursts, and what to do about them.
+func burstSentence(bursts []report.Burst) string {
+	worst := slices.MaxFunc(bursts, func(a, b report.Burst) int { return int((a.Sent - a.Due) - (b.Sent - b.Due)) })
+	asked := units.PacketRateOver(worst.Due, int64(worst.Duration))
+	sent := units.PacketRateOver(worst.Sent, int64(worst.Duration))
+	times := "once"
+	if worst.Count > 1 {
+		times = fmt.Sprintf("%d times", worst.Count)
+	}
+	pause := ""
+	if worst.Paused > 0 {
+		pause = fmt.Sprintf(" after a pause of %s", milliseconds(worst.Paused))
+	}
+	return fmt.Sprintf("generator %s sent in bursts, %s in this window: %s for %s on %s%s, where %s was asked for; a device may lose those at any load: "+
+		"give the generator processors that nothing else uses", worst.Generator, times, sent.FormatSI(), milliseconds(worst.Duration), worst.Link, pause, asked.FormatSI())
+}
+
+// milliseconds is a short time for people.
+func milliseconds(d plan.Duration) string {
+	return d.Std().Round(time.Millisecond).String()
+}
