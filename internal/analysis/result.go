@@ -100,7 +100,7 @@ func sentence(r *report.Report, c ramp.Conclusion) string {
 	case report.ReachedTarget:
 		said = append(said, "that is all that was asked for")
 	case report.GeneratorLimited:
-		said = append(said, "the generator could not send or receive more, so this is a lower bound")
+		said = append(said, generatorsLimit(r, w))
 	case report.Inconclusive:
 		said = append(said, "what lies above could not be judged, so this is a lower bound")
 	case report.LossAboveLimit, report.NoCleanWindow, report.NotMeasured:
@@ -109,6 +109,14 @@ func sentence(r *report.Report, c ramp.Conclusion) string {
 		said = append(said, c.Ending)
 	}
 	return strings.Join(said, "; ")
+}
+
+// generatorsLimit is in what way the generator was at its end above a window.
+func generatorsLimit(r *report.Report, w report.Window) string {
+	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToBursts() }); i >= 0 {
+		return fmt.Sprintf("what was lost above that may be the generator's doing, so this is a lower bound: window %d, %s", r.Windows[i].Number, r.Windows[i].Reason)
+	}
+	return "the generator could not send or receive more, so this is a lower bound"
 }
 
 // offered is what all directions sent together.

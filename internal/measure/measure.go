@@ -47,7 +47,8 @@ type Pair struct {
 	Receiver, Receive int
 	// Share is the pair's part of what the direction is to send, in proportion to those of the others; none says: equal parts.
 	Share int64
-	// Streams is how many streams take turns on the port Send, Besides what they send that Span.Intended does not count.
+	// Streams is how many streams take turns on the port Send, below 0 where its pace can't be foretold; Besides is what they send that
+	// Span.Intended does not count.
 	Streams int
 	Besides units.PacketRate
 }

@@ -104,7 +104,7 @@ func (p *Pace) Bursts() []report.Burst {
 }
 
 func (l *lane) add(now mark) {
-	if l.asked <= 0 {
+	if l.asked <= 0 || l.streams < 0 {
 		return
 	}
 	if len(l.recent) == 0 {

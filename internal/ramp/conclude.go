@@ -139,7 +139,7 @@ func (m *machine) unsaturated(lo *point) report.Reason {
 		return report.GeneratorLimited
 	}
 	for _, p := range m.points {
-		if p.asked > lo.asked && (p.short || p.dropped) {
+		if p.asked > lo.asked && (p.short || p.generators()) {
 			return report.GeneratorLimited
 		}
 	}
@@ -170,7 +170,7 @@ func (m *machine) judgedAt(asked units.Ratio) bool {
 
 // blame is the reason that an unclear window gives.
 func blame(p point) report.Reason {
-	if p.dropped {
+	if p.generators() {
 		return report.GeneratorLimited
 	}
 	return report.Inconclusive

@@ -17,11 +17,12 @@ type point struct {
 	fooled      bool // clean, but too short to see what a long look saw
 	withdrawn   bool // lossy in the staircase, in a trouble that passed
 	dropped     bool // Invalid while the generator dropped frames that reached it
+	bursts      bool // Invalid as frames were lost while the generator sent in bursts
 }
 
 // pointOf reads window i of the history.
 func pointOf(w report.Window, i int) point {
-	p := point{window: i, asked: w.Load, load: w.Load, clean: len(w.Directions) > 0}
+	p := point{window: i, asked: w.Load, load: w.Load, clean: len(w.Directions) > 0, bursts: w.LostToBursts()}
 	for _, d := range w.Directions {
 		p.lossy = p.lossy || d.Quality == report.Lossy
 		p.clean = p.clean && (d.Quality == report.Good || d.Quality == report.Short)
@@ -51,6 +52,9 @@ func noticeablyLess(a, than units.Ratio) bool { return a < than-than/100 }
 
 // unclear says that the window neither shows loss nor its absence.
 func (p point) unclear() bool { return !p.lossy && !p.clean }
+
+// generators says that the window is unclear for something that the generator did.
+func (p point) generators() bool { return p.dropped || p.bursts }
 
 // mul is a share of a share; both are at most about one.
 func mul(a, b units.Ratio) units.Ratio {

@@ -3,7 +3,10 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -31,6 +34,8 @@ func explanation(r *Report) string {
 	switch {
 	case r.Result.Saturated:
 		what = "this is the device's limit; above it, more than " + ratioText(planOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
+	case r.Result.Reason == GeneratorLimited && lostToBurstsAbove(r):
+		what = "above this rate the generator sent in bursts, which a device may lose at any load, so the device's limit lies at this rate or above."
 	case r.Result.Reason == GeneratorLimited:
 		what = "the generator could not send or receive more, so the device's limit lies at this rate or above."
 	case r.Result.Reason == Inconclusive:
@@ -42,6 +47,12 @@ func explanation(r *Report) string {
 		what += " " + sentence(why)
 	}
 	return what
+}
+
+// lostToBurstsAbove says that some window above the figure lost frames, but the generator had sent in bursts.
+func lostToBurstsAbove(r *Report) bool {
+	figure := slices.IndexFunc(r.Windows, func(w Window) bool { return w.Number == r.Result.Window })
+	return figure >= 0 && slices.ContainsFunc(r.Windows, func(w Window) bool { return w.Load > r.Windows[figure].Load && w.LostToBursts() })
 }
 
 // emptyHanded is why there is no figure, where the report itself has no words for it.
@@ -78,6 +89,7 @@ func warnings(r *Report) []string {
 	out = append(out, pathWarnings(r)...)
 	out = append(out, silenceWarnings(r)...)
 	out = append(out, totalWarnings(r)...)
+	out = append(out, burstWarnings(r)...)
 	return append(out, windowWarnings(r)...)
 }
 
@@ -148,6 +160,30 @@ func totalWarnings(r *Report) []string {
 		if t.ReceiveErrors > 0 {
 			out = append(out, fmt.Sprintf("the generator itself dropped %s of the frames that came back from %s", count(t.ReceiveErrors), arrow(t.From, t.To)))
 		}
+	}
+	return out
+}
+
+// burstWarnings tell which generators don't send evenly, also where no frame was lost for it.
+func burstWarnings(r *Report) []string {
+	var out []string
+	worst, windows := map[string]Burst{}, map[string]int{}
+	for _, w := range r.Windows {
+		seen := map[string]bool{}
+		for _, b := range w.Bursts {
+			if !seen[b.Generator] {
+				windows[b.Generator]++
+				seen[b.Generator] = true
+			}
+			if was := worst[b.Generator]; b.Sent-b.Due > was.Sent-was.Due {
+				worst[b.Generator] = b
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(worst)) {
+		b := worst[name]
+		out = append(out, fmt.Sprintf("generator %s sent in bursts in %s: at worst %s frames within %s on %s, where %s were due; give it processors that nothing else uses",
+			name, counted(windows[name], "window"), count(b.Sent), b.Duration.Std().Round(time.Millisecond), b.Link, count(b.Due)))
 	}
 	return out
 }

@@ -3,11 +3,13 @@ package runner
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -100,11 +102,32 @@ func (r *run) prepareMeasure() error {
 			if err != nil {
 				return err
 			}
-			m.Pairs = append(m.Pairs, measure.Pair{Generator: g, Send: r.index(g, d.From), Receiver: back, Receive: r.index(back, d.To)})
+			pair := measure.Pair{Generator: g, Send: r.index(g, d.From), Receiver: back, Receive: r.index(back, d.To), Share: r.planned(g, d.From).Share}
+			pair.Streams, pair.Besides = paceOf(r.planned(g, d.From).Streams)
+			m.Pairs = append(m.Pairs, pair)
 		}
 		r.setup.Directions = append(r.setup.Directions, m)
 	}
 	return nil
+}
+
+// paceOf is how many streams take turns, below 0 where they don't keep a steady pace, and what latency streams send besides the load: their
+// rate is their own.
+func paceOf(streams []stream.Stream) (n int, besides units.PacketRate) {
+	for _, s := range streams {
+		if !s.Enabled {
+			continue
+		}
+		n++
+		if !s.FlowStats.Enabled || s.FlowStats.RuleType != "latency" {
+			continue
+		}
+		if s.Mode.Type != "continuous" || s.Mode.Rate.Type != "pps" {
+			return -1, 0
+		}
+		besides += units.PacketRate(math.Ceil(s.Mode.Rate.Value * float64(units.PacketPerSecond)))
+	}
+	return n, besides
 }
 
 // loads are what each generator's ports are to send so that each direction sends its rate: shares that add up to it exactly.

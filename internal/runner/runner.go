@@ -46,6 +46,9 @@ type Options struct {
 	ForceHint string
 	// Baseline is what relative criteria are compared with; nil: nothing was given.
 	Baseline *report.Baseline
+	// PaceEvery is how often counters are read within windows, to see how evenly generators send; 0: each 20 ms, or less often where there are
+	// many generators.
+	PaceEvery time.Duration
 	// Logger gets state changes at Info and decisions at Debug; nil is silent.
 	Logger *slog.Logger
 }

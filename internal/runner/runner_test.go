@@ -53,7 +53,8 @@ func scene(options ...option) *scenario {
 			Directions: []sim.Direction{{From: 0, To: 1, Mix: imix, Device: device}, {From: 1, To: 0, Mix: imix, Device: device}},
 			Generators: []sim.Generator{{}},
 		},
-		ctx: func(ctx context.Context) context.Context { return ctx },
+		options: runner.Options{PaceEvery: 250 * time.Millisecond}, // the world's time is cheap, ours isn't
+		ctx:     func(ctx context.Context) context.Context { return ctx },
 	}
 	for i, name := range []string{"west", "east"} {
 		s.plan.Links = append(s.plan.Links, plan.Link{Name: name, DUT: plan.DUTEnd{

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -12,18 +13,26 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// sampleEvery is how often counters are read while traffic runs: for graphs, and because generators stop without a heartbeat.
+// sampleEvery is how often readings are kept while traffic runs: for graphs, and because generators stop without a heartbeat.
 const sampleEvery = time.Second
 
-// watch waits for the step to pass, reading about once a second, and judges its second part. When the run is cut short, what was read of
-// the window until then is kept as an Invalid one, with the error; nil if there is nothing of it.
+// How often counters are read within a window, to see how evenly generators send: so seldom that reading takes at most a fifth of the time,
+// and that all generators together are read at most 200 times a second.
+const (
+	paceEvery     = 20 * time.Millisecond
+	paceEveryEach = 5 * time.Millisecond
+	paceIdle      = 4
+)
+
+// watch waits for the step to pass, keeping about one reading a second, and judges its second part. When the run is cut short, what was read
+// of the window until then is kept as an Invalid one, with the error; nil if there is nothing of it.
 func (r *run) watch(ctx context.Context, step ramp.Step) (*report.Window, error) {
 	begin := time.Now()
 	edge := begin.Add(step.Settle)
 	span := measure.Span{Planned: step.Judge, Intended: r.drive.intended, Readings: make([][]engine.Reading, len(r.gens))}
-	opened := time.Time{}
+	opened, pace := time.Time{}, r.setup.Pace(r.drive.intended)
 	for _, moment := range moments(begin, step) {
-		err := sleepUntil(ctx, moment)
+		err := r.untilThen(ctx, moment, pace, !opened.IsZero())
 		var readings []engine.Reading
 		if err == nil {
 			readings, err = r.read(ctx)
@@ -38,13 +47,33 @@ func (r *run) watch(ctx context.Context, step ramp.Step) (*report.Window, error)
 		if opened.IsZero() {
 			opened = time.Now()
 		}
+		pace.Add(readings)
 		for g := range readings {
 			span.Readings[g] = append(span.Readings[g], readings[g])
 		}
 	}
+	span.Bursts = pace.Bursts()
 	w := r.setup.Window(span)
 	w.Start = plan.Duration(opened.Sub(r.started))
 	return &w, nil
+}
+
+// untilThen waits for a moment; within a window, it follows the generators' pace meanwhile.
+func (r *run) untilThen(ctx context.Context, moment time.Time, pace *measure.Pace, within bool) error {
+	every := cmp.Or(r.opts.PaceEvery, max(paceEvery, time.Duration(len(r.gens))*paceEveryEach))
+	for next := time.Now().Add(every); within && moment.Sub(next) >= every; {
+		if err := sleepUntil(ctx, next); err != nil {
+			return err
+		}
+		began := time.Now()
+		readings, err := r.read(ctx)
+		if err != nil {
+			return err
+		}
+		pace.Add(readings)
+		next = began.Add(max(every, (paceIdle+1)*time.Since(began)))
+	}
+	return sleepUntil(ctx, moment)
 }
 
 // moments are when to read in a step: while it settles, at the window's first edge, in between, and at its last edge.

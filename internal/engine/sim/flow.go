@@ -14,23 +14,38 @@ import (
 // While r > R the bucket empties in B ÷ (r − R); until then all passes, afterwards R does.
 type flow struct {
 	Direction
-	tokens    float64
-	sent      []float64 // per generator
-	forwarded float64
-	back      [][]mark // per generator: cumulative, as a line through marks
+	tokens float64
+	sent   []line // per generator
+	back   []line // per generator, when it left the device
 }
 
-// mark is how much had left the device by a moment.
+// line is a cumulative number of frames, as straight pieces between marks. However often it is read, a piece is computed once, from its
+// beginning.
+type line []mark
+
+// mark is how much it was at a moment, and by how much a second it grew up to then.
 type mark struct {
-	at        time.Duration
-	forwarded float64
+	at    time.Duration
+	total float64
+	slope float64
 }
+
+// grow lets the line go on up to a moment, by so much a second.
+func (l line) grow(until time.Duration, slope float64) line {
+	end := len(l) - 1
+	if end > 0 && l[end].slope == slope {
+		l, end = l[:end], end-1
+	}
+	return append(l, mark{until, l[end].total + slope*(until-l[end].at).Seconds(), slope})
+}
+
+func (l line) end() float64 { return l[len(l)-1].total }
 
 func newFlow(d Direction, generators int) *flow {
-	f := &flow{Direction: d, sent: make([]float64, generators), back: make([][]mark, generators)}
+	f := &flow{Direction: d, sent: make([]line, generators), back: make([]line, generators)}
 	f.tokens = f.burst()
 	for g := range generators {
-		f.back[g] = []mark{{}}
+		f.sent[g], f.back[g] = line{{}}, line{{}}
 	}
 	return f
 }
@@ -46,13 +61,9 @@ func (f *flow) advance(from, to time.Duration, rates []float64) {
 	for from < to {
 		until, share := f.piece(from, f.Device.Trouble.next(from, to), total)
 		share *= f.Device.Trouble.passes(from)
-		took := (until - from).Seconds()
 		for g, r := range rates {
-			f.sent[g] += r * took
-			passed := r * took * share
-			f.forwarded += passed
-			line := f.back[g]
-			f.back[g] = append(line, mark{until, line[len(line)-1].forwarded + passed})
+			f.sent[g] = f.sent[g].grow(until, r)
+			f.back[g] = f.back[g].grow(until, r*share)
 		}
 		from = until
 	}
@@ -113,10 +124,10 @@ func (f *flow) arrived(generator int, at time.Duration) float64 {
 	i := sort.Search(len(line), func(i int) bool { return line[i].at >= at })
 	switch {
 	case i == len(line):
-		return line[i-1].forwarded
+		return line.end()
 	case i == 0:
 		return 0
 	}
 	a, b := line[i-1], line[i]
-	return a.forwarded + (b.forwarded-a.forwarded)*float64(at-a.at)/float64(b.at-a.at)
+	return a.total + (b.total-a.total)*float64(at-a.at)/float64(b.at-a.at)
 }

@@ -105,7 +105,7 @@ func (e *Engine) counters(index int) engine.PortCounters {
 	c := engine.PortCounters{LinkUp: !e.world.cfg.Links[index].Down, LinkFlaps: int64(2 * e.happened(Flap)), PauseFrames: int64(100 * e.happened(Paused))}
 	for i, f := range e.world.flows {
 		if f.From == index {
-			c.Sent = frames(f.sent[e.index], f.Mix)
+			c.Sent = frames(f.sent[e.index].end(), f.Mix)
 		}
 		if f.To == index {
 			arrived := int64(e.arrived(i, now))
@@ -153,7 +153,7 @@ func (e *Engine) dropped(f *flow, arrived float64) int64 {
 	line, above, threshold := f.back[e.index], 0.0, e.ReceiveDropsFrom.PerSecond()
 	for i := 1; i < len(line); i++ {
 		took := (line[i].at - line[i-1].at).Seconds()
-		if passed := line[i].forwarded - line[i-1].forwarded; took > 0 && passed/took > threshold {
+		if passed := line[i].total - line[i-1].total; took > 0 && passed/took > threshold {
 			above += passed
 		}
 	}

@@ -111,7 +111,11 @@ func (w *World) Forwarded(direction int) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.advance()
-	return int64(w.flows[direction].forwarded)
+	total := int64(0)
+	for _, back := range w.flows[direction].back {
+		total += frames(back.end(), w.flows[direction].Mix).Packets
+	}
+	return total
 }
 
 // now is the time since the world began.
