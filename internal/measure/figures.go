@@ -2,7 +2,6 @@ package measure
 
 import (
 	"math/bits"
-	"strconv"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -17,7 +16,7 @@ const edgeFrames = 2
 // figures are one direction's counters over one span, summed over the generators, each over its own time.
 type figures struct {
 	direction Direction
-	names     []string // of the generators
+	setup     Setup
 	intended  units.PacketRate
 	longest   time.Duration
 
@@ -41,7 +40,7 @@ type rates struct {
 
 // figures sums direction i over its pairs. Without sound readings it has the intended rate only.
 func (s Setup) figures(d Direction, span Span, i int, sound bool) figures {
-	f := figures{direction: d, names: s.Generators}
+	f := figures{direction: d, setup: s}
 	if i < len(span.Intended) {
 		f.intended = span.Intended[i]
 	}
@@ -80,14 +79,6 @@ func (f *figures) add(p Pair, span Span) {
 	f.edges += edges
 	f.shares = append(f.shares, share{pair: p, sent: sent.Packets, returned: back.Packets, edges: edges,
 		offered: units.PacketRateOver(sent.Packets, int64(took)), received: units.PacketRateOver(back.Packets, int64(tookBack))})
-}
-
-// name is a generator's, for people.
-func (f *figures) name(g int) string {
-	if g < len(f.names) {
-		return f.names[g]
-	}
-	return "number " + strconv.Itoa(g)
 }
 
 func (r *rates) add(t units.Traffic, took time.Duration) {

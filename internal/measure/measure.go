@@ -10,6 +10,8 @@
 package measure
 
 import (
+	"cmp"
+	"strconv"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
@@ -61,21 +63,23 @@ type Span struct {
 	Planned time.Duration
 	// Intended is what each direction was asked to send, all generators together, in the order of Setup.Directions.
 	Intended []units.PacketRate
-	// Bursts are what Pace found in it.
-	Bursts []report.Burst
+	// Pace followed it, from readings in between; nil: nobody did.
+	Pace *Pace
 }
 
 // Window judges a span. Phase, Load, Number and Start are the caller's to fill in. It always returns one: readings that can't be
 // judged make an Invalid window that says why.
 func (s Setup) Window(span Span) report.Window {
-	w := report.Window{Quality: report.Good, GeneratorCPUPercent: busiest(span.Readings), Bursts: span.Bursts}
-	fault := span.fault(s.Directions)
+	w := report.Window{Quality: report.Good, GeneratorCPUPercent: busiest(span.Readings)}
+	fault := cmp.Or(span.fault(s.Directions), span.Pace.why())
+	even := span.Pace.evenness()
+	even.told(&w)
 	for i, d := range s.Directions {
 		f := s.figures(d, span, i, fault == "")
 		m := f.measured()
 		m.Quality, m.Reason = report.Invalid, fault
 		if fault == "" {
-			m.Quality, m.Reason = f.judge(s.MaxLossRatio, span.Bursts)
+			m.Quality, m.Reason = even.judge(&f, i, s.MaxLossRatio)
 		}
 		w.Directions = append(w.Directions, m)
 		w.Duration = max(w.Duration, f.duration())
@@ -88,6 +92,14 @@ func (s Setup) Window(span Span) report.Window {
 		w.Reason = fault
 	}
 	return w
+}
+
+// name is a generator's, for people.
+func (s Setup) name(g int) string {
+	if g < len(s.Generators) {
+		return s.Generators[g]
+	}
+	return "number " + strconv.Itoa(g)
 }
 
 // worst is the quality of the direction that limits what the window says, with that direction's reason.

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -30,8 +29,23 @@ const burstSpan = time.Second
 //	                └────────────┘
 //	read     ·   ·   ·   ·   ·   ·   ·   ·   ·
 //
-// A stall that lasts longer than readings are apart is always seen, a shorter one by chance. It is not safe for concurrent use.
-type Pace struct{ lanes []*lane }
+// A stall that lasts longer than readings are apart, and is caught up, is always seen; a shorter one by chance. A generator that does not
+// answer while it stalls makes a gap instead, in which anything may have happened. It is not safe for concurrent use.
+type Pace struct {
+	setup Setup
+	lanes []*lane
+	last  []engine.Reading
+	ticks []tick
+	fault string // why the readings are worth nothing from then on
+}
+
+// tick is the time between two readings.
+type tick struct {
+	took  time.Duration // of the generator that it took longest
+	burst bool          // some port's burst was seen in it
+	lost  []int64       // of each direction: what did not come back
+	lossy []bool        // of each direction: that is surely above the limit
+}
 
 // lane is one sending port.
 type lane struct {
@@ -53,15 +67,12 @@ type mark struct {
 
 // Pace begins to follow a window in which the directions are asked to send this.
 func (s Setup) Pace(intended []units.PacketRate) *Pace {
-	p := &Pace{}
+	p := &Pace{setup: s}
 	for i, d := range s.Directions {
 		for n, part := range parts(d.Pairs, intended[i]) {
 			pair := d.Pairs[n]
 			l := &lane{generator: pair.Generator, port: pair.Send, asked: part + pair.Besides, streams: int64(pair.Streams)}
-			l.burst.Link, l.burst.Generator = d.From, fmt.Sprintf("number %d", pair.Generator)
-			if pair.Generator < len(s.Generators) {
-				l.burst.Generator = s.Generators[pair.Generator]
-			}
+			l.burst.Link, l.burst.Generator = d.From, s.name(pair.Generator)
 			p.lanes = append(p.lanes, l)
 		}
 	}
@@ -84,16 +95,55 @@ func parts(pairs []Pair, rate units.PacketRate) []units.PacketRate {
 
 // Add takes one reading of each generator, in order of time.
 func (p *Pace) Add(readings []engine.Reading) {
-	for _, l := range p.lanes {
-		r := readings[l.generator]
-		if c, found := r.Ports[l.port]; found {
-			l.add(mark{at: r.At, unsure: r.Uncertainty, sent: c.Sent.Packets})
-		}
+	if p.last != nil && p.fault == "" {
+		p.fault = Span{Readings: pairwise(p.last, readings)}.fault(p.setup.Directions)
 	}
+	if p.last != nil && p.fault == "" {
+		p.ticks = append(p.ticks, p.tick(readings))
+	}
+	p.last = readings
 }
 
-// Bursts are the worst of each port that sent in bursts, in the order of directions.
-func (p *Pace) Bursts() []report.Burst {
+func (p *Pace) tick(readings []engine.Reading) tick {
+	t := tick{}
+	span := Span{Readings: pairwise(p.last, readings)}
+	for i, d := range p.setup.Directions {
+		f := p.setup.figures(d, span, i, true)
+		t.took = max(t.took, f.longest)
+		t.lost = append(t.lost, f.lost())
+		t.lossy = append(t.lossy, exceeds(f.surelyLost(), f.sent.Packets, p.setup.MaxLossRatio))
+	}
+	for _, l := range p.lanes {
+		if len(l.recent) == 0 {
+			l.add(markOf(p.last[l.generator], l.port))
+		}
+		t.burst = l.add(markOf(readings[l.generator], l.port)) || t.burst
+	}
+	return t
+}
+
+func pairwise(a, b []engine.Reading) [][]engine.Reading {
+	spans := make([][]engine.Reading, len(a))
+	for g := range a {
+		spans[g] = []engine.Reading{a[g], b[g]}
+	}
+	return spans
+}
+
+func markOf(r engine.Reading, port int) mark {
+	return mark{at: r.At, unsure: r.Uncertainty, sent: r.Ports[port].Sent.Packets}
+}
+
+// why is the fault that voids the window.
+func (p *Pace) why() string {
+	if p == nil {
+		return ""
+	}
+	return p.fault
+}
+
+// bursts are the worst of each port that sent in bursts, in the order of directions.
+func (p *Pace) bursts() []report.Burst {
 	var all []report.Burst
 	for _, l := range p.lanes {
 		if l.excess > 0 {
@@ -103,9 +153,10 @@ func (p *Pace) Bursts() []report.Burst {
 	return all
 }
 
-func (l *lane) add(now mark) {
+// add takes a reading, and says whether it shows a burst.
+func (l *lane) add(now mark) bool {
 	if l.asked <= 0 || l.streams < 0 {
-		return
+		return false
 	}
 	if len(l.recent) == 0 {
 		l.opened = now.at
@@ -123,6 +174,7 @@ func (l *lane) add(now mark) {
 		l.sawBurst(from, now, excess)
 	}
 	l.recent = append(l.recent, now)
+	return from >= 0
 }
 
 // unexplained is how many more frames left between two readings than were due in the longest time that may lie between them, what is still
@@ -167,26 +219,4 @@ func (l *lane) paused(upTo int) time.Duration {
 		from--
 	}
 	return l.recent[upTo].at - l.recent[from].at
-}
-
-// burstSentence tells the worst of the bursts, and what to do about them.
-func burstSentence(bursts []report.Burst) string {
-	worst := slices.MaxFunc(bursts, func(a, b report.Burst) int { return int((a.Sent - a.Due) - (b.Sent - b.Due)) })
-	asked := units.PacketRateOver(worst.Due, int64(worst.Duration))
-	sent := units.PacketRateOver(worst.Sent, int64(worst.Duration))
-	times := "once"
-	if worst.Count > 1 {
-		times = fmt.Sprintf("%d times", worst.Count)
-	}
-	pause := ""
-	if worst.Paused > 0 {
-		pause = fmt.Sprintf(" after a pause of %s", milliseconds(worst.Paused))
-	}
-	return fmt.Sprintf("generator %s sent in bursts, %s in this window: %s for %s on %s%s, where %s was asked for; a device may lose those at any load: "+
-		"give the generator processors that nothing else uses", worst.Generator, times, sent.FormatSI(), milliseconds(worst.Duration), worst.Link, pause, asked.FormatSI())
-}
-
-// milliseconds is a short time for people.
-func milliseconds(d plan.Duration) string {
-	return d.Std().Round(time.Millisecond).String()
 }

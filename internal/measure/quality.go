@@ -19,7 +19,7 @@ const enough = units.One * 99 / 100
 //	                limit here: Lossy  │
 //	                     limit between: Invalid
 //	                                   limit here: Good (or Short)
-func (f *figures) judge(limit units.Ratio, bursts []report.Burst) (report.Quality, string) {
+func (f *figures) judge(limit units.Ratio) (report.Quality, string) {
 	short := f.mostOffered < f.intended.Mul(enough)
 	strayed, misdelivered := f.misdelivered(limit)
 	switch {
@@ -28,8 +28,6 @@ func (f *figures) judge(limit units.Ratio, bursts []report.Burst) (report.Qualit
 	case exceeds(-f.lost()-f.edges-f.foreign(), f.sent.Packets, limit):
 		return report.Invalid, fmt.Sprintf("%d frames more came back than the %d sent: somebody else's traffic, duplicates, or frames that waited in the device since an earlier load",
 			-f.lost(), f.sent.Packets)
-	case exceeds(f.surelyLost(), f.sent.Packets, limit) && len(bursts) > 0:
-		return report.Invalid, f.lossSentence(limit) + "; but " + burstSentence(bursts)
 	case exceeds(f.surelyLost(), f.sent.Packets, limit):
 		return report.Lossy, f.lossSentence(limit) + f.shortSentence(short)
 	case exceeds(f.lost(), f.sent.Packets, limit):
@@ -39,7 +37,7 @@ func (f *figures) judge(limit units.Ratio, bursts []report.Burst) (report.Qualit
 			f.direction.Background.FormatSI(), f.direction.To, percent(limit))
 	case misdelivered:
 		return report.Invalid, fmt.Sprintf("%d frames more came back to generator %s than the %d it sent: flows of another replica; check that the device routes each replica's networks to that replica",
-			strayed.returned-strayed.sent, f.name(strayed.pair.Receiver), strayed.sent)
+			strayed.returned-strayed.sent, f.setup.name(strayed.pair.Receiver), strayed.sent)
 	case short:
 		return report.Short, "no loss above the limit" + f.shortSentence(short)
 	}

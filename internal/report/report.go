@@ -162,11 +162,13 @@ type Window struct {
 	GeneratorCPUPercent float64 `json:"generatorCPUPercent"`
 	// Bursts is the worst of what each sending port sent faster than asked for a moment; none: all sent evenly, as far as readings show.
 	Bursts []Burst `json:"bursts,omitempty"`
+	// Unwatched is the longest time in which nobody saw how evenly generators sent, as one of them or the runner was held up; 0: they were watched.
+	Unwatched plan.Duration `json:"unwatched,omitempty"`
 }
 
-// LostToBursts says that the window lost frames, but says nothing of the device, as a generator sent in bursts.
+// LostToBursts says that the window lost frames, but says nothing of the device, as a generator sent in bursts, or may have.
 func (w Window) LostToBursts() bool {
-	if len(w.Bursts) == 0 {
+	if len(w.Bursts) == 0 && w.Unwatched == 0 {
 		return false
 	}
 	return slices.ContainsFunc(w.Directions, func(d Measured) bool { return d.Quality == Invalid && d.LossRatioMin > 0 })

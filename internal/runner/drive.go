@@ -33,6 +33,7 @@ type drive struct {
 	last     []engine.Reading
 	intended []units.PacketRate
 	step     ramp.Step
+	quickest time.Duration // reading of all counters
 }
 
 // driveLoad carries out the procedure's steps until it is done. Whatever happens, it ends with traffic stopped and totals settled, as

@@ -16,12 +16,12 @@ import (
 // sampleEvery is how often readings are kept while traffic runs: for graphs, and because generators stop without a heartbeat.
 const sampleEvery = time.Second
 
-// How often counters are read within a window, to see how evenly generators send: so seldom that reading takes at most a fifth of the time,
-// and that all generators together are read at most 200 times a second.
+// How often counters are read within a window, to see how evenly generators send: all generators together at most 200 times a second, and so
+// seldom that reading takes a fifth of the time.
 const (
 	paceEvery     = 20 * time.Millisecond
 	paceEveryEach = 5 * time.Millisecond
-	paceIdle      = 4
+	paceOfReading = 5
 )
 
 // watch waits for the step to pass, keeping about one reading a second, and judges its second part. When the run is cut short, what was read
@@ -31,6 +31,7 @@ func (r *run) watch(ctx context.Context, step ramp.Step) (*report.Window, error)
 	edge := begin.Add(step.Settle)
 	span := measure.Span{Planned: step.Judge, Intended: r.drive.intended, Readings: make([][]engine.Reading, len(r.gens))}
 	opened, pace := time.Time{}, r.setup.Pace(r.drive.intended)
+	span.Pace = pace
 	for _, moment := range moments(begin, step) {
 		err := r.untilThen(ctx, moment, pace, !opened.IsZero())
 		var readings []engine.Reading
@@ -52,7 +53,6 @@ func (r *run) watch(ctx context.Context, step ramp.Step) (*report.Window, error)
 			span.Readings[g] = append(span.Readings[g], readings[g])
 		}
 	}
-	span.Bursts = pace.Bursts()
 	w := r.setup.Window(span)
 	w.Start = plan.Duration(opened.Sub(r.started))
 	return &w, nil
@@ -60,7 +60,7 @@ func (r *run) watch(ctx context.Context, step ramp.Step) (*report.Window, error)
 
 // untilThen waits for a moment; within a window, it follows the generators' pace meanwhile.
 func (r *run) untilThen(ctx context.Context, moment time.Time, pace *measure.Pace, within bool) error {
-	every := cmp.Or(r.opts.PaceEvery, max(paceEvery, time.Duration(len(r.gens))*paceEveryEach))
+	every := cmp.Or(r.opts.PaceEvery, max(paceEvery, time.Duration(len(r.gens))*paceEveryEach, paceOfReading*r.drive.quickest))
 	for next := time.Now().Add(every); within && moment.Sub(next) >= every; {
 		if err := sleepUntil(ctx, next); err != nil {
 			return err
@@ -71,7 +71,8 @@ func (r *run) untilThen(ctx context.Context, moment time.Time, pace *measure.Pac
 			return err
 		}
 		pace.Add(readings)
-		next = began.Add(max(every, (paceIdle+1)*time.Since(began)))
+		r.drive.quickest = min(cmp.Or(r.drive.quickest, time.Hour), time.Since(began))
+		next = began.Add(every)
 	}
 	return sleepUntil(ctx, moment)
 }
