@@ -11,11 +11,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// evidence are the runs that a cell is judged by, one for each repetition.
+// evidence are the runs that a cell is judged by, one for each repetition that has one, and those before it that say something of the device.
 func (v *view) evidence(cell int) (all []analysis.Kept) {
 	for _, name := range v.made[cell] {
 		run, known := v.Runs[name]
-		if known && run.Evidence != nil && v.counts(cell, &run) {
+		if known && run.Evidence != nil && (v.counts(cell, &run) || run.answers()) {
 			all = append(all, analysis.Kept{Report: run.Evidence, Digest: run.Report, Method: run.Plan})
 		}
 	}
@@ -33,6 +33,7 @@ func (v *view) verdict(cell int) *report.Verdict {
 	for _, k := range evidence {
 		runs = append(runs, k.Report)
 	}
+	runs = append(runs, v.absent(cell)...)
 	if v.Judge != nil {
 		judged := v.Judge(criteria, runs)
 		return &judged
@@ -48,23 +49,30 @@ func (v *view) compared(cell int, criteria []plan.Criterion, runs []*report.Repo
 	case name == "":
 		return analysis.Judge(criteria, runs, nil)
 	case number == cell:
-		return judgeBaseline(criteria, runs)
+		return judgeBaseline(criteria, runs, analysis.BaselineOf("Cell", name, how, v.evidence(cell)))
 	case number < 0:
 		return analysis.Judge(criteria, runs, &report.Baseline{Kind: "Cell", Name: name, Message: "it is excluded from the suite"})
 	}
 	return analysis.Judge(criteria, runs, analysis.BaselineOf("Cell", name, how, v.evidence(number)))
 }
 
-// judgeBaseline judges what others are compared with: by the absolute criteria; the relative ones are met.
-func judgeBaseline(criteria []plan.Criterion, runs []*report.Report) report.Verdict {
+// judgeBaseline judges what others are compared with: by the absolute criteria; the relative ones are met, if it has a figure.
+func judgeBaseline(criteria []plan.Criterion, runs []*report.Report, baseline *report.Baseline) report.Verdict {
 	own := analysis.Judge(slices.DeleteFunc(slices.Clone(criteria), plan.Criterion.Relative), runs, nil)
 	if len(own.Criteria) == 0 {
 		own.Outcome = report.Passed
 	}
+	outcome, message := report.Passed, "it is the baseline itself"
+	if !slices.ContainsFunc(baseline.Runs, func(r report.BaselineRun) bool { return r.Message == "" }) {
+		outcome, message = report.Undecided, "it is the baseline itself, and has no figure: "+baseline.Runs[0].Message
+	}
 	for _, c := range criteria {
 		if c.Relative() {
-			own.Criteria = append(own.Criteria, report.CriterionResult{Name: c.Name, Outcome: report.Passed, Message: "it is the baseline itself"})
+			own.Criteria = append(own.Criteria, report.CriterionResult{Name: c.Name, Outcome: outcome, Message: message})
 		}
+	}
+	if outcome != report.Passed && own.Outcome == report.Passed {
+		own.Outcome = outcome
 	}
 	return own
 }

@@ -52,3 +52,82 @@ func TestCellsAreComparedWithThoseOfTheBaseline(t *testing.T) {
 		})
 	}
 }
+
+// A verdict over repetitions speaks of all that were asked for: those that came to nothing are not left out in silence.
+func TestRepetitionsWithoutAFigureCountAgainstAVerdict(t *testing.T) {
+	const fast = "template: {spec: {}}\nrepetitions: 5\ninvalidRetries: 0\ncriteria: [{name: fast, metric: PacketsPerSecond, min: \"1000\"}]\n"
+	lost := func(names ...string) func(string) string {
+		return func(test string) string {
+			for _, name := range names {
+				if strings.HasSuffix(test, name) {
+					return v1alpha1.ReasonGeneratorLost
+				}
+			}
+			return ""
+		}
+	}
+	for name, c := range map[string]struct {
+		ends    func(string) string
+		verdict v1alpha1.SuiteVerdict
+		says    string
+	}{
+		"all were measured":  {nil, v1alpha1.VerdictPassed, "all 5 runs meet it"},
+		"most were measured": {lost("r2", "r4"), v1alpha1.VerdictPassed, "all 3 runs meet it; 2 of 5 runs set aside (the run did not come to its own end (GeneratorLost): it ended so)"},
+		"few were measured":  {lost("r1", "r2", "r4"), v1alpha1.VerdictUndecided, "only 2 of 5 runs gave a figure that can be judged"},
+		"a single was":       {lost("r1", "r2", "r3", "r4"), v1alpha1.VerdictUndecided, "only 1 of 5 runs gave a figure that can be judged"},
+		"none of them was":   {lost("r1", "r2", "r3", "r4", "r5"), v1alpha1.VerdictUndecided, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, fast)
+			w.ends = c.ends
+			w.live(newRandom(10))
+			if row := w.suite.Status.Table[0]; row.Verdict != c.verdict || !strings.Contains(row.Message, c.says) {
+				t.Errorf("%s: %s, want %s: …%s…", row.Verdict, row.Message, c.verdict, c.says)
+			}
+		})
+	}
+	t.Run("it was stopped after the first", func(t *testing.T) {
+		w := newWorld(t, fast)
+		w.pass()
+		w.end("night-test-r1")
+		w.suite.Spec.Stop = true
+		w.pass()
+		w.want("Complete=True Stopped", "Passed=Unknown Undecided")
+	})
+	t.Run("while others are to come it speaks of those that were made", func(t *testing.T) {
+		w := newWorld(t, fast)
+		w.pass()
+		w.end("night-test-r1")
+		w.now = w.now.Add(detailEvery)
+		w.pass()
+		if row := w.suite.Status.Table[0]; row.Verdict != v1alpha1.VerdictPassed {
+			t.Errorf("%s: %s", row.Verdict, row.Message)
+		}
+		w.want("Passed=Unknown Undecided")
+	})
+}
+
+func TestABaselineWithoutAFigureIsNotPassed(t *testing.T) {
+	w := newWorld(t, releases+"invalidRetries: 0\nexclude: [{image: same}, {image: slow}, {frames: 64b}]\n")
+	w.ends = func(string) string { return v1alpha1.ReasonNotMeasured }
+	w.live(newRandom(11))
+	w.want("Complete=True NotMeasured", "Passed=Unknown Undecided")
+	if row := w.suite.Status.Table[0]; row.Verdict != v1alpha1.VerdictUndecided {
+		t.Errorf("%s: %s", row.Verdict, row.Message)
+	}
+}
+
+// A device that lost frames at any load has given its answer: that a second try went better doesn't take it back.
+func TestWhatADeviceAnsweredCountsAlsoWhenItIsTriedAgain(t *testing.T) {
+	w := newWorld(t, "template: {spec: {}}\ncriteria: [{name: fast, metric: PacketsPerSecond, min: \"1000\"}]\n")
+	w.ends = func(test string) string {
+		if strings.HasSuffix(test, "-r1") {
+			return v1alpha1.ReasonNotMeasured
+		}
+		return ""
+	}
+	w.live(newRandom(12))
+	if row := w.suite.Status.Table[0]; row.Verdict != v1alpha1.VerdictUndecided || !strings.Contains(row.Message, "1 of 2 runs do not meet it (west→east: frames were lost at 500.00 pps already") {
+		t.Errorf("%s: %s", row.Verdict, row.Message)
+	}
+}

@@ -24,6 +24,8 @@ type view struct {
 	// missing are tests to be made, in order; obstructed of them can't be.
 	missing    []Wanted
 	obstructed []string
+	// unmade are how many of each cell are missing.
+	unmade []int
 	// measured and failed count the slots that came to their end, and retried the tries beyond the first.
 	measured, failed, retried int32
 	// made are all tests of each cell that there are or were, in order.
@@ -34,7 +36,7 @@ type view struct {
 const readsAtOnce = 64
 
 func look(o Observed) *view {
-	v := &view{Observed: o, spec: &o.Suite.Spec, was: &o.Suite.Status, made: make([][]string, len(o.Matrix.Cells))}
+	v := &view{Observed: o, spec: &o.Suite.Spec, was: &o.Suite.Status, made: make([][]string, len(o.Matrix.Cells)), unmade: make([]int, len(o.Matrix.Cells))}
 	left := v.triesLeft()
 	for _, s := range o.Matrix.slots {
 		v.lookAt(s, left)
@@ -95,6 +97,7 @@ func (v *view) unknown(w Wanted, left []int32) {
 			left[w.Cell]--
 		}
 		v.missing = append(v.missing, w)
+		v.unmade[w.Cell]++
 		if v.Obstacles[w.Name] != "" {
 			v.obstructed = append(v.obstructed, w.Name)
 		}

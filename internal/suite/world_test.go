@@ -192,7 +192,11 @@ func (w *world) end(name string) {
 // reportOf is the Report of a test that was measured: packet rates that differ by test.
 func reportOf(t *v1alpha1.LoadTest) *report.Report {
 	c, _ := over(t)
-	if c.Reason != v1alpha1.ReasonMeasured {
+	switch c.Reason {
+	case v1alpha1.ReasonMeasured:
+	case v1alpha1.ReasonNotMeasured:
+		return lossyAtAnyLoad()
+	default:
 		return nil
 	}
 	pps := int64(1_000_000)
@@ -208,6 +212,16 @@ func reportOf(t *v1alpha1.LoadTest) *report.Report {
 		Result: report.Result{Measured: true, Saturated: true, Reason: "LossAboveLimit", Message: "frames were lost above it",
 			Directions: []report.Measured{{From: "west", To: "east", Received: figures, LineRatePercent: units.Hundred / 2}},
 			Total:      &report.Sum{Received: figures, LineRatePercent: units.Hundred / 2}},
+	}
+}
+
+// lossyAtAnyLoad is the Report of a device that lost frames at 500 packets/s already.
+func lossyAtAnyLoad() *report.Report {
+	return &report.Report{
+		Plan: &plan.Plan{Version: plan.Version}, Ending: report.Completed, Result: report.Result{Reason: report.NoCleanWindow, Message: "no window was clean"},
+		Windows: []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 100, Directions: []report.Measured{
+			{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 500}},
+		}}},
 	}
 }
 
