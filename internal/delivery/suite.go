@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/linerate-dev/linerate/internal/report"
@@ -10,24 +11,38 @@ import (
 // KeySuite is the key of a suite's report in its ConfigMap.
 const KeySuite = "suite.json.gz"
 
-// EncodeSuite is the binary data and the annotations of the ConfigMap for a suite's report. Where that is too large for one, the words of runs
-// are left out first, and the runs that gave a figure after them; a note says so. Cells, their figures and verdicts stay as they are. The suite
-// itself is not changed.
+// EncodeSuite is the binary data and the annotations of the ConfigMap for a suite's report, which FitSuite made fit.
 func EncodeSuite(s *report.Suite) (data map[string][]byte, annotations map[string]string, err error) {
-	for _, thinner := range []func(*report.Suite) *report.Suite{asItIs, withoutWords, withoutRuns} {
-		document, digest, err := report.SuiteJSON(thinner(s))
+	_, packed, digest, err := fitting(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	return map[string][]byte{KeySuite: packed}, map[string]string{AnnotationDigest: digest}, nil
+}
+
+// FitSuite is the suite's report as a ConfigMap can hold it. Where it is too large for one, the words of runs are left out first, then the runs that
+// gave a figure, and at last the words of verdicts; a note says so. Cells, their figures, what they lack and their verdicts stay as they are. The
+// suite itself is not changed.
+func FitSuite(s *report.Suite) (*report.Suite, error) {
+	fit, _, _, err := fitting(s)
+	return fit, err
+}
+
+func fitting(s *report.Suite) (fit *report.Suite, packed []byte, digest string, err error) {
+	for _, thinner := range []func(*report.Suite) *report.Suite{asItIs, withoutWords, withoutRuns, withoutReasons} {
+		fit = thinner(s)
+		document, digest, err := report.SuiteJSON(fit)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, "", err
 		}
-		packed, err := pack(document)
-		if err != nil {
-			return nil, nil, fmt.Errorf("pack the suite's report: %w", err)
+		if packed, err = pack(document); err != nil {
+			return nil, nil, "", fmt.Errorf("pack the suite's report: %w", err)
 		}
 		if len(packed) <= MaxPacked {
-			return map[string][]byte{KeySuite: packed}, map[string]string{AnnotationDigest: digest}, nil
+			return fit, packed, digest, nil
 		}
 	}
-	return nil, nil, fmt.Errorf("the report of suite %s doesn't fit into a ConfigMap, even without its runs: part the suite in two", s.Name)
+	return nil, nil, "", fmt.Errorf("the report of suite %s doesn't fit into a ConfigMap, even without its runs: part the suite in two", s.Name)
 }
 
 // DecodeSuite reads what EncodeSuite wrote, and refuses what is not what its annotations say.
@@ -55,11 +70,33 @@ func withoutWords(s *report.Suite) *report.Suite {
 	})
 }
 
-// withoutRuns leaves out what only the table's evidence is.
+// withoutRuns leaves out the runs that gave a figure, and those that another try made good: what a cell lacks stays.
 func withoutRuns(s *report.Suite) *report.Suite {
-	return eachRun(s, "single runs are left out: together they are too large for a ConfigMap; their own Reports have them", func(r report.SuiteRun) (report.SuiteRun, bool) {
-		return r, false
+	const note = "single runs that gave a figure are left out: together they are too large for a ConfigMap; their own Reports have them"
+	out := eachRun(s, note, func(r report.SuiteRun) (report.SuiteRun, bool) {
+		r.UID, r.ConfigMap, r.Message = "", "", shortened(r.Message)
+		return r, true
 	})
+	for i := range out.Cells {
+		measured := map[int]bool{}
+		for _, r := range out.Cells[i].Runs {
+			measured[r.Repetition] = measured[r.Repetition] || r.Figures != nil
+		}
+		out.Cells[i].Runs = slices.DeleteFunc(out.Cells[i].Runs, func(r report.SuiteRun) bool { return measured[r.Repetition] })
+	}
+	return out
+}
+
+// withoutReasons leaves out what verdicts say beside their outcome, too.
+func withoutReasons(s *report.Suite) *report.Suite {
+	out := withoutRuns(s)
+	out.Notes = append(out.Notes, "the words of verdicts are left out: together they are too large for a ConfigMap")
+	for i := range out.Cells {
+		if v := out.Cells[i].Verdict; v != nil {
+			out.Cells[i].Verdict = &report.Verdict{Outcome: v.Outcome}
+		}
+	}
+	return out
 }
 
 // eachRun is a copy of the suite with what becomes of each run, and a note.

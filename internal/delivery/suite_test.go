@@ -38,6 +38,7 @@ func TestASuiteTravels(t *testing.T) {
 		"of 1 000 cells":      {suiteOf(1000, 20), 5, 20},
 		"without its words":   {suiteOf(1000, 400), 5, 0},
 		"without single runs": {suiteOf(10_000, 20), 0, 0},
+		"without its reasons": {judged(suiteOf(10_000, 20), 8), 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			data, annotations, err := EncodeSuite(c.suite)
@@ -76,5 +77,63 @@ func TestASuiteThatSomebodyChangedIsRefused(t *testing.T) {
 	}
 	if _, err := DecodeSuite(nil, annotations); err == nil || !strings.Contains(err.Error(), KeySuite) {
 		t.Errorf("no data: %v", err)
+	}
+}
+
+// judged gives each cell a verdict by so many criteria, each of which has something of its own to say.
+func judged(s *report.Suite, criteria int) *report.Suite {
+	random := rand.New(rand.NewPCG(3, 4))
+	for i := range s.Cells {
+		v := &report.Verdict{Outcome: report.DidFail}
+		for c := range criteria {
+			v.Criteria = append(v.Criteria, report.CriterionResult{Name: fmt.Sprintf("criterion-%d", c), Outcome: report.DidFail,
+				Message: fmt.Sprintf("west→east: median %d pps of 5 runs (%d pps to %d pps), at least %d demanded; all 5 runs do not meet it", random.Int64N(1e9), random.Int64N(1e9), random.Int64N(1e9), random.Int64N(1e9))})
+		}
+		s.Cells[i].Verdict = v
+	}
+	return s
+}
+
+// What a suite lacks is told however many runs it has: its exit code follows from it.
+func TestASuiteWithoutSingleRunsStillSaysWhatItLacks(t *testing.T) {
+	s := suiteOf(10_000, 20)
+	s.Finished = s.Started
+	lacking := &s.Cells[7]
+	lacking.Figures.Runs = 4
+	lacking.Runs[2].Figures, lacking.Runs[2].Reason = nil, "GeneratorLost"
+	again := &s.Cells[8]
+	again.Runs = append(again.Runs, again.Runs[1])
+	again.Runs[1].Figures, again.Runs[1].Reason = nil, "NodeLost"
+	again.Runs[5].Test, again.Runs[5].Retry = again.Runs[1].Test+"t2", 1
+	data, annotations, err := EncodeSuite(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := DecodeSuite(data, annotations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runs := read.Cells[7].Runs; len(read.Notes) == 0 || len(runs) != 1 || runs[0].Reason != "GeneratorLost" || read.ExitCode() != report.ExitNotMeasured {
+		t.Errorf("%+v, exit code %d", runs, read.ExitCode())
+	}
+	if runs := read.Cells[8].Runs; len(runs) != 0 {
+		t.Errorf("its second try was measured: %+v", runs)
+	}
+}
+
+// The digest that is told of a suite is that of what is stored of it.
+func TestASuiteThatFitsIsStoredAsItIs(t *testing.T) {
+	for name, s := range map[string]*report.Suite{"small": suiteOf(10, 20), "large": suiteOf(1000, 400)} {
+		fitting, err := FitSuite(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, want, err := report.SuiteJSON(fitting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, annotations, err := EncodeSuite(fitting); err != nil || annotations[AnnotationDigest] != want {
+			t.Errorf("%s: %v, %v, want %s", name, annotations, err, want)
+		}
 	}
 }

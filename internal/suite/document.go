@@ -4,14 +4,19 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/statistics"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// document is the suite's report as far as it is.
+// document is the suite's report as far as it is, and as it can be stored: the status tells the digest of that.
 func (v *view) document(s *step) *report.Suite {
-	return v.documentOf(s.complete, func(cell int) report.SuiteCell { return v.cell(cell) })
+	whole := v.documentOf(s.complete, func(cell int) report.SuiteCell { return v.cell(cell) })
+	if fit, err := delivery.FitSuite(whole); err == nil {
+		return fit
+	}
+	return whole // which can't be stored, and that is told then
 }
 
 func (v *view) documentOf(complete bool, cellOf func(int) report.SuiteCell) *report.Suite {

@@ -1,10 +1,13 @@
 package suite
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // releases are two of them and the one that they are compared with, by two kinds of traffic.
@@ -129,5 +132,33 @@ func TestWhatADeviceAnsweredCountsAlsoWhenItIsTriedAgain(t *testing.T) {
 	w.live(newRandom(12))
 	if row := w.suite.Status.Table[0]; row.Verdict != v1alpha1.VerdictUndecided || !strings.Contains(row.Message, "1 of 2 runs do not meet it (west→east: frames were lost at 500.00 pps already") {
 		t.Errorf("%s: %s", row.Verdict, row.Message)
+	}
+}
+
+// Who reads a suite's report holds it against the digest in the status: that is of what is stored, also where that had to be made smaller.
+func TestTheStatusTellsTheDigestOfWhatIsStored(t *testing.T) {
+	const cells = 4000
+	var spec strings.Builder
+	spec.WriteString("template: {spec: {}}\nstop: true\naxes:\n- name: cell\n  values:\n")
+	for i := range cells {
+		fmt.Fprintf(&spec, "  - {name: v%d}\n", i)
+	}
+	w := newWorld(t, spec.String())
+	random := newRandom(13)
+	for i := range cells {
+		words := make([]byte, maxMessage)
+		for k := range words {
+			words[k] = byte('!' + random.IntN(90))
+		}
+		name := w.matrix.TestName(i, 1, 1)
+		w.runs[name] = Run{Ended: v1alpha1.ReasonDUTFailed, SuiteRun: report.SuiteRun{Test: name, Repetition: 1, Reason: v1alpha1.ReasonDUTFailed, Message: string(words)}}
+	}
+	d := Decide(Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Checked: true, Runs: w.runs, Stored: w.stored})
+	_, annotations, err := delivery.EncodeSuite(d.Report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stored, told := annotations[delivery.AnnotationDigest], d.Status.Report.Digest; stored != told || len(d.Report.Notes) == 0 {
+		t.Errorf("%s is stored, %s is told; notes %q", stored, told, d.Report.Notes)
 	}
 }
