@@ -24,7 +24,7 @@ spec:
 
 // TestAFullDiskLosesTheReportButNotTheResult: the table is printed, what could not be kept is said, and nothing half-written stays.
 func TestAFullDiskLosesTheReportButNotTheResult(t *testing.T) {
-	needRoot(t)
+	beside(t)
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=4096"); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestAFullDiskLosesTheReportButNotTheResult(t *testing.T) {
 
 // TestABrokenPipeLosesNoReport: whoever was to read the table has gone; the report is kept all the same.
 func TestABrokenPipeLosesNoReport(t *testing.T) {
-	needRoot(t)
+	beside(t)
 	dir := t.TempDir()
 	reader, writer, err := os.Pipe()
 	if err != nil {

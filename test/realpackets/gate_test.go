@@ -63,13 +63,19 @@ func (j judged) side() report.Compared { return j.comparison.Rows[0].Sides[1] }
 func TestGate(t *testing.T) {
 	needRoot(t)
 	var releases []*release
-	for _, dropped := range kinds() {
-		r := draw(dropped)
-		t.Run(fmt.Sprint("release ", len(releases)+1), func(t *testing.T) {
-			r.judged = judgeRelease(t, r)
-			t.Log(r.row())
+	t.Run("each", func(t *testing.T) {
+		for _, dropped := range kinds() {
+			r := draw(dropped)
 			releases = append(releases, r)
-		})
+			t.Run(fmt.Sprint("release ", len(releases)), func(t *testing.T) {
+				beside(t)
+				r.judged = judgeRelease(t, r)
+				t.Log(r.row())
+			})
+		}
+	})
+	if t.Failed() {
+		return // who wasn't judged isn't judged wrongly
 	}
 	for i, r := range releases { // only now it is looked at what they were
 		want := 0
@@ -166,7 +172,7 @@ func judgeFolders(t *testing.T, before, after string) judged {
 // TestAGateWithAWeakGeneratorIsUndecided: the device dropped by half, and a generator that sends too little to see it says neither that it did nor
 // that it didn't.
 func TestAGateWithAWeakGeneratorIsUndecided(t *testing.T) {
-	needRoot(t)
+	beside(t)
 	dir := t.TempDir()
 	for _, side := range []struct {
 		name  string

@@ -48,7 +48,7 @@ func TestNothingOutlivesAKilledRun(t *testing.T) {
 
 // TestAnInterruptedRunReportsWhatItMeasured: SIGINT ends in order, with exit code 130 and a Report.
 func TestAnInterruptedRunReportsWhatItMeasured(t *testing.T) {
-	needRoot(t)
+	beside(t)
 	dir := t.TempDir()
 	cmd, talk := start(t, "run", writeFile(t, "long.yaml", longTest), "--save", dir)
 	awaitLine(t, talk, "ramping")

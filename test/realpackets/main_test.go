@@ -40,6 +40,16 @@ func buildAndRun(m *testing.M) int {
 	return m.Run()
 }
 
+// beside lets a test run beside others: its packets are few, so that most of its time is waiting, and its clocks need little of a processor.
+// What floods, and what goes into a published table, runs by itself.
+func beside(t *testing.T) {
+	t.Helper()
+	needRoot(t)
+	if !*all {
+		t.Parallel()
+	}
+}
+
 // needRoot skips where namespaces can't be made; in CI that is a failure, for a gate that measures nothing must not be green.
 func needRoot(t *testing.T) {
 	t.Helper()

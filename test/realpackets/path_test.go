@@ -33,6 +33,7 @@ func TestAMiswiredPathIsNotMeasured(t *testing.T) {
 		{"a dead device returns nothing", nil, "none of"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			beside(t)
 			rig := newRig(t, 2)
 			for i, ports := range c.bridges {
 				rig.bridge(t, fmt.Sprintf("b%d", i), ports...)

@@ -15,7 +15,7 @@ import (
 // TestAKilledRampEndsWhenItSaid: a server without a heartbeat, as TRex is, goes on sending when its client dies, but no longer than
 // the client had said.
 func TestAKilledRampEndsWhenItSaid(t *testing.T) {
-	needRoot(t)
+	beside(t)
 	rig := newRig(t, 2)
 	rig.route(t)
 	rig.generate(t, "--heartbeat", "0s", "--next-hop", rig.addressByHand(t))

@@ -23,7 +23,7 @@ spec:
 
 // TestAWeakGeneratorIsNotAWeakDevice: a generator that sends at most 5 000 packets/s through a device that forwards 20 000.
 func TestAWeakGeneratorIsNotAWeakDevice(t *testing.T) {
-	needRoot(t)
+	beside(t)
 	rig := newRig(t, 2)
 	rig.route(t)
 	rig.limit(t, 20_000)
