@@ -158,14 +158,16 @@ func (m *machine) unclearAbove(lo *point) *point {
 	return found
 }
 
-// judgedAt says that some window at this load was clean or lossy.
+// judgedAt says that the last window at this load was clean or lossy: one that was lossy before, and could not be judged when it was looked at
+// again, proves nothing.
 func (m *machine) judgedAt(asked units.Ratio) bool {
+	judged := false
 	for i := range m.history {
-		if p := pointOf(m.history[i], i); p.asked == asked && !p.unclear() {
-			return true
+		if p := pointOf(m.history[i], i); p.asked == asked && m.history[i].Phase != report.WarmUp {
+			judged = !p.unclear()
 		}
 	}
-	return false
+	return judged
 }
 
 // blame is the reason that an unclear window gives.

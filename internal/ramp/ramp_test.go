@@ -81,7 +81,7 @@ func (d device) window(s ramp.Step, number int) report.Window {
 func flow(pps float64) report.Flow { return report.Flow{PacketsPerSecond: int64(pps + 0.5)} }
 
 // carryOut runs the procedure to its end against the device.
-func carryOut(t *testing.T, p plan.Procedure, d device) (history []report.Window, trace []string) {
+func carryOut(t *testing.T, p plan.Procedure, d device, edits ...func(*report.Window)) (history []report.Window, trace []string) {
 	t.Helper()
 	var took time.Duration
 	for range ramp.MostSteps(p) + 1 {
@@ -96,7 +96,11 @@ func carryOut(t *testing.T, p plan.Procedure, d device) (history []report.Window
 			return history, trace
 		}
 		took += s.Settle + s.Judge
-		history = append(history, d.window(s, len(history)+1))
+		w := d.window(s, len(history)+1)
+		for _, edit := range edits {
+			edit(&w)
+		}
+		history = append(history, w)
 	}
 	t.Fatalf("no end after %d steps:\n%s", len(history), strings.Join(trace, "\n"))
 	return nil, nil

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -24,6 +25,7 @@ func scenarios() []scenario {
 		{"four-directions", measured(named("two lanes", "imix"), limited(40_000), lanes("west", "east", "east", "west", "north", "south", "south", "north"))},
 		{"doubtful", doubtful()},
 		{"nothing", nothing()},
+		{"bursts", bursts()},
 	}
 }
 
@@ -35,6 +37,27 @@ func judgedAs(o Outcome, r *Report) *Report {
 		Undecided: "west→east: at least 27.50 % of line rate is known, at least 95 demanded",
 	}
 	r.Verdict = Verdict{Outcome: o, Criteria: []CriterionResult{{Name: "imix-line-rate", Outcome: o, Message: messages[o]}}}
+	return r
+}
+
+// bursts is a run above whose figure the generator sent in bursts.
+func bursts() *Report {
+	r := measured(limited(150_000))
+	at := slices.IndexFunc(r.Windows, func(w Window) bool { return w.Number == r.Result.Window })
+	r.Result.Saturated, r.Result.Reason = false, GeneratorLimited
+	r.Result.Message = "window 12 was clean; what was lost above that may be the generator's doing, so this is a lower bound"
+	for i := range r.Windows {
+		w := &r.Windows[i]
+		if w.Quality != Lossy || w.Load <= r.Windows[at].Load {
+			continue
+		}
+		w.Bursts = []Burst{{Generator: "generator-0", Link: "west", At: plan.Duration(300 * time.Millisecond), Duration: plan.Duration(21 * time.Millisecond),
+			Sent: 12_000, Due: 3_400, Paused: plan.Duration(62 * time.Millisecond), Count: 1 + i%3}}
+		w.Quality, w.Reason = Invalid, "west→east: 4.1 % lost; but generator generator-0 sent in bursts"
+		for d := range w.Directions {
+			w.Directions[d].Quality, w.Directions[d].Reason = Invalid, w.Reason
+		}
+	}
 	return r
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine/sim"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -29,23 +30,24 @@ func TestTraces(t *testing.T) {
 		return math.Min(offered, 14_000)
 	}
 	traces := map[string]*scenario{
-		"limit":             scene(),
-		"to-the-top":        scene(toTheTop, hold(10)),
-		"not-saturated":     scene(deviceLimit(0), hold(15)),
-		"weak-generator":    scene(onGenerator(func(g *sim.Generator) { g.MaxRate = 7 * kpps })),
-		"receive-drops":     scene(deviceLimit(0), onGenerator(func(g *sim.Generator) { g.ReceiveDrops, g.ReceiveDropsFrom = units.One/10, 6*kpps })),
-		"burst":             scene(onDevice(func(d *sim.Device) { d.Burst = 500_000_000 })),
-		"livelock":          scene(toTheTop, onDevice(func(d *sim.Device) { d.Capacity = falling })),
-		"non-monotonic":     scene(toTheTop, onDevice(func(d *sim.Device) { d.Capacity = dip })),
-		"limit-of-first":    scene(target("200kpps"), deviceLimit(1*kpps)),
-		"trouble":           scene(trouble(14, 20.5)),
-		"flap":              scene(fault(0, sim.Flap, 12)),
-		"lost":              scene(replicas(2), fault(1, sim.Restart, 15), unreachable(1)),
-		"interrupted":       scene(interrupted(20)),
-		"one-weak-side":     scene(func(s *scenario) { s.world.Directions[1].Device.Limit = 4 * kpps }),
-		"path-not-proven":   scene(onDevice(func(d *sim.Device) { d.Bounced = true })),
-		"without-refine":    scene(onRamp(func(r *plan.Ramp) { r.RefineTo = 0 })),
-		"burst-at-the-edge": scene(deviceLimit(19_990*units.PacketPerSecond), hold(15)),
+		"limit":              scene(),
+		"to-the-top":         scene(toTheTop, hold(10)),
+		"not-saturated":      scene(deviceLimit(0), hold(15)),
+		"weak-generator":     scene(onGenerator(func(g *sim.Generator) { g.MaxRate = 7 * kpps })),
+		"receive-drops":      scene(deviceLimit(0), onGenerator(func(g *sim.Generator) { g.ReceiveDrops, g.ReceiveDropsFrom = units.One/10, 6*kpps })),
+		"burst":              scene(onDevice(func(d *sim.Device) { d.Burst = 500_000_000 })),
+		"livelock":           scene(toTheTop, onDevice(func(d *sim.Device) { d.Capacity = falling })),
+		"non-monotonic":      scene(toTheTop, onDevice(func(d *sim.Device) { d.Capacity = dip })),
+		"limit-of-first":     scene(target("200kpps"), deviceLimit(1*kpps)),
+		"trouble":            scene(trouble(14, 20.5)),
+		"flap":               scene(fault(0, sim.Flap, 12)),
+		"lost":               scene(replicas(2), fault(1, sim.Restart, 15), unreachable(1)),
+		"interrupted":        scene(interrupted(20)),
+		"one-weak-side":      scene(func(s *scenario) { s.world.Directions[1].Device.Limit = 4 * kpps }),
+		"path-not-proven":    scene(onDevice(func(d *sim.Device) { d.Bounced = true })),
+		"without-refine":     scene(onRamp(func(r *plan.Ramp) { r.RefineTo = 0 })),
+		"restless-generator": scene(restlessly(8*time.Second, 40*ms, 60*ms)),
+		"burst-at-the-edge":  scene(deviceLimit(19_990*units.PacketPerSecond), hold(15)),
 	}
 	for name, s := range traces {
 		t.Run(name, func(t *testing.T) {

@@ -26,6 +26,9 @@ type Generator struct {
 	Owner string
 	// Unresolved: nobody answers for next hops.
 	Unresolved bool
+	// Stalls are when it stands still and catches up, in order of time; they don't overlap. Mute: it does not answer meanwhile either.
+	Stalls []Standstill
+	Mute   bool
 	// Faults happen at their time after the first start of traffic.
 	Faults []Fault
 }
@@ -95,10 +98,11 @@ func (e *Engine) sending(index int) float64 {
 	if p == nil || !p.running || e.world.last < p.begins || e.failed(Restart) {
 		return 0
 	}
+	pace, _ := e.pace()
 	if e.MaxRate > 0 {
-		return min(p.rate, e.MaxRate).PerSecond()
+		return pace * min(p.rate, e.MaxRate).PerSecond()
 	}
-	return p.rate.PerSecond()
+	return pace * p.rate.PerSecond()
 }
 
 // nextChange is the first moment after from, and not after to, at which a port begins or ends by itself or a restart stops all.
@@ -110,6 +114,9 @@ func (e *Engine) nextChange(from, to time.Duration) time.Duration {
 	if e.started {
 		for _, f := range e.Faults {
 			moments = append(moments, e.startAt+f.At)
+		}
+		for _, s := range e.around(from - e.startAt) {
+			moments = append(moments, e.startAt+s.At, e.startAt+s.At+s.Lasts, e.startAt+s.caughtUp())
 		}
 	}
 	for _, m := range moments {
@@ -146,6 +153,7 @@ func (e *Engine) reach(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("call generator %d: %w", e.index, err)
 	}
+	e.awaitAnswer()
 	unlock := e.lock()
 	stalled, restarted, robbed := e.failed(Stall) || e.stalledNow(), e.failed(Restart), e.failed(Robbed)
 	unlock()

@@ -90,6 +90,28 @@ func TestTrafficStopsByItself(t *testing.T) {
 	})
 }
 
+func TestAGeneratorStandsStillAndCatchesUp(t *testing.T) {
+	stall := sim.Standstill{At: time.Second, Lasts: 300 * time.Millisecond, Faster: 4}
+	for name, mute := range map[string]bool{"and answers": false, "and is mute": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := started(t, sim.Device{Limit: 2 * kpps, Burst: 50 * time.Millisecond}, sim.Generator{Stalls: []sim.Standstill{stall}, Mute: mute}, kpps)
+				began := time.Now()
+				time.Sleep(1100 * time.Millisecond)
+				sent, _, _ := read(t, e)
+				if took := time.Since(began); !near(sent, 1000) || mute != (took == 1300*time.Millisecond) {
+					t.Errorf("sent %d when it answers, after %s", sent, took)
+				}
+				time.Sleep(2*time.Second - time.Since(began))
+				// it caught up for 100 ms at 4 kpps, of which the device took 2 kpps and a saved-up burst of 100 frames
+				if sent, received, _ := read(t, e); !near(sent, 2000) || !near(received, 1900) {
+					t.Errorf("sent %d, received %d", sent, received)
+				}
+			})
+		})
+	}
+}
+
 func TestARateChangesWithoutAGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := started(t, sim.Device{}, sim.Generator{}, kpps)
