@@ -50,3 +50,7 @@ const LabelKueueManaged = "kueue.x-k8s.io/managed"
 
 // GateKueue is the scheduling gate that Kueue takes off a pod when its group is admitted.
 const GateKueue = "kueue.x-k8s.io/admission"
+
+// AnnotationGate is on a LoadTestSuite that a gate made (kubectl linerate gate): a digest of what is measured and how it is judged, so that the same gate,
+// asked again, finds it.
+const AnnotationGate = "linerate.dev/gate"

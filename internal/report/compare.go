@@ -17,6 +17,8 @@ type Comparison struct {
 	MaxRegressionPercent *units.Percent  `json:"maxRegressionPercent,omitempty"`
 	Rows                 []ComparisonRow `json:"rows"`
 	Notes                []string        `json:"notes,omitempty"`
+
+	judged bool // there are verdicts, though not by MaxRegressionPercent
 }
 
 // ComparisonRow is one product under one loadtest, on all sides.

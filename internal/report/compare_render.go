@@ -101,7 +101,7 @@ type comparedView struct {
 func (c *Comparison) HTML(w io.Writer) error {
 	p := &sidePage{Title: cmp.Or(c.Title, "linerate: "+strings.Join(c.Sides, " · ")), Footnotes: c.footnotes(), Notes: c.Notes, Says: c.says()}
 	p.Description = p.Title
-	p.Comparison = &comparePage{Sides: c.Sides, Judged: c.MaxRegressionPercent != nil}
+	p.Comparison = &comparePage{Sides: c.Sides, Judged: c.MaxRegressionPercent != nil || c.judged}
 	for _, r := range c.Rows {
 		row := compareRowView{Product: r.Product, Loadtest: r.Loadtest}
 		for i, s := range r.Sides {

@@ -1,0 +1,221 @@
+package gate
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/admission"
+)
+
+const router = `apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: router-imix, labels: {linerate.dev/loadtest: imix}}
+spec:
+  dut:
+    type: Pod
+    pod:
+      template:
+        spec:
+          containers:
+          - {name: router, image: "registry.lab/router:main"}
+          - {name: side, image: "registry.lab:5000/side@sha256:aa"}
+  links: [{name: west, network: west, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps}]
+`
+
+const matrix = `apiVersion: linerate.dev/v1alpha1
+kind: LoadTestSuite
+metadata: {name: releases}
+spec:
+  template:
+    spec: {dut: {type: Reference}, links: [{name: west, network: west, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps}]}
+  axes:
+  - name: image
+    values:
+    - {name: main}
+    - {name: new, patch: {dut: {reference: {limit: {packetsPerSecond: 10000}}}}}
+  repetitions: 5
+`
+
+const absolute = `
+  criteria: [{name: line-rate, metric: LineRatePercent, min: "95"}]
+`
+
+func prepared(t *testing.T, file string, o Options) ([]*Subject, error) {
+	t.Helper()
+	server, err := admission.NewServer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := server.Load("gate.yaml", strings.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Namespace = "lab"
+	return Prepare(server, objects, o)
+}
+
+func only(t *testing.T, file string, o Options) *Subject {
+	t.Helper()
+	subjects, err := prepared(t, file, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(subjects) != 1 {
+		t.Fatalf("there are %d suites, want 1", len(subjects))
+	}
+	return subjects[0]
+}
+
+func images(t *testing.T, texts ...string) []Image {
+	t.Helper()
+	out, err := ParseImages("--image", texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// imageOf is the first container's image in a cell of a suite.
+func imageOf(t *testing.T, s *Subject, cell, container int) string {
+	t.Helper()
+	content, err := s.Matrix.Content(cell, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := content["spec"].(map[string]any)
+	for _, key := range []string{"dut", "pod", "template", "spec"} {
+		at = at[key].(map[string]any)
+	}
+	return at["containers"].([]any)[container].(map[string]any)["image"].(string)
+}
+
+func TestALoadTestBecomesASuite(t *testing.T) {
+	t.Run("with an absolute criterion it is measured once", func(t *testing.T) {
+		s := only(t, router+absolute, Options{})
+		if s.Suite.Spec.Repetitions != 1 || len(s.Matrix.Cells) != 1 || len(s.Suite.Spec.Criteria) != 1 || s.Suite.Namespace != "lab" || s.Suite.Spec.TTLAfterFinished != defaultTTL {
+			t.Errorf("it is %+v", s.Suite.Spec)
+		}
+	})
+	t.Run("with a baseline it is measured five times", func(t *testing.T) {
+		s := only(t, router, Options{MaxRegression: "2%", Baseline: true})
+		if c := s.Suite.Spec.Criteria; s.Suite.Spec.Repetitions != 5 || len(c) != 1 || c[0].MaxRegression != "2%" || c[0].Direction != "Each" {
+			t.Errorf("it is %+v", s.Suite.Spec)
+		}
+	})
+	t.Run("as often as is asked for", func(t *testing.T) {
+		if s := only(t, router, Options{MaxRegression: "2%", Baseline: true, Runs: 8}); s.Suite.Spec.Repetitions != 8 {
+			t.Errorf("it is measured %d times, want 8", s.Suite.Spec.Repetitions)
+		}
+	})
+	t.Run("with another image as baseline both are measured in turns", func(t *testing.T) {
+		s := only(t, router, Options{MaxRegression: "2%", Images: images(t, "registry.lab/router=registry.lab/router:abc"), BaselineImages: images(t, "registry.lab/router=registry.lab/router:1.4")})
+		if b := s.Suite.Spec.Baseline; len(s.Matrix.Cells) != 2 || b == nil || b.Axis != "release" || s.Suite.Spec.Order != "Interleaved" {
+			t.Fatalf("it is %+v", s.Suite.Spec)
+		}
+		for cell, want := range []string{"registry.lab/router:1.4", "registry.lab/router:abc"} {
+			if got := imageOf(t, s, cell, 0); got != want {
+				t.Errorf("cell %s measures %s, want %s", s.Matrix.Cells[cell].Name, got, want)
+			}
+			if got := imageOf(t, s, cell, 1); got != "registry.lab:5000/side@sha256:aa" {
+				t.Errorf("the other container's image became %s", got)
+			}
+		}
+	})
+	t.Run("its row in tables stays the same", func(t *testing.T) {
+		content, err := only(t, router+absolute, Options{}).Matrix.Content(0, 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		labels := content["metadata"].(map[string]any)["labels"].(map[string]any)
+		if labels["linerate.dev/product"] != "router-imix" || labels["linerate.dev/loadtest"] != "imix" {
+			t.Errorf("its labels are %v", labels)
+		}
+	})
+}
+
+func TestNames(t *testing.T) {
+	first := only(t, router+absolute, Options{}).Suite.Name
+	for name, c := range map[string]struct {
+		file string
+		o    Options
+		same bool
+	}{
+		"the same again":       {router + absolute, Options{}, true},
+		"another image":        {router + absolute, Options{Images: images(t, "registry.lab/router=registry.lab/router:abc")}, false},
+		"another criterion":    {router + strings.Replace(absolute, "95", "96", 1), Options{}, false},
+		"more runs":            {router + absolute, Options{Runs: 2}, false},
+		"another time to live": {router + absolute + "  ttlAfterFinished: 1h\n", Options{}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := only(t, c.file, c.o).Suite.Name; (got == first) != c.same {
+				t.Errorf("it is %s, and the first one is %s", got, first)
+			}
+		})
+	}
+	t.Run("there is room for further tries", func(t *testing.T) {
+		long := strings.Replace(router, "router-imix", "a-name-that-is-much-too-long-for-a-suite", 1) + absolute
+		if got := Try(only(t, long, Options{}).Suite.Name, MaxTries); len(got) > 26 || !strings.HasPrefix(got, "a-name-that") {
+			t.Errorf("it is %s", got)
+		}
+	})
+	t.Run("a suffix of one's own", func(t *testing.T) {
+		if got := only(t, router+absolute, Options{Suffix: "pr-1234"}).Suite.Name; got != "router-imix-pr-1234" {
+			t.Errorf("it is %s", got)
+		}
+	})
+	for suffix, fine := range map[string]bool{"": true, "pr-1": true, "PR-1": false, "pr-": false, "a.b": false, strings.Repeat("a", 23): false} {
+		if err := CheckSuffix(suffix); (err == nil) != fine {
+			t.Errorf("suffix %q: %v", suffix, err)
+		}
+	}
+}
+
+func TestWhatAGateRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		file string
+		o    Options
+		says string
+	}{
+		"no criterion":                        {router, Options{}, "could never fail"},
+		"a suite without":                     {matrix, Options{}, "those of its template don't count"},
+		"nothing to compare with":             {router, Options{MaxRegression: "2%"}, "there is nothing to compare with: give --baseline-image"},
+		"a baseline, and nothing compares":    {router + absolute, Options{Baseline: true}, "no criterion compares with it"},
+		"two baselines of a LoadTest":         {router + "  baseline: {loadTest: other}\n", Options{MaxRegression: "2%", BaselineImages: []Image{{"registry.lab/router", "x"}}}, "there is another one"},
+		"two baselines of a suite":            {matrix + "  baseline: {axis: image, value: main}\n", Options{MaxRegression: "2%", Baseline: true}, "leave one of the two out"},
+		"runs of a suite":                     {matrix + absolute, Options{Runs: 3}, "spec.repetitions"},
+		"an image that isn't there":           {router + absolute, Options{Images: []Image{{"rooter", "x"}}}, "they have registry.lab/router:main"},
+		"an image where there are none":       {matrix + absolute, Options{Images: []Image{{"rooter", "x"}}}, "no image at all"},
+		"a LoadTest that is suspended":        {router + absolute + "  suspend: true\n", Options{}, "no place in a gate"},
+		"a LoadTest that a cluster can't run": {router + absolute + "  activeDeadline: 10s\n", Options{}, "set activeDeadline to"},
+		"an allowance that isn't one":         {router, Options{MaxRegression: "much", Baseline: true}, "maxRegression"},
+		"a baseline with nothing else to measure": {strings.Replace(matrix, "    - {name: new, patch: {dut: {reference: {limit: {packetsPerSecond: 10000}}}}}\n", "", 1) + "  baseline: {axis: image, value: main}\n",
+			Options{MaxRegression: "2%"}, "the baseline itself"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := prepared(t, c.file, c.o); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, want an error that says %q", err, c.says)
+			}
+		})
+	}
+	for _, text := range []string{"", "=x", "x=", "router", "a b=c"} {
+		if _, err := ParseImages("--image", []string{text}); err == nil {
+			t.Errorf("image %q is taken", text)
+		}
+	}
+}
+
+func TestHowLongAGateMayTake(t *testing.T) {
+	const short = `  procedure: {ramp: {warmupDuration: 0s, rampDuration: 1m, stepDuration: 1s, refineTo: 0%, confirmDuration: 0s, holdDuration: 0s}}
+`
+	once := only(t, router+absolute+short, Options{}).Bound
+	if want := time.Hour + 2*(5*time.Minute+30*time.Second+time.Minute+16*time.Second); once != want {
+		t.Errorf("once takes %v at most, want %v", once, want)
+	}
+	if five := only(t, router+absolute+short, Options{Runs: 5}).Bound; five-time.Hour != 3*(once-time.Hour) { // and one that is repeated
+		t.Errorf("five times takes %v at most, and once %v", five, once)
+	}
+	if most := only(t, router+absolute+"  activeDeadline: 30m\n", Options{}).Bound; most > time.Hour+2*36*time.Minute {
+		t.Errorf("it takes %v at most, and a run of it at most 30 minutes", most)
+	}
+}

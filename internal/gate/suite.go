@@ -1,0 +1,241 @@
+package gate
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/admission"
+	"github.com/linerate-dev/linerate/internal/suite"
+)
+
+// Options are what a gate is asked for beside its files.
+type Options struct {
+	// Namespace is where LoadTests and suites go that name none.
+	Namespace string
+	// Images replace images of the files; BaselineImages those of the baseline, which is then measured in turns with the candidate.
+	Images, BaselineImages []Image
+	// Runs is how often a LoadTest is measured; 0: DefaultRuns where it is compared with something, else once. Of suites their spec says it.
+	Runs int
+	// MaxRegression adds a criterion to each suite; empty: none.
+	MaxRegression string
+	// Baseline says that there is a baseline beside the files.
+	Baseline bool
+	// Suffix is what names end with; empty: some letters of a digest of what is measured.
+	Suffix string
+}
+
+const (
+	// DefaultRuns is the smallest number of runs that may have a pair the wrong way round and still show something.
+	DefaultRuns = 5
+	// MaxRuns is how many a suite may have.
+	MaxRuns = 100
+	// defaultTTL is how long what a gate measured stays where the file doesn't say it.
+	defaultTTL = "168h"
+	// addedCriterion is the name of the criterion that Options.MaxRegression makes.
+	addedCriterion = "no-slower"
+	// The axis of a LoadTest whose baseline is another image.
+	releaseAxis, baselineValue, candidateValue = "release", "baseline", "candidate"
+)
+
+// Subject is one thing that a gate measures: a suite, as it is to be created.
+type Subject struct {
+	Suite  *v1alpha1.LoadTestSuite
+	Matrix *suite.Matrix
+	// Test says that a LoadTest became it.
+	Test bool
+	// Baseline is what a LoadTest's own spec compares with.
+	Baseline *v1alpha1.BaselineSpec
+	// Bound is how long it may take at the worst.
+	Bound time.Duration
+}
+
+// Prepare makes the suites of what was found in files. Its error has all that is wrong with any of them.
+func Prepare(server *admission.Server, objects []admission.Object, o Options) ([]*Subject, error) {
+	var subjects []*Subject
+	var wrong []error
+	images := &replacer{images: o.Images}
+	baseline := &replacer{images: o.BaselineImages}
+	for _, object := range objects {
+		s, err := prepare(server, object, o, images, baseline)
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		subjects = append(subjects, s)
+	}
+	wrong = append(wrong, images.unused("--image"), baseline.unused("--baseline-image"), distinct(subjects))
+	return subjects, errors.Join(wrong...)
+}
+
+func prepare(server *admission.Server, object admission.Object, o Options, images, baseline *replacer) (*Subject, error) {
+	s := &Subject{Test: object.LoadTest != nil}
+	var content map[string]any
+	var err error
+	if s.Test {
+		s.Baseline = object.LoadTest.Spec.Baseline
+		content, err = ofTest(object, o, images, baseline)
+	} else {
+		content, err = ofSuite(object, o, images)
+	}
+	if err != nil {
+		return nil, err
+	}
+	admitted, faults := server.Admit(content)
+	if err := faults.OrNil(); err != nil {
+		return nil, at(object, err)
+	}
+	s.Suite = admitted.Suite
+	if err := s.check(o); err != nil {
+		return nil, at(object, err)
+	}
+	name(s.Suite, object.Meta(), o.Suffix)
+	s.Matrix = suite.Expand(s.Suite)
+	if wrong := s.Matrix.Check(suite.JudgeWith(server, suite.InCluster)); len(wrong) > 0 {
+		return nil, at(object, wrong)
+	}
+	s.Bound = s.bound(server)
+	return s, nil
+}
+
+// at says of which object of which file an error is.
+func at(object admission.Object, err error) error {
+	return fmt.Errorf("%s: %s: %w", object.File, object.Meta().Name, err)
+}
+
+// ofTest is a suite that measures one LoadTest, or the same with two images in turns.
+func ofTest(object admission.Object, o Options, images, baseline *replacer) (map[string]any, error) {
+	test := object.LoadTest
+	if test.Spec.Stop || test.Spec.Suspend {
+		return nil, at(object, errors.New("spec.stop and spec.suspend have no place in a gate: remove them"))
+	}
+	spec, err := asMap(test.Spec)
+	if err != nil {
+		return nil, at(object, err)
+	}
+	criteria, _ := spec["criteria"].([]any)
+	ttl, _ := spec["ttlAfterFinished"].(string)
+	for _, own := range []string{"criteria", "baseline", "ttlAfterFinished", "suspend", "stop"} { // the suite's to say
+		delete(spec, own)
+	}
+	candidate := images.replaced(spec)
+	out := map[string]any{"template": map[string]any{"metadata": templateMetadata(&test.ObjectMeta), "spec": candidate},
+		"criteria": withCriterion(criteria, o.MaxRegression), "ttlAfterFinished": cmp.Or(ttl, defaultTTL)}
+	if len(o.BaselineImages) > 0 {
+		if test.Spec.Baseline != nil || o.Baseline {
+			return nil, at(object, errors.New("--baseline-image measures a baseline, and there is another one: leave out spec.baseline and --baseline, or --baseline-image"))
+		}
+		other := baseline.replaced(spec)
+		out["axes"] = []any{map[string]any{"name": releaseAxis, "values": []any{
+			map[string]any{"name": baselineValue, "patch": differing(candidate, other)}, map[string]any{"name": candidateValue}}}}
+		out["baseline"] = map[string]any{"axis": releaseAxis, "value": baselineValue}
+	}
+	out["repetitions"] = int64(runsOf(o.Runs, out["criteria"].([]any)))
+	return suiteObject(object.Meta(), o.Namespace, out), nil
+}
+
+// templateMetadata are a LoadTest's labels and annotations, with a row in tables that doesn't depend on what it is measured in.
+func templateMetadata(meta *metav1.ObjectMeta) map[string]any {
+	labels := map[string]any{v1alpha1.LabelProduct: meta.Name}
+	for k, v := range meta.Labels {
+		labels[k] = v
+	}
+	out := map[string]any{"labels": labels}
+	if len(meta.Annotations) > 0 {
+		out["annotations"] = texts(meta.Annotations)
+	}
+	return out
+}
+
+// ofSuite is a suite of a file with the images replaced.
+func ofSuite(object admission.Object, o Options, images *replacer) (map[string]any, error) {
+	switch s := object.Suite; {
+	case o.Runs != 0:
+		return nil, at(object, errors.New("--runs is for LoadTests: write spec.repetitions into the LoadTestSuite"))
+	case len(o.BaselineImages) > 0:
+		return nil, at(object, errors.New("--baseline-image is for LoadTests: give the LoadTestSuite an axis whose values patch the image, and name one of them in spec.baseline"))
+	case s.Spec.Baseline != nil && o.Baseline:
+		return nil, at(object, errors.New("spec.baseline says what it is compared with, and so does --baseline: leave one of the two out"))
+	case s.Spec.Stop || s.Spec.Suspend:
+		return nil, at(object, errors.New("spec.stop and spec.suspend have no place in a gate: remove them"))
+	}
+	spec, err := asMap(object.Suite.Spec)
+	if err != nil {
+		return nil, at(object, err)
+	}
+	spec = images.replaced(spec)
+	criteria, _ := spec["criteria"].([]any)
+	spec["criteria"] = withCriterion(criteria, o.MaxRegression)
+	if _, says := spec["ttlAfterFinished"]; !says {
+		spec["ttlAfterFinished"] = defaultTTL
+	}
+	return suiteObject(object.Meta(), o.Namespace, spec), nil
+}
+
+// suiteObject is the suite as an API server is given it, but for its name's end.
+func suiteObject(meta *metav1.ObjectMeta, namespace string, spec map[string]any) map[string]any {
+	metadata := map[string]any{"name": placeholder, "namespace": cmp.Or(meta.Namespace, namespace)}
+	if len(meta.Labels) > 0 {
+		metadata["labels"] = texts(meta.Labels)
+	}
+	return map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.LoadTestSuiteKind, "metadata": metadata, "spec": spec}
+}
+
+func texts(from map[string]string) map[string]any {
+	out := map[string]any{}
+	for k, v := range from {
+		out[k] = v
+	}
+	return out
+}
+
+func asMap(from any) (map[string]any, error) {
+	text, err := json.Marshal(from)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{}
+	return out, utiljson.Unmarshal(text, &out) // whole numbers stay whole
+}
+
+// withCriterion adds the criterion that the command line asks for.
+func withCriterion(criteria []any, maxRegression string) []any {
+	if maxRegression == "" {
+		return criteria
+	}
+	return append(slices.Clone(criteria), map[string]any{"name": addedCriterion, "metric": string(v1alpha1.MetricPacketsPerSecond), "maxRegression": maxRegression})
+}
+
+// runsOf is how often a LoadTest is measured: a single run shows nothing of a difference, unless its spread is vouched for.
+func runsOf(asked int, criteria []any) int {
+	if asked != 0 {
+		return asked
+	}
+	for _, c := range criteria {
+		c, _ := c.(map[string]any)
+		if _, compares := c["maxRegression"]; compares && c["assumedSpread"] == nil {
+			return DefaultRuns
+		}
+	}
+	return 1
+}
+
+// distinct refuses two suites of one name: the second would be taken for the first.
+func distinct(subjects []*Subject) error {
+	seen := map[string]bool{}
+	for _, s := range subjects {
+		key := s.Suite.Namespace + "/" + s.Suite.Name
+		if seen[key] {
+			return fmt.Errorf("two of the files' objects would both be LoadTestSuite %s: give them other names", s.Suite.Name)
+		}
+		seen[key] = true
+	}
+	return nil
+}
