@@ -43,6 +43,7 @@ func NewCommand(o Options) *cobra.Command {
 		Use:   "kubectl",
 		Short: "Run and look at LoadTests in a cluster (also: kubectl linerate)",
 		Example: "  kubectl linerate doctor -n lab\n  kubectl linerate run test.yaml -n lab\n  kubectl linerate list -A\n" +
+			"  kubectl linerate gate -f router.yaml --image router=registry.lab/router:1.5 --baseline-image router=registry.lab/router:1.4 --max-regression 2%\n" +
 			"  kubectl linerate report vpp-imix -o html > vpp-imix.html",
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl linerate"},
 		Version:       o.Version,
@@ -57,7 +58,7 @@ func NewCommand(o Options) *cobra.Command {
 	cmd.SetErr(o.Err)
 	cmd.SetIn(o.In)
 	to.bind(cmd.PersistentFlags())
-	cmd.AddCommand(newRun(o, to), newWatch(o, to), newReport(o, to), newCompare(o, to), newTrend(o, to), newList(o, to), newStop(o, to), newDoctor(o, to))
+	cmd.AddCommand(newRun(o, to), newGate(o, to), newWatch(o, to), newReport(o, to), newCompare(o, to), newTrend(o, to), newList(o, to), newStop(o, to), newDoctor(o, to))
 	completeConnection(cmd, to)
 	return cmd
 }

@@ -57,6 +57,15 @@ func (c *cluster) kept(ctx context.Context, matching labels.Selector) ([]history
 	return records, worst(wrong...)
 }
 
+// decodedReport is the Report in a ConfigMap, and its digest.
+func decodedReport(object *corev1.ConfigMap) (*report.Report, string, error) {
+	r, envelope, err := delivery.DecodeReport(object.BinaryData, object.Annotations)
+	if err != nil {
+		return nil, "", err
+	}
+	return r, envelope.Digest, nil
+}
+
 // keptRecord reads a kept Report, and holds it against its digest and its name.
 func keptRecord(object *corev1.ConfigMap) (history.Record, error) {
 	if !manifests.IsKept(object) {

@@ -81,6 +81,14 @@ func (g *Gate) Conclude() {
 	}
 }
 
+// Doubt adds what went wrong beside the measurement: what would have passed is undecided then. What was shown to fail has failed.
+func (g *Gate) Doubt(why string) {
+	g.Notes = append(g.Notes, why)
+	if g.Outcome == Passed {
+		g.Outcome, g.ExitCode, g.Message = Undecided, ExitNotMeasured, "not everything was seen to its end: "+why
+	}
+}
+
 func shareOfAll(some, all int) string {
 	if all == 1 {
 		return "the test"

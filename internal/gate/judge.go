@@ -1,0 +1,148 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/history"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/suite"
+)
+
+// Measured is a suite as it is when the gate has waited long enough.
+type Measured struct {
+	Suite *v1alpha1.LoadTestSuite
+	// Test says that a LoadTest became it.
+	Test bool
+	// Runs are those that were stored of it.
+	Runs suite.Runs
+	// Baseline is what it is compared with beside itself; nil: nothing.
+	Baseline suite.Elsewhere
+	// Message says why the gate didn't see its end; empty: it did.
+	Message string
+}
+
+// Judge judges all that was measured. Producer is linerate with its version.
+func Judge(all []Measured, version string) *report.Gate {
+	g := &report.Gate{Version: report.GateVersion, Producer: "linerate " + version}
+	for _, m := range all {
+		g.Namespace = cmp.Or(g.Namespace, m.Suite.Namespace)
+		judged := suite.JudgeStored(suite.Expand(m.Suite.DeepCopy()), m.Runs, finished(m.Suite), version, m.Baseline)
+		g.Suites = append(g.Suites, judged.Report)
+		g.Notes = append(g.Notes, judged.Report.Notes...)
+		for i := range judged.Cells {
+			if row := rowOf(m, judged, i); !judged.Cells[i].Itself || row.Outcome != report.Passed {
+				g.Rows = append(g.Rows, row)
+			}
+		}
+	}
+	g.Conclude()
+	return g
+}
+
+// finished is when a suite was complete; zero: it isn't.
+func finished(s *v1alpha1.LoadTestSuite) time.Time {
+	c := end(s)
+	switch {
+	case c == nil:
+		return time.Time{}
+	case s.Status.FinishedAt != nil:
+		return s.Status.FinishedAt.Time
+	}
+	return c.LastTransitionTime.Time
+}
+
+func end(s *v1alpha1.LoadTestSuite) *metav1.Condition {
+	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionComplete); c != nil && c.Status == metav1.ConditionTrue {
+		return c
+	}
+	return nil
+}
+
+// rowOf is a cell's row: its verdict holds only where each of its repetitions was measured, in a suite that came to its own end.
+func rowOf(m Measured, judged suite.Judged, number int) report.GateRow {
+	c, cell := judged.Report.Cells[number], judged.Cells[number]
+	row := report.GateRow{Suite: m.Suite.Name, Cell: c.Name, Product: c.Product, Loadtest: c.Loadtest, Outcome: report.Undecided, BaselineName: cell.BaselineName}
+	if m.Test && len(cell.Runs) > 0 {
+		row.Product, row.Loadtest = report.Named(cell.Runs[0].Report)
+	}
+	row.Candidate, row.Baseline = compare(c, cell)
+	if row.Baseline == nil && m.Baseline != nil {
+		row.Baseline = &report.Compared{}
+	}
+	if c.Verdict != nil {
+		row.Outcome, row.Criteria = cmp.Or(c.Verdict.Outcome, report.Undecided), c.Verdict.Criteria
+	}
+	why := cmp.Or(m.Message, notWhole(m.Suite))
+	measured := 0
+	for _, r := range c.Runs {
+		if r.Figures != nil {
+			measured++
+		}
+	}
+	switch wanted := int(max(m.Suite.Spec.Repetitions, 1)); {
+	case row.Outcome == report.DidFail: // what was measured shows it
+	case measured < wanted && why == "":
+		why = fmt.Sprintf("%d of %d runs were measured", measured, wanted)
+	}
+	if row.Outcome == report.Passed && why != "" {
+		row.Outcome = report.Undecided
+	}
+	if row.Outcome != report.Passed {
+		row.Message = why
+	}
+	return row
+}
+
+// notWhole says why a suite has no whole measurement; empty: it has.
+func notWhole(s *v1alpha1.LoadTestSuite) string {
+	c := end(s)
+	switch {
+	case c == nil:
+		return "the suite isn't over"
+	case c.Reason == v1alpha1.ReasonMeasured || c.Reason == v1alpha1.ReasonPartlyMeasured:
+		return ""
+	}
+	return fmt.Sprintf("the suite ended as %s: %s", c.Reason, c.Message)
+}
+
+// compare sets a cell beside what it is compared with.
+func compare(c report.SuiteCell, cell suite.JudgedCell) (candidate report.Compared, baseline *report.Compared) {
+	candidate = report.Compared{Figures: c.Figures, Outliers: c.Outliers}
+	for _, r := range c.Runs {
+		if r.Figures == nil {
+			candidate.Missing = append(candidate.Missing, report.Missing{Test: r.Test, Reason: r.Reason, Message: r.Message})
+		}
+	}
+	if len(cell.Baseline) == 0 || len(cell.Runs) == 0 {
+		return candidate, nil
+	}
+	compared := history.Compare([]history.Side{{Name: "baseline", Records: records(cell.Baseline)}, {Name: "candidate", Records: records(cell.Runs)}}, nil)
+	if len(compared.Rows) != 1 {
+		return candidate, nil
+	}
+	sides := compared.Rows[0].Sides
+	candidate.Judgement, candidate.Change = sides[1].Judgement, sides[1].Change
+	baseline = &report.Compared{Figures: sides[0].Figures, Outliers: sides[0].Outliers}
+	return candidate, baseline
+}
+
+// records are runs that were found comparable: their generators, which what is stored of a run hasn't, are left out of the comparison.
+func records(runs []analysis.Kept) []history.Record {
+	var out []history.Record
+	for _, k := range runs {
+		r, p := *k.Report, *k.Report.Plan
+		p.Generators = nil
+		p.Test = plan.Test{Name: p.Test.Name, Product: "one", Loadtest: "place"} // whatever they are called
+		r.Plan = &p
+		out = append(out, history.Record{Name: p.Test.Name, Report: &r})
+	}
+	return out
+}

@@ -1,0 +1,187 @@
+package gate
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/admission"
+	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/suite"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// measured plays a suite of which each run found so many packets/s; 0: it came to nothing.
+func measured(t *testing.T, s *Subject, found func(cell string, run int) int64) Measured {
+	t.Helper()
+	server, err := admission.NewServer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := Measured{Suite: s.Suite.DeepCopy(), Test: s.Test, Runs: suite.Runs{}}
+	reason := v1alpha1.ReasonMeasured
+	for i, cell := range s.Matrix.Cells {
+		for r := range s.Suite.Spec.Repetitions {
+			content, err := s.Matrix.Content(i, r+1, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			object, faults := server.Admit(content)
+			if len(faults) > 0 {
+				t.Fatal(faults)
+			}
+			run := played(object.LoadTest, found(cell.Name, int(r)))
+			m.Runs[object.LoadTest.Name] = suite.RunOf(object.LoadTest, r+1, 1, run, "")
+			if run == nil {
+				reason = v1alpha1.ReasonPartlyMeasured
+			}
+		}
+	}
+	ended(m.Suite, reason)
+	return m
+}
+
+func ended(s *v1alpha1.LoadTestSuite, reason string) {
+	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: reason, Message: "as it may be",
+		LastTransitionTime: metav1.Date(2026, 3, 14, 1, 0, 0, 0, time.UTC)}}
+}
+
+// played is a test that found so much, and its Report.
+func played(test *v1alpha1.LoadTest, packets int64) *report.Report {
+	reason := v1alpha1.ReasonMeasured
+	if packets == 0 {
+		reason = v1alpha1.ReasonGeneratorLost
+	}
+	test.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: reason, Message: "generator-0 didn't answer"}}
+	p, _ := compile.Compile(test)
+	if packets == 0 {
+		return nil
+	}
+	flow := report.Flow{PacketsPerSecond: packets, Layer1BitsPerSecond: packets * 1000}
+	r := &report.Report{Version: report.Version, Plan: p, Ending: report.Completed, Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
+		Resolution: units.One / 200, Total: &report.Sum{Received: flow}}}
+	for _, d := range p.Directions {
+		r.Result.Directions = append(r.Result.Directions, report.Measured{From: d.From, To: d.To, Received: flow, Offered: flow, Quality: report.Good})
+	}
+	return r
+}
+
+// steady finds the same, give or take a tenth of a percent.
+func steady(packets int64) func(string, int) int64 {
+	return func(_ string, run int) int64 { return packets + int64(run)*packets/4000 }
+}
+
+// releases is a LoadTest with two images, of which the candidate finds so much of 100 000 packets/s.
+func inTurns(t *testing.T, candidate int64, runs int) Measured {
+	t.Helper()
+	s := only(t, router, Options{MaxRegression: "2%", Runs: runs, BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}})
+	return measured(t, s, func(cell string, run int) int64 {
+		if cell == baselineValue {
+			return steady(100_000)(cell, run)
+		}
+		return steady(candidate)(cell, run)
+	})
+}
+
+func TestJudge(t *testing.T) {
+	for name, c := range map[string]struct {
+		measured Measured
+		code     int
+		says     string
+	}{
+		"no change passes":                    {inTurns(t, 100_000, 5), 0, "all criteria are met, in 1 test"},
+		"5 % less fails":                      {inTurns(t, 95_000, 5), 1, "doesn't meet the criteria"},
+		"one run of each shows nothing":       {inTurns(t, 95_000, 1), 3, "undecided"},
+		"a candidate that was never measured": {inTurns(t, 0, 5), 3, "undecided"},
+		"an absolute criterion that is met":   {measured(t, only(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"90000\"}]\n", Options{}), steady(100_000)), 0, "met"},
+		"an absolute criterion that isn't":    {measured(t, only(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"110000\"}]\n", Options{}), steady(100_000)), 1, "doesn't"},
+		"nothing was stored of a suite":       {Measured{Suite: inTurns(t, 1, 1).Suite}, 3, "undecided"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := Judge([]Measured{c.measured}, "test")
+			if g.ExitCode != c.code || !strings.Contains(g.Message, c.says) {
+				t.Errorf("exit code %d, %s: %+v; want %d, %s", g.ExitCode, g.Message, g.Rows, c.code, c.says)
+			}
+		})
+	}
+	t.Run("the row has both sides, the change and what encloses it", func(t *testing.T) {
+		g := Judge([]Measured{inTurns(t, 95_000, 5)}, "test")
+		if len(g.Rows) != 1 {
+			t.Fatalf("there are %d rows, want that of the candidate: %+v", len(g.Rows), g.Rows)
+		}
+		r := g.Rows[0]
+		change := r.Candidate.Change
+		if r.Product != "router-imix" || r.Baseline == nil || r.Baseline.Figures.Runs != 5 || r.Candidate.Judgement != report.Less || change == nil || change.HighPercent == nil {
+			t.Fatalf("it is %+v", r)
+		}
+		if got := change.Percent.FormatFixed(); !strings.HasPrefix(got, "-5.0") && !strings.HasPrefix(got, "-4.9") {
+			t.Errorf("the change is %s %%", got)
+		}
+	})
+	t.Run("what is not whole is not passed", func(t *testing.T) {
+		m := inTurns(t, 100_000, 6)
+		for name, run := range m.Runs {
+			if strings.HasSuffix(name, "candidate-r6") || strings.HasSuffix(name, "-r6") && !strings.Contains(name, baselineValue) {
+				run.Figures, run.Evidence, run.Reason = nil, nil, v1alpha1.ReasonGeneratorLost
+				m.Runs[name] = run
+			}
+		}
+		if g := Judge([]Measured{m}, "test"); g.ExitCode != 3 || !strings.Contains(fmt.Sprint(g.Rows), "5 of 6 runs were measured") {
+			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
+		}
+	})
+	for reason, code := range map[string]int{v1alpha1.ReasonStopped: 3, v1alpha1.ReasonTestFailed: 3, v1alpha1.ReasonMeasured: 0} {
+		t.Run("a suite that ended as "+reason, func(t *testing.T) {
+			m := inTurns(t, 100_000, 5)
+			ended(m.Suite, reason)
+			if g := Judge([]Measured{m}, "test"); g.ExitCode != code {
+				t.Errorf("exit code %d, want %d: %+v", g.ExitCode, code, g.Rows)
+			}
+		})
+	}
+	t.Run("a gate that gave up waiting says for what", func(t *testing.T) {
+		m := inTurns(t, 100_000, 5)
+		m.Suite.Status.Conditions, m.Message = nil, "not over after 2h"
+		if g := Judge([]Measured{m}, "test"); g.ExitCode != 3 || g.Rows[0].Message != "not over after 2h" {
+			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
+		}
+	})
+}
+
+func TestABaselineFromElsewhere(t *testing.T) {
+	earlier := measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true, Suffix: "earlier"}), steady(100_000))
+	var kept []analysis.Kept
+	for _, run := range earlier.Runs {
+		kept = append(kept, analysis.Kept{Report: run.Evidence, Method: run.Plan})
+	}
+	for name, c := range map[string]struct {
+		now  int64
+		code int
+	}{"as good": {100_000, 0}, "worse": {95_000, 1}} {
+		t.Run(name, func(t *testing.T) {
+			m := measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(c.now))
+			m.Baseline = func(_ *suite.Cell, how analysis.Measured) (*report.Baseline, []analysis.Kept) {
+				return analysis.BaselineOf("File", "earlier.json", how, kept), kept
+			}
+			g := Judge([]Measured{m}, "test")
+			if g.ExitCode != c.code || g.Rows[0].Baseline == nil || g.Rows[0].BaselineName != "earlier.json" || g.Suites[0].Verdict.Outcome != g.Outcome {
+				t.Errorf("exit code %d, want %d: %+v", g.ExitCode, c.code, g.Rows)
+			}
+		})
+	}
+	t.Run("one that has nothing leaves it undecided, and says so", func(t *testing.T) {
+		m := measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(100_000))
+		m.Baseline = func(*suite.Cell, analysis.Measured) (*report.Baseline, []analysis.Kept) {
+			return &report.Baseline{Kind: "File", Name: "earlier.json", Message: "it has no Report of the load test"}, nil
+		}
+		if g := Judge([]Measured{m}, "test"); g.ExitCode != 3 || !strings.Contains(g.Rows[0].Criteria[0].Message, "no Report of the load test") {
+			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
+		}
+	})
+}

@@ -1,0 +1,205 @@
+package kubectl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/internal/admission"
+	"github.com/linerate-dev/linerate/internal/gate"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// gateOptions are the flags of gate.
+type gateOptions struct {
+	files          []string
+	images         []string
+	baselineImages []string
+	baselines      []string
+	runs           int
+	maxRegression  string
+	suffix         string
+	outputs        []string
+	cleanup        string
+	onInterrupt    string
+	timeout        time.Duration
+	patience       time.Duration
+	quiet          bool
+	version        string
+}
+
+// What becomes of what a gate measured.
+const (
+	cleanupNever  = "Never"
+	cleanupPassed = "Passed"
+	cleanupAlways = "Always"
+)
+
+const gateExitHelp = "Exit codes: 0 passed, 1 failed, 2 bad input (nothing was measured), 3 undecided, not measured, not in time, or the cluster can't be asked,\n130 interrupted."
+
+func newGate(o Options, to *connection) *cobra.Command {
+	g := gateOptions{version: o.Version}
+	cmd := &cobra.Command{
+		Use:   "gate -f FILE",
+		Short: "Judge a release: measure, compare with a baseline, and say by the exit code whether it may go on",
+		Example: "  kubectl linerate gate -f router.yaml --image router=registry.lab/router:1.5 --baseline-image router=registry.lab/router:1.4 --max-regression 2%\n" +
+			"  kubectl linerate gate -f releases.yaml -o junit=results.xml,markdown=summary.md -n lab\n" +
+			"  kubectl linerate gate -f router.yaml --baseline baseline/ --max-regression 2% --cleanup Passed",
+		Long: "Measures the LoadTests and LoadTestSuites in the files and judges them: passed only where the runs show that each criterion is met. Asked again for\n" +
+			"the same, by a job that is tried again, it takes up what runs or was measured. docs/gate.md tells how to gate a release.\n\n" + gateExitHelp,
+		Args: none("give files with -f"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return g.run(cmd.Context(), o, to) },
+	}
+	g.bind(cmd)
+	return cmd
+}
+
+func (g *gateOptions) bind(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVarP(&g.files, "filename", "f", nil, "file with LoadTests and LoadTestSuites, - is stdin; may be given several times")
+	f.StringArrayVar(&g.images, "image", nil, "OLD=NEW: the image under test. OLD is an image of the files, or its name without tag; may be given several times")
+	f.StringArrayVar(&g.baselineImages, "baseline-image", nil, "OLD=NEW: the image to compare with, measured in turns with the one under test; may be given several times")
+	f.StringArrayVar(&g.baselines, "baseline", nil, "what to compare with: a file or folder of Reports, suite/NAME, loadtest/NAME, a kept Report's name, or a label selector; may be given several times")
+	f.IntVar(&g.runs, "runs", 0, fmt.Sprintf("how often to measure each LoadTest (default %d where it is compared, else 1)", gate.DefaultRuns))
+	f.StringVar(&g.maxRegression, "max-regression", "", "by how much less than the baseline packets/s may be, such as 2%: adds a criterion to each suite")
+	f.StringVar(&g.suffix, "name-suffix", "", "what names end with, instead of letters that stand for the content: for a measurement of one's own")
+	f.StringArrayVarP(&g.outputs, "output", "o", nil, "FORMAT[=FILE],…: text, markdown, junit, json, html; one of them may go to stdout (default text)")
+	f.StringVar(&g.cleanup, "cleanup", cleanupNever, "when to delete at the end what was measured: Never, Passed or Always; else it goes by its ttlAfterFinished (168h)")
+	f.StringVar(&g.onInterrupt, "on-interrupt", interruptStop, "what becomes of what is being measured at a signal, or when time is over: stop, leave or delete")
+	f.DurationVar(&g.timeout, "timeout", 0, "how long to wait at most (default: what all runs may take at the worst, and an hour in line)")
+	f.DurationVar(&g.patience, "patience", defaultPatience, "how long the API server may be away before this gives up")
+	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress on stderr")
+	_ = cmd.RegisterFlagCompletionFunc("cleanup", cobra.FixedCompletions([]string{cleanupNever, cleanupPassed, cleanupAlways}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("on-interrupt", cobra.FixedCompletions([]string{interruptStop, interruptLeave, interruptDelete}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// asked is what the flags say, checked before anything is done.
+func (g *gateOptions) asked() (options gate.Options, outputs []gateOutput, err error) {
+	var wrong []error
+	note := func(err error) { wrong = append(wrong, err) }
+	if len(g.files) == 0 {
+		note(errors.New("name a file with LoadTests or LoadTestSuites: -f FILE"))
+	}
+	options.Images, err = gate.ParseImages("--image", g.images)
+	note(err)
+	options.BaselineImages, err = gate.ParseImages("--baseline-image", g.baselineImages)
+	note(err)
+	outputs, err = parseOutputs(g.outputs)
+	note(err)
+	note(gate.CheckSuffix(g.suffix))
+	switch {
+	case g.runs < 0 || g.runs > gate.MaxRuns:
+		note(fmt.Errorf("--runs %d: a LoadTest is measured 1 to %d times", g.runs, gate.MaxRuns))
+	case g.timeout < 0 || g.patience < 0:
+		note(errors.New("--timeout and --patience are lengths of time, such as 2h"))
+	}
+	if !slices.Contains([]string{cleanupNever, cleanupPassed, cleanupAlways}, g.cleanup) {
+		note(fmt.Errorf("--cleanup %q: write Never, Passed or Always", g.cleanup))
+	}
+	if !slices.Contains([]string{interruptStop, interruptLeave, interruptDelete}, g.onInterrupt) {
+		note(fmt.Errorf("--on-interrupt %q: write stop, leave or delete", g.onInterrupt))
+	}
+	options.Runs, options.MaxRegression, options.Suffix, options.Baseline = g.runs, g.maxRegression, g.suffix, len(g.baselines) > 0
+	if err := errors.Join(wrong...); err != nil {
+		return options, nil, badInput("%w", err)
+	}
+	return options, outputs, nil
+}
+
+// run is a gate's life: what can be wrong is found before anything is measured, and what was measured is written whatever becomes of it.
+//
+//	read files ─▶ read baselines ─▶ take up or create ─▶ follow ─▶ judge ─▶ write ─▶ clean up
+func (g *gateOptions) run(ctx context.Context, o Options, to *connection) error {
+	options, outputs, err := g.asked()
+	if err != nil {
+		return err
+	}
+	c, err := to.connect()
+	if err != nil {
+		return err
+	}
+	options.Namespace = c.namespace
+	subjects, err := c.prepare(o, g.files, options)
+	if err != nil {
+		return err
+	}
+	say := func(words string) { fmt.Fprintln(o.Err, words) }
+	references, err := c.references(ctx, o, g.baselines, subjects)
+	if err != nil {
+		return err
+	}
+	suites, err := c.takeUp(ctx, say, subjects, g.patience)
+	if err != nil {
+		return err
+	}
+	verdict := g.see(ctx, o, c, subjects, suites, references)
+	written := writeOutputs(o, outputs, verdict)
+	if err := g.clean(ctx, c, say, suites, verdict); err != nil {
+		say(err.Error()) // it changes nothing of what was measured
+	}
+	if verdict.ExitCode != exitOK {
+		return &codeError{verdict.ExitCode, errors.Join(written)}
+	}
+	return written
+}
+
+// prepare reads the files, and says all that is wrong with them.
+func (c *cluster) prepare(o Options, files []string, options gate.Options) ([]*gate.Subject, error) {
+	server, err := admission.NewServer()
+	if err != nil {
+		return nil, err
+	}
+	var objects []admission.Object
+	var wrong []error
+	for _, name := range files {
+		found, err := loadFile(server, o.In, name)
+		wrong = append(wrong, err)
+		for _, object := range found {
+			wrong = append(wrong, c.elsewhere(object))
+		}
+		objects = append(objects, found...)
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return nil, badInput("%w", err)
+	}
+	subjects, err := gate.Prepare(server, objects, options)
+	if err != nil {
+		return nil, badInput("%w", err)
+	}
+	return subjects, nil
+}
+
+// elsewhere refuses what is of another namespace than the command line says.
+func (c *cluster) elsewhere(object admission.Object) error {
+	meta := object.Meta()
+	if meta.Namespace == "" || meta.Namespace == c.namespace || !c.given {
+		return nil
+	}
+	return fmt.Errorf("%s: %s is of namespace %s, and -n says %s: leave one of the two out", object.File, meta.Name, meta.Namespace, c.namespace)
+}
+
+// clean deletes what was measured, as the policy has it. What was measured stays where it may still be wanted to find out why.
+func (g *gateOptions) clean(ctx context.Context, c *cluster, say func(string), suites []client.Object, verdict *report.Gate) error {
+	if g.cleanup == cleanupNever || g.cleanup == cleanupPassed && verdict.Outcome != report.Passed {
+		return nil
+	}
+	if verdict.ExitCode == exitInterrupted && g.onInterrupt == interruptLeave {
+		return nil
+	}
+	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), g.patience)
+	defer end()
+	var wrong []error
+	for _, s := range suites {
+		if err := c.insist(ctx, g.patience, say, func() error { return client.IgnoreNotFound(c.delete(ctx, s)) }); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s stays: %w", s.GetName(), c.explainOf(kindOf(s), "delete", client.ObjectKeyFromObject(s), err)))
+			continue
+		}
+		say(s.GetName() + " deleted, with its LoadTests and their Reports; those that are kept (reportRetention: Keep) stay")
+	}
+	return worst(wrong...)
+}

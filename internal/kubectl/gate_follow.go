@@ -1,0 +1,140 @@
+package kubectl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/gate"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/suite"
+)
+
+// see follows the suites to their end, or as long as there is time, and judges what there is then.
+func (g *gateOptions) see(ctx context.Context, o Options, c *cluster, subjects []*gate.Subject, suites []client.Object, references *references) *report.Gate {
+	ctx = context.WithoutCancel(ctx) // signals are this session's own
+	signals, end := interrupts()
+	defer end()
+	s := newSession(c, o, suites, signals)
+	s.board.quiet, s.onInterrupt = g.quiet, g.onInterrupt
+	limit := g.limit(subjects)
+	within, stopWaiting := context.WithTimeout(ctx, limit)
+	interrupted := s.run(within, g.patience)
+	late := !interrupted && within.Err() != nil
+	stopWaiting()
+	words := make([]string, len(suites))
+	for i, object := range s.objects {
+		if suites[i] = object; late && !s.over[i] {
+			words[i] = fmt.Sprintf("not over after %v, which --timeout may lengthen: %s", limit.Round(time.Second), momentOf(object).sentence())
+		}
+	}
+	if late && g.onInterrupt != interruptLeave {
+		s.do(ctx, g.onInterrupt)
+	}
+	verdict, unread := c.judge(ctx, g, subjects, suites, words, references, s.board)
+	if err := worst(append(s.wrong, unread)...); err != nil {
+		verdict.Doubt(err.Error())
+	}
+	if interrupted || s.stopping && !late {
+		verdict.ExitCode, verdict.Outcome, verdict.Message = exitInterrupted, report.Undecided, "interrupted: "+verdict.Message
+	}
+	if verdict.ExitCode != exitOK {
+		fmt.Fprintln(o.Err, verdict.Message)
+	}
+	return verdict
+}
+
+// limit is how long is waited: what is asked for, or what the longest of the suites may take.
+func (g *gateOptions) limit(subjects []*gate.Subject) time.Duration {
+	if g.timeout > 0 {
+		return g.timeout
+	}
+	var sum time.Duration // they may all want the same devices
+	for _, s := range subjects {
+		sum += s.Bound
+	}
+	return sum
+}
+
+// judge reads what was stored of the suites, and judges it.
+func (c *cluster) judge(ctx context.Context, g *gateOptions, subjects []*gate.Subject, suites []client.Object, words []string, references *references, board *board) (*report.Gate, error) {
+	var all []gate.Measured
+	var wrong []error
+	for i, object := range suites {
+		s, is := object.(*v1alpha1.LoadTestSuite)
+		if !is {
+			continue
+		}
+		m := gate.Measured{Suite: s, Test: subjects[i].Test, Message: words[i], Baseline: references.of(subjects[i])}
+		err := c.insist(ctx, g.patience, func(text string) { board.say("%s", text) }, func() (err error) {
+			m.Runs, err = c.storedRuns(ctx, s)
+			return err
+		})
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w", s.Name, err))
+			m.Message = strings.TrimPrefix(m.Message+"; its runs can't be read", "; ")
+		}
+		all = append(all, m)
+	}
+	return gate.Judge(all, g.version), worst(wrong...)
+}
+
+// storedRuns reads what the operator stored of a suite's runs.
+func (c *cluster) storedRuns(ctx context.Context, s *v1alpha1.LoadTestSuite) (suite.Runs, error) {
+	m, runs := suite.Expand(s.DeepCopy()), suite.Runs{}
+	for page := range m.Pages() {
+		at := client.ObjectKey{Namespace: s.Namespace, Name: suite.PageName(s.Name, page)}
+		kept := &corev1.ConfigMap{}
+		err := c.client.Get(ctx, at, kept)
+		switch {
+		case apierrors.IsNotFound(err): // none of its runs is over
+			continue
+		case err != nil && passing(err):
+			return runs, err
+		case err != nil:
+			return runs, c.explainReport(at, err)
+		}
+		if err := m.DecodePage(kept.BinaryData, runs); err != nil {
+			return runs, notMeasured("ConfigMap %s in namespace %s: %w: it isn't what the operator wrote", at.Name, at.Namespace, err)
+		}
+	}
+	return runs, nil
+}
+
+// delete deletes this very object, with all that belongs to it.
+func (c *cluster) delete(ctx context.Context, o client.Object) error {
+	uid := o.GetUID()
+	return c.client.Delete(ctx, o, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+}
+
+// passing says that a request failed in a way that passes: the server is away, or has too much to do.
+func passing(err error) bool {
+	return unreachable(err) || apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err)
+}
+
+// insist does something again while it fails in a way that passes, for as long as patience has it. It must be the same to do it twice.
+func (c *cluster) insist(ctx context.Context, patience time.Duration, say func(string), do func() error) error {
+	away := outage{answered: true}
+	for {
+		begun := time.Now()
+		err := do()
+		switch {
+		case err == nil:
+			away.over(say)
+			return nil
+		case !passing(err) || errors.Is(err, context.Canceled):
+			return err
+		}
+		if err := away.bear(ctx, begun, err, patience, say); err != nil {
+			return err
+		}
+	}
+}
