@@ -62,6 +62,7 @@ image: ## Pack the container image into linerate.tar, with nothing but Go
 lint: ## Lint, with the architecture's import arrows
 	$(TOOL) golangci-lint run ./...
 	cd test/chart && $(GO) tool -modfile=../../go.tools.mod golangci-lint run -c ../../.golangci.yml ./...
+	$(GO) tool -modfile=go.actionlint.mod actionlint examples/ci/github-actions.yaml
 
 generate: ## Regenerate deep copies, the CRD, docs/api.md, the manager's role and the chart's copies
 	hack/generate

@@ -38,9 +38,11 @@ func Judge(all []Measured, version string) *report.Gate {
 		g.Suites = append(g.Suites, judged.Report)
 		g.Notes = append(g.Notes, judged.Report.Notes...)
 		for i := range judged.Cells {
-			if row := rowOf(m, judged, i); !judged.Cells[i].Itself || row.Outcome != report.Passed {
-				g.Rows = append(g.Rows, row)
+			row := rowOf(m, judged, i)
+			if itself := judged.Cells[i].Itself; itself && (m.Test || row.Outcome == report.Passed) {
+				continue // what is compared with it says whether it could be
 			}
+			g.Rows = append(g.Rows, row)
 		}
 	}
 	g.Conclude()
@@ -70,9 +72,13 @@ func end(s *v1alpha1.LoadTestSuite) *metav1.Condition {
 func rowOf(m Measured, judged suite.Judged, number int) report.GateRow {
 	c, cell := judged.Report.Cells[number], judged.Cells[number]
 	row := report.GateRow{Suite: m.Suite.Name, Cell: c.Name, Product: c.Product, Loadtest: c.Loadtest, Outcome: report.Undecided, BaselineName: cell.BaselineName}
-	if m.Test && len(cell.Runs) > 0 {
+	switch labels := m.Suite.Spec.Template.Metadata.Labels; {
+	case m.Test && len(cell.Runs) > 0:
 		row.Product, row.Loadtest = report.Named(cell.Runs[0].Report)
+	case m.Test:
+		row.Product, row.Loadtest = string(labels[v1alpha1.LabelProduct]), string(labels[v1alpha1.LabelLoadTest])
 	}
+	row.Loadtest = cmp.Or(row.Loadtest, "-")
 	row.Candidate, row.Baseline = compare(c, cell)
 	if row.Baseline == nil && m.Baseline != nil {
 		row.Baseline = &report.Compared{}

@@ -126,12 +126,10 @@ func TestJudge(t *testing.T) {
 	})
 	t.Run("what is not whole is not passed", func(t *testing.T) {
 		m := inTurns(t, 100_000, 6)
-		for name, run := range m.Runs {
-			if strings.HasSuffix(name, "candidate-r6") || strings.HasSuffix(name, "-r6") && !strings.Contains(name, baselineValue) {
-				run.Figures, run.Evidence, run.Reason = nil, nil, v1alpha1.ReasonGeneratorLost
-				m.Runs[name] = run
-			}
-		}
+		last := suite.Expand(m.Suite).TestName(1, 6, 1)
+		run := m.Runs[last]
+		run.Figures, run.Evidence, run.Reason = nil, nil, v1alpha1.ReasonGeneratorLost
+		m.Runs[last] = run
 		if g := Judge([]Measured{m}, "test"); g.ExitCode != 3 || !strings.Contains(fmt.Sprint(g.Rows), "5 of 6 runs were measured") {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
 		}

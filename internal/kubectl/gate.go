@@ -160,7 +160,7 @@ func (c *cluster) prepare(o Options, files []string, options gate.Options) ([]*g
 		found, err := loadFile(server, o.In, name)
 		wrong = append(wrong, err)
 		for _, object := range found {
-			wrong = append(wrong, c.elsewhere(object))
+			wrong = append(wrong, c.place(server, object))
 		}
 		objects = append(objects, found...)
 	}
@@ -172,15 +172,6 @@ func (c *cluster) prepare(o Options, files []string, options gate.Options) ([]*g
 		return nil, badInput("%w", err)
 	}
 	return subjects, nil
-}
-
-// elsewhere refuses what is of another namespace than the command line says.
-func (c *cluster) elsewhere(object admission.Object) error {
-	meta := object.Meta()
-	if meta.Namespace == "" || meta.Namespace == c.namespace || !c.given {
-		return nil
-	}
-	return fmt.Errorf("%s: %s is of namespace %s, and -n says %s: leave one of the two out", object.File, meta.Name, meta.Namespace, c.namespace)
 }
 
 // clean deletes what was measured, as the policy has it. What was measured stays where it may still be wanted to find out why.

@@ -45,14 +45,14 @@ func JudgeStored(m *Matrix, runs Runs, finished time.Time, version string, with 
 
 // compareCell finds what a cell is compared with; with a baseline from elsewhere it judges anew.
 func (v *view) compareCell(cell int, c *report.SuiteCell, with Elsewhere) JudgedCell {
-	out := JudgedCell{Runs: v.evidence(cell)}
+	number, name := v.baselineOf(cell)
+	out := JudgedCell{Runs: v.evidence(cell), Itself: name != "" && number == cell}
 	if len(out.Runs) == 0 {
 		return out
 	}
 	how := analysis.Measured{Plan: out.Runs[0].Report.Plan, Method: out.Runs[0].Method}
 	if with == nil {
-		number, name := v.baselineOf(cell)
-		if out.Itself = name != "" && number == cell; name != "" && number >= 0 && !out.Itself {
+		if name != "" && number >= 0 && !out.Itself {
 			out.BaselineName, out.Baseline = "cell "+name, comparableRuns(how, v.evidence(number))
 		}
 		return out
