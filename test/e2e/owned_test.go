@@ -16,7 +16,7 @@ import (
 // ownedLists are the kinds that a LoadTest has objects of, and LoadTests themselves.
 func ownedLists() []client.ObjectList {
 	return []client.ObjectList{
-		&lineratev1alpha1.LoadTestList{}, &corev1.PodList{}, &corev1.ConfigMapList{}, &corev1.ServiceAccountList{}, &batchv1.JobList{},
+		&lineratev1alpha1.LoadTestSuiteList{}, &lineratev1alpha1.LoadTestList{}, &corev1.PodList{}, &corev1.ConfigMapList{}, &corev1.ServiceAccountList{}, &batchv1.JobList{},
 		&rbacv1.RoleList{}, &rbacv1.RoleBindingList{},
 	}
 }

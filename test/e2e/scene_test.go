@@ -44,8 +44,10 @@ func (s *scene) end(namespace *corev1.Namespace) {
 	if s.Failed() {
 		s.describe(ctx)
 	}
-	if err := lab.Client.DeleteAllOf(ctx, &lineratev1alpha1.LoadTest{}, client.InNamespace(s.namespace)); err != nil {
-		s.Errorf("delete the LoadTests: %v", err)
+	for _, all := range []client.Object{&lineratev1alpha1.LoadTestSuite{}, &lineratev1alpha1.LoadTest{}} { // suites first: they would make tests anew
+		if err := lab.Client.DeleteAllOf(ctx, all, client.InNamespace(s.namespace)); err != nil {
+			s.Errorf("delete all of %T: %v", all, err)
+		}
 	}
 	var left string
 	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, tidy, true, func(ctx context.Context) (done bool, err error) {

@@ -100,20 +100,7 @@ var cutNode = fault{
 func (p *play) kill(pod *corev1.Pod, container string) {
 	p.Helper()
 	p.await(fmt.Sprintf("a process of container %s of pod %s", container, pod.Name), time.Minute, func() (string, error) {
-		id, err := lab.Cluster.Run(p.Context(), "", "exec", pod.Spec.NodeName, "--", "ctr", "-n", "k8s.io", "containers", "ls", "-q",
-			fmt.Sprintf("labels.%q==%s,labels.%q==%s,labels.%q==%s", "io.kubernetes.pod.uid", pod.UID,
-				"io.kubernetes.container.name", container, "io.cri-containerd.kind", "container"))
-		if err != nil {
-			return "", err
-		}
-		tried := "it has none"
-		for _, id := range lines(id) {
-			if _, err := lab.Cluster.Run(p.Context(), "", "exec", pod.Spec.NodeName, "--", "ctr", "-n", "k8s.io", "tasks", "kill", "-s", "SIGKILL", id); err == nil {
-				return "", nil
-			}
-			tried = "it doesn't run"
-		}
-		return tried, nil
+		return lab.Kill(p.Context(), pod, container)
 	})
 }
 

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 	"text/template"
+	"time"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/queue"
 )
 
 // shown are the commands that a document shows, and what it says they print.
@@ -47,9 +49,11 @@ func TestEachCommandOfTheDocsWorks(t *testing.T) {
 			line, _, _ := strings.Cut(c.command, " > ")
 			line = strings.ReplaceAll(strings.ReplaceAll(line, "-n lab", "-n "+p.namespace), "nightly/*.yaml", "test.yaml")
 			p.write("test.yaml", aTest)
+			p.write("suite.yaml", aSuite)
 			printed := p.asShown(line)
 			for words := range strings.Lines(c.prints) {
-				if !said(printed, strings.ReplaceAll(strings.TrimSpace(words), "namespace lab", "namespace "+p.namespace)) {
+				words = strings.NewReplacer("namespace lab", "namespace "+p.namespace, " lab/", " "+p.namespace+"/").Replace(strings.TrimSpace(words))
+				if !said(printed, words) {
 					t.Errorf("%q isn't printed by %s:\n%s", words, line, printed)
 				}
 			}
@@ -72,6 +76,9 @@ func said(printed, line string) bool {
 func (p *person) asShown(line string) string {
 	p.Helper()
 	verb := strings.Fields(line)[2]
+	if strings.Contains(line, "suite.yaml") || strings.Contains(line, "four-systems") {
+		return p.asShownSuite(verb, line)
+	}
 	if verb != "run" {
 		p.creates("vpp-imix")
 		p.creates("vpp-64b")
@@ -85,6 +92,11 @@ func (p *person) asShown(line string) string {
 		p.saysRunning("vpp-imix", 42, v1alpha1.PodStatus{Name: "vpp-imix-1-generator-0", Role: v1alpha1.RoleGenerator, Node: "node-2", State: "Ready",
 			Links: []v1alpha1.PodLink{{Link: "west", Device: "0000:03:02.1"}}})
 		p.saysWaiting("vpp-64b", v1alpha1.ReasonResourceMissing, "no node has lab.dev/west left")
+		suite := p.createsSuite("four-systems")
+		p.saysSuiteRuns("four-systems", 1, 1)
+		p.saysMeasured(p.makes(suite, 0, 1), passed)
+		p.creates("vpp-1518b")
+		p.saysInLine(p.makes(suite, 1, 1), "vpp-1518b")
 		r := p.types(line)
 		r.wants(p.T, 0, "vpp-imix", "")
 		return r.out
@@ -98,6 +110,56 @@ func (p *person) asShown(line string) string {
 		return p.asShownStop(line)
 	}
 	return p.asShownRun(line)
+}
+
+// saysInLine writes what the operator says of tests that wait in this order for two devices which vpp-imix holds.
+func (p *person) saysInLine(names ...string) {
+	p.Helper()
+	lab := queue.Lab{
+		Nodes: []queue.Node{{Name: "node-2", Devices: queue.Devices{"lab.dev/east": 2}}},
+		Held:  []queue.Holding{{Test: p.namespace + "/vpp-imix", Node: "node-2", Devices: queue.Devices{"lab.dev/east": 2}}},
+	}
+	for i, name := range names {
+		lab.Claims = append(lab.Claims, queue.Claim{ID: name, Test: p.namespace + "/" + name, Created: time.Unix(int64(i), 0), Stage: queue.Waiting,
+			Pods: []queue.Pod{{Devices: queue.Devices{"lab.dev/east": 2}}}})
+	}
+	line := queue.Arrange(lab)
+	for _, name := range names {
+		p.saysWaiting(name, v1alpha1.ReasonQueued, line.Turns[name].Message)
+	}
+}
+
+// asShownSuite is what the docs tell of a suite.
+func (p *person) asShownSuite(verb, line string) string {
+	p.Helper()
+	if verb != "run" {
+		p.createsSuite("four-systems")
+	}
+	if verb == "report" {
+		p.saysSuiteEnded(p.suite("four-systems"), v1alpha1.ReasonMeasured)
+		r := p.types(line)
+		r.wants(p.T, 0, "half", "")
+		return r.out
+	}
+	run := p.starts(line)
+	if verb == "stop" {
+		r := run.ends()
+		r.wants(p.T, 0, "", "four-systems: stopping")
+		return r.talk
+	}
+	run.talk.await(p.T, "waiting for the operator")
+	suite := p.suite("four-systems")
+	first := p.makes(suite, 0, 1)
+	p.saysSuiteRuns("four-systems", 1, 0)
+	run.talk.await(p.T, "0 of 4")
+	p.saysMeasured(first, passed)
+	run.talk.await(p.T, first+": measured")
+	p.saysSuiteRuns("four-systems", 1, 1)
+	run.talk.await(p.T, "1 of 4")
+	p.saysSuiteEnded(suite, v1alpha1.ReasonMeasured)
+	r := run.ends()
+	r.wants(p.T, 0, "half     imix", "all measured")
+	return r.talk
 }
 
 func (p *person) asShownStop(line string) string {
