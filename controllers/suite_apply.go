@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/suite"
@@ -37,7 +38,8 @@ func (r *LoadTestSuiteReconciler) apply(ctx context.Context, seen *suiteObservat
 			return err
 		}
 	}
-	if err := r.writeStatus(ctx, seen, decision); err != nil {
+	decision, err := r.writeStatus(ctx, seen, decision)
+	if err != nil {
 		return err
 	}
 	for _, event := range decision.Events {
@@ -103,10 +105,18 @@ func (r *LoadTestSuiteReconciler) lookWhoseTestItIs(ctx context.Context, seen *s
 		return waiting{"a test of this name was there a moment ago", takenAgain / 60}
 	case err != nil:
 		return fmt.Errorf("look whose %s is: %w", name, err)
+	case ofFormer(there, seen.Suite):
+		return waiting{"a test of an earlier suite of this name is being deleted", time.Second}
 	case !metav1.IsControlledBy(there, seen.Suite):
 		r.inTheWay(seen, name, "a LoadTest of this name is somebody else's: delete that, or give the suite another name")
 	}
 	return nil
+}
+
+// ofFormer says that an object belongs to another suite of this name, an earlier one: it goes by itself.
+func ofFormer(object client.Object, s *v1alpha1.LoadTestSuite) bool {
+	owner := suiteOf(object)
+	return owner != nil && owner.Name == s.Name && owner.UID != s.UID
 }
 
 func (r *LoadTestSuiteReconciler) inTheWay(seen *suiteObservation, name, why string) {
@@ -124,8 +134,24 @@ func (r *LoadTestSuiteReconciler) deleteOwn(ctx context.Context, object client.O
 	return nil
 }
 
-// writeStatus writes the status where it differs from what is stored, and only over the version that it was decided from.
-func (r *LoadTestSuiteReconciler) writeStatus(ctx context.Context, seen *suiteObservation, decision suite.Decision) error {
+// writeStatus writes the status, or what is said in place of one that the API server refuses. It returns what was said.
+func (r *LoadTestSuiteReconciler) writeStatus(ctx context.Context, seen *suiteObservation, decision suite.Decision) (suite.Decision, error) {
+	err := r.patchStatus(ctx, seen, decision)
+	if !refusedForGood(err) {
+		return decision, err
+	}
+	ctrl.LoggerFrom(ctx).Error(err, "the API server refuses the status")
+	said := suite.Refused(seen.Observed, decision, err.Error())
+	if err := r.patchStatus(ctx, seen, said); refusedForGood(err) {
+		return said, reconcile.TerminalError(err)
+	} else if err != nil {
+		return said, err
+	}
+	return said, nil
+}
+
+// patchStatus writes a status where it differs from what is stored, and only over the version that it was decided from.
+func (r *LoadTestSuiteReconciler) patchStatus(ctx context.Context, seen *suiteObservation, decision suite.Decision) error {
 	stored, err := json.Marshal(seen.Suite.Status)
 	decided, err2 := json.Marshal(decision.Status)
 	if err := errors.Join(err, err2); err != nil || bytes.Equal(stored, decided) {

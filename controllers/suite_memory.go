@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,6 +34,8 @@ type suiteNotes struct {
 	versions map[string]string
 	// obstacles are tests that the API server didn't take.
 	obstacles map[string]obstacle
+	// taken are ConfigMaps whose names others have, and until when that is believed.
+	taken map[string]time.Time
 }
 
 // obstacle is why a test can't be made; until then it isn't tried again.
@@ -84,4 +88,10 @@ func (n *suiteNotes) inTheWay(now time.Time) map[string]string {
 		out[name] = o.why
 	}
 	return out
+}
+
+// takenNames are the names that others still have, as far as is known.
+func (n *suiteNotes) takenNames(now time.Time) []string {
+	maps.DeleteFunc(n.taken, func(_ string, until time.Time) bool { return !now.Before(until) })
+	return slices.Sorted(maps.Keys(n.taken))
 }

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -47,7 +48,7 @@ func (r *LoadTestSuiteReconciler) observe(ctx context.Context, name types.Namesp
 	now := metav1.NewTime(r.options.Clock()).Rfc3339Copy().Time // as the API server would store it
 	return &suiteObservation{notes: notes, Observed: suite.Observed{
 		Suite: s, Matrix: notes.matrix, Now: now, Tests: tests, Runs: notes.runs, Stored: notes.stored, StoredAt: notes.storedAt,
-		Obstacles: notes.inTheWay(now), Version: r.options.Version,
+		Obstacles: notes.inTheWay(now), Taken: notes.takenNames(now), Version: r.options.Version,
 	}}, nil
 }
 
@@ -57,7 +58,7 @@ func (r *LoadTestSuiteReconciler) notesOn(ctx context.Context, s *v1alpha1.LoadT
 		return notes, nil
 	}
 	notes := &suiteNotes{
-		uid: s.UID, matrix: suite.Expand(s.DeepCopy()), runs: suite.Runs{}, stored: map[string]bool{}, versions: map[string]string{}, obstacles: map[string]obstacle{},
+		uid: s.UID, matrix: suite.Expand(s.DeepCopy()), runs: suite.Runs{}, stored: map[string]bool{}, versions: map[string]string{}, obstacles: map[string]obstacle{}, taken: map[string]time.Time{},
 	}
 	if s.Status.StartedAt != nil { // else nothing can have been stored
 		if err := r.readPages(ctx, s, notes); err != nil {

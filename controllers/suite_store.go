@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -75,8 +76,11 @@ func (r *LoadTestSuiteReconciler) mapThere(ctx context.Context, seen *suiteObser
 		return "", nil
 	case err != nil:
 		return "", fmt.Errorf("look for ConfigMap %s: %w", name, err)
+	case ofFormer(there, seen.Suite):
+		return "", waiting{"a ConfigMap of an earlier suite of this name is being deleted", time.Second}
 	case !metav1.IsControlledBy(there, seen.Suite):
-		return "", fmt.Errorf("ConfigMap %s is somebody else's, and the suite keeps its runs there: delete it, or give the suite another name", name)
+		seen.notes.taken[name] = seen.Now.Add(takenAgain)
+		return "", waiting{"a ConfigMap's name is taken", time.Millisecond} // which is said by the next pass
 	}
 	return there.ResourceVersion, nil
 }

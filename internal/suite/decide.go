@@ -40,8 +40,10 @@ type step struct {
 	over        bool
 	deleteSuite bool
 	// idle: nothing goes on by itself.
-	idle      bool
-	invalid   string
+	idle    bool
+	invalid string
+	// unkept: nothing can be stored.
+	unkept    bool
 	requeueAt time.Time
 }
 
@@ -53,6 +55,7 @@ func rules() []rule {
 		{"unchecked", unchecked},       // its cells weren't held against what a LoadTest must be
 		{"invalid", invalid},           // they aren't what a LoadTest must be
 		{"testsEnded", testsEnded},     // Reports are to be read
+		{"nameTaken", nameTaken},       // what was measured can't be stored: nothing more is made until it can
 		{"stopRequested", stopped},     // spec.stop: what runs is stopped, nothing more is made
 		{"testFailed", testFailed},     // failurePolicy Stop, and a test came to nothing: what runs goes on, nothing more is made
 		{"allEnded", allEnded},         // nothing is missing, nothing goes on
@@ -93,7 +96,7 @@ func (v *view) decision(name string, s *step) Decision {
 
 // keep stores what is due, and then lets go what is stored and more than is to be kept.
 func (v *view) keep(d *Decision, s *step) {
-	if s.invalid != "" {
+	if s.invalid != "" || s.unkept {
 		return
 	}
 	remove, waits := v.surplus()
@@ -106,6 +109,8 @@ func (v *view) keep(d *Decision, s *step) {
 	switch {
 	case s.complete && !s.over:
 		d.Store, d.Report = pages, v.document(s)
+	case v.was.StartedAt == nil && len(s.create) > 0: // before anything is measured it is known that its name is free
+		d.Report = v.document(s)
 	case len(pages) == 0:
 	case waits || s.over || !v.Now.Before(due):
 		d.Store = pages
@@ -204,6 +209,21 @@ func testFailed(v *view) *step {
 	}
 	message := v.tally("spec.failurePolicy Stop, and a test ended without a measurement: nothing further is started")
 	return &step{reason: v1alpha1.ReasonTestFailed, message: message, complete: len(v.active) == 0}
+}
+
+// nameTaken: tests that were asked to stop are stopped all the same.
+func nameTaken(v *view) *step {
+	if len(v.Taken) == 0 {
+		return nil
+	}
+	s := &step{reason: v1alpha1.ReasonNameTaken, unkept: true, requeueAt: v.Now.Add(obstacleAgain)}
+	if stop := stopped(v); stop != nil {
+		s.stop = stop.stop
+	}
+	name, namespace := v.Taken[0], v.Suite.Namespace
+	s.message = v.tally(fmt.Sprintf("ConfigMap %[1]s is somebody else's, and what the suite measures is kept under that name: remove it (kubectl delete configmap %[1]s -n %[2]s), "+
+		"or create the suite under another name; nothing further is started until then, and it is looked at again each minute", name, namespace))
+	return s
 }
 
 func allEnded(v *view) *step {

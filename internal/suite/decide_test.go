@@ -141,6 +141,31 @@ func TestFailurePolicyStopStartsNothingFurther(t *testing.T) {
 	}
 }
 
+func TestANameThatIsTakenKeepsFurtherTestsFromBeingMade(t *testing.T) {
+	w := newWorld(t, twoByTwo+"parallelism: 2\n")
+	w.pass()
+	if w.report == nil || !w.report.Finished.IsZero() {
+		t.Error("the suite's report isn't there before the first test is")
+	}
+	w.end("night-apu6-imix-r1")
+	w.names = []string{"night-suite-runs-0"}
+	d := w.pass()
+	w.want("Complete=False NameTaken", "Reconciling=True NameTaken")
+	if len(w.made) != 2 || len(d.Store) > 0 || d.Report != nil || !strings.Contains(d.Message, "kubectl delete configmap night-suite-runs-0 -n ") || d.RequeueAt.IsZero() {
+		t.Errorf("%d were made, stored %v, it says %q", len(w.made), d.Store, d.Message)
+	}
+	if len(d.Events) != 1 || !d.Events[0].Warning || d.Events[0].Reason != v1alpha1.ReasonNameTaken {
+		t.Errorf("events are %+v", d.Events)
+	}
+	w.suite.Spec.Stop = true
+	if d := w.pass(); !slices.Equal(d.Stop, []string{"night-apu6-64b-r1"}) {
+		t.Errorf("stops %q", d.Stop)
+	}
+	w.suite.Spec.Stop, w.names = false, nil
+	w.live(newRandom(3))
+	w.want("Complete=True PartlyMeasured") // the one that was stopped
+}
+
 func TestStopEndsWhatRuns(t *testing.T) {
 	w := newWorld(t, twoByTwo+"parallelism: 2\n")
 	w.pass()

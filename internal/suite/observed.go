@@ -27,6 +27,8 @@ type Observed struct {
 	StoredAt time.Time
 	// Obstacles are tests that the API server doesn't take, and why.
 	Obstacles map[string]string
+	// Taken are names of the suite's ConfigMaps that objects of somebody else's have, in order.
+	Taken []string
 	// Judge judges cells; nil: as single tests are judged, without a baseline. Version is linerate's own, for the suite's report.
 	Judge   Verdicts
 	Version string

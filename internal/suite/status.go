@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -29,9 +30,9 @@ func statusOf(v *view, s *step, document *report.Suite) v1alpha1.LoadTestSuiteSt
 		v.progress(&st, s)
 	}
 	if document != nil {
-		_, digest, err := report.SuiteJSON(document)
+		_, annotations, err := delivery.EncodeSuite(document) // what is stored may have been thinned
 		if err == nil {
-			st.Report = &v1alpha1.ReportReference{ConfigMap: ReportName(v.Suite.Name), Digest: digest}
+			st.Report = &v1alpha1.ReportReference{ConfigMap: ReportName(v.Suite.Name), Digest: annotations[delivery.AnnotationDigest]}
 		}
 	}
 	if s.complete && st.FinishedAt == nil {
@@ -167,6 +168,10 @@ func eventsOf(was, is *v1alpha1.LoadTestSuiteStatus) []Event {
 	var out []Event
 	before, c := meta.FindStatusCondition(was.Conditions, v1alpha1.ConditionComplete), meta.FindStatusCondition(is.Conditions, v1alpha1.ConditionComplete)
 	switch {
+	case c != nil && c.Reason == v1alpha1.ReasonNameTaken:
+		if before == nil || before.Reason != c.Reason {
+			out = append(out, Event{Warning: true, Reason: c.Reason, Message: limited(c.Message, 1024)})
+		}
 	case c == nil || before != nil && before.Status == c.Status:
 	case c.Status == metav1.ConditionTrue:
 		stalled := meta.IsStatusConditionTrue(is.Conditions, v1alpha1.ConditionStalled)

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -327,5 +329,89 @@ func TestASuiteIsDeletedInTime(t *testing.T) {
 	err := admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: l.name}, &v1alpha1.LoadTestSuite{})
 	if !apierrors.IsNotFound(err) {
 		t.Errorf("it is still there (%v)", err)
+	}
+}
+
+// A ConfigMap of somebody else's is found before anything is measured, named with the way out, and nothing is lost once it is gone.
+func TestAConfigMapsNameThatIsTakenIsTold(t *testing.T) {
+	l := newSuiteLab(t, loopbackCells)
+	other := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "night-suite"}, Data: map[string]string{"mine": "too"}}
+	l.must(admin.Create(t.Context(), other))
+	l.passSuite()
+	l.passSuite()
+	message := l.wantSuite("Complete=False NameTaken")
+	if !strings.Contains(message, "kubectl delete configmap night-suite -n "+l.namespace) || len(l.tests()) != 0 {
+		t.Errorf("%d tests are made; it says %s", len(l.tests()), message)
+	}
+	if told := strings.Join(l.events.told, "\n"); strings.Count(told, "NameTaken") != 1 {
+		t.Errorf("the events are\n%s", told)
+	}
+	l.must(admin.Delete(t.Context(), other))
+	l.clock.advance(time.Minute)
+	l.passSuite()
+	l.wantSuite("Complete=False Running")
+	l.must(admin.Get(t.Context(), client.ObjectKeyFromObject(other), other))
+	if owner := metav1.GetControllerOf(other); owner == nil || owner.UID != l.suite().UID || len(l.tests()) != 1 {
+		t.Errorf("the report is owned by %+v, and %d tests are made", owner, len(l.tests()))
+	}
+}
+
+// What an earlier suite of this name had is waited for, not called somebody else's.
+func TestASuiteThatIsMadeAnewWaitsForTheEarlierOnesObjects(t *testing.T) {
+	l := newSuiteLab(t, loopbackCells)
+	l.passSuite()
+	former := l.suite()
+	again := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: l.name}, Spec: former.Spec}
+	l.must(admin.Delete(t.Context(), former, client.PropagationPolicy(metav1.DeletePropagationBackground))) // nobody collects garbage here
+	l.must(admin.Create(t.Context(), again))
+	l.startAnew()
+	l.passSuite()
+	if c := meta.FindStatusCondition(l.suite().Status.Conditions, v1alpha1.ConditionComplete); c != nil {
+		t.Errorf("it says %+v", c)
+	}
+	l.must(admin.DeleteAllOf(t.Context(), &v1alpha1.LoadTest{}, client.InNamespace(l.namespace)))
+	l.must(admin.DeleteAllOf(t.Context(), &corev1.ConfigMap{}, client.InNamespace(l.namespace)))
+	l.passSuite()
+	l.wantSuite("Complete=False Running")
+}
+
+// tableless is an API server that takes no table, as one with an older definition may not.
+type tableless struct{ client.Client }
+
+func (c tableless) Status() client.SubResourceWriter { return tablelessStatus{c.Client.Status()} }
+
+type tablelessStatus struct{ client.SubResourceWriter }
+
+func (w tablelessStatus) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
+	if s, is := object.(*v1alpha1.LoadTestSuite); is && len(s.Status.Table) > 0 {
+		return apierrors.NewInvalid(v1alpha1.GroupVersion.WithKind(v1alpha1.LoadTestSuiteKind).GroupKind(), s.Name, field.ErrorList{field.TooLong(field.NewPath("status", "table").Index(0).Child("lineRatePercent"), "", 11)})
+	}
+	return w.SubResourceWriter.Patch(ctx, object, patch, options...)
+}
+
+// A table that the API server refuses is left out, told of, and costs the suite nothing else.
+func TestATableThatIsRefusedIsLeftOut(t *testing.T) {
+	l := newSuiteLab(t, "template: {spec: {dut: {type: Loopback}, links: [{name: west, network: wire, lineRate: 1gbps}, {name: east, network: wire, lineRate: 1gbps}]}}\n")
+	whole := l.operator
+	l.operator = tableless{whole}
+	l.startAnew()
+	l.passSuite()
+	l.operator = whole
+	l.play("night-test-r1")
+	l.operator = tableless{whole}
+	l.startAnew()
+	l.passSuite()
+	message := l.wantSuite("Complete=True Measured")
+	for _, says := range []string{"1 of 1 test measured; the API server refuses the table of the status", "status.table[0].lineRatePercent", "ConfigMap night-suite has the table"} {
+		if !strings.Contains(message, says) {
+			t.Errorf("it should say %q, and says: %s", says, message)
+		}
+	}
+	l.reported(t, 1)
+	if status := l.suite().Status; len(status.Table) != 0 || status.Counts.Measured != 1 || status.FinishedAt == nil {
+		t.Errorf("the status is\n%s", l.told())
+	}
+	if told := strings.Join(l.events.told, "\n"); strings.Count(told, "StatusRefused") != 1 {
+		t.Errorf("the events are\n%s", told)
 	}
 }
