@@ -136,7 +136,7 @@ func unmeasured(r *report.Report, c plan.Criterion) (report.Outcome, string) {
 		return report.Undecided, "not measured: " + r.Result.Message
 	}
 	minimum, err := decimal(c.Min)
-	lowest := lowestLossy(r)
+	lowest := r.LowestLossy()
 	if err != nil || lowest == nil {
 		return report.Undecided, "not measured: " + r.Result.Message
 	}
@@ -146,17 +146,6 @@ func unmeasured(r *report.Report, c plan.Criterion) (report.Outcome, string) {
 		}
 	}
 	return report.Undecided, "not measured: " + r.Result.Message
-}
-
-func lowestLossy(r *report.Report) *report.Window {
-	var lowest *report.Window
-	for i := range r.Windows {
-		w := &r.Windows[i]
-		if w.Phase != report.WarmUp && w.Quality == report.Lossy && (lowest == nil || w.Load < lowest.Load) {
-			lowest = w
-		}
-	}
-	return lowest
 }
 
 // hold compares one figure with the criterion's bounds.

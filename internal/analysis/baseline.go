@@ -30,20 +30,34 @@ type Measured struct {
 // mostDifferences is how many of the places where two Plans differ are named.
 const mostDifferences = 3
 
-// BaselineOf makes the baseline of what is measured in this way. A run that was measured in another way, has no figure, or has one that isn't confirmed, stays in
+// BaselineOf makes the baseline of what is measured in this way. Each run counts once. One that was measured in another way, has no figure, or has one that isn't confirmed, stays in
 // it with the reason: nothing is compared that can't be. Without any run the baseline says so.
 func BaselineOf(kind, name string, how Measured, runs []Kept) *report.Baseline {
 	b := &report.Baseline{Kind: kind, Name: name}
 	if len(runs) == 0 {
 		b.Message = "it has no Report"
 	}
-	for _, k := range runs {
+	for _, k := range onceEach(runs) {
 		b.Runs = append(b.Runs, baselineRun(how, k))
 	}
 	slices.SortStableFunc(b.Runs, func(x, y report.BaselineRun) int {
 		return cmp.Or(x.Started.Compare(y.Started), cmp.Compare(x.Test, y.Test))
 	})
 	return b
+}
+
+// onceEach are the runs, each once: named twice, or kept under two names, it is one run, and shows no more than that.
+func onceEach(runs []Kept) []Kept {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(runs), func(k Kept) bool {
+		if k.Report == nil {
+			return false
+		}
+		run := k.Report.Run()
+		twice := run != "" && seen[run]
+		seen[run] = true
+		return twice
+	})
 }
 
 func baselineRun(how Measured, k Kept) report.BaselineRun {

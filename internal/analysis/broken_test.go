@@ -64,3 +64,17 @@ func TestWhatWasCleanWhereTheOtherDirectionLostFramesIsNotCalledLess(t *testing.
 		t.Errorf("%+v", v)
 	}
 }
+
+// One run that is named several times, or kept under several names, is one run: it must not look like several that agree.
+func TestARunCountsOnceInABaseline(t *testing.T) {
+	one := at(9974)
+	copied := *one
+	b := analysis.BaselineOf("Report", "kept", analysis.Measured{Plan: one.Plan}, []analysis.Kept{{Report: one}, {Report: &copied}, {Report: one}, {Report: at(9966)}, {Name: "gone", Fault: "there is no such ConfigMap"}})
+	if len(b.Runs) != 3 {
+		t.Errorf("%d runs: %+v", len(b.Runs), b.Runs)
+	}
+	v := analysis.Judge([]plan.Criterion{{Metric: "PacketsPerSecond", MaxRegression: ratio("2%")}}, runs(9974, 9966, 9973, 9965, 9977), b)
+	if v.Outcome != report.Undecided || !strings.Contains(v.Criteria[0].Message, "2 runs of the baseline") {
+		t.Errorf("%+v", v)
+	}
+}

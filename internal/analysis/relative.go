@@ -84,7 +84,7 @@ func compare(f figure, i int, candidates []*report.Report, references []report.B
 
 // found is what a run found of a criterion's figures. Where even the lowest load lost frames, all that is known is that the device can do less.
 func found(r *report.Report, c plan.Criterion) []statistics.Run {
-	figures, lowest := figuresOf(asked(r), c), lowestLossy(r)
+	figures, lowest := figuresOf(asked(r), c), r.LowestLossy()
 	if !r.Result.Measured && lowest == nil {
 		return nil
 	}
@@ -106,7 +106,7 @@ func found(r *report.Report, c plan.Criterion) []statistics.Run {
 
 // asked is the Report with the figures that were measured; where none was, with those of the lowest load that lost frames, as they were offered.
 func asked(r *report.Report) *report.Report {
-	lowest := lowestLossy(r)
+	lowest := r.LowestLossy()
 	if r.Result.Measured || lowest == nil {
 		return r
 	}
@@ -155,7 +155,7 @@ func useless(r *report.Report) string {
 	switch {
 	case r.Ending != report.Completed:
 		return endedEarly(r)
-	case !r.Result.Measured && r.Result.Reason == report.NoCleanWindow && lowestLossy(r) != nil:
+	case !r.Result.Measured && r.Result.Reason == report.NoCleanWindow && r.LowestLossy() != nil:
 		return ""
 	case !r.Result.Measured:
 		return "not measured: " + r.Result.Message

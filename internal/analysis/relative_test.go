@@ -3,6 +3,7 @@ package analysis_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -20,8 +21,10 @@ func ratio(text string) *units.Ratio {
 }
 
 func kept(reports []*report.Report) (all []analysis.Kept) {
-	for _, r := range reports {
-		all = append(all, analysis.Kept{Report: r, Digest: "sha256:of-" + r.Plan.Test.Name})
+	for i, r := range reports {
+		own := *r
+		own.Started = r.Started.Add(time.Duration(i)) // no two runs began at once
+		all = append(all, analysis.Kept{Report: &own, Digest: "sha256:of-" + r.Plan.Test.Name})
 	}
 	return all
 }

@@ -94,7 +94,11 @@ func (a *archive) read(name string, in io.Reader) ([]history.Record, error) {
 	}
 	records := make([]history.Record, len(reports))
 	for i, r := range reports {
+		lossy := r.LowestLossy()
 		r.Windows, r.Samples = nil, nil
+		if lossy != nil && !r.Result.Measured {
+			r.Windows = []report.Window{*lossy}
+		}
 		records[i] = history.Record{Name: name, Report: r}
 	}
 	return records, nil

@@ -91,7 +91,7 @@ func compareRow(r row, demand *Demand) report.ComparisonRow {
 	for i, records := range r.sides {
 		s := sampleOf(records)
 		side := report.Compared{Figures: s.figures, Missing: s.missing, Outliers: s.outliers}
-		mixed := mixture(s.measured)
+		mixed := mixture(s.answers)
 		if i == 0 {
 			baseline = s
 			if mixed != "" {
@@ -117,13 +117,24 @@ func judge(side *report.Compared, s, baseline sample, mixed string, demand *Dema
 	case mixed != "":
 		side.Figures, side.Message = nil, mixed
 		return
-	case s.figures == nil || baseline.figures == nil:
+	case len(s.answers) == 0 || baseline.figures == nil || len(baseline.runs) == 0:
 		side.Message = "there is nothing to compare: " + whichLacks(s, baseline)
 		return
+	case 2*len(s.answers) < s.all:
+		side.Message = fmt.Sprintf("there is too little to compare: of %d runs %d have a figure that counts", s.all, len(s.answers))
+		return
 	}
-	was, is := baseline.measured[0].plan(), s.measured[0].plan()
+	if n := sharedRuns(s, baseline); n > 0 {
+		side.Message = fmt.Sprintf("%d of its %d runs are the first side's own, and a run says nothing of how it compares with itself: give each side runs of its own", n, len(s.answers))
+		return
+	}
+	was, is := baseline.answers[0].plan(), s.answers[0].plan()
 	if apart := plan.MethodDifferences(was, is, mostDifferences); len(apart) > 0 {
 		side.Message = "measured in another way, so that the figures can't be compared: " + strings.Join(apart, "; ")
+		return
+	}
+	if apart := lineRateDifference(baseline.answers[0], s.answers[0]); apart != "" {
+		side.Message = "measured at another line rate, so that the figures can't be compared: " + apart
 		return
 	}
 	compareFigures(side, s, baseline, demand)
@@ -133,13 +144,44 @@ func judge(side *report.Compared, s, baseline sample, mixed string, demand *Dema
 }
 
 func whichLacks(s, baseline sample) string {
+	const unconfirmed = " has a figure that was confirmed"
 	switch {
-	case s.figures == nil && baseline.figures == nil:
+	case len(s.answers) == 0 && len(s.measured) > 0:
+		return "no run of this side" + unconfirmed
+	case len(s.answers) == 0 && baseline.figures == nil:
 		return "neither side was measured"
-	case s.figures == nil:
+	case len(s.answers) == 0:
 		return "this side was not measured"
+	case baseline.figures != nil:
+		return "no run of the first side" + unconfirmed
 	}
 	return "the first side was not measured"
+}
+
+// sharedRuns is how many of a side's runs are the baseline's, too.
+func sharedRuns(s, baseline sample) (n int) {
+	theirs := map[string]bool{}
+	for _, r := range baseline.answers {
+		theirs[r.Report.Run()] = true
+	}
+	for _, r := range s.answers {
+		if run := r.Report.Run(); run != "" && theirs[run] {
+			n++
+		}
+	}
+	return n
+}
+
+// lineRateDifference says which link had another line rate in one than in the other: that is known only when something has run. Empty: none.
+func lineRateDifference(was, is Record) string {
+	for _, a := range was.Report.LineRates {
+		for _, b := range is.Report.LineRates {
+			if a.Link == b.Link && a.BitsPerSecond != b.BitsPerSecond {
+				return fmt.Sprintf("link %s is %s in %s and %s in %s", a.Link, a.BitsPerSecond, was.Name, b.BitsPerSecond, is.Name)
+			}
+		}
+	}
+	return ""
 }
 
 // compareFigures judges runs of one method.
@@ -148,7 +190,7 @@ func compareFigures(side *report.Compared, s, baseline sample, demand *Demand) {
 	if demand != nil {
 		d.Allowed = float64(demand.MaxRegression) / float64(units.One)
 	}
-	j := statistics.Judge(s.runs, baseline.runs, d)
+	j := statistics.Judge(slices.Concat(s.runs, s.lossy), baseline.runs, d)
 	side.Judgement, side.Change = judgementOf(j), changeOf(j, s, baseline)
 	if demand != nil {
 		side.Verdict, side.Message = report.Outcome(j.Outcome), j.Sentence
@@ -183,7 +225,7 @@ func judgementOf(j statistics.Judgement) report.Judgement {
 func changeOf(j statistics.Judgement, s, baseline sample) *report.Change {
 	c := j.Change
 	shown := c.High < 1 || c.Low > 1
-	if math.IsNaN(c.Ratio) || math.IsInf(c.Ratio, 0) || j.Baseline.Median == 0 || !shown && (s.figures.LowerBound || baseline.figures.LowerBound) {
+	if math.IsNaN(c.Ratio) || math.IsInf(c.Ratio, 0) || j.Baseline.Median == 0 || !shown && (s.bound() || baseline.bound()) {
 		return nil
 	}
 	out := &report.Change{Percent: percent(c.Ratio - 1)}
@@ -202,13 +244,15 @@ func changeOf(j statistics.Judgement, s, baseline sample) *report.Change {
 	return out
 }
 
+func (s *sample) bound() bool { return s.figures != nil && s.figures.LowerBound }
+
 // sentence tells a difference where nothing is demanded.
 func sentence(side *report.Compared, s, baseline sample) string {
 	switch {
 	case side.Change == nil:
 		return "figures are lower bounds, so that no difference can be told: the generator was the limit, or all that was asked for came back"
 	case side.Judgement == report.TooFew:
-		return fmt.Sprintf("%d against %d runs are too few to tell any difference from chance: from %d of each on they can, and more runs tell smaller ones", len(s.runs), len(baseline.runs), enoughRuns)
+		return fmt.Sprintf("%d against %d runs are too few to tell any difference from chance: from %d of each on they can, and more runs tell smaller ones", len(s.answers), len(baseline.runs), enoughRuns)
 	case side.Judgement == report.NotShown:
 		return "what difference there is lies within " + interval(side.Change)
 	}
@@ -234,6 +278,9 @@ func interval(c *report.Change) string {
 // mixture says that runs which should be of one test measured in different ways; empty: they didn't.
 func mixture(records []Record) string {
 	for _, r := range records {
+		if apart := lineRateDifference(records[0], r); apart != "" {
+			return "runs at different line rates have no common figure: " + apart
+		}
 		if r.plan().Method() == records[0].plan().Method() {
 			continue
 		}

@@ -51,8 +51,8 @@ func golden(t *testing.T, name string, write func(io.Writer) error) {
 func releases() []history.Side {
 	return []history.Side{
 		{Name: "v1.3", Records: append(runs(5, 1_780_000, called("VPP", "64b")), append(runs(5, 654_400, called("VPP", "imix")), runs(2, 96_930, called("Linux", "64b"))...)...)},
-		{Name: "v1.4", Records: append(runs(5, 1_690_000, called("VPP", "64b")), append(runs(5, 655_000, called("VPP", "imix"), weak), runs(1, 96_930, called("Linux", "64b"))...)...)},
-		{Name: "v1.5", Records: append(runs(5, 1_850_000, called("VPP", "64b")), append(runs(5, 654_400, called("VPP", "imix"), to(50)), record(9, 0, called("Linux", "64b"), lost))...)},
+		{Name: "v1.4", Records: anew(append(runs(5, 1_690_000, called("VPP", "64b")), append(runs(5, 655_000, called("VPP", "imix"), weak), runs(1, 96_930, called("Linux", "64b"))...)...))},
+		{Name: "v1.5", Records: anew(anew(append(runs(5, 1_850_000, called("VPP", "64b")), append(runs(5, 654_400, called("VPP", "imix"), to(50)), record(9, 0, called("Linux", "64b"), lost))...)))},
 	}
 }
 

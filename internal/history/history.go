@@ -100,25 +100,52 @@ func at(p place, records []Record) []Record {
 	return out
 }
 
+// lossy is what is known of a device that lost frames at any load: it can do less than what was offered then. False: the run says nothing of it.
+func (r Record) lossy() (statistics.Run, bool) {
+	w := r.Report.LowestLossy()
+	if r.Report.Ending != report.Completed || r.Report.Result.Measured || r.Report.Result.Reason != report.NoCleanWindow || w == nil {
+		return statistics.Run{}, false
+	}
+	offered := 0.0
+	for _, d := range w.Directions {
+		offered += float64(d.Offered.PacketsPerSecond)
+	}
+	return statistics.Run{High: offered}, true
+}
+
+// unconfirmed says that a longer window was to confirm the figure, and didn't: nothing is claimed from it.
+func (r Record) unconfirmed() bool {
+	return !r.Report.Result.Confirmed && r.plan().Procedure.Ramp.ConfirmDuration > 0
+}
+
 // sample is what became of several runs of one test.
 type sample struct {
-	measured []Record // those with figures
-	runs     []statistics.Run
-	figures  *report.Figures // medians; nil: none was measured
+	all      int
+	measured []Record         // those with figures
+	runs     []statistics.Run // those of them that count in a comparison
+	lossy    []statistics.Run // those that lost frames at any load
+	answers  []Record         // those that the runs, lossy or not, are of
+	figures  *report.Figures  // medians; nil: none was measured
 	outliers []string
 	missing  []report.Missing
 }
 
 func sampleOf(records []Record) sample {
-	var s sample
+	s := sample{all: len(records)}
 	var all []*report.Figures
 	for _, r := range records {
 		f := r.figures()
 		if f == nil {
 			s.missing = append(s.missing, r.missing())
+			if run, answers := r.lossy(); answers {
+				s.lossy, s.answers = append(s.lossy, run), append(s.answers, r)
+			}
 			continue
 		}
-		s.measured, s.runs, all = append(s.measured, r), append(s.runs, r.run(f)), append(all, f)
+		s.measured, all = append(s.measured, r), append(all, f)
+		if !r.unconfirmed() {
+			s.runs, s.answers = append(s.runs, r.run(f)), append(s.answers, r)
+		}
 	}
 	if len(all) == 0 {
 		return s

@@ -39,6 +39,19 @@ func limited(packetsPerSecond int64) option {
 	}
 }
 
+// broken is a device that lost frames at 500 packets/s in each direction already.
+func broken(r *report.Report) {
+	d := report.Measured{From: "west", To: "east", Quality: report.Lossy, Offered: report.Flow{PacketsPerSecond: 500}}
+	r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Load: units.One / 1000, Directions: []report.Measured{d, d}}}
+	r.Result = report.Result{Reason: report.NoCleanWindow, Message: "no window was clean"}
+}
+func unconfirmed(r *report.Report) {
+	r.Plan.Procedure.Ramp.ConfirmDuration, r.Result.Confirmed = plan.Duration(time.Minute), false
+}
+func ports(rate units.BitRate) option {
+	return func(r *report.Report) { r.LineRates = []report.LineRate{{Link: "west", BitsPerSecond: rate}} }
+}
+
 // record is a run that received so much, both directions together, so many days after the beginning.
 func record(day int, packetsPerSecond int64, options ...option) history.Record {
 	name := fmt.Sprintf("night-%02d", day)
@@ -61,9 +74,17 @@ func record(day int, packetsPerSecond int64, options ...option) history.Record {
 func runs(n int, around int64, options ...option) (out []history.Record) {
 	random := rand.New(rand.NewPCG(uint64(around), 2))
 	for i := range n {
-		out = append(out, record(i, around+random.Int64N(around/1000)-around/2000, options...))
+		out = append(out, record(i, around+random.Int64N(max(around/1000, 1))-around/2000, options...))
 	}
 	return out
+}
+
+// anew are runs like these, made an hour later.
+func anew(records []history.Record) []history.Record {
+	for _, r := range records {
+		r.Report.Started = r.Report.Started.Add(time.Hour)
+	}
+	return records
 }
 
 func TestATableHasTheMediansOfItsRuns(t *testing.T) {
@@ -98,27 +119,37 @@ func TestWhatADifferenceIsWorth(t *testing.T) {
 		change    string // in whole percent; empty: none is told
 		says      string
 	}{
-		"5 % less in five runs each":      {runs(5, 1_000_000), runs(5, 950_000), nil, report.Less, "", "-5", "the difference lies within -5."},
-		"5 % more":                        {runs(5, 1_000_000), runs(5, 1_050_000), nil, report.More, "", "5", "the difference lies within +"},
-		"the same":                        {runs(5, 1_000_000), runs(5, 1_000_000), nil, report.NotShown, "", "0", "what difference there is lies within"},
-		"one run each":                    {runs(1, 1_000_000), runs(1, 950_000), nil, report.TooFew, "", "-5", "1 against 1 runs are too few"},
-		"the same, held against a demand": {runs(5, 1_000_000), runs(5, 1_000_000), two, report.NotShown, report.Passed, "0", "at most 2 % less allowed"},
-		"less than is allowed":            {runs(5, 1_000_000), runs(5, 950_000), two, report.Less, report.DidFail, "-5", "Kpps in 5 runs, 1.00 Mpps in 5 runs of the baseline"},
-		"too few to tell":                 {runs(1, 1_000_000), runs(1, 950_000), two, report.TooFew, report.Undecided, "-5", "too few runs"},
-		"weak generators":                 {runs(5, 1_000_000, weak), runs(5, 950_000, weak), nil, report.NotShown, "", "", "lower bounds"},
-		"weak, and still more":            {runs(5, 1_000_000), runs(5, 1_100_000, weak), nil, report.More, "", "10", "anything more"},
-		"weak, held against a demand":     {runs(5, 1_000_000, weak), runs(5, 950_000, weak), two, report.NotShown, report.Undecided, "", "found a lower bound only"},
-		"within the resolution":           {runs(5, 1_000_000, within(units.One/50)), runs(5, 990_000, within(units.One/50)), nil, report.NotShown, "", "-1", "what difference there is"},
-		"another plan":                    {runs(5, 1_000_000), runs(5, 950_000, to(50)), two, report.NotComparable, report.Undecided, "", "measured in another way, so that the figures can't be compared: procedure.ramp.targetRate"},
-		"another device":                  {runs(5, 1_000_000, limited(9)), runs(5, 950_000, limited(8)), nil, report.Less, "", "-5", "of the device, reference.limit.packetsPerSecond is 9 in the one and 8 in the other"},
-		"plans mixed":                     {runs(5, 1_000_000), append(runs(2, 950_000), runs(2, 950_000, to(50))...), two, report.NotComparable, report.Undecided, "", "runs of different plans"},
-		"plans mixed before":              {append(runs(2, 950_000), runs(2, 950_000, to(50))...), runs(5, 1_000_000), two, report.NotComparable, report.Undecided, "", "the first side was not measured"},
-		"not measured":                    {runs(5, 1_000_000), runs(2, 1_000_000, lost), two, report.NotComparable, report.Undecided, "", "this side was not measured"},
-		"not measured before":             {runs(2, 1_000_000, lost), runs(2, 1_000_000), two, report.NotComparable, report.Undecided, "", "the first side was not measured"},
-		"nothing there":                   {nil, runs(2, 1_000_000), nil, report.NotComparable, "", "", "the first side was not measured"},
+		"5 % less in five runs each":           {runs(5, 1_000_000), runs(5, 950_000), nil, report.Less, "", "-5", "the difference lies within -5."},
+		"5 % more":                             {runs(5, 1_000_000), runs(5, 1_050_000), nil, report.More, "", "5", "the difference lies within +"},
+		"the same":                             {runs(5, 1_000_000), runs(5, 1_000_000), nil, report.NotShown, "", "0", "what difference there is lies within"},
+		"one run each":                         {runs(1, 1_000_000), runs(1, 950_000), nil, report.TooFew, "", "-5", "1 against 1 runs are too few"},
+		"the same, held against a demand":      {runs(5, 1_000_000), runs(5, 1_000_000), two, report.NotShown, report.Passed, "0", "at most 2 % less allowed"},
+		"less than is allowed":                 {runs(5, 1_000_000), runs(5, 950_000), two, report.Less, report.DidFail, "-5", "Kpps in 5 runs, 1.00 Mpps in 5 runs of the baseline"},
+		"too few to tell":                      {runs(1, 1_000_000), runs(1, 950_000), two, report.TooFew, report.Undecided, "-5", "too few runs"},
+		"weak generators":                      {runs(5, 1_000_000, weak), runs(5, 950_000, weak), nil, report.NotShown, "", "", "lower bounds"},
+		"weak, and still more":                 {runs(5, 1_000_000), runs(5, 1_100_000, weak), nil, report.More, "", "10", "anything more"},
+		"weak, held against a demand":          {runs(5, 1_000_000, weak), runs(5, 950_000, weak), two, report.NotShown, report.Undecided, "", "found a lower bound only"},
+		"within the resolution":                {runs(5, 1_000_000, within(units.One/50)), runs(5, 990_000, within(units.One/50)), nil, report.NotShown, "", "-1", "what difference there is"},
+		"another plan":                         {runs(5, 1_000_000), runs(5, 950_000, to(50)), two, report.NotComparable, report.Undecided, "", "measured in another way, so that the figures can't be compared: procedure.ramp.targetRate"},
+		"another device":                       {runs(5, 1_000_000, limited(9)), runs(5, 950_000, limited(8)), nil, report.Less, "", "-5", "of the device, reference.limit.packetsPerSecond is 9 in the one and 8 in the other"},
+		"plans mixed":                          {runs(5, 1_000_000), append(runs(2, 950_000), runs(2, 950_000, to(50))...), two, report.NotComparable, report.Undecided, "", "runs of different plans"},
+		"plans mixed before":                   {append(runs(2, 950_000), runs(2, 950_000, to(50))...), runs(5, 1_000_000), two, report.NotComparable, report.Undecided, "", "the first side was not measured"},
+		"not measured":                         {runs(5, 1_000_000), runs(2, 1_000_000, lost), two, report.NotComparable, report.Undecided, "", "this side was not measured"},
+		"the same runs":                        {runs(5, 1_000_000), runs(5, 1_000_000)[2:], two, report.NotComparable, report.Undecided, "", "3 of its 3 runs are the first side's own"},
+		"half of them lost frames at any load": {runs(5, 1_000_000), append(runs(5, 1_000_000), runs(5, 0, broken)...), two, report.NotShown, report.Undecided, "-", "10 runs"},
+		"all lost frames at any load":          {runs(5, 1_000_000), runs(5, 0, broken), two, report.Less, report.DidFail, "-", "at least 99.90 % less"},
+		"most weren't measured":                {runs(5, 1_000_000), append(runs(5, 1_000_000), runs(6, 0, lost)...), two, report.NotComparable, report.Undecided, "", "of 11 runs 5 have a figure that counts"},
+		"figures that weren't confirmed":       {runs(5, 1_000_000), runs(5, 1_000_000, unconfirmed), two, report.NotComparable, report.Undecided, "", "no run of this side has a figure that was confirmed"},
+		"another line rate":                    {runs(5, 1_000_000, ports(25*units.Gbps)), runs(5, 400_000, ports(10*units.Gbps)), two, report.NotComparable, report.Undecided, "", "link west is 25gbps in night-00.json and 10gbps in night-00.json"},
+		"line rates mixed":                     {runs(5, 1_000_000, ports(25*units.Gbps)), append(runs(2, 1_000_000, ports(10*units.Gbps)), runs(3, 1_000_000, ports(25*units.Gbps))...), two, report.NotComparable, report.Undecided, "", "runs at different line rates"},
+		"not measured before":                  {runs(2, 1_000_000, lost), runs(2, 1_000_000), two, report.NotComparable, report.Undecided, "", "the first side was not measured"},
+		"nothing there":                        {nil, runs(2, 1_000_000), nil, report.NotComparable, "", "", "the first side was not measured"},
 	}
 	for name, c := range tests {
 		t.Run(name, func(t *testing.T) {
+			if name != "the same runs" {
+				c.is = anew(c.is)
+			}
 			got := history.Compare([]history.Side{{"before", c.was}, {"after", c.is}}, c.demand)
 			if len(got.Rows) != 1 || len(got.Rows[0].Sides) != 2 {
 				t.Fatalf("%+v", got.Rows)
@@ -171,7 +202,7 @@ func TestHowOftenItIsWrong(t *testing.T) {
 			return out
 		}
 		for range pairs {
-			c := history.Compare([]history.Side{{"before", night(1_000_000)}, {"after", night(1_000_000 * ratio)}}, nil)
+			c := history.Compare([]history.Side{{"before", night(1_000_000)}, {"after", anew(night(1_000_000 * ratio))}}, nil)
 			if j := c.Rows[0].Sides[1].Judgement; j == report.Less || j == report.More {
 				n++
 			}

@@ -1,0 +1,24 @@
+package report
+
+import "fmt"
+
+// Run identifies the run that the Report is of, whatever it is called where it is kept: kept twice, it is one run. Empty: that can't be told.
+func (r *Report) Run() string {
+	if r.Plan == nil || r.Started.IsZero() {
+		return ""
+	}
+	t := r.Plan.Test
+	return fmt.Sprintf("%s/%s/%s/%d/%s/%s/%d", t.UID, t.Namespace, t.Name, t.Attempt, t.Product, t.Loadtest, r.Started.UnixNano())
+}
+
+// LowestLossy is the window of the lowest load that lost frames; nil: there is none.
+func (r *Report) LowestLossy() *Window {
+	var lowest *Window
+	for i := range r.Windows {
+		w := &r.Windows[i]
+		if w.Phase != WarmUp && w.Quality == Lossy && (lowest == nil || w.Load < lowest.Load) {
+			lowest = w
+		}
+	}
+	return lowest
+}
