@@ -2,6 +2,7 @@
 //
 //	KUBEBUILDER_ASSETS=$(go run ./hack/kube) go test ./test/apiserver    # the API server and etcd
 //	go run ./hack/kube cluster                                           # all that nodes with pods on them need
+//	go run ./hack/kube kueue                                             # Kueue, for labs that share their nodes by it
 //
 // They are built from Go modules, whose versions and checksums stand in the module files beside this program, and kept in the user's
 // cache directory, so that each version of each program is built once. Where KUBEBUILDER_ASSETS is set the API server and etcd are not
@@ -34,7 +35,7 @@ func assets(args []string, talk io.Writer) (string, error) {
 	}
 	wanted, known := sets[name]
 	if !known || len(args) > 1 {
-		return "", fmt.Errorf("arguments %q: name one set, api (default) or cluster", args)
+		return "", fmt.Errorf("arguments %q: name one set, api (default), cluster or kueue", args)
 	}
 	if dir := os.Getenv("KUBEBUILDER_ASSETS"); dir != "" && name == "api" {
 		return dir, nil

@@ -54,6 +54,12 @@ var parts = []part{
 	},
 }
 
+// kueue is no part of a cluster: what shares one among many. Nothing assigns to it.
+var kueue = part{
+	name: "kueue", folder: "kueue", module: "sigs.k8s.io/kueue", pkg: "sigs.k8s.io/kueue/cmd/kueue",
+	ldflags: "-s -w -X sigs.k8s.io/kueue/pkg/version.GitVersion=%s", usually: "a minute",
+}
+
 func kubernetes(name, usually string) part {
 	return part{
 		name: name, folder: "kubernetes", module: "k8s.io/kubernetes", pkg: "k8s.io/kubernetes/cmd/" + name,

@@ -18,6 +18,7 @@ type set struct {
 var sets = map[string]set{
 	"api":     {parts: parts[:2], key: keyOfAPI},
 	"cluster": {parts: parts, key: keyOfCluster},
+	"kueue":   {parts: []part{kueue}, key: keyOfKueue},
 }
 
 // keyOfAPI names the server and its store by their versions.
@@ -33,6 +34,9 @@ func keyOfCluster(recipes []recipe) string {
 	}
 	return fmt.Sprintf("cluster-%s-%x", recipes[0].version, hash.Sum(nil)[:6])
 }
+
+// keyOfKueue names its set by its version.
+func keyOfKueue(recipes []recipe) string { return "set-" + recipes[0].key() }
 
 // assemble makes the parts that aren't there, each under its own version, and then the set: a directory of links to them.
 func (s store) assemble(key string, recipes []recipe) (string, error) {

@@ -17,7 +17,11 @@ func invalid(v *view) *step {
 	if v.runnerMade() || v.compiled() != nil {
 		return nil
 	}
-	message := faults(v.errs)
+	return v.refuses(faults(v.errs))
+}
+
+// refuses ends a test that can't be measured as it is written.
+func (v *view) refuses(message string) *step {
 	e := &ending{reason: v1alpha1.ReasonInvalid, message: message, complete: true}
 	s := v.toward(e, activityDone)
 	s.accepted, s.del = no(v1alpha1.ReasonInvalid, message), v.release(e)
@@ -77,6 +81,9 @@ func networksMissing(v *view) *step {
 	}
 	if errs := manifests.Check(v.input()); len(errs) > 0 {
 		return v.waits(v1alpha1.ReasonNetworkInvalid, joinedErrors(errs))
+	}
+	if err := manifests.CheckGroup(v.input()); err != nil {
+		return v.refuses(err.Error())
 	}
 	return nil
 }

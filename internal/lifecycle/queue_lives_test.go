@@ -67,6 +67,10 @@ func kueueLives() []life {
 			w.halfPlaced()
 			w.pass(150 * time.Second)
 		}},
+		{"of more kinds of pods than Kueue takes", inQueue(strings.Replace(devices, "replicas: 2", "replicas: 4, layout: PerLink", 1)), func(w *world) {
+			w.settle()
+			w.pass(time.Minute)
+		}},
 	}
 }
 

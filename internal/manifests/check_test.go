@@ -1,6 +1,7 @@
 package manifests_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -78,4 +79,43 @@ func TestCheckTakes(t *testing.T) {
 			t.Errorf("TRex takes every kernel interface for one of 10 Gb/s: %v", errs)
 		}
 	})
+}
+
+// A pod group of Kueue's is of eight kinds of pods at most; what makes a kind is where pods may run and with how much.
+func TestAGroupOfKueuesIsOfAFewKinds(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		replicas int
+		layout   v1alpha1.Layout
+		dut      string
+		want     string
+	}{
+		{"replicas with all links are of one kind, and the device of another", 8, v1alpha1.LayoutPaired, "{type: Reference}", ""},
+		{"eight generators that each avoid another machine", 4, v1alpha1.LayoutPerLink, "{type: Device}", ""},
+		{"with a device beside them they are too many", 4, v1alpha1.LayoutPerLink, "{type: Reference}", "of 9 kinds, and Kueue admits a group of 8 at most"},
+		{"ten", 5, v1alpha1.LayoutPerLink, "{type: Device}", "of 10 kinds"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in := input(t, fmt.Sprintf(`
+apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: kinds}
+spec:
+  generator: {engine: Software, replicas: %d, layout: %s}
+  dut: %s
+  links: [{name: west, network: west, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps}]
+`, c.replicas, c.layout, c.dut))
+			if err := manifests.CheckGroup(in); err != nil {
+				t.Errorf("without the label: %v", err)
+			}
+			in.Test.Labels = map[string]string{v1alpha1.LabelKueueQueue: "team-a"}
+			err := manifests.CheckGroup(in)
+			if c.want == "" && err != nil {
+				t.Error(err)
+			}
+			if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
 }

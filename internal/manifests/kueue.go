@@ -1,9 +1,12 @@
 package manifests
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
@@ -46,4 +49,52 @@ func groupSize(in Input) (n int) {
 		n++
 	}
 	return n
+}
+
+// mostKinds is how many kinds of pods a group has at most: Kueue stops at more, without a word to those who wait ("Run a group of Pods").
+const mostKinds = 8
+
+// CheckGroup says why Kueue would never admit the test's pods; nil: it may, or isn't asked.
+func CheckGroup(in Input) error {
+	if Queue(in.Test) == "" {
+		return nil
+	}
+	n := len(kinds(in))
+	if n <= mostKinds {
+		return nil
+	}
+	return fmt.Errorf("metadata.labels[%s]: the test's pods are of %d kinds, and Kueue admits a group of %d at most: each generator of layout %s avoids the machine of its own far end, which makes it a kind of its own; "+
+		"take fewer links or replicas, or layout %s, or create the test without the label",
+		v1alpha1.LabelKueueQueue, n, mostKinds, v1alpha1.LayoutPerLink, v1alpha1.LayoutPaired)
+}
+
+// kinds are the group's pods without what Kueue doesn't tell them apart by.
+func kinds(in Input) (all []corev1.PodSpec) {
+	pods := Generators(in)
+	if dut := DUT(in); dut != nil {
+		pods = append(pods, dut)
+	}
+	for _, p := range pods {
+		kind := kindOf(p.Spec)
+		if !slices.ContainsFunc(all, func(other corev1.PodSpec) bool { return equality.Semantic.DeepEqual(kind, other) }) {
+			all = append(all, kind)
+		}
+	}
+	return all
+}
+
+// kindOf is what Kueue takes for a pod's role: what decides where it may run, and with how much.
+func kindOf(s corev1.PodSpec) corev1.PodSpec {
+	return corev1.PodSpec{
+		InitContainers: wantsOf(s.InitContainers), Containers: wantsOf(s.Containers), NodeSelector: s.NodeSelector, Affinity: s.Affinity,
+		Tolerations: s.Tolerations, RuntimeClassName: s.RuntimeClassName, PriorityClassName: s.PriorityClassName,
+		TopologySpreadConstraints: s.TopologySpreadConstraints, ResourceClaims: s.ResourceClaims,
+	}
+}
+
+func wantsOf(containers []corev1.Container) (all []corev1.Container) {
+	for _, c := range containers {
+		all = append(all, corev1.Container{Resources: corev1.ResourceRequirements{Requests: c.Resources.Requests}, Ports: c.Ports})
+	}
+	return all
 }

@@ -46,7 +46,7 @@ func healthy() Lab {
 		Pods:      Answer[[]corev1.Pod]{Value: []corev1.Pod{podOf("node-1", corev1.PodRunning, "lab.dev/west", "3"), podOf("node-1", corev1.PodSucceeded, "lab.dev/west", "1")}},
 		CPUPolicy: map[string]Answer[string]{"node-1": {Value: "static"}, "node-2": {Value: "static"}},
 		Home:      Answer[*corev1.Namespace]{Value: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{enforceLabel: "privileged"}}}},
-		Daemons:   Answer[[]appsv1.DaemonSet]{Value: []appsv1.DaemonSet{{ObjectMeta: metav1.ObjectMeta{Name: "cilium"}}}},
+		Daemons:   Answer[[]appsv1.DaemonSet]{Value: []appsv1.DaemonSet{daemonOf("cilium", 2), daemonOf("kube-multus-ds", 2)}},
 		Policies:  Answer[[]admissionv1.ValidatingAdmissionPolicy]{Value: []admissionv1.ValidatingAdmissionPolicy{guard("linerate")}},
 		Bindings:  Answer[[]admissionv1.ValidatingAdmissionPolicyBinding]{Value: []admissionv1.ValidatingAdmissionPolicyBinding{{Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: "linerate"}}}},
 	}
@@ -56,6 +56,11 @@ func operatorOf(namespace, image string, ready int32) appsv1.Deployment {
 	d := appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "linerate"}, Status: appsv1.DeploymentStatus{Replicas: 1, ReadyReplicas: ready}}
 	d.Spec.Template.Spec.Containers = []corev1.Container{{Image: image}}
 	return d
+}
+
+// daemonOf is wanted on two nodes.
+func daemonOf(name string, ready int32) appsv1.DaemonSet {
+	return appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: name}, Status: appsv1.DaemonSetStatus{DesiredNumberScheduled: 2, NumberReady: ready}}
 }
 
 func network(name, resource, config string) unstructured.Unstructured {
@@ -165,11 +170,18 @@ func TestOneThingIsMissing(t *testing.T) {
 		{"no namespace", func(l *Lab) { l.Home.Err = apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "lab") }, Fail, "namespace lab: doesn't exist", 0},
 		{"a restricted namespace", func(l *Lab) { l.Home.Value.Labels[enforceLabel] = "restricted" }, Fail, "Pod Security restricted refuses generators", 0},
 		{"a CNI that ignores NetworkPolicy", func(l *Lab) { l.Daemons.Value[0].Name = "kube-flannel-ds" }, Warn, "flannel ignores it", 0},
-		{"a CNI that isn't known", func(l *Lab) { l.Daemons.Value = nil }, Unknown, "whether the CNI enforces it isn't known", 0},
-		{"Kueue without pods", func(l *Lab) {
-			l.Groups.Value = append(l.Groups.Value, "kueue.x-k8s.io/v1beta1")
-			l.Kueue.Value = "frameworks:\n- \"batch/job\"\n# - pods are not\n"
-		}, Warn, "doesn't look after plain pods", 0},
+		{"a CNI whose agents don't run", func(l *Lab) { l.Daemons.Value[0] = daemonOf("calico-node", 0) }, Warn, "Calico would enforce it, and DaemonSet kube-system/calico-node has no ready pod", 0},
+		{"a CNI that isn't known", func(l *Lab) { l.Daemons.Value = l.Daemons.Value[1:] }, Unknown, "whether the CNI enforces it isn't known", 0},
+		{"a CNI without agents", func(l *Lab) { l.Daemons.Value, l.Pods.Value = nil, attached() }, Warn, "a plugin alone (bridge, ptp, macvlan) ignores it", 0},
+		{"Multus whose agents don't run", func(l *Lab) { l.Daemons.Value[1] = daemonOf("kube-multus-ds", 0) }, Fail, "kube-multus-ds is ready on 0 of 2 nodes", 0},
+		{"Multus on some nodes", func(l *Lab) { l.Daemons.Value[1] = daemonOf("multus", 1) }, Warn, "multus is ready on 1 of 2 nodes", 0},
+		{"Multus' kind and nothing else of it", func(l *Lab) { l.Daemons.Value = l.Daemons.Value[:1] }, Warn, "nothing is seen of Multus itself", 0},
+		{"Kueue without pods", func(l *Lab) { l.kueue(`{frameworks: ["batch/job"]} # "pod"`) }, Warn, "doesn't look after plain pods", 0},
+		{"Kueue that passes the namespace over", func(l *Lab) {
+			l.kueue(`{frameworks: [pod], podOptions: {namespaceSelector: {matchLabels: {queued: "yes"}}}}`)
+		}, Warn, "but not in namespace lab", 0},
+		{"Kueue whose configuration isn't YAML", func(l *Lab) { l.kueue("[") }, Unknown, "its configuration isn't understood", 0},
+		{"Kueue that may not be looked at", func(l *Lab) { l.kueue("{}"); l.Kueue.Err = forbidden() }, Unknown, "whether it looks after plain pods can't be read", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			lab := healthy()
@@ -189,12 +201,40 @@ func TestOneThingIsMissing(t *testing.T) {
 	golden(t, "missing.txt", all.String())
 }
 
+// kueue installs it, with these integrations.
+func (l *Lab) kueue(integrations string) {
+	l.Groups.Value = append(l.Groups.Value, "kueue.x-k8s.io/v1beta1")
+	l.Kueue.Value = "integrations: " + integrations
+}
+
+// attached is a pod that Multus attached.
+func attached() []corev1.Pod {
+	return []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "attached", Annotations: map[string]string{statusAnnotation: "[]"}}}}
+}
+
 func TestKueueWithPods(t *testing.T) {
 	lab := healthy()
-	lab.Groups.Value = append(lab.Groups.Value, "kueue.x-k8s.io/v1beta1")
-	lab.Kueue.Value = "integrations:\n  frameworks:\n  - \"batch/job\"\n  - \"pod\"\n"
-	if got := kueue(lab); got[0].Level != OK || !strings.Contains(got[0].Message, "looks after plain pods") {
-		t.Errorf("got %+v", got)
+	lab.kueue(`{frameworks: ["batch/job", "pod"], podOptions: {namespaceSelector: {matchExpressions: [{key: queued, operator: DoesNotExist}]}}}`)
+	for want, queues := range map[string]Answer[[]string]{
+		"looks after plain pods; queues of namespace lab: day, night":                                                 {Value: []string{"day", "night"}},
+		"looks after plain pods; namespace lab has no LocalQueue that the label kueue.x-k8s.io/queue-name could name": {},
+		"installed, and looks after plain pods":                                                                       {Err: forbidden()},
+	} {
+		lab.Queues = queues
+		if got := kueue(lab); got[0].Level != OK || !strings.HasSuffix(got[0].Message, want) {
+			t.Errorf("got %+v, want %q", got, want)
+		}
+	}
+}
+
+// Where no DaemonSet tells, something else may.
+func TestWhatNoDaemonSetTells(t *testing.T) {
+	lab := healthy()
+	lab.Daemons.Value, lab.Pods.Value, lab.Server.Value = nil, attached(), "v1.36.1+k3s1"
+	for _, f := range append(multus(lab), networkPolicy(lab)...) {
+		if f.Level != OK {
+			t.Errorf("%+v", f)
+		}
 	}
 }
 
@@ -203,7 +243,7 @@ func TestWhoMaySeeNothingIsToldSo(t *testing.T) {
 	no := forbidden()
 	lab.Definition.Err, lab.Operators, lab.Networks.Err, lab.Home.Err = no, Answer[[]appsv1.Deployment]{Err: no}, no, no
 	lab.Nodes, lab.Pods = Answer[[]corev1.Node]{Err: no}, Answer[[]corev1.Pod]{Err: no}
-	lab.Daemons.Err, lab.Policies.Err, lab.CPUPolicy = no, no, nil
+	lab.Daemons, lab.Policies.Err, lab.CPUPolicy = Answer[[]appsv1.DaemonSet]{Err: no}, no, nil
 	findings := Diagnose(lab)
 	if Failed(findings) {
 		t.Errorf("what can't be seen is no failure:\n%s", lines(findings))

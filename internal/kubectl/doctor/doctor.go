@@ -69,7 +69,8 @@ type Lab struct {
 	Daemons    Answer[[]appsv1.DaemonSet]
 	Policies   Answer[[]admissionv1.ValidatingAdmissionPolicy]
 	Bindings   Answer[[]admissionv1.ValidatingAdmissionPolicyBinding]
-	Kueue      Answer[string] // its configuration
+	Kueue      Answer[string]   // its configuration
+	Queues     Answer[[]string] // its LocalQueues in the namespace
 }
 
 // Diagnose judges all, in the order in which a person would mend it. Without an API server there is nothing else to say.

@@ -73,8 +73,7 @@ func Look(ctx context.Context, config *rest.Config, c client.Client, namespace, 
 	lab.Networks = networksOf(ctx, c, namespace)
 	lab.lists(ctx, c)
 	lab.Home = get(ctx, c, &corev1.Namespace{}, client.ObjectKey{Name: namespace})
-	kueue := get(ctx, c, &corev1.ConfigMap{}, client.ObjectKey{Namespace: "kueue-system", Name: "kueue-manager-config"})
-	lab.Kueue = Answer[string]{kueue.Value.Data["controller_manager_config.yaml"], kueue.Err}
+	lab.lookAtKueue(ctx, c)
 	lab.CPUPolicy = cpuPolicies(ctx, d.RESTClient(), lab.Nodes.Value)
 	return lab
 }
@@ -133,6 +132,21 @@ func rightsOf(ctx context.Context, c client.Client, namespace string) []Right {
 		r.Allowed = review.Status.Allowed
 	}
 	return rights
+}
+
+// lookAtKueue reads how it is configured, and which queues tests of the namespace may name.
+func (lab *Lab) lookAtKueue(ctx context.Context, c client.Client) {
+	if !servesGroup(*lab, kueueGroup) {
+		return
+	}
+	config := get(ctx, c, &corev1.ConfigMap{}, client.ObjectKey{Namespace: kueueNamespace, Name: kueueConfig})
+	lab.Kueue = Answer[string]{config.Value.Data[kueueConfigKey], config.Err}
+	queues := &unstructured.UnstructuredList{}
+	queues.SetGroupVersionKind(schema.GroupVersionKind{Group: kueueGroup, Version: "v1beta1", Kind: "LocalQueueList"})
+	lab.Queues.Err = list(ctx, c, queues, client.InNamespace(lab.Namespace))
+	for _, q := range queues.Items {
+		lab.Queues.Value = append(lab.Queues.Value, q.GetName())
+	}
 }
 
 func operators(ctx context.Context, c client.Client) Answer[[]appsv1.Deployment] {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,6 +18,9 @@ import (
 // resourceAnnotation names a network's device resource (Kubernetes Network Custom Resource Definition De-facto Standard, 4.1.1).
 const resourceAnnotation = "k8s.v1.cni.cncf.io/resourceName"
 
+// statusAnnotation is where Multus tells what it attached a pod to (the same, 5.2).
+const statusAnnotation = "k8s.v1.cni.cncf.io/network-status"
+
 const networkGroupVersion = "k8s.cni.cncf.io/v1"
 
 func guardsTests(match *admissionv1.MatchResources) bool {
@@ -28,15 +32,42 @@ func guardsTests(match *admissionv1.MatchResources) bool {
 	})
 }
 
+// multus is there where its kind is, which its manifest brings, and its agents run. Where it was put on the nodes by other means, the
+// annotation that it leaves on pods tells of it (Network Custom Resource Definition De-facto Standard, 5).
 func multus(lab Lab) []Finding {
 	const check = "Multus"
+	const without = ": pods would start without a test's interfaces"
 	switch {
 	case lab.Groups.Err != nil:
 		return unseen(check, "what the server serves", lab.Groups.Err, "kubectl api-versions | grep k8s.cni.cncf.io")
 	case !served(lab, networkGroupVersion):
 		return one(Fail, check, "the cluster knows no NetworkAttachmentDefinitions: pods can't be attached to a test's networks", "install Multus (docs/install.md)")
 	}
-	return one(OK, check, networkGroupVersion+" is served", "")
+	for _, d := range lab.Daemons.Value {
+		if !strings.Contains(d.Name, "multus") || strings.Contains(d.Name, "admission") {
+			continue
+		}
+		ready, all := d.Status.NumberReady, d.Status.DesiredNumberScheduled
+		words := fmt.Sprintf("%s is served, and DaemonSet %s/%s is ready on %d of %d nodes", networkGroupVersion, d.Namespace, d.Name, ready, all)
+		fix := fmt.Sprintf("kubectl describe daemonset %s -n %s; kubectl logs -n %s daemonset/%s", d.Name, d.Namespace, d.Namespace, d.Name)
+		switch {
+		case ready == 0:
+			return one(Fail, check, words+without, fix)
+		case ready < all:
+			return one(Warn, check, words+"; on the others"+without[1:], fix)
+		}
+		return one(OK, check, words, "")
+	}
+	for i := range lab.Pods.Value {
+		if p := &lab.Pods.Value[i]; p.Annotations[statusAnnotation] != "" {
+			return one(OK, check, fmt.Sprintf("%s is served, and pod %s/%s was attached by it", networkGroupVersion, p.Namespace, p.Name), "")
+		}
+	}
+	look := "kubectl get daemonsets,pods -A | grep multus; install Multus (docs/install.md)"
+	if err := cmp.Or(lab.Daemons.Err, lab.Pods.Err); err != nil {
+		return one(Unknown, check, networkGroupVersion+" is served; whether Multus runs on the nodes can't be seen: "+err.Error(), look)
+	}
+	return one(Warn, check, networkGroupVersion+" is served, and nothing is seen of Multus itself, neither a DaemonSet of its name nor a pod that it attached"+without, look)
 }
 
 func networks(lab Lab) []Finding {
