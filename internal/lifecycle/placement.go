@@ -131,7 +131,7 @@ func unscheduled(v *view) *step {
 			continue
 		}
 		waiting = append(waiting, p.Name)
-		if c := condition(p, corev1.PodScheduled); c.Status == corev1.ConditionFalse {
+		if c, no := nodeless(p); no {
 			refused, why = append(refused, p.Name), cmp.Or(why, schedulersWords(c.Message))
 		}
 	}
@@ -147,6 +147,14 @@ func unscheduled(v *view) *step {
 		": it goes on by itself when there is room; other tests and pods hold devices too (kubectl describe node shows them)").waitUntil(v.givesBackAt())
 }
 
+// nodeless says whether no node would do for a pod, and why. Of a pod whose gates have just been taken off it still is said that it is gated:
+// the scheduler hasn't looked at it yet.
+func nodeless(p *corev1.Pod) (corev1.PodCondition, bool) {
+	c := condition(p, corev1.PodScheduled)
+	freed := c.Reason == corev1.PodReasonSchedulingGated && len(p.Spec.SchedulingGates) == 0
+	return c, c.Status == corev1.ConditionFalse && !freed
+}
+
 // placeless says which pods find no node.
 func placeless(pods []string) string {
 	if len(pods) == 1 {
@@ -157,8 +165,8 @@ func placeless(pods []string) string {
 
 // unscheduledWords is what the scheduler says of a pod that it can't place; empty: nothing.
 func unscheduledWords(p *corev1.Pod) string {
-	c := condition(p, corev1.PodScheduled)
-	if p.Spec.NodeName != "" || c.Status != corev1.ConditionFalse {
+	c, no := nodeless(p)
+	if p.Spec.NodeName != "" || !no {
 		return ""
 	}
 	return joined(": ", placeless([]string{p.Name}), schedulersWords(c.Message))

@@ -79,10 +79,16 @@ func inQueue(spec string) string {
 	return strings.Replace(spec, "metadata: {", "metadata: {labels: {kueue.x-k8s.io/queue-name: team-a}, ", 1)
 }
 
-// managed is Kueue's webhook.
+// managed is Kueue's webhook, and the API server, which says of pods with a gate that they have one.
 func (w *world) managed() {
 	for i := range w.Pods {
-		w.Pods[i].Labels[v1alpha1.LabelKueueManaged] = "true"
+		p := &w.Pods[i]
+		p.Labels[v1alpha1.LabelKueueManaged] = "true"
+		if len(p.Spec.SchedulingGates) > 0 {
+			set(p, corev1.PodScheduled, corev1.ConditionFalse, w.now)
+			c := &p.Status.Conditions[len(p.Status.Conditions)-1]
+			c.Reason, c.Message = corev1.PodReasonSchedulingGated, "Scheduling is blocked due to non-empty scheduling gates"
+		}
 	}
 }
 

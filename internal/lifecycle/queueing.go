@@ -122,7 +122,7 @@ func namesOf(pods []*corev1.Pod) []string {
 // schedulersReason is what the scheduler says of the first of these pods that it speaks of; empty: nothing.
 func schedulersReason(pods []*corev1.Pod) string {
 	for _, p := range pods {
-		if c := condition(p, corev1.PodScheduled); c.Status == corev1.ConditionFalse && c.Message != "" {
+		if c, no := nodeless(p); no && c.Message != "" {
 			return " (" + schedulersWords(c.Message) + ")"
 		}
 	}
