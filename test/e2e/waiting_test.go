@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -66,9 +67,17 @@ func (s *scene) network(name, resource string) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	if _, err := lab.Cluster.Run(s.Context(), string(manifest), "kubectl", "--", "apply", "-f", "-"); err != nil {
+	s.kubectl(string(manifest), "apply", "-f", "-")
+}
+
+// kubectl runs it as the administrator, also when the test is over, and returns what it printed.
+func (s *scene) kubectl(in string, args ...string) string {
+	s.Helper()
+	out, err := lab.Cluster.Run(context.WithoutCancel(s.Context()), in, "kubectl", append([]string{"--"}, args...)...)
+	if err != nil {
 		s.Fatal(err)
 	}
+	return out
 }
 
 func loop(i int) string { return fmt.Sprintf("loop-%d", i) }
