@@ -44,6 +44,12 @@ type obstacle struct {
 	until time.Time
 }
 
+func newSuiteNotes(s *v1alpha1.LoadTestSuite) *suiteNotes {
+	return &suiteNotes{
+		uid: s.UID, matrix: suite.Expand(s.DeepCopy()), runs: suite.Runs{}, stored: map[string]bool{}, versions: map[string]string{}, obstacles: map[string]obstacle{}, taken: map[string]time.Time{},
+	}
+}
+
 func newSuiteMemory() *suiteMemory {
 	return &suiteMemory{suites: map[types.NamespacedName]*suiteNotes{}}
 }

@@ -3,7 +3,6 @@ package controllers
 import (
 	"context"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -57,9 +56,7 @@ func (r *LoadTestSuiteReconciler) notesOn(ctx context.Context, s *v1alpha1.LoadT
 	if notes := r.memory.of(s); notes != nil {
 		return notes, nil
 	}
-	notes := &suiteNotes{
-		uid: s.UID, matrix: suite.Expand(s.DeepCopy()), runs: suite.Runs{}, stored: map[string]bool{}, versions: map[string]string{}, obstacles: map[string]obstacle{}, taken: map[string]time.Time{},
-	}
+	notes := newSuiteNotes(s)
 	if s.Status.StartedAt != nil { // else nothing can have been stored
 		if err := r.readPages(ctx, s, notes); err != nil {
 			return nil, err

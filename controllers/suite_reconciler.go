@@ -64,6 +64,8 @@ func (r *LoadTestSuiteReconciler) Reconcile(ctx context.Context, request ctrl.Re
 			seen.Checked, seen.Faults = true, seen.Matrix.Check(r.judge)
 		case len(decision.Read) > 0:
 			err = r.readRuns(ctx, seen, decision.Read)
+		case decision.ReadBaseline:
+			err = r.readReference(ctx, seen)
 		default:
 			err = r.apply(ctx, seen, decision)
 			return r.outcome(ctx, decision.RequeueAt, err)

@@ -39,13 +39,23 @@ type ReportRef struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// SuiteBaselineSpec names the cells of a suite that its other cells are compared with: each with the one that differs from it in this axis only.
+// SuiteBaselineSpec names what the cells of a suite are compared with: cells of the same suite (axis and value), each with the one that differs from
+// it in this axis only; or those of an earlier suite, each with the one that has the same values of the same axes.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.axis) == has(self.value) && has(self.axis) != has(self.suite)",message="a baseline is either axis and value, such as {axis: image, value: main}, or suite, such as {suite: nightly-1}"
 type SuiteBaselineSpec struct {
 	// axis is the axis' name. Example: image.
-	// +required
-	Axis AxisName `json:"axis"`
+	// +optional
+	Axis AxisName `json:"axis,omitempty"`
 
 	// value is the value's name. Example: main.
-	// +required
-	Value AxisName `json:"value"`
+	// +optional
+	Value AxisName `json:"value,omitempty"`
+
+	// suite is the name of a LoadTestSuite of the same namespace that is complete when this one ends: then they are compared. Example: nightly-1.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=26
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a LoadTestSuite's name is made of lower-case letters, digits and dashes, such as nightly-1"
+	Suite string `json:"suite,omitempty"`
 }

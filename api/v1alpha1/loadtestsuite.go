@@ -23,6 +23,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Summary",type=string,JSONPath=`.status.summary`,description="How far it is, in a line",priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 26 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",fieldPath=".metadata",message="a LoadTestSuite's name has at most 26 lower-case letters, digits and dashes (no dots): the names of its LoadTests are built on it"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.baseline) || !has(self.spec.baseline.suite) || self.spec.baseline.suite != self.metadata.name",fieldPath=".spec.baseline.suite",message="a suite can't be its own baseline: name an earlier one"
 type LoadTestSuite struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -56,7 +57,7 @@ type LoadTestSuiteList struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.axes) || (size(self.axes) > 0 ? size(self.axes[0].values) : 1) * (size(self.axes) > 1 ? size(self.axes[1].values) : 1) * (size(self.axes) > 2 ? size(self.axes[2].values) : 1) * (size(self.axes) > 3 ? size(self.axes[3].values) : 1) * self.repetitions <= 10000",fieldPath=".axes",message="the axes' values and the repetitions multiply to more than 10000 tests: split the suite, or use fewer repetitions"
 // +kubebuilder:validation:XValidation:rule="!has(self.exclude) || self.exclude.all(e, e.all(n, has(self.axes) && self.axes.exists(a, a.name == n && a.values.exists(v, v.name == e[n]))))",fieldPath=".exclude",message="an exclusion names axes and one value of each, such as [{system: apu6, frames: 64b}]: one of these axes or values doesn't exist"
-// +kubebuilder:validation:XValidation:rule="!has(self.baseline) || (has(self.axes) && self.axes.exists(a, a.name == self.baseline.axis && a.values.exists(v, v.name == self.baseline.value)))",fieldPath=".baseline",message="baseline names one of spec.axes and one of its values, such as {axis: image, value: main}"
+// +kubebuilder:validation:XValidation:rule="!has(self.baseline) || !has(self.baseline.axis) || !has(self.baseline.value) || (has(self.axes) && self.axes.exists(a, a.name == self.baseline.axis && a.values.exists(v, v.name == self.baseline.value)))",fieldPath=".baseline",message="baseline names one of spec.axes and one of its values, such as {axis: image, value: main}"
 type LoadTestSuiteSpec struct {
 	// suspend true starts no further tests; those that were started go on.
 	// +optional
@@ -130,8 +131,9 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	Criteria []Criterion `json:"criteria,omitempty"`
 
-	// baseline is what criteria with maxRegression compare with: the cells that have this value. They are measured in turns with the others,
-	// so that what drifts with time looks like no difference. Example: {axis: image, value: main}.
+	// baseline is what criteria with maxRegression compare with: the cells that have a value, which are measured in turns with the others, so that
+	// what drifts with time looks like no difference; or an earlier suite of the namespace, such as {suite: nightly-1}.
+	// Example: {axis: image, value: main}.
 	// +optional
 	Baseline *SuiteBaselineSpec `json:"baseline,omitempty"`
 

@@ -67,8 +67,9 @@ func (a *archive) directory(path string) ([]history.Record, error) {
 	return all, nil
 }
 
+// isReportFile says whether a directory's file may hold Reports. Suites' own documents only tell of them.
 func isReportFile(name string) bool {
-	return strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".json.gz")
+	return strings.HasSuffix(name, ".json") && !strings.HasSuffix(name, suiteSuffix) || strings.HasSuffix(name, ".json.gz")
 }
 
 func (a *archive) file(name string) ([]history.Record, error) {

@@ -3,69 +3,91 @@ package cli
 import (
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/suite"
 )
 
-// readReferences reads the Reports that tests are compared with. It is refused where no criterion compares.
-func readReferences(stdin io.Reader, plans []*plan.Plan, files []string) ([]*report.Report, error) {
-	if len(files) == 0 {
-		return nil, nil
+// readBaseline reads what tests and suites are compared with: Reports and suites' documents in files, and the Reports of directories. It is refused
+// where no criterion compares.
+func readBaseline(stdin io.Reader, in inputs, paths []string) (*suite.Reference, error) {
+	if len(paths) == 0 {
+		return nil, nil //nolint:nilnil // nothing was given, and nothing is wrong
 	}
-	compares := func(p *plan.Plan) bool { return slices.ContainsFunc(p.Criteria, plan.Criterion.Relative) }
-	if !slices.ContainsFunc(plans, compares) {
-		return nil, badInput("--baseline %s: no criterion compares with it: give one maxRegression, such as {name: no-slower, metric: PacketsPerSecond, maxRegression: 2%%}", files[0])
+	if !in.compare() {
+		return nil, badInput("--baseline %s: no criterion compares with it: give one maxRegression, such as {name: no-slower, metric: PacketsPerSecond, maxRegression: 2%%}", paths[0])
 	}
-	var all []*report.Report
-	for _, name := range files {
-		reports, err := readReportFile(stdin, name)
-		if err != nil {
-			return nil, badInput("--baseline %s: %w", name, err)
+	for _, f := range in.suites {
+		if b := f.matrix.Suite().Spec.Baseline; b != nil && b.Axis != "" {
+			return nil, badInput("--baseline %s: suite %s has a baseline of its own, the cells of %s %s: leave one of the two out", paths[0], f.name(), b.Axis, b.Value)
 		}
-		all = append(all, reports...)
+	}
+	all := &suite.Reference{Kind: suite.KindFile, Name: strings.Join(paths, ", ")}
+	for _, path := range paths {
+		if err := addBaseline(stdin, path, all); err != nil {
+			return nil, badInput("--baseline %s: %w", path, err)
+		}
 	}
 	return all, nil
 }
 
-// baselineFor is what a test is compared with, of all the Reports in the files: those of the same row and column of the table; those of its column, where
-// they are all of one row, for a row's name may tell the release. Nil: no file was given.
-func baselineFor(p *plan.Plan, files []string, references []*report.Report) *report.Baseline {
-	if len(files) == 0 {
+// compare says whether any criterion compares with a baseline.
+func (all inputs) compare() bool {
+	return slices.ContainsFunc(all.plans, func(p *plan.Plan) bool { return slices.ContainsFunc(p.Criteria, plan.Criterion.Relative) }) ||
+		slices.ContainsFunc(all.suites, func(f *fleet) bool {
+			return slices.ContainsFunc(f.matrix.Suite().Spec.Criteria, func(c v1alpha1.Criterion) bool { return c.MaxRegression != "" })
+		})
+}
+
+func addBaseline(stdin io.Reader, path string, all *suite.Reference) error {
+	if info, err := os.Stat(path); path == "-" || err != nil || !info.IsDir() {
+		return addBaselineFile(stdin, path, all)
+	}
+	before := len(all.Reports)
+	err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(file, ".json") || strings.HasSuffix(file, suiteSuffix) {
+			return err
+		}
+		if err := addBaselineFile(stdin, file, all); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
 		return nil
+	})
+	if err == nil && len(all.Reports) == before {
+		err = fmt.Errorf("it holds no Report: linerate run --save %s keeps them there", path)
 	}
-	name := strings.Join(files, ", ")
-	var all []analysis.Kept
-	for _, r := range references {
-		all = append(all, analysis.Kept{Report: r})
-	}
-	column := filtered(all, func(t plan.Test) bool { return t.Loadtest == p.Test.Loadtest })
-	same := filtered(column, func(t plan.Test) bool { return t.Product == p.Test.Product })
-	switch rows := products(column); {
-	case len(same) > 0:
-		return analysis.BaselineOf("File", name, analysis.Measured{Plan: p}, same)
-	case len(rows) == 1:
-		return analysis.BaselineOf("File", name, analysis.Measured{Plan: p}, column)
-	case len(rows) == 0:
-		return &report.Baseline{Kind: "File", Name: name, Message: fmt.Sprintf("it has no Report of the load test %q (the label linerate.dev/loadtest names it)", p.Test.Loadtest)}
-	default:
-		return &report.Baseline{Kind: "File", Name: name, Message: fmt.Sprintf("it has Reports of %s, and none of %q (the label linerate.dev/product names it)", joined(rows), p.Test.Product)}
-	}
+	return err
 }
 
-func filtered(all []analysis.Kept, of func(plan.Test) bool) []analysis.Kept {
-	return slices.DeleteFunc(slices.Clone(all), func(k analysis.Kept) bool { return !of(k.Report.Plan.Test) })
-}
-
-func products(all []analysis.Kept) []string {
-	var names []string
-	for _, k := range all {
-		if !slices.Contains(names, k.Report.Plan.Test.Product) {
-			names = append(names, k.Report.Plan.Test.Product)
+func addBaselineFile(stdin io.Reader, name string, all *suite.Reference) error {
+	documents, err := readDocumentFile(stdin, name)
+	if err != nil {
+		return err
+	}
+	for _, r := range documents.Reports {
+		r.Samples = nil // nothing is compared of them
+		all.Reports = append(all.Reports, analysis.Kept{Report: r})
+	}
+	for _, s := range documents.Suites {
+		if err := all.Add(s); err != nil {
+			return err
 		}
 	}
-	return names
+	return nil
+}
+
+// baselineFor is what a test is compared with; nil: no file was given.
+func baselineFor(p *plan.Plan, all *suite.Reference) *report.Baseline {
+	if all == nil {
+		return nil
+	}
+	return all.OfTest(analysis.Measured{Plan: p})
 }

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/suite"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -33,7 +35,11 @@ func TestATestIsComparedWithItsLike(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			b := baselineFor(&plan.Plan{Version: plan.Version, Test: test.mine}, []string{"main.json"}, test.all)
+			all := &suite.Reference{Kind: suite.KindFile, Name: "main.json"}
+			for _, r := range test.all {
+				all.Reports = append(all.Reports, analysis.Kept{Report: r})
+			}
+			b := baselineFor(&plan.Plan{Version: plan.Version, Test: test.mine}, all)
 			var runs []string
 			for _, r := range b.Runs {
 				runs = append(runs, r.Test)
@@ -43,7 +49,7 @@ func TestATestIsComparedWithItsLike(t *testing.T) {
 			}
 		})
 	}
-	if b := baselineFor(&plan.Plan{}, nil, nil); b != nil {
+	if b := baselineFor(&plan.Plan{}, nil); b != nil {
 		t.Errorf("without a file: %+v", b)
 	}
 }
@@ -58,8 +64,10 @@ func TestABaselineFileIsReadBeforeAnythingIsSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	relative := []*plan.Plan{{Criteria: []plan.Criterion{{Name: "it", MaxRegression: new(units.Ratio)}}}}
-	if reports, err := readReferences(nil, relative, []string{file, file}); err != nil || len(reports) != 4 {
-		t.Errorf("%d reports, %v", len(reports), err)
+	for _, path := range []string{file, filepath.Dir(file)} {
+		if b, err := readBaseline(nil, inputs{plans: relative}, []string{path, path}); err != nil || len(b.Reports) != 4 {
+			t.Errorf("%s: %+v, %v", path, b, err)
+		}
 	}
 	for name, test := range map[string]struct {
 		plans []*plan.Plan
@@ -68,9 +76,10 @@ func TestABaselineFileIsReadBeforeAnythingIsSent(t *testing.T) {
 	}{
 		"no such file":           {relative, file + "x", "no such file"},
 		"nothing compares":       {[]*plan.Plan{{}}, file, "no criterion compares with it: give one maxRegression"},
+		"an empty directory":     {relative, t.TempDir(), "it holds no Report"},
 		"a file of other things": {relative, "baseline_test.go", "is not JSON"},
 	} {
-		if _, err := readReferences(nil, test.plans, []string{test.file}); err == nil || !strings.Contains(err.Error(), test.says) {
+		if _, err := readBaseline(nil, inputs{plans: test.plans}, []string{test.file}); err == nil || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %v, want …%s…", name, err, test.says)
 		}
 	}

@@ -5,52 +5,79 @@ import (
 	"io"
 	"os"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/suite"
 )
 
-// readPlans reads LoadTests from the files ("-": stdin), judges them as an API server would, and compiles them. All that is wrong in all
-// files comes as one error, so that a person mends everything at once.
-func readPlans(stdin io.Reader, files []string) ([]*plan.Plan, error) {
-	server, err := admission.NewServer()
-	if err != nil {
-		return nil, err
-	}
-	var plans []*plan.Plan
-	var wrong []error
-	for _, name := range files {
-		found, err := readPlanFile(server, stdin, name)
-		wrong = append(wrong, err)
-		plans = append(plans, found...)
-	}
-	if err := errors.Join(wrong...); err != nil {
-		return nil, badInput("%w", err)
-	}
-	return plans, nil
+// inputs are what files ask to be measured.
+type inputs struct {
+	plans  []*plan.Plan
+	suites []*fleet
 }
 
-func readPlanFile(server *admission.Server, stdin io.Reader, name string) ([]*plan.Plan, error) {
+// readInputs reads LoadTests and LoadTestSuites from the files ("-": stdin), judges them as an API server would, and compiles them, each cell of a
+// suite too. All that is wrong in all files comes as one error, so that a person mends everything at once.
+func readInputs(stdin io.Reader, files []string) (inputs, error) {
+	server, err := admission.NewServer()
+	if err != nil {
+		return inputs{}, err
+	}
+	var all inputs
+	var wrong []error
+	for _, name := range files {
+		wrong = append(wrong, all.read(server, stdin, name))
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return inputs{}, badInput("%w", err)
+	}
+	return all, nil
+}
+
+func (all *inputs) read(server *admission.Server, stdin io.Reader, name string) error {
 	in := stdin
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		defer func() { _ = f.Close() }()
 		in = f
 	}
 	objects, err := server.Load(name, in)
 	wrong := []error{err}
-	var plans []*plan.Plan
 	for _, object := range objects {
 		if object.Suite != nil {
-			wrong = append(wrong, object.Fault("kind", "a LoadTestSuite needs a cluster (kubectl apply)"))
+			wrong = append(wrong, all.addSuite(server, object))
 			continue
 		}
-		p, faults := compile.Compile(object.LoadTest)
-		wrong = append(wrong, object.Faults(append(faults, needsCluster(&object.LoadTest.Spec)...)))
-		plans = append(plans, p)
+		p, _ := compile.Compile(object.LoadTest)
+		wrong = append(wrong, object.Faults(compiledHere(object.LoadTest)))
+		all.plans = append(all.plans, p)
 	}
-	return plans, errors.Join(wrong...)
+	return errors.Join(wrong...)
+}
+
+// compiledHere is what keeps a LoadTest from being measured on one machine.
+func compiledHere(test *v1alpha1.LoadTest) field.ErrorList {
+	_, faults := compile.Compile(test)
+	return append(faults, needsCluster(&test.Spec)...)
+}
+
+func (all *inputs) addSuite(server *admission.Server, object admission.Object) error {
+	var wrong admission.Faults
+	spec := &object.Suite.Spec
+	if spec.Suspend {
+		wrong = append(wrong, object.Fault("spec.suspend", "spec.suspend is true: a suite waits only in a cluster (kubectl apply): here it would never begin; remove suspend"))
+	}
+	if spec.Stop {
+		wrong = append(wrong, object.Fault("spec.stop", "spec.stop is true: it would end before it began: remove stop (here Ctrl-C stops a run)"))
+	}
+	m, err := suite.Read(object, suite.JudgeWith(server, compiledHere))
+	all.suites = append(all.suites, &fleet{matrix: m, server: server, asked: spec.Parallelism})
+	return errors.Join(wrong.OrNil(), err)
 }

@@ -104,7 +104,7 @@ func tellLatestEnd(talk io.Writer, p plan.Procedure, next func(runner.Progress))
 
 // rampDone writes what the ramp measured, in the published form and in words. That one can't be written doesn't lose the others.
 func rampDone(s Streams, o rampOptions, out, kept *output, r *report.Report) error {
-	errs := []error{codeFor([]*report.Report{r})}
+	errs := []error{codeFor(report.Documents{Reports: []*report.Report{r}})}
 	if err := kept.finish(func(w io.Writer) error { return report.JSON(w, r) }); err != nil {
 		errs = append(errs, notMeasured("write --report %s: %w", o.report, err))
 	}

@@ -22,11 +22,11 @@ func TestTheLoadTestOfTheREADMEIsTaken(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	plans, err := readPlans(nil, []string{file})
+	in, err := readInputs(nil, []string{file})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(plans) != 1 || plans[0].DUT.Reference.Limit.PacketsPerSecond != 10_000 {
+	if plans := in.plans; len(plans) != 1 || plans[0].DUT.Reference.Limit.PacketsPerSecond != 10_000 {
 		t.Errorf("%d plans; the README speaks of one with a limit of 10 000 packets/s", len(plans))
 	}
 }

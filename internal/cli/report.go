@@ -14,18 +14,21 @@ func newReport(s Streams) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:     "report FILE...",
-		Short:   "Render saved Reports again, as one table",
+		Short:   "Render saved Reports again, as one table, and suites' tables",
 		Example: "  linerate report linerate-reports/*.json\n  linerate report -o html imix.json 64b.json > both.html\n  cat imix.json | linerate report -o markdown -",
 		Args:    someFiles("at least one Report that linerate run --save kept, or - for stdin"),
 		RunE: func(_ *cobra.Command, files []string) error {
 			if err := checkFormat(format); err != nil {
 				return err
 			}
-			reports, err := readReports(s.In, files)
+			all, err := readDocuments(s.In, files)
 			if err != nil {
 				return err
 			}
-			if err := report.Render(s.Out, format, reports...); err != nil {
+			if err := report.Fits(format, len(all.Reports), len(all.Suites)); err != nil {
+				return badInput("--output: %w", err)
+			}
+			if err := all.Render(s.Out, format); err != nil {
 				return notMeasured("print: %w", err)
 			}
 			return nil
@@ -35,28 +38,28 @@ func newReport(s Streams) *cobra.Command {
 	return cmd
 }
 
-func readReports(stdin io.Reader, files []string) ([]*report.Report, error) {
-	var all []*report.Report
+func readDocuments(stdin io.Reader, files []string) (all report.Documents, err error) {
 	for _, name := range files {
-		reports, err := readReportFile(stdin, name)
+		found, err := readDocumentFile(stdin, name)
 		if err != nil {
-			return nil, badInput("%s: %w", name, err)
+			return all, badInput("%s: %w", name, err)
 		}
-		all = append(all, reports...)
+		all.Reports, all.Suites = append(all.Reports, found.Reports...), append(all.Suites, found.Suites...)
 	}
 	return all, nil
 }
 
-func readReportFile(stdin io.Reader, name string) ([]*report.Report, error) {
+// readDocumentFile reads the reports of tests and suites in a file.
+func readDocumentFile(stdin io.Reader, name string) (report.Documents, error) {
 	if name == "-" {
-		return report.Read(stdin)
+		return report.ReadDocuments(stdin)
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, err
+		return report.Documents{}, err
 	}
 	defer func() { _ = f.Close() }()
-	return report.Read(f)
+	return report.ReadDocuments(f)
 }
 
 func checkFormat(format string) error {

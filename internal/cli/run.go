@@ -10,6 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/suite"
 )
 
 // runOptions are the flags of run.
@@ -22,20 +23,21 @@ type runOptions struct {
 	quiet   bool
 	verbose bool
 	against []string
-	// references are the Reports in the files that against names.
-	references []*report.Report
+	// baseline is what the files hold that against names; nil: there are none.
+	baseline *suite.Reference
 }
 
 func newRun(s Streams) *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "run FILE...",
-		Short: "Measure the LoadTests in the files, on this machine",
+		Short: "Measure the LoadTests and LoadTestSuites in the files, on this machine",
 		Example: "  linerate run examples/linux-forwarder.yaml\n  linerate run known-answer.yaml -o json | jq .result\n" +
-			"  sudo linerate run router.yaml --ports eth1,eth2",
-		Long: "Measures the LoadTests in the files (- is stdin), one after the other, and prints one table.\n\n" +
+			"  linerate run examples/suites/four-systems.yaml -o markdown\n  sudo linerate run router.yaml --ports eth1,eth2",
+		Long: "Measures the LoadTests in the files (- is stdin), one after the other, and prints one table; then each LoadTestSuite, test by test, with a table of its own.\n" +
+			"A suite that was cut short goes on where it was, when it is run again with the same --save.\n\n" +
 			"Exit codes: 0 measured and no criterion failed, 1 a criterion failed, 2 bad input, 3 not measured, 130 interrupted.",
-		Args: someFiles("at least one file with LoadTests, such as examples/linux-forwarder.yaml, or - for stdin"),
+		Args: someFiles("at least one file with LoadTests or LoadTestSuites, such as examples/linux-forwarder.yaml, or - for stdin"),
 		RunE: func(cmd *cobra.Command, files []string) error { return run(cmd.Context(), s, o, files) },
 	}
 	f := cmd.Flags()
@@ -44,7 +46,7 @@ func newRun(s Streams) *cobra.Command {
 	f.StringSliceVar(&o.ports, "ports", nil, "interfaces for dut.type Device, one for each link in the links' order")
 	f.IntVar(&o.cores, "cores", 1, "threads that may send on each port of the software engine")
 	f.BoolVar(&o.force, "force", false, "take TRex ports that somebody else owns")
-	f.StringArrayVar(&o.against, "baseline", nil, "file of Reports (-o json, --save) that criteria with maxRegression compare with; may be given several times")
+	f.StringArrayVar(&o.against, "baseline", nil, "file or directory of Reports, or a suite's (-o json, --save), that criteria with maxRegression compare with; may be given several times")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every decision to stderr")
 	return cmd
@@ -57,33 +59,46 @@ func run(ctx context.Context, s Streams, o runOptions, files []string) error {
 	if o.cores < 1 || o.cores > 64 {
 		return badInput("--cores %d: a port has 1 to 64 sending threads", o.cores)
 	}
-	plans, err := readPlans(s.In, files)
+	in, err := readInputs(s.In, files)
 	if err != nil {
 		return err
 	}
-	if o.format == "viz" && len(plans) > 1 {
-		return badInput("--output viz holds one test, and the files have %d: run them one at a time, or render saved reports with linerate report", len(plans))
+	if o.format == "viz" && len(in.plans) > 1 {
+		return badInput("--output viz holds one test, and the files have %d: run them one at a time, or render saved reports with linerate report", len(in.plans))
 	}
-	if o.references, err = readReferences(s.In, plans, o.against); err != nil {
+	if err := report.Fits(o.format, len(in.plans), len(in.suites)); err != nil {
+		return badInput("--output: %w", err)
+	}
+	if o.baseline, err = readBaseline(s.In, in, o.against); err != nil {
 		return err
 	}
 	shelf := shelf{o.save}
 	if err := shelf.prepare(); err != nil {
 		return err
 	}
-	sites, err := sitesOf(plans, o)
+	sites, err := sitesOf(in, o)
 	if err != nil {
 		return err
 	}
-	reports, err := measureAll(ctx, s, o, plans, sites)
-	return worst(err, present(s, o, shelf, reports), codeFor(reports))
+	var done report.Documents
+	done.Reports, err = measureAll(ctx, s, o, in.plans, sites)
+	page, kept := shelf.keep(done.Reports)
+	for _, f := range in.suites {
+		document, wrong := f.measure(ctx, s, o, shelf)
+		done.Suites, err = append(done.Suites, document), worst(err, wrong)
+		page = shelf.path(f.name() + ".html")
+	}
+	return worst(err, kept, present(s, o, done, page, kept), codeFor(done))
 }
 
 // sitesOf finds each plan's site, and what can't be run here before anything is sent.
-func sitesOf(plans []*plan.Plan, o runOptions) ([]site, error) {
-	sites := make([]site, len(plans))
+func sitesOf(in inputs, o runOptions) ([]site, error) {
+	sites := make([]site, len(in.plans))
 	var wrong []error
-	for i, p := range plans {
+	for _, f := range in.suites {
+		wrong = append(wrong, f.check(o))
+	}
+	for i, p := range in.plans {
 		var err error
 		if sites[i], err = siteOf(p, o); err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: %w", p.Test.Name, err))
@@ -104,7 +119,7 @@ func measureAll(ctx context.Context, s Streams, o runOptions, plans []*plan.Plan
 		if ctx.Err() != nil {
 			return reports, worst(append(wrong, &exitError{ExitInterrupted, fmt.Errorf("interrupted: %d of %d tests were not begun", len(plans)-i, len(plans))})...)
 		}
-		r, err := measureOne(ctx, s, o, p, sites[i])
+		r, err := measureOne(ctx, s, o, p, sites[i], p.Test.Name, baselineFor(p, o.baseline))
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: %w", p.Test.Name, err))
 			continue
@@ -114,7 +129,8 @@ func measureAll(ctx context.Context, s Streams, o runOptions, plans []*plan.Plan
 	return reports, worst(wrong...)
 }
 
-func measureOne(ctx context.Context, s Streams, o runOptions, p *plan.Plan, site site) (*report.Report, error) {
+// measureOne measures a test in its site; title is what progress is told under.
+func measureOne(ctx context.Context, s Streams, o runOptions, p *plan.Plan, site site, title string, baseline *report.Baseline) (*report.Report, error) {
 	gens, leave, err := site.enter(ctx, s.Err)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -123,11 +139,11 @@ func measureOne(ctx context.Context, s Streams, o runOptions, p *plan.Plan, site
 		return nil, err
 	}
 	defer leave()
-	view := newProgressView(s.Err, p.Test.Name, o.quiet)
+	view := newProgressView(s.Err, title, o.quiet)
 	defer view.close()
 	r := runner.Run(ctx, p, gens, runner.Options{
 		Producer: producer(), Progress: view.show, Force: o.force, ForceHint: "--force", Logger: logger(s.Err, o.verbose),
-		Baseline: baselineFor(p, o.against, o.references),
+		Baseline: baseline,
 	})
 	markShared(r, site.shared())
 	return r, nil
@@ -135,30 +151,29 @@ func measureOne(ctx context.Context, s Streams, o runOptions, p *plan.Plan, site
 
 func producer() string { return "linerate " + version }
 
-// present keeps the reports and prints the table: first what can't be had again.
-func present(s Streams, o runOptions, shelf shelf, reports []*report.Report) error {
-	if len(reports) == 0 {
+// present prints what was measured. It is kept before: first what can't be had again.
+func present(s Streams, o runOptions, done report.Documents, page string, kept error) error {
+	if len(done.Reports)+len(done.Suites) == 0 {
 		return nil
 	}
-	page, kept := shelf.keep(reports)
 	var printed error
-	if err := report.Render(s.Out, o.format, reports...); err != nil {
+	if err := done.Render(s.Out, o.format); err != nil {
 		printed = notMeasured("print the result: %w", err)
 	}
-	if kept == nil && page != "" && !o.quiet {
+	if kept == nil && page != "" && o.save != "" && !o.quiet {
 		fmt.Fprintf(s.Err, "report: %s\n", page)
 	}
-	return worst(printed, kept)
+	return printed
 }
 
 // codeFor is the exit code that the reports ask for: the most serious one. Its error is empty: the table has said it all.
-func codeFor(reports []*report.Report) error {
+func codeFor(done report.Documents) error {
 	code := ExitOK
-	for _, r := range reports {
+	for _, r := range done.Reports {
 		code = max(code, r.ExitCode())
 	}
-	if code == ExitOK {
-		return nil
+	for _, suite := range done.Suites {
+		code = max(code, suite.ExitCode())
 	}
-	return &exitError{code, nil}
+	return exitWith(code)
 }

@@ -1,8 +1,14 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +52,82 @@ func (s shelf) keep(reports []*report.Report) (page string, err error) {
 	}
 	err = s.writeAll(page, func(w io.Writer) error { return report.HTML(w, reports...) })
 	return filepath.Join(s.dir, page), err
+}
+
+// suiteFile is the file of a suite's report. Directories of Reports are looked through without it: its runs have their own.
+func suiteFile(name string) string { return name + suiteSuffix }
+
+const suiteSuffix = ".suite.json"
+
+func (s shelf) path(name string) string { return filepath.Join(s.dir, name) }
+
+// keepTest keeps the Report of a suite's test, and returns its digest: that of the file.
+func (s shelf) keepTest(r *report.Report) (digest string, err error) {
+	var document bytes.Buffer
+	if err := report.JSON(&document, r); err != nil {
+		return "", notMeasured("%w", err)
+	}
+	sum := sha256.Sum256(document.Bytes())
+	digest = "sha256:" + hex.EncodeToString(sum[:])
+	if s.dir == "" {
+		return digest, nil
+	}
+	name := fileNames([]*report.Report{r})[0]
+	if err := s.write(name+".html", r, report.HTML); err != nil {
+		return "", err
+	}
+	return digest, s.writeAll(name+".json", func(w io.Writer) error { _, err := w.Write(document.Bytes()); return err })
+}
+
+// keptTest reads the Report of a suite's test again; why says what is wrong with it.
+func (s shelf) keptTest(name, digest string) (r *report.Report, why string) {
+	text, err := os.ReadFile(s.path(name + ".json"))
+	if err != nil {
+		return nil, "its Report is gone: " + err.Error()
+	}
+	if sum := sha256.Sum256(text); "sha256:"+hex.EncodeToString(sum[:]) != digest {
+		return nil, s.path(name+".json") + " is another Report than the one that was measured"
+	}
+	reports, err := report.Read(bytes.NewReader(text))
+	switch {
+	case err != nil:
+		return nil, err.Error()
+	case len(reports) != 1 || len(reports[0].Generators) == 0:
+		return nil, s.path(name+".json") + " is not the Report of one run"
+	}
+	return reports[0], ""
+}
+
+// keepSuite keeps a suite's report, and its page where it is the last.
+func (s shelf) keepSuite(document *report.Suite, page bool) error {
+	if s.dir == "" {
+		return nil
+	}
+	all := report.Documents{Suites: []*report.Suite{document}}
+	err := s.writeAll(suiteFile(document.Name), func(w io.Writer) error { return all.Render(w, "json") })
+	if err != nil || !page {
+		return err
+	}
+	return s.writeAll(document.Name+".html", func(w io.Writer) error { return all.Render(w, "html") })
+}
+
+// unfinished is the report that an earlier run of a suite left which didn't measure everything; nil: there is none.
+func (s shelf) unfinished(name string) (*report.Suite, error) {
+	if s.dir == "" {
+		return nil, nil //nolint:nilnil // nothing is kept, and nothing is wrong
+	}
+	text, err := os.ReadFile(s.path(suiteFile(name)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // it is the first run here
+	}
+	document, err2 := report.ReadSuite(text)
+	if err = cmp.Or(err, err2); err != nil {
+		return nil, badInput("%s tells of an earlier run, and can't be read: %w; remove it to begin anew", s.path(suiteFile(name)), err)
+	}
+	if document.Name != name || document.ExitCode() != report.ExitNotMeasured {
+		return nil, nil //nolint:nilnil // that one is over: this is another measurement
+	}
+	return document, nil
 }
 
 func (s shelf) write(name string, r *report.Report, render func(io.Writer, ...*report.Report) error) error {

@@ -53,6 +53,9 @@ func (t *talk) Close() {
 
 // terminal is the terminal behind a writer, nil if there is none.
 func terminal(w io.Writer) *os.File {
+	if o, ok := w.(*onceOnly); ok {
+		w = o.out
+	}
 	if t, ok := w.(*talk); ok {
 		w = t.out
 	}

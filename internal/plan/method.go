@@ -48,6 +48,9 @@ func MethodDifferences(a, b *Plan, most int) []string {
 	return differences(a.method(), b.method(), most)
 }
 
+// Differences says where two Plans differ in anything, at most so many places; none: they are the same.
+func Differences(a, b *Plan, most int) []string { return differences(a, b, most) }
+
 // DeviceDifferences says where the devices under test of two Plans differ, as far as a Plan knows.
 func DeviceDifferences(a, b *Plan, most int) []string { return differences(a.DUT, b.DUT, most) }
 

@@ -33,28 +33,67 @@ func JSON(w io.Writer, reports ...*Report) error {
 func Read(in io.Reader) ([]*Report, error) { return read(in, MaxDocument) }
 
 func read(in io.Reader, limit int64) ([]*Report, error) {
+	var reports []*Report
+	err := eachDocument(in, limit, func(document []byte) error {
+		r, err := decode(document)
+		reports = append(reports, r)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return reports, nil
+}
+
+// ReadDocuments reads what Documents wrote as JSON: the reports of tests and of suites, in any order, as strictly as Read.
+func ReadDocuments(in io.Reader) (Documents, error) {
+	var d Documents
+	err := eachDocument(in, MaxDocument, func(document []byte) error {
+		if versionOf(document) == SuiteVersion {
+			s, err := ReadSuite(document)
+			d.Suites = append(d.Suites, s)
+			return err
+		}
+		r, err := decode(document)
+		d.Reports = append(d.Reports, r)
+		return err
+	})
+	if err != nil {
+		return Documents{}, err
+	}
+	return d, nil
+}
+
+// eachDocument hands out the documents of an input, one after the other.
+func eachDocument(in io.Reader, limit int64, read func([]byte) error) error {
 	limited := &io.LimitedReader{R: in, N: limit + 1}
 	dec := json.NewDecoder(limited)
-	var reports []*Report
-	for {
+	for n := 1; ; n++ {
 		var document json.RawMessage
 		err := dec.Decode(&document)
 		switch {
 		case limited.N <= 0:
-			return nil, fmt.Errorf("the input is larger than %s bytes, which reports are not: give what linerate wrote", count(limit))
-		case errors.Is(err, io.EOF) && len(reports) == 0:
-			return nil, errors.New("the input holds no report: give what linerate wrote with -o json or --save")
+			return fmt.Errorf("the input is larger than %s bytes, which reports are not: give what linerate wrote", count(limit))
+		case errors.Is(err, io.EOF) && n == 1:
+			return errors.New("the input holds no report: give what linerate wrote with -o json or --save")
 		case errors.Is(err, io.EOF):
-			return reports, nil
+			return nil
 		case err != nil:
-			return nil, fmt.Errorf("report %d is not JSON: %w", len(reports)+1, err)
+			return fmt.Errorf("report %d is not JSON: %w", n, err)
 		}
-		r, err := decode(document)
-		if err != nil {
-			return nil, fmt.Errorf("report %d: %w", len(reports)+1, err)
+		if err := read(document); err != nil {
+			return fmt.Errorf("report %d: %w", n, err)
 		}
-		reports = append(reports, r)
 	}
+}
+
+// versionOf is what kind of document it says to be; empty: none.
+func versionOf(document []byte) string {
+	var head struct {
+		Version string `json:"version"`
+	}
+	_ = json.Unmarshal(document, &head)
+	return head.Version
 }
 
 // decode reads one document.

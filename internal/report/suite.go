@@ -81,6 +81,9 @@ type SuiteRun struct {
 	Message string `json:"message,omitempty"`
 	// Figures are the run's own; nil: it was not measured.
 	Figures *Figures `json:"figures,omitempty"`
+	// Evidence is as much of its Report as a judgement needs: without streams, samples, and nearly all windows. Nil: it is kept elsewhere, or there
+	// is none.
+	Evidence *Report `json:"evidence,omitempty"`
 }
 
 // SuiteJSON is the document of a suite, and its digest: the same suite makes the same bytes.
@@ -135,6 +138,9 @@ func (c *SuiteCell) check() error {
 		}
 		if r.Figures != nil {
 			measured++
+		}
+		if r.Evidence != nil && (r.Evidence.Version != Version || r.Evidence.Plan == nil) {
+			return fmt.Errorf("run %s: its evidence is of version %q, and this linerate reads %q, with a plan", r.Test, r.Evidence.Version, Version)
 		}
 	}
 	switch {

@@ -80,7 +80,8 @@ func Decide(o Observed) Decision {
 // decision turns what a rule wants into what is to be done and said.
 func (v *view) decision(name string, s *step) Decision {
 	d := Decision{Rule: name, Message: s.message, Check: s.check, Read: s.read}
-	if s.check || len(s.read) > 0 {
+	d.ReadBaseline = s.complete && !s.over && s.invalid == "" && v.referenceWanted()
+	if s.check || len(s.read) > 0 || d.ReadBaseline {
 		return d
 	}
 	d.Stop, d.Create, d.DeleteSuite, d.RequeueAt = s.stop, s.create, s.deleteSuite, s.requeueAt

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/linerate-dev/linerate/internal/delivery"
@@ -39,6 +40,9 @@ func (v *view) documentOf(complete bool, cellOf func(int) report.SuiteCell) *rep
 	}
 	for i := range v.Matrix.Cells {
 		out.Cells = append(out.Cells, cellOf(i))
+	}
+	if ref := v.reference(); ref != nil {
+		out.Baseline = &report.Baseline{Kind: ref.Kind, Name: ref.Name, Message: ref.Fault}
 	}
 	out.Verdict = overall(len(v.spec.Criteria) > 0, out.Cells)
 	if v.retried > 0 {
@@ -91,6 +95,9 @@ func (v *view) cell(number int) report.SuiteCell {
 			continue
 		}
 		out.Runs = append(out.Runs, run.SuiteRun)
+		if !v.Evidence {
+			out.Runs[len(out.Runs)-1].Evidence = nil
+		}
 		if run.measured() {
 			figures = append(figures, run)
 		}
@@ -121,15 +128,15 @@ func medians(runs []Run) (*report.Figures, []string) {
 	}
 	packets := of(func(f *report.Figures) int64 { return f.PacketsPerSecond })
 	out := &report.Figures{
-		Runs: len(runs), PacketsPerSecond: int64(packets.Median),
-		Layer1BitsPerSecond: int64(of(func(f *report.Figures) int64 { return f.Layer1BitsPerSecond }).Median),
+		Runs: len(runs), PacketsPerSecond: int64(math.Round(packets.Median)),
+		Layer1BitsPerSecond: int64(math.Round(of(func(f *report.Figures) int64 { return f.Layer1BitsPerSecond }).Median)),
 		LineRatePercent:     units.Percent(of(func(f *report.Figures) int64 { return int64(f.LineRatePercent) }).Median),
 		LineRatePercentSum:  units.Percent(of(func(f *report.Figures) int64 { return int64(f.LineRatePercentSum) }).Median),
 		LowerBound:          slices.ContainsFunc(runs, func(r Run) bool { return r.Figures.LowerBound }),
 	}
 	if packets.N > 1 {
 		out.Spread = &report.Spread{
-			Percent: percent(packets.SpreadPercent), LowPacketsPerSecond: int64(packets.Low), HighPacketsPerSecond: int64(packets.High),
+			Percent: percent(packets.SpreadPercent), LowPacketsPerSecond: int64(math.Round(packets.Low)), HighPacketsPerSecond: int64(math.Round(packets.High)),
 			Confidence: percent(100 * packets.Confidence),
 		}
 	}

@@ -29,6 +29,10 @@ type Observed struct {
 	Obstacles map[string]string
 	// Taken are names of the suite's ConfigMaps that objects of somebody else's have, in order.
 	Taken []string
+	// Reference is what is compared with that isn't part of the suite; nil: it wasn't looked at, or there is no such thing.
+	Reference *Reference
+	// Evidence says that the suite's report is to hold what a judgement needs of each run: it is the only place where that is kept.
+	Evidence bool
 	// Judge judges cells; nil: as single tests are judged, without a baseline. Version is linerate's own, for the suite's report.
 	Judge   Verdicts
 	Version string
@@ -43,8 +47,10 @@ type Decision struct {
 	Message string
 	// Check asks to hold the cells against what a LoadTest must be, and Read for the Reports of these tests: then the decision is to be made
 	// again, with what came of it. Nothing else of the decision is applied.
-	Check bool
-	Read  []Wanted
+	// ReadBaseline asks for the suite of spec.baseline in the same way.
+	Check        bool
+	Read         []Wanted
+	ReadBaseline bool
 	// Store are the pages of runs to write, and Report the suite's report, nil where it isn't due.
 	Store  []int
 	Report *report.Suite

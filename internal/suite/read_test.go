@@ -45,7 +45,7 @@ func files(t *testing.T, pattern string) map[string]string {
 }
 
 func TestSuitesAreReadFromFiles(t *testing.T) {
-	for _, pattern := range []string{"../../config/samples/suites/*.yaml"} {
+	for _, pattern := range []string{"../../config/samples/suites/*.yaml", "../../examples/suites/*.yaml"} {
 		for file, text := range files(t, pattern) {
 			if m, err := read(t, file, text); err != nil || len(m.Cells) == 0 {
 				t.Errorf("%s: %v", file, err)

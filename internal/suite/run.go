@@ -1,7 +1,9 @@
 package suite
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,8 +18,6 @@ type Run struct {
 	report.SuiteRun
 	// Ended is the reason of the test's condition Complete.
 	Ended string `json:"ended"`
-	// Evidence is as much of its Report as a judgement needs; nil: there is none.
-	Evidence *report.Report `json:"evidence,omitempty"`
 }
 
 // Runs are the tests that are over, by their names.
@@ -56,21 +56,49 @@ func RunOf(t *v1alpha1.LoadTest, repetition, try int32, r *report.Report, fault 
 	}
 	switch {
 	case c.Reason != v1alpha1.ReasonMeasured && c.Reason != v1alpha1.ReasonNotMeasured:
-		return run // it didn't come to its own end: what it has of figures is no measurement
-	case r == nil:
-		if fault != "" {
-			run.Message = limited("its Report can't be read: "+fault, maxMessage)
-		}
-		return run
-	}
-	run.Plan, run.Evidence = r.Plan.Method(), evidence(r)
-	if r.Result.Reason != "" {
-		run.Reason, run.Message = string(r.Result.Reason), limited(r.Result.Message, maxMessage)
-	}
-	if c.Reason == v1alpha1.ReasonMeasured && r.Ending == report.Completed {
-		run.Figures = report.FiguresOf(r)
+		// it didn't come to its own end: what it has of figures is no measurement
+	case r != nil:
+		run.found(r)
+	case fault != "":
+		run.Message = limited("its Report can't be read: "+fault, maxMessage)
 	}
 	return run
+}
+
+// RunAlone is what a test leaves that was measured without a cluster: its Report, whose digest this is.
+func RunAlone(w Wanted, r *report.Report, digest string) Run {
+	run := Run{Ended: string(r.Ending), SuiteRun: report.SuiteRun{
+		Test: w.Name, Repetition: int(w.Repetition), Retry: int(w.Try) - 1, Report: digest, Started: r.Started.UTC(), Finished: r.Finished.UTC(),
+		Reason: string(r.Ending), Message: limited(cmp.Or(r.Message, r.Result.Message), maxMessage),
+	}}
+	if r.Ending != report.Completed {
+		return run
+	}
+	run.Ended, run.Reason = v1alpha1.ReasonNotMeasured, v1alpha1.ReasonNotMeasured
+	if r.Result.Measured {
+		run.Ended, run.Reason = v1alpha1.ReasonMeasured, v1alpha1.ReasonMeasured
+	}
+	run.found(r)
+	return run
+}
+
+// RunFailed is what a test leaves that couldn't even be begun without a cluster.
+func RunFailed(w Wanted, why string, now time.Time) Run {
+	return Run{Ended: v1alpha1.ReasonRunnerFailed, SuiteRun: report.SuiteRun{
+		Test: w.Name, Repetition: int(w.Repetition), Retry: int(w.Try) - 1, Reason: v1alpha1.ReasonRunnerFailed, Message: limited(why, maxMessage),
+		Started: now.UTC(), Finished: now.UTC(),
+	}}
+}
+
+// found is what the Report of a test says that came to its own end.
+func (r *Run) found(from *report.Report) {
+	r.Plan, r.Evidence = from.Plan.Method(), evidence(from)
+	if from.Result.Reason != "" {
+		r.Reason, r.Message = string(from.Result.Reason), limited(from.Result.Message, maxMessage)
+	}
+	if r.Ended == v1alpha1.ReasonMeasured && from.Ending == report.Completed {
+		r.Figures = report.FiguresOf(from)
+	}
 }
 
 // evidence is a Report without what no judgement looks at: streams, samples, and of the windows all but the lowest that lost frames.

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -42,8 +43,11 @@ func (v *view) verdict(cell int) *report.Verdict {
 	return &judged
 }
 
-// compared judges by the cell that this one is compared with. That one itself is no worse than it is.
+// compared judges by what this cell is compared with: one of an earlier suite, or of this one. That one itself is no worse than it is.
 func (v *view) compared(cell int, criteria []plan.Criterion, runs []*report.Report, how analysis.Measured) report.Verdict {
+	if ref := v.reference(); ref != nil {
+		return analysis.Judge(criteria, runs, ref.OfCell(v.Matrix.Cells[cell].Values, how))
+	}
 	number, name := v.baselineOf(cell)
 	switch {
 	case name == "":
@@ -54,6 +58,21 @@ func (v *view) compared(cell int, criteria []plan.Criterion, runs []*report.Repo
 		return analysis.Judge(criteria, runs, &report.Baseline{Kind: "Cell", Name: name, Message: "it is excluded from the suite"})
 	}
 	return analysis.Judge(criteria, runs, analysis.BaselineOf("Cell", name, how, v.evidence(number)))
+}
+
+// reference is what is compared with that isn't part of the suite; nil: there is no such thing. What wasn't looked at yet says so.
+func (v *view) reference() *Reference {
+	b := v.spec.Baseline
+	if v.Reference == nil && b != nil && b.Suite != "" {
+		return &Reference{Kind: KindSuite, Name: b.Suite, Fault: "it is looked at when all is measured"}
+	}
+	return v.Reference
+}
+
+// referenceWanted says that the suite to compare with is to be looked at.
+func (v *view) referenceWanted() bool {
+	b := v.spec.Baseline
+	return v.Reference == nil && b != nil && b.Suite != "" && slices.ContainsFunc(v.spec.Criteria, func(c v1alpha1.Criterion) bool { return c.MaxRegression != "" })
 }
 
 // judgeBaseline judges what others are compared with: by the absolute criteria; the relative ones are met, if it has a figure.
@@ -80,7 +99,7 @@ func judgeBaseline(criteria []plan.Criterion, runs []*report.Report, baseline *r
 // baselineOf is the cell that a cell is compared with, -1 where that is excluded, and its name or what tells it; no name: nothing is compared.
 func (v *view) baselineOf(cell int) (number int, name string) {
 	b := v.spec.Baseline
-	if b == nil {
+	if b == nil || b.Axis == "" {
 		return 0, ""
 	}
 	values := slices.Clone(v.Matrix.Cells[cell].Values)

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ func judgeOf(t *testing.T, admit *admission.Server) suite.Judge {
 
 func TestSampleSuitesAreTaken(t *testing.T) {
 	namespace, admit := newNamespace(t), newAdmission(t)
-	for _, file := range exampleFiles(t, "config/samples/suites/*.yaml") {
+	for _, file := range slices.Concat(exampleFiles(t, "config/samples/suites/*.yaml"), exampleFiles(t, "examples/suites/*.yaml")) {
 		t.Run(base(file), func(t *testing.T) {
 			for _, document := range documentsOf(t, file) {
 				name, err := createSuite(t, namespace, document)

@@ -1,0 +1,119 @@
+package suite
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// Alone is a suite that is measured without a cluster, one test after the other, by the same decisions: Next says which, Ended what became of it.
+// It is used by one goroutine.
+//
+//	Take (what an earlier run of it measured) ─▶ Next ─▶ … measured … ─▶ Ended ─┬─▶ Document
+//	                                               ▲                            │
+//	                                               └────────────────────────────┘
+type Alone struct {
+	o     Observed
+	notes []string
+}
+
+// NewAlone begins with a suite whose cells were held against what a LoadTest must be (Read). One test is under way at a time, whatever its spec
+// says.
+func NewAlone(m *Matrix, version string, began time.Time) *Alone {
+	s := m.suite
+	s.Spec.Parallelism, s.Spec.Suspend, s.Spec.Stop = 1, false, false
+	s.Status = v1alpha1.LoadTestSuiteStatus{}
+	s.CreationTimestamp = metav1.Time{Time: began}
+	return &Alone{o: Observed{Suite: s, Matrix: m, Checked: true, Runs: Runs{}, Stored: map[string]bool{}, Evidence: true, Version: version}}
+}
+
+// Compare gives the suite what its cells are compared with. Without it, a baseline in a cluster can't be compared with.
+func (a *Alone) Compare(with *Reference) { a.o.Reference = with }
+
+// Note has the document say something more.
+func (a *Alone) Note(words string) { a.notes = append(a.notes, words) }
+
+// Next is the test to be measured now; false: the suite is over.
+func (a *Alone) Next(now time.Time) (Wanted, bool) {
+	a.o.Now = now
+	if b := a.o.Suite.Spec.Baseline; a.o.Reference == nil && b != nil && b.Suite != "" {
+		a.o.Reference = &Reference{Kind: KindSuite, Name: b.Suite, Fault: "it is in a cluster, and was not at hand here: give its Reports with --baseline"}
+	}
+	d := Decide(a.o)
+	a.o.Suite.Status = d.Status
+	if len(d.Create) == 0 {
+		return Wanted{}, false
+	}
+	return d.Create[0], true
+}
+
+// Ended keeps what became of a test.
+func (a *Alone) Ended(run Run) { a.o.Runs[run.Test], a.o.Stored[run.Test] = run, true }
+
+// Counts are how many tests there are, and how far they are now.
+func (a *Alone) Counts() v1alpha1.SuiteCounts {
+	var now v1alpha1.LoadTestSuiteStatus
+	look(a.o).progress(&now, &step{})
+	return now.Counts
+}
+
+// Cell is a cell of the suite's.
+func (a *Alone) Cell(number int) *Cell { return &a.o.Matrix.Cells[number] }
+
+// Complete is the suite's condition of this name, once Next has said that it is over.
+func (a *Alone) Complete() *metav1.Condition {
+	return meta.FindStatusCondition(a.o.Suite.Status.Conditions, v1alpha1.ConditionComplete)
+}
+
+// Document is the suite's report as far as it is. What isn't over has no end.
+func (a *Alone) Document(now time.Time) *report.Suite {
+	a.o.Now = now
+	c := a.Complete()
+	over := c != nil && c.Status == metav1.ConditionTrue
+	v := look(a.o)
+	out := v.documentOf(over, v.cell)
+	out.Notes = append(out.Notes, a.notes...)
+	return out
+}
+
+// Take takes up what an unfinished document has of this suite: of each repetition that was measured its tries. same says why a run isn't one of
+// this suite's tests as they are to be measured now; empty: it is. It returns how many measurements were taken, and what was left and why.
+func (a *Alone) Take(earlier *report.Suite, same func(Wanted, report.SuiteRun) string) (taken int, left []string) {
+	known := map[string]report.SuiteRun{}
+	for _, c := range earlier.Cells {
+		for _, r := range c.Runs {
+			known[r.Test] = r
+		}
+	}
+	m := a.o.Matrix
+	for _, s := range m.slots {
+		var tries []Run
+		for try := int32(1); try <= m.retries()+1; try++ {
+			w := Wanted{Name: m.TestName(s.cell, s.repetition, try), Cell: s.cell, Repetition: s.repetition, Try: try}
+			run, is := known[w.Name]
+			if !is {
+				break
+			}
+			tries = append(tries, Run{SuiteRun: run, Ended: v1alpha1.ReasonRunnerFailed})
+			if run.Figures == nil {
+				continue
+			}
+			if why := same(w, run); why != "" {
+				left = append(left, fmt.Sprintf("%s: %s", w.Name, why))
+				break
+			}
+			tries[len(tries)-1].Ended = v1alpha1.ReasonMeasured
+			for _, t := range tries {
+				a.Ended(t)
+			}
+			taken++
+			break
+		}
+	}
+	return taken, left
+}

@@ -1,0 +1,158 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// KindSuite is the kind of a baseline that is an earlier suite of the cluster's, KindFile of one that is documents in files.
+const (
+	KindSuite = v1alpha1.LoadTestSuiteKind
+	KindFile  = "File"
+)
+
+// Reference is what the cells of a suite are compared with that isn't part of it: an earlier suite, or documents in files.
+type Reference struct {
+	Kind, Name string
+	// Fault says why nothing can be compared with it; empty: Cells and Reports can.
+	Fault string
+	// Cells are those of suites: each is compared with the one of the same values. Reports belong to no suite: they are known by their product and
+	// loadtest.
+	Cells   []ReferenceCell
+	Reports []analysis.Kept
+}
+
+// ReferenceCell is a cell of a suite that serves as baseline, with the runs that stand for its repetitions.
+type ReferenceCell struct {
+	Values []v1alpha1.CellValue
+	Runs   []analysis.Kept
+}
+
+// ReferenceOf is a suite of the cluster's that is over, with the runs that were stored of it.
+func ReferenceOf(m *Matrix, runs Runs) *Reference {
+	r := &Reference{Kind: KindSuite, Name: m.suite.Name}
+	v := look(Observed{Suite: m.suite, Matrix: m, Runs: runs})
+	for i := range m.Cells {
+		r.Cells = append(r.Cells, ReferenceCell{Values: m.Cells[i].Values, Runs: v.evidence(i)})
+	}
+	return r
+}
+
+// Add adds the cells of a suite's document to the reference. It must hold its runs' evidence, as the ones that are saved on one machine do.
+func (r *Reference) Add(s *report.Suite) error {
+	for _, c := range s.Cells {
+		cell := ReferenceCell{}
+		for _, v := range c.Values {
+			cell.Values = append(cell.Values, v1alpha1.CellValue{Axis: v1alpha1.AxisName(v.Axis), Value: v1alpha1.AxisName(v.Value)})
+		}
+		for _, run := range lastTries(c.Runs) {
+			if run.Evidence == nil && run.Figures != nil {
+				return fmt.Errorf("suite %s has the figures of %s without what a comparison needs: give the Reports of its runs", s.Name, run.Test)
+			}
+			if run.Evidence != nil {
+				cell.Runs = append(cell.Runs, analysis.Kept{Report: run.Evidence, Digest: run.Report, Method: run.Plan})
+			}
+		}
+		r.Cells = append(r.Cells, cell)
+	}
+	return nil
+}
+
+// lastTries are the runs that stand for their repetitions, and those before them that say something of the device.
+func lastTries(runs []report.SuiteRun) []report.SuiteRun {
+	return slices.DeleteFunc(slices.Clone(runs), func(a report.SuiteRun) bool {
+		return !(&Run{SuiteRun: a}).answers() && slices.ContainsFunc(runs, func(b report.SuiteRun) bool { return b.Repetition == a.Repetition && b.Retry > a.Retry })
+	})
+}
+
+// OfCell is the baseline of a cell that was measured so.
+func (r *Reference) OfCell(values []v1alpha1.CellValue, how analysis.Measured) *report.Baseline {
+	b := &report.Baseline{Kind: r.Kind, Name: r.Name, Message: r.Fault}
+	if r.Fault != "" {
+		return b
+	}
+	var runs []analysis.Kept
+	known := false
+	for _, c := range r.Cells {
+		if sameValues(c.Values, values) {
+			known, runs = true, append(runs, c.Runs...)
+		}
+	}
+	switch {
+	case known && len(runs) == 0:
+		b.Message = fmt.Sprintf("its cell %s was not measured", valuesText(values))
+	case known:
+		return analysis.BaselineOf(r.Kind, r.Name, how, runs)
+	case len(r.Reports) > 0:
+		return r.ofReports(r.Reports, how)
+	default:
+		b.Message = fmt.Sprintf("it has no cell %s", valuesText(values))
+	}
+	return b
+}
+
+// OfTest is the baseline of a test that belongs to no suite, of all runs whatever they belong to.
+func (r *Reference) OfTest(how analysis.Measured) *report.Baseline {
+	all := slices.Clone(r.Reports)
+	for _, c := range r.Cells {
+		all = append(all, c.Runs...)
+	}
+	return r.ofReports(all, how)
+}
+
+// ofReports chooses the runs of the same row and column of the table; those of its column, where they are all of one row, for a row's name may tell
+// the release.
+func (r *Reference) ofReports(all []analysis.Kept, how analysis.Measured) *report.Baseline {
+	test := how.Plan.Test
+	column := filtered(all, func(t plan.Test) bool { return t.Loadtest == test.Loadtest })
+	same := filtered(column, func(t plan.Test) bool { return t.Product == test.Product })
+	b := &report.Baseline{Kind: r.Kind, Name: r.Name}
+	switch rows := products(column); {
+	case len(same) > 0:
+		return analysis.BaselineOf(r.Kind, r.Name, how, same)
+	case len(rows) == 1:
+		return analysis.BaselineOf(r.Kind, r.Name, how, column)
+	case len(rows) == 0:
+		b.Message = fmt.Sprintf("it has no Report of the load test %q (the label linerate.dev/loadtest names it)", test.Loadtest)
+	default:
+		b.Message = fmt.Sprintf("it has Reports of %s, and none of %q (the label linerate.dev/product names it)", strings.Join(rows, ", "), test.Product)
+	}
+	return b
+}
+
+func filtered(all []analysis.Kept, of func(plan.Test) bool) []analysis.Kept {
+	return slices.DeleteFunc(slices.Clone(all), func(k analysis.Kept) bool { return !of(k.Report.Plan.Test) })
+}
+
+func products(all []analysis.Kept) []string {
+	var names []string
+	for _, k := range all {
+		if !slices.Contains(names, k.Report.Plan.Test.Product) {
+			names = append(names, k.Report.Plan.Test.Product)
+		}
+	}
+	return names
+}
+
+// sameValues says whether two cells have the same value of the same axes, whatever their order.
+func sameValues(a, b []v1alpha1.CellValue) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(v v1alpha1.CellValue) bool { return !slices.Contains(b, v) })
+}
+
+// valuesText is "image main, frames 64b".
+func valuesText(values []v1alpha1.CellValue) string {
+	if len(values) == 0 {
+		return "without axes"
+	}
+	var words []string
+	for _, v := range values {
+		words = append(words, fmt.Sprintf("%s %s", v.Axis, v.Value))
+	}
+	return strings.Join(words, ", ")
+}
