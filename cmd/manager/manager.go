@@ -51,6 +51,7 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 		Cache:                         controllers.CacheOptions(options.Namespaces),
 		Metrics:                       metricsserver.Options{BindAddress: options.MetricsAddress},
 		HealthProbeBindAddress:        options.HealthAddress,
+		PprofBindAddress:              options.ProfileAddress,
 		LeaderElection:                options.LeaderElect,
 		LeaderElectionID:              leaseName,
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,

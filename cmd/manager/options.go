@@ -36,6 +36,8 @@ type Options struct {
 	// MetricsAddress and HealthAddress are served on; "0" is nowhere.
 	MetricsAddress string `json:"metricsAddress"`
 	HealthAddress  string `json:"healthAddress"`
+	// ProfileAddress is where Go's profiles of the manager are served, to whoever can reach it; "0" is nowhere.
+	ProfileAddress string `json:"profileAddress"`
 	// MetricsTests is of how many LoadTests at most there are metrics of their own; 0: only of all together.
 	MetricsTests int `json:"metricsTests"`
 	// KeepReports bounds the Reports that outlive their LoadTests (spec.reportRetention), in each namespace; KeepReportsIn has namespaces of other
@@ -98,6 +100,7 @@ func (o *Options) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "the `address` that metrics are served on; 0: nowhere")
 	flags.IntVar(&o.MetricsTests, "metrics-tests", 500, "of how `many` LoadTests at most there are metrics of their own; 0: only of all together")
 	flags.StringVar(&o.HealthAddress, "health-address", ":8081", "the `address` that /healthz and /readyz are served on; 0: nowhere")
+	flags.StringVar(&o.ProfileAddress, "profile-address", "0", "the `address` that Go's profiles of the manager are served on, without asking who wants them; 0: nowhere")
 	o.KeepReports = retention.Limits{Count: 200, Age: 8760 * time.Hour}
 	flags.TextVar(&o.KeepReports, "keep-reports", o.KeepReports, "how many Reports that outlive their LoadTests a namespace keeps, and for how long, as `count/age`; 0 bounds nothing")
 	flags.Var((*ownLimits)(&o.KeepReportsIn), "keep-reports-in", "the same for single namespaces, as `namespace=count/age`, separated by commas")
@@ -144,7 +147,7 @@ func (o *Options) check() error {
 			errs = append(errs, fmt.Errorf("--network-namespaces: %q can't be a namespace: %s", namespace, strings.Join(faults, "; ")))
 		}
 	}
-	errs = append(errs, checkAddress("--metrics-address", o.MetricsAddress), checkAddress("--health-address", o.HealthAddress))
+	errs = append(errs, checkAddress("--metrics-address", o.MetricsAddress), checkAddress("--health-address", o.HealthAddress), checkAddress("--profile-address", o.ProfileAddress))
 	if o.MetricsTests < 0 || o.MetricsTests > mostMetricsTests {
 		errs = append(errs, fmt.Errorf("--metrics-tests %d: write a number from 0 to %d", o.MetricsTests, mostMetricsTests))
 	}

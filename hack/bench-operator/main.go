@@ -5,6 +5,8 @@
 //	go run ./hack/bench-operator                          1000 LoadTests of a minute, six a second; about seven minutes
 //	go run ./hack/bench-operator -tests 30 -duration 20s  a quick look
 //	go run ./hack/bench-operator -scarce 50 -rate 25 -duration 10s -yardstick=false   devices for 50: who waits, and whether devices lie idle
+//	go run ./hack/bench-operator -scarce 50 -gather -tests 1050 -rate 50 -duration 10s -yardstick=false   1000 wait before the first runs
+//	go run ./hack/bench-operator -suite -scarce 50 -duration 10s -yardstick=false     one LoadTestSuite of 1000 cells
 //
 //	bench ── applies ─▶ kube-apiserver, etcd ◀── manager            what is measured
 //	  ├─ scheduler, kubelets, Multus ─▶ │  ▲  ◀── kube-controller-manager
@@ -41,6 +43,9 @@ type options struct {
 	keep     string
 
 	scarce      int
+	gather      bool
+	suite       bool
+	parallel    int
 	yardstick   bool
 	profile     bool
 	mayEscalate bool
@@ -57,8 +62,11 @@ func main() {
 	flag.DurationVar(&o.timeout, "timeout", 15*time.Minute, "when to give up")
 	flag.StringVar(&o.keep, "keep", "", "keep the programs, logs and metrics in this directory")
 	flag.IntVar(&o.scarce, "scarce", 0, "have devices for so many LoadTests at once only, so that the others wait in line; 0: for all")
+	flag.BoolVar(&o.gather, "gather", false, "give no devices away before all LoadTests are there, and all but those that are placed first wait in line: needs -scarce")
+	flag.BoolVar(&o.suite, "suite", false, "have one LoadTestSuite make the LoadTests, a cell each: a multiple of 100")
+	flag.IntVar(&o.parallel, "parallel", 100, "how many tests of the suite are under way at once: its parallelism")
 	flag.BoolVar(&o.yardstick, "yardstick", true, "carry as many plain Jobs before")
-	flag.BoolVar(&o.profile, "profile", false, "keep what the API server's processor time goes to, as a profile of 30 s (go tool pprof) beside the logs: needs -keep")
+	flag.BoolVar(&o.profile, "profile", false, "keep what the API server's and the manager's processor time goes to, as profiles of 30 s (go tool pprof) beside the logs: needs -keep")
 	flag.BoolVar(&o.mayEscalate, "may-escalate", false,
 		"give the operator the rights escalate and bind, which it has nowhere: to see what the API server's check of new Roles costs")
 	flag.Parse()
@@ -78,6 +86,9 @@ func run(ctx context.Context, o options) error {
 	ctrl.SetLogger(logr.Discard()) // errors come back as values
 	if o.tests < 1 || o.duration < 10*time.Second || o.rate <= 0 || o.jobRate <= 0 || o.scarce < 0 || o.scarce > nodeCount {
 		return fmt.Errorf("-tests %d -duration %s -rate %g -job-rate %g: at least one test, of 10 s, at some rate is needed", o.tests, o.duration, o.rate, o.jobRate)
+	}
+	if o.gather && (o.scarce == 0 || o.scarce >= o.tests) || o.suite && (o.tests%cellsOfRow != 0 || o.gather || o.parallel < 1) {
+		return fmt.Errorf("-gather needs -scarce, with fewer than there are -tests; -suite needs -tests to be a multiple of %d, -parallel, and no -gather", cellsOfRow)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("not done after %s", o.timeout))
 	defer cancel()

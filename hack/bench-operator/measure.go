@@ -69,13 +69,14 @@ func (c *cluster) measureOperator(ctx context.Context, o options, p *player, pro
 		return err
 	}
 	defer func() { _ = m.stop() }() // it may have ended
-	profiled := make(chan error, 1)
+	profiled := make(chan error, 2)
 	go func() { profiled <- c.keepServerProfile(ctx, o) }()
+	go func() { profiled <- m.keepProfile(ctx, o) }()
 	before, err := programs()
 	if err != nil {
 		return err
 	}
-	if r.tests, err = c.carry(ctx, o.tests, o.rate, p.tests, aLoadTest, m.alive); err != nil {
+	if r.tests, err = c.carryTests(ctx, o, p, m.alive); err != nil {
 		return err
 	}
 	after, err := programs()
@@ -83,7 +84,10 @@ func (c *cluster) measureOperator(ctx context.Context, o options, p *player, pro
 		return err
 	}
 	r.usages = after.since(before)
-	if err := <-profiled; err != nil {
+	if err := errors.Join(<-profiled, <-profiled); err != nil {
+		return err
+	}
+	if r.suite, err = c.suiteFigures(ctx, o); err != nil {
 		return err
 	}
 	if r.passes, err = m.settled(ctx); err != nil {
@@ -106,6 +110,14 @@ func (o options) directory() (dir string, cleanUp func() error, err error) {
 	}
 	dir, err = os.MkdirTemp("", "linerate-bench-operator")
 	return dir, func() error { return os.RemoveAll(dir) }, err
+}
+
+// carryTests carries LoadTests, or one suite of them.
+func (c *cluster) carryTests(ctx context.Context, o options, p *player, alive func() error) (carried, error) {
+	if o.suite {
+		return c.carrySuite(ctx, o, p, alive)
+	}
+	return c.carry(ctx, o.tests, o.rate, p.tests, aLoadTest, alive)
 }
 
 // carried is what became of many objects.

@@ -50,16 +50,17 @@ func added(a, b []bucket) []bucket {
 	return sum
 }
 
-// The operator's controllers: one carries tests on, the other gives their runners access.
+// The operator's controllers: one carries tests on, another gives their runners access, a third looks after suites.
 const (
 	carrying = "loadtest"
 	granting = "access"
+	ofSuite  = "loadtestsuite"
 )
 
-// byController are the passes of both.
+// byController are the passes of all.
 type byController map[string]passes
 
-// all are the passes of both together.
+// all are the passes of the two that each test has.
 func (b byController) all() passes { return b[carrying].and(b[granting]) }
 
 // quiet is how long no pass may have ended for all to be done.
@@ -101,6 +102,7 @@ func (m *manager) passes(ctx context.Context) (byController, error) {
 			return nil, fmt.Errorf("%s says nothing of passes of the controller %q", m.metrics, controller)
 		}
 	}
+	all[ofSuite] = parsePasses(string(text), ofSuite) // none where there is no suite
 	return all, nil
 }
 

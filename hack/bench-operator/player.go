@@ -31,14 +31,21 @@ type player struct {
 	scarce   *scarcity
 	playing  sync.WaitGroup
 
-	tests, jobs *ledger // the complete ones
+	made, tests, jobs *ledger // the tests that there are, and the complete ones
 }
 
 // playedAtOnce bounds requests, not pods.
 const playedAtOnce = 32
 
 func newPlayer(c *cluster, o options, fail context.CancelCauseFunc) *player {
-	return &player{c: c, duration: o.duration, fail: fail, scarce: newScarcity(o.scarce), slots: make(chan struct{}, playedAtOnce), begun: newLedger(), tests: newLedger(), jobs: newLedger()}
+	p := &player{
+		c: c, duration: o.duration, fail: fail, scarce: newScarcity(o.scarce), slots: make(chan struct{}, playedAtOnce), begun: newLedger(),
+		made: newLedger(), tests: newLedger(), jobs: newLedger(),
+	}
+	if o.gather {
+		p.scarce.gathering = o.tests - o.scarce
+	}
+	return p
 }
 
 // watch begins to play; done when all that is there has been seen.
@@ -73,6 +80,7 @@ func (p *player) watch(ctx context.Context) error {
 
 func (p *player) seeTest(_ context.Context, object any) {
 	test := object.(*v1alpha1.LoadTest)
+	p.made.note(test.Name)
 	if p.scarce != nil {
 		p.scarce.see(test)
 	}

@@ -92,7 +92,7 @@ func (p *process) memory(figure string) (int64, error) {
 // manager is the operator, running.
 type manager struct {
 	*process
-	metrics string // where they are served
+	metrics, profiles string // where they are served
 }
 
 // buildManager builds the operator, before anything is measured.
@@ -114,15 +114,16 @@ func (c *cluster) startManager(ctx context.Context, program string) (*manager, e
 	}
 	health, err1 := freeAddress()
 	metrics, err2 := freeAddress()
-	if err := errors.Join(err1, err2); err != nil {
+	profiles, err3 := freeAddress()
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err
 	}
 	p, err := start(c.dir, "manager", []string{"KUBECONFIG=" + config}, program, "--image=registry.lab/linerate:bench", "--leader-election-namespace="+operatorNamespace,
-		"--health-address="+health, "--metrics-address="+metrics)
+		"--health-address="+health, "--metrics-address="+metrics, "--profile-address="+profiles)
 	if err != nil {
 		return nil, err
 	}
-	m := &manager{p, "http://" + metrics + "/metrics"}
+	m := &manager{p, "http://" + metrics + "/metrics", "http://" + profiles + "/debug/pprof/"}
 	return m, await(ctx, func() (bool, error) { return answers(ctx, "http://"+health+"/readyz"), p.alive() })
 }
 

@@ -20,6 +20,7 @@ type results struct {
 	usages                usages // while LoadTests were carried
 	requests              requests
 	scarce                *scarcity // nil: devices weren't
+	suite                 []stored  // nil: there was none
 }
 
 // The targets.
@@ -60,8 +61,8 @@ func (r *results) perTest(n int) float64 { return float64(n) / float64(r.options
 // text is all of it, as Markdown.
 func (r *results) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d LoadTests of %s, %g applied in a second; %d processors, load average %s before and %s after\n\n",
-		r.options.tests, r.options.duration, r.options.rate, runtime.NumCPU(), r.loadBefore, r.loadAfter)
+	fmt.Fprintf(&b, "%d LoadTests of %s, %s; %d processors, load average %s before and %s after\n\n",
+		r.options.tests, r.options.duration, r.options.how(), runtime.NumCPU(), r.loadBefore, r.loadAfter)
 	b.WriteString("| Target | Measured | At most | |\n|---|---:|---:|---|\n")
 	for _, t := range r.targets() {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", t.what, t.got, t.most, map[bool]string{true: "met", false: "**missed**"}[t.met])
@@ -71,7 +72,10 @@ func (r *results) text() string {
 	}
 	b.WriteString("\n| | LoadTests | plain Jobs |\n|---|---:|---:|\n")
 	r.compare(&b)
-	b.WriteString("\n| Passes | of tests | that grant access | both |\n|---|---:|---:|---:|\n")
+	if r.suite != nil {
+		tellStored(&b, r.suite)
+	}
+	b.WriteString("\n| Passes | of tests | that grant access | both | of the suite |\n|---|---:|---:|---:|---:|\n")
 	r.comparePasses(&b)
 	b.WriteString("\n| Processors, while LoadTests were carried | used | of the machine | waited for one |\n|---|---:|---:|---:|\n")
 	r.shares(&b)
@@ -88,7 +92,9 @@ func (r *results) compare(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "| %s | %s | %s |\n", what, figure(r.tests), jobs)
 	}
-	fmt.Fprintf(b, "| applied in a second | %g | %g |\n", r.options.rate, r.options.jobRate)
+	if !r.options.suite {
+		fmt.Fprintf(b, "| applied in a second | %g | %g |\n", r.options.rate, r.options.jobRate)
+	}
 	row("from the first applied to the last complete", func(c carried) string { return fmt.Sprintf("%.1f s", c.done.Sub(c.from).Seconds()) })
 	row("complete in a second", func(c carried) string { return fmt.Sprintf("%.2f", float64(len(c.took))/c.done.Sub(c.from).Seconds()) })
 	for _, q := range []struct {
@@ -104,10 +110,22 @@ func (r *results) compare(b *strings.Builder) {
 	fmt.Fprintf(b, "| the manager's processor time each | %s | – |\n", milliseconds(r.usages["manager"].used/time.Duration(r.options.tests)))
 }
 
-// comparePasses tells of the two controllers' passes, and of both together.
+// how is the way in which tests come to be there.
+func (o options) how() string {
+	if o.suite {
+		return fmt.Sprintf("of one suite, %d under way at a time", o.parallel)
+	}
+	return fmt.Sprintf("%g applied in a second", o.rate)
+}
+
+// comparePasses tells of the two controllers' passes, of both together, and of the suite's where there is one.
 func (r *results) comparePasses(b *strings.Builder) {
 	row := func(what string, figure func(passes) string) {
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", what, figure(r.passes[carrying]), figure(r.passes[granting]), figure(r.passes.all()))
+		suite := "–"
+		if r.passes[ofSuite].count() > 0 {
+			suite = figure(r.passes[ofSuite])
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", what, figure(r.passes[carrying]), figure(r.passes[granting]), figure(r.passes.all()), suite)
 	}
 	row("for each test", func(p passes) string { return fmt.Sprintf("%.1f", p.count()/float64(r.options.tests)) })
 	row("mean", func(p passes) string { return milliseconds(time.Duration(float64(p.sum) / p.count())) })

@@ -52,9 +52,9 @@ func TestResultsTellOfBothControllersAndOfAllPrograms(t *testing.T) {
 	text := aResult().text()
 	for _, row := range []string{
 		"| API requests per test, of manager and runner, with events | 30.0 | 60 | met |",
-		"| for each test | 15.0 | 1.0 | 16.0 |",
-		"| mean | 10.0 ms | 200.0 ms | 21.9 ms |",
-		"| took at most 50.0 ms | 100.0 % | 0.0 % | 93.8 % |",
+		"| for each test | 15.0 | 1.0 | 16.0 | – |",
+		"| mean | 10.0 ms | 200.0 ms | 21.9 ms | – |",
+		"| took at most 50.0 ms | 100.0 % | 0.0 % | 93.8 % | – |",
 		"| the manager's processor time each | 50.0 ms | – |",
 		"| manager: create pods | 20.00 | 0 | 0.0 ms | 0.0 ms |",
 	} {

@@ -24,6 +24,9 @@ type scarcity struct {
 	all   int
 	held  map[types.UID]int // the node on which a pod has its devices
 
+	// gathering is how many tests must wait in line before any device is given away; 0: they do, or needn't.
+	gathering int
+
 	waiting map[string]time.Time // tests in line, by when they were created
 	placed  map[string]bool
 	created map[string]time.Time
@@ -37,7 +40,7 @@ type scarcity struct {
 // ofScarceNode is how many devices of each network a node has then: those of two pods.
 const ofScarceNode = 2
 
-// newScarcity has devices for so many tests at once, of two pods each.
+// newScarcity has devices for so many tests at once, of two pods each; nil: there are for all.
 func newScarcity(tests int) *scarcity {
 	if tests == 0 {
 		return nil
@@ -58,7 +61,7 @@ func (s *scarcity) node(ctx context.Context, pod *corev1.Pod) (int, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	for ctx.Err() == nil {
-		if i := slices.IndexFunc(s.free, func(n int) bool { return n > 0 }); i >= 0 {
+		if i := slices.IndexFunc(s.free, func(n int) bool { return n > 0 }); i >= 0 && s.gathering == 0 {
 			s.sum()
 			s.free[i]--
 			s.held[pod.UID] = i
@@ -106,12 +109,16 @@ func (s *scarcity) see(test *v1alpha1.LoadTest) {
 		s.waiting[test.Name] = test.CreationTimestamp.Time
 		s.mostWaiting = max(s.mostWaiting, len(s.waiting))
 	}
+	if s.gathering > 0 && len(s.waiting) >= s.gathering {
+		s.gathering = 0
+		s.freed.Broadcast()
+	}
 }
 
 // sum adds the time since the last change to what it was before that.
 func (s *scarcity) sum() {
 	now := time.Now()
-	if elapsed := now.Sub(s.since).Seconds(); len(s.waiting) > 0 {
+	if elapsed := now.Sub(s.since).Seconds(); len(s.waiting) > 0 && s.gathering == 0 {
 		s.busy += float64(len(s.held)) * elapsed
 		s.possible += float64(s.all) * elapsed
 	}
