@@ -88,9 +88,9 @@ func inBrief(object any) (any, error) {
 		return object, nil
 	}
 	brief := &corev1.Node{TypeMeta: node.TypeMeta, ObjectMeta: metav1.ObjectMeta{
-		Name: node.Name, UID: node.UID, ResourceVersion: node.ResourceVersion, DeletionTimestamp: node.DeletionTimestamp,
+		Name: node.Name, UID: node.UID, ResourceVersion: node.ResourceVersion, DeletionTimestamp: node.DeletionTimestamp, Labels: node.Labels,
 	}}
-	brief.Spec.Unschedulable, brief.Status.Allocatable = node.Spec.Unschedulable, node.Status.Allocatable
+	brief.Spec.Unschedulable, brief.Spec.Taints, brief.Status.Allocatable = node.Spec.Unschedulable, node.Spec.Taints, node.Status.Allocatable
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady {
 			brief.Status.Conditions = []corev1.NodeCondition{{Type: condition.Type, Status: condition.Status}}

@@ -136,7 +136,7 @@ func (r *LoadTestReconciler) nodes(ctx context.Context) ([]lifecycle.Node, error
 
 // nodeOf is what matters of a node.
 func nodeOf(node *corev1.Node) lifecycle.Node {
-	n := lifecycle.Node{Name: node.Name, Schedulable: !node.Spec.Unschedulable, Allocatable: node.Status.Allocatable}
+	n := lifecycle.Node{Name: node.Name, Schedulable: !node.Spec.Unschedulable, Allocatable: node.Status.Allocatable, Labels: node.Labels, Taints: node.Spec.Taints}
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady {
 			n.Ready = condition.Status == corev1.ConditionTrue

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +18,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/queue"
 )
 
 // lookCloser finds out what a decision asks for; again says that it is to be made again, with what came of it.
@@ -168,16 +168,10 @@ func devices(pod *corev1.Pod) map[corev1.ResourceName]int64 {
 	counts := map[corev1.ResourceName]int64{}
 	for _, container := range pod.Spec.Containers {
 		for name, quantity := range container.Resources.Limits {
-			if isExtended(name) {
+			if queue.IsDevice(string(name)) {
 				counts[name] += quantity.Value()
 			}
 		}
 	}
 	return counts
-}
-
-// isExtended says that a resource is a device plugin's: its name has a domain, and not one of Kubernetes' own.
-func isExtended(name corev1.ResourceName) bool {
-	domain, _, qualified := strings.Cut(string(name), "/")
-	return qualified && !strings.HasSuffix(domain, "kubernetes.io")
 }

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/queue"
 )
 
 // scrapeTimeout bounds a look at the caches; it takes milliseconds.
@@ -153,7 +154,7 @@ func devicesOf(nodes []corev1.Node) map[corev1.ResourceName]int64 {
 	for i := range nodes {
 		node := nodeOf(&nodes[i])
 		for resource, quantity := range node.Allocatable {
-			if node.Ready && node.Schedulable && isExtended(resource) {
+			if node.Ready && node.Schedulable && queue.IsDevice(string(resource)) {
 				there[resource] += quantity.Value()
 			}
 		}

@@ -37,8 +37,8 @@ type turns struct {
 	mu sync.Mutex
 	// marked counts what changed, and drawn is its count when the line was begun: where they differ the line is behind.
 	marked, drawn uint64
-	// networks counts the changes of networks.
-	networks uint64
+	// networks counts the changes of networks, nodes those of nodes.
+	networks, nodes uint64
 	// line is replaced by who draws, and nothing in it is ever changed.
 	line queue.Line
 	// changed are the tests whose turn changed, and who weren't woken yet.
@@ -130,6 +130,15 @@ func (l *turns) forget() {
 	l.nudge()
 }
 
+// nodesChanged says that nodes came, went, or have something else: pods may find other places.
+func (l *turns) nodesChanged() {
+	l.mu.Lock()
+	l.nodes++
+	l.marked++
+	l.mu.Unlock()
+	l.nudge()
+}
+
 func (l *turns) nudge() {
 	select {
 	case l.signal <- struct{}{}:
@@ -140,9 +149,9 @@ func (l *turns) nudge() {
 // draw draws the line; the caller has begun to.
 func (l *turns) draw(ctx context.Context) error {
 	l.mu.Lock()
-	marked, networks := l.marked, l.networks
+	marked, networks, nodes := l.marked, l.networks, l.nodes
 	l.mu.Unlock()
-	l.seen.of(networks)
+	l.seen.of(networks, nodes)
 	lab, err := l.look(ctx, l.reconciler.now())
 	if err != nil {
 		return fmt.Errorf("draw the line of tests that want devices: %w", err)

@@ -17,11 +17,10 @@ import (
 // look reads the caches in place: nothing in them is changed. The caller has begun to draw.
 func (l *turns) look(ctx context.Context, now time.Time) (queue.Lab, error) {
 	lab := queue.Lab{Now: now}
-	nodes, err := l.reconciler.nodes(ctx)
-	if err != nil {
+	if err := l.lookAtNodes(ctx); err != nil {
 		return lab, err
 	}
-	lab.Nodes = lifecycle.QueueNodes(nodes)
+	lab.Nodes = l.seen.queueNodes
 	pods, err := l.pods(ctx)
 	if err != nil {
 		return lab, err
@@ -30,6 +29,7 @@ func (l *turns) look(ctx context.Context, now time.Time) (queue.Lab, error) {
 	if err := l.reconciler.client.List(ctx, &tests, client.UnsafeDisableDeepCopy); err != nil {
 		return lab, fmt.Errorf("list LoadTests: %w", err)
 	}
+	l.seen.keepOnly(tests.Items)
 	holds, given := holds{}, map[string]bool{}
 	for i := range tests.Items {
 		test := &tests.Items[i]
@@ -47,16 +47,29 @@ func (l *turns) look(ctx context.Context, now time.Time) (queue.Lab, error) {
 			given[s.claim.Test] = true
 		}
 	}
-	l.seen.keepOnly(tests.Items)
 	for _, orphans := range pods {
 		for _, h := range holdings(orphans) {
 			lab.Held = append(lab.Held, h)
-			holds.add(h.Test, h.Devices)
+			holds.add(h.Test, h.Resources)
 		}
 	}
 	l.seen.noteReleases(now, holds, given)
-	lab.Released = l.seen.released
+	lab.Released, lab.Where = l.seen.released, l.seen.where()
 	return lab, nil
+}
+
+// lookAtNodes reads the nodes where any changed.
+func (l *turns) lookAtNodes(ctx context.Context) error {
+	if l.seen.nodes != nil && l.watched {
+		return nil
+	}
+	nodes, err := l.reconciler.nodes(ctx)
+	if err != nil {
+		return err
+	}
+	l.seen.nodes, l.seen.queueNodes = nodes, lifecycle.QueueNodes(nodes)
+	clear(l.seen.places)
+	return nil
 }
 
 // pods are those of all tests, by the test's UID.
@@ -73,18 +86,14 @@ func (l *turns) pods(ctx context.Context) (map[types.UID][]*corev1.Pod, error) {
 	return pods, nil
 }
 
-// holdings are the devices of pods whose test is gone.
+// holdings are what pods have whose test is gone.
 func holdings(pods []*corev1.Pod) (held []queue.Holding) {
 	for _, p := range pods {
 		if p.Spec.NodeName == "" || podEnded(p) {
 			continue
 		}
-		d := queue.Devices{}
-		for name, n := range devices(p) {
-			d[string(name)] = n
-		}
-		if len(d) > 0 {
-			held = append(held, queue.Holding{Test: p.Namespace + "/" + p.Labels[v1alpha1.LabelTest], Node: p.Spec.NodeName, Devices: d})
+		if has := lifecycle.Resources(p); len(has) > 0 {
+			held = append(held, queue.Holding{Test: p.Namespace + "/" + p.Labels[v1alpha1.LabelTest], Node: p.Spec.NodeName, Resources: has})
 		}
 	}
 	return held

@@ -15,8 +15,14 @@ import (
 
 // seen is what was found out when the line was drawn before. It is of whoever draws.
 type seen struct {
-	// networks counts the changes of networks that wants and stands are from.
-	networks uint64
+	// networks counts the changes of networks that wants and stands are from, nodeChanges those of nodes that nodes and places are from.
+	networks, nodeChanges uint64
+	// nodes are all of them; nil: they aren't known. queueNodes are those that count.
+	nodes      []lifecycle.Node
+	queueNodes []queue.Node
+	// filters are what pods demand of nodes, places which nodes that leaves, by the same keys.
+	filters  map[string]lifecycle.NodeFilter
+	places   map[string]queue.Where
 	wants    map[types.UID]wanted
 	stands   map[types.UID]standing
 	holds    holds
@@ -38,24 +44,49 @@ type standing struct {
 	held   []queue.Holding
 	claims bool
 	// has is what all of its pods have together.
-	has queue.Devices
+	has queue.Resources
 }
 
 func newSeen() *seen {
-	return &seen{wants: map[types.UID]wanted{}, stands: map[types.UID]standing{}, holds: holds{}, released: map[string]time.Time{}}
+	return &seen{filters: map[string]lifecycle.NodeFilter{}, places: map[string]queue.Where{}, wants: map[types.UID]wanted{}, stands: map[types.UID]standing{}, holds: holds{}, released: map[string]time.Time{}}
 }
 
-// of forgets what followed from networks that changed since.
-func (s *seen) of(networks uint64) {
+// of forgets what followed from networks and nodes that changed since.
+func (s *seen) of(networks, nodes uint64) {
 	if s.networks != networks {
 		s.networks = networks
-		clear(s.wants)
-		clear(s.stands)
+		s.forgetTests()
+	}
+	if s.nodeChanges != nodes {
+		s.nodeChanges, s.nodes = nodes, nil
 	}
 }
 
+func (s *seen) forgetTests() {
+	clear(s.wants)
+	clear(s.stands)
+	clear(s.filters)
+	clear(s.places)
+}
+
+// where is which nodes pods may be on, by the keys that claims have.
+func (s *seen) where() map[string]queue.Where {
+	for key, filter := range s.filters {
+		if _, known := s.places[key]; !known {
+			s.places[key] = filter.Where(s.nodes)
+		}
+	}
+	return s.places
+}
+
+// mostFilters are kept in any case: nearly all tests demand the same.
+const mostFilters = 16
+
 // keepOnly forgets tests that are gone, once they are many.
 func (s *seen) keepOnly(tests []v1alpha1.LoadTest) {
+	if len(s.filters) > 2*len(tests)+mostFilters {
+		s.forgetTests() // most are of tests that are gone
+	}
 	if max(len(s.wants), len(s.stands)) <= 2*len(tests) {
 		return
 	}
@@ -68,10 +99,10 @@ func (s *seen) keepOnly(tests []v1alpha1.LoadTest) {
 }
 
 // holds is who has which devices, by the test's name.
-type holds map[string]queue.Devices
+type holds map[string]queue.Resources
 
 // add adds what a test has; the devices aren't changed.
-func (h holds) add(test string, more queue.Devices) {
+func (h holds) add(test string, more queue.Resources) {
 	if len(more) == 0 {
 		return
 	}
@@ -83,9 +114,9 @@ func (h holds) add(test string, more queue.Devices) {
 	h[test] = sum(had, more)
 }
 
-func sum(a, b queue.Devices) queue.Devices {
-	both := queue.Devices{}
-	for _, d := range []queue.Devices{a, b} {
+func sum(a, b queue.Resources) queue.Resources {
+	both := queue.Resources{}
+	for _, d := range []queue.Resources{a, b} {
 		for name, n := range d {
 			both[name] += n
 		}
@@ -123,6 +154,10 @@ func (l *turns) standingOf(ctx context.Context, test *v1alpha1.LoadTest, pods []
 			return s, err
 		}
 		s.claim, s.held, _ = lifecycle.Claim(o, wants)
+		s.claim = queue.Shaped(s.claim)
+		for _, w := range wants {
+			l.seen.filters[w.Where] = w.Filter
+		}
 	}
 	s.has = s.together()
 	l.seen.stands[test.UID] = s
@@ -143,14 +178,14 @@ func (s *standing) isOf(test *v1alpha1.LoadTest, pods []*corev1.Pod) bool {
 }
 
 // together is what all pods of the test have that have a node.
-func (s *standing) together() queue.Devices {
+func (s *standing) together() queue.Resources {
 	all := holds{}
 	for _, h := range s.held {
-		all.add("", h.Devices)
+		all.add("", h.Resources)
 	}
 	for _, p := range s.claim.Pods {
 		if p.Node != "" {
-			all.add("", p.Devices)
+			all.add("", p.Resources)
 		}
 	}
 	return all[""]

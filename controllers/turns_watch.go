@@ -80,16 +80,16 @@ func (l *turns) catchUp(ctx context.Context) error {
 }
 
 // marking marks the line, and wakes nobody by itself.
-func (l *turns) marking() handler.EventHandler {
+func marking(mark func()) handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(context.Context, event.CreateEvent, workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			l.mark()
+			mark()
 		},
 		UpdateFunc: func(context.Context, event.UpdateEvent, workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			l.mark()
+			mark()
 		},
 		DeleteFunc: func(context.Context, event.DeleteEvent, workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			l.mark()
+			mark()
 		},
 	}
 }

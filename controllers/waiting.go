@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
 
 // concerns are the test's values in indexLab; a test that is over has none.
@@ -62,9 +63,20 @@ func (r *LoadTestReconciler) testsConcernedBy(ctx context.Context, value string)
 
 // nodeChanges lets through what a decision depends on: not the heartbeats, images and addresses that change all the time.
 func nodeChanges() predicate.Predicate {
+	return changes(func(node *corev1.Node) lifecycle.Node {
+		n := nodeOf(node)
+		n.Labels, n.Taints = nil, nil // the line looks at these
+		return n
+	})
+}
+
+// placeChanges lets through what changes which pods a node has room for.
+func placeChanges() predicate.Predicate { return changes(nodeOf) }
+
+func changes(of func(*corev1.Node) lifecycle.Node) predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isNode := e.ObjectOld.(*corev1.Node)
 		after, stillIs := e.ObjectNew.(*corev1.Node)
-		return isNode && stillIs && !equality.Semantic.DeepEqual(nodeOf(before), nodeOf(after))
+		return isNode && stillIs && !equality.Semantic.DeepEqual(of(before), of(after))
 	}}
 }

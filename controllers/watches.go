@@ -66,9 +66,9 @@ func (r *LoadTestReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.testsOfNode), builder.WithPredicates(nodeChanges())).
 		WatchesRawSource(source.Kind(progress, &corev1.ConfigMap{}, handler.TypedEnqueueRequestsFromMapFunc(progressOf))).
 		WatchesRawSource(source.Channel(r.access.answered, &handler.EnqueueRequestForObject{})).
-		Watches(&v1alpha1.LoadTest{}, r.turns.marking(), builder.WithPredicates(claimChanges())).
-		Watches(&corev1.Pod{}, r.turns.marking(), builder.WithPredicates(holdingChanges())).
-		Watches(&corev1.Node{}, r.turns.marking(), builder.WithPredicates(nodeChanges())).
+		Watches(&v1alpha1.LoadTest{}, marking(r.turns.mark), builder.WithPredicates(claimChanges())).
+		Watches(&corev1.Pod{}, marking(r.turns.mark), builder.WithPredicates(holdingChanges())).
+		Watches(&corev1.Node{}, marking(r.turns.nodesChanged), builder.WithPredicates(placeChanges())).
 		WatchesRawSource(source.Channel(called, &handler.EnqueueRequestForObject{})).
 		WatchesRawSource(source.Channel(wake, handler.EnqueueRequestsFromMapFunc(r.waitingTests))).
 		WithOptions(r.controllerOptions())

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/queue"
 )
 
 // need is what one pod needs of things that a cluster may not have at all: devices and huge pages. CPUs and memory are the scheduler's.
@@ -42,11 +42,7 @@ func resourcesMissing(v *view) *step {
 
 // needs are what the attempt's pods need.
 func (v *view) needs() []need {
-	in := v.input()
-	pods := manifests.Generators(in)
-	if dut := manifests.DUT(in); dut != nil {
-		pods = append([]*corev1.Pod{dut}, pods...)
-	}
+	pods := v.wanted()
 	out := make([]need, 0, len(pods))
 	for _, p := range pods {
 		if of := scarce(p); len(of) > 0 {
@@ -71,7 +67,7 @@ func scarce(p *corev1.Pod) corev1.ResourceList {
 	return out
 }
 
-func isDevice(name corev1.ResourceName) bool { return strings.Contains(string(name), "/") }
+func isDevice(name corev1.ResourceName) bool { return queue.IsDevice(string(name)) }
 
 func isHugepages(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)

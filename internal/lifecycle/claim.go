@@ -1,10 +1,12 @@
 package lifecycle
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/queue"
@@ -16,6 +18,8 @@ type Want struct {
 	Name string
 	Role v1alpha1.PodRole
 	queue.Pod
+	// Filter is what Pod.Where stands for.
+	Filter NodeFilter
 }
 
 // Wants are the pods of the current attempt that want devices; none where the test can't be made into pods. They follow from the spec, the
@@ -30,10 +34,14 @@ func Wants(o Observed) []Want {
 			return nil
 		}
 	}
+	in := v.input()
+	in.ExcludedNodes = nil // they change without the attempt; Claim has them
 	var wants []Want
-	for _, p := range v.wanted() {
-		if d := devicesOf(p); len(d) > 0 {
-			wants = append(wants, Want{p.Name, roleOf(p), queue.Pod{Side: sideOf(p), Devices: d}})
+	pods := podsOf(in)
+	for _, p := range pods {
+		if of := Resources(p); len(of) > 0 {
+			filter := filterOf(p)
+			wants = append(wants, Want{p.Name, roleOf(p), queue.Pod{Name: p.Name, Where: filter.key, Apart: apartFrom(p, pods), Resources: of}, filter})
 		}
 	}
 	return wants
@@ -42,26 +50,57 @@ func Wants(o Observed) []Want {
 // Attempt is the attempt that counts: of the Observed it needs the test and its children.
 func Attempt(o Observed) int32 { return look(o).attempt }
 
+// Resources are what a pod with devices requests that counts for its place; empty: it has no devices. A request that isn't given is its limit, as
+// the API server has it.
+func Resources(p *corev1.Pod) queue.Resources {
+	if len(devicesOf(p)) == 0 {
+		return nil
+	}
+	asked := &corev1.Pod{Spec: corev1.PodSpec{Containers: withRequests(p.Spec.Containers), InitContainers: withRequests(p.Spec.InitContainers), Overhead: p.Spec.Overhead, Resources: p.Spec.Resources}}
+	of := queue.Resources{}
+	for name, amount := range resourcehelper.PodRequests(asked, resourcehelper.PodResourcesOptions{}) {
+		switch {
+		case !queue.IsCounted(string(name)) || amount.IsZero():
+		case name == corev1.ResourceCPU:
+			of[queue.CPU] = amount.MilliValue()
+		default:
+			of[string(name)] = amount.Value()
+		}
+	}
+	return of
+}
+
+func withRequests(containers []corev1.Container) []corev1.Container {
+	out := slices.Clone(containers)
+	for i := range out {
+		requests := corev1.ResourceList{}
+		maps.Copy(requests, out[i].Resources.Limits)
+		maps.Copy(requests, out[i].Resources.Requests)
+		out[i].Resources.Requests = requests
+	}
+	return out
+}
+
 // devicesOf are the devices that a pod requests.
-func devicesOf(p *corev1.Pod) queue.Devices {
-	devices := queue.Devices{}
+func devicesOf(p *corev1.Pod) queue.Resources {
+	var devices queue.Resources
 	for name, amount := range scarce(p) {
-		if isDevice(name) && !amount.IsZero() {
+		if queue.IsDevice(string(name)) && !amount.IsZero() {
+			if devices == nil {
+				devices = queue.Resources{}
+			}
 			devices[string(name)] = amount.Value()
 		}
 	}
 	return devices
 }
 
-// sideOf is the side of the links that a pod is on: generators and the device may have to be apart.
-func sideOf(p *corev1.Pod) string { return p.Labels[v1alpha1.LabelRole] }
-
 // Claim is how a test stands in line, and what its other pods hold; claims: it stands there at all. One that is over, ends, or is suspended
 // does not. Of the Observed it needs the test and its pods.
 func Claim(o Observed, wants []Want) (claim queue.Claim, held []queue.Holding, claims bool) {
 	v := look(o)
 	name := v.Test.Namespace + "/" + v.Test.Name
-	claim = queue.Claim{ID: string(v.Test.UID), Test: name, Created: v.Test.CreationTimestamp.Time, Apart: v.apart(), Avoid: v.was.ExcludedNodes}
+	claim = queue.Claim{ID: string(v.Test.UID), Test: name, Created: v.Test.CreationTimestamp.Time, Avoid: v.was.ExcludedNodes}
 	if back := v.was.GivenBack; back != nil {
 		claim.GivenBack, claim.RetryAt = back.At.Time, back.Until.Time
 	}
@@ -69,13 +108,15 @@ func Claim(o Observed, wants []Want) (claim queue.Claim, held []queue.Holding, c
 	claim.Stage = v.stage()
 	for i := range v.Children.Pods {
 		p := &v.Children.Pods[i]
-		d := devicesOf(p)
-		switch own := slices.ContainsFunc(wants, func(w Want) bool { return w.Name == p.Name }); {
-		case ended(p) || len(d) == 0 || hasGate(p):
-		case claims && own:
-			claim.Pods = append(claim.Pods, queue.Pod{Side: sideOf(p), Node: p.Spec.NodeName, Devices: d})
+		has := Resources(p)
+		switch i := slices.IndexFunc(wants, func(w Want) bool { return w.Name == p.Name }); {
+		case ended(p) || len(has) == 0 || hasGate(p):
+		case claims && i >= 0:
+			pod := wants[i].Pod
+			pod.Node, pod.Resources = p.Spec.NodeName, has
+			claim.Pods = append(claim.Pods, pod)
 		case p.Spec.NodeName != "":
-			held = append(held, queue.Holding{Test: name, Node: p.Spec.NodeName, Devices: d})
+			held = append(held, queue.Holding{Test: name, Node: p.Spec.NodeName, Resources: has})
 		}
 	}
 	if v.queue() != "" && claim.Stage != queue.Settled {
@@ -94,12 +135,6 @@ func (v *view) unmade(wants []Want) (pods []queue.Pod) {
 		}
 	}
 	return pods
-}
-
-// apart says whether generators and device can't share a node.
-func (v *view) apart() bool {
-	p := v.spec.Generator.Placement
-	return p != nil && p.SeparateNodes
 }
 
 // goesOn says whether a test has, or is to have, pods that measure.
@@ -125,20 +160,23 @@ func (v *view) stage() queue.Stage {
 	return queue.Waiting
 }
 
-// QueueNodes are the nodes that pods can be placed on, with their devices.
+// QueueNodes are the nodes that pods can be placed on, with what counts for that.
 func QueueNodes(nodes []Node) []queue.Node {
 	out := make([]queue.Node, 0, len(nodes))
 	for _, n := range nodes {
 		if !n.Ready || !n.Schedulable {
 			continue
 		}
-		devices := queue.Devices{}
+		has := queue.Resources{}
 		for name, amount := range n.Allocatable {
-			if isDevice(name) {
-				devices[string(name)] = amount.Value()
+			switch {
+			case name == corev1.ResourceCPU:
+				has[queue.CPU] = amount.MilliValue()
+			case queue.IsCounted(string(name)):
+				has[string(name)] = amount.Value()
 			}
 		}
-		out = append(out, queue.Node{Name: n.Name, Devices: devices})
+		out = append(out, queue.Node{Name: n.Name, Resources: has})
 	}
 	return out
 }

@@ -73,6 +73,6 @@ func (v *view) decision(name string, s *step) Decision {
 	var due time.Time
 	d.Status, due = restrained(v, statusOf(v, s))
 	d.RequeueAt = earliest(earliest(s.requeueAt, due), quiet)
-	d.Events = append(takeovers(d.Take, v.Now), eventsOf(v.was, &d.Status)...)
+	d.Events = append(v.takeovers(d.Take), eventsOf(v.was, &d.Status)...)
 	return d
 }

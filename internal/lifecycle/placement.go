@@ -32,9 +32,11 @@ func podsNeeded(v *view) *step {
 }
 
 // wanted are the attempt's pods, the DUT's first.
-func (v *view) wanted() []*corev1.Pod {
-	pods := manifests.Generators(v.input())
-	if dut := manifests.DUT(v.input()); dut != nil {
+func (v *view) wanted() []*corev1.Pod { return podsOf(v.input()) }
+
+func podsOf(in manifests.Input) []*corev1.Pod {
+	pods := manifests.Generators(in)
+	if dut := manifests.DUT(in); dut != nil {
 		pods = append([]*corev1.Pod{dut}, pods...)
 	}
 	return pods

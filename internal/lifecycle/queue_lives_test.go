@@ -219,10 +219,10 @@ spec:
 
 // wants is another test that wants all of the lab's devices, so many minutes younger than this one.
 func (w *world) wants(name string, minutes int) queue.Claim {
-	all := queue.Devices{"intel.com/west": 4, "intel.com/east": 4}
+	all := queue.Resources{"intel.com/west": 4, "intel.com/east": 4}
 	return queue.Claim{
 		ID: name, Test: "lab-" + name + "/" + name, Created: w.test.CreationTimestamp.Add(time.Duration(minutes) * time.Minute),
-		Pods: []queue.Pod{{Side: "dut", Devices: all}, {Side: "generator", Devices: all}},
+		Pods: []queue.Pod{{Resources: all}, {Resources: all}},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -211,5 +212,19 @@ func wireLives() []life {
 			w.settle()
 			w.pass(2 * time.Minute)
 		}},
+	}
+}
+
+// Tenants share ports, and don't learn what others call their tests.
+func TestTestsOfOtherNamespacesAreNotNamed(t *testing.T) {
+	for namespace, named := range map[string]bool{"bench": true, "secret": false} {
+		w := newWorld(t, functions)
+		h := w.held("rack-1", "0000:3b:00.1")
+		h.Holder.Namespace, h.Holder.Name = namespace, "turbo"
+		w.place(apart)
+		told := fmt.Sprint(w.test.Status.Conditions, w.trace)
+		if !strings.Contains(told, "PortHeld") || strings.Contains(told, "turbo") != named || strings.Contains(told, "a test of another namespace") == named {
+			t.Errorf("of a test in namespace %s it is told %s", namespace, told)
+		}
 	}
 }

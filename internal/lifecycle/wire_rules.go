@@ -45,7 +45,7 @@ func portsAwaited(v *view) *step {
 	if len(held) == 0 {
 		return nil
 	}
-	return v.waits(v1alpha1.ReasonPortHeld, heldWords(held)+"; until then this test holds no pods")
+	return v.waits(v1alpha1.ReasonPortHeld, v.heldWords(held)+"; until then this test holds no pods")
 }
 
 // portsHeld: all pods are ready, and another test is on a physical port of theirs, or its turn comes first.
@@ -58,7 +58,7 @@ func portsHeld(v *view) *step {
 		return v.awaitPorts(held)
 	}
 	if first, wire := v.first(wires); first != nil {
-		s := v.waits(v1alpha1.ReasonPortHeld, fmt.Sprintf("%s is free, and LoadTest %s/%s, which is older, takes it first", wire, first.Namespace, first.Name))
+		s := v.waits(v1alpha1.ReasonPortHeld, fmt.Sprintf("%s is free, and %s, which is older, takes it first", wire, v.called(first.Namespace, first.Name)))
 		return s.waitUntil(v.Now.Add(yieldFor))
 	}
 	return nil
@@ -73,7 +73,7 @@ func (v *view) awaitPorts(held []Hold) *step {
 	if v.said(v1alpha1.ConditionScheduled).Reason == v1alpha1.ReasonPortHeld {
 		since = v.since(v1alpha1.ConditionScheduled)
 	}
-	due, words := since.Add(portPatience), heldWords(held)
+	due, words := since.Add(portPatience), v.heldWords(held)
 	if v.Now.Before(due) {
 		return v.waits(v1alpha1.ReasonPortHeld, words).waitUntil(due)
 	}
@@ -88,11 +88,19 @@ func (v *view) awaitPorts(held []Hold) *step {
 	}
 }
 
+// called is another test as this one's messages have it. A test of another namespace isn't named: who may look there finds it by the Lease.
+func (v *view) called(namespace, name string) string {
+	if namespace != v.Test.Namespace {
+		return "a test of another namespace"
+	}
+	return "LoadTest " + namespace + "/" + name
+}
+
 // heldWords say who is on which wire, and the way out.
-func heldWords(held []Hold) string {
+func (v *view) heldWords(held []Hold) string {
 	var words []string
 	for _, h := range held {
-		words = append(words, fmt.Sprintf("%s is LoadTest %s's (Lease %s)", h.Wire, h.Holder, h.Lease))
+		words = append(words, fmt.Sprintf("%s is held by %s (Lease %s)", h.Wire, v.called(h.Holder.Namespace, h.Holder.Name), h.Lease))
 	}
 	return listed(words) + ": virtual functions of one port share its bandwidth, so this test goes on by itself when that one is over; stop it, or name networks on another port in a new LoadTest"
 }
@@ -242,12 +250,12 @@ func (v *view) sends(p *corev1.Pod) bool {
 }
 
 // takeovers are the events of wires that were taken over from tests that need them no more.
-func takeovers(takes []Take, now time.Time) []Event {
+func (v *view) takeovers(takes []Take) []Event {
 	var out []Event
 	for _, t := range takes {
-		if t.Over != nil {
+		if over := t.Over; over != nil {
 			out = append(out, Event{Warning: true, Reason: v1alpha1.ReasonPortHeld, Message: fmt.Sprintf(
-				"%s was still LoadTest %s's, %s: its Lease %s is taken over", t.Wire, t.Over.Holder, t.Over.dead(now), t.Over.Lease)})
+				"%s was still held by %s, %s: its Lease %s is taken over", t.Wire, v.called(over.Holder.Namespace, over.Holder.Name), over.dead(v.Now), over.Lease)})
 		}
 	}
 	return out

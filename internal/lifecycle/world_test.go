@@ -165,12 +165,16 @@ func (w *world) turn(o lifecycle.Observed) queue.Turn {
 	if len(w.others) == 0 && w.test.Status.GivenBack == nil {
 		return queue.Turn{}
 	}
-	claim, held, claims := lifecycle.Claim(o, lifecycle.Wants(o))
+	wants, where := lifecycle.Wants(o), map[string]queue.Where{}
+	claim, held, claims := lifecycle.Claim(o, wants)
 	if !claims {
 		return queue.Turn{}
 	}
+	for _, want := range wants {
+		where[want.Where] = want.Filter.Where(w.lab.Nodes)
+	}
 	line := queue.Arrange(queue.Lab{
-		Nodes: lifecycle.QueueNodes(w.lab.Nodes), Claims: append(slices.Clone(w.others), claim), Held: held, Released: w.released, Now: w.now,
+		Nodes: lifecycle.QueueNodes(w.lab.Nodes), Where: where, Claims: append(slices.Clone(w.others), claim), Held: held, Released: w.released, Now: w.now,
 	})
 	return line.Turns[claim.ID]
 }

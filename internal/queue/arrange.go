@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -14,16 +15,16 @@ type Turn struct {
 	Until time.Time
 	// Impossible: it waits for what the nodes don't have; nobody waits for it.
 	Impossible bool
-	// Wanted: others wait for devices of the resources that this test has or gets.
+	// Wanted: others wait for devices of the resources that this test has or gets, on nodes where it has or may get them.
 	Wanted bool
+	// Lacks is the device resource that it stands in line for; empty: none.
+	Lacks string
 }
 
 // Line is whose turn it is.
 type Line struct {
 	// Turns are by Claim.ID.
 	Turns map[string]Turn
-	// Waiting is how many wait for devices of a resource: each test counts with the first one that it lacks.
-	Waiting map[string]int
 	// Due is the earliest Until of all; zero: none.
 	Due time.Time
 }
@@ -31,22 +32,26 @@ type Line struct {
 // Arrange says whose turn it is.
 //
 //	nodes − what pods have − what is being placed ─▶ free
-//	oldest waiting test: all that it wants is free? ─▶ its turn
-//	        │ in any case free is less what it wants: below nothing, where it is more than there is
+//	oldest waiting test: all that it wants is free where it may be? ─▶ its turn
+//	        │ in any case what it wants is kept there from younger ones: free is below nothing, where it is more than there is
 //	        ▼
 //	next waiting test: the same, with what is left
 //
 // What is free in all and not side by side, as pods need it, goes to nobody until it is: the older test's nodes must become empty enough.
+//
+// The scheduler knows nothing of this, and puts a pod wherever it may be. So a younger test that may be put where an older one waits takes
+// nothing from it wherever it is put, or waits, too.
 func Arrange(lab Lab) Line {
 	a := &arrangement{
-		lab: &lab, whole: map[string]bool{}, closed: map[string]bool{}, lacking: map[string]int{}, before: map[string]int{},
-		line: Line{Turns: make(map[string]Turn, len(lab.Claims)), Waiting: map[string]int{}},
+		lab: &lab, resources: directoryOf(lab.Nodes), numbers: make(map[string]int, len(lab.Nodes)), shapes: map[string]*shape{}, sets: map[string]*nodeset{},
+		queues: map[string]*waiters{}, back: map[[2]int]Turn{}, line: Line{Turns: make(map[string]Turn, len(lab.Claims))},
 	}
 	claims := make([]*Claim, len(lab.Claims))
 	for i := range lab.Claims {
 		claims[i] = &lab.Claims[i]
 	}
 	slices.SortFunc(claims, older)
+	a.count()
 	a.hold(claims)
 	a.place(claims)
 	for _, c := range claims {
@@ -56,8 +61,7 @@ func Arrange(lab Lab) Line {
 	}
 	for _, c := range claims {
 		if c.Stage == Placing || c.Stage == Settled {
-			wanted := c.Stage == Placing && slices.ContainsFunc(c.resources(), func(name string) bool { return a.lacking[name] > 0 })
-			a.say(c, Turn{Wanted: wanted})
+			a.say(c, Turn{Wanted: c.Stage == Placing && a.wanted(c)})
 		}
 	}
 	return a.line
@@ -65,105 +69,132 @@ func Arrange(lab Lab) Line {
 
 // arrangement is a line in the making.
 type arrangement struct {
-	lab  *Lab
-	line Line
-	room *room
-	// free is what is left for who comes next: it may be below nothing.
-	free Devices
-	// total is what all nodes have, holders who has or gets it; places tells where in holders somebody is.
-	total   Devices
-	holders map[string][]holder
-	places  map[place]int
-	// whole tells by shape whether a claim could be placed if it had all nodes to itself.
-	whole map[string]bool
-	// closed are resources of which an older test waits for enough side by side.
-	closed map[string]bool
-	// lacking is how many lack a resource; before how many of those are in line for it.
-	lacking, before map[string]int
+	lab       *Lab
+	line      Line
+	resources directory
+	// names are the nodes', in order; numbers is the way back.
+	names   []string
+	numbers map[string]int
+	// capacity is by node what it has; free what no pod holds; room what of that isn't being placed there, as far as one can think it out.
+	capacity, free, room []amounts
+	// holders are by device resource who has or gets how many.
+	holders [][]holder
+	shapes  map[string]*shape
+	// sets are all nodesets that anybody asked for, and order the same in the order in which they came.
+	sets     map[string]*nodeset
+	order    []*nodeset
+	promises []promise
+	// queues are who waits, by the nodes that they wait for; back what those far back are told, by resource and round number.
+	queues map[string]*waiters
+	back   map[[2]int]Turn
 }
 
-// holder is a test that has, or is about to get, so many devices.
+// holder is a test that has so many devices on a node, or is about to get them on one of some.
 type holder struct {
-	test   string
-	n      int64
-	placed bool
+	test string
+	n    int64
+	// node is where; on, where it isn't nil, are the nodes that it may be.
+	node int
+	on   bitset
 }
 
-// place is where to look for a holder of a resource.
-type place struct {
-	resource, test string
-	placed         bool
+// waiters are tests that wait for places on the same nodes: by resource how many want it, and how many of these lack it.
+type waiters struct {
+	nodes         bitset
+	want, lacking []int
+}
+
+// count takes stock of the nodes.
+func (a *arrangement) count() {
+	nodes := slices.Clone(a.lab.Nodes)
+	slices.SortFunc(nodes, func(x, y Node) int { return cmp.Compare(x.Name, y.Name) })
+	for i, n := range nodes {
+		a.names, a.numbers[n.Name] = append(a.names, n.Name), i
+		c := a.resources.capacity(n)
+		a.capacity, a.free = append(a.capacity, c), append(a.free, slices.Clone(c))
+	}
+	a.holders = make([][]holder, a.resources.devices)
 }
 
 // hold takes what pods have.
 func (a *arrangement) hold(claims []*Claim) {
-	a.room = roomOf(a.lab.Nodes)
-	a.total, a.holders, a.places = a.room.together(), map[string][]holder{}, map[place]int{}
 	for _, c := range claims {
 		for _, p := range c.Pods {
 			if p.Node != "" {
-				a.has(Holding{c.Test, p.Node, p.Devices})
+				a.has(Holding{c.Test, p.Node, p.Resources})
 			}
 		}
 	}
 	held := slices.Clone(a.lab.Held)
-	slices.SortStableFunc(held, func(a, b Holding) int { return compareHoldings(a, b) })
+	slices.SortStableFunc(held, compareHoldings)
 	for _, h := range held {
 		a.has(h)
 	}
-}
-
-func (a *arrangement) has(h Holding) {
-	if a.room.take(h.Node, h.Devices) {
-		a.note(h.Test, h.Devices, true)
+	a.room = make([]amounts, len(a.free))
+	for n, f := range a.free {
+		a.room[n] = slices.Clone(f)
 	}
 }
 
-// note adds to what a test has or gets.
-func (a *arrangement) note(test string, d Devices, placed bool) {
-	for name, n := range d {
-		list, at := a.holders[name], place{name, test, placed}
-		if i, known := a.places[at]; known {
-			list[i].n += n
-			continue
+// has takes what a pod has; what it has of a node that isn't usable is nobody's to count.
+func (a *arrangement) has(h Holding) {
+	node, usable := a.numbers[h.Node]
+	if !usable {
+		return
+	}
+	for name, n := range h.Resources {
+		if r, known := a.resources.numbers[name]; known {
+			a.free[node][r] -= n
+			if r < a.resources.devices {
+				a.note(r, holder{test: h.Test, n: n, node: node})
+			}
 		}
-		a.places[at] = len(list)
-		a.holders[name] = append(list, holder{test, n, placed})
+	}
+}
+
+func (a *arrangement) note(resource int, h holder) {
+	if h.n > 0 {
+		a.holders[resource] = append(a.holders[resource], h)
 	}
 }
 
 // place reserves what is being placed at the moment. Where there is no room for it nobody else gets any: it finds its places, or gives back
 // what it has.
 func (a *arrangement) place(claims []*Claim) {
-	a.free = a.room.together()
 	for _, c := range claims {
-		if c.Stage != Placing {
-			continue
+		if c.Stage == Placing && c.placeless() {
+			sh := a.shapeOf(c)
+			a.seat(c, sh)
+			a.promise(c, sh)
 		}
-		want := c.wants()
-		if a.free.covers(want) {
-			a.seat(c, want)
-		}
-		a.grant(c, want)
 	}
 }
 
-// grant keeps for a test what it is about to get.
-func (a *arrangement) grant(c *Claim, want Devices) {
-	a.note(c.Test, want, false)
-	a.free.add(want, -1)
+// wanted says whether others lack devices that a test has or is about to get, where it has or may get them.
+func (a *arrangement) wanted(c *Claim) bool {
+	ground := newBitset(len(a.names))
+	for _, p := range c.Pods {
+		if n, usable := a.numbers[p.Node]; usable {
+			ground.put(n)
+		}
+	}
+	if c.placeless() {
+		ground.join(a.shapeOf(c).ground)
+	}
+	for _, w := range a.queues {
+		if w.nodes.meets(ground) && slices.ContainsFunc(c.Pods, func(p Pod) bool { return a.lacked(w, p.Resources) }) {
+			return true
+		}
+	}
+	return false
 }
 
-// seat finds places for a claim's pods. Where there are none side by side, nobody who comes later gets any of what it wants: else the gaps
-// between others would never grow together.
-func (a *arrangement) seat(c *Claim, want Devices) bool {
-	s, answer := a.room.place(c)
-	if answer == fits {
-		return true
-	}
-	s.undo()
-	for name := range want {
-		a.closed[name] = true
+// lacked says whether any of the resources is lacked by tests that wait.
+func (a *arrangement) lacked(w *waiters, of Resources) bool {
+	for name, n := range of {
+		if r, known := a.resources.numbers[name]; known && n > 0 && w.lacking[r] > 0 {
+			return true
+		}
 	}
 	return false
 }

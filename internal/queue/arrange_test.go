@@ -1,6 +1,7 @@
 package queue_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -14,14 +15,14 @@ const west, east = "intel.com/west", "intel.com/east"
 
 // node is a node with so many devices of west.
 func node(name string, n int64) queue.Node {
-	return queue.Node{Name: name, Devices: queue.Devices{west: n}}
+	return queue.Node{Name: name, Resources: queue.Resources{west: n}}
 }
 
 // claim is a test that waits for pods, each with so many devices of west; its age follows from the letter that its name begins with.
 func claim(name string, each ...int64) queue.Claim {
 	c := queue.Claim{ID: name, Test: "lab/" + name, Created: noon.Add(time.Duration(name[0]) * time.Minute)}
 	for _, n := range each {
-		c.Pods = append(c.Pods, queue.Pod{Side: "generator", Devices: queue.Devices{west: n}})
+		c.Pods = append(c.Pods, queue.Pod{Resources: queue.Resources{west: n}})
 	}
 	return c
 }
@@ -41,17 +42,50 @@ func on(c queue.Claim, nodes ...string) queue.Claim {
 
 func of(c queue.Claim, resource string) queue.Claim {
 	for i, p := range c.Pods {
-		c.Pods[i].Devices = queue.Devices{resource: p.Devices[west]}
+		c.Pods[i].Resources = queue.Resources{resource: p.Resources[west]}
 	}
 	return c
 }
 
 func stage(c queue.Claim, s queue.Stage) queue.Claim { c.Stage = s; return c }
 
+// apart keeps the other pods off the first one's node.
 func apart(c queue.Claim) queue.Claim {
-	c.Apart, c.Pods[0].Side = true, "dut"
+	for i := range c.Pods {
+		if c.Pods[i].Name = fmt.Sprint(i); i > 0 {
+			c.Pods[i].Apart = []string{"0"}
+		}
+	}
 	return c
 }
+
+// pairs keeps each two pods apart.
+func pairs(c queue.Claim) queue.Claim {
+	for i := range c.Pods {
+		c.Pods[i].Name, c.Pods[i].Apart = fmt.Sprint(i), []string{fmt.Sprint(i ^ 1)}
+	}
+	return c
+}
+
+// in lets a claim's pods be on some nodes only.
+func in(c queue.Claim, where string) queue.Claim {
+	for i := range c.Pods {
+		c.Pods[i].Where = where
+	}
+	return c
+}
+
+// busy gives each of a claim's pods CPUs.
+func busy(c queue.Claim, cpus int64) queue.Claim {
+	for i := range c.Pods {
+		c.Pods[i].Resources[queue.CPU] = cpus
+	}
+	return c
+}
+
+func withCPU(n queue.Node, cpus int64) queue.Node { n.Resources[queue.CPU] = cpus; return n }
+
+func renamed(c queue.Claim, test string) queue.Claim { c.Test = test; return c }
 
 func gaveBack(c queue.Claim, ago, until time.Duration) queue.Claim {
 	c.GivenBack, c.RetryAt = noon.Add(-ago), noon.Add(until)
@@ -59,7 +93,8 @@ func gaveBack(c queue.Claim, ago, until time.Duration) queue.Claim {
 }
 
 func TestTurns(t *testing.T) {
-	four := []queue.Node{node("n1", 4)}
+	four, two := []queue.Node{node("n1", 4)}, []queue.Node{node("n1", 4), node("n2", 4)}
+	racks := map[string]queue.Where{"r1": {Nodes: []string{"n1"}}, "r2": {Nodes: []string{"n2"}}, "nowhere": {}, "tainted": {Tainted: []string{"n1", "n2"}}}
 	for name, of := range map[string]struct {
 		lab  queue.Lab
 		goes string   // the tests whose turn it is
@@ -93,13 +128,13 @@ func TestTurns(t *testing.T) {
 		},
 		"generators and device that may not share a node need two": {
 			queue.Lab{Nodes: four, Claims: []queue.Claim{apart(claim("a", 2, 2)), claim("b", 2, 2)}}, "b",
-			[]string{"with the generators on other nodes than the device"},
+			[]string{"with those apart that can't share a node"},
 		},
 		"a test that something else keeps stands in nobody's way": {
 			queue.Lab{Nodes: four, Claims: []queue.Claim{stage(claim("a", 4), queue.Stuck), claim("b", 4)}}, "a b", nil,
 		},
 		"tests of other devices know nothing of one another": {
-			queue.Lab{Nodes: []queue.Node{{Name: "n1", Devices: queue.Devices{west: 2, east: 2}}}, Claims: []queue.Claim{claim("a", 2), claim("b", 2), of(claim("c", 2), east)}}, "a c",
+			queue.Lab{Nodes: []queue.Node{{Name: "n1", Resources: queue.Resources{west: 2, east: 2}}}, Claims: []queue.Claim{claim("a", 2), claim("b", 2), of(claim("c", 2), east)}}, "a c",
 			[]string{"1st in line for intel.com/west"},
 		},
 		"enough in all and not side by side": {
@@ -111,7 +146,7 @@ func TestTurns(t *testing.T) {
 			[]string{"1st in line for intel.com/west: 6 of 12 are free", "2nd in line"},
 		},
 		"pods of a test that was deleted hold until they are gone": {
-			queue.Lab{Nodes: four, Held: []queue.Holding{{Test: "lab/z", Node: "n1", Devices: queue.Devices{west: 4}}}, Claims: []queue.Claim{claim("a", 4)}}, "",
+			queue.Lab{Nodes: four, Held: []queue.Holding{{Test: "lab/z", Node: "n1", Resources: queue.Resources{west: 4}}}, Claims: []queue.Claim{claim("a", 4)}}, "",
 			[]string{"1st in line for intel.com/west: lab/z holds 4 of 4"},
 		},
 		"what is being placed is reserved for, and told that others wait": {
@@ -135,6 +170,70 @@ func TestTurns(t *testing.T) {
 		"a node that refused a pod isn't counted on": {
 			queue.Lab{Nodes: []queue.Node{node("n1", 4), node("n2", 2)}, Claims: []queue.Claim{func() queue.Claim { c := claim("a", 4); c.Avoid = []string{"n1"}; return c }(), claim("b", 4)}}, "b",
 			[]string{"no choice of nodes"},
+		},
+		"who may be on one node only doesn't wait for the devices of another": {
+			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{on(claim("a", 4), "n1"), in(claim("b", 4), "r1"), in(claim("c", 4), "r2")}}, "a c",
+			[]string{"1st in line for intel.com/west: lab/a holds 4 of 4"},
+		},
+		"free devices of a node that it may not be on are none": {
+			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{on(claim("a", 2), "n1"), in(claim("b", 4), "r1")}}, "a", []string{"1st in line for intel.com/west: lab/a holds 2 of 4"},
+		},
+		"who may be anywhere goes where an older one can't be": {
+			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{on(claim("a", 4), "n1"), in(claim("b", 4), "r1"), claim("c", 4)}}, "a c", []string{"1st in line"},
+		},
+		"who might be put where an older one waits keeps off": {
+			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{on(claim("a", 2), "n1"), in(claim("b", 4), "r1"), claim("c", 2), in(claim("d", 2), "r2")}}, "a d",
+			[]string{"1st in line", "2nd in line"},
+		},
+		"what a test elsewhere is short of keeps nobody here": {
+			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{on(claim("a", 4), "n1"), in(claim("b", 4), "r1"), in(claim("c", 4), "r1"), in(claim("d", 4), "r1"), claim("e", 4)}}, "a e",
+			[]string{"1st in line", "2nd in line", "3rd in line for intel.com/west: lab/a holds 4 of 4"},
+		},
+		"a selector that no node with devices matches": {
+			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{in(claim("a", 1), "nowhere"), claim("b", 4)}}, "b",
+			[]string{"no choice of nodes of those that its node selectors, affinities and tolerations leave"},
+		},
+		"where taints leave nothing the scheduler is asked: admission may add what tolerates them": {
+			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{in(claim("a", 4), "tainted")}}, "a", nil,
+		},
+		"a taint leaves the other nodes": {
+			queue.Lab{Nodes: two, Where: map[string]queue.Where{"half": {Nodes: []string{"n1"}, Tainted: []string{"n2"}}}, Claims: []queue.Claim{on(claim("a", 4), "n1"), in(claim("b", 4), "half")}}, "a",
+			[]string{"1st in line for intel.com/west: lab/a holds 4 of 4"},
+		},
+		"ends of a direction that can't share a node, and generators that can": {
+			queue.Lab{Nodes: two, Claims: []queue.Claim{pairs(claim("a", 1, 1, 1, 1)), pairs(claim("b", 2, 2)), pairs(claim("c", 2, 2))}}, "a b", []string{"1st in line"},
+		},
+		"ends that can't share the only node": {
+			queue.Lab{Nodes: four, Claims: []queue.Claim{pairs(claim("a", 1, 1)), claim("b", 4)}}, "b", []string{"both ends of a direction with layout PerLink"},
+		},
+		"devices are free, and the CPUs beside them aren't": {
+			queue.Lab{Nodes: []queue.Node{withCPU(node("n1", 4), 8)}, Claims: []queue.Claim{busy(on(claim("a", 2), "n1"), 6), busy(claim("b", 2), 6)}}, "a",
+			[]string{"1st in line for intel.com/west: 2 of 4 are free, and not enough cpu on the nodes that have them; lab/a holds 2 of 4"},
+		},
+		"CPUs enough in all, and not beside the devices": {
+			queue.Lab{Nodes: []queue.Node{withCPU(node("n1", 4), 8), withCPU(node("n2", 4), 8)}, Claims: []queue.Claim{
+				busy(on(claim("a", 1), "n1"), 6), busy(on(claim("b", 1), "n2"), 6), busy(claim("c", 2), 4),
+			}}, "a b", []string{"6 of 8 are free, and not on nodes that have the CPUs, memory and huge pages, too"},
+		},
+		"no node has as many CPUs": {
+			queue.Lab{Nodes: []queue.Node{withCPU(node("n1", 4), 8)}, Claims: []queue.Claim{busy(claim("a", 2), 9)}}, "", []string{"with the CPUs, memory and huge pages that they need there, too"},
+		},
+		"who waits for devices keeps no CPUs from those that want others": {
+			queue.Lab{
+				Nodes:  []queue.Node{{Name: "n1", Resources: queue.Resources{west: 2, east: 2, queue.CPU: 16}}},
+				Claims: []queue.Claim{busy(on(claim("a", 2), "n1"), 6), busy(claim("b", 2), 6), busy(claim("c", 2), 6), busy(of(claim("d", 2), east), 6)},
+			}, "a d", []string{"1st in line", "2nd in line"},
+		},
+		"who waits for CPUs keeps them from younger ones": {
+			queue.Lab{
+				Nodes:  []queue.Node{{Name: "n1", Resources: queue.Resources{west: 4, east: 2, queue.CPU: 16}}},
+				Claims: []queue.Claim{busy(on(claim("a", 2), "n1"), 6), busy(claim("b", 2), 12), busy(of(claim("d", 2), east), 6)},
+			}, "a", []string{"not enough cpu", "1st in line for intel.com/east: older ones are to have what is free of cpu"},
+		},
+		"tests of other namespaces aren't named": {
+			queue.Lab{Nodes: four, Claims: []queue.Claim{
+				on(renamed(claim("a", 1), "secret/x"), "n1"), on(renamed(claim("b", 1), "secret/y"), "n1"), on(claim("c", 1), "n1"), claim("d", 4),
+			}}, "a b c", []string{"1st in line for intel.com/west: lab/c holds 1 of 4, tests of other namespaces hold 2"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -179,8 +278,14 @@ func TestFurtherBackThePlaceIsARoundNumberThatIsTrue(t *testing.T) {
 			t.Errorf("number %d is told %q, want %q", i, got, want)
 		}
 	}
-	if got := line.Waiting[west]; got != 999 {
-		t.Errorf("%d wait, want 999", got)
+	waiting := 0
+	for _, turn := range line.Turns {
+		if turn.Lacks == west {
+			waiting++
+		}
+	}
+	if waiting != 999 {
+		t.Errorf("%d stand in line, want 999", waiting)
 	}
 }
 

@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// Devices are counts by resource name, such as intel.com/sriov_west.
-type Devices map[string]int64
-
 // Lab is what a line is made from. Its order is of no importance.
 type Lab struct {
 	// Nodes are those that pods may be placed on now: Ready and not cordoned.
-	Nodes  []Node
+	Nodes []Node
+	// Where has the nodes for each Pod.Where.
+	Where  map[string]Where
 	Claims []Claim
 	// Held is what pods hold whose tests claim nothing any more: they are over, suspended or deleted, and their pods aren't gone yet.
 	Held []Holding
@@ -22,17 +21,26 @@ type Lab struct {
 	Now      time.Time
 }
 
-// Node is what one node can give to pods in all, whoever has it at the moment.
+// Node is what one node can give to pods in all, whoever has it at the moment. One that says nothing of cpu or memory has plenty of it.
 type Node struct {
-	Name    string
-	Devices Devices
+	Name      string
+	Resources Resources
+}
+
+// Where are nodes by their names, as pods' node selectors, affinities and tolerations have it.
+type Where struct {
+	// Nodes are those that pods may be on.
+	Nodes []string
+	// Tainted are those that only taints keep them off. Admission can add what tolerates taints, so where no choice of Nodes would do, the
+	// scheduler is asked for these, too.
+	Tainted []string
 }
 
 // Holding is what one pod has.
 type Holding struct {
 	// Test is whose it is, as namespace/name.
 	Test, Node string
-	Devices    Devices
+	Resources  Resources
 }
 
 // Stage is how far a test is with its pods.
@@ -57,22 +65,33 @@ type Claim struct {
 	Stage    Stage
 	// Pods are all of its pods that want devices, those with a node included.
 	Pods []Pod
-	// Apart: pods of different sides can't share a node.
-	Apart bool
 	// Avoid are nodes that it can't use.
 	Avoid []string
 	// GivenBack is when its pods were given back for want of nodes, RetryAt when it wants its turn again at the latest. Until then it lets
 	// others go first, unless a test lets devices go that it wants. Zero: that didn't happen.
 	GivenBack, RetryAt time.Time
+
+	// form is Claim.shape where that is known; see Shaped.
+	form string
 }
 
 // Pod is what one pod wants or has.
 type Pod struct {
-	// Side is which side of the links it is on, where that matters to Claim.Apart.
-	Side string
+	// Name is unlike those of the claim's other pods, where any of them is apart from this one.
+	Name string
 	// Node is where it is; empty: nowhere yet.
-	Node    string
-	Devices Devices
+	Node string
+	// Where is the key in Lab.Where of the nodes that it may be on; empty: all.
+	Where string
+	// Apart are the names of the claim's pods that it can't share a node with, nor they with it.
+	Apart     []string
+	Resources Resources
+}
+
+// Shaped is the same claim, for who draws it again and again: what it wants is written down once.
+func Shaped(c Claim) Claim {
+	c.form = c.shape()
+	return c
 }
 
 // older is the order of the line: by age, and by name among those of the same second, as people list them.
@@ -85,15 +104,15 @@ func (l *Lab) yields(c *Claim) bool {
 	if !l.Now.Before(c.RetryAt) {
 		return false
 	}
-	return !slices.ContainsFunc(c.resources(), func(name string) bool { return l.Released[name].After(c.GivenBack) })
+	return !slices.ContainsFunc(c.devices(), func(name string) bool { return l.Released[name].After(c.GivenBack) })
 }
 
-// resources are those that a claim's pods want or have, in order.
-func (c *Claim) resources() []string {
+// devices are the names of those that a claim's pods want or have, in order.
+func (c *Claim) devices() []string {
 	var names []string
 	for _, p := range c.Pods {
-		for name := range p.Devices {
-			if !slices.Contains(names, name) {
+		for name := range p.Resources {
+			if IsDevice(name) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -102,29 +121,7 @@ func (c *Claim) resources() []string {
 	return names
 }
 
-// wants is what the pods without a node want together.
-func (c *Claim) wants() Devices {
-	together := Devices{}
-	for _, p := range c.Pods {
-		if p.Node == "" {
-			together.add(p.Devices, 1)
-		}
-	}
-	return together
-}
-
-func (d Devices) add(other Devices, times int64) {
-	for name, n := range other {
-		d[name] += n * times
-	}
-}
-
-// covers says whether all of other is in d.
-func (d Devices) covers(other Devices) bool {
-	for name, n := range other {
-		if d[name] < n {
-			return false
-		}
-	}
-	return true
+// placeless says whether any of its pods has no node.
+func (c *Claim) placeless() bool {
+	return slices.ContainsFunc(c.Pods, func(p Pod) bool { return p.Node == "" })
 }

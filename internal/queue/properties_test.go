@@ -1,9 +1,12 @@
 package queue_test
 
 import (
+	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,10 +18,14 @@ func moments(t *testing.T, each func(*testing.T, *rand.Rand, queue.Lab)) {
 	t.Helper()
 	for seed := range uint64(60) {
 		s := newSim(t, seed)
-		for range s.chance.IntN(300) {
-			s.tick()
+		for range 5 {
+			for range s.chance.IntN(100) {
+				s.tick()
+			}
+			s.now = s.now.Add(time.Duration(s.chance.IntN(60)) * time.Second)
+			s.end() // and who comes next isn't placed yet
+			each(t, s.chance, s.lab())
 		}
-		each(t, s.chance, s.lab())
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -63,11 +70,11 @@ func TestWhoWantsNoneOfTheSameDevicesChangesNothing(t *testing.T) {
 		t.Helper()
 		want := queue.Arrange(lab)
 		for i := range lab.Nodes {
-			lab.Nodes[i].Devices["other.io/nic"] = 2
+			lab.Nodes[i].Resources["other.io/nic"] = 2
 		}
 		stranger := claim("a", 2, 2)
 		for i := range stranger.Pods {
-			stranger.Pods[i].Devices = queue.Devices{"other.io/nic": 2}
+			stranger.Pods[i].Resources = queue.Resources{"other.io/nic": 2}
 		}
 		stranger.ID, stranger.Created = "stranger", noon.Add(-time.Hour)
 		second := stranger
@@ -102,52 +109,197 @@ func TestTheOldestWaitsOnlyForWhatOthersHaveAlready(t *testing.T) {
 	})
 }
 
+// All whose turn it is fit beside what is held, and beside one another.
+func TestWhoGoesAtOnceFitsAtOnce(t *testing.T) {
+	together := 0
+	moments(t, func(t *testing.T, _ *rand.Rand, lab queue.Lab) {
+		t.Helper()
+		turns := queue.Arrange(lab).Turns
+		all := queue.Claim{}
+		for i, c := range lab.Claims {
+			if c.Stage == queue.Placing && slices.ContainsFunc(c.Pods, func(p queue.Pod) bool { return p.Node == "" }) {
+				return // it was put somewhere by a scheduler that may have spoilt it
+			}
+			if c.Stage != queue.Waiting || turns[c.ID].Waits {
+				continue
+			}
+			for _, p := range c.Pods {
+				p.Name = fmt.Sprint(i, p.Name)
+				for j := range p.Apart {
+					p.Apart = slices.Clone(p.Apart)
+					p.Apart[j] = fmt.Sprint(i, p.Apart[j])
+				}
+				all.Pods = append(all.Pods, p)
+			}
+			together++
+		}
+		if !roomForPods(lab, freeIn(lab), all, 0) {
+			t.Errorf("%d pods go, and don't fit", len(all.Pods))
+		}
+	})
+	if together < 20 {
+		t.Errorf("only %d went in all moments", together)
+	}
+}
+
+// Wherever the scheduler puts a younger test, the oldest that waits lacks no more of any device than it did before.
+func TestNoYoungerTestTakesWhatAnOlderOneIsToHave(t *testing.T) {
+	tried := 0
+	moments(t, func(t *testing.T, chance *rand.Rand, lab queue.Lab) {
+		t.Helper()
+		turns := queue.Arrange(lab).Turns
+		var oldest *queue.Claim
+		for i := range lab.Claims {
+			if c := &lab.Claims[i]; c.Stage == queue.Waiting && turns[c.ID].Waits && turns[c.ID].Until.IsZero() && (oldest == nil || before(*c, *oldest)) {
+				oldest = c
+			}
+		}
+		if oldest == nil {
+			return
+		}
+		for _, c := range lab.Claims {
+			if c.Stage != queue.Waiting || turns[c.ID].Waits || before(c, *oldest) {
+				continue
+			}
+			tried++
+			was := shortOf(lab, freeIn(lab), *oldest)
+			free := freeIn(lab)
+			for i := range c.Pods { // anywhere that it fits: as a scheduler would that knows nothing
+				for _, n := range chance.Perm(len(lab.Nodes)) {
+					name := lab.Nodes[n].Name
+					if c.Pods[i].Node == "" && allowed(lab, free[name], c, c.Pods[i], name) {
+						c.Pods = slices.Clone(c.Pods)
+						c.Pods[i].Node = name
+						for resource, want := range c.Pods[i].Resources {
+							free[name][resource] -= want
+						}
+					}
+				}
+			}
+			for what, n := range shortOf(lab, free, *oldest) {
+				if n > was[what] && n > 0 {
+					t.Errorf("%s is short of %d of %s, and was of %d before %s went", oldest.Test, n, what, was[what], c.Test)
+				}
+			}
+		}
+	})
+	if tried < 5 {
+		t.Errorf("only %d younger ones went before an older one", tried)
+	}
+}
+
+// shortOf is of how many devices a test is short, by where its pods may be: of what they can have there, what can be had by those of its pods that
+// may be nowhere else isn't theirs.
+func shortOf(lab queue.Lab, free map[string]queue.Resources, c queue.Claim) map[string]int64 {
+	wants, there, of := map[string]int64{}, map[string]int64{}, map[string][]string{}
+	for _, p := range c.Pods {
+		nodes := nodesOf(lab, p)
+		for _, resource := range []string{west, east} {
+			key := resource + " on " + strings.Join(nodes, ",")
+			if wants[key] == 0 {
+				for _, n := range nodes {
+					there[key] += free[n][resource]
+				}
+			}
+			wants[key] += p.Resources[resource]
+			of[key] = nodes
+		}
+	}
+	short := map[string]int64{}
+	for key := range wants {
+		short[key] = wants[key] - there[key]
+		for other := range wants {
+			if len(of[other]) < len(of[key]) && other[:len(west)] == key[:len(west)] { // racks are within all nodes
+				short[key] += min(wants[other], max(there[other], 0))
+			}
+		}
+	}
+	return short
+}
+
+func nodesOf(lab queue.Lab, p queue.Pod) (nodes []string) {
+	for _, n := range lab.Nodes {
+		if w, narrow := lab.Where[p.Where]; !narrow || slices.Contains(w.Nodes, n.Name) {
+			nodes = append(nodes, n.Name)
+		}
+	}
+	return nodes
+}
+
 func before(a, b queue.Claim) bool {
 	return a.Created.Before(b.Created) || a.Created.Equal(b.Created) && a.Test < b.Test
 }
 
 // roomFor tries all nodes for all pods, the plain way. What is being placed by others has its nodes, or none is looked for.
 func roomFor(lab queue.Lab, c queue.Claim) bool {
-	free := map[string]queue.Devices{}
+	for _, other := range lab.Claims {
+		if other.Stage == queue.Placing && slices.ContainsFunc(other.Pods, func(p queue.Pod) bool { return p.Node == "" }) {
+			return false
+		}
+	}
+	return roomForPods(lab, freeIn(lab), c, 0)
+}
+
+// freeIn is what no pod holds, by node.
+func freeIn(lab queue.Lab) map[string]queue.Resources {
+	free := map[string]queue.Resources{}
 	for _, n := range lab.Nodes {
-		free[n.Name] = queue.Devices{west: n.Devices[west], east: n.Devices[east]}
+		free[n.Name] = maps.Clone(n.Resources)
 	}
 	for _, other := range lab.Claims {
 		for _, p := range other.Pods {
-			if other.Stage == queue.Placing && p.Node == "" {
-				return false
-			}
-			for name, n := range p.Devices {
+			for name, n := range p.Resources {
 				if p.Node != "" {
 					free[p.Node][name] -= n
 				}
 			}
 		}
 	}
-	return roomForPods(lab.Nodes, free, c, 0, map[string]string{})
+	return free
 }
 
-func roomForPods(nodes []queue.Node, free map[string]queue.Devices, c queue.Claim, i int, sides map[string]string) bool {
+func roomForPods(lab queue.Lab, free map[string]queue.Resources, c queue.Claim, i int) bool {
+	for ; i < len(c.Pods) && c.Pods[i].Node != ""; i++ {
+	}
 	if i == len(c.Pods) {
 		return true
 	}
-	p := c.Pods[i]
-	for _, n := range nodes {
-		side, taken := sides[n.Name]
-		f := free[n.Name]
-		if f[west] < p.Devices[west] || f[east] < p.Devices[east] || c.Apart && taken && side != p.Side {
+	p := &c.Pods[i]
+	for _, n := range lab.Nodes {
+		if !allowed(lab, free[n.Name], c, *p, n.Name) {
 			continue
 		}
-		f[west], f[east], sides[n.Name] = f[west]-p.Devices[west], f[east]-p.Devices[east], p.Side
-		if roomForPods(nodes, free, c, i+1, sides) {
-			return true
+		for name, want := range p.Resources {
+			free[n.Name][name] -= want
 		}
-		f[west], f[east] = f[west]+p.Devices[west], f[east]+p.Devices[east]
-		if sides[n.Name] = side; !taken {
-			delete(sides, n.Name)
+		p.Node = n.Name
+		fits := roomForPods(lab, free, c, i+1)
+		p.Node = ""
+		for name, want := range p.Resources {
+			free[n.Name][name] += want
+		}
+		if fits {
+			return true
 		}
 	}
 	return false
+}
+
+func allowed(lab queue.Lab, free queue.Resources, c queue.Claim, p queue.Pod, node string) bool {
+	if w, narrow := lab.Where[p.Where]; narrow && !slices.Contains(w.Nodes, node) || slices.Contains(c.Avoid, node) {
+		return false
+	}
+	for _, other := range c.Pods {
+		if other.Node == node && (slices.Contains(other.Apart, p.Name) || slices.Contains(p.Apart, other.Name)) {
+			return false
+		}
+	}
+	for name, want := range p.Resources {
+		if free[name] < want {
+			return false
+		}
+	}
+	return true
 }
 
 func TestTheDelayFollowsFromTheUIDAndGrows(t *testing.T) {
@@ -177,7 +329,36 @@ func BenchmarkAThousandWaiting(b *testing.B) {
 	for i := range 1000 {
 		c := claim("x", 2, 2)
 		c.ID, c.Created = string(rune('a'+i)), noon.Add(time.Duration(i)*time.Second)
-		lab.Claims = append(lab.Claims, c)
+		lab.Claims = append(lab.Claims, queue.Shaped(c))
+	}
+	for b.Loop() {
+		queue.Arrange(lab)
+	}
+}
+
+// On a hundred nodes, with CPUs and memory, tests of a few kinds, of which some are for some nodes only.
+func BenchmarkAThousandWaitingForSomeNodes(b *testing.B) {
+	lab := queue.Lab{Where: map[string]queue.Where{}}
+	for i := range 100 {
+		n := queue.Node{Name: fmt.Sprintf("node-%03d", i), Resources: queue.Resources{west: 2, east: 2, queue.CPU: 64000, queue.Memory: 1 << 38}}
+		lab.Nodes = append(lab.Nodes, n)
+		rack := fmt.Sprint("rack-", i/20)
+		lab.Where[rack] = queue.Where{Nodes: append(lab.Where[rack].Nodes, n.Name)}
+	}
+	for i := range 1000 {
+		c := queue.Claim{ID: fmt.Sprint(i), Test: fmt.Sprint("lab/", i), Created: noon.Add(time.Duration(i) * time.Second)}
+		for p := range 2 {
+			pod := queue.Pod{Name: fmt.Sprint(c.ID, p), Resources: queue.Resources{west: 1, east: 1, queue.CPU: 4000, queue.Memory: 1 << 30}}
+			if i%3 == 0 {
+				pod.Where = fmt.Sprint("rack-", i%5)
+			}
+			c.Pods = append(c.Pods, pod)
+		}
+		if i < 100 {
+			c.Stage = queue.Settled
+			c.Pods[0].Node, c.Pods[1].Node = lab.Nodes[i].Name, lab.Nodes[i].Name
+		}
+		lab.Claims = append(lab.Claims, queue.Shaped(c))
 	}
 	for b.Loop() {
 		queue.Arrange(lab)

@@ -2,49 +2,8 @@ package queue
 
 import (
 	"cmp"
-	"maps"
 	"slices"
-	"strconv"
-	"strings"
 )
-
-// room is what is free on each node.
-type room struct {
-	nodes []space
-}
-
-// space is one node's.
-type space struct {
-	name string
-	free Devices
-}
-
-func roomOf(nodes []Node) *room {
-	r := &room{nodes: make([]space, 0, len(nodes))}
-	for _, n := range nodes {
-		r.nodes = append(r.nodes, space{n.Name, maps.Clone(n.Devices)})
-	}
-	slices.SortFunc(r.nodes, func(a, b space) int { return cmp.Compare(a.name, b.name) })
-	return r
-}
-
-// together is what is free on all nodes.
-func (r *room) together() Devices {
-	sum := Devices{}
-	for _, s := range r.nodes {
-		sum.add(s.free, 1)
-	}
-	return sum
-}
-
-// take takes devices of a node; what was taken of one that isn't usable is nobody's to count.
-func (r *room) take(node string, d Devices) (known bool) {
-	i, known := slices.BinarySearchFunc(r.nodes, node, func(s space, name string) int { return cmp.Compare(s.name, name) })
-	if known {
-		r.nodes[i].free.add(d, -1)
-	}
-	return known
-}
 
 // mostSteps bounds the search for places: far more than a test of a lab takes, and a fraction of a millisecond.
 const mostSteps = 4000
@@ -61,106 +20,163 @@ const (
 
 // search looks for places for all pods of a claim.
 type search struct {
-	room  *room
-	claim *Claim
-	pods  []Pod // without a node, the largest first
-	sides map[string]string
+	// room is what is left on each node; upTo is how many of the resources count.
+	room []amounts
+	upTo int
+	// kinds are the pods'; of one that has its node it is nil.
+	kinds []*kind
+	// apart are by pod those that it can't share a node with; nil: there are none.
+	apart [][]int
+	// at is by pod the node that it is on; -1: none.
+	at []int
+	// todo are the pods without a node, in the order in which they are tried.
+	todo []int
 	// steps are what is left of the search.
 	steps int
-	// places are the indices of the nodes found, in the order of pods.
-	places []int
 }
 
-// place looks for places for the claim's pods that have none.
-func (r *room) place(c *Claim) (*search, fit) {
-	s := &search{room: r, claim: c, sides: map[string]string{}, steps: mostSteps}
-	for _, p := range c.Pods {
-		if p.Node != "" {
-			s.sides[p.Node] = p.Side
-			continue
-		}
-		s.pods = append(s.pods, p)
+// empty are all nodes as if nobody held anything.
+func (a *arrangement) empty() []amounts {
+	room := make([]amounts, len(a.capacity))
+	for n, c := range a.capacity {
+		room[n] = slices.Clone(c)
 	}
-	slices.SortStableFunc(s.pods, func(a, b Pod) int { return cmp.Or(cmp.Compare(size(b), size(a)), cmp.Compare(a.Side, b.Side)) })
+	return room
+}
+
+// fits says whether the claim's pods without a node find places, of the resources up to a number, and leaves the room as it is.
+func (a *arrangement) fits(room []amounts, c *Claim, sh *shape, upTo int) fit {
+	s := a.searchFor(room, c, sh, upTo)
+	answer := s.run()
+	s.undo()
+	return answer
+}
+
+func (a *arrangement) searchFor(room []amounts, c *Claim, sh *shape, upTo int) *search {
+	s := &search{room: room, upTo: upTo, steps: mostSteps, kinds: make([]*kind, len(c.Pods)), at: make([]int, len(c.Pods))}
+	next := 0
+	for i, p := range c.Pods {
+		s.at[i] = -1
+		if p.Node == "" {
+			s.kinds[i] = sh.kinds[next]
+			s.todo = append(s.todo, i)
+			next++
+		} else if n, usable := a.numbers[p.Node]; usable {
+			s.at[i] = n
+		}
+	}
+	s.part(c)
+	size := func(i int) (n int64) {
+		for _, amount := range s.kinds[i].wants[:a.resources.devices] {
+			n += amount
+		}
+		return n
+	}
+	slices.SortStableFunc(s.todo, func(i, j int) int { // who has the fewest nodes to choose from, and is the largest, first
+		return cmp.Or(cmp.Compare(s.kinds[i].may.size, s.kinds[j].may.size), cmp.Compare(size(j), size(i)))
+	})
+	return s
+}
+
+// part notes which pods can't share a node, both ways.
+func (s *search) part(c *Claim) {
+	number := map[string]int{}
+	for i, p := range c.Pods {
+		if len(p.Apart) > 0 && s.apart == nil {
+			s.apart = make([][]int, len(c.Pods))
+		}
+		number[p.Name] = i
+	}
+	for i, p := range c.Pods {
+		for _, name := range p.Apart {
+			if j, there := number[name]; there && i != j {
+				s.apart[i], s.apart[j] = append(s.apart[i], j), append(s.apart[j], i)
+			}
+		}
+	}
+	for i := range s.apart {
+		slices.Sort(s.apart[i])
+		s.apart[i] = slices.Compact(s.apart[i])
+	}
+}
+
+// run looks for places. Those that it finds are taken from the room.
+func (s *search) run() fit {
 	switch {
 	case s.try(0):
-		return s, fits
+		return fits
 	case s.steps <= 0:
-		return s, fitUnknown
+		return fitUnknown
 	}
-	return s, fitsNot
+	return fitsNot
 }
 
-func size(p Pod) (n int64) {
-	for _, d := range p.Devices {
-		n += d
-	}
-	return n
-}
-
-// try places the pods from number i on; where that can't be, all is as it was.
-func (s *search) try(i int) bool {
-	if i == len(s.pods) {
+// try places the pods from number k of those to do on; where that can't be, all is as it was.
+func (s *search) try(k int) bool {
+	if k == len(s.todo) {
 		return true
 	}
-	pod, first := s.pods[i], 0
-	if i > 0 && alike(pod, s.pods[i-1]) {
-		first = s.places[i-1] // pods that are alike needn't be tried in each other's places
+	i, first := s.todo[k], 0
+	if k > 0 && s.alike(i, s.todo[k-1]) {
+		first = s.at[s.todo[k-1]] // pods that are alike needn't be tried in each other's places
 	}
-	for n := first; n < len(s.room.nodes) && s.steps > 0; n++ {
-		node := &s.room.nodes[n]
-		if s.steps--; !s.takes(node, pod) {
+	for n := first; n < len(s.room) && s.steps > 0; n++ {
+		if !s.nodes(i).has(n) {
 			continue
 		}
-		side, taken := s.sides[node.name]
-		s.sides[node.name] = pod.Side
-		node.free.add(pod.Devices, -1)
-		s.places = append(s.places, n)
-		if s.try(i + 1) {
+		if s.steps--; !s.room[n].covers(s.kinds[i].wants, s.upTo) || s.clashes(i, n) {
+			continue
+		}
+		s.at[i] = n
+		s.room[n].add(s.kinds[i].wants, -1)
+		if s.try(k + 1) {
 			return true
 		}
-		s.places = s.places[:i]
-		node.free.add(pod.Devices, 1)
-		if s.sides[node.name] = side; !taken {
-			delete(s.sides, node.name)
-		}
+		s.at[i] = -1
+		s.room[n].add(s.kinds[i].wants, 1)
 	}
 	return false
 }
 
-// takes says whether a node has what a pod wants, and may be used by it.
-func (s *search) takes(node *space, pod Pod) bool {
-	if side, taken := s.sides[node.name]; s.claim.Apart && taken && side != pod.Side {
-		return false
+// nodes are those that a pod may be on, as far as the resources count.
+func (s *search) nodes(i int) bitset {
+	if s.upTo < len(s.kinds[i].wants) {
+		return s.kinds[i].could
 	}
-	return !slices.Contains(s.claim.Avoid, node.name) && node.free.covers(pod.Devices)
+	return s.kinds[i].may.nodes
 }
 
-func alike(a, b Pod) bool { return a.Side == b.Side && maps.Equal(a.Devices, b.Devices) }
+// clashes says whether a pod is on a node that another one can't share with it.
+func (s *search) clashes(i, n int) bool {
+	return s.apart != nil && slices.ContainsFunc(s.apart[i], func(j int) bool { return s.at[j] == n })
+}
+
+func (s *search) alike(i, j int) bool {
+	return s.kinds[i] == s.kinds[j] && (s.apart == nil || slices.Equal(s.apart[i], s.apart[j]))
+}
 
 // undo gives the places back that were found.
 func (s *search) undo() {
-	for i, n := range s.places {
-		s.room.nodes[n].free.add(s.pods[i].Devices, 1)
+	for _, i := range s.todo {
+		if s.at[i] >= 0 {
+			s.room[s.at[i]].add(s.kinds[i].wants, 1)
+			s.at[i] = -1
+		}
 	}
 }
 
-// shape is the same text for claims that want the same.
-func (c *Claim) shape() string {
-	var b strings.Builder
-	for _, p := range c.Pods {
-		b.WriteString(p.Side)
-		for _, name := range slices.Sorted(maps.Keys(p.Devices)) {
-			b.WriteByte(' ')
-			b.WriteString(name)
-			b.WriteByte('=')
-			b.WriteString(strconv.FormatInt(p.Devices[name], 10))
-		}
-		b.WriteByte(';')
+// seat finds places for a claim's pods, and keeps them. Where there are none side by side, nobody who comes later gets any of what it wants, if
+// it is devices that lie apart; crowded: there would be places, if there were CPUs, memory and huge pages, too.
+func (a *arrangement) seat(c *Claim, sh *shape) (seated, crowded bool) {
+	s := a.searchFor(a.room, c, sh, len(a.resources.names))
+	if s.run() == fits {
+		return true, false
 	}
-	if c.Apart {
-		b.WriteByte('|')
+	s.undo()
+	if a.fits(a.room, c, sh, a.resources.devices) == fits {
+		a.close(sh, len(a.resources.names))
+		return false, true
 	}
-	b.WriteString(strings.Join(c.Avoid, ","))
-	return b.String()
+	a.close(sh, a.resources.devices)
+	return false, false
 }

@@ -17,6 +17,7 @@ type sim struct {
 	chance   *rand.Rand
 	now      time.Time
 	nodes    []queue.Node
+	where    map[string]queue.Where
 	tests    []*simTest
 	foreign  []foreign
 	released map[string]time.Time
@@ -36,7 +37,7 @@ type simTest struct {
 // foreign is somebody else's pod, from the beginning until it ends.
 type foreign struct {
 	node  string
-	holds queue.Devices
+	holds queue.Resources
 	until time.Time
 }
 
@@ -44,7 +45,7 @@ type foreign struct {
 const placeBound = 60 * time.Second
 
 func (s *sim) lab() queue.Lab {
-	lab := queue.Lab{Nodes: s.nodes, Released: s.released, Now: s.now}
+	lab := queue.Lab{Nodes: s.nodes, Where: s.where, Released: s.released, Now: s.now}
 	for _, test := range s.tests {
 		if !test.over && !test.comes.After(s.now) {
 			lab.Claims = append(lab.Claims, test.claim)
@@ -80,7 +81,7 @@ func (s *sim) end() {
 // release frees what a test's pods hold.
 func (s *sim) release(test *simTest) {
 	for i, p := range test.claim.Pods {
-		for name := range p.Devices {
+		for name := range p.Resources {
 			if p.Node != "" {
 				s.released[name] = s.now
 			}
@@ -122,8 +123,11 @@ func (s *sim) scheduled(test *simTest, p *queue.Pod) bool {
 
 // room says whether a pod fits on a node beside all that are there.
 func (s *sim) room(n queue.Node, test *simTest, p *queue.Pod) bool {
-	free := queue.Devices{}
-	for name, have := range n.Devices {
+	if w, narrow := s.where[p.Where]; narrow && !slices.Contains(w.Nodes, n.Name) || slices.Contains(test.claim.Avoid, n.Name) {
+		return false
+	}
+	free := queue.Resources{}
+	for name, have := range n.Resources {
 		free[name] = have
 	}
 	for _, other := range s.tests {
@@ -131,10 +135,10 @@ func (s *sim) room(n queue.Node, test *simTest, p *queue.Pod) bool {
 			if there.Node != n.Name || other.over {
 				continue
 			}
-			if other == test && test.claim.Apart && there.Side != p.Side {
+			if other == test && (slices.Contains(there.Apart, p.Name) || slices.Contains(p.Apart, there.Name)) {
 				return false
 			}
-			for name, have := range there.Devices {
+			for name, have := range there.Resources {
 				free[name] -= have
 			}
 		}
@@ -146,7 +150,7 @@ func (s *sim) room(n queue.Node, test *simTest, p *queue.Pod) bool {
 			}
 		}
 	}
-	for name, want := range p.Devices {
+	for name, want := range p.Resources {
 		if free[name] < want {
 			return false
 		}
@@ -187,9 +191,18 @@ func (s *sim) run(atMost time.Duration) {
 // newSim is a lab with tests of chance that come within the first minutes. All of them could be placed if they were alone.
 func newSim(t *testing.T, seed uint64) *sim {
 	chance := rand.New(rand.NewPCG(seed, 1))
-	s := &sim{t: t, chance: chance, now: noon, released: map[string]time.Time{}}
+	s := &sim{t: t, chance: chance, now: noon, released: map[string]time.Time{}, where: map[string]queue.Where{}}
 	for i := range 2 + chance.IntN(4) {
-		s.nodes = append(s.nodes, queue.Node{Name: fmt.Sprintf("n%d", i), Devices: queue.Devices{west: 2 + chance.Int64N(5), east: 2 + chance.Int64N(5)}})
+		s.nodes = append(s.nodes, queue.Node{Name: fmt.Sprintf("n%d", i), Resources: queue.Resources{west: 2 + chance.Int64N(5), east: 2 + chance.Int64N(5), queue.CPU: 4 + chance.Int64N(8)}})
+	}
+	for i := range 3 {
+		var w queue.Where
+		for _, n := range s.nodes {
+			if chance.IntN(2) == 0 {
+				w.Nodes = append(w.Nodes, n.Name)
+			}
+		}
+		s.where[fmt.Sprint("rack-", i)] = w
 	}
 	for i := range 5 + chance.IntN(40) {
 		s.tests = append(s.tests, s.anyTest(i))
@@ -200,21 +213,30 @@ func newSim(t *testing.T, seed uint64) *sim {
 func (s *sim) anyTest(i int) *simTest {
 	comes := noon.Add(time.Duration(s.chance.IntN(600)) * time.Second)
 	test := &simTest{comes: comes, takes: time.Duration(10+s.chance.IntN(200)) * time.Second}
-	test.claim = queue.Claim{ID: fmt.Sprint(i), Test: fmt.Sprintf("lab/t%d", i), Created: comes, Apart: s.chance.IntN(3) == 0}
+	test.claim = queue.Claim{ID: fmt.Sprint(i), Test: fmt.Sprintf("lab/t%d", i), Created: comes}
+	apart, where := s.chance.IntN(4), ""
+	if s.chance.IntN(3) == 0 {
+		where = fmt.Sprint("rack-", s.chance.IntN(len(s.where)))
+	}
 	for p := range 1 + s.chance.IntN(4) {
-		side := "generator"
-		if p == 0 {
-			side = "dut"
+		pod := queue.Pod{Name: fmt.Sprint("p", p), Resources: queue.Resources{}}
+		if s.chance.IntN(3) > 0 {
+			pod.Where = where
 		}
-		wants := queue.Devices{}
-		for _, name := range []string{west, east} {
-			if s.chance.IntN(3) > 0 {
-				wants[name] = 1 + s.chance.Int64N(2)
+		switch {
+		case apart == 0 && p > 0: // the first is the device
+			pod.Apart = []string{"p0"}
+		case apart == 1: // each has one that it is apart from
+			pod.Apart = []string{fmt.Sprint("p", p^1)}
+		}
+		for _, name := range []string{west, east, queue.CPU} {
+			if s.chance.IntN(3) > 0 || p == 0 && name == west {
+				pod.Resources[name] = 1 + s.chance.Int64N(2)
 			}
 		}
-		test.claim.Pods = append(test.claim.Pods, queue.Pod{Side: side, Devices: wants})
+		test.claim.Pods = append(test.claim.Pods, pod)
 	}
-	alone := queue.Lab{Nodes: s.nodes, Claims: []queue.Claim{test.claim}}
+	alone := queue.Lab{Nodes: s.nodes, Where: s.where, Claims: []queue.Claim{test.claim}}
 	if queue.Arrange(alone).Turns[test.claim.ID].Waits {
 		return s.anyTest(i)
 	}
@@ -237,7 +259,7 @@ func TestAllTestsComeToTheirEndThoughOthersHoldDevicesForAWhile(t *testing.T) {
 	for seed := range uint64(30) {
 		s := newSim(t, seed)
 		for _, n := range s.nodes {
-			s.foreign = append(s.foreign, foreign{n.Name, queue.Devices{west: 1 + s.chance.Int64N(n.Devices[west]), east: s.chance.Int64N(n.Devices[east])}, noon.Add(time.Duration(s.chance.IntN(3600)) * time.Second)})
+			s.foreign = append(s.foreign, foreign{n.Name, queue.Resources{west: 1 + s.chance.Int64N(n.Resources[west]), east: s.chance.Int64N(n.Resources[east]), queue.CPU: s.chance.Int64N(n.Resources[queue.CPU])}, noon.Add(time.Duration(s.chance.IntN(3600)) * time.Second)})
 		}
 		s.run(12 * time.Hour)
 		if backs += s.backs; t.Failed() {
@@ -266,7 +288,7 @@ func TestTestsThatWantTheSameStartOldestFirst(t *testing.T) {
 	for seed := range uint64(12) {
 		s := newSim(t, seed)
 		for i, test := range s.tests {
-			test.claim.Pods = []queue.Pod{{Side: "dut", Devices: queue.Devices{west: 2}}}
+			test.claim.Pods = []queue.Pod{{Resources: queue.Resources{west: 2}}}
 			test.comes, test.claim.Created = noon.Add(time.Duration(i)*time.Second), noon.Add(time.Duration(i)*time.Second)
 		}
 		s.run(8 * time.Hour)

@@ -1,80 +1,147 @@
 package queue
 
-import (
-	"maps"
-	"slices"
-)
+// lack is what a test waits for.
+type lack struct {
+	// resource is the number of the first that there isn't enough of; -1: there is enough of all.
+	resource int
+	// kept: there is enough, and it is for older tests.
+	kept bool
+	// crowded: there are enough devices, on nodes that lack something else.
+	crowded bool
+}
 
 // turn says whether it is the turn of a test that has nothing.
 func (a *arrangement) turn(c *Claim) Turn {
-	want := c.wants()
+	sh := a.shapeOf(c)
 	switch {
-	case len(want) == 0:
+	case !sh.possible:
+		return Turn{Waits: true, Impossible: true, Message: a.neverWords(c, sh)}
+	case sh.first < 0: // places are for devices
 		return Turn{}
-	case !a.possible(c):
-		return Turn{Waits: true, Impossible: true, Message: a.neverWords(c)}
 	case a.lab.yields(c):
 		return Turn{Waits: true, Message: a.yieldWords(c), Brief: yieldBrief, Until: c.RetryAt}
 	case c.Stage == Stuck:
-		return a.stuck(c, want)
+		return a.stuck(c, sh)
 	}
-	lack, idle := a.lacks(want), a.idle(want)
-	if lack == "" && (a.seat(c, want) || idle) {
-		a.grant(c, want)
-		return Turn{}
-	}
-	turn := a.waits(lack, want)
-	a.free.add(want, -1)
-	for name := range want {
-		a.before[name]++
-		if a.closed[name] || a.free[name] < 0 {
-			a.lacking[name]++
+	l, idle := a.lacks(sh), a.idle(sh)
+	if l.resource < 0 {
+		seated, crowded := a.seat(c, sh)
+		if seated || idle {
+			a.promise(c, sh)
+			return Turn{}
 		}
+		l.crowded = crowded
 	}
+	turn := a.waits(c, sh, l)
+	a.claim(sh, a.claimed(l))
+	a.wait(sh, l)
 	return turn
 }
 
+// claimed is up to which resource a test that waits claims what it wants. What others use besides devices it claims only where it waits for that: a
+// thousand tests in line for one device need no CPUs, and keep none from those that want other devices.
+func (a *arrangement) claimed(l lack) int {
+	if l.crowded || l.resource >= a.resources.devices {
+		return len(a.resources.names)
+	}
+	return a.resources.devices
+}
+
 // stuck is the turn of a test that something else keeps: it is told how it stands, and stands in nobody's way.
-func (a *arrangement) stuck(c *Claim, want Devices) Turn {
-	lack := a.lacks(want)
-	if lack == "" {
-		s, answer := a.room.place(c)
-		if s.undo(); answer == fits || a.idle(want) {
-			return Turn{}
-		}
+func (a *arrangement) stuck(c *Claim, sh *shape) Turn {
+	l := a.lacks(sh)
+	if l.resource < 0 && (a.idle(sh) || a.fits(a.room, c, sh, len(a.resources.names)) == fits) {
+		return Turn{}
 	}
-	return a.waits(lack, want)
+	return a.waits(c, sh, l)
 }
 
-// lacks is the first resource of which there isn't enough; empty: there is of all.
-func (a *arrangement) lacks(want Devices) string {
-	for _, name := range slices.Sorted(maps.Keys(want)) {
-		if a.closed[name] || a.free[name] < want[name] {
-			return name
+// lacks is what there isn't enough of, wherever the scheduler puts the pods that are being placed, and wherever it would put these.
+func (a *arrangement) lacks(sh *shape) lack {
+	first := lack{resource: -1}
+	found := func(r int, kept bool) {
+		if first.resource < 0 || r < first.resource {
+			first = lack{resource: r, kept: kept}
 		}
 	}
-	return ""
+	for _, d := range sh.demands {
+		for r, n := range d.wants {
+			if n > 0 && d.set.free[r]-d.set.promised[r] < d.within[r] {
+				found(r, false)
+			}
+		}
+	}
+	take := a.resources.none()
+	for _, s := range a.order {
+		if !s.contested {
+			continue
+		}
+		clear(take)
+		for _, k := range sh.kinds {
+			if k.may.nodes.within(s.nodes) || k.now.meets(s.nodes) {
+				take.add(k.wants, 1)
+			}
+		}
+		for r, n := range take {
+			if n > 0 && (s.closed[r] || s.own[r] > 0 && a.left(s, r) < n) {
+				found(r, true)
+			}
+		}
+	}
+	return first
 }
 
-// idle says whether nobody has or gets any of these resources: then the scheduler is asked, whatever is thought of the places here.
-func (a *arrangement) idle(want Devices) bool {
-	for name := range want {
-		if len(a.holders[name]) > 0 || a.before[name] > 0 {
-			return false
+// idle says whether nobody has or gets any of what a test wants, where it may be: then the scheduler is asked, whatever is thought of the
+// places here.
+func (a *arrangement) idle(sh *shape) bool {
+	for _, d := range sh.demands {
+		for r, n := range d.wants {
+			if n > 0 && (d.set.free[r] != d.set.total[r] || d.set.promised[r] > 0) {
+				return false
+			}
+		}
+		for _, s := range a.order {
+			if s.contested && s.nodes.meets(d.set.nodes) && a.share(s, d) {
+				return false
+			}
 		}
 	}
 	return true
 }
 
-// possible says whether a claim could be placed with all nodes to itself.
-func (a *arrangement) possible(c *Claim) bool {
-	shape := c.shape()
-	could, known := a.whole[shape]
-	if !known {
-		want := c.wants()
-		_, answer := roomOf(a.lab.Nodes).place(c)
-		could = a.total.covers(want) && answer != fitsNot
-		a.whole[shape] = could
+// share says whether anything that a demand is of is kept for older tests in a nodeset.
+func (a *arrangement) share(s *nodeset, d demand) bool {
+	for r, n := range d.wants {
+		if n > 0 && (s.own[r] > 0 || s.closed[r]) {
+			return true
+		}
 	}
-	return could
+	return false
+}
+
+// queueOf is who waits for places on the nodes of a shape.
+func (a *arrangement) queueOf(sh *shape) *waiters {
+	key := sh.ground.key()
+	w := a.queues[key]
+	if w == nil {
+		w = &waiters{sh.ground, make([]int, len(a.resources.names)), make([]int, len(a.resources.names))}
+		a.queues[key] = w
+	}
+	return w
+}
+
+// wait counts a test that waits.
+func (a *arrangement) wait(sh *shape, l lack) {
+	w := a.queueOf(sh)
+	for r := range a.resources.names {
+		wants, lacks := false, false
+		for _, d := range sh.demands {
+			if d.wants[r] > 0 {
+				wants = true
+				lacks = lacks || r == l.resource || d.set.closed[r] || d.set.free[r]-d.set.promised[r]-d.set.own[r] < 0
+			}
+		}
+		w.want[r] += oneIf(wants)
+		w.lacking[r] += oneIf(lacks)
+	}
 }

@@ -3,7 +3,6 @@ package queue
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -26,55 +25,148 @@ func mark(n int) (m int) {
 	return 0
 }
 
-// waits is the turn of a test in line for a resource; empty: there is enough of all, and not side by side.
-func (a *arrangement) waits(lack string, want Devices) Turn {
-	apart := lack == ""
-	if apart {
-		lack = slices.Min(slices.Collect(maps.Keys(want)))
+// waits is the turn of a test that stands in line.
+func (a *arrangement) waits(c *Claim, sh *shape, l lack) Turn {
+	r := l.resource
+	if r < 0 || r >= a.resources.devices { // the line is that for the first device that it wants
+		r = sh.first
 	}
-	a.line.Waiting[lack]++
-	place := a.before[lack] + 1
-	if place > mostExact {
-		m := mark(place - 1)
-		return Turn{
-			Waits: true, Brief: fmt.Sprintf("behind %d others for %s", m, lack),
-			Message: fmt.Sprintf("in line for %s, behind %d others at least: LoadTests are placed oldest first", lack, m),
+	turn := Turn{Waits: true, Lacks: a.resources.names[r]}
+	place := 1
+	for _, w := range a.queues {
+		if w.nodes.meets(sh.ground) {
+			place += w.want[r]
 		}
 	}
-	brief := fmt.Sprintf("%s in line for %s", ordinal(place), lack)
-	var words []string
-	if apart {
-		words = append(words, fmt.Sprintf("%d of %d are free, and not on the nodes where its pods need them together", a.free[lack], a.total[lack]))
+	if place > mostExact {
+		return a.farBack(r, mark(place-1))
 	}
-	if who := a.holdersOf(lack); who != "" {
-		words = append(words, who)
-	}
+	turn.Brief = fmt.Sprintf("%s in line for %s", ordinal(place), turn.Lacks)
+	words := []string{a.reason(c, sh, l, r), a.holdersOf(c, sh, r)}
+	words = slices.DeleteFunc(words, func(s string) bool { return s == "" })
 	if len(words) == 0 {
-		words = append(words, fmt.Sprintf("it wants %d of %d, and older ones come first", want[lack], a.total[lack]))
+		words = append(words, fmt.Sprintf("it wants %d of %d, and older ones come first", sh.wants(r), a.on(sh, r).total))
 	}
-	return Turn{Waits: true, Brief: brief, Message: brief + ": " + strings.Join(words, "; ")}
+	turn.Message = turn.Brief + ": " + strings.Join(words, "; ")
+	return turn
 }
 
-// holdersOf says who has how many of a resource.
-func (a *arrangement) holdersOf(name string) string {
+// farBack is the turn of all that stand so far back in the line for a resource.
+func (a *arrangement) farBack(r, m int) Turn {
+	at := [2]int{r, m}
+	turn, told := a.back[at]
+	if !told {
+		name := a.resources.names[r]
+		turn = Turn{
+			Waits: true, Lacks: name, Brief: fmt.Sprintf("behind %d others for %s", m, name),
+			Message: fmt.Sprintf("in line for %s, behind %d others at least: LoadTests are placed oldest first", name, m),
+		}
+		a.back[at] = turn
+	}
+	return turn
+}
+
+// reason says why a test waits though devices are free; empty: there aren't enough.
+func (a *arrangement) reason(c *Claim, sh *shape, l lack, r int) string {
+	there := a.on(sh, r)
+	switch {
+	case l.crowded:
+		return fmt.Sprintf("%d of %d are free, and not on nodes that have the CPUs, memory and huge pages, too, that its pods need with them", there.left, there.total)
+	case l.resource < 0:
+		return fmt.Sprintf("%d of %d are free, and not on the nodes where its pods need them together", there.left, there.total)
+	case l.resource >= a.resources.devices && l.kept:
+		return fmt.Sprintf("older ones are to have what is free of %s on the nodes where its pods may be put", a.resources.names[l.resource])
+	case l.resource >= a.resources.devices:
+		return fmt.Sprintf("%d of %d are free, and not enough %s on the nodes that have them", there.left, there.total, a.resources.names[l.resource])
+	case l.kept && there.left > 0 && sh.narrow:
+		return "older ones are to have what is free on the nodes where its pods may be put"
+	}
+	return ""
+}
+
+// stock is how much of a resource there is on the nodes that a test's pods may be on, and how much of that is left for it.
+type stock struct{ total, left int64 }
+
+func (a *arrangement) on(sh *shape, r int) (s stock) {
+	for n := range a.names {
+		if sh.ground.has(n) {
+			s.total += a.capacity[n][r]
+			s.left += a.free[n][r]
+		}
+	}
+	for _, p := range a.promises {
+		if p.on.meets(sh.ground) {
+			s.left -= p.wants[r]
+		}
+	}
+	for _, other := range a.order {
+		if other.nodes.within(sh.ground) {
+			s.left -= min(other.own[r], max(other.free[r], 0))
+		}
+	}
+	s.left = max(s.left, 0)
+	return s
+}
+
+// wants is how much of a resource the pods without a node want together.
+func (sh *shape) wants(r int) (n int64) {
+	for _, d := range sh.demands {
+		n += d.wants[r]
+	}
+	return n
+}
+
+// strangers are the tests of other namespaces: who may look into those learns their names there.
+const strangers = ""
+
+// holdersOf says who has how many of a resource where a test's pods may be. Tests of other namespaces aren't named.
+func (a *arrangement) holdersOf(c *Claim, sh *shape, r int) string {
+	type who struct {
+		test   string
+		placed bool
+	}
+	var all []who
+	n := map[who]int64{}
+	for _, h := range a.holders[r] {
+		if on := h.on; on != nil && !on.meets(sh.ground) || on == nil && !sh.ground.has(h.node) {
+			continue
+		}
+		w := who{test: h.test, placed: h.on == nil}
+		if namespaceOf(h.test) != namespaceOf(c.Test) {
+			w.test = strangers
+		}
+		if n[w] == 0 {
+			all = append(all, w)
+		}
+		n[w] += h.n
+	}
+	slices.SortStableFunc(all, func(x, y who) int { return cmp.Compare(oneIf(x.test == strangers), oneIf(y.test == strangers)) })
 	const most = 4
 	var words []string
-	for i, h := range a.holders[name] {
+	for i, w := range all {
 		if i == most {
-			words = append(words, fmt.Sprintf("and %d more", len(a.holders[name])-most))
+			words = append(words, fmt.Sprintf("and %d more", len(all)-most))
 			break
 		}
-		verb := "holds"
-		if !h.placed {
-			verb = "is about to get"
-		}
-		word := fmt.Sprintf("%s %s %d", h.test, verb, h.n)
+		words = append(words, holdWords(w.test, w.placed, n[w]))
 		if i == 0 {
-			word += fmt.Sprintf(" of %d", a.total[name])
+			words[0] += fmt.Sprintf(" of %d", a.on(sh, r).total)
 		}
-		words = append(words, word)
 	}
 	return strings.Join(words, ", ")
+}
+
+func holdWords(test string, placed bool, n int64) string {
+	who, verb := test, [2]string{"is about to get", "holds"}
+	if test == strangers {
+		who, verb = "tests of other namespaces", [2]string{"are about to get", "hold"}
+	}
+	return fmt.Sprintf("%s %s %d", who, verb[oneIf(placed)], n)
+}
+
+func namespaceOf(test string) string {
+	namespace, _, _ := strings.Cut(test, "/")
+	return namespace
 }
 
 const yieldBrief = "lets others go first"
@@ -82,16 +174,22 @@ const yieldBrief = "lets others go first"
 func (a *arrangement) yieldWords(c *Claim) string {
 	return fmt.Sprintf("its pods were given back at %s, as not all of them found nodes: it tries again at %s, or as soon as a LoadTest lets devices of %s go; "+
 		"until then others may use what is free (other people's pods hold devices too: kubectl describe node shows them)",
-		c.GivenBack.UTC().Format(time.TimeOnly), c.RetryAt.UTC().Format(time.TimeOnly), strings.Join(c.resources(), ", "))
+		c.GivenBack.UTC().Format(time.TimeOnly), c.RetryAt.UTC().Format(time.TimeOnly), strings.Join(c.devices(), ", "))
 }
 
-func (a *arrangement) neverWords(c *Claim) string {
-	var apart string
-	if c.Apart {
-		apart = ", with the generators on other nodes than the device (generator.placement.separateNodes)"
+func (a *arrangement) neverWords(c *Claim, sh *shape) string {
+	var where, besides, apart string
+	if sh.narrow {
+		where = " of those that its node selectors, affinities and tolerations leave, without those that refused a pod of it,"
 	}
-	return fmt.Sprintf("no choice of nodes has room for its pods' devices of %s side by side%s: add devices or nodes, or lower generator.replicas in a new LoadTest; nobody waits for it",
-		strings.Join(c.resources(), ", "), apart)
+	if sh.crowded {
+		besides = ", with the CPUs, memory and huge pages that they need there, too"
+	}
+	if slices.ContainsFunc(c.Pods, func(p Pod) bool { return len(p.Apart) > 0 }) {
+		apart = ", with those apart that can't share a node (generator.placement.separateNodes; both ends of a direction with layout PerLink)"
+	}
+	return fmt.Sprintf("no choice of nodes%s has room for its pods' devices of %s side by side%s%s: add devices or nodes, or lower generator.replicas in a new LoadTest; nobody waits for it",
+		where, strings.Join(c.devices(), ", "), besides, apart)
 }
 
 // ordinal is "1st", "2nd" and so on.

@@ -252,7 +252,7 @@ func TestLeasesOfDeadTests(t *testing.T) {
 			t.Errorf("held are %v", held)
 		}
 		told := strings.Join(l.events.told, "\n")
-		if !strings.Contains(told, "Warning PortHeld (runNeeded): port "+l.namespace+"/p0 of node "+nodeName+" was still LoadTest "+l.namespace+"/dead's, which doesn't exist any more") {
+		if !strings.Contains(told, "Warning PortHeld (runNeeded): port "+l.namespace+"/p0 of node "+nodeName+" was still held by LoadTest "+l.namespace+"/dead, which doesn't exist any more") {
 			t.Errorf("told was:\n%s", told)
 		}
 	})

@@ -1,0 +1,155 @@
+package queue
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// bitset is a set of nodes by their numbers.
+type bitset []uint64
+
+func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
+
+func (b bitset) put(n int)      { b[n/64] |= 1 << (n % 64) }
+func (b bitset) has(n int) bool { return b[n/64]&(1<<(n%64)) != 0 }
+
+func (b bitset) count() (n int) {
+	for _, word := range b {
+		n += bits.OnesCount64(word)
+	}
+	return n
+}
+
+// meets says whether the two have a node in common.
+func (b bitset) meets(other bitset) bool {
+	for i, word := range b {
+		if word&other[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// within says whether all of its nodes are in the other.
+func (b bitset) within(other bitset) bool {
+	for i, word := range b {
+		if word&^other[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (b bitset) join(other bitset) {
+	for i, word := range other {
+		b[i] |= word
+	}
+}
+
+// key is the same text for the same nodes.
+func (b bitset) key() string {
+	text := make([]byte, 0, 8*len(b))
+	for _, word := range b {
+		text = binary.LittleEndian.AppendUint64(text, word)
+	}
+	return string(text)
+}
+
+// nodeset is a set of nodes that pods of some kind may be on, and how it stands there. Numbers are over all of its nodes.
+type nodeset struct {
+	nodes bitset
+	size  int
+	// total is what they have, free what no pod of a LoadTest holds.
+	total, free amounts
+	// promised is what pods may take here that are being placed. Where they can go elsewhere, it is counted in both places: the scheduler decides.
+	promised amounts
+	// own is what older tests that wait claim from exactly these nodes.
+	own amounts
+	// closed are resources that nobody younger gets any of here: an older test waits until what is free lies side by side.
+	closed []bool
+	// contested: any are claimed from exactly these nodes, or closed.
+	contested bool
+}
+
+// set is the nodeset of these nodes: one for all that ask.
+func (a *arrangement) set(nodes bitset) *nodeset {
+	key := nodes.key()
+	if s := a.sets[key]; s != nil {
+		return s
+	}
+	s := &nodeset{
+		nodes: nodes, size: nodes.count(), total: a.resources.none(), free: a.resources.none(), promised: a.resources.none(),
+		own: a.resources.none(), closed: make([]bool, len(a.resources.names)),
+	}
+	for n := range a.capacity {
+		if nodes.has(n) {
+			s.total.add(a.capacity[n], 1)
+			s.free.add(a.free[n], 1)
+		}
+	}
+	for _, p := range a.promises {
+		if p.on.meets(nodes) {
+			s.promised.add(p.wants, 1)
+		}
+	}
+	a.sets[key] = s
+	a.order = append(a.order, s)
+	return s
+}
+
+// promise is what a pod is about to take, on one of the nodes.
+type promise struct {
+	on    bitset
+	wants amounts
+}
+
+// promise keeps for a test what it is about to get.
+func (a *arrangement) promise(c *Claim, sh *shape) {
+	for _, k := range sh.kinds {
+		on := k.now
+		if on.count() == 0 {
+			on = k.may.nodes
+		}
+		a.promises = append(a.promises, promise{on, k.wants})
+		for _, s := range a.order {
+			if on.meets(s.nodes) {
+				s.promised.add(k.wants, 1)
+			}
+		}
+		for r, n := range k.wants[:a.resources.devices] {
+			a.note(r, holder{test: c.Test, n: n, on: on})
+		}
+	}
+}
+
+// claim keeps for a test that waits what it is to have before younger ones, of the resources up to a number.
+func (a *arrangement) claim(sh *shape, upTo int) {
+	for _, d := range sh.demands {
+		d.set.own.add(d.wants[:upTo], 1)
+		d.set.contested = true
+	}
+}
+
+// left is what a younger test may have of a resource on some nodes: what is free, without what is being placed, what older tests claim from these
+// nodes, and what others claim from some of them, as far as it is there.
+func (a *arrangement) left(s *nodeset, r int) int64 {
+	left := s.free[r] - s.promised[r] - s.own[r]
+	for _, other := range a.order {
+		if other != s && other.own[r] > 0 && other.nodes.within(s.nodes) {
+			left -= min(other.own[r], max(other.free[r], 0))
+		}
+	}
+	return left
+}
+
+// close keeps all from younger ones that a test wants, of the resources up to a number, until there is enough of it side by side: else the gaps
+// between others would never grow together.
+func (a *arrangement) close(sh *shape, upTo int) {
+	for _, d := range sh.demands {
+		for r, n := range d.wants[:upTo] {
+			if n > 0 {
+				d.set.closed[r], d.set.contested = true, true
+			}
+		}
+	}
+}
