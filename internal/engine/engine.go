@@ -135,6 +135,8 @@ type PortCounters struct {
 	LinkUp        bool
 	LinkFlaps     int64 // link changes seen since Claim
 	PauseFrames   int64 // received; -1 unknown
+	// Paced: whatever holds the port up, it never makes up for it in a burst.
+	Paced bool
 }
 
 // CapturedFrame is a frame as received, without FCS.

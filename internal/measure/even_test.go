@@ -19,7 +19,7 @@ type stretches []struct {
 }
 
 // window reads a port that is asked for 10 kpps at the ends of all stretches.
-func (s stretches) window(streams int) report.Window {
+func (s stretches) window(streams int, changes ...func(*engine.PortCounters)) report.Window {
 	setup := onePort(streams)
 	asked := []units.PacketRate{10 * kpps}
 	span := measure.Span{Intended: asked, Pace: setup.Pace(asked)}
@@ -30,6 +30,9 @@ func (s stretches) window(streams int) report.Window {
 		back := r.Ports[1]
 		back.Received = units.Traffic{Packets: 5_000_000 + returned, Bytes: 64 * (5_000_000 + returned)}
 		r.Ports[1] = back
+		for _, change := range changes {
+			edit([]engine.Reading{r}, 0, change)
+		}
 		span.Pace.Add([]engine.Reading{r})
 		span.Readings = [][]engine.Reading{{r}}
 	}
@@ -82,6 +85,14 @@ func TestWhatWasLostInBurstsIsNotTheDevices(t *testing.T) {
 				t.Errorf("lost to bursts: %v", w.LostToBursts())
 			}
 		})
+	}
+}
+
+func TestAGapOfAGeneratorThatNeverCatchesUpHidesNothing(t *testing.T) {
+	gap := stretches{{30, 20 * ms, 200, 0}, {1, 300 * ms, 2000, 700}, {30, 20 * ms, 200, 0}}
+	w := gap.window(1, func(c *engine.PortCounters) { c.Paced = true })
+	if w.Quality != report.Lossy || w.Unwatched != 0 {
+		t.Errorf("%s: %s, unwatched %s", w.Quality, w.Reason, w.Unwatched.Std())
 	}
 }
 

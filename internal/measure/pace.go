@@ -41,7 +41,7 @@ type Pace struct {
 
 // tick is the time between two readings.
 type tick struct {
-	took  time.Duration // of the generator that it took longest
+	took  time.Duration // of the generator that it took longest, of those that may catch up in bursts
 	burst bool          // some port's burst was seen in it
 	lost  []int64       // of each direction: what did not come back
 	lossy []bool        // of each direction: that is surely above the limit
@@ -109,7 +109,6 @@ func (p *Pace) tick(readings []engine.Reading) tick {
 	span := Span{Readings: pairwise(p.last, readings)}
 	for i, d := range p.setup.Directions {
 		f := p.setup.figures(d, span, i, true)
-		t.took = max(t.took, f.longest)
 		t.lost = append(t.lost, f.lost())
 		t.lossy = append(t.lossy, exceeds(f.surelyLost(), f.sent.Packets, p.setup.MaxLossRatio))
 	}
@@ -118,6 +117,9 @@ func (p *Pace) tick(readings []engine.Reading) tick {
 			l.add(markOf(p.last[l.generator], l.port))
 		}
 		t.burst = l.add(markOf(readings[l.generator], l.port)) || t.burst
+		if !readings[l.generator].Ports[l.port].Paced {
+			t.took = max(t.took, readings[l.generator].At-p.last[l.generator].At)
+		}
 	}
 	return t
 }

@@ -24,6 +24,9 @@ type PortStats struct {
 	TS *seconds `json:"ts"`
 	// TSWidth is by how much TS may be off, to either side, for servers that say it.
 	TSWidth seconds `json:"ts_width"`
+	// Behind is how many frames should have left by then and haven't, for servers that say it: they send what they are behind with hardly faster
+	// than the rest, or never. TRex doesn't, and catches up at once.
+	Behind *wire.Count `json:"behind"`
 	// LinkChanges counts the changes of the link's state, for servers that count them; TRex doesn't.
 	LinkChanges *wire.Count `json:"link_flaps"`
 }

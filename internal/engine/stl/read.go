@@ -58,6 +58,7 @@ func (e *Engine) reading(s trex.Snapshot) engine.Reading {
 			Received:      units.Traffic{Packets: int64(stats.ReceivedPackets), Bytes: int64(stats.ReceivedBytes)},
 			SendErrors:    int64(stats.SendErrors),
 			ReceiveErrors: int64(stats.ReceiveErrors),
+			Paced:         stats.Behind != nil,
 		})
 	}
 	r.CPUPercent = -1

@@ -87,6 +87,22 @@ func TestReadingsNotice(t *testing.T) {
 	})
 }
 
+func TestAServerThatSaysHowFarItIsBehindNeverCatchesUpAtOnce(t *testing.T) {
+	for name, answer := range map[string]map[string]any{"TRex": {"opackets": 5}, "the software engine": {"opackets": 5, "behind": 0}} {
+		t.Run(name, func(t *testing.T) {
+			inLab(t, func(t *testing.T, l lab) {
+				l.ready(t)
+				l.On("get_port_stats", func(trextest.Call) (any, error) { return answer, nil })
+				r, err := l.Read(t.Context(), []int{0, 1})
+				must(t, err)
+				if r.Ports[0].Paced != (len(answer) == 2) {
+					t.Errorf("paced: %v", r.Ports[0].Paced)
+				}
+			})
+		})
+	}
+}
+
 func TestABrokenConnectionIsHealed(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)
