@@ -186,3 +186,21 @@ func TestARunWithoutWindows(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestALowerBoundForBurstsSaysSo(t *testing.T) {
+	window := func(number int, percent units.Ratio, quality report.Quality, sent, returned int64) report.Window {
+		d := direction("west", "east", returned, 50)
+		d.Quality, d.Sent.Packets, d.Returned.Packets = quality, sent, returned
+		d.Intended.PacketsPerSecond, d.Offered.PacketsPerSecond = sent, sent
+		d.LossRatio, d.LossRatioMin = units.RatioOf(sent-returned, sent), units.RatioOf(sent-returned, sent)
+		return report.Window{Number: number, Phase: report.Ramping, Load: percent * units.One / 100, Quality: quality, Reason: "generator-0 sent in bursts",
+			Directions: []report.Measured{d}, Bursts: []report.Burst{{Generator: "generator-0", Sent: 900, Due: 100, Count: 1}}}
+	}
+	r := measured(nil)
+	r.Windows = []report.Window{window(1, 50, report.Good, 5000, 5000), window(2, 60, report.Invalid, 6000, 5500)}
+	got := analysis.Result(r)
+	want := "what was lost above that may be the generator's doing, so this is a lower bound: window 2, generator-0 sent in bursts"
+	if got.Saturated || got.Reason != report.GeneratorLimited || got.Window != 1 || !strings.Contains(got.Message, want) {
+		t.Errorf("%+v", got)
+	}
+}

@@ -76,7 +76,7 @@ func nothing(r *report.Report, c ramp.Conclusion) string {
 	case c.Reason == report.NoCleanWindow && c.Lossy != ramp.None:
 		w := r.Windows[c.Lossy]
 		return fmt.Sprintf("no window was clean; the lowest that lost frames is window %d, at %s of the target, with %s offered: %s", w.Number,
-			percent(w.Load), offered(w), w.Reason)
+			percent(w.Load), offered(w), lossOf(w))
 	case c.Reason == report.NoCleanWindow:
 		w := r.Windows[len(r.Windows)-1]
 		return fmt.Sprintf("no window could be judged clean; the last is window %d: %s", w.Number, w.Reason)
@@ -94,7 +94,7 @@ func sentence(r *report.Report, c ramp.Conclusion) string {
 	said := []string{fmt.Sprintf("window %d at %s of the target was clean for %s with %s offered", w.Number, percent(w.Load), w.Duration.Std().Round(1e8), offered(w))}
 	if c.Lossy != ramp.None {
 		l := r.Windows[c.Lossy]
-		said = append(said, fmt.Sprintf("the lowest load that lost frames is %s offered (window %d, %s)", offered(l), l.Number, l.Reason))
+		said = append(said, fmt.Sprintf("the lowest load that lost frames is %s offered (window %d, %s)", offered(l), l.Number, lossOf(l)))
 	}
 	switch c.Reason {
 	case report.ReachedTarget:
@@ -109,6 +109,16 @@ func sentence(r *report.Report, c ramp.Conclusion) string {
 		said = append(said, c.Ending)
 	}
 	return strings.Join(said, "; ")
+}
+
+// lossOf is what a window lost, of a direction in which that is surely the device's: in another it may not be.
+func lossOf(w report.Window) string {
+	for _, d := range w.Directions {
+		if d.Quality == report.Lossy && w.Quality != report.Lossy {
+			return d.From + "→" + d.To + ": " + d.Reason
+		}
+	}
+	return w.Reason
 }
 
 // generatorsLimit is in what way the generator was at its end above a window.
