@@ -22,8 +22,8 @@ func everything(t *testing.T) []*dto.MetricFamily {
 	m.decisions.WithLabelValues("running").Inc()
 	m.statusWritten(run, &done.Status, noon)
 	_, families := scene{most: 9, objects: []client.Object{
-		run, progressMap(t, run, nil), done, aTest("waits"), node(nil), holder("holds", "a", corev1.PodRunning),
-	}}.gather(t, m.collectors()...)
+		run, progressMap(t, run, nil), done, aTest("waits"), node(nil), holder("holds", "a", corev1.PodRunning), aSuite("night", "Complete=True Measured", "Passed=True CriteriaMet"),
+	}}.gather(t, append(m.collectors(), newCompletedSuites())...)
 	return families
 }
 
@@ -94,6 +94,33 @@ func TestEachEndIsToldOfFromTheStart(t *testing.T) {
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" || len(got) < 10 {
 		t.Errorf("docs/conditions.md's (-), the metric's (+):\n%s", diff)
+	}
+}
+
+func TestEachEndOfASuiteIsToldOfFromTheStart(t *testing.T) {
+	var want []string
+	text, err := os.ReadFile("../docs/suites.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row := range strings.Lines(string(text)) {
+		if cell := strings.Split(row, " | "); len(cell) > 3 && cell[0] == "| Complete" && strings.HasPrefix(cell[2], "True") {
+			want = append(want, strings.Trim(cell[1], "`"))
+		}
+	}
+	got := suiteEndReasons()
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" || len(got) < 5 {
+		t.Errorf("docs/suites.md's (-), the metric's (+):\n%s", diff)
+	}
+}
+
+func TestTheDocumentHasEachStateOfASuite(t *testing.T) {
+	want := suiteStates()
+	slices.Sort(want)
+	if diff := cmp.Diff(want, rows(t, "../docs/observability.md", "States of suites", "")); diff != "" {
+		t.Errorf("the operator's (-), the document's (+):\n%s", diff)
 	}
 }
 

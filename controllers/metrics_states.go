@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,13 +37,13 @@ type states struct {
 	// leads is closed when this replica works.
 	leads <-chan struct{}
 	clock func() time.Time
-	// most is of how many LoadTests there are figures of their own.
+	// most is of how many LoadTests, and of how many suites, there are figures of their own.
 	most int
 }
 
 // Describe implements prometheus.Collector.
 func (s *states) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range append(testDescs(), descTests, descWaiting, descOldest, descHeld, descDevices) {
+	for _, d := range append(append(testDescs(), suiteDescs()...), descTests, descWaiting, descOldest, descHeld, descDevices) {
 		out <- d
 	}
 }
@@ -58,7 +59,7 @@ func (s *states) Collect(out chan<- prometheus.Metric) {
 	defer cancel()
 	all, err := s.look(ctx)
 	if err != nil {
-		log.Log.Error(err, "the states of LoadTests can't be counted")
+		log.Log.Error(err, "the states of LoadTests and suites can't be counted")
 		return
 	}
 	for _, m := range all {
@@ -79,7 +80,11 @@ func (s *states) look(ctx context.Context) ([]prometheus.Metric, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(append(counted(tests.Items, s.clock()), devices...), figures...), nil
+	suites, err := s.suites(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(counted(tests.Items, s.clock()), devices, figures, suites), nil
 }
 
 // counted are the tests by state, and those that wait.

@@ -167,6 +167,7 @@ func (r *LoadTestSuiteReconciler) patchStatus(ctx context.Context, seen *suiteOb
 		return fmt.Errorf("write the status: %w", err)
 	}
 	seen.notes.version = object.ResourceVersion
+	r.countEnd(seen.Suite.Status.Conditions, decision.Status.Conditions)
 	ctrl.LoggerFrom(ctx).V(1).Info("status written", "summary", decision.Status.Summary, "message", decision.Message)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -27,6 +28,8 @@ type LoadTestSuiteReconciler struct {
 	ofSuite func(uid types.UID) []client.ListOption
 	events  events.EventRecorder
 	memory  *suiteMemory
+	// completed counts suites that end.
+	completed *prometheus.CounterVec
 	// judge says what is wrong with a LoadTest that is to be made, as the API server would, and then as the other reconciler would.
 	judge suite.Judge
 }
@@ -42,7 +45,7 @@ func NewLoadTestSuiteReconciler(c client.Client, recorder events.EventRecorder, 
 		options.Clock = time.Now
 	}
 	return &LoadTestSuiteReconciler{
-		options: options, client: c, live: c, ofSuite: bySuiteLabel, events: recorder, memory: newSuiteMemory(),
+		options: options, client: c, live: c, ofSuite: bySuiteLabel, events: recorder, memory: newSuiteMemory(), completed: newCompletedSuites(),
 		judge: suite.JudgeWith(server, suite.InCluster),
 	}, nil
 }

@@ -47,6 +47,11 @@ func (r *LoadTestSuiteReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.LoadTest{}, indexSuite, suiteUID); err != nil {
 		return err
 	}
+	if r.options.Metrics != nil {
+		if err := r.options.Metrics.Register(r.completed); err != nil {
+			return err
+		}
+	}
 	r.live, r.ofSuite = mgr.GetAPIReader(), bySuiteIndex
 	return ctrl.NewControllerManagedBy(mgr).For(&v1alpha1.LoadTestSuite{}).
 		Watches(&v1alpha1.LoadTest{}, testsOfSuites()).

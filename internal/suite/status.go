@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -30,9 +29,9 @@ func statusOf(v *view, s *step, document *report.Suite) v1alpha1.LoadTestSuiteSt
 		v.progress(&st, s)
 	}
 	if document != nil {
-		_, annotations, err := delivery.EncodeSuite(document) // what is stored may have been thinned
+		_, digest, err := report.SuiteJSON(document)
 		if err == nil {
-			st.Report = &v1alpha1.ReportReference{ConfigMap: ReportName(v.Suite.Name), Digest: annotations[delivery.AnnotationDigest]}
+			st.Report = &v1alpha1.ReportReference{ConfigMap: ReportName(v.Suite.Name), Digest: digest}
 		}
 	}
 	if s.complete && st.FinishedAt == nil {

@@ -21,6 +21,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
@@ -141,6 +143,9 @@ func TestAMorningInALabIsTold(t *testing.T) {
 	l.breakGenerator("broken")
 	l.create(minimal("paused", func(test *v1alpha1.LoadTest) { test.Spec.Suspend = true }))
 	l.create(minimal("queued", func(test *v1alpha1.LoadTest) { test.Spec.Links[0].Network = "rare" }))
+	night := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "night"}}
+	l.must(yaml.UnmarshalStrict([]byte(loopbackCells+"suspend: true\n"), &night.Spec))
+	l.must(admin.Create(t.Context(), night))
 	l.create(minimal("64b", of("VPP"), judged))
 	l.finishRun("64b", l.beginRun("64b"))
 	l.create(minimal("imix", of("VPP"), judged))
@@ -149,6 +154,7 @@ func TestAMorningInALabIsTold(t *testing.T) {
 		`linerate_loadtests{state="failed"} 1`, `linerate_loadtests{state="suspended"} 1`, `linerate_loadtests{state="waiting"} 1`,
 		`linerate_loadtests{state="running"} 1`, `linerate_loadtests{state="measured"} 1`, `linerate_waiting_loadtests{reason="ResourceMissing"} 1`,
 		`linerate_devices_held{resource="lab.example/sriov-west"} 2`,
+		`linerate_suites{state="suspended"} 1`, `linerate_suite_tests{namespace="lab",state="waiting",suite="night"} 4`, `linerate_completed_suites_total{reason="Measured"} 0`,
 		`linerate_loadtest_offered_packets_per_second{loadtest="imix",namespace="lab",product="VPP"} 8.4e+06`,
 		`linerate_loadtest_result_packets_per_second{loadtest="64b",namespace="lab",product="VPP"} 654400`,
 		`linerate_completed_loadtests_total{reason="GeneratorFailed"} 1`)
