@@ -197,7 +197,11 @@ func TestALowerBoundForBurstsSaysSo(t *testing.T) {
 			Directions: []report.Measured{d}, Bursts: []report.Burst{{Generator: "generator-0", Sent: 900, Due: 100, Count: 1}}}
 	}
 	r := measured(nil)
-	r.Windows = []report.Window{window(1, 50, report.Good, 5000, 5000), window(2, 60, report.Invalid, 6000, 5500)}
+	r.Plan.Procedure.Ramp.StepDuration, r.Plan.Procedure.Ramp.RampDuration = plan.Duration(time.Second), plan.Duration(10*time.Second)
+	r.Windows = []report.Window{window(1, 50, report.Good, 5000, 5000)}
+	for n := range 3 {
+		r.Windows = append(r.Windows, window(2+n, 60, report.Invalid, 6000, 5500))
+	}
 	got := analysis.Result(r)
 	want := "what was lost above that may be the generator's doing, so this is a lower bound: window 2, generator-0 sent in bursts"
 	if got.Saturated || got.Reason != report.GeneratorLimited || got.Window != 1 || !strings.Contains(got.Message, want) {
