@@ -2,11 +2,7 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,7 +44,7 @@ func (l *lab) build(ctx context.Context) (image, error) {
 	if err := l.plugIn(); err != nil {
 		return image{}, err
 	}
-	tag, err := tagOf(programs)
+	tag, err := pack.Tag(name, programs)
 	return image{tag, programs}, err
 }
 
@@ -59,23 +55,6 @@ func (l *lab) plugIn() error {
 		return nil
 	}
 	return err
-}
-
-// tagOf names programs by what is in them, so that a change of the source is a new image, and the operator of the old one is replaced.
-func tagOf(programs map[string]string) (string, error) {
-	sum := sha256.New()
-	for _, path := range slices.Sorted(maps.Keys(programs)) {
-		file, err := os.Open(programs[path])
-		if err != nil {
-			return "", err
-		}
-		_, err = io.Copy(sum, file)
-		_ = file.Close()
-		if err != nil {
-			return "", err
-		}
-	}
-	return name + "-" + hex.EncodeToString(sum.Sum(nil))[:12], nil
 }
 
 // load gives both nodes linerate's image, unless they have it, and the router's.

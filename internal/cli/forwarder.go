@@ -43,7 +43,7 @@ func newForwarder(s Streams) *cobra.Command {
 	f.StringVar(&o.spec, "spec", "", "file that says what to forward between which interfaces, as JSON")
 	f.DurationVar(&o.wait, "wait", 10*time.Second, "how long interfaces may take to be there")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "name each setting that could not be had")
-	f.StringVar(&o.terminationLog, "termination-log", terminationLog, "file for what went wrong")
+	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
 	_ = cmd.MarkFlagRequired("spec")
 	cmd.AddCommand(newForwarderProbe(s))
 	return cmd

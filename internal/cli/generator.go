@@ -55,9 +55,9 @@ func newGenerator(s Streams) *cobra.Command {
 	f.DurationVar(&o.heartbeat, "heartbeat", heartbeat, "stop all traffic this long after the last request; 0 never, as TRex itself")
 	f.BoolVar(&o.plain, "plain", false, "keep to AF_PACKET, as on machines that forbid AF_XDP and eBPF")
 	f.IntVar(&o.ring, "receive-ring", 0, "bytes of the ring that AF_PACKET receives into (default 8 MiB)")
-	f.StringVar(&o.terminationLog, "termination-log", terminationLog, "file for what went wrong")
+	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
 	_ = cmd.MarkFlagRequired("ports")
-	cmd.AddCommand(newGeneratorProbe(s))
+	cmd.AddCommand(newRPCProbe(s, "generator", "the software engine"))
 	return cmd
 }
 

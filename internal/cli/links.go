@@ -19,8 +19,8 @@ import (
 
 // linksOptions are the flags of links.
 type linksOptions struct {
-	plan, networkStatus, output, terminationLog string
-	wait                                        time.Duration
+	plan, output, terminationLog string
+	networks                     podNetworks
 }
 
 func newLinks(s Streams) *cobra.Command {
@@ -37,10 +37,9 @@ func newLinks(s Streams) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.plan, "plan", "", "links.json as the operator knows it")
-	f.StringVar(&o.networkStatus, "network-status", "/etc/podinfo/network-status", "downward-API file of the annotation "+launch.NetworkStatusAnnotation)
+	o.networks.flags(cmd, time.Minute)
 	f.StringVar(&o.output, "output", "", "where to write the whole one")
-	f.DurationVar(&o.wait, "wait", time.Minute, "how long to wait for --network-status to be filled")
-	f.StringVar(&o.terminationLog, "termination-log", terminationLog, "file for what went wrong")
+	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
 	_ = cmd.MarkFlagRequired("plan")
 	_ = cmd.MarkFlagRequired("output")
 	return cmd
@@ -51,7 +50,7 @@ func completeLinks(ctx context.Context, talk io.Writer, root fs.FS, o linksOptio
 	if err != nil {
 		return badInput("--plan %s: %w", o.plan, err)
 	}
-	networks, err := launch.AwaitNetworks(ctx, root, o.networkStatus, o.wait)
+	networks, err := o.networks.read(ctx, root)
 	if err != nil {
 		return notMeasured("%w", err)
 	}

@@ -17,9 +17,9 @@ import (
 
 // portsOptions are the flags of ports.
 type portsOptions struct {
-	links                         []string
-	networkStatus, terminationLog string
-	wait                          time.Duration
+	links          []string
+	networks       podNetworks
+	terminationLog string
 }
 
 func newPorts(s Streams) *cobra.Command {
@@ -38,9 +38,8 @@ func newPorts(s Streams) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&o.links, "links", nil, "the links as NAME=NETWORK, or NAME alone: the interface's name, separated by commas")
-	f.StringVar(&o.networkStatus, "network-status", "/etc/podinfo/network-status", "downward-API file of the annotation "+launch.NetworkStatusAnnotation)
-	f.DurationVar(&o.wait, "wait", 30*time.Second, "how long to wait for --network-status to be filled")
-	f.StringVar(&o.terminationLog, "termination-log", terminationLog, "file that the ports are left in")
+	o.networks.flags(cmd, 30*time.Second)
+	terminationFlag(cmd, &o.terminationLog, "that the ports are left in")
 	_ = cmd.MarkFlagRequired("links")
 	return cmd
 }
@@ -51,7 +50,7 @@ func tellPorts(ctx context.Context, s Streams, root fs.FS, o portsOptions) error
 	if err != nil {
 		return badInput("--links: %w", err)
 	}
-	networks, err := launch.AwaitNetworks(ctx, root, o.networkStatus, o.wait)
+	networks, err := o.networks.read(ctx, root)
 	if err != nil {
 		fmt.Fprintf(s.Err, "note: %v\n", err)
 	}

@@ -27,7 +27,7 @@ func TestAPodTellsItsPhysicalPorts(t *testing.T) {
 		"sys/bus/pci/devices/0000:3b:02.0/physfn": {Data: []byte("../0000:3b:00.0"), Mode: os.ModeSymlink | 0o777},
 	}
 	var out, talk bytes.Buffer
-	o := portsOptions{links: []string{"west=lab/w", "east", "north=lab/n"}, networkStatus: "/status", terminationLog: log, wait: time.Second}
+	o := portsOptions{links: []string{"west=lab/w", "east", "north=lab/n"}, networks: podNetworks{"/status", time.Second}, terminationLog: log}
 	if err := tellPorts(t.Context(), Streams{Out: &out, Err: &talk}, root, o); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestAPodTellsItsPhysicalPorts(t *testing.T) {
 
 func TestPortsAreToldWithoutMultusWords(t *testing.T) {
 	var out, talk bytes.Buffer
-	o := portsOptions{links: []string{"west"}, networkStatus: "/none", terminationLog: filepath.Join(t.TempDir(), "none"), wait: time.Millisecond}
+	o := portsOptions{links: []string{"west"}, networks: podNetworks{"/none", time.Millisecond}, terminationLog: filepath.Join(t.TempDir(), "none")}
 	if err := tellPorts(t.Context(), Streams{Out: &out, Err: &talk}, fstest.MapFS{}, o); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,8 @@ package cli
 import (
 	"os"
 	"strings"
+
+	"github.com/spf13/cobra"
 )
 
 // terminationLog is where Kubernetes looks for a container's last words (container.terminationMessagePath).
@@ -10,6 +12,11 @@ const terminationLog = "/dev/termination-log"
 
 // mostLastWords is how much of it Kubernetes keeps.
 const mostLastWords = 4096
+
+// terminationFlag adds --termination-log, for what the words tell.
+func terminationFlag(cmd *cobra.Command, into *string, words string) {
+	cmd.Flags().StringVar(into, "termination-log", terminationLog, "file "+words)
+}
 
 // withTermination leaves an error's words in the file, where there is one: outside of a pod there is none, and the words are on stderr
 // anyway. It returns the error.

@@ -17,19 +17,19 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/internal/launch"
-	"github.com/linerate-dev/linerate/internal/trex"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // trexLaunchOptions are the flags of trex-launch.
 type trexLaunchOptions struct {
-	links                                []string
-	linksFile, networkStatus, configFile string
-	directory, extra, reportFile, speed  string
-	heartbeatListen, terminationLog      string
-	wait, heartbeat, grace               time.Duration
-	decide                               launch.Options
-	print                                bool
+	links                               []string
+	linksFile, configFile               string
+	networks                            podNetworks
+	directory, extra, reportFile, speed string
+	heartbeatListen, terminationLog     string
+	heartbeat, grace                    time.Duration
+	decide                              launch.Options
+	print                               bool
 }
 
 func newTRexLaunch(s Streams) *cobra.Command {
@@ -49,8 +49,7 @@ func newTRexLaunch(s Streams) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.linksFile, "links", "", "file with the list of links, in the order of TRex's ports")
 	f.StringArrayVar(&o.links, "link", nil, "a link as NAME=NETWORK, instead of --links; again for each, in the order of TRex's ports")
-	f.StringVar(&o.networkStatus, "network-status", "/etc/podinfo/network-status", "downward-API file of the annotation "+launch.NetworkStatusAnnotation)
-	f.DurationVar(&o.wait, "wait", time.Minute, "how long to wait for that file to be filled")
+	o.networks.flags(cmd, time.Minute)
 	f.StringVar(&o.directory, "directory", "", "TRex's folder (default: looked for in the usual places)")
 	f.StringVar(&o.configFile, "config-file", "/tmp/trex_cfg.yaml", "where to write TRex's configuration")
 	f.StringVar(&o.extra, "extra-config", "", "file with a YAML map that is merged over TRex's configuration last")
@@ -64,9 +63,9 @@ func newTRexLaunch(s Streams) *cobra.Command {
 	f.DurationVar(&o.heartbeat, "heartbeat", launch.DefaultSilence, "silence of the runner after which all traffic is stopped")
 	f.DurationVar(&o.grace, "grace", launch.DefaultGrace, "how long TRex may take to end")
 	f.StringVar(&o.reportFile, "report", "", "file for the links' devices as JSON (default: a line on stdout)")
-	f.StringVar(&o.terminationLog, "termination-log", "/dev/termination-log", "file for what went wrong")
+	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
 	f.BoolVar(&o.print, "print", false, "print TRex's configuration, and start nothing")
-	cmd.AddCommand(newTRexProbe(s), newTRexCopy(s))
+	cmd.AddCommand(newRPCProbe(s, "trex-launch", "TRex"), newTRexCopy(s))
 	return cmd
 }
 
@@ -188,7 +187,7 @@ func (o trexLaunchOptions) decideHere(ctx context.Context, root fs.FS) (launch.C
 	var networks []launch.Network
 	if launch.WantNetworks(o.decide.Links) {
 		var err error
-		if networks, err = launch.AwaitNetworks(ctx, root, o.networkStatus, o.wait); err != nil {
+		if networks, err = o.networks.read(ctx, root); err != nil {
 			return launch.Config{}, err
 		}
 	}
@@ -244,28 +243,6 @@ func (o trexLaunchOptions) tell(s Streams, report launch.Report) error {
 	}
 	_, err = s.Out.Write(line)
 	return err
-}
-
-func newTRexProbe(s Streams) *cobra.Command {
-	var address string
-	var timeout time.Duration
-	cmd := &cobra.Command{
-		Use:     "probe",
-		Short:   "Ask TRex's RPC whether it answers: for startup and liveness probes",
-		Example: "  linerate trex-launch probe --timeout 5s",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			version, err := launch.Probe(cmd.Context(), address, timeout, trex.Options{})
-			if err != nil {
-				return notMeasured("%w", err)
-			}
-			fmt.Fprintln(s.Out, version)
-			return nil
-		},
-	}
-	cmd.Flags().StringVar(&address, "rpc", "127.0.0.1:"+trex.DefaultPort, "TRex's RPC address")
-	cmd.Flags().DurationVar(&timeout, "timeout", 3*time.Second, "how long to wait for the answer")
-	return cmd
 }
 
 func newTRexCopy(s Streams) *cobra.Command {

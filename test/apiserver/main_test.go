@@ -2,16 +2,12 @@ package apiserver
 
 import (
 	"errors"
-	"fmt"
-	"os"
 	"testing"
 
-	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/test/operator/kube"
@@ -23,28 +19,7 @@ var (
 	raw   *rest.RESTClient
 )
 
-func TestMain(m *testing.M) {
-	kube.Become()
-	code, err := serveAndRun(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "apiserver:", err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func serveAndRun(m *testing.M) (code int, err error) {
-	log.SetLogger(logr.Discard()) // errors come back as values
-	environment, stop, err := kube.Start([]string{"../../config/crd/bases"})
-	if err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-	if err := connect(environment.Config); err != nil {
-		return 1, err
-	}
-	return m.Run(), nil
-}
+func TestMain(m *testing.M) { kube.Main(m, connect) }
 
 func connect(config *rest.Config) (err error) {
 	scheme := runtime.NewScheme()

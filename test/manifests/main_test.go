@@ -3,17 +3,14 @@ package manifests
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"testing"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/linerate-dev/linerate/test/operator/kube"
 )
@@ -24,29 +21,12 @@ const namespace = "bench"
 var server client.Client
 
 func TestMain(m *testing.M) {
-	kube.Become()
-	code, err := serveAndRun(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "manifests:", err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func serveAndRun(m *testing.M) (code int, err error) {
-	log.SetLogger(logr.Discard()) // errors come back as values
-	environment, stop, err := kube.Start([]string{"../../config/crd/bases"})
-	if err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-	if server, err = client.New(environment.Config, client.Options{FieldOwner: "linerate", FieldValidation: metav1.FieldValidationStrict}); err != nil {
-		return 1, err
-	}
-	if err := furnish(context.Background()); err != nil {
-		return 1, err
-	}
-	return m.Run(), nil
+	kube.Main(m, func(config *rest.Config) (err error) {
+		if server, err = client.New(config, client.Options{FieldOwner: "linerate", FieldValidation: metav1.FieldValidationStrict}); err != nil {
+			return err
+		}
+		return furnish(context.Background())
+	})
 }
 
 // furnish makes what the samples' pods refer to: admission asks for it.

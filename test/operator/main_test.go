@@ -3,18 +3,14 @@ package operator
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"testing"
 
-	"github.com/go-logr/logr"
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -29,38 +25,21 @@ var (
 	scheme      *runtime.Scheme
 )
 
+// OwnerReferencesPermissionEnforcement is not on by default, and is in OpenShift: references must be made without the right to set finalizers.
 func TestMain(m *testing.M) {
-	kube.Become()
-	code, err := serveAndRun(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "operator:", err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func serveAndRun(m *testing.M) (code int, err error) {
-	ctrl.SetLogger(logr.Discard()) // errors come back as values
-	// OwnerReferencesPermissionEnforcement is not on by default, and is in OpenShift: references must be made without the right to set finalizers.
-	environment, stop, err := kube.Start([]string{"../../config/crd/bases"}, "OwnerReferencesPermissionEnforcement")
-	if err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-	adminConfig = environment.Config
-	if scheme, err = controllers.NewScheme(); err != nil {
-		return 1, err
-	}
-	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
-		return 1, err
-	}
-	if admin, err = client.New(adminConfig, client.Options{Scheme: scheme}); err != nil {
-		return 1, err
-	}
-	if err := prepare(context.Background()); err != nil {
-		return 1, err
-	}
-	return m.Run(), nil
+	kube.Main(m, func(config *rest.Config) (err error) {
+		adminConfig = config
+		if scheme, err = controllers.NewScheme(); err != nil {
+			return err
+		}
+		if err := apiextensionsv1.AddToScheme(scheme); err != nil {
+			return err
+		}
+		if admin, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+			return err
+		}
+		return prepare(context.Background())
+	}, "OwnerReferencesPermissionEnforcement")
 }
 
 // prepare makes what a lab's cluster has besides: Multus' kind, nodes with devices, the operator's account, and what the samples name.

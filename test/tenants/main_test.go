@@ -7,14 +7,12 @@ import (
 	"os"
 	"testing"
 
-	"github.com/go-logr/logr"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
@@ -31,36 +29,19 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	kube.Become()
-	code, err := serveAndRun(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "tenants:", err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func serveAndRun(m *testing.M) (code int, err error) {
-	ctrl.SetLogger(logr.Discard()) // errors come back as values
-	environment, stop, err := kube.Start([]string{"../../config/crd/bases"})
-	if err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-	adminConfig = environment.Config
-	if scheme, err = controllers.NewScheme(); err != nil {
-		return 1, err
-	}
-	if err := admissionregistrationv1.AddToScheme(scheme); err != nil {
-		return 1, err
-	}
-	if admin, err = client.New(adminConfig, client.Options{Scheme: scheme}); err != nil {
-		return 1, err
-	}
-	if err := prepare(context.Background()); err != nil {
-		return 1, err
-	}
-	return m.Run(), nil
+	kube.Main(m, func(config *rest.Config) (err error) {
+		adminConfig = config
+		if scheme, err = controllers.NewScheme(); err != nil {
+			return err
+		}
+		if err := admissionregistrationv1.AddToScheme(scheme); err != nil {
+			return err
+		}
+		if admin, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+			return err
+		}
+		return prepare(context.Background())
+	})
 }
 
 // prepare installs Multus' kind, the manager's account with its role, the policy and the roles for people.

@@ -2,15 +2,10 @@ package rig
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/linerate-dev/linerate/hack/image/pack"
@@ -58,7 +53,7 @@ func (r *Rig) build(ctx context.Context) error {
 	if r.Images.Programs, err = pack.Programs(r.Programs, "e2e"); err != nil {
 		return err
 	}
-	r.Images.Tag, err = tagOf(r.Images.Programs)
+	r.Images.Tag, err = pack.Tag("e2e", r.Images.Programs)
 	return err
 }
 
@@ -70,23 +65,6 @@ func Build(ctx context.Context, source, binary string) error {
 		return fmt.Errorf("build %s: %w: %s", source, err, strings.TrimSpace(string(out)))
 	}
 	return nil
-}
-
-// tagOf names programs by what is in them, so that a new build is a new image, and pods of the old one are replaced.
-func tagOf(programs map[string]string) (string, error) {
-	sum := sha256.New()
-	for _, path := range slices.Sorted(maps.Keys(programs)) {
-		file, err := os.Open(programs[path])
-		if err != nil {
-			return "", err
-		}
-		_, err = io.Copy(sum, file)
-		_ = file.Close()
-		if err != nil {
-			return "", err
-		}
-	}
-	return "e2e-" + hex.EncodeToString(sum.Sum(nil))[:12], nil
 }
 
 // load gives the nodes the images.

@@ -10,13 +10,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex"
 )
 
-func newGeneratorProbe(s Streams) *cobra.Command {
+// newRPCProbe is a generator's verb probe: below a verb, for who answers TRex's RPC there.
+func newRPCProbe(s Streams, verb, who string) *cobra.Command {
 	var address string
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:     "probe",
-		Short:   "Ask the software engine's RPC whether it answers: for startup and liveness probes",
-		Example: "  linerate generator probe --timeout 5s",
+		Short:   "Ask " + who + "'s RPC whether it answers: for startup and liveness probes",
+		Example: "  linerate " + verb + " probe --timeout 5s",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// Its requests are those that are no beats (get_version, api_sync_v2): a probe must not keep traffic alive whose runner is gone.
@@ -28,7 +29,7 @@ func newGeneratorProbe(s Streams) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&address, "rpc", "127.0.0.1:"+trex.DefaultPort, "the RPC's address")
+	cmd.Flags().StringVar(&address, "rpc", "127.0.0.1:"+trex.DefaultPort, "address of "+who+"'s RPC")
 	cmd.Flags().DurationVar(&timeout, "timeout", 3*time.Second, "how long to wait for the answer")
 	return cmd
 }
