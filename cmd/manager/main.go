@@ -31,7 +31,7 @@ func run(ctx context.Context, args []string, env func(string) (string, bool), ou
 	case options.version:
 		_, err = fmt.Fprintln(out, versionLine())
 	default:
-		log := slog.New(slog.NewJSONHandler(talk, &slog.HandlerOptions{Level: options.LogLevel}))
+		log := slog.New(ending{slog.NewJSONHandler(talk, &slog.HandlerOptions{Level: options.LogLevel}), ctx})
 		err = manage(ctx, options, log)
 	}
 	if err != nil {

@@ -77,14 +77,13 @@ func TestTestsGoOnWhenTheLabIsMended(t *testing.T) {
 // A node that gets what a test waits for wakes it.
 func TestATestGoesOnWhenANodeHasItsDevices(t *testing.T) {
 	l := newLab(t)
-	l.wire(l.namespace, "west", "lab.example/late")
-	l.wire(l.namespace, "east", "")
+	s := newScarce(t, []int64{0}, l) // a node and a resource of this test's own
 	l.manage(nil, l.namespace)
 	l.create(minimal("devices"))
 	l.awaitCondition("devices", "Scheduled=False ResourceMissing")
 	node := &corev1.Node{}
-	l.must(admin.Get(t.Context(), client.ObjectKey{Name: nodeName}, node))
-	node.Status.Allocatable["lab.example/late"] = resource.MustParse("8")
+	l.must(admin.Get(t.Context(), client.ObjectKey{Name: s.nodes[0]}, node))
+	node.Status.Capacity[s.resource], node.Status.Allocatable[s.resource] = resource.MustParse("8"), resource.MustParse("8")
 	l.must(admin.Status().Update(t.Context(), node))
 	l.awaitPods("devices")
 }

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -9,12 +8,8 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -32,66 +27,12 @@ import (
 
 var update = flag.Bool("update", false, "write what is scraped to test/chart/testdata/scrapes, which the dashboard is tried on")
 
-// program is the manager as a process of its own, and what it says.
-type program struct {
-	*exec.Cmd
-	l       *lab
-	metrics string
-	mu      sync.Mutex
-	talk    bytes.Buffer
-}
-
-// Write implements io.Writer for what the process says.
-func (p *program) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.talk.Write(b)
-}
-
-func (p *program) said() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return strings.Split(strings.TrimSpace(p.talk.String()), "\n")
-}
-
-// startProgram starts the manager for the lab's namespace; it ends with the test.
-func (l *lab) startProgram() *program {
-	l.t.Helper()
-	dir := l.t.TempDir()
-	file := filepath.Join(dir, "manager")
-	if out, err := exec.Command("go", "build", "-o", file, "github.com/linerate-dev/linerate/cmd/manager").CombinedOutput(); err != nil {
-		l.t.Fatalf("build it: %v\n%s", err, out)
-	}
-	address := freeAddress(l.t)
-	p := &program{l: l, metrics: "http://" + address + "/metrics"}
-	p.Cmd = exec.Command(file, "--image=registry.lab/linerate:test", "--namespaces="+l.namespace, "--health-address=0", "--metrics-address="+address,
-		"--leader-election-namespace="+operatorNamespace)
-	p.Env = append(os.Environ(), "KUBECONFIG="+writeKubeconfig(l.t, dir))
-	p.Stdout, p.Stderr = p, p
-	l.must(p.Start())
-	l.t.Cleanup(p.end)
-	return p
-}
-
-// end lets the manager end in order; a second time it does nothing.
-func (p *program) end() {
-	if p.ProcessState != nil {
-		return
-	}
-	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
-		p.l.t.Error(err)
-	}
-	if err := p.Wait(); err != nil {
-		p.l.t.Errorf("the manager ended: %v", err)
-	}
-}
-
 // scrape is what Prometheus would read.
 func (p *program) scrape() string {
 	p.l.t.Helper()
 	ctx, cancel := context.WithTimeout(p.l.t.Context(), 5*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.metrics, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.flag("--metrics-address")+"/metrics", nil)
 	p.l.must(err)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -136,7 +77,7 @@ func TestAMorningInALabIsTold(t *testing.T) {
 	l.wire(l.namespace, "west", "lab.example/sriov-west")
 	l.wire(l.namespace, "east", "lab.example/sriov-east")
 	l.wire(l.namespace, "rare", "lab.example/nobody-has-it")
-	p := l.startProgram()
+	p := l.startProgram(writeKubeconfig(t), "--health-address=0", "--metrics-address="+freeAddress(t))
 	start := p.awaitMetrics(`linerate_loadtests{state="running"} 0`, `linerate_devices_held{resource="lab.example/sriov-west"} 0`)
 
 	l.create(minimal("broken"))
@@ -166,7 +107,7 @@ func TestAMorningInALabIsTold(t *testing.T) {
 	if strings.Contains(end, "linerate_loadtest_offered_packets_per_second{") {
 		t.Error("nothing runs, and a rate is told")
 	}
-	p.end()
+	l.must(p.end())
 	l.follows("imix", p.said(), "waiting starting running measured")
 	l.fewEvents("imix", "Running", "Measured")
 	keepScrapes(t, map[string]string{"start": start, "during": during, "end": end})

@@ -1,61 +1,43 @@
 package operator
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"net"
+	"io"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
-	"syscall"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The program itself: it says what it was started with, is ready when its caches are filled, works, and ends in order when it is told to.
+// The program itself: it says what it was started with, is ready when its caches are filled, works, and ends in order when it is told to, though it is
+// just asking for more time as the leader.
 func TestTheProgram(t *testing.T) {
 	l := newLab(t)
-	dir := t.TempDir()
-	program := filepath.Join(dir, "manager")
-	if out, err := exec.Command("go", "build", "-o", program, "github.com/linerate-dev/linerate/cmd/manager").CombinedOutput(); err != nil {
-		t.Fatalf("build it: %v\n%s", err, out)
-	}
-	health := freeAddress(t)
-	manager := exec.CommandContext(t.Context(), program, "--image=registry.lab/linerate:test", "--namespaces="+l.namespace, "--health-address="+health,
-		"--metrics-address=0", "--leader-election-namespace="+operatorNamespace)
-	manager.Env = append(os.Environ(), "KUBECONFIG="+writeKubeconfig(t, dir))
-	var talk bytes.Buffer
-	manager.Stdout, manager.Stderr = &talk, &talk
-	l.must(manager.Start())
-	ended := make(chan error, 1)
-	go func() { ended <- manager.Wait() }()
-
-	l.await("alive", func() bool { return answers("http://" + health + "/healthz") })
-	l.await("ready", func() bool { return answers("http://" + health + "/readyz") })
+	server := slowServer(l)
+	p := l.startProgram(server.kubeconfig, "--health-address=127.0.0.1:0", "--metrics-address=0")
+	p.await("alive", func() bool { return answers("http://" + p.healthAddress() + "/healthz") })
+	p.await("ready", func() bool { return answers("http://" + p.healthAddress() + "/readyz") })
 	test := minimal("program")
 	l.wires(test)
 	l.create(test)
 	l.awaitPods("program")
 
-	l.must(manager.Process.Signal(syscall.SIGTERM))
-	select {
-	case err := <-ended:
-		if err != nil {
-			t.Errorf("it ends with %v", err)
-		}
-	case <-time.After(30 * time.Second):
-		t.Fatal("it doesn't end")
+	server.slow.Store(true)
+	p.await("it to ask for more time", server.asked.Load)
+	if err := p.end(); err != nil {
+		t.Errorf("it ends with %v", err)
 	}
-	l.wellSpoken(talk.String())
+	l.wellSpoken(p.said())
 	lease := &coordinationv1.Lease{}
 	l.must(admin.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "linerate-manager"}, lease))
 	if lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != "" {
@@ -63,10 +45,41 @@ func TestTheProgram(t *testing.T) {
 	}
 }
 
-// wellSpoken fails unless each line is JSON, the first says the options, and none is an error.
-func (l *lab) wellSpoken(talk string) {
+// slow is the API server for the operator's account, which can be slow to renew the leader's Lease: it lets one request for that hang, until who asked
+// gives up.
+type slow struct {
+	kubeconfig  string
+	slow, asked atomic.Bool
+}
+
+func slowServer(l *lab) *slow {
 	l.t.Helper()
-	for i, line := range strings.Split(strings.TrimSpace(talk), "\n") {
+	config := as(operatorNamespace, operatorAccount)
+	transport, err := rest.TransportFor(config)
+	l.must(err)
+	target, err := url.Parse(config.Host)
+	l.must(err)
+	s := &slow{}
+	proxy := &httputil.ReverseProxy{Transport: transport, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
+	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		renews := r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/leases/linerate-manager")
+		if renews && s.slow.CompareAndSwap(true, false) {
+			_, _ = io.Copy(io.Discard, r.Body) // only then is it seen that who asked is gone
+			s.asked.Store(true)
+			<-r.Context().Done()
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	l.t.Cleanup(served.Close)
+	s.kubeconfig = kubeconfigOf(l.t, &clientcmdapi.Cluster{Server: served.URL}, &clientcmdapi.AuthInfo{})
+	return s
+}
+
+// wellSpoken fails unless each line is JSON, the first says the options, and none is an error.
+func (l *lab) wellSpoken(lines []string) {
+	l.t.Helper()
+	for i, line := range lines {
 		var said struct {
 			Level, Msg string
 			Options    map[string]any
@@ -78,20 +91,6 @@ func (l *lab) wellSpoken(talk string) {
 			l.t.Errorf("the first line is %s", line)
 		}
 	}
-}
-
-// freeAddress is one that nothing listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return address
 }
 
 func answers(url string) bool {
@@ -106,23 +105,4 @@ func answers(url string) bool {
 		return false
 	}
 	return response.Body.Close() == nil && response.StatusCode == http.StatusOK
-}
-
-// writeKubeconfig writes what the program finds the cluster with, as the operator's account.
-func writeKubeconfig(t *testing.T, dir string) string {
-	t.Helper()
-	config := clientcmdapi.NewConfig()
-	config.Clusters["lab"] = &clientcmdapi.Cluster{Server: adminConfig.Host, CertificateAuthorityData: adminConfig.CAData}
-	config.AuthInfos["operator"] = &clientcmdapi.AuthInfo{
-		ClientCertificateData: adminConfig.CertData, ClientKeyData: adminConfig.KeyData,
-		Impersonate:       fmt.Sprintf("system:serviceaccount:%s:%s", operatorNamespace, operatorAccount),
-		ImpersonateGroups: []string{"system:serviceaccounts", "system:authenticated"},
-	}
-	config.Contexts["lab"] = &clientcmdapi.Context{Cluster: "lab", AuthInfo: "operator"}
-	config.CurrentContext = "lab"
-	path := filepath.Join(dir, "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, path); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -64,9 +63,8 @@ func TestATestGoesOnWhenAStrangerLetsGo(t *testing.T) {
 	stranger := s.stranger(s.nodes[0], 2)
 	l.create(minimal("a"))
 	s.until("half of it to be placed", func() bool { return strings.HasPrefix(l.message("a", "Scheduled"), "Unschedulable") })
-	l.clock.advance(3 * time.Minute)
-	l.touch("a")
-	s.until("its pods to be given back", func() bool {
+	l.giveBack("a")
+	s.until("its pods to be gone", func() bool {
 		return strings.HasPrefix(l.message("a", "Scheduled"), "GivenBack: its pods were given back")
 	})
 	if back := l.get("a").Status.GivenBack; back == nil || back.Times != 1 || !back.Until.After(back.At.Time) {
@@ -118,11 +116,9 @@ func TestTwoTestsThatAreHalfPlacedBothFinish(t *testing.T) {
 	s.schedule()
 	for i, l := range s.labs {
 		l.awaitMessage(names[i], "Scheduled", "Unschedulable")
-		l.clock.advance(3 * time.Minute)
-		l.touch(names[i])
+		l.giveBack(names[i])
 	}
-	for i, l := range s.labs {
-		l.awaitMessage(names[i], "Scheduled", "GivenBack")
+	for _, l := range s.labs {
 		l.await("its pods to be gone", func() bool { l.reap(); return len(l.pods()) == 0 })
 	}
 	for i, l := range s.labs { // each when its delay is over

@@ -1,11 +1,13 @@
 package operator
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,7 +38,7 @@ func newScarce(t *testing.T, devices []int64, labs ...*lab) *scarce {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", labs[0].namespace, i)}}
 		labs[0].must(admin.Create(t.Context(), node))
 		t.Cleanup(func() {
-			if err := admin.Delete(t.Context(), node); err != nil && t.Context().Err() == nil {
+			if err := admin.Delete(context.Background(), node); err != nil {
 				t.Error(err)
 			}
 		})
@@ -237,6 +239,16 @@ func (l *lab) awaitMessage(name, kind, part string) {
 	l.await(name+": "+part, func() bool { return strings.Contains(l.message(name, kind), part) })
 }
 
+// giveBack lets the time pass in which a test's pods may be without nodes. They are given back, and the time in which others go first stands still:
+// it ends by goOn, however slow the machine is.
+func (l *lab) giveBack(name string) {
+	l.t.Helper()
+	l.clock.advance(3 * time.Minute)
+	l.touch(name)
+	l.awaitMessage(name, "Scheduled", "GivenBack: ")
+	l.clock.advance(-3 * time.Minute)
+}
+
 // touch wakes the operator for a test: its clock was moved, and what it waits for is measured by another.
 func (l *lab) touch(name string) {
 	l.t.Helper()
@@ -246,10 +258,9 @@ func (l *lab) touch(name string) {
 	l.must(admin.Patch(l.t.Context(), test, patch))
 }
 
-// goOn ends the time in which a test lets others go first, and sets the operator's clock right: pods are made by the API server's.
+// goOn ends the time in which a test lets others go first.
 func (l *lab) goOn(name string) {
 	l.t.Helper()
-	l.clock.ahead.Store(0)
 	l.await("its time to be over", func() bool {
 		test := l.get(name)
 		patch := client.MergeFromWithOptions(test.DeepCopy(), client.MergeFromWithOptimisticLock{})
