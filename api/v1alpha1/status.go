@@ -140,6 +140,31 @@ type PodStatus struct {
 	// +listMapKey=link
 	// +kubebuilder:validation:MaxItems=8
 	Links []PodLink `json:"links,omitempty"`
+
+	// containers are those of the device's pod, with the images that they run.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Containers []PodContainer `json:"containers,omitempty"`
+}
+
+// PodContainer is a container of the device's pod, and what runs in it: the evidence of which device was measured.
+type PodContainer struct {
+	// name is the container's name.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+
+	// image is the image that the pod asks for. Example: lab/vpp:25.10.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Image string `json:"image,omitempty"`
+
+	// imageID is the image that it was given, by its digest, as the node's container runtime says. Example: docker.io/lab/vpp@sha256:9f86d081….
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	ImageID string `json:"imageID,omitempty"`
 }
 
 // PodLink is a pod's interface on a link.

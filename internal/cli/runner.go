@@ -57,7 +57,7 @@ func newRunner(s Streams) *cobra.Command {
 	f.DurationVar(&o.patience, "patience", time.Minute, "how long generators may take to answer at first")
 	f.DurationVar(&o.grace, "grace", 25*time.Second, "how long after SIGTERM the Report may still be written")
 	f.DurationVar(&o.insist, "insist", 15*time.Minute, "how long to try to write the Report when the API server doesn't answer")
-	f.StringVar(&o.terminationLog, "termination-log", terminationLog, "file for what went wrong")
+	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every decision")
 	for _, flag := range []string{"plan", "namespace", "progress", "report"} {
 		_ = cmd.MarkFlagRequired(flag)
@@ -166,6 +166,7 @@ func measureBeside(ctx context.Context, o runnerOptions, log *slog.Logger, job r
 		}
 	})
 	r := job.measure(running, o, log, func(p runner.Progress) { sink.Tell(deliveredProgress(p)) })
+	r.Device = job.sites.Device
 	enough()
 	keeper.Wait()
 	return r, fenced

@@ -91,17 +91,17 @@ func compareRow(r row, demand *Demand) report.ComparisonRow {
 	for i, records := range r.sides {
 		s := sampleOf(records)
 		side := report.Compared{Figures: s.figures, Missing: s.missing, Outliers: s.outliers}
-		mixed := mixture(s.answers)
+		mixed, images := mixture(s.answers), mixedImages(s.answers)
 		if i == 0 {
 			baseline = s
 			if mixed != "" {
 				side.Figures, side.Message = nil, mixed
 				baseline.figures = nil
 			}
-			out.Sides = append(out.Sides, side)
-			continue
+		} else {
+			judge(&side, s, baseline, mixed, demand)
 		}
-		judge(&side, s, baseline, mixed, demand)
+		side.Message = joined(side.Message, images)
 		out.Sides = append(out.Sides, side)
 	}
 	return out
@@ -138,9 +138,38 @@ func judge(side *report.Compared, s, baseline sample, mixed string, demand *Dema
 		return
 	}
 	compareFigures(side, s, baseline, demand)
-	if apart := plan.DeviceDifferences(was, is, mostDifferences); len(apart) > 0 {
+	apart := plan.DeviceDifferences(was, is, mostDifferences)
+	apart = append(apart, imageDifferences(baseline.answers[0], s.answers[0])...)
+	if len(apart) > 0 {
 		side.Message += "; of the device, " + strings.Join(apart, "; ")
 	}
+}
+
+// imageDifferences says where two runs' devices ran other images. Of the built-in forwarder the image doesn't matter: the node's kernel forwards.
+func imageDifferences(a, b Record) []string {
+	const pod = "Pod"
+	if a.plan().DUT.Type != pod || b.plan().DUT.Type != pod {
+		return nil
+	}
+	return plan.ImageDifferences(a.Report.Device, b.Report.Device, mostDifferences)
+}
+
+// mixedImages says that runs of one side aren't of one device, though all are counted; empty: they are, as far as is known.
+func mixedImages(records []Record) string {
+	for _, r := range records {
+		if apart := imageDifferences(records[0], r); len(apart) > 0 {
+			return fmt.Sprintf("its runs are of several devices: of %s and %s, %s", records[0].Name, r.Name, strings.Join(apart, "; "))
+		}
+	}
+	return ""
+}
+
+// joined is what is said of both.
+func joined(sentence, another string) string {
+	if sentence == "" || another == "" {
+		return sentence + another
+	}
+	return sentence + "; " + another
 }
 
 func whichLacks(s, baseline sample) string {

@@ -51,6 +51,12 @@ func unconfirmed(r *report.Report) {
 func ports(rate units.BitRate) option {
 	return func(r *report.Report) { r.LineRates = []report.LineRate{{Link: "west", BitsPerSecond: rate}} }
 }
+func ran(image, digest string) option {
+	return func(r *report.Report) {
+		r.Plan.DUT.Type = "Pod"
+		r.Device = &plan.Device{Pod: "t-1-dut", Containers: []plan.Container{{Name: "vpp", Image: image, ImageID: "lab/vpp@sha256:" + digest}}}
+	}
+}
 
 // record is a run that received so much, both directions together, so many days after the beginning.
 func record(day int, packetsPerSecond int64, options ...option) history.Record {
@@ -214,5 +220,38 @@ func TestHowOftenItIsWrong(t *testing.T) {
 	}
 	if n := claimed(0.97); n < pairs*85/100 {
 		t.Errorf("of %d pairs that lost 3 %% %d are found", pairs, n)
+	}
+}
+
+func TestWhichImageWasMeasuredIsTold(t *testing.T) {
+	side := func(name string, records ...history.Record) history.Side {
+		return history.Side{Name: name, Records: records}
+	}
+	first := func() []history.Record { return runs(5, 1_000_000, ran("lab/vpp:1", "11")) }
+	second := anew(runs(5, 900_000, ran("lab/vpp:1", "22")))
+	unknown := runs(5, 1_000_000, func(r *report.Report) { r.Plan.DUT.Type = "Pod" }) // as older Reports
+	kernel := func(image, digest string) []history.Record {
+		return runs(5, 1_000_000, ran(image, digest), func(r *report.Report) { r.Plan.DUT.Type = "Reference" })
+	}
+	for name, c := range map[string]struct {
+		a, b []history.Record
+		says string // "": nothing of images
+	}{
+		"two builds":                        {first(), second, "of the device, container vpp ran lab/vpp:1 (sha256:11) in the one and lab/vpp:1 (sha256:22) in the other"},
+		"one build":                         {first(), anew(first()), ""},
+		"nobody wrote down which":           {unknown, second, ""},
+		"runs of several builds":            {first(), append(anew(first())[:4], second[4]), "its runs are of several devices: of night-00.json and night-04.json, container vpp ran"},
+		"the kernel, by another linerate's": {kernel("linerate:1", "33"), anew(kernel("linerate:2", "44")), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := history.Compare([]history.Side{side("a", c.a...), side("b", c.b...)}, nil).Rows[0].Sides[1].Message
+			if c.says == "" && strings.Contains(told, "container") || !strings.Contains(told, c.says) {
+				t.Errorf("it says %q", told)
+			}
+		})
+	}
+	points := history.Trend("", []history.Record{record(0, 1_000_000, ran("lab/vpp:1", "11")), record(1, 1_000_000, ran("lab/vpp:1", "11")), record(2, 1_000_000, ran("lab/vpp:1", "22"))}).Series[0]
+	if len(points.Points[1].ImageChange) != 0 || len(points.Points[2].ImageChange) != 1 || len(points.Stretches) != 1 {
+		t.Errorf("the trend says %+v", points)
 	}
 }

@@ -37,6 +37,7 @@ func seriesOf(p place, records []Record) report.Series {
 			before := records[i-1].plan()
 			point.PlanChange = plan.MethodDifferences(before, r.plan(), mostDifferences)
 			point.DeviceChange = plan.DeviceDifferences(before, r.plan(), mostDifferences)
+			point.ImageChange = imageDifferences(records[i-1], r)
 		}
 		s.Points = append(s.Points, point)
 	}

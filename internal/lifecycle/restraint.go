@@ -45,7 +45,7 @@ func gist(st *v1alpha1.LoadTestStatus) v1alpha1.LoadTestStatus {
 	}
 	for i := range out.Pods {
 		p := &out.Pods[i]
-		p.Node, p.Links = "", nil
+		p.Node, p.Links, p.Containers = "", nil, nil
 		if p.State != stateSucceeded && p.State != stateFailed {
 			p.State = ""
 		}

@@ -125,6 +125,22 @@ func podStatuses(v *view) []v1alpha1.PodStatus {
 
 func podStatus(p *corev1.Pod) v1alpha1.PodStatus {
 	return v1alpha1.PodStatus{
-		Name: p.Name, Role: roleOf(p), Node: p.Spec.NodeName, State: stateOf(p), Links: manifests.LinksOfPod(p),
+		Name: p.Name, Role: roleOf(p), Node: p.Spec.NodeName, State: stateOf(p), Links: manifests.LinksOfPod(p), Containers: containers(p),
 	}
+}
+
+// mostContainers is how many containers of a pod the status has.
+const mostContainers = 32
+
+// containers are the device's, with what they run; other pods' aren't what is measured.
+func containers(p *corev1.Pod) (out []v1alpha1.PodContainer) {
+	if roleOf(p) != v1alpha1.RoleDUT {
+		return nil
+	}
+	for _, c := range manifests.ContainersOf(p) {
+		if len(out) < mostContainers {
+			out = append(out, v1alpha1.PodContainer{Name: c.Name, Image: limited(c.Image, 1024), ImageID: limited(c.ImageID, 1024)})
+		}
+	}
+	return out
 }

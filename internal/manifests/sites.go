@@ -14,7 +14,7 @@ import (
 // SitesOf says where the attempt's generators are, from its pods as they run. Other pods among them don't matter. The error names the pod that
 // isn't there, or has no address yet.
 func SitesOf(in Input, pods []corev1.Pod) (plan.Sites, error) {
-	sites := plan.Sites{Version: plan.SitesVersion}
+	sites := plan.Sites{Version: plan.SitesVersion, Device: deviceOf(in, pods)}
 	hops := nextHops(in, pods)
 	for _, g := range in.Compiled.Plan.Generators {
 		site := plan.Site{Generator: g.Name, RPC: g.Server, PortOfLink: map[string]int{}}
@@ -35,6 +35,28 @@ func SitesOf(in Input, pods []corev1.Pod) (plan.Sites, error) {
 		sites.Generators = append(sites.Generators, site)
 	}
 	return sites, nil
+}
+
+// deviceOf is the device's pod as it runs; nil: there is none.
+func deviceOf(in Input, pods []corev1.Pod) *plan.Device {
+	pod := podNamed(pods, DUTPodName(in.Test.Name, in.Attempt))
+	if pod == nil || !hasDUTPod(in) {
+		return nil
+	}
+	return &plan.Device{Pod: pod.Name, Node: pod.Spec.NodeName, Containers: ContainersOf(pod)}
+}
+
+// ContainersOf are a pod's containers, with the images that they were given as far as the node's kubelet has told of them.
+func ContainersOf(pod *corev1.Pod) []plan.Container {
+	given := map[string]string{}
+	for _, s := range pod.Status.ContainerStatuses {
+		given[s.Name] = s.ImageID
+	}
+	var out []plan.Container
+	for _, c := range pod.Spec.Containers {
+		out = append(out, plan.Container{Name: c.Name, Image: c.Image, ImageID: given[c.Name]})
+	}
+	return out
 }
 
 // locate says where a generator's pod answers.

@@ -54,6 +54,24 @@ func TestSitesOf(t *testing.T) {
 			t.Errorf("%+v, %v", sites, err)
 		}
 	})
+	t.Run("which image the device runs", func(t *testing.T) {
+		in := sample(t, "loadtest_trex_intel_pod")
+		sites, err := manifests.SitesOf(in, running(in))
+		if err != nil || sites.Device == nil || sites.Device.Pod == "" || sites.Device.Node != "node-8" {
+			t.Fatalf("%+v, %v", sites.Device, err)
+		}
+		for i, c := range sites.Device.Containers {
+			if want := manifests.DUT(in).Spec.Containers[i]; c.Name != want.Name || c.Image != want.Image || !strings.HasPrefix(c.ImageID, want.Image+"@sha256:7e7e") {
+				t.Errorf("container %d: %+v", i, c)
+			}
+		}
+	})
+	t.Run("a device that is no pod runs no image", func(t *testing.T) {
+		in := sample(t, "loadtest_trex_loopback")
+		if sites, err := manifests.SitesOf(in, running(in)); err != nil || sites.Device != nil {
+			t.Errorf("%+v, %v", sites.Device, err)
+		}
+	})
 	t.Run("pods of another attempt aren't meant", func(t *testing.T) {
 		in := sample(t, "loadtest_trex_loopback")
 		pods := running(in)

@@ -57,10 +57,7 @@ func DeviceDifferences(a, b *Plan, most int) []string { return differences(a.DUT
 func differences(a, b any, most int) []string {
 	d := differ{most: most}
 	d.values("", generic(a), generic(b))
-	if d.more > 0 {
-		d.said = append(d.said, fmt.Sprintf("and %d more", d.more))
-	}
-	return d.said
+	return d.all()
 }
 
 // generic is a value as JSON has it.
@@ -85,11 +82,23 @@ type differ struct {
 }
 
 func (d *differ) say(path string, a, b any) {
+	d.tell(fmt.Sprintf("%s is %s in the one and %s in the other", path, brief(a), brief(b)))
+}
+
+func (d *differ) tell(difference string) {
 	if len(d.said) == d.most {
 		d.more++
 		return
 	}
-	d.said = append(d.said, fmt.Sprintf("%s is %s in the one and %s in the other", path, brief(a), brief(b)))
+	d.said = append(d.said, difference)
+}
+
+// all is what was said, and how much wasn't.
+func (d *differ) all() []string {
+	if d.more > 0 {
+		return append(d.said, fmt.Sprintf("and %d more", d.more))
+	}
+	return d.said
 }
 
 func (d *differ) values(path string, a, b any) {

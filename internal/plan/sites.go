@@ -10,6 +10,8 @@ type Sites struct {
 	Generators []Site `json:"generators"`
 	// SharedPorts are the physical ports that several ends of the links are on, as sentences: the test allows it, and its Report says so.
 	SharedPorts []string `json:"sharedPorts,omitempty"`
+	// Device is the device's pod; nil: the device is none.
+	Device *Device `json:"device,omitempty"`
 }
 
 // Site is where one generator is.

@@ -78,6 +78,9 @@ func (m *markdown) test(r *Report) {
 			m.line("Max received, apart from the result: ", markdownText(mostReceived(most)), ".\n")
 		}
 	}
+	for _, s := range deviceTexts(r) {
+		m.line("Device: ", markdownText(s), ".\n")
+	}
 	m.line("Verdict: **", markdownText(verdictText(r.Verdict)), "**\n")
 	for _, c := range r.Verdict.Criteria {
 		m.line("- ", sign(c.Outcome), " **", markdownText(c.Name), "**: ", markdownText(c.Message))

@@ -183,6 +183,9 @@ func facts(r *Report) []fact {
 	if p.DUT.Type != "" {
 		out = append(out, fact{"device under test", p.DUT.Type + ", forwards as " + string(p.DUT.Forwarding)})
 	}
+	for _, s := range deviceTexts(r) {
+		out = append(out, fact{"device's image", s})
+	}
 	if p.Engine != "" {
 		out = append(out, fact{"generator", counted(max(len(r.Generators), len(p.Generators)), "replica") + " of " + p.Engine})
 	}

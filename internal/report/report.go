@@ -24,6 +24,8 @@ type Report struct {
 	Ending     Ending      `json:"ending"`
 	Message    string      `json:"message,omitempty"` // one sentence, with the way out where it ended badly
 	Generators []Generator `json:"generators,omitempty"`
+	// Device is what ran as the device under test, where it is a pod of the test's; nil: it isn't, or an older linerate wrote the Report.
+	Device *plan.Device `json:"device,omitempty"`
 	// LineRates are the line rates used, per link.
 	LineRates []LineRate  `json:"lineRates,omitempty"`
 	Path      []PathCheck `json:"path,omitempty"`

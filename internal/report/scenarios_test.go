@@ -21,12 +21,21 @@ func scenarios() []scenario {
 		{"generator-limited", judgedAs(Undecided, measured(weak(90_000)))},
 		{"path-not-proven", pathNotProven()},
 		{"interrupted", judgedAs(Undecided, measured(limited(150_000), cutAfter(3)))},
-		{"one-direction", judgedAs(DidFail, measured(named("OpenBSD", "64b"), frames(64), limited(152_090), lanes("west", "east")))},
+		{"one-direction", inPod(judgedAs(DidFail, measured(named("OpenBSD", "64b"), frames(64), limited(152_090), lanes("west", "east"))))},
 		{"four-directions", measured(named("two lanes", "imix"), limited(40_000), lanes("west", "east", "east", "west", "north", "south", "south", "north"))},
 		{"doubtful", doubtful()},
 		{"nothing", nothing()},
 		{"bursts", bursts()},
 	}
+}
+
+// inPod gives the report a device in a pod, with a sidecar whose digest nobody told.
+func inPod(r *Report) *Report {
+	r.Device = &plan.Device{Pod: "imix-1-dut", Node: "node-2", Containers: []plan.Container{
+		{Name: "router", Image: "lab/openbsd:7.9", ImageID: "docker.io/lab/openbsd@sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
+		{Name: "log", Image: "lab/log:latest"},
+	}}
+	return r
 }
 
 // judgedAs gives the report the criteria's verdict.

@@ -104,6 +104,18 @@ func endingWarnings(r *Report) []string {
 	return []string{w}
 }
 
+// deviceTexts say which images ran as the device: nothing else tells later what was measured.
+func deviceTexts(r *Report) []string {
+	if r.Device == nil {
+		return nil
+	}
+	var out []string
+	for _, c := range r.Device.Containers {
+		out = append(out, c.String())
+	}
+	return out
+}
+
 // sharedWarnings mark a figure that isn't one of wires of its own.
 func sharedWarnings(r *Report) []string {
 	var out []string

@@ -122,6 +122,11 @@ func (p *printer) test(r *Report) {
 		}
 		p.facts(r)
 	}
+	if r.Device != nil {
+		for _, c := range r.Device.Containers {
+			p.paragraph("  device: ", 4, c.Name+" ran "+c.Short())
+		}
+	}
 	p.line("  verdict: " + p.paint(printable(verdictText(r.Verdict)), outcomeColor(r.Verdict.Outcome)))
 	for _, c := range r.Verdict.Criteria {
 		p.paragraph(fmt.Sprintf("    %-9s  ", printable(strings.ToLower(string(c.Outcome)))), 15, c.Name+": "+c.Message)

@@ -38,7 +38,9 @@ type Point struct {
 	// PlanChange is where its Plan measures in another way than the point before, DeviceChange where the device differs, as far as a Plan knows.
 	PlanChange   []string `json:"planChange,omitempty"`
 	DeviceChange []string `json:"deviceChange,omitempty"`
-	Producer     string   `json:"producer,omitempty"`
+	// ImageChange is where the device's pod ran other images than at the point before. A series goes on there: builds of a device are what it follows.
+	ImageChange []string `json:"imageChange,omitempty"`
+	Producer    string   `json:"producer,omitempty"`
 }
 
 // Stretch is a part of a series of one Plan.

@@ -125,6 +125,9 @@ func (p *Point) remarks() []string {
 	if len(p.DeviceChange) > 0 {
 		out = append(out, "device changed")
 	}
+	if len(p.ImageChange) > 0 {
+		out = append(out, "image changed")
+	}
 	return out
 }
 
@@ -144,6 +147,9 @@ func (p *Point) changes() []string {
 	}
 	if len(p.DeviceChange) > 0 {
 		out = append(out, "the device changed: "+strings.Join(p.DeviceChange, "; "))
+	}
+	if len(p.ImageChange) > 0 {
+		out = append(out, "the device's image changed: "+strings.Join(p.ImageChange, "; "))
 	}
 	if p.Missing != nil && p.Missing.Message != "" {
 		out = append(out, p.Test+" was not measured: "+p.Missing.words())

@@ -108,7 +108,26 @@ func (l *lab) measure(name string, attempt int) {
 	l.finish(name, true)
 	l.want(name, "Complete=True "+v1alpha1.ReasonMeasured)
 	l.figures(name, r)
+	l.tellsImages(name, r)
 	l.holdsNothing(name)
+}
+
+// tellsImages fails unless the runner was told, and the status still says, which images the device's pod ran: those that it was given.
+func (l *lab) tellsImages(name string, r *runner) {
+	l.t.Helper()
+	for _, pod := range l.get(name).Status.Pods {
+		if pod.Role != v1alpha1.RoleDUT {
+			continue
+		}
+		if r.sites.Device == nil || len(pod.Containers) == 0 || len(r.sites.Device.Containers) != len(pod.Containers) {
+			l.t.Fatalf("the runner is told of %+v, and the status says %+v", r.sites.Device, pod.Containers)
+		}
+		for i, c := range pod.Containers {
+			if given := r.sites.Device.Containers[i]; c.Image == "" || c.ImageID != imageID(c.Image) || given.ImageID != c.ImageID || given.Name != c.Name {
+				l.t.Errorf("the runner is told of %+v, and the status says %+v", given, c)
+			}
+		}
+	}
 }
 
 // finish ends the runner and its Job, gives the operator all the turns that it needs, and plays the teardown.

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -107,11 +108,16 @@ func running(pod *corev1.Pod, address string) corev1.PodStatus {
 	}
 	for _, c := range pod.Spec.Containers {
 		status.ContainerStatuses = append(status.ContainerStatuses, corev1.ContainerStatus{
-			Name: c.Name, Image: c.Image, Ready: true, Started: new(true),
+			Name: c.Name, Image: c.Image, ImageID: imageID(c.Image), Ready: true, Started: new(true),
 			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}},
 		})
 	}
 	return status
+}
+
+// imageID is what a node's runtime says of an image.
+func imageID(image string) string {
+	return fmt.Sprintf("%s@sha256:%x", image, sha256.Sum256([]byte(image)))
 }
 
 func endedStatus(pod *corev1.Pod, exitCode int32, message string) corev1.PodStatus {
