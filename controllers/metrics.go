@@ -95,7 +95,7 @@ func (r *LoadTestReconciler) registerMetrics(mgr ctrl.Manager) (err error) {
 	if r.options.Metrics == nil {
 		return nil
 	}
-	now := &states{tests: r.client, progress: r.progress, leads: mgr.Elected(), clock: r.options.Clock, most: r.options.MetricsTests}
+	now := &states{tests: r.client, progress: r.progress, leads: mgr.Elected(), clock: r.options.Clock, line: r.turns.now, most: r.options.MetricsTests}
 	for _, c := range append(r.metrics.collectors(), now) {
 		err = errors.Join(err, r.options.Metrics.Register(c))
 	}

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/queue"
 )
 
 // filledCache gives what it holds, as a cache does that needn't copy it.
@@ -56,7 +57,7 @@ func BenchmarkAScrapeOfAThousandTests(b *testing.B) {
 	leads := make(chan struct{})
 	close(leads)
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(&states{tests: cache, progress: cache, leads: leads, clock: func() time.Time { return noon }, most: 500})
+	registry.MustRegister(&states{tests: cache, progress: cache, leads: leads, clock: func() time.Time { return noon }, line: func() queue.Line { return queue.Line{} }, most: 500})
 	for b.Loop() {
 		if families, err := registry.Gather(); err != nil || len(families) < 10 {
 			b.Fatalf("%d families: %v", len(families), err)

@@ -22,6 +22,8 @@ var (
 	descTests   = describe("linerate_loadtests", "LoadTests there are, by state.", "state")
 	descWaiting = describe("linerate_waiting_loadtests", "LoadTests that aren't running yet and go on by themselves, by what they wait for: the reason of a condition.", "reason")
 	descOldest  = describe("linerate_oldest_waiting_seconds", "How long the LoadTest that waits longest has waited to run; 0 where none waits.")
+	descLength  = describe("linerate_queue_length", "LoadTests that stand in line for devices, by the first resource that each lacks.", "resource")
+	descWait    = describe("linerate_queue_oldest_seconds", "How long the LoadTest has waited that has waited longest of those in line for devices of a resource; 0 where none does.", "resource")
 	descHeld    = describe("linerate_devices_held", "Devices held by pods of LoadTests, by the resource that they are requested as.", "resource")
 	descDevices = describe("linerate_devices_allocatable", "Devices on nodes that are Ready and not cordoned, by resource, whoever holds them.", "resource")
 )
@@ -37,13 +39,15 @@ type states struct {
 	// leads is closed when this replica works.
 	leads <-chan struct{}
 	clock func() time.Time
+	// line is who stands in line for what.
+	line func() queue.Line
 	// most is of how many LoadTests, and of how many suites, there are figures of their own.
 	most int
 }
 
 // Describe implements prometheus.Collector.
 func (s *states) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range append(append(testDescs(), suiteDescs()...), descTests, descWaiting, descOldest, descHeld, descDevices) {
+	for _, d := range append(append(testDescs(), suiteDescs()...), descTests, descWaiting, descOldest, descLength, descWait, descHeld, descDevices) {
 		out <- d
 	}
 }
@@ -72,7 +76,7 @@ func (s *states) look(ctx context.Context) ([]prometheus.Metric, error) {
 	if err := s.tests.List(ctx, &tests, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list LoadTests: %w", err)
 	}
-	devices, err := s.devices(ctx)
+	devices, err := s.devices(ctx, s.inLine(tests.Items))
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +122,28 @@ func oneIf(so bool) float64 {
 	return 0
 }
 
-// devices are those that pods of tests hold, and all that there are.
-func (s *states) devices(ctx context.Context) (out []prometheus.Metric, err error) {
+// inLine are those who stand in line for a device.
+type inLine struct {
+	tests  int
+	oldest time.Duration
+}
+
+// inLine are they by resource.
+func (s *states) inLine(tests []v1alpha1.LoadTest) map[corev1.ResourceName]inLine {
+	lines, turns, now := map[corev1.ResourceName]inLine{}, s.line().Turns, s.clock()
+	for i := range tests {
+		turn := turns[string(tests[i].UID)]
+		if turn.Lacks == "" || stateOf(&tests[i].Status) != stateWaiting {
+			continue
+		}
+		l := lines[corev1.ResourceName(turn.Lacks)]
+		lines[corev1.ResourceName(turn.Lacks)] = inLine{l.tests + 1, max(l.oldest, now.Sub(waitsSince(&tests[i])))}
+	}
+	return lines
+}
+
+// devices are those that pods of tests hold, all that there are, and who stands in line for them.
+func (s *states) devices(ctx context.Context, lines map[corev1.ResourceName]inLine) (out []prometheus.Metric, err error) {
 	var pods corev1.PodList
 	if err := s.tests.List(ctx, &pods, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list pods: %w", err)
@@ -132,6 +156,7 @@ func (s *states) devices(ctx context.Context) (out []prometheus.Metric, err erro
 	for resource, n := range there {
 		out = append(out, gauge(descDevices, float64(n), string(resource)))
 		held[resource] += 0 // it is told of also where nothing is held
+		out = append(out, gauge(descLength, float64(lines[resource].tests), string(resource)), gauge(descWait, lines[resource].oldest.Seconds(), string(resource)))
 	}
 	for resource, n := range held {
 		out = append(out, gauge(descHeld, float64(n), string(resource)))

@@ -22,6 +22,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/queue"
 )
 
 // noon is when all tests here are looked at.
@@ -30,6 +31,8 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // scene is what the caches hold.
 type scene struct {
 	objects []client.Object
+	// lacks are what tests stand in line for, by their names.
+	lacks   map[string]string
 	most    int
 	standby bool
 	broken  error
@@ -114,7 +117,11 @@ func (s scene) gather(t *testing.T, counters ...prometheus.Collector) (lines []s
 	if !s.standby {
 		close(leads)
 	}
-	now := &states{tests: reader, progress: reader, leads: leads, clock: func() time.Time { return noon }, most: s.most}
+	drawn := queue.Line{Turns: map[string]queue.Turn{}}
+	for name, resource := range s.lacks {
+		drawn.Turns[name+"-uid"] = queue.Turn{Waits: true, Lacks: resource}
+	}
+	now := &states{tests: reader, progress: reader, leads: leads, clock: func() time.Time { return noon }, line: func() queue.Line { return drawn }, most: s.most}
 	if s.broken != nil {
 		now.tests = brokenReader{reader, s.broken}
 	}
@@ -187,6 +194,23 @@ func TestTestsAreCountedByState(t *testing.T) {
 		lines, _ := scene{}.gather(t)
 		has(t, lines, `linerate_loadtests{state="failed"} 0`, "linerate_oldest_waiting_seconds 0", "not linerate_waiting_loadtests")
 	})
+}
+
+func TestTheLineForEachResourceIsTold(t *testing.T) {
+	queued := func(name string, waits time.Duration) *v1alpha1.LoadTest {
+		test := aTest(name, "Scheduled=False Queued", "Complete=False Waiting")
+		test.CreationTimestamp = metav1.NewTime(noon.Add(-waits))
+		return test
+	}
+	s := scene{
+		objects: []client.Object{node(nil), queued("first", 2*time.Hour), queued("second", time.Minute), running("runs"), aTest("new")},
+		lacks:   map[string]string{"first": "intel.com/sriov", "second": "intel.com/sriov", "runs": "intel.com/sriov"}, // the line is behind: one runs by now
+	}
+	lines, _ := s.gather(t)
+	has(t, lines, `linerate_queue_length{resource="intel.com/sriov"} 2`, `linerate_queue_oldest_seconds{resource="intel.com/sriov"} 7200`)
+	s.lacks = nil
+	lines, _ = s.gather(t)
+	has(t, lines, `linerate_queue_length{resource="intel.com/sriov"} 0`, `linerate_queue_oldest_seconds{resource="intel.com/sriov"} 0`)
 }
 
 func TestARunIsToldOfWhileItRuns(t *testing.T) {

@@ -41,14 +41,14 @@ type turns struct {
 	networks, nodes uint64
 	// line is replaced by who draws, and nothing in it is ever changed.
 	line queue.Line
-	// changed are the tests whose turn changed, and who weren't woken yet.
-	changed map[types.NamespacedName]bool
+	// changed are the tests whose turn changed, and reworded those that only stand elsewhere in line now, or wait for others; who weren't woken yet.
+	changed, reworded map[types.NamespacedName]bool
 }
 
 func newTurns(r *LoadTestReconciler) *turns {
 	return &turns{
 		reconciler: r, signal: make(chan struct{}, 1), drawing: make(chan struct{}, 1), seen: newSeen(), marked: 1,
-		changed: map[types.NamespacedName]bool{},
+		changed: map[types.NamespacedName]bool{}, reworded: map[types.NamespacedName]bool{},
 	}
 }
 
@@ -156,28 +156,43 @@ func (l *turns) draw(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("draw the line of tests that want devices: %w", err)
 	}
-	line := queue.Arrange(lab)
-	var changed []types.NamespacedName
-	for i := range lab.Claims {
-		c := &lab.Claims[i]
-		if was, known := l.line.Turns[c.ID]; known && was != line.Turns[c.ID] {
-			namespace, name, _ := strings.Cut(c.Test, "/")
-			changed = append(changed, types.NamespacedName{Namespace: namespace, Name: name})
-		}
-	}
-	l.replace(line, marked, changed)
+	l.replace(queue.Arrange(lab), marked, lab.Claims)
 	return nil
 }
 
 // replace puts a line in the place of the last one.
-func (l *turns) replace(line queue.Line, marked uint64, changed []types.NamespacedName) {
+func (l *turns) replace(line queue.Line, marked uint64, claims []queue.Claim) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	was := l.line
 	l.line, l.drawn = line, marked
-	for _, name := range changed {
-		l.changed[name] = true
+	for i := range claims {
+		before, known := was.Turns[claims[i].ID]
+		after := line.Turns[claims[i].ID]
+		if !known || before == after {
+			continue
+		}
+		namespace, name, _ := strings.Cut(claims[i].Test, "/")
+		if test := (types.NamespacedName{Namespace: namespace, Name: name}); sameBut(before, after) {
+			l.reworded[test] = true
+		} else {
+			l.changed[test] = true
+		}
 	}
 	if len(l.changed) > 0 {
 		l.nudge()
 	}
+}
+
+// sameBut says whether two turns differ in nothing but what the test is told of its wait.
+func sameBut(a, b queue.Turn) bool {
+	a.Message, a.Brief, a.Lacks = b.Message, b.Brief, b.Lacks
+	return a == b
+}
+
+// now is the last line that was drawn; nothing in it is ever changed.
+func (l *turns) now() queue.Line {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.line
 }

@@ -238,8 +238,11 @@ func TestATimeThatHasComeDrawsTheLine(t *testing.T) {
 	if l.ask(r, "back", false).Waits {
 		t.Error("its time has come, and it waits")
 	}
-	if names := r.turns.woken(t.Context()); len(names) != 3 {
-		t.Errorf("%v are woken, and the turn of three changed", names)
+	if names := r.turns.woken(t.Context()); len(names) != 2 {
+		t.Errorf("%v are woken, and the turn of two changed", names)
+	}
+	if names := r.turns.taken(r.turns.reworded); len(names) != 1 || names[0].Name != "last" {
+		t.Errorf("%v stand elsewhere in line, and the last one does", names)
 	}
 }
 

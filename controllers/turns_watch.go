@@ -2,7 +2,9 @@ package controllers
 
 import (
 	"context"
+	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,17 +24,26 @@ import (
 // drawPause is the least time between two drawings that nobody waits for: many things change at once where much happens.
 const drawPause = 50 * time.Millisecond
 
+// retellEvery is how often tests are woken that only stand elsewhere in line: their status isn't written more often anyway. Where many end, those in
+// front would be looked at for each of them.
+const retellEvery = 10 * time.Second
+
 // keep draws the line when it is stale, and wakes those whose turn changed, until the context ends.
 func (l *turns) keep(ctx context.Context, wake chan<- event.GenericEvent) error {
-	pause := time.NewTicker(drawPause)
+	pause, retell := time.NewTicker(drawPause), time.NewTicker(retellEvery)
 	defer pause.Stop()
+	defer retell.Stop()
 	for {
+		var tests []types.NamespacedName
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-retell.C:
+			tests = l.taken(l.reworded)
 		case <-l.signal:
+			tests = l.woken(ctx)
 		}
-		for _, name := range l.woken(ctx) {
+		for _, name := range tests {
 			test := &v1alpha1.LoadTest{}
 			test.Namespace, test.Name = name.Namespace, name.Name
 			select {
@@ -50,17 +61,20 @@ func (l *turns) keep(ctx context.Context, wake chan<- event.GenericEvent) error 
 }
 
 // woken are the tests whose turn changed since the last call.
-func (l *turns) woken(ctx context.Context) (names []types.NamespacedName) {
+func (l *turns) woken(ctx context.Context) []types.NamespacedName {
 	if err := l.catchUp(ctx); err != nil {
 		// Each test that asks for its turn draws it again, and is told.
 		log.FromContext(ctx).V(1).Info("the line isn't drawn", "why", err.Error())
 	}
+	return l.taken(l.changed)
+}
+
+// taken empties a set of tests.
+func (l *turns) taken(from map[types.NamespacedName]bool) []types.NamespacedName {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for name := range l.changed {
-		names = append(names, name)
-	}
-	clear(l.changed)
+	names := slices.Collect(maps.Keys(from))
+	clear(from)
 	return names
 }
 
