@@ -80,6 +80,9 @@ func (c *cluster) whole() bool {
 
 // create makes the boxes, joins them and writes what is to run in them.
 func create(p place, assets string, groups cgroups) (*cluster, error) {
+	if err := roomToWatch(inotifyInstances, openInotify); err != nil {
+		return nil, err
+	}
 	choosing, err := lockDir("/run") // from the choice of addresses until they can be seen
 	if err != nil {
 		return nil, err
