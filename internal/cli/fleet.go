@@ -103,7 +103,11 @@ func (f *fleet) begin(s Streams, o runOptions, shelf shelf) error {
 		fmt.Fprintf(s.Err, "%s: and %d more are\n", f.name(), more)
 	}
 	if taken > 0 {
-		words := fmt.Sprintf("%d of its measurements are those of an earlier run, begun %s, which was cut short", taken, earlier.Started.Local().Format(time.DateTime))
+		are := "measurements are"
+		if taken == 1 {
+			are = "measurement is"
+		}
+		words := fmt.Sprintf("%d %s of an earlier run, begun %s, which was cut short", taken, are, earlier.Started.Local().Format(time.DateTime))
 		fmt.Fprintf(s.Err, "%s: %s; it goes on from there (to begin anew, remove %s)\n", f.name(), words, shelf.path(suiteFile(f.name())))
 		f.alone.Note(words)
 	}

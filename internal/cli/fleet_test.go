@@ -168,8 +168,8 @@ func TestASuiteThatIsInterruptedGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	st.wantMeasured("night: 3 of 4, cell vpp-imix run 1", "night: 4 of 4, cell vpp-64b run 1")
-	st.wantSaid("2 of its measurements are those of an earlier run, begun ", "to begin anew, remove "+filepath.Join(st.dir, "night.suite.json"))
-	if len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "2 of its measurements are those of an earlier run") {
+	st.wantSaid("2 measurements are of an earlier run, begun ", "to begin anew, remove "+filepath.Join(st.dir, "night.suite.json"))
+	if len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "2 measurements are of an earlier run") {
 		t.Errorf("the notes are %q", s.Notes)
 	}
 }
