@@ -13,6 +13,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
 
 // archive reads Reports from files and directories. What was taken for none of linerate's is counted, and told once.
@@ -69,7 +70,7 @@ func (a *archive) directory(path string) ([]history.Record, error) {
 
 // isReportFile says whether a directory's file may hold Reports. Suites' own documents only tell of them.
 func isReportFile(name string) bool {
-	return strings.HasSuffix(name, ".json") && !strings.HasSuffix(name, suiteSuffix) || strings.HasSuffix(name, ".json.gz")
+	return strings.HasSuffix(name, ".json") && !strings.HasSuffix(name, sidebyside.SuiteSuffix) || strings.HasSuffix(name, ".json.gz")
 }
 
 func (a *archive) file(name string) ([]history.Record, error) {

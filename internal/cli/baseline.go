@@ -1,11 +1,7 @@
 package cli
 
 import (
-	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/sidebyside"
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
@@ -32,7 +29,7 @@ func readBaseline(stdin io.Reader, in inputs, paths []string) (*suite.Reference,
 	}
 	all := &suite.Reference{Kind: suite.KindFile, Name: strings.Join(paths, ", ")}
 	for _, path := range paths {
-		if err := addBaseline(stdin, path, all); err != nil {
+		if err := sidebyside.AddReference(stdin, path, all); err != nil {
 			return nil, badInput("--baseline %s: %w", path, err)
 		}
 	}
@@ -45,43 +42,6 @@ func (all inputs) compare() bool {
 		slices.ContainsFunc(all.suites, func(f *fleet) bool {
 			return slices.ContainsFunc(f.matrix.Suite().Spec.Criteria, func(c v1alpha1.Criterion) bool { return c.MaxRegression != "" })
 		})
-}
-
-func addBaseline(stdin io.Reader, path string, all *suite.Reference) error {
-	if info, err := os.Stat(path); path == "-" || err != nil || !info.IsDir() {
-		return addBaselineFile(stdin, path, all)
-	}
-	before := len(all.Reports)
-	err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(file, ".json") || strings.HasSuffix(file, suiteSuffix) {
-			return err
-		}
-		if err := addBaselineFile(stdin, file, all); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		return nil
-	})
-	if err == nil && len(all.Reports) == before {
-		err = fmt.Errorf("it holds no Report: linerate run --save %s keeps them there", path)
-	}
-	return err
-}
-
-func addBaselineFile(stdin io.Reader, name string, all *suite.Reference) error {
-	documents, err := readDocumentFile(stdin, name)
-	if err != nil {
-		return err
-	}
-	for _, r := range documents.Reports {
-		r.Samples = nil // nothing is compared of them
-		all.Reports = append(all.Reports, analysis.Kept{Report: r})
-	}
-	for _, s := range documents.Suites {
-		if err := all.Add(s); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // baselineFor is what a test is compared with; nil: no file was given.

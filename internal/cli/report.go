@@ -2,12 +2,12 @@ package cli
 
 import (
 	"io"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
 
 func newReport(s Streams) *cobra.Command {
@@ -40,26 +40,13 @@ func newReport(s Streams) *cobra.Command {
 
 func readDocuments(stdin io.Reader, files []string) (all report.Documents, err error) {
 	for _, name := range files {
-		found, err := readDocumentFile(stdin, name)
+		found, err := sidebyside.ReadDocuments(stdin, name)
 		if err != nil {
 			return all, badInput("%s: %w", name, err)
 		}
 		all.Reports, all.Suites = append(all.Reports, found.Reports...), append(all.Suites, found.Suites...)
 	}
 	return all, nil
-}
-
-// readDocumentFile reads the reports of tests and suites in a file.
-func readDocumentFile(stdin io.Reader, name string) (report.Documents, error) {
-	if name == "-" {
-		return report.ReadDocuments(stdin)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return report.Documents{}, err
-	}
-	defer func() { _ = f.Close() }()
-	return report.ReadDocuments(f)
 }
 
 func checkFormat(format string) error {

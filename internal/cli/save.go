@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
 
 // shelf is the directory where a run's reports are kept. The zero shelf keeps nothing.
@@ -55,9 +56,7 @@ func (s shelf) keep(reports []*report.Report) (page string, err error) {
 }
 
 // suiteFile is the file of a suite's report. Directories of Reports are looked through without it: its runs have their own.
-func suiteFile(name string) string { return name + suiteSuffix }
-
-const suiteSuffix = ".suite.json"
+func suiteFile(name string) string { return name + sidebyside.SuiteSuffix }
 
 func (s shelf) path(name string) string { return filepath.Join(s.dir, name) }
 

@@ -19,12 +19,14 @@ import (
 // Measured is a suite as it is when the gate has waited long enough.
 type Measured struct {
 	Suite *v1alpha1.LoadTestSuite
+	// Name is what its file calls it.
+	Name string
 	// Test says that a LoadTest became it.
 	Test bool
 	// Runs are those that were stored of it.
 	Runs suite.Runs
 	// Baseline is what it is compared with beside itself; nil: nothing.
-	Baseline suite.Elsewhere
+	Baseline *suite.Reference
 	// Message says why the gate didn't see its end; empty: it did.
 	Message string
 }
@@ -71,7 +73,7 @@ func end(s *v1alpha1.LoadTestSuite) *metav1.Condition {
 // rowOf is a cell's row: its verdict holds only where each of its repetitions was measured, in a suite that came to its own end.
 func rowOf(m Measured, judged suite.Judged, number int) report.GateRow {
 	c, cell := judged.Report.Cells[number], judged.Cells[number]
-	row := report.GateRow{Suite: m.Suite.Name, Cell: c.Name, Product: c.Product, Loadtest: c.Loadtest, Outcome: report.Undecided, BaselineName: cell.BaselineName}
+	row := report.GateRow{Test: m.Name, Suite: m.Suite.Name, Cell: c.Name, Product: c.Product, Loadtest: c.Loadtest, Outcome: report.Undecided, BaselineName: cell.BaselineName}
 	switch labels := m.Suite.Spec.Template.Metadata.Labels; {
 	case m.Test && len(cell.Runs) > 0:
 		row.Product, row.Loadtest = report.Named(cell.Runs[0].Report)

@@ -164,9 +164,7 @@ func TestABaselineFromElsewhere(t *testing.T) {
 	}{"as good": {100_000, 0}, "worse": {95_000, 1}} {
 		t.Run(name, func(t *testing.T) {
 			m := measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(c.now))
-			m.Baseline = func(_ *suite.Cell, how analysis.Measured) (*report.Baseline, []analysis.Kept) {
-				return analysis.BaselineOf("File", "earlier.json", how, kept), kept
-			}
+			m.Baseline = &suite.Reference{Kind: suite.KindFile, Name: "earlier.json", Reports: kept}
 			g := Judge([]Measured{m}, "test")
 			if g.ExitCode != c.code || g.Rows[0].Baseline == nil || g.Rows[0].BaselineName != "earlier.json" || g.Suites[0].Verdict.Outcome != g.Outcome {
 				t.Errorf("exit code %d, want %d: %+v", g.ExitCode, c.code, g.Rows)
@@ -175,10 +173,8 @@ func TestABaselineFromElsewhere(t *testing.T) {
 	}
 	t.Run("one that has nothing leaves it undecided, and says so", func(t *testing.T) {
 		m := measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(100_000))
-		m.Baseline = func(*suite.Cell, analysis.Measured) (*report.Baseline, []analysis.Kept) {
-			return &report.Baseline{Kind: "File", Name: "earlier.json", Message: "it has no Report of the load test"}, nil
-		}
-		if g := Judge([]Measured{m}, "test"); g.ExitCode != 3 || !strings.Contains(g.Rows[0].Criteria[0].Message, "no Report of the load test") {
+		m.Baseline = &suite.Reference{Kind: suite.KindFile, Name: "earlier.json"}
+		if g := Judge([]Measured{m}, "test"); g.ExitCode != 3 || !strings.Contains(g.Rows[0].Criteria[0].Message, "it has no cell without axes") {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
 		}
 	})

@@ -24,12 +24,12 @@ const (
 	placeholder = "gate"
 )
 
-// name names a suite for what is measured: the same content has the same name, whoever asks and how often.
+// name names a suite for what is measured, and returns what it is called in its file. The same content has the same name, whoever asks and how often.
 //
 //	router-3f9a1c2      what it is called in the file, and what is in it
 //	router-3f9a1c2-2    the same, after the first one came to nothing
 //	router-pr-1234      with a suffix of one's own
-func name(s *v1alpha1.LoadTestSuite, from *metav1.ObjectMeta, suffix string) {
+func name(s *v1alpha1.LoadTestSuite, from *metav1.ObjectMeta, suffix string) (inFile string) {
 	base := from.Name
 	if from.GenerateName != "" && from.Name == from.GenerateName+"local" { // as admission names it
 		base = from.GenerateName
@@ -44,6 +44,7 @@ func name(s *v1alpha1.LoadTestSuite, from *metav1.ObjectMeta, suffix string) {
 		end = "-" + suffix
 	}
 	s.Name = strings.Trim(base[:min(len(base), max(1, maxName-triesRoom-len(end)))], "-") + end
+	return strings.Trim(base, "-")
 }
 
 // digestOf is a digest of what is measured and how it is judged; how many at a time, and how long it is kept, are no part of it.

@@ -47,6 +47,8 @@ const (
 
 // Subject is one thing that a gate measures: a suite, as it is to be created.
 type Subject struct {
+	// Name is what its file calls it.
+	Name   string
 	Suite  *v1alpha1.LoadTestSuite
 	Matrix *suite.Matrix
 	// Test says that a LoadTest became it.
@@ -96,7 +98,7 @@ func prepare(server *admission.Server, object admission.Object, o Options, image
 	if err := s.check(o); err != nil {
 		return nil, at(object, err)
 	}
-	name(s.Suite, object.Meta(), o.Suffix)
+	s.Name = name(s.Suite, object.Meta(), o.Suffix)
 	s.Matrix = suite.Expand(s.Suite)
 	if wrong := s.Matrix.Check(suite.JudgeWith(server, suite.InCluster)); len(wrong) > 0 {
 		return nil, at(object, wrong)

@@ -139,6 +139,9 @@ func (g *gateOptions) run(ctx context.Context, o Options, to *connection) error 
 	}
 	verdict := g.see(ctx, o, c, subjects, suites, references)
 	written := writeOutputs(o, outputs, verdict)
+	if !slices.ContainsFunc(outputs, gateOutput.talks) {
+		say(verdict.Headline())
+	}
 	if err := g.clean(ctx, c, say, suites, verdict); err != nil {
 		say(err.Error()) // it changes nothing of what was measured
 	}

@@ -2,11 +2,8 @@ package kubectl
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,34 +12,31 @@ import (
 	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/gate"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/sidebyside"
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
 // references are what suites are compared with beside themselves: what the command line names, or what a LoadTest's own spec does. They are read before
 // anything is measured.
 type references struct {
-	named *gate.Reference
-	own   map[*gate.Subject]*gate.Reference
+	named *suite.Reference
+	own   map[*gate.Subject]*suite.Reference
 }
 
-func (r *references) of(s *gate.Subject) suite.Elsewhere {
-	switch own := r.own[s]; {
-	case s.Suite.Spec.Baseline != nil:
-		return nil
-	case own != nil:
-		return own.Elsewhere
-	case r.named != nil:
-		return r.named.Elsewhere
+// of is what a suite is compared with; nil: with cells of its own, or nothing.
+func (r *references) of(s *gate.Subject) *suite.Reference {
+	if own := r.own[s]; own != nil || s.Suite.Spec.Baseline != nil {
+		return own
 	}
-	return nil
+	return r.named
 }
 
 // references reads them all; what is wrong with any comes at once.
 func (c *cluster) references(ctx context.Context, o Options, names []string, subjects []*gate.Subject) (*references, error) {
-	out := &references{own: map[*gate.Subject]*gate.Reference{}}
+	out := &references{own: map[*gate.Subject]*suite.Reference{}}
 	var wrong []error
 	if len(names) > 0 {
-		out.named = &gate.Reference{Kind: "File", Name: strings.Join(names, ", ")}
+		out.named = &suite.Reference{Kind: suite.KindFile, Name: strings.Join(names, ", ")}
 		for _, name := range names {
 			if err := c.addReference(ctx, o, name, out.named); err != nil {
 				wrong = append(wrong, &codeError{codeOf(err), fmt.Errorf("--baseline %s: %w", name, err)})
@@ -50,30 +44,34 @@ func (c *cluster) references(ctx context.Context, o Options, names []string, sub
 		}
 	}
 	for _, s := range subjects {
-		if s.Baseline == nil || len(names) > 0 {
+		var own *suite.Reference
+		var err error
+		switch b := s.Suite.Spec.Baseline; {
+		case b != nil && b.Suite != "":
+			own = &suite.Reference{Kind: suite.KindSuite, Name: b.Suite}
+			err = c.addSuiteOf(ctx, b.Suite, own)
+		case s.Baseline != nil && len(names) == 0:
+			own, err = c.ownReference(ctx, s.Baseline)
+		default:
 			continue
 		}
-		own, err := c.ownReference(ctx, s.Baseline)
-		out.own[s] = own
-		wrong = append(wrong, err)
+		out.own[s], wrong = own, append(wrong, err)
 	}
 	return out, worst(wrong...)
 }
 
 // addReference adds what a name stands for: a file, a folder, a suite, a selector, a LoadTest or a Report that was kept.
-func (c *cluster) addReference(ctx context.Context, o Options, name string, to *gate.Reference) error {
-	at, err := os.Stat(name)
-	switch {
-	case err == nil && at.IsDir():
-		return addFolder(name, to)
-	case err == nil:
-		return addFile(name, to)
-	case strings.HasSuffix(name, ".json") || strings.HasPrefix(name, "."):
-		return badInput("%w", err)
-	case isSelector(name):
+func (c *cluster) addReference(ctx context.Context, o Options, name string, to *suite.Reference) error {
+	if isFile(name) {
+		if err := sidebyside.AddReference(o.In, name, to); err != nil {
+			return badInput("%w", err)
+		}
+		return nil
+	}
+	if isSelector(name) {
 		records, err := c.selected(ctx, name)
 		for _, r := range records {
-			to.Runs = append(to.Runs, gate.ReferenceRun{Kept: analysis.Kept{Report: r.Report}})
+			to.Reports = append(to.Reports, analysis.Kept{Report: r.Report})
 		}
 		return err
 	}
@@ -94,11 +92,17 @@ func (c *cluster) addReference(ctx context.Context, o Options, name string, to *
 	if err != nil {
 		return err
 	}
-	to.Runs = append(to.Runs, gate.ReferenceRun{Kept: analysis.Kept{Report: unpublished(test, r)}})
+	to.Reports = append(to.Reports, analysis.Kept{Report: unpublished(test, r)})
 	return nil
 }
 
-func (c *cluster) addSuite(ctx context.Context, s *v1alpha1.LoadTestSuite, to *gate.Reference) error {
+// isFile tells a file or folder from an object of the cluster: it is there, or it is written like one.
+func isFile(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil || name == "-" || strings.HasSuffix(name, ".json") || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/")
+}
+
+func (c *cluster) addSuite(ctx context.Context, s *v1alpha1.LoadTestSuite, to *suite.Reference) error {
 	if endOf(s) == nil {
 		return badInput("suite %s isn't over: kubectl linerate watch suite/%s -n %s follows it to its end", s.Name, s.Name, s.Namespace)
 	}
@@ -106,12 +110,20 @@ func (c *cluster) addSuite(ctx context.Context, s *v1alpha1.LoadTestSuite, to *g
 	if err != nil {
 		return err
 	}
-	to.AddSuite(suite.Expand(s.DeepCopy()), runs)
+	to.Cells = append(to.Cells, suite.ReferenceOf(suite.Expand(s.DeepCopy()), runs).Cells...)
 	return nil
 }
 
+func (c *cluster) addSuiteOf(ctx context.Context, name string, to *suite.Reference) error {
+	s, err := c.getSuite(ctx, name)
+	if err != nil {
+		return err
+	}
+	return c.addSuite(ctx, s, to)
+}
+
 // ownReference is what a LoadTest's own spec compares with.
-func (c *cluster) ownReference(ctx context.Context, b *v1alpha1.BaselineSpec) (*gate.Reference, error) {
+func (c *cluster) ownReference(ctx context.Context, b *v1alpha1.BaselineSpec) (*suite.Reference, error) {
 	if b.LoadTest != "" {
 		test, err := c.get(ctx, b.LoadTest)
 		if err != nil {
@@ -121,9 +133,9 @@ func (c *cluster) ownReference(ctx context.Context, b *v1alpha1.BaselineSpec) (*
 		if err != nil {
 			return nil, err
 		}
-		return &gate.Reference{Kind: v1alpha1.LoadTestKind, Name: b.LoadTest, Runs: []gate.ReferenceRun{{Kept: analysis.Kept{Report: unpublished(test, r)}}}}, nil
+		return &suite.Reference{Kind: v1alpha1.LoadTestKind, Name: b.LoadTest, Reports: []analysis.Kept{{Report: unpublished(test, r)}}}, nil
 	}
-	out := &gate.Reference{Kind: "Report"}
+	out := &suite.Reference{Kind: "Report"}
 	var names []string
 	for _, ref := range b.Reports {
 		r, err := c.reportIn(ctx, ref)
@@ -131,7 +143,7 @@ func (c *cluster) ownReference(ctx context.Context, b *v1alpha1.BaselineSpec) (*
 			return nil, err
 		}
 		names = append(names, ref.ConfigMap)
-		out.Runs = append(out.Runs, gate.ReferenceRun{Kept: analysis.Kept{Report: r}})
+		out.Reports = append(out.Reports, analysis.Kept{Report: r})
 	}
 	out.Name = strings.Join(names, ", ")
 	return out, nil
@@ -151,39 +163,4 @@ func (c *cluster) reportIn(ctx context.Context, ref v1alpha1.ReportRef) (*report
 		return nil, badInput("spec.baseline: ConfigMap %s in namespace %s holds Report %s, and %s is asked for", ref.ConfigMap, c.namespace, digest, ref.Digest)
 	}
 	return r, nil
-}
-
-func addFolder(path string, to *gate.Reference) error {
-	before := len(to.Runs)
-	err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(file, ".json") {
-			return err
-		}
-		return addFile(file, to)
-	})
-	if err == nil && len(to.Runs) == before {
-		err = errors.New("it holds no Report: kubectl linerate report NAME -o json, or linerate run --save, writes such files")
-	}
-	if err != nil {
-		return badInput("%w", err)
-	}
-	return nil
-}
-
-// addFile adds the Reports of a file.
-func addFile(name string, to *gate.Reference) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return badInput("%w", err)
-	}
-	defer func() { _ = f.Close() }()
-	reports, err := report.Read(f)
-	if err != nil {
-		return badInput("%s: %w", name, err)
-	}
-	for _, r := range reports {
-		r.Samples = nil // nothing is compared of them
-		to.Runs = append(to.Runs, gate.ReferenceRun{Kept: analysis.Kept{Report: r}})
-	}
-	return nil
 }

@@ -35,6 +35,8 @@ type Gate struct {
 
 // GateRow is one cell that was judged.
 type GateRow struct {
+	// Test is what its file calls the LoadTest or the suite; Suite is what was made of it, and has a name for each content.
+	Test     string  `json:"test"`
 	Suite    string  `json:"suite"`
 	Cell     string  `json:"cell"`
 	Product  string  `json:"product"`
@@ -224,13 +226,13 @@ func moreWords(n int, noun string) string {
 	return fmt.Sprintf("and %s more: the formats json and junit have all", counted(n, noun))
 }
 
-// headline is the verdict in a line.
-func (g *Gate) headline() string { return string(g.Outcome) + ": " + g.Message }
+// Headline is the verdict in a line.
+func (g *Gate) Headline() string { return string(g.Outcome) + ": " + g.Message }
 
 // Text writes the verdict, the table, and what is said of each row.
 func (g *Gate) Text(w io.Writer, o TextOptions) error {
 	p := &printer{width: max(cmp.Or(o.Width, defaultWidth), 60), color: o.Color}
-	p.paragraph("", 0, g.headline())
+	p.paragraph("", 0, g.Headline())
 	if len(g.Rows) > 0 {
 		p.line("")
 		p.grid("", g.grid(g.inOrder(), func(o Outcome) string { return string(o) }), true)

@@ -10,7 +10,7 @@ import (
 // wasn't met. It is bounded: a comment takes no more.
 func (g *Gate) Markdown(w io.Writer) error {
 	m := new(markdown)
-	m.line("### ", sign(g.Outcome), " ", markdownText("linerate: "+g.headline()), "\n")
+	m.line("### ", sign(g.Outcome), " ", markdownText("linerate: "+g.Headline()), "\n")
 	rows := g.inOrder()
 	shown := rows[:min(len(rows), gateRows)]
 	if len(rows) > 0 {
@@ -80,17 +80,29 @@ func (g *Gate) junit(w io.Writer) error {
 	whole.count()
 	doc.add(whole, 0)
 	for _, s := range g.Suites {
+		named := *s
+		named.Name = g.testOf(s.Name) // the same for each commit: so systems know a case again
 		for i := range s.Cells {
-			cell, took := s.junitCell(&s.Cells[i])
+			cell, took := named.junitCell(&s.Cells[i])
 			doc.add(cell, took)
 		}
 	}
 	return doc.write(w)
 }
 
+// testOf is what the file calls a suite.
+func (g *Gate) testOf(suite string) string {
+	for _, r := range g.Rows {
+		if r.Suite == suite && r.Test != "" {
+			return r.Test
+		}
+	}
+	return suite
+}
+
 // HTML writes the gate as one page that needs nothing else.
 func (g *Gate) HTML(w io.Writer) error {
-	c := &Comparison{Title: "linerate: " + g.headline(), Sides: []string{"baseline", "candidate"}, Notes: g.Notes}
+	c := &Comparison{Title: "linerate: " + g.Headline(), Sides: []string{"baseline", "candidate"}, Notes: g.Notes}
 	var everything Table
 	for _, r := range g.inOrder() {
 		baseline := Compared{}

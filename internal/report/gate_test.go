@@ -22,7 +22,7 @@ func release() *Gate {
 		return &Change{Percent: percent(p), LowPercent: &l, HighPercent: &h, Confidence: percent("97.5")}
 	}
 	g := &Gate{Producer: "linerate 0.9", Namespace: "lab", Notes: []string{"1 test was repeated after ending without a measurement"}, Suites: []*Suite{night()}, Rows: []GateRow{
-		{Suite: "night", Cell: "vpp-imix", Product: "vpp", Loadtest: "imix", Outcome: Passed, BaselineName: "cell main-imix",
+		{Test: "nightly", Suite: "night", Cell: "vpp-imix", Product: "vpp", Loadtest: "imix", Outcome: Passed, BaselineName: "cell main-imix",
 			Criteria:  []CriterionResult{{Name: "no-slower", Outcome: Passed, Message: "west→east: 0.1 % less than the baseline (-0.4 % to +0.2 %), 2 % allowed"}},
 			Candidate: Compared{Figures: figures(653_700, "0.12"), Judgement: NotShown, Change: change("-0.1", "-0.4", "0.2")}, Baseline: &Compared{Figures: figures(654_400, "0.1")}},
 		{Suite: "night", Cell: "vpp-64b", Product: "vpp", Loadtest: "64b", Outcome: DidFail, BaselineName: "cell main-64b",

@@ -3,11 +3,8 @@ package suite
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/analysis"
-	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -26,50 +23,33 @@ type JudgedCell struct {
 	Itself bool
 }
 
-// Elsewhere is a baseline that is no part of a suite: what the runs of a cell are compared with that were measured so, and the Reports behind it. A nil
-// baseline leaves relative criteria undecided.
-type Elsewhere func(cell *Cell, how analysis.Measured) (*report.Baseline, []analysis.Kept)
-
 // JudgeStored judges a suite by the runs that were stored of it, as the operator does; with a baseline of one's own where one is given. Finished is when the
 // suite was complete; zero: it isn't.
-func JudgeStored(m *Matrix, runs Runs, finished time.Time, version string, with Elsewhere) Judged {
-	v := look(Observed{Suite: m.suite, Matrix: m, Now: finished, Runs: runs, Version: version})
-	out := Judged{Cells: make([]JudgedCell, len(m.Cells))}
-	out.Report = v.documentOf(!finished.IsZero(), func(cell int) report.SuiteCell {
-		c := v.cell(cell)
-		out.Cells[cell] = v.compareCell(cell, &c, with)
-		return c
-	})
+func JudgeStored(m *Matrix, runs Runs, finished time.Time, version string, with *Reference) Judged {
+	v := look(Observed{Suite: m.suite, Matrix: m, Now: finished, Runs: runs, Version: version, Reference: with})
+	out := Judged{Report: v.documentOf(!finished.IsZero(), v.cell)}
+	for i := range m.Cells {
+		out.Cells = append(out.Cells, v.sides(i))
+	}
 	return out
 }
 
-// compareCell finds what a cell is compared with; with a baseline from elsewhere it judges anew.
-func (v *view) compareCell(cell int, c *report.SuiteCell, with Elsewhere) JudgedCell {
+// sides are a cell's runs and those that they are compared with.
+func (v *view) sides(cell int) JudgedCell {
 	number, name := v.baselineOf(cell)
-	out := JudgedCell{Runs: v.evidence(cell), Itself: name != "" && number == cell}
-	if len(out.Runs) == 0 {
+	ref := v.reference()
+	out := JudgedCell{Runs: v.evidence(cell), Itself: ref == nil && name != "" && number == cell}
+	if len(out.Runs) == 0 || out.Itself {
 		return out
 	}
 	how := analysis.Measured{Plan: out.Runs[0].Report.Plan, Method: out.Runs[0].Method}
-	if with == nil {
-		if name != "" && number >= 0 && !out.Itself {
-			out.BaselineName, out.Baseline = "cell "+name, comparableRuns(how, v.evidence(number))
-		}
-		return out
+	switch {
+	case ref != nil:
+		runs, _ := ref.runsOf(v.Matrix.Cells[cell].Values, how)
+		out.Baseline, out.BaselineName = comparableRuns(how, runs), report.Baseline{Kind: ref.Kind, Name: ref.Name}.String()
+	case name != "" && number >= 0:
+		out.Baseline, out.BaselineName = comparableRuns(how, v.evidence(number)), report.Baseline{Kind: "Cell", Name: name}.String()
 	}
-	baseline, behind := with(&v.Matrix.Cells[cell], how)
-	if baseline != nil {
-		out.BaselineName, out.Baseline = baseline.String(), comparableRuns(how, behind)
-	}
-	criteria, errs := compile.Criteria(field.NewPath("spec", "criteria"), v.spec.Criteria)
-	if len(criteria) == 0 || len(errs) > 0 { // the schema keeps errors out
-		return out
-	}
-	reports := make([]*report.Report, len(out.Runs))
-	for i, k := range out.Runs {
-		reports[i] = k.Report
-	}
-	c.Verdict = new(analysis.Judge(criteria, reports, baseline))
 	return out
 }
 

@@ -73,28 +73,7 @@ func lastTries(runs []report.SuiteRun) []report.SuiteRun {
 
 // OfCell is the baseline of a cell that was measured so.
 func (r *Reference) OfCell(values []v1alpha1.CellValue, how analysis.Measured) *report.Baseline {
-	b := &report.Baseline{Kind: r.Kind, Name: r.Name, Message: r.Fault}
-	if r.Fault != "" {
-		return b
-	}
-	var runs []analysis.Kept
-	known := false
-	for _, c := range r.Cells {
-		if sameValues(c.Values, values) {
-			known, runs = true, append(runs, c.Runs...)
-		}
-	}
-	switch {
-	case known && len(runs) == 0:
-		b.Message = fmt.Sprintf("its cell %s was not measured", valuesText(values))
-	case known:
-		return analysis.BaselineOf(r.Kind, r.Name, how, runs)
-	case len(r.Reports) > 0:
-		return r.ofReports(r.Reports, how)
-	default:
-		b.Message = fmt.Sprintf("it has no cell %s", valuesText(values))
-	}
-	return b
+	return r.baseline(how, func() ([]analysis.Kept, string) { return r.runsOf(values, how) })
 }
 
 // OfTest is the baseline of a test that belongs to no suite, of all runs whatever they belong to.
@@ -103,27 +82,56 @@ func (r *Reference) OfTest(how analysis.Measured) *report.Baseline {
 	for _, c := range r.Cells {
 		all = append(all, c.Runs...)
 	}
-	return r.ofReports(all, how)
+	return r.baseline(how, func() ([]analysis.Kept, string) { return ofReports(all, how) })
+}
+
+// baseline is made of the runs that were chosen; or says why none could be.
+func (r *Reference) baseline(how analysis.Measured, choose func() (runs []analysis.Kept, why string)) *report.Baseline {
+	if r.Fault != "" {
+		return &report.Baseline{Kind: r.Kind, Name: r.Name, Message: r.Fault}
+	}
+	runs, why := choose()
+	if why != "" {
+		return &report.Baseline{Kind: r.Kind, Name: r.Name, Message: why}
+	}
+	return analysis.BaselineOf(r.Kind, r.Name, how, runs)
+}
+
+// runsOf are the runs that a cell is compared with; or why there are none.
+func (r *Reference) runsOf(values []v1alpha1.CellValue, how analysis.Measured) (runs []analysis.Kept, why string) {
+	known := false
+	for _, c := range r.Cells {
+		if sameValues(c.Values, values) {
+			known, runs = true, append(runs, c.Runs...)
+		}
+	}
+	switch {
+	case known && len(runs) == 0:
+		return nil, fmt.Sprintf("its cell %s was not measured", valuesText(values))
+	case known:
+		return runs, ""
+	case len(r.Reports) > 0:
+		return ofReports(r.Reports, how)
+	}
+	return nil, fmt.Sprintf("it has no cell %s", valuesText(values))
 }
 
 // ofReports chooses the runs of the same row and column of the table; those of its column, where they are all of one row, for a row's name may tell
 // the release.
-func (r *Reference) ofReports(all []analysis.Kept, how analysis.Measured) *report.Baseline {
+func ofReports(all []analysis.Kept, how analysis.Measured) (runs []analysis.Kept, why string) {
 	test := how.Plan.Test
 	column := filtered(all, func(t plan.Test) bool { return t.Loadtest == test.Loadtest })
 	same := filtered(column, func(t plan.Test) bool { return t.Product == test.Product })
-	b := &report.Baseline{Kind: r.Kind, Name: r.Name}
 	switch rows := products(column); {
 	case len(same) > 0:
-		return analysis.BaselineOf(r.Kind, r.Name, how, same)
+		return same, ""
 	case len(rows) == 1:
-		return analysis.BaselineOf(r.Kind, r.Name, how, column)
+		return column, ""
 	case len(rows) == 0:
-		b.Message = fmt.Sprintf("it has no Report of the load test %q (the label linerate.dev/loadtest names it)", test.Loadtest)
+		return nil, fmt.Sprintf("it has no Report of the load test %q (the label linerate.dev/loadtest names it)", test.Loadtest)
 	default:
-		b.Message = fmt.Sprintf("it has Reports of %s, and none of %q (the label linerate.dev/product names it)", strings.Join(rows, ", "), test.Product)
+		return nil, fmt.Sprintf("it has Reports of %s, and none of %q (the label linerate.dev/product names it)", strings.Join(rows, ", "), test.Product)
 	}
-	return b
 }
 
 func filtered(all []analysis.Kept, of func(plan.Test) bool) []analysis.Kept {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -54,7 +55,7 @@ spec:
   - {name: east, network: default/east, lineRate: 1gbps}
   traffic: {profile: FixedSize, frameSize: 64}
   procedure:
-    ramp: {warmupDuration: 1s, targetRate: 40kpps, rampDuration: 4s, stepDuration: 1s, settle: 300ms, refineTo: 3%, confirmDuration: 2s, holdDuration: 0s, stopAtSaturation: true}
+    ramp: {warmupDuration: 1s, targetRate: 12kpps, rampDuration: 4s, stepDuration: 1s, settle: 300ms, refineTo: 3%, confirmDuration: 2s, holdDuration: 0s, stopAtSaturation: true}
   criteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 15%, assumedSpread: 2%}]
   activeDeadline: 2m
 `
@@ -63,8 +64,8 @@ spec:
 // the others take up, as jobs of one commit do.
 func TestTheGatesOfTheExamples(t *testing.T) {
 	s := begin(t)
-	s.loadRelease(oldRelease, "20000")
-	s.loadRelease(newRelease, "12000")
+	s.loadRelease(oldRelease, "5000")
+	s.loadRelease(newRelease, "3000")
 	p := s.pipeline()
 	t.Run("GitHub Actions", func(t *testing.T) {
 		failed := p.github(t)
@@ -128,6 +129,12 @@ func (s *scene) pipeline() *pipeline {
 	p.shell = env + "\nexport PATH=" + bin + ":$PATH\nunset KUBECONFIG\n"
 	p.administrator("kubectl -n " + s.namespace + " apply -f " + p.example("rbac.yaml"))
 	p.trust()
+	s.Cleanup(func() {
+		_, err := lab.Cluster.Run(context.WithoutCancel(s.Context()), "", "kubectl", "--", "-n", s.namespace, "delete", "serviceaccounts/ci-gate", "roles/ci-gate", "rolebindings/ci-gate", "rolebindings/ci-gate-privileged")
+		if err != nil {
+			s.Error(err)
+		}
+	})
 	p.kubeconfig = p.login()
 	return p
 }
@@ -136,7 +143,7 @@ func (s *scene) pipeline() *pipeline {
 func (p *pipeline) trust() {
 	p.Helper()
 	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "ci-gate-privileged", Namespace: p.namespace},
-		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "linerate-privileged"},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "linerate-" + rig.Namespace + "-privileged"},
 		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "ci-gate", Namespace: p.namespace}}}
 	if err := lab.Client.Create(p.Context(), binding); err != nil {
 		p.Fatal(err)

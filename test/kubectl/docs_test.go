@@ -50,6 +50,7 @@ func TestEachCommandOfTheDocsWorks(t *testing.T) {
 			line = strings.ReplaceAll(strings.ReplaceAll(line, "-n lab", "-n "+p.namespace), "nightly/*.yaml", "test.yaml")
 			p.write("test.yaml", aTest)
 			p.write("suite.yaml", aSuite)
+			p.write("router.yaml", aRelease)
 			printed := p.asShown(line)
 			for words := range strings.Lines(c.prints) {
 				words = strings.NewReplacer("namespace lab", "namespace "+p.namespace, " lab/", " "+p.namespace+"/").Replace(strings.TrimSpace(words))
@@ -108,6 +109,12 @@ func (p *person) asShown(line string) string {
 		return r.out
 	case "stop":
 		return p.asShownStop(line)
+	case "gate":
+		gate := p.starts(line)
+		p.saysMeasuredSuite(p.gated(), v1alpha1.ReasonMeasured, slower(5))
+		r := gate.ends()
+		r.wants(p.T, 1, "Failed", "created")
+		return r.talk
 	}
 	return p.asShownRun(line)
 }

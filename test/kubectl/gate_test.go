@@ -241,9 +241,6 @@ func TestAGateRefusesWhatCantBeDecided(t *testing.T) {
 func TestAGateWithABaselineFromElsewhere(t *testing.T) {
 	p := newPerson(t)
 	p.write("router.yaml", aRelease)
-	last := p.starts("kubectl linerate gate -f router.yaml --max-regression 2% --baseline-image example.com/router=r:old --name-suffix last")
-	p.saysMeasuredSuite(p.suite("router-last"), v1alpha1.ReasonMeasured, slower(0))
-	last.ends().wants(t, 0, "Passed", "")
 	server, err := admission.NewServer()
 	p.must(err)
 	objects, err := server.Load("router.yaml", strings.NewReader(aRelease))
@@ -253,13 +250,35 @@ func TestAGateWithABaselineFromElsewhere(t *testing.T) {
 		p.must(report.JSON(&kept, runReport(objects[0].LoadTest, slower(0)("baseline", run))))
 	}
 	p.write("baseline.json", kept.String())
+	last := p.starts("kubectl linerate gate -f router.yaml --max-regression 2% --baseline baseline.json --name-suffix last")
+	p.saysMeasuredSuite(p.suite("router-last"), v1alpha1.ReasonMeasured, slower(0))
+	last.ends().wants(t, 0, "Passed", "")
+	p.write("suite.yaml", strings.Replace(aSuite, "  repetitions: 2\n", "  repetitions: 5\n  criteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]\n", 1))
+	t.Run("an earlier suite, cell by cell", func(t *testing.T) {
+		first := p.starts("kubectl linerate gate -f suite.yaml --baseline baseline.json --name-suffix v1")
+		p.saysMeasuredSuite(p.suite("four-systems-v1"), v1alpha1.ReasonMeasured, slower(0))
+		first.ends().wants(t, 3, "Undecided", "") // a Reference was measured, and the files have a pod's: no such row
+		p.write("suite.yaml", strings.Replace(string(p.read("suite.yaml")), "  repetitions: 5\n", "  repetitions: 5\n  baseline: {suite: four-systems-v1}\n", 1))
+		second := p.starts("kubectl linerate gate -f suite.yaml --name-suffix v2")
+		p.saysMeasuredSuite(p.suite("four-systems-v2"), v1alpha1.ReasonMeasured, func(cell string, run int) int64 {
+			if strings.HasPrefix(cell, "half") {
+				return slower(10)(cell, run)
+			}
+			return slower(0)(cell, run)
+		})
+		second.ends().wants(t, 1, "Failed: 1 of 2 tests doesn't meet the criteria", "")
+	})
 	for baseline, c := range map[string]struct {
 		percent int64
 		code    int
 		suffix  string
-	}{"suite/router-last": {0, 0, "a"}, "router-last": {5, 1, "b"}, "baseline.json": {5, 1, "c"}, ".": {0, 0, "d"}} {
+	}{"suite/router-last": {0, 0, "a"}, "router-last": {5, 1, "b"}, "baseline.json": {5, 1, "c"}, ".": {0, 0, "d"}, "loadtest/kept": {5, 3, "e"}} {
 		t.Run(baseline, func(t *testing.T) {
 			suffix := c.suffix
+			if baseline == "loadtest/kept" { // a single run
+				p.creates("kept")
+				p.saysMeasured("kept", passed)
+			}
 			gate := p.starts("kubectl linerate gate -f router.yaml --max-regression 2% --baseline " + baseline + " --name-suffix " + suffix)
 			s := p.suite("router-" + suffix)
 			if s.Spec.Repetitions != 5 {
@@ -275,7 +294,7 @@ func TestAGateInTrouble(t *testing.T) {
 	t.Run("it doesn't wait for ever, and says for what", func(t *testing.T) {
 		p := newPerson(t)
 		p.write("router.yaml", aRelease)
-		p.types(inTurns+" --timeout 3s -o json=gate.json").wants(t, 3, "", "undecided")
+		p.types(inTurns+" --timeout 3s -o json=gate.json").wants(t, 3, "", "Undecided: ")
 		var doc report.Gate
 		p.must(json.Unmarshal(p.read("gate.json"), &doc))
 		if len(doc.Rows) == 0 || !strings.Contains(doc.Rows[0].Message, "not over after 3s, which --timeout may lengthen: waiting for the operator") {

@@ -1,0 +1,70 @@
+package sidebyside
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/suite"
+)
+
+// SuiteSuffix is what the names of files end with that hold a suite's document.
+const SuiteSuffix = ".suite.json"
+
+// AddReference adds what a path holds to what is compared with: Reports and suites' documents in a file ("-": stdin), or the Reports of a folder and those
+// below it. A folder's documents of suites only tell of Reports.
+func AddReference(stdin io.Reader, path string, to *suite.Reference) error {
+	if info, err := os.Stat(path); path == "-" || err != nil || !info.IsDir() {
+		return addFile(stdin, path, to)
+	}
+	before := len(to.Reports)
+	err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(file, ".json") || strings.HasSuffix(file, SuiteSuffix) {
+			return err
+		}
+		if err := addFile(stdin, file, to); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		return nil
+	})
+	if err == nil && len(to.Reports) == before {
+		err = fmt.Errorf("it holds no Report: linerate run --save %s keeps them there, and kubectl linerate report NAME -o json writes them", path)
+	}
+	return err
+}
+
+func addFile(stdin io.Reader, name string, to *suite.Reference) error {
+	documents, err := ReadDocuments(stdin, name)
+	if err != nil {
+		return err
+	}
+	for _, r := range documents.Reports {
+		r.Samples = nil // nothing is compared of them
+		to.Reports = append(to.Reports, analysis.Kept{Report: r})
+	}
+	for _, s := range documents.Suites {
+		if err := to.Add(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadDocuments reads the reports of tests and suites in a file; "-" is stdin.
+func ReadDocuments(stdin io.Reader, name string) (d report.Documents, err error) {
+	if name == "-" {
+		return report.ReadDocuments(stdin)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return d, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return report.ReadDocuments(f)
+}
