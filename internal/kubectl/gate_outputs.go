@@ -53,7 +53,9 @@ func parseOutputs(texts []string) ([]gateOutput, error) {
 }
 
 // talks says whether a person reads the verdict on stdout.
-func (g gateOutput) talks() bool { return g.file == "" && (g.format == "text" || g.format == "markdown") }
+func (g gateOutput) talks() bool {
+	return g.file == "" && (g.format == "text" || g.format == "markdown")
+}
 
 // check finds out before anything is measured whether the file can be written.
 func (g gateOutput) check() error {

@@ -60,7 +60,9 @@ func (h headline) bound(figure string) string {
 }
 
 // title is product and loadtest in one: "VPP imix".
-func (h headline) title() string { return strings.TrimSuffix(strings.TrimSpace(h.Product+" "+h.Loadtest), " -") }
+func (h headline) title() string {
+	return strings.TrimSuffix(strings.TrimSpace(h.Product+" "+h.Loadtest), " -")
+}
 
 // planOf is the report's Plan, an empty one where it is missing.
 func planOf(r *Report) *plan.Plan {
