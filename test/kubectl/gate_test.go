@@ -194,7 +194,7 @@ func TestAGateIsAskedAgain(t *testing.T) {
 		p.must(mine.cmd.Process.Signal(syscall.SIGTERM))
 		p.until("the stop", func() bool { return p.suite("router-pr-1").Spec.Stop })
 		p.must(mine.cmd.Process.Signal(syscall.SIGTERM))
-		mine.ends().wants(t, 130, "Undecided", "interrupted")
+		mine.ends().wants(t, 130, "interrupted", "stopping")
 	})
 	t.Run("one that came to nothing is measured anew", func(t *testing.T) {
 		p.saysSuite("router-pr-1", metav1.ConditionTrue, v1alpha1.ReasonStopped, 0, 0, 4)
@@ -367,7 +367,7 @@ func TestAGateWithTheRightsOfTheExamples(t *testing.T) {
 	p.must(stopped.cmd.Process.Signal(syscall.SIGTERM))
 	stopped.talk.await(t, "stopping")
 	p.must(stopped.cmd.Process.Signal(syscall.SIGTERM))
-	stopped.ends().wants(t, 130, "Undecided", "interrupted")
+	stopped.ends().wants(t, 130, "interrupted", "stopping")
 	p.types("kubectl linerate gate -f router.yaml --max-regression 2% --baseline linerate.dev/test=x").wants(t, 2, "", "no Report in namespace")
 }
 
