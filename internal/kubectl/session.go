@@ -182,7 +182,11 @@ func (s *session) each(act func(client.Object) error, words string) {
 // leave says how to find back.
 func (s *session) leave() bool {
 	for i, o := range s.objects {
-		if !s.over[i] {
+		switch {
+		case s.over[i]:
+		case s.stopping:
+			s.board.say("%[1]s is being stopped: kubectl linerate watch %[1]s -n %[2]s follows it to its end", o.GetName(), o.GetNamespace())
+		default:
 			s.board.say("%[1]s goes on by itself: kubectl linerate watch %[1]s -n %[2]s follows it, kubectl linerate stop %[1]s -n %[2]s ends it", o.GetName(), o.GetNamespace())
 		}
 	}

@@ -176,10 +176,9 @@ func (g *Gate) footnotes() []string {
 	if g.compares() {
 		words = append(words, "Candidate and baseline are compared by ranks alone, with 95 % confidence at least; a verdict is claimed only where the runs show it, for each direction that a criterion names.")
 	}
-	for _, r := range g.Rows {
-		if f := r.Candidate.Figures; f != nil && f.LowerBound {
-			return append(words, boundWords)
-		}
+	bound := func(c *Compared) bool { return c != nil && c.Figures != nil && c.Figures.LowerBound }
+	if slices.ContainsFunc(g.Rows, func(r GateRow) bool { return bound(&r.Candidate) || bound(r.Baseline) }) {
+		words = append(words, boundWords)
 	}
 	return words
 }
