@@ -34,6 +34,9 @@ func (r *LoadTestSuiteReconciler) apply(ctx context.Context, seen *suiteObservat
 	}
 	obstacles := len(seen.notes.obstacles)
 	for _, wanted := range decision.Create {
+		if !seen.notes.mayCreate(seen.Now) {
+			break
+		}
 		if err := r.createTest(ctx, seen, wanted); err != nil {
 			return err
 		}
@@ -120,7 +123,7 @@ func ofFormer(object client.Object, s *v1alpha1.LoadTestSuite) bool {
 }
 
 func (r *LoadTestSuiteReconciler) inTheWay(seen *suiteObservation, name, why string) {
-	seen.notes.obstacles[name] = obstacle{why: why, until: seen.Now.Add(takenAgain)}
+	seen.notes.refuse(name, why, seen.Now)
 }
 
 // deleteOwn deletes a test or the suite, and what belongs to it in the background.

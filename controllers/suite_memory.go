@@ -34,6 +34,11 @@ type suiteNotes struct {
 	versions map[string]string
 	// obstacles are tests that the API server didn't take.
 	obstacles map[string]obstacle
+	// unstored is why the API server didn't take what was to be stored.
+	unstored obstacle
+	// tries are how often it didn't take a test, and refused when it didn't take any, within the last minute.
+	tries   map[string]int
+	refused []time.Time
 	// taken are ConfigMaps whose names others have, and until when that is believed.
 	taken map[string]time.Time
 }
@@ -46,7 +51,7 @@ type obstacle struct {
 
 func newSuiteNotes(s *v1alpha1.LoadTestSuite) *suiteNotes {
 	return &suiteNotes{
-		uid: s.UID, matrix: suite.Expand(s.DeepCopy()), runs: suite.Runs{}, stored: map[string]bool{}, versions: map[string]string{}, obstacles: map[string]obstacle{}, taken: map[string]time.Time{},
+		uid: s.UID, matrix: suite.Expand(s.DeepCopy()), runs: suite.Runs{}, stored: map[string]bool{}, versions: map[string]string{}, obstacles: map[string]obstacle{}, tries: map[string]int{}, taken: map[string]time.Time{},
 	}
 }
 
@@ -100,4 +105,30 @@ func (n *suiteNotes) inTheWay(now time.Time) map[string]string {
 func (n *suiteNotes) takenNames(now time.Time) []string {
 	maps.DeleteFunc(n.taken, func(_ string, until time.Time) bool { return !now.Before(until) })
 	return slices.Sorted(maps.Keys(n.taken))
+}
+
+// whyUnstored is why what is to be stored isn't taken; empty: it may be tried.
+func (n *suiteNotes) whyUnstored(now time.Time) string {
+	if !now.Before(n.unstored.until) {
+		return ""
+	}
+	return n.unstored.why
+}
+
+// mostRefused is how many tests that the API server doesn't take are tried in a minute. A quota or a policy refuses them all alike, and of a large
+// suite there are thousands.
+const mostRefused = 32
+
+// mayCreate says whether another test may be tried.
+func (n *suiteNotes) mayCreate(now time.Time) bool {
+	n.refused = slices.DeleteFunc(n.refused, func(at time.Time) bool { return !now.Before(at.Add(takenAgain)) })
+	return len(n.refused) < mostRefused
+}
+
+// refuse keeps why a test isn't taken. It is tried again less and less often, so that all others have their tries as well.
+func (n *suiteNotes) refuse(name, why string, now time.Time) {
+	const mostDoubled = 5
+	n.obstacles[name] = obstacle{why: why, until: now.Add(takenAgain << min(n.tries[name], mostDoubled))}
+	n.tries[name]++
+	n.refused = append(n.refused, now)
 }

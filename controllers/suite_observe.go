@@ -47,7 +47,7 @@ func (r *LoadTestSuiteReconciler) observe(ctx context.Context, name types.Namesp
 	now := metav1.NewTime(r.options.Clock()).Rfc3339Copy().Time // as the API server would store it
 	return &suiteObservation{notes: notes, Observed: suite.Observed{
 		Suite: s, Matrix: notes.matrix, Now: now, Tests: tests, Runs: notes.runs, Stored: notes.stored, StoredAt: notes.storedAt,
-		Obstacles: notes.inTheWay(now), Taken: notes.takenNames(now), Version: r.options.Version,
+		Obstacles: notes.inTheWay(now), Taken: notes.takenNames(now), Unstored: notes.whyUnstored(now), Version: r.options.Version,
 	}}, nil
 }
 

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,12 +16,31 @@ import (
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
-// store writes the pages of runs that are due, and the suite's report after them. What it was of is known to be stored then.
+// store stores what is due. What the API server doesn't take, or what it couldn't hold, is kept to be said.
 func (r *LoadTestSuiteReconciler) store(ctx context.Context, seen *suiteObservation, decision suite.Decision) error {
+	err := r.storeAll(ctx, seen, decision)
+	large, tooLarge := errors.AsType[unstorable](err)
+	switch {
+	case tooLarge:
+		err = large.error
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return err
+	case !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) && !apierrors.IsRequestEntityTooLargeError(err):
+		return err
+	}
+	seen.notes.unstored = obstacle{why: err.Error(), until: seen.Now.Add(takenAgain)}
+	return waiting{"what was measured can't be stored", time.Millisecond} // which is said by the next pass
+}
+
+// unstorable is an error that doesn't go by itself.
+type unstorable struct{ error }
+
+// storeAll writes the pages of runs that are due, and the suite's report after them. What it was of is known to be stored then.
+func (r *LoadTestSuiteReconciler) storeAll(ctx context.Context, seen *suiteObservation, decision suite.Decision) error {
 	for _, number := range decision.Store {
 		data, err := seen.Matrix.EncodePage(number, seen.Runs)
 		if err != nil {
-			return err
+			return unstorable{err}
 		}
 		if err := r.writeMap(ctx, seen, suite.PageName(seen.Suite.Name, number), data, nil); err != nil {
 			return err
@@ -37,7 +57,7 @@ func (r *LoadTestSuiteReconciler) store(ctx context.Context, seen *suiteObservat
 	}
 	data, annotations, err := delivery.EncodeSuite(decision.Report)
 	if err != nil {
-		return fmt.Errorf("encode the suite's report: %w", err)
+		return unstorable{fmt.Errorf("encode the suite's report: %w", err)}
 	}
 	return r.writeMap(ctx, seen, suite.ReportName(seen.Suite.Name), data, annotations)
 }

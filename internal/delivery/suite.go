@@ -11,38 +11,24 @@ import (
 // KeySuite is the key of a suite's report in its ConfigMap.
 const KeySuite = "suite.json.gz"
 
-// EncodeSuite is the binary data and the annotations of the ConfigMap for a suite's report, which FitSuite made fit.
+// EncodeSuite is the binary data and the annotations of the ConfigMap for a suite's report. Where that is too large for one, the words of runs are left
+// out first, then the runs that gave a figure, and at last the words of verdicts; a note says so. Cells, their figures, what they lack and their
+// verdicts stay as they are. The suite itself is not changed.
 func EncodeSuite(s *report.Suite) (data map[string][]byte, annotations map[string]string, err error) {
-	_, packed, digest, err := fitting(s)
-	if err != nil {
-		return nil, nil, err
-	}
-	return map[string][]byte{KeySuite: packed}, map[string]string{AnnotationDigest: digest}, nil
-}
-
-// FitSuite is the suite's report as a ConfigMap can hold it. Where it is too large for one, the words of runs are left out first, then the runs that
-// gave a figure, and at last the words of verdicts; a note says so. Cells, their figures, what they lack and their verdicts stay as they are. The
-// suite itself is not changed.
-func FitSuite(s *report.Suite) (*report.Suite, error) {
-	fit, _, _, err := fitting(s)
-	return fit, err
-}
-
-func fitting(s *report.Suite) (fit *report.Suite, packed []byte, digest string, err error) {
 	for _, thinner := range []func(*report.Suite) *report.Suite{asItIs, withoutWords, withoutRuns, withoutReasons} {
-		fit = thinner(s)
-		document, digest, err := report.SuiteJSON(fit)
+		document, digest, err := report.SuiteJSON(thinner(s))
 		if err != nil {
-			return nil, nil, "", err
+			return nil, nil, err
 		}
-		if packed, err = pack(document); err != nil {
-			return nil, nil, "", fmt.Errorf("pack the suite's report: %w", err)
+		packed, err := pack(document)
+		if err != nil {
+			return nil, nil, fmt.Errorf("pack the suite's report: %w", err)
 		}
 		if len(packed) <= MaxPacked {
-			return fit, packed, digest, nil
+			return map[string][]byte{KeySuite: packed}, map[string]string{AnnotationDigest: digest}, nil
 		}
 	}
-	return nil, nil, "", fmt.Errorf("the report of suite %s doesn't fit into a ConfigMap, even without its runs: part the suite in two", s.Name)
+	return nil, nil, fmt.Errorf("the report of suite %s doesn't fit into a ConfigMap, even without its runs: part the suite in two", s.Name)
 }
 
 // DecodeSuite reads what EncodeSuite wrote, and refuses what is not what its annotations say.

@@ -120,20 +120,3 @@ func TestASuiteWithoutSingleRunsStillSaysWhatItLacks(t *testing.T) {
 		t.Errorf("its second try was measured: %+v", runs)
 	}
 }
-
-// The digest that is told of a suite is that of what is stored of it.
-func TestASuiteThatFitsIsStoredAsItIs(t *testing.T) {
-	for name, s := range map[string]*report.Suite{"small": suiteOf(10, 20), "large": suiteOf(1000, 400)} {
-		fitting, err := FitSuite(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, want, err := report.SuiteJSON(fitting)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, annotations, err := EncodeSuite(fitting); err != nil || annotations[AnnotationDigest] != want {
-			t.Errorf("%s: %v, %v, want %s", name, annotations, err, want)
-		}
-	}
-}

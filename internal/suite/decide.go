@@ -56,6 +56,7 @@ func rules() []rule {
 		{"invalid", invalid},           // they aren't what a LoadTest must be
 		{"testsEnded", testsEnded},     // Reports are to be read
 		{"nameTaken", nameTaken},       // what was measured can't be stored: nothing more is made until it can
+		{"unstored", unstored},         // the same, as the API server doesn't take it
 		{"stopRequested", stopped},     // spec.stop: what runs is stopped, nothing more is made
 		{"testFailed", testFailed},     // failurePolicy Stop, and a test came to nothing: what runs goes on, nothing more is made
 		{"allEnded", allEnded},         // nothing is missing, nothing goes on
@@ -212,6 +213,19 @@ func testFailed(v *view) *step {
 	return &step{reason: v1alpha1.ReasonTestFailed, message: message, complete: len(v.active) == 0}
 }
 
+// unstored: the API server doesn't take what is to be stored. Without that nothing is kept of what is measured.
+func unstored(v *view) *step {
+	if v.Unstored == "" {
+		return nil
+	}
+	s := &step{reason: v1alpha1.ReasonWaiting, unkept: true, requeueAt: v.Now.Add(obstacleAgain)}
+	if stop := stopped(v); stop != nil {
+		s.stop = stop.stop
+	}
+	s.message = v.tally("what the suite measures can't be kept: " + v.Unstored + "; nothing further is started until it can, and it is tried again each minute")
+	return s
+}
+
 // nameTaken: tests that were asked to stop are stopped all the same.
 func nameTaken(v *view) *step {
 	if len(v.Taken) == 0 {
@@ -261,7 +275,9 @@ func testsNeeded(v *view) *step {
 	if len(s.create) == 0 {
 		return nil
 	}
-	s.reason = v1alpha1.ReasonRunning
+	if len(v.active) > 0 || len(v.obstructed) == 0 { // else it may be that nothing can be made
+		s.reason = v1alpha1.ReasonRunning
+	}
 	return s
 }
 

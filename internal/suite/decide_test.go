@@ -344,3 +344,39 @@ func TestAThousandCells(t *testing.T) {
 	}
 	t.Logf("%d passes in as many seconds, %d writes of the status, %d bytes, %d pages", passes, w.writes, len(text), len(w.pages))
 }
+
+func TestWhatTheAPIServerDoesNotStoreIsTold(t *testing.T) {
+	w := newWorld(t, twoByTwo+"parallelism: 2\n")
+	w.unstored = "configmaps \"night-suite\" is forbidden: exceeded quota"
+	if d := w.pass(); len(w.made)+len(d.Store) > 0 || d.Report != nil || d.RequeueAt.IsZero() || !strings.Contains(d.Message, "exceeded quota") {
+		t.Errorf("made %q, stored %v, says %q", w.made, d.Store, d.Message)
+	}
+	w.want("Complete=False Waiting", "Reconciling=True Waiting")
+	w.unstored = ""
+	w.pass()
+	w.end("night-apu6-imix-r1")
+	w.unstored, w.suite.Spec.Stop = "it is forbidden", true
+	if d := w.pass(); !slices.Equal(d.Stop, []string{"night-apu6-64b-r1"}) {
+		t.Errorf("stops %q", d.Stop)
+	}
+	w.end("night-apu6-64b-r1")
+	w.pass()
+	w.want("Complete=False Waiting")
+	w.unstored = ""
+	w.pass()
+	w.want("Complete=True Stopped")
+	if len(w.report.Cells[0].Runs) != 1 {
+		t.Errorf("the report has %+v", w.report.Cells[0])
+	}
+}
+
+// Whether anything was stored is known by when the suite began: a write of the status that is lost doesn't take that away.
+func TestASuiteKnowsWhenItBegan(t *testing.T) {
+	w := newWorld(t, "template: {spec: {}}\n")
+	w.pass()
+	w.suite.Status = v1alpha1.LoadTestSuiteStatus{} // as if the first write had been lost
+	w.pass()
+	if w.suite.Status.StartedAt == nil {
+		t.Error("it has a test, and hasn't begun")
+	}
+}

@@ -5,19 +5,14 @@ import (
 	"math"
 	"slices"
 
-	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/statistics"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// document is the suite's report as far as it is, and as it can be stored: the status tells the digest of that.
+// document is the suite's report as far as it is.
 func (v *view) document(s *step) *report.Suite {
-	whole := v.documentOf(s.complete, func(cell int) report.SuiteCell { return v.cell(cell) })
-	if fit, err := delivery.FitSuite(whole); err == nil {
-		return fit
-	}
-	return whole // which can't be stored, and that is told then
+	return v.documentOf(s.complete, func(cell int) report.SuiteCell { return v.cell(cell) })
 }
 
 func (v *view) documentOf(complete bool, cellOf func(int) report.SuiteCell) *report.Suite {

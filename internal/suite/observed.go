@@ -27,6 +27,8 @@ type Observed struct {
 	StoredAt time.Time
 	// Obstacles are tests that the API server doesn't take, and why.
 	Obstacles map[string]string
+	// Unstored is why the API server doesn't take what is to be stored; empty: it does.
+	Unstored string
 	// Taken are names of the suite's ConfigMaps that objects of somebody else's have, in order.
 	Taken []string
 	// Reference is what is compared with that isn't part of the suite; nil: it wasn't looked at, or there is no such thing.

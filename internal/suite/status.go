@@ -51,7 +51,7 @@ func (v *view) progress(st *v1alpha1.LoadTestSuiteStatus, s *step) {
 	if s.complete { // what wasn't made by now never is
 		st.Counts.NotMeasured, st.Counts.Waiting = v.failed+st.Counts.Waiting, 0
 	}
-	if st.StartedAt == nil && len(s.create) > 0 {
+	if st.StartedAt == nil && len(s.create)+len(v.Tests)+len(v.Runs) > 0 { // also where the write that should have said so was lost
 		st.StartedAt = &metav1.Time{Time: v.Now}
 	}
 	st.Summary = fmt.Sprintf("%d of %d measured", v.measured, n)

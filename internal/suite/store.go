@@ -3,6 +3,7 @@ package suite
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
 
 	"github.com/linerate-dev/linerate/internal/delivery"
@@ -79,8 +80,11 @@ func (m *Matrix) DecodePage(data map[string][]byte, into Runs) error {
 		return fmt.Errorf("its runs are those of suite %s, and this is %s", p.Suite, m.suite.UID)
 	}
 	for name, run := range p.Runs {
-		into[name] = run
+		if r := run.Evidence; r != nil && (r.Plan == nil || r.Result.Measured && (r.Result.Total == nil || len(r.Result.Directions) == 0)) {
+			return fmt.Errorf("run %s has evidence that no run leaves: somebody changed it", name)
+		}
 	}
+	maps.Copy(into, p.Runs)
 	return nil
 }
 

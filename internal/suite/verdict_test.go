@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -154,11 +155,34 @@ func TestTheStatusTellsTheDigestOfWhatIsStored(t *testing.T) {
 		w.runs[name] = Run{Ended: v1alpha1.ReasonDUTFailed, SuiteRun: report.SuiteRun{Test: name, Repetition: 1, Reason: v1alpha1.ReasonDUTFailed, Message: string(words)}}
 	}
 	d := Decide(Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Checked: true, Runs: w.runs, Stored: w.stored})
-	_, annotations, err := delivery.EncodeSuite(d.Report)
+	data, annotations, err := delivery.EncodeSuite(d.Report)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if stored, told := annotations[delivery.AnnotationDigest], d.Status.Report.Digest; stored != told || len(d.Report.Notes) == 0 {
-		t.Errorf("%s is stored, %s is told; notes %q", stored, told, d.Report.Notes)
+	read, err := delivery.DecodeSuite(data, annotations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stored, told := annotations[delivery.AnnotationDigest], d.Status.Report.Digest; stored != told || len(read.Notes) == 0 {
+		t.Errorf("%s is stored, %s is told; notes %q", stored, told, read.Notes)
+	}
+}
+
+// A page is a ConfigMap, which others may change: what the operator couldn't reckon with is refused, and its tests are looked at again.
+func TestAPageThatNoOperatorWroteIsRefused(t *testing.T) {
+	for name, evidence := range map[string]*report.Report{
+		"without a plan":    {Ending: report.Completed},
+		"without a total":   {Ending: report.Completed, Plan: &plan.Plan{}, Result: report.Result{Measured: true, Directions: []report.Measured{{}}}},
+		"without direction": {Ending: report.Completed, Plan: &plan.Plan{}, Result: report.Result{Measured: true, Total: &report.Sum{}}},
+	} {
+		m := Expand(written(t, "template: {spec: {}}\n"))
+		data, err := m.EncodePage(0, Runs{"night-test-r1": {Ended: v1alpha1.ReasonMeasured, SuiteRun: report.SuiteRun{Evidence: evidence}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		into := Runs{}
+		if err := m.DecodePage(data, into); err == nil || !strings.Contains(err.Error(), "night-test-r1") || len(into) > 0 {
+			t.Errorf("%s: %v, %d runs", name, err, len(into))
+		}
 	}
 }

@@ -33,6 +33,7 @@ type world struct {
 	storedAt time.Time
 
 	taken    map[string]string
+	unstored string
 	names    []string // of ConfigMaps that somebody else has
 	judge    Verdicts
 	faults   Faults
@@ -74,7 +75,7 @@ func (w *world) pass() Decision {
 	if w.forgets {
 		w.restart()
 	}
-	o := Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Tests: w.tests, Runs: w.runs, Stored: w.stored, StoredAt: w.storedAt, Obstacles: w.taken, Taken: w.names, Judge: w.judge}
+	o := Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Tests: w.tests, Runs: w.runs, Stored: w.stored, StoredAt: w.storedAt, Obstacles: w.taken, Taken: w.names, Unstored: w.unstored, Judge: w.judge}
 	for range 100 {
 		d := Decide(o)
 		switch {
