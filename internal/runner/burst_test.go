@@ -101,3 +101,32 @@ func TestPropertyAQuietGeneratorIsNeverCalledBursty(t *testing.T) {
 		}
 	}
 }
+
+func TestHowOftenCountersAreRead(t *testing.T) {
+	tests := map[string]struct {
+		generators int
+		paced      bool
+		fewest     float64 // readings of each generator a second
+		most       float64
+	}{
+		"where a generator may send in bursts":     {1, false, 30, 50},
+		"where there are many":                     {10, false, 12, 20},
+		"where it says that it never does":         {1, true, 1, 2},
+		"where many say that they never do so too": {10, true, 1, 2},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := scene(replicas(test.generators), onGenerator(func(g *sim.Generator) { g.Paced = test.paced }), func(s *scenario) { s.options.PaceEvery = 0 })
+			rep := s.run(t)
+			for g := range test.generators {
+				perSecond := float64(s.seen.Generator(g).Readings()) / rep.Finished.Sub(rep.Started).Seconds()
+				if perSecond < test.fewest || perSecond > test.most {
+					t.Errorf("generator %d was read %.1f times a second; want %.0f to %.0f", g, perSecond, test.fewest, test.most)
+				}
+			}
+			if most := int(rep.Finished.Sub(rep.Started).Seconds() * 2); len(rep.Samples) > most {
+				t.Errorf("%d samples are kept; want at most %d", len(rep.Samples), most)
+			}
+		})
+	}
+}

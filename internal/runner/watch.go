@@ -30,10 +30,10 @@ func (r *run) watch(ctx context.Context, step ramp.Step) (*report.Window, error)
 	begin := time.Now()
 	edge := begin.Add(step.Settle)
 	span := measure.Span{Planned: step.Judge, Intended: r.drive.intended, Readings: make([][]engine.Reading, len(r.gens))}
-	opened, pace := time.Time{}, r.setup.Pace(r.drive.intended)
+	opened, pace, bursty := time.Time{}, r.setup.Pace(r.drive.intended), !paced(r.drive.last)
 	span.Pace = pace
 	for _, moment := range moments(begin, step) {
-		err := r.untilThen(ctx, moment, pace, !opened.IsZero())
+		err := r.untilThen(ctx, moment, pace, bursty && !opened.IsZero())
 		var readings []engine.Reading
 		if err == nil {
 			readings, err = r.read(ctx)
@@ -58,10 +58,22 @@ func (r *run) watch(ctx context.Context, step ramp.Step) (*report.Window, error)
 	return &w, nil
 }
 
-// untilThen waits for a moment; within a window, it follows the generators' pace meanwhile.
-func (r *run) untilThen(ctx context.Context, moment time.Time, pace *measure.Pace, within bool) error {
+// paced says that no generator ever catches up in a burst: there is nothing to look for, and a reading is work for a busy machine.
+func paced(readings []engine.Reading) bool {
+	for _, r := range readings {
+		for _, port := range r.Ports {
+			if !port.Paced {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// untilThen waits for a moment, and follows the generators' pace meanwhile if it is to.
+func (r *run) untilThen(ctx context.Context, moment time.Time, pace *measure.Pace, follow bool) error {
 	every := cmp.Or(r.opts.PaceEvery, max(paceEvery, time.Duration(len(r.gens))*paceEveryEach, paceOfReading*r.drive.quickest))
-	for next := time.Now().Add(every); within && moment.Sub(next) >= every; {
+	for next := time.Now().Add(every); follow && moment.Sub(next) >= every; {
 		if err := sleepUntil(ctx, next); err != nil {
 			return err
 		}

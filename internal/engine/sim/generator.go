@@ -29,6 +29,8 @@ type Generator struct {
 	// Stalls are when it stands still and catches up, in order of time; they don't overlap. Mute: it does not answer meanwhile either.
 	Stalls []Standstill
 	Mute   bool
+	// Paced: it says that it never catches up in bursts. That there are no Stalls then is up to the test.
+	Paced bool
 	// Faults happen at their time after the first start of traffic.
 	Faults []Fault
 }
@@ -264,6 +266,12 @@ func (*Engine) Close() error { return nil }
 func (e *Engine) Claimed() bool {
 	defer e.lock()()
 	return e.claimed
+}
+
+// Readings is how often its counters were read.
+func (e *Engine) Readings() int {
+	defer e.lock()()
+	return e.readings
 }
 
 // Running says that some port transmits.
