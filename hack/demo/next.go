@@ -18,6 +18,11 @@ More to measure. A LoadTest's spec is never changed, so each run is a LoadTest w
   kubectl -n %[3]s create -f examples/cluster/linux-forwarder.yaml    # Linux without a limit
   sed 's/name: known-answer/name: mine/; s/10000/20000/' examples/cluster/known-answer.yaml | kubectl -n %[3]s create -f -
 
+Four systems under two loads, as one table, in about five minutes:
+
+  kubectl linerate run examples/suites/four-systems.yaml -n %[3]s
+  kubectl linerate report four-systems -n %[3]s -o html > four-systems.html
+
 Again: make demo. Away with it all: make demo-down.
 `, l.kubeconfig, l.assets, namespace, name, l.programs)
 	return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
@@ -21,7 +22,7 @@ func newCompare(o Options, to *connection) *cobra.Command {
 		Example: "  kubectl linerate compare vpp-imix vpp-imix-new\n  kubectl linerate compare linerate.dev/suite=v14 linerate.dev/suite=v15 -o markdown\n" +
 			"  kubectl linerate compare release=1.4 release=1.5 --max-regression 2%",
 		Long: "Compares Reports with those of the first, by product and loadtest. Each is a LoadTest, a Report that was kept (a LoadTest's name that is gone, or the ConfigMap's),\n" +
-			"or a label selector: then all Reports of LoadTests that match, and all that were kept and match. Several Reports of one test are runs of it.\n\n" +
+			"a LoadTestSuite (the Reports of all its tests), or a label selector: then all Reports of LoadTests that match, and all that were kept and match. Several Reports of one test are runs of it.\n\n" +
 			sidebyside.ExitCodes,
 		Args:              cobra.MinimumNArgs(2),
 		ValidArgsFunction: completeTests(to),
@@ -59,6 +60,9 @@ func newCompare(o Options, to *connection) *cobra.Command {
 func (c *cluster) side(ctx context.Context, talk io.Writer, name string) ([]history.Record, error) {
 	if isSelector(name) {
 		return c.selected(ctx, name)
+	}
+	if o, err := c.named(ctx, name); err == nil && kindOf(o) == v1alpha1.LoadTestSuiteKind {
+		return c.selected(ctx, v1alpha1.LabelSuite+"="+o.GetName())
 	}
 	r, test, err := c.found(ctx, talk, name)
 	if err != nil {

@@ -54,6 +54,9 @@ func TestKeptReports(t *testing.T) {
 	t.Run("they are compared by their labels and by their names", func(t *testing.T) {
 		p.types("kubectl linerate compare linerate.dev/suite=v15 linerate.dev/suite=v16").wants(t, 0, "-21.05%", "")
 		p.types("kubectl linerate compare linerate.dev/suite=v15 linerate.dev/suite=v16 --max-regression 2%").wants(t, 1, "Failed", "")
+		p.createsSuite("v15")
+		p.createsSuite("v16")
+		p.types("kubectl linerate compare suite/v15 v16").wants(t, 0, "-21.05%", "")
 		p.types("kubectl linerate compare was-a is-a --max-regression 2%").wants(t, 3, "too few runs", "LoadTest was-a is gone")
 		p.types("kubectl linerate compare was-a linerate.dev/suite=v99").wants(t, 2, "", "no Report in namespace "+p.namespace+" matches linerate.dev/suite=v99")
 		p.types("kubectl linerate compare was-a nobody").wants(t, 2, "", "no LoadTest nobody")

@@ -75,7 +75,7 @@ func (p *person) saysSuite(name string, status metav1.ConditionStatus, reason st
 	p.must(admin.Status().Update(p.Context(), s))
 }
 
-// makes makes one of the suite's tests.
+// makes creates one of the suite's tests.
 func (p *person) makes(of *v1alpha1.LoadTestSuite, cell, repetition int) string {
 	p.Helper()
 	matrix := suite.Expand(of)
