@@ -117,8 +117,20 @@ func newWorld(t *testing.T, spec string) *world {
 	return w
 }
 
-// loadTest is a LoadTest as an API server stores it.
+// loadTest is a LoadTest as an API server stores it. Thousands of worlds begin with a few of them, so each is admitted once.
 func loadTest(t *testing.T, text string) *v1alpha1.LoadTest {
+	t.Helper()
+	known, is := admitted.Load(text)
+	if !is {
+		known, _ = admitted.LoadOrStore(text, admit(t, text))
+	}
+	return known.(*v1alpha1.LoadTest).DeepCopy()
+}
+
+// admitted are LoadTests by their text.
+var admitted sync.Map
+
+func admit(t *testing.T, text string) *v1alpha1.LoadTest {
 	t.Helper()
 	objects, err := apiServer(t).Load("test.yaml", strings.NewReader(text))
 	if err != nil {
