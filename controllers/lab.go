@@ -37,8 +37,8 @@ func (r *LoadTestReconciler) lab(ctx context.Context, test *v1alpha1.LoadTest) (
 
 // networksOf is what of the lab the test's links name.
 func (r *LoadTestReconciler) networksOf(ctx context.Context, test *v1alpha1.LoadTest) (lab lifecycle.Lab, err error) {
-	keys, own := networkKeys(test)
-	lab.Faults = r.outOfBounds(test.Namespace, append(own, keys...))
+	keys, own := r.memory.networksOf(test)
+	lab.Faults = r.outOfBounds(test.Namespace, slices.Concat(own, keys))
 	if len(keys) == 0 {
 		return lab, nil
 	}

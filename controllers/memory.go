@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
 
@@ -40,6 +41,14 @@ type acts struct {
 	// access is what came of the runner's access; granting: it was asked for, and hasn't come to anything yet.
 	access   lifecycle.Access
 	granting bool
+	// names are the networks that the test names, as its spec of a generation has it.
+	names networkNames
+}
+
+// networkNames are the networks that a test's links name, and those that its templates have of their own.
+type networkNames struct {
+	generation int64 // 0: nothing is known
+	keys, own  []compile.NetworkKey
 }
 
 func newMemory() *memory { return &memory{tests: map[types.NamespacedName]*acts{}} }
@@ -130,6 +139,18 @@ func (m *memory) madeJustNow(test *v1alpha1.LoadTest) map[string]bool {
 		}
 	})
 	return made
+}
+
+// networksOf are the names of the test's networks: found out once for each generation of its spec, as a test is compiled for that.
+func (m *memory) networksOf(test *v1alpha1.LoadTest) (keys, own []compile.NetworkKey) {
+	var names networkNames
+	m.with(test, func(a *acts) { names = a.names })
+	if names.generation == 0 || names.generation != test.Generation {
+		keys, own := networkKeys(test)
+		names = networkNames{test.Generation, keys, own}
+		m.with(test, func(a *acts) { a.names = names })
+	}
+	return names.keys, names.own
 }
 
 // behind returns how long at most the view is to be waited for, because it lacks something of the operator's own doing; 0: it lacks nothing.

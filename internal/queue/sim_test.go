@@ -244,7 +244,7 @@ func (s *sim) anyTest(i int) *simTest {
 }
 
 func TestAllTestsComeToTheirEnd(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range uint64(20) {
 		s := newSim(t, seed)
 		s.run(8 * time.Hour)
 		if t.Failed() {
@@ -256,7 +256,7 @@ func TestAllTestsComeToTheirEnd(t *testing.T) {
 // Other people's pods take devices that the line believes to be free, and let them go at some time.
 func TestAllTestsComeToTheirEndThoughOthersHoldDevicesForAWhile(t *testing.T) {
 	var backs int
-	for seed := range uint64(30) {
+	for seed := range uint64(16) {
 		s := newSim(t, seed)
 		for _, n := range s.nodes {
 			s.foreign = append(s.foreign, foreign{n.Name, queue.Resources{west: 1 + s.chance.Int64N(n.Resources[west]), east: s.chance.Int64N(n.Resources[east]), queue.CPU: s.chance.Int64N(n.Resources[queue.CPU])}, noon.Add(time.Duration(s.chance.IntN(3600)) * time.Second)})
