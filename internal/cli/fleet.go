@@ -200,9 +200,12 @@ func (f *fleet) interrupted(shelf shelf) error {
 	return &exitError{ExitInterrupted, fmt.Errorf("%s, and kept in %s: the same command goes on from there", words, shelf.dir)}
 }
 
-// keep keeps the suite's report and its page.
+// keep keeps the suite's report and its page. One that was ended before anything was measured leaves what an earlier run kept.
 func (f *fleet) keep(shelf shelf, err error) (*report.Suite, error) {
 	document := f.alone.Document(time.Now())
+	if f.here == 0 && document.Finished.IsZero() {
+		return document, err
+	}
 	return document, worst(err, shelf.keepSuite(document, true))
 }
 

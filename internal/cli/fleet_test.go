@@ -128,6 +128,13 @@ func TestASuiteIsMeasuredTestByTest(t *testing.T) {
 			t.Errorf("%v, measured %q", err, st.measured)
 		}
 	})
+	t.Run("one that never began leaves what was kept", func(t *testing.T) {
+		gone, interrupt := context.WithCancel(t.Context())
+		interrupt()
+		if _, err := st.run(gone, night); codeOf(err) != ExitInterrupted || len(st.measured) != 0 {
+			t.Errorf("%v, measured %q", err, st.measured)
+		}
+	})
 	t.Run("and rendered again from its file", func(t *testing.T) {
 		var out bytes.Buffer
 		if code := Main([]string{"report", filepath.Join(st.dir, "night.suite.json"), "-o", "markdown"}, Streams{Out: &out, Err: &st.talk}); code != ExitOK || !strings.Contains(out.String(), "| vpp | 64b | 18.") {
