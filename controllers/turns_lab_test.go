@@ -175,6 +175,7 @@ func (l *lineLab) place(name string, attempt int, node string) {
 		if role == "generator" {
 			pod.Name += "-0"
 		}
+		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.LoadTestKind, Name: name, UID: types.UID("uid-" + name), Controller: new(true)}}
 		pod.UID, pod.ResourceVersion, pod.Spec.NodeName = types.UID(pod.Name), l.next(), node
 		pod.Spec.Containers = []corev1.Container{{Name: role, Resources: corev1.ResourceRequirements{Limits: two, Requests: two}}}
 		l.pods[pod.Name] = pod

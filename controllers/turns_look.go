@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -81,6 +82,9 @@ func (l *turns) pods(ctx context.Context) (map[types.UID][]*corev1.Pod, error) {
 	pods := map[types.UID][]*corev1.Pod{}
 	for i := range list.Items {
 		uid := types.UID(list.Items[i].Labels[v1alpha1.LabelUID])
+		if owner := metav1.GetControllerOf(&list.Items[i]); owner == nil || owner.UID != uid {
+			continue // anybody may put our label on a pod of theirs: that is no test's
+		}
 		pods[uid] = append(pods[uid], &list.Items[i])
 	}
 	return pods, nil

@@ -257,3 +257,30 @@ func TestWhoEndsStandsInNoLine(t *testing.T) {
 		t.Errorf("it is told %+v, and the line was drawn %d times", turn, l.drawn())
 	}
 }
+
+// Who may make pods may put a test's label on them: that gives nobody a place in line, nor takes one.
+func TestAPodThatOnlyBearsATestsLabelIsNoTests(t *testing.T) {
+	l := newLineLab(t)
+	r := l.reconciler(false)
+	for i, name := range []string{"a", "b", "c"} {
+		l.add(name, i)
+	}
+	l.place("a", 1, "rack-1")
+	l.place("b", 1, "rack-2")
+	waits := l.ask(r, "c", false)
+	if !waits.Waits {
+		t.Fatalf("the lab isn't full: %+v", waits)
+	}
+	l.place("c", 1, "")
+	l.mu.Lock()
+	for name, pod := range l.pods {
+		if pod.Labels[v1alpha1.LabelTest] == "c" {
+			pod.OwnerReferences, pod.Namespace = nil, "stranger"
+			l.pods[name] = pod
+		}
+	}
+	l.mu.Unlock()
+	if got := l.ask(r, "c", false); !reflect.DeepEqual(got, waits) {
+		t.Errorf("with pods of a stranger's it is told %+v, without them %+v", got, waits)
+	}
+}
