@@ -34,6 +34,9 @@ const (
 	// placeBound is how long the pods of a test may be without nodes while others of it have theirs, or while other tests wait for what it wants.
 	// A scheduler takes seconds; what takes longer is somebody else's to let go.
 	placeBound = 2 * time.Minute
+	// startBound is how long a pod may be kept from starting by what waiting won't mend, such as an image that isn't there, while other tests wait for
+	// what the test holds. kubelet tries again each five minutes at the latest.
+	startBound = 10 * time.Minute
 	// keepBound is how long it is tried to keep a Report beyond its test while the API server doesn't take it for the moment: an admission webhook that
 	// is away may stay so, and the test is over.
 	keepBound = 5 * time.Minute

@@ -166,6 +166,18 @@ func queueLives() []life {
 			w.unschedulable("0/2 nodes are available: 2 Insufficient cpu.")
 			w.pass(130 * time.Second)
 		}},
+		{"an image that isnt there keeps others waiting", devices, func(w *world) {
+			w.settle()
+			w.schedule()
+			w.settle()
+			w.Pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: w.Pods[0].Spec.Containers[0].Name, State: corev1.ContainerState{
+				Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "Back-off pulling image"}}}}
+			w.pass(time.Hour)
+			w.others = []queue.Claim{w.wants("b", 1)}
+			w.pass(2 * time.Minute)
+			w.others = []queue.Claim{w.settled("b", "rack-1", "rack-2")}
+			w.pass(2 * time.Minute)
+		}},
 		{"suspended while queued and resumed", devices, func(w *world) {
 			w.others = []queue.Claim{w.settled("a", "rack-1", "rack-2")}
 			w.settle()

@@ -23,7 +23,7 @@ func queued(v *view) *step {
 		return nil
 	}
 	if back := v.was.GivenBack; v.queue() != "" && back != nil && v.Now.Before(back.Until.Time) {
-		const message = "its pods were given back, as not all of them found nodes: they are queued again when others had their time"
+		const message = "its pods were given back, as not all of them could be placed or started: they are queued again when others had their time"
 		return v.waits(v1alpha1.ReasonGivenBack, message).waitUntil(back.Until.Time)
 	}
 	if !v.Turn.Waits || v.queue() != "" {
@@ -59,22 +59,54 @@ func (v *view) inLine() bool {
 // halfPlaced: not all pods found nodes in time. Those that did hold what others may wait for, perhaps for what those hold: all are given
 // back. Pods that wait together and keep nobody waiting hold nothing, and may wait on.
 func halfPlaced(v *view) *step {
-	due := v.givesBackAt()
-	if due.IsZero() || v.Now.Before(due) {
+	words := ""
+	switch trouble, due := v.cannotStart(); {
+	case reached(v.placelessUntil(), v.Now):
+		waiting, _ := v.placing()
+		words = fmt.Sprintf("%s within %s%s", placeless(namesOf(waiting)), placeBound, schedulersReason(waiting))
+	case reached(due, v.Now):
+		words = fmt.Sprintf("%s; it has been so for %s, and other tests wait for its devices", trouble, startBound)
+	default:
 		return nil
 	}
-	waiting, _ := v.placing()
 	delay := queue.Delay(string(v.Test.UID), int(v.timesGivenBack())+1)
-	message := fmt.Sprintf("%s within %s%s: all pods are given back, so that others can go on; others go first until %s at the latest",
-		placeless(namesOf(waiting)), placeBound, schedulersReason(waiting), v.Now.Add(delay).UTC().Format(time.TimeOnly))
+	message := fmt.Sprintf("%s: all pods are given back, so that others can go on; others go first until %s at the latest", words, v.Now.Add(delay).UTC().Format(time.TimeOnly))
 	return &step{
 		reason: v1alpha1.ReasonGivenBack, message: message, activity: "Queued",
 		scheduled: no(v1alpha1.ReasonGivenBack, message), void: &voided{givenBack: delay},
 	}
 }
 
-// givesBackAt is when pods that aren't all placed are given back; zero: never, as things are.
+// reached says whether there is a moment, and it has come.
+func reached(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
+
+// givesBackAt is when pods are given back that aren't all placed, or can't start; zero: never, as things are.
 func (v *view) givesBackAt() time.Time {
+	_, due := v.cannotStart()
+	return earliest(v.placelessUntil(), due)
+}
+
+// cannotStart says what keeps a pod from starting that waiting alone won't mend, and when all are given back for that: an image that can't be had
+// would else keep devices from tests that wait for them until somebody looks. Zero: there is no such pod, or nobody waits.
+func (v *view) cannotStart() (trouble string, until time.Time) {
+	if v.begun() || !v.Turn.Wanted {
+		return "", until
+	}
+	for _, p := range v.carriers() {
+		if p.Spec.NodeName == "" || ended(p) || p.DeletionTimestamp != nil {
+			continue
+		}
+		words := troubleOf(p)
+		since := latest(p.CreationTimestamp.Time, condition(p, corev1.PodScheduled).LastTransitionTime.Time)
+		if due := since.Add(startBound); words != "" && (until.IsZero() || due.Before(until)) {
+			trouble, until = words, due
+		}
+	}
+	return trouble, until
+}
+
+// placelessUntil is when pods that aren't all placed are given back; zero: never, as things are.
+func (v *view) placelessUntil() time.Time {
 	if v.begun() || v.anyGated() {
 		return time.Time{}
 	}

@@ -61,7 +61,7 @@ func starting(v *view) *step {
 	if len(words) == 0 {
 		s.message = "pods aren't ready yet: " + listed(waiting)
 	}
-	return s.waitUntil(v.placedUntil())
+	return s.waitUntil(v.placedUntil()).waitUntil(v.givesBackAt())
 }
 
 // troubleOf says what keeps a pod's containers from starting that waiting alone won't mend; empty: nothing known.

@@ -155,7 +155,7 @@ func TestTurns(t *testing.T) {
 		},
 		"who gave its pods back lets others go first": {
 			queue.Lab{Nodes: four, Now: noon, Claims: []queue.Claim{gaveBack(claim("a", 4), time.Minute, time.Minute), claim("b", 4)}}, "b",
-			[]string{"its pods were given back at 11:59:00, as not all of them found nodes: it tries again at 12:01:00, or as soon as"},
+			[]string{"its pods were given back at 11:59:00, as not all of them could be placed or started: it tries again at 12:01:00, or as soon as"},
 		},
 		"who gave its pods back is first again in time": {
 			queue.Lab{Nodes: four, Now: noon, Claims: []queue.Claim{gaveBack(claim("a", 4), time.Minute, 0), claim("b", 4)}}, "a", []string{"1st in line"},

@@ -172,7 +172,7 @@ func namespaceOf(test string) string {
 const yieldBrief = "lets others go first"
 
 func (a *arrangement) yieldWords(c *Claim) string {
-	return fmt.Sprintf("its pods were given back at %s, as not all of them found nodes: it tries again at %s, or as soon as a LoadTest lets devices of %s go; "+
+	return fmt.Sprintf("its pods were given back at %s, as not all of them could be placed or started: it tries again at %s, or as soon as a LoadTest lets devices of %s go; "+
 		"until then others may use what is free (other people's pods hold devices too: kubectl describe node shows them)",
 		c.GivenBack.UTC().Format(time.TimeOnly), c.RetryAt.UTC().Format(time.TimeOnly), strings.Join(c.devices(), ", "))
 }
