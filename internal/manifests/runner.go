@@ -98,7 +98,7 @@ func runnerJob(in Input) *batchv1.Job {
 	return job
 }
 
-// runnerPod is light: it asks generators for their counters a few times a second. It has no CPU limit, since a runner that is stopped for the rest
+// runnerPod is light: it asks generators for their counters, TRex 50 times a second, 200 in all at most. It has no CPU limit, since a runner that is stopped for the rest
 // of a scheduling period voids the window that it was to measure.
 func runnerPod(in Input) corev1.PodSpec {
 	spec := newPod(in, metav1.ObjectMeta{}).Spec
