@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -67,9 +69,11 @@ func (m suiteMoment) sentence() string {
 	case c == nil:
 		return notLookedAt
 	case c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonMeasured:
-		return "all measured: " + c.Message
+		return "all measured: " + c.Message + m.verdictWords()
+	case c.Status == metav1.ConditionTrue && c.Reason != v1alpha1.ReasonInvalid:
+		return fmt.Sprintf("ended as %s: %s%s", c.Reason, c.Message, m.verdictWords())
 	case c.Status == metav1.ConditionTrue:
-		return fmt.Sprintf("ended as %s: %s", c.Reason, c.Message)
+		return "ended as Invalid: " + c.Message
 	case c.Reason == v1alpha1.ReasonRunning:
 		return c.Message + m.leftWords()
 	case c.Reason == v1alpha1.ReasonWaiting:
@@ -78,6 +82,16 @@ func (m suiteMoment) sentence() string {
 		return "suspended: " + c.Message
 	}
 	return fmt.Sprintf("ending as %s: %s", c.Reason, c.Message)
+}
+
+// verdictWords are how many cells passed, where there are criteria; the table has the rest.
+func (m suiteMoment) verdictWords() string {
+	c := meta.FindStatusCondition(m.suite.Status.Conditions, v1alpha1.ConditionPassed)
+	if c == nil || c.Reason == v1alpha1.ReasonNoCriteria || c.Message == "" {
+		return ""
+	}
+	tally, _, _ := strings.Cut(c.Message, ";")
+	return "; " + tally
 }
 
 // leftWords are how long it will take, where that can be told.

@@ -70,9 +70,14 @@ func TestASuitesSentence(t *testing.T) {
 		"one test is too few to tell": {madeSuite("s", 0, counting(8, 1, 1, 0), running), suiteTests{over: 1, took: time.Minute}, "3 of 8 tests measured, 1 under way"},
 		"who is to be suspended goes on for nobody knows how long": {madeSuite("s", 0, counting(8, 1, 3, 0), running, func(s *v1alpha1.LoadTestSuite) { s.Spec.Suspend = true }),
 			suiteTests{over: 3, took: 30 * time.Minute}, "3 of 8 tests measured, 1 under way"},
-		"suspended":       {madeSuite("s", 0, suiteSays(no, v1alpha1.ReasonSuspended, "3 of 8")), suiteTests{}, "suspended: 3 of 8"},
-		"being stopped":   {madeSuite("s", 0, suiteSays(no, v1alpha1.ReasonStopped, "3 of 8")), suiteTests{}, "ending as Stopped: 3 of 8"},
-		"measured":        {madeSuite("s", 0, suiteSays(yes, v1alpha1.ReasonMeasured, "8 of 8 tests measured")), suiteTests{}, "all measured: 8 of 8 tests measured"},
+		"suspended":     {madeSuite("s", 0, suiteSays(no, v1alpha1.ReasonSuspended, "3 of 8")), suiteTests{}, "suspended: 3 of 8"},
+		"being stopped": {madeSuite("s", 0, suiteSays(no, v1alpha1.ReasonStopped, "3 of 8")), suiteTests{}, "ending as Stopped: 3 of 8"},
+		"measured":      {madeSuite("s", 0, suiteSays(yes, v1alpha1.ReasonMeasured, "8 of 8 tests measured")), suiteTests{}, "all measured: 8 of 8 tests measured"},
+		"measured, and judged": {madeSuite("s", 0, suiteSays(yes, v1alpha1.ReasonMeasured, "8 of 8 tests measured"), func(s *v1alpha1.LoadTestSuite) {
+			s.Status.Conditions = append(s.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPassed, Status: no, Reason: v1alpha1.ReasonCriteriaNotMet,
+				Message: "3 of 4 cells passed, 1 failed, 0 undecided; linux-imix: too slow"})
+		}), suiteTests{}, "all measured: 8 of 8 tests measured; 3 of 4 cells passed, 1 failed, 0 undecided"},
+		"invalid":         {madeSuite("s", 0, suiteSays(yes, v1alpha1.ReasonInvalid, "cell linux-imix: no")), suiteTests{}, "ended as Invalid: cell linux-imix: no"},
 		"measured partly": {madeSuite("s", 0, suiteSays(yes, v1alpha1.ReasonPartlyMeasured, "7 of 8 tests measured")), suiteTests{}, "ended as PartlyMeasured: 7 of 8 tests measured"},
 	} {
 		t.Run(name, func(t *testing.T) {
