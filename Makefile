@@ -11,10 +11,10 @@ PURE := /internal/(lifecycle|queue|ramp|statistics|suite)$$
 REPORTS ?= linerate-reports
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-plain test-api test-chart e2e demo demo-down image kube kube-cluster lint generate verify check known-answers bench bench-operator fuzz clean
+.PHONY: help build run test test-plain test-api test-chart e2e e2e-kueue demo demo-down image kube kube-cluster lint generate verify check known-answers bench bench-operator fuzz clean
 
 help: ## Explain the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1m%-15s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  \033[1m%-15s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## Build bin/linerate and bin/manager (static, no cgo)
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/linerate ./cmd/manager
@@ -55,6 +55,11 @@ demo-down: ## Remove the demo's cluster
 e2e: kube-cluster ## Run the end-to-end tests, with real packets in real pods on a real cluster (as root)
 	$(GO) test -vet=off -count=1 -p 1 -timeout 20m -tags cluster ./hack/cluster ./test/fabric/incluster
 	$(GO) test -vet=off -count=1 -p 1 -timeout 50m ./test/e2e/... ./test/faults/...
+
+# Not in the gate: Kueue takes as long to build as these tests take.
+e2e-kueue: kube-cluster ## Run LoadTests in queues of a real Kueue, on a real cluster with real packets (as root)
+	@$(GO) run ./hack/kube kueue >/dev/null
+	$(GO) test -vet=off -count=1 -timeout 20m -tags kueue -run '^TestKueue$$' -v ./test/e2e
 
 image: ## Pack the container image into linerate.tar, with nothing but Go
 	@$(GO) run ./hack/image -o linerate.tar -version '$(VERSION)'

@@ -14,6 +14,8 @@
 //	go test -count=1 ./test/e2e -keep -run TestKnownAnswers -v       # the cluster stays up, and the next -keep takes it again
 //	go test -count=1 ./test/e2e -name other -run TestDeletes         # beside another one
 //
+// With the tag kueue there is one more test, with a Kueue that is built for it: make e2e-kueue.
+//
 // What breaks under a running test is tried in test/faults. What a release leaves in a cluster is kept below testdata, by TestRecord.
 //
 // A test begins with begin(t), which gives it its scene: scene.apply makes a LoadTest from YAML, scene.await follows it by a watch until it
