@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/admission"
@@ -133,7 +134,11 @@ func (f *fleet) measureTest(ctx context.Context, s Streams, o runOptions, shelf 
 	if test == nil {
 		test = measureOne
 	}
-	r, err := test(ctx, s, o, p, site, f.title(w), nil)
+	title := f.title(w)
+	if terminal(s.Err) != nil { // one line has room for little
+		title = strings.TrimPrefix(title, f.name()+": ")
+	}
+	r, err := test(ctx, s, o, p, site, title, nil)
 	switch {
 	case ctx.Err() != nil && (r == nil || r.Ending != report.Completed):
 		if r != nil {
