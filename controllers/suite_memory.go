@@ -30,6 +30,8 @@ type suiteNotes struct {
 	runs     suite.Runs
 	stored   map[string]bool
 	storedAt time.Time
+	// light: the suite is over, and what its judgements were made from is in the pages alone.
+	light bool
 	// versions are those of the ConfigMaps that were written.
 	versions map[string]string
 	// obstacles are tests that the API server didn't take.
@@ -131,4 +133,16 @@ func (n *suiteNotes) refuse(name, why string, now time.Time) {
 	n.obstacles[name] = obstacle{why: why, until: now.Add(takenAgain << min(n.tries[name], mostDoubled))}
 	n.tries[name]++
 	n.refused = append(n.refused, now)
+}
+
+// lighten lets go of what nothing asks for any more once a suite is over: suites stay for months, and each may have thousands of runs.
+func (n *suiteNotes) lighten() {
+	if n.light || slices.ContainsFunc(slices.Collect(maps.Keys(n.runs)), func(name string) bool { return !n.stored[name] }) {
+		return
+	}
+	for name, run := range n.runs {
+		run.Evidence, run.Message = nil, ""
+		n.runs[name] = run
+	}
+	n.light = true
 }

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -53,7 +54,11 @@ func (r *LoadTestSuiteReconciler) observe(ctx context.Context, name types.Namesp
 
 // notesOn are what is known of the suite: from this process' memory, or from what an earlier one stored.
 func (r *LoadTestSuiteReconciler) notesOn(ctx context.Context, s *v1alpha1.LoadTestSuite) (*suiteNotes, error) {
-	if notes := r.memory.of(s); notes != nil {
+	over := meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionComplete)
+	if notes := r.memory.of(s); notes != nil && (over || !notes.light) {
+		if over {
+			notes.lighten()
+		}
 		return notes, nil
 	}
 	notes := newSuiteNotes(s)
@@ -61,6 +66,9 @@ func (r *LoadTestSuiteReconciler) notesOn(ctx context.Context, s *v1alpha1.LoadT
 		if err := r.readPages(ctx, s, notes); err != nil {
 			return nil, err
 		}
+	}
+	if over {
+		notes.lighten()
 	}
 	r.memory.keep(s, notes)
 	return notes, nil

@@ -20,6 +20,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/suite"
 )
 
 // suiteWorld has one suite, an API server that takes no object of some kinds, and a clock.
@@ -147,5 +150,48 @@ func TestAQuotaOnConfigMapsIsTold(t *testing.T) {
 	}
 	if n := w.tries["ConfigMap"]; n < 2 || n > 11 || w.tries[v1alpha1.LoadTestKind] > 0 {
 		t.Errorf("%d tries in ten minutes, and %d tests made", n, w.tries[v1alpha1.LoadTestKind])
+	}
+}
+
+// Suites stay for months after they are over. What they were judged by is read again where it is needed, and not kept in memory.
+func TestASuiteThatIsOverIsLightInMemory(t *testing.T) {
+	w := newSuiteWorld(t, cells(1), func(client.Object) bool { return false })
+	var s v1alpha1.LoadTestSuite
+	set := func(status metav1.ConditionStatus) suite.Runs {
+		t.Helper()
+		key := client.ObjectKey{Namespace: "lab", Name: "night"}
+		if err := w.client.Get(t.Context(), key, &s); err != nil {
+			t.Fatal(err)
+		}
+		s.Status.StartedAt = &metav1.Time{Time: w.now}
+		meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionComplete, Status: status, Reason: v1alpha1.ReasonMeasured})
+		if err := w.client.Status().Update(t.Context(), &s); err != nil {
+			t.Fatal(err)
+		}
+		seen, err := w.r.observe(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return seen.Runs
+	}
+	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: "lab", Name: "night"}, &s); err != nil {
+		t.Fatal(err)
+	}
+	evidence := &report.Report{Version: report.Version, Ending: report.GeneratorLost, Plan: &plan.Plan{}}
+	data, err := suite.Expand(&s).EncodePage(0, suite.Runs{"night-v0-x-r1": {Ended: "Measured", SuiteRun: report.SuiteRun{Test: "night-v0-x-r1", Evidence: evidence}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.client.Create(t.Context(), mapOf(&s, suite.PageName("night", 0), data, nil)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		over   metav1.ConditionStatus
+		weighs bool
+	}{{metav1.ConditionFalse, true}, {metav1.ConditionTrue, false}, {metav1.ConditionTrue, false}, {metav1.ConditionFalse, true}} {
+		runs := set(c.over)
+		if run, known := runs["night-v0-x-r1"]; !known || (run.Evidence != nil) != c.weighs {
+			t.Errorf("complete is %s: %d runs known, evidence %v", c.over, len(runs), run.Evidence)
+		}
 	}
 }
