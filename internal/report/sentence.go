@@ -34,8 +34,10 @@ func explanation(r *Report) string {
 	switch {
 	case r.Result.Saturated:
 		what = "this is the device's limit; above it, more than " + ratioText(planOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
-	case r.Result.Reason == GeneratorLimited && lostToBurstsAbove(r):
+	case r.Result.Reason == GeneratorLimited && lostAbove(r, sentInBursts):
 		what = "above this rate the generator sent in bursts, which a device may lose at any load, so the device's limit lies at this rate or above."
+	case r.Result.Reason == GeneratorLimited && lostAbove(r, Window.LostToBursts):
+		what = "above this rate the generator may have sent in bursts, unseen, which a device may lose at any load, so the device's limit lies at this rate or above."
 	case r.Result.Reason == GeneratorLimited:
 		what = "the generator could not send or receive more, so the device's limit lies at this rate or above."
 	case r.Result.Reason == Inconclusive:
@@ -49,11 +51,13 @@ func explanation(r *Report) string {
 	return what
 }
 
-// lostToBurstsAbove says that some window above the figure lost frames, but the generator had sent in bursts.
-func lostToBurstsAbove(r *Report) bool {
+// lostAbove says that in some window above the figure frames were lost in this way.
+func lostAbove(r *Report, way func(Window) bool) bool {
 	figure := slices.IndexFunc(r.Windows, func(w Window) bool { return w.Number == r.Result.Window })
-	return figure >= 0 && slices.ContainsFunc(r.Windows, func(w Window) bool { return w.Load > r.Windows[figure].Load && w.LostToBursts() })
+	return figure >= 0 && slices.ContainsFunc(r.Windows, func(w Window) bool { return w.Load > r.Windows[figure].Load && way(w) })
 }
+
+func sentInBursts(w Window) bool { return len(w.Bursts) > 0 && w.LostToBursts() }
 
 // emptyHanded is why there is no figure, where the report itself has no words for it.
 func emptyHanded(r *Report) string {

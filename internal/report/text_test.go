@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -151,6 +153,26 @@ func TestFigures(t *testing.T) {
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+}
+
+func TestALowerBoundForBurstsNamesThem(t *testing.T) {
+	r := bursts()
+	if got := answer(r); !strings.Contains(got, "above this rate the generator sent in bursts") {
+		t.Error(got)
+	}
+	for i := range r.Windows {
+		if w := &r.Windows[i]; len(w.Bursts) > 0 {
+			w.Bursts, w.Unwatched = nil, plan.Duration(300*time.Millisecond)
+		}
+	}
+	if got := answer(r); !strings.Contains(got, "above this rate the generator may have sent in bursts, unseen") {
+		t.Error(got)
+	}
+	for _, w := range warnings(r) {
+		if strings.Contains(w, "generator generator-0 sent in bursts in") {
+			t.Error(w)
 		}
 	}
 }

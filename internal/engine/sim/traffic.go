@@ -102,7 +102,7 @@ func (e *Engine) Read(ctx context.Context, ports []int) (engine.Reading, error) 
 // counters are a port's at the present moment; the world is held still.
 func (e *Engine) counters(index int) engine.PortCounters {
 	now := e.world.last
-	c := engine.PortCounters{LinkUp: !e.world.cfg.Links[index].Down, LinkFlaps: int64(2 * e.happened(Flap)), PauseFrames: int64(100 * e.happened(Paused)), Paced: e.Generator.Paced}
+	c := engine.PortCounters{LinkUp: !e.world.cfg.Links[index].Down, LinkFlaps: int64(2 * e.happened(Flap)), PauseFrames: int64(100 * e.happened(Paused)), Paced: e.Paced}
 	for i, f := range e.world.flows {
 		if f.From == index {
 			c.Sent = frames(f.sent[e.index].end(), f.Mix)
