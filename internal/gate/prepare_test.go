@@ -182,6 +182,7 @@ func TestWhatAGateRefuses(t *testing.T) {
 		"nothing to compare with":             {router, Options{MaxRegression: "2%"}, "there is nothing to compare with: give --baseline-image"},
 		"a baseline, and nothing compares":    {router + absolute, Options{Baseline: true}, "no criterion compares with it"},
 		"two baselines of a LoadTest":         {router + "  baseline: {loadTest: other}\n", Options{MaxRegression: "2%", BaselineImages: []Image{{"registry.lab/router", "x"}}}, "there is another one"},
+		"a baseline in the file, and another": {router + "  baseline: {loadTest: other}\n", Options{MaxRegression: "2%", Baseline: true}, "leave one of the two out"},
 		"two baselines of a suite":            {matrix + "  baseline: {axis: image, value: main}\n", Options{MaxRegression: "2%", Baseline: true}, "leave one of the two out"},
 		"runs of a suite":                     {matrix + absolute, Options{Runs: 3}, "spec.repetitions"},
 		"an image that isn't there":           {router + absolute, Options{Images: []Image{{"rooter", "x"}}}, "they have registry.lab/router:main"},

@@ -115,8 +115,11 @@ func at(object admission.Object, err error) error {
 // ofTest is a suite that measures one LoadTest, or the same with two images in turns.
 func ofTest(object admission.Object, o Options, images, baseline *replacer) (map[string]any, error) {
 	test := object.LoadTest
-	if test.Spec.Stop || test.Spec.Suspend {
+	switch {
+	case test.Spec.Stop || test.Spec.Suspend:
 		return nil, at(object, errors.New("spec.stop and spec.suspend have no place in a gate: remove them"))
+	case test.Spec.Baseline != nil && o.Baseline:
+		return nil, at(object, errors.New("spec.baseline says what it is compared with, and so does --baseline: leave one of the two out"))
 	}
 	spec, err := asMap(test.Spec)
 	if err != nil {

@@ -50,7 +50,7 @@ func (c *cluster) references(ctx context.Context, o Options, names []string, sub
 		case b != nil && b.Suite != "":
 			own = &suite.Reference{Kind: suite.KindSuite, Name: b.Suite}
 			err = c.addSuiteOf(ctx, b.Suite, own)
-		case s.Baseline != nil && len(names) == 0:
+		case s.Baseline != nil:
 			own, err = c.ownReference(ctx, s.Baseline)
 		default:
 			continue

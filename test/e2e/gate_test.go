@@ -55,7 +55,7 @@ spec:
   - {name: east, network: default/east, lineRate: 1gbps}
   traffic: {profile: FixedSize, frameSize: 64}
   procedure:
-    ramp: {warmupDuration: 1s, targetRate: 12kpps, rampDuration: 4s, stepDuration: 1s, settle: 300ms, refineTo: 3%, confirmDuration: 2s, holdDuration: 0s, stopAtSaturation: true}
+    ramp: {warmupDuration: 0s, targetRate: 12kpps, rampDuration: 3s, stepDuration: 1s, settle: 300ms, refineTo: 5%, confirmDuration: 1s, holdDuration: 0s, stopAtSaturation: true}
   criteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 15%, assumedSpread: 2%}]
   activeDeadline: 2m
 `
