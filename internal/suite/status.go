@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -29,9 +30,9 @@ func statusOf(v *view, s *step, document *report.Suite) v1alpha1.LoadTestSuiteSt
 		v.progress(&st, s)
 	}
 	if document != nil {
-		_, digest, err := report.SuiteJSON(document)
+		_, stored, err := delivery.EncodeSuite(document) // what is too large for a ConfigMap is stored without some of it
 		if err == nil {
-			st.Report = &v1alpha1.ReportReference{ConfigMap: ReportName(v.Suite.Name), Digest: digest}
+			st.Report = &v1alpha1.ReportReference{ConfigMap: ReportName(v.Suite.Name), Digest: stored[delivery.AnnotationDigest]}
 		}
 	}
 	if s.complete && st.FinishedAt == nil {
