@@ -93,7 +93,7 @@ func TestWhatItWasStartedWithCanBePrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(options)
-	if want := `{"image":"i","networkNamespaces":["default"],"leaderElect":true,"metricsAddress":":8080","healthAddress":":8081","metricsTests":500,"keepReports":"200/8760h","maxConcurrent":16,"logLevel":"INFO"}`; err != nil || string(text) != want {
+	if want := `{"image":"i","networkNamespaces":["default"],"leaderElect":true,"metricsAddress":":8080","healthAddress":":8081","profileAddress":"0","metricsTests":500,"keepReports":"200/8760h","maxConcurrent":16,"logLevel":"INFO"}`; err != nil || string(text) != want {
 		t.Errorf("%s (%v), want %s", text, err, want)
 	}
 }

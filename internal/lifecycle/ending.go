@@ -68,12 +68,12 @@ func (v *view) end(e *ending) *step {
 	}
 	v.attach(e)
 	v.keep(e)
-	if e.keeping.tries() {
+	if e.tries() {
 		return v.keepOn(e)
 	}
 	s := v.conclude(e)
-	if e.keeping.object != nil {
-		s.create = append(s.create, e.keeping.object)
+	if e.object != nil {
+		s.create = append(s.create, e.object)
 	}
 	return s
 }
