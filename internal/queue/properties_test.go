@@ -114,32 +114,52 @@ func TestWhoGoesAtOnceFitsAtOnce(t *testing.T) {
 	together := 0
 	moments(t, func(t *testing.T, _ *rand.Rand, lab queue.Lab) {
 		t.Helper()
-		turns := queue.Arrange(lab).Turns
-		all := queue.Claim{}
-		for i, c := range lab.Claims {
-			if c.Stage == queue.Placing && slices.ContainsFunc(c.Pods, func(p queue.Pod) bool { return p.Node == "" }) {
-				return // it was put somewhere by a scheduler that may have spoilt it
-			}
-			if c.Stage != queue.Waiting || turns[c.ID].Waits {
-				continue
-			}
-			for _, p := range c.Pods {
-				p.Name = fmt.Sprint(i, p.Name)
-				for j := range p.Apart {
-					p.Apart = slices.Clone(p.Apart)
-					p.Apart[j] = fmt.Sprint(i, p.Apart[j])
-				}
-				all.Pods = append(all.Pods, p)
-			}
-			together++
-		}
-		if !roomForPods(lab, freeIn(lab), all, 0) {
-			t.Errorf("%d pods go, and don't fit", len(all.Pods))
-		}
+		together += goAtOnce(t, lab)
 	})
 	if together < 20 {
 		t.Errorf("only %d went in all moments", together)
 	}
+}
+
+func FuzzWhoGoesAtOnceFitsAtOnce(f *testing.F) {
+	for seed := range uint64(4) {
+		f.Add(seed, uint8(40*seed), uint8(10*seed))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, ticks, seconds uint8) {
+		s := newSim(t, seed)
+		for range ticks {
+			s.tick()
+		}
+		s.now = s.now.Add(time.Duration(seconds) * time.Second)
+		s.end()
+		goAtOnce(t, s.lab())
+	})
+}
+
+// goAtOnce is how many tests' turn it is.
+func goAtOnce(t *testing.T, lab queue.Lab) (n int) {
+	t.Helper()
+	turns, all := queue.Arrange(lab).Turns, queue.Claim{}
+	for i, c := range lab.Claims {
+		if c.Stage == queue.Placing && slices.ContainsFunc(c.Pods, func(p queue.Pod) bool { return p.Node == "" }) {
+			return 0 // it was put somewhere by a scheduler that may have spoilt it
+		}
+		if c.Stage != queue.Waiting || turns[c.ID].Waits {
+			continue
+		}
+		for _, p := range c.Pods {
+			p.Name, p.Apart = fmt.Sprint(i, p.Name), slices.Clone(p.Apart)
+			for j := range p.Apart {
+				p.Apart[j] = fmt.Sprint(i, p.Apart[j])
+			}
+			all.Pods = append(all.Pods, p)
+		}
+		n++
+	}
+	if !roomForPods(lab, freeIn(lab), all, 0) {
+		t.Errorf("%d pods go, and don't fit", len(all.Pods))
+	}
+	return n
 }
 
 // Wherever the scheduler puts a younger test, the oldest that waits lacks no more of any device than it did before.
