@@ -78,17 +78,27 @@ func main() {
 	}
 }
 
+// check says what is wrong with the flags.
+func (o options) check() error {
+	switch {
+	case o.tests < 1 || o.duration < 10*time.Second || o.rate <= 0 || o.jobRate <= 0 || o.scarce < 0 || o.scarce > nodeCount:
+		return fmt.Errorf("-tests %d -duration %s -rate %g -job-rate %g: at least one test, of 10 s, at some rate is needed", o.tests, o.duration, o.rate, o.jobRate)
+	case o.gather && (o.scarce == 0 || o.scarce >= o.tests):
+		return errors.New("-gather needs -scarce, for fewer than there are -tests")
+	case o.suite && (o.tests%cellsOfRow != 0 || o.gather || o.parallel < 1):
+		return fmt.Errorf("-suite needs -tests to be a multiple of %d, -parallel to be 1 at least, and no -gather", cellsOfRow)
+	}
+	return nil
+}
+
 // errMissed is how a run ends that measured everything and found too much.
 var errMissed = errors.New("a target is missed")
 
 // run measures all, prints what came out, and says whether it is good enough.
 func run(ctx context.Context, o options) error {
 	ctrl.SetLogger(logr.Discard()) // errors come back as values
-	if o.tests < 1 || o.duration < 10*time.Second || o.rate <= 0 || o.jobRate <= 0 || o.scarce < 0 || o.scarce > nodeCount {
-		return fmt.Errorf("-tests %d -duration %s -rate %g -job-rate %g: at least one test, of 10 s, at some rate is needed", o.tests, o.duration, o.rate, o.jobRate)
-	}
-	if o.gather && (o.scarce == 0 || o.scarce >= o.tests) || o.suite && (o.tests%cellsOfRow != 0 || o.gather || o.parallel < 1) {
-		return fmt.Errorf("-gather needs -scarce, with fewer than there are -tests; -suite needs -tests to be a multiple of %d, -parallel, and no -gather", cellsOfRow)
+	if err := o.check(); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("not done after %s", o.timeout))
 	defer cancel()

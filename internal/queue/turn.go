@@ -59,36 +59,43 @@ func (a *arrangement) stuck(c *Claim, sh *shape) Turn {
 // lacks is what there isn't enough of, wherever the scheduler puts the pods that are being placed, and wherever it would put these.
 func (a *arrangement) lacks(sh *shape) lack {
 	first := lack{resource: -1}
-	found := func(r int, kept bool) {
-		if first.resource < 0 || r < first.resource {
-			first = lack{resource: r, kept: kept}
-		}
-	}
 	for _, d := range sh.demands {
 		for r, n := range d.wants {
 			if n > 0 && d.set.free[r]-d.set.promised[r] < d.within[r] {
-				found(r, false)
+				first = first.or(r, false)
 			}
 		}
 	}
-	take := a.resources.none()
 	for _, s := range a.order {
 		if !s.contested {
 			continue
 		}
-		clear(take)
-		for _, k := range sh.kinds {
-			if k.may.nodes.within(s.nodes) || k.now.meets(s.nodes) {
-				take.add(k.wants, 1)
-			}
-		}
-		for r, n := range take {
+		for r, n := range a.take(sh, s) {
 			if n > 0 && (s.closed[r] || s.own[r] > 0 && a.left(s, r) < n) {
-				found(r, true)
+				first = first.or(r, true)
 			}
 		}
 	}
 	return first
+}
+
+// or is the first of two resources that there isn't enough of.
+func (l lack) or(resource int, kept bool) lack {
+	if l.resource < 0 || resource < l.resource {
+		return lack{resource: resource, kept: kept}
+	}
+	return l
+}
+
+// take is what the pods of a shape take of a nodeset at most: those that may be nowhere else, and those that could be put there now.
+func (a *arrangement) take(sh *shape, s *nodeset) amounts {
+	take := a.resources.none()
+	for _, k := range sh.kinds {
+		if k.may.nodes.within(s.nodes) || k.now.meets(s.nodes) {
+			take.add(k.wants, 1)
+		}
+	}
+	return take
 }
 
 // idle says whether nobody has or gets any of what a test wants, where it may be: then the scheduler is asked, whatever is thought of the

@@ -42,7 +42,7 @@ func (a *arrangement) waits(c *Claim, sh *shape, l lack) Turn {
 		return a.farBack(r, mark(place-1))
 	}
 	turn.Brief = fmt.Sprintf("%s in line for %s", ordinal(place), turn.Lacks)
-	words := []string{a.reason(c, sh, l, r), a.holdersOf(c, sh, r)}
+	words := []string{a.reason(sh, l, r), a.holdersOf(c, sh, r)}
 	words = slices.DeleteFunc(words, func(s string) bool { return s == "" })
 	if len(words) == 0 {
 		words = append(words, fmt.Sprintf("it wants %d of %d, and older ones come first", sh.wants(r), a.on(sh, r).total))
@@ -67,7 +67,7 @@ func (a *arrangement) farBack(r, m int) Turn {
 }
 
 // reason says why a test waits though devices are free; empty: there aren't enough.
-func (a *arrangement) reason(c *Claim, sh *shape, l lack, r int) string {
+func (a *arrangement) reason(sh *shape, l lack, r int) string {
 	there := a.on(sh, r)
 	switch {
 	case l.crowded:
