@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -218,5 +219,20 @@ func TestHowLongAGateMayTake(t *testing.T) {
 	}
 	if most := only(t, router+absolute+"  activeDeadline: 30m\n", Options{}).Bound; most > time.Hour+2*36*time.Minute {
 		t.Errorf("it takes %v at most, and a run of it at most 30 minutes", most)
+	}
+}
+
+// The LoadTest of the CI examples is one that a gate takes, with the images that the pipelines replace.
+func TestTheLoadTestOfTheExamples(t *testing.T) {
+	text, err := os.ReadFile("../../examples/ci/router.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := only(t, string(text), Options{Images: images(t, "example.com/router=r:new"), BaselineImages: images(t, "example.com/router=r:old")})
+	if s.Suite.Spec.Repetitions != DefaultRuns || imageOf(t, s, 0, 0) != "r:old" || imageOf(t, s, 1, 0) != "r:new" {
+		t.Errorf("it is %+v", s.Suite.Spec)
+	}
+	if s.Bound > 340*time.Minute {
+		t.Errorf("it may take %v, and the pipelines wait for 340 minutes", s.Bound)
 	}
 }
