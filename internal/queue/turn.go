@@ -66,6 +66,11 @@ func (a *arrangement) lacks(sh *shape) lack {
 			}
 		}
 	}
+	return a.keptFrom(sh, first)
+}
+
+// keptFrom goes on with what there is, but is to be left to older ones, or to others than these.
+func (a *arrangement) keptFrom(sh *shape, first lack) lack {
 	for _, s := range a.order {
 		if !s.contested {
 			continue
