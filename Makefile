@@ -83,7 +83,7 @@ known-answers: ## Measure devices whose limit is known: the whole table of docs/
 bench: ## Compare the software engine with trafgen and hping3 on the same veths and forwarder (as root, about 3 minutes)
 	$(GO) run ./hack/bench
 
-bench-operator: kube ## Take 1 000 LoadTests through a real API server: throughput, requests, memory (about 9 minutes)
+bench-operator: kube ## Take 1 000 LoadTests through a real API server: throughput, requests, memory (about 12 minutes)
 	$(GO) run ./hack/bench-operator
 
 fuzz: ## Fuzz what parses bytes, 20 s each

@@ -2,7 +2,7 @@
 // manager's own program under its own ClusterRole, the runner's own way of writing Progress and Report, Kubernetes' own Job controller and
 // garbage collector. Only the scheduler, the kubelets, Multus and the traffic are played, by this process.
 //
-//	go run ./hack/bench-operator                          1000 LoadTests of a minute, six a second; about seven minutes
+//	go run ./hack/bench-operator                          1000 LoadTests of a minute, two a second; about twelve minutes
 //	go run ./hack/bench-operator -tests 30 -duration 20s  a quick look
 //	go run ./hack/bench-operator -scarce 50 -rate 25 -duration 10s -yardstick=false   devices for 50: who waits, and whether devices lie idle
 //	go run ./hack/bench-operator -scarce 50 -gather -tests 1050 -rate 50 -duration 10s -yardstick=false   1000 wait before the first runs
@@ -57,9 +57,9 @@ func main() {
 	var o options
 	flag.IntVar(&o.tests, "tests", 1000, "how many LoadTests, and how many Jobs")
 	flag.DurationVar(&o.duration, "duration", time.Minute, "how long each runs, about")
-	flag.Float64Var(&o.rate, "rate", 4, "how many LoadTests are applied in a second")
+	flag.Float64Var(&o.rate, "rate", 2, "how many LoadTests are applied in a second")
 	flag.Float64Var(&o.jobRate, "job-rate", 10, "how many Jobs are applied in a second")
-	flag.DurationVar(&o.timeout, "timeout", 15*time.Minute, "when to give up")
+	flag.DurationVar(&o.timeout, "timeout", 20*time.Minute, "when to give up")
 	flag.StringVar(&o.keep, "keep", "", "keep the programs, logs and metrics in this directory")
 	flag.IntVar(&o.scarce, "scarce", 0, "have devices for so many LoadTests at once only, so that the others wait in line; 0: for all")
 	flag.BoolVar(&o.gather, "gather", false, "give no devices away before all LoadTests are there, and all but those that are placed first wait in line: needs -scarce")
