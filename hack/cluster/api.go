@@ -72,8 +72,10 @@ func (c *cluster) awaitNodes(ctx context.Context) error {
 	if err := await(ctx, "the objects "+strings.Join(things, ", "), exist); err != nil {
 		return fmt.Errorf("%w (logs are in %s)", err, filepath.Join(c.dir, "*", "log"))
 	}
-	if err := c.kubectl(ctx, nil, "wait", "--for=condition=Established", "--timeout=1m", networksKind); err != nil {
-		return err
+	for _, reached := range []string{"jsonpath={.status.conditions}", "condition=Established"} { // a definition without any condition yet is an error to kubectl
+		if err := c.kubectl(ctx, nil, "wait", "--for="+reached, "--timeout=1m", networksKind); err != nil {
+			return err
+		}
 	}
 	err := c.kubectl(ctx, nil, append([]string{"wait", "--for=condition=Ready", "--timeout=2m"}, things[2:]...)...)
 	if err != nil {

@@ -19,6 +19,7 @@ func TestThePrometheusOperatorTakesWhatItIsToFind(t *testing.T) {
 	for _, name := range monitoringKinds() {
 		kubectl(t, definitionOf(t, name), "create", "-f", "-")
 		t.Cleanup(func() { kubectl(t, "", "delete", "crd", name) })
+		kubectl(t, "", "wait", "--for=jsonpath={.status.conditions}", "--timeout=60s", "crd/"+name) // without any, the next wait is an error
 		kubectl(t, "", "wait", "--for=condition=Established", "--timeout=60s", "crd/"+name)
 	}
 	makeNamespace(t, "monitored")
