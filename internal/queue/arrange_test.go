@@ -191,6 +191,10 @@ func TestTurns(t *testing.T) {
 		},
 		"a selector that no node with devices matches": {
 			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{in(claim("a", 1), "nowhere"), claim("b", 4)}}, "b",
+			[]string{"by its node selector, affinity and tolerations, and by what refused a pod of the test: label or untaint a node for it"},
+		},
+		"a selector whose nodes have too few devices": {
+			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{in(claim("a", 5), "r1"), claim("b", 4)}}, "b",
 			[]string{"no choice of nodes of those that its node selectors, affinities and tolerations leave"},
 		},
 		"where taints leave nothing the scheduler is asked: admission may add what tolerates them": {

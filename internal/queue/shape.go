@@ -30,8 +30,8 @@ type kind struct {
 	// that have as many devices.
 	may        *nodeset
 	now, could bitset
-	// narrow: there are nodes that such a pod may not be on, whatever they have.
-	narrow bool
+	// narrow: there are nodes that such a pod may not be on, whatever they have; nowhere: they are all such.
+	narrow, nowhere bool
 }
 
 // demand is what pods of a claim want together of the same nodes; within is what pods of the claim want that have no others.
@@ -165,7 +165,7 @@ func (a *arrangement) kindOf(c *Claim, p *Pod, tainted bool) (k *kind, known boo
 			k.now.put(n)
 		}
 	}
-	k.may, k.narrow = a.set(may), allowed < len(a.names)
+	k.may, k.narrow, k.nowhere = a.set(may), allowed < len(a.names), allowed == 0
 	return k, known
 }
 

@@ -178,6 +178,10 @@ func (a *arrangement) yieldWords(c *Claim) string {
 }
 
 func (a *arrangement) neverWords(c *Claim, sh *shape) string {
+	if p := sh.homeless(c); p != nil {
+		return fmt.Sprintf("no node that is ready and takes pods is left for pod %s by its node selector, affinity and tolerations, and by what refused a pod of the test: "+
+			"label or untaint a node for it, or correct them in a new LoadTest; nobody waits for it", p.Name)
+	}
 	var where, besides, apart string
 	if sh.narrow {
 		where = " of those that its node selectors, affinities and tolerations leave, without those that refused a pod of it,"
@@ -190,6 +194,21 @@ func (a *arrangement) neverWords(c *Claim, sh *shape) string {
 	}
 	return fmt.Sprintf("no choice of nodes%s has room for its pods' devices of %s side by side%s%s: add devices or nodes, or lower generator.replicas in a new LoadTest; nobody waits for it",
 		where, strings.Join(c.devices(), ", "), besides, apart)
+}
+
+// homeless is the first pod that no node is left for, whatever it has; nil: there is none.
+func (sh *shape) homeless(c *Claim) *Pod {
+	kinds := sh.kinds // those of the pods without a node, in the claim's order
+	for i := range c.Pods {
+		if c.Pods[i].Node != "" {
+			continue
+		}
+		if kinds[0].nowhere {
+			return &c.Pods[i]
+		}
+		kinds = kinds[1:]
+	}
+	return nil
 }
 
 // ordinal is "1st", "2nd" and so on.

@@ -88,7 +88,7 @@ func (s *scene) short() *lineratev1alpha1.LoadTest {
 	bound := time.Now().Add(30 * time.Second)
 	for time.Now().Before(bound) {
 		for i := range 3 {
-			if t := s.get(loop(i)); condition(t, "Scheduled") == "Scheduled=False Unschedulable" {
+			if t := s.get(loop(i)); condition(t, "Scheduled") == "Scheduled=False Queued" {
 				return t
 			}
 		}

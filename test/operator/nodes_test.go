@@ -13,10 +13,10 @@ func deviceResource(network string) corev1.ResourceName {
 	return corev1.ResourceName("lab.example/" + network)
 }
 
-// addNodes makes two nodes that have enough of all.
+// addNodes makes two nodes that have enough of all, and the labels that the samples demand.
 func addNodes(ctx context.Context) error {
-	for _, name := range []string{nodeName, "node-b"} {
-		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	for name, role := range map[string]string{nodeName: "generator", "node-b": "dut"} {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"lab/role": role, "lab/nic": "e810"}}}
 		if err := admin.Create(ctx, node); err != nil {
 			return err
 		}
