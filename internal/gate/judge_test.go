@@ -143,6 +143,24 @@ func TestJudge(t *testing.T) {
 			}
 		})
 	}
+	t.Run("one run of five, when time is over, isn't what five would have shown", func(t *testing.T) {
+		s := only(t, router+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"110000\"}]\n", Options{Runs: 5})
+		m := measured(t, s, steady(100_000))
+		matrix := suite.Expand(m.Suite)
+		for run := range int32(4) {
+			delete(m.Runs, matrix.TestName(0, run+2, 1))
+		}
+		m.Suite.Status.Conditions, m.Message = nil, "not over after 2h"
+		if g := Judge([]Measured{m}, "test"); g.ExitCode != 3 {
+			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
+		}
+		m = measured(t, s, steady(100_000))
+		delete(m.Runs, matrix.TestName(0, 5, 1))
+		m.Suite.Status.Conditions, m.Message = nil, "not over after 2h"
+		if g := Judge([]Measured{m}, "test"); g.ExitCode != 1 {
+			t.Errorf("exit code %d, though four of five runs show it: %+v", g.ExitCode, g.Rows)
+		}
+	})
 	t.Run("a gate that gave up waiting says for what", func(t *testing.T) {
 		m := inTurns(t, 100_000, 5)
 		m.Suite.Status.Conditions, m.Message = nil, "not over after 2h"

@@ -6,8 +6,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// absent stand for the repetitions of a cell that have nothing to be judged by: those that came to nothing, and those that are never made, because
-// the suite ends before. Without them a verdict would speak of whatever was measured, as if no more had been asked for. What is still to come
+// absent stand for the repetitions of a cell that have nothing to be judged by: those that came to nothing, those that are never made, because
+// the suite ends before, and those that who judges it doesn't wait for. Without them a verdict would speak of whatever was measured, as if no more had been asked for. What is still to come
 // isn't among them.
 func (v *view) absent(cell int) (all []*report.Report) {
 	for _, name := range v.made[cell] {
@@ -19,8 +19,12 @@ func (v *view) absent(cell int) (all []*report.Report) {
 	if !v.endsEarly() {
 		return all
 	}
+	words := "it was not made any more"
+	if v.early {
+		words = "it was not over"
+	}
 	for range v.unmade[cell] {
-		all = append(all, without(string(report.NotMeasured), "it was not made any more"))
+		all = append(all, without(string(report.NotMeasured), words))
 	}
 	return all
 }
@@ -30,9 +34,9 @@ func without(ended, message string) *report.Report {
 	return &report.Report{Plan: &plan.Plan{}, Ending: report.Ending(ended), Message: message}
 }
 
-// endsEarly says that what isn't made by now never is.
+// endsEarly says that what isn't made by now never is, or isn't waited for.
 func (v *view) endsEarly() bool {
-	return v.spec.Stop || v.spec.FailurePolicy == v1alpha1.FailureStop && v.failed > 0
+	return v.early || v.spec.Stop || v.spec.FailurePolicy == v1alpha1.FailureStop && v.failed > 0
 }
 
 // answers says whether a run without figures says something of the device all the same: that it lost frames at any load. Another try may follow

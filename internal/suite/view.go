@@ -30,6 +30,8 @@ type view struct {
 	measured, failed, retried int32
 	// made are all tests of each cell that there are or were, in order.
 	made [][]string
+	// early: it is judged before its end, as if there were no more.
+	early bool
 }
 
 // readsAtOnce bounds how many Reports are asked for in one pass.
