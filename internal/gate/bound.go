@@ -18,8 +18,8 @@ const (
 	besides, repeatedWindows, searched, confirmed = 30 * time.Second, 16, 40, 8
 )
 
-// bound is how long a gate may take at the worst: all its tests one after the other where they can't be at once, all repeated that may be, and an hour
-// in line.
+// bound is how long a gate may take at the worst: all its tests one after the other, as where there are devices for one at a time whatever
+// spec.parallelism says, all repeated that may be, and an hour in line.
 func (s *Subject) bound(server *admission.Server) time.Duration {
 	spec := &s.Suite.Spec
 	retries := int32(1)
@@ -30,7 +30,7 @@ func (s *Subject) bound(server *admission.Server) time.Duration {
 	for i := range s.Matrix.Cells {
 		sum += time.Duration(max(spec.Repetitions, 1)+retries) * s.longest(server, i)
 	}
-	return inLine + sum/time.Duration(max(spec.Parallelism, 1))
+	return inLine + sum
 }
 
 // longest is how long one test of a cell may take, waiting in line left aside.

@@ -29,8 +29,10 @@ func ParseImages(flag string, texts []string) ([]Image, error) {
 // replacer replaces images, and knows which of them it met.
 type replacer struct {
 	images []Image
-	met    []string // the images that there are
-	used   map[Image]bool
+	// otherwise replaces the images that this one doesn't; nil: they stay.
+	otherwise *replacer
+	met       []string // the images that there are
+	used      map[Image]bool
 }
 
 // replaced is a copy of a spec with its images replaced, wherever a container has one.
@@ -76,6 +78,9 @@ func (r *replacer) image(is string) string {
 				return i.New
 			}
 		}
+	}
+	if r.otherwise != nil {
+		return r.otherwise.image(is)
 	}
 	return is
 }

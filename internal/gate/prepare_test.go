@@ -123,6 +123,15 @@ func TestALoadTestBecomesASuite(t *testing.T) {
 			}
 		}
 	})
+	t.Run("an image that isn't the baseline's own is the same on both sides", func(t *testing.T) {
+		s := only(t, router, Options{MaxRegression: "2%", Images: images(t, "registry.lab/router=registry.lab/router:abc", "registry.lab:5000/side=registry.lab:5000/side:2"),
+			BaselineImages: images(t, "registry.lab/router=registry.lab/router:1.4")})
+		for cell, want := range []string{"registry.lab/router:1.4", "registry.lab/router:abc"} {
+			if router, side := imageOf(t, s, cell, 0), imageOf(t, s, cell, 1); router != want || side != "registry.lab:5000/side:2" {
+				t.Errorf("cell %s measures %s beside %s, want %s", s.Matrix.Cells[cell].Name, router, side, want)
+			}
+		}
+	})
 	t.Run("its row in tables stays the same", func(t *testing.T) {
 		content, err := only(t, router+absolute, Options{}).Matrix.Content(0, 1, 1)
 		if err != nil {
@@ -216,6 +225,9 @@ func TestHowLongAGateMayTake(t *testing.T) {
 	}
 	if five := only(t, router+absolute+short, Options{Runs: 5}).Bound; five-time.Hour != 3*(once-time.Hour) { // and one that is repeated
 		t.Errorf("five times takes %v at most, and once %v", five, once)
+	}
+	if wide := only(t, matrix+absolute+"  parallelism: 8\n", Options{}).Bound; wide < only(t, matrix+absolute, Options{}).Bound {
+		t.Errorf("side by side it takes %v at most, and there may be devices for one at a time only", wide)
 	}
 	if most := only(t, router+absolute+"  activeDeadline: 30m\n", Options{}).Bound; most > time.Hour+2*36*time.Minute {
 		t.Errorf("it takes %v at most, and a run of it at most 30 minutes", most)

@@ -64,7 +64,7 @@ func Prepare(server *admission.Server, objects []admission.Object, o Options) ([
 	var subjects []*Subject
 	var wrong []error
 	images := &replacer{images: o.Images}
-	baseline := &replacer{images: o.BaselineImages}
+	baseline := &replacer{images: o.BaselineImages, otherwise: images} // in all else the two sides are the same
 	for _, object := range objects {
 		s, err := prepare(server, object, o, images, baseline)
 		if err != nil {
