@@ -84,6 +84,8 @@ type arrangement struct {
 	sets     map[string]*nodeset
 	order    []*nodeset
 	promises []promise
+	// freed are the tests that something else kept, and that may go on now.
+	freed []*shape
 	// queues are who waits, by the nodes that they wait for; back what those far back are told, by resource and round number.
 	queues map[string]*waiters
 	back   map[[2]int]Turn

@@ -133,6 +133,13 @@ func TestTurns(t *testing.T) {
 		"a test that something else keeps stands in nobody's way": {
 			queue.Lab{Nodes: four, Claims: []queue.Claim{stage(claim("a", 4), queue.Stuck), claim("b", 4)}}, "a b", nil,
 		},
+		"of several that something else kept the oldest goes first": {
+			queue.Lab{Nodes: four, Claims: []queue.Claim{stage(claim("b", 4), queue.Stuck), stage(claim("a", 4), queue.Stuck), of(stage(claim("c", 4), queue.Stuck), "lab/other")}}, "a",
+			[]string{"1st in line for intel.com/west", "no choice of nodes"},
+		},
+		"a test whose last pod has no place any more says nothing of others": {
+			queue.Lab{Nodes: four, Claims: []queue.Claim{on(apart(claim("a", 2, 2)), "n1"), claim("b", 2)}}, "a!", []string{"1st in line for intel.com/west: lab/a holds 2 of 4"},
+		},
 		"tests of other devices know nothing of one another": {
 			queue.Lab{Nodes: []queue.Node{{Name: "n1", Resources: queue.Resources{west: 2, east: 2}}}, Claims: []queue.Claim{claim("a", 2), claim("b", 2), of(claim("c", 2), east)}}, "a c",
 			[]string{"1st in line for intel.com/west"},

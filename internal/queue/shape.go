@@ -40,33 +40,43 @@ type demand struct {
 	wants, within amounts
 }
 
-// shape is the same text for claims whose pods without a node want the same.
+// shape is the same text for claims whose pods without a node want the same, and can't be where the same of their other pods are.
 func (c *Claim) shape() string {
 	if c.form != "" {
 		return c.form
 	}
 	var b strings.Builder
-	number := map[string]int{}
+	called := c.called()
 	for _, p := range c.Pods {
 		if p.Node == "" {
-			number[p.Name] = len(number)
+			b.WriteString(p.shape())
 		}
-	}
-	for _, p := range c.Pods {
-		if p.Node != "" {
-			continue
-		}
-		b.WriteString(p.shape())
 		for _, name := range p.Apart {
-			if n, without := number[name]; without {
-				b.WriteString(" /")
-				b.WriteString(strconv.Itoa(n))
+			if other := called[name]; other != "" && (p.Node == "" || other[0] == '/') {
+				b.WriteString(" " + called[p.Name] + other)
 			}
 		}
-		b.WriteByte(';')
+		if p.Node == "" {
+			b.WriteByte(';')
+		}
 	}
 	b.WriteString(strings.Join(c.Avoid, ","))
 	return b.String()
+}
+
+// called is by name what a pod is called in a shape: its number among those without a node, or its node.
+func (c *Claim) called() map[string]string {
+	called := map[string]string{}
+	without := 0
+	for _, p := range c.Pods {
+		if p.Node != "" {
+			called[p.Name] = "@" + p.Node
+			continue
+		}
+		called[p.Name] = "/" + strconv.Itoa(without)
+		without++
+	}
+	return called
 }
 
 // shape is the same text for pods that want the same on the same nodes.

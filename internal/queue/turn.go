@@ -47,13 +47,35 @@ func (a *arrangement) claimed(l lack) int {
 	return a.resources.devices
 }
 
-// stuck is the turn of a test that something else keeps: it is told how it stands, and stands in nobody's way.
+// stuck is the turn of a test that something else keeps: it is told how it stands, and stands in nobody's way. Where what kept several is mended at
+// once, as where their node comes back, only the oldest goes: the others stand in line again first, as they did before, and don't all go for
+// the same devices.
 func (a *arrangement) stuck(c *Claim, sh *shape) Turn {
 	l := a.lacks(sh)
 	if l.resource < 0 && (a.idle(sh) || a.fits(a.room, c, sh, len(a.resources.names)) == fits) {
-		return Turn{}
+		r := a.contended(sh)
+		if r < 0 {
+			a.freed = append(a.freed, sh)
+			return Turn{}
+		}
+		l = lack{resource: r, kept: true}
 	}
 	return a.waits(c, sh, l)
+}
+
+// contended is a device that a test wants, and an older one that goes on in the same moment, where both may be; -1: there is none.
+func (a *arrangement) contended(sh *shape) int {
+	for _, older := range a.freed {
+		if !older.ground.meets(sh.ground) {
+			continue
+		}
+		for r := range a.resources.devices {
+			if sh.wants(r) > 0 && older.wants(r) > 0 {
+				return r
+			}
+		}
+	}
+	return -1
 }
 
 // lacks is what there isn't enough of, wherever the scheduler puts the pods that are being placed, and wherever it would put these.
