@@ -76,7 +76,7 @@ func apartFrom(p *corev1.Pod, pods []*corev1.Pod) (names []string) {
 	}
 	for _, term := range p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
 		selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
-		if err != nil || term.TopologyKey != corev1.LabelHostname || len(term.Namespaces) > 0 && !slices.Contains(term.Namespaces, p.Namespace) {
+		if err != nil || term.TopologyKey != corev1.LabelHostname || !speaksOf(&term, p.Namespace) {
 			continue
 		}
 		for _, other := range pods {
@@ -86,4 +86,13 @@ func apartFrom(p *corev1.Pod, pods []*corev1.Pod) (names []string) {
 		}
 	}
 	return names
+}
+
+// speaksOf says whether a term is about pods of a namespace, as far as its name tells: what other labels it has isn't known here.
+func speaksOf(term *corev1.PodAffinityTerm, namespace string) bool {
+	if term.NamespaceSelector == nil && len(term.Namespaces) == 0 {
+		return true
+	}
+	selector, err := metav1.LabelSelectorAsSelector(term.NamespaceSelector) // none selects nothing
+	return slices.Contains(term.Namespaces, namespace) || err == nil && selector.Matches(labels.Set{corev1.LabelMetadataName: namespace})
 }

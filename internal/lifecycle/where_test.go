@@ -79,6 +79,18 @@ func TestSeparateNodesKeepsPodsApart(t *testing.T) {
 	}
 }
 
+func TestWhatADeviceDemandsOfPodsOfOtherNamespacesKeepsNoneOfItsOwnApart(t *testing.T) {
+	const own = "affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {}SELECTS}]}},"
+	for selects, apart := range map[string]bool{
+		"": true, ", namespaces: [team-b]": false, ", namespaceSelector: {}": true, ", namespaceSelector: {matchLabels: {team: b}}": false, ", namespaceSelector: {matchLabels: {team: b}}, namespaces: [NAMESPACE]": true,
+	} {
+		wants, _ := wantsOf(t, "", strings.Replace(own, "SELECTS", strings.Replace(selects, "NAMESPACE", newWorld(t, devices).test.Namespace, 1), 1))
+		if got := len(wants[0].Apart) > 0; got != apart {
+			t.Errorf("%s: apart from %v", selects, wants[0].Apart)
+		}
+	}
+}
+
 func TestWhatCountsForAPodsPlace(t *testing.T) {
 	list := func(amounts ...string) corev1.ResourceList {
 		out := corev1.ResourceList{}
