@@ -101,7 +101,7 @@ func compareRow(r row, demand *Demand) report.ComparisonRow {
 		} else {
 			judge(&side, s, baseline, mixed, demand)
 		}
-		side.Message = joined(side.Message, images)
+		side.Message = joined(joined(side.Message, images), copies(len(records), s.all))
 		out.Sides = append(out.Sides, side)
 	}
 	return out
@@ -162,6 +162,14 @@ func mixedImages(records []Record) string {
 		}
 	}
 	return ""
+}
+
+// copies says that Reports were left out, as others are of the same runs; empty: none were.
+func copies(records, runs int) string {
+	if records == runs {
+		return ""
+	}
+	return fmt.Sprintf("%d of its %d Reports are of a run that another one is of, too: each run counts once", records-runs, records)
 }
 
 // joined is what is said of both.

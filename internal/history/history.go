@@ -131,6 +131,7 @@ type sample struct {
 }
 
 func sampleOf(records []Record) sample {
+	records = onceEach(records)
 	s := sample{all: len(records)}
 	var all []*report.Figures
 	for _, r := range records {
@@ -156,6 +157,17 @@ func sampleOf(records []Record) sample {
 		s.outliers = append(s.outliers, s.measured[o.Run].test())
 	}
 	return s
+}
+
+// onceEach are the records of different runs: a Report that was named twice, or is kept under two names, is one run and shows no more than that.
+func onceEach(records []Record) []Record {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(records), func(r Record) bool {
+		run := r.Report.Run()
+		twice := run != "" && seen[run]
+		seen[run] = true
+		return twice
+	})
 }
 
 func values(all []*report.Figures, of func(*report.Figures) float64) []float64 {
@@ -194,7 +206,7 @@ func percent(share float64) units.Percent {
 func Table(title string, records []Record) *report.Table {
 	t := &report.Table{Version: report.TableVersion, Title: title}
 	for _, p := range places(records) {
-		here := at(p, records)
+		here := onceEach(at(p, records))
 		s := sampleOf(here)
 		cell := report.Cell{Product: p.product, Loadtest: p.loadtest, Figures: s.figures, Missing: s.missing, Message: apart(s.outliers)}
 		if len(here) == 1 && len(here[0].Report.Verdict.Criteria) > 0 {

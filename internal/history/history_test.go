@@ -138,16 +138,16 @@ func TestWhatADifferenceIsWorth(t *testing.T) {
 		"within the resolution":                {runs(5, 1_000_000, within(units.One/50)), runs(5, 990_000, within(units.One/50)), nil, report.NotShown, "", "-1", "what difference there is"},
 		"another plan":                         {runs(5, 1_000_000), runs(5, 950_000, to(50)), two, report.NotComparable, report.Undecided, "", "measured in another way, so that the figures can't be compared: procedure.ramp.targetRate"},
 		"another device":                       {runs(5, 1_000_000, limited(9)), runs(5, 950_000, limited(8)), nil, report.Less, "", "-5", "of the device, reference.limit.packetsPerSecond is 9 in the one and 8 in the other"},
-		"plans mixed":                          {runs(5, 1_000_000), append(runs(2, 950_000), runs(2, 950_000, to(50))...), two, report.NotComparable, report.Undecided, "", "runs of different plans"},
-		"plans mixed before":                   {append(runs(2, 950_000), runs(2, 950_000, to(50))...), runs(5, 1_000_000), two, report.NotComparable, report.Undecided, "", "the first side was not measured"},
+		"plans mixed":                          {runs(5, 1_000_000), append(runs(2, 950_000), anew(runs(2, 950_000, to(50)))...), two, report.NotComparable, report.Undecided, "", "runs of different plans"},
+		"plans mixed before":                   {append(runs(2, 950_000), anew(runs(2, 950_000, to(50)))...), runs(5, 1_000_000), two, report.NotComparable, report.Undecided, "", "the first side was not measured"},
 		"not measured":                         {runs(5, 1_000_000), runs(2, 1_000_000, lost), two, report.NotComparable, report.Undecided, "", "this side was not measured"},
 		"the same runs":                        {runs(5, 1_000_000), runs(5, 1_000_000)[2:], two, report.NotComparable, report.Undecided, "", "3 of its 3 runs are the first side's own"},
-		"half of them lost frames at any load": {runs(5, 1_000_000), append(runs(5, 1_000_000), runs(5, 0, broken)...), two, report.NotShown, report.Undecided, "-", "10 runs"},
+		"half of them lost frames at any load": {runs(5, 1_000_000), append(runs(5, 1_000_000), anew(runs(5, 0, broken))...), two, report.NotShown, report.Undecided, "-", "10 runs"},
 		"all lost frames at any load":          {runs(5, 1_000_000), runs(5, 0, broken), two, report.Less, report.DidFail, "-", "at least 99.90 % less"},
-		"most weren't measured":                {runs(5, 1_000_000), append(runs(5, 1_000_000), runs(6, 0, lost)...), two, report.NotComparable, report.Undecided, "", "of 11 runs 5 have a figure that counts"},
+		"most weren't measured":                {runs(5, 1_000_000), append(runs(5, 1_000_000), anew(runs(6, 0, lost))...), two, report.NotComparable, report.Undecided, "", "of 11 runs 5 have a figure that counts"},
 		"figures that weren't confirmed":       {runs(5, 1_000_000), runs(5, 1_000_000, unconfirmed), two, report.NotComparable, report.Undecided, "", "no run of this side has a figure that was confirmed"},
 		"another line rate":                    {runs(5, 1_000_000, ports(25*units.Gbps)), runs(5, 400_000, ports(10*units.Gbps)), two, report.NotComparable, report.Undecided, "", "link west is 25gbps in night-00.json and 10gbps in night-00.json"},
-		"line rates mixed":                     {runs(5, 1_000_000, ports(25*units.Gbps)), append(runs(2, 1_000_000, ports(10*units.Gbps)), runs(3, 1_000_000, ports(25*units.Gbps))...), two, report.NotComparable, report.Undecided, "", "runs at different line rates"},
+		"line rates mixed":                     {runs(5, 1_000_000, ports(25*units.Gbps)), append(runs(2, 1_000_000, ports(10*units.Gbps)), anew(runs(3, 1_000_000, ports(25*units.Gbps)))...), two, report.NotComparable, report.Undecided, "", "runs at different line rates"},
 		"not measured before":                  {runs(2, 1_000_000, lost), runs(2, 1_000_000), two, report.NotComparable, report.Undecided, "", "the first side was not measured"},
 		"nothing there":                        {nil, runs(2, 1_000_000), nil, report.NotComparable, "", "", "the first side was not measured"},
 	}
@@ -253,5 +253,21 @@ func TestWhichImageWasMeasuredIsTold(t *testing.T) {
 	points := history.Trend("", []history.Record{record(0, 1_000_000, ran("lab/vpp:1", "11")), record(1, 1_000_000, ran("lab/vpp:1", "11")), record(2, 1_000_000, ran("lab/vpp:1", "22"))}).Series[0]
 	if len(points.Points[1].ImageChange) != 0 || len(points.Points[2].ImageChange) != 1 || len(points.Stretches) != 1 {
 		t.Errorf("the trend says %+v", points)
+	}
+}
+
+func TestARunThatIsNamedTwiceCountsOnce(t *testing.T) {
+	before := runs(5, 100_000)
+	one := record(9, 90_000)
+	after := []history.Record{one, one, one, one, one}
+	for i := range after {
+		after[i].Name = fmt.Sprintf("copy-%d.json", i)
+	}
+	c := history.Compare([]history.Side{{Name: "before", Records: before}, {Name: "after", Records: after}}, &history.Demand{MaxRegression: units.One / 50})
+	if side := c.Rows[0].Sides[1]; side.Verdict != report.Undecided || side.Figures.Runs != 1 || !strings.Contains(side.Message, "4 of its 5 Reports are of a run that another one is of, too") {
+		t.Errorf("%d runs, %s: %s", side.Figures.Runs, side.Verdict, side.Message)
+	}
+	if cell := history.Table("all", after).Cells[0]; cell.Figures.Runs != 1 || cell.Figures.Spread != nil {
+		t.Errorf("the table has %+v", cell.Figures)
 	}
 }
