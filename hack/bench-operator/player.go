@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/pause"
 )
 
 // player plays the scheduler, the kubelets and Multus for all pods, and the runners in theirs. Each pod is bound, gets its networks, runs,
@@ -175,7 +176,7 @@ func (p *player) live(ctx context.Context, pod *corev1.Pod) error {
 			return err
 		}
 	case pod.Namespace == jobsNamespace:
-		if !pauseFor(ctx, p.duration) {
+		if pause.For(ctx, p.duration) != nil {
 			return nil
 		}
 	default:
@@ -216,16 +217,4 @@ func (p *player) attach(ctx context.Context, pod *corev1.Pod) error {
 	before := pod.DeepCopy()
 	pod.Annotations["k8s.v1.cni.cncf.io/network-status"] = string(text)
 	return p.ask(func() error { return p.c.admin.Patch(ctx, pod, client.MergeFrom(before)) })
-}
-
-// pauseFor says whether ctx outlived the pause.
-func pauseFor(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

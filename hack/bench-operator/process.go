@@ -168,12 +168,12 @@ func (c *cluster) startJobController(ctx context.Context) (*process, error) {
 		"--kube-api-qps=2000", "--kube-api-burst=2000", "--concurrent-gc-syncs=20")
 }
 
-// pause is between two looks at what is awaited.
-const pause = 100 * time.Millisecond
+// between is how long it is from one look at what is awaited to the next.
+const between = 100 * time.Millisecond
 
 // await looks again and again until it is so, something is wrong, or there is no time left.
 func await(ctx context.Context, so func() (bool, error)) error {
-	ticker := time.NewTicker(pause)
+	ticker := time.NewTicker(between)
 	defer ticker.Stop()
 	for {
 		if yes, err := so(); yes || err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/delivery/configmaps"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -36,7 +37,7 @@ func (p *player) run(ctx context.Context, pod *corev1.Pod) error {
 	go func() { kept <- sink.Keep(keeping) }()
 	for elapsed := time.Duration(0); elapsed < p.duration; elapsed = time.Since(started) {
 		sink.Tell(progressAt(elapsed, p.duration))
-		if !pauseFor(ctx, min(time.Second, p.duration-elapsed)) {
+		if pause.For(ctx, min(time.Second, p.duration-elapsed)) != nil {
 			break
 		}
 	}

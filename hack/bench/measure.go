@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/softgen/datapath"
 )
 
@@ -102,26 +103,17 @@ func measure(ctx context.Context, l *lab, c contender, window time.Duration) (of
 		return 0, 0, err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	if err := pause(ctx, settle); err != nil {
+	if err := pause.For(ctx, settle); err != nil {
 		return 0, 0, err
 	}
 	first, err := l.tally()
 	begun := time.Now()
-	if err := errors.Join(err, pause(ctx, window)); err != nil {
+	if err := errors.Join(err, pause.For(ctx, window)); err != nil {
 		return 0, 0, err
 	}
 	last, err := l.tally()
 	seconds := time.Since(begun).Seconds()
 	return float64(last.offered-first.offered) / seconds, float64(last.returned-first.returned) / seconds, err
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // pace is how well the engine kept a rate, second by second.
@@ -149,12 +141,12 @@ func (r *results) watchPace(ctx context.Context, o options, forwarder string, ca
 	if err := from.Start(datapath.Run{Streams: streams(p.intended), Factor: 1}); err != nil {
 		return err
 	}
-	if err := pause(ctx, settle); err != nil {
+	if err := pause.For(ctx, settle); err != nil {
 		return err
 	}
 	start, at := from.Counters().Sent.Packets, datapath.Now()
 	for p.windows < int(o.pacing/time.Second) {
-		if err := pause(ctx, time.Second); err != nil {
+		if err := pause.For(ctx, time.Second); err != nil {
 			return err
 		}
 		c, now := from.Counters(), datapath.Now()
@@ -162,7 +154,7 @@ func (r *results) watchPace(ctx context.Context, o options, forwarder string, ca
 		start, at = c.Sent.Packets, now
 	}
 	err = from.Stop()
-	if err := pause(ctx, settle); err != nil {
+	if err := pause.For(ctx, settle); err != nil {
 		return err
 	}
 	c := from.Counters()

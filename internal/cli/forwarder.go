@@ -16,6 +16,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/pause"
 )
 
 // forwarderOptions are the flags of forwarder.
@@ -118,7 +119,7 @@ func awaitLinks(ctx context.Context, spec forwarder.Spec, wait time.Duration) er
 		if len(missing) == 0 {
 			return nil
 		}
-		if !pauseFor(bounded, interfacePoll) {
+		if pause.For(bounded, interfacePoll) != nil {
 			return fmt.Errorf("no interface %s in this network namespace; in a pod, look at the annotation k8s.v1.cni.cncf.io/networks and at Multus' log",
 				strings.Join(missing, ", "))
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -62,7 +63,7 @@ func awaitInterface(ctx context.Context, talk io.Writer, name string) error {
 		if !told {
 			fmt.Fprintf(talk, "waiting for interface %s\n", name)
 		}
-		if !pauseFor(ctx, interfacePoll) {
+		if pause.For(ctx, interfacePoll) != nil {
 			return fmt.Errorf("interface %s doesn't exist in this network namespace; in a pod, look at the annotation k8s.v1.cni.cncf.io/networks and at Multus' log", name)
 		}
 	}
@@ -86,7 +87,7 @@ func awaitCarrier(ctx context.Context, name string) bool {
 		if err == nil && link.Attrs().RawFlags&unix.IFF_RUNNING != 0 {
 			return true
 		}
-		if !pauseFor(ctx, interfacePoll) {
+		if pause.For(ctx, interfacePoll) != nil {
 			return false
 		}
 	}

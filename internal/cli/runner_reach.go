@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/launch"
+	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -37,7 +38,7 @@ func reachOne(ctx context.Context, site plan.Site) (g generatorAt, err error) {
 		if g.engine, err = stl.Dial(ctx, site.RPC, stl.Options{}); err == nil || !errors.Is(err, engine.ErrLost) {
 			break
 		}
-		if !pauseFor(ctx, dialPause) {
+		if pause.For(ctx, dialPause) != nil {
 			break
 		}
 	}
@@ -49,21 +50,9 @@ func reachOne(ctx context.Context, site plan.Site) (g generatorAt, err error) {
 			g.devices = g.heart.Report()
 			return g, nil
 		}
-		if !pauseFor(ctx, dialPause) {
+		if pause.For(ctx, dialPause) != nil {
 			return g, fmt.Errorf("%w: its launcher can't be reached, and would stop all traffic: %w; may the runner's pod reach that port?", engine.ErrLost, err)
 		}
-	}
-}
-
-// pauseFor says whether ctx outlived the pause.
-func pauseFor(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

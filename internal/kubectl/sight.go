@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/internal/pause"
 )
 
 // The times of a server that is away. Rights and kinds may be unknown to a server that has just come back: what it refuses then is asked again.
@@ -60,7 +62,10 @@ func (s *sight) keep(ctx context.Context) error {
 		case errors.Is(err, errGone):
 			return err
 		case err == nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err):
-			err = pause(ctx, firstPause-time.Since(begun))
+			err = nil
+			if pause.For(ctx, firstPause-time.Since(begun)) != nil {
+				err = ctx.Err()
+			}
 		default:
 			err = outage.bear(ctx, begun, err, s.patience, s.say)
 		}
@@ -203,8 +208,8 @@ func (o *outage) bear(ctx context.Context, begun time.Time, err error, patience 
 		o.told = true
 		tell(fmt.Sprintf("the API server doesn't answer (%v): trying again for up to %v; the test goes on without it", err, patience))
 	}
-	if err := pause(ctx, o.wait); err != nil {
-		return err
+	if pause.For(ctx, o.wait) != nil {
+		return ctx.Err()
 	}
 	o.wait = min(2*o.wait, longPause)
 	return nil
@@ -230,18 +235,4 @@ func (o *outage) unlessNew(patience time.Duration) time.Duration {
 		return 0
 	}
 	return patience
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/trex"
 )
 
@@ -97,9 +98,7 @@ func (s *Switch) stop(ctx context.Context) error {
 			return nil
 		}
 		s.Log.Error("stop traffic", "error", err)
-		select {
-		case <-time.After(min(stopPause, s.Silence)):
-		case <-ctx.Done():
+		if pause.For(ctx, min(stopPause, s.Silence)) != nil {
 			return nil
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/linerate-dev/linerate/internal/pause"
 )
 
 // rhythm is a pulse's times.
@@ -47,7 +49,7 @@ func (r rhythm) pulse(ctx context.Context, heart *Heart, address string, told fu
 			}
 			told(fmt.Sprintf("the heartbeat to %s is back", address))
 		}
-		if !pause(ctx, r.beat) {
+		if pause.For(ctx, r.beat) != nil {
 			return nil
 		}
 	}
@@ -61,20 +63,8 @@ func (r rhythm) connectAgain(ctx context.Context, address string) (*Heart, error
 		if err == nil {
 			return heart, nil
 		}
-		if !pause(bounded, r.retry) {
+		if pause.For(bounded, r.retry) != nil {
 			return nil, err
 		}
-	}
-}
-
-// pause says whether ctx outlived it.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

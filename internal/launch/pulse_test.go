@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/linerate-dev/linerate/internal/pause"
 )
 
 // quick is a rhythm for tests.
@@ -111,7 +113,7 @@ func TestPulse(t *testing.T) {
 			if time.Now().After(end) {
 				t.Fatal("no beats")
 			}
-			pause(t.Context(), time.Millisecond)
+			_ = pause.For(t.Context(), time.Millisecond)
 		}
 		cancel()
 		if err := <-ended; err != nil {

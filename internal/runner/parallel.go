@@ -41,15 +41,3 @@ func (r *run) each(ctx context.Context, timeout time.Duration, doing string, f f
 func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 }
-
-// sleepUntil waits for a moment or the end of ctx.
-func sleepUntil(ctx context.Context, moment time.Time) error {
-	timer := time.NewTimer(time.Until(moment))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/path"
+	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/profile"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -63,7 +64,7 @@ func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, e
 		if check.Proven || !again || attempt == proveAttempts {
 			return check, nil
 		}
-		if err := sleepUntil(ctx, time.Now().Add(time.Second)); err != nil {
+		if err := pause.For(ctx, time.Second); err != nil {
 			return check, err
 		}
 	}
@@ -184,7 +185,7 @@ func (r *run) inject(ctx context.Context, probes []path.Probe) error {
 			}
 		}
 		for i := range frames {
-			if err := sleepUntil(ctx, time.Now().Add(proveGap)); err != nil {
+			if err := pause.For(ctx, proveGap); err != nil {
 				return err
 			}
 			if err := r.gens[g].Engine.Inject(ctx, port, frames[i:i+1]); err != nil {
@@ -207,7 +208,7 @@ func (r *run) see(ctx context.Context, captures []engine.Capture, expected int) 
 		if !complete && path.Marked(seen) >= expected {
 			complete, end = true, time.Now().Add(proveLinger)
 		}
-		if err := sleepUntil(ctx, time.Now().Add(provePoll)); err != nil {
+		if err := pause.For(ctx, provePoll); err != nil {
 			return nil, err
 		}
 	}

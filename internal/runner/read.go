@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -68,7 +69,7 @@ func (r *run) listen(ctx context.Context) error {
 	if err := r.linksUp(first); err != nil {
 		return err
 	}
-	if err := sleepUntil(ctx, time.Now().Add(silence)); err != nil {
+	if err := pause.For(ctx, silence); err != nil {
 		return err
 	}
 	last, err := r.read(ctx)

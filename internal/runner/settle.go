@@ -6,6 +6,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/pause"
 )
 
 // The bounds of the drain: frames that are still on their way after the stop come back, or never will.
@@ -38,7 +39,7 @@ func (r *run) drain(ctx context.Context) {
 	defer cancel()
 	before, err := r.read(ctx)
 	for end := time.Now().Add(drainBound); err == nil; {
-		if err = sleepUntil(ctx, time.Now().Add(drainPoll)); err != nil {
+		if err = pause.For(ctx, drainPoll); err != nil {
 			break
 		}
 		var after []engine.Reading

@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/ramp"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -74,7 +75,7 @@ func paced(readings []engine.Reading) bool {
 func (r *run) untilThen(ctx context.Context, moment time.Time, pace *measure.Pace, follow bool) error {
 	every := cmp.Or(r.opts.PaceEvery, max(paceEvery, time.Duration(len(r.gens))*paceEveryEach, paceOfReading*r.drive.quickest))
 	for next := time.Now().Add(every); follow && moment.Sub(next) >= every; {
-		if err := sleepUntil(ctx, next); err != nil {
+		if err := pause.Until(ctx, next); err != nil {
 			return err
 		}
 		began := time.Now()
@@ -86,7 +87,7 @@ func (r *run) untilThen(ctx context.Context, moment time.Time, pace *measure.Pac
 		r.drive.quickest = min(cmp.Or(r.drive.quickest, time.Hour), time.Since(began))
 		next = began.Add(every)
 	}
-	return sleepUntil(ctx, moment)
+	return pause.Until(ctx, moment)
 }
 
 // moments are when to read in a step: while it settles, at the window's first edge, in between, and at its last edge.

@@ -9,8 +9,8 @@ import (
 	"log/slog"
 	"maps"
 	"strconv"
-	"time"
 
+	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
 
@@ -59,7 +59,7 @@ func (c *Client) awaitDone(ctx, patient context.Context, k *call) error {
 		if again == nil {
 			return nil
 		}
-		if err := pause(patient, c.options.Poll); err != nil {
+		if err := pause.For(patient, c.options.Poll); err != nil {
 			k.err = fmt.Errorf("%s is still not done: %w", k.method, errors.Join(err, k.err))
 			return nil
 		}
@@ -87,18 +87,6 @@ func followUp(k *call) *call {
 		return &call{method: "get_async_results", port: k.port, params: params{"ticket_id": ticket}, result: k.result}
 	}
 	return nil
-}
-
-// pause waits, but no longer than ctx.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return context.Cause(ctx)
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // exchange is one request and its answer on the wire.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/trex/neighbor"
 )
 
@@ -87,7 +88,7 @@ func (c *Client) listen(ctx context.Context, q neighbor.Query, capture *Capture)
 				return mac, nil
 			}
 		}
-		if pause(turn, lookEvery) != nil {
+		if pause.For(turn, lookEvery) != nil {
 			return nil, nil
 		}
 	}

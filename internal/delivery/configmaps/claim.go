@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/pause"
 )
 
 // Claim writes this runner into the Progress' ConfigMap, which fences whoever wrote there before, and tries until ctx ends: a Role that was
@@ -125,17 +126,13 @@ const (
 
 // persist tries until it worked, can't work any more, or ctx has ended: then the error is the last try's.
 func persist(ctx context.Context, try func(context.Context) error) error {
-	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+	for wait := firstPause; ; wait = min(2*wait, mostPause) {
 		err := try(ctx)
 		if err == nil || errors.Is(err, ErrReported) || errors.Is(err, delivery.ErrFenced) || errors.Is(err, errDisowned) {
 			return err
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if pause.For(ctx, wait) != nil {
 			return err
-		case <-timer.C:
 		}
 	}
 }
