@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
@@ -31,11 +32,11 @@ func (a *archive) records(path string) ([]history.Record, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil, badInput("%w", err)
+		return nil, exit.BadInput("%w", err)
 	case !info.IsDir():
 		records, err := a.file(path)
 		if err != nil {
-			return nil, badInput("%s: %w", path, err)
+			return nil, exit.BadInput("%s: %w", path, err)
 		}
 		return records, nil
 	}
@@ -59,11 +60,11 @@ func (a *archive) directory(path string) ([]history.Record, error) {
 	})
 	switch {
 	case err != nil:
-		return nil, badInput("%w", err)
+		return nil, exit.BadInput("%w", err)
 	case len(all) == 0 && len(a.skipped) > before:
-		return nil, badInput("%s holds no Report that can be read; the first of %d files: %s", path, len(a.skipped)-before, a.skipped[before])
+		return nil, exit.BadInput("%s holds no Report that can be read; the first of %d files: %s", path, len(a.skipped)-before, a.skipped[before])
 	case len(all) == 0:
-		return nil, badInput("%s holds no Report: linerate run --save %s keeps them there", path, path)
+		return nil, exit.BadInput("%s holds no Report: linerate run --save %s keeps them there", path, path)
 	}
 	return all, nil
 }
@@ -153,7 +154,7 @@ func (a *archive) sides(paths []string) ([]history.Side, error) {
 		sides = append(sides, history.Side{Name: names[i], Records: unique(records)})
 	}
 	if err := errors.Join(wrong...); err != nil {
-		return nil, badInput("%w", err)
+		return nil, exit.BadInput("%w", err)
 	}
 	return sides, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
@@ -20,17 +21,17 @@ func readBaseline(stdin io.Reader, in inputs, paths []string) (*suite.Reference,
 		return nil, nil //nolint:nilnil // nothing was given, and nothing is wrong
 	}
 	if !in.compare() {
-		return nil, badInput("--baseline %s: no criterion compares with it: give one maxRegression, such as {name: no-slower, metric: PacketsPerSecond, maxRegression: 2%%}", paths[0])
+		return nil, exit.BadInput("--baseline %s: no criterion compares with it: give one maxRegression, such as {name: no-slower, metric: PacketsPerSecond, maxRegression: 2%%}", paths[0])
 	}
 	for _, f := range in.suites {
 		if b := f.matrix.Suite().Spec.Baseline; b != nil && b.Axis != "" {
-			return nil, badInput("--baseline %s: suite %s has a baseline of its own, the cells of %s %s: leave one of the two out", paths[0], f.name(), b.Axis, b.Value)
+			return nil, exit.BadInput("--baseline %s: suite %s has a baseline of its own, the cells of %s %s: leave one of the two out", paths[0], f.name(), b.Axis, b.Value)
 		}
 	}
 	all := &suite.Reference{Kind: suite.KindFile, Name: strings.Join(paths, ", ")}
 	for _, path := range paths {
 		if err := sidebyside.AddReference(stdin, path, all); err != nil {
-			return nil, badInput("--baseline %s: %w", path, err)
+			return nil, exit.BadInput("--baseline %s: %w", path, err)
 		}
 	}
 	return all, nil

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
@@ -22,7 +23,7 @@ func newCompare(s Streams) *cobra.Command {
 		RunE: func(_ *cobra.Command, paths []string) error {
 			demand, err := o.Check()
 			if err != nil {
-				return badInput("%w", err)
+				return exit.BadInput("%w", err)
 			}
 			a := &archive{stdin: s.In}
 			sides, err := a.sides(paths)
@@ -32,9 +33,9 @@ func newCompare(s Streams) *cobra.Command {
 			a.tell(s.Err)
 			c := history.Compare(sides, demand)
 			if err := sidebyside.Write(s.Out, o.Format, c); err != nil {
-				return notMeasured("print: %w", err)
+				return exit.NotMeasured("print: %w", err)
 			}
-			return exitWith(sidebyside.ExitCode(c))
+			return exit.With(c.ExitCode(), nil)
 		},
 	}
 	o.Flags(cmd)
@@ -53,14 +54,14 @@ func newTable(s Streams) *cobra.Command {
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, paths []string) error {
 			if err := sidebyside.CheckFormat(format); err != nil {
-				return badInput("%w", err)
+				return exit.BadInput("%w", err)
 			}
 			records, err := readAll(s, paths)
 			if err != nil {
 				return err
 			}
 			if err := sidebyside.Write(s.Out, format, history.Table(title, records)); err != nil {
-				return notMeasured("print: %w", err)
+				return exit.NotMeasured("print: %w", err)
 			}
 			return nil
 		},
@@ -97,14 +98,14 @@ func newTrend(s Streams) *cobra.Command {
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, paths []string) error {
 			if err := sidebyside.CheckTrendFormat(format); err != nil {
-				return badInput("%w", err)
+				return exit.BadInput("%w", err)
 			}
 			records, err := readAll(s, paths)
 			if err != nil {
 				return err
 			}
 			if err := sidebyside.Write(s.Out, format, history.Trend(title, records)); err != nil {
-				return notMeasured("print: %w", err)
+				return exit.NotMeasured("print: %w", err)
 			}
 			return nil
 		},
@@ -112,12 +113,4 @@ func newTrend(s Streams) *cobra.Command {
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "what to print on stdout: "+joined(sidebyside.TrendFormats()))
 	cmd.Flags().StringVar(&title, "title", "", "what to write above it")
 	return cmd
-}
-
-// exitWith is an error that says nothing and only brings its code: what there is to say was printed.
-func exitWith(code int) error {
-	if code == ExitOK {
-		return nil
-	}
-	return &exitError{code: code}
 }

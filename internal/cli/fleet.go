@@ -2,13 +2,13 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/progress"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -56,7 +56,7 @@ func (f *fleet) check(o runOptions) error {
 			_, err = siteOf(p, o)
 		}
 		if err != nil {
-			return badInput("%s: cell %s: %w", f.name(), f.matrix.Cells[i].Name, err)
+			return exit.BadInput("%s: cell %s: %w", f.name(), f.matrix.Cells[i].Name, err)
 		}
 	}
 	return nil
@@ -124,11 +124,11 @@ func (f *fleet) measureTest(ctx context.Context, s Streams, o runOptions, shelf 
 	since := time.Now()
 	p, err := f.plan(w)
 	if err != nil {
-		return badInput("%s: %w", w.Name, err)
+		return exit.BadInput("%s: %w", w.Name, err)
 	}
 	site, err := siteOf(p, o)
 	if err != nil {
-		return badInput("%s: %w", w.Name, err)
+		return exit.BadInput("%s: %w", w.Name, err)
 	}
 	test := f.test
 	if test == nil {
@@ -144,8 +144,8 @@ func (f *fleet) measureTest(ctx context.Context, s Streams, o runOptions, shelf 
 		if r != nil {
 			_, err = shelf.keepTest(r)
 		}
-		return worst(f.interrupted(shelf), err)
-	case err != nil && codeOf(err) == ExitBadInput:
+		return exit.Worst(f.interrupted(shelf), err)
+	case err != nil && exit.Code(err) == report.ExitBadInput:
 		return fmt.Errorf("%s: %w", w.Name, err)
 	case err != nil:
 		f.end(s, o, w, suite.RunFailed(w, err.Error(), since), since)
@@ -200,9 +200,9 @@ func (f *fleet) interrupted(shelf shelf) error {
 	c := f.alone.Counts()
 	words := fmt.Sprintf("%s: interrupted: %d of %d tests are measured", f.name(), c.Measured, c.Tests)
 	if shelf.dir == "" {
-		return &exitError{ExitInterrupted, errors.New(words + ", and not kept, as --save is empty")}
+		return exit.Interrupted("%s, and not kept, as --save is empty", words)
 	}
-	return &exitError{ExitInterrupted, fmt.Errorf("%s, and kept in %s: the same command goes on from there", words, shelf.dir)}
+	return exit.Interrupted("%s, and kept in %s: the same command goes on from there", words, shelf.dir)
 }
 
 // keep keeps the suite's report and its page. One that was ended before anything was measured leaves what an earlier run kept.
@@ -211,7 +211,7 @@ func (f *fleet) keep(shelf shelf, err error) (*report.Suite, error) {
 	if f.here == 0 && document.Finished.IsZero() {
 		return document, err
 	}
-	return document, worst(err, shelf.keepSuite(document, true))
+	return document, exit.Worst(err, shelf.keepSuite(document, true))
 }
 
 // otherwise says why a run of an earlier document can't stand for a test of this suite: its Report is gone or another, or it was measured in another

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -81,7 +81,7 @@ func (st *stage) test(_ context.Context, _ Streams, _ runOptions, p *plan.Plan, 
 	flow := report.Flow{PacketsPerSecond: pps, Layer1BitsPerSecond: pps * 672}
 	at := time.Date(2026, 3, 1, 0, len(st.measured), 0, 0, time.UTC)
 	return &report.Report{
-		Version: report.Version, Plan: p, Started: at, Finished: at.Add(time.Minute), Ending: ending, Generators: []report.Generator{{Name: "generator-0"}},
+		Version: report.Version, Plan: p, Started: at, Finished: at.Add(time.Minute), Ending: ending,  Generators: []report.Generator{{Name: "generator-0"}},
 		Result: report.Result{Measured: ending == report.Completed, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Message: "frames were lost above it", Resolution: units.One / 200,
 			Directions: []report.Measured{{From: "west", To: "east", Received: flow}, {From: "east", To: "west", Received: flow}},
 			Total:      &report.Sum{Received: report.Flow{PacketsPerSecond: 2 * pps, Layer1BitsPerSecond: 2 * pps * 672}}},
@@ -107,7 +107,7 @@ func (st *stage) wantSaid(words ...string) {
 func TestASuiteIsMeasuredTestByTest(t *testing.T) {
 	st := newStage(t)
 	s, err := st.run(t.Context(), night+"  repetitions: 2\n")
-	if err != nil || s.ExitCode() != ExitOK || s.Finished.IsZero() {
+	if err != nil || s.ExitCode() != report.ExitOK || s.Finished.IsZero() {
 		t.Fatalf("%v, exit code %d", err, s.ExitCode())
 	}
 	st.wantMeasured("night: 1 of 8, cell apu6-imix run 1", "night: 2 of 8, cell apu6-64b run 1", "night: 3 of 8, cell vpp-imix run 1", "night: 4 of 8, cell vpp-64b run 1",
@@ -131,13 +131,13 @@ func TestASuiteIsMeasuredTestByTest(t *testing.T) {
 	t.Run("one that never began leaves what was kept", func(t *testing.T) {
 		gone, interrupt := context.WithCancel(t.Context())
 		interrupt()
-		if _, err := st.run(gone, night); codeOf(err) != ExitInterrupted || len(st.measured) != 0 {
+		if _, err := st.run(gone, night); exit.Code(err) != report.ExitInterrupted || len(st.measured) != 0 {
 			t.Errorf("%v, measured %q", err, st.measured)
 		}
 	})
 	t.Run("and rendered again from its file", func(t *testing.T) {
 		var out bytes.Buffer
-		if code := Main([]string{"report", filepath.Join(st.dir, "night.suite.json"), "-o", "markdown"}, Streams{Out: &out, Err: &st.talk}); code != ExitOK || !strings.Contains(out.String(), "| vpp | 64b | 18.") {
+		if code := Main([]string{"report", filepath.Join(st.dir, "night.suite.json"), "-o", "markdown"}, Streams{Out: &out, Err: &st.talk}); code != report.ExitOK || !strings.Contains(out.String(), "| vpp | 64b | 18.") {
 			t.Errorf("exit code %d:\n%s", code, out.String())
 		}
 	})
@@ -154,7 +154,7 @@ func TestASuiteThatIsInterruptedGoesOn(t *testing.T) {
 		return report.Completed, nil
 	}
 	s, err := st.run(ctx, night)
-	if codeOf(err) != ExitInterrupted || !strings.Contains(err.Error(), "night: interrupted: 2 of 4 tests are measured, and kept in "+st.dir+": the same command goes on from there") {
+	if exit.Code(err) != report.ExitInterrupted || !strings.Contains(err.Error(), "night: interrupted: 2 of 4 tests are measured, and kept in "+st.dir+": the same command goes on from there") {
 		t.Fatalf("%v", err)
 	}
 	if !s.Finished.IsZero() || s.Cells[1].Figures == nil || s.Cells[2].Figures != nil {
@@ -171,7 +171,7 @@ func TestASuiteThatIsInterruptedGoesOn(t *testing.T) {
 		}
 	})
 	s, err = st.run(t.Context(), night)
-	if err != nil || s.ExitCode() != ExitOK {
+	if err != nil || s.ExitCode() != report.ExitOK {
 		t.Fatal(err)
 	}
 	st.wantMeasured("night: 3 of 4, cell vpp-imix run 1", "night: 4 of 4, cell vpp-64b run 1")
@@ -212,16 +212,16 @@ func TestOnlyTheSameIsTakenUp(t *testing.T) {
 			st := newStage(t)
 			st.play = func(name string) (report.Ending, error) {
 				if name == "night-vpp-64b-r1" {
-					return "", &exitError{ExitBadInput, errors.New("the machine is wanted for something else")}
+					return "", exit.BadInput("the machine is wanted for something else")
 				}
 				return report.Completed, nil
 			}
-			if _, err := st.run(t.Context(), night); codeOf(err) != ExitBadInput {
+			if _, err := st.run(t.Context(), night); exit.Code(err) != report.ExitBadInput {
 				t.Fatal(err)
 			}
 			st.play = nil
 			s, err := st.run(t.Context(), c.change(st.dir, night))
-			if err != nil || s.ExitCode() != ExitOK || len(st.measured) != c.measured {
+			if err != nil || s.ExitCode() != report.ExitOK || len(st.measured) != c.measured {
 				t.Errorf("%v, exit code %d, measured %q", err, s.ExitCode(), st.measured)
 			}
 			st.wantSaid(c.says)
@@ -232,7 +232,7 @@ func TestOnlyTheSameIsTakenUp(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(st.dir, "night.suite.json"), []byte("{}"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := st.run(t.Context(), night); codeOf(err) != ExitBadInput || !strings.Contains(err.Error(), "remove it to begin anew") {
+		if _, err := st.run(t.Context(), night); exit.Code(err) != report.ExitBadInput || !strings.Contains(err.Error(), "remove it to begin anew") {
 			t.Error(err)
 		}
 	})
@@ -244,7 +244,7 @@ func TestTestsWithoutAMeasurementAreRepeated(t *testing.T) {
 		case strings.HasPrefix(name, "night-apu6-64b"):
 			return report.GeneratorLost, nil
 		case name == "night-vpp-imix-r1":
-			return "", notMeasured("no lab today")
+			return "", exit.NotMeasured("no lab today")
 		}
 		return report.Completed, nil
 	}
@@ -252,7 +252,7 @@ func TestTestsWithoutAMeasurementAreRepeated(t *testing.T) {
 		st := newStage(t)
 		st.play = lost
 		s, err := st.run(t.Context(), night)
-		if err != nil || s.ExitCode() != ExitNotMeasured {
+		if err != nil || s.ExitCode() != report.ExitNotMeasured {
 			t.Fatalf("%v, exit code %d", err, s.ExitCode())
 		}
 		st.wantMeasured("night: 1 of 4, cell apu6-imix run 1", "night: 2 of 4, cell apu6-64b run 1", "night: 2 of 4, cell apu6-64b run 1, try 2",
@@ -260,7 +260,7 @@ func TestTestsWithoutAMeasurementAreRepeated(t *testing.T) {
 		st.wantSaid("night: 2 of 4, cell apu6-64b run 1, try 2: not measured: GeneratorLost", "not measured: RunnerFailed: no lab today")
 		t.Run("and what came to nothing is tried again by the next run", func(t *testing.T) {
 			st.play = nil
-			if s, err := st.run(t.Context(), night); err != nil || s.ExitCode() != ExitOK {
+			if s, err := st.run(t.Context(), night); err != nil || s.ExitCode() != report.ExitOK {
 				t.Errorf("%v", err)
 			}
 			st.wantMeasured("night: 4 of 4, cell apu6-64b run 1")
@@ -270,7 +270,7 @@ func TestTestsWithoutAMeasurementAreRepeated(t *testing.T) {
 		st := newStage(t)
 		st.play = lost
 		s, err := st.run(t.Context(), night+"  failurePolicy: Stop\n  invalidRetries: 0\n")
-		if err != nil || s.ExitCode() != ExitNotMeasured || len(st.measured) != 2 {
+		if err != nil || s.ExitCode() != report.ExitNotMeasured || len(st.measured) != 2 {
 			t.Errorf("%v, exit code %d, measured %q", err, s.ExitCode(), st.measured)
 		}
 	})
@@ -290,11 +290,11 @@ func TestASuiteIsComparedWithASavedOne(t *testing.T) {
 		code           int
 		says           map[string]string
 	}{
-		"the same":                          {night + criteria, "night.suite.json", ExitOK, map[string]string{"apu6-imix": "Passed", "vpp-64b": "Passed"}},
-		"its document against a slower one": {slower, "night.suite.json", ExitFailed, map[string]string{"apu6-imix": "Passed", "vpp-64b": "Failed 5.5", "vpp-imix": "Failed"}},
-		"its Reports against a slower one":  {slower, ".", ExitFailed, map[string]string{"apu6-imix": "Passed", "vpp-64b": "Failed 5.5"}},
-		"a cell that it hasn't":             {more, "night.suite.json", ExitOK, map[string]string{"bsd-imix": "Undecided it has no cell system bsd, frames imix", "vpp-64b": "Passed"}},
-		"another way":                       {otherwise, "night.suite.json", ExitOK, map[string]string{"vpp-imix": "Passed", "vpp-64b": "Undecided directions[0].mix.bytes is 128 in the one and 64 in the other"}},
+		"the same":                          {night + criteria, "night.suite.json", report.ExitOK, map[string]string{"apu6-imix": "Passed", "vpp-64b": "Passed"}},
+		"its document against a slower one": {slower, "night.suite.json", report.ExitFailed, map[string]string{"apu6-imix": "Passed", "vpp-64b": "Failed 5.5", "vpp-imix": "Failed"}},
+		"its Reports against a slower one":  {slower, ".", report.ExitFailed, map[string]string{"apu6-imix": "Passed", "vpp-64b": "Failed 5.5"}},
+		"a cell that it hasn't":             {more, "night.suite.json", report.ExitOK, map[string]string{"bsd-imix": "Undecided it has no cell system bsd, frames imix", "vpp-64b": "Passed"}},
+		"another way":                       {otherwise, "night.suite.json", report.ExitOK, map[string]string{"vpp-imix": "Passed", "vpp-64b": "Undecided directions[0].mix.bytes is 128 in the one and 64 in the other"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := newStage(t)
@@ -318,7 +318,7 @@ func TestASuiteIsComparedWithASavedOne(t *testing.T) {
 	}
 	t.Run("what is in a cluster isn't at hand", func(t *testing.T) {
 		s, err := newStage(t).run(t.Context(), night+criteria+"  baseline: {suite: nightly-1}\n")
-		if err != nil || s.ExitCode() != ExitOK || !strings.Contains(fmt.Sprint(s.Cells[0].Verdict.Criteria), "it is in a cluster, and was not at hand here: give its Reports with --baseline") {
+		if err != nil || s.ExitCode() != report.ExitOK || !strings.Contains(fmt.Sprint(s.Cells[0].Verdict.Criteria), "it is in a cluster, and was not at hand here: give its Reports with --baseline") {
 			t.Errorf("%v, %+v", err, s.Cells[0].Verdict)
 		}
 	})
@@ -336,7 +336,7 @@ func TestWhatSuitesAreRefusedHere(t *testing.T) {
 			if err := os.WriteFile(file, []byte(strings.Replace(night, c.from, c.to, 1)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := readInputs(nil, []string{file}); codeOf(err) != ExitBadInput || !strings.Contains(err.Error(), c.want) {
+			if _, err := readInputs(nil, []string{file}); exit.Code(err) != report.ExitBadInput || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v\nwant …%s…", err, c.want)
 			}
 		})
@@ -347,7 +347,7 @@ func TestWhatSuitesAreRefusedHere(t *testing.T) {
 			t.Fatal(err)
 		}
 		var talk bytes.Buffer
-		if code := Main([]string{"run", file, "--save", "", "--ports", "a,b"}, Streams{Err: &talk}); code != ExitBadInput || !strings.Contains(talk.String(), "night: cell apu6-imix") {
+		if code := Main([]string{"run", file, "--save", "", "--ports", "a,b"}, Streams{Err: &talk}); code != report.ExitBadInput || !strings.Contains(talk.String(), "night: cell apu6-imix") {
 			t.Errorf("exit code %d: %s", code, talk.String())
 		}
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/vishvananda/netlink"
 
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/pause"
 )
@@ -53,19 +54,19 @@ func newForwarder(s Streams) *cobra.Command {
 func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
 	spec, err := readForwarderSpec(o.spec)
 	if err != nil {
-		return badInput("--spec %s: %w", o.spec, err)
+		return exit.BadInput("--spec %s: %w", o.spec, err)
 	}
 	if err := awaitLinks(ctx, spec, o.wait); err != nil {
-		return notMeasured("%w", err)
+		return exit.NotMeasured("%w", err)
 	}
 	info, err := forwarder.Configure(ctx, nil, spec)
 	if err != nil {
-		return notMeasured("%w", err)
+		return exit.NotMeasured("%w", err)
 	}
 	tellSetUp(s.Err, info, o.verbose)
 	ready, err := net.Listen("unix", forwarderReady)
 	if err != nil {
-		return notMeasured("say that it is ready: %w; another forwarder is in this network namespace", err)
+		return exit.NotMeasured("say that it is ready: %w; another forwarder is in this network namespace", err)
 	}
 	defer func() { _ = ready.Close() }()
 	fmt.Fprintln(s.Err, "the kernel forwards")
@@ -138,7 +139,7 @@ func newForwarderProbe(s Streams) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			conn, err := (&net.Dialer{Timeout: 3 * time.Second}).DialContext(cmd.Context(), "unix", forwarderReady)
 			if err != nil {
-				return notMeasured("the forwarder is not set up, or not here: %w", err)
+				return exit.NotMeasured("the forwarder is not set up, or not here: %w", err)
 			}
 			fmt.Fprintln(s.Out, "it forwards")
 			return conn.Close()

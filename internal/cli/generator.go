@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/softgen"
 	"github.com/linerate-dev/linerate/internal/softgen/datapath"
@@ -64,28 +65,28 @@ func newGenerator(s Streams) *cobra.Command {
 func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) error {
 	speeds, err := portSpeeds(o)
 	if err != nil {
-		return badInput("--speed: %w", err)
+		return exit.BadInput("--speed: %w", err)
 	}
 	most, err := packetRate(o.most)
 	if err != nil {
-		return badInput("--max-rate: %w", err)
+		return exit.BadInput("--max-rate: %w", err)
 	}
 	hops, err := nextHops(o)
 	if err != nil {
-		return badInput("--next-hop: %w", err)
+		return exit.BadInput("--next-hop: %w", err)
 	}
 	if o.heartbeat < 0 {
-		return badInput("--heartbeat %v: a time span, or 0 for never", o.heartbeat)
+		return exit.BadInput("--heartbeat %v: a time span, or 0 for never", o.heartbeat)
 	}
 	cfg := engineConfig(talk)
 	cfg.Heartbeat = o.heartbeat
 	if err := awaitInterfaces(ctx, talk, o.ports, o.wait); err != nil {
-		return notMeasured("%w", err)
+		return exit.NotMeasured("%w", err)
 	}
 	for i, name := range o.ports {
 		port, err := datapath.Open(datapath.Options{Interface: name, Cores: o.cores, Plain: o.plain, ReceiveRing: o.ring})
 		if err != nil {
-			return notMeasured("%w; the container needs the capability NET_RAW, and user id 0 to have it", err)
+			return exit.NotMeasured("%w; the container needs the capability NET_RAW, and user id 0 to have it", err)
 		}
 		fmt.Fprintf(talk, "%s: %s\n", name, port.Info().Path)
 		if most > 0 {
@@ -95,11 +96,11 @@ func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) err
 	}
 	e, err := softgen.New(cfg)
 	if err != nil {
-		return notMeasured("%w", err)
+		return exit.NotMeasured("%w", err)
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.listen)
 	if err != nil {
-		return badInput("--listen %s: %w", o.listen, err)
+		return exit.BadInput("--listen %s: %w", o.listen, err)
 	}
 	fmt.Fprintf(talk, "privileges: %s\n", strings.Join(privileges(), ", "))
 	fmt.Fprintf(talk, "answering on %s; Ctrl-C ends\n", l.Addr())

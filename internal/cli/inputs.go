@@ -10,6 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/suite"
 )
@@ -33,7 +34,7 @@ func readInputs(stdin io.Reader, files []string) (inputs, error) {
 		wrong = append(wrong, all.read(server, stdin, name))
 	}
 	if err := errors.Join(wrong...); err != nil {
-		return inputs{}, badInput("%w", err)
+		return inputs{}, exit.BadInput("%w", err)
 	}
 	return all, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/launch"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
@@ -48,11 +49,11 @@ func newLinks(s Streams) *cobra.Command {
 func completeLinks(ctx context.Context, talk io.Writer, root fs.FS, o linksOptions) error {
 	links, err := readLinks(o.plan)
 	if err != nil {
-		return badInput("--plan %s: %w", o.plan, err)
+		return exit.BadInput("--plan %s: %w", o.plan, err)
 	}
 	networks, err := o.networks.read(ctx, root)
 	if err != nil {
-		return notMeasured("%w", err)
+		return exit.NotMeasured("%w", err)
 	}
 	for _, missing := range mergeLinks(&links, networks, root) {
 		fmt.Fprintf(talk, "note: %s\n", missing)
@@ -66,11 +67,11 @@ func completeLinks(ctx context.Context, talk io.Writer, root fs.FS, o linksOptio
 		})
 	}
 	if err != nil {
-		return notMeasured("--output %s: %w", o.output, err)
+		return exit.NotMeasured("--output %s: %w", o.output, err)
 	}
 	message, err := json.Marshal(portsOf(root, networks, linksOf(links)))
 	if err != nil {
-		return notMeasured("%w", err)
+		return exit.NotMeasured("%w", err)
 	}
 	leave(talk, o.terminationLog, message) // where the operator reads them, as those of ports
 	return nil

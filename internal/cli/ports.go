@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/launch"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
@@ -48,7 +49,7 @@ func newPorts(s Streams) *cobra.Command {
 func tellPorts(ctx context.Context, s Streams, root fs.FS, o portsOptions) error {
 	links, err := parseLinks(o.links)
 	if err != nil {
-		return badInput("--links: %w", err)
+		return exit.BadInput("--links: %w", err)
 	}
 	networks, err := o.networks.read(ctx, root)
 	if err != nil {
@@ -56,7 +57,7 @@ func tellPorts(ctx context.Context, s Streams, root fs.FS, o portsOptions) error
 	}
 	message, err := json.Marshal(portsOf(root, networks, links))
 	if err != nil {
-		return notMeasured("%w", err)
+		return exit.NotMeasured("%w", err)
 	}
 	leave(s.Err, o.terminationLog, message)
 	_, err = fmt.Fprintf(s.Out, "%s\n", message)

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate-dev/linerate/internal/engine/stl"
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -62,23 +62,23 @@ func newRamp(s Streams) *cobra.Command {
 func rampRun(ctx context.Context, s Streams, o rampOptions) error {
 	p, err := rampPlan(o)
 	if err != nil {
-		return badInput("%w", err)
+		return exit.BadInput("%w", err)
 	}
 	out, err := openOutput(s.Out, o.output)
 	if err != nil {
-		return badInput("--output: %w", err)
+		return exit.BadInput("--output: %w", err)
 	}
 	kept, err := openOutput(io.Discard, cmp.Or(o.report, "-"))
 	if err != nil {
-		return worst(badInput("--report: %w", err), out.discard())
+		return exit.Worst(exit.BadInput("--report: %w", err), out.discard())
 	}
 	e, err := stl.Dial(ctx, p.Generators[0].Server, stl.Options{})
 	if err != nil {
-		said := notMeasured("%w", err)
+		said := exit.NotMeasured("%w", err)
 		if ctx.Err() != nil {
-			said = &exitError{ExitInterrupted, errors.New("interrupted before anything was sent")}
+			said = exit.Interrupted("interrupted before anything was sent")
 		}
-		return worst(said, out.discard(), kept.discard())
+		return exit.Worst(said, out.discard(), kept.discard())
 	}
 	defer func() { _ = e.Close() }()
 	view := newProgressView(s.Err, "ramp", o.quiet)
@@ -106,17 +106,17 @@ func tellLatestEnd(talk io.Writer, p plan.Procedure, next func(runner.Progress))
 func rampDone(s Streams, o rampOptions, out, kept *output, r *report.Report) error {
 	errs := []error{codeFor(report.Documents{Reports: []*report.Report{r}})}
 	if err := kept.finish(func(w io.Writer) error { return report.JSON(w, r) }); err != nil {
-		errs = append(errs, notMeasured("write --report %s: %w", o.report, err))
+		errs = append(errs, exit.NotMeasured("write --report %s: %w", o.report, err))
 	}
 	if len(r.Samples) == 0 {
 		errs = append(errs, out.discard())
 	} else if err := out.finish(func(w io.Writer) error { return report.Viz(w, r) }); err != nil {
-		errs = append(errs, notMeasured("write --output %s: %w", o.output, err))
+		errs = append(errs, exit.NotMeasured("write --output %s: %w", o.output, err))
 	}
 	if err := report.Text(s.Err, r); err != nil {
-		errs = append(errs, notMeasured("print the result: %w", err))
+		errs = append(errs, exit.NotMeasured("print the result: %w", err))
 	}
-	return worst(errs...)
+	return exit.Worst(errs...)
 }
 
 // rampPlan is the published procedure as a Plan: no search after the staircase, no stop at saturation, addresses as the server has them.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
@@ -26,10 +27,10 @@ func newReport(s Streams) *cobra.Command {
 				return err
 			}
 			if err := report.Fits(format, len(all.Reports), len(all.Suites)); err != nil {
-				return badInput("--output: %w", err)
+				return exit.BadInput("--output: %w", err)
 			}
 			if err := all.Render(s.Out, format); err != nil {
-				return notMeasured("print: %w", err)
+				return exit.NotMeasured("print: %w", err)
 			}
 			return nil
 		},
@@ -42,7 +43,7 @@ func readDocuments(stdin io.Reader, files []string) (all report.Documents, err e
 	for _, name := range files {
 		found, err := sidebyside.ReadDocuments(stdin, name)
 		if err != nil {
-			return all, badInput("%s: %w", name, err)
+			return all, exit.BadInput("%s: %w", name, err)
 		}
 		all.Reports, all.Suites = append(all.Reports, found.Reports...), append(all.Suites, found.Suites...)
 	}
@@ -53,5 +54,5 @@ func checkFormat(format string) error {
 	if slices.Contains(report.Formats(), format) {
 		return nil
 	}
-	return badInput("--output %q: there is no such format; use one of %s", format, joined(report.Formats()))
+	return exit.BadInput("--output %q: there is no such format; use one of %s", format, joined(report.Formats()))
 }

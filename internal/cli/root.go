@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/linerate-dev/linerate/internal/exit"
 )
 
 // version is set by the linker.
@@ -47,7 +49,7 @@ func MainAs(name string, args []string, s Streams) int {
 	if err != nil && err.Error() != "" {
 		fmt.Fprintf(s.Err, "linerate: %v\n", err)
 	}
-	return codeOf(err)
+	return exit.Code(err)
 }
 
 // rootOf is the command that a process of this name is, and its arguments.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/launch"
 	"github.com/linerate-dev/linerate/internal/trex"
 )
@@ -23,7 +24,7 @@ func newRPCProbe(s Streams, verb, who string) *cobra.Command {
 			// Its requests are those that are no beats (get_version, api_sync_v2): a probe must not keep traffic alive whose runner is gone.
 			version, err := launch.Probe(cmd.Context(), address, timeout, trex.Options{})
 			if err != nil {
-				return notMeasured("%w", err)
+				return exit.NotMeasured("%w", err)
 			}
 			fmt.Fprintln(s.Out, version)
 			return nil

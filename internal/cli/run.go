@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -57,17 +58,17 @@ func run(ctx context.Context, s Streams, o runOptions, files []string) error {
 		return err
 	}
 	if o.cores < 1 || o.cores > 64 {
-		return badInput("--cores %d: a port has 1 to 64 sending threads", o.cores)
+		return exit.BadInput("--cores %d: a port has 1 to 64 sending threads", o.cores)
 	}
 	in, err := readInputs(s.In, files)
 	if err != nil {
 		return err
 	}
 	if o.format == "viz" && len(in.plans) > 1 {
-		return badInput("--output viz holds one test, and the files have %d: run them one at a time, or render saved reports with linerate report", len(in.plans))
+		return exit.BadInput("--output viz holds one test, and the files have %d: run them one at a time, or render saved reports with linerate report", len(in.plans))
 	}
 	if err := report.Fits(o.format, len(in.plans), len(in.suites)); err != nil {
-		return badInput("--output: %w", err)
+		return exit.BadInput("--output: %w", err)
 	}
 	if o.baseline, err = readBaseline(s.In, in, o.against); err != nil {
 		return err
@@ -85,10 +86,10 @@ func run(ctx context.Context, s Streams, o runOptions, files []string) error {
 	page, kept := shelf.keep(done.Reports)
 	for _, f := range in.suites {
 		document, wrong := f.measure(ctx, s, o, shelf)
-		done.Suites, err = append(done.Suites, document), worst(err, wrong)
+		done.Suites, err = append(done.Suites, document), exit.Worst(err, wrong)
 		page = shelf.path(f.name() + ".html")
 	}
-	return worst(err, kept, present(s, o, done, page, kept), codeFor(done))
+	return exit.Worst(err, kept, present(s, o, done, page, kept), codeFor(done))
 }
 
 // sitesOf finds each plan's site, and what can't be run here before anything is sent.
@@ -105,7 +106,7 @@ func sitesOf(in inputs, o runOptions) ([]site, error) {
 		}
 	}
 	if err := errors.Join(wrong...); err != nil {
-		return nil, badInput("%w", err)
+		return nil, exit.BadInput("%w", err)
 	}
 	return sites, nil
 }
@@ -117,7 +118,7 @@ func measureAll(ctx context.Context, s Streams, o runOptions, plans []*plan.Plan
 	var wrong []error
 	for i, p := range plans {
 		if ctx.Err() != nil {
-			return reports, worst(append(wrong, &exitError{ExitInterrupted, fmt.Errorf("interrupted: %d of %d tests were not begun", len(plans)-i, len(plans))})...)
+			return reports, exit.Worst(append(wrong, exit.Interrupted("interrupted: %d of %d tests were not begun", len(plans)-i, len(plans)))...)
 		}
 		r, err := measureOne(ctx, s, o, p, sites[i], p.Test.Name, baselineFor(p, o.baseline))
 		if err != nil {
@@ -126,7 +127,7 @@ func measureAll(ctx context.Context, s Streams, o runOptions, plans []*plan.Plan
 		}
 		reports = append(reports, r)
 	}
-	return reports, worst(wrong...)
+	return reports, exit.Worst(wrong...)
 }
 
 // measureOne measures a test in its site; title is what progress is told under.
@@ -134,7 +135,7 @@ func measureOne(ctx context.Context, s Streams, o runOptions, p *plan.Plan, site
 	gens, leave, err := site.enter(ctx, s.Err)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, &exitError{ExitInterrupted, errors.New("interrupted before anything was sent")}
+			return nil, exit.Interrupted("interrupted before anything was sent")
 		}
 		return nil, err
 	}
@@ -158,7 +159,7 @@ func present(s Streams, o runOptions, done report.Documents, page string, kept e
 	}
 	var printed error
 	if err := done.Render(s.Out, o.format); err != nil {
-		printed = notMeasured("print the result: %w", err)
+		printed = exit.NotMeasured("print the result: %w", err)
 	}
 	if kept == nil && page != "" && o.save != "" && !o.quiet {
 		fmt.Fprintf(s.Err, "report: %s\n", page)
@@ -168,12 +169,12 @@ func present(s Streams, o runOptions, done report.Documents, page string, kept e
 
 // codeFor is the exit code that the reports ask for: the most serious one. Its error is empty: the table has said it all.
 func codeFor(done report.Documents) error {
-	code := ExitOK
+	code := report.ExitOK
 	for _, r := range done.Reports {
 		code = max(code, r.ExitCode())
 	}
 	for _, suite := range done.Suites {
 		code = max(code, suite.ExitCode())
 	}
-	return exitWith(code)
+	return exit.With(code, nil)
 }

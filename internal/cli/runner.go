@@ -16,6 +16,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/delivery/configmaps"
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -73,11 +74,11 @@ func runRunner(ctx context.Context, s Streams, o runnerOptions) error {
 	log := slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{Level: level}))
 	p, sites, err := delivery.ReadPlan(os.DirFS(o.plan))
 	if err != nil {
-		return badInput("--plan %s: %w", o.plan, err)
+		return exit.BadInput("--plan %s: %w", o.plan, err)
 	}
 	baseline, err := delivery.ReadBaseline(os.DirFS(o.plan))
 	if err != nil {
-		return badInput("--plan %s: %w", o.plan, err)
+		return exit.BadInput("--plan %s: %w", o.plan, err)
 	}
 	sink, err := o.claim(ctx, log, p)
 	if errors.Is(err, configmaps.ErrReported) {
@@ -85,7 +86,7 @@ func runRunner(ctx context.Context, s Streams, o runnerOptions) error {
 		return nil
 	}
 	if err != nil {
-		return notMeasured("%w", err)
+		return exit.NotMeasured("%w", err)
 	}
 	first := sink.First()
 	job := runnerJob{plan: p, sites: sites, baseline: baseline, force: mayForce(p.Engine, first.Attempt, first.Run)}
@@ -127,7 +128,7 @@ func runAndReport(ctx context.Context, s Streams, o runnerOptions, log *slog.Log
 	log.Info("runner claimed the test", "attempt", first.Attempt, "run", first.Run)
 	r, err := measureBeside(ctx, o, log, job, sink)
 	if err != nil {
-		return notMeasured("%w; traffic is stopped, and no report is written", err)
+		return exit.NotMeasured("%w; traffic is stopped, and no report is written", err)
 	}
 	for _, lost := range first.LostRuns {
 		r.Notes = append([]report.Note{{Message: lost + "; this run began anew"}}, r.Notes...)
@@ -141,12 +142,12 @@ func runAndReport(ctx context.Context, s Streams, o runnerOptions, log *slog.Log
 		log.Info("the report of another run stands, and stays", "why", err)
 		return nil
 	case errors.Is(err, delivery.ErrFenced):
-		return notMeasured("%w; no report is written", err)
+		return exit.NotMeasured("%w; no report is written", err)
 	case err != nil:
 		_ = report.JSON(s.Out, r)
-		return notMeasured("%w; it is on stdout, in this pod's log", err)
+		return exit.NotMeasured("%w; it is on stdout, in this pod's log", err)
 	case !final:
-		return notMeasured("the run was interrupted; what it had measured is kept in ConfigMap %s/%s", o.namespace, o.report)
+		return exit.NotMeasured("the run was interrupted; what it had measured is kept in ConfigMap %s/%s", o.namespace, o.report)
 	}
 	log.Info("the report stands", "configmap", o.report, "ending", r.Ending, "result", r.Result.Reason)
 	return nil

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
@@ -26,11 +27,11 @@ func (s shelf) prepare() error {
 		return nil
 	}
 	if err := os.MkdirAll(s.dir, 0o755); err != nil { // reports are meant to be read by others
-		return badInput("--save %s: %w; name another directory, or --save \"\" to keep nothing", s.dir, err)
+		return exit.BadInput("--save %s: %w; name another directory, or --save \"\" to keep nothing", s.dir, err)
 	}
 	probe, err := os.CreateTemp(s.dir, ".writable-*")
 	if err != nil {
-		return badInput("--save %s: %w; name another directory, or --save \"\" to keep nothing", s.dir, err)
+		return exit.BadInput("--save %s: %w; name another directory, or --save \"\" to keep nothing", s.dir, err)
 	}
 	_ = probe.Close()
 	return os.Remove(probe.Name())
@@ -64,7 +65,7 @@ func (s shelf) path(name string) string { return filepath.Join(s.dir, name) }
 func (s shelf) keepTest(r *report.Report) (digest string, err error) {
 	var document bytes.Buffer
 	if err := report.JSON(&document, r); err != nil {
-		return "", notMeasured("%w", err)
+		return "", exit.NotMeasured("%w", err)
 	}
 	sum := sha256.Sum256(document.Bytes())
 	digest = "sha256:" + hex.EncodeToString(sum[:])
@@ -121,7 +122,7 @@ func (s shelf) unfinished(name string) (*report.Suite, error) {
 	}
 	document, err2 := report.ReadSuite(text)
 	if err = cmp.Or(err, err2); err != nil {
-		return nil, badInput("%s tells of an earlier run, and can't be read: %w; remove it to begin anew", s.path(suiteFile(name)), err)
+		return nil, exit.BadInput("%s tells of an earlier run, and can't be read: %w; remove it to begin anew", s.path(suiteFile(name)), err)
 	}
 	if document.Name != name || document.ExitCode() != report.ExitNotMeasured {
 		return nil, nil //nolint:nilnil // that one is over: this is another measurement
@@ -146,7 +147,7 @@ func (s shelf) writeAll(name string, render func(io.Writer) error) error {
 }
 
 func notKept(path string, err error) error {
-	return notMeasured("the report could not be kept as %s: %w; the figures above are all there is: free some space, or name another directory with --save, and run again", path, err)
+	return exit.NotMeasured("the report could not be kept as %s: %w; the figures above are all there is: free some space, or name another directory with --save, and run again", path, err)
 }
 
 // fileNames gives each report a name of its own. One that is no whole measurement says so, and never takes the place of one that is.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/launch"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -54,7 +55,7 @@ func (s *labSite) enter(ctx context.Context, talk io.Writer) ([]runner.Generator
 	}
 	if err != nil {
 		mine.release()
-		return nil, nil, notMeasured("%w", err)
+		return nil, nil, exit.NotMeasured("%w", err)
 	}
 	mine.claimMachine(talk)
 	l, err := lab.Start(ctx, s.topology, lab.Host{})
@@ -65,7 +66,7 @@ func (s *labSite) enter(ctx context.Context, talk io.Writer) ([]runner.Generator
 	e, err := stl.Dial(ctx, l.Address(), stl.Options{})
 	if err != nil {
 		mine.release()
-		return nil, nil, worst(notMeasured("reach the software engine: %w", err), l.Close())
+		return nil, nil, exit.Worst(exit.NotMeasured("reach the software engine: %w", err), l.Close())
 	}
 	macs := map[string]engine.MAC{}
 	for link, mac := range l.DUTMACs() {
@@ -81,9 +82,9 @@ func (s *labSite) enter(ctx context.Context, talk io.Writer) ([]runner.Generator
 // labError gives a lab's fault its exit code.
 func labError(err error) error {
 	if f, ok := errors.AsType[*lab.Fault](err); ok && f.Reason == lab.BadInput {
-		return badInput("%w", err)
+		return exit.BadInput("%w", err)
 	}
-	return notMeasured("%w", err)
+	return exit.NotMeasured("%w", err)
 }
 
 // externalSite is TRex servers that already run: port i of each is on link i.
@@ -107,7 +108,7 @@ func (s externalSite) enter(ctx context.Context, _ io.Writer) ([]runner.Generato
 		e, err := stl.Dial(ctx, g.Server, stl.Options{})
 		if err != nil {
 			leave()
-			return nil, nil, notMeasured("generator %s: %w", g.Name, err)
+			return nil, nil, exit.NotMeasured("generator %s: %w", g.Name, err)
 		}
 		gens = append(gens, runner.Generator{Name: g.Name, Engine: e, PortOfLink: ports})
 	}

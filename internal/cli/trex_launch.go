@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/launch"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -104,29 +105,29 @@ func flatten(err error) []error {
 func prepareAndServe(ctx context.Context, s Streams, o trexLaunchOptions) error {
 	links, err := o.readLinks()
 	if err != nil {
-		return badInput("%w", err)
+		return exit.BadInput("%w", err)
 	}
 	o.decide.Links = links
 	if err := o.readSettings(); err != nil {
-		return badInput("%w", err)
+		return exit.BadInput("%w", err)
 	}
 	config, err := o.decideHere(ctx, os.DirFS("/"))
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // asked to stop before anything ran: an orderly end
 	}
 	if err != nil {
-		return notMeasured("%w", err)
+		return exit.NotMeasured("%w", err)
 	}
 	text, err := launch.Render(config)
 	if err != nil {
-		return notMeasured("%w", err)
+		return exit.NotMeasured("%w", err)
 	}
 	if o.print {
 		_, err := s.Out.Write(text)
 		return err
 	}
 	if err := os.WriteFile(o.configFile, text, 0o600); err != nil {
-		return notMeasured("write TRex's configuration: %w; name a writable place with --config-file", err)
+		return exit.NotMeasured("write TRex's configuration: %w; name a writable place with --config-file", err)
 	}
 	return o.serve(ctx, s, config)
 }
@@ -204,14 +205,14 @@ func (o trexLaunchOptions) serve(ctx context.Context, s Streams, config launch.C
 	log := slog.New(slog.NewTextHandler(s.Err, nil))
 	installation, err := launch.Find(os.DirFS("/"), o.directory, runtime.GOARCH)
 	if err != nil {
-		return notMeasured("%w", err)
+		return exit.NotMeasured("%w", err)
 	}
 	for _, n := range config.Notices {
 		log.Warn(n.What, "code", n.Code)
 	}
 	report := config.Report(os.Getenv("POD_NAME"), os.Getenv("NODE_NAME"), time.Now())
 	if err := o.tell(s, report); err != nil {
-		return notMeasured("report the devices: %w", err)
+		return exit.NotMeasured("report the devices: %w", err)
 	}
 	session := launch.Session{
 		Process: launch.Process{
@@ -223,11 +224,11 @@ func (o trexLaunchOptions) serve(ctx context.Context, s Streams, config launch.C
 	}
 	if o.heartbeatListen != "" {
 		if session.Heartbeat, err = (&net.ListenConfig{}).Listen(ctx, "tcp", o.heartbeatListen); err != nil {
-			return notMeasured("--heartbeat-listen %s: %w", o.heartbeatListen, err)
+			return exit.NotMeasured("--heartbeat-listen %s: %w", o.heartbeatListen, err)
 		}
 	}
 	if err := launch.Serve(ctx, session); err != nil {
-		return notMeasured("%w", err)
+		return exit.NotMeasured("%w", err)
 	}
 	return nil
 }
@@ -254,11 +255,11 @@ func newTRexCopy(s Streams) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			self, err := os.Executable()
 			if err != nil {
-				return notMeasured("find this program: %w", err)
+				return exit.NotMeasured("find this program: %w", err)
 			}
 			written, err := launch.CopyProgram(self, args[0])
 			if err != nil {
-				return notMeasured("%w", err)
+				return exit.NotMeasured("%w", err)
 			}
 			fmt.Fprintln(s.Out, written)
 			return nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/cli"
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // signalled is a TRex that asks the launcher to stop as soon as it runs, and ends as TRex does.
@@ -57,7 +58,7 @@ func launchOn(t *testing.T, script string) (code int, out, talk, dir string) {
 
 func TestLauncherPassesTheSignalOnAndCallsItSuccess(t *testing.T) {
 	code, out, talk, dir := launchOn(t, signalled)
-	if code != cli.ExitOK {
+	if code != report.ExitOK {
 		t.Errorf("exit code %d: %s", code, talk)
 	}
 	for _, want := range []string{
@@ -77,7 +78,7 @@ func TestLauncherPassesTheSignalOnAndCallsItSuccess(t *testing.T) {
 func TestLauncherExplainsACrashInTheTerminationMessage(t *testing.T) {
 	code, _, talk, dir := launchOn(t, crashing)
 	message, err := os.ReadFile(filepath.Join(dir, "termination"))
-	if code != cli.ExitNotMeasured || err != nil {
+	if code != report.ExitNotMeasured || err != nil {
 		t.Errorf("exit code %d, %v: %s", code, err, talk)
 	}
 	if want := "NoHugepages: DPDK found no hugepages"; !strings.HasPrefix(string(message), want) {

@@ -1,12 +1,16 @@
 package kubectl
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/linerate-dev/linerate/internal/exit"
+)
 
 // some demands an argument or more; what says which, and where they come from.
 func some(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, given []string) error {
 		if len(given) == 0 {
-			return badInput("%s: name %s", cmd.CommandPath(), what)
+			return exit.BadInput("%s: name %s", cmd.CommandPath(), what)
 		}
 		return nil
 	}
@@ -16,7 +20,7 @@ func some(what string) cobra.PositionalArgs {
 func none(instead string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, given []string) error {
 		if len(given) > 0 {
-			return badInput("%s takes no names, and %q is one: %s", cmd.CommandPath(), given[0], instead)
+			return exit.BadInput("%s takes no names, and %q is one: %s", cmd.CommandPath(), given[0], instead)
 		}
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/kubectl/doctor"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -43,7 +44,7 @@ func (c *connection) connect() (*cluster, error) {
 	}
 	direct, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
 	if err != nil {
-		return nil, notMeasured("cluster %s: %w", config.Host, err)
+		return nil, exit.NotMeasured("cluster %s: %w", config.Host, err)
 	}
 	return &cluster{client: direct, config: config, namespace: namespace, given: given}, nil
 }
@@ -104,7 +105,7 @@ func (c *cluster) remove(ctx context.Context, o client.Object) error {
 func (c *cluster) report(ctx context.Context, test *v1alpha1.LoadTest) (*report.Report, error) {
 	at := client.ObjectKeyFromObject(test)
 	if test.Status.Report == nil {
-		return nil, notMeasured("%w", noReport(test))
+		return nil, exit.NotMeasured("%w", noReport(test))
 	}
 	kept := &corev1.ConfigMap{}
 	where := client.ObjectKey{Namespace: at.Namespace, Name: reportName(test)}
@@ -113,10 +114,10 @@ func (c *cluster) report(ctx context.Context, test *v1alpha1.LoadTest) (*report.
 	}
 	r, envelope, err := delivery.DecodeReport(kept.BinaryData, kept.Annotations)
 	if err != nil {
-		return nil, notMeasured("ConfigMap %s in namespace %s: %w: it isn't what the runner wrote; create the test anew", where.Name, where.Namespace, err)
+		return nil, exit.NotMeasured("ConfigMap %s in namespace %s: %w: it isn't what the runner wrote; create the test anew", where.Name, where.Namespace, err)
 	}
 	if want := test.Status.Report.Digest; want != "" && want != envelope.Digest {
-		return nil, notMeasured("ConfigMap %s in namespace %s holds another report (%s) than the operator read (%s): somebody replaced it; create the test anew",
+		return nil, exit.NotMeasured("ConfigMap %s in namespace %s holds another report (%s) than the operator read (%s): somebody replaced it; create the test anew",
 			where.Name, where.Namespace, envelope.Digest, want)
 	}
 	return r, nil

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
@@ -29,7 +30,7 @@ func newCompare(o Options, to *connection) *cobra.Command {
 		RunE: func(cmd *cobra.Command, names []string) error {
 			demand, err := options.Check()
 			if err != nil {
-				return badInput("%w", err)
+				return exit.BadInput("%w", err)
 			}
 			c, err := to.connect()
 			if err != nil {
@@ -42,14 +43,14 @@ func newCompare(o Options, to *connection) *cobra.Command {
 				wrong = append(wrong, err)
 				sides = append(sides, history.Side{Name: name, Records: records})
 			}
-			if err := worst(wrong...); err != nil {
+			if err := exit.Worst(wrong...); err != nil {
 				return err
 			}
 			compared := history.Compare(sides, demand)
 			if err := sidebyside.Write(o.Out, options.Format, compared); err != nil {
-				return notMeasured("print: %w", err)
+				return exit.NotMeasured("print: %w", err)
 			}
-			return onlyCode(sidebyside.ExitCode(compared))
+			return exit.With(compared.ExitCode(), nil)
 		},
 	}
 	options.Flags(cmd)
@@ -75,11 +76,11 @@ func (c *cluster) side(ctx context.Context, talk io.Writer, name string) ([]hist
 func (c *cluster) selected(ctx context.Context, text string) ([]history.Record, error) {
 	selector, err := labels.Parse(text)
 	if err != nil {
-		return nil, badInput("%q is no label selector: %w", text, err)
+		return nil, exit.BadInput("%q is no label selector: %w", text, err)
 	}
 	records, err := c.matching(ctx, selector)
 	if err == nil && len(records) == 0 {
-		err = badInput("no Report in namespace %s matches %s: kubectl get loadtests,configmaps -n %s -l '%s' shows what does", c.namespace, text, c.namespace, text)
+		err = exit.BadInput("no Report in namespace %s matches %s: kubectl get loadtests,configmaps -n %s -l '%s' shows what does", c.namespace, text, c.namespace, text)
 	}
 	return records, err
 }
@@ -95,7 +96,7 @@ func newTrend(o Options, to *connection) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := sidebyside.CheckTrendFormat(format); err != nil {
-				return badInput("%w", err)
+				return exit.BadInput("%w", err)
 			}
 			c, err := to.connect()
 			if err != nil {
@@ -106,9 +107,9 @@ func newTrend(o Options, to *connection) *cobra.Command {
 				return err
 			}
 			if written := sidebyside.Write(o.Out, format, history.Trend(title, records)); written != nil {
-				err = errors.Join(err, notMeasured("print: %w", written))
+				err = errors.Join(err, exit.NotMeasured("print: %w", written))
 			}
-			return worst(err)
+			return exit.Worst(err)
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "what to print on stdout: "+strings.Join(sidebyside.TrendFormats(), ", "))

@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/kubectl/doctor"
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // diagnosisVersion is the kind and version of the document that doctor prints as JSON.
@@ -27,7 +29,7 @@ func newDoctor(o Options, to *connection) *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format != "text" && format != "json" {
-				return badInput("--output %q: there is no such format; use one of text, json", format)
+				return exit.BadInput("--output %q: there is no such format; use one of text, json", format)
 			}
 			c, err := to.connect()
 			if err != nil {
@@ -36,13 +38,13 @@ func newDoctor(o Options, to *connection) *cobra.Command {
 			lab := doctor.Look(cmd.Context(), c.config, c.client, c.namespace, o.Version)
 			findings := doctor.Diagnose(lab)
 			if err := writeFindings(o.Out, format, findings); err != nil {
-				return notMeasured("print: %w", err)
+				return exit.NotMeasured("print: %w", err)
 			}
 			switch {
 			case lab.Server.Err != nil:
-				return onlyCode(exitNotMeasured)
+				return exit.With(report.ExitNotMeasured, nil)
 			case doctor.Failed(findings):
-				return onlyCode(exitFailed)
+				return exit.With(report.ExitFailed, nil)
 			}
 			return nil
 		},

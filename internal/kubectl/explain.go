@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/exit"
 )
 
 // explain says what went wrong with a LoadTest, and the way out; nil stays nil.
@@ -26,27 +27,27 @@ func (c *cluster) explainOf(kind, verb string, at client.ObjectKey, err error) e
 	case err == nil:
 		return nil
 	case errors.Is(err, context.Canceled):
-		return &codeError{exitInterrupted, errors.New("interrupted")}
+		return exit.Interrupted("interrupted")
 	case meta.IsNoMatchError(err), unknownKind(err):
-		return notMeasured("the cluster %s knows no %ss: install linerate there (docs/install.md), or choose another with --context", c.host(), kind)
+		return exit.NotMeasured("the cluster %s knows no %ss: install linerate there (docs/install.md), or choose another with --context", c.host(), kind)
 	case ofKind(err, "namespaces"):
-		return badInput("there is no namespace %s: kubectl create namespace %s, or choose another with -n", at.Namespace, at.Namespace)
+		return exit.BadInput("there is no namespace %s: kubectl create namespace %s, or choose another with -n", at.Namespace, at.Namespace)
 	case apierrors.IsNotFound(err) && at.Name != "":
 		return notThere("no %s %s in namespace %s: kubectl linerate list -A shows all", kind, at.Name, at.Namespace)
 	case denied(err):
-		return badInput("%w", err)
+		return exit.BadInput("%w", err)
 	case apierrors.IsForbidden(err):
-		return notMeasured("you may not %s %ss in namespace %s: ask its admin for the role edit there (view is enough to look); the server says: %w", verb, kind, at.Namespace, err)
+		return exit.NotMeasured("you may not %s %ss in namespace %s: ask its admin for the role edit there (view is enough to look); the server says: %w", verb, kind, at.Namespace, err)
 	case apierrors.IsUnauthorized(err):
-		return notMeasured("the cluster %s doesn't know you: log in again, or choose another context with --context", c.host())
+		return exit.NotMeasured("the cluster %s doesn't know you: log in again, or choose another context with --context", c.host())
 	case apierrors.IsConflict(err):
-		return notMeasured("%s: it was deleted and made anew meanwhile: look at it with kubectl linerate list, and try again", at.Name)
+		return exit.NotMeasured("%s: it was deleted and made anew meanwhile: look at it with kubectl linerate list, and try again", at.Name)
 	case apierrors.IsInvalid(err):
-		return badInput("%w", err)
+		return exit.BadInput("%w", err)
 	case unreachable(err):
-		return notMeasured("the cluster %s can't be reached: %w; kubectl cluster-info asks the same server, --context chooses another", c.host(), request(err))
+		return exit.NotMeasured("the cluster %s can't be reached: %w; kubectl cluster-info asks the same server, --context chooses another", c.host(), request(err))
 	}
-	return notMeasured("%s: %w", verb, err)
+	return exit.NotMeasured("%s: %w", verb, err)
 }
 
 func (c *cluster) host() string {
@@ -60,9 +61,9 @@ func (c *cluster) host() string {
 func (c *cluster) explainReport(at client.ObjectKey, err error) error {
 	switch {
 	case apierrors.IsNotFound(err):
-		return notMeasured("ConfigMap %s in namespace %s is gone, and the Report with it: status.summary has the result in one line; create the test anew for more", at.Name, at.Namespace)
+		return exit.NotMeasured("ConfigMap %s in namespace %s is gone, and the Report with it: status.summary has the result in one line; create the test anew for more", at.Name, at.Namespace)
 	case apierrors.IsForbidden(err):
-		return notMeasured("you may not read ConfigMap %s in namespace %s, which holds the Report: ask its admin for the role view there; the server says: %w", at.Name, at.Namespace, err)
+		return exit.NotMeasured("you may not read ConfigMap %s in namespace %s, which holds the Report: ask its admin for the role view there; the server says: %w", at.Name, at.Namespace, err)
 	}
 	return c.explain("read the Report of", client.ObjectKey{Namespace: at.Namespace}, err)
 }

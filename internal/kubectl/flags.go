@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/linerate-dev/linerate/internal/exit"
 )
 
 // requestsPerSecond and requestBurst bound what one verb asks of the API server.
@@ -44,7 +46,7 @@ func (c *connection) config() clientcmd.ClientConfig {
 func (c *connection) namespace() (name string, given bool, err error) {
 	name, given, err = c.config().Namespace()
 	if err != nil {
-		return "", false, badInput("kubeconfig: %w", err)
+		return "", false, exit.BadInput("kubeconfig: %w", err)
 	}
 	return name, given, nil
 }
@@ -54,9 +56,9 @@ func (c *connection) rest() (*rest.Config, error) {
 	config, err := c.config().ClientConfig()
 	if err != nil {
 		if clientcmd.IsEmptyConfig(err) {
-			return nil, badInput("no cluster is configured: give --kubeconfig FILE, set KUBECONFIG, or write ~/.kube/config")
+			return nil, exit.BadInput("no cluster is configured: give --kubeconfig FILE, set KUBECONFIG, or write ~/.kube/config")
 		}
-		return nil, badInput("kubeconfig: %w", err)
+		return nil, exit.BadInput("kubeconfig: %w", err)
 	}
 	config.QPS, config.Burst = requestsPerSecond, requestBurst
 	config.UserAgent = fmt.Sprintf("kubectl-linerate/%s", c.version)

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/internal/admission"
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/gate"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -106,7 +107,7 @@ func (g *gateOptions) asked() (options gate.Options, outputs []gateOutput, err e
 	}
 	options.Runs, options.MaxRegression, options.Suffix, options.Baseline = g.runs, g.maxRegression, g.suffix, len(g.baselines) > 0
 	if err := errors.Join(wrong...); err != nil {
-		return options, nil, badInput("%w", err)
+		return options, nil, exit.BadInput("%w", err)
 	}
 	return options, outputs, nil
 }
@@ -145,10 +146,7 @@ func (g *gateOptions) run(ctx context.Context, o Options, to *connection) error 
 	if err := g.clean(ctx, c, say, suites, verdict); err != nil {
 		say(err.Error()) // it changes nothing of what was measured
 	}
-	if verdict.ExitCode != exitOK {
-		return &codeError{verdict.ExitCode, errors.Join(written)}
-	}
-	return written
+	return exit.With(verdict.ExitCode, written)
 }
 
 // prepare reads the files, and says all that is wrong with them.
@@ -168,11 +166,11 @@ func (c *cluster) prepare(o Options, files []string, options gate.Options) ([]*g
 		objects = append(objects, found...)
 	}
 	if err := errors.Join(wrong...); err != nil {
-		return nil, badInput("%w", err)
+		return nil, exit.BadInput("%w", err)
 	}
 	subjects, err := gate.Prepare(server, objects, options)
 	if err != nil {
-		return nil, badInput("%w", err)
+		return nil, exit.BadInput("%w", err)
 	}
 	return subjects, nil
 }
@@ -182,7 +180,7 @@ func (g *gateOptions) clean(ctx context.Context, c *cluster, say func(string), s
 	if g.cleanup == cleanupNever || g.cleanup == cleanupPassed && verdict.Outcome != report.Passed {
 		return nil
 	}
-	if verdict.ExitCode == exitInterrupted && g.onInterrupt == interruptLeave {
+	if verdict.ExitCode == report.ExitInterrupted && g.onInterrupt == interruptLeave {
 		return nil
 	}
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), g.patience)
@@ -195,5 +193,5 @@ func (g *gateOptions) clean(ctx context.Context, c *cluster, say func(string), s
 		}
 		say(s.GetName() + " deleted, with its LoadTests and their Reports; those that are kept (reportRetention: Keep) stay")
 	}
-	return worst(wrong...)
+	return exit.Worst(wrong...)
 }

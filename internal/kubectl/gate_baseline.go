@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/gate"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
@@ -39,7 +40,7 @@ func (c *cluster) references(ctx context.Context, o Options, names []string, sub
 		out.named = &suite.Reference{Kind: suite.KindFile, Name: strings.Join(names, ", ")}
 		for _, name := range names {
 			if err := c.addReference(ctx, o, name, out.named); err != nil {
-				wrong = append(wrong, &codeError{codeOf(err), fmt.Errorf("--baseline %s: %w", name, err)})
+				wrong = append(wrong, exit.With(exit.Code(err), fmt.Errorf("--baseline %s: %w", name, err)))
 			}
 		}
 	}
@@ -57,14 +58,14 @@ func (c *cluster) references(ctx context.Context, o Options, names []string, sub
 		}
 		out.own[s], wrong = own, append(wrong, err)
 	}
-	return out, worst(wrong...)
+	return out, exit.Worst(wrong...)
 }
 
 // addReference adds what a name stands for: a file, a folder, a suite, a selector, a LoadTest or a Report that was kept.
 func (c *cluster) addReference(ctx context.Context, o Options, name string, to *suite.Reference) error {
 	if isFile(name) {
 		if err := sidebyside.AddReference(o.In, name, to); err != nil {
-			return badInput("%w", err)
+			return exit.BadInput("%w", err)
 		}
 		return nil
 	}
@@ -104,7 +105,7 @@ func isFile(name string) bool {
 
 func (c *cluster) addSuite(ctx context.Context, s *v1alpha1.LoadTestSuite, to *suite.Reference) error {
 	if endOf(s) == nil {
-		return badInput("suite %s isn't over: kubectl linerate watch suite/%s -n %s follows it to its end", s.Name, s.Name, s.Namespace)
+		return exit.BadInput("suite %s isn't over: kubectl linerate watch suite/%s -n %s follows it to its end", s.Name, s.Name, s.Namespace)
 	}
 	runs, err := c.storedRuns(ctx, s)
 	if err != nil {
@@ -158,9 +159,9 @@ func (c *cluster) reportIn(ctx context.Context, ref v1alpha1.ReportRef) (*report
 	r, digest, err := decodedReport(object)
 	switch {
 	case err != nil:
-		return nil, notMeasured("ConfigMap %s in namespace %s: %w: it isn't what the runner wrote", ref.ConfigMap, c.namespace, err)
+		return nil, exit.NotMeasured("ConfigMap %s in namespace %s: %w: it isn't what the runner wrote", ref.ConfigMap, c.namespace, err)
 	case ref.Digest != "" && ref.Digest != digest:
-		return nil, badInput("spec.baseline: ConfigMap %s in namespace %s holds Report %s, and %s is asked for", ref.ConfigMap, c.namespace, digest, ref.Digest)
+		return nil, exit.BadInput("spec.baseline: ConfigMap %s in namespace %s holds Report %s, and %s is asked for", ref.ConfigMap, c.namespace, digest, ref.Digest)
 	}
 	return r, nil
 }

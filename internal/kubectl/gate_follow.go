@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/gate"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/suite"
@@ -40,11 +41,11 @@ func (g *gateOptions) see(ctx context.Context, o Options, c *cluster, subjects [
 		s.do(ctx, g.onInterrupt)
 	}
 	verdict, unread := c.judge(ctx, g, subjects, suites, words, references, s.board)
-	if err := worst(append(s.wrong, unread)...); err != nil {
+	if err := exit.Worst(append(s.wrong, unread)...); err != nil {
 		verdict.Doubt(err.Error())
 	}
 	if interrupted || s.stopping && !late {
-		verdict.ExitCode, verdict.Outcome, verdict.Message = exitInterrupted, report.Undecided, "interrupted: "+verdict.Message
+		verdict.ExitCode, verdict.Outcome, verdict.Message = report.ExitInterrupted, report.Undecided, "interrupted: "+verdict.Message
 	}
 	return verdict
 }
@@ -81,7 +82,7 @@ func (c *cluster) judge(ctx context.Context, g *gateOptions, subjects []*gate.Su
 		}
 		all = append(all, m)
 	}
-	return gate.Judge(all, g.version), worst(wrong...)
+	return gate.Judge(all, g.version), exit.Worst(wrong...)
 }
 
 // storedRuns reads what the operator stored of a suite's runs.
@@ -100,7 +101,7 @@ func (c *cluster) storedRuns(ctx context.Context, s *v1alpha1.LoadTestSuite) (su
 			return runs, c.explainReport(at, err)
 		}
 		if err := m.DecodePage(kept.BinaryData, runs); err != nil {
-			return runs, notMeasured("ConfigMap %s in namespace %s: %w: it isn't what the operator wrote", at.Name, at.Namespace, err)
+			return runs, exit.NotMeasured("ConfigMap %s in namespace %s: %w: it isn't what the operator wrote", at.Name, at.Namespace, err)
 		}
 	}
 	return runs, nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -86,8 +87,8 @@ func writeOutputs(o Options, outputs []gateOutput, verdict *report.Gate) error {
 			err = os.WriteFile(out.file, text.Bytes(), 0o644) //nolint:gosec // a result, for others to read
 		}
 		if err != nil {
-			wrong = append(wrong, notMeasured("write %s: %w", out.format, err))
+			wrong = append(wrong, exit.NotMeasured("write %s: %w", out.format, err))
 		}
 	}
-	return worst(wrong...)
+	return exit.Worst(wrong...)
 }

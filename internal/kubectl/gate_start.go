@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/gate"
 )
 
@@ -20,7 +21,7 @@ func (c *cluster) takeUp(ctx context.Context, say func(string), subjects []*gate
 		_, _, err := c.suiteFor(ctx, s, true)
 		wrong = append(wrong, c.explained(s, err))
 	}
-	if err := worst(wrong...); err != nil {
+	if err := exit.Worst(wrong...); err != nil {
 		return nil, err
 	}
 	suites := make([]client.Object, len(subjects))
@@ -42,7 +43,7 @@ func (c *cluster) takeUp(ctx context.Context, say func(string), subjects []*gate
 
 // explained is an error with its way out, if it hasn't one already.
 func (c *cluster) explained(s *gate.Subject, err error) error {
-	if _, is := errors.AsType[*codeError](err); err == nil || is {
+	if _, is := errors.AsType[*exit.Error](err); err == nil || is {
 		return err
 	}
 	return c.explainOf(v1alpha1.LoadTestSuiteKind, "create", client.ObjectKeyFromObject(s.Suite), err)
@@ -62,7 +63,7 @@ func (c *cluster) suiteFor(ctx context.Context, s *gate.Subject, dry bool) (is *
 			return is, found, err
 		}
 	}
-	return nil, false, badInput("%d suites of this content came to nothing: kubectl linerate report suite/%[2]s -n %[3]s says why of the last; --name-suffix makes another, and "+
+	return nil, false, exit.BadInput("%d suites of this content came to nothing: kubectl linerate report suite/%[2]s -n %[3]s says why of the last; --name-suffix makes another, and "+
 		"kubectl delete loadtestsuite %[2]s -n %[3]s makes room", gate.MaxTries, is.Name, is.Namespace)
 }
 
@@ -86,12 +87,12 @@ func (c *cluster) findOrCreate(ctx context.Context, want *v1alpha1.LoadTestSuite
 	}
 	switch {
 	case is.Annotations[v1alpha1.AnnotationGate] == "":
-		return nil, false, badInput("LoadTestSuite %s exists in namespace %s, and no gate made it: choose another end of the name with --name-suffix", is.Name, is.Namespace)
+		return nil, false, exit.BadInput("LoadTestSuite %s exists in namespace %s, and no gate made it: choose another end of the name with --name-suffix", is.Name, is.Namespace)
 	case is.Annotations[v1alpha1.AnnotationGate] != want.Annotations[v1alpha1.AnnotationGate]:
-		return nil, false, badInput("LoadTestSuite %s exists in namespace %s, and measures something else; a suite can't be changed: choose another --name-suffix, or leave it out, "+
+		return nil, false, exit.BadInput("LoadTestSuite %s exists in namespace %s, and measures something else; a suite can't be changed: choose another --name-suffix, or leave it out, "+
 			"so that each content has a name of its own", is.Name, is.Namespace)
 	case is.DeletionTimestamp != nil:
-		return nil, false, notMeasured("LoadTestSuite %s in namespace %s is being deleted: try again when it is gone", is.Name, is.Namespace)
+		return nil, false, exit.NotMeasured("LoadTestSuite %s in namespace %s is being deleted: try again when it is gone", is.Name, is.Namespace)
 	}
 	return is, true, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -54,7 +55,7 @@ func (c *cluster) kept(ctx context.Context, matching labels.Selector) ([]history
 		}
 	}
 	slices.SortFunc(records, func(a, b history.Record) int { return b.Report.Finished.Compare(a.Report.Finished) })
-	return records, worst(wrong...)
+	return records, exit.Worst(wrong...)
 }
 
 // decodedReport is the Report in a ConfigMap, and its digest.
@@ -69,18 +70,18 @@ func decodedReport(object *corev1.ConfigMap) (*report.Report, string, error) {
 // keptRecord reads a kept Report, and holds it against its digest and its name.
 func keptRecord(object *corev1.ConfigMap) (history.Record, error) {
 	if !manifests.IsKept(object) {
-		return history.Record{}, notMeasured("ConfigMap %s in namespace %s says that it keeps a Report, and its name isn't the one that its digest makes: somebody made it by hand", object.Name, object.Namespace)
+		return history.Record{}, exit.NotMeasured("ConfigMap %s in namespace %s says that it keeps a Report, and its name isn't the one that its digest makes: somebody made it by hand", object.Name, object.Namespace)
 	}
 	r, _, err := delivery.DecodeReport(object.BinaryData, object.Annotations)
 	if err != nil {
-		return history.Record{}, notMeasured("ConfigMap %s in namespace %s: %w: it isn't what the runner wrote", object.Name, object.Namespace, err)
+		return history.Record{}, exit.NotMeasured("ConfigMap %s in namespace %s: %w: it isn't what the runner wrote", object.Name, object.Namespace, err)
 	}
 	return history.Record{Name: object.Name, Report: r}, nil
 }
 
 func (c *cluster) explainKept(err error) error {
 	if apierrors.IsForbidden(err) {
-		return notMeasured("you may not list ConfigMaps in namespace %s, where Reports are kept: ask its admin for the role view there; the server says: %w", c.namespace, err)
+		return exit.NotMeasured("you may not list ConfigMaps in namespace %s, where Reports are kept: ask its admin for the role view there; the server says: %w", c.namespace, err)
 	}
 	return c.explain("list", client.ObjectKey{Namespace: c.namespace}, err)
 }
@@ -153,7 +154,7 @@ func (c *cluster) matching(ctx context.Context, selector labels.Selector) ([]his
 		}
 		records = append(records, history.Record{Name: reportName(test), Report: unpublished(test, r)})
 	}
-	return records, worst(wrong...)
+	return records, exit.Worst(wrong...)
 }
 
 // unpublished takes figures and verdict off a Report that its test doesn't publish, and puts the reason in their place: a fault acted on them. What

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/exit"
 )
 
 func newList(o Options, to *connection) *cobra.Command {
@@ -32,7 +33,7 @@ func newList(o Options, to *connection) *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format != "text" && format != "json" {
-				return badInput("--output %q: there is no such format; use one of text, json", format)
+				return exit.BadInput("--output %q: there is no such format; use one of text, json", format)
 			}
 			c, err := to.connect()
 			if err != nil {
@@ -52,7 +53,7 @@ func newList(o Options, to *connection) *cobra.Command {
 			}
 			l.everywhere, l.everything = everywhere, all
 			if err := l.write(o.Out, format, time.Now()); err != nil {
-				return notMeasured("print: %w", err)
+				return exit.NotMeasured("print: %w", err)
 			}
 			return nil
 		},

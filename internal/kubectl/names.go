@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/exit"
 )
 
 // A name is that of a LoadTest or of a LoadTestSuite of the namespace. Where there is one of each, the kind goes before it: suite/night.
@@ -29,7 +30,7 @@ func parted(typed string) (kind, name string, err error) {
 	}
 	before, _, _ = strings.Cut(strings.ToLower(before), ".") // loadtests.linerate.dev
 	if kind = kindsOfNames()[before]; kind == "" || after == "" {
-		return "", "", badInput("%q: write loadtest/NAME or suite/NAME, or the name alone", typed)
+		return "", "", exit.BadInput("%q: write loadtest/NAME or suite/NAME, or the name alone", typed)
 	}
 	return kind, after, nil
 }
@@ -66,7 +67,7 @@ func (c *cluster) either(ctx context.Context, name string) (client.Object, error
 	suiteErr := c.client.Get(ctx, c.key(name), suite)
 	switch {
 	case err == nil && suiteErr == nil:
-		return nil, badInput("there is a LoadTest %[1]s and a LoadTestSuite %[1]s in namespace %[2]s: write loadtest/%[1]s or suite/%[1]s", name, c.namespace)
+		return nil, exit.BadInput("there is a LoadTest %[1]s and a LoadTestSuite %[1]s in namespace %[2]s: write loadtest/%[1]s or suite/%[1]s", name, c.namespace)
 	case err == nil: // whatever is wrong with suites, it isn't this test's business
 		return test, nil
 	case suiteErr == nil:
@@ -85,5 +86,5 @@ func (c *cluster) getAll(ctx context.Context, names []string) ([]client.Object, 
 		o, err := c.named(ctx, name)
 		objects, wrong = append(objects, o), append(wrong, err)
 	}
-	return objects, worst(wrong...)
+	return objects, exit.Worst(wrong...)
 }

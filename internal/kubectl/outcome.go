@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -18,7 +19,7 @@ func (c *cluster) results(ctx context.Context, objects []client.Object) (report.
 	for _, o := range objects {
 		end := endOf(o)
 		if reportOf(o) == nil {
-			wrong = append(wrong, &codeError{codeOfEnd(end), noReport(o)})
+			wrong = append(wrong, exit.With(codeOfEnd(end), noReport(o)))
 			continue
 		}
 		code, err := c.read(ctx, o, &all)
@@ -26,9 +27,9 @@ func (c *cluster) results(ctx context.Context, objects []client.Object) (report.
 			wrong = append(wrong, fmt.Errorf("%s: %w", o.GetName(), err))
 			continue
 		}
-		wrong = append(wrong, onlyCode(max(code, codeOfEnd(end))))
+		wrong = append(wrong, exit.With(max(code, codeOfEnd(end)), nil))
 	}
-	return all, worst(wrong...)
+	return all, exit.Worst(wrong...)
 }
 
 // read adds the Report of a test or a suite to others, and returns the exit code that it asks for.
@@ -55,15 +56,15 @@ func (c *cluster) read(ctx context.Context, o client.Object, to *report.Document
 // codeOfEnd is the exit code of a test or a suite that is complete for this reason. The Report has the say on what was measured.
 func codeOfEnd(end *metav1.Condition) int {
 	if end == nil {
-		return exitNotMeasured
+		return report.ExitNotMeasured
 	}
 	switch end.Reason {
 	case v1alpha1.ReasonMeasured:
-		return exitOK
+		return report.ExitOK
 	case v1alpha1.ReasonInvalid:
-		return exitBadInput
+		return report.ExitBadInput
 	case v1alpha1.ReasonStopped:
-		return exitInterrupted
+		return report.ExitInterrupted
 	}
-	return exitNotMeasured
+	return report.ExitNotMeasured
 }

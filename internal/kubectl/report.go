@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -40,9 +41,9 @@ func newReport(o Options, to *connection) *cobra.Command {
 				wrong = append(wrong, c.addReport(cmd.Context(), o.Err, name, &all))
 			}
 			if err := checkFormat(format, len(all.Reports), len(all.Suites)); err != nil {
-				return worst(append(wrong, err)...)
+				return exit.Worst(append(wrong, err)...)
 			}
-			return worst(append(wrong, render(o, format, all))...)
+			return exit.Worst(append(wrong, render(o, format, all))...)
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "text", formatUsage())
@@ -57,7 +58,7 @@ func formatUsage() string {
 // checkFormat refuses a format before anything is done.
 func checkFormat(format string, tests, suites int) error {
 	if err := report.Fits(format, tests, suites); err != nil {
-		return badInput("--output %q: %w", format, err)
+		return exit.BadInput("--output %q: %w", format, err)
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/linerate-dev/linerate/internal/exit"
 )
 
 func newRun(o Options, to *connection) *cobra.Command {
@@ -54,7 +56,7 @@ func interruptWords() []string {
 // check refuses flags before anything is done.
 func (f followOptions) check() error {
 	if !slices.Contains(interruptWords(), f.onInterrupt) {
-		return badInput("--on-interrupt %q: write ask, leave, stop or delete", f.onInterrupt)
+		return exit.BadInput("--on-interrupt %q: write ask, leave, stop or delete", f.onInterrupt)
 	}
 	return checkFormat(f.format, 1, 0)
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/internal/exit"
 )
 
 // What becomes of tests when a signal comes.
@@ -90,7 +92,7 @@ func (s *session) take(n news) {
 		s.board.say("%s", n.outage)
 		return
 	case now == nil:
-		s.wrong = append(s.wrong, notMeasured("%s was deleted, and its Report with it", s.objects[n.of].GetName()))
+		s.wrong = append(s.wrong, exit.NotMeasured("%s was deleted, and its Report with it", s.objects[n.of].GetName()))
 	default:
 		s.objects[n.of] = now
 	}

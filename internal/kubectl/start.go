@@ -16,6 +16,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
@@ -37,7 +38,7 @@ func (c *cluster) readObjects(stdin io.Reader, files []string) ([]client.Object,
 		}
 	}
 	if err := errors.Join(wrong...); err != nil {
-		return nil, badInput("%w", err)
+		return nil, exit.BadInput("%w", err)
 	}
 	return all, nil
 }
@@ -99,7 +100,7 @@ func (c *cluster) start(ctx context.Context, talk io.Writer, objects []client.Ob
 		there[i], err = c.tryCreate(ctx, o, fresh)
 		wrong = append(wrong, err)
 	}
-	if err := worst(wrong...); err != nil {
+	if err := exit.Worst(wrong...); err != nil {
 		return nil, err
 	}
 	for i, o := range objects {
@@ -130,10 +131,10 @@ func (c *cluster) tryCreate(ctx context.Context, o client.Object, fresh bool) (c
 	}
 	away := fmt.Sprintf("use metadata.generateName, or kubectl delete %s %s -n %s", strings.ToLower(kind), at.Name, at.Namespace)
 	if fresh {
-		return nil, badInput("%s %s exists in namespace %s, and --new wants a new one: %s", kind, at.Name, at.Namespace, away)
+		return nil, exit.BadInput("%s %s exists in namespace %s, and --new wants a new one: %s", kind, at.Name, at.Namespace, away)
 	}
 	if field, other := otherSpec(o, is); other {
-		return nil, badInput("%s %s exists in namespace %s with another %s: name this one otherwise, %s", kind, at.Name, at.Namespace, field, away)
+		return nil, exit.BadInput("%s %s exists in namespace %s with another %s: name this one otherwise, %s", kind, at.Name, at.Namespace, field, away)
 	}
 	return is, nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/linerate-dev/linerate/internal/exit"
 )
 
 func newStop(o Options, to *connection) *cobra.Command {
@@ -37,10 +39,10 @@ func newStop(o Options, to *connection) *cobra.Command {
 					fmt.Fprintf(o.Err, "%s: stopping\n", it.GetName())
 				}
 			}
-			if wait && worst(wrong...) == nil {
+			if wait && exit.Worst(wrong...) == nil {
 				return f.see(cmd.Context(), o, c, objects)
 			}
-			return worst(wrong...)
+			return exit.Worst(wrong...)
 		},
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "follow them until they have ended, and print their table")

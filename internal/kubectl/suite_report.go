@@ -8,6 +8,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -16,7 +17,7 @@ import (
 func (c *cluster) suiteReport(ctx context.Context, suite *v1alpha1.LoadTestSuite) (*report.Suite, error) {
 	at := suite.Status.Report
 	if at == nil {
-		return nil, notMeasured("%w", noReport(suite))
+		return nil, exit.NotMeasured("%w", noReport(suite))
 	}
 	kept := &corev1.ConfigMap{}
 	where := client.ObjectKey{Namespace: suite.Namespace, Name: at.ConfigMap}
@@ -26,11 +27,11 @@ func (c *cluster) suiteReport(ctx context.Context, suite *v1alpha1.LoadTestSuite
 	s, err := delivery.DecodeSuite(kept.BinaryData, kept.Annotations)
 	switch is := kept.Annotations[delivery.AnnotationDigest]; {
 	case err != nil:
-		return nil, notMeasured("ConfigMap %s in namespace %s: %w: it isn't what the operator wrote", where.Name, where.Namespace, err)
+		return nil, exit.NotMeasured("ConfigMap %s in namespace %s: %w: it isn't what the operator wrote", where.Name, where.Namespace, err)
 	case s.UID != string(suite.UID):
-		return nil, notMeasured("ConfigMap %s in namespace %s holds the report of another suite of this name, which is gone", where.Name, where.Namespace)
+		return nil, exit.NotMeasured("ConfigMap %s in namespace %s holds the report of another suite of this name, which is gone", where.Name, where.Namespace)
 	case endOf(suite) != nil && at.Digest != "" && at.Digest != is:
-		return nil, notMeasured("ConfigMap %s in namespace %s holds another report (%s) than the operator wrote (%s): somebody replaced it", where.Name, where.Namespace, is, at.Digest)
+		return nil, exit.NotMeasured("ConfigMap %s in namespace %s holds another report (%s) than the operator wrote (%s): somebody replaced it", where.Name, where.Namespace, is, at.Digest)
 	}
 	return s, nil
 }

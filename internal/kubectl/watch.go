@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -78,9 +79,9 @@ func (f followOptions) see(ctx context.Context, o Options, c *cluster, objects [
 	measured, err := c.results(ctx, s.ended())
 	wrong := append(s.wrong, err)
 	if left {
-		wrong = append(wrong, onlyCode(exitInterrupted))
+		wrong = append(wrong, exit.With(report.ExitInterrupted, nil))
 	}
-	return worst(append(wrong, render(o, f.format, measured))...)
+	return exit.Worst(append(wrong, render(o, f.format, measured))...)
 }
 
 func render(o Options, format string, all report.Documents) error {
@@ -88,10 +89,10 @@ func render(o Options, format string, all report.Documents) error {
 		return nil
 	}
 	if format == "viz" && all.Reports[0].Ending == report.Failed && !all.Reports[0].Result.Measured { // its viewer would call a limit what is none
-		return notMeasured("viz: nothing is drawn of what was not measured: %s", all.Reports[0].Message)
+		return exit.NotMeasured("viz: nothing is drawn of what was not measured: %s", all.Reports[0].Message)
 	}
 	if err := all.Render(o.Out, format); err != nil {
-		return notMeasured("print: %w", err)
+		return exit.NotMeasured("print: %w", err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-// Package sidebyside is what the verbs table, compare and trend have in common, whether they read files or a cluster: formats, demands and exit codes.
+// Package sidebyside is what the verbs table, compare and trend have in common, whether they read files or a cluster: formats and demands.
 package sidebyside
 
 import (
@@ -102,28 +102,4 @@ func textOptions(out io.Writer) report.TextOptions {
 		return report.TextOptions{}
 	}
 	return report.TextOptions{Width: width, Color: os.Getenv("NO_COLOR") == ""}
-}
-
-// The exit codes, as of all verbs.
-const (
-	exitFailed      = 1
-	exitNotCompared = 3
-)
-
-// ExitCode is what a comparison ends with: that a demand isn't met counts more than that others are open.
-func ExitCode(c *report.Comparison) int {
-	compared, open := false, false
-	for _, row := range c.Rows {
-		for _, side := range row.Sides {
-			if side.Verdict == report.DidFail {
-				return exitFailed
-			}
-			compared = compared || side.Judgement != "" && side.Judgement != report.NotComparable
-			open = open || side.Verdict == report.Undecided
-		}
-	}
-	if !compared || open {
-		return exitNotCompared
-	}
-	return 0
 }

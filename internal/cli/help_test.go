@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// What help says of exit codes are codes that there are, in their order.
+func TestHelpTellsOfExitCodesThatThereAre(t *testing.T) {
+	codes := []string{"0", "1", "2", "3", "130"}
+	if want := []int{report.ExitOK, report.ExitFailed, report.ExitBadInput, report.ExitNotMeasured, report.ExitInterrupted}; !slices.Equal(want, []int{0, 1, 2, 3, 130}) {
+		t.Fatalf("the exit codes are %v", want)
+	}
+	told := 0
+	code := regexp.MustCompile(`(?:^|[,;]\s)(\d+) [a-z]`)
+	var look func(*cobra.Command)
+	look = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			look(sub)
+		}
+		_, help, has := strings.Cut(cmd.Long, "Exit codes: ")
+		if !has {
+			return
+		}
+		told++
+		at := -1
+		for _, m := range code.FindAllStringSubmatch(help, -1) {
+			next := slices.Index(codes, m[1])
+			if next <= at {
+				t.Errorf("%s: exit code %s is none, or out of its order, in %q", cmd.CommandPath(), m[1], help)
+			}
+			at = next
+		}
+		if at < 1 {
+			t.Errorf("%s tells of hardly an exit code: %q", cmd.CommandPath(), help)
+		}
+	}
+	look(newRoot(Streams{}))
+	if told < 8 {
+		t.Errorf("%d commands tell of their exit codes", told)
+	}
+}
