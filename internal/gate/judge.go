@@ -124,11 +124,7 @@ func notWhole(s *v1alpha1.LoadTestSuite) string {
 // compare sets a cell beside what it is compared with.
 func compare(c report.SuiteCell, cell suite.JudgedCell) (candidate report.Compared, baseline *report.Compared) {
 	candidate = report.Compared{Figures: c.Figures, Outliers: c.Outliers}
-	for _, r := range c.Runs {
-		if r.Figures == nil {
-			candidate.Missing = append(candidate.Missing, report.Missing{Test: r.Test, Reason: r.Reason, Message: r.Message})
-		}
-	}
+	candidate.Missing, candidate.Repeated = c.Gaps()
 	if len(cell.Baseline) == 0 || len(cell.Runs) == 0 {
 		return candidate, nil
 	}
@@ -138,6 +134,9 @@ func compare(c report.SuiteCell, cell suite.JudgedCell) (candidate report.Compar
 	}
 	sides := compared.Rows[0].Sides
 	candidate.Judgement, candidate.Change = sides[1].Judgement, sides[1].Change
+	if aside := sides[1].SetAside; len(aside) > 0 { // the figures are those that were compared
+		candidate.Figures, candidate.Outliers, candidate.SetAside = sides[1].Figures, sides[1].Outliers, aside
+	}
 	baseline = &report.Compared{Figures: sides[0].Figures, Outliers: sides[0].Outliers}
 	return candidate, baseline
 }

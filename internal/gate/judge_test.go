@@ -12,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/suite"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -122,6 +123,23 @@ func TestJudge(t *testing.T) {
 		}
 		if got := change.Percent.FormatFixed(); !strings.HasPrefix(got, "-5.0") && !strings.HasPrefix(got, "-4.9") {
 			t.Errorf("the change is %s %%", got)
+		}
+	})
+	t.Run("a run whose figure was not confirmed is set aside on either side, and told of", func(t *testing.T) {
+		m := inTurns(t, 100_000, 6)
+		last := suite.Expand(m.Suite).TestName(1, 6, 1)
+		run := m.Runs[last]
+		run.Evidence.Result.Confirmed, run.Evidence.Plan.Procedure.Ramp.ConfirmDuration = false, plan.Duration(time.Minute)
+		for _, other := range m.Runs {
+			other.Evidence.Plan.Procedure.Ramp.ConfirmDuration = plan.Duration(time.Minute)
+		}
+		g := Judge([]Measured{m}, "test")
+		if c := g.Rows[0].Candidate; c.Figures == nil || c.Figures.Runs != 5 || len(c.SetAside) != 1 || c.SetAside[0].Test != last {
+			t.Errorf("the candidate is %+v", c)
+		}
+		var text strings.Builder
+		if err := g.Text(&text, report.TextOptions{}); err != nil || !strings.Contains(text.String(), "1 of 6 measured runs set aside") {
+			t.Errorf("%v\n%s", err, text.String())
 		}
 	})
 	t.Run("what is not whole is not passed", func(t *testing.T) {

@@ -90,7 +90,7 @@ func compareRow(r row, demand *Demand) report.ComparisonRow {
 	var baseline sample
 	for i, records := range r.sides {
 		s := sampleOf(records)
-		side := report.Compared{Figures: s.figures, Missing: s.missing, Outliers: s.outliers}
+		side := report.Compared{Figures: s.figures, Missing: s.missing, SetAside: s.setAside, Outliers: s.outliers}
 		mixed, images := mixture(s.answers), mixedImages(s.answers)
 		if i == 0 {
 			baseline = s
@@ -183,13 +183,13 @@ func joined(sentence, another string) string {
 func whichLacks(s, baseline sample) string {
 	const unconfirmed = " has a figure that was confirmed"
 	switch {
-	case len(s.answers) == 0 && len(s.measured) > 0:
+	case len(s.answers) == 0 && len(s.setAside) > 0:
 		return "no run of this side" + unconfirmed
-	case len(s.answers) == 0 && baseline.figures == nil:
+	case len(s.answers) == 0 && baseline.figures == nil && len(baseline.setAside) == 0:
 		return "neither side was measured"
 	case len(s.answers) == 0:
 		return "this side was not measured"
-	case baseline.figures != nil:
+	case len(baseline.setAside) > 0 && len(baseline.runs) == 0:
 		return "no run of the first side" + unconfirmed
 	}
 	return "the first side was not measured"

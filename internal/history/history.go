@@ -121,19 +121,20 @@ func (r Record) unconfirmed() bool {
 // sample is what became of several runs of one test.
 type sample struct {
 	all      int
-	measured []Record         // those with figures
-	runs     []statistics.Run // those of them that count in a comparison
+	measured middle           // of those with figures
+	counted  middle           // of those of them that count in a comparison
+	runs     []statistics.Run // what those that count found
 	lossy    []statistics.Run // those that lost frames at any load
 	answers  []Record         // those that the runs, lossy or not, are of
-	figures  *report.Figures  // medians; nil: none was measured
-	outliers []string
+	setAside []report.Missing // those with figures that don't count
+	figures  *report.Figures  // medians of those that count; nil: there are none
+	outliers []string         // those of them that lie far from the others
 	missing  []report.Missing
 }
 
 func sampleOf(records []Record) sample {
 	records = onceEach(records)
 	s := sample{all: len(records)}
-	var all []*report.Figures
 	for _, r := range records {
 		f := r.figures()
 		if f == nil {
@@ -143,19 +144,15 @@ func sampleOf(records []Record) sample {
 			}
 			continue
 		}
-		s.measured, all = append(s.measured, r), append(all, f)
-		if !r.unconfirmed() {
-			s.runs, s.answers = append(s.runs, r.run(f)), append(s.answers, r)
+		s.measured.add(r, f)
+		if r.unconfirmed() {
+			s.setAside = append(s.setAside, report.Missing{Test: r.test(), Reason: report.ReasonNotConfirmed, Message: "a longer window was to confirm its figure, and didn't"})
+			continue
 		}
+		s.counted.add(r, f)
+		s.runs, s.answers = append(s.runs, r.run(f)), append(s.answers, r)
 	}
-	if len(all) == 0 {
-		return s
-	}
-	summary := statistics.Summarize(values(all, func(f *report.Figures) float64 { return float64(f.PacketsPerSecond) }))
-	s.figures = medians(all, summary)
-	for _, o := range summary.Outliers {
-		s.outliers = append(s.outliers, s.measured[o.Run].test())
-	}
+	s.figures, s.outliers = s.counted.figures()
 	return s
 }
 
@@ -168,6 +165,28 @@ func onceEach(records []Record) []Record {
 		seen[run] = true
 		return twice
 	})
+}
+
+// middle is what several runs have in common.
+type middle struct {
+	records []Record
+	each    []*report.Figures
+}
+
+func (m *middle) add(r Record, f *report.Figures) {
+	m.records, m.each = append(m.records, r), append(m.each, f)
+}
+
+// figures are the medians, and the tests that lie far from the others; nil: there are no runs.
+func (m *middle) figures() (f *report.Figures, outliers []string) {
+	if len(m.each) == 0 {
+		return nil, nil
+	}
+	summary := statistics.Summarize(values(m.each, func(f *report.Figures) float64 { return float64(f.PacketsPerSecond) }))
+	for _, o := range summary.Outliers {
+		outliers = append(outliers, m.records[o.Run].test())
+	}
+	return medians(m.each, summary), outliers
 }
 
 func values(all []*report.Figures, of func(*report.Figures) float64) []float64 {
@@ -208,11 +227,12 @@ func Table(title string, records []Record) *report.Table {
 	for _, p := range places(records) {
 		here := onceEach(at(p, records))
 		s := sampleOf(here)
-		cell := report.Cell{Product: p.product, Loadtest: p.loadtest, Figures: s.figures, Missing: s.missing, Message: apart(s.outliers)}
+		figures, outliers := s.measured.figures()
+		cell := report.Cell{Product: p.product, Loadtest: p.loadtest, Figures: figures, Missing: s.missing, Message: apart(outliers)}
 		if len(here) == 1 && len(here[0].Report.Verdict.Criteria) > 0 {
 			cell.Verdict = here[0].Report.Verdict.Outcome
 		}
-		if mixed := mixture(s.measured); mixed != "" {
+		if mixed := mixture(s.measured.records); mixed != "" {
 			cell.Figures, cell.Message = nil, mixed
 		}
 		t.Cells = append(t.Cells, cell)

@@ -172,6 +172,30 @@ func TestWhatADifferenceIsWorth(t *testing.T) {
 	}
 }
 
+func TestFiguresThatWereNotConfirmedAreSetAside(t *testing.T) {
+	before := append(runs(5, 1_000_000), record(7, 2_000_000, unconfirmed))
+	after := anew(append(runs(5, 950_000), record(8, 3_000_000, unconfirmed), record(9, 3_000_000, unconfirmed)))
+	c := history.Compare([]history.Side{{"before", before}, {"after", after}}, nil)
+	for i, want := range []int{1, 2} {
+		if s := c.Rows[0].Sides[i]; s.Figures == nil || s.Figures.Runs != 5 || len(s.SetAside) != want || s.SetAside[0].Reason != report.ReasonNotConfirmed || len(s.Outliers) > 0 {
+			t.Errorf("side %d has %+v, set aside %+v, outliers %q", i, s.Figures, s.SetAside, s.Outliers)
+		}
+	}
+	var text strings.Builder
+	if err := c.Text(&text, report.TextOptions{Width: 200}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"949.98 Kpps", "2 of 7 measured runs set aside (a longer window was to confirm its figure, and didn't): night-08, night-09"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
+	}
+	none := history.Compare([]history.Side{{"before", before}, {"after", anew(runs(2, 950_000, unconfirmed))}}, nil).Rows[0].Sides[1]
+	if none.Figures != nil || len(none.SetAside) != 2 || none.Judgement != report.NotComparable {
+		t.Errorf("of figures none of which was confirmed it says %+v", none)
+	}
+}
+
 func TestSidesAreMatchedByWhatTheyAre(t *testing.T) {
 	before := history.Side{Name: "before", Records: append(runs(2, 1000, called("VPP", "imix")), runs(2, 2000, called("VPP", "64b"))...)}
 	after := history.Side{Name: "after", Records: append(runs(2, 2000, called("VPP", "64b")), runs(2, 3000, called("Linux", "64b"))...)}

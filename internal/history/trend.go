@@ -46,7 +46,9 @@ func seriesOf(p place, records []Record) report.Series {
 		for last+1 < len(records) && len(s.Points[last+1].PlanChange)+len(s.Points[last+1].DeviceChange) == 0 {
 			last++
 		}
-		s.Stretches = append(s.Stretches, report.Stretch{First: first, Last: last, Method: records[first].plan().Method(), Figures: sampleOf(records[first : last+1]).figures})
+		sample := sampleOf(records[first : last+1])
+		figures, _ := sample.measured.figures()
+		s.Stretches = append(s.Stretches, report.Stretch{First: first, Last: last, Method: records[first].plan().Method(), Figures: figures})
 		markOutliers(s.Points[first : last+1])
 		first = last + 1
 	}

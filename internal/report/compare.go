@@ -1,6 +1,10 @@
 package report
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -31,9 +35,13 @@ type ComparisonRow struct {
 
 // Compared is a row on one side.
 type Compared struct {
-	// Figures are the medians of the side's runs; nil: none was measured.
-	Figures *Figures  `json:"figures,omitempty"`
-	Missing []Missing `json:"missing,omitempty"`
+	// Figures are the medians of the side's runs that count; nil: none does.
+	Figures *Figures `json:"figures,omitempty"`
+	// Missing are the runs that gave no figure, but for those that were repeated.
+	Missing  []Missing `json:"missing,omitempty"`
+	Repeated []Missing `json:"repeated,omitempty"`
+	// SetAside are runs that have a figure which doesn't count, and why. Neither Figures nor the judgement are of them.
+	SetAside []Missing `json:"setAside,omitempty"`
 	// Outliers are runs that lie far from the others of this side. They count nevertheless.
 	Outliers []string `json:"outliers,omitempty"`
 	// Judgement is how it compares with the first side; empty on the first side.
@@ -43,6 +51,29 @@ type Compared struct {
 	// Verdict is whether the demand is met; empty: there is none.
 	Verdict Outcome `json:"verdict,omitempty"`
 	Message string  `json:"message,omitempty"`
+}
+
+// ReasonNotConfirmed is why a run is set aside whose figure a longer window was to confirm, and didn't.
+const ReasonNotConfirmed = "NotConfirmed"
+
+// setAsideWords tell how many runs don't count, why, and which; empty: all do.
+func (c Compared) setAsideWords() string {
+	n := len(c.SetAside)
+	if n == 0 {
+		return ""
+	}
+	of := n
+	if c.Figures != nil {
+		of += c.Figures.Runs
+	}
+	var reasons, tests []string
+	for _, r := range c.SetAside {
+		tests = append(tests, r.Test)
+		if !slices.Contains(reasons, r.Message) {
+			reasons = append(reasons, r.Message)
+		}
+	}
+	return fmt.Sprintf("%d of %s set aside (%s): %s", n, counted(of, "measured run"), strings.Join(reasons, "; "), strings.Join(tests, ", "))
 }
 
 // Change is a difference of packet rates in percent of the first side's; less is negative.
@@ -124,11 +155,22 @@ func (c Compared) changeText() string {
 	return text
 }
 
+// notConfirmed stands where no run has a figure that counts.
+const notConfirmed = "not confirmed"
+
+// nothing stands where there is no figure.
+func (c Compared) nothing() string {
+	if len(c.SetAside) > 0 {
+		return notConfirmed
+	}
+	return notMeasured
+}
+
 // sideText is a side's figure in a cell: "1.78 Mpps ±0.31% (5)".
 func (c Compared) sideText() string {
 	f := c.Figures
 	if f == nil {
-		return notMeasured
+		return c.nothing()
 	}
 	text := headline{Measured: true, Bound: f.LowerBound}.bound(pps(f.PacketsPerSecond))
 	if f.Spread != nil {
@@ -198,11 +240,14 @@ func (c *Comparison) says() []sideLine {
 			if s.Message != "" {
 				lines = append(lines, sideLine{s.lineClass(), at, s.Message})
 			}
+			if words := s.setAsideWords(); words != "" {
+				lines = append(lines, sideLine{"warning", at, words})
+			}
 			for _, o := range s.Outliers {
 				lines = append(lines, sideLine{"warning", at, o + " lies far from the others, and counts all the same"})
 			}
-			for _, m := range s.Missing {
-				lines = append(lines, sideLine{"warning", at, m.Test + " was not measured: " + m.words()})
+			for _, words := range gaps(s.Missing, s.Repeated) {
+				lines = append(lines, sideLine{"warning", at, words})
 			}
 		}
 	}

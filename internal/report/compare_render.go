@@ -95,6 +95,7 @@ type comparedView struct {
 	Change, Words, Class string
 	VerdictClass         string
 	Interval             string
+	Nothing              string
 }
 
 // HTML writes the comparison as one page that needs nothing else, in the reader's light or dark scheme.
@@ -113,7 +114,7 @@ func (c *Comparison) HTML(w io.Writer) error {
 }
 
 func newComparedView(s Compared, first bool) comparedView {
-	v := comparedView{Compared: s, First: first, Change: s.changeText(), Words: s.Judgement.words(), Class: s.Judgement.class(), VerdictClass: outcomeClass(s.Verdict), Interval: s.Change.interval()}
+	v := comparedView{Compared: s, First: first, Change: s.changeText(), Words: s.Judgement.words(), Class: s.Judgement.class(), VerdictClass: outcomeClass(s.Verdict), Interval: s.Change.interval(), Nothing: s.nothing()}
 	if f := s.Figures; f != nil {
 		h := headline{Measured: true, Bound: f.LowerBound}
 		v.Packets = split(h, pps(f.PacketsPerSecond), exact(f.PacketsPerSecond, "packets per second"))

@@ -192,12 +192,18 @@ func (g *Gate) lines() (lines []gateLine, more int) {
 		if r.Message != "" {
 			lines = append(lines, gateLine{r.Outcome, r.title(), shortened(r.Message, gateWords)})
 		}
-		for i, m := range r.Candidate.Missing {
-			if i == gateMissing {
-				lines = append(lines, gateLine{Undecided, r.title(), fmt.Sprintf("and %d runs more were not measured", len(r.Candidate.Missing)-i)})
-				break
-			}
-			lines = append(lines, gateLine{Undecided, r.title(), shortened(m.Test+" was not measured: "+m.words(), gateWords)})
+		missing, repeated := r.Candidate.Missing, r.Candidate.Repeated
+		for _, words := range gaps(missing[:min(len(missing), gateMissing)], nil) {
+			lines = append(lines, gateLine{Undecided, r.title(), shortened(words, gateWords)})
+		}
+		if more := len(missing) - gateMissing; more > 0 {
+			lines = append(lines, gateLine{Undecided, r.title(), fmt.Sprintf("and %d runs more were not measured", more)})
+		}
+		for _, words := range gaps(nil, repeated[:min(len(repeated), gateMissing)]) {
+			lines = append(lines, gateLine{"", r.title(), shortened(words, gateWords)})
+		}
+		if words := r.Candidate.setAsideWords(); words != "" {
+			lines = append(lines, gateLine{"", r.title(), shortened(words, gateWords)})
 		}
 		for _, o := range r.Candidate.Outliers {
 			lines = append(lines, gateLine{"", r.title(), o + " lies far from the others, and counts all the same"})

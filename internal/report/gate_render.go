@@ -112,7 +112,7 @@ func (g *Gate) HTML(w io.Writer) error {
 		candidate := r.Candidate
 		candidate.Verdict, candidate.Message = r.Outcome, r.said()
 		c.Rows = append(c.Rows, ComparisonRow{Product: r.Product, Loadtest: r.Loadtest, Sides: []Compared{baseline, candidate}})
-		everything.Cells = append(everything.Cells, Cell{Product: r.Product, Loadtest: r.Loadtest, Figures: r.Candidate.Figures, Verdict: r.Outcome, Message: r.said(), Missing: r.Candidate.Missing})
+		everything.Cells = append(everything.Cells, Cell{Product: r.Product, Loadtest: r.Loadtest, Figures: r.Candidate.Figures, Verdict: r.Outcome, Message: r.said(), Missing: r.Candidate.Missing, Repeated: r.Candidate.Repeated})
 	}
 	if g.compares() {
 		c.judged = true

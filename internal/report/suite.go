@@ -165,11 +165,7 @@ func (s *Suite) Table() *Table {
 			cell.Verdict = c.Verdict.Outcome
 			cell.Message = joinedWords(c.Verdict.words(), c.Message)
 		}
-		for _, r := range c.Runs {
-			if r.Figures == nil {
-				cell.Missing = append(cell.Missing, Missing{Test: r.Test, Reason: r.Reason, Message: r.Message})
-			}
-		}
+		cell.Missing, cell.Repeated = c.Gaps()
 		for _, o := range c.Outliers {
 			cell.Message = joinedWords(cell.Message, o+" lies far from the others")
 		}

@@ -23,25 +23,31 @@ func (s *Suite) ExitCode() int {
 	return code
 }
 
-// missing is the last run of each repetition that gave no figure in any of its tries, in their order.
-func (c *SuiteCell) missing() []SuiteRun {
-	measured, last := map[int]bool{}, map[int]int{}
+// Gaps are the runs without a figure, in their order: the last of each repetition that gave none in any of its tries, and those that were repeated.
+func (c *SuiteCell) Gaps() (missing, repeated []Missing) {
+	last := map[int]int{}
 	for i, r := range c.Runs {
-		measured[r.Repetition] = measured[r.Repetition] || r.Figures != nil
-		last[r.Repetition] = i
+		if r.Figures != nil {
+			last[r.Repetition] = len(c.Runs)
+		}
+		last[r.Repetition] = max(last[r.Repetition], i)
 	}
-	var out []SuiteRun
 	for i, r := range c.Runs {
-		if !measured[r.Repetition] && last[r.Repetition] == i {
-			out = append(out, r)
+		gap := Missing{Test: r.Test, Reason: r.Reason, Message: r.Message}
+		switch {
+		case r.Figures != nil:
+		case last[r.Repetition] == i:
+			missing = append(missing, gap)
+		default:
+			repeated = append(repeated, gap)
 		}
 	}
-	return out
+	return missing, repeated
 }
 
 // unmeasured is what is wrong with the cell's measurement; nil: each of its repetitions gave a figure.
 func (c *SuiteCell) unmeasured() *junitTrouble {
-	missing := c.missing()
+	missing, _ := c.Gaps()
 	switch {
 	case len(missing) == 0 && c.Figures != nil:
 		return nil
@@ -50,7 +56,7 @@ func (c *SuiteCell) unmeasured() *junitTrouble {
 	}
 	var words []string
 	for _, r := range missing {
-		words = append(words, r.Test+": "+Missing{Reason: r.Reason, Message: r.Message}.words())
+		words = append(words, r.Test+": "+r.words())
 	}
 	message := "Not measured: "
 	if c.Figures != nil {

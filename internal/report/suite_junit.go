@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,9 +60,14 @@ func (c *SuiteCell) junitProperties() []junitProperty {
 // runLines are the cell's runs, a line each.
 func (c *SuiteCell) runLines() string {
 	var b strings.Builder
+	_, repeated := c.Gaps()
 	for _, r := range c.Runs {
 		if r.Figures == nil {
-			fmt.Fprintf(&b, "%s: not measured: %s\n", r.Test, Missing{Reason: r.Reason, Message: r.Message}.words())
+			became, gap := "not measured", Missing{Test: r.Test, Reason: r.Reason, Message: r.Message}
+			if slices.Contains(repeated, gap) {
+				became = "repeated, as it gave no figure"
+			}
+			fmt.Fprintf(&b, "%s: %s: %s\n", r.Test, became, gap.words())
 			continue
 		}
 		h := headline{Measured: true, Bound: r.Figures.LowerBound}

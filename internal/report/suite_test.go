@@ -95,6 +95,38 @@ func TestASuitesTable(t *testing.T) {
 	}
 }
 
+// A try that gave no figure and was repeated is no measurement that is missing: it is told as what it is.
+func TestATryThatWasRepeatedIsListedAsSuch(t *testing.T) {
+	s := night()
+	c := &s.Cells[1]
+	second, third := c.Runs[0], c.Runs[0]
+	second.Test, second.Retry, second.Figures = "night-linux-64b-r1-t2", 1, s.Cells[0].Runs[0].Figures
+	third.Test, third.Repetition = "night-linux-64b-r2", 2
+	last := third
+	last.Test, last.Retry = "night-linux-64b-r2-t2", 1
+	c.Runs, c.Figures = append(c.Runs, second, third, last), second.Figures
+	missing, repeated := c.Gaps()
+	if len(missing) != 1 || missing[0].Test != last.Test || len(repeated) != 2 || repeated[0].Test != "night-linux-64b-r1" || repeated[1].Test != third.Test {
+		t.Errorf("missing are %+v, repeated %+v", missing, repeated)
+	}
+	for name, write := range tableFormats() {
+		var out bytes.Buffer
+		if err := write(s.Table(), &out); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(out.String()), " ") // however lines are broken
+		if name != "json" && (strings.Contains(text, "r1 was not measured") || !strings.Contains(text, "night-linux-64b-r1 was repeated, as it gave no figure: GeneratorLost") || !strings.Contains(text, "r2-t2 was not measured")) {
+			t.Errorf("%s:\n%s", name, out.String())
+		}
+	}
+	if lines := c.runLines(); !strings.Contains(lines, "r1: repeated, as it gave no figure: GeneratorLost") || !strings.Contains(lines, "r2-t2: not measured: GeneratorLost") {
+		t.Errorf("JUnit says\n%s", lines)
+	}
+	if got := runsText(s.Table().Cells[1]); got != "1 of 2" {
+		t.Errorf("it counts %s runs", got)
+	}
+}
+
 func FuzzReadSuite(f *testing.F) {
 	document, _, err := SuiteJSON(night())
 	if err != nil {

@@ -29,8 +29,9 @@ type Cell struct {
 	// Verdict is the criteria's judgement; empty: there are none. Message has its figures, or what else is to be said of the cell.
 	Verdict Outcome `json:"verdict,omitempty"`
 	Message string  `json:"message,omitempty"`
-	// Missing are the runs that gave no figure.
-	Missing []Missing `json:"missing,omitempty"`
+	// Missing are the runs that gave no figure, but for those that were repeated.
+	Missing  []Missing `json:"missing,omitempty"`
+	Repeated []Missing `json:"repeated,omitempty"`
 }
 
 // Figures are those of one run, or the medians of several runs of the same test. Rates are what was received, summed over the directions
@@ -118,7 +119,7 @@ func (t *Table) traits() tableTraits {
 	var out tableTraits
 	for _, c := range t.Cells {
 		out.judged = out.judged || c.Verdict != ""
-		out.missing = out.missing || len(c.Missing) > 0
+		out.missing = out.missing || len(c.Missing)+len(c.Repeated) > 0
 		if f := c.Figures; f != nil {
 			out.repeated = out.repeated || f.Runs > 1
 			out.bounds = out.bounds || f.LowerBound
@@ -189,6 +190,18 @@ func (c Cell) said() string {
 }
 
 func (c Cell) title() string { return headline{Product: c.Product, Loadtest: c.Loadtest}.title() }
+
+// gaps says which runs gave no figure, and which of them were repeated.
+func gaps(missing, repeated []Missing) []string {
+	var lines []string
+	for _, m := range missing {
+		lines = append(lines, m.Test+" was not measured: "+m.words())
+	}
+	for _, m := range repeated {
+		lines = append(lines, m.Test+" was repeated, as it gave no figure: "+m.words())
+	}
+	return lines
+}
 
 // words of a run that gave no figure.
 func (m Missing) words() string {

@@ -63,8 +63,8 @@ func (t *Table) HTML(w io.Writer) error {
 		if c.Message != "" {
 			p.Says = append(p.Says, sideLine{v.Class, c.title(), c.Message})
 		}
-		for _, m := range c.Missing {
-			p.Says = append(p.Says, sideLine{"warning", c.title(), m.Test + " was not measured: " + m.words()})
+		for _, words := range gaps(c.Missing, c.Repeated) {
+			p.Says = append(p.Says, sideLine{"warning", c.title(), words})
 		}
 	}
 	return p.write(w)

@@ -49,8 +49,8 @@ func (t *Table) evidence(p *printer) {
 		if words := c.said(); words != "" {
 			p.paragraph("  ", 2, words)
 		}
-		for _, m := range c.Missing {
-			p.paragraph("  ! ", 4, c.title()+": "+m.Test+" was not measured: "+m.words())
+		for _, words := range gaps(c.Missing, c.Repeated) {
+			p.paragraph("  ! ", 4, c.title()+": "+words)
 		}
 	}
 	for _, n := range t.Notes {
@@ -84,8 +84,8 @@ func (t *Table) Markdown(w io.Writer) error {
 		if c.Message != "" {
 			m.line("- ", verdictMark(c.Verdict), "**", markdownText(c.title()), "**: ", markdownText(c.Message))
 		}
-		for _, gone := range c.Missing {
-			m.line("- ⚠️ **", markdownText(c.title()), "**: ", markdownText(gone.Test+" was not measured: "+gone.words()))
+		for _, words := range gaps(c.Missing, c.Repeated) {
+			m.line("- ⚠️ **", markdownText(c.title()), "**: ", markdownText(words))
 		}
 	}
 	for _, n := range t.Notes {
