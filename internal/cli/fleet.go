@@ -233,5 +233,17 @@ func (f *fleet) otherwise(shelf shelf, o runOptions, w suite.Wanted, run report.
 			return fmt.Sprintf("it was measured on interface %s, and --ports has %s", p[i].Name, name)
 		}
 	}
+	if was := coresOf(r); was != 0 && was != o.cores {
+		return fmt.Sprintf("it was measured with --cores %d, and --cores is %d now: give --cores %d to go on with what there is", was, o.cores, was)
+	}
 	return ""
+}
+
+// coresOf is the --cores that a Report was measured with; 0: it had no part in it, or isn't known.
+func coresOf(r *report.Report) int {
+	g := r.Generators[0]
+	if r.Plan.Engine == "External" || len(g.Ports) == 0 {
+		return 0
+	}
+	return g.Cores / len(g.Ports)
 }

@@ -37,6 +37,8 @@ type stage struct {
 	talk bytes.Buffer
 	// measured are the titles of the tests, in their order.
 	measured []string
+	// cores is what --cores says; 0: nothing.
+	cores int
 	// play says how a test ends: nil as measured. It gets the test's name.
 	play func(name string) (report.Ending, error)
 }
@@ -57,7 +59,7 @@ func (st *stage) run(ctx context.Context, text string, baselines ...string) (*re
 	if err != nil {
 		st.t.Fatal(err)
 	}
-	o := runOptions{cores: 1, save: st.dir, against: baselines}
+	o := runOptions{cores: max(st.cores, 1), save: st.dir, against: baselines}
 	if o.baseline, err = readBaseline(nil, in, baselines); err != nil {
 		st.t.Fatal(err)
 	}
@@ -68,7 +70,7 @@ func (st *stage) run(ctx context.Context, text string, baselines ...string) (*re
 	return f.measure(ctx, Streams{Err: &st.talk}, o, shelf{st.dir})
 }
 
-func (st *stage) test(_ context.Context, _ Streams, _ runOptions, p *plan.Plan, _ site, title string, _ *report.Baseline) (*report.Report, error) {
+func (st *stage) test(_ context.Context, _ Streams, o runOptions, p *plan.Plan, _ site, title string, _ *report.Baseline) (*report.Report, error) {
 	st.measured = append(st.measured, title)
 	ending := report.Completed
 	if st.play != nil {
@@ -81,7 +83,8 @@ func (st *stage) test(_ context.Context, _ Streams, _ runOptions, p *plan.Plan, 
 	flow := report.Flow{PacketsPerSecond: pps, Layer1BitsPerSecond: pps * 672}
 	at := time.Date(2026, 3, 1, 0, len(st.measured), 0, 0, time.UTC)
 	return &report.Report{
-		Version: report.Version, Plan: p, Started: at, Finished: at.Add(time.Minute), Ending: ending,  Generators: []report.Generator{{Name: "generator-0"}},
+		Version: report.Version, Plan: p, Started: at, Finished: at.Add(time.Minute), Ending: ending,
+		Generators: []report.Generator{{Name: "generator-0", Cores: 2 * o.cores, Ports: make([]report.GeneratorPort, 2)}},
 		Result: report.Result{Measured: ending == report.Completed, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Message: "frames were lost above it", Resolution: units.One / 200,
 			Directions: []report.Measured{{From: "west", To: "east", Received: flow}, {From: "east", To: "west", Received: flow}},
 			Total:      &report.Sum{Received: report.Flow{PacketsPerSecond: 2 * pps, Layer1BitsPerSecond: 2 * pps * 672}}},
@@ -236,6 +239,32 @@ func TestOnlyTheSameIsTakenUp(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// Figures of a generator with one sending thread and of one with four are of two set-ups: they never stand in one table unseen.
+func TestWhatWasSentByOtherThreadsIsMeasuredAnew(t *testing.T) {
+	for name, c := range map[string]struct{ was, is, measured int }{"more threads": {1, 4, 4}, "fewer": {4, 1, 4}, "as many": {4, 4, 1}} {
+		t.Run(name, func(t *testing.T) {
+			st := newStage(t)
+			st.cores = c.was
+			st.play = func(name string) (report.Ending, error) {
+				if name == "night-vpp-64b-r1" {
+					return "", exit.BadInput("the machine is wanted for something else")
+				}
+				return report.Completed, nil
+			}
+			if _, err := st.run(t.Context(), night); exit.Code(err) != report.ExitBadInput {
+				t.Fatal(err)
+			}
+			st.cores, st.play = c.is, nil
+			if s, err := st.run(t.Context(), night); err != nil || s.ExitCode() != report.ExitOK || len(st.measured) != c.measured {
+				t.Errorf("%v, measured %q", err, st.measured)
+			}
+			if c.was != c.is {
+				st.wantSaid(fmt.Sprintf("night-apu6-imix-r1: it was measured with --cores %d, and --cores is %d now: give --cores %d to go on", c.was, c.is, c.was))
+			}
+		})
+	}
 }
 
 func TestTestsWithoutAMeasurementAreRepeated(t *testing.T) {
