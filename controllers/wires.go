@@ -26,13 +26,7 @@ import (
 
 // A wire that is a test's has a Lease in the operator's own namespace: that there can be only one of a name is what keeps two tests off it, also
 // over a restart of the operator. It isn't renewed: whether its holder needs it is seen by looking at the holder.
-const (
-	wirePrefix = "linerate-wire-"
-	// labelWire is on the Leases of wires: those of the leader's election have none.
-	labelWire      = "linerate.dev/wire"
-	annotationNode = "linerate.dev/node"
-	annotationPort = "linerate.dev/port"
-)
+const wirePrefix = "linerate-wire-"
 
 // errWireTaken is an answer: another test was quicker, or the cache hasn't seen yet who holds a wire.
 var errWireTaken = waiting{"a physical port was taken by another test just now", time.Second}
@@ -49,8 +43,8 @@ func leaseOf(namespace string, take lifecycle.Take, now time.Time) *coordination
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: leaseName(take.Wire),
-			Labels:      map[string]string{"app.kubernetes.io/managed-by": "linerate", labelWire: "true"},
-			Annotations: map[string]string{annotationNode: take.Wire.Node, annotationPort: take.Wire.Port},
+			Labels:      map[string]string{"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelWire: "true"},
+			Annotations: map[string]string{v1alpha1.AnnotationWireNode: take.Wire.Node, v1alpha1.AnnotationWirePort: take.Wire.Port},
 		},
 		Spec: coordinationv1.LeaseSpec{
 			HolderIdentity: new(strings.Join([]string{h.Namespace, h.Name, string(h.UID), strconv.Itoa(int(h.Attempt))}, "/")),
@@ -78,7 +72,7 @@ func (r *LoadTestReconciler) holds(ctx context.Context) ([]lifecycle.Hold, error
 		return nil, nil
 	}
 	var leases coordinationv1.LeaseList
-	if err := r.leases.List(ctx, &leases, client.InNamespace(r.options.Namespace), client.HasLabels{labelWire}); err != nil {
+	if err := r.leases.List(ctx, &leases, client.InNamespace(r.options.Namespace), client.HasLabels{v1alpha1.LabelWire}); err != nil {
 		return nil, fmt.Errorf("list the Leases of physical ports: %w", err)
 	}
 	var out []lifecycle.Hold
@@ -90,7 +84,7 @@ func (r *LoadTestReconciler) holds(ctx context.Context) ([]lifecycle.Hold, error
 			continue
 		}
 		out = append(out, lifecycle.Hold{
-			Wire:   lifecycle.Wire{Node: lease.Annotations[annotationNode], Port: lease.Annotations[annotationPort]},
+			Wire:   lifecycle.Wire{Node: lease.Annotations[v1alpha1.AnnotationWireNode], Port: lease.Annotations[v1alpha1.AnnotationWirePort]},
 			Holder: holder, Lease: lease.Namespace + "/" + lease.Name, UID: lease.UID,
 		})
 	}
@@ -137,7 +131,7 @@ func (r *LoadTestReconciler) wires(ctx context.Context, test *v1alpha1.LoadTest,
 // this operator doesn't look after any more, counts as there.
 func (r *LoadTestReconciler) lookAtHolder(ctx context.Context, hold *lifecycle.Hold) error {
 	hold.Exists = true
-	if !r.looksAfter(hold.Holder.Namespace) {
+	if hold.Unseen = !r.looksAfter(hold.Holder.Namespace); hold.Unseen {
 		return nil
 	}
 	holder := &v1alpha1.LoadTest{}

@@ -102,7 +102,7 @@ func TestLeasesThatAreNotOurs(t *testing.T) {
 	lease := func(name string, identity *string, labels map[string]string) *coordinationv1.Lease {
 		return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "linerate-system", Name: name, Labels: labels}, Spec: coordinationv1.LeaseSpec{HolderIdentity: identity}}
 	}
-	ours := map[string]string{labelWire: "true"}
+	ours := map[string]string{v1alpha1.LabelWire: "true"}
 	r := wired(t, lease("linerate-manager", new("pod-1_uid"), nil), lease("nobodys", nil, ours), lease("odd", new("a/b"), ours), lease("no-number", new("a/b/c/d"), ours),
 		lease("ours", new("lab/test/uid/3"), ours))
 	all, err := r.holds(t.Context())
@@ -162,7 +162,7 @@ func TestWhatIsKnownOfAHolder(t *testing.T) {
 		r := wired(t)
 		r.options.Namespaces = []string{"elsewhere"}
 		hold := lifecycle.Hold{Holder: lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid"}}
-		if err := r.lookAtHolder(t.Context(), &hold); err != nil || !hold.Exists {
+		if err := r.lookAtHolder(t.Context(), &hold); err != nil || !hold.Exists || !hold.Unseen {
 			t.Errorf("%+v, %v: what can't be seen isn't gone", hold, err)
 		}
 	})

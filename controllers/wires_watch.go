@@ -27,7 +27,7 @@ import (
 // leaseCache has the Leases of wires, in the operator's own namespace: it has no rights to others.
 func leaseCache(namespace string) cache.Options {
 	options := baseCache([]string{namespace})
-	options.DefaultLabelSelector = labels.NewSelector().Add(*requirement(labelWire, selection.Exists))
+	options.DefaultLabelSelector = labels.NewSelector().Add(*requirement(v1alpha1.LabelWire, selection.Exists))
 	return options
 }
 

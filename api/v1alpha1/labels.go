@@ -51,6 +51,15 @@ const LabelKueueManaged = "kueue.x-k8s.io/managed"
 // GateKueue is the scheduling gate that Kueue takes off a pod when its group is admitted.
 const GateKueue = "kueue.x-k8s.io/admission"
 
+// LabelWire is on the Lease of each physical port that a test is on, in the operator's own namespace; others, such as that of the leader's election, have none.
+const LabelWire = "linerate.dev/wire"
+
+// AnnotationWireNode and AnnotationWirePort are on such a Lease: the node, and the port's name there.
+const (
+	AnnotationWireNode = "linerate.dev/node"
+	AnnotationWirePort = "linerate.dev/port"
+)
+
 // AnnotationGate is on a LoadTestSuite that a gate made (kubectl linerate gate): a digest of what is measured and how it is judged, so that the same gate,
 // asked again, finds it.
 const AnnotationGate = "linerate.dev/gate"

@@ -42,6 +42,8 @@ type Hold struct {
 	// Lease is the Lease's namespace and name, UID its UID.
 	Lease string
 	UID   types.UID
+	// Unseen: the holder is in a namespace that this operator doesn't look after, so that nothing is known of it. It counts as there.
+	Unseen bool
 	// Exists: the holder is there, the very LoadTest; Finished is when it was complete, zero: it isn't.
 	Exists   bool
 	Finished time.Time

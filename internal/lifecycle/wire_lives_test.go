@@ -215,6 +215,20 @@ func wireLives() []life {
 	}
 }
 
+// A test in a namespace that the operator doesn't look after (any more) never ends as far as it can see: who waits is told that nobody sees it, and the way out.
+func TestAPortOfATestThatNobodySeesIsToldOf(t *testing.T) {
+	for _, unseen := range []bool{false, true} {
+		w := newWorld(t, functions)
+		h := w.held("rack-1", "0000:3b:00.1")
+		h.Holder.Namespace, h.Unseen = "left", unseen
+		w.place(apart)
+		told := fmt.Sprint(w.test.Status.Conditions)
+		if !strings.Contains(told, "PortHeld") || strings.Contains(told, "goes on by itself when that one is over") == unseen || strings.Contains(told, "kubectl linerate doctor") != unseen {
+			t.Errorf("unseen %v: it is told %s", unseen, told)
+		}
+	}
+}
+
 // Tenants share ports, and don't learn what others call their tests.
 func TestTestsOfOtherNamespacesAreNotNamed(t *testing.T) {
 	for namespace, named := range map[string]bool{"bench": true, "secret": false} {

@@ -98,9 +98,16 @@ func (v *view) called(namespace, name string) string {
 
 // heldWords say who is on which wire, and the way out.
 func (v *view) heldWords(held []Hold) string {
-	var words []string
+	var words, unseen []string
 	for _, h := range held {
 		words = append(words, fmt.Sprintf("%s is held by %s (Lease %s)", h.Wire, v.called(h.Holder.Namespace, h.Holder.Name), h.Lease))
+		if h.Unseen {
+			unseen = append(unseen, h.Lease)
+		}
+	}
+	if len(unseen) > 0 {
+		return listed(words) + fmt.Sprintf(": virtual functions of one port share its bandwidth; of Lease %s nobody sees when its test is over, as this operator doesn't look after that namespace "+
+			"(any more): an administrator finds that out, and how to remove it, with kubectl linerate doctor; or name networks on another port in a new LoadTest", listed(unseen))
 	}
 	return listed(words) + ": virtual functions of one port share its bandwidth, so this test goes on by itself when that one is over; stop it, or name networks on another port in a new LoadTest"
 }

@@ -20,6 +20,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
 var update = flag.Bool("update", false, "write the goldens")
@@ -167,6 +170,24 @@ func TestOneThingIsMissing(t *testing.T) {
 		}, Warn, "huge pages: no node has any", 0},
 		{"no static CPU manager", func(l *Lab) { l.CPUPolicy["node-2"] = Answer[string]{Value: "none"} }, Warn, "generators get no CPUs of their own on node-2", 0},
 		{"a CPU manager that can't be asked for", func(l *Lab) { l.CPUPolicy = map[string]Answer[string]{"node-1": {Err: forbidden()}} }, Unknown, "CPU manager: of node-1 can't be read", 0},
+		{"a port that is held for a test that is gone", func(l *Lab) {
+			l.held("gone", nil, apierrors.NewNotFound(schema.GroupResource{Resource: "loadtests"}, "first"))
+		}, Warn,
+			"port 0000:3b:00.0 of node node-1 is held for LoadTest gone/first, whose namespace the operator in linerate-system doesn't look after: nobody gives it back, and no other test gets it; that test is gone, and nothing of it can send", 0},
+		{"a port that is held for a test that is complete", func(l *Lab) { l.held("gone", loadTest("uid", true), nil) }, Warn, "that test is complete, and nothing of it can send", 0},
+		{"a port that is held for another's namesake", func(l *Lab) { l.held("gone", loadTest("another", false), nil) }, Warn, "that test is gone (another one has its name)", 0},
+		{"a port on which pods of a test that is gone may send", func(l *Lab) {
+			l.held("gone", loadTest("uid", true), nil)
+			l.Pods.Value = append(l.Pods.Value, sender("first-1-generator-0", corev1.PodRunning), sender("first-1-runner-x", corev1.PodSucceeded))
+		}, Warn, "that test is complete, and may still send: gone/first-1-generator-0", 0},
+		{"a port that is held for a test that goes on", func(l *Lab) { l.held("gone", loadTest("uid", false), nil) }, Warn, "that test isn't complete", 0},
+		{"a port of a test that may not be looked at", func(l *Lab) { l.held("gone", nil, forbidden()) }, Warn, "whether that test is over can't be read", 0},
+		{"a port of a test whose pods may not be looked at", func(l *Lab) {
+			l.held("gone", loadTest("uid", true), nil)
+			l.Pods.Err = forbidden()
+		}, Warn, "when kubectl get pods -n gone -l linerate.dev/test-uid=uid shows none: kubectl delete lease -n linerate-system linerate-wire-1", 0},
+		{"a port that is held for nobody knows whom", func(l *Lab) { l.held("", nil, nil) }, Warn, "Lease linerate-system/linerate-wire-1, which doesn't say for which test", 0},
+		{"Leases that may not be read", func(l *Lab) { l.Wires = map[string]Answer[[]Wire]{"linerate-system": {Err: forbidden()}} }, Unknown, "the Leases of namespace linerate-system can't be read", 0},
 		{"no namespace", func(l *Lab) { l.Home.Err = apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "lab") }, Fail, "namespace lab: doesn't exist", 0},
 		{"a restricted namespace", func(l *Lab) { l.Home.Value.Labels[enforceLabel] = "restricted" }, Fail, "Pod Security restricted refuses generators", 0},
 		{"a CNI that ignores NetworkPolicy", func(l *Lab) { l.Daemons.Value[0].Name = "kube-flannel-ds" }, Warn, "flannel ignores it", 0},
@@ -199,6 +220,33 @@ func TestOneThingIsMissing(t *testing.T) {
 		})
 	}
 	golden(t, "missing.txt", all.String())
+}
+
+// held is a port that a Lease keeps for a test in a namespace that the operator doesn't look after.
+func (l *Lab) held(namespace string, test *v1alpha1.LoadTest, err error) {
+	w := Wire{Lease: types.NamespacedName{Namespace: "linerate-system", Name: "linerate-wire-1"}, Node: "node-1", Port: "0000:3b:00.0", UID: "uid", Holder: Answer[*v1alpha1.LoadTest]{test, err}}
+	if namespace != "" {
+		w.Test = types.NamespacedName{Namespace: namespace, Name: "first"}
+	}
+	l.Wires = map[string]Answer[[]Wire]{"linerate-system": {Value: []Wire{w}}}
+}
+
+func loadTest(uid types.UID, complete bool) *v1alpha1.LoadTest {
+	t := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "gone", Name: "first", UID: uid}}
+	if complete {
+		t.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMeasured}}
+	}
+	return t
+}
+
+// sender is a pod of the test that holds a port: a generator, or the runner.
+func sender(name string, phase corev1.PodPhase) corev1.Pod {
+	role := "generator"
+	if strings.Contains(name, "runner") {
+		role = "runner"
+	}
+	labels := map[string]string{v1alpha1.LabelUID: "uid", v1alpha1.LabelRole: role}
+	return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "gone", Name: name, Labels: labels}, Status: corev1.PodStatus{Phase: phase}}
 }
 
 // kueue installs it, with these integrations.

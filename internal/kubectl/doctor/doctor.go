@@ -61,6 +61,7 @@ type Lab struct {
 	OurSchema  *apiextensionsv1.CustomResourceDefinition // that this plugin knows
 	Operators  Answer[[]appsv1.Deployment]
 	Leases     map[string]Answer[*coordinationv1.Lease] // by namespace
+	Wires      map[string]Answer[[]Wire]                // by the operator's namespace
 	Networks   Answer[[]unstructured.Unstructured]
 	Nodes      Answer[[]corev1.Node]
 	Pods       Answer[[]corev1.Pod]
@@ -80,7 +81,7 @@ func Diagnose(lab Lab) []Finding {
 		return findings
 	}
 	for _, check := range []func(Lab) []Finding{
-		rights, definition, operator, leader, admission, nodes, multus, networks, hugepages, cpuManager, podSecurity, networkPolicy, kueue,
+		rights, definition, operator, leader, admission, nodes, multus, networks, hugepages, cpuManager, podSecurity, networkPolicy, kueue, wires,
 	} {
 		findings = append(findings, check(lab)...)
 	}

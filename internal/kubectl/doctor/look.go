@@ -74,6 +74,7 @@ func Look(ctx context.Context, config *rest.Config, c client.Client, namespace, 
 	lab.lists(ctx, c)
 	lab.Home = get(ctx, c, &corev1.Namespace{}, client.ObjectKey{Name: namespace})
 	lab.lookAtKueue(ctx, c)
+	lab.lookAtWires(ctx, c)
 	lab.CPUPolicy = cpuPolicies(ctx, d.RESTClient(), lab.Nodes.Value)
 	return lab
 }
