@@ -108,7 +108,11 @@ func (f *fleet) begin(s Streams, o runOptions, shelf shelf) error {
 		if taken == 1 {
 			are = "measurement is"
 		}
-		words := fmt.Sprintf("%d %s of an earlier run, begun %s, which was cut short", taken, are, earlier.Started.Local().Format(time.DateTime))
+		why := "which was cut short"
+		if !earlier.Finished.IsZero() {
+			why = "which didn't measure all"
+		}
+		words := fmt.Sprintf("%d %s of an earlier run, begun %s, %s", taken, are, earlier.Started.Local().Format(time.DateTime), why)
 		fmt.Fprintf(s.Err, "%s: %s; it goes on from there (to begin anew, remove %s)\n", f.name(), words, shelf.path(suiteFile(f.name())))
 		f.alone.Note(words)
 	}

@@ -293,6 +293,7 @@ func TestTestsWithoutAMeasurementAreRepeated(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 			st.wantMeasured("night: 4 of 4, cell apu6-64b run 1")
+			st.wantSaid("of an earlier run, begun ", ", which didn't measure all; it goes on from there")
 		})
 	})
 	t.Run("unless the first failure ends it", func(t *testing.T) {
