@@ -38,7 +38,15 @@ func (p *person) outlives(name string, day int, packetsPerSecond int64, own map[
 
 func TestKeptReports(t *testing.T) {
 	p := newPerson(t)
-	release := func(of string) map[string]string { return map[string]string{"linerate.dev/suite": of} }
+	release := func(of string) map[string]string {
+		labels := map[string]string{"linerate.dev/suite": of}
+		if of != "v14" { // whose suite is gone
+			labels["linerate.dev/suite-uid"] = string(p.suite(of).UID)
+		}
+		return labels
+	}
+	p.createsSuite("v15")
+	p.createsSuite("v16")
 	p.outlives("nightly", 1, 152_090, release("v14"))
 	newest := p.outlives("nightly", 2, 152_100, release("v14"))
 	for i, name := range []string{"a", "b", "c", "d", "e"} {
@@ -54,8 +62,10 @@ func TestKeptReports(t *testing.T) {
 	t.Run("they are compared by their labels and by their names", func(t *testing.T) {
 		p.types("kubectl linerate compare linerate.dev/suite=v15 linerate.dev/suite=v16").wants(t, 0, "-21.05%", "")
 		p.types("kubectl linerate compare linerate.dev/suite=v15 linerate.dev/suite=v16 --max-regression 2%").wants(t, 1, "Failed", "")
-		p.createsSuite("v15")
-		p.createsSuite("v16")
+		p.types("kubectl linerate compare suite/v15 v16").wants(t, 0, "-21.05%", "")
+		for i, name := range []string{"f", "g", "h", "i", "j", "k"} { // of an earlier suite of the name
+			p.outlives("was-"+name, i, 90_000+int64(i), map[string]string{"linerate.dev/suite": "v15", "linerate.dev/suite-uid": "gone"})
+		}
 		p.types("kubectl linerate compare suite/v15 v16").wants(t, 0, "-21.05%", "")
 		p.types("kubectl linerate compare was-a is-a --max-regression 2%").wants(t, 3, "too few runs", "LoadTest was-a is gone")
 		p.types("kubectl linerate compare was-a linerate.dev/suite=v99").wants(t, 2, "", "no Report in namespace "+p.namespace+" matches linerate.dev/suite=v99")
