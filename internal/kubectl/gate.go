@@ -180,13 +180,13 @@ func (g *gateOptions) clean(ctx context.Context, c *cluster, say func(string), s
 	if g.cleanup == cleanupNever || g.cleanup == cleanupPassed && verdict.Outcome != report.Passed {
 		return nil
 	}
-	if verdict.ExitCode == report.ExitInterrupted && g.onInterrupt == interruptLeave {
-		return nil
-	}
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), g.patience)
 	defer end()
 	var wrong []error
 	for _, s := range suites {
+		if g.onInterrupt == interruptLeave && endOf(s) == nil { // it goes on
+			continue
+		}
 		if err := c.insist(ctx, g.patience, say, func() error { return client.IgnoreNotFound(c.delete(ctx, s)) }); err != nil {
 			wrong = append(wrong, fmt.Errorf("%s stays: %w", s.GetName(), c.explainOf(kindOf(s), "delete", client.ObjectKeyFromObject(s), err)))
 			continue

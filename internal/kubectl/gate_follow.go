@@ -37,7 +37,7 @@ func (g *gateOptions) see(ctx context.Context, o Options, c *cluster, subjects [
 			words[i] = fmt.Sprintf("not over after %v, which --timeout may lengthen: %s", limit.Round(time.Second), momentOf(object).sentence())
 		}
 	}
-	if late && g.onInterrupt != interruptLeave {
+	if late {
 		s.do(ctx, g.onInterrupt)
 	}
 	verdict, unread := c.judge(ctx, g, subjects, suites, words, references, s.board)

@@ -304,6 +304,14 @@ func TestAGateInTrouble(t *testing.T) {
 			t.Error("what nobody waits for any more isn't stopped")
 		}
 	})
+	t.Run("what is to go on when time is over isn't cleaned away", func(t *testing.T) {
+		p := newPerson(t)
+		p.write("router.yaml", aRelease)
+		p.types(inTurns+" --timeout 1s --on-interrupt leave --cleanup Always").wants(t, 3, "Undecided: ", "goes on by itself")
+		if s := p.gated(); s.Spec.Stop || s.DeletionTimestamp != nil {
+			t.Errorf("it is %+v", s)
+		}
+	})
 	t.Run("a connection that is lost is made again", func(t *testing.T) {
 		p := newPerson(t)
 		p.write("router.yaml", aRelease)
