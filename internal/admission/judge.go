@@ -3,9 +3,7 @@ package admission
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -14,7 +12,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	apiservervalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
-	metavalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -71,7 +68,7 @@ func (o *Object) convert() error {
 func decode(src source, text []byte) (map[string]any, Faults) {
 	json, err := sigsyaml.YAMLToJSONStrict(text)
 	if err != nil {
-		return nil, yamlFaults(src, err)
+		return nil, yamlFaults(src, text, err)
 	}
 	var content any
 	if err := utiljson.Unmarshal(json, &content); err != nil {
@@ -82,22 +79,6 @@ func decode(src source, text []byte) (map[string]any, Faults) {
 		return nil, Faults{src.fault("", "a LoadTest is a mapping of apiVersion, kind, metadata and spec, not "+quoted(content))}
 	}
 	return object, nil
-}
-
-// yamlFaults reads the lines that the YAML parser's message names, which count from the document's beginning.
-func yamlFaults(src source, err error) Faults {
-	pattern := regexp.MustCompile(`line (\d+): (.*)`)
-	var faults Faults
-	for _, m := range pattern.FindAllStringSubmatch(err.Error(), -1) {
-		line, _ := strconv.Atoi(m[1]) // digits by the pattern
-		message := strings.Replace(m[2], "already set in map", "is there twice: remove one", 1)
-		faults = append(faults, Fault{File: src.file, Document: src.document, Line: src.line + line - 1, Message: message})
-	}
-	if len(faults) == 0 {
-		message := err.Error()[strings.LastIndex(err.Error(), "yaml: ")+len("yaml: "):]
-		faults = Faults{src.fault("", "not YAML: "+message)}
-	}
-	return faults
 }
 
 func kindFaults(src source, content map[string]any) Faults {
@@ -170,16 +151,6 @@ func (s *resource) validate(content map[string]any, meta *metav1.ObjectMeta) fie
 	broken, _ := s.rules.Validate(context.Background(), nil, s.structural, content, nil, celconfig.RuntimeCELCostBudget)
 	return append(errs, broken...)
 }
-
-func validateMetadata(meta *metav1.ObjectMeta) field.ErrorList {
-	if meta.Namespace == "" {
-		meta.Namespace = metav1.NamespaceDefault // as a request to a namespace has it
-	}
-	return metavalidation.ValidateObjectMeta(meta, true, anyName, field.NewPath("metadata"))
-}
-
-// anyName leaves the name to the schema's rule, which lets less through than the server's own check and says so in fewer words.
-func anyName(string, bool) []string { return nil }
 
 // blocksRules says that an object is too far from its schema for rules to be evaluated. An API server decides the same way.
 func blocksRules(errs field.ErrorList) bool {
