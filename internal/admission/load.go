@@ -1,8 +1,11 @@
 package admission
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"syscall"
 
 	"go.yaml.in/yaml/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,7 +47,10 @@ type source struct {
 // the others.
 func (s *Server) Load(file string, r io.Reader) ([]Object, error) {
 	documents, err := split(r)
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.EISDIR):
+		return nil, fmt.Errorf("%s is a directory: name the files in it, such as %s", file, strings.TrimRight(file, "/")+"/*.yaml")
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if len(documents) == 0 {

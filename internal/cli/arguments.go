@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/linerate-dev/linerate/internal/exit"
@@ -14,4 +16,32 @@ func someFiles(what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// severalSides demands two paths or more.
+func severalSides(cmd *cobra.Command, given []string) error {
+	if len(given) < 2 {
+		return exit.BadInput("%s: name two or more files or directories of Reports, the first of which the others are compared with", cmd.CommandPath())
+	}
+	return nil
+}
+
+// flagFault says what is wrong with a flag without the words of Go's parsers, and where all flags stand.
+func flagFault(cmd *cobra.Command, err error) error {
+	message := err.Error()
+	if before, cause, ok := strings.Cut(message, " flag: "); ok {
+		kind := ""
+		switch {
+		case strings.Contains(cause, "ParseFloat"):
+			kind = "write a number"
+		case strings.Contains(cause, "ParseInt"), strings.Contains(cause, "ParseUint"):
+			kind = "write a whole number"
+		case strings.Contains(cause, "duration"):
+			kind = "write a duration with its unit, such as 30s or 10m"
+		}
+		if kind != "" {
+			message = before + ": " + kind
+		}
+	}
+	return exit.BadInput("%s; %s --help shows all flags", message, cmd.CommandPath())
 }

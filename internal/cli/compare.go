@@ -19,7 +19,7 @@ func newCompare(s Streams) *cobra.Command {
 			"difference is told only where the runs show it. Reports whose Plans measure in different ways aren't compared: it is said what differs.\n\n" +
 			"A directory is looked through for *.json and *.json.gz, with all below it.\n\n" +
 			sidebyside.ExitCodes,
-		Args: cobra.MinimumNArgs(2),
+		Args: severalSides,
 		RunE: func(_ *cobra.Command, paths []string) error {
 			demand, err := o.Check()
 			if err != nil {
@@ -51,7 +51,7 @@ func newTable(s Streams) *cobra.Command {
 		Long: "Makes one table of the Reports of files and directories. Several Reports of one product and loadtest are runs of it: the median is shown, how far they are apart, and\n" +
 			"what was not measured, and why. Runs whose Plans measure in different ways have no common figure, and it is said what differs.\n\n" +
 			"Exit codes: 0 printed, 2 bad input, 3 it could not be printed.",
-		Args: cobra.MinimumNArgs(1),
+		Args: someFiles("at least one file or directory of Reports, such as linerate-reports"),
 		RunE: func(_ *cobra.Command, paths []string) error {
 			if err := sidebyside.CheckFormat(format); err != nil {
 				return exit.BadInput("%w", err)
@@ -95,7 +95,7 @@ func newTrend(s Streams) *cobra.Command {
 		Long: "Puts the Reports of files and directories in the order of time, a series for each product and loadtest. Marked are runs that lie far from their neighbours,\n" +
 			"runs that weren't measured, and where the Plan began to measure in another way.\n\n" +
 			"Exit codes: 0 shown, 2 bad input, 3 it could not be printed.",
-		Args: cobra.MinimumNArgs(1),
+		Args: someFiles("at least one file or directory of Reports, such as linerate-reports"),
 		RunE: func(_ *cobra.Command, paths []string) error {
 			if err := sidebyside.CheckTrendFormat(format); err != nil {
 				return exit.BadInput("%w", err)

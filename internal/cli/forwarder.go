@@ -32,7 +32,6 @@ func newForwarder(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "forwarder",
 		Short:   "Make this network namespace's kernel forward: the Reference device under test",
-		GroupID: podVerbs,
 		Example: "  linerate forwarder --spec /etc/linerate-static/forwarder.json",
 		Long: "Sets up addresses, routes or bridges, and limits as the file says, and then waits: the kernel forwards. It needs CAP_NET_ADMIN, and\n" +
 			"for IPv6 a /proc/sys that it may write or that forwards already.",

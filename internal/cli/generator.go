@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"strings"
 	"time"
@@ -57,12 +59,14 @@ func newGenerator(s Streams) *cobra.Command {
 	f.BoolVar(&o.plain, "plain", false, "keep to AF_PACKET, as on machines that forbid AF_XDP and eBPF")
 	f.IntVar(&o.ring, "receive-ring", 0, "bytes of the ring that AF_PACKET receives into (default 8 MiB)")
 	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
-	_ = cmd.MarkFlagRequired("ports")
 	cmd.AddCommand(newRPCProbe(s, "generator", "the software engine"))
 	return cmd
 }
 
 func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) error {
+	if len(o.ports) == 0 {
+		return exit.BadInput("linerate generator: name the interfaces that it sends on, such as --ports eth1,eth2")
+	}
 	speeds, err := portSpeeds(o)
 	if err != nil {
 		return exit.BadInput("--speed: %w", err)
@@ -86,7 +90,7 @@ func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) err
 	for i, name := range o.ports {
 		port, err := datapath.Open(datapath.Options{Interface: name, Cores: o.cores, Plain: o.plain, ReceiveRing: o.ring})
 		if err != nil {
-			return exit.NotMeasured("%w; the container needs the capability NET_RAW, and user id 0 to have it", err)
+			return exit.NotMeasured("%w%s", err, missingRight(err))
 		}
 		fmt.Fprintf(talk, "%s: %s\n", name, port.Info().Path)
 		if most > 0 {
@@ -105,6 +109,14 @@ func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) err
 	fmt.Fprintf(talk, "privileges: %s\n", strings.Join(privileges(), ", "))
 	fmt.Fprintf(talk, "answering on %s; Ctrl-C ends\n", l.Addr())
 	return e.Serve(ctx, l)
+}
+
+// missingRight is what a process lacks that may not open an interface, as the end of a sentence.
+func missingRight(err error) string {
+	if !errors.Is(err, fs.ErrPermission) {
+		return ""
+	}
+	return "; run it as root, or in a container with the capability NET_RAW and user id 0 to have it"
 }
 
 // packetRate reads a rate in packets per second; "" is 0.

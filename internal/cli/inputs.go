@@ -41,7 +41,9 @@ func readInputs(stdin io.Reader, files []string) (inputs, error) {
 
 func (all *inputs) read(server *admission.Server, stdin io.Reader, name string) error {
 	in := stdin
-	if name != "-" {
+	if name == "-" {
+		name = "stdin"
+	} else {
 		f, err := os.Open(name)
 		if err != nil {
 			return err

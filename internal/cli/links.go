@@ -29,7 +29,6 @@ func newLinks(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "links",
 		Short:   "Complete links.json with what only the running pod knows: MAC and PCI addresses, drivers",
-		GroupID: podVerbs,
 		Example: "  linerate links --plan /etc/linerate-static/links.json --network-status /etc/podinfo/network-status --output /etc/linerate/links.json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

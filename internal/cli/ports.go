@@ -28,7 +28,6 @@ func newPorts(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "ports",
 		Short:   "Tell which physical ports are behind a pod's interfaces: virtual functions of one port share its bandwidth",
-		GroupID: podVerbs,
 		Example: "  linerate ports --links west=lab/sriov-west,east=lab/sriov-east --network-status /etc/podinfo/network-status",
 		Long: "Prints the ports as JSON, and leaves them as the container's termination message, where the operator reads them. What can't be found\n" +
 			"out is left out: it is no fault.",

@@ -44,6 +44,7 @@ func MainAs(name string, args []string, s Streams) int {
 	defer said.Close()
 	s.Err = said
 	root, args := rootOf(name, args, s)
+	root.SetFlagErrorFunc(flagFault)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && err.Error() != "" {
@@ -63,8 +64,13 @@ func rootOf(name string, args []string, s Streams) (*cobra.Command, []string) {
 	return newRoot(s), publishedFlags(args)
 }
 
-// podVerbs is the group of the commands that people seldom type: an operator's pods run them.
-const podVerbs = "pods"
+// The groups that --help shows the commands in. Those of podVerbs people seldom type: an operator's pods run them.
+const (
+	measuringVerbs = "measuring"
+	readingVerbs   = "reading"
+	clusterVerbs   = "cluster"
+	podVerbs       = "pods"
+)
 
 func newRoot(s Streams) *cobra.Command {
 	root := &cobra.Command{
@@ -77,10 +83,18 @@ func newRoot(s Streams) *cobra.Command {
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	root.SetIn(s.In)
-	root.AddGroup(&cobra.Group{ID: podVerbs, Title: "Commands that pods run:"})
-	root.AddCommand(newRun(s), newRamp(s), newReport(s), newTable(s), newCompare(s), newTrend(s), newVersion(s), newGenerator(s), newTRexLaunch(s), newLabHost(s))
-	root.AddCommand(newRunner(s), newForwarder(s), newLinks(s), newPorts(s))
-	root.AddCommand(newKubectl(s))
-	root.CompletionOptions.HiddenDefaultCmd = true
+	addGroup(root, measuringVerbs, "Measure on this machine:", newRun(s), newRamp(s), newGenerator(s))
+	addGroup(root, readingVerbs, "Look at what was measured:", newReport(s), newTable(s), newCompare(s), newTrend(s))
+	addGroup(root, clusterVerbs, "Measure in a cluster:", newKubectl(s))
+	addGroup(root, podVerbs, "Commands that pods run:", newRunner(s), newForwarder(s), newLinks(s), newPorts(s), newTRexLaunch(s))
+	root.AddCommand(newVersion(s), newLabHost(s))
 	return root
+}
+
+func addGroup(root *cobra.Command, id, title string, verbs ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, verb := range verbs {
+		verb.GroupID = id
+	}
+	root.AddCommand(verbs...)
 }

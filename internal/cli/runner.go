@@ -38,7 +38,6 @@ func newRunner(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "runner",
 		Short:   "Measure a LoadTest's Plan in a cluster, and write Progress and Report to their ConfigMaps",
-		GroupID: podVerbs,
 		Example: "  linerate runner --plan /etc/linerate/plan --namespace lab --progress t-progress --report t-report",
 		Long: "The operator's Job runs this: it reads the Plan, drives the generators over their RPC, and writes what came of it. A runner that was\n" +
 			"lost is succeeded by the next one, which begins anew.\n\n" +

@@ -38,7 +38,6 @@ func newTRexLaunch(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "trex-launch [flags] [-- TREX-ARGUMENT...]",
 		Short:   "Start TRex in a generator pod, from what the pod was given",
-		GroupID: podVerbs,
 		Example: "  linerate trex-launch --links /etc/linerate/trex/links.yaml --cores 4\n  linerate trex-launch --link west=lab/sriov-west --link east=lab/sriov-east --print",
 		Long: "Writes TRex's configuration from the devices, CPUs and memory of this pod, starts its server, stops all traffic when the runner falls\n" +
 			"silent, and says in the pod's termination message why TRex can't run. docs/trex-image.md tells what an image must hold.",

@@ -16,6 +16,16 @@ func some(what string) cobra.PositionalArgs {
 	}
 }
 
+// two demands two arguments or more; what says which.
+func two(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, given []string) error {
+		if len(given) < 2 {
+			return exit.BadInput("%s: name two or more %s", cmd.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
 // none refuses arguments; instead says what is meant for those.
 func none(instead string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, given []string) error {

@@ -3,6 +3,7 @@ package kubectl
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
@@ -33,10 +34,12 @@ func (c *connection) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&c.rules.ExplicitPath, "kubeconfig", "", "the kubeconfig file (default $KUBECONFIG, then ~/.kube/config)")
 	clientcmd.BindOverrideFlags(&c.overrides, flags, clientcmd.RecommendedConfigOverrideFlags(""))
 	flags.Lookup("namespace").Usage = "the namespace (default the context's)"
-	for _, old := range []string{"username", "password"} {
-		_ = flags.MarkHidden(old)
-	}
+	flags.Lookup("context").Usage = "the kubeconfig's context (kubectl options lists more flags of this kind: all work)"
+	flags.VisitAll(func(f *pflag.Flag) { f.Hidden = !slices.Contains(shownFlags(), f.Name) })
 }
+
+// shownFlags are those of kubectl's own flags that --help lists: with all of them, a verb's own were hard to find.
+func shownFlags() []string { return []string{"kubeconfig", "context", "namespace", "as"} }
 
 func (c *connection) config() clientcmd.ClientConfig {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.rules, &c.overrides)

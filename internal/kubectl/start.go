@@ -45,7 +45,7 @@ func (c *cluster) readObjects(stdin io.Reader, files []string) ([]client.Object,
 
 func loadFile(server *admission.Server, stdin io.Reader, name string) ([]admission.Object, error) {
 	if name == "-" {
-		return server.Load(name, stdin)
+		return server.Load("stdin", stdin)
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -79,7 +79,7 @@ func eachDocument(in io.Reader, limit int64, read func([]byte) error) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return fmt.Errorf("report %d is not JSON: %w", n, err)
+			return fmt.Errorf("report %d is not JSON: %w; give what linerate wrote with -o json or --save (NAME.json)", n, err)
 		}
 		if err := read(document); err != nil {
 			return fmt.Errorf("report %d: %w", n, err)
