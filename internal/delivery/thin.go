@@ -118,7 +118,7 @@ func countsOf(r *report.Report) *report.Thinned {
 	}
 	had := &report.Thinned{Windows: len(r.Windows), Samples: len(r.Samples), Notes: len(r.Notes)}
 	for _, w := range r.Windows {
-		if w.Quality == report.Invalid {
+		if w.SaysNothing() {
 			had.InvalidWindows++
 		}
 	}

@@ -168,6 +168,11 @@ type Window struct {
 	Unwatched plan.Duration `json:"unwatched,omitempty"`
 }
 
+// SaysNothing says that the window counts for nothing. One that is Invalid for one direction, and Lossy for another, is above the device's limit.
+func (w Window) SaysNothing() bool {
+	return w.Quality == Invalid && !slices.ContainsFunc(w.Directions, func(d Measured) bool { return d.Quality == Lossy })
+}
+
 // LostToBursts says that the window lost frames, but says nothing of the device, as a generator sent in bursts, or may have.
 func (w Window) LostToBursts() bool {
 	if len(w.Bursts) == 0 && w.Unwatched == 0 {

@@ -207,7 +207,7 @@ func burstWarnings(r *Report) []string {
 func windowWarnings(r *Report) []string {
 	var invalid []Window
 	for _, w := range r.Windows {
-		if w.Quality == Invalid {
+		if w.SaysNothing() {
 			invalid = append(invalid, w)
 		}
 	}
@@ -218,7 +218,7 @@ func windowWarnings(r *Report) []string {
 	if had == 0 {
 		return nil
 	}
-	says := fmt.Sprintf("%d of %s say nothing of the device", had, counted(of, "window"))
+	says := fmt.Sprintf("%d of %s %s nothing of the device", had, counted(of, "window"), verb(had, "says", "say"))
 	if len(invalid) > 0 {
 		says += fmt.Sprintf("; %s window %d: %s", which, invalid[0].Number, cmp.Or(invalid[0].Reason, "no reason given"))
 	}
