@@ -14,7 +14,8 @@ REPORTS ?= linerate-reports
 .PHONY: help build run test test-plain test-api test-chart e2e e2e-kueue demo demo-down image kube kube-cluster lint generate verify check known-answers bench bench-operator fuzz clean
 
 help: ## Explain the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  \033[1m%-15s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@if [ -t 1 ] && [ -z "$$NO_COLOR" ]; then on=1 off=0; fi; \
+	awk -v on="$${on:+\033[1m}" -v off="$${off:+\033[0m}" 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  %s%-15s%s %s\n", on, $$1, off, $$2}' $(MAKEFILE_LIST)
 
 build: ## Build bin/linerate and bin/manager (static, no cgo)
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/linerate ./cmd/manager

@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -28,5 +29,12 @@ func TestTheLoadTestOfTheREADMEIsTaken(t *testing.T) {
 	}
 	if plans := in.plans; len(plans) != 1 || plans[0].DUT.Reference.Limit.PacketsPerSecond != 10_000 {
 		t.Errorf("%d plans; the README speaks of one with a limit of 10 000 packets/s", len(plans))
+	}
+	example, err := readInputs(nil, []string{"../../examples/known-answer.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(in.plans, example.plans) {
+		t.Error("README.md says that its LoadTest is examples/known-answer.yaml, and it is another one")
 	}
 }
