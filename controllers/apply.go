@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -26,11 +27,12 @@ import (
 
 // apply does what was decided, in the order of the decision's fields. What fails half-way is done again after the next observation. Again
 // says that something couldn't be created for a reason that is to be decided upon; nothing was said of the test then.
+//
+// A pass that makes children of a test that goes on writes no status: the next one, which sees them, does, and mostly has more to say by then. A
+// status is the dearest of all writes, and a worker that makes one request after the other keeps other tests waiting.
 func (r *LoadTestReconciler) apply(ctx context.Context, seen *observation, decision lifecycle.Decision) (again bool, err error) {
-	for _, deletion := range decision.Delete {
-		if err := r.delete(ctx, seen, deletion); err != nil {
-			return false, err
-		}
+	if err := r.delete(ctx, seen, decision.Delete); err != nil {
+		return false, err
 	}
 	if err := r.take(ctx, decision.Take); err != nil {
 		return false, err
@@ -42,6 +44,9 @@ func (r *LoadTestReconciler) apply(ctx context.Context, seen *observation, decis
 		if again, err := r.askForAccess(ctx, seen); again || err != nil {
 			return again, err
 		}
+	}
+	if r.seesItSoon(decision) {
+		return false, nil
 	}
 	decision, err = r.writeStatus(ctx, seen, decision)
 	if err != nil {
@@ -59,17 +64,62 @@ func (r *LoadTestReconciler) apply(ctx context.Context, seen *observation, decis
 	return false, nil
 }
 
-// delete deletes a child that was seen, or all pods.
-func (r *LoadTestReconciler) delete(ctx context.Context, seen *observation, deletion lifecycle.Deletion) error {
-	ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("why", deletion.Why))
-	if deletion.Name == "" {
-		return r.deletePods(ctx, seen, deletion.Attempt)
+// seesItSoon says that nothing is lost if the status is left to the pass that sees the children which this one made: it would be decided anew from
+// them, as it is after a crash. What was deleted may be all that proves what the status says, and what was taken over from others is told of once.
+func (r *LoadTestReconciler) seesItSoon(decision lifecycle.Decision) bool {
+	isChild := func(o manifests.Object) bool { return !manifests.IsKept(o) }
+	return len(decision.Delete)+len(decision.Take) == 0 && slices.ContainsFunc(decision.Create, isChild) && lifecycle.GoesOn(&decision.Status)
+}
+
+// delete deletes children that were seen, side by side. One request for all pods would make the API server list them first as they are now, which
+// takes it longer than to delete them.
+func (r *LoadTestReconciler) delete(ctx context.Context, seen *observation, deletions []lifecycle.Deletion) error {
+	type doomed struct {
+		child childRef
+		why   string
 	}
-	child, found := seen.family.find(deletion.Kind, deletion.Name)
-	if !found {
-		return nil
+	var all []doomed
+	for _, d := range deletions {
+		for _, child := range seen.chosen(d, deletions) {
+			all = append(all, doomed{child, d.Why})
+		}
 	}
-	return r.deleteChild(ctx, seen, child)
+	failed := make([]error, len(all))
+	sideBySide(len(all), func(i int) {
+		ctx := ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("why", all[i].why))
+		failed[i] = r.deleteChild(ctx, seen, all[i].child)
+	})
+	return errors.Join(failed...)
+}
+
+// chosen are the children that a deletion means. Where it means all pods, those of a Job that goes with them are Kubernetes' to delete, and the next
+// pass's where it didn't: its garbage collector does so in the same moment, and each would wait for the other.
+func (o *observation) chosen(d lifecycle.Deletion, beside []lifecycle.Deletion) (children []childRef) {
+	if d.Name != "" {
+		if child, found := o.family.find(d.Kind, d.Name); found {
+			children = append(children, child)
+		}
+		return children
+	}
+	for i := range o.Children.Pods {
+		pod := &o.Children.Pods[i]
+		if d.Attempt == 0 || pod.Labels[v1alpha1.LabelAttempt] == strconv.Itoa(int(d.Attempt)) {
+			if child := o.family.refs[pod.UID]; !o.goesWithJob(pod, beside) {
+				children = append(children, child)
+			}
+		}
+	}
+	return children
+}
+
+// goesWithJob says whether the Job that made a pod is about to be deleted, and wasn't before.
+func (o *observation) goesWithJob(pod *corev1.Pod, deletions []lifecycle.Deletion) bool {
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil || owner.Kind != jobKind.Kind {
+		return false
+	}
+	job, seen := o.family.refs[owner.UID]
+	return seen && !job.going && slices.ContainsFunc(deletions, func(d lifecycle.Deletion) bool { return d.Kind == job.gvk.Kind && d.Name == job.name })
 }
 
 // deleteChild deletes a child. One that is going already isn't asked to again.
@@ -87,20 +137,6 @@ func (r *LoadTestReconciler) deleteChild(ctx context.Context, seen *observation,
 	}
 	r.memory.childDeleted(seen.Test, child, r.options.Clock())
 	return nil
-}
-
-// deletePods deletes all pods of the test that were seen, or those of an attempt, one by one. One request for all would make the API server list
-// them first as they are now, which takes it longer than to delete them.
-func (r *LoadTestReconciler) deletePods(ctx context.Context, seen *observation, attempt int32) error {
-	var chosen []childRef
-	for _, pod := range seen.Children.Pods {
-		if attempt == 0 || pod.Labels[v1alpha1.LabelAttempt] == strconv.Itoa(int(attempt)) {
-			chosen = append(chosen, seen.family.refs[pod.UID])
-		}
-	}
-	failed := make([]error, len(chosen))
-	sideBySide(len(chosen), func(i int) { failed[i] = r.deleteChild(ctx, seen, chosen[i]) })
-	return errors.Join(failed...)
 }
 
 // create creates what isn't there yet, in waves. What is there, and is the test's own, is fine.

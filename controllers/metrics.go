@@ -25,6 +25,7 @@ type metrics struct {
 	decisions, lostRuns, completed, verdicts *prometheus.CounterVec
 	conflicts                                prometheus.Counter
 	scheduling, completion                   prometheus.Histogram
+	passes                                   *prometheus.HistogramVec
 }
 
 func newMetrics() *metrics {
@@ -50,6 +51,9 @@ func newMetrics() *metrics {
 		completion: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "linerate_completion_duration_seconds", Help: "Time from a LoadTest's creation to its end.", Buckets: lifeBuckets(),
 		}),
+		passes: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "linerate_pass_duration_seconds", Help: "Time that a look at a LoadTest took, with all that was done, by the rule that decided.", Buckets: passBuckets(),
+		}, []string{"rule"}),
 	}
 	m.begin()
 	return m
@@ -86,8 +90,19 @@ func lifeBuckets() []float64 {
 	return []float64{5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800, 86400}
 }
 
+// passBuckets are for what takes a few requests; 50 ms is the most that 99 of 100 are to take.
+func passBuckets() []float64 {
+	return []float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5}
+}
+
 func (m *metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.decisions, m.conflicts, m.lostRuns, m.completed, m.verdicts, m.scheduling, m.completion}
+	return []prometheus.Collector{m.decisions, m.conflicts, m.lostRuns, m.completed, m.verdicts, m.scheduling, m.completion, m.passes}
+}
+
+// decided counts a pass that came to a decision.
+func (m *metrics) decided(rule string, took time.Duration) {
+	m.decisions.WithLabelValues(rule).Inc()
+	m.passes.WithLabelValues(rule).Observe(took.Seconds())
 }
 
 // registerMetrics tells what happens and what is so to whom the options name.

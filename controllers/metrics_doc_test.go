@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
@@ -19,7 +20,7 @@ func everything(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
 	m, run := newMetrics(), running("run")
 	done := measured("done", 0)
-	m.decisions.WithLabelValues("running").Inc()
+	m.decided("running", time.Second)
 	m.statusWritten(run, &done.Status, noon)
 	_, families := scene{most: 9, objects: []client.Object{
 		run, progressMap(t, run, nil), done, aTest("waits"), node(nil), holder("holds", "a", corev1.PodRunning), aSuite("night", "Complete=True Measured", "Passed=True CriteriaMet"),

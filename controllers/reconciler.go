@@ -86,6 +86,7 @@ const closerLooks = 6
 
 // Reconcile looks at one LoadTest, and does what is to be done now.
 func (r *LoadTestReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	begun := time.Now()
 	seen, err := r.observe(ctx, request.NamespacedName)
 	if err != nil || seen == nil {
 		return r.outcome(ctx, nil, lifecycle.Decision{}, err)
@@ -99,7 +100,7 @@ func (r *LoadTestReconciler) Reconcile(ctx context.Context, request ctrl.Request
 			again, err = r.apply(ctx, seen, decision)
 		}
 		if err != nil || !again {
-			r.metrics.decisions.WithLabelValues(decision.Rule).Inc()
+			r.metrics.decided(decision.Rule, time.Since(begun))
 			return r.outcome(ctx, seen, decision, err)
 		}
 	}

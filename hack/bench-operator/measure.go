@@ -90,7 +90,7 @@ func (c *cluster) measureOperator(ctx context.Context, o options, p *player, pro
 	if r.suite, err = c.suiteFigures(ctx, o); err != nil {
 		return err
 	}
-	if r.passes, err = m.settled(ctx); err != nil {
+	if r.passes, r.rules, err = m.settled(ctx); err != nil {
 		return err
 	}
 	r.tests.until = time.Now()

@@ -63,14 +63,34 @@ type byController map[string]passes
 // all are the passes of the two that each test has.
 func (b byController) all() passes { return b[carrying].and(b[granting]) }
 
+// byRule are the passes of tests by the rule that decided.
+type byRule map[string]passes
+
+// parseRules finds them in what is told to Prometheus.
+func parseRules(text string) byRule {
+	rules := byRule{}
+	for line := range strings.Lines(text) {
+		if rest, ours := strings.CutPrefix(line, `linerate_pass_duration_seconds_count{rule="`); ours {
+			rule, _, _ := strings.Cut(rest, `"`)
+			p := passes{}
+			for line := range strings.Lines(text) {
+				p.took = appendBucket(p.took, strings.TrimSpace(line), fmt.Sprintf("linerate_pass_duration_seconds_bucket{rule=%q,", rule))
+			}
+			slices.SortFunc(p.took, func(a, b bucket) int { return cmp.Compare(a.atMost, b.atMost) })
+			rules[rule] = p
+		}
+	}
+	return rules
+}
+
 // quiet is how long no pass may have ended for all to be done.
 const quiet = 5 * time.Second
 
 // settled waits until the manager has nothing more to do.
-func (m *manager) settled(ctx context.Context) (p byController, err error) {
+func (m *manager) settled(ctx context.Context) (p byController, rules byRule, err error) {
 	ended, since := -1.0, time.Now()
 	err = await(ctx, func() (bool, error) {
-		if p, err = m.passes(ctx); err != nil {
+		if p, rules, err = m.passes(ctx); err != nil {
 			return false, err
 		}
 		if n := p.all().count(); n != ended {
@@ -78,32 +98,32 @@ func (m *manager) settled(ctx context.Context) (p byController, err error) {
 		}
 		return time.Since(since) > quiet, m.alive()
 	})
-	return p, err
+	return p, rules, err
 }
 
 // passes reads what the manager tells Prometheus.
-func (m *manager) passes(ctx context.Context) (byController, error) {
+func (m *manager) passes(ctx context.Context) (byController, byRule, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.metrics, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { _ = response.Body.Close() }() // all was read
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	all := byController{}
 	for _, controller := range []string{carrying, granting} {
 		if all[controller] = parsePasses(string(text), controller); all[controller].count() == 0 {
-			return nil, fmt.Errorf("%s says nothing of passes of the controller %q", m.metrics, controller)
+			return nil, nil, fmt.Errorf("%s says nothing of passes of the controller %q", m.metrics, controller)
 		}
 	}
 	all[ofSuite] = parsePasses(string(text), ofSuite) // none where there is no suite
-	return all, nil
+	return all, parseRules(string(text)), nil
 }
 
 // parsePasses finds a controller's passes in what is told to Prometheus.

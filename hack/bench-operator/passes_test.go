@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 )
@@ -36,6 +37,23 @@ func TestPassesAreReadByController(t *testing.T) {
 		if math.Abs(c.got-c.want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", what, c.got, c.want)
 		}
+	}
+}
+
+func TestPassesAreReadByRule(t *testing.T) {
+	rules := parseRules(`linerate_pass_duration_seconds_bucket{rule="running",le="0.05"} 9
+linerate_pass_duration_seconds_bucket{rule="running",le="+Inf"} 10
+linerate_pass_duration_seconds_sum{rule="running"} 0.3
+linerate_pass_duration_seconds_count{rule="running"} 10
+linerate_pass_duration_seconds_bucket{rule="finished",le="0.05"} 4
+linerate_pass_duration_seconds_bucket{rule="finished",le="+Inf"} 4
+linerate_pass_duration_seconds_count{rule="finished"} 4
+`)
+	r := results{rules: rules}
+	var b strings.Builder
+	r.byRule(&b)
+	if len(rules) != 2 || rules["finished"].count() != 4 || b.String() != "| running | 10 | 27.8 ms | 50.0 ms | 1 |\n" {
+		t.Errorf("of %v it is told:\n%s", rules, b.String())
 	}
 }
 

@@ -16,6 +16,7 @@ type results struct {
 	loadBefore, loadAfter string
 	jobs, tests           carried
 	passes                byController
+	rules                 byRule
 	memory                int64  // bytes, the most
 	usages                usages // while LoadTests were carried
 	requests              requests
@@ -77,6 +78,8 @@ func (r *results) text() string {
 	}
 	b.WriteString("\n| Passes | of tests | that grant access | both | of the suite |\n|---|---:|---:|---:|---:|\n")
 	r.comparePasses(&b)
+	b.WriteString("\n| Passes of tests, by the rule that decided | of them | median | 99th percentile | took over " + milliseconds(mostPass) + " |\n|---|---:|---:|---:|---:|\n")
+	r.byRule(&b)
 	b.WriteString("\n| Processors, while LoadTests were carried | used | of the machine | waited for one |\n|---|---:|---:|---:|\n")
 	r.shares(&b)
 	b.WriteString("\n| Requests | per test | refused | median | 99th percentile |\n|---|---:|---:|---:|---:|\n")
@@ -137,6 +140,18 @@ func (r *results) comparePasses(b *strings.Builder) {
 	}
 	row("took at most "+milliseconds(mostPass), func(p passes) string { return fmt.Sprintf("%.1f %%", 100*shareWithin(p.took, mostPass)) })
 	row("were waited for at most 100 ms", func(p passes) string { return fmt.Sprintf("%.1f %%", 100*shareWithin(p.waited, 100*time.Millisecond)) })
+}
+
+// byRule tells of those rules whose passes were slow at times, the most first.
+func (r *results) byRule(b *strings.Builder) {
+	slow := func(rule string) float64 {
+		return r.rules[rule].count() * (1 - shareWithin(r.rules[rule].took, mostPass))
+	}
+	for _, rule := range slices.SortedFunc(maps.Keys(r.rules), func(x, y string) int { return cmp.Or(cmp.Compare(slow(y), slow(x)), cmp.Compare(x, y)) }) {
+		if p := r.rules[rule]; slow(rule) > 0 {
+			fmt.Fprintf(b, "| %s | %.0f | %s | %s | %.0f |\n", rule, p.count(), milliseconds(quantileOf(p.took, 0.5)), milliseconds(quantileOf(p.took, 0.99)), slow(rule))
+		}
+	}
 }
 
 // shares tells what the programs took of the machine that they share.

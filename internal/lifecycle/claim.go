@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -139,9 +138,7 @@ func (v *view) unmade(wants []Want) (pods []queue.Pod) {
 
 // goesOn says whether a test has, or is to have, pods that measure.
 func (v *view) goesOn() bool {
-	complete := v.said(v1alpha1.ConditionComplete)
-	ends := complete.Status == metav1.ConditionTrue || endsWith(complete.Reason)
-	return v.Test.DeletionTimestamp == nil && !v.spec.Suspend && !v.spec.Stop && !ends
+	return v.Test.DeletionTimestamp == nil && !v.spec.Suspend && !v.spec.Stop && GoesOn(v.was)
 }
 
 // stage is how far the test is with its pods.

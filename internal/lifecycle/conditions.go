@@ -63,7 +63,7 @@ func scheduledCondition(v *view, s *step) *said {
 	switch {
 	case s.scheduled != nil:
 		return s.scheduled
-	case s.ending != nil || v.begun():
+	case s.ending != nil || v.begun() && v.said(v1alpha1.ConditionScheduled).Status == metav1.ConditionTrue: // pods go again, and were placed
 		return v.before(v1alpha1.ConditionScheduled, v.placement(unplaced))
 	}
 	return v.placement(unplaced)

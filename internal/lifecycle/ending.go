@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -42,6 +43,12 @@ func resumeEnding(v *view) *step {
 // endsWith says whether a reason of Complete is why a test ends.
 func endsWith(reason string) bool {
 	return reason != "" && reason != v1alpha1.ReasonWaiting && reason != v1alpha1.ReasonRunning
+}
+
+// GoesOn says whether a status is one of a test that has no reason to end yet.
+func GoesOn(status *v1alpha1.LoadTestStatus) bool {
+	c := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionComplete)
+	return c == nil || c.Status != metav1.ConditionTrue && !endsWith(c.Reason)
 }
 
 // fail ends a test for something that only its pods prove. The reason is recorded first, and nothing deleted before it is: then resumeEnding

@@ -34,7 +34,7 @@ func statusOf(v *view, s *step) v1alpha1.LoadTestStatus {
 	if s.forget {
 		st.ExcludedNodes, st.GivenBack = nil, nil
 	}
-	if s.begins {
+	if s.begins || v.begun() {
 		st.GivenBack = nil
 	}
 	if st.Result == nil {
