@@ -22,11 +22,12 @@ func Trend(title string, records []Record) *report.Trend {
 }
 
 func seriesOf(p place, records []Record) report.Series {
-	records = slices.Clone(records)
+	records = onceEach(records)
 	slices.SortStableFunc(records, func(a, b Record) int {
 		return cmp.Or(a.Report.Started.Compare(b.Report.Started), cmp.Compare(a.Name, b.Name))
 	})
 	s := report.Series{Product: p.product, Loadtest: p.loadtest}
+	rated := Record{Report: &report.Report{}} // the last one whose ports' speeds are known
 	for i, r := range records {
 		point := report.Point{Name: r.Name, Test: r.test(), At: r.Report.Started, Figures: r.figures(), Producer: r.Report.Producer}
 		if point.Figures == nil {
@@ -36,8 +37,14 @@ func seriesOf(p place, records []Record) report.Series {
 		if i > 0 {
 			before := records[i-1].plan()
 			point.PlanChange = plan.MethodDifferences(before, r.plan(), mostDifferences)
+			if apart := lineRateDifference(rated, r); apart != "" {
+				point.PlanChange = append(point.PlanChange, apart)
+			}
 			point.DeviceChange = plan.DeviceDifferences(before, r.plan(), mostDifferences)
 			point.ImageChange = imageDifferences(records[i-1], r)
+		}
+		if len(r.Report.LineRates) > 0 {
+			rated = r
 		}
 		s.Points = append(s.Points, point)
 	}

@@ -2,9 +2,11 @@ package history_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/history"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 func TestTrend(t *testing.T) {
@@ -36,5 +38,21 @@ func TestTrend(t *testing.T) {
 	}
 	if len(s.Stretches) != 3 || s.Stretches[0].Last != 10 || s.Stretches[1].First != 11 || s.Stretches[0].Figures.PacketsPerSecond != 1_000_000 || s.Stretches[2].Figures.Runs != 2 {
 		t.Errorf("%+v", s.Stretches)
+	}
+}
+
+func TestATrendHasNoCommonFigureOfTwoLineRates(t *testing.T) {
+	records := append(runs(5, 1_000_000, ports(10*units.Gbps)), record(6, 2_500_000, ports(25*units.Gbps)), record(7, 2_500_000, ports(25*units.Gbps)))
+	s := history.Trend("nightly", records).Series[0]
+	if len(s.Stretches) != 2 || s.Stretches[1].Figures.PacketsPerSecond != 2_500_000 || len(s.Points[5].PlanChange) != 1 || !strings.Contains(s.Points[5].PlanChange[0], "link west is 10gbps") {
+		t.Errorf("%+v, %+v", s.Stretches, s.Points[5])
+	}
+}
+
+func TestATrendHasEachRunOnce(t *testing.T) {
+	records := runs(3, 1_000_000)
+	records = append(records, history.Record{Name: "copy.json", Report: records[1].Report})
+	if s := history.Trend("nightly", records).Series[0]; len(s.Points) != 3 || s.Stretches[0].Figures.Runs != 3 {
+		t.Errorf("%+v", s.Points)
 	}
 }

@@ -21,7 +21,7 @@ func newCompare(o Options, to *connection) *cobra.Command {
 		Use:   "compare A B [C...]",
 		Short: "Set what tests measured side by side, and say what a difference is worth",
 		Example: "  kubectl linerate compare vpp-imix vpp-imix-new\n  kubectl linerate compare linerate.dev/suite=v14 linerate.dev/suite=v15 -o markdown\n" +
-			"  kubectl linerate compare linerate.dev/release=1.4 linerate.dev/release=1.5 --max-regression 2%",
+			"  kubectl linerate compare release=1.4 release=1.5 --max-regression 2%",
 		Long: "Compares Reports with those of the first, by product and loadtest. Each is a LoadTest, a Report that was kept (a LoadTest's name that is gone, or the ConfigMap's),\n" +
 			"a LoadTestSuite (the Reports of all its tests), or a label selector: then all Reports of LoadTests that match, and all that were kept and match. Several Reports of one test are runs of it.\n\n" +
 			sidebyside.ExitCodes,

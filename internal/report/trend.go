@@ -35,7 +35,8 @@ type Point struct {
 	Missing *Missing `json:"missing,omitempty"`
 	// Outlier: it lies far from its neighbours.
 	Outlier bool `json:"outlier,omitempty"`
-	// PlanChange is where its Plan measures in another way than the point before, DeviceChange where the device differs, as far as a Plan knows.
+	// PlanChange is where its Plan measures in another way than the point before, or at another line rate; DeviceChange where the device differs,
+	// as far as a Plan knows.
 	PlanChange   []string `json:"planChange,omitempty"`
 	DeviceChange []string `json:"deviceChange,omitempty"`
 	// ImageChange is where the device's pod ran other images than at the point before. A series goes on there: builds of a device are what it follows.

@@ -7,8 +7,8 @@ import (
 )
 
 // absent stand for the repetitions of a cell that have nothing to be judged by: those that came to nothing, those that are never made, because
-// the suite ends before, and those that who judges it doesn't wait for. Without them a verdict would speak of whatever was measured, as if no more had been asked for. What is still to come
-// isn't among them.
+// the suite ends before, and those that aren't waited for. Without them a verdict would speak of whatever was measured, as if no more had been
+// asked for. What is still to come isn't among them.
 func (v *view) absent(cell int) (all []*report.Report) {
 	for _, name := range v.made[cell] {
 		run, known := v.Runs[name]
