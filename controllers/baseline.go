@@ -50,15 +50,23 @@ func (r *LoadTestReconciler) reportOf(ctx context.Context, namespace, name strin
 	case err != nil:
 		return ref, "", fmt.Errorf("get the baseline: %w", err)
 	}
-	switch complete := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionComplete); {
-	case complete == nil:
-		return ref, "it had not begun when this test began to measure", nil
-	case complete.Status != metav1.ConditionTrue:
-		return ref, fmt.Sprintf("it was not complete (%s) when this test began to measure", complete.Reason), nil
-	case complete.Reason != v1alpha1.ReasonMeasured || test.Status.Report == nil:
-		return ref, fmt.Sprintf("it ended without a measurement that counts (%s): %s", complete.Reason, complete.Message), nil
+	if fault := whyNoFigure(&test); fault != "" {
+		return ref, fault, nil
 	}
 	return v1alpha1.ReportRef{ConfigMap: test.Status.Report.ConfigMap, Digest: test.Status.Report.Digest}, "", nil
+}
+
+// whyNoFigure says why a test publishes no figure; empty: it does.
+func whyNoFigure(test *v1alpha1.LoadTest) string {
+	switch complete := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionComplete); {
+	case complete == nil:
+		return "it had not begun when this test began to measure"
+	case complete.Status != metav1.ConditionTrue:
+		return fmt.Sprintf("it was not complete (%s) when this test began to measure", complete.Reason)
+	case complete.Reason != v1alpha1.ReasonMeasured || test.Status.Report == nil:
+		return fmt.Sprintf("it ended without a measurement that counts (%s): %s", complete.Reason, complete.Message)
+	}
+	return ""
 }
 
 // keptReport reads a Report past the cache.
@@ -83,5 +91,25 @@ func (r *LoadTestReconciler) keptReport(ctx context.Context, namespace string, r
 	default:
 		source.Report, source.Digest = document, envelope.Digest
 	}
-	return source, nil
+	if source.Fault, err = r.unpublished(ctx, &kept, source.Fault); source.Fault != "" {
+		source.Report = nil
+	}
+	return source, err
+}
+
+// unpublished says why the test whose own Report this is publishes no figure of it, unless a fault is known already: one may have acted on what was
+// measured without the runner's knowing. What is kept beyond a test belongs to none.
+func (r *LoadTestReconciler) unpublished(ctx context.Context, kept *corev1.ConfigMap, known string) (fault string, err error) {
+	owner := metav1.GetControllerOf(kept)
+	if known != "" || owner == nil || owner.Kind != v1alpha1.LoadTestKind {
+		return known, nil
+	}
+	var test v1alpha1.LoadTest
+	if err := r.client.Get(ctx, client.ObjectKey{Namespace: kept.Namespace, Name: owner.Name}, &test); err != nil || test.UID != owner.UID {
+		return "", wrapped("get the test that the baseline's report is of", client.IgnoreNotFound(err))
+	}
+	if why := whyNoFigure(&test); why != "" {
+		return fmt.Sprintf("LoadTest %s: %s", test.Name, why), nil
+	}
+	return "", nil
 }

@@ -87,3 +87,17 @@ func TestATestThatIsNotCompleteIsNoBaseline(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 }
+
+// Its runner couldn't know what became of the device: the Report has a figure, and the test publishes none.
+func TestAReportThatAFaultActedOnIsNoBaseline(t *testing.T) {
+	l, r := underway(t, "faulty")
+	dut := l.pod("dut")
+	l.setStatus(dut, endedStatus(dut, 137, "killed"))
+	r.report(r.measured(), true)
+	l.finish("faulty", true)
+	l.want("faulty", "Complete=True DUTFailed")
+	l.begin("candidate", against(v1alpha1.BaselineSpec{Reports: []v1alpha1.ReportRef{{ConfigMap: l.get("faulty").Status.Report.ConfigMap}}}))
+	if b := l.sentAlong("candidate"); b == nil || len(b.Runs) != 1 || !strings.Contains(b.Runs[0].Message, "LoadTest faulty: it ended without a measurement that counts (DUTFailed)") {
+		t.Errorf("%+v", b)
+	}
+}
