@@ -83,7 +83,8 @@ type LoadTestStatus struct {
 	Report *ReportReference `json:"report,omitempty"`
 }
 
-// GivenBack tells of pods that were given back because not all of them found nodes: half-placed tests would hold what others wait for.
+// GivenBack tells of pods that were given back, all of an attempt's at once, because not all of them found nodes, or one of them could not start: they would
+// hold what others wait for.
 type GivenBack struct {
 	// times is how often it happened since the test began, or was resumed.
 	// +required
@@ -97,7 +98,33 @@ type GivenBack struct {
 	// until is when the test tries again at the latest; before that it does so if another LoadTest lets devices go that it wants.
 	// +required
 	Until metav1.Time `json:"until"`
+
+	// reason is why it happened last: Unplaced (not all pods found nodes), or NotStarted (what keeps a pod from starting isn't mended by waiting, such as
+	// an image that can't be pulled).
+	// +optional
+	Reason GivenBackReason `json:"reason,omitempty"`
+
+	// message is what the pods lacked then: it names the pod, and the image where that is it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+
+	// admittedSeconds is for how long attempts that were given back had been admitted by Kueue, all together: schedulingDeadline counts that time, too.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	AdmittedSeconds int64 `json:"admittedSeconds,omitempty"`
 }
+
+// GivenBackReason is why pods were given back.
+//
+// +kubebuilder:validation:Enum=Unplaced;NotStarted
+type GivenBackReason string
+
+// The reasons why pods are given back.
+const (
+	GivenBackUnplaced   GivenBackReason = "Unplaced"
+	GivenBackNotStarted GivenBackReason = "NotStarted"
+)
 
 // PodRole is what a pod is for.
 //

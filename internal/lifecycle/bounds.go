@@ -37,6 +37,8 @@ const (
 	// startBound is how long a pod may be kept from starting by what waiting won't mend, such as an image that isn't there, while other tests wait for
 	// what the test holds. kubelet tries again each five minutes at the latest.
 	startBound = 10 * time.Minute
+	// restartBound is the same for a test that gave its pods back for that before: others don't wait ten minutes again and again.
+	restartBound = 2 * time.Minute
 	// keepBound is how long it is tried to keep a Report beyond its test while the API server doesn't take it for the moment: an admission webhook that
 	// is away may stay so, and the test is over.
 	keepBound = 5 * time.Minute

@@ -76,11 +76,19 @@ func (v *view) placedUntil() time.Time {
 	}
 	if v.queue() != "" {
 		if at := v.admittedAt(); at != nil {
-			return at.Add(duration(v.spec.SchedulingDeadline))
+			return at.Add(duration(v.spec.SchedulingDeadline) - v.admittedBefore())
 		}
-		if len(v.carriers()) > 0 {
-			return time.Time{} // how long Kueue's queue takes is no fault of the test's
+		if len(v.carriers()) > 0 || v.attempt > 1 {
+			return time.Time{} // how long Kueue's queue takes is no fault of the test's, nor is that it queues again
 		}
 	}
 	return v.since(v1alpha1.ConditionReconciling).Add(duration(v.spec.SchedulingDeadline))
+}
+
+// admittedBefore is for how long attempts that were given back had been admitted by Kueue.
+func (v *view) admittedBefore() time.Duration {
+	if v.was.GivenBack == nil {
+		return 0
+	}
+	return time.Duration(v.was.GivenBack.AdmittedSeconds) * time.Second
 }

@@ -61,6 +61,28 @@ func kueueLives() []life {
 			w.admit()
 			w.pass(11 * time.Minute)
 		}},
+		{"evicted by Kueue after a queue that was longer than the deadline", inQueue(with(reference, "schedulingDeadline: 10m")), func(w *world) {
+			w.settle()
+			w.pass(time.Hour)
+			w.admit()
+			w.evict()
+			w.settle()
+			w.pass(time.Hour)
+			w.admit()
+			w.pass(11 * time.Minute)
+		}},
+		{"an image that never comes is admitted by Kueue again and again", inQueue(with(devices, "schedulingDeadline: 11m")), func(w *world) {
+			w.settle()
+			w.others = []queue.Claim{w.wants("b", 1)}
+			for range 3 {
+				w.pass(time.Hour)
+				w.admit()
+				w.schedule()
+				w.unpulled()
+				w.settle()
+				w.pass(11 * time.Minute)
+			}
+		}},
 		{"admitted by Kueue and half placed", inQueue(devices), func(w *world) {
 			w.settle()
 			w.admit()
@@ -99,6 +121,14 @@ func (w *world) admit() {
 		w.Pods[i].Spec.SchedulingGates = nil
 	}
 	w.settle()
+}
+
+// unpulled is a kubelet that can't have the device's image.
+func (w *world) unpulled() {
+	if len(w.Pods) > 0 {
+		w.Pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: w.Pods[0].Spec.Containers[0].Name, State: corev1.ContainerState{
+			Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "Back-off pulling image"}}}}
+	}
 }
 
 // evict is Kueue that wants the quota for others.
@@ -170,13 +200,22 @@ func queueLives() []life {
 			w.settle()
 			w.schedule()
 			w.settle()
-			w.Pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: w.Pods[0].Spec.Containers[0].Name, State: corev1.ContainerState{
-				Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "Back-off pulling image"}}}}
+			w.unpulled()
 			w.pass(time.Hour)
 			w.others = []queue.Claim{w.wants("b", 1)}
 			w.pass(2 * time.Minute)
 			w.others = []queue.Claim{w.settled("b", "rack-1", "rack-2")}
 			w.pass(2 * time.Minute)
+		}},
+		{"an image that never comes is tried until the deadline", with(devices, "schedulingDeadline: 20m"), func(w *world) {
+			w.others = []queue.Claim{w.wants("b", 1)}
+			w.settle()
+			for range 22 {
+				w.schedule()
+				w.unpulled()
+				w.settle()
+				w.pass(time.Minute)
+			}
 		}},
 		{"suspended while queued and resumed", devices, func(w *world) {
 			w.others = []queue.Claim{w.settled("a", "rack-1", "rack-2")}

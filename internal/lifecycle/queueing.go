@@ -24,7 +24,7 @@ func queued(v *view) *step {
 	}
 	if back := v.was.GivenBack; v.queue() != "" && back != nil && v.Now.Before(back.Until.Time) {
 		const message = "its pods were given back, as not all of them could be placed or started: they are queued again when others had their time"
-		return v.waits(v1alpha1.ReasonGivenBack, message).waitUntil(back.Until.Time)
+		return v.waits(v1alpha1.ReasonGivenBack, message+v.lacked()).waitUntil(back.Until.Time)
 	}
 	if !v.Turn.Waits || v.queue() != "" {
 		return nil
@@ -42,9 +42,26 @@ func queued(v *view) *step {
 	case !inLine && len(v.Refusals) > 0:
 		return v.refused(v.Refusals)
 	}
-	s := v.waits(reason, v.Turn.Message)
+	s := v.waits(reason, v.Turn.Message+v.lacked())
 	s.activity, s.brief = "Queued", v.Turn.Brief
 	return s.waitUntil(v.Turn.Until)
+}
+
+// lacked says what the pods lacked that were given back last: the line doesn't tell, and who reads of it has to mend it. Empty: none were.
+func (v *view) lacked() string {
+	back := v.was.GivenBack
+	if back == nil || back.Message == "" {
+		return ""
+	}
+	times := "once"
+	if back.Times > 1 {
+		times = fmt.Sprintf("%d times", back.Times)
+	}
+	words := "; pods were given back " + times + ", last for this: " + back.Message
+	if back.Reason == v1alpha1.GivenBackNotStarted && v.spec.SchedulingDeadline == "" {
+		words += "; until that is mended it is tried again and again: spec.stop ends the test, and spec.schedulingDeadline can still be set"
+	}
+	return words
 }
 
 // inLine says whether the test was told that it waits for others: then its pods were tried.
@@ -59,21 +76,22 @@ func (v *view) inLine() bool {
 // halfPlaced: not all pods found nodes in time. Those that did hold what others may wait for, perhaps for what those hold: all are given
 // back. Pods that wait together and keep nobody waiting hold nothing, and may wait on.
 func halfPlaced(v *view) *step {
-	words := ""
+	void, words := &voided{givenBack: queue.Delay(string(v.Test.UID), int(v.timesGivenBack())+1)}, ""
 	switch trouble, due := v.cannotStart(); {
 	case reached(v.placelessUntil(), v.Now):
 		waiting, _ := v.placing()
 		words = fmt.Sprintf("%s within %s%s", placeless(namesOf(waiting)), placeBound, schedulersReason(waiting))
+		void.reason, void.lacks = v1alpha1.GivenBackUnplaced, words
 	case reached(due, v.Now):
-		words = fmt.Sprintf("%s; it has been so for %s, and other tests wait for its devices", trouble, startBound)
+		words = fmt.Sprintf("%s; it has been so for %s, and other tests wait for its devices", trouble, v.startBound())
+		void.reason, void.lacks = v1alpha1.GivenBackNotStarted, trouble
 	default:
 		return nil
 	}
-	delay := queue.Delay(string(v.Test.UID), int(v.timesGivenBack())+1)
-	message := fmt.Sprintf("%s: all pods are given back, so that others can go on; others go first until %s at the latest", words, v.Now.Add(delay).UTC().Format(time.TimeOnly))
+	message := fmt.Sprintf("%s: all pods are given back, so that others can go on; others go first until %s at the latest", words, v.Now.Add(void.givenBack).UTC().Format(time.TimeOnly))
 	return &step{
 		reason: v1alpha1.ReasonGivenBack, message: message, activity: "Queued",
-		scheduled: no(v1alpha1.ReasonGivenBack, message), void: &voided{givenBack: delay},
+		scheduled: no(v1alpha1.ReasonGivenBack, message), void: void,
 	}
 }
 
@@ -98,11 +116,19 @@ func (v *view) cannotStart() (trouble string, until time.Time) {
 		}
 		words := troubleOf(p)
 		since := latest(p.CreationTimestamp.Time, condition(p, corev1.PodScheduled).LastTransitionTime.Time)
-		if due := since.Add(startBound); words != "" && (until.IsZero() || due.Before(until)) {
+		if due := since.Add(v.startBound()); words != "" && (until.IsZero() || due.Before(until)) {
 			trouble, until = words, due
 		}
 	}
 	return trouble, until
+}
+
+// startBound is how long a pod may be kept from starting while others wait: not so long again where that was so before.
+func (v *view) startBound() time.Duration {
+	if back := v.was.GivenBack; back != nil && back.Reason == v1alpha1.GivenBackNotStarted {
+		return restartBound
+	}
+	return startBound
 }
 
 // placelessUntil is when pods that aren't all placed are given back; zero: never, as things are.
@@ -117,6 +143,9 @@ func (v *view) placelessUntil() time.Time {
 	var since time.Time
 	for _, p := range waiting {
 		since = latest(since, p.CreationTimestamp.Time)
+	}
+	if at := v.admittedAt(); at != nil {
+		since = latest(since, at.Time) // until then Kueue held them back, and no scheduler looked
 	}
 	return since.Add(placeBound)
 }

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -65,7 +66,7 @@ func voidAttempt(st *v1alpha1.LoadTestStatus, v *view, void *voided) {
 		st.LostRuns++
 	}
 	if void.givenBack > 0 {
-		st.GivenBack = &v1alpha1.GivenBack{Times: v.timesGivenBack() + 1, At: metav1.Time{Time: v.Now}, Until: metav1.Time{Time: v.Now.Add(void.givenBack)}}
+		st.GivenBack = givenBack(v, void)
 	}
 	for _, n := range void.exclude {
 		if !slices.Contains(st.ExcludedNodes, n) && len(st.ExcludedNodes) < 256 {
@@ -73,6 +74,21 @@ func voidAttempt(st *v1alpha1.LoadTestStatus, v *view, void *voided) {
 		}
 	}
 }
+
+// givenBack tells that pods are given back now.
+func givenBack(v *view, void *voided) *v1alpha1.GivenBack {
+	back := &v1alpha1.GivenBack{
+		Times: v.timesGivenBack() + 1, At: metav1.Time{Time: v.Now}, Until: metav1.Time{Time: v.Now.Add(void.givenBack)},
+		Reason: void.reason, Message: limited(void.lacks, maxLacks), AdmittedSeconds: int64(v.admittedBefore() / time.Second),
+	}
+	if at := v.admittedAt(); at != nil {
+		back.AdmittedSeconds += int64(max(v.Now.Sub(at.Time), 0) / time.Second)
+	}
+	return back
+}
+
+// maxLacks is what status.givenBack.message may have.
+const maxLacks = 1024
 
 // settle says what was measured, and that it is over where it is.
 func settle(st *v1alpha1.LoadTestStatus, v *view, e *ending) {

@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -83,8 +84,10 @@ type voided struct {
 	exclude []string
 	// awaits are wires of other tests, for whose end the next attempt waits.
 	awaits []Wire
-	// givenBack: not all of its pods found nodes; others go first for so long.
+	// givenBack: not all of its pods found nodes, or one can't start, as reason and lacks say; others go first for so long.
 	givenBack time.Duration
+	reason    v1alpha1.GivenBackReason
+	lacks     string
 }
 
 // waitUntil is a step's time, where it is earlier than those it has.
