@@ -168,7 +168,7 @@ type PodStatus struct {
 	// +kubebuilder:validation:MaxItems=8
 	Links []PodLink `json:"links,omitempty"`
 
-	// containers are those of the device's pod, with the images that they run.
+	// containers are those of the device's pod, with the images that they run, and then its template's init containers: they may bring what is measured.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

@@ -3,6 +3,7 @@ package gate
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -105,6 +106,9 @@ func rowOf(m Measured, judged suite.Judged, number int) report.GateRow {
 	}
 	if row.Outcome != report.Passed {
 		row.Message = why
+	}
+	if c.Message != "" { // of whatever outcome
+		row.Message = strings.TrimPrefix(row.Message+"; "+c.Message, "; ")
 	}
 	return row
 }

@@ -91,7 +91,9 @@ func compareRow(r row, demand *Demand) report.ComparisonRow {
 	for i, records := range r.sides {
 		s := sampleOf(records)
 		side := report.Compared{Figures: s.figures, Missing: s.missing, SetAside: s.setAside, Outliers: s.outliers}
-		mixed, images := mixture(s.answers), mixedImages(s.answers)
+		common, images := imagesOf(s.answers)
+		mixed := mixture(s.answers)
+		side.Images = common
 		if i == 0 {
 			baseline = s
 			if mixed != "" {
@@ -154,14 +156,14 @@ func imageDifferences(a, b Record) []string {
 	return plan.ImageDifferences(a.Report.Device, b.Report.Device, mostDifferences)
 }
 
-// mixedImages says that runs of one side aren't of one device, though all are counted; empty: they are, as far as is known.
-func mixedImages(records []Record) string {
+// imagesOf are the images that all of several runs measured; apart says that they aren't of one device, though all are counted.
+func imagesOf(records []Record) (common []plan.Container, apart string) {
+	var names []string
+	var images [][]plan.Container
 	for _, r := range records {
-		if apart := imageDifferences(records[0], r); len(apart) > 0 {
-			return fmt.Sprintf("its runs are of several devices: of %s and %s, %s", records[0].Name, r.Name, strings.Join(apart, "; "))
-		}
+		names, images = append(names, r.Name), append(images, report.ImagesOf(r.Report))
 	}
-	return ""
+	return report.OneDevice(names, images)
 }
 
 // copies says that Reports were left out, as others are of the same runs; empty: none were.

@@ -235,6 +235,8 @@ func Table(title string, records []Record) *report.Table {
 		if mixed := mixture(s.measured.records); mixed != "" {
 			cell.Figures, cell.Message = nil, mixed
 		}
+		common, apart := imagesOf(s.measured.records)
+		cell.Images, cell.Message = common, joined(cell.Message, apart)
 		t.Cells = append(t.Cells, cell)
 	}
 	return t

@@ -274,6 +274,22 @@ func TestWhichImageWasMeasuredIsTold(t *testing.T) {
 			}
 		})
 	}
+	var text strings.Builder
+	if err := history.Compare([]history.Side{side("a", first()...), side("b", second...)}, nil).Text(&text, report.TextOptions{Width: 200}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Device under test of a: vpp ran lab/vpp:1 (sha256:11).", "Device under test of b: vpp ran lab/vpp:1 (sha256:22)."} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
+	}
+	text.Reset()
+	if err := history.Table("", first()).Text(&text, report.TextOptions{Width: 200}); err != nil || !strings.Contains(text.String(), "Device under test: vpp ran lab/vpp:1 (sha256:11).") {
+		t.Errorf("%v\n%s", err, text.String())
+	}
+	if mixed := history.Table("", append(first(), second...)).Cells[0]; len(mixed.Images) != 0 || !strings.Contains(mixed.Message, "its runs are of several devices: of night-00.json and night-00.json, container vpp ran") {
+		t.Errorf("a table of two builds says %q of %v", mixed.Message, mixed.Images)
+	}
 	points := history.Trend("", []history.Record{record(0, 1_000_000, ran("lab/vpp:1", "11")), record(1, 1_000_000, ran("lab/vpp:1", "11")), record(2, 1_000_000, ran("lab/vpp:1", "22"))}).Series[0]
 	if len(points.Points[1].ImageChange) != 0 || len(points.Points[2].ImageChange) != 1 || len(points.Stretches) != 1 {
 		t.Errorf("the trend says %+v", points)

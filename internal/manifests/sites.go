@@ -46,15 +46,18 @@ func deviceOf(in Input, pods []corev1.Pod) *plan.Device {
 	return &plan.Device{Pod: pod.Name, Node: pod.Spec.NodeName, Containers: ContainersOf(pod)}
 }
 
-// ContainersOf are a pod's containers, with the images that they were given as far as the node's kubelet has told of them.
+// ContainersOf are a pod's containers, with the images that they were given as far as the node's kubelet has told of them; then its init containers but
+// ours: they may bring the program that is measured, or its configuration, or stay beside it.
 func ContainersOf(pod *corev1.Pod) []plan.Container {
 	given := map[string]string{}
-	for _, s := range pod.Status.ContainerStatuses {
+	for _, s := range slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses) {
 		given[s.Name] = s.ImageID
 	}
 	var out []plan.Container
-	for _, c := range pod.Spec.Containers {
-		out = append(out, plan.Container{Name: c.Name, Image: c.Image, ImageID: given[c.Name]})
+	for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
+		if c.Name != containerLinks && c.Name != containerPorts {
+			out = append(out, plan.Container{Name: c.Name, Image: c.Image, ImageID: given[c.Name]})
+		}
 	}
 	return out
 }

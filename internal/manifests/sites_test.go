@@ -60,10 +60,21 @@ func TestSitesOf(t *testing.T) {
 		if err != nil || sites.Device == nil || sites.Device.Pod == "" || sites.Device.Node != "node-8" {
 			t.Fatalf("%+v, %v", sites.Device, err)
 		}
-		for i, c := range sites.Device.Containers {
-			if want := manifests.DUT(in).Spec.Containers[i]; c.Name != want.Name || c.Image != want.Image || !strings.HasPrefix(c.ImageID, want.Image+"@sha256:7e7e") {
+		own := manifests.DUT(in).Spec
+		for i, c := range sites.Device.Containers[:len(own.Containers)] {
+			if want := own.Containers[i]; c.Name != want.Name || c.Image != want.Image || !strings.HasPrefix(c.ImageID, want.Image+"@sha256:7e7e") {
 				t.Errorf("container %d: %+v", i, c)
 			}
+		}
+	})
+	t.Run("init containers may bring what is measured, and ours don't", func(t *testing.T) {
+		pod := &corev1.Pod{Spec: corev1.PodSpec{
+			InitContainers: []corev1.Container{{Name: "linerate-links", Image: "linerate:1"}, {Name: "copy", Image: "lab/build:7"}, {Name: "linerate-ports", Image: "linerate:1"}},
+			Containers:     []corev1.Container{{Name: "vpp", Image: "lab/vpp:25.10"}},
+		}, Status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{{Name: "copy", ImageID: "lab/build@sha256:77"}}}}
+		want := []plan.Container{{Name: "vpp", Image: "lab/vpp:25.10"}, {Name: "copy", Image: "lab/build:7", ImageID: "lab/build@sha256:77"}}
+		if diff := cmp.Diff(want, manifests.ContainersOf(pod)); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
 		}
 	})
 	t.Run("a device that is no pod runs no image", func(t *testing.T) {

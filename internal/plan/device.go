@@ -11,7 +11,7 @@ import (
 type Device struct {
 	Pod  string `json:"pod"`
 	Node string `json:"node,omitempty"`
-	// Containers are the pod's; the first of them forwards.
+	// Containers are the pod's, the first of which forwards, and then its init containers: they may bring what is measured.
 	Containers []Container `json:"containers"`
 }
 

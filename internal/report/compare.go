@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -42,6 +43,8 @@ type Compared struct {
 	Repeated []Missing `json:"repeated,omitempty"`
 	// SetAside are runs that have a figure which doesn't count, and why. Neither Figures nor the judgement are of them.
 	SetAside []Missing `json:"setAside,omitempty"`
+	// Images are what the device's pod ran in all runs of the side; empty: it isn't known, or not the same, which Message says then.
+	Images []plan.Container `json:"images,omitempty"`
 	// Outliers are runs that lie far from the others of this side. They count nevertheless.
 	Outliers []string `json:"outliers,omitempty"`
 	// Judgement is how it compares with the first side; empty on the first side.
@@ -210,14 +213,30 @@ func (c *Comparison) grid(sign func(Outcome) string) grid {
 func (c *Comparison) footnotes() []string {
 	words := []string{"Packets per second that were received, summed over all directions of one moment; of several runs (their number in brackets) the median, and ± is how far they are apart. " +
 		"Changes are against " + first(c.Sides) + ". A difference is told only where the runs show it, by ranks alone, with 95 % confidence at least."}
-	for _, r := range c.Rows {
-		for _, s := range r.Sides {
-			if s.Figures != nil && s.Figures.LowerBound {
-				return append(words, boundWords)
+	bound := func(s Compared) bool { return s.Figures != nil && s.Figures.LowerBound }
+	if slices.ContainsFunc(c.Rows, func(r ComparisonRow) bool { return slices.ContainsFunc(r.Sides, bound) }) {
+		words = append(words, boundWords)
+	}
+	return append(words, imageWords(c.imageUses())...)
+}
+
+// imageUses are the images of each side of each row; where all rows of a side have the same, only the side is named.
+func (c *Comparison) imageUses() (uses []imageUse) {
+	for i, side := range c.Sides {
+		var own []imageUse
+		same := true
+		for _, r := range c.Rows {
+			if i < len(r.Sides) && len(r.Sides[i].Images) > 0 {
+				own = append(own, imageUse{Cell{Product: r.Product, Loadtest: r.Loadtest}.title() + " in " + side, r.Sides[i].Images})
+				same = same && slices.Equal(own[0].images, r.Sides[i].Images)
 			}
 		}
+		if same && len(own) > 0 {
+			own = []imageUse{{side, own[0].images}}
+		}
+		uses = append(uses, own...)
 	}
-	return words
+	return uses
 }
 
 func first(names []string) string {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
 )
 
 // SuiteVersion is the kind and version of a Suite as JSON; a reader refuses others.
@@ -60,6 +62,8 @@ type SuiteCell struct {
 	Verdict *Verdict `json:"verdict,omitempty"`
 	// Message is what else is to be said of the cell.
 	Message string `json:"message,omitempty"`
+	// Images are what the device's pod ran in all runs of the figures; empty: it isn't known, or not the same, which Message says then.
+	Images []plan.Container `json:"images,omitempty"`
 	// Runs may have been left out where they are too many for one document.
 	Runs []SuiteRun `json:"runs,omitempty"`
 }
@@ -81,6 +85,8 @@ type SuiteRun struct {
 	Message string `json:"message,omitempty"`
 	// Figures are the run's own; nil: it was not measured.
 	Figures *Figures `json:"figures,omitempty"`
+	// Images are what the device's pod ran; empty: it isn't known, or no pod's.
+	Images []plan.Container `json:"images,omitempty"`
 	// Evidence is as much of its Report as a judgement needs: without streams, samples, and nearly all windows. Nil: it is kept elsewhere, or there
 	// is none.
 	Evidence *Report `json:"evidence,omitempty"`
@@ -160,7 +166,7 @@ func (s *Suite) Table() *Table {
 		t.Notes = append([]string{"the suite isn't over: this is what was measured so far"}, s.Notes...)
 	}
 	for _, c := range s.Cells {
-		cell := Cell{Product: c.Product, Loadtest: c.Loadtest, Figures: c.Figures, Message: c.Message}
+		cell := Cell{Product: c.Product, Loadtest: c.Loadtest, Figures: c.Figures, Message: c.Message, Images: c.Images}
 		if c.Verdict != nil {
 			cell.Verdict = c.Verdict.Outcome
 			cell.Message = joinedWords(c.Verdict.words(), c.Message)

@@ -41,6 +41,9 @@ func (c *SuiteCell) junitProperties() []junitProperty {
 	for _, v := range c.Values {
 		props = append(props, junitProperty{v.Axis, v.Value})
 	}
+	for _, image := range c.Images {
+		props = append(props, junitProperty{"image." + image.Name, image.Short()})
+	}
 	f := c.Figures
 	if f == nil {
 		return props

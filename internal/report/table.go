@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -32,6 +33,8 @@ type Cell struct {
 	// Missing are the runs that gave no figure, but for those that were repeated.
 	Missing  []Missing `json:"missing,omitempty"`
 	Repeated []Missing `json:"repeated,omitempty"`
+	// Images are what the device's pod ran in all runs of the figures; empty: it isn't known, or not the same.
+	Images []plan.Container `json:"images,omitempty"`
 }
 
 // Figures are those of one run, or the medians of several runs of the same test. Rates are what was received, summed over the directions

@@ -67,7 +67,11 @@ func (t *Table) footnotes(traits tableTraits, what string) []string {
 	if traits.bounds {
 		words = append(words, boundWords)
 	}
-	return words
+	var uses []imageUse
+	for _, c := range t.arranged() {
+		uses = append(uses, imageUse{c.title(), c.Images})
+	}
+	return append(words, imageWords(uses)...)
 }
 
 // Markdown writes the table for a pull request or a wiki (GitHub's dialect). Percentages are shares of what all directions can carry, at
@@ -79,7 +83,7 @@ func (t *Table) Markdown(w io.Writer) error {
 	}
 	traits := t.traits()
 	m.grid(t.grid(traits, together, tableSign))
-	m.line("<sub>", strings.Join(t.footnotes(traits, togetherWords), " "), "</sub>\n")
+	m.line("<sub>", markdownText(strings.Join(t.footnotes(traits, togetherWords), " ")), "</sub>\n")
 	for _, c := range t.arranged() {
 		if c.Message != "" {
 			m.line("- ", verdictMark(c.Verdict), "**", markdownText(c.title()), "**: ", markdownText(c.Message))

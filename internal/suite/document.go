@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/statistics"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -98,6 +99,7 @@ func (v *view) cell(number int) report.SuiteCell {
 		}
 	}
 	out.Figures, out.Outliers = medians(figures)
+	out.Images, out.Message = imagesOf(figures)
 	if len(v.spec.Criteria) > 0 {
 		out.Verdict = v.verdict(number)
 	}
@@ -107,6 +109,16 @@ func (v *view) cell(number int) report.SuiteCell {
 // counts says whether a run stands for its repetition: no other try followed it.
 func (v *view) counts(cell int, run *Run) bool {
 	return !v.exists(v.Matrix.TestName(cell, int32(run.Repetition), int32(run.Retry)+2))
+}
+
+// imagesOf are the images that all runs measured; apart says that they aren't of one device, so that their median is nobody's.
+func imagesOf(runs []Run) (common []plan.Container, apart string) {
+	var names []string
+	var images [][]plan.Container
+	for _, r := range runs {
+		names, images = append(names, r.Test), append(images, r.Images)
+	}
+	return report.OneDevice(names, images)
 }
 
 // medians are the figures of several runs together, and which of them lie far from the others.

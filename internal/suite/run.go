@@ -92,7 +92,7 @@ func RunFailed(w Wanted, why string, now time.Time) Run {
 
 // found is what the Report of a test says that came to its own end.
 func (r *Run) found(from *report.Report) {
-	r.Plan, r.Evidence = from.Plan.Method(), evidence(from)
+	r.Plan, r.Evidence, r.Images = from.Plan.Method(), evidence(from), report.ImagesOf(from)
 	if from.Result.Reason != "" {
 		r.Reason, r.Message = string(from.Result.Reason), limited(from.Result.Message, maxMessage)
 	}

@@ -72,16 +72,21 @@ func criteriaWords(verdict *report.Verdict) []string {
 	return words
 }
 
-// runWords tell of tests without a measurement, and of those that lie far from the others.
+// runWords tell of tests of several devices, of tests without a measurement, and of those that lie far from the others.
 func runWords(c *report.SuiteCell) []string {
 	var words []string
+	if c.Message != "" {
+		words = append(words, c.Message)
+	}
 	for _, o := range c.Outliers {
 		words = append(words, o+" lies far from the others")
 	}
-	for _, r := range c.Runs {
-		if r.Figures == nil {
-			words = append(words, fmt.Sprintf("%s: %s: %s", r.Test, r.Reason, limited(r.Message, 120)))
-		}
+	missing, repeated := c.Gaps()
+	for _, r := range missing {
+		words = append(words, fmt.Sprintf("%s: %s: %s", r.Test, r.Reason, limited(r.Message, 120)))
+	}
+	for _, r := range repeated {
+		words = append(words, fmt.Sprintf("%s was repeated: %s: %s", r.Test, r.Reason, limited(r.Message, 120)))
 	}
 	return words
 }
