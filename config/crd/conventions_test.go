@@ -147,6 +147,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.reportRetention":              {string(v1alpha1.ReportWithTest), string(v1alpha1.ReportKeep)},
 		"spec.sharedPort":                   {string(v1alpha1.SharedPortRefused), string(v1alpha1.SharedPortAllowed)},
 		"status.pods[].role":                {string(v1alpha1.RoleGenerator), string(v1alpha1.RoleDUT), string(v1alpha1.RoleSetup), string(v1alpha1.RoleTeardown), string(v1alpha1.RoleRunner)},
+		"status.givenBack.reason":           {string(v1alpha1.GivenBackUnplaced), string(v1alpha1.GivenBackNotStarted)},
 		"spec.dut.type":                     {string(v1alpha1.DUTPod), string(v1alpha1.DUTReference), string(v1alpha1.DUTDevice), string(v1alpha1.DUTLoopback)},
 		"spec.dut.forwarding":               {string(v1alpha1.ForwardingL3), string(v1alpha1.ForwardingL2), string(v1alpha1.ForwardingMACRewrite)},
 		"spec.traffic.profile":              {string(v1alpha1.ProfileIMIX), string(v1alpha1.ProfileFixedSize), string(v1alpha1.ProfileMix), string(v1alpha1.ProfileStreams)},
