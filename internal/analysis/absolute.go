@@ -235,7 +235,7 @@ func (f figure) lossAgainst(r *report.Report, limit *big.Rat, least bool) (repor
 		return report.DidFail, ""
 	case !sureMet:
 		return report.Undecided, ", and part of the loss may be the generator's own or the window's edges"
-	case r.Result.Reason == report.GeneratorLimited || r.Result.Reason == report.Inconclusive:
+	case slices.Contains([]report.Reason{report.GeneratorLimited, report.MachineLimited, report.Inconclusive}, r.Result.Reason):
 		return report.Undecided, ", and the load asked for was not reached"
 	}
 	return report.Passed, ""

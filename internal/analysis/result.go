@@ -101,6 +101,8 @@ func sentence(r *report.Report, c ramp.Conclusion) string {
 		said = append(said, "that is all that was asked for")
 	case report.GeneratorLimited:
 		said = append(said, generatorsLimit(r, w))
+	case report.MachineLimited:
+		said = append(said, machinesLimit(r, w))
 	case report.Inconclusive:
 		said = append(said, "what lies above could not be judged, so this is a lower bound")
 	case report.LossAboveLimit, report.NoCleanWindow, report.NotMeasured:
@@ -127,6 +129,15 @@ func generatorsLimit(r *report.Report, w report.Window) string {
 		return fmt.Sprintf("what was lost above that may be the generator's doing, so this is a lower bound: window %d, %s", r.Windows[i].Number, r.Windows[i].Reason)
 	}
 	return "the generator could not send or receive more, so this is a lower bound"
+}
+
+// machinesLimit is where above a window the machine lost what the device's limit lets through.
+func machinesLimit(r *report.Report, w report.Window) string {
+	const bound = "above that, this machine lost frames that the Reference's limit lets through, so this is a lower bound"
+	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToMachine() }); i >= 0 {
+		return fmt.Sprintf("%s: window %d, %s", bound, r.Windows[i].Number, r.Windows[i].Reason)
+	}
+	return bound
 }
 
 // offered is what all directions sent together.

@@ -70,7 +70,19 @@ func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
 	defer func() { _ = ready.Close() }()
 	fmt.Fprintln(s.Err, "the kernel forwards")
 	<-ctx.Done()
+	tellTaken(s.Err, spec)
 	return nil
+}
+
+// tellTaken says at the end what the limits counted: frames that are missing besides were lost by the machine.
+func tellTaken(w io.Writer, spec forwarder.Spec) {
+	taken, err := forwarder.ReadTaken(nil, spec)
+	if err != nil {
+		fmt.Fprintf(w, "note: %v\n", err)
+	}
+	for _, t := range taken {
+		fmt.Fprintf(w, "limit %s to %s: let %d frames through, took %d\n", t.From, t.To, t.Passed, t.Dropped)
+	}
 }
 
 // tellSetUp says what was set up. What could not be had changes nothing that is measured by itself, and in a pod it is much: one line for all of it,

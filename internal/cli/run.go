@@ -144,7 +144,7 @@ func measureOne(ctx context.Context, s Streams, o runOptions, p *plan.Plan, site
 	defer view.close()
 	r := runner.Run(ctx, p, gens, runner.Options{
 		Producer: producer(), Progress: view.show, Force: o.force, ForceHint: "--force", Logger: logger(s.Err, o.verbose),
-		Baseline: baseline,
+		Baseline: baseline, Limited: site.limited(),
 	})
 	markShared(r, site.shared())
 	return r, nil

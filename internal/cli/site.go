@@ -13,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/launch"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
@@ -22,6 +23,8 @@ type site interface {
 	enter(ctx context.Context, talk io.Writer) (gens []runner.Generator, leave func(), err error)
 	// shared are the physical ports that several of its interfaces are on, as sentences; known once it was entered.
 	shared() []string
+	// limited reads what the device's own limits counted, once it was entered; nil: nobody can tell.
+	limited() func(context.Context) ([]report.Limiter, error)
 }
 
 // siteOf chooses the site; its error is bad input.
@@ -42,9 +45,21 @@ type labSite struct {
 	topology lab.Topology
 	ports    []string
 	onOne    []string // physical ports
+	lab      *lab.Lab // entered
 }
 
 func (s *labSite) shared() []string { return s.onOne }
+
+func (s *labSite) limited() func(context.Context) ([]report.Limiter, error) {
+	return func(ctx context.Context) ([]report.Limiter, error) {
+		taken, err := s.lab.Taken(ctx)
+		all := make([]report.Limiter, len(taken))
+		for i, t := range taken {
+			all[i] = report.Limiter{Passed: t.Passed, Dropped: t.Dropped}
+		}
+		return all, err
+	}
+}
 
 func (s *labSite) enter(ctx context.Context, talk io.Writer) ([]runner.Generator, func(), error) {
 	var mine claims
@@ -63,6 +78,7 @@ func (s *labSite) enter(ctx context.Context, talk io.Writer) ([]runner.Generator
 		mine.release()
 		return nil, nil, labError(err)
 	}
+	s.lab = l
 	e, err := stl.Dial(ctx, l.Address(), stl.Options{})
 	if err != nil {
 		mine.release()
@@ -92,6 +108,9 @@ type externalSite struct{ plan *plan.Plan }
 
 // shared is nothing that is known of servers elsewhere.
 func (s externalSite) shared() []string { return nil }
+
+// limited is nothing that is known of devices elsewhere.
+func (s externalSite) limited() func(context.Context) ([]report.Limiter, error) { return nil }
 
 func (s externalSite) enter(ctx context.Context, _ io.Writer) ([]runner.Generator, func(), error) {
 	var gens []runner.Generator

@@ -4,10 +4,12 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -166,4 +168,30 @@ func limitText(l plan.Limit) string {
 		return fmt.Sprintf("%d pps", l.PacketsPerSecond)
 	}
 	return fmt.Sprintf("%d Mbps", l.Layer2BitsPerSecond/1_000_000)
+}
+
+// TestALimitCountsWhatItTakes: what its rules or its queue say that they let through is what came out, and all else of what was sent is what
+// they say that they took.
+func TestALimitCountsWhatItTakes(t *testing.T) {
+	for name, limit := range map[string]plan.Limit{
+		"packets": {PacketsPerSecond: 2000, Burst: plan.Duration(20 * time.Millisecond)},
+		"bits":    {Layer2BitsPerSecond: 8_000_000, Burst: plan.Duration(20 * time.Millisecond)},
+	} {
+		for _, mode := range []plan.Forwarding{plan.L3, plan.L2, plan.MACRewrite} {
+			t.Run(name+" "+string(mode), func(t *testing.T) {
+				r := newRig(t, 2)
+				r.configure(t, mode, &limit)
+				sent, _ := send(t, r.socket(t, 0), frames(mode, 0, 1, mixes["IMIX"]), 10_000, 200*time.Millisecond)
+				came := r.settled(t, 1).Packets
+				taken, err := forwarder.ReadTaken(r.dut, forwarder.Spec{Forwarding: mode, Links: r.links, Directions: bothWays(2), Limit: &limit})
+				want := []forwarder.Taken{{From: "link0", To: "link1", Passed: came, Dropped: sent - came}, {From: "link1", To: "link0"}}
+				if err != nil || !slices.Equal(taken, want) || came == 0 || came == sent {
+					t.Errorf("got %+v (%v), want %+v", taken, err, want)
+				}
+			})
+		}
+	}
+	if taken, err := forwarder.ReadTaken(nil, forwarder.Spec{}); err != nil || taken != nil {
+		t.Errorf("without a limit there is %v (%v), want nothing", taken, err)
+	}
 }

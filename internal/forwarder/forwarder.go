@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"time"
 
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -130,14 +129,4 @@ func forward(spec Spec, info *Info) error {
 	default: // MACRewrite forwards in the rules
 		return nil
 	}
-}
-
-// defaultBurst is the burst of a limit that states none.
-const defaultBurst = 10 * time.Millisecond
-
-func burstOf(l plan.Limit) time.Duration {
-	if l.Burst <= 0 {
-		return defaultBurst
-	}
-	return l.Burst.Std()
 }

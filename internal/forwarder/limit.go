@@ -25,19 +25,19 @@ func limitTraffic(spec Spec, info *Info) error {
 			return fmt.Errorf("limit %s to %s: %w", d.From, d.To, err)
 		}
 		info.applied("limit %s to %s: %d layer-2 bits/s with FCS, burst %s, token bucket at %s", d.From, d.To,
-			spec.Limit.Layer2BitsPerSecond, burstOf(*spec.Limit), d.To)
+			spec.Limit.Layer2BitsPerSecond, spec.Limit.Depth(), d.To)
 	}
 	return nil
 }
 
 // burstPackets is the limit's burst in whole packets, at least one: a bucket that holds less than a packet lets none through.
 func burstPackets(l plan.Limit) uint32 {
-	return uint32(max(1, min(atRate(l.PacketsPerSecond, burstOf(l)), 1<<31)))
+	return uint32(max(1, min(atRate(l.PacketsPerSecond, l.Depth()), 1<<31)))
 }
 
 // burstBytes is the limit's burst in bytes, at least the largest frame: a bucket that holds less never lets one through.
 func burstBytes(l plan.Limit, largestFrame int) uint32 {
-	return uint32(max(int64(largestFrame), min(atRate(l.Layer2BitsPerSecond/8, burstOf(l)), 1<<31)))
+	return uint32(max(int64(largestFrame), min(atRate(l.Layer2BitsPerSecond/8, l.Depth()), 1<<31)))
 }
 
 // atRate is what comes in d at a rate per second, rounded to nearest, without overflow.

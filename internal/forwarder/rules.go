@@ -18,7 +18,8 @@ const tableName = "linerate"
 // addRules writes, in one transaction, one chain per source link, at the earliest point that nftables has (netdev ingress):
 //
 //	ARP, neighbour discovery ─▶ pass     the next hop must be found also at overload
-//	over the packet limit    ─▶ drop     token bucket: rate, burst
+//	over the packet limit    ─▶ drop     token bucket: rate, burst; both what it drops
+//	within it                ─▶ pass     and what it lets through are counted
 //	MACRewrite: IP to us     ─▶ set both MACs, send out of the other link
 //
 // Without limit and rewriting there is no table at all.
@@ -46,7 +47,7 @@ func addRules(spec Spec, info *Info) error {
 		}
 	}
 	if err := conn.Flush(); err != nil {
-		return explain(fmt.Errorf("install nftables rules: %w", err), "nftables ingress chains and limits", "CONFIG_NF_TABLES_NETDEV, CONFIG_NFT_LIMIT, CONFIG_NFT_DUP_NETDEV")
+		return explain(fmt.Errorf("install nftables rules: %w", err), "nftables ingress chains and limits", "CONFIG_NF_TABLES_NETDEV, CONFIG_NFT_LIMIT, CONFIG_NFT_COUNTER, CONFIG_NFT_DUP_NETDEV")
 	}
 	return nil
 }
@@ -55,7 +56,7 @@ func directionRules(spec Spec, d Direction, limited bool, info *Info) ([][]expr.
 	rules := [][]expr.Any{passARP(), passNeighbourDiscovery()}
 	if limited {
 		burst := burstPackets(*spec.Limit)
-		rules = append(rules, dropOver(spec.Limit.PacketsPerSecond, burst))
+		rules = append(rules, dropOver(spec.Limit.PacketsPerSecond, burst), countPassed())
 		info.applied("limit %s to %s: %d packets/s, burst %d packets, nftables at %s", d.From, d.To, spec.Limit.PacketsPerSecond, burst, d.From)
 	}
 	if spec.Forwarding != plan.MACRewrite {
@@ -101,9 +102,12 @@ func passNeighbourDiscovery() []expr.Any {
 func dropOver(packetsPerSecond int64, burst uint32) []expr.Any {
 	return []expr.Any{
 		&expr.Limit{Type: expr.LimitTypePkts, Rate: uint64(packetsPerSecond), Unit: expr.LimitTimeSecond, Burst: burst, Over: true},
+		&expr.Counter{},
 		&expr.Verdict{Kind: expr.VerdictDrop},
 	}
 }
+
+func countPassed() []expr.Any { return []expr.Any{&expr.Counter{}} }
 
 // rewrite sends what is addressed to us on to the generator's MAC out of the other interface, from that interface's MAC. The frame goes
 // out as a copy without payload of its own ("dup"), and the one that came in is dropped.

@@ -18,6 +18,7 @@ import (
 type built struct {
 	info forwarder.Info
 	held []io.Closer
+	dut  *netspace.Namespace // the forwarder's; nil: there is none
 }
 
 func (b *built) close() {
@@ -106,7 +107,7 @@ func (b *built) reference(ctx context.Context, t Topology) error {
 	if err != nil {
 		return err
 	}
-	b.held = append(b.held, dut)
+	b.dut, b.held = dut, append(b.held, dut)
 	for _, l := range t.Links {
 		end := cableEnd{name: l.Interface, mac: net.HardwareAddr(l.DUTMAC), namespace: dut}
 		if err := cable(cableEnd{name: l.Interface, mac: net.HardwareAddr(l.GeneratorMAC)}, end, t.MTU); err != nil {
@@ -186,4 +187,12 @@ func plainFrames(name string) {
 	} {
 		_ = forwarder.SetOffload(name, o, false)
 	}
+}
+
+// taken is what the forwarder's limits counted; nothing where there is none.
+func (b *built) taken(t Topology) ([]forwarder.Taken, error) {
+	if b.dut == nil {
+		return nil, nil
+	}
+	return forwarder.ReadTaken(b.dut, t.forwarderSpec())
 }

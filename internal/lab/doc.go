@@ -3,8 +3,8 @@
 //
 //	 this process                 one child process
 //	┌───────────────┐  stdin    ┌─────────────────────────────────────────────┐
-//	│ runner        │──────────▶│ topology, then nothing: end of file = stop  │
-//	│               │◀──────────│ status: ready, or one sentence of error     │
+//	│ runner        │──────────▶│ topology, questions; end of file = stop     │
+//	│               │◀──────────│ status: ready, or an error; answers         │
 //	│               │  stdout   │                                             │
 //	│ listener 127.0.0.1:N ═════╪▶ software engine      kernel forwarding     │
 //	└───────────────┘ inherited │   │generator ns│ veths │   DUT ns   │        │

@@ -41,7 +41,7 @@ func HostMain(ctx context.Context, open OpenEngine) error {
 	return host(ctx, os.Stdin, os.Stdout, os.NewFile(3, "listener"), open)
 }
 
-func host(ctx context.Context, orders io.Reader, answers io.WriteCloser, listener *os.File, open OpenEngine) error {
+func host(ctx context.Context, orders io.Reader, answers io.Writer, listener *os.File, open OpenEngine) error {
 	in := bufio.NewReader(orders)
 	decoder := json.NewDecoder(in)
 	var o order
@@ -50,31 +50,37 @@ func host(ctx context.Context, orders io.Reader, answers io.WriteCloser, listene
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	built := make(chan *built, 1)
 	go func() {
-		// Nothing more is ever written: a read ends when the parent has, or has closed its end.
-		_, _ = io.Copy(io.Discard, io.MultiReader(decoder.Buffered(), in))
+		// It ends when the parent has, or has closed its end.
+		converse(io.MultiReader(decoder.Buffered(), in), answers, func() ([]forwarder.Taken, error) {
+			b := <-built // nobody asks before it is there
+			built <- b
+			return b.taken(o.Topology)
+		})
 		stop()
 	}()
-	serve, info, err := prepare(ctx, o, listener, open)
-	if err := say(answers, err, info); err != nil {
+	serve, b, err := prepare(ctx, o, listener, open)
+	if err := say(answers, err, b.info); err != nil {
 		return err
 	}
 	if err != nil {
 		return nil // said already, in the better place
 	}
+	built <- b
 	return serve(ctx)
 }
 
 // prepare builds what was ordered and opens the engine on it.
-func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (func(context.Context) error, forwarder.Info, error) {
+func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (func(context.Context) error, *built, error) {
 	l, err := net.FileListener(listener)
 	if err != nil {
-		return nil, forwarder.Info{}, fmt.Errorf("take over the engine's port: %w", err)
+		return nil, &built{}, fmt.Errorf("take over the engine's port: %w", err)
 	}
 	_ = listener.Close()
 	b, err := build(ctx, o)
 	if err != nil {
-		return nil, forwarder.Info{}, err
+		return nil, &built{}, err
 	}
 	ports := make([]Port, len(o.Topology.Links))
 	for i, link := range o.Topology.Links {
@@ -83,21 +89,21 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 	engine, err := open(ctx, ports)
 	if err != nil {
 		b.close()
-		return nil, b.info, fmt.Errorf("open the software engine: %w", err)
+		return nil, b, fmt.Errorf("open the software engine: %w", err)
 	}
 	serve := func(ctx context.Context) error {
 		defer b.close()
 		return serveUntilEnd(ctx, engine, l)
 	}
-	return serve, b.info, nil
+	return serve, b, nil
 }
 
-func say(answers io.WriteCloser, err error, info forwarder.Info) error {
+func say(answers io.Writer, err error, info forwarder.Info) error {
 	s := status{Info: info}
 	if err != nil {
 		s.Fault = faultOf(err)
 	}
-	return errors.Join(json.NewEncoder(answers).Encode(s), answers.Close())
+	return json.NewEncoder(answers).Encode(s)
 }
 
 // serveUntilEnd returns when the engine has, or a bounded time after the context ended.

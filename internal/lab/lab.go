@@ -37,6 +37,12 @@ type Lab struct {
 	child    *child
 	closing  atomic.Bool
 	close    func() error
+
+	asking  sync.Mutex // one question at a time
+	asked   int
+	answers chan answer
+	left    chan struct{} // closed by Close
+	hearing sync.WaitGroup
 }
 
 // Start builds the topology in a child process and returns when its engine answers. The context bounds the start only: the lab lasts
@@ -57,7 +63,7 @@ func Start(ctx context.Context, t Topology, h Host) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Lab{topology: t, address: listener.Addr().String(), child: c}
+	l := &Lab{topology: t, address: listener.Addr().String(), child: c, answers: make(chan answer), left: make(chan struct{})}
 	l.close = sync.OnceValue(l.end)
 	if err := l.awaitReady(ctx); err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -92,23 +98,25 @@ type status struct {
 }
 
 func (l *Lab) awaitReady(ctx context.Context) error {
-	type answer struct {
+	type first struct {
 		status status
 		err    error
 	}
-	answers := make(chan answer, 1)
-	go func() {
+	said := make(chan first, 1)
+	l.hearing.Go(func() {
+		decoder := json.NewDecoder(bufio.NewReader(l.child.status))
 		var s status
-		err := json.NewDecoder(bufio.NewReader(l.child.status)).Decode(&s)
-		answers <- answer{s, err}
-	}()
+		err := decoder.Decode(&s)
+		said <- first{s, err}
+		l.hear(decoder)
+	})
 	if err := l.sendOrder(); err != nil {
 		return err
 	}
 	select {
 	case <-ctx.Done():
 		return fmt.Errorf("start the lab: %w", context.Cause(ctx))
-	case a := <-answers:
+	case a := <-said:
 		switch {
 		case a.status.Fault != nil:
 			return a.status.Fault
@@ -188,7 +196,11 @@ func (l *Lab) Close() error { return l.close() }
 func (l *Lab) end() error {
 	l.closing.Store(true)
 	_ = l.child.life.Close()
-	defer func() { _ = l.child.status.Close() }()
+	close(l.left)
+	defer func() {
+		_ = l.child.status.Close()
+		l.hearing.Wait()
+	}()
 	grace := time.NewTimer(closeGrace)
 	defer grace.Stop()
 	select {

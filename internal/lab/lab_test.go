@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/vishvananda/netlink"
 
+	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
@@ -77,6 +79,40 @@ func TestALab(t *testing.T) {
 			}
 		})
 	}
+	t.Run("tells what its limits took, by link, as often as it is asked", func(t *testing.T) {
+		p := planOf([]string{"lo", "east"}, func(p *plan.Plan) { p.DUT.Reference = &plan.Reference{Limit: &plan.Limit{PacketsPerSecond: 1000}} })
+		l := start(t, topologyOf(t, p, lab.Options{}))
+		want := []forwarder.Taken{{From: "lo", To: "east"}, {From: "east", To: "lo"}}
+		var askers sync.WaitGroup
+		for range 3 {
+			askers.Go(func() {
+				if taken, err := l.Taken(t.Context()); err != nil || !slices.Equal(taken, want) {
+					t.Errorf("got %+v (%v), want %+v", taken, err, want)
+				}
+			})
+		}
+		askers.Wait()
+		late, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := l.Taken(late); !errors.Is(err, context.Canceled) {
+			t.Errorf("who doesn't wait got %v", err)
+		}
+		if taken, err := l.Taken(t.Context()); err != nil || !slices.Equal(taken, want) {
+			t.Errorf("after a question that nobody waited for: %+v (%v)", taken, err)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := l.Taken(t.Context()); err == nil {
+			t.Error("a lab that was closed answers")
+		}
+	})
+	t.Run("has nothing to tell without a limit", func(t *testing.T) {
+		l := start(t, topologyOf(t, planOf([]string{"west", "east"}), lab.Options{}))
+		if taken, err := l.Taken(t.Context()); err != nil || taken != nil {
+			t.Errorf("got %+v (%v)", taken, err)
+		}
+	})
 	t.Run("is still there when memory has been collected", func(t *testing.T) {
 		l := start(t, topologyOf(t, planOf([]string{"west", "east"}), lab.Options{}))
 		var v view

@@ -52,11 +52,12 @@ func (s Setup) figures(d Direction, span Span, i int, sound bool) figures {
 	return f
 }
 
-// add takes in one pair. Each of its ends is counted over its own time. Where they are different machines, their windows differ by a
-// moment, and what passed in it may be on either side of the edge:
+// add takes in one pair. Each of its ends is counted over its own time, and at any moment within its reading's uncertainty: also where one
+// reading has both, the sender's counter may be of its begin and the receiver's of its end. Where they are different machines, their windows
+// differ by a moment besides. What passed in all that may be on either side of the edge:
 //
 //	sender   ├───────── took ─────────┤
-//	receiver   ├──────── tookBack ───────┤   unsure: the difference of the two, and both uncertainties
+//	receiver   ├──────── tookBack ───────┤   unsure: the difference of the two, and all four uncertainties
 func (f *figures) add(p Pair, span Span) {
 	first, last := edgesOf(span.Readings[p.Generator])
 	firstBack, lastBack := edgesOf(span.Readings[p.Receiver])
@@ -65,11 +66,8 @@ func (f *figures) add(p Pair, span Span) {
 	back := lastBack.Ports[p.Receive].Received.Sub(firstBack.Ports[p.Receive].Received)
 	own := first.Uncertainty + last.Uncertainty
 	unsure := scale(sent.Packets, int64(own), int64(took))
-	edges := edgeFrames + unsure
-	if p.Generator != p.Receiver {
-		apart := max(took-tookBack, tookBack-took)
-		edges = edgeFrames + scale(sent.Packets, int64(own+firstBack.Uncertainty+lastBack.Uncertainty+apart), int64(took))
-	}
+	apart := max(took-tookBack, tookBack-took)
+	edges := edgeFrames + scale(sent.Packets, int64(own+firstBack.Uncertainty+lastBack.Uncertainty+apart), int64(took))
 	f.longest = max(f.longest, took, tookBack)
 	f.sent, f.returned = f.sent.Add(sent), f.returned.Add(back)
 	f.receiveErrors += lastBack.Ports[p.Receive].ReceiveErrors - firstBack.Ports[p.Receive].ReceiveErrors

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -24,6 +25,8 @@ type Setup struct {
 	// MaxLossRatio is the loss that still counts as clean.
 	MaxLossRatio units.Ratio
 	Directions   []Direction
+	// Limit is that of a device whose limit is known, which only the Reference's is; nil: nobody knows it.
+	Limit *plan.Limit
 	// Generators are the generators' names, in the order of Span.Readings.
 	Generators []string
 }
@@ -63,6 +66,8 @@ type Span struct {
 	Planned time.Duration
 	// Intended is what each direction was asked to send, all generators together, in the order of Setup.Directions.
 	Intended []units.PacketRate
+	// Limited is what the device's limit counted meanwhile, in the order of Setup.Directions; nil: it can't be asked.
+	Limited []report.Limiter
 	// Pace followed it, from readings in between; nil: nobody did.
 	Pace *Pace
 }
@@ -78,8 +83,10 @@ func (s Setup) Window(span Span) report.Window {
 		f := s.figures(d, span, i, fault == "")
 		m := f.measured()
 		m.Quality, m.Reason = report.Invalid, fault
+		m.Limiter = span.limiter(i)
 		if fault == "" {
 			m.Quality, m.Reason = even.judge(&f, i, s.MaxLossRatio)
+			f.spare(s.MaxLossRatio, &m)
 		}
 		w.Directions = append(w.Directions, m)
 		w.Duration = max(w.Duration, f.duration())

@@ -67,13 +67,6 @@ type Reference struct {
 	Limit *Limit `json:"limit,omitempty"`
 }
 
-// Limit is an exact limit per direction: either rate is set, not both. Bits are layer 2, FCS included.
-type Limit struct {
-	PacketsPerSecond    int64    `json:"packetsPerSecond,omitempty"`
-	Layer2BitsPerSecond int64    `json:"layer2BitsPerSecond,omitempty"`
-	Burst               Duration `json:"burst"` // how much unused rate is saved up, as time at the limit
-}
-
 // Link is one wire between the generators and the DUT.
 type Link struct {
 	Name string `json:"name"`

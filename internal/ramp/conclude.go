@@ -138,12 +138,17 @@ func (m *machine) unsaturated(lo *point) report.Reason {
 	if lo.short {
 		return report.GeneratorLimited
 	}
+	reason := report.Inconclusive
 	for _, p := range m.points {
-		if p.asked > lo.asked && (p.short || p.generators()) {
+		switch {
+		case p.asked <= lo.asked:
+		case p.short || p.generators():
 			return report.GeneratorLimited
+		case p.machine:
+			reason = report.MachineLimited
 		}
 	}
-	return report.Inconclusive
+	return reason
 }
 
 // unclearAbove is a load between the answer and the lossy one at which no window, however often repeated, could be judged.
@@ -172,8 +177,11 @@ func (m *machine) judgedAt(asked units.Ratio) bool {
 
 // blame is the reason that an unclear window gives.
 func blame(p point) report.Reason {
-	if p.generators() {
+	switch {
+	case p.generators():
 		return report.GeneratorLimited
+	case p.machine:
+		return report.MachineLimited
 	}
 	return report.Inconclusive
 }

@@ -44,7 +44,7 @@ func (m *machine) repeatUnclear(p point, isLong bool) bool {
 	if !m.mayRepeat(isLong) || !m.again(m.history[p.window]) {
 		return false
 	}
-	if !isLong && !p.bursts { // a longer window has more of them
+	if !isLong && !p.bursts && !p.machine { // a longer window has more of them
 		m.target.judge = min(2*m.target.judge, longest*judged(m.Ramp))
 	}
 	return true
@@ -139,7 +139,7 @@ func (m *machine) settleClean(p point) {
 }
 
 func (m *machine) settleUnclear(p point, isLong bool) {
-	m.unclear = !p.generators() && p.asked < m.ceiling
+	m.unclear = !p.tools() && p.asked < m.ceiling
 	m.ceiling = min(m.ceiling, p.asked)
 	m.proven = m.proven || p.asked >= m.hi.asked // looking again does not tell
 	if isLong {

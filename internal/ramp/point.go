@@ -18,11 +18,12 @@ type point struct {
 	withdrawn   bool // lossy in the staircase, in a trouble that passed
 	dropped     bool // Invalid while the generator dropped frames that reached it
 	bursts      bool // Invalid as frames were lost while the generator sent in bursts
+	machine     bool // Invalid as frames were lost that the device's limit lets through
 }
 
 // pointOf reads window i of the history.
 func pointOf(w report.Window, i int) point {
-	p := point{window: i, asked: w.Load, load: w.Load, clean: len(w.Directions) > 0, bursts: w.LostToBursts()}
+	p := point{window: i, asked: w.Load, load: w.Load, clean: len(w.Directions) > 0, bursts: w.LostToBursts(), machine: w.LostToMachine()}
 	for _, d := range w.Directions {
 		p.lossy = p.lossy || d.Quality == report.Lossy
 		p.clean = p.clean && (d.Quality == report.Good || d.Quality == report.Short)
@@ -55,6 +56,9 @@ func (p point) unclear() bool { return !p.lossy && !p.clean }
 
 // generators says that the window is unclear for something that the generator did.
 func (p point) generators() bool { return p.dropped || p.bursts }
+
+// tools says that it is for something that either the generator did, or the machine that plays the device.
+func (p point) tools() bool { return p.generators() || p.machine }
 
 // mul is a share of a share; both are at most about one.
 func mul(a, b units.Ratio) units.Ratio {

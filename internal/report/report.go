@@ -181,6 +181,12 @@ func (w Window) LostToBursts() bool {
 	return slices.ContainsFunc(w.Directions, func(d Measured) bool { return d.Quality == Invalid && d.LossRatioMin > 0 })
 }
 
+// LostToMachine says that the window lost frames, but says nothing of the device, as its limit would have let them through: the machine that
+// plays the device lost them.
+func (w Window) LostToMachine() bool {
+	return slices.ContainsFunc(w.Directions, func(d Measured) bool { return d.MachineLost > 0 })
+}
+
 // Burst is a moment in which a generator's port sent clearly more than was due: it had stood still and caught up, or keeps its pace badly. A
 // device may lose such frames at any mean load.
 type Burst struct {
@@ -218,6 +224,18 @@ type Measured struct {
 	LineRatePercent units.Percent `json:"lineRatePercent"`
 	Quality         Quality       `json:"quality"`
 	Reason          string        `json:"reason"`
+	// Limiter is what the Reference's own limit counted meanwhile, give or take a moment at the edges; nil: there is none, or it can't be asked.
+	Limiter *Limiter `json:"limiter,omitempty"`
+	// MachineLost is how many frames were lost or held up by the machine that plays the device, as the Reference's limit lets such a load
+	// through. The window is Invalid then.
+	MachineLost int64 `json:"machineLost,omitempty"`
+}
+
+// Limiter is what a Reference's limit did with the frames of a direction, by its own counters. Frames that are missing and that it did not drop
+// were lost elsewhere.
+type Limiter struct {
+	Passed  int64 `json:"passed"`
+	Dropped int64 `json:"dropped"`
 }
 
 // GeneratorShare is what one of several generators sent and got in a window, on all its ports together. Where a replica's ports are on
@@ -263,6 +281,17 @@ type Total struct {
 	Returned      units.Traffic `json:"returned"`
 	ReceiveErrors int64         `json:"receiveErrors"`
 	Drained       bool          `json:"drained"` // the counters stood still at the end
+	// Limiter is what the Reference's own limit counted of it; nil: there is none, or it can't be asked.
+	Limiter *Limiter `json:"limiter,omitempty"`
+}
+
+// LostElsewhere is how many frames neither came back nor were dropped by the generator or taken by the Reference's limit: the machine lost them. 0
+// where nobody can tell.
+func (t Total) LostElsewhere() int64 {
+	if t.Limiter == nil || !t.Drained {
+		return 0
+	}
+	return max(0, t.Sent.Packets-t.Returned.Packets-t.ReceiveErrors-t.Limiter.Dropped)
 }
 
 // Reason is why the result is what it is.
@@ -273,6 +302,7 @@ const (
 	LossAboveLimit   Reason = "LossAboveLimit"   // saturated: above this, frames are lost
 	ReachedTarget    Reason = "ReachedTarget"    // not saturated: all that was asked came back
 	GeneratorLimited Reason = "GeneratorLimited" // not saturated: the generator could not send or receive more; a lower bound
+	MachineLimited   Reason = "MachineLimited"   // not saturated: the machine that plays the Reference lost frames below its limit; a lower bound
 	Inconclusive     Reason = "Inconclusive"     // not saturated: nothing above the figure could be judged, or the run ended; a lower bound
 	NoCleanWindow    Reason = "NoCleanWindow"    // even the lowest step lost frames, or was invalid
 	NotMeasured      Reason = "NotMeasured"      // the run ended before there was anything to say

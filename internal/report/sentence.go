@@ -32,6 +32,8 @@ func explanation(r *Report) string {
 	}
 	what := "the device's limit lies at this rate or above."
 	switch {
+	case r.Result.Saturated && ownKernel(r):
+		what = "this is what the kernel of the machine itself forwards, as the Reference has no limit; above it, more than " + ratioText(planOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
 	case r.Result.Saturated:
 		what = "this is the device's limit; above it, more than " + ratioText(planOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
 	case r.Result.Reason == GeneratorLimited && lostAbove(r, sentInBursts):
@@ -40,6 +42,8 @@ func explanation(r *Report) string {
 		what = "above this rate the generator may have sent in bursts, unseen, which a device may lose at any load, so the device's limit lies at this rate or above."
 	case r.Result.Reason == GeneratorLimited:
 		what = "the generator could not send or receive more, so the device's limit lies at this rate or above."
+	case r.Result.Reason == MachineLimited:
+		what = "above this rate the machine that forwards lost frames itself, which the Reference's limit lets through, so that limit lies at this rate or above."
 	case r.Result.Reason == Inconclusive:
 		what = "nothing above this rate could be judged, so the device's limit lies here or above."
 	case r.Result.Reason == ReachedTarget:
@@ -49,6 +53,12 @@ func explanation(r *Report) string {
 		what += " " + sentence(why)
 	}
 	return what
+}
+
+// ownKernel says that the device is a Reference without a limit: its limit is that of the machine.
+func ownKernel(r *Report) bool {
+	dut := planOf(r).DUT
+	return dut.Type == "Reference" && (dut.Reference == nil || dut.Reference.Limit == nil)
 }
 
 // lostAbove says that in some window above the figure frames were lost in this way.
@@ -175,6 +185,10 @@ func totalWarnings(r *Report) []string {
 		}
 		if t.ReceiveErrors > 0 {
 			out = append(out, fmt.Sprintf("the generator itself dropped %s of the frames that came back from %s", count(t.ReceiveErrors), arrow(t.From, t.To)))
+		}
+		if n := t.LostElsewhere(); n > 0 {
+			out = append(out, fmt.Sprintf("this machine itself lost %s frames from %s, beside the %s that the Reference's limit took; give it processors that nothing else uses",
+				count(n), arrow(t.From, t.To), count(t.Limiter.Dropped)))
 		}
 	}
 	return out

@@ -176,3 +176,32 @@ func TestALowerBoundForBurstsNamesThem(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatTheMachineItselfLostIsTold(t *testing.T) {
+	packets := func(n int64) units.Traffic { return units.Traffic{Packets: n, Bytes: 64 * n} }
+	for name, test := range map[string]struct {
+		change func(*Report)
+		want   string
+	}{
+		"beside what the limit took": {func(r *Report) {
+			r.Totals = []Total{{From: "west", To: "east", Sent: packets(1000), Returned: packets(880), ReceiveErrors: 10, Drained: true, Limiter: &Limiter{Passed: 900, Dropped: 100}}}
+		}, "this machine itself lost 10 frames from west→east, beside the 100 that the Reference's limit took"},
+		"where it made a lower bound": {func(r *Report) { r.Result.Saturated, r.Result.Reason = false, MachineLimited },
+			"above this rate the machine that forwards lost frames itself, which the Reference's limit lets through"},
+		"where the Reference has no limit": {func(r *Report) { r.Plan.DUT = plan.DUT{Type: "Reference"} },
+			"this is what the kernel of the machine itself forwards, as the Reference has no limit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := measured()
+			r.Result.Saturated = true
+			test.change(r)
+			var out bytes.Buffer
+			if err := Render(&out, "text", r); err != nil {
+				t.Fatal(err)
+			}
+			if said := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(said, test.want) {
+				t.Errorf("no %q in\n%s", test.want, out.String())
+			}
+		})
+	}
+}

@@ -33,16 +33,18 @@ type drive struct {
 	last     []engine.Reading
 	intended []units.PacketRate
 	step     ramp.Step
-	quickest time.Duration // reading of all counters
+	quickest time.Duration    // reading of all counters
+	limited  []report.Limiter // what limits counted before traffic began
 }
 
 // driveLoad carries out the procedure's steps until it is done. Whatever happens, it ends with traffic stopped and totals settled, as
 // far as the generators can be reached.
 func (r *run) driveLoad(ctx context.Context) (err error) {
-	baseline, err := r.read(ctx)
+	baseline, limited, err := r.readEdge(ctx)
 	if err != nil {
 		return err
 	}
+	r.drive.limited = limited
 	r.drive.baseline, r.drive.last = baseline, baseline
 	defer func() { err = errors.Join(err, r.stop(ctx)) }()
 	for {

@@ -83,3 +83,11 @@ func interrupted(after float64) option {
 		}
 	}
 }
+
+// reference makes the device one whose limit is known, whatever it does.
+func reference(packetsPerSecond int64) option {
+	return func(s *scenario) {
+		s.plan.DUT.Type = "Reference"
+		s.plan.DUT.Reference = &plan.Reference{Limit: &plan.Limit{PacketsPerSecond: packetsPerSecond, Burst: plan.Duration(10 * time.Millisecond)}}
+	}
+}

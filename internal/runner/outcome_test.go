@@ -47,6 +47,10 @@ func TestWhatARunComesTo(t *testing.T) {
 		"a device that returns nothing under load is found in the warm-up": {
 			scene(onDevice(func(d *sim.Device) { d.Capacity = func(float64) float64 { return 0 } })),
 			report.Completed, report.NotMeasured, false, false, 0, 0, "none of 2500 frames came back"},
+		"a machine that loses what the Reference's limit lets through is a lower bound": {
+			scene(deviceLimit(8*kpps), reference(10_000)), report.Completed, report.MachineLimited, false, true, 7800, 8020, "this machine lost frames that the Reference's limit lets through"},
+		"a Reference is saturated at its limit": {
+			scene(reference(10_000)), report.Completed, report.LossAboveLimit, true, true, 9950, 10050, ""},
 		"three replicas add up": {
 			scene(replicas(3)), report.Completed, report.LossAboveLimit, true, true, 9950, 10050, ""},
 		"a flat read time is no loss": {

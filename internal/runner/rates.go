@@ -91,7 +91,7 @@ func (r *run) slower(d plan.Direction) (string, units.BitRate) {
 
 // prepareMeasure says whose counters a direction's are.
 func (r *run) prepareMeasure() error {
-	r.setup = measure.Setup{MaxLossRatio: r.plan.Procedure.MaxLossRatio}
+	r.setup = measure.Setup{MaxLossRatio: r.plan.Procedure.MaxLossRatio, Limit: r.knownLimit()}
 	for _, g := range r.gens {
 		r.setup.Generators = append(r.setup.Generators, g.Name)
 	}
@@ -109,6 +109,14 @@ func (r *run) prepareMeasure() error {
 		r.setup.Directions = append(r.setup.Directions, m)
 	}
 	return nil
+}
+
+// knownLimit is the limit of the only device whose limit is known.
+func (r *run) knownLimit() *plan.Limit {
+	if r.plan.DUT.Type != "Reference" || r.plan.DUT.Reference == nil {
+		return nil
+	}
+	return r.plan.DUT.Reference.Limit
 }
 
 // paceOf is how many streams take turns, below 0 where they don't keep a steady pace, and what latency streams send besides the load: their

@@ -49,6 +49,9 @@ type Options struct {
 	// PaceEvery is how often counters are read within windows, to see how evenly generators send; 0: each 20 ms, or less often where there are
 	// many generators.
 	PaceEvery time.Duration
+	// Limited reads what the Reference's limits counted so far, in the order of the Plan's directions; nil: nobody can. It is asked at the edges of
+	// windows, at the same time as the generators, and what it can't tell in time stays unknown.
+	Limited func(context.Context) ([]report.Limiter, error)
 	// Logger gets state changes at Info and decisions at Debug; nil is silent.
 	Logger *slog.Logger
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/pause"
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // The bounds of the drain: frames that are still on their way after the stop come back, or never will.
@@ -43,18 +44,19 @@ func (r *run) drain(ctx context.Context) {
 			break
 		}
 		var after []engine.Reading
-		if after, err = r.read(ctx); err != nil {
+		var limited []report.Limiter
+		if after, limited, err = r.readEdge(ctx); err != nil {
 			break
 		}
 		still := r.still(before, after)
 		before = after
 		if still || time.Now().After(end) {
-			r.settle(after, still)
+			r.settle(after, limited, still)
 			return
 		}
 	}
 	r.note("the totals are not settled, they end with the last sample: %v", err)
-	r.settle(r.drive.last, false)
+	r.settle(r.drive.last, nil, false)
 }
 
 // still says that nothing but background traffic came between two readings.
@@ -78,11 +80,15 @@ func backgroundIn(d measure.Direction, span time.Duration) int64 {
 }
 
 // settle writes, per direction, all that was sent and came back since the first start.
-func (r *run) settle(last []engine.Reading, still bool) {
+func (r *run) settle(last []engine.Reading, limited []report.Limiter, still bool) {
 	r.rep.Totals = nil
-	for _, d := range r.setup.Directions {
+	taken := since(r.drive.limited, limited)
+	for i, d := range r.setup.Directions {
 		t := between(d, r.drive.baseline, last)
 		t.Drained = still
+		if i < len(taken) {
+			t.Limiter = &taken[i]
+		}
 		r.rep.Totals = append(r.rep.Totals, t)
 	}
 }

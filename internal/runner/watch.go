@@ -33,11 +33,13 @@ func (r *run) watch(ctx context.Context, step ramp.Step) (*report.Window, error)
 	span := measure.Span{Planned: step.Judge, Intended: r.drive.intended, Readings: make([][]engine.Reading, len(r.gens))}
 	opened, pace, bursty := time.Time{}, r.setup.Pace(r.drive.intended), !paced(r.drive.last)
 	span.Pace = pace
+	var before []report.Limiter
 	for _, moment := range moments(begin, step) {
 		err := r.untilThen(ctx, moment, pace, bursty && !opened.IsZero())
 		var readings []engine.Reading
+		var limited []report.Limiter
 		if err == nil {
-			readings, err = r.read(ctx)
+			readings, limited, err = r.readEdge(ctx)
 		}
 		if err != nil {
 			return r.cutShort(span, opened, step, err), err
@@ -47,8 +49,9 @@ func (r *run) watch(ctx context.Context, step ramp.Step) (*report.Window, error)
 			continue
 		}
 		if opened.IsZero() {
-			opened = time.Now()
+			opened, before = time.Now(), limited
 		}
+		span.Limited = since(before, limited)
 		pace.Add(readings)
 		for g := range readings {
 			span.Readings[g] = append(span.Readings[g], readings[g])

@@ -2,6 +2,7 @@ package softgen
 
 import (
 	"sync"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/softgen/datapath"
 )
@@ -20,19 +21,48 @@ func (s *Server) read(at *port) datapath.Counters {
 	return now
 }
 
-// readAll reads all ports at once.
+// Ports are read within so short a time, or again: what passes between the reading of one and of another looks like loss, or hides some.
+const (
+	narrowEnough = 200 * time.Microsecond
+	readTries    = 3
+)
+
+// readAll reads all ports at one moment, as far as the machine lets us: of a few readings the one that took least.
 func (s *Server) readAll() map[int]datapath.Counters {
+	best := s.readOnce()
+	for try := 1; try < readTries && width(best) > narrowEnough; try++ {
+		if again := s.readOnce(); width(again) < width(best) {
+			best = again
+		}
+	}
+	byPort := make(map[int]datapath.Counters, len(best))
+	for i, at := range s.ports {
+		byPort[at.index] = best[i]
+	}
+	return byPort
+}
+
+// width is how long reading took, from the first counter that was read to the last.
+func width(readings []datapath.Counters) time.Duration {
+	if len(readings) == 0 {
+		return 0
+	}
+	first, last := readings[0].At, readings[0].At
+	for _, c := range readings {
+		first, last = min(first, c.At-c.Uncertainty), max(last, c.At+c.Uncertainty)
+	}
+	return last - first
+}
+
+// readOnce reads all ports at once.
+func (s *Server) readOnce() []datapath.Counters {
 	readings := make([]datapath.Counters, len(s.ports))
 	var wg sync.WaitGroup
 	for i, at := range s.ports {
 		wg.Go(func() { readings[i] = at.path.Counters() })
 	}
 	wg.Wait()
-	byPort := make(map[int]datapath.Counters, len(readings))
-	for i, at := range s.ports {
-		byPort[at.index] = readings[i]
-	}
-	return byPort
+	return readings
 }
 
 // getPortStats is get_port_stats: counters since the port was opened, bytes with FCS. Ours beside TRex's: ts is the server's clock at

@@ -84,16 +84,22 @@ func (e *Engine) Read(ctx context.Context, ports []int) (engine.Reading, error) 
 		}
 		return r, nil
 	}
-	// Ports are read a part of the request after each other, in an order that alternates: the worst that the uncertainty covers.
+	// The first port is read as the request begins, the last as it ends, in an order that alternates: the worst that the uncertainty covers.
+	pause := e.ReadTakes / time.Duration(max(1, len(ports)-1))
 	for n := range ports {
 		i := ports[n]
 		if turn%2 == 1 {
 			i = ports[len(ports)-1-n]
 		}
+		if n > 0 {
+			time.Sleep(pause)
+		}
 		unlock := e.lock()
 		r.Ports[i] = e.counters(i)
 		unlock()
-		time.Sleep(e.ReadTakes / time.Duration(len(ports)))
+	}
+	if len(ports) == 1 {
+		time.Sleep(pause)
 	}
 	r.At, r.Uncertainty = began+e.ReadTakes/2, e.ReadTakes/2
 	return r, ctx.Err()

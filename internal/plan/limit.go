@@ -1,0 +1,21 @@
+package plan
+
+import "time"
+
+// Limit is an exact limit per direction: either rate is set, not both. Bits are layer 2, FCS included.
+type Limit struct {
+	PacketsPerSecond    int64    `json:"packetsPerSecond,omitempty"`
+	Layer2BitsPerSecond int64    `json:"layer2BitsPerSecond,omitempty"`
+	Burst               Duration `json:"burst"` // how much unused rate is saved up, as time at the limit
+}
+
+// defaultDepth is the burst of a limit that states none.
+const defaultDepth = 10 * time.Millisecond
+
+// Depth is how much unused rate is saved up, as time at the limit: the burst, or 10 ms where none is stated.
+func (l Limit) Depth() time.Duration {
+	if l.Burst <= 0 {
+		return defaultDepth
+	}
+	return l.Burst.Std()
+}
