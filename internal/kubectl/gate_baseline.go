@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/analysis"
@@ -150,7 +151,7 @@ func (c *cluster) ownReference(ctx context.Context, b *v1alpha1.BaselineSpec) (*
 	return out, nil
 }
 
-// reportIn reads a Report that is kept in a ConfigMap, and holds it against the digest that is asked for.
+// reportIn reads a Report in a ConfigMap, and holds it against the digest that is asked for; of a test that publishes no figure it has none.
 func (c *cluster) reportIn(ctx context.Context, ref v1alpha1.ReportRef) (*report.Report, error) {
 	object := &corev1.ConfigMap{}
 	if err := c.client.Get(ctx, c.key(ref.ConfigMap), object); err != nil {
@@ -163,5 +164,16 @@ func (c *cluster) reportIn(ctx context.Context, ref v1alpha1.ReportRef) (*report
 	case ref.Digest != "" && ref.Digest != digest:
 		return nil, exit.BadInput("spec.baseline: ConfigMap %s in namespace %s holds Report %s, and %s is asked for", ref.ConfigMap, c.namespace, digest, ref.Digest)
 	}
-	return r, nil
+	owner := metav1.GetControllerOf(object)
+	if owner == nil || owner.Kind != v1alpha1.LoadTestKind { // it is kept beyond its test
+		return r, nil
+	}
+	test, err := c.get(ctx, owner.Name)
+	switch {
+	case isAbsent(err) || err == nil && test.UID != owner.UID: // it goes with its test
+		return r, nil
+	case err != nil:
+		return nil, err
+	}
+	return unpublished(test, r), nil
 }

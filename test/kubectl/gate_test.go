@@ -3,6 +3,7 @@ package kubectl
 import (
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -288,6 +289,30 @@ func TestAGateWithABaselineFromElsewhere(t *testing.T) {
 			gate.ends().wants(t, c.code, "baseline", "")
 		})
 	}
+}
+
+// Of devices that failed under their tests the Reports have figures all the same: those are nobody's.
+func TestAGateIsComparedWithNoFigureThatIsNotPublished(t *testing.T) {
+	p := newPerson(t)
+	server, err := admission.NewServer()
+	p.must(err)
+	objects, err := server.Load("router.yaml", strings.NewReader(aRelease))
+	p.must(err)
+	var names []string
+	for run := range int64(5) {
+		name := fmt.Sprintf("faulty-%d", run)
+		p.creates(name)
+		p.saysMeasured(name, func(r *report.Report) { *r = *runReport(objects[0].LoadTest, 40_000+run) })
+		p.says(name, func(st *v1alpha1.LoadTestStatus) {
+			st.Result = nil
+			set(st, v1alpha1.ConditionComplete, metav1.ConditionTrue, v1alpha1.ReasonDUTFailed, "pod router ended: out of memory")
+		})
+		names = append(names, fmt.Sprintf("{configMap: %s-report}", name))
+	}
+	p.write("router.yaml", aRelease+"  baseline: {reports: ["+strings.Join(names, ", ")+"]}\n")
+	gate := p.starts("kubectl linerate gate -f router.yaml --max-regression 2% --name-suffix x")
+	p.saysMeasuredSuite(p.suite("router-x"), v1alpha1.ReasonMeasured, slower(0))
+	gate.ends().wants(t, 3, "what the runner measured doesn't count", "")
 }
 
 func TestAGateInTrouble(t *testing.T) {

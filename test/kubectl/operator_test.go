@@ -104,7 +104,9 @@ func (p *person) keeps(configMap, test string, change func(*corev1.ConfigMap)) {
 		p.must(admin.Update(p.Context(), cm))
 		return
 	}
-	cm = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: configMap, Namespace: p.namespace, Labels: map[string]string{v1alpha1.LabelUID: string(p.test(test).UID)}}}
+	of := p.test(test)
+	cm = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: configMap, Namespace: p.namespace, Labels: map[string]string{v1alpha1.LabelUID: string(of.UID)},
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(of, v1alpha1.GroupVersion.WithKind(v1alpha1.LoadTestKind))}}}
 	change(cm)
 	p.must(admin.Create(p.Context(), cm))
 }
