@@ -34,6 +34,14 @@ func (m *manager) keepProfile(ctx context.Context, o options) error {
 	return m.keep(ctx, "profile?seconds=30", "manager.pprof")
 }
 
+// keepHeap writes what the manager's memory is taken by in the end, if that was asked for.
+func (m *manager) keepHeap(ctx context.Context, o options) error {
+	if !o.profile {
+		return nil
+	}
+	return m.keep(ctx, "heap?gc=1", "manager.heap.pprof")
+}
+
 // keep writes one of the manager's profiles into a file beside its log.
 func (m *manager) keep(ctx context.Context, profile, file string) error {
 	return keepAnswer(ctx, http.DefaultClient, m.profiles+profile, filepath.Join(filepath.Dir(m.log), file))

@@ -66,7 +66,7 @@ func main() {
 	flag.BoolVar(&o.suite, "suite", false, "have one LoadTestSuite make the LoadTests, a cell each: a multiple of 100")
 	flag.IntVar(&o.parallel, "parallel", 100, "how many tests of the suite are under way at once: its parallelism")
 	flag.BoolVar(&o.yardstick, "yardstick", true, "carry as many plain Jobs before")
-	flag.BoolVar(&o.profile, "profile", false, "keep what the API server's and the manager's processor time goes to, as profiles of 30 s (go tool pprof) beside the logs: needs -keep")
+	flag.BoolVar(&o.profile, "profile", false, "keep what the API server's and the manager's processor time goes to, as profiles of 30 s (go tool pprof) beside the logs, and the manager's memory in the end: needs -keep")
 	flag.BoolVar(&o.mayEscalate, "may-escalate", false,
 		"give the operator the rights escalate and bind, which it has nowhere: to see what the API server's check of new Roles costs")
 	flag.Parse()

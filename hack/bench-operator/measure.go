@@ -97,6 +97,9 @@ func (c *cluster) measureOperator(ctx context.Context, o options, p *player, pro
 	if r.memory, err = m.memory("VmHWM"); err != nil {
 		return err
 	}
+	if err := m.keepHeap(ctx, o); err != nil {
+		return err
+	}
 	if err := m.stop(); err != nil {
 		return fmt.Errorf("the manager ended badly: %w", err)
 	}
