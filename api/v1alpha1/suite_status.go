@@ -35,8 +35,7 @@ type LoadTestSuiteStatus struct {
 	// table sets side by side what was measured, a row for each cell. Of a suite of more than 256 cells it has the first 256; the report has
 	// all.
 	// +optional
-	// +listType=map
-	// +listMapKey=cell
+	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	Table []SuiteRow `json:"table,omitempty"`
 
@@ -105,8 +104,7 @@ type SuiteRow struct {
 
 	// values are the cell's value of each axis.
 	// +optional
-	// +listType=map
-	// +listMapKey=axis
+	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=4
 	Values []CellValue `json:"values,omitempty"`
 
