@@ -22,24 +22,17 @@ import (
 )
 
 // apply does what was decided, in the order of the decision's fields: what a test measured is stored before the test may go. What fails half-way
-// is done again after the next observation.
+// is done again after the next observation; what didn't fail is remembered, and isn't.
 func (r *LoadTestSuiteReconciler) apply(ctx context.Context, seen *suiteObservation, decision suite.Decision) error {
-	if err := r.store(ctx, seen, decision); err != nil {
+	if err := r.storing(ctx, seen, func() error { return r.storeReport(ctx, seen, decision.Report) }); err != nil {
 		return err
 	}
-	for _, name := range decision.Stop {
-		if err := r.stop(ctx, seen.Tests[name]); err != nil {
-			return err
-		}
+	if err := r.stopTests(ctx, seen, decision.Stop); err != nil {
+		return err
 	}
 	obstacles := len(seen.notes.obstacles)
-	for _, wanted := range decision.Create {
-		if !seen.notes.mayCreate(seen.Now) {
-			break
-		}
-		if err := r.createTest(ctx, seen, wanted); err != nil {
-			return err
-		}
+	if err := r.createTests(ctx, seen, decision.Create); err != nil {
+		return err
 	}
 	decision, err := r.writeStatus(ctx, seen, decision)
 	if err != nil {
@@ -52,10 +45,8 @@ func (r *LoadTestSuiteReconciler) apply(ctx context.Context, seen *suiteObservat
 		}
 		r.events.Eventf(seen.Suite, nil, kind, event.Reason, decision.Rule, "%s", event.Message)
 	}
-	for _, name := range decision.Delete {
-		if err := r.deleteOwn(ctx, seen.Tests[name]); err != nil {
-			return err
-		}
+	if err := r.deleteTests(ctx, seen, decision.Delete); err != nil {
+		return err
 	}
 	if decision.DeleteSuite {
 		return r.deleteOwn(ctx, seen.Suite.DeepCopy())
@@ -64,6 +55,18 @@ func (r *LoadTestSuiteReconciler) apply(ctx context.Context, seen *suiteObservat
 		return waiting{"some tests can't be made", time.Millisecond} // which is said, and others made, by the next pass
 	}
 	return nil
+}
+
+// stopTests asks tests to end, side by side.
+func (r *LoadTestSuiteReconciler) stopTests(ctx context.Context, seen *suiteObservation, names []string) error {
+	failed := make([]error, len(names))
+	sideBySide(len(names), func(i int) { failed[i] = r.stop(ctx, seen.Tests[names[i]]) })
+	for i, name := range names {
+		if failed[i] == nil {
+			seen.notes.pending[name] = pending{stop: true, until: seen.Now.Add(forgetAfter)}
+		}
+	}
+	return errors.Join(failed...)
 }
 
 // stop asks a test to end. A stopped test may be asked again.
@@ -77,43 +80,63 @@ func (r *LoadTestSuiteReconciler) stop(ctx context.Context, test *v1alpha1.LoadT
 	return nil
 }
 
-// createTest makes a test. What is there and the suite's own is fine; what the API server doesn't take is kept, to be said.
-func (r *LoadTestSuiteReconciler) createTest(ctx context.Context, seen *suiteObservation, wanted suite.Wanted) error {
-	content, err := seen.Matrix.Content(wanted.Cell, wanted.Repetition, wanted.Try)
+// createTests makes tests, side by side, as far as they may be tried. Those that were made are known to be also where another one wasn't.
+func (r *LoadTestSuiteReconciler) createTests(ctx context.Context, seen *suiteObservation, wanted []suite.Wanted) error {
+	room, _ := seen.notes.mayTry(seen.Now)
+	wanted = wanted[:min(len(wanted), room)]
+	failed := make([]error, len(wanted))
+	sideBySide(len(wanted), func(i int) { failed[i] = r.createTest(ctx, seen.Matrix, wanted[i]) })
+	for i, w := range wanted {
+		made, err := r.answered(ctx, seen, w.Name, failed[i])
+		if failed[i] = err; made {
+			seen.notes.pending[w.Name] = pending{until: seen.Now.Add(forgetAfter)}
+			seen.notes.made = append(seen.notes.made, seen.Now)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (r *LoadTestSuiteReconciler) createTest(ctx context.Context, m *suite.Matrix, wanted suite.Wanted) error {
+	content, err := m.Content(wanted.Cell, wanted.Repetition, wanted.Try)
 	if err != nil {
 		return err
 	}
-	err = r.client.Create(ctx, &unstructured.Unstructured{Object: content})
+	return r.client.Create(ctx, &unstructured.Unstructured{Object: content})
+}
+
+// answered says whether a test is there now. What is there and the suite's own is fine; what the API server doesn't take is kept, to be said.
+func (r *LoadTestSuiteReconciler) answered(ctx context.Context, seen *suiteObservation, name string, err error) (made bool, _ error) {
 	switch {
 	case err == nil:
-		ctrl.LoggerFrom(ctx).Info("created", "test", wanted.Name)
-		return nil
+		ctrl.LoggerFrom(ctx).Info("created", "test", name)
+		return true, nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return err
+		return false, err
 	case apierrors.IsAlreadyExists(err):
-		return r.lookWhoseTestItIs(ctx, seen, wanted.Name)
+		return r.lookWhoseTestItIs(ctx, seen, name)
 	case apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err):
-		r.inTheWay(seen, wanted.Name, err.Error())
-		return nil
+		r.inTheWay(seen, name, err.Error())
+		return false, nil
 	}
-	return fmt.Errorf("create %s: %w", wanted.Name, err)
+	return false, fmt.Errorf("create %s: %w", name, err)
 }
 
 // lookWhoseTestItIs finds out whether a test that is there is the suite's own, made a moment ago.
-func (r *LoadTestSuiteReconciler) lookWhoseTestItIs(ctx context.Context, seen *suiteObservation, name string) error {
+func (r *LoadTestSuiteReconciler) lookWhoseTestItIs(ctx context.Context, seen *suiteObservation, name string) (own bool, _ error) {
 	there := metadataOf(v1alpha1.GroupVersion.WithKind(v1alpha1.LoadTestKind))
 	err := r.live.Get(ctx, client.ObjectKey{Namespace: seen.Suite.Namespace, Name: name}, there)
 	switch {
 	case apierrors.IsNotFound(err):
-		return waiting{"a test of this name was there a moment ago", takenAgain / 60}
+		return false, waiting{"a test of this name was there a moment ago", takenAgain / 60}
 	case err != nil:
-		return fmt.Errorf("look whose %s is: %w", name, err)
+		return false, fmt.Errorf("look whose %s is: %w", name, err)
 	case ofFormer(there, seen.Suite):
-		return waiting{"a test of an earlier suite of this name is being deleted", time.Second}
+		return false, waiting{"a test of an earlier suite of this name is being deleted", time.Second}
 	case !metav1.IsControlledBy(there, seen.Suite):
 		r.inTheWay(seen, name, "a LoadTest of this name is somebody else's: delete that, or give the suite another name")
+		return false, nil
 	}
-	return nil
+	return true, nil
 }
 
 // ofFormer says that an object belongs to another suite of this name, an earlier one: it goes by itself.
@@ -124,6 +147,18 @@ func ofFormer(object client.Object, s *v1alpha1.LoadTestSuite) bool {
 
 func (r *LoadTestSuiteReconciler) inTheWay(seen *suiteObservation, name, why string) {
 	seen.notes.refuse(name, why, seen.Now)
+}
+
+// deleteTests deletes tests, side by side.
+func (r *LoadTestSuiteReconciler) deleteTests(ctx context.Context, seen *suiteObservation, names []string) error {
+	failed := make([]error, len(names))
+	sideBySide(len(names), func(i int) { failed[i] = r.deleteOwn(ctx, seen.Tests[names[i]]) })
+	for i, name := range names {
+		if failed[i] == nil {
+			seen.notes.gone[seen.Tests[name].UID] = seen.Now.Add(forgetAfter)
+		}
+	}
+	return errors.Join(failed...)
 }
 
 // deleteOwn deletes a test or the suite, and what belongs to it in the background.

@@ -26,10 +26,17 @@ type suiteNotes struct {
 	matrix *suite.Matrix
 	// version is the suite's own, as the last write of its status left it.
 	version string
-	// runs are the tests that are over; stored those of them that are in the pages; storedAt is when a page was written last.
-	runs     suite.Runs
-	stored   map[string]bool
-	storedAt time.Time
+	// checking is how far the cells are held against what a LoadTest must be; nil: not at all.
+	checking *suite.Checking
+	// pending is what was done to tests a moment ago and the caches may not show yet, by the tests' names; gone are those that were deleted.
+	pending map[string]pending
+	gone    map[types.UID]time.Time
+	// runs are the tests that are over; stored those of them that are in the pages; storedAt is when all were. unreported: the report may lack
+	// some of these, and was written at reportAt.
+	runs               suite.Runs
+	stored             suite.Stored
+	storedAt, reportAt time.Time
+	unreported         bool
 	// light: the suite is over, and what its judgements were made from is in the pages alone.
 	light bool
 	// versions are those of the ConfigMaps that were written.
@@ -41,8 +48,16 @@ type suiteNotes struct {
 	// tries are how often it didn't take a test, and refused when it didn't take any, within the last minute.
 	tries   map[string]int
 	refused []time.Time
+	// made are when tests were made, within the last second.
+	made []time.Time
 	// taken are ConfigMaps whose names others have, and until when that is believed.
 	taken map[string]time.Time
+}
+
+// pending is that a test was made, or asked to stop; until then it is believed that the caches will show it.
+type pending struct {
+	stop  bool
+	until time.Time
 }
 
 // obstacle is why a test can't be made; until then it isn't tried again.
@@ -53,7 +68,8 @@ type obstacle struct {
 
 func newSuiteNotes(s *v1alpha1.LoadTestSuite) *suiteNotes {
 	return &suiteNotes{
-		uid: s.UID, matrix: suite.Expand(s.DeepCopy()), runs: suite.Runs{}, stored: map[string]bool{}, versions: map[string]string{}, obstacles: map[string]obstacle{}, tries: map[string]int{}, taken: map[string]time.Time{},
+		uid: s.UID, matrix: suite.Expand(s.DeepCopy()), pending: map[string]pending{}, gone: map[types.UID]time.Time{}, runs: suite.Runs{}, stored: suite.Stored{},
+		versions: map[string]string{}, obstacles: map[string]obstacle{}, tries: map[string]int{}, taken: map[string]time.Time{},
 	}
 }
 
@@ -90,6 +106,33 @@ func (n *suiteNotes) behind(s *v1alpha1.LoadTestSuite) bool {
 	return err == nil && older < 0
 }
 
+// seen takes out of what the caches show what was deleted already, and forgets what they show by now. A write that never shows is given up in time.
+func (n *suiteNotes) seen(tests map[string]*v1alpha1.LoadTest, now time.Time) {
+	maps.DeleteFunc(n.pending, func(name string, p pending) bool {
+		t := tests[name]
+		return !now.Before(p.until) || !p.stop && t != nil || p.stop && (t == nil || t.Spec.Stop)
+	})
+	maps.DeleteFunc(n.gone, func(_ types.UID, until time.Time) bool { return !now.Before(until) })
+	maps.DeleteFunc(tests, func(_ string, t *v1alpha1.LoadTest) bool { _, gone := n.gone[t.UID]; return gone })
+}
+
+// pendingNames are the tests of which the caches may not show what was done to them.
+func (n *suiteNotes) pendingNames() map[string]bool {
+	names := make(map[string]bool, len(n.pending))
+	for name := range n.pending {
+		names[name] = true
+	}
+	return names
+}
+
+// await is the earliest moment at which a write is given up that doesn't show; zero: there is none.
+func (n *suiteNotes) await() (at time.Time) {
+	for _, p := range n.pending {
+		at = earlier(at, p.until)
+	}
+	return at
+}
+
 // inTheWay are the obstacles that still stand.
 func (n *suiteNotes) inTheWay(now time.Time) map[string]string {
 	out := map[string]string{}
@@ -121,10 +164,20 @@ func (n *suiteNotes) whyUnstored(now time.Time) string {
 // suite there are thousands.
 const mostRefused = 32
 
-// mayCreate says whether another test may be tried.
-func (n *suiteNotes) mayCreate(now time.Time) bool {
+// mostMade is how many tests of a suite are made in a second: each begins with what is dearest, and hundreds at once make everything slow for everybody.
+const mostMade = 8
+
+// mayTry is how many tests may be tried now; and where that is none, from when some may be.
+func (n *suiteNotes) mayTry(now time.Time) (tests int, from time.Time) {
 	n.refused = slices.DeleteFunc(n.refused, func(at time.Time) bool { return !now.Before(at.Add(takenAgain)) })
-	return len(n.refused) < mostRefused
+	n.made = slices.DeleteFunc(n.made, func(at time.Time) bool { return !now.Before(at.Add(time.Second)) })
+	switch {
+	case len(n.refused) >= mostRefused:
+		return 0, n.refused[0].Add(takenAgain)
+	case len(n.made) >= mostMade:
+		return 0, n.made[0].Add(time.Second)
+	}
+	return min(mostRefused-len(n.refused), mostMade-len(n.made)), time.Time{}
 }
 
 // refuse keeps why a test isn't taken. It is tried again less and less often, so that all others have their tries as well.
@@ -137,7 +190,7 @@ func (n *suiteNotes) refuse(name, why string, now time.Time) {
 
 // lighten lets go of what nothing asks for any more once a suite is over: suites stay for months, and each may have thousands of runs.
 func (n *suiteNotes) lighten() {
-	if n.light || slices.ContainsFunc(slices.Collect(maps.Keys(n.runs)), func(name string) bool { return !n.stored[name] }) {
+	if n.light || !n.runs.AllIn(n.stored) {
 		return
 	}
 	for name, run := range n.runs {

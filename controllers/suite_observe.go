@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,10 +47,17 @@ func (r *LoadTestSuiteReconciler) observe(ctx context.Context, name types.Namesp
 		return nil, err
 	}
 	now := metav1.NewTime(r.options.Clock()).Rfc3339Copy().Time // as the API server would store it
-	return &suiteObservation{notes: notes, Observed: suite.Observed{
-		Suite: s, Matrix: notes.matrix, Now: now, Tests: tests, Runs: notes.runs, Stored: notes.stored, StoredAt: notes.storedAt,
-		Obstacles: notes.inTheWay(now), Taken: notes.takenNames(now), Unstored: notes.whyUnstored(now), Version: r.options.Version,
-	}}, nil
+	notes.seen(tests, now)
+	_, createFrom := notes.mayTry(now)
+	seen := &suiteObservation{notes: notes, Observed: suite.Observed{
+		Suite: s, Matrix: notes.matrix, Now: now, Tests: tests, Pending: notes.pendingNames(), Runs: notes.runs, Stored: notes.stored, StoredAt: notes.storedAt,
+		Unreported: notes.unreported, ReportAt: notes.reportAt, Obstacles: notes.inTheWay(now), CreateFrom: createFrom, Taken: notes.takenNames(now),
+		Unstored: notes.whyUnstored(now), Version: r.options.Version,
+	}}
+	if c := notes.checking; c != nil && c.Done() {
+		seen.Checked, seen.Faults = true, c.Faults
+	}
+	return seen, nil
 }
 
 // notesOn are what is known of the suite: from this process' memory, or from what an earlier one stored.
@@ -74,24 +82,30 @@ func (r *LoadTestSuiteReconciler) notesOn(ctx context.Context, s *v1alpha1.LoadT
 	return notes, nil
 }
 
-// readPages reads the runs that were stored. A page that isn't the suite's own, or that somebody spoilt, has none: its tests are looked at again.
-func (r *LoadTestSuiteReconciler) readPages(ctx context.Context, s *v1alpha1.LoadTestSuite, notes *suiteNotes) error {
-	for number := range notes.matrix.Pages() {
-		var page corev1.ConfigMap
-		name := client.ObjectKey{Namespace: s.Namespace, Name: suite.PageName(s.Name, number)}
-		if err := r.live.Get(ctx, name, &page); apierrors.IsNotFound(err) {
-			continue
+// readPages reads the runs that were stored. A sheet that isn't the suite's own, or that somebody spoilt, has none: its tests are looked at again.
+func (r *LoadTestSuiteReconciler) readPages(ctx context.Context, s *v1alpha1.LoadTestSuite, notes *suiteNotes) (err error) {
+	notes.runs, notes.stored, err = notes.matrix.ReadRuns(func(name string) (map[string][]byte, error) {
+		var sheet corev1.ConfigMap
+		if err := r.live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, &sheet); apierrors.IsNotFound(err) {
+			return nil, nil
 		} else if err != nil {
-			return fmt.Errorf("read page %d of the runs: %w", number, err)
+			return nil, fmt.Errorf("read ConfigMap %s of the runs: %w", name, err)
 		}
-		if err := notes.matrix.DecodePage(page.BinaryData, notes.runs); err != nil {
-			ctrl.LoggerFrom(ctx).Info("a page of runs can't be read: its tests are looked at again", "configMap", name.Name, "why", err.Error())
-		}
+		return nonNil(sheet.BinaryData), nil
+	}, func(name string, why error) error {
+		ctrl.LoggerFrom(ctx).Info("runs can't be read: their tests are looked at again", "configMap", name, "why", why.Error())
+		return nil
+	})
+	notes.unreported = len(notes.runs) > 0
+	return err
+}
+
+// nonNil are the data of a ConfigMap that is there, and may have none.
+func nonNil(data map[string][]byte) map[string][]byte {
+	if data == nil {
+		return map[string][]byte{}
 	}
-	for name := range notes.runs {
-		notes.stored[name] = true
-	}
-	return nil
+	return data
 }
 
 // testsOf lists the suite's own LoadTests. They are the cache's: nothing may change them.
@@ -109,18 +123,33 @@ func (r *LoadTestSuiteReconciler) testsOf(ctx context.Context, s *v1alpha1.LoadT
 	return tests, nil
 }
 
-// readRuns looks at what tests left that are over. That there is no Report, or none that can be read, is an answer too.
+// readRuns looks at what tests left that are over, side by side. That there is no Report, or none that can be read, is an answer too; those that were
+// read are known also where another one can't be read now.
 func (r *LoadTestSuiteReconciler) readRuns(ctx context.Context, seen *suiteObservation, wanted []suite.Wanted) error {
-	for _, w := range wanted {
-		test := seen.Tests[w.Name]
-		document, fault, err := r.reportOf(ctx, test)
-		if err != nil {
-			return err
+	runs, failed := make([]suite.Run, len(wanted)), make([]error, len(wanted))
+	sideBySide(len(wanted), func(i int) {
+		w := wanted[i]
+		document, fault, err := r.reportOf(ctx, seen.Tests[w.Name])
+		if failed[i] = err; err == nil {
+			runs[i] = suite.RunOf(seen.Tests[w.Name], w.Repetition, w.Try, document, fault)
 		}
-		seen.Runs[w.Name] = suite.RunOf(test, w.Repetition, w.Try, document, fault)
+	})
+	for i, w := range wanted {
+		if failed[i] == nil {
+			seen.Runs[w.Name] = runs[i]
+		}
+	}
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+	if len(wanted) > fewReads {
+		return errMore
 	}
 	return nil
 }
+
+// fewReads are Reports after which a pass goes on.
+const fewReads = 4
 
 func (r *LoadTestSuiteReconciler) reportOf(ctx context.Context, test *v1alpha1.LoadTest) (document *report.Report, fault string, err error) {
 	if test.Status.Report == nil {

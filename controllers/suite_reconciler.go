@@ -50,10 +50,18 @@ func NewLoadTestSuiteReconciler(c client.Client, recorder events.EventRecorder, 
 	}, nil
 }
 
-// suiteLooks bounds how often a decision is made again in one pass: each reads up to 64 Reports.
-const suiteLooks = 200
+const (
+	// checksAtOnce is how many cells one pass holds against what a LoadTest must be.
+	checksAtOnce = 16
+	// suiteLooks is how many closer looks a pass may need: one of each kind, and the decision.
+	suiteLooks = 5
+)
 
-// Reconcile looks at one LoadTestSuite, and does what is to be done now.
+// errMore is that a pass did as much as one does; the next one goes on at once. So no pass takes long, however large the suite is, and what is
+// noticed meanwhile, such as that it is to stop, counts from the next one.
+var errMore = waiting{"the rest is for the next pass", time.Millisecond}
+
+// Reconcile looks at one LoadTestSuite, and does some of what is to be done now.
 func (r *LoadTestSuiteReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	seen, err := r.observe(ctx, request.NamespacedName)
 	if err != nil || seen == nil {
@@ -64,20 +72,40 @@ func (r *LoadTestSuiteReconciler) Reconcile(ctx context.Context, request ctrl.Re
 		ctx := ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("rule", decision.Rule))
 		switch {
 		case decision.Check:
-			seen.Checked, seen.Faults = true, seen.Matrix.Check(r.judge)
+			err = r.check(seen)
 		case len(decision.Read) > 0:
 			err = r.readRuns(ctx, seen, decision.Read)
+		case len(decision.Store) > 0:
+			err = r.storing(ctx, seen, func() error { return r.storePages(ctx, seen, decision.Store) })
 		case decision.ReadBaseline:
 			err = r.readReference(ctx, seen)
 		default:
 			err = r.apply(ctx, seen, decision)
-			return r.outcome(ctx, decision.RequeueAt, err)
+			due := decision.RequeueAt
+			if at := seen.notes.await(); !at.IsZero() {
+				due = earlier(due, at)
+			}
+			return r.outcome(ctx, due, err)
 		}
 		if err != nil {
 			return r.outcome(ctx, time.Time{}, err)
 		}
 	}
 	return r.outcome(ctx, time.Time{}, errUndecided)
+}
+
+// check holds some of the cells against what a LoadTest must be.
+func (r *LoadTestSuiteReconciler) check(seen *suiteObservation) error {
+	c := seen.notes.checking
+	if c == nil {
+		c = suite.NewChecking(seen.Matrix)
+		seen.notes.checking = c
+	}
+	if c.Next(r.judge, checksAtOnce); !c.Done() {
+		return errMore
+	}
+	seen.Checked, seen.Faults = true, c.Faults
+	return nil
 }
 
 // outcome turns how a pass of a suite ended into when the next one is due.

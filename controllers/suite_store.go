@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -16,9 +18,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
-// store stores what is due. What the API server doesn't take, or what it couldn't hold, is kept to be said.
-func (r *LoadTestSuiteReconciler) store(ctx context.Context, seen *suiteObservation, decision suite.Decision) error {
-	err := r.storeAll(ctx, seen, decision)
+// storing stores something. What the API server doesn't take, or what it couldn't hold, is kept to be said.
+func (r *LoadTestSuiteReconciler) storing(ctx context.Context, seen *suiteObservation, store func() error) error {
+	err := store()
 	large, tooLarge := errors.AsType[unstorable](err)
 	switch {
 	case tooLarge:
@@ -28,6 +30,7 @@ func (r *LoadTestSuiteReconciler) store(ctx context.Context, seen *suiteObservat
 	case !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) && !apierrors.IsRequestEntityTooLargeError(err):
 		return err
 	}
+	ctrl.LoggerFrom(ctx).Info("what was measured can't be stored", "why", err.Error())
 	seen.notes.unstored = obstacle{why: err.Error(), until: seen.Now.Add(takenAgain)}
 	return waiting{"what was measured can't be stored", time.Millisecond} // which is said by the next pass
 }
@@ -35,34 +38,43 @@ func (r *LoadTestSuiteReconciler) store(ctx context.Context, seen *suiteObservat
 // unstorable is an error that doesn't go by itself.
 type unstorable struct{ error }
 
-// storeAll writes the pages of runs that are due, and the suite's report after them. What it was of is known to be stored then.
-func (r *LoadTestSuiteReconciler) storeAll(ctx context.Context, seen *suiteObservation, decision suite.Decision) error {
-	for _, number := range decision.Store {
-		data, err := seen.Matrix.EncodePage(number, seen.Runs)
+// storePages writes pages of runs. Runs are known to be stored when all sheets are written that they need to be found; the next pass goes on from there.
+func (r *LoadTestSuiteReconciler) storePages(ctx context.Context, seen *suiteObservation, pages []int) error {
+	for _, number := range pages {
+		sheets, placed, err := seen.Matrix.EncodePage(number, seen.Runs, seen.Stored)
 		if err != nil {
 			return unstorable{err}
 		}
-		if err := r.writeMap(ctx, seen, suite.PageName(seen.Suite.Name, number), data, nil); err != nil {
-			return err
+		for _, sheet := range sheets {
+			if err := r.writeMap(ctx, seen, sheet.Name, sheet.Data, nil); err != nil {
+				return err
+			}
 		}
+		maps.Copy(seen.notes.stored, placed)
+		seen.notes.unreported = true
 	}
-	if len(decision.Store) > 0 { // all pages that aren't stored yet
-		for name := range seen.Runs {
-			seen.notes.stored[name] = true
-		}
+	if seen.notes.runs.AllIn(seen.notes.stored) {
 		seen.notes.storedAt = seen.Now
 	}
-	if decision.Report == nil {
-		return nil
-	}
-	data, annotations, err := delivery.EncodeSuite(decision.Report)
-	if err != nil {
-		return unstorable{fmt.Errorf("encode the suite's report: %w", err)}
-	}
-	return r.writeMap(ctx, seen, suite.ReportName(seen.Suite.Name), data, annotations)
+	return errMore
 }
 
-// writeMap makes a ConfigMap of the suite's, or writes it anew.
+// storeReport writes the suite's report, if that is due.
+func (r *LoadTestSuiteReconciler) storeReport(ctx context.Context, seen *suiteObservation, due *suite.StoredReport) error {
+	if due == nil {
+		return nil
+	}
+	if due.Err != nil {
+		return unstorable{fmt.Errorf("encode the suite's report: %w", due.Err)}
+	}
+	if err := r.writeMap(ctx, seen, suite.ReportName(seen.Suite.Name), due.Data, due.Annotations); err != nil {
+		return err
+	}
+	seen.notes.unreported, seen.notes.reportAt = false, seen.Now
+	return nil
+}
+
+// writeMap makes a ConfigMap of the suite's, or writes it anew; one that an earlier process wrote is let be where it has the same digest.
 func (r *LoadTestSuiteReconciler) writeMap(ctx context.Context, seen *suiteObservation, name string, data map[string][]byte, annotations map[string]string) error {
 	object := mapOf(seen.Suite, name, data, annotations)
 	object.ResourceVersion = seen.notes.versions[name]
@@ -71,7 +83,10 @@ func (r *LoadTestSuiteReconciler) writeMap(ctx context.Context, seen *suiteObser
 		if err != nil {
 			return err
 		}
-		object.ResourceVersion = there
+		if object.ResourceVersion = there.ResourceVersion; isWritten(there, annotations) {
+			seen.notes.versions[name] = there.ResourceVersion
+			return nil
+		}
 	}
 	var err error
 	if object.ResourceVersion == "" {
@@ -87,22 +102,28 @@ func (r *LoadTestSuiteReconciler) writeMap(ctx context.Context, seen *suiteObser
 	return nil
 }
 
-// mapThere is the version of a ConfigMap of the suite's; empty where there is none.
-func (r *LoadTestSuiteReconciler) mapThere(ctx context.Context, seen *suiteObservation, name string) (string, error) {
+// isWritten says that a ConfigMap holds what is to be written, by its digest.
+func isWritten(there *metav1.PartialObjectMetadata, annotations map[string]string) bool {
+	digest := annotations[delivery.AnnotationDigest]
+	return digest != "" && there.Annotations[delivery.AnnotationDigest] == digest
+}
+
+// mapThere is a ConfigMap of the suite's in brief; without a version where there is none.
+func (r *LoadTestSuiteReconciler) mapThere(ctx context.Context, seen *suiteObservation, name string) (*metav1.PartialObjectMetadata, error) {
 	there := metadataOf(configMapKind)
 	err := r.live.Get(ctx, client.ObjectKey{Namespace: seen.Suite.Namespace, Name: name}, there)
 	switch {
 	case apierrors.IsNotFound(err):
-		return "", nil
+		return &metav1.PartialObjectMetadata{}, nil
 	case err != nil:
-		return "", fmt.Errorf("look for ConfigMap %s: %w", name, err)
+		return nil, fmt.Errorf("look for ConfigMap %s: %w", name, err)
 	case ofFormer(there, seen.Suite):
-		return "", waiting{"a ConfigMap of an earlier suite of this name is being deleted", time.Second}
+		return nil, waiting{"a ConfigMap of an earlier suite of this name is being deleted", time.Second}
 	case !metav1.IsControlledBy(there, seen.Suite):
 		seen.notes.taken[name] = seen.Now.Add(takenAgain)
-		return "", waiting{"a ConfigMap's name is taken", time.Millisecond} // which is said by the next pass
+		return nil, waiting{"a ConfigMap's name is taken", time.Millisecond} // which is said by the next pass
 	}
-	return there.ResourceVersion, nil
+	return there, nil
 }
 
 func mapOf(s *v1alpha1.LoadTestSuite, name string, data map[string][]byte, annotations map[string]string) *corev1.ConfigMap {

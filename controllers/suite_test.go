@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +33,7 @@ type suiteWorld struct {
 	client client.Client
 	now    time.Time
 	// tries counts the objects that were to be made, by kind.
+	mu    sync.Mutex
 	tries map[string]int
 }
 
@@ -49,6 +51,8 @@ func newSuiteWorld(t *testing.T, spec string, refuses func(client.Object) bool) 
 	w := &suiteWorld{t: t, now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), tries: map[string]int{}}
 	w.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(s).WithStatusSubresource(s).WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			w.mu.Lock() // objects are made side by side
+			defer w.mu.Unlock()
 			kind := object.GetObjectKind().GroupVersionKind().Kind
 			if _, is := object.(*corev1.ConfigMap); is {
 				kind = "ConfigMap"
@@ -178,11 +182,11 @@ func TestASuiteThatIsOverIsLightInMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	evidence := &report.Report{Version: report.Version, Ending: report.GeneratorLost, Plan: &plan.Plan{}}
-	data, err := suite.Expand(&s).EncodePage(0, suite.Runs{"night-v0-x-r1": {Ended: "Measured", SuiteRun: report.SuiteRun{Test: "night-v0-x-r1", Evidence: evidence}}})
+	sheets, _, err := suite.Expand(&s).EncodePage(0, suite.Runs{"night-v0-x-r1": {Ended: "Measured", SuiteRun: report.SuiteRun{Test: "night-v0-x-r1", Evidence: evidence}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.client.Create(t.Context(), mapOf(&s, suite.PageName("night", 0), data, nil)); err != nil {
+	if err := w.client.Create(t.Context(), mapOf(&s, sheets[0].Name, sheets[0].Data, nil)); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

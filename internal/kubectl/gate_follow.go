@@ -87,24 +87,26 @@ func (c *cluster) judge(ctx context.Context, g *gateOptions, subjects []*gate.Su
 
 // storedRuns reads what the operator stored of a suite's runs.
 func (c *cluster) storedRuns(ctx context.Context, s *v1alpha1.LoadTestSuite) (suite.Runs, error) {
-	m, runs := suite.Expand(s.DeepCopy()), suite.Runs{}
-	for page := range m.Pages() {
-		at := client.ObjectKey{Namespace: s.Namespace, Name: suite.PageName(s.Name, page)}
+	m := suite.Expand(s.DeepCopy())
+	runs, _, err := m.ReadRuns(func(name string) (map[string][]byte, error) {
+		at := client.ObjectKey{Namespace: s.Namespace, Name: name}
 		kept := &corev1.ConfigMap{}
 		err := c.client.Get(ctx, at, kept)
 		switch {
 		case apierrors.IsNotFound(err): // none of its runs is over
-			continue
+			return nil, nil
 		case err != nil && passing(err):
-			return runs, err
+			return nil, err
 		case err != nil:
-			return runs, c.explainReport(at, err)
+			return nil, c.explainReport(at, err)
+		case kept.BinaryData == nil:
+			return map[string][]byte{}, nil
 		}
-		if err := m.DecodePage(kept.BinaryData, runs); err != nil {
-			return runs, exit.NotMeasured("ConfigMap %s in namespace %s: %w: it isn't what the operator wrote", at.Name, at.Namespace, err)
-		}
-	}
-	return runs, nil
+		return kept.BinaryData, nil
+	}, func(name string, err error) error {
+		return exit.NotMeasured("ConfigMap %s in namespace %s: %w: it isn't what the operator wrote", name, s.Namespace, err)
+	})
+	return runs, err
 }
 
 // delete deletes this very object, with all that belongs to it.

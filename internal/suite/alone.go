@@ -29,7 +29,7 @@ func NewAlone(m *Matrix, version string, began time.Time) *Alone {
 	s.Spec.Parallelism, s.Spec.Suspend, s.Spec.Stop = 1, false, false
 	s.Status = v1alpha1.LoadTestSuiteStatus{}
 	s.CreationTimestamp = metav1.Time{Time: began}
-	return &Alone{o: Observed{Suite: s, Matrix: m, Checked: true, Runs: Runs{}, Stored: map[string]bool{}, Evidence: true, Version: version}}
+	return &Alone{o: Observed{Suite: s, Matrix: m, Checked: true, Runs: Runs{}, Stored: Stored{}, Evidence: true, Version: version}}
 }
 
 // Compare gives the suite what its cells are compared with. Without it, a baseline in a cluster can't be compared with.
@@ -53,7 +53,7 @@ func (a *Alone) Next(now time.Time) (Wanted, bool) {
 }
 
 // Ended keeps what became of a test.
-func (a *Alone) Ended(run Run) { a.o.Runs[run.Test], a.o.Stored[run.Test] = run, true }
+func (a *Alone) Ended(run Run) { a.o.Runs[run.Test], a.o.Stored[run.Test] = run, 0 }
 
 // Counts are how many tests there are, and how far they are now.
 func (a *Alone) Counts() v1alpha1.SuiteCounts {

@@ -22,19 +22,29 @@ type Cell struct {
 type Matrix struct {
 	Cells []Cell
 	suite *v1alpha1.LoadTestSuite
+	// at are the cells by their values, where one of them is the baseline of others.
+	at map[string]int
+	// sheetSize is how many bytes a sheet of runs takes before the next one is begun.
+	sheetSize int
 	// slots are the measurements to be made, in their order.
 	slots []slot
 }
 
 // Expand multiplies the axes, and leaves out what is excluded. The cells are in the order of the axes' values, the last axis' changing fastest.
 func Expand(s *v1alpha1.LoadTestSuite) *Matrix {
-	m := &Matrix{suite: s}
+	m := &Matrix{suite: s, sheetSize: sheetSize}
 	for _, c := range product(s.Spec.Axes) {
 		if !excluded(s.Spec.Exclude, c.Values) {
 			m.Cells = append(m.Cells, c)
 		}
 	}
 	m.name()
+	if b := s.Spec.Baseline; b != nil && b.Axis != "" {
+		m.at = make(map[string]int, len(m.Cells))
+		for i := range m.Cells {
+			m.at[keyOf(m.Cells[i].Values)] = i
+		}
+	}
 	m.slots = order(&s.Spec, len(m.Cells))
 	return m
 }

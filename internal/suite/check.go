@@ -62,24 +62,45 @@ func ownFields() [][2]string {
 
 // Check holds every cell against what a LoadTest must be. What several cells have in common is said once.
 func (m *Matrix) Check(judge Judge) Faults {
+	c := NewChecking(m)
+	c.Next(judge, len(m.Cells))
+	return c.Faults
+}
+
+// Checking is how far a suite's cells are held against what a LoadTest must be: some at a time, as each takes a millisecond.
+type Checking struct {
+	// Faults are those that were found so far.
+	Faults Faults
+
+	matrix *Matrix
+	next   int            // cell
+	at     map[string]int // faults by what they say
+}
+
+// NewChecking begins with a suite's first cell.
+func NewChecking(m *Matrix) *Checking { return &Checking{matrix: m, at: map[string]int{}} }
+
+// Next looks at so many further cells.
+func (c *Checking) Next(judge Judge, cells int) {
+	m := c.matrix
 	if len(m.Cells) == 0 {
-		return Faults{{Field: "spec.exclude", Message: "spec.exclude leaves no cell to measure: exclude less"}}
+		c.Faults = Faults{{Field: "spec.exclude", Message: "spec.exclude leaves no cell to measure: exclude less"}}
 	}
-	var faults Faults
-	at := map[string]int{}
-	for i := range m.Cells {
-		for _, wrong := range m.wrong(i, judge) {
-			n, known := at[wrong.Message]
+	for end := min(c.next+cells, len(m.Cells)); c.next < end; c.next++ {
+		for _, wrong := range m.wrong(c.next, judge) {
+			n, known := c.at[wrong.Message]
 			if !known {
-				n = len(faults)
-				at[wrong.Message] = n
-				faults = append(faults, Fault{Message: wrong.Message, Field: wrong.Field, first: i})
+				n = len(c.Faults)
+				c.at[wrong.Message] = n
+				c.Faults = append(c.Faults, Fault{Message: wrong.Message, Field: wrong.Field, first: c.next})
 			}
-			faults[n].add(m.Cells[i].Name)
+			c.Faults[n].add(m.Cells[c.next].Name)
 		}
 	}
-	return faults
 }
+
+// Done says that all cells were looked at.
+func (c *Checking) Done() bool { return c.next == len(c.matrix.Cells) }
 
 func (m *Matrix) wrong(cell int, judge Judge) admission.Faults {
 	content, err := m.Content(cell, 1, 1)

@@ -14,8 +14,12 @@ const (
 	// storeEvery is how often at most runs are stored that nothing waits for, and detailEvery how often at most counts and table are written.
 	storeEvery  = 30 * time.Second
 	detailEvery = 10 * time.Second
-	// createAtOnce bounds how many tests are made in one pass.
-	createAtOnce = 64
+	// What one pass does is bounded, so that none takes long; what is left is for the next one, at once. readsAtOnce are Reports that are read, pagesAtOnce
+	// pages that are written, createAtOnce tests that are made, changesAtOnce those that are stopped or deleted.
+	readsAtOnce   = 16
+	pagesAtOnce   = 1
+	createAtOnce  = 8
+	changesAtOnce = 16
 	// obstacleAgain is when it is tried again what the API server didn't take.
 	obstacleAgain = time.Minute
 )
@@ -81,12 +85,21 @@ func Decide(o Observed) Decision {
 // decision turns what a rule wants into what is to be done and said.
 func (v *view) decision(name string, s *step) Decision {
 	d := Decision{Rule: name, Message: s.message, Check: s.check, Read: s.read}
-	d.ReadBaseline = s.complete && !s.over && s.invalid == "" && v.referenceWanted()
-	if s.check || len(s.read) > 0 || d.ReadBaseline {
+	if s.check || len(s.read) > 0 {
 		return d
 	}
-	d.Stop, d.Create, d.DeleteSuite, d.RequeueAt = s.stop, s.create, s.deleteSuite, s.requeueAt
-	if name != "deleted" {
+	kept := name != "deleted" && s.invalid == "" && !s.unkept
+	if kept {
+		if d.Store = v.pagesDue(s); len(d.Store) > 0 {
+			return d
+		}
+	}
+	if d.ReadBaseline = s.complete && !s.over && s.invalid == "" && v.referenceWanted(); d.ReadBaseline {
+		return d
+	}
+	d.Create, d.DeleteSuite, d.RequeueAt = s.create, s.deleteSuite, s.requeueAt
+	d.Stop = v.some(&d, s.stop)
+	if kept {
 		v.keep(&d, s)
 	}
 	var due time.Time
@@ -96,31 +109,40 @@ func (v *view) decision(name string, s *step) Decision {
 	return d
 }
 
-// keep stores what is due, and then lets go what is stored and more than is to be kept.
-func (v *view) keep(d *Decision, s *step) {
-	if s.invalid != "" || s.unkept {
-		return
+// some are as many of the tests as one pass changes; the others are for the next one.
+func (v *view) some(d *Decision, tests []string) []string {
+	if len(tests) <= changesAtOnce {
+		return tests
 	}
-	remove, waits := v.surplus()
-	d.Delete = remove
+	d.RequeueAt = v.Now
+	return tests[:changesAtOnce]
+}
+
+// pagesDue are pages of runs that are to be stored before anything else is done: it is time, or something waits for it.
+func (v *view) pagesDue(s *step) []int {
 	pages := v.dirty()
-	due := v.StoredAt.Add(storeEvery)
-	if waits { // what is stored now may go then
-		d.RequeueAt = earliest(d.RequeueAt, v.Now.Add(time.Second))
+	_, waits := v.surplus()
+	if s.complete || waits || !v.Now.Before(v.StoredAt.Add(storeEvery)) {
+		return pages[:min(len(pages), pagesAtOnce)]
 	}
+	return nil
+}
+
+// keep writes the suite's report when it is due, and lets go what is stored and more than is to be kept.
+func (v *view) keep(d *Decision, s *step) {
+	remove, _ := v.surplus()
+	d.Delete = v.some(d, remove)
+	begins := v.was.StartedAt == nil && len(s.create) > 0 // before anything is measured it is known that the report's name is free
+	due := v.ReportAt.Add(storeEvery)
 	switch {
-	case s.complete && !s.over:
-		d.Store, d.Report = pages, v.document(s)
-	case v.was.StartedAt == nil && len(s.create) > 0: // before anything is measured it is known that its name is free
-		d.Report = v.document(s)
-	case len(pages) == 0:
-	case waits || s.over || !v.Now.Before(due):
-		d.Store = pages
-		if !s.over {
-			d.Report = v.document(s)
-		}
-	default:
+	case s.over:
+	case s.complete || begins || v.Unreported && !v.Now.Before(due):
+		d.Report = newStoredReport(v.document(s))
+	case v.Unreported:
 		d.RequeueAt = earliest(d.RequeueAt, due)
+	}
+	if len(v.dirty()) > 0 {
+		d.RequeueAt = earliest(d.RequeueAt, v.StoredAt.Add(storeEvery))
 	}
 }
 
@@ -129,7 +151,7 @@ func (v *view) dirty() []int {
 	var pages []int
 	for cell, names := range v.made {
 		for _, name := range names {
-			if _, known := v.Runs[name]; known && !v.Stored[name] {
+			if _, known := v.Runs[name]; known && !v.Stored.Has(name) {
 				if p := v.Matrix.pageOf(cell); !slices.Contains(pages, p) {
 					pages = append(pages, p)
 				}
@@ -198,7 +220,7 @@ func stopped(v *view) *step {
 	}
 	s := &step{reason: v1alpha1.ReasonStopped, message: v.tally("spec.stop: nothing further is measured"), complete: len(v.active) == 0}
 	for _, name := range v.active {
-		if t := v.Tests[name]; !t.Spec.Stop && t.DeletionTimestamp == nil {
+		if t := v.Tests[name]; t != nil && !t.Spec.Stop && t.DeletionTimestamp == nil && !v.Pending[name] {
 			s.stop = append(s.stop, name)
 		}
 	}
@@ -268,12 +290,20 @@ func testsNeeded(v *view) *step {
 	room := int(v.spec.Parallelism) - len(v.active)
 	s := v.goingOn("")
 	for _, w := range v.missing {
-		if len(s.create) < min(room, createAtOnce) && v.Obstacles[w.Name] == "" {
+		switch {
+		case room <= len(s.create) || v.Obstacles[w.Name] != "":
+		case len(s.create) < createAtOnce:
 			s.create = append(s.create, w)
+		default:
+			s.requeueAt = v.Now
 		}
 	}
 	if len(s.create) == 0 {
 		return nil
+	}
+	if v.Now.Before(v.CreateFrom) {
+		s.create, s.requeueAt = nil, v.CreateFrom
+		return s
 	}
 	if len(v.active) > 0 || len(v.obstructed) == 0 { // else it may be that nothing can be made
 		s.reason = v1alpha1.ReasonRunning

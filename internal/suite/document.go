@@ -74,8 +74,17 @@ func overall(judged bool, cells []report.SuiteCell) report.Verdict {
 	return out
 }
 
-// cell is what was measured in a cell, and the judgement on it.
+// cell is what was measured in a cell, and the judgement on it. Table, report and verdict ask for it; it is looked at once.
 func (v *view) cell(number int) report.SuiteCell {
+	out, known := v.cells[number]
+	if !known {
+		out = v.lookAtCell(number)
+		v.cells[number] = out
+	}
+	return out
+}
+
+func (v *view) lookAtCell(number int) report.SuiteCell {
 	c := &v.Matrix.Cells[number]
 	out := report.SuiteCell{Name: c.Name, Product: c.Product, Loadtest: c.Loadtest}
 	if len(c.Values) == 0 {

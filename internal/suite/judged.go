@@ -38,7 +38,7 @@ func JudgeStored(m *Matrix, runs Runs, finished time.Time, version string, with 
 // sides are a cell's runs and those that they are compared with.
 func (v *view) sides(cell int) JudgedCell {
 	number, name := v.baselineOf(cell)
-	ref := v.reference()
+	ref := v.lookup()
 	out := JudgedCell{Runs: v.evidence(cell), Itself: ref == nil && name != "" && number == cell}
 	if len(out.Runs) == 0 || out.Itself {
 		return out

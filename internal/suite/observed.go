@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -21,12 +22,19 @@ type Observed struct {
 	Faults  Faults
 	// Tests are the suite's own LoadTests, by their names.
 	Tests map[string]*v1alpha1.LoadTest
+	// Pending are tests that were made, or asked to stop, a moment ago: Tests may not show that yet.
+	Pending map[string]bool
 	// Runs are the tests that are over, as far as known; Stored those of them that are in the pages; StoredAt is when a page was written last.
 	Runs     Runs
-	Stored   map[string]bool
+	Stored   Stored
 	StoredAt time.Time
+	// Unreported says that runs were stored which the suite's report may lack, which was written last at ReportAt.
+	Unreported bool
+	ReportAt   time.Time
 	// Obstacles are tests that the API server doesn't take, and why.
 	Obstacles map[string]string
+	// CreateFrom is from when tests may be made; zero: at once.
+	CreateFrom time.Time
 	// Unstored is why the API server doesn't take what is to be stored; empty: it does.
 	Unstored string
 	// Taken are names of the suite's ConfigMaps that objects of somebody else's have, in order.
@@ -47,15 +55,14 @@ type Decision struct {
 	Rule string
 	// Message says why, for people.
 	Message string
-	// Check asks to hold the cells against what a LoadTest must be, and Read for the Reports of these tests: then the decision is to be made
-	// again, with what came of it. Nothing else of the decision is applied.
-	// ReadBaseline asks for the suite of spec.baseline in the same way.
+	// Check asks to hold the cells against what a LoadTest must be, Read for the Reports of these tests, Store to write these pages of runs, and
+	// ReadBaseline for the suite of spec.baseline: then the decision is to be made again, with what came of it. Nothing else of the decision is applied.
 	Check        bool
 	Read         []Wanted
+	Store        []int
 	ReadBaseline bool
-	// Store are the pages of runs to write, and Report the suite's report, nil where it isn't due.
-	Store  []int
-	Report *report.Suite
+	// Report is the suite's report to write; nil where it isn't due.
+	Report *StoredReport
 	// Stop are tests to stop, Create those to make.
 	Stop   []string
 	Create []Wanted
@@ -69,6 +76,21 @@ type Decision struct {
 	DeleteSuite bool
 	// RequeueAt is the earliest moment at which time alone changes the decision; zero: never.
 	RequeueAt time.Time
+}
+
+// StoredReport is a suite's report as it is stored.
+type StoredReport struct {
+	*report.Suite
+	Data        map[string][]byte
+	Annotations map[string]string
+	// Err says why it can't be stored.
+	Err error
+}
+
+func newStoredReport(s *report.Suite) *StoredReport {
+	r := &StoredReport{Suite: s}
+	r.Data, r.Annotations, r.Err = delivery.EncodeSuite(s)
+	return r
 }
 
 // Wanted is a test: of a cell, one try of one repetition.

@@ -71,11 +71,6 @@ func lastTries(runs []report.SuiteRun) []report.SuiteRun {
 	})
 }
 
-// OfCell is the baseline of a cell that was measured so.
-func (r *Reference) OfCell(values []v1alpha1.CellValue, how analysis.Measured) *report.Baseline {
-	return r.baseline(how, func() ([]analysis.Kept, string) { return r.runsOf(values, how) })
-}
-
 // OfTest is the baseline of a test that belongs to no suite, of all runs whatever they belong to.
 func (r *Reference) OfTest(how analysis.Measured) *report.Baseline {
 	all := slices.Clone(r.Reports)
@@ -97,30 +92,16 @@ func (r *Reference) baseline(how analysis.Measured, choose func() (runs []analys
 	return analysis.BaselineOf(r.Kind, r.Name, how, runs)
 }
 
-// runsOf are the runs that a cell is compared with; or why there are none.
-func (r *Reference) runsOf(values []v1alpha1.CellValue, how analysis.Measured) (runs []analysis.Kept, why string) {
-	known := false
-	for _, c := range r.Cells {
-		if sameValues(c.Values, values) {
-			known, runs = true, append(runs, c.Runs...)
-		}
-	}
-	switch {
-	case known && len(runs) == 0:
-		return nil, fmt.Sprintf("its cell %s was not measured", valuesText(values))
-	case known:
-		return runs, ""
-	case len(r.Reports) > 0:
-		return ofReports(r.Reports, how)
-	}
-	return nil, fmt.Sprintf("it has no cell %s", valuesText(values))
-}
-
 // ofReports chooses the runs of the same row and column of the table; those of its column, where they are all of one row, for a row's name may tell
 // the release.
 func ofReports(all []analysis.Kept, how analysis.Measured) (runs []analysis.Kept, why string) {
+	loadtest := how.Plan.Test.Loadtest
+	return ofColumn(filtered(all, func(t plan.Test) bool { return t.Loadtest == loadtest }), how)
+}
+
+// ofColumn chooses among those of the same column.
+func ofColumn(column []analysis.Kept, how analysis.Measured) (runs []analysis.Kept, why string) {
 	test := how.Plan.Test
-	column := filtered(all, func(t plan.Test) bool { return t.Loadtest == test.Loadtest })
 	same := filtered(column, func(t plan.Test) bool { return t.Product == test.Product })
 	switch rows := products(column); {
 	case len(same) > 0:
@@ -146,11 +127,6 @@ func products(all []analysis.Kept) []string {
 		}
 	}
 	return names
-}
-
-// sameValues says whether two cells have the same value of the same axes, whatever their order.
-func sameValues(a, b []v1alpha1.CellValue) bool {
-	return len(a) == len(b) && !slices.ContainsFunc(a, func(v v1alpha1.CellValue) bool { return !slices.Contains(b, v) })
 }
 
 // valuesText is "image main, frames 64b".

@@ -23,6 +23,16 @@ type Run struct {
 // Runs are the tests that are over, by their names.
 type Runs map[string]Run
 
+// AllIn says whether all runs are stored.
+func (r Runs) AllIn(stored Stored) bool {
+	for name := range r {
+		if !stored.Has(name) {
+			return false
+		}
+	}
+	return true
+}
+
 // maxMessage bounds what a run says: of a thousand of them there are as many sentences.
 const maxMessage = 300
 

@@ -10,14 +10,13 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
-	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // maxConditionMessage is what a condition's message may have, in bytes.
 const maxConditionMessage = 4096
 
 // statusOf is what is to be said after a step: all of it but the table, on each pass.
-func statusOf(v *view, s *step, document *report.Suite) v1alpha1.LoadTestSuiteStatus {
+func statusOf(v *view, s *step, document *StoredReport) v1alpha1.LoadTestSuiteStatus {
 	st := *v.was.DeepCopy()
 	st.ObservedGeneration = v.Suite.Generation
 	if s.over {
@@ -29,11 +28,8 @@ func statusOf(v *view, s *step, document *report.Suite) v1alpha1.LoadTestSuiteSt
 	if s.invalid == "" {
 		v.progress(&st, s)
 	}
-	if document != nil {
-		_, stored, err := delivery.EncodeSuite(document) // what is too large for a ConfigMap is stored without some of it
-		if err == nil {
-			st.Report = &v1alpha1.ReportReference{ConfigMap: ReportName(v.Suite.Name), Digest: stored[delivery.AnnotationDigest]}
-		}
+	if document != nil && document.Err == nil {
+		st.Report = &v1alpha1.ReportReference{ConfigMap: ReportName(v.Suite.Name), Digest: document.Annotations[delivery.AnnotationDigest]}
 	}
 	if s.complete && st.FinishedAt == nil {
 		st.FinishedAt = &metav1.Time{Time: v.Now}

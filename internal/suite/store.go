@@ -3,21 +3,29 @@ package suite
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
+	"iter"
+	"slices"
 	"strconv"
 
 	"github.com/linerate-dev/linerate/internal/delivery"
 )
 
-// Runs are stored in pages, each in a ConfigMap of its own: a page that doesn't change isn't written again, and none outgrows a ConfigMap.
+// Runs are stored in pages by their cells, and each page in sheets, which are ConfigMaps: one as a rule. A page that doesn't change isn't written again.
 //
-//	SUITE-suite        the suite's report: its table, for people and programs
-//	SUITE-suite-runs-0 the runs of the first cells, for the operator
-//	SUITE-suite-runs-1 …
+//	SUITE-suite          the suite's report: its table, for people and programs
+//	SUITE-suite-runs-0   the runs of the first cells, for the operator
+//	SUITE-suite-runs-0-1 more of them, as the sheet before is full
+//	SUITE-suite-runs-1   …
+//
+// A run stays in the sheet that it was stored in, so that each write adds to what is there: whatever is cut short, and wherever, nothing is lost that
+// was stored.
 const (
-	// pageRuns is of how many measurements a page has the runs. 8 directions and all repeated take 500 KiB at most.
+	// pageRuns is of how many measurements a page has the runs.
 	pageRuns = 200
-	// pageVersion is the version of a page.
+	// sheetSize is how many bytes a sheet takes before the next one is begun: a fraction of what a ConfigMap holds, for each run that is added writes
+	// its sheet anew.
+	sheetSize = 256 << 10
+	// pageVersion is the version of a sheet.
 	pageVersion = "linerate.dev/suite-runs.v1alpha1"
 )
 
@@ -26,14 +34,35 @@ type page struct {
 	Version string         `json:"version"`
 	Suite   string         `json:"suite"` // its UID
 	Runs    map[string]Run `json:"runs"`
+	// Continued: there is another sheet of this page.
+	Continued bool `json:"continued,omitempty"`
+}
+
+// Stored are the runs that are stored, each with the number of its sheet among those of its page.
+type Stored map[string]int
+
+// Has says whether a run is stored.
+func (s Stored) Has(run string) bool {
+	_, is := s[run]
+	return is
+}
+
+// Sheet is a ConfigMap of runs.
+type Sheet struct {
+	Name string
+	Data map[string][]byte
 }
 
 // ReportName is the ConfigMap of a suite's report.
 func ReportName(suite string) string { return suite + "-suite" }
 
-// PageName is the ConfigMap of one page of runs.
-func PageName(suite string, page int) string {
-	return ReportName(suite) + "-runs-" + strconv.Itoa(page)
+// SheetName is the ConfigMap of one sheet of a page of runs, both from 0.
+func SheetName(suite string, page, sheet int) string {
+	name := ReportName(suite) + "-runs-" + strconv.Itoa(page)
+	if sheet > 0 {
+		name += "-" + strconv.Itoa(sheet)
+	}
+	return name
 }
 
 // cellsPerPage is how many cells' runs are in one page.
@@ -50,51 +79,142 @@ func (m *Matrix) Pages() int {
 // pageOf is the page that a cell's runs are in.
 func (m *Matrix) pageOf(cell int) int { return cell / m.cellsPerPage() }
 
-// EncodePage is the data of a page's ConfigMap: those of the runs that are in it.
-func (m *Matrix) EncodePage(number int, runs Runs) (map[string][]byte, error) {
-	p := page{Version: pageVersion, Suite: string(m.suite.UID), Runs: map[string]Run{}}
-	for cell := range m.Cells {
-		if m.pageOf(cell) != number {
-			continue
+// EncodePage adds those of a page's runs that aren't stored yet to its last sheet, and to further ones where that is full. The sheets are to be written in
+// their order: the last one first, which counts for nothing until the one before says that it is there. Placed says where the runs are then.
+func (m *Matrix) EncodePage(number int, runs Runs, stored Stored) (sheets []Sheet, placed Stored, err error) {
+	held, fresh := m.ofPage(number, runs, stored)
+	placed = Stored{}
+	for at := max(len(held)-1, 0); len(fresh) > 0; at++ {
+		var before []string
+		if at < len(held) {
+			before = held[at]
 		}
+		data, added, err := m.fill(runs, before, fresh)
+		if err != nil {
+			return nil, nil, fmt.Errorf("encode page %d of the runs: %w", number, err)
+		}
+		for _, name := range fresh[:added] {
+			placed[name] = at
+		}
+		sheets, fresh = append(sheets, Sheet{SheetName(m.suite.Name, number, at), data}), fresh[added:]
+	}
+	slices.Reverse(sheets)
+	return sheets, placed, nil
+}
+
+// ofPage are the runs that a page has in each of its sheets, and those that aren't stored yet.
+func (m *Matrix) ofPage(number int, runs Runs, stored Stored) (held [][]string, fresh []string) {
+	first := number * m.cellsPerPage()
+	for cell := first; cell < min(first+m.cellsPerPage(), len(m.Cells)); cell++ {
 		for name := range m.testNames(cell) {
-			if run, known := runs[name]; known {
-				p.Runs[name] = run
+			if _, known := runs[name]; !known {
+				continue
 			}
+			at, is := stored[name]
+			if !is {
+				fresh = append(fresh, name)
+				continue
+			}
+			for len(held) <= at {
+				held = append(held, nil)
+			}
+			held[at] = append(held[at], name)
 		}
+	}
+	return held, fresh
+}
+
+// fill is the data of a sheet that has some runs, and as many further ones as it has room for. Where they are too many, about as many are tried next as
+// would fit if all were alike. A single run may take all that a ConfigMap holds.
+func (m *Matrix) fill(runs Runs, before, fresh []string) (data map[string][]byte, added int, err error) {
+	for n := len(fresh); ; {
+		data, err := m.encodeSheet(runs, slices.Concat(before, fresh[:n]), n < len(fresh))
+		size := len(data[delivery.KeyRuns])
+		switch {
+		case err == nil && (size <= m.sheetSize || len(before)+n <= 1 || n == 0):
+			return data, n, nil
+		case n == 0 || len(before) == 0 && n == 1:
+			return nil, 0, err
+		case err != nil:
+			n /= 2
+		default:
+			all := len(before) + n
+			n = max(min(all*m.sheetSize/size*9/10-len(before), n-1), 0)
+		}
+		if len(before) == 0 {
+			n = max(n, 1)
+		}
+	}
+}
+
+func (m *Matrix) encodeSheet(runs Runs, names []string, continued bool) (map[string][]byte, error) {
+	p := page{Version: pageVersion, Suite: string(m.suite.UID), Runs: make(map[string]Run, len(names)), Continued: continued}
+	for _, name := range names {
+		p.Runs[name] = runs[name]
 	}
 	document, err := json.Marshal(p)
 	if err != nil {
-		return nil, fmt.Errorf("encode page %d of the runs: %w", number, err)
+		return nil, err
 	}
 	return delivery.EncodeRuns(document)
 }
 
-// DecodePage adds the runs of a page to those that are known. A page of another suite of this name has none of this one's.
-func (m *Matrix) DecodePage(data map[string][]byte, into Runs) error {
+// ReadRuns reads all runs that are stored. Read gives the data of a ConfigMap, nil where there is none; spoilt hears of what can't be read, and may
+// end it with an error.
+func (m *Matrix) ReadRuns(read func(name string) (map[string][]byte, error), spoilt func(name string, err error) error) (Runs, Stored, error) {
+	runs, stored := Runs{}, Stored{}
+	for number := range m.Pages() {
+		for sheet, more := 0, true; more; sheet++ {
+			name := SheetName(m.suite.Name, number, sheet)
+			data, err := read(name)
+			if err != nil {
+				return nil, nil, err
+			}
+			if data == nil {
+				break
+			}
+			p, err := m.decodeSheet(data)
+			if err != nil {
+				if err := spoilt(name, err); err != nil {
+					return nil, nil, err
+				}
+				continue // what comes after it may be whole
+			}
+			for name, run := range p.Runs {
+				runs[name], stored[name] = run, sheet
+			}
+			more = p.Continued
+		}
+	}
+	return runs, stored, nil
+}
+
+// decodeSheet reads what encodeSheet wrote. A sheet of another suite of this name has none of this one's.
+func (m *Matrix) decodeSheet(data map[string][]byte) (*page, error) {
 	var p page
 	if err := delivery.DecodeRuns(data, pageVersion, &p); err != nil {
-		return err
+		return nil, err
 	}
 	if p.Suite != string(m.suite.UID) {
-		return fmt.Errorf("its runs are those of suite %s, and this is %s", p.Suite, m.suite.UID)
+		return nil, fmt.Errorf("its runs are those of suite %s, and this is %s", p.Suite, m.suite.UID)
 	}
 	for name, run := range p.Runs {
 		if r := run.Evidence; r != nil && (r.Plan == nil || r.Result.Measured && (r.Result.Total == nil || len(r.Result.Directions) == 0)) {
-			return fmt.Errorf("run %s has evidence that no run leaves: somebody changed it", name)
+			return nil, fmt.Errorf("run %s has evidence that no run leaves: somebody changed it", name)
 		}
 	}
-	maps.Copy(into, p.Runs)
-	return nil
+	return &p, nil
 }
 
-// testNames are the names that tests of a cell may have, each with its repetition and try.
-func (m *Matrix) testNames(cell int) map[string][2]int32 {
-	names := map[string][2]int32{}
-	for r := range max(m.suite.Spec.Repetitions, 1) {
-		for try := range m.retries() + 1 {
-			names[m.TestName(cell, r+1, try+1)] = [2]int32{r + 1, try + 1}
+// testNames are the names that tests of a cell may have, in their order.
+func (m *Matrix) testNames(cell int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for r := range max(m.suite.Spec.Repetitions, 1) {
+			for try := range m.retries() + 1 {
+				if !yield(m.TestName(cell, r+1, try+1)) {
+					return
+				}
+			}
 		}
 	}
-	return names
 }

@@ -45,8 +45,8 @@ func (v *view) verdict(cell int) *report.Verdict {
 
 // compared judges by what this cell is compared with: one of an earlier suite, or of this one. That one itself is no worse than it is.
 func (v *view) compared(cell int, criteria []plan.Criterion, runs []*report.Report, how analysis.Measured) report.Verdict {
-	if ref := v.reference(); ref != nil {
-		return analysis.Judge(criteria, runs, ref.OfCell(v.Matrix.Cells[cell].Values, how))
+	if ref := v.lookup(); ref != nil {
+		return analysis.Judge(criteria, runs, ref.ofCell(v.Matrix.Cells[cell].Values, how))
 	}
 	number, name := v.baselineOf(cell)
 	switch {
@@ -67,6 +67,14 @@ func (v *view) reference() *Reference {
 		return &Reference{Kind: KindSuite, Name: b.Suite, Fault: "it is looked at when all is measured"}
 	}
 	return v.Reference
+}
+
+// lookup finds the cells of the reference; nil: there is none.
+func (v *view) lookup() *lookup {
+	if ref := v.reference(); v.found == nil && ref != nil {
+		v.found = newLookup(ref)
+	}
+	return v.found
 }
 
 // referenceWanted says that the suite to compare with is to be looked at.
@@ -108,10 +116,8 @@ func (v *view) baselineOf(cell int) (number int, name string) {
 			values[i].Value = b.Value
 		}
 	}
-	for i := range v.Matrix.Cells {
-		if slices.Equal(v.Matrix.Cells[i].Values, values) {
-			return i, v.Matrix.Cells[i].Name
-		}
+	if i, is := v.Matrix.at[keyOf(values)]; is {
+		return i, v.Matrix.Cells[i].Name
 	}
 	return -1, string(b.Axis) + " " + string(b.Value)
 }

@@ -153,17 +153,17 @@ func TestTheStatusTellsTheDigestOfWhatIsStored(t *testing.T) {
 		}
 		name := w.matrix.TestName(i, 1, 1)
 		w.runs[name] = Run{Ended: v1alpha1.ReasonDUTFailed, SuiteRun: report.SuiteRun{Test: name, Repetition: 1, Reason: v1alpha1.ReasonDUTFailed, Message: string(words)}}
+		w.stored[name] = 0
 	}
 	d := Decide(Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Checked: true, Runs: w.runs, Stored: w.stored})
-	data, annotations, err := delivery.EncodeSuite(d.Report)
+	if d.Report.Err != nil {
+		t.Fatal(d.Report.Err)
+	}
+	read, err := delivery.DecodeSuite(d.Report.Data, d.Report.Annotations)
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := delivery.DecodeSuite(data, annotations)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if stored, told := annotations[delivery.AnnotationDigest], d.Status.Report.Digest; stored != told || len(read.Notes) == 0 {
+	if stored, told := d.Report.Annotations[delivery.AnnotationDigest], d.Status.Report.Digest; stored != told || len(read.Notes) == 0 {
 		t.Errorf("%s is stored, %s is told; notes %q", stored, told, read.Notes)
 	}
 }
@@ -176,13 +176,19 @@ func TestAPageThatNoOperatorWroteIsRefused(t *testing.T) {
 		"without direction": {Ending: report.Completed, Plan: &plan.Plan{}, Result: report.Result{Measured: true, Total: &report.Sum{}}},
 	} {
 		m := Expand(written(t, "template: {spec: {}}\n"))
-		data, err := m.EncodePage(0, Runs{"night-test-r1": {Ended: v1alpha1.ReasonMeasured, SuiteRun: report.SuiteRun{Evidence: evidence}}})
+		sheets, _, err := m.EncodePage(0, Runs{"night-test-r1": {Ended: v1alpha1.ReasonMeasured, SuiteRun: report.SuiteRun{Evidence: evidence}}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		into := Runs{}
-		if err := m.DecodePage(data, into); err == nil || !strings.Contains(err.Error(), "night-test-r1") || len(into) > 0 {
-			t.Errorf("%s: %v, %d runs", name, err, len(into))
+		var why error
+		runs, stored, err := m.ReadRuns(func(name string) (map[string][]byte, error) {
+			if name == sheets[0].Name {
+				return sheets[0].Data, nil
+			}
+			return nil, nil
+		}, func(_ string, err error) error { why = err; return nil })
+		if err != nil || why == nil || !strings.Contains(why.Error(), "night-test-r1") || len(runs)+len(stored) > 0 {
+			t.Errorf("%s: %v, %v, %d runs", name, why, err, len(runs))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // view is an observation, sorted by what decisions ask for.
@@ -32,13 +33,13 @@ type view struct {
 	made [][]string
 	// early: it is judged before its end, as if there were no more.
 	early bool
+	// cells are those that were looked at closely already, found what finds their baselines.
+	cells map[int]report.SuiteCell
+	found *lookup
 }
 
-// readsAtOnce bounds how many Reports are asked for in one pass.
-const readsAtOnce = 64
-
 func look(o Observed) *view {
-	v := &view{Observed: o, spec: &o.Suite.Spec, was: &o.Suite.Status, made: make([][]string, len(o.Matrix.Cells)), unmade: make([]int, len(o.Matrix.Cells))}
+	v := &view{Observed: o, spec: &o.Suite.Spec, was: &o.Suite.Status, made: make([][]string, len(o.Matrix.Cells)), cells: map[int]report.SuiteCell{}, unmade: make([]int, len(o.Matrix.Cells))}
 	left := v.triesLeft()
 	for _, s := range o.Matrix.slots {
 		v.lookAt(s, left)
@@ -64,7 +65,7 @@ func (v *view) triesLeft() []int32 {
 // exists says whether a test is there, or was and is known.
 func (v *view) exists(name string) bool {
 	_, ran := v.Runs[name]
-	return ran || v.Tests[name] != nil
+	return ran || v.Tests[name] != nil || v.Pending[name]
 }
 
 // lookAt finds out how far one measurement is: its first try that isn't known to have come to nothing decides.
@@ -94,6 +95,11 @@ func (v *view) lookAt(s slot, left []int32) {
 // unknown sorts in a test of which no run is known: it goes on, or is over and unread, or isn't there.
 func (v *view) unknown(w Wanted, left []int32) {
 	t := v.Tests[w.Name]
+	if t == nil && v.Pending[w.Name] {
+		v.made[w.Cell] = append(v.made[w.Cell], w.Name)
+		v.active = append(v.active, w.Name)
+		return
+	}
 	if t == nil {
 		if w.Try > 1 {
 			left[w.Cell]--
@@ -141,7 +147,7 @@ func (v *view) surplus() (remove []string, unstored bool) {
 	})
 	for _, name := range done[:n] {
 		switch _, known := v.Runs[name]; {
-		case v.Stored[name]:
+		case v.Stored.Has(name):
 			remove = append(remove, name)
 		case known:
 			unstored = true

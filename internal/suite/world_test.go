@@ -3,6 +3,7 @@ package suite
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -20,17 +21,19 @@ import (
 
 // world plays the API server and everybody else: what a decision asks for happens, tests come to their ends, time passes, the operator forgets.
 type world struct {
-	t      *testing.T
+	t      testing.TB
 	suite  *v1alpha1.LoadTestSuite
 	matrix *Matrix
 	now    time.Time
 	tests  map[string]*v1alpha1.LoadTest
-	pages  map[int]map[string][]byte
+	sheets map[string]map[string][]byte
 	report *report.Suite
 	// What the operator has in memory.
-	runs     Runs
-	stored   map[string]bool
-	storedAt time.Time
+	runs       Runs
+	stored     Stored
+	storedAt   time.Time
+	reportAt   time.Time
+	unreported bool
 
 	taken    map[string]string
 	unstored string
@@ -47,9 +50,9 @@ type world struct {
 	ends func(test string) string
 }
 
-func newWorld(t *testing.T, spec string) *world {
+func newWorld(t testing.TB, spec string) *world {
 	t.Helper()
-	w := &world{t: t, suite: written(t, spec), now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), tests: map[string]*v1alpha1.LoadTest{}, pages: map[int]map[string][]byte{}}
+	w := &world{t: t, suite: written(t, spec), now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), tests: map[string]*v1alpha1.LoadTest{}, sheets: map[string]map[string][]byte{}}
 	w.suite.CreationTimestamp = metav1.Time{Time: w.now}
 	w.restart()
 	return w
@@ -58,15 +61,19 @@ func newWorld(t *testing.T, spec string) *world {
 // restart is what a new operator knows: what stands in the pages.
 func (w *world) restart() {
 	w.t.Helper()
-	w.matrix, w.runs, w.stored, w.storedAt = Expand(w.suite), Runs{}, map[string]bool{}, time.Time{}
-	for _, data := range w.pages {
-		if err := w.matrix.DecodePage(data, w.runs); err != nil {
-			w.t.Fatal(err)
-		}
+	w.matrix, w.storedAt, w.reportAt = Expand(w.suite), time.Time{}, time.Time{}
+	w.runs, w.stored = w.read()
+	w.unreported = len(w.runs) > 0
+}
+
+// read reads what is stored.
+func (w *world) read() (Runs, Stored) {
+	w.t.Helper()
+	runs, stored, err := w.matrix.ReadRuns(func(name string) (map[string][]byte, error) { return w.sheets[name], nil }, func(name string, err error) error { return err })
+	if err != nil {
+		w.t.Fatal(err)
 	}
-	for name := range w.runs {
-		w.stored[name] = true
-	}
+	return runs, stored
 }
 
 // pass is one look of the operator's, with all that follows from it.
@@ -75,17 +82,25 @@ func (w *world) pass() Decision {
 	if w.forgets {
 		w.restart()
 	}
-	o := Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Tests: w.tests, Runs: w.runs, Stored: w.stored, StoredAt: w.storedAt, Obstacles: w.taken, Taken: w.names, Unstored: w.unstored, Judge: w.judge}
-	for range 100 {
-		d := Decide(o)
-		switch {
+	checked := false
+	for range 10_000 {
+		o := Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Tests: w.tests, Runs: w.runs, Stored: w.stored, StoredAt: w.storedAt, ReportAt: w.reportAt, Unreported: w.unreported,
+			Obstacles: w.taken, Taken: w.names, Unstored: w.unstored, Judge: w.judge, Checked: checked}
+		if checked {
+			o.Faults = w.faults
+		}
+		switch d := Decide(o); {
 		case d.Check:
-			o.Checked, o.Faults = true, w.faults
+			checked = true
+		case len(d.Read) > readsAtOnce || len(d.Store) > pagesAtOnce:
+			w.t.Fatalf("%d Reports to read and %d pages to write at once", len(d.Read), len(d.Store))
 		case len(d.Read) > 0:
 			for _, wanted := range d.Read {
 				t := w.tests[wanted.Name]
 				w.runs[wanted.Name] = RunOf(t, wanted.Repetition, wanted.Try, reportOf(t), "")
 			}
+		case len(d.Store) > 0:
+			w.store(d.Store)
 		default:
 			w.apply(d)
 			return d
@@ -95,30 +110,39 @@ func (w *world) pass() Decision {
 	return Decision{}
 }
 
-func (w *world) apply(d Decision) {
+// store writes pages. What the operator does after each of their sheets may be its last act.
+func (w *world) store(pages []int) {
 	w.t.Helper()
-	w.last, w.next = d, d.RequeueAt
-	for _, number := range d.Store {
-		data, err := w.matrix.EncodePage(number, w.runs)
+	for _, number := range pages {
+		sheets, placed, err := w.matrix.EncodePage(number, w.runs, w.stored)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		w.pages[number] = data
-	}
-	if len(d.Store) > 0 {
-		w.storedAt = w.now
-		for name := range w.runs {
-			w.stored[name] = true
+		for _, sheet := range sheets {
+			w.sheets[sheet.Name] = sheet.Data
 		}
+		maps.Copy(w.stored, placed)
 	}
+	w.unreported = true
+	if w.runs.AllIn(w.stored) {
+		w.storedAt = w.now
+	}
+}
+
+func (w *world) apply(d Decision) {
+	w.t.Helper()
+	w.last, w.next = d, d.RequeueAt
 	if d.Report != nil {
-		w.report = d.Report
-		if _, _, err := report.SuiteJSON(d.Report); err != nil {
-			w.t.Errorf("the suite's report: %v", err)
+		w.report, w.reportAt, w.unreported = d.Report.Suite, w.now, false
+		if d.Report.Err != nil {
+			w.t.Errorf("the suite's report: %v", d.Report.Err)
 		}
 	}
 	for _, name := range d.Stop {
 		w.tests[name].Spec.Stop = true
+	}
+	if n := len(d.Create); n > createAtOnce || max(len(d.Stop), len(d.Delete)) > changesAtOnce {
+		w.t.Errorf("%d made, %d stopped and %d deleted at once", n, len(d.Stop), len(d.Delete))
 	}
 	for _, wanted := range d.Create {
 		w.create(wanted.Name)
@@ -154,17 +178,11 @@ func (w *world) create(name string) {
 }
 
 func (w *world) inPages(name string) bool {
-	runs := Runs{}
-	for _, data := range w.pages {
-		if err := w.matrix.DecodePage(data, runs); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	_, is := runs[name]
-	return is
+	_, stored := w.read()
+	return stored.Has(name)
 }
 
-func same(t *testing.T, a, b any) bool {
+func same(t testing.TB, a, b any) bool {
 	t.Helper()
 	x, err := json.Marshal(a)
 	if err != nil {

@@ -90,9 +90,11 @@ func (p *person) saysMeasuredSuite(s *v1alpha1.LoadTestSuite, reason string, of 
 		}
 	}
 	for page := range m.Pages() {
-		data, err := m.EncodePage(page, runs)
+		sheets, _, err := m.EncodePage(page, runs, nil)
 		p.must(err)
-		p.must(admin.Create(p.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: suite.PageName(s.Name, page), Namespace: p.namespace}, BinaryData: data}))
+		for _, sheet := range sheets {
+			p.must(admin.Create(p.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: sheet.Name, Namespace: p.namespace}, BinaryData: sheet.Data}))
+		}
 	}
 	p.saysSuite(s.Name, metav1.ConditionTrue, reason, 0, 4, 0)
 }

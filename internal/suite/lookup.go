@@ -1,0 +1,64 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// lookup finds what cells are compared with. It is made once for a decision, for each cell looks for its own.
+type lookup struct {
+	*Reference
+	cells   map[string][]analysis.Kept // of suites, by their values
+	columns map[string][]analysis.Kept // of no suite, by their load test
+}
+
+func newLookup(r *Reference) *lookup {
+	l := &lookup{Reference: r, cells: make(map[string][]analysis.Kept, len(r.Cells)), columns: map[string][]analysis.Kept{}}
+	for _, c := range r.Cells {
+		key := keyOf(c.Values)
+		l.cells[key] = append(l.cells[key], c.Runs...) // one that has no runs is known, too
+	}
+	for _, k := range r.Reports {
+		column := k.Report.Plan.Test.Loadtest
+		l.columns[column] = append(l.columns[column], k)
+	}
+	return l
+}
+
+// ofCell is the baseline of a cell that was measured so.
+func (l *lookup) ofCell(values []v1alpha1.CellValue, how analysis.Measured) *report.Baseline {
+	return l.baseline(how, func() ([]analysis.Kept, string) { return l.runsOf(values, how) })
+}
+
+// runsOf are the runs that a cell is compared with; or why there are none.
+func (l *lookup) runsOf(values []v1alpha1.CellValue, how analysis.Measured) (runs []analysis.Kept, why string) {
+	runs, known := l.cells[keyOf(values)]
+	switch {
+	case known && len(runs) == 0:
+		return nil, fmt.Sprintf("its cell %s was not measured", valuesText(values))
+	case known:
+		return runs, ""
+	case len(l.Reports) > 0:
+		return ofColumn(l.columns[how.Plan.Test.Loadtest], how)
+	}
+	return nil, fmt.Sprintf("it has no cell %s", valuesText(values))
+}
+
+// keyOf is the same for two cells that have the same value of the same axes, whatever their order.
+func keyOf(values []v1alpha1.CellValue) string {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = strconv.Quote(string(v.Axis)) + strconv.Quote(string(v.Value))
+	}
+	slices.Sort(words)
+	var key []byte
+	for _, w := range words {
+		key = append(key, w...)
+	}
+	return string(key)
+}
