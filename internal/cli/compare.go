@@ -67,6 +67,7 @@ func newTable(s Streams) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "what to print on stdout: "+joined(sidebyside.Formats()))
+	completeFormats(cmd, sidebyside.Formats())
 	cmd.Flags().StringVar(&title, "title", "", "what to write above it")
 	return cmd
 }
@@ -111,6 +112,7 @@ func newTrend(s Streams) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "what to print on stdout: "+joined(sidebyside.TrendFormats()))
+	completeFormats(cmd, sidebyside.TrendFormats())
 	cmd.Flags().StringVar(&title, "title", "", "what to write above it")
 	return cmd
 }

@@ -29,13 +29,14 @@ func newReport(s Streams) *cobra.Command {
 			if err := report.Fits(format, len(all.Reports), len(all.Suites)); err != nil {
 				return exit.BadInput("--output: %w", err)
 			}
-			if err := all.Render(s.Out, format); err != nil {
+			if err := all.RenderFor(s.Out, format, sidebyside.TextOptions(s.Out)); err != nil {
 				return exit.NotMeasured("print: %w", err)
 			}
 			return nil
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "text", formatUsage())
+	completeFormats(cmd, report.Formats())
 	return cmd
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/sidebyside"
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
@@ -50,6 +51,7 @@ func newRun(s Streams) *cobra.Command {
 	f.StringArrayVar(&o.against, "baseline", nil, "file or directory of Reports, or a suite's (-o json, --save), that criteria with maxRegression compare with; may be given several times")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every decision to stderr")
+	completeFormats(cmd, report.Formats())
 	return cmd
 }
 
@@ -158,7 +160,7 @@ func present(s Streams, o runOptions, done report.Documents, page string, kept e
 		return nil
 	}
 	var printed error
-	if err := done.Render(s.Out, o.format); err != nil {
+	if err := done.RenderFor(s.Out, o.format, sidebyside.TextOptions(s.Out)); err != nil {
 		printed = exit.NotMeasured("print the result: %w", err)
 	}
 	if kept == nil && page != "" && o.save != "" && !o.quiet {

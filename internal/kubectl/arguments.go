@@ -26,6 +26,17 @@ func two(what string) cobra.PositionalArgs {
 	}
 }
 
+// aVerb refuses what isn't one: cobra itself would print its help and succeed, and a gate that is misspelt would pass.
+func aVerb(cmd *cobra.Command, given []string) error {
+	if len(given) == 0 {
+		return nil
+	}
+	if like := cmd.SuggestionsFor(given[0]); len(like) > 0 {
+		return exit.BadInput("%s: %q is no verb of it: did you mean %s?", cmd.CommandPath(), given[0], like[0])
+	}
+	return exit.BadInput("%s: %q is no verb of it; %s --help lists them", cmd.CommandPath(), given[0], cmd.CommandPath())
+}
+
 // none refuses arguments; instead says what is meant for those.
 func none(instead string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, given []string) error {

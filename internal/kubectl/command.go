@@ -47,12 +47,15 @@ func NewCommand(o Options) *cobra.Command {
 			"  kubectl linerate report vpp-imix -o html > vpp-imix.html",
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl linerate"},
 		Version:       o.Version,
+		Args:          aVerb,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRun: func(*cobra.Command, []string) {
 			ctrllog.SetLogger(logr.Discard()) // errors come back as values
 		},
 	}
+	cmd.SuggestionsMinimumDistance = 2
 	cmd.SetVersionTemplate("linerate {{.Version}}\n")
 	cmd.SetOut(o.Out)
 	cmd.SetErr(o.Err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
 
 // defaultPatience is how long a server may be away: longer than an API server's upgrade takes.
@@ -91,7 +92,7 @@ func render(o Options, format string, all report.Documents) error {
 	if format == "viz" && all.Reports[0].Ending == report.Failed && !all.Reports[0].Result.Measured { // its viewer would call a limit what is none
 		return exit.NotMeasured("viz: nothing is drawn of what was not measured: %s", all.Reports[0].Message)
 	}
-	if err := all.Render(o.Out, format); err != nil {
+	if err := all.RenderFor(o.Out, format, sidebyside.TextOptions(o.Out)); err != nil {
 		return exit.NotMeasured("print: %w", err)
 	}
 	return nil

@@ -32,7 +32,10 @@ func Fits(name string, tests, suites int) error {
 
 // Render writes all of them in the named format: as one document where the format has such a thing (markdown, junit), else one after the
 // other, tests first.
-func (d Documents) Render(w io.Writer, name string) error {
+func (d Documents) Render(w io.Writer, name string) error { return d.RenderFor(w, name, TextOptions{}) }
+
+// RenderFor is Render, for a terminal where the options say so: only text heeds them.
+func (d Documents) RenderFor(w io.Writer, name string, o TextOptions) error {
 	if err := Fits(name, len(d.Reports), len(d.Suites)); err != nil {
 		return err
 	}
@@ -40,7 +43,7 @@ func (d Documents) Render(w io.Writer, name string) error {
 		return d.junit(w)
 	}
 	if len(d.Reports) > 0 {
-		if err := Render(w, name, d.Reports...); err != nil {
+		if err := o.render(w, name, d.Reports); err != nil {
 			return err
 		}
 	}
@@ -48,7 +51,7 @@ func (d Documents) Render(w io.Writer, name string) error {
 		if err := d.between(w, name, i); err != nil {
 			return err
 		}
-		if err := s.write(w, name); err != nil {
+		if err := s.write(w, name, o); err != nil {
 			return err
 		}
 	}
@@ -65,7 +68,7 @@ func (d Documents) between(w io.Writer, name string, suite int) error {
 }
 
 // write writes a suite in a format that holds one by itself.
-func (s *Suite) write(w io.Writer, name string) error {
+func (s *Suite) write(w io.Writer, name string, o TextOptions) error {
 	switch name {
 	case "json":
 		out := *s
@@ -76,7 +79,14 @@ func (s *Suite) write(w io.Writer, name string) error {
 	case "html":
 		return s.Table().HTML(w)
 	}
-	return s.Table().Text(w, TextOptions{})
+	return s.Table().Text(w, o)
+}
+
+func (o TextOptions) render(w io.Writer, name string, reports []*Report) error {
+	if name == "text" {
+		return o.Write(w, reports...)
+	}
+	return Render(w, name, reports...)
 }
 
 func (d Documents) junit(w io.Writer) error {

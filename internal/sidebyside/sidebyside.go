@@ -89,10 +89,11 @@ func Write(out io.Writer, format string, d document) error {
 			return m.Markdown(out)
 		}
 	}
-	return d.Text(out, textOptions(out))
+	return d.Text(out, TextOptions(out))
 }
 
-func textOptions(out io.Writer) report.TextOptions {
+// TextOptions are those of text for this output: as wide as the terminal, and coloured, where it is one and NO_COLOR doesn't forbid it.
+func TextOptions(out io.Writer) report.TextOptions {
 	f, isFile := out.(*os.File)
 	if !isFile {
 		return report.TextOptions{}
