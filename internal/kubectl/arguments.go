@@ -32,9 +32,9 @@ func aVerb(cmd *cobra.Command, given []string) error {
 		return nil
 	}
 	if like := cmd.SuggestionsFor(given[0]); len(like) > 0 {
-		return exit.BadInput("%s: %q is no verb of it: did you mean %s?", cmd.CommandPath(), given[0], like[0])
+		return exit.BadInput("unknown command %q for %q: did you mean %s?", given[0], cmd.CommandPath(), like[0])
 	}
-	return exit.BadInput("%s: %q is no verb of it; %s --help lists them", cmd.CommandPath(), given[0], cmd.CommandPath())
+	return exit.BadInput("unknown command %q for %q; %s --help lists all", given[0], cmd.CommandPath(), cmd.CommandPath())
 }
 
 // none refuses arguments; instead says what is meant for those.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/gate"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // gateOptions are the flags of gate.
@@ -93,6 +95,7 @@ func (g *gateOptions) asked() (options gate.Options, outputs []gateOutput, err e
 	outputs, err = parseOutputs(g.outputs)
 	note(err)
 	note(gate.CheckSuffix(g.suffix))
+	note(checkAllowance(g.maxRegression))
 	switch {
 	case g.runs < 0 || g.runs > gate.MaxRuns:
 		note(fmt.Errorf("--runs %d: a LoadTest is measured 1 to %d times", g.runs, gate.MaxRuns))
@@ -110,6 +113,15 @@ func (g *gateOptions) asked() (options gate.Options, outputs []gateOutput, err e
 		return options, nil, exit.BadInput("%w", err)
 	}
 	return options, outputs, nil
+}
+
+// checkAllowance refuses a --max-regression that the criterion made of it would refuse, in words about the flag.
+func checkAllowance(share string) error {
+	ratio, err := units.ParseRatio(share)
+	if share == "" || err == nil && ratio < units.One && strings.HasSuffix(share, "%") {
+		return nil
+	}
+	return fmt.Errorf("--max-regression %q: write a percentage below 100%% with its sign, such as 2%%", share)
 }
 
 // run is a gate's life: what can be wrong is found before anything is measured, and what was measured is written whatever becomes of it.

@@ -219,6 +219,7 @@ func TestAGateRefusesWhatCantBeDecided(t *testing.T) {
 		"gate -f nowhere.yaml": "nowhere.yaml",
 		"gate -f router.yaml":  "could never fail",
 		"gate -f suite.yaml":   "could never fail",
+		"gate -f router.yaml --max-regression 2 --baseline nothing":     `--max-regression "2": write a percentage`,
 		"gate -f router.yaml --max-regression 2%":                       "there is nothing to compare with",
 		"gate -f router.yaml -o pdf=x":                                  "there is no format",
 		"gate -f router.yaml -o text,json":                              "one format can go to stdout",
