@@ -186,7 +186,7 @@ func (f figure) against(r *report.Report, metric string, limit *big.Rat, least b
 	}
 	switch {
 	case !sureMet && !sureMissed && most == nil:
-		return report.Undecided, ", and the figure is a lower bound only"
+		return report.Undecided, ", and the figure is a lower bound only" + whoseBound(r)
 	case !sureMet && !sureMissed:
 		return report.Undecided, fmt.Sprintf(", and what the device can do lies between that and %s: it was not resolved any finer", formatRat(metric, most))
 	case unconfirmed(r):
@@ -195,6 +195,17 @@ func (f figure) against(r *report.Report, metric string, limit *big.Rat, least b
 		return report.Passed, ""
 	}
 	return report.DidFail, ""
+}
+
+// whoseBound says who was at his end where the device may not have been.
+func whoseBound(r *report.Report) string {
+	if r.Result.Reason == report.GeneratorLimited {
+		return ": the generator was too weak for more"
+	}
+	if r.Result.Reason == report.MachineLimited {
+		return ": the machine that plays the Reference was too busy for more"
+	}
+	return ""
 }
 
 // precise is how coarse a search may be for its figure to count as what the device can do: a measurement promises no more than 1 %. Above that

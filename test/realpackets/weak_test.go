@@ -1,8 +1,10 @@
 package realpackets
 
 import (
+	"encoding/json"
 	"fmt"
 	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -21,14 +23,18 @@ spec:
     ramp: {warmupDuration: 1s, targetRate: %s, rampDuration: 8s, stepDuration: 1s, settle: 300ms, confirmDuration: 2s, holdDuration: 0s, refineTo: %q}
 `
 
-// TestAWeakGeneratorIsNotAWeakDevice: a generator that sends at most 5 000 packets/s through a device that forwards 20 000.
+// TestAWeakGeneratorIsNotAWeakDevice: a generator that sends at most 5 000 packets/s through a device that forwards 20 000. Whether that is enough can't
+// be told, which is an answer of its own; only a gate fails for it.
 func TestAWeakGeneratorIsNotAWeakDevice(t *testing.T) {
 	beside(t)
 	rig := newRig(t, 2)
 	rig.route(t)
 	rig.limit(t, 20_000)
 	rig.generate(t, "--max-rate", "5kpps")
-	r := rig.external(t, fmt.Sprintf(externalTest, "40kpps", "0.5%"))
+	code, r := rig.judged(t, fmt.Sprintf(externalTest, "40kpps", "0.5%")+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"10000\"}]\n")
+	if code != report.ExitOK || r.Verdict.Outcome != report.Undecided || !strings.Contains(r.Verdict.Criteria[0].Message, "lower bound only: the generator was too weak") {
+		t.Errorf("exit code %d, verdict %+v; want %d and Undecided, for the generator", code, r.Verdict, report.ExitOK)
+	}
 	if r.Ending != report.Completed || r.Result.Reason != report.GeneratorLimited {
 		t.Errorf("ending %s, reason %s, want %s: %s", r.Ending, r.Result.Reason, report.GeneratorLimited, r.Message)
 	}
@@ -102,6 +108,18 @@ func (r *rig) generate(t *testing.T, flags ...string) {
 		_ = cmd.Wait()
 	})
 	awaitLine(t, newReader(talk), "answering on")
+}
+
+// judged measures with the generator that generate started, and returns the exit code beside the Report.
+func (r *rig) judged(t *testing.T, yaml string) (int, *report.Report) {
+	t.Helper()
+	got := r.call(t, "run", writeFile(t, "test.yaml", yaml), "-o", "json", "--save", "")
+	var rep report.Report
+	if err := json.Unmarshal([]byte(got.stdout), &rep); err != nil || len(rep.Verdict.Criteria) != 1 {
+		t.Fatalf("exit code %d, no report with a verdict: %v\nstderr:\n%s", got.code, err, got.stderr)
+	}
+	t.Log(rep.Verdict.Criteria[0].Message)
+	return got.code, &rep
 }
 
 // external measures with the generator that generate started.
