@@ -187,23 +187,23 @@ func (g *Gate) footnotes() []string {
 func (g *Gate) lines() (lines []gateLine, more int) {
 	for _, r := range g.inOrder() {
 		for _, c := range r.Criteria {
-			lines = append(lines, gateLine{c.Outcome, r.title(), shortened(c.Name+": "+c.Message, gateWords)})
+			lines = append(lines, gateLine{c.Outcome, r.title(), shortened(c.Name + ": " + c.Message)})
 		}
 		if r.Message != "" {
-			lines = append(lines, gateLine{r.Outcome, r.title(), shortened(r.Message, gateWords)})
+			lines = append(lines, gateLine{r.Outcome, r.title(), shortened(r.Message)})
 		}
 		missing, repeated := r.Candidate.Missing, r.Candidate.Repeated
 		for _, words := range gaps(missing[:min(len(missing), gateMissing)], nil) {
-			lines = append(lines, gateLine{Undecided, r.title(), shortened(words, gateWords)})
+			lines = append(lines, gateLine{Undecided, r.title(), shortened(words)})
 		}
 		if more := len(missing) - gateMissing; more > 0 {
 			lines = append(lines, gateLine{Undecided, r.title(), fmt.Sprintf("and %d runs more were not measured", more)})
 		}
 		for _, words := range gaps(nil, repeated[:min(len(repeated), gateMissing)]) {
-			lines = append(lines, gateLine{"", r.title(), shortened(words, gateWords)})
+			lines = append(lines, gateLine{"", r.title(), shortened(words)})
 		}
 		if words := r.Candidate.setAsideWords(); words != "" {
-			lines = append(lines, gateLine{"", r.title(), shortened(words, gateWords)})
+			lines = append(lines, gateLine{"", r.title(), shortened(words)})
 		}
 		for _, o := range r.Candidate.Outliers {
 			lines = append(lines, gateLine{"", r.title(), o + " lies far from the others, and counts all the same"})
@@ -218,12 +218,12 @@ type gateLine struct {
 	title, text string
 }
 
-func shortened(text string, most int) string {
+func shortened(text string) string {
 	r := []rune(text)
-	if len(r) <= most {
+	if len(r) <= gateWords {
 		return text
 	}
-	return string(r[:most-1]) + "…"
+	return string(r[:gateWords-1]) + "…"
 }
 
 // moreWords say what was left out, and where it is.
