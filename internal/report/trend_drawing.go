@@ -84,14 +84,20 @@ func (d *trendDrawing) axes() {
 	if d.Class == "narrow" {
 		many = 3
 	}
+	last := ""
 	for i := 0.0; i < many; i++ {
 		at := d.span * i / (many - 1)
+		when := d.from.Add(time.Duration(at * float64(time.Second))).UTC().Format(layout)
+		if when == last { // runs of one minute, or a single one
+			continue
+		}
+		last = when
 		class := "mid"
 		if i == many-1 {
 			class = "end"
 		}
 		d.line("tick", d.x.at(at), d.y.from+20, d.x.at(at), d.y.from+25)
-		d.label(class, d.x.at(at), d.y.from+40, d.from.Add(time.Duration(at*float64(time.Second))).UTC().Format(layout))
+		d.label(class, d.x.at(at), d.y.from+40, when)
 	}
 }
 

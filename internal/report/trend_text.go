@@ -18,7 +18,9 @@ func (t *Trend) Text(w io.Writer, o TextOptions) error {
 	}
 	for i := range t.Series {
 		s := &t.Series[i]
-		p.line("")
+		if p.out.Len() > 0 {
+			p.line("")
+		}
 		p.line(p.paint(printable(s.title()), "1") + ": " + printable(s.now()))
 		p.line("")
 		p.grid("  ", s.grid(), false)
