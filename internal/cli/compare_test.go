@@ -97,7 +97,7 @@ func TestCompare(t *testing.T) {
 		"no such format":                  {"compare main same -o pdf", 2, []string{"text, json, markdown, html"}},
 		"a demand that isn't one":         {"compare main same --max-regression much", 2, []string{"--max-regression", "0.1%"}},
 		"a demand that allows anything":   {"compare main same --max-regression 100%", 2, []string{"allows anything"}},
-		"one alone":                       {"compare main", 2, []string{"at least 2 arg"}},
+		"one alone":                       {"compare main", 2, []string{"name two or more files or directories"}},
 		"a table":                         {"table main slow one", 0, []string{"VPP      64b               1.00 M", "11", "far from the others"}},
 		"a table of different plans":      {"table main other", 0, []string{"not measured", "runs of different plans"}},
 		"a table as a page":               {"table main -o html --title systems", 0, []string{"<h1>systems</h1>"}},
