@@ -92,6 +92,34 @@ func TestTheGatesOfTheExamples(t *testing.T) {
 	if err := lab.Client.List(t.Context(), &suites, client.InNamespace(s.namespace)); err != nil || len(suites.Items) != 1 {
 		t.Errorf("there are %d suites (%v), want the one that all of them took up", len(suites.Items), err)
 	}
+	t.Run("with a generator that is too weak to tell", func(t *testing.T) { p.weak(t) })
+}
+
+// weakTest demands more of a device than the generator can send, and less than the device forwards.
+const weakTest = `apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: weak-64b}
+spec:
+  generator: {engine: External, external: {servers: [SERVER]}}
+  dut: {type: Device}
+  links: [{name: west, network: default/west, lineRate: 1gbps}, {name: east, network: default/east, lineRate: 1gbps}]
+  traffic: {profile: FixedSize, frameSize: 64}
+  procedure:
+    ramp: {warmupDuration: 0s, targetRate: 6kpps, rampDuration: 3s, stepDuration: 1s, settle: 300ms, refineTo: 5%, confirmDuration: 1s, holdDuration: 0s, stopAtSaturation: true}
+  criteria: [{name: fast, metric: PacketsPerSecond, min: "4000"}]
+  activeDeadline: 2m
+`
+
+// weak is a gate whose generator sends 2 000 packets/s at most, through a device that forwards 8 000: it can't be told whether that is 4 000.
+func (p *pipeline) weak(t *testing.T) {
+	t.Helper()
+	p.device(8000)
+	p.write("weak.yaml", strings.Replace(weakTest, "SERVER", p.generator("by-hand", "--max-rate", "2kpps"), 1))
+	code := p.script(t, "kubectl linerate gate -f weak.yaml -n "+p.namespace+" -o json=weak.json", "export KUBECONFIG="+p.kubeconfig)
+	if code != report.ExitNotMeasured {
+		t.Errorf("the gate ended with %d, want %d", code, report.ExitNotMeasured)
+	}
+	p.has(t, "weak.json", `"outcome": "Undecided"`, "lower bound only: the generator was too weak")
 }
 
 // loadRelease gives the nodes an image of the router that forwards so much.

@@ -17,12 +17,12 @@ import (
 
 // generator is a pod with the software engine that belongs to no LoadTest: as External sees it, a TRex that already runs. It returns its
 // address once it answers.
-func (s *scene) generator(name string) string {
+func (s *scene) generator(name string, flags ...string) string {
 	s.Helper()
 	one := resource.MustParse("1")
 	devices := corev1.ResourceList{corev1.ResourceName(fabric.ResourceOf("west")): one, corev1.ResourceName(fabric.ResourceOf("east")): one}
 	const networks = `[{"name": "west", "namespace": "default", "interface": "west"}, {"name": "east", "namespace": "default", "interface": "east"}]`
-	s.stranger(name, "", devices, networks, "west,east")
+	s.stranger(name, "", devices, networks, "west,east", flags...)
 	return fmt.Sprintf("%s:4501", s.ready(name, time.Minute).Status.PodIP)
 }
 
@@ -40,13 +40,13 @@ func (s *scene) holder(node string) (letGo func()) {
 }
 
 // stranger makes a pod that belongs to no LoadTest, with these devices, in which the software engine has these interfaces. Node "": on any.
-func (s *scene) stranger(name, node string, devices corev1.ResourceList, networks, ports string) *corev1.Pod {
+func (s *scene) stranger(name, node string, devices corev1.ResourceList, networks, ports string, flags ...string) *corev1.Pod {
 	s.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.namespace, Annotations: map[string]string{"k8s.v1.cni.cncf.io/networks": networks}},
 		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, TerminationGracePeriodSeconds: new(int64(1)), Containers: []corev1.Container{{
 			Name: "generator", Image: rig.Repository + ":" + lab.Images.Tag, ImagePullPolicy: corev1.PullNever,
-			Args:            []string{"generator", "--ports", ports, "--listen", ":4501", "--speed", "1gbps"},
+			Args:            append([]string{"generator", "--ports", ports, "--listen", ":4501", "--speed", "1gbps"}, flags...),
 			Resources:       corev1.ResourceRequirements{Limits: devices, Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}},
 			SecurityContext: &corev1.SecurityContext{RunAsUser: new(int64(0)), Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"NET_RAW", "NET_ADMIN"}}},
 			ReadinessProbe:  &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"/linerate", "generator", "probe"}}}},
