@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -89,6 +91,24 @@ func (st *stage) test(_ context.Context, _ Streams, o runOptions, p *plan.Plan, 
 			Directions: []report.Measured{{From: "west", To: "east", Received: flow}, {From: "east", To: "west", Received: flow}},
 			Total:      &report.Sum{Received: report.Flow{PacketsPerSecond: 2 * pps, Layer1BitsPerSecond: 2 * pps * 672}}},
 	}, nil
+}
+
+// later is a stage where what was kept on this one lies, so much older.
+func (st *stage) later(t *testing.T, by time.Duration) *stage {
+	t.Helper()
+	then, document := newStage(t), map[string]any{}
+	file := filepath.Join(then.dir, "night.suite.json")
+	err := os.CopyFS(then.dir, os.DirFS(st.dir))
+	text, err2 := os.ReadFile(file)
+	if err := errors.Join(err, err2, json.Unmarshal(text, &document)); err != nil {
+		t.Fatal(err)
+	}
+	document["finished"] = time.Now().Add(-by)
+	text, err = json.Marshal(document)
+	if err := errors.Join(err, os.WriteFile(file, text, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return then
 }
 
 func (st *stage) wantMeasured(titles ...string) {
@@ -287,6 +307,12 @@ func TestTestsWithoutAMeasurementAreRepeated(t *testing.T) {
 		st.wantMeasured("night: 1 of 4, cell apu6-imix run 1", "night: 2 of 4, cell apu6-64b run 1", "night: 2 of 4, cell apu6-64b run 1, try 2",
 			"night: 3 of 4, cell vpp-imix run 1", "night: 3 of 4, cell vpp-imix run 1, try 2", "night: 4 of 4, cell vpp-64b run 1")
 		st.wantSaid("night: 2 of 4, cell apu6-64b run 1, try 2: not measured: GeneratorLost", "not measured: RunnerFailed: no lab today")
+		t.Run("and all is measured anew the night after", func(t *testing.T) {
+			st := st.later(t, 13*time.Hour)
+			if _, err := st.run(t.Context(), night); err != nil || len(st.measured) != 4 {
+				t.Errorf("%v, measured %q", err, st.measured)
+			}
+		})
 		t.Run("and what came to nothing is tried again by the next run", func(t *testing.T) {
 			st.play = nil
 			if s, err := st.run(t.Context(), night); err != nil || s.ExitCode() != report.ExitOK {

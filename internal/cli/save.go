@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -127,8 +128,15 @@ func (s shelf) unfinished(name string) (*report.Suite, error) {
 	if document.Name != name || document.ExitCode() != report.ExitNotMeasured {
 		return nil, nil //nolint:nilnil // that one is over: this is another measurement
 	}
+	if !document.Finished.IsZero() && time.Since(document.Finished) > mendedWithin {
+		return nil, nil //nolint:nilnil // nobody mends it any more: this is the next night's
+	}
 	return document, nil
 }
+
+// mendedWithin is how long a suite that came to its end, and didn't measure all, may be mended by what is measured later. A nightly suite with a cell that
+// can never be measured would else hold the first night's figures for ever.
+const mendedWithin = 12 * time.Hour
 
 func (s shelf) write(name string, r *report.Report, render func(io.Writer, ...*report.Report) error) error {
 	return s.writeAll(name, func(w io.Writer) error { return render(w, r) })
