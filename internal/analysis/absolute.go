@@ -189,7 +189,7 @@ func (f figure) against(r *report.Report, metric string, limit *big.Rat, least b
 		return report.Undecided, ", and the figure is a lower bound only" + whoseBound(r)
 	case !sureMet && !sureMissed:
 		return report.Undecided, fmt.Sprintf(", and what the device can do lies between that and %s: it was not resolved any finer", formatRat(metric, most))
-	case unconfirmed(r):
+	case r.Unconfirmed():
 		return report.Undecided, ", and the figure is not confirmed"
 	case sureMet:
 		return report.Passed, ""
@@ -227,11 +227,6 @@ func (f figure) most(r *report.Report) *big.Rat {
 	return new(big.Rat).Quo(f.value, big.NewRat(int64(units.One-r.Result.Resolution), int64(units.One)))
 }
 
-// unconfirmed says that the figures were to be confirmed, and were not.
-func unconfirmed(r *report.Report) bool {
-	return !r.Result.Confirmed && r.Plan.Procedure.Ramp.ConfirmDuration > 0
-}
-
 // lossAgainst compares loss, which is an interval. Loss at a load that the generator could not raise to what was asked says nothing of
 // the loss there.
 func (f figure) lossAgainst(r *report.Report, limit *big.Rat, least bool) (report.Outcome, string) {
@@ -240,7 +235,7 @@ func (f figure) lossAgainst(r *report.Report, limit *big.Rat, least bool) (repor
 		sureMet, sureMissed = f.leastValue.Cmp(limit) >= 0, f.value.Cmp(limit) < 0
 	}
 	switch {
-	case unconfirmed(r):
+	case r.Unconfirmed():
 		return report.Undecided, ", and the figure is not confirmed"
 	case sureMissed:
 		return report.DidFail, ""

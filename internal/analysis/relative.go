@@ -159,7 +159,7 @@ func useless(r *report.Report) string {
 		return ""
 	case !r.Result.Measured:
 		return "not measured: " + r.Result.Message
-	case unconfirmed(r):
+	case r.Unconfirmed():
 		return "its figure is not confirmed"
 	}
 	return ""

@@ -113,11 +113,6 @@ func (r Record) lossy() (statistics.Run, bool) {
 	return statistics.Run{High: offered}, true
 }
 
-// unconfirmed says that a longer window was to confirm the figure, and didn't: nothing is claimed from it.
-func (r Record) unconfirmed() bool {
-	return !r.Report.Result.Confirmed && r.plan().Procedure.Ramp.ConfirmDuration > 0
-}
-
 // sample is what became of several runs of one test.
 type sample struct {
 	all      int
@@ -145,7 +140,7 @@ func sampleOf(records []Record) sample {
 			continue
 		}
 		s.measured.add(r, f)
-		if r.unconfirmed() {
+		if r.Report.Unconfirmed() {
 			s.setAside = append(s.setAside, report.Missing{Test: r.test(), Reason: report.ReasonNotConfirmed, Message: "a longer window was to confirm its figure, and didn't"})
 			continue
 		}

@@ -16,6 +16,8 @@ type headline struct {
 	Measured bool
 	// Bound says that the figures are a lower bound: nothing here may then read as the device's limit.
 	Bound bool
+	// Loose says that the figures were to be confirmed by a longer window, and were not.
+	Loose bool
 	// PacketsPerSecond and Layer1BitsPerSecond are what was received, summed over the directions of one moment.
 	PacketsPerSecond    int64
 	Layer1BitsPerSecond int64
@@ -33,7 +35,7 @@ func headlineOf(r *Report) headline {
 		return h
 	}
 	total := r.Result.Total
-	h.Bound = !r.Result.Saturated
+	h.Bound, h.Loose = !r.Result.Saturated, r.Unconfirmed()
 	h.PacketsPerSecond = total.Received.PacketsPerSecond
 	h.Layer1BitsPerSecond = total.Received.Layer1BitsPerSecond
 	h.Percent = min(total.LineRatePercent, units.Hundred)
@@ -48,16 +50,47 @@ func hasFigure(r *Report) bool {
 	return r.Result.Measured && r.Result.Total != nil && len(r.Result.Directions) > 0
 }
 
-// bound writes a figure of the result: a lower bound carries its sign, and what was not measured says so.
-func (h headline) bound(figure string) string {
-	switch {
-	case !h.Measured:
-		return notMeasured
-	case h.Bound:
-		return "≥" + figure
-	}
-	return figure
+// Unconfirmed says that the figures were to be confirmed by a longer window, and were not: nothing is claimed from them.
+func (r *Report) Unconfirmed() bool {
+	return !r.Result.Confirmed && planOf(r).Procedure.Ramp.ConfirmDuration > 0
 }
+
+// bound writes a figure of the result with its sign, and what was not measured says so.
+func (h headline) bound(figure string) string {
+	if !h.Measured {
+		return notMeasured
+	}
+	return h.sign() + figure
+}
+
+// sign goes before a figure that isn't the device's limit, or isn't confirmed.
+func (h headline) sign() string {
+	switch {
+	case h.Bound:
+		return "≥"
+	case h.Loose:
+		return "~"
+	}
+	return ""
+}
+
+// signWords explain the signs that a table's figures have.
+func signWords(reports []*Report) (words []string) {
+	bound, loose := false, false
+	for _, r := range reports {
+		h := headlineOf(r)
+		bound, loose = bound || h.Bound, loose || h.sign() == "~"
+	}
+	if bound {
+		words = append(words, boundWords)
+	}
+	if loose {
+		words = append(words, looseWords)
+	}
+	return words
+}
+
+const looseWords = "~ is not confirmed: the rate was not held as long as was asked for."
 
 // title is product and loadtest in one: "VPP imix".
 func (h headline) title() string {
@@ -74,7 +107,7 @@ func planOf(r *Report) *plan.Plan {
 
 // Summary is the answer in one line, as a status or a list shows it: "654.40 Kpps  2.00 Gbps  99.95% of line rate". Packets and bits
 // (layer 1) are what was received, summed over the directions; the percentage is the share of what all directions can carry together,
-// at most 100. A lower bound has "≥" before each figure, and a figure of ends that shared a physical port says so; without a figure it is
+// at most 100. A lower bound has "≥" before each figure, what isn't confirmed "~", and a figure of ends that shared a physical port says so; without a figure it is
 // "not measured".
 func Summary(r *Report) string {
 	h := headlineOf(r)

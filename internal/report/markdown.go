@@ -52,13 +52,17 @@ func (m *markdown) grid(g grid) {
 
 func (m *markdown) table(reports []*Report) {
 	g := grid{header: []string{"product", "loadtest", "answer", "verdict", "throughput pps", "throughput bps", "% of line rate"}, left: 4}
+	loose := ""
 	for _, r := range reports {
 		h := headlineOf(r)
+		if h.sign() == "~" {
+			loose = " " + looseWords
+		}
 		g.rows = append(g.rows, []string{h.Product, h.Loadtest, standing(r), outcomeSign(r.Verdict),
 			h.bound(bare(pps(h.PacketsPerSecond), "pps")), h.bound(bare(bps(h.Layer1BitsPerSecond), "bps")), h.bound(h.Percent.FormatFixed())})
 	}
 	m.grid(g)
-	m.line("<sub>Throughput is what was received, summed over all directions of one moment; bps are layer 1; 100 % is every direction at its line rate; ≥ is a lower bound, not a limit.</sub>")
+	m.line("<sub>Throughput is what was received, summed over all directions of one moment; bps are layer 1; 100 % is every direction at its line rate; ≥ is a lower bound, not a limit."+loose+"</sub>")
 	m.line("")
 }
 

@@ -51,7 +51,7 @@ type testView struct {
 
 // figure is a number for people, with the exact one behind it.
 type figure struct {
-	Sign   string // "≥" for a lower bound
+	Sign   string // "≥" for a lower bound, "~" for what isn't confirmed
 	Number string
 	Unit   string
 	Exact  string
@@ -138,11 +138,7 @@ func newTestView(r *Report, id string) (testView, error) {
 // split takes a figure and its unit apart: "299.75 Kpps" is 299.75 and Kpps.
 func split(h headline, text, exact string) figure {
 	number, unit, _ := strings.Cut(text, " ")
-	f := figure{Number: number, Unit: unit, Exact: exact}
-	if h.Bound {
-		f.Sign = "≥"
-	}
-	return f
+	return figure{Number: number, Unit: unit, Exact: exact, Sign: h.sign()}
 }
 
 func percentFigure(h headline, p units.Percent) figure {

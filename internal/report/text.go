@@ -92,18 +92,16 @@ func (p *printer) paint(word, sgr string) string {
 // table is the published tests' table, sums over the directions.
 func (p *printer) table(reports []*Report) {
 	g := grid{header: []string{"product", "loadtest", "throughput pps", "throughput bps", "% of line rate"}, left: 2}
-	bounds := false
 	for _, r := range reports {
 		h := headlineOf(r)
-		bounds = bounds || h.Bound
 		g.rows = append(g.rows, []string{h.Product, h.Loadtest, h.bound(bare(pps(h.PacketsPerSecond), "pps")), h.bound(bare(bps(h.Layer1BitsPerSecond), "bps")), h.bound(h.PercentSum.FormatFixed())})
 	}
 	p.grid("", g, true)
 	p.line("")
 	p.paragraph("", 0, "Throughput is what was received, summed over all directions of one moment, and so is its % of line rate: 200 is full duplex between two ports. "+
 		"bps are layer 1, with preamble and inter-frame gap.")
-	if bounds {
-		p.paragraph("", 0, "≥ is a lower bound: the device's limit lies there or above.")
+	for _, words := range signWords(reports) {
+		p.paragraph("", 0, words)
 	}
 }
 
