@@ -113,7 +113,7 @@ func (r *LoadTestReconciler) grant(ctx context.Context, test *v1alpha1.LoadTest)
 		return family.children.Present[name] || made[name]
 	})
 	seen := &observation{Observed: lifecycle.Observed{Test: test}, family: family}
-	if _, err := r.create(ctx, seen, missing); err != nil {
+	if _, _, err := r.create(ctx, seen, missing); err != nil {
 		return err
 	}
 	r.memory.accessAnswered(test, lifecycle.Access{Refusals: seen.Refusals, At: r.now()})

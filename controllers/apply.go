@@ -37,7 +37,8 @@ func (r *LoadTestReconciler) apply(ctx context.Context, seen *observation, decis
 	if err := r.take(ctx, decision.Take); err != nil {
 		return false, err
 	}
-	if again, err := r.create(ctx, seen, decision.Create); again || err != nil {
+	made, again, err := r.create(ctx, seen, decision.Create)
+	if again || err != nil {
 		return again, err
 	}
 	if len(decision.Grant) > 0 {
@@ -45,7 +46,7 @@ func (r *LoadTestReconciler) apply(ctx context.Context, seen *observation, decis
 			return again, err
 		}
 	}
-	if r.seesItSoon(decision) {
+	if made && seesItSoon(decision) {
 		return false, nil
 	}
 	decision, err = r.writeStatus(ctx, seen, decision)
@@ -66,9 +67,8 @@ func (r *LoadTestReconciler) apply(ctx context.Context, seen *observation, decis
 
 // seesItSoon says that nothing is lost if the status is left to the pass that sees the children which this one made: it would be decided anew from
 // them, as it is after a crash. What was deleted may be all that proves what the status says, and what was taken over from others is told of once.
-func (r *LoadTestReconciler) seesItSoon(decision lifecycle.Decision) bool {
-	isChild := func(o manifests.Object) bool { return !manifests.IsKept(o) }
-	return len(decision.Delete)+len(decision.Take) == 0 && slices.ContainsFunc(decision.Create, isChild) && lifecycle.GoesOn(&decision.Status)
+func seesItSoon(decision lifecycle.Decision) bool {
+	return len(decision.Delete)+len(decision.Take) == 0 && lifecycle.GoesOn(&decision.Status)
 }
 
 // delete deletes children that were seen, side by side. One request for all pods would make the API server list them first as they are now, which
@@ -139,18 +139,21 @@ func (r *LoadTestReconciler) deleteChild(ctx context.Context, seen *observation,
 	return nil
 }
 
-// create creates what isn't there yet, in waves. What is there, and is the test's own, is fine.
-func (r *LoadTestReconciler) create(ctx context.Context, seen *observation, objects []manifests.Object) (again bool, err error) {
+// create creates what isn't there yet, in waves. What is there, and is the test's own, is fine. Made says that a child was made, which the caches will tell
+// of.
+func (r *LoadTestReconciler) create(ctx context.Context, seen *observation, objects []manifests.Object) (made, again bool, err error) {
 	for _, wave := range waves(objects) {
 		refusals, foreign := len(seen.Refusals), len(seen.Children.Foreign)
-		if err := r.createWave(ctx, seen, wave); err != nil {
-			return false, err
+		madeNow, err := r.createWave(ctx, seen, wave)
+		if err != nil {
+			return made, false, err
 		}
+		made = made || madeNow
 		if len(seen.Refusals) > refusals || len(seen.Children.Foreign) > foreign {
-			return true, nil
+			return made, true, nil
 		}
 	}
-	return false, nil
+	return made, false, nil
 }
 
 // waves parts objects into those that others need, and those others: pods, Jobs, and RoleBindings, which the API server refuses before there
@@ -168,8 +171,8 @@ func waves(objects []manifests.Object) [2][]manifests.Object {
 	return out
 }
 
-// createWave creates all of a wave, and keeps what came of each.
-func (r *LoadTestReconciler) createWave(ctx context.Context, seen *observation, objects []manifests.Object) error {
+// createWave creates all of a wave, and keeps what came of each. Made says that one of them was created, and is a child.
+func (r *LoadTestReconciler) createWave(ctx context.Context, seen *observation, objects []manifests.Object) (made bool, err error) {
 	var errs []error
 	for i, answer := range r.createAll(ctx, objects) {
 		if answer.err != nil {
@@ -184,8 +187,9 @@ func (r *LoadTestReconciler) createWave(ctx context.Context, seen *observation, 
 			continue
 		}
 		r.memory.childCreated(seen.Test, child, r.options.Clock())
+		made = true
 	}
-	return errors.Join(errs...)
+	return made, errors.Join(errs...)
 }
 
 // answer is what the API server made of an object, or why it didn't.
