@@ -17,19 +17,25 @@ const (
 	leastFrame   = 64
 )
 
+// near is how close to its rate a limit is taken to be reached: a load that is even but for its jitter overflows a bucket there, and no search tells the two
+// apart by default (refineTo).
+const near = units.One / 200
+
 // machines says of loss whether it is that of the machine which plays the device, as the device's limit lets the load that was sent through. The
 // rate of a Reference's limit is known, so loss below it has another cause: frames that waited too long for a processor, and then came to the
 // limit in a bunch, overflowed a queue, or had not come back at the window's edge.
 //
-//	0 ──────────────── limit ──────────────▶ load
+//	0 ──────────── limit − 0.5 % ── limit ──────────────▶ load
 //	  lost: the machine's  │  lost: the limit's
 func (f *figures) machines(limit units.Ratio) (frames int64, is bool) {
 	l := f.setup.Limit
 	if l == nil || f.shallow(*l) {
 		return 0, false
 	}
-	over := f.over(*l)
-	return max(0, f.surelyLost()-over), !exceeds(over, f.sent.Packets, limit)
+	reached := *l
+	reached.PacketsPerSecond -= scale(l.PacketsPerSecond, int64(near), int64(units.One))
+	reached.Layer2BitsPerSecond -= scale(l.Layer2BitsPerSecond, int64(near), int64(units.One))
+	return max(0, f.surelyLost()-f.over(*l)), !exceeds(f.over(reached), f.sent.Packets, limit)
 }
 
 // over is how many of the frames that were sent may have come above the limit's rate, the edges' uncertainty all in its favour: of an even load

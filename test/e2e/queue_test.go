@@ -53,7 +53,7 @@ func TestQueue(t *testing.T) {
 	t.Run("two tests on different functions of one physical port are never on it at once", func(t *testing.T) {
 		s := begin(t)
 		for _, name := range []string{"first", "second"} {
-			s.apply(name, limited, onOnePort, gentle)
+			s.apply(name, limited, onOnePort, neighbourly)
 		}
 		held := s.condition("second", "Scheduled=False PortHeld")
 		if words := message(held, "Scheduled"); !strings.Contains(words, s.namespace+"/first") {
