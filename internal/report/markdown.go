@@ -62,7 +62,7 @@ func (m *markdown) table(reports []*Report) {
 			h.bound(bare(pps(h.PacketsPerSecond), "pps")), h.bound(bare(bps(h.Layer1BitsPerSecond), "bps")), h.bound(h.Percent.FormatFixed())})
 	}
 	m.grid(g)
-	m.line("<sub>Throughput is what was received, summed over all directions of one moment; bps are layer 1; 100 % is every direction at its line rate; ≥ is a lower bound, not a limit."+loose+"</sub>")
+	m.line("<sub>Throughput is what was received, summed over all directions of one moment; bps are layer 1; 100 % is every direction at its line rate; ≥ is a lower bound, not a limit." + loose + "</sub>")
 	m.line("")
 }
 
