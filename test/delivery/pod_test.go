@@ -117,7 +117,7 @@ func TestWhatAGeneratorSaysOfItsRights(t *testing.T) {
 		capabilities, ports, want string
 	}{
 		"without NET_ADMIN it can't set an interface up":      {"+net_raw", "down", "can't be set up: operation not permitted; that needs the capability NET_ADMIN"},
-		"without NET_RAW it can't open an interface":          {"+net_admin", "west", "the container needs the capability NET_RAW"},
+		"without NET_RAW it can't open an interface":          {"+net_admin", "west", "run it as root, or in a container with the capability NET_RAW and user id 0"},
 		"an interface that never comes is told, with the way": {podRights, "north", "interface north doesn't exist in this network namespace; in a pod, look at the annotation"},
 	} {
 		t.Run(name, func(t *testing.T) {
