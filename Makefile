@@ -23,12 +23,12 @@ build: ## Build bin/linerate and bin/manager (static, no cgo)
 run: build ## Show where this machine's Linux forwarder saturates, from real packets (about a minute)
 	@bin/linerate run examples/linux-forwarder.yaml --save $(REPORTS)
 
-# go vet is among the linters, and isn't run once more with each test. Packets that are few leave processors idle: four tests of them run beside
-# each other on two, too.
+# go vet is among the linters, and isn't run once more with each test. Of the tests with few packets as many run beside
+# each other as there are processors: with twice as many, answers become lower bounds.
 test: kube ## Run every test that needs no cluster, those with real packets included (as root)
 	$(MAKE) --no-print-directory -j2 --output-sync=line test-chart test-plain
 	$(GO) test -race -vet=off -count=1 -p 1 -timeout 20m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/...
-	$(GO) test -vet=off -count=1 -p 1 -parallel 4 -timeout 20m ./test/delivery ./test/realpackets
+	$(GO) test -vet=off -count=1 -p 1 -timeout 30m ./test/delivery ./test/realpackets
 
 test-plain: kube
 	$(GO) test -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -E '$(PURE)')
