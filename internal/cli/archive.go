@@ -69,9 +69,9 @@ func (a *archive) directory(path string) ([]history.Record, error) {
 	return all, nil
 }
 
-// isReportFile says whether a directory's file may hold Reports. Suites' own documents only tell of them.
+// isReportFile says whether a directory's file may hold Reports, packed with gzip or not.
 func isReportFile(name string) bool {
-	return strings.HasSuffix(name, ".json") && !strings.HasSuffix(name, sidebyside.SuiteSuffix) || strings.HasSuffix(name, ".json.gz")
+	return sidebyside.HoldsReports(name) || strings.HasSuffix(name, ".json.gz")
 }
 
 func (a *archive) file(name string) ([]history.Record, error) {

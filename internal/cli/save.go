@@ -3,8 +3,6 @@ package cli
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -68,8 +66,7 @@ func (s shelf) keepTest(r *report.Report) (digest string, err error) {
 	if err := report.JSON(&document, r); err != nil {
 		return "", exit.NotMeasured("%w", err)
 	}
-	sum := sha256.Sum256(document.Bytes())
-	digest = "sha256:" + hex.EncodeToString(sum[:])
+	digest = report.Digest(document.Bytes())
 	if s.dir == "" {
 		return digest, nil
 	}
@@ -86,7 +83,7 @@ func (s shelf) keptTest(name, digest string) (r *report.Report, why string) {
 	if err != nil {
 		return nil, "its Report is gone: " + err.Error()
 	}
-	if sum := sha256.Sum256(text); "sha256:"+hex.EncodeToString(sum[:]) != digest {
+	if report.Digest(text) != digest {
 		return nil, s.path(name+".json") + " is another Report than the one that was measured"
 	}
 	reports, err := report.Read(bytes.NewReader(text))

@@ -20,7 +20,7 @@ func FuzzDecodeReport(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := Envelope{Digest: digest(document), Ending: ending, Attempt: 1}
+		e := Envelope{Digest: report.Digest(document), Ending: ending, Attempt: 1}
 		r, _, err := DecodeReport(map[string][]byte{KeyReport: packed}, e.Annotations())
 		if err == nil && (r.Version != report.Version || string(r.Ending) != ending || r.Plan == nil) {
 			t.Errorf("took %+v as %s", r, ending)

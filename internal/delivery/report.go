@@ -2,8 +2,6 @@ package delivery
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +20,7 @@ func EncodeReport(r *report.Report, final bool, attempt int) (data map[string][]
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode report: %w", err)
 	}
-	e := Envelope{Digest: digest(document), Ending: string(r.Ending), Attempt: attempt, Final: final}
+	e := Envelope{Digest: report.Digest(document), Ending: string(r.Ending), Attempt: attempt, Final: final}
 	return map[string][]byte{KeyReport: packed}, e.Annotations(), nil
 }
 
@@ -44,7 +42,7 @@ func decodeReport(packed []byte, e Envelope) (*report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if is := digest(document); is != e.Digest {
+	if is := report.Digest(document); is != e.Digest {
 		return nil, fmt.Errorf("its digest is %s, and the annotation %s says %s: somebody changed it", is, AnnotationDigest, e.Digest)
 	}
 	reports, err := report.Read(bytes.NewReader(document))
@@ -55,11 +53,6 @@ func decodeReport(packed []byte, e Envelope) (*report.Report, error) {
 		return nil, fmt.Errorf("it holds %d reports, the first with the ending %s; one with the ending %s is announced", len(reports), reports[0].Ending, e.Ending)
 	}
 	return reports[0], nil
-}
-
-func digest(document []byte) string {
-	sum := sha256.Sum256(document)
-	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 func seal(r *report.Report) (document, packed []byte, err error) {

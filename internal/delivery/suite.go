@@ -37,7 +37,7 @@ func DecodeSuite(data map[string][]byte, annotations map[string]string) (*report
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", KeySuite, err)
 	}
-	if is, said := digest(document), annotations[AnnotationDigest]; is != said {
+	if is, said := report.Digest(document), annotations[AnnotationDigest]; is != said {
 		return nil, fmt.Errorf("%s: its digest is %s, and the annotation %s says %q: somebody changed it", KeySuite, is, AnnotationDigest, said)
 	}
 	return report.ReadSuite(document)

@@ -56,17 +56,23 @@ func Resources(p *corev1.Pod) queue.Resources {
 		return nil
 	}
 	asked := &corev1.Pod{Spec: corev1.PodSpec{Containers: withRequests(p.Spec.Containers), InitContainers: withRequests(p.Spec.InitContainers), Overhead: p.Spec.Overhead, Resources: p.Spec.Resources}}
-	of := queue.Resources{}
-	for name, amount := range resourcehelper.PodRequests(asked, resourcehelper.PodResourcesOptions{}) {
+	of := counted(resourcehelper.PodRequests(asked, resourcehelper.PodResourcesOptions{}))
+	maps.DeleteFunc(of, func(_ string, amount int64) bool { return amount == 0 })
+	return of
+}
+
+// counted are those of a list's resources that count for a place, in the units in which the line counts them.
+func counted(list corev1.ResourceList) queue.Resources {
+	out := queue.Resources{}
+	for name, amount := range list {
 		switch {
-		case !queue.IsCounted(string(name)) || amount.IsZero():
 		case name == corev1.ResourceCPU:
-			of[queue.CPU] = amount.MilliValue()
-		default:
-			of[string(name)] = amount.Value()
+			out[queue.CPU] = amount.MilliValue()
+		case queue.IsCounted(string(name)):
+			out[string(name)] = amount.Value()
 		}
 	}
-	return of
+	return out
 }
 
 func withRequests(containers []corev1.Container) []corev1.Container {
@@ -164,16 +170,7 @@ func QueueNodes(nodes []Node) []queue.Node {
 		if !n.Ready || !n.Schedulable {
 			continue
 		}
-		has := queue.Resources{}
-		for name, amount := range n.Allocatable {
-			switch {
-			case name == corev1.ResourceCPU:
-				has[queue.CPU] = amount.MilliValue()
-			case queue.IsCounted(string(name)):
-				has[string(name)] = amount.Value()
-			}
-		}
-		out = append(out, queue.Node{Name: n.Name, Resources: has})
+		out = append(out, queue.Node{Name: n.Name, Resources: counted(n.Allocatable)})
 	}
 	return out
 }

@@ -16,7 +16,7 @@ type headline struct {
 	Measured bool
 	// Bound says that the figures are a lower bound: nothing here may then read as the device's limit.
 	Bound bool
-	// Loose says that the figures were to be confirmed by a longer window, and were not.
+	// Loose says that the figures are no lower bound, and were to be confirmed by a longer window, and were not.
 	Loose bool
 	// PacketsPerSecond and Layer1BitsPerSecond are what was received, summed over the directions of one moment.
 	PacketsPerSecond    int64
@@ -35,7 +35,7 @@ func headlineOf(r *Report) headline {
 		return h
 	}
 	total := r.Result.Total
-	h.Bound, h.Loose = !r.Result.Saturated, r.Unconfirmed()
+	h.Bound, h.Loose = !r.Result.Saturated, r.Result.Saturated && r.Unconfirmed()
 	h.PacketsPerSecond = total.Received.PacketsPerSecond
 	h.Layer1BitsPerSecond = total.Received.Layer1BitsPerSecond
 	h.Percent = min(total.LineRatePercent, units.Hundred)
@@ -79,7 +79,7 @@ func signWords(reports []*Report) (words []string) {
 	bound, loose := false, false
 	for _, r := range reports {
 		h := headlineOf(r)
-		bound, loose = bound || h.Bound, loose || h.sign() == "~"
+		bound, loose = bound || h.Bound, loose || h.Loose
 	}
 	if bound {
 		words = append(words, boundWords)

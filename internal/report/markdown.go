@@ -55,7 +55,7 @@ func (m *markdown) table(reports []*Report) {
 	loose := ""
 	for _, r := range reports {
 		h := headlineOf(r)
-		if h.sign() == "~" {
+		if h.Loose {
 			loose = " " + looseWords
 		}
 		g.rows = append(g.rows, []string{h.Product, h.Loadtest, standing(r), outcomeSign(r.Verdict),

@@ -102,8 +102,13 @@ func SuiteJSON(s *Suite) (document []byte, digest string, err error) {
 	if document, err = json.Marshal(&out); err != nil {
 		return nil, "", fmt.Errorf("write the suite's report: %w", err)
 	}
+	return document, Digest(document), nil
+}
+
+// Digest is the name of a document's content, as Reports and suites' reports are referred to: "sha256:" and 64 hexadecimal digits.
+func Digest(document []byte) string {
 	sum := sha256.Sum256(document)
-	return document, "sha256:" + hex.EncodeToString(sum[:]), nil
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // ReadSuite reads what SuiteJSON wrote. It refuses what is of another version, has a member it doesn't know, or contradicts itself.

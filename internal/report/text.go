@@ -98,8 +98,7 @@ func (p *printer) table(reports []*Report) {
 	}
 	p.grid("", g, true)
 	p.line("")
-	p.paragraph("", 0, "Throughput is what was received, summed over all directions of one moment, and so is its % of line rate: 200 is full duplex between two ports. "+
-		"bps are layer 1, with preamble and inter-frame gap.")
+	p.paragraph("", 0, sumWords)
 	for _, words := range signWords(reports) {
 		p.paragraph("", 0, words)
 	}

@@ -44,7 +44,7 @@ func (t *Trend) Text(w io.Writer, o TextOptions) error {
 }
 
 const trendWords = "Packets per second that were received, summed over all directions of one moment. The median is over all runs since the plan, or what it says of the device, changed last: figures of different plans can't be compared. " +
-	"≥ is a lower bound: the device's limit lies there or above."
+	boundWords
 
 // JSON writes the trend as a document, indented.
 func (t *Trend) JSON(w io.Writer) error {

@@ -17,15 +17,20 @@ import (
 // SuiteSuffix is what the names of files end with that hold a suite's document.
 const SuiteSuffix = ".suite.json"
 
+// HoldsReports says whether a directory's JSON file may hold Reports, by its name: suites' own documents only tell of them.
+func HoldsReports(name string) bool {
+	return strings.HasSuffix(name, ".json") && !strings.HasSuffix(name, SuiteSuffix)
+}
+
 // AddReference adds what a path holds to what is compared with: Reports and suites' documents in a file ("-": stdin), or the Reports of a folder and those
-// below it. A folder's documents of suites only tell of Reports.
+// below it.
 func AddReference(stdin io.Reader, path string, to *suite.Reference) error {
 	if info, err := os.Stat(path); path == "-" || err != nil || !info.IsDir() {
 		return addFile(stdin, path, to)
 	}
 	before := len(to.Reports)
 	err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(file, ".json") || strings.HasSuffix(file, SuiteSuffix) {
+		if err != nil || entry.IsDir() || !HoldsReports(file) {
 			return err
 		}
 		if err := addFile(stdin, file, to); err != nil {
