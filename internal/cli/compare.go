@@ -43,31 +43,45 @@ func newCompare(s Streams) *cobra.Command {
 }
 
 func newTable(s Streams) *cobra.Command {
-	var format, title string
-	cmd := &cobra.Command{
+	return ofReports(s, sidebyside.Formats(), func(title string, all []history.Record) sidebyside.Document { return history.Table(title, all) }, &cobra.Command{
 		Use:     "table PATH...",
 		Short:   "Make one table of saved Reports: product by loadtest, medians of repeated runs",
 		Example: "  linerate table nightly/ -o markdown\n  linerate table vpp.json openbsd.json -o html > systems.html",
 		Long: "Makes one table of the Reports of files and directories. Several Reports of one product and loadtest are runs of it: the median is shown, how far they are apart, and\n" +
 			"what was not measured, and why. Runs whose Plans measure in different ways have no common figure, and it is said what differs.\n\n" +
 			"Exit codes: 0 printed, 2 bad input, 3 it could not be printed.",
-		Args: someFiles("at least one file or directory of Reports, such as linerate-reports"),
-		RunE: func(_ *cobra.Command, paths []string) error {
-			if err := sidebyside.CheckFormat(format); err != nil {
-				return exit.BadInput("%w", err)
-			}
-			records, err := readAll(s, paths)
-			if err != nil {
-				return err
-			}
-			if err := sidebyside.Write(s.Out, format, history.Table(title, records)); err != nil {
-				return exit.NotMeasured("print: %w", err)
-			}
-			return nil
-		},
+	})
+}
+
+func newTrend(s Streams) *cobra.Command {
+	return ofReports(s, sidebyside.TrendFormats(), func(title string, all []history.Record) sidebyside.Document { return history.Trend(title, all) }, &cobra.Command{
+		Use:     "trend PATH...",
+		Short:   "Show saved Reports over time: graphs, outliers, changes of plan",
+		Example: "  linerate trend nightly/ -o html > trend.html\n  linerate trend nightly/2026-0[123]/ -o text",
+		Long: "Puts the Reports of files and directories in the order of time, a series for each product and loadtest. Marked are runs that lie far from their neighbours,\n" +
+			"runs that weren't measured, and where the Plan began to measure in another way.\n\n" +
+			"Exit codes: 0 shown, 2 bad input, 3 it could not be printed.",
+	})
+}
+
+// ofReports completes a verb that makes one document of all Reports of files and directories.
+func ofReports(s Streams, formats []string, of func(title string, all []history.Record) sidebyside.Document, cmd *cobra.Command) *cobra.Command {
+	var format, title string
+	cmd.Args = someFiles("at least one file or directory of Reports, such as linerate-reports")
+	cmd.RunE = func(_ *cobra.Command, paths []string) error {
+		if err := checkFormat(format, formats); err != nil {
+			return err
+		}
+		records, err := readAll(s, paths)
+		if err != nil {
+			return err
+		}
+		if err := sidebyside.Write(s.Out, format, of(title, records)); err != nil {
+			return exit.NotMeasured("print: %w", err)
+		}
+		return nil
 	}
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "what to print on stdout: "+joined(sidebyside.Formats()))
-	completeFormats(cmd, sidebyside.Formats())
+	sidebyside.FormatFlag(cmd, &format, formats)
 	cmd.Flags().StringVar(&title, "title", "", "what to write above it")
 	return cmd
 }
@@ -85,34 +99,4 @@ func readAll(s Streams, paths []string) ([]history.Record, error) {
 		all = append(all, side.Records...)
 	}
 	return unique(all), nil
-}
-
-func newTrend(s Streams) *cobra.Command {
-	var format, title string
-	cmd := &cobra.Command{
-		Use:     "trend PATH...",
-		Short:   "Show saved Reports over time: graphs, outliers, changes of plan",
-		Example: "  linerate trend nightly/ -o html > trend.html\n  linerate trend nightly/2026-0[123]/ -o text",
-		Long: "Puts the Reports of files and directories in the order of time, a series for each product and loadtest. Marked are runs that lie far from their neighbours,\n" +
-			"runs that weren't measured, and where the Plan began to measure in another way.\n\n" +
-			"Exit codes: 0 shown, 2 bad input, 3 it could not be printed.",
-		Args: someFiles("at least one file or directory of Reports, such as linerate-reports"),
-		RunE: func(_ *cobra.Command, paths []string) error {
-			if err := sidebyside.CheckTrendFormat(format); err != nil {
-				return exit.BadInput("%w", err)
-			}
-			records, err := readAll(s, paths)
-			if err != nil {
-				return err
-			}
-			if err := sidebyside.Write(s.Out, format, history.Trend(title, records)); err != nil {
-				return exit.NotMeasured("print: %w", err)
-			}
-			return nil
-		},
-	}
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "what to print on stdout: "+joined(sidebyside.TrendFormats()))
-	completeFormats(cmd, sidebyside.TrendFormats())
-	cmd.Flags().StringVar(&title, "title", "", "what to write above it")
-	return cmd
 }

@@ -230,7 +230,7 @@ func (f *fleet) otherwise(shelf shelf, o runOptions, w suite.Wanted, run report.
 		return err.Error()
 	}
 	if apart := plan.Differences(now, r.Plan, 2); len(apart) > 0 {
-		return "its Plan was another (the one is now, the other was then): " + joined(apart)
+		return "its Plan was another (the one is now, the other was then): " + strings.Join(apart, ", ")
 	}
 	for i, name := range o.ports {
 		if p := r.Generators[0].Ports; i < len(p) && p[i].Name != "" && p[i].Name != name {

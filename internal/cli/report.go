@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +18,7 @@ func newReport(s Streams) *cobra.Command {
 		Example: "  linerate report linerate-reports/*.json\n  linerate report -o html imix.json 64b.json > both.html\n  cat imix.json | linerate report -o markdown -",
 		Args:    someFiles("at least one Report that linerate run --save kept, or - for stdin"),
 		RunE: func(_ *cobra.Command, files []string) error {
-			if err := checkFormat(format); err != nil {
+			if err := checkFormat(format, report.Formats()); err != nil {
 				return err
 			}
 			all, err := readDocuments(s.In, files)
@@ -35,8 +34,7 @@ func newReport(s Streams) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&format, "output", "o", "text", formatUsage())
-	completeFormats(cmd, report.Formats())
+	sidebyside.FormatFlag(cmd, &format, report.Formats())
 	return cmd
 }
 
@@ -51,9 +49,9 @@ func readDocuments(stdin io.Reader, files []string) (all report.Documents, err e
 	return all, nil
 }
 
-func checkFormat(format string) error {
-	if slices.Contains(report.Formats(), format) {
-		return nil
+func checkFormat(format string, formats []string) error {
+	if err := sidebyside.CheckFormat(format, formats); err != nil {
+		return exit.BadInput("%w", err)
 	}
-	return exit.BadInput("--output %q: there is no such format; use one of %s", format, joined(report.Formats()))
+	return nil
 }

@@ -44,6 +44,11 @@ func MainAs(name string, args []string, s Streams) int {
 	defer said.Close()
 	s.Err = said
 	root, args := rootOf(name, args, s)
+	return execute(ctx, root, args, s)
+}
+
+// execute executes a command line, says what went wrong, and returns the exit code.
+func execute(ctx context.Context, root *cobra.Command, args []string, s Streams) int {
 	root.SetFlagErrorFunc(flagFault)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

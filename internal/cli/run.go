@@ -27,10 +27,15 @@ type runOptions struct {
 	against []string
 	// baseline is what the files hold that against names; nil: there are none.
 	baseline *suite.Reference
+	// sites are where plans are run instead of on this machine or on TRex servers; nil: there.
+	sites func(*plan.Plan) (site, error)
 }
 
-func newRun(s Streams) *cobra.Command {
-	var o runOptions
+func newRun(s Streams) *cobra.Command { return newRunIn(s, nil) }
+
+// newRunIn is newRun where plans are run elsewhere.
+func newRunIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command {
+	o := runOptions{sites: sites}
 	cmd := &cobra.Command{
 		Use:   "run FILE...",
 		Short: "Measure the LoadTests and LoadTestSuites in the files, on this machine",
@@ -43,7 +48,7 @@ func newRun(s Streams) *cobra.Command {
 		RunE: func(cmd *cobra.Command, files []string) error { return run(cmd.Context(), s, o, files) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.format, "output", "o", "text", formatUsage())
+	sidebyside.FormatFlag(cmd, &o.format, report.Formats())
 	f.StringVar(&o.save, "save", "linerate-reports", "directory to keep each test's Report in, as JSON and as a page; \"\" keeps nothing")
 	f.StringSliceVar(&o.ports, "ports", nil, "interfaces for dut.type Device, one for each link in the links' order")
 	f.IntVar(&o.cores, "cores", 1, "threads that may send on each port of the software engine")
@@ -51,12 +56,11 @@ func newRun(s Streams) *cobra.Command {
 	f.StringArrayVar(&o.against, "baseline", nil, "file or directory of Reports, or a suite's (-o json, --save), that criteria with maxRegression compare with; may be given several times")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every decision to stderr")
-	completeFormats(cmd, report.Formats())
 	return cmd
 }
 
 func run(ctx context.Context, s Streams, o runOptions, files []string) error {
-	if err := checkFormat(o.format); err != nil {
+	if err := checkFormat(o.format, report.Formats()); err != nil {
 		return err
 	}
 	if o.cores < 1 || o.cores > 64 {

@@ -29,6 +29,9 @@ type site interface {
 
 // siteOf chooses the site; its error is bad input.
 func siteOf(p *plan.Plan, o runOptions) (site, error) {
+	if o.sites != nil {
+		return o.sites(p)
+	}
 	if p.Engine == "External" {
 		if len(o.ports) > 0 {
 			return nil, errors.New("--ports: an External generator has ports of its own: leave --ports out")

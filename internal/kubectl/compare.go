@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
@@ -95,7 +94,7 @@ func newTrend(o Options, to *connection) *cobra.Command {
 			"loadtest.\n\nExit codes: 0 shown, 2 bad input, 3 a Report isn't what the runner wrote, or the cluster can't be asked.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := sidebyside.CheckTrendFormat(format); err != nil {
+			if err := sidebyside.CheckFormat(format, sidebyside.TrendFormats()); err != nil {
 				return exit.BadInput("%w", err)
 			}
 			c, err := to.connect()
@@ -112,9 +111,8 @@ func newTrend(o Options, to *connection) *cobra.Command {
 			return exit.Worst(err)
 		},
 	}
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "what to print on stdout: "+strings.Join(sidebyside.TrendFormats(), ", "))
+	sidebyside.FormatFlag(cmd, &format, sidebyside.TrendFormats())
 	cmd.Flags().StringVarP(&selector, "selector", "l", "", "only LoadTests and kept Reports with these labels")
 	cmd.Flags().StringVar(&title, "title", "", "what to write above it")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(sidebyside.TrendFormats(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

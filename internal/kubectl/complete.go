@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // completionTimeout bounds what a person waits for after pressing Tab.
@@ -64,10 +63,6 @@ func choices(suites []v1alpha1.LoadTestSuite, tests []v1alpha1.LoadTest, begun s
 		names = append(names, cobra.CompletionWithDesc(name, "suite, "+stateWord(suite)))
 	}
 	return names
-}
-
-func completeFormats(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return report.Formats(), cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeConnection offers namespaces and contexts.

@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/kubectl/doctor"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
 
 // diagnosisVersion is the kind and version of the document that doctor prints as JSON.
@@ -28,8 +29,8 @@ func newDoctor(o Options, to *connection) *cobra.Command {
 		Args:              none("it looks at the whole namespace (-n)"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if format != "text" && format != "json" {
-				return exit.BadInput("--output %q: there is no such format; use one of text, json", format)
+			if err := sidebyside.CheckFormat(format, textOrJSON()); err != nil {
+				return exit.BadInput("%w", err)
 			}
 			c, err := to.connect()
 			if err != nil {
@@ -49,8 +50,7 @@ func newDoctor(o Options, to *connection) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "what to print on stdout: text, json")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	sidebyside.FormatFlag(cmd, &format, textOrJSON())
 	return cmd
 }
 

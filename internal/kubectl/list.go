@@ -17,6 +17,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
 
 func newList(o Options, to *connection) *cobra.Command {
@@ -32,8 +33,8 @@ func newList(o Options, to *connection) *cobra.Command {
 		Args:              none("kubectl linerate watch NAME follows a test, kubectl linerate report NAME prints its result"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if format != "text" && format != "json" {
-				return exit.BadInput("--output %q: there is no such format; use one of text, json", format)
+			if err := sidebyside.CheckFormat(format, textOrJSON()); err != nil {
+				return exit.BadInput("%w", err)
 			}
 			c, err := to.connect()
 			if err != nil {
@@ -58,12 +59,14 @@ func newList(o Options, to *connection) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "what to print on stdout: text, json")
+	sidebyside.FormatFlag(cmd, &format, textOrJSON())
 	cmd.Flags().BoolVar(&all, "all", false, "show each test of a suite, too")
 	cmd.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "list the tests of all namespaces")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
+
+// textOrJSON are the formats of what describes a cluster.
+func textOrJSON() []string { return []string{"text", "json"} }
 
 // list asks for suites and tests.
 func (c *cluster) list(ctx context.Context, talk io.Writer, where string, opts ...client.ListOption) (listing, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -12,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
 
 func newReport(o Options, to *connection) *cobra.Command {
@@ -46,13 +46,8 @@ func newReport(o Options, to *connection) *cobra.Command {
 			return exit.Worst(append(wrong, render(o, format, all))...)
 		},
 	}
-	cmd.Flags().StringVarP(&format, "output", "o", "text", formatUsage())
-	_ = cmd.RegisterFlagCompletionFunc("output", completeFormats)
+	sidebyside.FormatFlag(cmd, &format, report.Formats())
 	return cmd
-}
-
-func formatUsage() string {
-	return "what to print on stdout: " + strings.Join(report.Formats(), ", ")
 }
 
 // checkFormat refuses a format before anything is done.

@@ -28,10 +28,9 @@ type followOptions struct {
 
 func (f *followOptions) bind(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVarP(&f.format, "output", "o", "text", formatUsage())
+	sidebyside.FormatFlag(cmd, &f.format, report.Formats())
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on stderr")
 	flags.DurationVar(&f.patience, "patience", defaultPatience, "how long the API server may be away before this gives up; the test goes on either way")
-	_ = cmd.RegisterFlagCompletionFunc("output", completeFormats)
 }
 
 func newWatch(o Options, to *connection) *cobra.Command {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -34,14 +32,13 @@ func TrendFormats() []string { return []string{"text", "json", "html"} }
 
 // Flags adds compare's flags.
 func (o *Options) Flags(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.Format, "output", "o", "text", "what to print on stdout: "+strings.Join(Formats(), ", "))
+	FormatFlag(cmd, &o.Format, Formats())
 	cmd.Flags().StringVar(&o.MaxRegression, "max-regression", "", "by how much less than the first others may be, such as 2%; the exit code says whether they are")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(Formats(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 // Check reads the options; a nil demand asks for nothing.
 func (o *Options) Check() (*history.Demand, error) {
-	if err := check(o.Format, Formats()); err != nil {
+	if err := CheckFormat(o.Format, Formats()); err != nil {
 		return nil, err
 	}
 	if o.MaxRegression == "" {
@@ -57,28 +54,15 @@ func (o *Options) Check() (*history.Demand, error) {
 	return &history.Demand{MaxRegression: share}, nil
 }
 
-// CheckFormat refuses a format that compare and table don't have.
-func CheckFormat(format string) error { return check(format, Formats()) }
-
-// CheckTrendFormat refuses a format that trend doesn't have.
-func CheckTrendFormat(format string) error { return check(format, TrendFormats()) }
-
-func check(format string, known []string) error {
-	if slices.Contains(known, format) {
-		return nil
-	}
-	return fmt.Errorf("--output %q: there is no such format; use one of %s", format, strings.Join(known, ", "))
-}
-
-// document is what can be written in each format but markdown.
-type document interface {
+// Document is what can be written in each format but markdown.
+type Document interface {
 	Text(io.Writer, report.TextOptions) error
 	JSON(io.Writer) error
 	HTML(io.Writer) error
 }
 
 // Write writes a document in a format that was checked. Text is as wide as the terminal, where it goes to one.
-func Write(out io.Writer, format string, d document) error {
+func Write(out io.Writer, format string, d Document) error {
 	switch format {
 	case "json":
 		return d.JSON(out)

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate-dev/linerate/internal/engine/sim"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// simulated is a site in memory: a generator that does all that it is asked, and a device with the limit of the plan's Reference. In a bubble of
+// testing/synctest a run there takes milliseconds, and says the same each time.
+type simulated struct{ plan *plan.Plan }
+
+func (s simulated) shared() []string { return nil }
+
+func (s simulated) limited() func(context.Context) ([]report.Limiter, error) { return nil }
+
+func (s simulated) enter(context.Context, io.Writer) ([]runner.Generator, func(), error) {
+	world := sim.Config{Now: time.Now, Generators: []sim.Generator{{}}}
+	ports := map[string]int{}
+	for i, l := range s.plan.Links {
+		world.Links, ports[l.Name] = append(world.Links, sim.Link{Name: l.Name, Speed: l.LineRate}), i
+	}
+	for _, d := range s.plan.Directions {
+		world.Directions = append(world.Directions, sim.Direction{From: ports[d.From], To: ports[d.To], Mix: d.Mix, Device: deviceOf(s.plan)})
+	}
+	generator := runner.Generator{Name: s.plan.Generators[0].Name, Engine: sim.New(world).Generator(0), PortOfLink: ports}
+	return []runner.Generator{generator}, func() {}, nil
+}
+
+func deviceOf(p *plan.Plan) sim.Device {
+	if p.DUT.Reference == nil || p.DUT.Reference.Limit == nil {
+		return sim.Device{}
+	}
+	limit := p.DUT.Reference.Limit
+	return sim.Device{Limit: units.PacketRate(limit.PacketsPerSecond) * units.PacketPerSecond, Burst: limit.Depth()}
+}
+
+// simulatedRoot is linerate whose verb run sends nothing.
+func simulatedRoot(t *testing.T, s Streams) *cobra.Command {
+	t.Helper()
+	root := newRoot(s)
+	verbs := root.Commands()
+	at := slices.IndexFunc(verbs, func(c *cobra.Command) bool { return c.Name() == "run" })
+	if at < 0 {
+		t.Fatal("linerate has no verb run")
+	}
+	group := verbs[at].GroupID
+	root.RemoveCommand(verbs[at])
+	run := newRunIn(s, func(p *plan.Plan) (site, error) { return simulated{p}, nil })
+	run.GroupID = group
+	root.AddCommand(run)
+	return root
+}

@@ -1,0 +1,23 @@
+package sidebyside
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// FormatFlag adds -o to a verb that writes these formats, text unless told otherwise. Tab offers them.
+func FormatFlag(cmd *cobra.Command, format *string, formats []string) {
+	cmd.Flags().StringVarP(format, "output", "o", "text", "what to print on stdout: "+strings.Join(formats, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// CheckFormat refuses a format that a verb doesn't write.
+func CheckFormat(format string, formats []string) error {
+	if slices.Contains(formats, format) {
+		return nil
+	}
+	return fmt.Errorf("--output %q: there is no such format; use one of %s", format, strings.Join(formats, ", "))
+}
