@@ -1,0 +1,106 @@
+package v1alpha1
+
+// PodRole is what a pod is for.
+//
+// +kubebuilder:validation:Enum=Generator;DUT;Setup;Teardown;Runner
+type PodRole string
+
+// The roles.
+const (
+	RoleGenerator PodRole = "Generator"
+	RoleDUT       PodRole = "DUT"
+	RoleSetup     PodRole = "Setup"
+	RoleTeardown  PodRole = "Teardown"
+	RoleRunner    PodRole = "Runner"
+)
+
+// PodStatus is one pod of the test.
+type PodStatus struct {
+	// name is the pod's name.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// role is what the pod is for.
+	// +required
+	Role PodRole `json:"role"`
+
+	// node is where it runs.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Node string `json:"node,omitempty"`
+
+	// state is what it is doing, in a word or two. Example: Ready.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	State string `json:"state,omitempty"`
+
+	// links are its interfaces on the test's links.
+	// +optional
+	// +listType=map
+	// +listMapKey=link
+	// +kubebuilder:validation:MaxItems=8
+	Links []PodLink `json:"links,omitempty"`
+
+	// containers are those of the device's pod, with the images that they run, and then its template's init containers: they may bring what is measured.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Containers []PodContainer `json:"containers,omitempty"`
+}
+
+// PodContainer is a container of the device's pod, and what runs in it: the evidence of which device was measured.
+type PodContainer struct {
+	// name is the container's name.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+
+	// image is the image that the pod asks for. Example: lab/vpp:25.10.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Image string `json:"image,omitempty"`
+
+	// imageID is the image that it was given, by its digest, as the node's container runtime says. Example: docker.io/lab/vpp@sha256:9f86d081….
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	ImageID string `json:"imageID,omitempty"`
+}
+
+// PodLink is a pod's interface on a link.
+type PodLink struct {
+	// link is the link's name.
+	// +required
+	// +kubebuilder:validation:MaxLength=13
+	Link string `json:"link"`
+
+	// device is the device behind it, where it has one of its own. Example: 0000:03:02.1.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Device string `json:"device,omitempty"`
+
+	// macAddress is its MAC address.
+	// +optional
+	// +kubebuilder:validation:MaxLength=17
+	MACAddress string `json:"macAddress,omitempty"`
+
+	// physicalPort is the node's port behind it, where that may have others behind it, too, as virtual functions have: they share its
+	// bandwidth. Example: 0000:03:00.0.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	PhysicalPort string `json:"physicalPort,omitempty"`
+}
+
+// NodePort is a physical port of a node.
+type NodePort struct {
+	// node is the node's name.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	Node string `json:"node"`
+
+	// port is the port's PCI address, or a switch's name of it. Example: 0000:03:00.0.
+	// +required
+	// +kubebuilder:validation:MaxLength=128
+	Port string `json:"port"`
+}

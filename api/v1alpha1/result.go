@@ -1,0 +1,168 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Result is what was measured: the highest load at which every direction was carried.
+type Result struct {
+	// saturated: the rates are the device's limit, not a lower bound.
+	// +optional
+	Saturated bool `json:"saturated"`
+
+	// confirmed: the rates were held for the confirmation's duration.
+	// +optional
+	Confirmed bool `json:"confirmed"`
+
+	// reason is why the result is what it is. Example: LossAboveLimit.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason,omitempty"`
+
+	// message is the reason as a sentence with its figures.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+
+	// resolution is how far the next load above, at which frames were lost, may be away, relative to it. Example: "0.005".
+	// +optional
+	// +kubebuilder:validation:MaxLength=11
+	Resolution string `json:"resolution,omitempty"`
+
+	// directions are the rates of each direction, all of one moment.
+	// +optional
+	// +listType=map
+	// +listMapKey=from
+	// +kubebuilder:validation:MaxItems=8
+	Directions []DirectionResult `json:"directions,omitempty"`
+
+	// generators are each generator's own share of it, where there is more than one.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=512
+	Generators []GeneratorResult `json:"generators,omitempty"`
+
+	// sharedPorts are the physical ports that several ends of the links were on (spec.sharedPort Allowed), as sentences: the figures are of
+	// ends that shared a port's bandwidth.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=1024
+	SharedPorts []string `json:"sharedPorts,omitempty"`
+
+	// total is the sum over all directions at that moment.
+	// +optional
+	Total *TotalResult `json:"total,omitempty"`
+
+	// maxReceived is the highest sum that came back at any loss.
+	// +optional
+	MaxReceived *TotalResult `json:"maxReceived,omitempty"`
+}
+
+// DirectionResult is one direction's rates.
+type DirectionResult struct {
+	// from is the name of the link on which the frames were sent.
+	// +required
+	// +kubebuilder:validation:MaxLength=13
+	From string `json:"from"`
+
+	// to is the name of the link on which they came back.
+	// +required
+	// +kubebuilder:validation:MaxLength=13
+	To string `json:"to"`
+
+	Figures `json:",inline"`
+}
+
+// GeneratorResult is one generator's share of the result.
+type GeneratorResult struct {
+	// name is the generator's name. Example: generator-0.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+
+	// offeredPacketsPerSecond is what it sent, over all its ports.
+	// +optional
+	OfferedPacketsPerSecond int64 `json:"offeredPacketsPerSecond"`
+
+	// receivedPacketsPerSecond is what came back to it, over all its ports.
+	// +optional
+	ReceivedPacketsPerSecond int64 `json:"receivedPacketsPerSecond"`
+
+	// startSkewMicroseconds is how much later than the first generator this one started.
+	// +optional
+	StartSkewMicroseconds int64 `json:"startSkewMicroseconds"`
+}
+
+// TotalResult is all directions' rates together.
+type TotalResult struct {
+	Figures `json:",inline"`
+}
+
+// Figures are the three rates that tell what happened, and what follows from them.
+type Figures struct {
+	// intended is what was asked for.
+	// +optional
+	Intended FlowRate `json:"intended"`
+
+	// offered is what was sent.
+	// +optional
+	Offered FlowRate `json:"offered"`
+
+	// received is what came back.
+	// +optional
+	Received FlowRate `json:"received"`
+
+	// lossRatio is (offered − received) ÷ offered, in frames; less than 0 where more came back than was sent in the window. Example: "0.0003".
+	// +optional
+	// +kubebuilder:validation:MaxLength=24
+	LossRatio string `json:"lossRatio,omitempty"`
+
+	// lineRatePercent is received layer-1 bits in percent of what the links can carry; at most 100. Example: "99.95".
+	// +optional
+	// +kubebuilder:validation:MaxLength=11
+	LineRatePercent string `json:"lineRatePercent,omitempty"`
+}
+
+// FlowRate is a rate in its three usual units.
+type FlowRate struct {
+	// packetsPerSecond is the rate in packets per second.
+	// +optional
+	PacketsPerSecond int64 `json:"packetsPerSecond"`
+
+	// layer1BitsPerSecond is the rate in bits per second on the wire, with preamble and gap.
+	// +optional
+	Layer1BitsPerSecond int64 `json:"layer1BitsPerSecond"`
+
+	// layer2BitsPerSecond is the rate in bits per second of frames with FCS.
+	// +optional
+	Layer2BitsPerSecond int64 `json:"layer2BitsPerSecond"`
+}
+
+// ReportReference says where a Report is kept.
+type ReportReference struct {
+	// configMap is the name of the ConfigMap, in the LoadTest's namespace. Example: vpp-imix-report.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	ConfigMap string `json:"configMap"`
+
+	// digest is the Report's digest. Example: sha256:9f86d081….
+	// +optional
+	// +kubebuilder:validation:MaxLength=80
+	Digest string `json:"digest,omitempty"`
+
+	// kept is the name of the ConfigMap that keeps the Report beyond the LoadTest, where spec.reportRetention is Keep. Example:
+	// vpp-imix-9f86d081884c7d65.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Kept string `json:"kept,omitempty"`
+
+	// notKept is why there is no such ConfigMap although spec.reportRetention is Keep.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	NotKept string `json:"notKept,omitempty"`
+
+	// keepTriedSince is since when the API server doesn't take that ConfigMap for reasons of the moment, such as an admission webhook that is away. It is
+	// tried for five minutes before the LoadTest is complete without; then notKept says why.
+	// +optional
+	KeepTriedSince *metav1.Time `json:"keepTriedSince,omitempty"`
+}
