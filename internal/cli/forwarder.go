@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"strings"
 	"time"
 
@@ -101,13 +98,7 @@ func tellSetUp(w io.Writer, info forwarder.Info, verbose bool) {
 }
 
 func readForwarderSpec(file string) (spec forwarder.Spec, err error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return spec, err
-	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&spec); err != nil {
+	if err := readStrictly(file, &spec); err != nil {
 		return spec, err
 	}
 	if len(spec.Links) < 2 {

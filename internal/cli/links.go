@@ -85,13 +85,7 @@ func linksOf(links plan.Links) []launch.Link {
 }
 
 func readLinks(file string) (links plan.Links, err error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return links, err
-	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&links); err != nil {
+	if err := readStrictly(file, &links); err != nil {
 		return links, err
 	}
 	if links.Version != plan.LinksVersion {
@@ -123,4 +117,15 @@ func mergeLinks(links *plan.Links, networks []launch.Network, root fs.FS) []stri
 		}
 	}
 	return missing
+}
+
+// readStrictly reads a JSON document of the operator's: a member that this linerate doesn't know would be lost without a word.
+func readStrictly(file string, into any) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	return dec.Decode(into)
 }
