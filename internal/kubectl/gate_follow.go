@@ -25,7 +25,7 @@ func (g *gateOptions) see(ctx context.Context, o Options, c *cluster, subjects [
 	signals, end := interrupts()
 	defer end()
 	s := newSession(c, o, suites, signals)
-	s.board.quiet, s.onInterrupt = g.quiet, g.onInterrupt
+	s.board.quiet, s.onInterrupt, s.judges = g.quiet, g.onInterrupt, true
 	limit := g.limit(subjects)
 	within, stopWaiting := context.WithTimeout(ctx, limit)
 	interrupted := s.run(within, g.patience)

@@ -37,6 +37,8 @@ type session struct {
 	wrong       []error
 	onInterrupt string
 	signals     <-chan os.Signal
+	// judges: the verdict comes at the end, and not from the suites.
+	judges bool
 
 	asking   bool
 	stopping bool
@@ -101,6 +103,10 @@ func (s *session) take(n news) {
 	}
 	s.over[n.of] = n.last()
 	if n.err == nil {
+		if m, is := n.moment.(suiteMoment); is {
+			m.unjudged = s.judges
+			n.moment = m
+		}
 		s.board.show(n.of, n.moment)
 	}
 }

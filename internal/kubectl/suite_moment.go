@@ -20,6 +20,8 @@ type suiteMoment struct {
 	suite *v1alpha1.LoadTestSuite // nil: it is not there any more
 	tests suiteTests
 	now   time.Time
+	// unjudged: nothing is said of its own verdict, as a gate judges it by more than the cluster knows.
+	unjudged bool
 }
 
 func (m suiteMoment) object() client.Object {
@@ -87,7 +89,7 @@ func (m suiteMoment) sentence() string {
 // verdictWords are how many cells passed, where there are criteria; the table has the rest.
 func (m suiteMoment) verdictWords() string {
 	c := meta.FindStatusCondition(m.suite.Status.Conditions, v1alpha1.ConditionPassed)
-	if c == nil || c.Reason == v1alpha1.ReasonNoCriteria || c.Message == "" {
+	if m.unjudged || c == nil || c.Reason == v1alpha1.ReasonNoCriteria || c.Message == "" {
 		return ""
 	}
 	tally, _, _ := strings.Cut(c.Message, ";")

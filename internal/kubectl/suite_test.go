@@ -81,10 +81,27 @@ func TestASuitesSentence(t *testing.T) {
 		"measured partly": {madeSuite("s", 0, suiteSays(yes, v1alpha1.ReasonPartlyMeasured, "7 of 8 tests measured")), suiteTests{}, "ended as PartlyMeasured: 7 of 8 tests measured"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := (suiteMoment{&c.suite, c.tests, noon()}).sentence(); got != c.want {
+			if got := (suiteMoment{suite: &c.suite, tests: c.tests, now: noon()}).sentence(); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
+	}
+}
+
+// A gate with a baseline from elsewhere passes suites of which the cluster knows no verdict: their own words would say the opposite.
+func TestAGateTellsOfNoVerdictButItsOwn(t *testing.T) {
+	suite := madeSuite("s", 0, suiteSays(metav1.ConditionTrue, v1alpha1.ReasonMeasured, "5 of 5 tests measured"), func(s *v1alpha1.LoadTestSuite) {
+		s.Status.Conditions = append(s.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPassed, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonUndecided,
+			Message: "0 of 1 cells passed, 0 failed, 1 undecided; s: it has no baseline"})
+	})
+	for judges, want := range map[bool]string{true: "s: all measured: 5 of 5 tests measured\n", false: "s: all measured: 5 of 5 tests measured; 0 of 1 cells passed, 0 failed, 1 undecided\n"} {
+		var out strings.Builder
+		s := newSession(nil, Options{Err: &out}, []client.Object{&suite}, nil)
+		s.judges = judges
+		s.take(news{moment: suiteMoment{suite: &suite}})
+		if out.String() != want {
+			t.Errorf("it says %q, want %q", out.String(), want)
+		}
 	}
 }
 
@@ -98,7 +115,7 @@ func TestASuiteOnTheBoard(t *testing.T) {
 		}
 		tests[name] = new(made("night-"+name+"-r1", time.Duration(10-i)*time.Minute, state, of("night")))
 	}
-	m := suiteMoment{&suite, gathered(tests), noon()}
+	m := suiteMoment{suite: &suite, tests: gathered(tests), now: noon()}
 	t.Run("on a terminal, with the tests under way below it", func(t *testing.T) {
 		var out strings.Builder
 		b := newBoard(Options{Err: &out}, false, []string{"night"})

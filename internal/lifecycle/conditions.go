@@ -191,27 +191,33 @@ func passedCondition(v *view, s *step) *said {
 	if s.ending != nil && s.ending.report != nil {
 		return verdictOf(s.ending)
 	}
-	const notYet = "nothing to judge yet"
-	undecided := &said{metav1.ConditionUnknown, v1alpha1.ReasonUndecided, notYet}
+	reason, notYet, never := v1alpha1.ReasonUndecided, "nothing to judge yet", "nothing was measured that could be judged"
 	if len(v.spec.Criteria) == 0 {
-		undecided = &said{metav1.ConditionUnknown, v1alpha1.ReasonNoCriteria, "spec.criteria is empty: there is a result, and no verdict"}
+		reason, notYet, never = v1alpha1.ReasonNoCriteria, "spec.criteria is empty: what is measured gets no verdict", noFigureNoCriteria
 	}
+	undecided := &said{metav1.ConditionUnknown, reason, notYet}
 	if s.ending == nil {
 		return undecided
 	}
 	c := v.before(v1alpha1.ConditionPassed, undecided)
 	if s.ending.complete && c.message == notYet {
-		c.message = "nothing was measured that could be judged"
+		c.message = never
 	}
 	return c
 }
+
+// noFigureNoCriteria is said of a test that has ended without a figure, and had nothing to judge one by.
+const noFigureNoCriteria = "spec.criteria is empty, and nothing was measured that could be judged"
 
 // verdictOf is the criteria's judgement. Only a whole measurement has one.
 func verdictOf(e *ending) *said {
 	unknown := &said{metav1.ConditionUnknown, v1alpha1.ReasonUndecided, ""}
 	switch {
 	case len(e.report.Verdict.Criteria) == 0:
-		unknown.reason, unknown.message = v1alpha1.ReasonNoCriteria, "spec.criteria is empty: there is a result, and no verdict"
+		unknown.reason, unknown.message = v1alpha1.ReasonNoCriteria, noFigureNoCriteria
+		if e.figures && e.report.Result.Measured {
+			unknown.message = "spec.criteria is empty: there is a result, and no verdict"
+		}
 		return unknown
 	case e.reason != v1alpha1.ReasonMeasured || e.report.Ending != report.Completed || !e.figures || !e.report.Result.Measured:
 		unknown.message = "only a measurement that came to its own end, with a figure, is judged"

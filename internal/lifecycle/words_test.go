@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // message is what a condition says.
@@ -84,4 +85,39 @@ func TestAnInvalidSpecIsToldAsPeopleWould(t *testing.T) {
 	if got := w.message(v1alpha1.ConditionPassed); got != "nothing was measured that could be judged" {
 		t.Errorf("the verdict is %q", got)
 	}
+}
+
+// Without criteria there is never a verdict; that there is a result is said only when there is one.
+func TestWithoutCriteriaNoResultIsPromised(t *testing.T) {
+	const notYet, nothing = "spec.criteria is empty: what is measured gets no verdict", "spec.criteria is empty, and nothing was measured that could be judged"
+	open := strings.Replace(reference, "  criteria: [{name: rate, metric: PacketsPerSecond, min: \"9900\"}]\n", "", 1)
+	want := func(t *testing.T, w *world, words string) {
+		t.Helper()
+		if c := w.says("Passed"); c.Status != "Unknown" || c.Reason != v1alpha1.ReasonNoCriteria || w.message(v1alpha1.ConditionPassed) != words {
+			t.Errorf("Passed=%s %s: %s; want %s", c.Status, c.Reason, w.message(v1alpha1.ConditionPassed), words)
+		}
+	}
+	t.Run("while it runs, and when it was measured", func(t *testing.T) {
+		w := newWorld(t, open)
+		r := w.toRun()
+		want(t, w, notYet)
+		w.finish(r, report.Completed)
+		w.Report.Verdict = report.Verdict{Outcome: report.Undecided}
+		w.settle()
+		want(t, w, "spec.criteria is empty: there is a result, and no verdict")
+	})
+	t.Run("when the run gave no figure", func(t *testing.T) {
+		w := newWorld(t, open)
+		w.finish(w.toRun(), report.PathNotProven)
+		w.Report.Verdict = report.Verdict{Outcome: report.Undecided}
+		w.settle()
+		want(t, w, nothing)
+	})
+	t.Run("when it was stopped before it began", func(t *testing.T) {
+		w := newWorld(t, open)
+		w.settle()
+		w.edit(func(s *v1alpha1.LoadTestSpec) { s.Stop = true })
+		w.settle()
+		want(t, w, nothing)
+	})
 }

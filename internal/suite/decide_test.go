@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -300,9 +301,25 @@ func TestCellsAreJudged(t *testing.T) {
 		w.want("Passed=Unknown Undecided", "Complete=True PartlyMeasured")
 	})
 	t.Run("without criteria there is no verdict", func(t *testing.T) {
-		w := newWorld(t, twoByTwo)
-		w.live(newRandom(8))
-		w.want("Passed=Unknown NoCriteria")
+		for ends, words := range map[string]string{
+			"":                           "spec.criteria is empty: there are results, and no verdict",
+			v1alpha1.ReasonGeneratorLost: "spec.criteria is empty, and nothing was measured that could be judged",
+		} {
+			w := newWorld(t, twoByTwo)
+			w.ends = func(string) string { return ends }
+			passed := func() string {
+				return meta.FindStatusCondition(w.suite.Status.Conditions, v1alpha1.ConditionPassed).Message
+			}
+			w.pass()
+			if got := passed(); got != "spec.criteria is empty: what is measured gets no verdict" {
+				t.Errorf("before there are results: %s", got)
+			}
+			w.live(newRandom(8))
+			w.want("Passed=Unknown NoCriteria")
+			if got := passed(); got != words {
+				t.Errorf("%s; want %s", got, words)
+			}
+		}
 	})
 }
 

@@ -96,7 +96,7 @@ func passed(v *view, s *step) metav1.Condition {
 	unknown := condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, "nothing to judge yet: the verdict is made when all is measured")
 	switch {
 	case len(v.spec.Criteria) == 0:
-		unknown.Reason, unknown.Message = v1alpha1.ReasonNoCriteria, "spec.criteria is empty: there are results, and no verdict"
+		unknown.Reason, unknown.Message = v1alpha1.ReasonNoCriteria, withoutCriteria(v, s)
 		return unknown
 	case !s.complete:
 		return unknown
@@ -105,6 +105,17 @@ func passed(v *view, s *step) metav1.Condition {
 		return unknown
 	}
 	return v.verdictOfAll()
+}
+
+// withoutCriteria is what a suite without criteria says of its verdict.
+func withoutCriteria(v *view, s *step) string {
+	switch {
+	case !s.complete:
+		return "spec.criteria is empty: what is measured gets no verdict"
+	case v.measured == 0:
+		return "spec.criteria is empty, and nothing was measured that could be judged"
+	}
+	return "spec.criteria is empty: there are results, and no verdict"
 }
 
 // verdictOfAll counts the cells by their verdicts, and tells of the first that decided.
