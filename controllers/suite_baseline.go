@@ -7,35 +7,81 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
+// earlierSuite is an earlier suite that a suite is compared with, as far as it is read.
+type earlierSuite struct {
+	uid     types.UID
+	matrix  *suite.Matrix
+	reading *suite.Reading
+	// found is what came of it; nil: not all is read yet.
+	found *suite.Reference
+}
+
+// sheetsAtOnce is how many sheets of an earlier suite's runs one pass reads: each takes a request, and some hundred runs to be decoded.
+const sheetsAtOnce = 1
+
 // readReference reads the earlier suite that a suite is compared with: its cells, and the runs that were stored of it. That there is none, or that it
-// isn't over, is an answer too. It is looked at once, when all is measured.
+// isn't over, is an answer too. It is looked at once, when all is measured; in several passes where it is large.
 func (r *LoadTestSuiteReconciler) readReference(ctx context.Context, seen *suiteObservation) error {
+	if e := seen.notes.earlier; e != nil && e.found != nil {
+		seen.Reference = e.found
+		return nil
+	}
 	name := seen.Suite.Spec.Baseline.Suite
-	found := &suite.Reference{Kind: suite.KindSuite, Name: name}
+	fault := ""
 	var earlier v1alpha1.LoadTestSuite
 	switch err := r.client.Get(ctx, client.ObjectKey{Namespace: seen.Suite.Namespace, Name: name}, &earlier); {
 	case apierrors.IsNotFound(err):
-		found.Fault = "there is no such LoadTestSuite in namespace " + seen.Suite.Namespace
+		fault = "there is no such LoadTestSuite in namespace " + seen.Suite.Namespace
 	case err != nil:
 		return fmt.Errorf("get the suite to compare with: %w", err)
 	default:
-		found.Fault = whyNoBaseline(&earlier)
+		fault = whyNoBaseline(&earlier)
 	}
-	if found.Fault == "" {
-		notes := newSuiteNotes(&earlier)
-		if err := r.readPages(ctx, &earlier, notes); err != nil {
+	if fault != "" {
+		seen.notes.earlier = nil
+		seen.Reference = &suite.Reference{Kind: suite.KindSuite, Name: name, Fault: fault}
+		return nil
+	}
+	e := seen.notes.earlierSuite(&earlier)
+	if err := r.readOn(ctx, &earlier, e.reading); err != nil {
+		return err
+	}
+	e.found = suite.ReferenceOf(e.matrix, e.reading.Runs)
+	e.reading, seen.Reference = nil, e.found
+	return nil
+}
+
+// readOn reads some more of an earlier suite's runs; without an error, all are read.
+func (r *LoadTestSuiteReconciler) readOn(ctx context.Context, earlier *v1alpha1.LoadTestSuite, reading *suite.Reading) error {
+	read, spoilt := r.sheetsOf(ctx, earlier)
+	for range sheetsAtOnce {
+		if reading.Done() {
+			return nil
+		}
+		if err := reading.Next(read, spoilt); err != nil {
 			return fmt.Errorf("read the suite to compare with: %w", err)
 		}
-		found = suite.ReferenceOf(notes.matrix, notes.runs)
 	}
-	seen.Reference = found
+	if !reading.Done() {
+		return errMore
+	}
 	return nil
+}
+
+// earlierSuite is how far an earlier suite is read; one that was made anew under its name is read from its beginning.
+func (n *suiteNotes) earlierSuite(s *v1alpha1.LoadTestSuite) *earlierSuite {
+	if n.earlier == nil || n.earlier.uid != s.UID {
+		matrix := suite.Expand(s.DeepCopy())
+		n.earlier = &earlierSuite{uid: s.UID, matrix: matrix, reading: matrix.NewReading()}
+	}
+	return n.earlier
 }
 
 // whyNoBaseline says why a suite can't be compared with; empty: it can, as far as it was measured.

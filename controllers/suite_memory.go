@@ -39,6 +39,8 @@ type suiteNotes struct {
 	unreported         bool
 	// light: the suite is over, and what its judgements were made from is in the pages alone.
 	light bool
+	// earlier is the suite that this one is compared with, once all is measured; nil: there is none, or it isn't looked at.
+	earlier *earlierSuite
 	// versions are those of the ConfigMaps that were written.
 	versions map[string]string
 	// obstacles are tests that the API server didn't take.
@@ -190,6 +192,7 @@ func (n *suiteNotes) refuse(name, why string, now time.Time) {
 
 // lighten lets go of what nothing asks for any more once a suite is over: suites stay for months, and each may have thousands of runs.
 func (n *suiteNotes) lighten() {
+	n.earlier = nil
 	if n.light || !n.runs.AllIn(n.stored) {
 		return
 	}

@@ -82,22 +82,27 @@ func (r *LoadTestSuiteReconciler) notesOn(ctx context.Context, s *v1alpha1.LoadT
 	return notes, nil
 }
 
-// readPages reads the runs that were stored. A sheet that isn't the suite's own, or that somebody spoilt, has none: its tests are looked at again.
+// readPages reads the runs that were stored.
 func (r *LoadTestSuiteReconciler) readPages(ctx context.Context, s *v1alpha1.LoadTestSuite, notes *suiteNotes) (err error) {
-	notes.runs, notes.stored, err = notes.matrix.ReadRuns(func(name string) (map[string][]byte, error) {
-		var sheet corev1.ConfigMap
-		if err := r.live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, &sheet); apierrors.IsNotFound(err) {
-			return nil, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("read ConfigMap %s of the runs: %w", name, err)
-		}
-		return nonNil(sheet.BinaryData), nil
-	}, func(name string, why error) error {
-		ctrl.LoggerFrom(ctx).Info("runs can't be read: their tests are looked at again", "configMap", name, "why", why.Error())
-		return nil
-	})
+	notes.runs, notes.stored, err = notes.matrix.ReadRuns(r.sheetsOf(ctx, s))
 	notes.unreported = len(notes.runs) > 0
 	return err
+}
+
+// sheetsOf says how the sheets of a suite's runs are read. One that isn't the suite's own, or that somebody spoilt, has none: its tests are looked at again.
+func (r *LoadTestSuiteReconciler) sheetsOf(ctx context.Context, s *v1alpha1.LoadTestSuite) (read func(string) (map[string][]byte, error), spoilt func(string, error) error) {
+	return func(name string) (map[string][]byte, error) {
+			var sheet corev1.ConfigMap
+			if err := r.live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, &sheet); apierrors.IsNotFound(err) {
+				return nil, nil
+			} else if err != nil {
+				return nil, fmt.Errorf("read ConfigMap %s of the runs: %w", name, err)
+			}
+			return nonNil(sheet.BinaryData), nil
+		}, func(name string, why error) error {
+			ctrl.LoggerFrom(ctx).Info("runs can't be read: their tests are looked at again", "configMap", name, "why", why.Error())
+			return nil
+		}
 }
 
 // nonNil are the data of a ConfigMap that is there, and may have none.

@@ -162,31 +162,13 @@ func (m *Matrix) encodeSheet(runs Runs, names []string, continued bool) (map[str
 // ReadRuns reads all runs that are stored. Read gives the data of a ConfigMap, nil where there is none; spoilt hears of what can't be read, and may
 // end it with an error.
 func (m *Matrix) ReadRuns(read func(name string) (map[string][]byte, error), spoilt func(name string, err error) error) (Runs, Stored, error) {
-	runs, stored := Runs{}, Stored{}
-	for number := range m.Pages() {
-		for sheet, more := 0, true; more; sheet++ {
-			name := SheetName(m.suite.Name, number, sheet)
-			data, err := read(name)
-			if err != nil {
-				return nil, nil, err
-			}
-			if data == nil {
-				break
-			}
-			p, err := m.decodeSheet(data)
-			if err != nil {
-				if err := spoilt(name, err); err != nil {
-					return nil, nil, err
-				}
-				continue // what comes after it may be whole
-			}
-			for name, run := range p.Runs {
-				runs[name], stored[name] = run, sheet
-			}
-			more = p.Continued
+	r := m.NewReading()
+	for !r.Done() {
+		if err := r.Next(read, spoilt); err != nil {
+			return nil, nil, err
 		}
 	}
-	return runs, stored, nil
+	return r.Runs, r.Stored, nil
 }
 
 // decodeSheet reads what encodeSheet wrote. A sheet of another suite of this name has none of this one's.
