@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -31,14 +32,16 @@ func (l *turns) look(ctx context.Context, now time.Time) (queue.Lab, error) {
 		return lab, fmt.Errorf("list LoadTests: %w", err)
 	}
 	l.seen.keepOnly(tests.Items)
-	holds, given := holds{}, map[string]bool{}
+	holds, given, there := holds{}, map[string]bool{}, map[types.UID]bool{}
 	for i := range tests.Items {
 		test := &tests.Items[i]
-		s, err := l.standingOf(ctx, test, pods[test.UID])
+		mine := ownerKey{test.Namespace, test.UID}
+		s, err := l.standingOf(ctx, test, pods[mine])
 		if err != nil {
 			return lab, err
 		}
-		delete(pods, test.UID)
+		delete(pods, mine)
+		there[test.UID] = true
 		if s.claims {
 			lab.Claims = append(lab.Claims, s.claim)
 		}
@@ -48,7 +51,10 @@ func (l *turns) look(ctx context.Context, now time.Time) (queue.Lab, error) {
 			given[s.claim.Test] = true
 		}
 	}
-	for _, orphans := range pods {
+	for owner, orphans := range pods {
+		if there[owner.uid] {
+			continue // of another namespace than the test: no test has such pods
+		}
 		for _, h := range holdings(orphans) {
 			lab.Held = append(lab.Held, h)
 			holds.add(h.Test, h.Resources)
@@ -73,21 +79,36 @@ func (l *turns) lookAtNodes(ctx context.Context) error {
 	return nil
 }
 
-// pods are those of all tests, by the test's UID.
-func (l *turns) pods(ctx context.Context) (map[types.UID][]*corev1.Pod, error) {
+// ownerKey is a test by what no pod of another namespace shares with it.
+type ownerKey struct {
+	namespace string
+	uid       types.UID
+}
+
+// pods are those of all tests, by the test: what bears a test's label, and has a LoadTest of that UID for its controller. Anybody may put our label on a
+// pod of theirs: that is no test's.
+func (l *turns) pods(ctx context.Context) (map[ownerKey][]*corev1.Pod, error) {
 	var list corev1.PodList
 	if err := l.reconciler.client.List(ctx, &list, client.HasLabels{v1alpha1.LabelUID}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list pods: %w", err)
 	}
-	pods := map[types.UID][]*corev1.Pod{}
+	pods := map[ownerKey][]*corev1.Pod{}
 	for i := range list.Items {
-		uid := types.UID(list.Items[i].Labels[v1alpha1.LabelUID])
-		if owner := metav1.GetControllerOf(&list.Items[i]); owner == nil || owner.UID != uid {
-			continue // anybody may put our label on a pod of theirs: that is no test's
+		p := &list.Items[i]
+		uid := types.UID(p.Labels[v1alpha1.LabelUID])
+		if owner := metav1.GetControllerOf(p); owner == nil || owner.UID != uid || !isLoadTest(owner) {
+			continue
 		}
-		pods[uid] = append(pods[uid], &list.Items[i])
+		key := ownerKey{p.Namespace, uid}
+		pods[key] = append(pods[key], p)
 	}
 	return pods, nil
+}
+
+// isLoadTest says whether an owner is a LoadTest, as far as it says itself. Garbage collection removes what names one that isn't in its namespace.
+func isLoadTest(owner *metav1.OwnerReference) bool {
+	group, err := schema.ParseGroupVersion(owner.APIVersion)
+	return err == nil && group.Group == v1alpha1.GroupVersion.Group && owner.Kind == v1alpha1.LoadTestKind
 }
 
 // holdings are what pods have whose test is gone.

@@ -258,29 +258,50 @@ func TestWhoEndsStandsInNoLine(t *testing.T) {
 	}
 }
 
-// Who may make pods may put a test's label on them: that gives nobody a place in line, nor takes one.
-func TestAPodThatOnlyBearsATestsLabelIsNoTests(t *testing.T) {
-	l := newLineLab(t)
-	r := l.reconciler(false)
-	for i, name := range []string{"a", "b", "c"} {
-		l.add(name, i)
-	}
-	l.place("a", 1, "rack-1")
-	l.place("b", 1, "rack-2")
-	waits := l.ask(r, "c", false)
-	if !waits.Waits {
-		t.Fatalf("the lab isn't full: %+v", waits)
-	}
-	l.place("c", 1, "")
-	l.mu.Lock()
-	for name, pod := range l.pods {
-		if pod.Labels[v1alpha1.LabelTest] == "c" {
-			pod.OwnerReferences, pod.Namespace = nil, "stranger"
-			l.pods[name] = pod
-		}
-	}
-	l.mu.Unlock()
-	if got := l.ask(r, "c", false); !reflect.DeepEqual(got, waits) {
-		t.Errorf("with pods of a stranger's it is told %+v, without them %+v", got, waits)
+// Who may make pods may put a test's label on them, and say whose they are: that gives nobody a place in line, nor takes one.
+func TestAPodThatOnlySaysItIsATestsIsNoTests(t *testing.T) {
+	for name, forge := range map[string]func(*corev1.Pod){
+		"its label":                   func(p *corev1.Pod) { p.OwnerReferences = nil },
+		"its label, elsewhere":        func(p *corev1.Pod) { p.OwnerReferences, p.Namespace = nil, "stranger" },
+		"its label and its UID":       func(p *corev1.Pod) { p.Namespace = "stranger" },
+		"an owner of a test's kind":   func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "stranger.dev/v1" },
+		"an owner of their own":       func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion, p.OwnerReferences[0].Kind = "v1", "ConfigMap" },
+		"an owner, but no controller": func(p *corev1.Pod) { p.OwnerReferences[0].Controller = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLineLab(t)
+			r := l.reconciler(false)
+			for i, name := range []string{"a", "b", "c", "d"} {
+				l.add(name, i)
+			}
+			forged := func(test, node string) {
+				l.place(test, 1, node)
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				for name, pod := range l.pods {
+					if pod.Labels[v1alpha1.LabelTest] == test {
+						pod = pod.DeepCopy()
+						forge(pod)
+						l.pods[name] = pod
+					}
+				}
+			}
+			l.place("a", 1, "rack-1")
+			if turn := l.ask(r, "b", false); turn.Waits {
+				t.Fatalf("one half of the lab is free, and b waits: %+v", turn)
+			}
+			waits := l.ask(r, "c", false)
+			if !waits.Waits {
+				t.Fatalf("there is room for three: %+v", waits)
+			}
+			forged("d", "rack-2") // of one that waits, which has devices then
+			forged("c", "")       // of another one, which has begun then
+			if turn := l.ask(r, "b", false); turn.Waits {
+				t.Errorf("b waits for what a stranger's pods say they have: %+v", turn)
+			}
+			if got := l.ask(r, "c", false); !reflect.DeepEqual(got, waits) {
+				t.Errorf("with pods of a stranger's c is told %+v, without them %+v", got, waits)
+			}
+		})
 	}
 }

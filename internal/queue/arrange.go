@@ -42,16 +42,12 @@ type Line struct {
 // The scheduler knows nothing of this, and puts a pod wherever it may be. So a younger test that may be put where an older one waits takes
 // nothing from it wherever it is put, or waits, too.
 func Arrange(lab Lab) Line {
-	a := &arrangement{
-		lab: &lab, resources: directoryOf(lab.Nodes), numbers: make(map[string]int, len(lab.Nodes)), shapes: map[string]*shape{}, sets: map[string]*nodeset{},
-		queues: map[string]*waiters{}, back: map[[2]int]Turn{}, line: Line{Turns: make(map[string]Turn, len(lab.Claims))},
-	}
+	a := arrangementOf(&lab)
 	claims := make([]*Claim, len(lab.Claims))
 	for i := range lab.Claims {
 		claims[i] = &lab.Claims[i]
 	}
 	slices.SortFunc(claims, older)
-	a.count()
 	a.hold(claims)
 	a.place(claims)
 	for _, c := range claims {
@@ -81,14 +77,26 @@ type arrangement struct {
 	holders [][]holder
 	shapes  map[string]*shape
 	// sets are all nodesets that anybody asked for, and order the same in the order in which they came.
-	sets     map[string]*nodeset
-	order    []*nodeset
+	sets  map[string]*nodeset
+	order []*nodeset
+	// draws counts by resource how often claims changed what is left on any nodes; from 1.
+	draws    []int
 	promises []promise
 	// freed are the tests that something else kept, and that may go on now.
 	freed []*shape
 	// queues are who waits, by the nodes that they wait for; back what those far back are told, by resource and round number.
 	queues map[string]*waiters
 	back   map[[2]int]Turn
+}
+
+// arrangementOf takes stock of the nodes.
+func arrangementOf(lab *Lab) *arrangement {
+	a := &arrangement{
+		lab: lab, resources: directoryOf(lab.Nodes), numbers: make(map[string]int, len(lab.Nodes)), shapes: map[string]*shape{}, sets: map[string]*nodeset{},
+		queues: map[string]*waiters{}, back: map[[2]int]Turn{}, line: Line{Turns: make(map[string]Turn, len(lab.Claims))},
+	}
+	a.count()
+	return a
 }
 
 // holder is a test that has so many devices on a node, or is about to get them on one of some.
@@ -116,6 +124,7 @@ func (a *arrangement) count() {
 		a.capacity, a.free = append(a.capacity, c), append(a.free, slices.Clone(c))
 	}
 	a.holders = make([][]holder, a.resources.devices)
+	a.draws = slices.Repeat([]int{1}, len(a.resources.names))
 }
 
 // hold takes what pods have.
@@ -134,6 +143,9 @@ func (a *arrangement) hold(claims []*Claim) {
 	}
 	a.room = make([]amounts, len(a.free))
 	for n, f := range a.free {
+		for r := range f {
+			f[r] = max(f[r], 0) // a node that lost devices which pods have: other nodes have no fewer for it
+		}
 		a.room[n] = slices.Clone(f)
 	}
 }

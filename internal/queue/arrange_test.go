@@ -308,3 +308,39 @@ func TestTheLineSaysWhenTimeAloneChangesIt(t *testing.T) {
 		t.Errorf("due at %v", got)
 	}
 }
+
+// Three that wait, each for what it lacks besides: two devices of node a are claimed by the first and by the second, and can be had once. A fourth may
+// have what the third leaves of node c.
+func TestDevicesThatSeveralClaimAreCountedOnce(t *testing.T) {
+	both := func(name string, west1, east1 int64) queue.Pod {
+		return queue.Pod{Name: name, Resources: queue.Resources{west: west1, east: east1}}
+	}
+	claims := func(name, where string, pods ...queue.Pod) queue.Claim {
+		c := claim(name)
+		c.Pods = pods
+		return in(c, where)
+	}
+	lab := queue.Lab{Where: map[string]queue.Where{"a": {Nodes: []string{"a"}}, "a or b": {Nodes: []string{"a", "b"}}}}
+	for name, n := range map[string]int64{"a": 2, "b": 2, "c": 5} {
+		lab.Nodes = append(lab.Nodes, queue.Node{Name: name, Resources: queue.Resources{west: n, east: 1}})
+	}
+	lab.Claims = []queue.Claim{
+		on(claims("h", "", both("1", 0, 1), both("2", 2, 1), both("3", 0, 1)), "a", "b", "c"),
+		claims("i", "a", both("1", 2, 1)), claims("j", "a or b", both("1", 1, 1), both("2", 1, 1)), claims("k", "", both("1", 2, 1)),
+		claims("l", "", both("1", 3, 0)), claims("m", "", both("1", 3, 0)),
+	}
+	turns := queue.Arrange(lab).Turns
+	for name, waits := range map[string]bool{"i": true, "j": true, "k": true, "l": false, "m": true} {
+		if turns[name].Waits != waits {
+			t.Errorf("%s waits: %v, want %v: %s", name, turns[name].Waits, waits, turns[name].Message)
+		}
+	}
+}
+
+// A device plugin tells of fewer devices than pods have: they are sick, or their card is gone. The other nodes have no fewer for it.
+func TestANodeThatLostDevicesTakesNoneFromOthers(t *testing.T) {
+	lab := queue.Lab{Nodes: []queue.Node{node("a", 1), node("b", 2)}, Claims: []queue.Claim{on(claim("a", 4), "a"), claim("b", 2)}}
+	if turn := queue.Arrange(lab).Turns["b"]; turn.Waits {
+		t.Errorf("it waits for what is free: %s", turn.Message)
+	}
+}

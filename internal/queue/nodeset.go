@@ -67,6 +67,9 @@ type nodeset struct {
 	own amounts
 	// closed are resources that nobody younger gets any of here: an older test waits until what is free lies side by side.
 	closed []bool
+	// taken is by resource what arrangement.takenWithin said, and drawn how far the claims were then.
+	taken amounts
+	drawn []int
 	// contested: any are claimed from exactly these nodes, or closed.
 	contested bool
 }
@@ -79,7 +82,7 @@ func (a *arrangement) set(nodes bitset) *nodeset {
 	}
 	s := &nodeset{
 		nodes: nodes, size: nodes.count(), total: a.resources.none(), free: a.resources.none(), promised: a.resources.none(),
-		own: a.resources.none(), closed: make([]bool, len(a.resources.names)),
+		own: a.resources.none(), closed: make([]bool, len(a.resources.names)), taken: a.resources.none(), drawn: make([]int, len(a.resources.names)),
 	}
 	for n := range a.capacity {
 		if nodes.has(n) {
@@ -125,21 +128,14 @@ func (a *arrangement) promise(c *Claim, sh *shape) {
 // claim keeps for a test that waits what it is to have before younger ones, of the resources up to a number.
 func (a *arrangement) claim(sh *shape, upTo int) {
 	for _, d := range sh.demands {
-		d.set.own.add(d.wants[:upTo], 1)
+		for r, n := range d.wants[:upTo] {
+			if n > 0 && d.set.own[r] < d.set.free[r] { // else all that is there is claimed already
+				a.draws[r]++
+			}
+			d.set.own[r] += n
+		}
 		d.set.contested = true
 	}
-}
-
-// left is what a younger test may have of a resource on some nodes: what is free, without what is being placed, what older tests claim from these
-// nodes, and what others claim from some of them, as far as it is there.
-func (a *arrangement) left(s *nodeset, r int) int64 {
-	left := s.free[r] - s.promised[r] - s.own[r]
-	for _, other := range a.order {
-		if other != s && other.own[r] > 0 && other.nodes.within(s.nodes) {
-			left -= min(other.own[r], max(other.free[r], 0))
-		}
-	}
-	return left
 }
 
 // close keeps all from younger ones that a test wants, of the resources up to a number, until there is enough of it side by side: else the gaps

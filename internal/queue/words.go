@@ -99,10 +99,10 @@ func (a *arrangement) on(sh *shape, r int) (s stock) {
 			s.left -= p.wants[r]
 		}
 	}
-	for _, other := range a.order {
-		if other.nodes.within(sh.ground) {
-			s.left -= min(other.own[r], max(other.free[r], 0))
-		}
+	if g := a.sets[sh.ground.key()]; g != nil {
+		s.left -= min(a.takenWithin(g, r)+g.own[r], g.free[r])
+	} else {
+		s.left -= a.claimedWithin(sh.ground, nil, r)
 	}
 	s.left = max(s.left, 0)
 	return s

@@ -1,0 +1,111 @@
+package queue
+
+import "slices"
+
+// left is what a younger test may have of a resource on some nodes: what is free, without what is being placed, what older tests claim from these
+// nodes, and what others take of it that claim from some of them.
+func (a *arrangement) left(s *nodeset, r int) int64 {
+	return s.free[r] - s.promised[r] - s.own[r] - a.takenWithin(s, r)
+}
+
+// takenWithin is how much of what is free tests can take at most that claim from some of the nodes only. What several of them may have is taken once.
+//
+//	nodes   1    2    3        free 2, 0, 5
+//	        └A─┘               claims 2, and takes them
+//	        └──B────┘          claims 2, and finds none: the two on node 1 aren't there twice
+//	        └─────s─────┘      5 are left in s, not 3
+func (a *arrangement) takenWithin(s *nodeset, r int) int64 {
+	if s.drawn[r] != a.draws[r] {
+		s.taken[r], s.drawn[r] = a.claimedWithin(s.nodes, s, r), a.draws[r]
+	}
+	return s.taken[r]
+}
+
+// claimedWithin is how much of a resource claims from nodesets within some nodes can take there at most, but for those from one nodeset.
+func (a *arrangement) claimedWithin(nodes bitset, but *nodeset, r int) (n int64) {
+	var within []*nodeset
+	apart := true
+	for _, s := range a.order {
+		if s == but || s.own[r] <= 0 || !s.nodes.within(nodes) {
+			continue
+		}
+		apart = apart && !slices.ContainsFunc(within, func(other *nodeset) bool { return other.nodes.meets(s.nodes) })
+		within = append(within, s)
+		n += min(s.own[r], s.free[r])
+	}
+	if !apart {
+		return a.most(within, r)
+	}
+	return n
+}
+
+// most is how much of what is free all claims from some nodesets can have together: the largest flow from the claims to the nodes.
+func (a *arrangement) most(sets []*nodeset, r int) (total int64) {
+	f := &flow{sets: sets, open: make([]int64, len(a.free)), given: make([][]int64, len(sets))}
+	for n := range a.free {
+		f.open[n] = a.free[n][r]
+	}
+	for i := range f.given {
+		f.given[i] = make([]int64, len(a.free))
+	}
+	for i, s := range sets {
+		for rest := s.own[r]; rest > 0; {
+			moved := f.augment(i, rest)
+			if moved == 0 {
+				break
+			}
+			rest, total = rest-moved, total+moved
+		}
+	}
+	return total
+}
+
+// flow gives what nodes have to claims from sets of them. What one claim was given it may exchange for something else, so that another finds its own.
+type flow struct {
+	sets []*nodeset
+	// open is by node what nobody was given yet, and given by claim and node what it has.
+	open  []int64
+	given [][]int64
+}
+
+// hop is how the search came to a claim: from another claim, which gets some of what this one has on a node.
+type hop struct{ from, node int }
+
+// augment gives a claim some more, at most as much as is wanted, and says how much; 0: there is no way to. It takes the shortest of all ways, so that
+// there are few.
+func (f *flow) augment(claim int, want int64) int64 {
+	hops := map[int]hop{claim: {from: -1}}
+	for reached := []int{claim}; len(reached) > 0; reached = reached[1:] {
+		at := reached[0]
+		for node := range f.open {
+			if !f.sets[at].nodes.has(node) {
+				continue
+			}
+			if f.open[node] > 0 {
+				return f.move(hops, at, node, min(want, f.open[node]))
+			}
+			for other, given := range f.given {
+				if _, seen := hops[other]; !seen && given[node] > 0 {
+					hops[other] = hop{from: at, node: node}
+					reached = append(reached, other)
+				}
+			}
+		}
+	}
+	return 0
+}
+
+// move carries out an exchange that ends with a claim which takes what is open on a node.
+func (f *flow) move(hops map[int]hop, last, open int, amount int64) int64 {
+	for at := last; hops[at].from >= 0; at = hops[at].from {
+		amount = min(amount, f.given[at][hops[at].node])
+	}
+	f.open[open] -= amount
+	f.given[last][open] += amount
+	for at := last; hops[at].from >= 0; at = hops[at].from {
+		h := hops[at]
+		f.given[at][h.node] -= amount
+		f.given[h.from][h.node] += amount
+	}
+	return amount
+}
