@@ -178,12 +178,14 @@ func (s *Suite) Table() *Table {
 		}
 		cell.Missing, cell.Repeated = c.Gaps()
 		for _, o := range c.Outliers {
-			cell.Message = joinedWords(cell.Message, o+" lies far from the others")
+			cell.Message = joinedWords(cell.Message, outlierWords(o))
 		}
 		t.Cells = append(t.Cells, cell)
 	}
 	return t
 }
+
+func outlierWords(test string) string { return test + " lies far from the others" }
 
 // words are those of the criteria that weren't met, or of all where they were.
 func (v Verdict) words() string {

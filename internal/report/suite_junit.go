@@ -60,7 +60,7 @@ func (c *SuiteCell) junitProperties() []junitProperty {
 	return props
 }
 
-// runLines are the cell's runs, a line each.
+// runLines are the cell's runs, a line each, and what else is to be said of the cell, as in its table.
 func (c *SuiteCell) runLines() string {
 	var b strings.Builder
 	_, repeated := c.Gaps()
@@ -76,6 +76,12 @@ func (c *SuiteCell) runLines() string {
 		h := headline{Measured: true, Bound: r.Figures.LowerBound}
 		fmt.Fprintf(&b, "%s: %s  %s  %s of line rate (%s)\n", r.Test, h.bound(pps(r.Figures.PacketsPerSecond)), h.bound(bps(r.Figures.Layer1BitsPerSecond)),
 			h.bound(percentOf(together(r.Figures))), r.Reason)
+	}
+	if c.Message != "" {
+		b.WriteString("! " + c.Message + "\n")
+	}
+	for _, o := range c.Outliers {
+		b.WriteString("! " + outlierWords(o) + "\n")
 	}
 	return b.String()
 }

@@ -49,6 +49,15 @@ func TestRunsOfSeveralBuildsAreToldOf(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
 	}
+	for _, format := range []string{"markdown", "junit", "html", "json"} {
+		out.Reset()
+		if err := (report.Documents{Suites: []*report.Suite{document}}).Render(&out, format); err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.ReplaceAll(out.String(), "`", ""); !strings.Contains(text, apart) {
+			t.Errorf("%s doesn't tell of two builds:\n%s", format, text)
+		}
+	}
 }
 
 func TestARunHasTheImagesOfItsReport(t *testing.T) {
