@@ -38,8 +38,9 @@ func (l *lab) show(ctx context.Context, out io.Writer) (int, error) {
 			code = max(code, exitNotMeasured)
 			continue
 		}
-		reports, code = append(reports, r), max(code, r.ExitCode())
+		reports = append(reports, r)
 	}
+	code = max(code, report.Documents{Reports: reports}.ExitCode())
 	if len(reports) > 0 {
 		if err := report.Text(out, reports...); err != nil {
 			return exitNotMeasured, err

@@ -349,8 +349,8 @@ func TestASuiteIsComparedWithASavedOne(t *testing.T) {
 		"the same":                          {night + criteria, "night.suite.json", report.ExitOK, map[string]string{"apu6-imix": "Passed", "vpp-64b": "Passed"}},
 		"its document against a slower one": {slower, "night.suite.json", report.ExitFailed, map[string]string{"apu6-imix": "Passed", "vpp-64b": "Failed 5.5", "vpp-imix": "Failed"}},
 		"its Reports against a slower one":  {slower, ".", report.ExitFailed, map[string]string{"apu6-imix": "Passed", "vpp-64b": "Failed 5.5"}},
-		"a cell that it hasn't":             {more, "night.suite.json", report.ExitOK, map[string]string{"bsd-imix": "Undecided it has no cell system bsd, frames imix", "vpp-64b": "Passed"}},
-		"another way":                       {otherwise, "night.suite.json", report.ExitOK, map[string]string{"vpp-imix": "Passed", "vpp-64b": "Undecided directions[0].mix.bytes is 128 in the one and 64 in the other"}},
+		"a cell that it hasn't":             {more, "night.suite.json", report.ExitNotMeasured, map[string]string{"bsd-imix": "Undecided it has no cell system bsd, frames imix", "vpp-64b": "Passed"}},
+		"another way":                       {otherwise, "night.suite.json", report.ExitNotMeasured, map[string]string{"vpp-imix": "Passed", "vpp-64b": "Undecided directions[0].mix.bytes is 128 in the one and 64 in the other"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := newStage(t)
@@ -374,8 +374,17 @@ func TestASuiteIsComparedWithASavedOne(t *testing.T) {
 	}
 	t.Run("what is in a cluster isn't at hand", func(t *testing.T) {
 		s, err := newStage(t).run(t.Context(), night+criteria+"  baseline: {suite: nightly-1}\n")
-		if err != nil || s.ExitCode() != report.ExitOK || !strings.Contains(fmt.Sprint(s.Cells[0].Verdict.Criteria), "it is in a cluster, and was not at hand here: give its Reports with --baseline") {
+		if err != nil || s.ExitCode() != report.ExitNotMeasured || !strings.Contains(fmt.Sprint(s.Cells[0].Verdict.Criteria), "it is in a cluster, and was not at hand here: give its Reports with --baseline") {
 			t.Errorf("%v, %+v", err, s.Cells[0].Verdict)
+		}
+	})
+	t.Run("what is undecided was measured: the next run begins anew", func(t *testing.T) {
+		st := newStage(t)
+		for range 2 {
+			s, err := st.run(t.Context(), night+"  criteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]\n", filepath.Join(main.dir, "night.suite.json"))
+			if err != nil || s.ExitCode() != report.ExitNotMeasured || len(st.measured) != 4 {
+				t.Errorf("%v, exit code %d, measured %q", err, s.ExitCode(), st.measured)
+			}
 		}
 	})
 }

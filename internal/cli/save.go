@@ -122,7 +122,7 @@ func (s shelf) unfinished(name string) (*report.Suite, error) {
 	if err = cmp.Or(err, err2); err != nil {
 		return nil, exit.BadInput("%s tells of an earlier run, and can't be read: %w; remove it to begin anew", s.path(suiteFile(name)), err)
 	}
-	if document.Name != name || document.ExitCode() != report.ExitNotMeasured {
+	if document.Name != name || document.Whole() {
 		return nil, nil //nolint:nilnil // that one is over: this is another measurement
 	}
 	if !document.Finished.IsZero() && time.Since(document.Finished) > mendedWithin {

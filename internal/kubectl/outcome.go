@@ -22,35 +22,34 @@ func (c *cluster) results(ctx context.Context, objects []client.Object) (report.
 			wrong = append(wrong, exit.With(codeOfEnd(end), noReport(o)))
 			continue
 		}
-		code, err := c.read(ctx, o, &all)
-		if err != nil {
+		if err := c.read(ctx, o, &all); err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: %w", o.GetName(), err))
 			continue
 		}
-		wrong = append(wrong, exit.With(max(code, codeOfEnd(end)), nil))
+		wrong = append(wrong, exit.With(codeOfEnd(end), nil))
 	}
-	return all, exit.Worst(wrong...)
+	return all, exit.Worst(append(wrong, exit.With(all.ExitCode(), nil))...)
 }
 
-// read adds the Report of a test or a suite to others, and returns the exit code that it asks for.
-func (c *cluster) read(ctx context.Context, o client.Object, to *report.Documents) (code int, err error) {
+// read adds the Report of a test or a suite to others.
+func (c *cluster) read(ctx context.Context, o client.Object, to *report.Documents) error {
 	switch o := o.(type) {
 	case *v1alpha1.LoadTestSuite:
 		s, err := c.suiteReport(ctx, o)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		to.Suites = append(to.Suites, s)
-		return s.ExitCode(), nil
+		return nil
 	case *v1alpha1.LoadTest:
 		r, err := c.report(ctx, o)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		to.Reports = append(to.Reports, unpublished(o, r))
-		return r.ExitCode(), nil
+		return nil
 	}
-	return 0, fmt.Errorf("%T has no Report", o)
+	return fmt.Errorf("%T has no Report", o)
 }
 
 // codeOfEnd is the exit code of a test or a suite that is complete for this reason. The Report has the say on what was measured.

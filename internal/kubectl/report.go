@@ -85,6 +85,6 @@ func (c *cluster) addReport(ctx context.Context, talk io.Writer, name string, to
 	if suite, is := o.(*v1alpha1.LoadTestSuite); is && endOf(suite) == nil && suite.Status.Report != nil {
 		fmt.Fprintf(talk, "%s isn't over (%s): this is what was measured so far\n", suite.Name, momentOf(suite).sentence())
 	}
-	_, err = c.read(ctx, o, to)
+	err = c.read(ctx, o, to)
 	return err
 }

@@ -65,7 +65,7 @@ func newWatch(o Options, to *connection) *cobra.Command {
 	return cmd
 }
 
-const exitHelp = "Exit codes: 0 measured and no criterion failed, 1 a criterion failed, 2 bad input, 3 not measured or the cluster can't be asked,\n" +
+const exitHelp = "Exit codes: 0 measured, and each criterion is met, 1 a criterion failed, 2 bad input,\n3 not measured, a criterion is undecided, or the cluster can't be asked, " +
 	"130 stopped, or left alone by a signal."
 
 // see follows tests and suites to their end and prints what was measured.

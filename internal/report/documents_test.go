@@ -80,7 +80,7 @@ func TestASuitesExitCode(t *testing.T) {
 		"all is measured":                    {whole(func(*Suite) {}), ExitOK},
 		"a cell isn't":                       {night(), ExitNotMeasured},
 		"a cell failed":                      {whole(func(s *Suite) { s.Cells[0].Verdict = &Verdict{Outcome: DidFail} }), ExitFailed},
-		"a cell is undecided, as of a test":  {whole(func(s *Suite) { s.Cells[0].Verdict = &Verdict{Outcome: Undecided} }), ExitOK},
+		"a cell is undecided":                {whole(func(s *Suite) { s.Cells[0].Verdict = &Verdict{Outcome: Undecided} }), ExitNotMeasured},
 		"it isn't over":                      {whole(func(s *Suite) { s.Finished = time.Time{} }), ExitNotMeasured},
 		"what was repeated counts":           {whole(func(s *Suite) { s.Cells[0].again(1) }), ExitOK},
 		"a repetition that gave nothing":     {whole(func(s *Suite) { s.Cells[0].again(3) }), ExitNotMeasured},

@@ -2,26 +2,48 @@ package report
 
 // The exit codes of all commands that measure or read measurements: scripts decide on them. docs/cli.md has the same words.
 const (
-	ExitOK          = 0   // measured, and no criterion failed
+	ExitOK          = 0   // measured, and each criterion, if there is any, is met
 	ExitFailed      = 1   // measured, and a criterion failed
 	ExitBadInput    = 2   // bad input: a file, a flag, a value or a name is wrong; nothing was sent or changed
-	ExitNotMeasured = 3   // not measured, or what was measured could not be kept
+	ExitNotMeasured = 3   // not measured, a criterion is undecided, or what was measured could not be kept
 	ExitInterrupted = 130 // interrupted, by a signal or a person; what was measured until then was reported
 )
 
 // ExitCode is the exit code that the Report asks for.
-func (r *Report) ExitCode() int {
-	switch {
-	case r.Ending == Interrupted:
-		return ExitInterrupted
-	case r.Ending != Completed:
-		return ExitNotMeasured
-	case r.Verdict.Outcome == DidFail:
-		return ExitFailed
-	case !r.Result.Measured:
+func (r *Report) ExitCode() int { return Documents{Reports: []*Report{r}}.ExitCode() }
+
+// ExitCode is the exit code that all of them ask for together: the most serious one, where that a criterion failed counts more than that another
+// is undecided, as in a comparison and in a gate. So a pipeline that only warns of 3 doesn't miss what failed.
+func (d Documents) ExitCode() int {
+	code, undecided := ExitOK, false
+	for _, r := range d.Reports {
+		asked, open := r.asks()
+		code, undecided = max(code, asked), undecided || open
+	}
+	for _, s := range d.Suites {
+		asked, open := s.asks()
+		code, undecided = max(code, asked), undecided || open
+	}
+	if code == ExitOK && undecided {
 		return ExitNotMeasured
 	}
-	return ExitOK
+	return code
+}
+
+// asks is the exit code that the Report asks for by itself, and whether there are criteria of which it shows neither that they are met nor that they
+// aren't.
+func (r *Report) asks() (code int, undecided bool) {
+	switch {
+	case r.Ending == Interrupted:
+		return ExitInterrupted, false
+	case r.Ending != Completed:
+		return ExitNotMeasured, false
+	case r.Verdict.Outcome == DidFail:
+		return ExitFailed, false
+	case !r.Result.Measured:
+		return ExitNotMeasured, false
+	}
+	return ExitOK, len(r.Verdict.Criteria) > 0 && r.Verdict.Outcome != Passed
 }
 
 // ExitCode is what a comparison ends with: that a demand isn't met counts more than that others are open.

@@ -5,22 +5,32 @@ import (
 	"strings"
 )
 
-// ExitCode is the exit code that the suite asks for, as those of its tests together: the most serious one.
-func (s *Suite) ExitCode() int {
-	code := ExitOK
-	if s.Finished.IsZero() {
+// ExitCode is the exit code that the suite asks for, as those of its tests together.
+func (s *Suite) ExitCode() int { return Documents{Suites: []*Suite{s}}.ExitCode() }
+
+// Whole says whether the suite is over, and each repetition of each cell gave a figure.
+func (s *Suite) Whole() bool {
+	for i := range s.Cells {
+		if s.Cells[i].unmeasured() != nil {
+			return false
+		}
+	}
+	return !s.Finished.IsZero()
+}
+
+// asks is the exit code that the suite asks for by itself, and whether there are criteria that are undecided of any cell.
+func (s *Suite) asks() (code int, undecided bool) {
+	if !s.Whole() {
 		code = ExitNotMeasured
 	}
 	for i := range s.Cells {
-		c := &s.Cells[i]
-		if c.unmeasured() != nil {
-			code = max(code, ExitNotMeasured)
-		}
-		if c.Verdict != nil && c.Verdict.Outcome == DidFail {
+		if v := s.Cells[i].Verdict; v != nil && v.Outcome == DidFail {
 			code = max(code, ExitFailed)
+		} else if v != nil && v.Outcome != Passed {
+			undecided = true
 		}
 	}
-	return code
+	return code, undecided
 }
 
 // Gaps are the runs without a figure, in their order: the last of each repetition that gave none in any of its tries, and those that were repeated.

@@ -130,6 +130,8 @@ func (p *person) saysMeasured(name string, change func(*report.Report)) {
 		reason, verdict = v1alpha1.ReasonStopped, metav1.ConditionUnknown
 	case r.Verdict.Outcome == report.DidFail:
 		verdict = metav1.ConditionFalse
+	case r.Verdict.Outcome == report.Undecided:
+		verdict = metav1.ConditionUnknown
 	}
 	p.says(name, func(st *v1alpha1.LoadTestStatus) {
 		st.Report = &v1alpha1.ReportReference{ConfigMap: manifests.ReportName(name), Digest: annotations[delivery.AnnotationDigest]}
@@ -142,6 +144,8 @@ func (p *person) saysMeasured(name string, change func(*report.Report)) {
 func passed(r *report.Report) { r.Verdict.Outcome = report.Passed }
 
 func failed(r *report.Report) { r.Verdict.Outcome = report.DidFail }
+
+func undecided(r *report.Report) { r.Verdict.Outcome = report.Undecided }
 
 func interrupted(r *report.Report) { r.Ending = report.Interrupted }
 

@@ -52,6 +52,15 @@ func TestRunPiped(t *testing.T) {
 			t.Errorf("quiet says\n%s", r.talk)
 		}
 	})
+	t.Run("a criterion that is undecided is 3, and one that failed beside it 1", func(t *testing.T) {
+		p := newPerson(t)
+		p.creates("vpp-imix")
+		p.creates("vpp-64b")
+		p.saysMeasured("vpp-imix", undecided)
+		p.types("kubectl linerate watch vpp-imix").wants(t, 3, "Undecided", "")
+		p.saysMeasured("vpp-64b", failed)
+		p.types("kubectl linerate watch vpp-imix vpp-64b").wants(t, 1, "Undecided", "")
+	})
 	t.Run("an end without a measurement is 3, with its reason", func(t *testing.T) {
 		p := newPerson(t)
 		p.write("test.yaml", aTest)
