@@ -51,7 +51,7 @@ func (m *markdown) grid(g grid) {
 }
 
 func (m *markdown) table(reports []*Report) {
-	g := grid{header: []string{"product", "loadtest", "answer", "verdict", "throughput pps", "throughput bps", "% of line rate"}, left: 4}
+	g := grid{header: []string{"product", "loadtest", "answer", "verdict", "throughput pps", "throughput bps", togetherHead}, left: 4}
 	loose := ""
 	for _, r := range reports {
 		h := headlineOf(r)

@@ -139,13 +139,20 @@ func spreadText(f *Figures) string {
 	return f.Spread.Percent.FormatFixed() + "%"
 }
 
-// grid is the table for people. The verdict stands where sign puts it; percent picks how the share of the line rate is summed.
-func (t *Table) grid(traits tableTraits, percent func(*Figures) units.Percent, sign func(Outcome) string) grid {
+// The heads of the column with the share of the line rate: a share of what all directions carry together is at most 100, and the directions' shares summed
+// are 200 at full duplex between two ports. Two figures never stand under one head.
+const (
+	togetherHead = "% of line rate"
+	sumHead      = "% line rate, sum"
+)
+
+// grid is the table for people. The verdict stands where sign puts it; percent picks how the share of the line rate is summed, which head says.
+func (t *Table) grid(traits tableTraits, head string, percent func(*Figures) units.Percent, sign func(Outcome) string) grid {
 	g := grid{header: []string{"product", "loadtest"}, left: 2}
 	if traits.judged {
 		g.header, g.left = append(g.header, "verdict"), 3
 	}
-	g.header = append(g.header, "throughput pps", "throughput bps", "% of line rate")
+	g.header = append(g.header, "throughput pps", "throughput bps", head)
 	if traits.repeated {
 		g.header = append(g.header, "±", "runs")
 	}

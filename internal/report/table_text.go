@@ -28,7 +28,7 @@ func (t *Table) Text(w io.Writer, o TextOptions) error {
 		p.line("")
 	}
 	traits := t.traits()
-	p.grid("", t.grid(traits, summed, func(o Outcome) string { return cmp.Or(string(o), "-") }), true)
+	p.grid("", t.grid(traits, sumHead, summed, func(o Outcome) string { return cmp.Or(string(o), "-") }), true)
 	p.line("")
 	for _, words := range t.footnotes(traits, sumWords) {
 		p.paragraph("", 0, words)
@@ -82,7 +82,7 @@ func (t *Table) Markdown(w io.Writer) error {
 		m.line("### ", markdownText(t.Title), "\n")
 	}
 	traits := t.traits()
-	m.grid(t.grid(traits, together, tableSign))
+	m.grid(t.grid(traits, togetherHead, together, tableSign))
 	m.line("<sub>", markdownText(strings.Join(t.footnotes(traits, togetherWords), " ")), "</sub>\n")
 	for _, c := range t.arranged() {
 		if c.Message != "" {

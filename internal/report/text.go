@@ -91,7 +91,7 @@ func (p *printer) paint(word, sgr string) string {
 
 // table is the published tests' table, sums over the directions.
 func (p *printer) table(reports []*Report) {
-	g := grid{header: []string{"product", "loadtest", "throughput pps", "throughput bps", "% of line rate"}, left: 2}
+	g := grid{header: []string{"product", "loadtest", "throughput pps", "throughput bps", sumHead}, left: 2}
 	for _, r := range reports {
 		h := headlineOf(r)
 		g.rows = append(g.rows, []string{h.Product, h.Loadtest, h.bound(bare(pps(h.PacketsPerSecond), "pps")), h.bound(bare(bps(h.Layer1BitsPerSecond), "bps")), h.bound(h.PercentSum.FormatFixed())})

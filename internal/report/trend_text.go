@@ -93,7 +93,7 @@ func againstText(f, median *Figures) string {
 
 // grid is a series for people.
 func (s *Series) grid() grid {
-	g := grid{header: []string{"began (UTC)", "test", "remarks", "pps", "% of line rate", "of median"}, left: 3}
+	g := grid{header: []string{"began (UTC)", "test", "remarks", "pps", togetherHead, "of median"}, left: 3}
 	for i := range s.Points {
 		p := &s.Points[i]
 		row := []string{p.when(), p.Test, strings.Join(p.remarks(), ", ")}
