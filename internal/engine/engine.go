@@ -2,7 +2,8 @@
 // for TRex and for the software engine alike; internal/engine/sim implements it in memory for tests.
 //
 // An Engine is one generator process with its ports. It is used by one goroutine at a time unless a method says otherwise. Every
-// method honours its context's deadline and returns a wrapped, typed error; none retries what changed the generator's state.
+// method honours its context's deadline and returns a wrapped, typed error; none retries what changed the generator's state, but for a common start that
+// came too late, which is undone first.
 package engine
 
 import (
@@ -58,6 +59,12 @@ type Engine interface {
 	Release(ctx context.Context) error
 	// Close gives up the connection. It does not stop traffic: Stop and Release do.
 	Close() error
+}
+
+// Remarker is an Engine that may have to say something of calls that went well.
+type Remarker interface {
+	// Remarks are sentences on the calls since it was asked for last.
+	Remarks() []string
 }
 
 // Capture is a running capture.

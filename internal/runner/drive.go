@@ -147,7 +147,19 @@ func (r *run) start(ctx context.Context, loads [][]engine.PortLoad) error {
 		return err
 	})
 	r.reportSkew(middles)
+	r.passOnRemarks()
 	return err
+}
+
+// passOnRemarks notes what generators have to say of what went well.
+func (r *run) passOnRemarks() {
+	for _, g := range r.gens {
+		if e, is := g.Engine.(engine.Remarker); is {
+			for _, words := range e.Remarks() {
+				r.note("generator %s: %s", g.Name, words)
+			}
+		}
+	}
 }
 
 // reportSkew reports how much later than the first each generator started; one that sends nothing started at no time.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
@@ -81,6 +82,20 @@ func (e *StateError) Error() string {
 
 // Unwrap gives the server's words.
 func (e *StateError) Unwrap() error { return e.Err }
+
+// LateError says that a common start was refused, and that the instant appointed for it had passed, or was too close, when the server came to it.
+// Ports that it came to before may go at that instant: stop them all.
+type LateError struct {
+	Lead time.Duration // how far ahead the instant was
+	Err  error
+}
+
+func (e *LateError) Error() string {
+	return fmt.Sprintf("the server took longer than the %v until the common start: %v", e.Lead, e.Err)
+}
+
+// Unwrap gives the server's words.
+func (e *LateError) Unwrap() error { return e.Err }
 
 // IncompatibleError says that the server isn't one that this client can drive.
 type IncompatibleError struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/trex/wire"
@@ -99,18 +100,32 @@ func (c *Client) startCall(ctx context.Context, s Start, result *Started) (*call
 }
 
 // StartTogether starts ports at one instant, lead after now on the server's clock (at least 100 ms; the server compiles all
-// ports' streams in that time).
+// ports' streams in that time). A server that took longer refuses some of them, which is a LateError.
 func (c *Client) StartTogether(ctx context.Context, lead time.Duration, starts ...Start) ([]Started, error) {
 	now, err := c.Ping(ctx)
 	if err != nil {
 		return nil, err
 	}
+	at := now + max(lead, minLead)
 	appointed := make([]Start, len(starts))
 	for i, s := range starts {
-		s.At = now + max(lead, minLead)
+		s.At = at
 		appointed[i] = s
 	}
-	return c.StartTraffic(ctx, appointed...)
+	started, err := c.StartTraffic(ctx, appointed...)
+	if _, refused := errors.AsType[*RPCError](err); refused && c.isLate(ctx, at, err) {
+		err = &LateError{Lead: max(lead, minLead), Err: err}
+	}
+	return started, err
+}
+
+// isLate says whether a common start was refused for its instant: the server says so, or the instant has passed while it was busy.
+func (c *Client) isLate(ctx context.Context, at time.Duration, err error) bool {
+	if strings.Contains(err.Error(), "start_at_ts") {
+		return true
+	}
+	now, err := c.Ping(ctx)
+	return err == nil && now >= at
 }
 
 // UpdateTraffic changes the loads of running ports in one exchange and without a gap. force skips the check against line rate. The

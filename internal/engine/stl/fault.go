@@ -99,6 +99,7 @@ func hints() [][2]string {
 		{"exceeds port line rate", "lower the rate"},
 		{"dest MAC is invalid", "give the device's address or MAC"},
 		{"Effective bandwidth is", "the port's speed is unknown, so give rates in packets or bits per second"},
+		{"until the common start", "give generator and runner free processors"},
 		{"under service mode", "end the capture first"},
 		{"minimum rate", "the latency streams alone send more than the rate asked for: raise it, or slow them down"},
 		{"Failed allocating stat", "use fewer flow ids"},

@@ -42,11 +42,15 @@ type Engine struct {
 	virtual map[int]bool    // ports without a physical speed
 	force   bool            // virtual ports turned out to need it
 	watch   *watch
+	remarks []string // that nobody asked for yet
 
 	reminders reminders
 }
 
-var _ engine.Engine = (*Engine)(nil)
+var (
+	_ engine.Engine   = (*Engine)(nil)
+	_ engine.Remarker = (*Engine)(nil)
+)
 
 // Dial connects to "host" or "host:port" (4501 by default) and makes sure that what answers can be driven.
 func Dial(ctx context.Context, address string, o Options) (*Engine, error) {

@@ -11,8 +11,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/trex"
 )
 
-// startLead is how far ahead a common start is appointed: the server compiles the ports' streams until then.
-const startLead = 300 * time.Millisecond
+const (
+	// startLead is how far ahead a common start is appointed: the server compiles the ports' streams until then. Where it takes longer, on a machine that
+	// is busy with other things, the start is tried again, each time twice as far ahead, at most mostLead.
+	startLead = 300 * time.Millisecond
+	mostLead  = 8 * startLead
+)
 
 // Start sets all loads going at one instant on the server's clock. If any port can't start, all are stopped again.
 //
@@ -35,16 +39,61 @@ func (e *Engine) start(ctx context.Context, starts []trex.Start) error {
 	for i := range starts {
 		starts[i].Force = e.force
 	}
-	var err error
+	lead := startLead
+	err := e.startAhead(ctx, lead, starts)
+	for tooLate(err) && lead < mostLead && ctx.Err() == nil {
+		e.remark("the server took longer than the %v until the common start: all ports were stopped, and start %v ahead", lead, 2*lead)
+		lead *= 2
+		err = e.startAhead(ctx, lead, starts)
+	}
+	if err == nil && lead > startLead {
+		return e.await(ctx, lead-startLead, starts)
+	}
+	return err
+}
+
+func tooLate(err error) bool {
+	_, late := errors.AsType[*trex.LateError](err)
+	return late
+}
+
+// startAhead starts ports, several of them at an instant that is so far ahead. What a port sends that had its order before another one's was refused is in
+// its counters, as everything is; it ends before this returns.
+func (e *Engine) startAhead(ctx context.Context, lead time.Duration, starts []trex.Start) (err error) {
 	if len(starts) == 1 {
 		_, err = e.control.StartTraffic(ctx, starts...)
 	} else {
-		_, err = e.control.StartTogether(ctx, startLead, starts...)
+		_, err = e.control.StartTogether(ctx, lead, starts...)
 	}
 	if _, lost := errors.AsType[*trex.LostError](err); err != nil && !lost {
 		e.stopAfter(ctx, starts)
 	}
 	return err
+}
+
+// await waits for a common start that is later than usual, so that who counts on traffic after a start needn't know.
+func (e *Engine) await(ctx context.Context, wait time.Duration, starts []trex.Start) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		e.stopAfter(ctx, starts)
+		return fmt.Errorf("wait for the common start: %w", context.Cause(ctx))
+	}
+}
+
+// remark keeps something to be said of a call that goes well.
+func (e *Engine) remark(format string, args ...any) {
+	e.remarks = append(e.remarks, fmt.Sprintf(format, args...))
+}
+
+// Remarks are what there is to say of the calls since it was asked for last.
+func (e *Engine) Remarks() []string {
+	said := e.remarks
+	e.remarks = nil
+	return said
 }
 
 // stopAfter leaves nothing running after a start that went wrong; its own failure is the next Stop's to report.

@@ -1,6 +1,7 @@
 package stl_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/trex/trextest"
+	"github.com/linerate-dev/linerate/internal/trex/wire"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -46,6 +48,89 @@ func TestPortsStartTogether(t *testing.T) {
 				t.Errorf("%d ports start at %v", ports, instant)
 			}
 		}
+	})
+}
+
+// late refuses a port's order for a common start so often, as a server does that compiled the other port's streams for too long.
+func (l lab) late(times int) {
+	l.On("start_traffic", func(c trextest.Call) (any, error) {
+		var p struct {
+			Port int     `json:"port_id"`
+			At   float64 `json:"start_at_ts"`
+		}
+		if err := c.Into(&p); err != nil || p.Port == 0 || times == 0 {
+			return l.generator.Answer(c)
+		}
+		times--
+		return nil, &wire.Error{Code: wire.CodeRefused, Message: "Failed To Execute Method", Specific: fmt.Sprintf("start_at_ts %v is too soon", p.At)}
+	})
+}
+
+func TestACommonStartThatComesTooLateIsAppointedAnew(t *testing.T) {
+	t.Run("further ahead, and told", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.ready(t)
+			before := l.read(t)
+			l.late(2)
+			began := time.Now()
+			must(t, l.Start(t.Context(), both(kpps), time.Minute))
+			if took := time.Since(began); took != 900*time.Millisecond { // 1.2 s ahead, of which the last 300 ms are any start's
+				t.Errorf("it took %v", took)
+			}
+			time.Sleep(1300 * time.Millisecond)
+			after := l.read(t)
+			for port := range 2 {
+				if got := after.Ports[port].Sent.Sub(before.Ports[port].Sent).Packets; got != 1000 {
+					t.Errorf("port %d sent %d in the first second at 1 kpps", port, got)
+				}
+			}
+			said := l.Remarks()
+			if len(said) != 2 || !strings.Contains(said[1], "longer than the 600ms until the common start") || len(l.Remarks()) != 0 {
+				t.Errorf("it says %q", said)
+			}
+		})
+	})
+	t.Run("and no more often than three times", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.ready(t)
+			l.late(100)
+			err := l.Start(t.Context(), both(kpps), time.Minute)
+			wants(t, err, engine.ErrRefused, "start_traffic on port 1", "is too soon", "longer than the 2.4s until the common start", "free processors")
+			if orders, sending := l.Calls("start_traffic"), l.generator.Sending(); len(orders) != 8 || len(sending) != 0 {
+				t.Errorf("%d orders were given, and ports %v send", len(orders), sending)
+			}
+			if time.Sleep(5 * time.Second); l.read(t).Ports[0].Sent.Packets != 0 {
+				t.Error("a port sends that was stopped before its time")
+			}
+		})
+	})
+	t.Run("by the server's clock where its words tell nothing", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.ready(t)
+			busy := true
+			l.On("start_traffic", func(c trextest.Call) (any, error) {
+				if busy && strings.Contains(string(c.Params), `"port_id":1`) {
+					busy = false
+					time.Sleep(400 * time.Millisecond)
+					return nil, &wire.Error{Code: wire.CodeRefused, Message: "Failed To Execute Method", Specific: "invalid time"}
+				}
+				return l.generator.Answer(c)
+			})
+			must(t, l.Start(t.Context(), both(kpps), time.Minute))
+			if len(l.Remarks()) != 1 || len(l.generator.Sending()) != 2 {
+				t.Errorf("ports %v send", l.generator.Sending())
+			}
+		})
+	})
+	t.Run("and not where something else is wrong", func(t *testing.T) {
+		inLab(t, func(t *testing.T, l lab) {
+			l.ready(t)
+			l.generator.SetLink(1, false)
+			wants(t, l.Start(t.Context(), both(kpps), time.Minute), engine.ErrRefused, "Link state is DOWN")
+			if orders := l.Calls("start_traffic"); len(orders) != 2 || len(l.Remarks()) != 0 {
+				t.Errorf("%d orders were given", len(orders))
+			}
+		})
 	})
 }
 
