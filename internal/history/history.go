@@ -203,6 +203,9 @@ func medians(all []*report.Figures, summary statistics.Summary) *report.Figures 
 		LineRatePercent:     units.Percent(middle(func(f *report.Figures) float64 { return float64(f.LineRatePercent) })),
 		LineRatePercentSum:  units.Percent(middle(func(f *report.Figures) float64 { return float64(f.LineRatePercentSum) })),
 		LowerBound:          slices.ContainsFunc(all, func(f *report.Figures) bool { return f.LowerBound })}
+	for _, one := range all {
+		f.Unconfirmed += one.Unconfirmed
+	}
 	if summary.N > 1 {
 		f.Spread = &report.Spread{Percent: percent(summary.SpreadPercent / 100), LowPacketsPerSecond: int64(math.Round(summary.Low)),
 			HighPacketsPerSecond: int64(math.Round(summary.High)), Confidence: percent(summary.Confidence)}

@@ -175,7 +175,7 @@ func (c Compared) sideText() string {
 	if f == nil {
 		return c.nothing()
 	}
-	text := headline{Measured: true, Bound: f.LowerBound}.bound(pps(f.PacketsPerSecond))
+	text := f.headline().bound(pps(f.PacketsPerSecond))
 	if f.Spread != nil {
 		text += " ±" + f.Spread.Percent.FormatFixed() + "%"
 	}
@@ -213,10 +213,13 @@ func (c *Comparison) grid(sign func(Outcome) string) grid {
 func (c *Comparison) footnotes() []string {
 	words := []string{"Packets per second that were received, summed over all directions of one moment; of several runs (their number in brackets) the median, and ± is how far they are apart. " +
 		"Changes are against " + first(c.Sides) + ". A difference is told only where the runs show it, by ranks alone, with 95 % confidence at least."}
-	bound := func(s Compared) bool { return s.Figures != nil && s.Figures.LowerBound }
-	if slices.ContainsFunc(c.Rows, func(r ComparisonRow) bool { return slices.ContainsFunc(r.Sides, bound) }) {
-		words = append(words, boundWords)
+	var figures []*Figures
+	for _, r := range c.Rows {
+		for _, s := range r.Sides {
+			figures = append(figures, s.Figures)
+		}
 	}
+	words = append(words, signWords(headlines(figures))...)
 	return append(words, imageWords(c.imageUses())...)
 }
 

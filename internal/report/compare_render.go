@@ -116,7 +116,7 @@ func (c *Comparison) HTML(w io.Writer) error {
 func newComparedView(s Compared, first bool) comparedView {
 	v := comparedView{Compared: s, First: first, Change: s.changeText(), Words: s.Judgement.words(), Class: s.Judgement.class(), VerdictClass: outcomeClass(s.Verdict), Interval: s.Change.interval(), Nothing: s.nothing()}
 	if f := s.Figures; f != nil {
-		h := headline{Measured: true, Bound: f.LowerBound}
+		h := f.headline()
 		v.Packets = split(h, pps(f.PacketsPerSecond), exact(f.PacketsPerSecond, "packets per second"))
 		v.Bits = split(h, bps(f.Layer1BitsPerSecond), exact(f.Layer1BitsPerSecond, "bits per second"))
 		v.Spread = "(" + shortCount(f.Runs) + ")"

@@ -176,11 +176,14 @@ func (g *Gate) footnotes() []string {
 	if g.compares() {
 		words = append(words, "Candidate and baseline are compared by ranks alone, with 95 % confidence at least; a verdict is claimed only where the runs show it, for each direction that a criterion names.")
 	}
-	bound := func(c *Compared) bool { return c != nil && c.Figures != nil && c.Figures.LowerBound }
-	if slices.ContainsFunc(g.Rows, func(r GateRow) bool { return bound(&r.Candidate) || bound(r.Baseline) }) {
-		words = append(words, boundWords)
+	var figures []*Figures
+	for _, r := range g.Rows {
+		figures = append(figures, r.Candidate.Figures)
+		if r.Baseline != nil {
+			figures = append(figures, r.Baseline.Figures)
+		}
 	}
-	return words
+	return append(words, signWords(headlines(figures))...)
 }
 
 // lines are what the rows have to say, failures first, bounded.

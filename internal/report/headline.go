@@ -74,12 +74,11 @@ func (h headline) sign() string {
 	return ""
 }
 
-// signWords explain the signs that a table's figures have.
-func signWords(reports []*Report) (words []string) {
+// signWords explain the signs that figures have.
+func signWords(of []headline) (words []string) {
 	bound, loose := false, false
-	for _, r := range reports {
-		h := headlineOf(r)
-		bound, loose = bound || h.Bound, loose || h.Loose
+	for _, h := range of {
+		bound, loose = bound || h.Bound, loose || h.sign() == "~"
 	}
 	if bound {
 		words = append(words, boundWords)
@@ -88,6 +87,16 @@ func signWords(reports []*Report) (words []string) {
 		words = append(words, looseWords)
 	}
 	return words
+}
+
+// headlines are those of figures, as far as there are any.
+func headlines(all []*Figures) (out []headline) {
+	for _, f := range all {
+		if f != nil {
+			out = append(out, f.headline())
+		}
+	}
+	return out
 }
 
 const looseWords = "~ is not confirmed: the rate was not held as long as was asked for."

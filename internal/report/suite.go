@@ -176,6 +176,9 @@ func (s *Suite) Table() *Table {
 			cell.Verdict = c.Verdict.Outcome
 			cell.Message = joinedWords(c.Verdict.words(), c.Message)
 		}
+		if f := c.Figures; f != nil && f.Runs > 1 { // of a single run the sign says it
+			cell.Message = joinedWords(cell.Message, f.UnconfirmedWords())
+		}
 		cell.Missing, cell.Repeated = c.Gaps()
 		for _, o := range c.Outliers {
 			cell.Message = joinedWords(cell.Message, outlierWords(o))

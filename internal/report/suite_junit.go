@@ -54,6 +54,9 @@ func (c *SuiteCell) junitProperties() []junitProperty {
 		junitProperty{"receivedLayer1BitsPerSecond", strconv.FormatInt(f.Layer1BitsPerSecond, 10)},
 		junitProperty{"lineRatePercent", f.LineRatePercent.String()},
 		junitProperty{"lowerBound", strconv.FormatBool(f.LowerBound)})
+	if f.Unconfirmed > 0 {
+		props = append(props, junitProperty{"unconfirmed", strconv.Itoa(f.Unconfirmed)})
+	}
 	if f.Spread != nil {
 		props = append(props, junitProperty{"spreadPercent", f.Spread.Percent.FormatFixed()})
 	}
@@ -73,7 +76,7 @@ func (c *SuiteCell) runLines() string {
 			fmt.Fprintf(&b, "%s: %s: %s\n", r.Test, became, gap.words())
 			continue
 		}
-		h := headline{Measured: true, Bound: r.Figures.LowerBound}
+		h := r.Figures.headline()
 		fmt.Fprintf(&b, "%s: %s  %s  %s of line rate (%s)\n", r.Test, h.bound(pps(r.Figures.PacketsPerSecond)), h.bound(bps(r.Figures.Layer1BitsPerSecond)),
 			h.bound(percentOf(together(r.Figures))), r.Reason)
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -49,6 +50,8 @@ type Figures struct {
 	LineRatePercentSum units.Percent `json:"lineRatePercentSum"`
 	// LowerBound: the device's limit lies at the figures or above.
 	LowerBound bool `json:"lowerBound,omitempty"`
+	// Unconfirmed is of how many of the runs the figures were to be confirmed by a longer window, and weren't.
+	Unconfirmed int `json:"unconfirmed,omitempty"`
 	// Spread is how far runs differ; nil: one run can't tell.
 	Spread *Spread `json:"spread,omitempty"`
 }
@@ -77,8 +80,30 @@ func FiguresOf(r *Report) *Figures {
 	if !h.Measured {
 		return nil
 	}
-	return &Figures{Runs: 1, PacketsPerSecond: h.PacketsPerSecond, Layer1BitsPerSecond: h.Layer1BitsPerSecond,
+	f := &Figures{Runs: 1, PacketsPerSecond: h.PacketsPerSecond, Layer1BitsPerSecond: h.Layer1BitsPerSecond,
 		LineRatePercent: h.Percent, LineRatePercentSum: h.PercentSum, LowerBound: h.Bound}
+	if h.Loose {
+		f.Unconfirmed = 1
+	}
+	return f
+}
+
+// headline has the signs that go before these figures.
+func (f *Figures) headline() headline {
+	return headline{Measured: true, Bound: f.LowerBound, Loose: f.Unconfirmed > 0}
+}
+
+// UnconfirmedWords say of how many runs the figures aren't confirmed; empty: of all they are.
+func (f *Figures) UnconfirmedWords() string {
+	switch {
+	case f == nil || f.Unconfirmed == 0:
+		return ""
+	case f.Runs == 1:
+		return "the figure is not confirmed"
+	case f.Unconfirmed == 1:
+		return fmt.Sprintf("1 of %d figures is not confirmed", f.Runs)
+	}
+	return fmt.Sprintf("%d of %d figures are not confirmed", f.Unconfirmed, f.Runs)
 }
 
 // Named is a Report's place in a table: its Plan's product and loadtest, as all renderers show them.
@@ -92,8 +117,7 @@ func (c Cell) bound(figure func(*Figures) string) string {
 	if c.Figures == nil {
 		return notMeasured
 	}
-	h := headline{Measured: true, Bound: c.Figures.LowerBound}
-	return h.bound(figure(c.Figures))
+	return c.Figures.headline().bound(figure(c.Figures))
 }
 
 // arranged are the cells as they are shown.
@@ -116,7 +140,7 @@ func (t *Table) arranged() []Cell {
 }
 
 // tableTraits says what of a table needs a column or a line.
-type tableTraits struct{ repeated, judged, bounds, missing bool }
+type tableTraits struct{ repeated, judged, missing bool }
 
 func (t *Table) traits() tableTraits {
 	var out tableTraits
@@ -125,7 +149,6 @@ func (t *Table) traits() tableTraits {
 		out.missing = out.missing || len(c.Missing)+len(c.Repeated) > 0
 		if f := c.Figures; f != nil {
 			out.repeated = out.repeated || f.Runs > 1
-			out.bounds = out.bounds || f.LowerBound
 		}
 	}
 	return out

@@ -86,7 +86,7 @@ func newCellView(c Cell) cellView {
 	if f == nil {
 		return v
 	}
-	h := headline{Measured: true, Bound: f.LowerBound}
+	h := f.headline()
 	v.Packets = split(h, pps(f.PacketsPerSecond), exact(f.PacketsPerSecond, "packets per second"))
 	v.Bits = split(h, bps(f.Layer1BitsPerSecond), exact(f.Layer1BitsPerSecond, "bits per second"))
 	v.Percent, v.Bar = percentFigure(h, f.LineRatePercent), percentOf(f.LineRatePercent)

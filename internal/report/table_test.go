@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -66,6 +67,20 @@ func tableFormats() map[string]func(*Table, io.Writer) error {
 		"md":   (*Table).Markdown,
 		"html": (*Table).HTML,
 		"json": (*Table).JSON,
+	}
+}
+
+func TestATableMarksWhatIsNotConfirmed(t *testing.T) {
+	table := published()
+	table.Cells[0].Figures.Runs, table.Cells[0].Figures.Unconfirmed = 5, 2
+	for ext, write := range tableFormats() {
+		var out bytes.Buffer
+		if err := write(table, &out); err != nil {
+			t.Fatal(err)
+		}
+		if want := map[string]string{"json": `"unconfirmed": 2`}[ext]; !strings.Contains(out.String(), cmp.Or(want, "~")) || want == "" && !strings.Contains(out.String(), "is not confirmed") {
+			t.Errorf("%s doesn't say it:\n%s", ext, out.String())
+		}
 	}
 }
 

@@ -64,9 +64,11 @@ func (t *Table) footnotes(traits tableTraits, what string) []string {
 	if traits.repeated {
 		words = append(words, medianWords)
 	}
-	if traits.bounds {
-		words = append(words, boundWords)
+	var figures []*Figures
+	for _, c := range t.Cells {
+		figures = append(figures, c.Figures)
 	}
+	words = append(words, signWords(headlines(figures))...)
 	var uses []imageUse
 	for _, c := range t.arranged() {
 		uses = append(uses, imageUse{c.title(), c.Images})

@@ -92,14 +92,16 @@ func (p *printer) paint(word, sgr string) string {
 // table is the published tests' table, sums over the directions.
 func (p *printer) table(reports []*Report) {
 	g := grid{header: []string{"product", "loadtest", "throughput pps", "throughput bps", sumHead}, left: 2}
+	var all []headline
 	for _, r := range reports {
 		h := headlineOf(r)
+		all = append(all, h)
 		g.rows = append(g.rows, []string{h.Product, h.Loadtest, h.bound(bare(pps(h.PacketsPerSecond), "pps")), h.bound(bare(bps(h.Layer1BitsPerSecond), "bps")), h.bound(h.PercentSum.FormatFixed())})
 	}
 	p.grid("", g, true)
 	p.line("")
 	p.paragraph("", 0, sumWords)
-	for _, words := range signWords(reports) {
+	for _, words := range signWords(all) {
 		p.paragraph("", 0, words)
 	}
 }
