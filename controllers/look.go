@@ -49,6 +49,9 @@ func (r *LoadTestReconciler) readReport(ctx context.Context, seen *observation) 
 		seen.Children.ReportFault = fmt.Sprintf("ConfigMap %s: %v", kept.Name, err)
 		return nil
 	}
+	if suiteOf(seen.Test) != nil {
+		r.options.Reports.keep(envelope.Digest, document)
+	}
 	// It may have been written anew since it was announced: report and envelope are of one moment.
 	seen.Children.Report, seen.Children.ReportPacked, seen.Children.Envelope = document, kept.BinaryData[delivery.KeyReport], &envelope
 	return nil

@@ -40,6 +40,8 @@ type Options struct {
 	Metrics prometheus.Registerer
 	// MetricsTests is of how many LoadTests at most there are figures of their own.
 	MetricsTests int
+	// Reports are handed by the one reconciler to the other, where they are in one process; nil: each reads them itself.
+	Reports *RecentReports
 }
 
 // LoadTestReconciler carries LoadTests through their lives. It is safe for concurrent use once it is set up.

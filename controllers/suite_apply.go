@@ -82,7 +82,7 @@ func (r *LoadTestSuiteReconciler) stop(ctx context.Context, test *v1alpha1.LoadT
 
 // createTests makes tests, side by side, as far as they may be tried. Those that were made are known to be also where another one wasn't.
 func (r *LoadTestSuiteReconciler) createTests(ctx context.Context, seen *suiteObservation, wanted []suite.Wanted) error {
-	room, _ := seen.notes.mayTry(seen.Now)
+	room, _ := seen.notes.mayTry(r.options.Clock())
 	wanted = wanted[:min(len(wanted), room)]
 	failed := make([]error, len(wanted))
 	sideBySide(len(wanted), func(i int) { failed[i] = r.createTest(ctx, seen.Matrix, wanted[i]) })
@@ -90,7 +90,7 @@ func (r *LoadTestSuiteReconciler) createTests(ctx context.Context, seen *suiteOb
 		made, err := r.answered(ctx, seen, w.Name, failed[i])
 		if failed[i] = err; made {
 			seen.notes.pending[w.Name] = pending{until: seen.Now.Add(forgetAfter)}
-			seen.notes.made = append(seen.notes.made, seen.Now)
+			seen.notes.made = append(seen.notes.made, r.options.Clock())
 		}
 	}
 	return errors.Join(failed...)

@@ -50,7 +50,7 @@ type suiteNotes struct {
 	// tries are how often it didn't take a test, and refused when it didn't take any, within the last minute.
 	tries   map[string]int
 	refused []time.Time
-	// made are when tests were made, within the last second.
+	// made are when tests were made, the last few.
 	made []time.Time
 	// taken are ConfigMaps whose names others have, and until when that is believed.
 	taken map[string]time.Time
@@ -166,18 +166,22 @@ func (n *suiteNotes) whyUnstored(now time.Time) string {
 // suite there are thousands.
 const mostRefused = 32
 
-// mostMade is how many tests of a suite are made in a second: each begins with what is dearest, and hundreds at once make everything slow for everybody.
-const mostMade = 8
+// mostMade is how many tests of a suite are made within madeWithin, which is eight in a second: each begins with what is dearest, and many at once make
+// everything slow for everybody.
+const (
+	mostMade   = 2
+	madeWithin = 250 * time.Millisecond
+)
 
 // mayTry is how many tests may be tried now; and where that is none, from when some may be.
 func (n *suiteNotes) mayTry(now time.Time) (tests int, from time.Time) {
 	n.refused = slices.DeleteFunc(n.refused, func(at time.Time) bool { return !now.Before(at.Add(takenAgain)) })
-	n.made = slices.DeleteFunc(n.made, func(at time.Time) bool { return !now.Before(at.Add(time.Second)) })
+	n.made = slices.DeleteFunc(n.made, func(at time.Time) bool { return !now.Before(at.Add(madeWithin)) })
 	switch {
 	case len(n.refused) >= mostRefused:
 		return 0, n.refused[0].Add(takenAgain)
 	case len(n.made) >= mostMade:
-		return 0, n.made[0].Add(time.Second)
+		return 0, n.made[0].Add(madeWithin)
 	}
 	return min(mostRefused-len(n.refused), mostMade-len(n.made)), time.Time{}
 }

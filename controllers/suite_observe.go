@@ -46,9 +46,10 @@ func (r *LoadTestSuiteReconciler) observe(ctx context.Context, name types.Namesp
 	if err != nil {
 		return nil, err
 	}
-	now := metav1.NewTime(r.options.Clock()).Rfc3339Copy().Time // as the API server would store it
+	clock := r.options.Clock()
+	now := metav1.NewTime(clock).Rfc3339Copy().Time // as the API server would store it
 	notes.seen(tests, now)
-	_, createFrom := notes.mayTry(now)
+	_, createFrom := notes.mayTry(clock)
 	seen := &suiteObservation{notes: notes, Observed: suite.Observed{
 		Suite: s, Matrix: notes.matrix, Now: now, Tests: tests, Pending: notes.pendingNames(), Runs: notes.runs, Stored: notes.stored, StoredAt: notes.storedAt,
 		Unreported: notes.unreported, ReportAt: notes.reportAt, Obstacles: notes.inTheWay(now), CreateFrom: createFrom, Taken: notes.takenNames(now),
@@ -159,6 +160,9 @@ const fewReads = 4
 func (r *LoadTestSuiteReconciler) reportOf(ctx context.Context, test *v1alpha1.LoadTest) (document *report.Report, fault string, err error) {
 	if test.Status.Report == nil {
 		return nil, "", nil
+	}
+	if document := r.options.Reports.take(test.Status.Report.Digest); document != nil {
+		return document, "", nil
 	}
 	var kept corev1.ConfigMap
 	name := client.ObjectKey{Namespace: test.Namespace, Name: test.Status.Report.ConfigMap}

@@ -81,7 +81,7 @@ func (r *LoadTestSuiteReconciler) Reconcile(ctx context.Context, request ctrl.Re
 			err = r.readReference(ctx, seen)
 		default:
 			err = r.apply(ctx, seen, decision)
-			due := decision.RequeueAt
+			due := r.due(seen, decision)
 			if at := seen.notes.await(); !at.IsZero() {
 				due = earlier(due, at)
 			}
@@ -92,6 +92,15 @@ func (r *LoadTestSuiteReconciler) Reconcile(ctx context.Context, request ctrl.Re
 		}
 	}
 	return r.outcome(ctx, time.Time{}, errUndecided)
+}
+
+// due is when time alone changes the decision. Where more tests are to be made than may be now, that isn't at once.
+func (r *LoadTestSuiteReconciler) due(seen *suiteObservation, decision suite.Decision) time.Time {
+	_, from := seen.notes.mayTry(r.options.Clock())
+	if len(decision.Create) > 0 && !decision.RequeueAt.IsZero() && decision.RequeueAt.Before(from) {
+		return from
+	}
+	return decision.RequeueAt
 }
 
 // check holds some of the cells against what a LoadTest must be.

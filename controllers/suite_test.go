@@ -128,6 +128,44 @@ func TestAQuotaOnLoadTestsIsNotRunInto(t *testing.T) {
 	}
 }
 
+// A suite that may have many tests under way makes them a few at a time.
+func TestTestsAreMadeAFewAtATime(t *testing.T) {
+	w := newSuiteWorld(t, cells(20), func(client.Object) bool { return false })
+	for w.tries[v1alpha1.LoadTestKind] == 0 { // its cells are checked, and its report is made, before
+		w.live(time.Millisecond)
+	}
+	before, passes := w.tries[v1alpha1.LoadTestKind], 0
+	for range 4 {
+		passes += w.live(madeWithin)
+	}
+	if n := w.tries[v1alpha1.LoadTestKind]; before > mostMade || n < 4*mostMade || n > 5*mostMade || passes > 8 {
+		t.Errorf("%d tests at once, %d a second later, in %d passes", before, n, passes)
+	}
+}
+
+// The Report that a test's own pass read is not read again; one that isn't the one that the test was judged by is no stand-in for it.
+func TestAReportThatWasJustReadIsNotReadAgain(t *testing.T) {
+	w := newSuiteWorld(t, cells(1), func(client.Object) bool { return false })
+	w.r.options.Reports = NewRecentReports()
+	one, two := &report.Report{Message: "one"}, &report.Report{Message: "two"}
+	w.r.options.Reports.keep("sha256:1", one)
+	w.r.options.Reports.keep("sha256:2", two)
+	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "night-v0-x-r1"}}
+	test.Status.Report = &v1alpha1.ReportReference{ConfigMap: "night-v0-x-r1-report", Digest: "sha256:2"}
+	if got, fault, err := w.r.reportOf(t.Context(), test); got != two || fault != "" || err != nil {
+		t.Errorf("got %+v, %q, %v", got, fault, err)
+	}
+	if got, fault, err := w.r.reportOf(t.Context(), test); got != nil || !strings.Contains(fault, "is gone") || err != nil {
+		t.Errorf("a second time: %+v, %q, %v", got, fault, err)
+	}
+	for i := range 2 * mostRecent {
+		w.r.options.Reports.keep(fmt.Sprint("sha256:", i+10), two)
+	}
+	if n := len(w.r.options.Reports.kept); n != mostRecent || w.r.options.Reports.take("sha256:1") != nil {
+		t.Errorf("%d are kept", n)
+	}
+}
+
 // That some tests are refused keeps none of the others from being made, however many those are and wherever they stand.
 func TestRefusedTestsKeepNoOthersFromBeingMade(t *testing.T) {
 	good := 0

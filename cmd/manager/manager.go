@@ -70,6 +70,7 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 		MaxConcurrentReconciles: options.MaxConcurrent,
 		Metrics:                 metrics.Registry,
 		MetricsTests:            options.MetricsTests,
+		Reports:                 controllers.NewRecentReports(),
 	}
 	if err := controllers.NewLoadTestReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), reconcilerOptions).SetupWithManager(mgr); err != nil {
 		return nil, fmt.Errorf("set up the LoadTest controller: %w", err)
