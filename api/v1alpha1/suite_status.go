@@ -28,12 +28,12 @@ type LoadTestSuiteStatus struct {
 	// +optional
 	FinishedAt *metav1.Time `json:"finishedAt,omitempty"`
 
-	// updatedAt is when counts and table were written last: at most each 10 s, or when the suite's state changes.
+	// updatedAt is when the counts, and a small suite's table, were written last: at most each 10 s, or when the suite's state changes.
 	// +optional
 	UpdatedAt *metav1.Time `json:"updatedAt,omitempty"`
 
-	// table sets side by side what was measured, a row for each cell. Of a suite of more than 256 cells it has the first 256; the report has
-	// all.
+	// table sets side by side what was measured, a row for each cell. A suite of more than 64 cells has it when it is over; until then, and of
+	// the cells after the first 256 always, only the report has them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
@@ -135,7 +135,12 @@ type SuiteRow struct {
 	// +optional
 	LowerBound bool `json:"lowerBound,omitempty"`
 
-	// verdict is the criteria's judgement: Passed, Failed or Undecided. Empty: there are none, or nothing is measured yet.
+	// unconfirmed is of how many of the runs the figures were to be confirmed by a longer window, and weren't.
+	// +optional
+	Unconfirmed int32 `json:"unconfirmed,omitempty"`
+
+	// verdict is the criteria's judgement: Passed, Failed or Undecided. Empty: there are none, or not all repetitions are in yet, its own or its
+	// baseline's, which message says then.
 	// +optional
 	Verdict SuiteVerdict `json:"verdict,omitempty"`
 

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// storeEvery is how often at most runs are stored that nothing waits for, and detailEvery how often at most counts and table are written.
+	// storeEvery is how often at most runs are stored that nothing waits for, and detailEvery how often at most counts are written, with a small suite's table.
 	storeEvery  = 30 * time.Second
 	detailEvery = 10 * time.Second
 	// What one pass does is bounded, so that none takes long; what is left is for the next one, at once. readsAtOnce are Reports that are read, pagesAtOnce

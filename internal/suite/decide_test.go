@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -224,6 +223,9 @@ func TestWrongCellsEndTheSuite(t *testing.T) {
 	if len(w.made) != 0 || w.report != nil || !strings.Contains(w.last.Message, "cell apu6-64b: spec.traffic.frameSize is 20") {
 		t.Errorf("made %q, says %q", w.made, w.last.Message)
 	}
+	if said := w.suite.Status.Summary; !strings.Contains(said, "cell apu6-64b: spec.traffic.frameSize is 20") {
+		t.Errorf("its line says %q", said)
+	}
 }
 
 func TestWhatCantBeMadeIsToldAndTheOthersAre(t *testing.T) {
@@ -323,7 +325,7 @@ func TestCellsAreJudged(t *testing.T) {
 	})
 }
 
-// A thousand cells that all change at once cost few writes, and the status stays small.
+// A thousand cells that end one after the other cost few writes, all of which but the last are small.
 func TestAThousandCells(t *testing.T) {
 	var axes strings.Builder
 	axes.WriteString("template: {spec: {}}\nparallelism: 100\naxes:\n")
@@ -343,19 +345,56 @@ func TestAThousandCells(t *testing.T) {
 				break
 			}
 		}
+		if !w.complete() && len(w.suite.Status.Table) > 0 {
+			t.Fatalf("after %d s it has %d rows", passes, len(w.suite.Status.Table))
+		}
 		w.now = w.now.Add(time.Second)
 	}
-	text, err := json.Marshal(w.suite.Status)
-	if err != nil {
-		t.Fatal(err)
-	}
+	size := len(text(t, w.suite.Status))
 	if rows := len(w.suite.Status.Table); rows != maxRows || len(w.report.Cells) != 1024 || w.suite.Status.Counts.Measured != 1024 {
 		t.Errorf("%d rows, %d cells in the report, %+v", rows, len(w.report.Cells), w.suite.Status.Counts)
 	}
-	if most := passes/10 + 20; w.writes > most || len(text) > 300<<10 {
-		t.Errorf("%d writes in %d s (at most %d), %d bytes of status", w.writes, passes, most, len(text))
+	if most := passes/10 + 20; w.writes > most || size > 300<<10 || w.bytes-size > most*2<<10 {
+		t.Errorf("%d writes in %d s (at most %d), %d bytes of status in the end, %d in all", w.writes, passes, most, size, w.bytes)
 	}
-	t.Logf("%d passes in as many seconds, %d writes of the status, %d bytes, %d pages", passes, w.writes, len(text), len(w.sheets))
+	t.Logf("%d passes in as many seconds, %d writes of the status, %d bytes in the end and %d in all, %d pages", passes, w.writes, size, w.bytes, len(w.sheets))
+}
+
+// Who watches a small suite sees each cell within ten seconds; of a large one its report has them within half a minute.
+func TestHowSoonACellIsSeen(t *testing.T) {
+	for cells, live := range map[int]bool{liveCells: true, liveCells + 1: false} {
+		t.Run(fmt.Sprint(cells, " cells"), func(t *testing.T) {
+			w := newWorld(t, manyCells(cells, 1))
+			w.pass()
+			w.end(w.made[0])
+			w.now = w.now.Add(detailEvery)
+			if w.pass(); w.suite.Status.Counts.Measured != 1 || w.suite.Status.Summary != fmt.Sprintf("1 of %d measured", cells) {
+				t.Errorf("its status says %q, %+v", w.suite.Status.Summary, w.suite.Status.Counts)
+			}
+			if rows := w.suite.Status.Table; live != (len(rows) == cells) || live != (len(rows) > 0 && rows[0].Runs == 1) {
+				t.Errorf("%d rows", len(rows))
+			}
+			w.now = w.now.Add(storeEvery)
+			if w.pass(); w.report == nil || w.report.Cells[0].Figures == nil || w.suite.Status.Report == nil {
+				t.Errorf("the report doesn't have it: %+v", w.suite.Status.Report)
+			}
+		})
+	}
+}
+
+// A status of an earlier version that has the table of a large suite gives it up with the next write, and is else what it was.
+func TestALargeTableOfAnEarlierVersionGoesWithTheNextWrite(t *testing.T) {
+	w := newWorld(t, manyCells(liveCells+1, 1))
+	w.pass()
+	w.suite.Status.Table = []v1alpha1.SuiteRow{{Cell: "value-0-of-axis-0-value-0-of-axis-1", Runs: 1}}
+	if w.pass(); len(w.suite.Status.Table) != 1 {
+		t.Error("it was written anew for that alone")
+	}
+	w.end(w.made[0])
+	w.now = w.now.Add(detailEvery)
+	if w.pass(); len(w.suite.Status.Table) != 0 || w.suite.Status.Counts.Measured != 1 {
+		t.Errorf("%d rows, %+v", len(w.suite.Status.Table), w.suite.Status.Counts)
+	}
 }
 
 func TestWhatTheAPIServerDoesNotStoreIsTold(t *testing.T) {

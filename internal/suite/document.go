@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -109,8 +110,17 @@ func (v *view) lookAtCell(number int) report.SuiteCell {
 	}
 	out.Figures, out.Outliers = medians(figures)
 	out.Images, out.Message = imagesOf(figures)
-	if len(v.spec.Criteria) > 0 {
+	if len(v.spec.Criteria) == 0 {
+		return out
+	}
+	awaited := v.awaited(number)
+	if awaited == "" {
 		out.Verdict = v.verdict(number)
+		return out
+	}
+	out.Verdict = &report.Verdict{Outcome: report.Undecided}
+	if len(out.Runs) > 0 {
+		out.Message = strings.TrimPrefix(out.Message+"; "+awaited, "; ")
 	}
 	return out
 }
@@ -149,6 +159,11 @@ func medians(runs []Run) (*report.Figures, []string) {
 		LineRatePercent:     units.Percent(of(func(f *report.Figures) int64 { return int64(f.LineRatePercent) }).Median),
 		LineRatePercentSum:  units.Percent(of(func(f *report.Figures) int64 { return int64(f.LineRatePercentSum) }).Median),
 		LowerBound:          slices.ContainsFunc(runs, func(r Run) bool { return r.Figures.LowerBound }),
+	}
+	for i := range runs {
+		if runs[i].unconfirmed() {
+			out.Unconfirmed++
+		}
 	}
 	if packets.N > 1 {
 		out.Spread = &report.Spread{

@@ -95,9 +95,9 @@ func (c *Cell) hash(letters int, taken func(string) bool) string {
 
 // TestName is the name of the LoadTest of a cell's repetition and try, both from 1.
 func (m *Matrix) TestName(cell int, repetition, try int32) string {
-	name := fmt.Sprintf("%s-r%d", m.Cells[cell].stem, repetition)
+	name := m.Cells[cell].stem + "-r" + strconv.Itoa(int(repetition)) // each decision makes a few of each test
 	if try > 1 {
-		name += fmt.Sprintf("t%d", try)
+		name += "t" + strconv.Itoa(int(try))
 	}
 	return name
 }

@@ -139,6 +139,15 @@ func evidence(r *report.Report) *report.Report {
 // measured says that the run gave figures.
 func (r *Run) measured() bool { return r.Figures != nil }
 
+// unconfirmed says that its figures were to be confirmed, and weren't. Evidence that an earlier version stored says so where its figures don't.
+func (r *Run) unconfirmed() bool {
+	if r.Evidence == nil {
+		return r.Figures.Unconfirmed > 0
+	}
+	f := report.FiguresOf(r.Evidence)
+	return f != nil && f.Unconfirmed > 0
+}
+
 // repeatable says that another try may give figures: what ended the run wasn't asked for, and isn't what is written in the suite.
 func (r *Run) repeatable() bool {
 	final := []string{v1alpha1.ReasonInvalid, v1alpha1.ReasonStopped, v1alpha1.ReasonSchedulingDeadline}

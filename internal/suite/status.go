@@ -15,6 +15,9 @@ import (
 // maxConditionMessage is what a condition's message may have, in bytes.
 const maxConditionMessage = 4096
 
+// maxSummary is what the line of the status may have, in characters; as many bytes are no more.
+const maxSummary = 256
+
 // statusOf is what is to be said after a step: all of it but the table, on each pass.
 func statusOf(v *view, s *step, document *StoredReport) v1alpha1.LoadTestSuiteStatus {
 	st := *v.was.DeepCopy()
@@ -27,6 +30,8 @@ func statusOf(v *view, s *step, document *StoredReport) v1alpha1.LoadTestSuiteSt
 	}
 	if s.invalid == "" {
 		v.progress(&st, s)
+	} else {
+		st.Summary = limited(s.invalid, maxSummary)
 	}
 	if document != nil && document.Err == nil {
 		st.Report = &v1alpha1.ReportReference{ConfigMap: ReportName(v.Suite.Name), Digest: document.Annotations[delivery.AnnotationDigest]}
@@ -142,8 +147,8 @@ func (v *view) verdictOfAll() metav1.Condition {
 	return condition(v1alpha1.ConditionPassed, metav1.ConditionTrue, v1alpha1.ReasonCriteriaMet, tally)
 }
 
-// restrained is the status that is worth a write now. Counts and table are written at most each 10 s, and the table is made only then: nothing
-// changes in it without a change of what is counted. The moment that is returned is when they are due; zero: they are in.
+// restrained is the status that is worth a write now. Counts and a small suite's table are written at most each 10 s, and the table is made only then:
+// nothing changes in it without a change of what is counted. The moment that is returned is when they are due; zero: they are in.
 func restrained(v *view, s *step, st v1alpha1.LoadTestSuiteStatus) (v1alpha1.LoadTestSuiteStatus, time.Time) {
 	if s.over || equality.Semantic.DeepEqual(*v.was, st) {
 		return st, time.Time{}
@@ -155,7 +160,7 @@ func restrained(v *view, s *step, st v1alpha1.LoadTestSuiteStatus) (v1alpha1.Loa
 	}
 	st.UpdatedAt = &metav1.Time{Time: v.Now}
 	if s.invalid == "" {
-		st.Table = v.table()
+		st.Table = v.table(s)
 	}
 	return st, time.Time{}
 }

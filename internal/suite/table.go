@@ -12,14 +12,20 @@ import (
 const (
 	// maxRows is how many cells the status has; the report has all.
 	maxRows = 256
+	// liveCells is of how many cells at most a suite's status has them while it goes on. To the API server a status is dear by what it holds, whatever
+	// of it changes: it decodes, validates, compares and encodes it as a whole, and of a large suite tests end each second. Its report has them meanwhile.
+	liveCells = 64
 	// maxTests is how many tests of a cell the status names.
 	maxTests = 8
 	// maxRowMessage bounds what is said of a cell.
 	maxRowMessage = 512
 )
 
-// table are the first cells' rows.
-func (v *view) table() []v1alpha1.SuiteRow {
+// table are the first cells' rows. Of a large suite there are none until it is over.
+func (v *view) table(s *step) []v1alpha1.SuiteRow {
+	if !s.complete && len(v.Matrix.Cells) > liveCells {
+		return nil
+	}
 	var rows []v1alpha1.SuiteRow
 	for i := range v.Matrix.Cells[:min(len(v.Matrix.Cells), maxRows)] {
 		rows = append(rows, v.row(i))
@@ -36,12 +42,12 @@ func (v *view) row(number int) v1alpha1.SuiteRow {
 	var words []string
 	if f := c.Figures; f != nil {
 		row.Runs, row.PacketsPerSecond, row.Layer1BitsPerSecond = int32(f.Runs), f.PacketsPerSecond, f.Layer1BitsPerSecond
-		row.LineRatePercent, row.LowerBound = f.LineRatePercent.FormatFixed(), f.LowerBound
+		row.LineRatePercent, row.LowerBound, row.Unconfirmed = f.LineRatePercent.FormatFixed(), f.LowerBound, int32(f.Unconfirmed)
 		if f.Spread != nil {
 			row.SpreadPercent = f.Spread.Percent.FormatFixed()
 		}
 	}
-	if c.Verdict != nil && len(c.Runs) > 0 {
+	if c.Verdict != nil && len(c.Runs) > 0 && v.awaited(number) == "" {
 		row.Verdict = verdicts(c.Verdict.Outcome)
 		words = append(words, criteriaWords(c.Verdict)...)
 	}
@@ -72,9 +78,12 @@ func criteriaWords(verdict *report.Verdict) []string {
 	return words
 }
 
-// runWords tell of tests of several devices, of tests without a measurement, and of those that lie far from the others.
+// runWords tell of figures that aren't confirmed, of tests of several devices, of tests without a measurement, and of those that lie far from the others.
 func runWords(c *report.SuiteCell) []string {
 	var words []string
+	if w := c.Figures.UnconfirmedWords(); w != "" {
+		words = append(words, w)
+	}
 	if c.Message != "" {
 		words = append(words, c.Message)
 	}

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -41,6 +42,39 @@ func (v *view) verdict(cell int) *report.Verdict {
 	}
 	judged := v.compared(cell, criteria, runs, analysis.Measured{Plan: evidence[0].Report.Plan, Method: evidence[0].Method})
 	return &judged
+}
+
+// awaited says what of a cell is to come before it is judged: each run may change a median, and so the verdict. Empty: nothing is.
+func (v *view) awaited(cell int) string {
+	if v.early { // it isn't waited for
+		return ""
+	}
+	all := int(max(v.spec.Repetitions, 1))
+	if n := v.toCome(cell); n > 0 {
+		return fmt.Sprintf("%d of %d repetitions are in, no verdict yet", all-n, all)
+	}
+	if !slices.ContainsFunc(v.spec.Criteria, func(c v1alpha1.Criterion) bool { return c.MaxRegression != "" }) {
+		return ""
+	}
+	if v.referenceWanted() && len(v.active)+len(v.missing) > 0 {
+		return "no verdict yet: suite " + v.spec.Baseline.Suite + " is looked at when all is measured"
+	}
+	number, name := v.baselineOf(cell)
+	if v.Reference != nil || name == "" || number < 0 { // it isn't compared with another cell
+		return ""
+	}
+	if n := v.toCome(number); n > 0 {
+		return fmt.Sprintf("%d of %d repetitions of its baseline, %s, are in, no verdict yet", all-n, all, name)
+	}
+	return ""
+}
+
+// toCome is how many of a cell's repetitions are still to come.
+func (v *view) toCome(cell int) int {
+	if v.endsEarly() { // those that aren't made yet never are
+		return v.open[cell] - v.unmade[cell]
+	}
+	return v.open[cell]
 }
 
 // compared judges by what this cell is compared with: one of an earlier suite, or of this one. That one itself is no worse than it is.

@@ -2,8 +2,11 @@ package suite
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
@@ -98,17 +101,58 @@ func TestRepetitionsWithoutAFigureCountAgainstAVerdict(t *testing.T) {
 		w.pass()
 		w.want("Complete=True Stopped", "Passed=Unknown Undecided")
 	})
-	t.Run("while others are to come it speaks of those that were made", func(t *testing.T) {
-		w := newWorld(t, fast)
-		w.pass()
-		w.end("night-test-r1")
-		w.now = w.now.Add(detailEvery)
-		w.pass()
-		if row := w.suite.Status.Table[0]; row.Verdict != v1alpha1.VerdictPassed {
-			t.Errorf("%s: %s", row.Verdict, row.Message)
+}
+
+// Each further run may change a median, the cell's own or its baseline's: there is no verdict before all are in, and it is said how many are.
+func TestThereIsNoVerdictWhileRepetitionsAreToCome(t *testing.T) {
+	w := newWorld(t, strings.Replace(releases, "{name: slow}", "", 1)+"repetitions: 2\nparallelism: 8\nexclude: [{frames: 64b}]\n")
+	w.pass()
+	seen := func(ends ...string) map[string]v1alpha1.SuiteRow {
+		t.Helper()
+		for _, name := range ends {
+			w.end("night-" + name)
 		}
-		w.want("Passed=Unknown Undecided")
-	})
+		w.now = w.now.Add(storeEvery)
+		w.pass()
+		rows := map[string]v1alpha1.SuiteRow{}
+		for i, row := range w.suite.Status.Table {
+			rows[row.Cell] = row
+			if c := w.report.Cells[i]; (c.Verdict.Outcome == report.Undecided) != (row.Verdict == "" || row.Verdict == v1alpha1.VerdictUndecided) || !strings.Contains(row.Message, c.Message) {
+				t.Errorf("the row of %s says %s: %s, and the report %s: %s", row.Cell, row.Verdict, row.Message, c.Verdict.Outcome, c.Message)
+			}
+		}
+		return rows
+	}
+	if rows := seen("same-imix-r1"); rows["same-imix"].Verdict != "" || rows["same-imix"].Message != "1 of 2 repetitions are in, no verdict yet" || rows["main-imix"].Message != "" {
+		t.Errorf("after one: %+v", rows)
+	}
+	if rows := seen("same-imix-r2", "main-imix-r1"); rows["same-imix"].Verdict != "" || rows["same-imix"].Message != "1 of 2 repetitions of its baseline, main-imix, are in, no verdict yet" {
+		t.Errorf("before its baseline: %+v", rows["same-imix"])
+	}
+	w.want("Passed=Unknown Undecided")
+	if rows := seen("main-imix-r2"); rows["same-imix"].Verdict != v1alpha1.VerdictUndecided || rows["main-imix"].Verdict != v1alpha1.VerdictPassed || strings.Contains(rows["same-imix"].Message, "yet") {
+		t.Errorf("in the end: %+v", rows)
+	}
+}
+
+// A median of figures of which some weren't confirmed says so.
+func TestAMedianOfWhatIsNotConfirmedSaysSo(t *testing.T) {
+	w := newWorld(t, "template: {spec: {}}\nrepetitions: 3\nparallelism: 3\n")
+	w.pass()
+	for i, name := range slices.Sorted(maps.Keys(w.tests)) {
+		w.end(name)
+		r := reportOf(w.tests[name])
+		r.Plan.Procedure.Ramp.ConfirmDuration, r.Result.Confirmed = plan.Duration(time.Minute), i > 0
+		w.runs[name] = RunOf(w.tests[name], int32(i+1), 1, r, "")
+	}
+	w.pass()
+	row, cell := w.suite.Status.Table[0], w.report.Cells[0]
+	if row.Unconfirmed != 1 || row.Message != "1 of 3 figures is not confirmed" || cell.Figures.Unconfirmed != 1 {
+		t.Errorf("the row is %+v, the report's figures %+v", row, cell.Figures)
+	}
+	if table := w.report.Table(); table.Cells[0].Message != row.Message {
+		t.Errorf("the table says %q", table.Cells[0].Message)
+	}
 }
 
 func TestABaselineWithoutAFigureIsNotPassed(t *testing.T) {

@@ -25,8 +25,8 @@ type view struct {
 	// missing are tests to be made, in order; obstructed of them can't be.
 	missing    []Wanted
 	obstructed []string
-	// unmade are how many of each cell are missing.
-	unmade []int
+	// unmade are how many of each cell are missing, and open how many aren't over, those included.
+	unmade, open []int
 	// measured and failed count the slots that came to their end, and retried the tries beyond the first.
 	measured, failed, retried int32
 	// made are all tests of each cell that there are or were, in order.
@@ -39,7 +39,8 @@ type view struct {
 }
 
 func look(o Observed) *view {
-	v := &view{Observed: o, spec: &o.Suite.Spec, was: &o.Suite.Status, made: make([][]string, len(o.Matrix.Cells)), cells: map[int]report.SuiteCell{}, unmade: make([]int, len(o.Matrix.Cells))}
+	v := &view{Observed: o, spec: &o.Suite.Spec, was: &o.Suite.Status, made: make([][]string, len(o.Matrix.Cells)), cells: map[int]report.SuiteCell{}}
+	v.unmade, v.open = make([]int, len(o.Matrix.Cells)), make([]int, len(o.Matrix.Cells))
 	left := v.triesLeft()
 	for _, s := range o.Matrix.slots {
 		v.lookAt(s, left)
@@ -94,6 +95,7 @@ func (v *view) lookAt(s slot, left []int32) {
 
 // unknown sorts in a test of which no run is known: it goes on, or is over and unread, or isn't there.
 func (v *view) unknown(w Wanted, left []int32) {
+	v.open[w.Cell]++
 	t := v.Tests[w.Name]
 	if t == nil && v.Pending[w.Name] {
 		v.made[w.Cell] = append(v.made[w.Cell], w.Name)

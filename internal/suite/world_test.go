@@ -43,6 +43,7 @@ type world struct {
 	forgets  bool // the operator is restarted before each pass
 	made     []string
 	writes   int // of the status
+	bytes    int // that the API server was given to keep with them: a status is stored as a whole
 	parallel int // the most tests that were under way at once
 	next     time.Time
 	last     Decision
@@ -149,6 +150,7 @@ func (w *world) apply(d Decision) {
 	}
 	if !same(w.t, w.suite.Status, d.Status) {
 		w.writes++
+		w.bytes += len(text(w.t, d.Status))
 		w.suite.Status = d.Status
 	}
 	for _, name := range d.Delete {
@@ -184,15 +186,16 @@ func (w *world) inPages(name string) bool {
 
 func same(t testing.TB, a, b any) bool {
 	t.Helper()
-	x, err := json.Marshal(a)
+	return text(t, a) == text(t, b)
+}
+
+func text(t testing.TB, of any) string {
+	t.Helper()
+	out, err := json.Marshal(of)
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, err := json.Marshal(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(x) == string(y)
+	return string(out)
 }
 
 // end brings a test to its end.
