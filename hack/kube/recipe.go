@@ -49,7 +49,8 @@ var parts = []part{
 		pkg: "gopkg.in/k8snetworkplumbingwg/multus-cni.v4/cmd/multus", ldflags: "-s -w", usually: "a minute",
 	},
 	{
-		name: "helm", folder: "helm", module: "helm.sh/helm/v4", pkg: "helm.sh/helm/v4/cmd/helm",
+		// The Helm that the chart is tested with, from what those tests are compiled from.
+		name: "helm", folder: "../../test/chart", module: "helm.sh/helm/v4", pkg: "helm.sh/helm/v4/cmd/helm",
 		ldflags: "-s -w -X helm.sh/helm/v4/internal/version.version=%s", usually: "a minute and a half",
 	},
 }
