@@ -7,11 +7,13 @@ LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERS
 # What measures real packets or brings up a cluster runs by itself, so that nothing else disturbs its clocks.
 ALONE := /(internal/(softgen|forwarder|lab)|test/(realpackets|delivery|e2e|faults))(/|$$)
 # What plays thousands of lives or runs in pure code: the race detector finds nothing where nothing is shared, and makes it ten times as slow.
-PURE := /internal/(lifecycle|queue|ramp|statistics|suite)$$
+PURE := /(hack/image/pack|internal/(compile|gate|history|lifecycle|manifests|measure|profile|queue|ramp|report|statistics|suite))$$
+# The race detector is in C, and all else does without.
+RACE := CGO_ENABLED=1 $(GO) test -race
 REPORTS ?= linerate-reports
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-plain test-api test-chart e2e e2e-kueue demo demo-down image kube kube-cluster lint generate verify check known-answers bench bench-operator fuzz clean
+.PHONY: help build run test test-plain test-api test-chart e2e e2e-cluster e2e-packets e2e-kueue demo demo-down image kube kube-cluster lint generate verify check known-answers bench bench-operator fuzz clean
 
 help: ## Explain the targets
 	@if [ -t 1 ] && [ -z "$$NO_COLOR" ]; then on=1 off=0; fi; \
@@ -27,15 +29,15 @@ run: build ## Show where this machine's Linux forwarder saturates, from real pac
 # each other as there are processors: with twice as many, answers become lower bounds.
 test: kube ## Run every test that needs no cluster, those with real packets included (as root)
 	$(MAKE) --no-print-directory -j2 --output-sync=line test-chart test-plain
-	$(GO) test -race -vet=off -count=1 -p 1 -timeout 20m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/...
+	$(RACE) -vet=off -count=1 -p 1 -timeout 20m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/...
 	$(GO) test -vet=off -count=1 -p 1 -timeout 30m ./test/delivery ./test/realpackets
 
 test-plain: kube
 	$(GO) test -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -E '$(PURE)')
-	$(GO) test -race -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -Ev '$(ALONE)|$(PURE)')
+	$(RACE) -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -Ev '$(ALONE)|$(PURE)')
 
 test-api: kube ## Run the API and the operator against a real API server
-	$(GO) test -race -count=1 ./test/apiserver ./test/manifests ./test/operator/...
+	$(RACE) -count=1 ./test/apiserver ./test/manifests ./test/operator/...
 
 test-chart: kube ## Test the chart, by Helm's own library, against a real API server
 	cd test/chart && $(GO) test -vet=off -count=1 -timeout 15m ./...
@@ -53,8 +55,14 @@ demo: ## Show the operator at work on a real two-node cluster on this machine (a
 demo-down: ## Remove the demo's cluster
 	$(GO) run ./hack/demo down
 
-e2e: kube-cluster ## Run the end-to-end tests, with real packets in real pods on a real cluster (as root)
+e2e: ## Run the end-to-end tests, with real packets in real pods on a real cluster (as root)
+	$(MAKE) --no-print-directory e2e-cluster
+	$(MAKE) --no-print-directory e2e-packets
+
+e2e-cluster: kube-cluster
 	$(GO) test -vet=off -count=1 -p 1 -timeout 20m -tags cluster ./hack/cluster ./test/fabric/incluster
+
+e2e-packets: kube-cluster
 	$(GO) test -vet=off -count=1 -p 1 -timeout 50m ./test/e2e/... ./test/faults/...
 
 # Not in the gate: Kueue takes as long to build as these tests take.

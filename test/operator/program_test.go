@@ -45,7 +45,9 @@ func (p *program) said() []string {
 func (l *lab) startProgram(kubeconfig string, flags ...string) *program {
 	l.t.Helper()
 	file := filepath.Join(l.t.TempDir(), "manager")
-	if out, err := exec.Command("go", "build", "-o", file, "github.com/linerate-dev/linerate/cmd/manager").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", file, "github.com/linerate-dev/linerate/cmd/manager")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped
+	if out, err := build.CombinedOutput(); err != nil {
 		l.t.Fatalf("build it: %v\n%s", err, out)
 	}
 	p := &program{l: l, ended: make(chan struct{})}

@@ -54,7 +54,9 @@ func newNode(t *testing.T) node {
 	t.Helper()
 	fabrictest.Root(t)
 	build.Do(func() {
-		out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(binaries, "linerate-vf"), "github.com/linerate-dev/linerate/test/fabric/linerate-vf").CombinedOutput()
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(binaries, "linerate-vf"), "github.com/linerate-dev/linerate/test/fabric/linerate-vf")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as nodes have it
+		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("build the plugin: %v\n%s", err, out)
 		}
