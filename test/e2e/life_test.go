@@ -50,7 +50,7 @@ func TestStops(t *testing.T) {
 		}
 	})
 	t.Run("stopped it keeps what it measured until then", func(t *testing.T) {
-		s := begin(t)
+		s := beside(t)
 		s.apply("stopped", links, limited, long, verdict)
 		s.measured("stopped", 3)
 		since := time.Now()
@@ -61,7 +61,7 @@ func TestStops(t *testing.T) {
 		s.partial(test, report.Interrupted)
 	})
 	t.Run("a deadline ends it, and keeps what it measured until then", func(t *testing.T) {
-		s := begin(t)
+		s := beside(t)
 		s.apply("late", links, limited, endless, verdict, "activeDeadline: 20s")
 		test := s.complete("late", time.Minute)
 		s.want(test, "Complete=True DeadlineExceeded", "Passed=Unknown Undecided")
@@ -72,7 +72,7 @@ func TestStops(t *testing.T) {
 		}
 	})
 	t.Run("its time to live over, it goes with all that it had", func(t *testing.T) {
-		s := begin(t)
+		s := beside(t)
 		s.apply("mortal", links, limited, gentle, "ttlAfterFinished: 3s")
 		s.want(s.complete("mortal", time.Minute), "Complete=True Measured")
 		s.gone("mortal", 30*time.Second)
@@ -85,7 +85,7 @@ func TestDeletes(t *testing.T) {
 		{"Starting", long}, {"WarmUp", long}, {"Ramping", long}, {"Refining", quick}, {"Confirming", quick}, {"Holding", long}, {"Done", gentle},
 	} {
 		t.Run("deleted when it is at: "+c.step, func(t *testing.T) {
-			s := begin(t)
+			s := beside(t)
 			s.apply("deleted", links, limited, c.procedure)
 			s.step("deleted", c.step)
 			since := time.Now()

@@ -38,7 +38,7 @@ func (s *scene) make(name string, parts ...string) *lineratev1alpha1.LoadTest {
 		text += p + "\n"
 	}
 	test := &lineratev1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.namespace}}
-	if err := yaml.UnmarshalStrict([]byte(text), &test.Spec); err != nil {
+	if err := yaml.UnmarshalStrict([]byte(s.lay(text)), &test.Spec); err != nil {
 		s.Fatalf("%v in\n%s", err, text)
 	}
 	return test

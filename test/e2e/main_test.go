@@ -18,6 +18,9 @@ var lab *rig.Rig
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	o := rig.Options{Name: *name, Keep: *keep, Functions: 4, Wires: []string{"west", "east"}, Shared: []string{"one"}, Talk: os.Stderr}
+	o := rig.Options{Name: *name, Keep: *keep, Functions: 4, Shared: []string{"one"}, Talk: os.Stderr}
+	for _, l := range allLanes() {
+		o.Wires = append(o.Wires, l.west, l.east)
+	}
 	os.Exit(rig.Main(m, o, func(r *rig.Rig) { lab = r }))
 }

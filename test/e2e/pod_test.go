@@ -30,7 +30,7 @@ func (s *scene) generator(name string, flags ...string) string {
 func (s *scene) holder(node string) (letGo func()) {
 	s.Helper()
 	all := resource.MustParse(fmt.Sprint(lab.Functions))
-	pod := s.stranger("holder-"+node, node, corev1.ResourceList{corev1.ResourceName(fabric.ResourceOf("west")): all}, "[]", "eth0")
+	pod := s.stranger("holder-"+node, node, corev1.ResourceList{corev1.ResourceName(s.resource("west")): all}, "[]", "eth0")
 	s.ready(pod.Name, time.Minute)
 	return func() {
 		if err := lab.Client.Delete(s.Context(), pod); err != nil {

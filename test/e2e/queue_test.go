@@ -10,19 +10,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/test/fabric"
 )
 
 // TestQueue: more tests than there are network cards for.
 func TestQueue(t *testing.T) {
 	t.Run("ten tests take turns, oldest first, and one that is deleted frees its place", func(t *testing.T) {
-		s := begin(t)
+		s := beside(t)
 		const tests = 10 // two functions each, of two nodes' eight
 		for i := range tests {
 			s.apply(inLine(i), onWest, neighbourly, "dut: {type: Loopback}")
 		}
 		last := s.condition(inLine(tests-1), "Scheduled=False Queued")
-		if words := message(last, "Scheduled"); !strings.Contains(words, "in line for "+fabric.ResourceOf("west")) {
+		if words := message(last, "Scheduled"); !strings.Contains(words, "in line for "+s.resource("west")) {
 			t.Errorf("the message doesn't tell the place in line: %s", words)
 		}
 		s.hasNoPods(inLine(tests - 1))
@@ -42,7 +41,7 @@ func TestQueue(t *testing.T) {
 		}
 	})
 	t.Run("a test whose network cards others have begins by itself when they let go", func(t *testing.T) {
-		s := begin(t)
+		s := beside(t)
 		first, second := s.holder("node-1"), s.holder("node-2")
 		s.apply("patient", onWest, gentle, "dut: {type: Loopback}")
 		s.condition("patient", "Scheduled=False Unschedulable")

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -22,18 +21,27 @@ const tidy = 45 * time.Second
 // scene is where one test plays: a namespace of its own, and ears on the wires.
 type scene struct {
 	*testing.T
+	lane
+	// hears are the wires that are the scene's own; none: all are.
+	hears     []string
 	namespace string
 	wires     *rig.Listener
 }
 
-// begin makes a scene, which ends with the test: then nothing may be left of what was played in it.
+// begin makes a scene that has the lab to itself.
 func begin(t *testing.T) *scene {
+	t.Helper()
+	return enter(t, allLanes()[0])
+}
+
+// enter makes a scene, which ends with the test: then nothing may be left of what was played in it.
+func enter(t *testing.T, l lane, hears ...string) *scene {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}
 	if err := lab.Client.Create(t.Context(), namespace); err != nil {
 		t.Fatal(err)
 	}
-	s := &scene{T: t, namespace: namespace.Name, wires: lab.Listen(t.Context())}
+	s := &scene{T: t, lane: l, hears: hears, namespace: namespace.Name, wires: lab.Listen(t.Context(), hears...)}
 	t.Cleanup(func() { s.end(namespace) })
 	return s
 }
@@ -71,20 +79,15 @@ func (s *scene) left(ctx context.Context) (string, error) {
 		}
 		left = append(left, names(list)...)
 	}
-	away, err := lab.Fabric.Away()
-	for node, devices := range away {
-		for _, d := range devices {
-			left = append(left, fmt.Sprintf("%s of %s", d.Interface, node))
-		}
-	}
-	return strings.Join(left, ", "), err
+	away, err := s.away()
+	return strings.Join(append(left, away...), ", "), err
 }
 
 // home waits until all functions are.
 func (s *scene) home() {
 	s.Helper()
 	err := wait.PollUntilContextTimeout(s.Context(), 100*time.Millisecond, tidy, true, func(context.Context) (bool, error) {
-		away, err := lab.Fabric.Away()
+		away, err := s.away()
 		return len(away) == 0, err
 	})
 	if err != nil {

@@ -24,28 +24,28 @@ const neighbourly = gentle + `  maxLossRatio: "0.1"
 // TestWaiting: what isn't there yet is waited for, by name.
 func TestWaiting(t *testing.T) {
 	t.Run("a network that is missing is waited for, and the test goes on when it comes", func(t *testing.T) {
-		s := begin(t)
+		s := beside(t)
 		s.apply("network", limited, gentle, `links: [{name: west, network: later, lineRate: 1gbps}, {name: east, network: default/east, lineRate: 1gbps}]`)
 		waits := s.condition("network", "Scheduled=False NetworkMissing")
 		if words := message(waits, "Scheduled"); !strings.Contains(words, "later") {
 			t.Errorf("the message doesn't name the network: %s", words)
 		}
 		s.want(waits, "Complete=False Waiting", "Reconciling=True Waiting")
-		s.network("later", fabric.ResourceOf("west"))
+		s.network("later", s.resource("west"))
 		s.want(s.complete("network", patience), "Complete=True Measured", "Stalled=")
 	})
 	t.Run("a test that has waited long enough gives up", func(t *testing.T) {
-		s := begin(t)
+		s := beside(t)
 		s.apply("patient", limited, gentle, "schedulingDeadline: 10s", `links: [{name: west, network: never, lineRate: 1gbps}, {name: east, network: default/east, lineRate: 1gbps}]`)
 		s.want(s.complete("patient", time.Minute), "Complete=True SchedulingDeadlineExceeded", "Stalled=True SchedulingDeadlineExceeded")
 	})
 	t.Run("a third test waits for network cards that two have, and runs when one gives back its own", func(t *testing.T) {
-		s := begin(t)
+		s := beside(t)
 		for i := range 3 {
 			s.apply(loop(i), onOneWire, neighbourly, "dut: {type: Loopback}")
 		}
 		short := s.short()
-		if words := message(short, "Scheduled"); !strings.Contains(words, fabric.ResourceOf("west")) {
+		if words := message(short, "Scheduled"); !strings.Contains(words, s.resource("west")) {
 			t.Errorf("the message doesn't name the resource: %s", words)
 		}
 		for i := range 3 {

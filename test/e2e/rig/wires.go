@@ -2,6 +2,7 @@ package rig
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,9 +17,11 @@ const (
 	murmur = 40
 )
 
-// Listener counts what goes over all wires of a fabric, from when it was made until its context ends.
+// Listener counts what goes over wires of a fabric, from when it was made until its context ends.
 type Listener struct {
 	fabric fabric.Spec
+	// wires are those that it listens to; none: all.
+	wires []string
 
 	mu     sync.Mutex
 	last   map[fabric.End]uint64
@@ -33,9 +36,9 @@ type Tick struct {
 	Frames uint64
 }
 
-// Listen begins to listen.
-func (r *Rig) Listen(ctx context.Context) *Listener {
-	l := &Listener{fabric: r.Fabric}
+// Listen begins to listen to wires of these names; no name: to all.
+func (r *Rig) Listen(ctx context.Context, wires ...string) *Listener {
+	l := &Listener{fabric: r.Fabric, wires: wires}
 	go l.run(ctx)
 	return l
 }
@@ -64,6 +67,9 @@ func (l *Listener) count(at time.Time, now map[fabric.End]uint64, err error) {
 	}
 	var frames uint64
 	for end, n := range now {
+		if len(l.wires) > 0 && !slices.Contains(l.wires, end.Wire) {
+			continue
+		}
 		if before := l.last[end]; l.last != nil && n > before {
 			frames += n - before
 		}
@@ -84,7 +90,7 @@ func (l *Listener) LastHeard() (time.Time, error) {
 	return time.Time{}, l.broken
 }
 
-// Rate is the frames per second over the last second or so, on all wires together.
+// Rate is the frames per second over the last second or so, on its wires together.
 func (l *Listener) Rate() float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -40,6 +40,18 @@ func TestListener(t *testing.T) {
 	}
 }
 
+func TestAListenerToOneWireIsDeafToOthers(t *testing.T) {
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	west, east := fabric.End{Wire: "west", Index: 1}, fabric.End{Wire: "east", Index: 2}
+	l := Listener{wires: []string{"west"}}
+	for i, counts := range []map[fabric.End]uint64{{west: 0, east: 0}, {west: 100, east: 0}, {west: 100, east: 500}} {
+		l.count(begin.Add(time.Duration(i)*tick), counts, nil)
+	}
+	if last, err := l.LastHeard(); err != nil || last != begin.Add(tick) {
+		t.Errorf("last heard at %v %v, want %v", last, err, begin.Add(tick))
+	}
+}
+
 func TestFootprint(t *testing.T) {
 	before := footprint{"interface lr-e2e": true, "mount /": true}
 	now := footprint{"interface lr-e2e": true, "mount /": true, "mount /run/linerate/fabric/e2e": true, "interface lr-other": true}
