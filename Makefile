@@ -13,7 +13,7 @@ RACE := CGO_ENABLED=1 $(GO) test -race
 REPORTS ?= linerate-reports
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-plain test-api test-chart e2e e2e-cluster e2e-packets e2e-kueue demo demo-down image kube kube-cluster lint generate verify check known-answers bench bench-operator fuzz clean
+.PHONY: help build run test test-code test-packets test-plain test-api test-chart e2e e2e-cluster e2e-packets e2e-kueue demo demo-down image kube kube-cluster lint generate verify check known-answers bench bench-operator fuzz clean
 
 help: ## Explain the targets
 	@if [ -t 1 ] && [ -z "$$NO_COLOR" ]; then on=1 off=0; fi; \
@@ -25,12 +25,19 @@ build: ## Build bin/linerate and bin/manager (static, no cgo)
 run: build ## Show where this machine's Linux forwarder saturates, from real packets (about a minute)
 	@bin/linerate run examples/linux-forwarder.yaml --save $(REPORTS)
 
-# go vet is among the linters, and isn't run once more with each test. Of the tests with few packets as many run beside
-# each other as there are processors: with twice as many, answers become lower bounds.
-test: kube ## Run every test that needs no cluster, those with real packets included (as root)
+test: ## Run every test that needs no cluster, those with real packets included (as root)
+	$(MAKE) --no-print-directory test-code
+	$(MAKE) --no-print-directory test-packets
+
+# go vet is among the linters, and isn't run once more with each test.
+test-code: kube
 	$(MAKE) --no-print-directory -j2 --output-sync=line test-chart test-plain
+	$(GO) test -vet=off -count=1 -timeout 20m ./test/delivery
+
+# Of the tests with few packets as many run beside each other as there are processors: with twice as many, answers become lower bounds.
+test-packets:
 	$(RACE) -vet=off -count=1 -p 1 -timeout 20m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/...
-	$(GO) test -vet=off -count=1 -p 1 -timeout 30m ./test/delivery ./test/realpackets
+	$(GO) test -vet=off -count=1 -timeout 30m ./test/realpackets
 
 test-plain: kube
 	$(GO) test -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -E '$(PURE)')
