@@ -10,18 +10,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/test/fabric"
 )
 
 // TestQueue: more tests than there are network cards for.
 func TestQueue(t *testing.T) {
 	t.Run("ten tests take turns, oldest first, and one that is deleted frees its place", func(t *testing.T) {
-		s := beside(t)
+		s := begin(t)
 		const tests = 10 // two functions each, of two nodes' eight
 		for i := range tests {
 			s.apply(inLine(i), onWest, neighbourly, "dut: {type: Loopback}")
 		}
 		last := s.condition(inLine(tests-1), "Scheduled=False Queued")
-		if words := message(last, "Scheduled"); !strings.Contains(words, "in line for "+s.resource("west")) {
+		if words := message(last, "Scheduled"); !strings.Contains(words, "in line for "+fabric.ResourceOf("west")) {
 			t.Errorf("the message doesn't tell the place in line: %s", words)
 		}
 		s.hasNoPods(inLine(tests - 1))
@@ -41,7 +42,7 @@ func TestQueue(t *testing.T) {
 		}
 	})
 	t.Run("a test whose network cards others have begins by itself when they let go", func(t *testing.T) {
-		s := beside(t)
+		s := begin(t)
 		first, second := s.holder("node-1"), s.holder("node-2")
 		s.apply("patient", onWest, gentle, "dut: {type: Loopback}")
 		s.condition("patient", "Scheduled=False Unschedulable")
@@ -54,15 +55,15 @@ func TestQueue(t *testing.T) {
 		for _, name := range []string{"first", "second"} {
 			s.apply(name, limited, onOnePort, neighbourly)
 		}
-		held := s.condition("second", "Scheduled=False PortHeld")
-		if words := message(held, "Scheduled"); !strings.Contains(words, s.namespace+"/first") {
+		holder, held := s.oneHasThePort("first", "second")
+		if words := message(s.get(held), "Scheduled"); !strings.Contains(words, s.namespace+"/"+holder) {
 			t.Errorf("the message doesn't name who holds the port: %s", words)
 		}
-		first, second := s.complete("first", patience), s.complete("second", 2*patience)
-		s.want(first, "Complete=True Measured")
-		s.want(second, "Complete=True Measured")
-		if second.Status.StartedAt.Before(first.Status.FinishedAt) {
-			t.Errorf("the second began at %v, and the first ended at %v", second.Status.StartedAt, first.Status.FinishedAt)
+		earlier, later := s.complete(holder, patience), s.complete(held, 2*patience)
+		s.want(earlier, "Complete=True Measured")
+		s.want(later, "Complete=True Measured")
+		if later.Status.StartedAt.Before(earlier.Status.FinishedAt) {
+			t.Errorf("%s began at %v, and %s ended at %v", held, later.Status.StartedAt, holder, earlier.Status.FinishedAt)
 		}
 	})
 	t.Run("a test whose generator and device are on one physical port is refused, and says the way out", func(t *testing.T) {
@@ -91,6 +92,21 @@ links: [{name: west, network: default/one, lineRate: 1gbps}, {name: east, networ
 `
 
 func inLine(i int) string { return fmt.Sprintf("in-line-%d", i) }
+
+// oneHasThePort waits until one of two tests is told that the port is the other's: it is whose pods are up first.
+func (s *scene) oneHasThePort(one, other string) (holder, held string) {
+	s.Helper()
+	s.until("one of "+one+" and "+other+" waits for the port", func() bool {
+		for _, pair := range [][2]string{{one, other}, {other, one}} {
+			if condition(s.get(pair[1]), "Scheduled") == "Scheduled=False PortHeld" {
+				holder, held = pair[0], pair[1]
+				return true
+			}
+		}
+		return false
+	})
+	return holder, held
+}
 
 // hasNoPods fails if a test has any.
 func (s *scene) hasNoPods(name string) {
