@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -169,6 +170,31 @@ func TestTheResultIsOneWindowAndTheMostReceivedAnother(t *testing.T) {
 		if !strings.Contains(got.Message, says) {
 			t.Errorf("%q is not said in %q", says, got.Message)
 		}
+	}
+}
+
+func TestAConfirmationThatWasOutvotedIsTold(t *testing.T) {
+	step := units.One / 10
+	var windows []report.Window
+	for n := 1; n <= 5; n++ {
+		windows = append(windows, window(n, units.Ratio(n)*step, report.Good, int64(1000*n)))
+	}
+	for n := 6; n <= 8; n++ {
+		windows = append(windows, window(n, units.Ratio(n)*step, report.Lossy, 5000))
+	}
+	for i, quality := range []report.Quality{report.Lossy, report.Good, report.Good} {
+		w := window(9+i, 5*step, quality, 5000)
+		w.Phase, w.Duration = report.Confirm, plan.Duration(10*time.Second)
+		windows = append(windows, w)
+	}
+	r := staircase(windows...)
+	r.Plan.Procedure.Ramp.ConfirmDuration = plan.Duration(10 * time.Second)
+	got := analysis.Result(r)
+	if !got.Confirmed || got.Window != 11 || len(got.Outvoted) != 1 || !slices.Equal(got.Outvoted[0].Lossy, []int{9}) {
+		t.Errorf("%+v", got)
+	}
+	if says := "1 of 3 windows held at 50.00 % of the target lost frames (window 9)"; !strings.Contains(got.Message, says) {
+		t.Errorf("%q is not said in %q", says, got.Message)
 	}
 }
 

@@ -68,7 +68,8 @@ func everySecond[E any](all []E, stays func(E) bool) []E {
 
 // cited says that the result speaks of this window.
 func cited(r *report.Report, w report.Window) bool {
-	return w.Number == r.Result.Window || r.Result.MaxReceived != nil && w.Number == r.Result.MaxReceived.Window
+	outvoted := slices.ContainsFunc(r.Result.Outvoted, func(o report.Outvoted) bool { return slices.Contains(o.Lossy, w.Number) })
+	return outvoted || w.Number == r.Result.Window || r.Result.MaxReceived != nil && w.Number == r.Result.MaxReceived.Window
 }
 
 // wordy says that windows still carry a sentence for each of their directions.

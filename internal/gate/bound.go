@@ -14,8 +14,8 @@ const (
 	inLine = time.Hour
 	// aroundRun is what pods, images and wires may take before and after each run.
 	aroundRun = 5 * time.Minute
-	// Of a run: what isn't part of its procedure, how many windows may be repeated, how many a search takes, how many of the confirmation's length there are.
-	besides, repeatedWindows, searched, confirmed = 30 * time.Second, 16, 40, 8
+	// Of a run: what isn't part of its procedure, how many windows may be repeated, how many a search takes, how many of the confirmation's length there are, how often a load is held at the top.
+	besides, repeatedWindows, searched, confirmed, held = 30 * time.Second, 16, 40, 16, 3
 )
 
 // bound is how long a gate may take at the worst: all its tests one after the other, as where there are devices for one at a time whatever
@@ -72,7 +72,7 @@ func longestRun(p *plan.Plan) time.Duration {
 	if r.RefineTo > 0 {
 		windows += searched
 	}
-	d := besides + r.WarmupDuration.Std() + r.RampDuration.Std() + time.Duration(windows)*r.StepDuration.Std() + confirmed*r.ConfirmDuration.Std() + r.HoldDuration.Std()
+	d := besides + r.WarmupDuration.Std() + r.RampDuration.Std() + time.Duration(windows)*r.StepDuration.Std() + confirmed*r.ConfirmDuration.Std() + held*r.HoldDuration.Std()
 	if deadline := p.ActiveDeadline.Std(); deadline > 0 {
 		d = min(d, deadline+besides)
 	}

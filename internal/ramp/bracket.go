@@ -48,8 +48,20 @@ type target struct {
 	guess bool // not a halving
 }
 
-// votes are the windows at one load of the bisection. Loss is believed when it repeats: best of three.
-type votes struct{ lossy int }
+// votes are the windows at one load of the search, or of the hold. Loss is believed when it repeats: best of three.
+type votes struct {
+	lossy int
+	least point // of the lossy ones the one that lost least
+	clean bool  // one lost none after that: the next decides
+}
+
+// left is how many more windows the load probably needs.
+func (v votes) left() int {
+	if v.lossy == 1 && !v.clean {
+		return 2
+	}
+	return 1
+}
 
 // mark sets the lossy end of the bracket.
 func (m *machine) mark(p point, by string) {
@@ -181,8 +193,11 @@ func (m *machine) foggy(lo *point) bool {
 func (m *machine) overFog(lo *point) units.Ratio { return lo.asked + 2*mul(lo.asked, m.Ramp.RefineTo) }
 
 func (m *machine) exhausted() bool {
-	return m.refined >= refineWindows || m.doubted && m.long >= longWindows
+	return m.refined >= refineWindows || m.doubted && m.spent()
 }
+
+// spent says that too few long windows are left to judge another load by.
+func (m *machine) spent() bool { return m.long > longWindows-bestOf }
 
 // aimToConfirm holds the clean end of the bracket for the confirmation's duration, unless that is done, not wanted or used up.
 func (m *machine) aimToConfirm(lo *point) {
@@ -192,7 +207,7 @@ func (m *machine) aimToConfirm(lo *point) {
 		m.finish(fmt.Sprintf("confirmed at %s of the target", percent(lo.asked)))
 	case m.Ramp.ConfirmDuration <= 0:
 		m.finish("no confirmation was asked for")
-	case m.long >= longWindows:
+	case m.spent():
 		m.finish(fmt.Sprintf("not confirmed after %d long windows", m.long))
 	default:
 		m.target = target{phase: report.Confirm, load: lo.asked, judge: m.Ramp.ConfirmDuration.Std()}

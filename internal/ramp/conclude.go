@@ -1,6 +1,9 @@
 package ramp
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -19,9 +22,18 @@ type Conclusion struct {
 	Window, Lossy int
 	// Resolution is how far the answer may lie below the lossy load, as a share of that.
 	Resolution units.Ratio
+	// Outvoted are the held loads, of the answer and below it, at which some windows lost frames and the others outvoted them.
+	Outvoted []Outvoted
 	// Finished says that the procedure had come to its end, and Ending how.
 	Finished bool
 	Ending   string
+}
+
+// Outvoted is a load that was held several times, where the windows didn't agree.
+type Outvoted struct {
+	Load  units.Ratio
+	Lossy []int // indexes into the history
+	Of    int   // how many windows were judged, those included
 }
 
 // Conclude draws the conclusion from the windows measured so far.
@@ -57,7 +69,29 @@ func Conclude(p plan.Procedure, history []report.Window) Conclusion {
 		}
 	}
 	c.Confirmed = m.confirmed != nil
+	if lo != nil {
+		c.Outvoted = m.outvoted(lo)
+	}
 	return c
+}
+
+// outvoted are the loads up to the answer that lost frames in some window in which they were held, lowest first.
+func (m *machine) outvoted(lo *point) (all []Outvoted) {
+	at := map[units.Ratio]Outvoted{}
+	for _, p := range m.looks {
+		o := at[p.asked]
+		o.Load, o.Of = p.asked, o.Of+1
+		if p.lossy {
+			o.Lossy = append(o.Lossy, p.window)
+		}
+		at[p.asked] = o
+	}
+	for _, load := range slices.Sorted(maps.Keys(at)) {
+		if load <= lo.asked && len(at[load].Lossy) > 0 {
+			all = append(all, at[load])
+		}
+	}
+	return all
 }
 
 // reallyOffered is a point's load as it was really offered, to the last frame: what a search forgives as noise of the reading is not resolved

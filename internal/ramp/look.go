@@ -13,31 +13,39 @@ func (m *machine) narrowed(p point) {
 	p.long = isLong
 	if isLong {
 		m.long++
+		m.keepHeld(p)
 	} else {
 		m.refined++
 	}
 	if m.wantsAnother(p, isLong) {
 		return
 	}
-	m.votes, m.repeats = votes{}, 0
 	m.settle(p, isLong)
+	m.votes, m.repeats = votes{}, 0
 	if m.stage == narrowing {
 		m.aim()
 	}
 }
 
-// wantsAnother says that the same load is to be looked at again: the window says nothing or less than it should, or short windows don't
-// agree yet.
+// keepHeld keeps a window in which a load was held, for the conclusion: also one that is outvoted.
+func (m *machine) keepHeld(p point) {
+	if !p.unclear() {
+		m.looks = append(m.looks, p)
+	}
+}
+
+// wantsAnother says that the same load is to be looked at again: the window says nothing or less than it should, or windows don't agree
+// yet.
 func (m *machine) wantsAnother(p point, isLong bool) bool {
 	switch {
 	case p.unclear():
 		return m.repeatUnclear(p, isLong)
 	case p.lossy && p.short && m.mayRepeat(isLong) && m.stumbled(m.history[p.window]):
 		return true
-	case isLong:
-		return p.clean && m.fellShort(p) && m.mayRepeat(isLong) && m.repeatShort(p)
+	case isLong && p.clean && m.fellShort(p) && m.mayRepeat(isLong):
+		return m.repeatShort(p)
 	}
-	return m.refined < refineWindows && m.vote(p)
+	return m.vote(p, isLong && m.long < longWindows || !isLong && m.refined < refineWindows)
 }
 
 func (m *machine) repeatUnclear(p point, isLong bool) bool {
@@ -59,16 +67,27 @@ func (m *machine) repeatShort(p point) bool {
 	return true
 }
 
-// vote is best of three: loss in one short window may be chance.
-func (m *machine) vote(p point) bool {
+// vote is best of three: loss in one window may be chance, or the doing of a machine that was busy for a moment, however long the window. It says
+// that another window is needed, within what may be looked at.
+//
+//	clean ─────────────────────────▶ clean
+//	lossy ── lossy ────────────────▶ lossy
+//	lossy ── clean ── the third decides
+func (m *machine) vote(p point, may bool) bool {
 	w := m.history[p.window]
+	if p.lossy && (m.votes.lossy == 0 || m.forwarded(p) > m.forwarded(m.votes.least)) {
+		m.votes.least = p
+	}
+	if p.lossy {
+		m.votes.lossy++
+	}
 	switch {
-	case p.lossy && m.votes.lossy == 0:
-		m.votes.lossy = 1
+	case !may:
+	case p.lossy && m.votes.lossy == 1 && !m.votes.clean:
 		m.reason = fmt.Sprintf("window %d lost frames at %s of the target; once more, to believe it", w.Number, percent(p.asked))
 		return true
-	case p.clean && m.votes.lossy == 1:
-		m.votes.lossy = 2 // the next window decides
+	case p.clean && m.votes.lossy == 1 && !m.votes.clean:
+		m.votes.clean = true
 		m.reason = fmt.Sprintf("window %d lost none at %s of the target, the one before did; the next decides", w.Number, percent(p.asked))
 		return true
 	}
@@ -102,18 +121,22 @@ func (m *machine) mayRepeat(isLong bool) bool {
 func (m *machine) settle(p point, isLong bool) {
 	w := m.history[p.window]
 	switch {
-	case p.lossy:
+	case p.lossy && (!isLong || m.votes.lossy > 1):
 		m.settleLossy(p, isLong)
 	case p.clean:
 		m.settleClean(p)
 	case m.hi == nil:
-		m.finish(fmt.Sprintf("not confirmed: window %d says nothing: %s", w.Number, w.Reason))
+		m.finish(fmt.Sprintf("not confirmed: window %d can't be judged: %s", w.Number, w.Reason))
 	default:
 		m.settleUnclear(p, isLong)
 	}
 }
 
+// settleLossy believes the loss, and the long window that lost least: a disturbance adds to what the device loses.
 func (m *machine) settleLossy(p point, isLong bool) {
+	if isLong {
+		p = m.votes.least
+	}
 	m.mark(p, m.marker)
 	m.proven = true
 	if !m.target.guess {
@@ -148,14 +171,14 @@ func (m *machine) settleUnclear(p point, isLong bool) {
 	m.reason = fmt.Sprintf("%s of the target stays unclear (%s); searching below", percent(p.asked), m.history[p.window].Reason)
 }
 
-// doubt draws the lesson of a long window that lost frames where short ones lost none: the device forwarded that share of it, so the
-// limit is near there.
+// doubt draws the lesson of long windows that lost frames where short ones lost none: the device forwarded that share of the better one, so
+// the limit is near there.
 func (m *machine) doubt(p point, w report.Window) {
 	if m.marker == "" {
 		m.marker = "the confirmation"
 	}
 	m.distrust(min(max(m.forwarded(p), m.closeTo(p)), p.asked-mul(p.asked, m.Ramp.RefineTo)/2))
-	m.reason = fmt.Sprintf("window %d lost frames at %s of the target when held: %s", w.Number, percent(p.asked), w.Reason)
+	m.reason = fmt.Sprintf("window %d lost frames at %s of the target when held, and so did another: %s", w.Number, percent(p.asked), w.Reason)
 }
 
 // closeTo is the load just so far below a lossy one that the bracket is as narrow as it is to be, if so little more than the device

@@ -37,6 +37,7 @@ type machine struct {
 	topped  int    // windows more at the top
 
 	points []point       // windows of staircase and everything after it
+	looks  []point       // the hold and windows of the confirmation's length, as far as they are clean or lossy
 	runs   map[int][]int // per direction: its present run of Lossy windows, as indexes into points
 	bracket
 }
@@ -201,18 +202,21 @@ func (m *machine) plateauSentence() string {
 		(units.PacketRate(m.offered(p)) * units.PacketPerSecond).FormatSI())
 }
 
-// held takes the hold at the top. It is longer than a step: loss there is believed.
+// held takes the hold at the top. It is longer than a step: loss there that repeats is believed, though no step lost frames.
 func (m *machine) held(p point) {
-	if p.unclear() && m.again(m.history[p.window]) {
+	p.long = m.Ramp.HoldDuration >= m.Ramp.ConfirmDuration
+	m.keepHeld(p)
+	if p.unclear() && m.again(m.history[p.window]) || m.hi == nil && m.vote(p, true) {
 		return
 	}
-	p.long = m.Ramp.HoldDuration >= m.Ramp.ConfirmDuration
-	m.points = append(m.points, p)
-	if p.lossy && m.hi == nil {
+	unheard := p.unclear() && !m.votes.clean // what was lost once could not be looked at again
+	if m.hi == nil && m.votes.lossy > 0 && (p.lossy || unheard) {
+		p = m.votes.least
 		m.mark(p, "the hold")
 		m.proven = true
 		m.doubt(p, m.history[p.window])
 	}
+	m.points = append(m.points, p)
 	m.enter(narrowing)
 }
 
@@ -226,7 +230,7 @@ func (m *machine) enterHold(reason string) {
 }
 
 func (m *machine) enter(s stage) {
-	m.stage, m.repeats = s, 0
+	m.stage, m.repeats, m.votes = s, 0, votes{}
 	if s == narrowing {
 		m.aim()
 	}

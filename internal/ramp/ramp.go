@@ -26,11 +26,12 @@ import (
 // The bounds that make every run end. They are part of the rules in docs/measurement.md.
 const (
 	lossyRun        = 3    // consecutive Lossy windows of a direction that mark saturation
+	bestOf          = 3    // windows that decide at most, once one has lost frames, of a load of the search and of the hold
 	invalidRepeats  = 2    // times that one step is repeated because it was Invalid
 	staircaseBudget = 10   // such repeats in the whole staircase
 	topRepeats      = 6    // windows more at the top, while a run of Lossy windows is neither complete nor broken
 	refineWindows   = 40   // windows of bisection
-	longWindows     = 8    // windows of the confirmation's length
+	longWindows     = 16   // windows of the confirmation's length
 	longRepeats     = 2    // times that one of them is repeated because it was Invalid, or offered less than asked
 	halvings        = 8    // below a first step that already loses frames
 	fewFrames       = 1000 // in a window, below which the search for a first clean load does not go
@@ -80,7 +81,7 @@ func Bound(p plan.Procedure) time.Duration {
 	judge := judged(r)
 	total := (1 + invalidRepeats) * r.WarmupDuration.Std()
 	total += time.Duration(Steps(r)+staircaseBudget+topRepeats) * step
-	total += (1 + invalidRepeats) * (r.Settle.Std() + r.HoldDuration.Std())
+	total += (bestOf + invalidRepeats) * (r.Settle.Std() + r.HoldDuration.Std())
 	if r.RefineTo > 0 {
 		total += refineWindows * (r.Settle.Std() + longest*judge)
 	}
@@ -89,7 +90,7 @@ func Bound(p plan.Procedure) time.Duration {
 
 // MostSteps is the largest number of steps that Bound allows for.
 func MostSteps(p plan.Procedure) int {
-	return 2*(1+invalidRepeats) + Steps(p.Ramp) + staircaseBudget + topRepeats + refineWindows + longWindows
+	return (1 + invalidRepeats) + (bestOf + invalidRepeats) + Steps(p.Ramp) + staircaseBudget + topRepeats + refineWindows + longWindows
 }
 
 // Remaining is how much longer the procedure will probably take: the steps still to come, and a usual refinement.
@@ -103,7 +104,7 @@ func Remaining(p plan.Procedure, history []report.Window) time.Duration {
 	case climbing:
 		return time.Duration(m.steps-m.level+1)*r.StepDuration.Std() + r.HoldDuration.Std() + narrow
 	case holding:
-		return r.HoldDuration.Std() + narrow
+		return time.Duration(m.votes.left())*r.HoldDuration.Std() + narrow
 	case narrowing:
 		return narrow
 	case finished:

@@ -69,5 +69,9 @@ func (m *machine) confirmLeft() time.Duration {
 	if m.confirmed != nil {
 		return 0
 	}
-	return m.Ramp.Settle.Std() + m.Ramp.ConfirmDuration.Std()
+	left := 1
+	if m.long > 0 {
+		left = m.votes.left()
+	}
+	return time.Duration(left) * (m.Ramp.Settle.Std() + m.Ramp.ConfirmDuration.Std())
 }

@@ -85,6 +85,9 @@ func pathNotProven() *Report {
 func doubtful() *Report {
 	r := measured(named("Danos & <co>", "imix|64"), limited(150_000))
 	r.Result.Confirmed, r.Result.NonMonotonic = false, true
+	held := &r.Windows[2]
+	held.Quality, held.Reason = Lossy, "west→east: 52 of 10000 frames did not come back: 0.52 % lost, limit 0.1 %"
+	r.Result.Outvoted = []Outvoted{{Load: held.Load, Lossy: []int{3}, Of: 3}}
 	r.Result.SharedPorts = []string{"port 0000:3b:00.0 of node gen-1 is behind link west of pod t-1-generator-0 and link east of pod t-1-dut"}
 	r.Silence[1].PacketsPerSecond, r.Silence[1].Received = 12, units.Traffic{Packets: 12, Bytes: 1200}
 	r.Totals[0].Drained, r.Totals[1].ReceiveErrors = false, 1234

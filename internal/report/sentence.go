@@ -154,7 +154,7 @@ func resultWarnings(r *Report) []string {
 	if r.Result.NonMonotonic {
 		out = append(out, "not monotonic: above the rate reported, at some higher load frames came back within the loss limit again")
 	}
-	return out
+	return append(out, outvotedWarnings(r)...)
 }
 
 func pathWarnings(r *Report) []string {

@@ -40,6 +40,7 @@ func TestTraces(t *testing.T) {
 		"non-monotonic":      scene(toTheTop, onDevice(func(d *sim.Device) { d.Capacity = dip })),
 		"limit-of-first":     scene(target("200kpps"), deviceLimit(1*kpps)),
 		"trouble":            scene(trouble(14, 20.5)),
+		"trouble-when-held":  scene(trouble(38, 38.2)),
 		"flap":               scene(fault(0, sim.Flap, 12)),
 		"lost":               scene(replicas(2), fault(1, sim.Restart, 15), unreachable(1)),
 		"interrupted":        scene(interrupted(20)),
