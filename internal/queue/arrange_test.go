@@ -339,7 +339,7 @@ func TestDevicesThatSeveralClaimAreCountedOnce(t *testing.T) {
 
 // A device plugin tells of fewer devices than pods have: they are sick, or their card is gone. The other nodes have no fewer for it.
 func TestANodeThatLostDevicesTakesNoneFromOthers(t *testing.T) {
-	lab := queue.Lab{Nodes: []queue.Node{node("a", 1), node("b", 2)}, Claims: []queue.Claim{on(claim("a", 4), "a"), claim("b", 2)}}
+	lab := queue.Lab{Nodes: []queue.Node{node("a", 1), node("b", 2)}, Claims: []queue.Claim{on(claim("a", 4), "a"), claim("b", 1, 1)}}
 	if turn := queue.Arrange(lab).Turns["b"]; turn.Waits {
 		t.Errorf("it waits for what is free: %s", turn.Message)
 	}
