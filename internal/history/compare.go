@@ -93,7 +93,13 @@ func compareRow(r row, demand *Demand) report.ComparisonRow {
 		side := report.Compared{Figures: s.figures, Missing: s.missing, SetAside: s.setAside, Outliers: s.outliers}
 		common, images := imagesOf(s.answers)
 		mixed := mixture(s.answers)
-		side.Images = common
+		side.Images, side.Doubts = common, doubts(images, sharing(s.answers))
+		switch {
+		case s.all == 0:
+			side.Absent = "no Report"
+		case mixed != "":
+			side.Absent = "no common figure"
+		}
 		if i == 0 {
 			baseline = s
 			if mixed != "" {
@@ -103,7 +109,7 @@ func compareRow(r row, demand *Demand) report.ComparisonRow {
 		} else {
 			judge(&side, s, baseline, mixed, demand)
 		}
-		side.Message = joined(joined(side.Message, images), copies(len(records), s.all))
+		side.Message = joined(side.Message, copies(len(records), s.all))
 		out.Sides = append(out.Sides, side)
 	}
 	return out
@@ -166,6 +172,25 @@ func imagesOf(records []Record) (common []plan.Container, apart string) {
 	return report.OneDevice(names, images)
 }
 
+// doubts are the sentences that there are.
+func doubts(sentences ...string) []string {
+	return slices.DeleteFunc(sentences, func(s string) bool { return s == "" })
+}
+
+// sharing says that runs are of ends that shared a physical port: their figures are not of wires of their own. Empty: none is.
+func sharing(records []Record) string {
+	n := 0
+	for _, r := range records {
+		if len(r.Report.Result.SharedPorts) > 0 {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d runs had several ends on one physical port, whose bandwidth they shared", n, len(records))
+}
+
 // copies says that Reports were left out, as others are of the same runs; empty: none were.
 func copies(records, runs int) string {
 	if records == runs {
@@ -185,6 +210,10 @@ func joined(sentence, another string) string {
 func whichLacks(s, baseline sample) string {
 	const unconfirmed = " has a figure that was confirmed"
 	switch {
+	case s.all == 0:
+		return "this side has no Report of it"
+	case baseline.all == 0:
+		return "the first side has no Report of it"
 	case len(s.answers) == 0 && len(s.setAside) > 0:
 		return "no run of this side" + unconfirmed
 	case len(s.answers) == 0 && baseline.figures == nil && len(baseline.setAside) == 0:
@@ -279,6 +308,9 @@ func changeOf(j statistics.Judgement, s, baseline sample) *report.Change {
 	if !math.IsInf(c.High, 1) {
 		high := percent(c.High - 1)
 		out.HighPercent = &high
+		if 2*len(s.lossy) > len(s.answers) { // all that is known of most of them is what they can't do
+			out.Percent = max(out.Percent, high)
+		}
 	}
 	return out
 }

@@ -234,7 +234,7 @@ func Table(title string, records []Record) *report.Table {
 			cell.Figures, cell.Message = nil, mixed
 		}
 		common, apart := imagesOf(s.measured.records)
-		cell.Images, cell.Message = common, joined(cell.Message, apart)
+		cell.Images, cell.Message = common, joined(joined(cell.Message, apart), sharing(s.measured.records))
 		t.Cells = append(t.Cells, cell)
 	}
 	return t

@@ -149,7 +149,7 @@ func TestWhatADifferenceIsWorth(t *testing.T) {
 		"another line rate":                    {runs(5, 1_000_000, ports(25*units.Gbps)), runs(5, 400_000, ports(10*units.Gbps)), two, report.NotComparable, report.Undecided, "", "link west is 25gbps in night-00.json and 10gbps in night-00.json"},
 		"line rates mixed":                     {runs(5, 1_000_000, ports(25*units.Gbps)), append(runs(2, 1_000_000, ports(10*units.Gbps)), anew(runs(3, 1_000_000, ports(25*units.Gbps)))...), two, report.NotComparable, report.Undecided, "", "runs at different line rates"},
 		"not measured before":                  {runs(2, 1_000_000, lost), runs(2, 1_000_000), two, report.NotComparable, report.Undecided, "", "the first side was not measured"},
-		"nothing there":                        {nil, runs(2, 1_000_000), nil, report.NotComparable, "", "", "the first side was not measured"},
+		"nothing there":                        {nil, runs(2, 1_000_000), nil, report.NotComparable, "", "", "the first side has no Report of it"},
 	}
 	for name, c := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -268,7 +268,8 @@ func TestWhichImageWasMeasuredIsTold(t *testing.T) {
 		"the kernel, by another linerate's": {kernel("linerate:1", "33"), anew(kernel("linerate:2", "44")), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			told := history.Compare([]history.Side{side("a", c.a...), side("b", c.b...)}, nil).Rows[0].Sides[1].Message
+			b := history.Compare([]history.Side{side("a", c.a...), side("b", c.b...)}, nil).Rows[0].Sides[1]
+			told := strings.Join(append(b.Doubts, b.Message), "\n")
 			if c.says == "" && strings.Contains(told, "container") || !strings.Contains(told, c.says) {
 				t.Errorf("it says %q", told)
 			}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,9 +39,13 @@ type ComparisonRow struct {
 type Compared struct {
 	// Figures are the medians of the side's runs that count; nil: none does.
 	Figures *Figures `json:"figures,omitempty"`
+	// Absent says in a word or two why there are no figures, where it isn't that no run was measured.
+	Absent string `json:"absent,omitempty"`
 	// Missing are the runs that gave no figure, but for those that were repeated.
 	Missing  []Missing `json:"missing,omitempty"`
 	Repeated []Missing `json:"repeated,omitempty"`
+	// Doubts are reasons to look twice at the figures, which count nevertheless.
+	Doubts []string `json:"doubts,omitempty"`
 	// SetAside are runs that have a figure which doesn't count, and why. Neither Figures nor the judgement are of them.
 	SetAside []Missing `json:"setAside,omitempty"`
 	// Images are what the device's pod ran in all runs of the side; empty: it isn't known, or not the same, which Message says then.
@@ -117,6 +122,14 @@ func (j Judgement) words() string {
 	return ""
 }
 
+// judged are the words of a side's judgement. Where lower bounds hide any difference, that none is shown would read as if there were none.
+func (c Compared) judged() string {
+	if c.Judgement == NotShown && c.Change == nil {
+		return "can't be told"
+	}
+	return c.Judgement.words()
+}
+
 // class is the style sheet's name.
 func (j Judgement) class() string {
 	switch j {
@@ -163,10 +176,13 @@ const notConfirmed = "not confirmed"
 
 // nothing stands where there is no figure.
 func (c Compared) nothing() string {
-	if len(c.SetAside) > 0 {
+	switch {
+	case c.Judgement == Less:
+		return "loses at any load"
+	case len(c.SetAside) > 0:
 		return notConfirmed
 	}
-	return notMeasured
+	return cmp.Or(c.Absent, notMeasured)
 }
 
 // sideText is a side's figure in a cell: "1.78 Mpps ±0.31% (5)".
@@ -198,7 +214,7 @@ func (c *Comparison) grid(sign func(Outcome) string) grid {
 		for i, s := range r.Sides {
 			row = append(row, s.sideText())
 			if i > 0 {
-				row = append(row, s.changeText(), s.Judgement.words())
+				row = append(row, s.changeText(), s.judged())
 			}
 			if i > 0 && c.MaxRegressionPercent != nil {
 				row = append(row, sign(s.Verdict))
@@ -229,7 +245,7 @@ func (c *Comparison) imageUses() (uses []imageUse) {
 		var own []imageUse
 		same := true
 		for _, r := range c.Rows {
-			if i < len(r.Sides) && len(r.Sides[i].Images) > 0 {
+			if i < len(r.Sides) && (r.Sides[i].Figures != nil || len(r.Sides[i].Images) > 0) {
 				own = append(own, imageUse{Cell{Product: r.Product, Loadtest: r.Loadtest}.title() + " in " + side, r.Sides[i].Images})
 				same = same && slices.Equal(own[0].images, r.Sides[i].Images)
 			}
@@ -265,6 +281,9 @@ func (c *Comparison) says() []sideLine {
 			if words := s.setAsideWords(); words != "" {
 				lines = append(lines, sideLine{"warning", at, words})
 			}
+			for _, doubt := range s.Doubts {
+				lines = append(lines, sideLine{"warning", at, doubt})
+			}
 			for _, o := range s.Outliers {
 				lines = append(lines, sideLine{"warning", at, o + " lies far from the others, and counts all the same"})
 			}
@@ -280,7 +299,7 @@ func (c Compared) lineClass() string {
 	switch {
 	case c.Verdict != "":
 		return outcomeClass(c.Verdict)
-	case c.Judgement == NotComparable:
+	case c.Judgement == NotComparable, c.Figures == nil && c.Judgement != Less:
 		return "warning"
 	}
 	return "none"

@@ -114,7 +114,7 @@ func (c *Comparison) HTML(w io.Writer) error {
 }
 
 func newComparedView(s Compared, first bool) comparedView {
-	v := comparedView{Compared: s, First: first, Change: s.changeText(), Words: s.Judgement.words(), Class: s.Judgement.class(), VerdictClass: outcomeClass(s.Verdict), Interval: s.Change.interval(), Nothing: s.nothing()}
+	v := comparedView{Compared: s, First: first, Change: s.changeText(), Words: s.judged(), Class: s.Judgement.class(), VerdictClass: outcomeClass(s.Verdict), Interval: s.Change.interval(), Nothing: s.nothing()}
 	if f := s.Figures; f != nil {
 		h := f.headline()
 		v.Packets = split(h, pps(f.PacketsPerSecond), exact(f.PacketsPerSecond, "packets per second"))

@@ -154,6 +154,8 @@ func junitProperties(r *Report, h headline) []junitProperty {
 		return props
 	}
 	add := func(name, value string) { props = append(props, junitProperty{name, value}) }
+	add("lowerBound", strconv.FormatBool(h.Bound))
+	add("confirmed", strconv.FormatBool(r.Result.Confirmed))
 	for _, d := range r.Result.Directions {
 		name := d.From + "-" + d.To + "."
 		add(name+"receivedPacketsPerSecond", strconv.FormatInt(d.Received.PacketsPerSecond, 10))

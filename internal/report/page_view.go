@@ -21,7 +21,7 @@ type page struct {
 	Style              template.CSS
 	Script             template.JS
 	Tests              []testView
-	Bounds             bool // some figure is a lower bound
+	Bounds, Loose      bool // some figure is a lower bound, or isn't confirmed
 }
 
 // testView is one report on the page. The report itself is there too: figures that need no thought are read from it.
@@ -32,7 +32,8 @@ type testView struct {
 	Product, Loadtest  string
 	Summary            string
 	Standing, Class    string
-	Measured, Bound    bool
+	Measured           bool
+	Bound, Loose       bool
 	Packets, Bits      figure
 	Percent            figure
 	Bar                string // width of the bar, a CSS length
@@ -89,7 +90,7 @@ func newPage(reports []*Report) (*page, error) {
 			return nil, fmt.Errorf("report %d: %w", i+1, err)
 		}
 		p.Tests = append(p.Tests, t)
-		p.Bounds = p.Bounds || t.Bound
+		p.Bounds, p.Loose = p.Bounds || t.Bound, p.Loose || t.Loose
 	}
 	p.Description = p.Title
 	if len(reports) > 0 {
@@ -117,7 +118,7 @@ func newTestView(r *Report, id string) (testView, error) {
 	}
 	h := headlineOf(r)
 	v := testView{ID: id, Report: r, Name: h.Name, Title: h.title(), Product: h.Product, Loadtest: h.Loadtest, Summary: Summary(r), Standing: standing(r), Class: strings.ReplaceAll(standing(r), " ", "-"),
-		Measured: h.Measured, Bound: h.Bound, Answer: capital(explanation(r)), Resolution: resolutionText(r), Verdict: verdictText(r.Verdict), VerdictClass: verdictClass(r.Verdict),
+		Measured: h.Measured, Bound: h.Bound, Loose: h.Loose, Answer: capital(explanation(r)), Resolution: resolutionText(r), Verdict: verdictText(r.Verdict), VerdictClass: verdictClass(r.Verdict),
 		Warnings: warnings(r), Facts: facts(r), Windows: windowViews(r), Plan: document.String()}
 	if h.Measured {
 		v.Packets = split(h, pps(h.PacketsPerSecond), exact(h.PacketsPerSecond, "packets per second"))

@@ -16,6 +16,8 @@ func standing(r *Report) string {
 	switch {
 	case !hasFigure(r):
 		return notMeasured
+	case r.Result.Saturated && r.Unconfirmed():
+		return notConfirmed
 	case r.Result.Saturated:
 		return "saturated"
 	}
@@ -32,6 +34,8 @@ func explanation(r *Report) string {
 	}
 	what := "the device's limit lies at this rate or above."
 	switch {
+	case r.Result.Saturated && r.Unconfirmed():
+		what = "short windows say that the device's limit is here, and none of " + span(planOf(r).Procedure.Ramp.ConfirmDuration.Std()) + " has shown that it keeps this up: it may be less."
 	case r.Result.Saturated && ownKernel(r):
 		what = "this is what the kernel of the machine itself forwards, as the Reference has no limit; above it, more than " + ratioText(planOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
 	case r.Result.Saturated:
@@ -88,7 +92,7 @@ func sentence(s string) string {
 
 func capital(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
-	if !unicode.IsLower(r) {
+	if first, _, _ := strings.Cut(s, " "); !unicode.IsLower(r) || strings.Contains(strings.TrimRight(first, "."), ".") { // a field's path stays as it is written
 		return s
 	}
 	return string(unicode.ToUpper(r)) + s[size:]

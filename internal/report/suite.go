@@ -170,6 +170,9 @@ func (s *Suite) Table() *Table {
 	if s.Finished.IsZero() {
 		t.Notes = append([]string{"the suite isn't over: this is what was measured so far"}, s.Notes...)
 	}
+	if n := s.unbegun(); n > 0 {
+		t.Notes = append(t.Notes[:len(t.Notes):len(t.Notes)], fmt.Sprintf("of %d of %s no test has ended", n, counted(len(s.Cells), "cell")))
+	}
 	for _, c := range s.Cells {
 		cell := Cell{Product: c.Product, Loadtest: c.Loadtest, Figures: c.Figures, Message: c.Message, Images: c.Images}
 		if c.Verdict != nil {
@@ -189,6 +192,16 @@ func (s *Suite) Table() *Table {
 }
 
 func outlierWords(test string) string { return test + " lies far from the others" }
+
+// unbegun is how many cells have no test that ended: nothing else says why they have no figures.
+func (s *Suite) unbegun() (n int) {
+	for i := range s.Cells {
+		if s.Cells[i].Figures == nil && len(s.Cells[i].Runs) == 0 {
+			n++
+		}
+	}
+	return n
+}
 
 // words are those of the criteria that weren't met, or of all where they were.
 func (v Verdict) words() string {

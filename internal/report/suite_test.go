@@ -149,3 +149,22 @@ func FuzzReadSuite(f *testing.F) {
 		}
 	})
 }
+
+func TestATableTellsOfCellsWithoutATest(t *testing.T) {
+	s := night()
+	if notes := s.Table().Notes; len(notes) != 0 {
+		t.Errorf("each cell has a test, and it says %q", notes)
+	}
+	s.Cells = append(s.Cells, SuiteCell{Name: "danos-64b", Product: "danos", Loadtest: "64b"})
+	if notes := s.Table().Notes; len(notes) != 1 || notes[0] != "of 1 of 3 cells no test has ended" {
+		t.Errorf("it says %q", notes)
+	}
+}
+
+func TestAFieldsPathStaysAsItIsWritten(t *testing.T) {
+	for text, want := range map[string]string{"spec.activeDeadline of 1m is over": "spec.activeDeadline of 1m is over.", "it ended.": "It ended.", "lost": "Lost."} {
+		if got := sentence(text); got != want {
+			t.Errorf("%q becomes %q", text, got)
+		}
+	}
+}

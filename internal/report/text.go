@@ -200,7 +200,7 @@ func standingColor(r *Report) string {
 	switch {
 	case !hasFigure(r):
 		return red
-	case r.Result.Saturated:
+	case r.Result.Saturated && !r.Unconfirmed():
 		return green
 	}
 	return yellow

@@ -33,6 +33,8 @@ type Point struct {
 	// Figures are the run's own; nil: it was not measured, and Missing says why.
 	Figures *Figures `json:"figures,omitempty"`
 	Missing *Missing `json:"missing,omitempty"`
+	// SharedPort: several ends of its links were on one physical port.
+	SharedPort bool `json:"sharedPort,omitempty"`
 	// Outlier: it lies far from its neighbours.
 	Outlier bool `json:"outlier,omitempty"`
 	// PlanChange is where its Plan measures in another way than the point before, or at another line rate; DeviceChange where the device differs,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/units"
@@ -44,7 +45,7 @@ func (t *Trend) Text(w io.Writer, o TextOptions) error {
 }
 
 const trendWords = "Packets per second that were received, summed over all directions of one moment. The median is over all runs since the plan, or what it says of the device, changed last: figures of different plans can't be compared. " +
-	boundWords
+	boundWords + " " + looseWords
 
 // JSON writes the trend as a document, indented.
 func (t *Trend) JSON(w io.Writer) error {
@@ -61,34 +62,65 @@ func (s *Series) now() string {
 	}
 	text := "latest " + point.rate()
 	if stretch != nil && stretch.Figures != nil && stretch.Figures.Runs > 1 {
-		text += ", " + againstText(point.Figures, stretch.Figures) + " against the median of " + counted(stretch.Figures.Runs, "run") + " of the same plan, " + pps(stretch.Figures.PacketsPerSecond)
+		text += ", "
+		if against := againstText(point.Figures, stretch.Figures); against != "-" {
+			text += against + " "
+		}
+		text += "against the median of " + counted(stretch.Figures.Runs, "run") + " of the same plan, " + stretch.Figures.rate()
 		if spread := stretch.Figures.Spread; spread != nil {
 			text += " ±" + spread.Percent.FormatFixed() + "%"
 		}
 	}
-	return text
+	switch n := s.unmeasuredSince(point); n {
+	case 0:
+		return text
+	case 1:
+		return text + "; the run since then was not measured"
+	default:
+		return fmt.Sprintf("%s; the %d runs since then were not measured", text, n)
+	}
+}
+
+// unmeasuredSince is how many runs there are after a point, the last one that was measured.
+func (s *Series) unmeasuredSince(latest *Point) int {
+	return len(s.Points) - 1 - slices.IndexFunc(s.Points, func(p Point) bool { return p.At.Equal(latest.At) && p.Name == latest.Name })
 }
 
 func (p *Point) rate() string {
 	if p.Figures == nil {
 		return notMeasured
 	}
-	return headline{Measured: true, Bound: p.Figures.LowerBound}.bound(pps(p.Figures.PacketsPerSecond))
+	return p.Figures.rate()
+}
+
+// rate is the figures' packet rate with its sign.
+func (f *Figures) rate() string {
+	return f.headline().bound(pps(f.PacketsPerSecond))
 }
 
 // when is a point's time, for people.
 func (p *Point) when() string { return p.At.UTC().Format("2006-01-02 15:04") }
 
-// againstText is a figure's distance from another: "-3.02%".
+// againstText is a figure's distance from a median: "-3.02%". A lower bound is so far away or more, and from a median that is one, a figure is so far
+// away or less; where both are, nobody knows.
 func againstText(f, median *Figures) string {
-	if f == nil || median == nil || median.PacketsPerSecond == 0 {
+	if f == nil || median == nil || median.PacketsPerSecond == 0 || f.LowerBound && median.LowerBound {
 		return "-"
 	}
 	apart := float64(f.PacketsPerSecond)/float64(median.PacketsPerSecond) - 1
 	if math.Abs(apart) > 1e6 {
 		return "-"
 	}
-	return changeText(&Change{Percent: units.Percent(math.Round(apart * float64(units.Hundred)))})
+	sign := ""
+	switch {
+	case f.Unconfirmed > 0 || median.Unconfirmed > 0:
+		sign = "~"
+	case f.LowerBound:
+		sign = "≥"
+	case median.LowerBound:
+		sign = "≤"
+	}
+	return sign + changeText(&Change{Percent: units.Percent(math.Round(apart * float64(units.Hundred)))})
 }
 
 // grid is a series for people.
@@ -98,7 +130,7 @@ func (s *Series) grid() grid {
 		p := &s.Points[i]
 		row := []string{p.when(), p.Test, strings.Join(p.remarks(), ", ")}
 		if f := p.Figures; f != nil {
-			h := headline{Measured: true, Bound: f.LowerBound}
+			h := f.headline()
 			var median *Figures
 			if stretch := s.stretchOf(i); stretch != nil {
 				median = stretch.Figures
@@ -117,6 +149,9 @@ func (p *Point) remarks() []string {
 	var out []string
 	if p.Missing != nil {
 		out = append(out, p.Missing.Reason)
+	}
+	if p.SharedPort {
+		out = append(out, "shared port")
 	}
 	if p.Outlier {
 		out = append(out, "outlier")
