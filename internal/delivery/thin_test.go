@@ -102,6 +102,13 @@ func TestFit(t *testing.T) {
 	})
 }
 
+func TestAWindowThatWasOutvotedStays(t *testing.T) {
+	r := &report.Report{Result: report.Result{Window: 9, Outvoted: []report.Outvoted{{Lossy: []int{7}, Of: 3}}}}
+	if !cited(r, report.Window{Number: 7}) || cited(r, report.Window{Number: 8}) {
+		t.Error("of windows 7 and 8 the result cites 7, which was outvoted")
+	}
+}
+
 func citedKept(r *report.Report) bool {
 	kept := 0
 	for _, w := range r.Windows {

@@ -22,7 +22,7 @@ type Conclusion struct {
 	Window, Lossy int
 	// Resolution is how far the answer may lie below the lossy load, as a share of that.
 	Resolution units.Ratio
-	// Outvoted are the held loads, of the answer and below it, at which some windows lost frames and the others outvoted them.
+	// Outvoted are the held loads, the answer's and lower ones, at which some window lost frames that others outvoted, or that could not be judged again.
 	Outvoted []Outvoted
 	// Finished says that the procedure had come to its end, and Ending how.
 	Finished bool

@@ -70,9 +70,9 @@ func (m *machine) repeatShort(p point) bool {
 // vote is best of three: loss in one window may be chance, or the doing of a machine that was busy for a moment, however long the window. It says
 // that another window is needed, within what may be looked at.
 //
-//	clean ─────────────────────────▶ clean
-//	lossy ── lossy ────────────────▶ lossy
-//	lossy ── clean ── the third decides
+//	lossy ─┬─ lossy: believed
+//	       └─ clean ── the third decides
+//	clean: believed
 func (m *machine) vote(p point, may bool) bool {
 	w := m.history[p.window]
 	if p.lossy && (m.votes.lossy == 0 || m.forwarded(p) > m.forwarded(m.votes.least)) {

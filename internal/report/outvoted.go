@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Outvoted is a load that was held several times, because some window lost frames: best of three decides, and what lost is told all the
+// Outvoted is a load that was held several times, because some window lost frames: best of three decides, and what was lost is told all the
 // same.
 type Outvoted struct {
 	Load  units.Ratio `json:"load"`  // as a share of the target

@@ -325,7 +325,7 @@ type Result struct {
 	Generators []GeneratorShare `json:"generators,omitempty"`
 	// MaxReceived is the highest rate that came back at any loss.
 	MaxReceived *Sum `json:"maxReceived,omitempty"`
-	// Outvoted is where the load of Window, or a lower one, was held several times, and frames were lost in fewer than half of the windows.
+	// Outvoted is where the load of Window, or a lower one, was held, and some window lost frames: others outvoted it, or could not be judged.
 	Outvoted []Outvoted `json:"outvoted,omitempty"`
 	// SharedPorts are the physical ports that several ends of the links were on, as sentences: they shared its bandwidth, and frames between
 	// them may never have been on a wire. The test allowed it (spec.sharedPort).
