@@ -81,6 +81,10 @@ func TestATrendSaysWhatItMeans(t *testing.T) {
 			}
 		})
 	}
+	var page strings.Builder
+	if err := history.Trend("", []history.Record{record(1, 900_000, unconfirmed)}).HTML(&page); err != nil || strings.Count(page.String(), `class="mark loose"`) != 2 { // a wide drawing and a narrow one
+		t.Errorf("%v: what isn't confirmed is drawn as if it were", err)
+	}
 	if got := trend(nights...); strings.Contains(got, "since then") || strings.Contains(got, "≤") {
 		t.Errorf("without any of it, it says\n%s", got)
 	}

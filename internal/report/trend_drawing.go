@@ -147,8 +147,11 @@ func (d *trendDrawing) points(s *Series) {
 		}
 		line.to(command, x, y)
 		class := "point"
-		if p.Figures.LowerBound {
+		switch p.Figures.headline().sign() {
+		case "≥":
 			class = "bound"
+		case "~":
+			class = "loose"
 		}
 		d.Marks = append(d.Marks, shape{D: circle(x, y, 4), Class: class, Title: d.title(p)})
 		if p.Outlier {
