@@ -14,9 +14,10 @@ import (
 
 // A test ends in steps, each of which can be repeated after a restart of the operator at any point:
 //
-//	end ─▶ record why ─▶ runner ceases, its Report is read ─▶ pods are given back ─▶ teardown pod ─▶ Complete
+//	end ─▶ record why ─▶ runner ceases, its Report is read ─▶ Complete ─▶ pods are given back
+//	                                                       ╰▶ with a teardown: pods are given back ─▶ teardown pod ─▶ Complete
 //
-// Why it ends is recorded as the reason of Complete=False before anything is deleted that proves it.
+// Why it ends is recorded as the reason of Complete before anything is deleted that proves it.
 
 // deleted: garbage collection deletes the children with their owner. An owner that somebody's finalizer keeps may stay for long; its traffic and its
 // devices don't.
@@ -85,15 +86,14 @@ func (v *view) end(e *ending) *step {
 	return s
 }
 
-// conclude gives back what the test holds, undoes what the setup did, and completes it.
+// conclude undoes what the setup did, and completes the test. What it still holds is given back by the next pass (finished): no runner is left, and one
+// pass that reads a Report, deletes all pods and writes the status would keep others waiting for long.
 func (v *view) conclude(e *ending) *step {
 	if v.tearsDown() {
 		return v.tearDown(e)
 	}
 	e.complete = true
-	s := v.toward(e, activityDone)
-	s.del = v.release(e)
-	return s
+	return v.toward(e, activityDone)
 }
 
 // cease makes the runner end: its Job is deleted, its pod gets its time to stop traffic and to write what it has. Nil: no runner is left.

@@ -1,12 +1,14 @@
 package lifecycle
 
 import (
+	"hash/fnv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // restrained is the status that is worth a write now. What is only a detail, such as a percentage or one more pod of many that is ready, is
@@ -24,7 +26,7 @@ func restrained(v *view, st v1alpha1.LoadTestStatus) (v1alpha1.LoadTestStatus, t
 		return st, time.Time{}
 	}
 	if was != nil && was.At != nil && detailOnly(v.was, &st) {
-		if due := was.At.Add(progressEvery); v.Now.Before(due) && !was.At.After(v.Now) {
+		if due := was.At.Add(progressEvery + fraction(string(v.Test.UID))); v.Now.Before(due) && !was.At.After(v.Now) {
 			return *v.was.DeepCopy(), due
 		}
 	}
@@ -32,9 +34,14 @@ func restrained(v *view, st v1alpha1.LoadTestStatus) (v1alpha1.LoadTestStatus, t
 	return st, time.Time{}
 }
 
-// detailOnly says whether two statuses differ in details only: not in what they say, but in how far it is.
-func detailOnly(a, b *v1alpha1.LoadTestStatus) bool {
-	return equality.Semantic.DeepEqual(gist(a), gist(b))
+// detailOnly says whether a status differs from the one before in details only: not in what it says, but in how far it is. That the traffic of a run
+// is over is one too: its Report comes in the next moment, and says more.
+func detailOnly(before, next *v1alpha1.LoadTestStatus) bool {
+	a, b := gist(before), gist(next)
+	if a.Progress != nil && b.Progress != nil && report.Phase(b.Progress.Step).AfterTraffic() {
+		b.Progress.Step = a.Progress.Step
+	}
+	return equality.Semantic.DeepEqual(a, b)
 }
 
 // gist is a status without its details.
@@ -58,6 +65,14 @@ func gist(st *v1alpha1.LoadTestStatus) v1alpha1.LoadTestStatus {
 		out.Progress = &v1alpha1.Progress{Step: st.Progress.Step, Run: st.Progress.Run}
 	}
 	return out
+}
+
+// fraction is a part of a second that is a test's own. The status keeps whole seconds: without it all tests of a lab would write their details in one
+// moment, as each second begins, and wait for each other.
+func fraction(uid string) time.Duration {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(uid)) // it never fails
+	return time.Duration(h.Sum64() % uint64(time.Second))
 }
 
 // The states of pods that have ended.

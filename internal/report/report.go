@@ -135,6 +135,15 @@ const (
 	Hold    Phase = "Holding"
 )
 
+// The phases of a run after its traffic. No window belongs to them.
+const (
+	Draining Phase = "Draining" // the last frames are waited for
+	Ended    Phase = "Ended"
+)
+
+// AfterTraffic says that nothing more will be measured: the Report is about to be written.
+func (p Phase) AfterTraffic() bool { return p == Draining || p == Ended }
+
 // Quality is what a window is worth.
 type Quality string
 

@@ -15,8 +15,8 @@ const (
 	Preparing report.Phase = "Preparing"
 	Proving   report.Phase = "ProvingPath"
 	Listening report.Phase = "Listening"
-	Draining  report.Phase = "Draining"
-	Ended     report.Phase = "Ended"
+	Draining               = report.Draining
+	Ended                  = report.Ended
 )
 
 // Progress is how a run is getting on. Rates are of all directions together, over the last second or so.
