@@ -185,6 +185,7 @@ func phaseText(p Phase) string {
 		return "confirm"
 	case Hold:
 		return "hold"
+	case Draining, Ended: // no window's
 	}
 	return string(p)
 }
