@@ -184,6 +184,24 @@ func TestTheHoldIsJudgedBestOfThree(t *testing.T) {
 	})
 }
 
+// A device that carries 90 % of the target later doesn't lose frames at half of it, however often that is looked at.
+func TestADisturbedStepIsNotWhereSaturationBegins(t *testing.T) {
+	p := procedure(func(p *plan.Procedure) {
+		p.Ramp.RampDuration, p.Ramp.StepDuration, p.Ramp.Settle = plan.Duration(time.Second), plan.Duration(500*time.Millisecond), plan.Duration(100*time.Millisecond)
+	})
+	disturbed := func(s ramp.Step) bool { return s.Phase == report.Ramping && s.Number == 1 }
+	history, trace := carryOut(t, p, limited(90_000, 0).losing(0.05, disturbed))
+	c := ramp.Conclude(p, history)
+	if got := receivedAt(history, c); !c.Saturated || !c.Confirmed || got < 90_000*0.994 || !strings.Contains(trace[1], "100.00 %") {
+		t.Errorf("%+v: %.0f packets/s of 90000\n%s", c, got, strings.Join(trace, "\n"))
+	}
+	for _, w := range history[1:] {
+		if w.Phase != report.Ramping && w.Directions[0].Intended.PacketsPerSecond < 80_000 {
+			t.Errorf("window %d looks at %d packets/s\n%s", w.Number, w.Directions[0].Intended.PacketsPerSecond, strings.Join(trace, "\n"))
+		}
+	}
+}
+
 // TestPropertyOneDisturbedWindowIsNotTheLimit: whichever window of a run it is, and however much it loses.
 func TestPropertyOneDisturbedWindowIsNotTheLimit(t *testing.T) {
 	for _, p := range []plan.Procedure{procedure(), procedure(hold(20*time.Second), toTheTop)} {

@@ -139,12 +139,24 @@ func (m *machine) countRuns() (marked bool) {
 		case report.Invalid:
 		}
 		if m.hi == nil && len(m.runs[i]) == lossyRun {
-			m.mark(m.points[m.runs[i][0]], d.From+"→"+d.To)
-			m.estimate, m.proven = m.middleOf(m.runs[i]), false
+			carried := m.middleOf(m.runs[i])
+			m.mark(m.points[m.beginning(m.runs[i], carried)], d.From+"→"+d.To)
+			m.estimate, m.proven = carried, false
 			marked = true
 		}
 	}
 	return marked
+}
+
+// beginning is the first window of a run that the run itself doesn't contradict: a device that carried more than a window's load later, though it lost
+// frames of the rest, doesn't lose frames at that load. Something else took them, such as a machine that was busy for a moment.
+func (m *machine) beginning(run []int, carried units.Ratio) int {
+	for _, i := range run {
+		if m.points[i].asked > carried {
+			return i
+		}
+	}
+	return run[0]
 }
 
 // middleOf is the middle one of what the device forwarded in a run's windows: the first may hold a saved-up burst, and any of them a

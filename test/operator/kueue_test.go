@@ -49,11 +49,12 @@ func (l *lab) admit() {
 func (l *lab) evict() {
 	l.t.Helper()
 	for _, pod := range l.group() {
+		patch := client.MergeFrom(pod.DeepCopy())
 		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
 			Type: "TerminationTarget", Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now(),
 			Reason: "WorkloadEvictedDueToPreempted", Message: "Preempted to accommodate a workload of a higher priority",
 		})
-		l.must(admin.Status().Update(l.t.Context(), &pod))
+		l.must(admin.Status().Patch(l.t.Context(), &pod, patch))
 		l.must(admin.Delete(l.t.Context(), &pod))
 	}
 }
@@ -62,8 +63,9 @@ func (l *lab) evict() {
 func (l *lab) letGo() {
 	l.t.Helper()
 	for _, pod := range l.group() {
+		patch := client.MergeFrom(pod.DeepCopy())
 		if pod.DeletionTimestamp != nil && controllerutil.RemoveFinalizer(&pod, v1alpha1.LabelKueueManaged) {
-			l.must(client.IgnoreNotFound(admin.Update(l.t.Context(), &pod)))
+			l.must(client.IgnoreNotFound(admin.Patch(l.t.Context(), &pod, patch)))
 		}
 	}
 }
