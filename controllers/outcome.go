@@ -3,10 +3,12 @@ package controllers
 import (
 	"context"
 	"errors"
+	"hash/fnv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/linerate-dev/linerate/internal/lifecycle"
@@ -39,7 +41,18 @@ func (r *LoadTestReconciler) outcome(ctx context.Context, seen *observation, dec
 	if seen != nil && len(seen.Children.Foreign) > 0 {
 		due = earlier(due, r.options.Clock().Add(takenAgain))
 	}
+	if seen != nil && !due.IsZero() {
+		due = due.Add(fraction(seen.Test.UID))
+	}
 	return nextPass(ctx, due, r.options.Clock(), err)
+}
+
+// fraction is a part of a second that is a test's own. What is decided upon are whole seconds, as the API server keeps them: without it all tests of a
+// lab would be looked at in one moment, as each second begins, and wait for each other.
+func fraction(test types.UID) time.Duration {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(test)) // it never fails
+	return time.Duration(h.Sum64() % uint64(time.Second))
 }
 
 // nextPass turns how any pass ended into when the next one is due; a due moment of zero is never.

@@ -10,7 +10,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
 
@@ -25,7 +27,7 @@ func terminating() error {
 func TestHowAPassEnds(t *testing.T) {
 	now := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 	r := NewLoadTestReconciler(nil, nil, Options{Clock: func() time.Time { return now }})
-	taken := &observation{Observed: lifecycle.Observed{Children: lifecycle.Children{Foreign: []string{"Pod/imix-1-dut"}}}}
+	taken := &observation{Observed: lifecycle.Observed{Test: &v1alpha1.LoadTest{}, Children: lifecycle.Children{Foreign: []string{"Pod/imix-1-dut"}}}}
 	cases := map[string]struct {
 		seen  *observation
 		due   time.Time
@@ -36,8 +38,8 @@ func TestHowAPassEnds(t *testing.T) {
 		"nothing is due":                   {},
 		"something is due in a minute":     {due: now.Add(time.Minute), after: time.Minute},
 		"something was due a minute ago":   {due: now.Add(-time.Minute), after: time.Millisecond},
-		"a name is taken":                  {seen: taken, after: takenAgain},
-		"a name is taken, and more is due": {seen: taken, due: now.Add(time.Second), after: time.Second},
+		"a name is taken":                  {seen: taken, after: takenAgain + fraction("")},
+		"a name is taken, and more is due": {seen: taken, due: now.Add(time.Second), after: time.Second + fraction("")},
 		"the test was changed meanwhile":   {err: fmt.Errorf("write the status: %w", apierrors.NewConflict(resourceOfTests, "imix", nil)), after: errConflict.atMost},
 		"the namespace goes":               {err: fmt.Errorf("create: %w", terminating()), after: errNamespace.atMost},
 		"networks are being listed":        {err: fmt.Errorf("look: %w", errNetworks), after: errNetworks.atMost},
@@ -51,6 +53,24 @@ func TestHowAPassEnds(t *testing.T) {
 				t.Errorf("looked at again after %s, error %v; want %s, error: %v", result.RequeueAfter, err, c.after, c.fails)
 			}
 		})
+	}
+}
+
+// What is due is due as a second begins. If that were so of all tests to the nanosecond, they would all be looked at in one moment.
+func TestManyTestsAreNotDueInOneMoment(t *testing.T) {
+	now := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
+	r := NewLoadTestReconciler(nil, nil, Options{Clock: func() time.Time { return now }})
+	moments := map[time.Duration]bool{}
+	for i := range 100 {
+		test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{UID: types.UID(fmt.Sprint("uid-", i))}}
+		result, err := r.outcome(t.Context(), &observation{Observed: lifecycle.Observed{Test: test}}, lifecycle.Decision{RequeueAt: now.Add(10 * time.Second)}, nil)
+		if after := result.RequeueAfter; err != nil || after < 10*time.Second || after >= 11*time.Second {
+			t.Fatalf("looked at again after %s, %v", after, err)
+		}
+		moments[result.RequeueAfter.Truncate(50*time.Millisecond)] = true
+	}
+	if len(moments) < 15 {
+		t.Errorf("100 tests are due in %d of 20 twentieths of a second", len(moments))
 	}
 }
 

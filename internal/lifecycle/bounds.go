@@ -8,7 +8,7 @@ import (
 
 // How long is waited, and how often is looked. All of them bound a wait for something that usually comes much sooner.
 const (
-	// progressEvery is how often details are written into a status, and at most a second more; what matters, such as a new step, is written at once.
+	// progressEvery is how often details are written into a status; what matters, such as a new step, is written at once.
 	progressEvery = 10 * time.Second
 	// reportGrace is how long a run that lost a generator is given to notice, drain and write its Report.
 	reportGrace = time.Minute

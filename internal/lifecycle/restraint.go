@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"hash/fnv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -26,7 +25,7 @@ func restrained(v *view, st v1alpha1.LoadTestStatus) (v1alpha1.LoadTestStatus, t
 		return st, time.Time{}
 	}
 	if was != nil && was.At != nil && detailOnly(v.was, &st) {
-		if due := was.At.Add(progressEvery + fraction(string(v.Test.UID))); v.Now.Before(due) && !was.At.After(v.Now) {
+		if due := was.At.Add(progressEvery); v.Now.Before(due) && !was.At.After(v.Now) {
 			return *v.was.DeepCopy(), due
 		}
 	}
@@ -65,14 +64,6 @@ func gist(st *v1alpha1.LoadTestStatus) v1alpha1.LoadTestStatus {
 		out.Progress = &v1alpha1.Progress{Step: st.Progress.Step, Run: st.Progress.Run}
 	}
 	return out
-}
-
-// fraction is a part of a second that is a test's own. The status keeps whole seconds: without it all tests of a lab would write their details in one
-// moment, as each second begins, and wait for each other.
-func fraction(uid string) time.Duration {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(uid)) // it never fails
-	return time.Duration(h.Sum64() % uint64(time.Second))
 }
 
 // The states of pods that have ended.

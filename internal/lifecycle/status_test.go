@@ -2,15 +2,12 @@ package lifecycle_test
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -143,28 +140,6 @@ func TestTheEndOfTheTrafficIsLeftToTheReport(t *testing.T) {
 	w.pass(11 * time.Second)
 	if got := w.test.Status.Progress.Step; got != "Ended" {
 		t.Errorf("the Report doesn't come, and the step is still %s", got)
-	}
-}
-
-// The status keeps whole seconds. If the details of all tests were due as a second begins, they would all be written in one moment.
-func TestDetailsOfManyTestsAreNotDueInOneMoment(t *testing.T) {
-	moments := map[time.Duration]bool{}
-	for i := range 20 {
-		w := newWorld(t, reference)
-		w.test.UID = types.UID(fmt.Sprint("uid-", i))
-		r := w.toRun()
-		w.progress(r, "Ramping", 1)
-		w.settle()
-		w.progress(r, "Ramping", 2)
-		_, d := w.decide()
-		due := d.RequeueAt.Sub(w.test.Status.Progress.At.Time)
-		if due < 10*time.Second || due >= 11*time.Second {
-			t.Errorf("the details are due after %s", due)
-		}
-		moments[due.Truncate(50*time.Millisecond)] = true
-	}
-	if len(moments) < 10 {
-		t.Errorf("the details of 20 tests are due at %v", slices.Sorted(maps.Keys(moments)))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -98,6 +99,7 @@ func (w *world) check(o lifecycle.Observed, before *v1alpha1.LoadTestStatus, d l
 	if again := lifecycle.Decide(o); !sameJSON(again.Status, d.Status) && !d.ReadReport && d.Try == nil {
 		w.fail("the same observation makes another decision: %s, %s", d.Rule, again.Rule)
 	}
+	w.checkDue(o, d)
 	if w.test == nil {
 		return
 	}
@@ -105,6 +107,18 @@ func (w *world) check(o lifecycle.Observed, before *v1alpha1.LoadTestStatus, d l
 	w.checkChildren()
 	w.checkWires()
 	w.checkKstatus()
+}
+
+// checkDue: the operator's clock has whole seconds. What is due between two of them, and not before, would be looked at again and again until the second
+// is over.
+func (w *world) checkDue(o lifecycle.Observed, d lifecycle.Decision) {
+	w.t.Helper()
+	if second := d.RequeueAt.Truncate(time.Second); second.After(o.Now) && !d.RequeueAt.Equal(second) {
+		o.Now = second
+		if again := lifecycle.Decide(o); again.RequeueAt.Equal(d.RequeueAt) {
+			w.fail("%s wants the next look at %s, and nothing before", d.Rule, d.RequeueAt)
+		}
+	}
 }
 
 func (w *world) fail(format string, args ...any) {
