@@ -118,7 +118,7 @@ func TestTimeToLive(t *testing.T) {
 	r.report(r.measured(), true)
 	l.finish("brief", true)
 	l.want("brief", "Complete=True Measured")
-	if after := l.settle("brief").RequeueAfter; after < 58*time.Minute || after > time.Hour {
+	if after := l.settle("brief").RequeueAfter; after < 58*time.Minute || after > time.Hour+spread {
 		t.Errorf("it is to be deleted in an hour, and is looked at again after %s", after)
 	}
 	l.clock.advance(time.Hour)
@@ -145,7 +145,7 @@ func TestAnInvalidTestIsOverAtOnce(t *testing.T) {
 func TestSchedulingDeadline(t *testing.T) {
 	l := newLab(t)
 	l.create(minimal("late", func(test *v1alpha1.LoadTest) { test.Spec.SchedulingDeadline = "2h" }))
-	if after := l.settle("late").RequeueAfter; after <= 0 || after > 2*time.Hour {
+	if after := l.settle("late").RequeueAfter; after <= 0 || after > 2*time.Hour+spread {
 		t.Errorf("it is looked at again after %s", after)
 	}
 	l.want("late", "Scheduled=False NetworkMissing")

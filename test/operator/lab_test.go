@@ -95,6 +95,9 @@ func (l *lab) pass(name string) ctrl.Result {
 // mostPasses is more than any change takes to be answered.
 const mostPasses = 12
 
+// spread is how much later than due a test is looked at, at most: each in a moment of the second that is its own.
+const spread = time.Second
+
 // settle lets the operator look at a test until it has nothing more to do, and proves that: from then on it writes nothing.
 func (l *lab) settle(name string) ctrl.Result {
 	l.t.Helper()
