@@ -13,7 +13,7 @@ RACE := CGO_ENABLED=1 $(GO) test -race
 REPORTS ?= linerate-reports
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-code test-packets test-plain test-api test-chart e2e e2e-cluster e2e-packets e2e-kueue demo demo-down image kube kube-cluster lint generate verify check known-answers bench bench-operator fuzz clean
+.PHONY: help build run test test-code test-packets test-plain test-api test-chart e2e e2e-cluster e2e-packets e2e-kueue demo demo-down image compiler packages kube kube-cluster lint generate verify check known-answers bench bench-operator fuzz clean
 
 help: ## Explain the targets
 	@if [ -t 1 ] && [ -z "$$NO_COLOR" ]; then on=1 off=0; fi; \
@@ -30,21 +30,21 @@ test: ## Run every test that needs no cluster, those with real packets included 
 	$(MAKE) --no-print-directory test-packets
 
 # go vet is among the linters, and isn't run once more with each test.
-test-code: kube
+test-code: compiler kube
 	$(MAKE) --no-print-directory -j2 --output-sync=line test-chart test-plain
 	$(GO) test -vet=off -count=1 -timeout 20m ./test/delivery
 
 # Of the tests with few packets half as many run beside each other as there are processors: each has a generator and a device that want one of their own,
 # and where they don't get it, answers become lower bounds.
-test-packets:
+test-packets: compiler
 	$(RACE) -vet=off -count=1 -p 1 -timeout 20m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/...
 	$(GO) test -vet=off -count=1 -timeout 30m -parallel $$(( ($$(nproc) + 1) / 2 )) ./test/realpackets
 
-test-plain: kube
+test-plain: compiler kube
 	$(GO) test -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -E '$(PURE)')
 	$(RACE) -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -Ev '$(ALONE)|$(PURE)')
 
-test-api: kube ## Run the API and the operator against a real API server
+test-api: compiler kube ## Run the API and the operator against a real API server
 	$(RACE) -count=1 ./test/apiserver ./test/manifests ./test/operator/...
 
 test-chart: kube ## Test the chart, by Helm's own library, against a real API server
@@ -53,6 +53,14 @@ test-chart: kube ## Test the chart, by Helm's own library, against a real API se
 # The tests build it themselves if they must, but then unheard, and beside tests that keep time.
 kube:
 	@$(GO) run ./hack/kube >/dev/null
+
+# Debian's packages that the machine lacks; as root it installs them, else it says which.
+compiler:
+	@hack/ci-packages race
+
+packages:
+	@[ "$$(id -u)" -eq 0 ] || { echo "a node is made of namespaces, mounts and control groups: run as root (sudo make $(MAKECMDGOALS))" >&2; exit 1; }
+	@hack/ci-packages cluster
 
 kube-cluster:
 	@$(GO) run ./hack/kube cluster >/dev/null
@@ -67,14 +75,14 @@ e2e: ## Run the end-to-end tests, with real packets in real pods on a real clust
 	$(MAKE) --no-print-directory e2e-cluster
 	$(MAKE) --no-print-directory e2e-packets
 
-e2e-cluster: kube-cluster
+e2e-cluster: packages kube-cluster
 	$(GO) test -vet=off -count=1 -p 1 -timeout 20m -tags cluster ./hack/cluster ./test/fabric/incluster
 
-e2e-packets: kube-cluster
+e2e-packets: packages kube-cluster
 	$(GO) test -vet=off -count=1 -p 1 -timeout 50m ./test/e2e/... ./test/faults/...
 
 # Not in the gate: Kueue takes as long to build as these tests take.
-e2e-kueue: kube-cluster ## Run LoadTests in queues of a real Kueue, on a real cluster with real packets (as root)
+e2e-kueue: packages kube-cluster ## Run LoadTests in queues of a real Kueue, on a real cluster with real packets (as root)
 	@$(GO) run ./hack/kube kueue >/dev/null
 	$(GO) test -vet=off -count=1 -timeout 20m -tags kueue -run '^TestKueue$$' -v ./test/e2e
 

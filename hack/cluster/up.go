@@ -52,18 +52,18 @@ func up(ctx context.Context, p place, talk io.Writer) (*cluster, error) {
 	return c, c.run(ctx, groups, talk)
 }
 
-// findAssets has the programs built if they aren't.
+// findAssets has the programs built if they aren't. That takes minutes: what must be there besides is looked for first.
 func findAssets(ctx context.Context, talk io.Writer) (string, error) {
+	for _, program := range []string{"runc", "nft"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return "", fmt.Errorf("%w: hack/ci-packages installs what is missing", err)
+		}
+	}
 	cmd := exec.CommandContext(ctx, "go", "run", "github.com/linerate-dev/linerate/hack/kube", "cluster")
 	cmd.Stderr = talk
 	out, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("build the programs of Kubernetes: %w", err)
-	}
-	for _, program := range []string{"runc", "nft"} {
-		if _, err := exec.LookPath(program); err != nil {
-			return "", fmt.Errorf("%w: hack/ci-packages installs what is missing", err)
-		}
 	}
 	return strings.TrimSpace(string(out)), nil
 }

@@ -1,0 +1,89 @@
+package documents
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// machine is a directory of programs in which hack/ci-packages looks for what there is, and a log of what its apt-get was asked for.
+func machine(t *testing.T, uid string, programs ...string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	bodies := map[string]string{"id": "echo " + uid, "apt-get": `echo "apt-get $*" >>"$0.log"`, "host-device": "exit 1"}
+	for _, name := range append(programs, "id") {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+bodies[name]+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestWhatAMachineLacksIsInstalled: whoever types a target of the Makefile has taken no step before.
+func TestWhatAMachineLacksIsInstalled(t *testing.T) {
+	everything := []string{"apt-get", "gcc", "make", "runc", "nft", "ip", "host-device"}
+	for name, c := range map[string]struct {
+		uid, want string
+		programs  []string
+		// asked is what apt-get was asked for, said is in what is said; empty: nothing.
+		asked, said string
+		fails       bool
+	}{
+		"nothing is lacking":                      {uid: "0", programs: everything},
+		"nothing is lacking, as an ordinary user": {uid: "1000", programs: everything},
+		"a compiler isn't needed for a cluster":   {uid: "0", want: "cluster", programs: []string{"apt-get", "runc", "nft", "ip", "host-device"}},
+		"a cluster isn't needed for a compiler":   {uid: "1000", want: "race", programs: []string{"apt-get", "gcc"}},
+		"runc and the plugins are lacking": {uid: "0", want: "cluster", programs: []string{"apt-get", "nft", "ip"},
+			asked: "apt-get update -qq\napt-get install -y -qq --no-install-recommends runc containernetworking-plugins\n", said: "missing: apt-get install"},
+		"everything is lacking": {uid: "0", programs: []string{"apt-get"},
+			asked: "apt-get update -qq\napt-get install -y -qq --no-install-recommends gcc libc6-dev runc nftables iproute2 containernetworking-plugins make\n", said: "missing: "},
+		"nft is lacking, as an ordinary user": {uid: "1000", want: "cluster", programs: []string{"apt-get", "runc", "ip", "host-device"},
+			said: "as root, type: apt-get update && apt-get install -y -qq --no-install-recommends nftables", fails: true},
+		"nft is lacking, and it isn't a Debian": {uid: "0", want: "cluster", programs: []string{"runc", "ip", "host-device"}, said: "isn't a Debian", fails: true},
+		"something else is asked for":           {uid: "0", want: "sideways", programs: everything, said: "usage: ", fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := machine(t, c.uid, c.programs...)
+			cmd := exec.CommandContext(t.Context(), "/bin/bash", append([]string{tree + "/hack/ci-packages"}, strings.Fields(c.want)...)...)
+			cmd.Env = []string{"PATH=" + dir, "CNI_PLUGINS=" + dir}
+			said, err := cmd.CombinedOutput()
+			if (err != nil) != c.fails || !strings.Contains(string(said), c.said) || c.said == "" && len(said) > 0 {
+				t.Errorf("%v: %q, want %q", err, said, c.said)
+			}
+			asked, err := os.ReadFile(filepath.Join(dir, "apt-get.log"))
+			if string(asked) != c.asked || err != nil && !os.IsNotExist(err) {
+				t.Errorf("asked for %q, want %q: %v", asked, c.asked, err)
+			}
+		})
+	}
+}
+
+// TestEachTargetHasItsPackages: what brings up a cluster has its packages installed first, what uses the race detector a compiler.
+func TestEachTargetHasItsPackages(t *testing.T) {
+	makefile, err := os.ReadFile(filepath.Join(tree, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for target := range strings.SplitSeq(string(makefile), "\n\n") {
+		for needs, uses := range map[string][]string{"packages": {"-tags cluster", "./test/e2e"}, "compiler": {"$(RACE) "}} {
+			for _, u := range uses {
+				if _, recipe, is := strings.Cut(target, "\n\t"); !is || !strings.Contains(recipe, u) {
+					continue
+				}
+				seen++
+				rule, _, _ := strings.Cut(target, "\n\t")
+				rule = rule[strings.LastIndex(rule, "\n")+1:]
+				_, first, _ := strings.Cut(rule, ": ")
+				if before, _, _ := strings.Cut(first, " ## "); !strings.HasPrefix(before+" ", needs+" ") {
+					t.Errorf("%q uses %q, and doesn't begin with %s", rule, u, needs)
+				}
+			}
+		}
+	}
+	if seen < 6 {
+		t.Errorf("%d were seen: are they written in another way?", seen)
+	}
+}
