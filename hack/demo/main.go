@@ -5,7 +5,7 @@
 //	go run ./hack/demo down    # nothing is left
 //
 // It does nothing that can't be typed: "cluster up", "helm upgrade --install", "kubectl create" and "kubectl get". The tables go to stdout, all
-// else to stderr. The exit code is that of "linerate run".
+// else to stderr. It ends with 0 where both were measured, whatever their verdicts are.
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 	os.Exit(code)
 }
 
-// The exit codes are those of "linerate run".
+// The exit codes are those of "linerate run", but for verdicts: see codeOf.
 const (
 	exitOK          = report.ExitOK
 	exitBadInput    = report.ExitBadInput

@@ -38,13 +38,15 @@ func (l *lab) show(ctx context.Context, out io.Writer) (int, error) {
 			code = max(code, exitNotMeasured)
 			continue
 		}
-		reports = append(reports, r)
+		code, reports = max(code, codeOf(r)), append(reports, r)
 	}
-	code = max(code, report.Documents{Reports: reports}.ExitCode())
 	if len(reports) > 0 {
 		if err := report.Text(out, reports...); err != nil {
 			return exitNotMeasured, err
 		}
+	}
+	for _, r := range reports {
+		fmt.Fprintln(l.talk, meaning(r))
 	}
 	err = l.keep(reports)
 	return max(code, codeOfKeeping(err)), errors.Join(err, l.parting(trials[0].name))

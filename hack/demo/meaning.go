@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// codeOf is what the demo ends with after a test. It shows what linerate does, and is no gate: whatever the verdict is, the demo has worked where the test was
+// measured to its end. "linerate run" ends with the verdict.
+func codeOf(r *report.Report) int {
+	if r.Ending != report.Completed || !r.Result.Measured {
+		return exitNotMeasured
+	}
+	return exitOK
+}
+
+// meaning says in a sentence what a verdict means, for who sees one for the first time.
+func meaning(r *report.Report) string {
+	name := r.Plan.Test.Name
+	switch {
+	case codeOf(r) != exitOK:
+		return name + ": not measured, so there is no verdict; the table above has the reason"
+	case len(r.Verdict.Criteria) == 0:
+		return name + ": measured; it has no criteria, so nothing passes or fails"
+	case r.Verdict.Outcome == report.Passed:
+		return name + ": measured, and passed: " + because(r, report.Passed)
+	case r.Verdict.Outcome == report.DidFail:
+		return fmt.Sprintf("%s: measured, and failed: %s. linerate run ends with %d then, and no gate opens", name, because(r, report.DidFail), r.ExitCode())
+	}
+	return fmt.Sprintf("%s: measured, and undecided, which is no fault of the demo: %s. Where the machine has other work to do, figures are often lower bounds: "+
+		"make demo again when it has less. linerate run ends with %d then, and no gate opens", name, because(r, report.Undecided), r.ExitCode())
+}
+
+// because has the words of each criterion with this outcome.
+func because(r *report.Report, outcome report.Outcome) string {
+	var words []string
+	for _, c := range r.Verdict.Criteria {
+		if c.Outcome == outcome {
+			words = append(words, c.Name+" ("+c.Message+")")
+		}
+	}
+	return strings.Join(words, ", ")
+}
