@@ -18,7 +18,7 @@ import (
 func Result(r *report.Report) report.Result {
 	c := ramp.Conclude(r.Plan.Procedure, r.Windows)
 	result := report.Result{Reason: c.Reason, Saturated: c.Saturated, Confirmed: c.Confirmed, NonMonotonic: c.NonMonotonic,
-		Resolution: c.Resolution, MaxReceived: maxReceived(r), Outvoted: outvoted(r, c)}
+		Resolution: c.Resolution, MaxReceived: maxReceived(r), Outvoted: c.Outvoted}
 	if c.Window == ramp.None {
 		result.Message = nothing(r, c)
 		return result
@@ -42,18 +42,6 @@ func shares(r *report.Report, w report.Window) []report.GeneratorShare {
 				all[i].StartSkew = g.StartSkew
 			}
 		}
-	}
-	return all
-}
-
-// outvoted is where windows that held the answer's load, or a lower one, didn't agree.
-func outvoted(r *report.Report, c ramp.Conclusion) (all []report.Outvoted) {
-	for _, o := range c.Outvoted {
-		told := report.Outvoted{Load: o.Load, Of: o.Of}
-		for _, i := range o.Lossy {
-			told.Lossy = append(told.Lossy, r.Windows[i].Number)
-		}
-		all = append(all, told)
 	}
 	return all
 }
@@ -108,7 +96,7 @@ func sentence(r *report.Report, c ramp.Conclusion) string {
 		l := r.Windows[c.Lossy]
 		said = append(said, fmt.Sprintf("the lowest load that lost frames is %s offered (window %d, %s)", offered(l), l.Number, lossOf(l)))
 	}
-	for _, o := range outvoted(r, c) {
+	for _, o := range c.Outvoted {
 		said = append(said, o.String())
 	}
 	switch c.Reason {

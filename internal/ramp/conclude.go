@@ -22,18 +22,12 @@ type Conclusion struct {
 	Window, Lossy int
 	// Resolution is how far the answer may lie below the lossy load, as a share of that.
 	Resolution units.Ratio
-	// Outvoted are the held loads, the answer's and lower ones, at which some window lost frames that others outvoted, or that could not be judged again.
-	Outvoted []Outvoted
+	// Outvoted are the held loads, the answer's and lower ones, lowest first, at which some window lost frames that others outvoted, or that could not be
+	// judged again.
+	Outvoted []report.Outvoted
 	// Finished says that the procedure had come to its end, and Ending how.
 	Finished bool
 	Ending   string
-}
-
-// Outvoted is a load that was held several times, where the windows didn't agree.
-type Outvoted struct {
-	Load  units.Ratio
-	Lossy []int // indexes into the history
-	Of    int   // how many windows were judged, those included
 }
 
 // Conclude draws the conclusion from the windows measured so far.
@@ -76,13 +70,13 @@ func Conclude(p plan.Procedure, history []report.Window) Conclusion {
 }
 
 // outvoted are the loads up to the answer that lost frames in some window in which they were held, lowest first.
-func (m *machine) outvoted(lo *point) (all []Outvoted) {
-	at := map[units.Ratio]Outvoted{}
+func (m *machine) outvoted(lo *point) (all []report.Outvoted) {
+	at := map[units.Ratio]report.Outvoted{}
 	for _, p := range m.looks {
 		o := at[p.asked]
 		o.Load, o.Of = p.asked, o.Of+1
 		if p.lossy {
-			o.Lossy = append(o.Lossy, p.window)
+			o.Lossy = append(o.Lossy, m.history[p.window].Number)
 		}
 		at[p.asked] = o
 	}

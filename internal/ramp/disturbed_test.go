@@ -69,7 +69,7 @@ func TestALongWindowThatLosesFrames(t *testing.T) {
 		if got := receivedAt(history, c); !c.Saturated || !c.Confirmed || got < 51_700 || got > 52_000 {
 			t.Fatalf("%+v: %.0f packets/s of 52000\n%s", c, got, strings.Join(trace, "\n"))
 		}
-		if len(c.Outvoted) != 1 || len(c.Outvoted[0].Lossy) != 1 || c.Outvoted[0].Of != 3 || history[c.Outvoted[0].Lossy[0]].Quality != report.Lossy || c.Outvoted[0].Load != history[c.Window].Load {
+		if len(c.Outvoted) != 1 || len(c.Outvoted[0].Lossy) != 1 || c.Outvoted[0].Of != 3 || history[c.Outvoted[0].Lossy[0]-1].Quality != report.Lossy || c.Outvoted[0].Load != history[c.Window].Load {
 			t.Errorf("outvoted: %+v", c.Outvoted)
 		}
 		for _, says := range []string{"once more, to believe it", "the next decides", "confirmed at"} {
