@@ -123,14 +123,7 @@ func evidence(r *report.Report) *report.Report {
 	if r.Result.Measured {
 		return out
 	}
-	var lowest *report.Window
-	for i := range r.Windows {
-		w := &r.Windows[i]
-		if w.Phase != report.WarmUp && w.Quality == report.Lossy && (lowest == nil || w.Load < lowest.Load) {
-			lowest = w
-		}
-	}
-	if lowest != nil {
+	if lowest := r.LowestLossy(); lowest != nil {
 		out.Windows = []report.Window{*lowest}
 	}
 	return out
