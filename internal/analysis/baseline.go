@@ -37,27 +37,13 @@ func BaselineOf(kind, name string, how Measured, runs []Kept) *report.Baseline {
 	if len(runs) == 0 {
 		b.Message = "it has no Report"
 	}
-	for _, k := range onceEach(runs) {
+	for _, k := range report.OnceEach(runs, func(k Kept) *report.Report { return k.Report }) {
 		b.Runs = append(b.Runs, baselineRun(how, k))
 	}
 	slices.SortStableFunc(b.Runs, func(x, y report.BaselineRun) int {
 		return cmp.Or(x.Started.Compare(y.Started), cmp.Compare(x.Test, y.Test))
 	})
 	return b
-}
-
-// onceEach are the runs, each once: named twice, or kept under two names, it is one run, and shows no more than that.
-func onceEach(runs []Kept) []Kept {
-	seen := map[string]bool{}
-	return slices.DeleteFunc(slices.Clone(runs), func(k Kept) bool {
-		if k.Report == nil {
-			return false
-		}
-		run := k.Report.Run()
-		twice := run != "" && seen[run]
-		seen[run] = true
-		return twice
-	})
 }
 
 func baselineRun(how Measured, k Kept) report.BaselineRun {

@@ -118,19 +118,6 @@ func (a *archive) tell(talk io.Writer) {
 	}
 }
 
-// unique leaves out Reports that are there twice: one kept under two names is one run.
-func unique(records []history.Record) []history.Record {
-	type run struct{ uid, test, began string }
-	seen := map[run]bool{}
-	return slices.DeleteFunc(records, func(r history.Record) bool {
-		t := r.Report.Plan.Test // Read refuses a Report without a Plan
-		key := run{t.UID, fmt.Sprint(t.Namespace, "/", t.Name, "/", t.Attempt, "/", t.Product, "/", t.Loadtest), r.Report.Started.String()}
-		twice := seen[key]
-		seen[key] = true
-		return twice
-	})
-}
-
 // sideNames are the paths' last parts, or the paths where those are the same.
 func sideNames(paths []string) []string {
 	names := make([]string, len(paths))
@@ -151,7 +138,7 @@ func (a *archive) sides(paths []string) ([]history.Side, error) {
 	for i, path := range paths {
 		records, err := a.records(path)
 		wrong = append(wrong, err)
-		sides = append(sides, history.Side{Name: names[i], Records: unique(records)})
+		sides = append(sides, history.Side{Name: names[i], Records: records})
 	}
 	if err := errors.Join(wrong...); err != nil {
 		return nil, exit.BadInput("%w", err)

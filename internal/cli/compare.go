@@ -86,7 +86,7 @@ func ofReports(s Streams, formats []string, of func(title string, all []history.
 	return cmd
 }
 
-// readAll reads all Reports behind the paths, each run once.
+// readAll reads all Reports behind the paths.
 func readAll(s Streams, paths []string) ([]history.Record, error) {
 	a := &archive{stdin: s.In}
 	sides, err := a.sides(paths)
@@ -98,5 +98,5 @@ func readAll(s Streams, paths []string) ([]history.Record, error) {
 	for _, side := range sides {
 		all = append(all, side.Records...)
 	}
-	return unique(all), nil
+	return all, nil
 }

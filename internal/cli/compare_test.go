@@ -49,7 +49,7 @@ func saved(t *testing.T, file string, packetsPerSecond int64, target int64) {
 	}
 }
 
-// shelves are directories of saved Reports: the same twice, one 5 % slower, one of another plan, and one of a single run.
+// shelves are directories of saved Reports: the same twice, one 5 % slower, one of another plan, one of a single run, and one that has a run twice.
 func shelves(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,6 +60,11 @@ func shelves(t *testing.T) string {
 		saved(t, fmt.Sprintf("%s/other/run-%d.json", dir, i), 950_000+i*100, 50)
 	}
 	saved(t, dir+"/one/run.json", 1_000_000, 100)
+	for _, copied := range []string{"/copied/kept", "/copied/again"} {
+		if err := os.CopyFS(dir+copied, os.DirFS(dir+"/one")); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, text := range map[string]string{"main/notes.json": `{"not":"a report"}`, "main/page.html": "<p>", "empty/README.md": "", "broken/x.json": "{"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			t.Fatal(err)
@@ -86,6 +91,7 @@ func TestCompare(t *testing.T) {
 		"too few, and nothing demanded":   {"compare main one", 0, []string{"too few runs"}},
 		"another plan":                    {"compare main other", 3, []string{"not comparable", "procedure.ramp.targetRate"}},
 		"one of three is slower":          {"compare main one slow --max-regression 2%", 1, []string{"Failed", "Undecided"}},
+		"a side that has a run twice":     {"compare slow copied -o json", 0, []string{"1 of its 2 Reports are of a run that another one is of, too"}},
 		"as markdown":                     {"compare main same -o markdown", 0, []string{"| VPP | 64b |"}},
 		"as a page":                       {"compare main same -o html", 0, []string{"<!DOCTYPE html>"}},
 		"as JSON":                         {"compare main same -o json", 0, []string{`"version": "linerate.dev/comparison.v1alpha1"`}},

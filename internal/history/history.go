@@ -151,15 +151,9 @@ func sampleOf(records []Record) sample {
 	return s
 }
 
-// onceEach are the records of different runs: a Report that was named twice, or is kept under two names, is one run and shows no more than that.
+// onceEach are the records of different runs.
 func onceEach(records []Record) []Record {
-	seen := map[string]bool{}
-	return slices.DeleteFunc(slices.Clone(records), func(r Record) bool {
-		run := r.Report.Run()
-		twice := run != "" && seen[run]
-		seen[run] = true
-		return twice
-	})
+	return report.OnceEach(records, func(r Record) *report.Report { return r.Report })
 }
 
 // middle is what several runs have in common.

@@ -1,6 +1,9 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Run identifies the run that the Report is of, whatever it is called where it is kept: kept twice, it is one run. Empty: that can't be told.
 func (r *Report) Run() string {
@@ -9,6 +12,22 @@ func (r *Report) Run() string {
 	}
 	t := r.Plan.Test
 	return fmt.Sprintf("%s/%s/%s/%d/%s/%s/%d", t.UID, t.Namespace, t.Name, t.Attempt, t.Product, t.Loadtest, r.Started.UnixNano())
+}
+
+// OnceEach are those whose Reports are of different runs: a Report that was named twice, or is kept under two names, is one run and shows no more than
+// that. What has no Report stays, and so does what can't be told from others.
+func OnceEach[T any](all []T, reportOf func(T) *Report) []T {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(all), func(one T) bool {
+		r := reportOf(one)
+		if r == nil {
+			return false
+		}
+		run := r.Run()
+		twice := run != "" && seen[run]
+		seen[run] = true
+		return twice
+	})
 }
 
 // LowestLossy is the window of the lowest load that lost frames; nil: there is none.
