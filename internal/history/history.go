@@ -168,43 +168,44 @@ func (m *middle) add(r Record, f *report.Figures) {
 
 // figures are the medians, and the tests that lie far from the others; nil: there are no runs.
 func (m *middle) figures() (f *report.Figures, outliers []string) {
-	if len(m.each) == 0 {
+	f, far := Medians(m.each)
+	for _, i := range far {
+		outliers = append(outliers, m.records[i].test())
+	}
+	return f, outliers
+}
+
+// Medians are the figures of several runs together, and which of them lie far from the others; nil: there are no runs. They are a lower bound where any of
+// the runs' are: the median of exact figures in their place might be more.
+func Medians(runs []*report.Figures) (all *report.Figures, far []int) {
+	if len(runs) == 0 {
 		return nil, nil
 	}
-	summary := statistics.Summarize(values(m.each, func(f *report.Figures) float64 { return float64(f.PacketsPerSecond) }))
-	for _, o := range summary.Outliers {
-		outliers = append(outliers, m.records[o.Run].test())
+	of := func(figure func(*report.Figures) int64) statistics.Summary {
+		values := make([]float64, len(runs))
+		for i, f := range runs {
+			values[i] = float64(figure(f))
+		}
+		return statistics.Summarize(values)
 	}
-	return medians(m.each, summary), outliers
-}
-
-func values(all []*report.Figures, of func(*report.Figures) float64) []float64 {
-	out := make([]float64, len(all))
-	for i, f := range all {
-		out[i] = of(f)
+	middle := func(figure func(*report.Figures) int64) int64 { return int64(math.Round(of(figure).Median)) }
+	packets := of(func(f *report.Figures) int64 { return f.PacketsPerSecond })
+	all = &report.Figures{Runs: len(runs), PacketsPerSecond: int64(math.Round(packets.Median)),
+		Layer1BitsPerSecond: middle(func(f *report.Figures) int64 { return f.Layer1BitsPerSecond }),
+		LineRatePercent:     units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercent) })),
+		LineRatePercentSum:  units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercentSum) })),
+		LowerBound:          slices.ContainsFunc(runs, func(f *report.Figures) bool { return f.LowerBound })}
+	for _, f := range runs {
+		all.Unconfirmed += f.Unconfirmed
 	}
-	return out
-}
-
-// medians are the figures of several runs. They are a lower bound where any of the runs' are: the median of exact figures in their place might
-// be more.
-func medians(all []*report.Figures, summary statistics.Summary) *report.Figures {
-	middle := func(of func(*report.Figures) float64) int64 {
-		return int64(math.Round(statistics.Summarize(values(all, of)).Median))
+	if packets.N > 1 {
+		all.Spread = &report.Spread{Percent: percent(packets.SpreadPercent / 100), LowPacketsPerSecond: int64(math.Round(packets.Low)),
+			HighPacketsPerSecond: int64(math.Round(packets.High)), Confidence: percent(packets.Confidence)}
 	}
-	f := &report.Figures{Runs: len(all), PacketsPerSecond: int64(math.Round(summary.Median)),
-		Layer1BitsPerSecond: middle(func(f *report.Figures) float64 { return float64(f.Layer1BitsPerSecond) }),
-		LineRatePercent:     units.Percent(middle(func(f *report.Figures) float64 { return float64(f.LineRatePercent) })),
-		LineRatePercentSum:  units.Percent(middle(func(f *report.Figures) float64 { return float64(f.LineRatePercentSum) })),
-		LowerBound:          slices.ContainsFunc(all, func(f *report.Figures) bool { return f.LowerBound })}
-	for _, one := range all {
-		f.Unconfirmed += one.Unconfirmed
+	for _, o := range packets.Outliers {
+		far = append(far, o.Run)
 	}
-	if summary.N > 1 {
-		f.Spread = &report.Spread{Percent: percent(summary.SpreadPercent / 100), LowPacketsPerSecond: int64(math.Round(summary.Low)),
-			HighPacketsPerSecond: int64(math.Round(summary.High)), Confidence: percent(summary.Confidence)}
-	}
-	return f
+	return all, far
 }
 
 // percent is a share as a percentage; what no percentage can hold becomes the greatest that one can.

@@ -2,14 +2,11 @@ package suite
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/statistics"
-	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // document is the suite's report as far as it is.
@@ -142,44 +139,18 @@ func imagesOf(runs []Run) (common []plan.Container, apart string) {
 
 // medians are the figures of several runs together, and which of them lie far from the others.
 func medians(runs []Run) (*report.Figures, []string) {
-	if len(runs) == 0 {
-		return nil, nil
-	}
-	of := func(figure func(*report.Figures) int64) statistics.Summary {
-		values := make([]float64, len(runs))
-		for i := range runs {
-			values[i] = float64(figure(runs[i].Figures))
-		}
-		return statistics.Summarize(values)
-	}
-	packets := of(func(f *report.Figures) int64 { return f.PacketsPerSecond })
-	out := &report.Figures{
-		Runs: len(runs), PacketsPerSecond: int64(math.Round(packets.Median)),
-		Layer1BitsPerSecond: int64(math.Round(of(func(f *report.Figures) int64 { return f.Layer1BitsPerSecond }).Median)),
-		LineRatePercent:     units.Percent(of(func(f *report.Figures) int64 { return int64(f.LineRatePercent) }).Median),
-		LineRatePercentSum:  units.Percent(of(func(f *report.Figures) int64 { return int64(f.LineRatePercentSum) }).Median),
-		LowerBound:          slices.ContainsFunc(runs, func(r Run) bool { return r.Figures.LowerBound }),
-	}
+	each := make([]*report.Figures, len(runs))
 	for i := range runs {
+		f := *runs[i].Figures
 		if runs[i].unconfirmed() {
-			out.Unconfirmed++
+			f.Unconfirmed = 1
 		}
+		each[i] = &f
 	}
-	if packets.N > 1 {
-		out.Spread = &report.Spread{
-			Percent: percent(packets.SpreadPercent), LowPacketsPerSecond: int64(math.Round(packets.Low)), HighPacketsPerSecond: int64(math.Round(packets.High)),
-			Confidence: percent(100 * packets.Confidence),
-		}
-	}
+	all, far := history.Medians(each)
 	var outliers []string
-	for _, o := range packets.Outliers {
-		outliers = append(outliers, runs[o.Run].Test)
+	for _, i := range far {
+		outliers = append(outliers, runs[i].Test)
 	}
-	return out, outliers
-}
-
-// percent is a percentage to two decimals.
-func percent(p float64) units.Percent {
-	const hundredth = units.Hundred / 10_000
-	return units.Percent(p*100+0.5) * hundredth
+	return all, outliers
 }
