@@ -21,9 +21,10 @@ type observation struct {
 }
 
 // now is the time as the API server would store it.
-func (r *LoadTestReconciler) now() time.Time {
-	return metav1.NewTime(r.options.Clock()).Rfc3339Copy().Time
-}
+func (r *LoadTestReconciler) now() time.Time { return asStored(r.options.Clock()) }
+
+// asStored is a moment as the API server would store it: to the second.
+func asStored(at time.Time) time.Time { return metav1.NewTime(at).Rfc3339Copy().Time }
 
 // observe reads the caches; nil without an error where there is no such test any more.
 func (r *LoadTestReconciler) observe(ctx context.Context, name types.NamespacedName) (*observation, error) {

@@ -47,7 +47,7 @@ func (r *LoadTestSuiteReconciler) observe(ctx context.Context, name types.Namesp
 		return nil, err
 	}
 	clock := r.options.Clock()
-	now := metav1.NewTime(clock).Rfc3339Copy().Time // as the API server would store it
+	now := asStored(clock)
 	notes.seen(tests, now)
 	_, createFrom := notes.mayTry(clock)
 	seen := &suiteObservation{notes: notes, Observed: suite.Observed{
