@@ -10,7 +10,6 @@ package statistics
 import (
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/aclements/go-moremath/stats"
 	"golang.org/x/perf/benchmath"
@@ -28,7 +27,7 @@ type Summary struct {
 	// 0.95. Fewer can't give that much: Low and High are then the least and the greatest, and Confidence says what that is worth (5 runs: 0.9375,
 	// 1 run: 0).
 	Low, High, Confidence float64
-	// SpreadPercent is the runs' standard deviation in percent of the median. One run has none: it is 0 then, and SpreadText is empty.
+	// SpreadPercent is the runs' standard deviation in percent of the median. One run has none: it is 0 then.
 	SpreadPercent float64
 	// Outliers are runs that lie far from the others. They count all the same.
 	Outliers []Outlier
@@ -133,12 +132,4 @@ func outliersOf(values, sorted []float64, median float64) []Outlier {
 func middle(sorted []float64) float64 {
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
-}
-
-// SpreadText is the spread in percent with two decimals, such as "0.31"; empty where one run has none.
-func (s Summary) SpreadText() string {
-	if s.N < 2 {
-		return ""
-	}
-	return strconv.FormatFloat(s.SpreadPercent, 'f', 2, 64)
 }
