@@ -33,11 +33,7 @@ func Main(args []string, s Streams) int { return MainAs("linerate", args, s) }
 
 // MainAs is Main of a process that was started under this name: kubectl finds its plugins, and their completion, by theirs.
 func MainAs(name string, args []string, s Streams) int {
-	ends := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // nohup
-		ends = append(ends, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+	ctx, stop := signal.NotifyContext(context.Background(), exit.Signals()...)
 	defer stop()
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	said := newTalk(s.Err)

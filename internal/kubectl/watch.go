@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -97,13 +96,9 @@ func render(o Options, format string, all report.Documents) error {
 	return nil
 }
 
-// interrupts are the signals by which a person, or who runs a pipeline, ends a program.
+// interrupts are the signals that end a program.
 func interrupts() (signals <-chan os.Signal, end func()) {
-	all := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // nohup
-		all = append(all, syscall.SIGHUP)
-	}
 	c := make(chan os.Signal, 1)
-	signal.Notify(c, all...)
+	signal.Notify(c, exit.Signals()...)
 	return c, func() { signal.Stop(c) }
 }
