@@ -55,10 +55,7 @@ func (m testMoment) under() []string { return nil }
 func (m testMoment) every() time.Duration { return 10 * time.Second }
 
 // running says whether traffic is, or is about to be, sent.
-func (m testMoment) running() bool {
-	c := meta.FindStatusCondition(m.test.Status.Conditions, v1alpha1.ConditionComplete)
-	return c != nil && c.Status == metav1.ConditionFalse && c.Reason == v1alpha1.ReasonRunning
-}
+func (m testMoment) running() bool { return runs(m.test) }
 
 func (m testMoment) ended() bool { return m.test == nil || endOf(m.test) != nil }
 
@@ -102,7 +99,7 @@ func (m testMoment) sentence() string {
 	if m.test == nil {
 		return "deleted"
 	}
-	c := meta.FindStatusCondition(m.test.Status.Conditions, v1alpha1.ConditionComplete)
+	c := completeOf(m.test)
 	switch {
 	case c == nil:
 		return notLookedAt

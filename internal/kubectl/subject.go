@@ -34,6 +34,12 @@ func endOf(o client.Object) *metav1.Condition {
 	return nil
 }
 
+// runs says that a test is being measured, or tests of a suite are.
+func runs(o client.Object) bool {
+	c := completeOf(o)
+	return c != nil && c.Status == metav1.ConditionFalse && c.Reason == v1alpha1.ReasonRunning
+}
+
 // stateWord is what a test or a suite is doing, or how it ended, in one word.
 func stateWord(o client.Object) string {
 	if c := completeOf(o); c != nil {

@@ -37,10 +37,7 @@ func (m suiteMoment) ended() bool { return m.suite == nil || endOf(m.suite) != n
 func (m suiteMoment) every() time.Duration { return time.Minute }
 
 // running says whether tests are under way.
-func (m suiteMoment) running() bool {
-	c := completeOf(m.suite)
-	return c != nil && c.Status == metav1.ConditionFalse && c.Reason == v1alpha1.ReasonRunning
-}
+func (m suiteMoment) running() bool { return runs(m.suite) }
 
 // done is how many of the suite's measurements came to their end, one way or the other.
 func (m suiteMoment) done() int32 {
