@@ -100,7 +100,7 @@ func (s *states) progressOf(ctx context.Context, test *v1alpha1.LoadTest) (*deli
 	p, err := delivery.DecodeProgress(kept.Data)
 	fresh := err == nil && p != nil && s.clock().Sub(p.At).Abs() <= freshFor
 	if !fresh || kept.Labels[v1alpha1.LabelUID] != string(test.UID) || p.Attempt != int(test.Status.Attempt) {
-		return nil, nil //nolint:nilnil // nothing is there, and nothing is wrong; what is spoilt is told by the controller
+		return nil, nil // nothing is there, and nothing is wrong; what is spoilt is told by the controller
 	}
 	return p, nil
 }

@@ -32,7 +32,7 @@ func (r *LoadTestReconciler) observe(ctx context.Context, name types.NamespacedN
 	if err := r.client.Get(ctx, name, test); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			r.memory.forget(name)
-			return nil, r.giveBackOf(ctx, name) //nolint:nilnil // nothing is there, and nothing is wrong
+			return nil, r.giveBackOf(ctx, name) // nothing is there, and nothing is wrong
 		}
 		return nil, fmt.Errorf("get the LoadTest: %w", err)
 	}

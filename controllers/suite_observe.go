@@ -31,7 +31,7 @@ func (r *LoadTestSuiteReconciler) observe(ctx context.Context, name types.Namesp
 	if err := r.client.Get(ctx, name, s); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			r.memory.forget(name)
-			return nil, nil //nolint:nilnil // nothing is there, and nothing is wrong
+			return nil, nil // nothing is there, and nothing is wrong
 		}
 		return nil, fmt.Errorf("get the LoadTestSuite: %w", err)
 	}

@@ -18,7 +18,7 @@ import (
 // where no criterion compares.
 func readBaseline(stdin io.Reader, in inputs, paths []string) (*suite.Reference, error) {
 	if len(paths) == 0 {
-		return nil, nil //nolint:nilnil // nothing was given, and nothing is wrong
+		return nil, nil // nothing was given, and nothing is wrong
 	}
 	if !in.compare() {
 		return nil, exit.BadInput("--baseline %s: no criterion compares with it: give one maxRegression, such as {name: no-slower, metric: PacketsPerSecond, maxRegression: 2%%}", paths[0])

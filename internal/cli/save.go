@@ -112,21 +112,21 @@ func (s shelf) keepSuite(document *report.Suite, page bool) error {
 // unfinished is the report that an earlier run of a suite left which didn't measure everything; nil: there is none.
 func (s shelf) unfinished(name string) (*report.Suite, error) {
 	if s.dir == "" {
-		return nil, nil //nolint:nilnil // nothing is kept, and nothing is wrong
+		return nil, nil // nothing is kept, and nothing is wrong
 	}
 	text, err := os.ReadFile(s.path(suiteFile(name)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // it is the first run here
+		return nil, nil // it is the first run here
 	}
 	document, err2 := report.ReadSuite(text)
 	if err = cmp.Or(err, err2); err != nil {
 		return nil, exit.BadInput("%s tells of an earlier run, and can't be read: %w; remove it to begin anew", s.path(suiteFile(name)), err)
 	}
 	if document.Name != name || document.Whole() {
-		return nil, nil //nolint:nilnil // that one is over: this is another measurement
+		return nil, nil // that one is over: this is another measurement
 	}
 	if !document.Finished.IsZero() && time.Since(document.Finished) > mendedWithin {
-		return nil, nil //nolint:nilnil // nobody mends it any more: this is the next night's
+		return nil, nil // nobody mends it any more: this is the next night's
 	}
 	return document, nil
 }

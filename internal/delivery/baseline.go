@@ -43,7 +43,7 @@ func EncodeBaseline(b report.Baseline) ([]byte, error) {
 func ReadBaseline(dir fs.FS) (*report.Baseline, error) {
 	packed, err := fs.ReadFile(dir, KeyBaseline)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // nothing is compared, and nothing is wrong
+		return nil, nil // nothing is compared, and nothing is wrong
 	}
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func cut(text string) string {
 func DecodeProgress(data map[string]string) (*Progress, error) {
 	text, written := data[KeyProgress]
 	if !written {
-		return nil, nil //nolint:nilnil // nothing is there, and nothing is wrong
+		return nil, nil // nothing is there, and nothing is wrong
 	}
 	if len(text) > mostProgress {
 		return nil, fmt.Errorf("%s: it has %d bytes, and no runner writes more than %d", KeyProgress, len(text), mostProgress)

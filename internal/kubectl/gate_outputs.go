@@ -84,7 +84,7 @@ func writeOutputs(o Options, outputs []gateOutput, verdict *report.Gate) error {
 		case out.file == "":
 			_, err = o.Out.Write(text.Bytes())
 		default:
-			err = os.WriteFile(out.file, text.Bytes(), 0o644) //nolint:gosec // a result, for others to read
+			err = os.WriteFile(out.file, text.Bytes(), 0o644) // a result, for others to read
 		}
 		if err != nil {
 			wrong = append(wrong, exit.NotMeasured("write %s: %w", out.format, err))

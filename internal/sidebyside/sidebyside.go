@@ -42,7 +42,7 @@ func (o *Options) Check() (*history.Demand, error) {
 		return nil, err
 	}
 	if o.MaxRegression == "" {
-		return nil, nil //nolint:nilnil // nothing is demanded, and nothing is wrong
+		return nil, nil // nothing is demanded, and nothing is wrong
 	}
 	share, err := units.ParseRatio(o.MaxRegression)
 	if err != nil {

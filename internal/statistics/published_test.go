@@ -226,7 +226,7 @@ func publish(t *testing.T, name, table string) {
 		t.Fatalf("%s has no place for the table %q", document, name)
 	}
 	if *update {
-		if err := os.WriteFile(document, []byte(before+begin+table+end+after), 0o644); err != nil { //nolint:gosec // a page for everybody
+		if err := os.WriteFile(document, []byte(before+begin+table+end+after), 0o644); err != nil { // a page for everybody
 			t.Fatal(err)
 		}
 		return
