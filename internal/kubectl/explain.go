@@ -68,6 +68,11 @@ func (c *cluster) explainReport(at client.ObjectKey, err error) error {
 	return c.explain("read the Report of", client.ObjectKey{Namespace: at.Namespace}, err)
 }
 
+// overburdened is a server's answer that it can't do what is asked for at the moment.
+func overburdened(err error) bool {
+	return apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err)
+}
+
 // unknownKind is a server's answer for a kind that it doesn't serve, which is a "not found" without a name.
 func unknownKind(err error) bool {
 	status, ok := errors.AsType[*apierrors.StatusError](err)

@@ -116,9 +116,7 @@ func (c *cluster) delete(ctx context.Context, o client.Object) error {
 }
 
 // passing says that a request failed in a way that passes: the server is away, or has too much to do.
-func passing(err error) bool {
-	return unreachable(err) || apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err)
-}
+func passing(err error) bool { return unreachable(err) || overburdened(err) }
 
 // insist does something again while it fails in a way that passes, for as long as patience has it. It must be the same to do it twice.
 func (c *cluster) insist(ctx context.Context, patience time.Duration, say func(string), do func() error) error {

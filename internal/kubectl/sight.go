@@ -221,7 +221,7 @@ func (o *outage) longest(err error, patience time.Duration) time.Duration {
 	switch {
 	case !answered && (unreachable(err) || o.answered):
 		return o.unlessNew(patience)
-	case apierrors.IsInternalError(err), apierrors.IsServiceUnavailable(err), apierrors.IsTimeout(err), apierrors.IsServerTimeout(err), apierrors.IsTooManyRequests(err):
+	case overburdened(err):
 		return patience
 	case o.answered:
 		return min(afterReturn, patience)
