@@ -80,3 +80,6 @@ type Criterion struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.substring(0, size(self) - 1)) > 0.0 && double(self.substring(0, size(self) - 1)) <= 50.0)",message="assumedSpread is more than 0% and at most 50%"
 	AssumedSpread Percent `json:"assumedSpread,omitempty"`
 }
+
+// Relative says whether the criterion compares with a baseline.
+func (c Criterion) Relative() bool { return c.MaxRegression != "" }

@@ -41,7 +41,7 @@ func readBaseline(stdin io.Reader, in inputs, paths []string) (*suite.Reference,
 func (all inputs) compare() bool {
 	return slices.ContainsFunc(all.plans, func(p *plan.Plan) bool { return slices.ContainsFunc(p.Criteria, plan.Criterion.Relative) }) ||
 		slices.ContainsFunc(all.suites, func(f *fleet) bool {
-			return slices.ContainsFunc(f.matrix.Suite().Spec.Criteria, func(c v1alpha1.Criterion) bool { return c.MaxRegression != "" })
+			return slices.ContainsFunc(f.matrix.Suite().Spec.Criteria, v1alpha1.Criterion.Relative)
 		})
 }
 

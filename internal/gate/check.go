@@ -11,7 +11,7 @@ import (
 // check refuses a gate that can't fail, and one that can't be decided.
 func (s *Subject) check(o Options) error {
 	spec := &s.Suite.Spec
-	i := slices.IndexFunc(spec.Criteria, Compares)
+	i := slices.IndexFunc(spec.Criteria, v1alpha1.Criterion.Relative)
 	within := spec.Baseline != nil
 	switch {
 	case len(spec.Criteria) == 0 && s.Test:
@@ -29,9 +29,6 @@ func (s *Subject) check(o Options) error {
 	}
 	return nil
 }
-
-// Compares says whether a criterion is relative.
-func Compares(c v1alpha1.Criterion) bool { return c.MaxRegression != "" }
 
 // onlyBaseline says that a suite has no cell but those that others would be compared with.
 func onlyBaseline(spec *v1alpha1.LoadTestSuiteSpec) bool {

@@ -33,7 +33,7 @@ type BaselineSource struct {
 
 // comparisonWanted says whether a criterion compares with a baseline that the spec names.
 func (v *view) comparisonWanted() bool {
-	return v.spec.Baseline != nil && slices.ContainsFunc(v.spec.Criteria, func(c v1alpha1.Criterion) bool { return c.MaxRegression != "" })
+	return v.spec.Baseline != nil && slices.ContainsFunc(v.spec.Criteria, v1alpha1.Criterion.Relative)
 }
 
 // baseline is the document that travels with the Plan; nil: nothing is compared.

@@ -53,7 +53,7 @@ func (v *view) awaited(cell int) string {
 	if n := v.toCome(cell); n > 0 {
 		return fmt.Sprintf("%d of %d repetitions are in, no verdict yet", all-n, all)
 	}
-	if !slices.ContainsFunc(v.spec.Criteria, func(c v1alpha1.Criterion) bool { return c.MaxRegression != "" }) {
+	if !slices.ContainsFunc(v.spec.Criteria, v1alpha1.Criterion.Relative) {
 		return ""
 	}
 	if v.referenceWanted() && len(v.active)+len(v.missing) > 0 {
@@ -114,7 +114,7 @@ func (v *view) lookup() *lookup {
 // referenceWanted says that the suite to compare with is to be looked at.
 func (v *view) referenceWanted() bool {
 	b := v.spec.Baseline
-	return v.Reference == nil && b != nil && b.Suite != "" && slices.ContainsFunc(v.spec.Criteria, func(c v1alpha1.Criterion) bool { return c.MaxRegression != "" })
+	return v.Reference == nil && b != nil && b.Suite != "" && slices.ContainsFunc(v.spec.Criteria, v1alpha1.Criterion.Relative)
 }
 
 // judgeBaseline judges what others are compared with: by the absolute criteria; the relative ones are met, if it has a figure.
