@@ -100,8 +100,8 @@ func kindFaults(src source, content map[string]any) Faults {
 	return faults
 }
 
-// generatedSuffix stands for the five characters that an API server appends to metadata.generateName.
-const generatedSuffix = "local"
+// GeneratedSuffix stands for the five characters that an API server appends to metadata.generateName.
+const GeneratedSuffix = "local"
 
 // metadata reads the object's metadata strictly, and gives a name to an object that asks for one.
 func (s *resource) metadata(src source, content map[string]any) (*metav1.ObjectMeta, Faults) {
@@ -117,7 +117,7 @@ func (s *resource) metadata(src source, content map[string]any) (*metav1.ObjectM
 		meta = &metav1.ObjectMeta{}
 	}
 	if meta.Name == "" && meta.GenerateName != "" {
-		meta.Name = meta.GenerateName + generatedSuffix
+		meta.Name = meta.GenerateName + GeneratedSuffix
 	}
 	if err := objectmeta.SetObjectMeta(content, meta); err != nil {
 		return nil, append(faults, src.fault("metadata", "metadata is not understood: "+err.Error()))

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/admission"
 )
 
 const (
@@ -31,7 +32,7 @@ const (
 //	router-pr-1234      with a suffix of one's own
 func name(s *v1alpha1.LoadTestSuite, from *metav1.ObjectMeta, suffix string) (inFile string) {
 	base := from.Name
-	if from.GenerateName != "" && from.Name == from.GenerateName+"local" { // as admission names it
+	if from.GenerateName != "" && from.Name == from.GenerateName+admission.GeneratedSuffix {
 		base = from.GenerateName
 	}
 	digest := digestOf(s)

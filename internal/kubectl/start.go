@@ -72,9 +72,6 @@ func (c *cluster) place(server *admission.Server, object admission.Object) error
 	return object.Faults(faults)
 }
 
-// generatedName is what admission makes of a generateName; the API server makes another.
-const generatedName = "local"
-
 // bare is what of a file's object is sent to a cluster: what a server would set itself is left out.
 func bare(from admission.Object) client.Object {
 	m := from.Meta()
@@ -82,7 +79,7 @@ func bare(from admission.Object) client.Object {
 		Name: m.Name, GenerateName: m.GenerateName, Namespace: m.Namespace,
 		Labels: m.Labels, Annotations: m.Annotations, Finalizers: m.Finalizers, OwnerReferences: m.OwnerReferences,
 	}
-	if meta.GenerateName != "" && meta.Name == meta.GenerateName+generatedName {
+	if meta.GenerateName != "" && meta.Name == meta.GenerateName+admission.GeneratedSuffix { // the API server makes another
 		meta.Name = ""
 	}
 	if from.Suite != nil {
