@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -47,7 +46,7 @@ func (a *archive) directory(path string) ([]history.Record, error) {
 	var all []history.Record
 	before := len(a.skipped)
 	err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !isReportFile(file) {
+		if err != nil || entry.IsDir() || !sidebyside.HoldsReports(file) {
 			return err
 		}
 		records, err := a.file(file)
@@ -69,25 +68,12 @@ func (a *archive) directory(path string) ([]history.Record, error) {
 	return all, nil
 }
 
-// isReportFile says whether a directory's file may hold Reports, packed with gzip or not.
-func isReportFile(name string) bool {
-	return sidebyside.HoldsReports(name) || strings.HasSuffix(name, ".json.gz")
-}
-
-func (a *archive) file(name string) ([]history.Record, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	if !strings.HasSuffix(name, ".gz") {
-		return a.read(name, f)
-	}
-	unpacked, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("not packed with gzip: %w", err)
-	}
-	return a.read(name, unpacked)
+func (a *archive) file(name string) (records []history.Record, err error) {
+	err = sidebyside.ReadFile(name, func(in io.Reader) (err error) {
+		records, err = a.read(name, in)
+		return err
+	})
+	return records, err
 }
 
 func (a *archive) read(name string, in io.Reader) ([]history.Record, error) {

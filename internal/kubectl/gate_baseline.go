@@ -101,7 +101,7 @@ func (c *cluster) addReference(ctx context.Context, o Options, name string, to *
 // isFile tells a file or folder from an object of the cluster: it is there, or it is written like one.
 func isFile(name string) bool {
 	_, err := os.Stat(name)
-	return err == nil || name == "-" || strings.HasSuffix(name, ".json") || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/")
+	return err == nil || name == "-" || strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".json") || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/")
 }
 
 func (c *cluster) addSuite(ctx context.Context, s *v1alpha1.LoadTestSuite, to *suite.Reference) error {

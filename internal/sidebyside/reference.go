@@ -1,6 +1,7 @@
 package sidebyside
 
 import (
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -17,9 +18,30 @@ import (
 // SuiteSuffix is what the names of files end with that hold a suite's document.
 const SuiteSuffix = ".suite.json"
 
-// HoldsReports says whether a directory's JSON file may hold Reports, by its name: suites' own documents only tell of them.
+// HoldsReports says whether a directory's file may hold Reports, packed with gzip or not, by its name: suites' own documents only tell of them.
 func HoldsReports(name string) bool {
+	name = strings.TrimSuffix(name, packedSuffix)
 	return strings.HasSuffix(name, ".json") && !strings.HasSuffix(name, SuiteSuffix)
+}
+
+// packedSuffix is what the names of files end with that are packed with gzip.
+const packedSuffix = ".gz"
+
+// ReadFile lets read read a file, unpacked where its name says that it is packed.
+func ReadFile(name string, read func(io.Reader) error) (err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if !strings.HasSuffix(name, packedSuffix) {
+		return read(f)
+	}
+	unpacked, err := gzip.NewReader(f)
+	if err != nil {
+		return fmt.Errorf("not packed with gzip: %w", err)
+	}
+	return read(unpacked)
 }
 
 // AddReference adds what a path holds to what is compared with: Reports and suites' documents in a file ("-": stdin), or the Reports of a folder and those
@@ -66,10 +88,9 @@ func ReadDocuments(stdin io.Reader, name string) (d report.Documents, err error)
 	if name == "-" {
 		return report.ReadDocuments(stdin)
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return d, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return report.ReadDocuments(f)
+	err = ReadFile(name, func(in io.Reader) (err error) {
+		d, err = report.ReadDocuments(in)
+		return err
+	})
+	return d, err
 }
