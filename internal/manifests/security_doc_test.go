@@ -1,0 +1,50 @@
+package manifests
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// asked are the capabilities that our pods ask for, as the documents name the pods.
+func asked() map[string][]string {
+	all := map[string][]string{}
+	for pod, c := range map[string]*corev1.SecurityContext{"generator, Software": engineRights(), "generator, TRex": trexRights(), "DUT, Reference": forwarderRights(), "runner": restricted()} {
+		for _, name := range c.Capabilities.Add {
+			all[pod] = append(all[pod], string(name))
+		}
+		slices.Sort(all[pod])
+	}
+	return all
+}
+
+// docs/security.md and docs/install.md list what pods may do, for who has to allow it: no more than the pods ask for, and no less.
+func TestTheDocumentsHaveEachCapability(t *testing.T) {
+	capability := regexp.MustCompile(`\b[A-Z]+(?:_[A-Z]+)+\b|\bBPF\b`)
+	for file, column := range map[string]int{"../../docs/install.md": 2, "../../docs/security.md": 3} {
+		page, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		says, pod := map[string][]string{}, ""
+		for line := range strings.Lines(string(page)) {
+			cells := strings.Split(line, "|")
+			if len(cells) <= column {
+				continue
+			}
+			if first := strings.TrimSpace(cells[1]); first != "" {
+				pod = first
+			}
+			says[pod] = append(says[pod], capability.FindAllString(cells[column], -1)...)
+		}
+		for pod, want := range asked() {
+			if got := says[pod]; !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+				t.Errorf("%s: %s: %v, and the pod asks for %v", file, pod, got, want)
+			}
+		}
+	}
+}
