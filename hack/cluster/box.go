@@ -20,6 +20,7 @@ import (
 type box struct {
 	Name string  `json:"name"`
 	Init process `json:"init"`
+	cpus []int   // the cluster's
 }
 
 const namespaces = unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC
@@ -35,7 +36,11 @@ func openBox(c *cluster, name string, groups cgroups, record func(box) error) er
 			return err
 		}
 	}
-	spec, err := json.Marshal(boxSpec{Hostname: name, Dir: dir, Bin: c.Assets})
+	online, err := c.writeOnline(dir)
+	if err != nil {
+		return err
+	}
+	spec, err := json.Marshal(boxSpec{Hostname: name, Dir: dir, Bin: c.Assets, Online: online})
 	if err != nil {
 		return err
 	}
@@ -120,7 +125,8 @@ func (b box) start(cmd *exec.Cmd) error {
 	return <-result
 }
 
-// enter takes this thread, and what it starts, into the box.
+// enter takes this thread, and what it starts, into the box and onto the cluster's processors, also where ours are more than those of the
+// process that brought it up.
 func (b box) enter() error {
 	fd, err := unix.PidfdOpen(b.Init.PID, 0)
 	if err != nil || !b.Init.alive() {
@@ -133,7 +139,7 @@ func (b box) enter() error {
 	if err := unix.Setns(fd, namespaces); err != nil {
 		return fmt.Errorf("enter %s: %w", b.Name, err)
 	}
-	return nil
+	return runOn(b.cpus)
 }
 
 // run runs a command in the box to its end.

@@ -16,6 +16,7 @@ type boxSpec struct {
 	Hostname string // the box's
 	Dir      string // what it has of its own: lib, log and opt
 	Bin      string // the programs of Kubernetes
+	Online   string // the file that says which processors the box has; empty: the machine's
 }
 
 const (
@@ -83,34 +84,46 @@ func mountAll(spec boxSpec) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("part from the machine's mounts: %w", err)
 	}
+	binds := spec.binds()
 	// Opened before anything is mounted over: the cluster's directory may lie in any of these places.
-	sources := map[string]int{}
-	for target, source := range map[string]string{
-		"/sys/fs/cgroup": "/sys/fs/cgroup",
-		"/opt":           filepath.Join(spec.Dir, "opt"),
-		"/var/log":       filepath.Join(spec.Dir, "log"),
-		"/var/lib":       filepath.Join(spec.Dir, "lib"),
-		inBoxBin:         spec.Bin,
-	} {
-		fd, err := unix.Open(source, unix.O_PATH|unix.O_CLOEXEC, 0)
+	sources := make([]int, len(binds))
+	for i, b := range binds {
+		fd, err := unix.Open(b.source, unix.O_PATH|unix.O_CLOEXEC, 0)
 		if err != nil {
-			return fmt.Errorf("open %s: %w", source, err)
+			return fmt.Errorf("open %s: %w", b.source, err)
 		}
-		sources[target] = fd
+		sources[i] = fd
 	}
 	for target, kind := range map[string]string{"/proc": "proc", "/sys": "sysfs", "/run": "tmpfs"} {
 		if err := unix.Mount("linerate", target, kind, 0, ""); err != nil {
 			return fmt.Errorf("mount %s: %w", target, err)
 		}
 	}
-	for _, target := range []string{"/sys/fs/cgroup", "/opt", inBoxBin, "/var/log", "/var/lib"} {
-		source := fmt.Sprintf("/proc/self/fd/%d", sources[target])
-		if err := unix.Mount(source, target, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
-			return fmt.Errorf("bind %s: %w", target, err)
+	for i, b := range binds {
+		if err := unix.Mount(fmt.Sprintf("/proc/self/fd/%d", sources[i]), b.target, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return fmt.Errorf("bind %s: %w", b.target, err)
 		}
 	}
 	// What a kubelet mounts must be seen in its pods, as on a machine of its own.
 	return unix.Mount("", "/", "", unix.MS_REC|unix.MS_SHARED, "")
+}
+
+// bind is what a box finds at a path in place of what the machine has there.
+type bind struct{ target, source string }
+
+// binds are in an order in which each finds its target.
+func (s boxSpec) binds() []bind {
+	all := []bind{
+		{"/sys/fs/cgroup", "/sys/fs/cgroup"},
+		{"/opt", filepath.Join(s.Dir, "opt")},
+		{inBoxBin, s.Bin},
+		{"/var/log", filepath.Join(s.Dir, "log")},
+		{"/var/lib", filepath.Join(s.Dir, "lib")},
+	}
+	if s.Online != "" {
+		all = append(all, bind{onlineFile, s.Online})
+	}
+	return all
 }
 
 // setKernel sets parameters of the box's network namespace. One that this kernel doesn't have is none to set.

@@ -67,10 +67,14 @@ func parseHierarchies(mountinfo io.Reader) ([]hierarchy, error) {
 	return found, lines.Err()
 }
 
-// create makes the named groups below the cluster's, in each hierarchy, ready for a kubelet to put pods there.
-func (g cgroups) create(names ...string) error {
+// create makes the cluster's group and the named ones below it, in each hierarchy, ready for a kubelet to put pods there. If processors are
+// given, whatever joins a group is kept to them: it loses the affinity that it had from whoever started it.
+func (g cgroups) create(cpus []int, names ...string) error {
 	for _, h := range g.hierarchies {
-		for _, name := range append([]string{""}, names...) {
+		if err := errors.Join(h.create(g.name), h.confine(g.name, cpus)); err != nil {
+			return err
+		}
+		for _, name := range names {
 			if err := h.create(filepath.Join(g.name, name)); err != nil {
 				return err
 			}
@@ -104,6 +108,18 @@ func (h hierarchy) create(path string) error {
 		if err != nil {
 			return fmt.Errorf("give %s its %s: %w", dir, file, err)
 		}
+	}
+	return nil
+}
+
+// confine keeps a group, and those made below it later, to the processors. A hierarchy without the controller has no say in that.
+func (h hierarchy) confine(path string, cpus []int) error {
+	file := filepath.Join(h.mount, path, "cpuset.cpus")
+	if _, err := os.Stat(file); len(cpus) == 0 || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := os.WriteFile(file, []byte(list(cpus)), 0); err != nil {
+		return fmt.Errorf("keep the cluster to processors %s: %w", list(cpus), err)
 	}
 	return nil
 }

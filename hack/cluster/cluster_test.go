@@ -120,7 +120,7 @@ func TestControlGroupsAreReadyForPods(t *testing.T) {
 		root := t.TempDir()
 		put(t, root, map[string]string{"cpuset.cpus": "0-3", "cpuset.mems": "0"})
 		g := cgroups{hierarchies: []hierarchy{{mount: root}}, name: "/linerate-x"}
-		if err := g.create("node-1"); err != nil {
+		if err := g.create(nil, "node-1"); err != nil {
 			t.Fatal(err)
 		}
 		for file, want := range map[string]string{"cpuset.cpus": "0-3", "cpuset.mems": "0"} {
@@ -133,7 +133,7 @@ func TestControlGroupsAreReadyForPods(t *testing.T) {
 		root := t.TempDir()
 		put(t, root, map[string]string{"cgroup.controllers": "cpu memory", "linerate-x/cgroup.controllers": "memory"})
 		g := cgroups{hierarchies: []hierarchy{{mount: root, unified: true}}, name: "/linerate-x"}
-		if err := g.create("node-1"); err != nil {
+		if err := g.create(nil, "node-1"); err != nil {
 			t.Fatal(err)
 		}
 		got, err := os.ReadFile(filepath.Join(root, "linerate-x/cgroup.subtree_control"))
@@ -220,31 +220,6 @@ func TestCertificatesAreTheAuthoritys(t *testing.T) {
 	if certificate.Subject.CommonName != "system:node:node-1" || !slices.Equal(certificate.Subject.Organization, []string{"system:nodes"}) {
 		t.Errorf("is for %s", certificate.Subject)
 	}
-}
-
-func TestProcessorsAreSplitBetweenNodes(t *testing.T) {
-	for _, tt := range []struct {
-		online string
-		want   [2]string
-	}{
-		{"0-3", [2]string{"2,3", "0,1"}},
-		{"0-2,6-7", [2]string{"2,6,7", "0,1"}},
-	} {
-		t.Run(tt.online, func(t *testing.T) {
-			cpus, err := parseCPUs(tt.online)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, err := splitCPUs(cpus); err != nil || got != tt.want {
-				t.Errorf("reserved are %q (%v), want %q", got, err, tt.want)
-			}
-		})
-	}
-	t.Run("not where there are two", func(t *testing.T) {
-		if got, err := splitCPUs([]int{0, 1}); err == nil {
-			t.Errorf("reserved are %q", got)
-		}
-	})
 }
 
 // missing skips on a laptop, and fails where everything must be there.

@@ -3,23 +3,27 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
-// splitCPUs gives each node half of the machine's processors to hand out, and has each leave the other's alone:
+// splitCPUs gives each node half of the cluster's processors to hand out, and has each leave the other's alone:
 //
 //	processors    0 and 1                        2 and 3
 //	node-1        may be given to one container  reserved: never given to one alone
 //	node-2        reserved                       may be given to one container
 //
 // What isn't exclusive runs on the reserved ones too: no container is alone on its processors as on a machine of its own.
-func splitCPUs(online []int) (reserved [2]string, err error) {
-	if len(online) < 4 {
-		return reserved, fmt.Errorf("--exclusive-cpus: this machine has %d processors, and each node needs two: leave it off", len(online))
+func splitCPUs(cpus []int) (reserved [2]string, err error) {
+	if len(cpus) < 4 {
+		return reserved, fmt.Errorf("--exclusive-cpus: there are %d processors to run on (%s), and each node needs two: leave it off", len(cpus), list(cpus))
 	}
-	half := len(online) / 2
-	return [2]string{list(online[half:]), list(online[:half])}, nil
+	half := len(cpus) / 2
+	return [2]string{list(cpus[half:]), list(cpus[:half])}, nil
 }
 
 // reservedCPUs are those that each node keeps from handing out; none if it hands out none.
@@ -27,11 +31,73 @@ func (c *cluster) reservedCPUs() (reserved [2]string, err error) {
 	if !c.ExclusiveCPUs {
 		return reserved, nil
 	}
-	online, err := onlineCPUs()
+	cpus, err := c.processors()
 	if err != nil {
 		return reserved, err
 	}
-	return splitCPUs(online)
+	return splitCPUs(cpus)
+}
+
+// processors are those that the cluster runs on.
+func (c *cluster) processors() ([]int, error) {
+	if len(c.CPUs) > 0 {
+		return c.CPUs, nil
+	}
+	return onlineCPUs()
+}
+
+// checkCPUs refuses to take a cluster for one that keeps to our processors when it doesn't.
+func (c *cluster) checkCPUs(allowed []int) error {
+	cpus, err := c.processors()
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(cpus, func(cpu int) bool { return !slices.Contains(allowed, cpu) }) {
+		return fmt.Errorf("cluster %q runs on processors %s, and this command on %s: take it down first, or start this command on the cluster's",
+			c.Name, list(cpus), list(allowed))
+	}
+	return nil
+}
+
+// ownCPUs are the processors that a cluster of ours keeps to: those that we may run on, or none where those are all.
+func ownCPUs() ([]int, error) {
+	allowed, err := allowedCPUs()
+	if err != nil {
+		return nil, err
+	}
+	online, err := onlineCPUs()
+	if err != nil || slices.Equal(allowed, online) {
+		return nil, err
+	}
+	return allowed, nil
+}
+
+// allowedCPUs are the processors that this process may run on: see sched_getaffinity(2), and taskset(1).
+func allowedCPUs() ([]int, error) {
+	online, err := onlineCPUs()
+	if err != nil {
+		return nil, err
+	}
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return nil, fmt.Errorf("ask which processors we may run on: %w", err)
+	}
+	return slices.DeleteFunc(online, func(cpu int) bool { return !set.IsSet(cpu) }), nil
+}
+
+// runOn keeps this thread, and what it starts, to the processors, if there are any.
+func runOn(cpus []int) error {
+	if len(cpus) == 0 {
+		return nil
+	}
+	var set unix.CPUSet
+	for _, cpu := range cpus {
+		set.Set(cpu)
+	}
+	if err := unix.SchedSetaffinity(0, &set); err != nil {
+		return fmt.Errorf("run on processors %s, as all of the cluster does: %w", list(cpus), err)
+	}
+	return nil
 }
 
 // list writes processors as kubelet reads them.
@@ -43,8 +109,21 @@ func list(cpus []int) string {
 	return strings.Join(words, ",")
 }
 
+// onlineFile is where the kernel says which processors work, and where a kubelet learns which its node has.
+const onlineFile = "/sys/devices/system/cpu/online"
+
+// writeOnline writes what the boxes of a cluster that keeps to some processors find there in the kernel's place. A kubelet that knew of more
+// would promise them to pods, and begin by giving them to its group, which may not have them.
+func (c *cluster) writeOnline(dir string) (path string, err error) {
+	if len(c.CPUs) == 0 {
+		return "", nil
+	}
+	path = filepath.Join(dir, "online")
+	return path, os.WriteFile(path, []byte(list(c.CPUs)+"\n"), 0o644)
+}
+
 func onlineCPUs() ([]int, error) {
-	text, err := os.ReadFile("/sys/devices/system/cpu/online")
+	text, err := os.ReadFile(onlineFile)
 	if err != nil {
 		return nil, err
 	}

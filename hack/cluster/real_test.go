@@ -20,6 +20,7 @@ import (
 // rig types cluster's commands, as people do.
 type rig struct {
 	program, dir, name string
+	cpus               string // that commands run on; empty: ours
 }
 
 func newRig(t *testing.T, name string) rig {
@@ -38,7 +39,11 @@ func newRig(t *testing.T, name string) rig {
 }
 
 func (r rig) command(verb string, args ...string) *exec.Cmd {
-	return exec.Command(r.program, append([]string{verb, "--name", r.name, "--dir", r.dir}, args...)...)
+	words := append([]string{r.program, verb, "--name", r.name, "--dir", r.dir}, args...)
+	if r.cpus != "" {
+		words = append([]string{"taskset", "--cpu-list", r.cpus}, words...)
+	}
+	return exec.Command(words[0], words[1:]...)
 }
 
 func (r rig) try(verb string, args ...string) (string, error) {
@@ -147,6 +152,10 @@ spec: {selector: {app: %[1]s}, ports: [{port: 9000, protocol: UDP}]}
 
 func TestACluster(t *testing.T) {
 	before := look(t)
+	allowed, err := allowedCPUs()
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := newRig(t, "lrtest")
 	r.do(t, "up")
 	c, err := place{root: r.dir, name: r.name}.running()
@@ -158,6 +167,12 @@ func TestACluster(t *testing.T) {
 	r.apply(t, pod("west", "node-1", "198.18.0.1", moved)+pod("east", "node-2", "198.18.0.2", moved))
 	r.kubectl(t, "wait", "--for=condition=Ready", "--timeout=60s", "pod/west", "pod/east")
 
+	t.Run("pods, and all else, run where we may", func(t *testing.T) {
+		for _, pod := range []string{"west", "east"} {
+			within(t, pod, r.kubectl(t, "exec", pod, "--", "/probe", "cpus"), allowed)
+		}
+		r.keepsTo(t, allowed)
+	})
 	t.Run("traffic crosses the cable", func(t *testing.T) { r.asks(t, "west", "198.18.0.2") })
 	t.Run("pods reach each other across nodes", func(t *testing.T) {
 		r.asks(t, "west", r.kubectl(t, "get", "pod", "east", "-o", "jsonpath={.status.podIP}"))
@@ -211,9 +226,12 @@ func TestACluster(t *testing.T) {
 		}
 		other.name = "lrother"
 		t.Cleanup(func() { other.do(t, "down") })
-		other.do(t, "up")
+		half := halfOf(allowed)
+		other.on(half).do(t, "up")
 		r.do(t, "status")
+		t.Run("on processors of its own", func(t *testing.T) { other.isConfined(t, half) })
 	})
+	t.Run("a cluster isn't taken for one on fewer processors", func(t *testing.T) { r.refusesFewer(t, allowed) })
 	t.Run("a command's exit status is passed on", func(t *testing.T) {
 		err := r.command("exec", "node-1", "--", "sh", "-c", "exit 7").Run()
 		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 7 {

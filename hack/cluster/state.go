@@ -19,6 +19,7 @@ type cluster struct {
 	Assets        string       `json:"assets"` // where the programs are
 	Subnet        netip.Prefix `json:"subnet"`
 	ExclusiveCPUs bool         `json:"exclusiveCPUs"`
+	CPUs          []int        `json:"cpus,omitempty"` // the processors that it keeps to; none: all of the machine's
 	Boxes         []box        `json:"boxes"`
 	Components    []component  `json:"components"`
 	dir           string       // everything of this cluster's own, and nothing else
@@ -119,6 +120,7 @@ func (c *cluster) save() error {
 func (c *cluster) box(name string) (box, error) {
 	for _, b := range c.Boxes {
 		if b.Name == name {
+			b.cpus = c.CPUs
 			return b, nil
 		}
 	}

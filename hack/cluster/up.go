@@ -38,8 +38,10 @@ func up(ctx context.Context, p place, talk io.Writer) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found && c.whole() && c.ExclusiveCPUs != p.exclusiveCPUs {
-		return nil, fmt.Errorf("cluster %q was brought up with --exclusive-cpus=%v: take it down first", p.name, c.ExclusiveCPUs)
+	if found && c.whole() {
+		if err := c.check(p); err != nil {
+			return nil, err
+		}
 	}
 	if !found || !c.whole() || c.Assets != assets {
 		if err := remove(ctx, p, talk); err != nil {
@@ -50,6 +52,18 @@ func up(ctx context.Context, p place, talk io.Writer) (*cluster, error) {
 		}
 	}
 	return c, c.run(ctx, groups, talk)
+}
+
+// check refuses a cluster that is up and isn't what is asked for.
+func (c *cluster) check(p place) error {
+	if c.ExclusiveCPUs != p.exclusiveCPUs {
+		return fmt.Errorf("cluster %q was brought up with --exclusive-cpus=%v: take it down first", p.name, c.ExclusiveCPUs)
+	}
+	allowed, err := allowedCPUs()
+	if err != nil {
+		return err
+	}
+	return c.checkCPUs(allowed)
 }
 
 // findAssets has the programs built if they aren't. That takes minutes: what must be there besides is looked for first.
@@ -92,7 +106,11 @@ func create(p place, assets string, groups cgroups) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{Name: p.name, Assets: assets, Subnet: subnet, ExclusiveCPUs: p.exclusiveCPUs, dir: p.dir()}
+	cpus, err := ownCPUs()
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{Name: p.name, Assets: assets, Subnet: subnet, ExclusiveCPUs: p.exclusiveCPUs, CPUs: cpus, dir: p.dir()}
 	reserved, err := c.reservedCPUs()
 	if err != nil {
 		return nil, err
@@ -114,7 +132,7 @@ func create(p place, assets string, groups cgroups) (*cluster, error) {
 		}
 		boxes, components = append(boxes, n.name), append(components, nodeComponents(n)...)
 	}
-	if err := groups.create(boxes[1:]...); err != nil {
+	if err := groups.create(c.CPUs, boxes[1:]...); err != nil {
 		return nil, err
 	}
 	for _, name := range boxes {
