@@ -217,7 +217,8 @@ func (s *scene) withHugePagesAndCPUs() (back func()) {
 		kubelet("mv config.was config.yaml")
 	}
 	s.Cleanup(back)
-	kubelet(`cp config.yaml config.was; printf 'cpuManagerPolicy: static\nreservedSystemCPUs: "0"\n' >> config.yaml`)
+	kubelet(`cp config.yaml config.was; first=$(sed 's/[-,].*//' /sys/devices/system/cpu/online)
+printf 'cpuManagerPolicy: static\nreservedSystemCPUs: "%s"\n' "$first" >> config.yaml`)
 	return back
 }
 
