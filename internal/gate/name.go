@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -21,6 +22,9 @@ const (
 	triesRoom     = 2
 	// MaxTries is how many names there are of one content: one for each time that it came to nothing.
 	MaxTries = 9
+	// Of what has to be shortened cutLetters of a digest are in the name, and so much of a suffix of one's own: all of it up to wholeSuffix letters, else its end,
+	// which is where one night differs from the next.
+	cutLetters, wholeSuffix, suffixEnd = 6, 13, 9
 	// placeholder is a suite's name before it has one.
 	placeholder = "gate"
 )
@@ -30,6 +34,11 @@ const (
 //	router-3f9a1c2      what it is called in the file, and what is in it
 //	router-3f9a1c2-2    the same, after the first one came to nothing
 //	router-pr-1234      with a suffix of one's own
+//
+// What is too long for a name is shortened, with letters of a digest of all of it: no two objects of a file become one.
+//
+//	a-name-of-sevent-28eaa4d        a-name-of-seventeen, and what is in it
+//	router-6-450245-29384730        router-64b and nightly-gate-29384730
 func name(s *v1alpha1.LoadTestSuite, from *metav1.ObjectMeta, suffix string) (inFile string) {
 	base := from.Name
 	if from.GenerateName != "" && from.Name == from.GenerateName+admission.GeneratedSuffix {
@@ -40,12 +49,40 @@ func name(s *v1alpha1.LoadTestSuite, from *metav1.ObjectMeta, suffix string) (in
 		s.Annotations = map[string]string{}
 	}
 	s.Annotations[v1alpha1.AnnotationGate] = "sha256:" + digest
-	end := "-" + digest[:digestLetters]
-	if suffix != "" {
-		end = "-" + suffix
+	base = strings.Trim(base, "-")
+	s.Name = composed(base, digest, suffix)
+	return base
+}
+
+// composed is a suite's name of what it is called in the file, and of the digest of its content or a suffix of one's own.
+func composed(base, digest, suffix string) string {
+	const most = maxName - triesRoom
+	end := "-" + cmp.Or(suffix, digest[:digestLetters])
+	switch fits := len(base)+len(end) <= most; {
+	case fits:
+	case suffix == "":
+		end = "-" + lettersOf(base, digest)[:digestLetters]
+	default:
+		end = "-" + lettersOf(base, suffix)[:cutLetters] + "-" + endOf(suffix)
 	}
-	s.Name = strings.Trim(base[:min(len(base), max(1, maxName-triesRoom-len(end)))], "-") + end
-	return strings.Trim(base, "-")
+	return strings.Trim(base[:min(len(base), most-len(end))], "-") + end
+}
+
+// endOf is what a name that has to be shortened has of a suffix: from the beginning of a word, if there is one.
+func endOf(suffix string) string {
+	if len(suffix) <= wholeSuffix {
+		return strings.Trim(suffix, "-")
+	}
+	end := suffix[len(suffix)-suffixEnd:]
+	if _, words, more := strings.Cut(end, "-"); more {
+		end = words
+	}
+	return strings.Trim(end, "-")
+}
+
+func lettersOf(words ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(words, "\n")))
+	return hex.EncodeToString(sum[:])
 }
 
 // digestOf is a digest of what is measured and how it is judged; how many at a time, and how long it is kept, are no part of it.

@@ -174,6 +174,11 @@ func TestNames(t *testing.T) {
 			t.Errorf("it is %s", got)
 		}
 	})
+	checkSuffixes(t)
+}
+
+func checkSuffixes(t *testing.T) {
+	t.Helper()
 	for suffix, fine := range map[string]bool{"": true, "pr-1": true, "PR-1": false, "pr-": false, "a.b": false, strings.Repeat("a", 23): false} {
 		if err := CheckSuffix(suffix); (err == nil) != fine {
 			t.Errorf("suffix %q: %v", suffix, err)
