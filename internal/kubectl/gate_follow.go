@@ -42,7 +42,7 @@ func (g *gateOptions) see(ctx context.Context, o Options, c *cluster, subjects [
 	}
 	verdict, unread := c.judge(ctx, g, subjects, suites, words, references, s.board)
 	if err := exit.Worst(append(s.wrong, unread)...); err != nil {
-		verdict.Doubt(err.Error())
+		verdict.Doubt(strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	if interrupted || s.stopping && !late {
 		verdict.ExitCode, verdict.Outcome, verdict.Message = report.ExitInterrupted, report.Undecided, "interrupted: "+verdict.Message

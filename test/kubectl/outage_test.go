@@ -178,6 +178,10 @@ func TestTheAPIServerRestarts(t *testing.T) {
 	p.creates("vpp-imix")
 	watch := p.starts("kubectl linerate watch vpp-imix")
 	watch.talk.await(t, "waiting for the operator")
+	p.write("router.yaml", aRelease)
+	gate := p.starts(inTurns)
+	measures := p.gated()
+	gate.talk.await(t, "waiting for the operator")
 	server := own.ControlPlane.GetAPIServer()
 	p.must(server.Stop())
 	watch.talk.await(t, "the API server doesn't answer (")
@@ -186,4 +190,6 @@ func TestTheAPIServerRestarts(t *testing.T) {
 	p.until("the server", func() bool { return admin.Get(t.Context(), keyOf(p, "vpp-imix"), &v1alpha1.LoadTest{}) == nil })
 	p.saysMeasured("vpp-imix", passed)
 	watch.ends().wants(t, 0, "OpenBSD  64b", "measured")
+	p.saysMeasuredSuite(measures, v1alpha1.ReasonMeasured, slower(0))
+	gate.ends().wants(t, 0, "Passed", "the API server answers again")
 }
