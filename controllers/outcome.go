@@ -3,7 +3,6 @@ package controllers
 import (
 	"context"
 	"errors"
-	"hash/fnv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -49,11 +48,7 @@ func (r *LoadTestReconciler) outcome(ctx context.Context, seen *observation, dec
 
 // fraction is a part of a second that is a test's own. What is decided upon are whole seconds, as the API server keeps them: without it all tests of a
 // lab would be looked at in one moment, as each second begins, and wait for each other.
-func fraction(test types.UID) time.Duration {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(test)) // it never fails
-	return time.Duration(h.Sum64() % uint64(time.Second))
-}
+func fraction(test types.UID) time.Duration { return momentOf(string(test), time.Second) }
 
 // nextPass turns how any pass ended into when the next one is due; a due moment of zero is never.
 func nextPass(ctx context.Context, due, now time.Time, err error) (ctrl.Result, error) {

@@ -41,14 +41,15 @@ type turns struct {
 	networks, nodes uint64
 	// line is replaced by who draws, and nothing in it is ever changed.
 	line queue.Line
-	// changed are the tests whose turn changed, and reworded those that only stand elsewhere in line now, or wait for others; who weren't woken yet.
-	changed, reworded map[types.NamespacedName]bool
+	// changed are the tests whose turn changed, and telling has those that only stand elsewhere in line now, or wait for others; who weren't woken yet.
+	changed map[types.NamespacedName]bool
+	telling telling
 }
 
 func newTurns(r *LoadTestReconciler) *turns {
 	return &turns{
 		reconciler: r, signal: make(chan struct{}, 1), drawing: make(chan struct{}, 1), seen: newSeen(), marked: 1,
-		changed: map[types.NamespacedName]bool{}, reworded: map[types.NamespacedName]bool{},
+		changed: map[types.NamespacedName]bool{},
 	}
 }
 
@@ -174,11 +175,13 @@ func (l *turns) replace(line queue.Line, marked uint64, claims []queue.Claim) {
 		}
 		namespace, name, _ := strings.Cut(claims[i].Test, "/")
 		if test := (types.NamespacedName{Namespace: namespace, Name: name}); sameBut(before, after) {
-			l.reworded[test] = true
+			l.telling.add(test, claims[i].ID)
 		} else {
 			l.changed[test] = true
+			l.telling.drop(test)
 		}
 	}
+	l.telling.dropGone(func(uid string) bool { _, inLine := line.Turns[uid]; return inLine })
 	if len(l.changed) > 0 {
 		l.nudge()
 	}

@@ -241,7 +241,7 @@ func TestATimeThatHasComeDrawsTheLine(t *testing.T) {
 	if names := r.turns.woken(t.Context()); len(names) != 2 {
 		t.Errorf("%v are woken, and the turn of two changed", names)
 	}
-	if names := r.turns.taken(r.turns.reworded); len(names) != 1 || names[0].Name != "last" {
+	if names := r.turns.toTell(tellEvery); len(names) != 1 || names[0].Name != "last" {
 		t.Errorf("%v stand elsewhere in line, and the last one does", names)
 	}
 }

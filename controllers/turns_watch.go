@@ -24,38 +24,37 @@ import (
 // drawPause is the least time between two drawings that nobody waits for: many things change at once where much happens.
 const drawPause = 50 * time.Millisecond
 
-// retellEvery is how often tests are woken that only stand elsewhere in line: their status isn't written more often anyway. Where many end, those in
-// front would be looked at for each of them.
-const retellEvery = 10 * time.Second
-
-// keep draws the line when it is stale, and wakes those whose turn changed, until the context ends.
+// keep draws the line when it is behind, and wakes those whose turn changed, until the context ends; those that only stand elsewhere are woken in their
+// own time.
 func (l *turns) keep(ctx context.Context, wake chan<- event.GenericEvent) error {
-	pause, retell := time.NewTicker(drawPause), time.NewTicker(retellEvery)
+	begun := time.Now()
+	pause, tell := time.NewTicker(drawPause), time.NewTicker(drawPause)
 	defer pause.Stop()
-	defer retell.Stop()
+	defer tell.Stop()
 	for {
-		var tests []types.NamespacedName
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-retell.C:
-			tests = l.taken(l.reworded)
+		case <-tell.C:
+			wakeAll(ctx, wake, l.toTell(time.Since(begun)))
 		case <-l.signal:
-			tests = l.woken(ctx)
-		}
-		for _, name := range tests {
-			test := &v1alpha1.LoadTest{}
-			test.Namespace, test.Name = name.Namespace, name.Name
 			select {
 			case <-ctx.Done():
 				return nil
-			case wake <- event.GenericEvent{Object: test}:
+			case <-pause.C:
 			}
+			wakeAll(ctx, wake, l.woken(ctx))
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-pause.C:
+	}
+}
+
+// wakeAll has each of these tests looked at, until the context ends.
+func wakeAll(ctx context.Context, wake chan<- event.GenericEvent, tests []types.NamespacedName) {
+	for _, name := range tests {
+		test := &v1alpha1.LoadTest{}
+		test.Namespace, test.Name = name.Namespace, name.Name
+		if hand(ctx, wake, test) != nil {
+			return
 		}
 	}
 }
@@ -66,16 +65,18 @@ func (l *turns) woken(ctx context.Context) []types.NamespacedName {
 		// Each test that asks for its turn draws it again, and is told.
 		log.FromContext(ctx).V(1).Info("the line isn't drawn", "why", err.Error())
 	}
-	return l.taken(l.changed)
-}
-
-// taken empties a set of tests.
-func (l *turns) taken(from map[types.NamespacedName]bool) []types.NamespacedName {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	names := slices.Collect(maps.Keys(from))
-	clear(from)
+	names := slices.Collect(maps.Keys(l.changed))
+	clear(l.changed)
 	return names
+}
+
+// toTell are the tests that are to be told where they stand now.
+func (l *turns) toTell(now time.Duration) []types.NamespacedName {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.telling.due(now)
 }
 
 // catchUp draws the line where it is behind.
