@@ -13,7 +13,7 @@ RACE := CGO_ENABLED=1 $(GO) test -race
 REPORTS ?= linerate-reports
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-code test-packets test-plain test-api test-chart e2e e2e-cluster e2e-packets e2e-kueue demo demo-down image compiler packages kube kube-cluster lint generate verify check known-answers bench bench-operator fuzz clean
+.PHONY: help build run test test-code test-packets test-plain test-api test-chart e2e e2e-cluster e2e-packets e2e-kueue demo demo-down image compiler packages kube kube-cluster lint generate verify check known-answers four-systems bench bench-operator fuzz clean
 
 help: ## Explain the targets
 	@if [ -t 1 ] && [ -z "$$NO_COLOR" ]; then on=1 off=0; fi; \
@@ -104,6 +104,12 @@ check: verify lint test e2e ## What the gate runs
 
 known-answers: ## Measure devices whose limit is known: the whole table of docs/known-answers.md (as root, about 15 minutes)
 	$(GO) test -count=1 -timeout 120m ./test/realpackets -run TestKnownAnswers -v -all -table $(CURDIR)/docs/known-answers.md
+
+# What fails is not published; the other way is measured nevertheless.
+four-systems: packages kube-cluster ## Make one table of four systems both ways, into docs/four-systems.md: by linerate run, and by the operator (as root, about 15 minutes)
+	@failed=0; for way in ./test/realpackets ./test/e2e; do \
+	$(GO) test -vet=off -count=1 -timeout 30m $$way -run '^TestFourSystems$$' -v -all -table $(CURDIR)/docs/four-systems.md || failed=1; \
+	done; exit $$failed
 
 bench: ## Compare the software engine with trafgen and hping3 on the same veths and forwarder (as root, about 3 minutes)
 	$(GO) run ./hack/bench

@@ -14,6 +14,7 @@
 //	go test -count=1 -timeout 45m ./test/e2e                         # all that CI runs
 //	go test -count=1 ./test/e2e -keep -run TestKnownAnswers -v       # the cluster stays up, and the next -keep takes it again
 //	go test -count=1 ./test/e2e -name other -run TestDeletes         # beside another one
+//	go test -count=1 ./test/e2e -run TestFourSystems -all -v         # a whole suite, of which CI runs two cells
 //
 // With the tag kueue there is one more test, with a Kueue that is built for it: make e2e-kueue.
 //

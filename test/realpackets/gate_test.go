@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/test/published"
 )
 
 var gates = flag.Int("gate", 0, "judge so many releases that didn't change and so many that lost 5 % (each takes a minute and a quarter); 0: one, and chance says of which kind")
@@ -87,7 +88,9 @@ func TestGate(t *testing.T) {
 		}
 	}
 	if *table != "" && *gates > 0 {
-		writeSection(t, *table, "gate", gateTable(releases))
+		if err := published.Section(*table, "gate", gateTable(releases)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -261,23 +264,4 @@ func gateTable(releases []*release) string {
 	return fmt.Sprintf("Of %d releases that didn't change, %d passed; of %d that lost 5 %%, %d failed.\n\n"+
 		"| release | limit, packets/s | measured before | measured after | change | verdict (exit code) | took |\n|---|---|---|---|---|---|---|\n%s\n",
 		count[false], right[false], count[true], right[true], strings.Join(rows, "\n"))
-}
-
-// writeSection replaces what a page has between <!-- NAME: … --> and <!-- end of NAME -->.
-func writeSection(t *testing.T, file, name, text string) {
-	t.Helper()
-	page, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, begins := strings.Cut(string(page), "<!-- "+name+":")
-	mark, rest, marked := strings.Cut(rest, "-->\n")
-	_, after, ends := strings.Cut(rest, "<!-- end of "+name+" -->")
-	if !begins || !marked || !ends {
-		t.Fatalf("%s has no part between <!-- %s: … --> and <!-- end of %s -->", file, name, name)
-	}
-	whole := before + "<!-- " + name + ":" + mark + "-->\n" + text + "<!-- end of " + name + " -->" + after
-	if err := os.WriteFile(file, []byte(whole), 0o644); err != nil { // a page of the documentation
-		t.Fatal(err)
-	}
 }

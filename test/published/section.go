@@ -1,0 +1,31 @@
+package published
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Section replaces what a page has between <!-- NAME: … --> and <!-- end of NAME -->. The text ends with a newline.
+func Section(page, name, text string) error {
+	was, err := os.ReadFile(page)
+	if err != nil {
+		return fmt.Errorf("publish %s: %w", name, err)
+	}
+	is, err := replace(string(was), name, text)
+	if err != nil {
+		return fmt.Errorf("publish in %s: %w", page, err)
+	}
+	return os.WriteFile(page, []byte(is), 0o644) // a page of the documentation
+}
+
+func replace(page, name, text string) (string, error) {
+	end := "<!-- end of " + name + " -->"
+	before, rest, begins := strings.Cut(page, "<!-- "+name+":")
+	mark, rest, marked := strings.Cut(rest, "-->\n")
+	_, after, ends := strings.Cut(rest, end)
+	if !begins || !marked || !ends {
+		return "", fmt.Errorf("it has no part between <!-- %s: … --> and %s", name, end)
+	}
+	return before + "<!-- " + name + ":" + mark + "-->\n" + text + end + after, nil
+}

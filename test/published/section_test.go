@@ -1,0 +1,28 @@
+package published
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+const page = "before\n<!-- one: made by go test -->\nold\n<!-- end of one -->\nbetween\n<!-- two: by hand -->\nold\n<!-- end of two -->\nafter\n"
+
+func TestSection(t *testing.T) {
+	for _, c := range []struct{ what, name, want string }{
+		{"only the part of that name is new", "two", "before\n<!-- one: made by go test -->\nold\n<!-- end of one -->\nbetween\n<!-- two: by hand -->\nnew\n<!-- end of two -->\nafter\n"},
+		{"a page without such a part stays as it is", "three", page},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "page.md")
+			if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			err := Section(file, c.name, "new\n")
+			got, _ := os.ReadFile(file)
+			if string(got) != c.want || (err == nil) == (c.want == page) {
+				t.Errorf("%v; the page is now:\n%s", err, got)
+			}
+		})
+	}
+}
