@@ -56,7 +56,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// The causes that end a run from outside.
+// errDeadline is the cause of the end of a run that takes too long.
 var errDeadline = errors.New("active deadline exceeded")
 
 // Run carries out the plan and returns its Report, which is never nil, whatever became of the run. When ctx ends, traffic is stopped, the
