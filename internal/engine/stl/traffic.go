@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/trex"
 )
 
@@ -73,15 +74,11 @@ func (e *Engine) startAhead(ctx context.Context, lead time.Duration, starts []tr
 
 // await waits for a common start that is later than usual, so that who counts on traffic after a start needn't know.
 func (e *Engine) await(ctx context.Context, wait time.Duration, starts []trex.Start) error {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
+	if err := pause.For(ctx, wait); err != nil {
 		e.stopAfter(ctx, starts)
-		return fmt.Errorf("wait for the common start: %w", context.Cause(ctx))
+		return fmt.Errorf("wait for the common start: %w", err)
 	}
+	return nil
 }
 
 // remark keeps something to be said of a call that goes well.
