@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/kubectl/doctor"
 	"github.com/linerate-dev/linerate/internal/manifests"
@@ -94,11 +93,15 @@ func (c *cluster) stop(ctx context.Context, o client.Object) error {
 	return c.explainOf(kindOf(o), "stop", key, c.client.Patch(ctx, copied, client.RawPatch(types.MergePatchType, patch)))
 }
 
-// remove deletes this very test or suite, with all that belongs to it.
+// remove deletes this very test or suite, with all that belongs to it; one that is gone is no error.
 func (c *cluster) remove(ctx context.Context, o client.Object) error {
-	key, uid := client.ObjectKeyFromObject(o), o.GetUID()
-	err := c.client.Delete(ctx, o, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
-	return c.explainOf(kindOf(o), "delete", key, client.IgnoreNotFound(err))
+	return c.explainOf(kindOf(o), "delete", client.ObjectKeyFromObject(o), client.IgnoreNotFound(c.delete(ctx, o)))
+}
+
+// delete is remove with the server's own words.
+func (c *cluster) delete(ctx context.Context, o client.Object) error {
+	uid := o.GetUID()
+	return c.client.Delete(ctx, o, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
 }
 
 // report reads a test's Report and holds it against the digests that its envelope and the test's status give.
@@ -112,13 +115,13 @@ func (c *cluster) report(ctx context.Context, test *v1alpha1.LoadTest) (*report.
 	if err := c.client.Get(ctx, where, kept); err != nil {
 		return nil, c.explainReport(where, err)
 	}
-	r, envelope, err := delivery.DecodeReport(kept.BinaryData, kept.Annotations)
+	r, digest, err := decodedReport(kept)
 	if err != nil {
-		return nil, exit.NotMeasured("ConfigMap %s in namespace %s: %w: it isn't what the runner wrote; create the test anew", where.Name, where.Namespace, err)
+		return nil, fmt.Errorf("%w; create the test anew", err)
 	}
-	if want := test.Status.Report.Digest; want != "" && want != envelope.Digest {
+	if want := test.Status.Report.Digest; want != "" && want != digest {
 		return nil, exit.NotMeasured("ConfigMap %s in namespace %s holds another report (%s) than the operator read (%s): somebody replaced it; create the test anew",
-			where.Name, where.Namespace, envelope.Digest, want)
+			where.Name, where.Namespace, digest, want)
 	}
 	return r, nil
 }

@@ -160,7 +160,7 @@ func (c *cluster) reportIn(ctx context.Context, ref v1alpha1.ReportRef) (*report
 	r, digest, err := decodedReport(object)
 	switch {
 	case err != nil:
-		return nil, exit.NotMeasured("ConfigMap %s in namespace %s: %w: it isn't what the runner wrote", ref.ConfigMap, c.namespace, err)
+		return nil, err
 	case ref.Digest != "" && ref.Digest != digest:
 		return nil, exit.BadInput("spec.baseline: ConfigMap %s in namespace %s holds Report %s, and %s is asked for", ref.ConfigMap, c.namespace, digest, ref.Digest)
 	}

@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -107,12 +106,6 @@ func (c *cluster) storedRuns(ctx context.Context, s *v1alpha1.LoadTestSuite) (su
 		return exit.NotMeasured("ConfigMap %s in namespace %s: %w: it isn't what the operator wrote", name, s.Namespace, err)
 	})
 	return runs, err
-}
-
-// delete deletes this very object, with all that belongs to it.
-func (c *cluster) delete(ctx context.Context, o client.Object) error {
-	uid := o.GetUID()
-	return c.client.Delete(ctx, o, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
 }
 
 // passing says that a request failed in a way that passes: the server is away, or has too much to do.

@@ -62,7 +62,7 @@ func (c *cluster) kept(ctx context.Context, matching labels.Selector) ([]history
 func decodedReport(object *corev1.ConfigMap) (*report.Report, string, error) {
 	r, envelope, err := delivery.DecodeReport(object.BinaryData, object.Annotations)
 	if err != nil {
-		return nil, "", err
+		return nil, "", exit.NotMeasured("ConfigMap %s in namespace %s: %w: it isn't what the runner wrote", object.Name, object.Namespace, err)
 	}
 	return r, envelope.Digest, nil
 }
@@ -72,9 +72,9 @@ func keptRecord(object *corev1.ConfigMap) (history.Record, error) {
 	if !manifests.IsKept(object) {
 		return history.Record{}, exit.NotMeasured("ConfigMap %s in namespace %s says that it keeps a Report, and its name isn't the one that its digest makes: somebody made it by hand", object.Name, object.Namespace)
 	}
-	r, _, err := delivery.DecodeReport(object.BinaryData, object.Annotations)
+	r, _, err := decodedReport(object)
 	if err != nil {
-		return history.Record{}, exit.NotMeasured("ConfigMap %s in namespace %s: %w: it isn't what the runner wrote", object.Name, object.Namespace, err)
+		return history.Record{}, err
 	}
 	return history.Record{Name: object.Name, Report: r}, nil
 }

@@ -106,7 +106,7 @@ func rowOf(test *v1alpha1.LoadTest) testRow {
 		Namespace: test.Namespace, Name: test.Name, Suite: suiteOf(test), State: stateWord(test), Summary: st.Summary, Attempt: st.Attempt,
 		CreatedAt: test.CreationTimestamp.UTC(), StartedAt: st.StartedAt, FinishedAt: st.FinishedAt,
 	}
-	if c := meta.FindStatusCondition(st.Conditions, v1alpha1.ConditionComplete); c != nil {
+	if c := completeOf(test); c != nil {
 		r.Message = c.Message
 		if c.Status == metav1.ConditionTrue && r.FinishedAt == nil {
 			r.FinishedAt = &c.LastTransitionTime
