@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"syscall"
 
@@ -41,6 +42,19 @@ type source struct {
 	document int
 	line     int        // of the file, on which the document begins
 	root     *yaml.Node // nil where the document can't be read
+}
+
+// LoadFile is Load of the file of this name, or of stdin where that is "-".
+func (s *Server) LoadFile(stdin io.Reader, name string) ([]Object, error) {
+	if name == "-" {
+		return s.Load("stdin", stdin)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return s.Load(name, f)
 }
 
 // Load reads a file's documents and judges each. It returns those that would be taken, and as error (Faults) all that is wrong with

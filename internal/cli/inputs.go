@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"io"
-	"os"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -40,18 +39,7 @@ func readInputs(stdin io.Reader, files []string) (inputs, error) {
 }
 
 func (all *inputs) read(server *admission.Server, stdin io.Reader, name string) error {
-	in := stdin
-	if name == "-" {
-		name = "stdin"
-	} else {
-		f, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = f.Close() }()
-		in = f
-	}
-	objects, err := server.Load(name, in)
+	objects, err := server.LoadFile(stdin, name)
 	wrong := []error{err}
 	for _, object := range objects {
 		if object.Suite != nil {

@@ -170,7 +170,7 @@ func (c *cluster) prepare(o Options, files []string, options gate.Options) ([]*g
 	var objects []admission.Object
 	var wrong []error
 	for _, name := range files {
-		found, err := loadFile(server, o.In, name)
+		found, err := server.LoadFile(o.In, name)
 		wrong = append(wrong, err)
 		for _, object := range found {
 			wrong = append(wrong, c.place(server, object))

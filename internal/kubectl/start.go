@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -30,7 +29,7 @@ func (c *cluster) readObjects(stdin io.Reader, files []string) ([]client.Object,
 	var all []client.Object
 	var wrong []error
 	for _, name := range files {
-		objects, err := loadFile(server, stdin, name)
+		objects, err := server.LoadFile(stdin, name)
 		wrong = append(wrong, err)
 		for _, object := range objects {
 			wrong = append(wrong, c.place(server, object))
@@ -41,18 +40,6 @@ func (c *cluster) readObjects(stdin io.Reader, files []string) ([]client.Object,
 		return nil, exit.BadInput("%w", err)
 	}
 	return all, nil
-}
-
-func loadFile(server *admission.Server, stdin io.Reader, name string) ([]admission.Object, error) {
-	if name == "-" {
-		return server.Load("stdin", stdin)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	return server.Load(name, f)
 }
 
 // place gives the object its namespace, and says what a cluster couldn't do with it.
