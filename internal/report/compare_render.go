@@ -2,14 +2,13 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"strings"
 )
 
 // Text writes the sides beside each other, as wide as the options allow, and below what is said of each row.
 func (c *Comparison) Text(w io.Writer, o TextOptions) error {
-	p := &printer{width: max(cmp.Or(o.Width, defaultWidth), 60), color: o.Color}
+	p := newPrinter(o)
 	if c.Title != "" {
 		p.line(p.paint(printable(c.Title), "1"))
 		p.line("")
@@ -20,10 +19,7 @@ func (c *Comparison) Text(w io.Writer, o TextOptions) error {
 		p.paragraph("", 0, words)
 	}
 	p.says(c.says(), c.Notes)
-	if _, err := w.Write(p.out.Bytes()); err != nil {
-		return fmt.Errorf("write text: %w", err)
-	}
-	return nil
+	return writeAll(w, "text", &p.out)
 }
 
 // says writes the lines below a table.
@@ -52,10 +48,7 @@ func (c *Comparison) Markdown(w io.Writer) error {
 	m.grid(c.grid(tableSign))
 	m.line("<sub>", markdownText(strings.Join(c.footnotes(), " ")), "</sub>\n")
 	m.says(c.says(), c.Notes)
-	if _, err := w.Write(m.out.Bytes()); err != nil {
-		return fmt.Errorf("write markdown: %w", err)
-	}
-	return nil
+	return writeAll(w, "markdown", &m.out)
 }
 
 func (m *markdown) says(lines []sideLine, notes []string) {

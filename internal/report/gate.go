@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -239,7 +238,7 @@ func (g *Gate) Headline() string { return string(g.Outcome) + ": " + g.Message }
 
 // Text writes the verdict, the table, and what is said of each row.
 func (g *Gate) Text(w io.Writer, o TextOptions) error {
-	p := &printer{width: max(cmp.Or(o.Width, defaultWidth), 60), color: o.Color}
+	p := newPrinter(o)
 	p.paragraph("", 0, g.Headline())
 	if len(g.Rows) > 0 {
 		p.line("")
@@ -267,11 +266,4 @@ func (g *Gate) Text(w io.Writer, o TextOptions) error {
 		p.paragraph("  ! ", 4, n)
 	}
 	return writeAll(w, "text", &p.out)
-}
-
-func writeAll(w io.Writer, format string, from *bytes.Buffer) error {
-	if _, err := w.Write(from.Bytes()); err != nil {
-		return fmt.Errorf("write %s: %w", format, err)
-	}
-	return nil
 }

@@ -52,8 +52,5 @@ func writePage(w io.Writer, name string, view any) error {
 	if err := t.ExecuteTemplate(&out, name, view); err != nil {
 		return fmt.Errorf("write html: %w", err)
 	}
-	if _, err := w.Write(out.Bytes()); err != nil {
-		return fmt.Errorf("write html: %w", err)
-	}
-	return nil
+	return writeAll(w, "html", &out)
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"strings"
 )
@@ -15,10 +14,7 @@ func Markdown(w io.Writer, reports ...*Report) error {
 	for _, r := range reports {
 		m.test(r)
 	}
-	if _, err := w.Write(m.out.Bytes()); err != nil {
-		return fmt.Errorf("write markdown: %w", err)
-	}
-	return nil
+	return writeAll(w, "markdown", &m.out)
 }
 
 type markdown struct{ out bytes.Buffer }

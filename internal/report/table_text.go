@@ -22,7 +22,7 @@ const (
 
 // Text writes the table as the published ones are, the share of the line rate summed over directions, which a line below says.
 func (t *Table) Text(w io.Writer, o TextOptions) error {
-	p := &printer{width: max(cmp.Or(o.Width, defaultWidth), 60), color: o.Color}
+	p := newPrinter(o)
 	if t.Title != "" {
 		p.line(p.paint(printable(t.Title), "1"))
 		p.line("")
@@ -34,10 +34,7 @@ func (t *Table) Text(w io.Writer, o TextOptions) error {
 		p.paragraph("", 0, words)
 	}
 	t.evidence(p)
-	if _, err := w.Write(p.out.Bytes()); err != nil {
-		return fmt.Errorf("write text: %w", err)
-	}
-	return nil
+	return writeAll(w, "text", &p.out)
 }
 
 // evidence is what the cells have to say, and what is missing.
@@ -97,10 +94,7 @@ func (t *Table) Markdown(w io.Writer) error {
 	for _, n := range t.Notes {
 		m.line("- ⚠️ ", markdownText(n))
 	}
-	if _, err := w.Write(m.out.Bytes()); err != nil {
-		return fmt.Errorf("write markdown: %w", err)
-	}
-	return nil
+	return writeAll(w, "markdown", &m.out)
 }
 
 // tableSign is a verdict in a table's cell.
@@ -135,10 +129,7 @@ func writeDocument(w io.Writer, v any) error {
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("write json: %w", err)
 	}
-	if _, err := w.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("write json: %w", err)
-	}
-	return nil
+	return writeAll(w, "json", &b)
 }
 
 func shortCount(n int) string { return strconv.Itoa(n) }

@@ -27,16 +27,13 @@ func Text(w io.Writer, reports ...*Report) error { return TextOptions{}.Write(w,
 // the directions, which a footnote says) and below it per test the answer, its figures per direction, the verdict and every
 // reason to doubt it. The same reports and options give the same bytes.
 func (o TextOptions) Write(w io.Writer, reports ...*Report) error {
-	p := &printer{width: max(cmp.Or(o.Width, defaultWidth), 60), color: o.Color}
+	p := newPrinter(o)
 	p.table(reports)
 	for _, r := range reports {
 		p.line("")
 		p.test(r)
 	}
-	if _, err := w.Write(p.out.Bytes()); err != nil {
-		return fmt.Errorf("write text: %w", err)
-	}
-	return nil
+	return writeAll(w, "text", &p.out)
 }
 
 // printer collects lines.
@@ -44,6 +41,18 @@ type printer struct {
 	out   bytes.Buffer
 	width int
 	color bool
+}
+
+func newPrinter(o TextOptions) *printer {
+	return &printer{width: max(cmp.Or(o.Width, defaultWidth), 60), color: o.Color}
+}
+
+// writeAll writes at once what was collected in a format: nobody is left with half of it for a fault of ours.
+func writeAll(w io.Writer, format string, from *bytes.Buffer) error {
+	if _, err := w.Write(from.Bytes()); err != nil {
+		return fmt.Errorf("write %s: %w", format, err)
+	}
+	return nil
 }
 
 func (p *printer) line(s string) { p.out.WriteString(s + "\n") }

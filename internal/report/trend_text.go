@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -13,7 +12,7 @@ import (
 
 // Text writes a table of each series, oldest first.
 func (t *Trend) Text(w io.Writer, o TextOptions) error {
-	p := &printer{width: max(cmp.Or(o.Width, defaultWidth), 60), color: o.Color}
+	p := newPrinter(o)
 	if t.Title != "" {
 		p.line(p.paint(printable(t.Title), "1"))
 	}
@@ -38,10 +37,7 @@ func (t *Trend) Text(w io.Writer, o TextOptions) error {
 	for _, n := range t.Notes {
 		p.paragraph("  ! ", 4, n)
 	}
-	if _, err := w.Write(p.out.Bytes()); err != nil {
-		return fmt.Errorf("write text: %w", err)
-	}
-	return nil
+	return writeAll(w, "text", &p.out)
 }
 
 const trendWords = "Packets per second that were received, summed over all directions of one moment. The median is over all runs since the plan, or what it says of the device, changed last: figures of different plans can't be compared. " +
