@@ -27,7 +27,7 @@ func HoldsReports(name string) bool {
 // packedSuffix is what the names of files end with that are packed with gzip.
 const packedSuffix = ".gz"
 
-// ReadFile lets read read a file, unpacked where its name says that it is packed.
+// ReadFile hands a file to read, unpacked where its name says that it is packed.
 func ReadFile(name string, read func(io.Reader) error) (err error) {
 	f, err := os.Open(name)
 	if err != nil {
