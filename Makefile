@@ -1,19 +1,26 @@
 # linerate: everything a contributor types. `make` alone explains.
 SHELL := /bin/bash
 GO ?= go
-TOOL := $(GO) tool -modfile=go.tools.mod
+# go run, and not go tool: that one builds without GOFLAGS, and compiles once more what everything else has of Kubernetes' and the standard libraries.
+LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERSION) -X main.version=$(VERSION)
 # What measures real packets or brings up a cluster runs by itself, so that nothing else disturbs its clocks.
 ALONE := /(internal/(softgen|forwarder|lab)|test/(realpackets|delivery|e2e|faults))(/|$$)
 # What plays thousands of lives or runs in pure code: the race detector finds nothing where nothing is shared, and makes it ten times as slow.
 PURE := /(hack/image/pack|internal/(compile|gate|history|lifecycle|manifests|measure|profile|queue|ramp|report|statistics|suite))$$
+# What plays people, authors and a cluster at a real API server, one step after the other: what shares memory in what they drive has tests of its
+# own, which are with the detector. So are those of the operator with its caches and workers (test/operator).
+DRIVES := /test/(apiserver|documents|manifests|tenants)$$
+# Of test/kubectl's tests these ask and end, or vary what a gate judges. The others follow tests, suites and gates, in goroutines: they have the
+# detector, and so has whichever is new.
+ASKS := ^Test(AGate(IsAskedAgain|IsCompared|Judges|Of|Refuses|WithABaseline)|Arguments|Completion|EachCommand|Help|KeptReports|List|Names|Report|Rights|SuitesInTheList|TheKrew|TheReport)
 # The race detector is in C, and all else does without.
 RACE := CGO_ENABLED=1 $(GO) test -race
 REPORTS ?= linerate-reports
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-code test-packets test-plain test-api test-chart e2e e2e-cluster e2e-packets e2e-kueue demo demo-down image compiler packages kube kube-cluster lint generate verify check known-answers four-systems bench bench-operator fuzz clean
+.PHONY: help build run test test-code test-packets test-plain race test-api test-chart e2e e2e-cluster e2e-packets e2e-kueue demo demo-down image compiler packages kube kube-cluster lint generate verify check known-answers four-systems bench bench-operator fuzz clean
 
 help: ## Explain the targets
 	@if [ -t 1 ] && [ -z "$$NO_COLOR" ]; then on=1 off=0; fi; \
@@ -29,8 +36,9 @@ test: ## Run every test that needs no cluster, those with real packets included 
 	$(MAKE) --no-print-directory test-code
 	$(MAKE) --no-print-directory test-packets
 
-# go vet is among the linters, and isn't run once more with each test.
+# go vet is among the linters, and isn't run once more with each test. What two programs would compile at the same time, each for itself, comes first.
 test-code: compiler kube
+	$(GO) build ./...
 	$(MAKE) --no-print-directory -j2 --output-sync=line test-chart test-plain
 	$(GO) test -vet=off -count=1 -timeout 20m ./test/delivery
 
@@ -41,8 +49,14 @@ test-packets: compiler
 	$(GO) test -vet=off -count=1 -timeout 30m -parallel $$(( ($$(nproc) + 1) / 2 )) ./test/realpackets
 
 test-plain: compiler kube
-	$(GO) test -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -E '$(PURE)')
-	$(RACE) -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -Ev '$(ALONE)|$(PURE)')
+	$(GO) test -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -E '$(PURE)|$(DRIVES)')
+	$(GO) test -vet=off -count=1 -timeout 20m -run '$(ASKS)' ./test/kubectl
+	$(RACE) -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -Ev '$(ALONE)|$(PURE)|$(DRIVES)|/test/kubectl$$')
+	$(RACE) -vet=off -count=1 -timeout 20m -skip '$(ASKS)' ./test/kubectl
+
+race: compiler kube ## Run all tests but those that measure with the race detector, also what the gate tests without (as root)
+	$(RACE) -vet=off -count=1 -timeout 60m $$($(GO) list ./... | grep -Ev '$(ALONE)')
+	$(RACE) -vet=off -count=1 -p 1 -timeout 20m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/...
 
 test-api: compiler kube ## Run the API and the operator against a real API server
 	$(RACE) -count=1 ./test/apiserver ./test/manifests ./test/operator/...
@@ -90,9 +104,9 @@ image: ## Pack the container image into linerate.tar, with nothing but Go
 	@$(GO) run ./hack/image -o linerate.tar -version '$(VERSION)'
 
 lint: ## Lint, with the architecture's import arrows
-	$(TOOL) golangci-lint run ./...
-	cd test/chart && $(GO) tool -modfile=../../go.tools.mod golangci-lint run -c ../../.golangci.yml ./...
-	$(GO) tool -modfile=go.actionlint.mod actionlint examples/ci/github-actions.yaml
+	$(GO) run -modfile=go.tools.mod $(LINT) run ./...
+	cd test/chart && $(GO) run -modfile=../../go.tools.mod $(LINT) run -c ../../.golangci.yml ./...
+	$(GO) run -modfile=go.actionlint.mod github.com/rhysd/actionlint/cmd/actionlint examples/ci/github-actions.yaml
 
 generate: ## Regenerate deep copies, the CRD, docs/api.md, the manager's role and the chart's copies
 	hack/generate
