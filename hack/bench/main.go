@@ -17,6 +17,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/linerate-dev/linerate/test/provenance"
 )
 
 // options are the flags; the defaults take less than three minutes.
@@ -47,14 +49,15 @@ func run(ctx context.Context, o options) error {
 	if err := ready(); err != nil {
 		return err
 	}
+	measured := "\n" + provenance.Of(ctx) + "\n"
 	results, err := measureAll(ctx, o)
 	if err != nil {
 		return err
 	}
-	if err := print(os.Stdout, results.text()); err != nil || o.markdown == "" {
+	if err := print(os.Stdout, results.text()+measured); err != nil || o.markdown == "" {
 		return err
 	}
-	return os.WriteFile(o.markdown, []byte(results.markdown()), 0o644) // a document for anyone to read
+	return os.WriteFile(o.markdown, []byte(results.markdown()+measured), 0o644) // a document for anyone to read
 }
 
 func print(w io.Writer, text string) error {

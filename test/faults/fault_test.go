@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -94,6 +95,31 @@ var cutNode = fault{
 	strike: func(p *play) { p.cluster("exec", "control", "--", "ip", "link", "set", p.generatorNode, "down") },
 	outage: 40 * time.Second,
 	mend:   func(p *play) { p.cluster("exec", "control", "--", "ip", "link", "set", p.generatorNode, "up") },
+}
+
+// fillStore is etcd with its space used up: it takes no write until somebody makes room, and lets everything be read. Nothing that the operator, the runner or a
+// kubelet has to say can be stored meanwhile, the Report among it, and the operator loses its lease. etcd is told so, rather than filled: it raises the same alarm by itself
+// (etcd, "Maintenance", space quota).
+var fillStore = fault{
+	name:  "the cluster's store is full, for 15 s",
+	ready: func(p *play) { p.placed(generatorRole) },
+	strike: func(p *play) {
+		p.alarm("ACTIVATE")
+		err := lab.Client.Create(p.Context(), &corev1.ConfigMap{ObjectMeta: p.object("one-more")})
+		if err == nil || !strings.Contains(err.Error(), "space exceeded") {
+			p.Errorf("a full store took a ConfigMap, or refused it for something else: %v", err)
+		}
+	},
+	outage: 15 * time.Second,
+	mend:   func(p *play) { p.alarm("DEACTIVATE") },
+}
+
+// alarm asks etcd for its alarm of no space, over its JSON gateway; bash is in every box, and no client of etcd's.
+func (p *play) alarm(action string) {
+	p.Helper()
+	body := fmt.Sprintf(`{"action": %q, "memberID": "0", "alarm": "NOSPACE"}`, action)
+	request := fmt.Sprintf(`POST /v3/maintenance/alarm HTTP/1.1\r\nHost: etcd\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s`, len(body), body)
+	p.cluster("exec", "control", "--", "bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/2379 && printf '"+request+"' >&3 && read -r answer <&3 && [[ $answer == *' 200 '* ]]")
 }
 
 // kill sends SIGKILL to a container's process, as soon as there is one: the node knows it before the API server does.

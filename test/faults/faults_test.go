@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/test/provenance"
 )
 
 // TestFaults plays the table: what CI plays comes first, so that a run that is broken off has the most of it.
 func TestFaults(t *testing.T) {
-	played := &ledger{lines: map[string][]string{}}
-	again := map[string]bool{}
+	played := &ledger{measured: provenance.Of(t.Context()), lines: map[string][]string{}}
+	ranAgain := map[string]bool{}
 	for _, r := range slices.Concat(some(rows(), true), some(rows(), false)) {
 		if !r.ci && !*all {
 			continue
@@ -25,8 +26,8 @@ func TestFaults(t *testing.T) {
 					t.Errorf("there is no answer twice: %s with the figures %v", verdict(p.test), figures(p.test))
 				}
 			}
-			if (*all || r.harms()) && !again[r.fault.name] {
-				again[r.fault.name] = true
+			if *again || (*all || r.harms()) && !ranAgain[r.fault.name] {
+				ranAgain[r.fault.name] = true
 				p.runAgain()
 			}
 			p.deleteAll()

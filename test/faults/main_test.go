@@ -12,6 +12,7 @@ var (
 	keep  = flag.Bool("keep", false, "leave the cluster up, and take one that is up")
 	name  = flag.String("name", "faults", "name of the cluster, to have several beside each other: at most ten lower-case letters and digits")
 	all   = flag.Bool("all", false, "play every row of the table, not only those that represent the others")
+	again = flag.Bool("again", false, "run the test again after each row that is played, not only after the first of each fault")
 	table = flag.String("table", "", "write what happened into this file: docs/reliability.md")
 	soak  = flag.Int("soak", 3, "how many tests in a row the soak plays")
 )

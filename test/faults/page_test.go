@@ -14,6 +14,8 @@ import (
 
 // ledger is what happened, row by row, in the words of the document.
 type ledger struct {
+	// measured says when that was, and with which tree.
+	measured string
 	// lines are a row's, by its name: more than one where it was played again.
 	lines map[string][]string
 }
@@ -104,14 +106,20 @@ func (l *ledger) write(t *testing.T) {
 			"| fault | phase | what the status said | figures, packets/s | silent after | run again |",
 			"|---|---|---|---|---|---|",
 		}
+		count := 0
 		for _, r := range rows() {
 			now, played := l.lines[r.name()]
-			if !played {
+			if played {
+				count++
+			} else {
 				now = slices.DeleteFunc(lines(old), func(line string) bool { return !strings.HasPrefix(line, r.cells()) })
 			}
 			table = append(table, now...)
 		}
-		return strings.Join(table, "\n")
+		if count == len(rows()) {
+			return strings.Join(append(table, "", l.measured), "\n")
+		}
+		return strings.Join(append(table, "", fmt.Sprintf("%d of the %d rows: %s The others are older.", count, len(rows()), l.measured)), "\n")
 	})
 	if err != nil {
 		t.Error(err)

@@ -62,6 +62,7 @@ func rows() []row {
 		surviving(killOperator, beside, ramping),
 		surviving(killKubelet, beside, confirming),
 		surviving(killAPIServer, beside, ramping),
+		surviving(fillStore, beside, confirming), // the Report is due before there is room again
 		linkRows(),
 		nodeRows(),
 	)

@@ -1,12 +1,24 @@
 package faults
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
+
+// TestThePageSaysHowMuchCIPlays: whoever reads that the gate holds all this must know how much of it.
+func TestThePageSaysHowMuchCIPlays(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "reliability.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if says := fmt.Sprintf("plays %d of the %d rows", len(some(rows(), true)), len(rows())); !strings.Contains(string(page), says) {
+		t.Errorf("docs/reliability.md doesn't say that `make e2e` %s", says)
+	}
+}
 
 // TestRows holds the table to what stands for it in CI, and to the document of conditions.
 func TestRows(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/test/provenance"
 )
 
 // answer is a device whose limit is known, and the test that must find it.
@@ -60,7 +61,7 @@ func answers() []answer {
 func TestKnownAnswers(t *testing.T) {
 	needRoot(t)
 	list := slices.DeleteFunc(answers(), func(a answer) bool { return !a.always && !*all })
-	rows := make([]string, len(list))
+	rows, measured := make([]string, len(list)), provenance.Of(t.Context())
 	t.Run("each", func(t *testing.T) {
 		for i, a := range list {
 			t.Run(a.name, func(t *testing.T) {
@@ -72,7 +73,7 @@ func TestKnownAnswers(t *testing.T) {
 		}
 	})
 	if *table != "" {
-		writeTable(t, *table, slices.DeleteFunc(rows, func(row string) bool { return row == "" }))
+		writeTable(t, *table, measured, slices.DeleteFunc(rows, func(row string) bool { return row == "" }))
 	}
 }
 
@@ -182,10 +183,10 @@ func row(a answer, r *report.Report) string {
 		r.Finished.Sub(r.Started).Round(1e9), len(r.Windows))
 }
 
-func writeTable(t *testing.T, file string, rows []string) {
+func writeTable(t *testing.T, file, measured string, rows []string) {
 	t.Helper()
 	text := "# Known answers\n\nEach row is a device with an exact limit per direction, measured with real packets by `make known-answers`, which writes this\n" +
-		"page and fails where a direction is more than 1 % off. Rows that say so are Device tests: the limit was drawn at random and set by\nthe test; nothing in the file or the Plan tells it.\n\n" +
+		"page and fails where a direction is more than 1 % off. Rows that say so are Device tests: the limit was drawn at random and set by\nthe test; nothing in the file or the Plan tells it.\n\n" + measured + "\n\n" +
 		"| device | limit per direction | measured, per direction | worst | took | windows |\n|---|---|---|---|---|---|\n" + strings.Join(rows, "\n") + "\n"
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil { // a page of the documentation
 		t.Fatal(err)
