@@ -25,21 +25,21 @@ func meaning(r *report.Report) string {
 	case len(r.Verdict.Criteria) == 0:
 		return name + ": measured; it has no criteria, so nothing passes or fails"
 	case r.Verdict.Outcome == report.Passed:
-		return name + ": measured, and passed: " + because(r, report.Passed)
+		return name + ": measured, and passed: " + criteria(r, report.Passed)
 	case r.Verdict.Outcome == report.DidFail:
-		return fmt.Sprintf("%s: measured, and failed: %s. linerate run ends with %d then, and no gate opens", name, because(r, report.DidFail), r.ExitCode())
+		return fmt.Sprintf("%s: measured, and failed: %s. linerate run ends with %d then, and no gate opens", name, criteria(r, report.DidFail), r.ExitCode())
 	}
 	return fmt.Sprintf("%s: measured, and undecided, which is no fault of the demo: %s. Where the machine has other work to do, figures are often lower bounds: "+
-		"make demo again when it has less. linerate run ends with %d then, and no gate opens", name, because(r, report.Undecided), r.ExitCode())
+		"make demo again when it has less. linerate run ends with %d then, and no gate opens", name, criteria(r, report.Undecided), r.ExitCode())
 }
 
-// because has the words of each criterion with this outcome.
-func because(r *report.Report, outcome report.Outcome) string {
-	var words []string
+// criteria names those with this outcome; the table has their names.
+func criteria(r *report.Report, outcome report.Outcome) string {
+	var names []string
 	for _, c := range r.Verdict.Criteria {
 		if c.Outcome == outcome {
-			words = append(words, c.Name+" ("+c.Message+")")
+			names = append(names, c.Name)
 		}
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(names, ", ")
 }

@@ -94,7 +94,9 @@ func (p *person) keepsTable(of *v1alpha1.LoadTestSuite, repetitions int, change 
 	r := &report.Suite{Producer: "linerate test", Name: s.Name, Namespace: s.Namespace, UID: string(s.UID), Started: s.CreationTimestamp.UTC()}
 	for number, cell := range suite.Expand(s).Cells {
 		c := report.SuiteCell{Name: cell.Name, Product: cell.Product, Loadtest: cell.Loadtest}
-		figures := report.Figures{Runs: 1, PacketsPerSecond: int64(320_000 / (number + 1)), Layer1BitsPerSecond: 1_000_000_000, LineRatePercent: units.Hundred / 2, LineRatePercentSum: units.Hundred}
+		share := int64(number + 1) // half the packets are half the bits
+		figures := report.Figures{Runs: 1, PacketsPerSecond: 320_000 / share, Layer1BitsPerSecond: 1_000_000_000 / share,
+			LineRatePercent: units.Hundred / 2 / units.Percent(share), LineRatePercentSum: units.Hundred / units.Percent(share)}
 		for n := range repetitions {
 			c.Runs = append(c.Runs, report.SuiteRun{Test: fmt.Sprintf("%s-%s-r%d", s.Name, cell.Name, n+1), Repetition: n + 1, Reason: "LossAboveLimit", Figures: new(figures)})
 			all := figures
@@ -153,7 +155,7 @@ func TestASuiteIsFollowed(t *testing.T) {
 		watch.talk.await(t, "four-systems: 2 of 4 tests measured, 1 under way")
 		p.saysSuiteEnded(s, v1alpha1.ReasonMeasured)
 		r := watch.ends()
-		r.wants(t, 0, "half     imix            160.00 K          1.00 G            100.00  -     2", "four-systems: all measured: 4 of 4 tests measured")
+		r.wants(t, 0, "half     imix            160.00 K        500.00 M             50.00  -     2", "four-systems: all measured: 4 of 4 tests measured")
 		if strings.Contains(r.talk+r.out, "\x1b") {
 			t.Errorf("terminal codes in a pipe:\n%q", r.talk+r.out)
 		}
