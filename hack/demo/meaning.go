@@ -29,11 +29,11 @@ func meaning(r *report.Report) string {
 	case r.Verdict.Outcome == report.DidFail:
 		return fmt.Sprintf("%s: measured, and failed: %s. linerate run ends with %d then, and no gate opens", name, criteria(r, report.DidFail), r.ExitCode())
 	}
-	return fmt.Sprintf("%s: measured, and undecided, which is no fault of the demo: %s. Where the machine has other work to do, figures are often lower bounds: "+
+	return fmt.Sprintf("%s: measured, and undecided: %s. That is no fault of the demo: where the machine has other work to do, figures are often lower bounds: "+
 		"make demo again when it has less. linerate run ends with %d then, and no gate opens", name, criteria(r, report.Undecided), r.ExitCode())
 }
 
-// criteria names those with this outcome; the table has their names.
+// criteria names those with this outcome; the table above has their words.
 func criteria(r *report.Report, outcome report.Outcome) string {
 	var names []string
 	for _, c := range r.Verdict.Criteria {

@@ -28,7 +28,7 @@ func TestTheDemoEnds(t *testing.T) {
 		"measured and failed": {ended(report.Completed, true, report.DidFail), exitOK,
 			"known-answer: measured, and failed: " + why + ". linerate run ends with 1 then, and no gate opens"},
 		"measured and undecided": {ended(report.Completed, true, report.Undecided), exitOK,
-			"known-answer: measured, and undecided, which is no fault of the demo: " + why + ". Where the machine has other work to do, figures are often lower bounds: " +
+			"known-answer: measured, and undecided: " + why + ". That is no fault of the demo: where the machine has other work to do, figures are often lower bounds: " +
 				"make demo again when it has less. linerate run ends with 3 then, and no gate opens"},
 		"measured without criteria": {ended(report.Completed, true, ""), exitOK, "known-answer: measured; it has no criteria, so nothing passes or fails"},
 		"nothing was measured": {ended(report.Completed, false, report.Undecided), exitNotMeasured,
