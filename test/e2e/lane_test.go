@@ -39,6 +39,11 @@ func beside(t *testing.T) *scene {
 	return enter(t, l, l.west, l.east)
 }
 
+// scarce are wires on which each node has one function only: a test with a device takes all four, and any other waits.
+//
+//	node-1: generator ══ few, rare ══ node-2: device      (or the other way round)
+func scarce() lane { return lane{"few", "rare"} }
+
 // on says which wire plays the part of west or east.
 func (l lane) on(wire string) string {
 	if wire == "west" {

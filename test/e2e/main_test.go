@@ -18,7 +18,7 @@ var lab *rig.Rig
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	o := rig.Options{Name: *name, Keep: *keep, Functions: 4, Shared: []string{"one"}, Talk: os.Stderr}
+	o := rig.Options{Name: *name, Keep: *keep, Functions: 4, Shared: []string{"one"}, Scarce: []string{scarce().west, scarce().east}, Talk: os.Stderr}
 	for _, l := range allLanes() {
 		o.Wires = append(o.Wires, l.west, l.east)
 	}

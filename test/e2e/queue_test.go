@@ -4,29 +4,27 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/test/fabric"
 )
 
 // TestQueue: more tests than there are network cards for.
 func TestQueue(t *testing.T) {
-	t.Run("ten tests take turns, oldest first, and one that is deleted frees its place", func(t *testing.T) {
-		s := begin(t)
-		const tests = 10 // two functions each, of two nodes' eight
+	t.Run("ten tests that want the same four functions take turns, oldest first, and one that is deleted frees its place", func(t *testing.T) {
+		few := scarce()
+		s := enter(t, few, few.west, few.east)
+		const tests, deleted = 10, 7
 		for i := range tests {
-			s.apply(inLine(i), onWest, neighbourly, "dut: {type: Loopback}")
+			s.apply(inLine(i), links, limited, brief)
 		}
 		last := s.condition(inLine(tests-1), "Scheduled=False Queued")
-		if words := message(last, "Scheduled"); !strings.Contains(words, "in line for "+fabric.ResourceOf("west")) {
+		if words := message(last, "Scheduled"); !strings.Contains(words, "in line for "+s.resource("west")) {
 			t.Errorf("the message doesn't tell the place in line: %s", words)
 		}
 		s.hasNoPods(inLine(tests - 1))
-		const deleted = tests - 3
 		s.delete(inLine(deleted))
 		var before *lineratev1alpha1.LoadTest
 		for i := range tests {
@@ -35,8 +33,8 @@ func TestQueue(t *testing.T) {
 			}
 			now := s.complete(inLine(i), patience)
 			s.want(now, "Complete=True Measured")
-			if before != nil && now.Status.StartedAt.Add(time.Second).Before(before.Status.StartedAt.Time) {
-				t.Errorf("%s began at %v, and %s, which is older, at %v", now.Name, now.Status.StartedAt, before.Name, before.Status.StartedAt)
+			if before != nil {
+				s.after(before, now)
 			}
 			before = now
 		}
@@ -62,9 +60,7 @@ func TestQueue(t *testing.T) {
 		earlier, later := s.complete(holder, patience), s.complete(held, 2*patience)
 		s.want(earlier, "Complete=True Measured")
 		s.want(later, "Complete=True Measured")
-		if later.Status.StartedAt.Before(earlier.Status.FinishedAt) {
-			t.Errorf("%s began at %v, and %s ended at %v", held, later.Status.StartedAt, holder, earlier.Status.FinishedAt)
-		}
+		s.after(earlier, later)
 	})
 	t.Run("a test whose generator and device are on one physical port is refused, and says the way out", func(t *testing.T) {
 		s := begin(t)
@@ -80,6 +76,12 @@ links: [{name: west, network: default/one, lineRate: 1gbps}, {name: east, networ
 	})
 }
 
+// brief is over in about 5 s: who waits for it waits for little else.
+const brief = `
+procedure:
+  ramp: {warmupRate: 200pps, warmupDuration: 1s, targetRate: 1kpps, rampDuration: 1s, stepDuration: 1s, settle: 300ms, confirmDuration: 1s, holdDuration: 0s}
+`
+
 // onWest takes two functions of one node.
 const onWest = `
 links: [{name: west, network: default/west, lineRate: 1gbps}, {name: east, network: default/west, lineRate: 1gbps}]
@@ -90,6 +92,14 @@ const onOnePort = `
 generator: {engine: Software, placement: {separateNodes: true}}
 links: [{name: west, network: default/one, lineRate: 1gbps}, {name: east, network: default/east, lineRate: 1gbps}]
 `
+
+// after fails unless one test had ended when the other began: then it also ends later.
+func (s *scene) after(earlier, later *lineratev1alpha1.LoadTest) {
+	s.Helper()
+	if later.Status.StartedAt.Before(earlier.Status.FinishedAt) || !later.Status.FinishedAt.After(earlier.Status.FinishedAt.Time) {
+		s.Errorf("%s began at %v and ended at %v: both should be later than the end of %s, %v", later.Name, later.Status.StartedAt, later.Status.FinishedAt, earlier.Name, earlier.Status.FinishedAt)
+	}
+}
 
 func inLine(i int) string { return fmt.Sprintf("in-line-%d", i) }
 

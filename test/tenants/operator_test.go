@@ -17,6 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/test/tenants/tries"
 )
 
 // operate lets the operator, with its own rights, look at a test until it has said and done what is to be.
@@ -93,17 +94,12 @@ func TestTheOperatorRefusesNetworksOfOthers(t *testing.T) {
 		l.must(l.withoutThePolicy(test))
 		l.holdsUp(l.operate("on-a-link", "default"), "Scheduled", "NetworkInvalid", other.namespace+"/west", refusal, "allowedNetworkNamespaces")
 	})
-	for form, annotation := range map[string]string{
-		"text": other.namespace + "/west@mgmt",
-		"json": `[{"name": "west", "namespace": "` + other.namespace + `", "interface": "mgmt"}]`,
-		"case": `[{"name": "west", "Namespace": "` + other.namespace + `", "interface": "mgmt"}]`,
-	} {
-		t.Run("in the annotation of a template, as "+form, func(t *testing.T) {
-			for _, part := range []string{"type: Pod, pod", "type: Reference, setup", "type: Reference, teardown"} {
-				name := "own-" + form + "-" + part[max(0, len(part)-3):]
-				test := written(t, name, links+"dut: {"+part+": {template: {metadata: {annotations: {k8s.v1.cni.cncf.io/networks: '"+annotation+"'}}, spec: {containers: [{name: c, image: i}]}}}}")
-				l.create("author", test)
-				l.holdsUp(l.operate(name, "default"), "Scheduled", "NetworkInvalid", other.namespace+"/west (in the annotation of a template)", refusal)
+	for _, try := range tries.ForeignAnnotations(other.namespace) {
+		t.Run("in the annotation of a template, as "+try.What, func(t *testing.T) {
+			for _, part := range []string{"pod", "setup", "teardown"} {
+				name := "own-" + try.What + "-" + part
+				l.create("author", written(t, name, links+tries.WithAnnotation(part, try.Spec)))
+				l.holdsUp(l.operate(name, "default"), "Scheduled", "NetworkInvalid", try.Says, refusal)
 			}
 		})
 	}

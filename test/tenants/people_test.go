@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/test/tenants/tries"
 )
 
 const (
@@ -142,9 +143,7 @@ func written(t *testing.T, name, spec string) *v1alpha1.LoadTest {
 	return test
 }
 
-const links = `
-links: [{name: west, network: west, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps}]
-`
+const links = tries.Links
 
 // withPod is a test of a pod with this spec, in YAML's flow form.
 func withPod(t *testing.T, podSpec string) *v1alpha1.LoadTest {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers"
+	"github.com/linerate-dev/linerate/test/tenants/tries"
 )
 
 // suiteOf reads a suite as a person writes it: its spec alone.
@@ -83,10 +84,10 @@ func TestASuiteAsksForNoMoreThanItsAuthorHas(t *testing.T) {
 	l := newLab(t)
 	for place, in := range everywhere() {
 		for _, part := range []string{"type: Pod, pod", "type: Reference, setup", "type: Reference, teardown"} {
-			for what, try := range beyondAPlainPod() {
-				s := in(t, "dut: {"+part+": {template: {spec: "+try.spec+"}}}")
-				t.Log(place, part, what)
-				refused(t, l.trySuite("author", s), try.says, "more than a plain pod has")
+			for _, try := range tries.BeyondAPlainPod() {
+				s := in(t, "dut: {"+part+": {template: {spec: "+try.Spec+"}}}")
+				t.Log(place, part, try.What)
+				refused(t, l.trySuite("author", s), try.Says, "more than a plain pod has")
 				refused(t, l.trySuite("tester", s), "these become pods, and tester may not create pods in namespace "+l.namespace)
 				allowed(t, l.trySuite("engineer", s))
 			}
@@ -97,17 +98,10 @@ func TestASuiteAsksForNoMoreThanItsAuthorHas(t *testing.T) {
 func TestWhatOfASuiteNeedsTheRightToCreatePods(t *testing.T) {
 	l := newLab(t)
 	for place, in := range everywhere() {
-		for what, spec := range map[string]string{
-			"generator.trex":     "generator: {engine: TRex, trex: {image: attacker/shell}}",
-			"generator.pod":      "generator: {engine: Software, pod: {priorityClassName: urgent}}",
-			"generator.external": "generator: {engine: External, external: {servers: ['kubernetes.default:443']}}\ndut: {type: Device}",
-			"dut.pod":            "dut: {type: Pod, pod: {template: {spec: {containers: [{name: c, image: i}]}}}}",
-			"dut.setup":          "dut: {type: Reference, setup: {template: {spec: {containers: [{name: c, image: i}]}}}}",
-			"dut.teardown":       "dut: {type: Reference, teardown: {template: {spec: {containers: [{name: c, image: i}]}}}}",
-		} {
-			t.Run(what+" in "+place, func(t *testing.T) {
-				refused(t, l.trySuite("tester", in(t, spec)), what+": these become pods")
-				allowed(t, l.trySuite("author", in(t, spec)))
+		for _, try := range tries.NeedingPods() {
+			t.Run(try.What+" in "+place, func(t *testing.T) {
+				refused(t, l.trySuite("tester", in(t, try.Spec)), try.Says+": these become pods")
+				allowed(t, l.trySuite("author", in(t, try.Spec)))
 			})
 		}
 		t.Run("none of it in "+place, func(t *testing.T) {

@@ -2,62 +2,44 @@ package tenants
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/linerate-dev/linerate/test/tenants/tries"
 )
 
-// container is a container that has more to it.
-func container(more string) string { return "{containers: [{name: c, image: i, " + more + "}]}" }
-
-// beyondAPlainPod is what a template may not have without the verb privileged, each with what the refusal says of it.
-func beyondAPlainPod() map[string]struct{ spec, says string } {
-	const plain = "containers: [{name: c, image: i}]"
-	return map[string]struct{ spec, says string }{
-		"a privileged container":           {container("securityContext: {privileged: true}"), "securityContext.privileged"},
-		"a privileged init container":      {"{" + plain + ", initContainers: [{name: d, image: i, securityContext: {privileged: true}}]}", "securityContext.privileged"},
-		"a privileged ephemeral container": {"{" + plain + ", ephemeralContainers: [{name: d, image: i, securityContext: {privileged: true}}]}", "securityContext.privileged"},
-		"privileged as a text":             {container(`securityContext: {privileged: "true"}`), "securityContext.privileged"},
-		"the node's network":               {"{" + plain + ", hostNetwork: true}", "hostNetwork"},
-		"the node's processes":             {"{" + plain + ", hostPID: true}", "hostPID"},
-		"the node's memory":                {"{" + plain + ", hostIPC: true}", "hostIPC"},
-		"a path of the node's":             {"{" + plain + ", volumes: [{name: v, hostPath: {path: /}}]}", "a hostPath volume"},
-		"a file system of its own":         {"{" + plain + ", volumes: [{name: v, nfs: {server: s, path: /}}]}", "use a PersistentVolumeClaim"},
-		"a raw device":                     {container("volumeDevices: [{name: v, devicePath: /dev/sda}]"), "volumeDevices"},
-		"an added capability":              {container("securityContext: {capabilities: {add: [SYS_ADMIN]}}"), "capabilities.add"},
-		"all capabilities":                 {container("securityContext: {capabilities: {add: [ALL]}}"), "capabilities.add"},
-		"a port of the node's":             {container("ports: [{containerPort: 80, hostPort: 80}]"), "hostPort"},
-		"an unmasked /proc":                {container("securityContext: {procMount: Unmasked}"), "procMount"},
-		"no seccomp":                       {"{" + plain + ", securityContext: {seccompProfile: {type: Unconfined}}}", "seccompProfile"},
-		"no AppArmor":                      {container("securityContext: {appArmorProfile: {type: Unconfined}}"), "appArmorProfile"},
-		"another SELinux type":             {container("securityContext: {seLinuxOptions: {type: spc_t}}"), "seLinuxOptions"},
-		"a Windows host process":           {container("securityContext: {windowsOptions: {hostProcess: true}}"), "windowsOptions.hostProcess"},
-		"an unsafe sysctl":                 {"{" + plain + ", securityContext: {sysctls: [{name: kernel.msgmax, value: '1'}]}}", "sysctls"},
-		"a node past the scheduler":        {"{" + plain + ", nodeName: master}", "nodeName"},
-		"the system's priority":            {"{" + plain + ", priorityClassName: system-node-critical}", "priorityClassName"},
-		"a probe of the node's own":        {container("livenessProbe: {httpGet: {host: 127.0.0.1, port: 10250}}"), "a probe or hook"},
-		"a token by the back door":         {"{" + plain + ", volumes: [{name: v, projected: {sources: [{serviceAccountToken: {path: t}}]}}]}", "a projected token"},
+// Each attempt that test/e2e plays in a whole cluster is refused here, too.
+func TestEachAttemptIsRefused(t *testing.T) {
+	l := newLab(t)
+	all := tries.All(l.namespace, "other")
+	if len(all) < 60 {
+		t.Fatalf("there are %d attempts", len(all))
+	}
+	for _, try := range all {
+		t.Run(try.Who+" asks for "+try.What, func(t *testing.T) {
+			refused(t, l.try(try.Who, written(t, "attempt", try.Spec)), try.Says...)
+		})
 	}
 }
 
 func TestATemplateAsksForNoMoreThanItsAuthorHas(t *testing.T) {
 	l := newLab(t)
-	for what, try := range beyondAPlainPod() {
-		t.Run(what, func(t *testing.T) {
-			test := withPod(t, try.spec)
-			refused(t, l.try("author", test), try.says, "more than a plain pod has: remove it, or have an administrator give author the verb privileged")
-			refused(t, l.try("tester", test), "dut.pod", "tester may not create pods in namespace "+l.namespace, "ask for the role edit")
-			allowed(t, l.try("engineer", test))
-		})
-	}
+	t.Run("an engineer has the verb privileged", func(t *testing.T) {
+		for _, try := range slices.Concat(tries.BeyondAPlainPod(), tries.ForeignAccounts()) {
+			t.Log(try.What)
+			allowed(t, l.try("engineer", withPod(t, try.Spec)))
+		}
+	})
 	t.Run("nor do setup and teardown", func(t *testing.T) {
 		for _, hook := range []string{"setup", "teardown"} {
-			for what, try := range beyondAPlainPod() {
-				test := written(t, "attempt", links+"dut: {type: Reference, "+hook+": {template: {spec: "+try.spec+"}}}\n")
-				t.Log(hook, what)
-				refused(t, l.try("author", test), try.says)
+			for _, try := range tries.BeyondAPlainPod() {
+				test := written(t, "attempt", links+"dut: {type: Reference, "+hook+": {template: {spec: "+try.Spec+"}}}\n")
+				t.Log(hook, try.What)
+				refused(t, l.try("author", test), try.Says)
 				refused(t, l.try("tester", test), "dut."+hook)
 			}
 		}
@@ -94,18 +76,9 @@ func allowed(t *testing.T, err error) {
 
 func TestAnotherServiceAccount(t *testing.T) {
 	l := newLab(t)
-	for _, field := range []string{"serviceAccountName: deployer", "serviceAccount: deployer", "serviceAccountName: '', serviceAccount: deployer", "serviceAccountName: deployer, serviceAccount: default"} {
-		test := withPod(t, "{containers: [{name: c, image: i}], "+field+"}")
-		refused(t, l.try("author", test), "serviceAccountName deployer", "leave it out", "the verb use on that ServiceAccount")
-		refused(t, l.try("tester", test), "may not create pods")
-		allowed(t, l.try("engineer", test))
+	for _, try := range tries.ForeignAccounts() {
+		refused(t, l.try("tester", withPod(t, try.Spec)), "may not create pods")
 	}
-	t.Run("the namespace's default, which has a token where it is named", func(t *testing.T) {
-		refused(t, l.try("author", withPod(t, "{containers: [{name: c, image: i}], serviceAccountName: default}")), "serviceAccountName default")
-	})
-	t.Run("the runner's", func(t *testing.T) {
-		refused(t, l.try("author", withPod(t, "{containers: [{name: c, image: i}], serviceAccountName: attempt-runner}")), "serviceAccountName attempt-runner")
-	})
 	t.Run("one that the author may use, in each of the three templates", func(t *testing.T) {
 		l.allowUse("author", "mine", "yours", "ours")
 		test := written(t, "attempt", links+`
@@ -124,11 +97,8 @@ dut:
 func TestNetworksOfOtherNamespaces(t *testing.T) {
 	l := newLab(t)
 	const spec = "links: [{name: west, network: %s, lineRate: 1gbps}, {name: east, network: east, lineRate: 1gbps%s}]\n"
-	for _, who := range []string{"tester", "author", "engineer"} {
-		test := written(t, "attempt", fmt.Sprintf(spec, "other/west", ""))
-		refused(t, l.try(who, test), "network other/west is in another namespace", "allowedNetworkNamespaces")
-		test = written(t, "attempt", fmt.Sprintf(spec, "west", ", dut: {network: other/east}"))
-		refused(t, l.try(who, test), "network other/east is in another namespace")
+	for _, try := range tries.ForeignNetworks("other") {
+		refused(t, l.try("engineer", written(t, "attempt", try.Spec)), try.Says)
 	}
 	t.Run("their own, by name, and those that all share are fine", func(t *testing.T) {
 		for _, network := range []string{"west", l.namespace + "/west", "default/west"} {
@@ -140,29 +110,11 @@ func TestNetworksOfOtherNamespaces(t *testing.T) {
 // Settings and software of the author's own, other than templates.
 func TestWhatNeedsTheRightToCreatePods(t *testing.T) {
 	l := newLab(t)
-	for what, spec := range map[string]string{
-		"generator.trex":     "generator: {engine: TRex, trex: {image: attacker/shell}}",
-		"generator.pod":      "generator: {engine: Software, pod: {priorityClassName: urgent, nodeSelector: {kubernetes.io/hostname: master}, labels: {app: shop}}}",
-		"generator.external": "generator: {engine: External, external: {servers: ['kubernetes.default:443']}}\ndut: {type: Device}",
-		"dut.pod":            "dut: {type: Pod, pod: {template: {spec: {containers: [{name: c, image: i, env: [{name: S, valueFrom: {secretKeyRef: {name: s, key: k}}}]}], volumes: [{name: v, secret: {secretName: s}}]}}}}",
-		"dut.setup":          "dut: {type: Reference, setup: {template: {spec: {containers: [{name: c, image: i}]}}}}",
-		"dut.teardown":       "dut: {type: Reference, teardown: {template: {spec: {containers: [{name: c, image: i}]}}}}",
-	} {
-		t.Run(what, func(t *testing.T) {
-			test := written(t, "attempt", links+spec)
-			refused(t, l.try("tester", test), what+": these become pods, and tester may not create pods in namespace "+l.namespace)
-			allowed(t, l.try("author", test))
+	for _, try := range tries.NeedingPods() {
+		t.Run(try.What, func(t *testing.T) {
+			allowed(t, l.try("author", written(t, "attempt", links+try.Spec)))
 		})
 	}
-	t.Run("the system's priority for generators takes the verb", func(t *testing.T) {
-		test := written(t, "attempt", links+"generator: {engine: Software, pod: {priorityClassName: system-cluster-critical}}")
-		refused(t, l.try("author", test), "priorityClassName of the system")
-	})
-	t.Run("so does another pod network", func(t *testing.T) {
-		refused(t, l.try("author", written(t, "attempt", links+"generator: {engine: Software, pod: {annotations: {v1.multus-cni.io/default-network: other/net}}}")), "default-network")
-		refused(t, l.try("author", withTemplate(t, "{metadata: {annotations: {v1.multus-cni.io/default-network: other/net}}, spec: {containers: [{name: c, image: i}]}}")), "default-network")
-		refused(t, l.try("author", withTemplate(t, "{metadata: {annotations: {container.apparmor.security.beta.kubernetes.io/c: unconfined}}, spec: {containers: [{name: c, image: i}]}}")), "appArmorProfile")
-	})
 }
 
 func TestHugeTemplates(t *testing.T) {
@@ -186,7 +138,7 @@ func TestHugeTemplates(t *testing.T) {
 	})
 	t.Run("the last of a hundred thousand names is found", func(t *testing.T) {
 		one := `{"name":"c","image":"i","securityContext":{"capabilities":{"add":[` + strings.Repeat(`"KILL",`, 4000) + `"SYS_ADMIN"]}}}`
-		test := withPod(t, container("ports: []"))
+		test := withPod(t, "{containers: [{name: c, image: i}]}")
 		test.Spec.DUT.Pod.Template["spec"] = apiextensionsv1.JSON{Raw: []byte(`{"containers":[` + strings.TrimSuffix(strings.Repeat(one+",", 32), ",") + `]}`)}
 		refused(t, l.try("author", test), "capabilities.add")
 	})

@@ -5,14 +5,24 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// newClient knows Kubernetes' own types and ours, and isn't slowed down by itself.
+// newClient is the administrator's: it knows Kubernetes' own types and ours, and isn't slowed down by itself.
 func newClient(kubeconfig string) (client.WithWatch, error) {
+	return newClientAs(kubeconfig, rest.ImpersonationConfig{})
+}
+
+// As is the cluster as a user sees it who has no rights but those that bindings give them.
+func (r *Rig) As(user string) (client.Client, error) {
+	return newClientAs(r.Kubeconfig, rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}})
+}
+
+func newClientAs(kubeconfig string, who rest.ImpersonationConfig) (client.WithWatch, error) {
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		return nil, err
@@ -24,6 +34,6 @@ func newClient(kubeconfig string) (client.WithWatch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", kubeconfig, err)
 	}
-	config.QPS, config.Burst = 100, 200
+	config.QPS, config.Burst, config.Impersonate = 100, 200, who
 	return client.NewWithWatch(config, client.Options{Scheme: scheme})
 }

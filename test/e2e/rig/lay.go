@@ -30,10 +30,14 @@ func (r *Rig) lay(ctx context.Context) error {
 		return fmt.Errorf("silence the bench: %w", err)
 	}
 	bench := fabric.Node{Name: Bench, Namespace: fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), r.bench.Fd())}
-	r.Fabric = fabric.Across(r.Name, append(nodes, bench), r.Functions, append(slices.Clone(r.Wires), r.Shared...)...)
+	r.Fabric = fabric.Across(r.Name, append(nodes, bench), r.Functions, slices.Concat(r.Wires, r.Shared, r.Scarce)...)
 	for w, wire := range r.Fabric.Wires {
 		for p := range wire.Ports {
-			r.Fabric.Wires[w].Ports[p].Shared = slices.Contains(r.Shared, wire.Name)
+			port := &r.Fabric.Wires[w].Ports[p]
+			port.Shared = slices.Contains(r.Shared, wire.Name)
+			if slices.Contains(r.Scarce, wire.Name) {
+				port.Functions = 1
+			}
 		}
 	}
 	if err := r.Cluster.Install(ctx, r.Fabric, r.Programs); err != nil {

@@ -28,6 +28,8 @@ type Options struct {
 	Wires []string
 	// Shared are further wires, whose functions say which physical port they are of: LoadTests keep off each other there.
 	Shared []string
+	// Scarce are further wires, of which each node has one virtual function.
+	Scarce []string
 	// Talk is where progress goes.
 	Talk io.Writer
 }
