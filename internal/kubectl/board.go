@@ -53,7 +53,7 @@ func (b *board) show(of int, m moment) {
 		b.draw()
 	case phase != r.phase || !m.ended() && m.running() && !now.Before(r.next):
 		r.phase, r.next = phase, now.Add(m.every())
-		fmt.Fprintf(b.out, "%s: %s\n", r.name, words)
+		fmt.Fprintf(b.out, "%s: %s\n", r.name, oneLine(words))
 	}
 }
 
@@ -70,7 +70,7 @@ func (b *board) tell(words string) {
 	if b.quiet {
 		return
 	}
-	b.say("%s", words)
+	b.say("%s", oneLine(words))
 	if b.live && !b.held {
 		b.draw()
 	}

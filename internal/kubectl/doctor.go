@@ -38,7 +38,7 @@ func newDoctor(o Options, to *connection) *cobra.Command {
 			}
 			lab := doctor.Look(cmd.Context(), c.config, c.client, c.namespace, o.Version)
 			findings := doctor.Diagnose(lab)
-			if err := writeFindings(o.Out, format, findings); err != nil {
+			if err := writeFindings(o.Out, format, sidebyside.TextOptions(o.Out), findings); err != nil {
 				return exit.NotMeasured("print: %w", err)
 			}
 			switch {
@@ -54,7 +54,7 @@ func newDoctor(o Options, to *connection) *cobra.Command {
 	return cmd
 }
 
-func writeFindings(w io.Writer, format string, findings []doctor.Finding) error {
+func writeFindings(w io.Writer, format string, how report.TextOptions, findings []doctor.Finding) error {
 	if format == "json" {
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(false)
@@ -66,11 +66,34 @@ func writeFindings(w io.Writer, format string, findings []doctor.Finding) error 
 	}
 	var text strings.Builder
 	for _, f := range findings {
-		fmt.Fprintf(&text, "%-8s%s: %s\n", f.Level, f.Check, f.Message)
-		if f.Fix != "" {
-			fmt.Fprintf(&text, "%-8s→ %s\n", "", f.Fix)
-		}
+		writeFinding(&text, how, f)
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
+}
+
+// writeFinding writes what was found below itself where the terminal ends, and the way out in one line: it is there to be copied.
+func writeFinding(text *strings.Builder, how report.TextOptions, f doctor.Finding) {
+	const column = 8
+	lines := fold(fmt.Sprintf("%-*s%s: %s", column, f.Level, f.Check, oneLine(f.Message)), column, how.Width)
+	if how.Color {
+		lines[0] = "\x1b[" + levelColor(f.Level) + "m" + string(f.Level) + "\x1b[0m" + strings.TrimPrefix(lines[0], string(f.Level))
+	}
+	for _, l := range lines {
+		fmt.Fprintln(text, l)
+	}
+	if f.Fix != "" {
+		fmt.Fprintf(text, "%-*s→ %s\n", column, "", oneLine(f.Fix))
+	}
+}
+
+// levelColor is how a level looks on a terminal.
+func levelColor(level doctor.Level) string {
+	switch level {
+	case doctor.OK:
+		return "32"
+	case doctor.Fail:
+		return "1;31"
+	}
+	return "1;33"
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
 
 // gateOutput is a format, and the file that it goes to; empty: stdout.
@@ -78,7 +79,12 @@ func writeOutputs(o Options, outputs []gateOutput, verdict *report.Gate) error {
 	var wrong []error
 	for _, out := range outputs {
 		var text bytes.Buffer
-		err := verdict.Write(&text, out.format)
+		var err error
+		if out.format == "text" && out.file == "" {
+			err = verdict.Text(&text, sidebyside.TextOptions(o.Out))
+		} else {
+			err = verdict.Write(&text, out.format)
+		}
 		switch {
 		case err != nil:
 		case out.file == "":

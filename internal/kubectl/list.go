@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,7 +52,7 @@ func newList(o Options, to *connection) *cobra.Command {
 				return nil
 			}
 			l.everywhere, l.everything = everywhere, all
-			if err := l.write(o.Out, format, time.Now()); err != nil {
+			if err := l.write(o.Out, format, sidebyside.TextOptions(o.Out).Width, time.Now()); err != nil {
 				return exit.NotMeasured("print: %w", err)
 			}
 			return nil
@@ -92,7 +91,8 @@ func nothingIn(namespace string) string {
 	return fmt.Sprintf("no LoadTests in namespace %s: kubectl linerate list -A shows those of all namespaces", namespace)
 }
 
-func (l listing) write(w io.Writer, format string, now time.Time) error {
+// write writes the listing in a format; text for a terminal of that width, or for none where it is 0.
+func (l listing) write(w io.Writer, format string, width int, now time.Time) error {
 	if format == "json" {
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(false)
@@ -100,18 +100,18 @@ func (l listing) write(w io.Writer, format string, now time.Time) error {
 		return encoder.Encode(l)
 	}
 	var text strings.Builder
-	l.text(&text, now)
+	l.text(&text, width, now)
 	_, err := io.WriteString(w, text.String())
 	return err
 }
 
 // text is up to three tables: suites, tests, and devices, each where there are any.
-func (l listing) text(out io.Writer, now time.Time) {
-	p := pages{out: out, everywhere: l.everywhere}
+func (l listing) text(out io.Writer, width int, now time.Time) {
+	p := pages{out: out, width: width, everywhere: l.everywhere}
 	if len(l.Suites) > 0 {
 		p.begin("SUITE", "STATE", "%", "MEASURED", "NOT", "PASSED", "AGE", "WHAT")
 		for _, r := range l.Suites {
-			p.line(r.Namespace, r.Name, r.State, percentCell(r.Percent), fmt.Sprintf("%d of %d", r.Measured, r.Tests), fmt.Sprint(r.NotMeasured), r.passedCell(), age(now, r.CreatedAt), oneLine(r.words))
+			p.line(r.Namespace, r.Name, r.State, percentCell(r.Percent), fmt.Sprintf("%d of %d", r.Measured, r.Tests), fmt.Sprint(r.NotMeasured), r.passedCell(), age(now, r.CreatedAt), r.words)
 		}
 		p.end()
 	}
@@ -119,7 +119,7 @@ func (l listing) text(out io.Writer, now time.Time) {
 	if len(tests) > 0 {
 		p.begin("NAME", "STATE", "%", "PASSED", "AGE", "WHAT")
 		for _, r := range tests {
-			p.line(r.Namespace, r.Name, r.State, percentCell(r.Percent), r.passedCell(), age(now, r.CreatedAt), oneLine(r.words))
+			p.line(r.Namespace, r.Name, r.State, percentCell(r.Percent), r.passedCell(), age(now, r.CreatedAt), r.words)
 		}
 		p.end()
 	}
@@ -142,34 +142,6 @@ func moreTests(n int) string {
 	return fmt.Sprintf("%d more tests", n)
 }
 
-// pages writes tables, with an empty line between them, and their namespaces where they are of all.
-type pages struct {
-	out        io.Writer
-	everywhere bool
-	table      *tabwriter.Writer
-	begun      bool
-}
-
-func (p *pages) begin(header ...string) {
-	if p.begun {
-		fmt.Fprintln(p.out)
-	}
-	p.begun, p.table = true, tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	p.line("NAMESPACE", header...)
-}
-
-func (p *pages) line(namespace string, cells ...string) {
-	if p.everywhere {
-		cells = append([]string{namespace}, cells...)
-	}
-	fmt.Fprintln(p.table, strings.Join(cells, "\t"))
-}
-
-func (p *pages) end() { _ = p.table.Flush() } // into memory
-
-// say writes a line below what is there.
-func (p *pages) say(format string, args ...any) { fmt.Fprintf(p.out, format+"\n", args...) }
-
 func percentCell(percent *int32) string {
 	if percent == nil {
 		return "-"
@@ -190,5 +162,3 @@ func passedCell(passed string, rank int) string {
 }
 
 func age(now, then time.Time) string { return duration.HumanDuration(max(0, now.Sub(then))) }
-
-func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " ") }

@@ -31,7 +31,7 @@ func TestListing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
 			l.everywhere = everywhere
-			if err := l.write(&out, "text", noon()); err != nil {
+			if err := l.write(&out, "text", 0, noon()); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, name, out.String())
@@ -39,14 +39,14 @@ func TestListing(t *testing.T) {
 	}
 	t.Run("list.json", func(t *testing.T) {
 		var out strings.Builder
-		if err := l.write(&out, "json", noon()); err != nil {
+		if err := l.write(&out, "json", 0, noon()); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, "list.json", out.String())
 	})
 	t.Run("an empty lab is an empty list, not nothing", func(t *testing.T) {
 		var out strings.Builder
-		if err := listOf(nil, nil).write(&out, "json", noon()); err != nil || !strings.Contains(out.String(), `"tests": []`) {
+		if err := listOf(nil, nil).write(&out, "json", 0, noon()); err != nil || !strings.Contains(out.String(), `"tests": []`) {
 			t.Errorf("%v, %s", err, out.String())
 		}
 	})

@@ -195,7 +195,7 @@ func TestListingOfSuites(t *testing.T) {
 	for name, all := range map[string]bool{"list-suites.txt": false, "": true} {
 		var out strings.Builder
 		l.everything = all
-		if err := l.write(&out, "text", noon()); err != nil {
+		if err := l.write(&out, "text", 0, noon()); err != nil {
 			t.Fatal(err)
 		}
 		if all {

@@ -239,7 +239,7 @@ func (g *Gate) Headline() string { return string(g.Outcome) + ": " + g.Message }
 // Text writes the verdict, the table, and what is said of each row.
 func (g *Gate) Text(w io.Writer, o TextOptions) error {
 	p := newPrinter(o)
-	p.paragraph("", 0, g.Headline())
+	p.painted(string(g.Outcome), outcomeColor(g.Outcome), ": "+g.Message)
 	if len(g.Rows) > 0 {
 		p.line("")
 		p.grid("", g.grid(g.inOrder(), func(o Outcome) string { return string(o) }), true)

@@ -79,6 +79,20 @@ func (p *printer) paragraph(mark string, hang int, text string) {
 	}
 }
 
+// painted writes a paragraph that begins with words which are coloured on a terminal, and hangs below them by two.
+func (p *printer) painted(words, sgr, text string) {
+	for i, l := range wrap(words+text, p.width-2, -2) {
+		l = printable(l)
+		if i > 0 {
+			l = "  " + l
+		}
+		if rest, begins := strings.CutPrefix(l, words); begins && i == 0 {
+			l = p.paint(words, sgr) + rest
+		}
+		p.line(l)
+	}
+}
+
 // grid writes a table at an indent, or as blocks where it doesn't fit.
 func (p *printer) grid(indent string, g grid, rule bool) {
 	lines := g.lines(rule)

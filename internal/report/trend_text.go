@@ -21,7 +21,7 @@ func (t *Trend) Text(w io.Writer, o TextOptions) error {
 		if p.out.Len() > 0 {
 			p.line("")
 		}
-		p.line(p.paint(printable(s.title()), "1") + ": " + printable(s.now()))
+		p.painted(printable(s.title()), "1", ": "+s.now())
 		p.line("")
 		p.grid("  ", s.grid(), false)
 		var lines []sideLine

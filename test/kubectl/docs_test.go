@@ -1,7 +1,9 @@
 package kubectl
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,47 +18,82 @@ import (
 )
 
 // shown are the commands that a document shows, and what it says they print.
-type shown struct{ command, prints string }
+type shown struct{ page, command, prints string }
 
+// readDocs reads the commands of blocks of the docs: those that begin with "$ ", or in a shell's block with the program. What follows "#" or ">"
+// is the shell's.
 func readDocs(t *testing.T) []shown {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/kubectl.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []shown
-	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-		for line := range strings.Lines(block[1]) {
-			if command, ok := strings.CutPrefix(line, "$ "); ok {
-				all = append(all, shown{command: strings.TrimSpace(command)})
-				continue
-			}
+	for _, page := range []string{"docs/kubectl.md", "docs/history.md", "docs/gate.md", "docs/troubleshooting.md", "README.md"} {
+		text, err := os.ReadFile("../../" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range regexp.MustCompile("(?s)```(?:console|sh)\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+			all = append(all, shownIn(page, strings.ReplaceAll(block[1], "\\\n", " "))...)
+		}
+	}
+	return all
+}
+
+func shownIn(page, block string) (all []shown) {
+	ours := false
+	for line := range strings.Lines(block) {
+		command, _, _ := strings.Cut(strings.TrimPrefix(line, "$ "), "  #")
+		switch {
+		case strings.HasPrefix(command, "kubectl linerate "):
+			all, ours = append(all, shown{page: page, command: strings.Join(strings.Fields(command), " ")}), true
+		case strings.HasPrefix(line, "$ "):
+			ours = false
+		case ours && !strings.HasPrefix(line, "linerate ") && strings.TrimSpace(line) != "":
 			all[len(all)-1].prints += line
 		}
 	}
 	return all
 }
 
+// typed is what a person types in a test of a command: in the test's namespace, without what the shell does.
+func (p *person) typed(command string) string {
+	command, _, _ = strings.Cut(command, " > ")
+	return strings.NewReplacer("-n lab", "-n "+p.namespace, "nightly/*.yaml", "test.yaml", "$COMMIT", "r1").Replace(command)
+}
+
+// files are those that the docs name.
+func (p *person) files(command string) {
+	p.Helper()
+	p.must(errors.Join(os.MkdirAll(filepath.Join(p.dir, "examples/cluster"), 0o700), os.MkdirAll(filepath.Join(p.dir, "loadtests"), 0o700)))
+	p.write("test.yaml", aTest)
+	p.write("examples/cluster/router.yaml", aTest)
+	p.write("suite.yaml", aSuite)
+	for _, name := range []string{"router.yaml", "loadtests/router.yaml"} {
+		p.write(name, aRelease)
+	}
+	if strings.Contains(command, " --image router=") { // the file names it so
+		p.write("router.yaml", strings.Replace(aRelease, "example.com/router", "router", 1))
+	}
+}
+
 // Each command that the docs show is run as it stands there, but for the namespace and a shell's own part, which is the test's.
 func TestEachCommandOfTheDocsWorks(t *testing.T) {
 	commands := readDocs(t)
-	if len(commands) < 12 {
+	if len(commands) < 25 {
 		t.Fatalf("the docs show %d commands", len(commands))
 	}
 	for _, c := range commands {
-		t.Run(c.command, func(t *testing.T) {
+		t.Run(c.page+" "+c.command, func(t *testing.T) {
 			p := newPerson(t)
-			line, _, _ := strings.Cut(c.command, " > ")
-			line = strings.ReplaceAll(strings.ReplaceAll(line, "-n lab", "-n "+p.namespace), "nightly/*.yaml", "test.yaml")
-			p.write("test.yaml", aTest)
-			p.write("suite.yaml", aSuite)
-			p.write("router.yaml", aRelease)
+			p.files(c.command)
+			line := p.typed(c.command)
 			printed := p.asShown(line)
 			for words := range strings.Lines(c.prints) {
 				words = strings.NewReplacer("namespace lab", "namespace "+p.namespace, " lab/", " "+p.namespace+"/").Replace(strings.TrimSpace(words))
 				if !said(printed, words) {
 					t.Errorf("%q isn't printed by %s:\n%s", words, line, printed)
 				}
+			}
+			if strings.ContainsAny(printed, "\x1b\r") {
+				t.Errorf("terminal codes in a pipe:\n%q", printed)
 			}
 		})
 	}
@@ -80,43 +117,70 @@ func (p *person) asShown(line string) string {
 	if strings.Contains(line, "suite.yaml") || strings.Contains(line, "four-systems") {
 		return p.asShownSuite(verb, line)
 	}
-	if verb != "run" {
-		p.creates("vpp-imix")
-		p.creates("vpp-64b")
-	}
 	switch verb {
 	case "doctor":
-		r := p.types(line)
-		r.wants(p.T, 1, "fail    operator", "")
-		return r.out
+		return p.ends(p.starts(line), 1, "operator: no operator is installed", "")
 	case "list":
-		p.saysRunning("vpp-imix", 42, v1alpha1.PodStatus{Name: "vpp-imix-1-generator-0", Role: v1alpha1.RoleGenerator, Node: "node-2", State: "Ready",
-			Links: []v1alpha1.PodLink{{Link: "west", Device: "0000:03:02.1"}}})
-		p.saysWaiting("vpp-64b", v1alpha1.ReasonResourceMissing, "no node has lab.dev/west left")
-		suite := p.createsSuite("four-systems")
-		p.saysSuiteRuns("four-systems", 1, 1)
-		p.saysMeasured(p.makes(suite, 0, 1), passed)
-		p.creates("vpp-1518b")
-		p.saysInLine(p.makes(suite, 1, 1), "vpp-1518b")
-		r := p.types(line)
-		r.wants(p.T, 0, "vpp-imix", "")
-		return r.out
+		return p.asShownList(line)
 	case "report":
-		p.saysMeasured("vpp-imix", passed)
-		p.saysMeasured("vpp-64b", passed)
-		r := p.types(line)
-		r.wants(p.T, 0, "OpenBSD", "")
-		return r.out
+		for _, name := range namesIn(line) {
+			p.creates(name)
+			p.saysMeasured(name, passed)
+		}
+		return p.ends(p.starts(line), 0, "OpenBSD", "")
 	case "stop":
+		p.creates("vpp-imix")
 		return p.asShownStop(line)
 	case "gate":
 		gate := p.starts(line)
 		p.saysMeasuredSuite(p.gated(), v1alpha1.ReasonMeasured, slower(5))
-		r := gate.ends()
-		r.wants(p.T, 1, "Failed", "created")
-		return r.talk
+		return p.ends(gate, 1, "Failed", "created")
+	case "compare", "trend":
+		for i, run := range []string{"a", "b", "c", "d", "e"} {
+			p.outlives("was-"+run, i, 152_000+int64(i), map[string]string{"linerate.dev/suite": "v14", "linerate.dev/product": "VPP"})
+			p.outlives("is-"+run, i, 120_000+int64(i), map[string]string{"linerate.dev/suite": "v15", "linerate.dev/product": "VPP"})
+		}
+		return p.ends(p.starts(line), 0, "OpenBSD", "")
+	case "watch":
+		p.creates("vpp-imix")
 	}
 	return p.asShownRun(line)
+}
+
+// namesIn are the names of tests that a command has.
+func namesIn(line string) []string {
+	words := strings.Fields(line)[3:]
+	if flags := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") }); flags >= 0 {
+		words = words[:flags]
+	}
+	return words
+}
+
+// ends waits for a command's end, and returns all that it printed.
+func (p *person) ends(s *started, code int, out, talk string) string {
+	p.Helper()
+	r := s.ends()
+	r.wants(p.T, code, out, talk)
+	if r.onTerminal {
+		return r.out
+	}
+	return r.out + r.talk
+}
+
+// asShownList has a bit of everything.
+func (p *person) asShownList(line string) string {
+	p.Helper()
+	p.creates("vpp-imix")
+	p.creates("vpp-64b")
+	p.saysRunning("vpp-imix", 42, v1alpha1.PodStatus{Name: "vpp-imix-1-generator-0", Role: v1alpha1.RoleGenerator, Node: "node-2", State: "Ready",
+		Links: []v1alpha1.PodLink{{Link: "west", Device: "0000:03:02.1"}}})
+	p.saysWaiting("vpp-64b", v1alpha1.ReasonResourceMissing, "no node has lab.dev/west left")
+	suite := p.createsSuite("four-systems")
+	p.saysSuiteRuns("four-systems", 1, 1)
+	p.saysMeasured(p.makes(suite, 0, 1), passed)
+	p.creates("vpp-1518b")
+	p.saysInLine(p.makes(suite, 1, 1), "vpp-1518b")
+	return p.ends(p.starts(line), 0, "vpp-imix", "")
 }
 
 // saysInLine writes what the operator says of tests that wait in this order for two devices which vpp-imix holds.
@@ -144,15 +208,11 @@ func (p *person) asShownSuite(verb, line string) string {
 	}
 	if verb == "report" {
 		p.saysSuiteEnded(p.suite("four-systems"), v1alpha1.ReasonMeasured)
-		r := p.types(line)
-		r.wants(p.T, 0, "half", "")
-		return r.out
+		return p.ends(p.starts(line), 0, "half", "")
 	}
 	run := p.starts(line)
 	if verb == "stop" {
-		r := run.ends()
-		r.wants(p.T, 0, "", "four-systems: stopping")
-		return r.talk
+		return p.ends(run, 0, "", "four-systems: stopping")
 	}
 	run.talk.await(p.T, "waiting for the operator")
 	suite := p.suite("four-systems")
@@ -164,9 +224,7 @@ func (p *person) asShownSuite(verb, line string) string {
 	p.saysSuiteRuns("four-systems", 1, 1)
 	run.talk.await(p.T, "1 of 4")
 	p.saysSuiteEnded(suite, v1alpha1.ReasonMeasured)
-	r := run.ends()
-	r.wants(p.T, 0, "half     imix", "all measured")
-	return r.talk
+	return p.ends(run, 0, "half     imix", "")
 }
 
 func (p *person) asShownStop(line string) string {
@@ -174,14 +232,10 @@ func (p *person) asShownStop(line string) string {
 	stop := p.starts(line)
 	stop.talk.await(p.T, "vpp-imix: stopping")
 	if !strings.Contains(line, "--wait") {
-		r := stop.ends()
-		r.wants(p.T, 0, "", "stopping")
-		return r.talk
+		return p.ends(stop, 0, "", "stopping")
 	}
 	p.saysMeasured("vpp-imix", interrupted)
-	r := stop.ends()
-	r.wants(p.T, 130, "OpenBSD", "stopping")
-	return r.talk
+	return p.ends(stop, 130, "OpenBSD", "stopping")
 }
 
 // asShownRun is run's and watch's.
@@ -195,9 +249,7 @@ func (p *person) asShownRun(line string) string {
 	p.saysProgress("vpp-imix", 25)
 	run.talk.await(p.T, "5/20")
 	p.saysMeasured("vpp-imix", passed)
-	r := run.ends()
-	r.wants(p.T, 0, "OpenBSD", "measured")
-	return r.talk
+	return p.ends(run, 0, "OpenBSD", "")
 }
 
 // The krew manifest, filled in as at a release, is one, and names this program.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
@@ -28,6 +29,9 @@ type person struct {
 	namespace string
 	dir       string
 	config    string // kubeconfig file
+	// seat is how large the terminal is that commands are typed on; nil: their output goes into pipes.
+	seat *unix.Winsize
+	env  []string // beside the test's own
 }
 
 func newPerson(t *testing.T) *person {
@@ -97,7 +101,7 @@ func (p *person) command(ctx context.Context, line string) *exec.Cmd {
 	}
 	cmd := exec.CommandContext(ctx, filepath.Join(programs, words[0]), words[1:]...)
 	cmd.Dir = p.dir
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+p.config, "HOME="+p.dir)
+	cmd.Env = append(append(os.Environ(), "KUBECONFIG="+p.config, "HOME="+p.dir), p.env...)
 	return cmd
 }
 
@@ -105,9 +109,10 @@ func (p *person) command(ctx context.Context, line string) *exec.Cmd {
 type result struct {
 	line, out, talk string
 	code            int
+	onTerminal      bool // out and talk are the same
 }
 
-// types runs a command whose output goes into pipes.
+// types runs a command to its end.
 func (p *person) types(line string) result {
 	p.Helper()
 	return p.starts(line).ends()
@@ -124,8 +129,14 @@ type started struct {
 	stop   func()
 }
 
+// starts starts a command whose output goes into pipes, or onto the person's terminal: there all of it is stdout's, and stderr's, too.
 func (p *person) starts(line string) *started {
 	p.Helper()
+	if p.seat != nil {
+		s, _ := p.sitsAt(*p.seat, line)
+		s.talk = s.out
+		return s
+	}
 	ctx, stop := context.WithTimeout(p.Context(), 2*patience)
 	s := &started{person: p, line: line, cmd: p.command(ctx, line), out: newRecord(), talk: newRecord(), stop: stop}
 	s.cmd.Stdout, s.cmd.Stderr = s.out, s.talk
@@ -145,7 +156,7 @@ func (s *started) ends() result {
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		s.person.Fatalf("%s: %v", s.line, err)
 	}
-	r := result{s.line, s.out.String(), s.talk.String(), s.cmd.ProcessState.ExitCode()}
+	r := result{s.line, s.out.String(), s.talk.String(), s.cmd.ProcessState.ExitCode(), s.read != nil}
 	if strings.Contains(r.talk, "goroutine ") || strings.Contains(r.talk, "panic:") {
 		s.person.Errorf("%s: a stack trace reached a person:\n%s", s.line, r.talk)
 	}
@@ -206,7 +217,7 @@ func (r result) wants(t *testing.T, code int, out, talk string) {
 	if r.code != code {
 		t.Errorf("%s: exit code %d, want %d", r.line, r.code, code)
 	}
-	if !strings.Contains(r.out, out) || out == "" && r.out != "" {
+	if !strings.Contains(r.out, out) || out == "" && r.out != "" && !r.onTerminal {
 		t.Errorf("%s: stdout has no %q:\n%s", r.line, out, r.out)
 	}
 	if !strings.Contains(r.talk, talk) {

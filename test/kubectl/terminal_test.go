@@ -19,13 +19,19 @@ import (
 // sits starts a command on a terminal of 100 by 30 characters; the terminal's other end is returned.
 func (p *person) sits(line string) (*started, *os.File) {
 	p.Helper()
+	return p.sitsAt(unix.Winsize{Row: 30, Col: 100}, line)
+}
+
+// sitsAt starts a command on a terminal of this size.
+func (p *person) sitsAt(size unix.Winsize, line string) (*started, *os.File) {
+	p.Helper()
 	desk, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	p.must(err)
 	p.Cleanup(func() { _ = desk.Close() })
 	p.must(unix.IoctlSetPointerInt(int(desk.Fd()), unix.TIOCSPTLCK, 0))
 	number, err := unix.IoctlGetInt(int(desk.Fd()), unix.TIOCGPTN)
 	p.must(err)
-	p.must(unix.IoctlSetWinsize(int(desk.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: 100}))
+	p.must(unix.IoctlSetWinsize(int(desk.Fd()), unix.TIOCSWINSZ, &size))
 	screen, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	p.must(err)
 	defer func() { _ = screen.Close() }() // the program has it, too

@@ -186,7 +186,7 @@ func TestCompletion(t *testing.T) {
 
 func TestHelpBeginsWithAnExample(t *testing.T) {
 	p := newPerson(t)
-	for _, verb := range []string{"run", "watch", "report", "list", "stop", "doctor"} {
+	for _, verb := range []string{"run", "gate", "watch", "report", "compare", "trend", "list", "stop", "doctor"} {
 		r := p.types("kubectl linerate " + verb + " --help")
 		r.wants(t, 0, "  kubectl linerate "+verb, "")
 		r.wants(t, 0, "Exit codes: 0", "")
