@@ -51,8 +51,9 @@ func NewCommand(o Options) *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		PersistentPreRun: func(*cobra.Command, []string) {
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
 			ctrllog.SetLogger(logr.Discard()) // errors come back as values
+			cmd.SetContext(logr.NewContext(cmd.Context(), logr.Discard()))
 		},
 	}
 	cmd.SuggestionsMinimumDistance = 2

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -157,6 +158,9 @@ func (s *started) ends() result {
 		s.person.Fatalf("%s: %v", s.line, err)
 	}
 	r := result{s.line, s.out.String(), s.talk.String(), s.cmd.ProcessState.ExitCode(), s.read != nil}
+	if regexp.MustCompile(`(?m)^[EFIW]\d{4} \d\d:\d\d:`).MatchString(r.talk) {
+		s.person.Errorf("%s: a library's log reached a person:\n%s", s.line, r.talk)
+	}
 	if strings.Contains(r.talk, "goroutine ") || strings.Contains(r.talk, "panic:") {
 		s.person.Errorf("%s: a stack trace reached a person:\n%s", s.line, r.talk)
 	}
