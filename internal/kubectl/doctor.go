@@ -94,6 +94,7 @@ func levelColor(level doctor.Level) string {
 		return "32"
 	case doctor.Fail:
 		return "1;31"
+	case doctor.Warn, doctor.Unknown:
 	}
 	return "1;33"
 }

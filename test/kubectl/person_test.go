@@ -130,7 +130,7 @@ type started struct {
 	stop   func()
 }
 
-// starts starts a command whose output goes into pipes, or onto the person's terminal: there all of it is stdout's, and stderr's, too.
+// starts begins a command whose output goes into pipes, or onto the person's terminal: there all of it is stdout's, and stderr's, too.
 func (p *person) starts(line string) *started {
 	p.Helper()
 	if p.seat != nil {
