@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,7 +52,47 @@ func TestTheGatesOfTheExamples(t *testing.T) {
 	if err := lab.Client.List(t.Context(), &suites, client.InNamespace(s.namespace)); err != nil || len(suites.Items) != 1 {
 		t.Errorf("there are %d suites (%v), want the one that all of them took up", len(suites.Items), err)
 	}
+	t.Run("with a release that didn't change, while the operator is killed", func(t *testing.T) { p.unchanged(t) })
 	t.Run("with a generator that is too weak to tell", func(t *testing.T) { p.weak(t) })
+}
+
+// unchanged gates the new release against what was measured of it above, and kills the operator in the middle: the gate passes, and what was measured before
+// and what is measured meanwhile is measured once.
+func (p *pipeline) unchanged(t *testing.T) {
+	t.Helper()
+	before := p.measuredTests()
+	names := slices.Sorted(maps.Keys(before))
+	i := slices.IndexFunc(names, func(name string) bool { return strings.HasSuffix(name, "-candidate-r1") })
+	if i < 0 {
+		t.Fatalf("measured are %q, want the new release among them", names)
+	}
+	ended := p.starts(t, `kubectl linerate gate -f loadtests/router.yaml -n "$NAMESPACE" --image "example.com/router=$IMAGE" --baseline loadtest/`+names[i]+
+		" -o text,junit=unchanged.xml,json=unchanged.json", append(p.variables(), "export KUBECONFIG="+p.kubeconfig)...)
+	p.until("it is being measured", func() bool { return p.measuring() == 1 })
+	p.killOperator()
+	if code := ended(); code != report.ExitOK {
+		t.Errorf("the gate ended with %d, want %d", code, report.ExitOK)
+	}
+	p.has(t, "unchanged.xml", "<testsuite")
+	gate := p.gate(t, "unchanged.json")
+	if len(gate.Rows) != 1 || gate.Outcome != report.Passed || gate.ExitCode != report.ExitOK {
+		t.Fatalf("it says %+v", gate)
+	}
+	if row := gate.Rows[0]; row.Message != "" || row.Baseline == nil || row.Baseline.Figures == nil || row.Candidate.Figures == nil || row.Candidate.Figures.Runs != 1 || len(row.Candidate.Repeated) != 0 {
+		t.Errorf("its row is %+v, want one run beside the baseline, and no word of what happened", row)
+	}
+	after := p.measuredTests()
+	if len(after) != len(before)+1 || p.tests() != len(after) {
+		t.Errorf("of %d tests %q are measured, want one more than %q", p.tests(), slices.Sorted(maps.Keys(after)), names)
+	}
+	for name, was := range before {
+		if after[name] != was {
+			t.Errorf("%s was measured as %s before the operator was killed, and is %s now", name, was, after[name])
+		}
+	}
+	if n := p.having(func(t *lineratev1alpha1.LoadTest) bool { return t.Status.Attempt != 1 || t.Status.LostRuns != 0 }); n != 0 {
+		t.Errorf("%d tests were attempted again", n)
+	}
 }
 
 // weakTest demands more of a device than the generator can send, and less than the device forwards.
