@@ -69,6 +69,9 @@ func (p *person) files(command string) {
 	for _, name := range []string{"router.yaml", "loadtests/router.yaml"} {
 		p.write(name, aRelease)
 	}
+	if strings.HasPrefix(command, "kubectl linerate run ") { // whatever is run is played as vpp-imix
+		p.write("router.yaml", aTest)
+	}
 	if strings.Contains(command, " --image router=") { // the file names it so
 		p.write("router.yaml", strings.Replace(aRelease, "example.com/router", "router", 1))
 	}
