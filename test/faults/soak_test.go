@@ -13,14 +13,14 @@ import (
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/test/e2e/rig"
-	"github.com/linerate-dev/linerate/test/provenance"
+	"github.com/linerate-dev/linerate/test/published"
 )
 
 // TestSoak plays the same test many times in a row, without any fault, and keeps them all: the operator may not grow, nothing may be left over, and the
 // answer may not wander.
 func TestSoak(t *testing.T) {
 	p := begin(t, row{})
-	s := &soaked{begun: time.Now(), measured: provenance.Of(t.Context())}
+	s := &soaked{begun: time.Now(), measured: published.Provenance(time.Now()) + "."}
 	before := p.traces()
 	for i := range *soak {
 		name := fmt.Sprintf("soak-%d", i+1)

@@ -261,7 +261,7 @@ func gateTable(releases []*release) string {
 		rows = append(rows, r.row())
 	}
 	slices.SortStableFunc(rows, strings.Compare)
-	return fmt.Sprintf("Of %d releases that didn't change, %d passed; of %d that lost 5 %%, %d failed.\n\n"+
+	return fmt.Sprintf("%s. Of %d releases that didn't change, %d passed; of %d that lost 5 %%, %d failed.\n\n"+
 		"| release | limit, packets/s | measured before | measured after | change | verdict (exit code) | took |\n|---|---|---|---|---|---|---|\n%s\n",
-		count[false], right[false], count[true], right[true], strings.Join(rows, "\n"))
+		published.Provenance(time.Now()), count[false], right[false], count[true], right[true], strings.Join(rows, "\n"))
 }
