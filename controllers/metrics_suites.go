@@ -25,7 +25,7 @@ var (
 	descSuites        = describe("linerate_suites", "LoadTestSuites there are, by state.", "state")
 	descSuitesLeftOut = describe("linerate_suites_left_out", "LoadTestSuites whose own figures are left out because there are more of them than --metrics-tests.")
 	descSuiteTests    = describe("linerate_suite_tests", "Measurements of a suite, by how far they are: waiting, running, measured, not_measured.", "namespace", "suite", "state")
-	descSuiteRetried  = describe("linerate_suite_repeated_tests", "Tests of a suite that were made anew because the one before ended without a measurement.", "namespace", "suite")
+	descSuiteRetried  = describe("linerate_suite_repeated_tests", "Tests of a suite that were made anew because the one before ended without a measurement, or was disturbed.", "namespace", "suite")
 	descSuitePassed   = describe("linerate_suite_passed", "The criteria's verdict over all cells of a suite: 1 all passed, 0 one failed; not there where there is no verdict.", "namespace", "suite")
 )
 

@@ -35,7 +35,8 @@ const LabelCell = "linerate.dev/cell"
 // LabelRepetition is on every LoadTest of a suite: which of the cell's repetitions it is, from 1.
 const LabelRepetition = "linerate.dev/repetition"
 
-// LabelTry is on every LoadTest of a suite: which try of its repetition it is, from 1; more where earlier ones ended without a measurement.
+// LabelTry is on every LoadTest of a suite: which try of its repetition it is, from 1; more where earlier ones ended without a measurement, or were
+// disturbed.
 const LabelTry = "linerate.dev/try"
 
 // LabelKueueQueue on a LoadTest names the LocalQueue of Kueue (kueue.x-k8s.io) in which its pods are queued: each attempt's pods are then one

@@ -115,8 +115,8 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:default=Continue
 	FailurePolicy FailurePolicy `json:"failurePolicy,omitempty"`
 
-	// invalidRetries is how often at most tests of a cell are repeated because they ended without a measurement. How often that was is
-	// told. Example: 1.
+	// invalidRetries is how often at most tests of a cell are repeated: because they ended without a measurement, or with a lower bound only, as
+	// the generator was the limit, where the cell's other tests measured more. How often that was is told. Example: 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0

@@ -75,7 +75,7 @@ type SuiteCounts struct {
 	// +optional
 	NotMeasured int32 `json:"notMeasured"`
 
-	// retried is how many tests were repeated because they had ended without a measurement.
+	// retried is how many tests were repeated because they had ended without a measurement, or because their generators were disturbed.
 	// +optional
 	Retried int32 `json:"retried"`
 }

@@ -139,6 +139,9 @@ func (f *fleet) measureTest(ctx context.Context, s Streams, o runOptions, shelf 
 		test = measureOne
 	}
 	title := f.title(w)
+	if why := f.alone.Again(w); why != "" && !o.quiet {
+		fmt.Fprintf(s.Err, "%s: measured again: %s\n", title, why)
+	}
 	if terminal(s.Err) != nil { // one line has room for little
 		title = strings.TrimPrefix(title, f.name()+": ")
 	}

@@ -43,6 +43,8 @@ type stage struct {
 	cores int
 	// play says how a test ends: nil as measured. It gets the test's name.
 	play func(name string) (report.Ending, error)
+	// bounds are what the generators of some tests could send, in packets per second and direction.
+	bounds map[string]int64
 }
 
 func newStage(t *testing.T) *stage {
@@ -82,12 +84,16 @@ func (st *stage) test(_ context.Context, _ Streams, o runOptions, p *plan.Plan, 
 		}
 	}
 	pps := p.DUT.Reference.Limit.PacketsPerSecond * int64(100+len(st.measured)%2) / 100
+	reason, bound := report.LossAboveLimit, st.bounds[p.Test.Name]
+	if bound > 0 {
+		pps, reason = bound, report.GeneratorLimited
+	}
 	flow := report.Flow{PacketsPerSecond: pps, Layer1BitsPerSecond: pps * 672}
 	at := time.Date(2026, 3, 1, 0, len(st.measured), 0, 0, time.UTC)
 	return &report.Report{
 		Version: report.Version, Plan: p, Started: at, Finished: at.Add(time.Minute), Ending: ending,
 		Generators: []report.Generator{{Name: "generator-0", Cores: 2 * o.cores, Ports: make([]report.GeneratorPort, 2)}},
-		Result: report.Result{Measured: ending == report.Completed, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Message: "frames were lost above it", Resolution: units.One / 200,
+		Result: report.Result{Measured: ending == report.Completed, Saturated: bound == 0, Confirmed: true, Reason: reason, Message: "frames were lost above it", Resolution: units.One / 200,
 			Directions: []report.Measured{{From: "west", To: "east", Received: flow}, {From: "east", To: "west", Received: flow}},
 			Total:      &report.Sum{Received: report.Flow{PacketsPerSecond: 2 * pps, Layer1BitsPerSecond: 2 * pps * 672}}},
 	}, nil
@@ -284,6 +290,21 @@ func TestWhatWasSentByOtherThreadsIsMeasuredAnew(t *testing.T) {
 				st.wantSaid(fmt.Sprintf("night-apu6-imix-r1: it was measured with --cores %d, and --cores is %d now: give --cores %d to go on", c.was, c.is, c.was))
 			}
 		})
+	}
+}
+
+func TestDisturbedTestsAreRepeated(t *testing.T) {
+	st := newStage(t)
+	st.bounds = map[string]int64{"night-apu6-imix-r2": 100}
+	s, err := st.run(t.Context(), night+"  repetitions: 2\n")
+	if err != nil || s.ExitCode() != report.ExitOK {
+		t.Fatalf("%v, exit code %d", err, s.ExitCode())
+	}
+	st.wantMeasured("night: 1 of 8, cell apu6-imix run 1", "night: 2 of 8, cell apu6-64b run 1", "night: 3 of 8, cell vpp-imix run 1", "night: 4 of 8, cell vpp-64b run 1",
+		"night: 5 of 8, cell apu6-imix run 2", "night: 5 of 8, cell apu6-imix run 2, try 2", "night: 6 of 8, cell apu6-64b run 2", "night: 7 of 8, cell vpp-imix run 2", "night: 8 of 8, cell vpp-64b run 2")
+	st.wantSaid("night: 5 of 8, cell apu6-imix run 2, try 2: measured again: the generator was the limit at 200.00 pps, and other runs of it measured 2.02 Kpps: it was disturbed")
+	if c := s.Cells[0]; c.Figures.Runs != 2 || c.Figures.LowerBound || len(c.Runs) != 3 || c.Runs[1].Repeated == "" {
+		t.Errorf("the cell is %+v", c)
 	}
 }
 

@@ -92,7 +92,7 @@ func rowOf(m Measured, judged suite.Judged, number int) report.GateRow {
 	why := cmp.Or(m.Message, notWhole(m.Suite))
 	measured := 0
 	for _, r := range c.Runs {
-		if r.Figures != nil {
+		if r.Counts() {
 			measured++
 		}
 	}

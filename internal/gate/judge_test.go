@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +143,34 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%v\n%s", err, text.String())
 		}
 	})
+	t.Run("a run whose generator was disturbed leaves it undecided, and repeated it is told of", func(t *testing.T) {
+		m := inTurns(t, 100_000, 5)
+		matrix := suite.Expand(m.Suite)
+		first := matrix.TestName(1, 3, 1)
+		second := m.Runs[first]
+		disturb(m, first, 50_000)
+		if g := Judge([]Measured{m}, "test"); g.ExitCode != 3 || g.Rows[0].Candidate.Figures.Runs != 5 {
+			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
+		}
+		second.Test, second.Retry = matrix.TestName(1, 3, 2), 1
+		m.Runs[second.Test] = second
+		g := Judge([]Measured{m}, "test")
+		if c := g.Rows[0].Candidate; g.ExitCode != 0 || c.Figures.Runs != 5 || len(c.Repeated) != 1 || c.Repeated[0].LowerBound != 50_000 {
+			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
+		}
+		if notes := strings.Join(g.Notes, "; "); notes != "1 test was repeated after being disturbed" {
+			t.Errorf("the notes are %q", notes)
+		}
+		for _, format := range []string{"text", "markdown", "junit", "html"} {
+			var out strings.Builder
+			if err := g.Write(&out, format); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(got, "repeated: GeneratorLimited: the generator was the limit at 50.00 Kpps, and other runs of it measured 100.0") {
+				t.Errorf("%s:\n%s", format, out.String())
+			}
+		}
+	})
 	t.Run("what is not whole is not passed", func(t *testing.T) {
 		m := inTurns(t, 100_000, 6)
 		last := suite.Expand(m.Suite).TestName(1, 6, 1)
@@ -186,6 +215,20 @@ func TestJudge(t *testing.T) {
 			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows)
 		}
 	})
+}
+
+// disturb has a run whose generator could send only so much.
+func disturb(m Measured, name string, packets int64) {
+	run := m.Runs[name]
+	evidence, total := *run.Evidence, *run.Evidence.Result.Total
+	total.Received.PacketsPerSecond = packets
+	evidence.Result.Saturated, evidence.Result.Reason, evidence.Result.Total = false, report.GeneratorLimited, &total
+	evidence.Result.Directions = slices.Clone(evidence.Result.Directions)
+	for i := range evidence.Result.Directions {
+		evidence.Result.Directions[i].Received.PacketsPerSecond = packets
+	}
+	run.Evidence, run.Figures, run.Reason = &evidence, report.FiguresOf(&evidence), string(report.GeneratorLimited)
+	m.Runs[name] = run
 }
 
 func TestABaselineFromElsewhere(t *testing.T) {

@@ -41,7 +41,7 @@ type Compared struct {
 	Figures *Figures `json:"figures,omitempty"`
 	// Absent says in a word or two why there are no figures, where it isn't that no run was measured.
 	Absent string `json:"absent,omitempty"`
-	// Missing are the runs that gave no figure, but for those that were repeated.
+	// Missing are the runs that gave no figure, but for those that were repeated; Repeated are those, and the ones whose figure doesn't count for it.
 	Missing  []Missing `json:"missing,omitempty"`
 	Repeated []Missing `json:"repeated,omitempty"`
 	// Doubts are reasons to look twice at the figures, which count nevertheless.

@@ -85,12 +85,17 @@ type SuiteRun struct {
 	Message string `json:"message,omitempty"`
 	// Figures are the run's own; nil: it was not measured.
 	Figures *Figures `json:"figures,omitempty"`
+	// Repeated is why another try takes this one's place although it has figures, which don't count then; empty: they do, if there are any.
+	Repeated string `json:"repeated,omitempty"`
 	// Images are what the device's pod ran; empty: it isn't known, or no pod's.
 	Images []plan.Container `json:"images,omitempty"`
 	// Evidence is as much of its Report as a judgement needs: without streams, samples, and nearly all windows. Nil: it is kept elsewhere, or there
 	// is none.
 	Evidence *Report `json:"evidence,omitempty"`
 }
+
+// Counts says whether the run's figures are among those that its cell's are the medians of.
+func (r *SuiteRun) Counts() bool { return r.Figures != nil && r.Repeated == "" }
 
 // SuiteJSON is the document of a suite, and its digest: the same suite makes the same bytes.
 func SuiteJSON(s *Suite) (document []byte, digest string, err error) {
@@ -147,7 +152,7 @@ func (c *SuiteCell) check() error {
 		if r.Test == "" {
 			return errors.New("a run has no test")
 		}
-		if r.Figures != nil {
+		if r.Counts() {
 			measured++
 		}
 		if r.Evidence != nil && (r.Evidence.Version != Version || r.Evidence.Plan == nil) {

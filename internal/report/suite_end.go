@@ -33,26 +33,36 @@ func (s *Suite) asks() (code int, undecided bool) {
 	return code, undecided
 }
 
-// Gaps are the runs without a figure, in their order: the last of each repetition that gave none in any of its tries, and those that were repeated.
+// Gaps are the runs that have no part in the cell's figures, in their order: the last of each repetition that gave none in any of its tries, and those
+// that were repeated, which gave none, or one that doesn't count. A last try that gave none after one that did is neither: the cell's message tells of it.
 func (c *SuiteCell) Gaps() (missing, repeated []Missing) {
-	last := map[int]int{}
+	last, measured := map[int]int{}, map[int]bool{}
 	for i, r := range c.Runs {
-		if r.Figures != nil {
-			last[r.Repetition] = len(c.Runs)
-		}
-		last[r.Repetition] = max(last[r.Repetition], i)
+		last[r.Repetition], measured[r.Repetition] = i, measured[r.Repetition] || r.Figures != nil
 	}
 	for i, r := range c.Runs {
 		gap := Missing{Test: r.Test, Reason: r.Reason, Message: r.Message}
 		switch {
+		case r.Counts():
 		case r.Figures != nil:
-		case last[r.Repetition] == i:
-			missing = append(missing, gap)
-		default:
+			gap.Message, gap.LowerBound = r.Repeated, r.Figures.PacketsPerSecond
 			repeated = append(repeated, gap)
+		case last[r.Repetition] != i:
+			repeated = append(repeated, gap)
+		case !measured[r.Repetition]:
+			missing = append(missing, gap)
 		}
 	}
 	return missing, repeated
+}
+
+// DisturbedWords say why a run is repeated that has figures: its generator was the limit, at so many packets per second, and wasn't in others of the same
+// cell, which measured more; 0: they don't any more.
+func DisturbedWords(lowerBound, others int64) string {
+	if others <= lowerBound {
+		return fmt.Sprintf("the generator was the limit at %s, and other runs of it had measured more: it was disturbed", pps(lowerBound))
+	}
+	return fmt.Sprintf("the generator was the limit at %s, and other runs of it measured %s: it was disturbed", pps(lowerBound), pps(others))
 }
 
 // unmeasured is what is wrong with the cell's measurement; nil: each of its repetitions gave a figure.

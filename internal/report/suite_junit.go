@@ -68,10 +68,10 @@ func (c *SuiteCell) runLines() string {
 	var b strings.Builder
 	_, repeated := c.Gaps()
 	for _, r := range c.Runs {
-		if r.Figures == nil {
+		if !r.Counts() {
 			became, gap := "not measured", Missing{Test: r.Test, Reason: r.Reason, Message: r.Message}
-			if slices.Contains(repeated, gap) {
-				became = "repeated, as it gave no figure"
+			if i := slices.IndexFunc(repeated, func(m Missing) bool { return m.Test == r.Test }); i >= 0 {
+				became, gap = repeated[i].again(), repeated[i]
 			}
 			fmt.Fprintf(&b, "%s: %s: %s\n", r.Test, became, gap.words())
 			continue

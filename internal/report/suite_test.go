@@ -127,6 +127,70 @@ func TestATryThatWasRepeatedIsListedAsSuch(t *testing.T) {
 	}
 }
 
+// A run that was repeated although it has figures keeps them, and is no part of the cell's.
+func TestARunThatWasDisturbedIsListedAsSuch(t *testing.T) {
+	s := night()
+	c := &s.Cells[0]
+	again := c.Runs[0]
+	again.Test, again.Retry = "night-vpp-64b-r1t2", 1
+	bound := *c.Runs[0].Figures
+	bound.PacketsPerSecond, bound.LowerBound = 900_000, true
+	c.Runs[0].Figures, c.Runs[0].Reason, c.Runs[0].Message = &bound, "GeneratorLimited", "window 7 was clean"
+	c.Runs[0].Repeated = DisturbedWords(900_000, 1_780_000)
+	c.Runs = append(c.Runs, again)
+	document, _, err := SuiteJSON(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err = ReadSuite(document); err != nil {
+		t.Fatal(err)
+	}
+	c = &s.Cells[0]
+	const why = "GeneratorLimited: the generator was the limit at 900.00 Kpps, and other runs of it measured 1.78 Mpps: it was disturbed"
+	missing, repeated := c.Gaps()
+	if len(missing) != 0 || len(repeated) != 1 || repeated[0].LowerBound != 900_000 || repeated[0].Test != "night-vpp-64b-r1" || repeated[0].words() != why {
+		t.Errorf("missing are %+v, repeated %+v", missing, repeated)
+	}
+	for name, write := range tableFormats() {
+		var out bytes.Buffer
+		if err := write(s.Table(), &out); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(out.String()), " ") // however lines are broken
+		if name != "json" && !strings.Contains(text, "night-vpp-64b-r1 was repeated: "+why) {
+			t.Errorf("%s:\n%s", name, out.String())
+		}
+	}
+	if lines := c.runLines(); !strings.Contains(lines, "night-vpp-64b-r1: repeated: "+why) || !strings.Contains(lines, "night-vpp-64b-r1t2: 1.78 Mpps") {
+		t.Errorf("JUnit says\n%s", lines)
+	}
+	if got := runsText(s.Table().Cells[0]); got != "2" || c.unmeasured() != nil {
+		t.Errorf("it counts %s runs: %+v", got, c.unmeasured())
+	}
+	c.Runs[0].Repeated = ""
+	if _, _, err := SuiteJSON(s); err == nil || !strings.Contains(err.Error(), "3 runs") {
+		t.Errorf("figures of two of three runs are written: %v", err)
+	}
+	t.Run("a second try that came to nothing is told by the cell", func(t *testing.T) {
+		c.Runs[2].Figures, c.Runs[2].Reason = nil, "GeneratorLost"
+		if missing, repeated := c.Gaps(); len(missing)+len(repeated) > 0 {
+			t.Errorf("missing are %+v, repeated %+v", missing, repeated)
+		}
+	})
+}
+
+func TestWhyARunWasDisturbed(t *testing.T) {
+	for others, want := range map[int64]string{
+		21_006: "the generator was the limit at 10.42 Kpps, and other runs of it measured 21.01 Kpps: it was disturbed",
+		9_000:  "the generator was the limit at 10.42 Kpps, and other runs of it had measured more: it was disturbed",
+		0:      "the generator was the limit at 10.42 Kpps, and other runs of it had measured more: it was disturbed",
+	} {
+		if got := DisturbedWords(10_422, others); got != want {
+			t.Errorf("%d: %s", others, got)
+		}
+	}
+}
+
 func FuzzReadSuite(f *testing.F) {
 	document, _, err := SuiteJSON(night())
 	if err != nil {

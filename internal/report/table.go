@@ -31,7 +31,7 @@ type Cell struct {
 	// Verdict is the criteria's judgement; empty: there are none. Message has its figures, or what else is to be said of the cell.
 	Verdict Outcome `json:"verdict,omitempty"`
 	Message string  `json:"message,omitempty"`
-	// Missing are the runs that gave no figure, but for those that were repeated.
+	// Missing are the runs that gave no figure, but for those that were repeated; Repeated are those, and the ones whose figure doesn't count for it.
 	Missing  []Missing `json:"missing,omitempty"`
 	Repeated []Missing `json:"repeated,omitempty"`
 	// Images are what the device's pod ran in all runs of the figures; empty: it isn't known, or not the same.
@@ -66,12 +66,14 @@ type Spread struct {
 	Confidence           units.Percent `json:"confidencePercent,omitempty"`
 }
 
-// Missing is a run without a figure.
+// Missing is a run without a figure that counts.
 type Missing struct {
 	Test   string `json:"test"`
 	Reason string `json:"reason"` // the Report's ending, or why the result is what it is
 	// Message is why, as a sentence.
 	Message string `json:"message,omitempty"`
+	// LowerBound is what a run measured that was repeated all the same, in packets per second; 0: nothing.
+	LowerBound int64 `json:"lowerBound,omitempty"`
 }
 
 // FiguresOf are a Report's; nil where it has none.
@@ -224,19 +226,27 @@ func (c Cell) said() string {
 
 func (c Cell) title() string { return headline{Product: c.Product, Loadtest: c.Loadtest}.title() }
 
-// gaps says which runs gave no figure, and which of them were repeated.
+// gaps says which runs gave no figure, and which were repeated.
 func gaps(missing, repeated []Missing) []string {
 	var lines []string
 	for _, m := range missing {
 		lines = append(lines, m.Test+" was not measured: "+m.words())
 	}
 	for _, m := range repeated {
-		lines = append(lines, m.Test+" was repeated, as it gave no figure: "+m.words())
+		lines = append(lines, m.Test+" was "+m.again()+": "+m.words())
 	}
 	return lines
 }
 
-// words of a run that gave no figure.
+// again says in what way a run was repeated.
+func (m Missing) again() string {
+	if m.LowerBound > 0 {
+		return "repeated"
+	}
+	return "repeated, as it gave no figure"
+}
+
+// words of a run that gave no figure that counts.
 func (m Missing) words() string {
 	if m.Message == "" {
 		return m.Reason

@@ -12,7 +12,7 @@ import (
 func (v *view) absent(cell int) (all []*report.Report) {
 	for _, name := range v.made[cell] {
 		run, known := v.Runs[name]
-		if known && run.Evidence == nil && v.counts(cell, &run) {
+		if known && run.Evidence == nil && v.stands(cell, name, &run) {
 			all = append(all, without(run.Ended, run.Message))
 		}
 	}

@@ -81,6 +81,15 @@ func (a *Alone) Document(now time.Time) *report.Suite {
 	return out
 }
 
+// Again says why a test is measured again that gave figures; empty: this is the first of them, or the one before gave none.
+func (a *Alone) Again(w Wanted) string {
+	before := a.o.Runs[a.o.Matrix.TestName(w.Cell, w.Repetition, w.Try-1)]
+	if w.Try < 2 || !before.measured() {
+		return ""
+	}
+	return look(a.o).whyRepeated(w.Cell, &before)
+}
+
 // Take takes up what an unfinished document has of this suite: of each repetition that was measured its tries. same says why a run isn't one of
 // this suite's tests as they are to be measured now; empty: it is. It returns how many measurements were taken, and what was left and why.
 func (a *Alone) Take(earlier *report.Suite, same func(Wanted, report.SuiteRun) string) (taken int, left []string) {
@@ -90,30 +99,41 @@ func (a *Alone) Take(earlier *report.Suite, same func(Wanted, report.SuiteRun) s
 			known[r.Test] = r
 		}
 	}
-	m := a.o.Matrix
-	for _, s := range m.slots {
-		var tries []Run
-		for try := int32(1); try <= m.retries()+1; try++ {
-			w := Wanted{Name: m.TestName(s.cell, s.repetition, try), Cell: s.cell, Repetition: s.repetition, Try: try}
-			run, is := known[w.Name]
-			if !is {
-				break
-			}
-			tries = append(tries, Run{SuiteRun: run, Ended: v1alpha1.ReasonRunnerFailed})
-			if run.Figures == nil {
-				continue
-			}
-			if why := same(w, run); why != "" {
-				left = append(left, fmt.Sprintf("%s: %s", w.Name, why))
-				break
-			}
-			tries[len(tries)-1].Ended = v1alpha1.ReasonMeasured
-			for _, t := range tries {
-				a.Ended(t)
-			}
+	for _, s := range a.o.Matrix.slots {
+		tries, why := a.o.Matrix.triesOf(s, known, same)
+		if why != "" {
+			left = append(left, why)
+			continue
+		}
+		for _, run := range tries {
+			a.Ended(run)
+		}
+		if len(tries) > 0 {
 			taken++
-			break
 		}
 	}
 	return taken, left
+}
+
+// triesOf are the tries that are known of a measurement, up to the last that gave figures. Where one with figures isn't the same, why says which.
+func (m *Matrix) triesOf(s slot, known map[string]report.SuiteRun, same func(Wanted, report.SuiteRun) string) (tries []Run, why string) {
+	measured := 0
+	for try := int32(1); try <= m.retries()+1; try++ {
+		w := Wanted{Name: m.TestName(s.cell, s.repetition, try), Cell: s.cell, Repetition: s.repetition, Try: try}
+		run, is := known[w.Name]
+		if !is {
+			break
+		}
+		run.Repeated = "" // by what is known now
+		tries = append(tries, Run{SuiteRun: run, Ended: v1alpha1.ReasonRunnerFailed})
+		if run.Figures == nil {
+			continue
+		}
+		if why := same(w, run); why != "" {
+			return nil, fmt.Sprintf("%s: %s", w.Name, why)
+		}
+		measured = len(tries)
+		tries[measured-1].Ended = v1alpha1.ReasonMeasured
+	}
+	return tries[:measured], ""
 }

@@ -36,6 +36,16 @@ func TestSuitesComeToTheirEnd(t *testing.T) {
 			}
 			return ""
 		}
+		bounds := map[string]int64{}
+		w.bound = func(test string) int64 {
+			if _, known := bounds[test]; !known {
+				bounds[test] = 0
+				if random.IntN(4) == 0 {
+					bounds[test] = 1 + random.Int64N(1_100_000)
+				}
+			}
+			return bounds[test]
+		}
 		w.live(random)
 		w.pass()
 		c := w.suite.Status.Counts
@@ -44,6 +54,11 @@ func TestSuitesComeToTheirEnd(t *testing.T) {
 		}
 		if int(c.Tests+c.Retried) != len(w.made) {
 			t.Errorf("seed %d: %d tests and %d repeated, and %d were made", seed, c.Tests, c.Retried, len(w.made))
+		}
+		for cell := range 4 {
+			if most := repetitions + 2; madeOf(w, cell) > most {
+				t.Errorf("seed %d: %d tests of cell %d were made, at most %d may be", seed, madeOf(w, cell), cell, most)
+			}
 		}
 		if w.parallel > parallelism {
 			t.Errorf("seed %d: %d tests at once, %d asked for", seed, w.parallel, parallelism)
@@ -63,6 +78,16 @@ func TestSuitesComeToTheirEnd(t *testing.T) {
 			t.Errorf("seed %d: it doesn't come to rest", seed)
 		}
 	}
+}
+
+// madeOf is how many tests of a cell were made.
+func madeOf(w *world, cell int) (n int) {
+	for name := range w.matrix.testNames(cell) {
+		if slices.Contains(w.made, name) {
+			n++
+		}
+	}
+	return n
 }
 
 func TestNothingIsMeasuredAnewThatIsStored(t *testing.T) {

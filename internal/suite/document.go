@@ -2,7 +2,6 @@ package suite
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -39,8 +38,11 @@ func (v *view) documentOf(complete bool, cellOf func(int) report.SuiteCell) *rep
 		out.Baseline = &report.Baseline{Kind: ref.Kind, Name: ref.Name, Message: ref.Fault}
 	}
 	out.Verdict = overall(len(v.spec.Criteria) > 0, out.Cells)
-	if v.retried > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("%d %s repeated after ending without a measurement", v.retried, plural(v.retried, "test")+" "+wasWere(v.retried)))
+	if n := v.retried - v.disturbed; n > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("%d %s %s repeated after ending without a measurement", n, plural(n, "test"), wasWere(n)))
+	}
+	if n := v.disturbed; n > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("%d %s %s repeated after being disturbed", n, plural(n, "test"), wasWere(n)))
 	}
 	return out
 }
@@ -92,21 +94,29 @@ func (v *view) lookAtCell(number int) report.SuiteCell {
 		out.Values = append(out.Values, report.AxisValue{Axis: string(value.Axis), Value: string(value.Value)})
 	}
 	var figures []Run
+	vain := ""
 	for _, name := range v.made[number] {
 		run, known := v.Runs[name]
 		if !known {
 			continue
 		}
-		out.Runs = append(out.Runs, run.SuiteRun)
-		if !v.Evidence {
-			out.Runs[len(out.Runs)-1].Evidence = nil
-		}
-		if run.measured() {
+		run.Repeated = ""
+		switch {
+		case run.measured() && v.stands(number, name, &run):
 			figures = append(figures, run)
+		case run.measured():
+			run.Repeated = v.whyRepeated(number, &run)
+		default:
+			vain = joined(vain, v.inVain(number, &run))
 		}
+		if !v.Evidence {
+			run.Evidence = nil
+		}
+		out.Runs = append(out.Runs, run.SuiteRun)
 	}
 	out.Figures, out.Outliers = medians(figures)
 	out.Images, out.Message = imagesOf(figures)
+	out.Message = joined(out.Message, vain)
 	if len(v.spec.Criteria) == 0 {
 		return out
 	}
@@ -117,14 +127,35 @@ func (v *view) lookAtCell(number int) report.SuiteCell {
 	}
 	out.Verdict = &report.Verdict{Outcome: report.Undecided}
 	if len(out.Runs) > 0 {
-		out.Message = strings.TrimPrefix(out.Message+"; "+awaited, "; ")
+		out.Message = joined(out.Message, awaited)
 	}
 	return out
 }
 
-// counts says whether a run stands for its repetition: no other try followed it.
-func (v *view) counts(cell int, run *Run) bool {
-	return !v.exists(v.Matrix.TestName(cell, int32(run.Repetition), int32(run.Retry)+2))
+// joined are two sentences as one, of which either may be empty.
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}
+
+// stands says whether a run stands for its repetition: the last that gave figures does, and where none did the last of all.
+func (v *view) stands(cell int, name string, run *Run) bool {
+	if run.measured() {
+		return !v.replaced[name]
+	}
+	return !v.exists(v.Matrix.TestName(cell, int32(run.Repetition), int32(run.Retry)+2)) && v.measuredBefore(cell, run) == ""
+}
+
+// measuredBefore is the last try before a run, of the same repetition, that gave figures; empty: none did.
+func (v *view) measuredBefore(cell int, run *Run) string {
+	for try := run.Retry; try > 0; try-- {
+		if name := v.Matrix.TestName(cell, int32(run.Repetition), int32(try)); v.ranWithFigures(name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // imagesOf are the images that all runs measured; apart says that they aren't of one device, so that their median is nobody's.

@@ -26,7 +26,7 @@ type JudgedCell struct {
 // JudgeStored judges a suite by the runs that were stored of it, as the operator does; with a baseline of one's own where one is given. Finished is when the
 // suite was complete; zero: it isn't, and what is still to come counts as missing.
 func JudgeStored(m *Matrix, runs Runs, finished time.Time, version string, with *Reference) Judged {
-	v := look(Observed{Suite: m.suite, Matrix: m, Now: finished, Runs: runs, Version: version, Reference: with})
+	v := lookBack(Observed{Suite: m.suite, Matrix: m, Now: finished, Runs: runs, Version: version, Reference: with})
 	v.early = finished.IsZero()
 	out := Judged{Report: v.documentOf(!finished.IsZero(), v.cell)}
 	for i := range m.Cells {

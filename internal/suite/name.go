@@ -127,3 +127,11 @@ func order(spec *v1alpha1.LoadTestSuiteSpec, cells int) []slot {
 	}
 	return slots
 }
+
+// place is where a test's measurement is in that order.
+func (m *Matrix) place(w Wanted) int {
+	if spec := &m.suite.Spec; spec.Order == v1alpha1.OrderByCell {
+		return w.Cell*int(max(spec.Repetitions, 1)) + int(w.Repetition)
+	}
+	return int(w.Repetition)*len(m.Cells) + w.Cell
+}

@@ -37,7 +37,7 @@ type ReferenceCell struct {
 // ReferenceOf is a suite of the cluster's that is over, with the runs that were stored of it.
 func ReferenceOf(m *Matrix, runs Runs) *Reference {
 	r := &Reference{Kind: KindSuite, Name: m.suite.Name}
-	v := look(Observed{Suite: m.suite, Matrix: m, Runs: runs})
+	v := lookBack(Observed{Suite: m.suite, Matrix: m, Runs: runs})
 	for i := range m.Cells {
 		r.Cells = append(r.Cells, ReferenceCell{Values: m.Cells[i].Values, Runs: v.evidence(i)})
 	}
@@ -64,10 +64,16 @@ func (r *Reference) Add(s *report.Suite) error {
 	return nil
 }
 
-// lastTries are the runs that stand for their repetitions, and those before them that say something of the device.
+// lastTries are the runs that stand for their repetitions, the last that gave figures and where none did the last of all, and those that say something of
+// the device in any case.
 func lastTries(runs []report.SuiteRun) []report.SuiteRun {
 	return slices.DeleteFunc(slices.Clone(runs), func(a report.SuiteRun) bool {
-		return !(&Run{SuiteRun: a}).answers() && slices.ContainsFunc(runs, func(b report.SuiteRun) bool { return b.Repetition == a.Repetition && b.Retry > a.Retry })
+		return !(&Run{SuiteRun: a}).answers() && slices.ContainsFunc(runs, func(b report.SuiteRun) bool {
+			if a.Repetition != b.Repetition || (a.Figures == nil) != (b.Figures == nil) {
+				return a.Repetition == b.Repetition && b.Figures != nil
+			}
+			return b.Retry > a.Retry
+		})
 	})
 }
 

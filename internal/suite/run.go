@@ -33,6 +33,9 @@ func (r Runs) AllIn(stored Stored) bool {
 	return true
 }
 
+// loopback is the type of a DUT that is none.
+const loopback = string(v1alpha1.DUTLoopback)
+
 // maxMessage bounds what a run says: of a thousand of them there are as many sentences.
 const maxMessage = 300
 
@@ -111,13 +114,16 @@ func (r *Run) found(from *report.Report) {
 	}
 }
 
-// evidence is a Report without what no judgement looks at: streams, samples, and of the windows all but the lowest that lost frames.
+// evidence is a Report without what no judgement looks at: the device, unless there is none, streams, samples, and of the windows all but the lowest that lost frames.
 func evidence(r *report.Report) *report.Report {
 	p := r.Plan
 	out := &report.Report{
 		Version: r.Version, Started: r.Started, Finished: r.Finished, Ending: r.Ending, Message: limited(r.Message, maxMessage),
 		LineRates: r.LineRates, Result: r.Result,
 		Plan: &plan.Plan{Version: p.Version, Test: p.Test, Engine: p.Engine, Links: p.Links, Directions: p.Directions, Procedure: p.Procedure},
+	}
+	if p.DUT.Type == loopback {
+		out.Plan.DUT.Type = loopback
 	}
 	out.Result.Message, out.Result.Generators = limited(out.Result.Message, maxMessage), nil
 	if r.Result.Measured {

@@ -78,7 +78,8 @@ func criteriaWords(verdict *report.Verdict) []string {
 	return words
 }
 
-// runWords tell of figures that aren't confirmed, of tests of several devices, of tests without a measurement, and of those that lie far from the others.
+// runWords tell of figures that aren't confirmed, of tests of several devices, of tests without a measurement, of those that were repeated, and of those that
+// lie far from the others.
 func runWords(c *report.SuiteCell) []string {
 	var words []string
 	if w := c.Figures.UnconfirmedWords(); w != "" {

@@ -17,7 +17,7 @@ import (
 func (v *view) evidence(cell int) (all []analysis.Kept) {
 	for _, name := range v.made[cell] {
 		run, known := v.Runs[name]
-		if known && run.Evidence != nil && (v.counts(cell, &run) || run.answers()) {
+		if known && run.Evidence != nil && (v.stands(cell, name, &run) || run.answers()) {
 			all = append(all, analysis.Kept{Report: run.Evidence, Digest: run.Report, Method: run.Plan})
 		}
 	}

@@ -27,8 +27,12 @@ type view struct {
 	obstructed []string
 	// unmade are how many of each cell are missing, and open how many aren't over, those included.
 	unmade, open []int
-	// measured and failed count the slots that came to their end, and retried the tries beyond the first.
-	measured, failed, retried int32
+	// measured and failed count the slots that came to their end, retried the tries beyond the first, and disturbed those of them that follow one with figures.
+	measured, failed, retried, disturbed int32
+	// weak are the tests that stand for their repetitions with what their generators could send, each with the one that would repeat it, and replaced those
+	// with figures that don't stand for theirs, as another try does, or is to.
+	weak     map[string]Wanted
+	replaced map[string]bool
 	// made are all tests of each cell that there are or were, in order.
 	made [][]string
 	// early: it is judged before its end, as if there were no more.
@@ -38,14 +42,28 @@ type view struct {
 	found *lookup
 }
 
+// look sorts what is observed of a suite of which more may be measured.
 func look(o Observed) *view {
-	v := &view{Observed: o, spec: &o.Suite.Spec, was: &o.Suite.Status, made: make([][]string, len(o.Matrix.Cells)), cells: map[int]report.SuiteCell{}}
+	v, left := sorted(o)
+	v.repeatDisturbed(left)
+	return v
+}
+
+// lookBack sorts what is known of a suite of which nothing more is measured, whatever would be worth it.
+func lookBack(o Observed) *view {
+	v, _ := sorted(o)
+	return v
+}
+
+func sorted(o Observed) (v *view, left []int32) {
+	v = &view{Observed: o, spec: &o.Suite.Spec, was: &o.Suite.Status, made: make([][]string, len(o.Matrix.Cells)), cells: map[int]report.SuiteCell{},
+		weak: map[string]Wanted{}, replaced: map[string]bool{}}
 	v.unmade, v.open = make([]int, len(o.Matrix.Cells)), make([]int, len(o.Matrix.Cells))
-	left := v.triesLeft()
+	left = v.triesLeft()
 	for _, s := range o.Matrix.slots {
 		v.lookAt(s, left)
 	}
-	return v
+	return v, left
 }
 
 // triesLeft is how many more tests of each cell may be repeated.
@@ -58,6 +76,9 @@ func (v *view) triesLeft() []int32 {
 		for try := int32(2); try <= v.Matrix.retries()+1 && v.exists(v.Matrix.TestName(s.cell, s.repetition, try)); try++ {
 			left[s.cell]--
 			v.retried++
+			if v.ranWithFigures(v.Matrix.TestName(s.cell, s.repetition, try-1)) {
+				v.disturbed++
+			}
 		}
 	}
 	return left
@@ -69,27 +90,50 @@ func (v *view) exists(name string) bool {
 	return ran || v.Tests[name] != nil || v.Pending[name]
 }
 
-// lookAt finds out how far one measurement is: its first try that isn't known to have come to nothing decides.
+// ranWithFigures says whether a test is known to have given figures.
+func (v *view) ranWithFigures(name string) bool {
+	run, known := v.Runs[name]
+	return known && run.measured()
+}
+
+// lookAt finds out how far one measurement is: its first try of which no run is known decides, and where there is none the last that gave figures.
 //
 //	r1: over, nothing ─▶ r1t2: over, nothing ─▶ r1t3: running
+//	r1: disturbed     ─▶ r1t2: over, figures: these count, and r1's don't
 func (v *view) lookAt(s slot, left []int32) {
+	stands := "" // the last try that gave figures
 	for try := int32(1); ; try++ {
 		w := Wanted{Name: v.Matrix.TestName(s.cell, s.repetition, try), Cell: s.cell, Repetition: s.repetition, Try: try}
 		run, known := v.Runs[w.Name]
+		if run.measured() || !known {
+			v.replace(stands)
+		}
 		if !known {
 			v.unknown(w, left)
 			return
 		}
 		v.made[s.cell] = append(v.made[s.cell], w.Name)
 		if run.measured() {
-			v.measured++
-			return
+			stands = w.Name
 		}
-		next := v.exists(v.Matrix.TestName(s.cell, s.repetition, try+1))
-		if !next && (!run.repeatable() || left[s.cell] <= 0) || try > v.Matrix.retries() {
+		next := Wanted{Name: v.Matrix.TestName(s.cell, s.repetition, try+1), Cell: s.cell, Repetition: s.repetition, Try: try + 1}
+		switch more := try <= v.Matrix.retries(); {
+		case more && v.exists(next.Name):
+		case stands != "":
+			v.measured++
+			v.noteWeak(stands, next, &run)
+			return
+		case !more || !run.repeatable() || left[s.cell] <= 0:
 			v.failed++
 			return
 		}
+	}
+}
+
+// replace says that a test's figures don't stand for its repetition; without a name there are none.
+func (v *view) replace(name string) {
+	if name != "" {
+		v.replaced[name] = true
 	}
 }
 

@@ -47,8 +47,9 @@ type world struct {
 	parallel int // the most tests that were under way at once
 	next     time.Time
 	last     Decision
-	// ends says how a test ends; empty: as Measured.
-	ends func(test string) string
+	// ends says how a test ends; empty: as Measured. bound is what its generator could send, in packets per second; 0: enough.
+	ends  func(test string) string
+	bound func(test string) int64
 }
 
 func newWorld(t testing.TB, spec string) *world {
@@ -98,7 +99,7 @@ func (w *world) pass() Decision {
 		case len(d.Read) > 0:
 			for _, wanted := range d.Read {
 				t := w.tests[wanted.Name]
-				w.runs[wanted.Name] = RunOf(t, wanted.Repetition, wanted.Try, reportOf(t), "")
+				w.runs[wanted.Name] = RunOf(t, wanted.Repetition, wanted.Try, w.reportOf(t), "")
 			}
 		case len(d.Store) > 0:
 			w.store(d.Store)
@@ -147,6 +148,9 @@ func (w *world) apply(d Decision) {
 	}
 	for _, wanted := range d.Create {
 		w.create(wanted.Name)
+	}
+	if c := d.Status.Counts; min(c.Waiting, c.Running, c.Measured, c.NotMeasured) < 0 || c.Waiting+c.Running+c.Measured+c.NotMeasured != c.Tests {
+		w.t.Errorf("the counts don't add up: %+v", c)
 	}
 	if !same(w.t, w.suite.Status, d.Status) {
 		w.writes++
@@ -210,6 +214,25 @@ func (w *world) end(name string) {
 	meta.SetStatusCondition(&w.tests[name].Status.Conditions, metav1.Condition{
 		Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: reason, Message: "it ended so", LastTransitionTime: metav1.Time{Time: w.now},
 	})
+}
+
+// reportOf is the Report of a test, whose generator may have been the limit.
+func (w *world) reportOf(t *v1alpha1.LoadTest) *report.Report {
+	r := reportOf(t)
+	if r == nil || !r.Result.Measured || w.bound == nil || w.bound(t.Name) == 0 {
+		return r
+	}
+	return bounded(r, w.bound(t.Name))
+}
+
+// bounded is a Report whose generator could send no more than that.
+func bounded(r *report.Report, packetsPerSecond int64) *report.Report {
+	r.Result.Saturated, r.Result.Reason = false, report.GeneratorLimited
+	r.Result.Total.Received.PacketsPerSecond = packetsPerSecond
+	for i := range r.Result.Directions {
+		r.Result.Directions[i].Received.PacketsPerSecond = packetsPerSecond
+	}
+	return r
 }
 
 // reportOf is the Report of a test that was measured: packet rates that differ by test.

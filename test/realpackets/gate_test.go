@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/suite"
 	"github.com/linerate-dev/linerate/test/published"
 )
 
@@ -54,6 +55,8 @@ type judged struct {
 	code       int
 	comparison report.Comparison
 	took       time.Duration
+	// repeated are how many runs of each side were measured again before.
+	repeated [2]int
 }
 
 // side is what it said of the candidate.
@@ -126,9 +129,37 @@ func judgeRelease(t *testing.T, r *release) judged {
 		before.keep(t, filepath.Join(dir, "before"), i)
 		after.keep(t, filepath.Join(dir, "after"), i)
 	}
+	repeated := [2]int{before.repeatDisturbed(t, filepath.Join(dir, "before"), runs), after.repeatDisturbed(t, filepath.Join(dir, "after"), runs)}
 	j := judgeFolders(t, filepath.Join(dir, "before"), filepath.Join(dir, "after"))
-	j.took = time.Since(begun)
+	j.took, j.repeated = time.Since(begun), repeated
 	return j
+}
+
+// repeatDisturbed measures one run of a side again if a suite would, as that does by default once a cell. What comes of it takes its place in the folder.
+func (r *rig) repeatDisturbed(t *testing.T, folder string, runs int) (repeated int) {
+	t.Helper()
+	reports := make([]*report.Report, runs)
+	for i := range reports {
+		document, err := os.ReadFile(reportFile(folder, i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(document, &reports[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	which, why := suite.Disturbed(reports)
+	if which < 0 {
+		return 0
+	}
+	t.Logf("run %d of %s is measured again: %s", which, filepath.Base(folder), why)
+	r.keep(t, folder, which)
+	return 1
+}
+
+// reportFile is where a side's run is kept.
+func reportFile(folder string, run int) string {
+	return filepath.Join(folder, fmt.Sprintf("%d.json", run))
 }
 
 func device(t *testing.T, limit int64) *rig {
@@ -153,7 +184,7 @@ func (r *rig) keep(t *testing.T, folder string, run int, args ...string) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.json", run)), []byte(got.stdout), 0o600); err != nil {
+	if err := os.WriteFile(reportFile(folder, run), []byte(got.stdout), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -207,7 +238,7 @@ func (r *rig) weak(t *testing.T, folder string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.json", i)), document, 0o600); err != nil {
+		if err := os.WriteFile(reportFile(folder, i), document, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -220,19 +251,23 @@ func (r *release) row() string {
 	if r.dropped {
 		kind = "5 % less"
 	}
-	return fmt.Sprintf("| %s | %d → %d | %s | %s | %s | %s (%d) | %.0f s |", kind, r.was, r.is, told(sides[0]), told(sides[1]), changed(sides[1]),
+	return fmt.Sprintf("| %s | %d → %d | %s | %s | %s | %s (%d) | %.0f s |", kind, r.was, r.is, told(sides[0], r.judged.repeated[0]), told(sides[1], r.judged.repeated[1]), changed(sides[1]),
 		sides[1].Verdict, r.judged.code, r.judged.took.Seconds())
 }
 
-// told is a side's figure with its spread.
-func told(s report.Compared) string {
-	switch {
-	case s.Figures == nil:
+// told is a side's figure with its spread, and how many of its runs were repeated.
+func told(s report.Compared, repeated int) string {
+	if s.Figures == nil {
 		return "not measured"
-	case s.Figures.Spread == nil:
-		return fmt.Sprint(s.Figures.PacketsPerSecond)
 	}
-	return fmt.Sprintf("%d ± %s %%", s.Figures.PacketsPerSecond, s.Figures.Spread.Percent.FormatFixed())
+	text := fmt.Sprint(s.Figures.PacketsPerSecond)
+	if s.Figures.Spread != nil {
+		text += fmt.Sprintf(" ± %s %%", s.Figures.Spread.Percent.FormatFixed())
+	}
+	if repeated > 0 {
+		text += fmt.Sprintf(", %d repeated", repeated)
+	}
+	return text
 }
 
 // changed is the change with what encloses it.
