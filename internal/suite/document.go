@@ -39,19 +39,19 @@ func (v *view) documentOf(complete bool, cellOf func(int) report.SuiteCell) *rep
 	}
 	out.Verdict = overall(len(v.spec.Criteria) > 0, out.Cells)
 	if n := v.retried - v.disturbed; n > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("%d %s %s repeated after ending without a measurement", n, plural(n, "test"), wasWere(n)))
+		out.Notes = append(out.Notes, testsWere(n)+" repeated after ending without a measurement")
 	}
 	if n := v.disturbed; n > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("%d %s %s repeated after being disturbed", n, plural(n, "test"), wasWere(n)))
+		out.Notes = append(out.Notes, testsWere(n)+" repeated after being disturbed")
 	}
 	return out
 }
 
-func wasWere(n int32) string {
+func testsWere(n int32) string {
 	if n == 1 {
-		return "was"
+		return "1 test was"
 	}
-	return "were"
+	return fmt.Sprintf("%d tests were", n)
 }
 
 // overall is the verdict on all cells: the worst.
