@@ -130,16 +130,17 @@ func TestASuiteIsComparedWithAnEarlierOne(t *testing.T) {
 	})
 }
 
-func TestOnlyTheLastTryStandsForARepetition(t *testing.T) {
+func TestOneTryStandsForARepetition(t *testing.T) {
 	s := &report.Suite{Name: "s", Cells: []report.SuiteCell{{Name: "a", Runs: []report.SuiteRun{
 		{Test: "s-a-r1", Repetition: 1, Evidence: figureOf("s-a-r1", 1)}, {Test: "s-a-r1t2", Repetition: 1, Retry: 1, Evidence: figureOf("s-a-r1t2", 2)},
 		{Test: "s-a-r2", Repetition: 2, Evidence: figureOf("s-a-r2", 3)},
+		{Test: "s-a-r3", Repetition: 3, Evidence: figureOf("s-a-r3", 4), Figures: &report.Figures{}}, {Test: "s-a-r3t2", Repetition: 3, Retry: 1, Evidence: figureOf("s-a-r3t2", 5)},
 	}}}}
 	r := &Reference{}
 	if err := r.Add(s); err != nil {
 		t.Fatal(err)
 	}
-	if runs := r.Cells[0].Runs; len(runs) != 2 || runs[0].Report.Plan.Test.Name != "s-a-r1t2" {
+	if runs := r.Cells[0].Runs; len(runs) != 3 || runs[0].Report.Plan.Test.Name != "s-a-r1t2" || runs[2].Report.Plan.Test.Name != "s-a-r3" {
 		t.Errorf("%+v", runs)
 	}
 }

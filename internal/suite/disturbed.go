@@ -6,9 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -120,7 +117,7 @@ func (v *view) noteWeak(stands string, next Wanted, last *Run) {
 // repeatDisturbed wants disturbed tests measured again. A cell is looked at when all its repetitions are in, and one of its tests is repeated at a time: so
 // what is repeated depends on what was measured, and not on what ended first.
 func (v *view) repeatDisturbed(left []int32) {
-	if len(v.weak) == 0 || v.endsEarly() || v.said(v1alpha1.ConditionComplete).Status == metav1.ConditionTrue {
+	if len(v.weak) == 0 || v.endsEarly() {
 		return
 	}
 	cells := map[int]bool{}

@@ -174,6 +174,9 @@ func TestDisturbedRunsAreRepeated(t *testing.T) {
 				if strings.Join(more, " ") != c.made || row.Verdict != c.verdict || row.Runs != c.runs || row.LowerBound != c.bound {
 					t.Errorf("repeated %q, want %q; %s of %d runs, lower bound %v: %s", more, c.made, row.Verdict, row.Runs, row.LowerBound, row.Message)
 				}
+				if strings.Contains(row.Message, "set aside") {
+					t.Errorf("a repetition counts twice: %s", row.Message)
+				}
 				for _, words := range c.says {
 					if !strings.Contains(row.Message, words) {
 						t.Errorf("it doesn't say %q, but %q", words, row.Message)
@@ -351,6 +354,9 @@ func TestDisturbedRunsAreRepeatedOnOneMachineToo(t *testing.T) {
 		t.Errorf("counts are %+v", c)
 	}
 	cut := a.Document(now) // before the second try
+	if c := cut.Cells[0]; c.Figures.Runs != 2 || c.Runs[0].Repeated == "" {
+		t.Errorf("what is to be repeated counts meanwhile: %+v", c)
+	}
 	measure(a, Wanted{Name: "night-test-r1t2", Repetition: 1, Try: 2})
 	for name, cut := range map[string]*report.Suite{"before the second try": cut, "after it": a.Document(now)} {
 		t.Run("taken up "+name, func(t *testing.T) {
