@@ -11,7 +11,7 @@ import (
 
 // A run whose generator was the limit gives a lower bound. Where the other runs of its cell measured more it says nothing that they don't say better, and
 // was disturbed, for the same generator did better in them: it is measured again, and whatever comes of that takes its place. No other run is, however low:
-// where frames were lost, confirmed or not, that may be the device.
+// where a limit was found, confirmed or not, that may be the device's.
 //
 //	r1 21.01 K  r2  21.00 K  r3 ≥10.42 K  r4  21.02 K  r5  20.99 K   the others' median is 21.00 K: r3t2 is to take r3's place
 //	r1 ≥10.41 K  r2 ≥10.42 K  r3 ≥10.00 K  r4 ≥10.44 K  r5 ≥10.42 K   they are alike: the generator is too weak, and nothing is repeated
