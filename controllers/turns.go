@@ -41,15 +41,17 @@ type turns struct {
 	networks, nodes uint64
 	// line is replaced by who draws, and nothing in it is ever changed.
 	line queue.Line
-	// changed are the tests whose turn changed, and telling has those that only stand elsewhere in line now, or wait for others; who weren't woken yet.
-	changed map[types.NamespacedName]bool
-	telling telling
+	// Who wasn't woken yet: beginning has those that waited and whose turn came, changed those whose turn changed otherwise, and telling those that only
+	// stand elsewhere in line now, or wait for others.
+	beginning beginning
+	changed   map[types.NamespacedName]bool
+	telling   telling
 }
 
 func newTurns(r *LoadTestReconciler) *turns {
 	return &turns{
 		reconciler: r, signal: make(chan struct{}, 1), drawing: make(chan struct{}, 1), seen: newSeen(), marked: 1,
-		changed: map[types.NamespacedName]bool{},
+		changed: map[types.NamespacedName]bool{}, beginning: newBeginning(),
 	}
 }
 
@@ -173,18 +175,31 @@ func (l *turns) replace(line queue.Line, marked uint64, claims []queue.Claim) {
 		if !known || before == after {
 			continue
 		}
-		namespace, name, _ := strings.Cut(claims[i].Test, "/")
-		if test := (types.NamespacedName{Namespace: namespace, Name: name}); sameBut(before, after) {
-			l.telling.add(test, claims[i].ID)
-		} else {
-			l.changed[test] = true
-			l.telling.drop(test)
-		}
+		l.changes(&claims[i], before, after)
 	}
-	l.telling.dropGone(func(uid string) bool { _, inLine := line.Turns[uid]; return inLine })
+	inLine := func(uid string) bool { _, is := line.Turns[uid]; return is }
+	l.beginning.dropGone(inLine)
+	l.telling.dropGone(inLine)
 	if len(l.changed) > 0 {
 		l.nudge()
 	}
+}
+
+// changes has a test be woken whose turn is another now: in one of three ways.
+func (l *turns) changes(claim *queue.Claim, before, after queue.Turn) {
+	namespace, name, _ := strings.Cut(claim.Test, "/")
+	test := types.NamespacedName{Namespace: namespace, Name: name}
+	if sameBut(before, after) {
+		l.telling.add(test, claim.ID)
+		return
+	}
+	l.telling.drop(test)
+	if before.Waits && !after.Waits {
+		l.beginning.add(test, claim.ID, claim.Created)
+		return
+	}
+	l.beginning.drop(test)
+	l.changed[test] = true
 }
 
 // sameBut says whether two turns differ in nothing but what the test is told of its wait.

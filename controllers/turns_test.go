@@ -238,8 +238,11 @@ func TestATimeThatHasComeDrawsTheLine(t *testing.T) {
 	if l.ask(r, "back", false).Waits {
 		t.Error("its time has come, and it waits")
 	}
-	if names := r.turns.woken(t.Context()); len(names) != 2 {
-		t.Errorf("%v are woken, and the turn of two changed", names)
+	if names := r.turns.woken(t.Context()); len(names) != 1 || names[0].Name != "next" {
+		t.Errorf("%v are woken, and the next one has to let the one before it go", names)
+	}
+	if names := r.turns.toBegin(time.Now()); len(names) != 1 || names[0].Name != "back" {
+		t.Errorf("%v are to begin, and it is the turn of the one that came back", names)
 	}
 	if names := r.turns.toTell(tellEvery); len(names) != 1 || names[0].Name != "last" {
 		t.Errorf("%v stand elsewhere in line, and the last one does", names)

@@ -24,8 +24,8 @@ import (
 // drawPause is the least time between two drawings that nobody waits for: many things change at once where much happens.
 const drawPause = 50 * time.Millisecond
 
-// keep draws the line when it is behind, and wakes those whose turn changed, until the context ends; those that only stand elsewhere are woken in their
-// own time.
+// keep draws the line when it is behind, and wakes those whose turn changed, until the context ends; where many turns come they begin at a pace, and
+// those that only stand elsewhere are woken in their own time.
 func (l *turns) keep(ctx context.Context, wake chan<- event.GenericEvent) error {
 	begun := time.Now()
 	pause, tell := time.NewTicker(drawPause), time.NewTicker(drawPause)
@@ -36,6 +36,7 @@ func (l *turns) keep(ctx context.Context, wake chan<- event.GenericEvent) error 
 		case <-ctx.Done():
 			return nil
 		case <-tell.C:
+			wakeAll(ctx, wake, l.toBegin(time.Now()))
 			wakeAll(ctx, wake, l.toTell(time.Since(begun)))
 		case <-l.signal:
 			select {
@@ -44,6 +45,7 @@ func (l *turns) keep(ctx context.Context, wake chan<- event.GenericEvent) error 
 			case <-pause.C:
 			}
 			wakeAll(ctx, wake, l.woken(ctx))
+			wakeAll(ctx, wake, l.toBegin(time.Now()))
 		}
 	}
 }
@@ -59,7 +61,7 @@ func wakeAll(ctx context.Context, wake chan<- event.GenericEvent, tests []types.
 	}
 }
 
-// woken are the tests whose turn changed since the last call.
+// woken are the tests whose turn changed since the last call, but for those that may begin.
 func (l *turns) woken(ctx context.Context) []types.NamespacedName {
 	if err := l.catchUp(ctx); err != nil {
 		// Each test that asks for its turn draws it again, and is told.
@@ -70,6 +72,13 @@ func (l *turns) woken(ctx context.Context) []types.NamespacedName {
 	names := slices.Collect(maps.Keys(l.changed))
 	clear(l.changed)
 	return names
+}
+
+// toBegin are the tests that are to begin now, of those whose turn came.
+func (l *turns) toBegin(now time.Time) []types.NamespacedName {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.beginning.due(now)
 }
 
 // toTell are the tests that are to be told where they stand now.
