@@ -58,6 +58,9 @@ func TestASpecCannotBeChanged(t *testing.T) {
 		"something beside what may change":  `{"suspend": true, "traffic": {"profile": "FixedSize", "frameSize": 64}}`,
 		"a shared port that is the default": `{"sharedPort": "Refused"}`,
 		"a shared port":                     `{"sharedPort": "Allowed"}`,
+		"a baseline that was not there":     `{"baseline": {"loadTest": "vpp-main"}}`,
+		"another link between the two":      `{"links": [{"name": "west", "lineRate": "1gbps"}, {"name": "north", "lineRate": "1gbps"}, {"name": "east", "lineRate": "1gbps"}]}`,
+		"another name of a link":            `{"links": [{"name": "west", "lineRate": "1gbps"}, {"name": "north", "lineRate": "1gbps"}]}`,
 		"all at once":                       `{"dut": {"type": "Device"}, ` + links + `, "generator": {"replicas": 2}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,7 +73,7 @@ func TestASpecCannotBeChanged(t *testing.T) {
 func refusedChange(t *testing.T, test *v1alpha1.LoadTest, patch string) {
 	t.Helper()
 	err := merge(t, test, `{"spec": `+patch+`}`)
-	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), unchangeable) {
+	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec: Invalid value: "+unchangeable) {
 		t.Errorf("the server says %v", err)
 	}
 }
@@ -93,7 +96,9 @@ spec:
     setup: {template: {spec: {containers: [{name: setup, image: "a:1", args: [x, y]}]}}}
     teardown: {template: {spec: {containers: [{name: teardown, image: "a:1"}]}}}
   links: [{name: west, network: a}, {name: east, network: b, dut: {network: c}}]
+  sharedPort: Allowed
   criteria: [{name: a, metric: LossRatio, max: "0"}]
+  baseline: {loadTest: vpp-main}
 `
 
 func newEverything(t *testing.T) *v1alpha1.LoadTest {
@@ -120,6 +125,14 @@ func TestWhatKubernetesDescribesCannotBeChangedEither(t *testing.T) {
 		"a toleration":                  `{"generator": {"pod": {"tolerations": []}}}`,
 		"a label of generator pods":     `{"generator": {"pod": {"labels": {"team": "control"}}}}`,
 		"criteria that are taken away":  `{"criteria": null}`,
+		"a criterion's bound":           `{"criteria": [{"name": "a", "metric": "LossRatio", "max": "0.1"}]}`,
+		"a baseline that is taken away": `{"baseline": null}`,
+		"another baseline":              `{"baseline": {"loadTest": "vpp-next"}}`,
+		"a shared port taken away":      `{"sharedPort": null}`,
+		"another word on shared ports":  `{"sharedPort": "Refused"}`,
+		"the device's end of a link":    `{"links": [{"name": "west", "network": "a"}, {"name": "east", "network": "b", "dut": {"network": "d"}}]}`,
+		"an end that is taken away":     `{"links": [{"name": "west", "network": "a"}, {"name": "east", "network": "b"}]}`,
+		"the order of links":            `{"links": [{"name": "east", "network": "b", "dut": {"network": "c"}}, {"name": "west", "network": "a"}]}`,
 		"TRex's setting for another":    `{"generator": {"trex": {"config": {"rx_desc": null, "tx_desc": 4096}}}}`,
 		"a setting within for another":  `{"generator": {"trex": {"config": {"memory": {"mbuf_9k": null, "mbuf_64": 0}}}}}`,
 		"an affinity for another":       `{"generator": {"pod": {"affinity": {"nodeAffinity": null, "podAffinity": {}}}}}`,

@@ -1,0 +1,145 @@
+package admission_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// choice is one way to write a part of a LoadTest, by the word that a test says of it.
+type choice struct{ name, text string }
+
+var (
+	engines = []choice{
+		{"default", ""}, {"none", "generator: {replicas: 1}"}, {"Software", "generator: {engine: Software}"},
+		{"TRex", "generator: {engine: TRex, trex: {image: a}}"}, {"External", "generator: {engine: External, external: {servers: [a]}}"},
+	}
+	devices = []choice{
+		{"none", ""}, {"Reference", "dut: {type: Reference}"}, {"Device", "dut: {type: Device}"}, {"Loopback", "dut: {type: Loopback}"},
+		{"Pod", "dut: {type: Pod, pod: {template: {}}}"},
+	}
+	ramps = []choice{
+		{"percent by default", ""}, {"percent without a ramp", "procedure: {type: Ramp}"}, {"percent to warm up", "procedure: {ramp: {targetRate: 1kpps, warmupRate: 1%}}"},
+		{"packets", "procedure: {ramp: {targetRate: 10kpps}}"},
+	}
+	criteria = []choice{
+		{"none", ""}, {"LineRatePercent", "criteria: [{name: p, metric: PacketsPerSecond, min: '1'}, {name: l, metric: LineRatePercent, min: '95'}]"},
+		{"PacketsPerSecond", "criteria: [{name: p, metric: PacketsPerSecond, min: '1'}]"},
+	}
+	lineRates = []choice{
+		{"both", "links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]"},
+		{"one", "links: [{name: west, lineRate: 1gbps}, {name: east}]"}, {"none", "links: [{name: west}, {name: east}]"},
+	}
+)
+
+// What a rule says of several parts of a spec, it says of these combinations of them and of no other.
+func TestRulesOnSeveralPartsOfASpec(t *testing.T) {
+	refused := map[string]int{}
+	forEach(func(parts []choice) {
+		engine, device, ramp, criterion, lineRate := parts[0].name, parts[1].name, parts[2].name, parts[3].name, parts[4].name
+		unknownSpeed := (engine == "Software" || engine == "default") && !slices.Contains([]string{"none", "Device"}, device) && lineRate != "both"
+		err := fmt.Sprint(judged(t, parts))
+		for message, want := range map[string]bool{
+			"say what is tested":                        device == "none",
+			"say what sends the traffic":                engine == "none",
+			"a rate in percent needs lineRate":          unknownSpeed && strings.HasPrefix(ramp, "percent"),
+			"a criterion on LineRatePercent needs":      unknownSpeed && criterion == "LineRatePercent",
+			"engine External can't be wired to the bui": engine == "External" && device == "Reference",
+		} {
+			if strings.Contains(err, message) != want {
+				t.Errorf("%v: %q is said: %v, want %v", parts, message, !want, want)
+			}
+			if want {
+				refused[message]++
+			}
+		}
+	}, engines, devices, ramps, criteria, lineRates)
+	if len(refused) != 5 {
+		t.Errorf("refused are only %v", refused)
+	}
+}
+
+// forEach calls with each combination of one of each kind.
+func forEach(call func(parts []choice), kinds ...[]choice) {
+	all := [][]choice{nil}
+	for _, kind := range kinds {
+		var more [][]choice
+		for _, parts := range all {
+			for _, c := range kind {
+				more = append(more, append(slices.Clone(parts), c))
+			}
+		}
+		all = more
+	}
+	for _, parts := range all {
+		call(parts)
+	}
+}
+
+// judged is what is said of a LoadTest of these parts. Nothing but rules may refuse it: errors of evaluation are none of ours.
+func judged(t *testing.T, parts []choice) error {
+	t.Helper()
+	text := head + "metadata: {name: x}\nspec:\n"
+	for _, part := range parts {
+		text += "  " + part.text + "\n"
+	}
+	_, err := newServer(t).Load("x.yaml", strings.NewReader(text))
+	if err != nil && strings.Contains(err.Error(), "evaluating rule") {
+		t.Errorf("%v: %v", parts, err)
+	}
+	return err
+}
+
+func TestANetworkOfTheDevicesOwnIsForADeviceInAPod(t *testing.T) {
+	for _, device := range devices {
+		for _, end := range []choice{{"none", ""}, {"empty", ", dut: {}"}, {"network", ", dut: {network: other}"}} {
+			err := judged(t, []choice{device, {"links", "links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps" + end.text + "}]"}})
+			want := end.name == "network" && (device.name == "Device" || device.name == "Loopback")
+			if got := strings.Contains(fmt.Sprint(err), "dut.network is for a device in a pod"); got != want {
+				t.Errorf("dut %s, the link's dut: %s: refused: %v (%v)", device.name, end.name, got, err)
+			}
+		}
+	}
+}
+
+// A duration that is none, or out of its own bounds, is told of once: what compares it with another one says nothing more.
+func TestDurationsOfARampFitEachOther(t *testing.T) {
+	const settle, ramp = "settle must be at least 100ms shorter than stepDuration", "rampDuration must be at least stepDuration"
+	for text, want := range map[string][]string{
+		"":                                        nil,
+		"stepDuration: 1s, settle: 900ms":         nil,
+		"stepDuration: 1s, settle: 901ms":         {settle},
+		"stepDuration: 200ms, settle: 0.1s":       nil,
+		"stepDuration: 199ms, settle: 0s":         {"stepDuration must be between"},
+		"stepDuration: 199ms, settle: 500ms":      {"stepDuration must be between"},
+		"stepDuration: soon":                      {"stepDuration is \"soon\""},
+		"stepDuration: -1s":                       {"stepDuration is \"-1s\""},
+		"stepDuration: 1us":                       {"stepDuration is \"1us\""},
+		"stepDuration: 2s, settle: soon":          {"settle is \"soon\""},
+		"stepDuration: 2s, settle: -5s":           {"settle is \"-5s\""},
+		"stepDuration: soon, settle: soon":        {"stepDuration is \"soon\"", "settle is \"soon\""},
+		"stepDuration: 1m, settle: 61s":           {settle, "settle must be at most 1m"},
+		"stepDuration: 10s, rampDuration: 10s":    nil,
+		"stepDuration: 10s, rampDuration: 9.999s": {ramp},
+		"stepDuration: 10s, rampDuration: 0.5s":   {"rampDuration must be between"},
+		"stepDuration: 10s, rampDuration: long":   {"rampDuration is \"long\""},
+		"stepDuration: 2h, rampDuration: 1h":      {"stepDuration must be between", ramp},
+	} {
+		t.Run(text, func(t *testing.T) {
+			err := judged(t, []choice{devices[1], lineRates[0], {"ramp", "procedure: {ramp: {" + text + "}}"}})
+			if err == nil && want == nil {
+				return
+			}
+			said := faultsOf(t, err)
+			for _, message := range want {
+				if !strings.Contains(err.Error(), message) {
+					t.Errorf("nothing is said of %q: %v", message, err)
+				}
+			}
+			if len(said) != len(want) {
+				t.Errorf("%d faults, want %q: %v", len(said), want, err)
+			}
+		})
+	}
+}
