@@ -34,9 +34,9 @@ const (
 
 // DUTSpec is the device under test.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.type) || (self.type == 'Pod') == has(self.pod)",fieldPath=".pod",message="dut.type Pod needs pod.template; every other type forbids pod"
-// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type == 'Reference' || !has(self.reference)",fieldPath=".reference",message="reference is for dut.type Reference only: remove it, or set type: Reference"
-// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type != 'Loopback' || !has(self.forwarding) || self.forwarding == 'L2'",fieldPath=".forwarding",message="a Loopback returns frames unchanged: leave forwarding out (or L2)"
+// +kubebuilder:validation:XValidation:rule="has(self.pod) == (self.?type.orValue('unsaid') == 'Pod') || !has(self.type)",fieldPath=".pod",message="dut.type Pod needs pod.template; every other type forbids pod"
+// +kubebuilder:validation:XValidation:rule="!has(self.reference) || self.?type.orValue('unsaid') in ['unsaid', 'Reference']",fieldPath=".reference",message="reference is for dut.type Reference only: remove it, or set type: Reference"
+// +kubebuilder:validation:XValidation:rule="!has(self.forwarding) || self.forwarding == 'L2' || self.?type.orValue('unsaid') != 'Loopback'",fieldPath=".forwarding",message="a Loopback returns frames unchanged: leave forwarding out (or L2)"
 type DUTSpec struct {
 	// type is what is tested, and must be said: Pod (software in a pod, made from pod.template; in a cluster), Reference (the built-in
 	// Linux forwarder), Device (what already forwards between the links) or Loopback (no device: the generator's own capacity).

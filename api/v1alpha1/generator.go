@@ -36,10 +36,10 @@ const (
 // GeneratorSpec is what sends and receives the traffic.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.engine)",fieldPath=".engine",message="say what sends the traffic: engine: TRex (in pods of the test's own; it needs trex.image), Software (linerate's own) or External (a TRex that already runs)"
-// +kubebuilder:validation:XValidation:rule="!has(self.engine) || (self.engine == 'TRex') == has(self.trex)",fieldPath=".trex",message="engine TRex needs trex.image, such as registry.lab/trex:3.08; every other engine forbids trex"
-// +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.engine == 'TRex' || !has(self.hugepages)",fieldPath=".hugepages",message="hugepages are for engine TRex only: remove them"
-// +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.engine != 'External' || !(has(self.layout) || has(self.coresPerPortPair) || has(self.memory) || has(self.placement) || has(self.pod))",message="engine External starts no pods: remove layout, coresPerPortPair, memory, placement and pod"
-// +kubebuilder:validation:XValidation:rule="!has(self.engine) || (self.engine == 'External') == has(self.external)",fieldPath=".external",message="engine External needs external.servers, such as [trex.lab:4501]; every other engine forbids external"
+// +kubebuilder:validation:XValidation:rule="has(self.trex) == (self.?engine.orValue('unsaid') == 'TRex') || !has(self.engine)",fieldPath=".trex",message="engine TRex needs trex.image, such as registry.lab/trex:3.08; every other engine forbids trex"
+// +kubebuilder:validation:XValidation:rule="!has(self.hugepages) || self.?engine.orValue('unsaid') in ['unsaid', 'TRex']",fieldPath=".hugepages",message="hugepages are for engine TRex only: remove them"
+// +kubebuilder:validation:XValidation:rule="self.?engine.orValue('unsaid') != 'External' || !(has(self.layout) || has(self.coresPerPortPair) || has(self.memory) || has(self.placement) || has(self.pod))",message="engine External starts no pods: remove layout, coresPerPortPair, memory, placement and pod"
+// +kubebuilder:validation:XValidation:rule="has(self.external) == (self.?engine.orValue('unsaid') == 'External') || !has(self.engine)",fieldPath=".external",message="engine External needs external.servers, such as [trex.lab:4501]; every other engine forbids external"
 // +kubebuilder:validation:XValidation:rule="!has(self.external) || size(self.external.servers) == self.replicas",fieldPath=".replicas",message="with engine External replicas must be the number of external.servers"
 type GeneratorSpec struct {
 	// engine is the generator's kind, and must be said where generator is: TRex (in pods of the test's own), Software (linerate's own, on

@@ -37,8 +37,8 @@ type ProcedureSpec struct {
 //	 └─┴─────┴──────────┴─────────┴┴─────┴┴───┴──▶ time
 //	   warm-up   rampDuration     refine confirm hold
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.stepDuration) || !self.stepDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || !self.settle.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self.stepDuration) < duration('200ms') || duration(self.settle) + duration('100ms') <= duration(self.stepDuration)",fieldPath=".settle",message="settle must be at least 100ms shorter than stepDuration: the rest of the step is what is measured"
-// +kubebuilder:validation:XValidation:rule="!has(self.stepDuration) || !self.stepDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || !self.rampDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self.rampDuration) < duration('1s') || duration(self.rampDuration) >= duration(self.stepDuration)",fieldPath=".rampDuration",message="rampDuration must be at least stepDuration: a ramp has one step or more"
+// +kubebuilder:validation:XValidation:rule="duration(self.settle) + duration('100ms') <= duration(self.stepDuration) || !has(self.stepDuration) || !self.stepDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || !self.settle.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self.stepDuration) < duration('200ms')",fieldPath=".settle",message="settle must be at least 100ms shorter than stepDuration: the rest of the step is what is measured"
+// +kubebuilder:validation:XValidation:rule="duration(self.rampDuration) >= duration(self.stepDuration) || !has(self.stepDuration) || !self.stepDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || !self.rampDuration.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self.rampDuration) < duration('1s')",fieldPath=".rampDuration",message="rampDuration must be at least stepDuration: a ramp has one step or more"
 type RampSpec struct {
 	// warmupRate is the load of the warm-up, which fills caches and tables before anything counts. Example: 1kpps.
 	// +optional

@@ -22,7 +22,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'FixedSize') == has(self.frameSize)",fieldPath=".frameSize",message="profile FixedSize needs frameSize, such as 64 (bytes, FCS included); every other profile forbids it"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Mix') == has(self.mix)",fieldPath=".mix",message="profile Mix needs mix, such as [{frameSize: 64, weight: 7}, {frameSize: 1518, weight: 1}]; every other profile forbids it"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Streams') == has(self.streams)",fieldPath=".streams",message="profile Streams needs streams.json; every other profile forbids it"
-// +kubebuilder:validation:XValidation:rule="self.profile != 'Streams' || !has(self.flows)",fieldPath=".flows",message="profile Streams says itself what varies: remove flows, or use another profile"
+// +kubebuilder:validation:XValidation:rule="!has(self.flows) || self.profile != 'Streams'",fieldPath=".flows",message="profile Streams says itself what varies: remove flows, or use another profile"
 type TrafficSpec struct {
 	// profile is the traffic's kind: IMIX (64×28, 594×16, 1518×4), FixedSize (with frameSize), Mix (with mix) or Streams (with streams).
 	// +optional
