@@ -12,9 +12,6 @@ PURE := /(hack/image/pack|internal/(compile|gate|history|lifecycle|manifests|mea
 # What plays people, authors and a cluster at a real API server, one step after the other: what shares memory in what they drive has tests of its
 # own, which are with the detector. So are those of the operator with its caches and workers (test/operator).
 DRIVES := /test/(apiserver|documents|manifests|tenants)$$
-# Of test/kubectl's tests these ask and end, or vary what a gate judges. The others follow tests, suites and gates, in goroutines: they have the
-# detector, and so has whichever is new.
-ASKS := ^Test(AGate(IsAskedAgain|IsCompared|Judges|Of|Refuses|WithABaseline)|Arguments|Completion|EachCommand|Help|KeptReports|List|Names|Report|Rights|SuitesInTheList|TheKrew|TheReport)
 # The race detector is in C, and all else does without.
 RACE := CGO_ENABLED=1 $(GO) test -race
 REPORTS ?= linerate-reports
@@ -50,9 +47,7 @@ test-packets: compiler
 
 test-plain: compiler kube
 	$(GO) test -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -E '$(PURE)|$(DRIVES)')
-	$(GO) test -vet=off -count=1 -timeout 20m -run '$(ASKS)' ./test/kubectl
-	$(RACE) -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -Ev '$(ALONE)|$(PURE)|$(DRIVES)|/test/kubectl$$')
-	$(RACE) -vet=off -count=1 -timeout 20m -skip '$(ASKS)' ./test/kubectl
+	$(RACE) -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -Ev '$(ALONE)|$(PURE)|$(DRIVES)')
 
 race: compiler kube ## Run all tests but those that measure with the race detector, also what the gate tests without (as root)
 	$(RACE) -vet=off -count=1 -timeout 60m $$($(GO) list ./... | grep -Ev '$(ALONE)')
