@@ -2,12 +2,14 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -62,6 +64,10 @@ func (s *states) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
 	all, err := s.look(ctx)
+	if notWatchedYet(err) {
+		log.Log.V(1).Info("the states of LoadTests and suites are counted when all that they are in is watched", "why", err.Error())
+		return
+	}
 	if err != nil {
 		log.Log.Error(err, "the states of LoadTests and suites can't be counted")
 		return
@@ -69,6 +75,13 @@ func (s *states) Collect(out chan<- prometheus.Metric) {
 	for _, m := range all {
 		out <- m
 	}
+}
+
+// notWatchedYet says that a controller is still to begin its watches, as in the moment after this replica has become the one that works.
+func notWatchedYet(err error) bool {
+	_, unknown := errors.AsType[*cache.ErrResourceNotCached](err)
+	_, unstarted := errors.AsType[*cache.ErrCacheNotStarted](err)
+	return unknown || unstarted
 }
 
 func (s *states) look(ctx context.Context) ([]prometheus.Metric, error) {
