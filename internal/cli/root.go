@@ -11,12 +11,11 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // version is set by the linker.
@@ -51,19 +50,9 @@ func execute(ctx context.Context, root *cobra.Command, args []string, s Streams)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && err.Error() != "" {
-		fmt.Fprintf(s.Err, "linerate: %s\n", tame(err.Error()))
+		fmt.Fprintf(s.Err, "linerate: %s\n", report.Printable(err.Error(), '\n', '\t'))
 	}
 	return exit.Code(err)
-}
-
-// tame is a text without what would drive a terminal: a fault may quote a file, a server, or the last words of somebody's pod.
-func tame(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return utf8.RuneError
-		}
-		return r
-	}, text)
 }
 
 // rootOf is the command that a process of this name is, and its arguments.

@@ -5,8 +5,9 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // pages writes tables, with an empty line between them, and their namespaces where they are of all. On a terminal the last column, which is a
@@ -84,15 +85,7 @@ func fold(line string, column, width int) []string {
 	return append(out, text)
 }
 
-// oneLine is a text as it may be shown: in one line, and without what would drive a terminal; it may be the last words of somebody's pod.
+// oneLine is a text as it may be shown: in one line, and without what would drive a terminal.
 func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return ' '
-		case unicode.IsControl(r):
-			return utf8.RuneError
-		}
-		return r
-	}, text)
+	return report.Printable(strings.NewReplacer("\n", " ", "\t", " ").Replace(text))
 }

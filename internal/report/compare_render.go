@@ -10,7 +10,7 @@ import (
 func (c *Comparison) Text(w io.Writer, o TextOptions) error {
 	p := newPrinter(o)
 	if c.Title != "" {
-		p.line(p.paint(printable(c.Title), "1"))
+		p.line(p.paint(Printable(c.Title), "1"))
 		p.line("")
 	}
 	p.grid("", c.grid(func(o Outcome) string { return cmp.Or(string(o), "-") }), true)

@@ -24,7 +24,7 @@ const (
 func (t *Table) Text(w io.Writer, o TextOptions) error {
 	p := newPrinter(o)
 	if t.Title != "" {
-		p.line(p.paint(printable(t.Title), "1"))
+		p.line(p.paint(Printable(t.Title), "1"))
 		p.line("")
 	}
 	traits := t.traits()

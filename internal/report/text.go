@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // defaultWidth is the line length of text that goes to a file or a pipe.
@@ -57,11 +58,12 @@ func writeAll(w io.Writer, format string, from *bytes.Buffer) error {
 
 func (p *printer) line(s string) { p.out.WriteString(s + "\n") }
 
-// printable takes out what would drive a terminal: a report may come from anywhere.
-func printable(s string) string {
+// Printable takes out what would drive a terminal, but for the control characters that are kept: a report, a fault or a pod's last words may come from
+// anywhere.
+func Printable(s string, kept ...rune) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return '\uFFFD'
+		if unicode.IsControl(r) && !slices.Contains(kept, r) {
+			return utf8.RuneError
 		}
 		return r
 	}, s)
@@ -72,17 +74,17 @@ func (p *printer) paragraph(mark string, hang int, text string) {
 	indent := strings.Repeat(" ", hang)
 	for i, l := range wrap(text, p.width-hang, len(mark)-hang) {
 		if i == 0 {
-			p.line(mark + printable(l))
+			p.line(mark + Printable(l))
 			continue
 		}
-		p.line(indent + printable(l))
+		p.line(indent + Printable(l))
 	}
 }
 
 // painted writes a paragraph that begins with words which are coloured on a terminal, and hangs below them by two.
 func (p *printer) painted(words, sgr, text string) {
 	for i, l := range wrap(words+text, p.width-2, -2) {
-		l = printable(l)
+		l = Printable(l)
 		if i > 0 {
 			l = "  " + l
 		}
@@ -100,7 +102,7 @@ func (p *printer) grid(indent string, g grid, rule bool) {
 		lines = g.stacked()
 	}
 	for _, l := range lines {
-		p.line(indent + printable(l))
+		p.line(indent + Printable(l))
 	}
 }
 
@@ -132,7 +134,7 @@ func (p *printer) table(reports []*Report) {
 // test is one test's evidence.
 func (p *printer) test(r *Report) {
 	h := headlineOf(r)
-	p.line(p.paint(printable(h.title()), "1") + " (" + printable(h.Name) + "): " + p.paint(standing(r), standingColor(r)))
+	p.line(p.paint(Printable(h.title()), "1") + " (" + Printable(h.Name) + "): " + p.paint(standing(r), standingColor(r)))
 	p.paragraph("  ", 2, answer(r))
 	if hasFigure(r) {
 		p.line("")
@@ -149,9 +151,9 @@ func (p *printer) test(r *Report) {
 			p.paragraph("  device: ", 4, c.Name+" ran "+c.Short())
 		}
 	}
-	p.line("  verdict: " + p.paint(printable(verdictText(r.Verdict)), outcomeColor(r.Verdict.Outcome)))
+	p.line("  verdict: " + p.paint(Printable(verdictText(r.Verdict)), outcomeColor(r.Verdict.Outcome)))
 	for _, c := range r.Verdict.Criteria {
-		p.paragraph(fmt.Sprintf("    %-9s  ", printable(strings.ToLower(string(c.Outcome)))), 15, c.Name+": "+c.Message)
+		p.paragraph(fmt.Sprintf("    %-9s  ", Printable(strings.ToLower(string(c.Outcome)))), 15, c.Name+": "+c.Message)
 	}
 	for _, w := range warnings(r) {
 		p.paragraph("  ! ", 4, w)

@@ -14,14 +14,14 @@ import (
 func (t *Trend) Text(w io.Writer, o TextOptions) error {
 	p := newPrinter(o)
 	if t.Title != "" {
-		p.line(p.paint(printable(t.Title), "1"))
+		p.line(p.paint(Printable(t.Title), "1"))
 	}
 	for i := range t.Series {
 		s := &t.Series[i]
 		if p.out.Len() > 0 {
 			p.line("")
 		}
-		p.painted(printable(s.title()), "1", ": "+s.now())
+		p.painted(Printable(s.title()), "1", ": "+s.now())
 		p.line("")
 		p.grid("  ", s.grid(), false)
 		var lines []sideLine
