@@ -37,13 +37,12 @@ test: ## Run every test that needs no cluster, those with real packets included 
 test-code: compiler kube
 	$(GO) build ./...
 	$(MAKE) --no-print-directory -j2 --output-sync=line test-chart test-plain
-	$(GO) test -vet=off -count=1 -timeout 20m ./test/delivery
 
 # Of the tests with few packets half as many run beside each other as there are processors: each has a generator and a device that want one of their own,
 # and where they don't get it, answers become lower bounds.
-test-packets: compiler
+test-packets: compiler kube
 	$(RACE) -vet=off -count=1 -p 1 -timeout 20m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/...
-	$(GO) test -vet=off -count=1 -timeout 30m -parallel $$(( ($$(nproc) + 1) / 2 )) ./test/realpackets
+	$(GO) test -vet=off -count=1 -p 1 -timeout 30m -parallel $$(( ($$(nproc) + 1) / 2 )) ./test/delivery ./test/realpackets
 
 test-plain: compiler kube
 	$(GO) test -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -E '$(PURE)|$(DRIVES)')
