@@ -22,7 +22,7 @@ const heading = `# LoadTest, field by field
 A LoadTest (apiVersion: linerate.dev/v1alpha1) says what to measure and how. ` + "`spec.links`" + ` and ` + "`spec.dut.type`" + ` must be said, and
 ` + "`spec.generator.engine`" + ` where ` + "`spec.generator`" + ` is; everything else has a default.
 Examples are in config/samples; files that are refused, each with its reason, in config/invalid-examples. The schema's rules need Kubernetes
-1.31 or later; on a laptop ` + "`linerate run`" + ` applies the same ones.
+1.32 or later; on a laptop ` + "`linerate run`" + ` applies the same ones.
 `
 
 const suiteHeading = `
