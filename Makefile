@@ -14,6 +14,8 @@ PURE := /(hack/image/pack|internal/(compile|gate|history|lifecycle|manifests|mea
 DRIVES := /test/(apiserver|documents|manifests|tenants)$$
 # The race detector is in C, and all else does without.
 RACE := CGO_ENABLED=1 $(GO) test -race
+# It plays again what failed while the machine took processors away, and nothing else.
+WITNESSED := $(GO) run ./hack/witness -rows TestKnownAnswers,TestFaults --
 REPORTS ?= linerate-reports
 
 .DEFAULT_GOAL := help
@@ -41,8 +43,8 @@ test-code: compiler kube
 # Of the tests with few packets half as many run beside each other as there are processors: each has a generator and a device that want one of their own,
 # and where they don't get it, answers become lower bounds.
 test-packets: compiler kube
-	$(RACE) -vet=off -count=1 -p 1 -timeout 20m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/...
-	$(GO) test -vet=off -count=1 -p 1 -timeout 30m -parallel $$(( ($$(nproc) + 1) / 2 )) ./test/delivery ./test/realpackets
+	$(WITNESSED) -race -vet=off -count=1 -p 1 -timeout 20m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/...
+	$(WITNESSED) -vet=off -count=1 -p 1 -timeout 30m -parallel $$(( ($$(nproc) + 1) / 2 )) ./test/delivery ./test/realpackets
 
 test-plain: compiler kube
 	$(GO) test -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -E '$(PURE)|$(DRIVES)')
@@ -87,7 +89,7 @@ e2e-cluster: packages kube-cluster
 	$(GO) test -vet=off -count=1 -p 1 -timeout 20m -tags cluster ./hack/cluster ./test/fabric/incluster
 
 e2e-packets: packages kube-cluster
-	$(GO) test -vet=off -count=1 -p 1 -timeout 50m ./test/e2e/... ./test/faults/...
+	$(WITNESSED) -vet=off -count=1 -p 1 -timeout 50m ./test/e2e/... ./test/faults/...
 
 # Not in the gate: Kueue takes as long to build as these tests take.
 e2e-kueue: packages kube-cluster ## Run LoadTests in queues of a real Kueue, on a real cluster with real packets (as root)

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// beat is how often each processor is asked whether it runs whom it should.
+const beat = 5 * time.Millisecond
+
+// witness keeps what the machine took in each second since its begin.
+type witness struct {
+	begin      time.Time
+	processors int
+	realTime   bool // beats are of threads that everything else has to let through
+	mutex      sync.Mutex
+	seconds    []second
+}
+
+// second is what a machine took away in a second.
+type second struct {
+	stolen time.Duration // of all processors' time, by the host: proc(5), steal
+	late   time.Duration // by which beats came late, of all processors
+	latest time.Duration // the latest beat's
+}
+
+// watch begins to watch the processors that this process may use, until the context ends.
+func watch(ctx context.Context) (*witness, error) {
+	var mine unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &mine); err != nil {
+		return nil, fmt.Errorf("which processors there are: %w", err)
+	}
+	stolen, err := readStolen(&mine)
+	if err != nil {
+		return nil, err
+	}
+	w := &witness{begin: time.Now(), processors: mine.Count()}
+	ranked := make(chan bool)
+	for cpu := range len(mine) * 64 {
+		if mine.IsSet(cpu) {
+			go w.listen(ctx, cpu, ranked)
+		}
+	}
+	w.realTime = true
+	for range w.processors {
+		w.realTime = <-ranked && w.realTime
+	}
+	go w.follow(ctx, &mine, stolen)
+	return w, nil
+}
+
+// listen is a processor's metronome: a thread that comes before all others there, sleeps, and sees how late it wakes.
+func (w *witness) listen(ctx context.Context, cpu int, ranked chan<- bool) {
+	runtime.LockOSThread()
+	var only unix.CPUSet
+	only.Set(cpu)
+	here := unix.SchedSetaffinity(0, &only) == nil
+	// One more than the software engine's threads have: they must not be taken for the machine.
+	first := unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 2}, 0) == nil
+	ranked <- here && first
+	for due := monotonic() + beat; ctx.Err() == nil; due = monotonic() + beat {
+		sleepUntil(due)
+		w.note(second{late: monotonic() - due, latest: monotonic() - due})
+	}
+}
+
+// monotonic is the clock that sleepUntil knows.
+func monotonic() time.Duration {
+	var now unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // fails for no clock that exists
+	return time.Duration(now.Nano())
+}
+
+// sleepUntil lets the thread itself sleep, not only its goroutine.
+func sleepUntil(due time.Duration) {
+	at := unix.NsecToTimespec(int64(due))
+	for unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &at, nil) == unix.EINTR {
+	}
+}
+
+// follow reads each quarter of a second what the host took.
+func (w *witness) follow(ctx context.Context, mine *unix.CPUSet, was time.Duration) {
+	tick := time.NewTicker(time.Second / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if now, err := readStolen(mine); err == nil {
+			w.note(second{stolen: now - was})
+			was = now
+		}
+	}
+}
+
+// note adds to the present second.
+func (w *witness) note(s second) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	at := int(time.Since(w.begin) / time.Second)
+	for len(w.seconds) <= at {
+		w.seconds = append(w.seconds, second{})
+	}
+	w.seconds[at].add(s)
+}
+
+func (s *second) add(o second) {
+	s.stolen += o.stolen
+	s.late += o.late
+	s.latest = max(s.latest, o.latest)
+}
+
+// between is what the machine took from one time to another.
+func (w *witness) between(from, to time.Time) taken {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	first := min(max(0, int(from.Sub(w.begin)/time.Second)), len(w.seconds))
+	last := min(max(first, int(to.Sub(w.begin)/time.Second)+1), len(w.seconds))
+	return sum(w.seconds[first:last], w.processors, w.realTime)
+}
+
+// whole is what the machine took until now.
+func (w *witness) whole() taken { return w.between(w.begin, time.Now()) }
+
+// awaitCalm waits until the machine has taken nothing for a while, within a bound.
+func (w *witness) awaitCalm() {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	begin := time.Now()
+	for now := range tick.C {
+		calm := now.Sub(begin) > calmFor && !w.between(now.Add(-calmFor), now).muchOf()
+		if calm || now.Sub(begin) > calmWithin {
+			return
+		}
+	}
+}
+
+// readStolen is the time that the host had these processors, since the machine started. It is counted in hundredths of a second.
+func readStolen(mine *unix.CPUSet) (time.Duration, error) {
+	file, err := os.Open("/proc/stat")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = file.Close() }()
+	sum := time.Duration(0)
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		fields := strings.Fields(lines.Text())
+		cpu, err := strconv.Atoi(strings.TrimPrefix(fields[0], "cpu"))
+		if err != nil || !mine.IsSet(cpu) {
+			continue // the sum of all, or what isn't a processor
+		}
+		const steal = 8
+		ticks, err := strconv.ParseInt(fields[steal], 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("/proc/stat: %w", err)
+		}
+		sum += time.Duration(ticks) * 10 * time.Millisecond
+	}
+	return sum, nil
+}
