@@ -7,6 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/ramp"
 )
 
 const (
@@ -14,8 +15,8 @@ const (
 	inLine = time.Hour
 	// aroundRun is what pods, images and wires may take before and after each run.
 	aroundRun = 5 * time.Minute
-	// Of a run: what isn't part of its procedure, how many windows may be repeated, how many a search takes, how many of the confirmation's length there are, how often a load is held at the top.
-	besides, repeatedWindows, searched, confirmed, held = 30 * time.Second, 16, 40, 16, 3
+	// besides is what of a run isn't part of its procedure, and betweenSteps what may pass between two of that.
+	besides, betweenSteps = 30 * time.Second, time.Second
 )
 
 // bound is how long a gate may take at the worst: all its tests one after the other, as where there are devices for one at a time whatever
@@ -65,14 +66,9 @@ func length(d v1alpha1.Duration) time.Duration {
 	return out
 }
 
-// longestRun is what a run's procedure takes with all that may be repeated; the runner ends it at its deadline in any case.
+// longestRun is what a run may take, every repeat and every step of its search used up; the runner ends it at its deadline in any case.
 func longestRun(p *plan.Plan) time.Duration {
-	r := p.Procedure.Ramp
-	windows := repeatedWindows
-	if r.RefineTo > 0 {
-		windows += searched
-	}
-	d := besides + r.WarmupDuration.Std() + r.RampDuration.Std() + time.Duration(windows)*r.StepDuration.Std() + confirmed*r.ConfirmDuration.Std() + held*r.HoldDuration.Std()
+	d := besides + ramp.Bound(p.Procedure) + time.Duration(ramp.MostSteps(p.Procedure))*betweenSteps
 	if deadline := p.ActiveDeadline.Std(); deadline > 0 {
 		d = min(d, deadline+besides)
 	}

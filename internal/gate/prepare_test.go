@@ -225,8 +225,8 @@ func TestHowLongAGateMayTake(t *testing.T) {
 	const short = `  procedure: {ramp: {warmupDuration: 0s, rampDuration: 1m, stepDuration: 1s, refineTo: 0%, confirmDuration: 0s, holdDuration: 0s}}
 `
 	once := only(t, router+absolute+short, Options{}).Bound
-	if want := time.Hour + 2*(5*time.Minute+30*time.Second+time.Minute+16*time.Second); once != want {
-		t.Errorf("once takes %v at most, want %v", once, want)
+	if least, most := time.Hour+2*6*time.Minute, time.Hour+2*10*time.Minute; once < least || once > most {
+		t.Errorf("once takes %v at most, want between %v and %v", once, least, most)
 	}
 	if five := only(t, router+absolute+short, Options{Runs: 5}).Bound; five-time.Hour != 3*(once-time.Hour) { // and one that is repeated
 		t.Errorf("five times takes %v at most, and once %v", five, once)
