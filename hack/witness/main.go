@@ -10,7 +10,7 @@
 //	                                                             ├──▶ stands, or is played again (see judge)
 //	beats, stolen time ──▶ what the machine took in each second ┘
 //
-// What fails on a calm machine has failed. What fails while the machine took processors away is played again, at most twice, when it is calm; all of it
+// What fails on a calm machine has failed. What fails while the machine took processors away is played again, at most three times, when it is calm; all of it
 // is printed. The witness measures nothing of linerate's, and knows nothing of it: a fault of ours doesn't make it say that the machine was busy. Panics,
 // data races, and what doesn't compile are never played again.
 //

@@ -9,7 +9,7 @@ import (
 )
 
 // plays is how often a test is played at most, where the machine took its processors away each time.
-const plays = 3
+const plays = 4
 
 // play plays packages' tests, and again those that the machine disturbed.
 type play struct {

@@ -47,7 +47,8 @@ func TestWhatBecomesOfAFailure(t *testing.T) {
 	}{
 		{"on a calm machine", failure{}, 1, calmMachine, false, "failed on a calm machine, and that stands"},
 		{"on a busy machine", failure{}, 1, busyMachine, true, "is played again, since the machine took 4.0 % of its processors away in 60 s, 30.0 % in the worst 2 s"},
-		{"a third time on a busy machine", failure{}, 3, busyMachine, false, "failed 3 times"},
+		{"a third time on a busy machine", failure{}, 3, busyMachine, true, "is played again"},
+		{"a fourth time on a busy machine", failure{}, 4, busyMachine, false, "failed 4 times"},
 		{"a panic on a busy machine", failure{final: true}, 1, busyMachine, false, "panicked"},
 	} {
 		if again, why := judge(c.f, c.played, c.took); again != c.want || !strings.Contains(why, c.says) {
@@ -110,8 +111,8 @@ func TestPlays(t *testing.T) {
 			[]string{"test -json -count=1 ./p", "test -json -count=1 -run ^TestA$ p"}, "TestA of p passed when played again"},
 		{"a row is played by itself", [][]string{failing, passing}, []string{"TestA"}, busyMachine, true,
 			[]string{"test -json -count=1 ./p", "test -json -count=1 -run ^TestA$/^one_b$ p"}, "TestA/one_b of p passed when played again"},
-		{"what fails three times has failed", [][]string{failing, failing, failing}, nil, busyMachine, false,
-			[]string{"test -json -count=1 ./p", "test -json -count=1 -run ^TestA$ p", "test -json -count=1 -run ^TestA$ p"}, "failed 3 times"},
+		{"what fails four times has failed", [][]string{failing, failing, failing, failing}, nil, busyMachine, false,
+			[]string{"test -json -count=1 ./p", "test -json -count=1 -run ^TestA$ p", "test -json -count=1 -run ^TestA$ p", "test -json -count=1 -run ^TestA$ p"}, "failed 4 times"},
 		{"a panic isn't played again", [][]string{panicking}, nil, busyMachine, false, []string{"test -json -count=1 ./p"}, "panicked"},
 		{"what panics when played again has failed", [][]string{failing, panicking}, nil, busyMachine, false,
 			[]string{"test -json -count=1 ./p", "test -json -count=1 -run ^TestA$ p"}, "panicked, or raced"},

@@ -44,7 +44,7 @@ func answers() []answer {
 		{name: "four links, two lanes", limit: 10_000, target: 5, lanes: 2},
 		{name: "target 2 times the limit", limit: 10_000, target: 2},
 		{name: "target 20 times the limit", limit: 10_000, target: 20},
-		{name: "a device that the file knows nothing of", limit: 1_000 + rand.Int64N(59_001), target: 5, device: true, always: true},
+		{name: "a device that the file knows nothing of", limit: unknown(), target: 5, device: true, always: true},
 	}
 	if !*all {
 		return list
@@ -53,9 +53,18 @@ func answers() []answer {
 		list = append(list, answer{name: fmt.Sprintf("imix 10 000 pps, again %d", i+1), limit: 10_000, target: 5})
 	}
 	for i := range 5 {
-		list = append(list, answer{name: fmt.Sprintf("an unknown device, again %d", i+1), limit: 1_000 + rand.Int64N(59_001), target: 5, device: true})
+		list = append(list, answer{name: fmt.Sprintf("an unknown device, again %d", i+1), limit: unknown(), target: 5, device: true})
 	}
 	return list
+}
+
+// unknown is a limit that nobody but the device is told. Above 20 000 packets/s nothing but the share of the machine that the test takes is another, and
+// machines that are shared have less than that to give: the whole table goes there.
+func unknown() int64 {
+	if *all {
+		return 1_000 + rand.Int64N(59_001)
+	}
+	return 1_000 + rand.Int64N(19_001)
 }
 
 // TestKnownAnswers is the proof of the whole: a device limited to R measures as R within 1 %.
