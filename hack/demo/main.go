@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/awake"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -63,6 +64,11 @@ func command(ctx context.Context, args []string) (int, error) {
 		fmt.Fprintln(os.Stderr, "demo: what is there stays: make demo goes on with it, make demo-down removes it")
 		return exitNotMeasured, err
 	}
+	request, err := awake.Keep()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "demo: what is measured may be late:", err)
+	}
+	defer func() { _ = request.Close() }()
 	return l.show(ctx, os.Stdout)
 }
 

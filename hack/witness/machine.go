@@ -15,7 +15,7 @@ import (
 )
 
 // beat is how often each processor is asked whether it runs whom it should.
-const beat = 5 * time.Millisecond
+const beat = 25 * time.Millisecond
 
 // witness keeps what the machine took in each second since its begin.
 type witness struct {

@@ -14,6 +14,9 @@
 // is printed. The witness measures nothing of linerate's, and knows nothing of it: a fault of ours doesn't make it say that the machine was busy. Panics,
 // data races, and what doesn't compile are never played again.
 //
+// While it watches, processors don't sleep where it may ask for that (internal/awake): one that does is lent to the neighbours, and most of what is taken
+// is taken then.
+//
 // Everything after -- are arguments of go test, packages last, each beginning with "./". -rows names tests whose subtests can be played without each other.
 // Output and exit code are those of go test (0 passed, 1 failed), 2 is for wrong usage.
 package main
@@ -26,6 +29,8 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"github.com/linerate-dev/linerate/internal/awake"
 )
 
 func main() {
@@ -40,18 +45,24 @@ func main() {
 		fmt.Fprintf(os.Stderr, "witness: there is no package among %q: name them last, each beginning with ./\n", flag.Args())
 		os.Exit(2)
 	}
-	// An interrupt goes to the tests, too, which clean up: their end is waited for.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM)
-	w, err := watch(context.Background())
+	// An interrupt goes to the tests, too, which clean up: their end is waited for, and nothing is played again.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	w, err := watch(ctx)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "witness:", err)
 		os.Exit(1)
 	}
-	p := play{options: options, rows: strings.Split(*rows, ","), run: goTest, took: w.between, calm: w.awaitCalm, out: os.Stdout}
+	request, err := awake.Keep()
+	if err != nil {
+		fmt.Fprintln(os.Stdout, "witness: more of this machine will be taken than need be:", err)
+	}
+	defer func() { _ = request.Close() }()
+	p := play{ended: func() bool { return ctx.Err() != nil }, options: options, rows: strings.Split(*rows, ","), run: goTest, took: w.between, calm: w.awaitCalm, out: os.Stdout}
 	passed := p.all(packages)
 	fmt.Fprintf(os.Stdout, "witness: all in all, %s\n", w.whole())
 	if !passed {
-		os.Exit(1)
+		os.Exit(1) // which ends the request, too
 	}
 }
 

@@ -18,6 +18,7 @@ type play struct {
 	run     func(arguments []string, heard func(event)) (passed bool, err error)
 	took    func(from, to time.Time) taken
 	calm    func()
+	ended   func() bool // somebody has had enough
 	out     io.Writer
 }
 
@@ -42,6 +43,9 @@ func (p *play) all(packages []string) bool {
 // settle says what becomes of a failure, and plays it again as long as it was the machine's.
 func (p *play) settle(f failure) bool {
 	for n := 1; ; n++ {
+		if p.ended() {
+			return false
+		}
 		again, why := judge(f, n, p.took(f.from, f.to))
 		p.say("%s of %s: %s", f.name, f.in, why)
 		if !again {

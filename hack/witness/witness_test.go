@@ -121,7 +121,7 @@ func TestPlays(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := &script{t: t, runs: c.runs}
 			var out bytes.Buffer
-			p := play{options: []string{"-count=1"}, rows: c.rows, run: s.run, took: func(time.Time, time.Time) taken { return c.took }, calm: func() {}, out: &out}
+			p := play{options: []string{"-count=1"}, rows: c.rows, run: s.run, took: func(time.Time, time.Time) taken { return c.took }, calm: func() {}, ended: func() bool { return false }, out: &out}
 			if got := p.all([]string{"./p"}); got != c.want {
 				t.Errorf("passed is %v, want %v", got, c.want)
 			}

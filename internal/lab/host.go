@@ -11,6 +11,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/awake"
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -81,6 +82,9 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 	b, err := build(ctx, o)
 	if err != nil {
 		return nil, &built{}, err
+	}
+	if request, err := awake.Keep(); err == nil { // who may not measures as well as it goes
+		b.held = append(b.held, request)
 	}
 	ports := make([]Port, len(o.Topology.Links))
 	for i, link := range o.Topology.Links {
