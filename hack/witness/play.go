@@ -25,6 +25,9 @@ type play struct {
 // all plays everything once, and says whether each test has passed in the end.
 func (p *play) all(packages []string) bool {
 	record, passed := p.once(packages)
+	if longest := record.longest(); longest != "" {
+		p.say("took longest: %s", longest)
+	}
 	if passed {
 		return true
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -137,6 +138,25 @@ func (r *record) test(in, name string) *test {
 	r.tests = append(r.tests, t)
 	return t
 }
+
+// longest names the outermost tests that took most of the time, for whoever wants a gate to be quicker.
+func (r *record) longest() string {
+	const told, worthTelling = 8, 10 * time.Second
+	var outermost []*test
+	for _, t := range r.tests {
+		if !strings.Contains(t.name, "/") && t.took() >= worthTelling {
+			outermost = append(outermost, t)
+		}
+	}
+	slices.SortStableFunc(outermost, func(a, b *test) int { return cmp.Compare(b.took(), a.took()) })
+	var out []string
+	for _, t := range outermost[:min(told, len(outermost))] {
+		out = append(out, fmt.Sprintf("%s %.0f s", t.name, t.took().Seconds()))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (t *test) took() time.Duration { return t.to.Sub(t.from) }
 
 // failure is a test that failed, as much of it as can be played alone.
 type failure struct {

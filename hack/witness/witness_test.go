@@ -135,6 +135,15 @@ func TestPlays(t *testing.T) {
 	}
 }
 
+func TestWhatTookLongest(t *testing.T) {
+	at := func(seconds int) time.Time { return time.Unix(int64(seconds), 0) }
+	r := &record{tests: []*test{{name: "TestA", from: at(0), to: at(9)}, {name: "TestB", from: at(0), to: at(20)}, {name: "TestB/part", from: at(0), to: at(20)},
+		{name: "TestC", from: at(20), to: at(60)}, {name: "TestStillRunning", from: at(20)}}}
+	if got, want := r.longest(), "TestC 40 s, TestB 20 s"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+}
+
 func TestPackagesComeLast(t *testing.T) {
 	options, packages := splitArguments(strings.Fields("-count=1 -timeout 20m -p 1 ./a ./b/..."))
 	if diff := cmp.Diff([][]string{{"-count=1", "-timeout", "20m", "-p", "1"}, {"./a", "./b/..."}}, [][]string{options, packages}); diff != "" {
