@@ -30,7 +30,6 @@ import (
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/linerate-dev/linerate/internal/awake"
 	"github.com/linerate-dev/linerate/test/operator/kube"
 )
 
@@ -103,11 +102,6 @@ func run(ctx context.Context, o options) error {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("not done after %s", o.timeout))
 	defer cancel()
-	request, err := awake.Keep()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench-operator: passes may take longer than on a machine of its own:", err)
-	}
-	defer func() { _ = request.Close() }()
 	results, err := measure(ctx, o)
 	if err != nil {
 		return errors.Join(err, context.Cause(ctx))

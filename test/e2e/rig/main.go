@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/linerate-dev/linerate/internal/awake"
 )
 
 // Main brings a rig up, gives it to use, runs a package's tests in it and takes it down again: a TestMain's whole work. It returns the exit code.
@@ -22,6 +24,11 @@ func Main(m *testing.M, o Options, use func(*Rig)) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	request, err := awake.Keep() // pods can't ask for it
+	if err != nil {
+		_, _ = fmt.Fprintf(o.Talk, "%s: what is measured may be late: %v\n", o.Name, err)
+	}
+	defer func() { _ = request.Close() }()
 	r, err := Up(ctx, o)
 	code := 1
 	if err != nil {
