@@ -29,8 +29,7 @@ type witness struct {
 // second is what a machine took away in a second.
 type second struct {
 	stolen time.Duration // of all processors' time, by the host: proc(5), steal
-	late   time.Duration // by which beats came late, of all processors
-	latest time.Duration // the latest beat's
+	latest time.Duration // the latest beat's lateness
 }
 
 // watch begins to watch the processors that this process may use, until the context ends.
@@ -69,7 +68,7 @@ func (w *witness) listen(ctx context.Context, cpu int, ranked chan<- bool) {
 	ranked <- here && first
 	for due := monotonic() + beat; ctx.Err() == nil; due = monotonic() + beat {
 		sleepUntil(due)
-		w.note(second{late: monotonic() - due, latest: monotonic() - due})
+		w.note(second{latest: monotonic() - due})
 	}
 }
 
@@ -117,7 +116,6 @@ func (w *witness) note(s second) {
 
 func (s *second) add(o second) {
 	s.stolen += o.stolen
-	s.late += o.late
 	s.latest = max(s.latest, o.latest)
 }
 

@@ -27,8 +27,8 @@ func TestWhatIsMuch(t *testing.T) {
 		{"nothing taken", make([]second, 60), true, false},
 		{"a fifth of one of two processors in one second", []second{{}, {stolen: time.Second / 5}, {}, {}}, true, true},
 		{"as much as that, but over ten seconds", slices.Repeat([]second{{stolen: time.Second / 50}}, 10), true, false},
-		{"a beat that came late", []second{{}, {late: 25 * time.Millisecond, latest: 25 * time.Millisecond}}, true, true},
-		{"a beat that came late where others may come first", []second{{}, {late: 25 * time.Millisecond, latest: 25 * time.Millisecond}}, false, false},
+		{"a beat that came late", []second{{}, {latest: 25 * time.Millisecond}}, true, true},
+		{"a beat that came late where others may come first", []second{{}, {latest: 25 * time.Millisecond}}, false, false},
 	} {
 		if got := sum(c.seconds, 2, c.ranked).muchOf(); got != c.want {
 			t.Errorf("%s: much is %v, want %v", c.name, got, c.want)
