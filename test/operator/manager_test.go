@@ -138,8 +138,10 @@ func TestWhatALifeCosts(t *testing.T) {
 	}
 	r.report(r.measured(), true)
 	l.awaitCondition("life", "Complete=True Measured")
-	l.reap()
-	l.await("the end of all pods", func() bool { return len(l.pods()) == 0 })
+	l.await("the end of all pods", func() bool { // the pass after that which says Complete deletes them
+		l.reap()
+		return len(l.pods()) == 0
+	})
 	stop() // events are on their way until then
 
 	asked := l.asked.take()
