@@ -44,6 +44,7 @@ type LoadTest struct {
 
 	// status is what has been observed and measured.
 	// +optional
+	// +structType=atomic
 	// +kubebuilder:default={"observedGeneration":-1}
 	Status LoadTestStatus `json:"status,omitzero"`
 }

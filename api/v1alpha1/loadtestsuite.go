@@ -40,6 +40,7 @@ type LoadTestSuite struct {
 
 	// status is what has been observed and measured.
 	// +optional
+	// +structType=atomic
 	// +kubebuilder:default={"observedGeneration":-1}
 	Status LoadTestSuiteStatus `json:"status,omitzero"`
 }
