@@ -195,7 +195,7 @@ func (l *turns) changes(claim *queue.Claim, before, after queue.Turn) {
 	}
 	l.telling.drop(test)
 	if before.Waits && !after.Waits {
-		l.beginning.add(test, claim.ID, claim.Created)
+		l.beginning.add(test, claim)
 		return
 	}
 	l.beginning.drop(test)

@@ -8,13 +8,17 @@ import (
 
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/linerate-dev/linerate/internal/queue"
 )
 
 const (
-	// beginEvery is how long after another a test begins whose turn came in the same moment.
-	beginEvery = 250 * time.Millisecond
 	// beginAtOnce is how many begin at once, where none did before.
 	beginAtOnce = 4
+	// mostBetween is how long after another a test begins at the latest whose turn came in the same moment.
+	mostBetween = 500 * time.Millisecond
+	// longestCrowd is for how long turns that came are counted at most, however long the tests take.
+	longestCrowd = 10 * time.Minute
 )
 
 // beginning is whose turn came, and who wasn't woken for it yet. A test that begins, or has its Report read, is a dozen writes. Where the devices of fifty
@@ -23,25 +27,32 @@ const (
 //
 //	turns come   a b c d e f g
 //	woken        a b c d   e   f   g
-//	             ───────────────────▶  a quarter of a second each
+//	             ───────────────────▶  half a second each, or less
+//
+// They are spread as far as that leaves no devices idle for long: over three quarters of what the shortest of them takes, or sooner. As all turns
+// of such a time are counted, they never come faster, on the whole, than tests begin.
 type beginning struct {
 	pending map[types.NamespacedName]candidate
-	pace    *rate.Limiter
+	// came are the moments in which turns came, the oldest first.
+	came []time.Time
+	pace *rate.Limiter
 }
 
-// candidate is a test whose turn came.
+// candidate is a test whose turn came; counted: among those that did.
 type candidate struct {
 	uid     string
 	created time.Time
+	takes   time.Duration
+	counted bool
 }
 
 func newBeginning() beginning {
-	return beginning{pending: map[types.NamespacedName]candidate{}, pace: rate.NewLimiter(rate.Every(beginEvery), beginAtOnce)}
+	return beginning{pending: map[types.NamespacedName]candidate{}, pace: rate.NewLimiter(rate.Every(mostBetween), beginAtOnce)}
 }
 
 // add has a test be woken when those before it were.
-func (b *beginning) add(test types.NamespacedName, uid string, created time.Time) {
-	b.pending[test] = candidate{uid, created}
+func (b *beginning) add(test types.NamespacedName, claim *queue.Claim) {
+	b.pending[test] = candidate{uid: claim.ID, created: claim.Created, takes: claim.Takes}
 }
 
 // drop forgets a test whose turn it isn't any more.
@@ -54,6 +65,11 @@ func (b *beginning) dropGone(inLine func(uid string) bool) {
 
 // due takes the tests that may begin now, the oldest first.
 func (b *beginning) due(now time.Time) []types.NamespacedName {
+	if len(b.pending) == 0 {
+		return nil
+	}
+	b.count(now)
+	b.pace.SetLimitAt(now, rate.Every(b.between(now)))
 	names := slices.SortedFunc(maps.Keys(b.pending), func(x, y types.NamespacedName) int {
 		p, q := b.pending[x], b.pending[y]
 		return cmp.Or(p.created.Compare(q.created), cmp.Compare(p.uid, q.uid))
@@ -64,4 +80,33 @@ func (b *beginning) due(now time.Time) []types.NamespacedName {
 		n++
 	}
 	return names[:n]
+}
+
+// count notes whose turn came since it last did, and forgets what is long ago.
+func (b *beginning) count(now time.Time) {
+	old := 0
+	for old < len(b.came) && now.Sub(b.came[old]) > longestCrowd {
+		old++
+	}
+	b.came = slices.Delete(b.came, 0, old)
+	for name, c := range b.pending {
+		if !c.counted {
+			c.counted = true
+			b.pending[name] = c
+			b.came = append(b.came, now)
+		}
+	}
+}
+
+// between is how long after another the next test begins: as many begin in three quarters of what the shortest takes as had their turn in all of it.
+func (b *beginning) between(now time.Time) time.Duration {
+	shortest := longestCrowd
+	for _, c := range b.pending {
+		if c.takes > 0 {
+			shortest = min(shortest, c.takes)
+		}
+	}
+	since, _ := slices.BinarySearchFunc(b.came, now.Add(-shortest), time.Time.Compare)
+	crowd := max(1, len(b.came)-since)
+	return min(mostBetween, shortest*3/4/time.Duration(crowd))
 }

@@ -62,7 +62,9 @@ type Claim struct {
 	// ID is unlike all others; Test is what people call it, as namespace/name.
 	ID, Test string
 	Created  time.Time
-	Stage    Stage
+	// Takes is how long it measures where nothing ends it sooner, as its spec says; 0: that isn't known.
+	Takes time.Duration
+	Stage Stage
 	// Pods are all of its pods that want devices, those with a node included.
 	Pods []Pod
 	// Avoid are nodes that it can't use.
