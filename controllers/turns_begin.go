@@ -63,7 +63,7 @@ func (b *beginning) dropGone(inLine func(uid string) bool) {
 	maps.DeleteFunc(b.pending, func(_ types.NamespacedName, c candidate) bool { return !inLine(c.uid) })
 }
 
-// due takes the tests that may begin now, the oldest first.
+// due takes the tests that may begin now, the oldest first: in the order of the line, in which those of the same second stand by name.
 func (b *beginning) due(now time.Time) []types.NamespacedName {
 	if len(b.pending) == 0 {
 		return nil
@@ -72,7 +72,7 @@ func (b *beginning) due(now time.Time) []types.NamespacedName {
 	b.pace.SetLimitAt(now, rate.Every(b.between(now)))
 	names := slices.SortedFunc(maps.Keys(b.pending), func(x, y types.NamespacedName) int {
 		p, q := b.pending[x], b.pending[y]
-		return cmp.Or(p.created.Compare(q.created), cmp.Compare(p.uid, q.uid))
+		return cmp.Or(p.created.Compare(q.created), cmp.Compare(x.String(), y.String()), cmp.Compare(p.uid, q.uid))
 	})
 	n := 0
 	for n < len(names) && b.pace.AllowN(now, 1) {

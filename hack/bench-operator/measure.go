@@ -46,6 +46,11 @@ func measure(ctx context.Context, o options) (r *results, err error) {
 	if err := p.watch(ctx); err != nil {
 		return nil, err
 	}
+	if o.gather {
+		if err := c.occupy(ctx); err != nil {
+			return nil, fmt.Errorf("occupy the devices: %w", err)
+		}
+	}
 	if o.yardstick {
 		if r.jobs, err = c.carry(ctx, o.tests, o.jobRate, p.jobs, aJob, jobController.alive); err != nil {
 			return nil, fmt.Errorf("the Jobs: %w", err)

@@ -44,7 +44,7 @@ func newPlayer(c *cluster, o options, fail context.CancelCauseFunc) *player {
 		made: newLedger(), tests: newLedger(), jobs: newLedger(),
 	}
 	if o.gather {
-		p.scarce.gathering = o.tests - o.scarce
+		p.scarce.gathering, p.scarce.closed = o.tests, true
 	}
 	return p
 }
@@ -79,11 +79,11 @@ func (p *player) watch(ctx context.Context) error {
 	return nil
 }
 
-func (p *player) seeTest(_ context.Context, object any) {
+func (p *player) seeTest(ctx context.Context, object any) {
 	test := object.(*v1alpha1.LoadTest)
 	p.made.note(test.Name)
-	if p.scarce != nil {
-		p.scarce.see(test)
+	if p.scarce != nil && p.scarce.see(test) {
+		p.playing.Go(func() { p.letGo(ctx) })
 	}
 	complete := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionComplete)
 	if complete == nil || complete.Status != metav1.ConditionTrue {
@@ -93,6 +93,15 @@ func (p *player) seeTest(_ context.Context, object any) {
 		p.fail(fmt.Errorf("LoadTest %s ended as %s: %s", test.Name, complete.Reason, complete.Message))
 	}
 	p.tests.note(test.Name)
+}
+
+// letGo has the others' pods go.
+func (p *player) letGo(ctx context.Context) {
+	if err := p.c.vacate(ctx); err != nil {
+		p.fail(fmt.Errorf("free the devices: %w", err))
+		return
+	}
+	p.scarce.open()
 }
 
 func (p *player) seeJob(_ context.Context, object any) {

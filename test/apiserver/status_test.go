@@ -77,6 +77,21 @@ func TestStatus(t *testing.T) {
 	})
 }
 
+// The API server's account of who owns what is compared and stored with each write: a status has one owner, and one entry.
+func TestAStatusIsOwnedAsAWhole(t *testing.T) {
+	test := newShortest(t)
+	if err := mergeStatus(t, test, measured); err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(test.ManagedFields, func(m metav1.ManagedFieldsEntry) bool { return m.Subresource == "status" })
+	if i < 0 {
+		t.Fatalf("nobody owns the status: %v", test.ManagedFields)
+	}
+	if got := string(test.ManagedFields[i].FieldsV1.Raw); got != `{"f:status":{}}` {
+		t.Errorf("its owner owns %s", got)
+	}
+}
+
 // Tools that wait for objects take one without conditions for done, unless it says that nobody has looked at it yet.
 func TestAFreshLoadTestIsInProgressForTools(t *testing.T) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(newShortest(t))
