@@ -28,7 +28,6 @@ const (
 	operatorAccount   = "linerate-manager"
 	labNamespace      = "lab"
 	jobsNamespace     = "jobs"
-	othersNamespace   = "others"
 	nodeCount         = 100
 )
 
@@ -89,7 +88,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 	if c.admin, err = client.New(c.config, client.Options{Scheme: scheme}); err != nil {
 		return err
 	}
-	for _, name := range []string{operatorNamespace, labNamespace, jobsNamespace, othersNamespace} {
+	for _, name := range []string{operatorNamespace, labNamespace, jobsNamespace} {
 		if err := c.admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
 			return err
 		}
@@ -191,32 +190,4 @@ func (c *cluster) wire(ctx context.Context, name string) error {
 	network.SetName(name)
 	network.SetAnnotations(map[string]string{"k8s.v1.cni.cncf.io/resourceName": string(deviceOf(name))})
 	return c.admin.Create(ctx, network)
-}
-
-// occupy has other people's pods hold all devices.
-func (c *cluster) occupy(ctx context.Context) error {
-	for i := range c.scarce {
-		all := corev1.ResourceList{deviceOf("west"): *c.devicesOf(i), deviceOf("east"): *c.devicesOf(i)}
-		pod := &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Namespace: othersNamespace, Name: nodeName(i)},
-			Spec: corev1.PodSpec{NodeName: nodeName(i), Containers: []corev1.Container{
-				{Name: "work", Image: "registry.lab/work:1", Resources: corev1.ResourceRequirements{Requests: all, Limits: all}},
-			}},
-		}
-		if err := c.admin.Create(ctx, pod); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// vacate ends them.
-func (c *cluster) vacate(ctx context.Context) error {
-	for i := range c.scarce {
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: othersNamespace, Name: nodeName(i)}}
-		if err := c.admin.Delete(ctx, pod, client.GracePeriodSeconds(0)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

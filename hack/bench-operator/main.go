@@ -5,7 +5,7 @@
 //	go run ./hack/bench-operator                          1000 LoadTests of a minute, two a second; about twelve minutes
 //	go run ./hack/bench-operator -tests 30 -duration 20s  a quick look
 //	go run ./hack/bench-operator -scarce 50 -rate 25 -duration 10s -yardstick=false   devices for 50: who waits, and whether devices lie idle
-//	go run ./hack/bench-operator -scarce 100 -gather -rate 10 -yardstick=false          1000 wait before the first runs
+//	go run ./hack/bench-operator -scarce 100 -gather -tests 1100 -rate 10 -yardstick=false   1000 wait at once
 //	go run ./hack/bench-operator -suite -scarce 50 -duration 10s -yardstick=false     one LoadTestSuite of 1000 cells
 //
 //	bench ── applies ─▶ kube-apiserver, etcd ◀── manager            what is measured
@@ -62,7 +62,7 @@ func main() {
 	flag.DurationVar(&o.timeout, "timeout", 20*time.Minute, "when to give up")
 	flag.StringVar(&o.keep, "keep", "", "keep the programs, logs and metrics in this directory")
 	flag.IntVar(&o.scarce, "scarce", 0, "have devices for so many LoadTests at once only, so that the others wait in line; 0: for all")
-	flag.BoolVar(&o.gather, "gather", false, "have other people's pods hold all devices until all LoadTests wait in line, and let go then: needs -scarce")
+	flag.BoolVar(&o.gather, "gather", false, "have the first LoadTests hold all devices until all others wait in line: needs -scarce")
 	flag.BoolVar(&o.suite, "suite", false, "have one LoadTestSuite make the LoadTests, a cell each: a multiple of 100")
 	flag.IntVar(&o.parallel, "parallel", 100, "how many tests of the suite are under way at once: its parallelism")
 	flag.BoolVar(&o.yardstick, "yardstick", true, "carry as many plain Jobs before")

@@ -46,13 +46,8 @@ func measure(ctx context.Context, o options) (r *results, err error) {
 	if err := p.watch(ctx); err != nil {
 		return nil, err
 	}
-	if o.gather {
-		if err := c.occupy(ctx); err != nil {
-			return nil, fmt.Errorf("occupy the devices: %w", err)
-		}
-	}
 	if o.yardstick {
-		if r.jobs, err = c.carry(ctx, o.tests, o.jobRate, p.jobs, aJob, jobController.alive); err != nil {
+		if r.jobs, err = c.carry(ctx, []wave{{o.tests, o.jobRate}}, p.jobs, aJob, jobController.alive); err != nil {
 			return nil, fmt.Errorf("the Jobs: %w", err)
 		}
 	}
@@ -125,7 +120,7 @@ func (c *cluster) carryTests(ctx context.Context, o options, p *player, alive fu
 	if o.suite {
 		return c.carrySuite(ctx, o, p, alive)
 	}
-	return c.carry(ctx, o.tests, o.rate, p.tests, aLoadTest, alive)
+	return c.carry(ctx, o.waves(), p.tests, aLoadTest, alive)
 }
 
 // carried is what became of many objects.
@@ -134,12 +129,22 @@ type carried struct {
 	took              []time.Duration // each from apply to Complete
 }
 
-// carry applies objects one after the other, so many a second, and waits until all are complete.
-func (c *cluster) carry(ctx context.Context, count int, rate float64, complete *ledger, object func(i int) client.Object, alive func() error) (carried, error) {
-	begun := newLedger()
+// wave is that so many objects are applied, so many a second.
+type wave struct {
+	count int
+	rate  float64
+}
+
+// carry applies objects one after the other, one wave after the other, and waits until all are complete.
+func (c *cluster) carry(ctx context.Context, waves []wave, complete *ledger, object func(i int) client.Object, alive func() error) (carried, error) {
+	begun, count := newLedger(), 0
 	result := carried{from: time.Now()}
-	if err := c.applyAll(ctx, count, rate, begun, object); err != nil {
-		return result, err
+	for _, f := range waves {
+		first := count
+		if err := c.applyAll(ctx, f, begun, func(i int) client.Object { return object(first + i) }); err != nil {
+			return result, err
+		}
+		count += f.count
 	}
 	err := await(ctx, func() (bool, error) { return complete.size() == count, alive() })
 	if err != nil {
@@ -150,13 +155,13 @@ func (c *cluster) carry(ctx context.Context, count int, rate float64, complete *
 	return result, nil
 }
 
-// applyAll creates all objects, each at its time, and doesn't wait for one before it begins the next.
-func (c *cluster) applyAll(ctx context.Context, count int, rate float64, begun *ledger, object func(i int) client.Object) error {
-	pace := time.NewTicker(time.Duration(float64(time.Second) / rate))
+// applyAll creates the objects of a wave, each at its time, and doesn't wait for one before it begins the next.
+func (c *cluster) applyAll(ctx context.Context, f wave, begun *ledger, object func(i int) client.Object) error {
+	pace := time.NewTicker(time.Duration(float64(time.Second) / f.rate))
 	defer pace.Stop()
-	failed := make([]error, count)
+	failed := make([]error, f.count)
 	var applying sync.WaitGroup
-	for i := range count {
+	for i := range f.count {
 		made := object(i)
 		applying.Go(func() {
 			begun.note(made.GetName())
@@ -172,9 +177,11 @@ func (c *cluster) applyAll(ctx context.Context, count int, rate float64, begun *
 	return errors.Join(failed...)
 }
 
+func testName(i int) string { return fmt.Sprintf("test-%05d", i) }
+
 // aLoadTest is the software engine with the built-in forwarder as its device, on two networks with devices: two pods and the runner's Job.
 func aLoadTest(i int) client.Object {
-	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: labNamespace, Name: fmt.Sprintf("test-%05d", i)}}
+	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: labNamespace, Name: testName(i)}}
 	test.Spec.DUT.Type = v1alpha1.DUTReference
 	for _, link := range []string{"west", "east"} {
 		test.Spec.Links = append(test.Spec.Links, v1alpha1.LinkSpec{Name: v1alpha1.LinkName(link), Network: v1alpha1.NetworkName(link), LineRate: "1gbps"})

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"sync"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,13 +23,13 @@ import (
 // player plays the scheduler, the kubelets and Multus for all pods, and the runners in theirs. Each pod is bound, gets its networks, runs,
 // is ready, and goes at once when it is deleted: five writes, of which the operator sees each.
 type player struct {
-	c        *cluster
-	duration time.Duration
-	fail     context.CancelCauseFunc
-	slots    chan struct{} // how much is played at once
-	begun    *ledger       // what of which pod
-	scarce   *scarcity
-	playing  sync.WaitGroup
+	c       *cluster
+	options options
+	fail    context.CancelCauseFunc
+	slots   chan struct{} // how much is played at once
+	begun   *ledger       // what of which pod
+	scarce  *scarcity
+	playing sync.WaitGroup
 
 	made, tests, jobs *ledger // the tests that there are, and the complete ones
 }
@@ -39,14 +38,10 @@ type player struct {
 const playedAtOnce = 32
 
 func newPlayer(c *cluster, o options, fail context.CancelCauseFunc) *player {
-	p := &player{
-		c: c, duration: o.duration, fail: fail, scarce: newScarcity(o.scarce), slots: make(chan struct{}, playedAtOnce), begun: newLedger(),
+	return &player{
+		c: c, options: o, fail: fail, scarce: newScarcity(o.scarce), slots: make(chan struct{}, playedAtOnce), begun: newLedger(),
 		made: newLedger(), tests: newLedger(), jobs: newLedger(),
 	}
-	if o.gather {
-		p.scarce.gathering, p.scarce.closed = o.tests, true
-	}
-	return p
 }
 
 // watch begins to play; done when all that is there has been seen.
@@ -79,11 +74,11 @@ func (p *player) watch(ctx context.Context) error {
 	return nil
 }
 
-func (p *player) seeTest(ctx context.Context, object any) {
+func (p *player) seeTest(_ context.Context, object any) {
 	test := object.(*v1alpha1.LoadTest)
 	p.made.note(test.Name)
-	if p.scarce != nil && p.scarce.see(test) {
-		p.playing.Go(func() { p.letGo(ctx) })
+	if p.scarce != nil {
+		p.scarce.see(test)
 	}
 	complete := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionComplete)
 	if complete == nil || complete.Status != metav1.ConditionTrue {
@@ -93,15 +88,6 @@ func (p *player) seeTest(ctx context.Context, object any) {
 		p.fail(fmt.Errorf("LoadTest %s ended as %s: %s", test.Name, complete.Reason, complete.Message))
 	}
 	p.tests.note(test.Name)
-}
-
-// letGo has the others' pods go.
-func (p *player) letGo(ctx context.Context) {
-	if err := p.c.vacate(ctx); err != nil {
-		p.fail(fmt.Errorf("free the devices: %w", err))
-		return
-	}
-	p.scarce.open()
 }
 
 func (p *player) seeJob(_ context.Context, object any) {
@@ -185,7 +171,7 @@ func (p *player) live(ctx context.Context, pod *corev1.Pod) error {
 			return err
 		}
 	case pod.Namespace == jobsNamespace:
-		if pause.For(ctx, p.duration) != nil {
+		if pause.For(ctx, p.options.duration) != nil {
 			return nil //nolint:nilerr // the bench is over
 		}
 	default:

@@ -35,9 +35,10 @@ func (p *player) run(ctx context.Context, pod *corev1.Pod) error {
 	defer enough()
 	kept := make(chan error, 1)
 	go func() { kept <- sink.Keep(keeping) }()
-	for elapsed := time.Duration(0); elapsed < p.duration; elapsed = time.Since(started) {
-		sink.Tell(progressAt(elapsed, p.duration))
-		if pause.For(ctx, min(time.Second, p.duration-elapsed)) != nil {
+	whole := p.options.lasts(pod.Labels[v1alpha1.LabelTest])
+	for elapsed := time.Duration(0); elapsed < whole; elapsed = time.Since(started) {
+		sink.Tell(progressAt(elapsed, whole))
+		if pause.For(ctx, min(time.Second, whole-elapsed)) != nil {
 			break
 		}
 	}

@@ -24,10 +24,6 @@ type scarcity struct {
 	all   int
 	held  map[types.UID]int // the node on which a pod has its devices
 
-	// gathering is how many tests must wait in line before others let go of all devices; 0: they do, or needn't. closed: they haven't let go yet.
-	gathering int
-	closed    bool
-
 	waiting map[string]time.Time // tests in line, by when they were created
 	placed  map[string]bool
 	created map[string]time.Time
@@ -62,7 +58,7 @@ func (s *scarcity) node(ctx context.Context, pod *corev1.Pod) (int, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	for ctx.Err() == nil {
-		if i := slices.IndexFunc(s.free, func(n int) bool { return n > 0 }); i >= 0 && !s.closed {
+		if i := slices.IndexFunc(s.free, func(n int) bool { return n > 0 }); i >= 0 {
 			s.sum()
 			s.free[i]--
 			s.held[pod.UID] = i
@@ -99,8 +95,8 @@ func (s *scarcity) notePlaced(test string) {
 	}
 }
 
-// see notes whether a test waits in line; gathered: it is the last of those that must.
-func (s *scarcity) see(test *v1alpha1.LoadTest) (gathered bool) {
+// see notes whether a test waits in line.
+func (s *scarcity) see(test *v1alpha1.LoadTest) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.sum()
@@ -110,26 +106,12 @@ func (s *scarcity) see(test *v1alpha1.LoadTest) (gathered bool) {
 		s.waiting[test.Name] = test.CreationTimestamp.Time
 		s.mostWaiting = max(s.mostWaiting, len(s.waiting))
 	}
-	gathered = s.gathering > 0 && len(s.waiting) >= s.gathering
-	if gathered {
-		s.gathering = 0
-	}
-	return gathered
-}
-
-// open lets devices be given away.
-func (s *scarcity) open() {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.sum()
-	s.closed = false
-	s.freed.Broadcast()
 }
 
 // sum adds the time since the last change to what it was before that.
 func (s *scarcity) sum() {
 	now := time.Now()
-	if elapsed := now.Sub(s.since).Seconds(); len(s.waiting) > 0 && !s.closed {
+	if elapsed := now.Sub(s.since).Seconds(); len(s.waiting) > 0 {
 		s.busy += float64(len(s.held)) * elapsed
 		s.possible += float64(s.all) * elapsed
 	}
