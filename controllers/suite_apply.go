@@ -89,8 +89,7 @@ func (r *LoadTestSuiteReconciler) createTests(ctx context.Context, seen *suiteOb
 	for i, w := range wanted {
 		made, err := r.answered(ctx, seen, w.Name, failed[i])
 		if failed[i] = err; made {
-			seen.notes.pending[w.Name] = pending{until: seen.Now.Add(forgetAfter)}
-			seen.notes.made = append(seen.notes.made, r.options.Clock())
+			seen.notes.made(w.Name, r.options.Clock())
 		}
 	}
 	return errors.Join(failed...)

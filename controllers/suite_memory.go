@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
@@ -50,8 +51,9 @@ type suiteNotes struct {
 	// tries are how often it didn't take a test, and refused when it didn't take any, within the last minute.
 	tries   map[string]int
 	refused []time.Time
-	// made are when tests were made, the last few.
-	made []time.Time
+	// underWay is how many tests are there that aren't over, pace how fast more are made.
+	underWay int
+	pace     suitePace
 	// taken are ConfigMaps whose names others have, and until when that is believed.
 	taken map[string]time.Time
 }
@@ -116,6 +118,17 @@ func (n *suiteNotes) seen(tests map[string]*v1alpha1.LoadTest, now time.Time) {
 	})
 	maps.DeleteFunc(n.gone, func(_ types.UID, until time.Time) bool { return !now.Before(until) })
 	maps.DeleteFunc(tests, func(_ string, t *v1alpha1.LoadTest) bool { _, gone := n.gone[t.UID]; return gone })
+	n.underWay = 0
+	for _, t := range tests {
+		if !meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionComplete) {
+			n.underWay++
+		}
+	}
+	for name, p := range n.pending {
+		if tests[name] == nil && !p.stop {
+			n.underWay++
+		}
+	}
 }
 
 // pendingNames are the tests of which the caches may not show what was done to them.
@@ -166,24 +179,21 @@ func (n *suiteNotes) whyUnstored(now time.Time) string {
 // suite there are thousands.
 const mostRefused = 32
 
-// mostMade is how many tests of a suite are made within madeWithin, which is eight in a second: each begins with what is dearest, and many at once make
-// everything slow for everybody.
-const (
-	mostMade   = 2
-	madeWithin = 250 * time.Millisecond
-)
-
 // mayTry is how many tests may be tried now; and where that is none, from when some may be.
 func (n *suiteNotes) mayTry(now time.Time) (tests int, from time.Time) {
 	n.refused = slices.DeleteFunc(n.refused, func(at time.Time) bool { return !now.Before(at.Add(takenAgain)) })
-	n.made = slices.DeleteFunc(n.made, func(at time.Time) bool { return !now.Before(at.Add(madeWithin)) })
-	switch {
-	case len(n.refused) >= mostRefused:
+	if len(n.refused) >= mostRefused {
 		return 0, n.refused[0].Add(takenAgain)
-	case len(n.made) >= mostMade:
-		return 0, n.made[0].Add(madeWithin)
 	}
-	return min(mostRefused-len(n.refused), mostMade-len(n.made)), time.Time{}
+	tests, from = n.pace.mayMake(n.underWay, now)
+	return min(mostRefused-len(n.refused), tests), from
+}
+
+// made notes that a test was made.
+func (n *suiteNotes) made(name string, now time.Time) {
+	n.pending[name] = pending{until: now.Add(forgetAfter)}
+	n.underWay++
+	n.pace.note(n.underWay, now)
 }
 
 // refuse keeps why a test isn't taken. It is tried again less and less often, so that all others have their tries as well.

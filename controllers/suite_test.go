@@ -138,7 +138,7 @@ func TestTestsAreMadeAFewAtATime(t *testing.T) {
 	for range 4 {
 		passes += w.live(madeWithin)
 	}
-	if n := w.tries[v1alpha1.LoadTestKind]; before > mostMade || n < 4*mostMade || n > 5*mostMade || passes > 8 {
+	if n := w.tries[v1alpha1.LoadTestKind]; before > mostMade || n < growAtOnce || n > growAtOnce+mostMade || passes > 9 {
 		t.Errorf("%d tests at once, %d a second later, in %d passes", before, n, passes)
 	}
 }

@@ -87,7 +87,7 @@ func TestAStatusIsOwnedAsAWhole(t *testing.T) {
 	if i < 0 {
 		t.Fatalf("nobody owns the status: %v", test.ManagedFields)
 	}
-	if got := string(test.ManagedFields[i].FieldsV1.Raw); got != `{"f:status":{}}` {
+	if got := test.ManagedFields[i].FieldsV1.GetRawString(); got != `{"f:status":{}}` {
 		t.Errorf("its owner owns %s", got)
 	}
 }
