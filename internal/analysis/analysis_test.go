@@ -234,3 +234,37 @@ func TestALowerBoundForBurstsSaysSo(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestALowerBoundForFullQueuesSaysSo(t *testing.T) {
+	const kept, said = units.One / 2, "its transmit queues were full 700 times meanwhile"
+	window := func(number int, load units.Ratio, quality report.Quality) report.Window {
+		d := direction("west", "east", 5000, 50)
+		d.Quality = quality
+		return report.Window{Number: number, Phase: report.Ramping, Load: load, Quality: quality, Reason: "the generator offered less", Directions: []report.Measured{d}}
+	}
+	r := measured(nil)
+	r.Plan.Procedure.Ramp.StepDuration, r.Plan.Procedure.Ramp.RampDuration = plan.Duration(time.Second), plan.Duration(10*time.Second)
+	r.Windows = []report.Window{window(1, kept/2, report.Good), window(2, kept, report.Short), window(3, units.One, report.Short)}
+	for _, tt := range []struct {
+		name string
+		full []int64 // as read below the load that is kept, at it, and above it
+		want bool
+	}{
+		{"they were, at the end", []int64{0, 300, 700}, true},
+		{"what they were before doesn't count", []int64{90, 390, 790}, true},
+		{"they never were", []int64{0, 0, 0}, false},
+		{"only at loads that the generator kept", []int64{700, 700, 700}, false},
+		{"nothing was read", nil, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r.Samples = nil
+			for i, full := range tt.full {
+				r.Samples = append(r.Samples, report.Sample{Load: r.Windows[i].Load, QueueFull: full})
+			}
+			got := analysis.Result(r)
+			if got.Reason != report.GeneratorLimited || strings.Contains(got.Message, said) != tt.want || strings.Contains(got.Message, "queues") != tt.want {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}

@@ -4,6 +4,7 @@ package analysis
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -131,7 +132,28 @@ func generatorsLimit(r *report.Report, w report.Window) string {
 	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToBursts() }); i >= 0 {
 		return fmt.Sprintf("what was lost above that may be the generator's doing, so this is a lower bound: window %d, %s", r.Windows[i].Number, r.Windows[i].Reason)
 	}
-	return "the generator could not send or receive more, so this is a lower bound"
+	const bound = "the generator could not send or receive more, so this is a lower bound"
+	if full := queueFull(r); full > 0 {
+		return fmt.Sprintf("%s; its transmit queues were full %d times meanwhile: the network card, its driver or what it is connected to took no more", bound, full)
+	}
+	return bound
+}
+
+// queueFull is how often generators found a transmit queue full, and tried again (TRex's queue_full, and what its driver drops), from the lowest load on that
+// they could not send.
+func queueFull(r *report.Report) (times int64) {
+	from := units.Ratio(math.MaxInt64)
+	for _, w := range r.Windows {
+		if w.Quality == report.Short {
+			from = min(from, w.Load)
+		}
+	}
+	for i, s := range r.Samples[min(1, len(r.Samples)):] {
+		if s.Load >= from {
+			times += max(0, s.QueueFull-r.Samples[i].QueueFull)
+		}
+	}
+	return times
 }
 
 // machinesLimit is where above a window the machine lost what the device's limit lets through.
