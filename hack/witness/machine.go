@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"os"
 	"runtime"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 )
 
@@ -144,26 +141,21 @@ func (w *witness) awaitCalm() {
 	}
 }
 
-// readStolen is the time that the host had these processors, since the machine started. It is counted in hundredths of a second.
+// readStolen is the time that the host had these processors, since the machine started.
 func readStolen(mine *unix.CPUSet) (time.Duration, error) {
-	file, err := os.Open("/proc/stat")
+	fs, err := procfs.NewDefaultFS()
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = file.Close() }()
-	sum := time.Duration(0)
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		fields := strings.Fields(lines.Text())
-		cpu, err := strconv.Atoi(strings.TrimPrefix(fields[0], "cpu"))
-		if err != nil || !mine.IsSet(cpu) {
-			continue // the sum of all, or what isn't a processor
-		}
-		const steal = 8
-		ticks, err := strconv.ParseInt(fields[steal], 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("/proc/stat: %w", err)
-		}
-		sum += time.Duration(ticks) * 10 * time.Millisecond
+	stat, err := fs.Stat()
+	if err != nil {
+		return 0, err
 	}
-	return sum, nil
+	seconds := 0.0
+	for cpu, spent := range stat.CPU {
+		if mine.IsSet(int(cpu)) {
+			seconds += spent.Steal
+		}
+	}
+	return time.Duration(seconds * float64(time.Second)), nil
 }

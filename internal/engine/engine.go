@@ -131,6 +131,15 @@ type Reading struct {
 	CPUPercent float64
 	// QueueFull counts retries on a full transmit queue.
 	QueueFull int64
+	Stolen    Stolen
+}
+
+// Stolen is the time that the host of a generator's virtual machine gave to others when one of the generator's processors wanted to run, on average of
+// them. Only differences mean something.
+type Stolen struct {
+	Time time.Duration
+	// At is when it was read, on the generator's clock: less often than other counters. 0: the generator doesn't say it.
+	At time.Duration
 }
 
 // PortCounters are a port's raw counters, FCS included in bytes.

@@ -33,6 +33,8 @@ type Report struct {
 	Windows   []Window    `json:"windows,omitempty"`
 	// Samples are raw counters about once a second, for graphs; the windows' own counters are the evidence of the result.
 	Samples []Sample `json:"samples,omitempty"`
+	// Stolen is what hosts of virtual machines took of generators' processors while they sent; none: nothing, or nobody says it.
+	Stolen []Stolen `json:"stolen,omitempty"`
 	// Totals settle, per direction, all that was sent and came back between the first start and the end of the drain.
 	Totals []Total `json:"totals,omitempty"`
 	Result Result  `json:"result"`
@@ -272,6 +274,15 @@ type Sample struct {
 	Directions []SampleDirection `json:"directions"`
 	CPUPercent float64           `json:"cpuPercent"`
 	QueueFull  int64             `json:"queueFull,omitempty"`
+}
+
+// Stolen is what a generator's processors wanted to do and could not, as the host of their virtual machine had others run: what was sent late then, or
+// lost by a device on the same host, is no doing of the device's.
+type Stolen struct {
+	Generator string `json:"generator"`
+	// Percent is its share of the processors' time while traffic ran, WorstPercent that of the worst second or so.
+	Percent      float64 `json:"percent"`
+	WorstPercent float64 `json:"worstPercent"`
 }
 
 // SampleDirection holds cumulative counters since Report.Started.

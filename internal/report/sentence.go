@@ -108,6 +108,7 @@ func warnings(r *Report) []string {
 	out = append(out, silenceWarnings(r)...)
 	out = append(out, totalWarnings(r)...)
 	out = append(out, burstWarnings(r)...)
+	out = append(out, stolenWarnings(r)...)
 	return append(out, windowWarnings(r)...)
 }
 
@@ -218,6 +219,25 @@ func burstWarnings(r *Report) []string {
 		b := worst[name]
 		out = append(out, fmt.Sprintf("generator %s sent in bursts in %s: at worst %s frames within %s on %s, where %s were due; give it processors that nothing else uses",
 			name, counted(windows[name], "window"), count(b.Sent), b.Duration.Std().Round(time.Millisecond), b.Link, count(b.Due)))
+	}
+	return out
+}
+
+// From so much on of a processor's time, on average or in the worst second, what the host of a virtual machine takes is told. Below that known answers stay
+// within a percent (internal/awake says where from).
+const (
+	stolenPercent      = 1
+	stolenWorstPercent = 5
+)
+
+// stolenWarnings tell of virtual machines whose hosts had others run.
+func stolenWarnings(r *Report) []string {
+	var out []string
+	for _, s := range r.Stolen {
+		if s.Percent >= stolenPercent || s.WorstPercent >= stolenWorstPercent {
+			out = append(out, fmt.Sprintf("generator %s is on a virtual machine whose host took %s%% of its processors' time while traffic ran, %s%% in the worst second: a figure may be lower than the device's limit; measure where nobody shares the processors",
+				s.Generator, short(r1(s.Percent)), short(r1(s.WorstPercent))))
+		}
 	}
 	return out
 }

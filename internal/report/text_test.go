@@ -180,6 +180,26 @@ func TestALowerBoundForBurstsNamesThem(t *testing.T) {
 	}
 }
 
+func TestWhatAHostTookIsToldWhereItMatters(t *testing.T) {
+	for _, tt := range []struct {
+		stolen []Stolen
+		want   string
+	}{
+		{nil, ""},
+		{[]Stolen{{"g0", 0.9, 4.9}}, ""},
+		{[]Stolen{{"g0", 1, 1.2}}, "generator g0 is on a virtual machine whose host took 1% of its processors' time while traffic ran, 1.2% in the worst second"},
+		{[]Stolen{{"g0", 0.2, 1}, {"g1", 0.44, 12.52}}, "generator g1 is on a virtual machine whose host took 0.4% of its processors' time while traffic ran, 12.5% in the worst second"},
+	} {
+		r := measured()
+		had := len(warnings(r))
+		r.Stolen = tt.stolen
+		got := strings.Join(warnings(r)[had:], "\n")
+		if !strings.HasPrefix(got, tt.want) || (got == "") != (tt.want == "") || strings.Count(got, "virtual machine") > 1 {
+			t.Errorf("%+v: %s", tt.stolen, got)
+		}
+	}
+}
+
 func TestWhatTheMachineItselfLostIsTold(t *testing.T) {
 	packets := func(n int64) units.Traffic { return units.Traffic{Packets: n, Bytes: 64 * n} }
 	for name, test := range map[string]struct {

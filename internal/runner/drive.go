@@ -35,6 +35,7 @@ type drive struct {
 	step     ramp.Step
 	quickest time.Duration    // reading of all counters
 	limited  []report.Limiter // what limits counted before traffic began
+	thefts   []theft          // one for each generator
 }
 
 // driveLoad carries out the procedure's steps until it is done. Whatever happens, it ends with traffic stopped and totals settled, as
@@ -45,7 +46,7 @@ func (r *run) driveLoad(ctx context.Context) (err error) {
 		return err
 	}
 	r.drive.limited = limited
-	r.drive.baseline, r.drive.last = baseline, baseline
+	r.drive.baseline, r.drive.last, r.drive.thefts = baseline, baseline, thefts(baseline)
 	defer func() { err = errors.Join(err, r.stop(ctx)) }()
 	for {
 		step := ramp.Next(r.plan.Procedure, r.rep.Windows)

@@ -127,7 +127,9 @@ func (r *run) sample(readings []engine.Reading, inStep time.Duration) {
 	for g, reading := range readings {
 		s.CPUPercent = max(s.CPUPercent, reading.CPUPercent)
 		s.QueueFull += reading.QueueFull - r.drive.baseline[g].QueueFull
+		r.drive.thefts[g].add(reading.Stolen)
 	}
+	r.tellStolen()
 	for i, d := range r.setup.Directions {
 		total := between(d, r.drive.baseline, readings)
 		s.Directions = append(s.Directions, report.SampleDirection{IntendedPacketsPerSecond: r.drive.intended[i].Whole(),

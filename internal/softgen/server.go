@@ -42,6 +42,8 @@ type Config struct {
 	AllowShutdown bool
 	// Now is the clock of ping, of start_at_ts and of counters; it must be the data path's. nil: CLOCK_MONOTONIC.
 	Now func() time.Duration
+	// Stolen is how much of a processor's time since the machine's start its host gave to others; nil: what the kernel says.
+	Stolen func() (time.Duration, error)
 	// Log gets state changes; nil drops them.
 	Log *slog.Logger
 	// Hostname and CPUModel are reported; "" asks the system.
@@ -63,6 +65,7 @@ type Server struct {
 	events   *events
 	flows    *flows
 	captures *captures
+	theft    theft
 	end      func()                    // ends Serve
 	ahead    map[int]datapath.Counters // of ports that the present request has not asked for yet, as of the moment when it first asked
 }
@@ -78,7 +81,7 @@ func New(cfg Config) (*Server, error) {
 	cfg = withDefaults(cfg)
 	s := &Server{
 		cfg: cfg, commands: commands(), apiH: secret(), beats: make(chan struct{}, 1),
-		events: newEvents(cfg.Now), flows: newFlows(), captures: newCaptures(), end: func() {},
+		events: newEvents(cfg.Now), flows: newFlows(), captures: newCaptures(), theft: theft{read: cfg.Stolen}, end: func() {},
 	}
 	for i, c := range cfg.Ports {
 		if c.Port == nil {
@@ -92,6 +95,9 @@ func New(cfg Config) (*Server, error) {
 func withDefaults(cfg Config) Config {
 	if cfg.Now == nil {
 		cfg.Now = monotonic
+	}
+	if cfg.Stolen == nil {
+		cfg.Stolen = stolen
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

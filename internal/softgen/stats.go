@@ -102,7 +102,8 @@ func (s *Server) total() totals {
 	return t
 }
 
-// getGlobalStats is get_global_stats. What a stateless engine on kernel interfaces doesn't have is 0.
+// getGlobalStats is get_global_stats. What a stateless engine on kernel interfaces doesn't have is 0. Ours beside TRex's, where the kernel says it: stolen
+// is how many seconds of a processor's time the machine's host gave to others, up to stolen_ts on the server's clock.
 func (s *Server) getGlobalStats(*params) (any, error) {
 	t := s.total()
 	stats := object{
@@ -111,6 +112,9 @@ func (s *Server) getGlobalStats(*params) (any, error) {
 		"m_rx_drop_bps": real(max(t.sent.layer2-t.received.layer2, 0)), "m_rx_core_pps": real(t.received.pps),
 		"m_total_tx_pkts": t.Sent.Packets, "m_total_tx_bytes": t.Sent.Bytes,
 		"m_total_rx_pkts": t.Received.Packets, "m_total_rx_bytes": t.Received.Bytes, "m_total_queue_full": t.QueueFull,
+	}
+	if s.theft.ask(s.cfg.Now()); s.theft.known {
+		stats["stolen"], stats["stolen_ts"] = real(s.theft.total.Seconds()), real(s.theft.at.Seconds())
 	}
 	for _, name := range []string{
 		"m_total_queue_drop", "m_total_alloc_error", "m_total_clients", "m_total_servers", "m_active_sockets", "m_total_nat_active",

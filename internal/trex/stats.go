@@ -46,6 +46,15 @@ type GlobalStats struct {
 	QueueFull         wire.Count `json:"m_total_queue_full"`
 	QueueDrop         wire.Count `json:"m_total_queue_drop"` // only servers that drop rather than retry
 	AllocationErrors  wire.Count `json:"m_total_alloc_error"`
+	// Stolen is how long the server's host had others run when one of its processors wanted to, up to StolenTS on the server's clock, for servers that say
+	// it; TRex doesn't.
+	Stolen   seconds `json:"stolen"`
+	StolenTS seconds `json:"stolen_ts"`
+}
+
+// StolenAt is the processor time that the server's host took, and when that was read on the server's clock; 0, 0 where it doesn't say it.
+func (s GlobalStats) StolenAt() (stolen, at time.Duration) {
+	return s.Stolen.duration(), s.StolenTS.duration()
 }
 
 // Snapshot is one exchange's worth of counters.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 )
 
@@ -53,11 +54,15 @@ func (p processors) others(was processors) float64 {
 	return max(0, all-idle-ours) / max(0.01, all)
 }
 
-// readProcessors reads proc(5), stat, which counts in hundredths of a second, and the cluster's control group. It's about the processors that we
-// may use: taskset(1) gives a cluster some of the machine's, and whoever has the rest is none of its others.
+// readProcessors reads proc_stat(5) and the cluster's control group. It's about the processors that we may use: taskset(1) gives a cluster some of the
+// machine's, and whoever has the rest is none of its others.
 func readProcessors(t *testing.T) (p processors) {
 	t.Helper()
-	text, err := os.ReadFile("/proc/stat")
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stat, err := fs.Stat()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,29 +70,14 @@ func readProcessors(t *testing.T) (p processors) {
 	if err := unix.SchedGetaffinity(0, &mine); err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(string(text)) {
-		name, rest, _ := strings.Cut(line, " ")
-		if cpu, err := strconv.Atoi(strings.TrimPrefix(name, "cpu")); err == nil && mine.IsSet(cpu) {
-			p.add(t, rest)
+	for cpu, spent := range stat.CPU {
+		if mine.IsSet(int(cpu)) {
+			p.idle += spent.Idle
+			p.all += spent.User + spent.Nice + spent.System + spent.Idle + spent.Iowait + spent.IRQ + spent.SoftIRQ + spent.Steal // guests are in the first two
 		}
 	}
 	p.ours = used(t)
 	return p
-}
-
-// add adds one processor's line.
-func (p *processors) add(t *testing.T, line string) {
-	t.Helper()
-	for i, field := range strings.Fields(line) {
-		ticks, err := strconv.ParseFloat(field, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.all += ticks / 100
-		if i == 3 {
-			p.idle += ticks / 100
-		}
-	}
 }
 
 // used is the processor time of everything in the cluster, in seconds, by either version of control groups.

@@ -50,6 +50,7 @@ func (e *Engine) readFault(ctx context.Context, err error) error {
 func (e *Engine) reading(s trex.Snapshot) engine.Reading {
 	r := engine.Reading{Ports: make(map[int]engine.PortCounters, len(s.Ports)), QueueFull: int64(s.Global.QueueFull + s.Global.QueueDrop)}
 	r.At, r.Uncertainty = instant(s)
+	r.Stolen.Time, r.Stolen.At = s.Global.StolenAt()
 	busiest := float64(s.Global.CPUPercent)
 	for port, stats := range s.Ports {
 		busiest = math.Max(busiest, float64(stats.CPUPercent))

@@ -103,6 +103,28 @@ func TestAServerThatSaysHowFarItIsBehindNeverCatchesUpAtOnce(t *testing.T) {
 	}
 }
 
+func TestWhatAHostTakesIsRead(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answer map[string]any
+		want   engine.Stolen
+	}{
+		"TRex doesn't say it":                    {map[string]any{"m_cpu_util": 1.5}, engine.Stolen{}},
+		"the software engine does, now and then": {map[string]any{"m_cpu_util": 1.5, "stolen": 2.25, "stolen_ts": 17.5}, engine.Stolen{Time: 2250 * time.Millisecond, At: 17500 * time.Millisecond}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inLab(t, func(t *testing.T, l lab) {
+				l.ready(t)
+				l.On("get_global_stats", func(trextest.Call) (any, error) { return tt.answer, nil })
+				r, err := l.Read(t.Context(), []int{0, 1})
+				must(t, err)
+				if r.Stolen != tt.want {
+					t.Errorf("%+v", r.Stolen)
+				}
+			})
+		})
+	}
+}
+
 func TestABrokenConnectionIsHealed(t *testing.T) {
 	inLab(t, func(t *testing.T, l lab) {
 		l.ready(t)

@@ -1,0 +1,56 @@
+package runner
+
+import (
+	"math"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// theft follows what a generator's host takes of its processors.
+type theft struct {
+	first, last engine.Stolen
+	worst       float64 // of the time between two readings
+}
+
+// thefts begin with the readings before traffic.
+func thefts(readings []engine.Reading) []theft {
+	all := make([]theft, len(readings))
+	for i, r := range readings {
+		all[i] = theft{first: r.Stolen, last: r.Stolen}
+	}
+	return all
+}
+
+// shortest is the least time over which a share says something: the kernel counts in hundredths of a second.
+const shortest = 800 * time.Millisecond
+
+func (t *theft) add(now engine.Stolen) {
+	if now.At-t.last.At < shortest {
+		return
+	}
+	t.worst = max(t.worst, share(t.last, now))
+	t.last = now
+}
+
+// share is what was taken between two readings; 0 where it can't be told.
+func share(from, to engine.Stolen) float64 {
+	if from.At == 0 || to.At <= from.At {
+		return 0
+	}
+	return max(0, float64(to.Time-from.Time)/float64(to.At-from.At))
+}
+
+// tellStolen writes what was taken so far into the report, if there was anything.
+func (r *run) tellStolen() {
+	r.rep.Stolen = nil
+	for i, t := range r.drive.thefts {
+		if percent(t.worst) > 0 {
+			r.rep.Stolen = append(r.rep.Stolen, report.Stolen{Generator: r.gens[i].Name, Percent: percent(share(t.first, t.last)), WorstPercent: percent(t.worst)})
+		}
+	}
+}
+
+// percent is a share, to a hundredth.
+func percent(share float64) float64 { return math.Round(1e4*share) / 100 }
