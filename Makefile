@@ -11,7 +11,10 @@ ALONE := /(internal/(softgen|forwarder|lab)|test/(realpackets|delivery|e2e|fault
 PURE := /(hack/image/pack|internal/(compile|gate|history|lifecycle|manifests|measure|profile|queue|ramp|report|statistics|suite))$$
 # What plays people, authors and a cluster at a real API server, one step after the other: what shares memory in what they drive has tests of its
 # own, which are with the detector. So are those of the operator with its caches and workers (test/operator).
-DRIVES := /test/(apiserver|documents|manifests|tenants)$$
+DRIVES := /test/(apiserver|documents|kubectl|manifests|tenants)$$
+# Tests with real packets that ask for no figure, or for one that a busy machine gives as well, and mostly wait. The gate plays them beside its compilers.
+PATIENT := ^(TestAKilledRampEndsWhenItSaid|TestDeletes|TestDoctor|TestQueue|TestSpec|TestStops|TestSuite|TestTenants|TestTheGatesOfTheExamples|TestWaiting)$$
+UNLESS_PATIENT := $(if $(PATIENT_BESIDE),-skip '$(PATIENT)')
 # The race detector is in C, and all else does without.
 RACE := CGO_ENABLED=1 $(GO) test -race
 # It plays again what failed while the machine took processors away, and nothing else.
@@ -19,7 +22,7 @@ WITNESSED := $(GO) run ./hack/witness -rows TestKnownAnswers,TestFaults --
 REPORTS ?= linerate-reports
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-code test-packets test-plain race test-api test-chart e2e e2e-cluster e2e-packets e2e-kueue demo demo-down image compiler packages kube kube-cluster lint generate verify check known-answers four-systems bench bench-operator fuzz clean
+.PHONY: patient help build run test test-code test-packets test-plain race test-api test-chart e2e e2e-cluster e2e-packets e2e-kueue demo demo-down image compiler packages kube kube-cluster lint generate verify check known-answers four-systems bench bench-operator fuzz clean
 
 help: ## Explain the targets
 	@if [ -t 1 ] && [ -z "$$NO_COLOR" ]; then on=1 off=0; fi; \
@@ -40,11 +43,12 @@ test-code: compiler kube
 	$(GO) build ./...
 	$(MAKE) --no-print-directory -j2 --output-sync=line test-chart test-plain
 
-# Of the tests with few packets half as many run beside each other as there are processors: each has a generator and a device that want one of their own,
-# and where they don't get it, answers become lower bounds.
+# How many tests with real packets run beside each other: those of test/delivery send a thousand packets/s and mostly wait. In test/realpackets half as many as there
+# are processors: each has a generator and a device that want one of their own, and where they don't get it, answers become lower bounds.
 test-packets: compiler kube
 	$(WITNESSED) -race -vet=off -count=1 -p 1 -timeout 20m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/...
-	$(WITNESSED) -vet=off -count=1 -p 1 -timeout 30m -parallel $$(( ($$(nproc) + 1) / 2 )) ./test/delivery ./test/realpackets
+	$(WITNESSED) -vet=off -count=1 -timeout 20m -parallel $$(( $$(nproc) + 1 )) ./test/delivery
+	$(WITNESSED) $(UNLESS_PATIENT) -vet=off -count=1 -timeout 30m -parallel $$(( ($$(nproc) + 1) / 2 )) ./test/realpackets
 
 test-plain: compiler kube
 	$(GO) test -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -E '$(PURE)|$(DRIVES)')
@@ -88,8 +92,12 @@ e2e: ## Run the end-to-end tests, with real packets in real pods on a real clust
 e2e-cluster: packages kube-cluster
 	$(GO) test -vet=off -count=1 -p 1 -timeout 20m -tags cluster ./hack/cluster ./test/fabric/incluster
 
+# How many scenes go beside each other is up to the tests' wires: those that wait for some hold no processor.
 e2e-packets: packages kube-cluster
-	$(WITNESSED) -vet=off -count=1 -p 1 -timeout 50m ./test/e2e/... ./test/faults/...
+	$(WITNESSED) $(UNLESS_PATIENT) -vet=off -count=1 -p 1 -parallel 20 -timeout 50m ./test/e2e/... ./test/faults/...
+
+patient: packages kube-cluster
+	$(GO) test -vet=off -count=1 -p 2 -parallel 20 -timeout 50m -run '$(PATIENT)' ./test/realpackets ./test/e2e
 
 # Not in the gate: Kueue takes as long to build as these tests take.
 e2e-kueue: packages kube-cluster ## Run LoadTests in queues of a real Kueue, on a real cluster with real packets (as root)

@@ -8,8 +8,8 @@
 //	                                      ══ east ══╩═ wires ═╩══ east ══
 //
 // At the end it takes all that down, and fails if anything is left. Tests run one after the other, for two measurements at a time would share
-// processors; each has a namespace of its own, and ends with all functions at home (scene.end). Within a test, scenes that ask for no figure
-// go beside each other, each on a pair of wires of its own (beside): on the second pair west is called north, and east south.
+// processors; each has a namespace of its own, and ends with all functions at home (scene.end). Tests that ask for no figure are parallel ones, and go
+// last: their scenes are played beside each other, each on a pair of wires of its own (beside): on the second pair west is called north, and east south.
 //
 //	go test -count=1 -timeout 45m ./test/e2e                         # all that CI runs
 //	go test -count=1 ./test/e2e -keep -run TestKnownAnswers -v       # the cluster stays up, and the next -keep takes it again

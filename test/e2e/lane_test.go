@@ -3,6 +3,7 @@ package e2e
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/linerate-dev/linerate/test/fabric"
@@ -30,7 +31,8 @@ func freeLanes(all []lane) chan lane {
 	return free
 }
 
-// beside begins a scene that is played beside others of its test. It waits for a lane, and hears and leaves nothing elsewhere.
+// beside begins a scene that is played beside others, when all those are over that have the lab to themselves: so its test is a parallel one, too. It waits for
+// a lane, and hears and leaves nothing elsewhere.
 func beside(t *testing.T) *scene {
 	t.Helper()
 	t.Parallel()
@@ -38,6 +40,19 @@ func beside(t *testing.T) *scene {
 	t.Cleanup(func() { lanes <- l })
 	return enter(t, l, l.west, l.east)
 }
+
+// besideOnOnePort begins a scene beside others that also has the physical port to itself on which every node has all functions of the wire one.
+func besideOnOnePort(t *testing.T) *scene {
+	t.Helper()
+	t.Parallel()
+	onePort.Lock()
+	t.Cleanup(onePort.Unlock)
+	l := <-lanes
+	t.Cleanup(func() { lanes <- l })
+	return enter(t, l, l.west, l.east, "one")
+}
+
+var onePort sync.Mutex
 
 // scarce are wires on which each node has one function only: a test with a device takes all four, and any other waits.
 //

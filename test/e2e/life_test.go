@@ -25,8 +25,8 @@ procedure:
   ramp: {warmupDuration: 2s, targetRate: 50kpps, rampDuration: 12s, stepDuration: 1s, settle: 300ms, refineTo: "0.1%", confirmDuration: 5s, holdDuration: 0s}
 `
 
-// TestStops: a run that is ended from outside.
-func TestStops(t *testing.T) {
+// TestSuspends: a run that is to be had later.
+func TestSuspends(t *testing.T) {
 	t.Run("suspended it holds nothing, and resumed it measures anew", func(t *testing.T) {
 		s := begin(t)
 		s.apply("suspended", links, limited, quick)
@@ -49,6 +49,11 @@ func TestStops(t *testing.T) {
 			t.Errorf("attempt %d after %d lost runs, want attempt 2 after 1", test.Status.Attempt, test.Status.LostRuns)
 		}
 	})
+}
+
+// TestStops: a run that is ended from outside.
+func TestStops(t *testing.T) {
+	t.Parallel()
 	t.Run("stopped it keeps what it measured until then", func(t *testing.T) {
 		s := beside(t)
 		s.apply("stopped", links, limited, long, verdict)
@@ -81,6 +86,7 @@ func TestStops(t *testing.T) {
 
 // TestDeletes: deleted at whatever moment, nothing of it is left, and nothing is sent.
 func TestDeletes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ step, procedure string }{
 		{"Starting", long}, {"WarmUp", long}, {"Ramping", long}, {"Refining", quick}, {"Confirming", quick}, {"Holding", long}, {"Done", gentle},
 	} {

@@ -48,7 +48,7 @@ func (s *scene) stranger(name, node string, devices corev1.ResourceList, network
 			Name: "generator", Image: rig.Repository + ":" + lab.Images.Tag, ImagePullPolicy: corev1.PullNever,
 			Args:            append([]string{"generator", "--ports", ports, "--listen", ":4501", "--speed", "1gbps"}, flags...),
 			Resources:       corev1.ResourceRequirements{Limits: devices, Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}},
-			SecurityContext: &corev1.SecurityContext{RunAsUser: new(int64(0)), Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"NET_RAW", "NET_ADMIN"}}},
+			SecurityContext: &corev1.SecurityContext{RunAsUser: new(int64(0)), Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"BPF", "IPC_LOCK", "NET_ADMIN", "NET_RAW", "SYS_NICE"}}},
 			ReadinessProbe:  &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"/linerate", "generator", "probe"}}}},
 		}}},
 	}

@@ -13,7 +13,9 @@ import (
 
 // TestQueue: more tests than there are network cards for.
 func TestQueue(t *testing.T) {
+	t.Parallel()
 	t.Run("ten tests that want the same four functions take turns, oldest first, and one that is deleted frees its place", func(t *testing.T) {
+		t.Parallel()
 		few := scarce()
 		s := enter(t, few, few.west, few.east)
 		const tests, deleted = 10, 7
@@ -40,7 +42,7 @@ func TestQueue(t *testing.T) {
 		}
 	})
 	t.Run("a test whose network cards others have begins by itself when they let go", func(t *testing.T) {
-		s := begin(t)
+		s := beside(t)
 		first, second := s.holder("node-1"), s.holder("node-2")
 		s.apply("patient", onWest, gentle, "dut: {type: Loopback}")
 		s.condition("patient", "Scheduled=False Unschedulable")
@@ -49,7 +51,7 @@ func TestQueue(t *testing.T) {
 		second()
 	})
 	t.Run("two tests on different functions of one physical port are never on it at once", func(t *testing.T) {
-		s := begin(t)
+		s := besideOnOnePort(t)
 		for _, name := range []string{"first", "second"} {
 			s.apply(name, limited, onOnePort, neighbourly)
 		}
@@ -63,7 +65,7 @@ func TestQueue(t *testing.T) {
 		s.after(earlier, later)
 	})
 	t.Run("a test whose generator and device are on one physical port is refused, and says the way out", func(t *testing.T) {
-		s := begin(t)
+		s := besideOnOnePort(t)
 		s.apply("cramped", limited, gentle, `
 generator: {engine: Software, pod: {nodeSelector: {kubernetes.io/hostname: node-1}}}
 links: [{name: west, network: default/one, lineRate: 1gbps}, {name: east, network: default/one, lineRate: 1gbps}]

@@ -23,6 +23,7 @@ const neighbourly = gentle + `  maxLossRatio: "0.1"
 
 // TestWaiting: what isn't there yet is waited for, by name.
 func TestWaiting(t *testing.T) {
+	t.Parallel()
 	t.Run("a network that is missing is waited for, and the test goes on when it comes", func(t *testing.T) {
 		s := beside(t)
 		s.apply("network", limited, gentle, `links: [{name: west, network: later, lineRate: 1gbps}, {name: east, network: default/east, lineRate: 1gbps}]`)

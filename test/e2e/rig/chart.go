@@ -21,7 +21,9 @@ func (r *Rig) Upgrade(ctx context.Context, tag string) error {
 		return err
 	}
 	return r.helm(ctx, "upgrade", "--install", "linerate", chart, "--namespace", Namespace, "--create-namespace",
-		"--set", "image.tag="+tag, "--set", "image.pullPolicy=Never", "--wait", "--timeout", "2m")
+		"--set", "image.tag="+tag, "--set", "image.pullPolicy=Never",
+		"--set", "resources.requests.cpu=0", // where a node has two processors, TRex asks for both
+		"--wait", "--timeout", "2m")
 }
 
 // Uninstall takes the chart away again, and waits until Helm says that it's done. Upgrade brings it back.
