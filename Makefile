@@ -97,7 +97,7 @@ e2e-packets: packages kube-cluster
 	$(WITNESSED) $(UNLESS_PATIENT) -vet=off -count=1 -p 1 -parallel 20 -timeout 50m ./test/e2e/... ./test/faults/...
 
 patient: packages kube-cluster
-	$(GO) test -vet=off -count=1 -p 2 -parallel 20 -timeout 50m -run '$(PATIENT)' ./test/realpackets ./test/e2e
+	$(WITNESSED) -vet=off -count=1 -p 2 -parallel 20 -timeout 50m -run '$(PATIENT)' ./test/realpackets ./test/e2e
 
 # Not in the gate: Kueue takes as long to build as these tests take.
 e2e-kueue: packages kube-cluster ## Run LoadTests in queues of a real Kueue, on a real cluster with real packets (as root)
