@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"sync"
 	"time"
 
-	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/processors"
 )
 
 // beat is how often each processor is asked whether it runs whom it should.
@@ -31,11 +31,11 @@ type second struct {
 
 // watch begins to watch the processors that this process may use, until the context ends.
 func watch(ctx context.Context) (*witness, error) {
-	var mine unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &mine); err != nil {
-		return nil, fmt.Errorf("which processors there are: %w", err)
+	mine, err := processors.Mine()
+	if err != nil {
+		return nil, err
 	}
-	stolen, err := readStolen(&mine)
+	stolen, err := readStolen(mine)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func watch(ctx context.Context) (*witness, error) {
 	for range w.processors {
 		w.realTime = <-ranked && w.realTime
 	}
-	go w.follow(ctx, &mine, stolen)
+	go w.follow(ctx, mine, stolen)
 	return w, nil
 }
 
@@ -143,19 +143,6 @@ func (w *witness) awaitCalm() {
 
 // readStolen is the time that the host had these processors, since the machine started.
 func readStolen(mine *unix.CPUSet) (time.Duration, error) {
-	fs, err := procfs.NewDefaultFS()
-	if err != nil {
-		return 0, err
-	}
-	stat, err := fs.Stat()
-	if err != nil {
-		return 0, err
-	}
-	seconds := 0.0
-	for cpu, spent := range stat.CPU {
-		if mine.IsSet(int(cpu)) {
-			seconds += spent.Steal
-		}
-	}
-	return time.Duration(seconds * float64(time.Second)), nil
+	spent, err := processors.Spent(mine)
+	return time.Duration(spent.Steal * float64(time.Second)), err
 }

@@ -3,8 +3,7 @@ package softgen
 import (
 	"time"
 
-	"github.com/prometheus/procfs"
-	"golang.org/x/sys/unix"
+	"github.com/linerate-dev/linerate/internal/processors"
 )
 
 // stolenEvery is how often the kernel is asked at most: it makes up all of /proc/stat for an answer, and readings come fifty times a second.
@@ -28,25 +27,12 @@ func (t *theft) ask(now time.Duration) {
 	t.known, t.at, t.total = err == nil, now, total
 }
 
-// stolen is the time since the machine's start that its host gave to others, on average of the processors that this process may use (proc_stat(5), steal).
+// stolen is the time since the machine's start that its host gave to others, on average of the processors that this process may use (steal).
 func stolen() (time.Duration, error) {
-	fs, err := procfs.NewDefaultFS()
+	mine, err := processors.Mine()
 	if err != nil {
 		return 0, err
 	}
-	stat, err := fs.Stat()
-	if err != nil {
-		return 0, err
-	}
-	var mine unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &mine); err != nil {
-		return 0, err
-	}
-	seconds := 0.0
-	for cpu, spent := range stat.CPU {
-		if mine.IsSet(int(cpu)) {
-			seconds += spent.Steal
-		}
-	}
-	return time.Duration(seconds / float64(max(1, mine.Count())) * float64(time.Second)), nil
+	spent, err := processors.Spent(mine)
+	return time.Duration(spent.Steal / float64(max(1, mine.Count())) * float64(time.Second)), err
 }

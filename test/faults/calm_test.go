@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/procfs"
-	"golang.org/x/sys/unix"
+	machine "github.com/linerate-dev/linerate/internal/processors"
 )
 
 const (
@@ -58,24 +57,16 @@ func (p processors) others(was processors) float64 {
 // machine's, and whoever has the rest is none of its others.
 func readProcessors(t *testing.T) (p processors) {
 	t.Helper()
-	fs, err := procfs.NewDefaultFS()
+	mine, err := machine.Mine()
 	if err != nil {
 		t.Fatal(err)
 	}
-	stat, err := fs.Stat()
+	spent, err := machine.Spent(mine)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var mine unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &mine); err != nil {
-		t.Fatal(err)
-	}
-	for cpu, spent := range stat.CPU {
-		if mine.IsSet(int(cpu)) {
-			p.idle += spent.Idle
-			p.all += spent.User + spent.Nice + spent.System + spent.Idle + spent.Iowait + spent.IRQ + spent.SoftIRQ + spent.Steal // guests are in the first two
-		}
-	}
+	p.idle = spent.Idle
+	p.all = spent.User + spent.Nice + spent.System + spent.Idle + spent.Iowait + spent.IRQ + spent.SoftIRQ + spent.Steal
 	p.ours = used(t)
 	return p
 }

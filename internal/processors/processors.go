@@ -1,0 +1,47 @@
+// Package processors tells how a machine's processors spent their time, as its kernel counts it: a generator whose processors were others' meanwhile sent
+// late, through no fault of the device's.
+package processors
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// Mine are the processors that the calling thread may use: a container or taskset(1) may leave it fewer than the machine has.
+func Mine() (*unix.CPUSet, error) {
+	var mine unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &mine); err != nil {
+		return nil, fmt.Errorf("which processors there are: %w", err)
+	}
+	return &mine, nil
+}
+
+// Spent is how these processors spent their time since the machine started, all together, in seconds (proc_stat(5)). Guests' time is left out, as it is
+// counted as the user's, too.
+func Spent(of *unix.CPUSet) (sum procfs.CPUStat, err error) {
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return sum, err
+	}
+	stat, err := fs.Stat()
+	if err != nil {
+		return sum, err
+	}
+	return total(stat.CPU, of), nil
+}
+
+// total adds them up in their order, as the same numbers have another sum in another: counters that only grow would seem to go back.
+func total(spent map[int64]procfs.CPUStat, of *unix.CPUSet) (sum procfs.CPUStat) {
+	for _, cpu := range slices.Sorted(maps.Keys(spent)) {
+		if of.IsSet(int(cpu)) {
+			its := spent[cpu]
+			sum.User, sum.Nice, sum.System, sum.Idle = sum.User+its.User, sum.Nice+its.Nice, sum.System+its.System, sum.Idle+its.Idle
+			sum.Iowait, sum.IRQ, sum.SoftIRQ, sum.Steal = sum.Iowait+its.Iowait, sum.IRQ+its.IRQ, sum.SoftIRQ+its.SoftIRQ, sum.Steal+its.Steal
+		}
+	}
+	return sum
+}

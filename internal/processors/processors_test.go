@@ -1,0 +1,39 @@
+package processors
+
+import (
+	"testing"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+func TestTimeIsSpentByTheProcessorsThatAreAskedFor(t *testing.T) {
+	mine, err := Mine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := Spent(mine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mine.Count() < 1 || all.User+all.System+all.Idle <= 0 || all.Steal < 0 {
+		t.Errorf("%d processors spent %+v", mine.Count(), all)
+	}
+	if none, err := Spent(&unix.CPUSet{}); err != nil || none != (procfs.CPUStat{}) {
+		t.Errorf("no processor spent %+v (%v)", none, err)
+	}
+}
+
+func TestTheSameCountersHaveTheSameSum(t *testing.T) {
+	spent, of := map[int64]procfs.CPUStat{}, &unix.CPUSet{}
+	for cpu := range 16 {
+		spent[int64(cpu)] = procfs.CPUStat{Steal: 20.01 / float64(cpu+1), Idle: 1e6 / float64(cpu+3)}
+		of.Set(cpu)
+	}
+	first := total(spent, of)
+	for range 100 {
+		if again := total(spent, of); again != first {
+			t.Fatalf("%+v, then %+v", first, again)
+		}
+	}
+}
