@@ -22,7 +22,7 @@ WITNESSED := $(GO) run ./hack/witness -rows TestKnownAnswers,TestFaults --
 REPORTS ?= linerate-reports
 
 .DEFAULT_GOAL := help
-.PHONY: patient help build run test test-code test-packets test-plain race test-api test-chart e2e e2e-cluster e2e-packets e2e-kueue demo demo-down image compiler packages kube kube-cluster lint generate verify check known-answers four-systems bench bench-operator fuzz clean
+.PHONY: help build run test test-code test-packets test-plain race test-api test-chart e2e e2e-cluster e2e-packets patient e2e-kueue demo demo-down image compiler packages kube kube-cluster lint generate verify check known-answers four-systems bench bench-operator fuzz clean
 
 help: ## Explain the targets
 	@if [ -t 1 ] && [ -z "$$NO_COLOR" ]; then on=1 off=0; fi; \

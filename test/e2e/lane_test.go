@@ -36,9 +36,7 @@ func freeLanes(all []lane) chan lane {
 func beside(t *testing.T) *scene {
 	t.Helper()
 	t.Parallel()
-	l := <-lanes
-	t.Cleanup(func() { lanes <- l })
-	return enter(t, l, l.west, l.east)
+	return onLane(t)
 }
 
 // besideOnOnePort begins a scene beside others that also has the physical port to itself on which every node has all functions of the wire one.
@@ -47,9 +45,15 @@ func besideOnOnePort(t *testing.T) *scene {
 	t.Parallel()
 	onePort.Lock()
 	t.Cleanup(onePort.Unlock)
+	return onLane(t, "one")
+}
+
+// onLane waits for a lane, and begins a scene there that has these wires, too.
+func onLane(t *testing.T, also ...string) *scene {
+	t.Helper()
 	l := <-lanes
 	t.Cleanup(func() { lanes <- l })
-	return enter(t, l, l.west, l.east, "one")
+	return enter(t, l, append(also, l.west, l.east)...)
 }
 
 var onePort sync.Mutex
