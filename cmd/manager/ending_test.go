@@ -7,6 +7,14 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
 func TestWhatTheManagersEndCutsShortIsNoError(t *testing.T) {
@@ -19,6 +27,8 @@ func TestWhatTheManagersEndCutsShortIsNoError(t *testing.T) {
 	}{
 		"cut short by its end":                      {true, cancelled, slog.LevelInfo, ""},
 		"cut short by its end, and all is told":     {true, cancelled, slog.LevelDebug, "level=DEBUG"},
+		"leading no longer, at its end":             {true, errors.New(noLeaderAnyMore), slog.LevelInfo, ""},
+		"leading no longer before":                  {false, errors.New(noLeaderAnyMore), slog.LevelInfo, "level=ERROR"},
 		"a fault while it ends":                     {true, errors.New("refused"), slog.LevelInfo, "level=ERROR"},
 		"something cancelled while nobody asks for": {false, cancelled, slog.LevelInfo, "level=ERROR"},
 	} {
@@ -37,3 +47,45 @@ func TestWhatTheManagersEndCutsShortIsNoError(t *testing.T) {
 		})
 	}
 }
+
+// What a manager says that lost the lead is the library's to word.
+func TestAManagerThatLeadsNoLongerSaysSo(t *testing.T) {
+	lock := &taken{}
+	leads := 100 * time.Millisecond
+	mgr, err := ctrl.NewManager(&rest.Config{Host: "http://192.0.2.1"}, ctrl.Options{ // nobody is asked
+		LeaderElection: true, LeaderElectionResourceLockInterface: lock,
+		LeaseDuration: new(2 * leads), RenewDeadline: new(leads), RetryPeriod: new(leads / 10),
+		Metrics: metricsserver.Options{BindAddress: "0"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := mgr.Start(t.Context()); err == nil || err.Error() != noLeaderAnyMore {
+		t.Errorf("it ends with %v, and its log minds %q", err, noLeaderAnyMore)
+	}
+}
+
+// taken is a lock that can be had once, and is somebody else's from then on.
+type taken struct {
+	has *resourcelock.LeaderElectionRecord
+}
+
+func (l *taken) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	if l.has == nil {
+		return nil, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "leases"}, leaseName)
+	}
+	return l.has, nil, nil
+}
+
+func (l *taken) Create(_ context.Context, record resourcelock.LeaderElectionRecord) error {
+	l.has = &record
+	return nil
+}
+
+func (l *taken) Update(context.Context, resourcelock.LeaderElectionRecord) error {
+	return errors.New("it was taken")
+}
+
+func (*taken) RecordEvent(string) {}
+func (*taken) Identity() string   { return "this one" }
+func (l *taken) Describe() string { return leaseName }

@@ -184,9 +184,6 @@ func (l *lab) follows(name string, lines []string, states string) {
 			Attempt                                      int
 		}
 		err := json.Unmarshal([]byte(line), &said)
-		if said.Msg == "error received after stop sequence was engaged" {
-			continue // controller-runtime's word for the lease that it gave back, when it was asked to end
-		}
 		if err != nil || said.Level == "ERROR" {
 			l.t.Errorf("it said (%v): %s", err, line)
 		}
