@@ -135,12 +135,13 @@ func (l *lab) get(name string) *v1alpha1.LoadTest {
 	return test
 }
 
-// change changes a LoadTest as a person would.
+// change changes a LoadTest as a person would: by a patch, which minds nothing that the operator writes meanwhile.
 func (l *lab) change(name string, f func(*v1alpha1.LoadTest)) {
 	l.t.Helper()
-	test := l.get(name)
-	f(test)
-	l.must(admin.Update(l.t.Context(), test))
+	was := l.get(name)
+	is := was.DeepCopy()
+	f(is)
+	l.must(admin.Patch(l.t.Context(), is, client.MergeFrom(was)))
 }
 
 // describe is the status as a person would read it.

@@ -62,9 +62,10 @@ func (l *lab) setStatus(pod *corev1.Pod, status corev1.PodStatus) {
 	} else if err != nil {
 		l.t.Fatal(err)
 	}
+	patch := client.MergeFrom(pod.DeepCopy()) // as kubelets do: it may be marked for deletion meanwhile
 	status.QOSClass = pod.Status.QOSClass
 	pod.Status = status
-	l.must(client.IgnoreNotFound(admin.Status().Update(l.t.Context(), pod)))
+	l.must(client.IgnoreNotFound(admin.Status().Patch(l.t.Context(), pod, patch)))
 }
 
 // attach is Multus: it tells which interface a pod got on which network.
