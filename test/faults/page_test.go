@@ -2,7 +2,6 @@ package faults
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/test/published"
 )
 
 // ledger is what happened, row by row, in the words of the document.
@@ -101,7 +101,7 @@ func (l *ledger) write(t *testing.T) {
 	if *table == "" {
 		return
 	}
-	err := between(*table, "faults", func(old string) string {
+	err := published.Again(pageOf(*table), "faults", func(old string) string {
 		table := []string{
 			"| fault | phase | what the status said | figures, packets/s | silent after | run again |",
 			"|---|---|---|---|---|---|",
@@ -117,9 +117,9 @@ func (l *ledger) write(t *testing.T) {
 			table = append(table, now...)
 		}
 		if count == len(rows()) {
-			return strings.Join(append(table, "", l.measured), "\n")
+			return strings.Join(append(table, "", l.measured, ""), "\n")
 		}
-		return strings.Join(append(table, "", fmt.Sprintf("%d of the %d rows: %s The others are older.", count, len(rows()), l.measured)), "\n")
+		return strings.Join(append(table, "", fmt.Sprintf("%d of the %d rows: %s The others are older.", count, len(rows()), l.measured), ""), "\n")
 	})
 	if err != nil {
 		t.Error(err)
@@ -129,21 +129,10 @@ func (l *ledger) write(t *testing.T) {
 // cells are how a row's line begins.
 func (r row) cells() string { return "| " + r.fault.name + " | " + string(r.phase) + " | " }
 
-// between replaces what stands between a document's two marks of a name. Tests run in their package's directory, files are named from the
-// project's.
-func between(file, mark string, text func(old string) string) error {
-	if !filepath.IsAbs(file) {
-		file = filepath.Join("..", "..", file)
+// pageOf is the file of a page that is named from the project's directory: tests run in their package's.
+func pageOf(name string) string {
+	if filepath.IsAbs(name) {
+		return name
 	}
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	begin, end := "<!-- "+mark+": written by test/faults -->\n", "\n<!-- end of "+mark+" -->"
-	before, rest, found := strings.Cut(string(content), begin)
-	old, after, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		return fmt.Errorf("%s has no place for %q: it needs the lines %q and %q", file, mark, begin, end)
-	}
-	return os.WriteFile(file, []byte(before+begin+text(old)+end+after), 0o644)
+	return filepath.Join("..", "..", name)
 }

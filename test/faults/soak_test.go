@@ -38,7 +38,7 @@ func TestSoak(t *testing.T) {
 	p.deleteAll()
 	s.judge(t)
 	if *table != "" {
-		if err := between(*table, "soak", func(string) string { return s.text() }); err != nil {
+		if err := published.Section(pageOf(*table), "soak", s.text()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -120,7 +120,7 @@ func (s *soaked) text() string {
 			float64(m[0])/1024, float64(m[len(m)/2])/1024, float64(last(m))/1024),
 		"| pods, Jobs, functions in pods, interfaces and network namespaces left over | none |",
 		"| objects of any kind left after the LoadTests were deleted | none |",
-		"", s.measured,
+		"", s.measured, "",
 	}, "\n")
 }
 

@@ -8,6 +8,11 @@ import (
 
 // Section replaces what a page has between <!-- NAME: … --> and <!-- end of NAME -->. The text ends with a newline.
 func Section(page, name, text string) error {
+	return Again(page, name, func(string) string { return text })
+}
+
+// Again is Section for what is made of what stood there, too.
+func Again(page, name string, text func(old string) string) error {
 	was, err := os.ReadFile(page)
 	if err != nil {
 		return fmt.Errorf("publish %s: %w", name, err)
@@ -19,13 +24,13 @@ func Section(page, name, text string) error {
 	return os.WriteFile(page, []byte(is), 0o644) // a page of the documentation
 }
 
-func replace(page, name, text string) (string, error) {
+func replace(page, name string, text func(old string) string) (string, error) {
 	end := "<!-- end of " + name + " -->"
 	before, rest, begins := strings.Cut(page, "<!-- "+name+":")
 	mark, rest, marked := strings.Cut(rest, "-->\n")
-	_, after, ends := strings.Cut(rest, end)
+	old, after, ends := strings.Cut(rest, end)
 	if !begins || !marked || !ends {
 		return "", fmt.Errorf("it has no part between <!-- %s: … --> and %s", name, end)
 	}
-	return before + "<!-- " + name + ":" + mark + "-->\n" + text + end + after, nil
+	return before + "<!-- " + name + ":" + mark + "-->\n" + text(old) + end + after, nil
 }

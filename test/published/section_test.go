@@ -3,6 +3,7 @@ package published
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -24,5 +25,21 @@ func TestSection(t *testing.T) {
 				t.Errorf("%v; the page is now:\n%s", err, got)
 			}
 		})
+	}
+}
+
+func TestASectionIsMadeOfWhatStoodThere(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "page.md")
+	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := Again(file, "two", func(old string) string { return old + "and new\n" }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if want := strings.Replace(page, "<!-- two: by hand -->\nold\n", "<!-- two: by hand -->\nold\nand new\nand new\n", 1); err != nil || string(got) != want {
+		t.Errorf("%v; the page is now:\n%s", err, got)
 	}
 }
