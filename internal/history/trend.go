@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/statistics"
 )
 
 // Trend puts records in the order of time, a series for each product and loadtest.
@@ -90,18 +91,11 @@ func markOutliers(points []report.Point) {
 		if len(around) < neighbours+1 { // of few, nobody can say which is the odd one
 			continue
 		}
-		middle := median(around)
+		middle := statistics.Summarize(around).Median
 		away := make([]float64, len(around))
 		for k, v := range around {
 			away[k] = math.Abs(v - middle)
 		}
-		points[i].Outlier = math.Abs(float64(points[i].Figures.PacketsPerSecond)-middle) > max(apartBy*normalPerMAD*median(away), leastApart*middle)
+		points[i].Outlier = math.Abs(float64(points[i].Figures.PacketsPerSecond)-middle) > max(apartBy*normalPerMAD*statistics.Summarize(away).Median, leastApart*middle)
 	}
-}
-
-// median of at least one value.
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
