@@ -49,14 +49,14 @@ func (r *LoadTestReconciler) watchLeases(mgr ctrl.Manager, b *builder.Builder) e
 func (r *LoadTestReconciler) leaseChanges() handler.TypedEventHandler[*coordinationv1.Lease, reconcile.Request] {
 	return handler.TypedFuncs[*coordinationv1.Lease, reconcile.Request]{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*coordinationv1.Lease], queue wakes) {
-			wakeHolder(e.Object, queue)
+			r.wakeHolder(e.Object, queue)
 		},
 		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*coordinationv1.Lease], queue wakes) {
-			wakeHolder(e.ObjectNew, queue)
+			r.wakeHolder(e.ObjectNew, queue)
 			r.wakeWaiting(ctx, queue)
 		},
 		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*coordinationv1.Lease], queue wakes) {
-			wakeHolder(e.Object, queue)
+			r.wakeHolder(e.Object, queue)
 			r.wakeWaiting(ctx, queue)
 		},
 	}
@@ -65,8 +65,9 @@ func (r *LoadTestReconciler) leaseChanges() handler.TypedEventHandler[*coordinat
 // wakes are the tests that are to be looked at.
 type wakes = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-func wakeHolder(lease *coordinationv1.Lease, queue wakes) {
-	if holder, ok := holderOf(lease); ok {
+// wakeHolder wakes the test that holds a wire, if it is of a namespace that can be seen: one that was looked after once may have left Leases.
+func (r *LoadTestReconciler) wakeHolder(lease *coordinationv1.Lease, queue wakes) {
+	if holder, ok := holderOf(lease); ok && r.looksAfter(holder.Namespace) {
 		queue.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: holder.Namespace, Name: holder.Name}})
 	}
 }

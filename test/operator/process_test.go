@@ -14,15 +14,17 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The program itself: it says what it was started with, is ready when its caches are filled, works, and ends in order when it is told to, though it is
-// just asking for more time as the leader.
+// The program itself: it says what it was started with, is ready when its caches are filled, works, minds nothing that was left by a test of a namespace
+// that it can't see, and ends in order when it is told to, though it is just asking for more time as the leader.
 func TestTheProgram(t *testing.T) {
 	l := newLab(t)
+	l.leftBehind("elsewhere")
 	server := slowServer(l)
 	p := l.startProgram(server.kubeconfig, "--health-address=127.0.0.1:0", "--metrics-address=0")
 	p.await("alive", func() bool { return answers("http://" + p.healthAddress() + "/healthz") })
@@ -43,6 +45,20 @@ func TestTheProgram(t *testing.T) {
 	if lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != "" {
 		t.Errorf("it is gone, and %s still leads", *lease.Spec.HolderIdentity)
 	}
+}
+
+// leftBehind makes a Lease of a physical port that a test of another namespace holds, such as one that the operator looked after once.
+func (l *lab) leftBehind(namespace string) {
+	l.t.Helper()
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: operatorNamespace, Name: "linerate-wire-" + l.namespace, Labels: map[string]string{"linerate.dev/wire": "true"},
+			Annotations: map[string]string{"linerate.dev/node": nodeName, "linerate.dev/port": l.namespace + "/left"},
+		},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: new(namespace + "/left/0d1c2b3a/1")},
+	}
+	l.must(admin.Create(l.t.Context(), lease))
+	l.t.Cleanup(func() { l.must(admin.Delete(context.Background(), lease)) })
 }
 
 // slow is the API server for the operator's account, which can be slow to renew the leader's Lease: it lets one request for that hang, until who asked
