@@ -205,6 +205,33 @@ func TestInvalidWindowsCountForNothing(t *testing.T) {
 	}
 }
 
+func TestWhatAWindowsEdgesHideALongerOneShows(t *testing.T) {
+	const wayOut = "give procedure.ramp's stepDuration and confirmDuration more"
+	tests := map[string]struct {
+		returned, edges, dropped int64
+		longer                   bool
+	}{
+		"its edges may be all that is missing": {returned: 990, edges: 10, longer: true},
+		"more is missing":                      {returned: 989, edges: 10},
+		"nothing is missing":                   {returned: 1000, edges: 10},
+		"more came back than was sent":         {returned: 1100, edges: 10},
+		"the generator itself dropped frames":  {returned: 990, edges: 10, dropped: 1},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var again []report.Window
+			for number := range 4 {
+				w := window(number+1, units.One/10, report.Invalid, test.returned)
+				w.Directions[0].EdgeFrames, w.Directions[0].ReceiveErrors = test.edges, test.dropped
+				again = append(again, w)
+			}
+			if got := analysis.Result(staircase(again...)); got.Reason != report.NoCleanWindow || strings.Contains(got.Message, wayOut) != test.longer {
+				t.Errorf("%s", got.Message)
+			}
+		})
+	}
+}
+
 func TestARunWithoutWindows(t *testing.T) {
 	r := staircase()
 	r.Message = "the port is taken"

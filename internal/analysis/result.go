@@ -80,13 +80,23 @@ func nothing(r *report.Report, c ramp.Conclusion) string {
 			percent(w.Load), offered(w), lossOf(w))
 	case c.Reason == report.NoCleanWindow:
 		w := r.Windows[len(r.Windows)-1]
-		return fmt.Sprintf("no window could be judged clean; the last is window %d: %s", w.Number, w.Reason)
+		said := fmt.Sprintf("no window could be judged clean; the last is window %d: %s", w.Number, w.Reason)
+		if slices.ContainsFunc(w.Directions, lostAtMostItsEdges) {
+			said += "; a longer window has more frames between its edges: give procedure.ramp's stepDuration and confirmDuration more"
+		}
+		return said
 	case c.Finished:
 		return c.Ending
 	case r.Message != "":
 		return r.Message
 	}
 	return "the run ended before there was anything to say"
+}
+
+// lostAtMostItsEdges says that frames are missing of a window, and all of them may only be on their way while its edges were read.
+func lostAtMostItsEdges(m report.Measured) bool {
+	lost := m.Sent.Packets - m.Returned.Packets
+	return m.Quality == report.Invalid && lost > 0 && lost <= m.EdgeFrames && m.ReceiveErrors == 0
 }
 
 // sentence is the reason with its figures.
