@@ -106,6 +106,7 @@ spec:
   traffic: {profile: FixedSize, frameSize: 64}
   procedure:
     ramp: {warmupDuration: 0s, targetRate: 6kpps, rampDuration: 3s, stepDuration: 1s, settle: 300ms, refineTo: 5%, confirmDuration: 1s, holdDuration: 0s, stopAtSaturation: true}
+    maxLossRatio: "0.05"
   criteria: [{name: fast, metric: PacketsPerSecond, min: "4000"}]
   activeDeadline: 2m
 `

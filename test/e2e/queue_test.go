@@ -78,10 +78,11 @@ links: [{name: west, network: default/one, lineRate: 1gbps}, {name: east, networ
 	})
 }
 
-// brief is over in about 5 s: who waits for it waits for little else.
+// brief is gentle, and over in about 5 s: who waits for it waits for little else.
 const brief = `
 procedure:
   ramp: {warmupRate: 200pps, warmupDuration: 1s, targetRate: 1kpps, rampDuration: 1s, stepDuration: 1s, settle: 300ms, confirmDuration: 1s, holdDuration: 0s}
+  maxLossRatio: "0.05"
 `
 
 // onWest takes two functions of one node.
