@@ -116,10 +116,11 @@ func (l *ledger) write(t *testing.T) {
 			}
 			table = append(table, now...)
 		}
-		if count == len(rows()) {
-			return strings.Join(append(table, "", l.measured, ""), "\n")
+		provenance := l.measured
+		if count < len(rows()) {
+			provenance = fmt.Sprintf("%d of the %d rows: %s The others are older.", count, len(rows()), provenance)
 		}
-		return strings.Join(append(table, "", fmt.Sprintf("%d of the %d rows: %s The others are older.", count, len(rows()), l.measured), ""), "\n")
+		return strings.Join(append(table, "", provenance, ""), "\n")
 	})
 	if err != nil {
 		t.Error(err)

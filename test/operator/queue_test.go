@@ -76,7 +76,7 @@ func TestATestGoesOnWhenAStrangerLetsGo(t *testing.T) {
 	l.goOn("a")
 	s.until("the second attempt", func() bool { // whichever of the two pods the stranger leaves devices for
 		told := l.message("a", "Scheduled")
-		return strings.Contains(told, "a-2-") && strings.Contains(told, "finds no node")
+		return strings.Contains(told, "a-2-generator-0 finds no node") || strings.Contains(told, "a-2-dut finds no node")
 	})
 	l.must(admin.Delete(t.Context(), stranger, client.GracePeriodSeconds(0)))
 	s.until("its end", func() bool { return l.complete("a") })
