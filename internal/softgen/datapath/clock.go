@@ -16,10 +16,18 @@ func Now() time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// sleep gives the processor away for about d. It is the sender's own: the Go runtime's timers are a millisecond coarse.
-func sleep(d time.Duration) {
+// doze gives the processor away for d at most: a signal ends it early, and the Go runtime sends some. Whoever dozes looks at the clock again. It is the
+// sender's own: the runtime's timers are a millisecond coarse.
+func doze(d time.Duration) {
 	ts := unix.NsecToTimespec(int64(d))
-	_ = unix.Nanosleep(&ts, nil) // woken early by a signal: the caller looks at the clock anyway
+	_ = unix.Nanosleep(&ts, nil)
+}
+
+// sleep gives the processor away for d at least.
+func sleep(d time.Duration) {
+	for until := Now() + d; d > 0; d = until - Now() {
+		doze(d)
+	}
 }
 
 // threadTime is the processor time that the calling thread has used, kernel's part included.

@@ -49,5 +49,9 @@ func (p *pacer) giveUp(lag, rate float64) {
 	p.lost += lag * rate
 }
 
-// startOver gives up all that is overdue, for a change of rate: the old rate's debt is not paid at the new one.
-func (p *pacer) startOver(rate float64) { p.giveUp(p.lag, rate) }
+// startOver gives up all that is overdue at a time when the rate changes, but for what may leave at once: the old rate's debt is not paid at the new one.
+// What is overdue since the thread looked last is part of it: unless it is given up as well, it all leaves in one burst.
+func (p *pacer) startOver(real, next, rate float64) {
+	p.advance(real, next, rate)
+	p.giveUp(p.lag, rate)
+}

@@ -96,7 +96,7 @@ func TestPacing(t *testing.T) {
 		for m.now < 2*second {
 			m.step(0, 2000) // 500 kpps at most
 		}
-		m.pacer.startOver(m.schedule.rate())
+		m.pacer.startOver(m.now, m.schedule.next(), m.schedule.rate())
 		m.schedule.setFactor(m.now-m.pacer.slip, 0.2)
 		start, before := m.now, m.pacer.lost
 		if math.Abs(before-1_000_000) > 20_000 {
@@ -108,6 +108,25 @@ func TestPacing(t *testing.T) {
 		}
 		if n := m.sent[2] + m.sent[3]; math.Abs(float64(n)-400_000) > 400 || m.pacer.lost != before {
 			t.Errorf("%d frames in two seconds at 200 kpps, %v more lost", n, m.pacer.lost-before)
+		}
+	})
+	t.Run("a thread that was held up when the rate falls doesn't send the old rate's debt", func(t *testing.T) {
+		m := newMachine(t, 20_000)
+		for m.now < second {
+			m.step(50*microsecond, 300)
+		}
+		m.now += 4e6
+		m.pacer.startOver(m.now, m.schedule.next(), m.schedule.rate())
+		m.schedule.setFactor(m.now-m.pacer.slip, 0.025)
+		m.sent, m.largest = nil, 0
+		for m.now < 2*second {
+			m.step(50*microsecond, 300)
+		}
+		if limit := int(20_000 * maxBurst / 1e9); m.largest > limit+2 || math.Abs(float64(m.sent[1])-498) > float64(limit+2) {
+			t.Errorf("a burst of %d frames and %d in all at 500 pps, with at most %d of what was overdue", m.largest, m.sent[1], limit)
+		}
+		if math.Abs(m.pacer.lost-74) > 2 {
+			t.Errorf("%v frames given up, want those of 3.7 ms", m.pacer.lost)
 		}
 	})
 	t.Run("an idle stretch is no stall", func(t *testing.T) {

@@ -2,12 +2,13 @@ package datapath
 
 import (
 	"math"
+	"sync/atomic"
 	"time"
 )
 
 // How a sending thread spends its time.
 const (
-	// quantum is the least that a thread sleeps: what falls due in it leaves together.
+	// quantum is the least that a thread dozes: what falls due in it leaves together.
 	quantum = 50 * time.Microsecond
 	// attention is the most: orders are obeyed that soon.
 	attention = 5 * time.Millisecond
@@ -24,7 +25,7 @@ type thread struct {
 	pacer       pacer
 	transmitter transmitter
 
-	obeyed   uint64        // orders
+	obeyed   atomic.Uint64 // orders carried out
 	paused   time.Duration // in all, up to the last resumption
 	pausedAt time.Duration // 0: not paused
 
@@ -68,7 +69,7 @@ func (t *thread) run() {
 	for !t.play.stop.Load() {
 		now := Now()
 		t.account(now)
-		if t.play.version.Load() != t.obeyed {
+		if t.play.version.Load() != t.obeyed.Load() {
 			t.obey()
 		}
 		next := t.schedule.next()
@@ -77,7 +78,7 @@ func (t *thread) run() {
 			return
 		}
 		if t.pausedAt != 0 {
-			sleep(attention)
+			doze(attention)
 			continue
 		}
 		horizon := t.horizon(real, next)
@@ -134,29 +135,30 @@ func (t *thread) publishLost() {
 	t.lost = lost
 }
 
-// wait sleeps until something is due; where more than a batch falls due meanwhile, it doesn't.
+// wait dozes until something is due; where more than a batch falls due meanwhile, it doesn't.
 func (t *thread) wait(ahead float64) {
 	if t.schedule.rate()*float64(quantum) > batchSize {
 		return
 	}
-	sleep(min(max(time.Duration(min(ahead, float64(attention))), quantum), attention))
+	doze(min(max(time.Duration(min(ahead, float64(attention))), quantum), attention))
 }
 
 // obey carries out new orders, as if at the moment they were given.
 func (t *thread) obey() {
-	for _, o := range t.play.since(t.obeyed) {
-		t.obeyed++
+	for _, o := range t.play.since(t.obeyed.Load()) {
 		switch o.kind {
 		case changeFactor:
-			t.pacer.startOver(t.schedule.rate())
+			given := t.time(o.at)
+			t.pacer.startOver(given, t.schedule.next(), t.schedule.rate())
 			t.publishLost()
-			t.schedule.setFactor(t.time(o.at)-t.pacer.slip, o.factor)
+			t.schedule.setFactor(given-t.pacer.slip, o.factor)
 		case pausePlay:
 			t.pausedAt = o.at
 		case resumePlay:
 			t.paused += o.at - t.pausedAt
 			t.pausedAt = 0
 		}
+		t.obeyed.Add(1)
 	}
 }
 
