@@ -183,8 +183,8 @@ func TestALimitCountsWhatItTakes(t *testing.T) {
 				r.configure(t, mode, &limit)
 				sent, _ := send(t, r.socket(t, 0), frames(mode, 0, 1, mixes["IMIX"]), 10_000, 200*time.Millisecond)
 				came := r.settled(t, 1).Packets
-				taken, err := forwarder.ReadTaken(r.dut, forwarder.Spec{Forwarding: mode, Links: r.links, Directions: bothWays(2), Limit: &limit})
-				want := []forwarder.Taken{{From: "link0", To: "link1", Passed: came, Dropped: sent - came}, {From: "link1", To: "link0"}}
+				taken, err := forwarder.ReadTaken(r.dut, forwarder.Spec{Forwarding: mode, Links: r.links, Directions: r.bothWays(), Limit: &limit})
+				want := []forwarder.Taken{{From: r.linkName(0), To: r.linkName(1), Passed: came, Dropped: sent - came}, {From: r.linkName(1), To: r.linkName(0)}}
 				if err != nil || !slices.Equal(taken, want) || came == 0 || came == sent {
 					t.Errorf("got %+v (%v), want %+v", taken, err, want)
 				}

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,13 +109,12 @@ func TestAForwarderWithItsOwnCPU(t *testing.T) {
 		})
 	}
 	t.Run("each link has a thread", func(t *testing.T) {
-		before := napiThreads(t)
 		r := newRig(t, 2)
 		r.plainGenerator(t)
+		before := r.threads(t, 0) + r.threads(t, 1)
 		r.configureOwnCPU(t, plan.L3)
-		added := slices.DeleteFunc(napiThreads(t), func(pid string) bool { return slices.Contains(before, pid) })
-		if len(added) != 2 {
-			t.Errorf("%d new napi/link threads for 2 links", len(added))
+		if first, second := r.threads(t, 0), r.threads(t, 1); before != 0 || first != 1 || second != 1 {
+			t.Errorf("%d and %d threads for two links, %d before", first, second, before)
 		}
 	})
 }
@@ -131,17 +129,20 @@ func awaitPackets(t *testing.T, r *rig, link int, want int64) {
 	}
 }
 
-// napiThreads are the kernel threads that serve interfaces named link….
-func napiThreads(t *testing.T) []string {
+// threads is how many kernel threads serve a link.
+func (r *rig) threads(t *testing.T, link int) int {
 	t.Helper()
 	names, err := filepath.Glob("/proc/[0-9]*/comm")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.DeleteFunc(names, func(name string) bool {
-		comm, err := os.ReadFile(name)
-		return err != nil || !strings.HasPrefix(string(comm), "napi/link")
-	})
+	count, want := 0, "napi/"+r.linkName(link)+"-"
+	for _, name := range names {
+		if comm, err := os.ReadFile(name); err == nil && strings.HasPrefix(string(comm), want) {
+			count++
+		}
+	}
+	return count
 }
 
 func wantFrame(t *testing.T, got, want []byte) {

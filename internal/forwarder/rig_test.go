@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,14 +36,24 @@ func needRoot(t *testing.T) {
 type rig struct {
 	generator, dut *netspace.Namespace
 	links          []forwarder.Link
+	number         uint64
 }
 
-// newRig makes links named link0, link1, … with 198.18.N.2 and 2001:2:0:N::2 at the generator and .1 at the forwarder; the network
+// rigs counts this process's rigs.
+var rigs atomic.Uint64
+
+// linkName is a name that no other rig's links have: the kernel's threads are named after them, whatever their namespace, and outlive them a little. It is
+// short, as those keep nine bytes of it.
+func (r *rig) linkName(i int) string {
+	return fmt.Sprintf("l%s%c%s", strconv.FormatInt(int64(os.Getpid()), 36), 'a'+i, strconv.FormatUint(r.number, 36))
+}
+
+// newRig makes links with 198.18.N.2 and 2001:2:0:N::2 at the generator and .1 at the forwarder; the network
 // 16.N.0.0/16 is behind each.
 func newRig(t *testing.T, links int) *rig {
 	t.Helper()
 	needRoot(t)
-	r := &rig{generator: newNamespace(t), dut: newNamespace(t)}
+	r := &rig{generator: newNamespace(t), dut: newNamespace(t), number: rigs.Add(1)}
 	for i := range links {
 		r.addLink(t, i)
 	}
@@ -60,7 +72,7 @@ func newNamespace(t *testing.T) *netspace.Namespace {
 
 func (r *rig) addLink(t *testing.T, i int) {
 	t.Helper()
-	name := fmt.Sprintf("link%d", i)
+	name := r.linkName(i)
 	err := r.generator.Do(func() error {
 		attrs := netlink.NewLinkAttrs()
 		attrs.Name, attrs.HardwareAddr, attrs.MTU = name, generatorMAC(i), 2000
@@ -89,11 +101,11 @@ func (r *rig) addLink(t *testing.T, i int) {
 func generatorMAC(i int) net.HardwareAddr { return net.HardwareAddr{2, 0, 0, 0, byte(i), 2} }
 func dutMAC(i int) net.HardwareAddr       { return net.HardwareAddr{2, 0, 0, 0, byte(i), 1} }
 
-// bothWays are the directions between link0 and link1, link2 and link3, and so on.
-func bothWays(links int) []forwarder.Direction {
+// bothWays are the directions between the links 0 and 1, 2 and 3, and so on.
+func (r *rig) bothWays() []forwarder.Direction {
 	var ds []forwarder.Direction
-	for i := 0; i < links; i += 2 {
-		a, b := fmt.Sprintf("link%d", i), fmt.Sprintf("link%d", i+1)
+	for i := 0; i < len(r.links); i += 2 {
+		a, b := r.links[i].Interface, r.links[i+1].Interface
 		ds = append(ds, forwarder.Direction{From: a, To: b}, forwarder.Direction{From: b, To: a})
 	}
 	return ds
@@ -102,7 +114,7 @@ func bothWays(links int) []forwarder.Direction {
 func (r *rig) configure(t *testing.T, mode plan.Forwarding, limit *plan.Limit) forwarder.Info {
 	t.Helper()
 	info, err := forwarder.Configure(t.Context(), r.dut, forwarder.Spec{
-		Forwarding: mode, Links: r.links, Directions: bothWays(len(r.links)), Limit: limit,
+		Forwarding: mode, Links: r.links, Directions: r.bothWays(), Limit: limit,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +138,7 @@ func (r *rig) plainGenerator(t *testing.T) {
 func (r *rig) configureOwnCPU(t *testing.T, mode plan.Forwarding) {
 	t.Helper()
 	info, err := forwarder.Configure(t.Context(), r.dut, forwarder.Spec{
-		Forwarding: mode, Links: r.links, Directions: bothWays(len(r.links)), OwnCPU: true,
+		Forwarding: mode, Links: r.links, Directions: r.bothWays(), OwnCPU: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +153,7 @@ func (r *rig) received(t *testing.T, link int) units.Traffic {
 	t.Helper()
 	var got units.Traffic
 	err := r.generator.Do(func() error {
-		l, err := netlink.LinkByName(fmt.Sprintf("link%d", link))
+		l, err := netlink.LinkByName(r.linkName(link))
 		if err != nil {
 			return err
 		}
@@ -160,7 +172,7 @@ func (r *rig) socket(t *testing.T, link int) int {
 	t.Helper()
 	fd := -1
 	err := r.generator.Do(func() error {
-		l, err := netlink.LinkByName(fmt.Sprintf("link%d", link))
+		l, err := netlink.LinkByName(r.linkName(link))
 		if err != nil {
 			return err
 		}
