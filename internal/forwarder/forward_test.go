@@ -136,7 +136,7 @@ func (r *rig) threads(t *testing.T, link int) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	count, want := 0, "napi/"+r.linkName(link)+"-"
+	count, want := 0, "napi/"+r.links[link].Interface+"-"
 	for _, name := range names {
 		if comm, err := os.ReadFile(name); err == nil && strings.HasPrefix(string(comm), want) {
 			count++

@@ -36,16 +36,15 @@ func needRoot(t *testing.T) {
 type rig struct {
 	generator, dut *netspace.Namespace
 	links          []forwarder.Link
-	number         uint64
 }
 
-// rigs counts this process's rigs.
-var rigs atomic.Uint64
+// linksMade counts this process's links.
+var linksMade atomic.Int64
 
-// linkName is a name that no other rig's links have: the kernel's threads are named after them, whatever their namespace, and outlive them a little. It is
-// short, as those keep nine bytes of it.
-func (r *rig) linkName(i int) string {
-	return fmt.Sprintf("l%s%c%s", strconv.FormatInt(int64(os.Getpid()), 36), 'a'+i, strconv.FormatUint(r.number, 36))
+// newLinkName is a name that no other link has: the kernel's threads are named after their links, whatever the namespace, and outlive them a little. It is
+// short, as they keep nine bytes of it: the link's number and the process's, which has 22 bits at most.
+func newLinkName() string {
+	return "l" + strconv.FormatInt(linksMade.Add(1)<<22|int64(os.Getpid()), 36)
 }
 
 // newRig makes links with 198.18.N.2 and 2001:2:0:N::2 at the generator and .1 at the forwarder; the network
@@ -53,7 +52,7 @@ func (r *rig) linkName(i int) string {
 func newRig(t *testing.T, links int) *rig {
 	t.Helper()
 	needRoot(t)
-	r := &rig{generator: newNamespace(t), dut: newNamespace(t), number: rigs.Add(1)}
+	r := &rig{generator: newNamespace(t), dut: newNamespace(t)}
 	for i := range links {
 		r.addLink(t, i)
 	}
@@ -72,7 +71,7 @@ func newNamespace(t *testing.T) *netspace.Namespace {
 
 func (r *rig) addLink(t *testing.T, i int) {
 	t.Helper()
-	name := r.linkName(i)
+	name := newLinkName()
 	err := r.generator.Do(func() error {
 		attrs := netlink.NewLinkAttrs()
 		attrs.Name, attrs.HardwareAddr, attrs.MTU = name, generatorMAC(i), 2000
@@ -153,7 +152,7 @@ func (r *rig) received(t *testing.T, link int) units.Traffic {
 	t.Helper()
 	var got units.Traffic
 	err := r.generator.Do(func() error {
-		l, err := netlink.LinkByName(r.linkName(link))
+		l, err := netlink.LinkByName(r.links[link].Interface)
 		if err != nil {
 			return err
 		}
@@ -172,7 +171,7 @@ func (r *rig) socket(t *testing.T, link int) int {
 	t.Helper()
 	fd := -1
 	err := r.generator.Do(func() error {
-		l, err := netlink.LinkByName(r.linkName(link))
+		l, err := netlink.LinkByName(r.links[link].Interface)
 		if err != nil {
 			return err
 		}

@@ -33,6 +33,12 @@ func (m *machine) step(away, cost float64) {
 	m.now += away + float64(burst)*cost
 }
 
+// setFactor changes the rate as a thread does that is told to.
+func (m *machine) setFactor(factor float64) {
+	m.pacer.startOver(m.now, m.schedule.next(), m.schedule.rate())
+	m.schedule.setFactor(m.now-m.pacer.slip, factor)
+}
+
 func newMachine(t *testing.T, perSecond float64) *machine {
 	return &machine{schedule: newSchedule(compiled(t, streams(continuous(perSecond, frame(60)))...), 1, 0, 1)}
 }
@@ -96,8 +102,7 @@ func TestPacing(t *testing.T) {
 		for m.now < 2*second {
 			m.step(0, 2000) // 500 kpps at most
 		}
-		m.pacer.startOver(m.now, m.schedule.next(), m.schedule.rate())
-		m.schedule.setFactor(m.now-m.pacer.slip, 0.2)
+		m.setFactor(0.2)
 		start, before := m.now, m.pacer.lost
 		if math.Abs(before-1_000_000) > 20_000 {
 			t.Errorf("%v frames lost, want about a million", before)
@@ -116,8 +121,7 @@ func TestPacing(t *testing.T) {
 			m.step(50*microsecond, 300)
 		}
 		m.now += 4e6
-		m.pacer.startOver(m.now, m.schedule.next(), m.schedule.rate())
-		m.schedule.setFactor(m.now-m.pacer.slip, 0.025)
+		m.setFactor(0.025)
 		m.sent, m.largest = nil, 0
 		for m.now < 2*second {
 			m.step(50*microsecond, 300)
