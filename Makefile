@@ -5,63 +5,67 @@ GO ?= go
 LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERSION) -X main.version=$(VERSION)
-# What measures real packets or brings up a cluster runs by itself, so that nothing else disturbs its clocks.
-ALONE := /(internal/(softgen|forwarder|lab)|test/(realpackets|delivery|e2e|faults))(/|$$)
-# What plays thousands of lives or runs in pure code: the race detector finds nothing where nothing is shared, and makes it ten times as slow.
-PURE := /(hack/image/pack|internal/(compile|gate|history|lifecycle|manifests|measure|profile|queue|ramp|report|statistics|suite))$$
-# What plays people, authors and a cluster at a real API server, one step after the other: what shares memory in what they drive has tests of its
-# own, which are with the detector. So are those of the operator with its caches and workers (test/operator).
-DRIVES := /test/(apiserver|documents|kubectl|manifests|tenants)$$
-# Tests with real packets that ask for no figure, or for one that a busy machine gives as well, and mostly wait. The gate plays them beside its compilers.
-PATIENT := ^(TestAKilledRampEndsWhenItSaid|TestDeletes|TestDoctor|TestQueue|TestSpec|TestStops|TestSuite|TestTenants|TestTheGatesOfTheExamples|TestWaiting)$$
-UNLESS_PATIENT := $(if $(PATIENT_BESIDE),-skip '$(PATIENT)')
+# What makes interfaces, or measures real packets, or brings up a cluster: they have targets of their own.
+PACKETS := /(internal/(softgen|forwarder|lab)|test/(realpackets|delivery|e2e))(/|$$)
+# Packages whose own code starts goroutines, or shares memory with some: their tests run with the race detector, which makes them up to ten times as slow.
+SHARING = $$(grep -rlE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(func|"sync"|"sync/atomic"|\bchan\b' --include='*.go' --exclude='*_test.go' cmd controllers hack internal test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -Ev '$(PACKETS)|^./test/(chart|operator)')
+# Tests of those packages that go without: properties over hundreds of simulated runs.
+SIMULATED := ^TestProperty
+# Tests of test/operator in which the operator runs with its caches, watches and workers, and shares memory; the others drive it step by step.
+RUNNING := ^(TestTheRunningOperatorGrantsAccess|TestASuiteWithCachesAndWatches|TestTheNextOperatorTakesOver|TestTwoTestsThatAreHalfPlacedBothFinish|TestTwoTestsAreNeverOnOnePort)$$
 # The race detector is in C, and all else does without.
 RACE := CGO_ENABLED=1 $(GO) test -race
-# It plays again what failed while the machine took processors away, and nothing else.
-WITNESSED := $(GO) run ./hack/witness -rows TestKnownAnswers,TestFaults --
+# Tests of the full tier: what only a calm machine shows, and what is too dear for each change.
+FULL := $(GO) test -tags full -vet=off -count=1
 REPORTS ?= linerate-reports
+GATES ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-code test-packets test-plain race test-api test-chart e2e e2e-cluster e2e-packets patient e2e-kueue demo demo-down image compiler packages kube kube-cluster lint generate verify check known-answers four-systems bench bench-operator fuzz clean
+.PHONY: $(shell awk -F: '/^[a-z0-9-]+:/ {print $$1}' $(MAKEFILE_LIST))
 
 help: ## Explain the targets
 	@if [ -t 1 ] && [ -z "$$NO_COLOR" ]; then on=1 off=0; fi; \
-	awk -v on="$${on:+\033[1m}" -v off="$${off:+\033[0m}" 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  %s%-15s%s %s\n", on, $$1, off, $$2}' $(MAKEFILE_LIST)
+	awk -v on="$${on:+\033[1m}" -v off="$${off:+\033[0m}" 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  %s%-14s%s %s\n", on, $$1, off, $$2}' $(MAKEFILE_LIST)
 
-build: ## Build bin/linerate and bin/manager (static, no cgo)
+build: ## Build bin/linerate and bin/manager (static, no cgo; 1 minute)
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/linerate ./cmd/manager
 
 run: build ## Show where this machine's Linux forwarder saturates, from real packets (about a minute)
 	@bin/linerate run examples/linux-forwarder.yaml --save $(REPORTS)
 
-test: ## Run every test that needs no cluster, those with real packets included (as root)
+test: ## Run the gate's tests that need no cluster, with one scene of real packets (as root; 5 minutes, the first time 15)
 	$(MAKE) --no-print-directory test-code
 	$(MAKE) --no-print-directory test-packets
 
-# go vet is among the linters, and isn't run once more with each test. What two programs would compile at the same time, each for itself, comes first.
-test-code: compiler kube
+# go vet is among the linters, and isn't run once more with each test. What several programs would compile at the same time, each for itself, comes first.
+# Half of these tests wait for an API server, so more are under way than there are processors.
+test-code: compiler kube ## Run the gate's tests without packets: code, virtual time, the API server, the chart (4 minutes)
 	$(GO) build ./...
-	$(MAKE) --no-print-directory -j2 --output-sync=line test-chart test-plain
+	$(MAKE) --no-print-directory -j5 --output-sync=target test-operator-a test-operator-b test-race test-plain test-chart
 
-# How many tests with real packets run beside each other: those of test/delivery send a thousand packets/s and mostly wait. In test/realpackets half as many as there
-# are processors: each has a generator and a device that want one of their own, and where they don't get it, answers become lower bounds.
-test-packets: compiler kube
-	$(WITNESSED) -race -vet=off -count=1 -p 1 -timeout 20m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/...
-	$(WITNESSED) -vet=off -count=1 -timeout 20m -parallel $$(( $$(nproc) + 1 )) ./test/delivery
-	$(WITNESSED) $(UNLESS_PATIENT) -vet=off -count=1 -timeout 30m -parallel $$(( ($$(nproc) + 1) / 2 )) ./test/realpackets
+test-packets: compiler kube ## Run the gate's tests with interfaces and real packets (as root; 1 minute)
+	$(RACE) -vet=off -count=1 -timeout 10m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/...
+	$(GO) test -vet=off -count=1 -p 1 -timeout 10m ./test/delivery ./test/realpackets
 
-test-plain: compiler kube
-	$(GO) test -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -E '$(PURE)|$(DRIVES)')
-	$(RACE) -vet=off -count=1 -timeout 20m $$($(GO) list ./... | grep -Ev '$(ALONE)|$(PURE)|$(DRIVES)')
+test-race: compiler kube
+	$(RACE) -vet=off -count=1 -timeout 20m -skip '$(SIMULATED)' $(SHARING)
+	$(RACE) -vet=off -count=1 -timeout 20m -run '$(RUNNING)' ./test/operator
 
-race: compiler kube ## Run all tests but those that measure with the race detector, also what the gate tests without (as root)
-	$(RACE) -vet=off -count=1 -timeout 60m $$($(GO) list ./... | grep -Ev '$(ALONE)')
-	$(RACE) -vet=off -count=1 -p 1 -timeout 20m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/...
+test-plain: kube
+	$(GO) test -vet=off -count=1 -timeout 20m -parallel 6 $$(comm -23 <($(GO) list ./... | grep -Ev '$(PACKETS)|/test/operator$$' | sort) <($(GO) list $(SHARING) | sort))
+	$(GO) test -vet=off -count=1 -timeout 20m -run '$(SIMULATED)' ./internal/runner
 
-test-api: compiler kube ## Run the API and the operator against a real API server
+# The operator's tests are one after the other, each waiting for its API server: two halves are beside each other, each with a server of its own.
+test-operator-a: kube
+	$(GO) test -vet=off -count=1 -timeout 20m -run '^TestA' ./test/operator
+
+test-operator-b: kube
+	$(GO) test -vet=off -count=1 -timeout 20m -skip '^TestA' ./test/operator
+
+test-api: compiler kube ## Run the API and the operator against a real API server (2 minutes)
 	$(RACE) -count=1 ./test/apiserver ./test/manifests ./test/operator/...
 
-test-chart: kube ## Test the chart, by Helm's own library, against a real API server
+test-chart: kube ## Test the chart, by Helm's own library, against a real API server (1 minute)
 	cd test/chart && $(GO) test -vet=off -count=1 -timeout 15m ./...
 
 # The tests build it themselves if they must, but then unheard, and beside tests that keep time.
@@ -79,35 +83,19 @@ packages:
 kube-cluster:
 	@$(GO) run ./hack/kube cluster >/dev/null
 
-demo: ## Show the operator at work on a real two-node cluster on this machine (as root)
+demo: ## Show the operator at work on a real two-node cluster on this machine (as root; 2 minutes, the first time 20)
 	$(GO) run ./hack/demo up
 
 demo-down: ## Remove the demo's cluster
 	$(GO) run ./hack/demo down
 
-e2e: ## Run the end-to-end tests, with real packets in real pods on a real cluster (as root)
-	$(MAKE) --no-print-directory e2e-cluster
-	$(MAKE) --no-print-directory e2e-packets
+e2e: packages kube-cluster ## Run the gate's scene in a real cluster: both kinds of engine pod, a queue, a killed runner (as root; 4 minutes)
+	$(GO) test -vet=off -count=1 -timeout 20m ./test/e2e ./test/e2e/rig ./test/e2e/trex
 
-e2e-cluster: packages kube-cluster
-	$(GO) test -vet=off -count=1 -p 1 -timeout 20m -tags cluster ./hack/cluster ./test/fabric/incluster
-
-# How many scenes go beside each other is up to the tests' wires: those that wait for some hold no processor.
-e2e-packets: packages kube-cluster
-	$(WITNESSED) $(UNLESS_PATIENT) -vet=off -count=1 -p 1 -parallel 20 -timeout 50m ./test/e2e/... ./test/faults/...
-
-patient: packages kube-cluster
-	$(WITNESSED) -vet=off -count=1 -p 2 -parallel 20 -timeout 50m -run '$(PATIENT)' ./test/realpackets ./test/e2e
-
-# Not in the gate: Kueue takes as long to build as these tests take.
-e2e-kueue: packages kube-cluster ## Run LoadTests in queues of a real Kueue, on a real cluster with real packets (as root)
-	@$(GO) run ./hack/kube kueue >/dev/null
-	$(GO) test -vet=off -count=1 -timeout 20m -tags kueue -run '^TestKueue$$' -v ./test/e2e
-
-image: ## Pack the container image into linerate.tar, with nothing but Go
+image: ## Pack the container image into linerate.tar, with nothing but Go (1 minute)
 	@$(GO) run ./hack/image -o linerate.tar -version '$(VERSION)'
 
-lint: ## Lint, with the architecture's import arrows
+lint: ## Lint, with the architecture's import arrows (1 minute, the first time 7)
 	$(GO) run -modfile=go.tools.mod $(LINT) run ./...
 	cd test/chart && $(GO) run -modfile=../../go.tools.mod $(LINT) run -c ../../.golangci.yml ./...
 	$(GO) run -modfile=go.actionlint.mod github.com/rhysd/actionlint/cmd/actionlint examples/ci/github-actions.yaml
@@ -118,24 +106,59 @@ generate: ## Regenerate deep copies, the CRD, docs/api.md, the manager's role an
 verify: generate ## Fail if generated files are not what the sources say
 	@git diff --exit-code -- api charts config docs || { echo "generated files are stale: run 'make generate' and commit the result" >&2; exit 1; }
 
-check: verify lint test e2e ## What the gate runs
+check: ## Run the gate: what must hold on any machine before a change lands (as root; 10 minutes, the first time 30)
+	.ci/run
 
-known-answers: ## Measure devices whose limit is known: the whole table of docs/known-answers.md (as root, about 15 minutes)
-	$(GO) test -count=1 -timeout 120m ./test/realpackets -run TestKnownAnswers -v -all -table $(CURDIR)/docs/known-answers.md
+check-all: ## Run the full tier, part by part, and publish its tables in docs/: for a calm machine (as root; about 2.5 hours)
+	hack/check-all
 
-# What fails is not published; the other way is measured nevertheless.
-four-systems: packages kube-cluster ## Make one table of four systems both ways, into docs/four-systems.md: by linerate run, and by the operator (as root, about 15 minutes)
+# The parts of the full tier. Each is played once: a row that isn't as it should be stays in its table, with how calm the machine was.
+
+known-answers: ## Full tier: measure devices whose limit is known, into docs/known-answers.md (as root; 15 minutes)
+	$(FULL) -timeout 60m ./test/realpackets -run '^TestKnownAnswers$$' -v -table $(CURDIR)/docs/known-answers.md
+
+packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, with real packets (as root; 6 minutes)
+	$(FULL) -p 1 -timeout 30m -skip '^(TestKnownAnswers|TestFourSystems|TestGate)$$' ./test/delivery ./test/realpackets
+
+blind-gates: ## Full tier: judge releases blind, into docs/gate.md; GATES=n of each kind (as root; 15 minutes)
+	$(FULL) -timeout 90m ./test/realpackets -run '^TestGate$$' -v -gate $(GATES) -table $(CURDIR)/docs/gate.md
+
+clusters: packages kube-cluster ## Full tier: the tests of the cluster itself and of its network cards (as root; 3 minutes)
+	$(FULL) -p 1 -timeout 20m ./hack/cluster ./test/fabric/incluster
+
+scenes: packages kube-cluster ## Full tier: everything that is played in a cluster: lives, queues, suites, gates, tenants, upgrades (as root; 20 minutes)
+	$(FULL) -timeout 60m -parallel 20 -skip '^TestFourSystems$$' ./test/e2e
+
+faults: packages kube-cluster ## Full tier: break each part of a cluster in each phase of a test, into docs/reliability.md (as root; 30 minutes)
+	$(FULL) -timeout 90m ./test/faults -run '^TestFaults$$' -v -table docs/reliability.md
+
+soak: packages kube-cluster ## Full tier: the same test many times in a row, into docs/reliability.md (as root; 10 minutes)
+	$(FULL) -timeout 60m ./test/faults -run '^TestSoak$$' -v -table docs/reliability.md
+
+lives: kube ## Full tier: the life of every sample, and an upgrade in the middle of a run, at a real API server; the image by its Dockerfile (5 minutes)
+	$(FULL) -timeout 30m ./test/operator -run '^TestEveryLife$$'
+	cd test/chart && $(FULL) -timeout 30m -run '^(TestAReleaseChangesInTheMiddleOfARun|TestTheDockerfilesCommandsBuildThePackedPrograms)$$' ./...
+
+# The other way is measured also where the first failed.
+four-systems: packages kube-cluster ## Full tier: one table of four systems, by linerate run and by the operator, into docs/four-systems.md (as root; 15 minutes)
 	@failed=0; for way in ./test/realpackets ./test/e2e; do \
-	$(GO) test -vet=off -count=1 -timeout 30m $$way -run '^TestFourSystems$$' -v -all -table $(CURDIR)/docs/four-systems.md || failed=1; \
+	$(FULL) -timeout 30m $$way -run '^TestFourSystems$$' -v -table $(CURDIR)/docs/four-systems.md || failed=1; \
 	done; exit $$failed
 
-bench: ## Compare the software engine with trafgen and hping3 on the same veths and forwarder (as root, about 3 minutes)
+e2e-kueue: packages kube-cluster ## Full tier: LoadTests in queues of a real Kueue, which it builds (as root; 5 minutes, the first time 7)
+	@$(GO) run ./hack/kube kueue >/dev/null
+	$(GO) test -vet=off -count=1 -timeout 20m -tags full,kueue -run '^TestKueue$$' -v ./test/e2e
+
+race: compiler kube ## Full tier: all tests that don't measure with the race detector, also what the gate tests without (as root; 20 minutes)
+	$(RACE) -vet=off -count=1 -timeout 60m $$($(GO) list ./... | grep -Ev '$(PACKETS)')
+
+bench: ## Full tier: compare the software engine with trafgen and hping3 on the same veths and forwarder (as root; 3 minutes)
 	$(GO) run ./hack/bench
 
-bench-operator: kube ## Take 1 000 LoadTests through a real API server: throughput, requests, memory (about 12 minutes)
+bench-operator: kube ## Full tier: take 1 000 LoadTests through a real API server: throughput, requests, memory (12 minutes)
 	$(GO) run ./hack/bench-operator
 
-fuzz: ## Fuzz what parses bytes, 20 s each
+fuzz: ## Full tier: fuzz what parses bytes, 20 s each (10 minutes)
 	hack/fuzz 20s
 
 clean: ## Remove what was built

@@ -1,6 +1,6 @@
-//go:build cluster
+//go:build full
 
-// These tests bring up real clusters, as root: go test -tags cluster -timeout 15m ./hack/cluster
+// These tests bring up real clusters, as root: go test -tags full -timeout 15m ./hack/cluster
 package main
 
 import (

@@ -68,7 +68,7 @@ func TestEachTargetHasItsPackages(t *testing.T) {
 	}
 	seen := 0
 	for target := range strings.SplitSeq(string(makefile), "\n\n") {
-		for needs, uses := range map[string][]string{"packages": {"-tags cluster", "./test/e2e"}, "compiler": {"$(RACE) "}} {
+		for needs, uses := range map[string][]string{"packages": {"./hack/cluster", "./test/e2e", "./test/faults"}, "compiler": {"$(RACE) "}} {
 			for _, u := range uses {
 				if _, recipe, is := strings.Cut(target, "\n\t"); !is || !strings.Contains(recipe, u) {
 					continue

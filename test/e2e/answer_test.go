@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"math/rand/v2"
-	"testing"
 	"time"
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
@@ -22,48 +21,6 @@ dut: {type: Device}
 	// patience is for a whole test, on a machine that does much else.
 	patience = 3 * time.Minute
 )
-
-// TestKnownAnswers: devices whose limit is known, brought along in every way there is.
-func TestKnownAnswers(t *testing.T) {
-	t.Run("a Reference limited to 10 000 packets/s is measured as that", func(t *testing.T) {
-		s := begin(t)
-		s.apply("reference", links, limited, quick)
-		s.answers(s.complete("reference", patience), 10_000)
-	})
-	t.Run("a router brought in an image is measured as what it forwards", func(t *testing.T) {
-		s, limit := begin(t), unknown()
-		s.apply("pod", links, router(limit), quick)
-		s.answers(s.complete("pod", patience), limit)
-	})
-	t.Run("a device outside the cluster is measured as what it forwards", func(t *testing.T) {
-		s, limit := begin(t), unknown()
-		s.device(limit)
-		s.apply("device", links, device, quick)
-		s.answers(s.complete("device", patience), limit)
-	})
-	t.Run("an engine that already runs measures the same device", func(t *testing.T) {
-		s, limit := begin(t), unknown()
-		s.device(limit)
-		server := s.generator("by-hand")
-		s.apply("external", links, device, quick, "generator: {engine: External, external: {servers: ["+server+"]}}")
-		s.answers(s.complete("external", patience), limit)
-	})
-	t.Run("without a device all that is sent comes back, and nothing is called a limit", func(t *testing.T) {
-		s := begin(t)
-		s.apply("loopback", `
-dut: {type: Loopback}
-links: [{name: west, network: default/west, lineRate: 1gbps}, {name: east, network: default/west, lineRate: 1gbps}]
-procedure:
-  ramp: {warmupDuration: 1s, targetRate: 3kpps, rampDuration: 3s, stepDuration: 1s, settle: 300ms, confirmDuration: 3s, holdDuration: 0s}
-`)
-		test := s.complete("loopback", patience)
-		s.want(test, "Complete=True Measured", "DUTReady=True NotOurs")
-		if r := test.Status.Result; r == nil || r.Saturated || r.Reason != "ReachedTarget" {
-			s.Fatalf("want the target reached, got %+v", r)
-		}
-		s.directions(test, 3_000)
-	})
-}
 
 // unknown is a limit that nobody but the device is told.
 func unknown() int64 { return 6_000 + rand.Int64N(9_001) }

@@ -15,6 +15,7 @@ import (
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/test/e2e/rig"
 )
 
 // links are the wires that every test uses unless it says others.
@@ -29,6 +30,20 @@ const quick = `
 procedure:
   ramp: {warmupDuration: 2s, targetRate: 50kpps, rampDuration: 12s, stepDuration: 1s, settle: 300ms, confirmDuration: 5s, holdDuration: 0s, stopAtSaturation: true}
 `
+
+// trexLinks are cables between the nodes: networks without devices, so that TRex drives kernel interfaces.
+const trexLinks = `
+links:
+- {name: west, network: default/trexwest, lineRate: 1gbps}
+- {name: east, network: default/trexeast, lineRate: 1gbps}
+`
+
+const trexGenerator = `
+generator:
+  engine: TRex
+  memory: 1Gi
+  placement: {separateNodes: true}
+  trex: {image: "` + rig.TRex + `"`
 
 // make is a LoadTest of these parts of a spec, which don't overlap.
 func (s *scene) make(name string, parts ...string) *lineratev1alpha1.LoadTest {

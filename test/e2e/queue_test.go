@@ -1,12 +1,11 @@
+//go:build full
+
 package e2e
 
 import (
 	"fmt"
 	"strings"
 	"testing"
-
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
 )
@@ -96,14 +95,6 @@ generator: {engine: Software, placement: {separateNodes: true}}
 links: [{name: west, network: default/one, lineRate: 1gbps}, {name: east, network: default/east, lineRate: 1gbps}]
 `
 
-// after fails unless one test had ended when the other began: then it also ends later.
-func (s *scene) after(earlier, later *lineratev1alpha1.LoadTest) {
-	s.Helper()
-	if later.Status.StartedAt.Before(earlier.Status.FinishedAt) || !later.Status.FinishedAt.After(earlier.Status.FinishedAt.Time) {
-		s.Errorf("%s began at %v and ended at %v: both should be later than the end of %s, %v", later.Name, later.Status.StartedAt, later.Status.FinishedAt, earlier.Name, earlier.Status.FinishedAt)
-	}
-}
-
 func inLine(i int) string { return fmt.Sprintf("in-line-%d", i) }
 
 // oneHasThePort waits until one of two tests is told that the port is the other's: it is whose pods are up first.
@@ -119,16 +110,4 @@ func (s *scene) oneHasThePort(one, other string) (holder, held string) {
 		return false
 	})
 	return holder, held
-}
-
-// hasNoPods fails if a test has any.
-func (s *scene) hasNoPods(name string) {
-	s.Helper()
-	var pods corev1.PodList
-	if err := lab.Client.List(s.Context(), &pods, client.InNamespace(s.namespace), client.MatchingLabels{lineratev1alpha1.LabelTest: name}); err != nil {
-		s.Fatal(err)
-	}
-	if len(pods.Items) > 0 {
-		s.Errorf("%s waits, and has %q", name, names(&pods))
-	}
 }

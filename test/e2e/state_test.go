@@ -57,6 +57,26 @@ func (s *scene) want(t *lineratev1alpha1.LoadTest, conditions ...string) {
 	}
 }
 
+// after fails unless one test had ended when the other began: then it also ends later.
+func (s *scene) after(earlier, later *lineratev1alpha1.LoadTest) {
+	s.Helper()
+	if later.Status.StartedAt.Before(earlier.Status.FinishedAt) || !later.Status.FinishedAt.After(earlier.Status.FinishedAt.Time) {
+		s.Errorf("%s began at %v and ended at %v: both should be later than the end of %s, %v", later.Name, later.Status.StartedAt, later.Status.FinishedAt, earlier.Name, earlier.Status.FinishedAt)
+	}
+}
+
+// hasNoPods fails if a test has any.
+func (s *scene) hasNoPods(name string) {
+	s.Helper()
+	var pods corev1.PodList
+	if err := lab.Client.List(s.Context(), &pods, client.InNamespace(s.namespace), client.MatchingLabels{lineratev1alpha1.LabelTest: name}); err != nil {
+		s.Fatal(err)
+	}
+	if len(pods.Items) > 0 {
+		s.Errorf("%s waits, and has %q", name, names(&pods))
+	}
+}
+
 // describe logs what there is to see in the namespace, for who looks into a failure.
 func (s *scene) describe(ctx context.Context) {
 	var tests lineratev1alpha1.LoadTestList

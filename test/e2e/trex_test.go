@@ -1,26 +1,12 @@
+//go:build full
+
 package e2e
 
 import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/linerate-dev/linerate/test/e2e/rig"
 )
-
-// trexLinks are cables between the nodes: networks without devices, so that TRex drives kernel interfaces.
-const trexLinks = `
-links:
-- {name: west, network: default/trexwest, lineRate: 1gbps}
-- {name: east, network: default/trexeast, lineRate: 1gbps}
-`
-
-const trexGenerator = `
-generator:
-  engine: TRex
-  memory: 1Gi
-  placement: {separateNodes: true}
-  trex: {image: "` + rig.TRex + `"`
 
 // TestTRexPods: everything around TRex in a pod, with a server that takes TRex's command line and configuration, and is our own engine.
 func TestTRexPods(t *testing.T) {

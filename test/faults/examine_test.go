@@ -1,13 +1,16 @@
+//go:build full
+
 package faults
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"time"
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/test/calm"
+	"github.com/linerate-dev/linerate/test/truth"
 )
 
 // tellsTheTruth holds the status to what the row expects.
@@ -27,60 +30,46 @@ func (p *play) tellsTheTruth() {
 	if lost := p.test.Status.LostRuns; lost != 0 && p.effect != anew || lost != 1 && p.effect == anew && p.phase != starting {
 		p.Errorf("lostRuns is %d", lost)
 	}
-	p.verdictHolds()
-}
-
-// verdictHolds: a fault that ends a test lets it have no verdict.
-func (p *play) verdictHolds() {
-	p.Helper()
-	if status, _, message := condition(p.test, lineratev1alpha1.ConditionPassed); !p.survives() && status != "Unknown" {
+	if p.survives() {
+		p.claimsNothingElse(p.test, p.report)
+	} else if status, _, message := condition(p.test, lineratev1alpha1.ConditionPassed); status != "Unknown" {
 		p.Errorf("Passed=%s (%s) of a test that a fault ended", status, message)
 	}
-	if p.survives() && p.report == nil {
-		p.Errorf("the test survived, and has no Report")
-	}
-	p.verdictIsTrue(p.test)
 }
 
-// verdictIsTrue holds a verdict to the figures: what passes is right, what is right doesn't fail.
-func (p *play) verdictIsTrue(test *lineratev1alpha1.LoadTest) {
+// device is what spec says of the device under test.
+var device = truth.Device{Limits: map[string]int64{truth.Direction("west", "east"): known, truth.Direction("east", "west"): known}, Burst: 10 * time.Millisecond}
+
+// claimsNothingElse holds a test that could measure to what is known of the device: it may have found less than that, and claims nothing else. That is so on
+// any machine.
+func (p *play) claimsNothingElse(test *lineratev1alpha1.LoadTest, r *report.Report) {
 	p.Helper()
-	status, _, message := condition(test, lineratev1alpha1.ConditionPassed)
-	if (status == "True" && !within(test, demanded)) || (status == "False" && right(test)) {
-		p.Errorf("Passed=%s (%s) with the figures %v", status, message, figures(test))
+	if wrong := falseVerdict(test); wrong != "" {
+		p.Errorf("%s: %s", test.Name, wrong)
+	}
+	if r == nil {
+		p.Errorf("%s: nothing kept it from measuring, and there is no Report: %s", test.Name, state(test))
+		return
+	}
+	for _, wrong := range device.Faults(r) {
+		p.Errorf("%s: the Report isn't true: %s", test.Name, wrong)
 	}
 }
 
-// figures are what a status says of each direction, in packets/s.
-func figures(t *lineratev1alpha1.LoadTest) (out []int64) {
-	if t.Status.Result == nil {
-		return nil
+// answers holds a test that could measure to the known answer, which a calm machine lets it find, and says what the table tells of a test without it.
+func (p *play) answers(test *lineratev1alpha1.LoadTest, taken calm.Taken) string {
+	p.Helper()
+	outcome, said := answer(test, taken)
+	switch outcome {
+	case calm.Right:
+	case calm.Disturbed:
+		p.disturbed = true
+		p.Logf("%s: %s: %s", test.Name, said, taken)
+	case calm.Wrong:
+		p.Errorf("%s: %s, on a calm machine: %s", test.Name, said, taken)
 	}
-	for _, d := range t.Status.Result.Directions {
-		out = append(out, d.Received.PacketsPerSecond)
-	}
-	return out
+	return said
 }
-
-// demanded is how far a figure may be from the known answer by the criterion of spec.
-const demanded = 0.02
-
-// right says whether a status has the known answer.
-func right(t *lineratev1alpha1.LoadTest) bool { return within(t, 0.01) }
-
-// within says whether a status has two figures that are no further than that from the known answer.
-func within(t *lineratev1alpha1.LoadTest, share float64) bool {
-	all := figures(t)
-	for _, f := range all {
-		if off(f) > share {
-			return false
-		}
-	}
-	return len(all) == 2
-}
-
-// off is how far a figure is from the known answer, as a share of it.
-func off(figure int64) float64 { return math.Abs(float64(figure)-known) / known }
 
 // usesNoFaultyWindow holds every figure of the status, and every window that is worth something, to times in which the fault didn't act.
 func (p *play) usesNoFaultyWindow() {
@@ -95,7 +84,7 @@ func (p *play) usesNoFaultyWindow() {
 		return
 	}
 	for _, w := range p.report.Windows {
-		if w.Quality == report.Invalid || !p.acted(w) {
+		if w.SaysNothing() || !p.acted(w) {
 			continue
 		}
 		if p.counts(w.Number) {
@@ -115,6 +104,9 @@ func (p *play) acted(w report.Window) bool {
 func (p *play) counts(window int) bool {
 	return p.survives() || p.test.Status.Result != nil && (p.report.Result.Window == window || p.report.Result.MaxReceived != nil && p.report.Result.MaxReceived.Window == window)
 }
+
+// quietBound is how long there may be traffic after a run has ended, or has lost what it needs.
+const quietBound = 15 * time.Second
 
 // silent: nothing is sent when nobody measures any more, and a run that is begun anew is begun in silence.
 func (p *play) silent() {

@@ -1,3 +1,5 @@
+//go:build full
+
 package faults
 
 import (
@@ -13,9 +15,8 @@ import (
 	"github.com/linerate-dev/linerate/test/e2e/rig"
 )
 
-// fault is something that goes wrong.
-type fault struct {
-	name string
+// deed is how a fault is done.
+type deed struct {
 	// ready waits until it can be done while a test is starting; it returns at the moment for it.
 	ready func(*play)
 	// strike does it. What takes some time to be done returns when it is.
@@ -32,86 +33,72 @@ const (
 	dutRole       = "dut"
 )
 
-// The containers that are killed, by their pods' roles.
-var (
-	killRunner    = killing("kill -9 of the runner", runnerRole, "runner")
-	killGenerator = killing("kill -9 of a generator", generatorRole, "generator")
-	killDUT       = killing("kill -9 of the DUT", dutRole, "forwarder")
-)
+// deeds are how all faults are done.
+var deeds = map[fault]deed{
+	killRunner:    killing(runnerRole, "runner"),
+	killGenerator: killing(generatorRole, "generator"),
+	killDUT:       killing(dutRole, "forwarder"),
+	killOperator: {
+		ready: func(p *play) { p.placed(generatorRole) },
+		strike: func(p *play) {
+			var pods corev1.PodList
+			p.check(lab.Client.List(p.Context(), &pods, client.InNamespace(rig.Namespace)))
+			for i := range pods.Items {
+				p.kill(&pods.Items[i], "manager")
+			}
+		},
+	},
+	deletePod: {
+		ready: func(p *play) { p.placed(generatorRole) },
+		strike: func(p *play) {
+			p.check(lab.Client.Delete(p.Context(), p.placed(generatorRole)))
+		},
+	},
+	killKubelet: {
+		ready:  func(p *play) { p.placed(generatorRole) },
+		strike: func(p *play) { p.cluster("kill", p.placed(generatorRole).Spec.NodeName, "kubelet") },
+		outage: 5 * time.Second,
+		mend:   func(p *play) { p.cluster("start", p.generatorNode, "kubelet") },
+	},
+	killAPIServer: {
+		ready:  func(p *play) { p.placed(generatorRole) },
+		strike: func(p *play) { p.cluster("kill", "kube-apiserver") },
+		outage: 5 * time.Second,
+		mend:   func(p *play) { p.cluster("start", "kube-apiserver") },
+	},
+	// etcd with its space used up takes no write until somebody makes room, and lets everything be read. Nothing that the operator, the runner or a kubelet has
+	// to say can be stored meanwhile, the Report among it, and the operator loses its lease. etcd is told so, rather than filled: it raises the same alarm by
+	// itself (etcd, "Maintenance", space quota).
+	fillStore: {
+		ready: func(p *play) { p.placed(generatorRole) },
+		strike: func(p *play) {
+			p.alarm("ACTIVATE")
+			err := lab.Client.Create(p.Context(), &corev1.ConfigMap{ObjectMeta: p.object("one-more")})
+			if err == nil || !strings.Contains(err.Error(), "space exceeded") {
+				p.Errorf("a full store took a ConfigMap, or refused it for something else: %v", err)
+			}
+		},
+		outage: 15 * time.Second,
+		mend:   func(p *play) { p.alarm("DEACTIVATE") },
+	},
+	pullCable: {
+		strike: func(p *play) { p.check(lab.Fabric.SetPort("west", p.port("west"), false)) },
+		outage: 2 * time.Second,
+		mend:   func(p *play) { p.check(lab.Fabric.SetPort("west", p.port("west"), true)) },
+	},
+	cutNode: {
+		strike: func(p *play) { p.cluster("exec", "control", "--", "ip", "link", "set", p.generatorNode, "down") },
+		outage: 40 * time.Second,
+		mend:   func(p *play) { p.cluster("exec", "control", "--", "ip", "link", "set", p.generatorNode, "up") },
+	},
+}
 
-func killing(name string, role string, container string) fault {
-	return fault{
-		name:   name,
+// killing kills the container of the pod of this role.
+func killing(role, container string) deed {
+	return deed{
 		ready:  func(p *play) { p.placed(role) },
 		strike: func(p *play) { p.kill(p.placed(role), container) },
 	}
-}
-
-var killOperator = fault{
-	name:  "kill -9 of the operator",
-	ready: func(p *play) { p.placed(generatorRole) },
-	strike: func(p *play) {
-		var pods corev1.PodList
-		p.check(lab.Client.List(p.Context(), &pods, client.InNamespace(rig.Namespace)))
-		for i := range pods.Items {
-			p.kill(&pods.Items[i], "manager")
-		}
-	},
-}
-
-var deletePod = fault{
-	name:  "a generator's pod deleted by somebody else",
-	ready: func(p *play) { p.placed(generatorRole) },
-	strike: func(p *play) {
-		p.check(lab.Client.Delete(p.Context(), p.placed(generatorRole)))
-	},
-}
-
-var killKubelet = fault{
-	name:   "kill -9 of the generator's kubelet, for 5 s",
-	ready:  func(p *play) { p.placed(generatorRole) },
-	strike: func(p *play) { p.cluster("kill", p.placed(generatorRole).Spec.NodeName, "kubelet") },
-	outage: 5 * time.Second,
-	mend:   func(p *play) { p.cluster("start", p.generatorNode, "kubelet") },
-}
-
-var killAPIServer = fault{
-	name:   "kill -9 of the API server, for 5 s",
-	ready:  func(p *play) { p.placed(generatorRole) },
-	strike: func(p *play) { p.cluster("kill", "kube-apiserver") },
-	outage: 5 * time.Second,
-	mend:   func(p *play) { p.cluster("start", "kube-apiserver") },
-}
-
-var pullCable = fault{
-	name:   "the generator's link down, for 2 s",
-	strike: func(p *play) { p.check(lab.Fabric.SetPort("west", p.port("west"), false)) },
-	outage: 2 * time.Second,
-	mend:   func(p *play) { p.check(lab.Fabric.SetPort("west", p.port("west"), true)) },
-}
-
-var cutNode = fault{
-	name:   "the generator's node cut off, for 40 s",
-	strike: func(p *play) { p.cluster("exec", "control", "--", "ip", "link", "set", p.generatorNode, "down") },
-	outage: 40 * time.Second,
-	mend:   func(p *play) { p.cluster("exec", "control", "--", "ip", "link", "set", p.generatorNode, "up") },
-}
-
-// fillStore is etcd with its space used up: it takes no write until somebody makes room, and lets everything be read. Nothing that the operator, the runner or a
-// kubelet has to say can be stored meanwhile, the Report among it, and the operator loses its lease. etcd is told so, rather than filled: it raises the same alarm by itself
-// (etcd, "Maintenance", space quota).
-var fillStore = fault{
-	name:  "the cluster's store is full, for 15 s",
-	ready: func(p *play) { p.placed(generatorRole) },
-	strike: func(p *play) {
-		p.alarm("ACTIVATE")
-		err := lab.Client.Create(p.Context(), &corev1.ConfigMap{ObjectMeta: p.object("one-more")})
-		if err == nil || !strings.Contains(err.Error(), "space exceeded") {
-			p.Errorf("a full store took a ConfigMap, or refused it for something else: %v", err)
-		}
-	},
-	outage: 15 * time.Second,
-	mend:   func(p *play) { p.alarm("DEACTIVATE") },
 }
 
 // alarm asks etcd for its alarm of no space, over its JSON gateway; bash is in every box, and no client of etcd's.

@@ -1,113 +1,129 @@
+//go:build full
+
 package faults
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/test/calm"
 	"github.com/linerate-dev/linerate/test/published"
 )
 
-// TestFaults plays the table: what CI plays comes first, so that a run that is broken off has the most of it.
+// TestFaults plays each row of the table once, and writes down what became of it, also of one that failed.
 func TestFaults(t *testing.T) {
-	played := &ledger{measured: published.Provenance(time.Now()) + ".", lines: map[string][]string{}}
-	ranAgain := map[string]bool{}
-	for _, r := range slices.Concat(some(rows(), true), some(rows(), false)) {
-		if !r.ci && !*all {
-			continue
-		}
+	played := newLedger(published.Provenance(time.Now()) + ".")
+	for _, r := range rows() {
 		t.Run(r.name(), func(t *testing.T) {
-			t.Cleanup(func() { played.write(t) })
-			p := playRow(t, r, played)
-			if p.survives() && !p.excused(p.test) {
-				t.Logf("the test survived, and has no answer (%s, %v): once more", verdict(p.test), figures(p.test))
-				if p = playRow(t, r, played); !p.excused(p.test) {
-					t.Errorf("there is no answer twice: %s with the figures %v", verdict(p.test), figures(p.test))
+			p := &play{T: t, row: r, begun: time.Now()}
+			t.Cleanup(func() {
+				t.Log(played.add(r, p.outcome(), p.cells()))
+				if *table == "" {
+					return
 				}
-			}
-			if *again || (*all || r.harms()) && !ranAgain[r.fault.name] {
-				ranAgain[r.fault.name] = true
+				if err := published.Again(pageOf(*table), "faults", played.page); err != nil {
+					t.Error(err)
+				}
+			})
+			p.begin()
+			p.perform()
+			p.examine()
+			if *again || r.triedAgain() {
 				p.runAgain()
 			}
 			p.deleteAll()
 		})
 	}
+	t.Log("faults: " + played.tally())
 }
 
-// some are the rows that CI plays, or the others.
-func some(all []row, ci bool) []row {
-	return slices.DeleteFunc(all, func(r row) bool { return r.ci != ci })
-}
-
-// playRow plays a row, and looks into everything that it left.
-func playRow(t *testing.T, r row, played *ledger) *play {
-	t.Helper()
-	p := begin(t, r)
-	t.Cleanup(func() { played.add(p) })
-	p.perform()
+// examine looks into everything that a row left. Only the answer asks for a calm machine.
+func (p *play) examine() {
+	p.Helper()
 	p.tellsTheTruth()
 	p.usesNoFaultyWindow()
+	if p.survives() {
+		p.noAnswer = p.answers(p.test, watch.Between(p.begun, p.ended))
+	}
 	p.whole()
 	p.leavesNothing(underTest)
 	p.silent()
-	return p
 }
 
-// answered says whether a test passed, and rightly.
-func answered(t *lineratev1alpha1.LoadTest) bool {
-	status, _, _ := condition(t, lineratev1alpha1.ConditionPassed)
-	_, reason, _ := condition(t, lineratev1alpha1.ConditionComplete)
-	return status == "True" && reason == lineratev1alpha1.ReasonMeasured && right(t)
-}
-
-// excused says whether a test has the answer, or can't: the machine did too much else. That it says so then, and claims nothing that is wrong, is held at
-// any time (verdictIsTrue).
-func (p *play) excused(test *lineratev1alpha1.LoadTest) bool {
-	p.Helper()
-	if answered(test) {
-		return true
-	}
-	p.Logf("no answer, while others used %.0f %% of the machine: %s", 100*p.others, state(test))
-	return p.others > busyShare
-}
-
-// runAgain: the same test, made anew, gives the answer that is known. It may be run once more, and the table says so.
+// runAgain: the same test, made anew once, gives the answer that is known.
 func (p *play) runAgain() {
 	p.Helper()
-	names := []string{underTest}
-	for _, name := range []string{afterwards, afterwards + "-2"} {
-		names = append(names, name)
-		test := p.run(name)
-		p.leavesNothing(names...)
-		p.verdictIsTrue(test)
-		p.again += told(test)
-		if !answered(test) {
-			p.again += " (" + verdict(test) + p.business() + ") "
-		}
-		if p.excused(test) {
-			return
-		}
+	test, taken := p.run(afterwards)
+	p.again, p.againOn = told(test), taken.Row()
+	p.leavesNothing(underTest, afterwards)
+	p.claimsNothingElse(test, p.readReport(test))
+	if said := p.answers(test, taken); said != "" {
+		p.again += " " + cell(said)
 	}
-	p.Errorf("run again, there is no answer twice: %s", p.again)
 }
 
-// run runs a LoadTest to its end, on a machine that has time for it.
-func (p *play) run(name string) *lineratev1alpha1.LoadTest {
+// run runs a LoadTest to its end, and says what the machine took meanwhile.
+func (p *play) run(name string) (*lineratev1alpha1.LoadTest, calm.Taken) {
 	p.Helper()
-	calm(p.T)
-	was := readProcessors(p.T)
+	begun := time.Now()
 	p.create(name)
 	test := p.complete(name)
-	p.others = readProcessors(p.T).others(was)
-	return test
+	return test, watch.Since(begun)
 }
 
-// business tells of a machine that had other things to do.
-func (p *play) business() string {
-	if p.others <= busyShare {
-		return ""
+// outcome is what became of a row that is over.
+func (p *play) outcome() calm.Outcome {
+	switch {
+	case p.Failed():
+		return calm.Wrong
+	case p.disturbed:
+		return calm.Disturbed
 	}
-	return fmt.Sprintf(", while others used %.0f %% of the machine", 100*p.others)
+	return calm.Right
+}
+
+// cells are those of a row that is over, also where it broke off.
+func (p *play) cells() cells {
+	if p.test == nil {
+		return cells{status: "**it was not complete**", machine: watch.Since(p.begun).Row()}
+	}
+	_, complete, message := condition(p.test, lineratev1alpha1.ConditionComplete)
+	c := cells{
+		status: "**" + complete + "**, " + verdict(p.test), figures: p.measured(), silence: "at once",
+		again: p.again, machine: watch.Between(p.begun, p.ended).Row(),
+	}
+	switch {
+	case !p.survives():
+		c.status += ": " + cell(message)
+	case p.noAnswer != "":
+		c.status += ", " + cell(p.noAnswer)
+	}
+	if p.silence >= 250*time.Millisecond {
+		c.silence = fmt.Sprintf("%.1f s", p.silence.Seconds())
+	}
+	if p.againOn != "" {
+		c.machine += "; run again: " + p.againOn
+	}
+	return c
+}
+
+// measured is the figure that a status has, with how it came about.
+func (p *play) measured() string {
+	var out []string
+	if figures := told(p.test); figures != "" {
+		out = append(out, figures)
+	}
+	if p.test.Status.LostRuns > 0 {
+		out = append(out, fmt.Sprintf("lostRuns %d", p.test.Status.LostRuns))
+	}
+	if p.report != nil && !p.survives() && p.test.Status.Result == nil {
+		out = append(out, fmt.Sprintf("none; %d windows kept in the Report", len(p.report.Windows)))
+	}
+	if len(out) == 0 {
+		return "none"
+	}
+	return strings.Join(out, ", ")
 }

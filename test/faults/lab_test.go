@@ -1,3 +1,5 @@
+//go:build full
+
 package faults
 
 import (
@@ -18,9 +20,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/report"
 )
-
-// known is what the device under test forwards in each direction, in packets/s.
-const known = 10_000
 
 // spec finds a limit of 10 000 packets/s in about 25 s, and demands it within 2 %: a figure within 1 % is then a verdict, too, where the search on a machine of
 // two processors came no closer from above.
@@ -80,6 +79,9 @@ func (p *play) create(name string) {
 	p.check(lab.Client.Create(p.Context(), test))
 }
 
+// endBound is how long a test may take to be complete: a second run, and the node's five minutes, are in it.
+const endBound = 8 * time.Minute
+
 // complete waits until the test is over and its pods are gone.
 func (p *play) complete(name string) *lineratev1alpha1.LoadTest {
 	p.Helper()
@@ -129,15 +131,6 @@ func (p *play) readReport(test *lineratev1alpha1.LoadTest) *report.Report {
 	return r
 }
 
-// condition is one in short, such as "Measured"; empty where there is none.
-func condition(t *lineratev1alpha1.LoadTest, kind string) (status, reason, message string) {
-	c := meta.FindStatusCondition(t.Status.Conditions, kind)
-	if c == nil {
-		return "", "", ""
-	}
-	return string(c.Status), c.Reason, c.Message
-}
-
 // state is where a test is, in one line.
 func state(t *lineratev1alpha1.LoadTest) string {
 	var out []string
@@ -158,16 +151,6 @@ func (p *play) describe(ctx context.Context) {
 	events, failed := lab.Cluster.Run(ctx, "", "kubectl", "--", "get", "events", "-n", p.namespace, "--sort-by=.lastTimestamp")
 	pods, unread := lab.Cluster.Run(ctx, "", "kubectl", "--", "get", "pods", "-A", "-o", "wide")
 	p.Logf("%s\n%s%v", events, pods, errors.Join(err, failed, unread))
-}
-
-// lines are the lines of a text that aren't empty.
-func lines(text string) (out []string) {
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" {
-			out = append(out, line)
-		}
-	}
-	return out
 }
 
 // last is the last of all; nothing where there is none.

@@ -3,132 +3,87 @@ package faults
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
-	"testing"
-	"time"
 
-	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/test/published"
+	"github.com/linerate-dev/linerate/test/calm"
 )
 
-// ledger is what happened, row by row, in the words of the document.
+// ledger is what became of the rows that were played, in the words of the document.
 type ledger struct {
 	// measured says when that was, and with which tree.
 	measured string
-	// lines are a row's, by its name: more than one where it was played again.
-	lines map[string][]string
+	// lines are the rows', by their names.
+	lines map[string]string
+	count map[calm.Outcome]int
 }
 
-// add adds a play that is over.
-func (l *ledger) add(p *play) {
-	cells := []string{"**it was not complete**", "", "", ""}
-	if p.test != nil {
-		_, complete, message := condition(p.test, lineratev1alpha1.ConditionComplete)
-		cells = []string{"**" + complete + "**, " + verdict(p.test) + p.excuse() + p.words(message), measured(p), p.heard(), p.again}
-	}
-	if p.Failed() {
-		cells[0] += " **NOT AS IT SHOULD BE**"
-	}
-	line := p.cells() + strings.Join(cells, " | ") + " |"
-	p.Log(line)
-	l.lines[p.name()] = append([]string{line}, l.lines[p.name()]...) // cleaned up last first
+func newLedger(measured string) *ledger {
+	return &ledger{measured: measured, lines: map[string]string{}, count: map[calm.Outcome]int{}}
 }
 
-// excuse says why a test that survived has no answer.
-func (p *play) excuse() string {
-	if !p.survives() || answered(p.test) {
-		return ""
+// cells are those of a row that was played: a row that failed has its place in the table, too.
+type cells struct{ status, figures, silence, again, machine string }
+
+// add adds a row that was played, and returns its line.
+func (l *ledger) add(r row, outcome calm.Outcome, c cells) string {
+	if outcome == calm.Wrong {
+		c.status += " **NOT AS IT SHOULD BE**"
 	}
-	return p.business()
+	line := r.cells() + strings.Join([]string{c.status, c.figures, c.silence, c.again, c.machine}, " | ") + " |"
+	l.lines[r.name()] = line
+	l.count[outcome]++
+	return line
 }
 
-// words are those of Complete where the test ended by the fault, without the namespace and what differs each time.
-func (p *play) words(message string) string {
-	if p.survives() {
-		return ""
-	}
-	message = strings.Join(strings.Fields(message), " ")
-	if r := []rune(message); len(r) > 160 {
-		message = string(r[:160]) + "…"
-	}
-	return ": " + strings.ReplaceAll(message, "|", "\\|")
+// tally counts the rows that were played.
+func (l *ledger) tally() string {
+	return fmt.Sprintf("%d rows, %d as they should be, %d disturbed, %d wrong", len(l.lines), l.count[calm.Right], l.count[calm.Disturbed], l.count[calm.Wrong])
 }
 
-// verdict is Passed in short.
-func verdict(t *lineratev1alpha1.LoadTest) string {
-	status, reason, _ := condition(t, lineratev1alpha1.ConditionPassed)
-	return "Passed=" + status + " " + reason
-}
+// header are a table's first lines.
+const header = "| fault | phase | what the status said | figures, packets/s | silent after | run again | machine |\n|---|---|---|---|---|---|---|"
 
-// measured is the figure that a status has, with how it came about.
-func measured(p *play) string {
-	var out []string
-	if figures := told(p.test); figures != "" {
-		out = append(out, figures)
-	}
-	if p.test.Status.LostRuns > 0 {
-		out = append(out, fmt.Sprintf("lostRuns %d", p.test.Status.LostRuns))
-	}
-	if p.report != nil && !p.survives() && p.test.Status.Result == nil {
-		out = append(out, fmt.Sprintf("none; %d windows kept in the Report", len(p.report.Windows)))
-	}
-	if len(out) == 0 {
-		return "none"
-	}
-	return strings.Join(out, ", ")
-}
-
-// told is a status' figures.
-func told(t *lineratev1alpha1.LoadTest) string {
-	var out []string
-	for _, f := range figures(t) {
-		out = append(out, fmt.Sprint(f))
-	}
-	return strings.Join(out, " / ")
-}
-
-// heard is when the wires were heard last.
-func (p *play) heard() string {
-	if p.silence < 250*time.Millisecond {
-		return "at once"
-	}
-	return fmt.Sprintf("%.1f s", p.silence.Seconds())
-}
-
-// write puts the rows that were played into the document, in the table's order, and leaves the others as they stand there.
-func (l *ledger) write(t *testing.T) {
-	if *table == "" {
-		return
-	}
-	err := published.Again(pageOf(*table), "faults", func(old string) string {
-		table := []string{
-			"| fault | phase | what the status said | figures, packets/s | silent after | run again |",
-			"|---|---|---|---|---|---|",
+// page is the table with the rows that were played, in its order. The others are as they stood there.
+func (l *ledger) page(old string) string {
+	out := []string{header}
+	for _, r := range rows() {
+		if now, played := l.lines[r.name()]; played {
+			out = append(out, now)
+			continue
 		}
-		count := 0
-		for _, r := range rows() {
-			now, played := l.lines[r.name()]
-			if played {
-				count++
-			} else {
-				now = slices.DeleteFunc(lines(old), func(line string) bool { return !strings.HasPrefix(line, r.cells()) })
+		for _, line := range lines(old) {
+			if strings.HasPrefix(line, r.cells()) {
+				out = append(out, widened(line))
 			}
-			table = append(table, now...)
 		}
-		provenance := l.measured
-		if count < len(rows()) {
-			provenance = fmt.Sprintf("%d of the %d rows: %s The others are older.", count, len(rows()), provenance)
-		}
-		return strings.Join(append(table, "", provenance, ""), "\n")
-	})
-	if err != nil {
-		t.Error(err)
 	}
+	provenance := l.tally() + ". " + l.measured
+	if older := len(rows()) - len(l.lines); older > 0 {
+		provenance += fmt.Sprintf(" The other %d rows are older.", older)
+	}
+	return strings.Join(append(out, "", provenance, ""), "\n")
 }
 
 // cells are how a row's line begins.
-func (r row) cells() string { return "| " + r.fault.name + " | " + string(r.phase) + " | " }
+func (r row) cells() string { return "| " + string(r.fault) + " | " + string(r.phase) + " | " }
+
+// widened is a line with as many cells as the header: the columns that it was written without are empty.
+func widened(line string) string {
+	columns, _, _ := strings.Cut(header, "\n")
+	return line + strings.Repeat("  |", max(0, bars(columns)-bars(line)))
+}
+
+// bars counts what divides a line into cells.
+func bars(line string) int { return strings.Count(line, "|") - strings.Count(line, `\|`) }
+
+// cell is a text in one line of a table, cut where it is long.
+func cell(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > 160 {
+		text = string(r[:160]) + "…"
+	}
+	return strings.ReplaceAll(text, "|", `\|`)
+}
 
 // pageOf is the file of a page that is named from the project's directory: tests run in their package's.
 func pageOf(name string) string {
@@ -136,4 +91,14 @@ func pageOf(name string) string {
 		return name
 	}
 	return filepath.Join("..", "..", name)
+}
+
+// lines are the lines of a text that aren't empty.
+func lines(text string) (out []string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			out = append(out, line)
+		}
+	}
+	return out
 }

@@ -1,3 +1,5 @@
+//go:build full
+
 package faults
 
 import (
@@ -25,50 +27,50 @@ type play struct {
 	// struck and mended are when the fault began and ended.
 	struck, mended time.Time
 
-	test *lineratev1alpha1.LoadTest
+	// begun and ended are when the test began and was complete.
+	begun, ended time.Time
+	test         *lineratev1alpha1.LoadTest
 	// report is what was measured; nil: there is none.
 	report *report.Report
 	// silence is how long after the fault, or the end, the wires were last heard.
 	silence time.Duration
-	// others is how much of the machine was used by others while the test ran.
-	others float64
-	// again is the same test afterwards; empty: it wasn't played.
-	again string
+	// disturbed: a test has no answer, while the machine was disturbed; noAnswer is what the table tells of the test that was struck.
+	disturbed bool
+	noAnswer  string
+	// again is the same test afterwards, and againOn the machine meanwhile; empty: it wasn't played.
+	again, againOn string
 }
 
 // begin makes the place for a play.
-func begin(t *testing.T, r row) *play {
-	t.Helper()
+func (p *play) begin() {
+	p.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "faults-"}}
-	if err := lab.Client.Create(t.Context(), namespace); err != nil {
-		t.Fatal(err)
-	}
-	p := &play{T: t, row: r, namespace: namespace.Name, wires: lab.Listen(t.Context())}
-	t.Cleanup(func() {
-		ctx := context.WithoutCancel(t.Context())
-		if t.Failed() {
+	p.check(lab.Client.Create(p.Context(), namespace))
+	p.namespace, p.wires = namespace.Name, lab.Listen(p.Context())
+	p.Cleanup(func() {
+		ctx := context.WithoutCancel(p.Context())
+		if p.Failed() {
 			p.describe(ctx)
 		}
 		if err := lab.Client.Delete(ctx, namespace); err != nil {
-			t.Error(err)
+			p.Error(err)
 		}
 	})
-	return p
 }
 
 // perform plays a row: the test begins, the fault strikes in its phase and is mended, the test ends.
 func (p *play) perform() {
-	calm(p.T)
-	was := readProcessors(p.T)
+	p.Helper()
+	p.begun = time.Now()
 	p.create(underTest)
 	p.reach(underTest)
 	p.struck = time.Now()
-	p.fault.strike(p)
+	deeds[p.fault].strike(p)
 	p.mended = time.Now()
 	p.Logf("struck at %s", p.struck.UTC().Format(time.StampMilli))
 	p.mend()
 	p.test = p.complete(underTest)
-	p.others = readProcessors(p.T).others(was)
+	p.ended = time.Now()
 	p.report = p.readReport(p.test)
 }
 
@@ -78,12 +80,12 @@ const (
 	afterwards = "again"
 )
 
-// mend ends the fault after its time, and waits until the lab is whole. The end of the fault is when it was mended, not when all is well.
+// mend ends the fault after its time. The end of the fault is when it was mended, not when the lab is whole again.
 func (p *play) mend() {
 	p.Helper()
-	if p.fault.mend != nil {
-		p.pass(p.fault.outage)
-		p.fault.mend(p)
+	if d := deeds[p.fault]; d.mend != nil {
+		p.pass(d.outage)
+		d.mend(p)
 		p.mended = time.Now()
 	}
 }
@@ -92,7 +94,7 @@ func (p *play) mend() {
 func (p *play) reach(name string) {
 	p.Helper()
 	if p.phase == starting {
-		p.fault.ready(p)
+		deeds[p.fault].ready(p)
 	} else {
 		p.logged(name, moments()[p.phase], 2*time.Minute)
 		p.pass(time.Second) // a phase is longer than that, and a window that just began would not be touched

@@ -2,9 +2,24 @@ package faults
 
 import (
 	"slices"
-	"time"
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// fault is something that goes wrong, by its name in the table. How it is done is in deeds.
+type fault string
+
+const (
+	killRunner    fault = "kill -9 of the runner"
+	killGenerator fault = "kill -9 of a generator"
+	killDUT       fault = "kill -9 of the DUT"
+	deletePod     fault = "a generator's pod deleted by somebody else"
+	killOperator  fault = "kill -9 of the operator"
+	killKubelet   fault = "kill -9 of the generator's kubelet, for 5 s"
+	killAPIServer fault = "kill -9 of the API server, for 5 s"
+	fillStore     fault = "the cluster's store is full, for 15 s"
+	pullCable     fault = "the generator's link down, for 2 s"
+	cutNode       fault = "the generator's node cut off, for 40 s"
 )
 
 // phase is a part of a test's life, as far as faults care.
@@ -39,31 +54,26 @@ type row struct {
 	// complete are reasons of Complete, of which one must be said, and tells the reader of what in its message.
 	complete []string
 	tells    string
-	// ci: it stands for others. Of each fault one does, but for a deleted pod: to all but its node's kubelet that is a killed one.
-	ci bool
 }
 
-// name is the row's in tests and in the table.
-func (r row) name() string { return r.fault.name + ", " + string(r.phase) }
+// name is the row's in tests.
+func (r row) name() string { return string(r.fault) + ", " + string(r.phase) }
 
-// survives says whether a figure must come of it.
+// survives says whether the fault leaves the test able to measure.
 func (r row) survives() bool { return r.effect != fatal }
-
-// harms says whether the fault costs the test, or its run, so that it's worth trying whether another one works.
-func (r row) harms() bool { return r.effect == fatal || r.effect == anew }
 
 // rows is the whole table, before it is played: docs/conditions.md says which reason is for what.
 func rows() []row {
 	return slices.Concat(
-		surviving(killRunner, anew, warmUp),
-		ending(killGenerator, "generator", []string{lineratev1alpha1.ReasonGeneratorFailed}, []string{lineratev1alpha1.ReasonGeneratorLost}, starting, ramping),
-		ending(killDUT, "dut", []string{lineratev1alpha1.ReasonDUTFailed}, []string{lineratev1alpha1.ReasonDUTFailed}, starting, ramping),
+		surviving(killRunner, anew, everyPhase()),
+		ending(killGenerator, "generator", []string{lineratev1alpha1.ReasonGeneratorFailed}, []string{lineratev1alpha1.ReasonGeneratorLost}),
+		ending(killDUT, "dut", []string{lineratev1alpha1.ReasonDUTFailed}, []string{lineratev1alpha1.ReasonDUTFailed}),
 		ending(deletePod, "generator", []string{lineratev1alpha1.ReasonEvicted}, []string{lineratev1alpha1.ReasonEvicted, lineratev1alpha1.ReasonGeneratorLost}),
-		surviving(killOperator, beside, ramping),
-		surviving(killKubelet, beside, confirming),
-		surviving(killAPIServer, beside, ramping),
-		surviving(fillStore, beside, confirming), // the Report is due before there is room again
-		linkRows(),
+		surviving(killOperator, beside, everyPhase()),
+		surviving(killKubelet, beside, everyPhase()),
+		surviving(killAPIServer, beside, everyPhase()),
+		surviving(fillStore, beside, everyPhase()),      // if it strikes while confirming, the Report is due before there is room again
+		surviving(pullCable, passing, everyPhase()[1:]), // there is no link before there are pods
 		nodeRows(),
 	)
 }
@@ -71,43 +81,31 @@ func rows() []row {
 // everyPhase are the phases in their order.
 func everyPhase() []phase { return []phase{starting, warmUp, ramping, confirming} }
 
-// surviving are the rows of a fault after which the test is measured, in each phase.
-func surviving(f fault, e effect, ci ...phase) (out []row) {
-	for _, p := range everyPhase() {
-		out = append(out, row{fault: f, phase: p, effect: e, complete: []string{lineratev1alpha1.ReasonMeasured}, ci: slices.Contains(ci, p)})
+// surviving are the rows of a fault after which the test is measured.
+func surviving(f fault, e effect, in []phase) (out []row) {
+	for _, p := range in {
+		out = append(out, row{fault: f, phase: p, effect: e, complete: []string{lineratev1alpha1.ReasonMeasured}})
 	}
 	return out
 }
 
 // ending are the rows of a fault that ends the test: for one reason before the run, for another in it.
-func ending(f fault, tells string, before, during []string, ci ...phase) (out []row) {
+func ending(f fault, tells string, before, during []string) (out []row) {
 	for _, p := range everyPhase() {
 		reasons := during
 		if p == starting {
 			reasons = before
 		}
-		out = append(out, row{fault: f, phase: p, effect: fatal, complete: reasons, tells: tells, ci: slices.Contains(ci, p)})
-	}
-	return out
-}
-
-// linkRows: a cable that is pulled for two seconds costs the windows that it touches. There is no link before there are pods.
-func linkRows() (out []row) {
-	for _, p := range everyPhase()[1:] {
-		out = append(out, row{fault: pullCable, phase: p, effect: passing, complete: []string{lineratev1alpha1.ReasonMeasured}, ci: p == ramping})
+		out = append(out, row{fault: f, phase: p, effect: fatal, complete: reasons, tells: tells})
 	}
 	return out
 }
 
 // nodeRows: the generator's node is cut off for longer than it takes Kubernetes to notice. Its runner is elsewhere, or it is with it.
 func nodeRows() []row {
-	return []row{{fault: cutNode, phase: ramping, effect: fatal, tells: "generator", ci: true,
+	return []row{{fault: cutNode, phase: ramping, effect: fatal, tells: "generator",
 		complete: []string{lineratev1alpha1.ReasonGeneratorLost, lineratev1alpha1.ReasonNodeLost}}}
 }
 
-const (
-	// quietBound is how long there may be traffic after a run has ended, or has lost what it needs.
-	quietBound = 15 * time.Second
-	// endBound is how long a test may take to be complete: a second run, and the node's five minutes, are in it.
-	endBound = 8 * time.Minute
-)
+// triedAgain says whether the same test is made anew after this row: after one row of each fault, which strikes while frames are sent.
+func (r row) triedAgain() bool { return r.phase == ramping }

@@ -110,14 +110,14 @@ func TestPublish(t *testing.T) {
 	if err := os.WriteFile(page, []byte("# Page\n<!-- operator: made -->\n<!-- end of operator -->\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Publish(page, "operator", "kubectl linerate run", renderOf(t, measured())); err != nil {
+	if err := Publish(page, "operator", "kubectl linerate run", renderOf(t, measured()), []string{"vpp-imix is 2 % off"}, "0.1 % stolen"); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Measured on 2 January 2026, with linerate ", "; it took 5m3s.\n", "$ kubectl linerate run\n", "\nlinux    imix", "| danos | 64b |", "| vpp-imix | 26189: the links' line rate | 26189 | -0.00 % |"} {
+	for _, want := range []string{"Measured on 2 January 2026, with linerate ", "; it took 5m3s.\n", "$ kubectl linerate run\n", "\nlinux    imix", "| danos | 64b |", "The machine meanwhile: 0.1 % stolen.", "Not as it should be: vpp-imix is 2 % off.", "| vpp-imix | 26189: the links' line rate | 26189 | -0.00 % |"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("there is no %q in\n%s", want, text)
 		}

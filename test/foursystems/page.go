@@ -9,7 +9,7 @@ import (
 )
 
 // Publish writes a measured suite between a page's marks of the name: as linerate printed it for the command, and each cell beside what is known.
-func Publish(page, name, command string, r Render) error {
+func Publish(page, name, command string, r Render, faults []string, machine string) error {
 	s, err := r.Suite()
 	if err != nil {
 		return err
@@ -22,6 +22,10 @@ func Publish(page, name, command string, r Render) error {
 	for _, a := range Answers() {
 		got := figuresOf(s, a.Cell).PacketsPerSecond
 		fmt.Fprintf(&b, "| %s | %s | %d | %+.2f %% |\n", a.Cell, a.known(), got, share(float64(got), a.PacketsPerSecond)*100)
+	}
+	fmt.Fprintf(&b, "\nThe machine meanwhile: %s.\n", machine)
+	for _, f := range faults {
+		fmt.Fprintf(&b, "\nNot as it should be: %s.\n", f)
 	}
 	return published.Section(page, name, b.String())
 }

@@ -17,6 +17,7 @@ import (
 
 func TestAGateInTrouble(t *testing.T) {
 	t.Run("it doesn't wait for ever, and says for what", func(t *testing.T) {
+		t.Parallel()
 		p := newPerson(t)
 		p.write("router.yaml", aRelease)
 		p.types(inTurns+" --timeout 3s -o json=gate.json").wants(t, 3, "", "Undecided: ")
@@ -30,6 +31,7 @@ func TestAGateInTrouble(t *testing.T) {
 		}
 	})
 	t.Run("what is to go on when time is over isn't cleaned away", func(t *testing.T) {
+		t.Parallel()
 		p := newPerson(t)
 		p.write("router.yaml", aRelease)
 		p.types(inTurns+" --timeout 1s --on-interrupt leave --cleanup Always").wants(t, 3, "Undecided: ", "goes on by itself")
@@ -38,6 +40,7 @@ func TestAGateInTrouble(t *testing.T) {
 		}
 	})
 	t.Run("a connection that is lost is made again", func(t *testing.T) {
+		t.Parallel()
 		p := newPerson(t)
 		p.write("router.yaml", aRelease)
 		w := p.connects()
@@ -51,6 +54,7 @@ func TestAGateInTrouble(t *testing.T) {
 		gate.ends().wants(t, 1, "Failed", "the API server answers again")
 	})
 	t.Run("an API server that stays away leaves it undecided, and the results are written", func(t *testing.T) {
+		t.Parallel()
 		p := newPerson(t)
 		p.write("router.yaml", aRelease)
 		w := p.connects()
@@ -64,6 +68,7 @@ func TestAGateInTrouble(t *testing.T) {
 		}
 	})
 	t.Run("a suite that is deleted under it leaves it undecided", func(t *testing.T) {
+		t.Parallel()
 		p := newPerson(t)
 		p.write("router.yaml", aRelease)
 		gate := p.starts(inTurns)
@@ -77,6 +82,7 @@ func TestAGateInTrouble(t *testing.T) {
 		stays   bool
 	}{"Passed": {0, false}, "passed but failed": {5, true}, "Always": {5, false}, "Never": {0, true}} {
 		t.Run("cleanup "+policy, func(t *testing.T) {
+			t.Parallel()
 			p := newPerson(t)
 			p.write("router.yaml", aRelease)
 			word, _, _ := strings.Cut(policy, " ")
@@ -94,6 +100,7 @@ func TestAGateInTrouble(t *testing.T) {
 
 func TestAGateAtASignal(t *testing.T) {
 	t.Run("it stops what it measures, waits for the end, and writes what there is", func(t *testing.T) {
+		t.Parallel()
 		p := newPerson(t)
 		p.write("router.yaml", aRelease)
 		gate := p.starts(inTurns + " -o text,json=gate.json,junit=gate.xml")
@@ -109,6 +116,7 @@ func TestAGateAtASignal(t *testing.T) {
 		}
 	})
 	t.Run("it lets it go on where that is asked for, and the same command finds back", func(t *testing.T) {
+		t.Parallel()
 		p := newPerson(t)
 		p.write("router.yaml", aRelease)
 		first := p.starts(inTurns + " --on-interrupt leave")
@@ -125,6 +133,7 @@ func TestAGateAtASignal(t *testing.T) {
 		again.ends().wants(t, 0, "Passed", "")
 	})
 	t.Run("it deletes it where that is asked for", func(t *testing.T) {
+		t.Parallel()
 		p := newPerson(t)
 		p.write("router.yaml", aRelease)
 		gate := p.starts(inTurns + " --on-interrupt delete")

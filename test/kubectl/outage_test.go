@@ -96,6 +96,7 @@ func trimmed(host string) string {
 
 func TestConnectionsAreLost(t *testing.T) {
 	t.Run("a short cut is nobody's business", func(t *testing.T) {
+		t.Parallel()
 		p := newPerson(t)
 		w := p.connects()
 		p.creates("vpp-imix")
@@ -109,6 +110,7 @@ func TestConnectionsAreLost(t *testing.T) {
 		watch.ends().wants(t, 0, "OpenBSD  64b", "measured")
 	})
 	t.Run("a long one is told of once, and what happened meanwhile is seen", func(t *testing.T) {
+		t.Parallel()
 		p := newPerson(t)
 		w := p.connects()
 		p.creates("vpp-imix")
@@ -122,6 +124,7 @@ func TestConnectionsAreLost(t *testing.T) {
 		watch.ends().wants(t, 0, "OpenBSD  64b", "measured")
 	})
 	t.Run("patience ends", func(t *testing.T) {
+		t.Parallel()
 		p := newPerson(t)
 		w := p.connects()
 		p.creates("vpp-imix")
@@ -131,6 +134,7 @@ func TestConnectionsAreLost(t *testing.T) {
 		watch.ends().wants(t, 3, "", "can't be reached")
 	})
 	t.Run("a server that never answers is told of at once", func(t *testing.T) {
+		t.Parallel()
 		p := newPerson(t)
 		p.writeConfig(environment.KubeConfig, "https://127.0.0.1:1")
 		for _, line := range []string{"kubectl linerate list", "kubectl linerate watch vpp-imix", "kubectl linerate stop vpp-imix"} {
@@ -139,6 +143,7 @@ func TestConnectionsAreLost(t *testing.T) {
 		p.types("kubectl linerate doctor").wants(t, 3, "fail    API server: https://127.0.0.1:1 doesn't answer", "")
 	})
 	t.Run("a test that was deleted and made anew meanwhile isn't taken for the first", func(t *testing.T) {
+		t.Parallel()
 		p := newPerson(t)
 		w := p.connects()
 		p.creates("vpp-imix")

@@ -11,11 +11,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/awake"
 )
 
-var (
-	all   = flag.Bool("all", false, "every known answer, not just a few short ones (about 40 minutes)")
-	table = flag.String("table", "", "write the known answers' table to this markdown file")
-)
-
 // linerate is the built binary that the tests run, as a person would.
 var linerate string
 
@@ -52,9 +47,7 @@ func buildAndRun(m *testing.M) int {
 func beside(t *testing.T) {
 	t.Helper()
 	needRoot(t)
-	if !*all {
-		t.Parallel()
-	}
+	t.Parallel()
 }
 
 // needRoot skips where namespaces can't be made; in CI that is a failure, for a gate that measures nothing must not be green.

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
@@ -115,14 +116,8 @@ func routePort(i int, network string) error {
 	return netlink.RouteAdd(&netlink.Route{Dst: dst, Gw: net.IPv4(198, 18, byte(i), 2), LinkIndex: link.Attrs().Index})
 }
 
-// limit makes the device drop what is above so many packets/s per incoming port: nft's token bucket, 10 ms deep.
-func (r *rig) limit(t *testing.T, packetsPerSecond int64) {
-	t.Helper()
-	r.limitTo(t, packetsPerSecond, packetsPerSecond/100)
-}
-
-// limitTo is limit with a bucket of so many packets.
-func (r *rig) limitTo(t *testing.T, packetsPerSecond, bucket int64) {
+// limitEach makes the device drop what is above so many packets/s of what enters each port, in their order: nft's token bucket, as deep as the device saves up.
+func (r *rig) limitEach(t *testing.T, saves time.Duration, packetsPerSecond ...int64) {
 	t.Helper()
 	conn, err := nftables.New(nftables.WithNetNSFd(r.device.Fd()))
 	if err != nil {
@@ -130,13 +125,14 @@ func (r *rig) limitTo(t *testing.T, packetsPerSecond, bucket int64) {
 	}
 	table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyIPv4, Name: "device"})
 	chain := conn.AddChain(&nftables.Chain{Name: "limit", Table: table, Type: nftables.ChainTypeFilter, Hooknum: nftables.ChainHookForward, Priority: nftables.ChainPriorityFilter})
-	for i := range r.ports {
+	for i, rate := range packetsPerSecond {
 		name := make([]byte, 16)
 		copy(name, fmt.Sprintf("d%d", i))
+		bucket := uint32(max(1, rate*int64(saves)/int64(time.Second)))
 		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
 			&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: 1},
 			&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: name},
-			&expr.Limit{Type: expr.LimitTypePkts, Rate: uint64(packetsPerSecond), Unit: expr.LimitTimeSecond, Burst: uint32(max(1, bucket)), Over: true},
+			&expr.Limit{Type: expr.LimitTypePkts, Rate: uint64(rate), Unit: expr.LimitTimeSecond, Burst: bucket, Over: true},
 			&expr.Verdict{Kind: expr.VerdictDrop},
 		}})
 	}

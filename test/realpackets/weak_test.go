@@ -1,3 +1,5 @@
+//go:build full
+
 package realpackets
 
 import (
@@ -7,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -29,7 +32,7 @@ func TestAWeakGeneratorIsNotAWeakDevice(t *testing.T) {
 	beside(t)
 	rig := newRig(t, 2)
 	rig.route(t)
-	rig.limit(t, 20_000)
+	rig.limitEach(t, 10*time.Millisecond, 20_000, 20_000)
 	rig.generate(t, "--max-rate", "5kpps")
 	code, r := rig.judged(t, fmt.Sprintf(externalTest, "40kpps", "0.5%")+"  criteria: [{name: fast, metric: PacketsPerSecond, min: \"10000\"}]\n")
 	if code != report.ExitNotMeasured || r.Verdict.Outcome != report.Undecided || !strings.Contains(r.Verdict.Criteria[0].Message, "lower bound only: the generator was too weak") {

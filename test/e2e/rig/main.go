@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
 	"github.com/linerate-dev/linerate/internal/awake"
 )
 
@@ -22,6 +25,7 @@ func Main(m *testing.M, o Options, use func(*Rig)) int {
 		}
 		return 0
 	}
+	log.SetLogger(logr.Discard()) // the clients' errors come back as values
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	request, err := awake.Keep() // pods can't ask for it

@@ -1,6 +1,6 @@
-//go:build cluster
+//go:build full
 
-// These tests bring up a real cluster, as root: go test -tags cluster -timeout 15m ./test/fabric/incluster
+// These tests bring up a real cluster, as root: go test -tags full -timeout 15m ./test/fabric/incluster
 package incluster_test
 
 import (

@@ -1,4 +1,14 @@
-package main
+// Package calm watches the machine while a test of the full tier measures on it, so that each published row can say how calm the machine was.
+//
+// A test that measures needs its processors when it needs them. A virtual machine may lose its processors to the neighbours for seconds: then a generator
+// sends late, a device forwards late, and a known answer is missed with nothing at fault here. The watch tells such a row from a wrong one:
+//
+//	row's begin ─────────────────────────── row's end
+//	a real-time thread on each processor beats each 25 ms     how late was the latest beat?
+//	the kernel's steal counter, each 250 ms                   what share did the host take?
+//
+// The watch decides nothing and plays nothing again. It knows nothing of linerate, so a fault of ours doesn't make it say that the machine was disturbed.
+package calm
 
 import (
 	"context"
@@ -14,8 +24,8 @@ import (
 // beat is how often each processor is asked whether it runs whom it should.
 const beat = 25 * time.Millisecond
 
-// witness keeps what the machine took in each second since its begin.
-type witness struct {
+// Watch keeps what the machine took in each second since the watch began. It is safe for concurrent use.
+type Watch struct {
 	begin      time.Time
 	processors int
 	realTime   bool // beats are of threads that everything else has to let through
@@ -29,8 +39,8 @@ type second struct {
 	latest time.Duration // the latest beat's lateness
 }
 
-// watch begins to watch the processors that this process may use, until the context ends.
-func watch(ctx context.Context) (*witness, error) {
+// Begin watches the processors that this process may use, until the context ends.
+func Begin(ctx context.Context) (*Watch, error) {
 	mine, err := processors.Mine()
 	if err != nil {
 		return nil, err
@@ -39,7 +49,7 @@ func watch(ctx context.Context) (*witness, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &witness{begin: time.Now(), processors: mine.Count()}
+	w := &Watch{begin: time.Now(), processors: mine.Count()}
 	ranked := make(chan bool)
 	for cpu := range len(mine) * 64 {
 		if mine.IsSet(cpu) {
@@ -55,12 +65,12 @@ func watch(ctx context.Context) (*witness, error) {
 }
 
 // listen is a processor's metronome: a thread that comes before all others there, sleeps, and sees how late it wakes.
-func (w *witness) listen(ctx context.Context, cpu int, ranked chan<- bool) {
+func (w *Watch) listen(ctx context.Context, cpu int, ranked chan<- bool) {
 	runtime.LockOSThread()
 	var only unix.CPUSet
 	only.Set(cpu)
 	here := unix.SchedSetaffinity(0, &only) == nil
-	// One more than the software engine's threads have: they must not be taken for the machine.
+	// The software engine's threads have priority 1. With one more, a beat waits for the machine and never for the engine.
 	first := unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 2}, 0) == nil
 	ranked <- here && first
 	for due := monotonic() + beat; ctx.Err() == nil; due = monotonic() + beat {
@@ -84,7 +94,7 @@ func sleepUntil(due time.Duration) {
 }
 
 // follow reads each quarter of a second what the host took.
-func (w *witness) follow(ctx context.Context, mine *unix.CPUSet, was time.Duration) {
+func (w *Watch) follow(ctx context.Context, mine *unix.CPUSet, was time.Duration) {
 	tick := time.NewTicker(time.Second / 4)
 	defer tick.Stop()
 	for {
@@ -101,7 +111,7 @@ func (w *witness) follow(ctx context.Context, mine *unix.CPUSet, was time.Durati
 }
 
 // note adds to the present second.
-func (w *witness) note(s second) {
+func (w *Watch) note(s second) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	at := int(time.Since(w.begin) / time.Second)
@@ -116,29 +126,16 @@ func (s *second) add(o second) {
 	s.latest = max(s.latest, o.latest)
 }
 
-// between is what the machine took from one time to another.
-func (w *witness) between(from, to time.Time) taken {
+// Since is what the machine took from a time until now.
+func (w *Watch) Since(from time.Time) Taken { return w.Between(from, time.Now()) }
+
+// Between is what the machine took from one time to another.
+func (w *Watch) Between(from, to time.Time) Taken {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	first := min(max(0, int(from.Sub(w.begin)/time.Second)), len(w.seconds))
 	last := min(max(first, int(to.Sub(w.begin)/time.Second)+1), len(w.seconds))
 	return sum(w.seconds[first:last], w.processors, w.realTime)
-}
-
-// whole is what the machine took until now.
-func (w *witness) whole() taken { return w.between(w.begin, time.Now()) }
-
-// awaitCalm waits until the machine has taken nothing for a while, within a bound.
-func (w *witness) awaitCalm() {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	begin := time.Now()
-	for now := range tick.C {
-		calm := now.Sub(begin) > calmFor && !w.between(now.Add(-calmFor), now).muchOf()
-		if calm || now.Sub(begin) > calmWithin {
-			return
-		}
-	}
 }
 
 // readStolen is the time that the host had these processors, since the machine started.

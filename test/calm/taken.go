@@ -1,0 +1,89 @@
+package calm
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	// stretch is how many seconds a measurement's window has, roughly: what was taken of one is what the window is wrong by.
+	stretch = 2
+	// muchStolen of all processors in a stretch is more than a calm machine ever takes.
+	muchStolen = 0.05
+	// muchLate is a beat that no real-time thread has on a machine that runs it: a generator's frames came as late.
+	muchLate = 20 * time.Millisecond
+)
+
+// Taken is what a machine took from those who ran on it.
+type Taken struct {
+	seconds  int
+	share    float64       // of all processors' time, by the host
+	worst    float64       // that share in the worst stretch
+	latest   time.Duration // the latest beat's lateness
+	realTime bool          // else lateness says nothing of the machine
+}
+
+func sum(seconds []second, processors int, realTime bool) Taken {
+	t := Taken{seconds: len(seconds), realTime: realTime}
+	all := time.Duration(0)
+	for i, s := range seconds {
+		all += s.stolen
+		t.latest = max(t.latest, s.latest)
+		in := time.Duration(0)
+		for _, s := range seconds[max(0, i+1-stretch) : i+1] {
+			in += s.stolen
+		}
+		t.worst = max(t.worst, in.Seconds()/float64(stretch*processors))
+	}
+	if len(seconds) > 0 {
+		t.share = all.Seconds() / float64(len(seconds)*processors)
+	}
+	return t
+}
+
+// Disturbed says whether that was so much that who measured may have had too little.
+func (t Taken) Disturbed() bool {
+	return t.worst >= muchStolen || t.realTime && t.latest >= muchLate
+}
+
+// Outcome is what a row of the full tier came to.
+type Outcome string
+
+// The outcomes, as they stand in tables.
+const (
+	Right     Outcome = "as it should be"
+	Disturbed Outcome = "**disturbed**" // it isn't as it should be, and proves nothing: the machine took too much meanwhile
+	Wrong     Outcome = "**WRONG**"
+)
+
+// Outcome is what a row came to that has these faults.
+func (t Taken) Outcome(faults []string) Outcome {
+	switch {
+	case len(faults) == 0:
+		return Right
+	case t.Disturbed():
+		return Disturbed
+	}
+	return Wrong
+}
+
+// Row is a table's cell: how calm the machine was while the row was measured.
+func (t Taken) Row() string {
+	said := fmt.Sprintf("%.1f %% stolen", 100*t.share)
+	if t.realTime {
+		said += fmt.Sprintf(", %.0f ms late", float64(t.latest)/float64(time.Millisecond))
+	}
+	if t.Disturbed() {
+		return "**disturbed**: " + said
+	}
+	return said
+}
+
+// String is a sentence without its end.
+func (t Taken) String() string {
+	said := fmt.Sprintf("the host took %.1f %% of the processors in %d s, %.1f %% in the worst %d s", 100*t.share, t.seconds, 100*t.worst, stretch)
+	if !t.realTime {
+		return said + " (only root can see how late the machine runs a real-time thread)"
+	}
+	return said + fmt.Sprintf(", and the machine ran a real-time thread up to %.1f ms late", float64(t.latest)/float64(time.Millisecond))
+}
