@@ -11,10 +11,10 @@
 // processors; each has a namespace of its own, and ends with all functions at home (scene.end). Tests that ask for no figure are parallel ones, and go
 // last: their scenes are played beside each other, each on a pair of wires of its own (beside): on the second pair west is called north, and east south.
 //
-//	go test -count=1 -timeout 45m ./test/e2e                         # all that CI runs
-//	go test -count=1 ./test/e2e -keep -run TestKnownAnswers -v       # the cluster stays up, and the next -keep takes it again
-//	go test -count=1 ./test/e2e -name other -run TestDeletes         # beside another one
-//	go test -count=1 ./test/e2e -run TestFourSystems -all -v         # a whole suite, of which CI runs two cells
+//	go test -count=1 ./test/e2e                                                 # the gate's scene: TestALab
+//	go test -tags full -count=1 -timeout 60m ./test/e2e                         # everything
+//	go test -tags full -count=1 ./test/e2e -keep -run TestKnownAnswers -v       # the cluster stays up, and the next -keep takes it again
+//	go test -tags full -count=1 ./test/e2e -name other -run TestDeletes         # beside another one
 //
 // With the tag kueue there is one more test, with a Kueue that is built for it: make e2e-kueue.
 //

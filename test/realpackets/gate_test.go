@@ -16,6 +16,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/suite"
+	"github.com/linerate-dev/linerate/test/calm"
 	"github.com/linerate-dev/linerate/test/published"
 )
 
@@ -57,6 +58,7 @@ type judged struct {
 	code       int
 	comparison report.Comparison
 	took       time.Duration
+	machine    calm.Taken // meanwhile
 	// repeated are how many runs of each side were measured again before.
 	repeated [2]int
 }
@@ -68,14 +70,19 @@ func (j judged) side() report.Compared { return j.comparison.Rows[0].Sides[1] }
 // judge say which is which. Nothing in the files or the Plans tells: the limits are set in devices that linerate knows nothing of.
 func TestGate(t *testing.T) {
 	needRoot(t)
+	watch, err := calm.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	var releases []*release
 	t.Run("each", func(t *testing.T) {
 		for _, dropped := range kinds() {
 			r := draw(dropped)
 			releases = append(releases, r)
 			t.Run(fmt.Sprint("release ", len(releases)), func(t *testing.T) {
-				beside(t)
+				begun := time.Now()
 				r.judged = judgeRelease(t, r)
+				r.judged.machine = watch.Since(begun)
 				t.Log(r.row())
 			})
 		}
@@ -253,8 +260,8 @@ func (r *release) row() string {
 	if r.dropped {
 		kind = "5 % less"
 	}
-	return fmt.Sprintf("| %s | %d → %d | %s | %s | %s | %s (%d) | %.0f s |", kind, r.was, r.is, told(sides[0], r.judged.repeated[0]), told(sides[1], r.judged.repeated[1]), changed(sides[1]),
-		sides[1].Verdict, r.judged.code, r.judged.took.Seconds())
+	return fmt.Sprintf("| %s | %d → %d | %s | %s | %s | %s (%d) | %.0f s | %s |", kind, r.was, r.is, told(sides[0], r.judged.repeated[0]), told(sides[1], r.judged.repeated[1]), changed(sides[1]),
+		sides[1].Verdict, r.judged.code, r.judged.took.Seconds(), r.judged.machine.Row())
 }
 
 // told is a side's figure with its spread, and how many of its runs were repeated.
@@ -299,6 +306,6 @@ func gateTable(releases []*release) string {
 	}
 	slices.SortStableFunc(rows, strings.Compare)
 	return fmt.Sprintf("%s. Of %d releases that didn't change, %d passed; of %d that lost 5 %%, %d failed.\n\n"+
-		"| release | limit, packets/s | measured before | measured after | change | verdict (exit code) | took |\n|---|---|---|---|---|---|---|\n%s\n",
+		"| release | limit, packets/s | measured before | measured after | change | verdict (exit code) | took | machine |\n|---|---|---|---|---|---|---|---|\n%s\n",
 		published.Provenance(time.Now()), count[false], right[false], count[true], right[true], strings.Join(rows, "\n"))
 }
