@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -20,87 +19,120 @@ const (
 // steadyTicks is how many of the times between readings must be free of bursts and gaps, for the rest to be judged by them.
 const steadyTicks = 5
 
-// evenness is what a window's pace says of the loss in it.
+// evenness is what a window's pace says of the loss in it: what was lost apart in times between readings that were calm, had a burst, or were gaps.
 type evenness struct {
-	bursts []report.Burst
-	gap    time.Duration // the longest; 0 none
-	gaps   int64
-	steady []bool  // per direction: frames were lost most of the time, also where the generator sent evenly
-	unseen []int64 // per direction: frames that were lost in gaps
+	bursts     []report.Burst
+	gap        time.Duration // the longest; 0 none
+	gaps, calm int64
+	// Of each direction: what was lost in each kind of time, and the shares that were surely lost in those calm times that lost any.
+	lostCalm, lostInBursts, lostInGaps []int64
+	losses                             [][]units.Ratio
+}
+
+func newEvenness(directions int) evenness {
+	return evenness{lostCalm: make([]int64, directions), lostInBursts: make([]int64, directions), lostInGaps: make([]int64, directions),
+		losses: make([][]units.Ratio, directions)}
+}
+
+// clone shares nothing with e that either of them changes.
+func (e evenness) clone() evenness {
+	e.lostCalm, e.lostInBursts, e.lostInGaps = slices.Clone(e.lostCalm), slices.Clone(e.lostInBursts), slices.Clone(e.lostInGaps)
+	e.losses = slices.Clone(e.losses)
+	for i := range e.losses {
+		e.losses[i] = slices.Clip(e.losses[i])
+	}
+	return e
+}
+
+// add takes in a time between readings that is no gap.
+func (e *evenness) add(t tick) {
+	if t.burst {
+		for i, lost := range t.lost {
+			e.lostInBursts[i] += lost
+		}
+		return
+	}
+	e.calm++
+	for i, lost := range t.lost {
+		e.lostCalm[i] += lost
+		if t.loss[i] > 0 {
+			e.losses[i] = append(e.losses[i], t.loss[i])
+		}
+	}
+}
+
+func (e *evenness) addGap(t tick) {
+	e.gap, e.gaps = max(e.gap, t.took), e.gaps+1
+	for i, lost := range t.lost {
+		e.lostInGaps[i] += max(0, lost)
+	}
+}
+
+// calmLossRatio is the lower median of what a direction surely lost in calm times. More than half of them lost more than a limit if, and only if, the
+// lower median is above it, whatever the limit: so this one share stands for all of these times.
+//
+//	lost in each, sorted   0 0 1 1 2 2 3 3     a limit below 1: six of eight lost more
+//	                             ▲             at 1: four, which is not more than half
+func (e *evenness) calmLossRatio(direction int) units.Ratio {
+	losses := slices.Sorted(slices.Values(e.losses[direction]))
+	without := int(e.calm) - len(losses)
+	if middle := (int(e.calm) - 1) / 2; len(losses) > 0 && middle >= without {
+		return losses[middle-without]
+	}
+	return 0
 }
 
 // evenness looks back on the window. Without readings in between all is even, as far as is known.
-func (p *Pace) evenness() evenness {
-	if p == nil || len(p.ticks) == 0 {
-		return evenness{}
+func (p *Pace) evenness(directions int) evenness {
+	if p == nil {
+		return newEvenness(directions)
 	}
-	e := evenness{bursts: p.bursts(), steady: make([]bool, len(p.setup.Directions)), unseen: make([]int64, len(p.setup.Directions))}
+	e := p.even.clone()
+	e.bursts = p.bursts()
 	longest := p.longestEven()
-	calm, lossy := 0, make([]int, len(e.steady))
-	for _, t := range p.ticks {
-		switch {
-		case t.took > longest:
-			e.gap, e.gaps = max(e.gap, t.took), e.gaps+1
-			for i := range e.unseen {
-				e.unseen[i] += max(0, t.lost[i])
-			}
-		case !t.burst:
-			calm++
-			for i := range lossy {
-				if t.lossy[i] {
-					lossy[i]++
-				}
-			}
+	for _, t := range p.long {
+		if t.took > longest {
+			e.addGap(t)
+		} else {
+			e.add(t)
 		}
-	}
-	for i := range e.steady {
-		e.steady[i] = calm >= steadyTicks && 2*lossy[i] > calm
 	}
 	return e
 }
 
 // longestEven is how long the time between two readings may be before it is a gap.
 func (p *Pace) longestEven() time.Duration {
-	var all []time.Duration
-	for _, t := range p.ticks {
-		all = append(all, t.took)
+	if len(p.long) == 0 {
+		return gapAtLeast
 	}
-	slices.Sort(all)
+	all := slices.Sorted(slices.Values(p.took))
 	return max(gapAtLeast, gapFactor*all[len(all)/2])
 }
 
-// judge is a direction's quality: loss is the device's only where it is not excused.
-func (e evenness) judge(f *figures, direction int, limit units.Ratio) (report.Quality, string) {
-	quality, reason := f.judge(limit)
-	if quality == report.Lossy && e.excuses(f, direction, limit) {
-		return report.Invalid, f.lossSentence(limit) + "; but " + e.sentence()
-	}
-	return quality, reason
-}
-
-// excuses says that what a direction lost above the limit may be for the way in which the generator sent: it sent in bursts, and what was
+// excused says that what a direction lost above the limit may be for the way in which the generator sent: it sent in bursts, and what was
 // lost was not lost all the time; or it is not known how it sent just when frames were lost.
 //
 //	lost   ▁▁▁▁▁▁█▁▁▁▁█▁▁▁▁▁▁▁   by bursts
 //	lost   ▄▄▄▄▄▄█▄▄▄▄█▄▄▄▄▄▄▄   by the load: so is it lost in between
-func (e evenness) excuses(f *figures, direction int, limit units.Ratio) bool {
+func (d direction) excused() bool {
+	all := d.window.Evidence
 	switch {
-	case len(e.bursts) == 0 && e.gaps == 0, e.steady[direction]:
+	case len(d.window.Bursts) == 0 && all.Gaps == 0, all.Calm >= steadyTicks && d.evidence.CalmLossRatio > d.limit:
 		return false
-	case len(e.bursts) > 0:
+	case len(d.window.Bursts) > 0:
 		return true
 	}
-	seen := surely(f.lost()-e.unseen[direction], f.receiveErrors, f.edges*(1+e.gaps))
-	return !exceeds(seen, f.sent.Packets, limit)
+	seen := surely(d.lost()-d.evidence.LostInGaps, d.measured.ReceiveErrors, d.measured.EdgeFrames*(1+all.Gaps))
+	return !exceeds(seen, d.measured.Sent.Packets, d.limit)
 }
 
-// sentence tells the worst of it, and what to do about it.
-func (e evenness) sentence() string {
+// unevenSentence tells the worst of how a window's load was sent, and what to do about it.
+func unevenSentence(w report.Window) string {
 	const advice = "give the generator processors that nothing else uses"
-	if len(e.bursts) == 0 {
-		return fmt.Sprintf("nothing could be read for %s: generator or runner was held up, and what was due may have left in a burst; %s", milliseconds(e.gap), advice)
+	if len(w.Bursts) == 0 {
+		return fmt.Sprintf("nothing could be read for %s: generator or runner was held up, and what was due may have left in a burst; %s", milliseconds(w.Unwatched.Std()), advice)
 	}
-	worst := slices.MaxFunc(e.bursts, func(a, b report.Burst) int { return int((a.Sent - a.Due) - (b.Sent - b.Due)) })
+	worst := slices.MaxFunc(w.Bursts, func(a, b report.Burst) int { return int((a.Sent - a.Due) - (b.Sent - b.Due)) })
 	asked := units.PacketRateOver(worst.Due, int64(worst.Duration))
 	sent := units.PacketRateOver(worst.Sent, int64(worst.Duration))
 	times := "once"
@@ -117,6 +149,3 @@ func (e evenness) sentence() string {
 
 // milliseconds is a short time for people.
 func milliseconds(d time.Duration) string { return d.Round(time.Millisecond).String() }
-
-// told is the part of it that stays in the document.
-func (e evenness) told(w *report.Window) { w.Bursts, w.Unwatched = e.bursts, plan.Duration(e.gap) }

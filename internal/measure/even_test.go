@@ -45,7 +45,7 @@ func (s stretches) window(streams int, changes ...func(*engine.PortCounters)) re
 		}
 	}
 	span.Readings[0] = []engine.Reading{first, span.Readings[0][0]}
-	return setup.Window(span)
+	return judged(setup, span)
 }
 
 func TestWhatWasLostInBurstsIsNotTheDevices(t *testing.T) {
@@ -66,6 +66,7 @@ func TestWhatWasLostInBurstsIsNotTheDevices(t *testing.T) {
 		"lost for a moment, and sent evenly":           {stretches{{30, 20 * ms, 200, 0}, {1, 20 * ms, 200, 100}, {30, 20 * ms, 200, 0}}, report.Lossy, "100 of 12200", 0, 0},
 		"lost while nobody looked": {stretches{{30, 20 * ms, 200, 0}, {1, 300 * ms, 3000, 700}, {30, 20 * ms, 200, 0}}, report.Invalid,
 			"700 of 15000 frames did not come back: 4.6667 % lost, limit 0.1 %; but nothing could be read for 300ms: generator or runner was held up", 0, 300 * ms},
+		"lost while nobody looked for a moment":     {stretches{{30, 20 * ms, 200, 0}, {1, 80 * ms, 800, 300}, {30, 20 * ms, 200, 0}}, report.Invalid, "nothing could be read for 80ms", 0, 80 * ms},
 		"lost also while somebody looked":           {stretches{{30, 20 * ms, 200, 1}, {1, 300 * ms, 3000, 700}, {30, 20 * ms, 200, 1}}, report.Lossy, "760 of 15000", 0, 300 * ms},
 		"lost too little to tell while one looked":  {stretches{{30, 20 * ms, 200, 0}, {1, 300 * ms, 3000, 700}, {15, 20 * ms, 200, 1}}, report.Invalid, "nothing could be read", 0, 300 * ms},
 		"nobody looked for a moment, nothing lost":  {stretches{{30, 20 * ms, 200, 0}, {1, 300 * ms, 3000, 0}, {30, 20 * ms, 200, 0}}, report.Good, "", 0, 300 * ms},

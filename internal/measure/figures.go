@@ -118,6 +118,12 @@ func (f *figures) frames(rate units.PacketRate) int64 {
 	return scale(int64(rate), int64(f.longest), int64(time.Second)*int64(units.PacketPerSecond))
 }
 
+// evidence is what the direction's judgement needs besides its part of the document, without what its pace showed.
+func (f *figures) evidence() report.DirectionEvidence {
+	return report.DirectionEvidence{Intended: f.intended, Offered: f.offered.packets, MostOffered: f.mostOffered,
+		Background: f.direction.Background, Hidden: f.hidden(), Foreign: f.foreign(), Surplus: f.surplus(), AboveLimit: f.aboveLimit()}
+}
+
 // measured is the direction's part of the document, unjudged.
 func (f *figures) measured() report.Measured {
 	received := f.received.flow()

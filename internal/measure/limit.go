@@ -21,21 +21,21 @@ const (
 // apart by default (refineTo).
 const near = units.One / 200
 
-// machines says of loss whether it is that of the machine which plays the device, as the device's limit lets the load that was sent through. The
-// rate of a Reference's limit is known, so loss below it has another cause: frames that waited too long for a processor, and then came to the
-// limit in a bunch, overflowed a queue, or had not come back at the window's edge.
+// aboveLimit is how much of what was sent may have come above the rate of the device's limit, if that is known. Loss of a load that the limit lets
+// through has another cause: frames that waited too long for a processor, and then came to the limit in a bunch, overflowed a queue, or had not come
+// back at the window's edge.
 //
 //	0 ──────────── limit − 0.5 % ── limit ──────────────▶ load
 //	  lost: the machine's  │  lost: the limit's
-func (f *figures) machines(limit units.Ratio) (frames int64, is bool) {
+func (f *figures) aboveLimit() *report.AboveLimit {
 	l := f.setup.Limit
-	if l == nil || f.shallow(*l) {
-		return 0, false
+	if l == nil || f.surelyLost() <= 0 || f.shallow(*l) {
+		return nil
 	}
 	reached := *l
 	reached.PacketsPerSecond -= scale(l.PacketsPerSecond, int64(near), int64(units.One))
 	reached.Layer2BitsPerSecond -= scale(l.Layer2BitsPerSecond, int64(near), int64(units.One))
-	return max(0, f.surelyLost()-f.over(*l)), !exceeds(f.over(reached), f.sent.Packets, limit)
+	return &report.AboveLimit{Limit: *l, Frames: f.over(*l), NearFrames: f.over(reached)}
 }
 
 // over is how many of the frames that were sent may have come above the limit's rate, the edges' uncertainty all in its favour: of an even load
@@ -66,15 +66,15 @@ func (f *figures) shallow(l plan.Limit) bool {
 	return scale(l.Layer2BitsPerSecond/8, int64(l.Depth()), int64(time.Second)) < frames*largestFrame
 }
 
-// spare calls a direction's loss the machine's where it is, and says what the limit itself counted of it.
-func (f *figures) spare(limit units.Ratio, m *report.Measured) {
-	lost, is := f.machines(limit)
-	if m.Quality != report.Lossy || !is {
-		return
+// machineLost says of a direction that surely lost frames above the goal's limit whether the machine which plays the device did, as the Reference's
+// limit lets the load that was sent through; then how many it lost or held up, and why.
+func (d direction) machineLost() (frames int64, reason string, is bool) {
+	a := d.evidence.AboveLimit
+	if a == nil || exceeds(a.NearFrames, d.measured.Sent.Packets, d.limit) {
+		return 0, "", false
 	}
-	m.Quality, m.MachineLost = report.Invalid, lost
-	m.Reason = fmt.Sprintf("%s; but the Reference's limit of %s takes nothing of %s: the machine that forwards lost them or held them up%s; give it processors that nothing else uses",
-		f.lossSentence(limit), rateOf(*f.setup.Limit), f.offered.told(*f.setup.Limit), bunched(m.Limiter))
+	return max(0, d.surelyLost()-a.Frames), fmt.Sprintf("%s; but the Reference's limit of %s takes nothing of %s: the machine that forwards lost them or held them up%s; give it processors that nothing else uses",
+		d.lossSentence(), rateOf(a.Limit), d.offeredOf(a.Limit), bunched(d.measured.Limiter)), true
 }
 
 // bunched is what of it the limit took, which is for frames that the machine handed it in bunches.
@@ -95,12 +95,12 @@ func rateOf(l plan.Limit) string {
 	return units.BitRate(l.Layer2BitsPerSecond).FormatSI()
 }
 
-// told is a flow in the unit of a limit.
-func (r rates) told(l plan.Limit) string {
+// offeredOf is what was offered in the unit of a limit.
+func (d direction) offeredOf(l plan.Limit) string {
 	if l.PacketsPerSecond > 0 {
-		return r.packets.FormatSI()
+		return d.evidence.Offered.FormatSI()
 	}
-	return r.layer2.FormatSI()
+	return units.BitRate(d.measured.Offered.Layer2BitsPerSecond).FormatSI()
 }
 
 func (s Span) limiter(direction int) *report.Limiter {

@@ -45,7 +45,7 @@ func TestLossThatAKnownLimitDoesNotCauseIsTheMachines(t *testing.T) {
 			if test.took != nil {
 				span.Limited = []report.Limiter{*test.took}
 			}
-			w := setup.Window(span)
+			w := judged(setup, span)
 			d := w.Directions[0]
 			if d.Quality != test.want || d.MachineLost != test.lost || !strings.Contains(d.Reason, test.says) {
 				t.Errorf("%s, %d lost by the machine: %s; want %s, %d: …%s…", d.Quality, d.MachineLost, d.Reason, test.want, test.lost, test.says)

@@ -1,5 +1,8 @@
-// Package measure turns readings of raw counters into windows, and says what each window is worth. It is the one place where loss and
-// rates are computed; docs/measurement.md has the same rules in words. It is pure: the same readings give the same window.
+// Package measure turns readings of raw counters into windows, and judges them. It is the one place where loss and rates are computed;
+// docs/measurement.md has the same rules in words. It is pure: the same readings give the same window, and a window and a goal the same judgement.
+//
+//	readings ── Setup.Window ──▶ Window: evidence ── Judge ──▶ quality and reason
+//	                                                   ▲ Goal: as many as one likes, whenever
 //
 //	     settle (not judged)        the window
 //	├────────────────────────┼──────────────────────────┤
@@ -22,9 +25,7 @@ import (
 
 // Setup is what stays the same for all windows of a run. Its methods are safe for concurrent use.
 type Setup struct {
-	// MaxLossRatio is the loss that still counts as clean.
-	MaxLossRatio units.Ratio
-	Directions   []Direction
+	Directions []Direction
 	// Limit is that of a device whose limit is known, which only the Reference's is; nil: nobody knows it.
 	Limit *plan.Limit
 	// Generators are the generators' names, in the order of Span.Readings.
@@ -72,33 +73,25 @@ type Span struct {
 	Pace *Pace
 }
 
-// Window judges a span. Phase, Load, Number and Start are the caller's to fill in. It always returns one: readings that can't be
-// judged make an Invalid window that says why.
-func (s Setup) Window(span Span) report.Window {
-	w := report.Window{Quality: report.Good, GeneratorCPUPercent: busiest(span.Readings)}
+// Window is what a span shows. It always returns one: readings that can't be judged make a window that says why.
+func (s Setup) Window(span Span) Window {
 	fault := cmp.Or(span.fault(s.Directions), span.Pace.why())
-	even := span.Pace.evenness()
-	even.told(&w)
+	even := span.Pace.evenness(len(s.Directions))
+	w := report.Window{GeneratorCPUPercent: busiest(span.Readings), Bursts: even.bursts, Unwatched: plan.Duration(even.gap)}
+	w.Evidence = &report.Evidence{Fault: fault, Calm: even.calm, Gaps: even.gaps}
 	for i, d := range s.Directions {
 		f := s.figures(d, span, i, fault == "")
 		m := f.measured()
-		m.Quality, m.Reason = report.Invalid, fault
 		m.Limiter = span.limiter(i)
-		if fault == "" {
-			m.Quality, m.Reason = even.judge(&f, i, s.MaxLossRatio)
-			f.spare(s.MaxLossRatio, &m)
-		}
-		w.Directions = append(w.Directions, m)
+		e := f.evidence()
+		e.LostCalm, e.LostInBursts, e.LostInGaps, e.CalmLossRatio = even.lostCalm[i], even.lostInBursts[i], even.lostInGaps[i], even.calmLossRatio(i)
+		w.Directions, w.Evidence.Directions = append(w.Directions, m), append(w.Evidence.Directions, e)
 		w.Duration = max(w.Duration, f.duration())
 	}
 	if fault == "" {
 		w.Generators = s.shares(span)
 	}
-	w.Quality, w.Reason = worst(w.Directions)
-	if fault != "" {
-		w.Reason = fault
-	}
-	return w
+	return Window{w}
 }
 
 // name is a generator's, for people.
@@ -107,30 +100,6 @@ func (s Setup) name(g int) string {
 		return s.Generators[g]
 	}
 	return "number " + strconv.Itoa(g)
-}
-
-// worst is the quality of the direction that limits what the window says, with that direction's reason.
-func worst(directions []report.Measured) (report.Quality, string) {
-	quality, reason := report.Good, "no direction was measured"
-	for i, d := range directions {
-		if i == 0 || severity(d.Quality) > severity(quality) {
-			quality, reason = d.Quality, d.From+"→"+d.To+": "+d.Reason
-		}
-	}
-	return quality, reason
-}
-
-func severity(q report.Quality) int {
-	switch q {
-	case report.Good:
-		return 0
-	case report.Short:
-		return 1
-	case report.Lossy:
-		return 2
-	case report.Invalid:
-	}
-	return 3
 }
 
 // busiest is the highest use of a generator's core in any reading; -1 if none says.

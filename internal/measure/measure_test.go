@@ -1,6 +1,7 @@
 package measure_test
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 	"time"
@@ -21,16 +22,24 @@ type counted struct {
 	intended       units.PacketRate
 	background     units.PacketRate
 	strays         units.PacketRate
-	limit          units.Ratio
+	limit          units.Ratio                     // 0: a thousandth
 	change         func(readings []engine.Reading) // what else happened
 	planned        time.Duration
 }
 
-const kpps = 1000 * units.PacketPerSecond
+const (
+	kpps     = 1000 * units.PacketPerSecond
+	perMille = units.One / 1000
+)
 
 func (c counted) window() report.Window {
 	setup, span := c.prepare()
-	return setup.Window(span)
+	return measure.Judge(setup.Window(span), measure.Goal{MaxLossRatio: cmp.Or(c.limit, perMille)})
+}
+
+// judged is what a span is worth where one frame of a thousand may be lost.
+func judged(s measure.Setup, span measure.Span) report.Window {
+	return measure.Judge(s.Window(span), measure.Goal{MaxLossRatio: perMille})
 }
 
 func (c counted) prepare() (measure.Setup, measure.Span) {
@@ -43,10 +52,7 @@ func (c counted) prepare() (measure.Setup, measure.Span) {
 	if c.planned == 0 {
 		c.planned = 1500 * time.Millisecond
 	}
-	if c.limit == 0 {
-		c.limit = units.One / 1000
-	}
-	setup := measure.Setup{MaxLossRatio: c.limit, Directions: []measure.Direction{{From: "west", To: "east", Mix: units.Traffic{Packets: 1, Bytes: 64},
+	setup := measure.Setup{Directions: []measure.Direction{{From: "west", To: "east", Mix: units.Traffic{Packets: 1, Bytes: 64},
 		LineRate: 10 * units.Gbps, Background: c.background, Strays: c.strays, Pairs: []measure.Pair{{Generator: 0, Send: 0, Receive: 1}}}}}
 	readings := []engine.Reading{c.reading(0), c.reading(0.5), c.reading(1)}
 	if c.change != nil {
@@ -153,7 +159,7 @@ func TestEachReplicaIsMeasuredOverItsOwnTime(t *testing.T) {
 	_, slow := counted{sent: 16000, returned: 16000, took: 1600 * time.Millisecond}.prepare()
 	setup.Directions[0].Pairs = append(setup.Directions[0].Pairs, measure.Pair{Generator: 1, Send: 0, Receiver: 1, Receive: 1})
 	span.Readings = append(span.Readings, slow.Readings[0])
-	w := setup.Window(span)
+	w := judged(setup, span)
 	if got := w.Directions[0]; got.Offered.PacketsPerSecond != 20000 || got.Sent.Packets != 31000 || w.Quality != report.Good {
 		t.Errorf("%s %s: offered %d, sent %d; want the sum of the rates, 20000, and of the counters, 31000", w.Quality, w.Reason, got.Offered.PacketsPerSecond, got.Sent.Packets)
 	}
@@ -169,7 +175,7 @@ func TestTheWorstDirectionIsTheWindows(t *testing.T) {
 	for i, r := range span.Readings[0] {
 		r.Ports[2], r.Ports[3] = lossy.Readings[0][i].Ports[0], lossy.Readings[0][i].Ports[1]
 	}
-	w := setup.Window(span)
+	w := judged(setup, span)
 	if w.Quality != report.Lossy || w.Directions[0].Quality != report.Good || !strings.HasPrefix(w.Reason, "east→west: 5000 of 15000") {
 		t.Errorf("%s: %s", w.Quality, w.Reason)
 	}
@@ -179,7 +185,7 @@ func TestUnreadableEdgesAreInvalidAndKeepWhatWasIntended(t *testing.T) {
 	setup, span := counted{sent: 15000, returned: 15000}.prepare()
 	for name, readings := range map[string][][]engine.Reading{"none": nil, "one": {span.Readings[0][:1]}} {
 		span.Readings = readings
-		w := setup.Window(span)
+		w := judged(setup, span)
 		if w.Quality != report.Invalid || w.Directions[0].Intended.PacketsPerSecond != 10000 || !strings.Contains(w.Reason, "could not be read") {
 			t.Errorf("%s readings: %s: %s", name, w.Quality, w.Reason)
 		}
@@ -273,7 +279,7 @@ func TestFramesThatCameBackToAnotherReplica(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			setup, span := twoReplicas(tt.back0, tt.back1)
-			w := setup.Window(span)
+			w := judged(setup, span)
 			if w.Quality != tt.want || !strings.Contains(w.Reason, tt.says) {
 				t.Errorf("%s: %s", w.Quality, w.Reason)
 			}
@@ -289,7 +295,7 @@ func TestAReplicaOnTwoMachines(t *testing.T) {
 		setup.Generators = []string{"generator-0-west", "generator-0-east"}
 		setup.Directions[0].Pairs = []measure.Pair{{Generator: 0, Send: 0, Receiver: 1, Receive: 1}}
 		span.Readings = append(span.Readings, back.Readings[0])
-		return setup.Window(span)
+		return judged(setup, span)
 	}
 	t.Run("each end is counted over its own time", func(t *testing.T) {
 		w := window(15100, 10*time.Millisecond)

@@ -35,8 +35,10 @@ type Pace struct {
 	setup Setup
 	lanes []*lane
 	last  []engine.Reading
-	ticks []tick
-	fault string // why the readings are worth nothing from then on
+	took  []time.Duration // of all ticks
+	even  evenness        // of those that are too short for a gap
+	long  []tick          // those that may be gaps: only in the end it is known what is usual
+	fault string          // why the readings are worth nothing from then on
 }
 
 // tick is the time between two readings.
@@ -44,7 +46,7 @@ type tick struct {
 	took  time.Duration // of the generator that it took longest, of those that may catch up in bursts
 	burst bool          // some port's burst was seen in it
 	lost  []int64       // of each direction: what did not come back
-	lossy []bool        // of each direction: that is surely above the limit
+	loss  []units.Ratio // of each direction: the share that was surely lost, rounded up
 }
 
 // lane is one sending port.
@@ -67,7 +69,7 @@ type mark struct {
 
 // Pace begins to follow a window in which the directions are asked to send this.
 func (s Setup) Pace(intended []units.PacketRate) *Pace {
-	p := &Pace{setup: s}
+	p := &Pace{setup: s, even: newEvenness(len(s.Directions))}
 	for i, d := range s.Directions {
 		for n, part := range parts(d.Pairs, intended[i]) {
 			pair := d.Pairs[n]
@@ -99,9 +101,19 @@ func (p *Pace) Add(readings []engine.Reading) {
 		p.fault = Span{Readings: pairwise(p.last, readings)}.fault(p.setup.Directions)
 	}
 	if p.last != nil && p.fault == "" {
-		p.ticks = append(p.ticks, p.tick(readings))
+		p.keep(p.tick(readings))
 	}
 	p.last = readings
+}
+
+// keep takes in a tick. One that is too short for a gap is summed up at once: of it only how long it took stays, and what share it lost if it lost any.
+func (p *Pace) keep(t tick) {
+	p.took = append(p.took, t.took)
+	if t.took > gapAtLeast {
+		p.long = append(p.long, t)
+		return
+	}
+	p.even.add(t)
 }
 
 func (p *Pace) tick(readings []engine.Reading) tick {
@@ -110,7 +122,7 @@ func (p *Pace) tick(readings []engine.Reading) tick {
 	for i, d := range p.setup.Directions {
 		f := p.setup.figures(d, span, i, true)
 		t.lost = append(t.lost, f.lost())
-		t.lossy = append(t.lossy, exceeds(f.surelyLost(), f.sent.Packets, p.setup.MaxLossRatio))
+		t.loss = append(t.loss, lowestLimit(f.surelyLost(), f.sent.Packets))
 	}
 	for _, l := range p.lanes {
 		if len(l.recent) == 0 {

@@ -46,12 +46,12 @@ func follow(p pieces, asked units.PacketRate) []report.Burst {
 
 // burstsOf is what a window tells of a pace.
 func burstsOf(s measure.Setup, p *measure.Pace) []report.Burst {
-	return s.Window(measure.Span{Pace: p}).Bursts
+	return judged(s, measure.Span{Pace: p}).Bursts
 }
 
 // onePort is a direction that one generator sends from its port 0.
 func onePort(streams int) measure.Setup {
-	return measure.Setup{MaxLossRatio: units.One / 1000, Generators: []string{"generator-0"}, Directions: []measure.Direction{
+	return measure.Setup{Generators: []string{"generator-0"}, Directions: []measure.Direction{
 		{From: "west", To: "east", Mix: units.Traffic{Packets: 1, Bytes: 64}, Pairs: []measure.Pair{{Receive: 1, Streams: streams}}}}}
 }
 

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
@@ -11,7 +12,85 @@ import (
 // enough is the share of the intended load that must be offered: below it a window is Short.
 const enough = units.One * 99 / 100
 
-// judge is the quality of one direction whose readings are sound, by the first rule that applies. Loss is an interval: from what is
+// Goal is what a window is judged by.
+type Goal struct {
+	// MaxLossRatio is the loss that still counts as clean.
+	MaxLossRatio units.Ratio
+}
+
+// Window is what was counted in a span, and none of it depends on a goal: any number of goals can judge the same window.
+type Window struct{ counted report.Window }
+
+// Recall is the evidence of a window that was judged before. A window that lacks it can't be judged anew.
+func Recall(w report.Window) (Window, error) {
+	if w.Evidence == nil || len(w.Evidence.Directions) != len(w.Directions) {
+		return Window{}, fmt.Errorf("window %d can't be judged by another goal, as its evidence was not kept: measure again with that goal", w.Number)
+	}
+	return Window{w}, nil
+}
+
+// Duration is how long the window lasted.
+func (w Window) Duration() time.Duration { return w.counted.Duration.Std() }
+
+// Void is the same window, which says nothing of the device, whatever is asked.
+func (w Window) Void(why string) Window {
+	evidence := *w.counted.Evidence
+	evidence.Fault = why
+	w.counted.Evidence = &evidence
+	return w
+}
+
+// Judge says what a window is worth for a goal: in each direction, and as a whole what it is worth in the worst one. Phase, Load, Number and Start are
+// the caller's to fill in. At a higher MaxLossRatio a direction may go from Lossy to Invalid to clean (Good or Short), and never back.
+func Judge(w Window, g Goal) report.Window {
+	judged := w.counted
+	judged.Directions = slices.Clone(judged.Directions)
+	fault := judged.Evidence.Fault
+	for i := range judged.Directions {
+		m := &judged.Directions[i]
+		d := direction{measured: *m, evidence: judged.Evidence.Directions[i], window: w.counted, limit: g.MaxLossRatio}
+		m.Quality, m.Reason, m.MachineLost = d.judge()
+		if fault != "" {
+			m.Quality, m.Reason = report.Invalid, fault
+		}
+	}
+	judged.Quality, judged.Reason = worst(judged.Directions)
+	if fault != "" {
+		judged.Reason = fault
+	}
+	return judged
+}
+
+// direction is one direction of a window, and the loss that it is to be judged by.
+type direction struct {
+	measured report.Measured
+	evidence report.DirectionEvidence
+	window   report.Window
+	limit    units.Ratio
+}
+
+func (d direction) lost() int64 { return d.measured.Sent.Packets - d.measured.Returned.Packets }
+
+func (d direction) surelyLost() int64 {
+	return surely(d.lost(), d.measured.ReceiveErrors, d.measured.EdgeFrames)
+}
+
+// judge is the quality: loss is the device's only where neither the generator's way of sending nor the machine that plays the device may explain it.
+func (d direction) judge() (quality report.Quality, reason string, machineLost int64) {
+	quality, reason = d.byCounters()
+	if quality != report.Lossy {
+		return quality, reason, 0
+	}
+	if d.excused() {
+		return report.Invalid, d.lossSentence() + "; but " + unevenSentence(d.window), 0
+	}
+	if frames, why, is := d.machineLost(); is {
+		return report.Invalid, why, frames
+	}
+	return quality, reason, 0
+}
+
+// byCounters is the quality by the counters at the window's edges, by the first rule that applies. Loss is an interval: from what is
 // surely the device's (neither the generator's own drops nor what the edges may have cut) up to all that did not come back.
 //
 //	0          surely lost      did not come back
@@ -19,29 +98,55 @@ const enough = units.One * 99 / 100
 //	                limit here: Lossy  │
 //	                     limit between: Invalid
 //	                                   limit here: Good (or Short)
-func (f *figures) judge(limit units.Ratio) (report.Quality, string) {
-	short := f.mostOffered < f.intended.Mul(enough)
-	strayed, misdelivered := f.misdelivered(limit)
+func (d direction) byCounters() (report.Quality, string) {
+	e, sent := d.evidence, d.measured.Sent.Packets
+	short := e.MostOffered < e.Intended.Mul(enough)
+	misdelivered := slices.IndexFunc(e.Surplus, func(s report.Surplus) bool { return exceeds(s.Unexplained, s.Sent, d.limit) })
 	switch {
-	case f.sent.Packets <= 0:
-		return report.Invalid, fmt.Sprintf("the generator sent nothing of the %s asked for", f.intended.FormatSI())
-	case exceeds(-f.lost()-f.edges-f.foreign(), f.sent.Packets, limit):
+	case sent <= 0:
+		return report.Invalid, fmt.Sprintf("the generator sent nothing of the %s asked for", e.Intended.FormatSI())
+	case exceeds(-d.lost()-d.measured.EdgeFrames-e.Foreign, sent, d.limit):
 		return report.Invalid, fmt.Sprintf("%d frames more came back than the %d sent: somebody else's traffic, duplicates, or frames that waited in the device since an earlier load",
-			-f.lost(), f.sent.Packets)
-	case exceeds(f.surelyLost(), f.sent.Packets, limit):
-		return report.Lossy, f.lossSentence(limit) + f.shortSentence(short)
-	case exceeds(f.lost(), f.sent.Packets, limit):
-		return report.Invalid, f.unclearSentence(limit)
-	case f.hidden() > f.edges && exceeds(f.lost()+f.hidden(), f.sent.Packets, limit):
+			-d.lost(), sent)
+	case exceeds(d.surelyLost(), sent, d.limit):
+		return report.Lossy, d.lossSentence() + d.shortSentence(short)
+	case exceeds(d.lost(), sent, d.limit):
+		return report.Invalid, d.unclearSentence()
+	case e.Hidden > d.measured.EdgeFrames && exceeds(d.lost()+e.Hidden, sent, d.limit):
 		return report.Invalid, fmt.Sprintf("background traffic of %s on %s may hide more loss than the limit of %s",
-			f.direction.Background.FormatSI(), f.direction.To, percent(limit))
-	case misdelivered:
+			e.Background.FormatSI(), d.measured.To, percent(d.limit))
+	case misdelivered >= 0:
+		s := e.Surplus[misdelivered]
 		return report.Invalid, fmt.Sprintf("%d frames more came back to generator %s than the %d it sent: flows of another replica; check that the device routes each replica's networks to that replica",
-			strayed.returned-strayed.sent, f.setup.name(strayed.pair.Receiver), strayed.sent)
+			s.Returned-s.Sent, s.Generator, s.Sent)
 	case short:
-		return report.Short, "no loss above the limit" + f.shortSentence(short)
+		return report.Short, "no loss above the limit" + d.shortSentence(short)
 	}
-	return report.Good, f.lossSentence(limit)
+	return report.Good, d.lossSentence()
+}
+
+// worst is the quality of the direction that limits what the window says, with that direction's reason.
+func worst(directions []report.Measured) (report.Quality, string) {
+	quality, reason := report.Good, "no direction was measured"
+	for i, d := range directions {
+		if i == 0 || severity(d.Quality) > severity(quality) {
+			quality, reason = d.Quality, d.From+"→"+d.To+": "+d.Reason
+		}
+	}
+	return quality, reason
+}
+
+func severity(q report.Quality) int {
+	switch q {
+	case report.Good:
+		return 0
+	case report.Short:
+		return 1
+	case report.Lossy:
+		return 2
+	case report.Invalid:
+	}
+	return 3
 }
 
 // exceeds says that part ÷ whole is above the limit, compared exactly: a ratio's rounding never decides.
@@ -49,27 +154,32 @@ func exceeds(part, whole int64, limit units.Ratio) bool {
 	return part > 0 && part > whole-scale(whole, int64(units.One-limit), int64(units.One))
 }
 
-func (f *figures) lossSentence(limit units.Ratio) string {
-	if f.lost() <= 0 {
-		return fmt.Sprintf("all %d frames came back", f.sent.Packets)
-	}
-	return fmt.Sprintf("%d of %d frames did not come back: %s lost, limit %s", f.lost(), f.sent.Packets,
-		percent(units.RatioOf(f.lost(), f.sent.Packets)), percent(limit))
+// lowestLimit is the lowest limit that part ÷ whole is not above: exceeds(part, whole, limit) means limit < lowestLimit(part, whole).
+func lowestLimit(part, whole int64) units.Ratio {
+	return units.Ratio(scale(part, int64(units.One), whole))
 }
 
-func (f *figures) unclearSentence(limit units.Ratio) string {
-	why := fmt.Sprintf("the window's edges alone may account for %d", f.edges)
-	if f.receiveErrors > 0 {
-		why = fmt.Sprintf("the generator itself dropped %d of those that reached it, and %s", f.receiveErrors, why)
+func (d direction) lossSentence() string {
+	if d.lost() <= 0 {
+		return fmt.Sprintf("all %d frames came back", d.measured.Sent.Packets)
 	}
-	return f.lossSentence(limit) + "; " + why
+	return fmt.Sprintf("%d of %d frames did not come back: %s lost, limit %s", d.lost(), d.measured.Sent.Packets,
+		percent(units.RatioOf(d.lost(), d.measured.Sent.Packets)), percent(d.limit))
 }
 
-func (f *figures) shortSentence(short bool) string {
+func (d direction) unclearSentence() string {
+	why := fmt.Sprintf("the window's edges alone may account for %d", d.measured.EdgeFrames)
+	if d.measured.ReceiveErrors > 0 {
+		why = fmt.Sprintf("the generator itself dropped %d of those that reached it, and %s", d.measured.ReceiveErrors, why)
+	}
+	return d.lossSentence() + "; " + why
+}
+
+func (d direction) shortSentence(short bool) string {
 	if !short {
 		return ""
 	}
-	return fmt.Sprintf("; the generator offered %s of %s asked for", f.offered.packets.FormatSI(), f.intended.FormatSI())
+	return fmt.Sprintf("; the generator offered %s of %s asked for", d.evidence.Offered.FormatSI(), d.evidence.Intended.FormatSI())
 }
 
 // percent is a ratio for people, to a ten-thousandth of a percent.

@@ -1,8 +1,6 @@
 package measure
 
 import (
-	"slices"
-
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -34,15 +32,17 @@ func (s Setup) shares(span Span) []report.GeneratorShare {
 	return all
 }
 
-// misdelivered is the pair that got more than it sent, if there is one: flows of another replica came back to it. Each replica has networks
-// of its own, which the device routes to it alone; a sum that is right says nothing of that.
-func (f *figures) misdelivered(limit units.Ratio) (share, bool) {
+// surplus is of the pairs that got more than they sent: flows of another replica may have come back to them. Each replica has networks of its
+// own, which the device routes to it alone; a sum that is right says nothing of that.
+func (f *figures) surplus() []report.Surplus {
 	if len(f.shares) < 2 {
-		return share{}, false
+		return nil
 	}
-	i := slices.IndexFunc(f.shares, func(s share) bool { return exceeds(s.returned-s.sent-s.edges-f.foreign(), s.sent, limit) })
-	if i < 0 {
-		return share{}, false
+	var all []report.Surplus
+	for _, s := range f.shares {
+		if more := s.returned - s.sent - s.edges - f.foreign(); more > 0 {
+			all = append(all, report.Surplus{Generator: f.setup.name(s.pair.Receiver), Sent: s.sent, Returned: s.returned, Unexplained: more})
+		}
 	}
-	return f.shares[i], true
+	return all
 }

@@ -22,7 +22,7 @@ func reading(at, silent time.Duration) engine.Reading {
 
 // TestARunnerThatStoodStill: in a long hold eleven silent seconds do not stretch the window noticeably, but the generator has stopped.
 func TestARunnerThatStoodStill(t *testing.T) {
-	setup := measure.Setup{MaxLossRatio: units.One / 1000, Directions: []measure.Direction{
+	setup := measure.Setup{Directions: []measure.Direction{
 		{From: "west", To: "east", Mix: units.Traffic{Packets: 1, Bytes: 64}, Pairs: []measure.Pair{{Generator: 0, Send: 0, Receive: 1}}}}}
 	for name, c := range map[string]struct {
 		gap  time.Duration
@@ -37,7 +37,7 @@ func TestARunnerThatStoodStill(t *testing.T) {
 			for at := time.Second + c.gap; at <= 120*time.Second; at += time.Second {
 				readings = append(readings, reading(at, silent))
 			}
-			w := setup.Window(measure.Span{Readings: [][]engine.Reading{readings}, Planned: 119 * time.Second, Intended: []units.PacketRate{1000 * units.PacketPerSecond}})
+			w := judged(setup, measure.Span{Readings: [][]engine.Reading{readings}, Planned: 119 * time.Second, Intended: []units.PacketRate{1000 * units.PacketPerSecond}})
 			if w.Quality != c.want {
 				t.Errorf("%s: %s, want %s", w.Quality, w.Reason, c.want)
 			}

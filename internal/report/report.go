@@ -177,6 +177,8 @@ type Window struct {
 	Bursts []Burst `json:"bursts,omitempty"`
 	// Unwatched is the longest time in which nobody saw how evenly generators sent, as one of them or the runner was held up; 0: they were watched.
 	Unwatched plan.Duration `json:"unwatched,omitempty"`
+	// Evidence is what judging the window by another goal needs besides; nil: it was not kept. It is not part of the document.
+	Evidence *Evidence `json:"-"`
 }
 
 // SaysNothing says that the window counts for nothing. One that is Invalid for one direction, and Lossy for another, is above the device's limit.

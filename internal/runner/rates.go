@@ -91,7 +91,7 @@ func (r *run) slower(d plan.Direction) (string, units.BitRate) {
 
 // prepareMeasure says whose counters a direction's are.
 func (r *run) prepareMeasure() error {
-	r.setup = measure.Setup{MaxLossRatio: r.plan.Procedure.MaxLossRatio, Limit: r.knownLimit()}
+	r.setup = measure.Setup{Limit: r.knownLimit()}
 	for _, g := range r.gens {
 		r.setup.Generators = append(r.setup.Generators, g.Name)
 	}

@@ -25,7 +25,7 @@ const (
 	paceOfReading = 5
 )
 
-// watch waits for the step to pass, keeping about one reading a second, and judges its second part. When the run is cut short, what was read
+// watch waits for the step to pass, keeping about one reading a second, and judges its second part by the Plan's goal. When the run is cut short, what was read
 // of the window until then is kept as an Invalid one, with the error; nil if there is nothing of it.
 func (r *run) watch(ctx context.Context, step ramp.Step) (*report.Window, error) {
 	begin := time.Now()
@@ -57,7 +57,7 @@ func (r *run) watch(ctx context.Context, step ramp.Step) (*report.Window, error)
 			span.Readings[g] = append(span.Readings[g], readings[g])
 		}
 	}
-	w := r.setup.Window(span)
+	w := measure.Judge(r.setup.Window(span), r.goal())
 	w.Start = plan.Duration(opened.Sub(r.started))
 	return &w, nil
 }
@@ -112,14 +112,15 @@ func (r *run) cutShort(span measure.Span, opened time.Time, step ramp.Step, caus
 		return nil
 	}
 	span.Planned = 0
-	w := r.setup.Window(span)
+	counted := r.setup.Window(span)
+	counted = counted.Void(fmt.Sprintf("cut short after %s of %s: %v", counted.Duration().Round(time.Millisecond), step.Judge, cause))
+	w := measure.Judge(counted, r.goal())
 	w.Start = plan.Duration(opened.Sub(r.started))
-	w.Quality, w.Reason = report.Invalid, fmt.Sprintf("cut short after %s of %s: %v", w.Duration.Std().Round(time.Millisecond), step.Judge, cause)
-	for i := range w.Directions {
-		w.Directions[i].Quality, w.Directions[i].Reason = report.Invalid, w.Reason
-	}
 	return &w
 }
+
+// goal is what the Plan wants windows judged by.
+func (r *run) goal() measure.Goal { return measure.Goal{MaxLossRatio: r.plan.Procedure.MaxLossRatio} }
 
 // sample keeps a reading for graphs, and tells the progress of it.
 func (r *run) sample(readings []engine.Reading, inStep time.Duration) {
@@ -136,7 +137,7 @@ func (r *run) sample(readings []engine.Reading, inStep time.Duration) {
 			Sent: total.Sent, Returned: total.Returned, ReceiveErrors: total.ReceiveErrors})
 	}
 	r.rep.Samples = append(r.rep.Samples, s)
-	live := r.setup.Window(measure.Span{Readings: pairs(r.drive.last, readings), Intended: r.drive.intended})
+	live := measure.Judge(r.setup.Window(measure.Span{Readings: pairs(r.drive.last, readings), Intended: r.drive.intended}), r.goal())
 	r.drive.last = readings
 	r.tell(func(p *Progress) {
 		r.estimate(p, inStep)
