@@ -3,12 +3,14 @@ package runner_test
 import (
 	"context"
 	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine/sim"
+	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -120,7 +122,28 @@ func (s *scenario) run(t *testing.T) *report.Report {
 		s.tidy(t, s.gone...)
 	})
 	s.last = rep
+	judgedAnew(t, s.plan.Procedure.MaxLossRatio, rep)
 	return rep
+}
+
+// judgedAnew holds each window against itself: judged once more by the Plan's goal it is what it was, and what was clean stays clean at twice the limit.
+func judgedAnew(t *testing.T, limit units.Ratio, rep *report.Report) {
+	t.Helper()
+	for _, w := range rep.Windows {
+		counted, err := measure.Recall(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := measure.Judge(counted, measure.Goal{MaxLossRatio: limit}); !reflect.DeepEqual(again, w) {
+			t.Fatalf("window %d is %s: %s; judged once more it is %s: %s", w.Number, w.Quality, w.Reason, again.Quality, again.Reason)
+		}
+		for i, m := range measure.Judge(counted, measure.Goal{MaxLossRatio: 2 * limit}).Directions {
+			before := w.Directions[i].Quality
+			if clean := before == report.Good || before == report.Short; clean && m.Quality != before || m.Quality == report.Lossy && before != report.Lossy {
+				t.Fatalf("window %d, %s→%s is %s at the limit, and %s at twice that: %s", w.Number, m.From, m.To, before, m.Quality, m.Reason)
+			}
+		}
+	}
 }
 
 // everything the world must look like after any run: whatever happened, nothing is left running that can be reached, and no port held.
