@@ -1,13 +1,13 @@
 package analysis
 
 import (
-	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/statistics"
@@ -29,7 +29,7 @@ func judgeAbsolute(runs []*report.Report, c plan.Criterion) report.CriterionResu
 	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
 	n, spared := len(counted), statistics.Spared(len(counted))
 	switch {
-	case 2*n < len(runs) || n == 0:
+	case comparison.TooFew(n, len(runs)):
 		result.Message = fmt.Sprintf("only %d of %d runs gave a figure that can be judged", n, len(runs)) + aside
 		return result
 	case len(sorted[report.Passed]) >= n-spared:
@@ -39,6 +39,36 @@ func judgeAbsolute(runs []*report.Report, c plan.Criterion) report.CriterionResu
 	}
 	result.Message = overRuns(counted, c) + tally(sorted, n) + aside
 	return result
+}
+
+// setAside parts the runs with a figure that can be reckoned with from the others, and names those.
+func setAside(runs []*report.Report) (counted []*report.Report, aside string) {
+	var why []string
+	for _, r := range runs {
+		if message := comparison.Unfit(r); message != "" {
+			why = append(why, message)
+		} else {
+			counted = append(counted, r)
+		}
+	}
+	return counted, asideText("runs", why, len(runs))
+}
+
+// mostReasons is how many of the reasons for which runs were set aside are told.
+const mostReasons = 3
+
+func asideText(whose string, why []string, of int) string {
+	switch {
+	case len(why) == 0:
+		return ""
+	case of == 1:
+		return ": " + why[0]
+	}
+	reasons := slices.Compact(slices.Sorted(slices.Values(why)))
+	if more := len(reasons) - mostReasons; more > 0 {
+		reasons = append(reasons[:mostReasons], fmt.Sprintf("and for %d more reasons", more))
+	}
+	return fmt.Sprintf("; %d of %d %s set aside (%s)", len(why), of, whose, strings.Join(reasons, "; "))
 }
 
 // tally counts the runs by what became of them, and tells of the worst.
@@ -63,22 +93,23 @@ func overRuns(runs []*report.Report, c plan.Criterion) string {
 	if first < 0 { // frames were lost at any load: no run has a figure
 		return judge(runs[0], c).Message
 	}
-	for i, f := range figuresOf(runs[first], c) {
+	figure := figureOf(c)
+	for i, v := range figure.Values(runs[first]) {
 		var values []float64
 		for _, r := range runs {
 			if !r.Result.Measured {
 				continue
 			}
-			if of := figuresOf(r, c); i < len(of) && of[i].value != nil {
-				values = append(values, number(of[i].value))
+			if of := figure.Values(r); i < len(of) && of[i].Exact != nil {
+				values = append(values, of[i].Number())
 			}
 		}
 		s := statistics.Summarize(values)
 		if s.N == 0 {
-			texts = append(texts, f.what+": "+f.text)
+			texts = append(texts, v.Of+": "+v.Text)
 			continue
 		}
-		texts = append(texts, fmt.Sprintf("%s: median %s of %d runs (%s to %s)", f.what, format(c.Metric, s.Median), s.N, format(c.Metric, s.Low), format(c.Metric, s.High)))
+		texts = append(texts, fmt.Sprintf("%s: median %s of %d runs (%s to %s)", v.Of, figure.Format(s.Median), s.N, figure.Format(s.Low), figure.Format(s.High)))
 	}
 	return strings.Join(texts, "; ") + demanded(c)
 }
@@ -100,20 +131,20 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
 	switch {
 	case r.Ending != report.Completed:
-		result.Message = "not judged: " + endedEarly(r)
+		result.Message = "not judged: " + comparison.Unfit(r)
 		return result
 	case !r.Result.Measured:
 		result.Outcome, result.Message = unmeasured(r, c)
 		return result
 	}
-	figures := figuresOf(r, c)
-	if len(figures) == 0 {
+	values := figureOf(c).Values(r)
+	if len(values) == 0 {
 		result.Message = fmt.Sprintf("metric %q with direction %q is not known", c.Metric, c.Direction)
 		return result
 	}
 	messages := map[report.Outcome][]string{}
-	for _, f := range figures {
-		outcome, message := f.hold(r, c)
+	for _, v := range values {
+		outcome, message := value(v).hold(r, c)
 		messages[outcome] = append(messages[outcome], message)
 	}
 	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided, report.Passed} {
@@ -125,14 +156,9 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 	return result
 }
 
-// endedEarly says that a run did not come to its own end: what it had found by then is no answer.
-func endedEarly(r *report.Report) string {
-	return fmt.Sprintf("the run did not come to its own end (%s): %s", r.Ending, cmp.Or(r.Message, r.Result.Message, "nothing says why"))
-}
-
 // unmeasured: without a figure nothing passes. Where even the lowest load lost frames, a demand for more than that load fails.
 func unmeasured(r *report.Report, c plan.Criterion) (report.Outcome, string) {
-	if r.Result.Reason != report.NoCleanWindow || c.Metric != metricPackets || c.Min == "" {
+	if r.Result.Reason != report.NoCleanWindow || c.Metric != comparison.PacketsPerSecond || c.Min == "" {
 		return report.Undecided, "not measured: " + r.Result.Message
 	}
 	minimum, err := decimal(c.Min)
@@ -148,12 +174,20 @@ func unmeasured(r *report.Report, c plan.Criterion) (report.Outcome, string) {
 	return report.Undecided, "not measured: " + r.Result.Message
 }
 
-// hold compares one figure with the criterion's bounds.
-func (f figure) hold(r *report.Report, c plan.Criterion) (report.Outcome, string) {
-	if f.value == nil {
-		return report.Undecided, f.what + ": " + f.text
+// figureOf is what a criterion speaks of.
+func figureOf(c plan.Criterion) comparison.Figure {
+	return comparison.Figure{Metric: c.Metric, Direction: c.Direction}
+}
+
+// value is one number that a criterion's bounds are held against.
+type value comparison.Value
+
+// hold compares the value with the criterion's bounds.
+func (v value) hold(r *report.Report, c plan.Criterion) (report.Outcome, string) {
+	if v.Exact == nil {
+		return report.Undecided, v.Of + ": " + v.Text
 	}
-	outcome, message := report.Passed, f.what+": "+f.text
+	outcome, message := report.Passed, v.Of+": "+v.Text
 	for _, b := range []struct {
 		limit, words string
 		least        bool
@@ -163,9 +197,9 @@ func (f figure) hold(r *report.Report, c plan.Criterion) (report.Outcome, string
 		}
 		limit, err := decimal(b.limit)
 		if err != nil {
-			return report.Undecided, fmt.Sprintf("%s: %v", f.what, err)
+			return report.Undecided, fmt.Sprintf("%s: %v", v.Of, err)
 		}
-		got, why := f.against(r, c.Metric, limit, b.least)
+		got, why := v.against(r, c, limit, b.least)
 		message += fmt.Sprintf(", %s %s demanded%s", b.words, b.limit, why)
 		if got == report.DidFail || got == report.Undecided && outcome == report.Passed {
 			outcome = got
@@ -175,20 +209,21 @@ func (f figure) hold(r *report.Report, c plan.Criterion) (report.Outcome, string
 }
 
 // against compares with one bound. Met needs a figure that is sure enough; missed, one that can only be worse.
-func (f figure) against(r *report.Report, metric string, limit *big.Rat, least bool) (report.Outcome, string) {
-	if metric == metricLoss {
-		return f.lossAgainst(r, limit, least)
+func (v value) against(r *report.Report, c plan.Criterion, limit *big.Rat, least bool) (report.Outcome, string) {
+	if c.Metric == comparison.LossRatio {
+		return v.lossAgainst(r, limit, least)
 	}
-	most := f.most(r)
-	sureMet, sureMissed := f.value.Cmp(limit) >= 0, most != nil && most.Cmp(limit) < 0
+	most := v.most(r)
+	sureMet, sureMissed := v.Exact.Cmp(limit) >= 0, most != nil && most.Cmp(limit) < 0
 	if !least {
-		sureMet, sureMissed = most != nil && most.Cmp(limit) <= 0, f.value.Cmp(limit) > 0
+		sureMet, sureMissed = most != nil && most.Cmp(limit) <= 0, v.Exact.Cmp(limit) > 0
 	}
 	switch {
 	case !sureMet && !sureMissed && most == nil:
 		return report.Undecided, ", and the figure is a lower bound only" + whoseBound(r)
 	case !sureMet && !sureMissed:
-		return report.Undecided, fmt.Sprintf(", and what the device can do lies between that and %s: it was not resolved any finer", formatRat(metric, most))
+		upTo, _ := most.Float64()
+		return report.Undecided, fmt.Sprintf(", and what the device can do lies between that and %s: it was not resolved any finer", figureOf(c).Format(upTo))
 	case r.Unconfirmed():
 		return report.Undecided, ", and the figure is not confirmed"
 	case sureMet:
@@ -217,22 +252,22 @@ const precise = units.One / 100
 //	   figure, Short       lost frames
 //	──────┼───── the truth ────┼──────▶ load
 //	      └ resolution × load ─┘
-func (f figure) most(r *report.Report) *big.Rat {
+func (v value) most(r *report.Report) *big.Rat {
 	switch {
 	case !r.Result.Saturated:
 		return nil
 	case r.Result.Resolution <= precise || r.Result.Resolution >= units.One:
-		return f.value
+		return v.Exact
 	}
-	return new(big.Rat).Quo(f.value, big.NewRat(int64(units.One-r.Result.Resolution), int64(units.One)))
+	return new(big.Rat).Quo(v.Exact, big.NewRat(int64(units.One-r.Result.Resolution), int64(units.One)))
 }
 
 // lossAgainst compares loss, which is an interval. Loss at a load that the generator could not raise to what was asked says nothing of
 // the loss there.
-func (f figure) lossAgainst(r *report.Report, limit *big.Rat, least bool) (report.Outcome, string) {
-	sureMet, sureMissed := f.value.Cmp(limit) <= 0, f.leastValue.Cmp(limit) > 0
+func (v value) lossAgainst(r *report.Report, limit *big.Rat, least bool) (report.Outcome, string) {
+	sureMet, sureMissed := v.Exact.Cmp(limit) <= 0, v.Least.Cmp(limit) > 0
 	if least {
-		sureMet, sureMissed = f.leastValue.Cmp(limit) >= 0, f.value.Cmp(limit) < 0
+		sureMet, sureMissed = v.Least.Cmp(limit) >= 0, v.Exact.Cmp(limit) < 0
 	}
 	switch {
 	case r.Unconfirmed():

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -55,8 +56,8 @@ func baselineRun(how Measured, k Kept) report.BaselineRun {
 	switch differences := how.differences(k); {
 	case len(differences) > 0:
 		run.Message = fmt.Sprintf("%s was measured in another way (the one is this test, the other is it): %s", run.Test, strings.Join(differences, "; "))
-	case useless(k.Report) != "":
-		run.Message = fmt.Sprintf("%s: %s", run.Test, useless(k.Report))
+	case comparison.Unfit(k.Report) != "":
+		run.Message = fmt.Sprintf("%s: %s", run.Test, comparison.Unfit(k.Report))
 	case !k.Report.Result.Measured:
 		run.Message = fmt.Sprintf("%s: not measured: %s", run.Test, k.Report.Result.Message)
 	}

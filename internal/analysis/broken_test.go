@@ -3,6 +3,7 @@ package analysis_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -67,9 +68,9 @@ func TestWhatWasCleanWhereTheOtherDirectionLostFramesIsNotCalledLess(t *testing.
 
 // One run that is named several times, or kept under several names, is one run: it must not look like several that agree.
 func TestARunCountsOnceInABaseline(t *testing.T) {
-	one := at(9974)
+	one := at(9974, func(r *report.Report) { r.Started = r.Started.Add(-time.Hour) })
 	copied := *one
-	b := analysis.BaselineOf("Report", "kept", analysis.Measured{Plan: one.Plan}, []analysis.Kept{{Report: one}, {Report: &copied}, {Report: one}, {Report: at(9966)}, {Name: "gone", Fault: "there is no such ConfigMap"}})
+	b := analysis.BaselineOf("Report", "kept", analysis.Measured{Plan: one.Plan}, []analysis.Kept{{Report: one}, {Report: &copied}, {Report: one}, kept(runs(9966))[0], {Name: "gone", Fault: "there is no such ConfigMap"}})
 	if len(b.Runs) != 3 {
 		t.Errorf("%d runs: %+v", len(b.Runs), b.Runs)
 	}

@@ -2,19 +2,16 @@ package analysis
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/statistics"
-	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// judgeRelative compares the runs' figures with those of the baseline's runs. Each run is an interval that the truth lies in; package statistics
-// judges. What can't be compared leaves it undecided, and is never left out in silence.
+// judgeRelative compares the runs' figures with those of the baseline's runs. What can't be compared leaves the criterion undecided, and is never left
+// out in silence.
 func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Baseline) report.CriterionResult {
 	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
 	candidates, aside := setAside(runs)
@@ -24,10 +21,15 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 		result.Message = "there is no baseline: name one in spec.baseline, or give its Reports with --baseline"
 	case baseline.Message != "":
 		result.Message = fmt.Sprintf("there is nothing to compare with: %s: %s", baseline, baseline.Message)
-	case 2*len(candidates) < len(runs) || len(candidates) == 0:
+	case comparison.TooFew(len(candidates), len(runs)):
 		result.Message = "there is too little to compare" + aside
+	case atSeveralRates(candidates) != "":
+		result.Message = "runs at different line rates have no common figure: " + atSeveralRates(candidates)
 	case len(references) == 0:
 		result.Message = fmt.Sprintf("there is nothing to compare with: %s", baseline) + besides
+	case ownRuns(candidates, references) > 0:
+		result.Message = fmt.Sprintf("%d of the %d runs are the baseline's own, and a run says nothing of how it compares with itself: give the baseline runs of its own; the baseline is %s",
+			ownRuns(candidates, references), len(candidates), baseline)
 	default:
 		result.Outcome, result.Message = compareAll(candidates, references, c)
 		result.Message += fmt.Sprintf("; the baseline is %s", baseline) + aside + besides
@@ -37,14 +39,17 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 
 // compareAll compares each direction, or all together: the worst outcome is the criterion's, told of all that had it.
 func compareAll(candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (report.Outcome, string) {
-	of := figuresOf(asked(candidates[0]), c)
-	if len(of) == 0 || c.Metric == metricLoss {
+	values := figureOf(c).Values(candidates[0])
+	if len(values) == 0 || c.Metric == comparison.LossRatio {
 		return report.Undecided, fmt.Sprintf("metric %q with direction %q can't be compared with a baseline", c.Metric, c.Direction)
 	}
 	messages := map[report.Outcome][]string{}
-	for i, f := range of {
-		outcome, message := compare(f, i, candidates, references, c)
-		messages[outcome] = append(messages[outcome], f.what+": "+message)
+	for i, v := range values {
+		outcome, message := report.Undecided, v.Text
+		if v.Exact != nil {
+			outcome, message = compare(i, candidates, references, c)
+		}
+		messages[outcome] = append(messages[outcome], v.Of+": "+message)
 	}
 	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided} {
 		if said := messages[outcome]; len(said) > 0 {
@@ -54,132 +59,25 @@ func compareAll(candidates []*report.Report, references []report.BaselineRun, c 
 	return report.Passed, strings.Join(messages[report.Passed], "; ")
 }
 
-// compare judges the i-th figure of a criterion.
-func compare(f figure, i int, candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (report.Outcome, string) {
-	if f.value == nil {
-		return report.Undecided, f.text
-	}
-	var mine, theirs []statistics.Run
+// compare compares the i-th value of a criterion's figure.
+func compare(i int, candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (report.Outcome, string) {
+	q := comparison.Question{Figure: figureOf(c), Allowance: &comparison.Allowance{MaxRegression: *c.MaxRegression, AssumedSpread: c.AssumedSpread, TargetIsEnough: true}}
 	for _, r := range candidates {
-		own := found(r, c)
-		if i >= len(own) {
+		found := q.Figure.Runs(r)
+		if i >= len(found) {
 			return report.Undecided, fmt.Sprintf("%s has no such figure: its line rate is unknown, or it was measured in another way than the others", r.Plan.Test.Name)
 		}
-		mine = append(mine, own[i])
+		q.Candidate = append(q.Candidate, found[i])
 	}
 	for _, run := range references {
-		reference := found(&report.Report{Plan: candidates[0].Plan, LineRates: run.LineRates, Result: run.Result}, c)
-		if i >= len(reference) {
+		found := q.Figure.Runs(&report.Report{Plan: candidates[0].Plan, LineRates: run.LineRates, Result: run.Result})
+		if i >= len(found) {
 			return report.Undecided, fmt.Sprintf("%s of the baseline has no such figure", run.Test)
 		}
-		theirs = append(theirs, reference[i])
+		q.Baseline = append(q.Baseline, found[i])
 	}
-	j := statistics.Judge(mine, theirs, statistics.Demand{
-		Allowed:       share(*c.MaxRegression),
-		AssumedSpread: share(c.AssumedSpread),
-		Format:        func(v float64) string { return format(c.Metric, v) },
-	})
-	return report.Outcome(j.Outcome), j.Sentence
-}
-
-// found is what a run found of a criterion's figures. Where even the lowest load lost frames, all that is known is that the device can do less.
-func found(r *report.Report, c plan.Criterion) []statistics.Run {
-	figures, lowest := figuresOf(asked(r), c), r.LowestLossy()
-	if !r.Result.Measured && lowest == nil {
-		return nil
-	}
-	runs := make([]statistics.Run, 0, len(figures))
-	for i, f := range figures {
-		switch {
-		case f.value == nil:
-			return nil
-		case r.Result.Measured:
-			runs = append(runs, interval(f, r.Result))
-		case c.Direction != "Total" && lowest.Directions[i].Quality != report.Lossy: // the other direction lost frames, and this one may do any more
-			runs = append(runs, statistics.AtLeast(0))
-		default:
-			runs = append(runs, statistics.Run{High: number(f.value)})
-		}
-	}
-	return runs
-}
-
-// asked is the Report with the figures that were measured; where none was, with those of the lowest load that lost frames, as they were offered.
-func asked(r *report.Report) *report.Report {
-	lowest := r.LowestLossy()
-	if r.Result.Measured || lowest == nil {
-		return r
-	}
-	offered := *r
-	offered.Result.Directions = slices.Clone(lowest.Directions)
-	for i := range offered.Result.Directions {
-		d := &offered.Result.Directions[i]
-		d.Received, d.LineRatePercent = d.Offered, units.PercentOf(d.Offered.Layer1BitsPerSecond, int64(lineRates(r)[d.To]))
-	}
-	total := measure.Sum(offered.Result.Directions, lineRates(r))
-	offered.Result.Total = &total
-	return &offered
-}
-
-// interval is what a run found of a figure. One that reached its target found all there was to find: both runs had the same.
-func interval(f figure, result report.Result) statistics.Run {
-	low := number(f.value)
-	switch {
-	case result.Saturated && result.Resolution < units.One:
-		return statistics.Run{Low: low, High: low / (1 - share(result.Resolution))}
-	case result.Reason == report.ReachedTarget:
-		return statistics.Exact(low)
-	}
-	return statistics.AtLeast(low)
-}
-
-func share(r units.Ratio) float64 {
-	return number(big.NewRat(int64(r), int64(units.One)))
-}
-
-// setAside parts the runs with a figure that can be reckoned with from the others, and names those.
-func setAside(runs []*report.Report) (counted []*report.Report, aside string) {
-	var why []string
-	for _, r := range runs {
-		if message := useless(r); message != "" {
-			why = append(why, message)
-		} else {
-			counted = append(counted, r)
-		}
-	}
-	return counted, asideText("runs", why, len(runs))
-}
-
-// useless says why nothing can be reckoned with that a run found; empty: it can. That even the lowest load lost frames is an answer, too.
-func useless(r *report.Report) string {
-	switch {
-	case r.Ending != report.Completed:
-		return endedEarly(r)
-	case !r.Result.Measured && r.Result.Reason == report.NoCleanWindow && r.LowestLossy() != nil:
-		return ""
-	case !r.Result.Measured:
-		return "not measured: " + r.Result.Message
-	case r.Unconfirmed():
-		return "its figure is not confirmed"
-	}
-	return ""
-}
-
-// mostReasons is how many of the reasons for which runs were set aside are told.
-const mostReasons = 3
-
-func asideText(whose string, why []string, of int) string {
-	switch {
-	case len(why) == 0:
-		return ""
-	case of == 1:
-		return ": " + why[0]
-	}
-	reasons := slices.Compact(slices.Sorted(slices.Values(why)))
-	if more := len(reasons) - mostReasons; more > 0 {
-		reasons = append(reasons[:mostReasons], fmt.Sprintf("and for %d more reasons", more))
-	}
-	return fmt.Sprintf("; %d of %d %s set aside (%s)", len(why), of, whose, strings.Join(reasons, "; "))
+	answer := comparison.Compare(q)
+	return answer.Outcome, answer.Sentence
 }
 
 // comparable parts the baseline's runs that can be compared with these from the others, and names those.
@@ -204,12 +102,28 @@ func incomparable(run report.BaselineRun, with *report.Report) string {
 	if run.Message != "" {
 		return run.Message
 	}
-	for _, mine := range with.LineRates {
-		for _, its := range run.LineRates {
-			if mine.Link == its.Link && mine.BitsPerSecond != its.BitsPerSecond {
-				return fmt.Sprintf("link %s is %s, and was %s in %s", mine.Link, mine.BitsPerSecond, its.BitsPerSecond, run.Test)
-			}
+	if mine, its := comparison.LineRateChange(with.LineRates, run.LineRates); mine != nil {
+		return fmt.Sprintf("link %s is %s, and was %s in %s", mine.Link, mine.BitsPerSecond, its.BitsPerSecond, run.Test)
+	}
+	return ""
+}
+
+// atSeveralRates says which link ran at another line rate in one candidate than in another; empty: none did.
+func atSeveralRates(candidates []*report.Report) string {
+	for _, r := range candidates {
+		if first, other := comparison.LineRateChange(candidates[0].LineRates, r.LineRates); first != nil {
+			return fmt.Sprintf("link %s is %s in %s and %s in %s", first.Link, first.BitsPerSecond, candidates[0].Plan.Test.Name, other.BitsPerSecond, r.Plan.Test.Name)
 		}
 	}
 	return ""
+}
+
+// ownRuns is how many of the candidates are runs of the baseline, too.
+func ownRuns(candidates []*report.Report, references []report.BaselineRun) (n int) {
+	for _, r := range candidates {
+		if !r.Started.IsZero() && slices.ContainsFunc(references, func(b report.BaselineRun) bool { return b.Test == r.Plan.Test.Name && b.Started.Equal(r.Started) }) {
+			n++
+		}
+	}
+	return n
 }

@@ -23,7 +23,7 @@ func ratio(text string) *units.Ratio {
 func kept(reports []*report.Report) (all []analysis.Kept) {
 	for i, r := range reports {
 		own := *r
-		own.Started = r.Started.Add(time.Duration(i)) // no two runs began at once
+		own.Started = r.Started.Add(-time.Hour + time.Duration(i)) // no two runs began at once
 		all = append(all, analysis.Kept{Report: &own, Digest: "sha256:of-" + r.Plan.Test.Name})
 	}
 	return all
@@ -91,6 +91,7 @@ func TestARelativeCriterion(t *testing.T) {
 		"no more all that was asked":          {two, runs(9476, 9472, 9475, 9484, 9470), baselineOf(times(5, 10_000, reached)...), report.DidFail, ""},
 		"frames are lost at any load":         {two, times(5, 0, broken), baselineOf(runs(steady...)...), report.DidFail, "at least 99.00 % less"},
 		"frames are lost at any line rate":    {plan.Criterion{Metric: "LineRatePercent", Direction: "Total", MaxRegression: ratio("2%")}, times(5, 0, broken), baselineOf(runs(steady...)...), report.DidFail, "all directions"},
+		"at several line rates":               {two, append(runs(9975, 9971, 9974, 9983), at(9968, faster)), baselineOf(runs(steady...)...), report.Undecided, "runs at different line rates have no common figure: link west is 1gbps in main and 25gbps in main"},
 		"loss can't be compared":              {plan.Criterion{Metric: "LossRatio", MaxRegression: ratio("2%")}, runs(steady...), baselineOf(runs(steady...)...), report.Undecided, `metric "LossRatio"`},
 		"an unknown metric":                   {plan.Criterion{Metric: "Beauty", MaxRegression: ratio("2%")}, runs(steady...), baselineOf(runs(steady...)...), report.Undecided, `metric "Beauty"`},
 	}
@@ -102,6 +103,15 @@ func TestARelativeCriterion(t *testing.T) {
 				t.Errorf("%s\nwant %s: …%s…", v, test.want, test.says)
 			}
 		})
+	}
+}
+
+func TestARunIsNotComparedWithItself(t *testing.T) {
+	all := runs(9974, 9966, 9973, 9965, 9977)
+	b := analysis.BaselineOf("File", "nightly.suite.json", analysis.Measured{Plan: at(1).Plan}, []analysis.Kept{{Report: all[0]}, {Report: all[1]}, {Report: at(9970)}})
+	v := analysis.Judge([]plan.Criterion{{Metric: "PacketsPerSecond", MaxRegression: ratio("2%")}}, all, b)
+	if want := "2 of the 5 runs are the baseline's own"; v.Outcome != report.Undecided || !strings.HasPrefix(v.Criteria[0].Message, want) {
+		t.Errorf("%+v, want %s", v, want)
 	}
 }
 

@@ -26,7 +26,7 @@ func Result(r *report.Report) report.Result {
 	}
 	w := r.Windows[c.Window]
 	result.Measured, result.Window, result.Directions = true, w.Number, w.Directions
-	total := measure.Sum(w.Directions, lineRates(r))
+	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	total.Window = w.Number
 	result.Total = &total
 	result.Generators = shares(r, w)
@@ -54,21 +54,13 @@ func maxReceived(r *report.Report) *report.Sum {
 		if w.Quality == report.Invalid {
 			continue
 		}
-		s := measure.Sum(w.Directions, lineRates(r))
+		s := measure.Sum(w.Directions, r.RateOfEachLink())
 		s.Window = w.Number
 		if s.Received.PacketsPerSecond > 0 && (most == nil || s.Received.PacketsPerSecond > most.Received.PacketsPerSecond) {
 			most = &s
 		}
 	}
 	return most
-}
-
-func lineRates(r *report.Report) map[string]units.BitRate {
-	rates := map[string]units.BitRate{}
-	for _, l := range r.LineRates {
-		rates[l.Link] = l.BitsPerSecond
-	}
-	return rates
 }
 
 // nothing says why there is no figure.

@@ -39,6 +39,8 @@ type stage struct {
 	talk bytes.Buffer
 	// measured are the titles of the tests, in their order.
 	measured []string
+	// day is how many days after the first night its tests begin.
+	day int
 	// cores is what --cores says; 0: nothing.
 	cores int
 	// play says how a test ends: nil as measured. It gets the test's name.
@@ -89,7 +91,7 @@ func (st *stage) test(_ context.Context, _ Streams, o runOptions, p *plan.Plan, 
 		pps, reason = bound, report.GeneratorLimited
 	}
 	flow := report.Flow{PacketsPerSecond: pps, Layer1BitsPerSecond: pps * 672}
-	at := time.Date(2026, 3, 1, 0, len(st.measured), 0, 0, time.UTC)
+	at := time.Date(2026, 3, 1+st.day, 0, len(st.measured), 0, 0, time.UTC)
 	return &report.Report{
 		Version: report.Version, Plan: p, Started: at, Finished: at.Add(time.Minute), Ending: ending,
 		Generators: []report.Generator{{Name: "generator-0", Cores: 2 * o.cores, Ports: make([]report.GeneratorPort, 2)}},
@@ -375,6 +377,7 @@ func TestASuiteIsComparedWithASavedOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := newStage(t)
+			st.day = 1
 			s, err := st.run(t.Context(), c.text, filepath.Join(main.dir, c.baseline))
 			if err != nil || s.ExitCode() != c.code {
 				t.Fatalf("%v, exit code %d, want %d", err, s.ExitCode(), c.code)

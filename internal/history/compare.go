@@ -2,14 +2,12 @@ package history
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/statistics"
-	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // Side is what is compared: a file or directory, or some tests, with a name.
@@ -18,28 +16,22 @@ type Side struct {
 	Records []Record
 }
 
-// Demand is what is asked of all sides but the first. Nil: nothing.
-type Demand struct {
-	// MaxRegression is by which share a side may be less than the first one: 0.02 is 2 %.
-	MaxRegression units.Ratio
-}
-
 // mostDifferences is how many differences between two Plans are told.
 const mostDifferences = 3
 
 // Compare holds all sides against the first. Reports are matched by product and loadtest; where each side is of one place only, by that. Those whose
-// Plans measure in different ways aren't judged: it is said what differs.
-func Compare(sides []Side, demand *Demand) *report.Comparison {
+// Plans measure in different ways aren't judged: it is said what differs. A nil allowance demands nothing.
+func Compare(sides []Side, allowance *comparison.Allowance) *report.Comparison {
 	c := &report.Comparison{Version: report.ComparisonVersion}
 	for _, s := range sides {
 		c.Sides = append(c.Sides, s.Name)
 	}
-	if demand != nil {
-		allowed := demand.MaxRegression.Percent()
+	if allowance != nil {
+		allowed := allowance.MaxRegression.Percent()
 		c.MaxRegressionPercent = &allowed
 	}
 	for _, row := range rowsOf(sides) {
-		c.Rows = append(c.Rows, compareRow(row, demand))
+		c.Rows = append(c.Rows, compareRow(row, allowance))
 	}
 	return c
 }
@@ -85,7 +77,7 @@ func singleRow(sides []Side) *row {
 	return r
 }
 
-func compareRow(r row, demand *Demand) report.ComparisonRow {
+func compareRow(r row, allowance *comparison.Allowance) report.ComparisonRow {
 	out := report.ComparisonRow{Product: r.product, Loadtest: r.loadtest}
 	var baseline sample
 	for i, records := range r.sides {
@@ -107,7 +99,7 @@ func compareRow(r row, demand *Demand) report.ComparisonRow {
 				baseline.figures = nil
 			}
 		} else {
-			judge(&side, s, baseline, mixed, demand)
+			judge(&side, s, baseline, mixed, allowance)
 		}
 		side.Message = joined(side.Message, copies(len(records), s.all))
 		out.Sides = append(out.Sides, side)
@@ -116,8 +108,8 @@ func compareRow(r row, demand *Demand) report.ComparisonRow {
 }
 
 // judge says how a side compares with the baseline.
-func judge(side *report.Compared, s, baseline sample, mixed string, demand *Demand) {
-	if demand != nil {
+func judge(side *report.Compared, s, baseline sample, mixed string, allowance *comparison.Allowance) {
+	if allowance != nil {
 		side.Verdict = report.Undecided
 	}
 	side.Judgement = report.NotComparable
@@ -128,7 +120,7 @@ func judge(side *report.Compared, s, baseline sample, mixed string, demand *Dema
 	case len(s.answers) == 0 || baseline.figures == nil || len(baseline.runs) == 0:
 		side.Message = "there is nothing to compare: " + whichLacks(s, baseline)
 		return
-	case 2*len(s.answers) < s.all:
+	case comparison.TooFew(len(s.answers), s.all):
 		side.Message = fmt.Sprintf("there is too little to compare: of %d runs %d have a figure that counts", s.all, len(s.answers))
 		return
 	}
@@ -145,7 +137,8 @@ func judge(side *report.Compared, s, baseline sample, mixed string, demand *Dema
 		side.Message = "measured at another line rate, so that the figures can't be compared: " + apart
 		return
 	}
-	compareFigures(side, s, baseline, demand)
+	answer := comparison.Compare(comparison.Question{Figure: compared, Candidate: slices.Concat(s.runs, s.lossy), Baseline: baseline.runs, Allowance: allowance})
+	side.Judgement, side.Change, side.Verdict, side.Message = answer.Judgement, answer.Change, answer.Outcome, answer.Sentence
 	apart := plan.DeviceDifferences(was, is, mostDifferences)
 	apart = append(apart, imageDifferences(baseline.answers[0], s.answers[0])...)
 	if len(apart) > 0 {
@@ -242,108 +235,10 @@ func sharedRuns(s, baseline sample) (n int) {
 
 // lineRateDifference says which link had another line rate in one than in the other: that is known only when something has run. Empty: none.
 func lineRateDifference(was, is Record) string {
-	for _, a := range was.Report.LineRates {
-		for _, b := range is.Report.LineRates {
-			if a.Link == b.Link && a.BitsPerSecond != b.BitsPerSecond {
-				return fmt.Sprintf("link %s is %s in %s and %s in %s", a.Link, a.BitsPerSecond, was.Name, b.BitsPerSecond, is.Name)
-			}
-		}
+	if a, b := comparison.LineRateChange(was.Report.LineRates, is.Report.LineRates); a != nil {
+		return fmt.Sprintf("link %s is %s in %s and %s in %s", a.Link, a.BitsPerSecond, was.Name, b.BitsPerSecond, is.Name)
 	}
 	return ""
-}
-
-// compareFigures judges runs of one method.
-func compareFigures(side *report.Compared, s, baseline sample, demand *Demand) {
-	d := statistics.Demand{Format: rateText}
-	if demand != nil {
-		d.Allowed = float64(demand.MaxRegression) / float64(units.One)
-	}
-	j := statistics.Judge(slices.Concat(s.runs, s.lossy), baseline.runs, d)
-	side.Judgement, side.Change = judgementOf(j), changeOf(j, s, baseline)
-	if demand != nil {
-		side.Verdict, side.Message = report.Outcome(j.Outcome), j.Sentence
-		return
-	}
-	side.Message = sentence(side, s, baseline)
-}
-
-// rateText is a packet rate for people.
-func rateText(packetsPerSecond float64) string {
-	const most = math.MaxInt64 / int64(units.PacketPerSecond)
-	whole := int64(math.Round(min(max(packetsPerSecond, -float64(most/2)), float64(most/2))))
-	return (units.PacketRate(whole) * units.PacketPerSecond).FormatSI()
-}
-
-// judgementOf is what the runs show of a difference, whatever is demanded.
-func judgementOf(j statistics.Judgement) report.Judgement {
-	switch {
-	case j.Reason == statistics.NoRuns || j.Reason == statistics.NoBaseline:
-		return report.NotComparable
-	case j.Change.High < 1:
-		return report.Less
-	case j.Change.Low > 1:
-		return report.More
-	case j.Change.Confidence == 0:
-		return report.TooFew
-	}
-	return report.NotShown
-}
-
-// changeOf is the difference in figures; nil where lower bounds hide it: how far two generators differ says nothing of two devices.
-func changeOf(j statistics.Judgement, s, baseline sample) *report.Change {
-	c := j.Change
-	shown := c.High < 1 || c.Low > 1
-	if math.IsNaN(c.Ratio) || math.IsInf(c.Ratio, 0) || j.Baseline.Median == 0 || !shown && (s.bound() || baseline.bound()) {
-		return nil
-	}
-	out := &report.Change{Percent: percent(c.Ratio - 1)}
-	if c.Confidence == 0 {
-		return out
-	}
-	out.Confidence = percent(c.Confidence)
-	if c.Low > 0 {
-		low := percent(c.Low - 1)
-		out.LowPercent = &low
-	}
-	if !math.IsInf(c.High, 1) {
-		high := percent(c.High - 1)
-		out.HighPercent = &high
-		if 2*len(s.lossy) > len(s.answers) { // all that is known of most of them is what they can't do
-			out.Percent = max(out.Percent, high)
-		}
-	}
-	return out
-}
-
-func (s *sample) bound() bool { return s.figures != nil && s.figures.LowerBound }
-
-// sentence tells a difference where nothing is demanded.
-func sentence(side *report.Compared, s, baseline sample) string {
-	switch {
-	case side.Change == nil:
-		return "figures are lower bounds, so that no difference can be told: the generator was the limit, or all that was asked for came back"
-	case side.Judgement == report.TooFew:
-		return fmt.Sprintf("%d against %d runs are too few to tell any difference from chance: from %d of each on they can, and more runs tell smaller ones", len(s.answers), len(baseline.runs), enoughRuns)
-	case side.Judgement == report.NotShown:
-		return "what difference there is lies within " + interval(side.Change)
-	}
-	return "the difference lies within " + interval(side.Change)
-}
-
-// enoughRuns of each show a difference where they don't overlap.
-const enoughRuns = 4
-
-func interval(c *report.Change) string {
-	text := func(p *units.Percent, otherwise string) string {
-		switch {
-		case p == nil:
-			return otherwise
-		case *p > 0:
-			return "+" + p.FormatFixed() + " %"
-		}
-		return p.FormatFixed() + " %"
-	}
-	return text(c.LowPercent, "anything less") + " to " + text(c.HighPercent, "anything more") + " (confidence " + c.Confidence.FormatFixed() + " %)"
 }
 
 // mixture says that runs which should be of one test measured in different ways; empty: they didn't.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -85,7 +86,7 @@ func nights() []history.Record {
 }
 
 func TestComparisonsReadAsTheyDid(t *testing.T) {
-	for name, demand := range map[string]*history.Demand{"comparison": nil, "comparison-demanding": {MaxRegression: units.One / 50}} {
+	for name, demand := range map[string]*comparison.Allowance{"comparison": nil, "comparison-demanding": {MaxRegression: units.One / 50}} {
 		c := history.Compare(releases(), demand)
 		golden(t, name+".txt", func(w io.Writer) error { return c.Text(w, report.TextOptions{Width: 160}) })
 		golden(t, name+"-narrow.txt", func(w io.Writer) error { return c.Text(w, report.TextOptions{Width: 60, Color: true}) })

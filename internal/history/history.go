@@ -12,6 +12,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/statistics"
@@ -57,19 +58,6 @@ func (r Record) plan() *plan.Plan {
 	return r.Report.Plan
 }
 
-// run is the Report's packet rate as statistics take it: a lower bound has no upper end, and a search of finite resolution leaves a gap.
-func (r Record) run(f *report.Figures) statistics.Run {
-	low := float64(f.PacketsPerSecond)
-	if f.LowerBound {
-		return statistics.AtLeast(low)
-	}
-	high := low
-	if gap := float64(r.Report.Result.Resolution) / float64(units.One); gap > 0 && gap < 1 {
-		high = low / (1 - gap) // the resolution is relative to the lowest load at which frames were lost
-	}
-	return statistics.Run{Low: low, High: high}
-}
-
 // place is where a Report belongs in a table.
 type place struct{ product, loadtest string }
 
@@ -100,26 +88,16 @@ func at(p place, records []Record) []Record {
 	return out
 }
 
-// lossy is what is known of a device that lost frames at any load: it can do less than what was offered then. False: the run says nothing of it.
-func (r Record) lossy() (statistics.Run, bool) {
-	w := r.Report.LowestLossy()
-	if r.Report.Ending != report.Completed || r.Report.Result.Measured || r.Report.Result.Reason != report.NoCleanWindow || w == nil {
-		return statistics.Run{}, false
-	}
-	offered := 0.0
-	for _, d := range w.Directions {
-		offered += float64(d.Offered.PacketsPerSecond)
-	}
-	return statistics.Run{High: offered}, true
-}
+// compared is the figure that sides are compared by.
+var compared = comparison.Figure{Metric: comparison.PacketsPerSecond, Direction: "Total"}
 
 // sample is what became of several runs of one test.
 type sample struct {
 	all      int
 	measured middle           // of those with figures
 	counted  middle           // of those of them that count in a comparison
-	runs     []statistics.Run // what those that count found
-	lossy    []statistics.Run // those that lost frames at any load
+	runs     []comparison.Run // what those that count found
+	lossy    []comparison.Run // those that lost frames at any load
 	answers  []Record         // those that the runs, lossy or not, are of
 	setAside []report.Missing // those with figures that don't count
 	figures  *report.Figures  // medians of those that count; nil: there are none
@@ -134,18 +112,18 @@ func sampleOf(records []Record) sample {
 		f := r.figures()
 		if f == nil {
 			s.missing = append(s.missing, r.missing())
-			if run, answers := r.lossy(); answers {
-				s.lossy, s.answers = append(s.lossy, run), append(s.answers, r)
+			if comparison.Unfit(r.Report) == "" && !r.Report.Result.Measured {
+				s.lossy, s.answers = append(s.lossy, compared.Runs(r.Report)...), append(s.answers, r)
 			}
 			continue
 		}
 		s.measured.add(r, f)
-		if r.Report.Unconfirmed() {
+		if comparison.Unfit(r.Report) != "" {
 			s.setAside = append(s.setAside, report.Missing{Test: r.test(), Reason: report.ReasonNotConfirmed, Message: "a longer window was to confirm its figure, and didn't"})
 			continue
 		}
 		s.counted.add(r, f)
-		s.runs, s.answers = append(s.runs, r.run(f)), append(s.answers, r)
+		s.runs, s.answers = append(s.runs, compared.Runs(r.Report)...), append(s.answers, r)
 	}
 	s.figures, s.outliers = s.counted.figures()
 	return s
@@ -199,19 +177,13 @@ func Medians(runs []*report.Figures) (all *report.Figures, far []int) {
 		all.Unconfirmed += f.Unconfirmed
 	}
 	if packets.N > 1 {
-		all.Spread = &report.Spread{Percent: percent(packets.SpreadPercent / 100), LowPacketsPerSecond: int64(math.Round(packets.Low)),
-			HighPacketsPerSecond: int64(math.Round(packets.High)), Confidence: percent(packets.Confidence)}
+		all.Spread = &report.Spread{Percent: units.PercentOfShare(packets.SpreadPercent / 100), LowPacketsPerSecond: int64(math.Round(packets.Low)),
+			HighPacketsPerSecond: int64(math.Round(packets.High)), Confidence: units.PercentOfShare(packets.Confidence)}
 	}
 	for _, o := range packets.Outliers {
 		far = append(far, o.Run)
 	}
 	return all, far
-}
-
-// percent is a share as a percentage; what no percentage can hold becomes the greatest that one can.
-func percent(share float64) units.Percent {
-	const most = math.MaxInt64 / 2
-	return units.Percent(math.Round(min(max(share*float64(units.Hundred), -most), most)))
 }
 
 // Table is all records in one table, with medians where there are several of a place.

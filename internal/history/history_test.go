@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -116,10 +117,10 @@ func TestATableHasTheMediansOfItsRuns(t *testing.T) {
 }
 
 func TestWhatADifferenceIsWorth(t *testing.T) {
-	two := &history.Demand{MaxRegression: units.One / 50}
+	two := &comparison.Allowance{MaxRegression: units.One / 50}
 	tests := map[string]struct {
 		was, is   []history.Record
-		demand    *history.Demand
+		demand    *comparison.Allowance
 		judgement report.Judgement
 		verdict   report.Outcome
 		change    string // in whole percent; empty: none is told
@@ -304,7 +305,7 @@ func TestARunThatIsNamedTwiceCountsOnce(t *testing.T) {
 	for i := range after {
 		after[i].Name = fmt.Sprintf("copy-%d.json", i)
 	}
-	c := history.Compare([]history.Side{{Name: "before", Records: before}, {Name: "after", Records: after}}, &history.Demand{MaxRegression: units.One / 50})
+	c := history.Compare([]history.Side{{Name: "before", Records: before}, {Name: "after", Records: after}}, &comparison.Allowance{MaxRegression: units.One / 50})
 	if side := c.Rows[0].Sides[1]; side.Verdict != report.Undecided || side.Figures.Runs != 1 || !strings.Contains(side.Message, "4 of its 5 Reports are of a run that another one is of, too") {
 		t.Errorf("%d runs, %s: %s", side.Figures.Runs, side.Verdict, side.Message)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -31,13 +32,13 @@ func TestNoNumberBreaksADocument(t *testing.T) {
 	records[7].Report.Plan = nil
 	records[8].Report.Plan = &plan.Plan{}
 	records[9].Report.Plan.Test.Name = "\x1b[2J<script>|`@everyone"
-	demand := &history.Demand{MaxRegression: units.One / 50}
+	demand := &comparison.Allowance{MaxRegression: units.One / 50}
 	table, trend := history.Table("", records), history.Trend("", records)
 	var writes []func(io.Writer) error
 	writes = append(writes, table.Markdown, table.HTML, table.JSON, trend.HTML, trend.JSON,
 		func(w io.Writer) error { return table.Text(w, report.TextOptions{}) }, func(w io.Writer) error { return trend.Text(w, report.TextOptions{}) })
 	for i := range records {
-		for _, d := range []*history.Demand{nil, demand} {
+		for _, d := range []*comparison.Allowance{nil, demand} {
 			c := history.Compare([]history.Side{{Name: "a", Records: records[i : i+1]}, {Name: "b", Records: records[:i]}, {Name: "c", Records: records}}, d)
 			writes = append(writes, c.Markdown, c.HTML, c.JSON, func(w io.Writer) error { return c.Text(w, report.TextOptions{Width: 60}) })
 		}

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"slices"
+
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // Run identifies the run that the Report is of, whatever it is called where it is kept: kept twice, it is one run. Empty: that can't be told.
@@ -40,4 +42,13 @@ func (r *Report) LowestLossy() *Window {
 		}
 	}
 	return lowest
+}
+
+// RateOfEachLink are the line rates by the links' names.
+func (r *Report) RateOfEachLink() map[string]units.BitRate {
+	rates := map[string]units.BitRate{}
+	for _, l := range r.LineRates {
+		rates[l.Link] = l.BitsPerSecond
+	}
+	return rates
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/linerate-dev/linerate/internal/history"
+	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -37,7 +37,7 @@ func (o *Options) Flags(cmd *cobra.Command) {
 }
 
 // Check reads the options; a nil demand asks for nothing.
-func (o *Options) Check() (*history.Demand, error) {
+func (o *Options) Check() (*comparison.Allowance, error) {
 	if err := CheckFormat(o.Format, Formats()); err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (o *Options) Check() (*history.Demand, error) {
 	if share >= units.One {
 		return nil, fmt.Errorf("--max-regression %s allows anything: write a percentage below 100%%, such as 2%%", o.MaxRegression)
 	}
-	return &history.Demand{MaxRegression: share}, nil
+	return &comparison.Allowance{MaxRegression: share}, nil
 }
 
 // Document is what can be written in each format but markdown.

@@ -1,10 +1,7 @@
-// Package statistics says what repeated measurements show: the summary of one set of runs, and whether one set is worse than another by more
-// than is allowed. It knows neither clock nor network nor what it is that was measured. docs/statistics.md has the method, and how often it
-// is wrong.
+// Package statistics says what one set of repeated measurements shows. It knows neither clock nor network nor what it is that was measured.
+// Package comparison holds two sets against each other; docs/statistics.md has the method.
 //
 //	runs ─▶ Summarize ─▶ median, spread, interval, outliers
-//	runs of the candidate ┐
-//	runs of the baseline  ┴▶ Judge ─▶ Passed · Failed · Undecided, with the figures, the reason and how many runs would do
 package statistics
 
 import (
@@ -15,8 +12,8 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// confidence is what every interval is made to have at least.
-const confidence = 0.95
+// Confidence is what every interval is made to have at least, that of a median as that of a change.
+const Confidence = 0.95
 
 // Summary is what a set of runs shows. All of its figures have the runs' own unit, but for the spread, which is in percent.
 type Summary struct {
@@ -58,7 +55,7 @@ func Summarize(values []float64) Summary {
 // range, and the confidence what that has: each run lies above the median with a probability of a half, and the range misses it where all do,
 // or none does.
 func medianOf(sample *benchmath.Sample) (median, low, high, sure float64) {
-	of := benchmath.AssumeNothing.Summary(sample, confidence)
+	of := benchmath.AssumeNothing.Summary(sample, Confidence)
 	if !math.IsInf(of.Lo, 0) && !math.IsInf(of.Hi, 0) {
 		return of.Center, of.Lo, of.Hi, of.Confidence
 	}
@@ -69,7 +66,7 @@ func medianOf(sample *benchmath.Sample) (median, low, high, sure float64) {
 // Spared is how many of n runs may be on the other side where the median is claimed to be on one: as many as the median's interval leaves out at
 // an end. It is 0 up to 8 runs.
 func Spared(n int) int {
-	return max(0, stats.QuantileCI(n, 0.5, confidence).LoOrder-1)
+	return max(0, stats.QuantileCI(n, 0.5, Confidence).LoOrder-1)
 }
 
 // spreadPercent is the standard deviation around the mean, as a share of the median.

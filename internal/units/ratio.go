@@ -3,6 +3,7 @@ package units
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 )
@@ -63,6 +64,12 @@ const Hundred = Percent(One)
 // PercentOf is part ÷ whole as a percentage to the nearest 10 millionth of a percent, at most Hundred; 0 of a whole of 0. A counter
 // that is read a moment late may show a hair more than a line can carry; who wants to see that asks RatioOf(part, whole).Percent().
 func PercentOf(part, whole int64) Percent { return min(RatioOf(part, whole).Percent(), Hundred) }
+
+// PercentOfShare is a share of 1 as a percentage; what no percentage can hold becomes the greatest that one can.
+func PercentOfShare(share float64) Percent {
+	const most = math.MaxInt64 / 2
+	return Percent(math.Round(min(max(share*float64(Hundred), -most), most)))
+}
 
 // Ratio is the same share as a ratio.
 func (p Percent) Ratio() Ratio { return Ratio(p) }

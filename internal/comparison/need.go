@@ -1,8 +1,10 @@
-package statistics
+package comparison
 
 import (
 	"math"
 	"slices"
+
+	"github.com/linerate-dev/linerate/internal/statistics"
 )
 
 const (
@@ -18,14 +20,14 @@ const (
 	rankEfficiency = 0.9549
 )
 
-// needed is how many runs would tell; zero: not even the most that are named. The baseline's are left as they are where that is not much dearer:
+// needed is how many runs would tell whether the candidate has at least this share of the baseline; zero: not even the most that are named. The baseline's are left as they are where that is not much dearer:
 // a kept baseline can't be run again.
-func needed(candidate, baseline []Run, d Demand) Needed {
+func needed(candidate, baseline []Run, share float64) Needed {
 	spread, least := typicalSpread(candidate, baseline)
 	if math.IsNaN(spread) {
 		return Needed{least, least}
 	}
-	distance := gap(candidate, baseline, 1-d.Allowed)
+	distance := gap(candidate, baseline, share)
 	telling := func(n, m int) bool {
 		return enough(n, m) && distance >= (normal975+normal90)*spread*math.Sqrt((1/float64(n)+1/float64(m))/rankEfficiency)
 	}
@@ -54,7 +56,7 @@ func typicalSpread(candidate, baseline []Run) (spread float64, least int) {
 			least = forgiving
 		}
 		if n := len(typical); n > 1 {
-			share := Summarize(typical).SpreadPercent / 100
+			share := statistics.Summarize(typical).SpreadPercent / 100
 			sum += share * share * float64(n-1)
 			free += n - 1
 		}
@@ -65,7 +67,7 @@ func typicalSpread(candidate, baseline []Run) (spread float64, least int) {
 // withoutStrays are the runs' figures but for the outliers, and whether there are any.
 func withoutStrays(runs []Run) ([]float64, bool) {
 	values := figures(runs)
-	outliers := Summarize(values).Outliers
+	outliers := statistics.Summarize(values).Outliers
 	for i := len(outliers) - 1; i >= 0; i-- {
 		values = slices.Delete(values, outliers[i].Run, outliers[i].Run+1)
 	}

@@ -1,18 +1,20 @@
-package statistics
+package comparison
 
 import (
 	"math"
 	"slices"
 
 	"github.com/aclements/go-moremath/stats"
+
+	"github.com/linerate-dev/linerate/internal/statistics"
 )
 
-// Change is how a candidate compares with its baseline, as the ratio of the two: 0.97 is 3 % less.
-type Change struct {
-	// Ratio is the median of all ratios of a candidate's run to a baseline's (Hodges and Lehmann's estimate).
-	Ratio float64
-	// Low and High enclose the true ratio with a probability of Confidence. High is +Inf, or Low 0, where nothing bounds it.
-	Low, High, Confidence float64
+// change is how a candidate compares with its baseline, as the ratio of the two: 0.97 is 3 % less.
+type change struct {
+	// ratio is the median of all ratios of a candidate's run to a baseline's (Hodges and Lehmann's estimate).
+	ratio float64
+	// low and high enclose the true ratio with a probability of confidence. high is +Inf, or low 0, where nothing bounds it.
+	low, high, confidence float64
 }
 
 // pairs are the ratios of each candidate to each baseline, ascending. There is a baseline of 0 that candidates are infinitely more than.
@@ -38,25 +40,25 @@ func ratio(c, b float64) float64 {
 	return c / b
 }
 
-// change compares by ranks alone: no distribution is assumed, only that chance treats candidate and baseline alike. Each end of the interval is
+// changeByRanks compares by ranks alone: no distribution is assumed, only that chance treats candidate and baseline alike. Each end of the interval is
 // the one that the runs' own intervals make worst: what is claimed holds wherever in them the truth lies.
 //
-//	ratios of all pairs, ascending:  ┤k left out├── Low ············ Ratio ············ High ──┤k left out├
-func change(candidate, baseline []Run) Change {
+//	ratios of all pairs, ascending:  ┤k left out├── low ············ ratio ············ high ──┤k left out├
+func changeByRanks(candidate, baseline []Run) change {
 	c := estimate(candidate, baseline)
 	least, most := pairs(figures(candidate), ends(baseline)), pairs(ends(candidate), figures(baseline))
 	k, tail := leftOut(len(candidate), len(baseline))
-	c.Low, c.High, c.Confidence = least[k], most[len(most)-1-k], 1-2*tail
+	c.low, c.high, c.confidence = least[k], most[len(most)-1-k], 1-2*tail
 	return c
 }
 
 // estimate is the change alone, enclosed by nothing.
-func estimate(candidate, baseline []Run) Change {
-	return Change{Ratio: middle(pairs(figures(candidate), figures(baseline))), High: math.Inf(1)}
+func estimate(candidate, baseline []Run) change {
+	return change{ratio: middle(pairs(figures(candidate), figures(baseline))), high: math.Inf(1)}
 }
 
 // worstTail is how probable a wrong claim may be, at either end of an interval.
-const worstTail = (1 - confidence) / 2
+const worstTail = (1 - statistics.Confidence) / 2
 
 // enough says that so many runs of either can show a difference at all: that all of one lie above all of the other is one of as many cases as
 // there are ways to choose the one among both.
@@ -96,19 +98,19 @@ const normal975 = 1.959964
 
 // assumedChange compares runs that are too few to show their spread, with one that somebody vouches for: the standard deviation of a run, as a
 // share. The runs are then taken as normal around the truth.
-func assumedChange(candidate, baseline []Run, spread float64) Change {
+func assumedChange(candidate, baseline []Run, spread float64) change {
 	half := normal975 * spread * math.Sqrt(1/float64(len(candidate))+1/float64(len(baseline)))
-	c := Change{
-		Ratio:      math.Exp(meanLog(figures(candidate)) - meanLog(figures(baseline))),
-		Low:        math.Exp(meanLog(figures(candidate)) - meanLog(ends(baseline)) - half),
-		High:       math.Exp(meanLog(ends(candidate)) - meanLog(figures(baseline)) + half),
-		Confidence: confidence,
+	c := change{
+		ratio:      math.Exp(meanLog(figures(candidate)) - meanLog(figures(baseline))),
+		low:        math.Exp(meanLog(figures(candidate)) - meanLog(ends(baseline)) - half),
+		high:       math.Exp(meanLog(ends(candidate)) - meanLog(figures(baseline)) + half),
+		confidence: statistics.Confidence,
 	}
-	if math.IsNaN(c.Low) {
-		c.Low = 0
+	if math.IsNaN(c.low) {
+		c.low = 0
 	}
-	if math.IsNaN(c.High) {
-		c.High = math.Inf(1)
+	if math.IsNaN(c.high) {
+		c.high = math.Inf(1)
 	}
 	return c
 }
@@ -119,4 +121,30 @@ func meanLog(values []float64) float64 {
 		sum += math.Log(v)
 	}
 	return sum / float64(len(values))
+}
+
+// gap is how far the change lies from the least ratio allowed, on whichever side, as a natural logarithm, with the runs' own resolution taken
+// off; 0 or less: it hides the difference.
+func gap(candidate, baseline []Run, least float64) float64 {
+	above := math.Log(middle(pairs(figures(candidate), ends(baseline))) / least)
+	below := math.Log(least / middle(pairs(ends(candidate), figures(baseline))))
+	return max(above, below)
+}
+
+// rangeOfNormal is the range in standard deviations that up to ten normal runs exceed in one of a hundred cases at most.
+const rangeOfNormal = 5.2
+
+// denies says that runs lie further apart than the spread that is vouched for explains.
+func denies(runs []Run, spread float64) bool {
+	least, most := math.Inf(1), 0.0
+	for _, r := range runs {
+		least, most = min(least, r.Low), max(most, r.Low)
+	}
+	return len(runs) > 1 && most > least*math.Exp(rangeOfNormal*spread)
+}
+
+// middle is the median of sorted values, of which there is at least one.
+func middle(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

@@ -1,11 +1,12 @@
-package statistics_test
+package comparison_test
 
 import (
 	"math"
 	"math/rand/v2"
 	"sync"
 
-	"github.com/linerate-dev/linerate/internal/statistics"
+	"github.com/linerate-dev/linerate/internal/comparison"
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // simulated is how many pairs of a candidate and a baseline each rate is counted over.
@@ -46,11 +47,11 @@ func twofold(r *rand.Rand, i, n int, spread float64) float64 {
 // counts are how many of the simulated pairs came to each outcome.
 type counts struct{ passed, failed, undecided int }
 
-func (c *counts) add(o statistics.Outcome) {
+func (c *counts) add(o report.Outcome) {
 	switch o {
-	case statistics.Passed:
+	case report.Passed:
 		c.passed++
-	case statistics.Failed:
+	case report.DidFail:
 		c.failed++
 	default:
 		c.undecided++
@@ -73,12 +74,12 @@ type setting struct {
 func simulate(s setting) (c counts) {
 	r := rand.New(rand.NewPCG(uint64(s.runs), uint64(1e6*s.spread)<<32|uint64(1e6*s.change)))
 	for range simulated {
-		candidate, baseline := make([]statistics.Run, s.runs), make([]statistics.Run, s.runs)
+		candidate, baseline := make([]comparison.Run, s.runs), make([]comparison.Run, s.runs)
 		for i := range s.runs {
 			baseline[i] = s.run(r, 1, i, i*s.step())
 			candidate[i] = s.run(r, 1-s.change, i, i*s.step()+s.after())
 		}
-		c.add(statistics.Judge(candidate, baseline, statistics.Demand{Allowed: s.allowed, AssumedSpread: s.assumed}).Outcome)
+		c.add(judge(candidate, baseline, allow(s.allowed, s.assumed)).Outcome)
 	}
 	return c
 }
@@ -98,17 +99,17 @@ func (s setting) after() int {
 	return s.runs
 }
 
-func (s setting) run(r *rand.Rand, truth float64, i, moment int) statistics.Run {
+func (s setting) run(r *rand.Rand, truth float64, i, moment int) comparison.Run {
 	of := s.noise
 	if of == nil {
 		of = normal
 	}
 	v := 10_000 * truth * (1 - s.drift*float64(moment)) * (1 + of(r, i, s.runs, s.spread))
 	if s.resolution == 0 {
-		return statistics.Exact(v)
+		return comparison.Exact(v)
 	}
 	steps := math.Floor(math.Log(v) / s.resolution) // the highest load of a fixed grid that is below
-	return statistics.Run{Low: math.Exp(steps * s.resolution), High: math.Exp((steps + 1) * s.resolution)}
+	return comparison.Run{Low: math.Exp(steps * s.resolution), High: math.Exp((steps + 1) * s.resolution)}
 }
 
 // all simulates settings side by side.

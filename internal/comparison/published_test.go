@@ -1,4 +1,4 @@
-package statistics_test
+package comparison_test
 
 import (
 	"flag"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate-dev/linerate/internal/comparison"
+	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/statistics"
 )
 
@@ -182,13 +184,13 @@ func TestSoManyRunsAsAreNamedDoTell(t *testing.T) {
 		var named []float64
 		told := 0
 		for len(named) < simulated/4 {
-			j := statistics.Judge(s.sample(r, s.runs, 1-s.change), s.sample(r, s.runs, 1), statistics.Demand{Allowed: s.allowed})
-			if j.Outcome != statistics.Undecided || j.Needed.Candidate == 0 {
+			j := judge(s.sample(r, s.runs, 1-s.change), s.sample(r, s.runs, 1), allow(s.allowed, 0))
+			if j.Outcome != report.Undecided || j.Needed.Candidate == 0 {
 				continue
 			}
 			named = append(named, float64(j.Needed.Candidate))
-			again := statistics.Judge(s.sample(r, j.Needed.Candidate, 1-s.change), s.sample(r, j.Needed.Baseline, 1), statistics.Demand{Allowed: s.allowed})
-			if again.Outcome != statistics.Undecided {
+			again := judge(s.sample(r, j.Needed.Candidate, 1-s.change), s.sample(r, j.Needed.Baseline, 1), allow(s.allowed, 0))
+			if again.Outcome != report.Undecided {
 				told++
 			}
 		}
@@ -201,8 +203,8 @@ func TestSoManyRunsAsAreNamedDoTell(t *testing.T) {
 	publish(t, "named", b.String())
 }
 
-func (s setting) sample(r *rand.Rand, n int, truth float64) []statistics.Run {
-	runs := make([]statistics.Run, n)
+func (s setting) sample(r *rand.Rand, n int, truth float64) []comparison.Run {
+	runs := make([]comparison.Run, n)
 	for i := range runs {
 		runs[i] = s.run(r, truth, i, 0)
 	}
@@ -215,7 +217,7 @@ const document = "../../docs/statistics.md"
 // publish compares a table of the document with what was counted, or writes it with -update.
 func publish(t *testing.T, name, table string) {
 	t.Helper()
-	begin, end := fmt.Sprintf("<!-- %s: counted by go test ./internal/statistics -update -->\n", name), fmt.Sprintf("<!-- end of %s -->", name)
+	begin, end := fmt.Sprintf("<!-- %s: counted by go test ./internal/comparison -update -->\n", name), fmt.Sprintf("<!-- end of %s -->", name)
 	page, err := os.ReadFile(document)
 	if err != nil {
 		t.Fatal(err)

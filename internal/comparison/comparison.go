@@ -1,0 +1,221 @@
+// Package comparison decides whether a figure changed from a baseline's runs to a candidate's, and whether that is allowed. Relative criteria, compare,
+// trend, suites and the gate all ask it, and compute no change themselves. It is pure; docs/statistics.md has the method, and how often it is wrong.
+//
+//	a Report ─▶ Unfit: does its run count? ─▶ Figure.Runs: an interval that the truth lies in ─┐
+//	runs of the candidate and of the baseline, and what is allowed: a Question ◀───────────────┘
+//	                  └─▶ Compare ─▶ an Answer: change, interval, outcome, and a sentence with the way out
+package comparison
+
+import (
+	"math"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/statistics"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Question is whether a figure changed from the baseline's runs to the candidate's, and whether that is allowed. Of every figure more is better.
+type Question struct {
+	Figure              Figure
+	Candidate, Baseline []Run
+	// Allowance is what is allowed; nil: nothing is demanded, and the Answer tells only what the runs show.
+	Allowance *Allowance
+}
+
+// Allowance is by how much a candidate may be less than its baseline, and what is taken for granted about their runs.
+type Allowance struct {
+	// MaxRegression is the share by which the candidate may be less.
+	MaxRegression units.Ratio
+	// AssumedSpread is the standard deviation of runs, as a share, that somebody vouches for where the runs are too few to show it; 0: nobody.
+	AssumedSpread units.Ratio
+	// TargetIsEnough says that runs which carried all that was asked for found all there was to find, so that two of them are equal: who demands it has chosen
+	// the target, too. Without it such a run is a lower bound like any other.
+	TargetIsEnough bool
+}
+
+// Answer is what the runs show of a Question. Each of the two claims, Passed and DidFail, is wrong with a probability of at most 2.5 %, whatever the
+// runs' distribution.
+type Answer struct {
+	// Outcome is whether the change is allowed; empty: nothing is demanded.
+	Outcome report.Outcome
+	// Judgement is what the runs show of a difference, whatever is allowed.
+	Judgement report.Judgement
+	// Change is the difference with what encloses it; nil: none can be told.
+	Change *report.Change
+	// Sentence holds the figures, and the way out where the Outcome is Undecided. Without an Allowance it has only what encloses the difference, or why none
+	// can be told.
+	Sentence string
+	// Reason is why the Outcome is what it is.
+	Reason Reason
+	// Needed is how many runs would do where the Outcome is Undecided and more runs would decide it; else zero.
+	Needed Needed
+}
+
+// Reason is why an Outcome is what it is.
+type Reason string
+
+// The reasons.
+const (
+	Shown        Reason = "Shown"        // the runs show it
+	NoRuns       Reason = "NoRuns"       // there is nothing to compare
+	NoBaseline   Reason = "NoBaseline"   // the baseline is 0: nothing is a share of that
+	TooFewRuns   Reason = "TooFewRuns"   // however these runs had come out, chance could have done it
+	TooWide      Reason = "TooWide"      // what is allowed lies within the interval; more runs make it narrower
+	Unresolved   Reason = "Unresolved"   // what is allowed lies within the measurements' own resolution; more runs don't help, a finer search does
+	LowerBounds  Reason = "LowerBounds"  // figures are lower bounds; more runs don't help, a stronger generator does
+	SpreadDenied Reason = "SpreadDenied" // the runs lie further apart than the spread that was vouched for allows
+)
+
+// Needed is how many runs of each would likely decide (in about nine of ten cases, if the runs so far are typical).
+type Needed struct {
+	Candidate, Baseline int
+}
+
+// Compare answers the question.
+func Compare(q Question) Answer {
+	c := newComparison(q)
+	c.decide()
+	answer := Answer{Judgement: c.judgement(), Change: c.told(), Reason: c.reason, Needed: c.needed}
+	if q.Allowance == nil {
+		answer.Sentence = c.difference(answer)
+		return answer
+	}
+	answer.Outcome, answer.Sentence = c.outcome, c.sentence()
+	return answer
+}
+
+// comparison is a Question while it is answered.
+type comparison struct {
+	figure              Figure
+	candidate, baseline []Run
+	allowed, spread     float64            // the Allowance, as shares of 1
+	is, was             statistics.Summary // of the candidate's figures, and of the baseline's
+
+	outcome report.Outcome
+	reason  Reason
+	change  change
+	assumed bool // the change's interval is made from the spread that is vouched for
+	needed  Needed
+}
+
+func newComparison(q Question) *comparison {
+	c := &comparison{figure: q.Figure, candidate: q.Candidate, baseline: q.Baseline, outcome: report.Undecided, change: change{high: math.Inf(1)}}
+	if a := q.Allowance; a != nil {
+		c.allowed, c.spread = share(a.MaxRegression), share(a.AssumedSpread)
+		if a.TargetIsEnough {
+			c.candidate, c.baseline = exactAtTarget(q.Candidate), exactAtTarget(q.Baseline)
+		}
+	}
+	c.is, c.was = statistics.Summarize(figures(c.candidate)), statistics.Summarize(figures(c.baseline))
+	return c
+}
+
+// decide fills in the change, the outcome, why that is so, and how many runs would decide it.
+func (c *comparison) decide() {
+	c.reason = c.compare()
+	if c.reason == TooFewRuns || c.reason == TooWide {
+		c.needed = needed(c.candidate, c.baseline, 1-c.allowed)
+	}
+}
+
+func (c *comparison) compare() Reason {
+	switch {
+	case len(c.candidate) == 0 || len(c.baseline) == 0 || !allSound(c.candidate) || !allSound(c.baseline):
+		return NoRuns
+	case c.was.Median == 0:
+		return NoBaseline
+	}
+	enclosed := true
+	switch {
+	case enough(len(c.candidate), len(c.baseline)):
+		c.change = changeByRanks(c.candidate, c.baseline)
+	case c.spread <= 0:
+		c.change, enclosed = estimate(c.candidate, c.baseline), false
+	case denies(c.candidate, c.spread) || denies(c.baseline, c.spread):
+		c.change = estimate(c.candidate, c.baseline)
+		return SpreadDenied
+	default:
+		c.change, c.assumed = assumedChange(c.candidate, c.baseline, c.spread), true
+	}
+	least := 1 - c.allowed
+	switch {
+	case enclosed && c.change.low >= least:
+		c.outcome = report.Passed
+	case enclosed && c.change.high < least:
+		c.outcome = report.DidFail
+	default:
+		return open(c.candidate, c.baseline, least, enclosed)
+	}
+	return Shown
+}
+
+// open says why the runs show neither: whether more of them could, if they were like these.
+func open(candidate, baseline []Run, least float64, enclosed bool) Reason {
+	switch {
+	case gap(candidate, baseline, least) > 0 && enclosed:
+		return TooWide
+	case gap(candidate, baseline, least) > 0:
+		return TooFewRuns
+	case bounds(candidate) > 0 || bounds(baseline) > 0:
+		return LowerBounds
+	}
+	return Unresolved
+}
+
+// judgement is what the runs show of a difference, whatever is allowed.
+func (c *comparison) judgement() report.Judgement {
+	switch {
+	case c.reason == NoRuns || c.reason == NoBaseline:
+		return report.NotComparable
+	case c.change.high < 1:
+		return report.Less
+	case c.change.low > 1:
+		return report.More
+	case c.change.confidence == 0:
+		return report.TooFew
+	}
+	return report.NotShown
+}
+
+// told is the change as a document has it; nil where nothing can be told, as where lower bounds hide it: how far two generators differ says nothing of two
+// devices.
+func (c *comparison) told() *report.Change {
+	shown := c.change.high < 1 || c.change.low > 1
+	switch {
+	case c.reason == NoRuns || c.reason == NoBaseline || math.IsNaN(c.change.ratio) || math.IsInf(c.change.ratio, 0):
+		return nil
+	case !shown && bounds(c.candidate)+bounds(c.baseline) > 0:
+		return nil
+	}
+	out := &report.Change{Percent: units.PercentOfShare(c.change.ratio - 1)}
+	if c.change.confidence == 0 {
+		return out
+	}
+	out.Confidence = units.PercentOfShare(c.change.confidence)
+	if c.change.low > 0 {
+		low := units.PercentOfShare(c.change.low - 1)
+		out.LowPercent = &low
+	}
+	if !math.IsInf(c.change.high, 1) {
+		high := units.PercentOfShare(c.change.high - 1)
+		out.HighPercent = &high
+		if 2*lessThans(c.candidate) > len(c.candidate) { // all that is known of most of them is what they can't do
+			out.Percent = max(out.Percent, high)
+		}
+	}
+	return out
+}
+
+// FromMedian is how far a figure lies from the median of the runs around it, without a claim that it changed; nil where nobody can say, as where both are
+// lower bounds.
+func FromMedian(figures, median *report.Figures) *report.Change {
+	const most = 1e6 // further apart it is no distance that anybody reads
+	if figures == nil || median == nil || figures.LowerBound && median.LowerBound {
+		return nil
+	}
+	apart := ratio(float64(figures.PacketsPerSecond), float64(median.PacketsPerSecond)) - 1
+	if math.Abs(apart) > most {
+		return nil
+	}
+	return &report.Change{Percent: units.PercentOfShare(apart)}
+}

@@ -1,0 +1,171 @@
+package comparison
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Run is what one measurement found of a figure: an interval that the truth lies in.
+//
+//	      Low           High
+//	───────┼─────────────┼──────▶
+//	  all came back   frames were lost
+//
+// Low is the figure as it is told. High is Low for an exact figure, more where the procedure resolves no finer, and +Inf for a lower bound, as
+// where the generator was the limit and not the device.
+type Run struct {
+	Low, High float64
+	// AtTarget: it is a lower bound because all came back that was asked for.
+	AtTarget bool
+}
+
+// Exact is the run that found just this.
+func Exact(value float64) Run { return Run{Low: value, High: value} }
+
+// AtLeast is the run that found a lower bound.
+func AtLeast(value float64) Run { return Run{Low: value, High: math.Inf(1)} }
+
+// LessThan is the run that lost frames even at the lowest load, which was this: all that is known of it is what it can't do.
+func LessThan(value float64) Run { return Run{High: value} }
+
+// Runs is what a Report found of the figure: one Run for each of its Values; nil where one of them is unknown.
+func (f Figure) Runs(r *report.Report) []Run {
+	lowest := r.LowestLossy()
+	if !r.Result.Measured && lowest == nil {
+		return nil
+	}
+	var runs []Run
+	for i, v := range f.Values(r) {
+		switch {
+		case v.Exact == nil:
+			return nil
+		case r.Result.Measured:
+			runs = append(runs, found(v, r.Result))
+		case !f.total() && lowest.Directions[i].Quality != report.Lossy: // the other direction lost frames, and this one may do any more
+			runs = append(runs, AtLeast(0))
+		default:
+			runs = append(runs, LessThan(v.Number()))
+		}
+	}
+	return runs
+}
+
+// found is what a measured Result says of a value of it. The resolution is relative to the lowest load at which frames were lost.
+func found(v Value, result report.Result) Run {
+	low := v.Number()
+	if result.Saturated && result.Resolution < units.One {
+		return Run{Low: low, High: low / (1 - share(result.Resolution))}
+	}
+	return Run{Low: low, High: math.Inf(1), AtTarget: result.Reason == report.ReachedTarget}
+}
+
+// withOffered is the Report with the figures that were measured; where none was, with those of the lowest load that lost frames, as they were offered.
+func withOffered(r *report.Report) *report.Report {
+	lowest := r.LowestLossy()
+	if r.Result.Measured || lowest == nil {
+		return r
+	}
+	rates := r.RateOfEachLink()
+	offered := *r
+	offered.Result.Directions = slices.Clone(lowest.Directions)
+	for i := range offered.Result.Directions {
+		d := &offered.Result.Directions[i]
+		d.Received, d.LineRatePercent = d.Offered, units.PercentOf(d.Offered.Layer1BitsPerSecond, int64(rates[d.To]))
+	}
+	total := measure.Sum(offered.Result.Directions, rates)
+	offered.Result.Total = &total
+	return &offered
+}
+
+// Unfit says why a Report's run doesn't count in a comparison; empty: it does. That even the lowest load lost frames is an answer, too.
+func Unfit(r *report.Report) string {
+	switch {
+	case r.Ending != report.Completed:
+		return fmt.Sprintf("the run did not come to its own end (%s): %s", r.Ending, cmp.Or(r.Message, r.Result.Message, "nothing says why"))
+	case !r.Result.Measured && r.Result.Reason == report.NoCleanWindow && r.LowestLossy() != nil:
+		return ""
+	case !r.Result.Measured:
+		return "not measured: " + r.Result.Message
+	case r.Unconfirmed():
+		return "its figure is not confirmed"
+	}
+	return ""
+}
+
+// TooFew says that nothing can be said of runs of which only so many count: none, or less than half.
+func TooFew(counting, all int) bool { return counting == 0 || 2*counting < all }
+
+// LineRateChange finds the link that ran at another line rate in one run than in another, whose figures say nothing of each other then; nil: there is none.
+// What a line rate was is known only when something has run.
+func LineRateChange(was, is []report.LineRate) (before, after *report.LineRate) {
+	for i := range was {
+		for k := range is {
+			if was[i].Link == is[k].Link && was[i].BitsPerSecond != is[k].BitsPerSecond {
+				return &was[i], &is[k]
+			}
+		}
+	}
+	return nil, nil
+}
+
+// exactAtTarget are the runs, those exact that carried all that was asked for.
+func exactAtTarget(runs []Run) []Run {
+	all := slices.Clone(runs)
+	for i, r := range all {
+		if r.AtTarget {
+			all[i] = Exact(r.Low)
+		}
+	}
+	return all
+}
+
+// allSound says that all runs can be reckoned with: intervals of what can't be negative.
+func allSound(runs []Run) bool {
+	return !slices.ContainsFunc(runs, func(r Run) bool { return !(r.Low >= 0 && r.High >= r.Low) || math.IsInf(r.Low, 0) }) // NaN isn't sound, either
+}
+
+// figures are the runs' figures as they are told.
+func figures(runs []Run) []float64 {
+	all := make([]float64, len(runs))
+	for i, r := range runs {
+		all[i] = r.Low
+	}
+	return all
+}
+
+// ends are the figures at the other end of the runs' intervals.
+func ends(runs []Run) []float64 {
+	all := make([]float64, len(runs))
+	for i, r := range runs {
+		all[i] = r.High
+	}
+	return all
+}
+
+// bounds counts the lower bounds among the runs.
+func bounds(runs []Run) int {
+	return count(runs, func(r Run) bool { return math.IsInf(r.High, 1) })
+}
+
+// lessThans counts the runs of which only is known what they can't do.
+func lessThans(runs []Run) int {
+	return count(runs, func(r Run) bool { return r.Low == 0 && r.High > 0 && !math.IsInf(r.High, 1) })
+}
+
+func count(runs []Run, counts func(Run) bool) (n int) {
+	for _, r := range runs {
+		if counts(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// share is a ratio as a number that can be reckoned with: 0.02 is 2 %.
+func share(r units.Ratio) float64 { return float64(r) / float64(units.One) }

@@ -1,0 +1,173 @@
+package comparison
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/statistics"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// sentence tells what was compared with what, what that shows, and the way out where that is nothing.
+func (c *comparison) sentence() string {
+	if c.reason == NoRuns {
+		return fmt.Sprintf("there are %s to compare with %s of the baseline", runsText(len(c.candidate)), runsText(len(c.baseline)))
+	}
+	if c.reason == NoBaseline {
+		return "the baseline is 0: nothing is a share of that"
+	}
+	format := c.figure.Format
+	text := fmt.Sprintf("%s in %s, %s in %s of the baseline: %s", format(c.is.Median), runsText(len(c.candidate)), format(c.was.Median), runsText(len(c.baseline)), c.change.text())
+	text += fmt.Sprintf(", at most %s %% less allowed", percent(c.allowed))
+	if c.assumed {
+		text += fmt.Sprintf(" (taking runs to spread by the %s %% that assumedSpread vouches for)", percent(c.spread))
+	}
+	return text + c.wayOut() + apart("the runs", c.is, format) + apart("the baseline's runs", c.was, format)
+}
+
+// difference is the sentence where nothing is demanded.
+func (c *comparison) difference(a Answer) string {
+	switch {
+	case a.Judgement == report.NotComparable:
+		return c.sentence()
+	case a.Change == nil:
+		return "figures are lower bounds, so that no difference can be told: the generator was the limit, or all that was asked for came back"
+	case a.Judgement == report.TooFew:
+		return fmt.Sprintf("%d against %d runs are too few to tell any difference from chance: from %d of each on they can, and more runs tell smaller ones", len(c.candidate), len(c.baseline), leastRuns)
+	case a.Judgement == report.NotShown:
+		return "what difference there is lies within " + enclosure(a.Change)
+	}
+	return "the difference lies within " + enclosure(a.Change)
+}
+
+// leastRuns of each show a difference where they don't overlap.
+const leastRuns = 4
+
+// enclosure is what encloses a change in a document's percentages: "-3.60 % to -2.51 % (confidence 96.83 %)".
+func enclosure(c *report.Change) string {
+	text := func(p *units.Percent, otherwise string) string {
+		switch {
+		case p == nil:
+			return otherwise
+		case *p > 0:
+			return "+" + p.FormatFixed() + " %"
+		}
+		return p.FormatFixed() + " %"
+	}
+	return text(c.LowPercent, "anything less") + " to " + text(c.HighPercent, "anything more") + " (confidence " + c.Confidence.FormatFixed() + " %)"
+}
+
+// text is the change and what encloses it.
+func (c change) text() string {
+	text := changeText(c.ratio)
+	if c.low <= 0 && math.IsInf(c.high, 1) {
+		return text
+	}
+	return fmt.Sprintf("%s (%s %% interval: %s)", text, strconv.FormatFloat(100*c.confidence, 'f', 1, 64), intervalText(c.low, c.high))
+}
+
+// wayOut says why it is undecided, and what would decide it.
+func (c *comparison) wayOut() string {
+	switch c.reason {
+	case TooFewRuns:
+		return ": too few runs to tell it from chance" + c.needed.text(len(c.candidate), len(c.baseline))
+	case TooWide:
+		return ": it may be less or more than that" + c.needed.text(len(c.candidate), len(c.baseline))
+	case Unresolved:
+		return ": the difference is finer than the measurements resolve, and more runs won't tell: let the search go on to a finer bracket"
+	case LowerBounds:
+		return fmt.Sprintf(": %s, and more runs won't tell: the generator was the limit, give it more", boundsText(bounds(c.candidate), bounds(c.baseline)))
+	case SpreadDenied:
+		return fmt.Sprintf(": the runs lie further apart than a spread of %s %% explains: raise assumedSpread, or make at least %d runs of each", percent(c.spread), recommended)
+	default:
+		return ""
+	}
+}
+
+func boundsText(candidate, baseline int) string {
+	var parts []string
+	if candidate > 0 {
+		parts = append(parts, fmt.Sprintf("%s of the candidate's", countText(candidate)))
+	}
+	if baseline > 0 {
+		parts = append(parts, fmt.Sprintf("%s of the baseline's", countText(baseline)))
+	}
+	return strings.Join(parts, " and ") + " runs found a lower bound only"
+}
+
+func countText(n int) string { return strconv.Itoa(n) }
+
+// text says how many runs would do, where some number would.
+func (n Needed) text(candidate, baseline int) string {
+	switch {
+	case n.Candidate == 0:
+		return fmt.Sprintf(", and not even %d runs of each would tell", mostRuns)
+	case n.Candidate == n.Baseline:
+		return fmt.Sprintf(", about %d runs of each would do", n.Candidate)
+	case n.Baseline == baseline:
+		return fmt.Sprintf(", about %d runs would do against the baseline's %d", n.Candidate, baseline)
+	case n.Candidate <= candidate:
+		return fmt.Sprintf(", about %d runs of the baseline would do", n.Baseline)
+	}
+	return fmt.Sprintf(", about %d runs against %d of the baseline would do", n.Candidate, n.Baseline)
+}
+
+// apart names the outliers; it is empty where there are none.
+func apart(whose string, s statistics.Summary, format func(float64) string) string {
+	if len(s.Outliers) == 0 {
+		return ""
+	}
+	values := make([]string, len(s.Outliers))
+	for i, o := range s.Outliers {
+		values[i] = format(o.Value)
+	}
+	return fmt.Sprintf("; far from the rest of %s: %s", whose, strings.Join(values, ", "))
+}
+
+func runsText(n int) string {
+	if n == 1 {
+		return "1 run"
+	}
+	return strconv.Itoa(n) + " runs"
+}
+
+// changeText is a ratio in words: "3.02 % less".
+func changeText(ratio float64) string {
+	switch {
+	case math.IsInf(ratio, 1):
+		return "more"
+	case ratio < 1:
+		return hundredths(1-ratio) + " % less"
+	}
+	return hundredths(ratio-1) + " % more"
+}
+
+// intervalText is an interval of ratios in words: "2.51 to 3.60 % less".
+func intervalText(low, high float64) string {
+	switch {
+	case low <= 0 && high < 1:
+		return "at least " + changeText(high)
+	case low <= 0:
+		return "at most " + changeText(high)
+	case math.IsInf(high, 1) && low < 1:
+		return "at most " + changeText(low)
+	case math.IsInf(high, 1):
+		return "at least " + changeText(low)
+	case high < 1:
+		return hundredths(1-high) + " to " + changeText(low)
+	case low >= 1:
+		return hundredths(low-1) + " to " + changeText(high)
+	}
+	return changeText(low) + " to " + changeText(high)
+}
+
+// hundredths is a share in percent with two decimals.
+func hundredths(share float64) string { return strconv.FormatFloat(100*share, 'f', 2, 64) }
+
+// percent is a share in percent as somebody wrote it.
+func percent(share float64) string {
+	return strconv.FormatFloat(math.Round(100*share*1e6)/1e6, 'f', -1, 64)
+}
