@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/statistics"
@@ -57,6 +58,9 @@ func seriesOf(p place, records []Record) report.Series {
 		sample := sampleOf(records[first : last+1])
 		figures, _ := sample.measured.figures()
 		s.Stretches = append(s.Stretches, report.Stretch{First: first, Last: last, Method: records[first].plan().Method(), Figures: figures})
+		for i := first; i <= last; i++ {
+			s.Points[i].FromMedian = comparison.FromMedian(s.Points[i].Figures, figures)
+		}
 		markOutliers(s.Points[first : last+1])
 		first = last + 1
 	}

@@ -33,6 +33,8 @@ type Point struct {
 	// Figures are the run's own; nil: it was not measured, and Missing says why.
 	Figures *Figures `json:"figures,omitempty"`
 	Missing *Missing `json:"missing,omitempty"`
+	// FromMedian is how far the figures lie from the median of their Stretch; nil: that can't be told. Who reads the document has both, and their signs.
+	FromMedian *Change `json:"-"`
 	// SharedPort: several ends of its links were on one physical port.
 	SharedPort bool `json:"sharedPort,omitempty"`
 	// Outlier: it lies far from its neighbours.

@@ -3,11 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
-
-	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // Text writes a table of each series, oldest first.
@@ -59,7 +56,7 @@ func (s *Series) now() string {
 	text := "latest " + point.rate()
 	if stretch != nil && stretch.Figures != nil && stretch.Figures.Runs > 1 {
 		text += ", "
-		if against := againstText(point.Figures, stretch.Figures); against != "-" {
+		if against := point.fromMedianText(stretch.Figures); against != "-" {
 			text += against + " "
 		}
 		text += "against the median of " + counted(stretch.Figures.Runs, "run") + " of the same plan, " + stretch.Figures.rate()
@@ -97,26 +94,20 @@ func (f *Figures) rate() string {
 // when is a point's time, for people.
 func (p *Point) when() string { return p.At.UTC().Format("2006-01-02 15:04") }
 
-// againstText is a figure's distance from a median: "-3.02%". A lower bound is so far away or more, and from a median that is one, a figure is so far
-// away or less; where both are, nobody knows.
-func againstText(f, median *Figures) string {
-	if f == nil || median == nil || median.PacketsPerSecond == 0 || f.LowerBound && median.LowerBound {
-		return "-"
-	}
-	apart := float64(f.PacketsPerSecond)/float64(median.PacketsPerSecond) - 1
-	if math.Abs(apart) > 1e6 {
-		return "-"
-	}
+// fromMedianText is a point's distance from its stretch's median: "-3.02%". A lower bound is so far away or more, and from a median that is one, a figure
+// is so far away or less.
+func (p *Point) fromMedianText(median *Figures) string {
 	sign := ""
 	switch {
-	case f.Unconfirmed > 0 || median.Unconfirmed > 0:
+	case p.FromMedian == nil:
+	case p.Figures.Unconfirmed > 0 || median.Unconfirmed > 0:
 		sign = "~"
-	case f.LowerBound:
+	case p.Figures.LowerBound:
 		sign = "≥"
 	case median.LowerBound:
 		sign = "≤"
 	}
-	return sign + changeText(&Change{Percent: units.Percent(math.Round(apart * float64(units.Hundred)))})
+	return sign + changeText(p.FromMedian)
 }
 
 // grid is a series for people.
@@ -131,7 +122,7 @@ func (s *Series) grid() grid {
 			if stretch := s.stretchOf(i); stretch != nil {
 				median = stretch.Figures
 			}
-			row = append(row, h.bound(bare(pps(f.PacketsPerSecond), "pps")), h.bound(f.LineRatePercent.FormatFixed()), againstText(f, median))
+			row = append(row, h.bound(bare(pps(f.PacketsPerSecond), "pps")), h.bound(f.LineRatePercent.FormatFixed()), p.fromMedianText(median))
 		} else {
 			row = append(row, notMeasured, "-", "-")
 		}

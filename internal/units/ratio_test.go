@@ -62,6 +62,17 @@ func TestPercentOf(t *testing.T) {
 	}
 }
 
+func TestPercentOfShareHoldsAnyShare(t *testing.T) {
+	for share, want := range map[float64]Percent{0.0302: 3*Hundred/100 + Hundred/5000, -1: -Hundred, 2: 2 * Hundred} {
+		if got := PercentOfShare(share); got != want {
+			t.Errorf("%g is %s, want %s", share, got, want)
+		}
+	}
+	if high, low := PercentOfShare(math.Inf(1)), PercentOfShare(math.Inf(-1)); high <= Hundred || low != -high {
+		t.Errorf("beyond what a percentage can hold lie %s and %s", low, high)
+	}
+}
+
 func TestRatiosInJSON(t *testing.T) {
 	type document struct {
 		Loss Ratio
