@@ -43,7 +43,9 @@ func playTRex(play string) int {
 		return 1
 	case "signal":
 		_ = syscall.Kill(os.Getpid(), syscall.Signal(number))
-		select {}
+		for { // a process whose goroutines all wait, with no signal to come, is ended by the runtime
+			_ = syscall.Pause()
+		}
 	case "old-cpu":
 		if filepath.Base(os.Args[0]) == fallbackName {
 			fmt.Println("the other build runs")
@@ -57,7 +59,9 @@ func playTRex(play string) int {
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println("ready")
-		select {}
+		for { // a process whose goroutines all wait, with no signal to come, is ended by the runtime
+			_ = syscall.Pause()
+		}
 	}
 	return playServer(name == "mute")
 }
