@@ -33,19 +33,19 @@ build: ## Build bin/linerate and bin/manager (static, no cgo; 1 minute)
 run: build ## Show where this machine's Linux forwarder saturates, from real packets (about a minute)
 	@bin/linerate run examples/linux-forwarder.yaml --save $(REPORTS)
 
-test: ## Run the gate's tests that need no cluster, with one scene of real packets (as root; 5 minutes, the first time 15)
+test: ## Run the gate's tests that need no cluster, with one scene of real packets (as root; 10 minutes, the first time 25)
 	$(MAKE) --no-print-directory test-code
 	$(MAKE) --no-print-directory test-packets
 
 # go vet is among the linters, and isn't run once more with each test. What several programs would compile at the same time, each for itself, comes first.
 # Half of these tests wait for an API server, so more are under way than there are processors.
-test-code: compiler kube ## Run the gate's tests without packets: code, virtual time, the API server, the chart (4 minutes)
+test-code: compiler kube ## Run the gate's tests without packets: code, virtual time, the API server, the chart (7 minutes)
 	$(GO) build ./...
 	$(MAKE) --no-print-directory -j5 --output-sync=target test-operator-a test-operator-b test-race test-plain test-chart
 
-test-packets: compiler kube ## Run the gate's tests with interfaces and real packets (as root; 1 minute)
+test-packets: compiler kube ## Run the gate's tests with interfaces and real packets (as root; 2 minutes)
 	$(RACE) -vet=off -count=1 -timeout 10m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/...
-	$(GO) test -vet=off -count=1 -p 1 -timeout 10m ./test/delivery ./test/realpackets
+	$(GO) test -vet=off -count=1 -timeout 10m ./test/delivery ./test/realpackets
 
 test-race: compiler kube
 	$(RACE) -vet=off -count=1 -timeout 20m -skip '$(SIMULATED)' $(SHARING)
@@ -89,7 +89,7 @@ demo: ## Show the operator at work on a real two-node cluster on this machine (a
 demo-down: ## Remove the demo's cluster
 	$(GO) run ./hack/demo down
 
-e2e: packages kube-cluster ## Run the gate's scene in a real cluster: both kinds of engine pod, a queue, a killed runner (as root; 4 minutes)
+e2e: packages kube-cluster ## Run the gate's scene in a real cluster: both kinds of engine pod, a queue, a killed runner (as root; 3 minutes)
 	$(GO) test -vet=off -count=1 -timeout 20m ./test/e2e ./test/e2e/rig ./test/e2e/trex
 
 image: ## Pack the container image into linerate.tar, with nothing but Go (1 minute)
@@ -106,7 +106,7 @@ generate: ## Regenerate deep copies, the CRD, docs/api.md, the manager's role an
 verify: generate ## Fail if generated files are not what the sources say
 	@git diff --exit-code -- api charts config docs || { echo "generated files are stale: run 'make generate' and commit the result" >&2; exit 1; }
 
-check: ## Run the gate: what must hold on any machine before a change lands (as root; 10 minutes, the first time 30)
+check: ## Run the gate: what must hold on any machine before a change lands (as root; 12 minutes, the first time 35)
 	.ci/run
 
 check-all: ## Run the full tier, part by part, and publish its tables in docs/: for a calm machine (as root; about 2.5 hours)
