@@ -35,13 +35,14 @@ func overCable(t *testing.T, o Options) {
 	a, b := cable(t, o, Options{Plain: o.Plain})
 	t.Log(a.Info().Path)
 	{
+		// However late a busy machine reads them: the kernel keeps a thousand frames between a veth's two ends (net.core.netdev_max_backlog).
 		t.Run("a burst arrives to the last frame", func(t *testing.T) {
 			before := b.Counters().Received
 			sent := a.Counters().Sent
-			must(t, a.Start(Run{Streams: streams(addressed(burst(5000, 100_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+			must(t, a.Start(Run{Streams: streams(addressed(burst(800, 100_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
 			finish(t, a)
 			must(t, a.Stop())
-			want := units.Traffic{Packets: 5000, Bytes: 5000 * 64}
+			want := units.Traffic{Packets: 800, Bytes: 800 * 64}
 			if got := a.Counters().Sent.Sub(sent); got != want {
 				t.Errorf("sent %v, want %v", got, want)
 			}
@@ -51,11 +52,11 @@ func overCable(t *testing.T, o Options) {
 			before := b.Counters().Received
 			earlier := a.Counters()
 			run := Run{Streams: streams(addressed(continuous(28, frame(60))), addressed(continuous(16, frame(590))), addressed(continuous(4, frame(1514)))),
-				Factor: 1000, NextHop: macOf(b), Duration: 500 * time.Millisecond}
+				Factor: 100, NextHop: macOf(b), Duration: 500 * time.Millisecond}
 			must(t, a.Start(run))
 			finish(t, a)
 			c := a.Counters()
-			want := units.Traffic{Packets: 24000, Bytes: 500 * 17368}
+			want := units.Traffic{Packets: 2400, Bytes: 50 * 17368}
 			got, behind := c.Sent.Sub(earlier.Sent), c.Behind-earlier.Behind
 			if math.Abs(float64(got.Packets+behind-want.Packets)) > 2 {
 				t.Errorf("sent %v and %d behind, want %v", got, behind, want)
