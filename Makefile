@@ -43,9 +43,11 @@ test-code: compiler kube ## Run the gate's tests without packets: code, virtual 
 	$(GO) build ./...
 	$(MAKE) --no-print-directory -j5 --output-sync=target test-operator-a test-operator-b test-race test-plain test-chart
 
+# One package after the other: the kernel gives the number of a network namespace that is gone to the next one, and a test that waits for its namespaces to be
+# gone would see somebody else's.
 test-packets: compiler kube ## Run the gate's tests with interfaces and real packets (as root; 2 minutes)
 	$(RACE) -vet=off -count=1 -timeout 10m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/...
-	$(GO) test -vet=off -count=1 -timeout 10m ./test/delivery ./test/realpackets
+	$(GO) test -vet=off -count=1 -p 1 -timeout 10m ./test/delivery ./test/realpackets
 
 test-race: compiler kube
 	$(RACE) -vet=off -count=1 -timeout 20m -skip '$(SIMULATED)' $(SHARING)
