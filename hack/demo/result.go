@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -41,7 +42,7 @@ func (l *lab) show(ctx context.Context, out io.Writer) (int, error) {
 		code, reports = max(code, codeOf(r)), append(reports, r)
 	}
 	if len(reports) > 0 {
-		if err := report.Text(out, reports...); err != nil {
+		if err := render.Text(out, reports...); err != nil {
 			return exitNotMeasured, err
 		}
 	}
@@ -84,7 +85,7 @@ func (l *lab) keep(reports []*report.Report) error {
 		if err := writeFile(base+".json", report.JSON, r); err != nil {
 			return err
 		}
-		if err := writeFile(base+".html", report.HTML, r); err != nil {
+		if err := writeFile(base+".html", render.HTML, r); err != nil {
 			return err
 		}
 		fmt.Fprintf(l.talk, "report: %s.html\n", base)
@@ -92,10 +93,10 @@ func (l *lab) keep(reports []*report.Report) error {
 	return nil
 }
 
-func writeFile(path string, render func(io.Writer, ...*report.Report) error, r *report.Report) error {
+func writeFile(path string, write func(io.Writer, ...*report.Report) error, r *report.Report) error {
 	file, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(render(file, r), file.Close())
+	return errors.Join(write(file, r), file.Close())
 }

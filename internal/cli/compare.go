@@ -5,6 +5,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/history"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
 
@@ -32,7 +33,7 @@ func newCompare(s Streams) *cobra.Command {
 			}
 			a.tell(s.Err)
 			c := history.Compare(sides, demand)
-			if err := sidebyside.Write(s.Out, o.Format, c); err != nil {
+			if err := sidebyside.Write(s.Out, o.Format, render.OfComparison(c)); err != nil {
 				return exit.NotMeasured("print: %w", err)
 			}
 			return exit.With(c.ExitCode(), nil)
@@ -43,7 +44,9 @@ func newCompare(s Streams) *cobra.Command {
 }
 
 func newTable(s Streams) *cobra.Command {
-	return ofReports(s, sidebyside.Formats(), func(title string, all []history.Record) sidebyside.Document { return history.Table(title, all) }, &cobra.Command{
+	return ofReports(s, render.Table, func(title string, all []history.Record) render.Document {
+		return render.OfTable(history.Table(title, all))
+	}, &cobra.Command{
 		Use:     "table PATH...",
 		Short:   "Make one table of saved Reports: product by loadtest, medians of repeated runs",
 		Example: "  linerate table nightly/ -o markdown\n  linerate table vpp.json openbsd.json -o html > systems.html",
@@ -54,7 +57,9 @@ func newTable(s Streams) *cobra.Command {
 }
 
 func newTrend(s Streams) *cobra.Command {
-	return ofReports(s, sidebyside.TrendFormats(), func(title string, all []history.Record) sidebyside.Document { return history.Trend(title, all) }, &cobra.Command{
+	return ofReports(s, render.Trend, func(title string, all []history.Record) render.Document {
+		return render.OfTrend(history.Trend(title, all))
+	}, &cobra.Command{
 		Use:     "trend PATH...",
 		Short:   "Show saved Reports over time: graphs, outliers, changes of plan",
 		Example: "  linerate trend nightly/ -o html > trend.html\n  linerate trend nightly/2026-0[123]/ -o text",
@@ -65,11 +70,11 @@ func newTrend(s Streams) *cobra.Command {
 }
 
 // ofReports completes a verb that makes one document of all Reports of files and directories.
-func ofReports(s Streams, formats []string, of func(title string, all []history.Record) sidebyside.Document, cmd *cobra.Command) *cobra.Command {
+func ofReports(s Streams, kind render.Kind, of func(title string, all []history.Record) render.Document, cmd *cobra.Command) *cobra.Command {
 	var format, title string
 	cmd.Args = someFiles("at least one file or directory of Reports, such as linerate-reports")
 	cmd.RunE = func(_ *cobra.Command, paths []string) error {
-		if err := checkFormat(format, formats); err != nil {
+		if err := checkFormat(format, render.Formats(kind)); err != nil {
 			return err
 		}
 		records, err := readAll(s, paths)
@@ -81,7 +86,7 @@ func ofReports(s Streams, formats []string, of func(title string, all []history.
 		}
 		return nil
 	}
-	sidebyside.FormatFlag(cmd, &format, formats)
+	sidebyside.FormatFlag(cmd, &format, render.Formats(kind))
 	cmd.Flags().StringVar(&title, "title", "", "what to write above it")
 	return cmd
 }

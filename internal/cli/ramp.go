@@ -13,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -110,10 +111,10 @@ func rampDone(s Streams, o rampOptions, out, kept *output, r *report.Report) err
 	}
 	if len(r.Samples) == 0 {
 		errs = append(errs, out.discard())
-	} else if err := out.finish(func(w io.Writer) error { return report.Viz(w, r) }); err != nil {
+	} else if err := out.finish(func(w io.Writer) error { return render.Viz(w, r) }); err != nil {
 		errs = append(errs, exit.NotMeasured("write --output %s: %w", o.output, err))
 	}
-	if err := report.Text(s.Err, r); err != nil {
+	if err := render.Text(s.Err, r); err != nil {
 		errs = append(errs, exit.NotMeasured("print the result: %w", err))
 	}
 	return exit.Worst(errs...)

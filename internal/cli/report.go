@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
@@ -18,23 +19,23 @@ func newReport(s Streams) *cobra.Command {
 		Example: "  linerate report linerate-reports/*.json\n  linerate report -o html imix.json 64b.json > both.html\n  cat imix.json | linerate report -o markdown -",
 		Args:    someFiles("at least one Report that linerate run --save kept, or - for stdin"),
 		RunE: func(_ *cobra.Command, files []string) error {
-			if err := checkFormat(format, report.Formats()); err != nil {
+			if err := checkFormat(format, render.Formats(render.Tests)); err != nil {
 				return err
 			}
 			all, err := readDocuments(s.In, files)
 			if err != nil {
 				return err
 			}
-			if err := report.Fits(format, len(all.Reports), len(all.Suites)); err != nil {
+			if err := render.Fits(format, len(all.Reports), len(all.Suites)); err != nil {
 				return exit.BadInput("--output: %w", err)
 			}
-			if err := all.RenderFor(s.Out, format, sidebyside.TextOptions(s.Out)); err != nil {
+			if err := sidebyside.Write(s.Out, format, render.OfTests(all)); err != nil {
 				return exit.NotMeasured("print: %w", err)
 			}
 			return nil
 		},
 	}
-	sidebyside.FormatFlag(cmd, &format, report.Formats())
+	sidebyside.FormatFlag(cmd, &format, render.Formats(render.Tests))
 	return cmd
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate-dev/linerate/internal/exit"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // version is set by the linker.
@@ -50,7 +50,7 @@ func execute(ctx context.Context, root *cobra.Command, args []string, s Streams)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && err.Error() != "" {
-		fmt.Fprintf(s.Err, "linerate: %s\n", report.Printable(err.Error(), '\n', '\t'))
+		fmt.Fprintf(s.Err, "linerate: %s\n", wording.Printable(err.Error(), '\n', '\t'))
 	}
 	return exit.Code(err)
 }

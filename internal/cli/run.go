@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
@@ -48,7 +49,7 @@ func newRunIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command {
 		RunE: func(cmd *cobra.Command, files []string) error { return run(cmd.Context(), s, o, files) },
 	}
 	f := cmd.Flags()
-	sidebyside.FormatFlag(cmd, &o.format, report.Formats())
+	sidebyside.FormatFlag(cmd, &o.format, render.Formats(render.Tests))
 	f.StringVar(&o.save, "save", "linerate-reports", "directory to keep each test's Report in, as JSON and as a page; \"\" keeps nothing")
 	f.StringSliceVar(&o.ports, "ports", nil, "interfaces for dut.type Device, one for each link in the links' order")
 	f.IntVar(&o.cores, "cores", 1, "threads that may send on each port of the software engine")
@@ -60,7 +61,7 @@ func newRunIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command {
 }
 
 func run(ctx context.Context, s Streams, o runOptions, files []string) error {
-	if err := checkFormat(o.format, report.Formats()); err != nil {
+	if err := checkFormat(o.format, render.Formats(render.Tests)); err != nil {
 		return err
 	}
 	if o.cores < 1 || o.cores > 64 {
@@ -73,7 +74,7 @@ func run(ctx context.Context, s Streams, o runOptions, files []string) error {
 	if o.format == "viz" && len(in.plans) > 1 {
 		return exit.BadInput("--output viz holds one test, and the files have %d: run them one at a time, or render saved reports with linerate report", len(in.plans))
 	}
-	if err := report.Fits(o.format, len(in.plans), len(in.suites)); err != nil {
+	if err := render.Fits(o.format, len(in.plans), len(in.suites)); err != nil {
 		return exit.BadInput("--output: %w", err)
 	}
 	if o.baseline, err = readBaseline(s.In, in, o.against); err != nil {
@@ -164,7 +165,7 @@ func present(s Streams, o runOptions, done report.Documents, page string, kept e
 		return nil
 	}
 	var printed error
-	if err := done.RenderFor(s.Out, o.format, sidebyside.TextOptions(s.Out)); err != nil {
+	if err := sidebyside.Write(s.Out, o.format, render.OfTests(done)); err != nil {
 		printed = exit.NotMeasured("print the result: %w", err)
 	}
 	if kept == nil && page != "" && o.save != "" && !o.quiet {

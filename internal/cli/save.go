@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
@@ -51,7 +52,7 @@ func (s shelf) keep(reports []*report.Report) (page string, err error) {
 	if len(reports) > 1 {
 		page = "index.html"
 	}
-	err = s.writeAll(page, func(w io.Writer) error { return report.HTML(w, reports...) })
+	err = s.writeAll(page, func(w io.Writer) error { return render.HTML(w, reports...) })
 	return filepath.Join(s.dir, page), err
 }
 
@@ -71,7 +72,7 @@ func (s shelf) keepTest(r *report.Report) (digest string, err error) {
 		return digest, nil
 	}
 	name := fileNames([]*report.Report{r})[0]
-	if err := s.write(name+".html", r, report.HTML); err != nil {
+	if err := s.write(name+".html", r, render.HTML); err != nil {
 		return "", err
 	}
 	return digest, s.writeAll(name+".json", func(w io.Writer) error { _, err := w.Write(document.Bytes()); return err })
@@ -101,12 +102,12 @@ func (s shelf) keepSuite(document *report.Suite, page bool) error {
 	if s.dir == "" {
 		return nil
 	}
-	all := report.Documents{Suites: []*report.Suite{document}}
-	err := s.writeAll(suiteFile(document.Name), func(w io.Writer) error { return all.Render(w, "json") })
+	err := s.writeAll(suiteFile(document.Name), document.JSON)
 	if err != nil || !page {
 		return err
 	}
-	return s.writeAll(document.Name+".html", func(w io.Writer) error { return all.Render(w, "html") })
+	all := report.Documents{Suites: []*report.Suite{document}}
+	return s.writeAll(document.Name+".html", func(w io.Writer) error { return render.Write(w, "html", render.OfTests(all), render.TextOptions{}) })
 }
 
 // unfinished is the report that an earlier run of a suite left which didn't measure everything; nil: there is none.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -91,7 +92,7 @@ func TestFit(t *testing.T) {
 			t.Errorf("%d windows are kept, and %+v is told, not %+v", len(got.Windows), got.Thinned, want)
 		}
 		var text bytes.Buffer
-		if err := report.Text(&text, got); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "100 of 500 windows say nothing of the device") {
+		if err := render.Text(&text, got); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "100 of 500 windows say nothing of the device") {
 			t.Errorf("the text (%v) is\n%s", err, &text)
 		}
 	})

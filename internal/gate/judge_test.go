@@ -14,6 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/suite"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -139,7 +140,7 @@ func TestJudge(t *testing.T) {
 			t.Errorf("the candidate is %+v", c)
 		}
 		var text strings.Builder
-		if err := g.Text(&text, report.TextOptions{}); err != nil || !strings.Contains(text.String(), "1 of 6 measured runs set aside") {
+		if err := render.Write(&text, "text", render.OfGate(g), render.TextOptions{}); err != nil || !strings.Contains(text.String(), "1 of 6 measured runs set aside") {
 			t.Errorf("%v\n%s", err, text.String())
 		}
 	})
@@ -163,7 +164,7 @@ func TestJudge(t *testing.T) {
 		}
 		for _, format := range []string{"text", "markdown", "junit", "html"} {
 			var out strings.Builder
-			if err := g.Write(&out, format); err != nil {
+			if err := render.Write(&out, format, render.OfGate(g), render.TextOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			if got := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(got, "repeated: GeneratorLimited: the generator was the limit at 50.00 Kpps, and other runs of it measured 100.0") {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/history"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -85,23 +85,34 @@ func nights() []history.Record {
 	return all
 }
 
+// in writes a document in a format, for files.
+func in(format string, d render.Document) func(io.Writer) error {
+	return func(w io.Writer) error { return render.Write(w, format, d, render.TextOptions{}) }
+}
+
 func TestComparisonsReadAsTheyDid(t *testing.T) {
 	for name, demand := range map[string]*comparison.Allowance{"comparison": nil, "comparison-demanding": {MaxRegression: units.One / 50}} {
 		c := history.Compare(releases(), demand)
-		golden(t, name+".txt", func(w io.Writer) error { return c.Text(w, report.TextOptions{Width: 160}) })
-		golden(t, name+"-narrow.txt", func(w io.Writer) error { return c.Text(w, report.TextOptions{Width: 60, Color: true}) })
-		golden(t, name+".md", c.Markdown)
-		golden(t, name+".html", c.HTML)
-		golden(t, name+".json", c.JSON)
+		golden(t, name+".txt", func(w io.Writer) error {
+			return render.Write(w, "text", render.OfComparison(c), render.TextOptions{Width: 160})
+		})
+		golden(t, name+"-narrow.txt", func(w io.Writer) error {
+			return render.Write(w, "text", render.OfComparison(c), render.TextOptions{Width: 60, Color: true})
+		})
+		golden(t, name+".md", in("markdown", render.OfComparison(c)))
+		golden(t, name+".html", in("html", render.OfComparison(c)))
+		golden(t, name+".json", in("json", render.OfComparison(c)))
 	}
 }
 
 func TestTrendsReadAsTheyDid(t *testing.T) {
 	trend := history.Trend("VPP and Linux, nightly", nights())
-	golden(t, "trend.txt", func(w io.Writer) error { return trend.Text(w, report.TextOptions{}) })
-	golden(t, "trend.html", trend.HTML)
-	golden(t, "trend.json", trend.JSON)
+	golden(t, "trend.txt", in("text", render.OfTrend(trend)))
+	golden(t, "trend.html", in("html", render.OfTrend(trend)))
+	golden(t, "trend.json", in("json", render.OfTrend(trend)))
 	few := history.Trend("", []history.Record{record(0, 5), record(0, 0, lost, called("a", "b"))})
-	golden(t, "trend-few.txt", func(w io.Writer) error { return few.Text(w, report.TextOptions{Width: 60}) })
-	golden(t, "trend-few.html", few.HTML)
+	golden(t, "trend-few.txt", func(w io.Writer) error {
+		return render.Write(w, "text", render.OfTrend(few), render.TextOptions{Width: 60})
+	})
+	golden(t, "trend-few.html", in("html", render.OfTrend(few)))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -183,7 +184,7 @@ func TestFiguresThatWereNotConfirmedAreSetAside(t *testing.T) {
 		}
 	}
 	var text strings.Builder
-	if err := c.Text(&text, report.TextOptions{Width: 200}); err != nil {
+	if err := render.Write(&text, "text", render.OfComparison(c), render.TextOptions{Width: 200}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"949.98 Kpps", "2 of 7 measured runs set aside (a longer window was to confirm its figure, and didn't): night-08, night-09"} {
@@ -277,7 +278,7 @@ func TestWhichImageWasMeasuredIsTold(t *testing.T) {
 		})
 	}
 	var text strings.Builder
-	if err := history.Compare([]history.Side{side("a", first()...), side("b", second...)}, nil).Text(&text, report.TextOptions{Width: 200}); err != nil {
+	if err := render.Write(&text, "text", render.OfComparison(history.Compare([]history.Side{side("a", first()...), side("b", second...)}, nil)), render.TextOptions{Width: 200}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"Device under test of a: vpp ran lab/vpp:1 (sha256:11).", "Device under test of b: vpp ran lab/vpp:1 (sha256:22)."} {
@@ -286,7 +287,7 @@ func TestWhichImageWasMeasuredIsTold(t *testing.T) {
 		}
 	}
 	text.Reset()
-	if err := history.Table("", first()).Text(&text, report.TextOptions{Width: 200}); err != nil || !strings.Contains(text.String(), "Device under test: vpp ran lab/vpp:1 (sha256:11).") {
+	if err := render.Write(&text, "text", render.OfTable(history.Table("", first())), render.TextOptions{Width: 200}); err != nil || !strings.Contains(text.String(), "Device under test: vpp ran lab/vpp:1 (sha256:11).") {
 		t.Errorf("%v\n%s", err, text.String())
 	}
 	if mixed := history.Table("", append(first(), second...)).Cells[0]; len(mixed.Images) != 0 || !strings.Contains(mixed.Message, "its runs are of several devices: of night-00.json and night-00.json, container vpp ran") {

@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -35,12 +36,18 @@ func TestNoNumberBreaksADocument(t *testing.T) {
 	demand := &comparison.Allowance{MaxRegression: units.One / 50}
 	table, trend := history.Table("", records), history.Trend("", records)
 	var writes []func(io.Writer) error
-	writes = append(writes, table.Markdown, table.HTML, table.JSON, trend.HTML, trend.JSON,
-		func(w io.Writer) error { return table.Text(w, report.TextOptions{}) }, func(w io.Writer) error { return trend.Text(w, report.TextOptions{}) })
+	for _, format := range render.Formats(render.Table) {
+		writes = append(writes, in(format, render.OfTable(table)))
+	}
+	for _, format := range render.Formats(render.Trend) {
+		writes = append(writes, in(format, render.OfTrend(trend)))
+	}
 	for i := range records {
 		for _, d := range []*comparison.Allowance{nil, demand} {
 			c := history.Compare([]history.Side{{Name: "a", Records: records[i : i+1]}, {Name: "b", Records: records[:i]}, {Name: "c", Records: records}}, d)
-			writes = append(writes, c.Markdown, c.HTML, c.JSON, func(w io.Writer) error { return c.Text(w, report.TextOptions{Width: 60}) })
+			for _, format := range render.Formats(render.Comparison) {
+				writes = append(writes, in(format, render.OfComparison(c)))
+			}
 		}
 	}
 	for i, write := range writes {
@@ -62,12 +69,12 @@ func TestNoNumberBreaksADocument(t *testing.T) {
 // Nothing at all is no reason to fall over.
 func TestNothingAtAll(t *testing.T) {
 	for name, write := range map[string]func(io.Writer) error{
-		"a comparison of nothing":       history.Compare(nil, nil).HTML,
-		"a comparison of empty sides":   history.Compare([]history.Side{{Name: "a"}, {Name: "b"}}, nil).Markdown,
-		"a trend of nothing":            history.Trend("", nil).HTML,
-		"a table of nothing":            history.Table("", nil).HTML,
-		"a trend of one":                history.Trend("", []history.Record{record(0, 1)}).HTML,
-		"a trend of one that is missed": history.Trend("", []history.Record{record(0, 1, lost)}).HTML,
+		"a comparison of nothing":       in("html", render.OfComparison(history.Compare(nil, nil))),
+		"a comparison of empty sides":   in("markdown", render.OfComparison(history.Compare([]history.Side{{Name: "a"}, {Name: "b"}}, nil))),
+		"a trend of nothing":            in("html", render.OfTrend(history.Trend("", nil))),
+		"a table of nothing":            in("html", render.OfTable(history.Table("", nil))),
+		"a trend of one":                in("html", render.OfTrend(history.Trend("", []history.Record{record(0, 1)}))),
+		"a trend of one that is missed": in("html", render.OfTrend(history.Trend("", []history.Record{record(0, 1, lost)}))),
 	} {
 		if err := write(io.Discard); err != nil {
 			t.Errorf("%s: %v", name, err)

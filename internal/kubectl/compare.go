@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/history"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
 
@@ -46,7 +47,7 @@ func newCompare(o Options, to *connection) *cobra.Command {
 				return err
 			}
 			compared := history.Compare(sides, demand)
-			if err := sidebyside.Write(o.Out, options.Format, compared); err != nil {
+			if err := sidebyside.Write(o.Out, options.Format, render.OfComparison(compared)); err != nil {
 				return exit.NotMeasured("print: %w", err)
 			}
 			return exit.With(compared.ExitCode(), nil)
@@ -94,7 +95,7 @@ func newTrend(o Options, to *connection) *cobra.Command {
 			"loadtest.\n\nExit codes: 0 shown, 2 bad input, 3 a Report isn't what the runner wrote, or the cluster can't be asked.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := sidebyside.CheckFormat(format, sidebyside.TrendFormats()); err != nil {
+			if err := sidebyside.CheckFormat(format, render.Formats(render.Trend)); err != nil {
 				return exit.BadInput("%w", err)
 			}
 			c, err := to.connect()
@@ -105,13 +106,13 @@ func newTrend(o Options, to *connection) *cobra.Command {
 			if len(records) == 0 {
 				return err
 			}
-			if written := sidebyside.Write(o.Out, format, history.Trend(title, records)); written != nil {
+			if written := sidebyside.Write(o.Out, format, render.OfTrend(history.Trend(title, records))); written != nil {
 				err = errors.Join(err, exit.NotMeasured("print: %w", written))
 			}
 			return exit.Worst(err)
 		},
 	}
-	sidebyside.FormatFlag(cmd, &format, sidebyside.TrendFormats())
+	sidebyside.FormatFlag(cmd, &format, render.Formats(render.Trend))
 	cmd.Flags().StringVarP(&selector, "selector", "l", "", "only LoadTests and kept Reports with these labels")
 	cmd.Flags().StringVar(&title, "title", "", "what to write above it")
 	return cmd

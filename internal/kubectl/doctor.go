@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/kubectl/doctor"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
@@ -54,7 +55,7 @@ func newDoctor(o Options, to *connection) *cobra.Command {
 	return cmd
 }
 
-func writeFindings(w io.Writer, format string, how report.TextOptions, findings []doctor.Finding) error {
+func writeFindings(w io.Writer, format string, how render.TextOptions, findings []doctor.Finding) error {
 	if format == "json" {
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(false)
@@ -73,7 +74,7 @@ func writeFindings(w io.Writer, format string, how report.TextOptions, findings 
 }
 
 // writeFinding writes what was found below itself where the terminal ends, and the way out in one line: it is there to be copied.
-func writeFinding(text *strings.Builder, how report.TextOptions, f doctor.Finding) {
+func writeFinding(text *strings.Builder, how render.TextOptions, f doctor.Finding) {
 	const column = 8
 	lines := fold(fmt.Sprintf("%-*s%s: %s", column, f.Level, f.Check, oneLine(f.Message)), column, how.Width)
 	if how.Color {

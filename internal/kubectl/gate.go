@@ -14,6 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/gate"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -71,7 +72,7 @@ func (g *gateOptions) bind(cmd *cobra.Command) {
 	f.IntVar(&g.runs, "runs", 0, fmt.Sprintf("how often to measure each LoadTest (default %d where it is compared, else 1)", gate.DefaultRuns))
 	f.StringVar(&g.maxRegression, "max-regression", "", "by how much less than the baseline packets/s may be, such as 2%: adds a criterion to each suite")
 	f.StringVar(&g.suffix, "name-suffix", "", "what names end with, instead of letters that stand for the content: for a measurement of one's own")
-	f.StringArrayVarP(&g.outputs, "output", "o", nil, "FORMAT[=FILE],…: text, markdown, junit, json, html; one of them may go to stdout (default text)")
+	f.StringArrayVarP(&g.outputs, "output", "o", nil, "FORMAT[=FILE],…: "+strings.Join(render.Formats(render.Gate), ", ")+"; one of them may go to stdout (default text)")
 	f.StringVar(&g.cleanup, "cleanup", cleanupNever, "when to delete at the end what was measured: Never, Passed or Always; else it goes by its ttlAfterFinished (168h)")
 	f.StringVar(&g.onInterrupt, "on-interrupt", interruptStop, "what becomes of what is being measured at a signal, or when time is over: stop, leave or delete")
 	f.DurationVar(&g.timeout, "timeout", 0, "how long to wait at most (default: what all runs may take at the worst, and an hour in line)")

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
@@ -28,8 +29,8 @@ func parseOutputs(texts []string) ([]gateOutput, error) {
 		}
 		format, file, named := strings.Cut(text, "=")
 		switch {
-		case !slices.Contains(report.GateFormats(), format):
-			return nil, fmt.Errorf("--output %q: there is no format %q; use %s, each with =FILE where it goes to one", text, format, strings.Join(report.GateFormats(), ", "))
+		case !slices.Contains(render.Formats(render.Gate), format):
+			return nil, fmt.Errorf("--output %q: there is no format %q; use %s, each with =FILE where it goes to one", text, format, strings.Join(render.Formats(render.Gate), ", "))
 		case named && file == "":
 			return nil, fmt.Errorf("--output %q: name a file behind the =, or leave both out for stdout", text)
 		case file == "-":
@@ -79,12 +80,11 @@ func writeOutputs(o Options, outputs []gateOutput, verdict *report.Gate) error {
 	var wrong []error
 	for _, out := range outputs {
 		var text bytes.Buffer
-		var err error
-		if out.format == "text" && out.file == "" {
-			err = verdict.Text(&text, sidebyside.TextOptions(o.Out))
-		} else {
-			err = verdict.Write(&text, out.format)
+		var layout render.TextOptions
+		if out.file == "" {
+			layout = sidebyside.TextOptions(o.Out)
 		}
+		err := render.Write(&text, out.format, render.OfGate(verdict), layout)
 		switch {
 		case err != nil:
 		case out.file == "":

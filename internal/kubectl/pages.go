@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // pages writes tables, with an empty line between them, and their namespaces where they are of all. On a terminal the last column, which is a
@@ -87,5 +87,5 @@ func fold(line string, column, width int) []string {
 
 // oneLine is a text as it may be shown: in one line, and without what would drive a terminal.
 func oneLine(text string) string {
-	return report.Printable(strings.NewReplacer("\n", " ", "\t", " ").Replace(text))
+	return wording.Printable(strings.NewReplacer("\n", " ", "\t", " ").Replace(text))
 }

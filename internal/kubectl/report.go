@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
@@ -43,16 +44,16 @@ func newReport(o Options, to *connection) *cobra.Command {
 			if err := checkFormat(format, len(all.Reports), len(all.Suites)); err != nil {
 				return exit.Worst(append(wrong, err)...)
 			}
-			return exit.Worst(append(wrong, render(o, format, all))...)
+			return exit.Worst(append(wrong, printAll(o, format, all))...)
 		},
 	}
-	sidebyside.FormatFlag(cmd, &format, report.Formats())
+	sidebyside.FormatFlag(cmd, &format, render.Formats(render.Tests))
 	return cmd
 }
 
 // checkFormat refuses a format before anything is done.
 func checkFormat(format string, tests, suites int) error {
-	if err := report.Fits(format, tests, suites); err != nil {
+	if err := render.Fits(format, tests, suites); err != nil {
 		return exit.BadInput("--output %q: %w", format, err)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
@@ -27,7 +28,7 @@ type followOptions struct {
 
 func (f *followOptions) bind(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	sidebyside.FormatFlag(cmd, &f.format, report.Formats())
+	sidebyside.FormatFlag(cmd, &f.format, render.Formats(render.Tests))
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on stderr")
 	flags.DurationVar(&f.patience, "patience", defaultPatience, "how long the API server may be away before this gives up; the test goes on either way")
 }
@@ -80,17 +81,17 @@ func (f followOptions) see(ctx context.Context, o Options, c *cluster, objects [
 	if left {
 		wrong = append(wrong, exit.With(report.ExitInterrupted, nil))
 	}
-	return exit.Worst(append(wrong, render(o, f.format, measured))...)
+	return exit.Worst(append(wrong, printAll(o, f.format, measured))...)
 }
 
-func render(o Options, format string, all report.Documents) error {
+func printAll(o Options, format string, all report.Documents) error {
 	if len(all.Reports)+len(all.Suites) == 0 {
 		return nil
 	}
 	if format == "viz" && all.Reports[0].Ending == report.Failed && !all.Reports[0].Result.Measured { // its viewer would call a limit what is none
 		return exit.NotMeasured("viz: nothing is drawn of what was not measured: %s", all.Reports[0].Message)
 	}
-	if err := all.RenderFor(o.Out, format, sidebyside.TextOptions(o.Out)); err != nil {
+	if err := sidebyside.Write(o.Out, format, render.OfTests(all)); err != nil {
 		return exit.NotMeasured("print: %w", err)
 	}
 	return nil

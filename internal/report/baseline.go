@@ -1,6 +1,8 @@
 package report
 
-import "time"
+import (
+	"time"
+)
 
 // Baseline is what a test or a suite was compared with.
 type Baseline struct {

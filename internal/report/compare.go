@@ -1,10 +1,7 @@
 package report
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
-	"strings"
+	"io"
 
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -23,8 +20,6 @@ type Comparison struct {
 	MaxRegressionPercent *units.Percent  `json:"maxRegressionPercent,omitempty"`
 	Rows                 []ComparisonRow `json:"rows"`
 	Notes                []string        `json:"notes,omitempty"`
-
-	judged bool // there are verdicts, though not by MaxRegressionPercent
 }
 
 // ComparisonRow is one product under one loadtest, on all sides.
@@ -64,26 +59,6 @@ type Compared struct {
 // ReasonNotConfirmed is why a run is set aside whose figure a longer window was to confirm, and didn't.
 const ReasonNotConfirmed = "NotConfirmed"
 
-// setAsideWords tell how many runs don't count, why, and which; empty: all do.
-func (c Compared) setAsideWords() string {
-	n := len(c.SetAside)
-	if n == 0 {
-		return ""
-	}
-	of := n
-	if c.Figures != nil {
-		of += c.Figures.Runs
-	}
-	var reasons, tests []string
-	for _, r := range c.SetAside {
-		tests = append(tests, r.Test)
-		if !slices.Contains(reasons, r.Message) {
-			reasons = append(reasons, r.Message)
-		}
-	}
-	return fmt.Sprintf("%d of %s set aside (%s): %s", n, counted(of, "measured run"), strings.Join(reasons, "; "), strings.Join(tests, ", "))
-}
-
 // Change is a difference of packet rates in percent of the first side's; less is negative.
 type Change struct {
 	Percent units.Percent `json:"percent"`
@@ -105,202 +80,9 @@ const (
 	NotComparable Judgement = "NotComparable" // it was measured in another way, or not at all
 )
 
-// words are what people read.
-func (j Judgement) words() string {
-	switch j {
-	case Less:
-		return "less"
-	case More:
-		return "more"
-	case NotShown:
-		return "no difference shown"
-	case TooFew:
-		return "too few runs"
-	case NotComparable:
-		return "not comparable"
-	}
-	return ""
-}
-
-// judged are the words of a side's judgement. Where lower bounds hide any difference, that none is shown would read as if there were none.
-func (c Compared) judged() string {
-	if c.Judgement == NotShown && c.Change == nil {
-		return "can't be told"
-	}
-	return c.Judgement.words()
-}
-
-// class is the style sheet's name.
-func (j Judgement) class() string {
-	switch j {
-	case Less:
-		return "worse"
-	case More:
-		return "better"
-	case NotShown:
-		return "same"
-	case TooFew:
-		return "unsure"
-	case NotComparable:
-	}
-	return "apart"
-}
-
-// changeText is a difference with its sign: "-3.02%".
-func changeText(c *Change) string {
-	if c == nil {
-		return "-"
-	}
-	sign := ""
-	if c.Percent > 0 {
-		sign = "+"
-	}
-	return sign + c.Percent.FormatFixed() + "%"
-}
-
-// changeText is a side's difference; a lower bound makes it one, too.
-func (c Compared) changeText() string {
-	text := changeText(c.Change)
-	switch {
-	case c.Change == nil || c.Change.Confidence == 0:
-	case c.Judgement == More && c.Change.HighPercent == nil:
-		return "≥" + text
-	case c.Judgement == Less && c.Change.LowPercent == nil:
-		return "≤" + text
-	}
-	return text
-}
-
-// notConfirmed stands where no run has a figure that counts.
-const notConfirmed = "not confirmed"
-
-// nothing stands where there is no figure.
-func (c Compared) nothing() string {
-	switch {
-	case c.Judgement == Less:
-		return "loses at any load"
-	case len(c.SetAside) > 0:
-		return notConfirmed
-	}
-	return cmp.Or(c.Absent, notMeasured)
-}
-
-// sideText is a side's figure in a cell: "1.78 Mpps ±0.31% (5)".
-func (c Compared) sideText() string {
-	f := c.Figures
-	if f == nil {
-		return c.nothing()
-	}
-	text := f.headline().bound(pps(f.PacketsPerSecond))
-	if f.Spread != nil {
-		text += " ±" + f.Spread.Percent.FormatFixed() + "%"
-	}
-	return text + " (" + shortCount(f.Runs) + ")"
-}
-
-func (c *Comparison) grid(sign func(Outcome) string) grid {
-	g := grid{header: []string{"product", "loadtest"}, left: 2}
-	for i, side := range c.Sides {
-		g.header = append(g.header, side)
-		if i > 0 {
-			g.header = append(g.header, "change", "")
-		}
-		if i > 0 && c.MaxRegressionPercent != nil {
-			g.header = append(g.header, "verdict")
-		}
-	}
-	for _, r := range c.Rows {
-		row := []string{r.Product, r.Loadtest}
-		for i, s := range r.Sides {
-			row = append(row, s.sideText())
-			if i > 0 {
-				row = append(row, s.changeText(), s.judged())
-			}
-			if i > 0 && c.MaxRegressionPercent != nil {
-				row = append(row, sign(s.Verdict))
-			}
-		}
-		g.rows = append(g.rows, row)
-	}
-	return g
-}
-
-// footnotes say what the figures are.
-func (c *Comparison) footnotes() []string {
-	words := []string{"Packets per second that were received, summed over all directions of one moment; of several runs (their number in brackets) the median, and ± is how far they are apart. " +
-		"Changes are against " + first(c.Sides) + ". A difference is told only where the runs show it, by ranks alone, with 95 % confidence at least."}
-	var figures []*Figures
-	for _, r := range c.Rows {
-		for _, s := range r.Sides {
-			figures = append(figures, s.Figures)
-		}
-	}
-	words = append(words, signWords(headlines(figures))...)
-	return append(words, imageWords(c.imageUses())...)
-}
-
-// imageUses are the images of each side of each row; where all rows of a side have the same, only the side is named.
-func (c *Comparison) imageUses() (uses []imageUse) {
-	for i, side := range c.Sides {
-		var own []imageUse
-		same := true
-		for _, r := range c.Rows {
-			if i < len(r.Sides) && (r.Sides[i].Figures != nil || len(r.Sides[i].Images) > 0) {
-				own = append(own, imageUse{Cell{Product: r.Product, Loadtest: r.Loadtest}.title() + " in " + side, r.Sides[i].Images})
-				same = same && slices.Equal(own[0].images, r.Sides[i].Images)
-			}
-		}
-		if same && len(own) > 0 {
-			own = []imageUse{{side, own[0].images}}
-		}
-		uses = append(uses, own...)
-	}
-	return uses
-}
-
-func first(names []string) string {
-	if len(names) == 0 {
-		return "nothing"
-	}
-	return names[0]
-}
-
-// says are the lines below the table: what is said of each row, what lies apart, and what is missing.
-func (c *Comparison) says() []sideLine {
-	var lines []sideLine
-	for _, r := range c.Rows {
-		title := Cell{Product: r.Product, Loadtest: r.Loadtest}.title()
-		for i, s := range r.Sides {
-			at := title
-			if i < len(c.Sides) {
-				at += ", " + c.Sides[i]
-			}
-			if s.Message != "" {
-				lines = append(lines, sideLine{s.lineClass(), at, s.Message})
-			}
-			if words := s.setAsideWords(); words != "" {
-				lines = append(lines, sideLine{"warning", at, words})
-			}
-			for _, doubt := range s.Doubts {
-				lines = append(lines, sideLine{"warning", at, doubt})
-			}
-			for _, o := range s.Outliers {
-				lines = append(lines, sideLine{"warning", at, o + " lies far from the others, and counts all the same"})
-			}
-			for _, words := range gaps(s.Missing, s.Repeated) {
-				lines = append(lines, sideLine{"warning", at, words})
-			}
-		}
-	}
-	return lines
-}
-
-func (c Compared) lineClass() string {
-	switch {
-	case c.Verdict != "":
-		return outcomeClass(c.Verdict)
-	case c.Judgement == NotComparable, c.Figures == nil && c.Judgement != Less:
-		return "warning"
-	}
-	return "none"
+// JSON writes the comparison as a document, indented.
+func (c *Comparison) JSON(w io.Writer) error {
+	out := *c
+	out.Version = ComparisonVersion
+	return writeDocument(w, &out)
 }

@@ -6,10 +6,11 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// headline is a report's line in a table of many: who was tested with what, and the answer.
-type headline struct {
+// Headline is a report's line in a table of many: who was tested with what, and the answer.
+type Headline struct {
 	Name     string // the test's own name
 	Product  string
 	Loadtest string
@@ -27,10 +28,10 @@ type headline struct {
 	PercentSum units.Percent
 }
 
-// headlineOf reads a report's line.
-func headlineOf(r *Report) headline {
-	t := planOf(r).Test
-	h := headline{Name: cmp.Or(t.Name, "unnamed"), Product: cmp.Or(t.Product, t.Name, "-"), Loadtest: cmp.Or(t.Loadtest, "-"), Measured: hasFigure(r)}
+// HeadlineOf reads a report's line.
+func HeadlineOf(r *Report) Headline {
+	t := PlanOf(r).Test
+	h := Headline{Name: cmp.Or(t.Name, "unnamed"), Product: cmp.Or(t.Product, t.Name, "-"), Loadtest: cmp.Or(t.Loadtest, "-"), Measured: HasFigure(r)}
 	if !h.Measured {
 		return h
 	}
@@ -45,26 +46,26 @@ func headlineOf(r *Report) headline {
 	return h
 }
 
-// hasFigure says whether there is anything to show as a result.
-func hasFigure(r *Report) bool {
+// HasFigure says whether there is anything to show as a result.
+func HasFigure(r *Report) bool {
 	return r.Result.Measured && r.Result.Total != nil && len(r.Result.Directions) > 0
 }
 
 // Unconfirmed says that the figures were to be confirmed by a longer window, and were not: nothing is claimed from them.
 func (r *Report) Unconfirmed() bool {
-	return !r.Result.Confirmed && planOf(r).Procedure.Ramp.ConfirmDuration > 0
+	return !r.Result.Confirmed && PlanOf(r).Procedure.Ramp.ConfirmDuration > 0
 }
 
-// bound writes a figure of the result with its sign, and what was not measured says so.
-func (h headline) bound(figure string) string {
+// Signed writes a figure of the result with its sign, and what was not measured says so.
+func (h Headline) Signed(figure string) string {
 	if !h.Measured {
-		return notMeasured
+		return wording.NotMeasured
 	}
-	return h.sign() + figure
+	return h.Sign() + figure
 }
 
-// sign goes before a figure that isn't the device's limit, or isn't confirmed.
-func (h headline) sign() string {
+// Sign goes before a figure that isn't the device's limit, or isn't confirmed.
+func (h Headline) Sign() string {
 	switch {
 	case h.Bound:
 		return "≥"
@@ -74,40 +75,13 @@ func (h headline) sign() string {
 	return ""
 }
 
-// signWords explain the signs that figures have.
-func signWords(of []headline) (words []string) {
-	bound, loose := false, false
-	for _, h := range of {
-		bound, loose = bound || h.Bound, loose || h.sign() == "~"
-	}
-	if bound {
-		words = append(words, boundWords)
-	}
-	if loose {
-		words = append(words, looseWords)
-	}
-	return words
-}
-
-// headlines are those of figures, as far as there are any.
-func headlines(all []*Figures) (out []headline) {
-	for _, f := range all {
-		if f != nil {
-			out = append(out, f.headline())
-		}
-	}
-	return out
-}
-
-const looseWords = "~ is not confirmed: the rate was not held as long as was asked for."
-
-// title is product and loadtest in one: "VPP imix".
-func (h headline) title() string {
+// Title is product and loadtest in one: "VPP imix".
+func (h Headline) Title() string {
 	return strings.TrimSuffix(strings.TrimSpace(h.Product+" "+h.Loadtest), " -")
 }
 
-// planOf is the report's Plan, an empty one where it is missing.
-func planOf(r *Report) *plan.Plan {
+// PlanOf is the report's Plan, an empty one where it is missing.
+func PlanOf(r *Report) *plan.Plan {
 	if r.Plan == nil {
 		return &plan.Plan{}
 	}
@@ -119,11 +93,11 @@ func planOf(r *Report) *plan.Plan {
 // at most 100. A lower bound has "≥" before each figure, what isn't confirmed "~", and a figure of ends that shared a physical port says so; without a figure it is
 // "not measured".
 func Summary(r *Report) string {
-	h := headlineOf(r)
+	h := HeadlineOf(r)
 	if !h.Measured {
-		return notMeasured
+		return wording.NotMeasured
 	}
-	line := h.bound(pps(h.PacketsPerSecond)) + "  " + h.bound(bps(h.Layer1BitsPerSecond)) + "  " + h.bound(percentOf(h.Percent)) + " of line rate"
+	line := h.Signed(wording.PacketRate(h.PacketsPerSecond)) + "  " + h.Signed(wording.BitRate(h.Layer1BitsPerSecond)) + "  " + h.Signed(wording.Percent(h.Percent)) + " of line rate"
 	if len(r.Result.SharedPorts) > 0 {
 		line += "  (shared port)"
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // MaxDocument is the most bytes that Read takes in, over all reports of one input. An hour sampled each second is about 2 MB.
@@ -73,7 +74,7 @@ func eachDocument(in io.Reader, limit int64, read func([]byte) error) error {
 		err := dec.Decode(&document)
 		switch {
 		case limited.N <= 0:
-			return fmt.Errorf("the input is larger than %s bytes, which reports are not: give what linerate wrote", count(limit))
+			return fmt.Errorf("the input is larger than %s bytes, which reports are not: give what linerate wrote", wording.Count(limit))
 		case errors.Is(err, io.EOF) && n == 1:
 			return errors.New("the input holds no report: give what linerate wrote with -o json or --save")
 		case errors.Is(err, io.EOF):
@@ -142,7 +143,7 @@ func (r *Report) check() error {
 func (r *Report) checkWindows() error {
 	for _, w := range r.Windows {
 		if len(w.Directions) != len(r.Plan.Directions) {
-			return fmt.Errorf("window %d has %s, and the plan has %d", w.Number, counted(len(w.Directions), "direction"), len(r.Plan.Directions))
+			return fmt.Errorf("window %d has %s, and the plan has %d", w.Number, wording.Counted(len(w.Directions), "direction"), len(r.Plan.Directions))
 		}
 		if w.Start < 0 || w.Duration < 0 {
 			return fmt.Errorf("window %d starts at %s and lasts %s: neither can be negative", w.Number, w.Start.Std(), w.Duration.Std())
@@ -154,11 +155,32 @@ func (r *Report) checkWindows() error {
 func (r *Report) checkSamples() error {
 	for i, s := range r.Samples {
 		if len(s.Directions) != len(r.Plan.Directions) {
-			return fmt.Errorf("sample %d has %s, and the plan has %d", i+1, counted(len(s.Directions), "direction"), len(r.Plan.Directions))
+			return fmt.Errorf("sample %d has %s, and the plan has %d", i+1, wording.Counted(len(s.Directions), "direction"), len(r.Plan.Directions))
 		}
 	}
 	if !slices.IsSortedFunc(r.Samples, func(a, b Sample) int { return cmp.Compare(a.At, b.At) }) {
 		return errors.New("its samples are not in order of time")
+	}
+	return nil
+}
+
+// Documents are what was measured: Reports of single tests, and suites.
+type Documents struct {
+	Reports []*Report
+	Suites  []*Suite
+}
+
+// writeDocument writes a value as JSON that people can read, too.
+func writeDocument(w io.Writer, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write json: %w", err)
+	}
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("write json: %w", err)
 	}
 	return nil
 }

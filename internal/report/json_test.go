@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -7,11 +7,24 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/report/reporttest"
 )
 
+// document is the reports as JSON.
+func document(t *testing.T, reports ...*report.Report) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := report.JSON(&out, reports...); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
 func TestReadReadsWhatJSONWrote(t *testing.T) {
-	want := all()
-	got, err := Read(bytes.NewReader(rendered(t, "json", want...)))
+	want := reporttest.All()
+	got, err := report.Read(bytes.NewReader(document(t, want...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +32,7 @@ func TestReadReadsWhatJSONWrote(t *testing.T) {
 		t.Fatalf("%d reports, wrote %d", len(got), len(want))
 	}
 	for i := range want {
-		if !bytes.Equal(rendered(t, "json", got[i]), rendered(t, "json", want[i])) {
+		if !bytes.Equal(document(t, got[i]), document(t, want[i])) {
 			t.Errorf("report %d came back changed", i+1)
 		}
 	}
@@ -39,8 +52,8 @@ func TestTheDocumentIsPlainJSON(t *testing.T) {
 			}
 		}
 	}
-	r := measured(limited(10_000))
-	if err := json.Unmarshal(rendered(t, "json", r), &doc); err != nil {
+	r := reporttest.Measured(reporttest.Limited(10_000))
+	if err := json.Unmarshal(document(t, r), &doc); err != nil {
 		t.Fatal(err)
 	}
 	if !doc.Result.Saturated || doc.Result.Directions[0].Received.PacketsPerSecond != r.Result.Directions[0].Received.PacketsPerSecond || doc.Result.Directions[0].LossRatio != "0" {
@@ -50,7 +63,7 @@ func TestTheDocumentIsPlainJSON(t *testing.T) {
 
 func TestReadRefuses(t *testing.T) {
 	changed := func(from, to string) string {
-		s := string(rendered(t, "json", measured(limited(10_000))))
+		s := string(document(t, reporttest.Measured(reporttest.Limited(10_000))))
 		if !strings.Contains(s, from) {
 			t.Fatalf("the document doesn't hold %q", from)
 		}
@@ -68,31 +81,31 @@ func TestReadRefuses(t *testing.T) {
 		"a run without an end":       {changed(`"Completed"`, `""`), "how the run ended"},
 		"a limit that is no figure":  {changed(`"measured": true`, `"measured": false`), "saturated"},
 		"a ratio that is no decimal": {changed(`"maxLossRatio": "0.001"`, `"maxLossRatio": "little"`), "little"},
-		"a second that is cut off":   {string(rendered(t, "json", measured())) + `{"version":`, "report 2"},
+		"a second that is cut off":   {string(document(t, reporttest.Measured())) + `{"version":`, "report 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := Read(strings.NewReader(c.input)); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := report.Read(strings.NewReader(c.input)); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
 		})
 	}
 	t.Run("a window without its directions", func(t *testing.T) {
-		r := measured()
+		r := reporttest.Measured()
 		r.Windows[2].Directions = nil
-		if _, err := Read(bytes.NewReader(rendered(t, "json", r))); err == nil || !strings.Contains(err.Error(), "window 3 has 0 directions") {
+		if _, err := report.Read(bytes.NewReader(document(t, r))); err == nil || !strings.Contains(err.Error(), "window 3 has 0 directions") {
 			t.Errorf("error %v", err)
 		}
 	})
 	t.Run("samples out of order", func(t *testing.T) {
-		r := measured()
+		r := reporttest.Measured()
 		r.Samples[0], r.Samples[1] = r.Samples[1], r.Samples[0]
-		if _, err := Read(bytes.NewReader(rendered(t, "json", r))); err == nil || !strings.Contains(err.Error(), "order of time") {
+		if _, err := report.Read(bytes.NewReader(document(t, r))); err == nil || !strings.Contains(err.Error(), "order of time") {
 			t.Errorf("error %v", err)
 		}
 	})
 	t.Run("more than it can be", func(t *testing.T) {
 		endless := io.MultiReader(strings.NewReader(`{"version":"`), spaces{})
-		if _, err := read(endless, 1<<16); err == nil || !strings.Contains(err.Error(), "larger than 65,536 bytes") {
+		if _, err := report.ReadUpTo(endless, 1<<16); err == nil || !strings.Contains(err.Error(), "larger than 65,536 bytes") {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -106,34 +119,4 @@ func (spaces) Read(p []byte) (int, error) {
 		p[i] = ' '
 	}
 	return len(p), nil
-}
-
-// FuzzRead reads anything, and renders what it took for a report: neither may panic.
-func FuzzRead(f *testing.F) {
-	for _, s := range scenarios() {
-		r := *s.report // kept small: the fuzzer minimizes what it finds
-		r.Samples, r.Windows, r.Generators = r.Samples[:min(len(r.Samples), 3)], r.Windows[:min(len(r.Windows), 1)], nil
-		document, err := json.Marshal(r)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(document)
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		reports, err := Read(bytes.NewReader(data))
-		if err != nil {
-			return
-		}
-		for _, name := range Formats() {
-			if err := Render(io.Discard, name, reports...); err != nil && name != "viz" {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-		for _, r := range reports {
-			_ = Viz(io.Discard, r) // an error is an answer
-			if Summary(r) == "" {
-				t.Error("an empty summary")
-			}
-		}
-	})
 }

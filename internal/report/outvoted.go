@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // Outvoted is a load that was held several times, because some window lost frames: best of three decides, and what was lost is told all the
@@ -22,21 +23,6 @@ func (o Outvoted) String() string {
 	for i, n := range o.Lossy {
 		numbers[i] = strconv.Itoa(n)
 	}
-	return fmt.Sprintf("%d of %s held at %s %% of the target lost frames (%s %s)", len(o.Lossy), counted(o.Of, "window"), o.Load.Percent().FormatFixed(),
-		verb(len(o.Lossy), "window", "windows"), strings.Join(numbers, ", "))
-}
-
-// outvotedWarnings tell that the figure, or a load below it, was not held without loss each time, and what was lost.
-func outvotedWarnings(r *Report) []string {
-	var out []string
-	for _, o := range r.Result.Outvoted {
-		w := o.String()
-		for _, held := range r.Windows {
-			if len(o.Lossy) > 0 && held.Number == o.Lossy[0] && held.Reason != "" {
-				w += ": " + held.Reason
-			}
-		}
-		out = append(out, w+"; something disturbed it, or the device loses frames now and then: repeat the test where that matters")
-	}
-	return out
+	return fmt.Sprintf("%d of %s held at %s %% of the target lost frames (%s %s)", len(o.Lossy), wording.Counted(o.Of, "window"), o.Load.Percent().FormatFixed(),
+		wording.Verb(len(o.Lossy), "window", "windows"), strings.Join(numbers, ", "))
 }

@@ -1,5 +1,6 @@
-// Package report is the Report document, everything that was measured, and its renderers. The runner writes it once; the operator,
-// the command line and people read it. A Report is always written, whatever became of the run.
+// Package report is the documents of what was measured, as plain data: the Report of a run, and what is made of several: a suite's report, a table,
+// a comparison, a trend, a gate's judgement. It reads and writes them as JSON; package render writes them for people. The runner writes a Report
+// once; the operator, the command line and people read it. A Report is always written, whatever became of the run.
 package report
 
 import (

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // SuiteVersion is the kind and version of a Suite as JSON; a reader refuses others.
@@ -110,6 +112,13 @@ func SuiteJSON(s *Suite) (document []byte, digest string, err error) {
 	return document, Digest(document), nil
 }
 
+// JSON writes the suite as a document, indented: what ReadDocuments reads.
+func (s *Suite) JSON(w io.Writer) error {
+	out := *s
+	out.Version = SuiteVersion
+	return writeDocument(w, &out)
+}
+
 // Digest is the name of a document's content, as Reports and suites' reports are referred to: "sha256:" and 64 hexadecimal digits.
 func Digest(document []byte) string {
 	sum := sha256.Sum256(document)
@@ -162,9 +171,9 @@ func (c *SuiteCell) check() error {
 	switch {
 	case measured == 0: // it has none, or they were left out, as there were too many
 	case c.Figures != nil && c.Figures.Runs != measured:
-		return fmt.Errorf("its figures are of %s, and %s has figures", counted(c.Figures.Runs, "run"), counted(measured, "run"))
+		return fmt.Errorf("its figures are of %s, and %s has figures", wording.Counted(c.Figures.Runs, "run"), wording.Counted(measured, "run"))
 	case c.Figures == nil && measured > 0:
-		return fmt.Errorf("it has no figures, and %s has", counted(measured, "run"))
+		return fmt.Errorf("it has no figures, and %s has", wording.Counted(measured, "run"))
 	}
 	return nil
 }
@@ -176,27 +185,28 @@ func (s *Suite) Table() *Table {
 		t.Notes = append([]string{"the suite isn't over: this is what was measured so far"}, s.Notes...)
 	}
 	if n := s.unbegun(); n > 0 {
-		t.Notes = append(t.Notes[:len(t.Notes):len(t.Notes)], fmt.Sprintf("of %d of %s no test has ended", n, counted(len(s.Cells), "cell")))
+		t.Notes = append(t.Notes[:len(t.Notes):len(t.Notes)], fmt.Sprintf("of %d of %s no test has ended", n, wording.Counted(len(s.Cells), "cell")))
 	}
 	for _, c := range s.Cells {
 		cell := Cell{Product: c.Product, Loadtest: c.Loadtest, Figures: c.Figures, Message: c.Message, Images: c.Images}
 		if c.Verdict != nil {
 			cell.Verdict = c.Verdict.Outcome
-			cell.Message = joinedWords(c.Verdict.words(), c.Message)
+			cell.Message = joinedWords(c.Verdict.Words(), c.Message)
 		}
 		if f := c.Figures; f != nil && f.Runs > 1 { // of a single run the sign says it
 			cell.Message = joinedWords(cell.Message, f.UnconfirmedWords())
 		}
 		cell.Missing, cell.Repeated = c.Gaps()
 		for _, o := range c.Outliers {
-			cell.Message = joinedWords(cell.Message, outlierWords(o))
+			cell.Message = joinedWords(cell.Message, OutlierWords(o))
 		}
 		t.Cells = append(t.Cells, cell)
 	}
 	return t
 }
 
-func outlierWords(test string) string { return test + " lies far from the others" }
+// OutlierWords say that a test is an outlier of its cell.
+func OutlierWords(test string) string { return test + " lies far from the others" }
 
 // unbegun is how many cells have no test that ended: nothing else says why they have no figures.
 func (s *Suite) unbegun() (n int) {
@@ -208,8 +218,8 @@ func (s *Suite) unbegun() (n int) {
 	return n
 }
 
-// words are those of the criteria that weren't met, or of all where they were.
-func (v Verdict) words() string {
+// Words are those of the criteria that weren't met, or of all where they were.
+func (v Verdict) Words() string {
 	var wrong, all string
 	for _, c := range v.Criteria {
 		all = joinedWords(all, c.Name+": "+c.Message)

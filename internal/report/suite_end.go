@@ -2,7 +2,8 @@ package report
 
 import (
 	"fmt"
-	"strings"
+
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // ExitCode is the exit code that the suite asks for, as those of its tests together.
@@ -11,7 +12,7 @@ func (s *Suite) ExitCode() int { return Documents{Suites: []*Suite{s}}.ExitCode(
 // Whole says whether the suite is over, and each repetition of each cell gave a figure.
 func (s *Suite) Whole() bool {
 	for i := range s.Cells {
-		if s.Cells[i].unmeasured() != nil {
+		if !s.Cells[i].whole() {
 			return false
 		}
 	}
@@ -60,27 +61,13 @@ func (c *SuiteCell) Gaps() (missing, repeated []Missing) {
 // cell, which measured more; 0: they don't any more.
 func DisturbedWords(lowerBound, others int64) string {
 	if others <= lowerBound {
-		return fmt.Sprintf("the generator was the limit at %s, and other runs of it had measured more: it was disturbed", pps(lowerBound))
+		return fmt.Sprintf("the generator was the limit at %s, and other runs of it had measured more: it was disturbed", wording.PacketRate(lowerBound))
 	}
-	return fmt.Sprintf("the generator was the limit at %s, and other runs of it measured %s: it was disturbed", pps(lowerBound), pps(others))
+	return fmt.Sprintf("the generator was the limit at %s, and other runs of it measured %s: it was disturbed", wording.PacketRate(lowerBound), wording.PacketRate(others))
 }
 
-// unmeasured is what is wrong with the cell's measurement; nil: each of its repetitions gave a figure.
-func (c *SuiteCell) unmeasured() *junitTrouble {
+// whole says whether each of the cell's repetitions gave a figure.
+func (c *SuiteCell) whole() bool {
 	missing, _ := c.Gaps()
-	switch {
-	case len(missing) == 0 && c.Figures != nil:
-		return nil
-	case len(missing) == 0:
-		return &junitTrouble{Type: string(NotMeasured), Message: "Not measured: no test of it has ended."}
-	}
-	var words []string
-	for _, r := range missing {
-		words = append(words, r.Test+": "+r.words())
-	}
-	message := "Not measured: "
-	if c.Figures != nil {
-		message = fmt.Sprintf("Measured in part, without %s: ", counted(len(missing), "run"))
-	}
-	return &junitTrouble{Type: missing[0].Reason, Message: message + strings.Join(words, "; ")}
+	return len(missing) == 0 && c.Figures != nil
 }

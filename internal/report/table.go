@@ -2,7 +2,7 @@ package report
 
 import (
 	"fmt"
-	"slices"
+	"io"
 
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -78,7 +78,7 @@ type Missing struct {
 
 // FiguresOf are a Report's; nil where it has none.
 func FiguresOf(r *Report) *Figures {
-	h := headlineOf(r)
+	h := HeadlineOf(r)
 	if !h.Measured {
 		return nil
 	}
@@ -90,9 +90,9 @@ func FiguresOf(r *Report) *Figures {
 	return f
 }
 
-// headline has the signs that go before these figures.
-func (f *Figures) headline() headline {
-	return headline{Measured: true, Bound: f.LowerBound, Loose: f.Unconfirmed > 0}
+// Headline has the signs that go before these figures.
+func (f *Figures) Headline() Headline {
+	return Headline{Measured: true, Bound: f.LowerBound, Loose: f.Unconfirmed > 0}
 }
 
 // UnconfirmedWords say of how many runs the figures aren't confirmed; empty: of all they are.
@@ -110,146 +110,13 @@ func (f *Figures) UnconfirmedWords() string {
 
 // Named is a Report's place in a table: its Plan's product and loadtest, as all renderers show them.
 func Named(r *Report) (product, loadtest string) {
-	h := headlineOf(r)
+	h := HeadlineOf(r)
 	return h.Product, h.Loadtest
 }
 
-// bound writes a figure of the cell, as headline does.
-func (c Cell) bound(figure func(*Figures) string) string {
-	if c.Figures == nil {
-		return notMeasured
-	}
-	return c.Figures.headline().bound(figure(c.Figures))
-}
-
-// arranged are the cells as they are shown.
-func (t *Table) arranged() []Cell {
-	var products, loadtests []string
-	for _, c := range t.Cells {
-		if !slices.Contains(products, c.Product) {
-			products = append(products, c.Product)
-		}
-		if !slices.Contains(loadtests, c.Loadtest) {
-			loadtests = append(loadtests, c.Loadtest)
-		}
-	}
-	place := func(c Cell) int {
-		return slices.Index(loadtests, c.Loadtest)*len(products) + slices.Index(products, c.Product)
-	}
-	cells := slices.Clone(t.Cells)
-	slices.SortStableFunc(cells, func(a, b Cell) int { return place(a) - place(b) })
-	return cells
-}
-
-// tableTraits says what of a table needs a column or a line.
-type tableTraits struct{ repeated, judged, missing bool }
-
-func (t *Table) traits() tableTraits {
-	var out tableTraits
-	for _, c := range t.Cells {
-		out.judged = out.judged || c.Verdict != ""
-		out.missing = out.missing || len(c.Missing)+len(c.Repeated) > 0
-		if f := c.Figures; f != nil {
-			out.repeated = out.repeated || f.Runs > 1
-		}
-	}
-	return out
-}
-
-// spreadText is what stands behind ±.
-func spreadText(f *Figures) string {
-	if f == nil || f.Spread == nil {
-		return "-"
-	}
-	return f.Spread.Percent.FormatFixed() + "%"
-}
-
-// The heads of the column with the share of the line rate: a share of what all directions carry together is at most 100, and the directions' shares summed
-// are 200 at full duplex between two ports. Two figures never stand under one head.
-const (
-	togetherHead = "% of line rate"
-	sumHead      = "% line rate, sum"
-)
-
-// grid is the table for people. The verdict stands where sign puts it; percent picks how the share of the line rate is summed, which head says.
-func (t *Table) grid(traits tableTraits, head string, percent func(*Figures) units.Percent, sign func(Outcome) string) grid {
-	g := grid{header: []string{"product", "loadtest"}, left: 2}
-	if traits.judged {
-		g.header, g.left = append(g.header, "verdict"), 3
-	}
-	g.header = append(g.header, "throughput pps", "throughput bps", head)
-	if traits.repeated {
-		g.header = append(g.header, "±", "runs")
-	}
-	for _, c := range t.arranged() {
-		row := []string{c.Product, c.Loadtest}
-		if traits.judged {
-			row = append(row, sign(c.Verdict))
-		}
-		row = append(row,
-			c.bound(func(f *Figures) string { return bare(pps(f.PacketsPerSecond), "pps") }),
-			c.bound(func(f *Figures) string { return bare(bps(f.Layer1BitsPerSecond), "bps") }),
-			c.bound(func(f *Figures) string { return percent(f).FormatFixed() }))
-		if traits.repeated {
-			row = append(row, spreadText(c.Figures), runsText(c))
-		}
-		g.rows = append(g.rows, row)
-	}
-	return g
-}
-
-// runsText is how many runs the figures are of, and of how many.
-func runsText(c Cell) string {
-	measured := 0
-	if c.Figures != nil {
-		measured = c.Figures.Runs
-	}
-	if all := measured + len(c.Missing); all != measured {
-		return shareOf(measured, all)
-	}
-	return shortCount(measured)
-}
-
-// share of what all directions carry together, as the status has it.
-func together(f *Figures) units.Percent { return min(f.LineRatePercent, units.Hundred) }
-
-// summed over the directions, as the published tables have it.
-func summed(f *Figures) units.Percent { return f.LineRatePercentSum }
-
-// said are a cell's words with its name before them; empty: there is nothing to say.
-func (c Cell) said() string {
-	if c.Message == "" {
-		return ""
-	}
-	return c.title() + ": " + c.Message
-}
-
-func (c Cell) title() string { return headline{Product: c.Product, Loadtest: c.Loadtest}.title() }
-
-// gaps says which runs gave no figure, and which were repeated.
-func gaps(missing, repeated []Missing) []string {
-	var lines []string
-	for _, m := range missing {
-		lines = append(lines, m.Test+" was not measured: "+m.words())
-	}
-	for _, m := range repeated {
-		lines = append(lines, m.Test+" was "+m.again()+": "+m.words())
-	}
-	return lines
-}
-
-// again says in what way a run was repeated.
-func (m Missing) again() string {
-	if m.LowerBound > 0 {
-		return "repeated"
-	}
-	return "repeated, as it gave no figure"
-}
-
-// words of a run that gave no figure that counts.
-func (m Missing) words() string {
-	if m.Message == "" {
-		return m.Reason
-	}
-	return m.Reason + ": " + m.Message
+// JSON writes the table as a document, indented.
+func (t *Table) JSON(w io.Writer) error {
+	out := *t
+	out.Version = TableVersion
+	return writeDocument(w, &out)
 }

@@ -1,6 +1,9 @@
 package report
 
-import "time"
+import (
+	"io"
+	"time"
+)
 
 // TrendVersion is the kind and version of a Trend as JSON.
 const TrendVersion = "linerate.dev/trend.v1alpha1"
@@ -59,8 +62,8 @@ type Stretch struct {
 	Figures *Figures `json:"figures,omitempty"`
 }
 
-// stretchOf is the stretch of a point; nil: none has it.
-func (s *Series) stretchOf(point int) *Stretch {
+// StretchOf is the stretch of a point; nil: none has it.
+func (s *Series) StretchOf(point int) *Stretch {
 	for i := range s.Stretches {
 		if t := &s.Stretches[i]; t.First <= point && point <= t.Last {
 			return t
@@ -69,14 +72,19 @@ func (s *Series) stretchOf(point int) *Stretch {
 	return nil
 }
 
-// latest is the last point that was measured; nil: none was.
-func (s *Series) latest() (*Point, *Stretch) {
+// Latest is the last point that was measured; nil: none was.
+func (s *Series) Latest() (*Point, *Stretch) {
 	for i := len(s.Points) - 1; i >= 0; i-- {
 		if s.Points[i].Figures != nil {
-			return &s.Points[i], s.stretchOf(i)
+			return &s.Points[i], s.StretchOf(i)
 		}
 	}
 	return nil, nil
 }
 
-func (s *Series) title() string { return Cell{Product: s.Product, Loadtest: s.Loadtest}.title() }
+// JSON writes the trend as a document, indented.
+func (t *Trend) JSON(w io.Writer) error {
+	out := *t
+	out.Version = TrendVersion
+	return writeDocument(w, &out)
+}

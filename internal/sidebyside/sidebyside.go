@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/linerate-dev/linerate/internal/comparison"
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -24,21 +24,15 @@ type Options struct {
 	MaxRegression string
 }
 
-// Formats are compare's and table's, TrendFormats trend's.
-func Formats() []string { return []string{"text", "json", "markdown", "html"} }
-
-// TrendFormats are trend's.
-func TrendFormats() []string { return []string{"text", "json", "html"} }
-
 // Flags adds compare's flags.
 func (o *Options) Flags(cmd *cobra.Command) {
-	FormatFlag(cmd, &o.Format, Formats())
+	FormatFlag(cmd, &o.Format, render.Formats(render.Comparison))
 	cmd.Flags().StringVar(&o.MaxRegression, "max-regression", "", "by how much less than the first others may be, such as 2%; the exit code says whether they are")
 }
 
 // Check reads the options; a nil demand asks for nothing.
 func (o *Options) Check() (*comparison.Allowance, error) {
-	if err := CheckFormat(o.Format, Formats()); err != nil {
+	if err := CheckFormat(o.Format, render.Formats(render.Comparison)); err != nil {
 		return nil, err
 	}
 	if o.MaxRegression == "" {
@@ -54,37 +48,20 @@ func (o *Options) Check() (*comparison.Allowance, error) {
 	return &comparison.Allowance{MaxRegression: share}, nil
 }
 
-// Document is what can be written in each format but markdown.
-type Document interface {
-	Text(io.Writer, report.TextOptions) error
-	JSON(io.Writer) error
-	HTML(io.Writer) error
-}
-
 // Write writes a document in a format that was checked. Text is as wide as the terminal, where it goes to one.
-func Write(out io.Writer, format string, d Document) error {
-	switch format {
-	case "json":
-		return d.JSON(out)
-	case "html":
-		return d.HTML(out)
-	case "markdown":
-		if m, can := d.(interface{ Markdown(io.Writer) error }); can {
-			return m.Markdown(out)
-		}
-	}
-	return d.Text(out, TextOptions(out))
+func Write(out io.Writer, format string, d render.Document) error {
+	return render.Write(out, format, d, TextOptions(out))
 }
 
 // TextOptions are those of text for this output: as wide as the terminal, and coloured, where it is one and NO_COLOR doesn't forbid it.
-func TextOptions(out io.Writer) report.TextOptions {
+func TextOptions(out io.Writer) render.TextOptions {
 	f, isFile := out.(*os.File)
 	if !isFile {
-		return report.TextOptions{}
+		return render.TextOptions{}
 	}
 	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
-		return report.TextOptions{}
+		return render.TextOptions{}
 	}
-	return report.TextOptions{Width: width, Color: os.Getenv("NO_COLOR") == ""}
+	return render.TextOptions{Width: width, Color: os.Getenv("NO_COLOR") == ""}
 }

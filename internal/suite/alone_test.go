@@ -68,7 +68,7 @@ func verdictsOf(s *report.Suite) map[string]string {
 func TestASuiteIsComparedWithAnEarlierOne(t *testing.T) {
 	earlier := measuredAlone(t, nightly, rates(10_000, 20_000, 30_000, 40_000), nil)
 	var document bytes.Buffer
-	if err := (report.Documents{Suites: []*report.Suite{earlier}}).Render(&document, "json"); err != nil {
+	if err := earlier.JSON(&document); err != nil {
 		t.Fatal(err)
 	}
 	read, err := report.ReadSuite(document.Bytes())

@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -41,7 +42,7 @@ func TestRunsOfSeveralBuildsAreToldOf(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := document.Table().Text(&out, report.TextOptions{Width: 300}); err != nil {
+	if err := render.Write(&out, "text", render.OfTable(document.Table()), render.TextOptions{Width: 300}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{apart, "Device under test of ", ": vpp ran lab/vpp:main (sha256:11)."} {
@@ -51,7 +52,7 @@ func TestRunsOfSeveralBuildsAreToldOf(t *testing.T) {
 	}
 	for _, format := range []string{"markdown", "junit", "html", "json"} {
 		out.Reset()
-		if err := (report.Documents{Suites: []*report.Suite{document}}).Render(&out, format); err != nil {
+		if err := render.Write(&out, format, render.OfTests(report.Documents{Suites: []*report.Suite{document}}), render.TextOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if text := strings.ReplaceAll(out.String(), "`", ""); !strings.Contains(text, apart) {

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -33,7 +34,7 @@ func measured() *report.Suite {
 func renderOf(t *testing.T, s *report.Suite) Render {
 	return func(format string) string {
 		var out bytes.Buffer
-		if err := (report.Documents{Suites: []*report.Suite{s}}).Render(&out, format); err != nil {
+		if err := render.Write(&out, format, render.OfTests(report.Documents{Suites: []*report.Suite{s}}), render.TextOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()

@@ -19,7 +19,7 @@ import (
 // outlives keeps a Report of a test that isn't there any more, as the operator would, and returns its ConfigMap's name.
 func (p *person) outlives(name string, day int, packetsPerSecond int64, own map[string]string) string {
 	p.Helper()
-	text, err := os.ReadFile("../../internal/report/testdata/one-direction.json")
+	text, err := os.ReadFile("../../internal/render/testdata/one-direction.json")
 	p.must(err)
 	reports, err := report.Read(bytes.NewReader(text))
 	p.must(err)

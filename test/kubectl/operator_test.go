@@ -114,7 +114,7 @@ func (p *person) keeps(configMap, test string, change func(*corev1.ConfigMap)) {
 // saysMeasured writes a Report and the end. The Report is a made one: nothing was sent.
 func (p *person) saysMeasured(name string, change func(*report.Report)) {
 	p.Helper()
-	text, err := os.ReadFile("../../internal/report/testdata/one-direction.json")
+	text, err := os.ReadFile("../../internal/render/testdata/one-direction.json")
 	p.must(err)
 	reports, err := report.Read(bytes.NewReader(text))
 	p.must(err)

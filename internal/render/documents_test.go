@@ -1,0 +1,69 @@
+package render
+
+import (
+	"bytes"
+	"encoding/xml"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/report/reporttest"
+)
+
+func written(t *testing.T, format string, d report.Documents) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Write(&out, format, OfTests(d), TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestASuiteInEachFormat(t *testing.T) {
+	for format, name := range map[string]string{"text": "suite-alone.txt", "markdown": "suite.md", "junit": "suite.xml", "html": "suite.html"} {
+		t.Run(format, func(t *testing.T) {
+			golden(t, name, []byte(written(t, format, report.Documents{Suites: []*report.Suite{reporttest.Night()}})))
+		})
+	}
+	t.Run("as JSON it reads back", func(t *testing.T) {
+		s, err := report.ReadSuite([]byte(written(t, "json", report.Documents{Suites: []*report.Suite{reporttest.Night()}})))
+		if err != nil || len(s.Cells) != 2 {
+			t.Errorf("%v: %+v", err, s)
+		}
+	})
+	t.Run("one that isn't over says so", func(t *testing.T) {
+		s := reporttest.Night()
+		s.Finished = time.Time{}
+		for _, format := range []string{"text", "markdown", "html"} {
+			if got := written(t, format, report.Documents{Suites: []*report.Suite{s}}); !strings.Contains(strings.ReplaceAll(got, "&#39;", "'"), "the suite isn't over") {
+				t.Errorf("%s doesn't say that it isn't over:\n%s", format, got)
+			}
+		}
+	})
+}
+
+func TestTestsAndSuitesTogether(t *testing.T) {
+	tests := report.Documents{Reports: []*report.Report{reporttest.PathNotProven(), reporttest.Doubtful()}, Suites: []*report.Suite{reporttest.Night(), reporttest.Night()}}
+	t.Run("text has one after the other", func(t *testing.T) {
+		if got := written(t, "text", tests); strings.Count(got, "night\n") != 2 || !strings.HasPrefix(got, "product") {
+			t.Errorf("got\n%s", got)
+		}
+	})
+	t.Run("junit is one document", func(t *testing.T) {
+		var doc junitSuites
+		if err := xml.Unmarshal([]byte(written(t, "junit", tests)), &doc); err != nil {
+			t.Fatal(err)
+		}
+		if want := len(tests.Reports) + 4; len(doc.Suites) != want || doc.Failures < 2 || doc.Errors < 2 {
+			t.Errorf("%d testsuites, want %d; %d failures, %d errors", len(doc.Suites), want, doc.Failures, doc.Errors)
+		}
+	})
+	for format, says := range map[string]string{"html": "holds one suite", "viz": "a suite has several", "pdf": "no such format as pdf"} {
+		t.Run(format+" is refused", func(t *testing.T) {
+			if err := Write(&bytes.Buffer{}, format, OfTests(tests), TextOptions{}); err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%v, want an error that says %q", err, says)
+			}
+		})
+	}
+}

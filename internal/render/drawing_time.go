@@ -1,0 +1,214 @@
+package render
+
+import (
+	"cmp"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// timeline draws what happened against time: the three rates, the loss of each window, the generator's CPU, one above the other.
+//
+//	┌ Kpps ───────────────────────────┐ % of line rate
+//	│        intended ╌╌╌             │
+//	│    ▄▄▟██ offered, received      │
+//	├ loss per window ────────────────┤
+//	├ generator CPU ──────────────────┤
+//	└ 0:00 ──── 0:10 ──── 0:20 ───────┘
+type timeline struct {
+	drawing
+	r        *report.Report
+	t        track
+	readings []reading
+	windows  []judgedWindow
+	x        axis
+	narrow   bool
+}
+
+// panels are where the three parts begin and end.
+const (
+	ratesTop, ratesBottom = 54, 344
+	lossTop, lossBottom   = 390, 520
+	cpuTop, cpuBottom     = 562, 622
+)
+
+// newTimeline draws a track; ok is false where there is nothing to draw.
+func newTimeline(r *report.Report, t track, narrow bool) (drawing, bool) {
+	readings, stride := t.readings(r)
+	tl := &timeline{r: r, t: t, readings: readings, windows: t.windows(r), narrow: narrow}
+	tl.Width, tl.Height, tl.Class = 1040, 666, "wide"
+	left, right := 64.0, 54.0
+	if narrow {
+		tl.Width, tl.Class, left, right = 430, "narrow", 44, 44
+	}
+	end := tl.end()
+	if end <= 0 {
+		return drawing{}, false
+	}
+	tl.x = axis{top: end, from: left, to: tl.Width - right}
+	tl.Title = "Rates, loss and generator CPU against time, " + t.Name
+	tl.Desc = tl.describe(stride)
+	tl.phases()
+	tl.time()
+	tl.rates()
+	tl.loss()
+	tl.cpu()
+	tl.End = end
+	tl.Plot = &box{X: tl.x.from, Y: ratesTop, W: tl.x.to - tl.x.from, H: cpuBottom - ratesTop}
+	return tl.drawing, true
+}
+
+// end is the last moment known, in seconds.
+func (tl *timeline) end() float64 {
+	end := 0.0
+	for _, g := range tl.readings {
+		end = max(end, g.to)
+	}
+	for _, w := range tl.windows {
+		end = max(end, w.to)
+	}
+	return end
+}
+
+func (tl *timeline) describe(stride int) string {
+	s := wording.Counted(len(tl.readings), "reading") + " and " + wording.Counted(len(tl.windows), "window") + " over " + clockText(tl.x.top) + " (minutes:seconds)."
+	if stride > 1 {
+		s += " Each reading drawn is the average of " + wording.Counted(stride, "sample") + "."
+	}
+	if _, received, ok := tl.t.result(tl.r); ok {
+		s += " The result is " + report.HeadlineOf(tl.r).Signed(wording.PacketRate(received)) + "."
+	}
+	return s
+}
+
+// phases shades the run's parts and the window that the result comes from.
+func (tl *timeline) phases() {
+	for i, s := range stretches(tl.readings) {
+		x, w := tl.x.at(s.from), tl.x.at(s.to)-tl.x.at(s.from)
+		class := "phase"
+		if i%2 == 1 {
+			class = "phase odd"
+		}
+		tl.band(class, x, ratesTop, w, cpuBottom-ratesTop, phaseText(s.phase))
+		if name := phaseText(s.phase); w > float64(7*len(name)) {
+			tl.label("mid faint", x+w/2, ratesTop-8, name)
+		}
+	}
+	if w, ok := resultWindow(tl.r, tl.windows); ok {
+		x := tl.x.at(w.from)
+		tl.band("chosen", x, ratesTop, max(tl.x.at(w.to)-x, 2), cpuBottom-ratesTop, "the result comes from this window, "+w.title())
+	}
+}
+
+// time draws the common axis below.
+func (tl *timeline) time() {
+	n := 12
+	if tl.narrow {
+		n = 5
+	}
+	for _, s := range tl.x.timeTicks(n) {
+		x := tl.x.at(s)
+		tl.line("tick", x, cpuBottom, x, cpuBottom+5)
+		tl.label("mid", x, cpuBottom+20, clockText(s))
+	}
+	tl.label("end faint", tl.x.to, tl.Height-2, "time since the start, minutes:seconds")
+}
+
+// rates draws the upper panel: three figures, what was lost between two of them, and the result.
+func (tl *timeline) rates() {
+	y := axis{top: tl.topRate() * 1.06, from: ratesBottom, to: ratesTop}
+	name, factor := prefix(y.top)
+	for _, v := range (axis{top: y.top / factor}).ticks(6) {
+		tl.line("grid", tl.x.from, y.at(v*factor), tl.x.to, y.at(v*factor))
+		tl.label("end", tl.x.from-7, y.at(v*factor)+4, short(v))
+	}
+	tl.label("head", 2, ratesTop-30, name+"pps")
+	tl.percentAxis(y)
+	intended, offered := func(g reading) float64 { return g.intended }, func(g reading) float64 { return g.offered }
+	received := func(g reading) float64 { return g.received }
+	tl.Paths = append(tl.Paths,
+		shape{D: between(tl.readings, offered, received, tl.x, y), Class: "lost"},
+		shape{D: stairs(tl.readings, offered, tl.x, y), Class: "offered"},
+		shape{D: stairs(tl.readings, intended, tl.x, y), Class: "intended"},
+		shape{D: stairs(tl.readings, received, tl.x, y), Class: "received"})
+	if _, v, ok := tl.t.result(tl.r); ok {
+		at := y.at(float64(v))
+		tl.line("answer", tl.x.from, at, tl.x.to, at)
+		tl.label("answer", tl.x.from+6, at-6, report.HeadlineOf(tl.r).Signed(wording.PacketRate(v)))
+	}
+}
+
+// percentAxis is the second axis: the same heights as shares of what the line can carry.
+func (tl *timeline) percentAxis(y axis) {
+	if tl.t.capacity <= 0 {
+		return
+	}
+	for _, p := range (axis{top: y.top / tl.t.capacity * 100}).ticks(6) {
+		if p > 100.0001 {
+			break
+		}
+		at := y.at(p / 100 * tl.t.capacity)
+		tl.line("tick", tl.x.to, at, tl.x.to+5, at)
+		tl.label("start", tl.x.to+8, at+4, short(p)+"%")
+	}
+	tl.label("end head", tl.Width-1, ratesTop-30, "% of line rate")
+}
+
+func (tl *timeline) topRate() float64 {
+	top := 1.0
+	for _, g := range tl.readings {
+		top = max(top, g.intended, g.offered, g.received)
+	}
+	return top
+}
+
+// loss draws the middle panel: a mark per window on a logarithmic scale, and the limit.
+func (tl *timeline) loss() {
+	limit := report.PlanOf(tl.r).Procedure.MaxLossRatio
+	ratios := []float64{float64(limit) / float64(units.One)}
+	for _, w := range tl.windows {
+		ratios = append(ratios, w.loss)
+	}
+	y := lossAxisFor(ratios, lossTop, lossBottom)
+	every := (y.decades + 3) / 4
+	for k, ratio := 0, units.One; k <= y.decades; k, ratio = k+1, ratio/10 {
+		at := y.at(float64(ratio) / float64(units.One))
+		if (y.decades-k)%every == 0 || k == 0 {
+			tl.line("grid", tl.x.from, at, tl.x.to, at)
+			tl.label("end", tl.x.from-7, at+4, wording.Ratio(ratio))
+		}
+	}
+	tl.line("grid", tl.x.from, y.none, tl.x.to, y.none)
+	tl.label("end", tl.x.from-7, y.none+4, "0%")
+	tl.label("head", 2, lossTop-10, "loss per window")
+	if limit > 0 {
+		at := y.at(ratios[0])
+		tl.line("limit", tl.x.from, at, tl.x.to, at)
+		tl.label("start limit", tl.x.to+4, at+4, "limit")
+	}
+	tl.lossMarks(y)
+}
+
+func (tl *timeline) lossMarks(y lossAxis) {
+	size := min(4.5, max(1.6, (tl.x.to-tl.x.from)/float64(max(len(tl.windows), 1))/2.4))
+	for _, w := range tl.windows {
+		x, at := tl.x.at((w.from+w.to)/2), y.at(w.loss)
+		if w.loss > 0 {
+			tl.line("stem "+qualityClass(w.quality), x, y.none, x, at)
+		}
+		tl.mark(w, x, at, size)
+	}
+}
+
+// cpu draws the lower panel.
+func (tl *timeline) cpu() {
+	y := axis{top: 100, from: cpuBottom, to: cpuTop}
+	for _, v := range []float64{0, 50, 100} {
+		tl.line("grid", tl.x.from, y.at(v), tl.x.to, y.at(v))
+		tl.label("end", tl.x.from-7, y.at(v)+4, short(v)+"%")
+	}
+	d := stairs(tl.readings, func(g reading) float64 { return g.cpu }, tl.x, y)
+	tl.label("head", 2, cpuTop-10, cmp.Or(map[bool]string{true: "generator CPU: " + wording.NotMeasured}[d == ""], "generator CPU"))
+	tl.Paths = append(tl.Paths, shape{D: d, Class: "cpu"})
+}

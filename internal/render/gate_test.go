@@ -1,0 +1,100 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/report/reporttest"
+)
+
+// release is a gate with all that can become of a row.
+func release() *report.Gate {
+	at := time.Date(2026, 3, 14, 1, 0, 0, 0, time.UTC)
+	figures := func(packets int64, spread string) *report.Figures {
+		return &report.Figures{Runs: 5, PacketsPerSecond: packets, Layer1BitsPerSecond: packets * 672, LineRatePercent: reporttest.Percent("50"), LineRatePercentSum: reporttest.Percent("100"),
+			Spread: &report.Spread{Percent: reporttest.Percent(spread), LowPacketsPerSecond: packets - 100, HighPacketsPerSecond: packets + 100, Confidence: reporttest.Percent("93.75")}}
+	}
+	change := func(p, low, high string) *report.Change {
+		l, h := reporttest.Percent(low), reporttest.Percent(high)
+		return &report.Change{Percent: reporttest.Percent(p), LowPercent: &l, HighPercent: &h, Confidence: reporttest.Percent("97.5")}
+	}
+	g := &report.Gate{Producer: "linerate 0.9", Namespace: "lab", Notes: []string{"1 test was repeated after ending without a measurement"}, Suites: []*report.Suite{reporttest.Night()}, Rows: []report.GateRow{
+		{Test: "nightly", Suite: "night", Cell: "vpp-imix", Product: "vpp", Loadtest: "imix", Outcome: report.Passed, BaselineName: "cell main-imix",
+			Criteria:  []report.CriterionResult{{Name: "no-slower", Outcome: report.Passed, Message: "west→east: 0.1 % less than the baseline (-0.4 % to +0.2 %), 2 % allowed"}},
+			Candidate: report.Compared{Figures: figures(653_700, "0.12"), Judgement: report.NotShown, Change: change("-0.1", "-0.4", "0.2")}, Baseline: &report.Compared{Figures: figures(654_400, "0.1")}},
+		{Suite: "night", Cell: "vpp-64b", Product: "vpp", Loadtest: "64b", Outcome: report.DidFail, BaselineName: "cell main-64b",
+			Criteria:  []report.CriterionResult{{Name: "no-slower", Outcome: report.DidFail, Message: "west→east: 5 % less than the baseline (-5.4 % to -4.6 %), 2 % allowed"}},
+			Candidate: report.Compared{Figures: figures(1_691_000, "0.3"), Judgement: report.Less, Change: change("-5", "-5.4", "-4.6"), Outliers: []string{"night-vpp-64b-r2"}}, Baseline: &report.Compared{Figures: figures(1_780_000, "0.2")}},
+		{Suite: "night", Cell: "linux-64b", Product: "linux|<b>", Loadtest: "64b", Outcome: report.Undecided, BaselineName: "cell main-64b",
+			Criteria:  []report.CriterionResult{{Name: "no-slower", Outcome: report.Undecided, Message: "west→east: 3 runs against 5 are too few to tell; about 5 of each would do"}},
+			Candidate: report.Compared{Missing: []report.Missing{{Test: "night-linux-64b-r1", Reason: "GeneratorLost", Message: "generator-0 didn't answer for 10s"}}}, Baseline: &report.Compared{Figures: figures(1_780_000, "0.2")}},
+	}}
+	g.Suites[0].Namespace, g.Suites[0].Started, g.Suites[0].Finished = "lab", at, at.Add(time.Hour)
+	g.Conclude()
+	return g
+}
+
+func inFormat(t *testing.T, g *report.Gate, format string) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Write(&out, format, OfGate(g), TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestAGateInEachFormat(t *testing.T) {
+	for format, ext := range map[string]string{"text": "txt", "markdown": "md", "junit": "xml", "json": "json", "html": "html"} {
+		t.Run(format, func(t *testing.T) { golden(t, "gate."+ext, []byte(inFormat(t, release(), format))) })
+	}
+	t.Run("without anything to compare with", func(t *testing.T) {
+		g := release()
+		for i := range g.Rows {
+			g.Rows[i].Baseline, g.Rows[i].BaselineName = nil, ""
+		}
+		golden(t, "gate-absolute.md", []byte(inFormat(t, g, "markdown")))
+		if page := inFormat(t, g, "html"); !strings.Contains(page, "1.69") || strings.Contains(page, "baseline</th>") {
+			t.Error("the page doesn't have the table alone")
+		}
+	})
+	t.Run("another format is refused", func(t *testing.T) {
+		if err := Write(&bytes.Buffer{}, "pdf", OfGate(release()), TextOptions{}); err == nil {
+			t.Error("there is no error")
+		}
+	})
+}
+
+func TestAGateOfAThousandCells(t *testing.T) {
+	g := release()
+	row := g.Rows[1]
+	row.Criteria[0].Message = strings.Repeat("figures ", 500)
+	g.Rows = nil
+	for i := range 1000 {
+		row.Loadtest = fmt.Sprint("load-", i)
+		g.Rows = append(g.Rows, row)
+	}
+	g.Conclude()
+	const comment = 65_536
+	if got := inFormat(t, g, "markdown"); len([]rune(got)) > comment || !strings.Contains(got, "940 rows more") {
+		t.Errorf("a comment takes %d characters, and the markdown has %d", comment, len([]rune(got)))
+	}
+	var whole report.Gate
+	if err := json.Unmarshal([]byte(inFormat(t, g, "json")), &whole); err != nil || len(whole.Rows) != 1000 || whole.Version != report.GateVersion {
+		t.Errorf("%v, %d rows, version %s", err, len(whole.Rows), whole.Version)
+	}
+}
+
+func TestAGateWithoutAMeasurementIsNoGreenJUnit(t *testing.T) {
+	g := &report.Gate{}
+	g.Conclude()
+	var doc junitSuites
+	if err := xml.Unmarshal([]byte(inFormat(t, g, "junit")), &doc); err != nil || doc.Errors != 1 || doc.Tests != 1 {
+		t.Errorf("%v, %d tests, %d errors", err, doc.Tests, doc.Errors)
+	}
+}

@@ -1,0 +1,58 @@
+package render
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+//go:embed page
+var pageFiles embed.FS
+
+// testsHTML writes the reports as one page that needs nothing else: no network, no other file. Its graphs are SVG drawn here; scripts only
+// add a readout under the pointer, so it loses little without them. It follows the reader's light or dark scheme and prints.
+func testsHTML(w io.Writer, reports []*report.Report) error {
+	view, err := newPage(reports)
+	if err != nil {
+		return err
+	}
+	if view.Style, err = pageStyle("page/page.css"); err != nil {
+		return err
+	}
+	script, err := pageFiles.ReadFile("page/page.js")
+	if err != nil {
+		return fmt.Errorf("read the page's script: %w", err)
+	}
+	view.Script = template.JS(script)
+	return writePage(w, "page.tmpl", view)
+}
+
+// pageStyle is one style sheet of these files, one after the other.
+func pageStyle(files ...string) (template.CSS, error) {
+	var out []byte
+	for _, name := range files {
+		style, err := pageFiles.ReadFile(name)
+		if err != nil {
+			return "", fmt.Errorf("read the page's style: %w", err)
+		}
+		out = append(out, style...)
+	}
+	return template.CSS(out), nil
+}
+
+// writePage writes a view by one of the templates, whole or not at all.
+func writePage(w io.Writer, name string, view any) error {
+	t, err := template.ParseFS(pageFiles, "page/*.tmpl")
+	if err != nil {
+		return fmt.Errorf("read the page's template: %w", err)
+	}
+	var out bytes.Buffer
+	if err := t.ExecuteTemplate(&out, name, view); err != nil {
+		return fmt.Errorf("write html: %w", err)
+	}
+	return writeAll(w, "html", &out)
+}

@@ -1,0 +1,70 @@
+package render
+
+import (
+	"encoding/xml"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/report/reporttest"
+)
+
+func suites(t *testing.T, reports ...*report.Report) junitSuites {
+	t.Helper()
+	var doc junitSuites
+	if err := xml.Unmarshal(rendered(t, "junit", reports...), &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func TestJUnitCountsWhatItHolds(t *testing.T) {
+	doc := suites(t, reporttest.All()...)
+	if len(doc.Suites) != len(reporttest.Scenarios()) {
+		t.Fatalf("%d suites of %d reports", len(doc.Suites), len(reporttest.Scenarios()))
+	}
+	var tests, failures, errs int
+	for _, s := range doc.Suites {
+		var f, e int
+		for _, c := range s.Cases {
+			if c.Failure != nil {
+				f++
+			}
+			if c.Error != nil {
+				e++
+			}
+		}
+		if s.Tests != len(s.Cases) || s.Failures != f || s.Errors != e || s.Skipped != 0 {
+			t.Errorf("%s says %d tests, %d failures, %d errors, %d skipped, and has %d, %d, %d", s.Name, s.Tests, s.Failures, s.Errors, s.Skipped, len(s.Cases), f, e)
+		}
+		tests, failures, errs = tests+s.Tests, failures+s.Failures, errs+s.Errors
+	}
+	if doc.Tests != tests || doc.Failures != failures || doc.Errors != errs {
+		t.Errorf("the document says %d, %d, %d, its suites %d, %d, %d", doc.Tests, doc.Failures, doc.Errors, tests, failures, errs)
+	}
+}
+
+func TestJUnitIsGreenOnlyWhereAllIsWell(t *testing.T) {
+	unjudged := reporttest.Measured()
+	unjudged.Verdict = report.Verdict{Outcome: report.Undecided}
+	noCriteria := reporttest.Measured()
+	noCriteria.Plan.Criteria = nil
+	for name, c := range map[string]struct {
+		r                *report.Report
+		failures, errors int
+	}{
+		"measured and passed":            {reporttest.JudgedAs(report.Passed, reporttest.Measured(reporttest.Limited(150_000))), 0, 0},
+		"measured, without criteria":     {noCriteria, 0, 0},
+		"a criterion failed":             {reporttest.JudgedAs(report.DidFail, reporttest.Measured(reporttest.Limited(150_000))), 1, 0},
+		"a criterion is undecided":       {reporttest.JudgedAs(report.Undecided, reporttest.Measured(reporttest.Weak(90_000))), 0, 1},
+		"a criterion that nobody judged": {unjudged, 0, 1},
+		"not measured, not judged":       {reporttest.PathNotProven(), 0, 2},
+		"interrupted, though passed":     {reporttest.JudgedAs(report.Passed, reporttest.Measured(reporttest.Limited(150_000), reporttest.CutAfter(3))), 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			doc := suites(t, c.r)
+			if doc.Failures != c.failures || doc.Errors != c.errors {
+				t.Errorf("%d failures and %d errors, want %d and %d", doc.Failures, doc.Errors, c.failures, c.errors)
+			}
+		})
+	}
+}

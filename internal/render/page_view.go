@@ -1,0 +1,291 @@
+package render
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// page is what the page's template writes.
+type page struct {
+	Title, Description string
+	Producer           string
+	Style              template.CSS
+	Script             template.JS
+	Tests              []testView
+	Bounds, Loose      bool // some figure is a lower bound, or isn't confirmed
+}
+
+// testView is one report on the page. The report itself is there too: figures that need no thought are read from it.
+type testView struct {
+	ID                 string
+	Report             *report.Report
+	Name, Title        string
+	Product, Loadtest  string
+	Summary            string
+	Standing, Class    string
+	Measured           bool
+	Bound, Loose       bool
+	Packets, Bits      figure
+	Percent            figure
+	Bar                string // width of the bar, a CSS length
+	Answer, Resolution string
+	Most               string
+	Verdict            string
+	VerdictClass       string
+	Warnings           []string
+	Facts              []fact
+	Directions         []directionView
+	Generators         grid // of several
+	Graphs             []graph
+	Windows            []windowView
+	Plan               string
+}
+
+// figure is a number for people, with the exact one behind it.
+type figure struct {
+	Sign   string // "≥" for a lower bound, "~" for what isn't confirmed
+	Number string
+	Unit   string
+	Exact  string
+}
+
+// fact is a term and what it says.
+type fact struct{ Term, Text string }
+
+// directionView is a row of the result's table.
+type directionView struct {
+	Name                                                 string
+	Intended, Offered, Received, Layer1, Layer2, Percent figure
+	Loss, LossExact                                      string
+	Bar                                                  string
+	All                                                  bool
+}
+
+// windowView is a window's row in one direction; First begins a new window, of Rows rows.
+type windowView struct {
+	Of            report.Measured
+	In            report.Window
+	First         bool
+	Rows          int
+	PhaseText     string
+	LoadText, CPU string
+	Class         string
+	Loss          string
+}
+
+func newPage(reports []*report.Report) (*page, error) {
+	p := &page{Title: fmt.Sprintf("linerate: %s", wording.Counted(len(reports), "load test"))}
+	for i, r := range reports {
+		t, err := newTestView(r, "t"+strconv.Itoa(i+1))
+		if err != nil {
+			return nil, fmt.Errorf("report %d: %w", i+1, err)
+		}
+		p.Tests = append(p.Tests, t)
+		p.Bounds, p.Loose = p.Bounds || t.Bound, p.Loose || t.Loose
+	}
+	p.Description = p.Title
+	if len(reports) > 0 {
+		p.Producer = reports[0].Producer + " · " + reports[0].Version
+	}
+	if len(reports) == 1 {
+		p.Title, p.Description = p.Tests[0].Title, p.Tests[0].Title+": "+p.Tests[0].Summary
+	}
+	return p, nil
+}
+
+// Header and Rows are a grid's, for the template.
+func (g grid) Header() []string { return g.header }
+
+// Rows are its lines.
+func (g grid) Rows() [][]string { return g.rows }
+
+func newTestView(r *report.Report, id string) (testView, error) {
+	var document bytes.Buffer
+	enc := json.NewEncoder(&document)
+	enc.SetEscapeHTML(false) // the template escapes
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(report.PlanOf(r)); err != nil {
+		return testView{}, fmt.Errorf("write the plan: %w", err)
+	}
+	h := report.HeadlineOf(r)
+	v := testView{ID: id, Report: r, Name: h.Name, Title: h.Title(), Product: h.Product, Loadtest: h.Loadtest, Summary: report.Summary(r), Standing: standing(r), Class: strings.ReplaceAll(standing(r), " ", "-"),
+		Measured: h.Measured, Bound: h.Bound, Loose: h.Loose, Answer: capital(explanation(r)), Resolution: resolutionText(r), Verdict: verdictText(r.Verdict), VerdictClass: verdictClass(r.Verdict),
+		Warnings: warnings(r), Facts: facts(r), Windows: windowViews(r), Plan: document.String()}
+	if h.Measured {
+		v.Packets = split(h, wording.PacketRate(h.PacketsPerSecond), exact(h.PacketsPerSecond, "packets per second"))
+		v.Bits = split(h, wording.BitRate(h.Layer1BitsPerSecond), exact(h.Layer1BitsPerSecond, "bits per second"))
+		v.Percent, v.Bar = percentFigure(h, h.Percent), wording.Percent(h.Percent)
+		v.Directions = directionViews(r, h)
+	}
+	if m := r.Result.MaxReceived; h.Measured && m != nil {
+		v.Most = mostReceived(m)
+	}
+	if h.Measured && len(r.Result.Generators) > 1 {
+		v.Generators = generatorGrid(r)
+	}
+	v.Graphs = graphs(r, id)
+	return v, nil
+}
+
+// split takes a figure and its unit apart: "299.75 Kpps" is 299.75 and Kpps.
+func split(h report.Headline, text, exact string) figure {
+	number, unit, _ := strings.Cut(text, " ")
+	return figure{Number: number, Unit: unit, Exact: exact, Sign: h.Sign()}
+}
+
+func percentFigure(h report.Headline, p units.Percent) figure {
+	return split(h, min(p, units.Hundred).FormatFixed()+" %", min(p, units.Hundred).String()+" %")
+}
+
+func exact(v int64, unit string) string { return wording.Count(v) + " " + unit }
+
+// String is the figure in one.
+func (f figure) String() string { return f.Sign + f.Number + " " + f.Unit }
+
+func outcomeClass(o report.Outcome) string {
+	switch o {
+	case report.Passed:
+		return "passed"
+	case report.DidFail:
+		return "failed"
+	case report.Undecided:
+	}
+	return "undecided"
+}
+
+// verdictClass is the style sheet's name for the whole verdict: without criteria there is none.
+func verdictClass(v report.Verdict) string {
+	if len(v.Criteria) == 0 {
+		return "none"
+	}
+	return outcomeClass(v.Outcome)
+}
+
+// OutcomeClass is the style sheet's name for a criterion's outcome.
+func (testView) OutcomeClass(o report.Outcome) string { return outcomeClass(o) }
+
+// facts are what a reader must know to compare a figure with another one.
+func facts(r *report.Report) []fact {
+	p := report.PlanOf(r)
+	out := []fact{{"started", r.Started.UTC().Format("2006-01-02 15:04:05") + " UTC, took " + wording.Span(max(0, r.Finished.Sub(r.Started)))}, {"ended", string(r.Ending)}}
+	if p.DUT.Type != "" {
+		out = append(out, fact{"device under test", p.DUT.Type + ", forwards as " + string(p.DUT.Forwarding)})
+	}
+	for _, s := range deviceTexts(r) {
+		out = append(out, fact{"device's image", s})
+	}
+	if p.Engine != "" {
+		out = append(out, fact{"generator", wording.Counted(max(len(r.Generators), len(p.Generators)), "replica") + " of " + p.Engine})
+	}
+	if frames := framesText(r); frames != "" {
+		out = append(out, fact{"traffic", frames})
+	}
+	if ramp := p.Procedure.Ramp; p.Procedure.Type == "Ramp" && !ramp.TargetRate.IsZero() {
+		out = append(out, fact{"procedure", fmt.Sprintf("ramp to %s per direction in %s, a step each %s; more than %s lost is too much", ramp.TargetRate, wording.Span(ramp.RampDuration.Std()), wording.Span(ramp.StepDuration.Std()), wording.Ratio(p.Procedure.MaxLossRatio))})
+	}
+	for _, l := range r.LineRates {
+		out = append(out, fact{"line rate of " + l.Link, wording.BitRate(int64(l.BitsPerSecond)) + " at layer 1, as the " + cmp.Or(l.Source, "plan") + " says"})
+	}
+	return out
+}
+
+// framesText says how large the frames are, for a rate without that means nothing: once, where all directions have the same.
+func framesText(r *report.Report) string {
+	var names, sizes []string
+	for _, d := range report.PlanOf(r).Directions {
+		if d.Mix.Packets <= 0 {
+			continue
+		}
+		names = append(names, wording.Direction(d.From, d.To))
+		sizes = append(sizes, "frames of "+short(r1(float64(d.Mix.Bytes)/float64(d.Mix.Packets)))+" bytes on average, FCS included")
+	}
+	if len(slices.Compact(slices.Clone(sizes))) == 1 {
+		return strings.Join(names, ", ") + ": " + sizes[0]
+	}
+	for i := range sizes {
+		sizes[i] = names[i] + ": " + sizes[i]
+	}
+	return strings.Join(sizes, "; ")
+}
+
+func directionViews(r *report.Report, h report.Headline) []directionView {
+	row := func(name string, intended, offered, received report.Flow, loss units.Ratio, percent units.Percent) directionView {
+		flat := report.Headline{Measured: true} // what was intended and offered is known, also under a lower bound
+		return directionView{Name: name, Loss: wording.Loss(loss), LossExact: loss.String(), Bar: wording.Percent(percent), Percent: percentFigure(h, percent),
+			Intended: split(flat, wording.PacketRate(intended.PacketsPerSecond), exact(intended.PacketsPerSecond, "packets per second")),
+			Offered:  split(flat, wording.PacketRate(offered.PacketsPerSecond), exact(offered.PacketsPerSecond, "packets per second")),
+			Received: split(h, wording.PacketRate(received.PacketsPerSecond), exact(received.PacketsPerSecond, "packets per second")),
+			Layer1:   split(h, wording.BitRate(received.Layer1BitsPerSecond), exact(received.Layer1BitsPerSecond, "bits per second")),
+			Layer2:   split(h, wording.BitRate(received.Layer2BitsPerSecond), exact(received.Layer2BitsPerSecond, "bits per second"))}
+	}
+	var out []directionView
+	for _, d := range r.Result.Directions {
+		out = append(out, row(wording.Direction(d.From, d.To), d.Intended, d.Offered, d.Received, d.LossRatio, d.LineRatePercent))
+	}
+	if len(out) > 1 {
+		t := r.Result.Total
+		all := row("all", t.Intended, t.Offered, t.Received, t.LossRatio, t.LineRatePercent)
+		all.All = true
+		out = append(out, all)
+	}
+	return out
+}
+
+func windowViews(r *report.Report) []windowView {
+	var out []windowView
+	for _, w := range r.Windows {
+		cpu := wording.NotMeasured
+		if w.GeneratorCPUPercent >= 0 {
+			cpu = short(r1(w.GeneratorCPUPercent)) + "%"
+		}
+		for i, d := range w.Directions {
+			out = append(out, windowView{Of: d, In: w, First: i == 0, Rows: len(w.Directions), PhaseText: phaseText(w.Phase), LoadText: short(float64(w.Load)/float64(units.One)*100) + "%", CPU: cpu,
+				Class: qualityClass(d.Quality), Loss: wording.Loss(d.LossRatio)})
+		}
+	}
+	return out
+}
+
+// graph is what one track shows, at two widths each.
+type graph struct {
+	ID, Name string
+	Checked  bool
+	Drawings []drawing
+	Curves   []drawing
+	// Points are the readings for the pointer's readout: end of the reading, intended, offered, received, CPU, phase.
+	Points [][]any
+}
+
+func graphs(r *report.Report, id string) []graph {
+	var out []graph
+	for i, t := range tracksOf(r) {
+		g := graph{ID: id + "g" + strconv.Itoa(i), Name: t.Name, Checked: i == 0}
+		for _, narrow := range []bool{false, true} {
+			if d, ok := newTimeline(r, t, narrow); ok {
+				d.ID = g.ID + "-" + d.Class
+				g.Drawings = append(g.Drawings, d)
+			}
+			if d, ok := newCurve(r, t, narrow); ok {
+				d.ID = g.ID + "c-" + d.Class
+				g.Curves = append(g.Curves, d)
+			}
+		}
+		readings, _ := t.readings(r)
+		for _, x := range readings {
+			g.Points = append(g.Points, []any{r1(x.to), math.Round(x.intended), math.Round(x.offered), math.Round(x.received), r1(x.cpu), phaseText(x.phase)})
+		}
+		out = append(out, g)
+	}
+	return slices.DeleteFunc(out, func(g graph) bool { return len(g.Drawings) == 0 })
+}

@@ -1,0 +1,317 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// standing is what kind of answer a report gives, in a word or two.
+func standing(r *report.Report) string {
+	switch {
+	case !report.HasFigure(r):
+		return wording.NotMeasured
+	case r.Result.Saturated && r.Unconfirmed():
+		return notConfirmed
+	case r.Result.Saturated:
+		return "saturated"
+	}
+	return "lower bound"
+}
+
+// answer says in one plain sentence, or two, what the figure is and why: a limit, a lower bound, or nothing.
+func answer(r *report.Report) string { return capital(standing(r)) + ": " + explanation(r) }
+
+// explanation is the answer without the word that it begins with.
+func explanation(r *report.Report) string {
+	if !report.HasFigure(r) {
+		return sentence(cmp.Or(r.Message, r.Result.Message, emptyHanded(r)))
+	}
+	what := "the device's limit lies at this rate or above."
+	switch {
+	case r.Result.Saturated && r.Unconfirmed():
+		what = "short windows say that the device's limit is here, and none of " + wording.Span(report.PlanOf(r).Procedure.Ramp.ConfirmDuration.Std()) + " has shown that it keeps this up: it may be less."
+	case r.Result.Saturated && ownKernel(r):
+		what = "this is what the kernel of the machine itself forwards, as the Reference has no limit; above it, more than " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
+	case r.Result.Saturated:
+		what = "this is the device's limit; above it, more than " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
+	case r.Result.Reason == report.GeneratorLimited && lostAbove(r, sentInBursts):
+		what = "above this rate the generator sent in bursts, which a device may lose at any load, so the device's limit lies at this rate or above."
+	case r.Result.Reason == report.GeneratorLimited && lostAbove(r, report.Window.LostToBursts):
+		what = "above this rate the generator may have sent in bursts, unseen, which a device may lose at any load, so the device's limit lies at this rate or above."
+	case r.Result.Reason == report.GeneratorLimited:
+		what = "the generator could not send or receive more, so the device's limit lies at this rate or above."
+	case r.Result.Reason == report.MachineLimited:
+		what = "above this rate the machine that forwards lost frames itself, which the Reference's limit lets through, so that limit lies at this rate or above."
+	case r.Result.Reason == report.Inconclusive:
+		what = "nothing above this rate could be judged, so the device's limit lies here or above."
+	case r.Result.Reason == report.ReachedTarget:
+		what = "all that was asked for came back, so the device's limit lies at this rate or above."
+	}
+	if why := strings.TrimSpace(r.Result.Message); why != "" {
+		what += " " + sentence(why)
+	}
+	return what
+}
+
+// ownKernel says that the device is a Reference without a limit: its limit is that of the machine.
+func ownKernel(r *report.Report) bool {
+	dut := report.PlanOf(r).DUT
+	return dut.Type == "Reference" && (dut.Reference == nil || dut.Reference.Limit == nil)
+}
+
+// lostAbove says that in some window above the figure frames were lost in this way.
+func lostAbove(r *report.Report, way func(report.Window) bool) bool {
+	figure := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Result.Window })
+	return figure >= 0 && slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Load > r.Windows[figure].Load && way(w) })
+}
+
+func sentInBursts(w report.Window) bool { return len(w.Bursts) > 0 && w.LostToBursts() }
+
+// emptyHanded is why there is no figure, where the report itself has no words for it.
+func emptyHanded(r *report.Report) string {
+	if r.Result.Reason == report.NoCleanWindow {
+		return "even the lowest step lost frames, or could not be judged"
+	}
+	return "the run ended before there was anything to say"
+}
+
+// sentence begins a message with a capital and ends it with a full stop, once.
+func sentence(s string) string {
+	s = capital(strings.TrimSpace(s))
+	if s == "" || strings.HasSuffix(s, ".") || strings.HasSuffix(s, "!") || strings.HasSuffix(s, "?") {
+		return s
+	}
+	return s + "."
+}
+
+func capital(s string) string {
+	r, size := utf8.DecodeRuneInString(s)
+	if first, _, _ := strings.Cut(s, " "); !unicode.IsLower(r) || strings.Contains(strings.TrimRight(first, "."), ".") { // a field's path stays as it is written
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[size:]
+}
+
+// warnings are the reasons to doubt a figure, or to look twice, most serious first. A report that deserves none has none.
+func warnings(r *report.Report) []string {
+	var out []string
+	out = append(out, endingWarnings(r)...)
+	out = append(out, sharedWarnings(r)...)
+	out = append(out, resultWarnings(r)...)
+	out = append(out, pathWarnings(r)...)
+	out = append(out, silenceWarnings(r)...)
+	out = append(out, totalWarnings(r)...)
+	out = append(out, burstWarnings(r)...)
+	out = append(out, stolenWarnings(r)...)
+	return append(out, windowWarnings(r)...)
+}
+
+func endingWarnings(r *report.Report) []string {
+	if r.Ending == report.Completed {
+		return nil
+	}
+	w := fmt.Sprintf("not a whole measurement: the run ended as %s", cmp.Or(r.Ending, "unknown"))
+	if report.HasFigure(r) && r.Message != "" { // without a figure the message is the answer already
+		w += ": " + strings.TrimSuffix(r.Message, ".")
+	}
+	return []string{w}
+}
+
+// deviceTexts say which images ran as the device: nothing else tells later what was measured.
+func deviceTexts(r *report.Report) []string {
+	if r.Device == nil {
+		return nil
+	}
+	var out []string
+	for _, c := range r.Device.Containers {
+		out = append(out, c.String())
+	}
+	return out
+}
+
+// sharedWarnings mark a figure that isn't one of wires of its own.
+func sharedWarnings(r *report.Report) []string {
+	var out []string
+	for _, s := range r.Result.SharedPorts {
+		out = append(out, "shared port: "+s+": they share its bandwidth, and frames between them may never have been on a wire")
+	}
+	return out
+}
+
+func resultWarnings(r *report.Report) []string {
+	if !report.HasFigure(r) {
+		return nil
+	}
+	var out []string
+	if !r.Result.Confirmed {
+		held := "the rate was not held for a confirmation"
+		if d := report.PlanOf(r).Procedure.Ramp.ConfirmDuration; d > 0 {
+			held = "the rate was not held for the " + wording.Span(d.Std()) + " of the confirmation"
+		}
+		out = append(out, "not confirmed: "+held)
+	}
+	if r.Result.NonMonotonic {
+		out = append(out, "not monotonic: above the rate reported, at some higher load frames came back within the loss limit again")
+	}
+	return append(out, outvotedWarnings(r)...)
+}
+
+func pathWarnings(r *report.Report) []string {
+	var out []string
+	for _, p := range r.Path {
+		if !p.Proven {
+			out = append(out, fmt.Sprintf("path %s not proven: %s", wording.Direction(p.From, p.To), cmp.Or(p.Message, fmt.Sprintf("%d of %d marked frames came back", p.Received, p.Sent))))
+		}
+	}
+	return out
+}
+
+func silenceWarnings(r *report.Report) []string {
+	var out []string
+	for _, s := range r.Silence {
+		if s.PacketsPerSecond > 0 {
+			out = append(out, fmt.Sprintf("not silent: %s received %s of background traffic while nothing was sent (generator %s)", s.Link, wording.PacketRate(s.PacketsPerSecond), s.Generator))
+		}
+	}
+	return out
+}
+
+func totalWarnings(r *report.Report) []string {
+	var out []string
+	for _, t := range r.Totals {
+		if !t.Drained {
+			out = append(out, fmt.Sprintf("not drained: %s still had frames on their way at the end, so its totals are not settled", wording.Direction(t.From, t.To)))
+		}
+		if t.ReceiveErrors > 0 {
+			out = append(out, fmt.Sprintf("the generator itself dropped %s of the frames that came back from %s", wording.Count(t.ReceiveErrors), wording.Direction(t.From, t.To)))
+		}
+		if n := t.LostElsewhere(); n > 0 {
+			out = append(out, fmt.Sprintf("this machine itself lost %s frames from %s, beside the %s that the Reference's limit took; give it processors that nothing else uses",
+				wording.Count(n), wording.Direction(t.From, t.To), wording.Count(t.Limiter.Dropped)))
+		}
+	}
+	return out
+}
+
+// burstWarnings tell which generators don't send evenly, also where no frame was lost for it.
+func burstWarnings(r *report.Report) []string {
+	var out []string
+	worst, windows := map[string]report.Burst{}, map[string]int{}
+	for _, w := range r.Windows {
+		seen := map[string]bool{}
+		for _, b := range w.Bursts {
+			if !seen[b.Generator] {
+				windows[b.Generator]++
+				seen[b.Generator] = true
+			}
+			if was := worst[b.Generator]; b.Sent-b.Due > was.Sent-was.Due {
+				worst[b.Generator] = b
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(worst)) {
+		b := worst[name]
+		out = append(out, fmt.Sprintf("generator %s sent in bursts in %s: at worst %s frames within %s on %s, where %s were due; give it processors that nothing else uses",
+			name, wording.Counted(windows[name], "window"), wording.Count(b.Sent), b.Duration.Std().Round(time.Millisecond), b.Link, wording.Count(b.Due)))
+	}
+	return out
+}
+
+// From so much on of a processor's time, on average or in the worst second, what the host of a virtual machine takes is told. Below that known answers stay
+// within a percent (internal/awake says where from).
+const (
+	stolenPercent      = 1
+	stolenWorstPercent = 5
+)
+
+// stolenWarnings tell of virtual machines whose hosts had others run.
+func stolenWarnings(r *report.Report) []string {
+	var out []string
+	for _, s := range r.Stolen {
+		if s.Percent >= stolenPercent || s.WorstPercent >= stolenWorstPercent {
+			out = append(out, fmt.Sprintf("generator %s is on a virtual machine whose host took %s%% of its processors' time while traffic ran, %s%% in the worst second: a figure may be lower than the device's limit; measure where nobody shares the processors",
+				s.Generator, short(r1(s.Percent)), short(r1(s.WorstPercent))))
+		}
+	}
+	return out
+}
+
+func windowWarnings(r *report.Report) []string {
+	var invalid []report.Window
+	for _, w := range r.Windows {
+		if w.SaysNothing() {
+			invalid = append(invalid, w)
+		}
+	}
+	had, of, which := len(invalid), len(r.Windows), "the first is"
+	if r.Thinned != nil {
+		had, of, which = r.Thinned.InvalidWindows, r.Thinned.Windows, "one is"
+	}
+	if had == 0 {
+		return nil
+	}
+	says := fmt.Sprintf("%d of %s %s nothing of the device", had, wording.Counted(of, "window"), wording.Verb(had, "says", "say"))
+	if len(invalid) > 0 {
+		says += fmt.Sprintf("; %s window %d: %s", which, invalid[0].Number, cmp.Or(invalid[0].Reason, "no reason given"))
+	}
+	return []string{says}
+}
+
+// verdictText is the verdict with how it came about: "Passed (2 of 2 criteria)".
+func verdictText(v report.Verdict) string {
+	if len(v.Criteria) == 0 {
+		return string(cmp.Or(v.Outcome, report.Undecided)) + " (no criteria)"
+	}
+	passed := 0
+	for _, c := range v.Criteria {
+		if c.Outcome == report.Passed {
+			passed++
+		}
+	}
+	return fmt.Sprintf("%s (%d of %s passed)", cmp.Or(v.Outcome, report.Undecided), passed, criteria(len(v.Criteria)))
+}
+
+func criteria(n int) string {
+	if n == 1 {
+		return "1 criterion"
+	}
+	return fmt.Sprintf("%d criteria", n)
+}
+
+// mostReceived tells the highest rate that came back at any loss, apart from the result.
+func mostReceived(s *report.Sum) string {
+	return fmt.Sprintf("%s, %s at layer 1, at %s loss (window %d, %s offered)", wording.PacketRate(s.Received.PacketsPerSecond), wording.BitRate(s.Received.Layer1BitsPerSecond),
+		wording.Loss(s.LossRatio), s.Window, wording.PacketRate(s.Offered.PacketsPerSecond))
+}
+
+// resolutionText says how narrow the search got, empty where it says nothing.
+func resolutionText(r *report.Report) string {
+	if !report.HasFigure(r) || r.Result.Resolution == 0 {
+		return ""
+	}
+	return "within " + r.Result.Resolution.Percent().FormatFixed() + "% of the next higher load tried"
+}
+
+// outvotedWarnings tell that the figure, or a load below it, was not held without loss each time, and what was lost.
+func outvotedWarnings(r *report.Report) []string {
+	var out []string
+	for _, o := range r.Result.Outvoted {
+		w := o.String()
+		for _, held := range r.Windows {
+			if len(o.Lossy) > 0 && held.Number == o.Lossy[0] && held.Reason != "" {
+				w += ": " + held.Reason
+			}
+		}
+		out = append(out, w+"; something disturbed it, or the device loses frames now and then: repeat the test where that matters")
+	}
+	return out
+}

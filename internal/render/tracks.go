@@ -1,0 +1,193 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// maxPoints bounds how many readings a graph draws; more are averaged together, which the graph says.
+const maxPoints = 900
+
+// track is what a graph shows: all directions together, or one.
+type track struct {
+	Name     string
+	index    int     // of the direction; -1 all
+	capacity float64 // packets/s at 100 % of line rate; 0 unknown
+}
+
+// tracksOf are the graphs that a report deserves: the sum first, and each direction where there are several.
+func tracksOf(r *report.Report) []track {
+	directions := report.PlanOf(r).Directions
+	var each []track
+	all := track{Name: "all directions", index: -1}
+	known := true
+	for i, d := range directions {
+		capacity := units.LinePacketRate(d.Mix, lineRateOf(r, d.To)).PerSecond()
+		known = known && capacity > 0
+		all.capacity += capacity
+		each = append(each, track{Name: wording.Direction(d.From, d.To), index: i, capacity: capacity})
+	}
+	if !known {
+		all.capacity = 0
+	}
+	if len(each) == 1 {
+		return each
+	}
+	return append([]track{all}, each...)
+}
+
+// reading is what the generator's counters said between two moments, in seconds and packets/s.
+type reading struct {
+	from, to                    float64
+	intended, offered, received float64
+	cpu                         float64 // percent; -1 unknown
+	phase                       report.Phase
+}
+
+// readings are the samples as rates of the track, and over how many samples each is averaged. Where there are no samples, the windows
+// serve.
+func (t track) readings(r *report.Report) ([]reading, int) {
+	if len(r.Samples) == 0 {
+		return t.windowReadings(r), 1
+	}
+	stride := max(1, (len(r.Samples)+maxPoints-1)/maxPoints)
+	var out []reading
+	before := report.Sample{Directions: make([]report.SampleDirection, len(report.PlanOf(r).Directions))}
+	for i, now := range r.Samples {
+		if i%stride != stride-1 && i != len(r.Samples)-1 {
+			continue
+		}
+		if took := (now.At - before.At).Std().Seconds(); took > 0 {
+			intended, sent, returned := t.counts(now)
+			_, sentBefore, returnedBefore := t.counts(before)
+			out = append(out, reading{from: before.At.Std().Seconds(), to: now.At.Std().Seconds(), intended: float64(intended),
+				offered: max(float64(sent-sentBefore)/took, 0), received: max(float64(returned-returnedBefore)/took, 0), cpu: now.CPUPercent, phase: now.Phase})
+		}
+		before = now
+	}
+	return out, stride
+}
+
+func (t track) windowReadings(r *report.Report) []reading {
+	var out []reading
+	for _, w := range t.windows(r) {
+		out = append(out, reading{from: w.from, to: w.to, intended: float64(w.intended), offered: float64(w.offered), received: float64(w.received), cpu: w.cpu, phase: w.phase})
+	}
+	return out
+}
+
+// counts are the track's intended rate and its packets so far.
+func (t track) counts(s report.Sample) (intended, sent, returned int64) {
+	for i, d := range s.Directions {
+		if t.index < 0 || t.index == i {
+			intended += d.IntendedPacketsPerSecond
+			sent += d.Sent.Packets
+			returned += d.Returned.Packets
+		}
+	}
+	return intended, sent, returned
+}
+
+// judged is a window as the track sees it.
+type judgedWindow struct {
+	number                      int
+	phase                       report.Phase
+	from, to                    float64 // seconds
+	intended, offered, received int64
+	loss                        float64
+	quality                     report.Quality
+	reason                      string
+	cpu                         float64
+}
+
+// windows are the report's windows as the track sees them. The sum's loss is of all packets, its quality the window's.
+func (t track) windows(r *report.Report) []judgedWindow {
+	var out []judgedWindow
+	for _, w := range r.Windows {
+		j := judgedWindow{number: w.Number, phase: w.Phase, from: w.Start.Std().Seconds(), to: (w.Start + w.Duration).Std().Seconds(), quality: w.Quality, reason: w.Reason, cpu: w.GeneratorCPUPercent}
+		var sent, returned int64
+		for i, d := range w.Directions {
+			if t.index >= 0 && t.index != i {
+				continue
+			}
+			j.intended += d.Intended.PacketsPerSecond
+			j.offered += d.Offered.PacketsPerSecond
+			j.received += d.Received.PacketsPerSecond
+			sent, returned = sent+d.Sent.Packets, returned+d.Returned.Packets
+			if t.index == i {
+				j.quality, j.reason = d.Quality, d.Reason
+			}
+		}
+		j.loss = float64(units.RatioOf(sent-returned, sent)) / float64(units.One)
+		out = append(out, j)
+	}
+	return out
+}
+
+// result is the track's part of the result: the rates offered and received at the moment reported.
+func (t track) result(r *report.Report) (offered, received int64, ok bool) {
+	if !report.HasFigure(r) || t.index >= len(r.Result.Directions) {
+		return 0, 0, false
+	}
+	if t.index < 0 {
+		return r.Result.Total.Offered.PacketsPerSecond, r.Result.Total.Received.PacketsPerSecond, true
+	}
+	d := r.Result.Directions[t.index]
+	return d.Offered.PacketsPerSecond, d.Received.PacketsPerSecond, true
+}
+
+// stretch is a run of readings in one phase.
+type stretch struct {
+	phase    report.Phase
+	from, to float64
+}
+
+// stretches are the phases as the readings passed through them.
+func stretches(readings []reading) []stretch {
+	var out []stretch
+	for _, g := range readings {
+		if last := len(out) - 1; last >= 0 && out[last].phase == g.phase {
+			out[last].to = g.to
+			continue
+		}
+		out = append(out, stretch{g.phase, g.from, g.to})
+	}
+	return out
+}
+
+// resultWindow is the window that the result comes from.
+func resultWindow(r *report.Report, windows []judgedWindow) (judgedWindow, bool) {
+	i := slices.IndexFunc(windows, func(w judgedWindow) bool { return w.number == r.Result.Window })
+	if i < 0 || !report.HasFigure(r) {
+		return judgedWindow{}, false
+	}
+	return windows[i], true
+}
+
+// title tells a window in words, for who points at its mark.
+func (w judgedWindow) title() string {
+	return "window " + strconv.Itoa(w.number) + ", " + phaseText(w.phase) + ": intended " + wording.PacketRate(w.intended) + ", offered " + wording.PacketRate(w.offered) + ", received " + wording.PacketRate(w.received) +
+		", loss " + wording.Loss(units.Ratio(w.loss*float64(units.One))) + ". " + string(w.quality) + ": " + w.reason
+}
+
+// phaseText is a phase in lower case, as in a sentence.
+func phaseText(p report.Phase) string {
+	switch p {
+	case report.WarmUp:
+		return "warm-up"
+	case report.Ramping:
+		return "ramp"
+	case report.Refine:
+		return "refine"
+	case report.Confirm:
+		return "confirm"
+	case report.Hold:
+		return "hold"
+	case report.Draining, report.Ended: // no window's
+	}
+	return string(p)
+}

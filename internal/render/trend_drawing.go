@@ -1,0 +1,177 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// trendDrawing draws a series over time. Its axis doesn't begin at 0, as a change of a percent must be seen; it says so, and never shows less
+// than a tenth of the figure from top to bottom, so that noise doesn't look like news.
+//
+//	Mpps │      ● ●           ┆ plan changed
+//	     │ ●─●─●   ●──◯       ┆    ●──●
+//	     │- - - - - - median -┆- - - - - -
+//	     │            ×       ┆              × not measured
+//	     └────────────────────────────────── time
+type trendDrawing struct {
+	drawing
+	from time.Time
+	span float64 // seconds
+	x    axis
+	y    axis    // of what is above low
+	low  float64 // at the bottom
+}
+
+// extentOf is the least and the greatest figure of a series; false: it has none.
+func extentOf(s *report.Series) (low, high float64, some bool) {
+	low, high = math.Inf(1), 0
+	for i := range s.Points {
+		f := s.Points[i].Figures
+		if f == nil {
+			continue
+		}
+		low, high, some = min(low, float64(f.PacketsPerSecond)), max(high, float64(f.PacketsPerSecond)), true
+	}
+	return low, high, some
+}
+
+func newTrendDrawing(s *report.Series, id string, narrow bool) (drawing, bool) {
+	low, high, some := extentOf(s)
+	if !some {
+		return drawing{}, false
+	}
+	d := &trendDrawing{drawing: drawing{ID: id, Class: "wide", Width: 1040, Height: 300, Title: seriesTitle(s) + " over time"}, from: s.Points[0].At}
+	left := 64.0
+	if narrow {
+		d.Class, d.Width, d.Height, left = "narrow", 430, 280, 48
+	}
+	d.ID += "-" + d.Class
+	d.Desc = fmt.Sprintf("Packets per second of %s.", wording.Counted(len(s.Points), "run"))
+	d.span = max(s.Points[len(s.Points)-1].At.Sub(d.from).Seconds(), 1)
+	room := max((high-low)*0.15, high*0.05, 1)
+	d.low = max(low-room, 0)
+	d.x = axis{top: d.span, from: left + 14, to: d.Width - 18}
+	d.y = axis{top: high + room - d.low, from: d.Height - 58, to: 30}
+	d.axes()
+	d.stretches(s)
+	d.points(s)
+	return d.drawing, true
+}
+
+func (d *trendDrawing) at(p *report.Point) float64 { return d.x.at(p.At.Sub(d.from).Seconds()) }
+func (d *trendDrawing) height(packetsPerSecond int64) float64 {
+	return d.y.at(float64(packetsPerSecond) - d.low)
+}
+
+func (d *trendDrawing) axes() {
+	name, factor := prefix(d.low + d.y.top)
+	step := niceStep(d.y.top / factor / 4)
+	for v := math.Ceil(d.low/factor/step) * step; v*factor <= d.low+d.y.top; v += step {
+		y := d.y.at(v*factor - d.low)
+		d.line("grid", d.x.from-14, y, d.x.to, y)
+		d.label("end", d.x.from-20, y+4, short(v))
+	}
+	head := name + "pps received"
+	if d.low > 0 {
+		head += " (the axis doesn't begin at 0)"
+	}
+	d.label("head", 2, 16, head)
+	layout, many := "2006-01-02", 6.0
+	if d.span < 3*86400 {
+		layout = "01-02 15:04"
+	}
+	if d.Class == "narrow" {
+		many = 3
+	}
+	last := ""
+	for i := 0.0; i < many; i++ {
+		at := d.span * i / (many - 1)
+		when := d.from.Add(time.Duration(at * float64(time.Second))).UTC().Format(layout)
+		if when == last { // runs of one minute, or a single one
+			continue
+		}
+		last = when
+		class := "mid"
+		if i == many-1 {
+			class = "end"
+		}
+		d.line("tick", d.x.at(at), d.y.from+20, d.x.at(at), d.y.from+25)
+		d.label(class, d.x.at(at), d.y.from+40, when)
+	}
+}
+
+// stretches draws each stretch's median, and where the plan changed.
+func (d *trendDrawing) stretches(s *report.Series) {
+	const labelRoom = 100
+	free := 0.0
+	for i, t := range s.Stretches {
+		if t.First < 0 || t.Last >= len(s.Points) || t.First > t.Last {
+			continue
+		}
+		from, to := d.at(&s.Points[t.First]), d.at(&s.Points[t.Last])
+		if f := t.Figures; f != nil && f.Runs > 1 {
+			d.line("median", from-8, d.height(f.PacketsPerSecond), to+8, d.height(f.PacketsPerSecond))
+		}
+		if i == 0 {
+			continue
+		}
+		x := (from + d.at(&s.Points[t.First-1])) / 2
+		d.line("change", x, d.y.to-8, x, d.y.from+20)
+		if x < free { // the label before is in the way; the line is enough
+			continue
+		}
+		free = x + labelRoom
+		class, at := "start change", x+5
+		if x > d.Width*0.8 {
+			class, at = "end change", x-5
+		}
+		d.label(class, at, d.y.to, whatChanged(&s.Points[t.First]))
+	}
+}
+
+func (d *trendDrawing) points(s *report.Series) {
+	var line pen
+	stretch := (*report.Stretch)(nil)
+	for i := range s.Points {
+		p := &s.Points[i]
+		x := d.at(p)
+		if p.Figures == nil {
+			d.Marks = append(d.Marks, shape{D: mark(report.Invalid, x, d.y.from+8, 4), Class: "gap", Title: d.title(p)})
+			continue
+		}
+		y := d.height(p.Figures.PacketsPerSecond)
+		command := "L"
+		if own := s.StretchOf(i); own != stretch || line.Len() == 0 {
+			command, stretch = "M", own
+		}
+		line.to(command, x, y)
+		class := "point"
+		switch p.Figures.Headline().Sign() {
+		case "≥":
+			class = "bound"
+		case "~":
+			class = "loose"
+		}
+		d.Marks = append(d.Marks, shape{D: circle(x, y, 4), Class: class, Title: d.title(p)})
+		if p.Outlier {
+			d.Marks = append(d.Marks, shape{D: circle(x, y, 8), Class: "outlier", Title: d.title(p)})
+		}
+	}
+	d.Paths = append(d.Paths, shape{D: line.String(), Class: "trend"})
+}
+
+// title is what who points at a mark reads; only the wide drawing has room for it.
+func (d *trendDrawing) title(p *report.Point) string {
+	if d.Class != "wide" {
+		return ""
+	}
+	text := pointWhen(p) + " " + p.Test + ": " + pointRate(p)
+	for _, r := range pointRemarks(p) {
+		text += ", " + r
+	}
+	return text
+}

@@ -1,0 +1,182 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// trendText writes a table of each series, oldest first.
+func trendText(t *report.Trend, w io.Writer, o TextOptions) error {
+	p := newPrinter(o)
+	if t.Title != "" {
+		p.line(p.paint(wording.Printable(t.Title), "1"))
+	}
+	for i := range t.Series {
+		s := &t.Series[i]
+		if p.out.Len() > 0 {
+			p.line("")
+		}
+		p.painted(wording.Printable(seriesTitle(s)), "1", ": "+seriesNow(s))
+		p.line("")
+		p.grid("  ", seriesGrid(s), false)
+		var lines []sideLine
+		for i := range s.Points {
+			for _, words := range pointChanges(&s.Points[i]) {
+				lines = append(lines, sideLine{"warning", pointWhen(&s.Points[i]), words})
+			}
+		}
+		p.says(lines, nil)
+	}
+	p.line("")
+	p.paragraph("", 0, trendWords)
+	for _, n := range t.Notes {
+		p.paragraph("  ! ", 4, n)
+	}
+	return writeAll(w, "text", &p.out)
+}
+
+const trendWords = "Packets per second that were received, summed over all directions of one moment. The median is over all runs since the plan, or what it says of the device, changed last: figures of different plans can't be compared. " +
+	boundWords + " " + looseWords
+
+// seriesNow is how it stands.
+func seriesNow(s *report.Series) string {
+	point, stretch := s.Latest()
+	if point == nil {
+		return "never measured in " + wording.Counted(len(s.Points), "run")
+	}
+	text := "latest " + pointRate(point)
+	if stretch != nil && stretch.Figures != nil && stretch.Figures.Runs > 1 {
+		text += ", "
+		if against := fromMedianText(point, stretch.Figures); against != "-" {
+			text += against + " "
+		}
+		text += "against the median of " + wording.Counted(stretch.Figures.Runs, "run") + " of the same plan, " + rateText(stretch.Figures)
+		if spread := stretch.Figures.Spread; spread != nil {
+			text += " ±" + spread.Percent.FormatFixed() + "%"
+		}
+	}
+	switch n := unmeasuredSince(s, point); n {
+	case 0:
+		return text
+	case 1:
+		return text + "; the run since then was not measured"
+	default:
+		return fmt.Sprintf("%s; the %d runs since then were not measured", text, n)
+	}
+}
+
+// unmeasuredSince is how many runs there are after a point, the last one that was measured.
+func unmeasuredSince(s *report.Series, latest *report.Point) int {
+	return len(s.Points) - 1 - slices.IndexFunc(s.Points, func(p report.Point) bool { return p.At.Equal(latest.At) && p.Name == latest.Name })
+}
+
+func pointRate(p *report.Point) string {
+	if p.Figures == nil {
+		return wording.NotMeasured
+	}
+	return rateText(p.Figures)
+}
+
+// rateText is the figures' packet rate with its sign.
+func rateText(f *report.Figures) string {
+	return f.Headline().Signed(wording.PacketRate(f.PacketsPerSecond))
+}
+
+// pointWhen is a point's time, for people.
+func pointWhen(p *report.Point) string { return p.At.UTC().Format("2006-01-02 15:04") }
+
+// fromMedianText is a point's distance from its stretch's median: "-3.02%". A lower bound is so far away or more, and from a median that is one, a figure
+// is so far away or less.
+func fromMedianText(p *report.Point, median *report.Figures) string {
+	sign := ""
+	switch {
+	case p.FromMedian == nil:
+	case p.Figures.Unconfirmed > 0 || median.Unconfirmed > 0:
+		sign = "~"
+	case p.Figures.LowerBound:
+		sign = "≥"
+	case median.LowerBound:
+		sign = "≤"
+	}
+	return sign + changeText(p.FromMedian)
+}
+
+// seriesGrid is a series for people.
+func seriesGrid(s *report.Series) grid {
+	g := grid{header: []string{"began (UTC)", "test", "remarks", "pps", togetherHead, "of median"}, left: 3}
+	for i := range s.Points {
+		p := &s.Points[i]
+		row := []string{pointWhen(p), p.Test, strings.Join(pointRemarks(p), ", ")}
+		if f := p.Figures; f != nil {
+			h := f.Headline()
+			var median *report.Figures
+			if stretch := s.StretchOf(i); stretch != nil {
+				median = stretch.Figures
+			}
+			row = append(row, h.Signed(wording.Bare(wording.PacketRate(f.PacketsPerSecond), "pps")), h.Signed(f.LineRatePercent.FormatFixed()), fromMedianText(p, median))
+		} else {
+			row = append(row, wording.NotMeasured, "-", "-")
+		}
+		g.rows = append(g.rows, row)
+	}
+	return g
+}
+
+// pointRemarks are a point's marks in a word or two each.
+func pointRemarks(p *report.Point) []string {
+	var out []string
+	if p.Missing != nil {
+		out = append(out, p.Missing.Reason)
+	}
+	if p.SharedPort {
+		out = append(out, "shared port")
+	}
+	if p.Outlier {
+		out = append(out, "outlier")
+	}
+	if len(p.PlanChange) > 0 {
+		out = append(out, "plan changed")
+	}
+	if len(p.DeviceChange) > 0 {
+		out = append(out, "device changed")
+	}
+	if len(p.ImageChange) > 0 {
+		out = append(out, "image changed")
+	}
+	return out
+}
+
+// whatChanged names it in two words.
+func whatChanged(p *report.Point) string {
+	if len(p.PlanChange) > 0 {
+		return "plan changed"
+	}
+	return "device changed"
+}
+
+// pointChanges are what changed at a point, as sentences.
+func pointChanges(p *report.Point) []string {
+	var out []string
+	if len(p.PlanChange) > 0 {
+		out = append(out, "the plan changed: "+strings.Join(p.PlanChange, "; "))
+	}
+	if len(p.DeviceChange) > 0 {
+		out = append(out, "the device changed: "+strings.Join(p.DeviceChange, "; "))
+	}
+	if len(p.ImageChange) > 0 {
+		out = append(out, "the device's image changed: "+strings.Join(p.ImageChange, "; "))
+	}
+	if p.Missing != nil && p.Missing.Message != "" {
+		out = append(out, p.Test+" was not measured: "+missingWords(*p.Missing))
+	}
+	return out
+}
+
+func seriesTitle(s *report.Series) string {
+	return cellTitle(report.Cell{Product: s.Product, Loadtest: s.Loadtest})
+}

@@ -1,0 +1,234 @@
+package render
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// viz writes the ramp in the JSON that the published loadtest script wrote and trex-loadtest-viz draws: "vars", the script's flags,
+// and "stats", one reading a second of ports "0" and "1" with their rates. It holds the first direction's lane only: its source is port
+// 0, its destination port 1, and the direction back, if there is one, port 1 to port 0.
+//
+// Only what belongs to the script's own procedure is written, the ramp and a hold at its top: the viewer calls the last stretch of
+// loss the device's limit, and the search between the two would end that stretch. Rates are differences of raw counters. A reading
+// in which a sending port sent nothing is left out, and so is one where there would be exactly three: the viewer stumbles over both.
+func viz(w io.Writer, r *report.Report) error {
+	l, err := laneOf(r)
+	if err != nil {
+		return fmt.Errorf("viz: %w", err)
+	}
+	stats := l.stats(r)
+	if len(stats) == 3 {
+		stats = stats[1:]
+	}
+	if len(stats) == 0 {
+		return errors.New("viz: the report has no readings of a ramp, so there is nothing to draw: use a report whose run came to ramp")
+	}
+	vars, err := l.vars(report.PlanOf(r))
+	if err != nil {
+		return fmt.Errorf("viz: %w", err)
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(object{{"vars", vars}, {"stats", stats}}); err != nil {
+		return fmt.Errorf("viz: %w", err)
+	}
+	return nil
+}
+
+// lane is the pair of ports that the viewer knows.
+type lane struct {
+	there, back int // indices of directions; back -1: there is none
+	mix         units.Traffic
+	lines       [2]units.BitRate // of port 0's and port 1's link
+}
+
+// laneOf is the first direction and the one back.
+func laneOf(r *report.Report) (lane, error) {
+	directions := report.PlanOf(r).Directions
+	if len(directions) == 0 {
+		return lane{}, errors.New("the report has no directions")
+	}
+	first := directions[0]
+	l := lane{mix: first.Mix, back: slices.IndexFunc(directions, func(d plan.Direction) bool { return d.From == first.To && d.To == first.From })}
+	for port, link := range []string{first.From, first.To} {
+		l.lines[port] = lineRateOf(r, link)
+		if l.lines[port] <= 0 {
+			return lane{}, fmt.Errorf("the line rate of link %s is not known, and the viewer needs it: set the link's lineRate, such as 25gbps", link)
+		}
+	}
+	return l, nil
+}
+
+// lineRateOf is a link's line rate as it was used, else as it was planned; 0 unknown.
+func lineRateOf(r *report.Report, link string) units.BitRate {
+	for _, l := range r.LineRates {
+		if l.Link == link {
+			return l.BitsPerSecond
+		}
+	}
+	for _, l := range report.PlanOf(r).Links {
+		if l.Name == link {
+			return l.LineRate
+		}
+	}
+	return 0
+}
+
+// vars are the flags with which the published script would ramp like this.
+func (l lane) vars(p *plan.Plan) (object, error) {
+	ramp := p.Procedure.Ramp
+	target, err := l.targetPercent(ramp.TargetRate)
+	if err != nil {
+		return nil, err
+	}
+	vars := object{
+		{"warmup_mult", ramp.WarmupRate.String()},
+		{"warmup_duration", wholeSeconds(ramp.WarmupDuration)},
+		{"rampup_target", target},
+		{"rampup_duration", wholeSeconds(ramp.RampDuration)},
+		{"hold_duration", wholeSeconds(ramp.HoldDuration)},
+		{"profile_file", profileFile(p.Test.Loadtest, l.mix)},
+	}
+	if l.back < 0 {
+		vars = append(vars, member{"unidirectional", true})
+	}
+	return vars, nil
+}
+
+// targetPercent is the ramp's top in percent of port 0's line rate, whole where it is.
+func (l lane) targetPercent(target units.Rate) (json.Number, error) {
+	rate, err := target.PacketRateOf(l.mix, l.lines[0])
+	if err != nil {
+		return "", fmt.Errorf("target %w", err)
+	}
+	percent := math.Round(float64(rate.Layer1(l.mix))/float64(l.lines[0])*1e6) / 1e4
+	return json.Number(strconv.FormatFloat(percent, 'f', -1, 64)), nil
+}
+
+func wholeSeconds(d plan.Duration) json.Number {
+	return json.Number(strconv.FormatFloat(d.Std().Seconds(), 'f', -1, 64))
+}
+
+// profileFile names the traffic as the viewer looks it up: it knows "imix.py", and "udp_1pkt_simple_bdir.py" as 64B; from any other
+// file it takes the name, without the directory and without ".py".
+func profileFile(loadtest string, mix units.Traffic) string {
+	name := strings.TrimSuffix(path.Base(cmp.Or(loadtest, "linerate")), ".py")
+	smallest := mix.Packets > 0 && mix.Bytes == 64*mix.Packets
+	switch lower := strings.ToLower(name); {
+	case lower == "imix":
+		return "imix.py"
+	case lower == "64b", lower == "64", smallest:
+		return "udp_1pkt_simple_bdir.py"
+	}
+	return name + ".py"
+}
+
+// stats are the readings, keyed by their second; the keys' text means nothing to the viewer, their order is the time.
+func (l lane) stats(r *report.Report) object {
+	var out object
+	for i := 1; i < len(r.Samples); i++ {
+		before, now := r.Samples[i-1], r.Samples[i]
+		if !inRamp(r, now) || now.At <= before.At || !l.has(before) || !l.has(now) {
+			continue
+		}
+		if reading, ok := l.reading(before, now); ok {
+			out = append(out, member{strconv.FormatFloat(now.At.Std().Seconds(), 'f', 3, 64), reading})
+		}
+	}
+	return out
+}
+
+// inRamp says whether a sample belongs to what the published script does: the ramp, and the hold at the ramp's top.
+func inRamp(r *report.Report, s report.Sample) bool {
+	if s.Phase != report.Hold {
+		return s.Phase == report.Ramping
+	}
+	top := units.Ratio(0)
+	for _, other := range r.Samples {
+		if other.Phase == report.Ramping {
+			top = max(top, other.Load)
+		}
+	}
+	return s.Load >= top
+}
+
+func (l lane) has(s report.Sample) bool { return max(l.there, l.back) < len(s.Directions) }
+
+// reading is one entry of stats; ok is false where it can't be drawn.
+func (l lane) reading(before, now report.Sample) (object, bool) {
+	took := (now.At - before.At).Std()
+	there := flowing{before.Directions[l.there], now.Directions[l.there]}
+	var back flowing
+	if l.back >= 0 {
+		back = flowing{before.Directions[l.back], now.Directions[l.back]}
+	}
+	if !there.drawable(took) || l.back >= 0 && !back.drawable(took) {
+		return nil, false
+	}
+	entry := object{
+		{"0", l.port(there, back, took, l.lines[0])},
+		{"1", l.port(back, there, took, l.lines[1])},
+		{"total", l.port(both(there, back), both(there, back), took, l.lines[0]+l.lines[1])},
+	}
+	global := object{{"queue_full", now.QueueFull}}
+	if now.CPUPercent >= 0 {
+		global = append(object{{"cpu_util", decimal(now.CPUPercent)}}, global...)
+	}
+	return append(entry, member{"global", global}), true
+}
+
+// flowing is a direction between two readings.
+type flowing struct{ before, now report.SampleDirection }
+
+func (f flowing) sent() units.Traffic     { return f.now.Sent.Sub(f.before.Sent) }
+func (f flowing) returned() units.Traffic { return f.now.Returned.Sub(f.before.Returned) }
+
+// drawable says that the viewer can divide by what was sent, and that no counter went backwards.
+func (f flowing) drawable(took time.Duration) bool {
+	return perSecond(f.sent().Packets, took) > 0 && f.returned().Packets >= 0
+}
+
+// both adds two directions.
+func both(a, b flowing) flowing {
+	sum := func(a, b report.SampleDirection) report.SampleDirection {
+		return report.SampleDirection{Sent: a.Sent.Add(b.Sent), Returned: a.Returned.Add(b.Returned), ReceiveErrors: a.ReceiveErrors + b.ReceiveErrors}
+	}
+	return flowing{before: sum(a.before, b.before), now: sum(a.now, b.now)}
+}
+
+// port is a port's statistics under TRex's names: it sends the one direction and receives the other.
+func (l lane) port(sends, receives flowing, took time.Duration, line units.BitRate) object {
+	tx, rx := sends.sent(), receives.returned()
+	return object{
+		{"opackets", sends.now.Sent.Packets}, {"ipackets", receives.now.Returned.Packets},
+		{"obytes", sends.now.Sent.Bytes}, {"ibytes", receives.now.Returned.Bytes},
+		{"ierrors", receives.now.ReceiveErrors},
+		{"tx_pps", perSecond(tx.Packets, took)}, {"tx_bps", perSecond(tx.Layer2Bits(), took)},
+		{"tx_bps_L1", perSecond(tx.Layer1Bits(), took)}, {"tx_util", utilisation(tx, took, line)},
+		{"rx_pps", perSecond(rx.Packets, took)}, {"rx_bps", perSecond(rx.Layer2Bits(), took)},
+		{"rx_bps_L1", perSecond(rx.Layer1Bits(), took)}, {"rx_util", utilisation(rx, took, line)},
+	}
+}
+
+func perSecond(n int64, took time.Duration) decimal {
+	return decimal(math.Round(float64(n)/took.Seconds()*1000) / 1000)
+}
+
+// utilisation is the share of a line rate in percent.
+func utilisation(t units.Traffic, took time.Duration, line units.BitRate) decimal {
+	return decimal(math.Round(float64(t.Layer1Bits())/took.Seconds()/float64(line)*100*1e6) / 1e6)
+}

@@ -1,0 +1,32 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/report/reporttest"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+func TestSummary(t *testing.T) {
+	published := reporttest.Measured()
+	published.Result.Saturated = true
+	published.Result.Total.Received = report.Flow{PacketsPerSecond: 654_400, Layer1BitsPerSecond: 1_999_000_000}
+	published.Result.Total.LineRatePercent = units.Hundred * 9995 / 10000
+	for want, r := range map[string]*report.Report{
+		"654.40 Kpps  2.00 Gbps  99.95% of line rate":      published,
+		"≥180.00 Kpps  ≥549.84 Mbps  ≥27.49% of line rate": reporttest.Measured(reporttest.Weak(90_000)),
+		"not measured": reporttest.PathNotProven(),
+	} {
+		if got := report.Summary(r); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	t.Run("is never above 100 %", func(t *testing.T) {
+		published.Result.Total.LineRatePercent = units.Hundred + 1_000_000
+		if got := report.Summary(published); !strings.HasSuffix(got, "  100.00% of line rate") {
+			t.Error(got)
+		}
+	})
+}

@@ -1,0 +1,118 @@
+package reporttest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Scenario is a report that a run could have written, by what is special about it.
+type Scenario struct {
+	Name   string
+	Report *report.Report
+}
+
+// Scenarios are the Reports that differ in what is to be said of them.
+func Scenarios() []Scenario {
+	return []Scenario{
+		{"saturated", JudgedAs(report.Passed, Measured(Limited(150_000)))},
+		{"line-rate", JudgedAs(report.Passed, Measured())},
+		{"generator-limited", JudgedAs(report.Undecided, Measured(Weak(90_000)))},
+		{"path-not-proven", PathNotProven()},
+		{"interrupted", JudgedAs(report.Undecided, Measured(Limited(150_000), CutAfter(3)))},
+		{"one-direction", inPod(JudgedAs(report.DidFail, Measured(named("OpenBSD", "64b"), Frames(64), Limited(152_090), Lanes("west", "east"))))},
+		{"four-directions", Measured(named("two lanes", "imix"), Limited(40_000), Lanes("west", "east", "east", "west", "north", "south", "south", "north"))},
+		{"doubtful", Doubtful()},
+		{"nothing", Nothing()},
+		{"bursts", Bursts()},
+	}
+}
+
+// inPod gives the report a device in a pod, with a sidecar whose digest nobody told.
+func inPod(r *report.Report) *report.Report {
+	r.Device = &plan.Device{Pod: "imix-1-dut", Node: "node-2", Containers: []plan.Container{
+		{Name: "router", Image: "lab/openbsd:7.9", ImageID: "docker.io/lab/openbsd@sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
+		{Name: "log", Image: "lab/log:latest"},
+	}}
+	return r
+}
+
+// JudgedAs gives the report the criteria's verdict.
+func JudgedAs(o report.Outcome, r *report.Report) *report.Report {
+	messages := map[report.Outcome]string{
+		report.Passed:    "east→west: 99.95 % of line rate, at least 95 demanded",
+		report.DidFail:   "west→east: 10.22 % of line rate, at least 95 demanded",
+		report.Undecided: "west→east: at least 27.50 % of line rate is known, at least 95 demanded",
+	}
+	r.Verdict = report.Verdict{Outcome: o, Criteria: []report.CriterionResult{{Name: "imix-line-rate", Outcome: o, Message: messages[o]}}}
+	return r
+}
+
+// Bursts is a run above whose figure the generator sent in bursts.
+func Bursts() *report.Report {
+	r := Measured(Limited(150_000))
+	at := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Result.Window })
+	r.Result.Saturated, r.Result.Reason = false, report.GeneratorLimited
+	r.Result.Message = "window 12 was clean; what was lost above that may be the generator's doing, so this is a lower bound"
+	for i := range r.Windows {
+		w := &r.Windows[i]
+		if w.Quality != report.Lossy || w.Load <= r.Windows[at].Load {
+			continue
+		}
+		w.Bursts = []report.Burst{{Generator: "generator-0", Link: "west", At: plan.Duration(300 * time.Millisecond), Duration: plan.Duration(21 * time.Millisecond),
+			Sent: 12_000, Due: 3_400, Paused: plan.Duration(62 * time.Millisecond), Count: 1 + i%3}}
+		w.Quality, w.Reason = report.Invalid, "west→east: 4.1 % lost; but generator generator-0 sent in bursts"
+		for d := range w.Directions {
+			w.Directions[d].Quality, w.Directions[d].Reason = report.Invalid, w.Reason
+		}
+	}
+	return r
+}
+
+// PathNotProven is a run that ended before any load.
+func PathNotProven() *report.Report {
+	r := Measured(Limited(150_000))
+	r.Ending, r.Message = report.PathNotProven, "frames sent on west came back on west: the cable or the device bounces them; check the DUT's routes and where the links are plugged in"
+	r.Path[0] = report.PathCheck{From: "west", To: "east", Sent: 8, Message: "0 of 8 frames on east; 8 came back on west"}
+	r.Windows, r.Samples, r.Totals = nil, nil, nil
+	r.Result = report.Result{Reason: report.NotMeasured, Message: "the path was not proven"}
+	r.Finished = r.Started.Add(3 * time.Second)
+	return r
+}
+
+// Doubtful has every reason to doubt it that there is.
+func Doubtful() *report.Report {
+	r := Measured(named("Danos & <co>", "imix|64"), Limited(150_000))
+	r.Result.Confirmed, r.Result.NonMonotonic = false, true
+	held := &r.Windows[2]
+	held.Quality, held.Reason = report.Lossy, "west→east: 52 of 10000 frames did not come back: 0.52 % lost, limit 0.1 %"
+	r.Result.Outvoted = []report.Outvoted{{Load: held.Load, Lossy: []int{3}, Of: 3}}
+	r.Result.SharedPorts = []string{"port 0000:3b:00.0 of node gen-1 is behind link west of pod t-1-generator-0 and link east of pod t-1-dut"}
+	r.Silence[1].PacketsPerSecond, r.Silence[1].Received = 12, units.Traffic{Packets: 12, Bytes: 1200}
+	r.Totals[0].Drained, r.Totals[1].ReceiveErrors = false, 1234
+	w := &r.Windows[3]
+	w.Quality, w.Reason = report.Invalid, "pause frames on east"
+	w.Directions[0].Quality, w.Directions[0].Reason = report.Invalid, "pause frames on east"
+	r.Samples[9].CPUPercent, w.GeneratorCPUPercent = -1, -1
+	return r
+}
+
+// Nothing is the least that a run can write: it failed at its first step.
+func Nothing() *report.Report {
+	r := Measured()
+	return &report.Report{Version: report.Version, Producer: r.Producer, Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{Name: "early", Attempt: 1}},
+		Started: r.Started, Finished: r.Started.Add(40 * time.Millisecond), Ending: report.Failed,
+		Message: "no generator answers at 10.42.0.17:4501: start TRex there, or correct external.servers", Result: report.Result{Reason: report.NotMeasured}, Verdict: report.Verdict{Outcome: report.Undecided}}
+}
+
+// All are the Reports of all scenarios.
+func All() []*report.Report {
+	var out []*report.Report
+	for _, s := range Scenarios() {
+		out = append(out, s.Report)
+	}
+	return out
+}

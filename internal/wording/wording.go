@@ -1,0 +1,105 @@
+// Package wording is how figures and counts are written for people, wherever a sentence needs one: in a Report, in a status, in a table.
+package wording
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// NotMeasured stands where a figure would stand if there were one; a zero never does.
+const NotMeasured = "not measured"
+
+// PacketRate is a packet rate for people: "327.20 Kpps".
+func PacketRate(packetsPerSecond int64) string {
+	const most = math.MaxInt64 / int64(units.PacketPerSecond)
+	return (units.PacketRate(min(max(packetsPerSecond, -most), most)) * units.PacketPerSecond).FormatSI()
+}
+
+// BitRate is a bit rate for people: "1.00 Gbps".
+func BitRate(bitsPerSecond int64) string { return units.BitRate(bitsPerSecond).FormatSI() }
+
+// Bare takes the unit off a figure whose column names it: "327.20 K".
+func Bare(figure, unit string) string { return strings.TrimSpace(strings.TrimSuffix(figure, unit)) }
+
+// Percent is a share of a line rate, which is never above 100: "99.95%".
+func Percent(p units.Percent) string { return min(p, units.Hundred).FormatFixed() + "%" }
+
+// Loss is a loss ratio as a percentage, exact enough to tell a little from none: what is not zero never reads as zero.
+func Loss(r units.Ratio) string {
+	const tenThousandth = units.One / 1_000_000 // 0.0001 %
+	switch magnitude := max(r, -r); {
+	case r == 0:
+		return "0%"
+	case magnitude < tenThousandth && r < 0:
+		return ">-0.0001%"
+	case magnitude < tenThousandth:
+		return "<0.0001%"
+	case magnitude < units.One/100:
+		return strconv.FormatFloat(float64(r)/float64(units.One)*100, 'f', 4, 64) + "%"
+	default:
+		return r.Percent().FormatFixed() + "%"
+	}
+}
+
+// Ratio is a ratio that a person chose, as a percentage in its shortest exact form: "0.1%".
+func Ratio(r units.Ratio) string { return r.Percent().String() + "%" }
+
+// Count is a whole number with its thousands apart: "1,234,567".
+func Count(v int64) string {
+	digits := strconv.FormatInt(v, 10)
+	first := len(digits) % 3
+	if v < 0 {
+		first = (len(digits)-1)%3 + 1
+	}
+	var b strings.Builder
+	for i, d := range digits {
+		if i > 0 && (i-first)%3 == 0 && digits[i-1] != '-' {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
+}
+
+// Span is a duration for people, to the millisecond: "1m30s".
+func Span(d time.Duration) string { return d.Round(time.Millisecond).String() }
+
+// Direction names a direction: "west→east".
+func Direction(from, to string) string { return from + "→" + to }
+
+// Counted is a number with its noun: "1 window", "3 windows".
+func Counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// Verb agrees with its number: "1 window says", "3 windows say".
+func Verb(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
+}
+
+// ShareOf is "3 of 5".
+func ShareOf(n, all int) string { return strconv.Itoa(n) + " of " + strconv.Itoa(all) }
+
+// Printable takes out what would drive a terminal, but for the control characters that are kept: a report, a fault or a pod's last words may come from
+// anywhere.
+func Printable(s string, kept ...rune) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !slices.Contains(kept, r) {
+			return utf8.RuneError
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,32 @@
+package wording_test
+
+import (
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+func TestFigures(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{wording.Loss(0), "0%"},
+		{wording.Loss(1), "<0.0001%"},
+		{wording.Loss(-1), ">-0.0001%"},
+		{wording.Loss(300_000), "0.0300%"},
+		{wording.Loss(units.One / 8), "12.50%"},
+		{wording.Loss(-200_000), "-0.0200%"},
+		{wording.Loss(units.One), "100.00%"},
+		{wording.Count(0), "0"},
+		{wording.Count(999), "999"},
+		{wording.Count(1000), "1,000"},
+		{wording.Count(1234567), "1,234,567"},
+		{wording.Count(-123456), "-123,456"},
+		{wording.Count(-1234), "-1,234"},
+		{wording.PacketRate(9_000_000_000_000_000_000), "9.22 Ppps"},
+		{wording.Percent(units.Hundred + 5), "100.00%"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+}
