@@ -71,9 +71,6 @@ func run(ctx context.Context, s Streams, o runOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	if o.format == "viz" && len(in.plans) > 1 {
-		return exit.BadInput("--output viz holds one test, and the files have %d: run them one at a time, or render saved reports with linerate report", len(in.plans))
-	}
 	if err := render.Fits(o.format, len(in.plans), len(in.suites)); err != nil {
 		return exit.BadInput("--output: %w", err)
 	}

@@ -108,6 +108,7 @@ func TestComparisonsReadAsTheyDid(t *testing.T) {
 func TestTrendsReadAsTheyDid(t *testing.T) {
 	trend := history.Trend("VPP and Linux, nightly", nights())
 	golden(t, "trend.txt", in("text", render.OfTrend(trend)))
+	golden(t, "trend.md", in("markdown", render.OfTrend(trend)))
 	golden(t, "trend.html", in("html", render.OfTrend(trend)))
 	golden(t, "trend.json", in("json", render.OfTrend(trend)))
 	few := history.Trend("", []history.Record{record(0, 5), record(0, 0, lost, called("a", "b"))})

@@ -57,7 +57,7 @@ func parseOutputs(texts []string) ([]gateOutput, error) {
 
 // talks says whether a person reads the verdict on stdout.
 func (g gateOutput) talks() bool {
-	return g.file == "" && (g.format == "text" || g.format == "markdown")
+	return g.file == "" && render.ForPeople(g.format)
 }
 
 // check finds out before anything is measured whether the file can be written.

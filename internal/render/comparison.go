@@ -3,124 +3,117 @@ package render
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// comparisonText writes the sides beside each other, as wide as the options allow, and below what is said of each row.
-func comparisonText(c *report.Comparison, w io.Writer, o TextOptions) error {
-	p := newPrinter(o)
-	if c.Title != "" {
-		p.line(p.paint(wording.Printable(c.Title), "1"))
-		p.line("")
-	}
-	p.grid("", comparisonGrid(c, func(o report.Outcome) string { return cmp.Or(string(o), "-") }), true)
-	p.line("")
-	for _, words := range comparisonFootnotes(c) {
-		p.paragraph("", 0, words)
-	}
-	p.says(comparisonSays(c), c.Notes)
-	return writeAll(w, "text", &p.out)
-}
-
-// says writes the lines below a table.
-func (p *printer) says(lines []sideLine, notes []string) {
-	if len(lines)+len(notes) > 0 {
-		p.line("")
-	}
-	for _, l := range lines {
-		mark := "  "
-		if l.Class == "warning" {
-			mark = "  ! "
+// viewOfComparison has the sides beside each other, and what is said of each row, what lies apart, and what is missing.
+func viewOfComparison(c *report.Comparison) view {
+	v := view{source: c, title: c.Title, table: new(table), legend: always(comparisonFootnotes(c)...), notes: c.Notes}
+	demands := c.MaxRegressionPercent != nil
+	v.table.columns = []column{{head: "product", left: true}, {head: "loadtest", left: true}}
+	for i, side := range c.Sides {
+		v.table.columns = append(v.table.columns, column{head: side})
+		if i > 0 {
+			v.table.columns = append(v.table.columns, column{head: "change"}, column{})
 		}
-		p.paragraph(mark, len(mark), l.Name+": "+l.Text)
+		if i > 0 && demands {
+			v.table.columns = append(v.table.columns, column{head: "verdict", verdict: true})
+		}
 	}
-	for _, n := range notes {
-		p.paragraph("  ! ", 4, n)
-	}
-}
-
-// comparisonMarkdown writes the comparison for a pull request (GitHub's dialect).
-func comparisonMarkdown(c *report.Comparison, w io.Writer) error {
-	m := new(markdown)
-	if c.Title != "" {
-		m.line("### ", markdownText(c.Title), "\n")
-	}
-	m.grid(comparisonGrid(c, tableSign))
-	m.line("<sub>", markdownText(strings.Join(comparisonFootnotes(c), " ")), "</sub>\n")
-	m.says(comparisonSays(c), c.Notes)
-	return writeAll(w, "markdown", &m.out)
-}
-
-func (m *markdown) says(lines []sideLine, notes []string) {
-	signs := map[string]string{"warning": "⚠️ ", "passed": "✅ ", "failed": "❌ ", "undecided": "❔ "}
-	for _, l := range lines {
-		m.line("- ", signs[l.Class], "**", markdownText(l.Name), "**: ", markdownText(l.Text))
-	}
-	for _, n := range notes {
-		m.line("- ⚠️ ", markdownText(n))
-	}
-}
-
-// comparePage is a comparison as the page's template writes it.
-type comparePage struct {
-	Sides  []string
-	Judged bool
-	Rows   []compareRowView
-}
-
-type compareRowView struct {
-	Product, Loadtest string
-	Sides             []comparedView
-}
-
-type comparedView struct {
-	report.Compared
-	First                bool
-	Packets, Bits        figure
-	Spread               string
-	Change, Words, Class string
-	VerdictClass         string
-	Interval             string
-	Nothing              string
-}
-
-// comparisonHTML writes the comparison as one page that needs nothing else, in the reader's light or dark scheme.
-func comparisonHTML(c *report.Comparison, w io.Writer) error {
-	return writeComparisonPage(c, w, c.MaxRegressionPercent != nil)
-}
-
-// writeComparisonPage is the page with verdicts, or without.
-func writeComparisonPage(c *report.Comparison, w io.Writer, judged bool) error {
-	p := &sidePage{Title: cmp.Or(c.Title, "linerate: "+strings.Join(c.Sides, " · ")), Footnotes: comparisonFootnotes(c), Notes: c.Notes, Says: comparisonSays(c)}
-	p.Description = p.Title
-	p.Comparison = &comparePage{Sides: c.Sides, Judged: judged}
 	for _, r := range c.Rows {
-		row := compareRowView{Product: r.Product, Loadtest: r.Loadtest}
+		row := []string{r.Product, r.Loadtest}
 		for i, s := range r.Sides {
-			row.Sides = append(row.Sides, newComparedView(s, i == 0))
+			row = append(row, sideText(s))
+			if i > 0 {
+				row = append(row, sideChange(s), judgedWords(s))
+			}
+			if i > 0 && demands {
+				row = append(row, string(s.Verdict))
+			}
 		}
-		p.Comparison.Rows = append(p.Comparison.Rows, row)
-	}
-	return p.write(w)
-}
-
-func newComparedView(s report.Compared, first bool) comparedView {
-	v := comparedView{Compared: s, First: first, Change: sideChange(s), Words: judgedWords(s), Class: judgementClass(s.Judgement), VerdictClass: outcomeClass(s.Verdict), Interval: intervalText(s.Change), Nothing: nothingText(s)}
-	if f := s.Figures; f != nil {
-		h := f.Headline()
-		v.Packets = split(h, wording.PacketRate(f.PacketsPerSecond), exact(f.PacketsPerSecond, "packets per second"))
-		v.Bits = split(h, wording.BitRate(f.Layer1BitsPerSecond), exact(f.Layer1BitsPerSecond, "bits per second"))
-		v.Spread = "(" + shortCount(f.Runs) + ")"
-		if f.Spread != nil {
-			v.Spread = "±" + spreadText(f) + " " + v.Spread
-		}
+		v.table.add(row...)
+		v.remarks = append(v.remarks, rowRemarks(c, r)...)
 	}
 	return v
+}
+
+// rowRemarks are what is said of a row, side by side.
+func rowRemarks(c *report.Comparison, r report.ComparisonRow) (remarks []remark) {
+	for i, s := range r.Sides {
+		at := titleOf(r.Product, r.Loadtest)
+		if i < len(c.Sides) {
+			at += ", " + c.Sides[i]
+		}
+		if s.Message != "" {
+			t := sideTone(s)
+			remarks = append(remarks, remark{t, at, s.Message, t == toneWarning})
+		}
+		if words := setAsideWords(s); words != "" {
+			remarks = append(remarks, warning(at, words))
+		}
+		remarks = append(remarks, warningsOf(at, s.Doubts)...)
+		for _, o := range s.Outliers {
+			remarks = append(remarks, warning(at, o+" lies far from the others, and counts all the same"))
+		}
+		remarks = append(remarks, warningsOf(at, gaps(s.Missing, s.Repeated))...)
+	}
+	return remarks
+}
+
+// sideTone is how the message of a side is meant.
+func sideTone(c report.Compared) tone {
+	switch {
+	case c.Verdict != "":
+		return toneOf(c.Verdict)
+	case c.Judgement == report.NotComparable, c.Figures == nil && c.Judgement != report.Less:
+		return toneWarning
+	}
+	return toneNone
+}
+
+// comparisonFootnotes say what the figures are.
+func comparisonFootnotes(c *report.Comparison) []string {
+	words := []string{"Packets per second that were received, summed over all directions of one moment; of several runs (their number in brackets) the median, and ± is how far they are apart. " +
+		"Changes are against " + first(c.Sides) + ". A difference is told only where the runs show it, by ranks alone, with 95 % confidence at least."}
+	var figures []*report.Figures
+	for _, r := range c.Rows {
+		for _, s := range r.Sides {
+			figures = append(figures, s.Figures)
+		}
+	}
+	words = append(words, signWords(headlines(figures))...)
+	return append(words, imageWords(comparisonImages(c))...)
+}
+
+// comparisonImages are the images of each side of each row; where all rows of a side have the same, only the side is named.
+func comparisonImages(c *report.Comparison) (uses []imageUse) {
+	for i, side := range c.Sides {
+		var own []imageUse
+		same := true
+		for _, r := range c.Rows {
+			if i < len(r.Sides) && (r.Sides[i].Figures != nil || len(r.Sides[i].Images) > 0) {
+				own = append(own, imageUse{titleOf(r.Product, r.Loadtest) + " in " + side, r.Sides[i].Images})
+				same = same && slices.Equal(own[0].images, r.Sides[i].Images)
+			}
+		}
+		if same && len(own) > 0 {
+			own = []imageUse{{side, own[0].images}}
+		}
+		uses = append(uses, own...)
+	}
+	return uses
+}
+
+func first(names []string) string {
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return names[0]
 }
 
 // intervalText is what encloses a change: "-3.60% to -2.51%".
@@ -182,22 +175,6 @@ func judgedWords(c report.Compared) string {
 	return judgementWords(c.Judgement)
 }
 
-// judgementClass is the style sheet's name.
-func judgementClass(j report.Judgement) string {
-	switch j {
-	case report.Less:
-		return "worse"
-	case report.More:
-		return "better"
-	case report.NotShown:
-		return "same"
-	case report.TooFew:
-		return "unsure"
-	case report.NotComparable:
-	}
-	return "apart"
-}
-
 // changeText is a difference with its sign: "-3.02%".
 func changeText(c *report.Change) string {
 	if c == nil {
@@ -247,112 +224,5 @@ func sideText(c report.Compared) string {
 	if f.Spread != nil {
 		text += " ±" + f.Spread.Percent.FormatFixed() + "%"
 	}
-	return text + " (" + shortCount(f.Runs) + ")"
-}
-
-func comparisonGrid(c *report.Comparison, sign func(report.Outcome) string) grid {
-	g := grid{header: []string{"product", "loadtest"}, left: 2}
-	for i, side := range c.Sides {
-		g.header = append(g.header, side)
-		if i > 0 {
-			g.header = append(g.header, "change", "")
-		}
-		if i > 0 && c.MaxRegressionPercent != nil {
-			g.header = append(g.header, "verdict")
-		}
-	}
-	for _, r := range c.Rows {
-		row := []string{r.Product, r.Loadtest}
-		for i, s := range r.Sides {
-			row = append(row, sideText(s))
-			if i > 0 {
-				row = append(row, sideChange(s), judgedWords(s))
-			}
-			if i > 0 && c.MaxRegressionPercent != nil {
-				row = append(row, sign(s.Verdict))
-			}
-		}
-		g.rows = append(g.rows, row)
-	}
-	return g
-}
-
-// comparisonFootnotes say what the figures are.
-func comparisonFootnotes(c *report.Comparison) []string {
-	words := []string{"Packets per second that were received, summed over all directions of one moment; of several runs (their number in brackets) the median, and ± is how far they are apart. " +
-		"Changes are against " + first(c.Sides) + ". A difference is told only where the runs show it, by ranks alone, with 95 % confidence at least."}
-	var figures []*report.Figures
-	for _, r := range c.Rows {
-		for _, s := range r.Sides {
-			figures = append(figures, s.Figures)
-		}
-	}
-	words = append(words, signWords(headlines(figures))...)
-	return append(words, imageWords(comparisonImages(c))...)
-}
-
-// comparisonImages are the images of each side of each row; where all rows of a side have the same, only the side is named.
-func comparisonImages(c *report.Comparison) (uses []imageUse) {
-	for i, side := range c.Sides {
-		var own []imageUse
-		same := true
-		for _, r := range c.Rows {
-			if i < len(r.Sides) && (r.Sides[i].Figures != nil || len(r.Sides[i].Images) > 0) {
-				own = append(own, imageUse{cellTitle(report.Cell{Product: r.Product, Loadtest: r.Loadtest}) + " in " + side, r.Sides[i].Images})
-				same = same && slices.Equal(own[0].images, r.Sides[i].Images)
-			}
-		}
-		if same && len(own) > 0 {
-			own = []imageUse{{side, own[0].images}}
-		}
-		uses = append(uses, own...)
-	}
-	return uses
-}
-
-func first(names []string) string {
-	if len(names) == 0 {
-		return "nothing"
-	}
-	return names[0]
-}
-
-// comparisonSays are the lines below the table: what is said of each row, what lies apart, and what is missing.
-func comparisonSays(c *report.Comparison) []sideLine {
-	var lines []sideLine
-	for _, r := range c.Rows {
-		title := cellTitle(report.Cell{Product: r.Product, Loadtest: r.Loadtest})
-		for i, s := range r.Sides {
-			at := title
-			if i < len(c.Sides) {
-				at += ", " + c.Sides[i]
-			}
-			if s.Message != "" {
-				lines = append(lines, sideLine{lineClass(s), at, s.Message})
-			}
-			if words := setAsideWords(s); words != "" {
-				lines = append(lines, sideLine{"warning", at, words})
-			}
-			for _, doubt := range s.Doubts {
-				lines = append(lines, sideLine{"warning", at, doubt})
-			}
-			for _, o := range s.Outliers {
-				lines = append(lines, sideLine{"warning", at, o + " lies far from the others, and counts all the same"})
-			}
-			for _, words := range gaps(s.Missing, s.Repeated) {
-				lines = append(lines, sideLine{"warning", at, words})
-			}
-		}
-	}
-	return lines
-}
-
-func lineClass(c report.Compared) string {
-	switch {
-	case c.Verdict != "":
-		return outcomeClass(c.Verdict)
-	case c.Judgement == report.NotComparable, c.Figures == nil && c.Judgement != report.Less:
-		return "warning"
-	}
-	return "none"
+	return text + " (" + strconv.Itoa(f.Runs) + ")"
 }

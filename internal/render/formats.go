@@ -4,7 +4,6 @@ package render
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -28,11 +27,21 @@ const (
 // Document is what can be written in the formats of its kind.
 type Document struct {
 	kind   Kind
-	source any // of the kind's type in package report
+	source any    // of the kind's type in package report
+	views  []view // what people see of it, one after the other
 }
 
-// OfTests are the Reports of tests and suites: one document where the format has such a thing, else one after the other, tests first.
-func OfTests(d report.Documents) Document { return Document{Tests, d} }
+// OfTests are the Reports of tests, as one, and then each suite.
+func OfTests(d report.Documents) Document {
+	out := Document{kind: Tests, source: d}
+	if len(d.Reports) > 0 {
+		out.views = append(out.views, viewOfReports(d.Reports))
+	}
+	for _, s := range d.Suites {
+		out.views = append(out.views, viewOfTable(s.Table()))
+	}
+	return out
+}
 
 // OfReports are the Reports of tests.
 func OfReports(reports ...*report.Report) Document {
@@ -40,78 +49,81 @@ func OfReports(reports ...*report.Report) Document {
 }
 
 // OfTable is a table.
-func OfTable(t *report.Table) Document { return Document{Table, t} }
+func OfTable(t *report.Table) Document { return Document{Table, t, []view{viewOfTable(t)}} }
 
 // OfComparison is a comparison.
-func OfComparison(c *report.Comparison) Document { return Document{Comparison, c} }
+func OfComparison(c *report.Comparison) Document {
+	return Document{Comparison, c, []view{viewOfComparison(c)}}
+}
 
 // OfTrend is a trend.
-func OfTrend(t *report.Trend) Document { return Document{Trend, t} }
+func OfTrend(t *report.Trend) Document { return Document{Trend, t, []view{viewOfTrend(t)}} }
 
 // OfGate is a gate's judgement.
-func OfGate(g *report.Gate) Document { return Document{Gate, g} }
+func OfGate(g *report.Gate) Document { return Document{Gate, g, []view{viewOfGate(g)}} }
 
-// format is one way to write documents.
+// format is one way to write documents, in a file of its own: what it writes of a view, and what of a document itself.
 type format struct {
-	name  string
-	kinds []Kind // which it can write
-	write func(io.Writer, Document, TextOptions) error
+	name      string
+	forPeople bool                          // it is read as it is printed
+	kinds     []Kind                        // which it can write; none: all
+	fits      func(tests, suites int) error // nil: it holds any number of them
+	write     func(io.Writer, Document, TextOptions) error
 }
 
+// formats are all formats, in the order in which they are shown: flags, errors and completions have their names from here.
 func formats() []format {
-	return []format{
-		{"text", []Kind{Tests, Table, Comparison, Trend, Gate}, writeText},
-		{"json", []Kind{Tests, Table, Comparison, Trend, Gate}, writeJSON},
-		{"markdown", []Kind{Tests, Table, Comparison, Gate}, writeMarkdown},
-		{"junit", []Kind{Tests, Gate}, writeJUnit},
-		{"html", []Kind{Tests, Table, Comparison, Trend, Gate}, writeHTML},
-		{"viz", []Kind{Tests}, writeViz},
-	}
+	return []format{textFormat(), jsonFormat(), markdownFormat(), junitFormat(), htmlFormat(), vizFormat()}
 }
+
+// formatOf is a kind's format of the name.
+func formatOf(name string, of Kind) (format, error) {
+	all := formats()
+	if i := slices.IndexFunc(all, func(f format) bool { return f.name == name && f.can(of) }); i >= 0 {
+		return all[i], nil
+	}
+	return format{}, fmt.Errorf("there is no such format as %s; use one of %s", cmp.Or(name, `""`), strings.Join(Formats(of), ", "))
+}
+
+func (f format) can(write Kind) bool { return len(f.kinds) == 0 || slices.Contains(f.kinds, write) }
 
 // Formats are the names of the formats that a kind of document can be written in, in the order to show them.
 func Formats(of Kind) []string {
 	var names []string
 	for _, f := range formats() {
-		if slices.Contains(f.kinds, of) {
+		if f.can(of) {
 			names = append(names, f.name)
 		}
 	}
 	return names
 }
 
+// ForPeople says whether a format is read as it is printed.
+func ForPeople(name string) bool {
+	return slices.ContainsFunc(formats(), func(f format) bool { return f.name == name && f.forPeople })
+}
+
 // Fits says whether so many tests and suites can be written in the named format: who asks early measures nothing in vain.
 func Fits(name string, tests, suites int) error {
-	switch {
-	case !slices.Contains(Formats(Tests), name):
-		return unknown(name, Tests)
-	case name == "viz" && suites > 0:
-		return errors.New("format viz holds one test, and a suite has several: write text, json, markdown, junit or html, or a test of the suite's by its name")
-	case name == "viz" && tests > 1:
-		return fmt.Errorf("format viz holds one test, and there are %d: write them one at a time", tests)
-	case name == "html" && (suites > 1 || suites > 0 && tests > 0):
-		return errors.New("format html holds one suite, or tests alone: write them one at a time")
+	f, err := formatOf(name, Tests)
+	if err != nil || f.fits == nil {
+		return err
 	}
-	return nil
+	return f.fits(tests, suites)
 }
 
 // Write writes a document in the named format, one of Formats of its kind. Only text heeds the options.
 func Write(w io.Writer, name string, d Document, o TextOptions) error {
-	all := formats()
-	i := slices.IndexFunc(all, func(f format) bool { return f.name == name && slices.Contains(f.kinds, d.kind) })
-	if i < 0 {
-		return unknown(name, d.kind)
+	f, err := formatOf(name, d.kind)
+	if err != nil {
+		return err
 	}
-	if tests, ok := d.source.(report.Documents); ok {
-		if err := Fits(name, len(tests.Reports), len(tests.Suites)); err != nil {
+	if tests, are := d.source.(report.Documents); are && f.fits != nil {
+		if err := f.fits(len(tests.Reports), len(tests.Suites)); err != nil {
 			return err
 		}
 	}
-	return all[i].write(w, d, o)
-}
-
-func unknown(name string, of Kind) error {
-	return fmt.Errorf("there is no such format as %s; use one of %s", cmp.Or(name, `""`), strings.Join(Formats(of), ", "))
+	return f.write(w, d, o)
 }
 
 // Text writes Reports as text for files and pipes.
@@ -126,100 +138,3 @@ func HTML(w io.Writer, reports ...*report.Report) error {
 
 // Viz writes the Report of a ramp for trex-loadtest-viz.
 func Viz(w io.Writer, r *report.Report) error { return Write(w, "viz", OfReports(r), TextOptions{}) }
-
-func writeText(w io.Writer, d Document, o TextOptions) error {
-	switch s := d.source.(type) {
-	case *report.Table:
-		return tableText(s, w, o)
-	case *report.Comparison:
-		return comparisonText(s, w, o)
-	case *report.Trend:
-		return trendText(s, w, o)
-	case *report.Gate:
-		return gateText(s, w, o)
-	case report.Documents:
-		return eachInTurn(w, s, func(reports []*report.Report) error { return testsText(w, o, reports) }, func(t *report.Table) error { return tableText(t, w, o) })
-	}
-	return nil
-}
-
-func writeMarkdown(w io.Writer, d Document, _ TextOptions) error {
-	switch s := d.source.(type) {
-	case *report.Table:
-		return tableMarkdown(s, w)
-	case *report.Comparison:
-		return comparisonMarkdown(s, w)
-	case *report.Gate:
-		return gateMarkdown(s, w)
-	case report.Documents:
-		return eachInTurn(w, s, func(reports []*report.Report) error { return testsMarkdown(w, reports) }, func(t *report.Table) error { return tableMarkdown(t, w) })
-	}
-	return nil
-}
-
-func writeHTML(w io.Writer, d Document, _ TextOptions) error {
-	switch s := d.source.(type) {
-	case *report.Table:
-		return tableHTML(s, w)
-	case *report.Comparison:
-		return comparisonHTML(s, w)
-	case *report.Trend:
-		return trendHTML(s, w)
-	case *report.Gate:
-		return gateHTML(s, w)
-	case report.Documents:
-		return eachInTurn(w, s, func(reports []*report.Report) error { return testsHTML(w, reports) }, func(t *report.Table) error { return tableHTML(t, w) })
-	}
-	return nil
-}
-
-func writeJSON(w io.Writer, d Document, _ TextOptions) error {
-	switch s := d.source.(type) {
-	case interface{ JSON(io.Writer) error }:
-		return s.JSON(w)
-	case report.Documents:
-		err := report.JSON(w, s.Reports...)
-		for _, suite := range s.Suites {
-			err = errors.Join(err, suite.JSON(w))
-		}
-		return err
-	}
-	return nil
-}
-
-func writeJUnit(w io.Writer, d Document, _ TextOptions) error {
-	switch s := d.source.(type) {
-	case *report.Gate:
-		return gateJUnit(s, w)
-	case report.Documents:
-		return testsJUnit(s, w)
-	}
-	return nil
-}
-
-func writeViz(w io.Writer, d Document, _ TextOptions) error {
-	if s, ok := d.source.(report.Documents); ok && len(s.Reports) == 1 {
-		return viz(w, s.Reports[0])
-	}
-	return errors.New("format viz holds one test, and there is none")
-}
-
-// eachInTurn writes the tests together and then each suite's table, with an empty line between.
-func eachInTurn(w io.Writer, d report.Documents, tests func([]*report.Report) error, suite func(*report.Table) error) error {
-	if len(d.Reports) > 0 {
-		if err := tests(d.Reports); err != nil {
-			return err
-		}
-	}
-	for i, s := range d.Suites {
-		if len(d.Reports)+i > 0 {
-			if _, err := io.WriteString(w, "\n"); err != nil {
-				return err
-			}
-		}
-		if err := suite(s.Table()); err != nil {
-			return err
-		}
-	}
-	return nil
-}

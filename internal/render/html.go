@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -13,9 +14,30 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-// testsHTML writes the reports as one page that needs nothing else: no network, no other file. Its graphs are SVG drawn here; scripts only
-// add a readout under the pointer, so it loses little without them. It follows the reader's light or dark scheme and prints.
-func testsHTML(w io.Writer, reports []*report.Report) error {
+// htmlFormat is a page that needs nothing else: no network, no other file. Its graphs are SVG drawn here; scripts only add a readout under the pointer, so it
+// loses little without them. It follows the reader's light or dark scheme and prints. Tests have a page with drawings of their samples, which are no words of a
+// view; all else is figures side by side.
+func htmlFormat() format {
+	return format{name: "html", fits: htmlFits, write: func(w io.Writer, d Document, _ TextOptions) error {
+		if len(d.views) == 0 {
+			return nil
+		}
+		if reports, are := d.views[0].source.([]*report.Report); are {
+			return writeTestsPage(w, reports)
+		}
+		return newSidePage(&d.views[0]).write(w)
+	}}
+}
+
+// htmlFits says that a page is one document.
+func htmlFits(tests, suites int) error {
+	if suites > 1 || suites > 0 && tests > 0 {
+		return errors.New("format html holds one suite, or tests alone: write them one at a time")
+	}
+	return nil
+}
+
+func writeTestsPage(w io.Writer, reports []*report.Report) error {
 	view, err := newPage(reports)
 	if err != nil {
 		return err

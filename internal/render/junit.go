@@ -6,10 +6,13 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // The JUnit document's elements, as CI systems read them.
@@ -55,28 +58,68 @@ type (
 	}
 )
 
-// testsJUnit writes tests and suites for a CI system: a testsuite per report and per cell, a testcase "measured" and one per criterion. A criterion that
-// failed is a failure. What could not be decided is an error, and so is a run that did not complete or has no figure: systems show
-// an error as not green, while most take a skipped case for a good one.
-func testsJUnit(d report.Documents, w io.Writer) error {
-	doc := newJUnit()
-	for _, r := range d.Reports {
+// junitFormat is for CI systems: a testsuite per test and per suite's cell, in it a testcase "measured" and one per criterion. A criterion that failed is a
+// failure. What could not be decided is an error, and so is a run that did not complete or has no figure: systems show an error as not green, while most take a
+// skipped case for a good one. So only documents that are judged have it, and it reads them themselves: the words of a view have no testcases.
+func junitFormat() format {
+	return format{name: "junit", kinds: []Kind{Tests, Gate}, write: func(w io.Writer, d Document, _ TextOptions) error {
+		doc := &junitSuites{Name: "linerate"}
+		switch s := d.source.(type) {
+		case *report.Gate:
+			doc.gate(s)
+		case report.Documents:
+			if err := doc.tests(s); err != nil {
+				return err
+			}
+		}
+		return doc.write(w)
+	}}
+}
+
+func (d *junitSuites) tests(all report.Documents) error {
+	for _, r := range all.Reports {
 		s, err := junitSuiteOf(r)
 		if err != nil {
 			return err
 		}
-		doc.add(s, r.Finished.Sub(r.Started))
+		d.add(s, r.Finished.Sub(r.Started))
 	}
-	for _, s := range d.Suites {
-		for i := range s.Cells {
-			cell, took := junitCellOf(s, &s.Cells[i])
-			doc.add(cell, took)
-		}
+	for _, s := range all.Suites {
+		d.suite(s)
 	}
-	return doc.write(w)
+	return nil
 }
 
-func newJUnit() *junitSuites { return &junitSuites{Name: "linerate"} }
+func (d *junitSuites) suite(s *report.Suite) {
+	for i := range s.Cells {
+		d.add(junitCellOf(s, &s.Cells[i]))
+	}
+}
+
+// gate adds a testsuite for each cell, and one testcase for the gate as a whole, so that no gate without a measurement looks like one without a fault.
+func (d *junitSuites) gate(g *report.Gate) {
+	whole := junitSuite{Name: "gate", Time: seconds(0), Cases: []junitCase{criterionCase("gate", report.CriterionResult{Name: "verdict", Outcome: g.Outcome, Message: g.Message})}}
+	if len(g.Suites) > 0 {
+		whole.Timestamp = g.Suites[0].Started.UTC().Format("2006-01-02T15:04:05")
+	}
+	whole.count()
+	d.add(whole, 0)
+	for _, s := range g.Suites {
+		named := *s
+		named.Name = gateTestOf(g, s.Name) // the same for each commit: so systems know a case again
+		d.suite(&named)
+	}
+}
+
+// gateTestOf is what the file calls a suite.
+func gateTestOf(g *report.Gate, suite string) string {
+	for _, r := range g.Rows {
+		if r.Suite == suite && r.Test != "" {
+			return r.Test
+		}
+	}
+	return suite
+}
 
 // add adds a testsuite, and how long it took.
 func (d *junitSuites) add(s junitSuite, took time.Duration) {
@@ -186,3 +229,104 @@ func junitProperties(r *report.Report, h report.Headline) []junitProperty {
 
 // seconds writes a time as JUnit has it; a clock that was set back counts as none.
 func seconds(d time.Duration) string { return strconv.FormatFloat(max(d, 0).Seconds(), 'f', 3, 64) }
+
+// junitCellOf is a cell as a testsuite: a testcase "measured", and one for each criterion.
+func junitCellOf(s *report.Suite, c *report.SuiteCell) (out junitSuite, took time.Duration) {
+	var began time.Time
+	for _, r := range c.Runs {
+		if began.IsZero() || !r.Started.IsZero() && r.Started.Before(began) {
+			began = r.Started
+		}
+		if !r.Started.IsZero() {
+			took += max(0, r.Finished.Sub(r.Started))
+		}
+	}
+	if began.IsZero() {
+		began = s.Started
+	}
+	class := s.Name + "." + c.Name
+	out = junitSuite{Name: s.Name + ": " + titleOf(c.Product, c.Loadtest), Time: seconds(took),
+		Timestamp: began.UTC().Format("2006-01-02T15:04:05"), Properties: cellProperties(c), Output: runLines(c)}
+	out.Cases = append(out.Cases, junitCase{ClassName: class, Name: "measured", Time: seconds(took), Error: unmeasuredCell(c)})
+	if c.Verdict != nil {
+		for _, criterion := range c.Verdict.Criteria {
+			out.Cases = append(out.Cases, criterionCase(class, criterion))
+		}
+	}
+	out.count()
+	return out, took
+}
+
+// cellProperties are the cell's figures as whole numbers, as those of a test; a figure that isn't there has no property.
+func cellProperties(c *report.SuiteCell) []junitProperty {
+	props := []junitProperty{{"cell", c.Name}}
+	for _, v := range c.Values {
+		props = append(props, junitProperty{v.Axis, v.Value})
+	}
+	for _, image := range c.Images {
+		props = append(props, junitProperty{"image." + image.Name, image.Short()})
+	}
+	f := c.Figures
+	if f == nil {
+		return props
+	}
+	props = append(props,
+		junitProperty{"runs", strconv.Itoa(f.Runs)},
+		junitProperty{"receivedPacketsPerSecond", strconv.FormatInt(f.PacketsPerSecond, 10)},
+		junitProperty{"receivedLayer1BitsPerSecond", strconv.FormatInt(f.Layer1BitsPerSecond, 10)},
+		junitProperty{"lineRatePercent", f.LineRatePercent.String()},
+		junitProperty{"lowerBound", strconv.FormatBool(f.LowerBound)})
+	if f.Unconfirmed > 0 {
+		props = append(props, junitProperty{"unconfirmed", strconv.Itoa(f.Unconfirmed)})
+	}
+	if f.Spread != nil {
+		props = append(props, junitProperty{"spreadPercent", f.Spread.Percent.FormatFixed()})
+	}
+	return props
+}
+
+// runLines are the cell's runs, a line each, and what else is to be said of the cell, as in its table.
+func runLines(c *report.SuiteCell) string {
+	var b strings.Builder
+	_, repeated := c.Gaps()
+	for _, r := range c.Runs {
+		if !r.Counts() {
+			became, gap := "not measured", report.Missing{Test: r.Test, Reason: r.Reason, Message: r.Message}
+			if i := slices.IndexFunc(repeated, func(m report.Missing) bool { return m.Test == r.Test }); i >= 0 {
+				became, gap = againWords(repeated[i]), repeated[i]
+			}
+			fmt.Fprintf(&b, "%s: %s: %s\n", r.Test, became, missingWords(gap))
+			continue
+		}
+		h := r.Figures.Headline()
+		fmt.Fprintf(&b, "%s: %s  %s  %s of line rate (%s)\n", r.Test, h.Signed(wording.PacketRate(r.Figures.PacketsPerSecond)), h.Signed(wording.BitRate(r.Figures.Layer1BitsPerSecond)),
+			h.Signed(wording.Percent(together100(r.Figures))), r.Reason)
+	}
+	if c.Message != "" {
+		b.WriteString("! " + c.Message + "\n")
+	}
+	for _, o := range c.Outliers {
+		b.WriteString("! " + report.OutlierWords(o) + "\n")
+	}
+	return b.String()
+}
+
+// unmeasuredCell is what is wrong with the cell's measurement; nil: each of its repetitions gave a figure.
+func unmeasuredCell(c *report.SuiteCell) *junitTrouble {
+	missing, _ := c.Gaps()
+	switch {
+	case len(missing) == 0 && c.Figures != nil:
+		return nil
+	case len(missing) == 0:
+		return &junitTrouble{Type: string(report.NotMeasured), Message: "Not measured: no test of it has ended."}
+	}
+	var words []string
+	for _, r := range missing {
+		words = append(words, r.Test+": "+missingWords(r))
+	}
+	message := "Not measured: "
+	if c.Figures != nil {
+		message = fmt.Sprintf("Measured in part, without %s: ", wording.Counted(len(missing), "run"))
+	}
+	return &junitTrouble{Type: missing[0].Reason, Message: message + strings.Join(words, "; ")}
+}

@@ -2,23 +2,30 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// testsMarkdown writes the reports for a pull request or a wiki (GitHub's dialect): a table of all, then each test's evidence folded away.
-// Percentages are shares of what all directions can carry, at most 100.
-func testsMarkdown(w io.Writer, reports []*report.Report) error {
-	m := new(markdown)
-	m.table(reports)
-	for _, r := range reports {
-		m.test(r)
-	}
-	return writeAll(w, "markdown", &m.out)
+// markdownFormat is for pull requests, jobs' summaries and wikis (GitHub's dialect). Evidence is folded away. Percentages are shares of what all directions can
+// carry, at most 100.
+func markdownFormat() format {
+	return format{name: "markdown", forPeople: true, write: func(w io.Writer, d Document, _ TextOptions) error {
+		m := new(markdown)
+		for i := range d.views {
+			if i > 0 {
+				m.line("")
+			}
+			m.view(&d.views[i])
+		}
+		return writeAll(w, "markdown", &m.out)
+	}}
 }
+
+// commentRows is how many rows a table has in a comment on a pull request, which takes 65 536 characters.
+const commentRows = 60
 
 type markdown struct{ out bytes.Buffer }
 
@@ -49,68 +56,121 @@ func (m *markdown) grid(g grid) {
 	m.line("")
 }
 
-func (m *markdown) table(reports []*report.Report) {
-	g := grid{header: []string{"product", "loadtest", "answer", "verdict", "throughput pps", "throughput bps", togetherHead}, left: 4}
-	loose := ""
-	for _, r := range reports {
-		h := report.HeadlineOf(r)
-		if h.Loose {
-			loose = " " + looseWords
-		}
-		g.rows = append(g.rows, []string{h.Product, h.Loadtest, standing(r), outcomeSign(r.Verdict),
-			h.Signed(wording.Bare(wording.PacketRate(h.PacketsPerSecond), "pps")), h.Signed(wording.Bare(wording.BitRate(h.Layer1BitsPerSecond), "bps")), h.Signed(h.Percent.FormatFixed())})
+func (m *markdown) view(v *view) {
+	switch {
+	case v.judgement != nil:
+		m.line("### ", sign(toneOf(v.judgement.outcome)), markdownText("linerate: "+string(v.judgement.outcome)+": "+v.judgement.message), "\n")
+	case v.title != "":
+		m.line("### ", markdownText(v.title), "\n")
 	}
-	m.grid(g)
-	m.line("<sub>Throughput is what was received, summed over all directions of one moment; bps are layer 1; 100 % is every direction at its line rate; ≥ is a lower bound, not a limit." + loose + "</sub>")
-	m.line("")
+	if v.table != nil {
+		m.table(v.table, v.comment)
+	}
+	if v.table != nil && !v.comment {
+		m.legend(v)
+	}
+	for i := range v.sections {
+		m.section(&v.sections[i])
+	}
+	if v.table == nil && !v.comment {
+		m.legend(v)
+	}
+	m.remarks(v.remarks)
+	if v.unsaid > 0 {
+		m.line("- ", moreWords(v.unsaid, "line"))
+	}
+	for _, n := range v.notes {
+		m.line("- ", sign(toneWarning), markdownText(n))
+	}
+	if v.comment {
+		m.folded(v)
+	}
 }
 
-func (m *markdown) test(r *report.Report) {
-	h := report.HeadlineOf(r)
-	m.line("<details><summary><b>", markdownText(h.Title()), "</b>: ", markdownText(report.Summary(r)), "</summary>\n")
-	m.line(markdownText(answer(r)), "\n")
-	if report.HasFigure(r) {
-		m.grid(directionGrid(r))
-		if len(r.Result.Generators) > 1 {
-			m.grid(generatorGrid(r))
+func (m *markdown) legend(v *view) {
+	m.line("<sub>", markdownText(strings.Join(v.legend.together, " ")), "</sub>\n")
+}
+
+// folded is the legend behind a comment's last line, and where everything is that a comment has no room for.
+func (m *markdown) folded(v *view) {
+	m.line("")
+	if len(v.legend.together) == 0 {
+		return
+	}
+	m.line("<details><summary>What was measured, and what the figures are</summary>\n")
+	m.line(markdownText(strings.Join(v.legend.together, " ")), "\n")
+	for _, words := range v.places {
+		m.line("- ", words)
+	}
+	m.line("\n</details>")
+}
+
+// table writes a table; in a comment it ends where that is full.
+func (m *markdown) table(t *table, comment bool) {
+	g := t.grid(together|alone, func(o report.Outcome) string {
+		if o == "" {
+			return "no criteria"
 		}
-		if s := resolutionText(r); s != "" {
-			m.line("Resolution: ", markdownText(s), ".\n")
+		return sign(toneOf(o)) + string(o)
+	})
+	more := 0
+	if comment && len(g.rows) > commentRows {
+		more, g.rows = len(g.rows)-commentRows, g.rows[:commentRows]
+	}
+	m.grid(g)
+	if more > 0 {
+		m.line(moreWords(more, "row"), "\n")
+	}
+}
+
+func (m *markdown) section(s *section) {
+	m.line("<details><summary><b>", markdownText(s.title), "</b>: ", markdownText(s.summary), "</summary>\n")
+	if s.answer != "" {
+		m.line(markdownText(s.answer), "\n")
+	}
+	for _, t := range s.tables {
+		m.table(t, false)
+	}
+	for _, words := range s.caveats {
+		m.line(markdownText(words), "\n")
+	}
+	for _, f := range s.facts {
+		m.line(capital(f.Term), ": ", markdownText(cmp.Or(f.Exact, f.Text)), ".\n")
+	}
+	if v := s.verdict; v != nil {
+		m.line("Verdict: **", markdownText(verdictText(*v)), "**\n")
+		for _, c := range v.Criteria {
+			m.line("- ", sign(toneOf(c.Outcome)), "**", markdownText(c.Name), "**: ", markdownText(c.Message))
 		}
-		if most := r.Result.MaxReceived; most != nil {
-			m.line("Max received, apart from the result: ", markdownText(mostReceived(most)), ".\n")
-		}
 	}
-	for _, s := range deviceTexts(r) {
-		m.line("Device: ", markdownText(s), ".\n")
-	}
-	m.line("Verdict: **", markdownText(verdictText(r.Verdict)), "**\n")
-	for _, c := range r.Verdict.Criteria {
-		m.line("- ", sign(c.Outcome), " **", markdownText(c.Name), "**: ", markdownText(c.Message))
-	}
-	for _, w := range warnings(r) {
-		m.line("- ⚠️ ", markdownText(w))
-	}
+	m.remarks(s.remarks)
 	m.line("\n</details>\n")
 }
 
-// outcomeSign is the verdict in a table's cell.
-func outcomeSign(v report.Verdict) string {
-	if len(v.Criteria) == 0 {
-		return "no criteria"
+func (m *markdown) remarks(remarks []remark) {
+	for _, r := range remarks {
+		about := ""
+		if r.Name != "" {
+			about = "**" + markdownText(r.Name) + "**: "
+		}
+		m.line("- ", sign(r.Tone), about, markdownText(r.Text))
 	}
-	return sign(v.Outcome) + " " + string(v.Outcome)
 }
 
-func sign(o report.Outcome) string {
-	switch o {
-	case report.Passed:
-		return "✅"
-	case report.DidFail:
-		return "❌"
-	case report.Undecided:
+// sign is a tone's, with a space behind it.
+func sign(t tone) string {
+	switch t {
+	case tonePassed:
+		return "✅ "
+	case toneFailed:
+		return "❌ "
+	case toneUndecided:
+		return "❔ "
+	case toneWarning:
+		return "⚠️ "
+	case toneNone:
 	}
-	return "❔"
+	return ""
 }
 
 // markdownText makes text of what could be markup: a table's cell or a line must not end early, and no name is a tag, a link or a

@@ -5,16 +5,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
-	"time"
+	"unicode/utf8"
 
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
-
-// defaultWidth is the line length of text that goes to a file or a pipe.
-const defaultWidth = 100
 
 // TextOptions says how text is laid out. The zero value is for files and pipes: 100 characters, no colour.
 type TextOptions struct {
@@ -22,28 +18,20 @@ type TextOptions struct {
 	Color bool // ANSI colours, for a terminal
 }
 
-// testsText writes the table of all reports (product, loadtest, throughput in pps and bps at layer 1, % of line rate, each the sum over
-// the directions, which a footnote says) and below it per test the answer, its figures per direction, the verdict and every
-// reason to doubt it. The same reports and options give the same bytes.
-func testsText(w io.Writer, o TextOptions, reports []*report.Report) error {
-	p := newPrinter(o)
-	p.table(reports)
-	for _, r := range reports {
-		p.line("")
-		p.test(r)
-	}
-	return writeAll(w, "text", &p.out)
-}
+// defaultWidth is the line length of text that goes to a file or a pipe.
+const defaultWidth = 100
 
-// printer collects lines.
-type printer struct {
-	out   bytes.Buffer
-	width int
-	color bool
-}
-
-func newPrinter(o TextOptions) *printer {
-	return &printer{width: max(cmp.Or(o.Width, defaultWidth), 60), color: o.Color}
+// textFormat is for terminals, files and pipes. Shares of the line rate are summed over directions, as in the published tables. The same document and options
+// give the same bytes.
+func textFormat() format {
+	return format{name: "text", forPeople: true, write: func(w io.Writer, d Document, o TextOptions) error {
+		p := &printer{width: max(cmp.Or(o.Width, defaultWidth), 60), color: o.Color}
+		for i := range d.views {
+			p.gap()
+			p.view(&d.views[i])
+		}
+		return writeAll(w, "text", &p.out)
+	}}
 }
 
 // writeAll writes at once what was collected in a format: nobody is left with half of it for a fault of ours.
@@ -54,7 +42,93 @@ func writeAll(w io.Writer, format string, from *bytes.Buffer) error {
 	return nil
 }
 
-func (p *printer) line(s string) { p.out.WriteString(s + "\n") }
+// printer collects lines.
+type printer struct {
+	out   bytes.Buffer
+	width int
+	color bool
+	apart bool // an empty line is due before the next one
+}
+
+func (p *printer) view(v *view) {
+	switch {
+	case v.judgement != nil:
+		p.painted(string(v.judgement.outcome), colorOf(toneOf(v.judgement.outcome)), ": "+v.judgement.message)
+	case v.title != "":
+		p.line(p.paint(wording.Printable(v.title), bold))
+	}
+	p.gap()
+	if v.table != nil {
+		p.table("", v.table, true)
+		p.paragraphs(v.legend.summed)
+	}
+	for i := range v.sections {
+		p.gap()
+		p.section(&v.sections[i])
+	}
+	p.gap()
+	if v.table == nil {
+		p.paragraphs(v.legend.summed)
+		p.gap()
+	}
+	p.remarks(v.remarks)
+	if v.unsaid > 0 {
+		p.paragraph("  ", 2, moreWords(v.unsaid, "line"))
+	}
+	for _, n := range v.notes {
+		p.paragraph("  ! ", 4, n)
+	}
+}
+
+func (p *printer) section(s *section) {
+	if s.standing == "" {
+		p.painted(wording.Printable(s.title), bold, ": "+s.summary)
+	} else {
+		p.line(p.paint(wording.Printable(s.title), bold) + " (" + wording.Printable(s.name) + "): " + p.paint(s.standing, colorOf(s.tone)))
+		p.paragraph("  ", 2, s.answer)
+	}
+	for _, t := range s.tables {
+		p.gap()
+		p.table("  ", t, false)
+	}
+	for _, words := range s.caveats {
+		p.paragraph("  ", 2, words)
+	}
+	for _, f := range s.facts {
+		p.paragraph("  "+f.Term+": ", 4, f.Text)
+	}
+	if v := s.verdict; v != nil {
+		p.line("  verdict: " + p.paint(wording.Printable(verdictText(*v)), colorOf(toneOf(v.Outcome))))
+		for _, c := range v.Criteria {
+			p.paragraph(fmt.Sprintf("    %-9s  ", wording.Printable(strings.ToLower(string(c.Outcome)))), 15, c.Name+": "+c.Message)
+		}
+	}
+	p.remarks(s.remarks)
+}
+
+func (p *printer) remarks(remarks []remark) {
+	for _, r := range remarks {
+		mark, about := "  ", ""
+		if r.marked {
+			mark = "  ! "
+		}
+		if r.Name != "" {
+			about = r.Name + ": "
+		}
+		p.paragraph(mark, len(mark), about+r.Text)
+	}
+}
+
+// gap leaves an empty line before the next one, if there is something before it and after it.
+func (p *printer) gap() { p.apart = p.out.Len() > 0 }
+
+func (p *printer) line(s string) {
+	if p.apart {
+		p.out.WriteByte('\n')
+	}
+	p.apart = false
+	p.out.WriteString(s + "\n")
+}
 
 // paragraph writes a text, its first line led by a mark and the others by so many spaces.
 func (p *printer) paragraph(mark string, hang int, text string) {
@@ -82,14 +156,22 @@ func (p *printer) painted(words, sgr, text string) {
 	}
 }
 
-// grid writes a table at an indent, or as blocks where it doesn't fit.
-func (p *printer) grid(indent string, g grid, rule bool) {
+// table writes a table at an indent, or as blocks where it doesn't fit, and leaves an empty line.
+func (p *printer) table(indent string, t *table, rule bool) {
+	g := t.grid(summed, func(o report.Outcome) string { return cmp.Or(string(o), "-") })
 	lines := g.lines(rule)
 	if len(indent)+g.width() > p.width {
 		lines = g.stacked()
 	}
 	for _, l := range lines {
 		p.line(indent + wording.Printable(l))
+	}
+	p.gap()
+}
+
+func (p *printer) paragraphs(texts []string) {
+	for _, text := range texts {
+		p.paragraph("", 0, text)
 	}
 }
 
@@ -101,130 +183,104 @@ func (p *printer) paint(word, sgr string) string {
 	return "\x1b[" + sgr + "m" + word + "\x1b[0m"
 }
 
-// table is the published tests' table, sums over the directions.
-func (p *printer) table(reports []*report.Report) {
-	g := grid{header: []string{"product", "loadtest", "throughput pps", "throughput bps", sumHead}, left: 2}
-	var all []report.Headline
-	for _, r := range reports {
-		h := report.HeadlineOf(r)
-		all = append(all, h)
-		g.rows = append(g.rows, []string{h.Product, h.Loadtest, h.Signed(wording.Bare(wording.PacketRate(h.PacketsPerSecond), "pps")), h.Signed(wording.Bare(wording.BitRate(h.Layer1BitsPerSecond), "bps")), h.Signed(h.PercentSum.FormatFixed())})
-	}
-	p.grid("", g, true)
-	p.line("")
-	p.paragraph("", 0, sumWords)
-	for _, words := range signWords(all) {
-		p.paragraph("", 0, words)
-	}
-}
-
-// test is one test's evidence.
-func (p *printer) test(r *report.Report) {
-	h := report.HeadlineOf(r)
-	p.line(p.paint(wording.Printable(h.Title()), "1") + " (" + wording.Printable(h.Name) + "): " + p.paint(standing(r), standingColor(r)))
-	p.paragraph("  ", 2, answer(r))
-	if report.HasFigure(r) {
-		p.line("")
-		p.grid("  ", directionGrid(r), false)
-		p.line("")
-		if len(r.Result.Generators) > 1 {
-			p.grid("  ", generatorGrid(r), false)
-			p.line("")
-		}
-		p.facts(r)
-	}
-	if r.Device != nil {
-		for _, c := range r.Device.Containers {
-			p.paragraph("  device: ", 4, c.Name+" ran "+c.Short())
-		}
-	}
-	p.line("  verdict: " + p.paint(wording.Printable(verdictText(r.Verdict)), outcomeColor(r.Verdict.Outcome)))
-	for _, c := range r.Verdict.Criteria {
-		p.paragraph(fmt.Sprintf("    %-9s  ", wording.Printable(strings.ToLower(string(c.Outcome)))), 15, c.Name+": "+c.Message)
-	}
-	for _, w := range warnings(r) {
-		p.paragraph("  ! ", 4, w)
-	}
-}
-
-// facts are the lines that qualify the figure.
-func (p *printer) facts(r *report.Report) {
-	if negativeLoss(r) {
-		p.paragraph("  ", 2, "Negative loss: more came back in this window than was sent in it; those frames were on their way when it began.")
-	}
-	if s := resolutionText(r); s != "" {
-		p.paragraph("  resolution: ", 4, s)
-	}
-	if m := r.Result.MaxReceived; m != nil {
-		p.paragraph("  max received, apart from the result: ", 4, mostReceived(m))
-	}
-}
-
-// negativeLoss says that a direction of the result got back more than it sent.
-func negativeLoss(r *report.Report) bool {
-	return slices.ContainsFunc(r.Result.Directions, func(d report.Measured) bool { return d.LossRatio < 0 })
-}
-
-// directionGrid has the three figures per direction and summed, with loss and share of line rate.
-func directionGrid(r *report.Report) grid {
-	h := report.HeadlineOf(r)
-	g := grid{header: []string{"direction", "intended", "offered", "received", "layer 1", "layer 2", "loss", "line rate"}, left: 1}
-	for _, d := range r.Result.Directions {
-		g.rows = append(g.rows, flowRow(h, wording.Direction(d.From, d.To), d.Intended, d.Offered, d.Received, wording.Loss(d.LossRatio), wording.Percent(d.LineRatePercent)))
-	}
-	if len(r.Result.Directions) > 1 {
-		t := r.Result.Total
-		g.rows = append(g.rows, flowRow(h, "all", t.Intended, t.Offered, t.Received, wording.Loss(t.LossRatio), wording.Percent(t.LineRatePercent)))
-	}
-	return g
-}
-
-// generatorGrid has what each of several generators sent and got, and how well they started together.
-func generatorGrid(r *report.Report) grid {
-	g := grid{header: []string{"generator", "offered", "received", "started after"}, left: 1}
-	for _, s := range r.Result.Generators {
-		g.rows = append(g.rows, []string{s.Name, wording.PacketRate(s.OfferedPacketsPerSecond), wording.PacketRate(s.ReceivedPacketsPerSecond), skewText(s)})
-	}
-	return g
-}
-
-// skewText is how much later than the first a generator began; one that sends nothing never did.
-func skewText(s report.GeneratorShare) string {
-	if s.OfferedPacketsPerSecond == 0 {
-		return "sends nothing"
-	}
-	return s.StartSkew.Std().Round(10 * time.Microsecond).String()
-}
-
-func flowRow(h report.Headline, name string, intended, offered, received report.Flow, loss, percent string) []string {
-	return slices.Concat([]string{name, wording.PacketRate(intended.PacketsPerSecond), wording.PacketRate(offered.PacketsPerSecond)},
-		[]string{h.Signed(wording.PacketRate(received.PacketsPerSecond)), h.Signed(wording.BitRate(received.Layer1BitsPerSecond)), h.Signed(wording.BitRate(received.Layer2BitsPerSecond)), loss, h.Signed(percent)})
-}
-
-// SGR codes: bold red, green and yellow.
+// SGR codes.
 const (
+	bold   = "1"
 	red    = "1;31"
 	green  = "1;32"
 	yellow = "1;33"
 )
 
-func standingColor(r *report.Report) string {
-	switch {
-	case !report.HasFigure(r):
-		return red
-	case r.Result.Saturated && !r.Unconfirmed():
+func colorOf(t tone) string {
+	switch t {
+	case tonePassed:
 		return green
+	case toneFailed:
+		return red
+	case toneUndecided, toneWarning, toneNone:
 	}
 	return yellow
 }
 
-func outcomeColor(o report.Outcome) string {
-	switch o {
-	case report.Passed:
-		return green
-	case report.DidFail:
-		return red
-	case report.Undecided:
+// widths are the columns' widths in characters.
+func (g grid) widths() []int {
+	widths := make([]int, len(g.header))
+	for _, row := range append([][]string{g.header}, g.rows...) {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
 	}
-	return yellow
+	return widths
+}
+
+// width is how many characters a line takes.
+func (g grid) width() int {
+	total := 2 * (len(g.header) - 1)
+	for _, w := range g.widths() {
+		total += w
+	}
+	return total
+}
+
+// lines are the header, a rule where asked for, and the rows.
+func (g grid) lines(rule bool) []string {
+	widths := g.widths()
+	out := []string{g.line(g.header, widths)}
+	if rule {
+		dashes := make([]string, len(widths))
+		for i, w := range widths {
+			dashes[i] = strings.Repeat("-", w)
+		}
+		out = append(out, g.line(dashes, widths))
+	}
+	for _, row := range g.rows {
+		out = append(out, g.line(row, widths))
+	}
+	return out
+}
+
+func (g grid) line(cells []string, widths []int) string {
+	padded := make([]string, len(cells))
+	for i, cell := range cells {
+		gap := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+		padded[i] = gap + cell
+		if i < g.left {
+			padded[i] = cell + gap
+		}
+	}
+	return strings.TrimRight(strings.Join(padded, "  "), " ")
+}
+
+// stacked writes each row as a block of lines, for a terminal too narrow for the table.
+func (g grid) stacked() []string {
+	var out []string
+	for _, row := range g.rows {
+		block := grid{header: []string{row[0], ""}, left: 1}
+		for i, cell := range row[1:] {
+			block.rows = append(block.rows, []string{"  " + g.header[i+1], cell})
+		}
+		out = append(out, block.lines(false)...)
+	}
+	return out
+}
+
+// wrap breaks a text at spaces into lines of at most width characters, of which the first has so many taken; a longer word gets a
+// line of its own.
+func wrap(text string, width, taken int) []string {
+	var out []string
+	line, length := "", taken
+	for _, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		if line != "" && length+1+n > width {
+			out, line, length = append(out, line), "", 0
+		}
+		if line != "" {
+			line, length = line+" ", length+1
+		}
+		line, length = line+word, length+n
+	}
+	if line == "" {
+		return out
+	}
+	return append(out, line)
 }

@@ -27,13 +27,15 @@ func TestTheTableSumsItsDirections(t *testing.T) {
 }
 
 func TestNegativeLossIsExplained(t *testing.T) {
-	r := reporttest.Measured()
-	if text := string(rendered(t, "text", r)); strings.Contains(text, "Negative loss") {
-		t.Errorf("negative loss is explained where there is none:\n%s", text)
-	}
-	r.Result.Directions[0].LossRatio = -units.One / 1000
-	if text := string(rendered(t, "text", r)); !strings.Contains(text, "Negative loss: more came back in this window") {
-		t.Errorf("negative loss stands unexplained:\n%s", text)
+	for _, format := range []string{"text", "markdown"} {
+		r := reporttest.Measured()
+		if text := string(rendered(t, format, r)); strings.Contains(text, "Negative loss") {
+			t.Errorf("negative loss is explained where there is none:\n%s", text)
+		}
+		r.Result.Directions[0].LossRatio = -units.One / 1000
+		if text := string(rendered(t, format, r)); !strings.Contains(text, "Negative loss: more came back in this window") {
+			t.Errorf("negative loss stands unexplained:\n%s", text)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,28 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
+
+// vizFormat is the JSON that the published loadtest script wrote and trex-loadtest-viz draws: a document of its own, of one run's samples, which a view doesn't
+// have. What is drawn is no other format's.
+func vizFormat() format {
+	return format{name: "viz", kinds: []Kind{Tests}, fits: vizFits, write: func(w io.Writer, d Document, _ TextOptions) error {
+		if all, ok := d.source.(report.Documents); ok && len(all.Reports) == 1 {
+			return viz(w, all.Reports[0])
+		}
+		return errors.New("format viz holds one test, and there is none")
+	}}
+}
+
+// vizFits says that the format holds one test.
+func vizFits(tests, suites int) error {
+	switch {
+	case suites > 0:
+		return errors.New("format viz holds one test, and a suite has several: write another format, or a test of the suite's by its name")
+	case tests > 1:
+		return fmt.Errorf("format viz holds one test, and there are %d: write them one at a time", tests)
+	}
+	return nil
+}
 
 // viz writes the ramp in the JSON that the published loadtest script wrote and trex-loadtest-viz draws: "vars", the script's flags,
 // and "stats", one reading a second of ports "0" and "1" with their rates. It holds the first direction's lane only: its source is port
@@ -231,4 +254,50 @@ func perSecond(n int64, took time.Duration) decimal {
 // utilisation is the share of a line rate in percent.
 func utilisation(t units.Traffic, took time.Duration, line units.BitRate) decimal {
 	return decimal(math.Round(float64(t.Layer1Bits())/took.Seconds()/float64(line)*100*1e6) / 1e6)
+}
+
+// member is one member of an object whose members have an order.
+type member struct {
+	key   string
+	value any
+}
+
+// object is a JSON object in the order of its members: encoding/json would sort a map.
+type object []member
+
+// MarshalJSON writes the members in their order.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		key, err := json.Marshal(m.key)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(key)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// decimal is a number that always has a decimal point. A reader that divides two numbers without one may divide whole numbers and
+// throw away the rest: a loss of 5 % becomes none.
+type decimal float64
+
+// MarshalJSON writes 1000 as 1000.0.
+func (d decimal) MarshalJSON() ([]byte, error) {
+	s := strconv.FormatFloat(float64(d), 'f', -1, 64)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return []byte(s), nil
 }

@@ -20,7 +20,7 @@ type viewed struct {
 	Stats map[string]map[string]map[string]*float64
 }
 
-func view(t *testing.T, r *report.Report) (string, viewed) {
+func asViewed(t *testing.T, r *report.Report) (string, viewed) {
 	t.Helper()
 	text := string(rendered(t, "viz", r))
 	var v viewed
@@ -31,7 +31,7 @@ func view(t *testing.T, r *report.Report) (string, viewed) {
 }
 
 func TestVizRatesAlwaysHaveADecimalPoint(t *testing.T) {
-	text, _ := view(t, reporttest.Measured(reporttest.Limited(150_000)))
+	text, _ := asViewed(t, reporttest.Measured(reporttest.Limited(150_000)))
 	rates := regexp.MustCompile(`"(?:tx|rx)_(?:pps|bps|bps_L1|util)": ([^,\n]+)`).FindAllStringSubmatch(text, -1)
 	if len(rates) < 100 {
 		t.Fatalf("only %d rates", len(rates))
@@ -44,7 +44,7 @@ func TestVizRatesAlwaysHaveADecimalPoint(t *testing.T) {
 }
 
 func TestVizPortsAreCompleteAndSend(t *testing.T) {
-	_, v := view(t, reporttest.Measured(reporttest.Limited(150_000)))
+	_, v := asViewed(t, reporttest.Measured(reporttest.Limited(150_000)))
 	for key, reading := range v.Stats {
 		for _, port := range []string{"0", "1"} {
 			for _, name := range []string{"tx_pps", "rx_pps", "tx_util", "rx_util"} {
@@ -63,7 +63,7 @@ func TestVizPortsAreCompleteAndSend(t *testing.T) {
 }
 
 func TestVizKeepsTheOrderOfTime(t *testing.T) {
-	text, v := view(t, reporttest.Measured())
+	text, v := asViewed(t, reporttest.Measured())
 	var seconds []time.Duration
 	for _, m := range regexp.MustCompile(`(?m)^  "(\d+\.\d{3})": `).FindAllStringSubmatch(text, -1) {
 		d, err := time.ParseDuration(m[1] + "s")
@@ -79,7 +79,7 @@ func TestVizKeepsTheOrderOfTime(t *testing.T) {
 
 func TestVizShowsTheRampAndItsTopOnly(t *testing.T) {
 	r := reporttest.Measured(reporttest.Limited(150_000)) // refines and confirms between ramp and hold
-	_, v := view(t, r)
+	_, v := asViewed(t, r)
 	want := 10*2 + 6 // ten steps of 2 s and the hold of 6 s
 	if len(v.Stats) != want {
 		t.Errorf("%d readings, want %d", len(v.Stats), want)
@@ -107,7 +107,7 @@ func TestVizLeavesOutWhatTheViewerStumblesOver(t *testing.T) {
 		return r
 	}
 	for samples, want := range map[int]int{1: 1, 2: 2, 3: 2, 4: 4} {
-		if _, v := view(t, cut(samples)); len(v.Stats) != want {
+		if _, v := asViewed(t, cut(samples)); len(v.Stats) != want {
 			t.Errorf("%d samples make %d readings, want %d", samples, len(v.Stats), want)
 		}
 	}
@@ -115,7 +115,7 @@ func TestVizLeavesOutWhatTheViewerStumblesOver(t *testing.T) {
 		r := cut(6)
 		last := len(r.Samples) - 1
 		r.Samples[last].Directions[1].Sent = r.Samples[last-1].Directions[1].Sent
-		if _, v := view(t, r); len(v.Stats) != 5 {
+		if _, v := asViewed(t, r); len(v.Stats) != 5 {
 			t.Errorf("%d readings, want 5", len(v.Stats))
 		}
 	})
@@ -123,14 +123,14 @@ func TestVizLeavesOutWhatTheViewerStumblesOver(t *testing.T) {
 		r := cut(6)
 		last := len(r.Samples) - 1
 		r.Samples[last].At = r.Samples[last-1].At
-		if _, v := view(t, r); len(v.Stats) != 5 {
+		if _, v := asViewed(t, r); len(v.Stats) != 5 {
 			t.Errorf("%d readings, want 5", len(v.Stats))
 		}
 	})
 }
 
 func TestVizOfOneDirection(t *testing.T) {
-	_, v := view(t, reporttest.Measured(reporttest.Lanes("west", "east")))
+	_, v := asViewed(t, reporttest.Measured(reporttest.Lanes("west", "east")))
 	if v.Vars["unidirectional"] != true {
 		t.Error("one direction, and unidirectional is not set")
 	}
@@ -142,8 +142,8 @@ func TestVizOfOneDirection(t *testing.T) {
 }
 
 func TestVizOfTwoLanesIsTheFirst(t *testing.T) {
-	_, two := view(t, reporttest.Measured(reporttest.Limited(40_000), reporttest.Lanes("west", "east", "east", "west", "north", "south", "south", "north")))
-	_, one := view(t, reporttest.Measured(reporttest.Limited(40_000)))
+	_, two := asViewed(t, reporttest.Measured(reporttest.Limited(40_000), reporttest.Lanes("west", "east", "east", "west", "north", "south", "south", "north")))
+	_, one := asViewed(t, reporttest.Measured(reporttest.Limited(40_000)))
 	if len(two.Stats) != len(one.Stats) {
 		t.Fatalf("%d readings, one lane has %d", len(two.Stats), len(one.Stats))
 	}
@@ -155,7 +155,7 @@ func TestVizOfTwoLanesIsTheFirst(t *testing.T) {
 }
 
 func TestVizUtilisationIsPercentOfLineRate(t *testing.T) {
-	_, v := view(t, reporttest.Measured())
+	_, v := asViewed(t, reporttest.Measured())
 	top := 0.0
 	for _, reading := range v.Stats {
 		top = max(top, *reading["0"]["tx_util"])
@@ -187,7 +187,7 @@ func TestVizNamesTheTrafficAsTheViewerKnowsIt(t *testing.T) {
 }
 
 func TestVizVars(t *testing.T) {
-	_, v := view(t, reporttest.Measured())
+	_, v := asViewed(t, reporttest.Measured())
 	want := map[string]any{"warmup_mult": "1kpps", "warmup_duration": 4.0, "rampup_target": 100.0, "rampup_duration": 20.0, "hold_duration": 6.0, "profile_file": "imix.py"}
 	for key, value := range want {
 		if v.Vars[key] != value {
@@ -197,7 +197,7 @@ func TestVizVars(t *testing.T) {
 	t.Run("a target in packets is told in percent", func(t *testing.T) {
 		r := reporttest.Measured(reporttest.Frames(64))
 		r.Plan.Procedure.Ramp.TargetRate = units.Rate{Kind: units.Packets, Micros: 744_047_619_047}
-		if _, v := view(t, r); v.Vars["rampup_target"] != 50.0 {
+		if _, v := asViewed(t, r); v.Vars["rampup_target"] != 50.0 {
 			t.Errorf("rampup_target is %v, want 50", v.Vars["rampup_target"])
 		}
 	})

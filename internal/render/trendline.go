@@ -44,7 +44,7 @@ func newTrendDrawing(s *report.Series, id string, narrow bool) (drawing, bool) {
 	if !some {
 		return drawing{}, false
 	}
-	d := &trendDrawing{drawing: drawing{ID: id, Class: "wide", Width: 1040, Height: 300, Title: seriesTitle(s) + " over time"}, from: s.Points[0].At}
+	d := &trendDrawing{drawing: drawing{ID: id, Class: "wide", Width: 1040, Height: 300, Title: titleOf(s.Product, s.Loadtest) + " over time"}, from: s.Points[0].At}
 	left := 64.0
 	if narrow {
 		d.Class, d.Width, d.Height, left = "narrow", 430, 280, 48

@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -10,34 +9,18 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// trendText writes a table of each series, oldest first.
-func trendText(t *report.Trend, w io.Writer, o TextOptions) error {
-	p := newPrinter(o)
-	if t.Title != "" {
-		p.line(p.paint(wording.Printable(t.Title), "1"))
-	}
+// viewOfTrend has a table of each series, oldest first.
+func viewOfTrend(t *report.Trend) view {
+	v := view{source: t, title: t.Title, legend: always(trendWords), notes: t.Notes}
 	for i := range t.Series {
 		s := &t.Series[i]
-		if p.out.Len() > 0 {
-			p.line("")
-		}
-		p.painted(wording.Printable(seriesTitle(s)), "1", ": "+seriesNow(s))
-		p.line("")
-		p.grid("  ", seriesGrid(s), false)
-		var lines []sideLine
+		part := section{title: titleOf(s.Product, s.Loadtest), summary: seriesNow(s), tables: []*table{seriesTable(s)}}
 		for i := range s.Points {
-			for _, words := range pointChanges(&s.Points[i]) {
-				lines = append(lines, sideLine{"warning", pointWhen(&s.Points[i]), words})
-			}
+			part.remarks = append(part.remarks, warningsOf(pointWhen(&s.Points[i]), pointChanges(&s.Points[i]))...)
 		}
-		p.says(lines, nil)
+		v.sections = append(v.sections, part)
 	}
-	p.line("")
-	p.paragraph("", 0, trendWords)
-	for _, n := range t.Notes {
-		p.paragraph("  ! ", 4, n)
-	}
-	return writeAll(w, "text", &p.out)
+	return v
 }
 
 const trendWords = "Packets per second that were received, summed over all directions of one moment. The median is over all runs since the plan, or what it says of the device, changed last: figures of different plans can't be compared. " +
@@ -106,9 +89,9 @@ func fromMedianText(p *report.Point, median *report.Figures) string {
 	return sign + changeText(p.FromMedian)
 }
 
-// seriesGrid is a series for people.
-func seriesGrid(s *report.Series) grid {
-	g := grid{header: []string{"began (UTC)", "test", "remarks", "pps", togetherHead, "of median"}, left: 3}
+// seriesTable is a series for people.
+func seriesTable(s *report.Series) *table {
+	t := newTable(3, "began (UTC)", "test", "remarks", "pps", togetherHead, "of median")
 	for i := range s.Points {
 		p := &s.Points[i]
 		row := []string{pointWhen(p), p.Test, strings.Join(pointRemarks(p), ", ")}
@@ -122,9 +105,9 @@ func seriesGrid(s *report.Series) grid {
 		} else {
 			row = append(row, wording.NotMeasured, "-", "-")
 		}
-		g.rows = append(g.rows, row)
+		t.add(row...)
 	}
-	return g
+	return t
 }
 
 // pointRemarks are a point's marks in a word or two each.
@@ -175,8 +158,4 @@ func pointChanges(p *report.Point) []string {
 		out = append(out, p.Test+" was not measured: "+missingWords(*p.Missing))
 	}
 	return out
-}
-
-func seriesTitle(s *report.Series) string {
-	return cellTitle(report.Cell{Product: s.Product, Loadtest: s.Loadtest})
 }

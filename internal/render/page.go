@@ -42,7 +42,7 @@ type testView struct {
 	Answer, Resolution string
 	Most               string
 	Verdict            string
-	VerdictClass       string
+	VerdictClass       tone
 	Warnings           []string
 	Facts              []fact
 	Directions         []directionView
@@ -59,9 +59,6 @@ type figure struct {
 	Unit   string
 	Exact  string
 }
-
-// fact is a term and what it says.
-type fact struct{ Term, Text string }
 
 // directionView is a row of the result's table.
 type directionView struct {
@@ -104,12 +101,6 @@ func newPage(reports []*report.Report) (*page, error) {
 	return p, nil
 }
 
-// Header and Rows are a grid's, for the template.
-func (g grid) Header() []string { return g.header }
-
-// Rows are its lines.
-func (g grid) Rows() [][]string { return g.rows }
-
 func newTestView(r *report.Report, id string) (testView, error) {
 	var document bytes.Buffer
 	enc := json.NewEncoder(&document)
@@ -132,7 +123,7 @@ func newTestView(r *report.Report, id string) (testView, error) {
 		v.Most = mostReceived(m)
 	}
 	if h.Measured && len(r.Result.Generators) > 1 {
-		v.Generators = generatorGrid(r)
+		v.Generators = generatorTable(r).grid(together, nil)
 	}
 	v.Graphs = graphs(r, id)
 	return v, nil
@@ -153,49 +144,38 @@ func exact(v int64, unit string) string { return wording.Count(v) + " " + unit }
 // String is the figure in one.
 func (f figure) String() string { return f.Sign + f.Number + " " + f.Unit }
 
-func outcomeClass(o report.Outcome) string {
-	switch o {
-	case report.Passed:
-		return "passed"
-	case report.DidFail:
-		return "failed"
-	case report.Undecided:
-	}
-	return "undecided"
-}
-
 // verdictClass is the style sheet's name for the whole verdict: without criteria there is none.
-func verdictClass(v report.Verdict) string {
+func verdictClass(v report.Verdict) tone {
 	if len(v.Criteria) == 0 {
-		return "none"
+		return toneNone
 	}
-	return outcomeClass(v.Outcome)
+	return toneOf(v.Outcome)
 }
 
 // OutcomeClass is the style sheet's name for a criterion's outcome.
-func (testView) OutcomeClass(o report.Outcome) string { return outcomeClass(o) }
+func (testView) OutcomeClass(o report.Outcome) tone { return toneOf(o) }
 
 // facts are what a reader must know to compare a figure with another one.
 func facts(r *report.Report) []fact {
 	p := report.PlanOf(r)
-	out := []fact{{"started", r.Started.UTC().Format("2006-01-02 15:04:05") + " UTC, took " + wording.Span(max(0, r.Finished.Sub(r.Started)))}, {"ended", string(r.Ending)}}
+	out := []fact{{Term: "started", Text: r.Started.UTC().Format("2006-01-02 15:04:05") + " UTC, took " + wording.Span(max(0, r.Finished.Sub(r.Started)))}, {Term: "ended", Text: string(r.Ending)}}
 	if p.DUT.Type != "" {
-		out = append(out, fact{"device under test", p.DUT.Type + ", forwards as " + string(p.DUT.Forwarding)})
+		out = append(out, fact{Term: "device under test", Text: p.DUT.Type + ", forwards as " + string(p.DUT.Forwarding)})
 	}
 	for _, s := range deviceTexts(r) {
-		out = append(out, fact{"device's image", s})
+		out = append(out, fact{Term: "device's image", Text: s})
 	}
 	if p.Engine != "" {
-		out = append(out, fact{"generator", wording.Counted(max(len(r.Generators), len(p.Generators)), "replica") + " of " + p.Engine})
+		out = append(out, fact{Term: "generator", Text: wording.Counted(max(len(r.Generators), len(p.Generators)), "replica") + " of " + p.Engine})
 	}
 	if frames := framesText(r); frames != "" {
-		out = append(out, fact{"traffic", frames})
+		out = append(out, fact{Term: "traffic", Text: frames})
 	}
 	if ramp := p.Procedure.Ramp; p.Procedure.Type == "Ramp" && !ramp.TargetRate.IsZero() {
-		out = append(out, fact{"procedure", fmt.Sprintf("ramp to %s per direction in %s, a step each %s; more than %s lost is too much", ramp.TargetRate, wording.Span(ramp.RampDuration.Std()), wording.Span(ramp.StepDuration.Std()), wording.Ratio(p.Procedure.MaxLossRatio))})
+		out = append(out, fact{Term: "procedure", Text: fmt.Sprintf("ramp to %s per direction in %s, a step each %s; more than %s lost is too much", ramp.TargetRate, wording.Span(ramp.RampDuration.Std()), wording.Span(ramp.StepDuration.Std()), wording.Ratio(p.Procedure.MaxLossRatio))})
 	}
 	for _, l := range r.LineRates {
-		out = append(out, fact{"line rate of " + l.Link, wording.BitRate(int64(l.BitsPerSecond)) + " at layer 1, as the " + cmp.Or(l.Source, "plan") + " says"})
+		out = append(out, fact{Term: "line rate of " + l.Link, Text: wording.BitRate(int64(l.BitsPerSecond)) + " at layer 1, as the " + cmp.Or(l.Source, "plan") + " says"})
 	}
 	return out
 }

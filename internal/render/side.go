@@ -1,0 +1,238 @@
+package render
+
+import (
+	"cmp"
+	"html/template"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// sidePage is a page of figures side by side: a table, a comparison, or a history. Words, footnotes and remarks are the view's; bars, exact figures and graphs
+// are made here, of the document itself, as no other format has them.
+type sidePage struct {
+	Title, Description string
+	Producer           string
+	Style              template.CSS
+	Footnotes          []string
+	Notes              []string
+	Says               []remark
+	Traits             sideTraits
+	Groups             []cellGroup
+	Comparison         *comparePage
+	Trend              *trendPage
+}
+
+// sideTraits says which columns there are.
+type sideTraits struct{ Repeated, Judged bool }
+
+// newSidePage is the page of a view; its bars are shares of the line rate.
+func newSidePage(v *view) *sidePage {
+	p := &sidePage{Title: v.title, Footnotes: v.legend.together, Notes: v.notes, Says: v.remarks}
+	switch s := v.source.(type) {
+	case *report.Table:
+		p.Title = cmp.Or(p.Title, "linerate: "+wording.Counted(len(s.Cells), "load test"))
+		p.Traits = sideTraits{repeats(s), slices.ContainsFunc(s.Cells, func(c report.Cell) bool { return c.Verdict != "" })}
+		p.Groups = cellGroups(s)
+	case *report.Comparison:
+		p.Title = cmp.Or(p.Title, "linerate: "+strings.Join(s.Sides, " · "))
+		p.Comparison = newComparePage(s)
+	case *report.Trend:
+		p.Title = cmp.Or(p.Title, "linerate: "+strconv.Itoa(len(s.Series))+" series")
+		p.Trend = newTrendPage(v, s)
+	case *report.Gate:
+		p = newGatePage(s)
+	}
+	p.Description = p.Title
+	return p
+}
+
+func (p *sidePage) write(w io.Writer) (err error) {
+	if p.Style, err = pageStyle("page/page.css", "page/side.css"); err != nil {
+		return err
+	}
+	return writePage(w, "side.tmpl", p)
+}
+
+// newGatePage shows a gate as the comparison that it is, or as a table where nothing is compared: a page has room for all rows.
+func newGatePage(g *report.Gate) *sidePage {
+	title := "linerate: " + g.Headline()
+	c := &report.Comparison{Title: title, Sides: []string{"baseline", "candidate"}, Notes: g.Notes}
+	everything := &report.Table{Title: title, Notes: g.Notes}
+	for _, r := range gateInOrder(g) {
+		baseline := report.Compared{}
+		if r.Baseline != nil {
+			baseline = *r.Baseline
+		}
+		candidate := r.Candidate
+		candidate.Verdict, candidate.Message = r.Outcome, r.Words()
+		c.Rows = append(c.Rows, report.ComparisonRow{Product: r.Product, Loadtest: r.Loadtest, Sides: []report.Compared{baseline, candidate}})
+		everything.Cells = append(everything.Cells, report.Cell{Product: r.Product, Loadtest: r.Loadtest, Figures: r.Candidate.Figures, Verdict: r.Outcome, Message: r.Words(), Missing: r.Candidate.Missing, Repeated: r.Candidate.Repeated})
+	}
+	v := viewOfTable(everything)
+	if gateCompares(g) {
+		v = viewOfComparison(c)
+	}
+	p := newSidePage(&v)
+	if p.Comparison != nil {
+		p.Comparison.Judged = true
+	}
+	return p
+}
+
+// cellGroup are a loadtest's cells.
+type cellGroup struct {
+	Loadtest string
+	Cells    []cellView
+}
+
+// cellView is a cell as its row shows it.
+type cellView struct {
+	report.Cell
+	Packets, Bits, Percent figure
+	Spread, Runs           string
+	Bar                    string // the bar's width, a CSS length
+	Whisker                *whisker
+	Class                  tone
+	Sign                   string
+}
+
+// whisker is the interval of the median on the bar's scale: CSS lengths.
+type whisker struct{ Left, Width string }
+
+func cellGroups(t *report.Table) (groups []cellGroup) {
+	for _, c := range arranged(t) {
+		if n := len(groups); n == 0 || groups[n-1].Loadtest != c.Loadtest {
+			groups = append(groups, cellGroup{Loadtest: c.Loadtest})
+		}
+		g := &groups[len(groups)-1]
+		g.Cells = append(g.Cells, newCellView(c))
+	}
+	return groups
+}
+
+func newCellView(c report.Cell) cellView {
+	v := cellView{Cell: c, Class: toneOrNone(c.Verdict), Sign: "no criteria", Spread: spreadText(c.Figures), Runs: runsText(c)}
+	if c.Verdict != "" {
+		v.Sign = string(c.Verdict)
+	}
+	f := c.Figures
+	if f == nil {
+		return v
+	}
+	h := f.Headline()
+	v.Packets = split(h, wording.PacketRate(f.PacketsPerSecond), exact(f.PacketsPerSecond, "packets per second"))
+	v.Bits = split(h, wording.BitRate(f.Layer1BitsPerSecond), exact(f.Layer1BitsPerSecond, "bits per second"))
+	v.Percent, v.Bar = percentFigure(h, f.LineRatePercent), wording.Percent(f.LineRatePercent)
+	v.Whisker = whiskerOf(f)
+	return v
+}
+
+// whiskerOf puts the interval where the bar ends; nil: there is none that could be drawn.
+func whiskerOf(f *report.Figures) *whisker {
+	if f.Spread == nil || f.PacketsPerSecond <= 0 || f.Spread.HighPacketsPerSecond <= f.Spread.LowPacketsPerSecond {
+		return nil
+	}
+	scale := func(packetsPerSecond int64) units.Percent {
+		share := float64(f.LineRatePercent) * float64(packetsPerSecond) / float64(f.PacketsPerSecond)
+		return units.Percent(min(max(share, 0), float64(units.Hundred)))
+	}
+	low, high := scale(f.Spread.LowPacketsPerSecond), scale(f.Spread.HighPacketsPerSecond)
+	return &whisker{Left: wording.Percent(low), Width: wording.Percent(max(high-low, 0))}
+}
+
+// comparePage is a comparison as the page's template writes it.
+type comparePage struct {
+	Sides  []string
+	Judged bool
+	Rows   []compareRowView
+}
+
+type compareRowView struct {
+	Product, Loadtest string
+	Sides             []comparedView
+}
+
+type comparedView struct {
+	report.Compared
+	First                bool
+	Packets, Bits        figure
+	Spread               string
+	Change, Words, Class string
+	VerdictClass         tone
+	Interval             string
+	Nothing              string
+}
+
+func newComparePage(c *report.Comparison) *comparePage {
+	p := &comparePage{Sides: c.Sides, Judged: c.MaxRegressionPercent != nil}
+	for _, r := range c.Rows {
+		row := compareRowView{Product: r.Product, Loadtest: r.Loadtest}
+		for i, s := range r.Sides {
+			row.Sides = append(row.Sides, newComparedView(s, i == 0))
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	return p
+}
+
+func newComparedView(s report.Compared, first bool) comparedView {
+	v := comparedView{Compared: s, First: first, Change: sideChange(s), Words: judgedWords(s), Class: judgementClass(s.Judgement), VerdictClass: toneOf(s.Verdict), Interval: intervalText(s.Change), Nothing: nothingText(s)}
+	if f := s.Figures; f != nil {
+		h := f.Headline()
+		v.Packets = split(h, wording.PacketRate(f.PacketsPerSecond), exact(f.PacketsPerSecond, "packets per second"))
+		v.Bits = split(h, wording.BitRate(f.Layer1BitsPerSecond), exact(f.Layer1BitsPerSecond, "bits per second"))
+		v.Spread = "(" + strconv.Itoa(f.Runs) + ")"
+		if f.Spread != nil {
+			v.Spread = "±" + spreadText(f) + " " + v.Spread
+		}
+	}
+	return v
+}
+
+// judgementClass is the style sheet's name.
+func judgementClass(j report.Judgement) string {
+	switch j {
+	case report.Less:
+		return "worse"
+	case report.More:
+		return "better"
+	case report.NotShown:
+		return "same"
+	case report.TooFew:
+		return "unsure"
+	case report.NotComparable:
+	}
+	return "apart"
+}
+
+// trendPage is a trend as the page's template writes it.
+type trendPage struct{ Series []seriesView }
+
+type seriesView struct {
+	Title, Now string
+	Drawings   []drawing
+	Table      grid
+	Changes    []remark
+}
+
+// newTrendPage has a graph of each series, and its figures, the newest first: what people look for.
+func newTrendPage(v *view, t *report.Trend) *trendPage {
+	p := new(trendPage)
+	for i, s := range v.sections {
+		shown := seriesView{Title: s.title, Now: s.summary, Table: s.tables[0].grid(together, nil), Changes: s.remarks}
+		slices.Reverse(shown.Table.rows)
+		for _, narrow := range []bool{false, true} {
+			if d, ok := newTrendDrawing(&t.Series[i], "s"+strconv.Itoa(i+1), narrow); ok {
+				shown.Drawings = append(shown.Drawings, d)
+			}
+		}
+		p.Series = append(p.Series, shown)
+	}
+	return p
+}

@@ -1,0 +1,121 @@
+package render
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// viewOfReports has a line for each test in one table, and each test's evidence: the answer, its figures per direction, the verdict and every reason to
+// doubt it.
+func viewOfReports(reports []*report.Report) view {
+	t := &table{columns: []column{
+		{head: "product", left: true}, {head: "loadtest", left: true}, {head: "answer", left: true, when: alone}, {head: "verdict", left: true, when: alone, verdict: true},
+		{head: "throughput pps"}, {head: "throughput bps"}, {head: sumHead, when: summed}, {head: togetherHead, when: together},
+	}}
+	v := view{source: reports, table: t}
+	var all []report.Headline
+	loose := ""
+	for _, r := range reports {
+		h := report.HeadlineOf(r)
+		all = append(all, h)
+		if h.Loose {
+			loose = " " + looseWords
+		}
+		t.add(h.Product, h.Loadtest, standing(r), string(outcomeOf(r.Verdict)), h.Signed(wording.Bare(wording.PacketRate(h.PacketsPerSecond), "pps")),
+			h.Signed(wording.Bare(wording.BitRate(h.Layer1BitsPerSecond), "bps")), h.Signed(h.PercentSum.FormatFixed()), h.Signed(h.Percent.FormatFixed()))
+		v.sections = append(v.sections, evidenceOf(r, h))
+	}
+	v.legend.summed = append([]string{sumWords}, signWords(all)...)
+	v.legend.together = []string{strings.TrimSuffix(togetherWords, ".") + "; ≥ is a lower bound, not a limit." + loose}
+	return v
+}
+
+// outcomeOf is the verdict's; empty: there are no criteria.
+func outcomeOf(v report.Verdict) report.Outcome {
+	if len(v.Criteria) == 0 {
+		return ""
+	}
+	return v.Outcome
+}
+
+// evidenceOf is a test's section.
+func evidenceOf(r *report.Report, h report.Headline) section {
+	s := section{title: h.Title(), name: h.Name, summary: report.Summary(r), standing: standing(r), tone: standingTone(r), answer: answer(r), verdict: &r.Verdict, remarks: warningsOf("", warnings(r))}
+	if report.HasFigure(r) {
+		s.tables = append(s.tables, directionTable(r))
+		if len(r.Result.Generators) > 1 {
+			s.tables = append(s.tables, generatorTable(r))
+		}
+		if negativeLoss(r) {
+			s.caveats = append(s.caveats, "Negative loss: more came back in this window than was sent in it; those frames were on their way when it began.")
+		}
+		if text := resolutionText(r); text != "" {
+			s.facts = append(s.facts, fact{Term: "resolution", Text: text})
+		}
+		if m := r.Result.MaxReceived; m != nil {
+			s.facts = append(s.facts, fact{Term: "max received, apart from the result", Text: mostReceived(m)})
+		}
+	}
+	if r.Device != nil {
+		for _, c := range r.Device.Containers {
+			s.facts = append(s.facts, fact{Term: "device", Text: c.Name + " ran " + c.Short(), Exact: c.String()})
+		}
+	}
+	return s
+}
+
+// standingTone is how good an answer is.
+func standingTone(r *report.Report) tone {
+	switch {
+	case !report.HasFigure(r):
+		return toneFailed
+	case r.Result.Saturated && !r.Unconfirmed():
+		return tonePassed
+	}
+	return toneUndecided
+}
+
+// negativeLoss says that a direction of the result got back more than it sent.
+func negativeLoss(r *report.Report) bool {
+	return slices.ContainsFunc(r.Result.Directions, func(d report.Measured) bool { return d.LossRatio < 0 })
+}
+
+// directionTable has the three figures per direction and summed, with loss and share of line rate.
+func directionTable(r *report.Report) *table {
+	h := report.HeadlineOf(r)
+	t := newTable(1, "direction", "intended", "offered", "received", "layer 1", "layer 2", "loss", "line rate")
+	for _, d := range r.Result.Directions {
+		t.rows = append(t.rows, flowRow(h, wording.Direction(d.From, d.To), d.Intended, d.Offered, d.Received, wording.Loss(d.LossRatio), wording.Percent(d.LineRatePercent)))
+	}
+	if len(r.Result.Directions) > 1 {
+		sum := r.Result.Total
+		t.rows = append(t.rows, flowRow(h, "all", sum.Intended, sum.Offered, sum.Received, wording.Loss(sum.LossRatio), wording.Percent(sum.LineRatePercent)))
+	}
+	return t
+}
+
+// generatorTable has what each of several generators sent and got, and how well they started together.
+func generatorTable(r *report.Report) *table {
+	t := newTable(1, "generator", "offered", "received", "started after")
+	for _, s := range r.Result.Generators {
+		t.add(s.Name, wording.PacketRate(s.OfferedPacketsPerSecond), wording.PacketRate(s.ReceivedPacketsPerSecond), skewText(s))
+	}
+	return t
+}
+
+// skewText is how much later than the first a generator began; one that sends nothing never did.
+func skewText(s report.GeneratorShare) string {
+	if s.OfferedPacketsPerSecond == 0 {
+		return "sends nothing"
+	}
+	return s.StartSkew.Std().Round(10 * time.Microsecond).String()
+}
+
+func flowRow(h report.Headline, name string, intended, offered, received report.Flow, loss, percent string) []string {
+	return slices.Concat([]string{name, wording.PacketRate(intended.PacketsPerSecond), wording.PacketRate(offered.PacketsPerSecond)},
+		[]string{h.Signed(wording.PacketRate(received.PacketsPerSecond)), h.Signed(wording.BitRate(received.Layer1BitsPerSecond)), h.Signed(wording.BitRate(received.Layer2BitsPerSecond)), loss, h.Signed(percent)})
+}

@@ -1,0 +1,236 @@
+package render
+
+import (
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// view is what one document says to people, whatever it is written as: made once for each kind of document, and written by each format in its own way.
+//
+//	Failed: 1 of 3 tests doesn't …       judgement, or else a title
+//	product  loadtest  throughput …      table
+//	Throughput is what was received …    legend
+//	VPP imix: saturated …                sections: the evidence of a test, a series over time
+//	! vpp 64b: no-slower: …              remarks
+//	! 1 test was repeated …              notes
+type view struct {
+	// source is the document itself, for what a single format shows of it: a drawing, a testcase.
+	source    any
+	title     string
+	judgement *judgement
+	table     *table // nil: there is none, and the legend is that of the sections
+	legend    legend
+	sections  []section
+	remarks   []remark
+	unsaid    int // how many remarks more there are
+	notes     []string
+	// comment says that it has to fit into a comment on a pull request where it is written for one; places are where all of it is found.
+	comment bool
+	places  []string
+}
+
+// judgement is what is thought of the whole.
+type judgement struct {
+	outcome report.Outcome
+	message string
+}
+
+// tone is how something is meant, which people see as a colour or a sign. It is the name of a class in the style sheet.
+type tone string
+
+// The tones.
+const (
+	toneNone      tone = "none"
+	tonePassed    tone = "passed"
+	toneFailed    tone = "failed"
+	toneUndecided tone = "undecided"
+	toneWarning   tone = "warning"
+)
+
+// toneOf is an outcome's; of one that isn't known it is that of doubt.
+func toneOf(o report.Outcome) tone {
+	switch o {
+	case report.Passed:
+		return tonePassed
+	case report.DidFail:
+		return toneFailed
+	case report.Undecided:
+	}
+	return toneUndecided
+}
+
+// toneOrNone is an outcome's, where there may be none.
+func toneOrNone(o report.Outcome) tone {
+	if o == "" {
+		return toneNone
+	}
+	return toneOf(o)
+}
+
+// legend says what the figures are: those of a table in which the directions' shares of the line rate are summed, or are one of what all carry together.
+type legend struct{ summed, together []string }
+
+// always is the legend of a document that has no such shares.
+func always(words ...string) legend { return legend{words, words} }
+
+// section is the evidence of a test, or a series.
+type section struct {
+	title, name string // name is the test's own; empty: it isn't one test's
+	summary     string
+	standing    string // what kind of answer there is, in a word or two; empty: there is no single one
+	tone        tone   // of the standing
+	answer      string
+	tables      []*table
+	caveats     []string // what is odd about a figure in the tables
+	facts       []fact
+	verdict     *report.Verdict
+	remarks     []remark
+}
+
+// fact is a term and what it says; Exact says it where there is room.
+type fact struct{ Term, Text, Exact string }
+
+// remark is what is said of a row, or of a section's figures.
+type remark struct {
+	Tone   tone
+	Name   string // whom it is about; empty: the section that it stands in
+	Text   string
+	marked bool // nobody may read over it
+}
+
+// warning is a remark that nobody may read over.
+func warning(name, text string) remark { return remark{toneWarning, name, text, true} }
+
+// warningsOf are remarks of the same.
+func warningsOf(name string, texts []string) (out []remark) {
+	for _, text := range texts {
+		out = append(out, warning(name, text))
+	}
+	return out
+}
+
+// table is columns and rows for people. In a column of verdicts the cells are outcomes, or empty where there are no criteria.
+type table struct {
+	columns []column
+	rows    [][]string
+}
+
+type column struct {
+	head    string // with its unit, where the cells have none
+	left    bool   // text is set to the left, figures are set to the right
+	verdict bool
+	when    variant
+}
+
+// variant says in which writings of a table a column stands.
+type variant uint8
+
+const (
+	inAll    variant = 0
+	summed   variant = 1 << iota // the share of the line rate is summed over directions, as in the published tables
+	together                     // it is the share of what all directions carry together
+	alone                        // the sections are folded away, so the table alone has each answer
+)
+
+// The heads of the column with the share of the line rate: a share of what all directions carry together is at most 100, and the directions' shares summed
+// are 200 at full duplex between two ports. Two figures never stand under one head.
+const (
+	togetherHead = "% of line rate"
+	sumHead      = "% line rate, sum"
+)
+
+// newTable has columns of which the first so many are text.
+func newTable(left int, heads ...string) *table {
+	t := new(table)
+	for i, head := range heads {
+		t.columns = append(t.columns, column{head: head, left: i < left})
+	}
+	return t
+}
+
+func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+// grid is the table with the columns of these variants, and with the verdicts as sign puts them.
+func (t *table) grid(variants variant, sign func(report.Outcome) string) grid {
+	var g grid
+	var shown []int
+	for i, c := range t.columns {
+		if c.when != inAll && c.when&variants == 0 {
+			continue
+		}
+		shown, g.header = append(shown, i), append(g.header, c.head)
+		if c.left {
+			g.left++
+		}
+	}
+	for _, row := range t.rows {
+		cells := make([]string, len(shown))
+		for k, i := range shown {
+			cells[k] = row[i]
+			if t.columns[i].verdict {
+				cells[k] = sign(report.Outcome(row[i]))
+			}
+		}
+		g.rows = append(g.rows, cells)
+	}
+	return g
+}
+
+// grid is a table as it stands on a page, in a pull request or on a terminal. The columns that are text come first.
+type grid struct {
+	header []string
+	left   int // how many columns, from the first, are text
+	rows   [][]string
+}
+
+// Header is there for the page's template.
+func (g grid) Header() []string { return g.header }
+
+// Rows are there for the page's template.
+func (g grid) Rows() [][]string { return g.rows }
+
+// The lines that say what figures are.
+const (
+	sumWords = "Throughput is what was received, summed over all directions of one moment, and so is its % of line rate: 200 is full duplex between two ports. " +
+		"bps are layer 1, with preamble and inter-frame gap."
+	togetherWords = "Throughput is what was received, summed over all directions of one moment; bps are layer 1; 100 % is every direction at its line rate."
+	medianWords   = "Of several runs, the median; ± is how far they are apart, in percent of it."
+	boundWords    = "≥ is a lower bound: the device's limit lies there or above."
+	looseWords    = "~ is not confirmed: the rate was not held as long as was asked for."
+)
+
+// signWords explain the signs that figures have.
+func signWords(of []report.Headline) (words []string) {
+	if slices.ContainsFunc(of, func(h report.Headline) bool { return h.Bound }) {
+		words = append(words, boundWords)
+	}
+	if slices.ContainsFunc(of, func(h report.Headline) bool { return h.Sign() == "~" }) {
+		words = append(words, looseWords)
+	}
+	return words
+}
+
+// headlines are those of figures, as far as there are any.
+func headlines(all []*report.Figures) (out []report.Headline) {
+	for _, f := range all {
+		if f != nil {
+			out = append(out, f.Headline())
+		}
+	}
+	return out
+}
+
+// titleOf is product and loadtest in one.
+func titleOf(product, loadtest string) string {
+	return report.Headline{Product: product, Loadtest: loadtest}.Title()
+}
+
+// figure writes one of several figures with their sign, or that there are none.
+func figureOf(f *report.Figures, write func(*report.Figures) string) string {
+	if f == nil {
+		return wording.NotMeasured
+	}
+	return f.Headline().Signed(write(f))
+}
