@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/cli"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -100,18 +101,18 @@ func TestCompare(t *testing.T) {
 		"no Report there":                 {"compare main empty", 2, []string{"holds no Report"}},
 		"no Report that can be read":      {"compare main broken", 2, []string{"no Report that can be read", "x.json"}},
 		"a file that isn't a Report":      {"compare main main/notes.json", 2, []string{"notes.json"}},
-		"no such format":                  {"compare main same -o pdf", 2, []string{"text, json, markdown, html"}},
+		"no such format":                  {"compare main same -o pdf", 2, []string{strings.Join(render.Formats(render.Table), ", ")}},
 		"a demand that isn't one":         {"compare main same --max-regression much", 2, []string{"--max-regression", "0.1%"}},
 		"a demand that allows anything":   {"compare main same --max-regression 100%", 2, []string{"allows anything"}},
 		"one alone":                       {"compare main", 2, []string{"name two or more files or directories"}},
 		"a table":                         {"table main slow one", 0, []string{"VPP      64b               1.00 M", "11", "far from the others"}},
 		"a table of different plans":      {"table main other", 0, []string{"not measured", "runs of different plans"}},
 		"a table as a page":               {"table main -o html --title systems", 0, []string{"<h1>systems</h1>"}},
-		"a table as a format it hasn't":   {"table main -o pdf", 2, []string{"text, json, markdown, html"}},
+		"a table as a format it hasn't":   {"table main -o pdf", 2, []string{strings.Join(render.Formats(render.Table), ", ")}},
 		"a trend":                         {"trend main slow", 0, []string{"VPP 64b: latest 1.00 Mpps", "of 10 runs"}},
 		"a trend as a page":               {"trend main other -o html --title nightly", 0, []string{"<h1>nightly</h1>", "plan changed"}},
 		"a trend as JSON":                 {"trend main -o json", 0, []string{`"version": "linerate.dev/trend.v1alpha1"`}},
-		"a trend as a format it hasn't":   {"trend main -o junit", 2, []string{"text, json, markdown, html"}},
+		"a trend as a format it hasn't":   {"trend main -o junit", 2, []string{strings.Join(render.Formats(render.Table), ", ")}},
 		"a trend as markdown":             {"trend main -o markdown", 0, []string{"<b>VPP 64b</b>: latest 1.00 Mpps", "| began (UTC) | test |"}},
 		"a trend of the same run twice":   {"trend one one/run.json -o json", 0, []string{`"last": 0`}},
 		"a trend of nothing":              {"trend empty", 2, []string{"holds no Report"}},

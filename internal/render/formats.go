@@ -73,7 +73,7 @@ type format struct {
 
 // formats are all formats, in the order in which they are shown: flags, errors and completions have their names from here.
 func formats() []format {
-	return []format{textFormat(), jsonFormat(), markdownFormat(), junitFormat(), htmlFormat(), vizFormat()}
+	return []format{textFormat(), jsonFormat(), markdownFormat(), csvFormat(), junitFormat(), htmlFormat(), vizFormat()}
 }
 
 // formatOf is a kind's format of the name.

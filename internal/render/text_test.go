@@ -105,7 +105,7 @@ func TestAReportCannotDriveTheTerminal(t *testing.T) {
 func TestWriteNamesItsFormats(t *testing.T) {
 	var out bytes.Buffer
 	err := Write(&out, "pdf", OfReports(reporttest.Measured()), TextOptions{})
-	if err == nil || err.Error() != `there is no such format as pdf; use one of text, json, markdown, junit, html, viz` {
+	if err == nil || err.Error() != "there is no such format as pdf; use one of "+strings.Join(Formats(Tests), ", ") {
 		t.Error(err)
 	}
 	err = Write(&out, "viz", OfReports(reporttest.Measured(), reporttest.Measured()), TextOptions{})

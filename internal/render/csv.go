@@ -1,0 +1,321 @@
+package render
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// csvFormat is for spreadsheets and data frames: each figure of a document, and each window, exactly and with its unit in the column's name. It reads the documents
+// themselves: a view's tables are rounded, signed and set side by side, for people.
+//
+// The columns are the same whatever the document, so that files can be put one after the other, and what a row has no answer for is empty. Lines end as Unix's
+// do; the rest is RFC 4180.
+func csvFormat() format {
+	return format{name: "csv", write: func(w io.Writer, d Document, _ TextOptions) error {
+		var out bytes.Buffer
+		rows, columns := csv.NewWriter(&out), csvColumns()
+		err := rows.Write(columns)
+		for _, r := range recordsOf(d.source) {
+			row := make([]string, len(columns))
+			for i, name := range columns {
+				row[i] = r[name]
+			}
+			err = cmp.Or(err, rows.Write(row))
+		}
+		rows.Flush()
+		if err = cmp.Or(err, rows.Error()); err != nil {
+			return fmt.Errorf("write csv: %w", err)
+		}
+		return writeAll(w, "csv", &out)
+	}}
+}
+
+// csvColumns are all columns in their order; docs/cli.md says what each holds.
+func csvColumns() []string {
+	return []string{
+		// what the row is of
+		"record", "suite", "cell", "side", "product", "loadtest", "test", "repetition", "retry", "criterion", "generator", "window", "phase", "from", "to", "started", "finished",
+		// what is thought of it
+		"verdict", "judgement", "quality", "ending", "reason", "counts", "outlier", "lower_bound", "unconfirmed_runs",
+		// figures
+		"received_packets_per_second", "received_layer1_bits_per_second", "received_layer2_bits_per_second", "intended_packets_per_second", "offered_packets_per_second",
+		"loss_percent", "loss_at_least_percent", "line_rate_percent", "line_rate_sum_percent",
+		"runs", "spread_percent", "low_packets_per_second", "high_packets_per_second", "confidence_percent",
+		"change_percent", "change_low_percent", "change_high_percent", "change_confidence_percent",
+		// how a window or a generator came to them
+		"load_percent", "start_seconds", "duration_seconds", "sent_packets", "returned_packets", "receive_error_packets", "generator_cpu_percent", "started_after_seconds",
+		"message",
+	}
+}
+
+// record is a row, by its columns' names.
+type record map[string]string
+
+// with is a row of another kind about the same.
+func (r record) with(kind string) record {
+	out := record{"record": kind}
+	for name, value := range r {
+		if name != "record" {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// text sets what people chose or a program said. Where a spreadsheet would take it for a formula, which may run programs and read other cells, an apostrophe goes
+// before it: for a name that begins so, a visible mark is the smaller harm. What is measured is never marked: a change of -3.02 stays a number.
+func (r record) text(column, s string) record {
+	s = wording.Printable(strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ").Replace(s))
+	if strings.IndexAny(strings.TrimLeft(s, " "), "=+-@") == 0 {
+		s = "'" + s
+	}
+	r[column] = s
+	return r
+}
+
+func (r record) whole(column string, v int64) record {
+	r[column] = strconv.FormatInt(v, 10)
+	return r
+}
+
+func (r record) percent(column string, p units.Percent) record {
+	r[column] = p.String()
+	return r
+}
+
+func (r record) seconds(column string, d plan.Duration) record {
+	r[column] = strconv.FormatFloat(d.Std().Seconds(), 'f', -1, 64)
+	return r
+}
+
+// at sets a moment, if there was one.
+func (r record) at(column string, t time.Time) record {
+	if !t.IsZero() {
+		r[column] = t.UTC().Format(time.RFC3339)
+	}
+	return r
+}
+
+func (r record) yes(column string, v bool) record {
+	r[column] = strconv.FormatBool(v)
+	return r
+}
+
+// figures sets those of one run, or the medians of several; none leave all their columns empty, for a zero would be a figure.
+func (r record) figures(f *report.Figures) record {
+	if f == nil {
+		return r
+	}
+	r.whole("received_packets_per_second", f.PacketsPerSecond).whole("received_layer1_bits_per_second", f.Layer1BitsPerSecond)
+	r.percent("line_rate_percent", f.LineRatePercent).percent("line_rate_sum_percent", f.LineRatePercentSum)
+	r.whole("runs", int64(f.Runs)).yes("lower_bound", f.LowerBound).whole("unconfirmed_runs", int64(f.Unconfirmed))
+	if s := f.Spread; s != nil {
+		r.percent("spread_percent", s.Percent).whole("low_packets_per_second", s.LowPacketsPerSecond).whole("high_packets_per_second", s.HighPacketsPerSecond).percent("confidence_percent", s.Confidence)
+	}
+	return r
+}
+
+// flows sets what was asked for, sent and got back.
+func (r record) flows(intended, offered, received report.Flow, loss, least units.Ratio, share units.Percent) record {
+	r.whole("intended_packets_per_second", intended.PacketsPerSecond).whole("offered_packets_per_second", offered.PacketsPerSecond)
+	r.whole("received_packets_per_second", received.PacketsPerSecond).whole("received_layer1_bits_per_second", received.Layer1BitsPerSecond).whole("received_layer2_bits_per_second", received.Layer2BitsPerSecond)
+	return r.percent("loss_percent", loss.Percent()).percent("loss_at_least_percent", least.Percent()).percent("line_rate_percent", share)
+}
+
+func (r record) sum(s *report.Sum) record {
+	return r.whole("window", int64(s.Window)).flows(s.Intended, s.Offered, s.Received, s.LossRatio, s.LossRatioMin, s.LineRatePercent)
+}
+
+// direction sets what one direction had of a window.
+func (r record) direction(d report.Measured) record {
+	r.text("from", d.From).text("to", d.To).flows(d.Intended, d.Offered, d.Received, d.LossRatio, d.LossRatioMin, d.LineRatePercent)
+	r.whole("sent_packets", d.Sent.Packets).whole("returned_packets", d.Returned.Packets).whole("receive_error_packets", d.ReceiveErrors)
+	return r.text("quality", string(d.Quality)).text("reason", d.Reason)
+}
+
+func (r record) change(c *report.Change) record {
+	if c == nil {
+		return r
+	}
+	r.percent("change_percent", c.Percent)
+	if c.LowPercent != nil {
+		r.percent("change_low_percent", *c.LowPercent)
+	}
+	if c.HighPercent != nil {
+		r.percent("change_high_percent", *c.HighPercent)
+	}
+	if c.Confidence != 0 {
+		r.percent("change_confidence_percent", c.Confidence)
+	}
+	return r
+}
+
+// criteria are a row for each criterion of what the row is of.
+func (r record) criteria(all []report.CriterionResult) (rows []record) {
+	for _, c := range all {
+		rows = append(rows, r.with("criterion").text("criterion", c.Name).text("verdict", string(c.Outcome)).text("message", c.Message))
+	}
+	return rows
+}
+
+// gaps are a row for each run that has no figure that counts.
+func (r record) gaps(kind string, all []report.Missing) (rows []record) {
+	for _, m := range all {
+		row := r.with(kind).text("test", m.Test).text("reason", m.Reason).text("message", m.Message)
+		if m.LowerBound > 0 {
+			row.whole("received_packets_per_second", m.LowerBound).yes("lower_bound", true)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// recordsOf are the rows of a document.
+func recordsOf(source any) (rows []record) {
+	switch s := source.(type) {
+	case report.Documents:
+		for _, r := range s.Reports {
+			rows = append(rows, testRecords(r)...)
+		}
+		for _, suite := range s.Suites {
+			rows = append(rows, suiteRecords(suite)...)
+		}
+	case *report.Table:
+		for _, c := range arranged(s) {
+			rows = append(rows, cellRecord(record{}, c))
+			rows = append(rows, about(c.Product, c.Loadtest).gaps("missing", c.Missing)...)
+			rows = append(rows, about(c.Product, c.Loadtest).gaps("repeated", c.Repeated)...)
+		}
+	case *report.Comparison:
+		for _, row := range s.Rows {
+			for i, side := range row.Sides {
+				is := about(row.Product, row.Loadtest)
+				if i < len(s.Sides) {
+					is.text("side", s.Sides[i])
+				}
+				rows = append(rows, is.compared(side)...)
+			}
+		}
+	case *report.Trend:
+		for i := range s.Series {
+			rows = append(rows, seriesRecords(&s.Series[i])...)
+		}
+	case *report.Gate:
+		rows = gateRecords(s)
+	}
+	return rows
+}
+
+// about is what a row is of.
+func about(product, loadtest string) record {
+	return record{}.text("product", product).text("loadtest", loadtest)
+}
+
+// testRecords are a test's answer, the same for each direction, generator and criterion, and each window in each direction.
+func testRecords(r *report.Report) []record {
+	h := report.HeadlineOf(r)
+	is := about(h.Product, h.Loadtest).text("test", h.Name).at("started", r.Started)
+	test := is.with("test").at("finished", r.Finished).text("ending", string(r.Ending)).text("verdict", string(outcomeOf(r.Verdict))).text("reason", string(r.Result.Reason)).text("message", answer(r))
+	rows := []record{test}
+	if h.Measured {
+		test.sum(r.Result.Total).figures(report.FiguresOf(r)).whole("window", int64(r.Result.Window))
+		for _, d := range r.Result.Directions {
+			rows = append(rows, is.with("direction").whole("window", int64(r.Result.Window)).direction(d).yes("lower_bound", h.Bound))
+		}
+		if most := r.Result.MaxReceived; most != nil {
+			rows = append(rows, is.with("max_received").sum(most))
+		}
+	}
+	for _, g := range r.Result.Generators {
+		rows = append(rows, is.with("generator").text("generator", g.Name).whole("offered_packets_per_second", g.OfferedPacketsPerSecond).
+			whole("received_packets_per_second", g.ReceivedPacketsPerSecond).seconds("started_after_seconds", g.StartSkew))
+	}
+	rows = append(rows, is.criteria(r.Verdict.Criteria)...)
+	for _, w := range r.Windows {
+		of := is.with("window").whole("window", int64(w.Number)).text("phase", string(w.Phase)).percent("load_percent", w.Load.Percent()).seconds("start_seconds", w.Start).seconds("duration_seconds", w.Duration)
+		if w.GeneratorCPUPercent >= 0 {
+			of["generator_cpu_percent"] = strconv.FormatFloat(w.GeneratorCPUPercent, 'f', -1, 64)
+		}
+		for _, d := range w.Directions {
+			rows = append(rows, of.with("window").direction(d))
+		}
+	}
+	return rows
+}
+
+// cellRecord is a row of a table.
+func cellRecord(of record, c report.Cell) record {
+	return of.with("cell").text("product", c.Product).text("loadtest", c.Loadtest).figures(c.Figures).text("verdict", string(c.Verdict)).text("message", c.Message)
+}
+
+// suiteRecords are a suite's cells, each with its criteria and runs.
+func suiteRecords(s *report.Suite) (rows []record) {
+	for i, shown := range s.Table().Cells {
+		c := &s.Cells[i]
+		is := about(c.Product, c.Loadtest).text("suite", s.Name).text("cell", c.Name)
+		rows = append(rows, cellRecord(is, shown))
+		if c.Verdict != nil {
+			rows = append(rows, is.criteria(c.Verdict.Criteria)...)
+		}
+		for _, r := range c.Runs {
+			rows = append(rows, is.with("run").text("test", r.Test).whole("repetition", int64(r.Repetition)).whole("retry", int64(r.Retry)).at("started", r.Started).at("finished", r.Finished).
+				figures(r.Figures).yes("counts", r.Counts()).text("reason", r.Reason).text("message", cmp.Or(r.Repeated, r.Message)))
+		}
+	}
+	return rows
+}
+
+// compared are a side of a row, and its runs without a figure that counts.
+func (r record) compared(c report.Compared) []record {
+	side := r.with("side").figures(c.Figures).change(c.Change).text("judgement", string(c.Judgement)).text("verdict", string(c.Verdict)).text("message", c.Message)
+	rows := append([]record{side}, r.gaps("missing", c.Missing)...)
+	return append(append(rows, r.gaps("repeated", c.Repeated)...), r.gaps("set_aside", c.SetAside)...)
+}
+
+// seriesRecords are the points of a series, and the median of each stretch of it behind its last point.
+func seriesRecords(s *report.Series) (rows []record) {
+	is := about(s.Product, s.Loadtest)
+	for i := range s.Points {
+		p := &s.Points[i]
+		row := is.with("point").text("test", p.Test).at("started", p.At).figures(p.Figures).change(p.FromMedian).yes("outlier", p.Outlier)
+		if m := p.Missing; m != nil {
+			row.text("reason", m.Reason)
+		}
+		row.text("message", strings.Join(pointChanges(p), "; "))
+		rows = append(rows, row)
+		if t := s.StretchOf(i); t != nil && t.Last == i && t.Figures != nil {
+			rows = append(rows, is.with("median").at("started", s.Points[t.First].At).figures(t.Figures))
+		}
+	}
+	return rows
+}
+
+// gateRecords are the judgement, each row's sides and criteria, and the suites behind them.
+func gateRecords(g *report.Gate) []record {
+	rows := []record{record{"record": "gate"}.text("verdict", string(g.Outcome)).text("message", g.Message)}
+	for _, r := range g.Rows {
+		is := about(r.Product, r.Loadtest).text("suite", r.Suite).text("cell", r.Cell).text("test", r.Test)
+		candidate := r.Candidate
+		candidate.Verdict, candidate.Message = r.Outcome, r.Words()
+		rows = append(rows, is.with("").text("side", "candidate").compared(candidate)...)
+		if r.Baseline != nil {
+			rows = append(rows, is.with("").text("side", "baseline").compared(*r.Baseline)...)
+		}
+		rows = append(rows, is.criteria(r.Criteria)...)
+	}
+	for _, s := range g.Suites {
+		rows = append(rows, suiteRecords(s)...)
+	}
+	return rows
+}
