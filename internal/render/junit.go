@@ -300,7 +300,7 @@ func runLines(c *report.SuiteCell) string {
 		}
 		h := r.Figures.Headline()
 		fmt.Fprintf(&b, "%s: %s  %s  %s of line rate (%s)\n", r.Test, h.Signed(wording.PacketRate(r.Figures.PacketsPerSecond)), h.Signed(wording.BitRate(r.Figures.Layer1BitsPerSecond)),
-			h.Signed(wording.Percent(together100(r.Figures))), r.Reason)
+			h.Signed(wording.Percent(shareTogether(r.Figures))), r.Reason)
 	}
 	if c.Message != "" {
 		b.WriteString("! " + c.Message + "\n")

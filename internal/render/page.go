@@ -111,7 +111,7 @@ func newTestView(r *report.Report, id string) (testView, error) {
 	}
 	h := report.HeadlineOf(r)
 	v := testView{ID: id, Report: r, Name: h.Name, Title: h.Title(), Product: h.Product, Loadtest: h.Loadtest, Summary: report.Summary(r), Standing: standing(r), Class: strings.ReplaceAll(standing(r), " ", "-"),
-		Measured: h.Measured, Bound: h.Bound, Loose: h.Loose, Answer: capital(explanation(r)), Resolution: resolutionText(r), Verdict: verdictText(r.Verdict), VerdictClass: verdictClass(r.Verdict),
+		Measured: h.Measured, Bound: h.Bound, Loose: h.Loose, Answer: capital(explanation(r)), Resolution: resolutionText(r), Verdict: verdictText(r.Verdict), VerdictClass: toneOrNone(outcomeOf(r.Verdict)),
 		Warnings: warnings(r), Facts: facts(r), Windows: windowViews(r), Plan: document.String()}
 	if h.Measured {
 		v.Packets = split(h, wording.PacketRate(h.PacketsPerSecond), exact(h.PacketsPerSecond, "packets per second"))
@@ -143,14 +143,6 @@ func exact(v int64, unit string) string { return wording.Count(v) + " " + unit }
 
 // String is the figure in one.
 func (f figure) String() string { return f.Sign + f.Number + " " + f.Unit }
-
-// verdictClass is the style sheet's name for the whole verdict: without criteria there is none.
-func verdictClass(v report.Verdict) tone {
-	if len(v.Criteria) == 0 {
-		return toneNone
-	}
-	return toneOf(v.Outcome)
-}
 
 // OutcomeClass is the style sheet's name for a criterion's outcome.
 func (testView) OutcomeClass(o report.Outcome) tone { return toneOf(o) }

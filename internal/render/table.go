@@ -34,7 +34,7 @@ func viewOfTable(t *report.Table) view {
 			figureOf(c.Figures, func(f *report.Figures) string { return wording.Bare(wording.PacketRate(f.PacketsPerSecond), "pps") }),
 			figureOf(c.Figures, func(f *report.Figures) string { return wording.Bare(wording.BitRate(f.Layer1BitsPerSecond), "bps") }),
 			figureOf(c.Figures, func(f *report.Figures) string { return f.LineRatePercentSum.FormatFixed() }),
-			figureOf(c.Figures, func(f *report.Figures) string { return together100(f).FormatFixed() }))
+			figureOf(c.Figures, func(f *report.Figures) string { return shareTogether(f).FormatFixed() }))
 		if repeated {
 			row = append(row, spreadText(c.Figures), runsText(c))
 		}
@@ -69,8 +69,8 @@ func tableWords(t *report.Table, repeated bool) (words []string) {
 	return append(words, imageWords(uses)...)
 }
 
-// together100 is the share of what all directions carry together, as the status has it.
-func together100(f *report.Figures) units.Percent { return min(f.LineRatePercent, units.Hundred) }
+// shareTogether is the share of what all directions carry together, as the status has it.
+func shareTogether(f *report.Figures) units.Percent { return min(f.LineRatePercent, units.Hundred) }
 
 // arranged are the cells as they are shown.
 func arranged(t *report.Table) []report.Cell {

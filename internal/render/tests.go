@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -39,7 +40,7 @@ func outcomeOf(v report.Verdict) report.Outcome {
 	if len(v.Criteria) == 0 {
 		return ""
 	}
-	return v.Outcome
+	return cmp.Or(v.Outcome, report.Undecided)
 }
 
 // evidenceOf is a test's section.

@@ -227,7 +227,7 @@ func titleOf(product, loadtest string) string {
 	return report.Headline{Product: product, Loadtest: loadtest}.Title()
 }
 
-// figure writes one of several figures with their sign, or that there are none.
+// figureOf writes one of the figures with its sign, or that nothing was measured.
 func figureOf(f *report.Figures, write func(*report.Figures) string) string {
 	if f == nil {
 		return wording.NotMeasured
