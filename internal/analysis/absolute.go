@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/comparison"
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/statistics"
@@ -93,23 +94,23 @@ func overRuns(runs []*report.Report, c plan.Criterion) string {
 	if first < 0 { // frames were lost at any load: no run has a figure
 		return judge(runs[0], c).Message
 	}
-	figure := figureOf(c)
-	for i, v := range figure.Values(runs[first]) {
+	selected := figureOf(c)
+	for i, v := range selected.Of(runs[first]) {
 		var values []float64
 		for _, r := range runs {
 			if !r.Result.Measured {
 				continue
 			}
-			if of := figure.Values(r); i < len(of) && of[i].Exact != nil {
-				values = append(values, of[i].Number())
+			if of := selected.Of(r); i < len(of) && of[i].Missing == "" {
+				values = append(values, told(of[i]).Float())
 			}
 		}
 		s := statistics.Summarize(values)
 		if s.N == 0 {
-			texts = append(texts, v.Of+": "+v.Text)
+			texts = append(texts, figures.Whose(v)+": "+figures.Text(v))
 			continue
 		}
-		texts = append(texts, fmt.Sprintf("%s: median %s of %d runs (%s to %s)", v.Of, figure.Format(s.Median), s.N, figure.Format(s.Low), figure.Format(s.High)))
+		texts = append(texts, fmt.Sprintf("%s: median %s of %d runs (%s to %s)", figures.Whose(v), selected.Format(s.Median), s.N, selected.Format(s.Low), selected.Format(s.High)))
 	}
 	return strings.Join(texts, "; ") + demanded(c)
 }
@@ -137,14 +138,14 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 		result.Outcome, result.Message = unmeasured(r, c)
 		return result
 	}
-	values := figureOf(c).Values(r)
-	if len(values) == 0 {
+	found := figureOf(c).Of(r)
+	if len(found) == 0 {
 		result.Message = fmt.Sprintf("metric %q with direction %q is not known", c.Metric, c.Direction)
 		return result
 	}
 	messages := map[report.Outcome][]string{}
-	for _, v := range values {
-		outcome, message := value(v).hold(r, c)
+	for _, f := range found {
+		outcome, message := held{f, r}.against(c)
 		messages[outcome] = append(messages[outcome], message)
 	}
 	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided, report.Passed} {
@@ -158,7 +159,7 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 
 // unmeasured: without a figure nothing passes. Where even the lowest load lost frames, a demand for more than that load fails.
 func unmeasured(r *report.Report, c plan.Criterion) (report.Outcome, string) {
-	if r.Result.Reason != report.NoCleanWindow || c.Metric != comparison.PacketsPerSecond || c.Min == "" {
+	if r.Result.Reason != report.NoCleanWindow || c.Metric != string(figures.PacketsPerSecond) || c.Min == "" {
 		return report.Undecided, "not measured: " + r.Result.Message
 	}
 	minimum, err := decimal(c.Min)
@@ -176,18 +177,30 @@ func unmeasured(r *report.Report, c plan.Criterion) (report.Outcome, string) {
 
 // figureOf is what a criterion speaks of.
 func figureOf(c plan.Criterion) comparison.Figure {
-	return comparison.Figure{Metric: c.Metric, Direction: c.Direction}
+	return comparison.Figure{Metric: report.Metric(c.Metric), Direction: c.Direction}
 }
 
-// value is one number that a criterion's bounds are held against.
-type value comparison.Value
-
-// hold compares the value with the criterion's bounds.
-func (v value) hold(r *report.Report, c plan.Criterion) (report.Outcome, string) {
-	if v.Exact == nil {
-		return report.Undecided, v.Of + ": " + v.Text
+// told is the number of a figure that people read: what surely came back, and of loss all that did not.
+func told(f report.Figure) report.Number {
+	if f.Metric == figures.LossRatio {
+		return f.High
 	}
-	outcome, message := report.Passed, v.Of+": "+v.Text
+	return f.Low
+}
+
+// held is a figure that a criterion's bounds are held against, and the run that claims it.
+type held struct {
+	report.Figure
+	run *report.Report
+}
+
+// against compares the figure with the criterion's bounds.
+func (h held) against(c plan.Criterion) (report.Outcome, string) {
+	of := figures.Whose(h.Figure)
+	outcome, message := report.Passed, of+": "+figures.Text(h.Figure)
+	if h.Missing != "" {
+		return report.Undecided, message
+	}
 	for _, b := range []struct {
 		limit, words string
 		least        bool
@@ -197,9 +210,9 @@ func (v value) hold(r *report.Report, c plan.Criterion) (report.Outcome, string)
 		}
 		limit, err := decimal(b.limit)
 		if err != nil {
-			return report.Undecided, fmt.Sprintf("%s: %v", v.Of, err)
+			return report.Undecided, fmt.Sprintf("%s: %v", of, err)
 		}
-		got, why := v.against(r, c, limit, b.least)
+		got, why := h.bound(limit, b.least)
 		message += fmt.Sprintf(", %s %s demanded%s", b.words, b.limit, why)
 		if got == report.DidFail || got == report.Undecided && outcome == report.Passed {
 			outcome = got
@@ -208,23 +221,23 @@ func (v value) hold(r *report.Report, c plan.Criterion) (report.Outcome, string)
 	return outcome, message
 }
 
-// against compares with one bound. Met needs a figure that is sure enough; missed, one that can only be worse.
-func (v value) against(r *report.Report, c plan.Criterion, limit *big.Rat, least bool) (report.Outcome, string) {
-	if c.Metric == comparison.LossRatio {
-		return v.lossAgainst(r, limit, least)
+// bound compares with one bound. Met needs a figure that is sure enough; missed, one that can only be worse.
+func (h held) bound(limit *big.Rat, least bool) (report.Outcome, string) {
+	if h.Metric == figures.LossRatio {
+		return h.loss(limit, least)
 	}
-	most := v.most(r)
-	sureMet, sureMissed := v.Exact.Cmp(limit) >= 0, most != nil && most.Cmp(limit) < 0
+	low, most := h.Low.Rat(), h.most()
+	sureMet, sureMissed := low.Cmp(limit) >= 0, most != nil && most.Cmp(limit) < 0
 	if !least {
-		sureMet, sureMissed = most != nil && most.Cmp(limit) <= 0, v.Exact.Cmp(limit) > 0
+		sureMet, sureMissed = most != nil && most.Cmp(limit) <= 0, low.Cmp(limit) > 0
 	}
 	switch {
 	case !sureMet && !sureMissed && most == nil:
-		return report.Undecided, ", and the figure is a lower bound only" + whoseBound(r)
+		return report.Undecided, ", and the figure is a lower bound only" + limitedBy(h.Reason)
 	case !sureMet && !sureMissed:
 		upTo, _ := most.Float64()
-		return report.Undecided, fmt.Sprintf(", and what the device can do lies between that and %s: it was not resolved any finer", figureOf(c).Format(upTo))
-	case r.Unconfirmed():
+		return report.Undecided, fmt.Sprintf(", and what the device can do lies between that and %s: it was not resolved any finer", figures.Format(h.Metric, upTo))
+	case h.run.Unconfirmed():
 		return report.Undecided, ", and the figure is not confirmed"
 	case sureMet:
 		return report.Passed, ""
@@ -232,12 +245,12 @@ func (v value) against(r *report.Report, c plan.Criterion, limit *big.Rat, least
 	return report.DidFail, ""
 }
 
-// whoseBound says who was at his end where the device may not have been.
-func whoseBound(r *report.Report) string {
-	if r.Result.Reason == report.GeneratorLimited {
+// limitedBy names what limited the load when it wasn't the device.
+func limitedBy(reason report.Reason) string {
+	if reason == report.GeneratorLimited {
 		return ": the generator was too weak for more"
 	}
-	if r.Result.Reason == report.MachineLimited {
+	if reason == report.MachineLimited {
 		return ": the machine that plays the Reference was too busy for more"
 	}
 	return ""
@@ -251,32 +264,35 @@ const precise = units.One / 100
 //
 //	   figure, Short       lost frames
 //	──────┼───── the truth ────┼──────▶ load
-//	      └ resolution × load ─┘
-func (v value) most(r *report.Report) *big.Rat {
-	switch {
-	case !r.Result.Saturated:
+//	      └ Low                └ High
+func (h held) most() *big.Rat {
+	low, high := h.Low.Rat(), h.High.Rat()
+	if high == nil {
 		return nil
-	case r.Result.Resolution <= precise || r.Result.Resolution >= units.One:
-		return v.Exact
 	}
-	return new(big.Rat).Quo(v.Exact, big.NewRat(int64(units.One-r.Result.Resolution), int64(units.One)))
+	narrow := new(big.Rat).Quo(low, big.NewRat(int64(units.One-precise), int64(units.One)))
+	slack := new(big.Rat).Mul(narrow, big.NewRat(1, 1_000_000_000)) // High is a decimal, rounded
+	if high.Cmp(narrow.Add(narrow, slack)) <= 0 {
+		return low
+	}
+	return high
 }
 
-// lossAgainst compares loss, which is an interval. Loss at a load that the generator could not raise to what was asked says nothing of
+// loss compares loss, which is an interval. Loss at a load that the generator could not raise to what was asked says nothing of
 // the loss there.
-func (v value) lossAgainst(r *report.Report, limit *big.Rat, least bool) (report.Outcome, string) {
-	sureMet, sureMissed := v.Exact.Cmp(limit) <= 0, v.Least.Cmp(limit) > 0
+func (h held) loss(limit *big.Rat, least bool) (report.Outcome, string) {
+	sureMet, sureMissed := h.High.Rat().Cmp(limit) <= 0, h.Low.Rat().Cmp(limit) > 0
 	if least {
-		sureMet, sureMissed = v.Least.Cmp(limit) >= 0, v.Exact.Cmp(limit) < 0
+		sureMet, sureMissed = h.Low.Rat().Cmp(limit) >= 0, h.High.Rat().Cmp(limit) < 0
 	}
 	switch {
-	case r.Unconfirmed():
+	case h.run.Unconfirmed():
 		return report.Undecided, ", and the figure is not confirmed"
 	case sureMissed:
 		return report.DidFail, ""
 	case !sureMet:
 		return report.Undecided, ", and part of the loss may be the generator's own or the window's edges"
-	case slices.Contains([]report.Reason{report.GeneratorLimited, report.MachineLimited, report.Inconclusive}, r.Result.Reason):
+	case slices.Contains([]report.Reason{report.GeneratorLimited, report.MachineLimited, report.Inconclusive}, h.Reason):
 		return report.Undecided, ", and the load asked for was not reached"
 	}
 	return report.Passed, ""

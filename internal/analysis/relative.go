@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/comparison"
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -39,17 +40,17 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 
 // compareAll compares each direction, or all together: the worst outcome is the criterion's, told of all that had it.
 func compareAll(candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (report.Outcome, string) {
-	values := figureOf(c).Values(candidates[0])
-	if len(values) == 0 || c.Metric == comparison.LossRatio {
+	found := figureOf(c).Of(candidates[0])
+	if metric, known := figures.MetricOf(report.Metric(c.Metric)); len(found) == 0 || !known || metric.LessIsBetter {
 		return report.Undecided, fmt.Sprintf("metric %q with direction %q can't be compared with a baseline", c.Metric, c.Direction)
 	}
 	messages := map[report.Outcome][]string{}
-	for i, v := range values {
-		outcome, message := report.Undecided, v.Text
-		if v.Exact != nil {
+	for i, f := range found {
+		outcome, message := report.Undecided, figures.Text(f)
+		if f.Missing == "" {
 			outcome, message = compare(i, candidates, references, c)
 		}
-		messages[outcome] = append(messages[outcome], v.Of+": "+message)
+		messages[outcome] = append(messages[outcome], figures.Whose(f)+": "+message)
 	}
 	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided} {
 		if said := messages[outcome]; len(said) > 0 {

@@ -1,15 +1,18 @@
 // Package analysis says what a run's windows mean: the result with its reason, and the verdict on the criteria. It adds no figure of its
-// own: all of them come from one window of the Report, and maxReceived from another.
+// own: all of them come from one window of the Report, or from several together where the procedure says so, and maxReceived from another.
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/measure"
-	"github.com/linerate-dev/linerate/internal/ramp"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/procedures"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -17,20 +20,29 @@ import (
 // Result is what the windows measured so far show, of a whole run or of the part that there is. The Report must carry its Plan, its
 // windows in order, line rates and Ending; nothing in it is changed.
 func Result(r *report.Report) report.Result {
-	c := ramp.Conclude(r.Plan.Procedure, r.Windows)
+	c := procedures.Of(r.Plan.Procedure).Conclude(r.Windows)
 	result := report.Result{Reason: c.Reason, Saturated: c.Saturated, Confirmed: c.Confirmed, NonMonotonic: c.NonMonotonic,
-		Resolution: c.Resolution, MaxReceived: maxReceived(r), Outvoted: c.Outvoted}
-	if c.Window == ramp.None {
-		result.Message = nothing(r, c)
+		Resolution: c.Resolution, MaxReceived: maxReceived(r, c), Outvoted: c.Outvoted}
+	if c.Window == procedure.None {
+		result.Message = cmp.Or(c.Sentence, nothing(r, c))
 		return result
 	}
 	w := r.Windows[c.Window]
-	result.Measured, result.Window, result.Directions = true, w.Number, w.Directions
+	result.Measured, result.Window = true, w.Number
+	if c.Whole != nil {
+		w = *c.Whole
+	}
+	result.Directions = w.Directions
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
-	total.Window = w.Number
+	total.Window = result.Window
 	result.Total = &total
 	result.Generators = shares(r, w)
-	result.Message = sentence(r, c)
+	for _, i := range c.Curve {
+		result.Curve = append(result.Curve, figures.At(r, r.Windows[i])...)
+	}
+	if result.Message = c.Sentence; result.Message == "" {
+		result.Message = sentence(r, c)
+	}
 	return result
 }
 
@@ -47,11 +59,12 @@ func shares(r *report.Report, w report.Window) []report.GeneratorShare {
 	return all
 }
 
-// maxReceived is the highest rate that came back at any loss, in a window that is not Invalid; nil if nothing did.
-func maxReceived(r *report.Report) *report.Sum {
+// maxReceived is the highest rate that came back at any loss, in a window that is not Invalid; nil if nothing did. A warm-up at the load that is measured
+// says nothing that the others don't.
+func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
 	var most *report.Sum
 	for _, w := range r.Windows {
-		if w.Quality == report.Invalid {
+		if w.Quality == report.Invalid || w.Phase == report.WarmUp && (c.Whole != nil || c.Curve != nil) {
 			continue
 		}
 		s := measure.Sum(w.Directions, r.RateOfEachLink())
@@ -64,9 +77,9 @@ func maxReceived(r *report.Report) *report.Sum {
 }
 
 // nothing says why there is no figure.
-func nothing(r *report.Report, c ramp.Conclusion) string {
+func nothing(r *report.Report, c procedure.Conclusion) string {
 	switch {
-	case c.Reason == report.NoCleanWindow && c.Lossy != ramp.None:
+	case c.Reason == report.NoCleanWindow && c.Lossy != procedure.None:
 		w := r.Windows[c.Lossy]
 		return fmt.Sprintf("no window was clean; the lowest that lost frames is window %d, at %s of the target, with %s offered: %s", w.Number,
 			percent(w.Load), offered(w), lossOf(w))
@@ -92,10 +105,10 @@ func lostAtMostItsEdges(m report.Measured) bool {
 }
 
 // sentence is the reason with its figures.
-func sentence(r *report.Report, c ramp.Conclusion) string {
+func sentence(r *report.Report, c procedure.Conclusion) string {
 	w := r.Windows[c.Window]
 	said := []string{fmt.Sprintf("window %d at %s of the target was clean for %s with %s offered", w.Number, percent(w.Load), w.Duration.Std().Round(1e8), offered(w))}
-	if c.Lossy != ramp.None {
+	if c.Lossy != procedure.None {
 		l := r.Windows[c.Lossy]
 		said = append(said, fmt.Sprintf("the lowest load that lost frames is %s offered (window %d, %s)", offered(l), l.Number, lossOf(l)))
 	}
@@ -112,6 +125,7 @@ func sentence(r *report.Report, c ramp.Conclusion) string {
 	case report.Inconclusive:
 		said = append(said, "what lies above could not be judged, so this is a lower bound")
 	case report.LossAboveLimit, report.NoCleanWindow, report.NotMeasured:
+	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered: // of procedures that have a sentence of their own
 	}
 	if !c.Confirmed && c.Finished {
 		said = append(said, c.Ending)

@@ -13,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedures"
 	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -96,7 +97,7 @@ func tellLatestEnd(talk io.Writer, p plan.Procedure, next func(runner.Progress))
 	return func(progress runner.Progress) {
 		if !told && (progress.Phase == report.WarmUp || progress.Phase == report.Ramping) {
 			told = true
-			latest := time.Now().Add(runner.LongestTraffic(p)).Add(time.Second).Truncate(time.Second)
+			latest := time.Now().Add(procedures.Of(p).Bound().Unattended()).Add(time.Second).Truncate(time.Second)
 			fmt.Fprintf(talk, "whatever happens to this program, TRex will have stopped sending by %s\n", latest.Format(time.TimeOnly+" MST"))
 		}
 		next(progress)

@@ -46,7 +46,7 @@ func ratio(c, b float64) float64 {
 //	ratios of all pairs, ascending:  ┤k left out├── low ············ ratio ············ high ──┤k left out├
 func changeByRanks(candidate, baseline []Run) change {
 	c := estimate(candidate, baseline)
-	least, most := pairs(figures(candidate), ends(baseline)), pairs(ends(candidate), figures(baseline))
+	least, most := pairs(lows(candidate), ends(baseline)), pairs(ends(candidate), lows(baseline))
 	k, tail := leftOut(len(candidate), len(baseline))
 	c.low, c.high, c.confidence = least[k], most[len(most)-1-k], 1-2*tail
 	return c
@@ -54,7 +54,7 @@ func changeByRanks(candidate, baseline []Run) change {
 
 // estimate is the change alone, enclosed by nothing.
 func estimate(candidate, baseline []Run) change {
-	return change{ratio: middle(pairs(figures(candidate), figures(baseline))), high: math.Inf(1)}
+	return change{ratio: middle(pairs(lows(candidate), lows(baseline))), high: math.Inf(1)}
 }
 
 // worstTail is how probable a wrong claim may be, at either end of an interval.
@@ -101,9 +101,9 @@ const normal975 = 1.959964
 func assumedChange(candidate, baseline []Run, spread float64) change {
 	half := normal975 * spread * math.Sqrt(1/float64(len(candidate))+1/float64(len(baseline)))
 	c := change{
-		ratio:      math.Exp(meanLog(figures(candidate)) - meanLog(figures(baseline))),
-		low:        math.Exp(meanLog(figures(candidate)) - meanLog(ends(baseline)) - half),
-		high:       math.Exp(meanLog(ends(candidate)) - meanLog(figures(baseline)) + half),
+		ratio:      math.Exp(meanLog(lows(candidate)) - meanLog(lows(baseline))),
+		low:        math.Exp(meanLog(lows(candidate)) - meanLog(ends(baseline)) - half),
+		high:       math.Exp(meanLog(ends(candidate)) - meanLog(lows(baseline)) + half),
 		confidence: statistics.Confidence,
 	}
 	if math.IsNaN(c.low) {
@@ -126,8 +126,8 @@ func meanLog(values []float64) float64 {
 // gap is how far the change lies from the least ratio allowed, on whichever side, as a natural logarithm, with the runs' own resolution taken
 // off; 0 or less: it hides the difference.
 func gap(candidate, baseline []Run, least float64) float64 {
-	above := math.Log(middle(pairs(figures(candidate), ends(baseline))) / least)
-	below := math.Log(least / middle(pairs(ends(candidate), figures(baseline))))
+	above := math.Log(middle(pairs(lows(candidate), ends(baseline))) / least)
+	below := math.Log(least / middle(pairs(ends(candidate), lows(baseline))))
 	return max(above, below)
 }
 

@@ -106,7 +106,7 @@ func newComparison(q Question) *comparison {
 			c.candidate, c.baseline = exactAtTarget(q.Candidate), exactAtTarget(q.Baseline)
 		}
 	}
-	c.is, c.was = statistics.Summarize(figures(c.candidate)), statistics.Summarize(figures(c.baseline))
+	c.is, c.was = statistics.Summarize(lows(c.candidate)), statistics.Summarize(lows(c.baseline))
 	return c
 }
 

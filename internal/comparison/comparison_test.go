@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/comparison"
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -131,10 +132,10 @@ func TestWhatIsClaimedIsWhatTheRunsShow(t *testing.T) {
 
 func TestFiguresAreToldInTheirUnit(t *testing.T) {
 	two := allow(0.02, 0)
-	for metric, says := range map[string]string{
-		comparison.PacketsPerSecond:    "1.00 Kpps in 1 run, 2.00 Kpps in 1 run of the baseline",
-		comparison.Layer1BitsPerSecond: "1.00 Kbps in 1 run, 2.00 Kbps in 1 run of the baseline",
-		comparison.LineRatePercent:     "1000.00 % of line rate in 1 run",
+	for metric, says := range map[report.Metric]string{
+		figures.PacketsPerSecond:    "1.00 Kpps in 1 run, 2.00 Kpps in 1 run of the baseline",
+		figures.Layer1BitsPerSecond: "1.00 Kbps in 1 run, 2.00 Kbps in 1 run of the baseline",
+		figures.LineRatePercent:     "1000.00 % of line rate in 1 run",
 	} {
 		a := comparison.Compare(comparison.Question{Figure: comparison.Figure{Metric: metric}, Candidate: exact(1000), Baseline: exact(2000), Allowance: &two})
 		if !strings.Contains(a.Sentence, says) {
@@ -187,7 +188,7 @@ func TestWithoutAnAllowanceOnlyWhatTheRunsShowIsTold(t *testing.T) {
 		"of a baseline of 0":     {steady, exact(0, 0, 0, 0, 0), report.NotComparable, false, "the baseline is 0: nothing is a share of that"},
 		"of a run without sense": {[]comparison.Run{{Low: 2, High: 1}}, steady, report.NotComparable, false, "there are 1 run to compare with 5 runs of the baseline"},
 	} {
-		a := comparison.Compare(comparison.Question{Figure: comparison.Figure{Metric: comparison.PacketsPerSecond}, Candidate: c.candidate, Baseline: c.baseline})
+		a := comparison.Compare(comparison.Question{Figure: comparison.Figure{Metric: figures.PacketsPerSecond}, Candidate: c.candidate, Baseline: c.baseline})
 		if a.Judgement != c.judgement || a.Outcome != "" || (a.Change != nil) != c.told || !strings.Contains(a.Sentence, c.says) {
 			t.Errorf("%s: %s, %q, %+v: %s", name, a.Judgement, a.Outcome, a.Change, a.Sentence)
 		}
@@ -196,7 +197,7 @@ func TestWithoutAnAllowanceOnlyWhatTheRunsShowIsTold(t *testing.T) {
 
 // One way leads from a Report to what is compared, whoever asks.
 func TestWhatAReportFoundIsAnInterval(t *testing.T) {
-	each, total := comparison.Figure{Metric: comparison.PacketsPerSecond}, comparison.Figure{Metric: comparison.PacketsPerSecond, Direction: "Total"}
+	each, total := comparison.Figure{Metric: figures.PacketsPerSecond}, comparison.Figure{Metric: figures.PacketsPerSecond, Direction: "Total"}
 	measured := func(change func(*report.Result)) *report.Report {
 		r := &report.Report{Ending: report.Completed, Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
 			Directions: []report.Measured{{From: "west", To: "east", Received: report.Flow{PacketsPerSecond: 99}}, {From: "east", To: "west", Received: report.Flow{PacketsPerSecond: 99}}},
@@ -222,7 +223,7 @@ func TestWhatAReportFoundIsAnInterval(t *testing.T) {
 		"loss at any load":                     {lossy, total, []comparison.Run{comparison.LessThan(100)}},
 		"loss at any load in one direction":    {lossy, each, []comparison.Run{comparison.LessThan(50), comparison.AtLeast(0)}},
 		"nothing":                              {&report.Report{Ending: report.Failed}, total, nil},
-		"a figure that nobody knows":           {measured(func(*report.Result) {}), comparison.Figure{Metric: comparison.LineRatePercent, Direction: "Total"}, nil},
+		"a figure that nobody knows":           {measured(func(*report.Result) {}), comparison.Figure{Metric: figures.LineRatePercent, Direction: "Total"}, nil},
 		"a metric that nobody knows":           {measured(func(*report.Result) {}), comparison.Figure{Metric: "Beauty"}, nil},
 		"a total that the Report doesn't have": {measured(func(r *report.Result) { r.Total = nil }), total, nil},
 	} {

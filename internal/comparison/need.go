@@ -66,7 +66,7 @@ func typicalSpread(candidate, baseline []Run) (spread float64, least int) {
 
 // withoutStrays are the runs' figures but for the outliers, and whether there are any.
 func withoutStrays(runs []Run) ([]float64, bool) {
-	values := figures(runs)
+	values := lows(runs)
 	outliers := statistics.Summarize(values).Outliers
 	for i := len(outliers) - 1; i >= 0; i-- {
 		values = slices.Delete(values, outliers[i].Run, outliers[i].Run+1)

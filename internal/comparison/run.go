@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -34,53 +33,20 @@ func AtLeast(value float64) Run { return Run{Low: value, High: math.Inf(1)} }
 // LessThan is the run that lost frames even at the lowest load, which was this: all that is known of it is what it can't do.
 func LessThan(value float64) Run { return Run{High: value} }
 
-// Runs is what a Report found of the figure: one Run for each of its Values; nil where one of them is unknown.
+// Runs is what a Report found of the figure: one Run for each direction, or one of all together; nil where one of them is unknown.
 func (f Figure) Runs(r *report.Report) []Run {
-	lowest := r.LowestLossy()
-	if !r.Result.Measured && lowest == nil {
-		return nil
-	}
 	var runs []Run
-	for i, v := range f.Values(r) {
-		switch {
-		case v.Exact == nil:
+	for _, figure := range f.Of(r) {
+		if figure.Missing != "" {
 			return nil
-		case r.Result.Measured:
-			runs = append(runs, found(v, r.Result))
-		case !f.total() && lowest.Directions[i].Quality != report.Lossy: // the other direction lost frames, and this one may do any more
-			runs = append(runs, AtLeast(0))
-		default:
-			runs = append(runs, LessThan(v.Number()))
 		}
+		run := Run{Low: figure.Low.Float(), High: math.Inf(1), AtTarget: figure.High == "" && figure.Reason == report.ReachedTarget}
+		if figure.High != "" {
+			run.High = figure.High.Float()
+		}
+		runs = append(runs, run)
 	}
 	return runs
-}
-
-// found is what a measured Result says of a value of it. The resolution is relative to the lowest load at which frames were lost.
-func found(v Value, result report.Result) Run {
-	low := v.Number()
-	if result.Saturated && result.Resolution < units.One {
-		return Run{Low: low, High: low / (1 - share(result.Resolution))}
-	}
-	return Run{Low: low, High: math.Inf(1), AtTarget: result.Reason == report.ReachedTarget}
-}
-
-// withOffered is the Report with the figures that were measured; where none was, with those of the lowest load that lost frames, as they were offered.
-func withOffered(r *report.Report) *report.Report {
-	lowest := r.LowestLossy()
-	if r.Result.Measured || lowest == nil {
-		return r
-	}
-	rates := r.RateOfEachLink()
-	offered := *r
-	offered.Result.Directions = slices.Clone(lowest.Directions)
-	for i := range offered.Result.Directions {
-		d := &offered.Result.Directions[i]
-		d.Received, d.LineRatePercent = d.Offered, units.PercentOf(d.Offered.Layer1BitsPerSecond, int64(rates[d.To]))
-	}
-	total := measure.Sum(offered.Result.Directions, rates)
-	offered.Result.Total = &total
-	return &offered
 }
 
 // Unfit says why a Report's run doesn't count in a comparison; empty: it does. That even the lowest load lost frames is an answer, too.
@@ -130,8 +96,8 @@ func allSound(runs []Run) bool {
 	return !slices.ContainsFunc(runs, func(r Run) bool { return !(r.Low >= 0 && r.High >= r.Low) || math.IsInf(r.Low, 0) }) // NaN isn't sound, either
 }
 
-// figures are the runs' figures as they are told.
-func figures(runs []Run) []float64 {
+// lows are the runs' figures as they are told.
+func lows(runs []Run) []float64 {
 	all := make([]float64, len(runs))
 	for i, r := range runs {
 		all[i] = r.Low

@@ -51,7 +51,7 @@ func ReadBaseline(dir fs.FS) (*report.Baseline, error) {
 	var out baselineDocument
 	document, err := unpack(packed)
 	if err == nil {
-		err = decode(document, baselineVersion, &out)
+		err = decode(document, &out, baselineVersion)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", KeyBaseline, err)

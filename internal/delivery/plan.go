@@ -21,7 +21,7 @@ const mostPlan = MaxPacked * 2 / 3
 // EncodePlan is the binary data of the ConfigMap for a runner: the Plan, packed, and where its generators are. The same documents make
 // the same bytes. Its error says that the Plan is too large to travel.
 func EncodePlan(p *plan.Plan, sites plan.Sites) (map[string][]byte, error) {
-	if p == nil || p.Version != plan.Version || sites.Version != plan.SitesVersion {
+	if p == nil || !plan.Readable(p.Version) || sites.Version != plan.SitesVersion {
 		return nil, fmt.Errorf("encode plan: a Plan of version %q and Sites of version %q are needed", plan.Version, plan.SitesVersion)
 	}
 	document, err := json.Marshal(p)
@@ -43,17 +43,17 @@ func EncodePlan(p *plan.Plan, sites plan.Sites) (map[string][]byte, error) {
 	return map[string][]byte{KeyPlan: packed, KeySites: where}, nil
 }
 
-// DecodePlan reads what EncodePlan wrote, and refuses other versions and what it doesn't know.
+// DecodePlan reads what EncodePlan wrote, and refuses other versions.
 func DecodePlan(data map[string][]byte) (*plan.Plan, plan.Sites, error) {
 	p, sites := new(plan.Plan), plan.Sites{}
 	document, err := unpack(data[KeyPlan])
 	if err == nil {
-		err = decode(document, plan.Version, p)
+		err = decode(document, p, plan.Version, plan.VersionOfUnion)
 	}
 	if err != nil {
 		return nil, plan.Sites{}, fmt.Errorf("%s: %w", KeyPlan, err)
 	}
-	if err := decode(data[KeySites], plan.SitesVersion, &sites); err != nil {
+	if err := decode(data[KeySites], &sites, plan.SitesVersion); err != nil {
 		return nil, plan.Sites{}, fmt.Errorf("%s: %w", KeySites, err)
 	}
 	return p, sites, nil

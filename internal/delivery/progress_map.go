@@ -53,7 +53,7 @@ func DecodeProgress(data map[string]string) (*Progress, error) {
 		return nil, fmt.Errorf("%s: it has %d bytes, and no runner writes more than %d", KeyProgress, len(text), mostProgress)
 	}
 	p := new(Progress)
-	if err := decode([]byte(text), ProgressVersion, p); err != nil {
+	if err := decode([]byte(text), p, ProgressVersion); err != nil {
 		return nil, fmt.Errorf("%s: %w", KeyProgress, err)
 	}
 	return p, nil

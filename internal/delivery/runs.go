@@ -17,11 +17,11 @@ func EncodeRuns(document []byte) (map[string][]byte, error) {
 	return map[string][]byte{KeyRuns: packed}, nil
 }
 
-// DecodeRuns reads what EncodeRuns wrote, and refuses another version and what it doesn't know.
+// DecodeRuns reads what EncodeRuns wrote, and refuses another version.
 func DecodeRuns(data map[string][]byte, version string, into any) error {
 	document, err := unpack(data[KeyRuns])
 	if err == nil {
-		err = decode(document, version, into)
+		err = decode(document, into, version)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", KeyRuns, err)

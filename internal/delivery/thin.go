@@ -41,6 +41,8 @@ func thin(r *report.Report) bool {
 	switch {
 	case len(r.Samples) > fewSamples:
 		r.Samples = everySecond(r.Samples, nil)
+	case evident(r):
+		r.Windows = withoutEvidence(r)
 	case wordy(r):
 		r.Windows = silenced(r)
 	case len(r.Windows) > fewWindows:
@@ -70,6 +72,21 @@ func everySecond[E any](all []E, stays func(E) bool) []E {
 func cited(r *report.Report, w report.Window) bool {
 	outvoted := slices.ContainsFunc(r.Result.Outvoted, func(o report.Outvoted) bool { return slices.Contains(o.Lossy, w.Number) })
 	return outvoted || w.Number == r.Result.Window || r.Result.MaxReceived != nil && w.Number == r.Result.MaxReceived.Window
+}
+
+// evident says that windows which the result doesn't speak of still carry what judging them by another goal needs.
+func evident(r *report.Report) bool {
+	return slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Evidence != nil && !cited(r, w) })
+}
+
+func withoutEvidence(r *report.Report) []report.Window {
+	windows := slices.Clone(r.Windows)
+	for i, w := range windows {
+		if !cited(r, w) {
+			windows[i].Evidence = nil
+		}
+	}
+	return windows
 }
 
 // wordy says that windows still carry a sentence for each of their directions.
@@ -105,6 +122,9 @@ func givenUp(r, thinned *report.Report) []string {
 		if part.have < part.had {
 			lacks = append(lacks, fmt.Sprintf("%d of %d %s", part.have, part.had, part.what))
 		}
+	}
+	if evident(r) && !evident(thinned) {
+		lacks = append(lacks, "no evidence to judge windows by other goals")
 	}
 	if wordy(r) && !wordy(thinned) {
 		lacks = append(lacks, "no reasons of single directions")

@@ -96,6 +96,26 @@ func TestFit(t *testing.T) {
 			t.Errorf("the text (%v) is\n%s", err, &text)
 		}
 	})
+	t.Run("evidence goes before the directions' reasons, but for windows that the result cites", func(t *testing.T) {
+		r := wide(200, 500, 10)
+		for i := range r.Windows {
+			r.Windows[i].Evidence = &report.Evidence{Directions: []report.DirectionEvidence{{Offered: units.PacketRate(r.Windows[i].Directions[0].Sent.Packets)}}}
+		}
+		document, _, err := fit(r, 25<<10)
+		got := new(report.Report)
+		if err != nil || json.Unmarshal(document, got) != nil {
+			t.Fatal(err)
+		}
+		kept := 0
+		for _, w := range got.Windows {
+			if w.Evidence != nil {
+				kept++
+			}
+		}
+		if note := got.Notes[len(got.Notes)-1].Message; kept != 2 || !strings.Contains(note, "no evidence to judge windows by other goals") || strings.Contains(note, "no reasons") {
+			t.Errorf("%d windows kept their evidence, and the last note is %q", kept, note)
+		}
+	})
 	t.Run("what can't fit is an error with the way out", func(t *testing.T) {
 		if _, _, err := fit(wide(1, 1, 1), 100); err == nil || !strings.Contains(err.Error(), "use fewer") {
 			t.Errorf("got %v", err)

@@ -7,7 +7,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/ramp"
+	"github.com/linerate-dev/linerate/internal/procedures"
 )
 
 const (
@@ -15,8 +15,8 @@ const (
 	inLine = time.Hour
 	// aroundRun is what pods, images and wires may take before and after each run.
 	aroundRun = 5 * time.Minute
-	// besides is what of a run isn't part of its procedure, and betweenSteps what may pass between two of that.
-	besides, betweenSteps = 30 * time.Second, time.Second
+	// besides is what of a run isn't part of its procedure.
+	besides = 30 * time.Second
 )
 
 // bound is how long a gate may take at the worst: all its tests one after the other, as where there are devices for one at a time whatever
@@ -68,7 +68,7 @@ func length(d v1alpha1.Duration) time.Duration {
 
 // longestRun is what a run may take, every repeat and every step of its search used up; the runner ends it at its deadline in any case.
 func longestRun(p *plan.Plan) time.Duration {
-	d := besides + ramp.Bound(p.Procedure) + time.Duration(ramp.MostSteps(p.Procedure))*betweenSteps
+	d := besides + procedures.Of(p.Procedure).Bound().Whole()
 	if deadline := p.ActiveDeadline.Std(); deadline > 0 {
 		d = min(d, deadline+besides)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/procedures"
 )
 
 // A gate that gives up before the traffic of a run may end would call a slow search Undecided.
@@ -34,7 +34,7 @@ func TestAGateWaitsAsLongAsARunMayTake(t *testing.T) {
 		}
 		deadline := p.ActiveDeadline.Std()
 		p.ActiveDeadline = 0
-		if got, least := longestRun(p), runner.LongestTraffic(p.Procedure); got < least {
+		if got, least := longestRun(p), procedures.Of(p.Procedure).Bound().Unattended(); got < least {
 			t.Errorf("%s: a gate waits %v for a run whose traffic alone may take %v", name, got, least)
 		}
 		p.ActiveDeadline = plan.Duration(deadline)

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/linerate-dev/linerate/internal/comparison"
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/statistics"
@@ -89,7 +90,7 @@ func at(p place, records []Record) []Record {
 }
 
 // compared is the figure that sides are compared by.
-var compared = comparison.Figure{Metric: comparison.PacketsPerSecond, Direction: "Total"}
+var compared = comparison.Figure{Metric: figures.PacketsPerSecond, Direction: "Total"}
 
 // sample is what became of several runs of one test.
 type sample struct {

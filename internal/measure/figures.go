@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"math/bits"
 	"time"
 
@@ -18,7 +19,8 @@ type figures struct {
 	direction Direction
 	setup     Setup
 	intended  units.PacketRate
-	longest   time.Duration
+	longest   time.Duration // between a generator's first and last reading
+	sending   time.Duration // Span.Sending
 
 	sent, returned units.Traffic
 	receiveErrors  int64
@@ -62,13 +64,16 @@ func (f *figures) add(p Pair, span Span) {
 	first, last := edgesOf(span.Readings[p.Generator])
 	firstBack, lastBack := edgesOf(span.Readings[p.Receiver])
 	took, tookBack := last.At-first.At, lastBack.At-firstBack.At
+	f.longest = max(f.longest, took, tookBack)
 	sent := last.Ports[p.Send].Sent.Sub(first.Ports[p.Send].Sent)
 	back := lastBack.Ports[p.Receive].Received.Sub(firstBack.Ports[p.Receive].Received)
 	own := first.Uncertainty + last.Uncertainty
 	unsure := scale(sent.Packets, int64(own), int64(took))
 	apart := max(took-tookBack, tookBack-took)
 	edges := edgeFrames + scale(sent.Packets, int64(own+firstBack.Uncertainty+lastBack.Uncertainty+apart), int64(took))
-	f.longest = max(f.longest, took, tookBack)
+	if f.sending = span.Sending; f.sending > 0 { // nothing passed while either edge was read
+		took, tookBack, unsure, edges = f.sending, f.sending, 0, 0
+	}
 	f.sent, f.returned = f.sent.Add(sent), f.returned.Add(back)
 	f.receiveErrors += lastBack.Ports[p.Receive].ReceiveErrors - firstBack.Ports[p.Receive].ReceiveErrors
 	f.offered.add(sent, took)
@@ -94,7 +99,8 @@ func FlowOf(rate units.PacketRate, mix units.Traffic) report.Flow {
 	return rates{rate, rate.Layer1(mix), rate.Layer2(mix)}.flow()
 }
 
-func (f *figures) duration() plan.Duration { return plan.Duration(f.longest) }
+// duration is what rates are over.
+func (f *figures) duration() plan.Duration { return plan.Duration(cmp.Or(f.sending, f.longest)) }
 
 // lost is what was sent and did not come back; below zero, more came back than was sent.
 func (f *figures) lost() int64 { return f.sent.Packets - f.returned.Packets }

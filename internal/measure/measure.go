@@ -65,6 +65,9 @@ type Span struct {
 	Readings [][]engine.Reading
 	// Planned is how long the window was to be; 0 any.
 	Planned time.Duration
+	// Sending is how long generators sent, of a trial whose readings begin before its first frame and end when the counters stood still: rates are over
+	// this time, and no frame is on the wrong side of an edge. 0: they sent all the time.
+	Sending time.Duration
 	// Intended is what each direction was asked to send, all generators together, in the order of Setup.Directions.
 	Intended []units.PacketRate
 	// Limited is what the device's limit counted meanwhile, in the order of Setup.Directions; nil: it can't be asked.

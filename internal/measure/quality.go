@@ -72,7 +72,7 @@ type direction struct {
 func (d direction) lost() int64 { return d.measured.Sent.Packets - d.measured.Returned.Packets }
 
 func (d direction) surelyLost() int64 {
-	return surely(d.lost(), d.measured.ReceiveErrors, d.measured.EdgeFrames)
+	return SurelyLost(d.measured)
 }
 
 // judge is the quality: loss is the device's only where neither the generator's way of sending nor the machine that plays the device may explain it.
@@ -114,7 +114,7 @@ func (d direction) byCounters() (report.Quality, string) {
 		return report.Invalid, d.unclearSentence()
 	case e.Hidden > d.measured.EdgeFrames && exceeds(d.lost()+e.Hidden, sent, d.limit):
 		return report.Invalid, fmt.Sprintf("background traffic of %s on %s may hide more loss than the limit of %s",
-			e.Background.FormatSI(), d.measured.To, percent(d.limit))
+			e.Background.FormatSI(), d.measured.To, Percent(d.limit))
 	case misdelivered >= 0:
 		s := e.Surplus[misdelivered]
 		return report.Invalid, fmt.Sprintf("%d frames more came back to generator %s than the %d it sent: flows of another replica; check that the device routes each replica's networks to that replica",
@@ -160,11 +160,20 @@ func lowestLimit(part, whole int64) units.Ratio {
 }
 
 func (d direction) lossSentence() string {
+	said := CameBack(d.measured)
 	if d.lost() <= 0 {
-		return fmt.Sprintf("all %d frames came back", d.measured.Sent.Packets)
+		return said
 	}
-	return fmt.Sprintf("%d of %d frames did not come back: %s lost, limit %s", d.lost(), d.measured.Sent.Packets,
-		percent(units.RatioOf(d.lost(), d.measured.Sent.Packets)), percent(d.limit))
+	return fmt.Sprintf("%s, limit %s", said, Percent(d.limit))
+}
+
+// CameBack says in words how many of a direction's frames came back, and what share is lost.
+func CameBack(m report.Measured) string {
+	lost, sent := m.Sent.Packets-m.Returned.Packets, m.Sent.Packets
+	if lost <= 0 {
+		return fmt.Sprintf("all %d frames came back", sent)
+	}
+	return fmt.Sprintf("%d of %d frames did not come back: %s lost", lost, sent, Percent(units.RatioOf(lost, sent)))
 }
 
 func (d direction) unclearSentence() string {
@@ -182,8 +191,8 @@ func (d direction) shortSentence(short bool) string {
 	return fmt.Sprintf("; the generator offered %s of %s asked for", d.evidence.Offered.FormatSI(), d.evidence.Intended.FormatSI())
 }
 
-// percent is a ratio for people, to a ten-thousandth of a percent.
-func percent(r units.Ratio) string {
+// Percent is a ratio for people, to a ten-thousandth of a percent.
+func Percent(r units.Ratio) string {
 	const step = units.One / 1_000_000
 	rounded := (r + step/2) / step * step
 	if r > 0 && rounded == 0 {

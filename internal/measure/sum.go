@@ -14,7 +14,7 @@ func Sum(directions []report.Measured, lineRates map[string]units.BitRate) repor
 	for _, d := range directions {
 		s.Intended, s.Offered, s.Received = plus(s.Intended, d.Intended), plus(s.Offered, d.Offered), plus(s.Received, d.Received)
 		sent, returned = sent+d.Sent.Packets, returned+d.Returned.Packets
-		least += surely(d.Sent.Packets-d.Returned.Packets, d.ReceiveErrors, d.EdgeFrames)
+		least += atLeastLost(d)
 		line += int64(lineRates[d.To])
 		known = known && lineRates[d.To] > 0
 	}
@@ -23,6 +23,16 @@ func Sum(directions []report.Measured, lineRates map[string]units.BitRate) repor
 		s.LineRatePercent = units.PercentOf(s.Received.Layer1BitsPerSecond, line)
 	}
 	return s
+}
+
+// atLeastLost is how many frames a direction surely lost, by its counters. Of windows together each window's own loss may show more than the counters added up
+// do; LossRatioMin has that, to a billionth.
+func atLeastLost(d report.Measured) int64 {
+	lost := SurelyLost(d)
+	if units.RatioOf(lost, d.Sent.Packets) >= d.LossRatioMin {
+		return lost
+	}
+	return int64(units.PacketRate(d.Sent.Packets).Mul(d.LossRatioMin))
 }
 
 func plus(a, b report.Flow) report.Flow {

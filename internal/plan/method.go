@@ -30,6 +30,7 @@ func (p *Plan) Method() string {
 // method is the Plan without what changes no figure, and without the device.
 func (p *Plan) method() *Plan {
 	m := *p
+	m.Version = Version // which version a Plan is written in changes no figure
 	m.Test, m.DUT, m.Criteria, m.Baseline, m.ActiveDeadline = Test{}, DUT{}, nil, "", 0
 	m.Links = slices.Clone(p.Links)
 	for i := range m.Links {

@@ -3,14 +3,31 @@
 package plan
 
 import (
+	"encoding/json"
 	"net/netip"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Version is the document's kind and version; a reader refuses others.
-const Version = "linerate.dev/plan.v1alpha1"
+// Version and VersionOfUnion are the document's kind and versions; a reader refuses others. A Plan is of the oldest version that can say it, so that a ramp's
+// is carried out by whoever could carry it out before. Members that a reader doesn't know it ignores: a changed meaning changes the version.
+const (
+	Version        = "linerate.dev/plan.v1alpha1" // procedure.type is Ramp
+	VersionOfUnion = "linerate.dev/plan.v1alpha2" // any of the procedures
+)
+
+// VersionFor is the version of a Plan with this procedure.
+func VersionFor(p Procedure) string {
+	if p.Type == TypeRamp || p.Type == "" {
+		return Version
+	}
+	return VersionOfUnion
+}
+
+// Readable says that this linerate reads Plans of the version.
+func Readable(version string) bool { return version == Version || version == VersionOfUnion }
 
 // Plan is one measurement.
 type Plan struct {
@@ -110,11 +127,38 @@ type GeneratorPort struct {
 	Streams   []stream.Stream `json:"streams,omitempty"`
 }
 
-// Procedure is how the load is varied.
+// The types of procedure.
+const (
+	TypeRamp               = "Ramp"
+	TypeConstantLoad       = "ConstantLoad"
+	TypeFrameLoss          = "FrameLoss"
+	TypeMaximumOfferedLoad = "MaximumOfferedLoad"
+)
+
+// Procedure is how the load is varied. Of the members named for a type, the type's is set.
 type Procedure struct {
-	Type         string      `json:"type"` // Ramp
-	Ramp         Ramp        `json:"ramp"`
-	MaxLossRatio units.Ratio `json:"maxLossRatio"`
+	Type               string              `json:"type"`
+	Ramp               Ramp                `json:"ramp,omitzero"`
+	ConstantLoad       *ConstantLoad       `json:"constantLoad,omitempty"`
+	FrameLoss          *FrameLoss          `json:"frameLoss,omitempty"`
+	MaximumOfferedLoad *MaximumOfferedLoad `json:"maximumOfferedLoad,omitempty"`
+	MaxLossRatio       units.Ratio         `json:"maxLossRatio"`
+}
+
+// Confirmation is how long an answer is held before it counts as confirmed; 0: there is nothing to confirm.
+func (p Procedure) Confirmation() time.Duration { return p.Ramp.ConfirmDuration.Std() }
+
+// MarshalJSON writes a ramp with all its fields, also where they are zero: the method's hash is of them.
+func (p Procedure) MarshalJSON() ([]byte, error) {
+	if p.Type == TypeRamp || p.Type == "" {
+		return json.Marshal(struct {
+			Type         string      `json:"type"`
+			Ramp         Ramp        `json:"ramp"`
+			MaxLossRatio units.Ratio `json:"maxLossRatio"`
+		}{p.Type, p.Ramp, p.MaxLossRatio})
+	}
+	type plain Procedure
+	return json.Marshal(plain(p))
 }
 
 // Ramp is the staircase: warm-up, steps to the target, refinement below saturation, confirmation, hold.
@@ -129,6 +173,33 @@ type Ramp struct {
 	ConfirmDuration  Duration    `json:"confirmDuration"`
 	HoldDuration     Duration    `json:"holdDuration"`
 	StopAtSaturation bool        `json:"stopAtSaturation"`
+}
+
+// ConstantLoad holds one rate, and judges each window of it apart: what disturbs one doesn't void the others.
+type ConstantLoad struct {
+	Rate           units.Rate `json:"rate"`
+	WarmupDuration Duration   `json:"warmupDuration"` // at the rate itself, before the first window, not judged
+	Duration       Duration   `json:"duration"`       // of all windows together
+	Window         Duration   `json:"window"`
+}
+
+// FrameLoss is RFC 2544 section 26.3: finite trials from the highest load down, and the share of frames lost at each.
+type FrameLoss struct {
+	From           units.Rate `json:"from"`
+	To             units.Rate `json:"to"`
+	Step           units.Rate `json:"step"`
+	WarmupDuration Duration   `json:"warmupDuration"` // a trial at To, not judged
+	TrialDuration  Duration   `json:"trialDuration"`
+	// StopAfterClean ends the descent after so many successive trials without loss; 0: it goes down to To.
+	StopAfterClean int `json:"stopAfterClean,omitempty"`
+}
+
+// MaximumOfferedLoad is RFC 2285's forwarding rate at maximum offered load: finite trials at all that the line carries, of which the generators may reach less.
+type MaximumOfferedLoad struct {
+	Rate           units.Rate `json:"rate"`
+	WarmupDuration Duration   `json:"warmupDuration"` // a trial at the same rate, not judged
+	TrialDuration  Duration   `json:"trialDuration"`
+	Trials         int        `json:"trials"`
 }
 
 // Criterion is one demand on the result: absolute, by Min and Max, decimal strings in the metric's unit; or relative, by MaxRegression.

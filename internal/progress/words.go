@@ -70,6 +70,8 @@ func phaseWord(p report.Phase) string {
 		return "confirming"
 	case report.Hold:
 		return "holding"
+	case report.Trial:
+		return "trial"
 	case runner.Draining:
 		return "draining"
 	case runner.Ended:

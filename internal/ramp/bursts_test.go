@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/ramp"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -28,7 +29,7 @@ func sentInBursts(which func(report.Window) bool) func(*report.Window) {
 
 // restless loses a hundredth of what comes at more than so much, for bursts.
 func (d device) restless(above float64) device {
-	return func(s ramp.Step, asked float64) (float64, float64) {
+	return func(s procedure.Step, asked float64) (float64, float64) {
 		offered, received := d(s, asked)
 		if asked > above {
 			received = min(received, 0.99*offered)
@@ -40,24 +41,24 @@ func (d device) restless(above float64) device {
 func always(report.Window) bool { return true }
 
 func TestLossInBursts(t *testing.T) {
-	p := procedure()
+	p := rampOf()
 	t.Run("at all loads above one makes that a lower bound", func(t *testing.T) {
 		history, trace := carryOut(t, p, limited(52_000, 0).restless(31_000), sentInBursts(always))
-		c := ramp.Conclude(p, history)
-		if c.Saturated || c.Reason != report.GeneratorLimited || c.Window == ramp.None || history[c.Window].Load != 30*units.One/100 {
+		c := ramp.New(p).Conclude(history)
+		if c.Saturated || c.Reason != report.GeneratorLimited || c.Window == procedure.None || history[c.Window].Load != 30*units.One/100 {
 			t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
 	})
 	t.Run("at all loads is no figure at all", func(t *testing.T) {
 		history, _ := carryOut(t, p, limited(52_000, 0).restless(0), sentInBursts(always))
-		if c := ramp.Conclude(p, history); c.Reason != report.NoCleanWindow || c.Saturated {
+		if c := ramp.New(p).Conclude(history); c.Reason != report.NoCleanWindow || c.Saturated {
 			t.Errorf("%+v", c)
 		}
 	})
 	t.Run("between the figure and the load that surely lost frames is told, and is no limit", func(t *testing.T) {
 		history, trace := carryOut(t, p, limited(52_000, 0).restless(31_000), sentInBursts(func(w report.Window) bool { return w.Load < 54*units.One/100 }))
-		c := ramp.Conclude(p, history)
-		if c.Saturated || c.Reason != report.GeneratorLimited || c.Lossy == ramp.None || c.Resolution < units.One/10 {
+		c := ramp.New(p).Conclude(history)
+		if c.Saturated || c.Reason != report.GeneratorLimited || c.Lossy == procedure.None || c.Resolution < units.One/10 {
 			t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
 	})
@@ -70,7 +71,7 @@ func TestLossInBursts(t *testing.T) {
 				sentInBursts(always)(w)
 			}
 		})
-		if c := ramp.Conclude(p, history); !c.Saturated || !c.Confirmed || c.Resolution > p.Ramp.RefineTo {
+		if c := ramp.New(p).Conclude(history); !c.Saturated || !c.Confirmed || c.Resolution > p.Ramp.RefineTo {
 			t.Errorf("%+v", c)
 		}
 	})
@@ -91,7 +92,7 @@ func TestLossInBursts(t *testing.T) {
 			}
 			seen[w.Load] = true
 		})
-		if c := ramp.Conclude(p, history); c.Saturated && c.Resolution > 4*p.Ramp.RefineTo {
+		if c := ramp.New(p).Conclude(history); c.Saturated && c.Resolution > 4*p.Ramp.RefineTo {
 			t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
 	})

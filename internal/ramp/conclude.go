@@ -4,36 +4,15 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// None is the index of no window.
-const None = -1
-
-// Conclusion is what the windows measured so far show; of a whole run it is the answer, of a part what can be said of it.
-type Conclusion struct {
-	Reason       report.Reason
-	Saturated    bool // the window is at the device's limit, within Resolution
-	Confirmed    bool
-	NonMonotonic bool // above the first saturation some load was clean again
-	// Window and Lossy index the history: the answer, and the lowest load above it that lost frames. None where there is no such window.
-	Window, Lossy int
-	// Resolution is how far the answer may lie below the lossy load, as a share of that.
-	Resolution units.Ratio
-	// Outvoted are the held loads, the answer's and lower ones, lowest first, at which some window lost frames that others outvoted, or that could not be
-	// judged again.
-	Outvoted []report.Outvoted
-	// Finished says that the procedure had come to its end, and Ending how.
-	Finished bool
-	Ending   string
-}
-
 // Conclude draws the conclusion from the windows measured so far.
-func Conclude(p plan.Procedure, history []report.Window) Conclusion {
-	m := replay(p, history)
-	c := Conclusion{Reason: report.NotMeasured, Window: None, Lossy: None, Finished: m.stage == finished}
+func (r Ramp) Conclude(history []report.Window) procedure.Conclusion {
+	m, p := replay(r.plan, history), r.plan
+	c := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: m.stage == finished}
 	if c.Finished {
 		c.Ending = m.reason
 	}

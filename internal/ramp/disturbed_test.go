@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/ramp"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -19,8 +20,8 @@ import (
 var update = flag.Bool("update", false, "count the table of docs/measurement.md from 2 000 runs a row, and write it")
 
 // losing loses that share more of what is sent, in windows that are asked about.
-func (d device) losing(share float64, in func(ramp.Step) bool) device {
-	return func(s ramp.Step, asked float64) (float64, float64) {
+func (d device) losing(share float64, in func(procedure.Step) bool) device {
+	return func(s procedure.Step, asked float64) (float64, float64) {
 		offered, received := d(s, asked)
 		if in(s) {
 			received = min(received, (1-share)*offered)
@@ -31,7 +32,7 @@ func (d device) losing(share float64, in func(ramp.Step) bool) device {
 
 // tired carries less than d where it is loaded for five seconds and more.
 func (d device) tired(limit float64) device {
-	return func(s ramp.Step, asked float64) (float64, float64) {
+	return func(s procedure.Step, asked float64) (float64, float64) {
 		offered, received := d(s, asked)
 		if s.Judge >= 5*time.Second {
 			received = min(received, limit)
@@ -41,9 +42,9 @@ func (d device) tired(limit float64) device {
 }
 
 // heldNumbers says of each long look at a load which one it is, from 1.
-func heldNumbers(which ...int) func(ramp.Step) bool {
+func heldNumbers(which ...int) func(procedure.Step) bool {
 	n := 0
-	return func(s ramp.Step) bool {
+	return func(s procedure.Step) bool {
 		if s.Judge < 5*time.Second || s.Phase == report.WarmUp {
 			return false
 		}
@@ -57,15 +58,15 @@ func heldNumbers(which ...int) func(ramp.Step) bool {
 	}
 }
 
-func receivedAt(history []report.Window, c ramp.Conclusion) float64 {
+func receivedAt(history []report.Window, c procedure.Conclusion) float64 {
 	return float64(history[c.Window].Directions[0].Received.PacketsPerSecond)
 }
 
 func TestALongWindowThatLosesFrames(t *testing.T) {
-	p := procedure()
+	p := rampOf()
 	t.Run("is looked at again, outvoted by two that don't, and told", func(t *testing.T) {
 		history, trace := carryOut(t, p, limited(52_000, 0).losing(0.08, heldNumbers(1)))
-		c := ramp.Conclude(p, history)
+		c := ramp.New(p).Conclude(history)
 		if got := receivedAt(history, c); !c.Saturated || !c.Confirmed || got < 51_700 || got > 52_000 {
 			t.Fatalf("%+v: %.0f packets/s of 52000\n%s", c, got, strings.Join(trace, "\n"))
 		}
@@ -80,7 +81,7 @@ func TestALongWindowThatLosesFrames(t *testing.T) {
 	})
 	t.Run("is believed when the next one does, without a third", func(t *testing.T) {
 		history, trace := carryOut(t, p, limited(52_000, 0).tired(50_000))
-		c := ramp.Conclude(p, history)
+		c := ramp.New(p).Conclude(history)
 		if got := receivedAt(history, c); !c.Saturated || !c.Confirmed || got < 49_700 || got > 50_000 || len(c.Outvoted) > 0 {
 			t.Errorf("%+v: %.0f packets/s of 50000\n%s", c, got, strings.Join(trace, "\n"))
 		}
@@ -98,7 +99,7 @@ func TestALongWindowThatLosesFrames(t *testing.T) {
 	})
 	t.Run("is believed when the third does", func(t *testing.T) {
 		history, trace := carryOut(t, p, limited(52_000, 0).losing(0.08, heldNumbers(1, 3)))
-		c := ramp.Conclude(p, history)
+		c := ramp.New(p).Conclude(history)
 		if history[c.Window].Load >= history[c.Lossy].Load || history[c.Lossy].Phase != report.Confirm && history[c.Lossy].Phase != report.Refine {
 			t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
@@ -118,7 +119,7 @@ func TestALongWindowThatLosesFrames(t *testing.T) {
 				}
 			}
 		})
-		c := ramp.Conclude(p, history)
+		c := ramp.New(p).Conclude(history)
 		if got := receivedAt(history, c); !c.Saturated || !c.Confirmed || got < 51_700 || n != 5 {
 			t.Errorf("%+v: %.0f packets/s of 52000 after %d long windows\n%s", c, got, n, strings.Join(trace, "\n"))
 		}
@@ -135,18 +136,18 @@ func TestALongWindowThatLosesFrames(t *testing.T) {
 				}
 			}
 		})
-		c := ramp.Conclude(p, history)
-		if high := float64(history[c.Lossy].Directions[0].Offered.PacketsPerSecond); c.Lossy == ramp.None || high < 52_000 {
+		c := ramp.New(p).Conclude(history)
+		if high := float64(history[c.Lossy].Directions[0].Offered.PacketsPerSecond); c.Lossy == procedure.None || high < 52_000 {
 			t.Errorf("%+v: the lossy end is %.0f, below the limit\n%s", c, high, strings.Join(trace, "\n"))
 		}
 	})
 }
 
 func TestTheHoldIsJudgedBestOfThree(t *testing.T) {
-	p := procedure(hold(30 * time.Second))
-	inHold := func(which ...int) func(ramp.Step) bool {
+	p := rampOf(hold(30 * time.Second))
+	inHold := func(which ...int) func(procedure.Step) bool {
 		n := 0
-		return func(s ramp.Step) bool {
+		return func(s procedure.Step) bool {
 			if s.Phase != report.Hold {
 				return false
 			}
@@ -161,14 +162,14 @@ func TestTheHoldIsJudgedBestOfThree(t *testing.T) {
 	}
 	t.Run("once disturbed", func(t *testing.T) {
 		history, trace := carryOut(t, p, limited(1e9, 0).losing(0.05, inHold(1)))
-		c := ramp.Conclude(p, history)
+		c := ramp.New(p).Conclude(history)
 		if c.Reason != report.ReachedTarget || !c.Confirmed || history[c.Window].Load != units.One || len(c.Outvoted) != 1 || c.Outvoted[0].Of != 3 {
 			t.Errorf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
 	})
 	t.Run("lossy whenever it is long", func(t *testing.T) {
 		history, trace := carryOut(t, p, limited(1e9, 0).tired(90_000))
-		c := ramp.Conclude(p, history)
+		c := ramp.New(p).Conclude(history)
 		if got := receivedAt(history, c); !c.Saturated || !c.Confirmed || got < 89_500 || got > 90_000 {
 			t.Errorf("%+v: %.0f packets/s of 90000\n%s", c, got, strings.Join(trace, "\n"))
 		}
@@ -186,12 +187,12 @@ func TestTheHoldIsJudgedBestOfThree(t *testing.T) {
 
 // A device that carries 90 % of the target later doesn't lose frames at half of it, however often that is looked at.
 func TestADisturbedStepIsNotWhereSaturationBegins(t *testing.T) {
-	p := procedure(func(p *plan.Procedure) {
+	p := rampOf(func(p *plan.Procedure) {
 		p.Ramp.RampDuration, p.Ramp.StepDuration, p.Ramp.Settle = plan.Duration(time.Second), plan.Duration(500*time.Millisecond), plan.Duration(100*time.Millisecond)
 	})
-	disturbed := func(s ramp.Step) bool { return s.Phase == report.Ramping && s.Number == 1 }
+	disturbed := func(s procedure.Step) bool { return s.Phase == report.Ramping && s.Number == 1 }
 	history, trace := carryOut(t, p, limited(90_000, 0).losing(0.05, disturbed))
-	c := ramp.Conclude(p, history)
+	c := ramp.New(p).Conclude(history)
 	if got := receivedAt(history, c); !c.Saturated || !c.Confirmed || got < 90_000*0.994 || !strings.Contains(trace[1], "100.00 %") {
 		t.Errorf("%+v: %.0f packets/s of 90000\n%s", c, got, strings.Join(trace, "\n"))
 	}
@@ -204,13 +205,13 @@ func TestADisturbedStepIsNotWhereSaturationBegins(t *testing.T) {
 
 // TestPropertyOneDisturbedWindowIsNotTheLimit: whichever window of a run it is, and however much it loses.
 func TestPropertyOneDisturbedWindowIsNotTheLimit(t *testing.T) {
-	for _, p := range []plan.Procedure{procedure(), procedure(hold(20*time.Second), toTheTop)} {
+	for _, p := range []plan.Procedure{rampOf(), rampOf(hold(20*time.Second), toTheTop)} {
 		calm, _ := carryOut(t, p, limited(50_400, 0))
 		for at := 1; at < len(calm); at++ {
 			for _, share := range []float64{0.003, 0.02, 0.1, 0.6} {
 				n := 0
-				history, trace := carryOut(t, p, limited(50_400, 0).losing(share, func(ramp.Step) bool { n++; return n == at+1 }))
-				c := ramp.Conclude(p, history)
+				history, trace := carryOut(t, p, limited(50_400, 0).losing(share, func(procedure.Step) bool { n++; return n == at+1 }))
+				c := ramp.New(p).Conclude(history)
 				if got := receivedAt(history, c); !c.Saturated || !c.Confirmed || got < 50_400*0.994 || got > 50_451 {
 					t.Fatalf("%.1f %% lost in window %d: %.0f packets/s of 50400, %+v\n%s", 100*share, at+1, got, c, strings.Join(trace, "\n"))
 				}
@@ -242,8 +243,8 @@ func labs() []lab {
 		truth := limit * (0.88 + 0.11*rnd.Float64())
 		return limited(limit, 0).tired(truth), truth
 	}
-	long := procedure(func(p *plan.Procedure) { p.Ramp.ConfirmDuration = plan.Duration(30 * time.Second) })
-	quick := procedure(func(p *plan.Procedure) {
+	long := rampOf(func(p *plan.Procedure) { p.Ramp.ConfirmDuration = plan.Duration(30 * time.Second) })
+	quick := rampOf(func(p *plan.Procedure) {
 		p.Ramp.RampDuration, p.Ramp.StepDuration, p.Ramp.Settle = plan.Duration(time.Second), plan.Duration(500*time.Millisecond), plan.Duration(100*time.Millisecond)
 		p.Ramp.ConfirmDuration = plan.Duration(time.Second)
 	})
@@ -273,11 +274,11 @@ func (l lab) count(t *testing.T, runs int) (sum tally) {
 	sum.runs = runs
 	for range runs {
 		d, truth := l.device(rnd)
-		disturbed := func(s ramp.Step) bool {
+		disturbed := func(s procedure.Step) bool {
 			return rnd.Float64() < 1-math.Pow(1-l.share, s.Judge.Seconds()/l.long.Seconds())
 		}
 		lost := 0.0
-		hiccup := func(s ramp.Step, asked float64) (float64, float64) {
+		hiccup := func(s procedure.Step, asked float64) (float64, float64) {
 			lost = 0.002 + 0.118*rnd.Float64()
 			return d.losing(lost, disturbed)(s, asked)
 		}
@@ -294,7 +295,7 @@ func (s *tally) add(p plan.Procedure, history []report.Window, truth float64) {
 			s.longs++
 		}
 	}
-	c := ramp.Conclude(p, history)
+	c := ramp.New(p).Conclude(history)
 	if !c.Saturated || !c.Confirmed {
 		s.unconfirmed++
 		return

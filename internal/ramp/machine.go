@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -75,11 +76,9 @@ func (m *machine) observe(i int) {
 // warmed judges the warm-up: it proves that traffic passes, and nothing else.
 func (m *machine) warmed(p point) {
 	w := m.history[p.window]
-	for _, d := range w.Directions {
-		if d.Sent.Packets > 0 && d.Returned.Packets == 0 {
-			m.finish(fmt.Sprintf("warm-up: none of %d frames came back from %s to %s", d.Sent.Packets, d.From, d.To))
-			return
-		}
+	if silent := procedure.NothingCameBack(w); silent != "" {
+		m.finish(silent)
+		return
 	}
 	if w.Quality == report.Invalid && m.again(w) {
 		return
@@ -122,7 +121,7 @@ func (m *machine) again(w report.Window) bool {
 		return false
 	}
 	m.repeats++
-	m.reason = fmt.Sprintf("window %d is repeated, it says nothing: %s", w.Number, w.Reason)
+	m.reason = procedure.Repeated(w)
 	return true
 }
 
@@ -251,12 +250,12 @@ func (m *machine) enter(s stage) {
 func (m *machine) finish(reason string) { m.stage, m.reason = finished, reason }
 
 // next is the step that the machine's state asks for.
-func (m *machine) next() Step {
+func (m *machine) next() procedure.Step {
 	r := m.Ramp
-	s := Step{Reason: m.reason, Number: m.level, Of: m.steps, Settle: r.Settle.Std(), Judge: judged(r)}
+	s := procedure.Step{Kind: procedure.Held, Reason: m.reason, Number: m.level, Of: m.steps, Settle: r.Settle.Std(), Judge: judged(r)}
 	switch m.stage {
 	case warming:
-		s.Phase, s.Number, s.Settle = report.WarmUp, 0, min(r.Settle.Std(), r.WarmupDuration.Std()/2)
+		s.Phase, s.Load, s.Number, s.Settle = report.WarmUp, units.One, 0, min(r.Settle.Std(), r.WarmupDuration.Std()/2)
 		s.Judge = r.WarmupDuration.Std() - s.Settle
 	case climbing:
 		s.Phase, s.Load = report.Ramping, Level(m.level, m.steps)
@@ -265,7 +264,7 @@ func (m *machine) next() Step {
 	case narrowing:
 		s.Phase, s.Load, s.Judge = m.target.phase, m.target.load, m.target.judge
 	case finished:
-		return Step{Done: true, Reason: m.reason}
+		return procedure.Step{Done: true, Reason: m.reason}
 	}
 	return s
 }

@@ -16,9 +16,11 @@
 package ramp
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -39,26 +41,23 @@ const (
 	plateauSteps    = 5    // steps without more offered before the climb is given up
 )
 
-// Step is the next stretch of constant load: Settle, which is not judged, then Judge, which becomes one window.
-type Step struct {
-	Phase report.Phase
-	// Load is the height as a share of the target rate; in WarmUp the rate is the procedure's own and Load is 0.
-	Load   units.Ratio
-	Settle time.Duration
-	Judge  time.Duration
-	// Reason says why this step, where it isn't simply the next one of the staircase.
-	Reason string
-	// Number and Of count the staircase's steps, also while one is repeated.
-	Number, Of int
-	// Done ends the procedure; nothing but Reason is set then.
-	Done bool
+// Ramp is the procedure of a Plan.
+type Ramp struct{ plan plan.Procedure }
+
+// New is the ramp that the Plan describes.
+func New(p plan.Procedure) Ramp { return Ramp{p} }
+
+// Rates are target and warm-up.
+func (r Ramp) Rates() procedure.Rates {
+	rates := procedure.Rates{Full: procedure.Rate{Field: "ramp.targetRate", Rate: r.plan.Ramp.TargetRate}}
+	if r.plan.Ramp.WarmupDuration > 0 {
+		rates.WarmUp = procedure.Rate{Field: "ramp.warmupRate", Rate: r.plan.Ramp.WarmupRate}
+	}
+	return rates
 }
 
-// Next is the step after the windows measured so far. History holds one window for each step that was carried out, in order.
-func Next(p plan.Procedure, history []report.Window) Step {
-	m := replay(p, history)
-	return m.next()
-}
+// Next is the step after the windows measured so far.
+func (r Ramp) Next(history []report.Window) procedure.Step { return replay(r.plan, history).next() }
 
 // Steps is how many steps the staircase has: as many as fit the ramp's duration, at least one.
 func Steps(r plan.Ramp) int {
@@ -73,38 +72,50 @@ func Level(k, steps int) units.Ratio {
 	return units.RatioOf(int64(k), int64(steps))
 }
 
-// Bound is the longest that the procedure may take, whatever it finds: every repeat and every step of the search used up. Starting
-// traffic with this duration (and an allowance for the time between steps) makes the generators stop by themselves.
-func Bound(p plan.Procedure) time.Duration {
-	r := p.Ramp
-	step := r.StepDuration.Std()
-	judge := judged(r)
-	total := (1 + invalidRepeats) * r.WarmupDuration.Std()
-	total += time.Duration(Steps(r)+staircaseBudget+topRepeats) * step
-	total += (bestOf + invalidRepeats) * (r.Settle.Std() + r.HoldDuration.Std())
-	if r.RefineTo > 0 {
-		total += refineWindows * (r.Settle.Std() + longest*judge)
+// Bound is the longest that the procedure may take, whatever it finds: every repeat and every step of the search used up. Traffic that is
+// started with Bound.Whole stops by itself.
+func (r Ramp) Bound() procedure.Bound {
+	p := r.plan.Ramp
+	judge := judged(p)
+	total := (1 + invalidRepeats) * p.WarmupDuration.Std()
+	total += time.Duration(Steps(p)+staircaseBudget+topRepeats) * p.StepDuration.Std()
+	total += (bestOf + invalidRepeats) * (p.Settle.Std() + p.HoldDuration.Std())
+	if p.RefineTo > 0 {
+		total += refineWindows * (p.Settle.Std() + longest*judge)
 	}
-	return total + longWindows*(r.Settle.Std()+r.ConfirmDuration.Std())
+	total += longWindows * (p.Settle.Std() + p.ConfirmDuration.Std())
+	steps := (1 + invalidRepeats) + (bestOf + invalidRepeats) + Steps(p) + staircaseBudget + topRepeats + refineWindows + longWindows
+	return procedure.Bound{Steps: steps, Time: total}
 }
 
-// MostSteps is the largest number of steps that Bound allows for.
-func MostSteps(p plan.Procedure) int {
-	return (1 + invalidRepeats) + (bestOf + invalidRepeats) + Steps(p.Ramp) + staircaseBudget + topRepeats + refineWindows + longWindows
+// Usual is warm-up, staircase, confirmation and hold, without what the search adds.
+func (r Ramp) Usual() time.Duration {
+	p := r.plan.Ramp
+	return p.WarmupDuration.Std() + p.RampDuration.Std() + p.ConfirmDuration.Std() + p.HoldDuration.Std()
+}
+
+// Describe says how the ramp climbs.
+func (r Ramp) Describe() procedure.Description {
+	p := r.plan.Ramp
+	d := procedure.Description{Parts: "warm-up, ramp, confirmation and hold", OnTop: "refinement"}
+	if !p.TargetRate.IsZero() {
+		d.Sentence = fmt.Sprintf("ramp to %s per direction in %s, a step each %s", p.TargetRate, p.RampDuration.Std().Round(time.Millisecond), p.StepDuration.Std().Round(time.Millisecond))
+	}
+	return d
 }
 
 // Remaining is how much longer the procedure will probably take: the steps still to come, and a usual refinement.
-func Remaining(p plan.Procedure, history []report.Window) time.Duration {
-	m := replay(p, history)
-	r := p.Ramp
-	narrow := time.Duration(m.bisectionsLeft())*r.StepDuration.Std()*3/2 + m.confirmLeft()
+func (r Ramp) Remaining(history []report.Window) time.Duration {
+	m := replay(r.plan, history)
+	p := r.plan.Ramp
+	narrow := time.Duration(m.bisectionsLeft())*p.StepDuration.Std()*3/2 + m.confirmLeft()
 	switch m.stage {
 	case warming:
-		return r.WarmupDuration.Std() + r.RampDuration.Std() + r.HoldDuration.Std() + narrow
+		return p.WarmupDuration.Std() + p.RampDuration.Std() + p.HoldDuration.Std() + narrow
 	case climbing:
-		return time.Duration(m.steps-m.level+1)*r.StepDuration.Std() + r.HoldDuration.Std() + narrow
+		return time.Duration(m.steps-m.level+1)*p.StepDuration.Std() + p.HoldDuration.Std() + narrow
 	case holding:
-		return time.Duration(m.votes.left())*r.HoldDuration.Std() + narrow
+		return time.Duration(m.votes.left())*p.HoldDuration.Std() + narrow
 	case narrowing:
 		return narrow
 	case finished:

@@ -3,11 +3,13 @@ package ramp_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/ramp"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -15,8 +17,8 @@ import (
 
 const target = 100_000 // packets per second of both directions in these tests
 
-// procedure is a usual ramp; options change what matters to a case.
-func procedure(options ...func(*plan.Procedure)) plan.Procedure {
+// rampOf is a usual ramp; options change what matters to a case.
+func rampOf(options ...func(*plan.Procedure)) plan.Procedure {
 	p := plan.Procedure{Type: "Ramp", MaxLossRatio: units.One / 1000, Ramp: plan.Ramp{
 		WarmupDuration: plan.Duration(5 * time.Second), RampDuration: plan.Duration(40 * time.Second), StepDuration: plan.Duration(2 * time.Second),
 		Settle: plan.Duration(500 * time.Millisecond), RefineTo: units.One / 200, ConfirmDuration: plan.Duration(10 * time.Second), StopAtSaturation: true,
@@ -38,11 +40,11 @@ func refineTo(r units.Ratio) func(*plan.Procedure) {
 }
 
 // device makes the windows that a generator and a device would give: a function of the load asked for, in packets per second.
-type device func(step ramp.Step, asked float64) (offered, received float64)
+type device func(step procedure.Step, asked float64) (offered, received float64)
 
 // limited forwards at most so much; the saved-up burst is spent within a step.
 func limited(limit, burst float64) device {
-	return func(s ramp.Step, asked float64) (float64, float64) {
+	return func(s procedure.Step, asked float64) (float64, float64) {
 		excess := max(0, asked-limit)
 		saved := burst - excess*s.Settle.Seconds()
 		return asked, min(asked, limit+max(0, saved)/s.Judge.Seconds())
@@ -51,11 +53,11 @@ func limited(limit, burst float64) device {
 
 // throttled is a generator that offers no more than most.
 func (d device) throttled(most float64) device {
-	return func(s ramp.Step, asked float64) (float64, float64) { return d(s, min(asked, most)) }
+	return func(s procedure.Step, asked float64) (float64, float64) { return d(s, min(asked, most)) }
 }
 
 // window judges like measure does, without its edges.
-func (d device) window(s ramp.Step, number int) report.Window {
+func (d device) window(s procedure.Step, number int) report.Window {
 	asked := target * float64(s.Load) / float64(units.One)
 	if s.Phase == report.WarmUp {
 		asked = 1000
@@ -84,14 +86,14 @@ func flow(pps float64) report.Flow { return report.Flow{PacketsPerSecond: int64(
 func carryOut(t *testing.T, p plan.Procedure, d device, edits ...func(*report.Window)) (history []report.Window, trace []string) {
 	t.Helper()
 	var took time.Duration
-	for range ramp.MostSteps(p) + 1 {
-		s := ramp.Next(p, history)
+	for range ramp.New(p).Bound().Steps + 1 {
+		s := ramp.New(p).Next(history)
 		if s.Reason != "" {
 			trace = append(trace, s.Reason)
 		}
 		if s.Done {
-			if took > ramp.Bound(p) {
-				t.Fatalf("took %s, more than the bound of %s", took, ramp.Bound(p))
+			if took > ramp.New(p).Bound().Time {
+				t.Fatalf("took %s, more than the bound of %s", took, ramp.New(p).Bound().Time)
 			}
 			return history, trace
 		}
@@ -107,7 +109,7 @@ func carryOut(t *testing.T, p plan.Procedure, d device, edits ...func(*report.Wi
 }
 
 func TestTheStaircase(t *testing.T) {
-	p := procedure(hold(30 * time.Second))
+	p := rampOf(hold(30 * time.Second))
 	history, _ := carryOut(t, p, limited(1e9, 0))
 	if got := history[0].Phase; got != report.WarmUp {
 		t.Fatalf("the first window is %s, not the warm-up", got)
@@ -120,14 +122,14 @@ func TestTheStaircase(t *testing.T) {
 	if got := history[21]; got.Phase != report.Hold || got.Load != units.One || len(history) != 22 {
 		t.Errorf("after the staircase: %s at %s, %d windows; want the hold at the target to be the end", got.Phase, got.Load, len(history))
 	}
-	c := ramp.Conclude(p, history)
+	c := ramp.New(p).Conclude(history)
 	if c.Reason != report.ReachedTarget || c.Saturated || !c.Confirmed || c.Window != 21 {
 		t.Errorf("conclusion %+v", c)
 	}
 }
 
 func TestThePublishedStaircase(t *testing.T) {
-	p := procedure(hold(30*time.Second), toTheTop, refineTo(0), func(p *plan.Procedure) {
+	p := rampOf(hold(30*time.Second), toTheTop, refineTo(0), func(p *plan.Procedure) {
 		p.Ramp.RampDuration, p.Ramp.StepDuration, p.Ramp.ConfirmDuration = plan.Duration(10*time.Minute), plan.Duration(6*time.Second), 0
 	})
 	history, _ := carryOut(t, p, limited(50_000, 0))
@@ -139,36 +141,36 @@ func TestThePublishedStaircase(t *testing.T) {
 			t.Errorf("step %d: %s for %s", k, got.Load, got.Duration.Std())
 		}
 	}
-	c := ramp.Conclude(p, history)
+	c := ramp.New(p).Conclude(history)
 	if !c.Saturated || c.Confirmed || c.Window != 50 || c.Lossy != 51 || c.Resolution.Percent().FormatFixed() != "1.96" {
 		t.Errorf("%+v", c)
 	}
 }
 
 func TestTheSameHistoryGivesTheSameStep(t *testing.T) {
-	p := procedure()
+	p := rampOf()
 	history, _ := carryOut(t, p, limited(31_000, 100))
 	for n := range history {
-		a, b := ramp.Next(p, history[:n]), ramp.Next(p, history[:n])
-		if a != b || a.Done {
+		a, b := ramp.New(p).Next(history[:n]), ramp.New(p).Next(history[:n])
+		if !reflect.DeepEqual(a, b) || a.Done {
 			t.Fatalf("after %d windows: %+v and %+v", n, a, b)
 		}
 	}
 }
 
 func TestTheRemainingTimeEnds(t *testing.T) {
-	p := procedure(hold(10 * time.Second))
+	p := rampOf(hold(10 * time.Second))
 	history, _ := carryOut(t, p, limited(31_000, 0))
-	first, last := ramp.Remaining(p, nil), ramp.Remaining(p, history)
-	if first < 55*time.Second || first > ramp.Bound(p) || last != 0 {
-		t.Errorf("%s at first, %s at last, bound %s", first, last, ramp.Bound(p))
+	first, last := ramp.New(p).Remaining(nil), ramp.New(p).Remaining(history)
+	if first < 55*time.Second || first > ramp.New(p).Bound().Time || last != 0 {
+		t.Errorf("%s at first, %s at last, bound %s", first, last, ramp.New(p).Bound().Time)
 	}
 }
 
 func TestAWarmUpThatReturnsNothingEndsTheRun(t *testing.T) {
-	p := procedure()
-	history, trace := carryOut(t, p, func(_ ramp.Step, asked float64) (float64, float64) { return asked, 0 })
-	c := ramp.Conclude(p, history)
+	p := rampOf()
+	history, trace := carryOut(t, p, func(_ procedure.Step, asked float64) (float64, float64) { return asked, 0 })
+	c := ramp.New(p).Conclude(history)
 	if c.Reason != report.NotMeasured || len(history) != 1 || !strings.Contains(trace[0], "none of 4500 frames came back from west to east") {
 		t.Errorf("%+v after %d windows: %v", c, len(history), trace)
 	}
@@ -177,14 +179,14 @@ func TestAWarmUpThatReturnsNothingEndsTheRun(t *testing.T) {
 func TestAProcedureWithoutDurationsStillEnds(t *testing.T) {
 	for name, p := range map[string]plan.Procedure{
 		"nothing set":              {},
-		"a settle longer than all": procedure(func(p *plan.Procedure) { p.Ramp.Settle = plan.Duration(time.Minute) }),
-		"no warm-up":               procedure(func(p *plan.Procedure) { p.Ramp.WarmupDuration = 0 }),
-		"no refinement":            procedure(refineTo(0)),
-		"a target for no time":     procedure(func(p *plan.Procedure) { p.Ramp.RampDuration = 0 }),
+		"a settle longer than all": rampOf(func(p *plan.Procedure) { p.Ramp.Settle = plan.Duration(time.Minute) }),
+		"no warm-up":               rampOf(func(p *plan.Procedure) { p.Ramp.WarmupDuration = 0 }),
+		"no refinement":            rampOf(refineTo(0)),
+		"a target for no time":     rampOf(func(p *plan.Procedure) { p.Ramp.RampDuration = 0 }),
 	} {
 		for _, limit := range []float64{0.001, 10_000, 1e9} {
 			history, trace := carryOut(t, p, limited(limit, 0))
-			if !ramp.Conclude(p, history).Finished {
+			if !ramp.New(p).Conclude(history).Finished {
 				t.Errorf("%s: %v", name, trace)
 			}
 		}
@@ -197,13 +199,13 @@ func TestPropertyAnyHistoryEnds(t *testing.T) {
 	qualities := []report.Quality{report.Good, report.Short, report.Lossy, report.Invalid}
 	for range 1000 {
 		weights := []int{rnd.IntN(5), rnd.IntN(3), rnd.IntN(5), rnd.IntN(3)}
-		p := procedure(hold(time.Duration(rnd.IntN(2)) * 20 * time.Second))
+		p := rampOf(hold(time.Duration(rnd.IntN(2)) * 20 * time.Second))
 		p.Ramp.StopAtSaturation = rnd.IntN(2) == 0
 		orderly, knee := rnd.IntN(2) == 0, 1+rnd.IntN(20)
 		var history []report.Window
 		var took time.Duration
 		for {
-			s := ramp.Next(p, history)
+			s := ramp.New(p).Next(history)
 			if s.Done {
 				break
 			}
@@ -220,19 +222,19 @@ func TestPropertyAnyHistoryEnds(t *testing.T) {
 				}
 			}
 			history = append(history, w)
-			if len(history) > ramp.MostSteps(p) || took > ramp.Bound(p) {
-				t.Fatalf("%d windows in %s, at most %d in %s", len(history), took, ramp.MostSteps(p), ramp.Bound(p))
+			if len(history) > ramp.New(p).Bound().Steps || took > ramp.New(p).Bound().Time {
+				t.Fatalf("%d windows in %s, at most %d in %s", len(history), took, ramp.New(p).Bound().Steps, ramp.New(p).Bound().Time)
 			}
 		}
-		c := ramp.Conclude(p, history)
-		if c.Window != ramp.None {
+		c := ramp.New(p).Conclude(history)
+		if c.Window != procedure.None {
 			for _, d := range history[c.Window].Directions {
 				if d.Quality != report.Good && d.Quality != report.Short {
 					t.Fatalf("the answer is a window that is %s", d.Quality)
 				}
 			}
 		}
-		if c.Saturated && (c.Lossy == ramp.None || c.Window == ramp.None || history[c.Lossy].Load <= history[c.Window].Load) {
+		if c.Saturated && (c.Lossy == procedure.None || c.Window == procedure.None || history[c.Lossy].Load <= history[c.Window].Load) {
 			t.Fatalf("saturated, but no lossy window lies above: %+v", c)
 		}
 	}
@@ -260,19 +262,19 @@ func pick(rnd *rand.Rand, weights []int) int {
 // TestPropertyAStumbleOfTheGeneratorIsNotTheLimit: in one or two windows anywhere the generator stands still, catches up in a burst, and
 // the device loses some of that.
 func TestPropertyAStumbleOfTheGeneratorIsNotTheLimit(t *testing.T) {
-	p := procedure()
+	p := rampOf()
 	calm, _ := carryOut(t, p, limited(50_400, 0))
 	for first := 1; first < len(calm); first++ {
 		for second := first; second < first+4; second++ {
 			n := 0
-			history, trace := carryOut(t, p, func(s ramp.Step, asked float64) (float64, float64) {
+			history, trace := carryOut(t, p, func(s procedure.Step, asked float64) (float64, float64) {
 				offered, received := limited(50_400, 0)(s, asked)
 				if n++; n == first || n == second {
 					return 0.94 * offered, min(received, 0.91*offered)
 				}
 				return offered, received
 			})
-			c := ramp.Conclude(p, history)
+			c := ramp.New(p).Conclude(history)
 			if !c.Saturated || !c.Confirmed || len(history) > len(calm)+12 {
 				t.Fatalf("stumbling in %d and %d: %d windows, %+v\n%s", first, second, len(history), c, strings.Join(trace, "\n"))
 			}
@@ -288,13 +290,13 @@ func TestPropertyTheLimitIsFound(t *testing.T) {
 	for range 500 {
 		limit := target * (0.004 + 0.99*rnd.Float64())
 		burst := limit * 0.1 * rnd.Float64() * rnd.Float64()
-		p := procedure(func(p *plan.Procedure) {
+		p := rampOf(func(p *plan.Procedure) {
 			p.Ramp.StopAtSaturation = rnd.IntN(2) == 0
 			p.Ramp.HoldDuration = plan.Duration(rnd.IntN(2)) * plan.Duration(30*time.Second)
 			p.Ramp.RampDuration = plan.Duration(2+rnd.IntN(200)) * plan.Duration(time.Second)
 		})
 		history, trace := carryOut(t, p, limited(limit, burst))
-		c := ramp.Conclude(p, history)
+		c := ramp.New(p).Conclude(history)
 		if !c.Saturated || !c.Confirmed || c.Reason != report.LossAboveLimit {
 			t.Fatalf("limit %.0f burst %.0f: %+v\n%s", limit, burst, c, strings.Join(trace, "\n"))
 		}
@@ -314,9 +316,9 @@ func TestPropertyAWeakGeneratorIsNoWeakDevice(t *testing.T) {
 	for range 500 {
 		limit := target * (0.1 + rnd.Float64())
 		most := limit * (0.05 + 0.9*rnd.Float64())
-		p := procedure(hold(time.Duration(rnd.IntN(2)) * 30 * time.Second))
+		p := rampOf(hold(time.Duration(rnd.IntN(2)) * 30 * time.Second))
 		history, trace := carryOut(t, p, limited(limit, 0).throttled(most))
-		c := ramp.Conclude(p, history)
+		c := ramp.New(p).Conclude(history)
 		reached := most >= target*0.99
 		if c.Saturated || reached != (c.Reason == report.ReachedTarget) || !reached && c.Reason != report.GeneratorLimited {
 			t.Fatalf("limit %.0f, generator %.0f: %+v\n%s", limit, most, c, strings.Join(trace, "\n"))

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/procedures"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
@@ -47,6 +48,7 @@ type testView struct {
 	Facts              []fact
 	Directions         []directionView
 	Generators         grid // of several
+	Curve              grid // of a frame loss curve: a row for each load
 	Graphs             []graph
 	Windows            []windowView
 	Plan               string
@@ -122,6 +124,9 @@ func newTestView(r *report.Report, id string) (testView, error) {
 	if m := r.Result.MaxReceived; h.Measured && m != nil {
 		v.Most = mostReceived(m)
 	}
+	if h.Measured && len(r.Result.Curve) > 0 {
+		v.Curve = curveTable(r).grid(together, nil)
+	}
 	if h.Measured && len(r.Result.Generators) > 1 {
 		v.Generators = generatorTable(r).grid(together, nil)
 	}
@@ -163,8 +168,8 @@ func facts(r *report.Report) []fact {
 	if frames := framesText(r); frames != "" {
 		out = append(out, fact{Term: "traffic", Text: frames})
 	}
-	if ramp := p.Procedure.Ramp; p.Procedure.Type == "Ramp" && !ramp.TargetRate.IsZero() {
-		out = append(out, fact{Term: "procedure", Text: fmt.Sprintf("ramp to %s per direction in %s, a step each %s; more than %s lost is too much", ramp.TargetRate, wording.Span(ramp.RampDuration.Std()), wording.Span(ramp.StepDuration.Std()), wording.Ratio(p.Procedure.MaxLossRatio))})
+	if sentence := procedures.Of(p.Procedure).Describe().Sentence; sentence != "" {
+		out = append(out, fact{Term: "procedure", Text: sentence + "; more than " + wording.Ratio(p.Procedure.MaxLossRatio) + " lost is too much"})
 	}
 	for _, l := range r.LineRates {
 		out = append(out, fact{Term: "line rate of " + l.Link, Text: wording.BitRate(int64(l.BitsPerSecond)) + " at layer 1, as the " + cmp.Or(l.Source, "plan") + " says"})

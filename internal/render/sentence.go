@@ -19,12 +19,20 @@ func standing(r *report.Report) string {
 	switch {
 	case !report.HasFigure(r):
 		return wording.NotMeasured
+	case r.Result.LowerBound():
+		return "lower bound"
 	case r.Result.Saturated && r.Unconfirmed():
 		return notConfirmed
 	case r.Result.Saturated:
 		return "saturated"
+	case r.Result.Reason == report.LoadHeld:
+		return "frames lost"
+	case r.Result.Reason == report.CurveMeasured:
+		return "loss curve"
+	case r.Result.Reason == report.MaximumOffered:
+		return "overloaded"
 	}
-	return "lower bound"
+	return wording.NotMeasured
 }
 
 // answer says in one plain sentence, or two, what the figure is and why: a limit, a lower bound, or nothing.
@@ -35,10 +43,37 @@ func explanation(r *report.Report) string {
 	if !report.HasFigure(r) {
 		return sentence(cmp.Or(r.Message, r.Result.Message, emptyHanded(r)))
 	}
+	what := limitWords(r)
+	if of := overloadWords(r); of != "" {
+		what = of
+	}
+	if why := strings.TrimSpace(r.Result.Message); why != "" {
+		what += " " + sentence(why)
+	}
+	return what
+}
+
+// overloadWords say what a figure is that nobody searched for, where frames were lost; empty: it is another kind of figure.
+func overloadWords(r *report.Report) string {
+	tooMuch := wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio)
+	switch r.Result.Reason {
+	case report.LoadHeld:
+		return "more than " + tooMuch + " was lost of the load that was held, and this is what came back of it."
+	case report.CurveMeasured:
+		return "this is what came back of the highest load, of which more than " + tooMuch + " was lost."
+	case report.MaximumOffered:
+		return "more was offered than the device carries, and this is what came back."
+	default:
+		return ""
+	}
+}
+
+// limitWords say what a figure says of the device's limit.
+func limitWords(r *report.Report) string {
 	what := "the device's limit lies at this rate or above."
 	switch {
 	case r.Result.Saturated && r.Unconfirmed():
-		what = "short windows say that the device's limit is here, and none of " + wording.Span(report.PlanOf(r).Procedure.Ramp.ConfirmDuration.Std()) + " has shown that it keeps this up: it may be less."
+		what = "short windows say that the device's limit is here, and none of " + wording.Span(report.PlanOf(r).Procedure.Confirmation()) + " has shown that it keeps this up: it may be less."
 	case r.Result.Saturated && ownKernel(r):
 		what = "this is what the kernel of the machine itself forwards, as the Reference has no limit; above it, more than " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
 	case r.Result.Saturated:
@@ -55,9 +90,6 @@ func explanation(r *report.Report) string {
 		what = "nothing above this rate could be judged, so the device's limit lies here or above."
 	case r.Result.Reason == report.ReachedTarget:
 		what = "all that was asked for came back, so the device's limit lies at this rate or above."
-	}
-	if why := strings.TrimSpace(r.Result.Message); why != "" {
-		what += " " + sentence(why)
 	}
 	return what
 }
@@ -154,8 +186,8 @@ func resultWarnings(r *report.Report) []string {
 	var out []string
 	if !r.Result.Confirmed {
 		held := "the rate was not held for a confirmation"
-		if d := report.PlanOf(r).Procedure.Ramp.ConfirmDuration; d > 0 {
-			held = "the rate was not held for the " + wording.Span(d.Std()) + " of the confirmation"
+		if d := report.PlanOf(r).Procedure.Confirmation(); d > 0 {
+			held = "the rate was not held for the " + wording.Span(d) + " of the confirmation"
 		}
 		out = append(out, "not confirmed: "+held)
 	}

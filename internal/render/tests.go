@@ -2,11 +2,14 @@ package render
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
@@ -48,6 +51,9 @@ func evidenceOf(r *report.Report, h report.Headline) section {
 	s := section{title: h.Title(), name: h.Name, summary: report.Summary(r), standing: standing(r), tone: standingTone(r), answer: answer(r), verdict: &r.Verdict, remarks: warningsOf("", warnings(r))}
 	if report.HasFigure(r) {
 		s.tables = append(s.tables, directionTable(r))
+		if len(r.Result.Curve) > 0 {
+			s.tables = append(s.tables, curveTable(r))
+		}
 		if len(r.Result.Generators) > 1 {
 			s.tables = append(s.tables, generatorTable(r))
 		}
@@ -74,10 +80,10 @@ func standingTone(r *report.Report) tone {
 	switch {
 	case !report.HasFigure(r):
 		return toneFailed
-	case r.Result.Saturated && !r.Unconfirmed():
-		return tonePassed
+	case r.Result.Saturated && r.Unconfirmed() || r.Result.LowerBound():
+		return toneUndecided
 	}
-	return toneUndecided
+	return tonePassed
 }
 
 // negativeLoss says that a direction of the result got back more than it sent.
@@ -95,6 +101,31 @@ func directionTable(r *report.Report) *table {
 	if len(r.Result.Directions) > 1 {
 		sum := r.Result.Total
 		t.rows = append(t.rows, flowRow(h, "all", sum.Intended, sum.Offered, sum.Received, wording.Loss(sum.LossRatio), wording.Percent(sum.LineRatePercent)))
+	}
+	return t
+}
+
+// curveTable has what all directions together carried and lost at each load of a curve.
+func curveTable(r *report.Report) *table {
+	t := newTable(0, "load", "offered", "received", "loss")
+	var row []string
+	for _, f := range r.Result.Curve {
+		if f.Direction != report.AllDirections {
+			continue
+		}
+		load := f.Load.Percent().FormatFixed() + "%"
+		if row == nil || row[0] != load {
+			row = []string{load, "", "", ""}
+			t.rows = append(t.rows, row)
+		}
+		switch f.Metric {
+		case figures.OfferedPacketsPerSecond:
+			row[1] = figures.Text(f)
+		case figures.PacketsPerSecond:
+			row[2] = figures.Text(f)
+		case figures.LossRatio:
+			row[3] = wording.Loss(units.Ratio(math.Round(f.High.Float() * float64(units.One))))
+		}
 	}
 	return t
 }

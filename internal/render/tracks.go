@@ -187,6 +187,8 @@ func phaseText(p report.Phase) string {
 		return "confirm"
 	case report.Hold:
 		return "hold"
+	case report.Trial:
+		return "trial"
 	case report.Draining, report.Ended: // no window's
 	}
 	return string(p)

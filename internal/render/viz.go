@@ -113,6 +113,9 @@ func lineRateOf(r *report.Report, link string) units.BitRate {
 
 // vars are the flags with which the published script would ramp like this.
 func (l lane) vars(p *plan.Plan) (object, error) {
+	if kind := cmp.Or(p.Procedure.Type, plan.TypeRamp); kind != plan.TypeRamp {
+		return nil, fmt.Errorf("it draws ramps, and this is a %s: write html, which draws every procedure, or csv", kind)
+	}
 	ramp := p.Procedure.Ramp
 	target, err := l.targetPercent(ramp.TargetRate)
 	if err != nil {

@@ -20,12 +20,12 @@ type Evidence struct {
 type DirectionEvidence struct {
 	// Intended and Offered are those of Measured, not rounded to whole packets; MostOffered is what may have been offered, the edges' uncertainty all in
 	// the generators' favour.
-	Intended    units.PacketRate `json:"intended"`
-	Offered     units.PacketRate `json:"offered"`
-	MostOffered units.PacketRate `json:"mostOffered"`
+	Intended    units.PacketRate `json:"intendedPacketsPerSecond"`
+	Offered     units.PacketRate `json:"offeredPacketsPerSecond"`
+	MostOffered units.PacketRate `json:"mostOfferedPacketsPerSecond"`
 	// Background is what the receiving ports got while nothing was sent, Hidden how much loss it may have replaced in this window. Foreign is how many
 	// frames of other people's may have come back, strays included.
-	Background units.PacketRate `json:"background,omitempty"`
+	Background units.PacketRate `json:"backgroundPacketsPerSecond,omitempty"`
 	Hidden     int64            `json:"hidden,omitempty"`
 	Foreign    int64            `json:"foreign,omitempty"`
 	// Surplus is of the replicas that got more than they sent, in the Plan's order.

@@ -36,7 +36,7 @@ func HeadlineOf(r *Report) Headline {
 		return h
 	}
 	total := r.Result.Total
-	h.Bound, h.Loose = !r.Result.Saturated, r.Result.Saturated && r.Unconfirmed()
+	h.Bound, h.Loose = r.Result.LowerBound(), r.Result.Saturated && r.Unconfirmed()
 	h.PacketsPerSecond = total.Received.PacketsPerSecond
 	h.Layer1BitsPerSecond = total.Received.Layer1BitsPerSecond
 	h.Percent = min(total.LineRatePercent, units.Hundred)
@@ -53,7 +53,7 @@ func HasFigure(r *Report) bool {
 
 // Unconfirmed says that the figures were to be confirmed by a longer window, and were not: nothing is claimed from them.
 func (r *Report) Unconfirmed() bool {
-	return !r.Result.Confirmed && PlanOf(r).Procedure.Ramp.ConfirmDuration > 0
+	return !r.Result.Confirmed && PlanOf(r).Procedure.Confirmation() > 0
 }
 
 // Signed writes a figure of the result with its sign, and what was not measured says so.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/wording"
@@ -29,8 +31,8 @@ func JSON(w io.Writer, reports ...*Report) error {
 	return nil
 }
 
-// Read reads the reports that JSON wrote, one document after the other, up to MaxDocument bytes. It refuses what is not a report, a
-// report of another version, one with a member it doesn't know, and one that contradicts itself; an input without any report too.
+// Read reads the reports that JSON wrote, one document after the other, up to MaxDocument bytes, also those of the version before. It refuses what is not a
+// report, a report of another version, and one that contradicts itself; an input without any report too. Members that it doesn't know it ignores.
 func Read(in io.Reader) ([]*Report, error) { return read(in, MaxDocument) }
 
 func read(in io.Reader, limit int64) ([]*Report, error) {
@@ -100,27 +102,42 @@ func versionOf(document []byte) string {
 // decode reads one document.
 func decode(document []byte) (*Report, error) {
 	r := new(Report)
-	if err := readDocument(document, Version, r); err != nil {
+	if err := readDocument(document, r, Version, VersionBefore); err != nil {
 		return nil, err
 	}
+	r.convert()
 	return r, r.check()
 }
 
-// readDocument reads one document of the version, and nothing else; its version is looked at first, so that a newer one is called that and not
-// full of unknown members.
-func readDocument(document []byte, version string, into any) error {
+// convert makes a report of the version before one of this version. All that was said then means what it meant: a report without evidence can't be judged by
+// another goal, and its figures follow from its result.
+func (r *Report) convert() {
+	if r.Version == VersionBefore {
+		r.Version = Version
+	}
+}
+
+// readDocument reads one document of these versions, the newest first, and nothing else.
+func readDocument(document []byte, into any, versions ...string) error {
 	var head struct {
 		Version string `json:"version"`
 	}
 	if err := json.Unmarshal(document, &head); err != nil {
 		return fmt.Errorf("not a report: %w", err)
 	}
-	if head.Version != version {
-		return fmt.Errorf("version is %q, and this linerate reads %q: give a report of that version, or use the linerate that wrote it", head.Version, version)
+	if !slices.Contains(versions, head.Version) {
+		return fmt.Errorf("version is %q, and this linerate reads %s: give a report of such a version, or use the linerate that wrote it", head.Version, quoted(versions))
 	}
-	dec := json.NewDecoder(bytes.NewReader(document))
-	dec.DisallowUnknownFields()
-	return dec.Decode(into)
+	return json.NewDecoder(bytes.NewReader(document)).Decode(into)
+}
+
+// quoted are versions for people: "a" and "b".
+func quoted(versions []string) string {
+	words := make([]string, len(versions))
+	for i, v := range versions {
+		words[i] = strconv.Quote(v)
+	}
+	return strings.Join(words, " and ")
 }
 
 // check refuses a report that no run can have written: what follows relies on it.
@@ -128,8 +145,8 @@ func (r *Report) check() error {
 	switch {
 	case r.Plan == nil:
 		return errors.New("it has no plan, so nothing says what was measured")
-	case r.Plan.Version != plan.Version:
-		return fmt.Errorf("plan.version is %q, and this linerate reads %q", r.Plan.Version, plan.Version)
+	case !plan.Readable(r.Plan.Version):
+		return fmt.Errorf("plan.version is %q, and this linerate reads %q and %q", r.Plan.Version, plan.VersionOfUnion, plan.Version)
 	case r.Ending == "":
 		return errors.New("it doesn't say how the run ended")
 	case r.Result.Measured && (r.Result.Total == nil || len(r.Result.Directions) == 0):
@@ -144,6 +161,9 @@ func (r *Report) checkWindows() error {
 	for _, w := range r.Windows {
 		if len(w.Directions) != len(r.Plan.Directions) {
 			return fmt.Errorf("window %d has %s, and the plan has %d", w.Number, wording.Counted(len(w.Directions), "direction"), len(r.Plan.Directions))
+		}
+		if w.Evidence != nil && len(w.Evidence.Directions) != len(w.Directions) {
+			return fmt.Errorf("window %d has evidence of %s, and the plan has %d", w.Number, wording.Counted(len(w.Evidence.Directions), "direction"), len(r.Plan.Directions))
 		}
 		if w.Start < 0 || w.Duration < 0 {
 			return fmt.Errorf("window %d starts at %s and lasts %s: neither can be negative", w.Number, w.Start.Std(), w.Duration.Std())

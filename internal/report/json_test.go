@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -61,6 +62,31 @@ func TestTheDocumentIsPlainJSON(t *testing.T) {
 	}
 }
 
+// What the last release wrote says what it said then.
+func TestReadReadsTheVersionBefore(t *testing.T) {
+	old, err := os.ReadFile("testdata/report.v1alpha1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := report.Read(bytes.NewReader(old))
+	if err != nil || len(got) != 1 {
+		t.Fatalf("%d reports, %v", len(got), err)
+	}
+	if again := document(t, got...); string(again) != strings.Replace(string(old), report.VersionBefore, report.Version, 1) {
+		t.Errorf("it is written as\n%s", again)
+	}
+}
+
+// A newer linerate of the same version may say more; what this one knows means the same.
+func TestReadIgnoresWhatItDoesNotKnow(t *testing.T) {
+	want := reporttest.Measured()
+	more := strings.Replace(string(document(t, want)), `"producer"`, `"colour": {"of": "the lab"}, "producer"`, 1)
+	got, err := report.Read(strings.NewReader(more))
+	if err != nil || !reflect.DeepEqual(got[0].Result, want.Result) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	changed := func(from, to string) string {
 		s := string(document(t, reporttest.Measured(reporttest.Limited(10_000))))
@@ -74,9 +100,8 @@ func TestReadRefuses(t *testing.T) {
 		"what is not JSON":           {"product loadtest", "report 1 is not JSON"},
 		"another document":           {`{"kind":"LoadTest"}`, `version is ""`},
 		"a list":                     {`[]`, "not a report"},
-		"a newer version":            {changed("report.v1alpha1", "report.v2"), `this linerate reads "linerate.dev/report.v1alpha1"`},
+		"a newer version":            {changed("report.v1alpha2", "report.v2"), `this linerate reads "linerate.dev/report.v1alpha2" and "linerate.dev/report.v1alpha1"`},
 		"a plan of another version":  {changed("plan.v1alpha1", "plan.v2"), "plan.version"},
-		"a member it doesn't know":   {changed(`"producer"`, `"producers"`), "producers"},
 		"a report without a plan":    {`{"version":"linerate.dev/report.v1alpha1","ending":"Completed"}`, "no plan"},
 		"a run without an end":       {changed(`"Completed"`, `""`), "how the run ended"},
 		"a limit that is no figure":  {changed(`"measured": true`, `"measured": false`), "saturated"},
@@ -93,6 +118,13 @@ func TestReadRefuses(t *testing.T) {
 		r := reporttest.Measured()
 		r.Windows[2].Directions = nil
 		if _, err := report.Read(bytes.NewReader(document(t, r))); err == nil || !strings.Contains(err.Error(), "window 3 has 0 directions") {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("evidence of other directions", func(t *testing.T) {
+		r := reporttest.Measured()
+		r.Windows[2].Evidence = &report.Evidence{}
+		if _, err := report.Read(bytes.NewReader(document(t, r))); err == nil || !strings.Contains(err.Error(), "window 3 has evidence of 0 directions") {
 			t.Errorf("error %v", err)
 		}
 	})

@@ -11,8 +11,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Version is the document's kind and version; a reader refuses others.
-const Version = "linerate.dev/report.v1alpha1"
+// Version is the document's kind and version, VersionBefore one that is still read. A reader refuses others, and ignores members that it doesn't know: a changed
+// meaning changes the version.
+const (
+	Version       = "linerate.dev/report.v1alpha2"
+	VersionBefore = "linerate.dev/report.v1alpha1" // has neither evidence nor figures
+)
 
 // Report is one run's measurement.
 type Report struct {
@@ -39,6 +43,8 @@ type Report struct {
 	// Totals settle, per direction, all that was sent and came back between the first start and the end of the drain.
 	Totals []Total `json:"totals,omitempty"`
 	Result Result  `json:"result"`
+	// Figures are what the run claims, for whoever reads the document: they follow from Result, LineRates and Windows, and nothing here reads them back.
+	Figures []Figure `json:"figures,omitempty"`
 	// Baseline is what relative criteria were judged against; nil: nothing was given.
 	Baseline *Baseline `json:"baseline,omitempty"`
 	Verdict  Verdict   `json:"verdict"`
@@ -136,6 +142,7 @@ const (
 	Refine  Phase = "Refining"
 	Confirm Phase = "Confirming"
 	Hold    Phase = "Holding"
+	Trial   Phase = "Trial" // a finite one, drained at its end
 )
 
 // The phases of a run after its traffic. No window belongs to them.
@@ -178,8 +185,8 @@ type Window struct {
 	Bursts []Burst `json:"bursts,omitempty"`
 	// Unwatched is the longest time in which nobody saw how evenly generators sent, as one of them or the runner was held up; 0: they were watched.
 	Unwatched plan.Duration `json:"unwatched,omitempty"`
-	// Evidence is what judging the window by another goal needs besides; nil: it was not kept. It is not part of the document.
-	Evidence *Evidence `json:"-"`
+	// Evidence is what judging the window by another goal needs besides; nil: it was not kept, or an older linerate wrote the Report.
+	Evidence *Evidence `json:"evidence,omitempty"`
 }
 
 // SaysNothing says that the window counts for nothing. One that is Invalid for one direction, and Lossy for another, is above the device's limit.
@@ -327,6 +334,9 @@ const (
 	GeneratorLimited Reason = "GeneratorLimited" // not saturated: the generator could not send or receive more; a lower bound
 	MachineLimited   Reason = "MachineLimited"   // not saturated: the machine that plays the Reference lost frames below its limit; a lower bound
 	Inconclusive     Reason = "Inconclusive"     // not saturated: nothing above the figure could be judged, or the run ended; a lower bound
+	LoadHeld         Reason = "LoadHeld"         // no search: frames were lost at the load that was held, and the figures are what came back of it
+	CurveMeasured    Reason = "CurveMeasured"    // no search: frames were lost at the highest load of a curve, and the figures are what came back of that
+	MaximumOffered   Reason = "MaximumOffered"   // no search: frames were lost of all that the generators could offer, and the figures are what came back
 	NoCleanWindow    Reason = "NoCleanWindow"    // even the lowest step lost frames, or was invalid
 	NotMeasured      Reason = "NotMeasured"      // the run ended before there was anything to say
 )
@@ -350,6 +360,8 @@ type Result struct {
 	MaxReceived *Sum `json:"maxReceived,omitempty"`
 	// Outvoted is where the load of Window, or a lower one, was held, and some window lost frames: others outvoted it, or could not be judged.
 	Outvoted []Outvoted `json:"outvoted,omitempty"`
+	// Curve are the figures of each load, where the procedure measured several for their own sake, the highest first.
+	Curve []Figure `json:"curve,omitempty"`
 	// SharedPorts are the physical ports that several ends of the links were on, as sentences: they shared its bandwidth, and frames between
 	// them may never have been on a wire. The test allowed it (spec.sharedPort).
 	SharedPorts []string `json:"sharedPorts,omitempty"`

@@ -128,7 +128,7 @@ func Digest(document []byte) string {
 // ReadSuite reads what SuiteJSON wrote. It refuses what is of another version, has a member it doesn't know, or contradicts itself.
 func ReadSuite(document []byte) (*Suite, error) {
 	s := new(Suite)
-	if err := readDocument(document, SuiteVersion, s); err != nil {
+	if err := readDocument(document, s, SuiteVersion); err != nil {
 		return nil, fmt.Errorf("read the suite's report: %w", err)
 	}
 	if err := s.check(); err != nil {
@@ -164,7 +164,7 @@ func (c *SuiteCell) check() error {
 		if r.Counts() {
 			measured++
 		}
-		if r.Evidence != nil && (r.Evidence.Version != Version || r.Evidence.Plan == nil) {
+		if r.Evidence != nil && (r.Evidence.Version != Version && r.Evidence.Version != VersionBefore || r.Evidence.Plan == nil) {
 			return fmt.Errorf("run %s: its evidence is of version %q, and this linerate reads %q, with a plan", r.Test, r.Evidence.Version, Version)
 		}
 	}

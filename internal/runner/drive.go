@@ -4,35 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/ramp"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// startMargin is what traffic may take longer than the procedure's bound, for starting, stopping and reading late.
-const startMargin = 15 * time.Second
-
-// stepAllowance is that, per step.
-const stepAllowance = 200 * time.Millisecond
-
-// LongestTraffic is the finite duration that traffic is started with: whatever becomes of the runner, generators stop by themselves that
-// long after the first start. Preparing takes its time before that: about ten seconds, or as long as next hops take to answer.
-func LongestTraffic(p plan.Procedure) time.Duration {
-	return ramp.Bound(p) + time.Duration(ramp.MostSteps(p))*stepAllowance + startMargin
-}
-
 // drive is the state of the part of a run in which traffic flows.
 type drive struct {
 	began    bool      // some start was tried: something may be running
-	until    time.Time // when traffic stops by itself
+	until    time.Time // when traffic of the last start stops by itself
+	attended bool      // it was told how long generators send if nobody attends to them
 	baseline []engine.Reading
 	last     []engine.Reading
 	intended []units.PacketRate
-	step     ramp.Step
+	held     []units.PacketRate // what running traffic was last told to send
+	step     procedure.Step
 	quickest time.Duration    // reading of all counters
 	limited  []report.Limiter // what limits counted before traffic began
 	thefts   []theft          // one for each generator
@@ -49,7 +40,7 @@ func (r *run) driveLoad(ctx context.Context) (err error) {
 	r.drive.baseline, r.drive.last, r.drive.thefts = baseline, baseline, thefts(baseline)
 	defer func() { err = errors.Join(err, r.stop(ctx)) }()
 	for {
-		step := ramp.Next(r.plan.Procedure, r.rep.Windows)
+		step := r.procedure.Next(r.rep.Windows)
 		if step.Reason != "" {
 			r.note("%s", step.Reason)
 		}
@@ -62,24 +53,21 @@ func (r *run) driveLoad(ctx context.Context) (err error) {
 	}
 }
 
-// carryOutStep sets the load, waits, reads, and adds one window to the Report.
-func (r *run) carryOutStep(ctx context.Context, step ramp.Step) error {
+// carryOutStep has the generators do what the step says, and adds one window to the Report.
+func (r *run) carryOutStep(ctx context.Context, step procedure.Step) error {
 	r.drive.step, r.drive.intended = step, r.intended(step)
 	r.tell(func(p *Progress) {
-		p.Phase, p.Load, p.Message = step.Phase, step.Load, step.Reason
+		p.Phase, p.Load, p.Message = step.Phase, r.drive.height(), step.Reason
 		p.Step, p.Steps = step.Number, step.Of
 		p.IntendedPacketsPerSecond = sum(r.drive.intended).Whole()
 	})
-	if err := r.setLoad(ctx); err != nil {
-		return err
-	}
-	w, err := r.watch(ctx, step)
+	w, err := r.measureStep(ctx, step)
 	if w == nil {
 		return err
 	}
 	w.Number, w.Phase, w.Load = len(r.rep.Windows)+1, step.Phase, step.Load
 	if step.Phase == report.WarmUp {
-		w.Load = units.RatioOf(int64(r.warmups[0]), int64(r.targets[0]))
+		w.Load = units.RatioOf(int64(r.warmups[0]), int64(r.full[0]))
 	}
 	r.rep.Windows = append(r.rep.Windows, *w)
 	r.log.Debug("window", "number", w.Number, "phase", w.Phase, "load", w.Load, "quality", w.Quality, "reason", w.Reason)
@@ -87,14 +75,37 @@ func (r *run) carryOutStep(ctx context.Context, step ramp.Step) error {
 	return err
 }
 
-// intended is what each direction is asked to send in a step.
-func (r *run) intended(step ramp.Step) []units.PacketRate {
-	rates := make([]units.PacketRate, len(r.targets))
-	for i := range rates {
-		rates[i] = max(1, r.targets[i].Mul(step.Load))
-		if step.Phase == report.WarmUp {
-			rates[i] = r.warmups[i]
+// measureStep is the step's window; nil with an error: there is nothing of it.
+func (r *run) measureStep(ctx context.Context, step procedure.Step) (*report.Window, error) {
+	switch step.Kind {
+	case procedure.Held:
+		if err := r.hold(ctx, step); err != nil {
+			return nil, err
 		}
+		return r.watch(ctx, step)
+	case procedure.Trial:
+		return r.try(ctx, step)
+	}
+	return nil, fmt.Errorf("the procedure asks for a step of kind %q, which this linerate can't carry out", step.Kind)
+}
+
+// height is the step's share of the full rate, for people; a warm-up has a rate of its own.
+func (d *drive) height() units.Ratio {
+	if d.step.Phase == report.WarmUp {
+		return 0
+	}
+	return d.step.Load
+}
+
+// intended is what each direction is asked to send in a step.
+func (r *run) intended(step procedure.Step) []units.PacketRate {
+	of := r.full
+	if step.Phase == report.WarmUp {
+		of = r.warmups
+	}
+	rates := make([]units.PacketRate, len(of))
+	for i := range rates {
+		rates[i] = max(1, of[i].Mul(step.LoadOf(i)))
 	}
 	return rates
 }
@@ -107,16 +118,21 @@ func sum(rates []units.PacketRate) units.PacketRate {
 	return total
 }
 
-// setLoad starts traffic the first time, and changes its rate after that. Traffic that would end by itself within the step is an error:
+// hold starts traffic the first time, and changes its rate after that. Traffic that would end by itself within the step is an error:
 // nothing of it would be measured rightly.
-func (r *run) setLoad(ctx context.Context) error {
+func (r *run) hold(ctx context.Context, step procedure.Step) error {
 	loads := r.loads(r.drive.intended)
 	if !r.drive.began {
-		return r.start(ctx, loads)
+		r.drive.held = r.drive.intended
+		return r.start(ctx, loads, r.longestHeld())
 	}
-	if end := time.Now().Add(r.drive.step.Settle + r.drive.step.Judge); end.After(r.drive.until) {
+	if end := time.Now().Add(step.Settle + step.Judge); end.After(r.drive.until) {
 		return fmt.Errorf("the run takes longer than it can, its traffic ends at %s: generators or runner are too slow to answer", r.drive.until.UTC().Format(time.TimeOnly))
 	}
+	if slices.Equal(r.drive.held, r.drive.intended) {
+		return nil
+	}
+	r.drive.held = r.drive.intended
 	return r.each(ctx, updateTimeout, "change the load of", func(ctx context.Context, g int) error {
 		if len(loads[g]) == 0 {
 			return nil
@@ -125,16 +141,24 @@ func (r *run) setLoad(ctx context.Context) error {
 	})
 }
 
-// start sets all generators going at once, and measures how far apart they were.
+// longestHeld is how long Held traffic lasts if nobody ends it: as long as the procedure may take, but no longer than the run may.
+func (r *run) longestHeld() time.Duration {
+	lasts := r.procedure.Bound().Whole()
+	if deadline := r.plan.ActiveDeadline.Std(); deadline > 0 {
+		lasts = min(lasts, max(0, deadline-time.Since(r.started))+stopTimeout)
+	}
+	return lasts
+}
+
+// start sets all generators going at once for so long, and measures how far apart they were.
 //
 //	generator 0 ──── ready ─┐barrier┌─ Start ├──call──┤
 //	generator 1 ── ready ───┘       └─ Start  ├──call──┤
 //	                                          ↔ skew of the calls' middles
-func (r *run) start(ctx context.Context, loads [][]engine.PortLoad) error {
-	bound := LongestTraffic(r.plan.Procedure)
+func (r *run) start(ctx context.Context, loads [][]engine.PortLoad, lasts time.Duration) error {
 	r.drive.began = true
-	r.drive.until = time.Now().Add(bound)
-	r.note("traffic starts; whatever becomes of the runner, it stops by itself after %s, at %s", bound.Round(time.Second), r.drive.until.UTC().Format(time.RFC3339))
+	r.drive.until = time.Now().Add(lasts)
+	r.tellUnattended()
 	middles := make([]time.Time, len(r.gens))
 	barrier := newBarrier(len(r.gens))
 	err := r.each(ctx, callTimeout, "start", func(ctx context.Context, g int) error {
@@ -143,13 +167,27 @@ func (r *run) start(ctx context.Context, loads [][]engine.PortLoad) error {
 			return nil
 		}
 		called := time.Now()
-		err := r.gens[g].Engine.Start(ctx, loads[g], bound)
+		err := r.gens[g].Engine.Start(ctx, loads[g], lasts)
 		middles[g] = called.Add(time.Since(called) / 2)
 		return err
 	})
 	r.reportSkew(middles)
 	r.passOnRemarks()
 	return err
+}
+
+// tellUnattended says once, before the first frame, how long generators go on sending if the runner dies.
+func (r *run) tellUnattended() {
+	if r.drive.attended {
+		return
+	}
+	r.drive.attended = true
+	words := fmt.Sprintf("traffic starts; whatever becomes of the runner, it stops by itself after %s, at %s", time.Until(r.drive.until).Round(time.Second), r.drive.until.UTC().Format(time.RFC3339))
+	if trial := r.procedure.Bound().Trial; trial > 0 {
+		words = fmt.Sprintf("each trial is finite; whatever becomes of the runner, generators stop by themselves when theirs ends, after %s at most", trial)
+	}
+	r.note("%s", words)
+	r.tell(func(p *Progress) { p.Message = words })
 }
 
 // passOnRemarks notes what generators have to say of what went well.
@@ -172,8 +210,8 @@ func (r *run) reportSkew(middles []time.Time) {
 		}
 	}
 	for g, m := range middles {
-		if !m.IsZero() {
-			r.rep.Generators[g].StartSkew = plan.Duration(m.Sub(first))
+		if !m.IsZero() { // of several starts the worst counts
+			r.rep.Generators[g].StartSkew = max(r.rep.Generators[g].StartSkew, plan.Duration(m.Sub(first)))
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/ramp"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -53,7 +52,7 @@ func (r *run) tell(change func(*Progress)) {
 
 // estimate says how far the procedure has come.
 func (r *run) estimate(p *Progress, inStep time.Duration) {
-	p.Remaining = max(0, ramp.Remaining(r.plan.Procedure, r.rep.Windows)-inStep)
+	p.Remaining = max(0, r.procedure.Remaining(r.rep.Windows)-inStep)
 	elapsed := time.Since(r.started)
 	if whole := elapsed + p.Remaining; whole > 0 {
 		p.Percent = max(p.Percent, min(99, int(100*elapsed/whole)))

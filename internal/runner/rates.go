@@ -8,12 +8,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// resolveRates finds each link's line rate, and what warm-up and target mean in packets per second for each direction.
+// resolveRates finds each link's line rate, and what the procedure's rates mean in packets per second for each direction.
 func (r *run) resolveRates(context.Context) error {
 	for _, l := range r.plan.Links {
 		rate, source := r.lineRate(l)
@@ -23,18 +24,19 @@ func (r *run) resolveRates(context.Context) error {
 		}
 	}
 	for _, d := range r.plan.Directions {
-		target, err := r.packetRate("ramp.targetRate", r.plan.Procedure.Ramp.TargetRate, d)
+		rates := r.procedure.Rates()
+		full, err := r.packetRate(rates.Full, d)
 		if err != nil {
 			return err
 		}
-		warmup := target
-		if r.plan.Procedure.Ramp.WarmupDuration > 0 {
-			if warmup, err = r.packetRate("ramp.warmupRate", r.plan.Procedure.Ramp.WarmupRate, d); err != nil {
+		warmup := full
+		if rates.WarmUp.Field != "" {
+			if warmup, err = r.packetRate(rates.WarmUp, d); err != nil {
 				return err
 			}
 		}
-		r.targets, r.warmups = append(r.targets, target), append(r.warmups, warmup)
-		r.note("%s→%s: target %s, line rate %s", d.From, d.To, target.FormatSI(), lineText(r.lineRates[d.To]))
+		r.full, r.warmups = append(r.full, full), append(r.warmups, warmup)
+		r.note("%s→%s: target %s, line rate %s", d.From, d.To, full.FormatSI(), lineText(r.lineRates[d.To]))
 	}
 	return r.prepareMeasure()
 }
@@ -67,15 +69,15 @@ func (r *run) lineRate(l plan.Link) (rate units.BitRate, source string) {
 }
 
 // packetRate is a rate of the procedure for one direction. 100 % is what the slower of the two links carries; more than that is refused.
-func (r *run) packetRate(field string, rate units.Rate, d plan.Direction) (units.PacketRate, error) {
+func (r *run) packetRate(rate procedure.Rate, d plan.Direction) (units.PacketRate, error) {
 	slower, line := r.slower(d)
 	v, err := rate.PacketRateOf(d.Mix, line)
 	if err != nil {
-		return 0, fmt.Errorf("%s for %s→%s: %w", field, d.From, d.To, err)
+		return 0, fmt.Errorf("%s for %s→%s: %w", rate.Field, d.From, d.To, err)
 	}
 	if most := units.LinePacketRate(d.Mix, line); line > 0 && v > most {
 		return 0, fmt.Errorf("%s for %s→%s: %s is %s, more than link %s carries (%s of this traffic at %s): ask for at most 100%%",
-			field, d.From, d.To, rate, v.FormatSI(), slower, most.FormatSI(), line)
+			rate.Field, d.From, d.To, rate, v.FormatSI(), slower, most.FormatSI(), line)
 	}
 	return v, nil
 }

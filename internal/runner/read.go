@@ -87,9 +87,9 @@ func (r *run) listen(ctx context.Context) error {
 // tooLoud refuses to measure where no load up to the target could be judged.
 func (r *run) tooLoud() error {
 	for i, d := range r.setup.Directions {
-		if most := r.targets[i].Mul(r.goal().MaxLossRatio); d.Background > most {
+		if most := r.full[i].Mul(r.goal().MaxLossRatio); d.Background > most {
 			return fmt.Errorf("background traffic of %s on %s can hide more loss than maxLossRatio allows at any load up to the target (%s of %s): "+
-				"keep other traffic off the link, or raise maxLossRatio", d.Background.FormatSI(), d.To, r.goal().MaxLossRatio, r.targets[i].FormatSI())
+				"keep other traffic off the link, or raise maxLossRatio", d.Background.FormatSI(), d.To, r.goal().MaxLossRatio, r.full[i].FormatSI())
 		}
 	}
 	return nil

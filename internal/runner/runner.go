@@ -16,8 +16,11 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/procedures"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -85,18 +88,19 @@ func NotBegun(ctx context.Context, p *plan.Plan, opts Options, err error) *repor
 
 // run is one run's state. It is used by one goroutine; those it starts for calls in parallel end before the call returns.
 type run struct {
-	plan    *plan.Plan
-	gens    []Generator // in the Plan's order
-	given   []Generator
-	opts    Options
-	log     *slog.Logger
-	rep     *report.Report
-	started time.Time
+	plan      *plan.Plan
+	procedure procedure.Procedure
+	gens      []Generator // in the Plan's order
+	given     []Generator
+	opts      Options
+	log       *slog.Logger
+	rep       *report.Report
+	started   time.Time
 
 	described []engine.Description
 	lineRates map[string]units.BitRate
-	warmups   []units.PacketRate // per direction
-	targets   []units.PacketRate
+	warmups   []units.PacketRate
+	full      []units.PacketRate      // per direction: a load of one
 	nextHops  []map[string]engine.MAC // per generator and link
 	claimed   []bool
 	setup     measure.Setup
@@ -108,7 +112,7 @@ type run struct {
 func newRun(p *plan.Plan, gens []Generator, opts Options) *run {
 	now := time.Now()
 	return &run{
-		plan: p, given: gens, opts: opts, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), started: now,
+		plan: p, procedure: procedures.Of(p.Procedure), given: gens, opts: opts, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), started: now,
 		lineRates: map[string]units.BitRate{},
 		rep:       &report.Report{Version: report.Version, Producer: opts.Producer, Plan: p, Started: now, Baseline: opts.Baseline},
 	}
@@ -143,6 +147,7 @@ func (r *run) conclude(ctx context.Context, err error) {
 	r.rep.Ending, r.rep.Message = endingOf(ctx, err, r.drive.began, forceHint(r.opts))
 	r.rep.Finished = time.Now()
 	r.rep.Result = analysis.Result(r.rep)
+	r.rep.Figures = figures.Of(r.rep)
 	r.rep.Verdict = analysis.Verdict(r.rep)
 	if r.rep.Message != "" {
 		r.note("%s: %s", r.rep.Ending, r.rep.Message)

@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/netip"
 	"reflect"
 	"strings"
@@ -130,7 +131,7 @@ func (s *scenario) run(t *testing.T) *report.Report {
 func judgedAnew(t *testing.T, limit units.Ratio, rep *report.Report) {
 	t.Helper()
 	for _, w := range rep.Windows {
-		counted, err := measure.Recall(w)
+		counted, err := measure.Recall(stored(t, w))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,6 +145,20 @@ func judgedAnew(t *testing.T, limit units.Ratio, rep *report.Report) {
 			}
 		}
 	}
+}
+
+// stored is the window as a Report brings it back.
+func stored(t *testing.T, w report.Window) report.Window {
+	t.Helper()
+	document, err := json.Marshal(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back report.Window
+	if err := json.Unmarshal(document, &back); err != nil {
+		t.Fatal(err)
+	}
+	return back
 }
 
 // everything the world must look like after any run: whatever happened, nothing is left running that can be reached, and no port held.

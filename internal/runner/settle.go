@@ -34,29 +34,45 @@ func (r *run) stop(ctx context.Context) error {
 	return err
 }
 
-// drain reads until the counters stand still, within its bound, and writes the totals.
+// drain waits until the counters stand still, and writes the totals.
 func (r *run) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainBound+readTimeout)
 	defer cancel()
-	before, err := r.read(ctx)
-	for end := time.Now().Add(drainBound); err == nil; {
-		if err = pause.For(ctx, drainPoll); err != nil {
-			break
-		}
-		var after []engine.Reading
-		var limited []report.Limiter
-		if after, limited, err = r.readEdge(ctx); err != nil {
-			break
-		}
-		still := r.still(before, after)
-		before = after
-		if still || time.Now().After(end) {
-			r.settle(after, limited, still)
-			return
-		}
+	rest, err := r.awaitStandstill(ctx)
+	if err != nil {
+		r.note("the totals are not settled, they end with the last sample: %v", err)
+		r.settle(r.drive.last, nil, false)
+		return
 	}
-	r.note("the totals are not settled, they end with the last sample: %v", err)
-	r.settle(r.drive.last, nil, false)
+	r.settle(rest.readings, rest.limited, rest.still)
+}
+
+// rest are the counters after traffic.
+type rest struct {
+	readings []engine.Reading
+	limited  []report.Limiter
+	still    bool // they stood still; else this is what they were when the drain's bound was over
+}
+
+// awaitStandstill reads until nothing is sent and nothing comes back any more, within the drain's bound.
+func (r *run) awaitStandstill(ctx context.Context) (rest, error) {
+	before, err := r.read(ctx)
+	if err != nil {
+		return rest{}, err
+	}
+	for end := time.Now().Add(drainBound); ; {
+		if err := pause.For(ctx, drainPoll); err != nil {
+			return rest{}, err
+		}
+		after, limited, err := r.readEdge(ctx)
+		if err != nil {
+			return rest{}, err
+		}
+		if still := r.still(before, after); still || time.Now().After(end) {
+			return rest{after, limited, still}, nil
+		}
+		before = after
+	}
 }
 
 // still says that nothing but background traffic came between two readings.

@@ -10,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/ramp"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -27,7 +27,7 @@ const (
 
 // watch waits for the step to pass, keeping about one reading a second, and judges its second part by the Plan's goal. When the run is cut short, what was read
 // of the window until then is kept as an Invalid one, with the error; nil if there is nothing of it.
-func (r *run) watch(ctx context.Context, step ramp.Step) (*report.Window, error) {
+func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	begin := time.Now()
 	edge := begin.Add(step.Settle)
 	span := measure.Span{Planned: step.Judge, Intended: r.drive.intended, Readings: make([][]engine.Reading, len(r.gens))}
@@ -94,7 +94,7 @@ func (r *run) untilThen(ctx context.Context, moment time.Time, pace *measure.Pac
 }
 
 // moments are when to read in a step: while it settles, at the window's first edge, in between, and at its last edge.
-func moments(begin time.Time, step ramp.Step) []time.Time {
+func moments(begin time.Time, step procedure.Step) []time.Time {
 	var at []time.Time
 	edge, end := begin.Add(step.Settle), begin.Add(step.Settle+step.Judge)
 	for _, part := range [][2]time.Time{{begin, edge}, {edge, end}} {
@@ -107,11 +107,11 @@ func moments(begin time.Time, step ramp.Step) []time.Time {
 }
 
 // cutShort is the window that was interrupted: its figures are kept, and say nothing.
-func (r *run) cutShort(span measure.Span, opened time.Time, step ramp.Step, cause error) *report.Window {
+func (r *run) cutShort(span measure.Span, opened time.Time, step procedure.Step, cause error) *report.Window {
 	if opened.IsZero() || len(span.Readings[0]) < 2 {
 		return nil
 	}
-	span.Planned = 0
+	span.Planned, span.Sending = 0, 0
 	counted := r.setup.Window(span)
 	counted = counted.Void(fmt.Sprintf("cut short after %s of %s: %v", counted.Duration().Round(time.Millisecond), step.Judge, cause))
 	w := measure.Judge(counted, r.goal())
@@ -124,7 +124,7 @@ func (r *run) goal() measure.Goal { return measure.Goal{MaxLossRatio: r.plan.Pro
 
 // sample keeps a reading for graphs, and tells the progress of it.
 func (r *run) sample(readings []engine.Reading, inStep time.Duration) {
-	s := report.Sample{At: plan.Duration(time.Since(r.started)), Phase: r.drive.step.Phase, Load: r.drive.step.Load, CPUPercent: -1}
+	s := report.Sample{At: plan.Duration(time.Since(r.started)), Phase: r.drive.step.Phase, Load: r.drive.height(), CPUPercent: -1}
 	for g, reading := range readings {
 		s.CPUPercent = max(s.CPUPercent, reading.CPUPercent)
 		s.QueueFull += reading.QueueFull - r.drive.baseline[g].QueueFull

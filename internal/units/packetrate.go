@@ -1,6 +1,26 @@
 package units
 
-import "math/big"
+import (
+	"fmt"
+	"math/big"
+)
+
+const packetRatePlaces = 3 // a PacketRate counts thousandths of a packet per second
+
+// MarshalJSON writes packets per second as an exact number: 10000.667.
+func (r PacketRate) MarshalJSON() ([]byte, error) {
+	return []byte(formatDecimal(int64(r), packetRatePlaces)), nil
+}
+
+// UnmarshalJSON reads every number that MarshalJSON writes.
+func (r *PacketRate) UnmarshalJSON(number []byte) error {
+	v, err := parseSigned(string(number), packetRatePlaces)
+	if err != nil {
+		return fmt.Errorf("packet rate %q %w", number, err)
+	}
+	*r = PacketRate(v)
+	return nil
+}
 
 // Split is the part of the rate that belongs to share out of the whole of, to the nearest thousandth of a packet per second; 0 where
 // of is 0. Each part is rounded by itself, so the parts of all may miss the whole by half a thousandth each: Apportion's don't.

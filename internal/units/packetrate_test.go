@@ -1,6 +1,7 @@
 package units
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -72,6 +73,22 @@ func TestPacketRateArithmetic(t *testing.T) {
 	for rate, want := range map[PacketRate]int64{1499: 1, 1500: 2, 0: 0, -1500: -2} {
 		if got := rate.Whole(); got != want {
 			t.Errorf("%v is %d whole packets per second, want %d", rate, got, want)
+		}
+	}
+}
+
+func TestPacketRatesInJSON(t *testing.T) {
+	for text, want := range map[string]PacketRate{"10000.667": 10_000_667, "0": 0, "0.001": 1, "-1500": -1500 * PacketPerSecond, "9223372036854775.807": math.MaxInt64} {
+		var got PacketRate
+		err := json.Unmarshal([]byte(text), &got)
+		back, backErr := json.Marshal(got)
+		if err != nil || got != want || backErr != nil || string(back) != text {
+			t.Errorf("%s reads as %d, %v, and prints as %s, %v", text, int64(got), err, back, backErr)
+		}
+	}
+	for _, text := range []string{`"10kpps"`, "0.0001", "1e3", "9223372036854775.808", "{}"} {
+		if err := json.Unmarshal([]byte(text), new(PacketRate)); err == nil {
+			t.Errorf("%s was accepted", text)
 		}
 	}
 }

@@ -1,0 +1,132 @@
+package constantload
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Conclude puts all windows of the hold together but those that are Invalid. Window is the one that lost the largest share, the place to look first; figures
+// are those of Whole. The load is confirmed as soon as one window counts, as nothing was searched for.
+func (c ConstantLoad) Conclude(history []report.Window) procedure.Conclusion {
+	ending := c.ending(history)
+	said := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: ending != "", Ending: ending}
+	o := c.observe(history)
+	switch {
+	case len(o.counted) > 0:
+		whole := measure.Together(o.counted)
+		said.Whole, said.Window, said.Confirmed = &whole, o.worst, true
+		said.Reason = procedure.Claim(whole.Directions, c.maxLossRatio, report.LoadHeld)
+		said.Sentence = fmt.Sprintf("%s per direction was held for %s in %s", c.plan.Rate, whole.Duration.Std().Round(time.Millisecond), o.sentence(whole, history[o.worst]))
+	case len(o.void) > 0:
+		said.Sentence = o.voidSentence()
+	}
+	return said
+}
+
+// observed is what the hold's windows are worth.
+type observed struct {
+	counted, void []report.Window
+	worst         int // index into the history of the counted window that lost the largest share in some direction, the first of several
+}
+
+func (c ConstantLoad) observe(history []report.Window) observed {
+	o := observed{worst: procedure.None}
+	for i := len(history) - len(c.hold(history)); i < len(history); i++ {
+		w := history[i]
+		if !measure.Counts(w) {
+			o.void = append(o.void, w)
+			continue
+		}
+		o.counted = append(o.counted, w)
+		if o.worst == procedure.None || mostLost(w).LossRatio > mostLost(history[o.worst]).LossRatio {
+			o.worst = i
+		}
+	}
+	return o
+}
+
+// mostLost is the direction that lost the largest share; the window has one at least.
+func mostLost(w report.Window) report.Measured {
+	most := w.Directions[0]
+	for _, d := range w.Directions[1:] {
+		if d.LossRatio > most.LossRatio {
+			most = d
+		}
+	}
+	return most
+}
+
+// underOffered are the directions in which less than 99 % of what was asked for was offered.
+func underOffered(whole report.Window) (directions []report.Measured) {
+	for _, d := range whole.Directions {
+		if 100*d.Offered.PacketsPerSecond < 99*d.Intended.PacketsPerSecond {
+			directions = append(directions, d)
+		}
+	}
+	return directions
+}
+
+// sentence is the answer with its figures: loss of each direction, the worst window, whether the load was offered, and what doesn't count.
+func (o observed) sentence(whole, worst report.Window) string {
+	said := []string{windows(len(o.counted)) + " that count"}
+	if len(o.counted) == 1 {
+		said[0] += "s"
+	}
+	for _, d := range whole.Directions {
+		came := fmt.Sprintf("%s→%s: %s", d.From, d.To, measure.CameBack(d))
+		if d.ReceiveErrors > 0 {
+			came += fmt.Sprintf(" (the generators themselves dropped %d that reached them)", d.ReceiveErrors)
+		}
+		said = append(said, came)
+	}
+	if d := mostLost(worst); len(o.counted) > 1 && d.LossRatio > 0 {
+		said = append(said, fmt.Sprintf("the most in window %d: %s %s→%s", worst.Number, measure.Percent(d.LossRatio), d.From, d.To))
+	}
+	short := underOffered(whole)
+	for _, d := range short {
+		said = append(said, fmt.Sprintf("the generators offered only %s of %s asked for %s→%s: the figures are of that load", rate(d.Offered), rate(d.Intended), d.From, d.To))
+	}
+	if len(short) == 0 {
+		said = append(said, "the load was really offered")
+	}
+	if len(o.void) > 0 {
+		said = append(said, o.voidSentence())
+	}
+	return strings.Join(said, "; ")
+}
+
+// voidSentence says how many windows don't count, why the first of them doesn't, and how many frames are missing of them: they are not in any figure.
+func (o observed) voidSentence() string {
+	verb := "say"
+	if len(o.void) == 1 {
+		verb = "says"
+	}
+	said := fmt.Sprintf("%s %s nothing of the device (window %d: %s)", windows(len(o.void)), verb, o.void[0].Number, o.void[0].Reason)
+	var missing int64
+	for _, w := range o.void {
+		for _, d := range w.Directions {
+			missing += max(0, d.Sent.Packets-d.Returned.Packets)
+		}
+	}
+	if missing > 0 {
+		said += fmt.Sprintf(", and %d frames missing there are not counted", missing)
+	}
+	return said
+}
+
+func windows(n int) string {
+	if n == 1 {
+		return "1 window"
+	}
+	return fmt.Sprintf("%d windows", n)
+}
+
+func rate(f report.Flow) string {
+	return (units.PacketRate(f.PacketsPerSecond) * units.PacketPerSecond).FormatSI()
+}

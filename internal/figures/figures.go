@@ -1,0 +1,241 @@
+// Package figures says what a Report claims: its figures, each an interval that the truth lies in. It is pure. All that judges a Report reads these, whatever
+// procedure measured them, so that a new metric is a row of the table here, and a new procedure none.
+package figures
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// The metrics.
+const (
+	PacketsPerSecond        report.Metric = "PacketsPerSecond"
+	Layer1BitsPerSecond     report.Metric = "Layer1BitsPerSecond"
+	Layer2BitsPerSecond     report.Metric = "Layer2BitsPerSecond"
+	LineRatePercent         report.Metric = "LineRatePercent"
+	LossRatio               report.Metric = "LossRatio"
+	OfferedPacketsPerSecond report.Metric = "OfferedPacketsPerSecond"
+)
+
+// Metric is what there is to know of a metric.
+type Metric struct {
+	Name report.Metric
+	Unit string
+	// Means is what it is a number of.
+	Means string
+	// LessIsBetter is of what a device should have little of.
+	LessIsBetter bool
+	// of is its number in a direction, or in all together.
+	of func(m measured) (*big.Rat, string)
+}
+
+// Metrics are all metrics.
+var Metrics = []Metric{
+	{Name: PacketsPerSecond, Unit: "packets/s", Means: "frames that came back", of: func(m measured) (*big.Rat, string) { return whole(m.received.PacketsPerSecond), "" }},
+	{Name: Layer1BitsPerSecond, Unit: "bit/s", Means: "layer-1 bits that came back: frames with preamble and gap", of: func(m measured) (*big.Rat, string) { return whole(m.received.Layer1BitsPerSecond), "" }},
+	{Name: Layer2BitsPerSecond, Unit: "bit/s", Means: "layer-2 bits that came back: frames with FCS", of: func(m measured) (*big.Rat, string) { return whole(m.received.Layer2BitsPerSecond), "" }},
+	{Name: LineRatePercent, Unit: "%", Means: "layer-1 bits that came back, of what the links carry", of: func(m measured) (*big.Rat, string) {
+		if !m.lineRateKnown {
+			return nil, "the line rate is unknown: set the link's lineRate"
+		}
+		return big.NewRat(int64(m.percent), int64(units.Hundred)/100), ""
+	}},
+	{Name: LossRatio, Unit: "ratio", Means: "frames that did not come back, of those sent", LessIsBetter: true, of: func(m measured) (*big.Rat, string) { return share(m.loss), "" }},
+	{Name: OfferedPacketsPerSecond, Unit: "packets/s", Means: "frames that the generators sent: their own limit, where they were asked for more", of: func(m measured) (*big.Rat, string) { return whole(m.offered.PacketsPerSecond), "" }},
+}
+
+// MetricOf is the metric of a name; false: there is none.
+func MetricOf(name report.Metric) (Metric, bool) {
+	i := slices.IndexFunc(Metrics, func(m Metric) bool { return m.Name == name })
+	if i < 0 {
+		return Metric{}, false
+	}
+	return Metrics[i], true
+}
+
+// measured is a direction, or all together, as a window or a result has it.
+type measured struct {
+	direction         string
+	offered, received report.Flow
+	loss, leastLoss   units.Ratio
+	percent           units.Percent
+	lineRateKnown     bool
+	lossy             bool
+}
+
+func whole(v int64) *big.Rat { return big.NewRat(v, 1) }
+
+func share(r units.Ratio) *big.Rat { return big.NewRat(int64(r), int64(units.One)) }
+
+// Of are the figures that a Report claims, first those of its answer: each direction's in the Plan's order, then those of all together. Where nothing was
+// measured because even the lowest load lost frames, that load is what the device can't do. None: nothing can be claimed.
+func Of(r *report.Report) []report.Figure {
+	lowest := r.LowestLossy()
+	switch {
+	case r.Result.Measured:
+		return append(answered(r), r.Result.Curve...)
+	case lowest != nil:
+		return beyond(r, lowest)
+	}
+	return nil
+}
+
+// answered are the figures of a measured result.
+func answered(r *report.Report) []report.Figure {
+	var all []report.Figure
+	rates := r.RateOfEachLink()
+	for _, d := range r.Result.Directions {
+		all = append(all, claims(r.Result, measured{direction: d.From + "→" + d.To, offered: d.Offered, received: d.Received, loss: d.LossRatio, leastLoss: d.LossRatioMin,
+			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0})...)
+	}
+	if t := r.Result.Total; t != nil {
+		all = append(all, claims(r.Result, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, loss: t.LossRatio, leastLoss: t.LossRatioMin,
+			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates)})...)
+	}
+	return all
+}
+
+// At are the figures of one window for its own sake: what was sent, what came back and what was lost at its load, in each direction and in all together.
+func At(r *report.Report, w report.Window) []report.Figure {
+	result := report.Result{Confirmed: true, Reason: report.CurveMeasured, Directions: w.Directions}
+	total := measure.Sum(w.Directions, r.RateOfEachLink())
+	result.Total = &total
+	var all []report.Figure
+	for _, f := range answered(&report.Report{Plan: r.Plan, LineRates: r.LineRates, Result: result}) {
+		if f.Metric == PacketsPerSecond || f.Metric == OfferedPacketsPerSecond || f.Metric == LossRatio {
+			f.Load = w.Load
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// everyLineRateKnown says that all directions have a line rate to take a percentage of.
+func everyLineRateKnown(r *report.Report, rates map[string]units.BitRate) bool {
+	for _, d := range r.Plan.Directions {
+		if rates[d.To] == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// claims are the figures of one direction, or of all together, of a measured result.
+func claims(result report.Result, m measured) []report.Figure {
+	all := make([]report.Figure, 0, len(Metrics))
+	for _, metric := range Metrics {
+		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed, Reason: result.Reason}
+		low, missing := metric.of(m)
+		f.Low, f.Missing = report.NumberOf(low), missing
+		switch {
+		case low == nil:
+		case metric.Name == LossRatio:
+			f.Low, f.High = report.NumberOf(share(m.leastLoss)), report.NumberOf(low)
+		case metric.Name == OfferedPacketsPerSecond:
+			f.High = f.Low
+		case result.LowerBound(): // nothing bounds it
+		case result.Saturated:
+			f.High = report.NumberOf(new(big.Rat).Quo(low, share(units.One-result.Resolution)))
+		default:
+			f.High = f.Low
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// beyond are the figures where even the lowest load lost frames: in directions that lost them less than was offered then, in others nothing is known.
+func beyond(r *report.Report, lowest *report.Window) []report.Figure {
+	rates := r.RateOfEachLink()
+	var all []report.Figure
+	for _, d := range lowest.Directions {
+		all = append(all, less(measured{direction: d.From + "→" + d.To, offered: d.Offered, received: d.Offered, loss: d.LossRatio, leastLoss: d.LossRatioMin,
+			percent: units.PercentOf(d.Offered.Layer1BitsPerSecond, int64(rates[d.To])), lineRateKnown: r.Plan != nil && rates[d.To] > 0, lossy: d.Quality == report.Lossy})...)
+	}
+	offered := slices.Clone(lowest.Directions)
+	for i := range offered {
+		offered[i].Received = offered[i].Offered
+	}
+	t := measure.Sum(offered, rates)
+	return append(all, less(measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, loss: t.LossRatio, leastLoss: t.LossRatioMin,
+		percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), lossy: true})...)
+}
+
+// less are the figures of what the device can't do.
+func less(m measured) []report.Figure {
+	all := make([]report.Figure, 0, len(Metrics))
+	for _, metric := range Metrics {
+		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Reason: report.NoCleanWindow}
+		high, missing := metric.of(m)
+		f.High, f.Missing = report.NumberOf(high), missing
+		switch {
+		case high == nil:
+		case metric.Name == LossRatio:
+			f.Low = report.NumberOf(share(m.leastLoss))
+		case metric.Name == OfferedPacketsPerSecond:
+			f.Low = f.High
+		case !m.lossy: // the other direction lost frames, and this one may do any more
+			f.Low, f.High = "0", ""
+		default:
+			f.Low = "0"
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// Text is a figure for people: its number with its unit, or why there is none. Of loss it is all that did not come back, of what is only known not to be
+// reached that bound.
+func Text(f report.Figure) string {
+	number := f.Low
+	if f.Metric == LossRatio || f.Reason == report.NoCleanWindow {
+		number = f.High
+	}
+	v := number.Rat()
+	if v == nil {
+		return f.Missing
+	}
+	switch f.Metric {
+	case LineRatePercent:
+		return units.Percent(scaled(v, int64(units.Hundred)/100)).FormatFixed() + " % of line rate"
+	case LossRatio:
+		return "loss ratio " + units.Ratio(scaled(v, int64(units.One))).String()
+	}
+	return Format(f.Metric, number.Float())
+}
+
+// scaled is a number in parts of which there are so many in one.
+func scaled(v *big.Rat, parts int64) int64 {
+	product := new(big.Rat).Mul(v, big.NewRat(parts, 1))
+	return new(big.Int).Quo(product.Num(), product.Denom()).Int64()
+}
+
+// Format writes a number of a metric with its unit.
+func Format(metric report.Metric, v float64) string {
+	switch metric {
+	case PacketsPerSecond, OfferedPacketsPerSecond:
+		const most = math.MaxInt64 / int64(units.PacketPerSecond) / 2
+		return (units.PacketRate(math.Round(min(max(v, -float64(most)), float64(most)))) * units.PacketPerSecond).FormatSI()
+	case Layer1BitsPerSecond, Layer2BitsPerSecond:
+		return units.BitRate(math.Round(v)).FormatSI()
+	case LineRatePercent:
+		return strconv.FormatFloat(v, 'f', 2, 64) + " % of line rate"
+	case LossRatio:
+		return "loss ratio " + strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
+}
+
+// Whose is whose a figure is, for people: "west→east", "all directions".
+func Whose(f report.Figure) string {
+	if f.Direction == report.AllDirections {
+		return "all directions"
+	}
+	return f.Direction
+}

@@ -1,0 +1,144 @@
+package figures_test
+
+import (
+	"math/big"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// measured is a run both ways, of which a thousand frames a second came back of 1 250 that were sent.
+func measured(change func(*report.Report)) *report.Report {
+	lanes := [][2]string{{"west", "east"}, {"east", "west"}}
+	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{}, Result: report.Result{Measured: true, Confirmed: true}}
+	total := report.Sum{Offered: report.Flow{PacketsPerSecond: 2500}, Received: report.Flow{PacketsPerSecond: 2000}, LossRatio: units.One / 5, LossRatioMin: units.One / 10}
+	for _, l := range lanes {
+		r.Plan.Directions = append(r.Plan.Directions, plan.Direction{From: l[0], To: l[1]})
+		r.Result.Directions = append(r.Result.Directions, report.Measured{From: l[0], To: l[1], Offered: report.Flow{PacketsPerSecond: 1250}, Received: report.Flow{PacketsPerSecond: 1000},
+			Sent: units.Traffic{Packets: 1250}, Returned: units.Traffic{Packets: 1000}, LossRatio: units.One / 5, LossRatioMin: units.One / 10})
+	}
+	r.Result.Total = &total
+	change(r)
+	return r
+}
+
+func one(t *testing.T, r *report.Report, metric report.Metric, direction string) report.Figure {
+	t.Helper()
+	for _, f := range figures.Of(r) {
+		if f.Metric == metric && f.Direction == direction && f.Load == 0 {
+			return f
+		}
+	}
+	t.Fatalf("no figure %s of %s in %+v", metric, direction, figures.Of(r))
+	return report.Figure{}
+}
+
+// What bounds a figure from above was seen: frames were lost. Without that it is open.
+func TestAFigureIsAsWideAsWhatWasSeen(t *testing.T) {
+	for name, c := range map[string]struct {
+		result    report.Result
+		low, high report.Number
+	}{
+		"a limit":                                    {report.Result{Saturated: true, Reason: report.LossAboveLimit}, "1000", "1000"},
+		"a limit that was resolved to a fifth":       {report.Result{Saturated: true, Reason: report.LossAboveLimit, Resolution: units.One / 5}, "1000", "1250"},
+		"a limit that was not resolved":              {report.Result{Saturated: true, Reason: report.LossAboveLimit, Resolution: units.One}, "1000", ""},
+		"all that was asked for":                     {report.Result{Reason: report.ReachedTarget}, "1000", ""},
+		"all that the generator could send":          {report.Result{Reason: report.GeneratorLimited}, "1000", ""},
+		"what could not be judged above":             {report.Result{Reason: report.Inconclusive}, "1000", ""},
+		"what came back of a load that was too much": {report.Result{Reason: report.LoadHeld}, "1000", "1000"},
+		"what came back of all that can be sent":     {report.Result{Reason: report.MaximumOffered}, "1000", "1000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := measured(func(r *report.Report) {
+				r.Result.Saturated, r.Result.Reason, r.Result.Resolution = c.result.Saturated, c.result.Reason, c.result.Resolution
+			})
+			if f := one(t, r, figures.PacketsPerSecond, "west→east"); f.Low != c.low || f.High != c.high {
+				t.Errorf("%s to %q, want %s to %q", f.Low, f.High, c.low, c.high)
+			}
+		})
+	}
+}
+
+// Of loss the generator's own part is known to be no more than so much; what was sent is what was sent.
+func TestLossIsAnIntervalAndWhatWasSentIsExact(t *testing.T) {
+	r := measured(func(r *report.Report) { r.Result.Reason = report.ReachedTarget })
+	if f := one(t, r, figures.LossRatio, report.AllDirections); f.Low != "0.1" || f.High != "0.2" {
+		t.Errorf("loss from %s to %s", f.Low, f.High)
+	}
+	if f := one(t, r, figures.OfferedPacketsPerSecond, "east→west"); f.Low != "1250" || f.High != "1250" {
+		t.Errorf("offered from %s to %s", f.Low, f.High)
+	}
+}
+
+func TestAFigureThatIsNotKnownSaysWhy(t *testing.T) {
+	r := measured(func(*report.Report) {})
+	if f := one(t, r, figures.LineRatePercent, "west→east"); f.Low != "" || f.High != "" || f.Missing == "" || figures.Text(f) != f.Missing {
+		t.Errorf("%+v", f)
+	}
+	r.LineRates = []report.LineRate{{Link: "east", BitsPerSecond: units.Gbps}}
+	r.Result.Directions[0].LineRatePercent = units.PercentOf(1, 3)
+	if f := one(t, r, figures.LineRatePercent, "west→east"); figures.Text(f) != "33.33 % of line rate" {
+		t.Errorf("%+v reads %s", f, figures.Text(f))
+	}
+	if f := one(t, r, figures.LineRatePercent, report.AllDirections); f.Missing == "" {
+		t.Errorf("%+v, and the line rate of west isn't known", f)
+	}
+}
+
+// Where even the lowest load lost frames, the direction that lost them carries less than was offered; of the other nothing is known.
+func TestWhereEveryLoadLostFramesTheFigureIsLessThanTheLowest(t *testing.T) {
+	r := measured(func(r *report.Report) {
+		directions := r.Result.Directions
+		directions[0].Quality, directions[1].Quality = report.Lossy, report.Good
+		r.Result = report.Result{Reason: report.NoCleanWindow}
+		r.Windows = []report.Window{{Phase: report.Ramping, Quality: report.Lossy, Directions: directions}}
+	})
+	if f := one(t, r, figures.PacketsPerSecond, "west→east"); f.Low != "0" || f.High != "1250" {
+		t.Errorf("%s to %q", f.Low, f.High)
+	}
+	if f := one(t, r, figures.PacketsPerSecond, "east→west"); f.Low != "0" || f.High != "" {
+		t.Errorf("%s to %q", f.Low, f.High)
+	}
+}
+
+func TestACurveHasTheFiguresOfEachLoad(t *testing.T) {
+	r := measured(func(*report.Report) {})
+	r.Result.Curve = figures.At(r, report.Window{Load: units.One / 2, Directions: r.Result.Directions})
+	n := 0
+	for _, f := range figures.Of(r) {
+		if f.Load == units.One/2 {
+			n++
+			if f.Metric == figures.LossRatio && f.High != "0.2" {
+				t.Errorf("%+v", f)
+			}
+		}
+	}
+	if n != 3*3 {
+		t.Errorf("%d figures at half the load, want three metrics of two directions and of both", n)
+	}
+}
+
+func TestEveryMetricHasAUnitAndReadsAsText(t *testing.T) {
+	for _, m := range figures.Metrics {
+		if known, is := figures.MetricOf(m.Name); !is || known.Unit == "" || known.Means == "" {
+			t.Errorf("%s: %+v", m.Name, known)
+		}
+		if text := figures.Format(m.Name, 1); text == "1" {
+			t.Errorf("%s is written without its unit", m.Name)
+		}
+	}
+}
+
+func TestNumbersAreExactDecimals(t *testing.T) {
+	for want, v := range map[report.Number]*big.Rat{"": nil, "7": big.NewRat(7, 1), "0.0003": big.NewRat(3, 10_000), "-2.5": big.NewRat(-5, 2), "0.333333333333": big.NewRat(1, 3)} {
+		if got := report.NumberOf(v); got != want {
+			t.Errorf("%v is %q, want %q", v, got, want)
+		}
+	}
+	if report.Number("2.5").Float() != 2.5 || report.Number("").Rat() != nil || report.Number("").Float() != 0 {
+		t.Error("a number doesn't read as what it is")
+	}
+}

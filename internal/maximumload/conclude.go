@@ -1,0 +1,83 @@
+package maximumload
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Conclude puts all judged trials together. Window is the median one by what came back, all directions together, of an even number the lower one of the two.
+// Nothing was searched for, so that one judged trial is an answer.
+func (m MaximumOfferedLoad) Conclude(history []report.Window) procedure.Conclusion {
+	s := m.replay(history)
+	c := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: s.ended}
+	if s.ended {
+		c.Ending = s.reason
+	}
+	var said []string
+	if len(s.judged) > 0 {
+		judged := slices.SortedStableFunc(slices.Values(s.judged), func(a, b int) int { return cmp.Compare(received(history[a]), received(history[b])) })
+		windows := make([]report.Window, len(judged))
+		for i, n := range judged {
+			windows[i] = history[n]
+		}
+		whole := measure.Together(windows)
+		c.Confirmed, c.Whole, c.Window = true, &whole, judged[(len(judged)-1)/2]
+		c.Reason = procedure.Claim(whole.Directions, m.maxLossRatio, report.MaximumOffered)
+		said = sentence(whole, windows)
+	}
+	if n := len(s.unclear); n > 0 {
+		said = append(said, fmt.Sprintf("%s could not be judged, however often repeated (window %d: %s)", trials(n), s.unclear[0].Number, s.unclear[0].Reason))
+	}
+	c.Sentence = strings.Join(said, "; ")
+	return c
+}
+
+// received is what came back in all directions together, packets per second.
+func received(w report.Window) int64 { return measure.Sum(w.Directions, nil).Received.PacketsPerSecond }
+
+// sentence says what was asked for, offered and came back; windows are sorted by what came back.
+func sentence(whole report.Window, windows []report.Window) (said []string) {
+	sum := measure.Sum(whole.Directions, nil)
+	together := ""
+	if len(whole.Directions) > 1 {
+		together = ", all directions together"
+	}
+	facts := fmt.Sprintf("of %s asked for, the generators offered %s, and %s came back%s: that is the forwarding rate at this offered load", rate(sum.Intended.PacketsPerSecond),
+		rate(sum.Offered.PacketsPerSecond), rate(sum.Received.PacketsPerSecond), together)
+	if underOffered(whole) {
+		facts += ", and the generators' limit is no limit of the device"
+	}
+	said = []string{facts}
+	if len(whole.Directions) > 1 {
+		for _, d := range whole.Directions {
+			said = append(said, fmt.Sprintf("%s→%s: %s of %s offered", d.From, d.To, rate(d.Received.PacketsPerSecond), rate(d.Offered.PacketsPerSecond)))
+		}
+	}
+	if n := len(windows); n > 1 {
+		said = append(said, fmt.Sprintf("in %s from %s to %s came back", trials(n), rate(received(windows[0])), rate(received(windows[n-1]))))
+	}
+	var dropped int64
+	for _, d := range whole.Directions {
+		dropped += d.ReceiveErrors
+	}
+	if dropped > 0 {
+		said = append(said, fmt.Sprintf("the generators themselves dropped %d frames that reached them, so that the device may have forwarded more", dropped))
+	}
+	return said
+}
+
+// underOffered says that in some direction less than 99 % of what was asked for was offered.
+func underOffered(whole report.Window) bool {
+	return slices.ContainsFunc(whole.Directions, func(d report.Measured) bool { return 100*d.Offered.PacketsPerSecond < 99*d.Intended.PacketsPerSecond })
+}
+
+func rate(packetsPerSecond int64) string {
+	return (units.PacketRate(packetsPerSecond) * units.PacketPerSecond).FormatSI()
+}

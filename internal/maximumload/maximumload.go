@@ -1,0 +1,158 @@
+// Package maximumload measures what comes back of all that the generators can offer: RFC 2285's forwarding rate at maximum offered load (sections 3.5.3 and
+// 3.6.2). Finite trials ask for all that the line carries. What is offered of it is the generators' own limit; what comes back is a fact about the device at
+// that load. It is no limit of the device: one that is offered less than it can forward forwards all of it, and one that is offered more may forward less than
+// it could.
+//
+//	asked for ├──────────────────────────────────────────────────┤
+//	offered   ├────────────────────────────┤                          maximum offered load (MOL): the generators' limit
+//	came back ├─────────────┤                                         forwarding rate at maximum offered load (FRMOL)
+package maximumload
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// invalidRepeats is how many times one trial is repeated because it was Invalid.
+const invalidRepeats = 2
+
+// MaximumOfferedLoad is the procedure of a Plan.
+type MaximumOfferedLoad struct {
+	plan         plan.MaximumOfferedLoad
+	maxLossRatio units.Ratio
+}
+
+var _ procedure.Procedure = MaximumOfferedLoad{}
+
+// New are the trials that the Plan describes.
+func New(p plan.Procedure) MaximumOfferedLoad {
+	if p.MaximumOfferedLoad == nil {
+		return MaximumOfferedLoad{}
+	}
+	return MaximumOfferedLoad{*p.MaximumOfferedLoad, p.MaxLossRatio}
+}
+
+// Rates are the one rate, for the warm-up too.
+func (m MaximumOfferedLoad) Rates() procedure.Rates {
+	rate := procedure.Rate{Field: "maximumOfferedLoad.rate", Rate: m.plan.Rate}
+	rates := procedure.Rates{Full: rate}
+	if m.warmUps() > 0 {
+		rates.WarmUp = rate
+	}
+	return rates
+}
+
+// warmUps is how many windows warm-up takes: one or none.
+func (m MaximumOfferedLoad) warmUps() int {
+	if m.plan.WarmupDuration > 0 {
+		return 1
+	}
+	return 0
+}
+
+// trials is how many trials are asked for, at least one.
+func (m MaximumOfferedLoad) trials() int { return max(1, m.plan.Trials) }
+
+// series is where replaying the trials leads to.
+type series struct {
+	trial   int             // how many trials are over, judged or given up
+	repeats int             // of the next one, because it was Invalid
+	reason  string          // of the next trial, or how the series came to its end
+	ended   bool            // there is no next trial
+	judged  []int           // the trials' windows, as indexes into the history
+	unclear []report.Window // the last windows of trials that could not be judged
+}
+
+// replay carries the history through the series.
+func (m MaximumOfferedLoad) replay(history []report.Window) series {
+	var s series
+	if m.warmUps() > 0 && len(history) > 0 {
+		if silent := procedure.NothingCameBack(history[0]); silent != "" {
+			s.reason, s.ended = silent, true
+			return s
+		}
+	}
+	for i := m.warmUps(); i < len(history) && !s.ended; i++ {
+		s.reason = ""
+		m.observe(&s, history[i], i)
+	}
+	return s
+}
+
+// observe takes in the window of the next trial, which is window i of the history.
+func (m MaximumOfferedLoad) observe(s *series, w report.Window, i int) {
+	switch counts := measure.Counts(w); {
+	case counts:
+		s.judged = append(s.judged, i)
+	case s.repeats < invalidRepeats:
+		s.repeats++
+		s.reason = procedure.Repeated(w)
+		return
+	default:
+		s.unclear = append(s.unclear, w)
+	}
+	s.trial, s.repeats = s.trial+1, 0
+	if s.trial >= m.trials() {
+		s.ended, s.reason = true, fmt.Sprintf("%s of %s are over", trials(s.trial), m.plan.TrialDuration.Std())
+		if s.trial == 1 {
+			s.reason = fmt.Sprintf("the trial of %s is over", m.plan.TrialDuration.Std())
+		}
+	}
+}
+
+func trials(n int) string {
+	if n == 1 {
+		return "1 trial"
+	}
+	return fmt.Sprintf("%d trials", n)
+}
+
+// Next is the next trial, or once more the one that could not be judged.
+func (m MaximumOfferedLoad) Next(history []report.Window) procedure.Step {
+	s := m.replay(history)
+	if s.ended {
+		return procedure.Step{Done: true, Reason: s.reason}
+	}
+	if len(history) < m.warmUps() {
+		return procedure.Step{Kind: procedure.Trial, Phase: report.WarmUp, Load: units.One, Judge: m.plan.WarmupDuration.Std()}
+	}
+	return procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: units.One, Judge: m.plan.TrialDuration.Std(), Reason: s.reason,
+		Number: s.trial + 1, Of: m.trials()}
+}
+
+// Bound is every trial with all its repeats.
+func (m MaximumOfferedLoad) Bound() procedure.Bound {
+	most := m.trials() * (1 + invalidRepeats)
+	return procedure.Bound{Steps: m.warmUps() + most, Time: m.plan.WarmupDuration.Std() + time.Duration(most)*m.plan.TrialDuration.Std(),
+		Trial: max(m.plan.WarmupDuration, m.plan.TrialDuration).Std()}
+}
+
+// Usual is warm-up and trials.
+func (m MaximumOfferedLoad) Usual() time.Duration { return m.Remaining(nil) }
+
+// Remaining is what is left of warm-up and trials, without repeats to come.
+func (m MaximumOfferedLoad) Remaining(history []report.Window) time.Duration {
+	s := m.replay(history)
+	if s.ended {
+		return 0
+	}
+	left := time.Duration(m.trials()-s.trial) * m.plan.TrialDuration.Std()
+	if len(history) < m.warmUps() {
+		left += m.plan.WarmupDuration.Std()
+	}
+	return left
+}
+
+// Describe says what is asked for, and how often.
+func (m MaximumOfferedLoad) Describe() procedure.Description {
+	if m.plan.Rate.IsZero() {
+		return procedure.Description{}
+	}
+	return procedure.Description{Parts: "warm-up and trials", OnTop: "what disturbed trials repeat", Sentence: fmt.Sprintf("maximum offered load: ask for %s per direction in %s of %s", m.plan.Rate, trials(m.trials()), m.plan.TrialDuration.Std())}
+}

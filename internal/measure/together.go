@@ -1,0 +1,148 @@
+package measure
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Counts says that a window's figures mean something in each of its directions, of which there is one at least: none is Invalid. Loss, however high, counts.
+func Counts(w report.Window) bool {
+	counted := func(q report.Quality) bool { return q == report.Good || q == report.Short || q == report.Lossy }
+	return counted(w.Quality) && len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return !counted(d.Quality) })
+}
+
+// SurelyLost is how many frames of a direction the device lost in any case: without what the generator itself dropped, and what the window's edges may
+// have cut. Where more came back than was sent it is the surplus, below zero.
+func SurelyLost(m report.Measured) int64 {
+	return surely(m.Sent.Packets-m.Returned.Packets, m.ReceiveErrors, m.EdgeFrames)
+}
+
+// Together is several windows as if they were one, for an answer that all of them give. It doesn't ask what they are worth: leave out those that don't Count.
+// One window together is that window; the order of several makes no difference. Of several, per direction:
+//
+//   - Counters, edges and durations are added up. What lies between two windows is in neither.
+//   - Rates and the share of the line rate are the windows' own, weighted by their durations. (Of one generator that is counters ÷ duration; of several, each
+//     window has already divided each generator's counters by that generator's time.)
+//   - LossRatio is of the counters. LossRatioMin is of what was surely lost in each window, added up, or of the counters added up if that is more: either is
+//     surely lost, and the second takes the edges of all windows off at once.
+//   - Quality is the worst.
+//
+// The whole has no Number, as it is no window of a Report, and neither bursts nor evidence: those stay with the windows that they were seen in. Phase, Load and
+// Start are the earliest window's.
+func Together(windows []report.Window) report.Window {
+	switch len(windows) {
+	case 0:
+		return report.Window{Quality: report.Invalid, Reason: "there is no window", GeneratorCPUPercent: -1}
+	case 1:
+		return windows[0]
+	}
+	first := slices.MinFunc(windows, func(a, b report.Window) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Number, b.Number))
+	})
+	whole := report.Window{Phase: first.Phase, Load: first.Load, Start: first.Start, GeneratorCPUPercent: -1}
+	for _, w := range windows {
+		whole.Duration += w.Duration
+		whole.GeneratorCPUPercent = max(whole.GeneratorCPUPercent, w.GeneratorCPUPercent)
+	}
+	for _, d := range first.Directions {
+		whole.Directions = append(whole.Directions, directionTogether(windows, d.From, d.To))
+	}
+	for _, g := range first.Generators {
+		whole.Generators = append(whole.Generators, generatorTogether(windows, g.Name))
+	}
+	whole.Quality, whole.Reason = worst(whole.Directions)
+	return whole
+}
+
+// directionTogether is one direction of all windows that have it.
+func directionTogether(windows []report.Window, from, to string) report.Measured {
+	var parts []report.Measured
+	var took []plan.Duration
+	for _, w := range windows {
+		for _, d := range w.Directions {
+			if d.From == from && d.To == to {
+				parts, took = append(parts, d), append(took, w.Duration)
+			}
+		}
+	}
+	whole := report.Measured{From: from, To: to, Quality: report.Good, Limiter: &report.Limiter{}}
+	var surelyLost int64
+	for _, d := range parts {
+		whole.Sent, whole.Returned = whole.Sent.Add(d.Sent), whole.Returned.Add(d.Returned)
+		whole.ReceiveErrors += d.ReceiveErrors
+		whole.EdgeFrames += d.EdgeFrames
+		whole.MachineLost += d.MachineLost
+		whole.Limiter = limiterTogether(whole.Limiter, d.Limiter)
+		surelyLost += SurelyLost(d)
+		if severity(d.Quality) > severity(whole.Quality) {
+			whole.Quality = d.Quality
+		}
+	}
+	lost, sent := whole.Sent.Packets-whole.Returned.Packets, whole.Sent.Packets
+	whole.LossRatio, whole.LossRatioMin = units.RatioOf(lost, sent), units.RatioOf(max(surelyLost, SurelyLost(whole)), sent)
+	for _, rate := range ratesOfMeasured {
+		*rate(&whole) = weighted(parts, took, func(d report.Measured) int64 { return *rate(&d) })
+	}
+	whole.LineRatePercent = units.Percent(weighted(parts, took, func(d report.Measured) int64 { return int64(d.LineRatePercent) }))
+	whole.Reason = fmt.Sprintf("%d windows together: %s", len(parts), CameBack(whole))
+	return whole
+}
+
+// limiterTogether adds up what a Reference's limit counted; nil where one window doesn't say it.
+func limiterTogether(a, b *report.Limiter) *report.Limiter {
+	if a == nil || b == nil {
+		return nil
+	}
+	return &report.Limiter{Passed: a.Passed + b.Passed, Dropped: a.Dropped + b.Dropped}
+}
+
+// generatorTogether is one generator's part of all windows that name it.
+func generatorTogether(windows []report.Window, name string) report.GeneratorShare {
+	var parts []report.GeneratorShare
+	var took []plan.Duration
+	for _, w := range windows {
+		for _, g := range w.Generators {
+			if g.Name == name {
+				parts, took = append(parts, g), append(took, w.Duration)
+			}
+		}
+	}
+	return report.GeneratorShare{Name: name,
+		OfferedPacketsPerSecond:  weighted(parts, took, func(g report.GeneratorShare) int64 { return g.OfferedPacketsPerSecond }),
+		ReceivedPacketsPerSecond: weighted(parts, took, func(g report.GeneratorShare) int64 { return g.ReceivedPacketsPerSecond })}
+}
+
+// ratesOfMeasured are a direction's rates that windows together have the mean of.
+var ratesOfMeasured = []func(*report.Measured) *int64{
+	func(m *report.Measured) *int64 { return &m.Intended.PacketsPerSecond },
+	func(m *report.Measured) *int64 { return &m.Intended.Layer1BitsPerSecond },
+	func(m *report.Measured) *int64 { return &m.Intended.Layer2BitsPerSecond },
+	func(m *report.Measured) *int64 { return &m.Offered.PacketsPerSecond },
+	func(m *report.Measured) *int64 { return &m.Offered.Layer1BitsPerSecond },
+	func(m *report.Measured) *int64 { return &m.Offered.Layer2BitsPerSecond },
+	func(m *report.Measured) *int64 { return &m.Received.PacketsPerSecond },
+	func(m *report.Measured) *int64 { return &m.Received.Layer1BitsPerSecond },
+	func(m *report.Measured) *int64 { return &m.Received.Layer2BitsPerSecond },
+}
+
+// weighted is the mean of the parts' values, each counted for as long as it took, to the nearest whole number. Parts that took no time count for a nanosecond.
+func weighted[T any](parts []T, took []plan.Duration, value func(T) int64) int64 {
+	sum, all := new(big.Int), new(big.Int)
+	for i, p := range parts {
+		weight := big.NewInt(max(1, int64(took[i])))
+		sum.Add(sum, new(big.Int).Mul(big.NewInt(value(p)), weight))
+		all.Add(all, weight)
+	}
+	if all.Sign() == 0 {
+		return 0
+	}
+	// Rounded by adding half and rounding down, which Euclid's division does for negative values, too.
+	twice := new(big.Int).Add(sum.Lsh(sum, 1), all)
+	return twice.Div(twice, all.Lsh(all, 1)).Int64()
+}

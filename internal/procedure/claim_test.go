@@ -1,0 +1,32 @@
+package procedure_test
+
+import (
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// What the device made of a load is claimed only where it lost frames of it; a generator's weakness is never the device's.
+func TestWhatMayBeClaimedOfALoad(t *testing.T) {
+	direction := func(offered, lossMin int64) report.Measured {
+		return report.Measured{Intended: report.Flow{PacketsPerSecond: 1000}, Offered: report.Flow{PacketsPerSecond: offered}, LossRatioMin: units.Ratio(lossMin) * units.One / 1000}
+	}
+	for name, c := range map[string]struct {
+		answer []report.Measured
+		want   report.Reason
+	}{
+		"all came back":                                {[]report.Measured{direction(1000, 0), direction(995, 0)}, report.ReachedTarget},
+		"as much was lost as may be":                   {[]report.Measured{direction(1000, 1)}, report.ReachedTarget},
+		"more was lost":                                {[]report.Measured{direction(1000, 2)}, report.LoadHeld},
+		"more was lost in one direction":               {[]report.Measured{direction(1000, 0), direction(1000, 500)}, report.LoadHeld},
+		"the generator sent less":                      {[]report.Measured{direction(1000, 0), direction(989, 0)}, report.GeneratorLimited},
+		"it sent less, and of that frames were lost":   {[]report.Measured{direction(500, 100)}, report.LoadHeld},
+		"it sent less one way, and the other way lost": {[]report.Measured{direction(500, 0), direction(1000, 100)}, report.LoadHeld},
+	} {
+		if got := procedure.Claim(c.answer, units.One/1000, report.LoadHeld); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+// Package procedure says what a procedure is: the part of a measurement that decides which load comes next, and what the windows mean in the end. Each
+// procedure is a package of its own that implements Procedure, a pure function of its Plan and of the windows measured so far: a run can be replayed from
+// its Report, and a decision can be tested without a generator. Package procedures chooses one by its type.
+//
+//	       ┌────────────── history: one window for each step ◀─────────────┐
+//	       ▼                                                               │
+//	Procedure.Next ──▶ Step ──▶ runner: sets loads, waits, reads ──▶ measure.Window
+//	       │ Done
+//	       ▼
+//	Procedure.Conclude ──▶ Conclusion ──▶ analysis: Result, verdict
+package procedure
+
+import (
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Procedure is one way to vary the load, with the figures of one Plan. Its methods are pure, and safe for concurrent use. History holds one window for each
+// step that was carried out, in order.
+type Procedure interface {
+	// Rates are the rates that steps' loads are shares of.
+	Rates() Rates
+	// Next is the step after the windows measured so far. All steps of a procedure are of one kind.
+	Next(history []report.Window) Step
+	// Bound is the most that the procedure may take, whatever it finds.
+	Bound() Bound
+	// Usual is how long the procedure takes if nothing surprises it: every step once, without what a search adds.
+	Usual() time.Duration
+	// Remaining is how much longer the procedure will probably take.
+	Remaining(history []report.Window) time.Duration
+	// Conclude says what the windows measured so far show: of a whole run the answer, of a part of it what can be said of that.
+	Conclude(history []report.Window) Conclusion
+	// Describe says what the procedure does, for people.
+	Describe() Description
+}
+
+// Kind is how generators carry out a step.
+type Kind string
+
+// The kinds of step.
+const (
+	// Held changes the load of running traffic without a gap, lets it settle, and judges a stretch of it.
+	//
+	//	load ───┐ settle ├──── judge ────┤
+	//	        └────────────────────────┘ and on with the next step's load
+	Held Kind = "Held"
+	// Trial starts traffic that ends by itself, waits until the counters stand still, and judges all of it: no frame is on its way at either edge.
+	//
+	//	read ├── judge: frames leave ──┤ drain │ read      nothing leaves between two trials
+	Trial Kind = "Trial"
+)
+
+// Step is what the generators do next.
+type Step struct {
+	Kind  Kind
+	Phase report.Phase
+	// Load is the share of the procedure's full rate, in each direction; in WarmUp of the warm-up's rate, which has a rate of its own.
+	Load units.Ratio
+	// Loads are the shares by direction, in the Plan's order; nil: each direction has Load.
+	Loads []units.Ratio
+	// Settle is not judged; Judge becomes one window. A Trial has no Settle.
+	Settle, Judge time.Duration
+	// Reason says why this step, where it isn't simply the next one.
+	Reason string
+	// Number and Of count the planned steps, also while one is repeated; 0: they aren't counted.
+	Number, Of int
+	// Done ends the procedure; nothing but Reason is set then.
+	Done bool
+}
+
+// LoadOf is the load of a direction, by its place in the Plan.
+func (s Step) LoadOf(direction int) units.Ratio {
+	if direction < len(s.Loads) {
+		return s.Loads[direction]
+	}
+	return s.Load
+}
+
+// Rates are the rates that loads are shares of.
+type Rates struct {
+	// Full is what a load of one means.
+	Full Rate
+	// WarmUp is that of a warm-up; its field is empty where there is none.
+	WarmUp Rate
+}
+
+// Rate is a rate of the procedure's, and the field of spec.procedure that it comes from.
+type Rate struct {
+	Field string // "ramp.targetRate"
+	units.Rate
+}
+
+// Bound is the most that a procedure may take.
+type Bound struct {
+	// Steps is how many there are at most, Time what all of them take together, without what passes between two of them.
+	Steps int
+	Time  time.Duration
+	// Trial is the longest single one; 0: steps are Held, and traffic flows through all of them.
+	Trial time.Duration
+}
+
+// What may pass between two steps: a change of load, or the drain of a trial and the start of the next.
+const (
+	betweenHeld   = 200 * time.Millisecond
+	betweenTrials = 5 * time.Second
+)
+
+// startMargin is what Held traffic may take longer than its steps, for starting, stopping and reading late.
+const startMargin = 15 * time.Second
+
+// Whole is the most that all steps take, with what passes between them.
+func (b Bound) Whole() time.Duration {
+	if b.Trial > 0 {
+		return b.Time + time.Duration(b.Steps)*betweenTrials
+	}
+	return b.Time + time.Duration(b.Steps)*betweenHeld + startMargin
+}
+
+// Unattended is for how long a generator goes on sending at most, if whoever drives it dies just after a start.
+func (b Bound) Unattended() time.Duration {
+	if b.Trial > 0 {
+		return b.Trial
+	}
+	return b.Whole()
+}
+
+// Description is what a procedure does, for people.
+type Description struct {
+	// Sentence is for a list of facts: "ramp to 100% per direction in 10m, a step each 2s".
+	Sentence string
+	// Parts are what Usual adds up, and OnTop is what may be added to that, for a sentence: "warm-up, ramp, confirmation and hold", "refinement".
+	Parts, OnTop string
+}
+
+// None is the index of no window.
+const None = -1
+
+// Conclusion is what windows show.
+type Conclusion struct {
+	Reason       report.Reason
+	Saturated    bool // the window is at the device's limit, within Resolution
+	Confirmed    bool
+	NonMonotonic bool // above the first saturation some load was clean again
+	// Window and Lossy index the history: the answer, and the lowest load above it that lost frames. None where there is no such window.
+	Window, Lossy int
+	// Resolution is how far the answer may lie below the lossy load, as a share of that.
+	Resolution units.Ratio
+	// Outvoted are the held loads, the answer's and lower ones, lowest first, at which some window lost frames that others outvoted, or that could not be
+	// judged again.
+	Outvoted []report.Outvoted
+	// Whole is several windows together, where they are the answer instead of one; nil: Window is.
+	Whole *report.Window
+	// Curve indexes the windows of a curve, one for each load, the highest first; nil: the procedure measures none.
+	Curve []int
+	// Sentence is the answer in words, with its figures; empty: the windows say it.
+	Sentence string
+	// Finished says that the procedure had come to its end, and Ending how.
+	Finished bool
+	Ending   string
+}

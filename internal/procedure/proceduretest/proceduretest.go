@@ -1,0 +1,154 @@
+// Package proceduretest carries procedures out against devices that are functions: no generator, no clock. Procedures' tests share it.
+package proceduretest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Device is what a generator and a device make of a load, both in packets per second of one direction. Window counts from 0.
+type Device func(window int, asked float64) (offered, received float64)
+
+// Limited forwards at most so much.
+func Limited(limit float64) Device {
+	return func(_ int, asked float64) (float64, float64) { return asked, min(asked, limit) }
+}
+
+// Throttled is the device behind a generator that offers no more than most.
+func (d Device) Throttled(most float64) Device {
+	return func(n int, asked float64) (float64, float64) { return d(n, min(asked, most)) }
+}
+
+// Edit changes a window after it was measured: what disturbs it. Window counts from 0.
+type Edit func(window int, w *report.Window)
+
+// Void makes the windows Invalid, for the reason.
+func Void(reason string, windows ...int) Edit {
+	return func(n int, w *report.Window) {
+		for _, v := range windows {
+			if v == n {
+				w.Quality, w.Reason = report.Invalid, reason
+				for i := range w.Directions {
+					w.Directions[i].Quality, w.Directions[i].Reason = report.Invalid, reason
+				}
+			}
+		}
+	}
+}
+
+// Full is what a load of one is in these tests, in packets per second of each direction.
+const Full = 20_000
+
+// Window is what a step shows of the device: judged like measure does at a limit of 0.1 %, without edges.
+func Window(d Device, s procedure.Step, n int) report.Window {
+	w := report.Window{Number: n + 1, Phase: s.Phase, Load: s.Load, Start: plan.Duration(n) * plan.Duration(time.Minute), Duration: plan.Duration(s.Judge),
+		Quality: report.Good, GeneratorCPUPercent: -1}
+	for i, names := range [][2]string{{"west", "east"}, {"east", "west"}} {
+		asked := Full * float64(s.LoadOf(i)) / float64(units.One)
+		offered, received := d(n, asked)
+		m := report.Measured{From: names[0], To: names[1], Intended: flow(asked), Offered: flow(offered), Received: flow(received), Quality: report.Good}
+		m.Sent.Packets, m.Returned.Packets = int64(offered*s.Judge.Seconds()+0.5), int64(received*s.Judge.Seconds()+0.5)
+		m.LossRatio = units.RatioOf(m.Sent.Packets-m.Returned.Packets, m.Sent.Packets)
+		m.LossRatioMin = m.LossRatio
+		switch {
+		case m.LossRatio > units.One/1000:
+			m.Quality = report.Lossy
+		case offered < asked*0.99:
+			m.Quality = report.Short
+		}
+		w.Quality, w.Reason = m.Quality, fmt.Sprintf("%s %% lost", m.LossRatio.Percent())
+		w.Directions = append(w.Directions, m)
+	}
+	return w
+}
+
+func flow(pps float64) report.Flow { return report.Flow{PacketsPerSecond: int64(pps + 0.5)} }
+
+// CarryOut carries the procedure out to its end, within its bound, and returns the windows and the reasons that steps gave. With every step it checks what all
+// procedures promise.
+func CarryOut(t *testing.T, p procedure.Procedure, d Device, edits ...Edit) (history []report.Window, trace []string) {
+	t.Helper()
+	return carryOut(t, p, func(s procedure.Step, n int) report.Window {
+		w := Window(d, s, n)
+		for _, edit := range edits {
+			edit(n, &w)
+		}
+		return w
+	})
+}
+
+func carryOut(t *testing.T, p procedure.Procedure, measured func(procedure.Step, int) report.Window) (history []report.Window, trace []string) {
+	t.Helper()
+	bound, took := p.Bound(), time.Duration(0)
+	for {
+		s := p.Next(history)
+		check(t, p, s, history)
+		if s.Reason != "" {
+			trace = append(trace, s.Reason)
+		}
+		if s.Done {
+			return history, trace
+		}
+		took += s.Settle + s.Judge
+		history = append(history, measured(s, len(history)))
+		if len(history) > bound.Steps || took > bound.Time || s.Kind == procedure.Trial && s.Judge > bound.Trial {
+			t.Fatalf("%d steps in %s, the last of %s; the bound is %+v\n%v", len(history), took, s.Judge, bound, trace)
+		}
+	}
+}
+
+// check is what every procedure promises at any moment: the same history gives the same step, what remains is within the bound and nothing at the end, and a
+// conclusion's windows are windows of the history.
+func check(t *testing.T, p procedure.Procedure, s procedure.Step, history []report.Window) {
+	t.Helper()
+	if again := p.Next(history); !reflect.DeepEqual(s, again) {
+		t.Fatalf("after %d windows %+v, asked again %+v", len(history), s, again)
+	}
+	if left := p.Remaining(history); left < 0 || left > p.Bound().Time || s.Done && left > 0 || s.Judge > 0 && left == 0 {
+		t.Fatalf("after %d windows %s remain of %s, and the next step is %+v", len(history), left, p.Bound().Time, s)
+	}
+	c := p.Conclude(history)
+	if c.Finished != s.Done || c.Window < procedure.None || c.Window >= len(history) || c.Lossy < procedure.None || c.Lossy >= len(history) {
+		t.Fatalf("after %d windows, the next step being %+v: %+v", len(history), s, c)
+	}
+	if s.Done != (s.Kind == "") || s.Done && s.Judge != 0 {
+		t.Fatalf("after %d windows: %+v", len(history), s)
+	}
+}
+
+// AnyHistoryEnds proves that whatever the windows say, windows without directions included, a procedure ends within its bound. Each run draws a procedure.
+func AnyHistoryEnds(t *testing.T, drawn func(*rand.Rand) procedure.Procedure) {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(5, 6))
+	qualities := []report.Quality{report.Good, report.Short, report.Lossy, report.Invalid, ""}
+	for range 500 {
+		p, often := drawn(rnd), 1+rnd.IntN(len(qualities))
+		windowOf := func(s procedure.Step, n int) report.Window {
+			w := Window(Limited(Full*rnd.Float64()), s, n)
+			w.Directions = w.Directions[:rnd.IntN(3)]
+			w.Quality = qualities[rnd.IntN(often)]
+			for i := range w.Directions {
+				w.Directions[i].Quality = qualities[rnd.IntN(often)]
+				w.Directions[i].Sent.Packets *= rnd.Int64N(3)
+			}
+			return w
+		}
+		history, _ := carryOut(t, p, windowOf)
+		// A history that no step asked for: more windows than there are steps, of other phases.
+		for range 3 {
+			w := windowOf(procedure.Step{Phase: report.Ramping, Load: units.Ratio(rnd.Int64N(int64(units.One)))}, len(history))
+			history = append([]report.Window{w}, history...)
+			p.Next(history)
+			p.Remaining(history)
+			p.Conclude(history)
+		}
+	}
+}

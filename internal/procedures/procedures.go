@@ -1,0 +1,41 @@
+// Package procedures chooses a Plan's procedure by its type. It is the one place that knows which there are.
+package procedures
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/constantload"
+	"github.com/linerate-dev/linerate/internal/frameloss"
+	"github.com/linerate-dev/linerate/internal/maximumload"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/ramp"
+)
+
+// all are the procedures that there are, by spec.procedure.type.
+var all = map[string]func(plan.Procedure) procedure.Procedure{
+	plan.TypeRamp:               func(p plan.Procedure) procedure.Procedure { return ramp.New(p) },
+	plan.TypeConstantLoad:       func(p plan.Procedure) procedure.Procedure { return constantload.New(p) },
+	plan.TypeFrameLoss:          func(p plan.Procedure) procedure.Procedure { return frameloss.New(p) },
+	plan.TypeMaximumOfferedLoad: func(p plan.Procedure) procedure.Procedure { return maximumload.New(p) },
+}
+
+// Of is a Plan's procedure. A Plan without a type is of the time when there was only the ramp.
+func Of(p plan.Procedure) procedure.Procedure {
+	if choose, known := all[p.Type]; known {
+		return choose(p)
+	}
+	return ramp.New(p)
+}
+
+// Check refuses a type that this linerate doesn't know: a newer one's Plan would be measured by another procedure than it says.
+func Check(p plan.Procedure) error {
+	if _, known := all[p.Type]; known || p.Type == "" {
+		return nil
+	}
+	return fmt.Errorf("procedure.type %q is not known here; this linerate knows %s: use one of these, or the linerate that wrote the plan", p.Type,
+		strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+}

@@ -1,0 +1,70 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// try carries out a finite trial: RFC 2544's, in which all frames that will ever come back have come back before they are counted. Generators end it by
+// themselves; they are not stopped, for a stop would cut short those that began a little later.
+//
+//	 counters stand still                              they stand still again
+//	      │ start                     each ends by itself       │
+//	──read┴──┬────────────── Judge ──────────────┬─── drain ───read──▶
+//	          readings about once a second, and for the pace
+//
+// When the run is cut short, what was read until then is kept as an Invalid window, with the error; nil if there is nothing of it.
+func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, error) {
+	before, limited, err := r.readEdge(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pace := r.setup.Pace(r.drive.intended)
+	span := measure.Span{Sending: step.Judge, Intended: r.drive.intended, Readings: make([][]engine.Reading, len(r.gens)), Pace: pace}
+	keep := func(readings []engine.Reading) {
+		pace.Add(readings)
+		for g := range readings {
+			span.Readings[g] = append(span.Readings[g], readings[g])
+		}
+	}
+	keep(before)
+	opened := time.Now()
+	if err := r.start(ctx, r.loads(r.drive.intended), step.Judge); err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	r.drive.until = begin.Add(step.Judge)
+	for _, moment := range moments(begin, step)[1:] { // the first is the beginning, which was read before the start
+		err := r.untilThen(ctx, moment, pace, !paced(before))
+		var readings []engine.Reading
+		if err == nil {
+			readings, err = r.read(ctx)
+		}
+		if err != nil {
+			return r.cutShort(span, opened, step, err), err
+		}
+		r.sample(readings, time.Since(begin))
+		keep(readings)
+	}
+	rest, err := r.awaitStandstill(ctx)
+	if err != nil {
+		return r.cutShort(span, opened, step, err), err
+	}
+	keep(rest.readings)
+	r.sample(rest.readings, time.Since(begin)) // so that a graph shows the pause until the next trial
+	span.Limited = since(limited, rest.limited)
+	counted := r.setup.Window(span)
+	if !rest.still {
+		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the trial: frames of it may be on their way, or somebody else sends", drainBound))
+	}
+	w := measure.Judge(counted, r.goal())
+	w.Start = plan.Duration(opened.Sub(r.started))
+	return &w, nil
+}
