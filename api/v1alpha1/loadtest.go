@@ -68,7 +68,7 @@ type LoadTestList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.traffic.directions) || self.traffic.directions.all(d, self.links.exists(l, l.name == d.from) && self.links.exists(l, l.name == d.to))",fieldPath=".traffic.directions",message="a direction goes from one link to another: from and to must each be the name of one of spec.links"
 // +kubebuilder:validation:XValidation:rule="size(self.links) <= 2 || has(self.traffic.directions)",fieldPath=".traffic.directions",message="with more than two links say which way traffic flows, such as [{from: west, to: east}, {from: north, to: south}]"
 // +kubebuilder:validation:XValidation:rule="!has(self.traffic.directions) || self.links.all(l, self.traffic.directions.exists(d, d.from == l.name || d.to == l.name))",fieldPath=".links",message="every link must be used: remove the link that no direction goes from or to, or add a direction"
-// +kubebuilder:validation:XValidation:rule="self.links.all(l, has(l.lineRate)) || self.generator.?engine.orValue('unsaid') != 'Software' || self.dut.?type.orValue('unsaid') in ['unsaid', 'Device'] || has(self.procedure.ramp) && !(self.procedure.ramp.targetRate.endsWith('%') || self.procedure.ramp.warmupRate.endsWith('%'))",fieldPath=".links",message="a rate in percent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
+// +kubebuilder:validation:XValidation:rule="self.links.all(l, has(l.lineRate)) || self.generator.?engine.orValue('unsaid') != 'Software' || self.dut.?type.orValue('unsaid') in ['unsaid', 'Device'] || !(self.procedure.?ramp.?warmupRate.orValue('unsaid').endsWith('%') || self.procedure.?ramp.?targetRate.or(self.procedure.?constantLoad.?rate).or(self.procedure.?frameLoss.?from).or(self.procedure.?maximumOfferedLoad.?rate).orValue('100%').endsWith('%'))",fieldPath=".links",message="a rate in percent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
 // +kubebuilder:validation:XValidation:rule="!has(self.criteria) || self.links.all(l, has(l.lineRate)) || self.generator.?engine.orValue('unsaid') != 'Software' || self.dut.?type.orValue('unsaid') in ['unsaid', 'Device'] || !self.criteria.exists(c, c.metric == 'LineRatePercent')",fieldPath=".links",message="a criterion on LineRatePercent needs lineRate on every link, such as lineRate: 1gbps: the links' virtual ports have no speed of their own"
 // +kubebuilder:validation:XValidation:rule="self.generator.?engine.orValue('unsaid') != 'External' || self.dut.?type.orValue('unsaid') != 'Reference'",fieldPath=".dut.type",message="engine External can't be wired to the built-in Reference: use dut.type Device (or Loopback, without a device)"
 // +kubebuilder:validation:XValidation:rule="self.dut.?type.orValue('unsaid') in ['unsaid', 'Pod', 'Reference'] || self.links.all(l, !has(l.dut) || !has(l.dut.network))",fieldPath=".links",message="dut.network is for a device in a pod (dut.type Pod or Reference), and this one isn't: remove it; network is the generator's"
@@ -103,9 +103,8 @@ type LoadTestSpec struct {
 	Links []LinkSpec `json:"links"`
 
 	// sharedPort says whether two ends of the links may be on one physical port, as virtual functions of one port are: Refused (default) or
-	// Allowed. They share its bandwidth, and frames between them may never reach a wire: Allowed measures all the same, and the result says
-	// so. Two tests are never on one port at a time, whatever
-	// this says.
+	// Allowed. They share its bandwidth, and frames between them may never reach a wire, which the result says. Two tests are never on one
+	// port at a time.
 	// +optional
 	SharedPort SharedPort `json:"sharedPort,omitempty"`
 
@@ -116,7 +115,7 @@ type LoadTestSpec struct {
 
 	// procedure is how the load is varied. Default: a ramp to 100 % of line rate.
 	// +optional
-	// +kubebuilder:default={ramp: {}}
+	// +kubebuilder:default={type: Ramp, ramp: {}}
 	Procedure ProcedureSpec `json:"procedure,omitzero"`
 
 	// criteria make the verdict: all met, the test has passed. Without any there is no verdict, only a result.
@@ -151,9 +150,9 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('8760h')",message="ttlAfterFinished must be at most 8760h"
 	TTLAfterFinished Duration `json:"ttlAfterFinished,omitempty"`
 
-	// keepPods keeps the pods of a test that ended badly, with their devices, to look into them: Never (default) or OnFailure. Nothing is
-	// sent from them any more. They are deleted with the LoadTest. A pod whose start is longer ago than activeDeadline, readyDelay and 24 h
-	// together is ended by Kubernetes, and its devices are given back; it stays then for its log alone.
+	// keepPods keeps the pods of a test that ended badly, with their devices, to look into them: Never (default) or OnFailure. They
+	// send nothing any more, and are deleted with the LoadTest. Kubernetes ends a pod activeDeadline, readyDelay and 24 h after its start: its
+	// devices are given back, its log stays.
 	// +optional
 	KeepPods KeepPods `json:"keepPods,omitempty"`
 

@@ -2,22 +2,49 @@ package v1alpha1
 
 // ProcedureType is a way to vary the load.
 //
-// +kubebuilder:validation:Enum=Ramp
+// +kubebuilder:validation:Enum=Ramp;ConstantLoad;FrameLoss;MaximumOfferedLoad
 type ProcedureType string
 
-// ProcedureRamp climbs a staircase to the target rate and refines what it found.
-const ProcedureRamp ProcedureType = "Ramp"
+// The ways to vary the load. Each has a member of ProcedureSpec of its own.
+const (
+	// ProcedureRamp climbs a staircase to the target rate and refines what it found.
+	ProcedureRamp ProcedureType = "Ramp"
+	// ProcedureConstantLoad holds one rate and judges each window of it apart.
+	ProcedureConstantLoad ProcedureType = "ConstantLoad"
+	// ProcedureFrameLoss measures the frame loss rate at loads from the highest down: RFC 2544, section 26.3.
+	ProcedureFrameLoss ProcedureType = "FrameLoss"
+	// ProcedureMaximumOfferedLoad measures the forwarding rate at the maximum offered load: RFC 2285, section 3.6.2.
+	ProcedureMaximumOfferedLoad ProcedureType = "MaximumOfferedLoad"
+)
 
-// ProcedureSpec is how the load is varied.
+// ProcedureSpec is how the load is varied: a union, of whose members only the one named for type may be given.
+//
+// +kubebuilder:validation:XValidation:rule="self.type == 'Ramp' || !has(self.ramp)",fieldPath=".ramp",message="set type: Ramp, or remove ramp"
+// +kubebuilder:validation:XValidation:rule="self.type == 'ConstantLoad' || !has(self.constantLoad)",fieldPath=".constantLoad",message="set type: ConstantLoad, or remove constantLoad"
+// +kubebuilder:validation:XValidation:rule="self.type == 'FrameLoss' || !has(self.frameLoss)",fieldPath=".frameLoss",message="set type: FrameLoss, or remove frameLoss"
+// +kubebuilder:validation:XValidation:rule="self.type == 'MaximumOfferedLoad' || !has(self.maximumOfferedLoad)",fieldPath=".maximumOfferedLoad",message="set type: MaximumOfferedLoad, or remove maximumOfferedLoad"
 type ProcedureSpec struct {
-	// type is the way to vary the load: Ramp.
+	// type is the way to vary the load: Ramp searches the highest rate that is carried, ConstantLoad holds one, FrameLoss measures the loss at
+	// several, MaximumOfferedLoad what comes back of all there is to send.
 	// +optional
 	// +kubebuilder:default=Ramp
 	Type ProcedureType `json:"type,omitempty"`
 
-	// ramp configures type Ramp. Where it isn't given, all its fields have their defaults.
+	// ramp configures type Ramp; without it all its fields have their defaults.
 	// +optional
 	Ramp RampSpec `json:"ramp,omitzero"`
+
+	// constantLoad configures type ConstantLoad.
+	// +optional
+	ConstantLoad ConstantLoadSpec `json:"constantLoad,omitzero"`
+
+	// frameLoss configures type FrameLoss.
+	// +optional
+	FrameLoss FrameLossSpec `json:"frameLoss,omitzero"`
+
+	// maximumOfferedLoad configures type MaximumOfferedLoad.
+	// +optional
+	MaximumOfferedLoad MaximumOfferedLoadSpec `json:"maximumOfferedLoad,omitzero"`
 
 	// maxLossRatio is the share of frames that may be lost at a rate that still counts as carried. Example: "0.001".
 	// +optional
@@ -96,4 +123,126 @@ type RampSpec struct {
 	// stopAtSaturation leaves out the rest of the ramp and the hold once saturation is certain.
 	// +optional
 	StopAtSaturation bool `json:"stopAtSaturation,omitempty"`
+}
+
+// The durations of a load that is sent as it is asked for. Each is written as a Duration is, and has one rule for notation and bounds, where a Duration has
+// its own and the field's: that is half as much of a schema.
+type (
+	// WarmupDuration is up to an hour; 0s: none.
+	//
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') && duration(self) <= duration('1h')",message="write a duration of at most 1h with its unit, such as 5s, or 0s for none"
+	WarmupDuration string
+
+	// TrialDuration is a second to an hour.
+	//
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('1h')",message="write a duration between 1s and 1h with its unit, such as 60s"
+	TrialDuration string
+
+	// HoldDuration is a second to a week.
+	//
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('168h')",message="write a duration between 1s and 168h with its unit, such as 60s"
+	HoldDuration string
+)
+
+// ConstantLoadSpec is one rate that is held, in windows that are judged apart.
+//
+//	rate ┤┌─────────┬────────┬────────┬────────┐
+//	     ││         │ window │ window │ window │
+//	     └┴─────────┴────────┴────────┴────────┴──▶ time
+//	       warm-up           duration
+type ConstantLoadSpec struct {
+	// rate is the load that is held.
+	// +optional
+	// +kubebuilder:default="100%"
+	Rate Rate `json:"rate,omitempty"`
+
+	// warmupDuration is how long the rate is held before anything counts; 0s: not at all.
+	// +optional
+	// +kubebuilder:default="5s"
+	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
+
+	// duration is how long the rate is held after the warm-up.
+	// +optional
+	// +kubebuilder:default="60s"
+	Duration HoldDuration `json:"duration,omitempty"`
+
+	// window is how long each part of duration is that is judged apart; at most duration.
+	// +optional
+	// +kubebuilder:default="10s"
+	Window HoldDuration `json:"window,omitempty"`
+}
+
+// FrameLossSpec is the frame loss curve of RFC 2544, section 26.3: a finite trial at each load, from the highest down.
+//
+//	load
+//	from ┤ ┌─┐
+//	     │ │ │ step
+//	     │ │ │ ┌─┐
+//	     │ │ │ │ │ ┌─┐
+//	  to ┤ │ │ │ │ │ │ ┌─┐   or after stopAfterClean trials without loss
+//	     └─┴─┴─┴─┴─┴─┴─┴─┴──▶ time
+//	      trialDuration
+//
+// +kubebuilder:validation:XValidation:rule="['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.from, self.to, self.step].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".step",message="from, to and step must be in one unit, such as 2mpps, 500kpps and 100kpps"
+type FrameLossSpec struct {
+	// from is the highest load, which is tried first.
+	// +optional
+	// +kubebuilder:default="100%"
+	From Rate `json:"from,omitempty"`
+
+	// to is the lowest load, in the unit of from.
+	// +optional
+	// +kubebuilder:default="10%"
+	To Rate `json:"to,omitempty"`
+
+	// step is by how much each load is below the one before, in the unit of from.
+	// +optional
+	// +kubebuilder:default="10%"
+	Step Rate `json:"step,omitempty"`
+
+	// warmupDuration is how long the lowest load is sent before anything counts; 0s: not at all.
+	// +optional
+	// +kubebuilder:default="5s"
+	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
+
+	// trialDuration is how long each load is sent.
+	// +optional
+	// +kubebuilder:default="60s"
+	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
+
+	// stopAfterClean ends the descent after so many successive trials without loss; 0: it goes down to the lowest load.
+	// +optional
+	// +kubebuilder:default=2
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	StopAfterClean *int32 `json:"stopAfterClean,omitempty"`
+}
+
+// MaximumOfferedLoadSpec is RFC 2285's forwarding rate at maximum offered load: finite trials at all that the line carries, of which the
+// generators may reach less.
+type MaximumOfferedLoadSpec struct {
+	// rate is what the generators are asked for; what they reach of it is the maximum offered load.
+	// +optional
+	// +kubebuilder:default="100%"
+	Rate Rate `json:"rate,omitempty"`
+
+	// warmupDuration is how long the rate is sent before anything counts; 0s: not at all.
+	// +optional
+	// +kubebuilder:default="5s"
+	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
+
+	// trialDuration is how long each trial sends.
+	// +optional
+	// +kubebuilder:default="60s"
+	TrialDuration TrialDuration `json:"trialDuration,omitempty"`
+
+	// trials is how many trials there are, one after the other at the same rate.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	Trials int32 `json:"trials,omitempty"`
 }

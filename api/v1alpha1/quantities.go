@@ -22,8 +22,7 @@ func (d Duration) Std() (time.Duration, error) {
 // with FCS (10gbps), layer-1 bits per second with preamble and gap (10gbpsl1), or percent of the layer-1 line rate (95%).
 //
 // +kubebuilder:validation:MaxLength=24
-// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,12}([.][0-9]{1,6})?(%|[kmg]?pps|[kmg]?bps|[kmg]?bpsl1)$')",message="write a rate as packets per second (500pps, 1kpps, 14.88mpps), layer-2 bits per second (100mbps, 10gbps), layer-1 bits per second (10gbpsl1) or percent of line rate (95%)"
-// +kubebuilder:validation:XValidation:rule="!self.matches('^[0.]+[%a-z]')",message="a rate of zero sends nothing: write more than 0"
+// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,12}([.][0-9]{1,6})?(%|[kmg]?(pps|bps|bpsl1))$') && !self.matches('^[0.]+[%a-z]')",message="write a rate above 0: packets (14.88mpps), layer-2 bits (10gbps), layer-1 bits (10gbpsl1) or percent of line rate (95%)"
 type Rate string
 
 // BitRate is a layer-1 line rate: 1gbps, 25gbps, 100mbps.

@@ -2,7 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Result is what was measured: the highest load at which every direction was carried.
+// Result is what was measured: of a search the highest load at which every direction was carried, else the load that was asked for.
 type Result struct {
 	// saturated: the rates are the device's limit, not a lower bound.
 	// +optional
@@ -53,9 +53,34 @@ type Result struct {
 	// +optional
 	Total *TotalResult `json:"total,omitempty"`
 
+	// figures are a curve: what all directions together carried and lost at each load, the highest first.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Figures []Figure `json:"figures,omitempty"`
+
 	// maxReceived is the highest sum that came back at any loss.
 	// +optional
 	MaxReceived *TotalResult `json:"maxReceived,omitempty"`
+}
+
+// Figure is one number of all directions together, with what encloses it.
+type Figure struct {
+	// metric is LossRatio or PacketsPerSecond.
+	// +required
+	Metric string `json:"metric"`
+
+	// load is a share of the highest one.
+	// +optional
+	Load string `json:"load,omitempty"`
+
+	// low is where the truth lies or above.
+	// +optional
+	Low string `json:"low,omitempty"`
+
+	// high is where it lies or below; none: unknown.
+	// +optional
+	High string `json:"high,omitempty"`
 }
 
 // DirectionResult is one direction's rates.

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
 	"testing/iotest"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/admission"
 )
 
@@ -64,6 +66,27 @@ func TestAShortFileGetsAllDefaults(t *testing.T) {
 	} {
 		if c.got != c.want {
 			t.Errorf("%s is %q, want %q", c.field, c.got, c.want)
+		}
+	}
+}
+
+func TestAProcedureGetsTheDefaultsOfItsTypeAlone(t *testing.T) {
+	two := int32(2)
+	for text, want := range map[string]v1alpha1.ProcedureSpec{
+		"{type: ConstantLoad, constantLoad: {}}": {Type: "ConstantLoad", MaxLossRatio: "0.001",
+			ConstantLoad: v1alpha1.ConstantLoadSpec{Rate: "100%", WarmupDuration: "5s", Duration: "60s", Window: "10s"}},
+		"{type: FrameLoss, frameLoss: {}}": {Type: "FrameLoss", MaxLossRatio: "0.001",
+			FrameLoss: v1alpha1.FrameLossSpec{From: "100%", To: "10%", Step: "10%", WarmupDuration: "5s", TrialDuration: "60s", StopAfterClean: &two}},
+		"{type: MaximumOfferedLoad, maximumOfferedLoad: {}}": {Type: "MaximumOfferedLoad", MaxLossRatio: "0.001",
+			MaximumOfferedLoad: v1alpha1.MaximumOfferedLoadSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "60s", Trials: 1}},
+		"{type: FrameLoss}": {Type: "FrameLoss", MaxLossRatio: "0.001"},
+	} {
+		objects, err := newServer(t).Load("x.yaml", strings.NewReader(minimal+"  procedure: "+text+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := objects[0].LoadTest.Spec.Procedure; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s becomes %+v, want %+v", text, got, want)
 		}
 	}
 }

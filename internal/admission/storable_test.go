@@ -23,6 +23,11 @@ func TestWhatTheSchemaTakesGoCanRead(t *testing.T) {
 	}{
 		{"durations", "0195.hms-+ µund", "  activeDeadline: %q\n", []string{"1h", "90m", "1h30m", "30.5s", "10000ms", "000100s", "1.000000001h"},
 			func(s v1alpha1.LoadTestSpec) error { _, err := s.ActiveDeadline.Std(); return err }},
+		{"trials' durations", "0195.hms-+ µund", "  procedure: {type: FrameLoss, frameLoss: {trialDuration: %q}}\n", []string{"1s", "60s", "1h", "0.5m", "000100s", "59m59.999999999s"},
+			func(s v1alpha1.LoadTestSpec) error {
+				_, err := v1alpha1.Duration(s.Procedure.FrameLoss.TrialDuration).Std()
+				return err
+			}},
 		{"rates", "0195.kmgpbsl%- ", "  procedure: {ramp: {targetRate: %q}}\n", []string{"1kpps", "14.88mpps", "10gbps", "10gbpsl1", "95%", "0.000001%", "1.5pps", "9bps"},
 			func(s v1alpha1.LoadTestSpec) error {
 				_, err := units.ParseRate(string(s.Procedure.Ramp.TargetRate))

@@ -34,12 +34,12 @@ type Cluster struct {
 // what Compile refuses, it refuses what only pods need: networks that are missing, templates that Kubernetes wouldn't read.
 func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 	p, errs := Compile(test)
-	c := &compiler{spec: withRamp(&test.Spec)}
+	c := newCompiler(test)
 	cluster := &Cluster{
 		Plan:     p,
 		Affinity: c.affinity(),
 		Networks: c.linkNetworks(test.Namespace),
-		SpeedOf:  c.speedOf(),
+		SpeedOf:  c.speedOf(p),
 	}
 	cluster.Generator, cluster.Kernel = c.resources()
 	cluster.DUT, cluster.DUTContainer = c.dutTemplate()

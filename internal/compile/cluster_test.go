@@ -102,6 +102,8 @@ func TestLinksWhosePortsMustKnowTheirSpeed(t *testing.T) {
 		{"a target in percent", device, []string{"b"}},
 		{"a warm-up in percent", device + "  procedure: {ramp: {targetRate: 10kpps, warmupRate: 1%}}\n", []string{"b"}},
 		{"a criterion in percent", device + "  procedure: {ramp: {targetRate: 10kpps}}\n  criteria: [{name: a, metric: LineRatePercent, min: \"9\"}]\n", []string{"b"}},
+		{"a curve in percent", device + "  procedure: {type: FrameLoss}\n", []string{"b"}},
+		{"a constant load in packets", device + "  procedure: {type: ConstantLoad, constantLoad: {rate: 10kpps}}\n", nil},
 		{"nothing in percent", device + "  procedure: {ramp: {targetRate: 10kpps}}\n", nil},
 		{"a line rate everywhere", networked(2), nil},
 	} {

@@ -10,20 +10,20 @@ import (
 )
 
 // Compile makes the Plan of a LoadTest, or says all that is wrong with it. The LoadTest must have been admitted: defaults are set, and
-// the schema's rules hold. Both results are nil never: a Plan comes without errors, and errors without a Plan.
+// the schema's rules hold. Exactly one of Plan and errors is set.
 func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
-	c := &compiler{spec: withRamp(&test.Spec)}
+	c := newCompiler(test)
 	p := &plan.Plan{
-		Version:        plan.Version,
 		Test:           naming(test),
 		Engine:         string(test.Spec.Generator.Engine),
 		DUT:            c.dut(),
-		Procedure:      c.procedure(),
+		Procedure:      c.procedure(c.spec.Procedure),
 		Criteria:       c.criteria(),
 		Baseline:       BaselineOf(test.Spec.Baseline).String(),
 		SharedPort:     test.Spec.SharedPort == v1alpha1.SharedPortAllowed,
 		ActiveDeadline: plan.Duration(c.duration(specPath().Child("activeDeadline"), test.Spec.ActiveDeadline)),
 	}
+	p.Version = plan.VersionFor(p.Procedure)
 	c.readLinks()
 	c.readDirections()
 	p.Links = c.planLinks()
@@ -45,6 +45,13 @@ type compiler struct {
 	links      []link
 	directions []v1alpha1.Direction
 	errs       field.ErrorList
+}
+
+// newCompiler is a compiler of the test's spec, with all defaults of its procedure.
+func newCompiler(test *v1alpha1.LoadTest) *compiler {
+	spec := test.Spec
+	spec.Procedure = withDefaults(spec.Procedure)
+	return &compiler{spec: &spec}
 }
 
 func specPath() *field.Path { return field.NewPath("spec") }

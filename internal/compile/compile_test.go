@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/admission"
@@ -229,15 +230,99 @@ func TestAWarmUpThatDoesNotHappenIsNotJudged(t *testing.T) {
 	}
 }
 
-// The schema can't set a default ramp, as it would stand beside a procedure of another type: what is set here must be what it sets in a ramp.
-func TestARampThatIsNotSaidIsTheSchemasDefault(t *testing.T) {
+// The schema can't set a default member, as it would stand beside those of other types: what is set here must be what it sets in a member.
+func TestAMemberThatIsNotSaidHasTheSchemasDefaults(t *testing.T) {
 	server := newServer(t)
-	want := compiled(t, admit(t, server, "  procedure: {ramp: {}, maxLossRatio: '0.01'}\n"+links))
-	got := compiled(t, admit(t, server, "  procedure: {maxLossRatio: '0.01'}\n"+links))
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, with a ramp that says nothing %+v", got.Procedure, want.Procedure)
+	for procedure, member := range map[string]string{
+		"Ramp": "ramp", "ConstantLoad": "constantLoad", "FrameLoss": "frameLoss", "MaximumOfferedLoad": "maximumOfferedLoad",
+	} {
+		want := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, %s: {}, maxLossRatio: '0.01'}\n", procedure, member)+links))
+		got := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, maxLossRatio: '0.01'}\n", procedure)+links))
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v, with a %s that says nothing %+v", got.Procedure, member, want.Procedure)
+		}
 	}
-	if whole := compiled(t, admit(t, server, links)); !reflect.DeepEqual(whole.Procedure.Ramp, want.Procedure.Ramp) {
-		t.Errorf("%+v, without a procedure %+v", want.Procedure.Ramp, whole.Procedure.Ramp)
+	ramp := compiled(t, admit(t, server, "  procedure: {type: Ramp, maxLossRatio: '0.001'}\n"+links))
+	for _, unsaid := range []string{"", "  procedure: {}\n", "  procedure: {maxLossRatio: '0.001'}\n"} {
+		if got := compiled(t, admit(t, server, unsaid+links)); !reflect.DeepEqual(got, ramp) {
+			t.Errorf("%q: %+v, want %+v", unsaid, got.Procedure, ramp.Procedure)
+		}
 	}
+}
+
+func TestAPlanHasTheMemberOfItsProcedureAlone(t *testing.T) {
+	server := newServer(t)
+	for procedure, c := range map[string]struct {
+		says string
+		want plan.Procedure
+	}{
+		"ConstantLoad": {"constantLoad: {rate: 10kpps, warmupDuration: 0s, duration: 1h, window: 1m}", plan.Procedure{ConstantLoad: &plan.ConstantLoad{
+			Rate: rate(t, "10kpps"), Duration: plan.Duration(time.Hour), Window: plan.Duration(time.Minute)}}},
+		"FrameLoss": {"frameLoss: {from: 90%, to: 50%, step: 0.5%, trialDuration: 20s, stopAfterClean: 0}", plan.Procedure{FrameLoss: &plan.FrameLoss{
+			From: rate(t, "90%"), To: rate(t, "50%"), Step: rate(t, "0.5%"), WarmupDuration: plan.Duration(5 * time.Second), TrialDuration: plan.Duration(20 * time.Second)}}},
+		"MaximumOfferedLoad": {"maximumOfferedLoad: {rate: 1gbpsl1, trials: 100}", plan.Procedure{MaximumOfferedLoad: &plan.MaximumOfferedLoad{
+			Rate: rate(t, "1gbpsl1"), WarmupDuration: plan.Duration(5 * time.Second), TrialDuration: plan.Duration(time.Minute), Trials: 100}}},
+	} {
+		c.want.Type, c.want.MaxLossRatio = procedure, units.One/1000
+		p := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, %s}\n  activeDeadline: 3h\n", procedure, c.says)+links))
+		if !reflect.DeepEqual(p.Procedure, c.want) {
+			t.Errorf("%+v, want %+v", p.Procedure, c.want)
+		}
+	}
+}
+
+func TestRatesInPacketsNeedNoLineRate(t *testing.T) {
+	server := newServer(t)
+	for _, procedure := range []string{
+		"{ramp: {targetRate: 10kpps}}", "{type: ConstantLoad, constantLoad: {rate: 10kpps}}", "{type: MaximumOfferedLoad, maximumOfferedLoad: {rate: 10kpps}}",
+		"{type: FrameLoss, frameLoss: {from: 10kpps, to: 1kpps, step: 1kpps}}",
+	} {
+		compiled(t, admit(t, server, "  procedure: "+procedure+"\n  links: [{name: west}, {name: east}]\n"))
+	}
+}
+
+func TestUsualIsHowLongAProcedureTakes(t *testing.T) {
+	server := newServer(t)
+	for says, want := range map[string]time.Duration{
+		"{}": 11*time.Minute + 10*time.Second,
+		"{ramp: {warmupDuration: 0s, rampDuration: 12s, holdDuration: 0s}}": 22 * time.Second,
+		"{type: ConstantLoad}": 65 * time.Second,
+		"{type: ConstantLoad, constantLoad: {warmupDuration: 1m, duration: 1h}}": time.Hour + time.Minute,
+		"{type: FrameLoss}": 10*time.Minute + 5*time.Second,
+		"{type: MaximumOfferedLoad, maximumOfferedLoad: {trials: 3}}":                                     3*time.Minute + 5*time.Second,
+		"{type: FrameLoss, frameLoss: {from: 10%, to: 90%}}":                                              0, // refused by the compiler
+		"{type: FrameLoss, frameLoss: {from: 999999999999gpps, to: 1pps, step: 1pps, trialDuration: 1h}}": 0, // refused by the compiler
+	} {
+		if got := compile.Usual(admit(t, server, "  procedure: "+says+"\n"+links).Spec.Procedure); got != want {
+			t.Errorf("%s: %s, want %s", says, got, want)
+		}
+	}
+	for _, procedure := range []v1alpha1.ProcedureType{"", "Ramp", "ConstantLoad", "FrameLoss", "MaximumOfferedLoad", "Search"} {
+		unread := v1alpha1.ProcedureSpec{Type: procedure, Ramp: v1alpha1.RampSpec{RampDuration: "soon"}, ConstantLoad: v1alpha1.ConstantLoadSpec{Duration: "soon"},
+			FrameLoss: v1alpha1.FrameLossSpec{TrialDuration: "soon"}, MaximumOfferedLoad: v1alpha1.MaximumOfferedLoadSpec{TrialDuration: "soon"}}
+		if got := compile.Usual(unread); got != 0 {
+			t.Errorf("%s: what isn't a duration takes %s", procedure, got)
+		}
+	}
+}
+
+// Usual is asked for at each look at the line of waiting tests.
+func BenchmarkUsual(b *testing.B) {
+	for _, procedure := range []v1alpha1.ProcedureType{"Ramp", "ConstantLoad", "FrameLoss", "MaximumOfferedLoad"} {
+		b.Run(string(procedure), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				compile.Usual(v1alpha1.ProcedureSpec{Type: procedure, MaxLossRatio: "0.001"})
+			}
+		})
+	}
+}
+
+func rate(t *testing.T, text string) units.Rate {
+	t.Helper()
+	r, err := units.ParseRate(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

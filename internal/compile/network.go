@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
 )
 
 // LinkNetworks are the networks of a link's two ends.
@@ -62,9 +63,9 @@ func (c *compiler) hasDUTPod() bool {
 	return c.spec.DUT.Type == v1alpha1.DUTPod || c.spec.DUT.Type == v1alpha1.DUTReference
 }
 
-// speedOf are the links whose ports must know their own speed.
-func (c *compiler) speedOf() []string {
-	if !c.asksForPercent() {
+// speedOf are the links whose ports must know their own speed; none without a Plan.
+func (c *compiler) speedOf(p *plan.Plan) []string {
+	if p == nil || !c.asksForPercent(p) {
 		return nil
 	}
 	var links []string
@@ -74,14 +75,4 @@ func (c *compiler) speedOf() []string {
 		}
 	}
 	return links
-}
-
-func (c *compiler) asksForPercent() bool {
-	ramp := c.spec.Procedure.Ramp
-	for _, criterion := range c.spec.Criteria {
-		if criterion.Metric == v1alpha1.MetricLineRatePercent {
-			return true
-		}
-	}
-	return strings.HasSuffix(string(ramp.TargetRate), "%") || strings.HasSuffix(string(ramp.WarmupRate), "%")
 }

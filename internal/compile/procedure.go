@@ -4,130 +4,160 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedures"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// maxSteps bounds the staircase: each step is a window in the Report.
-const maxSteps = 5000
+// What bounds a procedure: each step is a window in the Report.
+const (
+	maxSteps = 5000
+	maxLoads = 1000 // of a frame loss curve
+)
 
-// withRamp is the spec with a ramp that says all, where the procedure is one and says nothing. The schema can't set that default: it would
-// stand in every procedure, of whatever type.
-func withRamp(spec *v1alpha1.LoadTestSpec) *v1alpha1.LoadTestSpec {
-	if spec.Procedure.Type != v1alpha1.ProcedureRamp || spec.Procedure.Ramp != (v1alpha1.RampSpec{}) {
-		return spec
+// withDefaults is a spec.procedure whose member for its type has all its defaults where the spec says nothing of it. The schema can't set them: they
+// would stand in every procedure, of whatever type.
+func withDefaults(spec v1alpha1.ProcedureSpec) v1alpha1.ProcedureSpec {
+	switch {
+	case spec.Type == v1alpha1.ProcedureRamp && spec.Ramp == v1alpha1.RampSpec{}:
+		spec.Ramp = v1alpha1.RampSpec{
+			WarmupRate: "1kpps", WarmupDuration: "30s", TargetRate: "100%", RampDuration: "10m", StepDuration: "2s", Settle: "500ms",
+			RefineTo: "0.5%", ConfirmDuration: "10s", HoldDuration: "30s",
+		}
+	case spec.Type == v1alpha1.ProcedureConstantLoad && spec.ConstantLoad == v1alpha1.ConstantLoadSpec{}:
+		spec.ConstantLoad = v1alpha1.ConstantLoadSpec{Rate: "100%", WarmupDuration: "5s", Duration: "60s", Window: "10s"}
+	case spec.Type == v1alpha1.ProcedureFrameLoss && spec.FrameLoss == v1alpha1.FrameLossSpec{}:
+		spec.FrameLoss = v1alpha1.FrameLossSpec{From: "100%", To: "10%", Step: "10%", WarmupDuration: "5s", TrialDuration: "60s"}
+	case spec.Type == v1alpha1.ProcedureMaximumOfferedLoad && spec.MaximumOfferedLoad == v1alpha1.MaximumOfferedLoadSpec{}:
+		spec.MaximumOfferedLoad = v1alpha1.MaximumOfferedLoadSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "60s", Trials: 1}
 	}
-	whole := *spec
-	whole.Procedure.Ramp = v1alpha1.RampSpec{
-		WarmupRate: "1kpps", WarmupDuration: "30s", TargetRate: "100%", RampDuration: "10m", StepDuration: "2s", Settle: "500ms",
-		RefineTo: "0.5%", ConfirmDuration: "10s", HoldDuration: "30s",
-	}
-	return &whole
+	return spec
 }
 
-func (c *compiler) procedure() plan.Procedure {
-	spec, path := c.spec.Procedure, specPath().Child("procedure")
-	r, ramp := spec.Ramp, path.Child("ramp")
-	p := plan.Procedure{
-		Type: string(spec.Type),
-		Ramp: plan.Ramp{
-			WarmupRate:       c.rate(ramp.Child("warmupRate"), r.WarmupRate),
-			WarmupDuration:   plan.Duration(c.duration(ramp.Child("warmupDuration"), r.WarmupDuration)),
-			TargetRate:       c.rate(ramp.Child("targetRate"), r.TargetRate),
-			RampDuration:     plan.Duration(c.duration(ramp.Child("rampDuration"), r.RampDuration)),
-			StepDuration:     plan.Duration(c.duration(ramp.Child("stepDuration"), r.StepDuration)),
-			Settle:           plan.Duration(c.duration(ramp.Child("settle"), r.Settle)),
-			RefineTo:         c.ratio(ramp.Child("refineTo"), string(r.RefineTo)),
-			ConfirmDuration:  plan.Duration(c.duration(ramp.Child("confirmDuration"), r.ConfirmDuration)),
-			HoldDuration:     plan.Duration(c.duration(ramp.Child("holdDuration"), r.HoldDuration)),
-			StopAtSaturation: r.StopAtSaturation,
-		},
-		MaxLossRatio: c.ratio(path.Child("maxLossRatio"), string(spec.MaxLossRatio)),
+// Usual is how long a procedure takes if nothing surprises it. The spec need not be admitted: what can't be read, and a curve without an end, count for nothing.
+func Usual(spec v1alpha1.ProcedureSpec) time.Duration {
+	return procedures.Of((&compiler{}).procedure(withDefaults(spec))).Usual()
+}
+
+// procedure reads the member of the procedure's type. A spec without a type, which no API server has seen, is a ramp.
+func (c *compiler) procedure(spec v1alpha1.ProcedureSpec) plan.Procedure {
+	p := plan.Procedure{Type: string(spec.Type)}
+	switch spec.Type {
+	case v1alpha1.ProcedureConstantLoad:
+		p.ConstantLoad = member{c, "constantLoad"}.constantLoad(spec.ConstantLoad)
+	case v1alpha1.ProcedureFrameLoss:
+		p.FrameLoss = member{c, "frameLoss"}.frameLoss(spec.FrameLoss)
+	case v1alpha1.ProcedureMaximumOfferedLoad:
+		p.MaximumOfferedLoad = member{c, "maximumOfferedLoad"}.maximumOfferedLoad(spec.MaximumOfferedLoad)
+	default:
+		p.Ramp = member{c, "ramp"}.ramp(spec.Ramp)
 	}
-	c.checkSteps(p.Ramp)
+	p.MaxLossRatio = c.ratio(specPath().Child("procedure", "maxLossRatio"), string(spec.MaxLossRatio))
 	return p
 }
 
-func (c *compiler) checkSteps(r plan.Ramp) {
-	ramp, step := r.RampDuration.Std(), r.StepDuration.Std()
-	if step <= 0 || ramp <= maxSteps*step {
-		return
+func (m member) ramp(spec v1alpha1.RampSpec) plan.Ramp {
+	r := plan.Ramp{
+		WarmupRate:       m.rate("warmupRate", spec.WarmupRate),
+		WarmupDuration:   m.duration("warmupDuration", spec.WarmupDuration),
+		TargetRate:       m.rate("targetRate", spec.TargetRate),
+		RampDuration:     m.duration("rampDuration", spec.RampDuration),
+		StepDuration:     m.duration("stepDuration", spec.StepDuration),
+		Settle:           m.duration("settle", spec.Settle),
+		RefineTo:         m.ratio(m.path("refineTo"), string(spec.RefineTo)),
+		ConfirmDuration:  m.duration("confirmDuration", spec.ConfirmDuration),
+		HoldDuration:     m.duration("holdDuration", spec.HoldDuration),
+		StopAtSaturation: spec.StopAtSaturation,
 	}
-	c.refuse(specPath().Child("procedure", "ramp", "stepDuration"), c.spec.Procedure.Ramp.StepDuration, fmt.Sprintf(
-		"rampDuration %s in steps of %s are %d steps, and %d is the most: make stepDuration at least %s", ramp, step, ramp/step, maxSteps, ramp/maxSteps))
+	if ramp, step := r.RampDuration.Std(), r.StepDuration.Std(); step > 0 && ramp > maxSteps*step {
+		m.refuse(m.path("stepDuration"), spec.StepDuration, fmt.Sprintf(
+			"rampDuration %s in steps of %s are %d steps, and %d is the most: make stepDuration at least %s", ramp, step, ramp/step, maxSteps, ramp/maxSteps))
+	}
+	return r
 }
 
-// checkTime refuses a deadline that ends every run before its end.
-func (c *compiler) checkTime(p *plan.Plan) {
-	r, deadline := p.Procedure.Ramp, p.ActiveDeadline.Std()
-	least := r.WarmupDuration.Std() + r.RampDuration.Std() + r.ConfirmDuration.Std() + r.HoldDuration.Std()
-	if deadline > 0 && deadline <= least {
-		c.refuse(specPath().Child("activeDeadline"), c.spec.ActiveDeadline, fmt.Sprintf(
-			"warm-up, ramp, confirmation and hold alone take %s, and refinement comes on top: set activeDeadline to %s or more, or shorten procedure.ramp", least, roomy(least)))
+func (m member) constantLoad(spec v1alpha1.ConstantLoadSpec) *plan.ConstantLoad {
+	l := &plan.ConstantLoad{
+		Rate:           m.rate("rate", spec.Rate),
+		WarmupDuration: m.duration("warmupDuration", v1alpha1.Duration(spec.WarmupDuration)),
+		Duration:       m.duration("duration", v1alpha1.Duration(spec.Duration)),
+		Window:         m.duration("window", v1alpha1.Duration(spec.Window)),
+	}
+	whole, window := l.Duration.Std(), l.Window.Std()
+	switch {
+	case window > whole:
+		m.refuse(m.path("window"), spec.Window, fmt.Sprintf(
+			"duration, %s, is divided into windows, and one of %s is longer than that: make window at most %s", whole, window, whole))
+	case window > 0 && whole > maxSteps*window:
+		m.refuse(m.path("window"), spec.Window, fmt.Sprintf(
+			"duration %s in windows of %s are %d windows, and %d is the most: make window at least %s", whole, window, whole/window, maxSteps, whole/maxSteps))
+	}
+	return l
+}
+
+// frameLoss is nil where the loads of the curve can't be counted.
+func (m member) frameLoss(spec v1alpha1.FrameLossSpec) *plan.FrameLoss {
+	f := &plan.FrameLoss{
+		From:           m.rate("from", spec.From),
+		To:             m.rate("to", spec.To),
+		Step:           m.rate("step", spec.Step),
+		WarmupDuration: m.duration("warmupDuration", v1alpha1.Duration(spec.WarmupDuration)),
+		TrialDuration:  m.duration("trialDuration", v1alpha1.Duration(spec.TrialDuration)),
+		StopAfterClean: 2,
+	}
+	if spec.StopAfterClean != nil {
+		f.StopAfterClean = int(*spec.StopAfterClean)
+	}
+	if f.From.IsZero() || f.To.IsZero() || f.Step.IsZero() {
+		return nil // one of them is no rate, which was refused
+	}
+	// All three are in one unit: the schema has a rule for that.
+	if f.To.Micros >= f.From.Micros {
+		m.refuse(m.path("to"), spec.To, fmt.Sprintf("the loads go down from %s: make to less than that, or from more than %s", f.From, f.To))
+		return nil
+	}
+	width := f.From.Micros - f.To.Micros
+	if loads := (width-1)/f.Step.Micros + 2; loads > maxLoads { // from, each step that ends above to, and to
+		least := units.Rate{Kind: f.Step.Kind, Micros: (width + maxLoads - 2) / (maxLoads - 1)} // rounded up
+		m.refuse(m.path("step"), spec.Step, fmt.Sprintf(
+			"from %s to %s in steps of %s are %d loads, and %d is the most: make step at least %s", f.From, f.To, f.Step, loads, maxLoads, least))
+		return nil
+	}
+	return f
+}
+
+func (m member) maximumOfferedLoad(spec v1alpha1.MaximumOfferedLoadSpec) *plan.MaximumOfferedLoad {
+	return &plan.MaximumOfferedLoad{
+		Rate:           m.rate("rate", spec.Rate),
+		WarmupDuration: m.duration("warmupDuration", v1alpha1.Duration(spec.WarmupDuration)),
+		TrialDuration:  m.duration("trialDuration", v1alpha1.Duration(spec.TrialDuration)),
+		Trials:         int(spec.Trials),
 	}
 }
 
-// roomy is a round deadline with room for refinement.
-func roomy(d time.Duration) time.Duration { return (d + d/4 + time.Minute).Round(time.Minute) }
-
-// checkLoad refuses rates that the line can't carry, and a warm-up above what is to be measured, in any direction.
-func (c *compiler) checkLoad(p *plan.Plan) {
-	for _, d := range p.Directions {
-		if len(c.errs) > 0 {
-			return // the same rates fail in every direction
-		}
-		c.checkRates(p.Procedure.Ramp, d)
-	}
+// member reads the fields of one member of spec.procedure. A path is made only for what is refused: Usual reads procedures often.
+type member struct {
+	*compiler
+	name string
 }
 
-func (c *compiler) checkRates(r plan.Ramp, d plan.Direction) {
-	ramp, spec := specPath().Child("procedure", "ramp"), c.spec.Procedure.Ramp
-	slower, line := c.slower(d)
-	target, over := overLine(r.TargetRate, d.Mix, line)
-	if over != "" {
-		c.refuse(ramp.Child("targetRate"), spec.TargetRate, over+fmt.Sprintf(" (link %s); ask for 100%% or less", slower))
-		return
-	}
-	if r.WarmupDuration == 0 {
-		return
-	}
-	warmup, over := overLine(r.WarmupRate, d.Mix, line)
-	if over != "" {
-		c.refuse(ramp.Child("warmupRate"), spec.WarmupRate, over+fmt.Sprintf(" (link %s); a warm-up needs little, such as 1kpps", slower))
-		return
-	}
-	if target > 0 && warmup > target {
-		c.refuse(ramp.Child("warmupRate"), spec.WarmupRate, fmt.Sprintf(
-			"the warm-up (%s) is above targetRate (%s): it comes before the ramp, so ask for less", warmup, target))
-	}
-}
+func (m member) path(name string) *field.Path { return specPath().Child("procedure", m.name, name) }
 
-// overLine is a rate in packets, 0 where that needs a line rate that only the port knows, and what is wrong where it's more than the
-// line carries.
-func overLine(r units.Rate, mix units.Traffic, line units.BitRate) (units.PacketRate, string) {
-	const full = 100_000_000
-	if r.Kind == units.LinePercent && r.Micros > full {
-		return 0, fmt.Sprintf("%s is more than the line carries", r)
-	}
-	if r.Kind == units.LinePercent && line == 0 {
-		return 0, ""
-	}
-	rate, err := r.PacketRateOf(mix, line)
+func (m member) rate(name string, text v1alpha1.Rate) units.Rate {
+	rate, err := units.ParseRate(string(text))
 	if err != nil {
-		return 0, err.Error()
+		m.refuse(m.path(name), text, err.Error())
 	}
-	if most := units.LinePacketRate(mix, line); line > 0 && rate > most {
-		return 0, fmt.Sprintf("%s is more than the line carries: %s of these frames at %s", rate, most, line)
-	}
-	return rate, ""
+	return rate
 }
 
-// slower is the slower of a direction's links as far as their line rates are given: what it carries is 100 %.
-func (c *compiler) slower(d plan.Direction) (string, units.BitRate) {
-	from, to := c.link(v1alpha1.LinkName(d.From)).lineRate, c.link(v1alpha1.LinkName(d.To)).lineRate
-	if to > 0 && (from == 0 || to < from) {
-		return d.To, to
+func (m member) duration(name string, text v1alpha1.Duration) plan.Duration {
+	span, err := text.Std()
+	if err != nil {
+		m.refuse(m.path(name), text, durationForms)
 	}
-	return d.From, from
+	return plan.Duration(span)
 }

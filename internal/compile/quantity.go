@@ -9,20 +9,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
+// durationForms is how a duration can be written.
+const durationForms = "write a duration with its unit, such as 500ms, 30s, 10m or 1h30m"
+
 func (c *compiler) duration(path *field.Path, d v1alpha1.Duration) time.Duration {
 	span, err := d.Std()
 	if err != nil {
-		c.refuse(path, d, "write a duration with its unit, such as 500ms, 30s, 10m or 1h30m")
+		c.refuse(path, d, durationForms)
 	}
 	return span
-}
-
-func (c *compiler) rate(path *field.Path, r v1alpha1.Rate) units.Rate {
-	rate, err := units.ParseRate(string(r))
-	if err != nil {
-		c.refuse(path, r, err.Error())
-	}
-	return rate
 }
 
 // ratio reads a Ratio or a Percent.

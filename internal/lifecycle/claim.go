@@ -3,12 +3,12 @@ package lifecycle
 import (
 	"maps"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/queue"
 )
 
@@ -106,7 +106,7 @@ func devicesOf(p *corev1.Pod) queue.Resources {
 func Claim(o Observed, wants []Want) (claim queue.Claim, held []queue.Holding, claims bool) {
 	v := look(o)
 	name := v.Test.Namespace + "/" + v.Test.Name
-	claim = queue.Claim{ID: string(v.Test.UID), Test: name, Created: v.Test.CreationTimestamp.Time, Takes: takes(v.spec.Procedure.Ramp), Avoid: v.was.ExcludedNodes}
+	claim = queue.Claim{ID: string(v.Test.UID), Test: name, Created: v.Test.CreationTimestamp.Time, Takes: compile.Usual(v.spec.Procedure), Avoid: v.was.ExcludedNodes}
 	if back := v.was.GivenBack; back != nil {
 		claim.GivenBack, claim.RetryAt = back.At.Time, back.Until.Time
 	}
@@ -131,16 +131,6 @@ func Claim(o Observed, wants []Want) (claim queue.Claim, held []queue.Holding, c
 		claim.Pods = append(claim.Pods, v.unmade(wants)...)
 	}
 	return claim, held, claims
-}
-
-// takes is how long a procedure measures if it is carried to its end. What isn't a duration counts for nothing: such a test has no turn.
-func takes(r v1alpha1.RampSpec) (sum time.Duration) {
-	for _, part := range []v1alpha1.Duration{r.WarmupDuration, r.RampDuration, r.ConfirmDuration, r.HoldDuration} {
-		if d, err := part.Std(); err == nil {
-			sum += d
-		}
-	}
-	return sum
 }
 
 // unmade are the pods that are still to be made.

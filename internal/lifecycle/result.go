@@ -2,7 +2,9 @@ package lifecycle
 
 import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // resultOf is a Report's result as the status has it: whole numbers with their unit in the name, ratios as text. It is bounded as the
@@ -25,6 +27,7 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 	for _, d := range r.Result.Directions {
 		out.Directions = append(out.Directions, v1alpha1.DirectionResult{From: d.From, To: d.To, Figures: directionFigures(&d)})
 	}
+	out.Figures = curveOf(r.Result.Curve)
 	for _, g := range r.Result.Generators {
 		out.Generators = append(out.Generators, v1alpha1.GeneratorResult{
 			Name:                     limited(g.Name, 63),
@@ -34,6 +37,36 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 		})
 	}
 	return out
+}
+
+// mostFigures is how many figures the status has.
+const mostFigures = 64
+
+// curveOf is what all directions together lost and carried at each load, of more loads than fit some at even distances, the first and the last among them. The
+// Report has all of them, and the directions.
+func curveOf(curve []report.Figure) []v1alpha1.Figure {
+	var points [][]v1alpha1.Figure
+	last := units.Ratio(-1)
+	for _, f := range curve {
+		if f.Direction != report.AllDirections || f.Metric != figures.LossRatio && f.Metric != figures.PacketsPerSecond {
+			continue
+		}
+		if f.Load != last {
+			points, last = append(points, nil), f.Load
+		}
+		end := len(points) - 1
+		points[end] = append(points[end], v1alpha1.Figure{Metric: string(f.Metric), Load: f.Load.String(), Low: string(f.Low), High: string(f.High)})
+	}
+	const most = mostFigures / 2
+	var all []v1alpha1.Figure
+	for i := range min(len(points), most) {
+		at := i
+		if len(points) > most {
+			at = i * (len(points) - 1) / (most - 1)
+		}
+		all = append(all, points[at]...)
+	}
+	return all
 }
 
 // mostSharedPorts is how many the status has.

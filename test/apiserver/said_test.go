@@ -70,3 +70,18 @@ func TestARampIsStoredWhereItIsSaidOnly(t *testing.T) {
 		}
 	}
 }
+
+// What programs in Go read and write again must not turn a 0 that means something into the default.
+func TestACurveThatGoesAllTheWayDownStaysThatWay(t *testing.T) {
+	test := newShortest(t, "  procedure: {type: FrameLoss, frameLoss: {stopAfterClean: 0}}\n")
+	test.Labels = map[string]string{"seen": "yes"}
+	if err := typed.Update(t.Context(), test); err != nil {
+		t.Fatal(err)
+	}
+	if clean := test.Spec.Procedure.FrameLoss.StopAfterClean; clean == nil || *clean != 0 {
+		t.Errorf("stopAfterClean is stored as %v", clean)
+	}
+	if ramp := test.Spec.Procedure.Ramp; ramp != (v1alpha1.RampSpec{}) {
+		t.Errorf("beside the curve stands %+v", ramp)
+	}
+}

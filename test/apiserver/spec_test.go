@@ -46,6 +46,7 @@ func TestASpecCannotBeChanged(t *testing.T) {
 	for name, patch := range map[string]string{
 		"a value that was given":            `{"links": [{"name": "west", "lineRate": "10gbps"}, {"name": "east", "lineRate": "1gbps"}]}`,
 		"a value that was a default":        `{"procedure": {"ramp": {"targetRate": "50%"}}}`,
+		"a procedure of another type":       `{"procedure": {"type": "FrameLoss", "ramp": null}}`,
 		"a list that was not there":         `{"criteria": [{"name": "a", "metric": "LossRatio", "max": "0"}]}`,
 		"a list that was not there, empty":  `{"criteria": []}`,
 		"an object that was not there":      `{"generator": {"pod": {}}}`,

@@ -1,0 +1,134 @@
+package compile
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/procedures"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Whether a procedure fits the deadline and the links. The procedure itself says how long it takes and at which rates, so nothing here knows the
+// fields of any type.
+
+// longestDeadline is the schema's bound of spec.activeDeadline.
+const longestDeadline = 168 * time.Hour
+
+// checkTime refuses a deadline that ends every run before its end.
+func (c *compiler) checkTime(p *plan.Plan) {
+	of := procedures.Of(p.Procedure)
+	least, deadline := of.Usual(), p.ActiveDeadline.Std()
+	if deadline <= 0 || deadline > least {
+		return
+	}
+	member, _, _ := strings.Cut(of.Rates().Full.Field, ".")
+	is := of.Describe()
+	what := fmt.Sprintf("%s alone take %s", cmp.Or(is.Parts, "its steps"), least)
+	if is.OnTop != "" {
+		what += ", and " + is.OnTop + " comes on top"
+	}
+	fix := fmt.Sprintf("set activeDeadline to %s or more, or shorten procedure.%s", roomy(least), member)
+	if least >= longestDeadline {
+		fix = fmt.Sprintf("shorten procedure.%s, as activeDeadline is at most %s", member, longestDeadline)
+	}
+	c.refuse(specPath().Child("activeDeadline"), c.spec.ActiveDeadline, what+": "+fix)
+}
+
+// roomy is a round deadline with room for what comes on top.
+func roomy(d time.Duration) time.Duration {
+	return min((d + d/4 + time.Minute).Round(time.Minute), longestDeadline)
+}
+
+// checkLoad refuses rates that the line can't carry, and a warm-up above what is to be measured, in any direction.
+func (c *compiler) checkLoad(p *plan.Plan) {
+	rates := procedures.Of(p.Procedure).Rates()
+	for _, d := range p.Directions {
+		if len(c.errs) > 0 {
+			return // the same rates fail in every direction
+		}
+		c.checkRates(rates, d)
+	}
+}
+
+func (c *compiler) checkRates(rates procedure.Rates, d plan.Direction) {
+	slower, line := c.slower(d)
+	full, over := overLine(rates.Full.Rate, d.Mix, line)
+	if over != "" {
+		c.refuseRate(rates.Full, over+fmt.Sprintf(" (link %s); ask for 100%% or less", slower))
+		return
+	}
+	if rates.WarmUp.Field == "" {
+		return
+	}
+	warmup, over := overLine(rates.WarmUp.Rate, d.Mix, line)
+	if over != "" {
+		c.refuseRate(rates.WarmUp, over+fmt.Sprintf(" (link %s); a warm-up needs little, such as 1kpps", slower))
+		return
+	}
+	if full > 0 && warmup > full {
+		member, target, _ := strings.Cut(rates.Full.Field, ".")
+		c.refuseRate(rates.WarmUp, fmt.Sprintf("the warm-up (%s) is above %s (%s): it comes before the %s, so ask for less", warmup, target, full, member))
+	}
+}
+
+// refuseRate refuses a rate of the procedure's, with the field that it comes from, and what is written there.
+func (c *compiler) refuseRate(r procedure.Rate, message string) {
+	names, path := strings.Split(r.Field, "."), specPath().Child("procedure")
+	for _, name := range names {
+		path = path.Child(name)
+	}
+	var written any = field.OmitValueType{}
+	if spec, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&c.spec.Procedure); err == nil {
+		written, _, _ = unstructured.NestedFieldNoCopy(spec, names...)
+	}
+	c.refuse(path, written, message)
+}
+
+// asksForPercent says whether a rate or a criterion of the test is in percent of the line rate.
+func (c *compiler) asksForPercent(p *plan.Plan) bool {
+	for _, criterion := range c.spec.Criteria {
+		if criterion.Metric == v1alpha1.MetricLineRatePercent {
+			return true
+		}
+	}
+	rates := procedures.Of(p.Procedure).Rates()
+	return rates.Full.Kind == units.LinePercent || rates.WarmUp.Kind == units.LinePercent
+}
+
+// overLine is a rate in packets, 0 where that needs a line rate that only the port knows, and what is wrong where it's more than the
+// line carries.
+func overLine(r units.Rate, mix units.Traffic, line units.BitRate) (units.PacketRate, string) {
+	const full = 100_000_000
+	if r.Kind == units.LinePercent && r.Micros > full {
+		return 0, fmt.Sprintf("%s is more than the line carries", r)
+	}
+	if r.Kind == units.LinePercent && line == 0 {
+		return 0, ""
+	}
+	rate, err := r.PacketRateOf(mix, line)
+	if err != nil {
+		return 0, err.Error()
+	}
+	if most := units.LinePacketRate(mix, line); line > 0 && rate > most {
+		return 0, fmt.Sprintf("%s is more than the line carries: %s of these frames at %s", rate, most, line)
+	}
+	return rate, ""
+}
+
+// slower is the slower of a direction's links as far as their line rates are given: what it carries is 100 %.
+func (c *compiler) slower(d plan.Direction) (string, units.BitRate) {
+	from, to := c.link(v1alpha1.LinkName(d.From)).lineRate, c.link(v1alpha1.LinkName(d.To)).lineRate
+	if to > 0 && (from == 0 || to < from) {
+		return d.To, to
+	}
+	return d.From, from
+}
