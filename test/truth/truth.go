@@ -46,10 +46,13 @@ func (d Device) Faults(r *report.Report) (faults []string) {
 	if got, want := len(r.Result.Directions), len(d.Limits); got != want {
 		faults = append(faults, fmt.Sprintf("the result has %d directions, the device %d", got, want))
 	}
-	for _, m := range r.Result.Directions {
-		faults = append(faults, d.claim(r, m)...)
+	if searched(r) {
+		for _, m := range r.Result.Directions {
+			faults = append(faults, d.claim(r, m)...)
+		}
+		return faults
 	}
-	return faults
+	return append(faults, d.givenLoads(r)...)
 }
 
 // room is how close to a limit even sending and a limiter's own clock bring a load, as a share of it: a load in between may lose frames or not.
@@ -74,6 +77,9 @@ func unmeasured(r *report.Report) (faults []string) {
 		return []string{fmt.Sprintf("nothing was measured, and no window says why: %s", r.Result.Message)}
 	}
 	for _, w := range r.Windows {
+		if w.Phase == report.WarmUp && !searched(r) {
+			continue // it counts for nothing there
+		}
 		if w.Quality != report.Invalid || w.Reason == "" {
 			faults = append(faults, fmt.Sprintf("there is no figure, and window %d is %s: %s %s", w.Number, w.Quality, w.Reason, r.Result.Message))
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -52,6 +53,74 @@ func TestWhatAReportMayClaim(t *testing.T) {
 			r.Result.Measured, r.Windows[0].Quality, r.Windows[0].Reason = false, report.Invalid, "a generator sent in bursts"
 		}), ""},
 		{"no figure and no window", measured(5_000, func(r *report.Report) { r.Result.Measured, r.Windows = false, nil }), "no window says why"},
+	} {
+		got := strings.Join(device.Faults(c.r), "; ")
+		if (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.says)
+		}
+	}
+}
+
+// given is a Report of trials of a second at these loads, of which so many packets came back; the first is the answer.
+func given(kind string, trials [][2]int64, change func(*report.Report)) *report.Report {
+	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{Procedure: plan.Procedure{Type: kind, MaxLossRatio: units.One / 1000}},
+		Result: report.Result{Measured: true, Confirmed: true, Reason: report.ReachedTarget, Message: "measured", Window: 1}}
+	for i, t := range trials {
+		sent, back := t[0], t[1]
+		lost := units.RatioOf(sent-back, sent)
+		m := report.Measured{From: "west", To: "east", Quality: report.Good, Intended: report.Flow{PacketsPerSecond: sent}, Offered: report.Flow{PacketsPerSecond: sent},
+			Received: report.Flow{PacketsPerSecond: back}, Sent: units.Traffic{Packets: sent}, Returned: units.Traffic{Packets: back}, LossRatio: lost, LossRatioMin: lost}
+		if lost > r.Plan.Procedure.MaxLossRatio {
+			m.Quality = report.Lossy
+		}
+		r.Windows = append(r.Windows, report.Window{Number: i + 1, Phase: report.Trial, Load: units.RatioOf(sent, trials[0][0]), Duration: plan.Duration(time.Second),
+			Quality: m.Quality, Directions: []report.Measured{m}})
+		if kind == plan.TypeFrameLoss {
+			r.Result.Curve = append(r.Result.Curve, figures.At(r, r.Windows[i])...)
+		}
+	}
+	r.Result.Directions = r.Windows[0].Directions
+	if r.Windows[0].Quality == report.Lossy {
+		r.Result.Reason = map[string]report.Reason{plan.TypeConstantLoad: report.LoadHeld, plan.TypeFrameLoss: report.CurveMeasured}[kind]
+	}
+	change(r)
+	r.Figures = figures.Of(r)
+	return r
+}
+
+func TestWhatMayBeClaimedOfLoadsThatAreGiven(t *testing.T) {
+	device := Device{Limits: map[string]int64{"west→east": 10_000}, Burst: 20 * time.Millisecond}
+	asItIs := func(*report.Report) {}
+	for _, c := range []struct {
+		name string
+		r    *report.Report
+		says string // "": nothing is wrong
+	}{
+		{"what the device forwards of more than it can", given(plan.TypeConstantLoad, [][2]int64{{20_000, 10_000}}, asItIs), ""},
+		{"and what it saved up", given(plan.TypeConstantLoad, [][2]int64{{20_000, 10_200}}, asItIs), ""},
+		{"all of what it can forward", given(plan.TypeConstantLoad, [][2]int64{{8_000, 8_000}}, asItIs), ""},
+		{"more than it can forward", given(plan.TypeConstantLoad, [][2]int64{{20_000, 11_000}}, asItIs), "PacketsPerSecond is said to be from 11000"},
+		{"less loss than there is", given(plan.TypeConstantLoad, [][2]int64{{20_000, 11_000}}, asItIs), "LossRatio is said to be from 0.45"},
+		{"less than it forwards", given(plan.TypeConstantLoad, [][2]int64{{20_000, 9_500}}, asItIs), "PacketsPerSecond is said to be from 9500 to 9500"},
+		{"more loss than there is", given(plan.TypeConstantLoad, [][2]int64{{20_000, 9_500}}, asItIs), "LossRatio is said to be from 0.525"},
+		{"less than it forwards, as the generator paused", given(plan.TypeConstantLoad, [][2]int64{{20_000, 9_500}}, func(r *report.Report) {
+			m := &r.Result.Directions[0]
+			m.Sent.Packets, m.Offered.PacketsPerSecond = 19_000, 19_000
+			m.LossRatio, m.LossRatioMin = units.One/2, units.One/2
+		}), ""},
+		{"loss where the device loses nothing", given(plan.TypeConstantLoad, [][2]int64{{8_000, 7_900}}, asItIs), "the reason is LoadHeld, and the device forwards all of that load"},
+		{"a limit", given(plan.TypeConstantLoad, [][2]int64{{20_000, 10_000}}, func(r *report.Report) { r.Result.Saturated = true }), "nothing searched for one"},
+		{"all of more than it can, as a lower bound", given(plan.TypeConstantLoad, [][2]int64{{20_000, 20_000}}, asItIs), "PacketsPerSecond is said to be from 20000 to any"},
+		{"a curve", given(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}, {12_500, 10_100}, {8_000, 8_000}}, asItIs), ""},
+		{"a curve with a load that lost too little", given(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}, {12_500, 12_400}, {8_000, 8_000}}, asItIs), "window 2, west→east: PacketsPerSecond"},
+		{"a curve with a load that lost too much", given(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}, {12_500, 10_000}, {8_000, 7_900}}, asItIs), "window 3, west→east is Lossy at 8000"},
+		{"a curve without one of its loads", given(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}, {8_000, 8_000}}, func(r *report.Report) {
+			r.Result.Curve = r.Result.Curve[:len(r.Result.Curve)/2]
+		}), "there is no figure PacketsPerSecond at load 0.4"},
+		{"no figure, though a trial counts", given(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}}, func(r *report.Report) { r.Result.Measured = false }), "there is no figure, and window 1 is Lossy"},
+		{"no figure, and only the warm-up counts", given(plan.TypeFrameLoss, [][2]int64{{20_000, 10_000}}, func(r *report.Report) {
+			r.Result.Measured, r.Windows[0].Phase = false, report.WarmUp
+		}), ""},
 	} {
 		got := strings.Join(device.Faults(c.r), "; ")
 		if (c.says == "") != (got == "") || !strings.Contains(got, c.says) {

@@ -1,0 +1,117 @@
+package truth
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// late is for how long after the last frame left some may still wait before the device's limit, on a machine that is busy.
+const late = 50 * time.Millisecond
+
+// searched says whether the Report is of a procedure that searches for the limit. The others measure loads that are given.
+func searched(r *report.Report) bool {
+	return r.Plan.Procedure.Type == "" || r.Plan.Procedure.Type == plan.TypeRamp
+}
+
+// givenLoads holds the figures of loads that were given against what the device forwards of them. The generator may have sent less than asked for, or not all
+// the time; it never sent faster. So the device's own share of each figure lies between two bounds:
+//
+//	0 ────────┬──────────────────────┬──────────── sent
+//	        least                   most
+//	          │                      └ limit × time, and what the device had saved up
+//	          └ the share of sent that the limit is of the load asked for: it forwards more only where the generator paused
+//
+// A figure's interval must not lie outside of them. What has no High claims nothing above its Low.
+func (d Device) givenLoads(r *report.Report) (faults []string) {
+	if r.Result.Saturated {
+		faults = append(faults, "a limit is claimed, and nothing searched for one")
+	}
+	faults = append(faults, d.reason(r)...)
+	for _, m := range r.Result.Directions {
+		faults = append(faults, d.figuresOf(r, m, 0, "")...)
+	}
+	for _, w := range curve(r) {
+		for _, m := range w.Directions {
+			faults = append(faults, d.figuresOf(r, m, w.Load, fmt.Sprintf("window %d, ", w.Number))...)
+		}
+	}
+	return faults
+}
+
+// reason: who says that frames were lost at the load of the answer offered some direction more than the device forwards there. Who doesn't says what was the end.
+func (d Device) reason(r *report.Report) []string {
+	if r.Result.LowerBound() {
+		return lowerBound(r.Result)
+	}
+	above := func(m report.Measured) bool {
+		load := max(m.Intended.PacketsPerSecond, m.Offered.PacketsPerSecond)
+		return float64(load) >= float64(d.Limits[Direction(m.From, m.To)])*(1-room)
+	}
+	if !slices.ContainsFunc(r.Result.Directions, above) {
+		return []string{fmt.Sprintf("the reason is %s, and the device forwards all of that load: %s", r.Result.Reason, r.Result.Message)}
+	}
+	return nil
+}
+
+// curve are the windows of a curve, one for each load: the last that counts.
+func curve(r *report.Report) (windows []report.Window) {
+	if r.Plan.Procedure.Type != plan.TypeFrameLoss {
+		return nil
+	}
+	for _, w := range r.Windows {
+		if w.Phase == report.Trial && measure.Counts(w) {
+			windows = append(slices.DeleteFunc(windows, func(o report.Window) bool { return o.Load == w.Load }), w)
+		}
+	}
+	return windows
+}
+
+// figuresOf holds the figures of a direction at a load against the device: what came back, and what was lost of what was sent.
+func (d Device) figuresOf(r *report.Report, m report.Measured, load units.Ratio, where string) (faults []string) {
+	name := Direction(m.From, m.To)
+	limit, known := d.Limits[name]
+	if !known {
+		return []string{name + " is no direction of the device"}
+	}
+	least, most := d.forwards(float64(limit), m, share(r.Plan.Procedure.MaxLossRatio))
+	sent, rate := float64(m.Sent.Packets), float64(m.Offered.PacketsPerSecond)/float64(max(1, m.Sent.Packets))
+	for _, bounds := range []struct {
+		metric      report.Metric
+		least, most float64
+		slack       float64 // rounding
+	}{
+		{figures.PacketsPerSecond, least * rate, most * rate, 1},
+		{figures.LossRatio, 1 - most/sent, 1 - least/sent, 1e-6},
+	} {
+		i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Metric == bounds.metric && f.Direction == name && f.Load == load })
+		if i < 0 {
+			faults = append(faults, fmt.Sprintf("%s%s: there is no figure %s at load %s", where, name, bounds.metric, load))
+			continue
+		}
+		f := r.Figures[i]
+		said := fmt.Sprintf("%s%s: %s is said to be from %s to %s of %d sent at %d packets/s, and the device's is from %g to %g", where, name, f.Metric, f.Low,
+			cmp.Or(f.High, "any"), m.Sent.Packets, m.Offered.PacketsPerSecond, bounds.least, bounds.most)
+		if f.Low.Float() > bounds.most+bounds.slack || f.High != "" && f.High.Float() < bounds.least-bounds.slack {
+			faults = append(faults, said)
+		}
+	}
+	return faults
+}
+
+// forwards is how many of the sent frames the device forwards at least and at most.
+func (d Device) forwards(limit float64, m report.Measured, lossAllowed float64) (least, most float64) {
+	sent, load := float64(m.Sent.Packets), float64(max(m.Intended.PacketsPerSecond, m.Offered.PacketsPerSecond))
+	seconds := sent / float64(max(1, m.Offered.PacketsPerSecond))
+	cut := float64(m.EdgeFrames + m.ReceiveErrors + 1)
+	least = sent*min(1-lossAllowed, limit*(1-room)/load) - cut
+	most = limit*(seconds+late.Seconds()+d.Burst.Seconds()) + cut
+	return max(0, least), min(most, sent+cut)
+}
