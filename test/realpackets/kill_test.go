@@ -2,6 +2,7 @@ package realpackets
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -44,6 +45,61 @@ func TestNothingOutlivesAKilledRun(t *testing.T) {
 	_ = cmd.Wait()
 	eventually(t, 5*time.Second, "a process of the run is still there", func() bool { return !anyAlive(mine) })
 	eventually(t, 5*time.Second, "a namespace of the run is still there", func() bool { return !anyHeld(t, own) })
+}
+
+// trialTest asks an engine that already runs for trials of trialTime.
+const trialTest = `apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: trials}
+spec:
+  generator: {engine: External, external: {servers: ["127.0.0.1:4501"]}}
+  dut: {type: Device}
+  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
+  procedure: {type: FrameLoss, frameLoss: {from: 4kpps, to: 1kpps, step: 1kpps, warmupDuration: 0s, trialDuration: %s}}
+`
+
+const trialTime = 3 * time.Second
+
+// TestAKilledTrialEndsByItself: a generator without a heartbeat, as TRex is, goes on sending when its client dies, but no longer than the trial was to be.
+func TestAKilledTrialEndsByItself(t *testing.T) {
+	beside(t)
+	rig := newRig(t, 2)
+	rig.route(t)
+	rig.generate(t, "--heartbeat", "0s")
+	cmd := exec.Command(linerate, "run", writeFile(t, "trials.yaml", fmt.Sprintf(trialTest, trialTime)), "--save", "")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in(t, rig.generator, cmd.Start)
+	awaitLine(t, newReader(stderr), "trial: asked")
+	proven := rig.sent(t) // marked frames, and a few of the load
+	eventually(t, trialTime, "the trial's frames don't come", func() bool { return rig.sent(t) > proven+100 })
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	killed := time.Now()
+	_ = cmd.Wait()
+	const (
+		hush  = time.Second // how long no load must be sent to call it silence
+		stray = 3           // frames that are no load: answers to the device's address resolution
+	)
+	last, before := killed, rig.sent(t)
+	for time.Since(last) < hush {
+		time.Sleep(50 * time.Millisecond)
+		now := rig.sent(t)
+		if now > before+stray {
+			last = time.Now()
+		}
+		before = now
+		if took := last.Sub(killed); took > trialTime+time.Second {
+			t.Fatalf("the generator still sends %v after the run was killed; trials are of %v", took, trialTime)
+		}
+	}
+	if last == killed {
+		t.Fatal("nothing was sent after the kill: this test would prove nothing")
+	}
+	t.Logf("silent %v after the run was killed in a trial of %v", last.Sub(killed).Round(10*time.Millisecond), trialTime)
 }
 
 // TestAnInterruptedRunReportsWhatItMeasured: SIGINT ends in order, with exit code 130 and a Report.

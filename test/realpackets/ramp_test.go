@@ -95,20 +95,3 @@ func (r *rig) sends(t *testing.T) bool {
 	time.Sleep(500 * time.Millisecond)
 	return r.sent(t) > before+10
 }
-
-// sent is what the device's ports have received.
-func (r *rig) sent(t *testing.T) uint64 {
-	t.Helper()
-	var sum uint64
-	in(t, r.device, func() error {
-		for i := range r.ports {
-			link, err := netlink.LinkByName(fmt.Sprintf("d%d", i))
-			if err != nil {
-				return err
-			}
-			sum += link.Attrs().Statistics.RxPackets
-		}
-		return nil
-	})
-	return sum
-}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -213,4 +214,41 @@ func loopbackUp() {
 	if lo, err := netlink.LinkByName("lo"); err == nil {
 		_ = netlink.LinkSetUp(lo)
 	}
+}
+
+// generate serves the software engine on the rig's ports, as throttled or crippled as the flags say, until the test ends.
+func (r *rig) generate(t *testing.T, flags ...string) {
+	t.Helper()
+	cmd := exec.Command(linerate, append([]string{"generator", "--ports", r.portList(), "--speed", "1gbps"}, flags...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	talk, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in(t, r.generator, func() error {
+		loopbackUp()
+		return cmd.Start()
+	})
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+	})
+	awaitLine(t, newReader(talk), "answering on")
+}
+
+// sent is what the device's ports have received.
+func (r *rig) sent(t *testing.T) uint64 {
+	t.Helper()
+	var sum uint64
+	in(t, r.device, func() error {
+		for i := range r.ports {
+			link, err := netlink.LinkByName(fmt.Sprintf("d%d", i))
+			if err != nil {
+				return err
+			}
+			sum += link.Attrs().Statistics.RxPackets
+		}
+		return nil
+	})
+	return sum
 }

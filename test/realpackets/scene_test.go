@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/test/truth"
 )
 
-// sceneTest finds a limit of some thousand packets/s in about 15 s. Its target tells nothing of the limit.
+// sceneTest is a test of a device of some thousand packets/s. Nothing in it tells the limit.
 const sceneTest = `apiVersion: linerate.dev/v1alpha1
 kind: LoadTest
 metadata: {name: scene}
@@ -22,9 +23,16 @@ spec:
   links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
   traffic: {profile: IMIX, directions: %s}
   criteria: [{name: demanded, metric: PacketsPerSecond, %s: "%d"}]
-  procedure:
-    ramp: {warmupDuration: 1s, targetRate: 25kpps, rampDuration: 6s, stepDuration: 500ms, settle: 100ms, confirmDuration: 3s, holdDuration: 0s, stopAtSaturation: true}
+  procedure: %s
 `
+
+// The scene's procedures: a search that takes about 15 s, and loads that are given, 8 s of traffic altogether.
+const (
+	sceneRamp     = "{ramp: {warmupDuration: 1s, targetRate: 25kpps, rampDuration: 6s, stepDuration: 500ms, settle: 100ms, confirmDuration: 3s, holdDuration: 0s, stopAtSaturation: true}}"
+	sceneCurve    = "{type: FrameLoss, frameLoss: {from: 24kpps, to: 1kpps, step: 11500pps, warmupDuration: 500ms, trialDuration: 1s}}"
+	sceneHeld     = "{type: ConstantLoad, constantLoad: {rate: 12kpps, warmupDuration: 500ms, duration: 2s, window: 1s}}"
+	sceneOverload = "{type: MaximumOfferedLoad, maximumOfferedLoad: {rate: 20kpps, warmupDuration: 0s, trialDuration: 1s, trials: 2}}"
+)
 
 // saved is how much of its unused rate the scene's device saves up: a machine that has the generator wait so long costs no frame.
 const saved = 20 * time.Millisecond
@@ -35,15 +43,24 @@ func TestScene(t *testing.T) {
 	limit := 4_000 + rand.Int64N(5_001)
 	t.Run("one way, through a device that forwards half as much the other way", func(t *testing.T) {
 		s := newScene(t, limit, limit/2)
-		code, r := s.measure(t, "[{from: west, to: east}]", "min", limit/2)
+		code, r := s.measure(t, sceneRamp, "[{from: west, to: east}]", "min", limit/2)
 		s.tellsTheTruth(t, r, truth.Device{Limits: map[string]int64{"west→east": limit}, Burst: saved})
-		decided(t, r, code, report.Passed, report.ExitOK, limit/2)
+		decided(t, r, code, "min", limit/2)
 	})
 	t.Run("both ways, and the demand isn't met", func(t *testing.T) {
 		s := newScene(t, limit, limit)
-		code, r := s.measure(t, "[{from: west, to: east}, {from: east, to: west}]", "max", limit/2)
+		code, r := s.measure(t, sceneRamp, "[{from: west, to: east}, {from: east, to: west}]", "max", limit/2)
 		s.tellsTheTruth(t, r, truth.Device{Limits: map[string]int64{"west→east": limit, "east→west": limit}, Burst: saved})
-		decided(t, r, code, report.DidFail, report.ExitFailed, limit/2)
+		decided(t, r, code, "max", limit/2)
+	})
+	t.Run("loads that are given, through a device that forwards half as much the other way", func(t *testing.T) {
+		s, both := newScene(t, limit, limit/2), "[{from: west, to: east}, {from: east, to: west}]"
+		device := truth.Device{Limits: map[string]int64{"west→east": limit, "east→west": limit / 2}, Burst: saved}
+		for _, c := range []struct{ procedure, bound string }{{sceneCurve, "min"}, {sceneHeld, "max"}, {sceneOverload, "min"}} {
+			code, r := s.measure(t, c.procedure, both, c.bound, limit/4)
+			s.tellsTheTruth(t, r, device)
+			decided(t, r, code, c.bound, limit/4)
+		}
 	})
 }
 
@@ -62,14 +79,14 @@ func newScene(t *testing.T, west, east int64) *scene {
 	s := &scene{rig: newRig(t, 2)}
 	s.route(t)
 	s.limitEach(t, saved, west, east)
-	s.before = s.crossed(t)
 	return s
 }
 
 // measure runs the scene's LoadTest, and returns the exit code and the Report.
-func (s *scene) measure(t *testing.T, directions, bound string, demanded int64) (int, *report.Report) {
+func (s *scene) measure(t *testing.T, procedure, directions, bound string, demanded int64) (int, *report.Report) {
 	t.Helper()
-	got := s.call(t, "run", writeFile(t, "scene.yaml", fmt.Sprintf(sceneTest, directions, bound, demanded)), "-o", "json", "--save", "", "--ports", s.portList())
+	s.before = s.crossed(t)
+	got := s.call(t, "run", writeFile(t, "scene.yaml", fmt.Sprintf(sceneTest, directions, bound, demanded, procedure)), "-o", "json", "--save", "", "--ports", s.portList())
 	var r report.Report
 	if err := json.Unmarshal([]byte(got.stdout), &r); err != nil {
 		t.Fatalf("exit code %d, no report: %v\nstderr:\n%s", got.code, err, got.stderr)
@@ -109,16 +126,24 @@ func same(t *testing.T, what string, counted, crossed int64) {
 	}
 }
 
-// decided: the demand is half of the limit, so a figure that is no less than that decides it, also as a lower bound. A smaller one decides nothing.
-func decided(t *testing.T, r *report.Report, code int, outcome report.Outcome, exit int, demanded int64) {
+// decided: the demand is at most half of what the device forwards, so a figure that is no less than that decides it, also as a lower bound. A smaller lower bound
+// decides nothing. Where the machine stood still for half of the time, less may have come back of a load that was given: then the verdict follows that.
+func decided(t *testing.T, r *report.Report, code int, bound string, demanded int64) {
 	t.Helper()
-	for _, m := range r.Result.Directions {
-		if m.Received.PacketsPerSecond < demanded {
-			outcome, exit = report.Undecided, report.ExitNotMeasured
-		}
-	}
-	if !r.Result.Measured {
-		outcome, exit = report.Undecided, report.ExitNotMeasured
+	less := func(m report.Measured) bool { return m.Received.PacketsPerSecond < demanded }
+	some, all := slices.ContainsFunc(r.Result.Directions, less), !slices.ContainsFunc(r.Result.Directions, func(m report.Measured) bool { return !less(m) })
+	outcome, exit := report.Undecided, report.ExitNotMeasured
+	switch {
+	case !r.Result.Measured:
+	case bound == "min" && !some:
+		outcome, exit = report.Passed, report.ExitOK
+	case bound == "max" && !all:
+		outcome, exit = report.DidFail, report.ExitFailed
+	case r.Result.LowerBound() || r.Result.Saturated:
+	case bound == "min":
+		outcome, exit = report.DidFail, report.ExitFailed
+	default:
+		outcome, exit = report.Passed, report.ExitOK
 	}
 	if r.Verdict.Outcome != outcome || code != exit {
 		t.Errorf("the verdict is %+v and the exit code %d, want %s and %d", r.Verdict, code, outcome, exit)

@@ -5,9 +5,7 @@ package realpackets
 import (
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -91,26 +89,6 @@ spec:
 	if r.Ending != report.Completed || !r.Result.Measured || r.Result.Saturated || r.Result.Reason != report.GeneratorLimited {
 		t.Errorf("ending %s, measured %v, saturated %v, reason %s, want a lower bound that is %s", r.Ending, r.Result.Measured, r.Result.Saturated, r.Result.Reason, report.GeneratorLimited)
 	}
-}
-
-// generate serves the software engine on the rig's ports, as throttled or crippled as the flags say, until the test ends.
-func (r *rig) generate(t *testing.T, flags ...string) {
-	t.Helper()
-	cmd := exec.Command(linerate, append([]string{"generator", "--ports", r.portList(), "--speed", "1gbps"}, flags...)...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	talk, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	in(t, r.generator, func() error {
-		loopbackUp()
-		return cmd.Start()
-	})
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		_ = cmd.Wait()
-	})
-	awaitLine(t, newReader(talk), "answering on")
 }
 
 // judged measures with the generator that generate started, and returns the exit code beside the Report.
