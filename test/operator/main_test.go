@@ -18,24 +18,25 @@ import (
 	"github.com/linerate-dev/linerate/test/operator/kube"
 )
 
-// The cluster that all tests share: its config and client as the administrator, who plays the rest of the cluster.
+// The cluster that all tests share: its config and client as the administrator, who plays the rest of the cluster; and where etcd answers.
 var (
 	adminConfig *rest.Config
+	storage     etcd
 	admin       client.Client
 	scheme      *runtime.Scheme
 )
 
 // OwnerReferencesPermissionEnforcement is not on by default, and is in OpenShift: references must be made without the right to set finalizers.
 func TestMain(m *testing.M) {
-	kube.Main(m, func(config *rest.Config) (err error) {
-		adminConfig = config
+	kube.MainWith(m, func(environment *envtest.Environment) (err error) {
+		adminConfig, storage = environment.Config, etcd{environment.ControlPlane.Etcd.URL}
 		if scheme, err = controllers.NewScheme(); err != nil {
 			return err
 		}
 		if err := apiextensionsv1.AddToScheme(scheme); err != nil {
 			return err
 		}
-		if admin, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+		if admin, err = client.New(adminConfig, client.Options{Scheme: scheme}); err != nil {
 			return err
 		}
 		return prepare(context.Background())
