@@ -55,7 +55,7 @@ test-race: compiler kube
 
 test-plain: kube
 	$(GO) test -vet=off -count=1 -timeout 20m -parallel 6 $$(comm -23 <($(GO) list ./... | grep -Ev '$(PACKETS)|/test/operator$$' | sort) <($(GO) list $(SHARING) | sort))
-	$(GO) test -vet=off -count=1 -timeout 20m -run '$(SIMULATED)' ./internal/runner
+	$(GO) test -vet=off -count=1 -timeout 20m -run '$(SIMULATED)' ./internal/frames
 
 # The operator's tests are one after the other, each waiting for its API server: two halves are beside each other, each with a server of its own.
 test-operator-a: kube

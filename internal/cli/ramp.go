@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/frames"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedures"
 	"github.com/linerate-dev/linerate/internal/render"
@@ -84,8 +85,8 @@ func rampRun(ctx context.Context, s Streams, o rampOptions) error {
 	}
 	defer func() { _ = e.Close() }()
 	view := newProgressView(s.Err, "ramp", o.quiet)
-	gens := []runner.Generator{{Name: "trex", Engine: e, PortOfLink: map[string]int{"port0": 0, "port1": 1}}}
-	r := runner.Run(ctx, p, gens, runner.Options{Producer: producer(), Progress: tellLatestEnd(s.Err, p.Procedure, view.show), Force: o.force, ForceHint: "--force", Logger: logger(s.Err, o.verbose)})
+	gens := []frames.Generator{{Name: "trex", Engine: e, PortOfLink: map[string]int{"port0": 0, "port1": 1}}}
+	r := runner.Run(ctx, p, frames.New(gens, frames.Options{Force: o.force}), runner.Options{Producer: producer(), Progress: tellLatestEnd(s.Err, p.Procedure, view.show), ForceHint: "--force", Logger: logger(s.Err, o.verbose)})
 	view.close()
 	return rampDone(s, o, out, kept, r)
 }

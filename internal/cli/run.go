@@ -136,7 +136,7 @@ func measureAll(ctx context.Context, s Streams, o runOptions, plans []*plan.Plan
 
 // measureOne measures a test in its site; title is what progress is told under.
 func measureOne(ctx context.Context, s Streams, o runOptions, p *plan.Plan, site site, title string, baseline *report.Baseline) (*report.Report, error) {
-	gens, leave, err := site.enter(ctx, s.Err)
+	driver, leave, err := site.enter(ctx, s.Err, o.force)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, exit.Interrupted("interrupted before anything was sent")
@@ -146,9 +146,9 @@ func measureOne(ctx context.Context, s Streams, o runOptions, p *plan.Plan, site
 	defer leave()
 	view := newProgressView(s.Err, title, o.quiet)
 	defer view.close()
-	r := runner.Run(ctx, p, gens, runner.Options{
-		Producer: producer(), Progress: view.show, Force: o.force, ForceHint: "--force", Logger: logger(s.Err, o.verbose),
-		Baseline: baseline, Limited: site.limited(),
+	r := runner.Run(ctx, p, driver, runner.Options{
+		Producer: producer(), Progress: view.show, ForceHint: "--force", Logger: logger(s.Err, o.verbose),
+		Baseline: baseline,
 	})
 	markShared(r, site.shared())
 	return r, nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/frames"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/progress"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -37,7 +38,7 @@ func mayForce(engine string, attempt, run int) bool {
 // measure reaches the generators, carries out the Plan, and always returns a Report.
 func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logger, tell func(runner.Progress)) *report.Report {
 	begin := time.Now()
-	options := runner.Options{Producer: producer(), Force: j.force, ForceHint: "in TRex's console: acquire --force, then release", Logger: log, Progress: logWindows(log, tell), Baseline: j.baseline}
+	options := runner.Options{Producer: producer(), ForceHint: "in TRex's console: acquire --force, then release", Logger: log, Progress: logWindows(log, tell), Baseline: j.baseline}
 	reached, err := j.reach(ctx, o.patience)
 	defer reached.leave()
 	if err != nil {
@@ -49,7 +50,7 @@ func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logge
 	watched, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
 	stop := reached.beat(watched, begin, log, lost)
-	r := runner.Run(watched, j.plan, reached.generators(j.plan), options)
+	r := runner.Run(watched, j.plan, frames.New(reached.generators(j.plan), frames.Options{Force: j.force}), options)
 	r.Notes = append(r.Notes, stop()...)
 	markShared(r, j.sites.SharedPorts)
 	for _, words := range reached.unguarded() {

@@ -10,11 +10,11 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
+	"github.com/linerate-dev/linerate/internal/frames"
 	"github.com/linerate-dev/linerate/internal/launch"
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/runner"
 )
 
 // reached are the generators of a Plan, in its order, connected.
@@ -68,15 +68,15 @@ func (all reached) leave() {
 	}
 }
 
-// generators are what the runner drives.
-func (all reached) generators(p *plan.Plan) []runner.Generator {
-	var gens []runner.Generator
+// generators are what is driven.
+func (all reached) generators(p *plan.Plan) []frames.Generator {
+	var gens []frames.Generator
 	for i, g := range all {
 		macs := map[string]engine.MAC{}
 		for link, mac := range g.site.NextHopMAC {
 			macs[link] = engine.MAC(mac)
 		}
-		gens = append(gens, runner.Generator{Name: p.Generators[i].Name, Engine: g.engine, PortOfLink: g.site.PortOfLink, NextHopMAC: macs})
+		gens = append(gens, frames.Generator{Name: p.Generators[i].Name, Engine: g.engine, PortOfLink: g.site.PortOfLink, NextHopMAC: macs})
 	}
 	return gens
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/linerate-dev/linerate/internal/engine/sim"
+	"github.com/linerate-dev/linerate/internal/frames"
 	"github.com/linerate-dev/linerate/internal/plan"
-	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -22,9 +22,7 @@ type simulated struct{ plan *plan.Plan }
 
 func (s simulated) shared() []string { return nil }
 
-func (s simulated) limited() func(context.Context) ([]report.Limiter, error) { return nil }
-
-func (s simulated) enter(context.Context, io.Writer) ([]runner.Generator, func(), error) {
+func (s simulated) enter(context.Context, io.Writer, bool) (runner.Driver, func(), error) {
 	world := sim.Config{Now: time.Now, Generators: []sim.Generator{{}}}
 	ports := map[string]int{}
 	for i, l := range s.plan.Links {
@@ -33,8 +31,8 @@ func (s simulated) enter(context.Context, io.Writer) ([]runner.Generator, func()
 	for _, d := range s.plan.Directions {
 		world.Directions = append(world.Directions, sim.Direction{From: ports[d.From], To: ports[d.To], Mix: d.Mix, Device: deviceOf(s.plan)})
 	}
-	generator := runner.Generator{Name: s.plan.Generators[0].Name, Engine: sim.New(world).Generator(0), PortOfLink: ports}
-	return []runner.Generator{generator}, func() {}, nil
+	generator := frames.Generator{Name: s.plan.Generators[0].Name, Engine: sim.New(world).Generator(0), PortOfLink: ports}
+	return frames.New([]frames.Generator{generator}, frames.Options{}), func() {}, nil
 }
 
 func deviceOf(p *plan.Plan) sim.Device {

@@ -10,6 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/frames"
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/launch"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -17,14 +18,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
-// site is where a plan can be run: it hands out the plan's generators, ready to drive.
+// site is where a plan can be run: it hands out a driver of the plan's generators.
 type site interface {
-	// enter makes the generators reachable. leave gives back everything.
-	enter(ctx context.Context, talk io.Writer) (gens []runner.Generator, leave func(), err error)
+	// enter makes the generators reachable; with force their ports are taken from other owners. leave gives back everything.
+	enter(ctx context.Context, talk io.Writer, force bool) (driver runner.Driver, leave func(), err error)
 	// shared are the physical ports that several of its interfaces are on, as sentences; known once it was entered.
 	shared() []string
-	// limited reads what the device's own limits counted, once it was entered; nil: nobody can tell.
-	limited() func(context.Context) ([]report.Limiter, error)
 }
 
 // siteOf chooses the site; its error is bad input.
@@ -53,18 +52,17 @@ type labSite struct {
 
 func (s *labSite) shared() []string { return s.onOne }
 
-func (s *labSite) limited() func(context.Context) ([]report.Limiter, error) {
-	return func(ctx context.Context) ([]report.Limiter, error) {
-		taken, err := s.lab.Taken(ctx)
-		all := make([]report.Limiter, len(taken))
-		for i, t := range taken {
-			all[i] = report.Limiter{Passed: t.Passed, Dropped: t.Dropped}
-		}
-		return all, err
+// limited is what the device's own limits counted.
+func (s *labSite) limited(ctx context.Context) ([]report.Limiter, error) {
+	taken, err := s.lab.Taken(ctx)
+	all := make([]report.Limiter, len(taken))
+	for i, t := range taken {
+		all[i] = report.Limiter{Passed: t.Passed, Dropped: t.Dropped}
 	}
+	return all, err
 }
 
-func (s *labSite) enter(ctx context.Context, talk io.Writer) ([]runner.Generator, func(), error) {
+func (s *labSite) enter(ctx context.Context, talk io.Writer, force bool) (runner.Driver, func(), error) {
 	var mine claims
 	err := mine.claimPorts(s.ports)
 	if err == nil {
@@ -91,8 +89,8 @@ func (s *labSite) enter(ctx context.Context, talk io.Writer) ([]runner.Generator
 	for link, mac := range l.DUTMACs() {
 		macs[link] = engine.MAC(mac)
 	}
-	gen := runner.Generator{Name: s.plan.Generators[0].Name, Engine: e, PortOfLink: l.PortOfLink(), NextHopMAC: macs}
-	return []runner.Generator{gen}, func() {
+	gen := frames.Generator{Name: s.plan.Generators[0].Name, Engine: e, PortOfLink: l.PortOfLink(), NextHopMAC: macs}
+	return frames.New([]frames.Generator{gen}, frames.Options{Force: force, Limited: s.limited}), func() {
 		_ = errors.Join(e.Close(), l.Close())
 		mine.release()
 	}, nil
@@ -112,11 +110,8 @@ type externalSite struct{ plan *plan.Plan }
 // shared is nothing that is known of servers elsewhere.
 func (s externalSite) shared() []string { return nil }
 
-// limited is nothing that is known of devices elsewhere.
-func (s externalSite) limited() func(context.Context) ([]report.Limiter, error) { return nil }
-
-func (s externalSite) enter(ctx context.Context, _ io.Writer) ([]runner.Generator, func(), error) {
-	var gens []runner.Generator
+func (s externalSite) enter(ctx context.Context, _ io.Writer, force bool) (runner.Driver, func(), error) {
+	var gens []frames.Generator
 	leave := func() {
 		for _, g := range gens {
 			_ = g.Engine.Close()
@@ -132,9 +127,9 @@ func (s externalSite) enter(ctx context.Context, _ io.Writer) ([]runner.Generato
 			leave()
 			return nil, nil, exit.NotMeasured("generator %s: %w", g.Name, err)
 		}
-		gens = append(gens, runner.Generator{Name: g.Name, Engine: e, PortOfLink: ports})
+		gens = append(gens, frames.Generator{Name: g.Name, Engine: e, PortOfLink: ports})
 	}
-	return gens, leave, nil
+	return frames.New(gens, frames.Options{Force: force}), leave, nil
 }
 
 // logger logs decisions for who asked for them.

@@ -20,6 +20,8 @@ import (
 var (
 	// ErrLost: the generator does not answer, or a restarted one does. Its counters are gone; nothing may be concluded from silence.
 	ErrLost = errors.New("generator lost")
+	// ErrSilent: the generator did not answer as often as it was asked, or not in time.
+	ErrSilent = errors.New("it does not answer")
 	// ErrTaken: somebody else owns a port, or took it during the run.
 	ErrTaken = errors.New("port is owned by someone else")
 	// ErrIncompatible: what answers is not a generator that we can drive (another API version, another mode).

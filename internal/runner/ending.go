@@ -10,25 +10,16 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// pathError is a direction whose path is not proven.
-type pathError struct{ check report.PathCheck }
-
-func (e *pathError) Error() string {
-	return fmt.Sprintf("the path %s→%s is not proven: %s", e.check.From, e.check.To, e.check.Message)
-}
-
-// forceHint says how force is asked for, where somebody can.
-func forceHint(o Options) string {
-	if o.ForceHint == "" {
-		return ""
-	}
-	return " (" + o.ForceHint + ")"
+// ender is an error that says itself how a run ends that it ends.
+type ender interface {
+	error
+	Ending() report.Ending
 }
 
 // endingOf is how a run that ended with this error ended, as one sentence. Who ended the context is asked first: what engines say then
 // follows from it.
 func endingOf(ctx context.Context, err error, driving bool, forceHint string) (report.Ending, string) {
-	var path *pathError
+	var own ender
 	switch {
 	case err == nil:
 		return report.Completed, ""
@@ -38,15 +29,15 @@ func endingOf(ctx context.Context, err error, driving bool, forceHint string) (r
 		return report.GeneratorLost, sentence(context.Cause(ctx)) + "; look at the generator's log, then run again"
 	case ctx.Err() != nil:
 		return report.Interrupted, "interrupted; what was measured until then is kept"
-	case errors.As(err, &path):
-		return report.PathNotProven, path.Error()
+	case errors.As(err, &own):
+		return own.Ending(), own.Error()
 	case errors.Is(err, engine.ErrUnresolved):
 		return report.Failed, sentence(err) + ": check that the device is up and has this address, or give its MAC (dut.macAddress)"
 	case errors.Is(err, engine.ErrTaken) && driving:
 		return report.GeneratorLost, fmt.Sprintf("%s; what it did then is not measured: make sure that nobody else uses the generator, and run again", sentence(err))
 	case errors.Is(err, engine.ErrTaken):
-		return report.Failed, sentence(err) + "; wait until it is free, or take it by force" + forceHint
-	case errors.Is(err, engine.ErrLost), errors.Is(err, errSilent):
+		return report.Failed, sentence(err) + "; wait until it is free, or take it by force" + hint(forceHint)
+	case errors.Is(err, engine.ErrLost), errors.Is(err, engine.ErrSilent):
 		return report.GeneratorLost, sentence(err) + "; look at the generator's log, then run again"
 	}
 	return report.Failed, sentence(err)
@@ -54,3 +45,11 @@ func endingOf(ctx context.Context, err error, driving bool, forceHint string) (r
 
 // sentence is an error, joined ones too, in one line.
 func sentence(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+
+// hint is the way out in brackets, where there is one.
+func hint(words string) string {
+	if words == "" {
+		return ""
+	}
+	return " (" + words + ")"
+}

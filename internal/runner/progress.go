@@ -2,9 +2,11 @@ package runner
 
 import (
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -41,27 +43,42 @@ type Progress struct {
 	Message string
 }
 
-// tell changes the progress and passes it on.
-func (r *run) tell(change func(*Progress)) {
-	change(&r.progress)
-	r.progress.Elapsed = time.Since(r.started)
-	if r.opts.Progress != nil {
-		r.opts.Progress(r.progress)
+// Journal is what a run keeps of itself while it goes on: the Report so far, and how it is getting on. Runner and driver write it, from one goroutine.
+type Journal struct {
+	Plan      *plan.Plan
+	Procedure procedure.Procedure
+	Report    *report.Report
+	Started   time.Time
+	Log       *slog.Logger
+	// Driving says that some start of traffic was tried: something may be running.
+	Driving bool
+
+	progress Progress
+	listener func(Progress)
+}
+
+// Tell changes the progress and passes it on.
+func (j *Journal) Tell(change func(*Progress)) {
+	change(&j.progress)
+	j.progress.Elapsed = time.Since(j.Started)
+	if j.listener != nil {
+		j.listener(j.progress)
 	}
 }
 
-// estimate says how far the procedure has come.
-func (r *run) estimate(p *Progress, inStep time.Duration) {
-	p.Remaining = max(0, r.procedure.Remaining(r.rep.Windows)-inStep)
-	elapsed := time.Since(r.started)
+// Estimate says how far the procedure has come, so long after its present step began. It is told with what is told next.
+func (j *Journal) Estimate(inStep time.Duration) {
+	p := &j.progress
+	p.Remaining = max(0, j.Procedure.Remaining(j.Report.Windows)-inStep)
+	elapsed := time.Since(j.Started)
 	if whole := elapsed + p.Remaining; whole > 0 {
 		p.Percent = max(p.Percent, min(99, int(100*elapsed/whole)))
 	}
 }
 
-// note adds a line to the run's trace.
-func (r *run) note(format string, args ...any) {
-	n := report.Note{At: plan.Duration(time.Since(r.started)), Message: fmt.Sprintf(format, args...)}
-	r.rep.Notes = append(r.rep.Notes, n)
-	r.log.Info(n.Message)
+// Note adds a line to the run's trace.
+func (j *Journal) Note(format string, args ...any) {
+	n := report.Note{At: plan.Duration(time.Since(j.Started)), Message: fmt.Sprintf(format, args...)}
+	j.Report.Notes = append(j.Report.Notes, n)
+	j.Log.Info(n.Message)
 }

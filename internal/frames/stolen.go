@@ -1,4 +1,4 @@
-package runner
+package frames
 
 import (
 	"math"
@@ -44,10 +44,10 @@ func share(from, to engine.Stolen) float64 {
 
 // tellStolen writes what was taken so far into the report, if there was anything.
 func (r *run) tellStolen() {
-	r.rep.Stolen = nil
+	r.Report.Stolen = nil
 	for i, t := range r.drive.thefts {
 		if percent(t.worst) > 0 {
-			r.rep.Stolen = append(r.rep.Stolen, report.Stolen{Generator: r.gens[i].Name, Percent: percent(share(t.first, t.last)), WorstPercent: percent(t.worst)})
+			r.Report.Stolen = append(r.Report.Stolen, report.Stolen{Generator: r.gens[i].Name, Percent: percent(share(t.first, t.last)), WorstPercent: percent(t.worst)})
 		}
 	}
 }

@@ -1,8 +1,7 @@
-package runner
+package frames
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -11,12 +10,12 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // drive is the state of the part of a run in which traffic flows.
 type drive struct {
-	began    bool      // some start was tried: something may be running
 	until    time.Time // when traffic of the last start stops by itself
 	attended bool      // it was told how long generators send if nobody attends to them
 	baseline []engine.Reading
@@ -29,50 +28,21 @@ type drive struct {
 	thefts   []theft          // one for each generator
 }
 
-// driveLoad carries out the procedure's steps until it is done. Whatever happens, it ends with traffic stopped and totals settled, as
-// far as the generators can be reached.
-func (r *run) driveLoad(ctx context.Context) (err error) {
-	baseline, limited, err := r.readEdge(ctx)
-	if err != nil {
-		return err
-	}
-	r.drive.limited = limited
-	r.drive.baseline, r.drive.last, r.drive.thefts = baseline, baseline, thefts(baseline)
-	defer func() { err = errors.Join(err, r.stop(ctx)) }()
-	for {
-		step := r.procedure.Next(r.rep.Windows)
-		if step.Reason != "" {
-			r.note("%s", step.Reason)
-		}
-		if step.Done {
-			return nil
-		}
-		if err := r.carryOutStep(ctx, step); err != nil {
-			return err
-		}
-	}
-}
-
-// carryOutStep has the generators do what the step says, and adds one window to the Report.
-func (r *run) carryOutStep(ctx context.Context, step procedure.Step) error {
+// Take has the generators do what the step says. Its window says what they did, what came back, and what that is worth.
+func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	r.drive.step, r.drive.intended = step, r.intended(step)
-	r.tell(func(p *Progress) {
-		p.Phase, p.Load, p.Message = step.Phase, r.drive.height(), step.Reason
-		p.Step, p.Steps = step.Number, step.Of
-		p.IntendedPacketsPerSecond = sum(r.drive.intended).Whole()
+	r.Tell(func(p *runner.Progress) {
+		p.Load, p.IntendedPacketsPerSecond = r.drive.height(), sum(r.drive.intended).Whole()
 	})
 	w, err := r.measureStep(ctx, step)
 	if w == nil {
-		return err
+		return nil, err
 	}
-	w.Number, w.Phase, w.Load = len(r.rep.Windows)+1, step.Phase, step.Load
+	w.Load = step.Load
 	if step.Phase == report.WarmUp {
 		w.Load = units.RatioOf(int64(r.warmups[0]), int64(r.full[0]))
 	}
-	r.rep.Windows = append(r.rep.Windows, *w)
-	r.log.Debug("window", "number", w.Number, "phase", w.Phase, "load", w.Load, "quality", w.Quality, "reason", w.Reason)
-	r.tell(func(p *Progress) { p.Window = &r.rep.Windows[len(r.rep.Windows)-1] })
-	return err
+	return w, err
 }
 
 // measureStep is the step's window; nil with an error: there is nothing of it.
@@ -86,7 +56,7 @@ func (r *run) measureStep(ctx context.Context, step procedure.Step) (*report.Win
 	case procedure.Trial:
 		return r.try(ctx, step)
 	}
-	return nil, fmt.Errorf("the procedure asks for a step of kind %q, which this linerate can't carry out", step.Kind)
+	return nil, fmt.Errorf("the procedure asks for a step of kind %q, which generators of frames can't carry out", step.Kind)
 }
 
 // height is the step's share of the full rate, for people; a warm-up has a rate of its own.
@@ -122,7 +92,7 @@ func sum(rates []units.PacketRate) units.PacketRate {
 // nothing of it would be measured rightly.
 func (r *run) hold(ctx context.Context, step procedure.Step) error {
 	loads := r.loads(r.drive.intended)
-	if !r.drive.began {
+	if !r.Driving {
 		r.drive.held = r.drive.intended
 		return r.start(ctx, loads, r.longestHeld())
 	}
@@ -143,9 +113,9 @@ func (r *run) hold(ctx context.Context, step procedure.Step) error {
 
 // longestHeld is how long Held traffic lasts if nobody ends it: as long as the procedure may take, but no longer than the run may.
 func (r *run) longestHeld() time.Duration {
-	lasts := r.procedure.Bound().Whole()
-	if deadline := r.plan.ActiveDeadline.Std(); deadline > 0 {
-		lasts = min(lasts, max(0, deadline-time.Since(r.started))+stopTimeout)
+	lasts := r.Procedure.Bound().Whole()
+	if deadline := r.Plan.ActiveDeadline.Std(); deadline > 0 {
+		lasts = min(lasts, max(0, deadline-time.Since(r.Started))+stopTimeout)
 	}
 	return lasts
 }
@@ -156,7 +126,7 @@ func (r *run) longestHeld() time.Duration {
 //	generator 1 ── ready ───┘       └─ Start  ├──call──┤
 //	                                          ↔ skew of the calls' middles
 func (r *run) start(ctx context.Context, loads [][]engine.PortLoad, lasts time.Duration) error {
-	r.drive.began = true
+	r.Driving = true
 	r.drive.until = time.Now().Add(lasts)
 	r.tellUnattended()
 	middles := make([]time.Time, len(r.gens))
@@ -183,11 +153,11 @@ func (r *run) tellUnattended() {
 	}
 	r.drive.attended = true
 	words := fmt.Sprintf("traffic starts; whatever becomes of the runner, it stops by itself after %s, at %s", time.Until(r.drive.until).Round(time.Second), r.drive.until.UTC().Format(time.RFC3339))
-	if trial := r.procedure.Bound().Trial; trial > 0 {
+	if trial := r.Procedure.Bound().Trial; trial > 0 {
 		words = fmt.Sprintf("each trial is finite; whatever becomes of the runner, generators stop by themselves when theirs ends, after %s at most", trial)
 	}
-	r.note("%s", words)
-	r.tell(func(p *Progress) { p.Message = words })
+	r.Note("%s", words)
+	r.Tell(func(p *runner.Progress) { p.Message = words })
 }
 
 // passOnRemarks notes what generators have to say of what went well.
@@ -195,7 +165,7 @@ func (r *run) passOnRemarks() {
 	for _, g := range r.gens {
 		if e, is := g.Engine.(engine.Remarker); is {
 			for _, words := range e.Remarks() {
-				r.note("generator %s: %s", g.Name, words)
+				r.Note("generator %s: %s", g.Name, words)
 			}
 		}
 	}
@@ -211,7 +181,7 @@ func (r *run) reportSkew(middles []time.Time) {
 	}
 	for g, m := range middles {
 		if !m.IsZero() { // of several starts the worst counts
-			r.rep.Generators[g].StartSkew = max(r.rep.Generators[g].StartSkew, plan.Duration(m.Sub(first)))
+			r.Report.Generators[g].StartSkew = max(r.Report.Generators[g].StartSkew, plan.Duration(m.Sub(first)))
 		}
 	}
 }

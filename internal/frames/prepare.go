@@ -1,4 +1,4 @@
-package runner
+package frames
 
 import (
 	"context"
@@ -11,12 +11,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
 )
 
 // matchGenerators puts the generators into the Plan's order.
 func (r *run) matchGenerators(context.Context) error {
-	r.tell(func(p *Progress) { p.Phase, p.Message = Preparing, "asking the generators what they are" })
-	for _, planned := range r.plan.Generators {
+	r.Tell(func(p *runner.Progress) { p.Phase, p.Message = runner.Preparing, "asking the generators what they are" })
+	for _, planned := range r.Plan.Generators {
 		i := slices.IndexFunc(r.given, func(g Generator) bool { return g.Name == planned.Name })
 		if i < 0 {
 			return fmt.Errorf("the plan's generator %s is not there", planned.Name)
@@ -28,8 +29,8 @@ func (r *run) matchGenerators(context.Context) error {
 		}
 		r.gens = append(r.gens, r.given[i])
 	}
-	if len(r.gens) == 0 || len(r.plan.Directions) == 0 {
-		return fmt.Errorf("the plan has %d generators and %d directions: there is nothing to measure", len(r.gens), len(r.plan.Directions))
+	if len(r.gens) == 0 || len(r.Plan.Directions) == 0 {
+		return fmt.Errorf("the plan has %d generators and %d directions: there is nothing to measure", len(r.gens), len(r.Plan.Directions))
 	}
 	return nil
 }
@@ -47,7 +48,7 @@ func (r *run) describe(ctx context.Context) error {
 	for g := range r.gens {
 		d := r.described[g]
 		entry := report.Generator{Name: r.gens[g].Name, Product: d.Product, Server: d.Server, Hostname: d.Hostname, CPUModel: d.CPUModel, Cores: d.CoreCount}
-		for _, planned := range r.plan.Generators[g].Ports {
+		for _, planned := range r.Plan.Generators[g].Ports {
 			port, err := r.port(g, planned.Link)
 			if err != nil {
 				return err
@@ -55,8 +56,8 @@ func (r *run) describe(ctx context.Context) error {
 			entry.Ports = append(entry.Ports, report.GeneratorPort{Link: planned.Link, Index: port.Index, Name: port.Name, Driver: port.Driver, Path: port.Path,
 				MAC: string(port.MAC), FlowControl: port.FlowControl})
 		}
-		r.rep.Generators = append(r.rep.Generators, entry)
-		r.note("generator %s: %s at %s", entry.Name, entry.Product, entry.Server)
+		r.Report.Generators = append(r.Report.Generators, entry)
+		r.Note("generator %s: %s at %s", entry.Name, entry.Product, entry.Server)
 	}
 	return nil
 }
@@ -75,7 +76,7 @@ func (r *run) port(g int, link string) (engine.Port, error) {
 // ports are all of a generator's ports that the plan uses, in ascending order.
 func (r *run) ports(g int) []int {
 	var ports []int
-	for _, p := range r.plan.Generators[g].Ports {
+	for _, p := range r.Plan.Generators[g].Ports {
 		ports = append(ports, r.gens[g].PortOfLink[p.Link])
 	}
 	slices.Sort(ports)
@@ -85,7 +86,7 @@ func (r *run) ports(g int) []int {
 // claim takes all ports of all generators, and asks what they are now. What was claimed, or may have been, is released at the end in any
 // case.
 func (r *run) claim(ctx context.Context) error {
-	r.tell(func(p *Progress) { p.Message = "taking the ports" })
+	r.Tell(func(p *runner.Progress) { p.Message = "taking the ports" })
 	r.claimed = make([]bool, len(r.gens))
 	err := r.each(ctx, callTimeout, "claim the ports of", func(ctx context.Context, g int) error {
 		err := r.gens[g].Engine.Claim(ctx, r.ports(g), r.opts.Force)
@@ -103,9 +104,9 @@ func (r *run) claim(ctx context.Context) error {
 
 // reportFlowControl reports what it is while traffic flows: claiming turns it off where that can be.
 func (r *run) reportFlowControl() error {
-	for g := range r.rep.Generators {
-		for i := range r.rep.Generators[g].Ports {
-			reported := &r.rep.Generators[g].Ports[i]
+	for g := range r.Report.Generators {
+		for i := range r.Report.Generators[g].Ports {
+			reported := &r.Report.Generators[g].Ports[i]
 			port, err := r.port(g, reported.Link)
 			if err != nil {
 				return err
@@ -118,11 +119,11 @@ func (r *run) reportFlowControl() error {
 
 // address gives every port its addresses and finds its next hop.
 func (r *run) address(ctx context.Context) error {
-	r.tell(func(p *Progress) { p.Message = "finding the device's addresses" })
+	r.Tell(func(p *runner.Progress) { p.Message = "finding the device's addresses" })
 	r.nextHops = make([]map[string]engine.MAC, len(r.gens))
 	err := r.each(ctx, resolveTimeout, "address", func(ctx context.Context, g int) error {
 		r.nextHops[g] = map[string]engine.MAC{}
-		for _, planned := range r.plan.Generators[g].Ports {
+		for _, planned := range r.Plan.Generators[g].Ports {
 			a, err := r.addressing(g, planned)
 			if err != nil {
 				return err
@@ -139,9 +140,9 @@ func (r *run) address(ctx context.Context) error {
 		}
 		return nil
 	})
-	for g := range r.rep.Generators {
-		for i := range r.rep.Generators[g].Ports {
-			port := &r.rep.Generators[g].Ports[i]
+	for g := range r.Report.Generators {
+		for i := range r.Report.Generators[g].Ports {
+			port := &r.Report.Generators[g].Ports[i]
 			port.NextHopMAC = string(r.nextHops[g][port.Link])
 		}
 	}
@@ -150,10 +151,10 @@ func (r *run) address(ctx context.Context) error {
 
 // forwarding is how frames are addressed and come back; without a device they come back as they were sent.
 func (r *run) forwarding() plan.Forwarding {
-	if r.plan.DUT.Type == "Loopback" {
+	if r.Plan.DUT.Type == "Loopback" {
 		return plan.L2
 	}
-	return r.plan.DUT.Forwarding
+	return r.Plan.DUT.Forwarding
 }
 
 // addressing is a port's side of its link. Where the device forwards frames unchanged, the next hop is the replica's own far port.
@@ -186,12 +187,12 @@ func (r *run) addressing(g int, port plan.GeneratorPort) (engine.Addressing, err
 
 // peerOf is the link that a link exchanges frames with: where it sends to, else where it receives from, else itself.
 func (r *run) peerOf(link string) string {
-	for _, d := range r.plan.Directions {
+	for _, d := range r.Plan.Directions {
 		if d.From == link {
 			return d.To
 		}
 	}
-	for _, d := range r.plan.Directions {
+	for _, d := range r.Plan.Directions {
 		if d.To == link {
 			return d.From
 		}
@@ -200,7 +201,7 @@ func (r *run) peerOf(link string) string {
 }
 
 func (r *run) link(name string) plan.Link {
-	for _, l := range r.plan.Links {
+	for _, l := range r.Plan.Links {
 		if l.Name == name {
 			return l
 		}
@@ -223,7 +224,7 @@ func hops(a engine.Addressing) string {
 // load gives every sending port its streams.
 func (r *run) load(ctx context.Context) error {
 	return r.each(ctx, callTimeout, "load streams on", func(ctx context.Context, g int) error {
-		for _, d := range r.plan.Directions {
+		for _, d := range r.Plan.Directions {
 			if !r.on(g, d.From) {
 				continue
 			}
@@ -238,7 +239,7 @@ func (r *run) load(ctx context.Context) error {
 
 // planned is the Plan's port of a generator on a link.
 func (r *run) planned(g int, link string) plan.GeneratorPort {
-	for _, p := range r.plan.Generators[g].Ports {
+	for _, p := range r.Plan.Generators[g].Ports {
 		if p.Link == link {
 			return p
 		}

@@ -1,4 +1,4 @@
-package runner_test
+package frames_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/sim"
+	"github.com/linerate-dev/linerate/internal/frames"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 )
@@ -46,8 +47,8 @@ func TestWhatAHostTakesIsInTheReport(t *testing.T) {
 			s := scene()
 			synctest.Test(t, func(t *testing.T) {
 				e := robbed{sim.New(s.world).Generator(0), tt.taken}
-				gens := []runner.Generator{{Name: "g0", Engine: e, PortOfLink: map[string]int{"west": 0, "east": 1}}}
-				got := runner.Run(t.Context(), &s.plan, gens, s.options).Stolen
+				gens := []frames.Generator{{Name: "g0", Engine: e, PortOfLink: map[string]int{"west": 0, "east": 1}}}
+				got := runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options).Stolen
 				if !tt.told {
 					if len(got) != 0 {
 						t.Errorf("%+v", got)

@@ -1,4 +1,4 @@
-package runner
+package frames
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
 )
 
 // The bounds of calls to a generator.
@@ -26,7 +28,7 @@ func (r *run) each(ctx context.Context, timeout time.Duration, doing string, f f
 			defer cancel()
 			err := f(call, g)
 			if err != nil && call.Err() != nil && ctx.Err() == nil {
-				err = fmt.Errorf("%w within %s: %w", errSilent, timeout, err)
+				err = fmt.Errorf("%w within %s: %w", engine.ErrSilent, timeout, err)
 			}
 			if err != nil {
 				errs[g] = fmt.Errorf("%s generator %s: %w", doing, r.gens[g].Name, err)

@@ -1,4 +1,4 @@
-package runner_test
+package frames_test
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package runner
+package frames
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/profile"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
 )
 
 // The bounds of a path check.
@@ -27,16 +28,16 @@ const (
 // shows them all.
 func (r *run) provePaths(ctx context.Context) error {
 	var failed *pathError
-	for i, d := range r.plan.Directions {
-		r.tell(func(p *Progress) {
-			p.Phase, p.Message = Proving, fmt.Sprintf("sending marked frames from %s to %s", d.From, d.To)
+	for i, d := range r.Plan.Directions {
+		r.Tell(func(p *runner.Progress) {
+			p.Phase, p.Message = runner.Proving, fmt.Sprintf("sending marked frames from %s to %s", d.From, d.To)
 		})
 		check, err := r.provePath(ctx, i)
 		if err != nil {
 			return fmt.Errorf("prove the path %s→%s: %w", d.From, d.To, err)
 		}
-		r.rep.Path = append(r.rep.Path, check)
-		r.note("path %s→%s: %s", d.From, d.To, check.Message)
+		r.Report.Path = append(r.Report.Path, check)
+		r.Note("path %s→%s: %s", d.From, d.To, check.Message)
 		if !check.Proven && failed == nil {
 			failed = &pathError{check}
 		}
@@ -57,7 +58,7 @@ func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, e
 		if err != nil {
 			return report.PathCheck{}, err
 		}
-		check, again := path.Judge(r.plan.Directions[direction], r.forwarding(), probes, seen)
+		check, again := path.Judge(r.Plan.Directions[direction], r.forwarding(), probes, seen)
 		if attempt > 1 && check.Proven {
 			check.Message += fmt.Sprintf(" (attempt %d; before, frames were missing)", attempt)
 		}
@@ -72,7 +73,7 @@ func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, e
 
 // probes marks the first frames of each generator's streams of a direction.
 func (r *run) probes(direction, attempt int) ([]path.Probe, error) {
-	d := r.plan.Directions[direction]
+	d := r.Plan.Directions[direction]
 	var probes []path.Probe
 	for _, g := range r.senders(d) {
 		lane, err := r.lane(g, d)
@@ -80,7 +81,7 @@ func (r *run) probes(direction, attempt int) ([]path.Probe, error) {
 			return nil, err
 		}
 		first := uint32(direction*1_000_000 + attempt*10_000 + g*path.MostProbes)
-		more, err := path.Probes(lane, templates(r.planned(g, d.From)), uint64(r.started.UnixNano()), first)
+		more, err := path.Probes(lane, templates(r.planned(g, d.From)), uint64(r.Started.UnixNano()), first)
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +159,7 @@ func (r *run) teach(ctx context.Context) error {
 		return nil
 	}
 	return r.each(ctx, callTimeout, "send a learning frame from", func(ctx context.Context, g int) error {
-		for _, planned := range r.plan.Generators[g].Ports {
+		for _, planned := range r.Plan.Generators[g].Ports {
 			port, err := r.port(g, planned.Link)
 			if err != nil {
 				return err

@@ -1,4 +1,4 @@
-package runner
+package frames
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func (r *run) askLimits(ctx context.Context) []report.Limiter {
 	defer cancel()
 	limited, err := r.opts.Limited(ctx)
 	if err != nil {
-		r.log.Debug("the limits' counters could not be read", "error", err)
+		r.Log.Debug("the limits' counters could not be read", "error", err)
 		return nil
 	}
 	return limited

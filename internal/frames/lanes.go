@@ -1,4 +1,4 @@
-package runner
+package frames
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 
 // on says that a generator has a port on a link.
 func (r *run) on(g int, link string) bool {
-	for _, p := range r.plan.Generators[g].Ports {
+	for _, p := range r.Plan.Generators[g].Ports {
 		if p.Link == link {
 			return true
 		}

@@ -1,4 +1,4 @@
-package runner_test
+package frames_test
 
 import (
 	"math/rand/v2"
@@ -37,7 +37,7 @@ func (r restless) stalls(rnd *rand.Rand) []sim.Standstill {
 // restlessly lets generators stall about so often, for so long; counters are read as often as in real runs.
 func restlessly(every, shortest, longest time.Duration) option {
 	return func(s *scenario) {
-		s.options.PaceEvery = 0
+		s.frames.PaceEvery = 0
 		r := restless{every: every, shortest: shortest, longest: longest, faster: 5}
 		onGenerator(func(g *sim.Generator) { g.Stalls = r.stalls(rand.New(rand.NewPCG(1, 13))) })(s)
 	}
@@ -48,7 +48,7 @@ func bursty(rnd *rand.Rand, buffers time.Duration, r restless) *scenario {
 	limit := units.PacketRate(2000+rnd.IntN(50_000)) * units.PacketPerSecond
 	mute := rnd.IntN(2) == 0
 	readTakes := time.Duration(rnd.IntN(2000)) * time.Microsecond
-	return scene(replicas(1+rnd.IntN(2)), deviceLimit(limit), func(s *scenario) { s.options.PaceEvery = 0 },
+	return scene(replicas(1+rnd.IntN(2)), deviceLimit(limit), func(s *scenario) { s.frames.PaceEvery = 0 },
 		onDevice(func(m *sim.Device) { m.Burst = buffers }),
 		onGenerator(func(g *sim.Generator) { g.Stalls, g.Mute, g.ReadTakes = r.stalls(rnd), mute, readTakes }),
 		onRamp(func(r *plan.Ramp) {
@@ -116,7 +116,7 @@ func TestHowOftenCountersAreRead(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := scene(replicas(test.generators), onGenerator(func(g *sim.Generator) { g.Paced = test.paced }), func(s *scenario) { s.options.PaceEvery = 0 })
+			s := scene(replicas(test.generators), onGenerator(func(g *sim.Generator) { g.Paced = test.paced }), func(s *scenario) { s.frames.PaceEvery = 0 })
 			rep := s.run(t)
 			for g := range test.generators {
 				perSecond := float64(s.seen.Generator(g).Readings()) / rep.Finished.Sub(rep.Started).Seconds()

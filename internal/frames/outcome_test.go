@@ -1,4 +1,4 @@
-package runner_test
+package frames_test
 
 import (
 	"strings"
@@ -95,7 +95,7 @@ func TestWhatARunComesTo(t *testing.T) {
 		"a port of somebody else's is not taken": {
 			scene(onGenerator(func(g *sim.Generator) { g.Owner = "eve" })), report.Failed, report.NotMeasured, false, false, 0, 0, "belongs to \"eve\""},
 		"a port of somebody else's is taken by force": {
-			scene(onGenerator(func(g *sim.Generator) { g.Owner = "eve" }), func(s *scenario) { s.options.Force = true }),
+			scene(onGenerator(func(g *sim.Generator) { g.Owner = "eve" }), func(s *scenario) { s.frames.Force = true }),
 			report.Completed, report.LossAboveLimit, true, true, 9950, 10050, ""},
 		"a next hop that nobody answers for": {
 			scene(onGenerator(func(g *sim.Generator) { g.Unresolved = true })), report.Failed, report.NotMeasured, false, false, 0, 0, "link west, next hop 198.18.0.1"},

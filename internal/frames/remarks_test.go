@@ -1,4 +1,4 @@
-package runner_test
+package frames_test
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/sim"
+	"github.com/linerate-dev/linerate/internal/frames"
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
@@ -26,8 +27,8 @@ func TestWhatAGeneratorRemarksIsInTheReport(t *testing.T) {
 	s := scene()
 	synctest.Test(t, func(t *testing.T) {
 		e := &remarking{sim.New(s.world).Generator(0), []string{"the server took longer than the 300ms until the common start"}}
-		gens := []runner.Generator{{Name: "g0", Engine: e, PortOfLink: map[string]int{"west": 0, "east": 1}}}
-		if said := trace(runner.Run(t.Context(), &s.plan, gens, s.options)); strings.Count(said, "generator g0: the server took longer than the 300ms until the common start") != 1 {
+		gens := []frames.Generator{{Name: "g0", Engine: e, PortOfLink: map[string]int{"west": 0, "east": 1}}}
+		if said := trace(runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)); strings.Count(said, "generator g0: the server took longer than the 300ms until the common start") != 1 {
 			t.Errorf("it says\n%s", said)
 		}
 	})

@@ -1,4 +1,4 @@
-package runner
+package frames
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
 )
 
 // sampleEvery is how often readings are kept while traffic runs: for graphs, and because generators stop without a heartbeat.
@@ -58,7 +59,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 		}
 	}
 	w := measure.Judge(r.setup.Window(span), r.goal())
-	w.Start = plan.Duration(opened.Sub(r.started))
+	w.Start = plan.Duration(opened.Sub(r.Started))
 	return &w, nil
 }
 
@@ -115,16 +116,16 @@ func (r *run) cutShort(span measure.Span, opened time.Time, step procedure.Step,
 	counted := r.setup.Window(span)
 	counted = counted.Void(fmt.Sprintf("cut short after %s of %s: %v", counted.Duration().Round(time.Millisecond), step.Judge, cause))
 	w := measure.Judge(counted, r.goal())
-	w.Start = plan.Duration(opened.Sub(r.started))
+	w.Start = plan.Duration(opened.Sub(r.Started))
 	return &w
 }
 
 // goal is what the Plan wants windows judged by.
-func (r *run) goal() measure.Goal { return measure.Goal{MaxLossRatio: r.plan.Procedure.MaxLossRatio} }
+func (r *run) goal() measure.Goal { return measure.Goal{MaxLossRatio: r.Plan.Procedure.MaxLossRatio} }
 
 // sample keeps a reading for graphs, and tells the progress of it.
 func (r *run) sample(readings []engine.Reading, inStep time.Duration) {
-	s := report.Sample{At: plan.Duration(time.Since(r.started)), Phase: r.drive.step.Phase, Load: r.drive.height(), CPUPercent: -1}
+	s := report.Sample{At: plan.Duration(time.Since(r.Started)), Phase: r.drive.step.Phase, Load: r.drive.height(), CPUPercent: -1}
 	for g, reading := range readings {
 		s.CPUPercent = max(s.CPUPercent, reading.CPUPercent)
 		s.QueueFull += reading.QueueFull - r.drive.baseline[g].QueueFull
@@ -136,11 +137,11 @@ func (r *run) sample(readings []engine.Reading, inStep time.Duration) {
 		s.Directions = append(s.Directions, report.SampleDirection{IntendedPacketsPerSecond: r.drive.intended[i].Whole(),
 			Sent: total.Sent, Returned: total.Returned, ReceiveErrors: total.ReceiveErrors})
 	}
-	r.rep.Samples = append(r.rep.Samples, s)
+	r.Report.Samples = append(r.Report.Samples, s)
 	live := measure.Judge(r.setup.Window(measure.Span{Readings: pairs(r.drive.last, readings), Intended: r.drive.intended}), r.goal())
 	r.drive.last = readings
-	r.tell(func(p *Progress) {
-		r.estimate(p, inStep)
+	r.Estimate(inStep)
+	r.Tell(func(p *runner.Progress) {
 		total := measure.Sum(live.Directions, r.lineRates)
 		p.OfferedPacketsPerSecond, p.ReceivedPacketsPerSecond = total.Offered.PacketsPerSecond, total.Received.PacketsPerSecond
 		p.ReceivedLayer1BitsPerSecond, p.LossRatio = total.Received.Layer1BitsPerSecond, total.LossRatio

@@ -1,4 +1,4 @@
-package runner
+package frames
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -18,9 +19,6 @@ const (
 	readTimeout  = 2 * time.Second
 	readAttempts = 3
 )
-
-// errSilent: a generator did not answer as often as it was asked.
-var errSilent = errors.New("it does not answer")
 
 // read takes one reading of every generator, all at the same time. Reading changes nothing, so it is tried again where the answer was
 // not decisive; a window that was held up by that says so itself.
@@ -53,7 +51,7 @@ func (r *run) readOne(ctx context.Context, g int) (engine.Reading, error) {
 			break
 		}
 	}
-	return engine.Reading{}, fmt.Errorf("%w (%d attempts): %w", errSilent, readAttempts, last)
+	return engine.Reading{}, fmt.Errorf("%w (%d attempts): %w", engine.ErrSilent, readAttempts, last)
 }
 
 // silence is how long background traffic is listened to.
@@ -61,7 +59,7 @@ const silence = time.Second
 
 // listen reads what the ports receive while nothing is sent. It is reported, and how much loss it may hide is part of each judgement.
 func (r *run) listen(ctx context.Context) error {
-	r.tell(func(p *Progress) { p.Phase, p.Message = Listening, "listening for background traffic" })
+	r.Tell(func(p *runner.Progress) { p.Phase, p.Message = runner.Listening, "listening for background traffic" })
 	first, err := r.read(ctx)
 	if err != nil {
 		return err
@@ -77,7 +75,7 @@ func (r *run) listen(ctx context.Context) error {
 		return err
 	}
 	for g := range r.gens {
-		for _, planned := range r.plan.Generators[g].Ports {
+		for _, planned := range r.Plan.Generators[g].Ports {
 			r.heard(g, planned.Link, first[g], last[g])
 		}
 	}
@@ -105,10 +103,10 @@ func (r *run) heard(g int, link string, first, last engine.Reading) {
 	took := last.At - first.At
 	received := last.Ports[port].Received.Sub(first.Ports[port].Received)
 	rate := units.PacketRateOver(received.Packets, int64(took))
-	r.rep.Silence = append(r.rep.Silence, report.Silence{Link: link, Generator: r.gens[g].Name, Received: received, Duration: plan.Duration(took),
+	r.Report.Silence = append(r.Report.Silence, report.Silence{Link: link, Generator: r.gens[g].Name, Received: received, Duration: plan.Duration(took),
 		PacketsPerSecond: rate.Whole()})
 	if received.Packets > 0 {
-		r.note("background traffic on %s of generator %s: %s", link, r.gens[g].Name, rate.FormatSI())
+		r.Note("background traffic on %s of generator %s: %s", link, r.gens[g].Name, rate.FormatSI())
 	}
 	for i := range r.setup.Directions {
 		d := &r.setup.Directions[i]
@@ -124,7 +122,7 @@ func (r *run) heard(g int, link string, first, last engine.Reading) {
 
 func (r *run) linksUp(readings []engine.Reading) error {
 	for g := range r.gens {
-		for _, planned := range r.plan.Generators[g].Ports {
+		for _, planned := range r.Plan.Generators[g].Ports {
 			if port := r.gens[g].PortOfLink[planned.Link]; !readings[g].Ports[port].LinkUp {
 				return fmt.Errorf("link %s: port %d of generator %s has no link: check the cable, and that the device's port is up", planned.Link, port, r.gens[g].Name)
 			}

@@ -1,4 +1,4 @@
-package runner
+package frames
 
 import (
 	"context"
@@ -65,6 +65,6 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the trial: frames of it may be on their way, or somebody else sends", drainBound))
 	}
 	w := measure.Judge(counted, r.goal())
-	w.Start = plan.Duration(opened.Sub(r.started))
+	w.Start = plan.Duration(opened.Sub(r.Started))
 	return &w, nil
 }

@@ -1,4 +1,4 @@
-package runner
+package frames
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
 )
 
 // The bounds of the drain: frames that are still on their way after the stop come back, or never will.
@@ -16,9 +17,9 @@ const (
 	drainBound = 3 * time.Second
 )
 
-// stop ends the traffic of all generators that can be reached, also when ctx has ended, drains, and settles the totals.
-func (r *run) stop(ctx context.Context) error {
-	if !r.drive.began {
+// Stop ends the traffic of all generators that can be reached, also when ctx has ended, drains, and settles the totals.
+func (r *run) Stop(ctx context.Context) error {
+	if !r.Driving {
 		return nil
 	}
 	stopping, cancel := afterwards(ctx)
@@ -27,9 +28,9 @@ func (r *run) stop(ctx context.Context) error {
 		return r.gens[g].Engine.Stop(ctx, r.ports(g))
 	})
 	if err != nil {
-		r.note("not all traffic could be stopped; it stops by itself by %s: %v", r.drive.until.UTC().Format(time.RFC3339), err)
+		r.Note("not all traffic could be stopped; it stops by itself by %s: %v", r.drive.until.UTC().Format(time.RFC3339), err)
 	}
-	r.tell(func(p *Progress) { p.Phase, p.Message = Draining, "waiting for the last frames" })
+	r.Tell(func(p *runner.Progress) { p.Phase, p.Message = runner.Draining, "waiting for the last frames" })
 	r.drain(ctx)
 	return err
 }
@@ -40,7 +41,7 @@ func (r *run) drain(ctx context.Context) {
 	defer cancel()
 	rest, err := r.awaitStandstill(ctx)
 	if err != nil {
-		r.note("the totals are not settled, they end with the last sample: %v", err)
+		r.Note("the totals are not settled, they end with the last sample: %v", err)
 		r.settle(r.drive.last, nil, false)
 		return
 	}
@@ -97,7 +98,7 @@ func backgroundIn(d measure.Direction, span time.Duration) int64 {
 
 // settle writes, per direction, all that was sent and came back since the first start.
 func (r *run) settle(last []engine.Reading, limited []report.Limiter, still bool) {
-	r.rep.Totals = nil
+	r.Report.Totals = nil
 	taken := since(r.drive.limited, limited)
 	for i, d := range r.setup.Directions {
 		t := between(d, r.drive.baseline, last)
@@ -105,12 +106,12 @@ func (r *run) settle(last []engine.Reading, limited []report.Limiter, still bool
 		if i < len(taken) {
 			t.Limiter = &taken[i]
 		}
-		r.rep.Totals = append(r.rep.Totals, t)
+		r.Report.Totals = append(r.Report.Totals, t)
 	}
 }
 
-// release gives the ports back, whatever became of the run.
-func (r *run) release(ctx context.Context) {
+// Release gives the ports back, whatever became of the run.
+func (r *run) Release(ctx context.Context) {
 	ctx, cancel := afterwards(ctx)
 	defer cancel()
 	err := r.each(ctx, stopTimeout, "release the ports of", func(ctx context.Context, g int) error {
@@ -120,6 +121,6 @@ func (r *run) release(ctx context.Context) {
 		return r.gens[g].Engine.Release(ctx)
 	})
 	if err != nil {
-		r.note("not all ports could be given back: %v", err)
+		r.Note("not all ports could be given back: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package runner_test
+package frames_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/sim"
+	"github.com/linerate-dev/linerate/internal/frames"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -53,8 +54,8 @@ func (p pausing) Describe(ctx context.Context) (engine.Description, error) {
 func TestFlowControlIsReportedAsItIsWhileTrafficFlows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := scene(hold(5))
-		g := runner.Generator{Name: "g0", Engine: pausing{sim.New(s.world).Generator(0)}, PortOfLink: map[string]int{"west": 0, "east": 1}}
-		rep := runner.Run(t.Context(), &s.plan, []runner.Generator{g}, s.options)
+		g := frames.Generator{Name: "g0", Engine: pausing{sim.New(s.world).Generator(0)}, PortOfLink: map[string]int{"west": 0, "east": 1}}
+		rep := runner.Run(t.Context(), &s.plan, frames.New([]frames.Generator{g}, s.frames), s.options)
 		for _, port := range rep.Generators[0].Ports {
 			if port.FlowControl != "off" {
 				t.Errorf("flow control of %s is said to be %s", port.Link, port.FlowControl)
@@ -183,7 +184,7 @@ func TestAPlanThatDoesNotFitItsGeneratorsIsRefused(t *testing.T) {
 		s := scene()
 		change(s)
 		p := s.plan
-		rep := runner.Run(t.Context(), &p, []runner.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}}, runner.Options{})
+		rep := runner.Run(t.Context(), &p, frames.New([]frames.Generator{{Name: "g0", Engine: sim.New(s.world).Generator(0), PortOfLink: map[string]int{"west": 0, "east": 1}}}, frames.Options{}), runner.Options{})
 		if rep.Ending != report.Failed || !strings.Contains(rep.Message, says) || rep.Result.Message == "" {
 			t.Errorf("%s: %q; want …%s…", rep.Ending, rep.Message, says)
 		}

@@ -1,4 +1,4 @@
-package runner_test
+package frames_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine/sim"
+	"github.com/linerate-dev/linerate/internal/frames"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -26,6 +27,7 @@ type scenario struct {
 	plan    plan.Plan
 	world   sim.Config
 	options runner.Options
+	frames  frames.Options
 	ctx     func(context.Context) context.Context
 	// seen is the world afterwards, gone the generators that can't be reached then.
 	seen      *sim.World
@@ -56,8 +58,8 @@ func scene(options ...option) *scenario {
 			Directions: []sim.Direction{{From: 0, To: 1, Mix: imix, Device: device}, {From: 1, To: 0, Mix: imix, Device: device}},
 			Generators: []sim.Generator{{}},
 		},
-		options: runner.Options{PaceEvery: 250 * time.Millisecond}, // the world's time is cheap, ours isn't
-		ctx:     func(ctx context.Context) context.Context { return ctx },
+		frames: frames.Options{PaceEvery: 250 * time.Millisecond}, // the world's time is cheap, ours isn't
+		ctx:    func(ctx context.Context) context.Context { return ctx },
 	}
 	for i, name := range []string{"west", "east"} {
 		s.plan.Links = append(s.plan.Links, plan.Link{Name: name, DUT: plan.DUTEnd{
@@ -107,15 +109,15 @@ func (s *scenario) run(t *testing.T) *report.Report {
 	var rep *report.Report
 	synctest.Test(t, func(t *testing.T) {
 		world := sim.New(s.world)
-		var gens []runner.Generator
+		var gens []frames.Generator
 		for g := range s.world.Generators {
 			ports := map[string]int{}
 			for _, p := range s.plan.Generators[g].Ports {
 				ports[p.Link] = map[string]int{"west": 0, "east": 1}[p.Link]
 			}
-			gens = append(gens, runner.Generator{Name: s.plan.Generators[g].Name, Engine: world.Generator(g), PortOfLink: ports})
+			gens = append(gens, frames.Generator{Name: s.plan.Generators[g].Name, Engine: world.Generator(g), PortOfLink: ports})
 		}
-		rep = runner.Run(s.ctx(t.Context()), &s.plan, gens, s.options)
+		rep = runner.Run(s.ctx(t.Context()), &s.plan, frames.New(gens, s.frames), s.options)
 		s.seen, s.forwarded = world, nil
 		for i := range s.world.Directions {
 			s.forwarded = append(s.forwarded, world.Forwarded(i))

@@ -1,4 +1,4 @@
-package runner
+package frames
 
 import (
 	"context"
@@ -16,15 +16,15 @@ import (
 
 // resolveRates finds each link's line rate, and what the procedure's rates mean in packets per second for each direction.
 func (r *run) resolveRates(context.Context) error {
-	for _, l := range r.plan.Links {
+	for _, l := range r.Plan.Links {
 		rate, source := r.lineRate(l)
 		if rate > 0 {
 			r.lineRates[l.Name] = rate
-			r.rep.LineRates = append(r.rep.LineRates, report.LineRate{Link: l.Name, BitsPerSecond: rate, Source: source})
+			r.Report.LineRates = append(r.Report.LineRates, report.LineRate{Link: l.Name, BitsPerSecond: rate, Source: source})
 		}
 	}
-	for _, d := range r.plan.Directions {
-		rates := r.procedure.Rates()
+	for _, d := range r.Plan.Directions {
+		rates := r.Procedure.Rates()
 		full, err := r.packetRate(rates.Full, d)
 		if err != nil {
 			return err
@@ -36,7 +36,7 @@ func (r *run) resolveRates(context.Context) error {
 			}
 		}
 		r.full, r.warmups = append(r.full, full), append(r.warmups, warmup)
-		r.note("%s→%s: target %s, line rate %s", d.From, d.To, full.FormatSI(), lineText(r.lineRates[d.To]))
+		r.Note("%s→%s: target %s, line rate %s", d.From, d.To, full.FormatSI(), lineText(r.lineRates[d.To]))
 	}
 	return r.prepareMeasure()
 }
@@ -97,7 +97,7 @@ func (r *run) prepareMeasure() error {
 	for _, g := range r.gens {
 		r.setup.Generators = append(r.setup.Generators, g.Name)
 	}
-	for _, d := range r.plan.Directions {
+	for _, d := range r.Plan.Directions {
 		m := measure.Direction{From: d.From, To: d.To, Mix: d.Mix, LineRate: r.lineRates[d.To]}
 		for _, g := range r.senders(d) {
 			back, err := r.partner(g, d.From, d.To)
@@ -115,10 +115,10 @@ func (r *run) prepareMeasure() error {
 
 // knownLimit is the limit of the only device whose limit is known.
 func (r *run) knownLimit() *plan.Limit {
-	if r.plan.DUT.Type != "Reference" || r.plan.DUT.Reference == nil {
+	if r.Plan.DUT.Type != "Reference" || r.Plan.DUT.Reference == nil {
 		return nil
 	}
-	return r.plan.DUT.Reference.Limit
+	return r.Plan.DUT.Reference.Limit
 }
 
 // paceOf is how many streams take turns, below 0 where they don't keep a steady pace, and what latency streams send besides the load: their
@@ -143,7 +143,7 @@ func paceOf(streams []stream.Stream) (n int, besides units.PacketRate) {
 // loads are what each generator's ports are to send so that each direction sends its rate: shares that add up to it exactly.
 func (r *run) loads(rates []units.PacketRate) [][]engine.PortLoad {
 	loads := make([][]engine.PortLoad, len(r.gens))
-	for i, d := range r.plan.Directions {
+	for i, d := range r.Plan.Directions {
 		weights := make([]int64, len(r.gens))
 		for g := range r.gens {
 			weights[g] = r.planned(g, d.From).Share

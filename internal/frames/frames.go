@@ -1,0 +1,113 @@
+// Package frames drives generators of frames, TRex and the software engine alike: it claims ports, proves the path with marked frames, listens to the silence,
+// and has each step of a procedure carried out and counted. A driver acts and waits; what a window is worth is decided by measure, what frames prove by path.
+//
+//	describe ─▶ rates ─▶ claim ─▶ address ─▶ path ─▶ silence ─▶ load ─▶ first reading    Prepare
+//	hold or try: set loads, wait, read ─▶ window                                          Take, once for each step
+//	stop ─▶ drain ─▶ totals                                                               Stop
+//	give the ports back                                                                   Release
+//
+// Every start of traffic has a finite duration, every call a deadline, every goroutine an owner that waits for it.
+package frames
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Generator is a generator of the Plan, reachable. The driver claims and releases its ports; closing the engine is the caller's.
+type Generator struct {
+	// Name is the Plan's name of it.
+	Name   string
+	Engine engine.Engine
+	// PortOfLink is the index of its port on each of the Plan's links.
+	PortOfLink map[string]int
+	// NextHopMAC is the device's MAC on a link where it is known already; else the Plan's, else it is resolved.
+	NextHopMAC map[string]engine.MAC
+}
+
+// Options are what a caller may want otherwise. The zero value works.
+type Options struct {
+	// Force takes ports from another owner.
+	Force bool
+	// PaceEvery is how often counters are read within windows, to see how evenly generators send; 0: each 20 ms, or less often where there are
+	// many generators.
+	PaceEvery time.Duration
+	// Limited reads what the Reference's limits counted so far, in the order of the Plan's directions; nil: nobody can. It is asked at the edges of
+	// windows, at the same time as the generators, and what it can't tell in time stays unknown.
+	Limited func(context.Context) ([]report.Limiter, error)
+}
+
+// New is the driver of these generators, for one run.
+func New(gens []Generator, opts Options) runner.Driver {
+	return &run{given: gens, opts: opts, lineRates: map[string]units.BitRate{}}
+}
+
+// run is the state of one run's generators. It is used by one goroutine; those it starts for calls in parallel end before the call returns.
+type run struct {
+	*runner.Journal
+	gens  []Generator // in the Plan's order
+	given []Generator
+	opts  Options
+
+	described []engine.Description
+	lineRates map[string]units.BitRate
+	warmups   []units.PacketRate
+	full      []units.PacketRate      // per direction: a load of one
+	nextHops  []map[string]engine.MAC // per generator and link
+	claimed   []bool
+	setup     measure.Setup
+
+	drive drive
+}
+
+// Prepare does everything up to the first step, in order; the first error ends it.
+func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
+	r.Journal = journal
+	for _, step := range []func(context.Context) error{
+		r.matchGenerators,
+		r.describe,
+		r.resolveRates,
+		r.claim,
+		r.address,
+		r.provePaths,
+		r.listen,
+		r.load,
+		r.readFirst,
+	} {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readFirst takes the readings that totals count from.
+func (r *run) readFirst(ctx context.Context) error {
+	readings, limited, err := r.readEdge(ctx)
+	if err != nil {
+		return err
+	}
+	r.drive.limited = limited
+	r.drive.baseline, r.drive.last, r.drive.thefts = readings, readings, thefts(readings)
+	return nil
+}
+
+// pathError is a direction whose path is not proven.
+type pathError struct{ check report.PathCheck }
+
+func (e *pathError) Error() string {
+	return fmt.Sprintf("the path %s→%s is not proven: %s", e.check.From, e.check.To, e.check.Message)
+}
+
+// Ending is how a run ends that such an error ends.
+func (*pathError) Ending() report.Ending { return report.PathNotProven }
