@@ -89,9 +89,8 @@ type DUTPodSpec struct {
 
 // HookSpec is a pod that runs to its end.
 type HookSpec struct {
-	// template is the pod, in Kubernetes' form: metadata (labels, annotations) and spec. LINERATE_* variables and
-	// /etc/linerate/links.json tell it of the test and its links. Exit code 0 is its success.
-	// Example: {spec: {containers: [{name: a, image: "registry.lab/ansible:11"}]}}.
+	// template is the pod, in the form of dut.pod.template. LINERATE_* variables and /etc/linerate/links.json tell it of the test and its
+	// links. Exit code 0 is its success.
 	// +required
 	Template Freeform `json:"template"`
 

@@ -68,18 +68,22 @@ type Result struct {
 type Figure struct {
 	// metric is LossRatio or PacketsPerSecond.
 	// +required
+	// +kubebuilder:validation:MaxLength=40
 	Metric string `json:"metric"`
 
 	// load is a share of the highest one.
 	// +optional
+	// +kubebuilder:validation:MaxLength=40
 	Load string `json:"load,omitempty"`
 
 	// low is where the truth lies or above.
 	// +optional
+	// +kubebuilder:validation:MaxLength=40
 	Low string `json:"low,omitempty"`
 
 	// high is where it lies or below; none: unknown.
 	// +optional
+	// +kubebuilder:validation:MaxLength=40
 	High string `json:"high,omitempty"`
 }
 

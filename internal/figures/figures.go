@@ -139,7 +139,7 @@ func claims(result report.Result, m measured) []report.Figure {
 			f.Low, f.High = report.NumberOf(share(m.leastLoss)), report.NumberOf(low)
 		case metric.Name == OfferedPacketsPerSecond:
 			f.High = f.Low
-		case result.LowerBound(): // nothing bounds it
+		case result.LowerBound(), result.Saturated && result.Resolution >= units.One: // nothing bounds it, or nothing resolved the limit
 		case result.Saturated:
 			f.High = report.NumberOf(new(big.Rat).Quo(low, share(units.One-result.Resolution)))
 		default:

@@ -69,11 +69,8 @@ func (n Number) Float() float64 {
 	return f
 }
 
-// LowerBound says that nothing bounds the result's rates from above: the device may do more. Of a search it is so without a limit, and with one that nothing
-// resolved. Without a search frames that were lost of a load show what the device makes of that load.
+// LowerBound says that nothing bounds the result's rates from above: the device may do more. Where nobody searched for its limit, frames that were lost of a
+// load show what the device makes of that load.
 func (r Result) LowerBound() bool {
-	if r.Saturated {
-		return r.Resolution >= units.One
-	}
-	return r.Reason != LoadHeld && r.Reason != CurveMeasured && r.Reason != MaximumOffered
+	return !r.Saturated && r.Reason != LoadHeld && r.Reason != CurveMeasured && r.Reason != MaximumOffered
 }
