@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"testing"
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
@@ -82,15 +81,20 @@ func (s *scene) ofGivenLoad(t *lineratev1alpha1.LoadTest, limit int64, reason, p
 	}
 }
 
-// losses: the status has the curve, as the Report has it, and at each load the share is lost that is above the limit, within a point.
+// losses: the status has the curve, as the Report has it, and at each load the share is lost that the limit takes of what was offered, within a point.
 func (s *scene) losses(t *lineratev1alpha1.LoadTest, limit int64) {
 	s.Helper()
 	var told, measured []string
 	for _, f := range t.Status.Result.Figures {
 		told = append(told, fmt.Sprint(f.Metric, " at ", f.Load, " from ", f.Low, " to ", f.High))
 	}
+	offered := map[string]float64{}
 	for _, f := range s.report(t).Result.Curve {
-		if f.Direction == report.AllDirections && (f.Metric == figures.LossRatio || f.Metric == figures.PacketsPerSecond) {
+		switch {
+		case f.Direction != report.AllDirections:
+		case f.Metric == figures.OfferedPacketsPerSecond:
+			offered[f.Load.String()] = f.Low.Float()
+		default:
 			measured = append(measured, fmt.Sprint(f.Metric, " at ", f.Load, " from ", f.Low, " to ", f.High))
 		}
 	}
@@ -98,17 +102,14 @@ func (s *scene) losses(t *lineratev1alpha1.LoadTest, limit int64) {
 		s.Errorf("%s: the status' curve is %q, the Report's %q; want two figures of each of three loads", t.Name, told, measured)
 	}
 	for _, f := range t.Status.Result.Figures {
-		load, err := strconv.ParseFloat(f.Load, 64)
-		if err != nil {
-			s.Fatal(err)
-		}
 		if f.Metric != string(figures.LossRatio) {
 			continue
 		}
-		known, got := max(0, 1-float64(limit)/(load*30_000)), report.Number(f.High).Float()
-		s.Logf("%s: at %.0f packets/s %.2f %% are lost, %+.2f points off %.2f %%", t.Name, load*30_000, 100*got, 100*(got-known), 100*known)
+		known, got := max(0, 1-2*float64(limit)/offered[f.Load]), report.Number(f.High).Float()
+		said := fmt.Sprintf("%s: of %.0f packets/s, load %s, %.2f %% are lost, %+.2f points off %.2f %%", t.Name, offered[f.Load], f.Load, 100*got, 100*(got-known), 100*known)
+		s.Log(said)
 		if math.Abs(got-known) > 0.01 || known == 0 && report.Number(f.Low).Float() > 0 {
-			s.Errorf("%s: at %.0f packets/s %.2f %% are lost, and the router forwards %d", t.Name, load*30_000, 100*got, limit)
+			s.Errorf("%s; the router forwards %d each way", said, limit)
 		}
 	}
 }
