@@ -102,7 +102,7 @@ lint: ## Lint, with the architecture's import arrows (1 minute, the first time 7
 	cd test/chart && $(GO) run -modfile=../../go.tools.mod $(LINT) run -c ../../.golangci.yml ./...
 	$(GO) run -modfile=go.actionlint.mod github.com/rhysd/actionlint/cmd/actionlint examples/ci/github-actions.yaml
 
-generate: ## Regenerate deep copies, the CRD, docs/api.md, the manager's role and the chart's copies
+generate: ## Regenerate deep copies, the CRD, docs/api.md, the documents' schemas, the manager's role and the chart's copies
 	hack/generate
 
 verify: generate ## Fail if generated files are not what the sources say

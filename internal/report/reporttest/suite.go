@@ -22,7 +22,7 @@ func Night() *report.Suite {
 		r.Figures = figures(1, pps)
 		return r
 	}
-	return &report.Suite{Producer: "linerate v0.1.0", Name: "night", Namespace: "lab", Started: at, Finished: at.Add(time.Hour),
+	return &report.Suite{Version: report.SuiteVersion, Producer: "linerate v0.1.0", Name: "night", Namespace: "lab", Started: at, Finished: at.Add(time.Hour),
 		Axes: []report.Axis{{Name: "system", Values: []string{"vpp", "linux"}}, {Name: "frames", Values: []string{"64b"}}},
 		Cells: []report.SuiteCell{
 			{Name: "vpp-64b", Values: []report.AxisValue{{Axis: "system", Value: "vpp"}, {Axis: "frames", Value: "64b"}}, Product: "vpp", Loadtest: "64b", Figures: figures(2, 1_780_000), Outliers: []string{"night-vpp-64b-r2"},

@@ -1,0 +1,58 @@
+// Command schemas writes a JSON Schema of each document of linerate's, docs/schemas/NAME.json, from the Go types and their comments: what it says of a member
+// is what who changes the member reads.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// document is a kind of document, with all of its versions that are read.
+type document struct {
+	name, title string
+	is          reflect.Type
+	versions    []any
+}
+
+func documents() []document {
+	return []document{
+		{"plan", "linerate: Plan", reflect.TypeFor[plan.Plan](), []any{plan.VersionOfUnion, plan.Version}},
+		{"report", "linerate: Report", reflect.TypeFor[report.Report](), []any{report.Version, report.VersionBefore}},
+		{"suite", "linerate: report of a suite", reflect.TypeFor[report.Suite](), []any{report.SuiteVersion}},
+		{"gate", "linerate: judgement of a gate", reflect.TypeFor[report.Gate](), []any{report.GateVersion}},
+		{"table", "linerate: table", reflect.TypeFor[report.Table](), []any{report.TableVersion}},
+		{"comparison", "linerate: comparison", reflect.TypeFor[report.Comparison](), []any{report.ComparisonVersion}},
+		{"trend", "linerate: trend", reflect.TypeFor[report.Trend](), []any{report.TrendVersion}},
+	}
+}
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "schemas:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("name the directory to write to, such as docs/schemas")
+	}
+	if err := os.MkdirAll(args[0], 0o755); err != nil {
+		return err
+	}
+	for _, d := range documents() {
+		text, err := d.schema(".")
+		if err != nil {
+			return fmt.Errorf("%s: %w", d.name, err)
+		}
+		if err := os.WriteFile(filepath.Join(args[0], d.name+".json"), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

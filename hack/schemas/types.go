@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/netip"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+const (
+	dialect = "https://json-schema.org/draft/2020-12/schema"
+	decimal = `-?[0-9]+(\.[0-9]+)?`
+)
+
+// written are the types of ours that are written in another form than their Go type has.
+func written() map[reflect.Type]*jsonschema.Schema {
+	return map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[units.Ratio]():      {Type: "string", Pattern: "^" + decimal + "$", Examples: []any{"0.001", "1"}},
+		reflect.TypeFor[units.Percent]():    {Type: "string", Pattern: "^" + decimal + "$", Examples: []any{"99.95", "100"}},
+		reflect.TypeFor[units.PacketRate](): {Type: "number", Examples: []any{10000.667}},
+		reflect.TypeFor[units.Rate]():       {Type: "string", Pattern: `^([0-9]+(\.[0-9]+)?([kmgt]?(pps|bps|bpsl1)|%))?$`, Examples: []any{"20kpps", "10gbps", "10gbpsl1", "95%"}},
+		reflect.TypeFor[plan.Duration]():    {Type: "string", Pattern: `^-?(0|([0-9]+(\.[0-9]+)?(ns|µs|ms|s|m|h))+)$`, Examples: []any{"2s", "1m30s", "500ms"}},
+		reflect.TypeFor[report.Number]():    {Type: "string", Pattern: "^(" + decimal + ")?$", Examples: []any{"0.0003", "20000"}},
+	}
+}
+
+// foreign are types of Go's library, in the form in which it writes them.
+func foreign() map[reflect.Type]*jsonschema.Schema {
+	return map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[netip.Prefix](): {Type: "string", Examples: []any{"198.18.0.1/24", "2001:db8::1/64"}},
+		reflect.TypeFor[time.Time]():    {Type: "string", Format: "date-time"},
+		reflect.TypeFor[[]byte]():       {Type: "string", ContentEncoding: "base64"},
+	}
+}
+
+// maker makes schemas of types: one definition of each type, to which the others refer.
+type maker struct {
+	words    words
+	written  map[reflect.Type]*jsonschema.Schema
+	foreign  map[reflect.Type]*jsonschema.Schema
+	versions map[reflect.Type][]any
+}
+
+// schema is the JSON Schema of the document, by the sources below root.
+func (d document) schema(root string) ([]byte, error) {
+	m := maker{words: words{root: root}, written: written(), foreign: foreign(), versions: map[reflect.Type][]any{}}
+	for _, each := range documents() {
+		m.versions[each.is] = each.versions
+	}
+	types := m.in(d.is, nil)
+	definitions := map[string]*jsonschema.Schema{}
+	for _, t := range types {
+		s, err := m.define(t, types)
+		if err != nil {
+			return nil, err
+		}
+		definitions[name(t)] = s
+	}
+	whole := definitions[name(d.is)]
+	delete(definitions, name(d.is))
+	whole.Schema, whole.Title, whole.Defs = dialect, d.title, definitions
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(whole); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// name is what a type's definition is called: "plan.Link".
+func name(t reflect.Type) string { return path.Base(t.PkgPath()) + "." + t.Name() }
+
+// in appends the types that a type's definition, and those in it, need one of their own for; the type itself first.
+func (m maker) in(t reflect.Type, found []reflect.Type) []reflect.Type {
+	switch {
+	case m.foreign[t] != nil || slices.Contains(found, t):
+		return found
+	case m.written[t] != nil || t.Kind() == reflect.String && t.PkgPath() != "":
+		return append(found, t)
+	}
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return m.in(t.Elem(), found)
+	case reflect.Struct:
+		found = append(found, t)
+		for field := range t.Fields() {
+			if field.Tag.Get("json") != "-" {
+				found = m.in(field.Type, found)
+			}
+		}
+	default: // what JSON has itself
+	}
+	return found
+}
+
+// define is the definition of a type, which refers to those of the other types.
+func (m maker) define(t reflect.Type, types []reflect.Type) (*jsonschema.Schema, error) {
+	said, err := m.words.of(t)
+	if err != nil {
+		return nil, err
+	}
+	if s := m.written[t]; s != nil {
+		s.Description = said.of
+		return s, nil
+	}
+	if t.Kind() == reflect.String {
+		return &jsonschema.Schema{Type: "string", Description: said.of, Examples: said.values}, nil
+	}
+	known := maps.Clone(m.foreign)
+	for _, other := range types {
+		if other != t {
+			known[other] = &jsonschema.Schema{Ref: "#/$defs/" + name(other)}
+		}
+	}
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: known})
+	if err != nil {
+		return nil, err
+	}
+	s.Description = said.of
+	s.AdditionalProperties = nil // who reads a document ignores what he doesn't know
+	for field := range t.Fields() {
+		member, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if p := s.Properties[member]; p != nil {
+			p.Description = said.members[field.Name]
+			plain(p, slices.Contains(s.Required, member))
+		}
+	}
+	if t == reflect.TypeFor[stream.Instruction]() {
+		s.Required = []string{"type"} // it writes the members that its type has
+	}
+	if versions := m.versions[t]; versions != nil {
+		s.Properties["version"].Enum = versions
+	}
+	return s, nil
+}
+
+// plain takes null from what is left out where there is nothing, and from what refers to a definition: that says its own type.
+func plain(s *jsonschema.Schema, required bool) {
+	if s.Ref != "" {
+		s.Types = nil
+	}
+	if !required && len(s.Types) == 2 {
+		s.Type, s.Types = s.Types[1], nil
+	}
+	if s.Items != nil {
+		plain(s.Items, true)
+	}
+	if s.AdditionalProperties != nil {
+		plain(s.AdditionalProperties, true)
+	}
+}
