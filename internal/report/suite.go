@@ -125,7 +125,7 @@ func Digest(document []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// ReadSuite reads what SuiteJSON wrote. It refuses what is of another version, has a member it doesn't know, or contradicts itself.
+// ReadSuite reads what SuiteJSON wrote. It refuses what is of another version, or contradicts itself.
 func ReadSuite(document []byte) (*Suite, error) {
 	s := new(Suite)
 	if err := readDocument(document, s, SuiteVersion); err != nil {
