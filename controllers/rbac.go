@@ -1,3 +1,9 @@
+// Package controllers has the operator's controllers, a package for each kind of object that they carry on, and what these share; the operator's rights are
+// listed here.
+//
+//	loadtest       ──▶ turns, wires, inventory, metrics ┐
+//	loadtestsuite  ──▶ metrics                          ├──▶ caches, pass
+//	keptreports                                         ┘
 package controllers
 
 // What the manager may do, and nothing else: config/rbac/role.yaml is made from these lines, and the chart's roles from that file. There is no

@@ -17,7 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/linerate-dev/linerate/controllers"
+	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/controllers/keptreports"
+	"github.com/linerate-dev/linerate/controllers/loadtest"
+	"github.com/linerate-dev/linerate/controllers/loadtestsuite"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/retention"
 )
@@ -42,13 +45,13 @@ func versionLine() string {
 
 // newManager wires the operator; nothing runs yet.
 func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
-	scheme, err := controllers.NewScheme()
+	scheme, err := caches.NewScheme()
 	if err != nil {
 		return nil, err
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
-		Cache:                         controllers.CacheOptions(options.Namespaces),
+		Cache:                         caches.Options(options.Namespaces),
 		Metrics:                       metricsserver.Options{BindAddress: options.MetricsAddress},
 		HealthProbeBindAddress:        options.HealthAddress,
 		PprofBindAddress:              options.ProfileAddress,
@@ -61,8 +64,8 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the manager: %w", err)
 	}
-	reconcilerOptions := controllers.Options{
-		Version:                 version,
+	reports := loadtestsuite.NewRecentReports()
+	tests := loadtest.NewReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), loadtest.Options{
 		Settings:                settings(options),
 		Namespace:               ownNamespace(options),
 		Namespaces:              options.Namespaces,
@@ -70,12 +73,14 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 		MaxConcurrentReconciles: options.MaxConcurrent,
 		Metrics:                 metrics.Registry,
 		MetricsTests:            options.MetricsTests,
-		Reports:                 controllers.NewRecentReports(),
-	}
-	if err := controllers.NewLoadTestReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), reconcilerOptions).SetupWithManager(mgr); err != nil {
+		Reports:                 reports,
+	})
+	if err := tests.SetupWithManager(mgr); err != nil {
 		return nil, fmt.Errorf("set up the LoadTest controller: %w", err)
 	}
-	suites, err := controllers.NewLoadTestSuiteReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), reconcilerOptions)
+	suites, err := loadtestsuite.NewReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), loadtestsuite.Options{
+		Version: version, Metrics: metrics.Registry, Reports: reports,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("make the LoadTestSuite controller: %w", err)
 	}
@@ -83,7 +88,7 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 		return nil, fmt.Errorf("set up the LoadTestSuite controller: %w", err)
 	}
 	policy := retention.Policy{Default: options.KeepReports, Namespaces: options.KeepReportsIn}
-	if err := controllers.NewKeptReportsReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), policy, nil).SetupWithManager(mgr); err != nil {
+	if err := keptreports.NewReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), policy, nil).SetupWithManager(mgr); err != nil {
 		return nil, fmt.Errorf("set up the controller of kept Reports: %w", err)
 	}
 	return mgr, errors.Join(mgr.AddHealthzCheck("alive", healthz.Ping), mgr.AddReadyzCheck("caches", cachesFilled(mgr)))

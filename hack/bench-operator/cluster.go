@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
 
-	"github.com/linerate-dev/linerate/controllers"
+	"github.com/linerate-dev/linerate/controllers/caches"
 	"github.com/linerate-dev/linerate/test/operator/kube"
 )
 
@@ -79,7 +79,7 @@ func startCluster(ctx context.Context, dir string, o options) (*cluster, error) 
 
 // prepare makes what a lab's cluster has before the first test.
 func (c *cluster) prepare(ctx context.Context) error {
-	scheme, err := controllers.NewScheme()
+	scheme, err := caches.NewScheme()
 	if err != nil {
 		return err
 	}

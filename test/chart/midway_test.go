@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/controllers"
+	"github.com/linerate-dev/linerate/controllers/caches"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -58,7 +58,7 @@ func newMidway(t *testing.T) *midway {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	must(t, err)
-	scheme, err := controllers.NewScheme()
+	scheme, err := caches.NewScheme()
 	must(t, err)
 	c, err := client.New(config, client.Options{Scheme: scheme})
 	must(t, err)

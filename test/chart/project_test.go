@@ -40,16 +40,20 @@ func TestThePROJECTFileIsTrue(t *testing.T) {
 	if p.Version != "3" || len(p.Layout) != 1 || p.Layout[0] != "go.kubebuilder.io/v4" || p.Repo != module {
 		t.Errorf("%+v", p)
 	}
-	if len(p.Resources) != 1 {
+	if len(p.Resources) != 2 {
 		t.Fatalf("%d resources", len(p.Resources))
 	}
-	r := p.Resources[0]
-	// Where a resource has no group, kubebuilder takes the domain for it.
-	if r.Group != "" || r.Domain != v1alpha1.Group || r.Kind != v1alpha1.LoadTestKind || r.Version != v1alpha1.Version ||
-		r.API.CRDVersion != "v1" || !r.API.Namespaced || !r.Controller {
-		t.Errorf("%+v", r)
+	folders := []string{"controllers", "config/crd/bases", "config/default", "config/manager", "config/rbac", "config/samples"}
+	for i, kind := range []string{v1alpha1.LoadTestKind, v1alpha1.LoadTestSuiteKind} {
+		r := p.Resources[i]
+		// Where a resource has no group, kubebuilder takes the domain for it.
+		if r.Group != "" || r.Domain != v1alpha1.Group || r.Kind != kind || r.Version != v1alpha1.Version ||
+			r.API.CRDVersion != "v1" || !r.API.Namespaced || !r.Controller {
+			t.Errorf("%+v", r)
+		}
+		folders = append(folders, strings.TrimPrefix(r.Path, module+"/"), "controllers/"+strings.ToLower(kind))
 	}
-	for _, folder := range []string{strings.TrimPrefix(r.Path, module+"/"), "controllers", "config/crd/bases", "config/default", "config/manager", "config/rbac", "config/samples"} {
+	for _, folder := range folders {
 		if info, err := os.Stat(root + folder); err != nil || !info.IsDir() {
 			t.Errorf("%s: %v", folder, err)
 		}

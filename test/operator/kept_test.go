@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/controllers"
+	"github.com/linerate-dev/linerate/controllers/keptreports"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/retention"
@@ -219,7 +219,7 @@ func TestKeptReportsArePruned(t *testing.T) {
 		own, err := retention.ParseNamespaces(l.namespace + "=" + limits)
 		l.must(err)
 		policy := retention.Policy{Default: retention.Limits{Count: 1}, Namespaces: own}
-		result, err := controllers.NewKeptReportsReconciler(l.operator, l.events, policy, l.clock.now).Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Name: l.namespace}})
+		result, err := keptreports.NewReconciler(l.operator, l.events, policy, l.clock.now).Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Name: l.namespace}})
 		l.must(err)
 		return result
 	}

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/controllers"
+	"github.com/linerate-dev/linerate/controllers/loadtest"
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
@@ -37,7 +37,7 @@ type lab struct {
 	forgetful bool
 	// physical are the ports that pods get virtual functions of, by link; none: they get none.
 	physical   map[string]string
-	reconciler *controllers.LoadTestReconciler
+	reconciler *loadtest.Reconciler
 }
 
 func newLab(t *testing.T) *lab {
@@ -67,7 +67,7 @@ func (l *lab) clear() {
 
 // restart replaces the operator by one that remembers nothing.
 func (l *lab) restart() {
-	l.reconciler = controllers.NewLoadTestReconciler(l.operator, l.events, controllers.Options{Settings: testSettings(), Namespace: operatorNamespace, NetworkNamespaces: []string{"*"}, Clock: l.clock.now})
+	l.reconciler = loadtest.NewReconciler(l.operator, l.events, loadtest.Options{Settings: testSettings(), Namespace: operatorNamespace, NetworkNamespaces: []string{"*"}, Clock: l.clock.now})
 }
 
 func testSettings() manifests.Settings {

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	"github.com/linerate-dev/linerate/controllers"
+	"github.com/linerate-dev/linerate/controllers/caches"
 	"github.com/linerate-dev/linerate/test/operator/kube"
 )
 
@@ -30,7 +30,7 @@ var (
 func TestMain(m *testing.M) {
 	kube.MainWith(m, func(environment *envtest.Environment) (err error) {
 		adminConfig, storage = environment.Config, etcd{environment.ControlPlane.Etcd.URL}
-		if scheme, err = controllers.NewScheme(); err != nil {
+		if scheme, err = caches.NewScheme(); err != nil {
 			return err
 		}
 		if err := apiextensionsv1.AddToScheme(scheme); err != nil {

@@ -15,7 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/linerate-dev/linerate/controllers"
+	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/controllers/loadtest"
 )
 
 // manage runs the operator as it is run in a cluster, with caches and watches, until stop is called or the test ends. It looks after the
@@ -25,7 +26,7 @@ func (l *lab) manage(change func(*ctrl.Options), namespaces ...string) (stop fun
 	rights := as(operatorNamespace, operatorAccount)
 	rights.Wrap(l.asked.Wrap)
 	options := ctrl.Options{
-		Scheme: scheme, Cache: controllers.CacheOptions(namespaces), Metrics: metricsserver.Options{BindAddress: "0"},
+		Scheme: scheme, Cache: caches.Options(namespaces), Metrics: metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: new(true)}, // several live in this process, one after the other
 	}
 	if change != nil {
@@ -33,7 +34,7 @@ func (l *lab) manage(change func(*ctrl.Options), namespaces ...string) (stop fun
 	}
 	mgr, err := ctrl.NewManager(rights, options)
 	l.must(err)
-	reconciler := controllers.NewLoadTestReconciler(mgr.GetClient(), mgr.GetEventRecorder("linerate.dev/manager"), controllers.Options{
+	reconciler := loadtest.NewReconciler(mgr.GetClient(), mgr.GetEventRecorder("linerate.dev/manager"), loadtest.Options{
 		Settings: testSettings(), Namespace: operatorNamespace, Namespaces: namespaces, NetworkNamespaces: []string{"*"}, Clock: l.clock.now,
 	})
 	l.must(reconciler.SetupWithManager(mgr))

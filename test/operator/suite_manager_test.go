@@ -13,7 +13,8 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/controllers"
+	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/controllers/loadtestsuite"
 )
 
 // manageSuites runs the controller of suites with caches and watches until the test ends.
@@ -22,11 +23,11 @@ func (l *suiteLab) manageSuites() {
 	rights := as(operatorNamespace, operatorAccount)
 	rights.Wrap(l.asked.Wrap)
 	mgr, err := ctrl.NewManager(rights, ctrl.Options{
-		Scheme: scheme, Cache: controllers.CacheOptions([]string{l.namespace}), Metrics: metricsserver.Options{BindAddress: "0"},
+		Scheme: scheme, Cache: caches.Options([]string{l.namespace}), Metrics: metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
 	l.must(err)
-	suites, err := controllers.NewLoadTestSuiteReconciler(mgr.GetClient(), mgr.GetEventRecorder("linerate.dev/manager"), controllers.Options{})
+	suites, err := loadtestsuite.NewReconciler(mgr.GetClient(), mgr.GetEventRecorder("linerate.dev/manager"), loadtestsuite.Options{})
 	l.must(err)
 	l.must(suites.SetupWithManager(mgr))
 	ctx, cancel := context.WithCancel(context.Background())

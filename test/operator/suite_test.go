@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/controllers"
+	"github.com/linerate-dev/linerate/controllers/loadtestsuite"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/suite"
 )
@@ -27,7 +27,7 @@ import (
 // suiteLab is a lab in which a suite is carried through its life.
 type suiteLab struct {
 	*lab
-	suites *controllers.LoadTestSuiteReconciler
+	suites *loadtestsuite.Reconciler
 	name   string
 	// most is how many of its tests were under way at once.
 	most int
@@ -48,7 +48,7 @@ func newSuiteLab(t *testing.T, spec string) *suiteLab {
 func (l *suiteLab) startAnew() {
 	l.t.Helper()
 	var err error
-	l.suites, err = controllers.NewLoadTestSuiteReconciler(l.operator, l.events, controllers.Options{Clock: l.clock.now})
+	l.suites, err = loadtestsuite.NewReconciler(l.operator, l.events, loadtestsuite.Options{Clock: l.clock.now})
 	l.must(err)
 }
 

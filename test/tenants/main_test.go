@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
 
-	"github.com/linerate-dev/linerate/controllers"
+	"github.com/linerate-dev/linerate/controllers/caches"
 	"github.com/linerate-dev/linerate/test/operator/kube"
 )
 
@@ -31,7 +31,7 @@ var (
 func TestMain(m *testing.M) {
 	kube.Main(m, func(config *rest.Config) (err error) {
 		adminConfig = config
-		if scheme, err = controllers.NewScheme(); err != nil {
+		if scheme, err = caches.NewScheme(); err != nil {
 			return err
 		}
 		if err := admissionregistrationv1.AddToScheme(scheme); err != nil {

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/controllers"
+	"github.com/linerate-dev/linerate/controllers/loadtest"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/test/tenants/tries"
 )
@@ -23,7 +23,7 @@ import (
 // operate lets the operator, with its own rights, look at a test until it has said and done what is to be.
 func (l *lab) operate(name string, shared ...string) *v1alpha1.LoadTest {
 	l.t.Helper()
-	r := controllers.NewLoadTestReconciler(asAccount(l.t, managerNamespace, managerAccount), events.NewFakeRecorder(100), controllers.Options{
+	r := loadtest.NewReconciler(asAccount(l.t, managerNamespace, managerAccount), events.NewFakeRecorder(100), loadtest.Options{
 		Settings: manifests.Settings{Image: "registry.lab/linerate:test"}, NetworkNamespaces: shared,
 	})
 	key := client.ObjectKey{Namespace: l.namespace, Name: name}

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/controllers"
+	"github.com/linerate-dev/linerate/controllers/loadtestsuite"
 	"github.com/linerate-dev/linerate/test/tenants/tries"
 )
 
@@ -210,7 +210,7 @@ func TestHugeSuites(t *testing.T) {
 // The manager makes what the author was allowed; whoever stops a suite of somebody else's needs no more rights than that takes.
 func TestTheManagerMakesWhatTheAuthorMay(t *testing.T) {
 	l := newLab(t)
-	r, err := controllers.NewLoadTestSuiteReconciler(asAccount(t, managerNamespace, managerAccount), events.NewFakeRecorder(100), controllers.Options{})
+	r, err := loadtestsuite.NewReconciler(asAccount(t, managerNamespace, managerAccount), events.NewFakeRecorder(100), loadtestsuite.Options{})
 	l.must(err)
 	s := inTemplate(t, "dut: {type: Pod, pod: {template: {spec: {serviceAccountName: deployer, containers: [{name: c, image: i, securityContext: {privileged: true}}]}}}}")
 	s.Name, s.Namespace, s.Spec.Parallelism, s.Spec.Repetitions = "second", l.namespace, 2, 2

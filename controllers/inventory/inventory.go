@@ -1,0 +1,151 @@
+// Package inventory is what the cluster has for tests: its nodes with their devices, and the networks that links may name.
+//
+//	nodes, NetworkAttachmentDefinitions ──▶ Inventory ──▶ lifecycle.Lab of one test; lifecycle.Node for everybody else
+package inventory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// Inventory reads what the cluster has. It works as it is with a client without a cache; Watch gives it caches. It is safe for concurrent use.
+type Inventory struct {
+	client   client.Reader
+	bounds   Bounds
+	networks networkReader
+
+	mu sync.Mutex
+	// names are the networks that each test names.
+	names map[types.NamespacedName]networkNames
+}
+
+// Bounds are what of the cluster is seen, and what of that the tests of each namespace may use.
+type Bounds struct {
+	// Namespaces are those whose LoadTests are looked after.
+	Namespaces caches.Namespaces
+	// Shared are those whose networks the LoadTests of all namespaces may use, besides those of their own; "*" means all.
+	Shared []string
+}
+
+// New makes an inventory that asks the API server each time.
+func New(c client.Reader, bounds Bounds) *Inventory {
+	return &Inventory{client: c, bounds: bounds, networks: liveNetworks{c}, names: map[types.NamespacedName]networkNames{}}
+}
+
+// networkNames are the networks that a test's links name, and those that its templates have of their own, as its spec of a generation has them.
+type networkNames struct {
+	uid        types.UID
+	generation int64
+	keys, own  []compile.NetworkKey
+}
+
+// namesOf are the names of the test's networks: found out once for each generation of its spec, as a test is compiled for that.
+func (i *Inventory) namesOf(test *v1alpha1.LoadTest) (keys, own []compile.NetworkKey) {
+	name := client.ObjectKeyFromObject(test)
+	i.mu.Lock()
+	known := i.names[name]
+	i.mu.Unlock()
+	if known.generation == 0 || known.generation != test.Generation || known.uid != test.UID {
+		keys, own := networkKeys(test)
+		known = networkNames{test.UID, test.Generation, keys, own}
+		i.mu.Lock()
+		i.names[name] = known
+		i.mu.Unlock()
+	}
+	return known.keys, known.own
+}
+
+// Forget forgets a test that is gone.
+func (i *Inventory) Forget(test types.NamespacedName) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.names, test)
+}
+
+// NetworksOf is what of the lab the test's links name.
+func (i *Inventory) NetworksOf(ctx context.Context, test *v1alpha1.LoadTest) (lab lifecycle.Lab, err error) {
+	keys, own := i.namesOf(test)
+	lab.Faults = i.outOfBounds(test.Namespace, slices.Concat(own, keys))
+	if len(keys) == 0 {
+		return lab, nil
+	}
+	lab.Multus, err = i.networks.known(ctx)
+	if err == nil && lab.Multus {
+		err = i.lookAtNetworks(ctx, keys, &lab)
+	}
+	return lab, err
+}
+
+// networkKeys are the networks that the test's links name, and those that its templates have of their own; none where it is refused for
+// another reason anyway.
+func networkKeys(test *v1alpha1.LoadTest) (keys, own []compile.NetworkKey) {
+	compiled, errs := compile.ForCluster(test)
+	if len(errs) > 0 {
+		return nil, nil
+	}
+	for _, link := range compiled.Networks {
+		for _, key := range []compile.NetworkKey{link.Generator, link.DUT} {
+			if key.Name != "" {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys, compiled.OwnNetworks
+}
+
+// outOfBounds says of which networks a test may not make use: a network leads to somebody's wires, and namespaces keep tenants apart.
+func (i *Inventory) outOfBounds(namespace string, keys []compile.NetworkKey) map[compile.NetworkKey]string {
+	shared, faults := i.bounds.Shared, map[compile.NetworkKey]string{}
+	for _, key := range keys {
+		if key.Namespace != namespace && !slices.Contains(shared, "*") && !slices.Contains(shared, key.Namespace) {
+			faults[key] = fmt.Sprintf("tests of namespace %s may use networks of %s only: use one of those, or have an administrator add %s to the chart's allowedNetworkNamespaces (the operator's option --network-namespaces)",
+				namespace, strings.Join(slices.Concat([]string{namespace}, shared), ", "), key.Namespace)
+		}
+	}
+	return faults
+}
+
+func (i *Inventory) lookAtNetworks(ctx context.Context, keys []compile.NetworkKey, lab *lifecycle.Lab) error {
+	lab.Networks = map[compile.NetworkKey]manifests.Network{}
+	for _, key := range keys {
+		if lab.Faults[key] != "" {
+			continue
+		}
+		if !i.bounds.Namespaces.Has(key.Namespace) {
+			lab.Faults[key] = fmt.Sprintf("the operator sees the namespaces %s only (its option --namespaces), and the network is in %s",
+				strings.Join(i.bounds.Namespaces, ", "), key.Namespace)
+			continue
+		}
+		definition, err := i.networks.get(ctx, key)
+		if err != nil {
+			return fmt.Errorf("get network %s: %w", key, err)
+		}
+		if definition == nil {
+			continue
+		}
+		config, _, err := unstructured.NestedString(definition.Object, "spec", "config")
+		if err != nil { // its schema makes it a text
+			return err
+		}
+		network, err := manifests.ReadNetwork(key, definition.GetAnnotations(), config)
+		if err != nil {
+			lab.Faults[key] = err.Error()
+			continue
+		}
+		lab.Networks[key] = network
+	}
+	return nil
+}

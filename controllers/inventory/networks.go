@@ -1,0 +1,187 @@
+package inventory
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/controllers/pass"
+	"github.com/linerate-dev/linerate/internal/compile"
+)
+
+// networkKind is Multus' (Kubernetes Network Custom Resource Definition De-facto Standard, version 1.3).
+var networkKind = schema.GroupVersionKind{Group: "k8s.cni.cncf.io", Version: "v1", Kind: "NetworkAttachmentDefinition"}
+
+// networkReader reads NetworkAttachmentDefinitions in a cluster that may not know them.
+type networkReader interface {
+	// known says whether the cluster knows the kind.
+	known(ctx context.Context) (bool, error)
+	// get returns nil without an error where there is no such network.
+	get(ctx context.Context, key compile.NetworkKey) (*unstructured.Unstructured, error)
+}
+
+// liveNetworks asks the API server each time.
+type liveNetworks struct{ reader client.Reader }
+
+func (l liveNetworks) known(ctx context.Context) (bool, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(networkKind)
+	err := l.reader.List(ctx, list, client.Limit(1))
+	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (l liveNetworks) get(ctx context.Context, key compile.NetworkKey) (*unstructured.Unstructured, error) {
+	definition := newNetwork()
+	if err := l.reader.Get(ctx, client.ObjectKey(key), definition); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return definition, nil
+}
+
+func newNetwork() *unstructured.Unstructured {
+	definition := &unstructured.Unstructured{}
+	definition.SetGroupVersionKind(networkKind)
+	return definition
+}
+
+// ErrListing is that nothing is known of the networks yet.
+var ErrListing = pass.Wait("the networks are being listed", 10*time.Second)
+
+// networkWatch watches NetworkAttachmentDefinitions for as long as the cluster knows the kind, without ever asking in vain:
+//
+//	              the CRD appears                     all are listed
+//	networksUnknown ───────────▶ listed by an informer ──────────────▶ networksKnown ─┐
+//	   │  ▲ start                          ▲                                          │ the CRD goes: the informer is removed
+//	   ▼                                   └── the CRD appears ── networksAbsent ◀────┘
+//	networksAbsent: there is no CRD
+//
+// Its cache is its own: a kind that comes and goes must not hold up the others. Each change wakes the tests that wait for the lab.
+type networkWatch struct {
+	definitions client.Reader // of CRDs, as metadata
+	cache       cache.Cache
+	wake        func()
+	state       atomic.Int32
+	listening   bool // by the one worker of the controller only
+}
+
+// The states of a networkWatch.
+const (
+	networksUnknown int32 = iota
+	networksAbsent
+	networksKnown
+)
+
+// listTimeout bounds how long networks are being listed before it is begun anew.
+const listTimeout = 10 * time.Second
+
+func (w *networkWatch) known(context.Context) (bool, error) {
+	switch w.state.Load() {
+	case networksKnown:
+		return true, nil
+	case networksAbsent:
+		return false, nil
+	}
+	return false, ErrListing
+}
+
+func (w *networkWatch) get(ctx context.Context, key compile.NetworkKey) (*unstructured.Unstructured, error) {
+	definition, err := liveNetworks{w.cache}.get(ctx, key)
+	if w.state.Load() != networksKnown {
+		return nil, ErrListing // the kind went away in the meantime
+	}
+	return definition, err
+}
+
+// Watch gives the inventory the caches that the manager's client and a cache of its own are; changed is called at each change of networks.
+func (i *Inventory) Watch(mgr ctrl.Manager, changed func()) error {
+	own, err := caches.NewNetworks(mgr, i.bounds.Namespaces)
+	if err != nil {
+		return err
+	}
+	watch := &networkWatch{definitions: mgr.GetClient(), cache: own, wake: changed}
+	i.networks = watch
+	return watch.setUp(mgr)
+}
+
+// setUp makes it a controller of its own, which is asked once at the start and whenever the CRD changes.
+func (w *networkWatch) setUp(mgr ctrl.Manager) error {
+	definition := caches.NetworkDefinition()
+	atStart := source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(definition)})
+		return nil
+	})
+	return ctrl.NewControllerManagedBy(mgr).Named("networks").
+		WatchesMetadata(definition, &handler.EnqueueRequestForObject{}).
+		WatchesRawSource(atStart).
+		Complete(pass.Orderly(w))
+}
+
+// Reconcile starts or ends the watch of networks.
+func (w *networkWatch) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
+	definition := caches.NetworkDefinition()
+	err := w.definitions.Get(ctx, client.ObjectKeyFromObject(definition), definition)
+	switch {
+	case client.IgnoreNotFound(err) != nil:
+		return ctrl.Result{}, fmt.Errorf("get the definition of networks: %w", err)
+	case err != nil || definition.DeletionTimestamp != nil:
+		return ctrl.Result{}, w.end(ctx)
+	}
+	return ctrl.Result{}, w.begin(ctx)
+}
+
+func (w *networkWatch) end(ctx context.Context) error {
+	if w.state.Swap(networksAbsent) == networksAbsent {
+		return nil
+	}
+	w.listening = false
+	err := w.cache.RemoveInformer(ctx, newNetwork())
+	w.wake()
+	return err
+}
+
+// begin fails while the new kind isn't served yet, and is then tried again.
+func (w *networkWatch) begin(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
+	informer, err := w.cache.GetInformer(ctx, newNetwork())
+	if err != nil {
+		return fmt.Errorf("list networks: %w", err)
+	}
+	if !w.listening {
+		if err := w.listen(informer); err != nil {
+			return err
+		}
+	}
+	if w.state.Swap(networksKnown) != networksKnown {
+		w.wake()
+	}
+	return nil
+}
+
+func (w *networkWatch) listen(informer cache.Informer) error {
+	_, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { w.wake() },
+		UpdateFunc: func(any, any) { w.wake() },
+		DeleteFunc: func(any) { w.wake() },
+	})
+	w.listening = err == nil
+	return err
+}

@@ -1,0 +1,72 @@
+package inventory
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/queue"
+)
+
+// Nodes reads the cached nodes in place: they are many, and nothing in them is changed.
+func (i *Inventory) Nodes(ctx context.Context) ([]lifecycle.Node, error) {
+	var list corev1.NodeList
+	if err := i.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	nodes := make([]lifecycle.Node, 0, len(list.Items))
+	for n := range list.Items {
+		nodes = append(nodes, NodeOf(&list.Items[n]))
+	}
+	return nodes, nil
+}
+
+// NodeOf is what matters of a node.
+func NodeOf(node *corev1.Node) lifecycle.Node {
+	n := lifecycle.Node{Name: node.Name, Schedulable: !node.Spec.Unschedulable, Allocatable: node.Status.Allocatable, Labels: node.Labels, Taints: node.Spec.Taints}
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			n.Ready = condition.Status == corev1.ConditionTrue
+		}
+	}
+	return n
+}
+
+// NodeChanges lets through what a decision depends on: not the heartbeats, images and addresses that change all the time.
+func NodeChanges() predicate.Predicate {
+	return changes(func(node *corev1.Node) lifecycle.Node {
+		n := NodeOf(node)
+		n.Labels, n.Taints = nil, nil // the line looks at these
+		return n
+	})
+}
+
+// PlaceChanges lets through what changes which pods a node has room for.
+func PlaceChanges() predicate.Predicate { return changes(NodeOf) }
+
+func changes(of func(*corev1.Node) lifecycle.Node) predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, isNode := e.ObjectOld.(*corev1.Node)
+		after, stillIs := e.ObjectNew.(*corev1.Node)
+		return isNode && stillIs && !equality.Semantic.DeepEqual(of(before), of(after))
+	}}
+}
+
+// Devices are a pod's requests for extended resources: those with a domain of somebody's own.
+func Devices(pod *corev1.Pod) map[corev1.ResourceName]int64 {
+	counts := map[corev1.ResourceName]int64{}
+	for _, container := range pod.Spec.Containers {
+		for name, quantity := range container.Resources.Limits {
+			if queue.IsDevice(string(name)) {
+				counts[name] += quantity.Value()
+			}
+		}
+	}
+	return counts
+}

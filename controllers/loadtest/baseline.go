@@ -1,0 +1,122 @@
+package loadtest
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+)
+
+// readBaseline reads what the test is compared with. That there is none, or none that can be read, is an answer too.
+func (r *Reconciler) readBaseline(ctx context.Context, seen *observation) error {
+	spec, found := seen.Test.Spec.Baseline, lifecycle.Baseline{}
+	refs := spec.Reports
+	if spec.LoadTest != "" {
+		ref, fault, err := r.reportOf(ctx, seen.Test.Namespace, spec.LoadTest)
+		if err != nil {
+			return err
+		}
+		found.Fault = fault
+		refs = []v1alpha1.ReportRef{ref}
+	}
+	for _, ref := range refs {
+		if found.Fault != "" {
+			break
+		}
+		source, err := r.keptReport(ctx, seen.Test.Namespace, ref)
+		if err != nil {
+			return err
+		}
+		found.Sources = append(found.Sources, source)
+	}
+	seen.Baseline = &found
+	return nil
+}
+
+// reportOf finds the Report of a LoadTest that is measured; fault says why it isn't one.
+func (r *Reconciler) reportOf(ctx context.Context, namespace, name string) (ref v1alpha1.ReportRef, fault string, err error) {
+	var test v1alpha1.LoadTest
+	switch err := r.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &test); {
+	case apierrors.IsNotFound(err):
+		return ref, "there is no such LoadTest in namespace " + namespace, nil
+	case err != nil:
+		return ref, "", fmt.Errorf("get the baseline: %w", err)
+	}
+	if fault := whyNoFigure(&test); fault != "" {
+		return ref, fault, nil
+	}
+	return v1alpha1.ReportRef{ConfigMap: test.Status.Report.ConfigMap, Digest: test.Status.Report.Digest}, "", nil
+}
+
+// whyNoFigure says why a test publishes no figure; empty: it does.
+func whyNoFigure(test *v1alpha1.LoadTest) string {
+	switch complete := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionComplete); {
+	case complete == nil:
+		return "it had not begun when this test began to measure"
+	case complete.Status != metav1.ConditionTrue:
+		return fmt.Sprintf("it was not complete (%s) when this test began to measure", complete.Reason)
+	case complete.Reason != v1alpha1.ReasonMeasured || test.Status.Report == nil:
+		return fmt.Sprintf("it ended without a measurement that counts (%s): %s", complete.Reason, complete.Message)
+	}
+	return ""
+}
+
+// keptReport reads a Report past the cache.
+func (r *Reconciler) keptReport(ctx context.Context, namespace string, ref v1alpha1.ReportRef) (lifecycle.BaselineSource, error) {
+	source := lifecycle.BaselineSource{Name: ref.ConfigMap}
+	var kept corev1.ConfigMap
+	switch err := r.live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.ConfigMap}, &kept); {
+	case apierrors.IsNotFound(err):
+		source.Fault = "there is no such ConfigMap in namespace " + namespace
+		return source, nil
+	case err != nil:
+		return source, fmt.Errorf("read the baseline's report: %w", err)
+	}
+	document, envelope, err := delivery.DecodeReport(kept.BinaryData, kept.Annotations)
+	switch {
+	case err != nil:
+		source.Fault = err.Error()
+	case ref.Digest != "" && ref.Digest != envelope.Digest:
+		source.Fault = fmt.Sprintf("it holds the Report %s, and %s is asked for", envelope.Digest, ref.Digest)
+	case !envelope.Final:
+		source.Fault = "its Report is not final: the run may still be repeated"
+	default:
+		source.Report, source.Digest = document, envelope.Digest
+	}
+	if source.Fault, err = r.unpublished(ctx, &kept, source.Fault); source.Fault != "" {
+		source.Report = nil
+	}
+	return source, err
+}
+
+// unpublished says why the test whose own Report this is publishes no figure of it, unless a fault is known already: one may have acted on what was
+// measured without the runner's knowing. What is kept beyond a test belongs to none.
+func (r *Reconciler) unpublished(ctx context.Context, kept *corev1.ConfigMap, known string) (fault string, err error) {
+	owner := metav1.GetControllerOf(kept)
+	if known != "" || owner == nil || owner.Kind != v1alpha1.LoadTestKind {
+		return known, nil
+	}
+	var test v1alpha1.LoadTest
+	if err := r.client.Get(ctx, client.ObjectKey{Namespace: kept.Namespace, Name: owner.Name}, &test); err != nil || test.UID != owner.UID {
+		return "", wrapped("get the test that the baseline's report is of", client.IgnoreNotFound(err))
+	}
+	if why := whyNoFigure(&test); why != "" {
+		return fmt.Sprintf("LoadTest %s: %s", test.Name, why), nil
+	}
+	return "", nil
+}
+
+func wrapped(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

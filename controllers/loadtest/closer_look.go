@@ -1,0 +1,169 @@
+package loadtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/controllers/inventory"
+	"github.com/linerate-dev/linerate/controllers/pass"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// lookCloser finds out what a decision asks for; again says that it is to be made again, with what came of it.
+func (r *Reconciler) lookCloser(ctx context.Context, seen *observation, decision lifecycle.Decision) (again bool, err error) {
+	switch {
+	case decision.ReadReport:
+		return true, r.readReport(ctx, seen)
+	case decision.ReadBaseline:
+		return true, r.readBaseline(ctx, seen)
+	case len(decision.Try) > 0:
+		return true, r.try(ctx, seen, decision.Try)
+	}
+	return false, nil
+}
+
+// readReport reads the Report past the cache. That there is none, or none that can be read, is an answer too.
+func (r *Reconciler) readReport(ctx context.Context, seen *observation) error {
+	var kept corev1.ConfigMap
+	name := client.ObjectKey{Namespace: seen.Test.Namespace, Name: manifests.ReportName(seen.Test.Name)}
+	if err := r.live.Get(ctx, name, &kept); apierrors.IsNotFound(err) {
+		seen.Children.ReportFault = fmt.Sprintf("ConfigMap %s is gone", name.Name)
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("read the report: %w", err)
+	}
+	document, envelope, err := delivery.DecodeReport(kept.BinaryData, kept.Annotations)
+	if err != nil {
+		seen.Children.ReportFault = fmt.Sprintf("ConfigMap %s: %v", kept.Name, err)
+		return nil
+	}
+	if r.options.Reports != nil {
+		r.options.Reports.Keep(seen.Test, envelope.Digest, document)
+	}
+	// It may have been written anew since it was announced: report and envelope are of one moment.
+	seen.Children.Report, seen.Children.ReportPacked, seen.Children.Envelope = document, kept.BinaryData[delivery.KeyReport], &envelope
+	return nil
+}
+
+// try asks the API server which of these objects it would take, and creates none.
+func (r *Reconciler) try(ctx context.Context, seen *observation, objects []manifests.Object) error {
+	seen.Refusals = []lifecycle.Refusal{}
+	for i, answer := range r.createAll(ctx, objects, client.DryRunAll) {
+		if answer.err == nil {
+			seen.refuse(objects[i], changedDevices(objects[i], answer.object))
+			continue
+		}
+		if err := r.refused(ctx, seen, objects[i], answer.err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refused keeps why the API server didn't take an object, where that is for the user to mend. It returns what is no refusal of the object.
+func (r *Reconciler) refused(ctx context.Context, seen *observation, object manifests.Object, err error) error {
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return err
+	case apierrors.IsAlreadyExists(err) && manifests.IsKept(object):
+		return r.lookAtKept(ctx, seen, object)
+	case apierrors.IsAlreadyExists(err):
+		return r.lookWhoseItIs(ctx, seen, object)
+	case (isTransient(err) || manifests.IsKept(object) && isAnswer(err) && !isRefusal(err)) && !seen.refusedAlready(object):
+		seen.Refusals = append(seen.Refusals, lifecycle.Refusal{Pod: object.GetName(), Message: err.Error(), Transient: true})
+		return nil
+	case isRefusal(err) && !seen.refusedAlready(object):
+		seen.refuse(object, err.Error())
+		return nil
+	}
+	return fmt.Errorf("create %s: %w", object.GetName(), err)
+}
+
+// refusedAlready says that a refusal of the object was decided upon, and the decision was to create it.
+func (o *observation) refusedAlready(object manifests.Object) bool {
+	return slices.ContainsFunc(o.Refusals, func(r lifecycle.Refusal) bool { return r.Pod == object.GetName() })
+}
+
+func (o *observation) refuse(object manifests.Object, message string) {
+	if message != "" {
+		o.Refusals = append(o.Refusals, lifecycle.Refusal{Pod: object.GetName(), Message: message})
+	}
+}
+
+// lookWhoseItIs finds out about a name that is taken.
+func (r *Reconciler) lookWhoseItIs(ctx context.Context, seen *observation, object manifests.Object) error {
+	gvk, err := apiutil.GVKForObject(object, r.client.Scheme())
+	if err != nil {
+		return err
+	}
+	err = r.lookAtName(ctx, seen.Test, &seen.Children, childRef{gvk: gvk, name: object.GetName()})
+	if apierrors.IsNotFound(err) {
+		return pass.Wait("an object that had a child's name went away just now", time.Second)
+	}
+	return err
+}
+
+// lookAtKept finds out about the name of a kept Report that is taken: by this very Report, from a pass that failed half-way, or by somebody's own
+// object, which is let be.
+func (r *Reconciler) lookAtKept(ctx context.Context, seen *observation, object manifests.Object) error {
+	there := caches.MetadataOf(configMapKind)
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(object), there); err != nil {
+		return fmt.Errorf("look at the kept Report %s: %w", object.GetName(), err)
+	}
+	if !manifests.IsKept(there) || there.Annotations[delivery.AnnotationDigest] != object.GetAnnotations()[delivery.AnnotationDigest] {
+		seen.refuse(object, "its name is taken by an object of somebody else's")
+	}
+	return nil
+}
+
+// isRefusal says that the object itself is refused: by validation, admission, quota, or for want of a right.
+func isRefusal(err error) bool {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	return ok && slices.Contains([]int32{http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge}, status.Status().Code)
+}
+
+// isAnswer says that it is the API server's answer, or an admission webhook's, which may be any.
+func isAnswer(err error) bool {
+	_, is := errors.AsType[*apierrors.StatusError](err)
+	return is
+}
+
+// isTransient says that the answer is about the moment: an admission webhook that can't be reached, a server that has much to do.
+func isTransient(err error) bool {
+	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) || apierrors.IsInternalError(err) ||
+		apierrors.IsServiceUnavailable(err)
+}
+
+// changedDevices says which device requests of a pod admission changed. An injector that adds to what is counted already would take twice
+// as many devices as the test has links.
+func changedDevices(asked, answered client.Object) string {
+	sent, isPod := asked.(*corev1.Pod)
+	got, stillIs := answered.(*corev1.Pod)
+	if !isPod || !stillIs {
+		return ""
+	}
+	requested, granted := inventory.Devices(sent), inventory.Devices(got)
+	names := maps.Clone(requested)
+	maps.Copy(names, granted)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if requested[name] != granted[name] {
+			return fmt.Sprintf("admission in this cluster changes its request for %s from %d to %d, and linerate requests as many devices as the pod has links: "+
+				"exempt pods with the label %s from what changes them, such as a network resources injector", name, requested[name], granted[name], v1alpha1.LabelTest)
+		}
+	}
+	return ""
+}

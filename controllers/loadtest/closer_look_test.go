@@ -1,0 +1,61 @@
+package loadtest
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+var resourceOfTests = schema.GroupResource{Group: "linerate.dev", Resource: "loadtests"}
+
+func TestWhatIsARefusalAndWhatIsAMoment(t *testing.T) {
+	cases := map[string]struct {
+		err                error
+		refusal, transient bool
+	}{
+		"quota, policy, right":   {err: apierrors.NewForbidden(resourceOfTests, "p", errors.New("exceeded quota")), refusal: true},
+		"validation":             {err: apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "p", nil), refusal: true},
+		"a bad request":          {err: apierrors.NewBadRequest("spec.foo: unknown"), refusal: true},
+		"too large":              {err: apierrors.NewRequestEntityTooLargeError("3 MB"), refusal: true},
+		"a webhook is away":      {err: apierrors.NewInternalError(errors.New("failed calling webhook")), transient: true},
+		"too many requests":      {err: apierrors.NewTooManyRequests("slow down", 1), transient: true},
+		"a timeout":              {err: apierrors.NewTimeoutError("slow", 1), transient: true},
+		"the server is away":     {err: errors.New("connection refused")},
+		"somebody else was here": {err: apierrors.NewConflict(resourceOfTests, "p", nil)},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if isRefusal(c.err) != c.refusal || isTransient(c.err) != c.transient {
+				t.Errorf("refusal %v, transient %v", isRefusal(c.err), isTransient(c.err))
+			}
+		})
+	}
+}
+
+func TestAnInjectorThatCountsDevicesTwiceIsTold(t *testing.T) {
+	pod := func(devices string) *corev1.Pod {
+		limits := corev1.ResourceList{"cpu": resource.MustParse("4"), "hugepages-1Gi": resource.MustParse("2Gi")}
+		if devices != "" {
+			limits["intel.com/sriov"] = resource.MustParse(devices)
+		}
+		return &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "trex", Resources: corev1.ResourceRequirements{Limits: limits}}}}}
+	}
+	if got := changedDevices(pod("2"), pod("2")); got != "" {
+		t.Errorf("nothing was changed, and it says %q", got)
+	}
+	for _, c := range [][2]string{{"2", "4"}, {"", "1"}} {
+		if got := changedDevices(pod(c[0]), pod(c[1])); !strings.Contains(got, "intel.com/sriov") || !strings.Contains(got, "to "+c[1]) {
+			t.Errorf("from %q to %q it says %q", c[0], c[1], got)
+		}
+	}
+	t.Run("one that takes devices away too", func(t *testing.T) {
+		if got := changedDevices(pod("2"), pod("")); !strings.Contains(got, "from 2 to 0") {
+			t.Errorf("it says %q", got)
+		}
+	})
+}

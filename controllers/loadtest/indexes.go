@@ -1,0 +1,103 @@
+package loadtest
+
+import (
+	"context"
+	"errors"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/caches"
+)
+
+// The indexes of the caches: without them each look at a test would go through the objects of all tests.
+const (
+	// indexTest has the children of a test by its UID.
+	indexTest = "test"
+	// indexLab has the LoadTests by what of the lab concerns them: waitsForLab, or waitsInLine where others come first, and node/NAME of each
+	// node that a pod of theirs is on.
+	indexLab    = "lab"
+	waitsForLab = "waiting"
+	waitsInLine = "in line"
+)
+
+func byLabel(test types.UID) client.ListOption {
+	return client.MatchingLabels{v1alpha1.LabelUID: string(test)}
+}
+
+func byIndex(test types.UID) client.ListOption {
+	return client.MatchingFields{indexTest: string(test)}
+}
+
+// addIndexes makes the indexes of the manager's cache, and of the one of progress.
+func addIndexes(ctx context.Context, main, progress client.FieldIndexer) error {
+	tests := func(object client.Object) []string { return concerns(object.(*v1alpha1.LoadTest)) }
+	uid := func(object client.Object) []string { return []string{object.GetLabels()[v1alpha1.LabelUID]} }
+	err := errors.Join(
+		main.IndexField(ctx, &v1alpha1.LoadTest{}, indexLab, tests),
+		main.IndexField(ctx, &corev1.Pod{}, indexTest, uid),
+		main.IndexField(ctx, &batchv1.Job{}, indexTest, uid),
+		progress.IndexField(ctx, &corev1.ConfigMap{}, indexTest, uid),
+	)
+	for _, gvk := range metadataKinds() {
+		err = errors.Join(err, main.IndexField(ctx, caches.MetadataOf(gvk), indexTest, uid))
+	}
+	return err
+}
+
+// concerns are the test's values in indexLab; a test that is over has none.
+func concerns(test *v1alpha1.LoadTest) []string {
+	if meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionComplete) {
+		return nil
+	}
+	var values []string
+	scheduled := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionScheduled)
+	switch {
+	case scheduled == nil || scheduled.Status != metav1.ConditionTrue && scheduled.Reason != v1alpha1.ReasonQueued:
+		values = append(values, waitsForLab)
+	case scheduled.Reason == v1alpha1.ReasonQueued:
+		values = append(values, waitsInLine)
+	}
+	for _, pod := range test.Status.Pods {
+		if pod.Node != "" {
+			values = append(values, onNode(pod.Node))
+		}
+	}
+	return values
+}
+
+func onNode(name string) string { return "node/" + name }
+
+// testsOfNode are those that wait for the lab, and those that have pods on the node. Those in line are woken by it where their turn changes.
+func (r *Reconciler) testsOfNode(ctx context.Context, node client.Object) []reconcile.Request {
+	return append(r.testsConcernedBy(ctx, waitsForLab), r.testsConcernedBy(ctx, onNode(node.GetName()))...)
+}
+
+func (r *Reconciler) waitingTests(ctx context.Context, _ client.Object) []reconcile.Request {
+	return append(r.testsConcernedBy(ctx, waitsForLab), r.testsConcernedBy(ctx, waitsInLine)...)
+}
+
+func (r *Reconciler) testsConcernedBy(ctx context.Context, value string) (requests []reconcile.Request) {
+	var tests v1alpha1.LoadTestList
+	if err := r.client.List(ctx, &tests, client.MatchingFields{indexLab: value}, client.UnsafeDisableDeepCopy); err != nil {
+		log.FromContext(ctx).Error(err, "the tests that a change of the lab concerns can't be listed", "concern", value)
+		return nil
+	}
+	for i := range tests.Items {
+		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&tests.Items[i])})
+	}
+	return requests
+}
+
+// cachedWaiting chooses the waiting tests by the cache's index.
+func cachedWaiting() []client.ListOption {
+	return []client.ListOption{client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector(indexLab, waitsForLab)}}
+}

@@ -1,0 +1,35 @@
+package loadtest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+func TestWhatOfTheLabConcernsATest(t *testing.T) {
+	said := func(kind string, status metav1.ConditionStatus) metav1.Condition {
+		return metav1.Condition{Type: kind, Status: status}
+	}
+	onA := []v1alpha1.PodStatus{{Name: "imix-1-dut", Node: "a"}, {Name: "imix-1-generator-0"}}
+	cases := map[string]struct {
+		status v1alpha1.LoadTestStatus
+		want   string
+	}{
+		"a new one":         {want: "waiting"},
+		"one that waits":    {status: v1alpha1.LoadTestStatus{Conditions: []metav1.Condition{said("Scheduled", "False")}}, want: "waiting"},
+		"one half placed":   {status: v1alpha1.LoadTestStatus{Conditions: []metav1.Condition{said("Scheduled", "False")}, Pods: onA}, want: "waiting node/a"},
+		"one that measures": {status: v1alpha1.LoadTestStatus{Conditions: []metav1.Condition{said("Scheduled", "True")}, Pods: onA}, want: "node/a"},
+		"one that is over":  {status: v1alpha1.LoadTestStatus{Conditions: []metav1.Condition{said("Complete", "True")}, Pods: onA}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := strings.Join(slices.Sorted(slices.Values(concerns(&v1alpha1.LoadTest{Status: c.status}))), " "); got != strings.Join(slices.Sorted(slices.Values(strings.Fields(c.want))), " ") {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}

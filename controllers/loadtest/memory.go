@@ -1,0 +1,150 @@
+package loadtest
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+)
+
+// memory is what this process did last to each test and may not see in its caches yet. A cache runs behind the server, and a decision made
+// from a view older than the operator's own last act would repeat that act: pods of an attempt that is over, requests in vain.
+//
+//	apply ──write──▶ API server ──watch──▶ cache ──▶ observe ──▶ decide, unless memory knows better: then the watch is waited for
+//	  └───────────▶ memory ─────────────────────────────┘
+//
+// It is lost with the process, and not missed: a new process lists everything anew. It is safe for concurrent use.
+type memory struct {
+	mu    sync.Mutex
+	tests map[types.NamespacedName]*acts
+}
+
+// acts are what was done to one test.
+type acts struct {
+	uid types.UID
+	// version is the test's own, as the last write of its status left it.
+	version string
+	// created are children that must appear, deleted those that must go or be going; both are forgotten at until.
+	created, deleted map[types.UID]childRef
+	until            time.Time
+	// taken are names of children that somebody else's objects were found to have.
+	taken map[string]childRef
+	// access is what came of the runner's access; granting: it was asked for, and hasn't come to anything yet.
+	access   lifecycle.Access
+	granting bool
+}
+
+func newMemory() *memory { return &memory{tests: map[types.NamespacedName]*acts{}} }
+
+// with lets f look at, or add to, what was done to a test. A test of the same name that came later starts with nothing.
+func (m *memory) with(test *v1alpha1.LoadTest, f func(*acts)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	name := types.NamespacedName{Namespace: test.Namespace, Name: test.Name}
+	a := m.tests[name]
+	if a == nil || a.uid != test.UID {
+		a = &acts{uid: test.UID, created: map[types.UID]childRef{}, deleted: map[types.UID]childRef{}, taken: map[string]childRef{}}
+		m.tests[name] = a
+	}
+	f(a)
+}
+
+func (m *memory) forget(test types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.tests, test)
+}
+
+func (m *memory) statusWritten(test *v1alpha1.LoadTest, version string) {
+	m.with(test, func(a *acts) { a.version = version })
+}
+
+func (m *memory) childCreated(test *v1alpha1.LoadTest, child childRef, now time.Time) {
+	m.with(test, func(a *acts) { a.created[child.uid], a.until = child, now.Add(caches.MostBehind) })
+}
+
+func (m *memory) childDeleted(test *v1alpha1.LoadTest, child childRef, now time.Time) {
+	m.with(test, func(a *acts) { a.deleted[child.uid], a.until = child, now.Add(caches.MostBehind) })
+}
+
+func (m *memory) nameTaken(test *v1alpha1.LoadTest, child childRef) {
+	m.with(test, func(a *acts) { a.taken[child.String()] = child })
+}
+
+func (m *memory) nameFree(test *v1alpha1.LoadTest, child childRef) {
+	m.with(test, func(a *acts) { delete(a.taken, child.String()) })
+}
+
+// takenNames are the names that were found taken, to be looked at again.
+func (m *memory) takenNames(test *v1alpha1.LoadTest) (taken []childRef) {
+	m.with(test, func(a *acts) {
+		for _, child := range a.taken {
+			taken = append(taken, child)
+		}
+	})
+	return taken
+}
+
+// accessAsked says whether nobody has asked for the runner's access yet; then that is done now.
+func (m *memory) accessAsked(test *v1alpha1.LoadTest) (first bool) {
+	m.with(test, func(a *acts) { first, a.granting = !a.granting, true })
+	return first
+}
+
+// accessAwaited says whether the runner's access was asked for, and hasn't come to anything yet.
+func (m *memory) accessAwaited(test *v1alpha1.LoadTest) (awaited bool) {
+	m.with(test, func(a *acts) { awaited = a.granting })
+	return awaited
+}
+
+// accessAnswered keeps what came of the runner's access.
+func (m *memory) accessAnswered(test *v1alpha1.LoadTest, answer lifecycle.Access) {
+	m.with(test, func(a *acts) { a.access, a.granting = answer, false })
+}
+
+func (m *memory) accessOf(test *v1alpha1.LoadTest) (answer lifecycle.Access) {
+	m.with(test, func(a *acts) { answer = a.access })
+	return answer
+}
+
+// accessRefused says that the runner's access can't be granted as it is: it was refused, or a name is taken.
+func (m *memory) accessRefused(test *v1alpha1.LoadTest) (refused bool) {
+	m.with(test, func(a *acts) { refused = len(a.access.Refusals)+len(a.taken) > 0 })
+	return refused
+}
+
+// madeJustNow are the children that were created and may be in no cache yet, as "Kind/name".
+func (m *memory) madeJustNow(test *v1alpha1.LoadTest) map[string]bool {
+	made := map[string]bool{}
+	m.with(test, func(a *acts) {
+		for _, child := range a.created {
+			made[child.String()] = true
+		}
+	})
+	return made
+}
+
+// behind returns how long at most the view is to be waited for, because it lacks something of the operator's own doing; 0: it lacks nothing.
+func (m *memory) behind(test *v1alpha1.LoadTest, children map[types.UID]childRef, now time.Time) (atMost time.Duration) {
+	m.with(test, func(a *acts) {
+		if now.After(a.until) {
+			clear(a.created)
+			clear(a.deleted)
+		}
+		maps.DeleteFunc(a.created, func(uid types.UID, _ childRef) bool { return children[uid].uid == uid })
+		maps.DeleteFunc(a.deleted, func(uid types.UID, _ childRef) bool { return children[uid].uid != uid || children[uid].going })
+		if len(a.created)+len(a.deleted) > 0 {
+			atMost = a.until.Sub(now)
+		}
+		if older, err := resourceversion.CompareResourceVersion(test.ResourceVersion, a.version); err == nil && older < 0 {
+			atMost = caches.MostBehind
+		}
+	})
+	return atMost
+}

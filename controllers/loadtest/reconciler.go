@@ -1,0 +1,166 @@
+// Package loadtest brings LoadTests about in a cluster: it observes, lets internal/lifecycle decide, applies what was decided, and
+// nothing else.
+//
+//	API server ──watch──▶ caches ──▶ observe ──▶ lifecycle.Decide ──▶ apply ──▶ API server
+//	                                    ▲            │ a closer look first: the Report, a dry run, a name that is taken
+//	                                    └────────────┘
+package loadtest
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/controllers/inventory"
+	"github.com/linerate-dev/linerate/controllers/metrics"
+	"github.com/linerate-dev/linerate/controllers/pass"
+	"github.com/linerate-dev/linerate/controllers/turns"
+	"github.com/linerate-dev/linerate/controllers/wires"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// Options are what the operator was started with.
+type Options struct {
+	// Settings are what pods are made with.
+	Settings manifests.Settings
+	// Namespace is the operator's own: the Leases of physical ports are kept there. Empty: no test can take any.
+	Namespace string
+	// Namespaces are those whose LoadTests are looked after; none means all.
+	Namespaces caches.Namespaces
+	// NetworkNamespaces are those whose networks the LoadTests of all namespaces may use, besides those of their own; "*" means all.
+	NetworkNamespaces []string
+	// MaxConcurrentReconciles is how many LoadTests are carried on side by side, and of how many runners are given their access; 0 means 16.
+	MaxConcurrentReconciles int
+	// Clock tells the time; nil means time.Now.
+	Clock func() time.Time
+	// Metrics are told to it by SetupWithManager; nil: to nobody.
+	Metrics prometheus.Registerer
+	// MetricsTests is of how many LoadTests at most there are figures of their own.
+	MetricsTests int
+	// Reports are handed the Report of each test that ended, as it was read; nil: nobody is.
+	Reports Reports
+}
+
+// Reports is who wants to know what tests measured, such as the suites that they are of.
+type Reports interface {
+	// Keep is given a test and its Report, which nobody may change, and the Report's digest.
+	Keep(test *v1alpha1.LoadTest, digest string, document *report.Report)
+}
+
+// Reconciler carries LoadTests through their lives. It is safe for concurrent use once it is set up.
+type Reconciler struct {
+	options Options
+	// client writes, and reads through the cache where there is one.
+	client client.Client
+	// live reads past the cache: a Report, which is too large to be kept, and whose an object is that bears no label of ours.
+	live client.Reader
+	// progress reads the ConfigMaps of running tests whole; all other ConfigMaps are cached as metadata.
+	progress client.Reader
+	// inventory is what the cluster has, wires are the physical ports that are somebody's.
+	inventory *inventory.Inventory
+	wires     *wires.Leases
+	// ofTest lists what bears a test's label: by an index where there is a cache.
+	ofTest func(test types.UID) client.ListOption
+	// access grants runners their access; nil: each pass does it itself, as nobody else is there.
+	access  *accessController
+	events  events.EventRecorder
+	memory  *memory
+	turns   *turns.Line
+	metrics *metrics.Tests
+}
+
+// NewReconciler makes a reconciler that reads and writes through one client. It works as it is with a client without a cache;
+// SetupWithManager gives it caches.
+func NewReconciler(c client.Client, recorder events.EventRecorder, options Options) *Reconciler {
+	if options.Clock == nil {
+		options.Clock = time.Now
+	}
+	lab := inventory.New(c, inventory.Bounds{Namespaces: options.Namespaces, Shared: options.NetworkNamespaces})
+	return &Reconciler{
+		options: options, client: c, live: c, progress: c, ofTest: byLabel, events: recorder, memory: newMemory(), metrics: metrics.NewTests(),
+		inventory: lab, turns: turns.New(c, lab, options.Settings, options.Clock),
+		wires: wires.New(c, byLabel, wires.Options{Namespace: options.Namespace, Namespaces: options.Namespaces, Clock: options.Clock}),
+	}
+}
+
+// closerLooks bounds how often a decision is made again in one pass: for the Report, the baseline, the dry run, and each of two surprises.
+const closerLooks = 6
+
+// Reconcile looks at one LoadTest, and does what is to be done now.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	begun := time.Now()
+	seen, err := r.observe(ctx, request.NamespacedName)
+	if err != nil || seen == nil {
+		return r.outcome(ctx, nil, lifecycle.Decision{}, err)
+	}
+	var decision lifecycle.Decision
+	for range closerLooks {
+		decision = lifecycle.Decide(seen.Observed)
+		ctx := withDecision(ctx, seen.Test, decision)
+		again, err := r.lookCloser(ctx, seen, decision)
+		if err == nil && !again {
+			again, err = r.apply(ctx, seen, decision)
+		}
+		if err != nil || !again {
+			r.metrics.Decided(decision.Rule, time.Since(begun))
+			return r.outcome(ctx, seen, decision, err)
+		}
+	}
+	return r.outcome(ctx, seen, decision, pass.ErrUndecided)
+}
+
+// outcome turns how a pass of a LoadTest ended into when the next one is due.
+func (r *Reconciler) outcome(ctx context.Context, seen *observation, decision lifecycle.Decision, err error) (ctrl.Result, error) {
+	due := decision.RequeueAt
+	if seen != nil && len(seen.Children.Foreign) > 0 {
+		due = pass.Earlier(due, r.options.Clock().Add(pass.TakenAgain))
+	}
+	if seen != nil && !due.IsZero() {
+		due = due.Add(fraction(seen.Test.UID))
+	}
+	return pass.Next(ctx, due, r.options.Clock(), err)
+}
+
+// fraction is a part of a second that is a test's own. What is decided upon are whole seconds, as the API server keeps them: without it all tests of a
+// lab would be looked at in one moment, as each second begins, and wait for each other.
+func fraction(test types.UID) time.Duration { return pass.MomentOf(string(test), time.Second) }
+
+// Each line that concerns a LoadTest has the keys namespace and loadtest; once there is a decision also attempt and rule: one test's life
+// is what jq 'select(.loadtest=="NAME")' leaves.
+
+// logOf is the logger of a pass. What is logged about no test in particular has neither key.
+func logOf(request *reconcile.Request) logr.Logger {
+	if request == nil {
+		return log.Log
+	}
+	return log.Log.WithValues("namespace", request.Namespace, "loadtest", request.Name)
+}
+
+// withDecision lets all lines that follow say which decision they are of.
+func withDecision(ctx context.Context, test *v1alpha1.LoadTest, decision lifecycle.Decision) context.Context {
+	attempt := max(decision.Status.Attempt, test.Status.Attempt) // a closer look is wanted by a decision without a status
+	return ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("attempt", attempt, "rule", decision.Rule))
+}
+
+// logDecided logs a status that was written: where the test changes its state, or waits for something else, for everybody; the rest, such as
+// progress, for who looks closer.
+func logDecided(log logr.Logger, test *v1alpha1.LoadTest, decision lifecycle.Decision) {
+	was, is := &test.Status, &decision.Status
+	if metrics.StateOf(was) == metrics.StateOf(is) && metrics.WaitsFor(was) == metrics.WaitsFor(is) && len(was.Conditions) > 0 {
+		log.V(1).Info("status written", "state", metrics.StateOf(is), "reason", decision.Reason, "message", decision.Message)
+		return
+	}
+	log.Info("state changed", "state", metrics.StateOf(is), "reason", decision.Reason, "message", decision.Message)
+}

@@ -1,0 +1,102 @@
+package loadtest
+
+import (
+	"context"
+	"errors"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/controllers/inventory"
+	"github.com/linerate-dev/linerate/controllers/metrics"
+	"github.com/linerate-dev/linerate/controllers/pass"
+)
+
+const defaultConcurrency = 16
+
+// SetupWithManager gives the reconciler the manager's caches, and watches all that may change a decision. The manager must have been made
+// with caches.Options.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	wake := make(chan event.GenericEvent, 1)
+	progress, err := caches.NewProgress(mgr, r.options.Namespaces)
+	if err != nil {
+		return err
+	}
+	if err := addIndexes(context.Background(), mgr.GetFieldIndexer(), progress); err != nil {
+		return err
+	}
+	r.live, r.progress, r.ofTest = mgr.GetAPIReader(), progress, byIndex
+	if err := errors.Join(r.inventory.Watch(mgr, func() { r.turns.NetworksChanged(); nudge(wake) }), r.registerMetrics(mgr)); err != nil {
+		return err
+	}
+	r.access = newAccessController(r)
+	ofTest := handler.EnqueueRequestsFromMapFunc(testOf)
+	b := ctrl.NewControllerManagedBy(mgr).For(&v1alpha1.LoadTest{}).
+		Watches(&corev1.Pod{}, ofTest).
+		Watches(&batchv1.Job{}, ofTest).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.testsOfNode), builder.WithPredicates(inventory.NodeChanges())).
+		WatchesRawSource(source.Kind(progress, &corev1.ConfigMap{}, handler.TypedEnqueueRequestsFromMapFunc(progressOf))).
+		WatchesRawSource(source.Channel(r.access.answered, &handler.EnqueueRequestForObject{})).
+		WithOptions(r.controllerOptions())
+	if err := errors.Join(r.turns.Watch(mgr, b), r.access.setUp(mgr)); err != nil {
+		return err
+	}
+	b = b.WatchesRawSource(source.Channel(wake, handler.EnqueueRequestsFromMapFunc(r.waitingTests)))
+	for _, gvk := range metadataKinds() {
+		b = b.WatchesMetadata(caches.MetadataOf(gvk), ofTest)
+	}
+	if err := r.wires.Watch(mgr, b, byIndex, cachedWaiting); err != nil {
+		return err
+	}
+	return b.Complete(pass.Orderly(r))
+}
+
+func (r *Reconciler) controllerOptions() controller.Options {
+	concurrency := r.options.MaxConcurrentReconciles
+	if concurrency == 0 {
+		concurrency = defaultConcurrency
+	}
+	return pass.ControllerOptions(concurrency, logOf)
+}
+
+// registerMetrics tells what happens and what is so to whom the options name.
+func (r *Reconciler) registerMetrics(mgr ctrl.Manager) error {
+	if r.options.Metrics == nil {
+		return nil
+	}
+	return r.metrics.Register(r.options.Metrics, metrics.Now{
+		Tests: r.client, Progress: r.progress, Leads: mgr.Elected(), Clock: r.options.Clock, Line: r.turns.Drawn, Most: r.options.MetricsTests,
+	})
+}
+
+// nudge leaves a mark that something changed; one mark stands for all that changed before it is seen.
+func nudge(wake chan<- event.GenericEvent) {
+	select {
+	case wake <- event.GenericEvent{Object: &corev1.Node{}}:
+	default:
+	}
+}
+
+// testOf is the LoadTest that a child belongs to, by its label: the runner's pod is owned by a Job.
+func testOf(_ context.Context, child client.Object) []reconcile.Request {
+	name := child.GetLabels()[v1alpha1.LabelTest]
+	if name == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: child.GetNamespace(), Name: name}}}
+}
+
+func progressOf(ctx context.Context, child *corev1.ConfigMap) []reconcile.Request {
+	return testOf(ctx, child)
+}

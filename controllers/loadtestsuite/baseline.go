@@ -1,0 +1,98 @@
+package loadtestsuite
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/suite"
+)
+
+// earlierSuite is an earlier suite that a suite is compared with, as far as it is read.
+type earlierSuite struct {
+	uid     types.UID
+	matrix  *suite.Matrix
+	reading *suite.Reading
+	// found is what came of it; nil: not all is read yet.
+	found *suite.Reference
+}
+
+// sheetsAtOnce is how many sheets of an earlier suite's runs one pass reads: each takes a request, and some hundred runs to be decoded.
+const sheetsAtOnce = 1
+
+// readReference reads the earlier suite that a suite is compared with: its cells, and the runs that were stored of it. That there is none, or that it
+// isn't over, is an answer too. It is looked at once, when all is measured; in several passes where it is large.
+func (r *Reconciler) readReference(ctx context.Context, seen *observation) error {
+	if e := seen.notes.earlier; e != nil && e.found != nil {
+		seen.Reference = e.found
+		return nil
+	}
+	name := seen.Suite.Spec.Baseline.Suite
+	fault := ""
+	var earlier v1alpha1.LoadTestSuite
+	switch err := r.client.Get(ctx, client.ObjectKey{Namespace: seen.Suite.Namespace, Name: name}, &earlier); {
+	case apierrors.IsNotFound(err):
+		fault = "there is no such LoadTestSuite in namespace " + seen.Suite.Namespace
+	case err != nil:
+		return fmt.Errorf("get the suite to compare with: %w", err)
+	default:
+		fault = whyNoBaseline(&earlier)
+	}
+	if fault != "" {
+		seen.notes.earlier = nil
+		seen.Reference = &suite.Reference{Kind: suite.KindSuite, Name: name, Fault: fault}
+		return nil
+	}
+	e := seen.notes.earlierSuite(&earlier)
+	if err := r.readOn(ctx, &earlier, e.reading); err != nil {
+		return err
+	}
+	e.found = suite.ReferenceOf(e.matrix, e.reading.Runs)
+	e.reading, seen.Reference = nil, e.found
+	return nil
+}
+
+// readOn reads some more of an earlier suite's runs; without an error, all are read.
+func (r *Reconciler) readOn(ctx context.Context, earlier *v1alpha1.LoadTestSuite, reading *suite.Reading) error {
+	read, spoilt := r.sheetsOf(ctx, earlier)
+	for range sheetsAtOnce {
+		if reading.Done() {
+			return nil
+		}
+		if err := reading.Next(read, spoilt); err != nil {
+			return fmt.Errorf("read the suite to compare with: %w", err)
+		}
+	}
+	if !reading.Done() {
+		return errMore
+	}
+	return nil
+}
+
+// earlierSuite is how far an earlier suite is read; one that was made anew under its name is read from its beginning.
+func (n *notes) earlierSuite(s *v1alpha1.LoadTestSuite) *earlierSuite {
+	if n.earlier == nil || n.earlier.uid != s.UID {
+		matrix := suite.Expand(s.DeepCopy())
+		n.earlier = &earlierSuite{uid: s.UID, matrix: matrix, reading: matrix.NewReading()}
+	}
+	return n.earlier
+}
+
+// whyNoBaseline says why a suite can't be compared with; empty: it can, as far as it was measured.
+func whyNoBaseline(s *v1alpha1.LoadTestSuite) string {
+	switch c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionComplete); {
+	case c == nil:
+		return "it had not begun when this suite was over"
+	case c.Status != metav1.ConditionTrue:
+		return fmt.Sprintf("it was not complete (%s) when this suite was over", c.Reason)
+	case c.Reason == v1alpha1.ReasonInvalid:
+		return "it was refused, so nothing of it was measured"
+	}
+	return ""
+}

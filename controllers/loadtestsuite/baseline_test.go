@@ -1,0 +1,155 @@
+package loadtestsuite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/suite"
+)
+
+func TestWhichSuitesServeAsBaseline(t *testing.T) {
+	for name, c := range map[string]struct {
+		status metav1.ConditionStatus
+		reason string
+		want   string
+	}{
+		"measured":                        {metav1.ConditionTrue, v1alpha1.ReasonMeasured, ""},
+		"measured in part: what there is": {metav1.ConditionTrue, v1alpha1.ReasonPartlyMeasured, ""},
+		"stopped: what there is":          {metav1.ConditionTrue, v1alpha1.ReasonStopped, ""},
+		"going on":                        {metav1.ConditionFalse, v1alpha1.ReasonRunning, "it was not complete (Running) when this suite was over"},
+		"refused":                         {metav1.ConditionTrue, v1alpha1.ReasonInvalid, "it was refused"},
+		"never looked at":                 {"", "", "it had not begun"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &v1alpha1.LoadTestSuite{}
+			if c.status != "" {
+				s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: c.status, Reason: c.reason}}
+			}
+			if got := whyNoBaseline(s); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+				t.Errorf("it says %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// countingReader counts the ConfigMaps that are read.
+type countingReader struct {
+	client.Reader
+	maps int
+}
+
+func (r *countingReader) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if _, is := object.(*corev1.ConfigMap); is {
+		r.maps++
+	}
+	return r.Reader.Get(ctx, key, object, options...)
+}
+
+// earlier makes a suite that was measured: 40 cells in 5 pages of runs, each of which has the first run of its first cell.
+func (w *suiteWorld) earlier(uid types.UID) *v1alpha1.LoadTestSuite {
+	w.t.Helper()
+	s := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "before", UID: uid}}
+	if err := yaml.UnmarshalStrict([]byte(cells(20)), &s.Spec); err != nil {
+		w.t.Fatal(err)
+	}
+	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMeasured}}
+	if err := w.client.Create(w.t.Context(), s); err != nil {
+		w.t.Fatal(err)
+	}
+	matrix := suite.Expand(s)
+	for page := range matrix.Pages() {
+		name := matrix.TestName(page*len(matrix.Cells)/matrix.Pages(), 1, 1)
+		evidence := &report.Report{Version: report.Version, Ending: report.GeneratorLost, Plan: &plan.Plan{}}
+		sheets, _, err := matrix.EncodePage(page, suite.Runs{name: {Ended: "Measured", SuiteRun: report.SuiteRun{Test: name, Repetition: 1, Evidence: evidence}}}, nil)
+		if err != nil || len(sheets) != 1 {
+			w.t.Fatalf("%d sheets, %v", len(sheets), err)
+		}
+		object := mapOf(s, sheets[0].Name, sheets[0].Data, nil)
+		if err := client.IgnoreAlreadyExists(w.client.Create(w.t.Context(), object)); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// reads lets some passes read the suite that is compared with, and returns the last one's observation and how many ConfigMaps the greediest read.
+func (w *suiteWorld) reads(passes int) (seen *observation, most int) {
+	w.t.Helper()
+	for range passes {
+		counting := &countingReader{Reader: w.client}
+		w.r.live = counting
+		var err error
+		if seen, err = w.r.observe(w.t.Context(), client.ObjectKey{Namespace: "lab", Name: "night"}); err != nil {
+			w.t.Fatal(err)
+		}
+		err = w.r.readReference(w.t.Context(), seen)
+		if most = max(most, counting.maps); err == nil {
+			return seen, most
+		}
+		if !errors.Is(err, errMore) {
+			w.t.Fatal(err)
+		}
+	}
+	return seen, most
+}
+
+// However large an earlier suite is, no pass reads more of it than one does; what was found is kept until the suite that asks is over.
+func TestAnEarlierSuiteIsReadInPasses(t *testing.T) {
+	compared := cells(20) + "baseline: {suite: before}\ncriteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]\n"
+	runs := func(seen *observation) (n int) {
+		if seen.Reference == nil {
+			return -1
+		}
+		for _, c := range seen.Reference.Cells {
+			n += len(c.Runs)
+		}
+		return n
+	}
+	t.Run("all of it, and once", func(t *testing.T) {
+		w := newSuiteWorld(t, compared, func(client.Object) bool { return false })
+		w.earlier("before-uid")
+		if seen, most := w.reads(20); runs(seen) != 5 || most > sheetsAtOnce || len(seen.Reference.Cells) != 40 {
+			t.Errorf("%d runs are found, and a pass read %d ConfigMaps", runs(seen), most)
+		}
+		if seen, most := w.reads(1); runs(seen) != 5 || most != 0 {
+			t.Errorf("the next pass reads %d ConfigMaps again and has %d runs", most, runs(seen))
+		}
+	})
+	t.Run("one that is made anew meanwhile is another", func(t *testing.T) {
+		w := newSuiteWorld(t, compared, func(client.Object) bool { return false })
+		before := w.earlier("before-uid")
+		if seen, _ := w.reads(2); seen.Reference != nil {
+			t.Fatal("two passes read all: this test would prove nothing")
+		}
+		if err := w.client.Delete(t.Context(), before); err != nil {
+			t.Fatal(err)
+		}
+		w.earlier("another-uid") // the ConfigMaps are the former's still
+		if seen, _ := w.reads(20); runs(seen) != 0 || seen.Reference.Fault != "" {
+			t.Errorf("%d runs are found of one whose ConfigMaps are the former's; fault %q", runs(seen), seen.Reference.Fault)
+		}
+	})
+	t.Run("one that goes meanwhile is gone", func(t *testing.T) {
+		w := newSuiteWorld(t, compared, func(client.Object) bool { return false })
+		before := w.earlier("before-uid")
+		w.reads(2)
+		if err := w.client.Delete(t.Context(), before); err != nil {
+			t.Fatal(err)
+		}
+		if seen, _ := w.reads(1); seen.Reference == nil || !strings.Contains(fmt.Sprint(seen.Reference.Fault), "there is no such LoadTestSuite") {
+			t.Errorf("it is compared with %+v", seen.Reference)
+		}
+	})
+}

@@ -1,0 +1,220 @@
+package loadtestsuite
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/controllers/pass"
+	"github.com/linerate-dev/linerate/internal/suite"
+)
+
+// memory is what this process has read of each suite, so that it is read once. It is lost with the process, and read anew by the next. It is
+// safe for concurrent use; what it keeps of one suite is used by one pass at a time.
+type memory struct {
+	mu     sync.Mutex
+	suites map[types.NamespacedName]*notes
+}
+
+// notes are what is kept of one suite.
+type notes struct {
+	uid    types.UID
+	matrix *suite.Matrix
+	// version is the suite's own, as the last write of its status left it.
+	version string
+	// checking is how far the cells are held against what a LoadTest must be; nil: not at all.
+	checking *suite.Checking
+	// pending is what was done to tests a moment ago and the caches may not show yet, by the tests' names; gone are those that were deleted.
+	pending map[string]pending
+	gone    map[types.UID]time.Time
+	// runs are the tests that are over; stored those of them that are in the pages; storedAt is when all were. unreported: the report may lack
+	// some of these, and was written at reportAt.
+	runs               suite.Runs
+	stored             suite.Stored
+	storedAt, reportAt time.Time
+	unreported         bool
+	// light: the suite is over, and what its judgements were made from is in the pages alone.
+	light bool
+	// earlier is the suite that this one is compared with, once all is measured; nil: there is none, or it isn't looked at.
+	earlier *earlierSuite
+	// versions are those of the ConfigMaps that were written.
+	versions map[string]string
+	// obstacles are tests that the API server didn't take.
+	obstacles map[string]obstacle
+	// unstored is why the API server didn't take what was to be stored.
+	unstored obstacle
+	// tries are how often it didn't take a test, and refused when it didn't take any, within the last minute.
+	tries   map[string]int
+	refused []time.Time
+	// underWay is how many tests are there that aren't over, pace how fast more are made.
+	underWay int
+	pace     pace
+	// taken are ConfigMaps whose names others have, and until when that is believed.
+	taken map[string]time.Time
+}
+
+// pending is that a test was made, or asked to stop; until then it is believed that the caches will show it.
+type pending struct {
+	stop  bool
+	until time.Time
+}
+
+// obstacle is why a test can't be made; until then it isn't tried again.
+type obstacle struct {
+	why   string
+	until time.Time
+}
+
+func newNotes(s *v1alpha1.LoadTestSuite) *notes {
+	return &notes{
+		uid: s.UID, matrix: suite.Expand(s.DeepCopy()), pending: map[string]pending{}, gone: map[types.UID]time.Time{}, runs: suite.Runs{}, stored: suite.Stored{},
+		versions: map[string]string{}, obstacles: map[string]obstacle{}, tries: map[string]int{}, taken: map[string]time.Time{},
+	}
+}
+
+func newMemory() *memory {
+	return &memory{suites: map[types.NamespacedName]*notes{}}
+}
+
+// of are the notes on a suite; nil: none of this one, only of an earlier one of its name.
+func (m *memory) of(s *v1alpha1.LoadTestSuite) *notes {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := m.suites[types.NamespacedName{Namespace: s.Namespace, Name: s.Name}]
+	if n == nil || n.uid != s.UID {
+		return nil
+	}
+	return n
+}
+
+func (m *memory) keep(s *v1alpha1.LoadTestSuite, n *notes) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.suites[types.NamespacedName{Namespace: s.Namespace, Name: s.Name}] = n
+}
+
+func (m *memory) forget(name types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.suites, name)
+}
+
+// behind says that the view is older than what this process wrote last.
+func (n *notes) behind(s *v1alpha1.LoadTestSuite) bool {
+	older, err := resourceversion.CompareResourceVersion(s.ResourceVersion, n.version)
+	return err == nil && older < 0
+}
+
+// seen takes out of what the caches show what was deleted already, and forgets what they show by now. A write that never shows is given up in time.
+func (n *notes) seen(tests map[string]*v1alpha1.LoadTest, now time.Time) {
+	maps.DeleteFunc(n.pending, func(name string, p pending) bool {
+		t := tests[name]
+		return !now.Before(p.until) || !p.stop && t != nil || p.stop && (t == nil || t.Spec.Stop)
+	})
+	maps.DeleteFunc(n.gone, func(_ types.UID, until time.Time) bool { return !now.Before(until) })
+	maps.DeleteFunc(tests, func(_ string, t *v1alpha1.LoadTest) bool { _, gone := n.gone[t.UID]; return gone })
+	n.underWay = 0
+	for _, t := range tests {
+		if !meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionComplete) {
+			n.underWay++
+		}
+	}
+	for name, p := range n.pending {
+		if tests[name] == nil && !p.stop {
+			n.underWay++
+		}
+	}
+}
+
+// pendingNames are the tests of which the caches may not show what was done to them.
+func (n *notes) pendingNames() map[string]bool {
+	names := make(map[string]bool, len(n.pending))
+	for name := range n.pending {
+		names[name] = true
+	}
+	return names
+}
+
+// await is the earliest moment at which a write is given up that doesn't show; zero: there is none.
+func (n *notes) await() (at time.Time) {
+	for _, p := range n.pending {
+		at = pass.Earlier(at, p.until)
+	}
+	return at
+}
+
+// inTheWay are the obstacles that still stand.
+func (n *notes) inTheWay(now time.Time) map[string]string {
+	out := map[string]string{}
+	for name, o := range n.obstacles {
+		if !now.Before(o.until) {
+			delete(n.obstacles, name)
+			continue
+		}
+		out[name] = o.why
+	}
+	return out
+}
+
+// takenNames are the names that others still have, as far as is known.
+func (n *notes) takenNames(now time.Time) []string {
+	maps.DeleteFunc(n.taken, func(_ string, until time.Time) bool { return !now.Before(until) })
+	return slices.Sorted(maps.Keys(n.taken))
+}
+
+// whyUnstored is why what is to be stored isn't taken; empty: it may be tried.
+func (n *notes) whyUnstored(now time.Time) string {
+	if !now.Before(n.unstored.until) {
+		return ""
+	}
+	return n.unstored.why
+}
+
+// mostRefused is how many tests that the API server doesn't take are tried in a minute. A quota or a policy refuses them all alike, and of a large
+// suite there are thousands.
+const mostRefused = 32
+
+// mayTry is how many tests may be tried now; and where that is none, from when some may be.
+func (n *notes) mayTry(now time.Time) (tests int, from time.Time) {
+	n.refused = slices.DeleteFunc(n.refused, func(at time.Time) bool { return !now.Before(at.Add(pass.TakenAgain)) })
+	if len(n.refused) >= mostRefused {
+		return 0, n.refused[0].Add(pass.TakenAgain)
+	}
+	tests, from = n.pace.mayMake(n.underWay, now)
+	return min(mostRefused-len(n.refused), tests), from
+}
+
+// made notes that a test was made.
+func (n *notes) made(name string, now time.Time) {
+	n.pending[name] = pending{until: now.Add(caches.MostBehind)}
+	n.underWay++
+	n.pace.note(n.underWay, now)
+}
+
+// refuse keeps why a test isn't taken. It is tried again less and less often, so that all others have their tries as well.
+func (n *notes) refuse(name, why string, now time.Time) {
+	const mostDoubled = 5
+	n.obstacles[name] = obstacle{why: why, until: now.Add(pass.TakenAgain << min(n.tries[name], mostDoubled))}
+	n.tries[name]++
+	n.refused = append(n.refused, now)
+}
+
+// lighten lets go of what nothing asks for any more once a suite is over: suites stay for months, and each may have thousands of runs.
+func (n *notes) lighten() {
+	n.earlier = nil
+	if n.light || !n.runs.AllIn(n.stored) {
+		return
+	}
+	for name, run := range n.runs {
+		run.Evidence, run.Message = nil, ""
+		n.runs[name] = run
+	}
+	n.light = true
+}

@@ -1,0 +1,184 @@
+package loadtestsuite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/controllers/pass"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/suite"
+)
+
+// observation is what a decision is made from, and what is kept for the next.
+type observation struct {
+	suite.Observed
+	notes *notes
+}
+
+// observe reads the caches, and what was stored of the suite where this process hasn't yet; nil without an error where there is no such suite.
+func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*observation, error) {
+	s := &v1alpha1.LoadTestSuite{}
+	if err := r.client.Get(ctx, name, s); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			r.memory.forget(name)
+			return nil, nil // nothing is there, and nothing is wrong
+		}
+		return nil, fmt.Errorf("get the LoadTestSuite: %w", err)
+	}
+	notes, err := r.notesOn(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if notes.behind(s) {
+		return nil, pass.Wait("the caches lack what was written last", caches.MostBehind)
+	}
+	tests, err := r.testsOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	clock := r.options.Clock()
+	now := pass.AsStored(clock)
+	notes.seen(tests, now)
+	_, createFrom := notes.mayTry(clock)
+	seen := &observation{notes: notes, Observed: suite.Observed{
+		Suite: s, Matrix: notes.matrix, Now: now, Tests: tests, Pending: notes.pendingNames(), Runs: notes.runs, Stored: notes.stored, StoredAt: notes.storedAt,
+		Unreported: notes.unreported, ReportAt: notes.reportAt, Obstacles: notes.inTheWay(now), CreateFrom: createFrom, Taken: notes.takenNames(now),
+		Unstored: notes.whyUnstored(now), Version: r.options.Version,
+	}}
+	if c := notes.checking; c != nil && c.Done() {
+		seen.Checked, seen.Faults = true, c.Faults
+	}
+	return seen, nil
+}
+
+// notesOn are what is known of the suite: from this process' memory, or from what an earlier one stored.
+func (r *Reconciler) notesOn(ctx context.Context, s *v1alpha1.LoadTestSuite) (*notes, error) {
+	over := meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionComplete)
+	if notes := r.memory.of(s); notes != nil && (over || !notes.light) {
+		if over {
+			notes.lighten()
+		}
+		return notes, nil
+	}
+	notes := newNotes(s)
+	if s.Status.StartedAt != nil { // else nothing can have been stored
+		if err := r.readPages(ctx, s, notes); err != nil {
+			return nil, err
+		}
+	}
+	if over {
+		notes.lighten()
+	}
+	r.memory.keep(s, notes)
+	return notes, nil
+}
+
+// readPages reads the runs that were stored.
+func (r *Reconciler) readPages(ctx context.Context, s *v1alpha1.LoadTestSuite, notes *notes) (err error) {
+	notes.runs, notes.stored, err = notes.matrix.ReadRuns(r.sheetsOf(ctx, s))
+	notes.unreported = len(notes.runs) > 0
+	return err
+}
+
+// sheetsOf says how the sheets of a suite's runs are read. One that isn't the suite's own, or that somebody spoilt, has none: its tests are looked at again.
+func (r *Reconciler) sheetsOf(ctx context.Context, s *v1alpha1.LoadTestSuite) (read func(string) (map[string][]byte, error), spoilt func(string, error) error) {
+	return func(name string) (map[string][]byte, error) {
+			var sheet corev1.ConfigMap
+			if err := r.live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, &sheet); apierrors.IsNotFound(err) {
+				return nil, nil
+			} else if err != nil {
+				return nil, fmt.Errorf("read ConfigMap %s of the runs: %w", name, err)
+			}
+			return nonNil(sheet.BinaryData), nil
+		}, func(name string, why error) error {
+			ctrl.LoggerFrom(ctx).Info("runs can't be read: their tests are looked at again", "configMap", name, "why", why.Error())
+			return nil
+		}
+}
+
+// nonNil are the data of a ConfigMap that is there, and may have none.
+func nonNil(data map[string][]byte) map[string][]byte {
+	if data == nil {
+		return map[string][]byte{}
+	}
+	return data
+}
+
+// testsOf lists the suite's own LoadTests. They are the cache's: nothing may change them.
+func (r *Reconciler) testsOf(ctx context.Context, s *v1alpha1.LoadTestSuite) (map[string]*v1alpha1.LoadTest, error) {
+	var list v1alpha1.LoadTestList
+	if err := r.client.List(ctx, &list, append(r.ofSuite(s.UID), client.InNamespace(s.Namespace))...); err != nil {
+		return nil, fmt.Errorf("list the suite's LoadTests: %w", err)
+	}
+	tests := make(map[string]*v1alpha1.LoadTest, len(list.Items))
+	for i := range list.Items {
+		if t := &list.Items[i]; metav1.IsControlledBy(t, s) {
+			tests[t.Name] = t
+		}
+	}
+	return tests, nil
+}
+
+// readRuns looks at what tests left that are over, side by side. That there is no Report, or none that can be read, is an answer too; those that were
+// read are known also where another one can't be read now.
+func (r *Reconciler) readRuns(ctx context.Context, seen *observation, wanted []suite.Wanted) error {
+	runs, failed := make([]suite.Run, len(wanted)), make([]error, len(wanted))
+	pass.SideBySide(len(wanted), func(i int) {
+		w := wanted[i]
+		document, fault, err := r.reportOf(ctx, seen.Tests[w.Name])
+		if failed[i] = err; err == nil {
+			runs[i] = suite.RunOf(seen.Tests[w.Name], w.Repetition, w.Try, document, fault)
+		}
+	})
+	for i, w := range wanted {
+		if failed[i] == nil {
+			seen.Runs[w.Name] = runs[i]
+		}
+	}
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+	if len(wanted) > fewReads {
+		return errMore
+	}
+	return nil
+}
+
+// fewReads are Reports after which a pass goes on.
+const fewReads = 4
+
+func (r *Reconciler) reportOf(ctx context.Context, test *v1alpha1.LoadTest) (document *report.Report, fault string, err error) {
+	if test.Status.Report == nil {
+		return nil, "", nil
+	}
+	if document := r.options.Reports.take(test.Status.Report.Digest); document != nil {
+		return document, "", nil
+	}
+	var kept corev1.ConfigMap
+	name := client.ObjectKey{Namespace: test.Namespace, Name: test.Status.Report.ConfigMap}
+	if err := r.live.Get(ctx, name, &kept); apierrors.IsNotFound(err) {
+		return nil, fmt.Sprintf("ConfigMap %s is gone", name.Name), nil
+	} else if err != nil {
+		return nil, "", fmt.Errorf("read the report of %s: %w", test.Name, err)
+	}
+	document, envelope, err := delivery.DecodeReport(kept.BinaryData, kept.Annotations)
+	switch {
+	case err != nil:
+		return nil, fmt.Sprintf("ConfigMap %s: %v", kept.Name, err), nil
+	case envelope.Digest != test.Status.Report.Digest:
+		return nil, fmt.Sprintf("ConfigMap %s holds another Report than the one that the test was judged by", kept.Name), nil
+	}
+	return document, "", nil
+}

@@ -1,0 +1,67 @@
+package loadtestsuite
+
+import (
+	"testing"
+	"time"
+)
+
+var opened = time.Date(2026, 11, 1, 8, 0, 0, 0, time.UTC)
+
+// paced makes tests for so long, each of which takes as long as said, at most so many at once; it returns how many are under way after each second, and
+// how many were made.
+func paced(takes time.Duration, parallelism int, long time.Duration) (underWay []int, made int) {
+	p, ends := pace{}, []time.Time(nil)
+	for now := opened; now.Before(opened.Add(long)); now = now.Add(10 * time.Millisecond) {
+		for len(ends) > 0 && !ends[0].After(now) {
+			ends = ends[1:]
+		}
+		n, _ := p.mayMake(len(ends), now)
+		for range min(n, parallelism-len(ends)) {
+			ends = append(ends, now.Add(takes))
+			p.note(len(ends), now)
+			made++
+		}
+		if now.Sub(opened)%time.Second == 0 {
+			underWay = append(underWay, len(ends))
+		}
+	}
+	return underWay, made
+}
+
+func TestASuiteGetsUnderWayByAndBy(t *testing.T) {
+	underWay, _ := paced(time.Hour, 40, time.Minute)
+	for second, n := range underWay {
+		want := min(40, growAtOnce+2*second)
+		if second > 0 && (n > want || n < want-2) {
+			t.Errorf("%d tests are under way after %d s, want %d", n, second, want)
+		}
+	}
+}
+
+func TestWhereATestEndsTheNextOneIsMadeAtOnce(t *testing.T) {
+	underWay, made := paced(10*time.Second, 50, 10*time.Minute)
+	if last := underWay[len(underWay)-1]; last < 49 {
+		t.Errorf("%d tests are under way in the end, want 50", last)
+	}
+	if most := 50 * 60; made < most*96/100 {
+		t.Errorf("%d were made, and %d would have been if all had been under way at once", made, most)
+	}
+}
+
+// An operator that begins anew finds tests under way, and may have as many at once as there are.
+func TestWhatIsUnderWayAlreadyMayBeReplacedAtOnce(t *testing.T) {
+	p := pace{}
+	p.mayMake(30, opened)
+	if n, from := p.mayMake(28, opened); n != mostMade {
+		t.Errorf("%d may be made, or from %s", n, from)
+	}
+	p.note(29, opened)
+	p.note(30, opened)
+	if n, from := p.mayMake(30, opened.Add(madeWithin)); n != 1 {
+		t.Errorf("%d more than ever before may be made, or from %s", n, from)
+	}
+	p.note(31, opened.Add(madeWithin))
+	if n, from := p.mayMake(31, opened.Add(2*madeWithin)); n != 0 || !from.Equal(opened.Add(madeWithin+growEvery)) {
+		t.Errorf("%d more may be made, or from %s", n, from)
+	}
+}

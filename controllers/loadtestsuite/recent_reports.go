@@ -1,0 +1,56 @@
+package loadtestsuite
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// mostRecent is how many Reports are kept for a moment: many are large.
+const mostRecent = 16
+
+// RecentReports are Reports of suites' tests that were read when the tests ended: a moment later the suites want to know what they say. Each is known by
+// its digest, so that none is taken for another, and given once. What isn't there is read again. Nobody may change a Report that is in it. It is safe for
+// concurrent use; nil keeps nothing.
+type RecentReports struct {
+	mu   sync.Mutex
+	kept []recentReport // oldest first
+}
+
+type recentReport struct {
+	digest   string
+	document *report.Report
+}
+
+// NewRecentReports has none yet.
+func NewRecentReports() *RecentReports { return &RecentReports{} }
+
+// Keep keeps the Report of a suite's test for a moment.
+func (r *RecentReports) Keep(test *v1alpha1.LoadTest, digest string, document *report.Report) {
+	if r == nil || suiteOf(test) == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept = slices.DeleteFunc(r.kept, func(k recentReport) bool { return k.digest == digest })
+	r.kept = append(r.kept, recentReport{digest, document})
+	r.kept = slices.Delete(r.kept, 0, max(len(r.kept)-mostRecent, 0))
+}
+
+// take is the Report of this digest, which is let go; nil: it isn't there.
+func (r *RecentReports) take(digest string) *report.Report {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.IndexFunc(r.kept, func(k recentReport) bool { return k.digest == digest })
+	if i < 0 {
+		return nil
+	}
+	document := r.kept[i].document
+	r.kept = slices.Delete(r.kept, i, i+1)
+	return document
+}

@@ -1,0 +1,245 @@
+package loadtestsuite
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/yaml"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/suite"
+)
+
+// suiteWorld has one suite, an API server that takes no object of some kinds, and a clock.
+type suiteWorld struct {
+	t      *testing.T
+	r      *Reconciler
+	client client.Client
+	now    time.Time
+	// tries counts the objects that were to be made, by kind.
+	mu    sync.Mutex
+	tries map[string]int
+}
+
+func newSuiteWorld(t *testing.T, spec string, refuses func(client.Object) bool) *suiteWorld {
+	t.Helper()
+	scheme, err := caches.NewScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "night", UID: "suite-uid", Generation: 1}}
+	s.Spec.InvalidRetries, s.Spec.HistoryLimit = new(int32(1)), new(int32(1000))
+	if err := yaml.UnmarshalStrict([]byte(spec), &s.Spec); err != nil {
+		t.Fatal(err)
+	}
+	w := &suiteWorld{t: t, now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), tries: map[string]int{}}
+	w.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(s).WithStatusSubresource(s).WithInterceptorFuncs(interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			w.mu.Lock() // objects are made side by side
+			defer w.mu.Unlock()
+			kind := object.GetObjectKind().GroupVersionKind().Kind
+			if _, is := object.(*corev1.ConfigMap); is {
+				kind = "ConfigMap"
+			}
+			w.tries[kind]++
+			if refuses(object) {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: strings.ToLower(kind) + "s"}, object.GetName(), fmt.Errorf("exceeded quota: lab"))
+			}
+			return c.Create(ctx, object, options...)
+		},
+	}).Build()
+	if w.r, err = NewReconciler(w.client, events.NewFakeRecorder(1000), Options{Clock: func() time.Time { return w.now }}); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// live lets the operator look at the suite whenever it wants to, for so long.
+func (w *suiteWorld) live(span time.Duration) (passes int) {
+	w.t.Helper()
+	for end := w.now.Add(span); w.now.Before(end); passes++ {
+		if passes > 10_000 {
+			w.t.Fatalf("it looks again and again: at %s for the %d. time", w.now, passes)
+		}
+		result, err := w.r.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "lab", Name: "night"}})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if result.RequeueAfter == 0 {
+			return passes
+		}
+		w.now = w.now.Add(result.RequeueAfter)
+	}
+	return passes
+}
+
+func (w *suiteWorld) said() metav1.Condition {
+	w.t.Helper()
+	var s v1alpha1.LoadTestSuite
+	if err := w.client.Get(w.t.Context(), client.ObjectKey{Namespace: "lab", Name: "night"}, &s); err != nil {
+		w.t.Fatal(err)
+	}
+	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionComplete); c != nil {
+		return *c
+	}
+	return metav1.Condition{}
+}
+
+const manyCells = `
+template: {spec: {dut: {type: Loopback}, links: [{name: west, network: wire, lineRate: 1gbps}, {name: east, network: wire, lineRate: 1gbps}], procedure: {ramp: {targetRate: 1000pps, warmupRate: 500pps}}}}
+axes: [{name: a, values: [%s]}, {name: b, values: [{name: x}, {name: z}]}]
+repetitions: 25
+parallelism: 20
+`
+
+func cells(n int) string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("{name: v%d}", i)
+	}
+	return fmt.Sprintf(manyCells, strings.Join(names, ", "))
+}
+
+// A quota refuses all tests of a suite alike: it is asked a few of them a minute, and not thousands.
+func TestAQuotaOnLoadTestsIsNotRunInto(t *testing.T) {
+	w := newSuiteWorld(t, cells(20), func(o client.Object) bool { _, is := o.(*corev1.ConfigMap); return !is })
+	passes := w.live(10 * time.Minute)
+	if tries := w.tries[v1alpha1.LoadTestKind]; tries < 10 || tries > 11*mostRefused || passes > 600 {
+		t.Errorf("%d tests were tried in ten minutes, in %d passes", tries, passes)
+	}
+	if c := w.said(); c.Reason != v1alpha1.ReasonWaiting || !strings.Contains(c.Message, "exceeded quota") {
+		t.Errorf("it says %+v", c)
+	}
+}
+
+// A suite that may have many tests under way makes them a few at a time.
+func TestTestsAreMadeAFewAtATime(t *testing.T) {
+	w := newSuiteWorld(t, cells(20), func(client.Object) bool { return false })
+	for w.tries[v1alpha1.LoadTestKind] == 0 { // its cells are checked, and its report is made, before
+		w.live(time.Millisecond)
+	}
+	before, passes := w.tries[v1alpha1.LoadTestKind], 0
+	for range 4 {
+		passes += w.live(madeWithin)
+	}
+	if n := w.tries[v1alpha1.LoadTestKind]; before > mostMade || n < growAtOnce || n > growAtOnce+mostMade || passes > 9 {
+		t.Errorf("%d tests at once, %d a second later, in %d passes", before, n, passes)
+	}
+}
+
+// The Report that a test's own pass read is not read again; one that isn't the one that the test was judged by is no stand-in for it.
+func TestAReportThatWasJustReadIsNotReadAgain(t *testing.T) {
+	w := newSuiteWorld(t, cells(1), func(client.Object) bool { return false })
+	w.r.options.Reports = NewRecentReports()
+	one, two := &report.Report{Message: "one"}, &report.Report{Message: "two"}
+	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "night-v0-x-r1"}}
+	w.r.options.Reports.Keep(test, "sha256:0", one)
+	if w.r.options.Reports.take("sha256:0") != nil {
+		t.Error("the Report of a test is kept that is of no suite")
+	}
+	test.OwnerReferences = []metav1.OwnerReference{{Kind: v1alpha1.LoadTestSuiteKind, Name: "night", Controller: new(true)}}
+	w.r.options.Reports.Keep(test, "sha256:1", one)
+	w.r.options.Reports.Keep(test, "sha256:2", two)
+	test.Status.Report = &v1alpha1.ReportReference{ConfigMap: "night-v0-x-r1-report", Digest: "sha256:2"}
+	if got, fault, err := w.r.reportOf(t.Context(), test); got != two || fault != "" || err != nil {
+		t.Errorf("got %+v, %q, %v", got, fault, err)
+	}
+	if got, fault, err := w.r.reportOf(t.Context(), test); got != nil || !strings.Contains(fault, "is gone") || err != nil {
+		t.Errorf("a second time: %+v, %q, %v", got, fault, err)
+	}
+	for i := range 2 * mostRecent {
+		w.r.options.Reports.Keep(test, fmt.Sprint("sha256:", i+10), two)
+	}
+	if n := len(w.r.options.Reports.kept); n != mostRecent || w.r.options.Reports.take("sha256:1") != nil {
+		t.Errorf("%d are kept", n)
+	}
+}
+
+// That some tests are refused keeps none of the others from being made, however many those are and wherever they stand.
+func TestRefusedTestsKeepNoOthersFromBeingMade(t *testing.T) {
+	good := 0
+	w := newSuiteWorld(t, cells(4), func(o client.Object) bool {
+		switch _, is := o.(*corev1.ConfigMap); {
+		case is:
+			return false
+		case strings.Contains(o.GetName(), "-v3-z-"):
+			good++
+			return false
+		}
+		return true
+	})
+	if w.live(30 * time.Minute); good < 20 {
+		t.Errorf("%d of 25 that would be taken were made, at 20 at once", good)
+	}
+}
+
+func TestAQuotaOnConfigMapsIsTold(t *testing.T) {
+	w := newSuiteWorld(t, cells(1), func(o client.Object) bool { _, is := o.(*corev1.ConfigMap); return is })
+	w.live(10 * time.Minute)
+	if c := w.said(); c.Status != metav1.ConditionFalse || c.Reason != v1alpha1.ReasonWaiting || !strings.Contains(c.Message, "can't be kept: write ConfigMap night-suite: ") || !strings.Contains(c.Message, "exceeded quota") {
+		t.Errorf("it says %+v", c)
+	}
+	if n := w.tries["ConfigMap"]; n < 2 || n > 11 || w.tries[v1alpha1.LoadTestKind] > 0 {
+		t.Errorf("%d tries in ten minutes, and %d tests made", n, w.tries[v1alpha1.LoadTestKind])
+	}
+}
+
+// Suites stay for months after they are over. What they were judged by is read again where it is needed, and not kept in memory.
+func TestASuiteThatIsOverIsLightInMemory(t *testing.T) {
+	w := newSuiteWorld(t, cells(1), func(client.Object) bool { return false })
+	var s v1alpha1.LoadTestSuite
+	set := func(status metav1.ConditionStatus) suite.Runs {
+		t.Helper()
+		key := client.ObjectKey{Namespace: "lab", Name: "night"}
+		if err := w.client.Get(t.Context(), key, &s); err != nil {
+			t.Fatal(err)
+		}
+		s.Status.StartedAt = &metav1.Time{Time: w.now}
+		meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionComplete, Status: status, Reason: v1alpha1.ReasonMeasured})
+		if err := w.client.Status().Update(t.Context(), &s); err != nil {
+			t.Fatal(err)
+		}
+		seen, err := w.r.observe(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return seen.Runs
+	}
+	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: "lab", Name: "night"}, &s); err != nil {
+		t.Fatal(err)
+	}
+	evidence := &report.Report{Version: report.Version, Ending: report.GeneratorLost, Plan: &plan.Plan{}}
+	sheets, _, err := suite.Expand(&s).EncodePage(0, suite.Runs{"night-v0-x-r1": {Ended: "Measured", SuiteRun: report.SuiteRun{Test: "night-v0-x-r1", Evidence: evidence}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.client.Create(t.Context(), mapOf(&s, sheets[0].Name, sheets[0].Data, nil)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		over   metav1.ConditionStatus
+		weighs bool
+	}{{metav1.ConditionFalse, true}, {metav1.ConditionTrue, false}, {metav1.ConditionTrue, false}, {metav1.ConditionFalse, true}} {
+		runs := set(c.over)
+		if run, known := runs["night-v0-x-r1"]; !known || (run.Evidence != nil) != c.weighs {
+			t.Errorf("complete is %s: %d runs known, evidence %v", c.over, len(runs), run.Evidence)
+		}
+	}
+}

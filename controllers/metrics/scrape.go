@@ -1,0 +1,198 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/inventory"
+	"github.com/linerate-dev/linerate/internal/queue"
+)
+
+// scrapeTimeout bounds a look at the caches; it takes milliseconds.
+const scrapeTimeout = 5 * time.Second
+
+var (
+	descTests   = describe("linerate_loadtests", "LoadTests there are, by state.", "state")
+	descWaiting = describe("linerate_waiting_loadtests", "LoadTests that aren't running yet and go on by themselves, by what they wait for: the reason of a condition.", "reason")
+	descOldest  = describe("linerate_oldest_waiting_seconds", "How long the LoadTest that waits longest has waited to run; 0 where none waits.")
+	descLength  = describe("linerate_queue_length", "LoadTests that stand in line for devices, by the first resource that each lacks.", "resource")
+	descWait    = describe("linerate_queue_oldest_seconds", "How long the LoadTest has waited that has waited longest of those in line for devices of a resource; 0 where none does.", "resource")
+	descHeld    = describe("linerate_devices_held", "Devices held by pods of LoadTests, by the resource that they are requested as.", "resource")
+	descDevices = describe("linerate_devices_allocatable", "Devices on nodes that are Ready and not cordoned, by resource, whoever holds them.", "resource")
+)
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+// states counts in the caches at each scrape. Only the replica that works counts: the others would count the same again. Where the caches
+// can't be read there are no figures rather than wrong ones.
+type states struct{ Now }
+
+// Describe implements prometheus.Collector.
+func (s *states) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range append(append(testDescs(), suiteDescs()...), descTests, descWaiting, descOldest, descLength, descWait, descHeld, descDevices) {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (s *states) Collect(out chan<- prometheus.Metric) {
+	select {
+	case <-s.Leads:
+	default:
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	all, err := s.look(ctx)
+	if notWatchedYet(err) {
+		log.Log.V(1).Info("the states of LoadTests and suites are counted when all that they are in is watched", "why", err.Error())
+		return
+	}
+	if err != nil {
+		log.Log.Error(err, "the states of LoadTests and suites can't be counted")
+		return
+	}
+	for _, m := range all {
+		out <- m
+	}
+}
+
+// notWatchedYet says that a controller is still to begin its watches, as in the moment after this replica has become the one that works.
+func notWatchedYet(err error) bool {
+	_, unknown := errors.AsType[*cache.ErrResourceNotCached](err)
+	_, unstarted := errors.AsType[*cache.ErrCacheNotStarted](err)
+	return unknown || unstarted
+}
+
+func (s *states) look(ctx context.Context) ([]prometheus.Metric, error) {
+	var tests v1alpha1.LoadTestList
+	if err := s.Tests.List(ctx, &tests, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list LoadTests: %w", err)
+	}
+	devices, err := s.devices(ctx, s.inLine(tests.Items))
+	if err != nil {
+		return nil, err
+	}
+	figures, err := s.figures(ctx, tests.Items)
+	if err != nil {
+		return nil, err
+	}
+	suites, err := s.suites(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(counted(tests.Items, s.Clock()), devices, figures, suites), nil
+}
+
+// counted are the tests by state, and those that wait.
+func counted(tests []v1alpha1.LoadTest, now time.Time) (out []prometheus.Metric) {
+	byState, waiting, oldest := map[string]int{}, map[string]int{}, 0.0
+	for i := range tests {
+		state := StateOf(&tests[i].Status)
+		byState[state]++
+		if state == stateWaiting || state == stateStarting {
+			waiting[WaitsFor(&tests[i].Status)]++
+			oldest = max(oldest, now.Sub(waitsSince(&tests[i])).Seconds())
+		}
+	}
+	for _, state := range allStates() {
+		out = append(out, gauge(descTests, float64(byState[state]), state))
+	}
+	for reason, n := range waiting {
+		out = append(out, gauge(descWaiting, float64(n), reason))
+	}
+	return append(out, gauge(descOldest, oldest))
+}
+
+func gauge(desc *prometheus.Desc, value float64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+}
+
+func oneIf(so bool) float64 {
+	if so {
+		return 1
+	}
+	return 0
+}
+
+// inLine are those who stand in line for a device.
+type inLine struct {
+	tests  int
+	oldest time.Duration
+}
+
+// inLine are they by resource.
+func (s *states) inLine(tests []v1alpha1.LoadTest) map[corev1.ResourceName]inLine {
+	lines, turns, now := map[corev1.ResourceName]inLine{}, s.Line().Turns, s.Clock()
+	for i := range tests {
+		turn := turns[string(tests[i].UID)]
+		if turn.Lacks == "" || StateOf(&tests[i].Status) != stateWaiting {
+			continue
+		}
+		l := lines[corev1.ResourceName(turn.Lacks)]
+		lines[corev1.ResourceName(turn.Lacks)] = inLine{l.tests + 1, max(l.oldest, now.Sub(waitsSince(&tests[i])))}
+	}
+	return lines
+}
+
+// devices are those that pods of tests hold, all that there are, and who stands in line for them.
+func (s *states) devices(ctx context.Context, lines map[corev1.ResourceName]inLine) (out []prometheus.Metric, err error) {
+	var pods corev1.PodList
+	if err := s.Tests.List(ctx, &pods, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list pods: %w", err)
+	}
+	var nodes corev1.NodeList
+	if err := s.Tests.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	held, there := heldBy(pods.Items), devicesOf(nodes.Items)
+	for resource, n := range there {
+		out = append(out, gauge(descDevices, float64(n), string(resource)))
+		held[resource] += 0 // it is told of also where nothing is held
+		out = append(out, gauge(descLength, float64(lines[resource].tests), string(resource)), gauge(descWait, lines[resource].oldest.Seconds(), string(resource)))
+	}
+	for resource, n := range held {
+		out = append(out, gauge(descHeld, float64(n), string(resource)))
+	}
+	return out, nil
+}
+
+// heldBy are the devices of pods that have a node, and haven't ended.
+func heldBy(pods []corev1.Pod) map[corev1.ResourceName]int64 {
+	held := map[corev1.ResourceName]int64{}
+	for i := range pods {
+		pod := &pods[i]
+		if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		for resource, n := range inventory.Devices(pod) {
+			held[resource] += n
+		}
+	}
+	return held
+}
+
+func devicesOf(nodes []corev1.Node) map[corev1.ResourceName]int64 {
+	there := map[corev1.ResourceName]int64{}
+	for i := range nodes {
+		node := inventory.NodeOf(&nodes[i])
+		for resource, quantity := range node.Allocatable {
+			if node.Ready && node.Schedulable && queue.IsDevice(string(resource)) {
+				there[resource] += quantity.Value()
+			}
+		}
+	}
+	return there
+}

@@ -1,0 +1,140 @@
+package metrics
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// statePartly is how a suite ends of which some tests gave no figure; its other states are a test's.
+const statePartly = "partly_measured"
+
+func suiteStates() []string {
+	return []string{stateWaiting, stateRunning, stateSuspended, stateEnding, stateMeasured, statePartly, stateStopped, stateFailed}
+}
+
+var (
+	descSuites        = describe("linerate_suites", "LoadTestSuites there are, by state.", "state")
+	descSuitesLeftOut = describe("linerate_suites_left_out", "LoadTestSuites whose own figures are left out because there are more of them than --metrics-tests.")
+	descSuiteTests    = describe("linerate_suite_tests", "Measurements of a suite, by how far they are: waiting, running, measured, not_measured.", "namespace", "suite", "state")
+	descSuiteRetried  = describe("linerate_suite_repeated_tests", "Tests of a suite that were made anew because the one before ended without a measurement, or was disturbed.", "namespace", "suite")
+	descSuitePassed   = describe("linerate_suite_passed", "The criteria's verdict over all cells of a suite: 1 all passed, 0 one failed; not there where there is no verdict.", "namespace", "suite")
+)
+
+func suiteDescs() []*prometheus.Desc {
+	return []*prometheus.Desc{descSuites, descSuitesLeftOut, descSuiteTests, descSuiteRetried, descSuitePassed}
+}
+
+// suiteState is a suite's conditions in a word.
+func suiteState(s *v1alpha1.LoadTestSuite) string {
+	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionComplete)
+	switch {
+	case c == nil:
+		return stateWaiting
+	case c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonPartlyMeasured:
+		return statePartly
+	case c.Status == metav1.ConditionTrue:
+		return endState(c.Reason)
+	}
+	switch c.Reason {
+	case v1alpha1.ReasonRunning:
+		return stateRunning
+	case v1alpha1.ReasonSuspended:
+		return stateSuspended
+	case v1alpha1.ReasonWaiting, v1alpha1.ReasonNameTaken:
+		return stateWaiting
+	}
+	return stateEnding
+}
+
+// suites are counted by state, and told of one by one as far as there is room.
+func (s *states) suites(ctx context.Context) (out []prometheus.Metric, err error) {
+	var suites v1alpha1.LoadTestSuiteList
+	if err := s.Tests.List(ctx, &suites, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list LoadTestSuites: %w", err)
+	}
+	byState, all := map[string]int{}, make([]*v1alpha1.LoadTestSuite, len(suites.Items))
+	for i := range suites.Items {
+		all[i] = &suites.Items[i]
+		byState[suiteState(all[i])]++
+	}
+	for _, state := range suiteStates() {
+		out = append(out, gauge(descSuites, float64(byState[state]), state))
+	}
+	slices.SortFunc(all, suitesThatCount)
+	room := min(len(all), s.Most)
+	for _, suite := range all[:room] {
+		out = append(out, suiteFigures(suite)...)
+	}
+	return append(out, gauge(descSuitesLeftOut, float64(len(all)-room))), nil
+}
+
+// suitesThatCount has those that go on first, then those that ended last.
+func suitesThatCount(a, b *v1alpha1.LoadTestSuite) int {
+	x, y := a.Status.FinishedAt, b.Status.FinishedAt
+	if x == nil || y == nil {
+		return cmp.Or(oneIfEnded(x)-oneIfEnded(y), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	}
+	return cmp.Or(y.Compare(x.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+func oneIfEnded(at *metav1.Time) int {
+	if at != nil {
+		return 1
+	}
+	return 0
+}
+
+func suiteFigures(s *v1alpha1.LoadTestSuite) (out []prometheus.Metric) {
+	n := s.Status.Counts
+	for _, c := range []struct {
+		state string
+		tests int32
+	}{{stateWaiting, n.Waiting}, {stateRunning, n.Running}, {stateMeasured, n.Measured}, {"not_measured", n.NotMeasured}} {
+		out = append(out, gauge(descSuiteTests, float64(c.tests), s.Namespace, s.Name, c.state))
+	}
+	out = append(out, gauge(descSuiteRetried, float64(n.Retried), s.Namespace, s.Name))
+	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionPassed); c != nil && c.Status != metav1.ConditionUnknown {
+		out = append(out, gauge(descSuitePassed, oneIf(c.Status == metav1.ConditionTrue), s.Namespace, s.Name))
+	}
+	return out
+}
+
+// Suites counts what happens to LoadTestSuites. It is safe for concurrent use.
+type Suites struct{ completed *prometheus.CounterVec }
+
+// NewSuites has counted nothing yet. What can happen is told of as 0: an increase from nothing to 1 is none to Prometheus.
+func NewSuites() *Suites {
+	completed := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "linerate_completed_suites_total", Help: "LoadTestSuites that ended, by the reason of their condition Complete.",
+	}, []string{"reason"})
+	for _, reason := range suiteEndReasons() {
+		completed.WithLabelValues(reason)
+	}
+	return &Suites{completed}
+}
+
+// Register tells what happens.
+func (s *Suites) Register(to prometheus.Registerer) error { return to.Register(s.completed) }
+
+// suiteEndReasons are those of a suite's Complete when it is True.
+func suiteEndReasons() []string {
+	return []string{
+		v1alpha1.ReasonMeasured, v1alpha1.ReasonPartlyMeasured, v1alpha1.ReasonNotMeasured, v1alpha1.ReasonTestFailed, v1alpha1.ReasonStopped, v1alpha1.ReasonInvalid,
+	}
+}
+
+// StatusWritten counts a suite's end once it is written.
+func (s *Suites) StatusWritten(was, is []metav1.Condition) {
+	if c := meta.FindStatusCondition(is, v1alpha1.ConditionComplete); c != nil && c.Status == metav1.ConditionTrue && !meta.IsStatusConditionTrue(was, v1alpha1.ConditionComplete) {
+		s.completed.WithLabelValues(c.Reason).Inc()
+	}
+}

@@ -1,0 +1,155 @@
+package metrics
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// freshFor is how long what a runner told counts as what is so now: it tells each 10 s at the latest, and nodes' clocks differ a little.
+const freshFor = time.Minute
+
+var (
+	descProgress = describeTest("linerate_loadtest_progress_ratio", "How much of a running test's time is over, from 0 to 1.")
+	descOffered  = describeTest("linerate_loadtest_offered_packets_per_second", "What a running test sends at the moment, all directions together.")
+	descReceived = describeTest("linerate_loadtest_received_packets_per_second", "What comes back to a running test at the moment, all directions together.")
+	descLoss     = describeTest("linerate_loadtest_loss_ratio", "A running test's loss at the moment in its worst direction, as a share of the frames sent; below 0 where more came back.")
+
+	descResultPackets   = describeTest("linerate_loadtest_result_packets_per_second", "The result: what came back at the highest load that was carried, all directions together.")
+	descResultBytes     = describeTest("linerate_loadtest_result_layer1_bytes_per_second", "The result in bytes per second on the wire, with preamble and gap; times 8 it is bits.")
+	descResultLineRate  = describeTest("linerate_loadtest_result_line_rate_ratio", "The result in relation to what the links can carry, from 0 to 1.")
+	descResultLoss      = describeTest("linerate_loadtest_result_loss_ratio", "The loss at the result, as a share of the frames sent; below 0 where more came back than was sent in the window.")
+	descResultSaturated = describeTest("linerate_loadtest_result_saturated", "1: the result is the device's limit; 0: it is a lower bound.")
+	descPassed          = describeTest("linerate_loadtest_passed", "The criteria's verdict: 1 all are met, 0 one isn't; not there where there is no verdict.")
+	descFinished        = describeTest("linerate_loadtest_finished_timestamp_seconds", "When a measured test was complete, in seconds since 1970.")
+
+	descLeftOut = describe("linerate_loadtests_left_out", "LoadTests whose own figures are left out because there are more of them than --metrics-tests.")
+)
+
+func describeTest(name, help string) *prometheus.Desc {
+	return describe(name, help, "namespace", "loadtest", "product")
+}
+
+func testDescs() []*prometheus.Desc {
+	return []*prometheus.Desc{
+		descProgress, descOffered, descReceived, descLoss, descResultPackets, descResultBytes, descResultLineRate, descResultLoss, descResultSaturated,
+		descPassed, descFinished, descLeftOut,
+	}
+}
+
+// figures are those of each test that runs or was measured, as far as there is room.
+func (s *states) figures(ctx context.Context, tests []v1alpha1.LoadTest) ([]prometheus.Metric, error) {
+	told, leftOut := chosen(tests, s.Most)
+	out := []prometheus.Metric{gauge(descLeftOut, float64(leftOut))}
+	for _, test := range told {
+		if StateOf(&test.Status) != stateRunning {
+			out = append(out, resultFigures(test)...)
+			continue
+		}
+		progress, err := s.progressOf(ctx, test)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, runFigures(test, progress)...)
+	}
+	return out, nil
+}
+
+// chosen are at most so many of the tests that have figures: those that run, then those that ended last.
+func chosen(tests []v1alpha1.LoadTest, most int) (told []*v1alpha1.LoadTest, leftOut int) {
+	for i := range tests {
+		if state := StateOf(&tests[i].Status); state == stateRunning || state == stateMeasured {
+			told = append(told, &tests[i])
+		}
+	}
+	slices.SortFunc(told, func(a, b *v1alpha1.LoadTest) int {
+		return cmp.Or(ended(b).Compare(ended(a)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	room := min(len(told), most)
+	return told[:room], len(told) - room
+}
+
+// ended is when a test was complete; one that runs ends after all others.
+func ended(test *v1alpha1.LoadTest) time.Time {
+	if test.Status.FinishedAt == nil {
+		return time.Unix(1<<40, 0)
+	}
+	return test.Status.FinishedAt.Time
+}
+
+// progressOf is what a test's runner told just now; nil: nothing that still counts.
+func (s *states) progressOf(ctx context.Context, test *v1alpha1.LoadTest) (*delivery.Progress, error) {
+	var kept corev1.ConfigMap
+	name := client.ObjectKey{Namespace: test.Namespace, Name: manifests.ProgressName(test.Name)}
+	if err := s.Progress.Get(ctx, name, &kept); apierrors.IsNotFound(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("get progress: %w", err)
+	}
+	p, err := delivery.DecodeProgress(kept.Data)
+	fresh := err == nil && p != nil && s.Clock().Sub(p.At).Abs() <= freshFor
+	if !fresh || kept.Labels[v1alpha1.LabelUID] != string(test.UID) || p.Attempt != int(test.Status.Attempt) {
+		return nil, nil // nothing is there, and nothing is wrong; what is spoilt is told by the controller
+	}
+	return p, nil
+}
+
+func runFigures(test *v1alpha1.LoadTest, p *delivery.Progress) []prometheus.Metric {
+	if p == nil {
+		return nil
+	}
+	labels := labelsOf(test)
+	out := []prometheus.Metric{
+		gauge(descProgress, float64(p.Percent)/100, labels...),
+		gauge(descOffered, float64(p.OfferedPacketsPerSecond), labels...),
+		gauge(descReceived, float64(p.ReceivedPacketsPerSecond), labels...),
+	}
+	return appendText(out, descLoss, p.LossRatio, 1, labels)
+}
+
+func resultFigures(test *v1alpha1.LoadTest) []prometheus.Metric {
+	r, labels := test.Status.Result, labelsOf(test)
+	if r == nil || r.Total == nil {
+		return nil
+	}
+	out := []prometheus.Metric{
+		gauge(descResultPackets, float64(r.Total.Received.PacketsPerSecond), labels...),
+		gauge(descResultBytes, float64(r.Total.Received.Layer1BitsPerSecond)/8, labels...),
+		gauge(descResultSaturated, oneIf(r.Saturated), labels...),
+	}
+	if at := test.Status.FinishedAt; at != nil {
+		out = append(out, gauge(descFinished, float64(at.Unix()), labels...))
+	}
+	if c := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionPassed); c != nil && c.Status != metav1.ConditionUnknown {
+		out = append(out, gauge(descPassed, oneIf(c.Status == metav1.ConditionTrue), labels...))
+	}
+	out = appendText(out, descResultLineRate, r.Total.LineRatePercent, 100, labels)
+	return appendText(out, descResultLoss, r.Total.LossRatio, 1, labels)
+}
+
+// appendText appends a figure that is kept as text, in units of which so many make one. What isn't known is left out.
+func appendText(out []prometheus.Metric, desc *prometheus.Desc, text string, units float64, labels []string) []prometheus.Metric {
+	value, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return out
+	}
+	return append(out, gauge(desc, value/units, labels...))
+}
+
+func labelsOf(test *v1alpha1.LoadTest) []string {
+	return []string{test.Namespace, test.Name, test.Labels[v1alpha1.LabelProduct]}
+}

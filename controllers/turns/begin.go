@@ -1,0 +1,112 @@
+package turns
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/linerate-dev/linerate/internal/queue"
+)
+
+const (
+	// beginAtOnce is how many begin at once, where none did before.
+	beginAtOnce = 4
+	// mostBetween is how long after another a test begins at the latest whose turn came in the same moment.
+	mostBetween = 500 * time.Millisecond
+	// longestCrowd is for how long turns that came are counted at most, however long the tests take.
+	longestCrowd = 10 * time.Minute
+)
+
+// beginning is whose turn came, and who wasn't woken for it yet. A test that begins, or has its Report read, is a dozen writes. Where the devices of fifty
+// are let go in one moment, as when a lab opens again, they would all wait for each other; and where they measure equally long they would
+// end in one moment too, and so would those that come after them. So the first ones begin at once, and the others one after the other, the oldest first:
+//
+//	turns come   a b c d e f g
+//	woken        a b c d   e   f   g
+//	             ───────────────────▶  half a second each, or less
+//
+// They are spread as far as that leaves no devices idle for long: over three quarters of what the shortest of them takes, or sooner. As all turns
+// of such a time are counted, they never come faster, on the whole, than tests begin.
+type beginning struct {
+	pending map[types.NamespacedName]candidate
+	// came are the moments in which turns came, the oldest first.
+	came []time.Time
+	pace *rate.Limiter
+}
+
+// candidate is a test whose turn came; counted: among those that did.
+type candidate struct {
+	uid     string
+	created time.Time
+	takes   time.Duration
+	counted bool
+}
+
+func newBeginning() beginning {
+	return beginning{pending: map[types.NamespacedName]candidate{}, pace: rate.NewLimiter(rate.Every(mostBetween), beginAtOnce)}
+}
+
+// add has a test be woken when those before it were.
+func (b *beginning) add(test types.NamespacedName, claim *queue.Claim) {
+	b.pending[test] = candidate{uid: claim.ID, created: claim.Created, takes: claim.Takes}
+}
+
+// drop forgets a test whose turn it isn't any more.
+func (b *beginning) drop(test types.NamespacedName) { delete(b.pending, test) }
+
+// dropGone forgets those that are in line no more.
+func (b *beginning) dropGone(inLine func(uid string) bool) {
+	maps.DeleteFunc(b.pending, func(_ types.NamespacedName, c candidate) bool { return !inLine(c.uid) })
+}
+
+// due takes the tests that may begin now, the oldest first: in the order of the line, in which those of the same second stand by name.
+func (b *beginning) due(now time.Time) []types.NamespacedName {
+	if len(b.pending) == 0 {
+		return nil
+	}
+	b.count(now)
+	b.pace.SetLimitAt(now, rate.Every(b.between(now)))
+	names := slices.SortedFunc(maps.Keys(b.pending), func(x, y types.NamespacedName) int {
+		p, q := b.pending[x], b.pending[y]
+		return cmp.Or(p.created.Compare(q.created), cmp.Compare(x.String(), y.String()), cmp.Compare(p.uid, q.uid))
+	})
+	n := 0
+	for n < len(names) && b.pace.AllowN(now, 1) {
+		b.drop(names[n])
+		n++
+	}
+	return names[:n]
+}
+
+// count notes whose turn came since it last did, and forgets what is long ago.
+func (b *beginning) count(now time.Time) {
+	old := 0
+	for old < len(b.came) && now.Sub(b.came[old]) > longestCrowd {
+		old++
+	}
+	b.came = slices.Delete(b.came, 0, old)
+	for name, c := range b.pending {
+		if !c.counted {
+			c.counted = true
+			b.pending[name] = c
+			b.came = append(b.came, now)
+		}
+	}
+}
+
+// between is how long after another the next test begins: as many begin in three quarters of what the shortest takes as had their turn in all of it.
+func (b *beginning) between(now time.Time) time.Duration {
+	shortest := longestCrowd
+	for _, c := range b.pending {
+		if c.takes > 0 {
+			shortest = min(shortest, c.takes)
+		}
+	}
+	since, _ := slices.BinarySearchFunc(b.came, now.Add(-shortest), time.Time.Compare)
+	crowd := max(1, len(b.came)-since)
+	return min(mostBetween, shortest*3/4/time.Duration(crowd))
+}

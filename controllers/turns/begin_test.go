@@ -1,0 +1,119 @@
+package turns
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/linerate-dev/linerate/internal/queue"
+)
+
+// opened is when a lab opens.
+var opened = time.Date(2026, 11, 1, 8, 0, 0, 0, time.UTC)
+
+// come has the turns of so many tests that take equally long come in one moment, the youngest first; the tests' numbers tell their age.
+func come(b *beginning, takes time.Duration, tests ...int) {
+	slices.Reverse(tests)
+	for _, i := range tests {
+		b.add(nameOf(i), &queue.Claim{ID: fmt.Sprint(i), Created: opened.Add(time.Duration(i) * time.Second), Takes: takes})
+	}
+}
+
+// begun is who begins when, asked each drawPause for so long.
+func begun(b *beginning, from time.Time, long time.Duration) (names []types.NamespacedName, at []time.Duration) {
+	for now := from; now.Before(from.Add(long)); now = now.Add(drawPause) {
+		for _, name := range b.due(now) {
+			names, at = append(names, name), append(at, now.Sub(opened))
+		}
+	}
+	return names, at
+}
+
+func TestTestsWhoseTurnsComeAtOnceBeginOneAfterTheOther(t *testing.T) {
+	b := newBeginning()
+	var all []int
+	for i := range 50 {
+		all = append(all, i)
+	}
+	come(&b, time.Hour, all...)
+	names, at := begun(&b, opened, time.Minute)
+	if len(names) != 50 {
+		t.Fatalf("%d of 50 begin: %v", len(names), names)
+	}
+	for i := range names {
+		if names[i] != nameOf(i) {
+			t.Errorf("%s is the one to begin after %d others: want the oldest", names[i], i)
+		}
+		want := max(0, time.Duration(i-beginAtOnce+1)*mostBetween)
+		if at[i] < want || at[i] > want+drawPause {
+			t.Errorf("%s begins at %s, want %s", names[i], at[i], want)
+		}
+	}
+}
+
+func TestTestsWhoseTurnsComeNowAndThenBeginAtOnce(t *testing.T) {
+	b := newBeginning()
+	for i := range 20 {
+		now := opened.Add(time.Duration(i) * mostBetween)
+		come(&b, time.Hour, i)
+		if names := b.due(now); !slices.Equal(names, []types.NamespacedName{nameOf(i)}) {
+			t.Errorf("%v begin at %s", names, now.Sub(opened))
+		}
+	}
+}
+
+func TestWhoHasLeftTheLineOrLostItsTurnDoesNotBegin(t *testing.T) {
+	b := newBeginning()
+	come(&b, time.Hour, 0, 1, 2, 3, 4, 5, 6)
+	b.due(opened)
+	b.drop(nameOf(4))
+	b.dropGone(func(uid string) bool { return uid != "5" })
+	names, at := begun(&b, opened, time.Minute)
+	if !slices.Equal(names, []types.NamespacedName{nameOf(6)}) || at[0] > mostBetween {
+		t.Errorf("%v begin at %s, want the one that is left, in its turn", names, at)
+	}
+}
+
+// Devices for fifty are let go in one moment, and each test's again when it has measured, for an hour: those that have their turn must not lie idle for long,
+// also where tests are short.
+func TestHowLongTestsWaitToBeginThoughItIsTheirTurn(t *testing.T) {
+	const places = 50
+	for _, takes := range []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, time.Minute, 10 * time.Minute} {
+		t.Run(takes.String(), func(t *testing.T) {
+			b, next, idle := newBeginning(), 0, time.Duration(0)
+			ends := make([]time.Time, places) // of those that measure, the first to end first
+			for range ends {
+				come(&b, takes, next)
+				next++
+			}
+			ends = ends[:0]
+			busiest, second := 0, map[int]int{}
+			for now := opened; now.Before(opened.Add(time.Hour)); now = now.Add(drawPause) {
+				for len(ends) > 0 && !ends[0].After(now) {
+					ends = ends[1:]
+					come(&b, takes, next)
+					next++
+				}
+				for range b.due(now) {
+					ends = append(ends, now.Add(takes))
+					second[int(now.Sub(opened)/time.Second)]++
+				}
+				idle += time.Duration(places-len(ends)) * drawPause
+			}
+			for _, n := range second {
+				busiest = max(busiest, n)
+			}
+			share := float64(idle) / float64(places*time.Hour)
+			t.Logf("%d begin, %d in the busiest second; devices idle for %.1f %%", next, busiest, 100*share)
+			if share > 0.01 {
+				t.Errorf("devices idle for %.1f %%, want 3 %% at most", 100*share)
+			}
+			if most := max(beginAtOnce+2, 1+int(4*places*time.Second/(3*takes))+beginAtOnce); busiest > most {
+				t.Errorf("%d begin in one second, want %d at most", busiest, most)
+			}
+		})
+	}
+}

@@ -1,0 +1,324 @@
+package turns
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/queue"
+)
+
+// look reads the caches in place: nothing in them is changed. The caller has begun to draw.
+func (l *Line) look(ctx context.Context, now time.Time) (queue.Lab, error) {
+	lab := queue.Lab{Now: now}
+	if err := l.lookAtNodes(ctx); err != nil {
+		return lab, err
+	}
+	lab.Nodes = l.seen.queueNodes
+	pods, err := l.pods(ctx)
+	if err != nil {
+		return lab, err
+	}
+	var tests v1alpha1.LoadTestList
+	if err := l.client.List(ctx, &tests, client.UnsafeDisableDeepCopy); err != nil {
+		return lab, fmt.Errorf("list LoadTests: %w", err)
+	}
+	l.seen.keepOnly(tests.Items)
+	holds, given, there := holds{}, map[string]bool{}, map[types.UID]bool{}
+	for i := range tests.Items {
+		test := &tests.Items[i]
+		mine := ownerKey{test.Namespace, test.UID}
+		s, err := l.standingOf(ctx, test, pods[mine])
+		if err != nil {
+			return lab, err
+		}
+		delete(pods, mine)
+		there[test.UID] = true
+		if s.claims {
+			lab.Claims = append(lab.Claims, s.claim)
+		}
+		lab.Held = append(lab.Held, s.held...)
+		holds.add(s.claim.Test, s.has)
+		if test.Status.GivenBack != nil {
+			given[s.claim.Test] = true
+		}
+	}
+	for owner, orphans := range pods {
+		if there[owner.uid] {
+			continue // of another namespace than the test: no test has such pods
+		}
+		for _, h := range holdings(orphans) {
+			lab.Held = append(lab.Held, h)
+			holds.add(h.Test, h.Resources)
+		}
+	}
+	l.seen.noteReleases(now, holds, given)
+	lab.Released, lab.Where = l.seen.released, l.seen.where()
+	return lab, nil
+}
+
+// lookAtNodes reads the nodes where any changed.
+func (l *Line) lookAtNodes(ctx context.Context) error {
+	if l.seen.nodes != nil && l.watched {
+		return nil
+	}
+	nodes, err := l.lab.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	l.seen.nodes, l.seen.queueNodes = nodes, lifecycle.QueueNodes(nodes)
+	clear(l.seen.places)
+	return nil
+}
+
+// ownerKey is a test by what no pod of another namespace shares with it.
+type ownerKey struct {
+	namespace string
+	uid       types.UID
+}
+
+// pods are those of all tests, by the test: what bears a test's label, and has a LoadTest of that UID for its controller. Anybody may put our label on a
+// pod of theirs: that is no test's.
+func (l *Line) pods(ctx context.Context) (map[ownerKey][]*corev1.Pod, error) {
+	var list corev1.PodList
+	if err := l.client.List(ctx, &list, client.HasLabels{v1alpha1.LabelUID}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list pods: %w", err)
+	}
+	pods := map[ownerKey][]*corev1.Pod{}
+	for i := range list.Items {
+		p := &list.Items[i]
+		uid := types.UID(p.Labels[v1alpha1.LabelUID])
+		if owner := metav1.GetControllerOf(p); owner == nil || owner.UID != uid || !isLoadTest(owner) {
+			continue
+		}
+		key := ownerKey{p.Namespace, uid}
+		pods[key] = append(pods[key], p)
+	}
+	return pods, nil
+}
+
+// isLoadTest says whether an owner is a LoadTest, as far as it says itself. Garbage collection removes what names one that isn't in its namespace.
+func isLoadTest(owner *metav1.OwnerReference) bool {
+	group, err := schema.ParseGroupVersion(owner.APIVersion)
+	return err == nil && group.Group == v1alpha1.GroupVersion.Group && owner.Kind == v1alpha1.LoadTestKind
+}
+
+// holdings are what pods have whose test is gone.
+func holdings(pods []*corev1.Pod) (held []queue.Holding) {
+	for _, p := range pods {
+		if p.Spec.NodeName == "" || podEnded(p) {
+			continue
+		}
+		if has := lifecycle.Resources(p); len(has) > 0 {
+			held = append(held, queue.Holding{Test: p.Namespace + "/" + p.Labels[v1alpha1.LabelTest], Node: p.Spec.NodeName, Resources: has})
+		}
+	}
+	return held
+}
+
+func podEnded(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+// seen is what was found out when the line was drawn before. It is of whoever draws.
+type seen struct {
+	// networks counts the changes of networks that wants and stands are from, nodeChanges those of nodes that nodes and places are from.
+	networks, nodeChanges uint64
+	// nodes are all of them; nil: they aren't known. queueNodes are those that count.
+	nodes      []lifecycle.Node
+	queueNodes []queue.Node
+	// filters are what pods demand of nodes, places which nodes that leaves, by the same keys.
+	filters  map[string]lifecycle.NodeFilter
+	places   map[string]queue.Where
+	wants    map[types.UID]wanted
+	stands   map[types.UID]standing
+	holds    holds
+	released map[string]time.Time
+}
+
+// wanted is what an attempt of a test wants.
+type wanted struct {
+	attempt int32
+	pods    []lifecycle.Want
+}
+
+// standing is how a test stands in line, and what its other pods hold. It follows from the test, its pods, what it wants and what the operator
+// was started with, and from no time: as long as none of these changes it is good.
+type standing struct {
+	test   string               // the version of the test
+	pods   map[types.UID]string // the versions of its pods
+	claim  queue.Claim
+	held   []queue.Holding
+	claims bool
+	// has is what all of its pods have together.
+	has queue.Resources
+}
+
+func newSeen() *seen {
+	return &seen{filters: map[string]lifecycle.NodeFilter{}, places: map[string]queue.Where{}, wants: map[types.UID]wanted{}, stands: map[types.UID]standing{}, holds: holds{}, released: map[string]time.Time{}}
+}
+
+// of forgets what followed from networks and nodes that changed since.
+func (s *seen) of(networks, nodes uint64) {
+	if s.networks != networks {
+		s.networks = networks
+		s.forgetTests()
+	}
+	if s.nodeChanges != nodes {
+		s.nodeChanges, s.nodes = nodes, nil
+	}
+}
+
+func (s *seen) forgetTests() {
+	clear(s.wants)
+	clear(s.stands)
+	clear(s.filters)
+	clear(s.places)
+}
+
+// where is which nodes pods may be on, by the keys that claims have.
+func (s *seen) where() map[string]queue.Where {
+	for key, filter := range s.filters {
+		if _, known := s.places[key]; !known {
+			s.places[key] = filter.Where(s.nodes)
+		}
+	}
+	return s.places
+}
+
+// mostFilters are kept in any case: nearly all tests demand the same.
+const mostFilters = 16
+
+// keepOnly forgets tests that are gone, once they are many.
+func (s *seen) keepOnly(tests []v1alpha1.LoadTest) {
+	if len(s.filters) > 2*len(tests)+mostFilters {
+		s.forgetTests() // most are of tests that are gone
+	}
+	if max(len(s.wants), len(s.stands)) <= 2*len(tests) {
+		return
+	}
+	there := map[types.UID]bool{}
+	for i := range tests {
+		there[tests[i].UID] = true
+	}
+	maps.DeleteFunc(s.wants, func(uid types.UID, _ wanted) bool { return !there[uid] })
+	maps.DeleteFunc(s.stands, func(uid types.UID, _ standing) bool { return !there[uid] })
+}
+
+// holds is who has which devices, by the test's name.
+type holds map[string]queue.Resources
+
+// add adds what a test has; the devices aren't changed.
+func (h holds) add(test string, more queue.Resources) {
+	if len(more) == 0 {
+		return
+	}
+	had, some := h[test]
+	if !some {
+		h[test] = more
+		return
+	}
+	h[test] = sum(had, more)
+}
+
+func sum(a, b queue.Resources) queue.Resources {
+	both := queue.Resources{}
+	for _, d := range []queue.Resources{a, b} {
+		for name, n := range d {
+			both[name] += n
+		}
+	}
+	return both
+}
+
+// noteReleases notes of which resources a test let devices go since the line was drawn last. What a test gave back that found no nodes
+// doesn't count: it would be its own turn at once.
+func (s *seen) noteReleases(now time.Time, held holds, given map[string]bool) {
+	for test, before := range s.holds {
+		for name, n := range before {
+			if held[test][name] < n && !given[test] {
+				s.released[name] = now.Add(time.Second) // a status has no fractions of seconds: later than any pods that were given back by now
+			}
+		}
+	}
+	s.holds = held
+}
+
+// standingOf finds out how a test stands in line where it or its pods changed since: of a thousand, few have at a time.
+func (l *Line) standingOf(ctx context.Context, test *v1alpha1.LoadTest, pods []*corev1.Pod) (standing, error) {
+	if known, ok := l.seen.stands[test.UID]; ok && l.watched && known.isOf(test, pods) {
+		return known, nil
+	}
+	s := standing{test: test.ResourceVersion, pods: make(map[types.UID]string, len(pods))}
+	o := lifecycle.Observed{Test: test, Settings: l.settings}
+	for _, p := range pods {
+		s.pods[p.UID] = p.ResourceVersion
+		o.Children.Pods = append(o.Children.Pods, *p)
+	}
+	if s.claim, s.held, s.claims = lifecycle.Claim(o, nil); s.claims {
+		wants, err := l.wantsOf(ctx, o)
+		if err != nil {
+			return s, err
+		}
+		s.claim, s.held, _ = lifecycle.Claim(o, wants)
+		s.claim = queue.Shaped(s.claim)
+		for _, w := range wants {
+			l.seen.filters[w.Where] = w.Filter
+		}
+	}
+	s.has = s.together()
+	l.seen.stands[test.UID] = s
+	return s, nil
+}
+
+// isOf says whether it follows from these very versions of the test and its pods; of objects without versions nothing does.
+func (s *standing) isOf(test *v1alpha1.LoadTest, pods []*corev1.Pod) bool {
+	if s.test != test.ResourceVersion || s.test == "" || len(s.pods) != len(pods) {
+		return false
+	}
+	for _, p := range pods {
+		if version := s.pods[p.UID]; version == "" || version != p.ResourceVersion {
+			return false
+		}
+	}
+	return true
+}
+
+// together is what all pods of the test have that have a node.
+func (s *standing) together() queue.Resources {
+	all := holds{}
+	for _, h := range s.held {
+		all.add("", h.Resources)
+	}
+	for _, p := range s.claim.Pods {
+		if p.Node != "" {
+			all.add("", p.Resources)
+		}
+	}
+	return all[""]
+}
+
+// wantsOf is what a test wants, found out once for each attempt.
+func (l *Line) wantsOf(ctx context.Context, o lifecycle.Observed) ([]lifecycle.Want, error) {
+	attempt := lifecycle.Attempt(o)
+	if known, ok := l.seen.wants[o.Test.UID]; ok && known.attempt == attempt && l.watched {
+		return known.pods, nil
+	}
+	lab, err := l.lab.NetworksOf(ctx, o.Test)
+	if err != nil {
+		return nil, err
+	}
+	o.Lab = lab
+	pods := lifecycle.Wants(o)
+	l.seen.wants[o.Test.UID] = wanted{attempt, pods}
+	return pods, nil
+}

@@ -1,0 +1,227 @@
+// Package turns is whose turn it is where tests want the same devices: it draws internal/queue's line from the caches, answers each test that asks, and wakes
+// those whose turn changed.
+package turns
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/inventory"
+	"github.com/linerate-dev/linerate/controllers/pass"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/queue"
+)
+
+// Line is whose turn it is among all tests. It is drawn anew from the caches where something changed that it depends on, and once for
+// all tests that ask: a thousand that wait don't each look at the thousand.
+//
+//	LoadTests, pods, nodes, networks ──watch──▶ marked ──▶ draw ──▶ tests whose turn changed are woken
+//	                                              ▲         │
+//	                      observe of one test ────┴─────────┴──▶ its Turn
+//
+// One draws at a time; who may be told from the last line reads that one meanwhile. What is remembered is lost with the process, and follows
+// from the caches again, but for when devices were let go: then a test that gave its pods back waits until its time. It is safe for
+// concurrent use.
+type Line struct {
+	// client reads tests and pods.
+	client   client.Reader
+	lab      *inventory.Inventory
+	settings manifests.Settings
+	clock    func() time.Time
+	// watched: watches mark what changes; without them each test that asks draws the line.
+	watched bool
+	// signal has a mark while the line is behind, or somebody is to be woken.
+	signal chan struct{}
+	// drawing is full while somebody draws: seen is his.
+	drawing chan struct{}
+	seen    *seen
+
+	mu sync.Mutex
+	// marked counts what changed, and drawn is its count when the line was begun: where they differ the line is behind.
+	marked, drawn uint64
+	// networks counts the changes of networks, nodes those of nodes.
+	networks, nodes uint64
+	// line is replaced by who draws, and nothing in it is ever changed.
+	line queue.Line
+	// Who wasn't woken yet: beginning has those that waited and whose turn came, changed those whose turn changed otherwise, and telling those that only
+	// stand elsewhere in line now, or wait for others.
+	beginning beginning
+	changed   map[types.NamespacedName]bool
+	telling   telling
+}
+
+// New makes a line that is drawn for each test that asks; settings are what pods are made with. Watch has it drawn where something changed.
+func New(c client.Reader, lab *inventory.Inventory, settings manifests.Settings, clock func() time.Time) *Line {
+	return &Line{
+		client: c, lab: lab, settings: settings, clock: clock, signal: make(chan struct{}, 1), drawing: make(chan struct{}, 1), seen: newSeen(), marked: 1,
+		changed: map[types.NamespacedName]bool{}, beginning: newBeginning(),
+	}
+}
+
+// Of is a test's turn. That it waits may be told from a line that is behind, and so may all of one that has pods: a change wakes it. That one
+// without pods goes is told from a line that lacks nothing that was marked before it asked.
+func (l *Line) Of(ctx context.Context, test *v1alpha1.LoadTest, hasPods bool, now time.Time) (queue.Turn, error) {
+	if _, _, claims := lifecycle.Claim(lifecycle.Observed{Test: test}, nil); !claims {
+		return queue.Turn{}, nil
+	}
+	turn, marked, told := l.last(test.UID, hasPods, now)
+	if told {
+		return turn, nil
+	}
+	if err := l.begin(ctx); err != nil {
+		return queue.Turn{}, err
+	}
+	defer l.end()
+	if turn, told := l.meanwhile(test.UID, marked, now); told {
+		return turn, nil
+	}
+	if err := l.draw(ctx); err != nil {
+		return queue.Turn{}, err
+	}
+	return l.line.Turns[string(test.UID)], nil
+}
+
+// last is a test's turn in the last line; told: that is good enough. Where it isn't, a line is that has all of the changes marked.
+func (l *Line) last(test types.UID, hasPods bool, now time.Time) (turn queue.Turn, marked uint64, told bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	turn, known := l.line.Turns[string(test)]
+	if !known || !l.watched || reached(turn.Until, now) {
+		return turn, l.marked, false
+	}
+	if reached(l.line.Due, now) && l.marked == l.drawn { // somebody else's time has come
+		l.marked++
+		l.nudge()
+	}
+	return turn, l.marked, turn.Waits || hasPods || l.marked == l.drawn
+}
+
+// meanwhile is a test's turn where somebody else drew a line that has all of the changes marked. The caller draws otherwise.
+func (l *Line) meanwhile(test types.UID, marked uint64, now time.Time) (queue.Turn, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	turn, known := l.line.Turns[string(test)]
+	return turn, known && l.watched && l.drawn >= marked && !reached(turn.Until, now)
+}
+
+// reached says whether there is a time, and it has come.
+func reached(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
+
+// begin waits until nobody else draws.
+func (l *Line) begin(ctx context.Context) error {
+	select {
+	case l.drawing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the line of tests that want devices: %w", context.Cause(ctx))
+	}
+}
+
+func (l *Line) end() { <-l.drawing }
+
+// mark says that something changed that the line depends on.
+func (l *Line) mark() {
+	l.mu.Lock()
+	l.marked++
+	l.mu.Unlock()
+	l.nudge()
+}
+
+// NetworksChanged says that networks changed: other devices may be wanted.
+func (l *Line) NetworksChanged() {
+	l.mu.Lock()
+	l.networks++
+	l.marked++
+	l.mu.Unlock()
+	l.nudge()
+}
+
+// nodesChanged says that nodes came, went, or have something else: pods may find other places.
+func (l *Line) nodesChanged() {
+	l.mu.Lock()
+	l.nodes++
+	l.marked++
+	l.mu.Unlock()
+	l.nudge()
+}
+
+func (l *Line) nudge() {
+	select {
+	case l.signal <- struct{}{}:
+	default:
+	}
+}
+
+// draw draws the line; the caller has begun to.
+func (l *Line) draw(ctx context.Context) error {
+	l.mu.Lock()
+	marked, networks, nodes := l.marked, l.networks, l.nodes
+	l.mu.Unlock()
+	l.seen.of(networks, nodes)
+	lab, err := l.look(ctx, pass.AsStored(l.clock()))
+	if err != nil {
+		return fmt.Errorf("draw the line of tests that want devices: %w", err)
+	}
+	l.replace(queue.Arrange(lab), marked, lab.Claims)
+	return nil
+}
+
+// replace puts a line in the place of the last one.
+func (l *Line) replace(line queue.Line, marked uint64, claims []queue.Claim) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was := l.line
+	l.line, l.drawn = line, marked
+	for i := range claims {
+		before, known := was.Turns[claims[i].ID]
+		after := line.Turns[claims[i].ID]
+		if !known || before == after {
+			continue
+		}
+		l.changes(&claims[i], before, after)
+	}
+	inLine := func(uid string) bool { _, is := line.Turns[uid]; return is }
+	l.beginning.dropGone(inLine)
+	l.telling.dropGone(inLine)
+	if len(l.changed) > 0 {
+		l.nudge()
+	}
+}
+
+// changes has a test be woken whose turn is another now: in one of three ways.
+func (l *Line) changes(claim *queue.Claim, before, after queue.Turn) {
+	namespace, name, _ := strings.Cut(claim.Test, "/")
+	test := types.NamespacedName{Namespace: namespace, Name: name}
+	if sameBut(before, after) {
+		l.telling.add(test, claim.ID)
+		return
+	}
+	l.telling.drop(test)
+	if before.Waits && !after.Waits {
+		l.beginning.add(test, claim)
+		return
+	}
+	l.beginning.drop(test)
+	l.changed[test] = true
+}
+
+// sameBut says whether two turns differ in nothing but what the test is told of its wait.
+func sameBut(a, b queue.Turn) bool {
+	a.Message, a.Brief, a.Lacks = b.Message, b.Brief, b.Lacks
+	return a == b
+}
+
+// Drawn is the last line that was drawn; nothing in it is ever changed.
+func (l *Line) Drawn() queue.Line {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.line
+}

@@ -1,0 +1,311 @@
+package turns
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/pass"
+	"github.com/linerate-dev/linerate/internal/queue"
+)
+
+// ask is the turn of a test, as its pass would be told.
+func (l *lineLab) ask(line *Line, name string, hasPods bool) queue.Turn {
+	l.mu.Lock()
+	test := l.tests[name]
+	l.mu.Unlock()
+	turn, err := line.Of(l.t.Context(), test, hasPods, pass.AsStored(line.clock()))
+	if err != nil {
+		l.t.Error(err)
+	}
+	return turn
+}
+
+// What is kept from one drawing to the next is as good as found out anew, whatever changed.
+func TestALineFromWhatIsKeptIsTheSame(t *testing.T) {
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			random, l := rand.New(rand.NewPCG(seed, 1)), newLineLab(t)
+			kept, anew := l.line(true), l.line(false)
+			waited, went := 0, 0
+			for step := range 200 {
+				what := l.happen(random, step, kept)
+				for _, line := range []*Line{kept, anew} {
+					if err := line.draw(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if got, want := kept.line, anew.line; !reflect.DeepEqual(got, want) {
+					t.Fatalf("after %s (step %d)\n%+v\nnot\n%+v", what, step, got, want)
+				}
+				for _, turn := range kept.line.Turns {
+					if turn.Waits {
+						waited++
+					} else {
+						went++
+					}
+				}
+			}
+			if waited == 0 || went == 0 {
+				t.Errorf("%d waited and %d went: the lab is too large or too small to tell anything", waited, went)
+			}
+		})
+	}
+}
+
+// happen lets something happen to one of twelve tests.
+func (l *lineLab) happen(random *rand.Rand, step int, line *Line) string {
+	name := fmt.Sprintf("t%d", random.IntN(12))
+	node := []string{"", "rack-1", "rack-2"}[random.IntN(3)]
+	l.now = l.now.Add(time.Second)
+	switch random.IntN(11) {
+	case 0, 1:
+		if l.tests[name] == nil {
+			l.add(name, step)
+		}
+		return name + " is there"
+	case 2:
+		delete(l.tests, name)
+		return name + " is gone"
+	case 3, 4:
+		if test := l.tests[name]; test != nil {
+			l.place(name, int(max(test.Status.Attempt, 1)), node)
+		}
+		return name + " is placed on " + node
+	case 5:
+		for pod := range l.pods {
+			if l.pods[pod].Labels[v1alpha1.LabelTest] == name {
+				delete(l.pods, pod)
+			}
+		}
+		return name + " has no pods any more"
+	case 6:
+		for key, pod := range l.pods {
+			if pod.Labels[v1alpha1.LabelTest] == name {
+				ended := pod.DeepCopy()
+				ended.Status.Phase, ended.ResourceVersion = corev1.PodSucceeded, l.next()
+				l.pods[key] = ended
+			}
+		}
+		return "the pods of " + name + " end"
+	case 7:
+		l.change(name, func(test *v1alpha1.LoadTest) { test.Spec.Suspend = !test.Spec.Suspend })
+		return name + " is suspended, or not any more"
+	case 8:
+		l.change(name, func(test *v1alpha1.LoadTest) {
+			test.Status.Attempt = max(test.Status.Attempt, 1) + 1
+			test.Status.GivenBack = &v1alpha1.GivenBack{At: metav1.NewTime(l.now), Until: metav1.NewTime(l.now.Add(10 * time.Second)), Times: 1}
+		})
+		return name + " gives its pods back"
+	case 9:
+		l.change(name, func(test *v1alpha1.LoadTest) { test.Status.StartedAt = &metav1.Time{Time: l.now} })
+		return name + " starts"
+	}
+	l.resource = map[string]string{"lab.example/a": "lab.example/b", "lab.example/b": "lab.example/a"}[l.resource]
+	line.NetworksChanged()
+	return "networks have devices of " + l.resource
+}
+
+func TestWhoMayBeToldDoesNotWaitForADrawing(t *testing.T) {
+	l := newLineLab(t)
+	synctest.Test(t, func(t *testing.T) {
+		l.t = t
+		line := l.line(true)
+		l.add("placed", 1)
+		l.place("placed", 1, "rack-1")
+		l.add("next", 2)
+		l.add("last", 3)
+		if l.ask(line, "next", false).Waits || !l.ask(line, "last", false).Waits || l.drawn() != 1 {
+			t.Fatalf("the line isn't as it should be: %+v, drawn %d times", line.line, l.drawn())
+		}
+		release := l.hold()
+		line.mark()
+		go line.woken(t.Context())
+		synctest.Wait() // it is being drawn
+		if l.drawn() != 2 {
+			t.Fatalf("it was drawn %d times", l.drawn())
+		}
+		l.ask(line, "placed", true)
+		if !l.ask(line, "last", false).Waits {
+			t.Error("the last one goes")
+		}
+		var told sync.WaitGroup
+		answered := make(chan queue.Turn, 10)
+		for range 10 {
+			told.Go(func() { answered <- l.ask(line, "next", false) })
+		}
+		synctest.Wait()
+		if len(answered) > 0 {
+			t.Error("it goes by a line that is behind")
+		}
+		release()
+		told.Wait()
+		if turn := <-answered; turn.Waits {
+			t.Errorf("it waits: %+v", turn)
+		}
+		if l.drawn() != 2 {
+			t.Errorf("it was drawn %d times: all ten are told from the one that was being drawn", l.drawn())
+		}
+	})
+}
+
+// A line that was begun before a change, and is done after it, is behind.
+func TestATestIsNotToldToGoByALineThatLacksAChange(t *testing.T) {
+	l := newLineLab(t)
+	synctest.Test(t, func(t *testing.T) {
+		l.t = t
+		line := l.line(true)
+		l.add("placed", 1)
+		l.place("placed", 1, "rack-1")
+		l.add("next", 3)
+		l.ask(line, "next", false)
+		release := l.hold()
+		line.mark()
+		go line.woken(t.Context())
+		synctest.Wait() // it has looked
+		l.add("older", 2)
+		line.mark()
+		var told sync.WaitGroup
+		for range 10 {
+			told.Go(func() {
+				if !l.ask(line, "next", false).Waits {
+					t.Error("it goes before an older one that was there when it asked")
+				}
+			})
+		}
+		synctest.Wait()
+		release()
+		told.Wait()
+		if l.drawn() != 3 {
+			t.Errorf("the line was drawn %d times: once for all ten", l.drawn())
+		}
+	})
+}
+
+// What tests want is kept, and a change of networks while it is found out must not be lost.
+func TestNetworksThatChangeWhileTheLineIsDrawn(t *testing.T) {
+	l := newLineLab(t)
+	synctest.Test(t, func(t *testing.T) {
+		l.t = t
+		line := l.line(true)
+		for i, name := range []string{"a", "b", "c"} {
+			l.add(name, i)
+		}
+		release := l.hold()
+		go line.woken(t.Context())
+		synctest.Wait()
+		line.NetworksChanged() // and found out with the networks as they were
+		release()
+		synctest.Wait()
+		l.mu.Lock()
+		l.resource = "lab.example/nobody-has"
+		l.mu.Unlock()
+		if l.ask(line, "a", false); line.line.Turns["uid-a"].Impossible != true {
+			t.Errorf("%+v", line.line.Turns["uid-a"])
+		}
+	})
+}
+
+// Who waits for a time is told a new line when it has come; the others are told from the last one, and woken by the new one.
+func TestATimeThatHasComeDrawsTheLine(t *testing.T) {
+	l := newLineLab(t)
+	line := l.line(true)
+	l.add("placed", 1)
+	l.place("placed", 1, "rack-1")
+	l.add("back", 2)
+	l.change("back", func(test *v1alpha1.LoadTest) {
+		test.Status.GivenBack = &v1alpha1.GivenBack{At: metav1.NewTime(l.now), Until: metav1.NewTime(l.now.Add(time.Minute)), Times: 1}
+	})
+	l.add("next", 3)
+	l.add("last", 4)
+	if !l.ask(line, "back", false).Waits || l.ask(line, "next", false).Waits || !l.ask(line, "last", false).Waits || l.drawn() != 1 {
+		t.Fatalf("the line isn't as it should be: %+v, drawn %d times", line.line, l.drawn())
+	}
+	l.now = l.now.Add(time.Minute)
+	if !l.ask(line, "last", false).Waits || l.drawn() != 1 {
+		t.Errorf("the last one waited for the line, which was drawn %d times", l.drawn())
+	}
+	if l.ask(line, "next", false); !line.line.Turns["uid-next"].Waits || l.drawn() != 2 {
+		t.Errorf("%+v, drawn %d times", line.line, l.drawn())
+	}
+	if l.ask(line, "back", false).Waits {
+		t.Error("its time has come, and it waits")
+	}
+	if names := line.woken(t.Context()); len(names) != 1 || names[0].Name != "next" {
+		t.Errorf("%v are woken, and the next one has to let the one before it go", names)
+	}
+	if names := line.toBegin(time.Now()); len(names) != 1 || names[0].Name != "back" {
+		t.Errorf("%v are to begin, and it is the turn of the one that came back", names)
+	}
+	if names := line.toTell(tellEvery); len(names) != 1 || names[0].Name != "last" {
+		t.Errorf("%v stand elsewhere in line, and the last one does", names)
+	}
+}
+
+func TestWhoEndsStandsInNoLine(t *testing.T) {
+	l := newLineLab(t)
+	line := l.line(true)
+	l.add("ends", 1)
+	l.change("ends", func(test *v1alpha1.LoadTest) {
+		test.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonStopped}}
+	})
+	if turn := l.ask(line, "ends", false); turn != (queue.Turn{}) || l.drawn() != 0 {
+		t.Errorf("it is told %+v, and the line was drawn %d times", turn, l.drawn())
+	}
+}
+
+// Who may make pods may put a test's label on them, and say whose they are: that gives nobody a place in line, nor takes one.
+func TestAPodThatOnlySaysItIsATestsIsNoTests(t *testing.T) {
+	for name, forge := range map[string]func(*corev1.Pod){
+		"its label":                   func(p *corev1.Pod) { p.OwnerReferences = nil },
+		"its label, elsewhere":        func(p *corev1.Pod) { p.OwnerReferences, p.Namespace = nil, "stranger" },
+		"its label and its UID":       func(p *corev1.Pod) { p.Namespace = "stranger" },
+		"an owner of a test's kind":   func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "stranger.dev/v1" },
+		"an owner of their own":       func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion, p.OwnerReferences[0].Kind = "v1", "ConfigMap" },
+		"an owner, but no controller": func(p *corev1.Pod) { p.OwnerReferences[0].Controller = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLineLab(t)
+			line := l.line(false)
+			for i, name := range []string{"a", "b", "c", "d"} {
+				l.add(name, i)
+			}
+			forged := func(test, node string) {
+				l.place(test, 1, node)
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				for name, pod := range l.pods {
+					if pod.Labels[v1alpha1.LabelTest] == test {
+						pod = pod.DeepCopy()
+						forge(pod)
+						l.pods[name] = pod
+					}
+				}
+			}
+			l.place("a", 1, "rack-1")
+			if turn := l.ask(line, "b", false); turn.Waits {
+				t.Fatalf("one half of the lab is free, and b waits: %+v", turn)
+			}
+			waits := l.ask(line, "c", false)
+			if !waits.Waits {
+				t.Fatalf("there is room for three: %+v", waits)
+			}
+			forged("d", "rack-2") // of one that waits, which has devices then
+			forged("c", "")       // of another one, which has begun then
+			if turn := l.ask(line, "b", false); turn.Waits {
+				t.Errorf("b waits for what a stranger's pods say they have: %+v", turn)
+			}
+			if got := l.ask(line, "c", false); !reflect.DeepEqual(got, waits) {
+				t.Errorf("with pods of a stranger's c is told %+v, without them %+v", got, waits)
+			}
+		})
+	}
+}

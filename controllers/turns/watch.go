@@ -1,0 +1,169 @@
+package turns
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/inventory"
+	"github.com/linerate-dev/linerate/controllers/pass"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+)
+
+// drawPause is the least time between two drawings that nobody waits for: many things change at once where much happens.
+const drawPause = 50 * time.Millisecond
+
+// Watch has the line drawn where something changed, for as long as the manager lives, and the tests woken by the controller whose turn that changes.
+func (l *Line) Watch(mgr ctrl.Manager, b *builder.Builder) error {
+	called := make(chan event.GenericEvent)
+	l.watched = true
+	b.Watches(&v1alpha1.LoadTest{}, marking(l.mark), builder.WithPredicates(claimChanges())).
+		Watches(&corev1.Pod{}, marking(l.mark), builder.WithPredicates(holdingChanges())).
+		Watches(&corev1.Node{}, marking(l.nodesChanged), builder.WithPredicates(inventory.PlaceChanges())).
+		WatchesRawSource(source.Channel(called, &handler.EnqueueRequestForObject{}))
+	return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error { return l.keep(ctx, called) }))
+}
+
+// keep draws the line when it is behind, and wakes those whose turn changed, until the context ends; where many turns come they begin at a pace, and
+// those that only stand elsewhere are woken in their own time.
+func (l *Line) keep(ctx context.Context, wake chan<- event.GenericEvent) error {
+	begun := time.Now()
+	pause, tell := time.NewTicker(drawPause), time.NewTicker(drawPause)
+	defer pause.Stop()
+	defer tell.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tell.C:
+			wakeAll(ctx, wake, l.toBegin(time.Now()))
+			wakeAll(ctx, wake, l.toTell(time.Since(begun)))
+		case <-l.signal:
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-pause.C:
+			}
+			wakeAll(ctx, wake, l.woken(ctx))
+			wakeAll(ctx, wake, l.toBegin(time.Now()))
+		}
+	}
+}
+
+// wakeAll has each of these tests looked at, until the context ends.
+func wakeAll(ctx context.Context, wake chan<- event.GenericEvent, tests []types.NamespacedName) {
+	for _, name := range tests {
+		test := &v1alpha1.LoadTest{}
+		test.Namespace, test.Name = name.Namespace, name.Name
+		if pass.Hand(ctx, wake, test) != nil {
+			return
+		}
+	}
+}
+
+// woken are the tests whose turn changed since the last call, but for those that may begin.
+func (l *Line) woken(ctx context.Context) []types.NamespacedName {
+	if err := l.catchUp(ctx); err != nil {
+		// Each test that asks for its turn draws it again, and is told.
+		log.FromContext(ctx).V(1).Info("the line isn't drawn", "why", err.Error())
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	names := slices.Collect(maps.Keys(l.changed))
+	clear(l.changed)
+	return names
+}
+
+// toBegin are the tests that are to begin now, of those whose turn came.
+func (l *Line) toBegin(now time.Time) []types.NamespacedName {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.beginning.due(now)
+}
+
+// toTell are the tests that are to be told where they stand now.
+func (l *Line) toTell(now time.Duration) []types.NamespacedName {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.telling.due(now)
+}
+
+// catchUp draws the line where it is behind.
+func (l *Line) catchUp(ctx context.Context) error {
+	if err := l.begin(ctx); err != nil {
+		return err
+	}
+	defer l.end()
+	l.mu.Lock()
+	behind := l.marked != l.drawn
+	l.mu.Unlock()
+	if !behind {
+		return nil
+	}
+	return l.draw(ctx)
+}
+
+// marking marks the line, and wakes nobody by itself.
+func marking(mark func()) handler.EventHandler {
+	return handler.Funcs{
+		CreateFunc: func(context.Context, event.CreateEvent, workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			mark()
+		},
+		UpdateFunc: func(context.Context, event.UpdateEvent, workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			mark()
+		},
+		DeleteFunc: func(context.Context, event.DeleteEvent, workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			mark()
+		},
+	}
+}
+
+// claimChanges lets through what changes how a test stands in line: not its progress, nor what it is told.
+func claimChanges() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, isTest := e.ObjectOld.(*v1alpha1.LoadTest)
+		after, stillIs := e.ObjectNew.(*v1alpha1.LoadTest)
+		return isTest && stillIs && !sameClaim(before, after)
+	}}
+}
+
+func sameClaim(a, b *v1alpha1.LoadTest) bool {
+	claimA, _, claimsA := lifecycle.Claim(lifecycle.Observed{Test: a}, nil)
+	claimB, _, claimsB := lifecycle.Claim(lifecycle.Observed{Test: b}, nil)
+	return claimsA == claimsB && a.Status.Attempt == b.Status.Attempt && reflect.DeepEqual(claimA, claimB)
+}
+
+// holdingChanges lets through what changes who has which devices.
+func holdingChanges() predicate.Predicate {
+	matters := func(object client.Object) bool {
+		pod, isPod := object.(*corev1.Pod)
+		return isPod && len(inventory.Devices(pod)) > 0
+	}
+	return predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool { return matters(e.Object) },
+		DeleteFunc: func(e event.DeleteEvent) bool { return matters(e.Object) },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, isPod := e.ObjectOld.(*corev1.Pod)
+			after, stillIs := e.ObjectNew.(*corev1.Pod)
+			return isPod && stillIs && matters(after) &&
+				(before.Spec.NodeName != after.Spec.NodeName || podEnded(before) != podEnded(after) || len(before.Spec.SchedulingGates) != len(after.Spec.SchedulingGates))
+		},
+	}
+}

@@ -1,0 +1,85 @@
+package wires
+
+import (
+	"context"
+	"slices"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/caches"
+)
+
+// Watch gives the Leases a cache of their own and the manager's, and lets their changes wake tests. ofTest and waiting list by the manager's indexes.
+func (l *Leases) Watch(mgr ctrl.Manager, b *builder.Builder, ofTest func(test types.UID) client.ListOption, waiting func() []client.ListOption) error {
+	l.live, l.ofTest, l.waiting = mgr.GetAPIReader(), ofTest, waiting
+	if l.options.Namespace == "" {
+		return nil
+	}
+	leases, err := caches.NewLeases(mgr, l.options.Namespace)
+	if err != nil {
+		return err
+	}
+	l.leases = leases
+	b.WatchesRawSource(source.Kind(leases, &coordinationv1.Lease{}, l.changes()))
+	return nil
+}
+
+// changes wake a Lease's holder, which may be gone and then leaves nothing; and, when a wire is free again, the tests that wait for one.
+func (l *Leases) changes() handler.TypedEventHandler[*coordinationv1.Lease, reconcile.Request] {
+	return handler.TypedFuncs[*coordinationv1.Lease, reconcile.Request]{
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*coordinationv1.Lease], queue wakes) {
+			l.wakeHolder(e.Object, queue)
+		},
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*coordinationv1.Lease], queue wakes) {
+			l.wakeHolder(e.ObjectNew, queue)
+			l.wakeWaiting(ctx, queue)
+		},
+		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*coordinationv1.Lease], queue wakes) {
+			l.wakeHolder(e.Object, queue)
+			l.wakeWaiting(ctx, queue)
+		},
+	}
+}
+
+// wakes are the tests that are to be looked at.
+type wakes = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// wakeHolder wakes the test that holds a wire, if it is of a namespace that can be seen: one that was looked after once may have left Leases.
+func (l *Leases) wakeHolder(lease *coordinationv1.Lease, queue wakes) {
+	if holder, ok := holderOf(lease); ok && l.options.Namespaces.Has(holder.Namespace) {
+		queue.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: holder.Namespace, Name: holder.Name}})
+	}
+}
+
+// wakeWaiting wakes the tests that wait for a wire, the oldest first.
+func (l *Leases) wakeWaiting(ctx context.Context, queue wakes) {
+	var tests v1alpha1.LoadTestList
+	if err := l.client.List(ctx, &tests, l.waiting()...); err != nil {
+		log.FromContext(ctx).Error(err, "the tests that wait for a physical port can't be listed")
+		return
+	}
+	slices.SortFunc(tests.Items, func(a, b v1alpha1.LoadTest) int { return compareAge(&a, &b) })
+	for i := range tests.Items {
+		if waitsForPort(&tests.Items[i]) {
+			queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&tests.Items[i])})
+		}
+	}
+}
+
+// waitsForPort says that a test waits until a physical port is free.
+func waitsForPort(test *v1alpha1.LoadTest) bool {
+	waits := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionScheduled)
+	return waits != nil && waits.Reason == v1alpha1.ReasonPortHeld
+}

@@ -1,0 +1,294 @@
+// Package wires is which test has which physical port: each port that is a test's has a Lease.
+package wires
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/controllers/pass"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+)
+
+// A wire that is a test's has a Lease in the operator's own namespace: that there can be only one of a name is what keeps two tests off it, also
+// over a restart of the operator. It isn't renewed: whether its holder needs it is seen by looking at the holder.
+const wirePrefix = "linerate-wire-"
+
+// errWireTaken is an answer: another test was quicker, or the cache hasn't seen yet who holds a wire.
+var errWireTaken = pass.Wait("a physical port was taken by another test just now", time.Second)
+
+// Leases are the wires that are somebody's. They work as they are with a client without a cache; Watch gives them caches. They are safe for concurrent use
+// once they are set up.
+type Leases struct {
+	options Options
+	// client writes, and reads through the cache where there is one; live reads past it, leases reads Leases.
+	client       client.Client
+	live, leases client.Reader
+	// ofTest lists what bears a test's label, waiting the tests that wait for something, or with them others.
+	ofTest  func(test types.UID) client.ListOption
+	waiting func() []client.ListOption
+}
+
+// Options are what the operator was started with.
+type Options struct {
+	// Namespace is the operator's own: the Leases are kept there. Empty: no test can take any wire.
+	Namespace string
+	// Namespaces are those whose LoadTests are looked after.
+	Namespaces caches.Namespaces
+	Clock      func() time.Time
+}
+
+// New has the Leases read and written through one client; ofTest lists what bears a test's label.
+func New(c client.Client, ofTest func(test types.UID) client.ListOption, options Options) *Leases {
+	return &Leases{options: options, client: c, live: c, leases: c, ofTest: ofTest, waiting: func() []client.ListOption { return nil }}
+}
+
+// leaseName is the same for a wire whoever takes it.
+func leaseName(w lifecycle.Wire) string {
+	sum := sha256.Sum256([]byte(w.Node + "\n" + w.Port))
+	return fmt.Sprintf("%s%x", wirePrefix, sum[:10])
+}
+
+// leaseOf is the Lease of a wire that is taken.
+func leaseOf(namespace string, take lifecycle.Take, now time.Time) *coordinationv1.Lease {
+	h := take.Holder
+	return &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: leaseName(take.Wire),
+			Labels:      map[string]string{"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelWire: "true"},
+			Annotations: map[string]string{v1alpha1.AnnotationWireNode: take.Wire.Node, v1alpha1.AnnotationWirePort: take.Wire.Port},
+		},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: new(strings.Join([]string{h.Namespace, h.Name, string(h.UID), strconv.Itoa(int(h.Attempt))}, "/")),
+			AcquireTime:    &metav1.MicroTime{Time: now},
+		},
+	}
+}
+
+// holderOf reads who holds a Lease; false where it isn't one of ours that can be read.
+func holderOf(lease *coordinationv1.Lease) (h lifecycle.Holder, ok bool) {
+	if lease.Spec.HolderIdentity == nil {
+		return h, false
+	}
+	parts := strings.Split(*lease.Spec.HolderIdentity, "/")
+	if len(parts) != 4 {
+		return h, false
+	}
+	attempt, err := strconv.ParseInt(parts[3], 10, 32)
+	return lifecycle.Holder{Namespace: parts[0], Name: parts[1], UID: types.UID(parts[2]), Attempt: int32(attempt)}, err == nil
+}
+
+// holds are all wires that are somebody's, without what is known of their holders.
+func (l *Leases) holds(ctx context.Context) ([]lifecycle.Hold, error) {
+	if l.options.Namespace == "" {
+		return nil, nil
+	}
+	var leases coordinationv1.LeaseList
+	if err := l.leases.List(ctx, &leases, client.InNamespace(l.options.Namespace), client.HasLabels{v1alpha1.LabelWire}); err != nil {
+		return nil, fmt.Errorf("list the Leases of physical ports: %w", err)
+	}
+	var out []lifecycle.Hold
+	for i := range leases.Items {
+		lease := &leases.Items[i]
+		holder, ok := holderOf(lease)
+		if !ok {
+			ctrl.LoggerFrom(ctx).Info("a Lease of a physical port has no holder that can be read, and is let be", "lease", lease.Name)
+			continue
+		}
+		out = append(out, lifecycle.Hold{
+			Wire:   lifecycle.Wire{Node: lease.Annotations[v1alpha1.AnnotationWireNode], Port: lease.Annotations[v1alpha1.AnnotationWirePort]},
+			Holder: holder, Lease: lease.Namespace + "/" + lease.Name, UID: lease.UID,
+		})
+	}
+	return out, nil
+}
+
+// Of looks at what concerns a test: its own wires, those of its pods, and those that it waits for. Nothing is asked of others' holders.
+func (l *Leases) Of(ctx context.Context, test *v1alpha1.LoadTest, pods []corev1.Pod) (seen lifecycle.Wires, err error) {
+	all, err := l.holds(ctx)
+	if err != nil {
+		return seen, err
+	}
+	concerned := lifecycle.WiresOf(test.Status.Pods)
+	if test.Status.StartedAt == nil {
+		concerned = lifecycle.WiresOf(lifecycle.PodStatuses(pods))
+		if len(concerned) > 0 {
+			if seen.Ahead, err = l.ahead(ctx, test); err != nil {
+				return seen, err
+			}
+		}
+	}
+	for _, port := range test.Status.AwaitedPorts {
+		concerned = append(concerned, lifecycle.Wire{Node: port.Node, Port: port.Port})
+	}
+	for _, waiter := range seen.Ahead {
+		concerned = append(concerned, waiter.Wires...)
+	}
+	for _, hold := range all {
+		namesake := hold.Holder.Namespace == test.Namespace && hold.Holder.Name == test.Name
+		if !namesake && !slices.Contains(concerned, hold.Wire) {
+			continue
+		}
+		if hold.Holder.UID != test.UID {
+			if err := l.lookAtHolder(ctx, &hold); err != nil {
+				return seen, err
+			}
+		}
+		seen.Holds = append(seen.Holds, hold)
+	}
+	return seen, nil
+}
+
+// lookAtHolder finds out whether a hold's test is there, complete, and could be sending. A test that can't be seen, as one of a namespace that
+// this operator doesn't look after any more, counts as there.
+func (l *Leases) lookAtHolder(ctx context.Context, hold *lifecycle.Hold) error {
+	hold.Exists = true
+	if hold.Unseen = !l.options.Namespaces.Has(hold.Holder.Namespace); hold.Unseen {
+		return nil
+	}
+	holder := &v1alpha1.LoadTest{}
+	err := l.client.Get(ctx, types.NamespacedName{Namespace: hold.Holder.Namespace, Name: hold.Holder.Name}, holder)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("look at LoadTest %s, which holds %s: %w", hold.Holder, hold.Wire, err)
+	}
+	hold.Exists = err == nil && holder.UID == hold.Holder.UID
+	if done := meta.FindStatusCondition(holder.Status.Conditions, v1alpha1.ConditionComplete); hold.Exists && done != nil && done.Status == metav1.ConditionTrue {
+		hold.Finished = done.LastTransitionTime.Time
+	}
+	var pods corev1.PodList
+	if err := l.client.List(ctx, &pods, client.InNamespace(hold.Holder.Namespace), l.ofTest(hold.Holder.UID)); err != nil {
+		return fmt.Errorf("list the pods of %s: %w", hold.Holder, err)
+	}
+	hold.Pods = lifecycle.Sending(pods.Items)
+	return nil
+}
+
+// ahead are the tests that wait for wires with their pods in place, and were created before this one.
+func (l *Leases) ahead(ctx context.Context, test *v1alpha1.LoadTest) ([]lifecycle.Waiter, error) {
+	var tests v1alpha1.LoadTestList
+	if err := l.client.List(ctx, &tests, l.waiting()...); err != nil {
+		return nil, fmt.Errorf("list the tests that wait: %w", err)
+	}
+	var out []lifecycle.Waiter
+	for i := range tests.Items {
+		other := &tests.Items[i]
+		if !waitsForPort(other) || compareAge(other, test) >= 0 || other.DeletionTimestamp != nil {
+			continue
+		}
+		if wires := lifecycle.WiresOf(other.Status.Pods); len(wires) > 0 {
+			out = append(out, lifecycle.Waiter{Namespace: other.Namespace, Name: other.Name, Wires: wires})
+		}
+	}
+	return out, nil
+}
+
+// compareAge puts the test that was created first before the other.
+func compareAge(a, b *v1alpha1.LoadTest) int {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
+}
+
+// Take takes wires, in their order: all of them, or none.
+func (l *Leases) Take(ctx context.Context, takes []lifecycle.Take) error {
+	var taken []*coordinationv1.Lease
+	for _, take := range takes {
+		lease, err := l.takeOne(ctx, take)
+		if err == nil {
+			taken = append(taken, lease)
+			continue
+		}
+		for _, lease := range slices.Backward(taken) {
+			err = errors.Join(err, l.deleteLease(ctx, lease))
+		}
+		return err
+	}
+	return nil
+}
+
+// takeOne takes a wire. What stands there already and is this very test's is fine: the cache hasn't seen it yet.
+func (l *Leases) takeOne(ctx context.Context, take lifecycle.Take) (*coordinationv1.Lease, error) {
+	if l.options.Namespace == "" {
+		return nil, errors.New("the operator doesn't know which namespace its Leases are kept in")
+	}
+	log := ctrl.LoggerFrom(ctx).WithValues("node", take.Wire.Node, "port", take.Wire.Port)
+	if take.Over != nil {
+		log.Info("taking a physical port over", "from", take.Over.Holder.String())
+		if err := l.GiveBack(ctx, *take.Over); err != nil {
+			return nil, err
+		}
+	}
+	lease := leaseOf(l.options.Namespace, take, l.options.Clock())
+	err := l.client.Create(ctx, lease)
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		return l.taken(ctx, take)
+	case err != nil:
+		return nil, fmt.Errorf("take %s by Lease %s/%s: %w", take.Wire, lease.Namespace, lease.Name, err)
+	}
+	log.Info("took a physical port", "lease", lease.Name)
+	return lease, nil
+}
+
+func (l *Leases) taken(ctx context.Context, take lifecycle.Take) (*coordinationv1.Lease, error) {
+	lease := &coordinationv1.Lease{}
+	if err := l.live.Get(ctx, client.ObjectKey{Namespace: l.options.Namespace, Name: leaseName(take.Wire)}, lease); client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("look whose %s is: %w", take.Wire, err)
+	}
+	if holder, ok := holderOf(lease); !ok || holder.UID != take.Holder.UID {
+		return nil, errWireTaken
+	}
+	return lease, nil
+}
+
+// GiveBack ends a hold, unless somebody else has the wire by now.
+func (l *Leases) GiveBack(ctx context.Context, hold lifecycle.Hold) error {
+	namespace, name, _ := strings.Cut(hold.Lease, "/")
+	ctrl.LoggerFrom(ctx).Info("giving a physical port back", "node", hold.Wire.Node, "port", hold.Wire.Port, "of", hold.Holder.String())
+	return l.deleteLease(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: hold.UID}})
+}
+
+func (l *Leases) deleteLease(ctx context.Context, lease *coordinationv1.Lease) error {
+	uid := lease.UID
+	if err := pass.IgnoreGone(l.client.Delete(ctx, lease, client.Preconditions{UID: &uid})); err != nil {
+		return fmt.Errorf("delete Lease %s/%s: %w", lease.Namespace, lease.Name, err)
+	}
+	return nil
+}
+
+// GiveBackOf gives back what a test that is gone left, as soon as none of its pods can be sending: their end makes it look again.
+func (l *Leases) GiveBackOf(ctx context.Context, gone types.NamespacedName) error {
+	all, err := l.holds(ctx)
+	if err != nil {
+		return err
+	}
+	for _, hold := range all {
+		if hold.Holder.Namespace != gone.Namespace || hold.Holder.Name != gone.Name {
+			continue
+		}
+		if err := l.lookAtHolder(ctx, &hold); err != nil {
+			return err
+		}
+		if !hold.Exists && hold.Pods == 0 {
+			if err := l.GiveBack(ctx, hold); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
