@@ -84,7 +84,7 @@ func (i *Inventory) NetworksOf(ctx context.Context, test *v1alpha1.LoadTest) (la
 	}
 	lab.Multus, err = i.networks.known(ctx)
 	if err == nil && lab.Multus {
-		err = i.lookAtNetworks(ctx, keys, &lab)
+		err = i.readNetworks(ctx, keys, &lab)
 	}
 	return lab, err
 }
@@ -118,7 +118,7 @@ func (i *Inventory) outOfBounds(namespace string, keys []compile.NetworkKey) map
 	return faults
 }
 
-func (i *Inventory) lookAtNetworks(ctx context.Context, keys []compile.NetworkKey, lab *lifecycle.Lab) error {
+func (i *Inventory) readNetworks(ctx context.Context, keys []compile.NetworkKey, lab *lifecycle.Lab) error {
 	lab.Networks = map[compile.NetworkKey]manifests.Network{}
 	for _, key := range keys {
 		if lab.Faults[key] != "" {

@@ -30,7 +30,7 @@ var configMapKind = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
 // Reconciler prunes the Reports that outlive their tests, a namespace at a time. It is safe for concurrent use.
 //
-//	kept Reports of a namespace ──▶ retention.Prune ──▶ the oldest are deleted, and that is told
+//	kept Reports of a namespace ──▶ retention.Prune ──▶ the oldest are deleted, with one event
 type Reconciler struct {
 	client client.Client
 	events events.EventRecorder
@@ -68,7 +68,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	now := r.clock()
 	doomed, again := retention.Prune(found.kept, r.policy.For(namespace), now)
 	gone, err := r.delete(ctx, found, doomed)
-	r.tell(found, gone)
+	r.recordEvent(found, gone)
 	if again.IsZero() || err != nil {
 		return ctrl.Result{}, err
 	}
@@ -123,8 +123,8 @@ func (r *Reconciler) delete(ctx context.Context, found keptReports, doomed []ret
 // mostNamed is how many Reports an event names.
 const mostNamed = 5
 
-// tell records one event for all that went in a pass, of the first of them.
-func (r *Reconciler) tell(found keptReports, gone []retention.Doomed) {
+// recordEvent records one event for all that went in a pass, of the first of them.
+func (r *Reconciler) recordEvent(found keptReports, gone []retention.Doomed) {
 	if len(gone) == 0 {
 		return
 	}

@@ -54,7 +54,7 @@ func (r *Reconciler) askForAccess(ctx context.Context, seen *observation) (again
 	}
 	seen.Access = r.memory.accessOf(seen.Test)
 	taken := len(seen.Children.Foreign)
-	err = r.lookAtTakenNames(ctx, seen.Test, &seen.Children)
+	err = r.checkTakenNames(ctx, seen.Test, &seen.Children)
 	return len(seen.Access.Refusals) > 0 || len(seen.Children.Foreign) > taken, err
 }
 

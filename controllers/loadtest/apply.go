@@ -54,7 +54,7 @@ func (r *Reconciler) apply(ctx context.Context, seen *observation, decision life
 	if err != nil {
 		return false, err
 	}
-	r.tell(seen.Test, decision)
+	r.recordEvents(seen.Test, decision)
 	for _, hold := range decision.GiveBack {
 		if err := r.wires.GiveBack(ctx, hold); err != nil {
 			return false, err
@@ -140,8 +140,8 @@ func (r *Reconciler) deleteChild(ctx context.Context, seen *observation, child c
 	return nil
 }
 
-// create creates what isn't there yet, in waves. What is there, and is the test's own, is fine. Made says that a child was made, which the caches will tell
-// of.
+// create creates what isn't there yet, in waves. What is there, and is the test's own, is fine. Made says that a child was made, which the caches will
+// show.
 func (r *Reconciler) create(ctx context.Context, seen *observation, objects []manifests.Object) (made, again bool, err error) {
 	for _, wave := range waves(objects) {
 		refusals, foreign := len(seen.Refusals), len(seen.Children.Foreign)
@@ -265,8 +265,8 @@ func sameStatus(a, b v1alpha1.LoadTestStatus) (bool, error) {
 // mostNote is how long the text of an event may be (events.k8s.io/v1).
 const mostNote = 1024
 
-// tell records the decision's events.
-func (r *Reconciler) tell(test *v1alpha1.LoadTest, decision lifecycle.Decision) {
+// recordEvents records the decision's events.
+func (r *Reconciler) recordEvents(test *v1alpha1.LoadTest, decision lifecycle.Decision) {
 	for _, event := range decision.Events {
 		kind := corev1.EventTypeNormal
 		if event.Warning {

@@ -164,22 +164,22 @@ func (f *family) find(kind, name string) (childRef, bool) {
 	return childRef{}, false
 }
 
-// Objects of other people bear no label of ours, so the caches don't know them. That one has a child's name shows when the child is made:
-// then, and as long as it was so the last time, the API server is asked whose it is.
+// Objects of other people bear no label of ours, so the caches don't have them. That such an object has a child's name shows when the API server refuses
+// to create the child: from then on each pass asks the API server whose the name is, until it is free.
 
-// lookAtTakenNames finds out which names are still taken.
-func (r *Reconciler) lookAtTakenNames(ctx context.Context, test *v1alpha1.LoadTest, children *lifecycle.Children) error {
+// checkTakenNames asks which of the names that were found taken still are.
+func (r *Reconciler) checkTakenNames(ctx context.Context, test *v1alpha1.LoadTest, children *lifecycle.Children) error {
 	for _, child := range r.memory.takenNames(test) {
-		if err := client.IgnoreNotFound(r.lookAtName(ctx, test, children, child)); err != nil {
+		if err := client.IgnoreNotFound(r.checkName(ctx, test, children, child)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// lookAtName finds out whether an object with a child's name is somebody else's, and keeps that in children. Where it is the test's own,
+// checkName finds out whether an object with a child's name is somebody else's, and keeps that in children. Where it is the test's own,
 // it is in no cache yet. Where there is none, the error is the API server's.
-func (r *Reconciler) lookAtName(ctx context.Context, test *v1alpha1.LoadTest, children *lifecycle.Children, child childRef) error {
+func (r *Reconciler) checkName(ctx context.Context, test *v1alpha1.LoadTest, children *lifecycle.Children, child childRef) error {
 	object := caches.MetadataOf(child.gvk)
 	err := r.live.Get(ctx, client.ObjectKey{Namespace: test.Namespace, Name: child.name}, object)
 	if err == nil && !metav1.IsControlledBy(object, test) {

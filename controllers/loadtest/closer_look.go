@@ -80,9 +80,9 @@ func (r *Reconciler) refused(ctx context.Context, seen *observation, object mani
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return err
 	case apierrors.IsAlreadyExists(err) && manifests.IsKept(object):
-		return r.lookAtKept(ctx, seen, object)
+		return r.checkKept(ctx, seen, object)
 	case apierrors.IsAlreadyExists(err):
-		return r.lookWhoseItIs(ctx, seen, object)
+		return r.checkTaken(ctx, seen, object)
 	case (isTransient(err) || manifests.IsKept(object) && isAnswer(err) && !isRefusal(err)) && !seen.refusedAlready(object):
 		seen.Refusals = append(seen.Refusals, lifecycle.Refusal{Pod: object.GetName(), Message: err.Error(), Transient: true})
 		return nil
@@ -104,22 +104,22 @@ func (o *observation) refuse(object manifests.Object, message string) {
 	}
 }
 
-// lookWhoseItIs finds out about a name that is taken.
-func (r *Reconciler) lookWhoseItIs(ctx context.Context, seen *observation, object manifests.Object) error {
+// checkTaken finds out whose object has the name that a child was to have.
+func (r *Reconciler) checkTaken(ctx context.Context, seen *observation, object manifests.Object) error {
 	gvk, err := apiutil.GVKForObject(object, r.client.Scheme())
 	if err != nil {
 		return err
 	}
-	err = r.lookAtName(ctx, seen.Test, &seen.Children, childRef{gvk: gvk, name: object.GetName()})
+	err = r.checkName(ctx, seen.Test, &seen.Children, childRef{gvk: gvk, name: object.GetName()})
 	if apierrors.IsNotFound(err) {
 		return pass.Wait("an object that had a child's name went away just now", time.Second)
 	}
 	return err
 }
 
-// lookAtKept finds out about the name of a kept Report that is taken: by this very Report, from a pass that failed half-way, or by somebody's own
-// object, which is let be.
-func (r *Reconciler) lookAtKept(ctx context.Context, seen *observation, object manifests.Object) error {
+// checkKept finds out who has the name that a kept Report was to have: this very Report, from a pass that failed half-way, or an object of somebody
+// else's, which stays as it is.
+func (r *Reconciler) checkKept(ctx context.Context, seen *observation, object manifests.Object) error {
 	there := caches.MetadataOf(configMapKind)
 	if err := r.live.Get(ctx, client.ObjectKeyFromObject(object), there); err != nil {
 		return fmt.Errorf("look at the kept Report %s: %w", object.GetName(), err)

@@ -44,7 +44,7 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*o
 	if atMost := r.memory.behind(test, family.refs, now); atMost > 0 {
 		return nil, pass.Wait("the caches lack what was written last", atMost)
 	}
-	if err := r.lookAtTakenNames(ctx, test, &family.children); err != nil {
+	if err := r.checkTakenNames(ctx, test, &family.children); err != nil {
 		return nil, err
 	}
 	lab, labErr := r.lab(ctx, test)

@@ -70,12 +70,12 @@ func (r *Reconciler) controllerOptions() controller.Options {
 	return pass.ControllerOptions(concurrency, logOf)
 }
 
-// registerMetrics tells what happens and what is so to whom the options name.
+// registerMetrics registers the counters of LoadTests, and what is read at each scrape, where the options say to whom.
 func (r *Reconciler) registerMetrics(mgr ctrl.Manager) error {
 	if r.options.Metrics == nil {
 		return nil
 	}
-	return r.metrics.Register(r.options.Metrics, metrics.Now{
+	return r.metrics.Register(r.options.Metrics, metrics.Sources{
 		Tests: r.client, Progress: r.progress, Leads: mgr.Elected(), Clock: r.options.Clock, Line: r.turns.Drawn, Most: r.options.MetricsTests,
 	})
 }

@@ -114,7 +114,7 @@ func (r *Reconciler) answered(ctx context.Context, seen *observation, name strin
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return false, err
 	case apierrors.IsAlreadyExists(err):
-		return r.lookWhoseTestItIs(ctx, seen, name)
+		return r.isOwnTest(ctx, seen, name)
 	case apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err):
 		r.inTheWay(seen, name, err.Error())
 		return false, nil
@@ -122,8 +122,8 @@ func (r *Reconciler) answered(ctx context.Context, seen *observation, name strin
 	return false, fmt.Errorf("create %s: %w", name, err)
 }
 
-// lookWhoseTestItIs finds out whether a test that is there is the suite's own, made a moment ago.
-func (r *Reconciler) lookWhoseTestItIs(ctx context.Context, seen *observation, name string) (own bool, _ error) {
+// isOwnTest asks whether a test that is there is the suite's own, made a moment ago.
+func (r *Reconciler) isOwnTest(ctx context.Context, seen *observation, name string) (own bool, _ error) {
 	there := caches.MetadataOf(v1alpha1.GroupVersion.WithKind(v1alpha1.LoadTestKind))
 	err := r.live.Get(ctx, client.ObjectKey{Namespace: seen.Suite.Namespace, Name: name}, there)
 	switch {

@@ -83,7 +83,7 @@ func newMemory() *memory {
 	return &memory{suites: map[types.NamespacedName]*notes{}}
 }
 
-// of are the notes on a suite; nil: none of this one, only of an earlier one of its name.
+// of are the notes on this suite; nil where there are none, or only those on an earlier suite of its name.
 func (m *memory) of(s *v1alpha1.LoadTestSuite) *notes {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -112,7 +112,8 @@ func (n *notes) behind(s *v1alpha1.LoadTestSuite) bool {
 	return err == nil && older < 0
 }
 
-// seen takes out of what the caches show what was deleted already, and forgets what they show by now. A write that never shows is given up in time.
+// seen removes from tests, which are what the caches show, those that this process has deleted, and forgets the writes that the caches show by now. A write
+// that they never show is forgotten when its time is over.
 func (n *notes) seen(tests map[string]*v1alpha1.LoadTest, now time.Time) {
 	maps.DeleteFunc(n.pending, func(name string, p pending) bool {
 		t := tests[name]
@@ -142,7 +143,7 @@ func (n *notes) pendingNames() map[string]bool {
 	return names
 }
 
-// await is the earliest moment at which a write is given up that doesn't show; zero: there is none.
+// await is the earliest moment at which a write that the caches don't show is forgotten; zero where there is none.
 func (n *notes) await() (at time.Time) {
 	for _, p := range n.pending {
 		at = pass.Earlier(at, p.until)
@@ -191,11 +192,11 @@ func (n *notes) mayTry(now time.Time) (tests int, from time.Time) {
 	return min(mostRefused-len(n.refused), tests), from
 }
 
-// made notes that a test was made.
+// made records that a test was made.
 func (n *notes) made(name string, now time.Time) {
 	n.pending[name] = pending{until: now.Add(caches.MostBehind)}
 	n.underWay++
-	n.pace.note(n.underWay, now)
+	n.pace.recordMade(n.underWay, now)
 }
 
 // refuse keeps why a test isn't taken. It is tried again less and less often, so that all others have their tries as well.

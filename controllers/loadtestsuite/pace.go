@@ -45,8 +45,8 @@ func (p *pace) mayMake(underWay int, now time.Time) (tests int, from time.Time) 
 	return 1, time.Time{}
 }
 
-// note notes that a test was made, with which so many are under way.
-func (p *pace) note(underWay int, now time.Time) {
+// recordMade records that a test was made, with which so many are under way.
+func (p *pace) recordMade(underWay int, now time.Time) {
 	p.made = append(p.made, now)
 	if underWay > p.most {
 		p.most, p.grew = underWay, now

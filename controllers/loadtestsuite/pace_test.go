@@ -18,7 +18,7 @@ func paced(takes time.Duration, parallelism int, long time.Duration) (underWay [
 		n, _ := p.mayMake(len(ends), now)
 		for range min(n, parallelism-len(ends)) {
 			ends = append(ends, now.Add(takes))
-			p.note(len(ends), now)
+			p.recordMade(len(ends), now)
 			made++
 		}
 		if now.Sub(opened)%time.Second == 0 {
@@ -55,12 +55,12 @@ func TestWhatIsUnderWayAlreadyMayBeReplacedAtOnce(t *testing.T) {
 	if n, from := p.mayMake(28, opened); n != mostMade {
 		t.Errorf("%d may be made, or from %s", n, from)
 	}
-	p.note(29, opened)
-	p.note(30, opened)
+	p.recordMade(29, opened)
+	p.recordMade(30, opened)
 	if n, from := p.mayMake(30, opened.Add(madeWithin)); n != 1 {
 		t.Errorf("%d more than ever before may be made, or from %s", n, from)
 	}
-	p.note(31, opened.Add(madeWithin))
+	p.recordMade(31, opened.Add(madeWithin))
 	if n, from := p.mayMake(31, opened.Add(2*madeWithin)); n != 0 || !from.Equal(opened.Add(madeWithin+growEvery)) {
 		t.Errorf("%d more may be made, or from %s", n, from)
 	}

@@ -61,7 +61,7 @@ func NewTests() *Tests {
 	return m
 }
 
-// begin tells of what can happen as 0: an increase from nothing to 1 is none to Prometheus.
+// begin exports each series that there can be as 0: Prometheus sees no increase where a series begins with 1.
 func (m *Tests) begin() {
 	for _, rule := range lifecycle.RuleNames() {
 		m.decisions.WithLabelValues(rule)
@@ -110,8 +110,8 @@ func (m *Tests) Decided(rule string, took time.Duration) {
 // Conflict counts a status that came too late.
 func (m *Tests) Conflict() { m.conflicts.Inc() }
 
-// Now is where what is so now is counted.
-type Now struct {
+// Sources are what is read at each scrape.
+type Sources struct {
 	// Tests reads LoadTests, suites, pods and nodes, Progress the ConfigMaps that runners tell their progress in.
 	Tests, Progress client.Reader
 	// Leads is closed when this replica works.
@@ -123,9 +123,9 @@ type Now struct {
 	Most int
 }
 
-// Register tells what happens and what is so.
-func (m *Tests) Register(to prometheus.Registerer, now Now) (err error) {
-	for _, c := range append(m.collectors(), &states{now}) {
+// Register has both the counters and the states told to Prometheus.
+func (m *Tests) Register(to prometheus.Registerer, read Sources) (err error) {
+	for _, c := range append(m.collectors(), &states{read}) {
 		err = errors.Join(err, to.Register(c))
 	}
 	return err

@@ -134,7 +134,7 @@ func (s scene) gather(t *testing.T, counters ...prometheus.Collector) (lines []s
 	for name, resource := range s.lacks {
 		drawn.Turns[name+"-uid"] = queue.Turn{Waits: true, Lacks: resource}
 	}
-	now := &states{Now{Tests: reader, Progress: reader, Leads: leads, Clock: func() time.Time { return noon }, Line: func() queue.Line { return drawn }, Most: s.most}}
+	now := &states{Sources{Tests: reader, Progress: reader, Leads: leads, Clock: func() time.Time { return noon }, Line: func() queue.Line { return drawn }, Most: s.most}}
 	if s.broken != nil {
 		now.Tests = brokenReader{reader, s.broken}
 	}

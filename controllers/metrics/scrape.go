@@ -18,7 +18,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/queue"
 )
 
-// scrapeTimeout bounds a look at the caches; it takes milliseconds.
+// scrapeTimeout bounds how long the caches are read; that takes milliseconds.
 const scrapeTimeout = 5 * time.Second
 
 var (
@@ -37,7 +37,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 
 // states counts in the caches at each scrape. Only the replica that works counts: the others would count the same again. Where the caches
 // can't be read there are no figures rather than wrong ones.
-type states struct{ Now }
+type states struct{ Sources }
 
 // Describe implements prometheus.Collector.
 func (s *states) Describe(out chan<- *prometheus.Desc) {
@@ -55,7 +55,7 @@ func (s *states) Collect(out chan<- prometheus.Metric) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
-	all, err := s.look(ctx)
+	all, err := s.observe(ctx)
 	if notWatchedYet(err) {
 		log.Log.V(1).Info("the states of LoadTests and suites are counted when all that they are in is watched", "why", err.Error())
 		return
@@ -76,7 +76,7 @@ func notWatchedYet(err error) bool {
 	return unknown || unstarted
 }
 
-func (s *states) look(ctx context.Context) ([]prometheus.Metric, error) {
+func (s *states) observe(ctx context.Context) ([]prometheus.Metric, error) {
 	var tests v1alpha1.LoadTestList
 	if err := s.Tests.List(ctx, &tests, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list LoadTests: %w", err)
@@ -127,13 +127,13 @@ func oneIf(so bool) float64 {
 	return 0
 }
 
-// inLine are those who stand in line for a device.
+// inLine are the tests that stand in line for one resource: how many, and how long the oldest has waited.
 type inLine struct {
 	tests  int
 	oldest time.Duration
 }
 
-// inLine are they by resource.
+// inLine are the tests in line for each resource.
 func (s *states) inLine(tests []v1alpha1.LoadTest) map[corev1.ResourceName]inLine {
 	lines, turns, now := map[corev1.ResourceName]inLine{}, s.Line().Turns, s.Clock()
 	for i := range tests {
@@ -160,7 +160,7 @@ func (s *states) devices(ctx context.Context, lines map[corev1.ResourceName]inLi
 	held, there := heldBy(pods.Items), devicesOf(nodes.Items)
 	for resource, n := range there {
 		out = append(out, gauge(descDevices, float64(n), string(resource)))
-		held[resource] += 0 // it is told of also where nothing is held
+		held[resource] += 0 // there is a series also where no device is held
 		out = append(out, gauge(descLength, float64(lines[resource].tests), string(resource)), gauge(descWait, lines[resource].oldest.Seconds(), string(resource)))
 	}
 	for resource, n := range held {

@@ -111,7 +111,7 @@ func suiteFigures(s *v1alpha1.LoadTestSuite) (out []prometheus.Metric) {
 // Suites counts what happens to LoadTestSuites. It is safe for concurrent use.
 type Suites struct{ completed *prometheus.CounterVec }
 
-// NewSuites has counted nothing yet. What can happen is told of as 0: an increase from nothing to 1 is none to Prometheus.
+// NewSuites has counted nothing yet. Each series that there can be is exported as 0: Prometheus sees no increase where a series begins with 1.
 func NewSuites() *Suites {
 	completed := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "linerate_completed_suites_total", Help: "LoadTestSuites that ended, by the reason of their condition Complete.",
@@ -122,7 +122,7 @@ func NewSuites() *Suites {
 	return &Suites{completed}
 }
 
-// Register tells what happens.
+// Register has the counter told to Prometheus.
 func (s *Suites) Register(to prometheus.Registerer) error { return to.Register(s.completed) }
 
 // suiteEndReasons are those of a suite's Complete when it is True.

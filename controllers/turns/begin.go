@@ -82,7 +82,7 @@ func (b *beginning) due(now time.Time) []types.NamespacedName {
 	return names[:n]
 }
 
-// count notes whose turn came since it last did, and forgets what is long ago.
+// count records the turns that came since the last count, and forgets those of long ago.
 func (b *beginning) count(now time.Time) {
 	old := 0
 	for old < len(b.came) && now.Sub(b.came[old]) > longestCrowd {

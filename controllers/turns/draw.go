@@ -17,10 +17,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/queue"
 )
 
-// look reads the caches in place: nothing in them is changed. The caller has begun to draw.
-func (l *Line) look(ctx context.Context, now time.Time) (queue.Lab, error) {
+// observe reads the caches in place: nothing in them is changed. The caller has claimed the drawing.
+func (l *Line) observe(ctx context.Context, now time.Time) (queue.Lab, error) {
 	lab := queue.Lab{Now: now}
-	if err := l.lookAtNodes(ctx); err != nil {
+	if err := l.observeNodes(ctx); err != nil {
 		return lab, err
 	}
 	lab.Nodes = l.seen.queueNodes
@@ -61,13 +61,13 @@ func (l *Line) look(ctx context.Context, now time.Time) (queue.Lab, error) {
 			holds.add(h.Test, h.Resources)
 		}
 	}
-	l.seen.noteReleases(now, holds, given)
+	l.seen.recordReleased(now, holds, given)
 	lab.Released, lab.Where = l.seen.released, l.seen.where()
 	return lab, nil
 }
 
-// lookAtNodes reads the nodes where any changed.
-func (l *Line) lookAtNodes(ctx context.Context) error {
+// observeNodes reads the nodes if any has changed.
+func (l *Line) observeNodes(ctx context.Context) error {
 	if l.seen.nodes != nil && l.watched {
 		return nil
 	}
@@ -112,7 +112,7 @@ func isLoadTest(owner *metav1.OwnerReference) bool {
 	return err == nil && group.Group == v1alpha1.GroupVersion.Group && owner.Kind == v1alpha1.LoadTestKind
 }
 
-// holdings are what pods have whose test is gone.
+// holdings are the devices of pods whose test is gone.
 func holdings(pods []*corev1.Pod) (held []queue.Holding) {
 	for _, p := range pods {
 		if p.Spec.NodeName == "" || podEnded(p) {
@@ -129,9 +129,9 @@ func podEnded(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// seen is what was found out when the line was drawn before. It is of whoever draws.
+// seen is what earlier drawings of the line have found out. Only the pass that draws uses it.
 type seen struct {
-	// networks counts the changes of networks that wants and stands are from, nodeChanges those of nodes that nodes and places are from.
+	// networks is how often networks had changed when wants and stands were found out, nodeChanges how often nodes had when nodes and places were.
 	networks, nodeChanges uint64
 	// nodes are all of them; nil: they aren't known. queueNodes are those that count.
 	nodes      []lifecycle.Node
@@ -167,8 +167,8 @@ func newSeen() *seen {
 	return &seen{filters: map[string]lifecycle.NodeFilter{}, places: map[string]queue.Where{}, wants: map[types.UID]wanted{}, stands: map[types.UID]standing{}, holds: holds{}, released: map[string]time.Time{}}
 }
 
-// of forgets what followed from networks and nodes that changed since.
-func (s *seen) of(networks, nodes uint64) {
+// dropStale forgets what followed from networks or nodes that have changed since.
+func (s *seen) dropStale(networks, nodes uint64) {
 	if s.networks != networks {
 		s.networks = networks
 		s.forgetTests()
@@ -198,7 +198,7 @@ func (s *seen) where() map[string]queue.Where {
 // mostFilters are kept in any case: nearly all tests demand the same.
 const mostFilters = 16
 
-// keepOnly forgets tests that are gone, once they are many.
+// keepOnly forgets tests that are gone, once they are most of those that are remembered.
 func (s *seen) keepOnly(tests []v1alpha1.LoadTest) {
 	if len(s.filters) > 2*len(tests)+mostFilters {
 		s.forgetTests() // most are of tests that are gone
@@ -240,9 +240,9 @@ func sum(a, b queue.Resources) queue.Resources {
 	return both
 }
 
-// noteReleases notes of which resources a test let devices go since the line was drawn last. What a test gave back that found no nodes
-// doesn't count: it would be its own turn at once.
-func (s *seen) noteReleases(now time.Time, held holds, given map[string]bool) {
+// recordReleased remembers the resources whose devices a test has released since the last line was drawn. What a test gave back because its pods found
+// no nodes doesn't count: it would be that test's own turn again at once.
+func (s *seen) recordReleased(now time.Time, held holds, given map[string]bool) {
 	for test, before := range s.holds {
 		for name, n := range before {
 			if held[test][name] < n && !given[test] {
@@ -280,7 +280,7 @@ func (l *Line) standingOf(ctx context.Context, test *v1alpha1.LoadTest, pods []*
 	return s, nil
 }
 
-// isOf says whether it follows from these very versions of the test and its pods; of objects without versions nothing does.
+// isOf says whether the standing was found out from these very versions of the test and its pods. An object without a version counts as changed.
 func (s *standing) isOf(test *v1alpha1.LoadTest, pods []*corev1.Pod) bool {
 	if s.test != test.ResourceVersion || s.test == "" || len(s.pods) != len(pods) {
 		return false
@@ -293,7 +293,7 @@ func (s *standing) isOf(test *v1alpha1.LoadTest, pods []*corev1.Pod) bool {
 	return true
 }
 
-// together is what all pods of the test have that have a node.
+// together is what those pods of the test have together that are on a node.
 func (s *standing) together() queue.Resources {
 	all := holds{}
 	for _, h := range s.held {

@@ -27,9 +27,8 @@ import (
 //	                                              ▲         │
 //	                      observe of one test ────┴─────────┴──▶ its Turn
 //
-// One draws at a time; who may be told from the last line reads that one meanwhile. What is remembered is lost with the process, and follows
-// from the caches again, but for when devices were let go: then a test that gave its pods back waits until its time. It is safe for
-// concurrent use.
+// One pass draws at a time; passes that the last line can answer read that one meanwhile. A new process finds all that is remembered in the caches
+// again, except for when devices were released: a test that gave its pods back then waits until its time has come. It is safe for concurrent use.
 type Line struct {
 	// client reads tests and pods.
 	client   client.Reader
@@ -40,19 +39,19 @@ type Line struct {
 	watched bool
 	// signal has a mark while the line is behind, or somebody is to be woken.
 	signal chan struct{}
-	// drawing is full while somebody draws: seen is his.
+	// drawing guards seen: it is full while a pass draws the line, and only one does at a time.
 	drawing chan struct{}
 	seen    *seen
 
 	mu sync.Mutex
-	// marked counts what changed, and drawn is its count when the line was begun: where they differ the line is behind.
+	// marked counts the changes, and drawn is that count when the last line was begun: the line is behind while they differ.
 	marked, drawn uint64
 	// networks counts the changes of networks, nodes those of nodes.
 	networks, nodes uint64
-	// line is replaced by who draws, and nothing in it is ever changed.
+	// line is replaced by the pass that draws; nothing in it is ever changed.
 	line queue.Line
-	// Who wasn't woken yet: beginning has those that waited and whose turn came, changed those whose turn changed otherwise, and telling those that only
-	// stand elsewhere in line now, or wait for others.
+	// The tests that are still to be woken: beginning has those that waited and whose turn has come, changed those whose turn changed in another way, and
+	// telling those that only stand elsewhere in line now, or wait for other tests.
 	beginning beginning
 	changed   map[types.NamespacedName]bool
 	telling   telling
@@ -66,8 +65,8 @@ func New(c client.Reader, lab *inventory.Inventory, settings manifests.Settings,
 	}
 }
 
-// Of is a test's turn. That it waits may be told from a line that is behind, and so may all of one that has pods: a change wakes it. That one
-// without pods goes is told from a line that lacks nothing that was marked before it asked.
+// Of is a test's turn. A line that is behind is good enough to say that a test waits, and for a test that has pods: a change wakes either. That a
+// test without pods may make them is read only from a line that has every change that was marked before the test asked.
 func (l *Line) Of(ctx context.Context, test *v1alpha1.LoadTest, hasPods bool, now time.Time) (queue.Turn, error) {
 	if _, _, claims := lifecycle.Claim(lifecycle.Observed{Test: test}, nil); !claims {
 		return queue.Turn{}, nil
@@ -76,10 +75,10 @@ func (l *Line) Of(ctx context.Context, test *v1alpha1.LoadTest, hasPods bool, no
 	if told {
 		return turn, nil
 	}
-	if err := l.begin(ctx); err != nil {
+	if err := l.claimDrawing(ctx); err != nil {
 		return queue.Turn{}, err
 	}
-	defer l.end()
+	defer l.releaseDrawing()
 	if turn, told := l.meanwhile(test.UID, marked, now); told {
 		return turn, nil
 	}
@@ -89,7 +88,7 @@ func (l *Line) Of(ctx context.Context, test *v1alpha1.LoadTest, hasPods bool, no
 	return l.line.Turns[string(test.UID)], nil
 }
 
-// last is a test's turn in the last line; told: that is good enough. Where it isn't, a line is that has all of the changes marked.
+// last is a test's turn in the last line; told says that this line is good enough. If it isn't, the test needs a line that was begun at marked or later.
 func (l *Line) last(test types.UID, hasPods bool, now time.Time) (turn queue.Turn, marked uint64, told bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +103,7 @@ func (l *Line) last(test types.UID, hasPods bool, now time.Time) (turn queue.Tur
 	return turn, l.marked, turn.Waits || hasPods || l.marked == l.drawn
 }
 
-// meanwhile is a test's turn where somebody else drew a line that has all of the changes marked. The caller draws otherwise.
+// meanwhile is a test's turn if another pass has drawn a line that was begun at marked or later; if none has, the caller draws one.
 func (l *Line) meanwhile(test types.UID, marked uint64, now time.Time) (queue.Turn, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,8 +114,8 @@ func (l *Line) meanwhile(test types.UID, marked uint64, now time.Time) (queue.Tu
 // reached says whether there is a time, and it has come.
 func reached(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
-// begin waits until nobody else draws.
-func (l *Line) begin(ctx context.Context) error {
+// claimDrawing waits until no other pass draws.
+func (l *Line) claimDrawing(ctx context.Context) error {
 	select {
 	case l.drawing <- struct{}{}:
 		return nil
@@ -125,7 +124,7 @@ func (l *Line) begin(ctx context.Context) error {
 	}
 }
 
-func (l *Line) end() { <-l.drawing }
+func (l *Line) releaseDrawing() { <-l.drawing }
 
 // mark says that something changed that the line depends on.
 func (l *Line) mark() {
@@ -160,13 +159,13 @@ func (l *Line) nudge() {
 	}
 }
 
-// draw draws the line; the caller has begun to.
+// draw draws the line; the caller has claimed the drawing.
 func (l *Line) draw(ctx context.Context) error {
 	l.mu.Lock()
 	marked, networks, nodes := l.marked, l.networks, l.nodes
 	l.mu.Unlock()
-	l.seen.of(networks, nodes)
-	lab, err := l.look(ctx, pass.AsStored(l.clock()))
+	l.seen.dropStale(networks, nodes)
+	lab, err := l.observe(ctx, pass.AsStored(l.clock()))
 	if err != nil {
 		return fmt.Errorf("draw the line of tests that want devices: %w", err)
 	}

@@ -146,7 +146,7 @@ func TestWhoseTurnCameIsWokenAheadOfThoseThatOnlyMoveUp(t *testing.T) {
 		defer keeping.Wait()
 		defer cancel()
 		keeping.Go(func() {
-			if err := line.keep(ctx, wake); err != nil {
+			if err := line.run(ctx, wake); err != nil {
 				t.Error(err)
 			}
 		})

@@ -27,7 +27,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
 
-// drawPause is the least time between two drawings that nobody waits for: many things change at once where much happens.
+// drawPause is the least time between two drawings that no pass waits for: changes come in bursts.
 const drawPause = 50 * time.Millisecond
 
 // Watch has the line drawn where something changed, for as long as the manager lives, and the tests woken by the controller whose turn that changes.
@@ -38,12 +38,12 @@ func (l *Line) Watch(mgr ctrl.Manager, b *builder.Builder) error {
 		Watches(&corev1.Pod{}, marking(l.mark), builder.WithPredicates(holdingChanges())).
 		Watches(&corev1.Node{}, marking(l.nodesChanged), builder.WithPredicates(inventory.PlaceChanges())).
 		WatchesRawSource(source.Channel(called, &handler.EnqueueRequestForObject{}))
-	return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error { return l.keep(ctx, called) }))
+	return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error { return l.run(ctx, called) }))
 }
 
-// keep draws the line when it is behind, and wakes those whose turn changed, until the context ends; where many turns come they begin at a pace, and
-// those that only stand elsewhere are woken in their own time.
-func (l *Line) keep(ctx context.Context, wake chan<- event.GenericEvent) error {
+// run draws the line whenever it is behind, and wakes the tests whose turn changed, until the context ends. Tests whose turns come in one moment are woken
+// at the pace of beginning, and tests that only stand elsewhere in line each in the moment that telling gives them.
+func (l *Line) run(ctx context.Context, wake chan<- event.GenericEvent) error {
 	begun := time.Now()
 	pause, tell := time.NewTicker(drawPause), time.NewTicker(drawPause)
 	defer pause.Stop()
@@ -107,10 +107,10 @@ func (l *Line) toTell(now time.Duration) []types.NamespacedName {
 
 // catchUp draws the line where it is behind.
 func (l *Line) catchUp(ctx context.Context) error {
-	if err := l.begin(ctx); err != nil {
+	if err := l.claimDrawing(ctx); err != nil {
 		return err
 	}
-	defer l.end()
+	defer l.releaseDrawing()
 	l.mu.Lock()
 	behind := l.marked != l.drawn
 	l.mu.Unlock()

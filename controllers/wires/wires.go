@@ -120,7 +120,7 @@ func (l *Leases) holds(ctx context.Context) ([]lifecycle.Hold, error) {
 	return out, nil
 }
 
-// Of looks at what concerns a test: its own wires, those of its pods, and those that it waits for. Nothing is asked of others' holders.
+// Of observes the wires that concern a test: its own, those of its pods, and those that it waits for. Holders of other wires aren't looked up.
 func (l *Leases) Of(ctx context.Context, test *v1alpha1.LoadTest, pods []corev1.Pod) (seen lifecycle.Wires, err error) {
 	all, err := l.holds(ctx)
 	if err != nil {
@@ -147,7 +147,7 @@ func (l *Leases) Of(ctx context.Context, test *v1alpha1.LoadTest, pods []corev1.
 			continue
 		}
 		if hold.Holder.UID != test.UID {
-			if err := l.lookAtHolder(ctx, &hold); err != nil {
+			if err := l.observeHolder(ctx, &hold); err != nil {
 				return seen, err
 			}
 		}
@@ -156,9 +156,9 @@ func (l *Leases) Of(ctx context.Context, test *v1alpha1.LoadTest, pods []corev1.
 	return seen, nil
 }
 
-// lookAtHolder finds out whether a hold's test is there, complete, and could be sending. A test that can't be seen, as one of a namespace that
+// observeHolder finds out whether a hold's test is there, complete, and could be sending. A test that can't be seen, as one of a namespace that
 // this operator doesn't look after any more, counts as there.
-func (l *Leases) lookAtHolder(ctx context.Context, hold *lifecycle.Hold) error {
+func (l *Leases) observeHolder(ctx context.Context, hold *lifecycle.Hold) error {
 	hold.Exists = true
 	if hold.Unseen = !l.options.Namespaces.Has(hold.Holder.Namespace); hold.Unseen {
 		return nil
@@ -281,7 +281,7 @@ func (l *Leases) GiveBackOf(ctx context.Context, gone types.NamespacedName) erro
 		if hold.Holder.Namespace != gone.Namespace || hold.Holder.Name != gone.Name {
 			continue
 		}
-		if err := l.lookAtHolder(ctx, &hold); err != nil {
+		if err := l.observeHolder(ctx, &hold); err != nil {
 			return err
 		}
 		if !hold.Exists && hold.Pods == 0 {

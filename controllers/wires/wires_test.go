@@ -152,7 +152,7 @@ func TestWhatIsKnownOfAHolder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			hold := lifecycle.Hold{Holder: lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid"}}
-			if err := wired(t, c.stored...).lookAtHolder(t.Context(), &hold); err != nil {
+			if err := wired(t, c.stored...).observeHolder(t.Context(), &hold); err != nil {
 				t.Fatal(err)
 			}
 			if hold.Exists != c.want.Exists || hold.Pods != c.want.Pods || !hold.Finished.Equal(c.want.Finished) {
@@ -164,7 +164,7 @@ func TestWhatIsKnownOfAHolder(t *testing.T) {
 		r := wired(t)
 		r.options.Namespaces = []string{"elsewhere"}
 		hold := lifecycle.Hold{Holder: lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid"}}
-		if err := r.lookAtHolder(t.Context(), &hold); err != nil || !hold.Exists || !hold.Unseen {
+		if err := r.observeHolder(t.Context(), &hold); err != nil || !hold.Exists || !hold.Unseen {
 			t.Errorf("%+v, %v: what can't be seen isn't gone", hold, err)
 		}
 	})
