@@ -66,7 +66,7 @@ type Result struct {
 
 // Figure is one number of all directions together, with what encloses it.
 type Figure struct {
-	// metric is LossRatio or PacketsPerSecond.
+	// metric is OfferedPacketsPerSecond, PacketsPerSecond or LossRatio.
 	// +required
 	// +kubebuilder:validation:MaxLength=40
 	Metric string `json:"metric"`

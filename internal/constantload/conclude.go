@@ -21,7 +21,7 @@ func (c ConstantLoad) Conclude(history []report.Window) procedure.Conclusion {
 	case len(o.counted) > 0:
 		whole := measure.Together(o.counted)
 		said.Whole, said.Window, said.Confirmed = &whole, o.worst, true
-		said.Reason = procedure.Claim(whole.Directions, c.maxLossRatio, report.LoadHeld)
+		said.Reason = procedure.ClaimAsked(whole.Directions, c.maxLossRatio, report.LoadHeld)
 		said.Sentence = fmt.Sprintf("%s per direction was held for %s in %s", c.plan.Rate, whole.Duration.Std().Round(time.Millisecond), o.sentence(whole, history[o.worst]))
 	case len(o.void) > 0:
 		said.Sentence = o.voidSentence()
@@ -65,7 +65,7 @@ func mostLost(w report.Window) report.Measured {
 // underOffered are the directions in which less than 99 % of what was asked for was offered.
 func underOffered(whole report.Window) (directions []report.Measured) {
 	for _, d := range whole.Directions {
-		if 100*d.Offered.PacketsPerSecond < 99*d.Intended.PacketsPerSecond {
+		if procedure.UnderOffered(d) {
 			directions = append(directions, d)
 		}
 	}

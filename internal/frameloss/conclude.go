@@ -71,7 +71,7 @@ func (f FrameLoss) Conclude(history []report.Window) procedure.Conclusion {
 	var said []string
 	if curve := Curve(history); len(curve) > 0 {
 		c.Window, c.Confirmed = curve[0].Window, true
-		c.Reason = procedure.Claim(history[c.Window].Directions, f.maxLossRatio, report.CurveMeasured)
+		c.Reason = procedure.ClaimAsked(history[c.Window].Directions, f.maxLossRatio, report.CurveMeasured)
 		for _, p := range curve {
 			c.Curve = append(c.Curve, p.Window)
 		}

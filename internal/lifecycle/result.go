@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"slices"
+
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -39,16 +41,19 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 	return out
 }
 
+// curveMetrics are what the status has of each load of a curve.
+var curveMetrics = []report.Metric{figures.OfferedPacketsPerSecond, figures.PacketsPerSecond, figures.LossRatio}
+
 // mostFigures is how many figures the status has.
 const mostFigures = 64
 
-// curveOf is what all directions together lost and carried at each load, of more loads than fit some at even distances, the first and the last among them. The
+// curveOf is what all directions together were offered, carried and lost at each load, of more loads than fit some at even distances, the first and the last among them. The
 // Report has all of them, and the directions.
 func curveOf(curve []report.Figure) []v1alpha1.Figure {
 	var points [][]v1alpha1.Figure
 	last := units.Ratio(-1)
 	for _, f := range curve {
-		if f.Direction != report.AllDirections || f.Metric != figures.LossRatio && f.Metric != figures.PacketsPerSecond {
+		if f.Direction != report.AllDirections || !slices.Contains(curveMetrics, f.Metric) {
 			continue
 		}
 		if f.Load != last {
@@ -57,7 +62,7 @@ func curveOf(curve []report.Figure) []v1alpha1.Figure {
 		end := len(points) - 1
 		points[end] = append(points[end], v1alpha1.Figure{Metric: string(f.Metric), Load: f.Load.String(), Low: string(f.Low), High: string(f.High)})
 	}
-	const most = mostFigures / 2
+	most := mostFigures / len(curveMetrics)
 	var all []v1alpha1.Figure
 	for i := range min(len(points), most) {
 		at := i

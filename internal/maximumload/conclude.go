@@ -29,7 +29,7 @@ func (m MaximumOfferedLoad) Conclude(history []report.Window) procedure.Conclusi
 		}
 		whole := measure.Together(windows)
 		c.Confirmed, c.Whole, c.Window = true, &whole, judged[(len(judged)-1)/2]
-		c.Reason = procedure.Claim(whole.Directions, m.maxLossRatio, report.MaximumOffered)
+		c.Reason = procedure.ClaimOffered(whole.Directions, m.maxLossRatio, report.MaximumOffered)
 		said = sentence(whole, windows)
 	}
 	if n := len(s.unclear); n > 0 {
@@ -75,7 +75,7 @@ func sentence(whole report.Window, windows []report.Window) (said []string) {
 
 // underOffered says that in some direction less than 99 % of what was asked for was offered.
 func underOffered(whole report.Window) bool {
-	return slices.ContainsFunc(whole.Directions, func(d report.Measured) bool { return 100*d.Offered.PacketsPerSecond < 99*d.Intended.PacketsPerSecond })
+	return slices.ContainsFunc(whole.Directions, procedure.UnderOffered)
 }
 
 func rate(packetsPerSecond int64) string {

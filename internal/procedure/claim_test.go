@@ -14,19 +14,22 @@ func TestWhatMayBeClaimedOfALoad(t *testing.T) {
 		return report.Measured{Intended: report.Flow{PacketsPerSecond: 1000}, Offered: report.Flow{PacketsPerSecond: offered}, LossRatioMin: units.Ratio(lossMin) * units.One / 1000}
 	}
 	for name, c := range map[string]struct {
-		answer []report.Measured
-		want   report.Reason
+		answer         []report.Measured
+		asked, offered report.Reason
 	}{
-		"all came back":                                {[]report.Measured{direction(1000, 0), direction(995, 0)}, report.ReachedTarget},
-		"as much was lost as may be":                   {[]report.Measured{direction(1000, 1)}, report.ReachedTarget},
-		"more was lost":                                {[]report.Measured{direction(1000, 2)}, report.LoadHeld},
-		"more was lost in one direction":               {[]report.Measured{direction(1000, 0), direction(1000, 500)}, report.LoadHeld},
-		"the generator sent less":                      {[]report.Measured{direction(1000, 0), direction(989, 0)}, report.GeneratorLimited},
-		"it sent less, and of that frames were lost":   {[]report.Measured{direction(500, 100)}, report.LoadHeld},
-		"it sent less one way, and the other way lost": {[]report.Measured{direction(500, 0), direction(1000, 100)}, report.LoadHeld},
+		"all came back":                                {[]report.Measured{direction(1000, 0), direction(995, 0)}, report.ReachedTarget, report.ReachedTarget},
+		"as much was lost as may be":                   {[]report.Measured{direction(1000, 1)}, report.ReachedTarget, report.ReachedTarget},
+		"more was lost":                                {[]report.Measured{direction(1000, 2)}, report.LoadHeld, report.LoadHeld},
+		"more was lost in one direction":               {[]report.Measured{direction(1000, 0), direction(1000, 500)}, report.LoadHeld, report.LoadHeld},
+		"the generator sent less":                      {[]report.Measured{direction(1000, 0), direction(989, 0)}, report.GeneratorLimited, report.GeneratorLimited},
+		"it sent less, and of that frames were lost":   {[]report.Measured{direction(500, 100)}, report.GeneratorLimited, report.LoadHeld},
+		"it sent less one way, and the other way lost": {[]report.Measured{direction(500, 0), direction(1000, 100)}, report.GeneratorLimited, report.LoadHeld},
 	} {
-		if got := procedure.Claim(c.answer, units.One/1000, report.LoadHeld); got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
+		if got := procedure.ClaimAsked(c.answer, units.One/1000, report.LoadHeld); got != c.asked {
+			t.Errorf("%s: %s of a load that was asked for, want %s", name, got, c.asked)
+		}
+		if got := procedure.ClaimOffered(c.answer, units.One/1000, report.LoadHeld); got != c.offered {
+			t.Errorf("%s: %s of all that could be offered, want %s", name, got, c.offered)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package procedure
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -17,20 +18,35 @@ func NothingCameBack(warmUp report.Window) string {
 	return ""
 }
 
-// Claim is the reason of an answer that nobody searched for, which decides what may be claimed of it: where frames were surely lost above the limit, what came back
-// is what the device makes of that load, and the reason is the procedure's own. Else the device may do more, and either the generator or the load that was
-// asked for was the end.
-func Claim(answer []report.Measured, limit units.Ratio, lossy report.Reason) report.Reason {
-	reason := report.ReachedTarget
-	for _, d := range answer {
-		switch {
-		case d.LossRatioMin > limit:
-			return lossy
-		case 100*d.Offered.PacketsPerSecond < 99*d.Intended.PacketsPerSecond:
-			reason = report.GeneratorLimited
-		}
+// ClaimAsked is the reason of an answer at a load that was asked for, which decides what may be claimed of it. Where a direction was offered less, the generator
+// was the limit, whatever was lost: what came back of a load with pauses in it may be less than the device carries, and its loss is not that of the load asked
+// for. Else, where frames were surely lost above the limit, what came back is what the device makes of that load, and the reason is the procedure's own. Else
+// the device may do more.
+func ClaimAsked(answer []report.Measured, limit units.Ratio, lossy report.Reason) report.Reason {
+	switch {
+	case slices.ContainsFunc(answer, UnderOffered):
+		return report.GeneratorLimited
+	case lostAbove(answer, limit):
+		return lossy
 	}
-	return reason
+	return report.ReachedTarget
+}
+
+// ClaimOffered is the same where what the generators reach is the load, whatever was asked for: they are the limit only where nothing was lost of it.
+func ClaimOffered(answer []report.Measured, limit units.Ratio, lossy report.Reason) report.Reason {
+	if lostAbove(answer, limit) {
+		return lossy
+	}
+	return ClaimAsked(answer, limit, lossy)
+}
+
+func lostAbove(answer []report.Measured, limit units.Ratio) bool {
+	return slices.ContainsFunc(answer, func(d report.Measured) bool { return d.LossRatioMin > limit })
+}
+
+// UnderOffered says that less than 99 % of what was asked for was offered in a direction.
+func UnderOffered(d report.Measured) bool {
+	return 100*d.Offered.PacketsPerSecond < 99*d.Intended.PacketsPerSecond
 }
 
 // Repeated is the reason of a step that repeats the one of this window.

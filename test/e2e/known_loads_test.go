@@ -90,16 +90,16 @@ func (s *scene) losses(t *lineratev1alpha1.LoadTest, limit int64) {
 	}
 	offered := map[string]float64{}
 	for _, f := range s.report(t).Result.Curve {
-		switch {
-		case f.Direction != report.AllDirections:
-		case f.Metric == figures.OfferedPacketsPerSecond:
-			offered[f.Load.String()] = f.Low.Float()
-		default:
-			measured = append(measured, fmt.Sprint(f.Metric, " at ", f.Load, " from ", f.Low, " to ", f.High))
+		if f.Direction != report.AllDirections {
+			continue
 		}
+		if f.Metric == figures.OfferedPacketsPerSecond {
+			offered[f.Load.String()] = f.Low.Float()
+		}
+		measured = append(measured, fmt.Sprint(f.Metric, " at ", f.Load, " from ", f.Low, " to ", f.High))
 	}
-	if len(told) != 6 || !slices.Equal(told, measured) {
-		s.Errorf("%s: the status' curve is %q, the Report's %q; want two figures of each of three loads", t.Name, told, measured)
+	if len(told) != 9 || !slices.Equal(told, measured) {
+		s.Errorf("%s: the status' curve is %q, the Report's %q; want three figures of each of three loads", t.Name, told, measured)
 	}
 	for _, f := range t.Status.Result.Figures {
 		if f.Metric != string(figures.LossRatio) {

@@ -93,11 +93,12 @@ func (s *scene) truth(t *lineratev1alpha1.LoadTest, limit int64) {
 	}
 }
 
-// passed: the demand is half of the limit, so a figure that is no less than that decides it, also as a lower bound. A smaller one decides nothing.
+// passed: the demand is half of the limit, so a figure that is no less than that decides it, also as a lower bound. A smaller one decides nothing, and neither
+// does one that a busy machine kept from being confirmed.
 func (s *scene) passed(t *lineratev1alpha1.LoadTest, status string, demanded int64) {
 	s.Helper()
 	r := s.report(t)
-	if !r.Result.Measured || slices.ContainsFunc(r.Result.Directions, func(m report.Measured) bool { return m.Received.PacketsPerSecond < demanded }) {
+	if !r.Result.Measured || r.Unconfirmed() || slices.ContainsFunc(r.Result.Directions, func(m report.Measured) bool { return m.Received.PacketsPerSecond < demanded }) {
 		status = "Unknown"
 	}
 	reason := map[string]string{"True": "CriteriaMet", "False": "CriteriaNotMet", "Unknown": "Undecided"}[status]
