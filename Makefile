@@ -137,7 +137,8 @@ faults: packages kube-cluster ## Full tier: break each part of a cluster in each
 soak: packages kube-cluster ## Full tier: the same test many times in a row, into docs/reliability.md (as root; 10 minutes)
 	$(FULL) -timeout 60m ./test/faults -run '^TestSoak$$' -v -table docs/reliability.md
 
-lives: kube ## Full tier: the life of every sample, and an upgrade in the middle of a run, at a real API server; the image by its Dockerfile (5 minutes)
+lives: kube ## Full tier: the life of every sample, the kind replaced under stored objects, and an upgrade in the middle of a run, at a real API server; the image by its Dockerfile (5 minutes)
+	$(FULL) -timeout 10m ./test/apiserver -run '^TestTheKindIsReplacedUnderStoredObjects$$'
 	$(FULL) -timeout 30m ./test/operator -run '^TestEveryLife$$'
 	cd test/chart && $(FULL) -timeout 30m -run '^(TestAReleaseChangesInTheMiddleOfARun|TestTheDockerfilesCommandsBuildThePackedPrograms)$$' ./...
 
