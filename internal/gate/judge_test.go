@@ -13,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -228,7 +229,7 @@ func disturb(m Measured, name string, packets int64) {
 	for i := range evidence.Result.Directions {
 		evidence.Result.Directions[i].Received.PacketsPerSecond = packets
 	}
-	run.Evidence, run.Figures, run.Reason = &evidence, report.FiguresOf(&evidence), string(report.GeneratorLimited)
+	run.Evidence, run.Figures, run.Reason = &evidence, figures.RowOf(&evidence), string(report.GeneratorLimited)
 	m.Runs[name] = run
 }
 

@@ -31,7 +31,7 @@ func (r Record) figures() *report.Figures {
 	if r.Report.Ending != report.Completed {
 		return nil
 	}
-	return report.FiguresOf(r.Report)
+	return figures.RowOf(r.Report)
 }
 
 // missing is why the Report has no figure.

@@ -51,7 +51,7 @@ func unconfirmed(r *report.Report) {
 	r.Plan.Procedure.Ramp.ConfirmDuration, r.Result.Confirmed = plan.Duration(time.Minute), false
 }
 func ports(rate units.BitRate) option {
-	return func(r *report.Report) { r.LineRates = []report.LineRate{{Link: "west", BitsPerSecond: rate}} }
+	return func(r *report.Report) { r.LineRates[0].BitsPerSecond = rate }
 }
 func ran(image, digest string) option {
 	return func(r *report.Report) {
@@ -68,6 +68,7 @@ func record(day int, packetsPerSecond int64, options ...option) history.Record {
 	}
 	m := report.Measured{From: "west", To: "east", Received: flow(2), LineRatePercent: units.PercentOf(packetsPerSecond*336, 1e9)}
 	r := &report.Report{Version: report.Version, Producer: "linerate v0.1.0", Started: begin.AddDate(0, 0, day), Finished: begin.AddDate(0, 0, day).Add(time.Minute), Ending: report.Completed,
+		LineRates: []report.LineRate{{Link: "west", BitsPerSecond: units.Gbps}, {Link: "east", BitsPerSecond: units.Gbps}},
 		Plan: &plan.Plan{Version: plan.Version, Engine: "Software", DUT: plan.DUT{Type: "Reference", Forwarding: plan.L3},
 			Test: plan.Test{Name: name, UID: name, Attempt: 1, Product: "Linux", Loadtest: "64b"}, Directions: []plan.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}}},
 		Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Directions: []report.Measured{m, m},

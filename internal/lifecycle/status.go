@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/manifests"
-	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // statusOf is what is to be said after a step: all of it, on each pass, from what was said last, what is seen, and the step.
@@ -98,7 +98,7 @@ func settle(st *v1alpha1.LoadTestStatus, v *view, e *ending) {
 			st.Report.Digest = limited(env.Digest, 80)
 		}
 		if e.figures {
-			st.Result, st.Summary = resultOf(r), limited(report.Summary(r), 256)
+			st.Result, st.Summary = resultOf(r), limited(figures.Summary(r), 256)
 		}
 	}
 	e.tell(st.Report)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -224,12 +225,12 @@ func about(product, loadtest string) record {
 
 // testRecords are a test's answer, the same for each direction, generator and criterion, and each window in each direction.
 func testRecords(r *report.Report) []record {
-	h := report.HeadlineOf(r)
+	h := figures.HeadlineOf(r)
 	is := about(h.Product, h.Loadtest).text("test", h.Name).at("started", r.Started)
 	test := is.with("test").at("finished", r.Finished).text("ending", string(r.Ending)).text("verdict", string(outcomeOf(r.Verdict))).text("reason", string(r.Result.Reason)).text("message", answer(r))
 	rows := []record{test}
 	if h.Measured {
-		test.sum(r.Result.Total).figures(report.FiguresOf(r)).whole("window", int64(r.Result.Window))
+		test.sum(r.Result.Total).figures(figures.RowOf(r)).whole("window", int64(r.Result.Window))
 		for _, d := range r.Result.Directions {
 			rows = append(rows, is.with("direction").whole("window", int64(r.Result.Window)).direction(d).yes("lower_bound", h.Bound))
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"testing"
 
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/report/reporttest"
 )
@@ -33,7 +34,7 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, r := range reports {
 			_ = Viz(io.Discard, r) // an error is an answer
-			if report.Summary(r) == "" {
+			if figures.Summary(r) == "" {
 				t.Error("an empty summary")
 			}
 		}

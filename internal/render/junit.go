@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
@@ -145,7 +146,7 @@ func junitSuiteOf(r *report.Report) (junitSuite, error) {
 	if err := Text(&evidence, r); err != nil {
 		return junitSuite{}, err
 	}
-	h, took := report.HeadlineOf(r), seconds(r.Finished.Sub(r.Started))
+	h, took := figures.HeadlineOf(r), seconds(r.Finished.Sub(r.Started))
 	s := junitSuite{Name: h.Title(), Time: took, Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05"), Properties: junitProperties(r, h), Output: evidence.String()}
 	s.Cases = append(s.Cases, junitCase{ClassName: h.Name, Name: "measured", Time: took, Error: unmeasured(r)})
 	for _, c := range judged(r) {
@@ -210,7 +211,7 @@ func criterionCase(class string, c report.CriterionResult) junitCase {
 
 // junitProperties are the figures as whole numbers, for who collects trends from CI; a figure that isn't there has no property.
 func junitProperties(r *report.Report, h report.Headline) []junitProperty {
-	props := []junitProperty{{"ending", string(r.Ending)}, {"standing", standing(r)}, {"reason", string(r.Result.Reason)}, {"summary", report.Summary(r)}}
+	props := []junitProperty{{"ending", string(r.Ending)}, {"standing", standing(r)}, {"reason", string(r.Result.Reason)}, {"summary", figures.Summary(r)}}
 	if !h.Measured {
 		return props
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/procedures"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -111,8 +112,8 @@ func newTestView(r *report.Report, id string) (testView, error) {
 	if err := enc.Encode(report.PlanOf(r)); err != nil {
 		return testView{}, fmt.Errorf("write the plan: %w", err)
 	}
-	h := report.HeadlineOf(r)
-	v := testView{ID: id, Report: r, Name: h.Name, Title: h.Title(), Product: h.Product, Loadtest: h.Loadtest, Summary: report.Summary(r), Standing: standing(r), Class: strings.ReplaceAll(standing(r), " ", "-"),
+	h := figures.HeadlineOf(r)
+	v := testView{ID: id, Report: r, Name: h.Name, Title: h.Title(), Product: h.Product, Loadtest: h.Loadtest, Summary: figures.Summary(r), Standing: standing(r), Class: strings.ReplaceAll(standing(r), " ", "-"),
 		Measured: h.Measured, Bound: h.Bound, Loose: h.Loose, Answer: capital(explanation(r)), Resolution: resolutionText(r), Verdict: verdictText(r.Verdict), VerdictClass: toneOrNone(outcomeOf(r.Verdict)),
 		Warnings: warnings(r), Facts: facts(r), Windows: windowViews(r), Plan: document.String()}
 	if h.Measured {

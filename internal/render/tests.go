@@ -24,7 +24,7 @@ func viewOfReports(reports []*report.Report) view {
 	var all []report.Headline
 	loose := ""
 	for _, r := range reports {
-		h := report.HeadlineOf(r)
+		h := figures.HeadlineOf(r)
 		all = append(all, h)
 		if h.Loose {
 			loose = " " + looseWords
@@ -48,7 +48,7 @@ func outcomeOf(v report.Verdict) report.Outcome {
 
 // evidenceOf is a test's section.
 func evidenceOf(r *report.Report, h report.Headline) section {
-	s := section{title: h.Title(), name: h.Name, summary: report.Summary(r), standing: standing(r), tone: standingTone(r), answer: answer(r), verdict: &r.Verdict, remarks: warningsOf("", warnings(r))}
+	s := section{title: h.Title(), name: h.Name, summary: figures.Summary(r), standing: standing(r), tone: standingTone(r), answer: answer(r), verdict: &r.Verdict, remarks: warningsOf("", warnings(r))}
 	if report.HasFigure(r) {
 		s.tables = append(s.tables, directionTable(r))
 		if len(r.Result.Curve) > 0 {
@@ -93,7 +93,7 @@ func negativeLoss(r *report.Report) bool {
 
 // directionTable has the three figures per direction and summed, with loss and share of line rate.
 func directionTable(r *report.Report) *table {
-	h := report.HeadlineOf(r)
+	h := figures.HeadlineOf(r)
 	t := newTable(1, "direction", "intended", "offered", "received", "layer 1", "layer 2", "loss", "line rate")
 	for _, d := range r.Result.Directions {
 		t.rows = append(t.rows, flowRow(h, wording.Direction(d.From, d.To), d.Intended, d.Offered, d.Received, wording.Loss(d.LossRatio), wording.Percent(d.LineRatePercent)))

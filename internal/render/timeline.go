@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
@@ -77,7 +78,7 @@ func (tl *timeline) describe(stride int) string {
 		s += " Each reading drawn is the average of " + wording.Counted(stride, "sample") + "."
 	}
 	if _, received, ok := tl.t.result(tl.r); ok {
-		s += " The result is " + report.HeadlineOf(tl.r).Signed(wording.PacketRate(received)) + "."
+		s += " The result is " + figures.HeadlineOf(tl.r).Signed(wording.PacketRate(received)) + "."
 	}
 	return s
 }
@@ -135,7 +136,7 @@ func (tl *timeline) rates() {
 	if _, v, ok := tl.t.result(tl.r); ok {
 		at := y.at(float64(v))
 		tl.line("answer", tl.x.from, at, tl.x.to, at)
-		tl.label("answer", tl.x.from+6, at-6, report.HeadlineOf(tl.r).Signed(wording.PacketRate(v)))
+		tl.label("answer", tl.x.from+6, at-6, figures.HeadlineOf(tl.r).Signed(wording.PacketRate(v)))
 	}
 }
 

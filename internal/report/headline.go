@@ -28,22 +28,10 @@ type Headline struct {
 	PercentSum units.Percent
 }
 
-// HeadlineOf reads a report's line.
-func HeadlineOf(r *Report) Headline {
+// NamedHeadline is a report's line with its names alone; figures.HeadlineOf fills in what it claims.
+func NamedHeadline(r *Report) Headline {
 	t := PlanOf(r).Test
-	h := Headline{Name: cmp.Or(t.Name, "unnamed"), Product: cmp.Or(t.Product, t.Name, "-"), Loadtest: cmp.Or(t.Loadtest, "-"), Measured: HasFigure(r)}
-	if !h.Measured {
-		return h
-	}
-	total := r.Result.Total
-	h.Bound, h.Loose = r.Result.LowerBound(), r.Result.Saturated && r.Unconfirmed()
-	h.PacketsPerSecond = total.Received.PacketsPerSecond
-	h.Layer1BitsPerSecond = total.Received.Layer1BitsPerSecond
-	h.Percent = min(total.LineRatePercent, units.Hundred)
-	for _, d := range r.Result.Directions {
-		h.PercentSum += min(d.LineRatePercent, units.Hundred)
-	}
-	return h
+	return Headline{Name: cmp.Or(t.Name, "unnamed"), Product: cmp.Or(t.Product, t.Name, "-"), Loadtest: cmp.Or(t.Loadtest, "-")}
 }
 
 // HasFigure says whether there is anything to show as a result.
@@ -86,20 +74,4 @@ func PlanOf(r *Report) *plan.Plan {
 		return &plan.Plan{}
 	}
 	return r.Plan
-}
-
-// Summary is the answer in one line, as a status or a list shows it: "654.40 Kpps  2.00 Gbps  99.95% of line rate". Packets and bits
-// (layer 1) are what was received, summed over the directions; the percentage is the share of what all directions can carry together,
-// at most 100. A lower bound has "≥" before each figure, what isn't confirmed "~", and a figure of ends that shared a physical port says so; without a figure it is
-// "not measured".
-func Summary(r *Report) string {
-	h := HeadlineOf(r)
-	if !h.Measured {
-		return wording.NotMeasured
-	}
-	line := h.Signed(wording.PacketRate(h.PacketsPerSecond)) + "  " + h.Signed(wording.BitRate(h.Layer1BitsPerSecond)) + "  " + h.Signed(wording.Percent(h.Percent)) + " of line rate"
-	if len(r.Result.SharedPorts) > 0 {
-		line += "  (shared port)"
-	}
-	return line
 }

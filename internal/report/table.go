@@ -76,20 +76,6 @@ type Missing struct {
 	LowerBound int64 `json:"lowerBound,omitempty"`
 }
 
-// FiguresOf are a Report's; nil where it has none.
-func FiguresOf(r *Report) *Figures {
-	h := HeadlineOf(r)
-	if !h.Measured {
-		return nil
-	}
-	f := &Figures{Runs: 1, PacketsPerSecond: h.PacketsPerSecond, Layer1BitsPerSecond: h.Layer1BitsPerSecond,
-		LineRatePercent: h.Percent, LineRatePercentSum: h.PercentSum, LowerBound: h.Bound}
-	if h.Loose {
-		f.Unconfirmed = 1
-	}
-	return f
-}
-
 // Headline has the signs that go before these figures.
 func (f *Figures) Headline() Headline {
 	return Headline{Measured: true, Bound: f.LowerBound, Loose: f.Unconfirmed > 0}
@@ -110,7 +96,7 @@ func (f *Figures) UnconfirmedWords() string {
 
 // Named is a Report's place in a table: its Plan's product and loadtest, as all renderers show them.
 func Named(r *Report) (product, loadtest string) {
-	h := HeadlineOf(r)
+	h := NamedHeadline(r)
 	return h.Product, h.Loadtest
 }
 

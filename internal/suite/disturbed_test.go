@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -273,7 +274,7 @@ func TestWhatIsOverIsNotRepeated(t *testing.T) {
 	w.live(newRandom(1))
 	run := w.runs["night-test-r2"]
 	bounded(run.Evidence, 500_000)
-	run.Reason, run.Figures = string(report.GeneratorLimited), report.FiguresOf(run.Evidence)
+	run.Reason, run.Figures = string(report.GeneratorLimited), figures.RowOf(run.Evidence)
 	w.runs["night-test-r2"] = run
 	if d := w.pass(); d.Rule != "finished" || len(w.made) != 3 {
 		t.Errorf("%s, made %q", d.Rule, w.made)

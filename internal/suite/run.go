@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -110,7 +111,7 @@ func (r *Run) found(from *report.Report) {
 		r.Reason, r.Message = string(from.Result.Reason), limited(from.Result.Message, maxMessage)
 	}
 	if r.Ended == v1alpha1.ReasonMeasured && from.Ending == report.Completed {
-		r.Figures = report.FiguresOf(from)
+		r.Figures = figures.RowOf(from)
 	}
 }
 
@@ -143,7 +144,7 @@ func (r *Run) unconfirmed() bool {
 	if r.Evidence == nil {
 		return r.Figures.Unconfirmed > 0
 	}
-	f := report.FiguresOf(r.Evidence)
+	f := figures.RowOf(r.Evidence)
 	return f != nil && f.Unconfirmed > 0
 }
 

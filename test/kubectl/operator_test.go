@@ -12,6 +12,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -135,7 +136,7 @@ func (p *person) saysMeasured(name string, change func(*report.Report)) {
 	}
 	p.says(name, func(st *v1alpha1.LoadTestStatus) {
 		st.Report = &v1alpha1.ReportReference{ConfigMap: manifests.ReportName(name), Digest: annotations[delivery.AnnotationDigest]}
-		st.Summary, st.Result = report.Summary(r), &v1alpha1.Result{}
+		st.Summary, st.Result = figures.Summary(r), &v1alpha1.Result{}
 		set(st, v1alpha1.ConditionPassed, verdict, v1alpha1.ReasonCriteriaMet, "as it should be")
 		set(st, v1alpha1.ConditionComplete, metav1.ConditionTrue, reason, "it came to its end")
 	})

@@ -1,16 +1,16 @@
-package report_test
+package figures_test
 
 import (
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report/reporttest"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
 func TestATableOfReportsHasTheirFigures(t *testing.T) {
 	for _, s := range reporttest.Scenarios() {
-		h, f := report.HeadlineOf(s.Report), report.FiguresOf(s.Report)
+		h, f := figures.HeadlineOf(s.Report), figures.RowOf(s.Report)
 		if !h.Measured {
 			if f != nil {
 				t.Errorf("%s has figures, and was not measured", s.Name)

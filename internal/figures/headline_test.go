@@ -1,9 +1,10 @@
-package report_test
+package figures_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/report/reporttest"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -19,13 +20,13 @@ func TestSummary(t *testing.T) {
 		"≥180.00 Kpps  ≥549.84 Mbps  ≥27.49% of line rate": reporttest.Measured(reporttest.Weak(90_000)),
 		"not measured": reporttest.PathNotProven(),
 	} {
-		if got := report.Summary(r); got != want {
+		if got := figures.Summary(r); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
 	t.Run("is never above 100 %", func(t *testing.T) {
 		published.Result.Total.LineRatePercent = units.Hundred + 1_000_000
-		if got := report.Summary(published); !strings.HasSuffix(got, "  100.00% of line rate") {
+		if got := figures.Summary(published); !strings.HasSuffix(got, "  100.00% of line rate") {
 			t.Error(got)
 		}
 	})

@@ -1,0 +1,74 @@
+package figures
+
+import (
+	"math"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// HeadlineOf is a report's line in a table of many: its names, and of its figures those of the answer.
+func HeadlineOf(r *report.Report) report.Headline {
+	h := report.NamedHeadline(r)
+	if h.Measured = report.HasFigure(r); !h.Measured {
+		return h
+	}
+	for _, f := range Of(r) {
+		switch {
+		case f.Load != 0:
+		case f.Direction != report.AllDirections:
+			if f.Metric == LineRatePercent {
+				h.PercentSum += percentOf(f)
+			}
+		case f.Metric == PacketsPerSecond:
+			h.PacketsPerSecond = int64(math.Round(f.Low.Float()))
+			h.Bound = f.High == "" && f.Reason != report.LossAboveLimit // a limit that nothing resolved is told as one
+			h.Loose = !h.Bound && r.Unconfirmed()
+		case f.Metric == Layer1BitsPerSecond:
+			h.Layer1BitsPerSecond = int64(math.Round(f.Low.Float()))
+		case f.Metric == LineRatePercent:
+			h.Percent = percentOf(f)
+		}
+	}
+	return h
+}
+
+// percentOf is a share of a line rate, at most 100; 0 where the line rate is unknown.
+func percentOf(f report.Figure) units.Percent {
+	v := f.Low.Rat()
+	if v == nil {
+		return 0
+	}
+	return min(units.Percent(scaled(v, int64(units.Hundred)/100)), units.Hundred)
+}
+
+// RowOf are the figures that a table of many runs has of a Report; nil where it has none.
+func RowOf(r *report.Report) *report.Figures {
+	h := HeadlineOf(r)
+	if !h.Measured {
+		return nil
+	}
+	f := &report.Figures{Runs: 1, PacketsPerSecond: h.PacketsPerSecond, Layer1BitsPerSecond: h.Layer1BitsPerSecond,
+		LineRatePercent: h.Percent, LineRatePercentSum: h.PercentSum, LowerBound: h.Bound}
+	if h.Loose {
+		f.Unconfirmed = 1
+	}
+	return f
+}
+
+// Summary is the answer in one line, as a status or a list shows it: "654.40 Kpps  2.00 Gbps  99.95% of line rate". Packets and bits
+// (layer 1) are what was received, summed over the directions; the percentage is the share of what all directions can carry together,
+// at most 100. A lower bound has "≥" before each figure, what isn't confirmed "~", and a figure of ends that shared a physical port says so; without a figure it is
+// "not measured".
+func Summary(r *report.Report) string {
+	h := HeadlineOf(r)
+	if !h.Measured {
+		return wording.NotMeasured
+	}
+	line := h.Signed(wording.PacketRate(h.PacketsPerSecond)) + "  " + h.Signed(wording.BitRate(h.Layer1BitsPerSecond)) + "  " + h.Signed(wording.Percent(h.Percent)) + " of line rate"
+	if len(r.Result.SharedPorts) > 0 {
+		line += "  (shared port)"
+	}
+	return line
+}
