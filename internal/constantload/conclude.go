@@ -8,7 +8,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // Conclude puts all windows of the hold together but those that are Invalid. Window is the one that lost the largest share, the place to look first; figures
@@ -103,11 +103,7 @@ func (o observed) sentence(whole, worst report.Window) string {
 
 // voidSentence says how many windows don't count, why the first of them doesn't, and how many frames are missing of them: they are not in any figure.
 func (o observed) voidSentence() string {
-	verb := "say"
-	if len(o.void) == 1 {
-		verb = "says"
-	}
-	said := fmt.Sprintf("%s %s nothing of the device (window %d: %s)", windows(len(o.void)), verb, o.void[0].Number, o.void[0].Reason)
+	said := fmt.Sprintf("%s %s nothing of the device (window %d: %s)", windows(len(o.void)), wording.Verb(len(o.void), "says", "say"), o.void[0].Number, o.void[0].Reason)
 	var missing int64
 	for _, w := range o.void {
 		for _, d := range w.Directions {
@@ -120,13 +116,6 @@ func (o observed) voidSentence() string {
 	return said
 }
 
-func windows(n int) string {
-	if n == 1 {
-		return "1 window"
-	}
-	return fmt.Sprintf("%d windows", n)
-}
+func windows(n int) string { return wording.Counted(n, "window") }
 
-func rate(f report.Flow) string {
-	return (units.PacketRate(f.PacketsPerSecond) * units.PacketPerSecond).FormatSI()
-}
+func rate(f report.Flow) string { return wording.PacketRate(f.PacketsPerSecond) }

@@ -39,24 +39,18 @@ func New(p plan.Procedure) ConstantLoad {
 func (c ConstantLoad) Rates() procedure.Rates {
 	rate := procedure.Rate{Field: "constantLoad.rate", Rate: c.plan.Rate}
 	rates := procedure.Rates{Full: rate}
-	if c.warmUps() > 0 {
+	if c.warmUp().Steps() > 0 {
 		rates.WarmUp = rate
 	}
 	return rates
 }
 
-// warmUps is how many windows warm-up takes: one or none.
-func (c ConstantLoad) warmUps() int {
-	if c.plan.WarmupDuration > 0 {
-		return 1
-	}
-	return 0
+func (c ConstantLoad) warmUp() procedure.WarmUp {
+	return procedure.WarmUp{Kind: procedure.Held, Lasts: c.plan.WarmupDuration.Std()}
 }
 
 // hold are the windows after the warm-up.
-func (c ConstantLoad) hold(history []report.Window) []report.Window {
-	return history[min(c.warmUps(), len(history)):]
-}
+func (c ConstantLoad) hold(history []report.Window) []report.Window { return c.warmUp().After(history) }
 
 // windows is how many windows of which length cover the duration: as many as fit whole, so that all weigh the same. A duration shorter than one is one window.
 func (c ConstantLoad) windows() (n int, each time.Duration) {
@@ -72,7 +66,7 @@ func (c ConstantLoad) windows() (n int, each time.Duration) {
 
 // settle is not judged, before the first window; after a warm-up the load has settled.
 func (c ConstantLoad) settle() time.Duration {
-	if c.warmUps() > 0 {
+	if c.warmUp().Steps() > 0 {
 		return 0
 	}
 	_, each := c.windows()
@@ -84,8 +78,8 @@ func (c ConstantLoad) Next(history []report.Window) procedure.Step {
 	if ending := c.ending(history); ending != "" {
 		return procedure.Step{Done: true, Reason: ending}
 	}
-	if len(history) < c.warmUps() {
-		return procedure.Step{Kind: procedure.Held, Phase: report.WarmUp, Load: units.One, Judge: c.plan.WarmupDuration.Std()}
+	if c.warmUp().Due(history) {
+		return c.warmUp().Step()
 	}
 	n, each := c.windows()
 	s := procedure.Step{Kind: procedure.Held, Phase: report.Hold, Load: units.One, Judge: each, Number: len(c.hold(history)) + 1, Of: n}
@@ -97,10 +91,8 @@ func (c ConstantLoad) Next(history []report.Window) procedure.Step {
 
 // ending is how the procedure came to its end; empty: it goes on.
 func (c ConstantLoad) ending(history []report.Window) string {
-	if c.warmUps() > 0 && len(history) > 0 {
-		if silent := procedure.NothingCameBack(history[0]); silent != "" {
-			return silent
-		}
+	if silent := c.warmUp().Silent(history); silent != "" {
+		return silent
 	}
 	if n, each := c.windows(); len(c.hold(history)) >= n {
 		return fmt.Sprintf("the load was held for %s", time.Duration(n)*each)
@@ -111,7 +103,7 @@ func (c ConstantLoad) ending(history []report.Window) string {
 // Bound is all there is: nothing is repeated.
 func (c ConstantLoad) Bound() procedure.Bound {
 	n, _ := c.windows()
-	return procedure.Bound{Steps: c.warmUps() + n, Time: c.Usual()}
+	return procedure.Bound{Steps: c.warmUp().Steps() + n, Time: c.Usual()}
 }
 
 // Usual is warm-up and windows.
@@ -124,9 +116,7 @@ func (c ConstantLoad) Remaining(history []report.Window) (left time.Duration) {
 	}
 	n, each := c.windows()
 	held := len(c.hold(history))
-	if len(history) < c.warmUps() {
-		left += c.plan.WarmupDuration.Std()
-	}
+	left = c.warmUp().Left(history)
 	if held == 0 {
 		left += c.settle()
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // The bounds of repeats.
@@ -46,23 +47,19 @@ func New(p plan.Procedure) FrameLoss {
 // Rates are the highest load, which all others are shares of, and for the warm-up the lowest.
 func (f FrameLoss) Rates() procedure.Rates {
 	rates := procedure.Rates{Full: procedure.Rate{Field: "frameLoss.from", Rate: f.plan.From}}
-	if f.warmUps() > 0 {
+	if f.warmUp().Steps() > 0 {
 		rates.WarmUp = procedure.Rate{Field: "frameLoss.to", Rate: f.plan.To}
 	}
 	return rates
 }
 
-// warmUps is how many windows warm-up takes: one or none.
-func (f FrameLoss) warmUps() int {
-	if f.plan.WarmupDuration > 0 {
-		return 1
-	}
-	return 0
+func (f FrameLoss) warmUp() procedure.WarmUp {
+	return procedure.WarmUp{Kind: procedure.Trial, Lasts: f.plan.WarmupDuration.Std()}
 }
 
 // trials are the windows after the warm-up.
 func (f FrameLoss) trials(history []report.Window) []report.Window {
-	return history[min(f.warmUps(), len(history)):]
+	return f.warmUp().After(history)
 }
 
 // loads is how many loads there are: from, each whole step below it down to to, and to itself. Rates that make no descent, as to is not below from, or
@@ -103,11 +100,9 @@ type descent struct {
 // descend replays the history.
 func (f FrameLoss) descend(history []report.Window) descent {
 	d := descent{budget: repeatBudget}
-	if f.warmUps() > 0 && len(history) > 0 {
-		if silent := procedure.NothingCameBack(history[0]); silent != "" {
-			d.reason, d.ended = silent, true
-			return d
-		}
+	if silent := f.warmUp().Silent(history); silent != "" {
+		d.reason, d.ended = silent, true
+		return d
 	}
 	for _, w := range f.trials(history) {
 		d.reason = ""
@@ -157,12 +152,7 @@ func clean(w report.Window) bool {
 	return true
 }
 
-func loads(n int) string {
-	if n == 1 {
-		return "1 load"
-	}
-	return fmt.Sprintf("%d loads", n)
-}
+func loads(n int) string { return wording.Counted(n, "load") }
 
 // Next is the next trial: of the next load below, or once more of the one that could not be judged.
 func (f FrameLoss) Next(history []report.Window) procedure.Step {
@@ -170,8 +160,8 @@ func (f FrameLoss) Next(history []report.Window) procedure.Step {
 	if d.ended {
 		return procedure.Step{Done: true, Reason: d.reason}
 	}
-	if len(history) < f.warmUps() {
-		return procedure.Step{Kind: procedure.Trial, Phase: report.WarmUp, Load: units.One, Judge: f.plan.WarmupDuration.Std()}
+	if f.warmUp().Due(history) {
+		return f.warmUp().Step()
 	}
 	return procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: f.load(d.level), Judge: f.plan.TrialDuration.Std(), Reason: d.reason,
 		Number: d.level + 1, Of: f.loads()}
@@ -180,7 +170,7 @@ func (f FrameLoss) Next(history []report.Window) procedure.Step {
 // Bound is every load, and every repeat used up.
 func (f FrameLoss) Bound() procedure.Bound {
 	trials := f.loads() + min(repeatBudget, invalidRepeats*f.loads())
-	return procedure.Bound{Steps: f.warmUps() + trials, Time: f.plan.WarmupDuration.Std() + time.Duration(trials)*f.plan.TrialDuration.Std(),
+	return procedure.Bound{Steps: f.warmUp().Steps() + trials, Time: f.plan.WarmupDuration.Std() + time.Duration(trials)*f.plan.TrialDuration.Std(),
 		Trial: max(f.plan.WarmupDuration, f.plan.TrialDuration).Std()}
 }
 
@@ -193,11 +183,7 @@ func (f FrameLoss) Remaining(history []report.Window) time.Duration {
 	if d.ended {
 		return 0
 	}
-	left := time.Duration(f.loads()-d.level) * f.plan.TrialDuration.Std()
-	if len(history) < f.warmUps() {
-		left += f.plan.WarmupDuration.Std()
-	}
-	return left
+	return f.warmUp().Left(history) + time.Duration(f.loads()-d.level)*f.plan.TrialDuration.Std()
 }
 
 // Describe says which loads are tried.

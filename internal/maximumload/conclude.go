@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // Conclude puts all judged trials together. Window is the median one by what came back, all directions together, of an even number the lower one of the two.
@@ -49,19 +49,19 @@ func sentence(whole report.Window, windows []report.Window) (said []string) {
 	if len(whole.Directions) > 1 {
 		together = ", all directions together"
 	}
-	facts := fmt.Sprintf("of %s asked for, the generators offered %s, and %s came back%s: that is the forwarding rate at this offered load", rate(sum.Intended.PacketsPerSecond),
-		rate(sum.Offered.PacketsPerSecond), rate(sum.Received.PacketsPerSecond), together)
+	facts := fmt.Sprintf("of %s asked for, the generators offered %s, and %s came back%s: that is the forwarding rate at this offered load", wording.PacketRate(sum.Intended.PacketsPerSecond),
+		wording.PacketRate(sum.Offered.PacketsPerSecond), wording.PacketRate(sum.Received.PacketsPerSecond), together)
 	if underOffered(whole) {
 		facts += ", and the generators' limit is no limit of the device"
 	}
 	said = []string{facts}
 	if len(whole.Directions) > 1 {
 		for _, d := range whole.Directions {
-			said = append(said, fmt.Sprintf("%s→%s: %s of %s offered", d.From, d.To, rate(d.Received.PacketsPerSecond), rate(d.Offered.PacketsPerSecond)))
+			said = append(said, fmt.Sprintf("%s→%s: %s of %s offered", d.From, d.To, wording.PacketRate(d.Received.PacketsPerSecond), wording.PacketRate(d.Offered.PacketsPerSecond)))
 		}
 	}
 	if n := len(windows); n > 1 {
-		said = append(said, fmt.Sprintf("in %s from %s to %s came back", trials(n), rate(received(windows[0])), rate(received(windows[n-1]))))
+		said = append(said, fmt.Sprintf("in %s from %s to %s came back", trials(n), wording.PacketRate(received(windows[0])), wording.PacketRate(received(windows[n-1]))))
 	}
 	var dropped int64
 	for _, d := range whole.Directions {
@@ -76,8 +76,4 @@ func sentence(whole report.Window, windows []report.Window) (said []string) {
 // underOffered says that in some direction less than 99 % of what was asked for was offered.
 func underOffered(whole report.Window) bool {
 	return slices.ContainsFunc(whole.Directions, procedure.UnderOffered)
-}
-
-func rate(packetsPerSecond int64) string {
-	return (units.PacketRate(packetsPerSecond) * units.PacketPerSecond).FormatSI()
 }

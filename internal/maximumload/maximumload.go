@@ -17,6 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // invalidRepeats is how many times one trial is repeated because it was Invalid.
@@ -42,18 +43,14 @@ func New(p plan.Procedure) MaximumOfferedLoad {
 func (m MaximumOfferedLoad) Rates() procedure.Rates {
 	rate := procedure.Rate{Field: "maximumOfferedLoad.rate", Rate: m.plan.Rate}
 	rates := procedure.Rates{Full: rate}
-	if m.warmUps() > 0 {
+	if m.warmUp().Steps() > 0 {
 		rates.WarmUp = rate
 	}
 	return rates
 }
 
-// warmUps is how many windows warm-up takes: one or none.
-func (m MaximumOfferedLoad) warmUps() int {
-	if m.plan.WarmupDuration > 0 {
-		return 1
-	}
-	return 0
+func (m MaximumOfferedLoad) warmUp() procedure.WarmUp {
+	return procedure.WarmUp{Kind: procedure.Trial, Lasts: m.plan.WarmupDuration.Std()}
 }
 
 // trials is how many trials are asked for, at least one.
@@ -72,13 +69,11 @@ type series struct {
 // replay carries the history through the series.
 func (m MaximumOfferedLoad) replay(history []report.Window) series {
 	var s series
-	if m.warmUps() > 0 && len(history) > 0 {
-		if silent := procedure.NothingCameBack(history[0]); silent != "" {
-			s.reason, s.ended = silent, true
-			return s
-		}
+	if silent := m.warmUp().Silent(history); silent != "" {
+		s.reason, s.ended = silent, true
+		return s
 	}
-	for i := m.warmUps(); i < len(history) && !s.ended; i++ {
+	for i := m.warmUp().Steps(); i < len(history) && !s.ended; i++ {
 		s.reason = ""
 		m.observe(&s, history[i], i)
 	}
@@ -106,12 +101,7 @@ func (m MaximumOfferedLoad) observe(s *series, w report.Window, i int) {
 	}
 }
 
-func trials(n int) string {
-	if n == 1 {
-		return "1 trial"
-	}
-	return fmt.Sprintf("%d trials", n)
-}
+func trials(n int) string { return wording.Counted(n, "trial") }
 
 // Next is the next trial, or once more the one that could not be judged.
 func (m MaximumOfferedLoad) Next(history []report.Window) procedure.Step {
@@ -119,8 +109,8 @@ func (m MaximumOfferedLoad) Next(history []report.Window) procedure.Step {
 	if s.ended {
 		return procedure.Step{Done: true, Reason: s.reason}
 	}
-	if len(history) < m.warmUps() {
-		return procedure.Step{Kind: procedure.Trial, Phase: report.WarmUp, Load: units.One, Judge: m.plan.WarmupDuration.Std()}
+	if m.warmUp().Due(history) {
+		return m.warmUp().Step()
 	}
 	return procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: units.One, Judge: m.plan.TrialDuration.Std(), Reason: s.reason,
 		Number: s.trial + 1, Of: m.trials()}
@@ -129,7 +119,7 @@ func (m MaximumOfferedLoad) Next(history []report.Window) procedure.Step {
 // Bound is every trial with all its repeats.
 func (m MaximumOfferedLoad) Bound() procedure.Bound {
 	most := m.trials() * (1 + invalidRepeats)
-	return procedure.Bound{Steps: m.warmUps() + most, Time: m.plan.WarmupDuration.Std() + time.Duration(most)*m.plan.TrialDuration.Std(),
+	return procedure.Bound{Steps: m.warmUp().Steps() + most, Time: m.plan.WarmupDuration.Std() + time.Duration(most)*m.plan.TrialDuration.Std(),
 		Trial: max(m.plan.WarmupDuration, m.plan.TrialDuration).Std()}
 }
 
@@ -142,11 +132,7 @@ func (m MaximumOfferedLoad) Remaining(history []report.Window) time.Duration {
 	if s.ended {
 		return 0
 	}
-	left := time.Duration(m.trials()-s.trial) * m.plan.TrialDuration.Std()
-	if len(history) < m.warmUps() {
-		left += m.plan.WarmupDuration.Std()
-	}
-	return left
+	return m.warmUp().Left(history) + time.Duration(m.trials()-s.trial)*m.plan.TrialDuration.Std()
 }
 
 // Describe says what is asked for, and how often.

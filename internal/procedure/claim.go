@@ -1,22 +1,11 @@
 package procedure
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
-
-// NothingCameBack says of a warm-up in which direction every frame was lost, so that nothing can be measured; empty: in none.
-func NothingCameBack(warmUp report.Window) string {
-	for _, d := range warmUp.Directions {
-		if d.Sent.Packets > 0 && d.Returned.Packets == 0 {
-			return fmt.Sprintf("warm-up: none of %d frames came back from %s to %s", d.Sent.Packets, d.From, d.To)
-		}
-	}
-	return ""
-}
 
 // ClaimAsked is the reason of an answer at a load that was asked for, which decides what may be claimed of it. Where a direction was offered less, the generator
 // was the limit, whatever was lost: what came back of a load with pauses in it may be less than the device carries, and its loss is not that of the load asked
@@ -47,9 +36,4 @@ func lostAbove(answer []report.Measured, limit units.Ratio) bool {
 // UnderOffered says that less than 99 % of what was asked for was offered in a direction.
 func UnderOffered(d report.Measured) bool {
 	return 100*d.Offered.PacketsPerSecond < 99*d.Intended.PacketsPerSecond
-}
-
-// Repeated is the reason of a step that repeats the one of this window.
-func Repeated(w report.Window) string {
-	return fmt.Sprintf("window %d is repeated, it says nothing: %s", w.Number, w.Reason)
 }

@@ -1,0 +1,67 @@
+package procedure
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// WarmUp is traffic before anything counts: one step, or none where it takes no time. It proves that traffic passes, and nothing else.
+type WarmUp struct {
+	Kind  Kind
+	Lasts time.Duration
+}
+
+// Steps is how many steps it takes: one or none.
+func (w WarmUp) Steps() int {
+	if w.Lasts > 0 {
+		return 1
+	}
+	return 0
+}
+
+// Due says that it is the next step.
+func (w WarmUp) Due(history []report.Window) bool { return len(history) < w.Steps() }
+
+// Step is its step.
+func (w WarmUp) Step() Step {
+	return Step{Kind: w.Kind, Phase: report.WarmUp, Load: units.One, Judge: w.Lasts}
+}
+
+// Left is how long it still takes.
+func (w WarmUp) Left(history []report.Window) time.Duration {
+	if w.Due(history) {
+		return w.Lasts
+	}
+	return 0
+}
+
+// After are the windows after it.
+func (w WarmUp) After(history []report.Window) []report.Window {
+	return history[min(w.Steps(), len(history)):]
+}
+
+// Silent says in which direction every frame of it was lost, so that nothing can be measured; empty: in none.
+func (w WarmUp) Silent(history []report.Window) string {
+	if w.Steps() == 0 || len(history) == 0 {
+		return ""
+	}
+	return NothingCameBack(history[0])
+}
+
+// NothingCameBack says of a warm-up in which direction every frame was lost, so that nothing can be measured; empty: in none.
+func NothingCameBack(warmUp report.Window) string {
+	for _, d := range warmUp.Directions {
+		if d.Sent.Packets > 0 && d.Returned.Packets == 0 {
+			return fmt.Sprintf("warm-up: none of %d frames came back from %s to %s", d.Sent.Packets, d.From, d.To)
+		}
+	}
+	return ""
+}
+
+// Repeated is the reason of a step that repeats the one of this window.
+func Repeated(w report.Window) string {
+	return fmt.Sprintf("window %d is repeated, it says nothing: %s", w.Number, w.Reason)
+}
