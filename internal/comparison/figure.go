@@ -17,8 +17,8 @@ func (f Figure) total() bool { return f.Direction == report.AllDirections }
 // be claimed.
 func (f Figure) Of(r *report.Report) []report.Figure {
 	var all []report.Figure
-	for _, figure := range figures.Of(r) {
-		if figure.Metric == f.Metric && figure.Load == 0 && (figure.Direction == report.AllDirections) == f.total() {
+	for _, figure := range figures.OfAnswer(r, f.Metric) {
+		if (figure.Direction == report.AllDirections) == f.total() {
 			all = append(all, figure)
 		}
 	}

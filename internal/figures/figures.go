@@ -32,22 +32,22 @@ type Metric struct {
 	// LessIsBetter is of what a device should have little of.
 	LessIsBetter bool
 	// of is its number in a direction, or in all together.
-	of func(m measured) (*big.Rat, string)
+	of func(m measured) (report.Number, string)
 }
 
 // Metrics are all metrics.
 var Metrics = []Metric{
-	{Name: PacketsPerSecond, Unit: "packets/s", Means: "frames that came back", of: func(m measured) (*big.Rat, string) { return whole(m.received.PacketsPerSecond), "" }},
-	{Name: Layer1BitsPerSecond, Unit: "bit/s", Means: "layer-1 bits that came back: frames with preamble and gap", of: func(m measured) (*big.Rat, string) { return whole(m.received.Layer1BitsPerSecond), "" }},
-	{Name: Layer2BitsPerSecond, Unit: "bit/s", Means: "layer-2 bits that came back: frames with FCS", of: func(m measured) (*big.Rat, string) { return whole(m.received.Layer2BitsPerSecond), "" }},
-	{Name: LineRatePercent, Unit: "%", Means: "layer-1 bits that came back, of what the links carry", of: func(m measured) (*big.Rat, string) {
+	{Name: PacketsPerSecond, Unit: "packets/s", Means: "frames that came back", of: func(m measured) (report.Number, string) { return whole(m.received.PacketsPerSecond), "" }},
+	{Name: Layer1BitsPerSecond, Unit: "bit/s", Means: "layer-1 bits that came back: frames with preamble and gap", of: func(m measured) (report.Number, string) { return whole(m.received.Layer1BitsPerSecond), "" }},
+	{Name: Layer2BitsPerSecond, Unit: "bit/s", Means: "layer-2 bits that came back: frames with FCS", of: func(m measured) (report.Number, string) { return whole(m.received.Layer2BitsPerSecond), "" }},
+	{Name: LineRatePercent, Unit: "%", Means: "layer-1 bits that came back, of what the links carry", of: func(m measured) (report.Number, string) {
 		if !m.lineRateKnown {
-			return nil, "the line rate is unknown: set the link's lineRate"
+			return "", "the line rate is unknown: set the link's lineRate"
 		}
-		return big.NewRat(int64(m.percent), int64(units.Hundred)/100), ""
+		return report.Number(m.percent.String()), ""
 	}},
-	{Name: LossRatio, Unit: "ratio", Means: "frames that did not come back, of those sent", LessIsBetter: true, of: func(m measured) (*big.Rat, string) { return share(m.loss), "" }},
-	{Name: OfferedPacketsPerSecond, Unit: "packets/s", Means: "frames that the generators sent: their own limit, where they were asked for more", of: func(m measured) (*big.Rat, string) { return whole(m.offered.PacketsPerSecond), "" }},
+	{Name: LossRatio, Unit: "ratio", Means: "frames that did not come back, of those sent", LessIsBetter: true, of: func(m measured) (report.Number, string) { return report.Number(m.loss.String()), "" }},
+	{Name: OfferedPacketsPerSecond, Unit: "packets/s", Means: "frames that the generators sent: their own limit, where they were asked for more", of: func(m measured) (report.Number, string) { return whole(m.offered.PacketsPerSecond), "" }},
 }
 
 // MetricOf is the metric of a name; false: there is none.
@@ -69,51 +69,83 @@ type measured struct {
 	lossy             bool
 }
 
-func whole(v int64) *big.Rat { return big.NewRat(v, 1) }
-
-func share(r units.Ratio) *big.Rat { return big.NewRat(int64(r), int64(units.One)) }
+func whole(v int64) report.Number { return report.Number(strconv.FormatInt(v, 10)) }
 
 // Of are the figures that a Report claims, first those of its answer: each direction's in the Plan's order, then those of all together. Where nothing was
 // measured because even the lowest load lost frames, that load is what the device can't do. None: nothing can be claimed.
 func Of(r *report.Report) []report.Figure {
-	lowest := r.LowestLossy()
-	switch {
-	case r.Result.Measured:
-		return append(answered(r), r.Result.Curve...)
-	case lowest != nil:
-		return beyond(r, lowest)
+	all := answers(r, Metrics)
+	if r.Result.Measured {
+		all = append(all, r.Result.Curve...)
+	}
+	return all
+}
+
+// OfAnswer are those of one metric, of the answer alone; none where the metric isn't known.
+func OfAnswer(r *report.Report, metric report.Metric) []report.Figure {
+	m, known := MetricOf(metric)
+	if !known {
+		return nil
+	}
+	return answers(r, []Metric{m})
+}
+
+// answers are the answer's figures of these metrics.
+func answers(r *report.Report, metrics []Metric) []report.Figure {
+	if r.Result.Measured {
+		return answered(r, metrics)
+	}
+	if lowest := r.LowestLossy(); lowest != nil {
+		return beyond(r, lowest, metrics)
 	}
 	return nil
 }
 
 // answered are the figures of a measured result.
-func answered(r *report.Report) []report.Figure {
+func answered(r *report.Report, metrics []Metric) []report.Figure {
 	var all []report.Figure
 	rates := r.RateOfEachLink()
 	for _, d := range r.Result.Directions {
-		all = append(all, claims(r.Result, measured{direction: d.From + "→" + d.To, offered: d.Offered, received: d.Received, loss: d.LossRatio, leastLoss: d.LossRatioMin,
+		all = append(all, claims(metrics, r.Result, measured{direction: d.From + "→" + d.To, offered: d.Offered, received: d.Received, loss: d.LossRatio, leastLoss: d.LossRatioMin,
 			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0})...)
 	}
 	if t := r.Result.Total; t != nil {
-		all = append(all, claims(r.Result, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, loss: t.LossRatio, leastLoss: t.LossRatioMin,
+		all = append(all, claims(metrics, r.Result, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, loss: t.LossRatio, leastLoss: t.LossRatioMin,
 			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates)})...)
 	}
 	return all
 }
+
+// ofALoad are the metrics of each load of a curve.
+var ofALoad = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool {
+	return m.Name != PacketsPerSecond && m.Name != LossRatio && m.Name != OfferedPacketsPerSecond
+})
 
 // At are the figures of one window for its own sake: what was sent, what came back and what was lost at its load, in each direction and in all together.
 func At(r *report.Report, w report.Window) []report.Figure {
 	result := report.Result{Confirmed: true, Reason: report.CurveMeasured, Directions: w.Directions}
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	result.Total = &total
-	var all []report.Figure
-	for _, f := range answered(&report.Report{Plan: r.Plan, LineRates: r.LineRates, Result: result}) {
-		if f.Metric == PacketsPerSecond || f.Metric == OfferedPacketsPerSecond || f.Metric == LossRatio {
-			f.Load = w.Load
-			all = append(all, f)
-		}
+	all := answered(&report.Report{Plan: r.Plan, LineRates: r.LineRates, Result: result}, ofALoad)
+	for i := range all {
+		all[i].Load = w.Load
 	}
 	return all
+}
+
+// Points parts a curve's figures of all directions together by their loads, in the curve's order.
+func Points(curve []report.Figure) (points [][]report.Figure) {
+	for _, f := range curve {
+		if f.Direction != report.AllDirections {
+			continue
+		}
+		if last := len(points) - 1; last >= 0 && points[last][0].Load == f.Load {
+			points[last] = append(points[last], f)
+		} else {
+			points = append(points, []report.Figure{f})
+		}
+	}
+	return points
 }
 
 // everyLineRateKnown says that all directions have a line rate to take a percentage of.
@@ -127,21 +159,20 @@ func everyLineRateKnown(r *report.Report, rates map[string]units.BitRate) bool {
 }
 
 // claims are the figures of one direction, or of all together, of a measured result.
-func claims(result report.Result, m measured) []report.Figure {
-	all := make([]report.Figure, 0, len(Metrics))
-	for _, metric := range Metrics {
+func claims(metrics []Metric, result report.Result, m measured) []report.Figure {
+	all := make([]report.Figure, 0, len(metrics))
+	for _, metric := range metrics {
 		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed, Reason: result.Reason}
-		low, missing := metric.of(m)
-		f.Low, f.Missing = report.NumberOf(low), missing
+		f.Low, f.Missing = metric.of(m)
 		switch {
-		case low == nil:
+		case f.Missing != "":
 		case metric.Name == LossRatio:
-			f.Low, f.High = report.NumberOf(share(m.leastLoss)), report.NumberOf(low)
+			f.Low, f.High = report.Number(m.leastLoss.String()), f.Low
 		case metric.Name == OfferedPacketsPerSecond:
 			f.High = f.Low
 		case result.LowerBound(), result.Saturated && result.Resolution >= units.One: // nothing bounds it, or nothing resolved the limit
-		case result.Saturated:
-			f.High = report.NumberOf(new(big.Rat).Quo(low, share(units.One-result.Resolution)))
+		case result.Saturated && result.Resolution != 0:
+			f.High = report.NumberOf(new(big.Rat).Quo(f.Low.Rat(), big.NewRat(int64(units.One-result.Resolution), int64(units.One))))
 		default:
 			f.High = f.Low
 		}
@@ -151,11 +182,11 @@ func claims(result report.Result, m measured) []report.Figure {
 }
 
 // beyond are the figures where even the lowest load lost frames: in directions that lost them less than was offered then, in others nothing is known.
-func beyond(r *report.Report, lowest *report.Window) []report.Figure {
+func beyond(r *report.Report, lowest *report.Window, metrics []Metric) []report.Figure {
 	rates := r.RateOfEachLink()
 	var all []report.Figure
 	for _, d := range lowest.Directions {
-		all = append(all, less(measured{direction: d.From + "→" + d.To, offered: d.Offered, received: d.Offered, loss: d.LossRatio, leastLoss: d.LossRatioMin,
+		all = append(all, less(metrics, measured{direction: d.From + "→" + d.To, offered: d.Offered, received: d.Offered, loss: d.LossRatio, leastLoss: d.LossRatioMin,
 			percent: units.PercentOf(d.Offered.Layer1BitsPerSecond, int64(rates[d.To])), lineRateKnown: r.Plan != nil && rates[d.To] > 0, lossy: d.Quality == report.Lossy})...)
 	}
 	offered := slices.Clone(lowest.Directions)
@@ -163,21 +194,20 @@ func beyond(r *report.Report, lowest *report.Window) []report.Figure {
 		offered[i].Received = offered[i].Offered
 	}
 	t := measure.Sum(offered, rates)
-	return append(all, less(measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, loss: t.LossRatio, leastLoss: t.LossRatioMin,
+	return append(all, less(metrics, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, loss: t.LossRatio, leastLoss: t.LossRatioMin,
 		percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), lossy: true})...)
 }
 
 // less are the figures of what the device can't do.
-func less(m measured) []report.Figure {
-	all := make([]report.Figure, 0, len(Metrics))
-	for _, metric := range Metrics {
+func less(metrics []Metric, m measured) []report.Figure {
+	all := make([]report.Figure, 0, len(metrics))
+	for _, metric := range metrics {
 		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Reason: report.NoCleanWindow}
-		high, missing := metric.of(m)
-		f.High, f.Missing = report.NumberOf(high), missing
+		f.High, f.Missing = metric.of(m)
 		switch {
-		case high == nil:
+		case f.Missing != "":
 		case metric.Name == LossRatio:
-			f.Low = report.NumberOf(share(m.leastLoss))
+			f.Low = report.Number(m.leastLoss.String())
 		case metric.Name == OfferedPacketsPerSecond:
 			f.Low = f.High
 		case !m.lossy: // the other direction lost frames, and this one may do any more

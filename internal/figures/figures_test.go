@@ -142,3 +142,21 @@ func TestNumbersAreExactDecimals(t *testing.T) {
 		t.Error("a number doesn't read as what it is")
 	}
 }
+
+// Two loads that read alike, to a hundredth of a percent, are two points.
+func TestPointsAreToldApartByTheirLoads(t *testing.T) {
+	r := measured(func(*report.Report) {})
+	var curve []report.Figure
+	for _, load := range []units.Ratio{units.One, units.One - 25_000, units.One / 2} {
+		curve = append(curve, figures.At(r, report.Window{Load: load, Directions: r.Result.Directions})...)
+	}
+	points := figures.Points(curve)
+	if len(points) != 3 {
+		t.Fatalf("%d points of three loads", len(points))
+	}
+	for _, p := range points {
+		if len(p) != 3 || p[0].Load != p[2].Load || p[0].Direction != report.AllDirections {
+			t.Errorf("%+v", p)
+		}
+	}
+}

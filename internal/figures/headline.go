@@ -2,6 +2,7 @@ package figures
 
 import (
 	"math"
+	"slices"
 
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -14,9 +15,8 @@ func HeadlineOf(r *report.Report) report.Headline {
 	if h.Measured = report.HasFigure(r); !h.Measured {
 		return h
 	}
-	for _, f := range Of(r) {
+	for _, f := range answers(r, ofAHeadline) {
 		switch {
-		case f.Load != 0:
 		case f.Direction != report.AllDirections:
 			if f.Metric == LineRatePercent {
 				h.PercentSum += percentOf(f)
@@ -33,6 +33,11 @@ func HeadlineOf(r *report.Report) report.Headline {
 	}
 	return h
 }
+
+// ofAHeadline are the metrics that a line in a table has.
+var ofAHeadline = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool {
+	return m.Name != PacketsPerSecond && m.Name != Layer1BitsPerSecond && m.Name != LineRatePercent
+})
 
 // percentOf is a share of a line rate, at most 100; 0 where the line rate is unknown.
 func percentOf(f report.Figure) units.Percent {

@@ -1,12 +1,9 @@
 package lifecycle
 
 import (
-	"slices"
-
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // resultOf is a Report's result as the status has it: whole numbers with their unit in the name, ratios as text. It is bounded as the
@@ -41,35 +38,26 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 	return out
 }
 
-// curveMetrics are what the status has of each load of a curve.
-var curveMetrics = []report.Metric{figures.OfferedPacketsPerSecond, figures.PacketsPerSecond, figures.LossRatio}
-
-// mostFigures is how many figures the status has.
-const mostFigures = 64
+// mostFigures is how many figures the status has, figuresOfALoad how many there are of one load of a curve.
+const (
+	mostFigures    = 64
+	figuresOfALoad = 3
+)
 
 // curveOf is what all directions together were offered, carried and lost at each load, of more loads than fit some at even distances, the first and the last among them. The
 // Report has all of them, and the directions.
 func curveOf(curve []report.Figure) []v1alpha1.Figure {
-	var points [][]v1alpha1.Figure
-	last := units.Ratio(-1)
-	for _, f := range curve {
-		if f.Direction != report.AllDirections || !slices.Contains(curveMetrics, f.Metric) {
-			continue
-		}
-		if f.Load != last {
-			points, last = append(points, nil), f.Load
-		}
-		end := len(points) - 1
-		points[end] = append(points[end], v1alpha1.Figure{Metric: string(f.Metric), Load: f.Load.String(), Low: string(f.Low), High: string(f.High)})
-	}
-	most := mostFigures / len(curveMetrics)
+	points := figures.Points(curve)
+	const most = mostFigures / figuresOfALoad
 	var all []v1alpha1.Figure
 	for i := range min(len(points), most) {
 		at := i
 		if len(points) > most {
 			at = i * (len(points) - 1) / (most - 1)
 		}
-		all = append(all, points[at]...)
+		for _, f := range points[at][:min(len(points[at]), figuresOfALoad)] {
+			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Load: f.Load.String(), Low: string(f.Low), High: string(f.High)})
+		}
 	}
 	return all
 }

@@ -108,24 +108,19 @@ func directionTable(r *report.Report) *table {
 // curveTable has what all directions together carried and lost at each load of a curve.
 func curveTable(r *report.Report) *table {
 	t := newTable(0, "load", "offered", "received", "loss")
-	var row []string
-	for _, f := range r.Result.Curve {
-		if f.Direction != report.AllDirections {
-			continue
+	for _, point := range figures.Points(r.Result.Curve) {
+		row := []string{point[0].Load.Percent().FormatFixed() + "%", "", "", ""}
+		for _, f := range point {
+			switch f.Metric {
+			case figures.OfferedPacketsPerSecond:
+				row[1] = figures.Text(f)
+			case figures.PacketsPerSecond:
+				row[2] = figures.Text(f)
+			case figures.LossRatio:
+				row[3] = wording.Loss(units.Ratio(math.Round(f.High.Float() * float64(units.One))))
+			}
 		}
-		load := f.Load.Percent().FormatFixed() + "%"
-		if row == nil || row[0] != load {
-			row = []string{load, "", "", ""}
-			t.rows = append(t.rows, row)
-		}
-		switch f.Metric {
-		case figures.OfferedPacketsPerSecond:
-			row[1] = figures.Text(f)
-		case figures.PacketsPerSecond:
-			row[2] = figures.Text(f)
-		case figures.LossRatio:
-			row[3] = wording.Loss(units.Ratio(math.Round(f.High.Float() * float64(units.One))))
-		}
+		t.add(row...)
 	}
 	return t
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/units"
@@ -61,16 +62,9 @@ func (n Number) Rat() *big.Rat {
 
 // Float is the number for reckoning with many; 0 where there is none.
 func (n Number) Float() float64 {
-	v := n.Rat()
-	if v == nil {
+	f, err := strconv.ParseFloat(string(n), 64)
+	if err != nil {
 		return 0
 	}
-	f, _ := v.Float64()
 	return f
-}
-
-// LowerBound says that nothing bounds the result's rates from above: the device may do more. Where nobody searched for its limit, frames that were lost of a
-// load show what the device makes of that load.
-func (r Result) LowerBound() bool {
-	return !r.Saturated && r.Reason != LoadHeld && r.Reason != CurveMeasured && r.Reason != MaximumOffered
 }

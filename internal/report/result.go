@@ -1,0 +1,88 @@
+package report
+
+import "github.com/linerate-dev/linerate/internal/units"
+
+// Reason is why the result is what it is.
+type Reason string
+
+// The reasons. Each is documented in docs/measurement.md.
+const (
+	LossAboveLimit   Reason = "LossAboveLimit"   // saturated: above this, frames are lost
+	ReachedTarget    Reason = "ReachedTarget"    // not saturated: all that was asked came back
+	GeneratorLimited Reason = "GeneratorLimited" // not saturated: the generator could not send or receive more; a lower bound
+	MachineLimited   Reason = "MachineLimited"   // not saturated: the machine that plays the Reference lost frames below its limit; a lower bound
+	Inconclusive     Reason = "Inconclusive"     // not saturated: nothing above the figure could be judged, or the run ended; a lower bound
+	LoadHeld         Reason = "LoadHeld"         // no search: frames were lost at the load that was held, and the figures are what came back of it
+	CurveMeasured    Reason = "CurveMeasured"    // no search: frames were lost at the highest load of a curve, and the figures are what came back of that
+	MaximumOffered   Reason = "MaximumOffered"   // no search: frames were lost of all that the generators could offer, and the figures are what came back
+	NoCleanWindow    Reason = "NoCleanWindow"    // even the lowest step lost frames, or was invalid
+	NotMeasured      Reason = "NotMeasured"      // the run ended before there was anything to say
+)
+
+// Result is the answer.
+type Result struct {
+	Measured     bool        `json:"measured"`  // a figure is given at all
+	Saturated    bool        `json:"saturated"` // the figure is the DUT's limit, not a lower bound
+	Confirmed    bool        `json:"confirmed"` // held for the confirmation's duration
+	NonMonotonic bool        `json:"nonMonotonic,omitempty"`
+	Reason       Reason      `json:"reason"`
+	Message      string      `json:"message"` // the reason as a sentence with its figures
+	Resolution   units.Ratio `json:"resolution,omitempty"`
+	// Window is the number of the window that Directions and Total come from.
+	Window     int        `json:"window,omitempty"`
+	Directions []Measured `json:"directions,omitempty"`
+	Total      *Sum       `json:"total,omitempty"`
+	// Generators is what each generator had of that window, where there are several.
+	Generators []GeneratorShare `json:"generators,omitempty"`
+	// MaxReceived is the highest rate that came back at any loss.
+	MaxReceived *Sum `json:"maxReceived,omitempty"`
+	// Outvoted is where the load of Window, or a lower one, was held, and some window lost frames: others outvoted it, or could not be judged.
+	Outvoted []Outvoted `json:"outvoted,omitempty"`
+	// Curve are the figures of each load, where the procedure measured several for their own sake, the highest first.
+	Curve []Figure `json:"curve,omitempty"`
+	// SharedPorts are the physical ports that several ends of the links were on, as sentences: they shared its bandwidth, and frames between
+	// them may never have been on a wire. The test allowed it (spec.sharedPort).
+	SharedPorts []string `json:"sharedPorts,omitempty"`
+}
+
+// LowerBound says that nothing bounds the result's rates from above: the device may do more. Where nobody searched for its limit, frames that were lost of a
+// load show what the device makes of that load.
+func (r Result) LowerBound() bool {
+	return !r.Saturated && r.Reason != LoadHeld && r.Reason != CurveMeasured && r.Reason != MaximumOffered
+}
+
+// Sum is all directions of one moment together.
+type Sum struct {
+	Intended Flow `json:"intended"`
+	Offered  Flow `json:"offered"`
+	Received Flow `json:"received"`
+	// LossRatio is all that did not come back as a share of what was sent, LossRatioMin what of it is surely the DUT's.
+	LossRatio    units.Ratio `json:"lossRatio"`
+	LossRatioMin units.Ratio `json:"lossRatioMin"`
+	// LineRatePercent is the share of what all directions could carry together, at most 100.
+	LineRatePercent units.Percent `json:"lineRatePercent"`
+	Window          int           `json:"window"`
+}
+
+// Outcome is three-valued.
+type Outcome string
+
+// The outcomes.
+const (
+	Passed    Outcome = "Passed"
+	DidFail   Outcome = "Failed"
+	Undecided Outcome = "Undecided"
+)
+
+// Verdict is the criteria's judgement; without criteria it is Undecided with no criterion.
+type Verdict struct {
+	Outcome  Outcome           `json:"outcome"`
+	Criteria []CriterionResult `json:"criteria,omitempty"`
+}
+
+// CriterionResult is one criterion with the figure that decided it.
+type CriterionResult struct {
+	Name    string  `json:"name"`
+	Outcome Outcome `json:"outcome"`
+	Message string  `json:"message"` // "east→west: 93.2 % of line rate, at least 95 demanded"
+}
