@@ -17,7 +17,6 @@ import (
 // drive is the state of the part of a run in which traffic flows.
 type drive struct {
 	until    time.Time // when traffic of the last start stops by itself
-	attended bool      // it was told how long generators send if nobody attends to them
 	baseline []engine.Reading
 	last     []engine.Reading
 	intended []units.PacketRate
@@ -126,9 +125,12 @@ func (r *run) longestHeld() time.Duration {
 //	generator 1 ── ready ───┘       └─ Start  ├──call──┤
 //	                                          ↔ skew of the calls' middles
 func (r *run) start(ctx context.Context, loads [][]engine.PortLoad, lasts time.Duration) error {
+	first := !r.Driving
 	r.Driving = true
 	r.drive.until = time.Now().Add(lasts)
-	r.tellUnattended()
+	if first {
+		r.tellUnattended()
+	}
 	middles := make([]time.Time, len(r.gens))
 	barrier := newBarrier(len(r.gens))
 	err := r.each(ctx, callTimeout, "start", func(ctx context.Context, g int) error {
@@ -146,12 +148,8 @@ func (r *run) start(ctx context.Context, loads [][]engine.PortLoad, lasts time.D
 	return err
 }
 
-// tellUnattended says once, before the first frame, how long generators go on sending if the runner dies.
+// tellUnattended says before the first frame how long generators go on sending if the runner dies.
 func (r *run) tellUnattended() {
-	if r.drive.attended {
-		return
-	}
-	r.drive.attended = true
 	words := fmt.Sprintf("traffic starts; whatever becomes of the runner, it stops by itself after %s, at %s", time.Until(r.drive.until).Round(time.Second), r.drive.until.UTC().Format(time.RFC3339))
 	if trial := r.Procedure.Bound().Trial; trial > 0 {
 		words = fmt.Sprintf("each trial is finite; whatever becomes of the runner, generators stop by themselves when theirs ends, after %s at most", trial)
