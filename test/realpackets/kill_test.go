@@ -34,8 +34,7 @@ func TestNothingOutlivesAKilledRun(t *testing.T) {
 	if len(mine) == 0 {
 		t.Fatal("the run has no child process: this test would prove nothing")
 	}
-	own := namespaces(t, mine...)
-	delete(own, ours(t))
+	own := pinned(t, mine)
 	if len(own) == 0 {
 		t.Fatal("the run has no namespace of its own: this test would prove nothing")
 	}
@@ -156,36 +155,43 @@ func awaitLine(t *testing.T, talk *bufio.Reader, words string) {
 	}
 }
 
-// namespaces are the network namespaces that the processes are in or hold open; without any, those of all processes.
-func namespaces(t *testing.T, pids ...int) map[string]bool {
+// pinned are the network namespaces that the processes are in or hold open, other than this test's. The test holds them open itself until its end: the kernel
+// gives the number of a namespace that is gone to the next one, which may be anybody's.
+func pinned(t *testing.T, pids []int) map[string]bool {
 	t.Helper()
-	owners := []string{"[0-9]*"}
-	if len(pids) > 0 {
-		owners = nil
-	}
+	own := map[string]bool{}
 	for _, pid := range pids {
-		owners = append(owners, strconv.Itoa(pid))
+		for target, link := range namespaces(t, strconv.Itoa(pid)) {
+			if target == ours(t) || own[target] {
+				continue
+			}
+			held, err := os.Open(link)
+			if err != nil {
+				t.Fatalf("hold namespace %s: %v", target, err)
+			}
+			t.Cleanup(func() { _ = held.Close() })
+			own[target] = true
+		}
 	}
-	found := map[string]bool{}
-	for _, owner := range owners {
-		for _, pattern := range []string{"/proc/" + owner + "/task/[0-9]*/ns/net", "/proc/" + owner + "/fd/*"} {
-			addNamespaces(t, found, pattern)
+	return own
+}
+
+// namespaces are the network namespaces that a process is in or holds open, each with a file of it.
+func namespaces(t *testing.T, pid string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, pattern := range []string{"/proc/" + pid + "/task/[0-9]*/ns/net", "/proc/" + pid + "/fd/*"} {
+		links, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range links {
+			if target, err := os.Readlink(link); err == nil && strings.HasPrefix(target, "net:[") {
+				found[target] = link
+			}
 		}
 	}
 	return found
-}
-
-func addNamespaces(t *testing.T, found map[string]bool, pattern string) {
-	t.Helper()
-	links, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, link := range links {
-		if target, err := os.Readlink(link); err == nil && strings.HasPrefix(target, "net:[") {
-			found[target] = true
-		}
-	}
 }
 
 // ours is the network namespace that this test is in.
@@ -198,11 +204,17 @@ func ours(t *testing.T) string {
 	return target
 }
 
+// anyHeld says that a process other than this one is in one of the namespaces, or holds it open.
 func anyHeld(t *testing.T, own map[string]bool) bool {
 	t.Helper()
-	for target := range namespaces(t) {
-		if own[target] {
-			return true
+	for _, p := range processes(t) {
+		if p.id == os.Getpid() {
+			continue
+		}
+		for target := range namespaces(t, strconv.Itoa(p.id)) {
+			if own[target] {
+				return true
+			}
 		}
 	}
 	return false
