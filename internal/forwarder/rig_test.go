@@ -194,6 +194,12 @@ func networkOrder(v uint16) uint16 { return v<<8 | v>>8 }
 // schedule, catching up in bursts of at most batch, and ends with the last frame that is due.
 func send(t *testing.T, fd int, frames [][]byte, perSecond float64, d time.Duration) (sent int64, took time.Duration) {
 	t.Helper()
+	return sendWatched(t, fd, frames, perSecond, d, func(time.Time, []byte) {})
+}
+
+// sendWatched does that, and tells when each frame left.
+func sendWatched(t *testing.T, fd int, frames [][]byte, perSecond float64, d time.Duration, left func(time.Time, []byte)) (sent int64, took time.Duration) {
+	t.Helper()
 	const batch = 32
 	var first time.Duration
 	all := int64(perSecond * d.Seconds())
@@ -204,10 +210,12 @@ func send(t *testing.T, fd int, frames [][]byte, perSecond float64, d time.Durat
 			continue
 		}
 		for range min(due, batch) {
-			if _, err := unix.Write(fd, frames[sent%int64(len(frames))]); err != nil {
+			frame := frames[sent%int64(len(frames))]
+			if _, err := unix.Write(fd, frame); err != nil {
 				t.Errorf("send: %v", err)
 				return sent, took
 			}
+			left(time.Now(), frame)
 			sent++
 		}
 		took = time.Since(start) - first
