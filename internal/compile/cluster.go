@@ -35,19 +35,22 @@ type Cluster struct {
 func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 	p, errs := Compile(test)
 	c := newCompiler(test)
+	if c.engine == nil {
+		return nil, errs
+	}
 	cluster := &Cluster{
 		Plan:     p,
 		Affinity: c.affinity(),
 		Networks: c.linkNetworks(test.Namespace),
 		SpeedOf:  c.speedOf(p),
 	}
-	cluster.Generator, cluster.Kernel = c.resources()
+	cluster.Generator, cluster.Kernel = c.engine.resources(c)
 	cluster.DUT, cluster.DUTContainer = c.dutTemplate()
 	cluster.Setup = c.hook("setup", c.spec.DUT.Setup)
 	cluster.Teardown = c.hook("teardown", c.spec.DUT.Teardown)
 	cluster.OwnNetworks = ownNetworks(test.Namespace, cluster.DUT, cluster.Setup, cluster.Teardown)
 	c.checkGeneratorPod()
-	c.checkTRex()
+	c.engine.checkPods(c)
 	c.checkDelays()
 	if errs = append(errs, c.errs...); len(errs) > 0 {
 		return nil, errs

@@ -13,6 +13,9 @@ import (
 // the schema's rules hold. Exactly one of Plan and errors is set.
 func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 	c := newCompiler(test)
+	if c.engine == nil {
+		return nil, c.errs
+	}
 	p := &plan.Plan{
 		Test:           naming(test),
 		Engine:         string(test.Spec.Generator.Engine),
@@ -27,6 +30,7 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 	c.readLinks()
 	c.readDirections()
 	p.Links = c.planLinks()
+	c.engine.check(c)
 	if len(c.errs) > 0 {
 		return nil, c.errs // what follows builds on sound links and quantities
 	}
@@ -41,17 +45,21 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 
 // compiler collects what is wrong while the parts are made.
 type compiler struct {
-	spec       *v1alpha1.LoadTestSpec
+	spec *v1alpha1.LoadTestSpec
+	// engine is what sends; nil: no such is known, and errs say so.
+	engine     engine
 	links      []link
 	directions []v1alpha1.Direction
 	errs       field.ErrorList
 }
 
-// newCompiler is a compiler of the test's spec, with all defaults of its procedure.
+// newCompiler is a compiler of the test's spec, with all defaults of its procedure and the engine that it asks for.
 func newCompiler(test *v1alpha1.LoadTest) *compiler {
 	spec := test.Spec
 	spec.Procedure = withDefaults(spec.Procedure)
-	return &compiler{spec: &spec}
+	c := &compiler{spec: &spec}
+	c.choose()
+	return c
 }
 
 func specPath() *field.Path { return field.NewPath("spec") }

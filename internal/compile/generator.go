@@ -3,16 +3,12 @@ package compile
 import (
 	"fmt"
 	"net/netip"
-	"strings"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/units"
 )
-
-// defaultRPCPort is where TRex listens.
-const defaultRPCPort = ":4501"
 
 // generators gives each replica its ports, and its share of every direction's flows and rate. A replica that is spread over pods, one per
 // link, is as many generators of one port each:
@@ -38,7 +34,7 @@ func (c *compiler) generators() ([]plan.Generator, []plan.Direction) {
 
 // replica has a port on every link.
 func (c *compiler) replica(r int, loads map[string]load) plan.Generator {
-	g := plan.Generator{Name: fmt.Sprintf("generator-%d", r), Server: c.server(r)}
+	g := plan.Generator{Name: fmt.Sprintf("generator-%d", r), Server: c.engine.server(c, r)}
 	for _, l := range c.links {
 		g.Ports = append(g.Ports, port(l, r, loads[l.name]))
 	}
@@ -78,30 +74,4 @@ func port(l link, replica int, load load) plan.GeneratorPort {
 		p.Streams, p.Share = load.streams[replica], load.share[replica]
 	}
 	return p
-}
-
-// server is an External replica's address, with its port.
-func (c *compiler) server(replica int) string {
-	if c.spec.Generator.Engine != v1alpha1.EngineExternal {
-		return ""
-	}
-	path := specPath().Child("generator", "external", "servers").Index(replica)
-	server := string(c.spec.Generator.External.Servers[replica])
-	host, number, found := cutPort(server)
-	if !found {
-		return host + defaultRPCPort
-	}
-	if len(number) > 5 || len(number) == 5 && number > "65535" {
-		c.refuse(path, server, fmt.Sprintf("port %s doesn't exist: use 1 to 65535, such as %s%s", number, host, defaultRPCPort))
-	}
-	return server
-}
-
-// cutPort parts host:port. The host of an IPv6 address keeps its brackets.
-func cutPort(server string) (host, number string, found bool) {
-	i := strings.LastIndexByte(server, ':')
-	if i < 0 || strings.HasSuffix(server, "]") {
-		return server, "", false
-	}
-	return server[:i], server[i+1:], true
 }

@@ -56,7 +56,7 @@ func networkKey(name v1alpha1.NetworkName, namespace string) NetworkKey {
 }
 
 // hasGenerators says that the generators are pods of ours.
-func (c *compiler) hasGenerators() bool { return c.spec.Generator.Engine != v1alpha1.EngineExternal }
+func (c *compiler) hasGenerators() bool { return !c.engine.elsewhere() }
 
 // hasDUTPod says that the device under test is a pod of ours.
 func (c *compiler) hasDUTPod() bool {

@@ -1,12 +1,63 @@
 package compile
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
+
+// trex is TRex in stateless mode, started in pods of the test's own.
+type trex struct{ inPods }
+
+// What TRex has on devices unless the spec says otherwise: what its own guide starts from.
+const (
+	trexCores        = 4
+	trexMemory       = "4Gi"
+	trexHugepageSize = "1Gi"
+	trexHugepages    = "4Gi"
+)
+
+// The least that TRex starts with.
+const (
+	leastTRexMemory = "1Gi"
+	leastHugepages  = "1Gi"
+)
+
+// resources are more on devices, where TRex's threads never rest: it has CPUs for itself there. On kernel interfaces it has them where it is told how many
+// cores to use.
+func (e trex) resources(c *compiler) (devices, kernel Resources) {
+	spec := c.spec.Generator
+	memory := c.quantity(memoryPath(), cmp.Or(spec.Memory, trexMemory), leastTRexMemory, "TRex doesn't start with less")
+	kernel = Resources{Cores: 1, Memory: memory} // AF_PACKET gives it one queue
+	if spec.CoresPerPortPair > 0 {
+		kernel.CPUs = c.exclusive(kernel.Cores)
+	}
+	devices = Resources{Cores: cmp.Or(int(spec.CoresPerPortPair), trexCores), Memory: memory}
+	devices.CPUs = c.exclusive(devices.Cores)
+	devices.HugepageSize, devices.Hugepages = e.hugepages(c)
+	return devices, kernel
+}
+
+func (trex) hugepages(c *compiler) (size string, total resource.Quantity) {
+	spec := c.spec.Generator.Hugepages
+	if spec == nil {
+		return trexHugepageSize, resource.MustParse(trexHugepages)
+	}
+	path := specPath().Child("generator", "hugepages", "total")
+	before := len(c.errs)
+	total = c.quantity(path, spec.Total, leastHugepages, "TRex doesn't start with less")
+	page, err := resource.ParseQuantity(string(spec.PageSize))
+	if len(c.errs) == before && err == nil && page.Value() > 0 && total.Value()%page.Value() != 0 {
+		up := resource.NewQuantity((total.Value()/page.Value()+1)*page.Value(), resource.BinarySI)
+		c.refuse(path, spec.Total, fmt.Sprintf("pages of %s can't be divided: ask for a multiple of it, such as %s", spec.PageSize, up))
+	}
+	return string(spec.PageSize), total
+}
 
 // ownedSettings are the settings of TRex's configuration file that linerate must know, each with its reason.
 func ownedSettings() map[string]string {
@@ -31,8 +82,11 @@ func ownedArguments() map[string]string {
 	}
 }
 
-// checkTRex refuses what would take TRex out of linerate's hands.
-func (c *compiler) checkTRex() {
+// check has nothing to refuse: what the schema lets through TRex can send.
+func (trex) check(*compiler) {}
+
+// checkPods refuses what would take TRex out of linerate's hands.
+func (e trex) checkPods(c *compiler) {
 	spec := c.spec.Generator.TRex
 	if spec == nil {
 		return
@@ -44,10 +98,10 @@ func (c *compiler) checkTRex() {
 			c.refuse(path.Child("args").Index(i), argument, why+": remove it")
 		}
 	}
-	c.checkConfig(path.Child("config"), spec.Config)
+	e.checkConfig(c, path.Child("config"), spec.Config)
 }
 
-func (c *compiler) checkConfig(path *field.Path, settings v1alpha1.Freeform) {
+func (trex) checkConfig(c *compiler, path *field.Path, settings v1alpha1.Freeform) {
 	for _, key := range sortedKeys(settings) {
 		if why := ownedSettings()[key]; why != "" {
 			c.errs = append(c.errs, field.Invalid(path.Child(key), field.OmitValueType{}, why+": remove it"))

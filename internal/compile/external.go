@@ -1,0 +1,48 @@
+package compile
+
+import (
+	"fmt"
+	"strings"
+)
+
+// external is a TRex that runs already: a place rather than an engine. linerate starts nothing there, and asks for nothing.
+type external struct{}
+
+func (external) elsewhere() bool { return true }
+
+// checkPods has nothing to refuse: there are none.
+func (external) checkPods(*compiler) {}
+
+func (external) resources(*compiler) (devices, kernel Resources) { return Resources{}, Resources{} }
+
+// defaultRPCPort is where TRex listens.
+const defaultRPCPort = ":4501"
+
+// check refuses servers that can't be.
+func (external) check(c *compiler) {
+	for i, server := range c.spec.Generator.External.Servers {
+		host, number, _ := cutPort(string(server))
+		if len(number) > 5 || len(number) == 5 && number > "65535" {
+			c.refuse(specPath().Child("generator", "external", "servers").Index(i), string(server),
+				fmt.Sprintf("port %s doesn't exist: use 1 to 65535, such as %s%s", number, host, defaultRPCPort))
+		}
+	}
+}
+
+// server is the replica's address, with its port.
+func (external) server(c *compiler, replica int) string {
+	server := string(c.spec.Generator.External.Servers[replica])
+	if host, _, found := cutPort(server); !found {
+		return host + defaultRPCPort
+	}
+	return server
+}
+
+// cutPort parts host:port. The host of an IPv6 address keeps its brackets.
+func cutPort(server string) (host, number string, found bool) {
+	i := strings.LastIndexByte(server, ':')
+	if i < 0 || strings.HasSuffix(server, "]") {
+		return server, "", false
+	}
+	return server[:i], server[i+1:], true
+}
