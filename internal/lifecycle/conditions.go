@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -71,7 +72,7 @@ func scheduledCondition(v *view, s *step) *said {
 
 // placement says where the pods are; otherwise where some are nowhere.
 func (v *view) placement(otherwise *said) *said {
-	if v.externalGenerators() && v.externalDUT() {
+	if compile.Elsewhere(v.spec) && v.externalDUT() {
 		return yes(v1alpha1.ReasonNothingToPlace, "generators and device are there already: the test needs no pods but the runner's")
 	}
 	var nodes []string
@@ -96,15 +97,13 @@ func appendNew(list []string, one string) []string {
 	return append(list, one)
 }
 
-func (v *view) externalGenerators() bool { return v.spec.Generator.Engine == v1alpha1.EngineExternal }
-
 func (v *view) externalDUT() bool {
 	return v.spec.DUT.Type == v1alpha1.DUTDevice || v.spec.DUT.Type == v1alpha1.DUTLoopback
 }
 
 func generatorsReadyCondition(v *view, s *step) *said {
-	if v.externalGenerators() {
-		return yes(v1alpha1.ReasonNotOurs, "engine External: the generators run already, the runner asks them")
+	if compile.Elsewhere(v.spec) {
+		return yes(v1alpha1.ReasonNotOurs, fmt.Sprintf("engine %s: the generators run already, the runner asks them", v.spec.Generator.Engine))
 	}
 	return v.rolesReadiness(v1alpha1.ConditionGeneratorsReady, v1alpha1.RoleGenerator, s)
 }

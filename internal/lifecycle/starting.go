@@ -7,12 +7,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// weakQoS: TRex on devices needs CPUs of its own, and gets them only in a pod of class Guaranteed. A pod whose class came out lower, as a
-// LimitRange or an injected container can make it, would measure its neighbours.
+// weakQoS: an engine whose threads never rest on devices needs CPUs of its own, and gets them only in a pod of class Guaranteed. A pod whose class came
+// out lower, as a LimitRange or an injected container can make it, would measure its neighbours.
 func weakQoS(v *view) *step {
-	if v.begun() || v.spec.Generator.Engine != v1alpha1.EngineTRex {
+	if v.begun() || !manifests.OwnsCPUs(v.Test) {
 		return nil
 	}
 	for _, p := range v.of(v1alpha1.RoleGenerator) {

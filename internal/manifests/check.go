@@ -3,7 +3,6 @@ package manifests
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -11,37 +10,18 @@ import (
 
 // Check says what of a test can't be had on these networks, each with the way out; nil: all can.
 func Check(in Input) []error {
-	return slices.Concat(checkPorts(in), checkSpeed(in), checkRewriting(in))
-}
-
-// checkPorts refuses ports that no TRex drives together.
-func checkPorts(in Input) []error {
-	spec := in.Test.Spec.Generator
-	if spec.Engine != v1alpha1.EngineTRex || spec.Layout == v1alpha1.LayoutPerLink {
-		return nil
-	}
-	var devices, kernel []string
-	for _, link := range linkNames(in) {
-		if n, ok := generatorNetwork(in, link); ok && n.Resource != "" {
-			devices = append(devices, link)
-		} else if ok {
-			kernel = append(kernel, link)
-		}
-	}
-	if len(devices) == 0 || len(kernel) == 0 {
-		return nil
-	}
-	return []error{fmt.Errorf("the networks of links %s have a device resource (annotation %s), those of links %s have none: TRex drives all its ports alike, so give all links networks of one kind",
-		strings.Join(devices, ", "), annotationResource, strings.Join(kernel, ", "))}
+	return slices.Concat(checkEngine(in), checkSpeed(in), checkRewriting(in))
 }
 
 // checkSpeed refuses percent of a line rate that nobody knows: a virtual interface has no speed of its own. An interface of the node's that is moved into
-// the pod may have one, which only the software engine asks for.
+// the pod may have one, which not every engine asks for.
 func checkSpeed(in Input) []error {
+	e, known := engineOf(in.Test)
+	asks := known && e.asksSpeed()
 	var errs []error
 	for _, link := range in.Compiled.SpeedOf {
 		n, ok := generatorNetwork(in, link)
-		physical := n.Resource != "" || n.Plugin == "host-device" && in.Test.Spec.Generator.Engine == v1alpha1.EngineSoftware
+		physical := n.Resource != "" || n.Plugin == "host-device" && asks
 		if ok && !physical {
 			errs = append(errs, fmt.Errorf("link %s: the test asks for percent of line rate, and the interfaces of network %s have no speed of their own: say what 100 %% is, such as lineRate: 10gbps", link, n.Key))
 		}

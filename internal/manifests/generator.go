@@ -1,10 +1,6 @@
 package manifests
 
 import (
-	"slices"
-	"strconv"
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -12,31 +8,23 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// The TCP ports of a generator.
-const (
-	rpcPort       = 4501
-	heartbeatPort = 4502
-)
+// rpcPort is the TCP port that a generator answers on.
+const rpcPort = 4501
 
-// Grace periods: the software engine stops at once; TRex is killed by its launcher after 20 s.
-const (
-	engineGraceSeconds = 5
-	trexGraceSeconds   = 30
-)
-
-// Generators are the attempt's generator pods, in the Plan's order; none with engine External.
+// Generators are the attempt's generator pods, in the Plan's order; none where generators run already.
 func Generators(in Input) []*corev1.Pod {
-	if !hasGeneratorPods(in) {
-		return nil
+	e, known := engineOf(in.Test)
+	if !known {
+		return nil // Check says why, if pods were to be made
 	}
 	var pods []*corev1.Pod
 	for _, g := range in.Compiled.Plan.Generators {
-		pods = append(pods, generator(in, g))
+		pods = append(pods, generator(in, e, g))
 	}
 	return pods
 }
 
-func generator(in Input, g plan.Generator) *corev1.Pod {
+func generator(in Input, e engine, g plan.Generator) *corev1.Pod {
 	meta := ofThisAttempt(in, GeneratorPodName(in.Test.Name, in.Attempt, g.Name), roleGenerator)
 	meta.Labels[v1alpha1.LabelGenerator] = g.Name
 	meta.Annotations = networkAnnotations("", generatorAttachments(in, g))
@@ -44,11 +32,7 @@ func generator(in Input, g plan.Generator) *corev1.Pod {
 	pod.Spec.Affinity = generatorAffinity(in, g)
 	pod.Spec.TopologySpreadConstraints = spread(in)
 	wear(in, pod)
-	if in.Test.Spec.Generator.Engine == v1alpha1.EngineTRex {
-		trex(in, g, pod)
-	} else {
-		software(in, g, pod)
-	}
+	e.fill(in, g, pod)
 	requestDevices(&pod.Spec.Containers[0], devicesOf(in, linksOf(g), generatorNetwork))
 	tellPorts(in, pod, linksOf(g), generatorNetwork)
 	queued(in, pod)
@@ -72,41 +56,6 @@ func wear(in Input, pod *corev1.Pod) {
 	}
 }
 
-// software makes the pod one of linerate's own engine.
-func software(in Input, g plan.Generator, pod *corev1.Pod) {
-	arguments := []string{"generator", "--ports", strings.Join(linksOf(g), ","), "--listen", ":" + strconv.Itoa(rpcPort),
-		"--cores", strconv.Itoa(resourcesOf(in, g).Cores), "--speed", speeds(in, g), "--heartbeat", "10s"}
-	c := ourContainer(in, "generator", arguments...)
-	c.Env = whoAmI()
-	c.Ports = []corev1.ContainerPort{{Name: "rpc", ContainerPort: rpcPort}}
-	c.SecurityContext = engineRights()
-	c.Resources = request(in, g)
-	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "generator", "probe"), liveness(program, "generator", "probe")
-	pod.Spec.Containers = []corev1.Container{c}
-	pod.Spec.TerminationGracePeriodSeconds = new(int64(engineGraceSeconds))
-}
-
-// engineSpeed is what the engine says of a port that knows no speed and whose link has no line rate: its own default.
-const engineSpeed = "10gbps"
-
-// speeds are what a generator's ports say of their speed where they know none, as virtual ones do: their links' line rates, one for all or one for
-// each.
-func speeds(in Input, g plan.Generator) string {
-	var all []string
-	for _, link := range linksOf(g) {
-		i := slices.IndexFunc(in.Compiled.Plan.Links, func(l plan.Link) bool { return l.Name == link && l.LineRate > 0 })
-		if i < 0 {
-			all = append(all, engineSpeed)
-			continue
-		}
-		all = append(all, in.Compiled.Plan.Links[i].LineRate.String())
-	}
-	if different := slices.Compact(slices.Clone(all)); len(different) == 1 {
-		return different[0]
-	}
-	return strings.Join(all, ",")
-}
-
 // resourcesOf are a generator's: those on devices where it has any, else those on kernel interfaces.
 func resourcesOf(in Input, g plan.Generator) compile.Resources {
 	if onDevices(in, g) {
@@ -120,7 +69,7 @@ func resourcesOf(in Input, g plan.Generator) compile.Resources {
 // CPUs of its own are whole, with equal limits: the pod is Guaranteed then, and a node with the static CPU manager pins it to them. CPUs that it shares
 // have no limit: a limit is kept by stopping threads for the rest of each tenth of a second, and a generator that stands still loses frames
 // that look like the device's loss.
-func request(in Input, g plan.Generator) corev1.ResourceRequirements {
+func request(in Input, e engine, g plan.Generator) corev1.ResourceRequirements {
 	want := resourcesOf(in, g)
 	limits := corev1.ResourceList{corev1.ResourceMemory: want.Memory}
 	if want.HugepageSize != "" {
@@ -130,16 +79,7 @@ func request(in Input, g plan.Generator) corev1.ResourceRequirements {
 		limits[corev1.ResourceCPU] = cpus(want.CPUs)
 		return corev1.ResourceRequirements{Requests: limits.DeepCopy(), Limits: limits}
 	}
-	return corev1.ResourceRequirements{Requests: with(limits, corev1.ResourceCPU, cpus(shared(in, g, want.Cores))), Limits: limits}
-}
-
-// shared is what a generator on shared CPUs keeps busy: a thread for each pair of ports and core; TRex's other threads together make one more.
-func shared(in Input, g plan.Generator, cores int) int64 {
-	pairs := int64(len(g.Ports)+1) / 2
-	if in.Test.Spec.Generator.Engine == v1alpha1.EngineTRex {
-		return pairs + 1
-	}
-	return pairs * int64(cores)
+	return corev1.ResourceRequirements{Requests: with(limits, corev1.ResourceCPU, cpus(e.busy(int64(len(g.Ports)+1)/2, int64(want.Cores)))), Limits: limits}
 }
 
 // startup asks the program whether it answers until it does; the pod is Ready from then on. There is no readiness probe after it: each call is a

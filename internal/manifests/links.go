@@ -1,6 +1,8 @@
 package manifests
 
 import (
+	"maps"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -8,7 +10,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
-// The keys of the attempt's ConfigMap; those of TRex pods are beside them.
+// The keys of the attempt's ConfigMap; those of the engine's pods are beside them.
 const (
 	keyLinks     = "links.json"
 	keyForwarder = "forwarder.json"
@@ -20,8 +22,8 @@ func Links(in Input) *corev1.ConfigMap {
 	if in.Test.Spec.DUT.Type == v1alpha1.DUTReference {
 		data[keyForwarder] = document(forwarderOf(in))
 	}
-	for key, text := range trexDocuments(in) {
-		data[key] = text
+	if e, known := engineOf(in.Test); known {
+		maps.Copy(data, e.documents(in))
 	}
 	return &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},

@@ -45,10 +45,7 @@ func hasDUTPod(in Input) bool {
 	return t == v1alpha1.DUTPod || t == v1alpha1.DUTReference
 }
 
-// hasGeneratorPods says that the generators are.
-func hasGeneratorPods(in Input) bool { return in.Test.Spec.Generator.Engine != v1alpha1.EngineExternal }
-
-// onDevices says that a generator has a device on any of its links, which TRex then drives itself; else its ports are the kernel's.
+// onDevices says that a generator has a device on any of its links, which the engine may drive itself; else its ports are the kernel's.
 func onDevices(in Input, g plan.Generator) bool {
 	return len(devicesOf(in, linksOf(g), generatorNetwork)) > 0
 }

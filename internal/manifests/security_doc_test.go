@@ -13,7 +13,7 @@ import (
 // asked are the capabilities that our pods ask for, as the documents name the pods.
 func asked() map[string][]string {
 	all := map[string][]string{}
-	for pod, c := range map[string]*corev1.SecurityContext{"generator, Software": engineRights(), "generator, TRex": trexRights(), "DUT, Reference": forwarderRights(), "runner": restricted()} {
+	for pod, c := range map[string]*corev1.SecurityContext{"generator, Software": softwareRights(), "generator, TRex": trexRights(), "DUT, Reference": forwarderRights(), "runner": restricted()} {
 		for _, name := range c.Capabilities.Add {
 			all[pod] = append(all[pod], string(name))
 		}

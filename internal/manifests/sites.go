@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -84,8 +83,8 @@ func locate(in Input, pods []corev1.Pod, site *plan.Site) error {
 		}
 		site.PhysicalPort[l.Link] = l.PhysicalPort
 	}
-	if in.Test.Spec.Generator.Engine == v1alpha1.EngineTRex {
-		site.Heartbeat = netip.AddrPortFrom(address, heartbeatPort).String()
+	if e, known := engineOf(in.Test); known && e.heartbeatPort() != 0 {
+		site.Heartbeat = netip.AddrPortFrom(address, e.heartbeatPort()).String()
 	}
 	return nil
 }

@@ -1,7 +1,9 @@
 package manifests
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -20,11 +22,17 @@ const (
 	folderHugepages = "/dev/hugepages"
 )
 
-// trex makes the pod one of TRex in the user's image: an init container copies our program in, which starts TRex from what the pod was given.
+// trex is TRex in stateless mode, in the user's image.
+type trex struct{}
+
+// trexGraceSeconds: its launcher kills it after 20 s.
+const trexGraceSeconds = 30
+
+// fill makes the pod one of TRex in the user's image: an init container copies our program in, which starts TRex from what the pod was given.
 //
 // Intel's virtual functions (VFIO) and Mellanox' (mlx5) make the same pod: what they need differs in device files, which the device plugin adds, and
 // in rights, of which it gets both's.
-func trex(in Input, g plan.Generator, pod *corev1.Pod) {
+func (e trex) fill(in Input, g plan.Generator, pod *corev1.Pod) {
 	spec := in.Test.Spec.Generator.TRex
 	copyIn := ourContainer(in, "copy", "trex-launch", "copy", programFolder+"/")
 	copyIn.Resources, copyIn.SecurityContext = smallInit(), restricted()
@@ -36,8 +44,8 @@ func trex(in Input, g plan.Generator, pod *corev1.Pod) {
 		Image:                    spec.Image,
 		Command:                  append([]string{launch, "trex-launch"}, trexArguments(in, g)...),
 		Env:                      whoAmI(),
-		Ports:                    []corev1.ContainerPort{{Name: "rpc", ContainerPort: rpcPort}, {Name: "heartbeat", ContainerPort: heartbeatPort}},
-		Resources:                request(in, g),
+		Ports:                    []corev1.ContainerPort{{Name: "rpc", ContainerPort: rpcPort}, {Name: "heartbeat", ContainerPort: int32(e.heartbeatPort())}},
+		Resources:                request(in, e, g),
 		SecurityContext:          trexRights(),
 		StartupProbe:             startup(2, 120, launch, "trex-launch", "probe"),
 		LivenessProbe:            liveness(launch, "trex-launch", "probe"),
@@ -107,12 +115,9 @@ type trexLink struct {
 	LineRate units.BitRate       `json:"lineRateBitsPerSecond,omitempty"`
 }
 
-// trexDocuments are the files of the TRex pods.
-func trexDocuments(in Input) map[string]string {
+// documents are the links of each generator, and the user's part of TRex's configuration file.
+func (trex) documents(in Input) map[string]string {
 	spec := in.Test.Spec.Generator.TRex
-	if spec == nil {
-		return nil
-	}
 	documents := map[string]string{}
 	for _, g := range in.Compiled.Plan.Generators {
 		documents[trexLinksKey(in, g)] = document(trexLinks(in, g))
@@ -138,9 +143,51 @@ func trexLinks(in Input, g plan.Generator) []trexLink {
 	return links
 }
 
+// check refuses ports that no TRex drives together.
+func (trex) check(in Input) []error {
+	if in.Test.Spec.Generator.Layout == v1alpha1.LayoutPerLink {
+		return nil
+	}
+	var devices, kernel []string
+	for _, link := range linkNames(in) {
+		if n, ok := generatorNetwork(in, link); ok && n.Resource != "" {
+			devices = append(devices, link)
+		} else if ok {
+			kernel = append(kernel, link)
+		}
+	}
+	if len(devices) == 0 || len(kernel) == 0 {
+		return nil
+	}
+	return []error{fmt.Errorf("the networks of links %s have a device resource (annotation %s), those of links %s have none: TRex drives all its ports alike, so give all links networks of one kind",
+		strings.Join(devices, ", "), annotationResource, strings.Join(kernel, ", "))}
+}
+
+// busy is a thread for each pair of ports; TRex's other threads together make one more.
+func (trex) busy(pairs, _ int64) int64 { return pairs + 1 }
+
+// ownsCPUs: its threads ask the devices for frames all the time.
+func (trex) ownsCPUs() bool { return true }
+
+// asksSpeed: of a kernel interface it knows no speed.
+func (trex) asksSpeed() bool { return false }
+
+// heartbeatPort is its launcher's: TRex itself goes on sending when nobody asks any more.
+func (trex) heartbeatPort() uint16 { return 4502 }
+
 // hugepageVolume is the file system that the pages are had from. Its medium names their size, for nodes that have several.
 func hugepageVolume(size string) corev1.Volume {
 	return corev1.Volume{Name: "hugepages", VolumeSource: corev1.VolumeSource{
 		EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumHugePagesPrefix + corev1.StorageMedium(size)},
 	}}
 }
+
+// trexRights are TRex's. Which driver its devices have is the node's affair and stands in no NetworkAttachmentDefinition, so that
+// all get what mlx5 needs. The image's file system stays writable, as it is somebody else's image.
+//
+//	IPC_LOCK   huge pages and what the NIC writes to are locked in memory (VFIO, RDMA)
+//	NET_RAW    raw packet queues of mlx5; AF_PACKET sockets on kernel interfaces. VFIO has no use for it
+//	NET_ADMIN  promiscuous mode and MTU of mlx5 and kernel interfaces. VFIO has no use for it
+//
+// Device files come with the devices: the device plugin adds /dev/vfio/* or /dev/infiniband/* to the container that requests them.
+func trexRights() *corev1.SecurityContext { return root("IPC_LOCK", "NET_ADMIN", "NET_RAW") }

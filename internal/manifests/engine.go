@@ -1,0 +1,62 @@
+package manifests
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// engine is what pods are asked of the engine that is in them. Each is in a file of its own.
+type engine interface {
+	// fill makes a generator's pod one of the engine's: containers, rights, files, arguments, probes, and how long it may take to end.
+	fill(in Input, g plan.Generator, pod *corev1.Pod)
+	// documents are the files of its pods, by their keys in the attempt's ConfigMap.
+	documents(in Input) map[string]string
+	// check says what it can't have on these networks, each with the way out.
+	check(in Input) []error
+	// busy is how many CPUs a pod keeps busy of those that it shares with others.
+	busy(pairs, cores int64) int64
+	// ownsCPUs says that on devices its threads never rest: a pod that shared its CPUs would measure its neighbours.
+	ownsCPUs() bool
+	// asksSpeed says that it asks an interface of the node's that is moved into its pod for its speed.
+	asksSpeed() bool
+	// heartbeatPort is where its launcher wants the runner's beats, or stops all traffic; 0: requests over RPC are beats enough.
+	heartbeatPort() uint16
+}
+
+// engines are those that run in pods. It is the one place here that knows which there are.
+var engines = map[plan.Sender]engine{
+	{Traffic: plan.TrafficFrames, Engine: plan.EngineTRex}:     trex{},
+	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware}: software{},
+}
+
+// engineOf is the engine in a test's generator pods; false: there are no such pods, or nobody here knows what would be in them.
+func engineOf(test *v1alpha1.LoadTest) (engine, bool) {
+	e, known := engines[compile.Sends(&test.Spec)]
+	return e, known
+}
+
+// hasGeneratorPods says that the generators are pods of the test's own.
+func hasGeneratorPods(in Input) bool { return !compile.Elsewhere(&in.Test.Spec) }
+
+// OwnsCPUs says that the test's generator pods must have CPUs for themselves where they have devices.
+func OwnsCPUs(test *v1alpha1.LoadTest) bool {
+	e, known := engineOf(test)
+	return known && e.ownsCPUs()
+}
+
+// checkEngine refuses what the engine can't have on these networks, and an engine that no pods are known of.
+func checkEngine(in Input) []error {
+	if !hasGeneratorPods(in) {
+		return nil
+	}
+	e, known := engineOf(in.Test)
+	if !known {
+		return []error{fmt.Errorf("spec.generator.engine %q: this operator knows no pods of it: use the operator that took the test, or another engine", in.Test.Spec.Generator.Engine)}
+	}
+	return e.check(in)
+}
