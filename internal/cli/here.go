@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
 )
 
 // needsCluster says what of a LoadTest one machine can't do: it starts no pods. What only says how pods are placed or kept is ignored here, so
@@ -16,8 +17,8 @@ func needsCluster(spec *v1alpha1.LoadTestSpec) field.ErrorList {
 		}
 	}
 	generator, dut := spec.Generator, spec.DUT
-	refuse(generator.Engine == v1alpha1.EngineTRex,
-		"engine TRex runs in pods, which need a cluster (kubectl apply): use engine Software, or External for a TRex that already runs", "generator", "engine")
+	sender, known := senders[compile.Sends(spec)]
+	refuse(known && sender.here == nil, onlyInPods(string(generator.Engine)), "generator", "engine")
 	refuse(generator.Layout == v1alpha1.LayoutPerLink, "layout PerLink spreads pods over nodes, which needs a cluster (kubectl apply): leave layout out", "generator", "layout")
 	refuse(dut.Type == v1alpha1.DUTPod, "a device under test in a pod needs a cluster (kubectl apply): use dut.type Device for software that already forwards between ports of this machine, or Reference", "dut", "type")
 	refuse(dut.Setup != nil, "a setup pod needs a cluster (kubectl apply): run its commands before linerate, and remove it", "dut", "setup")

@@ -10,9 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/exit"
-	"github.com/linerate-dev/linerate/internal/frames"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedures"
 	"github.com/linerate-dev/linerate/internal/render"
@@ -75,18 +73,16 @@ func rampRun(ctx context.Context, s Streams, o rampOptions) error {
 	if err != nil {
 		return exit.Worst(exit.BadInput("--report: %w", err), out.discard())
 	}
-	e, err := stl.Dial(ctx, p.Generators[0].Server, stl.Options{})
+	driver, leave, err := externalSite{p}.enter(ctx, s.Err, o.force)
 	if err != nil {
-		said := exit.NotMeasured("%w", err)
 		if ctx.Err() != nil {
-			said = exit.Interrupted("interrupted before anything was sent")
+			err = exit.Interrupted("interrupted before anything was sent")
 		}
-		return exit.Worst(said, out.discard(), kept.discard())
+		return exit.Worst(err, out.discard(), kept.discard())
 	}
-	defer func() { _ = e.Close() }()
+	defer leave()
 	view := newProgressView(s.Err, "ramp", o.quiet)
-	gens := []frames.Generator{{Name: "trex", Engine: e, PortOfLink: map[string]int{"port0": 0, "port1": 1}}}
-	r := runner.Run(ctx, p, frames.New(gens, frames.Options{Force: o.force}), runner.Options{Producer: producer(), Progress: tellLatestEnd(s.Err, p.Procedure, view.show), ForceHint: "--force", Logger: logger(s.Err, o.verbose)})
+	r := runner.Run(ctx, p, driver, runner.Options{Producer: producer(), Progress: tellLatestEnd(s.Err, p.Procedure, view.show), ForceHint: "--force", Logger: logger(s.Err, o.verbose)})
 	view.close()
 	return rampDone(s, o, out, kept, r)
 }
@@ -143,7 +139,7 @@ func rampPlan(o rampOptions) (*plan.Plan, error) {
 		return nil, err
 	}
 	p := &plan.Plan{
-		Version: plan.Version, Engine: "External", DUT: plan.DUT{Type: "Device", Forwarding: plan.AsConfigured}, Procedure: procedure,
+		Version: plan.Version, Engine: plan.EngineExternal, DUT: plan.DUT{Type: "Device", Forwarding: plan.AsConfigured}, Procedure: procedure,
 		Test:  plan.Test{Name: "ramp", Attempt: 1, Product: o.server, Loadtest: lanes.label},
 		Links: []plan.Link{{Name: "port0", LineRate: line}, {Name: "port1", LineRate: line}},
 	}

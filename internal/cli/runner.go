@@ -88,7 +88,7 @@ func runRunner(ctx context.Context, s Streams, o runnerOptions) error {
 		return exit.NotMeasured("%w", err)
 	}
 	first := sink.First()
-	job := runnerJob{plan: p, sites: sites, baseline: baseline, force: mayForce(p.Engine, first.Attempt, first.Run)}
+	job := runnerJob{plan: p, sites: sites, baseline: baseline, force: mayForce(p, first.Attempt, first.Run)}
 	return runAndReport(ctx, s, o, log, job, sink)
 }
 

@@ -3,16 +3,11 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/delivery"
-	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/frames"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/progress"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -30,30 +25,34 @@ type runnerJob struct {
 }
 
 // mayForce says whether the ports may be taken from another owner. Those of the test's own pods may: only an earlier runner can have them.
-// An External server is somebody else's too, so its ports are taken only where an earlier run of this very test may have left them.
-func mayForce(engine string, attempt, run int) bool {
-	return engine != "External" || attempt > 1 || run > 1
+// A server that runs elsewhere is somebody else's too, so its ports are taken only where an earlier run of this very test may have left them.
+func mayForce(p *plan.Plan, attempt, run int) bool {
+	return !p.Elsewhere() || attempt > 1 || run > 1
 }
 
 // measure reaches the generators, carries out the Plan, and always returns a Report.
 func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logger, tell func(runner.Progress)) *report.Report {
 	begin := time.Now()
 	options := runner.Options{Producer: producer(), ForceHint: "in TRex's console: acquire --force, then release", Logger: log, Progress: logWindows(log, tell), Baseline: j.baseline}
-	reached, err := j.reach(ctx, o.patience)
+	sender, err := senderOf(j.plan)
+	if err != nil {
+		return runner.NotBegun(ctx, j.plan, options, err)
+	}
+	reached, err := sender.reach(ctx, j, o.patience)
 	defer reached.leave()
 	if err != nil {
 		return runner.NotBegun(ctx, j.plan, options, err)
 	}
-	for _, words := range reached.unguarded() {
+	for _, words := range reached.warnings() {
 		log.Warn(words)
 	}
 	watched, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
-	stop := reached.beat(watched, begin, log, lost)
-	r := runner.Run(watched, j.plan, frames.New(reached.generators(j.plan), frames.Options{Force: j.force}), options)
+	stop := reached.watch(watched, begin, log, lost)
+	r := runner.Run(watched, j.plan, reached.driver(j), options)
 	r.Notes = append(r.Notes, stop()...)
 	markShared(r, j.sites.SharedPorts)
-	for _, words := range reached.unguarded() {
+	for _, words := range reached.warnings() {
 		r.Notes = append(r.Notes, report.Note{Message: words})
 	}
 	slices.SortStableFunc(r.Notes, func(a, b report.Note) int { return cmp.Compare(a.At, b.At) })
@@ -107,42 +106,4 @@ func deliveredProgress(p runner.Progress) delivery.Progress {
 		d.LossRatio = p.LossRatio.String()
 	}
 	return d
-}
-
-// reach dials all generators at once, each with patience: a pod that is ready may still take a moment to be routed to.
-func (j runnerJob) reach(ctx context.Context, patience time.Duration) (reached, error) {
-	bounded, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	all := make(reached, len(j.plan.Generators))
-	errs := make([]error, len(all))
-	var wg sync.WaitGroup
-	for i, g := range j.plan.Generators {
-		wg.Go(func() {
-			site, err := j.siteOf(g)
-			if err == nil {
-				all[i], err = reachOne(bounded, site)
-			}
-			if err != nil {
-				errs[i] = fmt.Errorf("generator %s: %w", g.Name, err)
-			}
-		})
-	}
-	wg.Wait()
-	return all, errors.Join(errs...)
-}
-
-// siteOf is where a generator is: as the operator found it, else where the Plan says that it runs already, its ports in the links' order.
-func (j runnerJob) siteOf(g plan.Generator) (plan.Site, error) {
-	i := slices.IndexFunc(j.sites.Generators, func(s plan.Site) bool { return s.Generator == g.Name })
-	if i >= 0 {
-		return j.sites.Generators[i], nil
-	}
-	if g.Server == "" {
-		return plan.Site{}, fmt.Errorf("%w: nobody said where it runs (%s)", engine.ErrIncompatible, delivery.KeySites)
-	}
-	s := plan.Site{Generator: g.Name, RPC: g.Server, PortOfLink: map[string]int{}}
-	for i, link := range j.plan.Links {
-		s.PortOfLink[link.Name] = i
-	}
-	return s, nil
 }

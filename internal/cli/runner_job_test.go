@@ -15,19 +15,19 @@ import (
 
 func TestPortsAreTakenByForceOnlyFromOneself(t *testing.T) {
 	for name, c := range map[string]struct {
-		engine       string
+		server       string // of the Plan's second generator
 		attempt, run int
 		want         bool
 	}{
-		"pods are the test's own":                        {"Software", 1, 1, true},
-		"TRex in pods, too":                              {"TRex", 1, 1, true},
-		"a server that already runs may be in use":       {"External", 1, 1, false},
-		"a run of this test was lost, and had its ports": {"External", 1, 2, true},
-		"an attempt of this test was void":               {"External", 2, 1, true},
+		"pods are the test's own":                        {"", 1, 1, true},
+		"a server that already runs may be in use":       {"trex.lab:4501", 1, 1, false},
+		"a run of this test was lost, and had its ports": {"trex.lab:4501", 1, 2, true},
+		"an attempt of this test was void":               {"trex.lab:4501", 2, 1, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := mayForce(c.engine, c.attempt, c.run); got != c.want {
-				t.Errorf("mayForce(%s, attempt %d, run %d) = %v, want %v", c.engine, c.attempt, c.run, got, c.want)
+			p := &plan.Plan{Generators: []plan.Generator{{Name: "generator-0"}, {Name: "generator-1", Server: c.server}}}
+			if got := mayForce(p, c.attempt, c.run); got != c.want {
+				t.Errorf("mayForce(server %q, attempt %d, run %d) = %v, want %v", c.server, c.attempt, c.run, got, c.want)
 			}
 		})
 	}
@@ -54,7 +54,7 @@ func TestPortsThatTheOperatorWasNotToldOfAreNoted(t *testing.T) {
 		site:    plan.Site{Generator: "generator-0", PhysicalPort: map[string]string{"east": "0000:3b:00.1"}},
 		devices: launch.Report{Links: []launch.LinkDevice{device("west", "0000:3b:00.0", true), device("east", "0000:3b:00.1", true), device("north", "0000:5e:00.0", false), device("south", "", true)}},
 	}, {site: plan.Site{Generator: "generator-1"}}}
-	words := all.unguarded()
+	words := all.warnings()
 	if len(words) != 1 || !strings.HasPrefix(words[0], "generator generator-0: link west is on a virtual function of port 0000:3b:00.0") {
 		t.Errorf("%q", words)
 	}

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/frames"
@@ -15,9 +17,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
 )
 
-// reached are the generators of a Plan, in its order, connected.
+// reached are the generators of frames of a Plan, in its order, connected: TRex, wherever it runs, and the software engine.
 type reached []generatorAt
 
 // generatorAt is one of them.
@@ -26,6 +29,44 @@ type generatorAt struct {
 	engine  *stl.Engine
 	heart   *launch.Heart // nil where its launcher wants no beats
 	devices launch.Report // what its launcher said of its ports
+}
+
+// reachFrames dials all generators at once, each with patience: a pod that is ready may still take a moment to be routed to.
+func reachFrames(ctx context.Context, j runnerJob, patience time.Duration) (reachable, error) {
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	all := make(reached, len(j.plan.Generators))
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, g := range j.plan.Generators {
+		wg.Go(func() {
+			site, err := j.siteOf(g)
+			if err == nil {
+				all[i], err = reachOne(bounded, site)
+			}
+			if err != nil {
+				errs[i] = fmt.Errorf("generator %s: %w", g.Name, err)
+			}
+		})
+	}
+	wg.Wait()
+	return all, errors.Join(errs...)
+}
+
+// siteOf is where a generator is: as the operator found it, else where the Plan says that it runs already, its ports in the links' order.
+func (j runnerJob) siteOf(g plan.Generator) (plan.Site, error) {
+	i := slices.IndexFunc(j.sites.Generators, func(s plan.Site) bool { return s.Generator == g.Name })
+	if i >= 0 {
+		return j.sites.Generators[i], nil
+	}
+	if g.Server == "" {
+		return plan.Site{}, fmt.Errorf("%w: nobody said where it runs (%s)", engine.ErrIncompatible, delivery.KeySites)
+	}
+	s := plan.Site{Generator: g.Name, RPC: g.Server, PortOfLink: map[string]int{}}
+	for i, link := range j.plan.Links {
+		s.PortOfLink[link.Name] = i
+	}
+	return s, nil
 }
 
 // dialPause is between two tries to reach a generator.
@@ -68,22 +109,22 @@ func (all reached) leave() {
 	}
 }
 
-// generators are what is driven.
-func (all reached) generators(p *plan.Plan) []frames.Generator {
+// driver drives them; their ports are taken from other owners where the job may.
+func (all reached) driver(j runnerJob) runner.Driver {
 	var gens []frames.Generator
 	for i, g := range all {
 		macs := map[string]engine.MAC{}
 		for link, mac := range g.site.NextHopMAC {
 			macs[link] = engine.MAC(mac)
 		}
-		gens = append(gens, frames.Generator{Name: p.Generators[i].Name, Engine: g.engine, PortOfLink: g.site.PortOfLink, NextHopMAC: macs})
+		gens = append(gens, frames.Generator{Name: j.plan.Generators[i].Name, Engine: g.engine, PortOfLink: g.site.PortOfLink, NextHopMAC: macs})
 	}
-	return gens
+	return frames.New(gens, frames.Options{Force: j.force})
 }
 
-// beat keeps all launchers from stopping traffic, until stop is called, which returns what there is to tell. A launcher that is lost ends
+// watch keeps all launchers from stopping traffic, until stop is called, which returns what there is to tell. A launcher that is lost ends
 // the run.
-func (all reached) beat(ctx context.Context, begin time.Time, log *slog.Logger, lost context.CancelCauseFunc) (stop func() []report.Note) {
+func (all reached) watch(ctx context.Context, begin time.Time, log *slog.Logger, lost context.CancelCauseFunc) (stop func() []report.Note) {
 	beating, end := context.WithCancel(context.WithoutCancel(ctx))
 	var hearts sync.WaitGroup
 	var notes []report.Note
@@ -112,8 +153,8 @@ func (all reached) beat(ctx context.Context, begin time.Time, log *slog.Logger, 
 	}
 }
 
-// unguarded says which ports generators are on that nobody told the operator of: it couldn't keep other tests off them.
-func (all reached) unguarded() (words []string) {
+// warnings say which ports generators are on that nobody told the operator of: it couldn't keep other tests off them.
+func (all reached) warnings() (words []string) {
 	for _, g := range all {
 		for _, d := range g.devices.Links {
 			if d.VirtualFunction && d.PhysicalPort != "" && g.site.PhysicalPort[d.Link] == "" {

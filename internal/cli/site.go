@@ -18,29 +18,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
-// site is where a plan can be run: it hands out a driver of the plan's generators.
-type site interface {
-	// enter makes the generators reachable; with force their ports are taken from other owners. leave gives back everything.
-	enter(ctx context.Context, talk io.Writer, force bool) (driver runner.Driver, leave func(), err error)
-	// shared are the physical ports that several of its interfaces are on, as sentences; known once it was entered.
-	shared() []string
-}
-
-// siteOf chooses the site; its error is bad input.
-func siteOf(p *plan.Plan, o runOptions) (site, error) {
-	if o.sites != nil {
-		return o.sites(p)
-	}
-	if p.Engine == "External" {
-		if len(o.ports) > 0 {
-			return nil, errors.New("--ports: an External generator has ports of its own: leave --ports out")
-		}
-		return externalSite{p}, nil
-	}
-	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: o.cores})
-	return &labSite{plan: p, topology: topology, ports: o.ports}, err
-}
-
 // labSite is a lab on this machine, with the software engine.
 type labSite struct {
 	plan     *plan.Plan
@@ -48,6 +25,12 @@ type labSite struct {
 	ports    []string
 	onOne    []string // physical ports
 	lab      *lab.Lab // entered
+}
+
+// labHere makes the site of a Plan whose generator is the software engine in a lab.
+func labHere(p *plan.Plan, o runOptions) (site, error) {
+	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: o.cores})
+	return &labSite{plan: p, topology: topology, ports: o.ports}, err
 }
 
 func (s *labSite) shared() []string { return s.onOne }
@@ -106,6 +89,14 @@ func labError(err error) error {
 
 // externalSite is TRex servers that already run: port i of each is on link i.
 type externalSite struct{ plan *plan.Plan }
+
+// externalHere makes the site of a Plan whose generators run already, and refuses flags that are about this machine's ports.
+func externalHere(p *plan.Plan, o runOptions) (site, error) {
+	if len(o.ports) > 0 {
+		return nil, errors.New("--ports: an External generator has ports of its own: leave --ports out")
+	}
+	return externalSite{p}, nil
+}
 
 // shared is nothing that is known of servers elsewhere.
 func (s externalSite) shared() []string { return nil }

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
+)
+
+// TestWhateverCompilesHasSomebodyWhoSends: a Plan that is made and that no runner can carry out would be found out in the pod.
+func TestWhateverCompilesHasSomebodyWhoSends(t *testing.T) {
+	for _, s := range compile.Senders() {
+		if _, known := senders[s]; !known {
+			t.Errorf("%v compiles, and nobody here sends it", s)
+		}
+	}
+	if len(senders) != len(compile.Senders()) {
+		t.Errorf("%d senders, of which %d compile", len(senders), len(compile.Senders()))
+	}
+	for s, how := range senders {
+		if how.reach == nil {
+			t.Errorf("%v can't be reached from a runner's pod", s)
+		}
+	}
+}
+
+func TestAPlanOfAnEngineThatIsNotKnownIsNotRunByAnother(t *testing.T) {
+	p := &plan.Plan{Engine: "Pigeons"}
+	const want = `engine "Pigeons" is not known here for traffic of type Frames; this linerate knows External, Software, TRex: use one of these, or the linerate that wrote the plan`
+	if s, err := siteOf(p, runOptions{}); s != nil || err == nil || err.Error() != want {
+		t.Errorf("on this machine: %v, %v\nwant %s", s, err, want)
+	}
+	r := runnerJob{plan: p}.measure(t.Context(), runnerOptions{}, logger(t.Output(), true), func(runner.Progress) {})
+	if r.Ending != report.Failed || r.Message != want || len(r.Windows) != 0 {
+		t.Errorf("in a runner's pod: %s: %s\nwant %s", r.Ending, r.Message, want)
+	}
+}
+
+func TestAnEngineInPodsIsRefusedOnThisMachine(t *testing.T) {
+	s, err := siteOf(&plan.Plan{Engine: plan.EngineTRex}, runOptions{})
+	if s != nil || err == nil || !strings.HasPrefix(err.Error(), "engine TRex runs in pods, which need a cluster") {
+		t.Errorf("%v, %v", s, err)
+	}
+	for engine, want := range map[v1alpha1.Engine]int{v1alpha1.EngineTRex: 1, v1alpha1.EngineSoftware: 0, v1alpha1.EngineExternal: 0, "Pigeons": 0} {
+		if wrong := needsCluster(&v1alpha1.LoadTestSpec{Generator: v1alpha1.GeneratorSpec{Engine: engine}}); len(wrong) != want {
+			t.Errorf("%s: %v", engine, wrong)
+		}
+	}
+}
+
+// flock are generators that are reached, and driven, as their own entry says.
+type flock struct{ reached }
+
+func (flock) driver(runnerJob) runner.Driver { return flown{} }
+
+// flown is a driver whose generators are gone.
+type flown struct{ runner.Driver }
+
+func (flown) Prepare(context.Context, *runner.Journal) error {
+	return errors.New("the pigeons have flown")
+}
+func (flown) Release(context.Context) {}
+
+func TestOneMoreEngineTakesItsEntryAlone(t *testing.T) {
+	key := plan.Sender{Traffic: plan.TrafficFrames, Engine: "Pigeons"}
+	var patient time.Duration
+	senders[key] = sender{
+		here: func(p *plan.Plan, _ runOptions) (site, error) { return simulated{p}, nil },
+		reach: func(_ context.Context, _ runnerJob, patience time.Duration) (reachable, error) {
+			patient = patience
+			return flock{}, nil
+		},
+	}
+	t.Cleanup(func() { delete(senders, key) })
+	p := &plan.Plan{Engine: "Pigeons"}
+	if s, err := siteOf(p, runOptions{}); s != (simulated{p}) || err != nil {
+		t.Errorf("on this machine: %v, %v", s, err)
+	}
+	r := runnerJob{plan: p}.measure(t.Context(), runnerOptions{patience: time.Minute}, logger(t.Output(), true), func(runner.Progress) {})
+	if patient != time.Minute || r.Message != "the pigeons have flown" {
+		t.Errorf("in a runner's pod: reached with %v of patience, and %s: %s", patient, r.Ending, r.Message)
+	}
+}
