@@ -10,8 +10,8 @@ type Sender struct {
 	Engine string
 }
 
-// The kinds of traffic.
-const TrafficFrames = "Frames" // generators of frames, whose counters are the figures
+// TrafficFrames is traffic of frames, which generators' ports count: the one kind that there is.
+const TrafficFrames = "Frames"
 
 // The engines.
 const (
