@@ -1,5 +1,11 @@
 package v1alpha1
 
+// EnvironmentPart is a part of what a figure was measured in: Generator (its product and version), Path (how it sends and receives), NIC (model and firmware), Driver,
+// Node, or Processor (the CPU's model, and how many processors).
+//
+// +kubebuilder:validation:Enum=Generator;Path;NIC;Driver;Node;Processor
+type EnvironmentPart string
+
 // BaselineSpec says what criteria with maxRegression compare with: exactly one of its members is set. What is compared must have been measured in the
 // same way (links, traffic, procedure, line rates); what differs is named, and the criterion is undecided then. So it is where the baseline isn't
 // there, or not measured.
@@ -21,6 +27,14 @@ type BaselineSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
 	Reports []ReportRef `json:"reports,omitempty"`
+
+	// allowDifferent names what of the environment may differ from the baseline's. A part that differs and isn't named leaves the criterion undecided.
+	// Example: [Node].
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=6
+	AllowDifferent []EnvironmentPart `json:"allowDifferent,omitempty"`
 }
 
 // ReportRef names a Report that is kept in a ConfigMap.
@@ -58,4 +72,12 @@ type SuiteBaselineSpec struct {
 	// +kubebuilder:validation:MaxLength=26
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a LoadTestSuite's name is made of lower-case letters, digits and dashes, such as nightly-1"
 	Suite string `json:"suite,omitempty"`
+
+	// allowDifferent names what of the environment may differ from the baseline's. A part that differs and isn't named leaves criteria undecided.
+	// Example: [Node].
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=6
+	AllowDifferent []EnvironmentPart `json:"allowDifferent,omitempty"`
 }

@@ -51,7 +51,8 @@ func baselineRun(how Measured, k Kept) report.BaselineRun {
 	if k.Report == nil {
 		return report.BaselineRun{Test: k.Name, Message: k.Name + ": " + k.Fault}
 	}
-	run := report.BaselineRun{Test: k.Report.Plan.Test.Name, Report: k.Digest, Started: k.Report.Started, LineRates: k.Report.LineRates, Result: k.Report.Result}
+	run := report.BaselineRun{Test: k.Report.Plan.Test.Name, Report: k.Digest, Started: k.Report.Started, LineRates: k.Report.LineRates, Result: k.Report.Result,
+		Environment: report.EnvironmentOf(k.Report)}
 	run.Result.Generators, run.Result.MaxReceived = nil, nil // nothing is compared of them
 	switch differences := how.differences(k); {
 	case len(differences) > 0:

@@ -17,6 +17,7 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
 	candidates, aside := setAside(runs)
 	references, besides := comparable(baseline, candidates)
+	apart := environmentApart(references, candidates)
 	switch {
 	case baseline == nil:
 		result.Message = "there is no baseline: name one in spec.baseline, or give its Reports with --baseline"
@@ -31,9 +32,14 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 	case ownRuns(candidates, references) > 0:
 		result.Message = fmt.Sprintf("%d of the %d runs are the baseline's own, and a run says nothing of how it compares with itself: give the baseline runs of its own; the baseline is %s",
 			ownRuns(candidates, references), len(candidates), baseline)
+	case comparison.Refusal(apart, baseline.AllowDifferent) != "":
+		result.Message = fmt.Sprintf("%s; the baseline is %s", comparison.Refusal(apart, baseline.AllowDifferent), baseline)
 	default:
 		result.Outcome, result.Message = compareAll(candidates, references, c)
 		result.Message += fmt.Sprintf("; the baseline is %s", baseline) + aside + besides
+		if text := comparison.EnvironmentText(apart); text != "" {
+			result.Message += "; " + text
+		}
 	}
 	return result
 }
@@ -95,6 +101,23 @@ func comparable(b *report.Baseline, with []*report.Report) (runs []report.Baseli
 		}
 	}
 	return runs, asideText("of its runs", why, len(b.Runs))
+}
+
+// environmentApart is what differs between the environments of a baseline's runs and of the candidates. Where neither the candidates' Reports nor the baseline's runs
+// have one, an older linerate wrote both, and compared them without.
+func environmentApart(references []report.BaselineRun, candidates []*report.Report) []report.EnvironmentDifference {
+	var was, is []*report.Environment
+	recorded := false
+	for _, run := range references {
+		was, recorded = append(was, run.Environment), recorded || run.Environment != nil
+	}
+	for _, r := range candidates {
+		is, recorded = append(is, report.EnvironmentOf(r)), recorded || r.Environment != nil
+	}
+	if !recorded {
+		return nil
+	}
+	return comparison.Apart(was, is)
 }
 
 // incomparable says why a run of the baseline can't be compared with a candidate's; empty: it can. That it was measured the same way was looked

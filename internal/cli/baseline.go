@@ -16,7 +16,13 @@ import (
 
 // readBaseline reads what tests and suites are compared with: Reports and suites' documents in files, and the Reports of directories. It is refused
 // where no criterion compares.
-func readBaseline(stdin io.Reader, in inputs, paths []string) (*suite.Reference, error) {
+func readBaseline(stdin io.Reader, in inputs, paths []string, allow sidebyside.AllowDifferent) (*suite.Reference, error) {
+	if err := allow.Check(); err != nil {
+		return nil, exit.BadInput("%w", err)
+	}
+	if len(paths) == 0 && len(allow) > 0 {
+		return nil, exit.BadInput("--allow-different %s: nothing is compared here: give a baseline with --baseline", strings.Join(allow, ","))
+	}
 	if len(paths) == 0 {
 		return nil, nil // nothing was given, and nothing is wrong
 	}
@@ -28,7 +34,7 @@ func readBaseline(stdin io.Reader, in inputs, paths []string) (*suite.Reference,
 			return nil, exit.BadInput("--baseline %s: suite %s has a baseline of its own, the cells of %s %s: leave one of the two out", paths[0], f.name(), b.Axis, b.Value)
 		}
 	}
-	all := &suite.Reference{Kind: suite.KindFile, Name: strings.Join(paths, ", ")}
+	all := &suite.Reference{Kind: suite.KindFile, Name: strings.Join(paths, ", "), AllowDifferent: allow.Parts()}
 	for _, path := range paths {
 		if err := sidebyside.AddReference(stdin, path, all); err != nil {
 			return nil, exit.BadInput("--baseline %s: %w", path, err)
@@ -50,5 +56,7 @@ func baselineFor(p *plan.Plan, all *suite.Reference) *report.Baseline {
 	if all == nil {
 		return nil
 	}
-	return all.OfTest(analysis.Measured{Plan: p})
+	b := all.OfTest(analysis.Measured{Plan: p})
+	b.AllowDifferent = append(slices.Clone(b.AllowDifferent), report.EnvironmentParts(p.AllowDifferent)...)
+	return b
 }

@@ -65,7 +65,7 @@ func TestABaselineFileIsReadBeforeAnythingIsSent(t *testing.T) {
 	}
 	relative := []*plan.Plan{{Criteria: []plan.Criterion{{Name: "it", MaxRegression: new(units.Ratio)}}}}
 	for _, path := range []string{file, filepath.Dir(file)} {
-		if b, err := readBaseline(nil, inputs{plans: relative}, []string{path, path}); err != nil || len(b.Reports) != 4 {
+		if b, err := readBaseline(nil, inputs{plans: relative}, []string{path, path}, nil); err != nil || len(b.Reports) != 4 {
 			t.Errorf("%s: %+v, %v", path, b, err)
 		}
 	}
@@ -79,7 +79,7 @@ func TestABaselineFileIsReadBeforeAnythingIsSent(t *testing.T) {
 		"an empty directory":     {relative, t.TempDir(), "it holds no Report"},
 		"a file of other things": {relative, "baseline_test.go", "is not JSON"},
 	} {
-		if _, err := readBaseline(nil, inputs{plans: test.plans}, []string{test.file}); err == nil || !strings.Contains(err.Error(), test.says) {
+		if _, err := readBaseline(nil, inputs{plans: test.plans}, []string{test.file}, nil); err == nil || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %v, want …%s…", name, err, test.says)
 		}
 	}

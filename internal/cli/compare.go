@@ -17,7 +17,8 @@ func newCompare(s Streams) *cobra.Command {
 		Example: "  linerate compare before.json after.json\n  linerate compare v1.4/ v1.5/ -o markdown\n" +
 			"  linerate compare main/ branch/ --max-regression 2% && echo not slower",
 		Long: "Compares Reports with those of the first file or directory, by product and loadtest. Several Reports of one test are runs of it: their median is compared, and a\n" +
-			"difference is told only where the runs show it. Reports whose Plans measure in different ways aren't compared: it is said what differs.\n\n" +
+			"difference is told only where the runs show it. Reports whose Plans measure in different ways aren't compared: it is said what differs. Neither are those of other\n" +
+			"generators, network cards or machines, unless --allow-different names what differs.\n\n" +
 			"A directory is looked through for *.json and *.json.gz, with all below it.\n\n" +
 			sidebyside.ExitCodes,
 		Args: severalSides,
@@ -32,7 +33,7 @@ func newCompare(s Streams) *cobra.Command {
 				return err
 			}
 			a.tell(s.Err)
-			c := history.Compare(sides, demand)
+			c := history.Compare(sides, demand, o.AllowDifferent.Parts())
 			if err := sidebyside.Write(s.Out, o.Format, render.OfComparison(c)); err != nil {
 				return exit.NotMeasured("print: %w", err)
 			}
@@ -57,16 +58,25 @@ func newTable(s Streams) *cobra.Command {
 }
 
 func newTrend(s Streams) *cobra.Command {
-	return ofReports(s, render.Trend, func(title string, all []history.Record) render.Document {
-		return render.OfTrend(history.Trend(title, all))
-	}, &cobra.Command{
+	var allow sidebyside.AllowDifferent
+	cmd := &cobra.Command{
 		Use:     "trend PATH...",
 		Short:   "Show saved Reports over time: graphs, outliers, changes of plan",
 		Example: "  linerate trend nightly/ -o html > trend.html\n  linerate trend nightly/2026-0[123]/ -o text",
 		Long: "Puts the Reports of files and directories in the order of time, a series for each product and loadtest. Marked are runs that lie far from their neighbours,\n" +
-			"runs that weren't measured, and where the Plan began to measure in another way.\n\n" +
+			"runs that weren't measured, and where the Plan began to measure in another way, or in another environment.\n\n" +
 			"Exit codes: 0 shown, 2 bad input, 3 it could not be printed.",
-	})
+		PreRunE: func(*cobra.Command, []string) error {
+			if err := allow.Check(); err != nil {
+				return exit.BadInput("%w", err)
+			}
+			return nil
+		},
+	}
+	allow.Flag(cmd)
+	return ofReports(s, render.Trend, func(title string, all []history.Record) render.Document {
+		return render.OfTrend(history.Trend(title, all, allow.Parts()))
+	}, cmd)
 }
 
 // ofReports completes a verb that makes one document of all Reports of files and directories.

@@ -66,7 +66,7 @@ func (st *stage) run(ctx context.Context, text string, baselines ...string) (*re
 		st.t.Fatal(err)
 	}
 	o := runOptions{cores: max(st.cores, 1), save: st.dir, against: baselines}
-	if o.baseline, err = readBaseline(nil, in, baselines); err != nil {
+	if o.baseline, err = readBaseline(nil, in, baselines, nil); err != nil {
 		st.t.Fatal(err)
 	}
 	st.measured = nil
@@ -450,7 +450,7 @@ func TestWhatSuitesAreRefusedHere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readBaseline(nil, in, []string{"x.json"}); err == nil || !strings.Contains(err.Error(), "leave one of the two out") {
+		if _, err := readBaseline(nil, in, []string{"x.json"}, nil); err == nil || !strings.Contains(err.Error(), "leave one of the two out") {
 			t.Error(err)
 		}
 	})

@@ -26,6 +26,8 @@ type runOptions struct {
 	quiet   bool
 	verbose bool
 	against []string
+	// allowDifferent is what of its environment may be another.
+	allowDifferent sidebyside.AllowDifferent
 	// baseline is what the files hold that against names; nil: there are none.
 	baseline *suite.Reference
 	// sites are where plans are run instead of on this machine or on TRex servers; nil: there.
@@ -55,6 +57,7 @@ func newRunIn(s Streams, sites func(*plan.Plan) (site, error)) *cobra.Command {
 	f.IntVar(&o.cores, "cores", 1, "threads that may send on each port of the software engine")
 	f.BoolVar(&o.force, "force", false, "take TRex ports that somebody else owns")
 	f.StringArrayVar(&o.against, "baseline", nil, "file or directory of Reports, or a suite's (-o json, --save), that criteria with maxRegression compare with; may be given several times")
+	o.allowDifferent.Flag(cmd)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "log every decision to stderr")
 	return cmd
@@ -74,7 +77,7 @@ func run(ctx context.Context, s Streams, o runOptions, files []string) error {
 	if err := render.Fits(o.format, len(in.plans), len(in.suites)); err != nil {
 		return exit.BadInput("--output: %w", err)
 	}
-	if o.baseline, err = readBaseline(s.In, in, o.against); err != nil {
+	if o.baseline, err = readBaseline(s.In, in, o.against, o.allowDifferent); err != nil {
 		return err
 	}
 	shelf := shelf{o.save}

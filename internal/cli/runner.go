@@ -166,7 +166,6 @@ func measureBeside(ctx context.Context, o runnerOptions, log *slog.Logger, job r
 		}
 	})
 	r := job.measure(running, o, log, func(p runner.Progress) { sink.Tell(deliveredProgress(p)) })
-	r.Device = job.sites.Device
 	enough()
 	keeper.Wait()
 	return r, fenced

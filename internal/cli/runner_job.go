@@ -33,13 +33,18 @@ func mayForce(p *plan.Plan, attempt, run int) bool {
 // measure reaches the generators, carries out the Plan, and always returns a Report.
 func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logger, tell func(runner.Progress)) *report.Report {
 	begin := time.Now()
-	options := runner.Options{Producer: producer(), ForceHint: "in TRex's console: acquire --force, then release", Logger: log, Progress: logWindows(log, tell), Baseline: j.baseline}
+	options := runner.Options{Producer: producer(), ForceHint: "in TRex's console: acquire --force, then release", Logger: log, Progress: logWindows(log, tell), Baseline: j.baseline,
+		Surroundings: j.tellDevice}
 	sender, err := senderOf(j.plan)
 	if err != nil {
 		return runner.NotBegun(ctx, j.plan, options, err)
 	}
 	reached, err := sender.reach(ctx, j, o.patience)
 	defer reached.leave()
+	options.Surroundings = func(r *report.Report) {
+		j.tellDevice(r)
+		reached.describe(r)
+	}
 	if err != nil {
 		return runner.NotBegun(ctx, j.plan, options, err)
 	}
@@ -56,9 +61,11 @@ func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logge
 		r.Notes = append(r.Notes, report.Note{Message: words})
 	}
 	slices.SortStableFunc(r.Notes, func(a, b report.Note) int { return cmp.Compare(a.At, b.At) })
-	reached.describe(r)
 	return r
 }
+
+// tellDevice says in the Report what ran as the device, and where.
+func (j runnerJob) tellDevice(r *report.Report) { r.Device = j.sites.Device }
 
 // markShared says in the Report that ends of the links shared physical ports.
 func markShared(r *report.Report, ports []string) {

@@ -171,6 +171,9 @@ func (all reached) describe(r *report.Report) {
 	for i := range r.Generators {
 		entry, g := &r.Generators[i], all[i]
 		entry.Pod, entry.Node = g.site.Pod, g.site.Node
+		if m := g.devices.Machine; m.Kernel != "" { // TRex itself tells of no machine but its processors
+			entry.Processors, entry.Kernel, entry.Hypervisor = m.Processors, m.Kernel, m.Hypervisor
+		}
 		for p := range entry.Ports {
 			port := &entry.Ports[p]
 			for _, device := range g.devices.Links {

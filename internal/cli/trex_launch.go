@@ -18,6 +18,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/launch"
+	"github.com/linerate-dev/linerate/internal/machine"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -210,6 +211,7 @@ func (o trexLaunchOptions) serve(ctx context.Context, s Streams, config launch.C
 		log.Warn(n.What, "code", n.Code)
 	}
 	report := config.Report(os.Getenv("POD_NAME"), os.Getenv("NODE_NAME"), time.Now())
+	report.Machine = machine.This()
 	if err := o.tell(s, report); err != nil {
 		return exit.NotMeasured("report the devices: %w", err)
 	}

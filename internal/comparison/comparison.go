@@ -4,6 +4,7 @@
 //	a Report ─▶ Unfit: does its run count? ─▶ Figure.Runs: an interval that the truth lies in ─┐
 //	runs of the candidate and of the baseline, and what is allowed: a Question ◀───────────────┘
 //	                  └─▶ Compare ─▶ an Answer: change, interval, outcome, and a sentence with the way out
+//	environments of the runs ─▶ Apart: what isn't the same ─▶ Refusal: for which of it no change is claimed without leave
 package comparison
 
 import (

@@ -27,6 +27,17 @@ func BaselineOf(spec *v1alpha1.BaselineSpec) Baseline {
 	return Baseline{}
 }
 
+// allowDifferent is what of the baseline's environment may be another.
+func allowDifferent(spec *v1alpha1.BaselineSpec) (parts []string) {
+	if spec == nil {
+		return nil
+	}
+	for _, part := range spec.AllowDifferent {
+		parts = append(parts, string(part))
+	}
+	return parts
+}
+
 // String is "LoadTest vpp-main"; empty where there is none.
 func (b Baseline) String() string {
 	if b.Kind == "" {

@@ -23,6 +23,7 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 		Procedure:      c.procedure(c.spec.Procedure),
 		Criteria:       c.criteria(),
 		Baseline:       BaselineOf(test.Spec.Baseline).String(),
+		AllowDifferent: allowDifferent(test.Spec.Baseline),
 		SharedPort:     test.Spec.SharedPort == v1alpha1.SharedPortAllowed,
 		ActiveDeadline: plan.Duration(c.duration(specPath().Child("activeDeadline"), test.Spec.ActiveDeadline)),
 	}

@@ -87,7 +87,10 @@ type Description struct {
 	Hostname  string
 	CPUModel  string
 	CoreCount int
-	Ports     []Port
+	// Processors, Kernel and Hypervisor are of its machine, where it says them: how many, the release, and whose ("none" on bare metal).
+	Processors         int
+	Kernel, Hypervisor string
+	Ports              []Port
 }
 
 // Port is one of a generator's ports.
@@ -95,6 +98,8 @@ type Port struct {
 	Index  int
 	Name   string // interface name or PCI address
 	Driver string
+	// NIC is the network card's model, Firmware what runs on it; empty where the generator doesn't say.
+	NIC, Firmware string
 	// Path is how the port sends and receives, where it says so: "sends by AF_XDP, receives by eBPF".
 	Path    string
 	MAC     MAC

@@ -47,14 +47,15 @@ func (r *run) describe(ctx context.Context) error {
 	}
 	for g := range r.gens {
 		d := r.described[g]
-		entry := report.Generator{Name: r.gens[g].Name, Product: d.Product, Server: d.Server, Hostname: d.Hostname, CPUModel: d.CPUModel, Cores: d.CoreCount}
+		entry := report.Generator{Name: r.gens[g].Name, Product: d.Product, Server: d.Server, Hostname: d.Hostname, CPUModel: d.CPUModel, Cores: d.CoreCount,
+			Processors: d.Processors, Kernel: d.Kernel, Hypervisor: d.Hypervisor}
 		for _, planned := range r.Plan.Generators[g].Ports {
 			port, err := r.port(g, planned.Link)
 			if err != nil {
 				return err
 			}
-			entry.Ports = append(entry.Ports, report.GeneratorPort{Link: planned.Link, Index: port.Index, Name: port.Name, Driver: port.Driver, Path: port.Path,
-				MAC: string(port.MAC), FlowControl: port.FlowControl})
+			entry.Ports = append(entry.Ports, report.GeneratorPort{Link: planned.Link, Index: port.Index, Name: port.Name, Driver: port.Driver, NIC: port.NIC, Firmware: port.Firmware,
+				Path: port.Path, MAC: string(port.MAC), FlowControl: port.FlowControl})
 		}
 		r.Report.Generators = append(r.Report.Generators, entry)
 		r.Note("generator %s: %s at %s", entry.Name, entry.Product, entry.Server)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
@@ -22,6 +23,8 @@ func (s *Subject) check(o Options) error {
 			"[{name: line-rate, metric: LineRatePercent, min: \"95\"}], or give --max-regression 2% with --baseline or spec.baseline")
 	case i >= 0 && !within && !o.Baseline && s.Baseline == nil:
 		return fmt.Errorf("criterion %s compares, and there is nothing to compare with: give --baseline-image OLD=NEW (measured in turns: the surest), --baseline FILE, or spec.baseline", spec.Criteria[i].Name)
+	case len(o.AllowDifferent) > 0 && !within && !o.Baseline && s.Baseline == nil:
+		return fmt.Errorf("--allow-different %s: nothing is compared with a baseline: give one, or leave the flag out", strings.Join(o.AllowDifferent, ","))
 	case i < 0 && (within || o.Baseline):
 		return errors.New("there is a baseline, and no criterion compares with it: give --max-regression 2%, or a criterion of maxRegression, such as {name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}")
 	case within && spec.Baseline.Axis != "" && onlyBaseline(spec):

@@ -132,12 +132,12 @@ func compare(c report.SuiteCell, cell suite.JudgedCell) (candidate report.Compar
 	if len(cell.Baseline) == 0 || len(cell.Runs) == 0 {
 		return candidate, nil
 	}
-	compared := history.Compare([]history.Side{{Name: "baseline", Records: records(cell.Baseline)}, {Name: "candidate", Records: records(cell.Runs)}}, nil)
+	compared := history.Compare([]history.Side{{Name: "baseline", Records: records(cell.Baseline)}, {Name: "candidate", Records: records(cell.Runs)}}, nil, cell.AllowDifferent)
 	if len(compared.Rows) != 1 {
 		return candidate, nil
 	}
 	sides := compared.Rows[0].Sides
-	candidate.Judgement, candidate.Change = sides[1].Judgement, sides[1].Change
+	candidate.Judgement, candidate.Change, candidate.Environment = sides[1].Judgement, sides[1].Change, sides[1].Environment
 	if aside := sides[1].SetAside; len(aside) > 0 { // the figures are those that were compared
 		candidate.Figures, candidate.Outliers, candidate.SetAside = sides[1].Figures, sides[1].Outliers, aside
 	}

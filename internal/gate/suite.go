@@ -28,6 +28,8 @@ type Options struct {
 	MaxRegression string
 	// Baseline says that there is a baseline beside the files.
 	Baseline bool
+	// AllowDifferent is what of the environment may differ from the baseline's, whatever the files say.
+	AllowDifferent []string
 	// Suffix is what names end with; empty: some letters of a digest of what is measured.
 	Suffix string
 }
@@ -140,7 +142,7 @@ func ofTest(object admission.Object, o Options, images, baseline *replacer) (map
 		other := baseline.replaced(spec)
 		out["axes"] = []any{map[string]any{"name": releaseAxis, "values": []any{
 			map[string]any{"name": baselineValue, "patch": differing(candidate, other)}, map[string]any{"name": candidateValue}}}}
-		out["baseline"] = map[string]any{"axis": releaseAxis, "value": baselineValue}
+		out["baseline"] = withLeave(map[string]any{"axis": releaseAxis, "value": baselineValue}, o.AllowDifferent)
 	}
 	out["repetitions"] = int64(runsOf(o.Runs, out["criteria"].([]any)))
 	return suiteObject(object.Meta(), o.Namespace, out), nil
@@ -178,6 +180,9 @@ func ofSuite(object admission.Object, o Options, images *replacer) (map[string]a
 	spec = images.replaced(spec)
 	criteria, _ := spec["criteria"].([]any)
 	spec["criteria"] = withCriterion(criteria, o.MaxRegression)
+	if b, compares := spec["baseline"].(map[string]any); compares {
+		spec["baseline"] = withLeave(b, o.AllowDifferent)
+	}
 	if _, says := spec["ttlAfterFinished"]; !says {
 		spec["ttlAfterFinished"] = defaultTTL
 	}
@@ -216,6 +221,20 @@ func withCriterion(criteria []any, maxRegression string) []any {
 		return criteria
 	}
 	return append(slices.Clone(criteria), map[string]any{"name": addedCriterion, "metric": string(v1alpha1.MetricPacketsPerSecond), "maxRegression": maxRegression})
+}
+
+// withLeave is a suite's baseline, of whose environment what the command line names may differ, too.
+func withLeave(baseline map[string]any, parts []string) map[string]any {
+	allowed, _ := baseline["allowDifferent"].([]any)
+	for _, part := range parts {
+		if !slices.Contains(allowed, any(part)) {
+			allowed = append(allowed, part)
+		}
+	}
+	if len(allowed) > 0 {
+		baseline["allowDifferent"] = allowed
+	}
+	return baseline
 }
 
 // runsOf is how often a LoadTest is measured: a single run shows nothing of a difference, unless its spread is vouched for.

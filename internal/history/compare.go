@@ -20,8 +20,9 @@ type Side struct {
 const mostDifferences = 3
 
 // Compare holds all sides against the first. Reports are matched by product and loadtest; where each side is of one place only, by that. Those whose
-// Plans measure in different ways aren't judged: it is said what differs. A nil allowance demands nothing.
-func Compare(sides []Side, allowance *comparison.Allowance) *report.Comparison {
+// Plans measure in different ways aren't judged: it is said what differs; and neither are those of other environments, but for what is allowed to differ. A nil
+// allowance demands nothing.
+func Compare(sides []Side, allowance *comparison.Allowance, allowDifferent []report.EnvironmentPart) *report.Comparison {
 	c := &report.Comparison{Version: report.ComparisonVersion}
 	for _, s := range sides {
 		c.Sides = append(c.Sides, s.Name)
@@ -31,7 +32,7 @@ func Compare(sides []Side, allowance *comparison.Allowance) *report.Comparison {
 		c.MaxRegressionPercent = &allowed
 	}
 	for _, row := range rowsOf(sides) {
-		c.Rows = append(c.Rows, compareRow(row, allowance))
+		c.Rows = append(c.Rows, compareRow(row, allowance, allowDifferent))
 	}
 	return c
 }
@@ -77,7 +78,7 @@ func singleRow(sides []Side) *row {
 	return r
 }
 
-func compareRow(r row, allowance *comparison.Allowance) report.ComparisonRow {
+func compareRow(r row, allowance *comparison.Allowance, allowDifferent []report.EnvironmentPart) report.ComparisonRow {
 	out := report.ComparisonRow{Product: r.product, Loadtest: r.loadtest}
 	var baseline sample
 	for i, records := range r.sides {
@@ -99,7 +100,7 @@ func compareRow(r row, allowance *comparison.Allowance) report.ComparisonRow {
 				baseline.figures = nil
 			}
 		} else {
-			judge(&side, s, baseline, mixed, allowance)
+			judge(&side, s, baseline, mixed, allowance, allowDifferent)
 		}
 		side.Message = joined(side.Message, copies(len(records), s.all))
 		out.Sides = append(out.Sides, side)
@@ -108,7 +109,7 @@ func compareRow(r row, allowance *comparison.Allowance) report.ComparisonRow {
 }
 
 // judge says how a side compares with the baseline.
-func judge(side *report.Compared, s, baseline sample, mixed string, allowance *comparison.Allowance) {
+func judge(side *report.Compared, s, baseline sample, mixed string, allowance *comparison.Allowance, allowDifferent []report.EnvironmentPart) {
 	if allowance != nil {
 		side.Verdict = report.Undecided
 	}
@@ -137,6 +138,11 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 		side.Message = "measured at another line rate, so that the figures can't be compared: " + apart
 		return
 	}
+	side.Environment = comparison.Apart(environmentsOf(baseline.answers), environmentsOf(s.answers))
+	if refusal := comparison.Refusal(side.Environment, allowDifferent); refusal != "" {
+		side.Message = refusal
+		return
+	}
 	answer := comparison.Compare(comparison.Question{Figure: compared, Candidate: slices.Concat(s.runs, s.lossy), Baseline: baseline.runs, Allowance: allowance})
 	side.Judgement, side.Change, side.Verdict, side.Message = answer.Judgement, answer.Change, answer.Outcome, answer.Sentence
 	apart := plan.DeviceDifferences(was, is, mostDifferences)
@@ -144,6 +150,7 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 	if len(apart) > 0 {
 		side.Message += "; of the device, " + strings.Join(apart, "; ")
 	}
+	side.Message = joined(side.Message, comparison.EnvironmentText(side.Environment))
 }
 
 // imageDifferences says where two runs' devices ran other images. Of the built-in forwarder the image doesn't matter: the node's kernel forwards.
@@ -153,6 +160,15 @@ func imageDifferences(a, b Record) []string {
 		return nil
 	}
 	return plan.ImageDifferences(a.Report.Device, b.Report.Device, mostDifferences)
+}
+
+// environmentsOf are what the runs were measured in.
+func environmentsOf(records []Record) []*report.Environment {
+	all := make([]*report.Environment, len(records))
+	for i, r := range records {
+		all[i] = report.EnvironmentOf(r.Report)
+	}
+	return all
 }
 
 // imagesOf are the images that all of several runs measured; apart says that they aren't of one device, though all are counted.

@@ -92,7 +92,7 @@ func in(format string, d render.Document) func(io.Writer) error {
 
 func TestComparisonsReadAsTheyDid(t *testing.T) {
 	for name, demand := range map[string]*comparison.Allowance{"comparison": nil, "comparison-demanding": {MaxRegression: units.One / 50}} {
-		c := history.Compare(releases(), demand)
+		c := history.Compare(releases(), demand, nil)
 		golden(t, name+".txt", func(w io.Writer) error {
 			return render.Write(w, "text", render.OfComparison(c), render.TextOptions{Width: 160})
 		})
@@ -106,12 +106,12 @@ func TestComparisonsReadAsTheyDid(t *testing.T) {
 }
 
 func TestTrendsReadAsTheyDid(t *testing.T) {
-	trend := history.Trend("VPP and Linux, nightly", nights())
+	trend := history.Trend("VPP and Linux, nightly", nights(), nil)
 	golden(t, "trend.txt", in("text", render.OfTrend(trend)))
 	golden(t, "trend.md", in("markdown", render.OfTrend(trend)))
 	golden(t, "trend.html", in("html", render.OfTrend(trend)))
 	golden(t, "trend.json", in("json", render.OfTrend(trend)))
-	few := history.Trend("", []history.Record{record(0, 5), record(0, 0, lost, called("a", "b"))})
+	few := history.Trend("", []history.Record{record(0, 5), record(0, 0, lost, called("a", "b"))}, nil)
 	golden(t, "trend-few.txt", func(w io.Writer) error {
 		return render.Write(w, "text", render.OfTrend(few), render.TextOptions{Width: 60})
 	})

@@ -159,7 +159,7 @@ func TestWhatADifferenceIsWorth(t *testing.T) {
 			if name != "the same runs" {
 				c.is = anew(c.is)
 			}
-			got := history.Compare([]history.Side{{"before", c.was}, {"after", c.is}}, c.demand)
+			got := history.Compare([]history.Side{{"before", c.was}, {"after", c.is}}, c.demand, nil)
 			if len(got.Rows) != 1 || len(got.Rows[0].Sides) != 2 {
 				t.Fatalf("%+v", got.Rows)
 			}
@@ -178,7 +178,7 @@ func TestWhatADifferenceIsWorth(t *testing.T) {
 func TestFiguresThatWereNotConfirmedAreSetAside(t *testing.T) {
 	before := append(runs(5, 1_000_000), record(7, 2_000_000, unconfirmed))
 	after := anew(append(runs(5, 950_000), record(8, 3_000_000, unconfirmed), record(9, 3_000_000, unconfirmed)))
-	c := history.Compare([]history.Side{{"before", before}, {"after", after}}, nil)
+	c := history.Compare([]history.Side{{"before", before}, {"after", after}}, nil, nil)
 	for i, want := range []int{1, 2} {
 		if s := c.Rows[0].Sides[i]; s.Figures == nil || s.Figures.Runs != 5 || len(s.SetAside) != want || s.SetAside[0].Reason != report.ReasonNotConfirmed || len(s.Outliers) > 0 {
 			t.Errorf("side %d has %+v, set aside %+v, outliers %q", i, s.Figures, s.SetAside, s.Outliers)
@@ -193,7 +193,7 @@ func TestFiguresThatWereNotConfirmedAreSetAside(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
 	}
-	none := history.Compare([]history.Side{{"before", before}, {"after", anew(runs(2, 950_000, unconfirmed))}}, nil).Rows[0].Sides[1]
+	none := history.Compare([]history.Side{{"before", before}, {"after", anew(runs(2, 950_000, unconfirmed))}}, nil, nil).Rows[0].Sides[1]
 	if none.Figures != nil || len(none.SetAside) != 2 || none.Judgement != report.NotComparable {
 		t.Errorf("of figures none of which was confirmed it says %+v", none)
 	}
@@ -203,7 +203,7 @@ func TestSidesAreMatchedByWhatTheyAre(t *testing.T) {
 	before := history.Side{Name: "before", Records: append(runs(2, 1000, called("VPP", "imix")), runs(2, 2000, called("VPP", "64b"))...)}
 	after := history.Side{Name: "after", Records: append(runs(2, 2000, called("VPP", "64b")), runs(2, 3000, called("Linux", "64b"))...)}
 	var got []string
-	for _, r := range history.Compare([]history.Side{before, after}, nil).Rows {
+	for _, r := range history.Compare([]history.Side{before, after}, nil, nil).Rows {
 		words := r.Product + " " + r.Loadtest
 		for _, s := range r.Sides {
 			if s.Figures == nil {
@@ -217,7 +217,7 @@ func TestSidesAreMatchedByWhatTheyAre(t *testing.T) {
 	if want := "VPP imix 2 -, VPP 64b 2 2, Linux 64b - 2"; strings.Join(got, ", ") != want {
 		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
 	}
-	one := history.Compare([]history.Side{{"a", runs(1, 1000, called("VPP-23", "64b"))}, {"b", runs(1, 1000, called("VPP-24", "64b"))}, {"c", runs(1, 1000, called("VPP-24", "64b"))}}, nil)
+	one := history.Compare([]history.Side{{"a", runs(1, 1000, called("VPP-23", "64b"))}, {"b", runs(1, 1000, called("VPP-24", "64b"))}, {"c", runs(1, 1000, called("VPP-24", "64b"))}}, nil, nil)
 	if len(one.Rows) != 1 || one.Rows[0].Product != "VPP-23 / VPP-24" || one.Rows[0].Loadtest != "64b" || len(one.Rows[0].Sides) != 3 {
 		t.Errorf("sides of one test each aren't matched: %+v", one.Rows)
 	}
@@ -235,7 +235,7 @@ func TestHowOftenItIsWrong(t *testing.T) {
 			return out
 		}
 		for range pairs {
-			c := history.Compare([]history.Side{{"before", night(1_000_000)}, {"after", anew(night(1_000_000 * ratio))}}, nil)
+			c := history.Compare([]history.Side{{"before", night(1_000_000)}, {"after", anew(night(1_000_000 * ratio))}}, nil, nil)
 			if j := c.Rows[0].Sides[1].Judgement; j == report.Less || j == report.More {
 				n++
 			}
@@ -271,7 +271,7 @@ func TestWhichImageWasMeasuredIsTold(t *testing.T) {
 		"the kernel, by another linerate's": {kernel("linerate:1", "33"), anew(kernel("linerate:2", "44")), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := history.Compare([]history.Side{side("a", c.a...), side("b", c.b...)}, nil).Rows[0].Sides[1]
+			b := history.Compare([]history.Side{side("a", c.a...), side("b", c.b...)}, nil, nil).Rows[0].Sides[1]
 			told := strings.Join(append(b.Doubts, b.Message), "\n")
 			if c.says == "" && strings.Contains(told, "container") || !strings.Contains(told, c.says) {
 				t.Errorf("it says %q", told)
@@ -279,7 +279,7 @@ func TestWhichImageWasMeasuredIsTold(t *testing.T) {
 		})
 	}
 	var text strings.Builder
-	if err := render.Write(&text, "text", render.OfComparison(history.Compare([]history.Side{side("a", first()...), side("b", second...)}, nil)), render.TextOptions{Width: 200}); err != nil {
+	if err := render.Write(&text, "text", render.OfComparison(history.Compare([]history.Side{side("a", first()...), side("b", second...)}, nil, nil)), render.TextOptions{Width: 200}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"Device under test of a: vpp ran lab/vpp:1 (sha256:11).", "Device under test of b: vpp ran lab/vpp:1 (sha256:22)."} {
@@ -294,7 +294,7 @@ func TestWhichImageWasMeasuredIsTold(t *testing.T) {
 	if mixed := history.Table("", append(first(), second...)).Cells[0]; len(mixed.Images) != 0 || !strings.Contains(mixed.Message, "its runs are of several devices: of night-00.json and night-00.json, container vpp ran") {
 		t.Errorf("a table of two builds says %q of %v", mixed.Message, mixed.Images)
 	}
-	points := history.Trend("", []history.Record{record(0, 1_000_000, ran("lab/vpp:1", "11")), record(1, 1_000_000, ran("lab/vpp:1", "11")), record(2, 1_000_000, ran("lab/vpp:1", "22"))}).Series[0]
+	points := history.Trend("", []history.Record{record(0, 1_000_000, ran("lab/vpp:1", "11")), record(1, 1_000_000, ran("lab/vpp:1", "11")), record(2, 1_000_000, ran("lab/vpp:1", "22"))}, nil).Series[0]
 	if len(points.Points[1].ImageChange) != 0 || len(points.Points[2].ImageChange) != 1 || len(points.Stretches) != 1 {
 		t.Errorf("the trend says %+v", points)
 	}
@@ -307,7 +307,7 @@ func TestARunThatIsNamedTwiceCountsOnce(t *testing.T) {
 	for i := range after {
 		after[i].Name = fmt.Sprintf("copy-%d.json", i)
 	}
-	c := history.Compare([]history.Side{{Name: "before", Records: before}, {Name: "after", Records: after}}, &comparison.Allowance{MaxRegression: units.One / 50})
+	c := history.Compare([]history.Side{{Name: "before", Records: before}, {Name: "after", Records: after}}, &comparison.Allowance{MaxRegression: units.One / 50}, nil)
 	if side := c.Rows[0].Sides[1]; side.Verdict != report.Undecided || side.Figures.Runs != 1 || !strings.Contains(side.Message, "4 of its 5 Reports are of a run that another one is of, too") {
 		t.Errorf("%d runs, %s: %s", side.Figures.Runs, side.Verdict, side.Message)
 	}

@@ -34,7 +34,7 @@ func TestNoNumberBreaksADocument(t *testing.T) {
 	records[8].Report.Plan = &plan.Plan{}
 	records[9].Report.Plan.Test.Name = "\x1b[2J<script>|`@everyone"
 	demand := &comparison.Allowance{MaxRegression: units.One / 50}
-	table, trend := history.Table("", records), history.Trend("", records)
+	table, trend := history.Table("", records), history.Trend("", records, nil)
 	var writes []func(io.Writer) error
 	for _, format := range render.Formats(render.Table) {
 		writes = append(writes, in(format, render.OfTable(table)))
@@ -44,7 +44,7 @@ func TestNoNumberBreaksADocument(t *testing.T) {
 	}
 	for i := range records {
 		for _, d := range []*comparison.Allowance{nil, demand} {
-			c := history.Compare([]history.Side{{Name: "a", Records: records[i : i+1]}, {Name: "b", Records: records[:i]}, {Name: "c", Records: records}}, d)
+			c := history.Compare([]history.Side{{Name: "a", Records: records[i : i+1]}, {Name: "b", Records: records[:i]}, {Name: "c", Records: records}}, d, nil)
 			for _, format := range render.Formats(render.Comparison) {
 				writes = append(writes, in(format, render.OfComparison(c)))
 			}
@@ -69,12 +69,12 @@ func TestNoNumberBreaksADocument(t *testing.T) {
 // Nothing at all is no reason to fall over.
 func TestNothingAtAll(t *testing.T) {
 	for name, write := range map[string]func(io.Writer) error{
-		"a comparison of nothing":       in("html", render.OfComparison(history.Compare(nil, nil))),
-		"a comparison of empty sides":   in("markdown", render.OfComparison(history.Compare([]history.Side{{Name: "a"}, {Name: "b"}}, nil))),
-		"a trend of nothing":            in("html", render.OfTrend(history.Trend("", nil))),
+		"a comparison of nothing":       in("html", render.OfComparison(history.Compare(nil, nil, nil))),
+		"a comparison of empty sides":   in("markdown", render.OfComparison(history.Compare([]history.Side{{Name: "a"}, {Name: "b"}}, nil, nil))),
+		"a trend of nothing":            in("html", render.OfTrend(history.Trend("", nil, nil))),
 		"a table of nothing":            in("html", render.OfTable(history.Table("", nil))),
-		"a trend of one":                in("html", render.OfTrend(history.Trend("", []history.Record{record(0, 1)}))),
-		"a trend of one that is missed": in("html", render.OfTrend(history.Trend("", []history.Record{record(0, 1, lost)}))),
+		"a trend of one":                in("html", render.OfTrend(history.Trend("", []history.Record{record(0, 1)}, nil))),
+		"a trend of one that is missed": in("html", render.OfTrend(history.Trend("", []history.Record{record(0, 1, lost)}, nil))),
 	} {
 		if err := write(io.Discard); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -11,11 +11,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/statistics"
 )
 
-// Trend puts records in the order of time, a series for each product and loadtest.
-func Trend(title string, records []Record) *report.Trend {
+// Trend puts records in the order of time, a series for each product and loadtest. Medians are of runs of one environment, but for what is allowed to differ.
+func Trend(title string, records []Record, allowDifferent []report.EnvironmentPart) *report.Trend {
 	t := &report.Trend{Version: report.TrendVersion, Title: title}
 	for _, p := range places(records) {
-		t.Series = append(t.Series, seriesOf(p, at(p, records)))
+		t.Series = append(t.Series, seriesOf(p, at(p, records), allowDifferent))
 	}
 	slices.SortStableFunc(t.Series, func(a, b report.Series) int {
 		return cmp.Or(cmp.Compare(a.Loadtest, b.Loadtest), cmp.Compare(a.Product, b.Product))
@@ -23,7 +23,7 @@ func Trend(title string, records []Record) *report.Trend {
 	return t
 }
 
-func seriesOf(p place, records []Record) report.Series {
+func seriesOf(p place, records []Record, allowDifferent []report.EnvironmentPart) report.Series {
 	records = onceEach(records)
 	slices.SortStableFunc(records, func(a, b Record) int {
 		return cmp.Or(a.Report.Started.Compare(b.Report.Started), cmp.Compare(a.Name, b.Name))
@@ -52,7 +52,7 @@ func seriesOf(p place, records []Record) report.Series {
 	}
 	for first := 0; first < len(records); {
 		last := first
-		for last+1 < len(records) && len(s.Points[last+1].PlanChange)+len(s.Points[last+1].DeviceChange) == 0 {
+		for last+1 < len(records) && !begins(&s.Points[last+1], records[first:last+1], records[last+1], allowDifferent) {
 			last++
 		}
 		sample := sampleOf(records[first : last+1])
@@ -65,6 +65,20 @@ func seriesOf(p place, records []Record) report.Series {
 		first = last + 1
 	}
 	return s
+}
+
+// begins says that a new stretch begins with a run, after those of the present one, and notes at its point what of the environment changed: all of a stretch are of
+// the same, as far as that is known, and what else is told is held against the run before.
+func begins(point *report.Point, stretch []Record, r Record, allowDifferent []report.EnvironmentPart) bool {
+	is := environmentsOf([]Record{r})
+	other := comparison.NotAllowed(comparison.Apart(environmentsOf(stretch), is), allowDifferent)
+	for _, d := range comparison.Apart(environmentsOf(stretch[len(stretch)-1:]), is) {
+		if d.Known() && !slices.ContainsFunc(other, func(o report.EnvironmentDifference) bool { return o.What == d.What }) {
+			other = append(other, d)
+		}
+	}
+	point.EnvironmentChange = other
+	return len(point.PlanChange)+len(point.DeviceChange)+len(comparison.NotAllowed(other, allowDifferent)) > 0
 }
 
 // Rules for what lies apart from its neighbours (Hampel's filter). A step to another level isn't apart: the neighbours take it in their middle.

@@ -17,7 +17,7 @@ func TestTrend(t *testing.T) {
 	records = append(records, record(20, 500_000, to(50)), record(21, 501_000, to(50)), record(22, 501_000, to(50), limited(7)), record(23, 0, to(50), limited(7), lost), record(24, 499_000, to(50), limited(7), weak),
 		record(3, 7, called("VPP", "64b")))
 	records[0], records[9] = records[9], records[0] // files come in any order
-	trend := history.Trend("nightly", records)
+	trend := history.Trend("nightly", records, nil)
 	if len(trend.Series) != 2 || trend.Series[0].Product != "Linux" || trend.Series[1].Product != "VPP" {
 		t.Fatalf("%+v", trend.Series)
 	}
@@ -43,7 +43,7 @@ func TestTrend(t *testing.T) {
 
 func TestATrendHasNoCommonFigureOfTwoLineRates(t *testing.T) {
 	records := append(runs(5, 1_000_000, ports(10*units.Gbps)), record(6, 2_500_000, ports(25*units.Gbps)), record(7, 2_500_000, ports(25*units.Gbps)))
-	s := history.Trend("nightly", records).Series[0]
+	s := history.Trend("nightly", records, nil).Series[0]
 	if len(s.Stretches) != 2 || s.Stretches[1].Figures.PacketsPerSecond != 2_500_000 || len(s.Points[5].PlanChange) != 1 || !strings.Contains(s.Points[5].PlanChange[0], "link west is 10gbps") {
 		t.Errorf("%+v, %+v", s.Stretches, s.Points[5])
 	}
@@ -52,7 +52,7 @@ func TestATrendHasNoCommonFigureOfTwoLineRates(t *testing.T) {
 func TestATrendHasEachRunOnce(t *testing.T) {
 	records := runs(3, 1_000_000)
 	records = append(records, history.Record{Name: "copy.json", Report: records[1].Report})
-	if s := history.Trend("nightly", records).Series[0]; len(s.Points) != 3 || s.Stretches[0].Figures.Runs != 3 {
+	if s := history.Trend("nightly", records, nil).Series[0]; len(s.Points) != 3 || s.Stretches[0].Figures.Runs != 3 {
 		t.Errorf("%+v", s.Points)
 	}
 }

@@ -31,7 +31,7 @@ func TestAComparisonSaysWhatItMeans(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var text strings.Builder
-			if err := render.Write(&text, "text", render.OfComparison(history.Compare([]history.Side{{Name: "was", Records: c.was}, {Name: "is", Records: anew(c.is)}}, nil)), render.TextOptions{Width: 300}); err != nil {
+			if err := render.Write(&text, "text", render.OfComparison(history.Compare([]history.Side{{Name: "was", Records: c.was}, {Name: "is", Records: anew(c.is)}}, nil, nil)), render.TextOptions{Width: 300}); err != nil {
 				t.Fatal(err)
 			}
 			for _, says := range c.says {
@@ -58,7 +58,7 @@ func TestATrendSaysWhatItMeans(t *testing.T) {
 	trend := func(records ...history.Record) string {
 		t.Helper()
 		var text strings.Builder
-		if err := render.Write(&text, "text", render.OfTrend(history.Trend("", records)), render.TextOptions{Width: 200}); err != nil {
+		if err := render.Write(&text, "text", render.OfTrend(history.Trend("", records, nil)), render.TextOptions{Width: 200}); err != nil {
 			t.Fatal(err)
 		}
 		return text.String()
@@ -83,7 +83,7 @@ func TestATrendSaysWhatItMeans(t *testing.T) {
 		})
 	}
 	var page strings.Builder
-	if err := in("html", render.OfTrend(history.Trend("", []history.Record{record(1, 900_000, unconfirmed)})))(&page); err != nil || strings.Count(page.String(), `class="mark loose"`) != 2 { // a wide drawing and a narrow one
+	if err := in("html", render.OfTrend(history.Trend("", []history.Record{record(1, 900_000, unconfirmed)}, nil)))(&page); err != nil || strings.Count(page.String(), `class="mark loose"`) != 2 { // a wide drawing and a narrow one
 		t.Errorf("%v: what isn't confirmed is drawn as if it were", err)
 	}
 	if got := trend(nights...); strings.Contains(got, "since then") || strings.Contains(got, "≤") {

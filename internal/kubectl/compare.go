@@ -46,7 +46,7 @@ func newCompare(o Options, to *connection) *cobra.Command {
 			if err := exit.Worst(wrong...); err != nil {
 				return err
 			}
-			compared := history.Compare(sides, demand)
+			compared := history.Compare(sides, demand, options.AllowDifferent.Parts())
 			if err := sidebyside.Write(o.Out, options.Format, render.OfComparison(compared)); err != nil {
 				return exit.NotMeasured("print: %w", err)
 			}
@@ -87,6 +87,7 @@ func (c *cluster) selected(ctx context.Context, text string) ([]history.Record, 
 
 func newTrend(o Options, to *connection) *cobra.Command {
 	var format, selector, title string
+	var allow sidebyside.AllowDifferent
 	cmd := &cobra.Command{
 		Use:     "trend",
 		Short:   "Show what tests measured over time: graphs, outliers, changes of plan",
@@ -95,7 +96,7 @@ func newTrend(o Options, to *connection) *cobra.Command {
 			"loadtest.\n\nExit codes: 0 shown, 2 bad input, 3 a Report isn't what the runner wrote, or the cluster can't be asked.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := sidebyside.CheckFormat(format, render.Formats(render.Trend)); err != nil {
+			if err := errors.Join(sidebyside.CheckFormat(format, render.Formats(render.Trend)), allow.Check()); err != nil {
 				return exit.BadInput("%w", err)
 			}
 			c, err := to.connect()
@@ -106,13 +107,14 @@ func newTrend(o Options, to *connection) *cobra.Command {
 			if len(records) == 0 {
 				return err
 			}
-			if written := sidebyside.Write(o.Out, format, render.OfTrend(history.Trend(title, records))); written != nil {
+			if written := sidebyside.Write(o.Out, format, render.OfTrend(history.Trend(title, records, allow.Parts()))); written != nil {
 				err = errors.Join(err, exit.NotMeasured("print: %w", written))
 			}
 			return exit.Worst(err)
 		},
 	}
 	sidebyside.FormatFlag(cmd, &format, render.Formats(render.Trend))
+	allow.Flag(cmd)
 	cmd.Flags().StringVarP(&selector, "selector", "l", "", "only LoadTests and kept Reports with these labels")
 	cmd.Flags().StringVar(&title, "title", "", "what to write above it")
 	return cmd

@@ -16,6 +16,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/gate"
 	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/sidebyside"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -27,6 +28,7 @@ type gateOptions struct {
 	baselines      []string
 	runs           int
 	maxRegression  string
+	allowDifferent sidebyside.AllowDifferent
 	suffix         string
 	outputs        []string
 	cleanup        string
@@ -71,6 +73,7 @@ func (g *gateOptions) bind(cmd *cobra.Command) {
 	f.StringArrayVar(&g.baselines, "baseline", nil, "what to compare with: a file or folder of Reports, suite/NAME, loadtest/NAME, a kept Report's name, or a label selector; may be given several times")
 	f.IntVar(&g.runs, "runs", 0, fmt.Sprintf("how often to measure each LoadTest (default %d where it is compared, else 1)", gate.DefaultRuns))
 	f.StringVar(&g.maxRegression, "max-regression", "", "by how much less than the baseline packets/s may be, such as 2%: adds a criterion to each suite")
+	g.allowDifferent.Flag(cmd)
 	f.StringVar(&g.suffix, "name-suffix", "", "what names end with, instead of letters that stand for the content: for a measurement of one's own")
 	f.StringArrayVarP(&g.outputs, "output", "o", nil, "FORMAT[=FILE],…: "+strings.Join(render.Formats(render.Gate), ", ")+"; one of them may go to stdout (default text)")
 	f.StringVar(&g.cleanup, "cleanup", cleanupNever, "when to delete at the end what was measured: Never, Passed or Always; else it goes by its ttlAfterFinished (168h)")
@@ -97,6 +100,7 @@ func (g *gateOptions) asked() (options gate.Options, outputs []gateOutput, err e
 	note(err)
 	note(gate.CheckSuffix(g.suffix))
 	note(checkAllowance(g.maxRegression))
+	note(g.allowDifferent.Check())
 	switch {
 	case g.runs < 0 || g.runs > gate.MaxRuns:
 		note(fmt.Errorf("--runs %d: a LoadTest is measured 1 to %d times", g.runs, gate.MaxRuns))
@@ -109,6 +113,7 @@ func (g *gateOptions) asked() (options gate.Options, outputs []gateOutput, err e
 	if !slices.Contains([]string{interruptStop, interruptLeave, interruptDelete}, g.onInterrupt) {
 		note(fmt.Errorf("--on-interrupt %q: write stop, leave or delete", g.onInterrupt))
 	}
+	options.AllowDifferent = g.allowDifferent
 	options.Runs, options.MaxRegression, options.Suffix, options.Baseline = g.runs, g.maxRegression, g.suffix, len(g.baselines) > 0
 	if err := errors.Join(wrong...); err != nil {
 		return options, nil, exit.BadInput("%w", err)
@@ -143,7 +148,7 @@ func (g *gateOptions) run(ctx context.Context, o Options, to *connection) error 
 		return err
 	}
 	say := func(words string) { fmt.Fprintln(o.Err, words) }
-	references, err := c.references(ctx, o, g.baselines, subjects)
+	references, err := c.references(ctx, o, g.baselines, g.allowDifferent.Parts(), subjects)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,11 +35,11 @@ func (r *references) of(s *gate.Subject) *suite.Reference {
 }
 
 // references reads them all; what is wrong with any comes at once.
-func (c *cluster) references(ctx context.Context, o Options, names []string, subjects []*gate.Subject) (*references, error) {
+func (c *cluster) references(ctx context.Context, o Options, names []string, allow []report.EnvironmentPart, subjects []*gate.Subject) (*references, error) {
 	out := &references{own: map[*gate.Subject]*suite.Reference{}}
 	var wrong []error
 	if len(names) > 0 {
-		out.named = &suite.Reference{Kind: suite.KindFile, Name: strings.Join(names, ", ")}
+		out.named = &suite.Reference{Kind: suite.KindFile, Name: strings.Join(names, ", "), AllowDifferent: allow}
 		for _, name := range names {
 			if err := c.addReference(ctx, o, name, out.named); err != nil {
 				wrong = append(wrong, exit.With(exit.Code(err), fmt.Errorf("--baseline %s: %w", name, err)))
@@ -53,7 +54,9 @@ func (c *cluster) references(ctx context.Context, o Options, names []string, sub
 			own = &suite.Reference{Kind: suite.KindSuite, Name: b.Suite}
 			err = c.addSuiteOf(ctx, b.Suite, own)
 		case s.Baseline != nil:
-			own, err = c.ownReference(ctx, s.Baseline)
+			if own, err = c.ownReference(ctx, s.Baseline); own != nil {
+				own.AllowDifferent = append(slices.Clone(allow), report.EnvironmentParts(s.Baseline.AllowDifferent)...)
+			}
 		default:
 			continue
 		}

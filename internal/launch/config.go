@@ -3,6 +3,7 @@ package launch
 import (
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/machine"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -103,13 +104,15 @@ type Config struct {
 
 // Report is what a generator says of itself when it starts: the first line that the heartbeat listener sends, and the report file.
 type Report struct {
-	Version string       `json:"version"`
-	Pod     string       `json:"pod,omitempty"`
-	Node    string       `json:"node,omitempty"` // the Kubernetes node
-	Started time.Time    `json:"started,omitzero"`
-	Cores   int          `json:"coresPerPortPair"`
-	Links   []LinkDevice `json:"links"`
-	Notices []Notice     `json:"notices,omitempty"`
+	Version string    `json:"version"`
+	Pod     string    `json:"pod,omitempty"`
+	Node    string    `json:"node,omitempty"` // the Kubernetes node
+	Started time.Time `json:"started,omitzero"`
+	// Machine is the node, as the pod's kernel tells.
+	Machine machine.Machine `json:"machine,omitzero"`
+	Cores   int             `json:"coresPerPortPair"`
+	Links   []LinkDevice    `json:"links"`
+	Notices []Notice        `json:"notices,omitempty"`
 }
 
 // ReportVersion is the document's kind and version.

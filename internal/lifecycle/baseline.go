@@ -45,6 +45,7 @@ func (v *view) baseline() []byte {
 	b := report.Baseline{Kind: of.Kind, Name: of.Name, Message: v.Baseline.Fault}
 	if b.Message == "" {
 		b = *analysis.BaselineOf(of.Kind, of.Name, analysis.Measured{Plan: v.compiled().Plan}, kept(v.Baseline.Sources))
+		b.AllowDifferent = report.EnvironmentParts(v.compiled().Plan.AllowDifferent)
 	}
 	packed, err := delivery.EncodeBaseline(b)
 	if err != nil {

@@ -31,7 +31,7 @@ func (p *Plan) Method() string {
 func (p *Plan) method() *Plan {
 	m := *p
 	m.Version = Version // which version a Plan is written in changes no figure
-	m.Test, m.DUT, m.Criteria, m.Baseline, m.ActiveDeadline = Test{}, DUT{}, nil, "", 0
+	m.Test, m.DUT, m.Criteria, m.Baseline, m.AllowDifferent, m.ActiveDeadline = Test{}, DUT{}, nil, "", nil, 0
 	m.Links = slices.Clone(p.Links)
 	for i := range m.Links {
 		m.Links[i].DUT.MAC = "" // another box has another address

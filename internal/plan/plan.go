@@ -43,6 +43,8 @@ type Plan struct {
 	Criteria   []Criterion `json:"criteria,omitempty"`
 	// Baseline names what relative criteria are to be compared with ("LoadTest vpp-main"); what it is worth is found out when the test is run.
 	Baseline string `json:"baseline,omitempty"`
+	// AllowDifferent is what of the baseline's environment may be another: Generator, Path, NIC, Driver, Node, Processor.
+	AllowDifferent []string `json:"allowDifferent,omitempty"`
 	// SharedPort: two ends of the links may be on one physical port, and share its bandwidth. Where they do, the result says so.
 	SharedPort bool `json:"sharedPort,omitempty"`
 	// ActiveDeadline bounds the whole run; 0 none.

@@ -12,6 +12,8 @@ type Baseline struct {
 	Digest string `json:"digest,omitempty"`
 	// Message says why nothing can be compared with it: it isn't there, or isn't measured. Empty: Runs can.
 	Message string `json:"message,omitempty"`
+	// AllowDifferent is what of its runs' environment may be another than the candidate's.
+	AllowDifferent []EnvironmentPart `json:"allowDifferent,omitempty"`
 	// Runs are its runs; not with a suite, whose cells have each their own.
 	Runs []BaselineRun `json:"runs,omitempty"`
 }
@@ -25,7 +27,9 @@ type BaselineRun struct {
 	Message string `json:"message,omitempty"`
 	// LineRates are the line rates it was measured at: figures at others say nothing.
 	LineRates []LineRate `json:"lineRates,omitempty"`
-	Result    Result     `json:"result,omitzero"`
+	// Environment is what it was measured in; nil: it isn't known.
+	Environment *Environment `json:"environment,omitempty"`
+	Result      Result       `json:"result,omitzero"`
 }
 
 // String names it in a sentence: "LoadTest vpp-main".

@@ -49,6 +49,8 @@ type Compared struct {
 	Outliers []string `json:"outliers,omitempty"`
 	// Judgement is how it compares with the first side; empty on the first side.
 	Judgement Judgement `json:"judgement,omitempty"`
+	// Environment is what differs between its runs' environment and the first side's; Message says so, too.
+	Environment []EnvironmentDifference `json:"environment,omitempty"`
 	// Change is by how much it differs from the first side; nil where that can't be said.
 	Change *Change `json:"change,omitempty"`
 	// Verdict is whether the demand is met; empty: there is none.

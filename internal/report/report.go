@@ -31,6 +31,9 @@ type Report struct {
 	Generators []Generator `json:"generators,omitempty"`
 	// Device is what ran as the device under test, where it is a pod of the test's; nil: it isn't, or an older linerate wrote the Report.
 	Device *plan.Device `json:"device,omitempty"`
+	// Environment is what comparisons hold against that of another run; nil: an older linerate wrote the Report, or no generator was reached. It follows from
+	// Generators and Device.
+	Environment *Environment `json:"environment,omitempty"`
 	// LineRates are the line rates used, per link.
 	LineRates []LineRate  `json:"lineRates,omitempty"`
 	Path      []PathCheck `json:"path,omitempty"`
@@ -77,16 +80,20 @@ const (
 
 // Generator is what a generator said of itself, and how well it started together with the others.
 type Generator struct {
-	Name      string          `json:"name"`
-	Product   string          `json:"product"`
-	Server    string          `json:"server,omitempty"`
-	Hostname  string          `json:"hostname,omitempty"`
-	CPUModel  string          `json:"cpuModel,omitempty"`
-	Cores     int             `json:"cores,omitempty"`
-	Pod       string          `json:"pod,omitempty"`
-	Node      string          `json:"node,omitempty"` // the Kubernetes node that it ran on
-	Ports     []GeneratorPort `json:"ports"`
-	StartSkew plan.Duration   `json:"startSkew,omitempty"`
+	Name     string `json:"name"`
+	Product  string `json:"product"`
+	Server   string `json:"server,omitempty"`
+	Hostname string `json:"hostname,omitempty"`
+	CPUModel string `json:"cpuModel,omitempty"`
+	Cores    int    `json:"cores,omitempty"` // that it sends with
+	// Processors, Kernel and Hypervisor are of the machine that it runs on: how many, the release, and whose ("none" on bare metal).
+	Processors int             `json:"processors,omitempty"`
+	Kernel     string          `json:"kernel,omitempty"`
+	Hypervisor string          `json:"hypervisor,omitempty"`
+	Pod        string          `json:"pod,omitempty"`
+	Node       string          `json:"node,omitempty"` // the Kubernetes node that it ran on
+	Ports      []GeneratorPort `json:"ports"`
+	StartSkew  plan.Duration   `json:"startSkew,omitempty"`
 }
 
 // GeneratorPort is a generator's port on a link.
@@ -95,6 +102,8 @@ type GeneratorPort struct {
 	Index       int    `json:"index"`
 	Name        string `json:"name,omitempty"`
 	Driver      string `json:"driver,omitempty"`
+	NIC         string `json:"nic,omitempty"` // the card's model, or its PCI ids
+	Firmware    string `json:"firmware,omitempty"`
 	Path        string `json:"path,omitempty"` // how it sends and receives, where it says so
 	MAC         string `json:"macAddress"`
 	NextHopMAC  string `json:"nextHopMacAddress,omitempty"`

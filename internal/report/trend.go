@@ -48,7 +48,10 @@ type Point struct {
 	DeviceChange []string `json:"deviceChange,omitempty"`
 	// ImageChange is where the device's pod ran other images than at the point before. A series goes on there: builds of a device are what it follows.
 	ImageChange []string `json:"imageChange,omitempty"`
-	Producer    string   `json:"producer,omitempty"`
+	// EnvironmentChange is what it was measured in other than the point before: other network cards, another node. Where a part differs that needs leave, and has
+	// none, a new Stretch begins.
+	EnvironmentChange []EnvironmentDifference `json:"environmentChange,omitempty"`
+	Producer          string                  `json:"producer,omitempty"`
 }
 
 // Stretch is a part of a series of one Plan.

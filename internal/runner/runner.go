@@ -46,6 +46,9 @@ type Options struct {
 	ForceHint string
 	// Baseline is what relative criteria are compared with; nil: nothing was given.
 	Baseline *report.Baseline
+	// Surroundings adds to the Report what the driver doesn't know of where the run was: nodes, devices, what is behind ports. It is called once, when the run is
+	// over, before it is judged; nil: there is nothing to add.
+	Surroundings func(*report.Report)
 	// Logger gets state changes at Info and decisions at Debug; nil is silent.
 	Logger *slog.Logger
 }
@@ -80,12 +83,13 @@ func NotBegun(ctx context.Context, p *plan.Plan, opts Options, err error) *repor
 // run is one run.
 type run struct {
 	*Journal
-	forceHint string
+	forceHint    string
+	surroundings func(*report.Report)
 }
 
 func newRun(p *plan.Plan, opts Options) *run {
 	now := time.Now()
-	return &run{forceHint: opts.ForceHint, Journal: &Journal{
+	return &run{forceHint: opts.ForceHint, surroundings: opts.Surroundings, Journal: &Journal{
 		Plan: p, Procedure: procedures.Of(p.Procedure), Started: now, Log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), listener: opts.Progress,
 		Report: &report.Report{Version: report.Version, Producer: opts.Producer, Plan: p, Started: now, Baseline: opts.Baseline},
 	}}
@@ -135,6 +139,10 @@ func (r *run) conclude(ctx context.Context, err error) {
 	rep := r.Report
 	rep.Ending, rep.Message = endingOf(ctx, err, r.Driving, r.forceHint)
 	rep.Finished = time.Now()
+	if r.surroundings != nil {
+		r.surroundings(rep)
+	}
+	rep.Environment = report.EnvironmentOf(rep)
 	rep.Result = analysis.Result(rep)
 	rep.Figures = figures.Of(rep)
 	rep.Verdict = analysis.Verdict(rep)

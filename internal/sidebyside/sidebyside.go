@@ -20,19 +20,24 @@ const ExitCodes = "Exit codes: 0 compared (with --max-regression: none is less t
 
 // Options are compare's.
 type Options struct {
-	Format        string
-	MaxRegression string
+	Format         string
+	MaxRegression  string
+	AllowDifferent AllowDifferent
 }
 
 // Flags adds compare's flags.
 func (o *Options) Flags(cmd *cobra.Command) {
 	FormatFlag(cmd, &o.Format, render.Formats(render.Comparison))
 	cmd.Flags().StringVar(&o.MaxRegression, "max-regression", "", "by how much less than the first others may be, such as 2%; the exit code says whether they are")
+	o.AllowDifferent.Flag(cmd)
 }
 
 // Check reads the options; a nil demand asks for nothing.
 func (o *Options) Check() (*comparison.Allowance, error) {
 	if err := CheckFormat(o.Format, render.Formats(render.Comparison)); err != nil {
+		return nil, err
+	}
+	if err := o.AllowDifferent.Check(); err != nil {
 		return nil, err
 	}
 	if o.MaxRegression == "" {

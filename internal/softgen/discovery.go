@@ -1,10 +1,6 @@
 package softgen
 
-import (
-	"bufio"
-	"os"
-	"strings"
-)
+import "strings"
 
 // The RPC spoken here, as api_sync_v2 negotiates it, and the TRex whose RPC it is.
 const (
@@ -77,7 +73,7 @@ func (s *Server) ping(*params) (any, error) { return object{"ts": s.seconds()}, 
 
 func (s *Server) seconds() real { return real(s.cfg.Now().Seconds()) }
 
-// getSystemInfo is get_system_info.
+// getSystemInfo is get_system_info. processors, kernel and hypervisor, which TRex hasn't, are of the machine that this runs on.
 func (s *Server) getSystemInfo(*params) (any, error) {
 	ports, cores := []object{}, 0
 	for _, at := range s.ports {
@@ -85,13 +81,15 @@ func (s *Server) getSystemInfo(*params) (any, error) {
 		cores += at.cores
 	}
 	return object{
-		"advanced_per_stream_stats": true, "core_type": s.cfg.CPUModel, "dp_core_count": cores,
+		"advanced_per_stream_stats": true, "core_type": s.cfg.Machine.CPUModel, "dp_core_count": cores,
 		"dp_core_count_per_port": s.ports[0].cores, "hostname": s.cfg.Hostname, "is_multiqueue_mode": false,
 		"port_count": len(s.ports), "ports": ports, "uptime": s.cfg.Started.Format("Jan 02 2006 @ 15:04:05"),
+		"processors": s.cfg.Machine.Processors, "kernel": s.cfg.Machine.Kernel, "hypervisor": s.cfg.Machine.Hypervisor,
 	}, nil
 }
 
-// describe is a port's entry. One whose interface has no speed of its own is virtual. path, which TRex hasn't, says how frames are sent and received.
+// describe is a port's entry. One whose interface has no speed of its own is virtual. path, which TRex hasn't, says how frames are sent and
+// received; nor has it nic and firmware.
 func (at *port) describe(firstCore int) object {
 	info := at.path.Info()
 	cores := make([]int, at.cores)
@@ -99,7 +97,7 @@ func (at *port) describe(firstCore int) object {
 		cores[i] = firstCore + i
 	}
 	return object{
-		"index": at.index, "driver": info.Driver, "description": info.Interface, "path": info.Path, "pci_addr": "N/A", "numa": -1,
+		"index": at.index, "driver": info.Driver, "description": info.Interface, "path": info.Path, "nic": info.NIC, "firmware": info.Firmware, "pci_addr": "N/A", "numa": -1,
 		"hw_mac": macText(info.MAC), "stack": "legacy", "cores": cores, "supp_speeds": []int{}, "is_virtual": info.Speed == 0,
 		"is_fc_supported": false, "is_led_supported": false, "is_link_supported": false, "is_prom_supported": true,
 		"is_vxlan_supported": false, "is_ieee1588_supported": false,
@@ -142,20 +140,4 @@ func (s *Server) shutdown(p *params) (any, error) {
 	s.cfg.Log.Info("shut down by a client", "user", user)
 	s.end()
 	return object{}, nil
-}
-
-// cpuModel reads the processor's name; a system that doesn't say has none.
-func cpuModel(path string) string {
-	file, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = file.Close() }() // only read
-	lines := bufio.NewScanner(file)
-	for lines.Scan() {
-		if name, model, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(model)
-		}
-	}
-	return ""
 }

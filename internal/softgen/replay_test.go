@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/linerate-dev/linerate/internal/machine"
 	"github.com/linerate-dev/linerate/internal/softgen/fakeport"
 	"github.com/linerate-dev/linerate/internal/trex/zmtp"
 )
@@ -108,7 +109,7 @@ func newReplay(t *testing.T, judge *judge) *replay {
 			{Port: west, NextHop: [6]byte{2, 0, 0, 0, 0, 0x20}},
 			{Port: east, NextHop: [6]byte{2, 0, 0, 0, 0, 0x21}},
 		},
-		Now: clock.Now, Version: "v0.0.0-test", Hostname: "lab", CPUModel: "AMD EPYC",
+		Now: clock.Now, Version: "v0.0.0-test", Hostname: "lab", Machine: machine.Machine{CPUModel: "AMD EPYC"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/machine"
 	"github.com/linerate-dev/linerate/internal/softgen/datapath"
 	"github.com/linerate-dev/linerate/internal/trex/zmtp"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -46,8 +47,9 @@ type Config struct {
 	Stolen func() (time.Duration, error)
 	// Log gets state changes; nil drops them.
 	Log *slog.Logger
-	// Hostname and CPUModel are reported; "" asks the system.
-	Hostname, CPUModel string
+	// Hostname and Machine are reported; empty asks the system.
+	Hostname string
+	Machine  machine.Machine
 	// Started is reported as the server's start; zero: now.
 	Started time.Time
 }
@@ -105,8 +107,8 @@ func withDefaults(cfg Config) Config {
 	if cfg.Hostname == "" {
 		cfg.Hostname, _ = os.Hostname()
 	}
-	if cfg.CPUModel == "" {
-		cfg.CPUModel = cpuModel("/proc/cpuinfo")
+	if cfg.Machine == (machine.Machine{}) {
+		cfg.Machine = machine.This()
 	}
 	if cfg.Started.IsZero() {
 		cfg.Started = time.Now()

@@ -19,6 +19,8 @@ type JudgedCell struct {
 	// Runs were judged; Baseline are the runs that they were compared with, as far as they can be, and BaselineName says whose.
 	Runs, Baseline []analysis.Kept
 	BaselineName   string
+	// AllowDifferent is what of the baseline's environment may be another.
+	AllowDifferent []report.EnvironmentPart
 	// Itself says that the cell is what others are compared with.
 	Itself bool
 }
@@ -39,7 +41,7 @@ func JudgeStored(m *Matrix, runs Runs, finished time.Time, version string, with 
 func (v *view) sides(cell int) JudgedCell {
 	number, name := v.baselineOf(cell)
 	ref := v.lookup()
-	out := JudgedCell{Runs: v.evidence(cell), Itself: ref == nil && name != "" && number == cell}
+	out := JudgedCell{Runs: v.evidence(cell), Itself: ref == nil && name != "" && number == cell, AllowDifferent: v.allowDifferent()}
 	if len(out.Runs) == 0 || out.Itself {
 		return out
 	}

@@ -26,6 +26,8 @@ type Reference struct {
 	// loadtest.
 	Cells   []ReferenceCell
 	Reports []analysis.Kept
+	// AllowDifferent is what of its environment may be another than the candidate's.
+	AllowDifferent []report.EnvironmentPart
 }
 
 // ReferenceCell is a cell of a suite that serves as baseline, with the runs that stand for its repetitions.
@@ -95,7 +97,9 @@ func (r *Reference) baseline(how analysis.Measured, choose func() (runs []analys
 	if why != "" {
 		return &report.Baseline{Kind: r.Kind, Name: r.Name, Message: why}
 	}
-	return analysis.BaselineOf(r.Kind, r.Name, how, runs)
+	b := analysis.BaselineOf(r.Kind, r.Name, how, runs)
+	b.AllowDifferent = r.AllowDifferent
+	return b
 }
 
 // ofReports chooses the runs of the same row and column of the table; those of its column, where they are all of one row, for a row's name may tell

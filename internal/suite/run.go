@@ -120,7 +120,7 @@ func evidence(r *report.Report) *report.Report {
 	p := r.Plan
 	out := &report.Report{
 		Version: r.Version, Started: r.Started, Finished: r.Finished, Ending: r.Ending, Message: limited(r.Message, maxMessage),
-		LineRates: r.LineRates, Result: r.Result,
+		LineRates: r.LineRates, Environment: report.EnvironmentOf(r), Result: r.Result,
 		Plan: &plan.Plan{Version: p.Version, Test: p.Test, Engine: p.Engine, Links: p.Links, Directions: p.Directions, Procedure: p.Procedure},
 	}
 	if p.DUT.Type == loopback {

@@ -80,7 +80,9 @@ func (v *view) toCome(cell int) int {
 // compared judges by what this cell is compared with: one of an earlier suite, or of this one. That one itself is no worse than it is.
 func (v *view) compared(cell int, criteria []plan.Criterion, runs []*report.Report, how analysis.Measured) report.Verdict {
 	if ref := v.lookup(); ref != nil {
-		return analysis.Judge(criteria, runs, ref.ofCell(v.Matrix.Cells[cell].Values, how))
+		baseline := ref.ofCell(v.Matrix.Cells[cell].Values, how)
+		baseline.AllowDifferent = v.allowDifferent()
+		return analysis.Judge(criteria, runs, baseline)
 	}
 	number, name := v.baselineOf(cell)
 	switch {
@@ -91,7 +93,21 @@ func (v *view) compared(cell int, criteria []plan.Criterion, runs []*report.Repo
 	case number < 0:
 		return analysis.Judge(criteria, runs, &report.Baseline{Kind: "Cell", Name: name, Message: "it is excluded from the suite"})
 	}
-	return analysis.Judge(criteria, runs, analysis.BaselineOf("Cell", name, how, v.evidence(number)))
+	baseline := analysis.BaselineOf("Cell", name, how, v.evidence(number))
+	baseline.AllowDifferent = v.allowDifferent()
+	return analysis.Judge(criteria, runs, baseline)
+}
+
+// allowDifferent is what of the baseline's environment may be another than a cell's: as the suite says, or who brought a baseline of his own.
+func (v *view) allowDifferent() []report.EnvironmentPart {
+	var allowed []report.EnvironmentPart
+	if v.Reference != nil {
+		allowed = v.Reference.AllowDifferent
+	}
+	if b := v.spec.Baseline; b != nil {
+		allowed = append(slices.Clone(allowed), report.EnvironmentParts(b.AllowDifferent)...)
+	}
+	return allowed
 }
 
 // reference is what is compared with that isn't part of the suite; nil: there is no such thing. What wasn't looked at yet says so.

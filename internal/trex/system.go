@@ -14,6 +14,10 @@ type SystemInfo struct {
 	Uptime    string `json:"uptime"` // when the server started, as text
 	CoreCount int    `json:"dp_core_count"`
 	CoreType  string `json:"core_type"` // the CPU's model
+	// Processors, Kernel and Hypervisor are of the machine; only the software engine says them.
+	Processors int    `json:"processors"`
+	Kernel     string `json:"kernel"`
+	Hypervisor string `json:"hypervisor"`
 	// Software: received packets are judged by CPU cores, not by the NIC's filters.
 	Software bool       `json:"advanced_per_stream_stats"`
 	Ports    []PortInfo `json:"ports"` // by index, which may skip
@@ -24,7 +28,9 @@ type PortInfo struct {
 	Index       int    `json:"index"`
 	Driver      string `json:"driver"` // "net_af_packet", "net_mlx5"
 	Description string `json:"description"`
-	Path        string `json:"path"`     // how it sends and receives; only the software engine says so
+	Path        string `json:"path"` // how it sends and receives; only the software engine says so
+	NIC         string `json:"nic"`  // the card's PCI ids; only the software engine says them, and Firmware
+	Firmware    string `json:"firmware"`
 	PCIAddress  string `json:"pci_addr"` // "N/A" for what isn't on PCI
 	NUMA        int    `json:"numa"`
 	MAC         string `json:"hw_mac"`

@@ -19,6 +19,7 @@ func (e *Engine) Describe(ctx context.Context) (engine.Description, error) {
 	}
 	d := engine.Description{
 		Product: e.control.Version().String(), Server: e.control.Address(), Hostname: info.Hostname, CPUModel: info.CoreType, CoreCount: info.CoreCount,
+		Processors: info.Processors, Kernel: info.Kernel, Hypervisor: info.Hypervisor,
 	}
 	for _, p := range info.Ports {
 		d.Ports = append(d.Ports, describe(p, statuses[p.Index]))
@@ -46,6 +47,8 @@ func describe(p trex.PortInfo, s trex.PortStatus) engine.Port {
 		Index:       p.Index,
 		Name:        nameOf(p),
 		Driver:      p.Driver,
+		NIC:         nicOf(p),
+		Firmware:    p.Firmware,
 		Path:        p.Path,
 		MAC:         engine.MAC(strings.ToLower(p.MAC)),
 		Virtual:     virtual(p),
@@ -56,10 +59,21 @@ func describe(p trex.PortInfo, s trex.PortStatus) engine.Port {
 	}
 }
 
+// nicOf is the network card's model: TRex describes what it has on PCI by the card's name, and other ports by their own.
+func nicOf(p trex.PortInfo) string {
+	if p.NIC == "" && known(p.PCIAddress) && known(p.Description) {
+		return p.Description
+	}
+	return p.NIC
+}
+
+// known says that a server had something to say.
+func known(said string) bool { return said != "" && said != "N/A" && said != "Unknown" }
+
 // nameOf is the PCI address, or else what the server calls the port.
 func nameOf(p trex.PortInfo) string {
 	for _, name := range []string{p.PCIAddress, p.Description} {
-		if name != "" && name != "N/A" && name != "Unknown" {
+		if known(name) {
 			return name
 		}
 	}

@@ -27,11 +27,13 @@ type Options struct {
 type Info struct {
 	Interface string
 	Driver    string
-	MAC       [6]byte
-	MTU       int
-	Speed     units.BitRate
-	LinkUp    bool
-	LinkFlaps int64
+	// NIC is the network card's PCI ids, Firmware what runs on it; empty where there is no card, or its driver doesn't tell.
+	NIC, Firmware string
+	MAC           [6]byte
+	MTU           int
+	Speed         units.BitRate
+	LinkUp        bool
+	LinkFlaps     int64
 	// Path says how frames are sent and received here, for people: "AF_XDP + eBPF".
 	Path string
 }

@@ -10,20 +10,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// driver is the name that an interface's driver gives itself; empty where it gives none. It asks in the calling thread's namespace.
-func driver(name string) string {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return ""
-	}
-	defer unix.Close(fd) //nolint:errcheck // a socket that nothing was written to
-	info, err := unix.IoctlGetEthtoolDrvinfo(fd, name)
-	if err != nil {
-		return ""
-	}
-	return unix.ByteSliceToString(info.Driver[:])
-}
-
 // Offsets in the kernel's struct ethtool_cmd, the answer to ETHTOOL_GSET.
 const (
 	ethtoolCommandSize = 44

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// machine plays a schedule in virtual time on a processor that sleeps and stalls as told, and counts what leaves in each second.
-type machine struct {
+// slowMachine plays a schedule in virtual time on a processor that sleeps and stalls as told, and counts what leaves in each second.
+type slowMachine struct {
 	schedule *schedule
 	pacer    pacer
 	now      float64
@@ -17,7 +17,7 @@ type machine struct {
 }
 
 // step is one round of a thread's loop: what is due leaves, each frame taking its cost, then the thread is away for a while.
-func (m *machine) step(away, cost float64) {
+func (m *slowMachine) step(away, cost float64) {
 	horizon := m.pacer.advance(m.now, m.schedule.next(), m.schedule.rate())
 	burst := 0
 	for m.schedule.next() <= horizon {
@@ -34,13 +34,13 @@ func (m *machine) step(away, cost float64) {
 }
 
 // setFactor changes the rate as a thread does that is told to.
-func (m *machine) setFactor(factor float64) {
+func (m *slowMachine) setFactor(factor float64) {
 	m.pacer.startOver(m.now, m.schedule.next(), m.schedule.rate())
 	m.schedule.setFactor(m.now-m.pacer.slip, factor)
 }
 
-func newMachine(t *testing.T, perSecond float64) *machine {
-	return &machine{schedule: newSchedule(compiled(t, streams(continuous(perSecond, frame(60)))...), 1, 0, 1)}
+func newMachine(t *testing.T, perSecond float64) *slowMachine {
+	return &slowMachine{schedule: newSchedule(compiled(t, streams(continuous(perSecond, frame(60)))...), 1, 0, 1)}
 }
 
 func TestPacing(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/machine"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -20,7 +21,7 @@ type port struct {
 	index     int
 	mac       [6]byte
 	mtu       int
-	driver    string
+	nic       machine.NIC
 	speed     units.BitRate
 	queues    int
 	namespace *namespace
@@ -74,8 +75,8 @@ func (p *port) open() error {
 	}
 	p.name, p.index, p.mtu, p.mac = a.Name, a.Index, a.MTU, [6]byte(a.HardwareAddr)
 	p.queues = max(a.NumTxQueues, 1)
-	if p.driver = driver(p.name); p.driver == "" {
-		p.driver = l.Type()
+	if p.nic = machine.NICOf(p.name); p.nic.Driver == "" {
+		p.nic.Driver = l.Type()
 	}
 	p.speed = speed(p.name)
 	if p.namespace, err = currentNamespace(); err != nil {
@@ -106,7 +107,7 @@ func (p *port) openPaths() (err error) {
 }
 
 func (p *port) Info() Info {
-	return Info{Interface: p.name, Driver: p.driver, MAC: p.mac, MTU: p.mtu, Speed: p.speed, LinkUp: p.link.up.Load(),
+	return Info{Interface: p.name, Driver: p.nic.Driver, NIC: p.nic.Model, Firmware: p.nic.Firmware, MAC: p.mac, MTU: p.mtu, Speed: p.speed, LinkUp: p.link.up.Load(),
 		LinkFlaps: p.link.flaps.Load(), Path: p.path}
 }
 

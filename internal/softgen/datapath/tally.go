@@ -34,7 +34,7 @@ func wireLength(length int) int64 { return int64(max(length, 60) + units.FCSByte
 // no room, and that is the device's loss. Anywhere else, and on a link that is down, the frame hasn't left.
 func (p *port) tally(batch []piece, owners []*track, results []outcome, retries int) {
 	var packets, bytes, full, failed int64
-	left := p.driver == "veth" && p.link.up.Load()
+	left := p.nic.Driver == "veth" && p.link.up.Load()
 	for i, piece := range batch {
 		switch {
 		case results[i] == accepted:

@@ -1,0 +1,127 @@
+// Package machine tells what this machine is, as far as figures depend on it: its processors, its kernel, whose virtual machine it is, and what network cards are
+// behind its interfaces. What the kernel doesn't tell is empty.
+package machine
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// Machine is what a machine is.
+type Machine struct {
+	CPUModel   string `json:"cpuModel,omitempty"`
+	Processors int    `json:"processors,omitempty"` // of the whole machine, also where a container has fewer
+	Kernel     string `json:"kernel,omitempty"`     // its release
+	// Hypervisor is whose virtual machine it is, as its firmware says; "none" where the processors say that they are real.
+	Hypervisor string `json:"hypervisor,omitempty"`
+}
+
+// This is the machine that the process runs on.
+func This() Machine {
+	m := Machine{Kernel: kernel()}
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return m
+	}
+	processors, err := proc.CPUInfo()
+	if err != nil || len(processors) == 0 {
+		return m
+	}
+	m.CPUModel, m.Processors = processors[0].ModelName, len(processors)
+	m.Hypervisor = hypervisor(os.DirFS("/"), processors[0].Flags)
+	return m
+}
+
+func kernel() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(u.Release[:])
+}
+
+// unnamed is a hypervisor that doesn't say whose it is.
+const unnamed = "unnamed"
+
+// hypervisor is whose virtual machine this is. A processor without flags is of another architecture than x86, and says nothing of it.
+func hypervisor(root fs.FS, flags []string) string {
+	switch {
+	case len(flags) == 0:
+		return ""
+	case !slices.Contains(flags, "hypervisor"):
+		return "none"
+	}
+	var words []string
+	for _, file := range []string{"sys/class/dmi/id/sys_vendor", "sys/class/dmi/id/product_name"} {
+		if word := text(root, file); word != "" && !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	if len(words) == 0 {
+		return unnamed
+	}
+	return strings.Join(words, " ")
+}
+
+// NIC is the network card behind an interface.
+type NIC struct {
+	// Driver is the name that the interface's driver gives itself.
+	Driver string
+	// Model is the card's PCI ids, "8086:1593"; empty where the interface is on no PCI device, as virtual ones are.
+	Model    string
+	Firmware string
+}
+
+// NICOf asks the driver of an interface, in the calling thread's namespace, what card it drives.
+func NICOf(name string) NIC {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return NIC{}
+	}
+	defer unix.Close(fd) //nolint:errcheck // a socket that nothing was written to
+	info, err := unix.IoctlGetEthtoolDrvinfo(fd, name)
+	if err != nil {
+		return NIC{}
+	}
+	return NIC{
+		Driver: unix.ByteSliceToString(info.Driver[:]), Model: Model(os.DirFS("/"), unix.ByteSliceToString(info.Bus_info[:])),
+		Firmware: firmware(unix.ByteSliceToString(info.Fw_version[:])),
+	}
+}
+
+// firmware is what a driver says of it; drivers that have none to tell of say so in words of their own.
+func firmware(said string) string {
+	said = strings.TrimSpace(said)
+	if said == "N/A" || said == "n/a" {
+		return ""
+	}
+	return said
+}
+
+// Model are the PCI ids of a device, "8086:1593"; empty: there is none at that address.
+func Model(root fs.FS, address string) string {
+	if address == "" || strings.Contains(address, "/") {
+		return ""
+	}
+	dir := path.Join("sys/bus/pci/devices", address)
+	vendor, device := text(root, dir+"/vendor"), text(root, dir+"/device")
+	if vendor == "" || device == "" {
+		return ""
+	}
+	return strings.TrimPrefix(vendor, "0x") + ":" + strings.TrimPrefix(device, "0x")
+}
+
+// text is what a small file of the kernel's says.
+func text(root fs.FS, file string) string {
+	content, err := fs.ReadFile(root, file)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(content))
+}

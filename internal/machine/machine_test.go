@@ -1,0 +1,55 @@
+package machine
+
+import (
+	"testing"
+	"testing/fstest"
+)
+
+func TestTheMachineOfThisTestIsKnown(t *testing.T) {
+	m := This()
+	if m.Kernel == "" || m.Processors < 1 {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestAHypervisorIsWhomTheFirmwareNames(t *testing.T) {
+	named := fstest.MapFS{"sys/class/dmi/id/sys_vendor": {Data: []byte("QEMU\n")}, "sys/class/dmi/id/product_name": {Data: []byte("Standard PC (Q35 + ICH9, 2009)\n")}}
+	for name, c := range map[string]struct {
+		root  fstest.MapFS
+		flags []string
+		want  string
+	}{
+		"a virtual machine":                        {named, []string{"fpu", "hypervisor"}, "QEMU Standard PC (Q35 + ICH9, 2009)"},
+		"vendor and product are one word":          {fstest.MapFS{"sys/class/dmi/id/sys_vendor": {Data: []byte("KVM")}, "sys/class/dmi/id/product_name": {Data: []byte("KVM")}}, []string{"hypervisor"}, "KVM"},
+		"a virtual machine without firmware":       {fstest.MapFS{}, []string{"hypervisor"}, "unnamed"},
+		"bare metal":                               {named, []string{"fpu"}, "none"},
+		"an architecture that doesn't say of that": {named, nil, ""},
+	} {
+		if got := hypervisor(c.root, c.flags); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestANetworkCardIsKnownByItsPCIIds(t *testing.T) {
+	root := fstest.MapFS{"sys/bus/pci/devices/0000:3b:00.0/vendor": {Data: []byte("0x8086\n")}, "sys/bus/pci/devices/0000:3b:00.0/device": {Data: []byte("0x1593\n")}}
+	for address, want := range map[string]string{"0000:3b:00.0": "8086:1593", "0000:3b:00.1": "", "": "", "../devices/0000:3b:00.0": ""} {
+		if got := Model(root, address); got != want {
+			t.Errorf("%q is %q, want %q", address, got, want)
+		}
+	}
+}
+
+func TestAnInterfaceThatIsNotThereHasNoCard(t *testing.T) {
+	if got := NICOf("no-such-if"); got != (NIC{}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestADriverWithoutFirmwareSaysSoInItsOwnWords(t *testing.T) {
+	for said, want := range map[string]string{"": "", "N/A": "", " 4.20 0x8001778b 1.3346.0 ": "4.20 0x8001778b 1.3346.0"} {
+		if got := firmware(said); got != want {
+			t.Errorf("%q is %q, want %q", said, got, want)
+		}
+	}
+}

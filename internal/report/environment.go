@@ -1,0 +1,163 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Environment is what must be the same for two figures to be compared, beside the way in which they were measured (the Plan's method): what generated, on which
+// machines, through which network cards. It follows from the Report's other members, and travels in one block with what is kept of a run. A member that is empty
+// isn't known.
+type Environment struct {
+	// Linerate is the version of linerate that measured: "linerate v0.2.0".
+	Linerate   string                 `json:"linerate,omitempty"`
+	Generators []GeneratorEnvironment `json:"generators,omitempty"`
+	// Device is the machine that the device under test ran on; nil: it isn't known, or is the generator's own.
+	Device *Machine `json:"device,omitempty"`
+}
+
+// GeneratorEnvironment is a generator, its machine and its ports.
+type GeneratorEnvironment struct {
+	Name    string `json:"name"`
+	Product string `json:"product,omitempty"` // "TRex"
+	// Version is the product's; empty for the software engine, which is of linerate's own.
+	Version string `json:"version,omitempty"`
+	// Cores is how many cores of the machine the generator sends with.
+	Cores   int               `json:"cores,omitempty"`
+	Machine Machine           `json:"machine,omitzero"`
+	Ports   []PortEnvironment `json:"ports,omitempty"`
+}
+
+// PortEnvironment is a generator's port on a link.
+type PortEnvironment struct {
+	Link string `json:"link"`
+	// NIC is the network card's model, or its PCI ids: "8086:1593". Empty: it isn't known, or the port is a virtual one.
+	NIC      string `json:"nic,omitempty"`
+	Firmware string `json:"firmware,omitempty"`
+	Driver   string `json:"driver,omitempty"`
+	Path     string `json:"path,omitempty"` // how frames are sent and received: "AF_XDP + eBPF"
+}
+
+// Machine is what a generator or a device runs on.
+type Machine struct {
+	// Node is the Kubernetes node's name, or the machine's own where there is no cluster.
+	Node       string `json:"node,omitempty"`
+	CPUModel   string `json:"cpuModel,omitempty"`
+	Processors int    `json:"processors,omitempty"` // of the whole machine
+	Kernel     string `json:"kernel,omitempty"`     // its release: "6.1.0-18-amd64"
+	Hypervisor string `json:"hypervisor,omitempty"` // "none" on bare metal
+}
+
+// EnvironmentPart is a part of an environment, by the name that allowDifferent has for it.
+type EnvironmentPart string
+
+// The parts. Where one of the first six differs, no change of the device is claimed unless allowDifferent has it: each of them moves figures by itself. The others are
+// told; docs/statistics.md has the reasons.
+const (
+	PartGenerator EnvironmentPart = "Generator" // its product, and its version unless that is linerate's own
+	PartPath      EnvironmentPart = "Path"      // how frames get from the generator to the network card, and back
+	PartNIC       EnvironmentPart = "NIC"       // the network card's model and firmware
+	PartDriver    EnvironmentPart = "Driver"
+	PartNode      EnvironmentPart = "Node"
+	PartProcessor EnvironmentPart = "Processor" // the CPU's model, and how many processors the machine has
+
+	PartHypervisor EnvironmentPart = "Hypervisor"
+	PartKernel     EnvironmentPart = "Kernel"
+	PartCores      EnvironmentPart = "Cores"
+	PartLinerate   EnvironmentPart = "Linerate"
+)
+
+// PartsToAllow are those that allowDifferent may have, in the order of what matters most.
+func PartsToAllow() []EnvironmentPart {
+	return []EnvironmentPart{PartGenerator, PartPath, PartNIC, PartDriver, PartNode, PartProcessor}
+}
+
+// NeedsLeave says that no change is claimed where this part differs, unless somebody allows it.
+func (p EnvironmentPart) NeedsLeave() bool { return slices.Contains(PartsToAllow(), p) }
+
+// EnvironmentParts are parts by their names.
+func EnvironmentParts[S ~string](names []S) []EnvironmentPart {
+	var parts []EnvironmentPart
+	for _, name := range names {
+		parts = append(parts, EnvironmentPart(name))
+	}
+	return parts
+}
+
+// EnvironmentDifference is one thing that isn't the same for the runs of a candidate and for those of its baseline.
+type EnvironmentDifference struct {
+	Part EnvironmentPart `json:"part"`
+	// What names it in a sentence: "NIC driver of west and east".
+	What string `json:"what"`
+	// Was is what it was for the baseline's runs, Is what it is for the candidate's; several values where runs of one side differ. Empty: it isn't known.
+	Was string `json:"was,omitempty"`
+	Is  string `json:"is,omitempty"`
+}
+
+// Known says that both sides are known, so that they do differ.
+func (d EnvironmentDifference) Known() bool { return d.Was != "" && d.Is != "" }
+
+// String is the difference in a sentence: "NIC driver of west: veth, then ice".
+func (d EnvironmentDifference) String() string {
+	if d.Was == d.Is {
+		return d.What + ": " + d.Was + " on either side"
+	}
+	return d.What + ": " + cmp.Or(d.Was, "not known") + ", then " + cmp.Or(d.Is, "not known")
+}
+
+// ownEngine is the product of linerate's own generator.
+const ownEngine = "linerate software engine"
+
+// EnvironmentOf is the Report's environment: its block, or, of a Report that was written before there was one, what its other members tell. Nil: nothing is known.
+func EnvironmentOf(r *Report) *Environment {
+	if r.Environment != nil {
+		return r.Environment
+	}
+	if len(r.Generators) == 0 {
+		return nil
+	}
+	e := &Environment{Linerate: r.Producer}
+	for _, g := range r.Generators {
+		e.Generators = append(e.Generators, generatorEnvironment(g))
+	}
+	if r.Device != nil && r.Device.Node != "" {
+		e.Device = machineOf(r.Device.Node, e.Generators)
+	}
+	return e
+}
+
+func generatorEnvironment(g Generator) GeneratorEnvironment {
+	out := GeneratorEnvironment{Name: g.Name, Cores: g.Cores, Machine: Machine{Node: g.Node, CPUModel: g.CPUModel, Processors: g.Processors, Kernel: g.Kernel, Hypervisor: g.Hypervisor}}
+	out.Product, out.Version = productOf(g.Product)
+	if g.Node == "" && g.Pod == "" {
+		out.Machine.Node = g.Hostname // a pod's is its own name, which says nothing of where it ran
+	}
+	for _, p := range g.Ports {
+		out.Ports = append(out.Ports, PortEnvironment{Link: p.Link, NIC: p.NIC, Firmware: p.Firmware, Driver: p.Driver, Path: p.Path})
+	}
+	return out
+}
+
+// productOf parts "TRex v3.06" into product and version. The software engine's version is linerate's, which the environment has apart.
+func productOf(text string) (product, version string) {
+	product, version = text, ""
+	if i := strings.LastIndex(text, " v"); i >= 0 {
+		product, version = text[:i], text[i+1:]
+	}
+	if strings.HasPrefix(text, ownEngine) {
+		return ownEngine, ""
+	}
+	return product, version
+}
+
+// machineOf is the node's machine as far as it is known: a generator on the same node has told what it is.
+func machineOf(node string, generators []GeneratorEnvironment) *Machine {
+	for _, g := range generators {
+		if g.Machine.Node == node {
+			m := g.Machine
+			return &m
+		}
+	}
+	return &Machine{Node: node}
+}
