@@ -36,7 +36,7 @@ func TestTheMethodIsHowItIsMeasured(t *testing.T) {
 		"another box":    {func(p *plan.Plan) { p.Links[0].DUT.MAC = "02:00:00:00:00:02" }, ""},
 		"another server": {func(p *plan.Plan) { p.Generators[0].Server = "10.0.0.2:4501" }, ""},
 		"other criteria": {func(p *plan.Plan) {
-			p.Criteria, p.Baseline, p.ActiveDeadline = nil, "LoadTest x", plan.Duration(time.Hour)
+			p.Criteria, p.Baseline, p.AllowDifferent, p.ActiveDeadline = nil, "LoadTest x", []string{"Node"}, plan.Duration(time.Hour)
 		}, ""},
 		"another engine":        {func(p *plan.Plan) { p.Engine = "TRex" }, `engine is "Software" in the one and "TRex" in the other`},
 		"another frame size":    {func(p *plan.Plan) { p.Directions[0].Mix.Bytes = 1518 }, "directions[0].mix.bytes is 64 in the one and 1518 in the other"},
@@ -64,7 +64,7 @@ func TestTheMethodIsHowItIsMeasured(t *testing.T) {
 func TestEachMemberOfAPlanIsDecidedUpon(t *testing.T) {
 	method := map[string]bool{
 		"Version": true, "Engine": true, "Links": true, "Directions": true, "Generators": true, "Procedure": true, "SharedPort": true,
-		"Test": false, "DUT": false, "Criteria": false, "Baseline": false, "ActiveDeadline": false,
+		"Test": false, "DUT": false, "Criteria": false, "Baseline": false, "AllowDifferent": false, "ActiveDeadline": false,
 	}
 	for _, member := range reflect.VisibleFields(reflect.TypeFor[plan.Plan]()) {
 		if _, decided := method[member.Name]; !decided {

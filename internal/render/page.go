@@ -175,7 +175,7 @@ func facts(r *report.Report) []fact {
 	for _, l := range r.LineRates {
 		out = append(out, fact{Term: "line rate of " + l.Link, Text: wording.BitRate(int64(l.BitsPerSecond)) + " at layer 1, as the " + cmp.Or(l.Source, "plan") + " says"})
 	}
-	return out
+	return append(out, environmentFacts(r)...)
 }
 
 // framesText says how large the frames are, for a rate without that means nothing: once, where all directions have the same.

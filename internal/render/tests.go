@@ -72,6 +72,7 @@ func evidenceOf(r *report.Report, h report.Headline) section {
 			s.facts = append(s.facts, fact{Term: "device", Text: c.Name + " ran " + c.Short(), Exact: c.String()})
 		}
 	}
+	s.facts = append(s.facts, environmentFacts(r)...)
 	return s
 }
 

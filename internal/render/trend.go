@@ -20,8 +20,18 @@ func viewOfTrend(t *report.Trend) view {
 		}
 		v.sections = append(v.sections, part)
 	}
+	if slices.ContainsFunc(t.Series, environmentChanges) {
+		v.legend = always(trendWords, environmentWords)
+	}
 	return v
 }
+
+// environmentChanges says that a series was measured in more than one environment.
+func environmentChanges(s report.Series) bool {
+	return slices.ContainsFunc(s.Points, func(p report.Point) bool { return len(p.EnvironmentChange) > 0 })
+}
+
+const environmentWords = "Where the environment changed (generator, network card, driver, machine), a new median begins, unless --allow-different names what did; what moves no figure by itself is only told."
 
 const trendWords = "Packets per second that were received, summed over all directions of one moment. The median is over all runs since the plan, or what it says of the device, changed last: figures of different plans can't be compared. " +
 	boundWords + " " + looseWords
@@ -131,6 +141,9 @@ func pointRemarks(p *report.Point) []string {
 	if len(p.ImageChange) > 0 {
 		out = append(out, "image changed")
 	}
+	if len(p.EnvironmentChange) > 0 {
+		out = append(out, "environment changed")
+	}
 	return out
 }
 
@@ -139,7 +152,10 @@ func whatChanged(p *report.Point) string {
 	if len(p.PlanChange) > 0 {
 		return "plan changed"
 	}
-	return "device changed"
+	if len(p.DeviceChange) > 0 {
+		return "device changed"
+	}
+	return "environment changed"
 }
 
 // pointChanges are what changed at a point, as sentences.
@@ -153,6 +169,13 @@ func pointChanges(p *report.Point) []string {
 	}
 	if len(p.ImageChange) > 0 {
 		out = append(out, "the device's image changed: "+strings.Join(p.ImageChange, "; "))
+	}
+	if len(p.EnvironmentChange) > 0 {
+		words := make([]string, len(p.EnvironmentChange))
+		for i, d := range p.EnvironmentChange {
+			words[i] = d.String()
+		}
+		out = append(out, "the environment changed: "+strings.Join(words, "; "))
 	}
 	if p.Missing != nil && p.Missing.Message != "" {
 		out = append(out, p.Test+" was not measured: "+missingWords(*p.Missing))

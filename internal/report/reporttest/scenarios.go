@@ -37,6 +37,14 @@ func inPod(r *report.Report) *report.Report {
 		{Name: "router", Image: "lab/openbsd:7.9", ImageID: "docker.io/lab/openbsd@sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
 		{Name: "log", Image: "lab/log:latest"},
 	}}
+	for i := range r.Generators {
+		g := &r.Generators[i]
+		g.Processors, g.Kernel, g.Hypervisor = 16, "6.1.0-18-amd64", "none"
+		for p := range g.Ports {
+			g.Ports[p].NIC = "Ethernet Virtual Function 700 Series"
+		}
+	}
+	r.Environment = report.EnvironmentOf(r)
 	return r
 }
 
