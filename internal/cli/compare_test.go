@@ -27,6 +27,12 @@ func saved(t *testing.T, file string, packetsPerSecond int64, target int64) {
 			Procedure: plan.Procedure{Ramp: plan.Ramp{TargetRate: units.Rate{Kind: units.LinePercent, Micros: target * 1_000_000}}}},
 		Result: report.Result{Measured: true, Saturated: true, Reason: report.LossAboveLimit, Directions: []report.Measured{{From: "west", To: "east", Received: flow}}, Total: &report.Sum{Received: flow}},
 	}
+	driver := "veth"
+	if strings.Contains(file, "/moved/") {
+		driver = "ice"
+	}
+	r.Generators = []report.Generator{{Name: "generator-0", Product: "TRex v3.06", Hostname: "lab", Ports: []report.GeneratorPort{{Link: "west", Driver: driver}}}}
+	r.Environment = report.EnvironmentOf(r)
 	var out bytes.Buffer
 	if err := report.JSON(&out, r); err != nil {
 		t.Fatal(err)
@@ -50,7 +56,7 @@ func saved(t *testing.T, file string, packetsPerSecond int64, target int64) {
 	}
 }
 
-// shelves are directories of saved Reports: the same twice, one 5 % slower, one of another plan, one of a single run, and one that has a run twice.
+// shelves are directories of saved Reports: the same twice, one 5 % slower, one of other network cards, one of another plan, one of a single run, and one that has a run twice.
 func shelves(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -58,6 +64,7 @@ func shelves(t *testing.T) string {
 		saved(t, fmt.Sprintf("%s/main/run-%d.json", dir, i), 1_000_000+i*100, 100)
 		saved(t, fmt.Sprintf("%s/same/deep/run-%d.json.gz", dir, i), 1_000_050+i*100, 100)
 		saved(t, fmt.Sprintf("%s/slow/run-%d.json", dir, i), 950_000+i*100, 100)
+		saved(t, fmt.Sprintf("%s/moved/run-%d.json", dir, i), 950_000+i*100, 100)
 		saved(t, fmt.Sprintf("%s/other/run-%d.json", dir, i), 950_000+i*100, 50)
 	}
 	saved(t, dir+"/one/run.json", 1_000_000, 100)
@@ -93,6 +100,12 @@ func TestCompare(t *testing.T) {
 		"another plan":                    {"compare main other", 3, []string{"not comparable", "procedure.ramp.targetRate"}},
 		"one of three is slower":          {"compare main one slow --max-regression 2%", 1, []string{"Failed", "Undecided"}},
 		"a side that has a run twice":     {"compare slow copied -o json", 0, []string{"1 of its 2 Reports are of a run that another one is of, too"}},
+		"through another driver":          {"compare main moved --max-regression 10%", 3, []string{"Undecided", "not comparable", "NIC driver of west: veth, then ice", "--allow-different Driver"}},
+		"another driver, allowed":         {"compare main moved --max-regression 10% --allow-different Driver", 0, []string{"Passed", "of the environment, NIC driver of west:"}},
+		"leave for what is no part":       {"compare main moved --allow-different Weather", 2, []string{`--allow-different "Weather"`, "Generator, Path, NIC, Driver, Node, Processor"}},
+		"a trend through two drivers":     {"trend main moved", 0, []string{"of 5 runs", "environment changed", "the environment changed: NIC driver of west: ice, then veth"}},
+		"two drivers, allowed":            {"trend main moved --allow-different Driver", 0, []string{"of 10 runs", "the environment changed: NIC driver of west: ice, then veth"}},
+		"leave in a trend for no part":    {"trend main --allow-different Weather", 2, []string{`--allow-different "Weather"`}},
 		"as markdown":                     {"compare main same -o markdown", 0, []string{"| VPP | 64b |"}},
 		"as a page":                       {"compare main same -o html", 0, []string{"<!DOCTYPE html>"}},
 		"as JSON":                         {"compare main same -o json", 0, []string{`"version": "linerate.dev/comparison.v1alpha1"`}},

@@ -233,6 +233,56 @@ func disturb(m Measured, name string, packets int64) {
 	m.Runs[name] = run
 }
 
+// moved says that the runs of a cell were measured on another node than the others.
+func moved(m Measured, cell string) Measured {
+	for name, run := range m.Runs {
+		node := "node-1"
+		if strings.Contains(name, cell) {
+			node = "node-2"
+		}
+		run.Evidence.Environment = &report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0", Machine: report.Machine{Node: node}}}}
+	}
+	return m
+}
+
+func TestAGateClaimsNothingAcrossEnvironments(t *testing.T) {
+	for name, c := range map[string]struct {
+		allowed []string
+		code    int
+		says    string
+		change  bool
+	}{
+		"another node":          {nil, 3, "node of generator-0: node-1, then node-2; measure both sides in the same one, or allow it: allowDifferent: [Node]", false},
+		"another node, allowed": {[]string{"Node"}, 0, "of the environment, node of generator-0: node-1, then node-2", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := only(t, router, Options{MaxRegression: "2%", BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}, AllowDifferent: c.allowed})
+			m := moved(measured(t, s, steady(100_000)), s.Matrix.Cells[1].Name)
+			g := Judge([]Measured{m}, "test")
+			row := g.Rows[0]
+			if g.ExitCode != c.code || !strings.Contains(row.Words(), c.says) || len(row.Candidate.Environment) != 1 || row.Candidate.Change != nil != c.change {
+				t.Errorf("exit code %d, want %d: %s\nwant … %s; %+v", g.ExitCode, c.code, row.Words(), c.says, row.Candidate)
+			}
+		})
+	}
+	t.Run("with a baseline from elsewhere", func(t *testing.T) {
+		earlier := moved(measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true, Suffix: "earlier"}), steady(100_000)), "router")
+		reference := &suite.Reference{Kind: suite.KindFile, Name: "earlier.json"}
+		for _, run := range earlier.Runs {
+			reference.Reports = append(reference.Reports, analysis.Kept{Report: run.Evidence, Method: run.Plan})
+		}
+		m := moved(measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true}), steady(100_000)), "no cell")
+		m.Baseline = reference
+		if g := Judge([]Measured{m}, "test"); g.ExitCode != 3 || !strings.Contains(g.Rows[0].Words(), "node of generator-0: node-2, then node-1") {
+			t.Errorf("exit code %d: %s", g.ExitCode, g.Rows[0].Words())
+		}
+		reference.AllowDifferent = []report.EnvironmentPart{report.PartNode}
+		if g := Judge([]Measured{m}, "test"); g.ExitCode != 0 || g.Rows[0].Candidate.Change == nil {
+			t.Errorf("exit code %d: %+v", g.ExitCode, g.Rows[0])
+		}
+	})
+}
+
 func TestABaselineFromElsewhere(t *testing.T) {
 	earlier := measured(t, only(t, router, Options{MaxRegression: "2%", Baseline: true, Suffix: "earlier"}), steady(100_000))
 	var kept []analysis.Kept

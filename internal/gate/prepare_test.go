@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -123,6 +124,16 @@ func TestALoadTestBecomesASuite(t *testing.T) {
 			}
 		}
 	})
+	t.Run("what may differ from the baseline stands in the suite that has one", func(t *testing.T) {
+		o := Options{MaxRegression: "2%", BaselineImages: images(t, "registry.lab/router=registry.lab/router:1.4"), AllowDifferent: []string{"Node", "Driver"}}
+		if b := only(t, router, o).Suite.Spec.Baseline; fmt.Sprint(b.AllowDifferent) != "[Node Driver]" {
+			t.Errorf("of a LoadTest it is %v", b.AllowDifferent)
+		}
+		o = Options{MaxRegression: "2%", AllowDifferent: []string{"Node", "Driver"}}
+		if b := only(t, matrix+"  baseline: {axis: image, value: main, allowDifferent: [Node]}\n", o).Suite.Spec.Baseline; fmt.Sprint(b.AllowDifferent) != "[Node Driver]" {
+			t.Errorf("of a suite it is %v", b.AllowDifferent)
+		}
+	})
 	t.Run("an image that isn't the baseline's own is the same on both sides", func(t *testing.T) {
 		s := only(t, router, Options{MaxRegression: "2%", Images: images(t, "registry.lab/router=registry.lab/router:abc", "registry.lab:5000/side=registry.lab:5000/side:2"),
 			BaselineImages: images(t, "registry.lab/router=registry.lab/router:1.4")})
@@ -202,6 +213,7 @@ func TestWhatAGateRefuses(t *testing.T) {
 		"runs of a suite":                     {matrix + absolute, Options{Runs: 3}, "spec.repetitions"},
 		"an image that isn't there":           {router + absolute, Options{Images: []Image{{"rooter", "x"}}}, "they have registry.lab/router:main"},
 		"an image where there are none":       {matrix + absolute, Options{Images: []Image{{"rooter", "x"}}}, "no image at all"},
+		"leave, and nothing that compares":    {router + absolute, Options{AllowDifferent: []string{"Node"}}, "--allow-different Node: nothing is compared with a baseline"},
 		"a LoadTest that is suspended":        {router + absolute + "  suspend: true\n", Options{}, "no place in a gate"},
 		"a LoadTest that a cluster can't run": {router + absolute + "  activeDeadline: 10s\n", Options{}, "set activeDeadline to"},
 		"an allowance that isn't one":         {router, Options{MaxRegression: "much", Baseline: true}, "maxRegression"},

@@ -31,7 +31,7 @@ func environmentChanges(s report.Series) bool {
 	return slices.ContainsFunc(s.Points, func(p report.Point) bool { return len(p.EnvironmentChange) > 0 })
 }
 
-const environmentWords = "Where the environment changed (generator, network card, driver, machine), a new median begins, unless --allow-different names what did; what moves no figure by itself is only told."
+const environmentWords = "A change of generator, network card, driver or machine begins a new median, too, unless --allow-different names what changed."
 
 const trendWords = "Packets per second that were received, summed over all directions of one moment. The median is over all runs since the plan, or what it says of the device, changed last: figures of different plans can't be compared. " +
 	boundWords + " " + looseWords

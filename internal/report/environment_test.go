@@ -1,0 +1,50 @@
+package report_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+func TestAnEnvironmentIsMadeOfWhatTheReportTells(t *testing.T) {
+	for name, c := range map[string]struct {
+		r    report.Report
+		want *report.Environment
+	}{
+		"no generator was reached": {report.Report{Producer: "linerate v0.1.0"}, nil},
+		"a generator that already ran is on the machine that it names": {
+			report.Report{Producer: "linerate v0.1.0", Generators: []report.Generator{{Name: "generator-0", Product: "TRex v3.06", Hostname: "trex-1", CPUModel: "Xeon", Cores: 4,
+				Ports: []report.GeneratorPort{{Link: "west", Name: "0000:03:00.0", Driver: "net_ice", MAC: "02:00:00:00:00:01"}}}}},
+			&report.Environment{Linerate: "linerate v0.1.0", Generators: []report.GeneratorEnvironment{{Name: "generator-0", Product: "TRex", Version: "v3.06", Cores: 4,
+				Machine: report.Machine{Node: "trex-1", CPUModel: "Xeon"}, Ports: []report.PortEnvironment{{Link: "west", Driver: "net_ice"}}}}},
+		},
+		"a pod's own name says nothing of where it ran": {
+			report.Report{Generators: []report.Generator{{Name: "generator-0", Product: "TRex v3.06", Hostname: "imix-1-generator-0", Pod: "imix-1-generator-0"}}},
+			&report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0", Product: "TRex", Version: "v3.06"}}},
+		},
+		"the software engine's version is linerate's": {
+			report.Report{Producer: "linerate v0.2.0", Generators: []report.Generator{{Name: "generator-0", Product: "linerate software engine v0.2.0", Processors: 2, Kernel: "6.1.0", Hypervisor: "none"}}},
+			&report.Environment{Linerate: "linerate v0.2.0", Generators: []report.GeneratorEnvironment{{Name: "generator-0", Product: "linerate software engine",
+				Machine: report.Machine{Processors: 2, Kernel: "6.1.0", Hypervisor: "none"}}}},
+		},
+		"a generator on the device's node tells what that is": {
+			report.Report{Device: &plan.Device{Pod: "dut", Node: "node-1"}, Generators: []report.Generator{{Name: "generator-0", Pod: "g", Node: "node-1", CPUModel: "Xeon", Kernel: "6.1.0"}}},
+			&report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0", Machine: report.Machine{Node: "node-1", CPUModel: "Xeon", Kernel: "6.1.0"}}},
+				Device: &report.Machine{Node: "node-1", CPUModel: "Xeon", Kernel: "6.1.0"}},
+		},
+		"of a device elsewhere only its node is known": {
+			report.Report{Device: &plan.Device{Pod: "dut", Node: "node-2"}, Generators: []report.Generator{{Name: "generator-0", Pod: "g", Node: "node-1", CPUModel: "Xeon"}}},
+			&report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0", Machine: report.Machine{Node: "node-1", CPUModel: "Xeon"}}}, Device: &report.Machine{Node: "node-2"}},
+		},
+		"a block is what it is": {
+			report.Report{Environment: &report.Environment{Linerate: "linerate v0.3.0"}, Generators: []report.Generator{{Name: "generator-0"}}},
+			&report.Environment{Linerate: "linerate v0.3.0"},
+		},
+	} {
+		if got := report.EnvironmentOf(&c.r); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s:\n%+v\nwant\n%+v", name, got, c.want)
+		}
+	}
+}
