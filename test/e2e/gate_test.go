@@ -69,7 +69,7 @@ func (p *pipeline) unchanged(t *testing.T) {
 		t.Fatalf("measured are %q, want the new release among them", names)
 	}
 	ended := p.starts(t, `kubectl linerate gate -f loadtests/router.yaml -n "$NAMESPACE" --image "example.com/router=$IMAGE" --baseline loadtest/`+names[i]+
-		" -o text,junit=unchanged.xml,json=unchanged.json", append(p.variables(), "export KUBECONFIG="+p.kubeconfig)...)
+		" --allow-different Node -o text,junit=unchanged.xml,json=unchanged.json", append(p.variables(), "export KUBECONFIG="+p.kubeconfig)...)
 	p.until("it is being measured", func() bool { return p.measuring() == 1 })
 	p.killOperator()
 	if code := ended(); code != report.ExitOK {
