@@ -68,7 +68,7 @@ func completeLinks(ctx context.Context, talk io.Writer, root fs.FS, o linksOptio
 	if err != nil {
 		return exit.NotMeasured("--output %s: %w", o.output, err)
 	}
-	message, err := json.Marshal(portsOf(root, networks, linksOf(links)))
+	message, err := json.Marshal(lastWords(root, networks, linksOf(links)))
 	if err != nil {
 		return exit.NotMeasured("%w", err)
 	}

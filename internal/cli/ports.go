@@ -13,6 +13,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/launch"
+	"github.com/linerate-dev/linerate/internal/machine"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -54,13 +55,20 @@ func tellPorts(ctx context.Context, s Streams, root fs.FS, o portsOptions) error
 	if err != nil {
 		fmt.Fprintf(s.Err, "note: %v\n", err)
 	}
-	message, err := json.Marshal(portsOf(root, networks, links))
+	message, err := json.Marshal(lastWords(root, networks, links))
 	if err != nil {
 		return exit.NotMeasured("%w", err)
 	}
 	leave(s.Err, o.terminationLog, message)
 	_, err = fmt.Fprintf(s.Out, "%s\n", message)
 	return err
+}
+
+// lastWords are what a pod's init container leaves: the physical ports behind the links, and the node that the pod is on.
+func lastWords(root fs.FS, networks []launch.Network, links []launch.Link) plan.Ports {
+	ports, m := portsOf(root, networks, links), machine.This()
+	ports.Machine = &plan.Machine{CPUModel: m.CPUModel, Processors: m.Processors, Kernel: m.Kernel, Hypervisor: m.Hypervisor}
+	return ports
 }
 
 // portsOf are the physical ports behind the links.

@@ -68,7 +68,7 @@ func TestATrendHasNoCommonFigureOfTwoEnvironments(t *testing.T) {
 		}
 	}
 	if want := map[int]string{3: "kernel of generator-0: 6.1.0-18, then 6.1.0-20;", 5: "node of generator-0: node-1, then node-2;"}; len(said) != 2 || said[3] != want[3] || said[5] != want[5] {
-		t.Errorf("%q, want %q", said, want)
+		t.Errorf("%v, want %v", said, want)
 	}
 	s = history.Trend("nightly", nights(), []report.EnvironmentPart{report.PartNode}).Series[0]
 	if len(s.Stretches) != 1 || s.Stretches[0].Figures.Runs != 7 {

@@ -42,7 +42,7 @@ func deviceOf(in Input, pods []corev1.Pod) *plan.Device {
 	if pod == nil || !hasDUTPod(in) {
 		return nil
 	}
-	return &plan.Device{Pod: pod.Name, Node: pod.Spec.NodeName, Containers: ContainersOf(pod)}
+	return &plan.Device{Pod: pod.Name, Node: pod.Spec.NodeName, Machine: machineTold(pod), Containers: ContainersOf(pod)}
 }
 
 // ContainersOf are a pod's containers, with the images that they were given as far as the node's kubelet has told of them; then its init containers but

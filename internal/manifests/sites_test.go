@@ -54,6 +54,24 @@ func TestSitesOf(t *testing.T) {
 			t.Errorf("%+v, %v", sites, err)
 		}
 	})
+	t.Run("what the device's node is, as an init container told", func(t *testing.T) {
+		in := sample(t, "loadtest_trex_intel_pod")
+		pods := running(in)
+		tell := func(message string) {
+			for i := range pods {
+				pods[i].Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "linerate-links", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: message}}}}
+			}
+		}
+		tell(`{"version": "linerate.dev/ports.v1alpha1", "links": [], "machine": {"cpuModel": "AMD EPYC", "processors": 32, "kernel": "6.1.0"}}`)
+		sites, err := manifests.SitesOf(in, pods)
+		if want := (plan.Machine{CPUModel: "AMD EPYC", Processors: 32, Kernel: "6.1.0"}); err != nil || sites.Device.Machine == nil || *sites.Device.Machine != want {
+			t.Errorf("%+v, %v", sites.Device.Machine, err)
+		}
+		tell(`{"version": "linerate.dev/ports.v1alpha1", "links": []}`)
+		if sites, err = manifests.SitesOf(in, pods); err != nil || sites.Device.Machine != nil {
+			t.Errorf("an older one told %+v, %v", sites.Device.Machine, err)
+		}
+	})
 	t.Run("which image the device runs", func(t *testing.T) {
 		in := sample(t, "loadtest_trex_intel_pod")
 		sites, err := manifests.SitesOf(in, running(in))

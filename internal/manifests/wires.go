@@ -44,14 +44,7 @@ func tellPorts(in Input, pod *corev1.Pod, links []string, end func(Input, string
 // portsTold are the physical ports that the pod's init container told of, those alone that others may be on, too.
 func portsTold(pod *corev1.Pod) map[string]string {
 	told := map[string]string{}
-	for _, c := range pod.Status.InitContainerStatuses {
-		if c.Name != containerLinks && c.Name != containerPorts || c.State.Terminated == nil {
-			continue
-		}
-		ports, err := plan.ReadPorts(c.State.Terminated.Message)
-		if err != nil {
-			continue // an earlier version's, or its last words
-		}
+	for _, ports := range lastWords(pod) {
 		for _, l := range ports.Links {
 			if l.Shared {
 				told[l.Link] = l.Port
@@ -59,6 +52,29 @@ func portsTold(pod *corev1.Pod) map[string]string {
 		}
 	}
 	return told
+}
+
+// machineTold is the pod's node as its init container told of it; nil: it didn't.
+func machineTold(pod *corev1.Pod) *plan.Machine {
+	for _, ports := range lastWords(pod) {
+		if ports.Machine != nil {
+			return ports.Machine
+		}
+	}
+	return nil
+}
+
+// lastWords are what the pod's init containers left at their ends.
+func lastWords(pod *corev1.Pod) (all []plan.Ports) {
+	for _, c := range pod.Status.InitContainerStatuses {
+		if c.Name != containerLinks && c.Name != containerPorts || c.State.Terminated == nil {
+			continue
+		}
+		if ports, err := plan.ReadPorts(c.State.Terminated.Message); err == nil { // else an earlier version's, or why it failed
+			all = append(all, ports)
+		}
+	}
+	return all
 }
 
 // physicalPort is the node's port behind a link, where others may be behind it, too: as device-info tells it, else as the pod does.

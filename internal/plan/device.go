@@ -11,8 +11,18 @@ import (
 type Device struct {
 	Pod  string `json:"pod"`
 	Node string `json:"node,omitempty"`
+	// Machine is what that node is, as an init container of ours saw it; nil: the pod has none, or an older linerate's.
+	Machine *Machine `json:"machine,omitempty"`
 	// Containers are the pod's, the first of which forwards, and then its init containers: they may bring what is measured.
 	Containers []Container `json:"containers"`
+}
+
+// Machine is what a node is, as far as figures depend on it. What its kernel doesn't tell is empty.
+type Machine struct {
+	CPUModel   string `json:"cpuModel,omitempty"`
+	Processors int    `json:"processors,omitempty"`
+	Kernel     string `json:"kernel,omitempty"`     // its release
+	Hypervisor string `json:"hypervisor,omitempty"` // "none" on bare metal
 }
 
 // Container is a container of the device, and what runs in it.

@@ -8,13 +8,15 @@ import (
 // PortsVersion is the kind and version of the document Ports; a reader refuses others.
 const PortsVersion = "linerate.dev/ports.v1alpha1"
 
-// Ports is what a pod says of the physical ports behind its ends of the links. Pods know them, from sysfs, and have no token to tell anybody: an
+// Ports is what a pod says of the physical ports behind its ends of the links, and of its node. Pods know them, from sysfs, and have no token to tell anybody: an
 // init container leaves this as its termination message, which Kubernetes copies into the pod's status (4096 bytes at most).
 //
 //	init container ── /dev/termination-log ──▶ kubelet ──▶ status.initContainerStatuses[].state.terminated.message ──▶ operator
 type Ports struct {
 	Version string     `json:"version"`
 	Links   []LinkPort `json:"links"`
+	// Machine is the node that the pod is on; nil: an older linerate's init container.
+	Machine *Machine `json:"machine,omitempty"`
 }
 
 // LinkPort is the physical port behind an end of a link.

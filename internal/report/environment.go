@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/linerate-dev/linerate/internal/plan"
 )
 
 // Environment is what must be the same for two figures to be compared, beside the way in which they were measured (the Plan's method): what generated, on which
@@ -122,7 +124,7 @@ func EnvironmentOf(r *Report) *Environment {
 		e.Generators = append(e.Generators, generatorEnvironment(g))
 	}
 	if r.Device != nil && r.Device.Node != "" {
-		e.Device = machineOf(r.Device.Node, e.Generators)
+		e.Device = deviceMachine(r.Device, e.Generators)
 	}
 	return e
 }
@@ -151,13 +153,16 @@ func productOf(text string) (product, version string) {
 	return product, version
 }
 
-// machineOf is the node's machine as far as it is known: a generator on the same node has told what it is.
-func machineOf(node string, generators []GeneratorEnvironment) *Machine {
+// deviceMachine is the machine of the device's node: as its pod told, or a generator on the same node.
+func deviceMachine(d *plan.Device, generators []GeneratorEnvironment) *Machine {
+	if m := d.Machine; m != nil {
+		return &Machine{Node: d.Node, CPUModel: m.CPUModel, Processors: m.Processors, Kernel: m.Kernel, Hypervisor: m.Hypervisor}
+	}
 	for _, g := range generators {
-		if g.Machine.Node == node {
+		if g.Machine.Node == d.Node {
 			m := g.Machine
 			return &m
 		}
 	}
-	return &Machine{Node: node}
+	return &Machine{Node: d.Node}
 }

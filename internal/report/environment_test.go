@@ -38,6 +38,10 @@ func TestAnEnvironmentIsMadeOfWhatTheReportTells(t *testing.T) {
 			report.Report{Device: &plan.Device{Pod: "dut", Node: "node-2"}, Generators: []report.Generator{{Name: "generator-0", Pod: "g", Node: "node-1", CPUModel: "Xeon"}}},
 			&report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0", Machine: report.Machine{Node: "node-1", CPUModel: "Xeon"}}}, Device: &report.Machine{Node: "node-2"}},
 		},
+		"a device's pod tells what its node is": {
+			report.Report{Device: &plan.Device{Pod: "dut", Node: "node-2", Machine: &plan.Machine{CPUModel: "EPYC", Processors: 32, Kernel: "6.1.0", Hypervisor: "none"}}, Generators: []report.Generator{{Name: "generator-0"}}},
+			&report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0"}}, Device: &report.Machine{Node: "node-2", CPUModel: "EPYC", Processors: 32, Kernel: "6.1.0", Hypervisor: "none"}},
+		},
 		"a block is what it is": {
 			report.Report{Environment: &report.Environment{Linerate: "linerate v0.3.0"}, Generators: []report.Generator{{Name: "generator-0"}}},
 			&report.Environment{Linerate: "linerate v0.3.0"},
