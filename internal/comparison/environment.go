@@ -187,6 +187,19 @@ func NotAllowed(apart []report.EnvironmentDifference, allowed []report.Environme
 	return out
 }
 
+// Several says that runs which have one median were measured in several environments, as far as that needs leave; empty: they weren't.
+func Several(runs []*report.Environment) string {
+	apart := NotAllowed(Apart(runs, runs), nil)
+	var words []string
+	for _, d := range apart[:min(len(apart), mostApart)] {
+		words = append(words, d.What+" was "+d.Was)
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "its runs were measured in several environments: " + strings.Join(words, "; ")
+}
+
 // mostApart is how many differences a sentence names.
 const mostApart = 4
 

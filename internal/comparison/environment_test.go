@@ -126,6 +126,25 @@ func TestAllRunsOfBothSidesMustHaveHadTheSame(t *testing.T) {
 	}
 }
 
+func TestRunsOfSeveralEnvironmentsAreToldApart(t *testing.T) {
+	on := func(node, kernel string) *report.Environment {
+		return lab(first(func(g *report.GeneratorEnvironment) { g.Machine.Node, g.Machine.Kernel = node, kernel }))
+	}
+	for name, c := range map[string]struct {
+		runs []*report.Environment
+		want string
+	}{
+		"one":           {[]*report.Environment{on("a", "6.1"), on("a", "6.1")}, ""},
+		"two kernels":   {[]*report.Environment{on("a", "6.1"), on("a", "6.2")}, ""},
+		"two nodes":     {[]*report.Environment{on("b", "6.1"), on("a", "6.1"), nil}, "its runs were measured in several environments: node of generator-0 was a or b"},
+		"none is known": {[]*report.Environment{nil, nil}, ""},
+	} {
+		if got := Several(c.runs); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 func TestWhatNeitherSideKnowsIsNoDifference(t *testing.T) {
 	for name, c := range map[string][2][]*report.Environment{
 		"no environments at all": {{nil, nil}, {nil}},

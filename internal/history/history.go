@@ -203,6 +203,7 @@ func Table(title string, records []Record) *report.Table {
 		}
 		common, apart := imagesOf(s.measured.records)
 		cell.Images, cell.Message = common, joined(joined(cell.Message, apart), sharing(s.measured.records))
+		cell.Message = joined(cell.Message, comparison.Several(environmentsOf(s.measured.records)))
 		t.Cells = append(t.Cells, cell)
 	}
 	return t

@@ -3,6 +3,8 @@ package suite
 import (
 	"fmt"
 
+	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -116,6 +118,7 @@ func (v *view) lookAtCell(number int) report.SuiteCell {
 	}
 	out.Figures, out.Outliers = medians(figures)
 	out.Images, out.Message = imagesOf(figures)
+	out.Message = joined(out.Message, severalEnvironments(v.evidence(number)))
 	out.Message = joined(out.Message, vain)
 	if len(v.spec.Criteria) == 0 {
 		return out
@@ -166,6 +169,15 @@ func imagesOf(runs []Run) (common []plan.Container, apart string) {
 		names, images = append(names, r.Test), append(images, r.Images)
 	}
 	return report.OneDevice(names, images)
+}
+
+// severalEnvironments says that runs of one cell were measured on several nodes, or otherwise not alike; empty: they weren't, as far as that is known.
+func severalEnvironments(runs []analysis.Kept) string {
+	all := make([]*report.Environment, len(runs))
+	for i, k := range runs {
+		all[i] = report.EnvironmentOf(k.Report)
+	}
+	return comparison.Several(all)
 }
 
 // medians are the figures of several runs together, and which of them lie far from the others.
