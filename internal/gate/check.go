@@ -23,14 +23,20 @@ func (s *Subject) check(o Options) error {
 			"[{name: line-rate, metric: LineRatePercent, min: \"95\"}], or give --max-regression 2% with --baseline or spec.baseline")
 	case i >= 0 && !within && !o.Baseline && s.Baseline == nil:
 		return fmt.Errorf("criterion %s compares, and there is nothing to compare with: give --baseline-image OLD=NEW (measured in turns: the surest), --baseline FILE, or spec.baseline", spec.Criteria[i].Name)
-	case len(o.AllowDifferent) > 0 && !within && !o.Baseline && s.Baseline == nil:
-		return fmt.Errorf("--allow-different %s: nothing is compared with a baseline: give one, or leave the flag out", strings.Join(o.AllowDifferent, ","))
 	case i < 0 && (within || o.Baseline):
 		return errors.New("there is a baseline, and no criterion compares with it: give --max-regression 2%, or a criterion of maxRegression, such as {name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}")
 	case within && spec.Baseline.Axis != "" && onlyBaseline(spec):
 		return fmt.Errorf("all cells have %s %s, which is the baseline itself: nothing is compared with it; give the axis another value", spec.Baseline.Axis, spec.Baseline.Value)
 	}
 	return nil
+}
+
+// checkLeave refuses leave for a difference from a baseline that there isn't.
+func (s *Subject) checkLeave(o Options) error {
+	if len(o.AllowDifferent) == 0 || s.Suite.Spec.Baseline != nil || s.Baseline != nil || o.Baseline {
+		return nil
+	}
+	return fmt.Errorf("--allow-different %s: nothing is compared with a baseline: give one, or leave the flag out", strings.Join(o.AllowDifferent, ","))
 }
 
 // onlyBaseline says that a suite has no cell but those that others would be compared with.

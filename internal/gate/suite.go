@@ -97,7 +97,7 @@ func prepare(server *admission.Server, object admission.Object, o Options, image
 		return nil, at(object, err)
 	}
 	s.Suite = admitted.Suite
-	if err := s.check(o); err != nil {
+	if err := cmp.Or(s.check(o), s.checkLeave(o)); err != nil {
 		return nil, at(object, err)
 	}
 	s.Name = name(s.Suite, object.Meta(), o.Suffix)
