@@ -105,7 +105,8 @@ lint: ## Lint, with the architecture's import arrows (1 minute, the first time 7
 generate: ## Regenerate deep copies, the CRD, docs/api.md, the documents' schemas, the manager's role and the chart's copies
 	hack/generate
 
-verify: generate ## Fail if generated files are not what the sources say
+verify: generate ## Fail if generated files are not what the sources say, or if module files require different versions of one module
+	@$(GO) run ./hack/versions
 	@git diff --exit-code -- api charts config docs || { echo "generated files are stale: run 'make generate' and commit the result" >&2; exit 1; }
 
 check: ## Run the gate: what must hold on any machine before a change lands (as root; 12 minutes, the first time 35)

@@ -11,9 +11,9 @@ import (
 
 // store is a directory of finished builds, each under a name that says its version:
 //
-//	kube-v1.36.3-…           a finished build: it is never changed
-//	kube-v1.36.3-….lock      held by who builds it
-//	kube-v1.36.3-….partial   what is not finished, or never was
+//	kube-v1.37.2-…           a finished build: it is never changed
+//	kube-v1.37.2-….lock      held by who builds it
+//	kube-v1.37.2-….partial   what is not finished, or never was
 type store struct {
 	dir  string
 	talk io.Writer
