@@ -8,7 +8,7 @@ LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERS
 # What makes interfaces, or measures real packets, or brings up a cluster: they have targets of their own.
 PACKETS := /(internal/(softgen|forwarder|lab)|test/(realpackets|delivery|e2e))(/|$$)
 # Packages whose own code starts goroutines, or shares memory with some: their tests run with the race detector, which makes them up to ten times as slow.
-SHARING = $$(grep -rlE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(func|"sync"|"sync/atomic"|\bchan\b' --include='*.go' --exclude='*_test.go' cmd controllers hack internal test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -Ev '$(PACKETS)|^./test/(chart|operator)')
+SHARING = $$(grep -rlE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(func|"sync"|"sync/atomic"|\bchan\b' --include='*.go' --exclude='*_test.go' cmd controllers hack internal test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -Ev '$(PACKETS)|^./test/(chart|operator|fabric/plugins)')
 # Tests of those packages that go without: properties over hundreds of simulated runs.
 SIMULATED := ^TestProperty
 # Tests of test/operator in which the operator runs with its caches, watches and workers, and shares memory; the others drive it step by step.
@@ -52,10 +52,12 @@ test-packets: compiler kube ## Run the gate's tests with interfaces and real pac
 test-race: compiler kube
 	$(RACE) -vet=off -count=1 -timeout 20m -skip '$(SIMULATED)' $(SHARING)
 	$(RACE) -vet=off -count=1 -timeout 20m -run '$(RUNNING)' ./test/operator
+	cd test/fabric/plugins && $(RACE) -vet=off -count=1 -timeout 20m ./deviceplugin
 
 test-plain: kube
 	$(GO) test -vet=off -count=1 -timeout 20m -parallel 6 $$(comm -23 <($(GO) list ./... | grep -Ev '$(PACKETS)|/test/operator$$' | sort) <($(GO) list $(SHARING) | sort))
 	$(GO) test -vet=off -count=1 -timeout 20m -run '$(SIMULATED)' ./internal/frames
+	cd test/fabric/plugins && $(GO) test -vet=off -count=1 -timeout 20m ./cni ./linerate-vf ./linerate-vf-plugin
 
 # The operator's tests are one after the other, each waiting for its API server: two halves are beside each other, each with a server of its own.
 test-operator-a: kube
@@ -100,6 +102,7 @@ image: ## Pack the container image into linerate.tar, with nothing but Go (1 min
 lint: ## Lint, with the architecture's import arrows (1 minute, the first time 7)
 	$(GO) run -modfile=go.tools.mod $(LINT) run ./...
 	cd test/chart && $(GO) run -modfile=../../go.tools.mod $(LINT) run -c ../../.golangci.yml ./...
+	cd test/fabric/plugins && $(GO) run -modfile=../../../go.tools.mod $(LINT) run -c ../../../.golangci.yml ./...
 	$(GO) run -modfile=go.actionlint.mod github.com/rhysd/actionlint/cmd/actionlint examples/ci/github-actions.yaml
 
 generate: ## Regenerate deep copies, the CRD, docs/api.md, the documents' schemas, the manager's role and the chart's copies
@@ -155,6 +158,7 @@ e2e-kueue: packages kube-cluster ## Full tier: LoadTests in queues of a real Kue
 
 race: compiler kube ## Full tier: all tests that don't measure with the race detector, also what the gate tests without (as root; 20 minutes)
 	$(RACE) -vet=off -count=1 -timeout 60m $$($(GO) list ./... | grep -Ev '$(PACKETS)')
+	cd test/fabric/plugins && $(RACE) -vet=off -count=1 -timeout 20m ./...
 
 bench: ## Full tier: compare the software engine with trafgen and hping3 on the same veths and forwarder (as root; 3 minutes)
 	$(GO) run ./hack/bench

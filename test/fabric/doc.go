@@ -26,8 +26,10 @@
 //     comes. Remove takes it away. Both work on what the kernel has, so another process can remove what this one laid; program
 //     test/fabric/linerate-fabric does both from the shell.
 //   - Inventory tells a node's plugins what the node has; Lay writes it into the node's file system if Node.Root names it.
-//   - Package deviceplugin (program test/fabric/linerate-vf-plugin, a process in the node) registers the resources with kubelet.
-//   - Package cni (program test/fabric/linerate-vf, in the node's directory of CNI plugins) moves functions into pods and back.
+//   - Package deviceplugin (program test/fabric/plugins/linerate-vf-plugin, a process in the node) registers the resources with kubelet.
+//   - Package cni (program test/fabric/plugins/linerate-vf, in the node's directory of CNI plugins) moves functions into pods and back.
+//   - These two are what Kubernetes' and CNI's libraries are needed for. They are a module of their own, test/fabric/plugins, with the versions of the
+//     project's (hack/versions), so that the project's doesn't depend on them.
 //   - Package incluster does all that to a cluster of hack/cluster, and plays the whole way there.
 //   - SetPort pulls a port's cable and plugs it in again; Away lists functions that are not at home: after a test there must be none.
 //

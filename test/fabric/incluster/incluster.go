@@ -104,12 +104,19 @@ func parseState(text []byte) ([]fabric.Node, error) {
 // Build makes the programs that nodes need, static, in a directory. It must be one that the nodes see as we do, as they do the machine's
 // /tmp and home directories.
 func Build(ctx context.Context, dir string) error {
-	for _, name := range []string{cniProgram, pluginProgram} {
-		cmd := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, name), "github.com/linerate-dev/linerate/test/fabric/"+name)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("build %s: %w: %s", name, err, strings.TrimSpace(string(out)))
-		}
+	into, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	here, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "github.com/linerate-dev/linerate/test/fabric/incluster").Output()
+	if err != nil {
+		return fmt.Errorf("find the project: %w", err)
+	}
+	module := filepath.Join(strings.TrimSpace(string(here)), "../plugins") // of its own: from here none of its packages has a name
+	cmd := exec.CommandContext(ctx, "go", "build", "-C", module, "-o", into+"/", "./"+cniProgram, "./"+pluginProgram)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s and %s: %w: %s", cniProgram, pluginProgram, err, strings.TrimSpace(string(out)))
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	pluginapi "k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1"
 
-	"github.com/linerate-dev/linerate/test/fabric/deviceplugin"
+	"github.com/linerate-dev/linerate/test/fabric/plugins/deviceplugin"
 	"github.com/linerate-dev/linerate/test/fabric/vf"
 )
 

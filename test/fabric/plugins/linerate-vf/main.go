@@ -5,7 +5,7 @@ import (
 	"github.com/containernetworking/cni/pkg/skel"
 	"github.com/containernetworking/cni/pkg/version"
 
-	"github.com/linerate-dev/linerate/test/fabric/cni"
+	"github.com/linerate-dev/linerate/test/fabric/plugins/cni"
 )
 
 func main() {

@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/linerate-dev/linerate/test/fabric/cni"
-	"github.com/linerate-dev/linerate/test/fabric/deviceplugin"
+	"github.com/linerate-dev/linerate/test/fabric/plugins/cni"
+	"github.com/linerate-dev/linerate/test/fabric/plugins/deviceplugin"
 	"github.com/linerate-dev/linerate/test/fabric/vf"
 )
 

@@ -3,7 +3,7 @@ package cni_test
 import (
 	"testing"
 
-	"github.com/linerate-dev/linerate/test/fabric/cni"
+	"github.com/linerate-dev/linerate/test/fabric/plugins/cni"
 	"github.com/linerate-dev/linerate/test/fabric/vf"
 )
 

@@ -54,7 +54,7 @@ func newNode(t *testing.T) node {
 	t.Helper()
 	fabrictest.Root(t)
 	build.Do(func() {
-		cmd := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(binaries, "linerate-vf"), "github.com/linerate-dev/linerate/test/fabric/linerate-vf")
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(binaries, "linerate-vf"), "github.com/linerate-dev/linerate/test/fabric/plugins/linerate-vf")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as nodes have it
 		out, err := cmd.CombinedOutput()
 		if err != nil {
