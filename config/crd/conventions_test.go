@@ -11,6 +11,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/config/crd"
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
 func rootSchema(t *testing.T, text []byte) apiextensionsv1.JSONSchemaProps {
@@ -138,6 +139,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.failurePolicy":     {string(v1alpha1.FailureContinue), string(v1alpha1.FailureStop)},
 		"status.table[].verdict": {string(v1alpha1.VerdictPassed), string(v1alpha1.VerdictFailed), string(v1alpha1.VerdictUndecided)},
 		"spec.criteria[].metric": metrics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
+		"spec.baseline.allowDifferent[]": environmentParts(),
 	})
 	enums(t, crd.LoadTests(), map[string][]string{
 		"spec.generator.engine":             {string(v1alpha1.EngineTRex), string(v1alpha1.EngineSoftware), string(v1alpha1.EngineExternal)},
@@ -153,6 +155,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.traffic.profile":              {string(v1alpha1.ProfileIMIX), string(v1alpha1.ProfileFixedSize), string(v1alpha1.ProfileMix), string(v1alpha1.ProfileStreams)},
 		"spec.traffic.flows.vary[]":         {string(v1alpha1.VarySourceAddress), string(v1alpha1.VaryDestinationAddress), string(v1alpha1.VarySourcePort), string(v1alpha1.VaryDestinationPort)},
 		"spec.procedure.type":               {string(v1alpha1.ProcedureRamp), string(v1alpha1.ProcedureConstantLoad), string(v1alpha1.ProcedureFrameLoss), string(v1alpha1.ProcedureMaximumOfferedLoad)},
+		"spec.baseline.allowDifferent[]":    environmentParts(),
 		"spec.criteria[].metric":            metrics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
 	})
 }
@@ -160,6 +163,14 @@ func TestEnumsAreTheConstants(t *testing.T) {
 func metrics() []string {
 	return []string{string(v1alpha1.MetricLineRatePercent), string(v1alpha1.MetricPacketsPerSecond), string(v1alpha1.MetricLayer1BitsPerSecond),
 		string(v1alpha1.MetricLayer2BitsPerSecond), string(v1alpha1.MetricLossRatio)}
+}
+
+// environmentParts are what a Report calls them.
+func environmentParts() (parts []string) {
+	for _, part := range report.PartsToAllow() {
+		parts = append(parts, string(part))
+	}
+	return parts
 }
 
 // enums checks that the enums of a schema are these and no others.

@@ -36,6 +36,7 @@ func TestTheRunnersToken(t *testing.T) {
 		for _, rule := range review.Status.ResourceRules {
 			switch {
 			case rule.APIGroups[0] == "authorization.k8s.io" || rule.APIGroups[0] == "authentication.k8s.io": // everybody's: who am I, what may I do
+			case rule.APIGroups[0] == "certificates.k8s.io" && rule.Resources[0] == "clustertrustbundles": // every ServiceAccount's, since Kubernetes 1.37: certificates to trust
 			case rule.Resources[0] == "configmaps" && len(rule.ResourceNames) == 2 && len(rule.Verbs) == 3:
 				found = true
 			default:
