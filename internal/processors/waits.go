@@ -1,0 +1,302 @@
+package processors
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/pause"
+)
+
+// Reading is what a machine's processors did until a moment, and who waited for them. All times are since the machine, or the thread, started: only
+// differences mean something.
+type Reading struct {
+	// At is when it was read, on the machine's monotonic clock.
+	At         time.Duration `json:"at"`
+	Processors []Processor   `json:"processors"`
+	// Threads are those that are watched: who carries frames, and who sends them.
+	Threads []Thread `json:"threads,omitempty"`
+	// Processes are all that can be seen: in a container only its own.
+	Processes []Process `json:"processes,omitempty"`
+}
+
+// Processor is how one of them spent its time, to a hundredth of a second (proc_stat(5)).
+type Processor struct {
+	Number int `json:"number"`
+	// Busy is all that wasn't idle, softirqs and interrupts included, and what the host took excluded.
+	Busy    time.Duration `json:"busy"`
+	SoftIRQ time.Duration `json:"softirq"`
+	// Stolen is what the host of a virtual machine gave to others when this processor wanted to run.
+	Stolen time.Duration `json:"stolen"`
+	Idle   time.Duration `json:"idle"`
+}
+
+// Role is what a watched thread does.
+type Role string
+
+// The roles.
+const (
+	// Carries: it takes frames from an interface and hands them on: the kernel's threads for that (threaded NAPI, ksoftirqd), and a device's processes.
+	Carries Role = "Carries"
+	// Sends: it is a thread of the generator's.
+	Sends Role = "Sends"
+)
+
+// Thread is one that is watched.
+type Thread struct {
+	ID   int    `json:"id"`
+	Name string `json:"name"`
+	Role Role   `json:"role"`
+	// Processor is the one that it ran on last.
+	Processor int `json:"processor"`
+	// Ran is for how long it had a processor, Waited for how long it was ready to run and another had it: the first two fields of /proc/PID/task/TID/schedstat.
+	Ran    time.Duration `json:"ran"`
+	Waited time.Duration `json:"waited"`
+	// Starved: it was ready to run, and didn't in all the time that the reading gave it. The kernel counts a wait when it is over, so Waited lacks this one.
+	Starved bool `json:"starved,omitempty"`
+
+	ready bool // when it was read
+}
+
+// Process is one of a machine's, with all its threads.
+type Process struct {
+	PID  int    `json:"pid"`
+	Name string `json:"name"`
+	// Processor is the one that its main thread ran on last.
+	Processor int `json:"processor"`
+	// Ran is the processor time of all its threads, to a hundredth of a second.
+	Ran time.Duration `json:"ran"`
+	// Ours: it is the generator's or the device's.
+	Ours bool `json:"ours,omitempty"`
+}
+
+// Watch reads a machine. The zero value watches the kernel's threads that carry frames.
+type Watch struct {
+	// Generator is the process whose threads send; 0: it is elsewhere.
+	Generator int
+	// Device says whether a process is the device's; nil: none is known to be.
+	Device func(pid int) bool
+}
+
+// Tick is the unit of the kernel's times of processors and processes, which is the same on all architectures that Go knows (USER_HZ).
+const Tick = time.Second / 100
+
+// Read takes a reading. It costs about 20 µs for each process, so it is for the edges of a window and not for its inside. Processes that end meanwhile are left out.
+func (w Watch) Read(ctx context.Context) (Reading, error) {
+	r := Reading{}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return r, fmt.Errorf("who runs on this machine: %w", err)
+	}
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		if ctx.Err() != nil {
+			return r, fmt.Errorf("who runs on this machine: %w", context.Cause(ctx))
+		}
+		if err := w.add(&r, pid); err != nil && !gone(err) {
+			return r, fmt.Errorf("who runs on this machine: %w", err)
+		}
+	}
+	r.awaitRuns(ctx)
+	if r.Processors, err = readProcessors(); err != nil {
+		return r, err
+	}
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		return r, fmt.Errorf("when it is: %w", err)
+	}
+	r.At = time.Duration(now.Nano())
+	return r, nil
+}
+
+// gone says that a process ended while it was looked at.
+func gone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH)
+}
+
+// add takes in a process, and those of its threads that are watched.
+func (w Watch) add(r *Reading, pid int) error {
+	directory := filepath.Join("/proc", strconv.Itoa(pid))
+	s, err := readStat(filepath.Join(directory, "stat"))
+	if err != nil {
+		return err
+	}
+	role := w.role(pid, s)
+	r.Processes = append(r.Processes, Process{PID: pid, Name: s.name, Processor: s.processor, Ran: s.ran, Ours: role != "" || pid == os.Getpid()})
+	switch {
+	case role == "":
+		return nil
+	case s.kernel:
+		return r.watch(directory, pid, s, role)
+	}
+	threads, err := os.ReadDir(filepath.Join(directory, "task"))
+	if err != nil {
+		return err
+	}
+	for _, thread := range threads {
+		id, err := strconv.Atoi(thread.Name())
+		if err != nil {
+			continue
+		}
+		task := filepath.Join(directory, "task", thread.Name())
+		s, err := readStat(filepath.Join(task, "stat"))
+		if err == nil {
+			err = r.watch(task, id, s, role)
+		}
+		if err != nil && !gone(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// role is what the threads of a process are watched for; empty: they aren't.
+func (w Watch) role(pid int, s stat) Role {
+	switch {
+	case pid == w.Generator && pid != 0:
+		return Sends
+	case s.kernel && carries(s.name):
+		return Carries
+	case !s.kernel && w.Device != nil && w.Device(pid):
+		return Carries
+	}
+	return ""
+}
+
+// carries says of a kernel thread that frames wait for it: those that receive for an interface (threaded NAPI) or for a processor's backlog. ksoftirqd isn't one
+// of them: since Linux 6.4, whoever ends an interrupt or sends a frame does what is due on that processor, whether ksoftirqd waits or not.
+func carries(name string) bool {
+	return strings.HasPrefix(name, "napi/") || strings.HasPrefix(name, "backlog_napi/")
+}
+
+func (r *Reading) watch(task string, id int, s stat, role Role) error {
+	t := Thread{ID: id, Name: s.name, Role: role, Processor: s.processor, ready: s.ready}
+	var err error
+	if t.Ran, t.Waited, err = readSchedule(task); err != nil {
+		return err
+	}
+	r.Threads = append(r.Threads, t)
+	return nil
+}
+
+// The bounds of waiting for threads that are ready to run.
+const (
+	runPoll  = time.Millisecond
+	runBound = 20 * time.Millisecond
+)
+
+// awaitRuns waits a moment until those who carry frames and are ready to run have run: the kernel counts a wait when it is over.
+func (r *Reading) awaitRuns(ctx context.Context) {
+	begin := time.Now()
+	for i := range r.Threads {
+		t := &r.Threads[i]
+		for t.ready && t.Role == Carries {
+			ran, waited, err := readSchedule(filepath.Join("/proc", strconv.Itoa(t.ID), "task", strconv.Itoa(t.ID)))
+			if err != nil {
+				break
+			}
+			if ran != t.Ran || waited != t.Waited {
+				t.Ran, t.Waited = ran, waited
+				break
+			}
+			if t.Starved = time.Since(begin) > runBound; t.Starved || pause.For(ctx, runPoll) != nil {
+				break
+			}
+		}
+	}
+}
+
+// stat is what is needed of a process' or thread's stat (proc_pid_stat(5)).
+type stat struct {
+	name      string
+	ready     bool // it runs, or waits for a processor
+	kernel    bool // it is one of the kernel's own threads
+	ran       time.Duration
+	processor int
+}
+
+// kernelThread is PF_KTHREAD in a task's flags (kernel: include/linux/sched.h).
+const kernelThread = 0x00200000
+
+func readStat(file string) (s stat, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return s, err
+	}
+	return parseStat(text)
+}
+
+// parseStat reads a line such as "22 (ksoftirqd/1) S 2 0 …". A name may have anything in it, also spaces and parentheses, and ends with the last of those.
+func parseStat(text []byte) (s stat, err error) {
+	open, shut := bytes.IndexByte(text, '('), bytes.LastIndexByte(text, ')')
+	if open < 0 || shut < open {
+		return s, fmt.Errorf("%q is no process' state", text)
+	}
+	s.name = string(text[open+1 : shut])
+	fields := strings.Fields(string(text[shut+1:])) // from the third on
+	const flags, userTime, systemTime, processor = 9 - 3, 14 - 3, 15 - 3, 39 - 3
+	if len(fields) <= processor {
+		return s, fmt.Errorf("the state of %s has %d fields, too few", s.name, len(fields)+2)
+	}
+	numbers := map[int]int64{flags: 0, userTime: 0, systemTime: 0, processor: 0}
+	for i := range numbers {
+		if numbers[i], err = strconv.ParseInt(fields[i], 10, 64); err != nil {
+			return s, fmt.Errorf("field %d of the state of %s: %w", i+3, s.name, err)
+		}
+	}
+	s.ready, s.kernel, s.processor = fields[0] == "R", numbers[flags]&kernelThread != 0, int(numbers[processor])
+	s.ran = time.Duration(numbers[userTime]+numbers[systemTime]) * Tick
+	return s, nil
+}
+
+// readSchedule reads a thread's schedstat: "ran waited slices", the first two in nanoseconds (kernel: Documentation/scheduler/sched-stats.rst).
+func readSchedule(task string) (ran, waited time.Duration, err error) {
+	text, err := os.ReadFile(filepath.Join(task, "schedstat"))
+	if err != nil {
+		return 0, 0, err
+	}
+	if _, err := fmt.Sscan(string(text), (*int64)(&ran), (*int64)(&waited)); err != nil {
+		return 0, 0, fmt.Errorf("%s/schedstat: %q is no account of runs and waits: %w", task, text, err)
+	}
+	return ran, waited, nil
+}
+
+// readProcessors reads how each processor spent its time.
+func readProcessors() ([]Processor, error) {
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return nil, err
+	}
+	spent, err := fs.Stat()
+	if err != nil {
+		return nil, err
+	}
+	var all []Processor
+	for number, s := range spent.CPU {
+		all = append(all, Processor{
+			Number: int(number), SoftIRQ: ofSeconds(s.SoftIRQ), Stolen: ofSeconds(s.Steal), Idle: ofSeconds(s.Idle + s.Iowait),
+			Busy: ofSeconds(s.User + s.Nice + s.System + s.IRQ + s.SoftIRQ),
+		})
+	}
+	slices.SortFunc(all, func(a, b Processor) int { return a.Number - b.Number })
+	return all, nil
+}
+
+// ofSeconds is a time that the kernel gave in hundredths, to the nearest of these.
+func ofSeconds(s float64) time.Duration {
+	return time.Duration(s * float64(time.Second)).Round(Tick)
+}
