@@ -251,7 +251,7 @@ func limitedBy(reason report.Reason) string {
 		return ": the generator was too weak for more"
 	}
 	if reason == report.MachineLimited {
-		return ": the machine that plays the Reference was too busy for more"
+		return ": this machine was too busy for more"
 	}
 	return ""
 }

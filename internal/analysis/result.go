@@ -123,7 +123,7 @@ func sentence(r *report.Report, c procedure.Conclusion) string {
 	case report.MachineLimited:
 		said = append(said, machinesLimit(r, w))
 	case report.Inconclusive:
-		said = append(said, "what lies above could not be judged, so this is a lower bound")
+		said = append(said, unjudged(r, w))
 	case report.LossAboveLimit, report.NoCleanWindow, report.NotMeasured:
 	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered: // of procedures that have a sentence of their own
 	}
@@ -172,10 +172,25 @@ func queueFull(r *report.Report) (times int64) {
 	return times
 }
 
-// machinesLimit is where above a window the machine lost what the device's limit lets through.
+// unjudged says that nothing above a window could be judged, and what disturbed it there, if anything did.
+func unjudged(r *report.Report, w report.Window) string {
+	const bound = "what lies above could not be judged, so this is a lower bound"
+	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToDisturbance() }); i >= 0 {
+		return fmt.Sprintf("%s: window %d, %s", bound, r.Windows[i].Number, r.Windows[i].Reason)
+	}
+	return bound
+}
+
+// machinesLimit is where above a window the machine lost what the device's limit lets through, or kept those waiting who carry frames.
 func machinesLimit(r *report.Report, w report.Window) string {
+	above := func(lost func(report.Window) bool) int {
+		return slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && lost(o) })
+	}
+	if i := above(report.Window.LostToDisturbance); i >= 0 {
+		return fmt.Sprintf("above that, others had processors of this machine that the test needed, so this is a lower bound: window %d, %s", r.Windows[i].Number, r.Windows[i].Reason)
+	}
 	const bound = "above that, this machine lost frames that the Reference's limit lets through, so this is a lower bound"
-	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToMachine() }); i >= 0 {
+	if i := above(report.Window.LostToMachine); i >= 0 {
 		return fmt.Sprintf("%s: window %d, %s", bound, r.Windows[i].Number, r.Windows[i].Reason)
 	}
 	return bound

@@ -14,6 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/launch"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 )
@@ -72,11 +73,21 @@ func (s *labSite) enter(ctx context.Context, talk io.Writer, force bool) (runner
 	for link, mac := range l.DUTMACs() {
 		macs[link] = engine.MAC(mac)
 	}
+	watch := s.watch(l)
 	gen := frames.Generator{Name: s.plan.Generators[0].Name, Engine: e, PortOfLink: l.PortOfLink(), NextHopMAC: macs}
-	return frames.New([]frames.Generator{gen}, frames.Options{Force: force, Limited: s.limited}), func() {
+	return frames.New([]frames.Generator{gen}, frames.Options{Force: force, Limited: s.limited, Machine: watch.Read}), func() {
 		_ = errors.Join(e.Close(), l.Close())
 		mine.release()
 	}, nil
+}
+
+// watch watches this machine: the engine's threads, and those who carry frames here.
+func (s *labSite) watch(l *lab.Lab) processors.Watch {
+	watch := processors.Watch{Generator: l.PID()}
+	if far, err := lab.FarEndOf(s.ports); err == nil {
+		watch.Device = far.Holds
+	}
+	return watch
 }
 
 // labError gives a lab's fault its exit code.

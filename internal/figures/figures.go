@@ -67,6 +67,8 @@ type measured struct {
 	percent           units.Percent
 	lineRateKnown     bool
 	lossy             bool
+	// disturbed is how many frames more may have come back but for others on the machine, as a share of those that did.
+	disturbed *big.Rat
 }
 
 func whole(v int64) report.Number { return report.Number(strconv.FormatInt(v, 10)) }
@@ -107,13 +109,25 @@ func answered(r *report.Report, metrics []Metric) []report.Figure {
 	rates := r.RateOfEachLink()
 	for _, d := range r.Result.Directions {
 		all = append(all, claims(metrics, r.Result, measured{direction: d.From + "→" + d.To, offered: d.Offered, received: d.Received, loss: d.LossRatio, leastLoss: d.LossRatioMin,
-			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0})...)
+			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, disturbed: disturbed(d)})...)
 	}
 	if t := r.Result.Total; t != nil {
 		all = append(all, claims(metrics, r.Result, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, loss: t.LossRatio, leastLoss: t.LossRatioMin,
-			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates)})...)
+			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), disturbed: disturbed(r.Result.Directions...)})...)
 	}
 	return all
+}
+
+// disturbed is how many frames more may have come back of these directions together, as a share of those that did; nil: none.
+func disturbed(directions ...report.Measured) *big.Rat {
+	var more, came int64
+	for _, d := range directions {
+		more, came = more+d.DisturbedFrames, came+d.Returned.Packets
+	}
+	if more <= 0 || came <= 0 {
+		return nil
+	}
+	return big.NewRat(more, came)
 }
 
 // ofALoad are the metrics of each load of a curve.
@@ -173,6 +187,8 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 		case result.LowerBound(), result.Saturated && result.Resolution >= units.One: // nothing bounds it, or nothing resolved the limit
 		case result.Saturated && result.Resolution != 0:
 			f.High = report.NumberOf(new(big.Rat).Quo(f.Low.Rat(), big.NewRat(int64(units.One-result.Resolution), int64(units.One))))
+		case m.disturbed != nil:
+			f.High = report.NumberOf(new(big.Rat).Add(f.Low.Rat(), new(big.Rat).Mul(f.Low.Rat(), m.disturbed)))
 		default:
 			f.High = f.Low
 		}

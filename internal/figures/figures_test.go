@@ -62,6 +62,21 @@ func TestAFigureIsAsWideAsWhatWasSeen(t *testing.T) {
 	}
 }
 
+// What came back of a load may be less than the device forwards of it where others had the machine's processors meanwhile; what was lost may be theirs.
+func TestADisturbanceMakesAFigureWider(t *testing.T) {
+	r := measured(func(r *report.Report) {
+		r.Result.Reason = report.LoadHeld
+		d := &r.Result.Directions[0]
+		d.Returned.Packets, d.DisturbedFrames = 4000, 1000
+	})
+	if f := one(t, r, figures.PacketsPerSecond, "west→east"); f.Low != "1000" || f.High != "1250" {
+		t.Errorf("%s to %q came back, want 1000 to 1250", f.Low, f.High)
+	}
+	if f := one(t, r, figures.PacketsPerSecond, "east→west"); f.Low != f.High {
+		t.Errorf("%s to %q came back the other way, where nothing was disturbed", f.Low, f.High)
+	}
+}
+
 // Of loss the generator's own part is known to be no more than so much; what was sent is what was sent.
 func TestLossIsAnIntervalAndWhatWasSentIsExact(t *testing.T) {
 	r := measured(func(r *report.Report) { r.Result.Reason = report.ReachedTarget })

@@ -16,6 +16,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -42,11 +43,14 @@ type Options struct {
 	// Limited reads what the Reference's limits counted so far, in the order of the Plan's directions; nil: nobody can. It is asked at the edges of
 	// windows, at the same time as the generators, and what it can't tell in time stays unknown.
 	Limited func(context.Context) ([]report.Limiter, error)
+	// Machine reads how the threads fare that carry and send frames, on the machine of generator and device; nil: nobody can. It is asked before and after
+	// windows, and never within one.
+	Machine func(context.Context) (processors.Reading, error)
 }
 
 // New is the driver of these generators, for one run.
 func New(gens []Generator, opts Options) runner.Driver {
-	return &run{given: gens, opts: opts, lineRates: map[string]units.BitRate{}}
+	return &run{given: gens, opts: opts, machine: machine{read: opts.Machine}, lineRates: map[string]units.BitRate{}}
 }
 
 // run is the state of one run's generators. It is used by one goroutine; those it starts for calls in parallel end before the call returns.
@@ -64,7 +68,8 @@ type run struct {
 	claimed   []bool
 	setup     measure.Setup
 
-	drive drive
+	machine machine
+	drive   drive
 }
 
 // Prepare does everything up to the first step, in order; the first error ends it.
@@ -96,6 +101,9 @@ func (r *run) readFirst(ctx context.Context) error {
 	readings, limited, err := r.readEdge(ctx)
 	if err != nil {
 		return err
+	}
+	if err := r.machine.begin(ctx); err != nil {
+		r.Note("what disturbs this machine can't be told: %v", err)
 	}
 	r.drive.limited = limited
 	r.drive.baseline, r.drive.last, r.drive.thefts = readings, readings, thefts(readings)

@@ -22,6 +22,7 @@ import (
 //
 // When the run is cut short, what was read until then is kept as an Invalid window, with the error; nil if there is nothing of it.
 func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, error) {
+	r.machine.before(ctx, time.Now().Add(2*machineLead))
 	before, limited, err := r.readEdge(ctx)
 	if err != nil {
 		return nil, err
@@ -60,6 +61,7 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	keep(rest.readings)
 	r.sample(rest.readings, time.Since(begin)) // so that a graph shows the pause until the next trial
 	span.Limited = since(limited, rest.limited)
+	span.Disturbance = r.machine.since(ctx)
 	counted := r.setup.Window(span)
 	if !rest.still {
 		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the trial: frames of it may be on their way, or somebody else sends", drainBound))

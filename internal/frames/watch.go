@@ -36,6 +36,9 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 	span.Pace = pace
 	var before []report.Limiter
 	for _, moment := range moments(begin, step) {
+		if moment.Equal(edge) {
+			r.machine.before(ctx, edge)
+		}
 		err := r.untilThen(ctx, moment, pace, bursty && !opened.IsZero())
 		var readings []engine.Reading
 		var limited []report.Limiter
@@ -58,6 +61,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 			span.Readings[g] = append(span.Readings[g], readings[g])
 		}
 	}
+	span.Disturbance = r.machine.since(ctx)
 	w := measure.Judge(r.setup.Window(span), r.goal())
 	w.Start = plan.Duration(opened.Sub(r.Started))
 	return &w, nil

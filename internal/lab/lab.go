@@ -174,6 +174,9 @@ func (l *Lab) DUTMACs() map[string]string {
 // Info says how the forwarder was set up; empty without one.
 func (l *Lab) Info() forwarder.Info { return l.info }
 
+// PID is the child's process: the software engine, whose threads send.
+func (l *Lab) PID() int { return l.child.command.Process.Pid }
+
 // Done is closed when the child has ended.
 func (l *Lab) Done() <-chan struct{} { return l.child.done }
 

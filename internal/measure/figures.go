@@ -28,8 +28,8 @@ type figures struct {
 	received       rates
 	// mostOffered is the rate if the edges' uncertainty is all in the generator's favour.
 	mostOffered units.PacketRate
-	// edges is how many frames may be on the wrong side of an edge.
-	edges int64
+	// edges is how many frames may be on the wrong side of an edge, disturbed how many may have been lost as those who carry them waited.
+	edges, disturbed int64
 	// shares are the pairs' parts.
 	shares []share
 }
@@ -51,6 +51,7 @@ func (s Setup) figures(d Direction, span Span, i int, sound bool) figures {
 			f.add(p, span)
 		}
 	}
+	f.disturbed = s.disturbedFrames(span.Disturbance, f.sent.Packets, f.duration().Std())
 	return f
 }
 
@@ -105,9 +106,9 @@ func (f *figures) duration() plan.Duration { return plan.Duration(cmp.Or(f.sendi
 // lost is what was sent and did not come back; below zero, more came back than was sent.
 func (f *figures) lost() int64 { return f.sent.Packets - f.returned.Packets }
 
-// surelyLost is what of lost is the device's in any case: neither what the generator itself dropped nor what the edges may have cut. Where
+// surelyLost is what of lost is the device's in any case: neither what the generator itself dropped, nor what the edges or a disturbance may account for. Where
 // more came back than was sent it is the surplus, like lost.
-func (f *figures) surelyLost() int64 { return surely(f.lost(), f.receiveErrors, f.edges) }
+func (f *figures) surelyLost() int64 { return surely(f.lost(), f.receiveErrors, f.edges+f.disturbed) }
 
 func surely(lost, receiveErrors, edges int64) int64 {
 	return min(lost, max(lost-receiveErrors-edges, 0))
@@ -136,7 +137,7 @@ func (f *figures) measured() report.Measured {
 	return report.Measured{
 		From: f.direction.From, To: f.direction.To,
 		Intended: FlowOf(f.intended, f.direction.Mix), Offered: f.offered.flow(), Received: received,
-		Sent: f.sent, Returned: f.returned, ReceiveErrors: f.receiveErrors, EdgeFrames: f.edges,
+		Sent: f.sent, Returned: f.returned, ReceiveErrors: f.receiveErrors, EdgeFrames: f.edges, DisturbedFrames: f.disturbed,
 		LossRatio:       units.RatioOf(f.lost(), f.sent.Packets),
 		LossRatioMin:    units.RatioOf(f.surelyLost(), f.sent.Packets),
 		LineRatePercent: units.PercentOf(received.Layer1BitsPerSecond, int64(f.direction.LineRate)),

@@ -28,6 +28,8 @@ type Setup struct {
 	Directions []Direction
 	// Limit is that of a device whose limit is known, which only the Reference's is; nil: nobody knows it.
 	Limit *plan.Limit
+	// Ourselves says that the device is this machine's own kernel, whose figure is what the machine has left for it beside the generator: only strangers disturb it.
+	Ourselves bool
 	// Generators are the generators' names, in the order of Span.Readings.
 	Generators []string
 }
@@ -72,6 +74,8 @@ type Span struct {
 	Intended []units.PacketRate
 	// Limited is what the device's limit counted meanwhile, in the order of Setup.Directions; nil: it can't be asked.
 	Limited []report.Limiter
+	// Disturbance is what kept threads from running meanwhile; nil: nobody can tell.
+	Disturbance *report.Disturbance
 	// Pace followed it, from readings in between; nil: nobody did.
 	Pace *Pace
 }
@@ -80,7 +84,8 @@ type Span struct {
 func (s Setup) Window(span Span) Window {
 	fault := cmp.Or(span.fault(s.Directions), span.Pace.why())
 	even := span.Pace.evenness(len(s.Directions))
-	w := report.Window{GeneratorCPUPercent: busiest(span.Readings), Bursts: even.bursts, Unwatched: plan.Duration(even.gap)}
+	disturbance := notable(span.Disturbance)
+	w := report.Window{Disturbance: disturbance, GeneratorCPUPercent: busiest(span.Readings), Bursts: even.bursts, Unwatched: plan.Duration(even.gap)}
 	w.Evidence = &report.Evidence{Fault: fault, Calm: even.calm, Gaps: even.gaps}
 	for i, d := range s.Directions {
 		f := s.figures(d, span, i, fault == "")

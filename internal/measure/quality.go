@@ -178,6 +178,9 @@ func CameBack(m report.Measured) string {
 
 func (d direction) unclearSentence() string {
 	why := fmt.Sprintf("the window's edges alone may account for %d", d.measured.EdgeFrames)
+	if d.measured.DisturbedFrames > 0 {
+		why = disturbedSentence(d.window, d.measured.DisturbedFrames)
+	}
 	if d.measured.ReceiveErrors > 0 {
 		why = fmt.Sprintf("the generator itself dropped %d of those that reached it, and %s", d.measured.ReceiveErrors, why)
 	}

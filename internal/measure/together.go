@@ -17,10 +17,10 @@ func Counts(w report.Window) bool {
 	return counted(w.Quality) && len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return !counted(d.Quality) })
 }
 
-// SurelyLost is how many frames of a direction the device lost in any case: without what the generator itself dropped, and what the window's edges may
-// have cut. Where more came back than was sent it is the surplus, below zero.
+// SurelyLost is how many frames of a direction the device lost in any case: without what the generator itself dropped, and what the window's edges or a
+// disturbance may account for. Where more came back than was sent it is the surplus, below zero.
 func SurelyLost(m report.Measured) int64 {
-	return surely(m.Sent.Packets-m.Returned.Packets, m.ReceiveErrors, m.EdgeFrames)
+	return surely(m.Sent.Packets-m.Returned.Packets, m.ReceiveErrors, m.EdgeFrames+m.DisturbedFrames)
 }
 
 // Together is several windows as if they were one, for an answer that all of them give. It doesn't ask what they are worth: leave out those that don't Count.
@@ -77,6 +77,7 @@ func directionTogether(windows []report.Window, from, to string) report.Measured
 		whole.Sent, whole.Returned = whole.Sent.Add(d.Sent), whole.Returned.Add(d.Returned)
 		whole.ReceiveErrors += d.ReceiveErrors
 		whole.EdgeFrames += d.EdgeFrames
+		whole.DisturbedFrames += d.DisturbedFrames
 		whole.MachineLost += d.MachineLost
 		whole.Limiter = limiterTogether(whole.Limiter, d.Limiter)
 		surelyLost += SurelyLost(d)

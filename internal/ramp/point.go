@@ -15,15 +15,16 @@ type point struct {
 	short       bool // some direction offered less than asked
 	long        bool // held for the confirmation's duration
 	fooled      bool // clean, but too short to see what a long look saw
+	unheld      bool // clean, but no long look at it, or at a lower load, could be judged
 	withdrawn   bool // lossy in the staircase, in a trouble that passed
 	dropped     bool // Invalid while the generator dropped frames that reached it
 	bursts      bool // Invalid as frames were lost while the generator sent in bursts
-	machine     bool // Invalid as frames were lost that the device's limit lets through
+	machine     bool // Invalid as frames were lost that the device's limit lets through, or while those who carry them waited for processors
 }
 
 // pointOf reads window i of the history.
 func pointOf(w report.Window, i int) point {
-	p := point{window: i, asked: w.Load, load: w.Load, clean: len(w.Directions) > 0, bursts: w.LostToBursts(), machine: w.LostToMachine()}
+	p := point{window: i, asked: w.Load, load: w.Load, clean: len(w.Directions) > 0, bursts: w.LostToBursts(), machine: w.LostToMachine() || w.LostToDisturbance()}
 	for _, d := range w.Directions {
 		p.lossy = p.lossy || d.Quality == report.Lossy
 		p.clean = p.clean && (d.Quality == report.Good || d.Quality == report.Short)

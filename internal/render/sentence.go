@@ -84,6 +84,8 @@ func limitWords(r *report.Report) string {
 		what = "above this rate the generator may have sent in bursts, unseen, which a device may lose at any load, so the device's limit lies at this rate or above."
 	case r.Result.Reason == report.GeneratorLimited:
 		what = "the generator could not send or receive more, so the device's limit lies at this rate or above."
+	case r.Result.Reason == report.MachineLimited && lostAbove(r, report.Window.LostToDisturbance):
+		what = "above this rate frames were lost while others had processors of this machine that the test needed, so the device's limit lies at this rate or above."
 	case r.Result.Reason == report.MachineLimited:
 		what = "above this rate the machine that forwards lost frames itself, which the Reference's limit lets through, so that limit lies at this rate or above."
 	case r.Result.Reason == report.Inconclusive:

@@ -194,6 +194,8 @@ type Window struct {
 	Bursts []Burst `json:"bursts,omitempty"`
 	// Unwatched is the longest time in which nobody saw how evenly generators sent, as one of them or the runner was held up; 0: they were watched.
 	Unwatched plan.Duration `json:"unwatched,omitempty"`
+	// Disturbance is what kept threads from running that the window needed; nil: nothing worth telling did, or nobody can tell of a machine's threads.
+	Disturbance *Disturbance `json:"disturbance,omitempty"`
 	// Evidence is what judging the window by another goal needs besides; nil: it was not kept, or an older linerate wrote the Report.
 	Evidence *Evidence `json:"evidence,omitempty"`
 }
@@ -215,6 +217,13 @@ func (w Window) LostToBursts() bool {
 // plays the device lost them.
 func (w Window) LostToMachine() bool {
 	return slices.ContainsFunc(w.Directions, func(d Measured) bool { return d.MachineLost > 0 })
+}
+
+// LostToDisturbance says that the window lost frames, but says nothing of the device, as those who carry frames waited for processors that others had.
+func (w Window) LostToDisturbance() bool {
+	return slices.ContainsFunc(w.Directions, func(d Measured) bool {
+		return d.Quality == Invalid && d.DisturbedFrames > 0 && d.Sent.Packets-d.Returned.Packets-d.ReceiveErrors > d.EdgeFrames
+	})
 }
 
 // Burst is a moment in which a generator's port sent clearly more than was due: it had stood still and caught up, or keeps its pace badly. A
@@ -247,7 +256,9 @@ type Measured struct {
 	ReceiveErrors int64         `json:"receiveErrors"`
 	// EdgeFrames is how many frames the window's edges alone may account for: less missing than that is not called loss.
 	EdgeFrames int64 `json:"edgeFrames,omitempty"`
-	// LossRatio is (sent − returned) ÷ sent, LossRatioMin what of it is surely the DUT's: without the generator's own drops and EdgeFrames.
+	// DisturbedFrames is how many frames may have been lost as those who carry them waited for processors: less missing than that is not called loss either.
+	DisturbedFrames int64 `json:"disturbedFrames,omitempty"`
+	// LossRatio is (sent − returned) ÷ sent, LossRatioMin what of it is surely the DUT's: without the generator's own drops, EdgeFrames and DisturbedFrames.
 	LossRatio    units.Ratio `json:"lossRatio"`
 	LossRatioMin units.Ratio `json:"lossRatioMin"`
 	// LineRatePercent is received layer-1 bits as a share of the destination link's line rate, at most 100.

@@ -10,7 +10,7 @@ const (
 	LossAboveLimit   Reason = "LossAboveLimit"   // saturated: above this, frames are lost
 	ReachedTarget    Reason = "ReachedTarget"    // not saturated: all that was asked came back
 	GeneratorLimited Reason = "GeneratorLimited" // not saturated: the generator could not send or receive more; a lower bound
-	MachineLimited   Reason = "MachineLimited"   // not saturated: the machine that plays the Reference lost frames below its limit; a lower bound
+	MachineLimited   Reason = "MachineLimited"   // not saturated: the machine lost frames, as others had its processors or below a Reference's limit; a lower bound
 	Inconclusive     Reason = "Inconclusive"     // not saturated: nothing above the figure could be judged, or the run ended; a lower bound
 	LoadHeld         Reason = "LoadHeld"         // no search: frames were lost at the load that was held, and the figures are what came back of it
 	CurveMeasured    Reason = "CurveMeasured"    // no search: frames were lost at the highest load of a curve, and the figures are what came back of that

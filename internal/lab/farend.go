@@ -1,0 +1,52 @@
+package lab
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/vishvananda/netlink"
+)
+
+// FarEnd knows the processes of a device on this machine: those in the network namespaces that the far ends of the test's interfaces are in. A device that
+// is cabled to real interfaces has none here, and of a device in the machine's own namespace, that of process 1, nobody can tell its processes from others. It is
+// used by one goroutine.
+type FarEnd struct {
+	namespaces map[int]bool    // by their number in ours
+	known      map[string]bool // by the kernel's name of a namespace: it is the device's
+}
+
+// FarEndOf finds where the far ends of these interfaces are.
+func FarEndOf(interfaces []string) (*FarEnd, error) {
+	f := &FarEnd{namespaces: map[int]bool{}, known: map[string]bool{}}
+	if machines, err := os.Readlink("/proc/1/ns/net"); err == nil {
+		f.known[machines] = false
+	}
+	for _, name := range interfaces {
+		link, err := netlink.LinkByName(name)
+		if err != nil {
+			return nil, fmt.Errorf("find the far end of %s: %w", name, err)
+		}
+		if id := link.Attrs().NetNsID; id >= 0 && link.Type() == "veth" {
+			f.namespaces[id] = true
+		}
+	}
+	return f, nil
+}
+
+// Holds says whether a process is in one of these namespaces.
+func (f *FarEnd) Holds(pid int) bool {
+	if f == nil || len(f.namespaces) == 0 {
+		return false
+	}
+	name, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", pid))
+	if err != nil {
+		return false // it has ended, or isn't ours to look at
+	}
+	its, asked := f.known[name]
+	if !asked {
+		id, err := netlink.GetNetNsIdByPid(pid)
+		its = err == nil && f.namespaces[id]
+		f.known[name] = its
+	}
+	return its
+}

@@ -1,0 +1,103 @@
+package measure
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// grantedWait is for how long those who carry frames may wait for a processor in a window, all together, without that explaining anything: generators are
+// granted batches of as much of their load, so any device has to hold that many frames anyway.
+const grantedWait = batchTime
+
+// disturbedFrames is how many of the frames that were sent in a window may have been lost for a disturbance of those who carry them. While they wait, frames
+// come as before, and of those no more can be lost than come; when they run again, they do what they do else. Which part of the waits was within the window
+// isn't known, so all of it counts. A wait that cost no frame changes nothing, as only frames that are missing are explained.
+//
+//	come     ▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔▔
+//	carried  ▔▔▔▔▔▔▔▔▔▔▁▁▁▁▁▁▁▔▔▔▔▔▔▔▔
+//	                   waited: what comes meanwhile is queued, or lost
+func (s Setup) disturbedFrames(d *report.Disturbance, sent int64, window time.Duration) int64 {
+	if d == nil {
+		return 0
+	}
+	if d.Missing != "" {
+		return sent
+	}
+	waited := d.Waited.Std()
+	if s.Ourselves {
+		waited = min(waited, d.Strangers.Std())
+	}
+	held := waited + d.Stolen.Std()
+	if held <= grantedWait {
+		return 0
+	}
+	return scale(sent, int64(min(held, window)), int64(window))
+}
+
+// notable is a disturbance that is worth telling; nil: nothing was, or nobody knows.
+func notable(d *report.Disturbance) *report.Disturbance {
+	if d == nil || d.Missing == "" && d.Waited.Std()+d.Stolen.Std() <= grantedWait && longestWait(d, true) <= grantedWait {
+		return nil
+	}
+	return d
+}
+
+// longestWait is that of a sending thread, or of one that carries frames; 0: none waited.
+func longestWait(d *report.Disturbance, sends bool) time.Duration {
+	var longest time.Duration
+	for _, w := range d.Waits {
+		if w.Sends == sends {
+			longest = max(longest, w.Waited.Std())
+		}
+	}
+	return longest
+}
+
+// disturbedSentence says who waited for what, how many frames that may have cost, and what to do about it.
+func disturbedSentence(w report.Window, frames int64) string {
+	d := w.Disturbance
+	switch {
+	case d == nil: // of a window that lost its detail
+		return fmt.Sprintf("those who carry frames waited for processors that others had, which may have cost %d", frames)
+	case d.Missing != "":
+		return fmt.Sprintf("the machine was too busy to say who waited for its processors (%s), which may have cost them all; keep other work off it", d.Missing)
+	}
+	return fmt.Sprintf("%s, which may have cost %d; keep other work off the processors of generator and device", DisturbanceSentence(*d), frames)
+}
+
+// DisturbanceSentence says of a disturbance who waited for a processor longest, or what the host took, and who else ran.
+func DisturbanceSentence(d report.Disturbance) string {
+	over := milliseconds(d.Over.Std())
+	said := ""
+	for _, wait := range d.Waits {
+		if !wait.Sends {
+			said = fmt.Sprintf("thread %s (%d), which carries frames, waited %s of %s for processor %d", wait.Thread, wait.ID, milliseconds(wait.Waited.Std()), over, wait.Processor)
+			said += hadBy(d, wait.Processor)
+			break
+		}
+	}
+	if d.Stolen <= 0 {
+		return said
+	}
+	stolen := fmt.Sprintf("the host of this virtual machine took %s of %s", milliseconds(d.Stolen.Std()), over)
+	if said == "" || d.Waited < d.Stolen {
+		return stolen
+	}
+	return said + ", and " + stolen
+}
+
+// hadBy names who ran longest meanwhile: on the processor that was waited for, else on the machine.
+func hadBy(d report.Disturbance, processor int) string {
+	share := func(o report.Other) int64 { return int64(100 * o.Ran / max(1, d.Over)) }
+	for _, o := range d.Others {
+		if o.Processor == processor && share(o) > 0 {
+			return fmt.Sprintf(", which %s (process %d) had for %d %%", o.Process, o.PID, min(100, share(o)))
+		}
+	}
+	if len(d.Others) > 0 && share(d.Others[0]) > 0 {
+		return fmt.Sprintf("; beside it ran %s (process %d) for %d %%", d.Others[0].Process, d.Others[0].PID, share(d.Others[0]))
+	}
+	return ""
+}
