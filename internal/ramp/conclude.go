@@ -24,6 +24,9 @@ func (r Ramp) Conclude(history []report.Window) procedure.Conclusion {
 	if m.confirmed != nil {
 		lo = m.confirmed
 	}
+	if lo == nil {
+		lo = m.unheld()
+	}
 	switch {
 	case lo == nil && len(m.points) > 0:
 		c.Reason = report.NoCleanWindow
@@ -46,6 +49,26 @@ func (r Ramp) Conclude(history []report.Window) procedure.Conclusion {
 		c.Outvoted = m.outvoted(lo)
 	}
 	return c
+}
+
+// unheld is the highest clean load, below the lowest that lost frames when held, of those that couldn't be judged when they were held; nil if there is none.
+func (m *machine) unheld() *point {
+	lowest := units.Ratio(1<<63 - 1)
+	for _, p := range m.looks {
+		if p.lossy {
+			lowest = min(lowest, p.asked)
+		}
+	}
+	if m.hi != nil {
+		lowest = min(lowest, m.hi.asked)
+	}
+	var best *point
+	for i := range m.points {
+		if p := &m.points[i]; p.unheld && p.asked < lowest && (best == nil || p.asked > best.asked) {
+			best = p
+		}
+	}
+	return best
 }
 
 // outvoted are the loads up to the answer that lost frames in some window in which they were held, lowest first.

@@ -166,7 +166,7 @@ func (m *machine) settleUnclear(p point, isLong bool) {
 	m.ceiling = min(m.ceiling, p.asked)
 	m.proven = m.proven || p.asked >= m.hi.asked // looking again does not tell
 	if isLong {
-		m.distrust(p.asked - mul(p.asked, m.Ramp.RefineTo)/2)
+		m.setAside(p.asked - mul(p.asked, m.Ramp.RefineTo)/2)
 	}
 	m.reason = fmt.Sprintf("%s of the target stays unclear (%s); searching below", percent(p.asked), m.history[p.window].Reason)
 }
@@ -189,6 +189,16 @@ func (m *machine) closeTo(p point) units.Ratio {
 		return 0
 	}
 	return at
+}
+
+// setAside goes on with long windows at the hint, as those above it can't be judged. Short ones above it weren't refuted: where nothing else is clean in the
+// end, they are the lower bounds that they are.
+func (m *machine) setAside(hint units.Ratio) {
+	for i := range m.points {
+		p := &m.points[i]
+		p.unheld = p.unheld || p.clean && !p.fooled && !p.long && p.asked > hint
+	}
+	m.distrust(hint)
 }
 
 // distrust goes on with long windows at the hint; short ones above it were fooled.
