@@ -71,14 +71,15 @@ func (d Device) lossBelow(w report.Window) (faults []string) {
 	return faults
 }
 
-// unmeasured: there may be no figure where no window could be judged, and each says why.
+// unmeasured: there may be no figure where no window could be judged, and each says why; after a search also where those that could lost frames. A warm-up
+// counts for nothing.
 func unmeasured(r *report.Report) (faults []string) {
 	if len(r.Windows) == 0 {
 		return []string{fmt.Sprintf("nothing was measured, and no window says why: %s", r.Result.Message)}
 	}
 	for _, w := range r.Windows {
-		if w.Phase == report.WarmUp && !searched(r) {
-			continue // it counts for nothing there
+		if w.Phase == report.WarmUp || w.Quality == report.Lossy && searched(r) {
+			continue
 		}
 		if w.Quality != report.Invalid || w.Reason == "" {
 			faults = append(faults, fmt.Sprintf("there is no figure, and window %d is %s: %s %s", w.Number, w.Quality, w.Reason, r.Result.Message))
