@@ -124,7 +124,10 @@ known-answers: ## Full tier: measure devices whose limit is known, into docs/kno
 	$(FULL) -timeout 60m ./test/realpackets -run '^TestKnownAnswers' -v -table $(CURDIR)/docs/known-answers.md
 
 packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, with real packets (as root; 6 minutes)
-	$(FULL) -p 1 -timeout 30m -skip '^(TestKnownAnswers.*|TestFourSystems|TestGate)$$' ./test/delivery ./test/realpackets
+	$(FULL) -p 1 -timeout 30m -skip '^(TestKnownAnswers.*|TestFourSystems|TestGate|TestABusyLoopIsNoWeakDevice)$$' ./test/delivery ./test/realpackets
+
+neighbours: ## Full tier: measure a router beside a busy loop, 20 times (as root; 20 minutes)
+	$(FULL) -timeout 60m ./test/realpackets -run '^TestABusyLoopIsNoWeakDevice$$' -v
 
 blind-gates: ## Full tier: judge releases blind, into docs/gate.md; GATES=n of each kind (as root; 15 minutes)
 	$(FULL) -timeout 90m ./test/realpackets -run '^TestGate$$' -v -gate $(GATES) -table $(CURDIR)/docs/gate.md

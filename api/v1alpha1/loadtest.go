@@ -38,7 +38,7 @@ type LoadTest struct {
 	// The order of links counts: it decides the default
 	// directions, and which port is wired to which link.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self.generator == oldSelf.generator && self.dut == oldSelf.dut && self.links.map(l, l) == oldSelf.links.map(l, l) && (has(self.sharedPort) ? has(oldSelf.sharedPort) && self.sharedPort == oldSelf.sharedPort : !has(oldSelf.sharedPort)) && self.traffic == oldSelf.traffic && self.procedure == oldSelf.procedure && (has(self.criteria) ? has(oldSelf.criteria) && self.criteria == oldSelf.criteria : !has(oldSelf.criteria)) && (has(self.baseline) ? has(oldSelf.baseline) && self.baseline == oldSelf.baseline : !has(oldSelf.baseline))",message="spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished, keepPods and reportRetention: create a new LoadTest (metadata.generateName makes a new name each time)"
+	// +kubebuilder:validation:XValidation:rule="self.generator == oldSelf.generator && self.dut == oldSelf.dut && self.links.map(l, l) == oldSelf.links.map(l, l) && (has(self.sharedPort) ? has(oldSelf.sharedPort) && self.sharedPort == oldSelf.sharedPort : !has(oldSelf.sharedPort)) && self.traffic == oldSelf.traffic && self.procedure == oldSelf.procedure && (has(self.criteria) ? has(oldSelf.criteria) && self.criteria == oldSelf.criteria : !has(oldSelf.criteria)) && (has(self.observers) ? has(oldSelf.observers) && self.observers == oldSelf.observers : !has(oldSelf.observers)) && (has(self.baseline) ? has(oldSelf.baseline) && self.baseline == oldSelf.baseline : !has(oldSelf.baseline))",message="spec can't be changed, but for suspend, stop, activeDeadline, schedulingDeadline, ttlAfterFinished, keepPods and reportRetention: create a new LoadTest (metadata.generateName makes a new name each time)"
 	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.stop) || !oldSelf.stop || (has(self.stop) && self.stop)",fieldPath=".stop",message="a stopped test can't be continued: create a new LoadTest (metadata.generateName makes a new name each time)"
 	Spec LoadTestSpec `json:"spec"`
 
@@ -125,6 +125,14 @@ type LoadTestSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	Criteria []Criterion `json:"criteria,omitempty"`
+
+	// observers read vital signs beside the traffic, such as how busy processors are. They change nothing of what is measured, and cost it nothing.
+	// Example: [{name: cpu, of: Generator, type: Processors}].
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	Observers []Observer `json:"observers,omitempty"`
 
 	// baseline is what criteria with maxRegression compare with. Default: what is given when the test is run (--baseline), else nothing.
 	// Example: {loadTest: vpp-main}.

@@ -137,7 +137,7 @@ func TestFaults(t *testing.T) {
 			`x.yaml:15 (document 2): key "activeDeadline" is there twice: remove one`},
 		{"an unknown field, in the second document", second + "  trafic: {}\n", "x.yaml:14 (document 2): spec.trafic is not a field of LoadTest: did you mean traffic?"},
 		{"a field in the wrong place", minimal + "  targetRate: 1kpps\n", "spec.targetRate is not a field of LoadTest: did you mean spec.procedure.ramp.targetRate?"},
-		{"a field that resembles none", minimal + "  colour: blue\n", "here can be activeDeadline, baseline, criteria, dut, generator, keepPods, links, procedure, reportRetention, schedulingDeadline, sharedPort, stop, suspend, traffic, ttlAfterFinished"},
+		{"a field that resembles none", minimal + "  colour: blue\n", "here can be activeDeadline, baseline, criteria, dut, generator, keepPods, links, observers, procedure, reportRetention, schedulingDeadline, sharedPort, stop, suspend, traffic, ttlAfterFinished"},
 		{"an unknown field of the metadata", strings.Replace(minimal, "{name: x}", "{name: x, lables: {}}", 1), "x.yaml:3: metadata.lables is not a field"},
 		{"metadata of the wrong type", strings.Replace(minimal, "{name: x}", "{name: [x]}", 1), "x.yaml:3: metadata is not understood"},
 		{"a label's value with spaces", strings.Replace(minimal, "{name: x}", "{name: x, labels: {team: a, linerate.dev/product: VPP 25.06}}", 1),

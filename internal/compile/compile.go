@@ -22,6 +22,7 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 		DUT:            c.dut(),
 		Procedure:      c.procedure(c.spec.Procedure),
 		Criteria:       c.criteria(),
+		Observers:      c.observers(),
 		Baseline:       BaselineOf(test.Spec.Baseline).String(),
 		AllowDifferent: allowDifferent(test.Spec.Baseline),
 		SharedPort:     test.Spec.SharedPort == v1alpha1.SharedPortAllowed,

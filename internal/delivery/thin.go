@@ -40,7 +40,7 @@ func fit(r *report.Report, most int) (document, packed []byte, err error) {
 func thin(r *report.Report) bool {
 	switch {
 	case len(r.Samples) > fewSamples:
-		r.Samples = everySecond(r.Samples, nil)
+		r.Samples, r.Observations = everySecond(r.Samples, nil), withSamples(r.Observations, func(all []report.VitalSample) []report.VitalSample { return everySecond(all, nil) })
 	case evident(r):
 		r.Windows = withoutEvidence(r)
 	case wordy(r):
@@ -50,11 +50,23 @@ func thin(r *report.Report) bool {
 	case len(r.Notes) > fewNotes:
 		r.Notes = slices.Concat(r.Notes[:fewNotes/2], r.Notes[len(r.Notes)-fewNotes/2:])
 	case len(r.Samples) > 0:
-		r.Samples = nil
+		r.Samples, r.Observations = nil, withSamples(r.Observations, func([]report.VitalSample) []report.VitalSample { return nil })
 	default:
 		return false
 	}
 	return true
+}
+
+// withSamples is what observers read, with other samples; what they were in windows, and idle, stays.
+func withSamples(all []report.Observation, thinned func([]report.VitalSample) []report.VitalSample) []report.Observation {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Series = slices.Clone(all[i].Series)
+		for s := range all[i].Series {
+			all[i].Series[s].Samples = thinned(all[i].Series[s].Samples)
+		}
+	}
+	return all
 }
 
 // everySecond keeps every second element, the last one, and those that must stay.
@@ -83,7 +95,7 @@ func withoutEvidence(r *report.Report) []report.Window {
 	windows := slices.Clone(r.Windows)
 	for i, w := range windows {
 		if !cited(r, w) {
-			windows[i].Evidence = nil
+			windows[i].Evidence, windows[i].Observed = nil, nil
 		}
 	}
 	return windows

@@ -139,6 +139,8 @@ type Reading struct {
 	// QueueFull counts retries on a full transmit queue.
 	QueueFull int64
 	Stolen    Stolen
+	// Processors are those of the generator's machine.
+	Processors Processors
 }
 
 // Stolen is the time that the host of a generator's virtual machine gave to others when one of the generator's processors wanted to run, on average of
@@ -147,6 +149,20 @@ type Stolen struct {
 	Time time.Duration
 	// At is when it was read, on the generator's clock: less often than other counters. 0: the generator doesn't say it.
 	At time.Duration
+}
+
+// Processors are how each processor of a generator's machine spent its time since the machine started. Only differences mean something.
+type Processors struct {
+	Each []Processor
+	// At is when they were read, on the generator's clock: less often than other counters. 0: the generator doesn't say it.
+	At time.Duration
+}
+
+// Processor is one of them.
+type Processor struct {
+	Number int
+	// Busy is all that wasn't idle, softirqs included and what was stolen excluded.
+	Busy, SoftIRQ, Stolen, Idle time.Duration
 }
 
 // PortCounters are a port's raw counters, FCS included in bytes.

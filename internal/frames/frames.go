@@ -16,6 +16,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -69,6 +70,7 @@ type run struct {
 	setup     measure.Setup
 
 	machine machine
+	vitals  *observe.Log
 	drive   drive
 }
 
@@ -105,6 +107,7 @@ func (r *run) readFirst(ctx context.Context) error {
 	if err := r.machine.begin(ctx); err != nil {
 		r.Note("what disturbs this machine can't be told: %v", err)
 	}
+	r.observe(readings, limited)
 	r.drive.limited = limited
 	r.drive.baseline, r.drive.last, r.drive.thefts = readings, readings, thefts(readings)
 	return nil

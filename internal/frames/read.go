@@ -67,6 +67,8 @@ func (r *run) listen(ctx context.Context) error {
 	if err := r.linksUp(first); err != nil {
 		return err
 	}
+	began := time.Since(r.Started)
+	r.observe(first, nil)
 	if err := pause.For(ctx, silence); err != nil {
 		return err
 	}
@@ -74,6 +76,8 @@ func (r *run) listen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.observe(last, nil)
+	r.vitals.Idle(began, time.Since(r.Started), false)
 	for g := range r.gens {
 		for _, planned := range r.Plan.Generators[g].Ports {
 			r.heard(g, planned.Link, first[g], last[g])

@@ -39,12 +39,16 @@ func (r *run) Stop(ctx context.Context) error {
 func (r *run) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainBound+readTimeout)
 	defer cancel()
+	began := time.Since(r.Started)
 	rest, err := r.awaitStandstill(ctx)
+	defer func() { r.Report.Observations = r.vitals.Observations() }()
 	if err != nil {
 		r.Note("the totals are not settled, they end with the last sample: %v", err)
 		r.settle(r.drive.last, nil, false)
 		return
 	}
+	r.observe(rest.readings, rest.limited)
+	r.vitals.Idle(began, time.Since(r.Started), true)
 	r.settle(rest.readings, rest.limited, rest.still)
 }
 
@@ -61,6 +65,7 @@ func (r *run) awaitStandstill(ctx context.Context) (rest, error) {
 	if err != nil {
 		return rest{}, err
 	}
+	r.observe(before, nil)
 	for end := time.Now().Add(drainBound); ; {
 		if err := pause.For(ctx, drainPoll); err != nil {
 			return rest{}, err

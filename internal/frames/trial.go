@@ -36,6 +36,7 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 		}
 	}
 	keep(before)
+	r.observe(before, limited)
 	opened := time.Now()
 	if err := r.start(ctx, r.loads(r.drive.intended), step.Judge); err != nil {
 		return nil, err
@@ -52,6 +53,7 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 			return r.cutShort(span, opened, step, err), err
 		}
 		r.sample(readings, time.Since(begin))
+		r.observe(readings, nil)
 		keep(readings)
 	}
 	rest, err := r.awaitStandstill(ctx)
@@ -59,6 +61,7 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 		return r.cutShort(span, opened, step, err), err
 	}
 	keep(rest.readings)
+	r.observe(rest.readings, rest.limited)
 	r.sample(rest.readings, time.Since(begin)) // so that a graph shows the pause until the next trial
 	span.Limited = since(limited, rest.limited)
 	span.Disturbance = r.machine.since(ctx)
@@ -68,5 +71,6 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	}
 	w := measure.Judge(counted, r.goal())
 	w.Start = plan.Duration(opened.Sub(r.Started))
+	r.observed(&w)
 	return &w, nil
 }

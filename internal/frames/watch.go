@@ -49,6 +49,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 			return r.cutShort(span, opened, step, err), err
 		}
 		r.sample(readings, time.Since(begin))
+		r.observe(readings, limited)
 		if moment.Before(edge) {
 			continue
 		}
@@ -64,6 +65,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 	span.Disturbance = r.machine.since(ctx)
 	w := measure.Judge(r.setup.Window(span), r.goal())
 	w.Start = plan.Duration(opened.Sub(r.Started))
+	r.observed(&w)
 	return &w, nil
 }
 

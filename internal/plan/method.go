@@ -14,7 +14,7 @@ import (
 //
 //	Plan ─┬─ method: engine, links, shared ports, directions, generators, procedure ─────▶ must be the same
 //	      ├─ device: type, forwarding, an exact limit ───────────────────────────────────▶ may differ: that is what is compared
-//	      └─ name, criteria, baseline, deadline ───────────────────────────────────────────────────▶ change no figure
+//	      └─ name, criteria, observers, baseline, deadline ───────────────────────────────────────────────────▶ change no figure
 
 // Method identifies how the Plan measures: the first 32 hexadecimal digits of the SHA-256 of that part of it. Runs of the same method may be
 // taken for repetitions, where the device is the same too.
@@ -31,7 +31,7 @@ func (p *Plan) Method() string {
 func (p *Plan) method() *Plan {
 	m := *p
 	m.Version = Version // which version a Plan is written in changes no figure
-	m.Test, m.DUT, m.Criteria, m.Baseline, m.AllowDifferent, m.ActiveDeadline = Test{}, DUT{}, nil, "", nil, 0
+	m.Test, m.DUT, m.Criteria, m.Observers, m.Baseline, m.AllowDifferent, m.ActiveDeadline = Test{}, DUT{}, nil, nil, "", nil, 0
 	m.Links = slices.Clone(p.Links)
 	for i := range m.Links {
 		m.Links[i].DUT.MAC = "" // another box has another address

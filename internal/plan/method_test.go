@@ -38,6 +38,9 @@ func TestTheMethodIsHowItIsMeasured(t *testing.T) {
 		"other criteria": {func(p *plan.Plan) {
 			p.Criteria, p.Baseline, p.AllowDifferent, p.ActiveDeadline = nil, "LoadTest x", []string{"Node"}, plan.Duration(time.Hour)
 		}, ""},
+		"somebody looks on": {func(p *plan.Plan) {
+			p.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}}
+		}, ""},
 		"another engine":        {func(p *plan.Plan) { p.Engine = "TRex" }, `engine is "Software" in the one and "TRex" in the other`},
 		"another frame size":    {func(p *plan.Plan) { p.Directions[0].Mix.Bytes = 1518 }, "directions[0].mix.bytes is 64 in the one and 1518 in the other"},
 		"one direction more":    {func(p *plan.Plan) { p.Directions = append(p.Directions, plan.Direction{From: "east", To: "west"}) }, "directions is a list of 1 in the one and a list of 2 in the other"},
@@ -64,7 +67,7 @@ func TestTheMethodIsHowItIsMeasured(t *testing.T) {
 func TestEachMemberOfAPlanIsDecidedUpon(t *testing.T) {
 	method := map[string]bool{
 		"Version": true, "Engine": true, "Links": true, "Directions": true, "Generators": true, "Procedure": true, "SharedPort": true,
-		"Test": false, "DUT": false, "Criteria": false, "Baseline": false, "AllowDifferent": false, "ActiveDeadline": false,
+		"Test": false, "DUT": false, "Criteria": false, "Observers": false, "Baseline": false, "AllowDifferent": false, "ActiveDeadline": false,
 	}
 	for _, member := range reflect.VisibleFields(reflect.TypeFor[plan.Plan]()) {
 		if _, decided := method[member.Name]; !decided {

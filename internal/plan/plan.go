@@ -41,6 +41,8 @@ type Plan struct {
 	Generators []Generator `json:"generators"`
 	Procedure  Procedure   `json:"procedure"`
 	Criteria   []Criterion `json:"criteria,omitempty"`
+	// Observers read vital signs beside the traffic. They are no part of the method: a figure is the same whoever looks on.
+	Observers []Observer `json:"observers,omitempty"`
 	// Baseline names what relative criteria are to be compared with ("LoadTest vpp-main"); what it is worth is found out when the test is run.
 	Baseline string `json:"baseline,omitempty"`
 	// AllowDifferent is what of the baseline's environment may be another: Generator, Path, NIC, Driver, Node, Processor.
@@ -50,6 +52,21 @@ type Plan struct {
 	// ActiveDeadline bounds the whole run; 0 none.
 	ActiveDeadline Duration `json:"activeDeadline,omitempty"`
 }
+
+// Observer is what is read beside the traffic, and whose that is.
+type Observer struct {
+	Name string `json:"name"`
+	Of   string `json:"of"`   // whose
+	Type string `json:"type"` // one of the types of observers
+}
+
+// Whose vital signs observers read, and which.
+const (
+	OfGenerator       = "Generator"
+	OfDUT             = "DUT"
+	ObserveProcessors = "Processors"
+	ObserveLimiter    = "Limiter"
+)
 
 // Test names the run. Product and Loadtest are its row and column in a table of many ("VPP", "imix").
 type Test struct {

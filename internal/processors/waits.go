@@ -112,7 +112,7 @@ func (w Watch) Read(ctx context.Context) (Reading, error) {
 		}
 	}
 	r.awaitRuns(ctx)
-	if r.Processors, err = readProcessors(); err != nil {
+	if r.Processors, err = All(); err != nil {
 		return r, err
 	}
 	var now unix.Timespec
@@ -275,8 +275,8 @@ func readSchedule(task string) (ran, waited time.Duration, err error) {
 	return ran, waited, nil
 }
 
-// readProcessors reads how each processor spent its time.
-func readProcessors() ([]Processor, error) {
+// All are how each of this machine's processors spent its time since it started, in their order; in a container those of its node.
+func All() ([]Processor, error) {
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {
 		return nil, err

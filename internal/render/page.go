@@ -50,6 +50,7 @@ type testView struct {
 	Directions         []directionView
 	Generators         grid // of several
 	Curve              grid // of a frame loss curve: a row for each load
+	Vitals             grid // of observers: a row for each series
 	Graphs             []graph
 	Windows            []windowView
 	Plan               string
@@ -124,6 +125,9 @@ func newTestView(r *report.Report, id string) (testView, error) {
 	}
 	if m := r.Result.MaxReceived; h.Measured && m != nil {
 		v.Most = mostReceived(m)
+	}
+	if vitals := vitalsTable(r); vitals != nil {
+		v.Vitals = vitals.grid(together, nil)
 	}
 	if h.Measured && len(r.Result.Curve) > 0 {
 		v.Curve = curveTable(r).grid(together, nil)

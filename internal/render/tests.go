@@ -67,6 +67,9 @@ func evidenceOf(r *report.Report, h report.Headline) section {
 			s.facts = append(s.facts, fact{Term: "max received, apart from the result", Text: mostReceived(m)})
 		}
 	}
+	if vitals := vitalsTable(r); vitals != nil {
+		s.tables = append(s.tables, vitals)
+	}
 	if r.Device != nil {
 		for _, c := range r.Device.Containers {
 			s.facts = append(s.facts, fact{Term: "device", Text: c.Name + " ran " + c.Short(), Exact: c.String()})

@@ -16,6 +16,7 @@ import (
 //	│    ▄▄▟██ offered, received      │
 //	├ loss per window ────────────────┤
 //	├ generator CPU ──────────────────┤
+//	├ what observers saw ─────────────┤
 //	└ 0:00 ──── 0:10 ──── 0:20 ───────┘
 type timeline struct {
 	drawing
@@ -25,6 +26,7 @@ type timeline struct {
 	windows  []judgedWindow
 	x        axis
 	narrow   bool
+	bottom   float64 // of the last panel
 }
 
 // panels are where the three parts begin and end.
@@ -43,6 +45,9 @@ func newTimeline(r *report.Report, t track, narrow bool) (drawing, bool) {
 	if narrow {
 		tl.Width, tl.Class, left, right = 430, "narrow", 44, 44
 	}
+	vitals := vitalTracks(r)
+	more := float64(len(vitals) * (vitalHeight + vitalGap))
+	tl.bottom, tl.Height = cpuBottom+more, tl.Height+more
 	end := tl.end()
 	if end <= 0 {
 		return drawing{}, false
@@ -55,8 +60,9 @@ func newTimeline(r *report.Report, t track, narrow bool) (drawing, bool) {
 	tl.rates()
 	tl.loss()
 	tl.cpu()
+	tl.vitals(vitals)
 	tl.End = end
-	tl.Plot = &box{X: tl.x.from, Y: ratesTop, W: tl.x.to - tl.x.from, H: cpuBottom - ratesTop}
+	tl.Plot = &box{X: tl.x.from, Y: ratesTop, W: tl.x.to - tl.x.from, H: tl.bottom - ratesTop}
 	return tl.drawing, true
 }
 
@@ -91,14 +97,14 @@ func (tl *timeline) phases() {
 		if i%2 == 1 {
 			class = "phase odd"
 		}
-		tl.band(class, x, ratesTop, w, cpuBottom-ratesTop, phaseText(s.phase))
+		tl.band(class, x, ratesTop, w, tl.bottom-ratesTop, phaseText(s.phase))
 		if name := phaseText(s.phase); w > float64(7*len(name)) {
 			tl.label("mid faint", x+w/2, ratesTop-8, name)
 		}
 	}
 	if w, ok := resultWindow(tl.r, tl.windows); ok {
 		x := tl.x.at(w.from)
-		tl.band("chosen", x, ratesTop, max(tl.x.at(w.to)-x, 2), cpuBottom-ratesTop, "the result comes from this window, "+w.title())
+		tl.band("chosen", x, ratesTop, max(tl.x.at(w.to)-x, 2), tl.bottom-ratesTop, "the result comes from this window, "+w.title())
 	}
 }
 
@@ -110,8 +116,8 @@ func (tl *timeline) time() {
 	}
 	for _, s := range tl.x.timeTicks(n) {
 		x := tl.x.at(s)
-		tl.line("tick", x, cpuBottom, x, cpuBottom+5)
-		tl.label("mid", x, cpuBottom+20, clockText(s))
+		tl.line("tick", x, tl.bottom, x, tl.bottom+5)
+		tl.label("mid", x, tl.bottom+20, clockText(s))
 	}
 	tl.label("end faint", tl.x.to, tl.Height-2, "time since the start, minutes:seconds")
 }

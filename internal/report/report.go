@@ -43,6 +43,8 @@ type Report struct {
 	Samples []Sample `json:"samples,omitempty"`
 	// Stolen is what hosts of virtual machines took of generators' processors while they sent; none: nothing, or nobody says it.
 	Stolen []Stolen `json:"stolen,omitempty"`
+	// Observations are what the Plan's observers read beside the traffic, one for each.
+	Observations []Observation `json:"observations,omitempty"`
 	// Totals settle, per direction, all that was sent and came back between the first start and the end of the drain.
 	Totals []Total `json:"totals,omitempty"`
 	Result Result  `json:"result"`
@@ -194,6 +196,8 @@ type Window struct {
 	Bursts []Burst `json:"bursts,omitempty"`
 	// Unwatched is the longest time in which nobody saw how evenly generators sent, as one of them or the runner was held up; 0: they were watched.
 	Unwatched plan.Duration `json:"unwatched,omitempty"`
+	// Observed is what the series of the Plan's observers were meanwhile.
+	Observed []Observed `json:"observed,omitempty"`
 	// Disturbance is what kept threads from running that the window needed; nil: nothing worth telling did, or nobody can tell of a machine's threads.
 	Disturbance *Disturbance `json:"disturbance,omitempty"`
 	// Evidence is what judging the window by another goal needs besides; nil: it was not kept, or an older linerate wrote the Report.

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/machine"
+	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/softgen/datapath"
 	"github.com/linerate-dev/linerate/internal/trex/zmtp"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -45,6 +46,8 @@ type Config struct {
 	Now func() time.Duration
 	// Stolen is how much of a processor's time since the machine's start its host gave to others; nil: what the kernel says.
 	Stolen func() (time.Duration, error)
+	// Processors is how each of the machine's processors spent its time; nil: what the kernel says.
+	Processors func() ([]processors.Processor, error)
 	// Log gets state changes; nil drops them.
 	Log *slog.Logger
 	// Hostname and Machine are reported; empty asks the system.
@@ -68,6 +71,7 @@ type Server struct {
 	flows    *flows
 	captures *captures
 	theft    theft
+	vitals   vitals
 	end      func()                    // ends Serve
 	ahead    map[int]datapath.Counters // of ports that the present request has not asked for yet, as of the moment when it first asked
 }
@@ -83,7 +87,7 @@ func New(cfg Config) (*Server, error) {
 	cfg = withDefaults(cfg)
 	s := &Server{
 		cfg: cfg, commands: commands(), apiH: secret(), beats: make(chan struct{}, 1),
-		events: newEvents(cfg.Now), flows: newFlows(), captures: newCaptures(), theft: theft{read: cfg.Stolen}, end: func() {},
+		events: newEvents(cfg.Now), flows: newFlows(), captures: newCaptures(), theft: theft{read: cfg.Stolen}, vitals: vitals{read: cfg.Processors}, end: func() {},
 	}
 	for i, c := range cfg.Ports {
 		if c.Port == nil {
@@ -100,6 +104,9 @@ func withDefaults(cfg Config) Config {
 	}
 	if cfg.Stolen == nil {
 		cfg.Stolen = stolen
+	}
+	if cfg.Processors == nil {
+		cfg.Processors = processors.All
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

@@ -103,7 +103,8 @@ func (s *Server) total() totals {
 }
 
 // getGlobalStats is get_global_stats. What a stateless engine on kernel interfaces doesn't have is 0. Ours beside TRex's, where the kernel says it: stolen
-// is how many seconds of a processor's time the machine's host gave to others, up to stolen_ts on the server's clock.
+// is how many seconds of a processor's time the machine's host gave to others, up to stolen_ts on the server's clock; processors is what each of the machine's
+// did, up to processors_ts.
 func (s *Server) getGlobalStats(*params) (any, error) {
 	t := s.total()
 	stats := object{
@@ -115,6 +116,9 @@ func (s *Server) getGlobalStats(*params) (any, error) {
 	}
 	if s.theft.ask(s.cfg.Now()); s.theft.known {
 		stats["stolen"], stats["stolen_ts"] = real(s.theft.total.Seconds()), real(s.theft.at.Seconds())
+	}
+	if s.vitals.ask(s.cfg.Now()); s.vitals.known {
+		stats["processors"], stats["processors_ts"] = s.vitals.table(), real(s.vitals.at.Seconds())
 	}
 	for _, name := range []string{
 		"m_total_queue_drop", "m_total_alloc_error", "m_total_clients", "m_total_servers", "m_active_sockets", "m_total_nat_active",

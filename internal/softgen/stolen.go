@@ -36,3 +36,33 @@ func stolen() (time.Duration, error) {
 	spent, err := processors.Spent(mine)
 	return time.Duration(spent.Steal / float64(max(1, mine.Count())) * float64(time.Second)), err
 }
+
+// vitals follow how the machine's processors spend their time, for whoever wonders what a load costs.
+type vitals struct {
+	read  func() ([]processors.Processor, error)
+	known bool
+	// at is when they were read, on the server's clock.
+	at  time.Duration
+	all []processors.Processor
+}
+
+// vitalsEvery is how often the kernel is asked for them at most: often enough for the edges of short windows.
+const vitalsEvery = 100 * time.Millisecond
+
+// ask reads them again where the last time is a while ago. Where the kernel doesn't say, nothing is known.
+func (v *vitals) ask(now time.Duration) {
+	if v.known && now-v.at < vitalsEvery {
+		return
+	}
+	all, err := v.read()
+	v.known, v.at, v.all = err == nil, now, all
+}
+
+// table is a row for each processor: its number, and the seconds that it was busy, in softirqs, stolen and idle since the machine's start.
+func (v *vitals) table() [][]real {
+	rows := make([][]real, 0, len(v.all))
+	for _, p := range v.all {
+		rows = append(rows, []real{real(p.Number), real(p.Busy.Seconds()), real(p.SoftIRQ.Seconds()), real(p.Stolen.Seconds()), real(p.Idle.Seconds())})
+	}
+	return rows
+}

@@ -2,8 +2,11 @@ package softgen
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/linerate-dev/linerate/internal/processors"
 )
 
 type stolenStats struct {
@@ -54,5 +57,35 @@ func TestThisKernelSaysWhatItsHostTook(t *testing.T) {
 	ok(t, err)
 	if first < 0 || again < first {
 		t.Errorf("%v, then %v", first, again)
+	}
+}
+
+type vitalStats struct {
+	Processors [][]float64 `json:"processors"`
+	At         *float64    `json:"processors_ts"`
+}
+
+func TestProcessorsAreAskedForNowAndThen(t *testing.T) {
+	busy, asked := 3*time.Second, 0
+	r := newRig(t, func(c *Config) {
+		c.Processors = func() ([]processors.Processor, error) {
+			asked++
+			return []processors.Processor{{Number: 0}, {Number: 1, Busy: busy, SoftIRQ: time.Second, Stolen: 10 * time.Millisecond, Idle: time.Minute}}, nil
+		}
+	})
+	for _, step := range []struct{ passes, busy, says time.Duration }{
+		{0, 3 * time.Second, 3 * time.Second},
+		{90 * time.Millisecond, 4 * time.Second, 3 * time.Second},
+		{20 * time.Millisecond, 4 * time.Second, 4 * time.Second},
+	} {
+		r.clock.Advance(step.passes)
+		busy = step.busy
+		got := must[vitalStats](t, r, "get_global_stats", object{})
+		if want := []float64{1, step.says.Seconds(), 1, 0.01, 60}; got.At == nil || len(got.Processors) != 2 || !slices.Equal(got.Processors[1], want) {
+			t.Errorf("after %v: %v at %v, want %v", step.passes, got.Processors, got.At, want)
+		}
+	}
+	if asked != 2 {
+		t.Errorf("the kernel was asked %d times", asked)
 	}
 }

@@ -50,6 +50,28 @@ type GlobalStats struct {
 	// it; TRex doesn't.
 	Stolen   seconds `json:"stolen"`
 	StolenTS seconds `json:"stolen_ts"`
+	// Processors is a row for each processor of the server's machine: its number, and how many seconds it was busy, in softirqs, stolen and idle, up to
+	// ProcessorsTS on the server's clock. The software engine says it.
+	Processors   [][]wire.Float `json:"processors"`
+	ProcessorsTS seconds        `json:"processors_ts"`
+}
+
+// ProcessorTime is how a processor spent its time since its machine started.
+type ProcessorTime struct {
+	Number                      int
+	Busy, SoftIRQ, Stolen, Idle time.Duration
+}
+
+// ProcessorTimes are those of the server's machine, and when they were read on the server's clock; none where it doesn't say it.
+func (s GlobalStats) ProcessorTimes() (all []ProcessorTime, at time.Duration) {
+	for _, row := range s.Processors {
+		if len(row) < 5 {
+			return nil, 0
+		}
+		in := func(column int) time.Duration { return inUnits(float64(row[column]), time.Second) }
+		all = append(all, ProcessorTime{Number: int(row[0]), Busy: in(1), SoftIRQ: in(2), Stolen: in(3), Idle: in(4)})
+	}
+	return all, s.ProcessorsTS.duration()
 }
 
 // StolenAt is the processor time that the server's host took, and when that was read on the server's clock; 0, 0 where it doesn't say it.

@@ -51,6 +51,10 @@ func (e *Engine) reading(s trex.Snapshot) engine.Reading {
 	r := engine.Reading{Ports: make(map[int]engine.PortCounters, len(s.Ports)), QueueFull: int64(s.Global.QueueFull + s.Global.QueueDrop)}
 	r.At, r.Uncertainty = instant(s)
 	r.Stolen.Time, r.Stolen.At = s.Global.StolenAt()
+	times, at := s.Global.ProcessorTimes()
+	for r.Processors.At = at; len(times) > 0; times = times[1:] {
+		r.Processors.Each = append(r.Processors.Each, engine.Processor(times[0]))
+	}
 	busiest := float64(s.Global.CPUPercent)
 	for port, stats := range s.Ports {
 		busiest = math.Max(busiest, float64(stats.CPUPercent))

@@ -1,0 +1,47 @@
+package v1alpha1
+
+// ObserverOf is whose vital sign an observer reads.
+//
+// +kubebuilder:validation:Enum=Generator;DUT
+type ObserverOf string
+
+// Whose vital sign it reads.
+const (
+	// ObserverOfGenerator is the machines that the generators run on.
+	ObserverOfGenerator ObserverOf = "Generator"
+	// ObserverOfDUT is the device under test.
+	ObserverOfDUT ObserverOf = "DUT"
+)
+
+// ObserverType is what an observer reads.
+//
+// +kubebuilder:validation:Enum=Processors;Limiter
+type ObserverType string
+
+// What an observer reads.
+const (
+	// ObserverProcessors is how each processor of the machine spends its time: busy, softirq, and stolen by the host of a virtual machine.
+	ObserverProcessors ObserverType = "Processors"
+	// ObserverLimiter is what the built-in Reference's limit passes and drops, in each direction.
+	ObserverLimiter ObserverType = "Limiter"
+)
+
+// Observer reads a vital sign beside the traffic: its values are in the Report, over time and in each window.
+//
+// +kubebuilder:validation:XValidation:rule="self.type != 'Limiter' || self.of == 'DUT'",fieldPath=".of",message="a Limiter is the built-in Reference's: say of: DUT"
+type Observer struct {
+	// name identifies the observer in the Report. Example: cpu.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="an observer's name is made of lower-case letters, digits and dashes, such as cpu"
+	Name string `json:"name"`
+
+	// of is whose vital sign it is: the Generator's or the DUT's. (Not "on", which YAML 1.1 takes for true.)
+	// +required
+	Of ObserverOf `json:"of"`
+
+	// type is what it reads: Processors or Limiter.
+	// +required
+	Type ObserverType `json:"type"`
+}

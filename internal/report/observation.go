@@ -1,0 +1,60 @@
+package report
+
+import "github.com/linerate-dev/linerate/internal/plan"
+
+// VitalKind says what a series' values mean.
+type VitalKind string
+
+// The kinds.
+const (
+	// Counter only grows: its differences mean something, by the time that they took.
+	Counter VitalKind = "Counter"
+	// Gauge is a level, such as a temperature.
+	Gauge VitalKind = "Gauge"
+)
+
+// Observation is what one of the Plan's observers read.
+type Observation struct {
+	Observer string `json:"observer"` // its name
+	Of       string `json:"of"`       // Generator or DUT
+	Type     string `json:"type"`
+	// Missing says why nothing was read; empty: something was.
+	Missing string      `json:"missing,omitempty"`
+	Series  []VitalSign `json:"series,omitempty"`
+}
+
+// VitalSign is one of an observer's series over time.
+type VitalSign struct {
+	Name string    `json:"name"` // "busy"
+	Of   string    `json:"of"`   // whose: "processor 1", "west→east"
+	Unit string    `json:"unit"` // of its values: "s", "packets"
+	Kind VitalKind `json:"kind"`
+	// IdleBefore and IdleAfter are what it was without any traffic, before and after it: a counter's rate, a gauge's value. Nil: nobody read it then.
+	IdleBefore *float64 `json:"idleBefore,omitempty"`
+	IdleAfter  *float64 `json:"idleAfter,omitempty"`
+	// Samples are about one a second, for graphs.
+	Samples []VitalSample `json:"samples,omitempty"`
+}
+
+// VitalSample is a value and the time that it is of, since Report.Started.
+type VitalSample struct {
+	At    plan.Duration `json:"at"`
+	Value float64       `json:"value"`
+}
+
+// Observed is what a series was in a window.
+type Observed struct {
+	Observer string `json:"observer"`
+	Series   string `json:"series"`
+	Of       string `json:"of"`
+	// Unit is a counter's per second ("s/s" is the share of a processor), or a gauge's.
+	Unit string `json:"unit"`
+	// Mean is a counter's rate, or a gauge's mean; Min and Max are a gauge's. Nil: it is missing.
+	Mean *float64 `json:"mean,omitempty"`
+	Min  *float64 `json:"min,omitempty"`
+	Max  *float64 `json:"max,omitempty"`
+	// Over is the time between the samples that it is of: they are read at the window's edges, or a little before.
+	Over plan.Duration `json:"over,omitempty"`
+	// Missing says why there is no value; empty: there is.
+	Missing string `json:"missing,omitempty"`
+}
