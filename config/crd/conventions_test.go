@@ -157,8 +157,8 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.procedure.type":               {string(v1alpha1.ProcedureRamp), string(v1alpha1.ProcedureConstantLoad), string(v1alpha1.ProcedureFrameLoss), string(v1alpha1.ProcedureMaximumOfferedLoad)},
 		"spec.baseline.allowDifferent[]":    environmentParts(),
 		"spec.criteria[].metric":            metrics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
-		"spec.observers[].of":               {string(v1alpha1.ObserverOfGenerator), string(v1alpha1.ObserverOfDUT)},
-		"spec.observers[].type":             {string(v1alpha1.ObserverProcessors), string(v1alpha1.ObserverLimiter)},
+		"spec.observers[].of":   {string(v1alpha1.ObserverOfGenerator), string(v1alpha1.ObserverOfDUT)},
+		"spec.observers[].type": {string(v1alpha1.ObserverProcessors), string(v1alpha1.ObserverLimiter)},
 	})
 }
 

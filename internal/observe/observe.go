@@ -6,6 +6,7 @@
 package observe
 
 import (
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
@@ -110,11 +111,13 @@ func (b *book) find(name, of string) *report.VitalSign {
 	return nil
 }
 
-// Idle keeps what each series was between two times without traffic: before it, or after it.
+// Idle keeps what each series was between two times without traffic: before it, or after it. Only what was read in between counts.
 func (l *Log) Idle(from, to time.Duration, after bool) {
 	for _, b := range l.each {
 		for _, s := range b.series {
-			was := join(*s, from, to)
+			quiet := *s
+			quiet.Samples = slices.DeleteFunc(slices.Clone(s.Samples), func(v report.VitalSample) bool { return v.At.Std() < from || v.At.Std() > to })
+			was := join(quiet, from, to)
 			if after {
 				s.IdleAfter = was.Mean
 			} else {

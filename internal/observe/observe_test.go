@@ -122,6 +122,14 @@ func TestIdleIsKeptBeforeAndAfter(t *testing.T) {
 	}
 	log.Idle(0, time.Second, false)
 	log.Idle(5*time.Second, 5200*ms, true)
+	short := cpu()
+	for _, m := range []observe.Moment{moment(4900*ms, 0, 0), moment(5100*ms, 100*ms, 0)} { // the first while frames flowed
+		short.Add(m)
+	}
+	short.Idle(5*time.Second, 5200*ms, true)
+	if got := short.Observations()[0].Series[0].IdleAfter; got != nil {
+		t.Errorf("%v, of a time in which frames flowed", *got)
+	}
 	for _, s := range log.Observations()[0].Series {
 		if s.Name == "busy" && s.Of == "processor 1" {
 			if s.IdleBefore == nil || *s.IdleBefore != 0.1 || s.IdleAfter == nil || *s.IdleAfter < 0.499 || *s.IdleAfter > 0.501 {

@@ -92,7 +92,7 @@ type Watch struct {
 // Tick is the unit of the kernel's times of processors and processes, which is the same on all architectures that Go knows (USER_HZ).
 const Tick = time.Second / 100
 
-// Read takes a reading. It costs about 20 µs for each process, so it is for the edges of a window and not for its inside. Processes that end meanwhile are left out.
+// Read takes a reading. It costs up to 50 µs for each process, so it is for the edges of a window and not for its inside. Processes that end meanwhile are left out.
 func (w Watch) Read(ctx context.Context) (Reading, error) {
 	r := Reading{}
 	entries, err := os.ReadDir("/proc")
