@@ -24,7 +24,8 @@ func (r Ramp) Conclude(history []report.Window) procedure.Conclusion {
 	if m.confirmed != nil {
 		lo = m.confirmed
 	}
-	if lo == nil {
+	unheld := lo == nil
+	if unheld {
 		lo = m.unheld()
 	}
 	switch {
@@ -42,6 +43,9 @@ func (r Ramp) Conclude(history []report.Window) procedure.Conclusion {
 		}
 		if m.outrun(lo, c.Resolution) {
 			c.Saturated, c.Reason = false, report.GeneratorLimited
+		}
+		if unheld {
+			c.Saturated, c.Reason = false, m.whyUnheld()
 		}
 	}
 	c.Confirmed = m.confirmed != nil
@@ -69,6 +73,16 @@ func (m *machine) unheld() *point {
 		}
 	}
 	return best
+}
+
+// whyUnheld is the reason that the last unclear window gives.
+func (m *machine) whyUnheld() report.Reason {
+	for i := len(m.history) - 1; i >= 0; i-- {
+		if p := pointOf(m.history[i], i); p.unclear() {
+			return blame(p)
+		}
+	}
+	return report.Inconclusive
 }
 
 // outvoted are the loads up to the answer that lost frames in some window in which they were held, lowest first.
