@@ -2,10 +2,10 @@ package v1alpha1
 
 // Metric is a figure of the result.
 //
-// +kubebuilder:validation:Enum=LineRatePercent;PacketsPerSecond;Layer1BitsPerSecond;Layer2BitsPerSecond;LossRatio
+// +kubebuilder:validation:Enum=LineRatePercent;PacketsPerSecond;Layer1BitsPerSecond;Layer2BitsPerSecond;LossRatio;GoodputBitsPerSecond;RetransmitRatio;RoundTripMicroseconds
 type Metric string
 
-// The metrics. All but LossRatio are of what was received.
+// The metrics. Of frames: what was received of them, and LossRatio. Of sessions: the last three.
 const (
 	// MetricLineRatePercent is the received layer-1 rate in percent of the line rate, 0 to 100.
 	MetricLineRatePercent Metric = "LineRatePercent"
@@ -17,6 +17,12 @@ const (
 	MetricLayer2BitsPerSecond Metric = "Layer2BitsPerSecond"
 	// MetricLossRatio is the share of the sent frames that did not come back, 0 to 1.
 	MetricLossRatio Metric = "LossRatio"
+	// MetricGoodputBitsPerSecond is the payload of sessions that was received, in bits per second.
+	MetricGoodputBitsPerSecond Metric = "GoodputBitsPerSecond"
+	// MetricRetransmitRatio is the share of sessions' segments that were sent before, 0 to 1.
+	MetricRetransmitRatio Metric = "RetransmitRatio"
+	// MetricRoundTripMicroseconds is the mean of sessions' smoothed round trips, in microseconds.
+	MetricRoundTripMicroseconds Metric = "RoundTripMicroseconds"
 )
 
 // CriterionDirection says what a criterion is applied to.
@@ -36,11 +42,11 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="has(self.min) || has(self.max) || has(self.maxRegression)",message="a criterion needs min, max or both; or maxRegression, to compare with a baseline"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxRegression) || !(has(self.min) || has(self.max))",fieldPath=".maxRegression",message="maxRegression compares with a baseline, min and max don't: make two criteria of them"
-// +kubebuilder:validation:XValidation:rule="!has(self.maxRegression) || self.metric != 'LossRatio'",fieldPath=".maxRegression",message="loss can't be compared with a baseline, as most have none: demand a max, such as \"0.001\""
+// +kubebuilder:validation:XValidation:rule="!has(self.maxRegression) || !(self.metric in ['LossRatio', 'RetransmitRatio'])",fieldPath=".maxRegression",message="loss can't be compared with a baseline, as most have none: demand a max, such as \"0.001\""
 // +kubebuilder:validation:XValidation:rule="!has(self.assumedSpread) || has(self.maxRegression)",fieldPath=".assumedSpread",message="assumedSpread is for criteria with maxRegression: remove it, or add that"
 // +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.max) || !self.min.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || !self.max.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(self.min) <= double(self.max)",fieldPath=".max",message="max must not be less than min"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'LineRatePercent' || [has(self.min) ? self.min : '0', has(self.max) ? self.max : '0'].all(v, !v.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(v) <= 100.0)",message="LineRatePercent is between 0 and 100 (of all that the links can carry)"
-// +kubebuilder:validation:XValidation:rule="self.metric != 'LossRatio' || [has(self.min) ? self.min : '0', has(self.max) ? self.max : '0'].all(v, !v.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(v) <= 1.0)",message="LossRatio is between 0 and 1: write 0.1 % as \"0.001\""
+// +kubebuilder:validation:XValidation:rule="!(self.metric in ['LossRatio', 'RetransmitRatio']) || [has(self.min) ? self.min : '0', has(self.max) ? self.max : '0'].all(v, !v.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(v) <= 1.0)",message="LossRatio is between 0 and 1, and so is RetransmitRatio: write 0.1 % as \"0.001\""
 type Criterion struct {
 	// name identifies the criterion in the verdict. Example: imix-line-rate.
 	// +required
@@ -49,7 +55,8 @@ type Criterion struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a criterion's name is made of lower-case letters, digits and dashes, such as imix-line-rate"
 	Name string `json:"name"`
 
-	// metric is the figure that is judged: LineRatePercent, PacketsPerSecond, Layer1BitsPerSecond, Layer2BitsPerSecond or LossRatio.
+	// metric is the figure that is judged: LineRatePercent, PacketsPerSecond, Layer1BitsPerSecond, Layer2BitsPerSecond or LossRatio;
+	// of Sessions GoodputBitsPerSecond, RetransmitRatio or RoundTripMicroseconds.
 	// +required
 	Metric Metric `json:"metric"`
 

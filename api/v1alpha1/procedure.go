@@ -154,12 +154,12 @@ type (
 //	     └┴─────────┴────────┴────────┴────────┴──▶ time
 //	       warm-up           duration
 type ConstantLoadSpec struct {
-	// rate is the load that is held.
+	// rate is the load that is held. Of sessions it is Unlimited: all that the ends can send.
 	// +optional
 	// +kubebuilder:default="100%"
-	Rate Rate `json:"rate,omitempty"`
+	Rate HeldRate `json:"rate,omitempty"`
 
-	// warmupDuration is how long the rate is held before anything counts; 0s: not at all.
+	// warmupDuration is how long the rate is held before anything counts; 0s: not at all. Sessions start slowly, which belongs here.
 	// +optional
 	// +kubebuilder:default="5s"
 	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`

@@ -25,6 +25,15 @@ func (d Duration) Std() (time.Duration, error) {
 // +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,12}([.][0-9]{1,6})?(%|[kmg]?(pps|bps|bpsl1))$') && !self.matches('^[0.]+[%a-z]')",message="write a rate above 0: packets (14.88mpps), layer-2 bits (10gbps), layer-1 bits (10gbpsl1) or percent of line rate (95%)"
 type Rate string
 
+// HeldRate is a Rate, or Unlimited: all that the ends of sessions can send.
+//
+// +kubebuilder:validation:MaxLength=24
+// +kubebuilder:validation:XValidation:rule="self == 'Unlimited' || self.matches('^[0-9]{1,12}([.][0-9]{1,6})?(%|[kmg]?(pps|bps|bpsl1))$') && !self.matches('^[0.]+[%a-z]')",message="write a rate above 0: packets (14.88mpps), layer-2 bits (10gbps), layer-1 bits (10gbpsl1) or percent of line rate (95%); or Unlimited for sessions"
+type HeldRate string
+
+// Unlimited is all that the ends of sessions can send.
+const Unlimited HeldRate = "Unlimited"
+
 // BitRate is a layer-1 line rate: 1gbps, 25gbps, 100mbps.
 //
 // +kubebuilder:validation:MaxLength=24

@@ -127,19 +127,23 @@ type TotalResult struct {
 	Figures `json:",inline"`
 }
 
-// Figures are the three rates that tell what happened, and what follows from them.
+// Figures are the three rates that tell what happened to frames, and what follows from them; or what sessions did.
 type Figures struct {
 	// intended is what was asked for.
 	// +optional
-	Intended FlowRate `json:"intended"`
+	Intended FlowRate `json:"intended,omitzero"`
 
 	// offered is what was sent.
 	// +optional
-	Offered FlowRate `json:"offered"`
+	Offered FlowRate `json:"offered,omitzero"`
 
 	// received is what came back.
 	// +optional
-	Received FlowRate `json:"received"`
+	Received FlowRate `json:"received,omitzero"`
+
+	// sessions are what connections did, where traffic is Sessions; there is no rate of frames then.
+	// +optional
+	Sessions *SessionsResult `json:"sessions,omitempty"`
 
 	// lossRatio is (offered − received) ÷ offered, in frames; less than 0 where more came back than was sent in the window. Example: "0.0003".
 	// +optional
@@ -150,6 +154,26 @@ type Figures struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=11
 	LineRatePercent string `json:"lineRatePercent,omitempty"`
+}
+
+// SessionsResult is what connections did.
+type SessionsResult struct {
+	// goodputBitsPerSecond is the payload that the receiving programs read.
+	// +optional
+	GoodputBitsPerSecond int64 `json:"goodputBitsPerSecond"`
+
+	// retransmittedSegments is how many segments were sent again.
+	// +optional
+	RetransmittedSegments int64 `json:"retransmittedSegments"`
+
+	// retransmitRatio is their share of all segments. Example: "0.0003".
+	// +optional
+	// +kubebuilder:validation:MaxLength=24
+	RetransmitRatio string `json:"retransmitRatio,omitempty"`
+
+	// roundTripMicroseconds is the mean of the senders' smoothed round trips; none: unknown.
+	// +optional
+	RoundTripMicroseconds int64 `json:"roundTripMicroseconds,omitempty"`
 }
 
 // FlowRate is a rate in its three usual units.

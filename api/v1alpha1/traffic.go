@@ -17,13 +17,36 @@ const (
 	ProfileStreams Profile = "Streams"
 )
 
+// TrafficType is what traffic is made of.
+//
+// +kubebuilder:validation:Enum=Frames;Sessions
+type TrafficType string
+
+// The types of traffic.
+const (
+	// TrafficFrames are frames that generators make, one by one.
+	TrafficFrames TrafficType = "Frames"
+	// TrafficSessions are bulk transfers over TCP between programs of linerate's own.
+	TrafficSessions TrafficType = "Sessions"
+)
+
 // TrafficSpec is what is sent, and which way.
 //
+// +kubebuilder:validation:XValidation:rule="self.?type.orValue('Frames') == 'Sessions' || !has(self.sessions)",fieldPath=".sessions",message="set type: Sessions, or remove sessions"
+// +kubebuilder:validation:XValidation:rule="self.?type.orValue('Frames') != 'Sessions' || self.profile == 'IMIX' && !has(self.flows)",fieldPath=".type",message="the frames of Sessions are TCP's own affair: remove profile, frameSize, mix, streams and flows"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'FixedSize') == has(self.frameSize)",fieldPath=".frameSize",message="profile FixedSize needs frameSize, such as 64 (bytes, FCS included); every other profile forbids it"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Mix') == has(self.mix)",fieldPath=".mix",message="profile Mix needs mix, such as [{frameSize: 64, weight: 7}, {frameSize: 1518, weight: 1}]; every other profile forbids it"
 // +kubebuilder:validation:XValidation:rule="(self.profile == 'Streams') == has(self.streams)",fieldPath=".streams",message="profile Streams needs streams.json; every other profile forbids it"
 // +kubebuilder:validation:XValidation:rule="!has(self.flows) || self.profile != 'Streams'",fieldPath=".flows",message="profile Streams says itself what varies: remove flows, or use another profile"
 type TrafficSpec struct {
+	// type is what traffic is made of: Frames (default), or Sessions, which are bulk transfers over TCP.
+	// +optional
+	Type TrafficType `json:"type,omitempty"`
+
+	// sessions configures type Sessions; without it all its fields have their defaults.
+	// +optional
+	Sessions *SessionsSpec `json:"sessions,omitempty"`
+
 	// profile is the traffic's kind: IMIX (64×28, 594×16, 1518×4), FixedSize (with frameSize), Mix (with mix) or Streams (with streams).
 	// +optional
 	// +kubebuilder:default=IMIX
@@ -68,6 +91,55 @@ type TrafficSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	AllowedPrefixes []Network `json:"allowedPrefixes,omitempty"`
 }
+
+// SessionProtocol is what sessions speak.
+//
+// +kubebuilder:validation:Enum=TCP;UDP
+type SessionProtocol string
+
+// The protocols of sessions.
+const (
+	// ProtocolTCP is TCP, of the kernels that the ends run on.
+	ProtocolTCP SessionProtocol = "TCP"
+	// ProtocolUDP is UDP, which can't be measured yet.
+	ProtocolUDP SessionProtocol = "UDP"
+)
+
+// SessionsSpec is what sessions are like.
+type SessionsSpec struct {
+	// protocol is TCP.
+	// +optional
+	// +kubebuilder:default=TCP
+	Protocol SessionProtocol `json:"protocol,omitempty"`
+
+	// parallel is how many connections each direction has.
+	// +optional
+	// +kubebuilder:default=4
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=128
+	Parallel int32 `json:"parallel,omitempty"`
+
+	// window is the size of each connection's buffers at either end. Default: what the kernel thinks fit, which grows. Example: 1Mi.
+	// +optional
+	Window SessionSize `json:"window,omitempty"`
+
+	// messageSize is how much is written, and read, at a time.
+	// +optional
+	// +kubebuilder:default="128Ki"
+	MessageSize SessionSize `json:"messageSize,omitempty"`
+
+	// congestionControl is Linux' name of the algorithm that senders use. Default: the ends' own choice. Example: cubic.
+	// +optional
+	// +kubebuilder:validation:MaxLength=15
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9][a-z0-9_-]*$')",message="write an algorithm as Linux names it, such as cubic, reno or bbr"
+	CongestionControl string `json:"congestionControl,omitempty"`
+}
+
+// SessionSize is an amount of payload: 128Ki, 1Mi.
+//
+// +kubebuilder:validation:MaxLength=8
+// +kubebuilder:validation:XValidation:rule="self.matches('^[1-9][0-9]{0,5}(Ki|Mi)$')",message="write a size with its unit, such as 128Ki or 1Mi"
+type SessionSize string
 
 // MixEntry is one frame size of a mix.
 type MixEntry struct {

@@ -152,6 +152,8 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"status.givenBack.reason":           {string(v1alpha1.GivenBackUnplaced), string(v1alpha1.GivenBackNotStarted)},
 		"spec.dut.type":                     {string(v1alpha1.DUTPod), string(v1alpha1.DUTReference), string(v1alpha1.DUTDevice), string(v1alpha1.DUTLoopback)},
 		"spec.dut.forwarding":               {string(v1alpha1.ForwardingL3), string(v1alpha1.ForwardingL2), string(v1alpha1.ForwardingMACRewrite)},
+		"spec.traffic.type":                 {string(v1alpha1.TrafficFrames), string(v1alpha1.TrafficSessions)},
+		"spec.traffic.sessions.protocol":    {string(v1alpha1.ProtocolTCP), string(v1alpha1.ProtocolUDP)},
 		"spec.traffic.profile":              {string(v1alpha1.ProfileIMIX), string(v1alpha1.ProfileFixedSize), string(v1alpha1.ProfileMix), string(v1alpha1.ProfileStreams)},
 		"spec.traffic.flows.vary[]":         {string(v1alpha1.VarySourceAddress), string(v1alpha1.VaryDestinationAddress), string(v1alpha1.VarySourcePort), string(v1alpha1.VaryDestinationPort)},
 		"spec.procedure.type":               {string(v1alpha1.ProcedureRamp), string(v1alpha1.ProcedureConstantLoad), string(v1alpha1.ProcedureFrameLoss), string(v1alpha1.ProcedureMaximumOfferedLoad)},
@@ -164,7 +166,8 @@ func TestEnumsAreTheConstants(t *testing.T) {
 
 func metrics() []string {
 	return []string{string(v1alpha1.MetricLineRatePercent), string(v1alpha1.MetricPacketsPerSecond), string(v1alpha1.MetricLayer1BitsPerSecond),
-		string(v1alpha1.MetricLayer2BitsPerSecond), string(v1alpha1.MetricLossRatio)}
+		string(v1alpha1.MetricLayer2BitsPerSecond), string(v1alpha1.MetricLossRatio), string(v1alpha1.MetricGoodputBitsPerSecond), string(v1alpha1.MetricRetransmitRatio),
+		string(v1alpha1.MetricRoundTripMicroseconds)}
 }
 
 // environmentParts are what a Report calls them.

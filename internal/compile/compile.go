@@ -20,6 +20,7 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 		Test:           naming(test),
 		Engine:         string(test.Spec.Generator.Engine),
 		DUT:            c.dut(),
+		Sessions:       c.sessions(),
 		Procedure:      c.procedure(c.spec.Procedure),
 		Criteria:       c.criteria(),
 		Observers:      c.observers(),
@@ -28,11 +29,12 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 		SharedPort:     test.Spec.SharedPort == v1alpha1.SharedPortAllowed,
 		ActiveDeadline: plan.Duration(c.duration(specPath().Child("activeDeadline"), test.Spec.ActiveDeadline)),
 	}
-	p.Version = plan.VersionFor(p.Procedure)
+	p.Version = plan.VersionFor(p.Procedure, p.Sessions)
 	c.readLinks()
 	c.readDirections()
 	p.Links = c.planLinks()
 	c.engine.check(c)
+	c.checkTraffic(p)
 	if len(c.errs) > 0 {
 		return nil, c.errs // what follows builds on sound links and quantities
 	}
@@ -58,6 +60,9 @@ type compiler struct {
 // newCompiler is a compiler of the test's spec, with all defaults of its procedure and the engine that it asks for.
 func newCompiler(test *v1alpha1.LoadTest) *compiler {
 	spec := test.Spec
+	if spec.Procedure.Type == v1alpha1.ProcedureConstantLoad && spec.Procedure.ConstantLoad == (v1alpha1.ConstantLoadSpec{}) && spec.Traffic.Type == v1alpha1.TrafficSessions {
+		spec.Procedure.ConstantLoad = v1alpha1.ConstantLoadSpec{Rate: v1alpha1.Unlimited, WarmupDuration: "5s", Duration: "60s", Window: "10s"}
+	}
 	spec.Procedure = withDefaults(spec.Procedure)
 	c := &compiler{spec: &spec}
 	c.choose()

@@ -38,11 +38,23 @@ func (c *compiler) limit() *plan.Limit {
 		return nil
 	}
 	limit := c.spec.DUT.Reference.Limit
-	return &plan.Limit{
+	out := &plan.Limit{
 		PacketsPerSecond:    limit.PacketsPerSecond,
 		Layer2BitsPerSecond: limit.Layer2BitsPerSecond,
 		Burst:               plan.Duration(c.duration(specPath().Child("dut", "reference", "limit", "burst"), limit.Burst)),
 	}
+	if limit.Queue == "" {
+		return out
+	}
+	path := specPath().Child("dut", "reference", "limit", "queue")
+	out.Queue = plan.Duration(c.duration(path, limit.Queue))
+	switch {
+	case !c.ofSessions():
+		c.refuse(path, limit.Queue, "what waits in a queue is neither lost nor back when a window of frames ends, and that isn't reckoned with yet: remove queue, or use traffic.type Sessions")
+	case limit.Layer2BitsPerSecond == 0:
+		c.refuse(path, limit.Queue, "a limit in packets has no queue: give the limit in layer2BitsPerSecond, or remove queue")
+	}
+	return out
 }
 
 // inPairs says that the device joins links two by two, as wires and bridges do.

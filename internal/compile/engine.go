@@ -38,11 +38,13 @@ var engines = map[plan.Sender]engine{
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineTRex}:     trex{},
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware}: software{},
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineExternal}: external{},
+
+	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}: sessions{},
 }
 
 // Sends is what carries the load of a LoadTest: its Plan says the same (plan.Plan.Sends).
 func Sends(spec *v1alpha1.LoadTestSpec) plan.Sender {
-	return plan.Sender{Traffic: plan.TrafficFrames, Engine: string(spec.Generator.Engine)}
+	return plan.Sender{Traffic: cmp.Or(string(spec.Traffic.Type), plan.TrafficFrames), Engine: string(spec.Generator.Engine)}
 }
 
 // Senders are all that can carry a LoadTest's load, in order.

@@ -50,6 +50,9 @@ func roomy(d time.Duration) time.Duration {
 
 // checkLoad refuses rates that the line can't carry, and a warm-up above what is to be measured, in any direction.
 func (c *compiler) checkLoad(p *plan.Plan) {
+	if p.Sessions != nil {
+		return // which have no rate to ask for
+	}
 	rates := procedures.Of(p.Procedure).Rates()
 	for _, d := range p.Directions {
 		if len(c.errs) > 0 {

@@ -11,13 +11,16 @@ import (
 )
 
 // generators gives each replica its ports, and its share of every direction's flows and rate. A replica that is spread over pods, one per
-// link, is as many generators of one port each:
+// link, is as many generators of one port each, as the ends of sessions always are:
 //
 //	Paired    generator-0: west, east             generator-1: west, east
 //	PerLink   generator-0-west: west              generator-1-west: west
 //	          generator-0-east: east              generator-1-east: east
 func (c *compiler) generators() ([]plan.Generator, []plan.Direction) {
-	loads := c.loads()
+	var loads map[string]load
+	if !c.ofSessions() {
+		loads = c.loads()
+	}
 	if len(c.errs) > 0 {
 		return nil, nil
 	}
@@ -43,7 +46,7 @@ func (c *compiler) replica(r int, loads map[string]load) plan.Generator {
 
 // spreadOut parts a replica as its layout says.
 func (c *compiler) spreadOut(replica plan.Generator) []plan.Generator {
-	if c.spec.Generator.Layout != v1alpha1.LayoutPerLink {
+	if c.spec.Generator.Layout != v1alpha1.LayoutPerLink && !c.ofSessions() {
 		return []plan.Generator{replica}
 	}
 	var parts []plan.Generator

@@ -81,10 +81,13 @@ func (m member) ramp(spec v1alpha1.RampSpec) plan.Ramp {
 
 func (m member) constantLoad(spec v1alpha1.ConstantLoadSpec) *plan.ConstantLoad {
 	l := &plan.ConstantLoad{
-		Rate:           m.rate("rate", spec.Rate),
+		Unlimited:      spec.Rate == v1alpha1.Unlimited,
 		WarmupDuration: m.duration("warmupDuration", v1alpha1.Duration(spec.WarmupDuration)),
 		Duration:       m.duration("duration", v1alpha1.Duration(spec.Duration)),
 		Window:         m.duration("window", v1alpha1.Duration(spec.Window)),
+	}
+	if !l.Unlimited {
+		l.Rate = m.rate("rate", v1alpha1.Rate(spec.Rate))
 	}
 	whole, window := l.Duration.Std(), l.Window.Std()
 	switch {

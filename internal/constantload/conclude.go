@@ -18,6 +18,10 @@ func (c ConstantLoad) Conclude(history []report.Window) procedure.Conclusion {
 	said := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: ending != "", Ending: ending}
 	o := c.observe(history)
 	switch {
+	case len(o.counted) > 0 && measure.OfSessions(o.counted[0]):
+		whole := measure.Together(o.counted)
+		said.Whole, said.Window, said.Confirmed = &whole, o.worst, true
+		said.Reason, said.Sentence = claimSessions(whole.Directions), o.sessionsSentence(whole)
 	case len(o.counted) > 0:
 		whole := measure.Together(o.counted)
 		said.Whole, said.Window, said.Confirmed = &whole, o.worst, true
@@ -44,11 +48,19 @@ func (c ConstantLoad) observe(history []report.Window) observed {
 			continue
 		}
 		o.counted = append(o.counted, w)
-		if o.worst == procedure.None || mostLost(w).LossRatio > mostLost(history[o.worst]).LossRatio {
+		if o.worst == procedure.None || worse(w, history[o.worst]) {
 			o.worst = i
 		}
 	}
 	return o
+}
+
+// worse says that a window is the place to look before another: it lost a larger share of frames, or less payload came through.
+func worse(w, than report.Window) bool {
+	if measure.OfSessions(w) && measure.OfSessions(than) {
+		return measure.SessionsSum(w.Directions).GoodputBitsPerSecond < measure.SessionsSum(than.Directions).GoodputBitsPerSecond
+	}
+	return mostLost(w).LossRatio > mostLost(than).LossRatio
 }
 
 // mostLost is the direction that lost the largest share; the window has one at least.
@@ -60,6 +72,32 @@ func mostLost(w report.Window) report.Measured {
 		}
 	}
 	return most
+}
+
+// claimSessions is the reason of an answer of sessions: what limited them, where several directions differ that which claims least.
+func claimSessions(directions []report.Measured) report.Reason {
+	said := report.PathLimited
+	for _, d := range directions {
+		switch measure.LimitOfSessions(*d.Sessions).Reason() {
+		case report.GeneratorLimited:
+			return report.GeneratorLimited
+		case report.Inconclusive:
+			said = report.Inconclusive
+		}
+	}
+	return said
+}
+
+// sessionsSentence is the answer with its figures: what each direction's connections did, and what limited them.
+func (o observed) sessionsSentence(whole report.Window) string {
+	said := []string{fmt.Sprintf("connections sent all they could for %s in %s", whole.Duration.Std().Round(time.Millisecond), windows(len(o.counted)))}
+	for _, d := range whole.Directions {
+		said = append(said, fmt.Sprintf("%s: %s, %s", wording.Direction(d.From, d.To), measure.SessionsSentence(*d.Sessions), measure.LimitOfSessions(*d.Sessions).Sentence))
+	}
+	if len(o.void) > 0 {
+		said = append(said, o.voidSentence())
+	}
+	return strings.Join(said, "; ")
 }
 
 // underOffered are the directions in which less than 99 % of what was asked for was offered.

@@ -95,6 +95,9 @@ func (c ConstantLoad) ending(history []report.Window) string {
 		return silent
 	}
 	if n, each := c.windows(); len(c.hold(history)) >= n {
+		if c.plan.Unlimited {
+			return fmt.Sprintf("connections sent for %s", time.Duration(n)*each)
+		}
 		return fmt.Sprintf("the load was held for %s", time.Duration(n)*each)
 	}
 	return ""
@@ -125,9 +128,13 @@ func (c ConstantLoad) Remaining(history []report.Window) (left time.Duration) {
 
 // Describe says what is held, and for how long.
 func (c ConstantLoad) Describe() procedure.Description {
-	if c.plan.Rate.IsZero() {
+	n, each := c.windows()
+	all := time.Duration(n) * each
+	switch {
+	case c.plan.Unlimited:
+		return procedure.Description{Parts: "warm-up and windows", Sentence: fmt.Sprintf("send all that connections carry for %s in windows of %s", all, each)}
+	case c.plan.Rate.IsZero():
 		return procedure.Description{}
 	}
-	n, each := c.windows()
-	return procedure.Description{Parts: "warm-up and windows", Sentence: fmt.Sprintf("hold %s per direction for %s in windows of %s", c.plan.Rate, time.Duration(n)*each, each)}
+	return procedure.Description{Parts: "warm-up and windows", Sentence: fmt.Sprintf("hold %s per direction for %s in windows of %s", c.plan.Rate, all, each)}
 }

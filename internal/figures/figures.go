@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // The metrics.
@@ -21,6 +22,11 @@ const (
 	LineRatePercent         report.Metric = "LineRatePercent"
 	LossRatio               report.Metric = "LossRatio"
 	OfferedPacketsPerSecond report.Metric = "OfferedPacketsPerSecond"
+
+	// Of sessions.
+	GoodputBitsPerSecond  report.Metric = "GoodputBitsPerSecond"
+	RetransmitRatio       report.Metric = "RetransmitRatio"
+	RoundTripMicroseconds report.Metric = "RoundTripMicroseconds"
 )
 
 // Metric is what there is to know of a metric.
@@ -31,6 +37,8 @@ type Metric struct {
 	Means string
 	// LessIsBetter is of what a device should have little of.
 	LessIsBetter bool
+	// Sessions says that it is of sessions; other metrics are of frames.
+	Sessions bool
 	// of is its number in a direction, or in all together.
 	of func(m measured) (report.Number, string)
 }
@@ -48,6 +56,16 @@ var Metrics = []Metric{
 	}},
 	{Name: LossRatio, Unit: "ratio", Means: "frames that did not come back, of those sent", LessIsBetter: true, of: func(m measured) (report.Number, string) { return report.Number(m.loss.String()), "" }},
 	{Name: OfferedPacketsPerSecond, Unit: "packets/s", Means: "frames that the generators sent: their own limit, where they were asked for more", of: func(m measured) (report.Number, string) { return whole(m.offered.PacketsPerSecond), "" }},
+	{Name: GoodputBitsPerSecond, Unit: "bit/s", Means: "payload that receiving programs read", Sessions: true, of: func(m measured) (report.Number, string) { return whole(m.sessions.GoodputBitsPerSecond), "" }},
+	{Name: RetransmitRatio, Unit: "ratio", Means: "segments that were sent again, of all segments", LessIsBetter: true, Sessions: true, of: func(m measured) (report.Number, string) {
+		return report.Number(m.sessions.RetransmitRatio.String()), ""
+	}},
+	{Name: RoundTripMicroseconds, Unit: "µs", Means: "mean of the senders' smoothed round trips", LessIsBetter: true, Sessions: true, of: func(m measured) (report.Number, string) {
+		if m.sessions.RoundTrip == nil {
+			return "", "no connection had a sample of its round trip"
+		}
+		return whole(m.sessions.RoundTrip.MeanMicroseconds), ""
+	}},
 }
 
 // MetricOf is the metric of a name; false: there is none.
@@ -69,6 +87,9 @@ type measured struct {
 	lossy             bool
 	// disturbed is how many frames more may have come back but for others on the machine, as a share of those that did.
 	disturbed *big.Rat
+	// sessions is set where traffic is sessions, and held is what limited those, over all directions that the figure is of.
+	sessions *report.Sessions
+	limit    measure.SessionLimit
 }
 
 func whole(v int64) report.Number { return report.Number(strconv.FormatInt(v, 10)) }
@@ -109,11 +130,11 @@ func answered(r *report.Report, metrics []Metric) []report.Figure {
 	rates := r.RateOfEachLink()
 	for _, d := range r.Result.Directions {
 		all = append(all, claims(metrics, r.Result, measured{direction: d.From + "→" + d.To, offered: d.Offered, received: d.Received, loss: d.LossRatio, leastLoss: d.LossRatioMin,
-			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, disturbed: disturbed(d)})...)
+			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, disturbed: disturbed(d), sessions: d.Sessions, limit: limitOf(d)})...)
 	}
 	if t := r.Result.Total; t != nil {
 		all = append(all, claims(metrics, r.Result, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, loss: t.LossRatio, leastLoss: t.LossRatioMin,
-			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), disturbed: disturbed(r.Result.Directions...)})...)
+			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), disturbed: disturbed(r.Result.Directions...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
 	}
 	return all
 }
@@ -128,6 +149,22 @@ func disturbed(directions ...report.Measured) *big.Rat {
 		return nil
 	}
 	return big.NewRat(more, came)
+}
+
+// limitOf is what limited the sessions of these directions: where they differ, that which claims least.
+func limitOf(directions ...report.Measured) (limit measure.SessionLimit) {
+	for i, d := range directions {
+		if d.Sessions == nil {
+			return measure.SessionLimit{}
+		}
+		l := measure.LimitOfSessions(*d.Sessions)
+		held := max(limit.HeldByEnds, l.HeldByEnds)
+		if i == 0 || limit.By == measure.ByPath || l.By == measure.ByEnds {
+			limit = l
+		}
+		limit.HeldByEnds = held
+	}
+	return limit
 }
 
 // ofALoad are the metrics of each load of a curve.
@@ -176,10 +213,21 @@ func everyLineRateKnown(r *report.Report, rates map[string]units.BitRate) bool {
 func claims(metrics []Metric, result report.Result, m measured) []report.Figure {
 	all := make([]report.Figure, 0, len(metrics))
 	for _, metric := range metrics {
+		if metric.Sessions != (m.sessions != nil) {
+			continue // sessions don't pretend to be frames
+		}
 		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed, Reason: result.Reason}
 		f.Low, f.Missing = metric.of(m)
+		if metric.Sessions {
+			f.Reason = m.limit.Reason()
+		}
 		switch {
 		case f.Missing != "":
+		case metric.Sessions && metric.Name != GoodputBitsPerSecond:
+			f.High = f.Low
+		case metric.Sessions && m.limit.By != measure.ByPath: // the device may do more
+		case metric.Sessions: // in the time in which an end held them back, as much again might have come
+			f.High = report.NumberOf(new(big.Rat).Quo(f.Low.Rat(), big.NewRat(int64(units.One-m.limit.HeldByEnds), int64(units.One))))
 		case metric.Name == LossRatio:
 			f.Low, f.High = report.Number(m.leastLoss.String()), f.Low
 		case metric.Name == OfferedPacketsPerSecond:
@@ -218,6 +266,9 @@ func beyond(r *report.Report, lowest *report.Window, metrics []Metric) []report.
 func less(metrics []Metric, m measured) []report.Figure {
 	all := make([]report.Figure, 0, len(metrics))
 	for _, metric := range metrics {
+		if metric.Sessions {
+			continue // whose loads nobody chooses
+		}
 		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Reason: report.NoCleanWindow}
 		f.High, f.Missing = metric.of(m)
 		switch {
@@ -252,6 +303,8 @@ func Text(f report.Figure) string {
 		return units.Percent(scaled(v, int64(units.Hundred)/100)).FormatFixed() + " % of line rate"
 	case LossRatio:
 		return "loss ratio " + units.Ratio(scaled(v, int64(units.One))).String()
+	case RetransmitRatio:
+		return "retransmit ratio " + units.Ratio(scaled(v, int64(units.One))).String()
 	}
 	return Format(f.Metric, number.Float())
 }
@@ -274,6 +327,12 @@ func Format(metric report.Metric, v float64) string {
 		return strconv.FormatFloat(v, 'f', 2, 64) + " % of line rate"
 	case LossRatio:
 		return "loss ratio " + strconv.FormatFloat(v, 'g', 3, 64)
+	case GoodputBitsPerSecond:
+		return units.BitRate(math.Round(v)).FormatSI() + " goodput"
+	case RetransmitRatio:
+		return "retransmit ratio " + strconv.FormatFloat(v, 'g', 3, 64)
+	case RoundTripMicroseconds:
+		return "rtt " + wording.Microseconds(int64(math.Round(v)))
 	}
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }

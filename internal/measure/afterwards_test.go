@@ -57,7 +57,7 @@ func (d drawn) meanwhile(limits []units.Ratio) []report.Window {
 				m.Quality, m.MachineLost = report.Invalid, lost
 			}
 			windows[n].Directions = append(windows[n].Directions, m)
-			windows[n].Quality, _ = worst(windows[n].Directions)
+			windows[n].Quality, _ = Worst(windows[n].Directions)
 		}
 	}
 	return windows

@@ -54,7 +54,7 @@ func Judge(w Window, g Goal) report.Window {
 			m.Quality, m.Reason = report.Invalid, fault
 		}
 	}
-	judged.Quality, judged.Reason = worst(judged.Directions)
+	judged.Quality, judged.Reason = Worst(judged.Directions)
 	if fault != "" {
 		judged.Reason = fault
 	}
@@ -125,8 +125,8 @@ func (d direction) byCounters() (report.Quality, string) {
 	return report.Good, d.lossSentence()
 }
 
-// worst is the quality of the direction that limits what the window says, with that direction's reason.
-func worst(directions []report.Measured) (report.Quality, string) {
+// Worst is the quality of the direction that limits what the window says, with that direction's reason.
+func Worst(directions []report.Measured) (report.Quality, string) {
 	quality, reason := report.Good, "no direction was measured"
 	for i, d := range directions {
 		if i == 0 || severity(d.Quality) > severity(quality) {

@@ -22,6 +22,7 @@ func Sum(directions []report.Measured, lineRates map[string]units.BitRate) repor
 	if known {
 		s.LineRatePercent = units.PercentOf(s.Received.Layer1BitsPerSecond, line)
 	}
+	s.Sessions = SessionsSum(directions)
 	return s
 }
 

@@ -32,6 +32,7 @@ func SurelyLost(m report.Measured) int64 {
 //   - LossRatio is of the counters. LossRatioMin is of what was surely lost in each window, added up, or of the counters added up if that is more: either is
 //     surely lost, and the second takes the edges of all windows off at once.
 //   - Quality is the worst.
+//   - Sessions' counters and times are added up, and their goodput is all that was received in all the time.
 //
 // The whole has no Number, as it is no window of a Report, and neither bursts nor evidence: those stay with the windows that they were seen in. Phase, Load and
 // Start are the earliest window's.
@@ -56,7 +57,7 @@ func Together(windows []report.Window) report.Window {
 	for _, g := range first.Generators {
 		whole.Generators = append(whole.Generators, generatorTogether(windows, g.Name))
 	}
-	whole.Quality, whole.Reason = worst(whole.Directions)
+	whole.Quality, whole.Reason = Worst(whole.Directions)
 	return whole
 }
 
@@ -92,7 +93,18 @@ func directionTogether(windows []report.Window, from, to string) report.Measured
 	}
 	whole.LineRatePercent = units.Percent(weighted(parts, took, func(d report.Measured) int64 { return int64(d.LineRatePercent) }))
 	whole.Reason = fmt.Sprintf("%d windows together: %s", len(parts), CameBack(whole))
+	if whole.Sessions = SessionsTogether(sessionsOf(parts)); whole.Sessions != nil {
+		whole.Limiter = nil
+		whole.Reason = fmt.Sprintf("%d windows together: %s; %s", len(parts), SessionsSentence(*whole.Sessions), LimitOfSessions(*whole.Sessions).Sentence)
+	}
 	return whole
+}
+
+func sessionsOf(parts []report.Measured) (all []*report.Sessions) {
+	for _, d := range parts {
+		all = append(all, d.Sessions)
+	}
+	return all
 }
 
 // limiterTogether adds up what a Reference's limit counted; nil where one window doesn't say it.

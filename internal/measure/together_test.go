@@ -29,7 +29,7 @@ func drawWindow(rnd *rand.Rand, number int) report.Window {
 		m.Intended = m.Offered
 		w.Directions = append(w.Directions, m)
 	}
-	w.Quality, w.Reason = worst(w.Directions)
+	w.Quality, w.Reason = Worst(w.Directions)
 	return w
 }
 

@@ -7,6 +7,8 @@ type Limit struct {
 	PacketsPerSecond    int64    `json:"packetsPerSecond,omitempty"`
 	Layer2BitsPerSecond int64    `json:"layer2BitsPerSecond,omitempty"`
 	Burst               Duration `json:"burst"` // how much unused rate is saved up, as time at the limit
+	// Queue is how much waits behind a limit in bits, as time at the limit; 0: one frame, so that the limit is a limit and not a delay.
+	Queue Duration `json:"queue,omitempty"`
 }
 
 // defaultDepth is the burst of a limit that states none.

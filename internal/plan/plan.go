@@ -11,23 +11,29 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Version and VersionOfUnion are the document's kind and versions; a reader refuses others. A Plan is of the oldest version that can say it, so that a ramp's
+// Version, VersionOfUnion and VersionOfSessions are the document's kind and versions; a reader refuses others. A Plan is of the oldest version that can say it, so that a ramp's
 // is carried out by whoever could carry it out before. Members that a reader doesn't know it ignores: a changed meaning changes the version.
 const (
-	Version        = "linerate.dev/plan.v1alpha1" // procedure.type is Ramp
-	VersionOfUnion = "linerate.dev/plan.v1alpha2" // any of the procedures
+	Version           = "linerate.dev/plan.v1alpha1" // procedure.type is Ramp
+	VersionOfUnion    = "linerate.dev/plan.v1alpha2" // any of the procedures
+	VersionOfSessions = "linerate.dev/plan.v1alpha3" // traffic may be sessions, and a constant load unlimited
 )
 
-// VersionFor is the version of a Plan with this procedure.
-func VersionFor(p Procedure) string {
-	if p.Type == TypeRamp || p.Type == "" {
+// VersionFor is the version of a Plan with this procedure, of sessions or, where those are nil, of frames.
+func VersionFor(p Procedure, sessions *Sessions) string {
+	switch {
+	case sessions != nil || p.ConstantLoad != nil && p.ConstantLoad.Unlimited:
+		return VersionOfSessions
+	case p.Type == TypeRamp || p.Type == "":
 		return Version
 	}
 	return VersionOfUnion
 }
 
 // Readable says that this linerate reads Plans of the version.
-func Readable(version string) bool { return version == Version || version == VersionOfUnion }
+func Readable(version string) bool {
+	return version == Version || version == VersionOfUnion || version == VersionOfSessions
+}
 
 // Plan is one measurement.
 type Plan struct {
@@ -39,8 +45,10 @@ type Plan struct {
 	Links      []Link      `json:"links"`
 	Directions []Direction `json:"directions"`
 	Generators []Generator `json:"generators"`
-	Procedure  Procedure   `json:"procedure"`
-	Criteria   []Criterion `json:"criteria,omitempty"`
+	// Sessions is what connections are like, where traffic is sessions; nil: it is frames.
+	Sessions  *Sessions   `json:"sessions,omitempty"`
+	Procedure Procedure   `json:"procedure"`
+	Criteria  []Criterion `json:"criteria,omitempty"`
 	// Observers read vital signs beside the traffic. They are no part of the method: a figure is the same whoever looks on.
 	Observers []Observer `json:"observers,omitempty"`
 	// Baseline names what relative criteria are to be compared with ("LoadTest vpp-main"); what it is worth is found out when the test is run.
@@ -146,6 +154,19 @@ type GeneratorPort struct {
 	Streams   []stream.Stream `json:"streams,omitempty"`
 }
 
+// Sessions are bulk transfers over TCP in each direction, between a program of ours at each link. Their frames are the kernels' affair.
+type Sessions struct {
+	Protocol string `json:"protocol"` // TCP
+	// Parallel is how many connections each direction has.
+	Parallel int `json:"parallel"`
+	// WindowBytes is the size of each connection's buffers at either end; 0: the kernels' own, which grow as they see fit.
+	WindowBytes int64 `json:"windowBytes,omitempty"`
+	// MessageBytes is how much is written, and read, at a time.
+	MessageBytes int64 `json:"messageBytes"`
+	// CongestionControl is Linux' name of it; empty: the ends' own choice.
+	CongestionControl string `json:"congestionControl,omitempty"`
+}
+
 // The types of procedure.
 const (
 	TypeRamp               = "Ramp"
@@ -196,10 +217,12 @@ type Ramp struct {
 
 // ConstantLoad holds one rate, and judges each window of it apart: what disturbs one doesn't void the others.
 type ConstantLoad struct {
-	Rate           units.Rate `json:"rate"`
-	WarmupDuration Duration   `json:"warmupDuration"` // at the rate itself, before the first window, not judged
-	Duration       Duration   `json:"duration"`       // of all windows together
-	Window         Duration   `json:"window"`
+	Rate units.Rate `json:"rate,omitzero"`
+	// Unlimited is instead of Rate: all that the ends of sessions can send, as far as congestion control lets them.
+	Unlimited      bool     `json:"unlimited,omitempty"`
+	WarmupDuration Duration `json:"warmupDuration"` // at the rate itself, before the first window, not judged
+	Duration       Duration `json:"duration"`       // of all windows together
+	Window         Duration `json:"window"`
 }
 
 // FrameLoss is RFC 2544 section 26.3: finite trials from the highest load down, and the share of frames lost at each.

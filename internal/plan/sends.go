@@ -10,8 +10,11 @@ type Sender struct {
 	Engine string
 }
 
-// TrafficFrames is traffic of frames, which generators' ports count: the one kind that there is.
-const TrafficFrames = "Frames"
+// The kinds of traffic.
+const (
+	TrafficFrames   = "Frames"   // which generators' ports count
+	TrafficSessions = "Sessions" // over TCP, whose payload programs count
+)
 
 // The engines.
 const (
@@ -21,7 +24,12 @@ const (
 )
 
 // Sends is what carries the Plan's load.
-func (p *Plan) Sends() Sender { return Sender{Traffic: TrafficFrames, Engine: p.Engine} }
+func (p *Plan) Sends() Sender {
+	if p.Sessions != nil {
+		return Sender{Traffic: TrafficSessions, Engine: p.Engine}
+	}
+	return Sender{Traffic: TrafficFrames, Engine: p.Engine}
+}
 
 // Elsewhere says that the Plan's generators run already and are somebody else's, too: they are reached by their Server, and their ports may be in use.
 func (p *Plan) Elsewhere() bool {

@@ -54,6 +54,9 @@ func (w WarmUp) Silent(history []report.Window) string {
 // NothingCameBack says of a warm-up in which direction every frame was lost, so that nothing can be measured; empty: in none.
 func NothingCameBack(warmUp report.Window) string {
 	for _, d := range warmUp.Directions {
+		if d.Sessions != nil && d.Sessions.ReceivedBytes == 0 {
+			return fmt.Sprintf("warm-up: no payload came from %s to %s, of %d bytes that were sent", d.From, d.To, d.Sessions.SentBytes)
+		}
 		if d.Sent.Packets > 0 && d.Returned.Packets == 0 {
 			return fmt.Sprintf("warm-up: none of %d frames came back from %s to %s", d.Sent.Packets, d.From, d.To)
 		}

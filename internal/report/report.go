@@ -274,6 +274,8 @@ type Measured struct {
 	// MachineLost is how many frames were lost or held up by the machine that plays the device, as the Reference's limit lets such a load
 	// through. The window is Invalid then.
 	MachineLost int64 `json:"machineLost,omitempty"`
+	// Sessions is what connections did, where traffic is sessions: nothing above but the direction, Quality and Reason says anything then. Nil: traffic is frames.
+	Sessions *Sessions `json:"sessions,omitempty"`
 }
 
 // Limiter is what a Reference's limit did with the frames of a direction, by its own counters. Frames that are missing and that it did not drop

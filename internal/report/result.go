@@ -15,6 +15,7 @@ const (
 	LoadHeld         Reason = "LoadHeld"         // no search: frames were lost at the load that was held, and the figures are what came back of it
 	CurveMeasured    Reason = "CurveMeasured"    // no search: frames were lost at the highest load of a curve, and the figures are what came back of that
 	MaximumOffered   Reason = "MaximumOffered"   // no search: frames were lost of all that the generators could offer, and the figures are what came back
+	PathLimited      Reason = "PathLimited"      // no search: what is between the ends of sessions held them back, and the figures are what came through
 	NoCleanWindow    Reason = "NoCleanWindow"    // even the lowest step lost frames, or was invalid
 	NotMeasured      Reason = "NotMeasured"      // the run ended before there was anything to say
 )
@@ -48,7 +49,7 @@ type Result struct {
 // LowerBound says that nothing bounds the result's rates from above: the device may do more. Where nobody searched for its limit, frames that were lost of a
 // load show what the device makes of that load.
 func (r Result) LowerBound() bool {
-	return !r.Saturated && r.Reason != LoadHeld && r.Reason != CurveMeasured && r.Reason != MaximumOffered
+	return !r.Saturated && r.Reason != LoadHeld && r.Reason != CurveMeasured && r.Reason != MaximumOffered && r.Reason != PathLimited
 }
 
 // Sum is all directions of one moment together.
@@ -62,6 +63,8 @@ type Sum struct {
 	// LineRatePercent is the share of what all directions could carry together, at most 100.
 	LineRatePercent units.Percent `json:"lineRatePercent"`
 	Window          int           `json:"window"`
+	// Sessions is what connections did in all directions together; nil: traffic is frames.
+	Sessions *Sessions `json:"sessions,omitempty"`
 }
 
 // Outcome is three-valued.

@@ -71,6 +71,17 @@ func Count(v int64) string {
 // Span is a duration for people, to the millisecond: "1m30s".
 func Span(d time.Duration) string { return d.Round(time.Millisecond).String() }
 
+// Microseconds is a short time for people, to three digits: "85 µs", "1.9 ms".
+func Microseconds(v int64) string {
+	switch {
+	case v < 1000:
+		return strconv.FormatInt(v, 10) + " µs"
+	case v < 1_000_000:
+		return strconv.FormatFloat(float64(v)/1000, 'g', 3, 64) + " ms"
+	}
+	return strconv.FormatFloat(float64(v)/1_000_000, 'f', 2, 64) + " s"
+}
+
 // Direction names a direction: "west→east".
 func Direction(from, to string) string { return from + "→" + to }
 

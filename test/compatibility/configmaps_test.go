@@ -23,7 +23,7 @@ func TestOldPlansAreReadAndMeasureByTheSameMethod(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p.Method() != method || p.Version != plan.Version || plan.VersionFor(p.Procedure) != plan.Version || len(sites.Generators) != 1 {
+			if p.Method() != method || p.Version != plan.Version || plan.VersionFor(p.Procedure, p.Sessions) != plan.Version || len(sites.Generators) != 1 {
 				t.Errorf("it is of version %q and of method %s, which was %s; sites %+v", p.Version, p.Method(), method, sites)
 			}
 			again, err := delivery.EncodePlan(p, sites)

@@ -1,0 +1,119 @@
+package compile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// sessions is linerate's own program as the ends of TCP connections, one on each link: in pods of the test's own, or on one machine.
+type sessions struct{ inPods }
+
+// ofSessions says that traffic is sessions.
+func (c *compiler) ofSessions() bool { return c.spec.Traffic.Type == v1alpha1.TrafficSessions }
+
+// The sizes that sessions may have. A window below the least holds no two full segments; one message is a piece of memory of an end's.
+const (
+	defaultMessage = "128Ki"
+	leastWindow    = 4 << 10
+	mostWindow     = 512 << 20
+	mostMessage    = 16 << 20
+)
+
+// sessions are what traffic.sessions says, with its defaults; nil: traffic is frames.
+func (c *compiler) sessions() *plan.Sessions {
+	if !c.ofSessions() {
+		return nil
+	}
+	spec := v1alpha1.SessionsSpec{}
+	if c.spec.Traffic.Sessions != nil {
+		spec = *c.spec.Traffic.Sessions
+	}
+	return &plan.Sessions{
+		Protocol: string(cmp.Or(spec.Protocol, v1alpha1.ProtocolTCP)), Parallel: int(cmp.Or(spec.Parallel, 4)), CongestionControl: spec.CongestionControl,
+		WindowBytes: c.sessionSize("window", spec.Window, leastWindow, mostWindow), MessageBytes: c.sessionSize("messageSize", cmp.Or(spec.MessageSize, defaultMessage), 1, mostMessage),
+	}
+}
+
+// sessionSize reads a size between two others; 0 where none is given.
+func (c *compiler) sessionSize(field string, text v1alpha1.SessionSize, least, most int64) int64 {
+	if text == "" {
+		return 0
+	}
+	path := specPath().Child("traffic", "sessions", field)
+	q, err := resource.ParseQuantity(string(text))
+	if err != nil {
+		c.refuse(path, text, "write a size with its unit, such as 128Ki or 1Mi")
+		return 0
+	}
+	if v := q.Value(); v < least || v > most {
+		in := func(v int64) string { return resource.NewQuantity(v, resource.BinarySI).String() }
+		c.refuse(path, text, fmt.Sprintf("%s must be between %s and %s", field, in(least), in(most)))
+	}
+	return q.Value()
+}
+
+// check refuses what of a test sessions can't measure yet, each with what can be done.
+func (sessions) check(c *compiler) {
+	spec, path := c.spec, specPath()
+	if s := spec.Traffic.Sessions; s != nil && s.Protocol == v1alpha1.ProtocolUDP {
+		c.refuse(path.Child("traffic", "sessions", "protocol"), s.Protocol, "sessions over UDP can't be measured yet: use TCP, or traffic.type Frames, whose frames are UDP")
+	}
+	procedure := path.Child("procedure", "type")
+	switch spec.Procedure.Type {
+	case v1alpha1.ProcedureConstantLoad:
+		if spec.Procedure.ConstantLoad.Rate != v1alpha1.Unlimited {
+			c.refuse(path.Child("procedure", "constantLoad", "rate"), spec.Procedure.ConstantLoad.Rate, "TCP finds its rate by itself, and sessions can't be held at another yet: set rate: Unlimited")
+		}
+	case v1alpha1.ProcedureMaximumOfferedLoad:
+		c.refuse(procedure, spec.Procedure.Type, "finite trials of sessions would be judged from their slow start to their last acknowledgement, which can't be told apart yet: "+
+			"use type ConstantLoad with constantLoad.rate Unlimited")
+	default:
+		c.refuse(procedure, spec.Procedure.Type, fmt.Sprintf("%s searches among loads of frames, and TCP finds its rate by itself: use type ConstantLoad with constantLoad.rate Unlimited",
+			cmp.Or(spec.Procedure.Type, v1alpha1.ProcedureRamp)))
+	}
+	if spec.Generator.Replicas > 1 {
+		c.refuse(path.Child("generator", "replicas"), spec.Generator.Replicas, "sessions have one end on each link: use 1, and traffic.sessions.parallel for more connections")
+	}
+	if spec.Generator.Layout == v1alpha1.LayoutPaired {
+		c.refuse(path.Child("generator", "layout"), spec.Generator.Layout, "in one pod the kernel would take a shorter way between its own two addresses than through the device: leave layout out, or set PerLink")
+	}
+	if f := c.forwarding(); f == plan.MACRewrite {
+		c.refuse(path.Child("dut", "forwarding"), f, "an end's kernel takes only frames that are addressed to it, and not what a device makes of MAC addresses: use L3 or L2")
+	}
+	for _, l := range c.links {
+		if l.vlan != 0 {
+			c.refuse(l.path.Child("vlan"), l.vlan, "sessions are sent without VLAN tags yet: remove vlan, and let the switch tag them")
+		}
+	}
+}
+
+// checkPods has nothing to refuse: the ends are on whatever interface their pods are given.
+func (sessions) checkPods(*compiler) {}
+
+// resources are the software engine's: an end is the same program.
+func (sessions) resources(c *compiler) (devices, kernel Resources) { return software{}.resources(c) }
+
+// metricsOfSessions are what criteria of sessions may ask for, and no others.
+var metricsOfSessions = []v1alpha1.Metric{v1alpha1.MetricGoodputBitsPerSecond, v1alpha1.MetricRetransmitRatio, v1alpha1.MetricRoundTripMicroseconds}
+
+// checkTraffic refuses what is of the other kind of traffic: an unlimited rate of frames, and criteria that ask for what is not counted.
+func (c *compiler) checkTraffic(p *plan.Plan) {
+	if held := p.Procedure.ConstantLoad; held != nil && held.Unlimited && p.Sessions == nil {
+		c.refuse(specPath().Child("procedure", "constantLoad", "rate"), v1alpha1.Unlimited, "frames are held at a rate, such as 100%: use that, or procedure.type MaximumOfferedLoad for all that the generators can send")
+	}
+	for i, criterion := range c.spec.Criteria {
+		if asks := slices.Contains(metricsOfSessions, criterion.Metric); asks != (p.Sessions != nil) {
+			message := "this is counted for traffic of type Sessions only: use PacketsPerSecond, Layer2BitsPerSecond or another metric of frames"
+			if !asks {
+				message = "sessions don't count frames: use GoodputBitsPerSecond, RetransmitRatio or RoundTripMicroseconds"
+			}
+			c.refuse(specPath().Child("criteria").Index(i).Child("metric"), criterion.Metric, message)
+		}
+	}
+}

@@ -1,0 +1,277 @@
+package measure
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// Sending is what a direction's sender had done by a moment of its own clock, added up over its connections since they were made.
+type Sending struct {
+	At          time.Duration `json:"atNanoseconds"` // monotonic
+	Connections int           `json:"connections"`
+	// WrittenBytes were taken by the kernel; the others are those of report.Sessions.
+	WrittenBytes          int64 `json:"writtenBytes"`
+	AcknowledgedBytes     int64 `json:"acknowledgedBytes"`
+	SentBytes             int64 `json:"sentBytes"`
+	RetransmittedBytes    int64 `json:"retransmittedBytes"`
+	Segments              int64 `json:"segments"`
+	RetransmittedSegments int64 `json:"retransmittedSegments"`
+	// Busy, ReceiverLimited and BufferLimited are those of report.SenderTime.
+	Busy            time.Duration `json:"busyNanoseconds"`
+	ReceiverLimited time.Duration `json:"receiverLimitedNanoseconds"`
+	BufferLimited   time.Duration `json:"bufferLimitedNanoseconds"`
+	// Samples is how often a connection was looked at; RoundTrips adds up the smoothed round trips that were seen then, RoundTripSamples of them.
+	Samples          int64         `json:"samples"`
+	HeldByPath       int64         `json:"heldByPath"`
+	RoundTripSamples int64         `json:"roundTripSamples"`
+	RoundTrips       time.Duration `json:"roundTripsNanoseconds"`
+	// ShortestRoundTrip is the kernels' own minimum; 0: there is none yet. LongestRoundTrip is the longest since the reading before.
+	ShortestRoundTrip time.Duration `json:"shortestRoundTripNanoseconds"`
+	LongestRoundTrip  time.Duration `json:"longestRoundTripNanoseconds"`
+	// Broken is what became of the first connection that broke; empty: all stand.
+	Broken string `json:"broken,omitempty"`
+}
+
+// Receiving is what a direction's receiver had read by a moment of its own clock, added up over its connections since they were made.
+type Receiving struct {
+	At          time.Duration `json:"atNanoseconds"` // monotonic
+	Connections int           `json:"connections"`
+	Bytes       int64         `json:"bytes"`
+	Broken      string        `json:"broken,omitempty"`
+}
+
+// SessionSpan is what both ends of a direction said from a window's first edge to its last.
+type SessionSpan struct {
+	From, To  string
+	Sending   []Sending
+	Receiving []Receiving
+}
+
+// Sessions is the direction's part of a window: evidence and judgement. A window whose connections broke, or whose counters don't fit each other, is Invalid.
+func Sessions(span SessionSpan) report.Measured {
+	m := report.Measured{From: span.From, To: span.To, Quality: report.Good}
+	if fault := span.fault(); fault != "" {
+		m.Quality, m.Reason = report.Invalid, fault
+	}
+	if len(span.Sending) < 2 || len(span.Receiving) < 2 {
+		return m
+	}
+	m.Sessions = span.evidence()
+	if m.Quality != report.Invalid {
+		m.Reason = SessionsSentence(*m.Sessions) + "; " + LimitOfSessions(*m.Sessions).Sentence
+	}
+	return m
+}
+
+// evidence is the difference of the edges.
+func (s SessionSpan) evidence() *report.Sessions {
+	a, b := s.Sending[0], s.Sending[len(s.Sending)-1]
+	from, to := s.Receiving[0], s.Receiving[len(s.Receiving)-1]
+	e := &report.Sessions{
+		Connections: b.Connections, WrittenBytes: b.WrittenBytes - a.WrittenBytes, AcknowledgedBytes: b.AcknowledgedBytes - a.AcknowledgedBytes,
+		ReceivedBytes: to.Bytes - from.Bytes, ReceivedIn: plan.Duration(to.At - from.At),
+		Segments: b.Segments - a.Segments, RetransmittedSegments: b.RetransmittedSegments - a.RetransmittedSegments,
+		SentBytes: b.SentBytes - a.SentBytes, RetransmittedBytes: b.RetransmittedBytes - a.RetransmittedBytes,
+		Senders: report.SenderTime{
+			Observed: plan.Duration(b.At-a.At) * plan.Duration(b.Connections), Busy: plan.Duration(b.Busy - a.Busy),
+			ReceiverLimited: plan.Duration(b.ReceiverLimited - a.ReceiverLimited), BufferLimited: plan.Duration(b.BufferLimited - a.BufferLimited),
+			Samples: b.Samples - a.Samples, HeldByPath: b.HeldByPath - a.HeldByPath,
+		},
+	}
+	if n := b.RoundTripSamples - a.RoundTripSamples; n > 0 {
+		e.RoundTrip = &report.RoundTrip{MinMicroseconds: b.ShortestRoundTrip.Microseconds(), MeanMicroseconds: (b.RoundTrips - a.RoundTrips).Microseconds() / n}
+		for _, r := range s.Sending[1:] {
+			e.RoundTrip.MaxMicroseconds = max(e.RoundTrip.MaxMicroseconds, r.LongestRoundTrip.Microseconds())
+		}
+	}
+	rateSessions(e)
+	return e
+}
+
+// rateSessions fills in what follows from counters and times.
+func rateSessions(e *report.Sessions) {
+	e.GoodputBitsPerSecond = int64(units.BitRateOver(8*e.ReceivedBytes, int64(e.ReceivedIn)))
+	e.RetransmitRatio = units.RatioOf(e.RetransmittedSegments, e.Segments)
+}
+
+// fault is why the readings say nothing of the device; empty: they are sound.
+func (s SessionSpan) fault() string {
+	if len(s.Sending) < 2 || len(s.Receiving) < 2 {
+		return fmt.Sprintf("%s: the connections' counters could not be read at both edges of the window", wording.Direction(s.From, s.To))
+	}
+	for _, r := range s.Sending {
+		if r.Broken != "" {
+			return fmt.Sprintf("a connection %s broke: %s", wording.Direction(s.From, s.To), r.Broken)
+		}
+	}
+	for _, r := range s.Receiving {
+		if r.Broken != "" {
+			return fmt.Sprintf("a connection %s broke at its receiver: %s", wording.Direction(s.From, s.To), r.Broken)
+		}
+	}
+	a, b := s.Sending[0], s.Sending[len(s.Sending)-1]
+	from, to := s.Receiving[0], s.Receiving[len(s.Receiving)-1]
+	switch {
+	case a.Connections != b.Connections || from.Connections != to.Connections || a.Connections != to.Connections || a.Connections == 0:
+		return fmt.Sprintf("of %d connections %s the receiver had %d", a.Connections, wording.Direction(s.From, s.To), to.Connections)
+	case b.At <= a.At || to.At <= from.At:
+		return fmt.Sprintf("an end's clock stood still between the window's edges: %s passed at %s and %s at %s", b.At-a.At, s.From, to.At-from.At, s.To)
+	case to.Bytes < from.Bytes || b.SentBytes < a.SentBytes || b.AcknowledgedBytes < a.AcknowledgedBytes || b.Segments < a.Segments || b.Busy < a.Busy:
+		return fmt.Sprintf("counters of the connections %s went back: an end was restarted, or its kernel counts otherwise than TCP_INFO says", wording.Direction(s.From, s.To))
+	}
+	return ""
+}
+
+// Limiting is what kept sessions from more.
+type Limiting string
+
+// What can.
+const (
+	ByEnds    Limiting = "Ends"    // receiver or sender: the figure is a lower bound of what the device can do
+	ByPath    Limiting = "Path"    // what is between the ends: the device, as far as a lab's cables lose nothing
+	ByUnknown Limiting = "Unknown" // neither can be shown, as where the ends' processors are too slow
+)
+
+// The shares that tell what limited sessions.
+const (
+	// mostHeldByEnds is the share of the connections' time in which receivers or senders may have kept them from sending, and the figure still is that of the path: of
+	// connections that the path holds back the kernel counts single milliseconds of that, as where a sender is woken late. What more might have been carried is in the
+	// figure's interval.
+	mostHeldByEnds = units.One / 20
+	// leastHeldByPath is in how many of the samples congestion control must have held connections back, for the path to be what limited them. Where the ends' processors
+	// can't do more, nobody waits for anything that TCP_INFO counts, and the congestion window grows until it is seldom full: that such a window says nothing of the
+	// device must be seen.
+	leastHeldByPath = units.One / 2
+)
+
+// SessionLimit is what kept sessions from more, and how that is known.
+type SessionLimit struct {
+	By Limiting
+	// HeldByEnds is the share of the connections' time in which an end was what they waited for.
+	HeldByEnds units.Ratio
+	// Sentence is the reason, for people.
+	Sentence string
+}
+
+// Reason is why a figure of such sessions is what it is.
+func (l SessionLimit) Reason() report.Reason {
+	switch l.By {
+	case ByEnds:
+		return report.GeneratorLimited
+	case ByPath:
+		return report.PathLimited
+	default:
+		return report.Inconclusive
+	}
+}
+
+// LimitOfSessions says what kept sessions from more. It is the one place where that is decided.
+//
+//	held by ends  = (receiver's window full + sender's buffer too small + nothing to send) ÷ observed
+//	held by path  = samples with a full congestion window, or in recovery ÷ samples
+func LimitOfSessions(s report.Sessions) SessionLimit {
+	t := s.Senders
+	idle := max(0, t.Observed-t.Busy)
+	share := func(d plan.Duration) units.Ratio { return units.RatioOf(int64(d), int64(t.Observed)) }
+	l := SessionLimit{By: ByUnknown, HeldByEnds: min(share(t.ReceiverLimited+t.BufferLimited+idle), units.One)}
+	path := units.RatioOf(t.HeldByPath, t.Samples)
+	switch {
+	case t.Observed <= 0 || t.Samples <= 0:
+		l.Sentence = "nobody saw what the connections waited for: a lower bound"
+	case l.HeldByEnds > mostHeldByEnds && t.ReceiverLimited >= max(t.BufferLimited, idle):
+		l.By, l.Sentence = ByEnds, fmt.Sprintf("the receiver was too slow, or its window too small, for %s of the time: a lower bound (give traffic.sessions.window more, or the receiver more CPU)", Percent(share(t.ReceiverLimited)))
+	case l.HeldByEnds > mostHeldByEnds && t.BufferLimited >= idle:
+		l.By, l.Sentence = ByEnds, fmt.Sprintf("the sender's buffer was too small for %s of the time: a lower bound (give traffic.sessions.window more)", Percent(share(t.BufferLimited)))
+	case l.HeldByEnds > mostHeldByEnds:
+		l.By, l.Sentence = ByEnds, fmt.Sprintf("the sender had nothing to send for %s of the time: a lower bound (give the senders more CPU, or traffic.sessions.window more)", Percent(share(idle)))
+	case path < leastHeldByPath:
+		l.Sentence = fmt.Sprintf("congestion control held the connections back in only %s of the samples, so the ends' own speed may be the limit: a lower bound", Percent(path))
+	default:
+		l.By, l.Sentence = ByPath, "held back by what is between the ends"
+	}
+	return l
+}
+
+// SessionsSentence is what sessions did, for people: "48.20 Mbps goodput, 12 retransmits, rtt 1.9 ms".
+func SessionsSentence(s report.Sessions) string {
+	said := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + wording.Counted(int(s.RetransmittedSegments), "retransmit")
+	if s.RoundTrip != nil {
+		said += ", rtt " + wording.Microseconds(s.RoundTrip.MeanMicroseconds)
+	}
+	return said
+}
+
+// OfSessions says that a window is of sessions, and not of frames.
+func OfSessions(w report.Window) bool {
+	return slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return d.Sessions != nil })
+}
+
+// SessionsTogether is the sessions of one direction in several windows: counters and times are added up, so that goodput is all that was received in all the time; nil
+// where one of them has none.
+func SessionsTogether(parts []*report.Sessions) *report.Sessions {
+	whole := addSessions(parts)
+	if whole == nil {
+		return nil
+	}
+	for _, p := range parts {
+		whole.Connections = max(whole.Connections, p.Connections)
+		whole.ReceivedIn += p.ReceivedIn
+	}
+	rateSessions(whole)
+	return whole
+}
+
+// SessionsSum is the sessions of all directions of one moment: counters, rates and connections are added up; nil where one of them has none.
+func SessionsSum(directions []report.Measured) *report.Sessions {
+	var parts []*report.Sessions
+	for _, d := range directions {
+		parts = append(parts, d.Sessions)
+	}
+	sum := addSessions(parts)
+	if sum == nil {
+		return nil
+	}
+	sum.RetransmitRatio = units.RatioOf(sum.RetransmittedSegments, sum.Segments)
+	for _, p := range parts {
+		sum.Connections += p.Connections
+		sum.ReceivedIn = max(sum.ReceivedIn, p.ReceivedIn)
+		sum.GoodputBitsPerSecond += p.GoodputBitsPerSecond
+	}
+	return sum
+}
+
+// addSessions adds up all but connections, the receivers' time and what follows from it; nil where there is nothing to add, or one part is missing.
+func addSessions(parts []*report.Sessions) *report.Sessions {
+	if len(parts) == 0 || slices.Contains(parts, nil) {
+		return nil
+	}
+	sum := &report.Sessions{}
+	var means, samples int64
+	for _, p := range parts {
+		sum.WrittenBytes, sum.AcknowledgedBytes, sum.ReceivedBytes = sum.WrittenBytes+p.WrittenBytes, sum.AcknowledgedBytes+p.AcknowledgedBytes, sum.ReceivedBytes+p.ReceivedBytes
+		sum.Segments, sum.RetransmittedSegments = sum.Segments+p.Segments, sum.RetransmittedSegments+p.RetransmittedSegments
+		sum.SentBytes, sum.RetransmittedBytes = sum.SentBytes+p.SentBytes, sum.RetransmittedBytes+p.RetransmittedBytes
+		a, b := &sum.Senders, p.Senders
+		a.Observed, a.Busy, a.ReceiverLimited, a.BufferLimited = a.Observed+b.Observed, a.Busy+b.Busy, a.ReceiverLimited+b.ReceiverLimited, a.BufferLimited+b.BufferLimited
+		a.Samples, a.HeldByPath = a.Samples+b.Samples, a.HeldByPath+b.HeldByPath
+		if r := p.RoundTrip; r != nil {
+			if sum.RoundTrip == nil {
+				sum.RoundTrip = &report.RoundTrip{MinMicroseconds: r.MinMicroseconds}
+			}
+			sum.RoundTrip.MinMicroseconds = min(sum.RoundTrip.MinMicroseconds, r.MinMicroseconds)
+			sum.RoundTrip.MaxMicroseconds = max(sum.RoundTrip.MaxMicroseconds, r.MaxMicroseconds)
+			weight := max(1, b.Samples)
+			means, samples = means+r.MeanMicroseconds*weight, samples+weight
+		}
+	}
+	if samples > 0 {
+		sum.RoundTrip.MeanMicroseconds = means / samples
+	}
+	return sum
+}

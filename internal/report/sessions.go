@@ -1,0 +1,56 @@
+package report
+
+import (
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Sessions is what the TCP connections of a direction did in a window, or those of all directions together. Payload is counted where a program reads it, and
+// the rest is what the senders' kernels say of each connection (TCP_INFO, include/uapi/linux/tcp.h). None of it is a count of frames: a connection sends
+// again what was lost, and the device's frames are not seen by either end.
+type Sessions struct {
+	Connections int `json:"connections"`
+	// WrittenBytes is the payload that the senders' kernels took, AcknowledgedBytes what receivers' kernels confirmed, ReceivedBytes what the receiving programs read.
+	WrittenBytes      int64 `json:"writtenBytes"`
+	AcknowledgedBytes int64 `json:"acknowledgedBytes"`
+	ReceivedBytes     int64 `json:"receivedBytes"`
+	// ReceivedIn is the time between the two readings of ReceivedBytes, by the receiver's own clock; GoodputBitsPerSecond is 8 × ReceivedBytes ÷ ReceivedIn.
+	ReceivedIn           plan.Duration `json:"receivedIn"`
+	GoodputBitsPerSecond int64         `json:"goodputBitsPerSecond"`
+	// Segments with payload left the senders, of which RetransmittedSegments had been sent before; SentBytes and RetransmittedBytes are their payload.
+	Segments              int64       `json:"segments"`
+	RetransmittedSegments int64       `json:"retransmittedSegments"`
+	SentBytes             int64       `json:"sentBytes"`
+	RetransmittedBytes    int64       `json:"retransmittedBytes"`
+	RetransmitRatio       units.Ratio `json:"retransmitRatio"` // of segments
+	// RoundTrip is nil where no connection had a sample of it.
+	RoundTrip *RoundTrip `json:"roundTrip,omitempty"`
+	Senders   SenderTime `json:"senders"`
+}
+
+// RoundTrip is the time until what was sent is acknowledged, as the senders' kernels see it.
+type RoundTrip struct {
+	// MinMicroseconds is the shortest that the kernels saw (over their last minutes); MeanMicroseconds and MaxMicroseconds are of their smoothed one, looked at
+	// some 50 times a second.
+	MinMicroseconds  int64 `json:"minMicroseconds"`
+	MeanMicroseconds int64 `json:"meanMicroseconds"`
+	MaxMicroseconds  int64 `json:"maxMicroseconds"`
+}
+
+// SenderTime is how the senders' time was spent, added up over their connections.
+//
+//	├───────────────────────── Observed ─────────────────────────┤
+//	├──────────────────── Busy ──────────────────────┤ nothing to send
+//	├ ReceiverLimited ┤ BufferLimited ┤ the rest: the path's time
+type SenderTime struct {
+	Observed plan.Duration `json:"observed"`
+	// Busy is the time with something to send or to be acknowledged.
+	Busy plan.Duration `json:"busy"`
+	// ReceiverLimited is the time in which the receiver's window was full, BufferLimited that in which the sender's own buffer was too small.
+	ReceiverLimited plan.Duration `json:"receiverLimited"`
+	BufferLimited   plan.Duration `json:"bufferLimited"`
+	// Samples is how often connections were looked at, HeldByPath in how many of them congestion control kept a connection from sending: its congestion window was
+	// full, or it made good for losses.
+	Samples    int64 `json:"samples"`
+	HeldByPath int64 `json:"heldByPath"`
+}
