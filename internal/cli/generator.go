@@ -157,9 +157,12 @@ func engineConfig(talk io.Writer) softgen.Config {
 	return softgen.Config{Version: version, Heartbeat: heartbeat, Log: logger(talk, true)}
 }
 
-// openEngine opens the software engine on interfaces of this process's namespace.
+// openEngine opens the ends of sessions on links that have namespaces of their own, else the software engine on interfaces of this process's namespace.
 func openEngine(talk io.Writer) lab.OpenEngine {
 	return func(_ context.Context, ports []lab.Port) (lab.Engine, error) {
+		if len(ports) > 0 && ports[0].Namespace != nil {
+			return endsOf(talk, ports), nil
+		}
 		cfg := engineConfig(talk)
 		for _, p := range ports {
 			port, err := datapath.Open(datapath.Options{Interface: p.Interface, Cores: p.Cores})

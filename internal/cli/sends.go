@@ -28,6 +28,8 @@ var senders = map[plan.Sender]sender{
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineTRex}:     {here: nil, reach: reachFrames},
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware}: {here: labHere, reach: reachFrames},
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineExternal}: {here: externalHere, reach: reachFrames},
+
+	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}: {here: sessionsHere, reach: reachSessions},
 }
 
 // senderOf is what carries a Plan's load out, or says that nothing here does: a newer linerate's Plan would be measured by something else than it says.

@@ -40,6 +40,11 @@ func burstBytes(l plan.Limit, largestFrame int) uint32 {
 	return uint32(max(int64(largestFrame), min(atRate(l.Layer2BitsPerSecond/8, l.Depth()), 1<<31)))
 }
 
+// queueBytes is what waits behind the limit in bytes, at least the largest frame.
+func queueBytes(l plan.Limit, largestFrame int) uint32 {
+	return uint32(max(int64(largestFrame), min(atRate(l.Layer2BitsPerSecond/8, l.Queue.Std()), 1<<31)))
+}
+
 // atRate is what comes in d at a rate per second, rounded to nearest, without overflow.
 func atRate(perSecond int64, d time.Duration) int64 {
 	hi, lo := bits.Mul64(uint64(perSecond), uint64(d))

@@ -17,7 +17,8 @@ const ethernetHeaderBytes = 14 + 4
 
 // shape puts a token bucket (the kernel's tbf queue) on what leaves the interface. The bucket fills at the limit and holds the burst;
 // each frame takes its size with FCS, which the kernel's own length lacks, so 4 bytes are added to each. Behind the bucket waits one
-// frame of the largest size, no more: the limit is a limit and not a delay.
+// frame of the largest size, no more, so that the limit is a limit and not a delay; or what is asked for, as a router has it: TCP's acknowledgements would be lost
+// in a queue of one frame as soon as data goes both ways.
 //
 // Each frame that waits costs a timer interrupt, on the CPU of whoever sends. In a virtual machine that is about 15 µs: a limit that lets
 // through more than some 50 000 frames/s uses up that CPU before it is overloaded, and a test then rightly says that the generator was
@@ -31,7 +32,7 @@ func shape(name string, l plan.Limit) error {
 	req := nl.NewNetlinkRequest(unix.RTM_NEWQDISC, unix.NLM_F_CREATE|unix.NLM_F_REPLACE|unix.NLM_F_ACK)
 	req.AddData(&nl.TcMsg{Family: nl.FAMILY_ALL, Ifindex: int32(link.Attrs().Index), Parent: netlink.HANDLE_ROOT, Handle: netlink.MakeHandle(1, 0)})
 	req.AddData(nl.NewRtAttr(nl.TCA_KIND, nl.ZeroTerminated("tbf")))
-	req.AddData(bucket(uint64(l.Layer2BitsPerSecond/8), burstBytes(l, largest), uint32(largest)))
+	req.AddData(bucket(uint64(l.Layer2BitsPerSecond/8), burstBytes(l, largest), queueBytes(l, largest)))
 	if _, err := req.Execute(unix.NETLINK_ROUTE, 0); err != nil {
 		return explain(fmt.Errorf("link %s: token bucket: %w", name, err), "token bucket queue", "CONFIG_NET_SCH_TBF")
 	}

@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"net/netip"
+	"slices"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +20,8 @@ import (
 type built struct {
 	info forwarder.Info
 	held []io.Closer
-	dut  *netspace.Namespace // the forwarder's; nil: there is none
+	dut  *netspace.Namespace            // the forwarder's; nil: there is none
+	ends map[string]*netspace.Namespace // by link, where links end in namespaces of their own; nil: they end in the process's
 }
 
 func (b *built) close() {
@@ -51,13 +54,41 @@ func (b *built) lay(ctx context.Context, o order) error {
 	if err := silenceIPv6(); err != nil {
 		return err
 	}
+	if o.Topology.Ends {
+		if err := b.part(o.Topology); err != nil {
+			return err
+		}
+	}
 	if o.Topology.Kind == Loopback {
-		return buildLoopback(o.Topology)
+		return b.loopback(o.Topology)
 	}
 	return b.reference(ctx, o.Topology)
 }
 
+// part makes a namespace for each link's end.
+func (b *built) part(t Topology) error {
+	b.ends = map[string]*netspace.Namespace{}
+	for _, l := range t.Links {
+		ns, err := netspace.New()
+		if err != nil {
+			return err
+		}
+		b.ends[l.Name], b.held = ns, append(b.held, ns)
+		if slices.ContainsFunc(l.Generator, func(a netip.Prefix) bool { return a.Addr().Is6() }) {
+			continue
+		}
+		if err := ns.Do(silenceIPv6); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shield has nothing to do for ends that are the kernel's own.
 func (b *built) shield(t Topology) error {
+	if t.Ends {
+		return nil
+	}
 	rules, err := shield(t.Links)
 	if err == nil {
 		b.held = append(b.held, closer(rules.CloseLasting))
@@ -109,8 +140,8 @@ func (b *built) reference(ctx context.Context, t Topology) error {
 	}
 	b.dut, b.held = dut, append(b.held, dut)
 	for _, l := range t.Links {
-		end := cableEnd{name: l.Interface, mac: net.HardwareAddr(l.DUTMAC), namespace: dut}
-		if err := cable(cableEnd{name: l.Interface, mac: net.HardwareAddr(l.GeneratorMAC)}, end, t.MTU); err != nil {
+		end := cableEnd{name: l.Interface, mac: net.HardwareAddr(l.DUTMAC), namespace: dut, forwarders: true}
+		if err := cable(b.endOf(l), end, t.MTU); err != nil {
 			return fmt.Errorf("link %s: %w", l.Name, err)
 		}
 	}
@@ -118,18 +149,23 @@ func (b *built) reference(ctx context.Context, t Topology) error {
 	return err
 }
 
-// buildLoopback cables the two links of each pair to each other.
-func buildLoopback(t Topology) error {
+// endOf is a link's end that is the generator's.
+func (b *built) endOf(l Link) cableEnd {
+	return cableEnd{name: l.Interface, mac: net.HardwareAddr(l.GeneratorMAC), namespace: b.ends[l.Name]}
+}
+
+// loopback cables the two links of each pair to each other.
+func (b *built) loopback(t Topology) error {
 	ends := map[string]cableEnd{}
 	for _, l := range t.Links {
-		ends[l.Name] = cableEnd{name: l.Interface, mac: net.HardwareAddr(l.GeneratorMAC)}
+		ends[l.Name] = b.endOf(l)
 	}
 	for _, d := range t.Directions {
-		a, b := ends[d.From], ends[d.To]
-		if a.name == "" { // the other way of a pair that is cabled
+		from, to := ends[d.From], ends[d.To]
+		if from.name == "" { // the other way of a pair that is cabled
 			continue
 		}
-		if err := cable(a, b, t.MTU); err != nil {
+		if err := cable(from, to, t.MTU); err != nil {
 			return fmt.Errorf("links %s and %s: %w", d.From, d.To, err)
 		}
 		delete(ends, d.From)
@@ -141,11 +177,12 @@ func buildLoopback(t Topology) error {
 	return nil
 }
 
-// cableEnd is one end of a virtual cable; a nil namespace is the generator's.
+// cableEnd is one end of a virtual cable; a nil namespace is the calling process's. The forwarder sets its own up.
 type cableEnd struct {
-	name      string
-	mac       net.HardwareAddr
-	namespace *netspace.Namespace
+	name       string
+	mac        net.HardwareAddr
+	namespace  *netspace.Namespace
+	forwarders bool
 }
 
 // cable lays a veth pair and sets the generator's ends up; the forwarder sets up its own. One queue each way, so that all frames of a
@@ -157,6 +194,9 @@ func cable(a, b cableEnd, mtu int) error {
 	veth := netlink.NewVeth(attrs)
 	veth.PeerName, veth.PeerHardwareAddr, veth.PeerMTU = b.name, b.mac, uint32(mtu)
 	veth.PeerNumTxQueues, veth.PeerNumRxQueues = 1, 1
+	if a.namespace != nil {
+		veth.Namespace = netlink.NsFd(a.namespace.Fd())
+	}
 	if b.namespace != nil {
 		veth.PeerNamespace = netlink.NsFd(b.namespace.Fd())
 	}
@@ -164,17 +204,24 @@ func cable(a, b cableEnd, mtu int) error {
 		return fmt.Errorf("lay a cable (veth): %w", err)
 	}
 	for _, end := range []cableEnd{a, b} {
-		if end.namespace != nil {
+		if end.forwarders {
 			continue
 		}
-		plainFrames(end.name)
-		link, err := netlink.LinkByName(end.name)
-		if err != nil {
-			return fmt.Errorf("find %s: %w", end.name, err)
+		if err := end.namespace.Do(func() error { return setUp(end.name) }); err != nil {
+			return err
 		}
-		if err := netlink.LinkSetUp(link); err != nil {
-			return fmt.Errorf("set %s up: %w", end.name, err)
-		}
+	}
+	return nil
+}
+
+func setUp(name string) error {
+	plainFrames(name)
+	link, err := netlink.LinkByName(name)
+	if err != nil {
+		return fmt.Errorf("find %s: %w", name, err)
+	}
+	if err := netlink.LinkSetUp(link); err != nil {
+		return fmt.Errorf("set %s up: %w", name, err)
 	}
 	return nil
 }

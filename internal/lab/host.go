@@ -13,12 +13,16 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/awake"
 	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/lab/netspace"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // Port is an interface that the engine plays on: port N of the engine is the Nth.
 type Port struct {
+	Link      string
 	Interface string
+	// Namespace is where the interface is, where links end in namespaces of their own; nil: the calling process's.
+	Namespace *netspace.Namespace
 	Speed     units.BitRate // 0: what the interface says
 	Cores     int           // threads that may send on it; 0: one
 }
@@ -88,7 +92,7 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 	}
 	ports := make([]Port, len(o.Topology.Links))
 	for i, link := range o.Topology.Links {
-		ports[i] = Port{link.Interface, link.Speed, o.Topology.Cores}
+		ports[i] = Port{Link: link.Name, Interface: link.Interface, Namespace: b.ends[link.Name], Speed: link.Speed, Cores: o.Topology.Cores}
 	}
 	engine, err := open(ctx, ports)
 	if err != nil {

@@ -31,6 +31,9 @@ type Topology struct {
 	Limit      *plan.Limit           `json:"limit,omitempty"`
 	// Cores is how many threads may send on each port; 0: one.
 	Cores int `json:"cores,omitempty"`
+	// Ends says that each link ends in a namespace of its own, with a program of ours in it that speaks TCP: in one namespace, the kernel would take a shorter way between its own
+	// addresses than through the device.
+	Ends bool `json:"ends,omitempty"`
 	// MTU of the virtual cables, so that the largest frame of the plan fits.
 	MTU int `json:"mtu"`
 }
@@ -59,10 +62,11 @@ type Options struct {
 
 // TopologyOf says what to build for a Plan, or why that is impossible on one machine, as a *Fault of reason BadInput.
 func TopologyOf(p *plan.Plan, o Options) (Topology, error) {
-	if len(p.Generators) != 1 {
+	ends := p.Sessions != nil
+	if len(p.Generators) != 1 && !ends {
 		return Topology{}, badInput("generator.replicas: the plan has %d; on this machine there is one generator: set it to 1", len(p.Generators))
 	}
-	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Cores: o.Cores}
+	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Cores: o.Cores, Ends: ends}
 	if p.DUT.Reference != nil {
 		t.Limit = p.DUT.Reference.Limit
 	}
@@ -70,7 +74,7 @@ func TopologyOf(p *plan.Plan, o Options) (Topology, error) {
 		t.Directions = append(t.Directions, forwarder.Direction{From: d.From, To: d.To})
 	}
 	for i, l := range p.Links {
-		t.Links = append(t.Links, linkOf(i, l, p.Generators[0]))
+		t.Links = append(t.Links, linkOf(i, l, p.Generators))
 	}
 	if err := t.check(p, o); err != nil {
 		return Topology{}, err
@@ -81,13 +85,15 @@ func TopologyOf(p *plan.Plan, o Options) (Topology, error) {
 	return t, nil
 }
 
-func linkOf(i int, l plan.Link, g plan.Generator) Link {
+func linkOf(i int, l plan.Link, generators []plan.Generator) Link {
 	link := Link{
 		Name: l.Name, Interface: interfaceName(l.Name), Speed: l.LineRate, DUT: l.DUT.Addresses,
 		GeneratorMAC: forwarder.MAC{2, 0x6c, 0x72, 0, byte(i), 2}, DUTMAC: forwarder.MAC{2, 0x6c, 0x72, 0, byte(i), 1},
 	}
-	if at := slices.IndexFunc(g.Ports, func(p plan.GeneratorPort) bool { return p.Link == l.Name }); at >= 0 {
-		link.Generator, link.Networks = g.Ports[at].Addresses, g.Ports[at].Networks
+	for _, g := range generators {
+		if port, has := g.PortOn(l.Name); has {
+			link.Generator, link.Networks = port.Addresses, port.Networks
+		}
 	}
 	return link
 }
@@ -117,6 +123,9 @@ func mtuFor(p *plan.Plan) int {
 func (t Topology) check(p *plan.Plan, o Options) error {
 	if t.Kind != Device && len(o.Ports) > 0 {
 		return badInput("--ports: only a Device is reached over real interfaces, and dut.type is %s: leave --ports out, or set dut.type to Device", t.Kind)
+	}
+	if t.Ends && t.Kind == Device {
+		return badInput("dut.type: sessions end in network namespaces of their own, and real interfaces can't be moved there yet: use Reference or Loopback here, or a cluster (kubectl apply)")
 	}
 	switch t.Kind {
 	case Reference:

@@ -36,7 +36,9 @@ type Progress struct {
 	OfferedPacketsPerSecond     int64
 	ReceivedPacketsPerSecond    int64
 	ReceivedLayer1BitsPerSecond int64
-	LossRatio                   units.Ratio
+	// GoodputBitsPerSecond is payload that was received, where traffic is sessions; then it is the only rate.
+	GoodputBitsPerSecond int64
+	LossRatio            units.Ratio
 	// Window is the last finished window; nil if there is none.
 	Window *report.Window
 	// Message is what is being done, or why; it changes with the phase or the decision.

@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/lab"
+	"github.com/linerate-dev/linerate/internal/pause"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/sessions"
+)
+
+// sessionsOptions are the flags of sessions.
+type sessionsOptions struct {
+	link, iface, listen, terminationLog string
+	wait                                time.Duration
+	slowReader                          int64
+}
+
+func newSessions(s Streams) *cobra.Command {
+	var o sessionsOptions
+	cmd := &cobra.Command{
+		Use:     "sessions",
+		Short:   "Serve the end of TCP sessions on an interface of this machine",
+		Example: "  sudo linerate sessions --link west --interface eth1 --listen 192.0.2.1:4501",
+		Long: "Is one end of a test whose traffic is sessions: the runner gives its interface an address and routes, and has it send and receive\n" +
+			"over TCP. What drives it is not authenticated: whoever reaches the address can make this machine send. All connections are dropped\n" +
+			"when the driver is silent for " + sessions.DriverSilence.String() + ".\n\n" +
+			"It needs CAP_NET_ADMIN, for addresses, routes and buffers. The interface should be in a network namespace with no other end of the test.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withTermination(o.terminationLog, serveSessions(cmd.Context(), s.Err, o))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.link, "link", "", "the test's name of the link")
+	f.StringVar(&o.iface, "interface", "", "the interface that is on it (default: the link's name)")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:4501", "address to be driven at")
+	f.DurationVar(&o.wait, "wait", 10*time.Second, "how long the interface may take to be there, and up")
+	f.Int64Var(&o.slowReader, "fault-read-bytes-per-second", 0, "read no faster on each connection: a receiver that is too slow, for tests")
+	_ = f.MarkHidden("fault-read-bytes-per-second")
+	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
+	cmd.AddCommand(newSessionsProbe(s))
+	return cmd
+}
+
+// newSessionsProbe is what a pod's probes call.
+func newSessionsProbe(s Streams) *cobra.Command {
+	var server string
+	cmd := &cobra.Command{
+		Use:    "probe",
+		Short:  "Ask whether an end answers (for probes of pods)",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dialer := net.Dialer{Timeout: 3 * time.Second}
+			conn, err := dialer.DialContext(cmd.Context(), "tcp", server)
+			if err != nil {
+				return exit.NotMeasured("%w", err)
+			}
+			fmt.Fprintln(s.Out, "it answers")
+			return conn.Close()
+		},
+	}
+	cmd.Flags().StringVarP(&server, "server", "s", "127.0.0.1:4501", "where it listens")
+	return cmd
+}
+
+func serveSessions(ctx context.Context, talk io.Writer, o sessionsOptions) error {
+	if o.link == "" {
+		return exit.BadInput("linerate sessions: name the link that it is on, such as --link west")
+	}
+	if o.iface == "" {
+		o.iface = o.link
+	}
+	if err := awaitInterfaces(ctx, talk, []string{o.iface}, o.wait); err != nil {
+		return exit.NotMeasured("%w", err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.listen)
+	if err != nil {
+		return exit.BadInput("--listen %s: %w", o.listen, err)
+	}
+	fmt.Fprintf(talk, "the end of link %s on %s is driven at %s; Ctrl-C ends\n", o.link, o.iface, l.Addr())
+	return sessions.Ends{{Link: o.link, Interface: o.iface, Product: product(), SlowReader: o.slowReader, Log: logger(talk, true)}}.Serve(ctx, l)
+}
+
+func product() string { return "linerate sessions " + version }
+
+// endsOf are the ends of a lab's links, each in its namespace.
+func endsOf(talk io.Writer, ports []lab.Port) sessions.Ends {
+	var ends sessions.Ends
+	for _, p := range ports {
+		ends = append(ends, sessions.End{Link: p.Link, Interface: p.Interface, Namespace: p.Namespace, Product: product(), Log: logger(talk, true)})
+	}
+	return ends
+}
+
+// sessionsSite is a lab on this machine with an end of sessions on each link.
+type sessionsSite struct {
+	plan     *plan.Plan
+	topology lab.Topology
+}
+
+// sessionsHere makes the site of a Plan of sessions.
+func sessionsHere(p *plan.Plan, o runOptions) (site, error) {
+	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: o.cores})
+	return sessionsSite{p, topology}, err
+}
+
+// shared is nothing: the lab's cables are its own.
+func (sessionsSite) shared() []string { return nil }
+
+func (s sessionsSite) enter(ctx context.Context, talk io.Writer, force bool) (runner.Driver, func(), error) {
+	var mine claims
+	mine.claimMachine(talk)
+	l, err := lab.Start(ctx, s.topology, lab.Host{})
+	if err != nil {
+		mine.release()
+		return nil, nil, labError(err)
+	}
+	var places []sessions.Place
+	for _, g := range s.plan.Generators {
+		for _, port := range g.Ports {
+			places = append(places, sessions.Place{Link: port.Link, Generator: g.Name, Server: l.Address(), DUTMAC: l.DUTMACs()[port.Link]})
+		}
+	}
+	return sessions.New(places, sessions.Options{Force: force}), func() {
+		_ = l.Close()
+		mine.release()
+	}, nil
+}
+
+// reachedEnds are the ends of a Plan's links in pods, as the operator found them.
+type reachedEnds []endAt
+
+// endAt is one of them.
+type endAt struct {
+	site  plan.Site
+	place sessions.Place
+}
+
+// reachSessions finds out where the ends are, and waits until each answers: a pod that is ready may still take a moment to be routed to.
+func reachSessions(ctx context.Context, j runnerJob, patience time.Duration) (reachable, error) {
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var all reachedEnds
+	var errs []error
+	for _, g := range j.plan.Generators {
+		at, err := j.siteOf(g)
+		if err == nil {
+			err = awaitEnd(bounded, at.RPC)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("generator %s: %w", g.Name, err))
+			continue
+		}
+		for _, port := range g.Ports {
+			all = append(all, endAt{at, sessions.Place{Link: port.Link, Generator: g.Name, Server: at.RPC, DUTMAC: at.NextHopMAC[port.Link]}})
+		}
+	}
+	return all, errors.Join(errs...)
+}
+
+func awaitEnd(ctx context.Context, server string) error {
+	var dialer net.Dialer
+	for {
+		conn, err := dialer.DialContext(ctx, "tcp", server)
+		if err == nil {
+			return conn.Close()
+		}
+		if pause.For(ctx, dialPause) != nil {
+			return fmt.Errorf("%w: %w", engine.ErrLost, err)
+		}
+	}
+}
+
+// driver drives them.
+func (all reachedEnds) driver(j runnerJob) runner.Driver {
+	var places []sessions.Place
+	for _, e := range all {
+		places = append(places, e.place)
+	}
+	return sessions.New(places, sessions.Options{Force: j.force})
+}
+
+func (reachedEnds) warnings() []string { return nil }
+
+// watch has nothing to do: the driver's own requests keep ends from stopping.
+func (reachedEnds) watch(context.Context, time.Time, *slog.Logger, context.CancelCauseFunc) func() []report.Note {
+	return func() []report.Note { return nil }
+}
+
+// describe adds to the Report where the ends ran.
+func (all reachedEnds) describe(r *report.Report) {
+	for i := range r.Generators {
+		entry := &r.Generators[i]
+		at := slices.IndexFunc(all, func(e endAt) bool { return e.site.Generator == entry.Name })
+		if at < 0 {
+			continue
+		}
+		entry.Pod, entry.Node = all[at].site.Pod, all[at].site.Node
+		for p := range entry.Ports {
+			entry.Ports[p].PhysicalPort = all[at].site.PhysicalPort[entry.Ports[p].Link]
+		}
+	}
+}
+
+func (reachedEnds) leave() {}

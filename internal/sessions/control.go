@@ -1,0 +1,75 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+)
+
+// answerTimeout is how long an end may take to answer what needs no network; what does has connectTimeout on top.
+const answerTimeout = 3 * time.Second
+
+// remote is a driver's connection to one end. It is used by one goroutine at a time.
+type remote struct {
+	conn    net.Conn
+	lines   *json.Decoder
+	welcome Welcome
+}
+
+// meet reaches an end and becomes its driver.
+func meet(ctx context.Context, server, link string, force bool) (*remote, error) {
+	var dialer net.Dialer
+	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, engine.ErrSilent)
+	defer cancel()
+	conn, err := dialer.DialContext(ctx, "tcp", server)
+	if err != nil {
+		return nil, fmt.Errorf("reach the end of link %s at %s: %w", link, server, errors.Join(engine.ErrLost, err))
+	}
+	r := &remote{conn: conn, lines: json.NewDecoder(conn)}
+	a, err := r.ask(ctx, answerTimeout, request{Do: doHello, Hello: &hello{Version: Version, Link: link, Force: force}})
+	if err == nil && a.Welcome == nil {
+		err = fmt.Errorf("%w: it doesn't say who it is", engine.ErrIncompatible)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("the end of link %s at %s: %w", link, server, err), conn.Close())
+	}
+	r.welcome = *a.Welcome
+	return r, nil
+}
+
+// ask says one thing, and waits for the answer no longer than ctx, or this long. An end that doesn't answer is lost: nothing may be concluded from silence.
+func (r *remote) ask(ctx context.Context, patience time.Duration, q request) (answer, error) {
+	deadline := time.Now().Add(patience)
+	if end, has := ctx.Deadline(); has && end.Before(deadline) {
+		deadline = end
+	}
+	stop := context.AfterFunc(ctx, func() { _ = r.conn.SetDeadline(time.Now()) })
+	defer stop()
+	line, err := json.Marshal(q)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := r.conn.SetDeadline(deadline); err != nil {
+		return answer{}, fmt.Errorf("%w: %w", engine.ErrLost, err)
+	}
+	var a answer
+	if _, err = r.conn.Write(append(line, '\n')); err == nil {
+		err = r.lines.Decode(&a)
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return answer{}, context.Cause(ctx)
+	case err != nil:
+		return answer{}, fmt.Errorf("%w: %w", engine.ErrLost, err)
+	case a.Taken:
+		return answer{}, fmt.Errorf("%w: %s", engine.ErrTaken, a.Error)
+	case a.Error != "":
+		return answer{}, errors.New(a.Error)
+	}
+	return a, nil
+}

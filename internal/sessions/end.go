@@ -1,0 +1,297 @@
+package sessions
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/lab/netspace"
+)
+
+// End is where one link ends in a program of ours.
+type End struct {
+	Link      string
+	Interface string
+	// Namespace is where the interface is; nil: the program's own.
+	Namespace *netspace.Namespace
+	Product   string
+	// SlowReader is a fault that tests play: how many bytes per second each connection reads at most; 0: all that there is.
+	SlowReader int64
+	Log        *slog.Logger // nil is silent
+}
+
+// Ends are those of one program: one in a pod, and one for each link in a lab.
+type Ends []End
+
+// Serve does what drivers say until ctx ends; then nothing is sent any more. Each end has one driver at a time. It closes the listener.
+func (ends Ends) Serve(ctx context.Context, listener net.Listener) error {
+	s := &server{began: time.Now()}
+	for _, e := range ends {
+		s.ends = append(s.ends, &end{End: e, log: cmp.Or(e.Log, slog.New(slog.DiscardHandler))})
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
+	var drivers sync.WaitGroup
+	defer drivers.Wait()
+	for {
+		conn, err := listener.Accept()
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			cancel()
+			return fmt.Errorf("wait for a driver: %w", err)
+		}
+		drivers.Go(func() {
+			defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+			s.talk(ctx, conn)
+		})
+	}
+}
+
+type server struct {
+	began time.Time
+	ends  []*end
+}
+
+// at is the ends' own clock.
+func (s *server) at() time.Duration { return time.Since(s.began) }
+
+// longestLine bounds what a driver says at once.
+const longestLine = 1 << 20
+
+// talk is one driver's whole stay. When it ends, for whatever reason, the end drops all connections.
+func (s *server) talk(ctx context.Context, conn net.Conn) {
+	defer func() { _ = conn.Close() }()
+	limited := &io.LimitedReader{R: conn}
+	lines := json.NewDecoder(limited)
+	next := func() (r request, err error) { // silence is an error
+		limited.N = longestLine
+		if err := conn.SetReadDeadline(time.Now().Add(DriverSilence)); err != nil {
+			return r, err
+		}
+		err = lines.Decode(&r)
+		return r, err
+	}
+	first, err := next()
+	if err != nil {
+		return
+	}
+	e, welcome, err := s.welcome(conn, first)
+	if err != nil {
+		say(conn, answer{Error: err.Error(), Taken: errors.Is(err, errTaken)})
+		return
+	}
+	defer e.leave(conn)
+	e.log.Info("a driver came", "link", e.Link, "driver", conn.RemoteAddr())
+	if !say(conn, answer{Welcome: welcome}) {
+		return
+	}
+	for {
+		r, err := next()
+		if err != nil {
+			e.log.Info("the driver is gone, or silent; all connections are dropped", "link", e.Link, "error", err)
+			return
+		}
+		a, err := e.do(ctx, r, s.at)
+		if err != nil {
+			a = answer{Error: err.Error()}
+		}
+		if !say(conn, a) {
+			return
+		}
+	}
+}
+
+func say(conn net.Conn, a answer) bool {
+	line, err := json.Marshal(a)
+	if err != nil {
+		return false
+	}
+	_ = conn.SetWriteDeadline(time.Now().Add(DriverSilence))
+	_, err = conn.Write(append(line, '\n'))
+	return err == nil
+}
+
+var errTaken = errors.New("it has a driver already")
+
+// welcome gives the driver the end that it asks for.
+func (s *server) welcome(conn net.Conn, r request) (*end, *Welcome, error) {
+	switch {
+	case r.Do != doHello || r.Hello == nil:
+		return nil, nil, fmt.Errorf("hello comes first, not %q", r.Do)
+	case r.Hello.Version != Version:
+		return nil, nil, fmt.Errorf("the driver speaks %q, and this end %q: use one linerate for both", r.Hello.Version, Version)
+	}
+	i := slices.IndexFunc(s.ends, func(e *end) bool { return e.Link == r.Hello.Link })
+	if i < 0 {
+		return nil, nil, fmt.Errorf("there is no link %q here", r.Hello.Link)
+	}
+	e := s.ends[i]
+	if err := e.enter(conn, r.Hello.Force); err != nil {
+		return nil, nil, err
+	}
+	w, err := e.describe()
+	if err != nil {
+		e.leave(conn)
+		return nil, nil, err
+	}
+	return e, w, nil
+}
+
+// end is one link's end: at most one direction's sender, and one's receiver.
+type end struct {
+	End
+	log *slog.Logger
+
+	mu     sync.Mutex
+	driver net.Conn
+	gone   chan struct{} // closed when the driver has left
+
+	// What follows is the driver's own goroutine's.
+	local    Network
+	sender   *sender
+	receiver *receiver
+}
+
+// enter makes conn the end's driver. With force another one has to leave first.
+func (e *end) enter(conn net.Conn, force bool) error {
+	for {
+		e.mu.Lock()
+		if e.driver == nil {
+			e.driver, e.gone = conn, make(chan struct{})
+			e.mu.Unlock()
+			return nil
+		}
+		other, gone := e.driver, e.gone
+		e.mu.Unlock()
+		if !force {
+			return fmt.Errorf("link %s: %w, at %s", e.Link, errTaken, other.RemoteAddr())
+		}
+		_ = other.Close()
+		<-gone
+	}
+}
+
+// leave drops everything, and lets the next driver in.
+func (e *end) leave(net.Conn) {
+	e.halt()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.driver = nil
+	close(e.gone)
+}
+
+func (e *end) halt() {
+	if e.sender != nil {
+		e.sender.close()
+	}
+	if e.receiver != nil {
+		e.receiver.close()
+	}
+	e.sender, e.receiver = nil, nil
+}
+
+func (e *end) describe() (*Welcome, error) {
+	w := &Welcome{Product: e.Product, Interface: e.Interface}
+	w.Hostname, _ = os.Hostname()
+	var name unix.Utsname
+	if unix.Uname(&name) == nil {
+		w.Kernel = string(bytes.TrimRight(name.Release[:], "\x00"))
+	}
+	err := e.Namespace.Do(func() error {
+		i, err := net.InterfaceByName(e.Interface)
+		if err != nil {
+			return fmt.Errorf("interface %s: %w", e.Interface, err)
+		}
+		w.MAC, w.MTU = i.HardwareAddr.String(), i.MTU
+		choice, _ := os.ReadFile("/proc/sys/net/ipv4/tcp_congestion_control")
+		w.CongestionControl = strings.TrimSpace(string(choice))
+		return nil
+	})
+	return w, err
+}
+
+// do is one request carried out.
+func (e *end) do(ctx context.Context, r request, at func() time.Duration) (a answer, err error) {
+	switch {
+	case r.Do == doLay && r.Lay != nil:
+		e.local = *r.Lay
+		var laid Laid
+		err = e.Namespace.Do(func() (err error) { laid, err = lay(e.Interface, *r.Lay); return err })
+		a.Laid = &laid
+	case r.Do == doListen && r.Listen != nil:
+		if e.receiver != nil {
+			return a, errors.New("it receives already")
+		}
+		if err := check(r.Listen.Shape, r.Listen.Token); err != nil {
+			return a, err
+		}
+		e.receiver, err = listen(e.socket(r.Listen.Shape), r.Listen.Token, e.SlowReader)
+	case r.Do == doConnect && r.Connect != nil:
+		if e.sender != nil {
+			return a, errors.New("it is connected already")
+		}
+		if err := check(r.Connect.Shape, r.Connect.Token); err != nil {
+			return a, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+		defer cancel()
+		e.sender, a.Opened, err = connect(ctx, e.socket(r.Connect.Shape), r.Connect.Token, r.Connect.To)
+	case r.Do == doCame && e.receiver != nil:
+		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+		defer cancel()
+		a.Opened, err = e.receiver.awaitAll(ctx)
+	case r.Do == doSend && r.Send != nil && e.sender != nil:
+		err = e.sender.send(r.Send.Lasts)
+	case r.Do == doRead:
+		a.Reading = &Reading{}
+		if e.receiver != nil {
+			a.Reading.Receiving = e.receiver.read(at)
+		}
+		if e.sender != nil {
+			a.Reading.Sending = e.sender.read(at)
+		}
+	case r.Do == doHalt:
+		e.halt()
+	default:
+		return a, fmt.Errorf("this end can't %q now", r.Do)
+	}
+	return a, err
+}
+
+func (e *end) socket(shape Shape) socket {
+	return socket{namespace: e.Namespace, iface: e.Interface, local: e.local.Address.Addr(), shape: shape}
+}
+
+// The most that an end takes: what a Plan may ask for is less.
+const (
+	mostConnections = 1024
+	mostMessage     = 64 << 20
+)
+
+func check(s Shape, token string) error {
+	switch {
+	case s.Connections < 1 || s.Connections > mostConnections:
+		return fmt.Errorf("%d connections: an end makes 1 to %d", s.Connections, mostConnections)
+	case s.MessageBytes < 1 || s.MessageBytes > mostMessage:
+		return fmt.Errorf("messages of %d bytes: an end writes 1 to %d at a time", s.MessageBytes, mostMessage)
+	case len(token) != tokenBytes:
+		return fmt.Errorf("a token has %d bytes, and this one %d", tokenBytes, len(token))
+	}
+	return nil
+}

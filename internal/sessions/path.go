@@ -1,0 +1,62 @@
+package sessions
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// prove says what the connections of a direction show of their path, as their two ends saw them.
+func prove(check *report.PathCheck, forwarding plan.Forwarding, went, came *Opened) {
+	if went == nil || came == nil {
+		check.Message = "an end doesn't say what its connections are like"
+		return
+	}
+	check.Received = came.Connections
+	check.Message = fmt.Sprintf("%d of %d connections from %s, bound to %s (%s), to %s, bound to %s; %s, segments of %d bytes", came.Connections, check.Sent, went.Local, went.Interface,
+		went.Route, came.Local, came.Interface, went.CongestionControl, went.SegmentBytes)
+	if came.Remote != went.Local {
+		check.Message += fmt.Sprintf("; they came from %s: the device translates addresses", came.Remote)
+	}
+	slices.Sort(came.TTLs)
+	ttls := slices.Compact(came.TTLs)
+	switch {
+	case len(ttls) == 0:
+		check.Message += "; the kernel doesn't tell the first segments' TTL"
+	case len(ttls) == 1 && ttls[0] == expectedTTL(forwarding, ttls[0]):
+		check.Message += fmt.Sprintf("; TTL %d, which was %d", ttls[0], firstTTL)
+	default:
+		check.Message += fmt.Sprintf("; TTL %v, which was %d: what forwards %s makes it %d, so the connections did not come through it alone", ttls, firstTTL, forwarding, expectedTTL(forwarding, 0))
+		return
+	}
+	check.Proven = check.Received == check.Sent
+}
+
+// expectedTTL is what is left of the first TTL behind the device; where it may be configured to anything, what is.
+func expectedTTL(forwarding plan.Forwarding, is int) int {
+	switch forwarding {
+	case plan.L3:
+		return firstTTL - 1
+	case plan.L2, plan.MACRewrite:
+		return firstTTL
+	}
+	return is
+}
+
+// pathError is a direction whose path is not proven.
+type pathError struct{ check report.PathCheck }
+
+func (e *pathError) Error() string {
+	return fmt.Sprintf("the path %s→%s is not proven: %s", e.check.From, e.check.To, e.check.Message)
+}
+
+// Ending is how a run ends that such an error ends.
+func (*pathError) Ending() report.Ending { return report.PathNotProven }
+
+func isLost(err error) bool {
+	return errors.Is(err, engine.ErrLost) || errors.Is(err, engine.ErrSilent)
+}

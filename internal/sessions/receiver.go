@@ -1,0 +1,201 @@
+package sessions
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/measure"
+)
+
+// socket is where an end's sockets are made, and what they are like.
+type socket struct {
+	namespace *netspace.Namespace
+	iface     string
+	local     netip.Addr
+	shape     Shape
+}
+
+// control configures a socket before it is bound, and then does more.
+func (s socket) control(more func(fd int) error) func(string, string, syscall.RawConn) error {
+	return func(_, _ string, raw syscall.RawConn) error {
+		var said error
+		err := raw.Control(func(fd uintptr) {
+			if said = configure(int(fd), s.iface, s.shape, s.local.Is6()); said == nil {
+				said = more(int(fd))
+			}
+		})
+		return errors.Join(err, said)
+	}
+}
+
+func (s socket) network() string {
+	if s.local.Is6() {
+		return "tcp6"
+	}
+	return "tcp4"
+}
+
+// receiver takes one direction's connections, and reads what comes. It is safe for concurrent use.
+type receiver struct {
+	socket
+	token    string
+	slow     int64 // bytes per second that each connection reads at most; 0: all that there is
+	listener net.Listener
+	working  sync.WaitGroup
+	came     chan struct{} // gets one for each connection that showed the token
+
+	mu      sync.Mutex
+	closed  bool
+	conns   []*net.TCPConn
+	counted []*atomic.Int64
+	broken  string
+}
+
+// listen begins to take connections.
+func listen(s socket, token string, slow int64) (*receiver, error) {
+	r := &receiver{socket: s, token: token, slow: slow, came: make(chan struct{}, s.shape.Connections)}
+	config := net.ListenConfig{KeepAlive: -1, Control: s.control(func(fd int) error {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_SAVE_SYN, 1) // without it the first segments' TTL stays unknown, which is told
+		return nil
+	})}
+	config.SetMultipathTCP(false)
+	err := s.namespace.Do(func() (err error) {
+		r.listener, err = config.Listen(context.Background(), s.network(), netip.AddrPortFrom(s.local, DataPort).String())
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", s.local, err)
+	}
+	r.working.Go(r.accept)
+	return r, nil
+}
+
+func (r *receiver) accept() {
+	for {
+		conn, err := r.listener.Accept()
+		if err != nil {
+			return
+		}
+		r.working.Go(func() { r.take(conn.(*net.TCPConn)) })
+	}
+}
+
+// take reads a connection that shows the token until it ends; another is closed.
+func (r *receiver) take(conn *net.TCPConn) {
+	defer func() { _ = conn.Close() }()
+	shown := make([]byte, tokenBytes)
+	_ = conn.SetReadDeadline(time.Now().Add(connectTimeout))
+	if _, err := io.ReadFull(conn, shown); err != nil || subtle.ConstantTimeCompare(shown, []byte(r.token)) != 1 {
+		return
+	}
+	_ = conn.SetReadDeadline(time.Time{})
+	counted := &atomic.Int64{}
+	if !r.keep(conn, counted) {
+		return
+	}
+	r.came <- struct{}{}
+	if err := drain(conn, counted, r.shape.MessageBytes, r.slow); err != nil {
+		r.breakWith(err)
+	}
+}
+
+// keep takes the connection up; false: there are enough, or the receiver is closed.
+func (r *receiver) keep(conn *net.TCPConn, counted *atomic.Int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed || len(r.conns) >= r.shape.Connections {
+		return false
+	}
+	r.conns, r.counted = append(r.conns, conn), append(r.counted, counted)
+	return true
+}
+
+// drain reads and counts until the connection ends, which is an error: senders don't end it.
+func drain(conn *net.TCPConn, counted *atomic.Int64, message, slow int64) error {
+	if slow > 0 {
+		message = max(1, min(message, slow/50))
+	}
+	buffer := make([]byte, message)
+	for {
+		n, err := conn.Read(buffer)
+		counted.Add(int64(n))
+		if err != nil {
+			return err
+		}
+		if slow > 0 {
+			time.Sleep(time.Duration(n) * time.Second / time.Duration(slow)) // a fault that tests play
+		}
+	}
+}
+
+func (r *receiver) breakWith(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed && r.broken == "" {
+		r.broken = err.Error()
+	}
+}
+
+// awaitAll waits until all connections have come.
+func (r *receiver) awaitAll(ctx context.Context) (*Opened, error) {
+	for n := range r.shape.Connections {
+		select {
+		case <-r.came:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%d of %d connections came to %s: %w", n, r.shape.Connections, r.local, context.Cause(ctx))
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o := &Opened{Connections: len(r.conns), Local: r.local, Interface: r.iface}
+	for _, conn := range r.conns {
+		if ttl := savedTTL(conn); ttl > 0 {
+			o.TTLs = append(o.TTLs, ttl)
+		}
+		o.Remote = addressOf(conn.RemoteAddr())
+	}
+	return o, nil
+}
+
+// read is what has been read by now.
+func (r *receiver) read(at func() time.Duration) *measure.Receiving {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	reading := &measure.Receiving{At: at(), Connections: len(r.conns), Broken: r.broken}
+	for _, c := range r.counted {
+		reading.Bytes += c.Load()
+	}
+	return reading
+}
+
+// close drops all connections and waits for who reads them.
+func (r *receiver) close() {
+	r.mu.Lock()
+	r.closed = true
+	conns := r.conns
+	r.mu.Unlock()
+	_ = r.listener.Close()
+	for _, conn := range conns {
+		_ = conn.Close()
+	}
+	r.working.Wait()
+}
+
+func addressOf(a net.Addr) netip.Addr {
+	if tcp, is := a.(*net.TCPAddr); is {
+		return tcp.AddrPort().Addr().Unmap()
+	}
+	return netip.Addr{}
+}

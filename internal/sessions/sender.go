@@ -1,0 +1,199 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/measure"
+)
+
+// connectTimeout is how long it may take until all connections of a direction stand: a first segment that was lost is sent again after 1 s, then after 2 s more.
+const connectTimeout = 10 * time.Second
+
+// sender makes one direction's connections, and writes to them for a finite time. It is safe for concurrent use.
+type sender struct {
+	socket
+	conns   []*net.TCPConn
+	written atomic.Int64
+	working sync.WaitGroup
+	ended   chan struct{} // closed when nothing is sent any more, so that sampling ends, too
+
+	mu      sync.Mutex
+	sending bool
+	closed  bool
+	broken  string
+	seen    measure.Sending // what samples add up to
+}
+
+// connect makes all connections, each from the link's own address by its own interface.
+func connect(ctx context.Context, s socket, token string, to netip.Addr) (*sender, *Opened, error) {
+	w := &sender{socket: s, ended: make(chan struct{})}
+	opened := &Opened{Remote: to, Interface: s.iface}
+	err := s.namespace.Do(func() (err error) {
+		if opened.Route, err = routeTo(s.iface, to); err != nil {
+			return err
+		}
+		return w.dial(ctx, token, to)
+	})
+	if err != nil {
+		w.close()
+		return nil, nil, err
+	}
+	for _, conn := range w.conns {
+		if opened.Local = addressOf(conn.LocalAddr()); opened.Local != s.local {
+			w.close()
+			return nil, nil, fmt.Errorf("a connection to %s was made from %s instead of %s", to, opened.Local, s.local)
+		}
+		info, err := tcpInfo(conn)
+		if err != nil {
+			w.close()
+			return nil, nil, err
+		}
+		opened.Connections++
+		opened.SegmentBytes, opened.CongestionControl = int64(info.Snd_mss), congestionControl(conn)
+	}
+	return w, opened, nil
+}
+
+// dial is called in the namespace: the sockets are made there.
+func (w *sender) dial(ctx context.Context, token string, to netip.Addr) error {
+	dialer := net.Dialer{KeepAlive: -1, LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(w.local, 0)), Control: w.control(func(int) error { return nil })}
+	dialer.SetMultipathTCP(false)
+	for range w.shape.Connections {
+		conn, err := dialer.DialContext(ctx, w.network(), netip.AddrPortFrom(to, DataPort).String())
+		if err != nil {
+			return fmt.Errorf("connect from %s: %w", w.local, err)
+		}
+		w.conns = append(w.conns, conn.(*net.TCPConn))
+		if _, err := conn.Write([]byte(token)); err != nil {
+			return fmt.Errorf("connect from %s: %w", w.local, err)
+		}
+	}
+	return nil
+}
+
+// send begins to write to all connections, for so long; it is called once.
+func (w *sender) send(lasts time.Duration) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.sending || w.closed {
+		return errors.New("it sends already, or doesn't any more")
+	}
+	w.sending = true
+	until := time.Now().Add(lasts)
+	message := make([]byte, w.shape.MessageBytes)
+	random := rand.NewChaCha8([32]byte{}) // a device that compresses finds nothing
+	_, _ = random.Read(message)
+	for _, conn := range w.conns {
+		_ = conn.SetWriteDeadline(until)
+		w.working.Go(func() {
+			for {
+				n, err := conn.Write(message)
+				w.written.Add(int64(n))
+				if err != nil {
+					w.breakWith(err, lasts)
+					return
+				}
+			}
+		})
+	}
+	w.working.Go(w.watch)
+	return nil
+}
+
+func (w *sender) breakWith(err error, lasts time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed || w.broken != "" {
+		return
+	}
+	if w.broken = err.Error(); errors.Is(err, os.ErrDeadlineExceeded) {
+		w.broken = fmt.Sprintf("its own time, %s, was over", lasts)
+	}
+}
+
+// watch looks at all connections until nothing is sent any more.
+func (w *sender) watch() {
+	ticker := time.NewTicker(sampleEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-w.ended:
+			return
+		case <-ticker.C:
+		}
+		w.mu.Lock()
+		for _, conn := range w.conns {
+			if info, err := tcpInfo(conn); err == nil {
+				w.sample(info)
+			}
+		}
+		w.mu.Unlock()
+	}
+}
+
+func (w *sender) sample(info unix.TCPInfo) {
+	w.seen.Samples++
+	if heldByPath(info) {
+		w.seen.HeldByPath++
+	}
+	if info.Rtt > 0 {
+		rtt := microseconds(info.Rtt)
+		w.seen.RoundTripSamples++
+		w.seen.RoundTrips += rtt
+		w.seen.LongestRoundTrip = max(w.seen.LongestRoundTrip, rtt)
+	}
+}
+
+// read is what has been done by now. A connection whose counters can't be read makes the reading a broken one.
+func (w *sender) read(at func() time.Duration) *measure.Sending {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := w.seen
+	w.seen.LongestRoundTrip = 0
+	r.At, r.Connections, r.WrittenBytes, r.Broken = at(), len(w.conns), w.written.Load(), w.broken
+	for _, conn := range w.conns {
+		info, err := tcpInfo(conn)
+		if err != nil {
+			if r.Broken == "" {
+				r.Broken = err.Error()
+			}
+			continue
+		}
+		r.AcknowledgedBytes += int64(info.Bytes_acked)
+		r.SentBytes, r.RetransmittedBytes = r.SentBytes+int64(info.Bytes_sent), r.RetransmittedBytes+int64(info.Bytes_retrans)
+		r.Segments, r.RetransmittedSegments = r.Segments+int64(info.Data_segs_out), r.RetransmittedSegments+int64(info.Total_retrans)
+		r.Busy, r.ReceiverLimited, r.BufferLimited = r.Busy+microseconds(info.Busy_time), r.ReceiverLimited+microseconds(info.Rwnd_limited), r.BufferLimited+microseconds(info.Sndbuf_limited)
+		if shortest := microseconds(info.Min_rtt); info.Min_rtt != 0 && info.Min_rtt != math.MaxUint32 && (r.ShortestRoundTrip == 0 || shortest < r.ShortestRoundTrip) {
+			r.ShortestRoundTrip = shortest
+		}
+	}
+	return &r
+}
+
+// close drops all connections and waits for who writes to them.
+func (w *sender) close() {
+	w.mu.Lock()
+	was := w.closed
+	w.closed = true
+	w.mu.Unlock()
+	if was {
+		return
+	}
+	close(w.ended)
+	for _, conn := range w.conns {
+		_ = conn.Close()
+	}
+	w.working.Wait()
+}
