@@ -123,8 +123,8 @@ func runFigures(test *v1alpha1.LoadTest, p *delivery.Progress) []prometheus.Metr
 
 func resultFigures(test *v1alpha1.LoadTest) []prometheus.Metric {
 	r, labels := test.Status.Result, labelsOf(test)
-	if r == nil || r.Total == nil {
-		return nil
+	if r == nil || r.Total == nil || r.Total.Sessions != nil {
+		return nil // sessions count no frames
 	}
 	out := []prometheus.Metric{
 		gauge(descResultPackets, float64(r.Total.Received.PacketsPerSecond), labels...),

@@ -69,6 +69,9 @@ func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
 		}
 		s := measure.Sum(w.Directions, r.RateOfEachLink())
 		s.Window = w.Number
+		if s.Sessions != nil {
+			return nil // of which all is received
+		}
 		if s.Received.PacketsPerSecond > 0 && (most == nil || s.Received.PacketsPerSecond > most.Received.PacketsPerSecond) {
 			most = &s
 		}

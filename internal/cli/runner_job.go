@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/progress"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // runnerJob is what a runner was given.
@@ -81,6 +83,11 @@ func logWindows(log *slog.Logger, tell func(runner.Progress)) func(runner.Progre
 	return func(p runner.Progress) {
 		if w := p.Window; w != nil && w.Number > logged {
 			logged = w.Number
+			if measure.OfSessions(*w) {
+				log.Info("window", "number", w.Number, "phase", w.Phase, "goodput", wording.BitRate(measure.SessionsSum(w.Directions).GoodputBitsPerSecond), "quality", w.Quality, "reason", w.Reason)
+				tell(p)
+				return
+			}
 			log.Info("window", "number", w.Number, "phase", w.Phase, "asked", progress.Rate(p.IntendedPacketsPerSecond), "sent", progress.Rate(offered(w)),
 				"received", progress.Rate(received(w)), "quality", w.Quality, "reason", w.Reason)
 		}
@@ -107,7 +114,8 @@ func deliveredProgress(p runner.Progress) delivery.Progress {
 	d := delivery.Progress{
 		Phase: string(p.Phase), Step: p.Step, Steps: p.Steps, Percent: p.Percent, RemainingSeconds: int64(p.Remaining.Seconds()),
 		IntendedPacketsPerSecond: p.IntendedPacketsPerSecond, OfferedPacketsPerSecond: p.OfferedPacketsPerSecond,
-		ReceivedPacketsPerSecond: p.ReceivedPacketsPerSecond, ReceivedLayer1BitsPerSecond: p.ReceivedLayer1BitsPerSecond, Message: p.Message,
+		ReceivedPacketsPerSecond: p.ReceivedPacketsPerSecond, ReceivedLayer1BitsPerSecond: p.ReceivedLayer1BitsPerSecond,
+		GoodputBitsPerSecond: p.GoodputBitsPerSecond, Message: p.Message,
 	}
 	if p.OfferedPacketsPerSecond > 0 {
 		d.LossRatio = p.LossRatio.String()

@@ -44,9 +44,14 @@ func (c *compiler) replica(r int, loads map[string]load) plan.Generator {
 	return g
 }
 
+// PerLink says that each replica has a pod, or an end, on each link: where that is asked for, and always of sessions.
+func PerLink(spec *v1alpha1.LoadTestSpec) bool {
+	return spec.Generator.Layout == v1alpha1.LayoutPerLink || spec.Traffic.Type == v1alpha1.TrafficSessions
+}
+
 // spreadOut parts a replica as its layout says.
 func (c *compiler) spreadOut(replica plan.Generator) []plan.Generator {
-	if c.spec.Generator.Layout != v1alpha1.LayoutPerLink && !c.ofSessions() {
+	if !PerLink(c.spec) {
 		return []plan.Generator{replica}
 	}
 	var parts []plan.Generator

@@ -28,7 +28,7 @@ const mostMemory = "16Ti"
 // nobody else runs on the other half of one of its physical cores.
 func (c *compiler) exclusive(cores int) int64 {
 	ports := len(c.spec.Links)
-	if c.spec.Generator.Layout == v1alpha1.LayoutPerLink {
+	if PerLink(c.spec) {
 		ports = 1
 	}
 	pairs := (ports + 1) / 2

@@ -168,8 +168,9 @@ func Medians(runs []*report.Figures) (all *report.Figures, far []int) {
 		return statistics.Summarize(values)
 	}
 	middle := func(figure func(*report.Figures) int64) int64 { return int64(math.Round(of(figure).Median)) }
-	packets := of(func(f *report.Figures) int64 { return f.PacketsPerSecond })
-	all = &report.Figures{Runs: len(runs), PacketsPerSecond: int64(math.Round(packets.Median)),
+	rates := of((*report.Figures).Throughput)
+	all = &report.Figures{Runs: len(runs), PacketsPerSecond: middle(func(f *report.Figures) int64 { return f.PacketsPerSecond }),
+		GoodputBitsPerSecond: middle(func(f *report.Figures) int64 { return f.GoodputBitsPerSecond }),
 		Layer1BitsPerSecond: middle(func(f *report.Figures) int64 { return f.Layer1BitsPerSecond }),
 		LineRatePercent:     units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercent) })),
 		LineRatePercentSum:  units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercentSum) })),
@@ -177,11 +178,16 @@ func Medians(runs []*report.Figures) (all *report.Figures, far []int) {
 	for _, f := range runs {
 		all.Unconfirmed += f.Unconfirmed
 	}
-	if packets.N > 1 {
-		all.Spread = &report.Spread{Percent: units.PercentOfShare(packets.SpreadPercent / 100), LowPacketsPerSecond: int64(math.Round(packets.Low)),
-			HighPacketsPerSecond: int64(math.Round(packets.High)), Confidence: units.PercentOfShare(packets.Confidence)}
+	if rates.N > 1 {
+		low, high := int64(math.Round(rates.Low)), int64(math.Round(rates.High))
+		all.Spread = &report.Spread{Percent: units.PercentOfShare(rates.SpreadPercent / 100), Confidence: units.PercentOfShare(rates.Confidence)}
+		if all.GoodputBitsPerSecond > 0 {
+			all.Spread.LowGoodputBitsPerSecond, all.Spread.HighGoodputBitsPerSecond = low, high
+		} else {
+			all.Spread.LowPacketsPerSecond, all.Spread.HighPacketsPerSecond = low, high
+		}
 	}
-	for _, o := range packets.Outliers {
+	for _, o := range rates.Outliers {
 		far = append(far, o.Run)
 	}
 	return all, far

@@ -104,7 +104,7 @@ func markOutliers(points []report.Point) {
 	for n, i := range exact {
 		var around []float64
 		for _, k := range exact[max(0, n-neighbours):min(len(exact), n+neighbours+1)] {
-			around = append(around, float64(points[k].Figures.PacketsPerSecond))
+			around = append(around, float64(points[k].Figures.Throughput()))
 		}
 		if len(around) < neighbours+1 { // of few, nobody can say which is the odd one
 			continue
@@ -114,6 +114,6 @@ func markOutliers(points []report.Point) {
 		for k, v := range around {
 			away[k] = math.Abs(v - middle)
 		}
-		points[i].Outlier = math.Abs(float64(points[i].Figures.PacketsPerSecond)-middle) > max(apartBy*normalPerMAD*statistics.Summarize(away).Median, leastApart*middle)
+		points[i].Outlier = math.Abs(float64(points[i].Figures.Throughput())-middle) > max(apartBy*normalPerMAD*statistics.Summarize(away).Median, leastApart*middle)
 	}
 }

@@ -167,5 +167,6 @@ func asRunner(p *delivery.Progress) runner.Progress {
 		Remaining:                time.Duration(p.RemainingSeconds) * time.Second,
 		IntendedPacketsPerSecond: p.IntendedPacketsPerSecond, OfferedPacketsPerSecond: p.OfferedPacketsPerSecond,
 		ReceivedPacketsPerSecond: p.ReceivedPacketsPerSecond, LossRatio: loss, Message: p.Message,
+		GoodputBitsPerSecond: p.GoodputBitsPerSecond,
 	}
 }

@@ -28,12 +28,16 @@ func progressOf(v *view, s *step) *v1alpha1.Progress {
 
 // toldProgress is what the runner tells.
 func (v *view) toldProgress(p *delivery.Progress) *v1alpha1.Progress {
+	received := packetRate(p.ReceivedPacketsPerSecond, 1)
+	if p.GoodputBitsPerSecond > 0 {
+		received = limited(units.BitRate(p.GoodputBitsPerSecond).FormatSI()+" goodput", 32)
+	}
 	return &v1alpha1.Progress{
 		Step:      limited(p.Phase, 32),
 		Run:       int32(max(p.Run, 0)),
 		Percent:   new(int32(min(max(p.Percent, 0), 100))),
 		Intended:  packetRate(p.IntendedPacketsPerSecond, v.directions()),
-		Received:  packetRate(p.ReceivedPacketsPerSecond, 1),
+		Received:  received,
 		LossRatio: limited(p.LossRatio, 11),
 		Message:   limited(p.Message, 1024),
 	}

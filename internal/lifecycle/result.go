@@ -66,6 +66,9 @@ func curveOf(curve []report.Figure) []v1alpha1.Figure {
 const mostSharedPorts = 64
 
 func directionFigures(m *report.Measured) v1alpha1.Figures {
+	if m.Sessions != nil {
+		return v1alpha1.Figures{Sessions: sessionsOf(m.Sessions)}
+	}
 	return v1alpha1.Figures{
 		Intended:        flowOf(m.Intended),
 		Offered:         flowOf(m.Offered),
@@ -79,6 +82,9 @@ func totalOf(s *report.Sum) *v1alpha1.TotalResult {
 	if s == nil {
 		return nil
 	}
+	if s.Sessions != nil {
+		return &v1alpha1.TotalResult{Figures: v1alpha1.Figures{Sessions: sessionsOf(s.Sessions)}}
+	}
 	return &v1alpha1.TotalResult{Figures: v1alpha1.Figures{
 		Intended:        flowOf(s.Intended),
 		Offered:         flowOf(s.Offered),
@@ -86,6 +92,14 @@ func totalOf(s *report.Sum) *v1alpha1.TotalResult {
 		LossRatio:       s.LossRatio.String(),
 		LineRatePercent: s.LineRatePercent.String(),
 	}}
+}
+
+func sessionsOf(s *report.Sessions) *v1alpha1.SessionsResult {
+	out := &v1alpha1.SessionsResult{GoodputBitsPerSecond: s.GoodputBitsPerSecond, RetransmittedSegments: s.RetransmittedSegments, RetransmitRatio: s.RetransmitRatio.String()}
+	if s.RoundTrip != nil {
+		out.RoundTripMicroseconds = s.RoundTrip.MeanMicroseconds
+	}
+	return out
 }
 
 func flowOf(f report.Flow) v1alpha1.FlowRate {

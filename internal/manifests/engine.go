@@ -32,6 +32,8 @@ type engine interface {
 var engines = map[plan.Sender]engine{
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineTRex}:     trex{},
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware}: software{},
+
+	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}: sessions{},
 }
 
 // engineOf is the engine in a test's generator pods; false: there are no such pods, or nobody here knows what would be in them.

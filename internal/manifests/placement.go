@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -78,7 +79,7 @@ func generatorAffinity(in Input, g plan.Generator) *corev1.Affinity {
 // farEnds are the generators that a generator of layout PerLink must not share a machine with: the same replica's at the other end of its
 // directions. A replica's generators are recognised by the network that they divide: all of the Plan's come link by link, replica by replica.
 func farEnds(in Input, g plan.Generator) []string {
-	if in.Test.Spec.Generator.Layout != v1alpha1.LayoutPerLink || len(g.Ports) != 1 {
+	if !compile.PerLink(&in.Test.Spec) || len(g.Ports) != 1 {
 		return nil
 	}
 	link := g.Ports[0].Link

@@ -9,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 const barWidth = 20
@@ -28,6 +29,13 @@ func Sentence(p runner.Progress) string {
 	}
 	if p.Steps > 0 && p.Phase == report.Ramping {
 		fmt.Fprintf(&b, " %d/%d", p.Step, p.Steps)
+	}
+	if p.GoodputBitsPerSecond > 0 {
+		b.WriteString(": " + wording.BitRate(p.GoodputBitsPerSecond) + " goodput")
+		if p.Remaining > 0 {
+			fmt.Fprintf(&b, ", about %v left", p.Remaining.Round(time.Second))
+		}
+		return b.String()
 	}
 	if p.IntendedPacketsPerSecond == 0 {
 		if p.Message != "" {

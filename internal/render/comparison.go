@@ -220,7 +220,7 @@ func sideText(c report.Compared) string {
 	if f == nil {
 		return nothingText(c)
 	}
-	text := f.Headline().Signed(wording.PacketRate(f.PacketsPerSecond))
+	text := rateText(f)
 	if f.Spread != nil {
 		text += " ±" + f.Spread.Percent.FormatFixed() + "%"
 	}

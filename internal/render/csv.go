@@ -53,6 +53,7 @@ func csvColumns() []string {
 		"received_packets_per_second", "received_layer1_bits_per_second", "received_layer2_bits_per_second", "intended_packets_per_second", "offered_packets_per_second",
 		"loss_percent", "loss_at_least_percent", "line_rate_percent", "line_rate_sum_percent",
 		"runs", "spread_percent", "low_packets_per_second", "high_packets_per_second", "confidence_percent",
+		"goodput_bits_per_second", "low_goodput_bits_per_second", "high_goodput_bits_per_second", "connections", "received_bytes", "retransmitted_segments", "retransmit_percent", "round_trip_microseconds",
 		"change_percent", "change_low_percent", "change_high_percent", "change_confidence_percent",
 		// how a window or a generator came to them
 		"load_percent", "start_seconds", "duration_seconds", "sent_packets", "returned_packets", "receive_error_packets", "generator_cpu_percent", "started_after_seconds",
@@ -118,11 +119,20 @@ func (r record) figures(f *report.Figures) record {
 	if f == nil {
 		return r
 	}
-	r.whole("received_packets_per_second", f.PacketsPerSecond).whole("received_layer1_bits_per_second", f.Layer1BitsPerSecond)
-	r.percent("line_rate_percent", f.LineRatePercent).percent("line_rate_sum_percent", f.LineRatePercentSum)
+	if f.GoodputBitsPerSecond > 0 {
+		r.whole("goodput_bits_per_second", f.GoodputBitsPerSecond)
+	} else {
+		r.whole("received_packets_per_second", f.PacketsPerSecond).whole("received_layer1_bits_per_second", f.Layer1BitsPerSecond)
+		r.percent("line_rate_percent", f.LineRatePercent).percent("line_rate_sum_percent", f.LineRatePercentSum)
+	}
 	r.whole("runs", int64(f.Runs)).yes("lower_bound", f.LowerBound).whole("unconfirmed_runs", int64(f.Unconfirmed))
 	if s := f.Spread; s != nil {
-		r.percent("spread_percent", s.Percent).whole("low_packets_per_second", s.LowPacketsPerSecond).whole("high_packets_per_second", s.HighPacketsPerSecond).percent("confidence_percent", s.Confidence)
+		r.percent("spread_percent", s.Percent).percent("confidence_percent", s.Confidence)
+		if f.GoodputBitsPerSecond > 0 {
+			r.whole("low_goodput_bits_per_second", s.LowGoodputBitsPerSecond).whole("high_goodput_bits_per_second", s.HighGoodputBitsPerSecond)
+		} else {
+			r.whole("low_packets_per_second", s.LowPacketsPerSecond).whole("high_packets_per_second", s.HighPacketsPerSecond)
+		}
 	}
 	return r
 }
@@ -135,12 +145,19 @@ func (r record) flows(intended, offered, received report.Flow, loss, least units
 }
 
 func (r record) sum(s *report.Sum) record {
+	if s.Sessions != nil {
+		return r.whole("window", int64(s.Window)).sessions(s.Sessions)
+	}
 	return r.whole("window", int64(s.Window)).flows(s.Intended, s.Offered, s.Received, s.LossRatio, s.LossRatioMin, s.LineRatePercent)
 }
 
 // direction sets what one direction had of a window.
 func (r record) direction(d report.Measured) record {
-	r.text("from", d.From).text("to", d.To).flows(d.Intended, d.Offered, d.Received, d.LossRatio, d.LossRatioMin, d.LineRatePercent)
+	r.text("from", d.From).text("to", d.To)
+	if d.Sessions != nil {
+		return r.sessions(d.Sessions).text("quality", string(d.Quality)).text("reason", d.Reason)
+	}
+	r.flows(d.Intended, d.Offered, d.Received, d.LossRatio, d.LossRatioMin, d.LineRatePercent)
 	r.whole("sent_packets", d.Sent.Packets).whole("returned_packets", d.Returned.Packets).whole("receive_error_packets", d.ReceiveErrors)
 	return r.text("quality", string(d.Quality)).text("reason", d.Reason)
 }

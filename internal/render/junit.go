@@ -220,6 +220,14 @@ func junitProperties(r *report.Report, h report.Headline) []junitProperty {
 	add("confirmed", strconv.FormatBool(r.Result.Confirmed))
 	for _, d := range r.Result.Directions {
 		name := d.From + "-" + d.To + "."
+		if s := d.Sessions; s != nil {
+			add(name+"goodputBitsPerSecond", strconv.FormatInt(s.GoodputBitsPerSecond, 10))
+			add(name+"retransmittedSegments", strconv.FormatInt(s.RetransmittedSegments, 10))
+			if s.RoundTrip != nil {
+				add(name+"roundTripMicroseconds", strconv.FormatInt(s.RoundTrip.MeanMicroseconds, 10))
+			}
+			continue
+		}
 		add(name+"receivedPacketsPerSecond", strconv.FormatInt(d.Received.PacketsPerSecond, 10))
 		add(name+"receivedLayer1BitsPerSecond", strconv.FormatInt(d.Received.Layer1BitsPerSecond, 10))
 		add(name+"lossRatio", d.LossRatio.String())
@@ -271,6 +279,10 @@ func cellProperties(c *report.SuiteCell) []junitProperty {
 	if f == nil {
 		return props
 	}
+	if f.GoodputBitsPerSecond > 0 {
+		return append(props, junitProperty{"runs", strconv.Itoa(f.Runs)}, junitProperty{"goodputBitsPerSecond", strconv.FormatInt(f.GoodputBitsPerSecond, 10)},
+			junitProperty{"lowerBound", strconv.FormatBool(f.LowerBound)})
+	}
 	props = append(props,
 		junitProperty{"runs", strconv.Itoa(f.Runs)},
 		junitProperty{"receivedPacketsPerSecond", strconv.FormatInt(f.PacketsPerSecond, 10)},
@@ -300,6 +312,10 @@ func runLines(c *report.SuiteCell) string {
 			continue
 		}
 		h := r.Figures.Headline()
+		if h.OfSessions {
+			fmt.Fprintf(&b, "%s: %s (%s)\n", r.Test, goodputText(h), r.Reason)
+			continue
+		}
 		fmt.Fprintf(&b, "%s: %s  %s  %s of line rate (%s)\n", r.Test, h.Signed(wording.PacketRate(r.Figures.PacketsPerSecond)), h.Signed(wording.BitRate(r.Figures.Layer1BitsPerSecond)),
 			h.Signed(wording.Percent(shareTogether(r.Figures))), r.Reason)
 	}

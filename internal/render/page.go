@@ -48,6 +48,7 @@ type testView struct {
 	Warnings           []string
 	Facts              []fact
 	Directions         []directionView
+	Sessions           grid // of connections instead: a row for each direction
 	Generators         grid // of several
 	Curve              grid // of a frame loss curve: a row for each load
 	Vitals             grid // of observers: a row for each series
@@ -118,10 +119,13 @@ func newTestView(r *report.Report, id string) (testView, error) {
 		Measured: h.Measured, Bound: h.Bound, Loose: h.Loose, Answer: capital(explanation(r)), Resolution: resolutionText(r), Verdict: verdictText(r.Verdict), VerdictClass: toneOrNone(outcomeOf(r.Verdict)),
 		Warnings: warnings(r), Facts: facts(r), Windows: windowViews(r), Plan: document.String()}
 	if h.Measured {
-		v.Packets = split(h, wording.PacketRate(h.PacketsPerSecond), exact(h.PacketsPerSecond, "packets per second"))
-		v.Bits = split(h, wording.BitRate(h.Layer1BitsPerSecond), exact(h.Layer1BitsPerSecond, "bits per second"))
-		v.Percent, v.Bar = percentFigure(h, h.Percent), wording.Percent(h.Percent)
-		v.Directions = directionViews(r, h)
+		v.Packets, v.Bits, v.Percent = mainFigures(h)
+	}
+	switch {
+	case h.Measured && h.OfSessions:
+		v.Sessions = sessionsTable(r).grid(together, nil)
+	case h.Measured:
+		v.Bar, v.Directions = wording.Percent(h.Percent), directionViews(r, h)
 	}
 	if m := r.Result.MaxReceived; h.Measured && m != nil {
 		v.Most = mostReceived(m)
@@ -167,14 +171,20 @@ func facts(r *report.Report) []fact {
 	for _, s := range deviceTexts(r) {
 		out = append(out, fact{Term: "device's image", Text: s})
 	}
-	if p.Engine != "" {
+	if s := p.Sessions; s != nil {
+		out = append(out, fact{Term: "traffic", Text: sessionsText(s)})
+	}
+	if p.Engine != "" && p.Sessions == nil {
 		out = append(out, fact{Term: "generator", Text: wording.Counted(max(len(r.Generators), len(p.Generators)), "replica") + " of " + p.Engine})
 	}
 	if frames := framesText(r); frames != "" {
 		out = append(out, fact{Term: "traffic", Text: frames})
 	}
 	if sentence := procedures.Of(p.Procedure).Describe().Sentence; sentence != "" {
-		out = append(out, fact{Term: "procedure", Text: sentence + "; more than " + wording.Ratio(p.Procedure.MaxLossRatio) + " lost is too much"})
+		if p.Sessions == nil {
+			sentence += "; more than " + wording.Ratio(p.Procedure.MaxLossRatio) + " lost is too much"
+		}
+		out = append(out, fact{Term: "procedure", Text: sentence})
 	}
 	for _, l := range r.LineRates {
 		out = append(out, fact{Term: "line rate of " + l.Link, Text: wording.BitRate(int64(l.BitsPerSecond)) + " at layer 1, as the " + cmp.Or(l.Source, "plan") + " says"})

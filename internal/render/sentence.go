@@ -31,6 +31,8 @@ func standing(r *report.Report) string {
 		return "loss curve"
 	case r.Result.Reason == report.MaximumOffered:
 		return "overloaded"
+	case r.Result.Reason == report.PathLimited:
+		return "goodput"
 	}
 	return wording.NotMeasured
 }
@@ -71,6 +73,9 @@ func overloadWords(r *report.Report) string {
 // limitWords say what a figure says of the device's limit.
 func limitWords(r *report.Report) string {
 	what := "the device's limit lies at this rate or above."
+	if report.PlanOf(r).Sessions != nil {
+		return sessionsLimitWords(r)
+	}
 	switch {
 	case r.Result.Saturated && r.Unconfirmed():
 		what = "short windows say that the device's limit is here, and none of " + wording.Span(report.PlanOf(r).Procedure.Confirmation()) + " has shown that it keeps this up: it may be less."

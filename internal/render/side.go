@@ -126,9 +126,8 @@ func newCellView(c report.Cell) cellView {
 		return v
 	}
 	h := f.Headline()
-	v.Packets = split(h, wording.PacketRate(f.PacketsPerSecond), exact(f.PacketsPerSecond, "packets per second"))
-	v.Bits = split(h, wording.BitRate(f.Layer1BitsPerSecond), exact(f.Layer1BitsPerSecond, "bits per second"))
-	v.Percent, v.Bar = percentFigure(h, f.LineRatePercent), wording.Percent(f.LineRatePercent)
+	v.Packets, v.Bits, v.Percent = mainFigures(h)
+	v.Bar = wording.Percent(f.LineRatePercent)
 	v.Whisker = whiskerOf(f)
 	return v
 }
@@ -185,8 +184,7 @@ func newComparedView(s report.Compared, first bool) comparedView {
 	v := comparedView{Compared: s, First: first, Change: sideChange(s), Words: judgedWords(s), Class: judgementClass(s.Judgement), VerdictClass: toneOf(s.Verdict), Interval: intervalText(s.Change), Nothing: nothingText(s)}
 	if f := s.Figures; f != nil {
 		h := f.Headline()
-		v.Packets = split(h, wording.PacketRate(f.PacketsPerSecond), exact(f.PacketsPerSecond, "packets per second"))
-		v.Bits = split(h, wording.BitRate(f.Layer1BitsPerSecond), exact(f.Layer1BitsPerSecond, "bits per second"))
+		v.Packets, v.Bits, _ = mainFigures(h)
 		v.Spread = "(" + strconv.Itoa(f.Runs) + ")"
 		if f.Spread != nil {
 			v.Spread = "±" + spreadText(f) + " " + v.Spread

@@ -31,10 +31,9 @@ func viewOfTable(t *report.Table) view {
 			row = append(row, string(c.Verdict))
 		}
 		row = append(row,
-			figureOf(c.Figures, func(f *report.Figures) string { return wording.Bare(wording.PacketRate(f.PacketsPerSecond), "pps") }),
-			figureOf(c.Figures, func(f *report.Figures) string { return wording.Bare(wording.BitRate(f.Layer1BitsPerSecond), "bps") }),
-			figureOf(c.Figures, func(f *report.Figures) string { return f.LineRatePercentSum.FormatFixed() }),
-			figureOf(c.Figures, func(f *report.Figures) string { return shareTogether(f).FormatFixed() }))
+			figureOf(c.Figures, packetsText), figureOf(c.Figures, bitsText),
+			figureOf(c.Figures, func(h report.Headline) string { return shareText(h, h.PercentSum) }),
+			figureOf(c.Figures, func(h report.Headline) string { return shareText(h, min(h.Percent, units.Hundred)) }))
 		if repeated {
 			row = append(row, spreadText(c.Figures), runsText(c))
 		}

@@ -29,8 +29,7 @@ func viewOfReports(reports []*report.Report) view {
 		if h.Loose {
 			loose = " " + looseWords
 		}
-		t.add(h.Product, h.Loadtest, standing(r), string(outcomeOf(r.Verdict)), h.Signed(wording.Bare(wording.PacketRate(h.PacketsPerSecond), "pps")),
-			h.Signed(wording.Bare(wording.BitRate(h.Layer1BitsPerSecond), "bps")), h.Signed(h.PercentSum.FormatFixed()), h.Signed(h.Percent.FormatFixed()))
+		t.add(h.Product, h.Loadtest, standing(r), string(outcomeOf(r.Verdict)), packetsText(h), bitsText(h), shareText(h, h.PercentSum), shareText(h, h.Percent))
 		v.sections = append(v.sections, evidenceOf(r, h))
 	}
 	v.legend.summed = append([]string{sumWords}, signWords(all)...)
@@ -49,7 +48,10 @@ func outcomeOf(v report.Verdict) report.Outcome {
 // evidenceOf is a test's section.
 func evidenceOf(r *report.Report, h report.Headline) section {
 	s := section{title: h.Title(), name: h.Name, summary: figures.Summary(r), standing: standing(r), tone: standingTone(r), answer: answer(r), verdict: &r.Verdict, remarks: warningsOf("", warnings(r))}
-	if report.HasFigure(r) {
+	switch {
+	case report.HasFigure(r) && h.OfSessions:
+		s.tables = append(s.tables, sessionsTable(r))
+	case report.HasFigure(r):
 		s.tables = append(s.tables, directionTable(r))
 		if len(r.Result.Curve) > 0 {
 			s.tables = append(s.tables, curveTable(r))

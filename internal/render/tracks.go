@@ -21,6 +21,9 @@ type track struct {
 
 // tracksOf are the graphs that a report deserves: the sum first, and each direction where there are several.
 func tracksOf(r *report.Report) []track {
+	if report.PlanOf(r).Sessions != nil {
+		return nil // a graph of frames would be empty
+	}
 	directions := report.PlanOf(r).Directions
 	var each []track
 	all := track{Name: "all directions", index: -1}

@@ -75,8 +75,11 @@ func pointRate(p *report.Point) string {
 	return rateText(p.Figures)
 }
 
-// rateText is the figures' packet rate with its sign.
+// rateText is the figures' packet rate with its sign, or goodput.
 func rateText(f *report.Figures) string {
+	if h := f.Headline(); h.OfSessions {
+		return goodputText(h)
+	}
 	return f.Headline().Signed(wording.PacketRate(f.PacketsPerSecond))
 }
 
@@ -111,7 +114,7 @@ func seriesTable(s *report.Series) *table {
 			if stretch := s.StretchOf(i); stretch != nil {
 				median = stretch.Figures
 			}
-			row = append(row, h.Signed(wording.Bare(wording.PacketRate(f.PacketsPerSecond), "pps")), h.Signed(f.LineRatePercent.FormatFixed()), fromMedianText(p, median))
+			row = append(row, trendRate(h), shareText(h, f.LineRatePercent), fromMedianText(p, median))
 		} else {
 			row = append(row, wording.NotMeasured, "-", "-")
 		}

@@ -34,7 +34,7 @@ func extentOf(s *report.Series) (low, high float64, some bool) {
 		if f == nil {
 			continue
 		}
-		low, high, some = min(low, float64(f.PacketsPerSecond)), max(high, float64(f.PacketsPerSecond)), true
+		low, high, some = min(low, float64(f.Throughput())), max(high, float64(f.Throughput())), true
 	}
 	return low, high, some
 }
@@ -114,7 +114,7 @@ func (d *trendDrawing) stretches(s *report.Series) {
 		}
 		from, to := d.at(&s.Points[t.First]), d.at(&s.Points[t.Last])
 		if f := t.Figures; f != nil && f.Runs > 1 {
-			d.line("median", from-8, d.height(f.PacketsPerSecond), to+8, d.height(f.PacketsPerSecond))
+			d.line("median", from-8, d.height(f.Throughput()), to+8, d.height(f.Throughput()))
 		}
 		if i == 0 {
 			continue
@@ -143,7 +143,7 @@ func (d *trendDrawing) points(s *report.Series) {
 			d.Marks = append(d.Marks, shape{D: mark(report.Invalid, x, d.y.from+8, 4), Class: "gap", Title: d.title(p)})
 			continue
 		}
-		y := d.height(p.Figures.PacketsPerSecond)
+		y := d.height(p.Figures.Throughput())
 		command := "L"
 		if own := s.StretchOf(i); own != stretch || line.Len() == 0 {
 			command, stretch = "M", own

@@ -228,9 +228,9 @@ func titleOf(product, loadtest string) string {
 }
 
 // figureOf writes one of the figures with its sign, or that nothing was measured.
-func figureOf(f *report.Figures, write func(*report.Figures) string) string {
+func figureOf(f *report.Figures, write func(report.Headline) string) string {
 	if f == nil {
 		return wording.NotMeasured
 	}
-	return f.Headline().Signed(write(f))
+	return write(f.Headline())
 }

@@ -26,6 +26,9 @@ type Headline struct {
 	// full duplex is 200, as the published tables have it.
 	Percent    units.Percent
 	PercentSum units.Percent
+	// OfSessions says that traffic was sessions: their goodput, of all directions together, is the only rate then.
+	OfSessions           bool
+	GoodputBitsPerSecond int64
 }
 
 // NamedHeadline is a report's line with its names alone; figures.HeadlineOf fills in what it claims.

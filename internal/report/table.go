@@ -48,6 +48,8 @@ type Figures struct {
 	// instead, so that full duplex between two ports is 200, as the published tables have it.
 	LineRatePercent    units.Percent `json:"lineRatePercent"`
 	LineRatePercentSum units.Percent `json:"lineRatePercentSum"`
+	// GoodputBitsPerSecond is the one rate of sessions, of which nothing above says anything; 0: traffic was frames.
+	GoodputBitsPerSecond int64 `json:"goodputBitsPerSecond,omitempty"`
 	// LowerBound: the device's limit lies at the figures or above.
 	LowerBound bool `json:"lowerBound,omitempty"`
 	// Unconfirmed is of how many of the runs the figures were to be confirmed by a longer window, and weren't.
@@ -60,9 +62,11 @@ type Figures struct {
 type Spread struct {
 	// Percent is what stands behind ±, of the median.
 	Percent units.Percent `json:"percent"`
-	// The interval in which the true median lies with the confidence given, in packets per second.
-	LowPacketsPerSecond  int64         `json:"lowPacketsPerSecond"`
-	HighPacketsPerSecond int64         `json:"highPacketsPerSecond"`
+	// The interval in which the true median lies with the confidence given, in packets per second; of sessions in bits of goodput per second.
+	LowPacketsPerSecond      int64         `json:"lowPacketsPerSecond"`
+	HighPacketsPerSecond     int64         `json:"highPacketsPerSecond"`
+	LowGoodputBitsPerSecond  int64         `json:"lowGoodputBitsPerSecond,omitempty"`
+	HighGoodputBitsPerSecond int64         `json:"highGoodputBitsPerSecond,omitempty"`
 	Confidence           units.Percent `json:"confidencePercent,omitempty"`
 }
 
@@ -78,7 +82,16 @@ type Missing struct {
 
 // Headline has the signs that go before these figures.
 func (f *Figures) Headline() Headline {
-	return Headline{Measured: true, Bound: f.LowerBound, Loose: f.Unconfirmed > 0}
+	return Headline{Measured: true, Bound: f.LowerBound, Loose: f.Unconfirmed > 0, PacketsPerSecond: f.PacketsPerSecond, Layer1BitsPerSecond: f.Layer1BitsPerSecond,
+		Percent: f.LineRatePercent, PercentSum: f.LineRatePercentSum, OfSessions: f.GoodputBitsPerSecond > 0, GoodputBitsPerSecond: f.GoodputBitsPerSecond}
+}
+
+// Throughput is the rate that runs of one test are set against each other by: packets per second of frames, bits per second of sessions' goodput.
+func (f *Figures) Throughput() int64 {
+	if f.GoodputBitsPerSecond > 0 {
+		return f.GoodputBitsPerSecond
+	}
+	return f.PacketsPerSecond
 }
 
 // UnconfirmedWords say of how many runs the figures aren't confirmed; empty: of all they are.

@@ -47,7 +47,7 @@ func others(all []said, repetition int) (middle, percent int64) {
 		if s.repetition == repetition || s.unsure {
 			continue
 		}
-		sure = append(sure, s.figures.PacketsPerSecond)
+		sure = append(sure, s.figures.Throughput())
 		if s.limited {
 			limited++
 		}
@@ -67,7 +67,7 @@ func others(all []said, repetition int) (middle, percent int64) {
 // less says whether a run says less than others.
 func (s *said) less(all []said) bool {
 	middle, percent := others(all, s.repetition)
-	return 100*middle > (100+percent)*s.figures.PacketsPerSecond
+	return 100*middle > (100+percent)*s.figures.Throughput()
 }
 
 // disturbed is the run that is to be measured again; nil: there is none. It is the one that says least: if that isn't less than what the others say, no other
@@ -75,7 +75,7 @@ func (s *said) less(all []said) bool {
 func disturbed(all []said) *said {
 	var least *said
 	for i := range all {
-		if s := &all[i]; s.weak && (least == nil || s.figures.PacketsPerSecond < least.figures.PacketsPerSecond) {
+		if s := &all[i]; s.weak && (least == nil || s.figures.Throughput() < least.figures.Throughput()) {
 			least = s
 		}
 	}
@@ -103,7 +103,7 @@ func Disturbed(runs []*report.Report) (which int, why string) {
 		return -1, ""
 	}
 	middle, _ := others(all, least.repetition)
-	return least.repetition, report.DisturbedWords(least.figures.PacketsPerSecond, middle)
+	return least.repetition, report.DisturbedWords(least.figures.Throughput(), middle)
 }
 
 // noteWeak keeps in mind that a test stands for its repetition with what its generator could send, and which test would repeat it. Last is the run of
@@ -154,7 +154,7 @@ func (v *view) saidIn(cell int) (all []said) {
 // whyRepeated says why another try takes a run's place that gave figures.
 func (v *view) whyRepeated(cell int, run *Run) string {
 	middle, _ := others(v.saidIn(cell), run.Repetition)
-	return report.DisturbedWords(run.Figures.PacketsPerSecond, middle)
+	return report.DisturbedWords(run.Figures.Throughput(), middle)
 }
 
 // inVain says of a run without figures that it was to take the place of one that has some, which counts on; empty: it wasn't, or a further one is.

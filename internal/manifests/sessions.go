@@ -1,0 +1,33 @@
+package manifests
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// sessions is linerate's own program as the end of TCP connections, in a pod on each link. It asks of its pods what the software engine does, but for its rights: its
+// frames are the kernel's.
+type sessions struct{ software }
+
+// fill makes the pod one link's end.
+func (e sessions) fill(in Input, g plan.Generator, pod *corev1.Pod) {
+	e.software.fill(in, g, pod)
+	c := &pod.Spec.Containers[0]
+	link := linksOf(g)[0]
+	c.Command = []string{program, "sessions", "--link", link, "--interface", link, "--listen", ":" + strconv.Itoa(rpcPort)}
+	c.SecurityContext = sessionsRights()
+	c.StartupProbe, c.LivenessProbe = startup(1, 60, program, "sessions", "probe"), liveness(program, "sessions", "probe")
+}
+
+// sessionsRights are those of an end of sessions.
+//
+//	NET_ADMIN  address and routes of its interface, buffers larger than the node's limits, offloads off (rtnetlink(7), socket(7), netdevice(7))
+//	NET_RAW    sockets bound to their interface, on kernels before 5.7 (socket(7), SO_BINDTODEVICE)
+func sessionsRights() *corev1.SecurityContext {
+	c := root("NET_ADMIN", "NET_RAW")
+	c.ReadOnlyRootFilesystem = new(true)
+	return c
+}
