@@ -171,10 +171,10 @@ func Medians(runs []*report.Figures) (all *report.Figures, far []int) {
 	rates := of((*report.Figures).Throughput)
 	all = &report.Figures{Runs: len(runs), PacketsPerSecond: middle(func(f *report.Figures) int64 { return f.PacketsPerSecond }),
 		GoodputBitsPerSecond: middle(func(f *report.Figures) int64 { return f.GoodputBitsPerSecond }),
-		Layer1BitsPerSecond: middle(func(f *report.Figures) int64 { return f.Layer1BitsPerSecond }),
-		LineRatePercent:     units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercent) })),
-		LineRatePercentSum:  units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercentSum) })),
-		LowerBound:          slices.ContainsFunc(runs, func(f *report.Figures) bool { return f.LowerBound })}
+		Layer1BitsPerSecond:  middle(func(f *report.Figures) int64 { return f.Layer1BitsPerSecond }),
+		LineRatePercent:      units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercent) })),
+		LineRatePercentSum:   units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercentSum) })),
+		LowerBound:           slices.ContainsFunc(runs, func(f *report.Figures) bool { return f.LowerBound })}
 	for _, f := range runs {
 		all.Unconfirmed += f.Unconfirmed
 	}

@@ -1,14 +1,14 @@
 package lab
 
 import (
-	"net/netip"
-	"slices"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
+	"slices"
 
 	"github.com/vishvananda/netlink"
 

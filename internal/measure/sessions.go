@@ -145,9 +145,9 @@ const (
 	// figure's interval.
 	mostHeldByEnds = units.One / 20
 	// leastHeldByPath is in how many of the samples congestion control must have held connections back, for the path to be what limited them. Where the ends' processors
-	// can't do more, nobody waits for anything that TCP_INFO counts, and the congestion window grows until it is seldom full: that such a window says nothing of the
-	// device must be seen.
-	leastHeldByPath = units.One / 2
+	// can't do more, nobody waits for anything that TCP_INFO counts, and the congestion window grows until it is seldom full. Measured through a device of 50 Mb/s: 85 to 100 % with cubic, 42 to 80 % with bbr, which paces; with ends that
+	// computed all they could: 13 to 30 % with bbr, and with cubic senders that had nothing to send for 15 % of the time or more.
+	leastHeldByPath = units.One / 3
 )
 
 // SessionLimit is what kept sessions from more, and how that is known.

@@ -67,7 +67,7 @@ type Spread struct {
 	HighPacketsPerSecond     int64         `json:"highPacketsPerSecond"`
 	LowGoodputBitsPerSecond  int64         `json:"lowGoodputBitsPerSecond,omitempty"`
 	HighGoodputBitsPerSecond int64         `json:"highGoodputBitsPerSecond,omitempty"`
-	Confidence           units.Percent `json:"confidencePercent,omitempty"`
+	Confidence               units.Percent `json:"confidencePercent,omitempty"`
 }
 
 // Missing is a run without a figure that counts.

@@ -2,11 +2,16 @@ package sessions
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"net/netip"
 	"os"
 	"testing"
 	"time"
+
+	"github.com/linerate-dev/linerate/internal/procedures"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
 
 	"github.com/vishvananda/netlink"
 
@@ -60,7 +65,7 @@ func newRig(t *testing.T, limit *plan.Limit, options ...func(*plan.Plan, []End))
 		Procedure: plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Unlimited: true, WarmupDuration: plan.Duration(time.Second),
 			Duration: plan.Duration(4 * time.Second), Window: plan.Duration(time.Second)}},
 	}
-	spec := forwarder.Spec{Forwarding: plan.L3, Limit: limit, OwnCPU: limit == nil && os.Getenv("SYNC") == ""}
+	spec := forwarder.Spec{Forwarding: plan.L3, Limit: limit, OwnCPU: limit == nil}
 	for i, name := range []string{"west", "east"} {
 		own, device := netip.MustParsePrefix("198.18."+string(rune('0'+i))+".2/24"), netip.MustParsePrefix("198.18."+string(rune('0'+i))+".1/24")
 		r.plan.Links = append(r.plan.Links, plan.Link{Name: name, DUT: plan.DUTEnd{Addresses: []netip.Prefix{device}}})
@@ -122,4 +127,25 @@ func (r *rig) counters(t *testing.T, name string) (received, sent units.Traffic)
 		return nil
 	}))
 	return received, sent
+}
+
+// journal is that of a run that has just begun.
+func journal(p *plan.Plan) *runner.Journal {
+	return &runner.Journal{Plan: p, Procedure: procedures.Of(p.Procedure), Report: &report.Report{Plan: p}, Started: time.Now(), Log: slog.New(slog.DiscardHandler)}
+}
+
+// setDown sets an interface of the calling thread's namespace down.
+func setDown(name string) error {
+	link, err := netlink.LinkByName(name)
+	if err != nil {
+		return err
+	}
+	return netlink.LinkSetDown(link)
+}
+
+func mustAddr(t *testing.T, text string) netip.Addr {
+	t.Helper()
+	a, err := netip.ParseAddr(text)
+	must(t, err)
+	return a
 }

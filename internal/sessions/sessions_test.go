@@ -1,0 +1,268 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
+)
+
+// queued is a device that lets 50 Mb/s of frames through, and has a router's buffer.
+func queued() *plan.Limit {
+	return &plan.Limit{Layer2BitsPerSecond: 50_000_000, Queue: plan.Duration(50 * time.Millisecond)}
+}
+
+// TestWhatIsMeasuredIsWhatTheDeviceForwarded holds a Report against the counters of the device's own kernel, which know nothing of the ends.
+func TestWhatIsMeasuredIsWhatTheDeviceForwarded(t *testing.T) {
+	r := newRig(t, queued(), func(p *plan.Plan, _ []End) { p.Directions = p.Directions[:1] })
+	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "test"})
+	if rep.Ending != report.Completed || !rep.Result.Measured {
+		t.Fatalf("%s: %s; %s", rep.Ending, rep.Message, rep.Result.Message)
+	}
+	_, forwarded := r.counters(t, "east")
+	const mtu, header = 1500, 14
+	if forwarded.Bytes > forwarded.Packets*(mtu+header) {
+		t.Errorf("the device forwarded %d bytes in %d frames: some were larger than its MTU", forwarded.Bytes, forwarded.Packets)
+	}
+	var received, segments int64
+	for _, w := range rep.Windows {
+		received, segments = received+w.Directions[0].Sessions.ReceivedBytes, segments+w.Directions[0].Sessions.Segments
+	}
+	if received <= 0 || received > forwarded.Bytes-forwarded.Packets*(header+20+32) {
+		t.Errorf("%d bytes of payload were received, of frames of %d bytes", received, forwarded.Bytes)
+	}
+	if segments < received/1448 {
+		t.Errorf("%d segments carried %d bytes", segments, received)
+	}
+	// Goodput is no more than the limit lets through in the time, and what the burst and the queue held at its begin.
+	d := rep.Result.Directions[0].Sessions
+	if most := 50e6*d.ReceivedIn.Std().Seconds() + 50e6*0.06; float64(8*d.ReceivedBytes) > most {
+		t.Errorf("%d bytes in %s are more than the limit lets through", d.ReceivedBytes, d.ReceivedIn.Std())
+	}
+	if len(rep.Path) != 1 || !rep.Path[0].Proven || !strings.Contains(rep.Path[0].Message, "bound to west (via 198.18.0.1 dev west)") || !strings.Contains(rep.Path[0].Message, "TTL 63, which was 64") {
+		t.Errorf("the path: %+v", rep.Path)
+	}
+	for _, f := range rep.Figures {
+		if m, _ := figures.MetricOf(f.Metric); !m.Sessions {
+			t.Errorf("sessions claim %s %s", f.Low, f.Metric)
+		}
+	}
+	if got := figures.Summary(rep); !strings.Contains(got, "west→east: ") || !strings.Contains(got, "bps goodput, ") || !strings.Contains(got, ", rtt ") {
+		t.Errorf("the summary is %q", got)
+	}
+}
+
+func TestASlowReceiverIsNeverTheDevicesLimit(t *testing.T) {
+	r := newRig(t, queued(), func(p *plan.Plan, ends []End) {
+		p.Directions = p.Directions[:1]
+		ends[1].SlowReader = 250_000 // 4 connections: 8 Mb/s of the 47.7 that come through
+	})
+	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+	if rep.Result.Reason != report.GeneratorLimited || !rep.Result.LowerBound() || !strings.Contains(rep.Result.Message, "the receiver was too slow") {
+		t.Errorf("%s: %s", rep.Result.Reason, rep.Result.Message)
+	}
+	for _, f := range rep.Figures {
+		if f.Metric == figures.GoodputBitsPerSecond && (f.High != "" || f.Reason != report.GeneratorLimited) {
+			t.Errorf("it claims %+v", f)
+		}
+	}
+}
+
+// sendingRig has connections that send, and the driver that has them send.
+func sendingRig(t *testing.T) (*rig, *run) {
+	t.Helper()
+	r := newRig(t, queued(), func(p *plan.Plan, _ []End) { p.Directions = p.Directions[:1] })
+	d := prepared(t, r)
+	must(t, d.start(t.Context()))
+	return r, d
+}
+
+func prepared(t *testing.T, r *rig) *run {
+	t.Helper()
+	d := New(r.places, Options{}).(*run)
+	must(t, d.Prepare(t.Context(), journal(r.plan)))
+	t.Cleanup(func() { d.Release(context.Background()) })
+	return d
+}
+
+// awaitSilence waits until the device forwards nothing any more, for so long at most.
+func (r *rig) awaitSilence(t *testing.T, within time.Duration) time.Duration {
+	t.Helper()
+	began := time.Now()
+	last, _ := r.counters(t, "west")
+	for time.Since(began) < within {
+		time.Sleep(200 * time.Millisecond) // between two readings of counters: a device that forwards moves them by then
+		now, _ := r.counters(t, "west")
+		if now == last {
+			return time.Since(began)
+		}
+		last = now
+	}
+	t.Fatalf("something is still sent after %s", within)
+	return 0
+}
+
+func TestNothingIsSentAfterTheDriver(t *testing.T) {
+	t.Run("whose connection closed", func(t *testing.T) {
+		r, d := sendingRig(t)
+		d.Release(t.Context()) // as the kernel does for a driver that was killed
+		r.awaitSilence(t, DriverSilence)
+	})
+	t.Run("who fell silent", func(t *testing.T) {
+		r, _ := sendingRig(t)
+		took := r.awaitSilence(t, 2*DriverSilence)
+		t.Logf("silence after %s", took)
+	})
+	t.Run("whose context ended, which Stop outlives", func(t *testing.T) {
+		r, d := sendingRig(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		must(t, d.Stop(ctx))
+		d.Release(ctx)
+		r.awaitSilence(t, time.Second)
+	})
+}
+
+func TestATransferEndsByItself(t *testing.T) {
+	r := newRig(t, queued(), func(p *plan.Plan, _ []End) { p.Directions = p.Directions[:1] })
+	d := prepared(t, r)
+	_, err := d.ends[0].ask(t.Context(), answerTimeout, request{Do: doSend, Send: &sendRequest{Lasts: 300 * time.Millisecond}})
+	must(t, err)
+	d.sending = true
+	w, err := d.Take(t.Context(), procedure.Step{Kind: procedure.Held, Judge: 5 * readEvery})
+	if err == nil || w == nil || w.Quality != report.Invalid || !strings.Contains(w.Reason, "its own time, 300ms, was over") {
+		t.Errorf("%+v, %v", w, err)
+	}
+}
+
+func TestARunThatIsCutShortKeepsItsWindow(t *testing.T) {
+	r := newRig(t, queued(), func(p *plan.Plan, _ []End) {
+		p.Procedure.ConstantLoad.Window = plan.Duration(20 * time.Second)
+		p.Procedure.ConstantLoad.Duration = p.Procedure.ConstantLoad.Window
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	rep := runner.Run(ctx, r.plan, New(r.places, Options{}), runner.Options{Progress: func(p runner.Progress) {
+		if p.Phase == report.Hold && p.GoodputBitsPerSecond > 0 {
+			cancel()
+		}
+	}})
+	last := rep.Windows[len(rep.Windows)-1]
+	if rep.Ending != report.Interrupted || last.Phase != report.Hold || last.Quality != report.Invalid || !strings.Contains(last.Reason, "cut short after") {
+		t.Errorf("%s, %s %s: %s", rep.Ending, last.Phase, last.Quality, last.Reason)
+	}
+}
+
+func TestAnEndHasOneDriver(t *testing.T) {
+	r := newRig(t, queued())
+	first := prepared(t, r)
+	_, err := meet(t.Context(), r.places[0].Server, "west", false)
+	if !errors.Is(err, engine.ErrTaken) || !strings.Contains(err.Error(), "link west: it has a driver already") {
+		t.Errorf("a second driver: %v", err)
+	}
+	second, err := meet(t.Context(), r.places[0].Server, "west", true)
+	must(t, err)
+	defer func() { _ = second.conn.Close() }()
+	if _, err := first.ends[0].ask(t.Context(), answerTimeout, request{Do: doRead}); !errors.Is(err, engine.ErrLost) {
+		t.Errorf("the first driver after that: %v", err)
+	}
+}
+
+func TestAnEndRefuses(t *testing.T) {
+	r := newRig(t, queued())
+	for name, c := range map[string]struct {
+		say  request
+		want string
+	}{
+		"a driver of another version":     {request{Do: doHello, Hello: &hello{Version: "linerate.dev/sessions.v0", Link: "west"}}, "use one linerate for both"},
+		"a link that isn't there":         {request{Do: doHello, Hello: &hello{Version: Version, Link: "north"}}, `there is no link "north" here`},
+		"anything before it is addressed": {request{Do: doRead}, "hello comes first"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", r.places[0].Server)
+			must(t, err)
+			defer func() { _ = conn.Close() }()
+			must(t, json.NewEncoder(conn).Encode(c.say))
+			var a answer
+			if err := json.NewDecoder(conn).Decode(&a); err != nil || !strings.Contains(a.Error, c.want) {
+				t.Errorf("%+v, %v; want %q", a, err, c.want)
+			}
+		})
+	}
+	end, err := meet(t.Context(), r.places[0].Server, "west", false)
+	must(t, err)
+	defer func() { _ = end.conn.Close() }()
+	for _, c := range []struct {
+		ask  request
+		want string
+	}{
+		{request{Do: doSend, Send: &sendRequest{time.Second}}, `this end can't "send" now`},
+		{request{Do: doListen, Listen: &listenRequest{Shape: Shape{Connections: 1 << 20, MessageBytes: 1}}}, "an end makes 1 to 1024"},
+		{request{Do: doListen, Listen: &listenRequest{Shape: Shape{Connections: 1, MessageBytes: 1}, Token: "short"}}, "a token has 32 bytes, and this one 5"},
+		{request{Do: "dance"}, `this end can't "dance" now`},
+	} {
+		if _, err := end.ask(t.Context(), answerTimeout, c.ask); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.ask.Do, err, c.want)
+		}
+	}
+}
+
+func TestWhatCannotBeHadIsSaidWithTheWayOut(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*rig)
+		want   string
+		ending report.Ending
+	}{
+		"a congestion control that the kernel hasn't": {func(r *rig) { r.plan.Sessions.CongestionControl = "warp" }, "traffic.sessions.congestionControl: warp", report.Failed},
+		"a device that forwards nothing": {func(r *rig) {
+			must(t, r.dut.Do(func() error { return setDown("east") }))
+		}, "check that the device forwards between the links", report.PathNotProven},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, queued())
+			c.change(r)
+			rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+			if rep.Ending != c.ending || !strings.Contains(rep.Message, c.want) {
+				t.Errorf("%s: %s; want %s: …%s…", rep.Ending, rep.Message, c.ending, c.want)
+			}
+		})
+	}
+}
+
+func TestWhatConnectionsProve(t *testing.T) {
+	address := func(last int) string { return fmt.Sprintf("198.18.%d.2", last) }
+	for name, c := range map[string]struct {
+		forwarding plan.Forwarding
+		ttls       []int
+		came       int
+		proven     bool
+		says       string
+	}{
+		"a router takes one hop":           {plan.L3, []int{63, 63}, 2, true, "TTL 63, which was 64"},
+		"no router was passed":             {plan.L3, []int{64, 64}, 2, false, "what forwards L3 makes it 63"},
+		"two routers were passed":          {plan.L3, []int{62, 62}, 2, false, "TTL [62]"},
+		"one connection took another way":  {plan.L3, []int{63, 62}, 2, false, "TTL [62 63]"},
+		"a bridge takes none":              {plan.L2, []int{64, 64}, 2, true, "TTL 64, which was 64"},
+		"a bridge that routes":             {plan.L2, []int{63, 63}, 2, false, "what forwards L2 makes it 64"},
+		"a kernel that doesn't keep it":    {plan.L3, nil, 2, true, "the kernel doesn't tell"},
+		"a connection that is missing":     {plan.L3, []int{63}, 1, false, "1 of 2 connections"},
+		"as it is configured, any will do": {plan.AsConfigured, []int{57}, 2, true, "TTL 57"},
+	} {
+		check := report.PathCheck{From: "west", To: "east", Sent: 2}
+		went, came := &Opened{Connections: 2, Local: mustAddr(t, address(0))}, &Opened{Connections: c.came, Local: mustAddr(t, address(1)), Remote: mustAddr(t, address(0)), TTLs: c.ttls}
+		prove(&check, c.forwarding, went, came)
+		if check.Proven != c.proven || !strings.Contains(check.Message, c.says) {
+			t.Errorf("%s: %v, %s", name, check.Proven, check.Message)
+		}
+	}
+}
