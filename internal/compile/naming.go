@@ -73,6 +73,9 @@ func shortImage(image string) string {
 }
 
 func loadtest(t *v1alpha1.TrafficSpec) string {
+	if t.Type == v1alpha1.TrafficSessions {
+		return "tcp"
+	}
 	if t.Profile == v1alpha1.ProfileFixedSize {
 		return fmt.Sprintf("%db", t.FrameSize)
 	}

@@ -89,6 +89,7 @@ func (sessions) check(c *compiler) {
 	for _, l := range c.links {
 		if l.vlan != 0 {
 			c.refuse(l.path.Child("vlan"), l.vlan, "sessions are sent without VLAN tags yet: remove vlan, and let the switch tag them")
+			break // the others have the same fault
 		}
 	}
 }

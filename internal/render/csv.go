@@ -53,11 +53,12 @@ func csvColumns() []string {
 		"received_packets_per_second", "received_layer1_bits_per_second", "received_layer2_bits_per_second", "intended_packets_per_second", "offered_packets_per_second",
 		"loss_percent", "loss_at_least_percent", "line_rate_percent", "line_rate_sum_percent",
 		"runs", "spread_percent", "low_packets_per_second", "high_packets_per_second", "confidence_percent",
-		"goodput_bits_per_second", "low_goodput_bits_per_second", "high_goodput_bits_per_second", "connections", "received_bytes", "retransmitted_segments", "retransmit_percent", "round_trip_microseconds",
 		"change_percent", "change_low_percent", "change_high_percent", "change_confidence_percent",
 		// how a window or a generator came to them
 		"load_percent", "start_seconds", "duration_seconds", "sent_packets", "returned_packets", "receive_error_packets", "generator_cpu_percent", "started_after_seconds",
 		"message",
+		// of sessions; at the end, so that the others stay in their places
+		"goodput_bits_per_second", "low_goodput_bits_per_second", "high_goodput_bits_per_second", "connections", "received_bytes", "retransmitted_segments", "retransmit_percent", "round_trip_microseconds",
 	}
 }
 
