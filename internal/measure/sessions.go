@@ -105,15 +105,8 @@ func (s SessionSpan) fault() string {
 	if len(s.Sending) < 2 || len(s.Receiving) < 2 {
 		return fmt.Sprintf("%s: the connections' counters could not be read at both edges of the window", wording.Direction(s.From, s.To))
 	}
-	for _, r := range s.Sending {
-		if r.Broken != "" {
-			return fmt.Sprintf("a connection %s broke: %s", wording.Direction(s.From, s.To), r.Broken)
-		}
-	}
-	for _, r := range s.Receiving {
-		if r.Broken != "" {
-			return fmt.Sprintf("a connection %s broke at its receiver: %s", wording.Direction(s.From, s.To), r.Broken)
-		}
+	if broken := s.broken(); broken != "" {
+		return broken
 	}
 	a, b := s.Sending[0], s.Sending[len(s.Sending)-1]
 	from, to := s.Receiving[0], s.Receiving[len(s.Receiving)-1]
@@ -124,6 +117,21 @@ func (s SessionSpan) fault() string {
 		return fmt.Sprintf("an end's clock stood still between the window's edges: %s passed at %s and %s at %s", b.At-a.At, s.From, to.At-from.At, s.To)
 	case to.Bytes < from.Bytes || b.SentBytes < a.SentBytes || b.AcknowledgedBytes < a.AcknowledgedBytes || b.Segments < a.Segments || b.Busy < a.Busy:
 		return fmt.Sprintf("counters of the connections %s went back: an end was restarted, or its kernel counts otherwise than TCP_INFO says", wording.Direction(s.From, s.To))
+	}
+	return ""
+}
+
+// broken is what became of the first connection that broke; empty: all stand.
+func (s SessionSpan) broken() string {
+	for _, r := range s.Sending {
+		if r.Broken != "" {
+			return fmt.Sprintf("a connection %s broke: %s", wording.Direction(s.From, s.To), r.Broken)
+		}
+	}
+	for _, r := range s.Receiving {
+		if r.Broken != "" {
+			return fmt.Sprintf("a connection %s broke at its receiver: %s", wording.Direction(s.From, s.To), r.Broken)
+		}
 	}
 	return ""
 }

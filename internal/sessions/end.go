@@ -235,23 +235,9 @@ func (e *end) do(ctx context.Context, r request, at func() time.Duration) (a ans
 		err = e.Namespace.Do(func() (err error) { laid, err = lay(e.Interface, *r.Lay); return err })
 		a.Laid = &laid
 	case r.Do == doListen && r.Listen != nil:
-		if e.receiver != nil {
-			return a, errors.New("it receives already")
-		}
-		if err := check(r.Listen.Shape, r.Listen.Token); err != nil {
-			return a, err
-		}
-		e.receiver, err = listen(e.socket(r.Listen.Shape), r.Listen.Token, e.SlowReader)
+		err = e.listen(*r.Listen)
 	case r.Do == doConnect && r.Connect != nil:
-		if e.sender != nil {
-			return a, errors.New("it is connected already")
-		}
-		if err := check(r.Connect.Shape, r.Connect.Token); err != nil {
-			return a, err
-		}
-		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-		defer cancel()
-		e.sender, a.Opened, err = connect(ctx, e.socket(r.Connect.Shape), r.Connect.Token, r.Connect.To)
+		a.Opened, err = e.connect(ctx, *r.Connect)
 	case r.Do == doCame && e.receiver != nil:
 		ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 		defer cancel()
@@ -259,19 +245,50 @@ func (e *end) do(ctx context.Context, r request, at func() time.Duration) (a ans
 	case r.Do == doSend && r.Send != nil && e.sender != nil:
 		err = e.sender.send(r.Send.Lasts)
 	case r.Do == doRead:
-		a.Reading = &Reading{}
-		if e.receiver != nil {
-			a.Reading.Receiving = e.receiver.read(at)
-		}
-		if e.sender != nil {
-			a.Reading.Sending = e.sender.read(at)
-		}
+		a.Reading = e.read(at)
 	case r.Do == doHalt:
 		e.halt()
 	default:
 		return a, fmt.Errorf("this end can't %q now", r.Do)
 	}
 	return a, err
+}
+
+// listen begins to take connections of the direction that comes here.
+func (e *end) listen(l listenRequest) (err error) {
+	if e.receiver != nil {
+		return errors.New("it receives already")
+	}
+	if err := check(l.Shape, l.Token); err != nil {
+		return err
+	}
+	e.receiver, err = listen(e.socket(l.Shape), l.Token, e.SlowReader)
+	return err
+}
+
+// connect makes the connections of the direction that goes out from here.
+func (e *end) connect(ctx context.Context, c connectRequest) (opened *Opened, err error) {
+	if e.sender != nil {
+		return nil, errors.New("it is connected already")
+	}
+	if err := check(c.Shape, c.Token); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	e.sender, opened, err = connect(ctx, e.socket(c.Shape), c.Token, c.To)
+	return opened, err
+}
+
+func (e *end) read(at func() time.Duration) *Reading {
+	r := &Reading{}
+	if e.receiver != nil {
+		r.Receiving = e.receiver.read(at)
+	}
+	if e.sender != nil {
+		r.Sending = e.sender.read(at)
+	}
+	return r
 }
 
 func (e *end) socket(shape Shape) socket {

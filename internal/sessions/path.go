@@ -43,8 +43,9 @@ func expectedTTL(forwarding plan.Forwarding, is int) int {
 		return firstTTL - 1
 	case plan.L2, plan.MACRewrite:
 		return firstTTL
+	default:
+		return is
 	}
-	return is
 }
 
 // pathError is a direction whose path is not proven.

@@ -106,9 +106,7 @@ func (r *receiver) take(conn *net.TCPConn) {
 		return
 	}
 	r.came <- struct{}{}
-	if err := drain(conn, counted, r.shape.MessageBytes, r.slow); err != nil {
-		r.breakWith(err)
-	}
+	r.breakWith(drain(conn, counted, r.shape.MessageBytes, r.slow))
 }
 
 // keep takes the connection up; false: there are enough, or the receiver is closed.
@@ -122,7 +120,7 @@ func (r *receiver) keep(conn *net.TCPConn, counted *atomic.Int64) bool {
 	return true
 }
 
-// drain reads and counts until the connection ends, which is an error: senders don't end it.
+// drain reads and counts until the connection ends, and returns why it did: senders never end it.
 func drain(conn *net.TCPConn, counted *atomic.Int64, message, slow int64) error {
 	if slow > 0 {
 		message = max(1, min(message, slow/50))

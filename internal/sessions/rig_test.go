@@ -23,11 +23,10 @@ import (
 
 // rig is two ends with a Reference between them, each in a namespace of its own.
 type rig struct {
-	plan    *plan.Plan
-	dut     *netspace.Namespace
-	ends    []End
-	address string
-	places  []Place
+	plan   *plan.Plan
+	dut    *netspace.Namespace
+	ends   []End
+	places []Place
 }
 
 func namespace(t *testing.T) *netspace.Namespace {

@@ -1,0 +1,74 @@
+package figures_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// tcp is a direction of 40 Mb/s whose receiver held the sender back for so many milliseconds of a second.
+func tcp(from, to string, held time.Duration) report.Measured {
+	return report.Measured{From: from, To: to, Quality: report.Good, Sessions: &report.Sessions{Connections: 2, ReceivedIn: plan.Duration(time.Second), GoodputBitsPerSecond: 40_000_000, Segments: 1000,
+		RetransmittedSegments: 10, RetransmitRatio: units.RatioOf(10, 1000), RoundTrip: &report.RoundTrip{MinMicroseconds: 80, MeanMicroseconds: 1900, MaxMicroseconds: 4000},
+		Senders: report.SenderTime{Observed: plan.Duration(time.Second), Busy: plan.Duration(time.Second), ReceiverLimited: plan.Duration(held), Samples: 100, HeldByPath: 90}}}
+}
+
+func ofSessions(directions ...report.Measured) *report.Report {
+	total := measure.Sum(directions, nil)
+	return &report.Report{Plan: &plan.Plan{Sessions: &plan.Sessions{}}, Ending: report.Completed, Result: report.Result{Measured: true, Confirmed: true, Reason: report.PathLimited, Directions: directions, Total: &total}}
+}
+
+// A direction's goodput is bounded above only by what was seen in that direction, and of frames nothing is claimed.
+func TestFiguresOfSessions(t *testing.T) {
+	all := figures.Of(ofSessions(tcp("west", "east", 20*time.Millisecond), tcp("east", "west", time.Second/2)))
+	type claim struct {
+		low, high report.Number
+		reason    report.Reason
+	}
+	got := map[string]claim{}
+	for _, f := range all {
+		got[f.Direction+" "+string(f.Metric)] = claim{f.Low, f.High, f.Reason}
+	}
+	want := map[string]claim{
+		"west→east GoodputBitsPerSecond":  {"40000000", "40816326.530612244898", report.PathLimited}, // ÷ (1 − 2 %)
+		"west→east RetransmitRatio":       {"0.01", "0.01", report.PathLimited},
+		"west→east RoundTripMicroseconds": {"1900", "1900", report.PathLimited},
+		"east→west GoodputBitsPerSecond":  {"40000000", "", report.GeneratorLimited},
+		"east→west RetransmitRatio":       {"0.01", "0.01", report.GeneratorLimited},
+		"east→west RoundTripMicroseconds": {"1900", "1900", report.GeneratorLimited},
+		"Total GoodputBitsPerSecond":      {"80000000", "", report.GeneratorLimited},
+		"Total RetransmitRatio":           {"0.01", "0.01", report.GeneratorLimited},
+		"Total RoundTripMicroseconds":     {"1900", "1900", report.GeneratorLimited},
+	}
+	for name, c := range want {
+		if got[name] != c {
+			t.Errorf("%s: %+v, want %+v", name, got[name], c)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d figures, want %d: %+v", len(got), len(want), got)
+	}
+}
+
+func TestASummaryOfSessionsReadsAsPeopleSayIt(t *testing.T) {
+	for want, r := range map[string]*report.Report{
+		"west→east: 40.00 Mbps goodput, 10 retransmits, rtt 1.9 ms":                                                             ofSessions(tcp("west", "east", 0)),
+		"west→east: 40.00 Mbps goodput, 10 retransmits, rtt 1.9 ms; east→west: ≥40.00 Mbps goodput, 10 retransmits, rtt 1.9 ms": ofSessions(tcp("west", "east", 0), tcp("east", "west", time.Second)),
+		"≥120.00 Mbps goodput, 30 retransmits, rtt 1.9 ms in 3 directions":                                                      ofSessions(tcp("a", "b", 0), tcp("b", "a", time.Second), tcp("c", "d", 0)),
+	} {
+		if got := figures.Summary(r); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if h := figures.HeadlineOf(ofSessions(tcp("west", "east", 0))); !h.OfSessions || h.Bound || h.GoodputBitsPerSecond != 40_000_000 || h.PacketsPerSecond != 0 {
+		t.Errorf("%+v", h)
+	}
+	if f := figures.RowOf(ofSessions(tcp("west", "east", time.Second))); !f.LowerBound || f.Throughput() != 40_000_000 {
+		t.Errorf("%+v", f)
+	}
+}
