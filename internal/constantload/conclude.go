@@ -78,11 +78,12 @@ func mostLost(w report.Window) report.Measured {
 func claimSessions(directions []report.Measured) report.Reason {
 	said := report.PathLimited
 	for _, d := range directions {
-		switch measure.LimitOfSessions(*d.Sessions).Reason() {
-		case report.GeneratorLimited:
-			return report.GeneratorLimited
-		case report.Inconclusive:
-			said = report.Inconclusive
+		reason := measure.LimitOfSessions(*d.Sessions).Reason()
+		if reason == report.GeneratorLimited {
+			return reason
+		}
+		if reason == report.Inconclusive {
+			said = reason
 		}
 	}
 	return said

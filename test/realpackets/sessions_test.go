@@ -1,0 +1,44 @@
+//go:build full
+
+package realpackets
+
+import (
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// TestKnownAnswerOfSessions: what TCP carries through a device of 50 Mb/s of frames with FCS, by linerate run. One way that is 1448 of each 1518 bytes; both ways,
+// acknowledgements of 70 bytes take their part, for one segment or for two.
+func TestKnownAnswerOfSessions(t *testing.T) {
+	const file = `
+apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: tcp}
+spec:
+  dut: {type: Reference, reference: {limit: {layer2BitsPerSecond: 50000000, queue: 50ms}}}
+  generator: {engine: Software}
+  links: [{name: west}, {name: east}]
+  procedure: {type: ConstantLoad, constantLoad: {rate: Unlimited, warmupDuration: 2s, duration: 8s, window: 1s}}
+`
+	for name, c := range map[string]struct {
+		traffic     string
+		least, most float64
+	}{
+		"one way":   {"  traffic: {type: Sessions, directions: [{from: west, to: east}], sessions: {congestionControl: cubic}}\n", 0.98 * 50e6 * 1448 / 1518, 1.02 * 50e6 * 1448 / 1518},
+		"both ways": {"  traffic: {type: Sessions, sessions: {congestionControl: cubic}}\n", 0.98 * 50e6 * 1448 / (1518 + 70), 1.02 * 50e6 * 1448 / (1518 + 35)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := measure(t, file+c.traffic)
+			if r.Result.Reason != report.PathLimited {
+				t.Fatalf("%s: %s", r.Result.Reason, r.Result.Message)
+			}
+			for _, d := range r.Result.Directions {
+				if got := float64(d.Sessions.GoodputBitsPerSecond); got < c.least || got > c.most {
+					t.Errorf("%s→%s: %.2f Mb/s, want %.2f to %.2f", d.From, d.To, got/1e6, c.least/1e6, c.most/1e6)
+				}
+				t.Log(d.From, d.Reason)
+			}
+		})
+	}
+}
