@@ -66,7 +66,7 @@ func TestTheMethodIsHowItIsMeasured(t *testing.T) {
 // A member that is added to Plan must be decided upon: whether it changes a figure, and so the method.
 func TestEachMemberOfAPlanIsDecidedUpon(t *testing.T) {
 	method := map[string]bool{
-		"Version": true, "Engine": true, "Links": true, "Directions": true, "Generators": true, "Procedure": true, "SharedPort": true,
+		"Version": true, "Engine": true, "Links": true, "Directions": true, "Generators": true, "Sessions": true, "Procedure": true, "SharedPort": true,
 		"Test": false, "DUT": false, "Criteria": false, "Observers": false, "Baseline": false, "AllowDifferent": false, "ActiveDeadline": false,
 	}
 	for _, member := range reflect.VisibleFields(reflect.TypeFor[plan.Plan]()) {
