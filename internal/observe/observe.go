@@ -22,6 +22,13 @@ type Moment struct {
 	Readings []engine.Reading
 	// Limited is what a Reference's limit counted, in the order of Setup.Directions; nil: it wasn't asked, or didn't answer.
 	Limited []report.Limiter
+
+	behind []time.Duration // by how much each generator's clock is behind the run's
+}
+
+// timeOf is when it was, in the run's time, at a moment of a generator's clock.
+func (m Moment) timeOf(generator int, clock time.Duration) time.Duration {
+	return clock + m.behind[generator]
 }
 
 // Setup is what stays the same for a run.
@@ -51,8 +58,28 @@ var observers = map[string]observer{
 
 // Log keeps what a Plan's observers read. It is used by one goroutine.
 type Log struct {
-	setup Setup
-	each  []*book
+	setup  Setup
+	each   []*book
+	clocks []clock
+}
+
+// clock follows by how much a generator's clock is behind the run's: a reading that is told late seems to be of a later time than it is, and the one that was told soonest
+// knows best. What two clocks may drift apart since then is allowed for.
+type clock struct {
+	behind, since time.Duration
+	known         bool
+}
+
+// drift is by how much two clocks may go apart, a share of the time: computers' are within 100 millionths of the truth each.
+const drift = 5000
+
+func (c *clock) follow(run, generator time.Duration) time.Duration {
+	behind := run - generator
+	if c.known {
+		behind = min(behind, c.behind+(run-c.since)/drift)
+	}
+	c.behind, c.since, c.known = behind, run, true
+	return behind
 }
 
 // book is what one observer read.
@@ -73,6 +100,13 @@ func NewLog(of []plan.Observer, setup Setup) *Log {
 
 // Add takes each observer's values from a moment. One that says the same as before, as it was read less often, adds nothing.
 func (l *Log) Add(m Moment) {
+	for len(l.clocks) < len(m.Readings) {
+		l.clocks = append(l.clocks, clock{})
+	}
+	m.behind = make([]time.Duration, len(m.Readings))
+	for g, reading := range m.Readings {
+		m.behind[g] = l.clocks[g].follow(m.At, reading.At)
+	}
 	for _, b := range l.each {
 		o, known := observers[b.plan.Type]
 		if !known {

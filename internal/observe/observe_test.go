@@ -55,6 +55,23 @@ func TestACounterIsARateInAWindow(t *testing.T) {
 	}
 }
 
+// A reading that reaches the runner late is of the time at which the generator took it, by its own clock: else the next one would be rated over too short a time.
+func TestAReadingThatIsToldLateIsOfItsOwnTime(t *testing.T) {
+	log := cpu()
+	for second := range 5 {
+		m := moment(time.Duration(second)*time.Second, time.Duration(second)*500*ms, 0)
+		if second == 2 {
+			m.At += 900 * ms // told late: the generator's clock says when it was taken
+		}
+		log.Add(m)
+	}
+	for _, from := range []time.Duration{time.Second, 2 * time.Second} {
+		if got := find(t, log.Window(from, from+time.Second), "busy", "processor 1"); got.Mean == nil || *got.Mean < 0.499 || *got.Mean > 0.501 {
+			t.Errorf("from %s: %+v, want 0.5 s/s in each second", from, got)
+		}
+	}
+}
+
 func TestWhatIsMissingIsToldWithItsReason(t *testing.T) {
 	for name, c := range map[string]struct {
 		moments []observe.Moment

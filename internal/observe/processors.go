@@ -25,7 +25,7 @@ func (processorTimes) read(s Setup, m Moment) (values []value, missing string) {
 		if len(m.Readings) > 1 {
 			whose = s.generator(g) + " "
 		}
-		at := m.At - max(0, reading.At-p.At) // they are so old already
+		at := m.timeOf(g, p.At)
 		var busy, soft, stolen time.Duration
 		for _, each := range p.Each {
 			busy, soft, stolen = busy+each.Busy, soft+each.SoftIRQ, stolen+each.Stolen

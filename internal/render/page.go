@@ -26,6 +26,7 @@ type page struct {
 	Script             template.JS
 	Tests              []testView
 	Bounds, Loose      bool // some figure is a lower bound, or isn't confirmed
+	Frames, Sessions   bool // some test is of such traffic
 }
 
 // testView is one report on the page. The report itself is there too: figures that need no thought are read from it.
@@ -95,6 +96,8 @@ func newPage(reports []*report.Report) (*page, error) {
 		}
 		p.Tests = append(p.Tests, t)
 		p.Bounds, p.Loose = p.Bounds || t.Bound, p.Loose || t.Loose
+		sessions := report.PlanOf(t.Report).Sessions != nil
+		p.Frames, p.Sessions = p.Frames || !sessions, p.Sessions || sessions
 	}
 	p.Description = p.Title
 	if len(reports) > 0 {

@@ -63,6 +63,9 @@ type vitalTrack struct {
 	top      float64
 }
 
+// leastRated is the shortest time, in seconds, over which a counter's rate is drawn: when a sample was taken is known to some milliseconds, and on a busy machine to some ten.
+const leastRated = 0.5
+
 // mostVitals is how many series are drawn; the table has all.
 const mostVitals = 6
 
@@ -96,6 +99,9 @@ func vitalTrackOf(observer string, s report.VitalSign) vitalTrack {
 			continue
 		}
 		took := (now.At - before.At).Std().Seconds()
+		if s.Kind == report.Counter && took < leastRated {
+			continue // together with the next
+		}
 		v := now.Value
 		if s.Kind == report.Counter {
 			v = -1 // it went back: a gap
