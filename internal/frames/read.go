@@ -60,6 +60,7 @@ const silence = time.Second
 // listen reads what the ports receive while nothing is sent. It is reported, and how much loss it may hide is part of each judgement.
 func (r *run) listen(ctx context.Context) error {
 	r.Tell(func(p *runner.Progress) { p.Phase, p.Message = runner.Listening, "listening for background traffic" })
+	began := time.Since(r.Started)
 	first, err := r.read(ctx)
 	if err != nil {
 		return err
@@ -67,7 +68,6 @@ func (r *run) listen(ctx context.Context) error {
 	if err := r.linksUp(first); err != nil {
 		return err
 	}
-	began := time.Since(r.Started)
 	r.observe(first, nil)
 	if err := pause.For(ctx, silence); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (r *run) listen(ctx context.Context) error {
 		return err
 	}
 	r.observe(last, nil)
-	r.vitals.Idle(began, time.Since(r.Started), false)
+	r.idle(began, false)
 	for g := range r.gens {
 		for _, planned := range r.Plan.Generators[g].Ports {
 			r.heard(g, planned.Link, first[g], last[g])

@@ -32,23 +32,44 @@ func (r *run) Stop(ctx context.Context) error {
 	}
 	r.Tell(func(p *runner.Progress) { p.Phase, p.Message = runner.Draining, "waiting for the last frames" })
 	r.drain(ctx)
+	r.listenAgain(ctx)
+	r.Report.Observations = r.vitals.Observations()
 	return err
+}
+
+// listenAgain lets observers see what is idle after the traffic, for as long as they saw it before. Who interrupts a run doesn't wait for that.
+func (r *run) listenAgain(ctx context.Context) {
+	if len(r.Plan.Observers) == 0 || ctx.Err() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, silence+2*readTimeout)
+	defer cancel()
+	began := time.Since(r.Started)
+	for i := range 2 {
+		if i > 0 && pause.For(ctx, silence) != nil {
+			return
+		}
+		readings, limited, err := r.readEdge(ctx)
+		if err != nil {
+			r.Log.Debug("what is idle after the traffic could not be read", "error", err)
+			return
+		}
+		r.observe(readings, limited)
+	}
+	r.idle(began, true)
 }
 
 // drain waits until the counters stand still, and writes the totals.
 func (r *run) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainBound+readTimeout)
 	defer cancel()
-	began := time.Since(r.Started)
 	rest, err := r.awaitStandstill(ctx)
-	defer func() { r.Report.Observations = r.vitals.Observations() }()
 	if err != nil {
 		r.Note("the totals are not settled, they end with the last sample: %v", err)
 		r.settle(r.drive.last, nil, false)
 		return
 	}
 	r.observe(rest.readings, rest.limited)
-	r.vitals.Idle(began, time.Since(r.Started), true)
 	r.settle(rest.readings, rest.limited, rest.still)
 }
 

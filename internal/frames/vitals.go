@@ -13,6 +13,14 @@ func (r *run) observe(readings []engine.Reading, limited []report.Limiter) {
 	r.vitals.Add(observe.Moment{At: time.Since(r.Started), Readings: readings, Limited: limited})
 }
 
+// aged is how old a value may be when it is told: generators look at their processors each 100 ms at most. Nothing is sent in that time before it is listened.
+const aged = 150 * time.Millisecond
+
+// idle is what observers saw without traffic since then: before it, or after it.
+func (r *run) idle(since time.Duration, after bool) {
+	r.vitals.Idle(since-aged, time.Since(r.Started), after)
+}
+
 // observed is what they saw in a window.
 func (r *run) observed(w *report.Window) {
 	w.Observed = r.vitals.Window(w.Start.Std(), w.Start.Std()+w.Duration.Std())

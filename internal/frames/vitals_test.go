@@ -18,7 +18,13 @@ import (
 // busy is a generator on a machine with one processor, which is busy for a fifth of the time, and for half of it while frames flow.
 type busy struct {
 	engine.Engine
-	since *time.Time // frames flow
+	since, until *time.Time // frames flow
+}
+
+// Stop ends it: a curve's last trial has ended by then.
+func (b busy) Stop(ctx context.Context, ports []int) error {
+	*b.until = time.Now()
+	return b.Engine.Stop(ctx, ports)
 }
 
 func (b busy) Start(ctx context.Context, loads []engine.PortLoad, lasts time.Duration) error {
@@ -31,8 +37,12 @@ func (b busy) Start(ctx context.Context, loads []engine.PortLoad, lasts time.Dur
 func (b busy) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 	reading, err := b.Engine.Read(ctx, ports)
 	used := reading.At / 5
-	if !b.since.IsZero() {
+	switch {
+	case b.since.IsZero():
+	case b.until.IsZero():
 		used += time.Since(*b.since) * 3 / 10
+	default:
+		used += b.until.Sub(*b.since) * 3 / 10
 	}
 	reading.Processors = engine.Processors{At: reading.At, Each: []engine.Processor{{Number: 0, Busy: used}}}
 	return reading, err
@@ -49,7 +59,7 @@ func TestObserversAreInTheReport(t *testing.T) {
 			})
 			var rep *report.Report
 			synctest.Test(t, func(t *testing.T) {
-				gens := []frames.Generator{{Name: "g0", Engine: busy{sim.New(s.world).Generator(0), new(time.Time)}, PortOfLink: map[string]int{"west": 0, "east": 1}}}
+				gens := []frames.Generator{{Name: "g0", Engine: busy{sim.New(s.world).Generator(0), new(time.Time), new(time.Time)}, PortOfLink: map[string]int{"west": 0, "east": 1}}}
 				rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
 			})
 			if len(rep.Observations) != 2 || len(rep.Windows) == 0 {
@@ -62,8 +72,8 @@ func TestObserversAreInTheReport(t *testing.T) {
 			if sign.Name != "busy" || sign.IdleBefore == nil || math.Abs(*sign.IdleBefore-0.2) > 0.01 || len(sign.Samples) < len(rep.Windows) {
 				t.Errorf("%s was %v idle before, with %d samples; want busy, 0.2, and some a window", sign.Name, sign.IdleBefore, len(sign.Samples))
 			}
-			if sign.IdleAfter == nil {
-				t.Error("nothing says what it was after the traffic")
+			if sign.IdleAfter == nil || math.Abs(*sign.IdleAfter-0.2) > 0.01 {
+				t.Errorf("%s was %v after the traffic, want 0.2", sign.Name, sign.IdleAfter)
 			}
 			for _, w := range rep.Windows {
 				if len(w.Observed) == 0 || w.Observed[0].Mean == nil || math.Abs(*w.Observed[0].Mean-0.5) > 0.02 {
