@@ -128,7 +128,7 @@ func sentence(r *report.Report, c procedure.Conclusion) string {
 	case report.Inconclusive:
 		said = append(said, unjudged(r, w))
 	case report.LossAboveLimit, report.NoCleanWindow, report.NotMeasured:
-	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered: // of procedures that have a sentence of their own
+	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.PathLimited: // of procedures that have a sentence of their own
 	}
 	if !c.Confirmed && c.Finished {
 		said = append(said, c.Ending)

@@ -218,16 +218,11 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 		}
 		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed, Reason: result.Reason}
 		f.Low, f.Missing = metric.of(m)
-		if metric.Sessions {
-			f.Reason = m.limit.Reason()
-		}
 		switch {
+		case metric.Sessions:
+			f.Reason = m.limit.Reason()
+			f.High = highOfSessions(f, m.limit)
 		case f.Missing != "":
-		case metric.Sessions && metric.Name != GoodputBitsPerSecond:
-			f.High = f.Low
-		case metric.Sessions && m.limit.By != measure.ByPath: // the device may do more
-		case metric.Sessions: // in the time in which an end held them back, as much again might have come
-			f.High = report.NumberOf(new(big.Rat).Quo(f.Low.Rat(), big.NewRat(int64(units.One-m.limit.HeldByEnds), int64(units.One))))
 		case metric.Name == LossRatio:
 			f.Low, f.High = report.Number(m.leastLoss.String()), f.Low
 		case metric.Name == OfferedPacketsPerSecond:
@@ -243,6 +238,20 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 		all = append(all, f)
 	}
 	return all
+}
+
+// highOfSessions is how much a figure of sessions may be at most; none: it is missing, or the device may do more.
+func highOfSessions(f report.Figure, limit measure.SessionLimit) report.Number {
+	switch {
+	case f.Missing != "":
+		return ""
+	case f.Metric != GoodputBitsPerSecond:
+		return f.Low
+	case limit.By != measure.ByPath:
+		return ""
+	}
+	// In the time in which an end held them back, as much again might have come.
+	return report.NumberOf(new(big.Rat).Quo(f.Low.Rat(), big.NewRat(int64(units.One-limit.HeldByEnds), int64(units.One))))
 }
 
 // beyond are the figures where even the lowest load lost frames: in directions that lost them less than was offered then, in others nothing is known.

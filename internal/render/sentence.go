@@ -83,12 +83,8 @@ func limitWords(r *report.Report) string {
 		what = "this is what the kernel of the machine itself forwards, as the Reference has no limit; above it, more than " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
 	case r.Result.Saturated:
 		what = "this is the device's limit; above it, more than " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
-	case r.Result.Reason == report.GeneratorLimited && lostAbove(r, sentInBursts):
-		what = "above this rate the generator sent in bursts, which a device may lose at any load, so the device's limit lies at this rate or above."
-	case r.Result.Reason == report.GeneratorLimited && lostAbove(r, report.Window.LostToBursts):
-		what = "above this rate the generator may have sent in bursts, unseen, which a device may lose at any load, so the device's limit lies at this rate or above."
 	case r.Result.Reason == report.GeneratorLimited:
-		what = "the generator could not send or receive more, so the device's limit lies at this rate or above."
+		what = generatorLimitWords(r)
 	case r.Result.Reason == report.MachineLimited && lostAbove(r, report.Window.LostToDisturbance):
 		what = "above this rate frames were lost while others had processors of this machine that the test needed, so the device's limit lies at this rate or above."
 	case r.Result.Reason == report.MachineLimited:
@@ -99,6 +95,17 @@ func limitWords(r *report.Report) string {
 		what = "all that was asked for came back, so the device's limit lies at this rate or above."
 	}
 	return what
+}
+
+// generatorLimitWords say in what way the generator kept the device's limit from being found.
+func generatorLimitWords(r *report.Report) string {
+	switch {
+	case lostAbove(r, sentInBursts):
+		return "above this rate the generator sent in bursts, which a device may lose at any load, so the device's limit lies at this rate or above."
+	case lostAbove(r, report.Window.LostToBursts):
+		return "above this rate the generator may have sent in bursts, unseen, which a device may lose at any load, so the device's limit lies at this rate or above."
+	}
+	return "the generator could not send or receive more, so the device's limit lies at this rate or above."
 }
 
 // ownKernel says that the device is a Reference without a limit: its limit is that of the machine.
