@@ -113,7 +113,7 @@ func vitalTrackOf(observer string, s report.VitalSign) vitalTrack {
 		t.top = max(t.top, v)
 		before = now
 	}
-	t.top = max(t.top, map[bool]float64{true: 100, false: 1}[factor == 100])
+	t.top = niceStep(max(t.top, map[bool]float64{true: 100, false: 1}[factor == 100]))
 	return t
 }
 
