@@ -38,18 +38,17 @@ func (s Setup) disturbedFrames(d *report.Disturbance, sent int64, window time.Du
 
 // notable is a disturbance that is worth telling; nil: nothing was, or nobody knows.
 func notable(d *report.Disturbance) *report.Disturbance {
-	if d == nil || d.Missing == "" && d.Waited.Std()+d.Stolen.Std() <= grantedWait && longestWait(d, true) <= grantedWait {
+	if d == nil || d.Missing == "" && d.Waited.Std()+d.Stolen.Std() <= grantedWait && longestWait(d, true).Waited.Std() <= grantedWait {
 		return nil
 	}
 	return d
 }
 
-// longestWait is that of a sending thread, or of one that carries frames; 0: none waited.
-func longestWait(d *report.Disturbance, sends bool) time.Duration {
-	var longest time.Duration
+// longestWait is that of a sending thread, or of one that carries frames; the zero value: none waited.
+func longestWait(d *report.Disturbance, sends bool) (longest report.Wait) {
 	for _, w := range d.Waits {
-		if w.Sends == sends {
-			longest = max(longest, w.Waited.Std())
+		if w.Sends == sends && w.Waited > longest.Waited {
+			longest = w
 		}
 	}
 	return longest
@@ -69,23 +68,37 @@ func disturbedSentence(w report.Window, frames int64) string {
 
 // DisturbanceSentence says of a disturbance who waited for a processor longest, or what the host took, and who else ran.
 func DisturbanceSentence(d report.Disturbance) string {
-	over := milliseconds(d.Over.Std())
 	said := ""
-	for _, wait := range d.Waits {
-		if !wait.Sends {
-			said = fmt.Sprintf("thread %s (%d), which carries frames, waited %s of %s for processor %d", wait.Thread, wait.ID, milliseconds(wait.Waited.Std()), over, wait.Processor)
-			said += hadBy(d, wait.Processor)
-			break
-		}
+	if wait := longestWait(&d, false); wait.Waited > 0 {
+		said = waitSentence(d, wait, "which carries frames")
 	}
 	if d.Stolen <= 0 {
 		return said
 	}
-	stolen := fmt.Sprintf("the host of this virtual machine took %s of %s", milliseconds(d.Stolen.Std()), over)
+	stolen := fmt.Sprintf("the host of this virtual machine took %s of %s", milliseconds(d.Stolen.Std()), milliseconds(d.Over.Std()))
 	if said == "" || d.Waited < d.Stolen {
 		return stolen
 	}
 	return said + ", and " + stolen
+}
+
+// lateSentence says which sending thread waited for a processor longest while a window was sent late or in bursts, and who had that processor; empty: none waited
+// for longer than generators are granted. It stands beside what was counted, and is no proof that the wait was the cause: part of it may lie outside the window.
+func lateSentence(w report.Window) string {
+	if w.Disturbance == nil {
+		return ""
+	}
+	wait := longestWait(w.Disturbance, true)
+	if wait.Waited.Std() <= grantedWait {
+		return ""
+	}
+	return "; meanwhile " + waitSentence(*w.Disturbance, wait, "which sends")
+}
+
+// waitSentence says of a thread what it does, for how long it waited for which processor, and who had that.
+func waitSentence(d report.Disturbance, wait report.Wait, does string) string {
+	return fmt.Sprintf("thread %s (%d), %s, waited %s of %s for processor %d", wait.Thread, wait.ID, does, milliseconds(wait.Waited.Std()), milliseconds(d.Over.Std()), wait.Processor) +
+		hadBy(d, wait.Processor)
 }
 
 // hadBy names who ran longest meanwhile: on the processor that was waited for, else on the machine.

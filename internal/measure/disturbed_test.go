@@ -82,3 +82,48 @@ func TestDisturbedFramesAddUp(t *testing.T) {
 		t.Errorf("%+v\nof one: %+v", d, w.Directions[0])
 	}
 }
+
+// A window that was sent late or in bursts names the sending thread that waited, and who had its processor; a wait that any generator is granted explains nothing.
+func TestALateSenderIsNamed(t *testing.T) {
+	short := stretches{{75, 20 * ms, 150, 0}}
+	bursts := stretches{{30, 20 * ms, 200, 0}, {5, 20 * ms, 0, 0}, {1, 20 * ms, 1200, 500}, {30, 20 * ms, 200, 0}}
+	gap := stretches{{30, 20 * ms, 200, 0}, {1, 300 * ms, 3000, 700}, {30, 20 * ms, 200, 0}}
+	sends := func(of time.Duration, processor int) report.Wait {
+		return report.Wait{Thread: "linerate", ID: 31, Sends: true, Processor: processor, Waited: plan.Duration(of)}
+	}
+	carries := report.Wait{Thread: "napi/east-12", ID: 12, Processor: 1, Waited: plan.Duration(time.Millisecond)}
+	const nobody = "meanwhile"
+	for name, c := range map[string]struct {
+		sent    stretches
+		waits   []report.Wait
+		missing string
+		quality report.Quality
+		says    string // nobody: no sender is named
+	}{
+		"short, and it waited": {short, []report.Wait{carries, sends(310*ms, 1)}, "", report.Short,
+			"the generator offered 7.50 Kpps of 10.00 Kpps asked for; meanwhile thread linerate (31), which sends, waited 310ms of 1.6s for processor 1, which sh (process 4711) had for 48 %; give the generator processors that nothing else uses"},
+		"short, and it waited where nobody ran long": {short, []report.Wait{sends(310*ms, 2)}, "", report.Short, "for processor 2; beside it ran make (process 1) for 62 %; give"},
+		"short, and the longest wait is told":        {short, []report.Wait{sends(20*ms, 0), sends(310*ms, 1)}, "", report.Short, "waited 310ms"},
+		"short, and it waited for a moment":          {short, []report.Wait{sends(2*ms, 1)}, "", report.Short, nobody},
+		"short, and only who carries frames waited":  {short, []report.Wait{{Thread: "napi/east-12", ID: 12, Waited: plan.Duration(300 * ms)}}, "", report.Short, nobody},
+		"short, and the machine didn't answer":       {short, nil, "context deadline exceeded", report.Short, nobody},
+		"in bursts, and it waited": {bursts, []report.Wait{sends(100*ms, 1)}, "", report.Invalid,
+			"a device may lose those at any load; meanwhile thread linerate (31), which sends, waited 100ms of 1.6s for processor 1, which sh (process 4711) had for 48 %: give the generator processors that nothing else uses"},
+		"in bursts, and nobody waited": {bursts, nil, "", report.Invalid, nobody},
+		"unseen, and it waited":        {gap, []report.Wait{sends(280*ms, 1)}, "", report.Invalid, "may have left in a burst; meanwhile thread linerate (31), which sends, waited 280ms"},
+		"even, and it waited":          {stretches{{75, 20 * ms, 200, 0}}, []report.Wait{sends(310*ms, 1)}, "", report.Good, nobody},
+	} {
+		t.Run(name, func(t *testing.T) {
+			setup, span := c.sent.read(1)
+			span.Disturbance = &report.Disturbance{Over: plan.Duration(1600 * ms), Missing: c.missing, Waits: c.waits,
+				Others: []report.Other{{Process: "make", PID: 1, Processor: 0, Ran: plan.Duration(time.Second)}, {Process: "sh", PID: 4711, Processor: 1, Ran: plan.Duration(770 * ms)}}}
+			w := judged(setup, span)
+			if w.Quality != c.quality {
+				t.Errorf("%s: %s", w.Quality, w.Reason)
+			}
+			if named := strings.Contains(w.Reason, c.says); named == (c.says == nobody) {
+				t.Errorf("%s: %s\nwant: %s", w.Quality, w.Reason, c.says)
+			}
+		})
+	}
+}

@@ -126,11 +126,13 @@ func (d direction) excused() bool {
 	return !exceeds(seen, d.measured.Sent.Packets, d.limit)
 }
 
+// ownProcessors is what to do about a generator that sends late or in bursts.
+const ownProcessors = "give the generator processors that nothing else uses"
+
 // unevenSentence tells the worst of how a window's load was sent, and what to do about it.
 func unevenSentence(w report.Window) string {
-	const advice = "give the generator processors that nothing else uses"
 	if len(w.Bursts) == 0 {
-		return fmt.Sprintf("nothing could be read for %s: generator or runner was held up, and what was due may have left in a burst; %s", milliseconds(w.Unwatched.Std()), advice)
+		return fmt.Sprintf("nothing could be read for %s: generator or runner was held up, and what was due may have left in a burst%s; %s", milliseconds(w.Unwatched.Std()), lateSentence(w), ownProcessors)
 	}
 	worst := slices.MaxFunc(w.Bursts, func(a, b report.Burst) int { return int((a.Sent - a.Due) - (b.Sent - b.Due)) })
 	asked := units.PacketRateOver(worst.Due, int64(worst.Duration))
@@ -143,8 +145,8 @@ func unevenSentence(w report.Window) string {
 	if worst.Paused > 0 {
 		pause = fmt.Sprintf(" after a pause of %s", milliseconds(worst.Paused.Std()))
 	}
-	return fmt.Sprintf("generator %s sent in bursts, %s in this window: %s for %s on %s%s, where %s was asked for; a device may lose those at any load: %s",
-		worst.Generator, times, sent.FormatSI(), milliseconds(worst.Duration.Std()), worst.Link, pause, asked.FormatSI(), advice)
+	return fmt.Sprintf("generator %s sent in bursts, %s in this window: %s for %s on %s%s, where %s was asked for; a device may lose those at any load%s: %s",
+		worst.Generator, times, sent.FormatSI(), milliseconds(worst.Duration.Std()), worst.Link, pause, asked.FormatSI(), lateSentence(w), ownProcessors)
 }
 
 // milliseconds is a short time for people.

@@ -20,6 +20,10 @@ type stretches []struct {
 
 // window reads a port that is asked for 10 kpps at the ends of all stretches.
 func (s stretches) window(streams int, changes ...func(*engine.PortCounters)) report.Window {
+	return judged(s.read(streams, changes...))
+}
+
+func (s stretches) read(streams int, changes ...func(*engine.PortCounters)) (measure.Setup, measure.Span) {
 	setup := onePort(streams)
 	asked := []units.PacketRate{10 * kpps}
 	span := measure.Span{Intended: asked, Pace: setup.Pace(asked)}
@@ -45,7 +49,7 @@ func (s stretches) window(streams int, changes ...func(*engine.PortCounters)) re
 		}
 	}
 	span.Readings[0] = []engine.Reading{first, span.Readings[0][0]}
-	return judged(setup, span)
+	return setup, span
 }
 
 func TestWhatWasLostInBurstsIsNotTheDevices(t *testing.T) {

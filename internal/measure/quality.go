@@ -191,7 +191,11 @@ func (d direction) shortSentence(short bool) string {
 	if !short {
 		return ""
 	}
-	return fmt.Sprintf("; the generator offered %s of %s asked for", d.evidence.Offered.FormatSI(), d.evidence.Intended.FormatSI())
+	said := fmt.Sprintf("; the generator offered %s of %s asked for", d.evidence.Offered.FormatSI(), d.evidence.Intended.FormatSI())
+	if late := lateSentence(d.window); late != "" {
+		said += late + "; " + ownProcessors
+	}
+	return said
 }
 
 // Percent is a ratio for people, to a ten-thousandth of a percent.
