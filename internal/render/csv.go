@@ -59,6 +59,8 @@ func csvColumns() []string {
 		"message",
 		// of sessions; at the end, so that the others stay in their places
 		"goodput_bits_per_second", "low_goodput_bits_per_second", "high_goodput_bits_per_second", "connections", "received_bytes", "retransmitted_segments", "retransmit_percent", "round_trip_microseconds",
+		// of observers, whose units differ from row to row
+		"observer", "series", "of", "observed_mean", "observed_least", "observed_most", "observed_unit", "observed_over_seconds",
 	}
 }
 
@@ -99,6 +101,14 @@ func (r record) percent(column string, p units.Percent) record {
 
 func (r record) seconds(column string, d plan.Duration) record {
 	r[column] = strconv.FormatFloat(d.Std().Seconds(), 'f', -1, 64)
+	return r
+}
+
+// number sets a number exactly as the Report has it, if there is one.
+func (r record) number(column string, v *float64) record {
+	if v != nil {
+		r[column] = strconv.FormatFloat(*v, 'f', -1, 64)
+	}
 	return r
 }
 
@@ -150,6 +160,15 @@ func (r record) sum(s *report.Sum) record {
 		return r.whole("window", int64(s.Window)).sessions(s.Sessions)
 	}
 	return r.whole("window", int64(s.Window)).flows(s.Intended, s.Offered, s.Received, s.LossRatio, s.LossRatioMin, s.LineRatePercent)
+}
+
+// observed sets what a series of an observer was in a window; one that is missing has the reason and no number.
+func (r record) observed(o report.Observed) record {
+	r.text("observer", o.Observer).text("series", o.Series).text("of", o.Of).text("observed_unit", o.Unit).text("reason", o.Missing)
+	if o.Missing == "" {
+		r.number("observed_mean", o.Mean).number("observed_least", o.Min).number("observed_most", o.Max).seconds("observed_over_seconds", o.Over)
+	}
+	return r
 }
 
 // direction sets what one direction had of a window.
@@ -241,7 +260,8 @@ func about(product, loadtest string) record {
 	return record{}.text("product", product).text("loadtest", loadtest)
 }
 
-// testRecords are a test's answer, the same for each direction, generator and criterion, and each window in each direction.
+// testRecords are a test's answer, the same for each direction, generator and criterion, and each window in each direction, and what
+// observers' series were in it.
 func testRecords(r *report.Report) []record {
 	h := figures.HeadlineOf(r)
 	is := about(h.Product, h.Loadtest).text("test", h.Name).at("started", r.Started)
@@ -268,6 +288,9 @@ func testRecords(r *report.Report) []record {
 		}
 		for _, d := range w.Directions {
 			rows = append(rows, of.with("window").direction(d))
+		}
+		for _, o := range w.Observed {
+			rows = append(rows, of.with("observed").observed(o))
 		}
 	}
 	return rows

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/report/reporttest"
 )
@@ -104,6 +105,39 @@ func TestCSVHasTheReportsFigures(t *testing.T) {
 		if want := len(r.Windows) * len(r.Plan.Directions); windows != want {
 			t.Errorf("%s: %d rows of windows, want %d", s.Name, windows, want)
 		}
+	}
+}
+
+// What is missing has its reason and no number, which a sum would take for a zero.
+func TestCSVHasWhatObserversSawInEachWindow(t *testing.T) {
+	r := observed()
+	r.Windows[0].Observed = []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Unit: "s/s", Missing: "it was read only once around the window, which is too short for it"},
+		{Observer: "limit", Missing: "the Reference's limit did not answer"}}
+	r.Windows[1].Observed = []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Unit: "s/s", Mean: new(0.0), Over: plan.Duration(2100 * time.Millisecond)},
+		{Observer: "fan", Series: "speed", Of: "front", Unit: "rpm", Mean: new(4000.5), Min: new(3900.0), Max: new(12345678.0), Over: plan.Duration(2 * time.Second)}}
+	var got []string
+	for _, row := range readBack(t, OfReports(r)) {
+		if row["record"] != "observed" {
+			if row["observer"]+row["observed_mean"] != "" {
+				t.Errorf("a row of a %s has an observer: %v", row["record"], row)
+			}
+			continue
+		}
+		var cells []string
+		for _, column := range []string{"window", "observer", "series", "of", "observed_mean", "observed_least", "observed_most", "observed_unit", "observed_over_seconds", "reason", "received_packets_per_second"} {
+			cells = append(cells, row[column])
+		}
+		got = append(got, strings.Join(cells, ","))
+	}
+	want := []string{
+		"1,cpu,busy,all processors,,,,s/s,,it was read only once around the window, which is too short for it,",
+		"1,limit,,,,,,,,the Reference's limit did not answer,",
+		"2,cpu,busy,all processors,0,,,s/s,2.1,,",
+		"2,fan,speed,front,4000.5,3900,12345678,rpm,2,,",
+		strconv.Itoa(r.Result.Window) + ",cpu,busy,all processors,0.5,,,s/s,0,,",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
