@@ -2,10 +2,10 @@ package v1alpha1
 
 // Metric is a figure of the result.
 //
-// +kubebuilder:validation:Enum=LineRatePercent;PacketsPerSecond;Layer1BitsPerSecond;Layer2BitsPerSecond;LossRatio;GoodputBitsPerSecond;RetransmitRatio;RoundTripMicroseconds
+// +kubebuilder:validation:Enum=LineRatePercent;PacketsPerSecond;Layer1BitsPerSecond;Layer2BitsPerSecond;LossRatio;GoodputBitsPerSecond;RetransmitRatio;RoundTripMicroseconds;Observed
 type Metric string
 
-// The metrics. Of frames: what was received of them, and LossRatio. Of sessions: the last three.
+// The metrics. Of frames: what was received of them, and LossRatio. Of sessions: three. Of either: Observed.
 const (
 	// MetricLineRatePercent is the received layer-1 rate in percent of the line rate, 0 to 100.
 	MetricLineRatePercent Metric = "LineRatePercent"
@@ -23,6 +23,8 @@ const (
 	MetricRetransmitRatio Metric = "RetransmitRatio"
 	// MetricRoundTripMicroseconds is the mean of sessions' smoothed round trips, in microseconds.
 	MetricRoundTripMicroseconds Metric = "RoundTripMicroseconds"
+	// MetricObserved is what an observer saw, in the unit of its series.
+	MetricObserved Metric = "Observed"
 )
 
 // CriterionDirection says what a criterion is applied to.
@@ -38,6 +40,60 @@ const (
 	DirectionTotal CriterionDirection = "Total"
 )
 
+// ObservedOf says which of an observer's series a criterion is applied to.
+//
+// +kubebuilder:validation:Enum=Each;All
+type ObservedOf string
+
+// Which series it is applied to.
+const (
+	// ObservedOfEach applies it to the series of each processor or direction: all must meet it.
+	ObservedOfEach ObservedOf = "Each"
+	// ObservedOfAll applies it to the series of all of a machine's processors together.
+	ObservedOfAll ObservedOf = "All"
+)
+
+// ObservedStatistic says which number of a series is judged.
+//
+// +kubebuilder:validation:Enum=Mean;Max
+type ObservedStatistic string
+
+// Which number it is.
+const (
+	// ObservedMean is the mean over all windows of the answer.
+	ObservedMean ObservedStatistic = "Mean"
+	// ObservedMax is the most in any of them: of a counter the highest of the windows' rates, of a gauge the highest value.
+	ObservedMax ObservedStatistic = "Max"
+)
+
+// ObservedSeries is the vital sign that a criterion speaks of, as it was in the windows that the result's figures are of.
+type ObservedSeries struct {
+	// observer is the name of one of spec.observers. Example: cpu.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Observer string `json:"observer"`
+
+	// series is one of those that an observer of its type has: busy, softirq or stolen of Processors (of 1: one processor, all of the time);
+	// passed or dropped of a Limiter (packets per second). Example: busy.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Series string `json:"series"`
+
+	// of says whether Each processor or direction must meet it (default), or All processors of a machine, added up: two that are busy are 2.
+	// A machine with more than eight processors has All only.
+	// +optional
+	// +kubebuilder:default=Each
+	Of ObservedOf `json:"of,omitempty"`
+
+	// statistic says which number is judged: the Mean over the result's windows (default), or Max, the most in any of them. A counter's Max
+	// is the highest rate over a window, and not of a moment.
+	// +optional
+	// +kubebuilder:default=Mean
+	Statistic ObservedStatistic `json:"statistic,omitempty"`
+}
+
 // Criterion is one demand on the result: absolute (min, max) or relative to a baseline (maxRegression).
 //
 // +kubebuilder:validation:XValidation:rule="has(self.min) || has(self.max) || has(self.maxRegression)",message="a criterion needs min, max or both; or maxRegression, to compare with a baseline"
@@ -47,6 +103,9 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.max) || !self.min.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || !self.max.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(self.min) <= double(self.max)",fieldPath=".max",message="max must not be less than min"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'LineRatePercent' || [has(self.min) ? self.min : '0', has(self.max) ? self.max : '0'].all(v, !v.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(v) <= 100.0)",message="LineRatePercent is between 0 and 100 (of all that the links can carry)"
 // +kubebuilder:validation:XValidation:rule="!(self.metric in ['LossRatio', 'RetransmitRatio']) || [has(self.min) ? self.min : '0', has(self.max) ? self.max : '0'].all(v, !v.matches('^[0-9]{1,15}([.][0-9]{1,9})?$') || double(v) <= 1.0)",message="LossRatio is between 0 and 1, and so is RetransmitRatio: write 0.1 % as \"0.001\""
+// +kubebuilder:validation:XValidation:rule="(self.metric == 'Observed') == has(self.observed)",fieldPath=".observed",message="metric Observed and the field observed need each other: add observed: {observer: cpu, series: busy}, or use another metric and remove it"
+// +kubebuilder:validation:XValidation:rule="self.metric != 'Observed' || !has(self.maxRegression)",fieldPath=".maxRegression",message="what observers see can't be compared with a baseline, as less may be better or worse: demand a min or a max"
+// +kubebuilder:validation:XValidation:rule="self.metric != 'Observed' || !has(self.direction) || self.direction != 'Total'",fieldPath=".direction",message="what observers see has no direction: remove it, and say observed: {of: All} for all of a machine's processors together"
 type Criterion struct {
 	// name identifies the criterion in the verdict. Example: imix-line-rate.
 	// +required
@@ -56,7 +115,7 @@ type Criterion struct {
 	Name string `json:"name"`
 
 	// metric is the figure that is judged: LineRatePercent, PacketsPerSecond, Layer1BitsPerSecond, Layer2BitsPerSecond or LossRatio;
-	// of Sessions GoodputBitsPerSecond, RetransmitRatio or RoundTripMicroseconds.
+	// of Sessions GoodputBitsPerSecond, RetransmitRatio or RoundTripMicroseconds; or Observed, which is what an observer saw.
 	// +required
 	Metric Metric `json:"metric"`
 
@@ -64,6 +123,10 @@ type Criterion struct {
 	// +optional
 	// +kubebuilder:default=Each
 	Direction CriterionDirection `json:"direction,omitempty"`
+
+	// observed names the vital sign that metric Observed judges. Example: {observer: cpu, series: busy}.
+	// +optional
+	Observed *ObservedSeries `json:"observed,omitempty"`
 
 	// min is the least that passes, in the metric's unit. Example: "95".
 	// +optional

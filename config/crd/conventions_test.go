@@ -139,6 +139,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.failurePolicy":     {string(v1alpha1.FailureContinue), string(v1alpha1.FailureStop)},
 		"status.table[].verdict": {string(v1alpha1.VerdictPassed), string(v1alpha1.VerdictFailed), string(v1alpha1.VerdictUndecided)},
 		"spec.criteria[].metric": metrics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
+		"spec.criteria[].observed.of": {string(v1alpha1.ObservedOfEach), string(v1alpha1.ObservedOfAll)}, "spec.criteria[].observed.statistic": {string(v1alpha1.ObservedMean), string(v1alpha1.ObservedMax)},
 		"spec.baseline.allowDifferent[]": environmentParts(),
 	})
 	enums(t, crd.LoadTests(), map[string][]string{
@@ -159,6 +160,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.procedure.type":               {string(v1alpha1.ProcedureRamp), string(v1alpha1.ProcedureConstantLoad), string(v1alpha1.ProcedureFrameLoss), string(v1alpha1.ProcedureMaximumOfferedLoad)},
 		"spec.baseline.allowDifferent[]":    environmentParts(),
 		"spec.criteria[].metric":            metrics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
+		"spec.criteria[].observed.of": {string(v1alpha1.ObservedOfEach), string(v1alpha1.ObservedOfAll)}, "spec.criteria[].observed.statistic": {string(v1alpha1.ObservedMean), string(v1alpha1.ObservedMax)},
 		"spec.observers[].of":   {string(v1alpha1.ObserverOfGenerator), string(v1alpha1.ObserverOfDUT)},
 		"spec.observers[].type": {string(v1alpha1.ObserverProcessors), string(v1alpha1.ObserverLimiter)},
 	})
@@ -167,7 +169,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 func metrics() []string {
 	return []string{string(v1alpha1.MetricLineRatePercent), string(v1alpha1.MetricPacketsPerSecond), string(v1alpha1.MetricLayer1BitsPerSecond),
 		string(v1alpha1.MetricLayer2BitsPerSecond), string(v1alpha1.MetricLossRatio), string(v1alpha1.MetricGoodputBitsPerSecond), string(v1alpha1.MetricRetransmitRatio),
-		string(v1alpha1.MetricRoundTripMicroseconds)}
+		string(v1alpha1.MetricRoundTripMicroseconds), string(v1alpha1.MetricObserved)}
 }
 
 // environmentParts are what a Report calls them.

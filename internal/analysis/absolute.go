@@ -94,6 +94,9 @@ func overRuns(runs []*report.Report, c plan.Criterion) string {
 	if first < 0 { // frames were lost at any load: no run has a figure
 		return judge(runs[0], c).Message
 	}
+	if c.Observed != nil {
+		return observedOverRuns(runs, c) + demanded(c)
+	}
 	selected := figureOf(c)
 	for i, v := range selected.Of(runs[first]) {
 		var values []float64
@@ -137,6 +140,9 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 	case !r.Result.Measured:
 		result.Outcome, result.Message = unmeasured(r, c)
 		return result
+	case c.Observed != nil:
+		result.Outcome, result.Message = judgeObserved(r, c)
+		return result
 	}
 	found := figureOf(c).Of(r)
 	if len(found) == 0 {
@@ -148,13 +154,18 @@ func judge(r *report.Report, c plan.Criterion) report.CriterionResult {
 		outcome, message := held{f, r}.against(c)
 		messages[outcome] = append(messages[outcome], message)
 	}
+	result.Outcome, result.Message = worstOf(messages)
+	return result
+}
+
+// worstOf is the worst outcome that there is, and all that was said of it.
+func worstOf(messages map[report.Outcome][]string) (report.Outcome, string) {
 	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided, report.Passed} {
 		if said := messages[outcome]; len(said) > 0 {
-			result.Outcome, result.Message = outcome, strings.Join(said, "; ")
-			break
+			return outcome, strings.Join(said, "; ")
 		}
 	}
-	return result
+	return report.Undecided, ""
 }
 
 // unmeasured: without a figure nothing passes. Where even the lowest load lost frames, a demand for more than that load fails.

@@ -36,7 +36,7 @@ func Result(r *report.Report) report.Result {
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	total.Window = result.Window
 	result.Total = &total
-	result.Generators = shares(r, w)
+	result.Generators, result.Observed = shares(r, w), w.Observed
 	for _, i := range c.Curve {
 		result.Curve = append(result.Curve, figures.At(r, r.Windows[i])...)
 	}

@@ -1,6 +1,10 @@
 package compile
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -10,8 +14,9 @@ import (
 
 // criteria are the demands as they stand: bounds were checked by the schema, and mean something only beside a result.
 func (c *compiler) criteria() []plan.Criterion {
-	out, errs := Criteria(specPath().Child("criteria"), c.spec.Criteria)
-	c.errs = append(c.errs, errs...)
+	path := specPath().Child("criteria")
+	out, errs := Criteria(path, c.spec.Criteria)
+	c.errs = append(append(c.errs, errs...), Observed(path, c.spec.Criteria, c.spec.Observers)...)
 	return out
 }
 
@@ -33,7 +38,46 @@ func Criteria(path *field.Path, in []v1alpha1.Criterion) (out []plan.Criterion, 
 		if c.AssumedSpread != "" {
 			criterion.AssumedSpread = read(path.Index(i).Child("assumedSpread"), c.AssumedSpread)
 		}
+		if o := c.Observed; o != nil {
+			criterion.Observed = &plan.ObservedSeries{Observer: o.Observer, Series: o.Series, Of: string(o.Of), Statistic: string(o.Statistic)}
+		}
 		out = append(out, criterion)
 	}
 	return out, errs
+}
+
+// Observed refuses criteria of vital signs that none of a test's observers reads; path is where the criteria stand.
+func Observed(path *field.Path, criteria []v1alpha1.Criterion, observers []v1alpha1.Observer) (errs field.ErrorList) {
+	for i, c := range criteria {
+		if c.Observed == nil {
+			continue
+		}
+		at := path.Index(i).Child("observed")
+		n := slices.IndexFunc(observers, func(o v1alpha1.Observer) bool { return o.Name == c.Observed.Observer })
+		if n < 0 {
+			errs = append(errs, field.Invalid(at.Child("observer"), c.Observed.Observer, noSuchObserver(observers)))
+			continue
+		}
+		of := observers[n].Type
+		series := seriesOf[of]
+		switch {
+		case !slices.Contains(series.names, c.Observed.Series):
+			errs = append(errs, field.Invalid(at.Child("series"), c.Observed.Series, fmt.Sprintf("an observer of type %s has no such series: use %s", of, strings.Join(series.names, ", "))))
+		case c.Observed.Of == v1alpha1.ObservedOfAll && !series.ofAll:
+			errs = append(errs, field.Invalid(at.Child("of"), c.Observed.Of, fmt.Sprintf("an observer of type %s has no series of all together: use Each, which is the default", of)))
+		}
+	}
+	return errs
+}
+
+// noSuchObserver says which observers there are.
+func noSuchObserver(observers []v1alpha1.Observer) string {
+	if len(observers) == 0 {
+		return "the test has no observers: add one of this name to its spec.observers, such as {name: cpu, of: Generator, type: Processors}"
+	}
+	var names []string
+	for _, o := range observers {
+		names = append(names, o.Name)
+	}
+	return "the test has no observer of this name: use one of its spec.observers (" + strings.Join(names, ", ") + "), or add one"
 }

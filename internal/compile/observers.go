@@ -5,6 +5,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
+// seriesOf are the series that an observer of each type has, and whether it has those of all processors together, too.
+var seriesOf = map[v1alpha1.ObserverType]struct {
+	names []string
+	ofAll bool
+}{
+	v1alpha1.ObserverProcessors: {[]string{"busy", "softirq", "stolen"}, true},
+	v1alpha1.ObserverLimiter:    {[]string{"passed", "dropped"}, false},
+}
+
 // observers are what is read beside the traffic. What nobody could read is refused.
 func (c *compiler) observers() []plan.Observer {
 	var all []plan.Observer

@@ -103,12 +103,18 @@ func (sessions) resources(c *compiler) (devices, kernel Resources) { return soft
 // metricsOfSessions are what criteria of sessions may ask for, and no others.
 var metricsOfSessions = []v1alpha1.Metric{v1alpha1.MetricGoodputBitsPerSecond, v1alpha1.MetricRetransmitRatio, v1alpha1.MetricRoundTripMicroseconds}
 
-// checkTraffic refuses what is of the other kind of traffic: an unlimited rate of frames, and criteria that ask for what is not counted.
+// checkTraffic refuses what is of the other kind of traffic: an unlimited rate of frames, criteria that ask for what is not counted, and observers of sessions.
 func (c *compiler) checkTraffic(p *plan.Plan) {
 	if held := p.Procedure.ConstantLoad; held != nil && held.Unlimited && p.Sessions == nil {
 		c.refuse(specPath().Child("procedure", "constantLoad", "rate"), v1alpha1.Unlimited, "frames are held at a rate, such as 100%: use that, or procedure.type MaximumOfferedLoad for all that the generators can send")
 	}
+	if p.Sessions != nil && len(c.spec.Observers) > 0 {
+		c.refuse(specPath().Child("observers"), c.spec.Observers[0].Name, "nobody reads vital signs beside sessions yet: leave observers out, and criteria that name them")
+	}
 	for i, criterion := range c.spec.Criteria {
+		if criterion.Metric == v1alpha1.MetricObserved {
+			continue // of either kind of traffic
+		}
 		if asks := slices.Contains(metricsOfSessions, criterion.Metric); asks != (p.Sessions != nil) {
 			message := "this is counted for traffic of type Sessions only: use PacketsPerSecond, Layer2BitsPerSecond or another metric of frames"
 			if !asks {

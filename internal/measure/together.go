@@ -32,6 +32,7 @@ func SurelyLost(m report.Measured) int64 {
 //   - LossRatio is of the counters. LossRatioMin is of what was surely lost in each window, added up, or of the counters added up if that is more: either is
 //     surely lost, and the second takes the edges of all windows off at once.
 //   - Quality is the worst.
+//   - What observers saw is the mean over the time that it is of, and the least and the most in any window; missing in one window, it is missing.
 //   - Sessions' counters and times are added up, and their goodput is all that was received in all the time.
 //
 // The whole has no Number, as it is no window of a Report, and neither bursts nor evidence: those stay with the windows that they were seen in. Phase, Load and
@@ -57,6 +58,7 @@ func Together(windows []report.Window) report.Window {
 	for _, g := range first.Generators {
 		whole.Generators = append(whole.Generators, generatorTogether(windows, g.Name))
 	}
+	whole.Observed = observedTogether(windows)
 	whole.Quality, whole.Reason = Worst(whole.Directions)
 	return whole
 }

@@ -30,7 +30,7 @@ func (processorTimes) read(s Setup, m Moment) (values []value, missing string) {
 		for _, each := range p.Each {
 			busy, soft, stolen = busy+each.Busy, soft+each.SoftIRQ, stolen+each.Stolen
 		}
-		values = append(values, times(whose+"all processors", at, busy, soft, stolen)...)
+		values = append(values, times(whose+report.AllProcessors, at, busy, soft, stolen)...)
 		if len(p.Each) > most {
 			continue
 		}

@@ -247,7 +247,7 @@ type MaximumOfferedLoad struct {
 // Criterion is one demand on the result: absolute, by Min and Max, decimal strings in the metric's unit; or relative, by MaxRegression.
 type Criterion struct {
 	Name      string `json:"name"`
-	Metric    string `json:"metric"`    // LineRatePercent, PacketsPerSecond, Layer1BitsPerSecond, Layer2BitsPerSecond, LossRatio
+	Metric    string `json:"metric"`    // LineRatePercent, PacketsPerSecond, Layer1BitsPerSecond, Layer2BitsPerSecond, LossRatio, ...; Observed
 	Direction string `json:"direction"` // Each, Total
 	Min       string `json:"min,omitempty"`
 	Max       string `json:"max,omitempty"`
@@ -255,7 +255,25 @@ type Criterion struct {
 	MaxRegression *units.Ratio `json:"maxRegression,omitempty"`
 	// AssumedSpread is the standard deviation of runs, as a share, that is vouched for where the runs are too few to show it; 0: nobody does.
 	AssumedSpread units.Ratio `json:"assumedSpread,omitempty"`
+	// Observed is what metric Observed judges, in the unit of that series; nil: the metric is another.
+	Observed *ObservedSeries `json:"observed,omitempty"`
 }
+
+// ObservedSeries is the vital sign that a criterion of metric Observed speaks of.
+type ObservedSeries struct {
+	Observer  string `json:"observer"`  // its name
+	Series    string `json:"series"`    // "busy"
+	Of        string `json:"of"`        // Each, All
+	Statistic string `json:"statistic"` // Mean, Max
+}
+
+// Which series a criterion speaks of, and which number of them.
+const (
+	ObservedEach = "Each" // each processor's or direction's
+	ObservedAll  = "All"  // that of all of a machine's processors together
+	ObservedMean = "Mean" // over all windows of the answer
+	ObservedMax  = "Max"  // the most in any of them
+)
 
 // Relative says whether the criterion compares with a baseline.
 func (c Criterion) Relative() bool { return c.MaxRegression != nil }

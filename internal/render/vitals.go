@@ -74,7 +74,7 @@ func vitalTracks(r *report.Report) []vitalTrack {
 	var all []vitalTrack
 	for _, o := range r.Observations {
 		for _, s := range o.Series {
-			if o.Type == "Processors" && s.Of != "all processors" || len(s.Samples) < 2 {
+			if o.Type == "Processors" && !s.OfAll() || len(s.Samples) < 2 {
 				continue
 			}
 			all = append(all, vitalTrackOf(o.Observer, s))

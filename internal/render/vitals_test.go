@@ -47,3 +47,18 @@ func TestVitalSignsAreDrawnUnderTheCurve(t *testing.T) {
 		t.Error("a Report without observers has their table")
 	}
 }
+
+// Of several generators' machines the name of each stands before what a series is of.
+func TestVitalSignsOfSeveralMachinesAreDrawn(t *testing.T) {
+	r := observed()
+	one := &r.Observations[0]
+	other := one.Series[0]
+	one.Series[0].Of, other.Of = "generator-0 all processors", "generator-1 all processors"
+	one.Series = append(one.Series, other)
+	page := string(rendered(t, "html", r))
+	for _, want := range []string{"cpu: busy, generator-0 all processors, % of a processor", "cpu: busy, generator-1 all processors, % of a processor"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("there is no panel %q", want)
+		}
+	}
+}

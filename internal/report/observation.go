@@ -1,6 +1,10 @@
 package report
 
-import "github.com/linerate-dev/linerate/internal/plan"
+import (
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+)
 
 // VitalKind says what a series' values mean.
 type VitalKind string
@@ -42,14 +46,24 @@ type VitalSample struct {
 	Value float64       `json:"value"`
 }
 
-// Observed is what a series was in a window.
+// AllProcessors ends the Of of a series that is of all of a machine's processors together, added up.
+const AllProcessors = "all processors"
+
+// OfAll says that the series is of all of a machine's processors together, which are no one of them.
+func (o Observed) OfAll() bool { return strings.HasSuffix(o.Of, AllProcessors) }
+
+// OfAll says that the series is of all of a machine's processors together.
+func (s VitalSign) OfAll() bool { return strings.HasSuffix(s.Of, AllProcessors) }
+
+// Observed is what a series was in a window, or in several together.
 type Observed struct {
 	Observer string `json:"observer"`
 	Series   string `json:"series"`
 	Of       string `json:"of"`
 	// Unit is a counter's per second ("s/s" is the share of a processor), or a gauge's.
 	Unit string `json:"unit"`
-	// Mean is a counter's rate, or a gauge's mean; Min and Max are a gauge's. Nil: it is missing.
+	// Mean is a counter's rate, or a gauge's mean; Min and Max are a gauge's. Nil: it is missing. Of several windows together Mean is weighted by Over, and Min and
+	// Max are the least and the most in any of them, of a counter of the windows' rates.
 	Mean *float64 `json:"mean,omitempty"`
 	Min  *float64 `json:"min,omitempty"`
 	Max  *float64 `json:"max,omitempty"`

@@ -39,6 +39,8 @@ type Result struct {
 	MaxReceived *Sum `json:"maxReceived,omitempty"`
 	// Outvoted is where the load of Window, or a lower one, was held, and some window lost frames: others outvoted it, or could not be judged.
 	Outvoted []Outvoted `json:"outvoted,omitempty"`
+	// Observed is what the series of the Plan's observers were in the window, or in all windows together, that Directions and Total are of.
+	Observed []Observed `json:"observed,omitempty"`
 	// Curve are the figures of each load, where the procedure measured several for their own sake, the highest first.
 	Curve []Figure `json:"curve,omitempty"`
 	// SharedPorts are the physical ports that several ends of the links were on, as sentences: they shared its bandwidth, and frames between

@@ -3,8 +3,10 @@ package suite
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -42,7 +44,8 @@ type Fault struct {
 	// Message is a sentence that names the field, which is one of the LoadTest's, or of the suite's where there are no cells.
 	Message, Field string
 
-	first int // of the cells
+	first   int  // of the cells
+	ofSuite bool // Field is the suite's, though it is wrong for these cells only
 }
 
 // Faults are what is wrong with a suite.
@@ -87,16 +90,39 @@ func (c *Checking) Next(judge Judge, cells int) {
 		c.Faults = Faults{{Field: "spec.exclude", Message: "spec.exclude leaves no cell to measure: exclude less"}}
 	}
 	for end := min(c.next+cells, len(m.Cells)); c.next < end; c.next++ {
-		for _, wrong := range m.wrong(c.next, judge) {
-			n, known := c.at[wrong.Message]
-			if !known {
-				n = len(c.Faults)
-				c.at[wrong.Message] = n
-				c.Faults = append(c.Faults, Fault{Message: wrong.Message, Field: wrong.Field, first: c.next})
+		wrong := m.wrong(c.next, judge)
+		for _, w := range wrong {
+			c.add(Fault{Message: w.Message, Field: w.Field, first: c.next})
+		}
+		if len(wrong) == 0 {
+			for _, w := range m.unobserved(c.next) {
+				c.add(Fault{Message: "the suite's " + w.Error(), Field: w.Field, first: c.next, ofSuite: true})
 			}
-			c.Faults[n].add(m.Cells[c.next].Name)
 		}
 	}
+}
+
+// add notes what is wrong with a cell. What several cells have in common is one fault.
+func (c *Checking) add(f Fault) {
+	n, known := c.at[f.Message]
+	if !known {
+		n = len(c.Faults)
+		c.at[f.Message] = n
+		c.Faults = append(c.Faults, f)
+	}
+	c.Faults[n].add(c.matrix.Cells[f.first].Name)
+}
+
+// unobserved are the suite's criteria of vital signs that nobody reads in a cell's tests: template and patches say which observers these have.
+func (m *Matrix) unobserved(cell int) field.ErrorList {
+	if !slices.ContainsFunc(m.suite.Spec.Criteria, func(c v1alpha1.Criterion) bool { return c.Observed != nil }) {
+		return nil
+	}
+	var test v1alpha1.LoadTest
+	if content, err := m.Content(cell, 1, 1); err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(content, &test) != nil {
+		return nil // which is told already
+	}
+	return compile.Observed(field.NewPath("spec", "criteria"), m.suite.Spec.Criteria, test.Spec.Observers)
 }
 
 // Done says that all cells were looked at.

@@ -31,7 +31,7 @@ func Read(object admission.Object, judge Judge) (*Matrix, error) {
 //	spec.links[0].lineRate ─▶ spec.template.spec.links[0].lineRate
 func (m *Matrix) origin(f *Fault) string {
 	inside, is := strings.CutPrefix(f.Field, "spec")
-	if len(f.Cells) == 0 || f.Field != "" && !is {
+	if f.ofSuite || len(f.Cells) == 0 || f.Field != "" && !is {
 		return f.Field
 	}
 	at, deepest := "spec.template.spec", depth(m.suite.Spec.Template.Spec.Raw, inside)

@@ -1,0 +1,149 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/statistics"
+)
+
+// judgeObserved holds the series that a criterion speaks of against its bounds: what they were in the windows that the result's figures are of. The worst outcome
+// is the criterion's. A series that is missing leaves it undecided, with the reason why it is.
+func judgeObserved(r *report.Report, c plan.Criterion) (report.Outcome, string) {
+	series, none := observedSeries(r, *c.Observed)
+	if none != "" {
+		return report.Undecided, none
+	}
+	messages := map[report.Outcome][]string{}
+	for _, s := range series {
+		outcome, message := observedAgainst(s, r, c)
+		messages[outcome] = append(messages[outcome], message)
+	}
+	return worstOf(messages)
+}
+
+// observedSeries are the series of the result's windows that a criterion speaks of; none says why there isn't one.
+func observedSeries(r *report.Report, of plan.ObservedSeries) (found []report.Observed, none string) {
+	none = fmt.Sprintf("the Report doesn't say what observer %s saw of %s in the result's windows", of.Observer, of.Series)
+	for _, o := range r.Result.Observed {
+		switch {
+		case o.Observer != of.Observer:
+		case o.Series == "":
+			none = fmt.Sprintf("%s: %s is missing: %s", of.Observer, of.Series, o.Missing)
+		case o.Series == of.Series && o.OfAll() == (of.Of == plan.ObservedAll):
+			found = append(found, o)
+		case o.Series == of.Series && o.OfAll():
+			none = fmt.Sprintf("%s: %s is known of all processors together only, as the machine has many: say observed.of: All", of.Observer, of.Series)
+		}
+	}
+	if len(found) > 0 {
+		none = ""
+	}
+	return found, none
+}
+
+// observedAgainst compares one series with a criterion's bounds, which are in its unit.
+func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (report.Outcome, string) {
+	whose := observedOf(o, *c.Observed)
+	value, missing := observedValue(o, *c.Observed)
+	if missing != "" {
+		return report.Undecided, fmt.Sprintf("%s is missing: %s", whose, missing)
+	}
+	got, outcome := new(big.Rat).SetFloat64(value), report.Passed
+	if got == nil {
+		return report.Undecided, fmt.Sprintf("%s is missing: %v is no number", whose, value)
+	}
+	message := whose + ": " + observedText(value, o.Unit) + demanded(c)
+	for _, b := range []struct {
+		limit  string
+		misses int // how a value that misses it compares with it
+	}{{limit: c.Min, misses: -1}, {limit: c.Max, misses: 1}} {
+		if b.limit == "" {
+			continue
+		}
+		limit, err := decimal(b.limit)
+		if err != nil {
+			return report.Undecided, fmt.Sprintf("%s: %v", whose, err)
+		}
+		if got.Cmp(limit) == b.misses {
+			outcome = report.DidFail
+		}
+	}
+	if r.Unconfirmed() {
+		return report.Undecided, message + ", and the figure beside which it was seen is not confirmed"
+	}
+	return outcome, message
+}
+
+// observedValue is the number of a series that a criterion judges; missing says why there is none.
+func observedValue(o report.Observed, of plan.ObservedSeries) (value float64, missing string) {
+	v := o.Mean
+	if of.Statistic == plan.ObservedMax && o.Max != nil {
+		v = o.Max // of a counter in a single window there is one rate, its mean
+	}
+	switch {
+	case o.Missing != "":
+		return 0, o.Missing
+	case v == nil:
+		return 0, "the Report has no value of it"
+	}
+	return *v, ""
+}
+
+// observedOf names a series and its number: "cpu: mean busy of processor 1".
+func observedOf(o report.Observed, of plan.ObservedSeries) string {
+	statistic := "mean"
+	if of.Statistic == plan.ObservedMax {
+		statistic = "highest"
+	}
+	return fmt.Sprintf("%s: %s %s of %s", o.Observer, statistic, o.Series, o.Of)
+}
+
+// observedText is a value in the unit that bounds are in. Seconds of processor time in a second are processors.
+func observedText(v float64, unit string) string {
+	if unit == "s/s" {
+		unit = "processors"
+	}
+	return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'f', -1, 64) + " " + unit
+}
+
+// observedOverRuns tells the median of each series of a criterion over the runs that have it.
+func observedOverRuns(runs []*report.Report, c plan.Criterion) string {
+	var names, texts []string
+	values, units := map[string][]float64{}, map[string]string{}
+	why := ""
+	for _, r := range runs {
+		series, none := observedSeries(r, *c.Observed)
+		if none != "" {
+			why = none
+		}
+		for _, o := range series {
+			name := observedOf(o, *c.Observed)
+			if !slices.Contains(names, name) {
+				names, units[name] = append(names, name), o.Unit
+			}
+			v, missing := observedValue(o, *c.Observed)
+			if missing != "" {
+				why = fmt.Sprintf("%s is missing: %s", name, missing)
+				continue
+			}
+			values[name] = append(values[name], v)
+		}
+	}
+	for _, name := range names {
+		if s := statistics.Summarize(values[name]); s.N > 0 {
+			texts = append(texts, fmt.Sprintf("%s: median %s of %d runs (%s to %s)", name, observedText(s.Median, units[name]), s.N,
+				observedText(s.Low, units[name]), observedText(s.High, units[name])))
+		}
+	}
+	if len(texts) == 0 {
+		return why
+	}
+	return strings.Join(texts, "; ")
+}

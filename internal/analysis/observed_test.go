@@ -1,0 +1,135 @@
+package analysis_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// seen is what an observer saw of a processor in the result's windows.
+func seen(of string, mean float64) report.Observed {
+	return report.Observed{Observer: "cpu", Series: "busy", Of: of, Unit: "s/s", Mean: new(mean)}
+}
+
+// cool is a demand on how busy processors are.
+func cool(of, statistic, least, most string) plan.Criterion {
+	return plan.Criterion{Name: "cool", Metric: "Observed", Direction: "Each", Min: least, Max: most,
+		Observed: &plan.ObservedSeries{Observer: "cpu", Series: "busy", Of: of, Statistic: statistic}}
+}
+
+func TestCriteriaOfWhatObserversSaw(t *testing.T) {
+	two := []report.Observed{seen("all processors", 1.25), seen("processor 0", 0.5), seen("processor 1", 0.75),
+		{Observer: "cpu", Series: "softirq", Of: "processor 0", Unit: "s/s", Mean: new(0.99)}, {Observer: "other", Series: "busy", Of: "processor 0", Unit: "s/s", Mean: new(0.99)}}
+	peak := []report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0", Unit: "s/s", Mean: new(0.5), Min: new(0.25), Max: new(0.875)}}
+	for name, c := range map[string]struct {
+		seen      []report.Observed
+		criterion plan.Criterion
+		want      report.Outcome
+		says      string
+	}{
+		"each is cool enough": {two, cool("Each", "Mean", "", "0.75"), report.Passed,
+			"cpu: mean busy of processor 0: 0.5 processors, at most 0.75 demanded; cpu: mean busy of processor 1: 0.75 processors, at most 0.75 demanded"},
+		"one is too busy": {two, cool("Each", "Mean", "", "0.74"), report.DidFail,
+			"cpu: mean busy of processor 1: 0.75 processors, at most 0.74 demanded"},
+		"all together, added up":                     {two, cool("All", "Mean", "", "1.2"), report.DidFail, "cpu: mean busy of all processors: 1.25 processors, at most 1.2 demanded"},
+		"all together are enough":                    {two, cool("All", "Mean", "1.25", "2"), report.Passed, "at least 1.25 demanded, at most 2 demanded"},
+		"one is idle":                                {two, cool("Each", "Mean", "0.6", ""), report.DidFail, "processor 0: 0.5 processors, at least 0.6 demanded"},
+		"the mean is enough":                         {peak, cool("Each", "Mean", "", "0.8"), report.Passed, "mean busy"},
+		"the most is not":                            {peak, cool("Each", "Max", "", "0.8"), report.DidFail, "cpu: highest busy of processor 0: 0.875 processors, at most 0.8 demanded"},
+		"a counter of one window has its rate":       {two, cool("All", "Max", "", "1.25"), report.Passed, "highest busy of all processors: 1.25 processors"},
+		"a generator's machine of several":           {[]report.Observed{seen("generator-1 all processors", 1)}, cool("All", "Mean", "", "1"), report.Passed, "generator-1 all processors"},
+		"a machine with more than eight processors":  {[]report.Observed{seen("all processors", 1)}, cool("Each", "Mean", "", "1"), report.Undecided, "cpu: busy is known of all processors together only, as the machine has many: say observed.of: All"},
+		"missing in the windows":                     {[]report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0", Missing: "in window 7 the counter went back"}}, cool("Each", "Mean", "", "1"), report.Undecided, "cpu: mean busy of processor 0 is missing: in window 7 the counter went back"},
+		"one is missing, and another is too busy":    {[]report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0", Missing: "lost"}, seen("processor 1", 1)}, cool("Each", "Mean", "", "0.9"), report.DidFail, "processor 1: 1 processors"},
+		"one is missing, and another is cool":        {[]report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0", Missing: "lost"}, seen("processor 1", 0)}, cool("Each", "Mean", "", "0.9"), report.Undecided, "processor 0 is missing: lost"},
+		"nothing could be read at all":               {[]report.Observed{{Observer: "cpu", Missing: "generator g doesn't tell of its processors"}}, cool("Each", "Mean", "", "1"), report.Undecided, "cpu: busy is missing: generator g doesn't tell of its processors"},
+		"a Report that says nothing of the observer": {nil, cool("Each", "Mean", "", "1"), report.Undecided, "the Report doesn't say what observer cpu saw of busy"},
+		"a value that isn't there":                   {[]report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0"}}, cool("Each", "Mean", "", "1"), report.Undecided, "the Report has no value of it"},
+		"a value that is no number":                  {[]report.Observed{seen("processor 0", math.NaN())}, cool("Each", "Mean", "", "1"), report.Undecided, "NaN is no number"},
+		"a bound that is no number":                  {two, cool("Each", "Mean", "", "much"), report.Undecided, `bound "much" is no decimal number`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := measured(func(result *report.Result) { result.Observed = c.seen })
+			r.Plan.Criteria = []plan.Criterion{c.criterion}
+			if v := analysis.Verdict(r); v.Outcome != c.want || !strings.Contains(v.Criteria[0].Message, c.says) {
+				t.Errorf("%+v\nwant %s: …%s…", v, c.want, c.says)
+			}
+		})
+	}
+}
+
+func TestWhatObserversSawBesideNoFigureIsNotJudged(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*report.Report)
+		says   string
+	}{
+		"the figure isn't confirmed": {func(r *report.Report) { r.Result.Confirmed = false }, "at most 0.9 demanded, and the figure beside which it was seen is not confirmed"},
+		"the run was cut short":      {func(r *report.Report) { r.Ending, r.Message = report.Interrupted, "somebody pulled the plug" }, "somebody pulled the plug"},
+		"nothing was measured": {func(r *report.Report) {
+			r.Result = report.Result{Reason: report.NoCleanWindow, Message: "no window was clean"}
+		}, "no window was clean"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := measured(func(result *report.Result) { result.Observed = []report.Observed{seen("processor 0", 0.5)} })
+			r.Plan.Criteria = []plan.Criterion{cool("Each", "Mean", "", "0.9")}
+			c.change(r)
+			if v := analysis.Verdict(r); v.Outcome != report.Undecided || !strings.Contains(v.Criteria[0].Message, c.says) {
+				t.Errorf("%+v, want Undecided: …%s…", v, c.says)
+			}
+		})
+	}
+}
+
+func TestWhatObserversSawOverSeveralRuns(t *testing.T) {
+	runs := func(busy ...float64) (all []*report.Report) {
+		for _, v := range busy {
+			all = append(all, measured(func(result *report.Result) {
+				if v >= 0 {
+					result.Observed = []report.Observed{seen("processor 0", v)}
+				}
+			}))
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		runs []*report.Report
+		want report.Outcome
+		says string
+	}{
+		"all are cool":       {runs(0.5, 0.625, 0.75), report.Passed, "cpu: mean busy of processor 0: median 0.625 processors of 3 runs (0.5 processors to 0.75 processors), at most 0.9 demanded; all 3 runs meet it"},
+		"all are too busy":   {runs(0.95, 0.96), report.DidFail, "all 2 runs do not meet it"},
+		"one is too busy":    {runs(0.5, 0.625, 0.95), report.Undecided, "1 of 3 runs do not meet it (cpu: mean busy of processor 0: 0.95 processors"},
+		"one saw nothing":    {runs(0.5, -1), report.Undecided, "1 of 2 runs leave it open (the Report doesn't say what observer cpu saw"},
+		"none saw anything":  {runs(-1, -1), report.Undecided, "the Report doesn't say what observer cpu saw of busy in the result's windows, at most 0.9 demanded; all 2 runs leave it open"},
+		"a run of no figure": {append(runs(0.5, 0.5, 0.5), &report.Report{Ending: report.Failed, Plan: measured(nil).Plan}), report.Passed, "all 3 runs meet it; 1 of 4 runs set aside"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := analysis.Judge([]plan.Criterion{cool("Each", "Mean", "", "0.9")}, c.runs, nil)
+			if v.Outcome != c.want || !strings.Contains(v.Criteria[0].Message, c.says) {
+				t.Errorf("%+v\nwant %s: …%s…", v, c.want, c.says)
+			}
+		})
+	}
+}
+
+// An answer of several windows has what was seen in all of them.
+func TestTheResultHasWhatObserversSawInItsWindow(t *testing.T) {
+	r := measured(nil)
+	r.Plan.Procedure = plan.Procedure{Type: "ConstantLoad", ConstantLoad: &plan.ConstantLoad{}}
+	for i, busy := range []float64{0.5, 0.75} {
+		w := report.Window{Number: i + 1, Phase: report.Hold, Quality: report.Good, Directions: r.Result.Directions, Duration: 1e9, Observed: []report.Observed{seen("processor 0", busy)}}
+		w.Observed[0].Over = 1e9
+		for d := range w.Directions {
+			w.Directions[d].Quality = report.Good
+		}
+		r.Windows = append(r.Windows, w)
+	}
+	got := analysis.Result(r).Observed
+	if len(got) != 1 || got[0].Mean == nil || *got[0].Mean != 0.625 || *got[0].Max != 0.75 {
+		t.Errorf("%+v", got)
+	}
+}
