@@ -55,15 +55,15 @@ func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (rep
 	if missing != "" {
 		return report.Undecided, fmt.Sprintf("%s is missing: %s", whose, missing)
 	}
-	got, outcome := new(big.Rat).SetFloat64(value), report.Passed
-	if got == nil {
+	least, most := new(big.Rat).SetFloat64(max(value-o.Unsure, min(value, 0))), new(big.Rat).SetFloat64(value+o.Unsure)
+	if least == nil || most == nil {
 		return report.Undecided, fmt.Sprintf("%s is missing: %v is no number", whose, value)
 	}
-	message := whose + ": " + observedText(value, o.Unit) + demanded(c)
+	outcome, message := report.Passed, whose+": "+observedText(value, o.Unit)+demanded(c)
 	for _, b := range []struct {
-		limit  string
-		misses int // how a value that misses it compares with it
-	}{{limit: c.Min, misses: -1}, {limit: c.Max, misses: 1}} {
+		limit string
+		least bool
+	}{{c.Min, true}, {c.Max, false}} {
 		if b.limit == "" {
 			continue
 		}
@@ -71,9 +71,19 @@ func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (rep
 		if err != nil {
 			return report.Undecided, fmt.Sprintf("%s: %v", whose, err)
 		}
-		if got.Cmp(limit) == b.misses {
-			outcome = report.DidFail
+		met, missed := most.Cmp(limit) <= 0, least.Cmp(limit) > 0
+		if b.least {
+			met, missed = least.Cmp(limit) >= 0, most.Cmp(limit) < 0
 		}
+		switch {
+		case missed:
+			outcome = report.DidFail
+		case !met && outcome == report.Passed:
+			outcome = report.Undecided
+		}
+	}
+	if outcome == report.Undecided {
+		return outcome, fmt.Sprintf("%s, and it is known to %s only, as its counter grows in steps: hold the load for longer", message, observedText(o.Unsure, o.Unit))
 	}
 	if r.Unconfirmed() {
 		return report.Undecided, message + ", and the figure beside which it was seen is not confirmed"

@@ -25,6 +25,10 @@ func TestCriteriaOfWhatObserversSaw(t *testing.T) {
 	two := []report.Observed{seen("all processors", 1.25), seen("processor 0", 0.5), seen("processor 1", 0.75),
 		{Observer: "cpu", Series: "softirq", Of: "processor 0", Unit: "s/s", Mean: new(0.99)}, {Observer: "other", Series: "busy", Of: "processor 0", Unit: "s/s", Mean: new(0.99)}}
 	peak := []report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0", Unit: "s/s", Mean: new(0.5), Min: new(0.25), Max: new(0.875)}}
+	steps := seen("processor 0", 0.75)
+	steps.Unsure = 0.005
+	coarse, idle := []report.Observed{steps}, seen("processor 0", 0.001)
+	idle.Unsure = 0.005
 	for name, c := range map[string]struct {
 		seen      []report.Observed
 		criterion plan.Criterion
@@ -43,6 +47,12 @@ func TestCriteriaOfWhatObserversSaw(t *testing.T) {
 		"a counter of one window has its rate":       {two, cool("All", "Max", "", "1.25"), report.Passed, "highest busy of all processors: 1.25 processors"},
 		"a generator's machine of several":           {[]report.Observed{seen("generator-1 all processors", 1)}, cool("All", "Mean", "", "1"), report.Passed, "generator-1 all processors"},
 		"a machine with more than eight processors":  {[]report.Observed{seen("all processors", 1)}, cool("Each", "Mean", "", "1"), report.Undecided, "cpu: busy is known of all processors together only, as the machine has many: say observed.of: All"},
+		"surely below, whatever the steps":           {coarse, cool("Each", "Mean", "", "0.76"), report.Passed, ""},
+		"surely above, whatever the steps":           {coarse, cool("Each", "Mean", "", "0.74"), report.DidFail, "processor 0: 0.75 processors, at most 0.74 demanded"},
+		"within a step of the most":                  {coarse, cool("Each", "Mean", "", "0.751"), report.Undecided, "at most 0.751 demanded, and it is known to 0.005 processors only, as its counter grows in steps: hold the load for longer"},
+		"within a step of the least":                 {coarse, cool("Each", "Mean", "0.754", ""), report.Undecided, "known to 0.005 processors only"},
+		"within a step of the least, above the most": {coarse, cool("Each", "Mean", "0.7", "0.74"), report.DidFail, ""},
+		"no less than nothing":                       {[]report.Observed{idle}, cool("Each", "Mean", "0", "0.1"), report.Passed, ""},
 		"missing in the windows":                     {[]report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0", Missing: "in window 7 the counter went back"}}, cool("Each", "Mean", "", "1"), report.Undecided, "cpu: mean busy of processor 0 is missing: in window 7 the counter went back"},
 		"one is missing, and another is too busy":    {[]report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0", Missing: "lost"}, seen("processor 1", 1)}, cool("Each", "Mean", "", "0.9"), report.DidFail, "processor 1: 1 processors"},
 		"one is missing, and another is cool":        {[]report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0", Missing: "lost"}, seen("processor 1", 0)}, cool("Each", "Mean", "", "0.9"), report.Undecided, "processor 0 is missing: lost"},

@@ -51,12 +51,12 @@ func seriesTogether(windows []report.Window, key vital) report.Observed {
 			whole.Missing = cmp.Or(whole.Missing, fmt.Sprintf("in window %d %s", w.Number, o.Missing))
 			continue
 		}
-		whole.Over += o.Over
+		whole.Over, whole.Unsure = whole.Over+o.Over, max(whole.Unsure, o.Unsure)
 		sum, time = sum+*o.Mean*o.Over.Std().Seconds(), time+o.Over.Std().Seconds()
 		means, least, most = append(means, *o.Mean), append(least, *cmp.Or(o.Min, o.Mean)), append(most, *cmp.Or(o.Max, o.Mean))
 	}
 	if whole.Missing != "" {
-		whole.Over = 0
+		whole.Over, whole.Unsure = 0, 0
 		return whole
 	}
 	mean := means[0]

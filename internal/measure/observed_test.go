@@ -15,6 +15,11 @@ func TestWhatObserversSawInSeveralWindows(t *testing.T) {
 	busy := func(mean float64, over plan.Duration) report.Observed {
 		return report.Observed{Observer: "cpu", Series: "busy", Of: "processor 0", Unit: "s/s", Mean: new(mean), Over: over}
 	}
+	coarse := func(mean, unsure float64) report.Observed {
+		o := busy(mean, second)
+		o.Unsure = unsure
+		return o
+	}
 	speed := func(mean, least, most float64) report.Observed {
 		return report.Observed{Observer: "fan", Series: "speed", Of: "front", Unit: "rpm", Mean: new(mean), Min: new(least), Max: new(most), Over: second}
 	}
@@ -28,6 +33,7 @@ func TestWhatObserversSawInSeveralWindows(t *testing.T) {
 		"a rate is weighted by time":            {[][]report.Observed{{busy(0.5, second)}, {busy(0.9, 3*second)}}, "cpu busy of processor 0: 0.8 s/s, 0.5 to 0.9, over 4s"},
 		"a rate of nothing is zero":             {[][]report.Observed{{busy(0, second)}, {busy(0, second)}}, "cpu busy of processor 0: 0 s/s, 0 to 0, over 2s"},
 		"a gauge has its least and most":        {[][]report.Observed{{speed(4000, 3900, 4200)}, {speed(4100, 3800, 4150)}}, "fan speed of front: 4050 rpm, 3800 to 4200, over 2s"},
+		"as sure as the least sure of them":     {[][]report.Observed{{coarse(0.5, 0.01)}, {coarse(0.9, 0.005)}}, "cpu busy of processor 0: 0.7 s/s, 0.5 to 0.9, over 2s, unsure by 0.01"},
 		"missing in one":                        {[][]report.Observed{{busy(0.5, second)}, {gone}}, "cpu busy of processor 0 is missing: in window 2 the counter went back"},
 		"missing in both, the first reason":     {[][]report.Observed{{gone}, {silent}}, "cpu busy of processor 0 is missing: in window 1 the counter went back"},
 		"not there yet in one":                  {[][]report.Observed{{silent}, {busy(0.5, second)}}, "cpu busy of processor 0 is missing: in window 1 nothing was read"},
@@ -50,7 +56,11 @@ func TestWhatObserversSawInSeveralWindows(t *testing.T) {
 					got = append(got, said+" is missing: "+o.Missing)
 					continue
 				}
-				got = append(got, fmt.Sprintf("%s: %.6g %s, %g to %g, over %s", said, *o.Mean, o.Unit, *o.Min, *o.Max, o.Over.Std()))
+				said = fmt.Sprintf("%s: %.6g %s, %g to %g, over %s", said, *o.Mean, o.Unit, *o.Min, *o.Max, o.Over.Std())
+				if o.Unsure > 0 {
+					said += fmt.Sprintf(", unsure by %g", o.Unsure)
+				}
+				got = append(got, said)
 			}
 			if said := strings.Join(got, "\n"); said != c.want {
 				t.Errorf("%s\nwant\n%s", said, c.want)

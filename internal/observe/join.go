@@ -35,7 +35,7 @@ func join(s report.VitalSign, from, to time.Duration) report.Observed {
 	default:
 		a, b := s.Samples[first], s.Samples[last]
 		o.Over = b.At - a.At
-		o.Mean = new((b.Value - a.Value) / o.Over.Std().Seconds())
+		o.Mean, o.Unsure = new((b.Value-a.Value)/o.Over.Std().Seconds()), s.Step/o.Over.Std().Seconds()
 	}
 	return o
 }

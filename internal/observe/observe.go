@@ -43,6 +43,7 @@ type value struct {
 	kind           report.VitalKind
 	at             time.Duration
 	number         float64
+	step           float64 // by which a coarse counter grows; 0: it is exact
 }
 
 // observer takes its values from a moment; with none it says why.
@@ -126,7 +127,7 @@ func (l *Log) Add(m Moment) {
 func (b *book) add(v value) {
 	s := b.find(v.name, v.of)
 	if s == nil {
-		s = &report.VitalSign{Name: v.name, Of: v.of, Unit: v.unit, Kind: v.kind}
+		s = &report.VitalSign{Name: v.name, Of: v.of, Unit: v.unit, Kind: v.kind, Step: v.step}
 		b.series = append(b.series, s)
 	}
 	at := plan.Duration(v.at)

@@ -1,6 +1,7 @@
 package observe_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -171,5 +172,21 @@ func TestManyProcessorsAreOneSeries(t *testing.T) {
 	log.Add(m)
 	if got := log.Observations()[0].Series; len(got) != 3 || got[0].Of != "all processors" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// The kernel counts processor time in hundredths of a second, of each processor: over 2 s a share is known to 0.005 of one, and to 0.01 of two together.
+func TestARateIsKnownAsFinelyAsItsCounter(t *testing.T) {
+	log := observe.NewLog([]plan.Observer{{Name: "cpu", Type: plan.ObserveProcessors}, {Name: "limit", Type: plan.ObserveLimiter}},
+		observe.Setup{Generators: []string{"generator-0"}, Directions: []plan.Direction{{From: "west", To: "east"}}})
+	for _, at := range []time.Duration{time.Second, 3 * time.Second} {
+		log.Add(observe.Moment{At: at, Limited: []report.Limiter{{Passed: int64(at)}},
+			Readings: []engine.Reading{{At: at, Processors: engine.Processors{At: at, Each: []engine.Processor{{Number: 0, Busy: at}, {Number: 1, Busy: at}}}}}})
+	}
+	for _, o := range log.Window(time.Second, 3*time.Second) {
+		want := map[string]float64{"all processors": 0.01, "processor 0": 0.005, "processor 1": 0.005}[o.Of]
+		if o.Missing != "" || math.Abs(o.Unsure-want) > 1e-12 {
+			t.Errorf("%s of %s is known to %g (%s), want %g", o.Series, o.Of, o.Unsure, o.Missing, want)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -30,12 +31,12 @@ func (processorTimes) read(s Setup, m Moment) (values []value, missing string) {
 		for _, each := range p.Each {
 			busy, soft, stolen = busy+each.Busy, soft+each.SoftIRQ, stolen+each.Stolen
 		}
-		values = append(values, times(whose+report.AllProcessors, at, busy, soft, stolen)...)
+		values = append(values, times(whose+report.AllProcessors, at, len(p.Each), busy, soft, stolen)...)
 		if len(p.Each) > most {
 			continue
 		}
 		for _, each := range p.Each {
-			values = append(values, times(fmt.Sprintf("%sprocessor %d", whose, each.Number), at, each.Busy, each.SoftIRQ, each.Stolen)...)
+			values = append(values, times(fmt.Sprintf("%sprocessor %d", whose, each.Number), at, 1, each.Busy, each.SoftIRQ, each.Stolen)...)
 		}
 	}
 	if len(values) > 0 {
@@ -44,10 +45,10 @@ func (processorTimes) read(s Setup, m Moment) (values []value, missing string) {
 	return values, missing
 }
 
-// times are a processor's three series, in seconds.
-func times(of string, at, busy, soft, stolen time.Duration) []value {
+// times are the three series of so many processors together, in seconds. The kernel tells each processor's in ticks.
+func times(of string, at time.Duration, processorsOf int, busy, soft, stolen time.Duration) []value {
 	seconds := func(name string, d time.Duration) value {
-		return value{name: name, of: of, unit: "s", kind: report.Counter, at: at, number: d.Seconds()}
+		return value{name: name, of: of, unit: "s", kind: report.Counter, at: at, number: d.Seconds(), step: float64(processorsOf) * processors.Tick.Seconds()}
 	}
 	return []value{seconds("busy", busy), seconds("softirq", soft), seconds("stolen", stolen)}
 }

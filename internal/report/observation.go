@@ -33,6 +33,8 @@ type VitalSign struct {
 	Of   string    `json:"of"`   // whose: "processor 1", "west→east"
 	Unit string    `json:"unit"` // of its values: "s", "packets"
 	Kind VitalKind `json:"kind"`
+	// Step is by how much values grow at least, of a counter that is coarser than its unit; 0: it is exact.
+	Step float64 `json:"step,omitempty"`
 	// IdleBefore and IdleAfter are what it was without any traffic, before and after it: a counter's rate, a gauge's value. Nil: nobody read it then.
 	IdleBefore *float64 `json:"idleBefore,omitempty"`
 	IdleAfter  *float64 `json:"idleAfter,omitempty"`
@@ -69,6 +71,8 @@ type Observed struct {
 	Max  *float64 `json:"max,omitempty"`
 	// Over is the time between the samples that it is of: they are read at the window's edges, or a little before.
 	Over plan.Duration `json:"over,omitempty"`
+	// Unsure is by how much the values may be off, as a counter grows in steps; 0: they are exact for the time that they are of.
+	Unsure float64 `json:"unsure,omitempty"`
 	// Missing says why there is no value; empty: there is.
 	Missing string `json:"missing,omitempty"`
 }
