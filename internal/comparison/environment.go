@@ -68,6 +68,7 @@ func traits(e *report.Environment) (all []trait) {
 			for _, t := range []trait{
 				{part: report.PartPath, what: "path of frames", value: p.Path}, {part: report.PartNIC, what: "NIC", value: p.NIC},
 				{part: report.PartNIC, what: "NIC firmware", value: p.Firmware}, {part: report.PartDriver, what: "NIC driver", value: p.Driver},
+				{part: report.PartGenerator, what: "congestion control", value: p.CongestionControl},
 			} {
 				t.generator, t.link, t.place = g.Name, p.Link, p.Link
 				if several {

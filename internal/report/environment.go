@@ -23,7 +23,7 @@ type Environment struct {
 type GeneratorEnvironment struct {
 	Name    string `json:"name"`
 	Product string `json:"product,omitempty"` // "TRex"
-	// Version is the product's; empty for the software engine, which is of linerate's own.
+	// Version is the product's; empty for what is linerate's own.
 	Version string `json:"version,omitempty"`
 	// Cores is how many cores of the machine the generator sends with.
 	Cores   int               `json:"cores,omitempty"`
@@ -38,7 +38,9 @@ type PortEnvironment struct {
 	NIC      string `json:"nic,omitempty"`
 	Firmware string `json:"firmware,omitempty"`
 	Driver   string `json:"driver,omitempty"`
-	Path     string `json:"path,omitempty"` // how frames are sent and received: "AF_XDP + eBPF"
+	Path     string `json:"path,omitempty"` // how frames are sent and received: "AF_XDP + eBPF"; of sessions "TCP sockets"
+	// CongestionControl is what sessions that are sent from here used: "cubic".
+	CongestionControl string `json:"congestionControl,omitempty"`
 }
 
 // Machine is what a generator or a device runs on.
@@ -57,7 +59,7 @@ type EnvironmentPart string
 // The parts. Where one of the first six differs, no change of the device is claimed unless allowDifferent has it: each of them moves figures by itself. The others are
 // told; docs/statistics.md has the reasons.
 const (
-	PartGenerator EnvironmentPart = "Generator" // its product, and its version unless that is linerate's own
+	PartGenerator EnvironmentPart = "Generator" // its product, its version unless that is linerate's own, and of sessions the congestion control
 	PartPath      EnvironmentPart = "Path"      // how frames get from the generator to the network card, and back
 	PartNIC       EnvironmentPart = "NIC"       // the network card's model and firmware
 	PartDriver    EnvironmentPart = "Driver"
@@ -108,8 +110,11 @@ func (d EnvironmentDifference) String() string {
 	return d.What + ": " + cmp.Or(d.Was, "not known") + ", then " + cmp.Or(d.Is, "not known")
 }
 
-// ownEngine is the product of linerate's own generator.
-const ownEngine = "linerate software engine"
+// The products of linerate's own: what generates frames, and the ends of sessions.
+const (
+	ownEngine = "linerate software engine"
+	ownEnds   = "linerate sessions"
+)
 
 // EnvironmentOf is the Report's environment: its block, or, of a Report that was written before there was one, what its other members tell. Nil: nothing is known.
 func EnvironmentOf(r *Report) *Environment {
@@ -136,19 +141,21 @@ func generatorEnvironment(g Generator) GeneratorEnvironment {
 		out.Machine.Node = g.Hostname // a pod's is its own name, which says nothing of where it ran
 	}
 	for _, p := range g.Ports {
-		out.Ports = append(out.Ports, PortEnvironment{Link: p.Link, NIC: p.NIC, Firmware: p.Firmware, Driver: p.Driver, Path: p.Path})
+		out.Ports = append(out.Ports, PortEnvironment{Link: p.Link, NIC: p.NIC, Firmware: p.Firmware, Driver: p.Driver, Path: p.Path, CongestionControl: p.CongestionControl})
 	}
 	return out
 }
 
-// productOf parts "TRex v3.06" into product and version. The software engine's version is linerate's, which the environment has apart.
+// productOf parts "TRex v3.06" into product and version. The version of what is linerate's own is linerate's, which the environment has apart.
 func productOf(text string) (product, version string) {
 	product, version = text, ""
 	if i := strings.LastIndex(text, " v"); i >= 0 {
 		product, version = text[:i], text[i+1:]
 	}
-	if strings.HasPrefix(text, ownEngine) {
-		return ownEngine, ""
+	for _, own := range []string{ownEngine, ownEnds} {
+		if strings.HasPrefix(text, own) {
+			return own, ""
+		}
 	}
 	return product, version
 }

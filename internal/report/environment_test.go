@@ -29,6 +29,12 @@ func TestAnEnvironmentIsMadeOfWhatTheReportTells(t *testing.T) {
 			&report.Environment{Linerate: "linerate v0.2.0", Generators: []report.GeneratorEnvironment{{Name: "generator-0", Product: "linerate software engine",
 				Machine: report.Machine{Processors: 2, Kernel: "6.1.0", Hypervisor: "none"}}}},
 		},
+		"so is the version of the ends of sessions, and their congestion control is told": {
+			report.Report{Producer: "linerate v0.2.0", Generators: []report.Generator{{Name: "generator-0", Product: "linerate sessions v0.2.0", Hostname: "lab-1",
+				Ports: []report.GeneratorPort{{Link: "west", Name: "west", Driver: "veth", Path: "TCP sockets", CongestionControl: "bbr"}}}}},
+			&report.Environment{Linerate: "linerate v0.2.0", Generators: []report.GeneratorEnvironment{{Name: "generator-0", Product: "linerate sessions", Machine: report.Machine{Node: "lab-1"},
+				Ports: []report.PortEnvironment{{Link: "west", Driver: "veth", Path: "TCP sockets", CongestionControl: "bbr"}}}}},
+		},
 		"a generator on the device's node tells what that is": {
 			report.Report{Device: &plan.Device{Pod: "dut", Node: "node-1"}, Generators: []report.Generator{{Name: "generator-0", Pod: "g", Node: "node-1", CPUModel: "Xeon", Kernel: "6.1.0"}}},
 			&report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0", Machine: report.Machine{Node: "node-1", CPUModel: "Xeon", Kernel: "6.1.0"}}},

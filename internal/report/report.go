@@ -110,6 +110,8 @@ type GeneratorPort struct {
 	MAC         string `json:"macAddress"`
 	NextHopMAC  string `json:"nextHopMacAddress,omitempty"`
 	FlowControl string `json:"flowControl,omitempty"`
+	// CongestionControl is what the sessions that are sent from here really used, as Linux names it: "cubic". Empty: none are, or nobody knows.
+	CongestionControl string `json:"congestionControl,omitempty"`
 	// Network is the link's network in the cluster, Device the PCI address of what the pod was given of it, and PhysicalPort that of the
 	// port behind a virtual function: functions of one port share its wire.
 	Network      string `json:"network,omitempty"`

@@ -81,19 +81,43 @@ func (r *run) meet(ctx context.Context) error {
 		return err
 	})
 	for _, g := range r.Plan.Generators {
-		described := report.Generator{Name: g.Name}
-		for _, port := range g.Ports {
-			i := r.placeOf(port.Link)
-			if i < 0 || r.ends[i] == nil {
-				continue
-			}
-			w := r.ends[i].welcome
-			described.Product, described.Hostname, described.Server = w.Product+", Linux "+w.Kernel, w.Hostname, g.Server
-			described.Ports = append(described.Ports, report.GeneratorPort{Link: port.Link, Index: len(described.Ports), Name: w.Interface, Path: "TCP of the kernel", MAC: w.MAC})
+		if described := r.describe(g); len(described.Ports) > 0 {
+			r.Report.Generators = append(r.Report.Generators, described)
 		}
-		r.Report.Generators = append(r.Report.Generators, described)
 	}
 	return err
+}
+
+// throughSockets is how an end's payload gets to the network card and back.
+const throughSockets = "TCP sockets"
+
+// describe is what the ends of a generator's links said of themselves and of their machine, which is one: each link's end is a
+// generator of its own, or all are on this machine. Ends that were not reached are left out.
+func (r *run) describe(g plan.Generator) report.Generator {
+	described := report.Generator{Name: g.Name}
+	for _, port := range g.Ports {
+		i := r.placeOf(port.Link)
+		if i < 0 || r.ends[i] == nil {
+			continue
+		}
+		w := r.ends[i].welcome
+		described.Product, described.Hostname, described.Server = w.Product, w.Hostname, r.places[i].Server
+		described.CPUModel, described.Processors, described.Kernel, described.Hypervisor = w.Machine.CPUModel, w.Machine.Processors, w.Machine.Kernel, w.Machine.Hypervisor
+		described.Ports = append(described.Ports, report.GeneratorPort{Link: port.Link, Index: len(described.Ports), Name: w.Interface, Driver: w.Driver, NIC: w.NIC, Firmware: w.Firmware,
+			Path: throughSockets, MAC: w.MAC})
+	}
+	return described
+}
+
+// sendsBy writes down by which congestion control the connections from a link send: the kernel's own choice where the Plan makes none.
+func (r *run) sendsBy(link, congestionControl string) {
+	for g := range r.Report.Generators {
+		for p := range r.Report.Generators[g].Ports {
+			if port := &r.Report.Generators[g].Ports[p]; port.Link == link {
+				port.CongestionControl = congestionControl
+			}
+		}
+	}
 }
 
 // placeOf is the index of a link's place; -1 where it has none.
@@ -244,6 +268,9 @@ func (r *run) open(ctx context.Context, d plan.Direction, token string) (*report
 	check := &report.PathCheck{From: d.From, To: d.To, Sent: s.Parallel}
 	went, err := r.askLong(ctx, from, request{Do: doConnect, Connect: &connectRequest{Shape: shape, Token: token, To: address.Addr()}})
 	if err == nil {
+		if went.Opened != nil {
+			r.sendsBy(d.From, went.Opened.CongestionControl)
+		}
 		var came answer
 		if came, err = r.askLong(ctx, to, request{Do: doCame}); err == nil {
 			prove(check, r.Plan.DUT.Forwarding, went.Opened, came.Opened)

@@ -1,7 +1,6 @@
 package sessions
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,9 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/machine"
 )
 
 // End is where one link ends in a program of ours.
@@ -207,18 +205,16 @@ func (e *end) halt() {
 }
 
 func (e *end) describe() (*Welcome, error) {
-	w := &Welcome{Product: e.Product, Interface: e.Interface}
+	w := &Welcome{Product: e.Product, Interface: e.Interface, Machine: machine.This()}
 	w.Hostname, _ = os.Hostname()
-	var name unix.Utsname
-	if unix.Uname(&name) == nil {
-		w.Kernel = string(bytes.TrimRight(name.Release[:], "\x00"))
-	}
 	err := e.Namespace.Do(func() error {
 		i, err := net.InterfaceByName(e.Interface)
 		if err != nil {
 			return fmt.Errorf("interface %s: %w", e.Interface, err)
 		}
 		w.MAC, w.MTU = i.HardwareAddr.String(), i.MTU
+		nic := machine.NICOf(e.Interface)
+		w.Driver, w.NIC, w.Firmware = nic.Driver, nic.Model, nic.Firmware
 		choice, _ := os.ReadFile("/proc/sys/net/ipv4/tcp_congestion_control")
 		w.CongestionControl = strings.TrimSpace(string(choice))
 		return nil

@@ -16,6 +16,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/machine"
 	"github.com/linerate-dev/linerate/internal/measure"
 )
 
@@ -89,7 +90,11 @@ type Welcome struct {
 	Interface string `json:"interface"`
 	MAC       string `json:"macAddress"`
 	MTU       int    `json:"mtu"`
-	Kernel    string `json:"kernel,omitempty"`
+	// Machine is what the end runs on, Driver, NIC and Firmware what is behind the interface; what the kernel doesn't tell is empty.
+	Machine  machine.Machine `json:"machine,omitzero"`
+	Driver   string          `json:"driver,omitempty"`
+	NIC      string          `json:"nic,omitempty"`
+	Firmware string          `json:"firmware,omitempty"`
 	// CongestionControl is the kernel's own choice.
 	CongestionControl string `json:"congestionControl,omitempty"`
 }

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/machine"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -60,6 +63,28 @@ func TestWhatIsMeasuredIsWhatTheDeviceForwarded(t *testing.T) {
 	}
 	if got := figures.Summary(rep); !strings.Contains(got, "west→east: ") || !strings.Contains(got, "bps goodput, ") || !strings.Contains(got, ", rtt ") {
 		t.Errorf("the summary is %q", got)
+	}
+}
+
+// The Report tells what the ends run on, and by which congestion control connections were sent where the Plan leaves that to the kernels.
+func TestTheReportTellsWhatSessionsWereMeasuredIn(t *testing.T) {
+	r := newRig(t, nil, func(p *plan.Plan, _ []End) {
+		p.Directions = p.Directions[:1]
+		p.Procedure.ConstantLoad.Duration = p.Procedure.ConstantLoad.Window
+	})
+	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Producer: "linerate test"})
+	this := machine.This()
+	hostname, _ := os.Hostname()
+	kernels, err := os.ReadFile("/proc/sys/net/ipv4/tcp_congestion_control")
+	must(t, err)
+	port := func(link, congestionControl string) report.PortEnvironment {
+		return report.PortEnvironment{Link: link, Driver: "veth", Path: "TCP sockets", CongestionControl: congestionControl}
+	}
+	want := &report.Environment{Linerate: "linerate test", Generators: []report.GeneratorEnvironment{{Name: "generator-0", Product: "linerate sessions",
+		Machine: report.Machine{Node: hostname, CPUModel: this.CPUModel, Processors: this.Processors, Kernel: this.Kernel, Hypervisor: this.Hypervisor},
+		Ports:   []report.PortEnvironment{port("west", strings.TrimSpace(string(kernels))), port("east", "")}}}} // nothing is sent from east
+	if rep.Ending != report.Completed || !reflect.DeepEqual(rep.Environment, want) {
+		t.Errorf("%s: %s\nenvironment %+v\nwant        %+v", rep.Ending, rep.Message, rep.Environment, want)
 	}
 }
 
