@@ -13,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/progress"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/suite"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // fleet is a LoadTestSuite that is measured on this machine: its tests one after the other, each in a lab of its own, which is gone before the next
@@ -177,8 +178,16 @@ func (f *fleet) end(s Streams, o runOptions, w suite.Wanted, run suite.Run, sinc
 	case run.Figures == nil:
 		fmt.Fprintf(s.Err, "%s: not measured: %s: %s\n", title, run.Reason, run.Message)
 	case terminal(s.Err) == nil:
-		fmt.Fprintf(s.Err, "%s: measured %s, %s %% of line rate%s\n", title, progress.Rate(run.Figures.PacketsPerSecond), run.Figures.LineRatePercent.FormatFixed(), f.left())
+		fmt.Fprintf(s.Err, "%s: measured %s%s\n", title, measuredWords(run.Figures), f.left())
 	}
+}
+
+// measuredWords are a test's figures in a line.
+func measuredWords(f *report.Figures) string {
+	if f.OfSessions() {
+		return wording.BitRate(f.GoodputBitsPerSecond) + " goodput"
+	}
+	return progress.Rate(f.PacketsPerSecond) + ", " + f.LineRatePercent.FormatFixed() + " % of line rate"
 }
 
 // left is about how long the tests take that are still to come.

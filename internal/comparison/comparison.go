@@ -208,13 +208,13 @@ func (c *comparison) told() *report.Change {
 }
 
 // FromMedian is how far a figure lies from the median of the runs around it, without a claim that it changed; nil where nobody can say, as where both are
-// lower bounds.
+// lower bounds, or one is of frames and the other of sessions.
 func FromMedian(figures, median *report.Figures) *report.Change {
 	const most = 1e6 // further apart it is no distance that anybody reads
-	if figures == nil || median == nil || figures.LowerBound && median.LowerBound {
+	if figures == nil || median == nil || figures.LowerBound && median.LowerBound || figures.OfSessions() != median.OfSessions() {
 		return nil
 	}
-	apart := ratio(float64(figures.PacketsPerSecond), float64(median.PacketsPerSecond)) - 1
+	apart := ratio(float64(figures.Throughput()), float64(median.Throughput())) - 1
 	if math.Abs(apart) > most {
 		return nil
 	}

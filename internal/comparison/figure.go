@@ -11,6 +11,12 @@ type Figure struct {
 	Direction string // Total, or Each, which empty is, too
 }
 
+// Throughput is the figure that a Report's run is set against others by, where nobody names another: frames that came back, of sessions their goodput, of all directions
+// together. It follows from what was measured; runs of which it isn't the same have nothing in common.
+func Throughput(r *report.Report) Figure {
+	return Figure{Metric: figures.ThroughputOf(r), Direction: report.AllDirections}
+}
+
 func (f Figure) total() bool { return f.Direction == report.AllDirections }
 
 // Of are the figures that a Report has of it, of its answer: one for each direction, or one of all together; none where the metric isn't known, or nothing can

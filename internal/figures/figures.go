@@ -77,6 +77,15 @@ func MetricOf(name report.Metric) (Metric, bool) {
 	return Metrics[i], true
 }
 
+// ThroughputOf is the metric that a Report's run is told and compared by: frames that came back, or the goodput of sessions, where the Report has sessions or its Plan
+// asked for them.
+func ThroughputOf(r *report.Report) report.Metric {
+	if t := r.Result.Total; t != nil && t.Sessions != nil || t == nil && r.Plan != nil && r.Plan.Sessions != nil {
+		return GoodputBitsPerSecond
+	}
+	return PacketsPerSecond
+}
+
 // measured is a direction, or all together, as a window or a result has it.
 type measured struct {
 	direction         string

@@ -134,7 +134,7 @@ func ofTest(object admission.Object, o Options, images, baseline *replacer) (map
 	}
 	candidate := images.replaced(spec)
 	out := map[string]any{"template": map[string]any{"metadata": templateMetadata(&test.ObjectMeta), "spec": candidate},
-		"criteria": withCriterion(criteria, o.MaxRegression), "ttlAfterFinished": cmp.Or(ttl, defaultTTL)}
+		"criteria": withCriterion(criteria, o.MaxRegression, spec), "ttlAfterFinished": cmp.Or(ttl, defaultTTL)}
 	if len(o.BaselineImages) > 0 {
 		if test.Spec.Baseline != nil || o.Baseline {
 			return nil, at(object, errors.New("--baseline-image measures a baseline, and there is another one: leave out spec.baseline and --baseline, or --baseline-image"))
@@ -179,7 +179,9 @@ func ofSuite(object admission.Object, o Options, images *replacer) (map[string]a
 	}
 	spec = images.replaced(spec)
 	criteria, _ := spec["criteria"].([]any)
-	spec["criteria"] = withCriterion(criteria, o.MaxRegression)
+	template, _ := spec["template"].(map[string]any)
+	test, _ := template["spec"].(map[string]any)
+	spec["criteria"] = withCriterion(criteria, o.MaxRegression, test)
 	if b, compares := spec["baseline"].(map[string]any); compares {
 		spec["baseline"] = withLeave(b, o.AllowDifferent)
 	}
@@ -215,12 +217,16 @@ func asMap(from any) (map[string]any, error) {
 	return out, utiljson.Unmarshal(text, &out) // whole numbers stay whole
 }
 
-// withCriterion adds the criterion that the command line asks for.
-func withCriterion(criteria []any, maxRegression string) []any {
+// withCriterion adds the criterion that the command line asks for: of what the spec of its tests has measured.
+func withCriterion(criteria []any, maxRegression string, spec map[string]any) []any {
 	if maxRegression == "" {
 		return criteria
 	}
-	return append(slices.Clone(criteria), map[string]any{"name": addedCriterion, "metric": string(v1alpha1.MetricPacketsPerSecond), "maxRegression": maxRegression})
+	metric := v1alpha1.MetricPacketsPerSecond
+	if traffic, _ := spec["traffic"].(map[string]any); traffic["type"] == string(v1alpha1.TrafficSessions) {
+		metric = v1alpha1.MetricGoodputBitsPerSecond
+	}
+	return append(slices.Clone(criteria), map[string]any{"name": addedCriterion, "metric": string(metric), "maxRegression": maxRegression})
 }
 
 // withLeave is a suite's baseline, of whose environment what the command line names may differ, too.

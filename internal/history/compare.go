@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/comparison"
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -129,6 +130,10 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 		side.Message = fmt.Sprintf("%d of its %d runs are the first side's own, and a run says nothing of how it compares with itself: give each side runs of its own", n, len(s.answers))
 		return
 	}
+	if apart := trafficDifference(baseline.answers[0], s.answers[0]); apart != "" {
+		side.Message = "measured in another way, so that the figures can't be compared: " + apart
+		return
+	}
 	was, is := baseline.answers[0].plan(), s.answers[0].plan()
 	if apart := plan.MethodDifferences(was, is, mostDifferences); len(apart) > 0 {
 		side.Message = "measured in another way, so that the figures can't be compared: " + strings.Join(apart, "; ")
@@ -143,7 +148,7 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 		side.Message = refusal
 		return
 	}
-	answer := comparison.Compare(comparison.Question{Figure: compared, Candidate: slices.Concat(s.runs, s.lossy), Baseline: baseline.runs, Allowance: allowance})
+	answer := comparison.Compare(comparison.Question{Figure: comparison.Throughput(s.answers[0].Report), Candidate: slices.Concat(s.runs, s.lossy), Baseline: baseline.runs, Allowance: allowance})
 	side.Judgement, side.Change, side.Verdict, side.Message = answer.Judgement, answer.Change, answer.Outcome, answer.Sentence
 	apart := plan.DeviceDifferences(was, is, mostDifferences)
 	apart = append(apart, imageDifferences(baseline.answers[0], s.answers[0])...)
@@ -257,9 +262,26 @@ func lineRateDifference(was, is Record) string {
 	return ""
 }
 
+// trafficDifference says that one of two runs sent frames and the other sessions, whose figures aren't of the same kind; empty: both sent the same.
+func trafficDifference(a, b Record) string {
+	of := func(r Record) string {
+		if comparison.Throughput(r.Report).Metric == figures.GoodputBitsPerSecond {
+			return "sessions, whose goodput was measured"
+		}
+		return "frames, which were counted"
+	}
+	if of(a) == of(b) {
+		return ""
+	}
+	return fmt.Sprintf("traffic is %s, in %s, and %s, in %s", of(a), a.Name, of(b), b.Name)
+}
+
 // mixture says that runs which should be of one test measured in different ways; empty: they didn't.
 func mixture(records []Record) string {
 	for _, r := range records {
+		if apart := trafficDifference(records[0], r); apart != "" {
+			return "runs of different plans have no common figure: " + apart
+		}
 		if apart := lineRateDifference(records[0], r); apart != "" {
 			return "runs at different line rates have no common figure: " + apart
 		}

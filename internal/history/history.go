@@ -89,9 +89,6 @@ func at(p place, records []Record) []Record {
 	return out
 }
 
-// compared is the figure that sides are compared by.
-var compared = comparison.Figure{Metric: figures.PacketsPerSecond, Direction: "Total"}
-
 // sample is what became of several runs of one test.
 type sample struct {
 	all      int
@@ -114,7 +111,7 @@ func sampleOf(records []Record) sample {
 		if f == nil {
 			s.missing = append(s.missing, r.missing())
 			if comparison.Unfit(r.Report) == "" && !r.Report.Result.Measured {
-				s.lossy, s.answers = append(s.lossy, compared.Runs(r.Report)...), append(s.answers, r)
+				s.lossy, s.answers = append(s.lossy, comparison.Throughput(r.Report).Runs(r.Report)...), append(s.answers, r)
 			}
 			continue
 		}
@@ -124,7 +121,7 @@ func sampleOf(records []Record) sample {
 			continue
 		}
 		s.counted.add(r, f)
-		s.runs, s.answers = append(s.runs, compared.Runs(r.Report)...), append(s.answers, r)
+		s.runs, s.answers = append(s.runs, comparison.Throughput(r.Report).Runs(r.Report)...), append(s.answers, r)
 	}
 	s.figures, s.outliers = s.counted.figures()
 	return s

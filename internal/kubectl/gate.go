@@ -72,7 +72,7 @@ func (g *gateOptions) bind(cmd *cobra.Command) {
 	f.StringArrayVar(&g.baselineImages, "baseline-image", nil, "OLD=NEW: the image to compare with, measured in turns with the one under test; may be given several times")
 	f.StringArrayVar(&g.baselines, "baseline", nil, "what to compare with: a file or folder of Reports, suite/NAME, loadtest/NAME, a kept Report's name, or a label selector; may be given several times")
 	f.IntVar(&g.runs, "runs", 0, fmt.Sprintf("how often to measure each LoadTest (default %d where it is compared, else 1)", gate.DefaultRuns))
-	f.StringVar(&g.maxRegression, "max-regression", "", "by how much less than the baseline packets/s may be, such as 2%: adds a criterion to each suite")
+	f.StringVar(&g.maxRegression, "max-regression", "", "by how much less than the baseline packets/s, or the goodput of sessions, may be, such as 2%: adds a criterion to each suite")
 	g.allowDifferent.Flag(cmd)
 	f.StringVar(&g.suffix, "name-suffix", "", "what names end with, instead of letters that stand for the content: for a measurement of one's own")
 	f.StringArrayVarP(&g.outputs, "output", "o", nil, "FORMAT[=FILE],…: "+strings.Join(render.Formats(render.Gate), ", ")+"; one of them may go to stdout (default text)")

@@ -78,14 +78,14 @@ func sideTone(c report.Compared) tone {
 
 // comparisonFootnotes say what the figures are.
 func comparisonFootnotes(c *report.Comparison) []string {
-	words := []string{"Packets per second that were received, summed over all directions of one moment; of several runs (their number in brackets) the median, and ± is how far they are apart. " +
-		"Changes are against " + first(c.Sides) + ". A difference is told only where the runs show it, by ranks alone, with 95 % confidence at least."}
 	var figures []*report.Figures
 	for _, r := range c.Rows {
 		for _, s := range r.Sides {
 			figures = append(figures, s.Figures)
 		}
 	}
+	words := []string{rateWords(trafficOf(headlines(figures))) + "; of several runs (their number in brackets) the median, and ± is how far they are apart. " +
+		"Changes are against " + first(c.Sides) + ". A difference is told only where the runs show it, by ranks alone, with 95 % confidence at least."}
 	words = append(words, signWords(headlines(figures))...)
 	return append(words, imageWords(comparisonImages(c))...)
 }

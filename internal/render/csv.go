@@ -211,7 +211,10 @@ func (r record) criteria(all []report.CriterionResult) (rows []record) {
 func (r record) gaps(kind string, all []report.Missing) (rows []record) {
 	for _, m := range all {
 		row := r.with(kind).text("test", m.Test).text("reason", m.Reason).text("message", m.Message)
-		if m.LowerBound > 0 {
+		switch {
+		case m.GoodputLowerBound > 0:
+			row.whole("goodput_bits_per_second", m.GoodputLowerBound).yes("lower_bound", true)
+		case m.LowerBound > 0:
 			row.whole("received_packets_per_second", m.LowerBound).yes("lower_bound", true)
 		}
 		rows = append(rows, row)

@@ -101,16 +101,16 @@ func baselineText(b *report.Compared) string {
 
 // gateFootnotes say what the figures are.
 func gateFootnotes(g *report.Gate) []string {
-	words := []string{"Packets per second that were received, summed over all directions of one moment: the median, ± how far runs are apart, (how many runs)."}
-	if gateCompares(g) {
-		words = append(words, "Candidate and baseline are compared by ranks alone, with 95 % confidence at least; a verdict is claimed only where the runs show it, for each direction that a criterion names.")
-	}
 	var figures []*report.Figures
 	for _, r := range g.Rows {
 		figures = append(figures, r.Candidate.Figures)
 		if r.Baseline != nil {
 			figures = append(figures, r.Baseline.Figures)
 		}
+	}
+	words := []string{rateWords(trafficOf(headlines(figures))) + ": the median, ± how far runs are apart, (how many runs)."}
+	if gateCompares(g) {
+		words = append(words, "Candidate and baseline are compared by ranks alone, with 95 % confidence at least; a verdict is claimed only where the runs show it, for each direction that a criterion names.")
 	}
 	return append(words, signWords(headlines(figures))...)
 }

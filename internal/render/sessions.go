@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/figures"
@@ -11,9 +12,82 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// Sessions count no frames: where a table has a column of these, a dash stands in it, and goodput stands where bits do, with its name.
+// Sessions count no frames. A table of sessions alone has one column of goodput instead of those of frames; where both stand in one table, sessions have a dash in the
+// columns of frames, and goodput where bits do, with its name.
 
 const noFrames = "-"
+
+// goodputHead is the head of a column of goodput whose cells have no unit.
+const goodputHead = "goodput bps"
+
+const goodputWords = "Goodput is the payload of TCP that receiving programs read, without headers and what was sent again, summed over all directions of one moment."
+
+// traffic is what figures that stand together are of.
+type traffic int
+
+const (
+	ofFrames traffic = iota // also where there are no figures at all
+	ofSessions
+	ofBoth
+)
+
+// trafficOf is what these figures are of; what was not measured is of nothing.
+func trafficOf(all []report.Headline) traffic {
+	frames, sessions := false, false
+	for _, h := range all {
+		frames, sessions = frames || h.Measured && !h.OfSessions, sessions || h.OfSessions
+	}
+	switch {
+	case frames && sessions:
+		return ofBoth
+	case sessions:
+		return ofSessions
+	}
+	return ofFrames
+}
+
+// throughputColumns are the columns of a table's figures, and throughputCells what stands in them.
+func throughputColumns(t traffic) []column {
+	if t == ofSessions {
+		return []column{{head: goodputHead}}
+	}
+	return []column{{head: "throughput pps"}, {head: "throughput bps"}, {head: sumHead, when: summed}, {head: togetherHead, when: together}}
+}
+
+func throughputCells(t traffic, h report.Headline) []string {
+	switch {
+	case !h.Measured:
+		return slices.Repeat([]string{wording.NotMeasured}, len(throughputColumns(t)))
+	case t == ofSessions:
+		return []string{h.Signed(wording.Bare(wording.BitRate(h.GoodputBitsPerSecond), "bps"))}
+	}
+	return []string{packetsText(h), bitsText(h), shareText(h, h.PercentSum), shareText(h, min(h.Percent, units.Hundred))}
+}
+
+// rateWords say what the rates of a document are that has no other figures.
+func rateWords(t traffic) string {
+	const packets = "Packets per second that were received, summed over all directions of one moment"
+	switch t {
+	case ofSessions:
+		return strings.TrimSuffix(goodputWords, ".")
+	case ofBoth:
+		return packets + "; of sessions goodput, the payload that receiving programs read"
+	default:
+		return packets
+	}
+}
+
+// throughputLegend says what the figures of a table are.
+func throughputLegend(t traffic) legend {
+	switch t {
+	case ofSessions:
+		return always(goodputWords)
+	case ofBoth:
+		return legend{[]string{sumWords, goodputWords}, []string{togetherWords, goodputWords}}
+	default:
+		return legend{[]string{sumWords}, []string{togetherWords}}
+	}
+}
 
 // packetsText is a line's packet rate without its unit.
 func packetsText(h report.Headline) string {

@@ -29,7 +29,10 @@ type sidePage struct {
 }
 
 // sideTraits says which columns there are.
-type sideTraits struct{ Repeated, Judged bool }
+type sideTraits struct {
+	Repeated, Judged bool
+	Sessions         bool // there are figures of sessions alone
+}
 
 // newSidePage is the page of a view; its bars are shares of the line rate.
 func newSidePage(v *view) *sidePage {
@@ -37,7 +40,7 @@ func newSidePage(v *view) *sidePage {
 	switch s := v.source.(type) {
 	case *report.Table:
 		p.Title = cmp.Or(p.Title, "linerate: "+wording.Counted(len(s.Cells), "load test"))
-		p.Traits = sideTraits{repeats(s), slices.ContainsFunc(s.Cells, func(c report.Cell) bool { return c.Verdict != "" })}
+		p.Traits = sideTraits{repeats(s), slices.ContainsFunc(s.Cells, func(c report.Cell) bool { return c.Verdict != "" }), trafficOf(headlines(tableFigures(s))) == ofSessions}
 		p.Groups = cellGroups(s)
 	case *report.Comparison:
 		p.Title = cmp.Or(p.Title, "linerate: "+strings.Join(s.Sides, " · "))

@@ -61,7 +61,7 @@ func TestARunThatWasDisturbedIsListedAsSuch(t *testing.T) {
 	bound := *c.Runs[0].Figures
 	bound.PacketsPerSecond, bound.LowerBound = 900_000, true
 	c.Runs[0].Figures, c.Runs[0].Reason, c.Runs[0].Message = &bound, "GeneratorLimited", "window 7 was clean"
-	c.Runs[0].Repeated = report.DisturbedWords(900_000, 1_780_000)
+	c.Runs[0].Repeated = report.DisturbedWords(&report.Figures{PacketsPerSecond: 900_000}, 1_780_000)
 	c.Runs = append(c.Runs, again)
 	document, _, err := report.SuiteJSON(s)
 	if err != nil {

@@ -21,7 +21,8 @@ func viewOfTable(t *report.Table) view {
 	if judged {
 		v.table.columns = append(v.table.columns, column{head: "verdict", left: true, verdict: true})
 	}
-	v.table.columns = append(v.table.columns, column{head: "throughput pps"}, column{head: "throughput bps"}, column{head: sumHead, when: summed}, column{head: togetherHead, when: together})
+	of := trafficOf(headlines(tableFigures(t)))
+	v.table.columns = append(v.table.columns, throughputColumns(of)...)
 	if repeated {
 		v.table.columns = append(v.table.columns, column{head: "±"}, column{head: "runs"})
 	}
@@ -30,10 +31,11 @@ func viewOfTable(t *report.Table) view {
 		if judged {
 			row = append(row, string(c.Verdict))
 		}
-		row = append(row,
-			figureOf(c.Figures, packetsText), figureOf(c.Figures, bitsText),
-			figureOf(c.Figures, func(h report.Headline) string { return shareText(h, h.PercentSum) }),
-			figureOf(c.Figures, func(h report.Headline) string { return shareText(h, min(h.Percent, units.Hundred)) }))
+		var h report.Headline
+		if c.Figures != nil {
+			h = c.Figures.Headline()
+		}
+		row = append(row, throughputCells(of, h)...)
 		if repeated {
 			row = append(row, spreadText(c.Figures), runsText(c))
 		}
@@ -45,8 +47,17 @@ func viewOfTable(t *report.Table) view {
 		v.remarks = append(v.remarks, warningsOf(title, gaps(c.Missing, c.Repeated))...)
 	}
 	words := tableWords(t, repeated)
-	v.legend = legend{append([]string{sumWords}, words...), append([]string{togetherWords}, words...)}
+	v.legend = throughputLegend(of)
+	v.legend.summed, v.legend.together = slices.Concat(v.legend.summed, words), slices.Concat(v.legend.together, words)
 	return v
+}
+
+// tableFigures are those of the cells, as they are shown; nil where nothing was measured.
+func tableFigures(t *report.Table) (all []*report.Figures) {
+	for _, c := range arranged(t) {
+		all = append(all, c.Figures)
+	}
+	return all
 }
 
 // repeats says whether some figures are of several runs.
@@ -59,12 +70,11 @@ func tableWords(t *report.Table, repeated bool) (words []string) {
 	if repeated {
 		words = append(words, medianWords)
 	}
-	var figures []*report.Figures
 	var uses []imageUse
 	for _, c := range arranged(t) {
-		figures, uses = append(figures, c.Figures), append(uses, imageUse{titleOf(c.Product, c.Loadtest), c.Images})
+		uses = append(uses, imageUse{titleOf(c.Product, c.Loadtest), c.Images})
 	}
-	words = append(words, signWords(headlines(figures))...)
+	words = append(words, signWords(headlines(tableFigures(t)))...)
 	return append(words, imageWords(uses)...)
 }
 
@@ -124,7 +134,7 @@ func gaps(missing, repeated []report.Missing) []string {
 
 // againWords says in what way a run was repeated.
 func againWords(m report.Missing) string {
-	if m.LowerBound > 0 {
+	if m.Measured() {
 		return "repeated"
 	}
 	return "repeated, as it gave no figure"

@@ -16,24 +16,27 @@ import (
 // viewOfReports has a line for each test in one table, and each test's evidence: the answer, its figures per direction, the verdict and every reason to
 // doubt it.
 func viewOfReports(reports []*report.Report) view {
-	t := &table{columns: []column{
-		{head: "product", left: true}, {head: "loadtest", left: true}, {head: "answer", left: true, when: alone}, {head: "verdict", left: true, when: alone, verdict: true},
-		{head: "throughput pps"}, {head: "throughput bps"}, {head: sumHead, when: summed}, {head: togetherHead, when: together},
-	}}
-	v := view{source: reports, table: t}
 	var all []report.Headline
-	loose := ""
 	for _, r := range reports {
-		h := figures.HeadlineOf(r)
-		all = append(all, h)
+		all = append(all, figures.HeadlineOf(r))
+	}
+	of := trafficOf(all)
+	t := &table{columns: append([]column{
+		{head: "product", left: true}, {head: "loadtest", left: true}, {head: "answer", left: true, when: alone}, {head: "verdict", left: true, when: alone, verdict: true},
+	}, throughputColumns(of)...)}
+	v := view{source: reports, table: t}
+	loose := ""
+	for i, r := range reports {
+		h := all[i]
 		if h.Loose {
 			loose = " " + looseWords
 		}
-		t.add(h.Product, h.Loadtest, standing(r), string(outcomeOf(r.Verdict)), packetsText(h), bitsText(h), shareText(h, h.PercentSum), shareText(h, h.Percent))
+		t.add(append([]string{h.Product, h.Loadtest, standing(r), string(outcomeOf(r.Verdict))}, throughputCells(of, h)...)...)
 		v.sections = append(v.sections, evidenceOf(r, h))
 	}
-	v.legend.summed = append([]string{sumWords}, signWords(all)...)
-	v.legend.together = []string{strings.TrimSuffix(togetherWords, ".") + "; ≥ is a lower bound, not a limit." + loose}
+	v.legend = throughputLegend(of)
+	v.legend.summed = append(v.legend.summed, signWords(all)...)
+	v.legend.together = []string{strings.TrimSuffix(strings.Join(v.legend.together, " "), ".") + "; ≥ is a lower bound, not a limit." + loose}
 	return v
 }
 

@@ -11,7 +11,12 @@ import (
 
 // viewOfTrend has a table of each series, oldest first.
 func viewOfTrend(t *report.Trend) view {
-	v := view{source: t, title: t.Title, legend: always(trendWords), notes: t.Notes}
+	var all []report.Headline
+	for i := range t.Series {
+		all = append(all, seriesHeadlines(&t.Series[i])...)
+	}
+	words := rateWords(trafficOf(all)) + ". " + trendWords
+	v := view{source: t, title: t.Title, legend: always(words), notes: t.Notes}
 	for i := range t.Series {
 		s := &t.Series[i]
 		part := section{title: titleOf(s.Product, s.Loadtest), summary: seriesNow(s), tables: []*table{seriesTable(s)}}
@@ -21,7 +26,7 @@ func viewOfTrend(t *report.Trend) view {
 		v.sections = append(v.sections, part)
 	}
 	if slices.ContainsFunc(t.Series, environmentChanges) {
-		v.legend = always(trendWords, environmentWords)
+		v.legend = always(words, environmentWords)
 	}
 	return v
 }
@@ -33,8 +38,17 @@ func environmentChanges(s report.Series) bool {
 
 const environmentWords = "A change of generator, network card, driver or machine begins a new median, too, unless --allow-different names what changed."
 
-const trendWords = "Packets per second that were received, summed over all directions of one moment. The median is over all runs since the plan, or what it says of the device, changed last: figures of different plans can't be compared. " +
+const trendWords = "The median is over all runs since the plan, or what it says of the device, changed last: figures of different plans can't be compared. " +
 	boundWords + " " + looseWords
+
+// seriesHeadlines are those of a series' runs that were measured.
+func seriesHeadlines(s *report.Series) []report.Headline {
+	var figures []*report.Figures
+	for i := range s.Points {
+		figures = append(figures, s.Points[i].Figures)
+	}
+	return headlines(figures)
+}
 
 // seriesNow is how it stands.
 func seriesNow(s *report.Series) string {
@@ -104,7 +118,12 @@ func fromMedianText(p *report.Point, median *report.Figures) string {
 
 // seriesTable is a series for people.
 func seriesTable(s *report.Series) *table {
-	t := newTable(3, "began (UTC)", "test", "remarks", "pps", togetherHead, "of median")
+	of := trafficOf(seriesHeadlines(s))
+	heads := []string{"pps", togetherHead}
+	if of == ofSessions {
+		heads = []string{goodputHead}
+	}
+	t := newTable(3, slices.Concat([]string{"began (UTC)", "test", "remarks"}, heads, []string{"of median"})...)
 	for i := range s.Points {
 		p := &s.Points[i]
 		row := []string{pointWhen(p), p.Test, strings.Join(pointRemarks(p), ", ")}
@@ -114,9 +133,15 @@ func seriesTable(s *report.Series) *table {
 			if stretch := s.StretchOf(i); stretch != nil {
 				median = stretch.Figures
 			}
-			row = append(row, trendRate(h), shareText(h, f.LineRatePercent), fromMedianText(p, median))
+			if of == ofSessions {
+				row = append(row, throughputCells(of, h)...)
+			} else {
+				row = append(row, trendRate(h), shareText(h, f.LineRatePercent))
+			}
+			row = append(row, fromMedianText(p, median))
 		} else {
-			row = append(row, wording.NotMeasured, "-", "-")
+			row = append(row, wording.NotMeasured)
+			row = append(row, slices.Repeat([]string{"-"}, len(heads))...)
 		}
 		t.add(row...)
 	}

@@ -24,6 +24,7 @@ type trendDrawing struct {
 	x    axis
 	y    axis    // of what is above low
 	low  float64 // at the bottom
+	of   traffic
 }
 
 // extentOf is the least and the greatest figure of a series; false: it has none.
@@ -50,7 +51,15 @@ func newTrendDrawing(s *report.Series, id string, narrow bool) (drawing, bool) {
 		d.Class, d.Width, d.Height, left = "narrow", 430, 280, 48
 	}
 	d.ID += "-" + d.Class
-	d.Desc = fmt.Sprintf("Packets per second of %s.", wording.Counted(len(s.Points), "run"))
+	d.of = trafficOf(seriesHeadlines(s))
+	what := "Packets per second"
+	switch d.of {
+	case ofSessions:
+		what = "Goodput in bits per second"
+	case ofBoth:
+		what = "Packets per second, or of sessions goodput in bits per second,"
+	}
+	d.Desc = fmt.Sprintf("%s of %s.", what, wording.Counted(len(s.Points), "run"))
 	d.span = max(s.Points[len(s.Points)-1].At.Sub(d.from).Seconds(), 1)
 	room := max((high-low)*0.15, high*0.05, 1)
 	d.low = max(low-room, 0)
@@ -63,8 +72,8 @@ func newTrendDrawing(s *report.Series, id string, narrow bool) (drawing, bool) {
 }
 
 func (d *trendDrawing) at(p *report.Point) float64 { return d.x.at(p.At.Sub(d.from).Seconds()) }
-func (d *trendDrawing) height(packetsPerSecond int64) float64 {
-	return d.y.at(float64(packetsPerSecond) - d.low)
+func (d *trendDrawing) height(rate int64) float64 {
+	return d.y.at(float64(rate) - d.low)
 }
 
 func (d *trendDrawing) axes() {
@@ -76,6 +85,12 @@ func (d *trendDrawing) axes() {
 		d.label("end", d.x.from-20, y+4, short(v))
 	}
 	head := name + "pps received"
+	switch d.of {
+	case ofSessions:
+		head = name + "bps goodput"
+	case ofBoth:
+		head = name + "pps received, or bps goodput"
+	}
 	if d.low > 0 {
 		head += " (the axis doesn't begin at 0)"
 	}

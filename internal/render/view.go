@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // view is what one document says to people, whatever it is written as: made once for each kind of document, and written by each format in its own way.
@@ -225,12 +224,4 @@ func headlines(all []*report.Figures) (out []report.Headline) {
 // titleOf is product and loadtest in one.
 func titleOf(product, loadtest string) string {
 	return report.Headline{Product: product, Loadtest: loadtest}.Title()
-}
-
-// figureOf writes one of the figures with its sign, or that nothing was measured.
-func figureOf(f *report.Figures, write func(report.Headline) string) string {
-	if f == nil {
-		return wording.NotMeasured
-	}
-	return write(f.Headline())
 }

@@ -46,7 +46,10 @@ func (c *SuiteCell) Gaps() (missing, repeated []Missing) {
 		switch {
 		case r.Counts():
 		case r.Figures != nil:
-			gap.Message, gap.LowerBound = r.Repeated, r.Figures.PacketsPerSecond
+			gap.Message = r.Repeated
+			if gap.LowerBound = r.Figures.PacketsPerSecond; r.Figures.OfSessions() {
+				gap.GoodputLowerBound = r.Figures.GoodputBitsPerSecond
+			}
 			repeated = append(repeated, gap)
 		case last[r.Repetition] != i:
 			repeated = append(repeated, gap)
@@ -57,13 +60,18 @@ func (c *SuiteCell) Gaps() (missing, repeated []Missing) {
 	return missing, repeated
 }
 
-// DisturbedWords say why a run is repeated that has figures: its generator was the limit, at so many packets per second, and wasn't in others of the same
-// cell, which measured more; 0: they don't any more.
-func DisturbedWords(lowerBound, others int64) string {
-	if others <= lowerBound {
-		return fmt.Sprintf("the generator was the limit at %s, and other runs of it had measured more: it was disturbed", wording.PacketRate(lowerBound))
+// DisturbedWords say why a run is repeated that has figures: its generator was the limit at them, and wasn't in others of the same cell, which measured
+// more, by Figures.Throughput; 0: they don't any more.
+func DisturbedWords(lowerBound *Figures, others int64) string {
+	rate := wording.PacketRate
+	if lowerBound.OfSessions() {
+		rate = func(bitsPerSecond int64) string { return wording.BitRate(bitsPerSecond) + " goodput" }
 	}
-	return fmt.Sprintf("the generator was the limit at %s, and other runs of it measured %s: it was disturbed", wording.PacketRate(lowerBound), wording.PacketRate(others))
+	limit := lowerBound.Throughput()
+	if others <= limit {
+		return fmt.Sprintf("the generator was the limit at %s, and other runs of it had measured more: it was disturbed", rate(limit))
+	}
+	return fmt.Sprintf("the generator was the limit at %s, and other runs of it measured %s: it was disturbed", rate(limit), rate(others))
 }
 
 // whole says whether each of the cell's repetitions gave a figure.

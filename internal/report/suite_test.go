@@ -100,9 +100,13 @@ func TestWhyARunWasDisturbed(t *testing.T) {
 		9_000:  "the generator was the limit at 10.42 Kpps, and other runs of it had measured more: it was disturbed",
 		0:      "the generator was the limit at 10.42 Kpps, and other runs of it had measured more: it was disturbed",
 	} {
-		if got := report.DisturbedWords(10_422, others); got != want {
+		if got := report.DisturbedWords(&report.Figures{PacketsPerSecond: 10_422}, others); got != want {
 			t.Errorf("%d: %s", others, got)
 		}
+	}
+	const want = "the generator was the limit at 40.00 Mbps goodput, and other runs of it measured 90.00 Mbps goodput: it was disturbed"
+	if got := report.DisturbedWords(&report.Figures{GoodputBitsPerSecond: 40_000_000}, 90_000_000); got != want {
+		t.Errorf("of sessions: %s", got)
 	}
 }
 

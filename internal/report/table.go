@@ -78,17 +78,25 @@ type Missing struct {
 	Message string `json:"message,omitempty"`
 	// LowerBound is what a run measured that was repeated all the same, in packets per second; 0: nothing.
 	LowerBound int64 `json:"lowerBound,omitempty"`
+	// GoodputLowerBound is the same of sessions, in bits per second; LowerBound is 0 then.
+	GoodputLowerBound int64 `json:"goodputLowerBound,omitempty"`
 }
+
+// Measured says that the run has a figure, which doesn't count.
+func (m Missing) Measured() bool { return m.LowerBound > 0 || m.GoodputLowerBound > 0 }
 
 // Headline has the signs that go before these figures.
 func (f *Figures) Headline() Headline {
 	return Headline{Measured: true, Bound: f.LowerBound, Loose: f.Unconfirmed > 0, PacketsPerSecond: f.PacketsPerSecond, Layer1BitsPerSecond: f.Layer1BitsPerSecond,
-		Percent: f.LineRatePercent, PercentSum: f.LineRatePercentSum, OfSessions: f.GoodputBitsPerSecond > 0, GoodputBitsPerSecond: f.GoodputBitsPerSecond}
+		Percent: f.LineRatePercent, PercentSum: f.LineRatePercentSum, OfSessions: f.OfSessions(), GoodputBitsPerSecond: f.GoodputBitsPerSecond}
 }
+
+// OfSessions says that traffic was sessions, of which only the goodput says anything.
+func (f *Figures) OfSessions() bool { return f.GoodputBitsPerSecond > 0 }
 
 // Throughput is the rate that runs of one test are set against each other by: packets per second of frames, bits per second of sessions' goodput.
 func (f *Figures) Throughput() int64 {
-	if f.GoodputBitsPerSecond > 0 {
+	if f.OfSessions() {
 		return f.GoodputBitsPerSecond
 	}
 	return f.PacketsPerSecond

@@ -38,7 +38,7 @@ func generatorWasTheLimit(f *report.Figures, reason string, evidence *report.Rep
 	return f != nil && f.LowerBound && reason == string(report.GeneratorLimited) && (evidence == nil || evidence.Plan.DUT.Type != loopback)
 }
 
-// others is the median of what other repetitions measured, in packets per second, as far as it is sure, and by how many percent a lower bound must lie
+// others is the median of what other repetitions measured, in packets per second, of sessions in bits of goodput per second, as far as it is sure, and by how many percent a lower bound must lie
 // below it to be less; 0: nothing is sure.
 func others(all []said, repetition int) (middle, percent int64) {
 	var sure []int64
@@ -103,7 +103,7 @@ func Disturbed(runs []*report.Report) (which int, why string) {
 		return -1, ""
 	}
 	middle, _ := others(all, least.repetition)
-	return least.repetition, report.DisturbedWords(least.figures.Throughput(), middle)
+	return least.repetition, report.DisturbedWords(least.figures, middle)
 }
 
 // noteWeak keeps in mind that a test stands for its repetition with what its generator could send, and which test would repeat it. Last is the run of
@@ -154,7 +154,7 @@ func (v *view) saidIn(cell int) (all []said) {
 // whyRepeated says why another try takes a run's place that gave figures.
 func (v *view) whyRepeated(cell int, run *Run) string {
 	middle, _ := others(v.saidIn(cell), run.Repetition)
-	return report.DisturbedWords(run.Figures.Throughput(), middle)
+	return report.DisturbedWords(run.Figures, middle)
 }
 
 // inVain says of a run without figures that it was to take the place of one that has some, which counts on; empty: it wasn't, or a further one is.

@@ -121,7 +121,7 @@ func evidence(r *report.Report) *report.Report {
 	out := &report.Report{
 		Version: r.Version, Started: r.Started, Finished: r.Finished, Ending: r.Ending, Message: limited(r.Message, maxMessage),
 		LineRates: r.LineRates, Environment: report.EnvironmentOf(r), Result: r.Result,
-		Plan: &plan.Plan{Version: p.Version, Test: p.Test, Engine: p.Engine, Links: p.Links, Directions: p.Directions, Procedure: p.Procedure},
+		Plan: &plan.Plan{Version: p.Version, Test: p.Test, Engine: p.Engine, Links: p.Links, Directions: p.Directions, Sessions: p.Sessions, Procedure: p.Procedure},
 	}
 	if p.DUT.Type == loopback {
 		out.Plan.DUT.Type = loopback

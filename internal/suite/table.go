@@ -41,8 +41,12 @@ func (v *view) row(number int) v1alpha1.SuiteRow {
 	}
 	var words []string
 	if f := c.Figures; f != nil {
-		row.Runs, row.PacketsPerSecond, row.Layer1BitsPerSecond = int32(f.Runs), f.PacketsPerSecond, f.Layer1BitsPerSecond
-		row.LineRatePercent, row.LowerBound, row.Unconfirmed = f.LineRatePercent.FormatFixed(), f.LowerBound, int32(f.Unconfirmed)
+		row.Runs, row.LowerBound, row.Unconfirmed = int32(f.Runs), f.LowerBound, int32(f.Unconfirmed)
+		if f.OfSessions() {
+			row.GoodputBitsPerSecond = f.GoodputBitsPerSecond
+		} else {
+			row.PacketsPerSecond, row.Layer1BitsPerSecond, row.LineRatePercent = f.PacketsPerSecond, f.Layer1BitsPerSecond, f.LineRatePercent.FormatFixed()
+		}
 		if f.Spread != nil {
 			row.SpreadPercent = f.Spread.Percent.FormatFixed()
 		}
