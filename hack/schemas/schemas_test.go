@@ -148,7 +148,7 @@ func TestThePlanOfEverySampleIsValid(t *testing.T) {
 
 func TestEveryKindOfReportIsValid(t *testing.T) {
 	schemas := published(t)
-	for _, s := range reporttest.Scenarios() {
+	for _, s := range append(reporttest.Scenarios(), reporttest.Scenario{Name: "sessions", Report: reporttest.Sessions(46_500_000)}) {
 		var document bytes.Buffer
 		if err := report.JSON(&document, s.Report); err != nil {
 			t.Fatal(err)
@@ -245,9 +245,12 @@ func TestWhatASchemaTakesAndRefuses(t *testing.T) {
 		change func(map[string]any)
 		taken  bool
 	}{
-		"a member that nobody knows":  {func(r map[string]any) { r["result"].(map[string]any)["ofTheFuture"] = 1 }, true},
-		"a reason that nobody knows":  {func(r map[string]any) { r["result"].(map[string]any)["reason"] = "OfTheFuture" }, true},
-		"the version before":          {func(r map[string]any) { r["version"] = report.VersionBefore }, true},
+		"a member that nobody knows": {func(r map[string]any) { r["result"].(map[string]any)["ofTheFuture"] = 1 }, true},
+		"a reason that nobody knows": {func(r map[string]any) { r["result"].(map[string]any)["reason"] = "OfTheFuture" }, true},
+		"the version before":         {func(r map[string]any) { r["version"] = report.VersionBefore }, true},
+		"a direction of neither frames nor sessions": {func(r map[string]any) {
+			delete(r["result"].(map[string]any)["directions"].([]any)[0].(map[string]any), "offered")
+		}, false},
 		"a later version":             {func(r map[string]any) { r["version"] = "linerate.dev/report.v1alpha9" }, false},
 		"a Plan of a later version":   {func(r map[string]any) { r["plan"].(map[string]any)["version"] = "linerate.dev/plan.v1alpha9" }, false},
 		"a ratio that is a number":    {func(r map[string]any) { r["result"].(map[string]any)["resolution"] = 0.5 }, false},

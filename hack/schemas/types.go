@@ -36,6 +36,19 @@ func written() map[reflect.Type]*jsonschema.Schema {
 	}
 }
 
+// members are those that a type writes whatever traffic is, and those that it writes of sessions; the others that are required are of frames.
+type members struct{ common, sessions []string }
+
+// ofSessions are the types that leave the members of frames out where traffic is sessions.
+func ofSessions() map[reflect.Type]*members {
+	return map[reflect.Type]*members{
+		reflect.TypeFor[report.Measured](): {[]string{"from", "to", "quality", "reason"}, []string{"sessions"}},
+		reflect.TypeFor[report.Sum]():      {[]string{"window"}, []string{"sessions"}},
+		reflect.TypeFor[report.Figures]():  {[]string{"runs"}, []string{"goodputBitsPerSecond"}},
+		reflect.TypeFor[report.Spread]():   {[]string{"percent"}, []string{"lowGoodputBitsPerSecond", "highGoodputBitsPerSecond"}},
+	}
+}
+
 // foreign are types of Go's library, in the form in which it writes them.
 func foreign() map[reflect.Type]*jsonschema.Schema {
 	return map[reflect.Type]*jsonschema.Schema{
@@ -141,6 +154,10 @@ func (m maker) define(t reflect.Type, types []reflect.Type) (*jsonschema.Schema,
 	}
 	if t == reflect.TypeFor[stream.Instruction]() {
 		s.Required = []string{"type"} // it writes the members that its type has
+	}
+	if own := ofSessions()[t]; own != nil { // it writes the members of frames, or of sessions
+		frames := slices.DeleteFunc(slices.Clone(s.Required), func(member string) bool { return slices.Contains(own.common, member) })
+		s.Required, s.AnyOf = own.common, []*jsonschema.Schema{{Required: frames}, {Required: own.sessions}}
 	}
 	if versions := m.versions[t]; versions != nil {
 		s.Properties["version"].Enum = versions

@@ -17,6 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/report/reporttest"
 	"github.com/linerate-dev/linerate/internal/suite"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -70,6 +71,10 @@ func played(test *v1alpha1.LoadTest, packets int64) *report.Report {
 	flow := report.Flow{PacketsPerSecond: packets, Layer1BitsPerSecond: packets * 1000}
 	r := &report.Report{Version: report.Version, Plan: p, Ending: report.Completed, Result: report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,
 		Resolution: units.One / 200, Total: &report.Sum{Received: flow}}}
+	if p.Sessions != nil {
+		r.Result = reporttest.Sessions(packets).Result
+		return r
+	}
 	for _, d := range p.Directions {
 		r.Result.Directions = append(r.Result.Directions, report.Measured{From: d.From, To: d.To, Received: flow, Offered: flow, Quality: report.Good})
 	}
@@ -91,6 +96,49 @@ func inTurns(t *testing.T, candidate int64, runs int) Measured {
 		}
 		return steady(candidate)(cell, run)
 	})
+}
+
+// tcp is a LoadTest of sessions.
+const tcp = `apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: router-tcp}
+spec:
+  dut: {type: Pod, pod: {template: {spec: {containers: [{name: router, image: "registry.lab/router:main"}]}}}}
+  generator: {engine: Software}
+  links: [{name: west, network: west}, {name: east, network: east}]
+  traffic: {type: Sessions, sessions: {parallel: 4}}
+  procedure: {type: ConstantLoad, constantLoad: {rate: Unlimited}}
+`
+
+func TestAGateOfSessionsComparesTheirGoodput(t *testing.T) {
+	for _, c := range []struct {
+		candidate int64
+		code      int
+		says      string
+	}{
+		{50_000_000, 0, "50.03 Mbps goodput in 5 runs, 50.03 Mbps goodput in 5 runs of the baseline"},
+		{40_000_000, 1, "40.02 Mbps goodput in 5 runs, 50.03 Mbps goodput in 5 runs of the baseline: 20.00 % less"},
+	} {
+		s := only(t, tcp, Options{MaxRegression: "2%", Runs: 5, BaselineImages: []Image{{"registry.lab/router", "registry.lab/router:1.4"}}})
+		g := Judge([]Measured{measured(t, s, func(cell string, run int) int64 {
+			if cell == baselineValue {
+				return steady(50_000_000)(cell, run)
+			}
+			return steady(c.candidate)(cell, run)
+		})}, "test")
+		if g.ExitCode != c.code || len(g.Rows) != 1 || len(g.Rows[0].Criteria) != 1 || !strings.Contains(g.Rows[0].Criteria[0].Message, c.says) || g.Rows[0].Candidate.Judgement == report.NotComparable {
+			t.Errorf("exit code %d, %s: %+v; want %d: … %s", g.ExitCode, g.Message, g.Rows, c.code, c.says)
+		}
+		var out strings.Builder
+		if err := render.Write(&out, "text", render.OfGate(g), render.TextOptions{Width: 160}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"Mbps goodput", "Goodput is the payload"} {
+			if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "pps") {
+				t.Errorf("it doesn't say %q, or tells of packets:\n%s", want, out.String())
+			}
+		}
+	}
 }
 
 func TestJudge(t *testing.T) {

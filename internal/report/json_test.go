@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/report/reporttest"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // document is the reports as JSON.
@@ -151,4 +154,66 @@ func (spaces) Read(p []byte) (int, error) {
 		p[i] = ' '
 	}
 	return len(p), nil
+}
+
+// A Report of sessions doesn't write zeros for frames that nobody counted, and what it writes reads back as it was.
+func TestSessionsWriteNoMemberOfFrames(t *testing.T) {
+	spread := report.Spread{Percent: units.One.Percent(), LowGoodputBitsPerSecond: 92_000_000, HighGoodputBitsPerSecond: 94_000_000}
+	r := reporttest.Sessions(46_500_000)
+	for name, c := range map[string]struct {
+		value any
+		want  []string
+	}{
+		"a direction": {r.Result.Directions[0], []string{"from", "quality", "reason", "sessions", "to"}},
+		"all":         {*r.Result.Total, []string{"sessions", "window"}},
+		"figures": {report.Figures{Runs: 5, GoodputBitsPerSecond: 93_000_000, LowerBound: true, Unconfirmed: 1, Spread: &spread},
+			[]string{"goodputBitsPerSecond", "lowerBound", "runs", "spread", "unconfirmed"}},
+		"a spread": {spread, []string{"highGoodputBitsPerSecond", "lowGoodputBitsPerSecond", "percent"}},
+	} {
+		document, err := json.Marshal(c.value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		members := map[string]any{}
+		if err := json.Unmarshal(document, &members); err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Sorted(maps.Keys(members)); !slices.Equal(got, c.want) {
+			t.Errorf("%s has %v, want %v", name, got, c.want)
+		}
+		again := reflect.New(reflect.TypeOf(c.value))
+		if err := json.Unmarshal(document, again.Interface()); err != nil || !reflect.DeepEqual(again.Elem().Interface(), c.value) {
+			t.Errorf("%s reads back as %+v (%v), want %+v", name, again.Elem(), err, c.value)
+		}
+	}
+	var out bytes.Buffer
+	if err := report.JSON(&out, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, member := range []string{`"offered"`, `"intended"`, `"returned"`, `"lossRatio"`, `"packetsPerSecond"`, `"lineRatePercent"`} {
+		if strings.Contains(out.String(), member) {
+			t.Errorf("a Report of sessions has %s", member)
+		}
+	}
+	if again, err := report.Read(&out); err != nil || !reflect.DeepEqual(again[0].Windows, r.Windows) || !reflect.DeepEqual(again[0].Result, r.Result) {
+		t.Errorf("it reads back otherwise (%v)", err)
+	}
+}
+
+// Of frames each member is written, zero or not, and signs as they are.
+func TestFramesWriteAllTheirMembers(t *testing.T) {
+	type plain report.Measured
+	m := report.Measured{From: "west", To: "east", Quality: report.Good, Reason: "1 < 2 & 3 > 2"}
+	var out, want bytes.Buffer
+	for to, value := range map[*bytes.Buffer]any{&out: m, &want: plain(m)} {
+		enc := json.NewEncoder(to)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out.String() != want.String() || !strings.Contains(out.String(), "1 < 2 & 3 > 2") {
+		t.Errorf("%s\nwant\n%s", out.String(), want.String())
+	}
 }
