@@ -13,6 +13,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
 // everything is a scene in which each metric there is has a figure.
@@ -20,10 +22,12 @@ func everything(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
 	m, run := NewTests(), running("run")
 	done := measured("done", 0)
+	tcp := running("tcp")
+	tcp.Spec.Traffic.Type = v1alpha1.TrafficSessions
 	m.Decided("running", time.Second)
 	m.StatusWritten(run, &done.Status, noon)
 	_, families := scene{most: 9, objects: []client.Object{
-		run, progressMap(t, run, nil), done, aTest("waits"), node(nil), holder("holds", "a", corev1.PodRunning), aSuite("night", "Complete=True Measured", "Passed=True CriteriaMet"),
+		run, progressMap(t, run, nil), done, tcp, progressMap(t, tcp, nil), ofSessions("tcp-done", pathLimited), aTest("waits"), node(nil), holder("holds", "a", corev1.PodRunning), aSuite("night", "Complete=True Measured", "Passed=True CriteriaMet"),
 	}}.gather(t, append(m.collectors(), NewSuites().completed)...)
 	return families
 }

@@ -70,6 +70,14 @@ func measured(name string, ago time.Duration) *v1alpha1.LoadTest {
 	return test
 }
 
+func ofSessions(name, reason string) *v1alpha1.LoadTest {
+	test := measured(name, time.Minute)
+	test.Spec.Traffic.Type = v1alpha1.TrafficSessions
+	test.Status.Result = &v1alpha1.Result{Reason: reason, Total: &v1alpha1.TotalResult{Figures: v1alpha1.Figures{
+		Sessions: &v1alpha1.SessionsResult{GoodputBitsPerSecond: 93_000_000, RetransmittedSegments: 171, RetransmitRatio: "0.0021", RoundTripMicroseconds: 47_800}}}}
+	return test
+}
+
 func progressMap(t testing.TB, test *v1alpha1.LoadTest, change func(*delivery.Progress)) *corev1.ConfigMap {
 	t.Helper()
 	p := delivery.Progress{
@@ -268,6 +276,23 @@ func TestAResultIsToldOf(t *testing.T) {
 		lines, _ := scene{most: 1, objects: []client.Object{test}}.gather(t)
 		has(t, lines, "not linerate_loadtest_passed", "not linerate_loadtest_result_line", "linerate_loadtest_result_saturated"+labels+"1")
 	})
+}
+
+func TestSessionsTellOfGoodputAndOfNoFrames(t *testing.T) {
+	const labels = `{loadtest="tcp",namespace="lab",product="VPP"} `
+	for reason, limited := range map[string]string{"PathLimited": "1", "GeneratorLimited": "0", "Inconclusive": "0"} {
+		lines, _ := scene{most: 1, objects: []client.Object{ofSessions("tcp", reason)}}.gather(t)
+		has(t, lines, "linerate_loadtest_result_goodput_bytes_per_second"+labels+"1.1625e+07", "linerate_loadtest_result_path_limited"+labels+limited,
+			"linerate_loadtest_result_retransmit_ratio"+labels+"0.0021", "linerate_loadtest_result_round_trip_seconds"+labels+"0.0478",
+			"linerate_loadtest_passed"+labels+"1", "linerate_loadtest_finished_timestamp_seconds"+labels+"1.77236634e+09",
+			"not linerate_loadtest_result_packets", "not linerate_loadtest_result_layer1", "not linerate_loadtest_result_line", "not linerate_loadtest_result_loss", "not linerate_loadtest_result_saturated")
+	}
+	run := running("tcp")
+	run.Spec.Traffic.Type = v1alpha1.TrafficSessions
+	lines, _ := scene{most: 1, objects: []client.Object{run, progressMap(t, run, func(p *delivery.Progress) {
+		p.OfferedPacketsPerSecond, p.ReceivedPacketsPerSecond, p.LossRatio, p.GoodputBitsPerSecond = 0, 0, "", 80_000_000
+	})}}.gather(t)
+	has(t, lines, "linerate_loadtest_progress_ratio"+labels+"0.4", "linerate_loadtest_goodput_bytes_per_second"+labels+"1e+07", "not linerate_loadtest_offered", "not linerate_loadtest_received", "not linerate_loadtest_loss")
 }
 
 func TestFiguresOfTestsAreBounded(t *testing.T) {

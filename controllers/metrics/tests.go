@@ -28,14 +28,21 @@ var (
 	descOffered  = describeTest("linerate_loadtest_offered_packets_per_second", "What a running test sends at the moment, all directions together.")
 	descReceived = describeTest("linerate_loadtest_received_packets_per_second", "What comes back to a running test at the moment, all directions together.")
 	descLoss     = describeTest("linerate_loadtest_loss_ratio", "A running test's loss at the moment in its worst direction, as a share of the frames sent; below 0 where more came back.")
+	descGoodput  = describeTest("linerate_loadtest_goodput_bytes_per_second", "Payload that comes to the receivers of a running test of sessions at the moment, all directions together; times 8 it is bits.")
 
 	descResultPackets   = describeTest("linerate_loadtest_result_packets_per_second", "The result: what came back at the highest load that was carried, all directions together.")
 	descResultBytes     = describeTest("linerate_loadtest_result_layer1_bytes_per_second", "The result in bytes per second on the wire, with preamble and gap; times 8 it is bits.")
 	descResultLineRate  = describeTest("linerate_loadtest_result_line_rate_ratio", "The result in relation to what the links can carry, from 0 to 1.")
 	descResultLoss      = describeTest("linerate_loadtest_result_loss_ratio", "The loss at the result, as a share of the frames sent; below 0 where more came back than was sent in the window.")
 	descResultSaturated = describeTest("linerate_loadtest_result_saturated", "1: the result is the device's limit; 0: it is a lower bound.")
-	descPassed          = describeTest("linerate_loadtest_passed", "The criteria's verdict: 1 all are met, 0 one isn't; not there where there is no verdict.")
-	descFinished        = describeTest("linerate_loadtest_finished_timestamp_seconds", "When a measured test was complete, in seconds since 1970.")
+
+	descResultGoodput     = describeTest("linerate_loadtest_result_goodput_bytes_per_second", "The result of sessions: payload that receiving programs read, all directions together; times 8 it is bits.")
+	descResultPathLimited = describeTest("linerate_loadtest_result_path_limited", "1: what is between the ends held the sessions back; 0: an end did, or nobody knows what, and the goodput is a lower bound.")
+	descResultRetransmits = describeTest("linerate_loadtest_result_retransmit_ratio", "Segments that sessions sent again, as a share of all segments, from 0 to 1.")
+	descResultRoundTrip   = describeTest("linerate_loadtest_result_round_trip_seconds", "The mean of the smoothed round trips of the senders of sessions; not there where none was seen.")
+
+	descPassed   = describeTest("linerate_loadtest_passed", "The criteria's verdict: 1 all are met, 0 one isn't; not there where there is no verdict.")
+	descFinished = describeTest("linerate_loadtest_finished_timestamp_seconds", "When a measured test was complete, in seconds since 1970.")
 
 	descLeftOut = describe("linerate_loadtests_left_out", "LoadTests whose own figures are left out because there are more of them than --metrics-tests.")
 )
@@ -46,7 +53,8 @@ func describeTest(name, help string) *prometheus.Desc {
 
 func testDescs() []*prometheus.Desc {
 	return []*prometheus.Desc{
-		descProgress, descOffered, descReceived, descLoss, descResultPackets, descResultBytes, descResultLineRate, descResultLoss, descResultSaturated,
+		descProgress, descOffered, descReceived, descLoss, descGoodput, descResultPackets, descResultBytes, descResultLineRate, descResultLoss, descResultSaturated,
+		descResultGoodput, descResultPathLimited, descResultRetransmits, descResultRoundTrip,
 		descPassed, descFinished, descLeftOut,
 	}
 }
@@ -113,32 +121,53 @@ func runFigures(test *v1alpha1.LoadTest, p *delivery.Progress) []prometheus.Metr
 		return nil
 	}
 	labels := labelsOf(test)
-	out := []prometheus.Metric{
-		gauge(descProgress, float64(p.Percent)/100, labels...),
-		gauge(descOffered, float64(p.OfferedPacketsPerSecond), labels...),
-		gauge(descReceived, float64(p.ReceivedPacketsPerSecond), labels...),
+	out := []prometheus.Metric{gauge(descProgress, float64(p.Percent)/100, labels...)}
+	if test.Spec.Traffic.Type == v1alpha1.TrafficSessions { // which count no frames
+		return append(out, gauge(descGoodput, float64(p.GoodputBitsPerSecond)/8, labels...))
 	}
+	out = append(out,
+		gauge(descOffered, float64(p.OfferedPacketsPerSecond), labels...),
+		gauge(descReceived, float64(p.ReceivedPacketsPerSecond), labels...))
 	return appendText(out, descLoss, p.LossRatio, 1, labels)
 }
 
 func resultFigures(test *v1alpha1.LoadTest) []prometheus.Metric {
 	r, labels := test.Status.Result, labelsOf(test)
-	if r == nil || r.Total == nil || r.Total.Sessions != nil {
-		return nil // sessions count no frames
+	if r == nil || r.Total == nil {
+		return nil
 	}
-	out := []prometheus.Metric{
-		gauge(descResultPackets, float64(r.Total.Received.PacketsPerSecond), labels...),
-		gauge(descResultBytes, float64(r.Total.Received.Layer1BitsPerSecond)/8, labels...),
-		gauge(descResultSaturated, oneIf(r.Saturated), labels...),
-	}
+	var out []prometheus.Metric
 	if at := test.Status.FinishedAt; at != nil {
 		out = append(out, gauge(descFinished, float64(at.Unix()), labels...))
 	}
 	if c := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionPassed); c != nil && c.Status != metav1.ConditionUnknown {
 		out = append(out, gauge(descPassed, oneIf(c.Status == metav1.ConditionTrue), labels...))
 	}
+	if r.Total.Sessions != nil {
+		return append(out, sessionsFigures(r, labels)...)
+	}
+	out = append(out,
+		gauge(descResultPackets, float64(r.Total.Received.PacketsPerSecond), labels...),
+		gauge(descResultBytes, float64(r.Total.Received.Layer1BitsPerSecond)/8, labels...),
+		gauge(descResultSaturated, oneIf(r.Saturated), labels...))
 	out = appendText(out, descResultLineRate, r.Total.LineRatePercent, 100, labels)
 	return appendText(out, descResultLoss, r.Total.LossRatio, 1, labels)
+}
+
+// pathLimited is the reason of a result of sessions that what is between the ends held back.
+const pathLimited = "PathLimited"
+
+// sessionsFigures are a result of sessions, which count no frames.
+func sessionsFigures(r *v1alpha1.Result, labels []string) []prometheus.Metric {
+	s := r.Total.Sessions
+	out := []prometheus.Metric{
+		gauge(descResultGoodput, float64(s.GoodputBitsPerSecond)/8, labels...),
+		gauge(descResultPathLimited, oneIf(r.Reason == pathLimited), labels...),
+	}
+	if s.RoundTripMicroseconds > 0 {
+		out = append(out, gauge(descResultRoundTrip, float64(s.RoundTripMicroseconds)/1e6, labels...))
+	}
+	return appendText(out, descResultRetransmits, s.RetransmitRatio, 1, labels)
 }
 
 // appendText appends a figure that is kept as text, in units of which so many make one. What isn't known is left out.
