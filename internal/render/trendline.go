@@ -52,14 +52,8 @@ func newTrendDrawing(s *report.Series, id string, narrow bool) (drawing, bool) {
 	}
 	d.ID += "-" + d.Class
 	d.of = trafficOf(seriesHeadlines(s))
-	what := "Packets per second"
-	switch d.of {
-	case ofSessions:
-		what = "Goodput in bits per second"
-	case ofBoth:
-		what = "Packets per second, or of sessions goodput in bits per second,"
-	}
-	d.Desc = fmt.Sprintf("%s of %s.", what, wording.Counted(len(s.Points), "run"))
+	what := map[traffic]string{ofFrames: "Packets per second", ofSessions: "Goodput in bits per second", ofBoth: "Packets per second, or of sessions goodput in bits per second,"}
+	d.Desc = fmt.Sprintf("%s of %s.", what[d.of], wording.Counted(len(s.Points), "run"))
 	d.span = max(s.Points[len(s.Points)-1].At.Sub(d.from).Seconds(), 1)
 	room := max((high-low)*0.15, high*0.05, 1)
 	d.low = max(low-room, 0)
@@ -84,13 +78,7 @@ func (d *trendDrawing) axes() {
 		d.line("grid", d.x.from-14, y, d.x.to, y)
 		d.label("end", d.x.from-20, y+4, short(v))
 	}
-	head := name + "pps received"
-	switch d.of {
-	case ofSessions:
-		head = name + "bps goodput"
-	case ofBoth:
-		head = name + "pps received, or bps goodput"
-	}
+	head := name + map[traffic]string{ofFrames: "pps received", ofSessions: "bps goodput", ofBoth: "pps received, or bps goodput"}[d.of]
 	if d.low > 0 {
 		head += " (the axis doesn't begin at 0)"
 	}
