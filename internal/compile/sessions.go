@@ -86,6 +86,9 @@ func (sessions) check(c *compiler) {
 	if f := c.forwarding(); f == plan.MACRewrite {
 		c.refuse(path.Child("dut", "forwarding"), f, "an end's kernel takes only frames that are addressed to it, and not what a device makes of MAC addresses: use L3 or L2")
 	}
+	if len(spec.Observers) > 0 { // the others have the same fault
+		c.refuse(path.Child("observers").Index(0).Child("type"), spec.Observers[0].Type, "nobody reads vital signs beside sessions yet: leave observers out, or use traffic.type Frames")
+	}
 	for _, l := range c.links {
 		if l.vlan != 0 {
 			c.refuse(l.path.Child("vlan"), l.vlan, "sessions are sent without VLAN tags yet: remove vlan, and let the switch tag them")
@@ -94,8 +97,19 @@ func (sessions) check(c *compiler) {
 	}
 }
 
-// checkPods has nothing to refuse: the ends are on whatever interface their pods are given.
-func (sessions) checkPods(*compiler) {}
+// checkPods refuses connections that need more than half of an end's memory: the kernel kills a pod that takes more than it has, and drops segments for which there is none, which
+// would look like the device's losses. Buffers of the kernels' own choice grow as there is memory.
+func (e sessions) checkPods(c *compiler) {
+	again := &compiler{spec: c.spec} // what these refuse is refused already
+	p := again.sessions()
+	_, r := e.resources(again)
+	most := r.Memory.Value() / 2
+	if len(again.errs) > 0 || int64(p.Parallel)*(p.MessageBytes+2*p.WindowBytes) <= most { // a message to read into, and buffers of a connection that comes and of one that goes
+		return
+	}
+	c.refuse(specPath().Child("traffic", "sessions", "parallel"), p.Parallel, fmt.Sprintf("so many connections with messages of %d bytes and windows of %d need more than half of an end's memory, which is %s: "+
+		"use fewer, smaller ones, or give generator.memory more", p.MessageBytes, p.WindowBytes, &r.Memory))
+}
 
 // resources are the software engine's: an end is the same program.
 func (sessions) resources(c *compiler) (devices, kernel Resources) { return software{}.resources(c) }
