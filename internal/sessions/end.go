@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/vishvananda/netlink"
+
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
 	"github.com/linerate-dev/linerate/internal/machine"
 )
@@ -140,6 +142,9 @@ func (s *server) welcome(conn net.Conn, r request) (*end, *Welcome, error) {
 		return nil, nil, fmt.Errorf("there is no link %q here", r.Hello.Link)
 	}
 	e := s.ends[i]
+	if e.cameByLink(conn) {
+		return nil, nil, fmt.Errorf("drive this end by another network, and not by link %s itself: what is on a link drives nobody", e.Link)
+	}
 	if err := e.enter(conn, r.Hello.Force); err != nil {
 		return nil, nil, err
 	}
@@ -149,6 +154,31 @@ func (s *server) welcome(conn net.Conn, r request) (*end, *Welcome, error) {
 		return nil, nil, err
 	}
 	return e, w, nil
+}
+
+// cameByLink says that a driver asks for the link's own address, or that answers to it leave by the link: it is the device, or whoever else is on the link, which no policy
+// of a cluster's network keeps off.
+func (e *end) cameByLink(conn net.Conn) (did bool) {
+	asked, from := addressOf(conn.LocalAddr()), addressOf(conn.RemoteAddr())
+	err := e.Namespace.Do(func() error {
+		i, err := net.InterfaceByName(e.Interface)
+		if err != nil {
+			return err
+		}
+		its, err := i.Addrs()
+		if err != nil {
+			return err
+		}
+		did = slices.ContainsFunc(its, func(a net.Addr) bool {
+			n, is := a.(*net.IPNet)
+			return is && n.IP.Equal(asked.AsSlice())
+		})
+		if routes, err := netlink.RouteGet(from.AsSlice()); err == nil && len(routes) > 0 { // who can't be answered hears nothing
+			did = did || routes[0].LinkIndex == i.Index
+		}
+		return nil
+	})
+	return did && err == nil
 }
 
 // end is one link's end: at most one direction's sender, and one's receiver.

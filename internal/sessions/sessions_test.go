@@ -6,14 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/vishvananda/netlink"
+
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/lab/netspace"
 	"github.com/linerate-dev/linerate/internal/machine"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
@@ -239,6 +244,62 @@ func TestAnEndRefuses(t *testing.T) {
 		if _, err := end.ask(t.Context(), answerTimeout, c.ask); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.ask.Do, err, c.want)
 		}
+	}
+}
+
+// A link is the device's and whoever else is on it, and no network policy sees it.
+func TestNobodyDrivesAnEndByItsLink(t *testing.T) {
+	end, device := namespace(t), namespace(t)
+	cable(t, end, device, "west", net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 2}, net.HardwareAddr{2, 0x6c, 0x72, 0, 0, 1})
+	layOut := func(ns *netspace.Namespace, address string) {
+		must(t, ns.Do(func() error {
+			lo, err := netlink.LinkByName("lo")
+			_, layErr := lay("west", Network{Address: netip.MustParsePrefix(address)})
+			return errors.Join(err, layErr, netlink.LinkSetUp(lo))
+		}))
+	}
+	layOut(end, "198.18.0.2/24")
+	layOut(device, "198.18.0.1/24")
+	var listener net.Listener
+	must(t, end.Do(func() (err error) {
+		listener, err = net.Listen("tcp4", ":0")
+		lo, loErr := netlink.LinkByName("lo")
+		return errors.Join(err, loErr, netlink.AddrReplace(lo, &netlink.Addr{IPNet: ipNet(netip.MustParsePrefix("192.0.2.1/32"))})) // as the pod network's
+	}))
+	must(t, device.Do(func() error {
+		return netlink.RouteReplace(&netlink.Route{Dst: ipNet(netip.MustParsePrefix("192.0.2.1/32")), Gw: net.IP{198, 18, 0, 2}})
+	}))
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- Ends{{Link: "west", Interface: "west", Namespace: end}}.Serve(ctx, listener) }()
+	defer func() {
+		cancel()
+		must(t, <-served)
+	}()
+	for _, c := range []struct {
+		who  string
+		from *netspace.Namespace
+		to   string
+		want string
+	}{
+		{"somebody in the pod", end, "127.0.0.1", ""},
+		{"somebody who asks for the link's address", end, "198.18.0.2", "not by link west itself"},
+		{"the device", device, "198.18.0.2", "not by link west itself"},
+		{"the device, by another address of the pod's", device, "192.0.2.1", "not by link west itself"},
+	} {
+		t.Run(c.who, func(t *testing.T) {
+			var said error
+			must(t, c.from.Do(func() error {
+				r, err := meet(t.Context(), net.JoinHostPort(c.to, strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)), "west", true)
+				if said = err; err == nil {
+					return r.conn.Close()
+				}
+				return nil
+			}))
+			if (said == nil) != (c.want == "") || said != nil && !strings.Contains(said.Error(), c.want) {
+				t.Errorf("%v, want %q", said, c.want)
+			}
+		})
 	}
 }
 
