@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -58,6 +60,7 @@ type receiver struct {
 
 	mu      sync.Mutex
 	closed  bool
+	unknown map[*net.TCPConn]bool // have not shown the token yet
 	conns   []*net.TCPConn
 	counted []*atomic.Int64
 	broken  string
@@ -65,7 +68,7 @@ type receiver struct {
 
 // listen begins to take connections.
 func listen(s socket, token string, slow int64) (*receiver, error) {
-	r := &receiver{socket: s, token: token, slow: slow, came: make(chan struct{}, s.shape.Connections)}
+	r := &receiver{socket: s, token: token, slow: slow, came: make(chan struct{}, s.shape.Connections), unknown: map[*net.TCPConn]bool{}}
 	config := net.ListenConfig{KeepAlive: -1, Control: s.control(func(fd int) error {
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_SAVE_SYN, 1) // without it the first segments' TTL stays unknown, which is told
 		return nil
@@ -84,11 +87,17 @@ func listen(s socket, token string, slow int64) (*receiver, error) {
 
 func (r *receiver) accept() {
 	for {
-		conn, err := r.listener.Accept()
+		accepted, err := r.listener.Accept()
 		if err != nil {
 			return
 		}
-		r.working.Go(func() { r.take(conn.(*net.TCPConn)) })
+		conn := accepted.(*net.TCPConn)
+		r.mu.Lock()
+		if r.unknown[conn] = true; r.closed {
+			_ = conn.Close()
+		}
+		r.mu.Unlock()
+		r.working.Go(func() { r.take(conn) })
 	}
 }
 
@@ -97,23 +106,22 @@ func (r *receiver) take(conn *net.TCPConn) {
 	defer func() { _ = conn.Close() }()
 	shown := make([]byte, tokenBytes)
 	_ = conn.SetReadDeadline(time.Now().Add(connectTimeout))
-	if _, err := io.ReadFull(conn, shown); err != nil || subtle.ConstantTimeCompare(shown, []byte(r.token)) != 1 {
+	_, err := io.ReadFull(conn, shown)
+	counted := &atomic.Int64{}
+	if !r.keep(conn, counted, err == nil && subtle.ConstantTimeCompare(shown, []byte(r.token)) == 1) {
 		return
 	}
 	_ = conn.SetReadDeadline(time.Time{})
-	counted := &atomic.Int64{}
-	if !r.keep(conn, counted) {
-		return
-	}
 	r.came <- struct{}{}
 	r.breakWith(drain(conn, counted, r.shape.MessageBytes, r.slow))
 }
 
-// keep takes the connection up; false: there are enough, or the receiver is closed.
-func (r *receiver) keep(conn *net.TCPConn, counted *atomic.Int64) bool {
+// keep takes up a connection that is the test's; false: it isn't, there are enough, or the receiver is closed.
+func (r *receiver) keep(conn *net.TCPConn, counted *atomic.Int64, tests bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || len(r.conns) >= r.shape.Connections {
+	delete(r.unknown, conn)
+	if !tests || r.closed || len(r.conns) >= r.shape.Connections {
 		return false
 	}
 	r.conns, r.counted = append(r.conns, conn), append(r.counted, counted)
@@ -182,7 +190,7 @@ func (r *receiver) read(at func() time.Duration) *measure.Receiving {
 func (r *receiver) close() {
 	r.mu.Lock()
 	r.closed = true
-	conns := r.conns
+	conns := slices.AppendSeq(slices.Clone(r.conns), maps.Keys(r.unknown))
 	r.mu.Unlock()
 	_ = r.listener.Close()
 	for _, conn := range conns {

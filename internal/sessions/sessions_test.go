@@ -164,6 +164,19 @@ func TestNothingIsSentAfterTheDriver(t *testing.T) {
 	})
 }
 
+func TestAnEndHaltsAtOnceWhoeverElseIsConnected(t *testing.T) {
+	r := newRig(t, queued())
+	d := prepared(t, r)
+	must(t, r.dut.Do(func() error {
+		stranger, err := net.Dial("tcp4", net.JoinHostPort("198.18.1.2", strconv.Itoa(DataPort))) // which shows no token
+		if err == nil {
+			t.Cleanup(func() { _ = stranger.Close() })
+		}
+		return err
+	}))
+	must(t, d.Stop(t.Context()))
+}
+
 func TestATransferEndsByItself(t *testing.T) {
 	r := newRig(t, queued(), func(p *plan.Plan, _ []End) { p.Directions = p.Directions[:1] })
 	d := prepared(t, r)
