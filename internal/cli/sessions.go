@@ -36,8 +36,8 @@ func newSessions(s Streams) *cobra.Command {
 		Short:   "Serve the end of TCP sessions on an interface of this machine",
 		Example: "  sudo linerate sessions --link west --interface eth1 --listen 192.0.2.1:4501",
 		Long: "Is one end of a test whose traffic is sessions: the runner gives its interface an address and routes, and has it send and receive\n" +
-			"over TCP. What drives it is not authenticated: whoever reaches the address can make this machine send. All connections are dropped\n" +
-			"when the driver is silent for " + sessions.DriverSilence.String() + ".\n\n" +
+			"over TCP. What drives it is not authenticated: whoever reaches the address, other than by the link, can make this machine send. All\n" +
+			"connections are dropped when the driver is silent for " + sessions.DriverSilence.String() + ".\n\n" +
 			"It needs CAP_NET_ADMIN, for addresses, routes and buffers. The interface should be in a network namespace with no other end of the test.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -9,6 +9,7 @@ import corev1 "k8s.io/api/core/v1"
 //	init containers        65532   none                               copy a program, write a file, look at sysfs
 //	generator, Software    0       BPF, IPC_LOCK, NET_ADMIN,          see softwareRights
 //	                               NET_RAW, SYS_NICE
+//	end of sessions        0       NET_ADMIN, NET_RAW                 see sessionsRights
 //	generator, TRex        0       IPC_LOCK, NET_ADMIN, NET_RAW       see trexRights
 //	DUT, Reference         0       NET_ADMIN                          see forwarderRights
 //

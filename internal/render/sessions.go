@@ -184,7 +184,7 @@ func sessionsText(s *plan.Sessions) string {
 func sessionsLimitWords(r *report.Report) string {
 	switch r.Result.Reason {
 	case report.PathLimited:
-		return "this is what came through the device, which held the connections back."
+		return "this is what came through the device: what is between the ends held the connections back, which is the device as far as cables and the ends' own network cards drop nothing."
 	case report.GeneratorLimited:
 		return "an end of the connections could not send or receive more, so as much comes through the device, or more."
 	default:
