@@ -89,6 +89,10 @@ func (sessions) check(c *compiler) {
 	if len(spec.Observers) > 0 { // the others have the same fault
 		c.refuse(path.Child("observers").Index(0).Child("type"), spec.Observers[0].Type, "nobody reads vital signs beside sessions yet: leave observers out, or use traffic.type Frames")
 	}
+	if i := slices.IndexFunc(spec.Links, func(l v1alpha1.LinkSpec) bool { return l.Generator != nil && len(l.Generator.Networks) > 0 }); i >= 0 {
+		c.refuse(path.Child("links").Index(i).Child("generator", "networks"), spec.Links[i].Generator.Networks[0],
+			"connections are between the ends' own addresses, and flows of frames between networks: remove networks, or use traffic.type Frames")
+	}
 	for _, l := range c.links {
 		if l.vlan != 0 {
 			c.refuse(l.path.Child("vlan"), l.vlan, "sessions are sent without VLAN tags yet: remove vlan, and let the switch tag them")

@@ -215,9 +215,9 @@ func SessionsSentence(s report.Sessions) string {
 	return said
 }
 
-// OfSessions says that a window is of sessions, and not of frames.
+// OfSessions says that a window is of sessions, and not of frames, and has what all its directions did.
 func OfSessions(w report.Window) bool {
-	return slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return d.Sessions != nil })
+	return len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return d.Sessions == nil })
 }
 
 // SessionsTogether is the sessions of one direction in several windows: counters and times are added up, so that goodput is all that was received in all the time; nil

@@ -151,3 +151,10 @@ func TestSessionsOfAllDirections(t *testing.T) {
 		t.Error("frames have sessions")
 	}
 }
+
+func TestAWindowIsOfSessionsWhereAllItsDirectionsSayWhatTheyDid(t *testing.T) {
+	whole, half := report.Window{Directions: []report.Measured{Sessions(span()), Sessions(span())}}, report.Window{Directions: []report.Measured{Sessions(span()), {From: "east", To: "west"}}}
+	if !OfSessions(whole) || OfSessions(half) || OfSessions(report.Window{}) {
+		t.Errorf("a whole window %v, one that lacks a direction's evidence %v, one of no direction %v", OfSessions(whole), OfSessions(half), OfSessions(report.Window{}))
+	}
+}
