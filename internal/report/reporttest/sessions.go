@@ -68,6 +68,6 @@ func sessionsOf(goodput, directions int64, took, held time.Duration) *report.Ses
 	return &report.Sessions{Connections: int(4 * directions), WrittenBytes: bytes, AcknowledgedBytes: bytes, ReceivedBytes: bytes, ReceivedIn: plan.Duration(took), GoodputBitsPerSecond: goodput,
 		Segments: segments, RetransmittedSegments: retransmitted, SentBytes: bytes, RetransmittedBytes: retransmitted * 1448, RetransmitRatio: units.RatioOf(retransmitted, segments),
 		RoundTrip: &report.RoundTrip{MinMicroseconds: 800, MeanMicroseconds: 41_000, MaxMicroseconds: 52_000},
-		Senders: report.SenderTime{Observed: plan.Duration(senders), Busy: plan.Duration(senders), ReceiverLimited: plan.Duration(senders / time.Second * held),
+		Senders: report.SenderTime{Observed: plan.Duration(senders), Busy: plan.Duration(senders), ReceiverLimited: plan.Duration(senders.Seconds() * float64(held)),
 			Samples: 2000 * directions, HeldByPath: 1900 * directions}}
 }
