@@ -86,9 +86,6 @@ func (sessions) check(c *compiler) {
 	if f := c.forwarding(); f == plan.MACRewrite {
 		c.refuse(path.Child("dut", "forwarding"), f, "an end's kernel takes only frames that are addressed to it, and not what a device makes of MAC addresses: use L3 or L2")
 	}
-	if len(spec.Observers) > 0 { // the others have the same fault
-		c.refuse(path.Child("observers").Index(0).Child("type"), spec.Observers[0].Type, "nobody reads vital signs beside sessions yet: leave observers out, or use traffic.type Frames")
-	}
 	if i := slices.IndexFunc(spec.Links, func(l v1alpha1.LinkSpec) bool { return l.Generator != nil && len(l.Generator.Networks) > 0 }); i >= 0 {
 		c.refuse(path.Child("links").Index(i).Child("generator", "networks"), spec.Links[i].Generator.Networks[0],
 			"connections are between the ends' own addresses, and flows of frames between networks: remove networks, or use traffic.type Frames")

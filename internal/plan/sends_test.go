@@ -25,6 +25,7 @@ var mayNameAnEngine = []string{
 	"internal/cli/ramp.go",                // the published staircase drives a TRex that runs already
 	"internal/cli/trex_launch.go",         // TRex' own verb
 	"internal/report/reporttest/bench.go", // makes Reports up
+	"internal/report/reporttest/sessions.go",
 }
 
 // TestNobodyButTheListsNamesAnEngine: who asks which engine it is forgets the next one. What differs is asked of the engine, in the lists' rooms.
