@@ -59,10 +59,11 @@ func TestTheDefinitionCanBeAppliedFromTheClientsSide(t *testing.T) {
 	}
 }
 
-// removeDefinition removes the kinds that a release leaves, with all objects of them.
+// removeDefinition removes the kinds that a release leaves, with all objects of them. How long the API server takes for that is its own affair: 1 s, and on a busy
+// machine more than half a minute.
 func removeDefinition(t *testing.T) {
 	t.Helper()
-	if out, err := tryKubectl(t, "", "delete", "crd", definition, "loadtestsuites.linerate.dev", "--ignore-not-found", "--timeout=30s"); err != nil {
+	if out, err := tryKubectl(t, "", "delete", "crd", definition, "loadtestsuites.linerate.dev", "--ignore-not-found", "--timeout=180s"); err != nil {
 		t.Error(out, err)
 	}
 }
