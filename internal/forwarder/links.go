@@ -42,8 +42,8 @@ func openLink(l Link, forwarding plan.Forwarding, info *Info) error {
 		return nil
 	}
 	for _, a := range l.Addresses {
-		if err := addAddress(link, a); err != nil {
-			return err
+		if err := AddAddress(link, a); err != nil {
+			return fmt.Errorf("address %s: %w", a, err)
 		}
 	}
 	return addNeighbours(link, l)
@@ -72,15 +72,23 @@ func find(name string) (netlink.Link, error) {
 	return link, nil
 }
 
-func addAddress(link netlink.Link, a netip.Prefix) error {
-	addr := &netlink.Addr{IPNet: ipNet(a)}
+// AddAddress gives an interface of the calling thread's namespace an address that is usable at once, without IPv6's probe on the wire.
+func AddAddress(link netlink.Link, a netip.Prefix) error {
+	addr := &netlink.Addr{IPNet: IPNet(a)}
 	if a.Addr().Is6() {
-		addr.Flags = unix.IFA_F_NODAD // usable now, without a probe on the wire
+		addr.Flags = unix.IFA_F_NODAD
 	}
-	if err := netlink.AddrReplace(link, addr); err != nil {
-		return fmt.Errorf("address %s: %w", a, err)
-	}
-	return nil
+	return netlink.AddrReplace(link, addr)
+}
+
+// SetNeighbour says for good who has an address on an interface's link, so that no ARP or neighbour discovery is in the way.
+func SetNeighbour(link netlink.Link, a netip.Addr, mac net.HardwareAddr) error {
+	return netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, State: netlink.NUD_PERMANENT, IP: a.AsSlice(), HardwareAddr: mac})
+}
+
+// IPNet is a prefix as netlink wants it, with the bits of its host.
+func IPNet(p netip.Prefix) *net.IPNet {
+	return &net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}
 }
 
 func addNeighbours(link netlink.Link, l Link) error {
@@ -88,24 +96,9 @@ func addNeighbours(link netlink.Link, l Link) error {
 		return nil
 	}
 	for _, g := range l.Generator {
-		err := netlink.NeighSet(&netlink.Neigh{
-			LinkIndex: link.Attrs().Index, Family: family(g), State: netlink.NUD_PERMANENT,
-			IP: g.AsSlice(), HardwareAddr: net.HardwareAddr(l.GeneratorMAC),
-		})
-		if err != nil {
+		if err := SetNeighbour(link, g, net.HardwareAddr(l.GeneratorMAC)); err != nil {
 			return fmt.Errorf("neighbour %s: %w", g, err)
 		}
 	}
 	return nil
-}
-
-func family(a netip.Addr) int {
-	if a.Is4() {
-		return unix.AF_INET
-	}
-	return unix.AF_INET6
-}
-
-func ipNet(p netip.Prefix) *net.IPNet {
-	return &net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}
 }

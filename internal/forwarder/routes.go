@@ -113,7 +113,7 @@ func nextHops(l Link) ([]netip.Addr, error) {
 
 func addRoute(link netlink.Link, network netip.Prefix, hop netip.Addr) error {
 	err := netlink.RouteReplace(&netlink.Route{
-		LinkIndex: link.Attrs().Index, Family: family(network.Addr()), Dst: ipNet(network.Masked()),
+		LinkIndex: link.Attrs().Index, Dst: IPNet(network.Masked()),
 		Gw: hop.AsSlice(), Flags: int(netlink.FLAG_ONLINK),
 	})
 	if err != nil {

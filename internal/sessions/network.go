@@ -7,7 +7,6 @@ import (
 	"net/netip"
 
 	"github.com/vishvananda/netlink"
-	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
 )
@@ -34,11 +33,7 @@ func lay(name string, n Network) (Laid, error) {
 	if err := netlink.LinkSetUp(link); err != nil {
 		return laid, fmt.Errorf("set interface %s up: %w", name, err)
 	}
-	address := &netlink.Addr{IPNet: ipNet(n.Address)}
-	if n.Address.Addr().Is6() {
-		address.Flags = unix.IFA_F_NODAD
-	}
-	if err := netlink.AddrReplace(link, address); err != nil {
+	if err := forwarder.AddAddress(link, n.Address); err != nil {
 		return laid, fmt.Errorf("interface %s: give it %s: %w", name, n.Address, err)
 	}
 	for _, b := range n.Neighbours {
@@ -59,11 +54,11 @@ func addNeighbour(link netlink.Link, b Neighbour) error {
 	if err != nil {
 		return err
 	}
-	return netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, Family: family(b.Address), State: netlink.NUD_PERMANENT, IP: b.Address.AsSlice(), HardwareAddr: mac})
+	return forwarder.SetNeighbour(link, b.Address, mac)
 }
 
 func addRoute(link netlink.Link, r Route) error {
-	route := &netlink.Route{LinkIndex: link.Attrs().Index, Dst: ipNet(r.To.Masked())}
+	route := &netlink.Route{LinkIndex: link.Attrs().Index, Dst: forwarder.IPNet(r.To.Masked())}
 	if r.Via.IsValid() {
 		route.Gw = r.Via.AsSlice()
 	} else {
@@ -89,15 +84,4 @@ func routeTo(name string, to netip.Addr) (string, error) {
 		return "on link " + name, nil
 	}
 	return fmt.Sprintf("via %s dev %s", routes[0].Gw, name), nil
-}
-
-func family(a netip.Addr) int {
-	if a.Is4() {
-		return unix.AF_INET
-	}
-	return unix.AF_INET6
-}
-
-func ipNet(p netip.Prefix) *net.IPNet {
-	return &net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
 	"github.com/linerate-dev/linerate/internal/machine"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -277,10 +278,10 @@ func TestNobodyDrivesAnEndByItsLink(t *testing.T) {
 	must(t, end.Do(func() (err error) {
 		listener, err = net.Listen("tcp4", ":0")
 		lo, loErr := netlink.LinkByName("lo")
-		return errors.Join(err, loErr, netlink.AddrReplace(lo, &netlink.Addr{IPNet: ipNet(netip.MustParsePrefix("192.0.2.1/32"))})) // as the pod network's
+		return errors.Join(err, loErr, netlink.AddrReplace(lo, &netlink.Addr{IPNet: forwarder.IPNet(netip.MustParsePrefix("192.0.2.1/32"))})) // as the pod network's
 	}))
 	must(t, device.Do(func() error {
-		return netlink.RouteReplace(&netlink.Route{Dst: ipNet(netip.MustParsePrefix("192.0.2.1/32")), Gw: net.IP{198, 18, 0, 2}})
+		return netlink.RouteReplace(&netlink.Route{Dst: forwarder.IPNet(netip.MustParsePrefix("192.0.2.1/32")), Gw: net.IP{198, 18, 0, 2}})
 	}))
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
