@@ -133,7 +133,7 @@ func (s sessionsSite) enter(ctx context.Context, talk io.Writer, force bool) (ru
 	var places []sessions.Place
 	for _, g := range s.plan.Generators {
 		for _, port := range g.Ports {
-			places = append(places, sessions.Place{Link: port.Link, Generator: g.Name, Server: l.Address(), DUTMAC: l.DUTMACs()[port.Link]})
+			places = append(places, sessions.Place{Link: port.Link, Server: l.Address(), DUTMAC: l.DUTMACs()[port.Link]})
 		}
 	}
 	return sessions.New(places, sessions.Options{Force: force}), func() {
@@ -167,7 +167,7 @@ func reachSessions(ctx context.Context, j runnerJob, patience time.Duration) (re
 			continue
 		}
 		for _, port := range g.Ports {
-			all = append(all, endAt{at, sessions.Place{Link: port.Link, Generator: g.Name, Server: at.RPC, DUTMAC: at.NextHopMAC[port.Link]}})
+			all = append(all, endAt{at, sessions.Place{Link: port.Link, Server: at.RPC, DUTMAC: at.NextHopMAC[port.Link]}})
 		}
 	}
 	return all, errors.Join(errs...)

@@ -101,6 +101,9 @@ func NewLog(of []plan.Observer, setup Setup) *Log {
 
 // Add takes each observer's values from a moment. One that says the same as before, as it was read less often, adds nothing.
 func (l *Log) Add(m Moment) {
+	if len(l.each) == 0 {
+		return // it is called fifty times a second, and most tests have no observers
+	}
 	for len(l.clocks) < len(m.Readings) {
 		l.clocks = append(l.clocks, clock{})
 	}

@@ -11,7 +11,6 @@ import (
 	"net"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -96,7 +95,7 @@ func (s *server) talk(ctx context.Context, conn net.Conn) {
 		say(conn, answer{Error: err.Error(), Taken: errors.Is(err, errTaken)})
 		return
 	}
-	defer e.leave(conn)
+	defer e.leave()
 	e.log.Info("a driver came", "link", e.Link, "driver", conn.RemoteAddr())
 	if !say(conn, answer{Welcome: welcome}) {
 		return
@@ -150,7 +149,7 @@ func (s *server) welcome(conn net.Conn, r request) (*end, *Welcome, error) {
 	}
 	w, err := e.describe()
 	if err != nil {
-		e.leave(conn)
+		e.leave()
 		return nil, nil, err
 	}
 	return e, w, nil
@@ -216,7 +215,7 @@ func (e *end) enter(conn net.Conn, force bool) error {
 }
 
 // leave drops everything, and lets the next driver in.
-func (e *end) leave(net.Conn) {
+func (e *end) leave() {
 	e.halt()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -242,11 +241,9 @@ func (e *end) describe() (*Welcome, error) {
 		if err != nil {
 			return fmt.Errorf("interface %s: %w", e.Interface, err)
 		}
-		w.MAC, w.MTU = i.HardwareAddr.String(), i.MTU
+		w.MAC = i.HardwareAddr.String()
 		nic := machine.NICOf(e.Interface)
 		w.Driver, w.NIC, w.Firmware = nic.Driver, nic.Model, nic.Firmware
-		choice, _ := os.ReadFile("/proc/sys/net/ipv4/tcp_congestion_control")
-		w.CongestionControl = strings.TrimSpace(string(choice))
 		return nil
 	})
 	return w, err

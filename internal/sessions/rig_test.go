@@ -74,7 +74,7 @@ func newRig(t *testing.T, limit *plan.Limit, options ...func(*plan.Plan, []End))
 		cable(t, end.Namespace, r.dut, name, mac, dutMAC)
 		spec.Links = append(spec.Links, forwarder.Link{Interface: name, Addresses: []netip.Prefix{device}, Generator: []netip.Addr{own.Addr()}, GeneratorMAC: forwarder.MAC(mac)})
 		r.ends = append(r.ends, end)
-		r.places = append(r.places, Place{Link: name, Generator: "generator-0", DUTMAC: dutMAC.String()})
+		r.places = append(r.places, Place{Link: name, DUTMAC: dutMAC.String()})
 	}
 	for _, d := range r.plan.Directions {
 		spec.Directions = append(spec.Directions, forwarder.Direction{From: d.From, To: d.To})

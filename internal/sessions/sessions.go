@@ -89,14 +89,11 @@ type Welcome struct {
 	Hostname  string `json:"hostname,omitempty"`
 	Interface string `json:"interface"`
 	MAC       string `json:"macAddress"`
-	MTU       int    `json:"mtu"`
 	// Machine is what the end runs on, Driver, NIC and Firmware what is behind the interface; what the kernel doesn't tell is empty.
 	Machine  machine.Machine `json:"machine,omitzero"`
 	Driver   string          `json:"driver,omitempty"`
 	NIC      string          `json:"nic,omitempty"`
 	Firmware string          `json:"firmware,omitempty"`
-	// CongestionControl is the kernel's own choice.
-	CongestionControl string `json:"congestionControl,omitempty"`
 }
 
 // Network is what an end's interface is to have.

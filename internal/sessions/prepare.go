@@ -1,0 +1,240 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
+)
+
+// meet reaches all ends, and writes down what they say of themselves.
+func (r *run) meet(ctx context.Context) error {
+	r.Tell(func(p *runner.Progress) { p.Phase, p.Message = runner.Preparing, "reach the ends" })
+	err := r.each(func(i int) (err error) {
+		r.ends[i], err = meet(ctx, r.places[i].Server, r.places[i].Link, r.opts.Force)
+		return err
+	})
+	for _, g := range r.Plan.Generators {
+		if described := r.describe(g); len(described.Ports) > 0 {
+			r.Report.Generators = append(r.Report.Generators, described)
+		}
+	}
+	return err
+}
+
+// throughSockets is how an end's payload gets to the network card and back.
+const throughSockets = "TCP sockets"
+
+// describe is what the ends of a generator's links said of themselves and of their machine, which is one: each link's end is a
+// generator of its own, or all are on this machine. Ends that were not reached are left out.
+func (r *run) describe(g plan.Generator) report.Generator {
+	described := report.Generator{Name: g.Name}
+	for _, port := range g.Ports {
+		i := r.placeOf(port.Link)
+		if i < 0 || r.ends[i] == nil {
+			continue
+		}
+		w := r.ends[i].welcome
+		described.Product, described.Hostname, described.Server = w.Product, w.Hostname, r.places[i].Server
+		described.CPUModel, described.Processors, described.Kernel, described.Hypervisor = w.Machine.CPUModel, w.Machine.Processors, w.Machine.Kernel, w.Machine.Hypervisor
+		described.Ports = append(described.Ports, report.GeneratorPort{Link: port.Link, Index: len(described.Ports), Name: w.Interface, Driver: w.Driver, NIC: w.NIC, Firmware: w.Firmware,
+			Path: throughSockets, MAC: w.MAC})
+	}
+	return described
+}
+
+// sendsBy writes down by which congestion control the connections from a link send: the kernel's own choice where the Plan makes none.
+func (r *run) sendsBy(link, congestionControl string) {
+	for g := range r.Report.Generators {
+		for p := range r.Report.Generators[g].Ports {
+			if port := &r.Report.Generators[g].Ports[p]; port.Link == link {
+				port.CongestionControl = congestionControl
+			}
+		}
+	}
+}
+
+// placeOf is the index of a link's place; -1 where it has none.
+func (r *run) placeOf(link string) int {
+	return slices.IndexFunc(r.places, func(p Place) bool { return p.Link == link })
+}
+
+// lay gives each end its network.
+func (r *run) lay(ctx context.Context) error {
+	remarks := make([][]string, len(r.places))
+	err := r.each(func(i int) error {
+		network, err := r.networkOf(i)
+		if err != nil {
+			return err
+		}
+		a, err := r.ends[i].ask(ctx, answerTimeout, request{Do: doLay, Lay: &network})
+		if err != nil {
+			return fmt.Errorf("link %s: %w", r.places[i].Link, err)
+		}
+		if a.Laid != nil {
+			remarks[i] = a.Laid.Remarks
+		}
+		return nil
+	})
+	for i, all := range remarks {
+		for _, words := range all {
+			r.Note("link %s: %s", r.places[i].Link, words)
+		}
+	}
+	return err
+}
+
+// networkOf is what the end of a place needs to reach the links that it has a direction with: by the device where that routes, else on the link itself.
+func (r *run) networkOf(i int) (Network, error) {
+	link := r.places[i].Link
+	own, err := r.address(link)
+	n := Network{Address: own}
+	device := r.device(link)
+	if r.Plan.DUT.Forwarding == plan.L3 {
+		if !device.IsValid() {
+			err = errors.Join(err, fmt.Errorf("link %s: the device's address is not known: set dut.address of the link", link))
+		}
+		at := slices.IndexFunc(r.Plan.Links, func(l plan.Link) bool { return l.Name == link })
+		if mac := cmp.Or(r.places[i].DUTMAC, r.Plan.Links[at].DUT.MAC); mac != "" {
+			n.Neighbours = append(n.Neighbours, Neighbour{Address: device, MAC: mac})
+		}
+	}
+	for _, far := range r.farLinks(link) {
+		address, farErr := r.address(far)
+		err = errors.Join(err, farErr)
+		if r.Plan.DUT.Forwarding == plan.L3 {
+			n.Routes = append(n.Routes, Route{To: address.Masked(), Via: device})
+			continue
+		}
+		n.Routes = append(n.Routes, Route{To: netip.PrefixFrom(address.Addr(), address.Addr().BitLen())})
+		n.Neighbours = append(n.Neighbours, Neighbour{Address: address.Addr(), MAC: r.ends[r.placeOf(far)].welcome.MAC})
+	}
+	return n, err
+}
+
+// farLinks are the links that have a direction from or to this one, each once.
+func (r *run) farLinks(link string) (far []string) {
+	for _, d := range r.Plan.Directions {
+		other := ""
+		switch link {
+		case d.From:
+			other = d.To
+		case d.To:
+			other = d.From
+		}
+		if other != "" && !slices.Contains(far, other) {
+			far = append(far, other)
+		}
+	}
+	return far
+}
+
+// address is the end's on a link.
+func (r *run) address(link string) (netip.Prefix, error) {
+	for _, g := range r.Plan.Generators {
+		if port, has := g.PortOn(link); has && len(port.Addresses) > 0 {
+			return port.Addresses[0], nil
+		}
+	}
+	return netip.Prefix{}, fmt.Errorf("link %s: the plan has no address for its end", link)
+}
+
+// device is the device's address on a link, of the kind that the end's is; the zero Addr: there is none.
+func (r *run) device(link string) netip.Addr {
+	own, _ := r.address(link)
+	for _, l := range r.Plan.Links {
+		for _, a := range l.DUT.Addresses {
+			if l.Name == link && a.Addr().Is4() == own.Addr().Is4() {
+				return a.Addr()
+			}
+		}
+	}
+	return netip.Addr{}
+}
+
+// connect makes each direction's connections, and says what proves their path: the address and interface that they are made from, the kernel's route, and, where the
+// device routes, the hop that it took off. A direction that can't be proven ends the run.
+func (r *run) connect(ctx context.Context) error {
+	r.Tell(func(p *runner.Progress) { p.Phase, p.Message = runner.Proving, "connect the ends through the device" })
+	token := make([]byte, tokenBytes/2)
+	if _, err := rand.Read(token); err != nil {
+		return fmt.Errorf("make a token: %w", err)
+	}
+	for _, d := range r.Plan.Directions {
+		check, err := r.open(ctx, d, hex.EncodeToString(token))
+		if check == nil {
+			return err
+		}
+		r.Report.Path = append(r.Report.Path, *check)
+		if !check.Proven {
+			return &pathError{*check}
+		}
+	}
+	return nil
+}
+
+// open makes one direction's connections. Its check is nil where an end, and not the path, is at fault.
+func (r *run) open(ctx context.Context, d plan.Direction, token string) (*report.PathCheck, error) {
+	from, to := r.placeOf(d.From), r.placeOf(d.To)
+	if from < 0 || to < 0 {
+		return nil, fmt.Errorf("direction %s to %s: a link of it has no end", d.From, d.To)
+	}
+	s := r.Plan.Sessions
+	shape := Shape{Connections: s.Parallel, WindowBytes: s.WindowBytes, MessageBytes: s.MessageBytes, CongestionControl: s.CongestionControl}
+	address, err := r.address(d.To)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.ends[to].ask(ctx, answerTimeout, request{Do: doListen, Listen: &listenRequest{Shape: shape, Token: token}}); err != nil {
+		return nil, fmt.Errorf("link %s: %w", d.To, err)
+	}
+	check := &report.PathCheck{From: d.From, To: d.To, Sent: s.Parallel}
+	went, err := r.askLong(ctx, from, request{Do: doConnect, Connect: &connectRequest{Shape: shape, Token: token, To: address.Addr()}})
+	if err == nil {
+		if went.Opened != nil {
+			r.sendsBy(d.From, went.Opened.CongestionControl)
+		}
+		var came answer
+		if came, err = r.askLong(ctx, to, request{Do: doCame}); err == nil {
+			prove(check, r.Plan.DUT.Forwarding, went.Opened, came.Opened)
+			return check, nil
+		}
+	}
+	if ctx.Err() != nil || isLost(err) {
+		return nil, fmt.Errorf("connect %s to %s: %w", d.From, d.To, err)
+	}
+	check.Message = err.Error() + ": check that the device forwards between the links, and TCP port " + fmt.Sprint(DataPort) + " with them"
+	return check, nil
+}
+
+// askLong asks one end for what may take long, while the others hear a word now and then: an end that hears none drops its connections.
+func (r *run) askLong(ctx context.Context, of int, q request) (a answer, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a, err = r.ends[of].ask(ctx, answerTimeout+connectTimeout, q)
+	}()
+	ticker := time.NewTicker(DriverSilence / 5)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-done:
+			return a, err
+		case <-ticker.C:
+			for i, e := range r.ends {
+				if i != of {
+					_, _ = e.ask(ctx, answerTimeout, request{Do: doRead}) // whether it is lost is found out when it is needed
+				}
+			}
+		}
+	}
+}
