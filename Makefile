@@ -18,7 +18,12 @@ RACE := CGO_ENABLED=1 $(GO) test -race
 # Tests of the full tier: what only a calm machine shows, and what is too dear for each change.
 FULL := $(GO) test -tags full -vet=off -count=1
 REPORTS ?= linerate-reports
-GATES ?= 10
+# How much of what is repeated the full tier plays: so much that it takes a night's machine two hours and a half. More is for who changes what a part measures.
+AGAIN ?= 5
+GATES ?= 5
+NEIGHBOURS ?= 10
+SOAK ?= 20
+FUZZ ?= 10s
 
 .DEFAULT_GOAL := help
 .PHONY: $(shell awk -F: '/^[a-z0-9-]+:/ {print $$1}' $(MAKEFILE_LIST))
@@ -119,16 +124,16 @@ check-all: ## Run the full tier, part by part, and publish its tables in docs/: 
 
 # The parts of the full tier. Each is played once: a row that isn't as it should be stays in its table, with how calm the machine was.
 
-known-answers: ## Full tier: measure devices whose limit is known, into docs/known-answers.md (as root; 20 minutes)
-	$(FULL) -timeout 60m ./test/realpackets -run '^TestKnownAnswers' -v -table $(CURDIR)/docs/known-answers.md
+known-answers: ## Full tier: measure devices whose limit is known, into docs/known-answers.md; AGAIN=n repetitions (as root; 25 minutes)
+	$(FULL) -timeout 90m ./test/realpackets -run '^TestKnownAnswers' -v -again $(AGAIN) -table $(CURDIR)/docs/known-answers.md
 
 packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, with real packets (as root; 6 minutes)
 	$(FULL) -p 1 -timeout 30m -skip '^(TestKnownAnswers.*|TestFourSystems|TestGate|TestABusyLoopIsNoWeakDevice)$$' ./test/delivery ./test/realpackets
 
-neighbours: ## Full tier: measure a router beside a busy loop, 20 times (as root; 20 minutes)
-	$(FULL) -timeout 60m ./test/realpackets -run '^TestABusyLoopIsNoWeakDevice$$' -v
+neighbours: ## Full tier: measure a router beside a busy loop, NEIGHBOURS=n times (as root; 10 minutes)
+	$(FULL) -timeout 60m ./test/realpackets -run '^TestABusyLoopIsNoWeakDevice$$' -v -neighbours $(NEIGHBOURS)
 
-blind-gates: ## Full tier: judge releases blind, into docs/gate.md; GATES=n of each kind (as root; 15 minutes)
+blind-gates: ## Full tier: judge releases blind, into docs/gate.md; GATES=n of each kind (as root; 12 minutes)
 	$(FULL) -timeout 90m ./test/realpackets -run '^TestGate$$' -v -gate $(GATES) -table $(CURDIR)/docs/gate.md
 
 clusters: packages kube-cluster ## Full tier: the tests of the cluster itself and of its network cards (as root; 3 minutes)
@@ -140,8 +145,8 @@ scenes: packages kube-cluster ## Full tier: everything that is played in a clust
 faults: packages kube-cluster ## Full tier: break each part of a cluster in each phase of a test, into docs/reliability.md (as root; 30 minutes)
 	$(FULL) -timeout 90m ./test/faults -run '^TestFaults$$' -v -table docs/reliability.md
 
-soak: packages kube-cluster ## Full tier: the same test many times in a row, into docs/reliability.md (as root; 10 minutes)
-	$(FULL) -timeout 60m ./test/faults -run '^TestSoak$$' -v -table docs/reliability.md
+soak: packages kube-cluster ## Full tier: the same test SOAK=n times in a row, into docs/reliability.md (as root; 10 minutes)
+	$(FULL) -timeout 60m ./test/faults -run '^TestSoak$$' -v -soak $(SOAK) -table docs/reliability.md
 
 lives: kube ## Full tier: the life of every sample, the kind replaced under stored objects, and an upgrade in the middle of a run, at a real API server; the image by its Dockerfile (5 minutes)
 	$(FULL) -timeout 10m ./test/apiserver -run '^TestTheKindIsReplacedUnderStoredObjects$$'
@@ -158,8 +163,9 @@ e2e-kueue: packages kube-cluster ## Full tier: LoadTests in queues of a real Kue
 	@$(GO) run ./hack/kube kueue >/dev/null
 	$(GO) test -vet=off -count=1 -timeout 20m -tags full,kueue -run '^TestKueue$$' -v ./test/e2e
 
-race: compiler kube ## Full tier: all tests that don't measure with the race detector, also what the gate tests without (as root; 20 minutes)
-	$(RACE) -vet=off -count=1 -timeout 60m $$($(GO) list ./... | grep -Ev '$(PACKETS)')
+race: compiler kube ## Full tier: the race detector for what the gate tests without it (as root; 15 minutes)
+	$(RACE) -vet=off -count=1 -timeout 60m $$(comm -23 <($(GO) list ./... | grep -Ev '$(PACKETS)' | sort) <($(GO) list $(SHARING) | sort))
+	$(RACE) -vet=off -count=1 -timeout 60m -run '$(SIMULATED)' $(SHARING)
 	cd test/fabric/plugins && $(RACE) -vet=off -count=1 -timeout 20m ./...
 
 bench: ## Full tier: compare the software engine with trafgen and hping3 on the same veths and forwarder (as root; 3 minutes)
@@ -168,8 +174,8 @@ bench: ## Full tier: compare the software engine with trafgen and hping3 on the 
 bench-operator: kube ## Full tier: take 1 000 LoadTests through a real API server: throughput, requests, memory (12 minutes)
 	$(GO) run ./hack/bench-operator
 
-fuzz: ## Full tier: fuzz what parses bytes, 20 s each (10 minutes)
-	hack/fuzz 20s
+fuzz: ## Full tier: fuzz what parses bytes, each target for FUZZ (5 minutes)
+	hack/fuzz $(FUZZ)
 
 clean: ## Remove what was built
 	rm -rf bin

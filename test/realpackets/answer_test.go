@@ -16,7 +16,10 @@ import (
 	"github.com/linerate-dev/linerate/test/published"
 )
 
-var table = flag.String("table", "", "write what was measured into this page")
+var (
+	table = flag.String("table", "", "write what was measured into this page")
+	again = flag.Int("again", 5, "how often a known device, and ones that the file knows nothing of, are measured again")
+)
 
 // answer is a device whose limit is known, and the test that must find it.
 type answer struct {
@@ -48,10 +51,10 @@ func answers() []answer {
 		{name: "target 20 times the limit", limit: 10_000, target: 20},
 		{name: "a device that the file knows nothing of", limit: unknown(), target: 5, device: true},
 	}
-	for i := range 20 {
+	for i := range *again {
 		list = append(list, answer{name: fmt.Sprintf("imix 10 000 pps, again %d", i+1), limit: 10_000, target: 5})
 	}
-	for i := range 5 {
+	for i := range *again {
 		list = append(list, answer{name: fmt.Sprintf("an unknown device, again %d", i+1), limit: unknown(), target: 5, device: true})
 	}
 	return list
