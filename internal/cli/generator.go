@@ -157,20 +157,15 @@ func engineConfig(talk io.Writer) softgen.Config {
 	return softgen.Config{Version: version, Heartbeat: heartbeat, Log: logger(talk, true)}
 }
 
-// openEngine opens the ends of sessions on links that have namespaces of their own, else the software engine on interfaces of this process's namespace.
-func openEngine(talk io.Writer) lab.OpenEngine {
-	return func(_ context.Context, ports []lab.Port) (lab.Engine, error) {
-		if len(ports) > 0 && ports[0].Namespace != nil {
-			return endsOf(talk, ports), nil
+// openSoftware opens the software engine on interfaces of this process's namespace.
+func openSoftware(talk io.Writer, ports []lab.Port) (lab.Engine, error) {
+	cfg := engineConfig(talk)
+	for _, p := range ports {
+		port, err := datapath.Open(datapath.Options{Interface: p.Interface, Cores: p.Cores})
+		if err != nil {
+			return nil, fmt.Errorf("open %s: %w", p.Interface, err)
 		}
-		cfg := engineConfig(talk)
-		for _, p := range ports {
-			port, err := datapath.Open(datapath.Options{Interface: p.Interface, Cores: p.Cores})
-			if err != nil {
-				return nil, fmt.Errorf("open %s: %w", p.Interface, err)
-			}
-			cfg.Ports = append(cfg.Ports, softgen.PortConfig{Port: port, Speed: p.Speed, Cores: p.Cores})
-		}
-		return softgen.New(cfg)
+		cfg.Ports = append(cfg.Ports, softgen.PortConfig{Port: port, Speed: p.Speed, Cores: p.Cores})
 	}
+	return softgen.New(cfg)
 }

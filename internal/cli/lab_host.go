@@ -14,7 +14,7 @@ func newLabHost(s Streams) *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return lab.HostMain(cmd.Context(), openEngine(s.Err))
+			return lab.HostMain(cmd.Context(), openInLab(s.Err))
 		},
 	}
 }

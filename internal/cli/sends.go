@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -19,6 +20,8 @@ import (
 type sender struct {
 	// here is the site where a Plan can be run on this machine, or what of the Plan or the flags can't be had there; nil: pods are needed.
 	here func(p *plan.Plan, o runOptions) (site, error)
+	// inLab opens, in the lab's child process, what here's site drives; nil: no lab is built for it.
+	inLab func(talk io.Writer, ports []lab.Port) (lab.Engine, error)
 	// reach connects to all generators of the job's Plan within patience. What it returns is there to be left also with an error.
 	reach func(ctx context.Context, j runnerJob, patience time.Duration) (reachable, error)
 }
@@ -26,10 +29,21 @@ type sender struct {
 // senders are all that can carry a Plan's load out. It is the one place here that knows which there are.
 var senders = map[plan.Sender]sender{
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineTRex}:     {here: nil, reach: reachFrames},
-	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware}: {here: labHere, reach: reachFrames},
+	{Traffic: plan.TrafficFrames, Engine: plan.EngineSoftware}: {here: labHere, inLab: openSoftware, reach: reachFrames},
 	{Traffic: plan.TrafficFrames, Engine: plan.EngineExternal}: {here: externalHere, reach: reachFrames},
 
-	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}: {here: sessionsHere, reach: reachSessions},
+	{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}: {here: sessionsHere, inLab: openEnds, reach: reachSessions},
+}
+
+// openInLab opens what the list has for a lab.
+func openInLab(talk io.Writer) lab.OpenEngine {
+	return func(_ context.Context, sends plan.Sender, ports []lab.Port) (lab.Engine, error) {
+		s, known := senders[sends]
+		if !known || s.inLab == nil {
+			return nil, fmt.Errorf("engine %q has no lab on this machine for traffic of type %s", sends.Engine, sends.Traffic)
+		}
+		return s.inLab(talk, ports)
+	}
 }
 
 // senderOf is what carries a Plan's load out, or says that nothing here does: a newer linerate's Plan would be measured by something else than it says.

@@ -9,9 +9,11 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/sessions"
 )
 
 // TestWhateverCompilesHasSomebodyWhoSends: a Plan that is made and that no runner can carry out would be found out in the pod.
@@ -28,6 +30,25 @@ func TestWhateverCompilesHasSomebodyWhoSends(t *testing.T) {
 		if how.reach == nil {
 			t.Errorf("%v can't be reached from a runner's pod", s)
 		}
+	}
+}
+
+// TestALabOpensWhatTheListHasForIt: the child process gets a Sender by name, and must not open another engine in its place.
+func TestALabOpensWhatTheListHasForIt(t *testing.T) {
+	for s, how := range senders {
+		if engine, err := openInLab(t.Output())(t.Context(), s, nil); how.inLab == nil && (engine != nil || err == nil) {
+			t.Errorf("%v has no lab, and it opened %v, %v", s, engine, err)
+		}
+	}
+	ends := plan.Sender{Traffic: plan.TrafficSessions, Engine: plan.EngineSoftware}
+	if engine, err := openInLab(t.Output())(t.Context(), ends, []lab.Port{{Link: "west", Interface: "west"}}); err != nil {
+		t.Error(err)
+	} else if got, is := engine.(sessions.Ends); !is || len(got) != 1 || got[0].Link != "west" {
+		t.Errorf("%v opened %#v, want the end of link west", ends, engine)
+	}
+	const want = `engine "Pigeons" has no lab on this machine for traffic of type Frames`
+	if engine, err := openInLab(t.Output())(t.Context(), plan.Sender{Traffic: plan.TrafficFrames, Engine: "Pigeons"}, nil); engine != nil || err == nil || err.Error() != want {
+		t.Errorf("opened %v, %v\nwant %s", engine, err, want)
 	}
 }
 

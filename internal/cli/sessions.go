@@ -98,13 +98,13 @@ func serveSessions(ctx context.Context, talk io.Writer, o sessionsOptions) error
 
 func product() string { return "linerate sessions " + version }
 
-// endsOf are the ends of a lab's links, each in its namespace.
-func endsOf(talk io.Writer, ports []lab.Port) sessions.Ends {
+// openEnds opens the ends of a lab's links, each in its namespace.
+func openEnds(talk io.Writer, ports []lab.Port) (lab.Engine, error) {
 	var ends sessions.Ends
 	for _, p := range ports {
 		ends = append(ends, sessions.End{Link: p.Link, Interface: p.Interface, Namespace: p.Namespace, Product: product(), Log: logger(talk, true)})
 	}
-	return ends
+	return ends, nil
 }
 
 // sessionsSite is a lab on this machine with an end of sessions on each link.
@@ -115,7 +115,7 @@ type sessionsSite struct {
 
 // sessionsHere makes the site of a Plan of sessions.
 func sessionsHere(p *plan.Plan, o runOptions) (site, error) {
-	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: o.cores})
+	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: o.cores, Ends: true})
 	return sessionsSite{p, topology}, err
 }
 

@@ -17,10 +17,10 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 		return nil, c.errs
 	}
 	p := &plan.Plan{
-		Test:           naming(test),
+		Test:           naming(test, c.traffic),
 		Engine:         string(test.Spec.Generator.Engine),
 		DUT:            c.dut(),
-		Sessions:       c.sessions(),
+		Sessions:       c.traffic.sessions(c),
 		Procedure:      c.procedure(c.spec.Procedure),
 		Criteria:       c.criteria(),
 		Observers:      c.observers(),
@@ -50,8 +50,9 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 // compiler collects what is wrong while the parts are made.
 type compiler struct {
 	spec *v1alpha1.LoadTestSpec
-	// engine is what sends; nil: no such is known, and errs say so.
+	// engine is what sends, and traffic the kind of it; nil: no such engine is known for it, and errs say so.
 	engine     engine
+	traffic    traffic
 	links      []link
 	directions []v1alpha1.Direction
 	errs       field.ErrorList
@@ -60,12 +61,11 @@ type compiler struct {
 // newCompiler is a compiler of the test's spec, with all defaults of its procedure and the engine that it asks for.
 func newCompiler(test *v1alpha1.LoadTest) *compiler {
 	spec := test.Spec
-	if spec.Procedure.Type == v1alpha1.ProcedureConstantLoad && spec.Procedure.ConstantLoad == (v1alpha1.ConstantLoadSpec{}) && spec.Traffic.Type == v1alpha1.TrafficSessions {
-		spec.Procedure.ConstantLoad = v1alpha1.ConstantLoadSpec{Rate: v1alpha1.Unlimited, WarmupDuration: "5s", Duration: "60s", Window: "10s"}
-	}
-	spec.Procedure = withDefaults(spec.Procedure)
 	c := &compiler{spec: &spec}
 	c.choose()
+	if c.engine != nil {
+		spec.Procedure = withDefaults(spec.Procedure, c.traffic.heldAt())
+	}
 	return c
 }
 

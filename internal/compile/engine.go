@@ -65,7 +65,7 @@ func (c *compiler) choose() {
 	sends := Sends(c.spec)
 	e, known := engines[sends]
 	if known {
-		c.engine = e
+		c.engine, c.traffic = e, kinds[sends.Traffic]
 		return
 	}
 	var can []string

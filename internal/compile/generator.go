@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 
-	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -17,10 +16,7 @@ import (
 //	PerLink   generator-0-west: west              generator-1-west: west
 //	          generator-0-east: east              generator-1-east: east
 func (c *compiler) generators() ([]plan.Generator, []plan.Direction) {
-	var loads map[string]load
-	if !c.ofSessions() {
-		loads = c.loads()
-	}
+	loads := c.traffic.loads(c)
 	if len(c.errs) > 0 {
 		return nil, nil
 	}
@@ -42,11 +38,6 @@ func (c *compiler) replica(r int, loads map[string]load) plan.Generator {
 		g.Ports = append(g.Ports, port(l, r, loads[l.name]))
 	}
 	return g
-}
-
-// PerLink says that each replica has a pod, or an end, on each link: where that is asked for, and always of sessions.
-func PerLink(spec *v1alpha1.LoadTestSpec) bool {
-	return spec.Generator.Layout == v1alpha1.LayoutPerLink || spec.Traffic.Type == v1alpha1.TrafficSessions
 }
 
 // spreadOut parts a replica as its layout says.

@@ -3,7 +3,6 @@ package compile
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"path"
 	"strings"
 
@@ -12,14 +11,14 @@ import (
 )
 
 // naming says what the run is called, and where it stands in a table of many.
-func naming(test *v1alpha1.LoadTest) plan.Test {
+func naming(test *v1alpha1.LoadTest, kind traffic) plan.Test {
 	return plan.Test{
 		Name:      test.Name,
 		Namespace: test.Namespace,
 		UID:       string(test.UID),
 		Attempt:   1,
 		Product:   labelled(test, v1alpha1.LabelProduct, product(&test.Spec.DUT)),
-		Loadtest:  labelled(test, v1alpha1.LabelLoadTest, loadtest(&test.Spec.Traffic)),
+		Loadtest:  labelled(test, v1alpha1.LabelLoadTest, kind.called(&test.Spec.Traffic)),
 	}
 }
 
@@ -70,14 +69,4 @@ func shortImage(image string) string {
 		return name
 	}
 	return name + " " + tag
-}
-
-func loadtest(t *v1alpha1.TrafficSpec) string {
-	if t.Type == v1alpha1.TrafficSessions {
-		return "tcp"
-	}
-	if t.Profile == v1alpha1.ProfileFixedSize {
-		return fmt.Sprintf("%db", t.FrameSize)
-	}
-	return strings.ToLower(string(t.Profile))
 }

@@ -19,8 +19,8 @@ const (
 )
 
 // withDefaults is a spec.procedure whose member for its type has all its defaults where the spec says nothing of it. The schema can't set them: they
-// would stand in every procedure, of whatever type.
-func withDefaults(spec v1alpha1.ProcedureSpec) v1alpha1.ProcedureSpec {
+// would stand in every procedure, of whatever type. What a held load is held at depends on the kind of traffic.
+func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha1.ProcedureSpec {
 	switch {
 	case spec.Type == v1alpha1.ProcedureRamp && spec.Ramp == v1alpha1.RampSpec{}:
 		spec.Ramp = v1alpha1.RampSpec{
@@ -28,7 +28,7 @@ func withDefaults(spec v1alpha1.ProcedureSpec) v1alpha1.ProcedureSpec {
 			RefineTo: "0.5%", ConfirmDuration: "10s", HoldDuration: "30s",
 		}
 	case spec.Type == v1alpha1.ProcedureConstantLoad && spec.ConstantLoad == v1alpha1.ConstantLoadSpec{}:
-		spec.ConstantLoad = v1alpha1.ConstantLoadSpec{Rate: "100%", WarmupDuration: "5s", Duration: "60s", Window: "10s"}
+		spec.ConstantLoad = v1alpha1.ConstantLoadSpec{Rate: heldAt, WarmupDuration: "5s", Duration: "60s", Window: "10s"}
 	case spec.Type == v1alpha1.ProcedureFrameLoss && spec.FrameLoss == v1alpha1.FrameLossSpec{}:
 		spec.FrameLoss = v1alpha1.FrameLossSpec{From: "100%", To: "10%", Step: "10%", WarmupDuration: "5s", TrialDuration: "60s"}
 	case spec.Type == v1alpha1.ProcedureMaximumOfferedLoad && spec.MaximumOfferedLoad == v1alpha1.MaximumOfferedLoadSpec{}:
@@ -38,8 +38,9 @@ func withDefaults(spec v1alpha1.ProcedureSpec) v1alpha1.ProcedureSpec {
 }
 
 // Usual is how long a procedure takes if nothing surprises it. The spec need not be admitted: what can't be read, and a curve without an end, count for nothing.
+// The rate that a load is held at takes no time, so that any kind of traffic's will do.
 func Usual(spec v1alpha1.ProcedureSpec) time.Duration {
-	return procedures.Of((&compiler{}).procedure(withDefaults(spec))).Usual()
+	return procedures.Of((&compiler{}).procedure(withDefaults(spec, frames{}.heldAt()))).Usual()
 }
 
 // procedure reads the member of the procedure's type. A spec without a type, which no API server has seen, is a ramp.

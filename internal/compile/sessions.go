@@ -14,9 +14,6 @@ import (
 // sessions is linerate's own program as the ends of TCP connections, one on each link: in pods of the test's own, or on one machine.
 type sessions struct{ inPods }
 
-// ofSessions says that traffic is sessions.
-func (c *compiler) ofSessions() bool { return c.spec.Traffic.Type == v1alpha1.TrafficSessions }
-
 // The sizes that sessions may have. A window below the least holds no two full segments; one message is a piece of memory of an end's.
 const (
 	defaultMessage = "128Ki"
@@ -25,11 +22,8 @@ const (
 	mostMessage    = 16 << 20
 )
 
-// sessions are what traffic.sessions says, with its defaults; nil: traffic is frames.
+// sessions are what traffic.sessions says, with its defaults.
 func (c *compiler) sessions() *plan.Sessions {
-	if !c.ofSessions() {
-		return nil
-	}
 	spec := v1alpha1.SessionsSpec{}
 	if c.spec.Traffic.Sessions != nil {
 		spec = *c.spec.Traffic.Sessions

@@ -13,6 +13,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/admission"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
@@ -222,11 +223,9 @@ func withCriterion(criteria []any, maxRegression string, spec map[string]any) []
 	if maxRegression == "" {
 		return criteria
 	}
-	metric := v1alpha1.MetricPacketsPerSecond
-	if traffic, _ := spec["traffic"].(map[string]any); traffic["type"] == string(v1alpha1.TrafficSessions) {
-		metric = v1alpha1.MetricGoodputBitsPerSecond
-	}
-	return append(slices.Clone(criteria), map[string]any{"name": addedCriterion, "metric": string(metric), "maxRegression": maxRegression})
+	traffic, _ := spec["traffic"].(map[string]any)
+	kind, _ := traffic["type"].(string)
+	return append(slices.Clone(criteria), map[string]any{"name": addedCriterion, "metric": string(compile.ThroughputOf(kind)), "maxRegression": maxRegression})
 }
 
 // withLeave is a suite's baseline, of whose environment what the command line names may differ, too.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/plan"
 )
 
 // The test binary plays all parts: it is the lab's child under lab.Verb, and a parent to be killed under "lab-parent".
@@ -58,7 +59,7 @@ type view struct {
 	Speeds     []int64
 }
 
-func openFake(_ context.Context, ports []lab.Port) (lab.Engine, error) {
+func openFake(_ context.Context, _ plan.Sender, ports []lab.Port) (lab.Engine, error) {
 	if os.Getenv("LAB_TEST_ENGINE") == "broken" {
 		return nil, errors.New("the engine is broken")
 	}

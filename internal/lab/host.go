@@ -14,6 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/awake"
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -33,8 +34,8 @@ type Engine interface {
 	Serve(ctx context.Context, listener net.Listener) error
 }
 
-// OpenEngine opens the engine on interfaces of the calling process's network namespace.
-type OpenEngine func(ctx context.Context, ports []Port) (Engine, error)
+// OpenEngine opens what sends on interfaces of the calling process's network namespace, or of the ports' own.
+type OpenEngine func(ctx context.Context, sends plan.Sender, ports []Port) (Engine, error)
 
 // stopGrace is how long the engine may take to stop before the process ends under it.
 const stopGrace = 2 * time.Second
@@ -94,7 +95,7 @@ func prepare(ctx context.Context, o order, listener *os.File, open OpenEngine) (
 	for i, link := range o.Topology.Links {
 		ports[i] = Port{Link: link.Name, Interface: link.Interface, Namespace: b.ends[link.Name], Speed: link.Speed, Cores: o.Topology.Cores}
 	}
-	engine, err := open(ctx, ports)
+	engine, err := open(ctx, o.Topology.Sends, ports)
 	if err != nil {
 		b.close()
 		return nil, b, fmt.Errorf("open the software engine: %w", err)

@@ -31,6 +31,8 @@ type Topology struct {
 	Limit      *plan.Limit           `json:"limit,omitempty"`
 	// Cores is how many threads may send on each port; 0: one.
 	Cores int `json:"cores,omitempty"`
+	// Sends is what the child opens on the ports.
+	Sends plan.Sender `json:"sends"`
 	// Ends says that each link ends in a namespace of its own, with a program of ours in it that speaks TCP: in one namespace, the kernel would take a shorter way between its own
 	// addresses than through the device.
 	Ends bool `json:"ends,omitempty"`
@@ -58,15 +60,16 @@ type Options struct {
 	Ports []string
 	// Cores is how many threads may send on each port; 0: one.
 	Cores int
+	// Ends says that what sends is an end on each link, in a namespace of its own, rather than one generator with all ports.
+	Ends bool
 }
 
 // TopologyOf says what to build for a Plan, or why that is impossible on one machine, as a *Fault of reason BadInput.
 func TopologyOf(p *plan.Plan, o Options) (Topology, error) {
-	ends := p.Sessions != nil
-	if len(p.Generators) != 1 && !ends {
+	if len(p.Generators) != 1 && !o.Ends {
 		return Topology{}, badInput("generator.replicas: the plan has %d; on this machine there is one generator: set it to 1", len(p.Generators))
 	}
-	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Cores: o.Cores, Ends: ends}
+	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Cores: o.Cores, Sends: p.Sends(), Ends: o.Ends}
 	if p.DUT.Reference != nil {
 		t.Limit = p.DUT.Reference.Limit
 	}

@@ -28,9 +28,31 @@ var mayNameAnEngine = []string{
 	"internal/report/reporttest/sessions.go",
 }
 
+// mayNameAKind are the files that name kinds of traffic: where they are declared, the lists, and what has something else to say of each kind. Who looks whether a Plan or a Report has sessions
+// (a member that it has or hasn't) names no kind.
+var mayNameAKind = []string{
+	"api/v1alpha1/traffic.go",
+	"internal/plan/sends.go",
+	"internal/compile/traffic.go",
+	"internal/compile/engine.go",
+	"internal/manifests/engine.go",
+	"internal/cli/sends.go",
+	"controllers/metrics/tests.go", // a series for each kind: frames are counted, payload is summed up
+}
+
 // TestNobodyButTheListsNamesAnEngine: who asks which engine it is forgets the next one. What differs is asked of the engine, in the lists' rooms.
 func TestNobodyButTheListsNamesAnEngine(t *testing.T) {
-	engines := []string{plan.EngineTRex, plan.EngineSoftware, plan.EngineExternal}
+	onlyNamedIn(t, mayNameAnEngine, "Engine", plan.EngineTRex, plan.EngineSoftware, plan.EngineExternal)
+}
+
+// TestNobodyButTheListsNamesAKindOfTraffic: the same of kinds of traffic, which ask compile's list, or the engine that sends them.
+func TestNobodyButTheListsNamesAKindOfTraffic(t *testing.T) {
+	onlyNamedIn(t, mayNameAKind, "Traffic", plan.TrafficFrames, plan.TrafficSessions)
+}
+
+// onlyNamedIn fails for each file that names one of the names, as a constant of the prefix or as text, and isn't listed; and for each listed one that doesn't.
+func onlyNamedIn(t *testing.T, listed []string, prefix string, names ...string) {
+	t.Helper()
 	named := map[string]bool{}
 	for _, folder := range []string{"api", "cmd", "controllers", "internal"} {
 		root := os.DirFS("../..")
@@ -47,18 +69,18 @@ func TestNobodyButTheListsNamesAnEngine(t *testing.T) {
 				name := ""
 				switch n := n.(type) {
 				case *ast.Ident:
-					if slices.Contains(engines, strings.TrimPrefix(n.Name, "Engine")) && strings.HasPrefix(n.Name, "Engine") {
+					if slices.Contains(names, strings.TrimPrefix(n.Name, prefix)) && strings.HasPrefix(n.Name, prefix) {
 						name = n.Name
 					}
 				case *ast.BasicLit:
-					if text, err := strconv.Unquote(n.Value); err == nil && slices.Contains(engines, text) {
+					if text, err := strconv.Unquote(n.Value); err == nil && slices.Contains(names, text) {
 						name = n.Value
 					}
 				}
 				if name != "" {
 					named[path] = true
-					if !slices.Contains(mayNameAnEngine, path) {
-						t.Errorf("%s names the engine %s: ask the engine in its room's list for what differs", files.Position(n.Pos()), name)
+					if !slices.Contains(listed, path) {
+						t.Errorf("%s names %s: ask its room's list for what differs", files.Position(n.Pos()), name)
 					}
 				}
 				return true
@@ -69,9 +91,9 @@ func TestNobodyButTheListsNamesAnEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, path := range mayNameAnEngine {
+	for _, path := range listed {
 		if !named[path] {
-			t.Errorf("%s names no engine any more: take it out of this test", path)
+			t.Errorf("%s names no %s any more: take it out of this test", path, strings.ToLower(prefix))
 		}
 	}
 }

@@ -1,0 +1,81 @@
+package compile
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// traffic is what compiling asks of a kind of traffic, whatever engine sends it. What an engine can't do with it is the engine's to refuse.
+type traffic interface {
+	// called is what a test is called in a table of many, unless a label says it.
+	called(spec *v1alpha1.TrafficSpec) string
+	// throughput is the metric that such a test is compared by where nobody names one: internal/figures.ThroughputOf says the same of its Report.
+	throughput() v1alpha1.Metric
+	// perLink says that each replica is an end on each link, whatever its layout says.
+	perLink() bool
+	// heldAt is the rate of a held load where the test says nothing of it.
+	heldAt() v1alpha1.HeldRate
+	// queues says that a frame may wait in the Reference's queue at a window's edge, and the figures stay right.
+	queues() bool
+	// loads are what each direction carries, by the link that it comes from; nil: nobody gives the ends a load.
+	loads(c *compiler) map[string]load
+	// sessions are the Plan's member of this name; nil: there are none.
+	sessions(c *compiler) *plan.Sessions
+}
+
+// kinds are all traffic that there is. It is the one place here that knows which.
+var kinds = map[string]traffic{
+	plan.TrafficFrames:   frames{},
+	plan.TrafficSessions: transfers{},
+}
+
+// PerLink says that each replica has a pod, or an end, on each link: where the layout asks for that, and always of traffic that is between ends.
+func PerLink(spec *v1alpha1.LoadTestSpec) bool {
+	return spec.Generator.Layout == v1alpha1.LayoutPerLink || AlwaysPerLink(spec)
+}
+
+// AlwaysPerLink says that each replica has an end on each link whatever its layout says, so that to ask for it asks for nothing.
+func AlwaysPerLink(spec *v1alpha1.LoadTestSpec) bool {
+	k, known := kinds[Sends(spec).Traffic]
+	return known && k.perLink()
+}
+
+// ThroughputOf is the metric that tests with traffic of a type (spec.traffic.type) are compared by where nobody names one; "" is the schema's default type, and a type that isn't known here
+// has the metric of that.
+func ThroughputOf(trafficType string) v1alpha1.Metric {
+	if k, known := kinds[trafficType]; known {
+		return k.throughput()
+	}
+	return frames{}.throughput()
+}
+
+// frames are sent as profiles say, and ports count them.
+type frames struct{}
+
+func (frames) called(spec *v1alpha1.TrafficSpec) string {
+	if spec.Profile == v1alpha1.ProfileFixedSize {
+		return fmt.Sprintf("%db", spec.FrameSize)
+	}
+	return strings.ToLower(string(spec.Profile))
+}
+
+func (frames) throughput() v1alpha1.Metric       { return v1alpha1.MetricPacketsPerSecond }
+func (frames) perLink() bool                     { return false }
+func (frames) heldAt() v1alpha1.HeldRate         { return "100%" }
+func (frames) queues() bool                      { return false }
+func (frames) loads(c *compiler) map[string]load { return c.loads() }
+func (frames) sessions(*compiler) *plan.Sessions { return nil }
+
+// transfers are sessions: bulk transfers over TCP, between programs of ours that count their payload. TCP finds its rate by itself.
+type transfers struct{}
+
+func (transfers) called(*v1alpha1.TrafficSpec) string { return "tcp" }
+func (transfers) throughput() v1alpha1.Metric         { return v1alpha1.MetricGoodputBitsPerSecond }
+func (transfers) perLink() bool                       { return true }
+func (transfers) heldAt() v1alpha1.HeldRate           { return v1alpha1.Unlimited }
+func (transfers) queues() bool                        { return true }
+func (transfers) loads(*compiler) map[string]load     { return nil }
+func (transfers) sessions(c *compiler) *plan.Sessions { return c.sessions() }
