@@ -52,13 +52,27 @@ func TestASubnetIsTakenThatNobodyUses(t *testing.T) {
 
 func TestAProcessIsKnownByItsStart(t *testing.T) {
 	t.Run("whatever its program is called", func(t *testing.T) {
-		got, err := parseStat("12 (a) b (c)) S 1 12 12 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 987 0 0")
-		if err != nil || got != (procStat{state: "S", start: 987}) {
-			t.Errorf("%+v, %v", got, err)
+		sleep, err := exec.LookPath("sleep")
+		if err != nil {
+			t.Fatal(err)
+		}
+		strange := filepath.Join(t.TempDir(), "a) S 1 (b))")
+		if err := os.Symlink(sleep, strange); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(strange, "60")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+		p, err := identify(cmd.Process.Pid)
+		boot, errBoot := stateOf(os.Getpid()) // which was started before it
+		if err != nil || errBoot != nil || p.Start < boot.Starttime || !p.alive() {
+			t.Errorf("%+v, %v, and this process %d, %v", p, err, boot.Starttime, errBoot)
 		}
 	})
 	t.Run("what is no process is an error", func(t *testing.T) {
-		if got, err := parseStat("12 (a) S 1"); err == nil {
+		if got, err := identify(1 << 30); err == nil {
 			t.Errorf("%+v", got)
 		}
 	})

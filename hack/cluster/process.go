@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 )
 
@@ -20,15 +18,27 @@ type process struct {
 
 // identify reads when a process that is known to live was started.
 func identify(pid int) (process, error) {
-	stat, err := readStat(pid)
-	return process{PID: pid, Start: stat.start}, err
+	stat, err := stateOf(pid)
+	return process{PID: pid, Start: stat.Starttime}, err
 }
 
 // alive is whether exactly this process runs. One that only waits to be reaped doesn't.
 func (p process) alive() bool {
-	stat, err := readStat(p.PID)
-	return p.PID > 0 && err == nil && stat.start == p.Start && stat.state != "Z" && stat.state != "X"
+	stat, err := stateOf(p.PID)
+	return p.PID > 0 && err == nil && stat.Starttime == p.Start && lives(stat)
 }
+
+// stateOf is what the kernel says of a process (proc_pid_stat(5)).
+func stateOf(pid int) (procfs.ProcStat, error) {
+	p, err := procfs.NewProc(pid)
+	if err != nil {
+		return procfs.ProcStat{}, err
+	}
+	return p.Stat()
+}
+
+// lives is whether a process was not ended.
+func lives(stat procfs.ProcStat) bool { return stat.State != "Z" && stat.State != "X" }
 
 // kill ends exactly this process and waits until it is gone. It is no error that it was gone already.
 func (p process) kill(ctx context.Context) error {
@@ -50,30 +60,6 @@ func (p process) kill(ctx context.Context) error {
 		return fmt.Errorf("kill process %d: %w", p.PID, err)
 	}
 	return await(ctx, fmt.Sprintf("the end of process %d", p.PID), func() bool { return !p.alive() })
-}
-
-type procStat struct {
-	state string
-	start uint64
-}
-
-// readStat reads the two fields of proc(5)'s stat that identify needs. The command's name before them may hold anything.
-func readStat(pid int) (procStat, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return procStat{}, err
-	}
-	return parseStat(string(text))
-}
-
-func parseStat(text string) (procStat, error) {
-	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-	const state, start = 0, 19 // fields 3 and 22 of the file
-	if len(fields) <= start {
-		return procStat{}, fmt.Errorf("%q is no process status", text)
-	}
-	ticks, err := strconv.ParseUint(fields[start], 10, 64)
-	return procStat{state: fields[state], start: ticks}, err
 }
 
 // await waits for what can only be seen by looking again. The context bounds it.

@@ -56,8 +56,8 @@ func runsStill(path string) bool {
 	if err != nil {
 		return false
 	}
-	stat, err := readStat(pid)
-	return err == nil && stat.state != "Z" && stat.state != "X"
+	stat, err := stateOf(pid)
+	return err == nil && lives(stat)
 }
 
 func names(dir, pattern string) []string {

@@ -1,15 +1,12 @@
 package processors
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -95,23 +92,23 @@ const Tick = time.Second / 100
 // Read takes a reading. It costs up to 50 µs for each process, so it is for the edges of a window and not for its inside. Processes that end meanwhile are left out.
 func (w Watch) Read(ctx context.Context) (Reading, error) {
 	r := Reading{}
-	entries, err := os.ReadDir("/proc")
+	kernel, err := procfs.NewDefaultFS()
 	if err != nil {
 		return r, fmt.Errorf("who runs on this machine: %w", err)
 	}
-	for _, entry := range entries {
-		pid, err := strconv.Atoi(entry.Name())
-		if err != nil {
-			continue
-		}
+	all, err := kernel.AllProcs()
+	if err != nil {
+		return r, fmt.Errorf("who runs on this machine: %w", err)
+	}
+	for _, p := range all {
 		if ctx.Err() != nil {
 			return r, fmt.Errorf("who runs on this machine: %w", context.Cause(ctx))
 		}
-		if err := w.add(&r, pid); err != nil && !gone(err) {
+		if err := w.add(&r, kernel, p); err != nil && !gone(err) {
 			return r, fmt.Errorf("who runs on this machine: %w", err)
 		}
 	}
-	r.awaitRuns(ctx)
+	r.awaitRuns(ctx, kernel)
 	if r.Processors, err = All(); err != nil {
 		return r, err
 	}
@@ -129,33 +126,27 @@ func gone(err error) bool {
 }
 
 // add takes in a process, and those of its threads that are watched.
-func (w Watch) add(r *Reading, pid int) error {
-	directory := filepath.Join("/proc", strconv.Itoa(pid))
-	s, err := readStat(filepath.Join(directory, "stat"))
+func (w Watch) add(r *Reading, kernel procfs.FS, p procfs.Proc) error {
+	s, err := stateOf(p)
 	if err != nil {
 		return err
 	}
-	role := w.role(pid, s)
-	r.Processes = append(r.Processes, Process{PID: pid, Name: s.name, Processor: s.processor, Ran: s.ran, Ours: role != "" || pid == os.Getpid()})
+	role := w.role(p.PID, s)
+	r.Processes = append(r.Processes, Process{PID: p.PID, Name: s.name, Processor: s.processor, Ran: s.ran, Ours: role != "" || p.PID == os.Getpid()})
 	switch {
 	case role == "":
 		return nil
 	case s.kernel:
-		return r.watch(directory, pid, s, role)
+		return r.watch(p, s, role)
 	}
-	threads, err := os.ReadDir(filepath.Join(directory, "task"))
+	threads, err := kernel.AllThreads(p.PID)
 	if err != nil {
 		return err
 	}
 	for _, thread := range threads {
-		id, err := strconv.Atoi(thread.Name())
-		if err != nil {
-			continue
-		}
-		task := filepath.Join(directory, "task", thread.Name())
-		s, err := readStat(filepath.Join(task, "stat"))
+		s, err := stateOf(thread)
 		if err == nil {
-			err = r.watch(task, id, s, role)
+			err = r.watch(thread, s, role)
 		}
 		if err != nil && !gone(err) {
 			return err
@@ -183,10 +174,10 @@ func carries(name string) bool {
 	return strings.HasPrefix(name, "napi/") || strings.HasPrefix(name, "backlog_napi/")
 }
 
-func (r *Reading) watch(task string, id int, s stat, role Role) error {
-	t := Thread{ID: id, Name: s.name, Role: role, Processor: s.processor, ready: s.ready}
+func (r *Reading) watch(thread procfs.Proc, s stat, role Role) error {
+	t := Thread{ID: thread.PID, Name: s.name, Role: role, Processor: s.processor, ready: s.ready}
 	var err error
-	if t.Ran, t.Waited, err = readSchedule(task); err != nil {
+	if t.Ran, t.Waited, err = scheduleOf(thread); err != nil {
 		return err
 	}
 	r.Threads = append(r.Threads, t)
@@ -200,12 +191,16 @@ const (
 )
 
 // awaitRuns waits a moment until those who carry frames and are ready to run have run: the kernel counts a wait when it is over.
-func (r *Reading) awaitRuns(ctx context.Context) {
+func (r *Reading) awaitRuns(ctx context.Context, kernel procfs.FS) {
 	begin := time.Now()
 	for i := range r.Threads {
 		t := &r.Threads[i]
 		for t.ready && t.Role == Carries {
-			ran, waited, err := readSchedule(filepath.Join("/proc", strconv.Itoa(t.ID), "task", strconv.Itoa(t.ID)))
+			thread, err := kernel.Proc(t.ID) // the kernel has each thread there, and lists those that lead a process
+			if err != nil {
+				break
+			}
+			ran, waited, err := scheduleOf(thread)
 			if err != nil {
 				break
 			}
@@ -232,47 +227,25 @@ type stat struct {
 // kernelThread is PF_KTHREAD in a task's flags (kernel: include/linux/sched.h).
 const kernelThread = 0x00200000
 
-func readStat(file string) (s stat, err error) {
-	text, err := os.ReadFile(file)
+// stateOf reads what a process, or a thread, did so far.
+func stateOf(p procfs.Proc) (stat, error) {
+	s, err := p.Stat()
 	if err != nil {
-		return s, err
+		return stat{}, fmt.Errorf("the state of process %d: %w", p.PID, err)
 	}
-	return parseStat(text)
+	return stat{
+		name: s.Comm, ready: s.State == "R", kernel: s.Flags&kernelThread != 0, processor: int(s.Processor),
+		ran: time.Duration(s.UTime+s.STime) * Tick,
+	}, nil
 }
 
-// parseStat reads a line such as "22 (ksoftirqd/1) S 2 0 …". A name may have anything in it, also spaces and parentheses, and ends with the last of those.
-func parseStat(text []byte) (s stat, err error) {
-	open, shut := bytes.IndexByte(text, '('), bytes.LastIndexByte(text, ')')
-	if open < 0 || shut < open {
-		return s, fmt.Errorf("%q is no process' state", text)
-	}
-	s.name = string(text[open+1 : shut])
-	fields := strings.Fields(string(text[shut+1:])) // from the third on
-	const flags, userTime, systemTime, processor = 9 - 3, 14 - 3, 15 - 3, 39 - 3
-	if len(fields) <= processor {
-		return s, fmt.Errorf("the state of %s has %d fields, too few", s.name, len(fields)+2)
-	}
-	numbers := map[int]int64{flags: 0, userTime: 0, systemTime: 0, processor: 0}
-	for i := range numbers {
-		if numbers[i], err = strconv.ParseInt(fields[i], 10, 64); err != nil {
-			return s, fmt.Errorf("field %d of the state of %s: %w", i+3, s.name, err)
-		}
-	}
-	s.ready, s.kernel, s.processor = fields[0] == "R", numbers[flags]&kernelThread != 0, int(numbers[processor])
-	s.ran = time.Duration(numbers[userTime]+numbers[systemTime]) * Tick
-	return s, nil
-}
-
-// readSchedule reads a thread's schedstat: "ran waited slices", the first two in nanoseconds (kernel: Documentation/scheduler/sched-stats.rst).
-func readSchedule(task string) (ran, waited time.Duration, err error) {
-	text, err := os.ReadFile(filepath.Join(task, "schedstat"))
+// scheduleOf is how long a thread ran, and how long it waited for a processor (kernel: Documentation/scheduler/sched-stats.rst).
+func scheduleOf(thread procfs.Proc) (ran, waited time.Duration, err error) {
+	s, err := thread.Schedstat()
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, fmt.Errorf("how long thread %d ran and waited: %w", thread.PID, err)
 	}
-	if _, err := fmt.Sscan(string(text), (*int64)(&ran), (*int64)(&waited)); err != nil {
-		return 0, 0, fmt.Errorf("%s/schedstat: %q is no account of runs and waits: %w", task, text, err)
-	}
-	return ran, waited, nil
+	return time.Duration(s.RunningNanoseconds), time.Duration(s.WaitingNanoseconds), nil
 }
 
 // All are how each of this machine's processors spent its time since it started, in their order; in a container those of its node.

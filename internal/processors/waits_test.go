@@ -3,10 +3,14 @@ package processors
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 func TestWhatAStateSays(t *testing.T) {
@@ -19,12 +23,12 @@ func TestWhatAStateSays(t *testing.T) {
 		"a kernel's thread":            {"22 (ksoftirqd/1) S" + rest, stat{name: "ksoftirqd/1", kernel: true, ran: 420 * time.Millisecond, processor: 1}, ""},
 		"one that is ready to run":     {"22 (napi/d0-5) R" + rest, stat{name: "napi/d0-5", kernel: true, ready: true, ran: 420 * time.Millisecond, processor: 1}, ""},
 		"a name with all that it may":  {"7 (a) b (c) S" + strings.Replace(rest, "2129984", "4194560", 1), stat{name: "a) b (c", ran: 420 * time.Millisecond, processor: 1}, ""},
-		"no state":                     {"hello", stat{}, "is no process' state"},
-		"too few fields":               {"22 (sh) S 2 0", stat{}, "has 5 fields, too few"},
-		"something that is no number ": {"22 (sh) S" + strings.Replace(rest, " 35 ", " x ", 1), stat{}, "field 15"},
+		"no state":                     {"hello", stat{}, "the state of process 22: "},
+		"too few fields":               {"22 (sh) S 2 0", stat{}, "the state of process 22: EOF"},
+		"something that is no number ": {"22 (sh) S" + strings.Replace(rest, " 35 ", " x ", 1), stat{}, "the state of process 22: expected integer"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := parseStat([]byte(c.text))
+			got, err := stateOf(processOf(t, 22, "stat", c.text))
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
 					t.Errorf("error %v, want %q", err, c.err)
@@ -35,6 +39,69 @@ func TestWhatAStateSays(t *testing.T) {
 				t.Errorf("%+v (%v), want %+v", got, err, c.want)
 			}
 		})
+	}
+}
+
+// processOf is a process of which the kernel says what this file says.
+func processOf(t *testing.T, pid int, file, text string) procfs.Proc {
+	t.Helper()
+	root := t.TempDir()
+	directory := filepath.Join(root, strconv.Itoa(pid))
+	if err := os.Mkdir(directory, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(directory, file), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kernel, err := procfs.NewFS(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := kernel.Proc(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestHowLongAThreadRanAndWaited(t *testing.T) {
+	ran, waited, err := scheduleOf(processOf(t, 22, "schedstat", "72998 56479 2\n"))
+	if err != nil || ran != 72998 || waited != 56479 {
+		t.Errorf("ran %d ns and waited %d ns (%v), want 72998 and 56479", ran, waited, err)
+	}
+	for _, broken := range []string{"", "1 2", "1 x 3"} {
+		if ran, waited, err := scheduleOf(processOf(t, 22, "schedstat", broken)); err == nil {
+			t.Errorf("%q is read as %s and %s", broken, ran, waited)
+		}
+	}
+}
+
+func TestAThreadIsReadWhereTheKernelHasIt(t *testing.T) {
+	kernel, err := procfs.NewDefaultFS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	threads, err := kernel.AllThreads(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for _, thread := range threads {
+		again, err := kernel.Proc(thread.PID)
+		if err != nil {
+			continue // it has ended
+		}
+		before, _, errBefore := scheduleOf(thread)
+		after, _, errAfter := scheduleOf(again)
+		if errBefore != nil || errAfter != nil {
+			continue
+		}
+		if read++; after < before {
+			t.Errorf("thread %d ran %s, and a moment later %s", thread.PID, before, after)
+		}
+	}
+	if read == 0 {
+		t.Errorf("none of %d threads could be read", len(threads))
 	}
 }
 

@@ -208,10 +208,10 @@ func ours(t *testing.T) string {
 func anyHeld(t *testing.T, own map[string]bool) bool {
 	t.Helper()
 	for _, p := range processes(t) {
-		if p.id == os.Getpid() {
+		if p.PID == os.Getpid() {
 			continue
 		}
-		for target := range namespaces(t, strconv.Itoa(p.id)) {
+		for target := range namespaces(t, strconv.Itoa(p.PID)) {
 			if own[target] {
 				return true
 			}
@@ -225,9 +225,9 @@ func descendants(t *testing.T, pid int) []int {
 	t.Helper()
 	var children []int
 	for _, p := range processes(t) {
-		if p.parent == pid {
-			children = append(children, p.id)
-			children = append(children, descendants(t, p.id)...)
+		if p.PPID == pid {
+			children = append(children, p.PID)
+			children = append(children, descendants(t, p.PID)...)
 		}
 	}
 	return children

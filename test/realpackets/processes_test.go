@@ -1,49 +1,27 @@
 package realpackets
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
+
+	"github.com/prometheus/procfs"
 )
 
-type process struct{ id, parent int }
-
-func processes(t *testing.T) []process {
+// processes are all that run now.
+func processes(t *testing.T) []procfs.ProcStat {
 	t.Helper()
-	files, err := filepath.Glob("/proc/[0-9]*/stat")
+	kernel, err := procfs.NewDefaultFS()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []process
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue // it ended meanwhile
-		}
-		if p, err := parseStat(string(text)); err == nil {
-			all = append(all, p)
+	found, err := kernel.AllProcs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []procfs.ProcStat
+	for _, p := range found {
+		if s, err := p.Stat(); err == nil { // else it ended meanwhile
+			all = append(all, s)
 		}
 	}
 	return all
-}
-
-// parseStat reads a line of /proc/PID/stat: "PID (name, which may hold anything) state parent …".
-func parseStat(line string) (process, error) {
-	open, end := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
-	if open < 0 || end < 0 {
-		return process{}, fmt.Errorf("no name in %q", line)
-	}
-	id, err := strconv.Atoi(strings.TrimSpace(line[:open]))
-	if err != nil {
-		return process{}, err
-	}
-	rest := strings.Fields(line[end+1:])
-	if len(rest) < 2 {
-		return process{}, fmt.Errorf("no parent in %q", line)
-	}
-	parent, err := strconv.Atoi(rest[1])
-	return process{id, parent}, err
 }
