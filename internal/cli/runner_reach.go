@@ -42,7 +42,7 @@ func reachFrames(ctx context.Context, j runnerJob, patience time.Duration) (reac
 		wg.Go(func() {
 			site, err := j.siteOf(g)
 			if err == nil {
-				all[i], err = reachOne(bounded, site)
+				all[i], err = reachOne(bounded, site, engineOptions(j.plan))
 			}
 			if err != nil {
 				errs[i] = fmt.Errorf("generator %s: %w", g.Name, err)
@@ -73,10 +73,10 @@ func (j runnerJob) siteOf(g plan.Generator) (plan.Site, error) {
 const dialPause = time.Second
 
 // reachOne tries until the generator answers, its launcher too, or ctx ends. What answers and is no generator is not tried again.
-func reachOne(ctx context.Context, site plan.Site) (g generatorAt, err error) {
+func reachOne(ctx context.Context, site plan.Site, o stl.Options) (g generatorAt, err error) {
 	g.site = site
 	for {
-		if g.engine, err = stl.Dial(ctx, site.RPC, stl.Options{}); err == nil || !errors.Is(err, engine.ErrLost) {
+		if g.engine, err = stl.Dial(ctx, site.RPC, o); err == nil || !errors.Is(err, engine.ErrLost) {
 			break
 		}
 		if pause.For(ctx, dialPause) != nil {

@@ -52,6 +52,23 @@ func TestALabOpensWhatTheListHasForIt(t *testing.T) {
 	}
 }
 
+// TestProcessorsAreReadOnlyForObserversOfThem: a generator that tells of them reads /proc/stat ten times a second for it.
+func TestProcessorsAreReadOnlyForObserversOfThem(t *testing.T) {
+	for name, c := range map[string]struct {
+		observers []plan.Observer
+		want      bool
+	}{
+		"no observer":                {nil, false},
+		"one of the device's limit":  {[]plan.Observer{{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}}, false},
+		"one of generators":          {[]plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}}, true},
+		"one of the device's, after": {[]plan.Observer{{Name: "limit", Of: plan.OfDUT, Type: plan.ObserveLimiter}, {Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors}}, true},
+	} {
+		if got := engineOptions(&plan.Plan{Observers: c.observers}).Processors; got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 func TestAPlanOfAnEngineThatIsNotKnownIsNotRunByAnother(t *testing.T) {
 	p := &plan.Plan{Engine: "Pigeons"}
 	const want = `engine "Pigeons" is not known here for traffic of type Frames; this linerate knows External, Software, TRex: use one of these, or the linerate that wrote the plan`

@@ -64,7 +64,7 @@ func (s *labSite) enter(ctx context.Context, talk io.Writer, force bool) (runner
 		return nil, nil, labError(err)
 	}
 	s.lab = l
-	e, err := stl.Dial(ctx, l.Address(), stl.Options{})
+	e, err := stl.Dial(ctx, l.Address(), engineOptions(s.plan))
 	if err != nil {
 		mine.release()
 		return nil, nil, exit.Worst(exit.NotMeasured("reach the software engine: %w", err), l.Close())
@@ -79,6 +79,11 @@ func (s *labSite) enter(ctx context.Context, talk io.Writer, force bool) (runner
 		_ = errors.Join(e.Close(), l.Close())
 		mine.release()
 	}, nil
+}
+
+// engineOptions is what a Plan wants of a generator beside frames.
+func engineOptions(p *plan.Plan) stl.Options {
+	return stl.Options{Processors: p.Observes(plan.ObserveProcessors)}
 }
 
 // watch watches this machine: the engine's threads, and those who carry frames here.
@@ -124,7 +129,7 @@ func (s externalSite) enter(ctx context.Context, _ io.Writer, force bool) (runne
 		ports[link.Name] = i
 	}
 	for _, g := range s.plan.Generators {
-		e, err := stl.Dial(ctx, g.Server, stl.Options{})
+		e, err := stl.Dial(ctx, g.Server, engineOptions(s.plan))
 		if err != nil {
 			leave()
 			return nil, nil, exit.NotMeasured("generator %s: %w", g.Name, err)

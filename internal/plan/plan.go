@@ -5,6 +5,7 @@ package plan
 import (
 	"encoding/json"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/trex/stream"
@@ -66,6 +67,11 @@ type Observer struct {
 	Name string `json:"name"`
 	Of   string `json:"of"`   // whose
 	Type string `json:"type"` // one of the types of observers
+}
+
+// Observes says that an observer of a type reads along.
+func (p *Plan) Observes(observerType string) bool {
+	return slices.ContainsFunc(p.Observers, func(o Observer) bool { return o.Type == observerType })
 }
 
 // Whose vital signs observers read, and which.

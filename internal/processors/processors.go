@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
@@ -32,6 +33,17 @@ func Spent(of *unix.CPUSet) (sum procfs.CPUStat, err error) {
 		return sum, err
 	}
 	return total(stat.CPU, of), nil
+}
+
+// Stolen is what the host of a virtual machine gave to others when one of these processors wanted to run, on average of them.
+func Stolen(all []Processor, of *unix.CPUSet) time.Duration {
+	sum := time.Duration(0)
+	for _, p := range all {
+		if of.IsSet(p.Number) {
+			sum += p.Stolen
+		}
+	}
+	return sum / time.Duration(max(1, of.Count()))
 }
 
 // total adds them up in their order, as the same numbers have another sum in another: counters that only grow would seem to go back.

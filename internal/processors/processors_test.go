@@ -2,6 +2,7 @@ package processors
 
 import (
 	"testing"
+	"time"
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
@@ -21,6 +22,27 @@ func TestTimeIsSpentByTheProcessorsThatAreAskedFor(t *testing.T) {
 	}
 	if none, err := Spent(&unix.CPUSet{}); err != nil || none != (procfs.CPUStat{}) {
 		t.Errorf("no processor spent %+v (%v)", none, err)
+	}
+}
+
+func TestWhatAHostTookIsOfTheProcessorsThatAreAskedFor(t *testing.T) {
+	all := []Processor{{Number: 0, Stolen: time.Second}, {Number: 1, Stolen: 3 * time.Second}, {Number: 2, Stolen: time.Hour}}
+	for name, c := range map[string]struct {
+		of   []int
+		want time.Duration
+	}{
+		"one":          {[]int{1}, 3 * time.Second},
+		"two":          {[]int{0, 1}, 2 * time.Second},
+		"none":         {nil, 0},
+		"not the last": {[]int{0, 3}, 500 * time.Millisecond}, // which may be asked for, and is off
+	} {
+		of := &unix.CPUSet{}
+		for _, number := range c.of {
+			of.Set(number)
+		}
+		if got := Stolen(all, of); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
 	}
 }
 

@@ -56,8 +56,6 @@ func allowances() []*allowance {
 		{at: "get_port_stats/result/link_flaps", reason: readings},
 		{at: "get_global_stats/result/stolen", reason: readings},
 		{at: "get_global_stats/result/stolen_ts", reason: readings},
-		{at: "get_global_stats/result/processors", reason: readings},
-		{at: "get_global_stats/result/processors_ts", reason: readings},
 		{at: "get_port_xstats_names/result/xstats_names/*", reason: "another driver's names"},
 		{at: "get_port_xstats_values/result/xstats_values/*", reason: "another driver's names"},
 		{at: "get_utilization/result/cpu/*", reason: "a port has its own threads, and no history is kept"},

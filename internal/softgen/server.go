@@ -44,10 +44,10 @@ type Config struct {
 	AllowShutdown bool
 	// Now is the clock of ping, of start_at_ts and of counters; it must be the data path's. nil: CLOCK_MONOTONIC.
 	Now func() time.Duration
-	// Stolen is how much of a processor's time since the machine's start its host gave to others; nil: what the kernel says.
-	Stolen func() (time.Duration, error)
 	// Processors is how each of the machine's processors spent its time; nil: what the kernel says.
 	Processors func() ([]processors.Processor, error)
+	// Stolen is what of it the host of the machine gave to others, of a processor's time since the machine's start; nil: that of the processors that this process may use.
+	Stolen func([]processors.Processor) (time.Duration, error)
 	// Log gets state changes; nil drops them.
 	Log *slog.Logger
 	// Hostname and Machine are reported; empty asks the system.
@@ -87,7 +87,7 @@ func New(cfg Config) (*Server, error) {
 	cfg = withDefaults(cfg)
 	s := &Server{
 		cfg: cfg, commands: commands(), apiH: secret(), beats: make(chan struct{}, 1),
-		events: newEvents(cfg.Now), flows: newFlows(), captures: newCaptures(), theft: theft{read: cfg.Stolen}, vitals: vitals{read: cfg.Processors}, end: func() {},
+		events: newEvents(cfg.Now), flows: newFlows(), captures: newCaptures(), theft: theft{from: cfg.Stolen}, vitals: vitals{read: cfg.Processors}, end: func() {},
 	}
 	for i, c := range cfg.Ports {
 		if c.Port == nil {

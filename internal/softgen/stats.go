@@ -104,9 +104,13 @@ func (s *Server) total() totals {
 
 // getGlobalStats is get_global_stats. What a stateless engine on kernel interfaces doesn't have is 0. Ours beside TRex's, where the kernel says it: stolen
 // is how many seconds of a processor's time the machine's host gave to others, up to stolen_ts on the server's clock; processors is what each of the machine's
-// did, up to processors_ts.
-func (s *Server) getGlobalStats(*params) (any, error) {
-	t := s.total()
+// did, up to processors_ts, for whoever asks for it with the parameter processors, which TRex doesn't know.
+func (s *Server) getGlobalStats(p *params) (any, error) {
+	wanted := p.flag("processors")
+	if err := p.failed(); err != nil {
+		return nil, err
+	}
+	t, now := s.total(), s.cfg.Now()
 	stats := object{
 		"m_cpu_util": real(t.CPUPercent), "m_cpu_util_raw": real(t.CPUPercent), "m_platform_factor": real(1),
 		"m_tx_pps": real(t.sent.pps), "m_tx_bps": real(t.sent.layer2), "m_rx_pps": real(t.received.pps), "m_rx_bps": real(t.received.layer2),
@@ -114,11 +118,13 @@ func (s *Server) getGlobalStats(*params) (any, error) {
 		"m_total_tx_pkts": t.Sent.Packets, "m_total_tx_bytes": t.Sent.Bytes,
 		"m_total_rx_pkts": t.Received.Packets, "m_total_rx_bytes": t.Received.Bytes, "m_total_queue_full": t.QueueFull,
 	}
-	if s.theft.ask(s.cfg.Now()); s.theft.known {
-		stats["stolen"], stats["stolen_ts"] = real(s.theft.total.Seconds()), real(s.theft.at.Seconds())
+	if wanted {
+		if s.vitals.ask(now); s.vitals.known {
+			stats["processors"], stats["processors_ts"] = s.vitals.table(), real(s.vitals.at.Seconds())
+		}
 	}
-	if s.vitals.ask(s.cfg.Now()); s.vitals.known {
-		stats["processors"], stats["processors_ts"] = s.vitals.table(), real(s.vitals.at.Seconds())
+	if s.theft.ask(now, &s.vitals); s.theft.known {
+		stats["stolen"], stats["stolen_ts"] = real(s.theft.total.Seconds()), real(s.theft.at.Seconds())
 	}
 	for _, name := range []string{
 		"m_total_queue_drop", "m_total_alloc_error", "m_total_clients", "m_total_servers", "m_active_sockets", "m_total_nat_active",

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/processors"
+	"github.com/linerate-dev/linerate/internal/trex/wire"
 )
 
 type stolenStats struct {
@@ -14,10 +15,13 @@ type stolenStats struct {
 	At     *float64 `json:"stolen_ts"`
 }
 
+// nobody tells of processors in a test that has a host's take of them made up.
+func nobody() ([]processors.Processor, error) { return nil, nil }
+
 func TestWhatAHostTookIsAskedForNowAndThen(t *testing.T) {
 	taken, asked := 3*time.Second, 0
 	r := newRig(t, func(c *Config) {
-		c.Stolen = func() (time.Duration, error) { asked++; return taken, nil }
+		c.Processors, c.Stolen = nobody, func([]processors.Processor) (time.Duration, error) { asked++; return taken, nil }
 	})
 	began := r.clock.Now().Seconds()
 	for _, step := range []struct {
@@ -44,17 +48,29 @@ func TestWhatAHostTookIsAskedForNowAndThen(t *testing.T) {
 }
 
 func TestAKernelThatDoesNotSayWhatAHostTook(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Stolen = func() (time.Duration, error) { return 0, errors.New("no /proc") } })
-	if got := must[stolenStats](t, r, "get_global_stats", object{}); got.Stolen != nil || got.At != nil {
-		t.Errorf("%+v", got)
+	for name, change := range map[string]func(*Config){
+		"nothing of processors": func(c *Config) {
+			c.Processors = func() ([]processors.Processor, error) { return nil, errors.New("no /proc") }
+		},
+		"nothing of whose they are": func(c *Config) {
+			c.Stolen = func([]processors.Processor) (time.Duration, error) { return 0, errors.New("no affinity") }
+		},
+	} {
+		if got := must[stolenStats](t, newRig(t, change), "get_global_stats", object{}); got.Stolen != nil || got.At != nil {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
 
 func TestThisKernelSaysWhatItsHostTook(t *testing.T) {
-	first, err := stolen()
-	ok(t, err)
-	again, err := stolen()
-	ok(t, err)
+	read := func() time.Duration {
+		all, err := processors.All()
+		ok(t, err)
+		taken, err := stolen(all)
+		ok(t, err)
+		return taken
+	}
+	first, again := read(), read()
 	if first < 0 || again < first {
 		t.Errorf("%v, then %v", first, again)
 	}
@@ -73,6 +89,10 @@ func TestProcessorsAreAskedForNowAndThen(t *testing.T) {
 			return []processors.Processor{{Number: 0}, {Number: 1, Busy: busy, SoftIRQ: time.Second, Stolen: 10 * time.Millisecond, Idle: time.Minute}}, nil
 		}
 	})
+	if got := must[vitalStats](t, r, "get_global_stats", object{}); got.Processors != nil || got.At != nil {
+		t.Errorf("nobody asked for them, and they are %v", got.Processors)
+	}
+	r.clock.Advance(vitalsEvery) // what the host took was found out with that
 	for _, step := range []struct{ passes, busy, says time.Duration }{
 		{0, 3 * time.Second, 3 * time.Second},
 		{90 * time.Millisecond, 4 * time.Second, 3 * time.Second},
@@ -80,12 +100,47 @@ func TestProcessorsAreAskedForNowAndThen(t *testing.T) {
 	} {
 		r.clock.Advance(step.passes)
 		busy = step.busy
-		got := must[vitalStats](t, r, "get_global_stats", object{})
+		got := must[vitalStats](t, r, "get_global_stats", object{"processors": true})
 		if want := []float64{1, step.says.Seconds(), 1, 0.01, 60}; got.At == nil || len(got.Processors) != 2 || !slices.Equal(got.Processors[1], want) {
 			t.Errorf("after %v: %v at %v, want %v", step.passes, got.Processors, got.At, want)
 		}
 	}
-	if asked != 2 {
+	if asked != 3 {
 		t.Errorf("the kernel was asked %d times", asked)
 	}
+}
+
+// TestTheKernelIsAskedOnceForBoth: the table that an observer reads says what the host took, too.
+func TestTheKernelIsAskedOnceForBoth(t *testing.T) {
+	for name, c := range map[string]struct {
+		asks object
+		want int // in 2 s, with a request each 20 ms
+	}{
+		"where nobody wants the table": {object{}, 4},
+		"where an observer does":       {object{"processors": true}, 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := 0
+			r := newRig(t, func(cfg *Config) {
+				cfg.Processors = func() ([]processors.Processor, error) {
+					asked++
+					return []processors.Processor{{Number: 0, Stolen: time.Duration(asked) * time.Second}}, nil
+				}
+			})
+			for range 100 {
+				got := must[stolenStats](t, r, "get_global_stats", c.asks)
+				if got.Stolen == nil || *got.Stolen <= 0 {
+					t.Fatalf("the host took %v", got.Stolen)
+				}
+				r.clock.Advance(20 * time.Millisecond)
+			}
+			if asked != c.want {
+				t.Errorf("the kernel was asked %d times, want %d", asked, c.want)
+			}
+		})
+	}
+}
+
+func TestATableIsAskedForByYesOrNo(t *testing.T) {
+	newRig(t).refuses(t, "get_global_stats", object{"processors": "yes"}, wire.CodeParams, "'processors' is 'string', expecting 'boolean'")
 }

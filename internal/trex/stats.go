@@ -51,7 +51,7 @@ type GlobalStats struct {
 	Stolen   seconds `json:"stolen"`
 	StolenTS seconds `json:"stolen_ts"`
 	// Processors is a row for each processor of the server's machine: its number, and how many seconds it was busy, in softirqs, stolen and idle, up to
-	// ProcessorsTS on the server's clock. The software engine says it.
+	// ProcessorsTS on the server's clock. The software engine says it to whoever asks for it (Detail.Processors).
 	Processors   [][]wire.Float `json:"processors"`
 	ProcessorsTS seconds        `json:"processors_ts"`
 }
@@ -96,6 +96,15 @@ type Snapshot struct {
 type Detail struct {
 	Status        bool
 	ExtendedStats []int // of these ports
+	// Processors asks for GlobalStats.Processors, which TRex doesn't have and isn't to be asked for.
+	Processors bool
+}
+
+func (d Detail) ofGlobalStats() params {
+	if !d.Processors {
+		return nil
+	}
+	return params{"processors": true}
 }
 
 // Snapshot reads the ports' counters and what goes with them in one exchange, so that they are as close in time as the RPC allows:
@@ -130,7 +139,7 @@ func newShot(c *Client, ports []int, d Detail) *shot {
 		s.add("get_port_stats", port, params{"port_id": port}, &s.stats[i])
 	}
 	s.add("ping", -1, nil, &s.after)
-	s.add("get_global_stats", -1, nil, &s.global)
+	s.add("get_global_stats", -1, d.ofGlobalStats(), &s.global)
 	s.calls = append(s.calls, c.eventsCall(&s.events))
 	s.required = len(s.calls)
 	if d.Status {

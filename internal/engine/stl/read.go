@@ -18,6 +18,7 @@ import (
 func (e *Engine) Read(ctx context.Context, ports []int) (engine.Reading, error) {
 	now := time.Now()
 	detail, epoch := e.watch.plan(ports, now)
+	detail.Processors = e.processors.wanted && e.processors.known.Load()
 	own := e.reminders.counted(now)
 	shot, err := e.snapshot(ctx, ports, detail)
 	if err != nil {

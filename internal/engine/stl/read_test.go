@@ -3,11 +3,13 @@ package stl_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/engine/stl"
 	"github.com/linerate-dev/linerate/internal/trex/trextest"
 )
 
@@ -119,6 +121,54 @@ func TestWhatAHostTakesIsRead(t *testing.T) {
 				must(t, err)
 				if r.Stolen != tt.want {
 					t.Errorf("%+v", r.Stolen)
+				}
+			})
+		})
+	}
+}
+
+// TestProcessorsAreAskedForWhereSomebodyWantsThem, and of whoever has said that it knows them: TRex gets the requests that its own client sends.
+func TestProcessorsAreAskedForWhereSomebodyWantsThem(t *testing.T) {
+	for name, tt := range map[string]struct {
+		machines int // processors that the server says its machine has; 0: it says nothing, as TRex
+		wanted   bool
+		asks     bool
+	}{
+		"by an observer, of the software engine": {2, true, true},
+		"by an observer, of TRex":                {0, true, false},
+		"by nobody":                              {2, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inLab(t, func(t *testing.T, l lab) {
+				var asks bool
+				table := l.generator.Answer
+				l.On("get_system_info", func(c trextest.Call) (any, error) {
+					answer, err := table(c)
+					if info, is := answer.(map[string]any); is && tt.machines > 0 {
+						info["processors"] = tt.machines
+					}
+					return answer, err
+				})
+				l.On("get_global_stats", func(c trextest.Call) (any, error) {
+					var p struct{ Processors bool }
+					must(t, c.Into(&p))
+					if asks = p.Processors; !asks {
+						return map[string]any{}, nil
+					}
+					return map[string]any{"processors": [][]float64{{1, 7, 2, 0.5, 90}}, "processors_ts": 17.5}, nil
+				})
+				e, err := stl.Dial(t.Context(), l.Server.Address(), stl.Options{Dial: l.Dial, Processors: tt.wanted})
+				must(t, err)
+				t.Cleanup(func() { _ = e.Close() })
+				must(t, e.Claim(t.Context(), []int{0, 1}, false))
+				r, err := e.Read(t.Context(), []int{0, 1})
+				must(t, err)
+				want := engine.Processors{}
+				if tt.asks {
+					want = engine.Processors{At: 17500 * time.Millisecond, Each: []engine.Processor{{Number: 1, Busy: 7 * time.Second, SoftIRQ: 2 * time.Second, Stolen: 500 * time.Millisecond, Idle: 90 * time.Second}}}
+				}
+				if asks != tt.asks || !reflect.DeepEqual(r.Processors, want) {
+					t.Errorf("asked: %v, read %+v, want %v and %+v", asks, r.Processors, tt.asks, want)
 				}
 			})
 		})

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
@@ -29,6 +30,9 @@ type Options struct {
 	Timeout time.Duration
 	// Logger gets the wire at debug level; nil: nobody does.
 	Logger *slog.Logger
+	// Processors asks for engine.Reading.Processors with each reading, of generators that have said that they know their machine's processors: the software engine, and not TRex. An older one
+	// of ours tells them unasked.
+	Processors bool
 	// Dial makes a connection; nil: TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
@@ -45,6 +49,11 @@ type Engine struct {
 	remarks []string // that nobody asked for yet
 
 	reminders reminders
+
+	processors struct {
+		wanted bool        // Options.Processors
+		known  atomic.Bool // the server knows its machine's
+	}
 }
 
 var (
@@ -61,6 +70,7 @@ func Dial(ctx context.Context, address string, o Options) (*Engine, error) {
 	}
 	own := control.Options()
 	e := &Engine{control: control, methods: map[string]bool{}, loads: map[int]loaded{}, virtual: map[int]bool{}, watch: newWatch(own.Session, own.User)}
+	e.processors.wanted = o.Processors
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(e.explain(ctx, err), e.Close())
 	}
