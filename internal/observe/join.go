@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -9,28 +10,37 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// reach is how far from a window's edge a sample may be that stands for it.
-const reach = 400 * time.Millisecond
+// mostReach is how far from an edge a sample may be that stands for it, at most.
+const mostReach = 400 * time.Millisecond
 
-// join is what a series was in a window.
+// reachOf is how far it may be from a window's edge: a quarter of the window at most, as a rate from far before a short window to far after it would be of another time.
+func reachOf(from, to time.Duration) time.Duration { return min(mostReach, (to-from)/4) }
+
+// join is what a series was in a window, of which samples within reach of an edge stand for it.
 //
 //	samples     ·      ·      ·      ·      ·
 //	window          ├──────────────────┤
 //	a counter          └── Δ value ÷ Δ time ──┘ or of those just before both edges: whichever are nearest
-//	a gauge            mean, least and most of those within
-func join(s report.VitalSign, from, to time.Duration) report.Observed {
-	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit}
+//	a gauge            mean, least and most of those within: one before it is of another load
+func join(s report.VitalSign, from, to, reach time.Duration) report.Observed {
 	if s.Kind == report.Gauge {
-		return within(o, s, from, to)
+		return level(s, from, to)
 	}
-	o.Unit += "/s"
-	first, last := nearest(s.Samples, from), nearest(s.Samples, to)
+	return rate(s, from, to, reach)
+}
+
+// rate is a counter's part of a window.
+func rate(s report.VitalSign, from, to, reach time.Duration) report.Observed {
+	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s"}
+	first, last := nearest(s.Samples, from, reach), nearest(s.Samples, to, reach)
 	switch {
+	case (first < 0 || last < 0) && reach < mostReach:
+		o.Missing = fmt.Sprintf("it was not read within %s of the window's edges, a quarter of the window: it is read too seldom for a window of %s", reach, to-from)
 	case first < 0 || last < 0:
 		o.Missing = fmt.Sprintf("it was not read within %s of the window's edges", reach)
 	case first == last:
 		o.Missing = "it was read only once around the window, which is too short for it"
-	case s.Samples[last].Value < s.Samples[first].Value:
+	case wentBack(s.Samples[first : last+1]):
 		o.Missing = "the counter went back: it was cleared, or what counts was restarted"
 	default:
 		a, b := s.Samples[first], s.Samples[last]
@@ -40,28 +50,38 @@ func join(s report.VitalSign, from, to time.Duration) report.Observed {
 	return o
 }
 
-// within is a gauge's part of a window.
-func within(o report.Observed, s report.VitalSign, from, to time.Duration) report.Observed {
+// wentBack says that a counter was less than before at some time, although it may be more by the end.
+func wentBack(samples []report.VitalSample) bool {
+	return !slices.IsSortedFunc(samples, func(a, b report.VitalSample) int { return cmp.Compare(a.Value, b.Value) })
+}
+
+// level is a gauge's part of a window.
+func level(s report.VitalSign, from, to time.Duration) report.Observed {
+	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit}
 	var values []float64
+	o.Missing = "it was not read within the window, nor before"
 	for _, sample := range s.Samples {
-		if at := sample.At.Std(); at >= from-reach && at <= to {
+		switch at := sample.At.Std(); {
+		case at < from:
+			o.Missing = fmt.Sprintf("it was not read within the window; it was last %g %s, %s before", sample.Value, s.Unit, from-at)
+		case at <= to:
 			values = append(values, sample.Value)
 		}
 	}
 	if len(values) == 0 {
-		o.Missing = "it was not read within the window"
 		return o
 	}
 	sum := 0.0
 	for _, v := range values {
 		sum += v
 	}
-	o.Mean, o.Min, o.Max, o.Over = new(sum/float64(len(values))), new(slices.Min(values)), new(slices.Max(values)), plan.Duration(to-from)
+	o.Missing, o.Over = "", plan.Duration(to-from)
+	o.Mean, o.Min, o.Max = new(sum/float64(len(values))), new(slices.Min(values)), new(slices.Max(values))
 	return o
 }
 
 // nearest is the sample nearest to a moment; -1 where none is within reach.
-func nearest(samples []report.VitalSample, moment time.Duration) int {
+func nearest(samples []report.VitalSample, moment, reach time.Duration) int {
 	best, apart := -1, reach+1
 	for i, s := range samples {
 		if d := (s.At.Std() - moment).Abs(); d < apart {

@@ -155,7 +155,7 @@ func (l *Log) Idle(from, to time.Duration, after bool) {
 		for _, s := range b.series {
 			quiet := *s
 			quiet.Samples = slices.DeleteFunc(slices.Clone(s.Samples), func(v report.VitalSample) bool { return v.At.Std() < from || v.At.Std() > to })
-			was := join(quiet, from, to)
+			was := join(quiet, from, to, mostReach) // none of them is of another time
 			if after {
 				s.IdleAfter = was.Mean
 			} else {
@@ -170,7 +170,7 @@ func (l *Log) Window(from, to time.Duration) []report.Observed {
 	var all []report.Observed
 	for _, b := range l.each {
 		for _, s := range b.series {
-			was := join(*s, from, to)
+			was := join(*s, from, to, reachOf(from, to))
 			was.Observer = b.plan.Name
 			all = append(all, was)
 		}

@@ -69,7 +69,7 @@ type Observed struct {
 	Mean *float64 `json:"mean,omitempty"`
 	Min  *float64 `json:"min,omitempty"`
 	Max  *float64 `json:"max,omitempty"`
-	// Over is the time between the samples that it is of: they are read at the window's edges, or a little before.
+	// Over is the time between the samples that a counter's rate is of: they are read near the window's edges. Of a gauge it is the window, within which all its samples are.
 	Over plan.Duration `json:"over,omitempty"`
 	// Unsure is by how much the values may be off, as a counter grows in steps; 0: they are exact for the time that they are of.
 	Unsure float64 `json:"unsure,omitempty"`
