@@ -244,7 +244,7 @@ func (h held) bound(limit *big.Rat, least bool) (report.Outcome, string) {
 	}
 	switch {
 	case !sureMet && !sureMissed && most == nil:
-		return report.Undecided, ", and the figure is a lower bound only" + limitedBy(h.Reason)
+		return report.Undecided, h.open()
 	case !sureMet && !sureMissed:
 		upTo, _ := most.Float64()
 		return report.Undecided, fmt.Sprintf(", and what the device can do lies between that and %s: it was not resolved any finer", figures.Format(h.Metric, upTo))
@@ -254,6 +254,18 @@ func (h held) bound(limit *big.Rat, least bool) (report.Outcome, string) {
 		return report.Passed, ""
 	}
 	return report.DidFail, ""
+}
+
+// open says why a figure that nothing bounds above meets no bound: of loads it may be more because the device can do more, of losses and delays because it wasn't loaded as much as it can be.
+func (h held) open() string {
+	m, _ := figures.MetricOf(h.Metric)
+	switch {
+	case !m.LessIsBetter:
+		return ", and the figure is a lower bound only" + limitedBy(h.Reason)
+	case h.Reason == report.GeneratorLimited:
+		return ", and it was measured at a load below what the device can carry, where it may be more: an end of the sessions was too weak for more"
+	}
+	return ", and it may be more at what the device can carry: that the device was the limit could not be shown"
 }
 
 // limitedBy names what limited the load when it wasn't the device.

@@ -249,15 +249,14 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 	return all
 }
 
-// highOfSessions is how much a figure of sessions may be at most; none: it is missing, or the device may do more.
+// highOfSessions is how much a figure of sessions may be at most; none: it is missing, or the path wasn't what limited them: the device may carry more, and would lose and delay more at what
+// it can carry, as less load makes shorter queues.
 func highOfSessions(f report.Figure, limit measure.SessionLimit) report.Number {
 	switch {
-	case f.Missing != "":
+	case f.Missing != "", limit.By != measure.ByPath:
 		return ""
 	case f.Metric != GoodputBitsPerSecond:
 		return f.Low
-	case limit.By != measure.ByPath:
-		return ""
 	}
 	// In the time in which an end held them back, as much again might have come.
 	return report.NumberOf(new(big.Rat).Quo(f.Low.Rat(), big.NewRat(int64(units.One-limit.HeldByEnds), int64(units.One))))

@@ -23,7 +23,7 @@ func ofSessions(directions ...report.Measured) *report.Report {
 	return &report.Report{Plan: &plan.Plan{Sessions: &plan.Sessions{}}, Ending: report.Completed, Result: report.Result{Measured: true, Confirmed: true, Reason: report.PathLimited, Directions: directions, Total: &total}}
 }
 
-// A direction's goodput is bounded above only by what was seen in that direction, and of frames nothing is claimed.
+// What a direction did is bounded above only by what was seen in that direction, and of frames nothing is claimed.
 func TestFiguresOfSessions(t *testing.T) {
 	all := figures.Of(ofSessions(tcp("west", "east", 20*time.Millisecond), tcp("east", "west", time.Second/2)))
 	type claim struct {
@@ -39,11 +39,11 @@ func TestFiguresOfSessions(t *testing.T) {
 		"west→east RetransmitRatio":       {"0.01", "0.01", report.PathLimited},
 		"west→east RoundTripMicroseconds": {"1900", "1900", report.PathLimited},
 		"east→west GoodputBitsPerSecond":  {"40000000", "", report.GeneratorLimited},
-		"east→west RetransmitRatio":       {"0.01", "0.01", report.GeneratorLimited},
-		"east→west RoundTripMicroseconds": {"1900", "1900", report.GeneratorLimited},
+		"east→west RetransmitRatio":       {"0.01", "", report.GeneratorLimited}, // at the device's own load it may lose and delay more
+		"east→west RoundTripMicroseconds": {"1900", "", report.GeneratorLimited},
 		"Total GoodputBitsPerSecond":      {"80000000", "", report.GeneratorLimited},
-		"Total RetransmitRatio":           {"0.01", "0.01", report.GeneratorLimited},
-		"Total RoundTripMicroseconds":     {"1900", "1900", report.GeneratorLimited},
+		"Total RetransmitRatio":           {"0.01", "", report.GeneratorLimited},
+		"Total RoundTripMicroseconds":     {"1900", "", report.GeneratorLimited},
 	}
 	for name, c := range want {
 		if got[name] != c {
