@@ -315,10 +315,15 @@ func (h held) loss(limit *big.Rat, least bool) (report.Outcome, string) {
 		return report.DidFail, ""
 	case !sureMet:
 		return report.Undecided, ", and part of the loss may be the generator's own or the window's edges"
-	case slices.Contains([]report.Reason{report.GeneratorLimited, report.MachineLimited, report.Inconclusive}, h.Reason):
+	case loadNotReached(h.Reason):
 		return report.Undecided, ", and the load asked for was not reached"
 	}
 	return report.Passed, ""
+}
+
+// loadNotReached says that what was asked for could not be sent, or that nobody knows whether it could: what a device has too much of at that load may not have shown.
+func loadNotReached(reason report.Reason) bool {
+	return slices.Contains([]report.Reason{report.GeneratorLimited, report.MachineLimited, report.Inconclusive}, reason)
 }
 
 // decimal reads a bound as it is written in a criterion.

@@ -88,6 +88,9 @@ func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (rep
 	if r.Unconfirmed() {
 		return report.Undecided, message + ", and the figure beside which it was seen is not confirmed"
 	}
+	if outcome == report.Passed && c.Max != "" && loadNotReached(r.Result.Reason) {
+		return report.Undecided, message + ", and the load asked for was not reached, at which it may be more"
+	}
 	return outcome, message
 }
 

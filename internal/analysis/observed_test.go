@@ -94,6 +94,37 @@ func TestWhatObserversSawBesideNoFigureIsNotJudged(t *testing.T) {
 	}
 }
 
+// TestWhatObserversSawAtLessLoadThanAskedFor: a processor that a weak generator leaves idle isn't cool.
+func TestWhatObserversSawAtLessLoadThanAskedFor(t *testing.T) {
+	const notReached = "and the load asked for was not reached, at which it may be more"
+	for name, c := range map[string]struct {
+		reason      report.Reason
+		least, most string
+		want        report.Outcome
+		says        string
+	}{
+		"the generator was too weak":            {report.GeneratorLimited, "", "0.9", report.Undecided, "processor 0: 0.5 processors, at most 0.9 demanded, " + notReached},
+		"the machine was too busy":              {report.MachineLimited, "", "0.9", report.Undecided, notReached},
+		"nobody knows":                          {report.Inconclusive, "", "0.9", report.Undecided, notReached},
+		"all that was asked for was sent":       {report.ReachedTarget, "", "0.9", report.Passed, ""},
+		"the device was the limit":              {report.LossAboveLimit, "", "0.9", report.Passed, ""},
+		"too much already":                      {report.GeneratorLimited, "", "0.4", report.DidFail, "at most 0.4 demanded"},
+		"at least as much, by a weak generator": {report.GeneratorLimited, "0.5", "", report.Passed, ""},
+		"between both, by a weak generator":     {report.GeneratorLimited, "0.4", "0.9", report.Undecided, notReached},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := measured(func(result *report.Result) {
+				result.Observed, result.Reason = []report.Observed{seen("processor 0", 0.5)}, c.reason
+				result.Saturated = c.reason == report.LossAboveLimit
+			})
+			r.Plan.Criteria = []plan.Criterion{cool("Each", "Mean", c.least, c.most)}
+			if v := analysis.Verdict(r); v.Outcome != c.want || !strings.Contains(v.Criteria[0].Message, c.says) {
+				t.Errorf("%+v, want %s: …%s…", v, c.want, c.says)
+			}
+		})
+	}
+}
+
 func TestWhatObserversSawOverSeveralRuns(t *testing.T) {
 	runs := func(busy ...float64) (all []*report.Report) {
 		for _, v := range busy {
