@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -29,6 +30,18 @@ func TestWhateverCompilesHasSomebodyWhoSends(t *testing.T) {
 	for s, how := range senders {
 		if how.reach == nil {
 			t.Errorf("%v can't be reached from a runner's pod", s)
+		}
+	}
+}
+
+// TestATestIsComparedByWhatItsReportIsToldBy: what a gate demands of tests that name no metric must be a figure of their Reports.
+func TestATestIsComparedByWhatItsReportIsToldBy(t *testing.T) {
+	for kind, p := range map[string]*plan.Plan{plan.TrafficFrames: {}, plan.TrafficSessions: {Sessions: &plan.Sessions{}}} {
+		if p.Sends().Traffic != kind {
+			t.Fatalf("a plan of %s sends %v", kind, p.Sends())
+		}
+		if asked, told := compile.ThroughputOf(kind), figures.ThroughputOf(&report.Report{Plan: p}); string(asked) != string(told) {
+			t.Errorf("tests of %s are compared by %s, and their Reports are told by %s", kind, asked, told)
 		}
 	}
 }
