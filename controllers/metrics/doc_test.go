@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/delivery"
 )
 
 // everything is a scene in which each metric there is has a figure.
@@ -27,7 +28,7 @@ func everything(t *testing.T) []*dto.MetricFamily {
 	m.Decided("running", time.Second)
 	m.StatusWritten(run, &done.Status, noon)
 	_, families := scene{most: 9, objects: []client.Object{
-		run, progressMap(t, run, nil), done, tcp, progressMap(t, tcp, nil), ofSessions("tcp-done", pathLimited), aTest("waits"), node(nil), holder("holds", "a", corev1.PodRunning), aSuite("night", "Complete=True Measured", "Passed=True CriteriaMet"),
+		run, progressMap(t, run, nil), done, tcp, progressMap(t, tcp, func(p *delivery.Progress) { p.GoodputBitsPerSecond = new(int64(80_000_000)) }), ofSessions("tcp-done", pathLimited), aTest("waits"), node(nil), holder("holds", "a", corev1.PodRunning), aSuite("night", "Complete=True Measured", "Passed=True CriteriaMet"),
 	}}.gather(t, append(m.collectors(), NewSuites().completed)...)
 	return families
 }

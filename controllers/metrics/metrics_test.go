@@ -290,9 +290,13 @@ func TestSessionsTellOfGoodputAndOfNoFrames(t *testing.T) {
 	run := running("tcp")
 	run.Spec.Traffic.Type = v1alpha1.TrafficSessions
 	lines, _ := scene{most: 1, objects: []client.Object{run, progressMap(t, run, func(p *delivery.Progress) {
-		p.OfferedPacketsPerSecond, p.ReceivedPacketsPerSecond, p.LossRatio, p.GoodputBitsPerSecond = 0, 0, "", 80_000_000
+		p.OfferedPacketsPerSecond, p.ReceivedPacketsPerSecond, p.LossRatio, p.GoodputBitsPerSecond = 0, 0, "", new(int64(80_000_000))
 	})}}.gather(t)
 	has(t, lines, "linerate_loadtest_progress_ratio"+labels+"0.4", "linerate_loadtest_goodput_bytes_per_second"+labels+"1e+07", "not linerate_loadtest_offered", "not linerate_loadtest_received", "not linerate_loadtest_loss")
+	for goodput, told := range map[*int64]string{nil: "not linerate_loadtest_goodput", new(int64): "linerate_loadtest_goodput_bytes_per_second" + labels + "0"} {
+		lines, _ := scene{most: 1, objects: []client.Object{run, progressMap(t, run, func(p *delivery.Progress) { p.GoodputBitsPerSecond = goodput })}}.gather(t)
+		has(t, lines, told)
+	}
 }
 
 func TestFiguresOfTestsAreBounded(t *testing.T) {

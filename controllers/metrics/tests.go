@@ -123,7 +123,10 @@ func runFigures(test *v1alpha1.LoadTest, p *delivery.Progress) []prometheus.Metr
 	labels := labelsOf(test)
 	out := []prometheus.Metric{gauge(descProgress, float64(p.Percent)/100, labels...)}
 	if test.Spec.Traffic.Type == v1alpha1.TrafficSessions { // which count no frames
-		return append(out, gauge(descGoodput, float64(p.GoodputBitsPerSecond)/8, labels...))
+		if p.GoodputBitsPerSecond == nil {
+			return out
+		}
+		return append(out, gauge(descGoodput, float64(*p.GoodputBitsPerSecond)/8, labels...))
 	}
 	out = append(out,
 		gauge(descOffered, float64(p.OfferedPacketsPerSecond), labels...),

@@ -42,10 +42,11 @@ type members struct{ common, sessions []string }
 // ofSessions are the types that leave the members of frames out where traffic is sessions.
 func ofSessions() map[reflect.Type]*members {
 	return map[reflect.Type]*members{
-		reflect.TypeFor[report.Measured](): {[]string{"from", "to", "quality", "reason"}, []string{"sessions"}},
-		reflect.TypeFor[report.Sum]():      {[]string{"window"}, []string{"sessions"}},
-		reflect.TypeFor[report.Figures]():  {[]string{"runs"}, []string{"goodputBitsPerSecond"}},
-		reflect.TypeFor[report.Spread]():   {[]string{"percent"}, []string{"lowGoodputBitsPerSecond", "highGoodputBitsPerSecond"}},
+		reflect.TypeFor[report.Measured]():        {[]string{"from", "to", "quality", "reason"}, []string{"sessions"}},
+		reflect.TypeFor[report.SampleDirection](): {nil, []string{"sessions"}},
+		reflect.TypeFor[report.Sum]():             {[]string{"window"}, []string{"sessions"}},
+		reflect.TypeFor[report.Figures]():         {[]string{"runs"}, []string{"goodputBitsPerSecond"}},
+		reflect.TypeFor[report.Spread]():          {[]string{"percent"}, []string{"lowGoodputBitsPerSecond", "highGoodputBitsPerSecond"}},
 	}
 }
 

@@ -25,7 +25,7 @@ type Progress struct {
 	OfferedPacketsPerSecond     int64  `json:"offeredPacketsPerSecond"`
 	ReceivedPacketsPerSecond    int64  `json:"receivedPacketsPerSecond"`
 	ReceivedLayer1BitsPerSecond int64  `json:"receivedLayer1BitsPerSecond"`
-	GoodputBitsPerSecond        int64  `json:"goodputBitsPerSecond,omitempty"` // of sessions
+	GoodputBitsPerSecond        *int64 `json:"goodputBitsPerSecond,omitempty"` // of sessions; nil: of frames, or nothing was read yet
 	LossRatio                   string `json:"lossRatio,omitempty"`
 	Message                     string `json:"message,omitempty"`
 	// LostRuns says of each earlier run of this attempt what became of it.

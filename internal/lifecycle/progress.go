@@ -29,8 +29,8 @@ func progressOf(v *view, s *step) *v1alpha1.Progress {
 // toldProgress is what the runner tells.
 func (v *view) toldProgress(p *delivery.Progress) *v1alpha1.Progress {
 	received := packetRate(p.ReceivedPacketsPerSecond, 1)
-	if p.GoodputBitsPerSecond > 0 {
-		received = limited(units.BitRate(p.GoodputBitsPerSecond).FormatSI()+" goodput", 32)
+	if p.GoodputBitsPerSecond != nil {
+		received = limited(units.BitRate(*p.GoodputBitsPerSecond).FormatSI()+" goodput", 32)
 	}
 	return &v1alpha1.Progress{
 		Step:      limited(p.Phase, 32),

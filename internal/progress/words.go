@@ -30,8 +30,8 @@ func Sentence(p runner.Progress) string {
 	if p.Steps > 0 && p.Phase == report.Ramping {
 		fmt.Fprintf(&b, " %d/%d", p.Step, p.Steps)
 	}
-	if p.GoodputBitsPerSecond > 0 {
-		b.WriteString(": " + wording.BitRate(p.GoodputBitsPerSecond) + " goodput")
+	if p.GoodputBitsPerSecond != nil {
+		b.WriteString(": " + wording.BitRate(*p.GoodputBitsPerSecond) + " goodput")
 		if p.Remaining > 0 {
 			fmt.Fprintf(&b, ", about %v left", p.Remaining.Round(time.Second))
 		}

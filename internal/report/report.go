@@ -39,7 +39,7 @@ type Report struct {
 	Path      []PathCheck `json:"path,omitempty"`
 	Silence   []Silence   `json:"silence,omitempty"`
 	Windows   []Window    `json:"windows,omitempty"`
-	// Samples are raw counters about once a second, for graphs; the windows' own counters are the evidence of the result.
+	// Samples are raw counters about once a second, for graphs; the windows' own counters are the evidence of the result. Those of sessions are at each step's end, too.
 	Samples []Sample `json:"samples,omitempty"`
 	// Stolen is what hosts of virtual machines took of generators' processors while they sent; none: nothing, or nobody says it.
 	Stolen []Stolen `json:"stolen,omitempty"`
@@ -329,6 +329,8 @@ type SampleDirection struct {
 	Sent                     units.Traffic `json:"sent"`
 	Returned                 units.Traffic `json:"returned"`
 	ReceiveErrors            int64         `json:"receiveErrors,omitempty"`
+	// Sessions is what connections had done, where traffic is sessions: nothing above says anything then. Nil: traffic is frames.
+	Sessions *SessionsSoFar `json:"sessions,omitempty"`
 }
 
 // Total settles a direction after the drain.

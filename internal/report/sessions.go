@@ -54,3 +54,24 @@ type SenderTime struct {
 	Samples    int64 `json:"samples"`
 	HeldByPath int64 `json:"heldByPath"`
 }
+
+// SessionsSoFar is what the connections of a direction had done by a sample's moment. Counters are cumulative, so that what lies between any two samples follows from
+// these two, also where the samples between them were given up.
+type SessionsSoFar struct {
+	// ReceivedBytes is the payload that the receiving programs had read since the connections were made, ReceivedIn the time since the run's first sample, both at one
+	// moment by the receiver's own clock. The sample's At is the runner's clock, and only places it on an axis: how long an answer took to arrive is no part of a rate.
+	ReceivedBytes int64         `json:"receivedBytes"`
+	ReceivedIn    plan.Duration `json:"receivedIn"`
+	// RetransmittedSegments are those that the senders had sent again since the connections were made.
+	RetransmittedSegments int64 `json:"retransmittedSegments"`
+}
+
+// GoodputSince is the mean goodput since an earlier sample, 8 × received bytes ÷ time by the receiver's clock; ok is false where counters or clock went back or stood
+// still, as those of an end that was restarted: there is no rate then.
+func (s SessionsSoFar) GoodputSince(before SessionsSoFar) (bitsPerSecond int64, ok bool) {
+	bytes, took := s.ReceivedBytes-before.ReceivedBytes, s.ReceivedIn-before.ReceivedIn
+	if bytes < 0 || took <= 0 {
+		return 0, false
+	}
+	return int64(units.BitRateOver(8*bytes, int64(took))), true
+}

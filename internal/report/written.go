@@ -26,6 +26,17 @@ func (m Measured) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the members of frames, or of sessions.
+func (s SampleDirection) MarshalJSON() ([]byte, error) {
+	type frames SampleDirection
+	if s.Sessions == nil {
+		return written(frames(s))
+	}
+	return written(struct {
+		Sessions *SessionsSoFar `json:"sessions"`
+	}{s.Sessions})
+}
+
+// MarshalJSON writes the members of frames, or of sessions.
 func (s Sum) MarshalJSON() ([]byte, error) {
 	type frames Sum
 	if s.Sessions == nil {

@@ -36,8 +36,8 @@ type Progress struct {
 	OfferedPacketsPerSecond     int64
 	ReceivedPacketsPerSecond    int64
 	ReceivedLayer1BitsPerSecond int64
-	// GoodputBitsPerSecond is payload that was received, where traffic is sessions; then it is the only rate.
-	GoodputBitsPerSecond int64
+	// GoodputBitsPerSecond is payload that was received, where traffic is sessions; then it is the only rate. Nil: traffic is frames, or nobody has read it twice yet.
+	GoodputBitsPerSecond *int64
 	LossRatio            units.Ratio
 	// Window is the last finished window; nil if there is none.
 	Window *report.Window

@@ -52,6 +52,7 @@ type run struct {
 	sending bool
 	last    []Reading // of each end, at the last edge
 	at      time.Time // when that was
+	kept    samples
 }
 
 // Prepare reaches the ends, gives them their addresses, and makes the connections: none of them sends yet.
@@ -84,6 +85,7 @@ func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, er
 	if step.Kind != procedure.Held {
 		return nil, fmt.Errorf("the procedure asks for a step of kind %q, which sessions can't carry out: use ConstantLoad", step.Kind)
 	}
+	r.kept.step = step
 	if !r.sending {
 		if err := r.start(ctx); err != nil {
 			return nil, err
@@ -157,12 +159,12 @@ func (r *run) readUntil(ctx context.Context, moment time.Time) (all [][]Reading,
 		if err := pause.Until(ctx, next); err != nil {
 			return all, err
 		}
-		before, since := r.last, r.at
 		if err := r.read(ctx); err != nil {
 			return all, err
 		}
 		all = append(all, r.last)
-		r.tell(before, r.at.Sub(since), time.Since(began))
+		r.sample(moment)
+		r.tell(time.Since(began))
 		if !next.Before(moment) {
 			return all, nil
 		}
@@ -189,20 +191,10 @@ func (r *run) read(ctx context.Context) error {
 }
 
 // tell passes on how much payload comes.
-func (r *run) tell(before []Reading, took, inStep time.Duration) {
+func (r *run) tell(inStep time.Duration) {
+	goodput := r.kept.goodput()
 	r.Estimate(inStep)
-	r.Tell(func(p *runner.Progress) {
-		if before == nil || took <= 0 {
-			return
-		}
-		var bytes int64
-		for i, now := range r.last {
-			if now.Receiving != nil && before[i].Receiving != nil {
-				bytes += now.Receiving.Bytes - before[i].Receiving.Bytes
-			}
-		}
-		p.GoodputBitsPerSecond = int64(float64(8*bytes) / took.Seconds())
-	})
+	r.Tell(func(p *runner.Progress) { p.GoodputBitsPerSecond = goodput })
 }
 
 // window is what the readings from a window's first edge to its last amount to.

@@ -67,6 +67,15 @@ func TestWhatIsMeasuredIsWhatTheDeviceForwarded(t *testing.T) {
 			t.Errorf("sessions claim %s %s", f.Low, f.Metric)
 		}
 	}
+	// The samples are of the same connections: none is of more than the limit lets through, and the last one's counters are the windows' and the warm-up's together.
+	for i, now := range rep.Samples[1:] {
+		if goodput, ok := now.Directions[0].Sessions.GoodputSince(*rep.Samples[i].Directions[0].Sessions); !ok || goodput > 60e6 {
+			t.Errorf("at %s goodput is %d bit/s through a device of 50 Mb/s", now.At.Std(), goodput)
+		}
+	}
+	if last := rep.Samples[len(rep.Samples)-1].Directions[0].Sessions; len(rep.Samples) < 5 || last.ReceivedBytes < received || last.ReceivedBytes > forwarded.Bytes {
+		t.Errorf("%d samples, the last with %d bytes; windows have %d", len(rep.Samples), last.ReceivedBytes, received)
+	}
 	if got := figures.Summary(rep); !strings.Contains(got, "west→east: ") || !strings.Contains(got, "bps goodput, ") || !strings.Contains(got, ", rtt ") {
 		t.Errorf("the summary is %q", got)
 	}
@@ -197,7 +206,7 @@ func TestARunThatIsCutShortKeepsItsWindow(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	rep := runner.Run(ctx, r.plan, New(r.places, Options{}), runner.Options{Progress: func(p runner.Progress) {
-		if p.Phase == report.Hold && p.GoodputBitsPerSecond > 0 {
+		if p.Phase == report.Hold && p.GoodputBitsPerSecond != nil {
 			cancel()
 		}
 	}})
