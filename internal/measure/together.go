@@ -12,10 +12,7 @@ import (
 )
 
 // Counts says that a window's figures mean something in each of its directions, of which there is one at least: none is Invalid. Loss, however high, counts.
-func Counts(w report.Window) bool {
-	counted := func(q report.Quality) bool { return q == report.Good || q == report.Short || q == report.Lossy }
-	return counted(w.Quality) && len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return !counted(d.Quality) })
-}
+func Counts(w report.Window) bool { return w.Counts() }
 
 // SurelyLost is how many frames of a direction the device lost in any case: without what the generator itself dropped, and what the window's edges or a
 // disturbance may account for. Where more came back than was sent it is the surplus, below zero.

@@ -27,6 +27,7 @@ type page struct {
 	Tests              []testView
 	Bounds, Loose      bool // some figure is a lower bound, or isn't confirmed
 	Frames, Sessions   bool // some test is of such traffic
+	Goodput            string
 }
 
 // testView is one report on the page. The report itself is there too: figures that need no thought are read from it.
@@ -88,7 +89,7 @@ type windowView struct {
 }
 
 func newPage(reports []*report.Report) (*page, error) {
-	p := &page{Title: fmt.Sprintf("linerate: %s", wording.Counted(len(reports), "load test"))}
+	p := &page{Goodput: goodputWords, Title: fmt.Sprintf("linerate: %s", wording.Counted(len(reports), "load test"))}
 	for i, r := range reports {
 		t, err := newTestView(r, "t"+strconv.Itoa(i+1))
 		if err != nil {
@@ -256,16 +257,22 @@ func windowViews(r *report.Report) []windowView {
 type graph struct {
 	ID, Name string
 	Checked  bool
+	Sessions bool   // it is of connections
+	Caption  string // what is drawn against time
+	Results  string // the key of the shaded windows
 	Drawings []drawing
 	Curves   []drawing
-	// Points are the readings for the pointer's readout: end of the reading, intended, offered, received, CPU, phase.
+	// Points are the readings for the pointer's readout: end of the reading, intended, offered, received, CPU, phase; of sessions end, goodput, retransmits, phase.
 	Points [][]any
 }
 
 func graphs(r *report.Report, id string) []graph {
 	var out []graph
 	for i, t := range tracksOf(r) {
-		g := graph{ID: id + "g" + strconv.Itoa(i), Name: t.Name, Checked: i == 0}
+		g := graph{ID: id + "g" + strconv.Itoa(i), Name: t.Name, Checked: i == 0, Sessions: t.sessions, Caption: timelineCaption(t.sessions), Results: "the result's window"}
+		if len(r.ResultWindows()) > 1 {
+			g.Results += "s"
+		}
 		for _, narrow := range []bool{false, true} {
 			if d, ok := newTimeline(r, t, narrow); ok {
 				d.ID = g.ID + "-" + d.Class
@@ -278,6 +285,10 @@ func graphs(r *report.Report, id string) []graph {
 		}
 		readings, _ := t.readings(r)
 		for _, x := range readings {
+			if t.sessions {
+				g.Points = append(g.Points, []any{r1(x.to), math.Round(x.goodput), r1(x.retransmits), phaseText(x.phase)})
+				continue
+			}
 			g.Points = append(g.Points, []any{r1(x.to), math.Round(x.intended), math.Round(x.offered), math.Round(x.received), r1(x.cpu), phaseText(x.phase)})
 		}
 		out = append(out, g)

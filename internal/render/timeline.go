@@ -9,7 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// timeline draws what happened against time: the three rates, the loss of each window, the generator's CPU, one above the other.
+// timeline draws what happened against time: the three rates, the loss of each window, the generator's CPU, one above the other; of sessions goodput.go has the panels.
 //
 //	┌ Kpps ───────────────────────────┐ % of line rate
 //	│        intended ╌╌╌             │
@@ -26,6 +26,7 @@ type timeline struct {
 	windows  []judgedWindow
 	x        axis
 	narrow   bool
+	own      float64 // the bottom of the traffic's panels; those of observers follow
 	bottom   float64 // of the last panel
 }
 
@@ -36,30 +37,49 @@ const (
 	cpuTop, cpuBottom     = 562, 622
 )
 
+// timeHeight is what the common axis takes below the last panel.
+const timeHeight = 44
+
+// timelineCaption is what a timeline shows.
+func timelineCaption(sessions bool) string {
+	if sessions {
+		return "Goodput and retransmits against time"
+	}
+	return "Rates, loss and generator CPU against time"
+}
+
 // newTimeline draws a track; ok is false where there is nothing to draw.
 func newTimeline(r *report.Report, t track, narrow bool) (drawing, bool) {
 	readings, stride := t.readings(r)
 	tl := &timeline{r: r, t: t, readings: readings, windows: t.windows(r), narrow: narrow}
-	tl.Width, tl.Height, tl.Class = 1040, 666, "wide"
+	tl.Width, tl.own, tl.Class = 1040, cpuBottom, "wide"
+	if t.sessions {
+		tl.own = retransmitsBottom
+	}
 	left, right := 64.0, 54.0
 	if narrow {
 		tl.Width, tl.Class, left, right = 430, "narrow", 44, 44
 	}
 	vitals := vitalTracks(r)
-	more := float64(len(vitals) * (vitalHeight + vitalGap))
-	tl.bottom, tl.Height = cpuBottom+more, tl.Height+more
+	tl.bottom = tl.own + float64(len(vitals)*(vitalHeight+vitalGap))
+	tl.Height = tl.bottom + timeHeight
 	end := tl.end()
 	if end <= 0 {
 		return drawing{}, false
 	}
 	tl.x = axis{top: end, from: left, to: tl.Width - right}
-	tl.Title = "Rates, loss and generator CPU against time, " + t.Name
+	tl.Title = timelineCaption(t.sessions) + ", " + t.Name
 	tl.Desc = tl.describe(stride)
 	tl.phases()
 	tl.time()
-	tl.rates()
-	tl.loss()
-	tl.cpu()
+	if t.sessions {
+		tl.goodput()
+		tl.retransmits()
+	} else {
+		tl.rates()
+		tl.loss()
+		tl.cpu()
+	}
 	tl.vitals(vitals)
 	tl.End = end
 	tl.Plot = &box{X: tl.x.from, Y: ratesTop, W: tl.x.to - tl.x.from, H: tl.bottom - ratesTop}
@@ -83,13 +103,19 @@ func (tl *timeline) describe(stride int) string {
 	if stride > 1 {
 		s += " Each reading drawn is the average of " + wording.Counted(stride, "sample") + "."
 	}
+	if tl.t.sessions {
+		if text, ok := tl.t.goodputText(tl.r); ok {
+			s += " The result is " + text + "."
+		}
+		return s
+	}
 	if _, received, ok := tl.t.result(tl.r); ok {
 		s += " The result is " + figures.HeadlineOf(tl.r).Signed(wording.PacketRate(received)) + "."
 	}
 	return s
 }
 
-// phases shades the run's parts and the window that the result comes from.
+// phases shades the run's parts and the windows that the result comes from.
 func (tl *timeline) phases() {
 	for i, s := range stretches(tl.readings) {
 		x, w := tl.x.at(s.from), tl.x.at(s.to)-tl.x.at(s.from)
@@ -102,11 +128,21 @@ func (tl *timeline) phases() {
 			tl.label("mid faint", x+w/2, ratesTop-8, name)
 		}
 	}
-	if w, ok := resultWindow(tl.r, tl.windows); ok {
-		x := tl.x.at(w.from)
-		tl.band("chosen", x, ratesTop, max(tl.x.at(w.to)-x, 2), tl.bottom-ratesTop, "the result comes from this window, "+w.title())
+	of, class, title := resultWindows(tl.r, tl.windows), "chosen", "the result comes from this window, "
+	if len(of) > 1 {
+		class, title = "chosen several", "the result comes from "+wording.Counted(len(of), "window")+", of which this is one: "
+	}
+	for i, w := range of {
+		x, to := tl.x.at(w.from), tl.x.at(w.to)
+		if i+1 < len(of) && of[i+1].from-w.to < edgeToEdge {
+			to = tl.x.at(of[i+1].from) // one follows the other: no gap in the shade
+		}
+		tl.band(class, x, ratesTop, max(to-x, 2), tl.bottom-ratesTop, title+w.title())
 	}
 }
+
+// edgeToEdge is how soon after a window the next begins, in seconds, where nothing but the reading of counters lies between them.
+const edgeToEdge = 0.5
 
 // time draws the common axis below.
 func (tl *timeline) time() {
@@ -198,7 +234,7 @@ func (tl *timeline) loss() {
 }
 
 func (tl *timeline) lossMarks(y lossAxis) {
-	size := min(4.5, max(1.6, (tl.x.to-tl.x.from)/float64(max(len(tl.windows), 1))/2.4))
+	size := tl.markSize()
 	for _, w := range tl.windows {
 		x, at := tl.x.at((w.from+w.to)/2), y.at(w.loss)
 		if w.loss > 0 {
@@ -206,6 +242,11 @@ func (tl *timeline) lossMarks(y lossAxis) {
 		}
 		tl.mark(w, x, at, size)
 	}
+}
+
+// markSize is how large a window's mark may be beside the others.
+func (tl *timeline) markSize() float64 {
+	return min(4.5, max(1.6, (tl.x.to-tl.x.from)/float64(max(len(tl.windows), 1))/2.4))
 }
 
 // cpu draws the lower panel.

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/linerate-dev/linerate/internal/report"
@@ -17,14 +16,15 @@ type track struct {
 	Name     string
 	index    int     // of the direction; -1 all
 	capacity float64 // packets/s at 100 % of line rate; 0 unknown
+	sessions bool    // it is of connections, and not of frames
 }
 
 // tracksOf are the graphs that a report deserves: the sum first, and each direction where there are several.
 func tracksOf(r *report.Report) []track {
-	if report.PlanOf(r).Sessions != nil {
-		return nil // a graph of frames would be empty
-	}
 	directions := report.PlanOf(r).Directions
+	if report.PlanOf(r).Sessions != nil {
+		return sessionTracks(directions)
+	}
 	var each []track
 	all := track{Name: "all directions", index: -1}
 	known := true
@@ -43,10 +43,11 @@ func tracksOf(r *report.Report) []track {
 	return append([]track{all}, each...)
 }
 
-// reading is what the generator's counters said between two moments, in seconds and packets/s.
+// reading is what the generator's counters said between two moments, in seconds: of frames in packets/s.
 type reading struct {
 	from, to                    float64
 	intended, offered, received float64
+	goodput, retransmits        float64 // of sessions instead, in bits/s and segments/s; -1 unknown
 	cpu                         float64 // percent; -1 unknown
 	phase                       report.Phase
 }
@@ -54,6 +55,9 @@ type reading struct {
 // readings are the samples as rates of the track, and over how many samples each is averaged. Where there are no samples, the windows
 // serve.
 func (t track) readings(r *report.Report) ([]reading, int) {
+	if t.sessions {
+		return t.sessionReadings(r)
+	}
 	if len(r.Samples) == 0 {
 		return t.windowReadings(r), 1
 	}
@@ -105,6 +109,8 @@ type judgedWindow struct {
 	quality                     report.Quality
 	reason                      string
 	cpu                         float64
+	sessions                    *report.Sessions // of a track of sessions, instead of the packets: goodput and retransmits; nil: nobody knows them
+	ofSessions                  bool
 }
 
 // windows are the report's windows as the track sees them. The sum's loss is of all packets, its quality the window's.
@@ -112,6 +118,9 @@ func (t track) windows(r *report.Report) []judgedWindow {
 	var out []judgedWindow
 	for _, w := range r.Windows {
 		j := judgedWindow{number: w.Number, phase: w.Phase, from: w.Start.Std().Seconds(), to: (w.Start + w.Duration).Std().Seconds(), quality: w.Quality, reason: w.Reason, cpu: w.GeneratorCPUPercent}
+		if j.ofSessions = t.sessions; t.sessions {
+			j.sessions = t.sessionsIn(w)
+		}
 		var sent, returned int64
 		for i, d := range w.Directions {
 			if t.index >= 0 && t.index != i {
@@ -162,17 +171,11 @@ func stretches(readings []reading) []stretch {
 	return out
 }
 
-// resultWindow is the window that the result comes from.
-func resultWindow(r *report.Report, windows []judgedWindow) (judgedWindow, bool) {
-	i := slices.IndexFunc(windows, func(w judgedWindow) bool { return w.number == r.Result.Window })
-	if i < 0 || !report.HasFigure(r) {
-		return judgedWindow{}, false
-	}
-	return windows[i], true
-}
-
 // title tells a window in words, for who points at its mark.
 func (w judgedWindow) title() string {
+	if w.ofSessions {
+		return w.sessionsTitle()
+	}
 	return "window " + strconv.Itoa(w.number) + ", " + phaseText(w.phase) + ": intended " + wording.PacketRate(w.intended) + ", offered " + wording.PacketRate(w.offered) + ", received " + wording.PacketRate(w.received) +
 		", loss " + wording.Loss(units.Ratio(w.loss*float64(units.One))) + ". " + string(w.quality) + ": " + w.reason
 }

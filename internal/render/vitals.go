@@ -123,9 +123,9 @@ const (
 	vitalGap    = 40
 )
 
-// vitals draws a panel for each vital sign, below the generator's CPU.
+// vitals draws a panel for each vital sign, below those of the traffic.
 func (tl *timeline) vitals(tracks []vitalTrack) {
-	top := float64(cpuBottom + vitalGap)
+	top := tl.own + vitalGap
 	for _, t := range tracks {
 		y := axis{top: t.top, from: top + vitalHeight, to: top}
 		for _, v := range []float64{0, t.top} {

@@ -49,6 +49,9 @@ func vizFits(tests, suites int) error {
 // loss the device's limit, and the search between the two would end that stretch. Rates are differences of raw counters. A reading
 // in which a sending port sent nothing is left out, and so is one where there would be exactly three: the viewer stumbles over both.
 func viz(w io.Writer, r *report.Report) error {
+	if report.PlanOf(r).Sessions != nil {
+		return errors.New("viz: traffic is sessions, and this viewer draws ramps of frames alone: write html, whose page draws goodput")
+	}
 	l, err := laneOf(r)
 	if err != nil {
 		return fmt.Errorf("viz: %w", err)

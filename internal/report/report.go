@@ -206,6 +206,12 @@ type Window struct {
 	Evidence *Evidence `json:"evidence,omitempty"`
 }
 
+// Counts says that a window's figures mean something in each of its directions, of which there is one at least: none is Invalid. Loss, however high, counts.
+func (w Window) Counts() bool {
+	counted := func(q Quality) bool { return q == Good || q == Short || q == Lossy }
+	return counted(w.Quality) && len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions, func(d Measured) bool { return !counted(d.Quality) })
+}
+
 // SaysNothing says that the window counts for nothing. One that is Invalid for one direction, and Lossy for another, is above the device's limit.
 func (w Window) SaysNothing() bool {
 	return w.Quality == Invalid && !slices.ContainsFunc(w.Directions, func(d Measured) bool { return d.Quality == Lossy })

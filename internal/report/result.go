@@ -1,6 +1,11 @@
 package report
 
-import "github.com/linerate-dev/linerate/internal/units"
+import (
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/units"
+)
 
 // Reason is why the result is what it is.
 type Reason string
@@ -46,6 +51,18 @@ type Result struct {
 	// SharedPorts are the physical ports that several ends of the links were on, as sentences: they shared its bandwidth, and frames between
 	// them may never have been on a wire. The test allowed it (spec.sharedPort).
 	SharedPorts []string `json:"sharedPorts,omitempty"`
+}
+
+// ResultWindows are the windows that the result's figures are of: of a load that was held each that counts, else the one that was chosen. Empty: there is no
+// figure, or the Report was thinned and has none of them any more.
+func (r *Report) ResultWindows() []Window {
+	if !HasFigure(r) {
+		return nil
+	}
+	held := PlanOf(r).Procedure.Type == plan.TypeConstantLoad
+	return slices.DeleteFunc(slices.Clone(r.Windows), func(w Window) bool {
+		return held && (w.Phase != Hold || !w.Counts()) || !held && w.Number != r.Result.Window
+	})
 }
 
 // LowerBound says that nothing bounds the result's rates from above: the device may do more. Where nobody searched for its limit, frames that were lost of a

@@ -1,4 +1,4 @@
-// A readout under the pointer: the rates of the reading at that moment. Everything else works without scripts.
+// A readout under the pointer: the rates of the reading at that moment, of frames or of sessions. Everything else works without scripts.
 (function () {
   'use strict';
   function si(v, unit) {
@@ -32,6 +32,10 @@
         var p = nearest(points, (x - left) / width * end);
         cursor.setAttribute('x1', x); cursor.setAttribute('x2', x); cursor.setAttribute('visibility', 'visible');
         readout.hidden = false;
+        if (figure.dataset.traffic === 'sessions') {
+          readout.textContent = clock(p[0]) + '  ' + p[3] + (p[1] >= 0 ? '  goodput ' + si(p[1], 'bps') + '  retransmits ' + p[2] + ' per second' : '  not known');
+          return;
+        }
         readout.textContent = clock(p[0]) + '  ' + p[5] + '  intended ' + si(p[1], 'pps') + '  offered ' + si(p[2], 'pps') +
           '  received ' + si(p[3], 'pps') + '  lost ' + (p[2] > 0 ? (Math.max(0, p[2] - p[3]) / p[2] * 100).toFixed(2) + '%' : 'nothing was sent') +
           (p[4] >= 0 ? '  CPU ' + p[4].toFixed(0) + '%' : '');

@@ -36,12 +36,36 @@ func sessionsHeld(goodput int64, held time.Duration) *report.Report {
 		r.Path = append(r.Path, report.PathCheck{From: d.From, To: d.To, Proven: true, Sent: 4, Received: 4, Message: "4 of 4 connections; TTL 63, which was 64"})
 		w.Directions = append(w.Directions, report.Measured{From: d.From, To: d.To, Quality: report.Good, Reason: w.Reason, Sessions: sessionsOf(goodput, 1, duration, held)})
 	}
+	r.Samples = sessionSamples(r.Plan.Directions, goodput)
 	r.Generators, r.Windows = []report.Generator{generator}, []report.Window{w}
 	r.Result = report.Result{Measured: true, Confirmed: true, Reason: report.PathLimited, Message: "the path held the connections back", Window: 1, Directions: w.Directions, Total: sum}
 	if held > 0 {
 		r.Result.Reason, r.Result.Message = report.GeneratorLimited, "the receivers held the connections back"
 	}
 	return r
+}
+
+// sessionSamples are those of a run of 12 s whose slow start takes half a second; answers say what was received by a while after the runner's moment, which changes no rate.
+func sessionSamples(directions []plan.Direction, goodput int64) (all []report.Sample) {
+	for second := range 13 {
+		s := report.Sample{At: plan.Duration(second) * plan.Duration(time.Second), Phase: report.Hold, Load: units.One, CPUPercent: -1}
+		if second <= 2 {
+			s.Phase = report.WarmUp
+		}
+		in := s.At.Std() + time.Duration(second%3)*10*time.Millisecond
+		bytes := max(0, int64(float64(goodput)/8*(in-500*time.Millisecond).Seconds()))
+		for range directions {
+			s.Directions = append(s.Directions, report.SampleDirection{Sessions: &report.SessionsSoFar{ReceivedBytes: bytes, ReceivedIn: plan.Duration(in), RetransmittedSegments: int64(second * (second % 4))}})
+		}
+		all = append(all, s)
+	}
+	for i := range all[1:] { // a counter never goes back
+		for d := range directions {
+			now, before := all[i+1].Directions[d].Sessions, all[i].Directions[d].Sessions
+			now.RetransmittedSegments = max(now.RetransmittedSegments, before.RetransmittedSegments)
+		}
+	}
+	return all
 }
 
 func planOfSessions() *plan.Plan {

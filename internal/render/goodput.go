@@ -1,0 +1,196 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// The timeline of sessions has panels of its own: goodput, and what senders sent again. Nothing in it is a count of frames.
+//
+//	┌ Mbps of goodput ────────────────┐
+//	│  ▁▟█▙●▟██●███●██   ● a window   │
+//	├ retransmits per second ─────────┤
+//	├ what observers saw ─────────────┤
+//	└ 0:00 ──── 0:10 ──── 0:20 ───────┘
+
+const (
+	goodputTop, goodputBottom         = ratesTop, ratesBottom
+	retransmitsTop, retransmitsBottom = 390, 470
+)
+
+// sessionTracks are the graphs of sessions: all directions together first, and each where there are several.
+func sessionTracks(directions []plan.Direction) []track {
+	var each []track
+	for i, d := range directions {
+		each = append(each, track{Name: wording.Direction(d.From, d.To), index: i, sessions: true})
+	}
+	if len(each) == 1 {
+		return each
+	}
+	return append([]track{{Name: "all directions", index: -1, sessions: true}}, each...)
+}
+
+// sessionReadings are the samples as rates of the track, from each to the next that is drawn, and over how many samples each is averaged. Where there are no samples,
+// as in a Report of an older linerate, the windows serve.
+func (t track) sessionReadings(r *report.Report) ([]reading, int) {
+	if len(r.Samples) < 2 {
+		return t.sessionWindowReadings(r), 1
+	}
+	stride := max(1, (len(r.Samples)+maxPoints-1)/maxPoints)
+	var out []reading
+	before := r.Samples[0]
+	for i, now := range r.Samples[1:] {
+		if i%stride != stride-1 && i != len(r.Samples)-2 {
+			continue
+		}
+		g := reading{from: before.At.Std().Seconds(), to: now.At.Std().Seconds(), cpu: -1, phase: now.Phase}
+		g.goodput, g.retransmits = t.since(before, now)
+		out = append(out, g)
+		before = now
+	}
+	return out, stride
+}
+
+// since is what the track's connections did between two samples, per second; -1 where an end doesn't say it.
+func (t track) since(before, now report.Sample) (goodput, retransmits float64) {
+	for i := range now.Directions {
+		if t.index >= 0 && t.index != i || i >= len(before.Directions) {
+			continue
+		}
+		a, b := before.Directions[i].Sessions, now.Directions[i].Sessions
+		if a == nil || b == nil || b.RetransmittedSegments < a.RetransmittedSegments {
+			return -1, -1
+		}
+		bits, ok := b.GoodputSince(*a)
+		if !ok {
+			return -1, -1
+		}
+		goodput += float64(bits)
+		retransmits += float64(b.RetransmittedSegments-a.RetransmittedSegments) / (now.At - before.At).Std().Seconds()
+	}
+	return goodput, retransmits
+}
+
+func (t track) sessionWindowReadings(r *report.Report) []reading {
+	var out []reading
+	for _, w := range t.windows(r) {
+		g := reading{from: w.from, to: w.to, cpu: -1, phase: w.phase, goodput: -1, retransmits: -1}
+		if s := w.sessions; s != nil && w.to > w.from {
+			g.goodput, g.retransmits = float64(s.GoodputBitsPerSecond), float64(s.RetransmittedSegments)/(w.to-w.from)
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+// sessionsIn is what the track's connections did in a window; nil: nobody knows it of one of them.
+func (t track) sessionsIn(w report.Window) *report.Sessions {
+	sum := &report.Sessions{}
+	for i, d := range w.Directions {
+		switch {
+		case t.index >= 0 && t.index != i:
+		case d.Sessions == nil:
+			return nil
+		default:
+			sum.GoodputBitsPerSecond += d.Sessions.GoodputBitsPerSecond
+			sum.RetransmittedSegments += d.Sessions.RetransmittedSegments
+		}
+	}
+	return sum
+}
+
+// goodputResult is the track's part of the result.
+func (t track) goodputResult(r *report.Report) (bitsPerSecond int64, ok bool) {
+	if !report.HasFigure(r) || t.index >= len(r.Result.Directions) {
+		return 0, false
+	}
+	s := r.Result.Total.Sessions
+	if t.index >= 0 {
+		s = r.Result.Directions[t.index].Sessions
+	}
+	if s == nil {
+		return 0, false
+	}
+	return s.GoodputBitsPerSecond, true
+}
+
+// goodputText is the result as it stands at its line: with a sign where it is a lower bound.
+func (t track) goodputText(r *report.Report) (text string, ok bool) {
+	v, ok := t.goodputResult(r)
+	return figures.HeadlineOf(r).Signed(wording.BitRate(v)) + " goodput", ok
+}
+
+// goodput draws the upper panel: goodput, a mark for each window, and the result.
+func (tl *timeline) goodput() {
+	top := 1.0
+	for _, g := range tl.readings {
+		top = max(top, g.goodput)
+	}
+	for _, w := range tl.windows {
+		if w.sessions != nil {
+			top = max(top, float64(w.sessions.GoodputBitsPerSecond))
+		}
+	}
+	y := axis{top: top * 1.12, from: goodputBottom, to: goodputTop} // room for the result's words above its line
+	name, factor := prefix(y.top)
+	for _, v := range (axis{top: y.top / factor}).ticks(6) {
+		tl.line("grid", tl.x.from, y.at(v*factor), tl.x.to, y.at(v*factor))
+		tl.label("end", tl.x.from-7, y.at(v*factor)+4, short(v))
+	}
+	tl.label("head", 2, goodputTop-30, "goodput, "+name+"bps")
+	tl.Paths = append(tl.Paths, shape{D: stairs(tl.readings, func(g reading) float64 { return g.goodput }, tl.x, y), Class: "received"})
+	if v, ok := tl.t.goodputResult(tl.r); ok {
+		text, _ := tl.t.goodputText(tl.r)
+		at := y.at(float64(v))
+		tl.line("answer", tl.x.from, at, tl.x.to, at)
+		tl.label("answer", tl.x.from+6, at-8, text)
+	}
+	size := tl.markSize()
+	for _, w := range tl.windows {
+		v := 0.0
+		if w.sessions != nil {
+			v = float64(w.sessions.GoodputBitsPerSecond)
+		}
+		tl.mark(w, tl.x.at((w.from+w.to)/2), y.at(v), size)
+	}
+}
+
+// retransmits draws the lower panel.
+func (tl *timeline) retransmits() {
+	most := 0.0
+	for _, g := range tl.readings {
+		most = max(most, g.retransmits)
+	}
+	y := axis{top: niceStep(max(most, 1)), from: retransmitsBottom, to: retransmitsTop}
+	for _, v := range []float64{0, y.top / 2, y.top} {
+		tl.line("grid", tl.x.from, y.at(v), tl.x.to, y.at(v))
+		tl.label("end", tl.x.from-7, y.at(v)+4, short(v))
+	}
+	tl.label("head", 2, retransmitsTop-10, "retransmits per second")
+	tl.Paths = append(tl.Paths, shape{D: stairs(tl.readings, func(g reading) float64 { return g.retransmits }, tl.x, y), Class: "retransmits"})
+}
+
+// sessionsTitle tells a window in words, for who points at its mark.
+func (w judgedWindow) sessionsTitle() string {
+	said := "goodput " + wording.NotMeasured
+	if s := w.sessions; s != nil {
+		said = wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + wording.Counted(int(s.RetransmittedSegments), "retransmit")
+	}
+	return "window " + strconv.Itoa(w.number) + ", " + phaseText(w.phase) + ": " + said + ". " + string(w.quality) + ": " + w.reason
+}
+
+// resultWindows are the windows that the result is of, as the track sees them.
+func resultWindows(r *report.Report, windows []judgedWindow) []judgedWindow {
+	of := r.ResultWindows()
+	if !report.HasFigure(r) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(windows), func(w judgedWindow) bool {
+		return !slices.ContainsFunc(of, func(o report.Window) bool { return o.Number == w.number })
+	})
+}
