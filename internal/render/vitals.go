@@ -1,43 +1,94 @@
 package render
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
-// vitalsTable has what each series of the Plan's observers was in the result's window, and idle before and after the traffic; nil: there were no observers.
+// vitalsTable has what each series of the Plan's observers was in the windows that the result's figures are of, which criteria are judged by, and idle before and after
+// the traffic; nil: there were no observers.
 func vitalsTable(r *report.Report) *table {
 	if len(r.Observations) == 0 {
 		return nil
 	}
-	at := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Result.Window })
-	t := newTable(3, "observer", "series", "of", "idle before", "in the result's window", "idle after")
+	head, observed := observedInResult(r)
+	t := newTable(3, "observer", "series", "of", "idle before", head, "idle after")
 	for _, o := range r.Observations {
 		if len(o.Series) == 0 {
 			t.rows = append(t.rows, []string{o.Observer, wording.NotMeasured + ": " + o.Missing, "", "", "", ""})
 		}
 		for _, s := range o.Series {
-			in := wording.NotMeasured
-			if at >= 0 {
-				in = vitalIn(r.Windows[at], o.Observer, s)
-			}
-			t.rows = append(t.rows, []string{o.Observer, s.Name, s.Of, vital(s.IdleBefore, s), in, vital(s.IdleAfter, s)})
+			t.rows = append(t.rows, []string{o.Observer, s.Name, s.Of, vital(s.IdleBefore, s), vitalIn(observed, o.Observer, s), vital(s.IdleAfter, s)})
 		}
 	}
 	return t
 }
 
-// vitalIn is what a series was in a window.
-func vitalIn(w report.Window, observer string, s report.VitalSign) string {
-	for _, o := range w.Observed {
-		if o.Observer == observer && o.Series == s.Name && o.Of == s.Of {
-			return cmp.Or(map[bool]string{true: wording.NotMeasured + ": " + o.Missing}[o.Missing != ""], vital(o.Mean, s))
+// observedInResult is what observers saw in the windows that the result is of, and which these are, as a column's head. A Report of an older linerate says it of single
+// windows only: the one that the result names, which of a load that was held is one of several.
+func observedInResult(r *report.Report) (head string, all []report.Observed) {
+	of := r.ResultWindows()
+	at := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Result.Window })
+	switch {
+	case len(r.Result.Observed) > 0 && len(of) != 1 && (r.Thinned != nil || len(of) == 0):
+		return "in the result's windows", r.Result.Observed // some of them may be gone
+	case len(r.Result.Observed) > 0:
+		return "in the result's " + windowNumbers(of), r.Result.Observed
+	case at >= 0 && len(of) > 1:
+		return fmt.Sprintf("in window %d, one of the result's", r.Windows[at].Number), r.Windows[at].Observed
+	case at >= 0:
+		return "in the result's " + windowNumbers(r.Windows[at:at+1]), r.Windows[at].Observed
+	}
+	return "in the result's window", nil
+}
+
+// windowNumbers names windows, of which there is one at least: "window 5", "windows 2 to 4, 6".
+func windowNumbers(windows []report.Window) string {
+	if len(windows) == 1 {
+		return fmt.Sprintf("window %d", windows[0].Number)
+	}
+	var parts []string
+	for i := 0; i < len(windows); {
+		last := i
+		for last+1 < len(windows) && windows[last+1].Number == windows[last].Number+1 {
+			last++
 		}
+		switch last - i {
+		case 0:
+			parts = append(parts, strconv.Itoa(windows[i].Number))
+		case 1:
+			parts = append(parts, strconv.Itoa(windows[i].Number), strconv.Itoa(windows[last].Number))
+		default:
+			parts = append(parts, fmt.Sprintf("%d to %d", windows[i].Number, windows[last].Number))
+		}
+		i = last + 1
+	}
+	return "windows " + strings.Join(parts, ", ")
+}
+
+// vitalIn is what a series was in these windows: its mean, and the most where the Report has it, for a criterion may be of either.
+func vitalIn(all []report.Observed, observer string, s report.VitalSign) string {
+	why := ""
+	for _, o := range all {
+		switch {
+		case o.Observer != observer:
+		case o.Series == s.Name && o.Of == s.Of && o.Missing != "":
+			return wording.NotMeasured + ": " + o.Missing
+		case o.Series == s.Name && o.Of == s.Of && o.Mean != nil && o.Max != nil && *o.Max != *o.Mean:
+			return vital(o.Mean, s) + ", at most " + vital(o.Max, s)
+		case o.Series == s.Name && o.Of == s.Of:
+			return vital(o.Mean, s)
+		case o.Series == "":
+			why = o.Missing
+		}
+	}
+	if why != "" {
+		return wording.NotMeasured + ": " + why
 	}
 	return wording.NotMeasured
 }

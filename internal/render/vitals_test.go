@@ -62,3 +62,44 @@ func TestVitalSignsOfSeveralMachinesAreDrawn(t *testing.T) {
 		}
 	}
 }
+
+// Where a load was held, criteria are judged by all windows that count together, and the table shows that.
+func TestVitalSignsAreThoseOfTheWindowsThatWereJudged(t *testing.T) {
+	window := func(number int, phase report.Phase, quality report.Quality, busy float64) report.Window {
+		return report.Window{Number: number, Phase: phase, Quality: quality, Directions: []report.Measured{{Quality: quality}},
+			Observed: []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Unit: "s/s", Mean: new(busy)}}}
+	}
+	held := func(r *report.Report) {
+		r.Plan.Procedure.Type = plan.TypeConstantLoad
+		r.Windows = []report.Window{window(1, report.WarmUp, report.Good, 0.1), window(2, report.Hold, report.Good, 0.3), window(3, report.Hold, report.Good, 0.7), window(4, report.Hold, report.Good, 0.3),
+			window(5, report.Hold, report.Invalid, 0.9), window(6, report.Hold, report.Good, 0.3)}
+		r.Result.Window = 3
+		r.Result.Observed = []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Unit: "s/s", Mean: new(0.4), Min: new(0.3), Max: new(0.7)}}
+	}
+	for name, c := range map[string]struct {
+		change     func(*report.Report)
+		head, cell string
+	}{
+		"a chosen window":                         {func(*report.Report) {}, "in the result's window ", "50.0 %"},
+		"all of a load that was held":             {held, "in the result's windows 2 to 4, 6", "40.0 %, at most 70.0 %"},
+		"one window is all":                       {func(r *report.Report) { held(r); r.Windows = r.Windows[:2] }, "in the result's window 2", "40.0 %, at most 70.0 %"},
+		"an older Report, which has one of them":  {func(r *report.Report) { held(r); r.Result.Observed = nil }, "in window 3, one of the result's", "70.0 %"},
+		"a thinned Report, which has lost others": {func(r *report.Report) { held(r); r.Thinned = &report.Thinned{Windows: 6} }, "in the result's windows", "40.0 %, at most 70.0 %"},
+		"what is missing": {func(r *report.Report) {
+			held(r)
+			r.Result.Observed = []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Missing: "in window 4 it was not read"}}
+		}, "in the result's windows 2 to 4, 6", "not measured: in window 4 it was not read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := observed()
+			c.change(r)
+			table := vitalsTable(r)
+			if head := table.columns[4].head; !strings.HasPrefix(head, c.head) {
+				t.Errorf("the column is %q, want %q", head, c.head)
+			}
+			if cell := table.rows[0][4]; cell != c.cell {
+				t.Errorf("the cell is %q, want %q", cell, c.cell)
+			}
+		})
+	}
+}
