@@ -127,7 +127,7 @@ type SuiteRow struct {
 
 	// goodputBitsPerSecond is the median of the payload that was received, in bits per second, where traffic is sessions: then none of the rates above is there.
 	// +optional
-	GoodputBitsPerSecond int64 `json:"goodputBitsPerSecond,omitempty"`
+	GoodputBitsPerSecond *int64 `json:"goodputBitsPerSecond,omitempty"`
 
 	// spreadPercent is how far the packet rates, or goodputs, of the repetitions differ, in percent of the median: what stands behind ± in tables. Empty: one
 	// measurement can't tell. Example: "0.3".

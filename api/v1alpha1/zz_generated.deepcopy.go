@@ -1365,6 +1365,11 @@ func (in *SuiteRow) DeepCopyInto(out *SuiteRow) {
 		*out = make([]CellValue, len(*in))
 		copy(*out, *in)
 	}
+	if in.GoodputBitsPerSecond != nil {
+		in, out := &in.GoodputBitsPerSecond, &out.GoodputBitsPerSecond
+		*out = new(int64)
+		**out = **in
+	}
 	if in.Tests != nil {
 		in, out := &in.Tests, &out.Tests
 		*out = make([]string, len(*in))

@@ -185,7 +185,7 @@ func (f *fleet) end(s Streams, o runOptions, w suite.Wanted, run suite.Run, sinc
 // measuredWords are a test's figures in a line.
 func measuredWords(f *report.Figures) string {
 	if f.OfSessions() {
-		return wording.BitRate(f.GoodputBitsPerSecond) + " goodput"
+		return wording.BitRate(*f.GoodputBitsPerSecond) + " goodput"
 	}
 	return progress.Rate(f.PacketsPerSecond) + ", " + f.LineRatePercent.FormatFixed() + " % of line rate"
 }

@@ -60,7 +60,10 @@ func RowOf(r *report.Report) *report.Figures {
 		return nil
 	}
 	f := &report.Figures{Runs: 1, PacketsPerSecond: h.PacketsPerSecond, Layer1BitsPerSecond: h.Layer1BitsPerSecond,
-		LineRatePercent: h.Percent, LineRatePercentSum: h.PercentSum, GoodputBitsPerSecond: h.GoodputBitsPerSecond, LowerBound: h.Bound}
+		LineRatePercent: h.Percent, LineRatePercentSum: h.PercentSum, LowerBound: h.Bound}
+	if h.OfSessions {
+		f.GoodputBitsPerSecond = &h.GoodputBitsPerSecond
+	}
 	if h.Loose {
 		f.Unconfirmed = 1
 	}

@@ -167,19 +167,21 @@ func Medians(runs []*report.Figures) (all *report.Figures, far []int) {
 	middle := func(figure func(*report.Figures) int64) int64 { return int64(math.Round(of(figure).Median)) }
 	rates := of((*report.Figures).Throughput)
 	all = &report.Figures{Runs: len(runs), PacketsPerSecond: middle(func(f *report.Figures) int64 { return f.PacketsPerSecond }),
-		GoodputBitsPerSecond: middle(func(f *report.Figures) int64 { return f.GoodputBitsPerSecond }),
-		Layer1BitsPerSecond:  middle(func(f *report.Figures) int64 { return f.Layer1BitsPerSecond }),
-		LineRatePercent:      units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercent) })),
-		LineRatePercentSum:   units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercentSum) })),
-		LowerBound:           slices.ContainsFunc(runs, func(f *report.Figures) bool { return f.LowerBound })}
+		Layer1BitsPerSecond: middle(func(f *report.Figures) int64 { return f.Layer1BitsPerSecond }),
+		LineRatePercent:     units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercent) })),
+		LineRatePercentSum:  units.Percent(middle(func(f *report.Figures) int64 { return int64(f.LineRatePercentSum) })),
+		LowerBound:          slices.ContainsFunc(runs, func(f *report.Figures) bool { return f.LowerBound })}
 	for _, f := range runs {
 		all.Unconfirmed += f.Unconfirmed
+	}
+	if runs[0].OfSessions() { // no place has runs of both: they are apart by their Plans
+		all.GoodputBitsPerSecond = new(int64(math.Round(rates.Median)))
 	}
 	if rates.N > 1 {
 		low, high := int64(math.Round(rates.Low)), int64(math.Round(rates.High))
 		all.Spread = &report.Spread{Percent: units.PercentOfShare(rates.SpreadPercent / 100), Confidence: units.PercentOfShare(rates.Confidence)}
-		if all.GoodputBitsPerSecond > 0 {
-			all.Spread.LowGoodputBitsPerSecond, all.Spread.HighGoodputBitsPerSecond = low, high
+		if all.OfSessions() {
+			all.Spread.LowGoodputBitsPerSecond, all.Spread.HighGoodputBitsPerSecond = &low, &high
 		} else {
 			all.Spread.LowPacketsPerSecond, all.Spread.HighPacketsPerSecond = low, high
 		}

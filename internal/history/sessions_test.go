@@ -1,6 +1,8 @@
 package history_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -101,7 +103,7 @@ func TestATrendOfSessionsIsOfGoodput(t *testing.T) {
 	nights := append(steady(), sessionsOf(5, reporttest.Sessions(37_200_000)), sessionsOf(6, reporttest.Sessions(46_500_000)))
 	nights = append(nights, sessionsOf(7, reporttest.Sessions(50_000_000), func(r *report.Report) { r.Plan.Sessions.WindowBytes = 0 }))
 	s := history.Trend("nightly", nights, nil).Series[0]
-	if len(s.Stretches) != 2 || s.Stretches[0].Figures.GoodputBitsPerSecond != 93_000_000 || s.Stretches[1].First != 7 {
+	if len(s.Stretches) != 2 || s.Stretches[0].Figures.Throughput() != 93_000_000 || s.Stretches[1].First != 7 {
 		t.Fatalf("%+v", s.Stretches)
 	}
 	if p := s.Points[5]; !p.Outlier || p.FromMedian == nil || p.FromMedian.Percent.FormatFixed() != "-20.00" {
@@ -109,6 +111,47 @@ func TestATrendOfSessionsIsOfGoodput(t *testing.T) {
 	}
 	if apart := strings.Join(s.Points[7].PlanChange, "; "); !strings.Contains(apart, "sessions.windowBytes") {
 		t.Errorf("other windows: %q", apart)
+	}
+}
+
+// Through a device that lets nothing pass connections carry nothing: a goodput of zero, and no rate of frames.
+func TestAGoodputOfZeroIsAFigureOfSessions(t *testing.T) {
+	for name, records := range map[string][]history.Record{"one run": sessions(0), "several": sessions(0, 0, 0)} {
+		table := history.Table("", records)
+		cell := table.Cells[0]
+		if cell.Figures == nil || !cell.Figures.OfSessions() || cell.Figures.Throughput() != 0 {
+			t.Fatalf("%s: the figures are %+v", name, cell.Figures)
+		}
+		var document bytes.Buffer
+		if err := table.JSON(&document); err != nil {
+			t.Fatal(err)
+		}
+		if text := document.String(); strings.Contains(text, "acketsPerSecond") || !strings.Contains(text, `"goodputBitsPerSecond": 0`) {
+			t.Errorf("%s: the document says %s", name, text)
+		}
+		again := new(report.Table)
+		if err := json.Unmarshal(document.Bytes(), again); err != nil || !again.Cells[0].Figures.OfSessions() {
+			t.Errorf("%s: %v, read again the figures are %+v", name, err, again.Cells[0].Figures)
+		}
+	}
+	nothing := anew(sessions(0, 0, 0, 0, 0))
+	for name, d := range map[string]render.Document{
+		"a table":      render.OfTable(history.Table("", nothing)),
+		"a trend":      render.OfTrend(history.Trend("nightly", append(steady(), sessionsOf(5, reporttest.Sessions(0))), nil)),
+		"a comparison": render.OfComparison(history.Compare([]history.Side{{Name: "v1", Records: steady()}, {Name: "v2", Records: nothing}}, twoPercent, nil)),
+		"from nothing": render.OfComparison(history.Compare([]history.Side{{Name: "v1", Records: nothing}, {Name: "v2", Records: steady()}}, twoPercent, nil)),
+	} {
+		for _, format := range []string{"text", "markdown"} {
+			var out bytes.Buffer
+			if err := render.Write(&out, format, d, render.TextOptions{Width: 160}); err != nil {
+				t.Fatal(err)
+			}
+			for _, wrong := range []string{"pps", "NaN", "Inf", "line rate"} {
+				if strings.Contains(out.String(), wrong) {
+					t.Errorf("%s in %s says %q:\n%s", name, format, wrong, out.String())
+				}
+			}
+		}
 	}
 }
 

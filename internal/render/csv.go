@@ -130,8 +130,8 @@ func (r record) figures(f *report.Figures) record {
 	if f == nil {
 		return r
 	}
-	if f.GoodputBitsPerSecond > 0 {
-		r.whole("goodput_bits_per_second", f.GoodputBitsPerSecond)
+	if f.OfSessions() {
+		r.whole("goodput_bits_per_second", *f.GoodputBitsPerSecond)
 	} else {
 		r.whole("received_packets_per_second", f.PacketsPerSecond).whole("received_layer1_bits_per_second", f.Layer1BitsPerSecond)
 		r.percent("line_rate_percent", f.LineRatePercent).percent("line_rate_sum_percent", f.LineRatePercentSum)
@@ -139,8 +139,8 @@ func (r record) figures(f *report.Figures) record {
 	r.whole("runs", int64(f.Runs)).yes("lower_bound", f.LowerBound).whole("unconfirmed_runs", int64(f.Unconfirmed))
 	if s := f.Spread; s != nil {
 		r.percent("spread_percent", s.Percent).percent("confidence_percent", s.Confidence)
-		if f.GoodputBitsPerSecond > 0 {
-			r.whole("low_goodput_bits_per_second", s.LowGoodputBitsPerSecond).whole("high_goodput_bits_per_second", s.HighGoodputBitsPerSecond)
+		if s.LowGoodputBitsPerSecond != nil && s.HighGoodputBitsPerSecond != nil {
+			r.whole("low_goodput_bits_per_second", *s.LowGoodputBitsPerSecond).whole("high_goodput_bits_per_second", *s.HighGoodputBitsPerSecond)
 		} else {
 			r.whole("low_packets_per_second", s.LowPacketsPerSecond).whole("high_packets_per_second", s.HighPacketsPerSecond)
 		}
@@ -212,8 +212,8 @@ func (r record) gaps(kind string, all []report.Missing) (rows []record) {
 	for _, m := range all {
 		row := r.with(kind).text("test", m.Test).text("reason", m.Reason).text("message", m.Message)
 		switch {
-		case m.GoodputLowerBound > 0:
-			row.whole("goodput_bits_per_second", m.GoodputLowerBound).yes("lower_bound", true)
+		case m.GoodputLowerBound != nil:
+			row.whole("goodput_bits_per_second", *m.GoodputLowerBound).yes("lower_bound", true)
 		case m.LowerBound > 0:
 			row.whole("received_packets_per_second", m.LowerBound).yes("lower_bound", true)
 		}

@@ -279,8 +279,8 @@ func cellProperties(c *report.SuiteCell) []junitProperty {
 	if f == nil {
 		return props
 	}
-	if f.GoodputBitsPerSecond > 0 {
-		return append(props, junitProperty{"runs", strconv.Itoa(f.Runs)}, junitProperty{"goodputBitsPerSecond", strconv.FormatInt(f.GoodputBitsPerSecond, 10)},
+	if f.OfSessions() {
+		return append(props, junitProperty{"runs", strconv.Itoa(f.Runs)}, junitProperty{"goodputBitsPerSecond", strconv.FormatInt(*f.GoodputBitsPerSecond, 10)},
 			junitProperty{"lowerBound", strconv.FormatBool(f.LowerBound)})
 	}
 	props = append(props,

@@ -158,7 +158,7 @@ func (spaces) Read(p []byte) (int, error) {
 
 // A Report of sessions doesn't write zeros for frames that nobody counted, and what it writes reads back as it was.
 func TestSessionsWriteNoMemberOfFrames(t *testing.T) {
-	spread := report.Spread{Percent: units.One.Percent(), LowGoodputBitsPerSecond: 92_000_000, HighGoodputBitsPerSecond: 94_000_000}
+	spread := report.Spread{Percent: units.One.Percent(), LowGoodputBitsPerSecond: new(int64(92_000_000)), HighGoodputBitsPerSecond: new(int64(94_000_000))}
 	r := reporttest.Sessions(46_500_000)
 	for name, c := range map[string]struct {
 		value any
@@ -166,9 +166,11 @@ func TestSessionsWriteNoMemberOfFrames(t *testing.T) {
 	}{
 		"a direction": {r.Result.Directions[0], []string{"from", "quality", "reason", "sessions", "to"}},
 		"all":         {*r.Result.Total, []string{"sessions", "window"}},
-		"figures": {report.Figures{Runs: 5, GoodputBitsPerSecond: 93_000_000, LowerBound: true, Unconfirmed: 1, Spread: &spread},
+		"figures": {report.Figures{Runs: 5, GoodputBitsPerSecond: new(int64(93_000_000)), LowerBound: true, Unconfirmed: 1, Spread: &spread},
 			[]string{"goodputBitsPerSecond", "lowerBound", "runs", "spread", "unconfirmed"}},
-		"a spread": {spread, []string{"highGoodputBitsPerSecond", "lowGoodputBitsPerSecond", "percent"}},
+		"no goodput": {report.Figures{Runs: 2, GoodputBitsPerSecond: new(int64), Spread: &report.Spread{LowGoodputBitsPerSecond: new(int64), HighGoodputBitsPerSecond: new(int64)}}, []string{"goodputBitsPerSecond", "runs", "spread"}},
+		"a sample":   {r.Samples[1].Directions[0], []string{"sessions"}},
+		"a spread":   {spread, []string{"highGoodputBitsPerSecond", "lowGoodputBitsPerSecond", "percent"}},
 	} {
 		document, err := json.Marshal(c.value)
 		if err != nil {

@@ -105,7 +105,7 @@ func TestWhyARunWasDisturbed(t *testing.T) {
 		}
 	}
 	const want = "the generator was the limit at 40.00 Mbps goodput, and other runs of it measured 90.00 Mbps goodput: it was disturbed"
-	if got := report.DisturbedWords(&report.Figures{GoodputBitsPerSecond: 40_000_000}, 90_000_000); got != want {
+	if got := report.DisturbedWords(&report.Figures{GoodputBitsPerSecond: new(int64(40_000_000))}, 90_000_000); got != want {
 		t.Errorf("of sessions: %s", got)
 	}
 }

@@ -48,8 +48,8 @@ type Figures struct {
 	// instead, so that full duplex between two ports is 200, as the published tables have it.
 	LineRatePercent    units.Percent `json:"lineRatePercent"`
 	LineRatePercentSum units.Percent `json:"lineRatePercentSum"`
-	// GoodputBitsPerSecond is the one rate of sessions, of which nothing above says anything; 0: traffic was frames.
-	GoodputBitsPerSecond int64 `json:"goodputBitsPerSecond,omitempty"`
+	// GoodputBitsPerSecond is the one rate of sessions, of which nothing above says anything; nil: traffic was frames. Where nothing came through it is 0, which is a figure.
+	GoodputBitsPerSecond *int64 `json:"goodputBitsPerSecond,omitempty"`
 	// LowerBound: the device's limit lies at the figures or above.
 	LowerBound bool `json:"lowerBound,omitempty"`
 	// Unconfirmed is of how many of the runs the figures were to be confirmed by a longer window, and weren't.
@@ -62,11 +62,11 @@ type Figures struct {
 type Spread struct {
 	// Percent is what stands behind ±, of the median.
 	Percent units.Percent `json:"percent"`
-	// The interval in which the true median lies with the confidence given, in packets per second; of sessions in bits of goodput per second.
+	// The interval in which the true median lies with the confidence given, in packets per second; of sessions in bits of goodput per second, nil: of frames.
 	LowPacketsPerSecond      int64         `json:"lowPacketsPerSecond"`
 	HighPacketsPerSecond     int64         `json:"highPacketsPerSecond"`
-	LowGoodputBitsPerSecond  int64         `json:"lowGoodputBitsPerSecond,omitempty"`
-	HighGoodputBitsPerSecond int64         `json:"highGoodputBitsPerSecond,omitempty"`
+	LowGoodputBitsPerSecond  *int64        `json:"lowGoodputBitsPerSecond,omitempty"`
+	HighGoodputBitsPerSecond *int64        `json:"highGoodputBitsPerSecond,omitempty"`
 	Confidence               units.Percent `json:"confidencePercent,omitempty"`
 }
 
@@ -78,26 +78,30 @@ type Missing struct {
 	Message string `json:"message,omitempty"`
 	// LowerBound is what a run measured that was repeated all the same, in packets per second; 0: nothing.
 	LowerBound int64 `json:"lowerBound,omitempty"`
-	// GoodputLowerBound is the same of sessions, in bits per second; LowerBound is 0 then.
-	GoodputLowerBound int64 `json:"goodputLowerBound,omitempty"`
+	// GoodputLowerBound is the same of sessions, in bits per second; LowerBound is 0 then. Nil: traffic was frames, or nothing was measured.
+	GoodputLowerBound *int64 `json:"goodputLowerBound,omitempty"`
 }
 
 // Measured says that the run has a figure, which doesn't count.
-func (m Missing) Measured() bool { return m.LowerBound > 0 || m.GoodputLowerBound > 0 }
+func (m Missing) Measured() bool { return m.LowerBound > 0 || m.GoodputLowerBound != nil }
 
 // Headline has the signs that go before these figures.
 func (f *Figures) Headline() Headline {
-	return Headline{Measured: true, Bound: f.LowerBound, Loose: f.Unconfirmed > 0, PacketsPerSecond: f.PacketsPerSecond, Layer1BitsPerSecond: f.Layer1BitsPerSecond,
-		Percent: f.LineRatePercent, PercentSum: f.LineRatePercentSum, OfSessions: f.OfSessions(), GoodputBitsPerSecond: f.GoodputBitsPerSecond}
+	h := Headline{Measured: true, Bound: f.LowerBound, Loose: f.Unconfirmed > 0, PacketsPerSecond: f.PacketsPerSecond, Layer1BitsPerSecond: f.Layer1BitsPerSecond,
+		Percent: f.LineRatePercent, PercentSum: f.LineRatePercentSum, OfSessions: f.OfSessions()}
+	if h.OfSessions {
+		h.GoodputBitsPerSecond = *f.GoodputBitsPerSecond
+	}
+	return h
 }
 
 // OfSessions says that traffic was sessions, of which only the goodput says anything.
-func (f *Figures) OfSessions() bool { return f.GoodputBitsPerSecond > 0 }
+func (f *Figures) OfSessions() bool { return f.GoodputBitsPerSecond != nil }
 
 // Throughput is the rate that runs of one test are set against each other by: packets per second of frames, bits per second of sessions' goodput.
 func (f *Figures) Throughput() int64 {
 	if f.OfSessions() {
-		return f.GoodputBitsPerSecond
+		return *f.GoodputBitsPerSecond
 	}
 	return f.PacketsPerSecond
 }

@@ -56,7 +56,7 @@ func (f Figures) MarshalJSON() ([]byte, error) {
 	}
 	return written(struct {
 		Runs                 int     `json:"runs"`
-		GoodputBitsPerSecond int64   `json:"goodputBitsPerSecond"`
+		GoodputBitsPerSecond *int64  `json:"goodputBitsPerSecond"`
 		LowerBound           bool    `json:"lowerBound,omitempty"`
 		Unconfirmed          int     `json:"unconfirmed,omitempty"`
 		Spread               *Spread `json:"spread,omitempty"`
@@ -66,13 +66,13 @@ func (f Figures) MarshalJSON() ([]byte, error) {
 // MarshalJSON writes the members of frames, or of sessions.
 func (s Spread) MarshalJSON() ([]byte, error) {
 	type frames Spread
-	if s.HighGoodputBitsPerSecond == 0 {
+	if s.HighGoodputBitsPerSecond == nil {
 		return written(frames(s))
 	}
 	return written(struct {
 		Percent                  units.Percent `json:"percent"`
-		LowGoodputBitsPerSecond  int64         `json:"lowGoodputBitsPerSecond"`
-		HighGoodputBitsPerSecond int64         `json:"highGoodputBitsPerSecond"`
+		LowGoodputBitsPerSecond  *int64        `json:"lowGoodputBitsPerSecond"`
+		HighGoodputBitsPerSecond *int64        `json:"highGoodputBitsPerSecond"`
 		Confidence               units.Percent `json:"confidencePercent,omitempty"`
 	}{s.Percent, s.LowGoodputBitsPerSecond, s.HighGoodputBitsPerSecond, s.Confidence})
 }
