@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,12 +14,13 @@ import (
 
 // What a real manager told in a played morning (test/operator writes it), as Prometheus would have scraped it each 15 s:
 //
-//	start            during               end
-//	├────────────────┼────────────────────┼───────────────────┤
-//	0                2 min                6 min               10 min
-//	nothing was run  one runs, one waits  two were measured
+//	start            sessions         during               end
+//	├────────────────┼────────────────┼────────────────────┼───────────────────┤
+//	0                1 min            2 min                6 min               10 min
+//	nothing was run  TCP is measured  one runs, one waits  three were measured
 const (
 	interval  = 15 * time.Second
+	tcpFrom   = time.Minute
 	busyFrom  = 2 * time.Minute
 	quietFrom = 6 * time.Minute
 	over      = 10 * time.Minute
@@ -32,8 +34,10 @@ func scraped(t *testing.T) *prometheus {
 	p := newPrometheus(t)
 	for at := time.Duration(0); at <= over; at += interval {
 		switch {
-		case at < busyFrom:
+		case at < tcpFrom:
 			p.append(at, read(t, "test/chart/testdata/scrapes/start.txt"))
+		case at < busyFrom:
+			p.append(at, read(t, "test/chart/testdata/scrapes/sessions.txt"))
 		case at < quietFrom:
 			p.append(at, read(t, "test/chart/testdata/scrapes/during.txt"))
 		default:
@@ -99,11 +103,20 @@ func TestTheDashboardIsTrue(t *testing.T) {
 		at    time.Duration
 		want  float64
 	}{
-		{"Running", running, 1}, {"Running", over, 0}, {"Waiting", running, 1}, {"Measured", over, 2}, {"Failed", over, 1},
+		{"Running", running, 1}, {"Running", over, 0}, {"Waiting", running, 1}, {"Measured", over, 3}, {"Failed", over, 1},
 		{"Devices in use", 0, 0}, {"Devices in use", running, 4.0 / 32}, {"Received and sent", running, 8_316_000}, {"Lost", running, 0.01},
+		{"Goodput", tcpFrom + interval, 92_900_000}, {"Results of sessions", over, 93_000_000},
 	} {
 		if got := p.at(query(c.title), c.at); len(got) != 1 || got[0].F != c.want {
 			t.Errorf("%s at %s is %v, want %v", c.title, c.at, got, c.want)
+		}
+	}
+	for title, tests := range map[string]int{"Results": 2, "Results of sessions": 1} { // a test stands in the table of what it counts, with all of its figures
+		i := slices.IndexFunc(d.Panels, func(panel panel) bool { return panel.Title == title && panel.Type == "table" })
+		for _, q := range d.Panels[i].Targets {
+			if got := p.at(filled(q.Expr), over); len(got) != tests {
+				t.Errorf("%s %s has %d tests, want %d: %v", title, q.RefID, len(got), tests, got)
+			}
 		}
 	}
 	if got := p.at(query("Received and sent"), over+5*time.Minute); len(got) != 0 {

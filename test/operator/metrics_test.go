@@ -89,32 +89,48 @@ func TestAMorningInALabIsTold(t *testing.T) {
 	l.must(admin.Create(t.Context(), night))
 	l.create(minimal("64b", of("VPP"), judged))
 	l.finishRun("64b", l.beginRun("64b"))
+	l.create(minimal("tcp", of("VPP"), ofSessions))
+	tcp := l.beginRunOf("tcp", 3, delivery.Progress{Phase: "Holding", Percent: 42, GoodputBitsPerSecond: new(int64(92_900_000))})
+	sessions := p.awaitMetrics(`linerate_loadtest_goodput_bytes_per_second{loadtest="tcp",namespace="lab",product="VPP"} 1.16125e+07`)
+	if strings.Contains(sessions, `_packets_per_second{loadtest="tcp"`) {
+		t.Error("sessions tell of frames")
+	}
+	l.endRun("tcp", tcp, tcp.measuredSessions())
 	l.create(minimal("imix", of("VPP"), judged))
 	run := l.beginRun("imix")
 	during := p.awaitMetrics(
 		`linerate_loadtests{state="failed"} 1`, `linerate_loadtests{state="suspended"} 1`, `linerate_loadtests{state="waiting"} 1`,
-		`linerate_loadtests{state="running"} 1`, `linerate_loadtests{state="measured"} 1`, `linerate_waiting_loadtests{reason="ResourceMissing"} 1`,
+		`linerate_loadtests{state="running"} 1`, `linerate_loadtests{state="measured"} 2`, `linerate_waiting_loadtests{reason="ResourceMissing"} 1`,
 		`linerate_devices_held{resource="lab.example/sriov-west"} 2`,
 		`linerate_suites{state="suspended"} 1`, `linerate_suite_tests{namespace="lab",state="waiting",suite="night"} 4`, `linerate_completed_suites_total{reason="Measured"} 0`,
 		`linerate_loadtest_offered_packets_per_second{loadtest="imix",namespace="lab",product="VPP"} 8.4e+06`,
 		`linerate_loadtest_result_packets_per_second{loadtest="64b",namespace="lab",product="VPP"} 654400`,
+		`linerate_loadtest_result_goodput_bytes_per_second{loadtest="tcp",namespace="lab",product="VPP"} 1.1625e+07`,
 		`linerate_completed_loadtests_total{reason="GeneratorFailed"} 1`)
 	l.finishRun("imix", run)
 	end := p.awaitMetrics(
-		`linerate_loadtests{state="running"} 0`, `linerate_loadtests{state="measured"} 2`, `linerate_devices_held{resource="lab.example/sriov-west"} 0`,
+		`linerate_loadtests{state="running"} 0`, `linerate_loadtests{state="measured"} 3`, `linerate_devices_held{resource="lab.example/sriov-west"} 0`,
 		`linerate_loadtest_result_saturated{loadtest="imix",namespace="lab",product="VPP"} 1`, `linerate_loadtest_passed{loadtest="imix",namespace="lab",product="VPP"} 1`,
-		`linerate_verdicts_total{verdict="passed"} 2`, `linerate_completion_duration_seconds_count 3`)
+		`linerate_verdicts_total{verdict="passed"} 3`, `linerate_completion_duration_seconds_count 4`)
 	if strings.Contains(end, "linerate_loadtest_offered_packets_per_second{") {
 		t.Error("nothing runs, and a rate is told")
 	}
 	l.must(p.end())
 	l.follows("imix", p.said(), "waiting starting running measured")
 	l.fewEvents("imix", "Running", "Measured")
-	keepScrapes(t, map[string]string{"start": start, "during": during, "end": end})
+	keepScrapes(t, map[string]string{"start": start, "sessions": sessions, "during": during, "end": end})
 }
 
 func of(product string) func(*v1alpha1.LoadTest) {
 	return func(test *v1alpha1.LoadTest) { test.Labels = map[string]string{v1alpha1.LabelProduct: product} }
+}
+
+// ofSessions makes a test one of TCP, with a criterion.
+func ofSessions(test *v1alpha1.LoadTest) {
+	test.Spec.Generator.Engine = v1alpha1.EngineSoftware
+	test.Spec.Traffic = v1alpha1.TrafficSpec{Type: v1alpha1.TrafficSessions, Sessions: &v1alpha1.SessionsSpec{}}
+	test.Spec.Procedure = v1alpha1.ProcedureSpec{Type: v1alpha1.ProcedureConstantLoad, ConstantLoad: v1alpha1.ConstantLoadSpec{Rate: "Unlimited"}}
+	test.Spec.Criteria = []v1alpha1.Criterion{{Name: "enough", Metric: v1alpha1.MetricGoodputBitsPerSecond, Min: "10000000"}}
 }
 
 // judged gives a test a criterion.
@@ -139,22 +155,27 @@ func (l *lab) breakGenerator(name string) {
 // beginRun brings a test to where its runner tells of its progress. No other test may have pods.
 func (l *lab) beginRun(name string) *runner {
 	l.t.Helper()
-	l.await("pods", func() bool { return len(l.pods()) == 2 })
+	return l.beginRunOf(name, 2, delivery.Progress{Phase: "Ramping", Percent: 42,
+		IntendedPacketsPerSecond: 8_400_000, OfferedPacketsPerSecond: 8_400_000, ReceivedPacketsPerSecond: 8_316_000, LossRatio: "0.01"})
+}
+
+// beginRunOf does so with a test that has so many pods besides the runner's, and tells this progress.
+func (l *lab) beginRunOf(name string, pods int, told delivery.Progress) *runner {
+	l.t.Helper()
+	l.await("pods", func() bool { return len(l.pods()) == pods })
 	l.schedule()
 	l.awaitCondition(name, "Scheduled=True AllScheduled")
 	l.start()
 	l.awaitCondition(name, "Complete=False Running")
 	l.await("the runner's pod", func() bool {
 		l.runJobs()
-		return len(l.pods()) == 3
+		return len(l.pods()) == pods+1
 	})
 	l.schedule()
 	l.start()
 	r := l.runner(name, 1)
-	data, err := delivery.EncodeProgress(delivery.Progress{
-		Attempt: 1, Run: 1, Runner: name + "-runner", RunnerUID: "a-pod", At: time.Now().UTC(), Phase: "Ramping", Percent: 42,
-		IntendedPacketsPerSecond: 8_400_000, OfferedPacketsPerSecond: 8_400_000, ReceivedPacketsPerSecond: 8_316_000, LossRatio: "0.01",
-	})
+	told.Attempt, told.Run, told.Runner, told.RunnerUID, told.At = 1, 1, name+"-runner", "a-pod", time.Now().UTC()
+	data, err := delivery.EncodeProgress(told)
 	l.must(err)
 	r.write(manifests.ProgressName(name), func(c *corev1.ConfigMap) { c.Data = data })
 	return r
@@ -164,8 +185,14 @@ func (l *lab) beginRun(name string) *runner {
 func (l *lab) finishRun(name string, r *runner) {
 	l.t.Helper()
 	document := r.measured()
-	document.Verdict = report.Verdict{Outcome: report.Passed, Criteria: []report.CriterionResult{{Name: "rate", Outcome: report.Passed, Message: "enough"}}}
 	document.Result.Total.LineRatePercent = 999_500_000
+	l.endRun(name, r, document)
+}
+
+// endRun lets a run end with this Report, whose criterion is met.
+func (l *lab) endRun(name string, r *runner, document *report.Report) {
+	l.t.Helper()
+	document.Verdict = report.Verdict{Outcome: report.Passed, Criteria: []report.CriterionResult{{Name: "rate", Outcome: report.Passed, Message: "enough"}}}
 	r.report(document, true)
 	l.await("the end of "+name, func() bool {
 		l.reap()
