@@ -120,16 +120,5 @@ func (c *compiler) checkTraffic(p *plan.Plan) {
 	if p.Sessions != nil && len(c.spec.Observers) > 0 {
 		c.refuse(specPath().Child("observers"), c.spec.Observers[0].Name, "nobody reads vital signs beside sessions yet: leave observers out, and criteria that name them")
 	}
-	for i, criterion := range c.spec.Criteria {
-		if criterion.Metric == v1alpha1.MetricObserved {
-			continue // of either kind of traffic
-		}
-		if asks := slices.Contains(metricsOfSessions, criterion.Metric); asks != (p.Sessions != nil) {
-			message := "this is counted for traffic of type Sessions only: use PacketsPerSecond, Layer2BitsPerSecond or another metric of frames"
-			if !asks {
-				message = "sessions don't count frames: use GoodputBitsPerSecond, RetransmitRatio or RoundTripMicroseconds"
-			}
-			c.refuse(specPath().Child("criteria").Index(i).Child("metric"), criterion.Metric, message)
-		}
-	}
+	c.errs = append(c.errs, Counted(specPath().Child("criteria"), c.spec.Criteria, string(c.spec.Traffic.Type))...)
 }

@@ -2,7 +2,10 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -14,6 +17,8 @@ type traffic interface {
 	called(spec *v1alpha1.TrafficSpec) string
 	// throughput is the metric that such a test is compared by where nobody names one: internal/figures.ThroughputOf says the same of its Report.
 	throughput() v1alpha1.Metric
+	// uncounted is why a metric is not counted of it, and which to use instead; empty: it is.
+	uncounted(metric v1alpha1.Metric) string
 	// perLink says that each replica is an end on each link, whatever its layout says.
 	perLink() bool
 	// heldAt is the rate of a held load where the test says nothing of it.
@@ -46,10 +51,28 @@ func AlwaysPerLink(spec *v1alpha1.LoadTestSpec) bool {
 // ThroughputOf is the metric that tests with traffic of a type (spec.traffic.type) are compared by where nobody names one; "" is the schema's default type, and a type that isn't known here
 // has the metric of that.
 func ThroughputOf(trafficType string) v1alpha1.Metric {
+	return trafficOf(trafficType).throughput()
+}
+
+// trafficOf is the traffic of a type; the schema's default stands for one that isn't known here.
+func trafficOf(trafficType string) traffic {
 	if k, known := kinds[trafficType]; known {
-		return k.throughput()
+		return k
 	}
-	return frames{}.throughput()
+	return frames{}
+}
+
+// Counted refuses criteria that ask for what is not counted of traffic of a type (spec.traffic.type; "" is the schema's default). A suite asks it too, whose criteria are of all of its cells.
+func Counted(path *field.Path, criteria []v1alpha1.Criterion, trafficType string) (wrong field.ErrorList) {
+	for i, criterion := range criteria {
+		if criterion.Metric == v1alpha1.MetricObserved {
+			continue // of any kind of traffic
+		}
+		if instead := trafficOf(trafficType).uncounted(criterion.Metric); instead != "" {
+			wrong = append(wrong, field.Invalid(path.Index(i).Child("metric"), criterion.Metric, instead))
+		}
+	}
+	return wrong
 }
 
 // frames are sent as profiles say, and ports count them.
@@ -62,6 +85,13 @@ func (frames) called(spec *v1alpha1.TrafficSpec) string {
 	return strings.ToLower(string(spec.Profile))
 }
 
+func (frames) uncounted(metric v1alpha1.Metric) string {
+	if slices.Contains(metricsOfSessions, metric) {
+		return "this is counted for traffic of type Sessions only: use PacketsPerSecond, Layer2BitsPerSecond or another metric of frames"
+	}
+	return ""
+}
+
 func (frames) throughput() v1alpha1.Metric       { return v1alpha1.MetricPacketsPerSecond }
 func (frames) perLink() bool                     { return false }
 func (frames) heldAt() v1alpha1.HeldRate         { return "100%" }
@@ -71,6 +101,13 @@ func (frames) sessions(*compiler) *plan.Sessions { return nil }
 
 // transfers are sessions: bulk transfers over TCP, between programs of ours that count their payload. TCP finds its rate by itself.
 type transfers struct{}
+
+func (transfers) uncounted(metric v1alpha1.Metric) string {
+	if !slices.Contains(metricsOfSessions, metric) {
+		return "sessions don't count frames: use GoodputBitsPerSecond, RetransmitRatio or RoundTripMicroseconds"
+	}
+	return ""
+}
 
 func (transfers) called(*v1alpha1.TrafficSpec) string { return "tcp" }
 func (transfers) throughput() v1alpha1.Metric         { return v1alpha1.MetricGoodputBitsPerSecond }

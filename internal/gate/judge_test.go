@@ -141,6 +141,38 @@ func TestAGateOfSessionsComparesTheirGoodput(t *testing.T) {
 	}
 }
 
+// Which traffic a suite's tests have is said by its template, or by the patches of its axes.
+func TestTheCriterionOfASuiteIsOfWhatItsCellsCount(t *testing.T) {
+	const toSessions = "{generator: {engine: Software}, traffic: {type: Sessions}, procedure: {type: ConstantLoad, constantLoad: {rate: Unlimited}}}"
+	axis := func(new, old string) string {
+		return strings.NewReplacer("{name: main}", "{name: main, patch: "+old+"}", "{name: new, patch: {dut: {reference: {limit: {packetsPerSecond: 10000}}}}}", "{name: new, patch: "+new+"}").Replace(matrix)
+	}
+	for name, c := range map[string]struct{ suite, metric, fault string }{
+		"frames":                     {matrix, "PacketsPerSecond", ""},
+		"an axis patches to TCP":     {axis(toSessions, toSessions), "GoodputBitsPerSecond", ""},
+		"a template of TCP":          {strings.Replace(axis("{}", "{}"), "spec: {dut:", "spec: {"+strings.Trim(toSessions, "{}")+"}}, dut:", 1), "GoodputBitsPerSecond", ""},
+		"one value of each":          {axis(toSessions, "{}"), "", "cell main is compared by PacketsPerSecond and cell new by GoodputBitsPerSecond, and the criterion of --max-regression is of one of them: write a LoadTestSuite for each"},
+		"its own of the other kind":  {axis(toSessions, toSessions) + "  criteria: [{name: enough, metric: PacketsPerSecond, min: \"1\"}]\n", "", "cells main, new: the suite's spec.criteria[0].metric: Invalid value: \"PacketsPerSecond\": sessions don't count frames"},
+		"its own, of TCP for frames": {matrix + "  criteria: [{name: enough, metric: GoodputBitsPerSecond, min: \"1\"}]\n", "", "this is counted for traffic of type Sessions only"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			subjects, err := prepared(t, c.suite, Options{MaxRegression: "2%", Baseline: true})
+			if c.fault != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fault) {
+					t.Errorf("it says %v, want %s", err, c.fault)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := subjects[0].Suite.Spec.Criteria; len(got) != 1 || string(got[0].Metric) != c.metric {
+				t.Errorf("criteria are %+v, want one of %s", got, c.metric)
+			}
+		})
+	}
+}
+
 func TestJudge(t *testing.T) {
 	for name, c := range map[string]struct {
 		measured Measured

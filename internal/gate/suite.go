@@ -135,7 +135,7 @@ func ofTest(object admission.Object, o Options, images, baseline *replacer) (map
 	}
 	candidate := images.replaced(spec)
 	out := map[string]any{"template": map[string]any{"metadata": templateMetadata(&test.ObjectMeta), "spec": candidate},
-		"criteria": withCriterion(criteria, o.MaxRegression, spec), "ttlAfterFinished": cmp.Or(ttl, defaultTTL)}
+		"criteria": withCriterion(criteria, o.MaxRegression, compile.ThroughputOf(string(test.Spec.Traffic.Type))), "ttlAfterFinished": cmp.Or(ttl, defaultTTL)}
 	if len(o.BaselineImages) > 0 {
 		if test.Spec.Baseline != nil || o.Baseline {
 			return nil, at(object, errors.New("--baseline-image measures a baseline, and there is another one: leave out spec.baseline and --baseline, or --baseline-image"))
@@ -180,9 +180,11 @@ func ofSuite(object admission.Object, o Options, images *replacer) (map[string]a
 	}
 	spec = images.replaced(spec)
 	criteria, _ := spec["criteria"].([]any)
-	template, _ := spec["template"].(map[string]any)
-	test, _ := template["spec"].(map[string]any)
-	spec["criteria"] = withCriterion(criteria, o.MaxRegression, test)
+	metric, err := comparedBy(suite.Expand(object.Suite))
+	if err != nil && o.MaxRegression != "" {
+		return nil, at(object, err)
+	}
+	spec["criteria"] = withCriterion(criteria, o.MaxRegression, metric)
 	if b, compares := spec["baseline"].(map[string]any); compares {
 		spec["baseline"] = withLeave(b, o.AllowDifferent)
 	}
@@ -218,14 +220,31 @@ func asMap(from any) (map[string]any, error) {
 	return out, utiljson.Unmarshal(text, &out) // whole numbers stay whole
 }
 
-// withCriterion adds the criterion that the command line asks for: of what the spec of its tests has measured.
-func withCriterion(criteria []any, maxRegression string, spec map[string]any) []any {
+// comparedBy is the metric that all cells of a suite are compared by. Some suites have none: cells of frames and cells of sessions count different things, and the criterion that is added is of one.
+func comparedBy(m *suite.Matrix) (v1alpha1.Metric, error) {
+	first := map[v1alpha1.Metric]string{} // the first cell of each
+	var all []v1alpha1.Metric
+	for i, cell := range m.Cells {
+		metric := compile.ThroughputOf(m.Traffic(i))
+		if _, seen := first[metric]; !seen {
+			first[metric], all = cell.Name, append(all, metric)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return compile.ThroughputOf(""), nil // no cells, which the suite's check refuses
+	case 1:
+		return all[0], nil
+	}
+	return "", fmt.Errorf("cell %s is compared by %s and cell %s by %s, and the criterion of --max-regression is of one of them: write a LoadTestSuite for each", first[all[0]], all[0], first[all[1]], all[1])
+}
+
+// withCriterion adds the criterion that the command line asks for, of the metric that the tests are compared by.
+func withCriterion(criteria []any, maxRegression string, metric v1alpha1.Metric) []any {
 	if maxRegression == "" {
 		return criteria
 	}
-	traffic, _ := spec["traffic"].(map[string]any)
-	kind, _ := traffic["type"].(string)
-	return append(slices.Clone(criteria), map[string]any{"name": addedCriterion, "metric": string(compile.ThroughputOf(kind)), "maxRegression": maxRegression})
+	return append(slices.Clone(criteria), map[string]any{"name": addedCriterion, "metric": string(metric), "maxRegression": maxRegression})
 }
 
 // withLeave is a suite's baseline, of whose environment what the command line names may differ, too.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -95,7 +96,7 @@ func (c *Checking) Next(judge Judge, cells int) {
 			c.add(Fault{Message: w.Message, Field: w.Field, first: c.next})
 		}
 		if len(wrong) == 0 {
-			for _, w := range m.unobserved(c.next) {
+			for _, w := range append(m.uncounted(c.next), m.unobserved(c.next)...) {
 				c.add(Fault{Message: "the suite's " + w.Error(), Field: w.Field, first: c.next, ofSuite: true})
 			}
 		}
@@ -123,6 +124,24 @@ func (m *Matrix) unobserved(cell int) field.ErrorList {
 		return nil // which is told already
 	}
 	return compile.Observed(field.NewPath("spec", "criteria"), m.suite.Spec.Criteria, test.Spec.Observers)
+}
+
+// uncounted are the suite's criteria of what a cell's tests don't count: template and patches say whether these send frames or sessions.
+func (m *Matrix) uncounted(cell int) field.ErrorList {
+	if len(m.suite.Spec.Criteria) == 0 {
+		return nil
+	}
+	return compile.Counted(field.NewPath("spec", "criteria"), m.suite.Spec.Criteria, m.Traffic(cell))
+}
+
+// Traffic is the type of a cell's traffic (spec.traffic.type), as template and patches have it; "" is the schema's default, and stands also for a cell that no test can be made of, which is told elsewhere.
+func (m *Matrix) Traffic(cell int) string {
+	content, err := m.Content(cell, 1, 1)
+	if err != nil {
+		return ""
+	}
+	kind, _, _ := unstructured.NestedString(content, "spec", "traffic", "type")
+	return kind
 }
 
 // Done says that all cells were looked at.
