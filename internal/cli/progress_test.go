@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +64,18 @@ func TestProgress(t *testing.T) {
 		v.close()
 		if !strings.HasSuffix(out.String(), "\r\x1b[K") || strings.Contains(out.String(), "\n") {
 			t.Errorf("the terminal is not left clean: %q", out.String())
+		}
+	})
+	t.Run("of sessions the goodput of the moment, also where nothing comes", func(t *testing.T) {
+		var out bytes.Buffer
+		v := newProgressView(&out, "t", false)
+		v.live, v.width = true, func() int { return 200 }
+		for _, goodput := range []*int64{nil, new(int64(92_900_000)), new(int64)} {
+			v.show(runner.Progress{Phase: report.Hold, Percent: 40, Remaining: 12 * time.Second, GoodputBitsPerSecond: goodput, Message: "connections send"})
+		}
+		want := []string{"t ▕████████░░░░░░░░░░░░▏  40 %  holding: connections send", "t ▕████████░░░░░░░░░░░░▏  40 %  holding: 92.90 Mbps goodput, about 12s left", "t ▕████████░░░░░░░░░░░░▏  40 %  holding: 0.00 bps goodput, about 12s left"}
+		if got := strings.Split(out.String(), "\r\x1b[K")[1:]; !slices.Equal(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	})
 	t.Run("quiet says nothing", func(t *testing.T) {

@@ -146,6 +146,9 @@ func runningWords(m testMoment) string {
 		return "running"
 	}
 	words := rerun(int(p.Run)) + progress.Sentence(runner.Progress{Phase: report.Phase(p.Step), Message: p.Message})
+	if p.Intended == "" && p.Received != "" { // of sessions, which are asked for no rate
+		words += "; received " + p.Received
+	}
 	if p.Intended != "" && p.Received != "" && p.LossRatio != "" {
 		words += fmt.Sprintf("; asked %s each way, received %s, loss ratio %s", p.Intended, p.Received, p.LossRatio)
 	}

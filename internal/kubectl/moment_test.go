@@ -27,10 +27,16 @@ func TestSentence(t *testing.T) {
 		"running, in the runner's words":               {made("t", 0, running("Ramping", 10)), said(1, 1), "ramping 3/20: asked 20.00 Kpps, sent 19.99 Kpps, received 19.98 Kpps, lost 0.05 %, about 1m30s left"},
 		"running, for who may not read ConfigMaps":     {made("t", 0, running("Ramping", 10)), nil, "ramping; asked 4.20 Mpps each way, received 8.40 Mpps, loss ratio 0"},
 		"an earlier attempt's words aren't this one's": {made("t", 0, running("WarmUp", 1)), said(7, 1), "warming up; asked 4.20 Mpps each way, received 8.40 Mpps, loss ratio 0"},
-		"a second run":                                 {made("t", 0, running("Ramping", 10)), said(1, 2), "(run 2, the one before was lost) ramping 3/20: asked 20.00 Kpps, sent 19.99 Kpps, received 19.98 Kpps, lost 0.05 %, about 1m30s left"},
-		"giving back":                                  {made("t", 0, condition(v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonMeasured, "x")), nil, "ending as Measured: giving pods and devices back"},
-		"measured":                                     {made("t", 0, complete(v1alpha1.ReasonMeasured, "2 directions")), nil, "measured: 2 directions"},
-		"ended otherwise":                              {made("t", 0, complete(v1alpha1.ReasonDUTFailed, "out of memory")), nil, "ended as DUTFailed: out of memory"},
+		"sessions": {made("t", 0, running("Holding", 10)), &delivery.Progress{Attempt: 1, Run: 1, Phase: "Holding", Percent: 40, RemainingSeconds: 12, GoodputBitsPerSecond: new(int64(92_900_000))},
+			"holding: 92.90 Mbps goodput, about 12s left"},
+		"sessions at a standstill": {made("t", 0, running("Holding", 10)), &delivery.Progress{Attempt: 1, Run: 1, Phase: "Holding", GoodputBitsPerSecond: new(int64)}, "holding: 0.00 bps goodput"},
+		"sessions, for who may not read ConfigMaps": {made("t", 0, running("Holding", 10), func(test *v1alpha1.LoadTest) {
+			test.Status.Progress.Intended, test.Status.Progress.Received, test.Status.Progress.LossRatio = "", "92.9 Mbps goodput", ""
+		}), nil, "holding; received 92.9 Mbps goodput"},
+		"a second run":    {made("t", 0, running("Ramping", 10)), said(1, 2), "(run 2, the one before was lost) ramping 3/20: asked 20.00 Kpps, sent 19.99 Kpps, received 19.98 Kpps, lost 0.05 %, about 1m30s left"},
+		"giving back":     {made("t", 0, condition(v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonMeasured, "x")), nil, "ending as Measured: giving pods and devices back"},
+		"measured":        {made("t", 0, complete(v1alpha1.ReasonMeasured, "2 directions")), nil, "measured: 2 directions"},
+		"ended otherwise": {made("t", 0, complete(v1alpha1.ReasonDUTFailed, "out of memory")), nil, "ended as DUTFailed: out of memory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := (testMoment{&c.test, c.said}).sentence(); got != c.want {

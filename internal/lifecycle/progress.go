@@ -28,7 +28,10 @@ func progressOf(v *view, s *step) *v1alpha1.Progress {
 
 // toldProgress is what the runner tells.
 func (v *view) toldProgress(p *delivery.Progress) *v1alpha1.Progress {
-	received := packetRate(p.ReceivedPacketsPerSecond, 1)
+	intended, received := packetRate(p.IntendedPacketsPerSecond, v.directions()), packetRate(p.ReceivedPacketsPerSecond, 1)
+	if v.spec.Traffic.Type == v1alpha1.TrafficSessions { // which count no frames, and are asked for no rate
+		intended, received = "", ""
+	}
 	if p.GoodputBitsPerSecond != nil {
 		received = limited(units.BitRate(*p.GoodputBitsPerSecond).FormatSI()+" goodput", 32)
 	}
@@ -36,7 +39,7 @@ func (v *view) toldProgress(p *delivery.Progress) *v1alpha1.Progress {
 		Step:      limited(p.Phase, 32),
 		Run:       int32(max(p.Run, 0)),
 		Percent:   new(int32(min(max(p.Percent, 0), 100))),
-		Intended:  packetRate(p.IntendedPacketsPerSecond, v.directions()),
+		Intended:  intended,
 		Received:  received,
 		LossRatio: limited(p.LossRatio, 11),
 		Message:   limited(p.Message, 1024),

@@ -153,6 +153,33 @@ func TestProgressForPeople(t *testing.T) {
 	}
 }
 
+const tcp = `
+apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: first}
+spec:
+  dut: {type: Reference}
+  generator: {engine: Software}
+  links:
+  - {name: west, network: west, lineRate: 1gbps}
+  - {name: east, network: east, lineRate: 1gbps}
+  traffic: {type: Sessions}
+  procedure: {type: ConstantLoad, constantLoad: {rate: Unlimited}}
+`
+
+func TestProgressOfSessionsIsGoodput(t *testing.T) {
+	w := newWorld(t, tcp)
+	r := w.toRun()
+	for goodput, received := range map[*int64]string{nil: "", new(int64): "0.00 bps goodput", new(int64(92_900_000)): "92.90 Mbps goodput"} {
+		w.progress(r, "Holding", 42)
+		w.Progress.IntendedPacketsPerSecond, w.Progress.ReceivedPacketsPerSecond, w.Progress.LossRatio, w.Progress.GoodputBitsPerSecond = 0, 0, "", goodput
+		w.pass(11 * time.Second)
+		if p := w.test.Status.Progress; p.Intended != "" || p.Received != received || p.LossRatio != "" {
+			t.Errorf("of a goodput of %v progress is %+v, want received %q", goodput, p, received)
+		}
+	}
+}
+
 func TestManyGeneratorsDontMakeManyWrites(t *testing.T) {
 	w := newWorld(t, strings.Replace(reference, "  links:", "  generator: {engine: Software, replicas: 64}\n  links:", 1))
 	w.settle()
