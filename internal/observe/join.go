@@ -35,7 +35,7 @@ func rate(s report.VitalSign, from, to, reach time.Duration) report.Observed {
 	first, last := nearest(s.Samples, from, reach), nearest(s.Samples, to, reach)
 	switch {
 	case (first < 0 || last < 0) && reach < mostReach:
-		o.Missing = fmt.Sprintf("it was not read within %s of the window's edges, a quarter of the window: it is read too seldom for a window of %s", reach, to-from)
+		o.Missing = fmt.Sprintf("it was not read within %s of the window's edges, a quarter of its length", reach)
 	case first < 0 || last < 0:
 		o.Missing = fmt.Sprintf("it was not read within %s of the window's edges", reach)
 	case first == last:

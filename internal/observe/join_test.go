@@ -56,7 +56,7 @@ func TestWhatASeriesWasInAWindow(t *testing.T) {
 		"a counter that is read each 800 ms, in a window of 2 s": {counter([2]float64{600, 0}, [2]float64{1400, 800}, [2]float64{2200, 1600}, [2]float64{3000, 2400}),
 			time.Second, 3 * time.Second, "1000 packets/s over 2.4s"},
 		"a counter that is read each 800 ms, in a window of 200 ms: its rate would be of four times as long": {counter([2]float64{1700, 0}, [2]float64{2500, 800}),
-			2 * time.Second, 2200 * time.Millisecond, "missing: it was not read within 50ms of the window's edges, a quarter of the window: it is read too seldom for a window of 200ms"},
+			2 * time.Second, 2200 * time.Millisecond, "missing: it was not read within 50ms of the window's edges, a quarter of its length"},
 		"a counter that is read often enough for a window of 200 ms": {counter([2]float64{1960, 0}, [2]float64{2060, 100}, [2]float64{2160, 200}, [2]float64{2260, 300}),
 			2 * time.Second, 2200 * time.Millisecond, "1000 packets/s over 200ms"},
 		"a counter that is read each 5 s, in a window of 3 s": {counter([2]float64{0, 0}, [2]float64{5000, 100}),

@@ -78,9 +78,9 @@ func TestWhatIsMissingIsToldWithItsReason(t *testing.T) {
 		moments []observe.Moment
 		want    report.Observed
 	}{
-		"read only long before the window":    {[]observe.Moment{moment(0, 0, 0)}, report.Observed{Series: "busy", Of: "processor 1", Unit: "s/s", Missing: "it was not read within 75ms of the window's edges, a quarter of the window: it is read too seldom for a window of 300ms"}},
-		"old when they were told":             {[]observe.Moment{moment(2*time.Second, 0, time.Second), moment(3*time.Second, 0, 0)}, report.Observed{Series: "busy", Of: "processor 1", Unit: "s/s", Missing: "it was not read within 250ms of the window's edges, a quarter of the window: it is read too seldom for a window of 1s"}},
-		"the same reading told at both edges": {[]observe.Moment{moment(2*time.Second, 0, 0), moment(2200*ms, 0, 200*ms)}, report.Observed{Series: "busy", Of: "processor 1", Unit: "s/s", Missing: "it was not read within 75ms of the window's edges, a quarter of the window: it is read too seldom for a window of 300ms"}},
+		"read only long before the window":    {[]observe.Moment{moment(0, 0, 0)}, report.Observed{Series: "busy", Of: "processor 1", Unit: "s/s", Missing: "it was not read within 75ms of the window's edges, a quarter of its length"}},
+		"old when they were told":             {[]observe.Moment{moment(2*time.Second, 0, time.Second), moment(3*time.Second, 0, 0)}, report.Observed{Series: "busy", Of: "processor 1", Unit: "s/s", Missing: "it was not read within 250ms of the window's edges, a quarter of its length"}},
+		"the same reading told at both edges": {[]observe.Moment{moment(2*time.Second, 0, 0), moment(2200*ms, 0, 200*ms)}, report.Observed{Series: "busy", Of: "processor 1", Unit: "s/s", Missing: "it was not read within 75ms of the window's edges, a quarter of its length"}},
 		"a machine that was restarted":        {[]observe.Moment{moment(2*time.Second, time.Minute, 0), moment(2300*ms, 0, 0)}, report.Observed{Series: "busy", Of: "processor 1", Unit: "s/s", Missing: "the counter went back: it was cleared, or what counts was restarted"}},
 	} {
 		t.Run(name, func(t *testing.T) {
