@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -29,7 +30,7 @@ func progressOf(v *view, s *step) *v1alpha1.Progress {
 // toldProgress is what the runner tells.
 func (v *view) toldProgress(p *delivery.Progress) *v1alpha1.Progress {
 	intended, received := packetRate(p.IntendedPacketsPerSecond, v.directions()), packetRate(p.ReceivedPacketsPerSecond, 1)
-	if v.spec.Traffic.Type == v1alpha1.TrafficSessions { // which count no frames, and are asked for no rate
+	if compile.ThroughputOf(string(v.spec.Traffic.Type)) != v1alpha1.MetricPacketsPerSecond { // no frames are counted, and no rate was asked for
 		intended, received = "", ""
 	}
 	if p.GoodputBitsPerSecond != nil {
