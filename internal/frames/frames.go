@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/disturbed"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/observe"
@@ -51,7 +52,7 @@ type Options struct {
 
 // New is the driver of these generators, for one run.
 func New(gens []Generator, opts Options) runner.Driver {
-	return &run{given: gens, opts: opts, machine: machine{read: opts.Machine}, lineRates: map[string]units.BitRate{}}
+	return &run{given: gens, opts: opts, machine: disturbed.Follow(opts.Machine), lineRates: map[string]units.BitRate{}}
 }
 
 // run is the state of one run's generators. It is used by one goroutine; those it starts for calls in parallel end before the call returns.
@@ -69,7 +70,7 @@ type run struct {
 	claimed   []bool
 	setup     measure.Setup
 
-	machine machine
+	machine disturbed.Machine
 	vitals  *observe.Log
 	drive   drive
 }
@@ -104,7 +105,7 @@ func (r *run) readFirst(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.machine.begin(ctx); err != nil {
+	if err := r.machine.Begin(ctx); err != nil {
 		r.Note("what disturbs this machine can't be told: %v", err)
 	}
 	r.observe(readings, limited)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/disturbed"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -22,7 +23,7 @@ import (
 //
 // When the run is cut short, what was read until then is kept as an Invalid window, with the error; nil if there is nothing of it.
 func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, error) {
-	r.machine.before(ctx, time.Now().Add(2*machineLead))
+	r.machine.Before(ctx, time.Now().Add(2*disturbed.Lead))
 	before, limited, err := r.readEdge(ctx)
 	if err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	r.observe(rest.readings, rest.limited)
 	r.sample(rest.readings, time.Since(begin)) // so that a graph shows the pause until the next trial
 	span.Limited = since(limited, rest.limited)
-	span.Disturbance = r.machine.since(ctx)
+	span.Disturbance = r.machine.Since(ctx)
 	counted := r.setup.Window(span)
 	if !rest.still {
 		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the trial: frames of it may be on their way, or somebody else sends", drainBound))

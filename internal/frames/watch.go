@@ -37,7 +37,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 	var before []report.Limiter
 	for _, moment := range moments(begin, step) {
 		if moment.Equal(edge) {
-			r.machine.before(ctx, edge)
+			r.machine.Before(ctx, edge)
 		}
 		err := r.untilThen(ctx, moment, pace, bursty && !opened.IsZero())
 		var readings []engine.Reading
@@ -62,7 +62,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 			span.Readings[g] = append(span.Readings[g], readings[g])
 		}
 	}
-	span.Disturbance = r.machine.since(ctx)
+	span.Disturbance = r.machine.Since(ctx)
 	w := measure.Judge(r.setup.Window(span), r.goal())
 	w.Start = plan.Duration(opened.Sub(r.Started))
 	r.observed(&w)
