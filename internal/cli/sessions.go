@@ -17,6 +17,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/sessions"
@@ -136,7 +137,8 @@ func (s sessionsSite) enter(ctx context.Context, talk io.Writer, force bool) (ru
 			places = append(places, sessions.Place{Link: port.Link, Server: l.Address(), DUTMAC: l.DUTMACs()[port.Link]})
 		}
 	}
-	return sessions.New(places, sessions.Options{Force: force}), func() {
+	watch := processors.Watch{Generator: l.PID()}
+	return sessions.New(places, sessions.Options{Force: force, Machine: watch.Read}), func() {
 		_ = l.Close()
 		mine.release()
 	}, nil

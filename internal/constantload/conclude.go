@@ -82,7 +82,7 @@ func claimSessions(directions []report.Measured) report.Reason {
 		if reason == report.GeneratorLimited {
 			return reason
 		}
-		if reason == report.Inconclusive {
+		if said == report.PathLimited {
 			said = reason
 		}
 	}

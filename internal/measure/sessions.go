@@ -51,6 +51,12 @@ type SessionSpan struct {
 	From, To  string
 	Sending   []Sending
 	Receiving []Receiving
+	// Ends is what both ends threw away themselves; nil: nobody asked them.
+	Ends []EndSpan
+	// Window is how long the window lasted by the driver's clock, and Disturbance what kept threads from running meanwhile; nil: nobody can tell. Ourselves is Setup's.
+	Window      time.Duration
+	Disturbance *report.Disturbance
+	Ourselves   bool
 }
 
 // Sessions is the direction's part of a window: evidence and judgement. A window whose connections broke, or whose counters don't fit each other, is Invalid.
@@ -90,6 +96,9 @@ func (s SessionSpan) evidence() *report.Sessions {
 			e.RoundTrip.MaxMicroseconds = max(e.RoundTrip.MaxMicroseconds, r.LongestRoundTrip.Microseconds())
 		}
 	}
+	e.Ends = droppedBetween(s.Ends)
+	e.EndsWaited = endsWaited(s.Ends)
+	e.Disturbed, e.Disturbance = s.disturbed()
 	rateSessions(e)
 	return e
 }
@@ -142,6 +151,7 @@ type Limiting string
 // What can.
 const (
 	ByEnds    Limiting = "Ends"    // receiver or sender: the figure is a lower bound of what the device can do
+	ByMachine Limiting = "Machine" // others had the processors that those needed who carry frames: a lower bound, too
 	ByPath    Limiting = "Path"    // what is between the ends: the device, as far as a lab's cables lose nothing
 	ByUnknown Limiting = "Unknown" // neither can be shown, as where the ends' processors are too slow
 )
@@ -152,6 +162,11 @@ const (
 	// connections that the path holds back the kernel counts single milliseconds of that, as where a sender is woken late. What more might have been carried is in the
 	// figure's interval.
 	mostHeldByEnds = units.One / 20
+	// mostEndsWaited is the share of the connections' time in which threads of the ends may have waited for processors, all together, and the figure still is that of the path.
+	// A thread that is put aside in the middle of a call keeps its connection's segments and acknowledgements waiting (the kernel's socket backlog), and TCP_INFO counts that
+	// as any other time. Measured through a device of 50 Mb/s: 1 to 3 % on a machine with nothing else to do, and 6 to 40 % in windows in which 5 to 50 % too little came
+	// through, with nothing in TCP_INFO to show for it.
+	mostEndsWaited = units.One / 20
 	// leastHeldByPath is in how many of the samples congestion control must have held connections back, for the path to be what limited them. Where the ends' processors
 	// can't do more, nobody waits for anything that TCP_INFO counts, and the congestion window grows until it is seldom full. Measured through a device of 50 Mb/s: 85 to 100 % with cubic, 42 to 80 % with bbr, which paces; with ends that
 	// computed all they could: 13 to 30 % with bbr, and with cubic senders that had nothing to send for 15 % of the time or more.
@@ -172,6 +187,8 @@ func (l SessionLimit) Reason() report.Reason {
 	switch l.By {
 	case ByEnds:
 		return report.GeneratorLimited
+	case ByMachine:
+		return report.MachineLimited
 	case ByPath:
 		return report.PathLimited
 	default:
@@ -182,13 +199,18 @@ func (l SessionLimit) Reason() report.Reason {
 // LimitOfSessions says what kept sessions from more. It is the one place where that is decided.
 //
 //	held by ends  = (receiver's window full + sender's buffer too small + nothing to send) ÷ observed
+//	ends waited   = time in which threads of the ends' programs waited for processors ÷ observed
 //	held by path  = samples with a full congestion window, or in recovery ÷ samples
+//	dropped       = what the ends' own network cards and kernels threw away, which reads as loss on the path
+//	disturbed     = the time in which those who carry frames waited for processors that others had
 func LimitOfSessions(s report.Sessions) SessionLimit {
 	t := s.Senders
 	idle := max(0, t.Observed-t.Busy)
 	share := func(d plan.Duration) units.Ratio { return units.RatioOf(int64(d), int64(t.Observed)) }
 	l := SessionLimit{By: ByUnknown, HeldByEnds: min(share(t.ReceiverLimited+t.BufferLimited+idle), units.One)}
 	path := units.RatioOf(t.HeldByPath, t.Samples)
+	waited := min(share(s.EndsWaited), units.One)
+	drop, dropped := mostDropped(s.Ends)
 	switch {
 	case t.Observed <= 0 || t.Samples <= 0:
 		l.Sentence = "nobody saw what the connections waited for: a lower bound"
@@ -198,10 +220,21 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 		l.By, l.Sentence = ByEnds, fmt.Sprintf("the sender's buffer was too small for %s of the time: a lower bound (give traffic.sessions.window more)", Percent(share(t.BufferLimited)))
 	case l.HeldByEnds > mostHeldByEnds:
 		l.By, l.Sentence = ByEnds, fmt.Sprintf("the sender had nothing to send for %s of the time: a lower bound (give the senders more CPU, or traffic.sessions.window more)", Percent(share(idle)))
+	case s.Disturbed > 0:
+		l.By, l.Sentence = ByMachine, disturbedSessionsSentence(s)
+	case waited > mostEndsWaited:
+		l.By, l.Sentence = ByEnds, fmt.Sprintf("the ends' programs waited for processors for %s of the connections' time: a lower bound (give the ends processors that nothing else uses)", Percent(waited))
+	case dropped:
+		l.By, l.Sentence = ByEnds, dropSentence(drop)
+	case s.Ends != nil && s.Ends.Unknown != "":
+		l.Sentence = fmt.Sprintf("whether the ends themselves dropped something is not known (%s): a lower bound", s.Ends.Unknown)
 	case path < leastHeldByPath:
 		l.Sentence = fmt.Sprintf("congestion control held the connections back in only %s of the samples, so the ends' own speed may be the limit: a lower bound", Percent(path))
 	default:
 		l.By, l.Sentence = ByPath, "held back by what is between the ends"
+	}
+	if l.By == ByEnds || l.By == ByUnknown {
+		l.Sentence += endsLateSentence(s.Disturbance)
 	}
 	return l
 }
@@ -223,7 +256,7 @@ func OfSessions(w report.Window) bool {
 // SessionsTogether is the sessions of one direction in several windows: counters and times are added up, so that goodput is all that was received in all the time; nil
 // where one of them has none.
 func SessionsTogether(parts []*report.Sessions) *report.Sessions {
-	whole := addSessions(parts)
+	whole := addSessions(parts, false)
 	if whole == nil {
 		return nil
 	}
@@ -241,7 +274,7 @@ func SessionsSum(directions []report.Measured) *report.Sessions {
 	for _, d := range directions {
 		parts = append(parts, d.Sessions)
 	}
-	sum := addSessions(parts)
+	sum := addSessions(parts, true)
 	if sum == nil {
 		return nil
 	}
@@ -254,14 +287,22 @@ func SessionsSum(directions []report.Measured) *report.Sessions {
 	return sum
 }
 
-// addSessions adds up all but connections, the receivers' time and what follows from it; nil where there is nothing to add, or one part is missing.
-func addSessions(parts []*report.Sessions) *report.Sessions {
+// addSessions adds up all but connections, the receivers' time and what follows from it; nil where there is nothing to add, or one part is missing. Parts of one moment
+// are directions, whose ends are the same.
+func addSessions(parts []*report.Sessions, atOneMoment bool) *report.Sessions {
 	if len(parts) == 0 || slices.Contains(parts, nil) {
 		return nil
 	}
 	sum := &report.Sessions{}
 	var means, samples int64
+	var ends []*report.SessionEnds
+	var disturbances []*report.Disturbance
 	for _, p := range parts {
+		ends, disturbances = append(ends, p.Ends), append(disturbances, p.Disturbance)
+		if sum.Disturbed += p.Disturbed; atOneMoment {
+			sum.Disturbed = max(sum.Disturbed-p.Disturbed, p.Disturbed) // it is the same machine's
+		}
+		sum.EndsWaited += p.EndsWaited
 		sum.WrittenBytes, sum.AcknowledgedBytes, sum.ReceivedBytes = sum.WrittenBytes+p.WrittenBytes, sum.AcknowledgedBytes+p.AcknowledgedBytes, sum.ReceivedBytes+p.ReceivedBytes
 		sum.Segments, sum.RetransmittedSegments = sum.Segments+p.Segments, sum.RetransmittedSegments+p.RetransmittedSegments
 		sum.SentBytes, sum.RetransmittedBytes = sum.SentBytes+p.SentBytes, sum.RetransmittedBytes+p.RetransmittedBytes
@@ -281,5 +322,6 @@ func addSessions(parts []*report.Sessions) *report.Sessions {
 	if samples > 0 {
 		sum.RoundTrip.MeanMicroseconds = means / samples
 	}
+	sum.Ends, sum.Disturbance = endsTogether(ends, atOneMoment), disturbancesTogether(disturbances, atOneMoment)
 	return sum
 }

@@ -125,7 +125,7 @@ func TestPropertySessionsTogether(t *testing.T) {
 		}
 		var parts []*report.Sessions
 		for i := range len(s.Sending) - 1 {
-			parts = append(parts, Sessions(SessionSpan{s.From, s.To, s.Sending[i : i+2], s.Receiving[i : i+2]}).Sessions)
+			parts = append(parts, Sessions(SessionSpan{From: s.From, To: s.To, Sending: s.Sending[i : i+2], Receiving: s.Receiving[i : i+2]}).Sessions)
 		}
 		whole, together := Sessions(s).Sessions, SessionsTogether(parts)
 		if *whole != *together {

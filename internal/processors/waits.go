@@ -248,6 +248,37 @@ func scheduleOf(thread procfs.Proc) (ran, waited time.Duration, err error) {
 	return time.Duration(s.RunningNanoseconds), time.Duration(s.WaitingNanoseconds), nil
 }
 
+// OwnWaits follows for how long this process' threads were ready to run, and others had the processors. Its zero value begins with the first reading. It is not safe for
+// concurrent use.
+type OwnWaits struct {
+	seen  map[int]time.Duration // by thread
+	total time.Duration
+}
+
+// Read is how long they waited since the first reading, all together, threads that ended since then included as far as they were seen. It needs no rights, and in a
+// container counts the time in which that had used up its share of the processors, too.
+func (w *OwnWaits) Read() (time.Duration, error) {
+	threads, err := procfs.AllThreads(os.Getpid())
+	if err != nil {
+		return 0, fmt.Errorf("for how long this process waited: %w", err)
+	}
+	now := map[int]time.Duration{}
+	for _, thread := range threads {
+		_, waited, err := scheduleOf(thread)
+		switch {
+		case err != nil && gone(err):
+			continue
+		case err != nil:
+			return 0, err
+		}
+		if now[thread.PID] = waited; w.seen != nil {
+			w.total += max(0, waited-w.seen[thread.PID])
+		}
+	}
+	w.seen = now
+	return w.total, nil
+}
+
 // All are how each of this machine's processors spent its time since it started, in their order; in a container those of its node.
 func All() ([]Processor, error) {
 	fs, err := procfs.NewDefaultFS()

@@ -161,3 +161,19 @@ func TestAReadingLastsNoLongerThanItMay(t *testing.T) {
 		t.Errorf("read %+v after its time was over", r)
 	}
 }
+
+func TestOwnWaitsBeginWithTheFirstReading(t *testing.T) {
+	var w OwnWaits
+	first, err := w.Read()
+	if err != nil || first != 0 {
+		t.Errorf("%s, %v; whatever was before isn't known", first, err)
+	}
+	second, err := w.Read()
+	if err != nil || second < 0 {
+		t.Errorf("%s, %v", second, err)
+	}
+	w.seen = map[int]time.Duration{}
+	if all, err := w.Read(); err != nil || all < second {
+		t.Errorf("with threads that began in between %s, %v; want %s or more", all, err, second)
+	}
+}

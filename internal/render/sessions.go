@@ -187,6 +187,8 @@ func sessionsLimitWords(r *report.Report) string {
 		return "this is what came through the device: what is between the ends held the connections back, which is the device as far as cables and the ends' own network cards drop nothing."
 	case report.GeneratorLimited:
 		return "an end of the connections could not send or receive more, so as much comes through the device, or more."
+	case report.MachineLimited:
+		return "others had processors of this machine that the test needed, so as much comes through the device, or more."
 	default:
 		return "what held the connections back is not known, so as much comes through the device, or more."
 	}

@@ -26,6 +26,34 @@ type Sessions struct {
 	// RoundTrip is nil where no connection had a sample of it.
 	RoundTrip *RoundTrip `json:"roundTrip,omitempty"`
 	Senders   SenderTime `json:"senders"`
+	// Ends is what the two ends themselves threw away meanwhile; nil: nothing, or the Report is older than the question.
+	Ends *SessionEnds `json:"ends,omitempty"`
+	// EndsWaited is for how long threads of the ends' programs were ready to run, and others had the processors, all together: a connection whose thread waits in the middle of a call
+	// neither sends nor confirms anything, and the senders' kernels count that as the path's time. 0 also where nobody can tell.
+	EndsWaited plan.Duration `json:"endsWaited,omitempty"`
+	// Disturbed is for how long others had the processors that those needed who carry the frames of the connections, in windows in which that was too long to be overlooked; 0:
+	// in none, or nobody can tell. Disturbance is who waited, for what, and who had that meanwhile, of the ends' own threads, too, in windows in which that was worth telling.
+	Disturbed   plan.Duration `json:"disturbed,omitempty"`
+	Disturbance *Disturbance  `json:"disturbance,omitempty"`
+}
+
+// SessionEnds is what the ends of sessions threw away themselves, which reads as loss on the path to whoever sends.
+type SessionEnds struct {
+	// Dropped has an entry for each counter of an end's that grew.
+	Dropped []EndDrop `json:"dropped,omitempty"`
+	// Unknown says of which end it isn't known what it threw away, and why; empty: it is known of both.
+	Unknown string `json:"unknown,omitempty"`
+}
+
+// EndDrop is one counter of an end's, of frames or segments that it threw away.
+type EndDrop struct {
+	Link      string `json:"link"`
+	Interface string `json:"interface"`
+	// Counter is the kernel's name of it: of an interface as in rtnl_link_stats64 (include/uapi/linux/if_link.h), as rx_dropped; of TCP as in the TcpExt of
+	// /proc/net/netstat, as TCPRcvQDrop.
+	Counter string `json:"counter"`
+	// Packets is by how much it grew: so many frames or segments at least.
+	Packets int64 `json:"packets"`
 }
 
 // RoundTrip is the time until what was sent is acknowledged, as the senders' kernels see it.

@@ -9,10 +9,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/disturbed"
 	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 )
@@ -30,6 +32,9 @@ type Place struct {
 type Options struct {
 	// Force takes ends from another driver.
 	Force bool
+	// Machine reads how the threads fare that carry the connections' frames, on the machine of ends and device; nil: nobody can. It is asked before and after windows, and
+	// never within one.
+	Machine func(context.Context) (processors.Reading, error)
 }
 
 const (
@@ -40,7 +45,9 @@ const (
 )
 
 // New is the driver of the ends at these places, for one run. There is a place for each link that a direction uses.
-func New(places []Place, o Options) runner.Driver { return &run{places: places, opts: o} }
+func New(places []Place, o Options) runner.Driver {
+	return &run{places: places, opts: o, machine: disturbed.Follow(o.Machine)}
+}
 
 // run is the state of one run. It is used by one goroutine; those it starts for calls in parallel end before the call returns.
 type run struct {
@@ -49,15 +56,17 @@ type run struct {
 	places []Place
 	ends   []*remote // in the places' order; nil: it was not reached
 
+	machine disturbed.Machine
 	sending bool
 	last    []Reading // of each end, at the last edge
 	at      time.Time // when that was
 	kept    samples
+	unread  []bool // of each end: it was told that what it drops isn't known
 }
 
 // Prepare reaches the ends, gives them their addresses, and makes the connections: none of them sends yet.
 func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
-	r.Journal, r.ends = journal, make([]*remote, len(r.places))
+	r.Journal, r.ends, r.unread = journal, make([]*remote, len(r.places)), make([]bool, len(r.places))
 	if r.Plan.Sessions == nil {
 		return errors.New("the plan says nothing of sessions")
 	}
@@ -65,6 +74,9 @@ func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
 		if err := step(ctx); err != nil {
 			return err
 		}
+	}
+	if err := r.machine.Begin(ctx); err != nil {
+		r.Note("what disturbs this machine can't be told: %v", err)
 	}
 	return nil
 }
@@ -124,14 +136,18 @@ func (r *run) start(ctx context.Context) error {
 //	          read    …each 250 ms…   read      the last edge is the next window's first
 func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	if r.last == nil || step.Settle > 0 {
-		if _, err := r.readUntil(ctx, time.Now().Add(step.Settle)); err != nil {
+		edge := time.Now().Add(step.Settle)
+		var looking sync.WaitGroup
+		looking.Go(func() { r.machine.Before(ctx, edge) })
+		_, err := r.readUntil(ctx, edge)
+		if looking.Wait(); err != nil {
 			return nil, err
 		}
 	}
 	opened := r.at
 	readings := [][]Reading{r.last}
 	more, err := r.readUntil(ctx, opened.Add(step.Judge))
-	w := r.window(append(readings, more...), opened)
+	w := r.window(append(readings, more...), opened, r.machine.Since(ctx))
 	if err != nil {
 		if len(more) == 0 {
 			return nil, err
@@ -184,10 +200,26 @@ func (r *run) read(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err == nil {
-		r.last, r.at = readings, at
+	if err != nil {
+		return err
 	}
-	return err
+	r.last, r.at = readings, at
+	r.tellUnread()
+	return nil
+}
+
+// tellUnread says once of each end that it can't be told what that drops.
+func (r *run) tellUnread() {
+	for i, reading := range r.last {
+		if !r.unread[i] && (reading.Drops == nil || reading.Drops.Unread != "") {
+			why := "it is of a linerate that doesn't look"
+			if reading.Drops != nil {
+				why = reading.Drops.Unread
+			}
+			r.Note("link %s: what its end itself drops is not known: %s", r.places[i].Link, why)
+			r.unread[i] = true
+		}
+	}
 }
 
 // tell passes on how much payload comes.
@@ -198,10 +230,10 @@ func (r *run) tell(inStep time.Duration) {
 }
 
 // window is what the readings from a window's first edge to its last amount to.
-func (r *run) window(readings [][]Reading, opened time.Time) *report.Window {
+func (r *run) window(readings [][]Reading, opened time.Time, disturbance *report.Disturbance) *report.Window {
 	w := &report.Window{Start: plan.Duration(opened.Sub(r.Started)), Duration: plan.Duration(r.at.Sub(opened))}
 	for _, d := range r.Plan.Directions {
-		span := measure.SessionSpan{From: d.From, To: d.To}
+		span := measure.SessionSpan{From: d.From, To: d.To, Window: w.Duration.Std(), Disturbance: disturbance, Ourselves: r.ourselves()}
 		for _, at := range readings {
 			if s := at[r.placeOf(d.From)].Sending; s != nil {
 				span.Sending = append(span.Sending, *s)
@@ -210,9 +242,19 @@ func (r *run) window(readings [][]Reading, opened time.Time) *report.Window {
 				span.Receiving = append(span.Receiving, *c)
 			}
 		}
+		for _, link := range []string{d.From, d.To} {
+			i := r.placeOf(link)
+			first, last := readings[0][i], readings[len(readings)-1][i]
+			span.Ends = append(span.Ends, measure.EndSpan{Link: link, First: first.Drops, Last: last.Drops, WaitsFirst: first.Waits, WaitsLast: last.Waits})
+		}
 		w.Directions = append(w.Directions, measure.Sessions(span))
 	}
 	return w
+}
+
+// ourselves says that the device is this machine's own kernel, whose figure is what the machine has left for it beside the ends: only strangers disturb it.
+func (r *run) ourselves() bool {
+	return r.Plan.DUT.Type == "Reference" && (r.Plan.DUT.Reference == nil || r.Plan.DUT.Reference.Limit == nil)
 }
 
 // broken is why nothing more can be measured; nil: all connections stand.

@@ -3,6 +3,7 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
 	"github.com/linerate-dev/linerate/internal/machine"
+	"github.com/linerate-dev/linerate/internal/processors"
 )
 
 // End is where one link ends in a program of ours.
@@ -29,7 +31,9 @@ type End struct {
 	Product   string
 	// SlowReader is a fault that tests play: how many bytes per second each connection reads at most; 0: all that there is.
 	SlowReader int64
-	Log        *slog.Logger // nil is silent
+	// Forgetful is a fault that tests play, too: how often each connection's receive buffer has no room for a moment, so that the end's kernel drops what comes; 0: never.
+	Forgetful time.Duration
+	Log       *slog.Logger // nil is silent
 }
 
 // Ends are those of one program: one in a pod, and one for each link in a lab.
@@ -37,9 +41,9 @@ type Ends []End
 
 // Serve does what drivers say until ctx ends; then nothing is sent any more. Each end has one driver at a time. It closes the listener.
 func (ends Ends) Serve(ctx context.Context, listener net.Listener) error {
-	s := &server{began: time.Now()}
+	s := &server{began: time.Now(), program: &program{id: rand.Text()}}
 	for _, e := range ends {
-		s.ends = append(s.ends, &end{End: e, log: cmp.Or(e.Log, slog.New(slog.DiscardHandler))})
+		s.ends = append(s.ends, &end{End: e, program: s.program, log: cmp.Or(e.Log, slog.New(slog.DiscardHandler))})
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -63,8 +67,17 @@ func (ends Ends) Serve(ctx context.Context, listener net.Listener) error {
 }
 
 type server struct {
-	began time.Time
-	ends  []*end
+	began   time.Time
+	ends    []*end
+	program *program
+}
+
+// program is what all ends of one program have in common. It is safe for concurrent use.
+type program struct {
+	id string
+
+	mu    sync.Mutex
+	waits processors.OwnWaits
 }
 
 // at is the ends' own clock.
@@ -183,7 +196,8 @@ func (e *end) cameByLink(conn net.Conn) (did bool) {
 // end is one link's end: at most one direction's sender, and one's receiver.
 type end struct {
 	End
-	log *slog.Logger
+	program *program
+	log     *slog.Logger
 
 	mu     sync.Mutex
 	driver net.Conn
@@ -285,7 +299,7 @@ func (e *end) listen(l listenRequest) (err error) {
 	if err := check(l.Shape, l.Token); err != nil {
 		return err
 	}
-	e.receiver, err = listen(e.socket(l.Shape), l.Token, e.SlowReader)
+	e.receiver, err = listen(e.socket(l.Shape), l.Token, faults{e.SlowReader, e.Forgetful})
 	return err
 }
 
@@ -304,7 +318,7 @@ func (e *end) connect(ctx context.Context, c connectRequest) (opened *Opened, er
 }
 
 func (e *end) read(at func() time.Duration) *Reading {
-	r := &Reading{}
+	r := &Reading{Drops: e.drops(), Waits: e.program.waited()}
 	if e.receiver != nil {
 		r.Receiving = e.receiver.read(at)
 	}

@@ -53,7 +53,7 @@ func (s socket) network() string {
 type receiver struct {
 	socket
 	token    string
-	slow     int64 // bytes per second that each connection reads at most; 0: all that there is
+	faults   faults
 	listener net.Listener
 	working  sync.WaitGroup
 	came     chan struct{} // gets one for each connection that showed the token
@@ -67,8 +67,8 @@ type receiver struct {
 }
 
 // listen begins to take connections.
-func listen(s socket, token string, slow int64) (*receiver, error) {
-	r := &receiver{socket: s, token: token, slow: slow, came: make(chan struct{}, s.shape.Connections), unknown: map[*net.TCPConn]bool{}}
+func listen(s socket, token string, f faults) (*receiver, error) {
+	r := &receiver{socket: s, token: token, faults: f, came: make(chan struct{}, s.shape.Connections), unknown: map[*net.TCPConn]bool{}}
 	config := net.ListenConfig{KeepAlive: -1, Control: s.control(func(fd int) error {
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_SAVE_SYN, 1) // without it the first segments' TTL stays unknown, which is told
 		return nil
@@ -113,7 +113,7 @@ func (r *receiver) take(conn *net.TCPConn) {
 	}
 	_ = conn.SetReadDeadline(time.Time{})
 	r.came <- struct{}{}
-	r.breakWith(drain(conn, counted, r.shape.MessageBytes, r.slow))
+	r.breakWith(drain(conn, counted, r.shape.MessageBytes, r.faults))
 }
 
 // keep takes up a connection that is the test's; false: it isn't, there are enough, or the receiver is closed.
@@ -129,21 +129,39 @@ func (r *receiver) keep(conn *net.TCPConn, counted *atomic.Int64, tests bool) bo
 }
 
 // drain reads and counts until the connection ends, and returns why it did: senders never end it.
-func drain(conn *net.TCPConn, counted *atomic.Int64, message, slow int64) error {
-	if slow > 0 {
-		message = max(1, min(message, slow/50))
+func drain(conn *net.TCPConn, counted *atomic.Int64, message int64, f faults) error {
+	if f.slow > 0 {
+		message = max(1, min(message, f.slow/50))
 	}
 	buffer := make([]byte, message)
-	for {
+	for forgot := time.Now(); ; {
 		n, err := conn.Read(buffer)
 		counted.Add(int64(n))
 		if err != nil {
 			return err
 		}
-		if slow > 0 {
-			time.Sleep(time.Duration(n) * time.Second / time.Duration(slow)) // a fault that tests play
+		if f.slow > 0 {
+			time.Sleep(time.Duration(n) * time.Second / time.Duration(f.slow))
+		}
+		if f.forgetful > 0 && time.Since(forgot) > f.forgetful {
+			forget(conn)
+			forgot = time.Now()
 		}
 	}
+}
+
+// faults are those that tests play.
+type faults struct {
+	slow      int64         // bytes per second that each connection reads at most; 0: all that there is
+	forgetful time.Duration // how often a connection's receive buffer has no room for a moment; 0: never
+}
+
+// forget leaves the connection's receive buffer without room for a moment, though its window says otherwise: the kernel drops segments that come meanwhile.
+func forget(conn *net.TCPConn) {
+	const least, roomy, moment = 1, 4 << 20, 10 * time.Millisecond // the kernel has a least size of its own
+	_ = conn.SetReadBuffer(least)
+	time.Sleep(moment)
+	_ = onSocket(conn, func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, roomy) })
 }
 
 func (r *receiver) breakWith(err error) {

@@ -55,6 +55,12 @@ func must(t *testing.T, err error) {
 // newRig is one with a device of this limit, nil: none, and serves its ends.
 func newRig(t *testing.T, limit *plan.Limit, options ...func(*plan.Plan, []End)) *rig {
 	t.Helper()
+	return newRigOf(t, limit, limit == nil, options...)
+}
+
+// newRigOf is one whose device has kernel threads of its own, or forwards where frames are sent.
+func newRigOf(t *testing.T, limit *plan.Limit, ownThreads bool, options ...func(*plan.Plan, []End)) *rig {
+	t.Helper()
 	r := &rig{dut: namespace(t)}
 	r.plan = &plan.Plan{
 		Version: plan.VersionOfSessions, Engine: "Software", DUT: plan.DUT{Type: "Reference", Forwarding: plan.L3, Reference: &plan.Reference{Limit: limit}},
@@ -64,7 +70,7 @@ func newRig(t *testing.T, limit *plan.Limit, options ...func(*plan.Plan, []End))
 		Procedure: plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Unlimited: true, WarmupDuration: plan.Duration(time.Second),
 			Duration: plan.Duration(4 * time.Second), Window: plan.Duration(time.Second)}},
 	}
-	spec := forwarder.Spec{Forwarding: plan.L3, Limit: limit, OwnCPU: limit == nil}
+	spec := forwarder.Spec{Forwarding: plan.L3, Limit: limit, OwnCPU: ownThreads}
 	for i, name := range []string{"west", "east"} {
 		own, device := netip.MustParsePrefix("198.18."+string(rune('0'+i))+".2/24"), netip.MustParsePrefix("198.18."+string(rune('0'+i))+".1/24")
 		r.plan.Links = append(r.plan.Links, plan.Link{Name: name, DUT: plan.DUTEnd{Addresses: []netip.Prefix{device}}})

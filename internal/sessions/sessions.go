@@ -169,4 +169,8 @@ type Opened struct {
 type Reading struct {
 	Sending   *measure.Sending   `json:"sending,omitempty"`
 	Receiving *measure.Receiving `json:"receiving,omitempty"`
+	// Drops is what the end itself threw away; nil: it is of a linerate that doesn't tell.
+	Drops *measure.Drops `json:"drops,omitempty"`
+	// Waits is for how long the end's program waited for processors; nil: it doesn't tell.
+	Waits *measure.Waits `json:"waits,omitempty"`
 }

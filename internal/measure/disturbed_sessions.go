@@ -1,0 +1,124 @@
+package measure
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// grantedToSessions is the share of a window in which those who carry frames may have waited for processors, all together, and what came through is still the path's. While
+// they wait nothing is carried, so that much less may come through; and 2 % is how near to the truth a goodput is to be. What a wait costs beyond its own time, since a
+// connection that lost something is slowed down for seconds, is no share of it: so more than that is never corrected by a share, as for frames, and makes a lower bound.
+const grantedToSessions = units.One / 50
+
+// disturbed is for how long of the window those waited who carry the connections' frames, 0 where that may be overlooked; and who waited, where that is worth telling.
+func (s SessionSpan) disturbed() (plan.Duration, *report.Disturbance) {
+	if s.Disturbance == nil {
+		return 0, nil
+	}
+	d := *s.Disturbance
+	if d.Missing != "" {
+		return plan.Duration(s.Window), &d
+	}
+	if s.Ourselves { // what the ends themselves had of this machine's processors is what it has left for its own kernel
+		d.Waited = min(d.Waited, d.Strangers)
+	}
+	granted := time.Duration(scale(int64(s.Window), int64(grantedToSessions), int64(units.One)))
+	held := (d.Waited + d.Stolen).Std()
+	if held <= granted && longestWait(&d, true).Waited.Std() <= granted {
+		return 0, nil
+	}
+	if held <= granted {
+		return 0, &d
+	}
+	return plan.Duration(min(held, s.Window)), &d
+}
+
+// endsWaited is for how long the programs of both ends waited for processors, each program once.
+func endsWaited(ends []EndSpan) (sum plan.Duration) {
+	seen := map[string]bool{}
+	for _, e := range ends {
+		if e.WaitsFirst == nil || e.WaitsLast == nil || e.WaitsFirst.Program != e.WaitsLast.Program || seen[e.WaitsLast.Program] {
+			continue
+		}
+		seen[e.WaitsLast.Program] = true
+		sum += plan.Duration(max(0, e.WaitsLast.Waited-e.WaitsFirst.Waited))
+	}
+	return sum
+}
+
+// disturbedSessionsSentence says who waited for what, and what to do about it.
+func disturbedSessionsSentence(s report.Sessions) string {
+	d := s.Disturbance
+	switch {
+	case d == nil: // of a Report that lost its detail
+		return fmt.Sprintf("those who carry frames waited %s for processors that others had: a lower bound", milliseconds(s.Disturbed.Std()))
+	case d.Missing != "" && d.Waited+d.Stolen == 0:
+		return fmt.Sprintf("the machine was too busy to say who waited for its processors (%s): a lower bound (keep other work off it)", d.Missing)
+	}
+	return DisturbanceSentence(*d) + ": a lower bound (keep other work off the processors of ends and device)"
+}
+
+// endsLateSentence says which of the ends' own threads waited for a processor longest, and who had that; empty: none waited for long, or nobody can tell.
+func endsLateSentence(d *report.Disturbance) string {
+	if d == nil {
+		return ""
+	}
+	wait := longestWait(d, true)
+	if wait.Waited <= 0 {
+		return ""
+	}
+	return "; meanwhile " + waitSentence(*d, wait, "which sends or receives")
+}
+
+// disturbancesTogether are those of several windows, whose times are added up; or of one moment, of which there is one. It names who is named in one of them.
+func disturbancesTogether(parts []*report.Disturbance, atOneMoment bool) *report.Disturbance {
+	parts = slices.DeleteFunc(slices.Clone(parts), func(d *report.Disturbance) bool { return d == nil })
+	if len(parts) == 0 {
+		return nil
+	}
+	if atOneMoment || len(parts) == 1 {
+		return slices.MaxFunc(parts, func(a, b *report.Disturbance) int { return cmp.Compare(a.Waited+a.Stolen, b.Waited+b.Stolen) })
+	}
+	whole := &report.Disturbance{}
+	for _, d := range parts {
+		whole.Missing = cmp.Or(whole.Missing, d.Missing)
+		whole.Over, whole.Waited, whole.Stolen, whole.Strangers = whole.Over+d.Over, whole.Waited+d.Waited, whole.Stolen+d.Stolen, whole.Strangers+d.Strangers
+		for _, w := range d.Waits {
+			whole.Waits = addTo(whole.Waits, w, func(o report.Wait) bool { return o.ID == w.ID && o.Sends == w.Sends }, func(o *report.Wait) { o.Waited += w.Waited })
+		}
+		for _, p := range d.Others {
+			whole.Others = addTo(whole.Others, p, func(o report.Other) bool { return o.PID == p.PID }, func(o *report.Other) { o.Ran += p.Ran })
+		}
+	}
+	slices.SortFunc(whole.Waits, func(a, b report.Wait) int {
+		return cmp.Or(compareFalseFirst(a.Sends, b.Sends), cmp.Compare(b.Waited, a.Waited), cmp.Compare(a.ID, b.ID))
+	})
+	slices.SortFunc(whole.Others, func(a, b report.Other) int { return cmp.Or(cmp.Compare(b.Ran, a.Ran), cmp.Compare(a.PID, b.PID)) })
+	return whole
+}
+
+// addTo adds to the entry that is the same, or makes a new one.
+func addTo[T any](all []T, one T, same func(T) bool, add func(*T)) []T {
+	i := slices.IndexFunc(all, same)
+	if i < 0 {
+		return append(all, one)
+	}
+	add(&all[i])
+	return all
+}
+
+func compareFalseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}

@@ -1,0 +1,156 @@
+package measure
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// Drops is what an end's own network card and kernel had thrown away by a moment, since each counter began: only differences mean something.
+type Drops struct {
+	Interface string `json:"interface"`
+	// Counters are by the kernel's names, those of dropCounters that the end has.
+	Counters map[string]int64 `json:"counters,omitempty"`
+	// Unread is why they could not be read; empty: they could.
+	Unread string `json:"unread,omitempty"`
+}
+
+// Waits is for how long the threads of an end's program waited for processors, since it began to look. Ends on one machine may be of one program.
+type Waits struct {
+	Program string        `json:"program"`
+	Waited  time.Duration `json:"waitedNanoseconds"`
+}
+
+// EndSpan is what an end said of itself at a window's two edges; nil: it says nothing of that.
+type EndSpan struct {
+	Link                  string
+	First, Last           *Drops
+	WaitsFirst, WaitsLast *Waits
+}
+
+// mostDroppedByEnds is how many frames or segments an end may have thrown away itself, and the figure still is the path's. Congestion control slows a connection down for
+// each loss, and takes seconds to come back (cubic: the third root of what it gave up); so there is no number that costs nothing.
+const mostDroppedByEnds = 0
+
+// DropCounter is a counter that grows when an end throws away what came to it, or what it was to send.
+type DropCounter struct {
+	Name string // the kernel's
+	// Means is what happened, and Way what can be done about it.
+	Means, Way string
+}
+
+// The counters of an interface, of rtnl_link_stats64 (include/uapi/linux/if_link.h). Some drivers count one frame in two of them, so they are told apart and never added up.
+var InterfaceDropCounters = []DropCounter{
+	{"rx_dropped", "the kernel had no room for what came (softnet backlog), or nobody there speaks its protocol",
+		"give the end more CPU, raise net.core.netdev_max_backlog, and keep LLDP, STP and the like off the link"},
+	{"rx_missed_errors", "the network card had no free buffer", "enlarge its receive ring with ethtool -G, and give the end more CPU"},
+	{"rx_over_errors", "the network card's receive queue overflowed", "enlarge its receive ring with ethtool -G, and give the end more CPU"},
+	{"rx_fifo_errors", "the network card's receive queue overflowed", "enlarge its receive ring with ethtool -G, and give the end more CPU"},
+	{"rx_errors", "frames came damaged, or too long", "check cable, transceiver and MTU"},
+	{"tx_dropped", "the interface did not take what was to be sent", "enlarge its transmit ring with ethtool -G, and give the end more CPU"},
+}
+
+// The counters of a network namespace's TCP, of the TcpExt of /proc/net/netstat. PruneCalled and RcvPruned are left out: the first also counts where room was made without
+// dropping anything, and what the second counts is among TCPRcvQDrop and TCPOFODrop. So are TCPZeroWindowDrop, which a full window's probes count (the time of a full
+// window is held by ends), and ListenDrops, as nobody connects while sessions are measured.
+var TCPDropCounters = []DropCounter{
+	{"TCPBacklogDrop", "sockets were busy for too long", "give the end more CPU"},
+	{"TCPRcvQDrop", "a socket's receive buffer was full", "give traffic.sessions.window more, or the receiver more CPU"},
+	{"TCPOFODrop", "a socket's receive buffer was full", "give traffic.sessions.window more, or the receiver more CPU"},
+	{"OfoPruned", "a socket's receive buffer was full", "give traffic.sessions.window more, or the receiver more CPU"},
+	{"PFMemallocDrop", "the end's machine was out of memory", "give the end more memory"},
+}
+
+// droppedBetween is what ends threw away between the edges; nil: nothing, and that is known.
+func droppedBetween(ends []EndSpan) *report.SessionEnds {
+	e := &report.SessionEnds{}
+	for _, end := range ends {
+		if why := end.unknown(); why != "" {
+			e.Unknown = cmp.Or(e.Unknown, fmt.Sprintf("link %s: %s", end.Link, why))
+			continue
+		}
+		for _, c := range slices.Concat(InterfaceDropCounters, TCPDropCounters) {
+			if grew := end.Last.Counters[c.Name] - end.First.Counters[c.Name]; grew > 0 {
+				e.Dropped = append(e.Dropped, report.EndDrop{Link: end.Link, Interface: end.Last.Interface, Counter: c.Name, Packets: grew})
+			}
+		}
+	}
+	return endsTogether([]*report.SessionEnds{e}, false)
+}
+
+// unknown is why it can't be told what an end threw away; empty: it can.
+func (e EndSpan) unknown() string {
+	if e.First == nil || e.Last == nil {
+		return "its end does not tell what it drops; use one linerate for both"
+	}
+	if why := cmp.Or(e.First.Unread, e.Last.Unread); why != "" {
+		return why
+	}
+	for name, was := range e.First.Counters {
+		if now, has := e.Last.Counters[name]; !has || now < was {
+			return fmt.Sprintf("%s of interface %s went back: it was cleared, or the interface made anew", name, e.Last.Interface)
+		}
+	}
+	return ""
+}
+
+// endsTogether are those of several windows of one direction, whose drops are added up; or, at one moment, of several directions, which share their ends: of each counter the most.
+func endsTogether(parts []*report.SessionEnds, atOneMoment bool) *report.SessionEnds {
+	whole := &report.SessionEnds{}
+	for _, p := range parts {
+		if p == nil {
+			continue
+		}
+		if whole.Unknown == "" || p.Unknown != "" && p.Unknown < whole.Unknown { // the same one, whatever the parts' order
+			whole.Unknown = p.Unknown
+		}
+		for _, d := range p.Dropped {
+			i := slices.IndexFunc(whole.Dropped, func(o report.EndDrop) bool {
+				return o.Link == d.Link && o.Interface == d.Interface && o.Counter == d.Counter
+			})
+			switch {
+			case i < 0:
+				whole.Dropped = append(whole.Dropped, d)
+			case atOneMoment:
+				whole.Dropped[i].Packets = max(whole.Dropped[i].Packets, d.Packets)
+			default:
+				whole.Dropped[i].Packets += d.Packets
+			}
+		}
+	}
+	if whole.Unknown == "" && len(whole.Dropped) == 0 {
+		return nil
+	}
+	slices.SortFunc(whole.Dropped, func(a, b report.EndDrop) int {
+		return cmp.Or(strings.Compare(a.Link, b.Link), strings.Compare(a.Interface, b.Interface), strings.Compare(a.Counter, b.Counter))
+	})
+	return whole
+}
+
+// mostDropped is the counter that grew most; none grew beyond what is allowed: false.
+func mostDropped(e *report.SessionEnds) (most report.EndDrop, did bool) {
+	if e == nil {
+		return most, false
+	}
+	for _, d := range e.Dropped {
+		if d.Packets > max(mostDroppedByEnds, most.Packets) {
+			most, did = d, true
+		}
+	}
+	return most, did
+}
+
+// dropSentence says which end threw what away, why that bounds nothing, and the way out.
+func dropSentence(d report.EndDrop) string {
+	at := fmt.Sprintf("the end of link %s itself dropped %d (%s of %s", d.Link, d.Packets, d.Counter, d.Interface)
+	for _, c := range slices.Concat(InterfaceDropCounters, TCPDropCounters) {
+		if c.Name == d.Counter {
+			return fmt.Sprintf("%s: %s), and TCP slows down for each: a lower bound (%s)", at, c.Means, c.Way)
+		}
+	}
+	return at + "), and TCP slows down for each: a lower bound (give the end more CPU)"
+}

@@ -1,0 +1,100 @@
+package measure
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// ended is what both ends of span's direction said: nothing was dropped, but for what a change adds to what east said last.
+func ended(change func(east *EndSpan)) func(*SessionSpan) {
+	counters := func() map[string]int64 {
+		return map[string]int64{"rx_dropped": 7, "rx_missed_errors": 0, "TCPRcvQDrop": 3, "TCPBacklogDrop": 0}
+	}
+	return func(s *SessionSpan) {
+		for _, link := range []string{"west", "east"} {
+			s.Ends = append(s.Ends, EndSpan{Link: link, First: &Drops{Interface: link + "0", Counters: counters()}, Last: &Drops{Interface: link + "0", Counters: counters()}})
+		}
+		change(&s.Ends[1])
+	}
+}
+
+func TestWhatAnEndDropsIsNoPathsLoss(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*EndSpan)
+		want   *report.SessionEnds
+		reason report.Reason
+		says   string
+	}{
+		"ends that dropped something before, and nothing meanwhile": {func(*EndSpan) {}, nil, report.PathLimited, "between the ends"},
+		"a single frame, in the backlog of the end's processor": {
+			func(e *EndSpan) { e.Last.Counters["rx_dropped"]++ },
+			&report.SessionEnds{Dropped: []report.EndDrop{{Link: "east", Interface: "east0", Counter: "rx_dropped", Packets: 1}}}, report.GeneratorLimited,
+			"the end of link east itself dropped 1 (rx_dropped of east0: the kernel had no room for what came (softnet backlog), or nobody there speaks its protocol), and TCP slows down for each: a lower bound (give the end more CPU",
+		},
+		"frames in the ring, and segments in a socket: the most is named": {
+			func(e *EndSpan) { e.Last.Counters["rx_missed_errors"], e.Last.Counters["TCPRcvQDrop"] = 12, 5 },
+			&report.SessionEnds{Dropped: []report.EndDrop{{Link: "east", Interface: "east0", Counter: "TCPRcvQDrop", Packets: 2}, {Link: "east", Interface: "east0", Counter: "rx_missed_errors", Packets: 12}}},
+			report.GeneratorLimited, "dropped 12 (rx_missed_errors of east0: the network card had no free buffer), and TCP slows down for each: a lower bound (enlarge its receive ring with ethtool -G",
+		},
+		"counters that could not be read": {
+			func(e *EndSpan) { e.Last = &Drops{Unread: "what TCP dropped: no such file"} },
+			&report.SessionEnds{Unknown: "link east: what TCP dropped: no such file"}, report.Inconclusive, "whether the ends themselves dropped something is not known (link east: what TCP dropped: no such file): a lower bound",
+		},
+		"an end of a linerate that doesn't tell": {
+			func(e *EndSpan) { e.First, e.Last = nil, nil },
+			&report.SessionEnds{Unknown: "link east: its end does not tell what it drops; use one linerate for both"}, report.Inconclusive, "use one linerate for both",
+		},
+		"a counter that went back": {
+			func(e *EndSpan) { e.Last.Counters["rx_dropped"] = 0 },
+			&report.SessionEnds{Unknown: "link east: rx_dropped of interface east0 went back: it was cleared, or the interface made anew"}, report.Inconclusive, "went back",
+		},
+		"a counter that is gone": {
+			func(e *EndSpan) { delete(e.Last.Counters, "TCPRcvQDrop") },
+			&report.SessionEnds{Unknown: "link east: TCPRcvQDrop of interface east0 went back: it was cleared, or the interface made anew"}, report.Inconclusive, "went back",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := Sessions(span(ended(c.change)))
+			limit := LimitOfSessions(*m.Sessions)
+			if !reflect.DeepEqual(m.Sessions.Ends, c.want) || limit.Reason() != c.reason || !strings.Contains(m.Reason, c.says) {
+				t.Errorf("%+v, %s: %s\nwant %+v, %s: …%s…", m.Sessions.Ends, limit.Reason(), m.Reason, c.want, c.reason, c.says)
+			}
+		})
+	}
+}
+
+// Where an end was too slow besides, that is what is said: it explains more than a segment does.
+func TestASlowEndThatDropsIsSlow(t *testing.T) {
+	s := span(ended(func(e *EndSpan) { e.Last.Counters["TCPRcvQDrop"] = 90 }))
+	s.Sending[1].ReceiverLimited = s.Sending[0].ReceiverLimited + 2e9
+	if m := Sessions(s); !strings.Contains(m.Reason, "the receiver was too slow") || LimitOfSessions(*m.Sessions).By != ByEnds {
+		t.Errorf("%s", m.Reason)
+	}
+}
+
+func TestDropsOfSeveralWindowsAndDirections(t *testing.T) {
+	drop := func(link string, n int64) report.EndDrop {
+		return report.EndDrop{Link: link, Interface: link, Counter: "rx_dropped", Packets: n}
+	}
+	part := func(drops ...report.EndDrop) *report.Sessions {
+		return &report.Sessions{Ends: &report.SessionEnds{Dropped: drops}}
+	}
+	parts := []*report.Sessions{part(drop("west", 2), drop("east", 1)), {}, part(drop("west", 3))}
+	if got := SessionsTogether(parts).Ends; !reflect.DeepEqual(got, &report.SessionEnds{Dropped: []report.EndDrop{drop("east", 1), drop("west", 5)}}) {
+		t.Errorf("in windows together %+v, want them added up", got)
+	}
+	var directions []report.Measured
+	for _, p := range parts {
+		directions = append(directions, report.Measured{Sessions: p})
+	}
+	if got := SessionsSum(directions).Ends; !reflect.DeepEqual(got, &report.SessionEnds{Dropped: []report.EndDrop{drop("east", 1), drop("west", 3)}}) {
+		t.Errorf("in directions together %+v, want each end's once", got)
+	}
+	parts[1].Ends = &report.SessionEnds{Unknown: "link east: it is silent"}
+	if got := SessionsTogether(parts); got.Ends.Unknown == "" || LimitOfSessions(report.Sessions{Senders: parts[1].Senders, Ends: got.Ends}).By == ByPath {
+		t.Errorf("what is not known of one window is not known of all: %+v", got.Ends)
+	}
+}

@@ -1,0 +1,101 @@
+package sessions
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/vishvananda/netlink"
+
+	"github.com/linerate-dev/linerate/internal/measure"
+)
+
+// drops is what this end's interface, and TCP in its namespace, have thrown away by now. What can't be read is said, and nothing is taken for 0.
+func (e *end) drops() *measure.Drops {
+	d := &measure.Drops{Interface: e.Interface, Counters: map[string]int64{}}
+	err := e.Namespace.Do(func() error {
+		return errors.Join(interfaceDrops(e.Interface, d.Counters), tcpDrops(d.Counters))
+	})
+	if err != nil {
+		d.Counters, d.Unread = nil, err.Error()
+	}
+	return d
+}
+
+// interfaceDrops adds an interface's counters. tx_dropped of a virtual cable (veth) is left out: there it counts what the cable's other end did not take (kernel:
+// drivers/net/veth.c, veth_xmit), which is the device, or on the way to it.
+func interfaceDrops(name string, into map[string]int64) error {
+	link, err := netlink.LinkByName(name)
+	if err != nil {
+		return fmt.Errorf("the drop counters of interface %s: %w", name, err)
+	}
+	s := link.Attrs().Statistics
+	if s == nil {
+		return fmt.Errorf("the kernel does not tell the drop counters of interface %s", name)
+	}
+	of := map[string]uint64{
+		"rx_dropped": s.RxDropped, "rx_missed_errors": s.RxMissedErrors, "rx_over_errors": s.RxOverErrors, "rx_fifo_errors": s.RxFifoErrors, "rx_errors": s.RxErrors,
+		"tx_dropped": s.TxDropped,
+	}
+	if link.Type() == "veth" {
+		delete(of, "tx_dropped")
+	}
+	for _, c := range measure.InterfaceDropCounters {
+		if v, has := of[c.Name]; has {
+			into[c.Name] = int64(v)
+		}
+	}
+	return nil
+}
+
+// tcpDrops adds the counters of TCP in the calling thread's namespace. (procfs reads this file, too, but not all of these.)
+func tcpDrops(into map[string]int64) error {
+	const file = "/proc/thread-self/net/netstat"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("what TCP dropped: %w", err)
+	}
+	counted := tcpExt(string(text))
+	for _, c := range measure.TCPDropCounters {
+		v, has := counted[c.Name]
+		if !has {
+			return fmt.Errorf("what TCP dropped: %s does not tell %s: use Linux 4.19 or newer", file, c.Name)
+		}
+		into[c.Name] = v
+	}
+	return nil
+}
+
+// tcpExt reads the lines "TcpExt: names…" and "TcpExt: values…".
+func tcpExt(netstat string) map[string]int64 {
+	counted := map[string]int64{}
+	var names []string
+	for line := range strings.Lines(netstat) {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) == 0 || fields[0] != "TcpExt:":
+		case names == nil:
+			names = fields
+		default:
+			for i := 1; i < min(len(names), len(fields)); i++ {
+				if v, err := strconv.ParseInt(fields[i], 10, 64); err == nil {
+					counted[names[i]] = v
+				}
+			}
+		}
+	}
+	return counted
+}
+
+// waited is for how long the program's threads waited for processors; nil: this kernel doesn't tell.
+func (p *program) waited() *measure.Waits {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	waited, err := p.waits.Read()
+	if err != nil {
+		return nil
+	}
+	return &measure.Waits{Program: p.id, Waited: waited}
+}

@@ -1,0 +1,108 @@
+package sessions
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
+)
+
+// droppedOf is by how much a counter of the end of link east grew in the result.
+func droppedOf(rep *report.Report, counter string) (n int64) {
+	for _, d := range rep.Result.Directions {
+		if d.Sessions == nil || d.Sessions.Ends == nil {
+			continue
+		}
+		for _, e := range d.Sessions.Ends.Dropped {
+			if e.Link == "east" && e.Interface == "east" && e.Counter == counter {
+				n += e.Packets
+			}
+		}
+	}
+	return n
+}
+
+func oneWay50(p *plan.Plan, _ []End) {
+	p.Directions = p.Directions[:1]
+	p.Sessions.CongestionControl = "cubic"
+}
+
+// TestWhatAnEndDropsIsNeverTheDevicesLimit: the ends' own kernels drop, and count that themselves.
+func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
+	t.Run("segments for which a socket has no room", func(t *testing.T) {
+		r := newRig(t, queued(), oneWay50, func(_ *plan.Plan, ends []End) { ends[1].Forgetful = 300 * time.Millisecond })
+		rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+		if n := droppedOf(rep, "TCPRcvQDrop") + droppedOf(rep, "TCPOFODrop"); n <= 0 || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
+			t.Errorf("%d segments dropped at the socket; %s: %s", n, rep.Result.Reason, rep.Result.Message)
+		} else {
+			t.Logf("%d segments dropped at the socket; %s: %s", n, rep.Result.Reason, rep.Result.Message)
+		}
+	})
+	t.Run("frames that the kernel has no use for", func(t *testing.T) {
+		r := newRig(t, queued(), oneWay50)
+		const frames = 7
+		sent := false
+		rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Progress: func(p runner.Progress) {
+			if p.Phase == report.Hold && p.GoodputBitsPerSecond > 0 && !sent {
+				sent = true
+				r.sendNonsense(t, "east", frames)
+			}
+		}})
+		if n := droppedOf(rep, "rx_dropped"); n != frames || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
+			t.Errorf("%d of %d frames dropped by the interface; %s: %s", n, frames, rep.Result.Reason, rep.Result.Message)
+		}
+	})
+	t.Run("nothing, where ends have what they need", func(t *testing.T) {
+		r := newRig(t, queued(), oneWay50)
+		rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{})
+		if ends := rep.Result.Directions[0].Sessions.Ends; ends != nil {
+			t.Errorf("the device's own drops are charged to the ends: %+v", ends)
+		}
+	})
+}
+
+// sendNonsense sends frames of a protocol that nobody speaks (0x88b5, for experiments) from the device to the end of a link.
+func (r *rig) sendNonsense(t *testing.T, name string, frames int) {
+	t.Helper()
+	must(t, r.dut.Do(func() error {
+		fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = unix.Close(fd) }()
+		i, err := net.InterfaceByName(name)
+		if err != nil {
+			return err
+		}
+		frame := append([]byte{2, 0x6c, 0x72, 0, 1, 2, 2, 0x6c, 0x72, 0, 1, 1, 0x88, 0xb5}, make([]byte, 46)...)
+		for range frames {
+			if err := unix.Sendto(fd, frame, 0, &unix.SockaddrLinklayer{Ifindex: i.Index, Halen: 6}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+func TestWhatTheKernelSaysOfTCP(t *testing.T) {
+	got := tcpExt("IpExt: A B\nIpExt: 1 2\nTcpExt: SyncookiesSent TCPRcvQDrop OfoPruned\nTcpExt: 3 4 5\nMPTcpExt: X\nMPTcpExt: 6\n")
+	if len(got) != 3 || got["TCPRcvQDrop"] != 4 || got["OfoPruned"] != 5 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestDropsThatCannotBeReadAreSaid(t *testing.T) {
+	d := (&end{End: End{Link: "west", Interface: "nowhere"}}).drops()
+	if d.Counters != nil || !strings.Contains(d.Unread, "interface nowhere") {
+		t.Errorf("%+v", d)
+	}
+	if d = (&end{End: End{Link: "west", Interface: "lo"}}).drops(); d.Unread != "" || len(d.Counters) != 11 {
+		t.Errorf("the loopback interface: %+v", d)
+	}
+}
