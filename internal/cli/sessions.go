@@ -138,7 +138,8 @@ func (s sessionsSite) enter(ctx context.Context, talk io.Writer, force bool) (ru
 		}
 	}
 	watch := processors.Watch{Generator: l.PID()}
-	return sessions.New(places, sessions.Options{Force: force, Machine: watch.Read}), func() {
+	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitedBy(ctx, l) }
+	return sessions.New(places, sessions.Options{Force: force, Machine: watch.Read, Limited: limited}), func() {
 		_ = l.Close()
 		mine.release()
 	}, nil

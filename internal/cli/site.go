@@ -25,7 +25,6 @@ type labSite struct {
 	topology lab.Topology
 	ports    []string
 	onOne    []string // physical ports
-	lab      *lab.Lab // entered
 }
 
 // labHere makes the site of a Plan whose generator is the software engine in a lab.
@@ -36,9 +35,9 @@ func labHere(p *plan.Plan, o runOptions) (site, error) {
 
 func (s *labSite) shared() []string { return s.onOne }
 
-// limited is what the device's own limits counted.
-func (s *labSite) limited(ctx context.Context) ([]report.Limiter, error) {
-	taken, err := s.lab.Taken(ctx)
+// limitedBy is what the device's own limits in a lab counted.
+func limitedBy(ctx context.Context, l *lab.Lab) ([]report.Limiter, error) {
+	taken, err := l.Taken(ctx)
 	all := make([]report.Limiter, len(taken))
 	for i, t := range taken {
 		all[i] = report.Limiter{Passed: t.Passed, Dropped: t.Dropped}
@@ -63,7 +62,6 @@ func (s *labSite) enter(ctx context.Context, talk io.Writer, force bool) (runner
 		mine.release()
 		return nil, nil, labError(err)
 	}
-	s.lab = l
 	e, err := stl.Dial(ctx, l.Address(), engineOptions(s.plan))
 	if err != nil {
 		mine.release()
@@ -75,7 +73,7 @@ func (s *labSite) enter(ctx context.Context, talk io.Writer, force bool) (runner
 	}
 	watch := s.watch(l)
 	gen := frames.Generator{Name: s.plan.Generators[0].Name, Engine: e, PortOfLink: l.PortOfLink(), NextHopMAC: macs}
-	return frames.New([]frames.Generator{gen}, frames.Options{Force: force, Limited: s.limited, Machine: watch.Read}), func() {
+	return frames.New([]frames.Generator{gen}, frames.Options{Force: force, Limited: func(ctx context.Context) ([]report.Limiter, error) { return limitedBy(ctx, l) }, Machine: watch.Read}), func() {
 		_ = errors.Join(e.Close(), l.Close())
 		mine.release()
 	}, nil

@@ -112,13 +112,10 @@ func (sessions) resources(c *compiler) (devices, kernel Resources) { return soft
 // metricsOfSessions are what criteria of sessions may ask for, and no others.
 var metricsOfSessions = []v1alpha1.Metric{v1alpha1.MetricGoodputBitsPerSecond, v1alpha1.MetricRetransmitRatio, v1alpha1.MetricRoundTripMicroseconds}
 
-// checkTraffic refuses what is of the other kind of traffic: an unlimited rate of frames, criteria that ask for what is not counted, and observers of sessions.
+// checkTraffic refuses what is of the other kind of traffic: an unlimited rate of frames, and criteria that ask for what is not counted.
 func (c *compiler) checkTraffic(p *plan.Plan) {
 	if held := p.Procedure.ConstantLoad; held != nil && held.Unlimited && p.Sessions == nil {
 		c.refuse(specPath().Child("procedure", "constantLoad", "rate"), v1alpha1.Unlimited, "frames are held at a rate, such as 100%: use that, or procedure.type MaximumOfferedLoad for all that the generators can send")
-	}
-	if p.Sessions != nil && len(c.spec.Observers) > 0 {
-		c.refuse(specPath().Child("observers"), c.spec.Observers[0].Name, "nobody reads vital signs beside sessions yet: leave observers out, and criteria that name them")
 	}
 	c.errs = append(c.errs, Counted(specPath().Child("criteria"), c.spec.Criteria, string(c.spec.Traffic.Type))...)
 }

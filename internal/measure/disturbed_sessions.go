@@ -39,7 +39,7 @@ func (s SessionSpan) disturbed() (plan.Duration, *report.Disturbance) {
 	return plan.Duration(min(held, s.Window)), &d
 }
 
-// endsWaited is for how long the programs of both ends waited for processors, each program once.
+// endsWaited is for how long the programs of both ends waited for processors, each program once, as far as this direction has a part in it.
 func endsWaited(ends []EndSpan) (sum plan.Duration) {
 	seen := map[string]bool{}
 	for _, e := range ends {
@@ -47,7 +47,7 @@ func endsWaited(ends []EndSpan) (sum plan.Duration) {
 			continue
 		}
 		seen[e.WaitsLast.Program] = true
-		sum += plan.Duration(max(0, e.WaitsLast.Waited-e.WaitsFirst.Waited))
+		sum += plan.Duration(max(0, e.WaitsLast.Waited-e.WaitsFirst.Waited)) / plan.Duration(max(1, e.Directions))
 	}
 	return sum
 }

@@ -60,9 +60,14 @@ func TestEndsThatWaitForProcessorsAreNoPathsLimit(t *testing.T) {
 		waited time.Duration
 		reason report.Reason
 	}{
-		"two programs, each a little":           {[]EndSpan{waiting("a", 90*time.Millisecond, "west"), waiting("b", 100*time.Millisecond, "east")}, 190 * time.Millisecond, report.PathLimited},
-		"two programs, together a lot":          {[]EndSpan{waiting("a", 190*time.Millisecond, "west"), waiting("b", 100*time.Millisecond, "east")}, 290 * time.Millisecond, report.GeneratorLimited},
-		"one program of both ends counts once":  {[]EndSpan{waiting("a", 190*time.Millisecond, "west"), waiting("a", 190*time.Millisecond, "east")}, 190 * time.Millisecond, report.PathLimited},
+		"two programs, each a little":          {[]EndSpan{waiting("a", 90*time.Millisecond, "west"), waiting("b", 100*time.Millisecond, "east")}, 190 * time.Millisecond, report.PathLimited},
+		"two programs, together a lot":         {[]EndSpan{waiting("a", 190*time.Millisecond, "west"), waiting("b", 100*time.Millisecond, "east")}, 290 * time.Millisecond, report.GeneratorLimited},
+		"one program of both ends counts once": {[]EndSpan{waiting("a", 190*time.Millisecond, "west"), waiting("a", 190*time.Millisecond, "east")}, 190 * time.Millisecond, report.PathLimited},
+		"a program of two directions": {func() []EndSpan {
+			e := waiting("a", 300*time.Millisecond, "west")
+			e.Directions = 2
+			return []EndSpan{e}
+		}(), 150 * time.Millisecond, report.PathLimited},
 		"an end that doesn't tell says nothing": {[]EndSpan{{Link: "west", First: &Drops{}, Last: &Drops{}}}, 0, report.PathLimited},
 	} {
 		t.Run(name, func(t *testing.T) {

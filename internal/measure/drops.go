@@ -30,6 +30,8 @@ type EndSpan struct {
 	Link                  string
 	First, Last           *Drops
 	WaitsFirst, WaitsLast *Waits
+	// Directions is how many directions the end's program has connections of; 0 counts as one. Whose connection a thread waited for is not known, so each has its part.
+	Directions int
 }
 
 // mostDroppedByEnds is how many frames or segments an end may have thrown away itself, and the figure still is the path's. Congestion control slows a connection down for

@@ -11,6 +11,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/disturbed"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
@@ -35,6 +36,9 @@ type Options struct {
 	// Machine reads how the threads fare that carry the connections' frames, on the machine of ends and device; nil: nobody can. It is asked before and after windows, and
 	// never within one.
 	Machine func(context.Context) (processors.Reading, error)
+	// Limited reads what the Reference's limits counted so far, in the order of the Plan's directions; nil: nobody can. It is asked with the ends where an observer wants it,
+	// and what it can't tell in time is missing.
+	Limited func(context.Context) ([]report.Limiter, error)
 }
 
 const (
@@ -57,6 +61,7 @@ type run struct {
 	ends   []*remote // in the places' order; nil: it was not reached
 
 	machine disturbed.Machine
+	vitals  *observe.Log
 	sending bool
 	last    []Reading // of each end, at the last edge
 	at      time.Time // when that was
@@ -70,7 +75,8 @@ func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
 	if r.Plan.Sessions == nil {
 		return errors.New("the plan says nothing of sessions")
 	}
-	for _, step := range []func(context.Context) error{r.meet, r.lay, r.connect} {
+	r.observers()
+	for _, step := range []func(context.Context) error{r.meet, r.lay, r.connect, func(ctx context.Context) error { return r.idle(ctx, false) }} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -158,6 +164,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 		}
 	}
 	w.Quality, w.Reason = measure.Worst(w.Directions)
+	w.Observed = r.vitals.Window(w.Start.Std(), w.Start.Std()+w.Duration.Std())
 	if w.Quality == report.Invalid && err == nil {
 		err = r.broken()
 	}
@@ -190,8 +197,9 @@ func (r *run) readUntil(ctx context.Context, moment time.Time) (all [][]Reading,
 // read takes a reading of all ends.
 func (r *run) read(ctx context.Context) error {
 	readings, at := make([]Reading, len(r.places)), time.Now()
+	limited := r.askLimits(ctx)
 	err := r.each(func(i int) error {
-		a, err := r.ends[i].ask(ctx, answerTimeout, request{Do: doRead})
+		a, err := r.ends[i].ask(ctx, answerTimeout, request{Do: doRead, Read: &readRequest{Processors: len(r.Plan.Observers) > 0}})
 		if err != nil {
 			return fmt.Errorf("link %s: %w", r.places[i].Link, err)
 		}
@@ -200,10 +208,12 @@ func (r *run) read(ctx context.Context) error {
 		}
 		return nil
 	})
+	counted := limited()
 	if err != nil {
 		return err
 	}
 	r.last, r.at = readings, at
+	r.observe(counted)
 	r.tellUnread()
 	return nil
 }
@@ -245,11 +255,25 @@ func (r *run) window(readings [][]Reading, opened time.Time, disturbance *report
 		for _, link := range []string{d.From, d.To} {
 			i := r.placeOf(link)
 			first, last := readings[0][i], readings[len(readings)-1][i]
-			span.Ends = append(span.Ends, measure.EndSpan{Link: link, First: first.Drops, Last: last.Drops, WaitsFirst: first.Waits, WaitsLast: last.Waits})
+			span.Ends = append(span.Ends, measure.EndSpan{Link: link, First: first.Drops, Last: last.Drops, WaitsFirst: first.Waits, WaitsLast: last.Waits, Directions: r.directionsOf(last.Waits)})
 		}
 		w.Directions = append(w.Directions, measure.Sessions(span))
 	}
 	return w
+}
+
+// directionsOf is how many directions the program has an end of that waited so; several ends may be of one program.
+func (r *run) directionsOf(program *measure.Waits) (n int) {
+	its := func(link string) bool {
+		w := r.last[r.placeOf(link)].Waits
+		return w != nil && program != nil && w.Program == program.Program
+	}
+	for _, d := range r.Plan.Directions {
+		if its(d.From) || its(d.To) {
+			n++
+		}
+	}
+	return n
 }
 
 // ourselves says that the device is this machine's own kernel, whose figure is what the machine has left for it beside the ends: only strangers disturb it.
@@ -276,8 +300,10 @@ func (r *run) broken() error {
 
 // Stop drops all connections of all ends that can be reached, also when ctx has ended; those that can't be drop them by themselves.
 func (r *run) Stop(ctx context.Context) error {
+	whole := ctx
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
+	defer r.observed(whole)
 	return r.each(func(i int) error {
 		if r.ends[i] == nil {
 			return nil

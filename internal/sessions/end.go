@@ -78,6 +78,7 @@ type program struct {
 
 	mu    sync.Mutex
 	waits processors.OwnWaits
+	seen  *Vitals // lately
 }
 
 // at is the ends' own clock.
@@ -282,7 +283,9 @@ func (e *end) do(ctx context.Context, r request, at func() time.Duration) (a ans
 	case r.Do == doSend && r.Send != nil && e.sender != nil:
 		err = e.sender.send(r.Send.Lasts)
 	case r.Do == doRead:
-		a.Reading = e.read(at)
+		if a.Reading = e.read(at); r.Read != nil && r.Read.Processors {
+			a.Reading.Vitals = e.program.vitals(at)
+		}
 	case r.Do == doHalt:
 		e.halt()
 	default:
@@ -318,7 +321,7 @@ func (e *end) connect(ctx context.Context, c connectRequest) (opened *Opened, er
 }
 
 func (e *end) read(at func() time.Duration) *Reading {
-	r := &Reading{Drops: e.drops(), Waits: e.program.waited()}
+	r := &Reading{At: at(), Drops: e.drops(), Waits: e.program.waited()}
 	if e.receiver != nil {
 		r.Receiving = e.receiver.read(at)
 	}

@@ -50,6 +50,7 @@ type request struct {
 	Listen  *listenRequest  `json:"listen,omitempty"`
 	Connect *connectRequest `json:"connect,omitempty"`
 	Send    *sendRequest    `json:"send,omitempty"`
+	Read    *readRequest    `json:"read,omitempty"`
 }
 
 // The verbs.
@@ -149,6 +150,12 @@ type sendRequest struct {
 	Lasts time.Duration `json:"lastsNanoseconds"`
 }
 
+// readRequest is what is wanted beside an end's counters; without it there is nothing.
+type readRequest struct {
+	// Processors: how those of the end's machine spend their time.
+	Processors bool `json:"processors,omitempty"`
+}
+
 // Opened is what the connections of an end's direction are like, once they stand.
 type Opened struct {
 	Connections int        `json:"connections"`
@@ -167,10 +174,13 @@ type Opened struct {
 
 // Reading is an end's counters by a moment of its own clock: of the direction that it sends, and of the one that it receives; nil: it does not.
 type Reading struct {
+	At        time.Duration      `json:"atNanoseconds,omitempty"` // by the end's clock
 	Sending   *measure.Sending   `json:"sending,omitempty"`
 	Receiving *measure.Receiving `json:"receiving,omitempty"`
 	// Drops is what the end itself threw away; nil: it is of a linerate that doesn't tell.
 	Drops *measure.Drops `json:"drops,omitempty"`
 	// Waits is for how long the end's program waited for processors; nil: it doesn't tell.
 	Waits *measure.Waits `json:"waits,omitempty"`
+	// Vitals are the machine's, where the driver asks for them and the kernel tells.
+	Vitals *Vitals `json:"vitals,omitempty"`
 }

@@ -1,0 +1,142 @@
+package sessions
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/observe"
+	"github.com/linerate-dev/linerate/internal/pause"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/processors"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
+)
+
+// Vitals is how the processors of an end's machine spent their time by a moment of the end's clock.
+type Vitals struct {
+	At   time.Duration          `json:"atNanoseconds"`
+	Each []processors.Processor `json:"each"`
+}
+
+// vitalsEvery is how often an end looks at its machine's processors at most: often enough for the edges of short windows.
+const vitalsEvery = 100 * time.Millisecond
+
+// vitals are how this machine's processors spent their time, read lately; nil: the kernel doesn't tell.
+func (p *program) vitals(at func() time.Duration) *Vitals {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.seen == nil || at()-p.seen.At >= vitalsEvery {
+		all, err := processors.All()
+		if err != nil {
+			return nil
+		}
+		p.seen = &Vitals{At: at(), Each: all}
+	}
+	return p.seen
+}
+
+// The bounds of what observers see without traffic: for how long they look, before it and after it, and how long a Reference's limit may take to tell what it counted.
+const (
+	silence        = time.Second
+	limitedTimeout = 200 * time.Millisecond
+)
+
+// observers begin to follow what the Plan wants observed.
+func (r *run) observers() {
+	setup := observe.Setup{Directions: r.Plan.Directions}
+	for _, g := range r.Plan.Generators {
+		setup.Generators = append(setup.Generators, g.Name)
+	}
+	r.vitals = observe.NewLog(r.Plan.Observers, setup)
+}
+
+// observe lets the Plan's observers take their values from what was just read.
+func (r *run) observe(limited []report.Limiter) {
+	if len(r.Plan.Observers) == 0 {
+		return
+	}
+	m := observe.Moment{At: time.Since(r.Started), Limited: limited}
+	for _, g := range r.Plan.Generators {
+		m.Readings = append(m.Readings, r.machineOf(g))
+	}
+	r.vitals.Add(m)
+}
+
+// machineOf is what the ends of a generator told of their machine, which is one; nothing, where they don't tell.
+func (r *run) machineOf(g plan.Generator) (reading engine.Reading) {
+	for _, port := range g.Ports {
+		i := r.placeOf(port.Link)
+		if i < 0 {
+			continue
+		}
+		reading.At = r.last[i].At
+		if v := r.last[i].Vitals; v != nil {
+			reading.Processors.At = v.At
+			for _, p := range v.Each {
+				reading.Processors.Each = append(reading.Processors.Each, engine.Processor(p))
+			}
+			return reading
+		}
+	}
+	return reading
+}
+
+// askLimits begins to ask the Reference's limits where an observer wants that; what it returns waits for the answer, which is nil where there is none in time.
+func (r *run) askLimits(ctx context.Context) func() []report.Limiter {
+	wanted := slices.ContainsFunc(r.Plan.Observers, func(o plan.Observer) bool { return o.Type == plan.ObserveLimiter })
+	if r.opts.Limited == nil || !wanted {
+		return func() []report.Limiter { return nil }
+	}
+	var limited []report.Limiter
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, limitedTimeout)
+		defer cancel()
+		var err error
+		if limited, err = r.opts.Limited(ctx); err != nil {
+			limited = nil
+			r.Log.Debug("the limits' counters could not be read", "error", err)
+		}
+	})
+	return func() []report.Limiter { asking.Wait(); return limited }
+}
+
+// idle lets observers see what is idle, before the traffic or after it. Who interrupts a run doesn't wait for that.
+func (r *run) idle(ctx context.Context, after bool) error {
+	if len(r.Plan.Observers) == 0 {
+		return nil
+	}
+	began := time.Since(r.Started)
+	r.Tell(func(p *runner.Progress) { p.Message = "observers look at what is idle" })
+	for end := time.Now().Add(silence); ; {
+		if err := r.read(ctx); err != nil {
+			return err
+		}
+		if !time.Now().Before(end) {
+			break
+		}
+		if err := pause.For(ctx, readEvery); err != nil {
+			return err
+		}
+	}
+	r.vitals.Idle(began-vitalsEvery/2, time.Since(r.Started), after)
+	r.last = nil // what was idle is no window's edge
+	return nil
+}
+
+// observed writes down what observers saw, once nothing is sent any more, with what is idle then.
+func (r *run) observed(ctx context.Context) {
+	if ctx.Err() == nil && r.sending {
+		bounded, cancel := context.WithTimeout(ctx, silence+2*answerTimeout)
+		defer cancel()
+		if err := r.idle(bounded, true); err != nil {
+			r.Log.Debug("what is idle after the traffic could not be read", "error", err)
+		}
+	}
+	if r.vitals != nil {
+		r.Report.Observations = r.vitals.Observations()
+	}
+}

@@ -1,0 +1,82 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
+)
+
+// observedBy are two observers, and a run of one window.
+func observedBy(p *plan.Plan, _ []End) {
+	p.Observers = []plan.Observer{{Name: "cpu", Of: "Generator", Type: plan.ObserveProcessors}, {Name: "limit", Of: "DUT", Type: plan.ObserveLimiter}}
+	p.Procedure.ConstantLoad.Duration = p.Procedure.ConstantLoad.Window
+}
+
+// seen is what a series of an observer was in the result.
+func seen(rep *report.Report, observer, series, of string) (o report.Observed, found bool) {
+	for _, o := range rep.Result.Observed {
+		if o.Observer == observer && (o.Series == series && o.Of == of || o.Series == "") {
+			return o, true
+		}
+	}
+	return o, false
+}
+
+func TestVitalSignsBesideSessions(t *testing.T) {
+	r := newRig(t, queued(), oneWay50, observedBy)
+	began := time.Now()
+	limited := func(context.Context) ([]report.Limiter, error) { // 1000 packets/s
+		return []report.Limiter{{Passed: time.Since(began).Milliseconds(), Dropped: 7}}, nil
+	}
+	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Limited: limited}), runner.Options{})
+	if rep.Ending != report.Completed || len(rep.Observations) != 2 {
+		t.Fatalf("%s %s: %d observations", rep.Ending, rep.Message, len(rep.Observations))
+	}
+	if o, _ := seen(rep, "cpu", "busy", report.AllProcessors); o.Missing != "" || o.Mean == nil || *o.Mean <= 0 {
+		t.Errorf("processors in the window: %+v", o)
+	}
+	if o, _ := seen(rep, "limit", "passed", "west→east"); o.Mean == nil || *o.Mean < 990 || *o.Mean > 1010 || o.Unit != "packets/s" {
+		t.Errorf("the limit in the window: %+v", o)
+	}
+	for _, o := range rep.Observations {
+		for _, s := range o.Series {
+			if s.IdleBefore == nil || s.IdleAfter == nil || len(s.Samples) < 5 {
+				t.Errorf("%s %s of %s: idle before %v, after %v, %d samples", o.Observer, s.Name, s.Of, s.IdleBefore, s.IdleAfter, len(s.Samples))
+			}
+		}
+	}
+	if w := rep.Windows[len(rep.Windows)-1]; len(w.Directions) != 1 || w.Directions[0].Sessions.ReceivedIn.Std() > 3*time.Second/2 {
+		t.Errorf("the silence is a part of the window: %+v", w.Directions)
+	}
+}
+
+func TestALimitThatDoesNotAnswerIsMissing(t *testing.T) {
+	r := newRig(t, queued(), oneWay50, observedBy)
+	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Limited: func(ctx context.Context) ([]report.Limiter, error) { return nil, errors.New("gone") }}), runner.Options{})
+	if o, found := seen(rep, "limit", "passed", "west→east"); !found || o.Mean != nil || !strings.Contains(o.Missing, "the Reference's limit did not answer") {
+		t.Errorf("%+v", o)
+	}
+}
+
+// Who wants nothing observed has nobody look.
+func TestNobodyLooksWithoutObservers(t *testing.T) {
+	r := newRig(t, queued(), oneWay50, func(p *plan.Plan, _ []End) { p.Procedure.ConstantLoad.Duration = p.Procedure.ConstantLoad.Window })
+	var asked atomic.Int64
+	d := New(r.places, Options{Limited: func(context.Context) ([]report.Limiter, error) { asked.Add(1); return nil, nil }}).(*run)
+	rep := runner.Run(t.Context(), r.plan, d, runner.Options{})
+	for i, reading := range d.last {
+		if reading.Vitals != nil {
+			t.Errorf("end %d told of its processors", i)
+		}
+	}
+	if asked.Load() > 0 || rep.Observations != nil || len(d.last) == 0 {
+		t.Errorf("the limit was asked %d times; %+v", asked.Load(), rep.Observations)
+	}
+}
