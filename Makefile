@@ -130,8 +130,9 @@ known-answers: ## Full tier: measure devices whose limit is known, into docs/kno
 packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, with real packets (as root; 6 minutes)
 	$(FULL) -p 1 -timeout 30m -skip '^(TestKnownAnswers.*|TestFourSystems|TestGate|TestABusyLoopIsNoWeakDevice)$$' ./test/delivery ./test/realpackets
 
-neighbours: ## Full tier: measure a router beside a busy loop, NEIGHBOURS=n times (as root; 10 minutes)
+neighbours: ## Full tier: measure a router beside a busy loop, NEIGHBOURS=n times, and sessions through a Reference (as root; 12 minutes)
 	$(FULL) -timeout 60m ./test/realpackets -run '^TestABusyLoopIsNoWeakDevice$$' -v -neighbours $(NEIGHBOURS)
+	$(FULL) -timeout 20m ./internal/sessions -run '^TestABusyLoopIsNoWeakDeviceOfSessions$$' -v -neighbours 5
 
 blind-gates: ## Full tier: judge releases blind, into docs/gate.md; GATES=n of each kind (as root; 12 minutes)
 	$(FULL) -timeout 90m ./test/realpackets -run '^TestGate$$' -v -gate $(GATES) -table $(CURDIR)/docs/gate.md

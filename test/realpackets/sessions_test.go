@@ -9,7 +9,7 @@ import (
 )
 
 // TestKnownAnswerOfSessions: what TCP carries through a device of 50 Mb/s of frames with FCS, by linerate run. One way that is 1448 of each 1518 bytes; both ways,
-// acknowledgements of 70 bytes take their part, for one segment or for two.
+// acknowledgements of 70 bytes take their part, for one segment or for two. What is said to be the path's is within 2 % of that, and a lower bound is no more.
 func TestKnownAnswerOfSessions(t *testing.T) {
 	const file = `
 apiVersion: linerate.dev/v1alpha1
@@ -29,16 +29,22 @@ spec:
 		"both ways": {"  traffic: {type: Sessions, sessions: {congestionControl: cubic}}\n", 0.98 * 50e6 * 1448 / (1518 + 70), 1.02 * 50e6 * 1448 / (1518 + 35)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := measure(t, file+c.traffic)
-			if r.Result.Reason != report.PathLimited {
-				t.Fatalf("%s: %s", r.Result.Reason, r.Result.Message)
-			}
-			for _, d := range r.Result.Directions {
-				if got := float64(d.Sessions.GoodputBitsPerSecond); got < c.least || got > c.most {
-					t.Errorf("%s→%s: %.2f Mb/s, want %.2f to %.2f", d.From, d.To, got/1e6, c.least/1e6, c.most/1e6)
+			for range 5 {
+				r := measure(t, file+c.traffic)
+				if !r.Result.Measured {
+					t.Fatalf("%s: %s", r.Result.Reason, r.Result.Message)
 				}
-				t.Log(d.From, d.Reason)
+				for _, d := range r.Result.Directions {
+					if got, said := float64(d.Sessions.GoodputBitsPerSecond), r.Result.Reason == report.PathLimited; said && got < c.least || got > c.most {
+						t.Errorf("%s→%s: %s, %.2f Mb/s, want %.2f to %.2f", d.From, d.To, r.Result.Reason, got/1e6, c.least/1e6, c.most/1e6)
+					}
+					t.Log(r.Result.Reason, d.From, d.Reason)
+				}
+				if r.Result.Reason == report.PathLimited {
+					return
+				}
 			}
+			t.Error("no run was left alone by whoever else uses this machine")
 		})
 	}
 }
