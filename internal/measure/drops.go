@@ -45,7 +45,7 @@ type DropCounter struct {
 	Means, Way string
 }
 
-// The counters of an interface, of rtnl_link_stats64 (include/uapi/linux/if_link.h). Some drivers count one frame in two of them, so they are told apart and never added up.
+// InterfaceDropCounters are those of an interface, of rtnl_link_stats64 (include/uapi/linux/if_link.h). Some drivers count one frame in two of them, so they are told apart and never added up.
 var InterfaceDropCounters = []DropCounter{
 	{"rx_dropped", "the kernel had no room for what came (softnet backlog), or nobody there speaks its protocol",
 		"give the end more CPU, raise net.core.netdev_max_backlog, and keep LLDP, STP and the like off the link"},
@@ -56,7 +56,7 @@ var InterfaceDropCounters = []DropCounter{
 	{"tx_dropped", "the interface did not take what was to be sent", "enlarge its transmit ring with ethtool -G, and give the end more CPU"},
 }
 
-// The counters of a network namespace's TCP, of the TcpExt of /proc/net/netstat. PruneCalled and RcvPruned are left out: the first also counts where room was made without
+// TCPDropCounters are those of a network namespace's TCP, of the TcpExt of /proc/net/netstat. PruneCalled and RcvPruned are left out: the first also counts where room was made without
 // dropping anything, and what the second counts is among TCPRcvQDrop and TCPOFODrop. So are TCPZeroWindowDrop, which a full window's probes count (the time of a full
 // window is held by ends), and ListenDrops, as nobody connects while sessions are measured.
 var TCPDropCounters = []DropCounter{
