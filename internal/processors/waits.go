@@ -258,7 +258,11 @@ type OwnWaits struct {
 // Read is how long they waited since the first reading, all together, threads that ended since then included as far as they were seen. It needs no rights, and in a
 // container counts the time in which that had used up its share of the processors, too.
 func (w *OwnWaits) Read() (time.Duration, error) {
-	threads, err := procfs.AllThreads(os.Getpid())
+	self, err := procfs.Self()
+	if err != nil {
+		return 0, fmt.Errorf("for how long this process waited: %w", err)
+	}
+	threads, err := procfs.AllThreads(self.PID)
 	if err != nil {
 		return 0, fmt.Errorf("for how long this process waited: %w", err)
 	}

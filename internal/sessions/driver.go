@@ -199,7 +199,7 @@ func (r *run) read(ctx context.Context) error {
 	readings, at := make([]Reading, len(r.places)), time.Now()
 	limited := r.askLimits(ctx)
 	err := r.each(func(i int) error {
-		a, err := r.ends[i].ask(ctx, answerTimeout, request{Do: doRead, Read: &readRequest{Processors: len(r.Plan.Observers) > 0}})
+		a, err := r.ends[i].ask(ctx, answerTimeout, request{Do: doRead, Read: &readRequest{Processors: r.Plan.Observes(plan.ObserveProcessors)}})
 		if err != nil {
 			return fmt.Errorf("link %s: %w", r.places[i].Link, err)
 		}

@@ -49,7 +49,7 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 		const frames = 7
 		sent := false
 		rep := runner.Run(t.Context(), r.plan, New(r.places, Options{}), runner.Options{Progress: func(p runner.Progress) {
-			if p.Phase == report.Hold && p.GoodputBitsPerSecond > 0 && !sent {
+			if p.Phase == report.Hold && p.GoodputBitsPerSecond != nil && !sent {
 				sent = true
 				r.sendNonsense(t, "east", frames)
 			}

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -86,7 +85,7 @@ func (r *run) machineOf(g plan.Generator) (reading engine.Reading) {
 
 // askLimits begins to ask the Reference's limits where an observer wants that; what it returns waits for the answer, which is nil where there is none in time.
 func (r *run) askLimits(ctx context.Context) func() []report.Limiter {
-	wanted := slices.ContainsFunc(r.Plan.Observers, func(o plan.Observer) bool { return o.Type == plan.ObserveLimiter })
+	wanted := r.Plan.Observes(plan.ObserveLimiter)
 	if r.opts.Limited == nil || !wanted {
 		return func() []report.Limiter { return nil }
 	}
