@@ -68,6 +68,8 @@ func (r *remote) ask(ctx context.Context, patience time.Duration, q request) (an
 		return answer{}, fmt.Errorf("%w: %w", engine.ErrLost, err)
 	case a.Taken:
 		return answer{}, fmt.Errorf("%w: %s", engine.ErrTaken, a.Error)
+	case a.Path:
+		return answer{}, unansweredError(a.Error)
 	case a.Error != "":
 		return answer{}, errors.New(a.Error)
 	}

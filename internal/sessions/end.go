@@ -16,9 +16,11 @@ import (
 	"time"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
 	"github.com/linerate-dev/linerate/internal/machine"
+	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/processors"
 )
 
@@ -50,8 +52,9 @@ func (ends Ends) Serve(ctx context.Context, listener net.Listener) error {
 	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
 	var drivers sync.WaitGroup
 	defer drivers.Wait()
+	seats := make(chan struct{}, mostDrivers*len(ends))
 	for {
-		conn, err := listener.Accept()
+		conn, err := accept(ctx, listener)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -59,11 +62,41 @@ func (ends Ends) Serve(ctx context.Context, listener net.Listener) error {
 			cancel()
 			return fmt.Errorf("wait for a driver: %w", err)
 		}
+		select {
+		case seats <- struct{}{}:
+		default:
+			_ = conn.Close() // who is refused may come again
+			continue
+		}
 		drivers.Go(func() {
+			defer func() { <-seats }()
 			defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 			s.talk(ctx, conn)
 		})
 	}
+}
+
+const (
+	// mostDrivers is how many may be connected at once for each end: the one who drives it, who probes it, and some who wait for the one before to leave.
+	mostDrivers = 16
+	// acceptPause is how long an end waits before it takes connections again, where its machine has nothing to spare for them.
+	acceptPause = 100 * time.Millisecond
+)
+
+// accept takes the next connection. That the machine or the process has no files or memory left for one passes: it is tried again until ctx ends.
+func accept(ctx context.Context, l net.Listener) (net.Conn, error) {
+	for {
+		conn, err := l.Accept()
+		if err == nil || !scarce(err) || pause.For(ctx, acceptPause) != nil {
+			return conn, err
+		}
+	}
+}
+
+// scarce says that a connection could not be taken for want of files or memory, or that it was gone before it was taken (accept(2)).
+func scarce(err error) bool {
+	errno, is := errors.AsType[unix.Errno](err)
+	return is && slices.Contains([]unix.Errno{unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.ECONNABORTED}, errno)
 }
 
 type server struct {
@@ -122,7 +155,7 @@ func (s *server) talk(ctx context.Context, conn net.Conn) {
 		}
 		a, err := e.do(ctx, r, s.at)
 		if err != nil {
-			a = answer{Error: err.Error()}
+			a = answer{Error: err.Error(), Path: fromPath(err)}
 		}
 		if !say(conn, a) {
 			return
@@ -206,6 +239,7 @@ type end struct {
 
 	// What follows is the driver's own goroutine's.
 	local    Network
+	gift     gift
 	sender   *sender
 	receiver *receiver
 }
@@ -229,9 +263,19 @@ func (e *end) enter(conn net.Conn, force bool) error {
 	}
 }
 
-// leave drops everything, and lets the next driver in.
+// takeBack takes from the interface what this driver gave it.
+func (e *end) takeBack() {
+	given := e.gift
+	e.gift = nil
+	if err := e.Namespace.Do(given.takeBack); err != nil {
+		e.log.Warn("not all that the interface was given could be taken back", "link", e.Link, "interface", e.Interface, "error", err)
+	}
+}
+
+// leave drops everything, takes back what the driver gave the interface, and lets the next driver in.
 func (e *end) leave() {
 	e.halt()
+	e.takeBack()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.driver = nil
@@ -270,7 +314,8 @@ func (e *end) do(ctx context.Context, r request, at func() time.Duration) (a ans
 	case r.Do == doLay && r.Lay != nil:
 		e.local = *r.Lay
 		var laid Laid
-		err = e.Namespace.Do(func() (err error) { laid, err = lay(e.Interface, *r.Lay); return err })
+		e.takeBack()
+		err = e.Namespace.Do(func() (err error) { laid, e.gift, err = lay(e.Interface, *r.Lay); return err })
 		a.Laid = &laid
 	case r.Do == doListen && r.Listen != nil:
 		err = e.listen(*r.Listen)

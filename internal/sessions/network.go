@@ -5,19 +5,20 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/forwarder"
 )
 
 // lay gives the interface its address, routes to the other links' networks, and neighbours, in the calling thread's namespace, and makes it send and take frames as they
-// are on the wire: within the MTU, with whole checksums.
-func lay(name string, n Network) (Laid, error) {
-	var laid Laid
+// are on the wire: within the MTU, with whole checksums. What it gave is in the gift, also where it could not give all.
+func lay(name string, n Network) (laid Laid, g gift, err error) {
 	link, err := netlink.LinkByName(name)
 	if err != nil {
-		return laid, fmt.Errorf("interface %s: %w", name, err)
+		return laid, nil, fmt.Errorf("interface %s: %w", name, err)
 	}
 	for _, o := range []struct {
 		forwarder.Offload
@@ -31,40 +32,108 @@ func lay(name string, n Network) (Laid, error) {
 		}
 	}
 	if err := netlink.LinkSetUp(link); err != nil {
-		return laid, fmt.Errorf("set interface %s up: %w", name, err)
+		return laid, nil, fmt.Errorf("set interface %s up: %w", name, err)
 	}
-	if err := forwarder.AddAddress(link, n.Address); err != nil {
-		return laid, fmt.Errorf("interface %s: give it %s: %w", name, n.Address, err)
+	if err := g.address(link, n.Address); err != nil {
+		return laid, g, fmt.Errorf("interface %s: give it %s: %w", name, n.Address, err)
 	}
 	for _, b := range n.Neighbours {
-		if err := addNeighbour(link, b); err != nil {
-			return laid, fmt.Errorf("interface %s: neighbour %s at %s: %w", name, b.Address, b.MAC, err)
+		if err := g.neighbour(link, b); err != nil {
+			return laid, g, fmt.Errorf("interface %s: neighbour %s at %s: %w", name, b.Address, b.MAC, err)
 		}
 	}
 	for _, r := range n.Routes {
-		if err := addRoute(link, r); err != nil {
-			return laid, fmt.Errorf("interface %s: route to %s by %s: %w", name, r.To, r.Via, err)
+		if err := g.route(link, r); err != nil {
+			return laid, g, fmt.Errorf("interface %s: route to %s by %s: %w", name, r.To, r.Via, err)
 		}
 	}
-	return laid, nil
+	return laid, g, nil
 }
 
-func addNeighbour(link netlink.Link, b Neighbour) error {
+// gift is what an interface was given, each thing with how it is taken back. What was there before stays.
+type gift []func() error
+
+// takeBack takes back all, in the reverse order, in the namespace in which it was given. What is gone by itself, as with its interface, is no fault.
+func (g gift) takeBack() error {
+	var errs []error
+	for _, undo := range slices.Backward(g) {
+		if err := undo(); err != nil && !slices.ContainsFunc([]error{unix.ESRCH, unix.ENOENT, unix.ENODEV, unix.EADDRNOTAVAIL}, func(gone error) bool { return errors.Is(err, gone) }) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func familyOf(a netip.Addr) int {
+	if a.Is6() {
+		return netlink.FAMILY_V6
+	}
+	return netlink.FAMILY_V4
+}
+
+func (g *gift) address(link netlink.Link, a netip.Prefix) error {
+	had, err := netlink.AddrList(link, familyOf(a.Addr()))
+	if err != nil {
+		return err
+	}
+	if err := forwarder.AddAddress(link, a); err != nil {
+		return err
+	}
+	its := forwarder.IPNet(a)
+	if !slices.ContainsFunc(had, func(b netlink.Addr) bool { return b.IPNet.String() == its.String() }) {
+		*g = append(*g, func() error { return netlink.AddrDel(link, &netlink.Addr{IPNet: its}) })
+	}
+	return nil
+}
+
+func (g *gift) neighbour(link netlink.Link, b Neighbour) error {
 	mac, err := net.ParseMAC(b.MAC)
 	if err != nil {
 		return err
 	}
-	return forwarder.SetNeighbour(link, b.Address, mac)
+	had, err := netlink.NeighList(link.Attrs().Index, familyOf(b.Address))
+	if err != nil {
+		return err
+	}
+	if err := forwarder.SetNeighbour(link, b.Address, mac); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(had, func(n netlink.Neigh) bool { return n.IP.Equal(b.Address.AsSlice()) && n.State == netlink.NUD_PERMANENT })
+	if i >= 0 {
+		*g = append(*g, func() error { return netlink.NeighSet(&had[i]) })
+		return nil
+	}
+	*g = append(*g, func() error {
+		return netlink.NeighDel(&netlink.Neigh{LinkIndex: link.Attrs().Index, IP: b.Address.AsSlice()})
+	})
+	return nil
 }
 
-func addRoute(link netlink.Link, r Route) error {
+func (g *gift) route(link netlink.Link, r Route) error {
 	route := &netlink.Route{LinkIndex: link.Attrs().Index, Dst: forwarder.IPNet(r.To.Masked())}
 	if r.Via.IsValid() {
 		route.Gw = r.Via.AsSlice()
 	} else {
 		route.Scope = netlink.SCOPE_LINK
 	}
-	return netlink.RouteReplace(route)
+	had, err := netlink.RouteListFiltered(familyOf(r.To.Addr()), route, netlink.RT_FILTER_DST)
+	if err != nil {
+		return err
+	}
+	if err := netlink.RouteReplace(route); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(had, func(h netlink.Route) bool { return h.LinkIndex == route.LinkIndex && h.Gw.Equal(route.Gw) }) {
+		return nil
+	}
+	*g = append(*g, func() error {
+		err := netlink.RouteDel(route)
+		for _, h := range had {
+			err = errors.Join(err, netlink.RouteReplace(&h))
+		}
+		return err
+	})
+	return nil
 }
 
 // routeTo is the way that the kernel would take by the interface: "via 198.18.0.1 dev west". Another interface is an error.

@@ -1,9 +1,13 @@
 package sessions
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -25,6 +29,9 @@ func prove(check *report.PathCheck, forwarding plan.Forwarding, went, came *Open
 	slices.Sort(came.TTLs)
 	ttls := slices.Compact(came.TTLs)
 	switch {
+	case len(ttls) == 0 && forwarding == plan.L3:
+		check.Message += "; the receiver's kernel doesn't tell the first segments' TTL (TCP_SAVED_SYN), so nothing shows that the device routed them: use a kernel that does, or dut.forwarding AsConfigured"
+		return
 	case len(ttls) == 0:
 		check.Message += "; the kernel doesn't tell the first segments' TTL"
 	case len(ttls) == 1 && ttls[0] == expectedTTL(forwarding, ttls[0]):
@@ -57,6 +64,26 @@ func (e *pathError) Error() string {
 
 // Ending is how a run ends that such an error ends.
 func (*pathError) Ending() report.Ending { return report.PathNotProven }
+
+// unansweredError is an end's error that is not its own: what it sent through the device was not answered, or nothing came.
+type unansweredError string
+
+func (e unansweredError) Error() string { return string(e) }
+
+// fromPath says of an error of connecting that it came from beyond the end: nobody answered in time, or whoever did said no.
+func fromPath(err error) bool {
+	if _, is := errors.AsType[unansweredError](err); is {
+		return true
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errMissing) {
+		return true
+	}
+	errno, is := errors.AsType[unix.Errno](err)
+	return is && slices.Contains([]unix.Errno{unix.ETIMEDOUT, unix.ECONNREFUSED, unix.ECONNRESET, unix.EPIPE, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN}, errno)
+}
+
+// errMissing: connections that were made at one end did not come to the other.
+var errMissing = errors.New("the others did not come")
 
 func isLost(err error) bool {
 	return errors.Is(err, engine.ErrLost) || errors.Is(err, engine.ErrSilent)

@@ -212,6 +212,9 @@ func (r *run) open(ctx context.Context, d plan.Direction, token string) (*report
 	if ctx.Err() != nil || isLost(err) {
 		return nil, fmt.Errorf("connect %s to %s: %w", d.From, d.To, err)
 	}
+	if !fromPath(err) {
+		return nil, fmt.Errorf("link %s: its end can't connect to %s, whatever the device does: %w", d.From, d.To, err)
+	}
 	check.Message = err.Error() + ": check that the device forwards between the links, and TCP port " + fmt.Sprint(DataPort) + " with them"
 	return check, nil
 }

@@ -69,6 +69,7 @@ const (
 type answer struct {
 	Error   string   `json:"error,omitempty"`
 	Taken   bool     `json:"taken,omitempty"` // the error is that another driver has this end
+	Path    bool     `json:"path,omitempty"`  // the error is not the end's own, but of what it sent or awaited through the device
 	Welcome *Welcome `json:"welcome,omitempty"`
 	Laid    *Laid    `json:"laid,omitempty"`
 	Opened  *Opened  `json:"opened,omitempty"`

@@ -277,7 +277,7 @@ func TestNobodyDrivesAnEndByItsLink(t *testing.T) {
 	layOut := func(ns *netspace.Namespace, address string) {
 		must(t, ns.Do(func() error {
 			lo, err := netlink.LinkByName("lo")
-			_, layErr := lay("west", Network{Address: netip.MustParsePrefix(address)})
+			_, _, layErr := lay("west", Network{Address: netip.MustParsePrefix(address)})
 			return errors.Join(err, layErr, netlink.LinkSetUp(lo))
 		}))
 	}
@@ -363,7 +363,8 @@ func TestWhatConnectionsProve(t *testing.T) {
 		"one connection took another way":  {plan.L3, []int{63, 62}, 2, false, "TTL [62 63]"},
 		"a bridge takes none":              {plan.L2, []int{64, 64}, 2, true, "TTL 64, which was 64"},
 		"a bridge that routes":             {plan.L2, []int{63, 63}, 2, false, "what forwards L2 makes it 64"},
-		"a kernel that doesn't keep it":    {plan.L3, nil, 2, true, "the kernel doesn't tell"},
+		"a kernel that doesn't keep it":    {plan.L3, nil, 2, false, "so nothing shows that the device routed them"},
+		"a bridge, and such a kernel":      {plan.L2, nil, 2, true, "the kernel doesn't tell"},
 		"a connection that is missing":     {plan.L3, []int{63}, 1, false, "1 of 2 connections"},
 		"as it is configured, any will do": {plan.AsConfigured, []int{57}, 2, true, "TTL 57"},
 	} {
