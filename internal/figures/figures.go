@@ -3,6 +3,7 @@
 package figures
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"slices"
@@ -167,11 +168,11 @@ func limitOf(directions ...report.Measured) (limit measure.SessionLimit) {
 			return measure.SessionLimit{}
 		}
 		l := measure.LimitOfSessions(*d.Sessions)
-		held := max(limit.HeldByEnds, l.HeldByEnds)
+		held, doubt := max(limit.HeldByEnds, l.HeldByEnds), cmp.Or(limit.NotThePaths, l.NotThePaths)
 		if i == 0 || limit.By == measure.ByPath || l.By == measure.ByEnds {
 			limit = l
 		}
-		limit.HeldByEnds = held
+		limit.HeldByEnds, limit.NotThePaths = held, doubt
 	}
 	return limit
 }
@@ -228,6 +229,8 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 		f := report.Figure{Metric: metric.Name, Direction: m.direction, Unit: metric.Unit, Confirmed: result.Confirmed, Reason: result.Reason}
 		f.Low, f.Missing = metric.of(m)
 		switch {
+		case metric.Sessions && metric.Name != GoodputBitsPerSecond && f.Missing == "" && m.limit.NotThePaths != "":
+			f.Low, f.Missing, f.Reason = "", "nothing can be said of the path: "+m.limit.NotThePaths, m.limit.Reason()
 		case metric.Sessions:
 			f.Reason = m.limit.Reason()
 			f.High = highOfSessions(f, m.limit)

@@ -55,6 +55,27 @@ func TestFiguresOfSessions(t *testing.T) {
 	}
 }
 
+// A goodput that is a lower bound bounds something; retransmits that may be the ends' own bound nothing of the path's.
+func TestRetransmitsThatMayBeTheEndsAreNotThePaths(t *testing.T) {
+	for name, change := range map[string]func(*report.Sessions){
+		"an end dropped something": func(s *report.Sessions) {
+			s.Ends = &report.SessionEnds{Dropped: []report.EndDrop{{Link: "east", Counter: "rx_dropped", Packets: 1}}}
+		},
+		"it isn't known what an end dropped": func(s *report.Sessions) { s.Ends = &report.SessionEnds{Unknown: "link east: no such file"} },
+		"ends waited for processors":         func(s *report.Sessions) { s.EndsWaited = plan.Duration(100 * time.Millisecond) },
+		"those who carry frames waited":      func(s *report.Sessions) { s.Disturbed = plan.Duration(100 * time.Millisecond) },
+	} {
+		d := tcp("west", "east", 0)
+		change(d.Sessions)
+		for _, f := range figures.Of(ofSessions(d, tcp("east", "west", 0))) {
+			of := f.Direction == "west→east" || f.Direction == report.AllDirections
+			if goodput := f.Metric == figures.GoodputBitsPerSecond; (f.Missing != "") != (of && !goodput) || of && f.High != "" || of && !goodput && f.Low != "" {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+	}
+}
+
 func TestASummaryOfSessionsReadsAsPeopleSayIt(t *testing.T) {
 	for want, r := range map[string]*report.Report{
 		"west→east: 40.00 Mbps goodput, 10 retransmits, rtt 1.9 ms":                                                             ofSessions(tcp("west", "east", 0)),

@@ -180,6 +180,8 @@ type SessionLimit struct {
 	HeldByEnds units.Ratio
 	// Sentence is the reason, for people.
 	Sentence string
+	// NotThePaths says why what was sent again, and how long answers took, may be the ends' or the machine's doing, in whole or in part; empty: it is the path's.
+	NotThePaths string
 }
 
 // Reason is why a figure of such sessions is what it is.
@@ -235,6 +237,16 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 	}
 	if l.By == ByEnds || l.By == ByUnknown {
 		l.Sentence += endsLateSentence(s.Disturbance)
+	}
+	switch {
+	case s.Disturbed > 0:
+		l.NotThePaths = "those who carry frames waited for processors"
+	case waited > mostEndsWaited:
+		l.NotThePaths = "the ends' programs waited for processors"
+	case dropped:
+		l.NotThePaths = "an end itself dropped some of it"
+	case s.Ends != nil && s.Ends.Unknown != "":
+		l.NotThePaths = "whether the ends themselves dropped something is not known"
 	}
 	return l
 }
