@@ -36,7 +36,7 @@ func observedSeries(r *report.Report, of plan.ObservedSeries) (found []report.Ob
 		case o.Observer != of.Observer:
 		case o.Series == "":
 			none = fmt.Sprintf("%s: %s is missing: %s", of.Observer, of.Series, o.Missing)
-		case o.Series == of.Series && o.OfAll() == (of.Of == plan.ObservedAll):
+		case o.Series == of.Series && (o.OfAll() == (of.Of == plan.ObservedAll) || o.Missing != ""): // of a machine that told nothing nobody knows how many it has
 			found = append(found, o)
 		case o.Series == of.Series && o.OfAll():
 			none = fmt.Sprintf("%s: %s is known of all processors together only, as the machine has many: say observed.of: All", of.Observer, of.Series)

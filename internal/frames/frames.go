@@ -48,6 +48,11 @@ type Options struct {
 	// Machine reads how the threads fare that carry and send frames, on the machine of generator and device; nil: nobody can. It is asked before and after
 	// windows, and never within one.
 	Machine func(context.Context) (processors.Reading, error)
+	// Device is what the device's node told last, where it is another machine: somebody else asks it, and this returns at once. Nil: all is on this machine.
+	Device func() observe.Told
+	// Nodes are those that the generators run on, by their names; nil: all is on one machine. DeviceNode is the device's; empty: nobody knows it.
+	Nodes      map[string]string
+	DeviceNode string
 }
 
 // New is the driver of these generators, for one run.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
-	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -98,7 +97,7 @@ func (r *run) prepareMeasure() error {
 	for _, g := range r.gens {
 		r.setup.Generators = append(r.setup.Generators, g.Name)
 	}
-	r.vitals = observe.NewLog(r.Plan.Observers, observe.Setup{Generators: r.setup.Generators, Directions: r.Plan.Directions})
+	r.vitals = r.observers()
 	for _, d := range r.Plan.Directions {
 		m := measure.Direction{From: d.From, To: d.To, Mix: d.Mix, LineRate: r.lineRates[d.To]}
 		for _, g := range r.senders(d) {

@@ -10,7 +10,23 @@ import (
 
 // observe lets the Plan's observers take their values from what was just read.
 func (r *run) observe(readings []engine.Reading, limited []report.Limiter) {
-	r.vitals.Add(observe.Moment{At: time.Since(r.Started), Readings: readings, Limited: limited})
+	m := observe.Moment{At: time.Since(r.Started), Readings: readings, Limited: limited}
+	if r.opts.Device != nil {
+		m.Device = new(r.opts.Device())
+	}
+	r.vitals.Add(m)
+}
+
+// observers begin with nothing read.
+func (r *run) observers() *observe.Log {
+	setup := observe.Setup{Generators: r.setup.Generators, Directions: r.Plan.Directions, DeviceNode: r.opts.DeviceNode}
+	if r.opts.Nodes != nil {
+		setup.Nodes = make([]string, len(r.gens))
+		for g := range r.gens {
+			setup.Nodes[g] = r.opts.Nodes[r.gens[g].Name]
+		}
+	}
+	return observe.NewLog(r.Plan.Observers, setup)
 }
 
 // aged is how old a value may be when it is told: generators look at their processors each 100 ms at most. Nothing is sent in that time before it is listened.

@@ -1,19 +1,32 @@
 package observe
 
-import "github.com/linerate-dev/linerate/internal/report"
+import (
+	"cmp"
+	"time"
 
-// limiter is what a Reference's limit does with the frames of each direction. It is asked with the generators, within a bound of its own.
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// limiter is what a Reference's limit does with the frames of each direction. On one machine it is asked with the generators, within a bound of its own; elsewhere its pod
+// tells of it.
 type limiter struct{}
 
-func (limiter) read(s Setup, m Moment) (values []value, missing string) {
-	if len(m.Limited) != len(s.Directions) {
-		return nil, "the Reference's limit did not answer"
+func (limiter) read(s Setup, _ string, m Moment) (values []value, missing string) {
+	limited, clock, behind, why := m.Limited, m.At, time.Duration(0), ""
+	if m.Device != nil {
+		limited, clock, behind, why = m.Device.Limited, m.Device.At, m.deviceBehind, cmp.Or(m.Device.Missing, m.Device.NoLimited)
+	}
+	if why != "" || len(limited) != len(s.Directions) {
+		return nil, cmp.Or(why, "the Reference's limit did not answer")
 	}
 	for i, d := range s.Directions {
 		of := d.From + "→" + d.To
-		values = append(values,
-			value{name: "passed", of: of, unit: "packets", kind: report.Counter, at: m.At, number: float64(m.Limited[i].Passed)},
-			value{name: "dropped", of: of, unit: "packets", kind: report.Counter, at: m.At, number: float64(m.Limited[i].Dropped)})
+		values = append(values, packets("passed", of, clock, behind, limited[i].Passed), packets("dropped", of, clock, behind, limited[i].Dropped))
 	}
 	return values, ""
+}
+
+// packets is a counter of them.
+func packets(name, of string, clock, behind time.Duration, n int64) value {
+	return value{name: name, of: of, unit: "packets", kind: report.Counter, at: clock + behind, clock: clock, number: float64(n)}
 }

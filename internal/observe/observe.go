@@ -6,11 +6,13 @@
 package observe
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -20,10 +22,13 @@ type Moment struct {
 	At time.Duration
 	// Readings are the generators', in the order of Setup.Generators.
 	Readings []engine.Reading
-	// Limited is what a Reference's limit counted, in the order of Setup.Directions; nil: it wasn't asked, or didn't answer.
+	// Limited is what a Reference's limit on this machine counted, in the order of Setup.Directions; nil: it wasn't asked, or didn't answer.
 	Limited []report.Limiter
+	// Device is what the device's node told last; nil: nobody asks one, as the device is on this machine, with the generators.
+	Device *Told
 
-	behind []time.Duration // by how much each generator's clock is behind the run's
+	behind       []time.Duration // by how much each generator's clock is behind the run's
+	deviceBehind time.Duration
 }
 
 // timeOf is when it was, in the run's time, at a moment of a generator's clock.
@@ -31,24 +36,47 @@ func (m Moment) timeOf(generator int, clock time.Duration) time.Duration {
 	return clock + m.behind[generator]
 }
 
+// Told is what a machine that somebody else asks, time and again and beside the traffic, told last.
+type Told struct {
+	// Age is how long ago its answer was heard.
+	Age time.Duration
+	// Clock is its own clock when it answered, At when it read what follows.
+	Clock, At time.Duration
+	// Processors are its own. NoProcessors says why there are none.
+	Processors   []processors.Processor
+	NoProcessors string
+	// Limited is what a Reference's limit counted, in the order of Setup.Directions. NoLimited says why there is nothing of it.
+	Limited   []report.Limiter
+	NoLimited string
+	// Missing says why it tells nothing now, though it may have before; empty: it answers.
+	Missing string
+}
+
 // Setup is what stays the same for a run.
 type Setup struct {
 	Generators []string
 	Directions []plan.Direction
+	// Nodes are those that the generators run on, in their order, an empty name for one that runs elsewhere; nil: all is on one machine. DeviceNode is the
+	// device's; empty: it is none of the cluster's.
+	Nodes      []string
+	DeviceNode string
 }
 
 // value is one series' value at a moment.
 type value struct {
 	name, of, unit string
 	kind           report.VitalKind
-	at             time.Duration
+	at             time.Duration // in the run's time
+	clock          time.Duration // by the clock of whoever read it: the same value told again is of the same
 	number         float64
 	step           float64 // by which a coarse counter grows; 0: it is exact
+	// source is whose value it is, of several that an observer looks at. Missing says why there is none of it, nor of all others of that source.
+	source, missing string
 }
 
 // observer takes its values from a moment; with none it says why.
 type observer interface {
-	read(s Setup, m Moment) (values []value, missing string)
+	read(s Setup, of string, m Moment) (values []value, missing string)
 }
 
 // observers are all types; docs/development.md says how one is added.
@@ -61,10 +89,11 @@ var observers = map[string]observer{
 type Log struct {
 	setup  Setup
 	each   []*book
-	clocks []clock
+	clocks []clock // the generators'
+	device clock
 }
 
-// clock follows by how much a generator's clock is behind the run's: a reading that is told late seems to be of a later time than it is, and the one that was told soonest
+// clock follows by how much a machine's clock is behind the run's: a reading that is told late seems to be of a later time than it is, and the one that was told soonest
 // knows best. What two clocks may drift apart since then is allowed for.
 type clock struct {
 	behind, since time.Duration
@@ -74,8 +103,8 @@ type clock struct {
 // drift is by how much two clocks may go apart, a share of the time: computers' are within 100 millionths of the truth each.
 const drift = 5000
 
-func (c *clock) follow(run, generator time.Duration) time.Duration {
-	behind := run - generator
+func (c *clock) follow(run, machine time.Duration) time.Duration {
+	behind := run - machine
 	if c.known {
 		behind = min(behind, c.behind+(run-c.since)/drift)
 	}
@@ -87,14 +116,22 @@ func (c *clock) follow(run, generator time.Duration) time.Duration {
 type book struct {
 	plan    plan.Observer
 	missing string // why the last moment had nothing
-	series  []*report.VitalSign
+	series  []*series
+	lacks   map[string]string // why a source had nothing at the last moment, by its name
+}
+
+// series is a vital sign, and whose it is of those that the observer looks at.
+type series struct {
+	report.VitalSign
+	source string
+	clock  time.Duration // of the last sample
 }
 
 // NewLog is an empty one.
 func NewLog(of []plan.Observer, setup Setup) *Log {
 	l := &Log{setup: setup}
 	for _, o := range of {
-		l.each = append(l.each, &book{plan: o, missing: "nothing was read"})
+		l.each = append(l.each, &book{plan: o, missing: "nothing was read", lacks: map[string]string{}})
 	}
 	return l
 }
@@ -111,6 +148,9 @@ func (l *Log) Add(m Moment) {
 	for g, reading := range m.Readings {
 		m.behind[g] = l.clocks[g].follow(m.At, reading.At)
 	}
+	if m.Device != nil && m.Device.Clock != 0 {
+		m.deviceBehind = l.device.follow(m.At-m.Device.Age, m.Device.Clock)
+	}
 	for _, b := range l.each {
 		o, known := observers[b.plan.Type]
 		if !known {
@@ -118,9 +158,10 @@ func (l *Log) Add(m Moment) {
 			continue
 		}
 		var values []value
-		if values, b.missing = o.read(l.setup, m); b.missing != "" {
+		if values, b.missing = o.read(l.setup, b.plan.Of, m); b.missing != "" {
 			continue
 		}
+		clear(b.lacks)
 		for _, v := range values {
 			b.add(v)
 		}
@@ -128,19 +169,22 @@ func (l *Log) Add(m Moment) {
 }
 
 func (b *book) add(v value) {
+	if v.missing != "" {
+		b.lacks[v.source] = v.missing
+	}
 	s := b.find(v.name, v.of)
 	if s == nil {
-		s = &report.VitalSign{Name: v.name, Of: v.of, Unit: v.unit, Kind: v.kind, Step: v.step}
+		s = &series{VitalSign: report.VitalSign{Name: v.name, Of: v.of, Unit: v.unit, Kind: v.kind}, source: v.source}
 		b.series = append(b.series, s)
 	}
 	at := plan.Duration(v.at)
-	if n := len(s.Samples); n > 0 && at <= s.Samples[n-1].At {
+	if n := len(s.Samples); v.missing != "" || n > 0 && (at <= s.Samples[n-1].At || v.clock == s.clock) {
 		return
 	}
-	s.Samples = append(s.Samples, report.VitalSample{At: at, Value: v.number})
+	s.Samples, s.clock, s.Step = append(s.Samples, report.VitalSample{At: at, Value: v.number}), v.clock, v.step
 }
 
-func (b *book) find(name, of string) *report.VitalSign {
+func (b *book) find(name, of string) *series {
 	for _, s := range b.series {
 		if s.Name == name && s.Of == of {
 			return s
@@ -149,11 +193,16 @@ func (b *book) find(name, of string) *report.VitalSign {
 	return nil
 }
 
+// lack is why a series has nothing new; empty: it has.
+func (b *book) lack(s *series) string {
+	return cmp.Or(b.missing, b.lacks[s.source])
+}
+
 // Idle keeps what each series was between two times without traffic: before it, or after it. Only what was read in between counts.
 func (l *Log) Idle(from, to time.Duration, after bool) {
 	for _, b := range l.each {
 		for _, s := range b.series {
-			quiet := *s
+			quiet := s.VitalSign
 			quiet.Samples = slices.DeleteFunc(slices.Clone(s.Samples), func(v report.VitalSample) bool { return v.At.Std() < from || v.At.Std() > to })
 			was := join(quiet, from, to, mostReach) // none of them is of another time
 			if after {
@@ -170,8 +219,11 @@ func (l *Log) Window(from, to time.Duration) []report.Observed {
 	var all []report.Observed
 	for _, b := range l.each {
 		for _, s := range b.series {
-			was := join(*s, from, to, reachOf(from, to))
+			was := join(s.VitalSign, from, to, reachOf(from, to))
 			was.Observer = b.plan.Name
+			if lack := b.lack(s); was.Missing != "" && lack != "" {
+				was.Missing += ": " + lack
+			}
 			all = append(all, was)
 		}
 		if len(b.series) == 0 {
@@ -187,7 +239,10 @@ func (l *Log) Observations() []report.Observation {
 	for _, b := range l.each {
 		o := report.Observation{Observer: b.plan.Name, Of: b.plan.Of, Type: b.plan.Type}
 		for _, s := range b.series {
-			o.Series = append(o.Series, *s)
+			if len(s.Samples) == 0 {
+				s.Missing = b.lack(s)
+			}
+			o.Series = append(o.Series, s.VitalSign)
 		}
 		if len(o.Series) == 0 {
 			o.Missing = b.missing

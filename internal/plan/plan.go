@@ -78,6 +78,7 @@ func (p *Plan) Observes(observerType string) bool {
 const (
 	OfGenerator       = "Generator"
 	OfDUT             = "DUT"
+	OfNode            = "Node" // each machine that generators or device are on
 	ObserveProcessors = "Processors"
 	ObserveLimiter    = "Limiter"
 )

@@ -20,7 +20,7 @@ const (
 // Observation is what one of the Plan's observers read.
 type Observation struct {
 	Observer string `json:"observer"` // its name
-	Of       string `json:"of"`       // Generator or DUT
+	Of       string `json:"of"`       // Generator, DUT or Node
 	Type     string `json:"type"`
 	// Missing says why nothing was read; empty: something was.
 	Missing string      `json:"missing,omitempty"`
@@ -40,6 +40,8 @@ type VitalSign struct {
 	IdleAfter  *float64 `json:"idleAfter,omitempty"`
 	// Samples are about one a second, for graphs.
 	Samples []VitalSample `json:"samples,omitempty"`
+	// Missing says why there is no sample of it, where the observer has other series that were read; empty: there is.
+	Missing string `json:"missing,omitempty"`
 }
 
 // VitalSample is a value and the time that it is of, since Report.Started.
