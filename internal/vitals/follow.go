@@ -1,0 +1,128 @@
+package vitals
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/pause"
+)
+
+// The bounds of asking.
+const (
+	askEvery   = 200 * time.Millisecond
+	askTimeout = time.Second // its own clock says when a late answer's reading is of
+	mostAnswer = 1 << 20     // bytes: several thousand processors
+)
+
+// Follower asks a machine for its vital signs, time and again, until it is closed. Who wants them takes the newest and waits for nobody.
+type Follower struct {
+	address string
+	client  *http.Client
+	end     context.CancelFunc
+	ended   chan struct{}
+
+	mu      sync.Mutex
+	last    Reading
+	heard   time.Time // when last was here
+	trouble error     // of the last time that it was asked; nil: it answered
+}
+
+// Follow follows the server at host:port until ctx ends, or Close.
+func Follow(ctx context.Context, address string) *Follower {
+	ctx, end := context.WithCancel(ctx)
+	f := &Follower{address: address, end: end, ended: make(chan struct{}), trouble: errors.New("it has not answered yet"),
+		client: &http.Client{Timeout: askTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			Transport: &http.Transport{MaxConnsPerHost: 1, MaxResponseHeaderBytes: mostHeader}}}
+	go f.follow(ctx)
+	return f
+}
+
+// Close ends the asking.
+func (f *Follower) Close() {
+	f.end()
+	<-f.ended
+	f.client.CloseIdleConnections()
+}
+
+// Newest is what was told last, how long ago it was heard, and why there is nothing newer; an empty reason: it answers.
+func (f *Follower) Newest() (r Reading, age time.Duration, missing string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.trouble != nil {
+		missing = fmt.Sprintf("%s did not tell: %v", f.address, f.trouble)
+	}
+	if f.last.Version == "" {
+		return Reading{}, 0, missing
+	}
+	return f.last, time.Since(f.heard), missing
+}
+
+func (f *Follower) follow(ctx context.Context) {
+	defer close(f.ended)
+	for ctx.Err() == nil {
+		asked := time.Now()
+		reading, err := f.ask(ctx)
+		f.keep(reading, err)
+		if pause.Until(ctx, asked.Add(askEvery)) != nil {
+			return
+		}
+	}
+}
+
+func (f *Follower) keep(r Reading, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.trouble = err
+	if err == nil {
+		f.last, f.heard = r, time.Now()
+	}
+}
+
+// ask is one question.
+func (f *Follower) ask(ctx context.Context) (r Reading, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+f.address+path, nil)
+	if err != nil {
+		return r, err
+	}
+	answer, err := f.client.Do(request)
+	if err != nil {
+		return r, plainly(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer+1))
+	switch {
+	case err != nil:
+		return r, plainly(err)
+	case len(body) > mostAnswer:
+		return r, fmt.Errorf("its answer has more than %d bytes", mostAnswer)
+	case answer.StatusCode != http.StatusOK:
+		return r, fmt.Errorf("it answered %s: %.200q", answer.Status, body)
+	}
+	if err := json.Unmarshal(body, &r); err != nil {
+		return Reading{}, fmt.Errorf("its answer can't be read: %w", err)
+	}
+	if r.Version != Version {
+		return Reading{}, fmt.Errorf("it tells %.80q, and %q is wanted: use one linerate for both", r.Version, Version)
+	}
+	return r, nil
+}
+
+// plainly is an error of asking in words that don't change from one time to the next.
+func plainly(err error) error {
+	var at *net.OpError
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("no answer within %s; may the runner's pod reach that port?", askTimeout)
+	case errors.As(err, &at):
+		return fmt.Errorf("%s: %w", at.Op, at.Err)
+	}
+	return err
+}

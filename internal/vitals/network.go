@@ -1,0 +1,44 @@
+package vitals
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+
+	"github.com/vishvananda/netlink"
+)
+
+// NotByItsNetwork says of a caller that answers to it would leave by another interface than the one which has the address that was asked: it is on a link under test, which
+// no policy of the pods' network keeps off, and what is on a link learns nothing. Linux hands a frame for any of its addresses on from any interface.
+func NotByItsNetwork(conn net.Conn) error {
+	asked, from := addressOf(conn.LocalAddr()), addressOf(conn.RemoteAddr())
+	routes, err := netlink.RouteGet(from.AsSlice())
+	if err != nil || len(routes) == 0 {
+		return errors.Join(fmt.Errorf("nobody knows the way back to %s", from), err)
+	}
+	way, err := net.InterfaceByIndex(routes[0].LinkIndex)
+	if err != nil {
+		return fmt.Errorf("the way back to %s: %w", from, err)
+	}
+	if way.Flags&net.FlagLoopback != 0 {
+		return nil // it is in the same network namespace
+	}
+	has, err := way.Addrs()
+	if err != nil {
+		return fmt.Errorf("addresses of %s: %w", way.Name, err)
+	}
+	if !slices.ContainsFunc(has, func(a net.Addr) bool { n, is := a.(*net.IPNet); return is && n.IP.Equal(asked.AsSlice()) }) {
+		return fmt.Errorf("%s asks at %s, and answers to it leave by %s, which hasn't that address", from, asked, way.Name)
+	}
+	return nil
+}
+
+func addressOf(a net.Addr) netip.Addr {
+	port, err := netip.ParseAddrPort(a.String())
+	if err != nil {
+		return netip.Addr{}
+	}
+	return port.Addr().Unmap()
+}

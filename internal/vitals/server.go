@@ -1,0 +1,156 @@
+package vitals
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/processors"
+)
+
+// The bounds of what others can make a server do: it looks at its machine ten times a second at most, however many ask.
+const (
+	freshFor       = 100 * time.Millisecond
+	mostCallers    = 8 // connections at a time
+	requestTimeout = 2 * time.Second
+	idleTimeout    = 10 * time.Second
+	mostHeader     = 4 << 10 // bytes
+)
+
+// Server tells a machine's vital signs to whoever asks.
+type Server struct {
+	// Limits reads what a Reference's limit counted; nil: there is no limit.
+	Limits func() ([]Limit, error)
+	// Unwelcome says why a caller isn't answered; nil: all are welcome.
+	Unwelcome func(net.Conn) error
+
+	mu   sync.Mutex
+	last Reading
+}
+
+// Serve answers on l until ctx ends, and closes it.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+path, s.answer)
+	server := &http.Server{
+		Handler: mux, ReadHeaderTimeout: requestTimeout, ReadTimeout: requestTimeout, WriteTimeout: requestTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: mostHeader,
+		ErrorLog: log.New(io.Discard, "", 0), // what callers do wrong is theirs
+	}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(&door{Listener: l, unwelcome: s.Unwelcome}); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("tell vital signs at %s: %w", l.Addr(), err)
+	}
+	return nil
+}
+
+func (s *Server) answer(w http.ResponseWriter, _ *http.Request) {
+	reading, err := s.now()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(reading) // a caller that is gone needs no answer
+}
+
+// now is a reading that is fresh enough.
+func (s *Server) now() (Reading, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clock, err := monotonic()
+	if err != nil {
+		return Reading{}, err
+	}
+	if s.last.Version == "" || clock-s.last.At >= freshFor {
+		s.last = s.look(clock)
+	}
+	s.last.Clock, err = monotonic()
+	return s.last, err
+}
+
+// look reads all that there is.
+func (s *Server) look(clock time.Duration) Reading {
+	r := Reading{Version: Version, At: clock}
+	var err error
+	if r.Processors, err = processors.All(); err != nil {
+		r.NoProcessors = "how its processors spend their time can't be read: " + err.Error()
+	}
+	if s.Limits == nil {
+		return r
+	}
+	if r.Limits, err = s.Limits(); err != nil {
+		r.Limits, r.NoLimits = nil, err.Error()
+	}
+	return r
+}
+
+// monotonic is this machine's clock that nobody sets, which all its pods share.
+func monotonic() (time.Duration, error) {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		return 0, fmt.Errorf("when it is: %w", err)
+	}
+	return time.Duration(now.Nano()), nil
+}
+
+// door lets so many callers in at a time, and those only that are welcome; all others it closes the connection to.
+type door struct {
+	net.Listener
+	unwelcome func(net.Conn) error
+
+	mu     sync.Mutex
+	inside int
+}
+
+// Accept is the next caller that is let in.
+func (d *door) Accept() (net.Conn, error) {
+	for {
+		conn, err := d.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if d.unwelcome != nil && d.unwelcome(conn) != nil || !d.enter() {
+			_ = conn.Close()
+			continue
+		}
+		return &caller{Conn: conn, leave: sync.OnceFunc(d.leave)}, nil
+	}
+}
+
+func (d *door) enter() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.inside == mostCallers {
+		return false
+	}
+	d.inside++
+	return true
+}
+
+func (d *door) leave() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.inside--
+}
+
+// caller is a connection that makes room when it is closed.
+type caller struct {
+	net.Conn
+	leave func()
+}
+
+// Close closes it.
+func (c *caller) Close() error {
+	c.leave()
+	return c.Conn.Close()
+}

@@ -1,0 +1,45 @@
+// Package vitals tells, over the pods' network, how a machine fares on which a device under test is: how its processors spend their time, and what a Reference's limit
+// counted. The device's pod, or one beside it, serves; the runner asks, beside the traffic.
+//
+//	runner ── GET /vitals, five times a second ──▶ server, on one address of its pod's
+//	       ◀── Reading, as JSON ──
+//
+// It is read-only, knows no authentication and has nothing to keep secret but how busy a machine is.
+package vitals
+
+import (
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/processors"
+)
+
+// Version is the kind and version of the document Reading; a reader refuses others.
+const Version = "linerate.dev/vitals.v1alpha1"
+
+// Port is the TCP port that vital signs are told on: beside those of generators (4501) and their launchers (4502).
+const Port = 4504
+
+// path is the only one that there is.
+const path = "/vitals"
+
+// Reading is what a machine tells. Times are in nanoseconds.
+type Reading struct {
+	Version string `json:"version"`
+	// Clock is the machine's monotonic clock when it answered, At when it read what follows: at most a tenth of a second before.
+	Clock time.Duration `json:"clock"`
+	At    time.Duration `json:"at"`
+	// Processors are how each of them spent its time since the machine started; in a pod those of its node. NoProcessors says why there are none.
+	Processors   []processors.Processor `json:"processors,omitempty"`
+	NoProcessors string                 `json:"noProcessors,omitempty"`
+	// Limits are what a Reference's limit counted in each direction since it was set up. NoLimits says why there are none though there is a limit.
+	Limits   []Limit `json:"limits,omitempty"`
+	NoLimits string  `json:"noLimits,omitempty"`
+}
+
+// Limit is what a direction's limit counted, in frames.
+type Limit struct {
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Passed  int64  `json:"passed"`
+	Dropped int64  `json:"dropped"`
+}
