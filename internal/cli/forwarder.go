@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,11 +16,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/forwarder"
 	"github.com/linerate-dev/linerate/internal/pause"
+	"github.com/linerate-dev/linerate/internal/vitals"
 )
 
 // forwarderOptions are the flags of forwarder.
 type forwarderOptions struct {
 	spec, terminationLog string
+	vitals               string
 	wait                 time.Duration
 	verbose              bool
 }
@@ -31,7 +34,8 @@ func newForwarder(s Streams) *cobra.Command {
 		Short:   "Make this network namespace's kernel forward: the Reference device under test",
 		Example: "  linerate forwarder --spec /etc/linerate-static/forwarder.json",
 		Long: "Sets up addresses, routes or bridges, and limits as the file says, and then waits: the kernel forwards. It needs CAP_NET_ADMIN, and\n" +
-			"for IPv6 a /proc/sys that it may write or that forwards already.",
+			"for IPv6 a /proc/sys that it may write or that forwards already. With --vitals it also tells how this machine fares, and what its limit\n" +
+			"counted, to whoever asks at that address by any other way than its links (see linerate vitals).",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withTermination(o.terminationLog, runForwarder(cmd.Context(), s, o))
@@ -39,6 +43,7 @@ func newForwarder(s Streams) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.spec, "spec", "", "file that says what to forward between which interfaces, as JSON")
+	vitalsFlag(cmd, &o.vitals, "no one")
 	f.DurationVar(&o.wait, "wait", 10*time.Second, "how long interfaces may take to be there")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "name each setting that could not be had")
 	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
@@ -65,10 +70,46 @@ func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
 		return exit.NotMeasured("say that it is ready: %w; another forwarder is in this network namespace", err)
 	}
 	defer func() { _ = ready.Close() }()
+	told := tellVitals(ctx, s.Err, o.vitals, limitsOf(spec))
 	fmt.Fprintln(s.Err, "the kernel forwards")
 	<-ctx.Done()
+	told.Wait()
 	tellTaken(s.Err, spec)
 	return nil
+}
+
+// tellVitals tells vital signs beside forwarding, which doesn't depend on it, until ctx ends.
+func tellVitals(ctx context.Context, talk io.Writer, address string, limits func() ([]vitals.Limit, error)) *sync.WaitGroup {
+	var telling sync.WaitGroup
+	if address == "" {
+		return &telling
+	}
+	unread := func(err error) { fmt.Fprintf(talk, "note: observers of this device will read nothing: %v\n", err) }
+	l, err := listenVitals(ctx, address)
+	if err != nil {
+		unread(err)
+		return &telling
+	}
+	telling.Go(func() {
+		if err := serveVitals(ctx, l, limits); err != nil {
+			unread(err)
+		}
+	})
+	return &telling
+}
+
+// limitsOf reads what the limits of the calling process' namespace counted; nil: there are none.
+func limitsOf(spec forwarder.Spec) func() ([]vitals.Limit, error) {
+	if spec.Limit == nil {
+		return nil
+	}
+	return func() (all []vitals.Limit, err error) {
+		taken, err := forwarder.ReadTaken(nil, spec)
+		for _, t := range taken {
+			all = append(all, vitals.Limit{From: t.From, To: t.To, Passed: t.Passed, Dropped: t.Dropped})
+		}
+		return all, err
+	}
 }
 
 // tellTaken says at the end what the limits counted: frames that are missing besides were lost by the machine.

@@ -24,6 +24,8 @@ type runnerJob struct {
 	baseline *report.Baseline
 	// force takes ports from another owner.
 	force bool
+	// device is the device's node, for observers; it is asked while the job runs.
+	device deviceNode
 }
 
 // mayForce says whether the ports may be taken from another owner. Those of the test's own pods may: only an earlier runner can have them.
@@ -53,6 +55,8 @@ func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logge
 	for _, words := range reached.warnings() {
 		log.Warn(words)
 	}
+	j.device = j.askDevice(ctx)
+	defer j.device.leave()
 	watched, lost := context.WithCancelCause(ctx)
 	defer lost(nil)
 	stop := reached.watch(watched, begin, log, lost)

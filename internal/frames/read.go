@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
-	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -69,7 +68,7 @@ func (r *run) listen(ctx context.Context) error {
 		return err
 	}
 	r.observe(first, nil)
-	if err := pause.For(ctx, silence); err != nil {
+	if err := r.keepSilence(ctx); err != nil {
 		return err
 	}
 	last, err := r.read(ctx)

@@ -46,7 +46,7 @@ func (r *run) listenAgain(ctx context.Context) {
 	defer cancel()
 	began := time.Since(r.Started)
 	for i := range 2 {
-		if i > 0 && pause.For(ctx, silence) != nil {
+		if i > 0 && r.keepSilence(ctx) != nil {
 			return
 		}
 		readings, limited, err := r.readEdge(ctx)

@@ -1,10 +1,12 @@
 package frames
 
 import (
+	"context"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/observe"
+	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -15,6 +17,22 @@ func (r *run) observe(readings []engine.Reading, limited []report.Limiter) {
 		m.Device = new(r.opts.Device())
 	}
 	r.vitals.Add(m)
+}
+
+// hearings are how often in a silence the device's node is heard: what it told last may be older than what generators are read for.
+const hearings = 4
+
+// keepSilence waits for the silence to pass, and lets observers hear the device's node meanwhile.
+func (r *run) keepSilence(ctx context.Context) error {
+	for range hearings {
+		if err := pause.For(ctx, silence/hearings); err != nil {
+			return err
+		}
+		if r.opts.Device != nil {
+			r.vitals.Add(observe.Moment{At: time.Since(r.Started), Device: new(r.opts.Device())})
+		}
+	}
+	return nil
 }
 
 // observers begin with nothing read.

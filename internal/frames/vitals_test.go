@@ -10,7 +10,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/engine/sim"
 	"github.com/linerate-dev/linerate/internal/frames"
+	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 )
@@ -81,6 +83,95 @@ func TestObserversAreInTheReport(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// asked is the device's node as somebody follows it who asks it five times a second: its one processor is busy for three tenths of the time. It answers within a time, while it is there.
+type asked struct {
+	begin       time.Time
+	late, until time.Duration // until 0: it is never there
+}
+
+func (a asked) told() observe.Told {
+	const uptime, every = 50 * time.Hour, 200 * time.Millisecond
+	since := time.Since(a.begin)
+	told := observe.Told{}
+	if since >= a.until {
+		told.Missing = "10.0.0.7:4504 did not tell: connection refused"
+		since = a.until
+	}
+	last := (since - a.late) / every * every // when the answer that is here by now was asked for
+	if a.until == 0 || since < a.late {
+		told.Missing = "10.0.0.7:4504 did not tell: it has not answered yet"
+		return told
+	}
+	told.Age, told.Clock, told.At = time.Since(a.begin)-last-a.late, uptime+last, uptime+last
+	told.Processors = []processors.Processor{{Number: 7, Busy: last * 3 / 10}}
+	return told
+}
+
+// Whatever becomes of who tells of the device's node, the run is the same, and takes as long.
+func TestTheDevicesNodeIsObservedFromAfar(t *testing.T) {
+	var alone time.Duration
+	for _, c := range []struct {
+		name  string
+		node  asked
+		wants func(t *testing.T, o report.Observation, windows []report.Window)
+	}{
+		{"never there", asked{}, func(t *testing.T, o report.Observation, windows []report.Window) {
+			if len(o.Series) > 0 || o.Missing != "10.0.0.7:4504 did not tell: it has not answered yet" || windows[0].Observed[0].Missing != o.Missing {
+				t.Errorf("%+v, in a window %+v", o, windows[0].Observed[0])
+			}
+		}},
+		{"answers", asked{until: time.Hour}, isRead},
+		{"answers late", asked{until: time.Hour, late: 350 * time.Millisecond}, isRead},
+		{"goes away", asked{until: 8 * time.Second}, func(t *testing.T, o report.Observation, windows []report.Window) {
+			last := windows[len(windows)-1].Observed[0]
+			if len(o.Series) == 0 || len(o.Series[0].Samples) < 3 || last.Mean != nil || last.Missing != "it was not read within 400ms of the window's edges: 10.0.0.7:4504 did not tell: connection refused" {
+				t.Errorf("%+v; the last window says %+v", o, last)
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := scene(func(s *scenario) {
+				s.plan.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors}, {Name: "nodes", Of: plan.OfNode, Type: plan.ObserveProcessors}}
+			})
+			var rep *report.Report
+			synctest.Test(t, func(t *testing.T) {
+				c.node.begin = time.Now()
+				s.frames.Device, s.frames.Nodes, s.frames.DeviceNode = c.node.told, map[string]string{"g0": "node-1"}, "node-2"
+				gens := []frames.Generator{{Name: "g0", Engine: busy{sim.New(s.world).Generator(0), new(time.Time), new(time.Time)}, PortOfLink: map[string]int{"west": 0, "east": 1}}}
+				rep = runner.Run(t.Context(), &s.plan, frames.New(gens, s.frames), s.options)
+			})
+			if rep.Ending != report.Completed || len(rep.Windows) < 3 || len(rep.Observations) != 2 {
+				t.Fatalf("%s: %s, %d windows", rep.Ending, rep.Message, len(rep.Windows))
+			}
+			c.wants(t, rep.Observations[0], rep.Windows)
+			if of := rep.Observations[1].Series[0].Of; of != "node-1 all processors" {
+				t.Errorf("the first of the nodes is %q", of)
+			}
+			took := rep.Finished.Sub(rep.Started)
+			if alone == 0 {
+				alone = took
+			}
+			if took != alone {
+				t.Errorf("the run took %s, and %s with a node that is never there", took, alone)
+			}
+		})
+	}
+}
+
+func isRead(t *testing.T, o report.Observation, windows []report.Window) {
+	if len(o.Series) != 6 || o.Series[0].IdleBefore == nil || math.Abs(*o.Series[0].IdleBefore-0.3) > 0.005 {
+		t.Errorf("%d series; idle before %v, want 0.3", len(o.Series), o.Series[0].IdleBefore)
+	}
+	if o.Series[0].IdleAfter == nil || math.Abs(*o.Series[0].IdleAfter-0.3) > 0.005 {
+		t.Errorf("idle after %v, want 0.3", o.Series[0].IdleAfter)
+	}
+	for _, w := range windows {
+		if got := w.Observed[0]; got.Mean == nil || math.Abs(*got.Mean-0.3) > 0.005 {
+			t.Errorf("window %d: %+v, want 0.3 s/s", w.Number, got)
+		}
 	}
 }
 

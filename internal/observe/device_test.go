@@ -152,6 +152,19 @@ func TestALimitElsewhereIsReadByItsMachinesClock(t *testing.T) {
 	}
 }
 
+func TestTheDevicesNodeMayBeHeardBetweenReadings(t *testing.T) {
+	log := observe.NewLog([]plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}, {Name: "node", Of: plan.OfDUT, Type: plan.ObserveProcessors}}, setup)
+	log.Add(observe.Moment{At: time.Second, Readings: []engine.Reading{{At: time.Second}}, Device: device(time.Second, 0, 0)})
+	log.Add(observe.Moment{At: 2 * time.Second, Device: device(2*time.Second, 0, 0)})
+	all := log.Observations()
+	if want := "generator g0 doesn't tell of its processors: the software engine does, on Linux"; all[0].Missing != want {
+		t.Errorf("of the generator, which wasn't asked again: %q, want %q", all[0].Missing, want)
+	}
+	if n := len(all[1].Series[0].Samples); n != 2 {
+		t.Errorf("%d samples of the device's node, want 2", n)
+	}
+}
+
 // nodes are what an observer of all nodes names, once each.
 func nodes(t *testing.T, log *observe.Log) (told []string, lacking map[string]string) {
 	t.Helper()

@@ -20,7 +20,7 @@ import (
 type Moment struct {
 	// At is the time since the run started.
 	At time.Duration
-	// Readings are the generators', in the order of Setup.Generators.
+	// Readings are the generators', in the order of Setup.Generators; nil: they weren't asked.
 	Readings []engine.Reading
 	// Limited is what a Reference's limit on this machine counted, in the order of Setup.Directions; nil: it wasn't asked, or didn't answer.
 	Limited []report.Limiter
@@ -157,8 +157,11 @@ func (l *Log) Add(m Moment) {
 			b.missing = "this linerate knows no observer of type " + b.plan.Type
 			continue
 		}
-		var values []value
-		if values, b.missing = o.read(l.setup, b.plan.Of, m); b.missing != "" {
+		values, missing := o.read(l.setup, b.plan.Of, m)
+		if len(values) == 0 && missing == "" {
+			continue // those that it looks at weren't asked
+		}
+		if b.missing = missing; missing != "" {
 			continue
 		}
 		clear(b.lacks)

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/observe"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/vitals"
+)
+
+func newVitals(s Streams) *cobra.Command {
+	var address, terminationLog string
+	cmd := &cobra.Command{
+		Use:     "vitals",
+		Short:   "Tell how this machine's processors spend their time, for observers of a device that runs here",
+		Example: "  linerate vitals --vitals 192.0.2.7\n  curl http://192.0.2.7:" + strconv.Itoa(vitals.Port) + "/vitals",
+		Long: "Answers GET /vitals with JSON, from /proc/stat, which it looks at ten times a second at most, and only when it is asked. It needs no\n" +
+			"rights, changes nothing and knows no authentication. Callers whose answers would leave by another interface than the one that has the\n" +
+			"address aren't answered: they are on a link under test.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := listenVitals(cmd.Context(), address)
+			if err == nil {
+				fmt.Fprintf(s.Err, "vital signs are told at %s\n", l.Addr())
+				err = serveVitals(cmd.Context(), l, nil)
+			}
+			return withTermination(terminationLog, err)
+		},
+	}
+	vitalsFlag(cmd, &address, "nobody")
+	terminationFlag(cmd, &terminationLog, "for what went wrong")
+	_ = cmd.MarkFlagRequired("vitals")
+	return cmd
+}
+
+// vitalsFlag adds --vitals.
+func vitalsFlag(cmd *cobra.Command, into *string, without string) {
+	cmd.Flags().StringVar(into, "vitals", "", "this machine's address that vital signs are told at, of a network that is no link of the test, such as a pod's own; with or without a port (default port "+
+		strconv.Itoa(vitals.Port)+"; none: to "+without+")")
+}
+
+// listenVitals listens at an address of this machine's.
+func listenVitals(ctx context.Context, address string) (net.Listener, error) {
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		address = net.JoinHostPort(address, strconv.Itoa(vitals.Port))
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, exit.NotMeasured("tell vital signs at %s: %w", address, err)
+	}
+	return l, nil
+}
+
+// serveVitals tells vital signs until ctx ends.
+func serveVitals(ctx context.Context, l net.Listener, limits func() ([]vitals.Limit, error)) error {
+	if err := (&vitals.Server{Limits: limits, Unwelcome: vitals.NotByItsNetwork}).Serve(ctx, l); err != nil {
+		return exit.NotMeasured("%w", err)
+	}
+	return nil
+}
+
+// deviceNode is the device's node, as the runner's pod hears of it.
+type deviceNode struct {
+	name     string // empty: it is none of the cluster's
+	missing  string // why nobody asks it
+	follower *vitals.Follower
+	limited  []plan.Direction // the directions of a Reference's limit; nil: it has none
+}
+
+// askDevice begins to ask the device's node, where the Plan's observers want to know of it.
+func (j runnerJob) askDevice(ctx context.Context) deviceNode {
+	node := deviceNode{missing: cmp.Or(j.sites.NoVitals, "nobody of linerate's is on the device's node")}
+	if j.sites.Device != nil {
+		node.name = j.sites.Device.Node
+	}
+	if j.sites.Vitals == "" || !wantsDevice(j.plan) {
+		return node
+	}
+	if r := j.plan.DUT.Reference; r != nil && r.Limit != nil {
+		node.limited = j.plan.Directions
+	}
+	node.follower = vitals.Follow(ctx, j.sites.Vitals)
+	return node
+}
+
+// wantsDevice says whether an observer looks at the device's node.
+func wantsDevice(p *plan.Plan) bool {
+	for _, o := range p.Observers {
+		if o.Of == plan.OfDUT || o.Of == plan.OfNode {
+			return true
+		}
+	}
+	return false
+}
+
+// told is what it told last; it returns at once.
+func (n deviceNode) told() observe.Told {
+	if n.follower == nil {
+		return observe.Told{Missing: n.missing}
+	}
+	r, age, missing := n.follower.Newest()
+	t := observe.Told{Age: age, Clock: r.Clock, At: r.At, Processors: r.Processors, NoProcessors: r.NoProcessors, Missing: missing}
+	t.Limited, t.NoLimited = n.limits(r)
+	return t
+}
+
+// limits are what a Reference's limit counted, in the order of the Plan's directions; none says why they can't be told.
+func (n deviceNode) limits(r vitals.Reading) (all []report.Limiter, none string) {
+	if r.NoLimits != "" || len(r.Limits) != len(n.limited) {
+		return nil, r.NoLimits
+	}
+	for i, l := range r.Limits {
+		if d := n.limited[i]; l.From != d.From || l.To != d.To {
+			return nil, fmt.Sprintf("the Reference tells of a limit from %s to %s, and %s→%s is the Plan's", l.From, l.To, d.From, d.To)
+		}
+		all = append(all, report.Limiter{Passed: l.Passed, Dropped: l.Dropped})
+	}
+	return all, ""
+}
+
+// leave ends the asking.
+func (n deviceNode) leave() {
+	if n.follower != nil {
+		n.follower.Close()
+	}
+}
+
+// nodes are those that the generators run on, by their names, as the operator found them.
+func (j runnerJob) nodes() map[string]string {
+	all := map[string]string{}
+	for _, s := range j.sites.Generators {
+		all[s.Generator] = s.Node
+	}
+	return all
+}

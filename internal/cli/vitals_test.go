@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/vitals"
+)
+
+// limitOf is a Plan of a Reference with a limit, and an observer of whose vital signs.
+func limitOf(of string) *plan.Plan {
+	return &plan.Plan{
+		DUT:        plan.DUT{Type: "Reference", Reference: &plan.Reference{Limit: &plan.Limit{PacketsPerSecond: 1}}},
+		Directions: []plan.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}},
+		Observers:  []plan.Observer{{Name: "o", Of: of, Type: plan.ObserveLimiter}},
+	}
+}
+
+// told serves what a Reference's pod does, and is the address.
+func told(t *testing.T, limits func() ([]vitals.Limit, error)) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := serveVitals(ctx, l, limits); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { end(); serving.Wait() })
+	return l.Addr().String()
+}
+
+func TestTheRunnerHearsOfTheDevicesNode(t *testing.T) {
+	both := func(second string) func() ([]vitals.Limit, error) {
+		return func() ([]vitals.Limit, error) {
+			return []vitals.Limit{{From: "west", To: "east", Passed: 7, Dropped: 1}, {From: second, To: "west", Passed: 8}}, nil
+		}
+	}
+	for name, c := range map[string]struct {
+		limits  func() ([]vitals.Limit, error)
+		limited []report.Limiter
+		none    string
+	}{
+		"a limit of each direction":            {both("east"), []report.Limiter{{Passed: 7, Dropped: 1}, {Passed: 8}}, ""},
+		"a limit of another direction":         {both("north"), nil, "the Reference tells of a limit from north to west, and east→west is the Plan's"},
+		"a limit that can't be read":           {func() ([]vitals.Limit, error) { return nil, errors.New("its queue is not there") }, nil, "its queue is not there"},
+		"no limit, which is not what was said": {nil, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := runnerJob{plan: limitOf(plan.OfDUT), sites: plan.Sites{Vitals: told(t, c.limits), Device: &plan.Device{Node: "node-2"}}}
+			node := job.askDevice(t.Context())
+			defer node.leave()
+			last := node.told()
+			for end := time.Now().Add(20 * time.Second); last.Missing != "" && time.Now().Before(end); last = node.told() {
+				time.Sleep(5 * time.Millisecond)
+			}
+			if last.Missing != "" || len(last.Processors) == 0 || last.Clock == 0 || node.name != "node-2" {
+				t.Errorf("%+v of node %q", last, node.name)
+			}
+			if diff := cmp.Diff(c.limited, last.Limited); diff != "" || last.NoLimited != c.none {
+				t.Errorf("%s\nwhy not: %q, want %q", diff, last.NoLimited, c.none)
+			}
+		})
+	}
+}
+
+func TestNobodyIsAskedWhoIsNotToBeObserved(t *testing.T) {
+	const at = "192.0.2.1:4504"
+	for name, c := range map[string]struct {
+		of    string
+		sites plan.Sites
+		asks  bool
+		why   string
+	}{
+		"the device is observed":       {plan.OfDUT, plan.Sites{Vitals: at}, true, ""},
+		"each node is":                 {plan.OfNode, plan.Sites{Vitals: at}, true, ""},
+		"generators alone are":         {plan.OfGenerator, plan.Sites{Vitals: at}, false, "nobody of linerate's is on the device's node"},
+		"nobody is there":              {plan.OfDUT, plan.Sites{NoVitals: "its pod was refused"}, false, "its pod was refused"},
+		"the device is no pod":         {plan.OfNode, plan.Sites{}, false, "nobody of linerate's is on the device's node"},
+		"an older operator's runner's": {plan.OfDUT, plan.Sites{Device: &plan.Device{Node: "n"}}, false, "nobody of linerate's is on the device's node"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, end := context.WithCancel(t.Context())
+			end() // what is asked goes nowhere
+			node := runnerJob{plan: limitOf(c.of), sites: c.sites}.askDevice(ctx)
+			defer node.leave()
+			if got := node.told(); (node.follower != nil) != c.asks || !c.asks && got.Missing != c.why || got.Missing == "" {
+				t.Errorf("asks: %t, %q; want %t, %q", node.follower != nil, got.Missing, c.asks, c.why)
+			}
+		})
+	}
+}
