@@ -2,15 +2,17 @@ package v1alpha1
 
 // ObserverOf is whose vital sign an observer reads.
 //
-// +kubebuilder:validation:Enum=Generator;DUT
+// +kubebuilder:validation:Enum=Generator;DUT;Node
 type ObserverOf string
 
 // Whose vital sign it reads.
 const (
 	// ObserverOfGenerator is the machines that the generators run on.
 	ObserverOfGenerator ObserverOf = "Generator"
-	// ObserverOfDUT is the device under test.
+	// ObserverOfDUT is the device under test, or the machine that it runs on.
 	ObserverOfDUT ObserverOf = "DUT"
+	// ObserverOfNode is each machine that the generators or the device run on, once.
+	ObserverOfNode ObserverOf = "Node"
 )
 
 // ObserverType is what an observer reads.
@@ -37,7 +39,7 @@ type Observer struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="an observer's name is made of lower-case letters, digits and dashes, such as cpu"
 	Name string `json:"name"`
 
-	// of is whose vital sign it is: the Generator's or the DUT's. (Not "on", which YAML 1.1 takes for true.)
+	// of is whose vital sign it is: the Generator's, the DUT's, or that of each Node (machine) that either is on. (Not "on", which YAML 1.1 takes for true.)
 	// +required
 	Of ObserverOf `json:"of"`
 

@@ -2,13 +2,14 @@ package v1alpha1
 
 // PodRole is what a pod is for.
 //
-// +kubebuilder:validation:Enum=Generator;DUT;Setup;Teardown;Runner
+// +kubebuilder:validation:Enum=Generator;DUT;Vitals;Setup;Teardown;Runner
 type PodRole string
 
 // The roles.
 const (
 	RoleGenerator PodRole = "Generator"
 	RoleDUT       PodRole = "DUT"
+	RoleVitals    PodRole = "Vitals"
 	RoleSetup     PodRole = "Setup"
 	RoleTeardown  PodRole = "Teardown"
 	RoleRunner    PodRole = "Runner"

@@ -51,7 +51,6 @@ func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 	cluster.OwnNetworks = ownNetworks(test.Namespace, cluster.DUT, cluster.Setup, cluster.Teardown)
 	c.checkGeneratorPod()
 	c.engine.checkPods(c)
-	c.checkObservers()
 	c.checkDelays()
 	if errs = append(errs, c.errs...); len(errs) > 0 {
 		return nil, errs

@@ -14,29 +14,21 @@ var seriesOf = map[v1alpha1.ObserverType]struct {
 	v1alpha1.ObserverLimiter:    {[]string{"passed", "dropped"}, false},
 }
 
-// observers are what is read beside the traffic. What nobody could read is refused.
+// observers are what is read beside the traffic, on one machine and in a cluster alike: there a Reference tells of its node, and somebody is put beside a pod of the user's. What
+// nobody could read is refused.
 func (c *compiler) observers() []plan.Observer {
 	var all []plan.Observer
 	for i, o := range c.spec.Observers {
 		path := specPath().Child("observers").Index(i)
 		reference := c.spec.DUT.Type == v1alpha1.DUTReference
+		elsewhere := !c.hasDUTPod() // nobody can be put there
 		switch {
 		case o.Type == v1alpha1.ObserverLimiter && (!reference || c.spec.DUT.Reference == nil || c.spec.DUT.Reference.Limit == nil):
 			c.refuse(path.Child("type"), o.Type, "only a Reference with a limit has a Limiter: set dut to {type: Reference, reference: {limit: ...}}, or leave this observer out")
-		case o.Type == v1alpha1.ObserverProcessors && o.Of == v1alpha1.ObserverOfDUT && !reference:
-			c.refuse(path.Child("of"), o.Of, "nobody of linerate's is on a device of type "+string(c.spec.DUT.Type)+" to read its processors: say of: Generator, or leave this observer out")
+		case o.Type == v1alpha1.ObserverProcessors && o.Of == v1alpha1.ObserverOfDUT && elsewhere:
+			c.refuse(path.Child("of"), o.Of, "nobody of linerate's is on a device of type "+string(c.spec.DUT.Type)+" to read its processors: say of: Generator, or Node for every machine that somebody of ours is on, or leave this observer out")
 		}
 		all = append(all, plan.Observer{Name: o.Name, Of: string(o.Of), Type: string(o.Type)})
 	}
 	return all
-}
-
-// checkObservers refuses what can't be read of pods.
-func (c *compiler) checkObservers() {
-	for i, o := range c.spec.Observers {
-		if o.Of == v1alpha1.ObserverOfDUT {
-			c.refuse(specPath().Child("observers").Index(i).Child("of"), o.Of,
-				"in a cluster nobody reads the device's pod yet: say of: Generator, or leave this observer out; linerate run, on one machine, has it")
-		}
-	}
 }

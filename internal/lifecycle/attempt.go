@@ -108,7 +108,7 @@ func nodeRefusedPod(v *view) *step {
 	}
 	var nodes, words []string
 	for i := range v.pods {
-		if p := &v.pods[i]; refusedByNode(p) && p.Spec.NodeName != "" {
+		if p := &v.pods[i]; refusedByNode(p) && p.Spec.NodeName != "" && roleOf(p) != v1alpha1.RoleVitals { // nothing depends on that one
 			nodes = append(nodes, p.Spec.NodeName)
 			words = append(words, fmt.Sprintf("node %s refused pod %s: %s", p.Spec.NodeName, p.Name, joined(": ", p.Status.Reason, p.Status.Message)))
 		}

@@ -55,7 +55,7 @@ spec:
 
 // lives are whole lives; each ends at rest.
 func lives() []life {
-	return slices.Concat(goodLives(), badLives(), waitingLives(), wireLives(), silentLives(), queueLives(), kueueLives())
+	return slices.Concat(goodLives(), badLives(), waitingLives(), wireLives(), silentLives(), queueLives(), kueueLives(), observedLives())
 }
 
 // edit changes the spec, as a person does.

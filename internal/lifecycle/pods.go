@@ -19,6 +19,8 @@ func roleOf(p *corev1.Pod) v1alpha1.PodRole {
 		return v1alpha1.RoleGenerator
 	case "dut":
 		return v1alpha1.RoleDUT
+	case "vitals":
+		return v1alpha1.RoleVitals
 	case "setup":
 		return v1alpha1.RoleSetup
 	case "teardown":

@@ -154,7 +154,7 @@ func (v *view) placelessUntil() time.Time {
 func (v *view) placing() (waiting, placed []*corev1.Pod) {
 	for i := range v.pods {
 		switch p := &v.pods[i]; {
-		case ended(p) || p.DeletionTimestamp != nil:
+		case ended(p) || p.DeletionTimestamp != nil || roleOf(p) == v1alpha1.RoleVitals: // nothing depends on that one
 		case p.Spec.NodeName == "":
 			waiting = append(waiting, p)
 		default:

@@ -71,8 +71,8 @@ func (v *view) runnersLastWords() string {
 
 // runNeeded: all is ready, and the runner isn't made.
 func runNeeded(v *view) *step {
-	if len(v.Refusals) > 0 {
-		return v.refused(v.Refusals)
+	if others := v.beyondVitals(); len(others) > 0 {
+		return v.refused(others)
 	}
 	if v.comparisonWanted() && v.Baseline == nil {
 		return &step{reason: v1alpha1.ReasonStarting, message: "all pods are ready: what the test is compared with is looked at", compare: true}
@@ -83,6 +83,9 @@ func runNeeded(v *view) *step {
 	if err != nil {
 		s := &step{reason: v1alpha1.ReasonStarting, activity: "Starting", message: "all pods are ready, and where they are isn't known yet: " + err.Error()}
 		return s.waitUntil(v.placedUntil())
+	}
+	if none := v.noVitals(); none != "" {
+		sites.Vitals, sites.NoVitals = "", none
 	}
 	sites.SharedPorts = sharedWires(v.wireEnds()) // where they aren't allowed it didn't come to this
 	run, err := manifests.Run(in, sites)

@@ -19,6 +19,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/queue"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -50,6 +51,7 @@ type world struct {
 	foreign  []string
 	refusals []lifecycle.Refusal // what a dry run is answered
 	unkept   *lifecycle.Refusal  // what a Report that is to be kept is answered
+	unmade   *lifecycle.Refusal  // what a pod that is to be made is answered
 	denials  []lifecycle.Refusal // what is said to who grants a runner its access
 	access   lifecycle.Access    // what came of that
 	unread   string              // why the Report can't be read
@@ -206,6 +208,8 @@ func (w *world) decide() (lifecycle.Observed, lifecycle.Decision) {
 		case d.Try != nil:
 			w.tries += len(d.Try)
 			o.Refusals = append([]lifecycle.Refusal{}, w.refusals...)
+		case w.unmade != nil && o.Refusals == nil && slices.ContainsFunc(d.Create, func(o manifests.Object) bool { return o.GetName() == w.unmade.Pod }):
+			o.Refusals = []lifecycle.Refusal{*w.unmade}
 		case w.unkept != nil && keptIn(d) != nil && o.Refusals == nil:
 			o.Refusals = []lifecycle.Refusal{{Pod: keptIn(d).Name, Message: w.unkept.Message, Transient: w.unkept.Transient}}
 		default:

@@ -55,6 +55,9 @@ func ofAttempt(t *testing.T, in manifests.Input) []manifests.Object {
 	if pod := manifests.DUT(in); pod != nil {
 		pods = append([]*corev1.Pod{pod}, pods...)
 	}
+	if pod := manifests.Vitals(in); pod != nil {
+		pods = append(pods, pod)
+	}
 	var running []corev1.Pod
 	for i, pod := range pods {
 		objects = append(objects, pod)
@@ -90,6 +93,9 @@ func attached(pod *corev1.Pod, i int) *corev1.Pod {
 		}
 		entries = append(entries, fmt.Sprintf(`{"name": "%s/%s", "interface": "%s", "mac": "%s", "device-info": {"type": "pci", "pci": {"pci-address": "0000:03:%02x.%d"}}}`,
 			a["namespace"], a["name"], a["interface"], mac, i+2, j))
+	}
+	if pod.Annotations == nil {
+		pod.Annotations = map[string]string{}
 	}
 	pod.Annotations["k8s.v1.cni.cncf.io/network-status"] = "[" + strings.Join(entries, ",") + "]"
 	for _, c := range pod.Spec.Containers {

@@ -6,6 +6,7 @@
 //	NAME-A-setup            Pod                                   per attempt A, from 1
 //	NAME-A-links            ConfigMap: links.json, forwarder.json
 //	NAME-A-dut              Pod
+//	NAME-A-vitals           Pod                                   where observers look at the node of a user's device
 //	NAME-A-generator-R      Pod (PerLink: NAME-A-generator-R-LINK)
 //	NAME-A-plan             ConfigMap: plan.json.gz, sites.json
 //	NAME-A-runner           Job

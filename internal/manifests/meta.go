@@ -13,6 +13,7 @@ import (
 const (
 	roleGenerator = "generator"
 	roleDUT       = "dut"
+	roleVitals    = "vitals"
 	roleSetup     = "setup"
 	roleTeardown  = "teardown"
 	roleRunner    = "runner"

@@ -31,6 +31,9 @@ func LinksName(test string, attempt int32) string { return ofAttempt(test, attem
 // DUTPodName is the name of an attempt's pod of the device under test.
 func DUTPodName(test string, attempt int32) string { return ofAttempt(test, attempt, "dut") }
 
+// VitalsPodName is the name of an attempt's pod that tells how the node of a user's device fares.
+func VitalsPodName(test string, attempt int32) string { return ofAttempt(test, attempt, "vitals") }
+
 // GeneratorPodName is the name of an attempt's generator pod; generator is its name in the Plan.
 func GeneratorPodName(test string, attempt int32, generator string) string {
 	return ofAttempt(test, attempt, generator)
@@ -82,6 +85,9 @@ func NamesOf(in Input) []Ref {
 	}
 	if hasDUTPod(in) {
 		refs = append(refs, Ref{"Pod", DUTPodName(test, in.Attempt)})
+	}
+	if hasVitalsPod(in) {
+		refs = append(refs, Ref{"Pod", VitalsPodName(test, in.Attempt)})
 	}
 	if hasGeneratorPods(in) {
 		for _, g := range in.Compiled.Plan.Generators {

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -70,9 +71,11 @@ const referenceGraceSeconds = 5
 func reference(in Input) *corev1.Pod {
 	meta := ofThisAttempt(in, DUTPodName(in.Test.Name, in.Attempt), roleDUT)
 	meta.Annotations = networkAnnotations("", dutAttachments(in))
+	meta.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsTold
 	pod := newPod(in, meta)
-	c := ourContainer(in, "forwarder", "forwarder", "--spec", folderStatic+"/"+keyForwarder)
-	c.Env = whoAmI()
+	c := ourContainer(in, "forwarder", "forwarder", "--spec", folderStatic+"/"+keyForwarder, "--vitals", "$("+variablePodIP+")")
+	c.Env = append(whoAmI(), fieldVariable(variablePodIP, "status.podIP"))
+	c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
 	c.SecurityContext = forwarderRights()
 	c.Resources = corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{corev1.ResourceCPU: milli(100), corev1.ResourceMemory: mebi(256)},

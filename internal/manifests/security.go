@@ -6,6 +6,7 @@ import corev1 "k8s.io/api/core/v1"
 //
 //	pod                    user    capabilities                       why
 //	runner                 65532   none                               talks to the API server and to generators, over TCP
+//	vitals                 65532   none                               looks at /proc/stat, answers over TCP
 //	init containers        65532   none                               copy a program, write a file, look at sysfs
 //	generator, Software    0       BPF, IPC_LOCK, NET_ADMIN,          see softwareRights
 //	                               NET_RAW, SYS_NICE

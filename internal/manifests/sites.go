@@ -14,6 +14,7 @@ import (
 // isn't there, or has no address yet.
 func SitesOf(in Input, pods []corev1.Pod) (plan.Sites, error) {
 	sites := plan.Sites{Version: plan.SitesVersion, Device: deviceOf(in, pods)}
+	sites.Vitals, sites.NoVitals = vitalsOf(in, pods)
 	hops := nextHops(in, pods)
 	for _, g := range in.Compiled.Plan.Generators {
 		site := plan.Site{Generator: g.Name, RPC: g.Server, PortOfLink: map[string]int{}}

@@ -1,0 +1,167 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// observed is a device of the user's, on whose node an observer looks.
+const observed = `
+apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: seen}
+spec:
+  dut:
+    type: Pod
+    pod: {template: {spec: {containers: [{name: vpp, image: "lab/vpp:25.10"}]}}}
+  links:
+  - {name: west, network: west, lineRate: 25gbps}
+  - {name: east, network: east, lineRate: 25gbps}
+  observers: [{name: cpu, of: DUT, type: Processors}]
+`
+
+// toVitals brings a test to where the pod that tells of the device's node was made.
+func (w *world) toVitals() {
+	w.t.Helper()
+	w.settle()
+	w.schedule()
+	w.settle()
+	w.run()
+	w.settle()
+}
+
+// observedLives are those of tests on which somebody looks: it never ends one that nobody can.
+func observedLives() []life {
+	return []life{
+		{"the device's node is observed", observed, func(w *world) {
+			w.toVitals()
+			r := w.toRun()
+			w.measure(r)
+			w.finish(r, report.Completed)
+			w.settle()
+		}},
+		{"nobody starts beside the device", observed, func(w *world) {
+			w.toVitals()
+			w.pass(time.Minute)
+			r := w.runner()
+			w.settle()
+			w.finish(r, report.Completed)
+			w.settle()
+		}},
+		{"the API server wants nobody beside the device", observed, func(w *world) {
+			w.unmade = &lifecycle.Refusal{Pod: "seen-1-vitals", Message: "exceeded quota: bench"}
+			w.toVitals()
+			r := w.runner()
+			w.settle()
+			w.finish(r, report.Completed)
+			w.settle()
+		}},
+		{"the device's node has no room for who observes it", observed, func(w *world) {
+			w.toVitals()
+			w.schedule()
+			p := w.pod("seen-1-vitals")
+			p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, "OutOfcpu", "Pod was rejected"
+			w.settle()
+			r := w.runner()
+			w.settle()
+			w.finish(r, report.Completed)
+			w.settle()
+		}},
+		{"who observes the device is gone in the run", observed, func(w *world) {
+			w.toVitals()
+			r := w.toRun()
+			w.progress(r, "Ramping", 30)
+			w.settle()
+			w.vanish("seen-1-vitals")
+			w.pass(2 * time.Minute)
+			w.finish(r, report.Completed)
+			w.settle()
+		}},
+	}
+}
+
+// sites are where the runner is told that things are.
+func (w *world) sites() (found plan.Sites) {
+	w.t.Helper()
+	_, d := w.decide()
+	for _, o := range d.Create {
+		if c, is := o.(*corev1.ConfigMap); is && c.Name == manifests.PlanName("seen", 1) {
+			if err := json.Unmarshal(c.BinaryData[delivery.KeySites], &found); err != nil {
+				w.t.Fatal(err)
+			}
+			return found
+		}
+	}
+	w.t.Fatalf("the decision %s (%s) makes no runner", d.Rule, d.Message)
+	return found
+}
+
+func TestTheRunnerIsToldWhereTheDevicesNodeTellsOrWhyNowhere(t *testing.T) {
+	for name, c := range map[string]struct {
+		act  func(*world)
+		at   string
+		none string
+	}{
+		"a pod that is ready": {func(w *world) { w.schedule(); w.run() }, ":4504", ""},
+		"a pod without a node, for half a minute": {func(w *world) {
+			w.unschedulable("0/2 nodes are available: 2 Insufficient cpu.")
+			w.now = w.now.Add(30 * time.Second)
+		}, "",
+			"pod seen-1-vitals, which was to tell of the device's node, was not ready when the run began (Unscheduled): pod seen-1-vitals finds no node: 0/2 nodes are available: 2 Insufficient cpu"},
+		"a pod that failed": {func(w *world) {
+			w.schedule()
+			w.ends("seen-1-vitals", 3, "tell vital signs at 10.0.0.7:4504: address in use")
+		}, "",
+			"pod seen-1-vitals, which was to tell of the device's node, was not ready when the run began (Failed): container vitals ended with exit code 3: tell vital signs at 10.0.0.7:4504: address in use"},
+		"a pod that somebody deleted": {func(w *world) { w.vanish("seen-1-vitals") }, "", "pod seen-1-vitals, which was to tell of the device's node, was deleted by somebody else"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, observed)
+			w.toVitals()
+			if w.pod("seen-1-vitals") == nil {
+				t.Fatal("there is no such pod")
+			}
+			c.act(w)
+			sites := w.sites()
+			if !strings.HasSuffix(sites.Vitals, c.at) || sites.Vitals == "" && c.at != "" || sites.NoVitals != c.none {
+				t.Errorf("%q, %q", sites.Vitals, sites.NoVitals)
+			}
+		})
+	}
+	t.Run("a pod that the API server refuses", func(t *testing.T) {
+		w := newWorld(t, observed)
+		w.unmade = &lifecycle.Refusal{Pod: "seen-1-vitals", Message: "exceeded quota: bench"}
+		w.settle()
+		w.schedule()
+		w.settle()
+		w.run()
+		if got, want := w.sites().NoVitals, "the API server refused pod seen-1-vitals, which was to tell of the device's node: exceeded quota: bench"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
+}
+
+func TestARunWaitsForWhoTellsOfTheDevicesNode(t *testing.T) {
+	w := newWorld(t, observed)
+	w.toVitals()
+	w.schedule()
+	_, d := w.decide()
+	want := "pod seen-1-vitals, which tells observers of the device's node, isn't ready yet (Starting); without it the run begins at "
+	if d.Rule != "deviceUnobserved" || !strings.HasPrefix(d.Message, want) || d.RequeueAt.After(w.now.Add(30*time.Second)) {
+		t.Errorf("%s: %s, due at %s", d.Rule, d.Message, d.RequeueAt)
+	}
+	w.now = w.now.Add(30 * time.Second)
+	if _, d := w.decide(); d.Rule != "runNeeded" {
+		t.Errorf("half a minute later %s: %s", d.Rule, d.Message)
+	}
+}
