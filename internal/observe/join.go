@@ -22,15 +22,18 @@ func reachOf(from, to time.Duration) time.Duration { return min(mostReach, (to-f
 //	window          ├──────────────────┤
 //	a counter          └── Δ value ÷ Δ time ──┘ or of those just before both edges: whichever are nearest
 //	a gauge            mean, least and most of those within: one before it is of another load
-func join(s report.VitalSign, from, to, reach time.Duration) report.Observed {
+//
+// Which samples are the window's follows from when they were taken, in the run's time, which is known as well as their machine's clock; the time between two of them, which a rate
+// is of, from that clock alone.
+func (s *series) join(from, to, reach time.Duration) report.Observed {
 	if s.Kind == report.Gauge {
-		return level(s, from, to)
+		return level(s.VitalSign, from, to)
 	}
-	return rate(s, from, to, reach)
+	return s.rate(from, to, reach)
 }
 
 // rate is a counter's part of a window.
-func rate(s report.VitalSign, from, to, reach time.Duration) report.Observed {
+func (s *series) rate(from, to, reach time.Duration) report.Observed {
 	o := report.Observed{Series: s.Name, Of: s.Of, Unit: s.Unit + "/s"}
 	first, last := nearest(s.Samples, from, reach), nearest(s.Samples, to, reach)
 	switch {
@@ -43,11 +46,35 @@ func rate(s report.VitalSign, from, to, reach time.Duration) report.Observed {
 	case wentBack(s.Samples[first : last+1]):
 		o.Missing = "the counter went back: it was cleared, or what counts was restarted"
 	default:
-		a, b := s.Samples[first], s.Samples[last]
-		o.Over = b.At - a.At
-		o.Mean, o.Unsure = new((b.Value-a.Value)/o.Over.Std().Seconds()), s.Step/o.Over.Std().Seconds()
+		over := s.clocks[last] - s.clocks[first]
+		o.Over = plan.Duration(over)
+		o.Mean, o.Unsure = new((s.Samples[last].Value-s.Samples[first].Value)/over.Seconds()), s.Step/over.Seconds()
 	}
 	return o
+}
+
+// leastIdle is the shortest time that a counter's rate is told of where nothing is sent.
+const leastIdle = 200 * time.Millisecond
+
+// idle is what a series was between two times in which it was the same all the while, by whatever was read of it then; nil: too little was. What was read last may seem to be of a
+// later time, by as much as the machine's answers take at least.
+func (s *series) idle(from, to time.Duration) *float64 {
+	if s.Kind == report.Gauge {
+		return level(s.VitalSign, from, to).Mean
+	}
+	first, last := -1, -1
+	for i, v := range s.Samples {
+		if at := v.At.Std(); at >= from && at <= to+mostReach {
+			if first < 0 {
+				first = i
+			}
+			last = i
+		}
+	}
+	if first < 0 || s.clocks[last]-s.clocks[first] < leastIdle || wentBack(s.Samples[first:last+1]) {
+		return nil
+	}
+	return new((s.Samples[last].Value - s.Samples[first].Value) / (s.clocks[last] - s.clocks[first]).Seconds())
 }
 
 // wentBack says that a counter was less than before at some time, although it may be more by the end.

@@ -10,9 +10,10 @@ import (
 )
 
 // sampled is a series of values at these times, in milliseconds.
-func sampled(kind report.VitalKind, unit string, samples ...[2]float64) report.VitalSign {
-	s := report.VitalSign{Name: "x", Unit: unit, Kind: kind}
+func sampled(kind report.VitalKind, unit string, samples ...[2]float64) *series {
+	s := &series{VitalSign: report.VitalSign{Name: "x", Unit: unit, Kind: kind}}
 	for _, v := range samples {
+		s.clocks = append(s.clocks, time.Hour+time.Duration(v[0]*float64(time.Millisecond)))
 		s.Samples = append(s.Samples, report.VitalSample{At: plan.Duration(v[0] * float64(time.Millisecond)), Value: v[1]})
 	}
 	return s
@@ -30,10 +31,10 @@ func said(o report.Observed) string {
 }
 
 func TestWhatASeriesWasInAWindow(t *testing.T) {
-	gauge := func(samples ...[2]float64) report.VitalSign { return sampled(report.Gauge, "°C", samples...) }
-	counter := func(samples ...[2]float64) report.VitalSign { return sampled(report.Counter, "packets", samples...) }
+	gauge := func(samples ...[2]float64) *series { return sampled(report.Gauge, "°C", samples...) }
+	counter := func(samples ...[2]float64) *series { return sampled(report.Counter, "packets", samples...) }
 	for name, c := range map[string]struct {
-		series   report.VitalSign
+		series   *series
 		from, to time.Duration
 		want     string
 	}{
@@ -71,7 +72,7 @@ func TestWhatASeriesWasInAWindow(t *testing.T) {
 			time.Second, time.Second, "missing: it was read only once around the window, which is too short for it"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := said(join(c.series, c.from, c.to, reachOf(c.from, c.to))); got != c.want {
+			if got := said(c.series.join(c.from, c.to, reachOf(c.from, c.to))); got != c.want {
 				t.Errorf("%s\nwant %s", got, c.want)
 			}
 		})
@@ -84,11 +85,11 @@ func TestARateIsMostlyOfItsWindow(t *testing.T) {
 	for _, window := range []time.Duration{200 * time.Millisecond, time.Second, 3 * time.Second} {
 		for every := 10 * time.Millisecond; every < 2*window; every += 37 * time.Millisecond {
 			for phase := time.Duration(0); phase < every; phase += every / 5 {
-				s := report.VitalSign{Kind: report.Counter}
+				s := sampled(report.Counter, "s")
 				for at := phase; at < 10*time.Second; at += every {
-					s.Samples = append(s.Samples, report.VitalSample{At: plan.Duration(at), Value: at.Seconds()})
+					s.clocks, s.Samples = append(s.clocks, at), append(s.Samples, report.VitalSample{At: plan.Duration(at), Value: at.Seconds()})
 				}
-				o := join(s, 2*time.Second, 2*time.Second+window, reachOf(0, window))
+				o := s.join(2*time.Second, 2*time.Second+window, reachOf(0, window))
 				if o.Missing != "" {
 					continue
 				}

@@ -7,7 +7,6 @@ package observe
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
@@ -124,7 +123,7 @@ type book struct {
 type series struct {
 	report.VitalSign
 	source string
-	clock  time.Duration // of the last sample
+	clocks []time.Duration // when each sample was taken, by the clock of whoever did
 }
 
 // NewLog is an empty one.
@@ -181,10 +180,10 @@ func (b *book) add(v value) {
 		b.series = append(b.series, s)
 	}
 	at := plan.Duration(v.at)
-	if n := len(s.Samples); v.missing != "" || n > 0 && (at <= s.Samples[n-1].At || v.clock == s.clock) {
+	if n := len(s.Samples); v.missing != "" || n > 0 && (at <= s.Samples[n-1].At || v.clock <= s.clocks[n-1]) {
 		return
 	}
-	s.Samples, s.clock, s.Step = append(s.Samples, report.VitalSample{At: at, Value: v.number}), v.clock, v.step
+	s.Samples, s.clocks, s.Step = append(s.Samples, report.VitalSample{At: at, Value: v.number}), append(s.clocks, v.clock), v.step
 }
 
 func (b *book) find(name, of string) *series {
@@ -205,13 +204,10 @@ func (b *book) lack(s *series) string {
 func (l *Log) Idle(from, to time.Duration, after bool) {
 	for _, b := range l.each {
 		for _, s := range b.series {
-			quiet := s.VitalSign
-			quiet.Samples = slices.DeleteFunc(slices.Clone(s.Samples), func(v report.VitalSample) bool { return v.At.Std() < from || v.At.Std() > to })
-			was := join(quiet, from, to, mostReach) // none of them is of another time
-			if after {
-				s.IdleAfter = was.Mean
+			if was := s.idle(from, to); after {
+				s.IdleAfter = was
 			} else {
-				s.IdleBefore = was.Mean
+				s.IdleBefore = was
 			}
 		}
 	}
@@ -222,7 +218,7 @@ func (l *Log) Window(from, to time.Duration) []report.Observed {
 	var all []report.Observed
 	for _, b := range l.each {
 		for _, s := range b.series {
-			was := join(s.VitalSign, from, to, reachOf(from, to))
+			was := s.join(from, to, reachOf(from, to))
 			was.Observer = b.plan.Name
 			if lack := b.lack(s); was.Missing != "" && lack != "" {
 				was.Missing += ": " + lack

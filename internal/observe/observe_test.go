@@ -162,6 +162,25 @@ func TestIdleIsKeptBeforeAndAfter(t *testing.T) {
 	t.Error("there is no such series")
 }
 
+// Nothing is known of a machine's clock before its first answer, and that may come late: the time between two readings is that clock's own all the same.
+func TestARateIsOfTheTimeBetweenReadingsByTheirMachinesClock(t *testing.T) {
+	log := cpu()
+	for _, read := range []struct{ at, told time.Duration }{{time.Second, 600 * ms}, {2 * time.Second, 0}, {3 * time.Second, 0}} {
+		m := moment(read.at, read.at/2, 0)
+		m.At += read.told
+		log.Add(m)
+	}
+	log.Idle(800*ms, 1900*ms, false) // what was read last seems a little later than it was
+	for _, s := range log.Observations()[0].Series {
+		if s.Name == "busy" && s.Of == "processor 1" && (s.IdleBefore == nil || *s.IdleBefore < 0.499 || *s.IdleBefore > 0.501) {
+			t.Errorf("idle %v, want 0.5", s.IdleBefore)
+		}
+	}
+	if got := find(t, log.Window(1700*ms, 3*time.Second), "busy", "processor 1"); got.Mean == nil || *got.Mean < 0.499 || *got.Mean > 0.501 {
+		t.Errorf("%+v, want 0.5 s/s", got)
+	}
+}
+
 // A machine of many processors has a series of all together, and none of each.
 func TestManyProcessorsAreOneSeries(t *testing.T) {
 	m := moment(time.Second, 0, 0)
