@@ -54,9 +54,9 @@ func Vitals(in Input) *corev1.Pod {
 	pod.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
 		{LabelSelector: siblings(in, roleDUT), TopologyKey: corev1.LabelHostname},
 	}}}
-	lodge(in, &pod.Spec)
-	if in.Compiled.DUT != nil { // what its node keeps others off by doesn't keep it off
-		pod.Spec.Tolerations = append(pod.Spec.Tolerations, in.Compiled.DUT.Spec.Tolerations...)
+	if dut := in.Compiled.DUT; dut != nil { // what its node keeps others off by doesn't keep it off; it has no priority, and so takes nobody's place
+		pod.Spec.Tolerations = dut.Spec.Tolerations
+		pod.Spec.ImagePullSecrets = pullSecrets(pod.Spec.ImagePullSecrets, dut.Spec.ImagePullSecrets)
 	}
 	return pod.DeepCopy()
 }

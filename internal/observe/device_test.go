@@ -102,12 +102,12 @@ func TestADeviceThatDoesNotTellIsMissingAndNeverTheGenerators(t *testing.T) {
 	t.Run("since some time in the run", func(t *testing.T) {
 		log := ofDUT(plan.OfDUT)
 		log.Add(beside(time.Second, 0, device(time.Second, 0, 0)))
-		for _, at := range []time.Duration{2 * time.Second, 3 * time.Second} {
+		for _, at := range []time.Duration{2 * time.Second, 4 * time.Second} {
 			told := device(at, 0, at-time.Second)
 			told.Missing = why
 			log.Add(beside(at, 0, told))
 		}
-		got := find(t, log.Window(2*time.Second, 3*time.Second), "busy", "processor 3")
+		got := find(t, log.Window(2*time.Second, 4*time.Second), "busy", "processor 3")
 		if want := "it was not read within 400ms of the window's edges: " + why; got.Mean != nil || got.Missing != want {
 			t.Errorf("%+v, want it missing: %s", got, want)
 		}

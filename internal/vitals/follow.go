@@ -17,7 +17,7 @@ import (
 
 // The bounds of asking.
 const (
-	askEvery   = 200 * time.Millisecond
+	askEvery   = 125 * time.Millisecond // a window of a second has samples within a quarter of it
 	askTimeout = time.Second // its own clock says when a late answer's reading is of
 	mostAnswer = 1 << 20     // bytes: several thousand processors
 )

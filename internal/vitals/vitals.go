@@ -1,7 +1,7 @@
 // Package vitals tells, over the pods' network, how a machine fares on which a device under test is: how its processors spend their time, and what a Reference's limit
 // counted. The device's pod, or one beside it, serves; the runner asks, beside the traffic.
 //
-//	runner ── GET /vitals, five times a second ──▶ server, on one address of its pod's
+//	runner ── GET /vitals, eight times a second ─▶ server, on one address of its pod's
 //	       ◀── Reading, as JSON ──
 //
 // It is read-only, knows no authentication and has nothing to keep secret but how busy a machine is.

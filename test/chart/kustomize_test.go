@@ -60,10 +60,12 @@ func TestKustomize(t *testing.T) {
 	t.Run("the generators' policy is the chart's", func(t *testing.T) {
 		k := objects(t, kustomize(t, "config/network-policy/generators"))
 		h := objects(t, render(t, "networkPolicy: {generators: {create: true, namespaces: [lab]}}").manifest)
-		want := find[*networkingv1.NetworkPolicy](t, k, "", "linerate-generators").Spec
-		got := find[*networkingv1.NetworkPolicy](t, h, "lab", "linerate-generators").Spec
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
+		for _, name := range []string{"linerate-generators", "linerate-vitals"} {
+			want := find[*networkingv1.NetworkPolicy](t, k, "", name).Spec
+			got := find[*networkingv1.NetworkPolicy](t, h, "lab", name).Spec
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s: %s", name, diff)
+			}
 		}
 	})
 	for _, folder := range []string{"config/network-policy", "config/prometheus"} {

@@ -229,6 +229,7 @@ crds: {install: false}
 		all := objects(t, render(t, "{watchNamespaces: [a, b], networkPolicy: {generators: {create: true}}}").manifest)
 		for _, namespace := range []string{"a", "b"} {
 			find[*networkingv1.NetworkPolicy](t, all, namespace, "linerate-generators")
+			find[*networkingv1.NetworkPolicy](t, all, namespace, "linerate-vitals")
 		}
 	})
 	t.Run("names follow the release", func(t *testing.T) {
