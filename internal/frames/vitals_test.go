@@ -100,7 +100,7 @@ func (a asked) told() observe.Told {
 		told.Missing = "10.0.0.7:4504 did not tell: connection refused"
 		since = a.until
 	}
-	last := (since - a.late) / every * every // when the answer that is here by now was asked for
+	last := (since - a.late).Truncate(every) // when the answer that is here by now was asked for
 	if a.until == 0 || since < a.late {
 		told.Missing = "10.0.0.7:4504 did not tell: it has not answered yet"
 		return told

@@ -11,8 +11,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// deviceUnobserved: somebody is to tell how the node of a user's device fares, and can't yet. That pod is made when all that carries the measurement runs, and waited for
-// for a moment only: no measurement comes to nothing, nor waits for long, for want of somebody who looks on. What isn't there by then is missing in the Report, with the reason.
+// deviceUnobserved: somebody is to tell how the node of a user's device fares, and can't yet. That pod is made when all that carries the measurement runs, and is awaited
+// for a moment only: no measurement comes to nothing, nor is held up for long, for want of somebody who looks on. What isn't there by then is missing in the Report, with the reason.
 func deviceUnobserved(v *view) *step {
 	if v.begun() {
 		return nil

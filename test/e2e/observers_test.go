@@ -77,8 +77,10 @@ func TestObservers(t *testing.T) {
 		}
 		test := s.complete("lonely", patience)
 		s.want(test, "Complete=True Measured")
-		s.directions(test, 10_000)
 		r := s.report(test)
+		if len(r.Windows) != 5 || r.Ending != report.Completed {
+			s.Errorf("%s after %d windows: want a second of warm-up and twelve in four", r.Ending, len(r.Windows))
+		}
 		last := r.Windows[len(r.Windows)-1]
 		for _, o := range last.Observed {
 			told := o.Observer == "nodes" && strings.HasPrefix(o.Of, r.Generators[0].Node+" ")
