@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,10 +47,25 @@ const (
 // observers begin to follow what the Plan wants observed.
 func (r *run) observers() {
 	setup := observe.Setup{Directions: r.Plan.Directions}
-	for _, g := range r.Plan.Generators {
+	for _, g := range r.machines() {
 		setup.Generators = append(setup.Generators, g.Name)
 	}
 	r.vitals = observe.NewLog(r.Plan.Observers, setup)
+}
+
+// machines are the generators whose ends tell of their machine, one of those that are of one program: in a lab that is all of them.
+func (r *run) machines() []plan.Generator {
+	var of []plan.Generator
+	seen := map[string]bool{}
+	for _, g := range r.Plan.Generators {
+		i := slices.IndexFunc(r.places, func(p Place) bool { _, has := g.PortOn(p.Link); return has })
+		if i < 0 || seen[r.places[i].Server] {
+			continue
+		}
+		seen[r.places[i].Server] = true
+		of = append(of, g)
+	}
+	return of
 }
 
 // observe lets the Plan's observers take their values from what was just read.
@@ -58,7 +74,7 @@ func (r *run) observe(limited []report.Limiter) {
 		return
 	}
 	m := observe.Moment{At: time.Since(r.Started), Limited: limited}
-	for _, g := range r.Plan.Generators {
+	for _, g := range r.machines() {
 		m.Readings = append(m.Readings, r.machineOf(g))
 	}
 	r.vitals.Add(m)
@@ -129,9 +145,13 @@ func (r *run) idle(ctx context.Context, after bool) error {
 // observed writes down what observers saw, once nothing is sent any more, with what is idle then.
 func (r *run) observed(ctx context.Context) {
 	if ctx.Err() == nil && r.sending {
-		bounded, cancel := context.WithTimeout(ctx, silence+2*answerTimeout)
+		bounded, cancel := context.WithTimeout(ctx, silence+readEvery+2*answerTimeout)
 		defer cancel()
-		if err := r.idle(bounded, true); err != nil {
+		err := pause.For(bounded, readEvery) // what the device still holds is traffic
+		if err == nil {
+			err = r.idle(bounded, true)
+		}
+		if err != nil {
 			r.Log.Debug("what is idle after the traffic could not be read", "error", err)
 		}
 	}

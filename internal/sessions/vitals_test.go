@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,8 @@ import (
 
 // observedBy are two observers, and a run of one window.
 func observedBy(p *plan.Plan, _ []End) {
+	ports := p.Generators[0].Ports // as a Plan has them: a generator for each link, here all on one machine
+	p.Generators = []plan.Generator{{Name: "generator-0-west", Ports: ports[:1]}, {Name: "generator-0-east", Ports: ports[1:]}}
 	p.Observers = []plan.Observer{{Name: "cpu", Of: "Generator", Type: plan.ObserveProcessors}, {Name: "limit", Of: "DUT", Type: plan.ObserveLimiter}}
 	p.Procedure.ConstantLoad.Duration = p.Procedure.ConstantLoad.Window
 }
@@ -46,7 +49,10 @@ func TestVitalSignsBesideSessions(t *testing.T) {
 		t.Errorf("the limit in the window: %+v", o)
 	}
 	for _, o := range rep.Observations {
-		for _, s := range o.Series {
+		for i, s := range o.Series {
+			if j := slices.IndexFunc(o.Series, func(other report.VitalSign) bool { return other.Name == s.Name && other.Of == s.Of }); j != i {
+				t.Errorf("%s %s of %s is there twice", o.Observer, s.Name, s.Of)
+			}
 			if s.IdleBefore == nil || s.IdleAfter == nil || len(s.Samples) < 5 {
 				t.Errorf("%s %s of %s: idle before %v, after %v, %d samples", o.Observer, s.Name, s.Of, s.IdleBefore, s.IdleAfter, len(s.Samples))
 			}
