@@ -15,6 +15,33 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
+// Samples of sessions are counters, so that what is left of them still says what came in between.
+func TestThinnedSamplesOfSessionsLoseNoPayload(t *testing.T) {
+	const goodput = 8_000_000
+	r := wide(0, 4, 4)
+	for second := range 2000 {
+		in := time.Duration(second)*time.Second + time.Duration(second%7)*time.Millisecond
+		r.Samples = append(r.Samples, report.Sample{At: plan.Duration(second) * plan.Duration(time.Second),
+			Directions: []report.SampleDirection{{Sessions: &report.SessionsSoFar{ReceivedBytes: int64(in / time.Microsecond), ReceivedIn: plan.Duration(in)}}}})
+	}
+	document, _, err := fit(r, 4<<10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := new(report.Report)
+	if err := json.Unmarshal(document, got); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(got.Samples); n < 32 || n > 1000 || got.Thinned == nil || got.Thinned.Samples != 2000 {
+		t.Fatalf("%d samples of 2000 are left, and it says %+v", n, got.Thinned)
+	}
+	for i, now := range got.Samples[1:] {
+		if rate, ok := now.Directions[0].Sessions.GoodputSince(*got.Samples[i].Directions[0].Sessions); !ok || rate != goodput {
+			t.Errorf("from %s to %s goodput was %d bit/s, want %d", got.Samples[i].At.Std(), now.At.Std(), rate, goodput)
+		}
+	}
+}
+
 // wide has so many samples, windows and notes, with counters that don't pack well.
 func wide(samples, windows, notes int) *report.Report {
 	noise := rand.New(rand.NewPCG(1, 2))
