@@ -36,15 +36,15 @@ func observedInResult(r *report.Report) (head string, all []report.Observed) {
 	at := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == r.Result.Window })
 	switch {
 	case len(r.Result.Observed) > 0 && len(of) != 1 && (r.Thinned != nil || len(of) == 0):
-		return "in the result's windows", r.Result.Observed // some of them may be gone
+		return "result, several windows", r.Result.Observed // some of them may be gone
 	case len(r.Result.Observed) > 0:
-		return "in the result's " + windowNumbers(of), r.Result.Observed
+		return "result, " + windowNumbers(of), r.Result.Observed
 	case at >= 0 && len(of) > 1:
-		return fmt.Sprintf("in window %d, one of the result's", r.Windows[at].Number), r.Windows[at].Observed
+		return fmt.Sprintf("window %d of the result's", r.Windows[at].Number), r.Windows[at].Observed
 	case at >= 0:
-		return "in the result's " + windowNumbers(r.Windows[at:at+1]), r.Windows[at].Observed
+		return "result, " + windowNumbers(r.Windows[at:at+1]), r.Windows[at].Observed
 	}
-	return "in the result's window", nil
+	return "result", nil
 }
 
 // windowNumbers names windows, of which there is one at least: "window 5", "windows 2 to 4, 6".

@@ -80,15 +80,15 @@ func TestVitalSignsAreThoseOfTheWindowsThatWereJudged(t *testing.T) {
 		change     func(*report.Report)
 		head, cell string
 	}{
-		"a chosen window":                         {func(*report.Report) {}, "in the result's window ", "50.0 %"},
-		"all of a load that was held":             {held, "in the result's windows 2 to 4, 6", "40.0 %, at most 70.0 %"},
-		"one window is all":                       {func(r *report.Report) { held(r); r.Windows = r.Windows[:2] }, "in the result's window 2", "40.0 %, at most 70.0 %"},
-		"an older Report, which has one of them":  {func(r *report.Report) { held(r); r.Result.Observed = nil }, "in window 3, one of the result's", "70.0 %"},
-		"a thinned Report, which has lost others": {func(r *report.Report) { held(r); r.Thinned = &report.Thinned{Windows: 6} }, "in the result's windows", "40.0 %, at most 70.0 %"},
+		"a chosen window":                         {func(*report.Report) {}, "result, window ", "50.0 %"},
+		"all of a load that was held":             {held, "result, windows 2 to 4, 6", "40.0 %, at most 70.0 %"},
+		"one window is all":                       {func(r *report.Report) { held(r); r.Windows = r.Windows[:2] }, "result, window 2", "40.0 %, at most 70.0 %"},
+		"an older Report, which has one of them":  {func(r *report.Report) { held(r); r.Result.Observed = nil }, "window 3 of the result's", "70.0 %"},
+		"a thinned Report, which has lost others": {func(r *report.Report) { held(r); r.Thinned = &report.Thinned{Windows: 6} }, "result, several windows", "40.0 %, at most 70.0 %"},
 		"what is missing": {func(r *report.Report) {
 			held(r)
 			r.Result.Observed = []report.Observed{{Observer: "cpu", Series: "busy", Of: "all processors", Missing: "in window 4 it was not read"}}
-		}, "in the result's windows 2 to 4, 6", "not measured: in window 4 it was not read"},
+		}, "result, windows 2 to 4, 6", "not measured: in window 4 it was not read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := observed()
