@@ -207,25 +207,18 @@ func (l SessionLimit) Reason() report.Reason {
 //	disturbed     = the time in which those who carry frames waited for processors that others had
 func LimitOfSessions(s report.Sessions) SessionLimit {
 	t := s.Senders
-	idle := max(0, t.Observed-t.Busy)
-	share := func(d plan.Duration) units.Ratio { return units.RatioOf(int64(d), int64(t.Observed)) }
-	l := SessionLimit{By: ByUnknown, HeldByEnds: min(share(t.ReceiverLimited+t.BufferLimited+idle), units.One)}
+	l := SessionLimit{By: ByUnknown, HeldByEnds: min(timeShare(t, t.ReceiverLimited+t.BufferLimited+idleTime(t)), units.One), NotThePaths: notThePaths(s)}
 	path := units.RatioOf(t.HeldByPath, t.Samples)
-	waited := min(share(s.EndsWaited), units.One)
 	drop, dropped := mostDropped(s.Ends)
 	switch {
 	case t.Observed <= 0 || t.Samples <= 0:
 		l.Sentence = "nobody saw what the connections waited for: a lower bound"
-	case l.HeldByEnds > mostHeldByEnds && t.ReceiverLimited >= max(t.BufferLimited, idle):
-		l.By, l.Sentence = ByEnds, fmt.Sprintf("the receiver was too slow, or its window too small, for %s of the time: a lower bound (give traffic.sessions.window more, or the receiver more CPU)", Percent(share(t.ReceiverLimited)))
-	case l.HeldByEnds > mostHeldByEnds && t.BufferLimited >= idle:
-		l.By, l.Sentence = ByEnds, fmt.Sprintf("the sender's buffer was too small for %s of the time: a lower bound (give traffic.sessions.window more)", Percent(share(t.BufferLimited)))
 	case l.HeldByEnds > mostHeldByEnds:
-		l.By, l.Sentence = ByEnds, fmt.Sprintf("the sender had nothing to send for %s of the time: a lower bound (give the senders more CPU, or traffic.sessions.window more)", Percent(share(idle)))
+		l.By, l.Sentence = ByEnds, heldByEndsSentence(t)
 	case s.Disturbed > 0:
 		l.By, l.Sentence = ByMachine, disturbedSessionsSentence(s)
-	case waited > mostEndsWaited:
-		l.By, l.Sentence = ByEnds, fmt.Sprintf("the ends' programs waited for processors for %s of the connections' time: a lower bound (give the ends processors that nothing else uses)", Percent(waited))
+	case waitedShare(s) > mostEndsWaited:
+		l.By, l.Sentence = ByEnds, fmt.Sprintf("the ends' programs waited for processors for %s of the connections' time: a lower bound (give the ends processors that nothing else uses)", Percent(waitedShare(s)))
 	case dropped:
 		l.By, l.Sentence = ByEnds, dropSentence(drop)
 	case s.Ends != nil && s.Ends.Unknown != "":
@@ -238,17 +231,46 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 	if l.By == ByEnds || l.By == ByUnknown {
 		l.Sentence += endsLateSentence(s.Disturbance)
 	}
+	return l
+}
+
+// heldByEndsSentence says which end was what the connections waited for most, and the way out.
+func heldByEndsSentence(t report.SenderTime) string {
+	switch idle := idleTime(t); {
+	case t.ReceiverLimited >= max(t.BufferLimited, idle):
+		return fmt.Sprintf("the receiver was too slow, or its window too small, for %s of the time: a lower bound (give traffic.sessions.window more, or the receiver more CPU)", Percent(timeShare(t, t.ReceiverLimited)))
+	case t.BufferLimited >= idle:
+		return fmt.Sprintf("the sender's buffer was too small for %s of the time: a lower bound (give traffic.sessions.window more)", Percent(timeShare(t, t.BufferLimited)))
+	default:
+		return fmt.Sprintf("the sender had nothing to send for %s of the time: a lower bound (give the senders more CPU, or traffic.sessions.window more)", Percent(timeShare(t, idle)))
+	}
+}
+
+// notThePaths is SessionLimit.NotThePaths.
+func notThePaths(s report.Sessions) string {
+	_, dropped := mostDropped(s.Ends)
 	switch {
 	case s.Disturbed > 0:
-		l.NotThePaths = "those who carry frames waited for processors"
-	case waited > mostEndsWaited:
-		l.NotThePaths = "the ends' programs waited for processors"
+		return "those who carry frames waited for processors"
+	case waitedShare(s) > mostEndsWaited:
+		return "the ends' programs waited for processors"
 	case dropped:
-		l.NotThePaths = "an end itself dropped some of it"
+		return "an end itself dropped some of it"
 	case s.Ends != nil && s.Ends.Unknown != "":
-		l.NotThePaths = "whether the ends themselves dropped something is not known"
+		return "whether the ends themselves dropped something is not known"
 	}
-	return l
+	return ""
+}
+
+// idleTime is the time in which senders had nothing to send, timeShare a time's share of the connections' time, and waitedShare that in which ends waited.
+func idleTime(t report.SenderTime) plan.Duration { return max(0, t.Observed-t.Busy) }
+
+func timeShare(t report.SenderTime, d plan.Duration) units.Ratio {
+	return units.RatioOf(int64(d), int64(t.Observed))
+}
+
+func waitedShare(s report.Sessions) units.Ratio {
+	return min(timeShare(s.Senders, s.EndsWaited), units.One)
 }
 
 // SessionsSentence is what sessions did, for people: "48.20 Mbps goodput, 12 retransmits, rtt 1.9 ms".
