@@ -54,7 +54,7 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 				r.sendNonsense(t, "east", frames)
 			}
 		}})
-		if n := droppedOf(rep, "rx_dropped"); n != frames || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
+		if n := droppedOf(rep, "rx_dropped"); n < frames || rep.Result.Reason == report.PathLimited || !rep.Result.LowerBound() {
 			t.Errorf("%d of %d frames dropped by the interface; %s: %s", n, frames, rep.Result.Reason, rep.Result.Message)
 		}
 	})
