@@ -195,7 +195,7 @@ func (all reachedEnds) driver(j runnerJob) runner.Driver {
 	for _, e := range all {
 		places = append(places, e.place)
 	}
-	return sessions.New(places, sessions.Options{Force: j.force})
+	return sessions.New(places, sessions.Options{Force: j.force, Device: j.device.told, Nodes: j.nodes(), DeviceNode: j.device.name})
 }
 
 func (reachedEnds) warnings() []string { return nil }

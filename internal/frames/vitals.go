@@ -37,14 +37,7 @@ func (r *run) keepSilence(ctx context.Context) error {
 
 // observers begin with nothing read.
 func (r *run) observers() *observe.Log {
-	setup := observe.Setup{Generators: r.setup.Generators, Directions: r.Plan.Directions, DeviceNode: r.opts.DeviceNode}
-	if r.opts.Nodes != nil {
-		setup.Nodes = make([]string, len(r.gens))
-		for g := range r.gens {
-			setup.Nodes[g] = r.opts.Nodes[r.gens[g].Name]
-		}
-	}
-	return observe.NewLog(r.Plan.Observers, setup)
+	return observe.NewLog(r.Plan.Observers, observe.Setup{Generators: r.setup.Generators, Directions: r.Plan.Directions, Nodes: r.opts.Nodes, DeviceNode: r.opts.DeviceNode})
 }
 
 // aged is how old a value may be when it is told: generators look at their processors each 100 ms at most. Nothing is sent in that time before it is listened.

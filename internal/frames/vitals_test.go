@@ -86,7 +86,7 @@ func TestObserversAreInTheReport(t *testing.T) {
 	}
 }
 
-// asked is the device's node as somebody follows it who asks it five times a second: its one processor is busy for three tenths of the time. It answers within a time, while it is there.
+// asked is the device's node as somebody follows it who asks it now and then: its one processor is busy for three tenths of the time. It answers within a time, while it is there.
 type asked struct {
 	begin       time.Time
 	late, until time.Duration // until 0: it is never there

@@ -30,7 +30,7 @@ func beside(at, busy time.Duration, told *observe.Told) observe.Moment {
 
 func ofDUT(of string) *observe.Log {
 	return observe.NewLog([]plan.Observer{{Name: "cpu", Of: of, Type: plan.ObserveProcessors}}, observe.Setup{Generators: []string{"g0"},
-		Directions: []plan.Direction{{From: "west", To: "east"}}, Nodes: []string{"node-1"}, DeviceNode: "node-2"})
+		Directions: []plan.Direction{{From: "west", To: "east"}}, Nodes: map[string]string{"g0": "node-1"}, DeviceNode: "node-2"})
 }
 
 func TestTheDevicesNodeIsReadByItsOwnClock(t *testing.T) {
@@ -186,7 +186,7 @@ func TestEachNodeIsOneOfTheNodes(t *testing.T) {
 	}
 	const silent = "generator g1 doesn't tell of its processors: the software engine does, on Linux"
 	for name, c := range map[string]struct {
-		nodes    []string
+		nodes    map[string]string
 		readings []engine.Reading
 		device   string
 		told     *observe.Told
@@ -194,31 +194,31 @@ func TestEachNodeIsOneOfTheNodes(t *testing.T) {
 		lacking  map[string]string
 	}{
 		"generators and device on three": {
-			nodes: []string{"a", "b"}, readings: []engine.Reading{tells(time.Second), tells(time.Second)}, device: "c", told: device(time.Second, 0, 0),
+			nodes: map[string]string{"g0": "a", "g1": "b"}, readings: []engine.Reading{tells(time.Second), tells(time.Second)}, device: "c", told: device(time.Second, 0, 0),
 			want: []string{"a all processors", "b all processors", "c all processors"}, lacking: map[string]string{},
 		},
 		"all on one": {
-			nodes: []string{"a", "a"}, readings: []engine.Reading{tells(time.Second), tells(time.Second)}, device: "a", told: device(time.Second, 0, 0),
+			nodes: map[string]string{"g0": "a", "g1": "a"}, readings: []engine.Reading{tells(time.Second), tells(time.Second)}, device: "a", told: device(time.Second, 0, 0),
 			want: []string{"a all processors"}, lacking: map[string]string{},
 		},
 		"a generator that tells nothing, beside the device": {
-			nodes: []string{"a", "b"}, readings: []engine.Reading{tells(time.Second), {At: time.Second}}, device: "b", told: device(time.Second, 0, 0),
+			nodes: map[string]string{"g0": "a", "g1": "b"}, readings: []engine.Reading{tells(time.Second), {At: time.Second}}, device: "b", told: device(time.Second, 0, 0),
 			want: []string{"a all processors", "b all processors"}, lacking: map[string]string{},
 		},
 		"a generator that tells nothing, on a node of its own": {
-			nodes: []string{"a", "b"}, readings: []engine.Reading{tells(time.Second), {At: time.Second}}, device: "a", told: device(time.Second, 0, 0),
+			nodes: map[string]string{"g0": "a", "g1": "b"}, readings: []engine.Reading{tells(time.Second), {At: time.Second}}, device: "a", told: device(time.Second, 0, 0),
 			want: []string{"a all processors", "b all processors"}, lacking: map[string]string{"b all processors": silent},
 		},
 		"a device that doesn't tell": {
-			nodes: []string{"a", "a"}, readings: []engine.Reading{tells(time.Second), tells(time.Second)}, device: "c", told: &observe.Told{Missing: "it is gone"},
+			nodes: map[string]string{"g0": "a", "g1": "a"}, readings: []engine.Reading{tells(time.Second), tells(time.Second)}, device: "c", told: &observe.Told{Missing: "it is gone"},
 			want: []string{"a all processors", "c all processors"}, lacking: map[string]string{"c all processors": "it is gone"},
 		},
 		"a device that is no pod": {
-			nodes: []string{"a", "a"}, readings: []engine.Reading{tells(time.Second), tells(time.Second)}, told: &observe.Told{Missing: "nobody is there"},
+			nodes: map[string]string{"g0": "a", "g1": "a"}, readings: []engine.Reading{tells(time.Second), tells(time.Second)}, told: &observe.Told{Missing: "nobody is there"},
 			want: []string{"a all processors"}, lacking: map[string]string{},
 		},
 		"a server that runs elsewhere": {
-			nodes: []string{"a", ""}, readings: []engine.Reading{tells(time.Second), {At: time.Second}}, device: "a", told: device(time.Second, 0, 0),
+			nodes: map[string]string{"g0": "a", "g1": ""}, readings: []engine.Reading{tells(time.Second), {At: time.Second}}, device: "a", told: device(time.Second, 0, 0),
 			want: []string{"a all processors", "generator g1's all processors"}, lacking: map[string]string{"generator g1's all processors": silent},
 		},
 		"one machine": {

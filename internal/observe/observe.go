@@ -55,9 +55,9 @@ type Told struct {
 type Setup struct {
 	Generators []string
 	Directions []plan.Direction
-	// Nodes are those that the generators run on, in their order, an empty name for one that runs elsewhere; nil: all is on one machine. DeviceNode is the
+	// Nodes are those that the generators run on, by the generators' names; one that isn't there runs elsewhere; nil: all is on one machine. DeviceNode is the
 	// device's; empty: it is none of the cluster's.
-	Nodes      []string
+	Nodes      map[string]string
 	DeviceNode string
 }
 

@@ -78,8 +78,8 @@ func (s Setup) onNodes(m Moment) (all []machine) {
 	}
 	for g, r := range m.Readings {
 		name := "generator " + s.generator(g) + "'s " // a server that runs elsewhere
-		if g < len(s.Nodes) && s.Nodes[g] != "" {
-			name = s.Nodes[g] + " "
+		if node := s.Nodes[s.generator(g)]; node != "" {
+			name = node + " "
 		}
 		add(s.generators(g, r, m, name))
 	}

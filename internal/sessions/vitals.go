@@ -46,7 +46,7 @@ const (
 
 // observers begin to follow what the Plan wants observed.
 func (r *run) observers() {
-	setup := observe.Setup{Directions: r.Plan.Directions}
+	setup := observe.Setup{Directions: r.Plan.Directions, Nodes: r.opts.Nodes, DeviceNode: r.opts.DeviceNode}
 	for _, g := range r.machines() {
 		setup.Generators = append(setup.Generators, g.Name)
 	}
@@ -76,6 +76,9 @@ func (r *run) observe(limited []report.Limiter) {
 	m := observe.Moment{At: time.Since(r.Started), Limited: limited}
 	for _, g := range r.machines() {
 		m.Readings = append(m.Readings, r.machineOf(g))
+	}
+	if r.opts.Device != nil {
+		m.Device = new(r.opts.Device())
 	}
 	r.vitals.Add(m)
 }

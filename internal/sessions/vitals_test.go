@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 )
@@ -60,6 +62,26 @@ func TestVitalSignsBesideSessions(t *testing.T) {
 	}
 	if w := rep.Windows[len(rep.Windows)-1]; len(w.Directions) != 1 || w.Directions[0].Sessions.ReceivedIn.Std() > 3*time.Second/2 {
 		t.Errorf("the silence is a part of the window: %+v", w.Directions)
+	}
+}
+
+func TestTheDevicesNodeIsObservedFromAfar(t *testing.T) {
+	r := newRig(t, queued(), oneWay50, observedBy, func(p *plan.Plan, _ []End) {
+		p.Observers = []plan.Observer{{Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors}, {Name: "nodes", Of: plan.OfNode, Type: plan.ObserveProcessors}}
+	})
+	began := time.Now()
+	told := func() observe.Told { // a processor that is busy for a quarter of the time
+		up := time.Since(began)
+		return observe.Told{Clock: time.Hour + up, At: time.Hour + up, Processors: []processors.Processor{{Number: 7, Busy: up / 4}}}
+	}
+	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Device: told, Nodes: map[string]string{"generator-0": "node-1"}, DeviceNode: "node-2"}), runner.Options{})
+	if o, _ := seen(rep, "cpu", "busy", "processor 7"); o.Mean == nil || *o.Mean < 0.249 || *o.Mean > 0.251 {
+		t.Errorf("of the device's node: %+v, want 0.25", o)
+	}
+	for _, node := range []string{"node-1 ", "node-2 "} {
+		if o, _ := seen(rep, "nodes", "busy", node+report.AllProcessors); o.Mean == nil {
+			t.Errorf("of %s: %+v", node, o)
+		}
 	}
 }
 

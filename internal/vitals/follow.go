@@ -18,8 +18,8 @@ import (
 // The bounds of asking.
 const (
 	askEvery   = 125 * time.Millisecond // a window of a second has samples within a quarter of it
-	askTimeout = time.Second // its own clock says when a late answer's reading is of
-	mostAnswer = 1 << 20     // bytes: several thousand processors
+	askTimeout = time.Second            // its own clock says when a late answer's reading is of
+	mostAnswer = 1 << 20                // bytes: several thousand processors
 )
 
 // Follower asks a machine for its vital signs, time and again, until it is closed. Who wants them takes the newest and waits for nobody.

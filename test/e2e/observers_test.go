@@ -67,6 +67,20 @@ func TestObservers(t *testing.T) {
 		s.readsBothNodes(s.report(test))
 		s.released("router")
 	})
+	t.Run("beside sessions, too", func(t *testing.T) {
+		s := begin(t)
+		s.apply("sessions", links, tcp, "observers: [{name: cpu, of: DUT, type: Processors}, {name: limit, of: DUT, type: Limiter}, {name: nodes, of: Node, type: Processors}]")
+		test := s.complete("sessions", patience)
+		s.want(test, "Complete=True Measured")
+		for _, o := range s.report(test).Result.Observed {
+			if o.Missing != "" || o.Mean == nil {
+				s.Errorf("%s %s of %s is missing: %s", o.Observer, o.Series, o.Of, o.Missing)
+			} else if o.Observer == "limit" || o.OfAll() {
+				s.Logf("%s %s of %s: %.3f %s", o.Observer, o.Series, o.Of, *o.Mean, o.Unit)
+			}
+		}
+		s.released("sessions")
+	})
 	t.Run("the measurement goes on without it", func(t *testing.T) {
 		s := begin(t)
 		s.apply("lonely", links, router(10_000), ofBoth, twice)
