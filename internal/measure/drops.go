@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // Drops is what an end's own network card and kernel had thrown away by a moment, since each counter began: only differences mean something.
@@ -34,9 +36,13 @@ type EndSpan struct {
 	Directions int
 }
 
-// mostDroppedByEnds is how many frames or segments an end may have thrown away itself, and the figure still is the path's. Congestion control slows a connection down for
-// each loss, and takes seconds to come back (cubic: the third root of what it gave up); so there is no number that costs nothing.
-const mostDroppedByEnds = 0
+// mostDroppedByEnds is which share of the segments that were sent again may be among what a counter has that also counts frames of nobody's connection, and the figure still is
+// the path's. Losses that are so many fewer let cubic carry (1 − share)^-¾ times as much at most, and Reno less (RFC 9438 §5.1), so what more might have been carried is within the
+// figure's interval. Of what surely was the connections' no number is small enough: one burst that is lost at once may cost a connection seconds.
+const mostDroppedByEnds = units.One / 20
+
+// notOurs is the counter that also has frames of protocols that nobody at the end speaks, such as a switch's LLDP.
+const notOurs = "rx_dropped"
 
 // DropCounter is a counter that grows when an end throws away what came to it, or what it was to send.
 type DropCounter struct {
@@ -47,7 +53,7 @@ type DropCounter struct {
 
 // InterfaceDropCounters are those of an interface, of rtnl_link_stats64 (include/uapi/linux/if_link.h). Some drivers count one frame in two of them, so they are told apart and never added up.
 var InterfaceDropCounters = []DropCounter{
-	{"rx_dropped", "the kernel had no room for what came (softnet backlog), or nobody there speaks its protocol",
+	{notOurs, "the kernel had no room for what came (softnet backlog), or nobody there speaks its protocol",
 		"give the end more CPU, raise net.core.netdev_max_backlog, and keep LLDP, STP and the like off the link"},
 	{"rx_missed_errors", "the network card had no free buffer", "enlarge its receive ring with ethtool -G, and give the end more CPU"},
 	{"rx_over_errors", "the network card's receive queue overflowed", "enlarge its receive ring with ethtool -G, and give the end more CPU"},
@@ -133,22 +139,34 @@ func endsTogether(parts []*report.SessionEnds, atOneMoment bool) *report.Session
 	return whole
 }
 
-// mostDropped is the counter that grew most; none grew beyond what is allowed: false.
-func mostDropped(e *report.SessionEnds) (most report.EndDrop, did bool) {
-	if e == nil {
-		return most, false
+// droppedShare is at most which share of what a direction's sender sent again its ends threw away themselves. Where nothing was sent again none of what may be frames of others was the
+// connections'.
+func droppedShare(s report.Sessions) units.Ratio {
+	if s.Ends == nil {
+		return 0
 	}
-	for _, d := range e.Dropped {
-		if d.Packets > max(mostDroppedByEnds, most.Packets) {
-			most, did = d, true
+	var dropped int64
+	for _, d := range s.Ends.Dropped {
+		if d.Counter != notOurs {
+			return units.One
 		}
+		dropped += d.Packets
 	}
-	return most, did
+	if s.RetransmittedSegments <= 0 {
+		return 0
+	}
+	return min(units.RatioOf(dropped, s.RetransmittedSegments), units.One)
 }
 
-// dropSentence says which end threw what away, why that bounds nothing, and the way out.
-func dropSentence(d report.EndDrop) string {
-	at := fmt.Sprintf("the end of link %s itself dropped %d (%s of %s", d.Link, d.Packets, d.Counter, d.Interface)
+// mostDropped is the counter that grew most.
+func mostDropped(e report.SessionEnds) report.EndDrop {
+	return slices.MaxFunc(e.Dropped, func(a, b report.EndDrop) int { return cmp.Compare(a.Packets, b.Packets) })
+}
+
+// dropSentence says which end threw most away, why that bounds nothing, and the way out.
+func dropSentence(s report.Sessions) string {
+	d, again := mostDropped(*s.Ends), int(s.RetransmittedSegments)
+	at := fmt.Sprintf("the end of link %s itself dropped %d, where %s %s sent again (%s of %s", d.Link, d.Packets, wording.Counted(again, "segment"), wording.Verb(again, "was", "were"), d.Counter, d.Interface)
 	for _, c := range slices.Concat(InterfaceDropCounters, TCPDropCounters) {
 		if c.Name == d.Counter {
 			return fmt.Sprintf("%s: %s), and TCP slows down for each: a lower bound (%s)", at, c.Means, c.Way)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // ended is what both ends of span's direction said: nothing was dropped, but for what a change adds to what east said last.
@@ -32,12 +33,12 @@ func TestWhatAnEndDropsIsNoPathsLoss(t *testing.T) {
 		"a single frame, in the backlog of the end's processor": {
 			func(e *EndSpan) { e.Last.Counters["rx_dropped"]++ },
 			&report.SessionEnds{Dropped: []report.EndDrop{{Link: "east", Interface: "east0", Counter: "rx_dropped", Packets: 1}}}, report.GeneratorLimited,
-			"the end of link east itself dropped 1 (rx_dropped of east0: the kernel had no room for what came (softnet backlog), or nobody there speaks its protocol), and TCP slows down for each: a lower bound (give the end more CPU",
+			"the end of link east itself dropped 1, where 12 segments were sent again (rx_dropped of east0: the kernel had no room for what came (softnet backlog), or nobody there speaks its protocol), and TCP slows down for each: a lower bound (give the end more CPU",
 		},
 		"frames in the ring, and segments in a socket: the most is named": {
 			func(e *EndSpan) { e.Last.Counters["rx_missed_errors"], e.Last.Counters["TCPRcvQDrop"] = 12, 5 },
 			&report.SessionEnds{Dropped: []report.EndDrop{{Link: "east", Interface: "east0", Counter: "TCPRcvQDrop", Packets: 2}, {Link: "east", Interface: "east0", Counter: "rx_missed_errors", Packets: 12}}},
-			report.GeneratorLimited, "dropped 12 (rx_missed_errors of east0: the network card had no free buffer), and TCP slows down for each: a lower bound (enlarge its receive ring with ethtool -G",
+			report.GeneratorLimited, "dropped 12, where 12 segments were sent again (rx_missed_errors of east0: the network card had no free buffer), and TCP slows down for each: a lower bound (enlarge its receive ring with ethtool -G",
 		},
 		"counters that could not be read": {
 			func(e *EndSpan) { e.Last = &Drops{Unread: "what TCP dropped: no such file"} },
@@ -61,6 +62,35 @@ func TestWhatAnEndDropsIsNoPathsLoss(t *testing.T) {
 			limit := LimitOfSessions(*m.Sessions)
 			if !reflect.DeepEqual(m.Sessions.Ends, c.want) || limit.Reason() != c.reason || !strings.Contains(m.Reason, c.says) {
 				t.Errorf("%+v, %s: %s\nwant %+v, %s: …%s…", m.Sessions.Ends, limit.Reason(), m.Reason, c.want, c.reason, c.says)
+			}
+		})
+	}
+}
+
+// TestADropThatCostsLittleWidensTheFigure: what a switch sends of its own reaches an interface, too. Nothing of that was the connections' where nothing was sent again, and where nearly all that was lost was lost on the path, the
+// path is what held them back; the rest is in the figure's interval.
+func TestADropThatCostsLittleWidensTheFigure(t *testing.T) {
+	for name, c := range map[string]struct {
+		again, dropped int64
+		counter        string
+		want           report.Reason
+		held           units.Ratio
+		doubt          bool // of what was sent again, and of round trips
+	}{
+		"nothing was sent again":             {0, 5, notOurs, report.PathLimited, 0, false},
+		"a twentieth of what was sent again": {100, 5, notOurs, report.PathLimited, units.One / 20, true},
+		"more than that":                     {100, 6, notOurs, report.GeneratorLimited, 0, true},
+		"more than was sent again":           {3, 5, notOurs, report.GeneratorLimited, 0, true},
+		"one for which there was no buffer":  {100, 1, "rx_missed_errors", report.GeneratorLimited, 0, true},
+		"one, and nothing was sent again":    {0, 1, "TCPRcvQDrop", report.GeneratorLimited, 0, true},
+		"none":                               {100, 0, notOurs, report.PathLimited, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := span(ended(func(e *EndSpan) { e.Last.Counters[c.counter] += c.dropped }))
+			s.Sending[1].RetransmittedSegments = s.Sending[0].RetransmittedSegments + c.again
+			got := LimitOfSessions(*Sessions(s).Sessions)
+			if got.Reason() != c.want || got.HeldByEnds != c.held || (got.NotThePaths != "") != c.doubt {
+				t.Errorf("%+v, want %+v", got, c)
 			}
 		})
 	}
