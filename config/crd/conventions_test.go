@@ -149,7 +149,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.keepPods":                     {string(v1alpha1.KeepPodsNever), string(v1alpha1.KeepPodsOnFailure)},
 		"spec.reportRetention":              {string(v1alpha1.ReportWithTest), string(v1alpha1.ReportKeep)},
 		"spec.sharedPort":                   {string(v1alpha1.SharedPortRefused), string(v1alpha1.SharedPortAllowed)},
-		"status.pods[].role":                {string(v1alpha1.RoleGenerator), string(v1alpha1.RoleDUT), string(v1alpha1.RoleSetup), string(v1alpha1.RoleTeardown), string(v1alpha1.RoleRunner)},
+		"status.pods[].role":                {string(v1alpha1.RoleGenerator), string(v1alpha1.RoleDUT), string(v1alpha1.RoleVitals), string(v1alpha1.RoleSetup), string(v1alpha1.RoleTeardown), string(v1alpha1.RoleRunner)},
 		"status.givenBack.reason":           {string(v1alpha1.GivenBackUnplaced), string(v1alpha1.GivenBackNotStarted)},
 		"spec.dut.type":                     {string(v1alpha1.DUTPod), string(v1alpha1.DUTReference), string(v1alpha1.DUTDevice), string(v1alpha1.DUTLoopback)},
 		"spec.dut.forwarding":               {string(v1alpha1.ForwardingL3), string(v1alpha1.ForwardingL2), string(v1alpha1.ForwardingMACRewrite)},
@@ -161,7 +161,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.baseline.allowDifferent[]":    environmentParts(),
 		"spec.criteria[].metric":            metrics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
 		"spec.criteria[].observed.of": {string(v1alpha1.ObservedOfEach), string(v1alpha1.ObservedOfAll)}, "spec.criteria[].observed.statistic": {string(v1alpha1.ObservedMean), string(v1alpha1.ObservedMax)},
-		"spec.observers[].of":   {string(v1alpha1.ObserverOfGenerator), string(v1alpha1.ObserverOfDUT)},
+		"spec.observers[].of":   {string(v1alpha1.ObserverOfGenerator), string(v1alpha1.ObserverOfDUT), string(v1alpha1.ObserverOfNode)},
 		"spec.observers[].type": {string(v1alpha1.ObserverProcessors), string(v1alpha1.ObserverLimiter)},
 	})
 }
