@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -36,16 +37,34 @@ func observedSeries(r *report.Report, of plan.ObservedSeries) (found []report.Ob
 		case o.Observer != of.Observer:
 		case o.Series == "":
 			none = fmt.Sprintf("%s: %s is missing: %s", of.Observer, of.Series, o.Missing)
-		case o.Series == of.Series && (o.OfAll() == (of.Of == plan.ObservedAll) || o.Missing != ""): // of a machine that told nothing nobody knows how many it has
+		case o.Series == of.Series && o.OfAll() == (of.Of == plan.ObservedAll):
 			found = append(found, o)
+		case o.Series == of.Series && o.Missing != "":
+			none = fmt.Sprintf("%s: %s of %s is missing: %s", of.Observer, of.Series, o.Of, o.Missing)
 		case o.Series == of.Series && o.OfAll():
 			none = fmt.Sprintf("%s: %s is known of all processors together only, as the machine has many: say observed.of: All", of.Observer, of.Series)
 		}
 	}
-	if len(found) > 0 {
-		none = ""
+	if len(found) == 0 {
+		return nil, none
 	}
-	return found, none
+	return append(found, machinesWithout(r, of, found)...), ""
+}
+
+// machinesWithout are the machines of whose processors nobody knows each, where each is to meet a criterion and those of other machines are known: a criterion that is met by some is not
+// met by all.
+func machinesWithout(r *report.Report, of plan.ObservedSeries, found []report.Observed) (all []report.Observed) {
+	for _, o := range r.Result.Observed {
+		if o.Observer != of.Observer || o.Series != of.Series || !o.OfAll() || of.Of == plan.ObservedAll {
+			continue
+		}
+		its := strings.TrimSuffix(o.Of, report.AllProcessors) + "processor "
+		if !slices.ContainsFunc(found, func(f report.Observed) bool { return strings.HasPrefix(f.Of, its) }) {
+			o.Missing = cmp.Or(o.Missing, "it is known of all together only, as the machine has many: say observed.of: All")
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // observedAgainst compares one series with a criterion's bounds, which are in its unit.

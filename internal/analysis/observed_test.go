@@ -56,11 +56,18 @@ func TestCriteriaOfWhatObserversSaw(t *testing.T) {
 		"missing in the windows":                     {[]report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0", Missing: "in window 7 the counter went back"}}, cool("Each", "Mean", "", "1"), report.Undecided, "cpu: mean busy of processor 0 is missing: in window 7 the counter went back"},
 		"one is missing, and another is too busy":    {[]report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0", Missing: "lost"}, seen("processor 1", 1)}, cool("Each", "Mean", "", "0.9"), report.DidFail, "processor 1: 1 processors"},
 		"one is missing, and another is cool":        {[]report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0", Missing: "lost"}, seen("processor 1", 0)}, cool("Each", "Mean", "", "0.9"), report.Undecided, "processor 0 is missing: lost"},
-		"nothing could be read at all":               {[]report.Observed{{Observer: "cpu", Missing: "generator g doesn't tell of its processors"}}, cool("Each", "Mean", "", "1"), report.Undecided, "cpu: busy is missing: generator g doesn't tell of its processors"},
-		"a Report that says nothing of the observer": {nil, cool("Each", "Mean", "", "1"), report.Undecided, "the Report doesn't say what observer cpu saw of busy"},
-		"a value that isn't there":                   {[]report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0"}}, cool("Each", "Mean", "", "1"), report.Undecided, "the Report has no value of it"},
-		"a value that is no number":                  {[]report.Observed{seen("processor 0", math.NaN())}, cool("Each", "Mean", "", "1"), report.Undecided, "NaN is no number"},
-		"a bound that is no number":                  {two, cool("Each", "Mean", "", "much"), report.Undecided, `bound "much" is no decimal number`},
+		"one node of several tells nothing": {[]report.Observed{seen("node-1 all processors", 0), seen("node-1 processor 0", 0), {Observer: "cpu", Series: "busy", Of: "node-10 all processors", Missing: "it is gone"}},
+			cool("Each", "Mean", "", "1"), report.Undecided, "cpu: mean busy of node-10 all processors is missing: it is gone"},
+		"one node of several has many": {[]report.Observed{seen("node-1 all processors", 0), seen("node-1 processor 0", 0), seen("node-10 all processors", 1)},
+			cool("Each", "Mean", "", "1"), report.Undecided, "cpu: mean busy of node-10 all processors is missing: it is known of all together only, as the machine has many: say observed.of: All"},
+		"one node of several is too busy, whatever others are": {[]report.Observed{seen("node-1 all processors", 1), seen("node-1 processor 0", 1), {Observer: "cpu", Series: "busy", Of: "node-10 all processors", Missing: "it is gone"}},
+			cool("Each", "Mean", "", "0.9"), report.DidFail, "node-1 processor 0: 1 processors, at most 0.9 demanded"},
+		"a processor that is missing, and all together are demanded": {[]report.Observed{seen("all processors", 1), {Observer: "cpu", Series: "busy", Of: "processor 0", Missing: "lost"}}, cool("All", "Mean", "", "1"), report.Passed, ""},
+		"nothing could be read at all":                               {[]report.Observed{{Observer: "cpu", Missing: "generator g doesn't tell of its processors"}}, cool("Each", "Mean", "", "1"), report.Undecided, "cpu: busy is missing: generator g doesn't tell of its processors"},
+		"a Report that says nothing of the observer":                 {nil, cool("Each", "Mean", "", "1"), report.Undecided, "the Report doesn't say what observer cpu saw of busy"},
+		"a value that isn't there":                                   {[]report.Observed{{Observer: "cpu", Series: "busy", Of: "processor 0"}}, cool("Each", "Mean", "", "1"), report.Undecided, "the Report has no value of it"},
+		"a value that is no number":                                  {[]report.Observed{seen("processor 0", math.NaN())}, cool("Each", "Mean", "", "1"), report.Undecided, "NaN is no number"},
+		"a bound that is no number":                                  {two, cool("Each", "Mean", "", "much"), report.Undecided, `bound "much" is no decimal number`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := measured(func(result *report.Result) { result.Observed = c.seen })
