@@ -69,20 +69,20 @@ func (v *view) lacking(kind string) string {
 }
 
 // placedUntil is when waiting for pods to be ready is over; zero: never. It counts from when the test began to go on: its first look, or
-// its being resumed.
+// its being resumed. What is spent on who looks on at the device isn't counted.
 func (v *view) placedUntil() time.Time {
 	if v.spec.SchedulingDeadline == "" {
 		return time.Time{}
 	}
 	if v.queue() != "" {
 		if at := v.admittedAt(); at != nil {
-			return at.Add(duration(v.spec.SchedulingDeadline) - v.admittedBefore())
+			return at.Add(duration(v.spec.SchedulingDeadline) - v.admittedBefore() + v.spentOnVitals())
 		}
 		if len(v.carriers()) > 0 || v.attempt > 1 {
 			return time.Time{} // how long Kueue's queue takes is no fault of the test's, nor is that it queues again
 		}
 	}
-	return v.since(v1alpha1.ConditionReconciling).Add(duration(v.spec.SchedulingDeadline))
+	return v.since(v1alpha1.ConditionReconciling).Add(duration(v.spec.SchedulingDeadline) + v.spentOnVitals())
 }
 
 // admittedBefore is for how long attempts that were given back had been admitted by Kueue.

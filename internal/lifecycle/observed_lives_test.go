@@ -66,6 +66,31 @@ func observedLives() []life {
 			w.finish(r, report.Completed)
 			w.settle()
 		}},
+		{"somebody else's pod has the name of who observes the device", observed, func(w *world) {
+			w.settle()
+			w.schedule()
+			w.settle()
+			w.foreign = []string{"Pod/seen-1-vitals"}
+			w.run()
+			w.settle()
+			r := w.runner()
+			w.settle()
+			w.finish(r, report.Completed)
+			w.settle()
+		}},
+		{"nobody starts beside the device until the scheduling deadline", with(observed, "schedulingDeadline: 1m"), func(w *world) {
+			w.settle()
+			w.schedule()
+			w.settle()
+			w.pass(50 * time.Second)
+			w.run()
+			w.settle()
+			w.pass(time.Minute)
+			r := w.runner()
+			w.settle()
+			w.finish(r, report.Completed)
+			w.settle()
+		}},
 		{"the device's node has no room for who observes it", observed, func(w *world) {
 			w.toVitals()
 			w.schedule()
@@ -138,6 +163,18 @@ func TestTheRunnerIsToldWhereTheDevicesNodeTellsOrWhyNowhere(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a pod whose name is somebody else's", func(t *testing.T) {
+		w := newWorld(t, observed)
+		w.settle()
+		w.schedule()
+		w.settle()
+		w.foreign = []string{"Pod/seen-1-vitals"}
+		w.run()
+		const want = "the API server refused pod seen-1-vitals, which was to tell of the device's node: a pod of that name exists, and doesn't belong to this LoadTest"
+		if got := w.sites().NoVitals; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
 	t.Run("a pod that the API server refuses", func(t *testing.T) {
 		w := newWorld(t, observed)
 		w.unmade = &lifecycle.Refusal{Pod: "seen-1-vitals", Message: "exceeded quota: bench"}

@@ -48,11 +48,12 @@ func (v *view) placed() bool { return v.begun() || len(v.carriers()) > 0 }
 
 // nameTaken: a child's name is somebody else's object's. It is never touched.
 func nameTaken(v *view) *step {
-	if len(v.Children.Foreign) == 0 {
+	taken := v.takenBeyondVitals()
+	if len(taken) == 0 {
 		return nil
 	}
 	return v.waits(v1alpha1.ReasonNameTaken, fmt.Sprintf(
-		"%s exists and doesn't belong to this LoadTest: delete it, or create the LoadTest under another name", listed(v.Children.Foreign)))
+		"%s exists and doesn't belong to this LoadTest: delete it, or create the LoadTest under another name", listed(taken)))
 }
 
 // networksMissing: the links name networks that this cluster doesn't have, or has in a form that can't be read.

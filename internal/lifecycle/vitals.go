@@ -44,6 +44,14 @@ func (v *view) vitalsUntil(p *corev1.Pod) time.Time {
 	return since.Add(vitalsGrace)
 }
 
+// spentOnVitals is for how long at most the run waits for that pod, where it was made: its wait is no part of a deadline of those that carry the measurement.
+func (v *view) spentOnVitals() time.Duration {
+	if v.pod(manifests.VitalsPodName(v.Test.Name, v.attempt)) == nil && len(v.recorded(v1alpha1.RoleVitals)) == 0 {
+		return 0
+	}
+	return vitalsGrace
+}
+
 // gone says that a pod tells nothing any more.
 func gone(p *corev1.Pod) bool {
 	return ended(p) || p.DeletionTimestamp != nil || stoppedContainer(p) != ""
@@ -60,6 +68,9 @@ func vitalsTrouble(p *corev1.Pod) string {
 // vitalsRefused is what the API server said to the pod that tells of the device's node; empty: nothing.
 func (v *view) vitalsRefused() string {
 	name := manifests.VitalsPodName(v.Test.Name, v.attempt)
+	if slices.Contains(v.Children.Foreign, "Pod/"+name) {
+		return "a pod of that name exists, and doesn't belong to this LoadTest"
+	}
 	for _, r := range v.Refusals {
 		if r.Pod == name {
 			return r.Message
@@ -90,4 +101,10 @@ func (v *view) noVitals() string {
 func (v *view) beyondVitals() []Refusal {
 	name := manifests.VitalsPodName(v.Test.Name, v.attempt)
 	return slices.DeleteFunc(slices.Clone(v.Refusals), func(r Refusal) bool { return r.Pod == name })
+}
+
+// takenBeyondVitals are the objects of somebody else's that have names of the test's children, without the name of that pod.
+func (v *view) takenBeyondVitals() []string {
+	name := "Pod/" + manifests.VitalsPodName(v.Test.Name, v.attempt)
+	return slices.DeleteFunc(slices.Clone(v.Children.Foreign), func(taken string) bool { return taken == name })
 }
