@@ -61,7 +61,11 @@ func ofAttempt(t *testing.T, in manifests.Input) []manifests.Object {
 	var running []corev1.Pod
 	for i, pod := range pods {
 		objects = append(objects, pod)
-		running = append(running, *attached(pod, i))
+		placed := attached(pod, i)
+		if pod.Spec.Affinity != nil && pod.Spec.Affinity.PodAffinity != nil { // it is to be beside the device, which is the first
+			placed.Spec.NodeName = running[0].Spec.NodeName
+		}
+		running = append(running, *placed)
 	}
 	sites, err := manifests.SitesOf(in, running)
 	if err != nil {

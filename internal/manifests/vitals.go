@@ -79,5 +79,9 @@ func vitalsOf(in Input, pods []corev1.Pod) (at, none string) {
 	if err != nil {
 		return "", fmt.Sprintf("pod %s, which is to tell of the device's node, has no address", name)
 	}
+	if device := podNamed(pods, DUTPodName(in.Test.Name, in.Attempt)); device == nil || device.Spec.NodeName != pod.Spec.NodeName {
+		return "", fmt.Sprintf("pod %s, which is to tell of the device's node, is on node %s, and the device isn't: another pod bears the device's labels, or that node the same %s",
+			name, pod.Spec.NodeName, corev1.LabelHostname)
+	}
 	return netip.AddrPortFrom(address, vitalsPort).String(), ""
 }

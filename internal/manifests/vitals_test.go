@@ -69,10 +69,12 @@ func TestWhoTellsOfADevicesNodeHasNoRightsAndNoLinks(t *testing.T) {
 
 func TestSitesSayWhereVitalSignsAreTold(t *testing.T) {
 	beside := sample(t, "loadtest_observed_pod")
-	with := append(running(beside), *attached(manifests.Vitals(beside), 8))
+	with := append(running(beside), *attached(manifests.Vitals(beside), 7))
 	with[len(with)-1].Status.PodIP = "2001:db8::8"
-	homeless := append(running(beside), *attached(manifests.Vitals(beside), 8))
+	homeless := append(running(beside), *attached(manifests.Vitals(beside), 7))
 	homeless[len(homeless)-1].Status.PodIP = ""
+	astray := append(running(beside), *attached(manifests.Vitals(beside), 7))
+	astray[len(astray)-1].Spec.NodeName = "node-9"
 	for name, c := range map[string]struct {
 		in       manifests.Input
 		pods     []corev1.Pod
@@ -81,6 +83,7 @@ func TestSitesSayWhereVitalSignsAreTold(t *testing.T) {
 		"by a Reference":        {sample(t, "loadtest_software_reference"), running(sample(t, "loadtest_software_reference")), "10.244.8.17:4504", ""},
 		"beside a user's pod":   {beside, with, "[2001:db8::8]:4504", ""},
 		"by nobody yet":         {beside, homeless, "", "pod observed-1-vitals, which is to tell of the device's node, has no address"},
+		"on another node":       {beside, astray, "", "pod observed-1-vitals, which is to tell of the device's node, is on node node-9, and the device isn't: another pod bears the device's labels, or that node the same kubernetes.io/hostname"},
 		"by nobody":             {beside, running(beside), "", "pod observed-1-vitals, which is to tell of the device's node, isn't there"},
 		"nowhere, for a device": {sample(t, "loadtest_software_device"), running(sample(t, "loadtest_software_device")), "", ""},
 	} {
