@@ -258,11 +258,15 @@ func (h held) bound(limit *big.Rat, least bool) (report.Outcome, string) {
 
 // open says why a figure that nothing bounds above meets no bound: of loads it may be more because the device can do more, of losses and delays because it wasn't loaded as much as it can be.
 func (h held) open() string {
-	m, _ := figures.MetricOf(h.Metric)
-	switch {
-	case !m.LessIsBetter:
+	if m, _ := figures.MetricOf(h.Metric); !m.LessIsBetter {
 		return ", and the figure is a lower bound only" + limitedBy(h.Reason)
-	case h.Reason == report.GeneratorLimited:
+	}
+	return atLessThanTheDeviceCarries(h.Reason)
+}
+
+// atLessThanTheDeviceCarries says why what was seen beside sessions may be more than it was: these are asked for no load, so there is none that was not reached.
+func atLessThanTheDeviceCarries(reason report.Reason) string {
+	if reason == report.GeneratorLimited {
 		return ", and it was measured at a load below what the device can carry, where it may be more: an end of the sessions was too weak for more"
 	}
 	return ", and it may be more at what the device can carry: that the device was the limit could not be shown"

@@ -107,10 +107,13 @@ func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (rep
 	if r.Unconfirmed() {
 		return report.Undecided, message + ", and the figure beside which it was seen is not confirmed"
 	}
-	if outcome == report.Passed && c.Max != "" && loadNotReached(r.Result.Reason) {
-		return report.Undecided, message + ", and the load asked for was not reached, at which it may be more"
+	switch {
+	case outcome != report.Passed || c.Max == "" || !loadNotReached(r.Result.Reason):
+		return outcome, message
+	case report.PlanOf(r).Sessions != nil:
+		return report.Undecided, message + atLessThanTheDeviceCarries(r.Result.Reason)
 	}
-	return outcome, message
+	return report.Undecided, message + ", and the load asked for was not reached, at which it may be more"
 }
 
 // observedValue is the number of a series that a criterion judges; missing says why there is none.

@@ -132,6 +132,36 @@ func TestWhatObserversSawAtLessLoadThanAskedFor(t *testing.T) {
 	}
 }
 
+// TestWhatObserversSawBesideSessionsOfWhichTheDeviceWasNotTheLimit: sessions are asked for no load, so none was not reached.
+func TestWhatObserversSawBesideSessionsOfWhichTheDeviceWasNotTheLimit(t *testing.T) {
+	const unshown = "it may be more at what the device can carry: that the device was the limit could not be shown"
+	for name, c := range map[string]struct {
+		reason      report.Reason
+		least, most string
+		want        report.Outcome
+		says        string
+	}{
+		"the path was the limit":              {report.PathLimited, "", "0.9", report.Passed, ""},
+		"an end was":                          {report.GeneratorLimited, "", "0.9", report.Undecided, "measured at a load below what the device can carry, where it may be more: an end of the sessions was too weak for more"},
+		"others had the processors":           {report.MachineLimited, "", "0.9", report.Undecided, unshown},
+		"nobody knows":                        {report.Inconclusive, "", "0.9", report.Undecided, unshown},
+		"too much already":                    {report.GeneratorLimited, "", "0.4", report.DidFail, "at most 0.4 demanded"},
+		"at least as much, while an end was":  {report.GeneratorLimited, "0.5", "", report.Passed, ""},
+		"between both, while an end was so":   {report.GeneratorLimited, "0.4", "0.9", report.Undecided, "an end of the sessions was too weak"},
+		"between both, of what the path held": {report.PathLimited, "0.4", "0.9", report.Passed, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := transfers(transfer("west", "east", 0, 90))
+			r.Result.Observed, r.Result.Reason = []report.Observed{seen("processor 0", 0.5)}, c.reason
+			r.Plan.Criteria = []plan.Criterion{cool("Each", "Mean", c.least, c.most)}
+			v := analysis.Verdict(r)
+			if v.Outcome != c.want || !strings.Contains(v.Criteria[0].Message, c.says) || strings.Contains(v.Criteria[0].Message, "asked for") {
+				t.Errorf("%+v, want %s: …%s…", v, c.want, c.says)
+			}
+		})
+	}
+}
+
 func TestWhatObserversSawOverSeveralRuns(t *testing.T) {
 	runs := func(busy ...float64) (all []*report.Report) {
 		for _, v := range busy {
