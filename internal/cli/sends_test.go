@@ -82,6 +82,13 @@ func TestProcessorsAreReadOnlyForObserversOfThem(t *testing.T) {
 	}
 }
 
+// TestServersThatRunElsewhereAreNotOnThisMachine: an observer of nodes looks at the first generator alone where all are on one machine.
+func TestServersThatRunElsewhereAreNotOnThisMachine(t *testing.T) {
+	if o := (externalSite{}).options(true); o.Nodes == nil || o.DeviceNode != "" || o.Device != nil || !o.Force {
+		t.Errorf("%+v, want no node that is known", o)
+	}
+}
+
 func TestAPlanOfAnEngineThatIsNotKnownIsNotRunByAnother(t *testing.T) {
 	p := &plan.Plan{Engine: "Pigeons"}
 	const want = `engine "Pigeons" is not known here for traffic of type Frames; this linerate knows External, Software, TRex: use one of these, or the linerate that wrote the plan`
