@@ -47,10 +47,14 @@ func vitalsFlag(cmd *cobra.Command, into *string, without string) {
 		strconv.Itoa(vitals.Port)+"; none: to "+without+")")
 }
 
-// listenVitals listens at an address of this machine's.
+// listenVitals listens at an address of this machine's, and at no others: at all of them who is on a link under test could ask at the link's own, by which the answer would leave, too.
 func listenVitals(ctx context.Context, address string) (net.Listener, error) {
-	if _, _, err := net.SplitHostPort(address); err != nil {
-		address = net.JoinHostPort(address, strconv.Itoa(vitals.Port))
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host, address = address, net.JoinHostPort(address, strconv.Itoa(vitals.Port))
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		return nil, exit.BadInput("--vitals %s: name one address of this machine's, of a network that is no link of the test, such as --vitals 192.0.2.7", address)
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -74,6 +75,24 @@ func TestTheRunnerHearsOfTheDevicesNode(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestVitalSignsAreNotToldAtAllAddresses: a link's own address is one of them, and answers from it leave by the link.
+func TestVitalSignsAreNotToldAtAllAddresses(t *testing.T) {
+	for _, address := range []string{"", ":0", "0.0.0.0", "0.0.0.0:0", "::", "[::]:0"} {
+		l, err := listenVitals(t.Context(), address)
+		if err == nil {
+			_ = l.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), "name one address of this machine's, of a network that is no link of the test") {
+			t.Errorf("at %q: %v", address, err)
+		}
+	}
+	l, err := listenVitals(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close()
 }
 
 func TestNobodyIsAskedWhoIsNotToBeObserved(t *testing.T) {
