@@ -37,7 +37,7 @@ var (
 	descResultSaturated = describeTest("linerate_loadtest_result_saturated", "1: the result is the device's limit; 0: it is a lower bound.")
 
 	descResultGoodput     = describeTest("linerate_loadtest_result_goodput_bytes_per_second", "The result of sessions: payload that receiving programs read, all directions together; times 8 it is bits.")
-	descResultPathLimited = describeTest("linerate_loadtest_result_path_limited", "1: what is between the ends held the sessions back; 0: an end did, or nobody knows what, and the goodput is a lower bound.")
+	descResultPathLimited = describeTest("linerate_loadtest_result_path_limited", "1: what is between the ends held the sessions back; 0: an end did, others had the processors, or nobody knows what, and the goodput is a lower bound.")
 	descResultRetransmits = describeTest("linerate_loadtest_result_retransmit_ratio", "Segments that sessions sent again, as a share of all segments, from 0 to 1.")
 	descResultRoundTrip   = describeTest("linerate_loadtest_result_round_trip_seconds", "The mean of the smoothed round trips of the senders of sessions; not there where none was seen.")
 
