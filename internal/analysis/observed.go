@@ -107,13 +107,21 @@ func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (rep
 	if r.Unconfirmed() {
 		return report.Undecided, message + ", and the figure beside which it was seen is not confirmed"
 	}
-	switch {
-	case outcome != report.Passed || c.Max == "" || !loadNotReached(r.Result.Reason):
-		return outcome, message
-	case report.PlanOf(r).Sessions != nil:
-		return report.Undecided, message + atLessThanTheDeviceCarries(r.Result.Reason)
+	if why := mayBeMore(r); outcome == report.Passed && c.Max != "" && why != "" {
+		return report.Undecided, message + why
 	}
-	return report.Undecided, message + ", and the load asked for was not reached, at which it may be more"
+	return outcome, message
+}
+
+// mayBeMore says why what was seen may be more at a load that was not reached; empty: it was.
+func mayBeMore(r *report.Report) string {
+	switch {
+	case !loadNotReached(r.Result.Reason):
+		return ""
+	case report.PlanOf(r).Sessions != nil:
+		return atLessThanTheDeviceCarries(r.Result.Reason)
+	}
+	return ", and the load asked for was not reached, at which it may be more"
 }
 
 // observedValue is the number of a series that a criterion judges; missing says why there is none.
