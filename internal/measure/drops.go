@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
@@ -35,11 +34,6 @@ type EndSpan struct {
 	// Directions is how many directions the end's program has connections of; 0 counts as one. Whose connection a thread waited for is not known, so each has its part.
 	Directions int
 }
-
-// mostDroppedByEnds is which share of the segments that were sent again may be among what a counter has that also counts frames of nobody's connection, and the figure still is
-// the path's. Losses that are so many fewer let cubic carry (1 − share)^-¾ times as much at most, and Reno less (RFC 9438 §5.1), so what more might have been carried is within the
-// figure's interval. Of what surely was the connections' no number is small enough: one burst that is lost at once may cost a connection seconds.
-const mostDroppedByEnds = units.One / 20
 
 // notOurs is the counter that also has frames of protocols that nobody at the end speaks, such as a switch's LLDP.
 const notOurs = "rx_dropped"
@@ -139,23 +133,11 @@ func endsTogether(parts []*report.SessionEnds, atOneMoment bool) *report.Session
 	return whole
 }
 
-// droppedShare is at most which share of what a direction's sender sent again its ends threw away themselves. Where nothing was sent again none of what may be frames of others was the
-// connections'.
-func droppedShare(s report.Sessions) units.Ratio {
-	if s.Ends == nil {
-		return 0
-	}
-	var dropped int64
-	for _, d := range s.Ends.Dropped {
-		if d.Counter != notOurs {
-			return units.One
-		}
-		dropped += d.Packets
-	}
-	if s.RetransmittedSegments <= 0 {
-		return 0
-	}
-	return min(units.RatioOf(dropped, s.RetransmittedSegments), units.One)
+// droppedByEnds says that an end threw away what may have been the connections': whatever was theirs for sure, and of the counter that also has frames of others anything, where something was
+// sent again. No number is small enough: congestion control answers to a loss, however many segments were lost with it. A path that loses 20 at once each second, and an end that loses one
+// in between, slow a connection down alike, and the end's is a twentieth of what is sent again. Where nothing was sent again no data was lost, and a lost acknowledgement is made up for by the next.
+func droppedByEnds(s report.Sessions) bool {
+	return s.Ends != nil && slices.ContainsFunc(s.Ends.Dropped, func(d report.EndDrop) bool { return d.Counter != notOurs || s.RetransmittedSegments > 0 })
 }
 
 // mostDropped is the counter that grew most.

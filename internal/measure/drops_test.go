@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // ended is what both ends of span's direction said: nothing was dropped, but for what a change adds to what east said last.
@@ -67,32 +66,39 @@ func TestWhatAnEndDropsIsNoPathsLoss(t *testing.T) {
 	}
 }
 
-// TestADropThatCostsLittleWidensTheFigure: what a switch sends of its own reaches an interface, too. Nothing of that was the connections' where nothing was sent again, and where nearly all that was lost was lost on the path, the
-// path is what held them back; the rest is in the figure's interval.
-func TestADropThatCostsLittleWidensTheFigure(t *testing.T) {
+// TestFramesOfNobodysConnectionMakeNoBoundWhereNothingWasSentAgain: what a switch sends of its own reaches an interface, too. Where something was sent again nobody can tell it from the connections' own, and a
+// single drop of these may cost as much as a burst on the path.
+func TestFramesOfNobodysConnectionMakeNoBoundWhereNothingWasSentAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		again, dropped int64
 		counter        string
 		want           report.Reason
-		held           units.Ratio
-		doubt          bool // of what was sent again, and of round trips
 	}{
-		"nothing was sent again":             {0, 5, notOurs, report.PathLimited, 0, false},
-		"a twentieth of what was sent again": {100, 5, notOurs, report.PathLimited, units.One / 20, true},
-		"more than that":                     {100, 6, notOurs, report.GeneratorLimited, 0, true},
-		"more than was sent again":           {3, 5, notOurs, report.GeneratorLimited, 0, true},
-		"one for which there was no buffer":  {100, 1, "rx_missed_errors", report.GeneratorLimited, 0, true},
-		"one, and nothing was sent again":    {0, 1, "TCPRcvQDrop", report.GeneratorLimited, 0, true},
-		"none":                               {100, 0, notOurs, report.PathLimited, 0, false},
+		"nothing was sent again":             {0, 5, notOurs, report.PathLimited},
+		"a hundredth of what was sent again": {100, 1, notOurs, report.GeneratorLimited},
+		"more than was sent again":           {3, 5, notOurs, report.GeneratorLimited},
+		"one for which there was no buffer":  {100, 1, "rx_missed_errors", report.GeneratorLimited},
+		"one, and nothing was sent again":    {0, 1, "TCPRcvQDrop", report.GeneratorLimited},
+		"none":                               {100, 0, notOurs, report.PathLimited},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := span(ended(func(e *EndSpan) { e.Last.Counters[c.counter] += c.dropped }))
 			s.Sending[1].RetransmittedSegments = s.Sending[0].RetransmittedSegments + c.again
 			got := LimitOfSessions(*Sessions(s).Sessions)
-			if got.Reason() != c.want || got.HeldByEnds != c.held || (got.NotThePaths != "") != c.doubt {
+			if got.Reason() != c.want || (got.NotThePaths != "") != (c.want != report.PathLimited) {
 				t.Errorf("%+v, want %+v", got, c)
 			}
 		})
+	}
+}
+
+// TestOneWindowsDropsMakeABoundOfAll: what was sent again in other windows hides none of them.
+func TestOneWindowsDropsMakeABoundOfAll(t *testing.T) {
+	lossy := span(ended(func(*EndSpan) {}))
+	lossy.Sending[1].RetransmittedSegments = lossy.Sending[0].RetransmittedSegments + 1000
+	parts := []*report.Sessions{Sessions(span(ended(func(e *EndSpan) { e.Last.Counters[notOurs] += 5 }))).Sessions, Sessions(lossy).Sessions}
+	if got := LimitOfSessions(*SessionsTogether(parts)); got.Reason() != report.GeneratorLimited {
+		t.Errorf("%s: %s", got.Reason(), got.Sentence)
 	}
 }
 

@@ -176,8 +176,7 @@ const (
 // SessionLimit is what kept sessions from more, and how that is known.
 type SessionLimit struct {
 	By Limiting
-	// HeldByEnds is by which share of what might have been carried the ends held the path's figure down at most: of the connections' time, that in which they waited for an end; and of
-	// what was sent again, that which an end may have dropped itself.
+	// HeldByEnds is the share of the connections' time in which an end was what they waited for.
 	HeldByEnds units.Ratio
 	// Sentence is the reason, for people.
 	Sentence string
@@ -204,13 +203,12 @@ func (l SessionLimit) Reason() report.Reason {
 //	held by ends  = (receiver's window full + sender's buffer too small + nothing to send) ÷ observed
 //	ends waited   = time in which threads of the ends' programs waited for processors ÷ observed
 //	held by path  = samples with a full congestion window, or in recovery ÷ samples
-//	dropped       = what the ends' own network cards and kernels threw away, which reads as loss on the path ÷ what was sent again
+//	dropped       = what the ends' own network cards and kernels threw away, which reads as loss on the path
 //	disturbed     = the time in which those who carry frames waited for processors that others had
 func LimitOfSessions(s report.Sessions) SessionLimit {
 	t := s.Senders
 	l := SessionLimit{By: ByUnknown, HeldByEnds: min(timeShare(t, t.ReceiverLimited+t.BufferLimited+idleTime(t)), units.One), NotThePaths: notThePaths(s)}
 	path := units.RatioOf(t.HeldByPath, t.Samples)
-	dropped := droppedShare(s)
 	switch {
 	case t.Observed <= 0 || t.Samples <= 0:
 		l.Sentence = "nobody saw what the connections waited for: a lower bound"
@@ -220,14 +218,14 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 		l.By, l.Sentence = ByMachine, disturbedSessionsSentence(s)
 	case waitedShare(s) > mostEndsWaited:
 		l.By, l.Sentence = ByEnds, fmt.Sprintf("the ends' programs waited for processors for %s of the connections' time: a lower bound (give the ends processors that nothing else uses)", Percent(waitedShare(s)))
-	case dropped > mostDroppedByEnds:
+	case droppedByEnds(s):
 		l.By, l.Sentence = ByEnds, dropSentence(s)
 	case s.Ends != nil && s.Ends.Unknown != "":
 		l.Sentence = fmt.Sprintf("whether the ends themselves dropped something is not known (%s): a lower bound", s.Ends.Unknown)
 	case path < leastHeldByPath:
 		l.Sentence = fmt.Sprintf("congestion control held the connections back in only %s of the samples, so the ends' own speed may be the limit: a lower bound", Percent(path))
 	default:
-		l.By, l.Sentence, l.HeldByEnds = ByPath, "held back by what is between the ends", l.HeldByEnds+dropped
+		l.By, l.Sentence = ByPath, "held back by what is between the ends"
 	}
 	if l.By == ByEnds || l.By == ByUnknown {
 		l.Sentence += endsLateSentence(s.Disturbance)
@@ -254,7 +252,7 @@ func notThePaths(s report.Sessions) string {
 		return "those who carry frames waited for processors"
 	case waitedShare(s) > mostEndsWaited:
 		return "the ends' programs waited for processors"
-	case droppedShare(s) > 0:
+	case droppedByEnds(s):
 		return "an end itself dropped some of it"
 	case s.Ends != nil && s.Ends.Unknown != "":
 		return "whether the ends themselves dropped something is not known"
