@@ -133,21 +133,22 @@ func endsTogether(parts []*report.SessionEnds, atOneMoment bool) *report.Session
 	return whole
 }
 
-// droppedByEnds says that an end threw away what may have been the connections': whatever was theirs for sure, and of the counter that also has frames of others anything, where something was
-// sent again. No number is small enough: congestion control answers to a loss, however many segments were lost with it. A path that loses 20 at once each second, and an end that loses one
-// in between, slow a connection down alike, and the end's is a twentieth of what is sent again. Where nothing was sent again no data was lost, and a lost acknowledgement is made up for by the next.
+// droppedByEnds says that an end threw away what may have been the connections'. No number is small enough: congestion control answers to a loss, however many segments were lost with it. A path that
+// loses 20 at once each second, and an end that loses one in between, slow a connection down alike, and the end's is a twentieth of what is sent again.
 func droppedByEnds(s report.Sessions) bool {
-	return s.Ends != nil && slices.ContainsFunc(s.Ends.Dropped, func(d report.EndDrop) bool { return d.Counter != notOurs || s.RetransmittedSegments > 0 })
+	return s.Ends != nil && slices.ContainsFunc(s.Ends.Dropped, func(d report.EndDrop) bool { return maybeTheirs(s, d) })
 }
 
-// mostDropped is the counter that grew most.
-func mostDropped(e report.SessionEnds) report.EndDrop {
-	return slices.MaxFunc(e.Dropped, func(a, b report.EndDrop) int { return cmp.Compare(a.Packets, b.Packets) })
+// maybeTheirs says that what an end dropped may have been the connections': whatever was theirs for sure, and of the counter that also has frames of others anything, where something was sent
+// again. Where nothing was, no data was lost, and a lost acknowledgement is made up for by the next.
+func maybeTheirs(s report.Sessions, d report.EndDrop) bool {
+	return d.Counter != notOurs || s.RetransmittedSegments > 0
 }
 
-// dropSentence says which end threw most away, why that bounds nothing, and the way out.
+// dropSentence says which end threw most away of what may have been the connections', why that bounds nothing, and the way out.
 func dropSentence(s report.Sessions) string {
-	d, again := mostDropped(*s.Ends), int(s.RetransmittedSegments)
+	theirs := slices.DeleteFunc(slices.Clone(s.Ends.Dropped), func(d report.EndDrop) bool { return !maybeTheirs(s, d) })
+	d, again := slices.MaxFunc(theirs, func(a, b report.EndDrop) int { return cmp.Compare(a.Packets, b.Packets) }), int(s.RetransmittedSegments)
 	at := fmt.Sprintf("the end of link %s itself dropped %d, where %s %s sent again (%s of %s", d.Link, d.Packets, wording.Counted(again, "segment"), wording.Verb(again, "was", "were"), d.Counter, d.Interface)
 	for _, c := range slices.Concat(InterfaceDropCounters, TCPDropCounters) {
 		if c.Name == d.Counter {

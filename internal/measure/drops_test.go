@@ -92,6 +92,16 @@ func TestFramesOfNobodysConnectionMakeNoBoundWhereNothingWasSentAgain(t *testing
 	}
 }
 
+// TestWhatWasNobodysConnectionsIsNotNamed: what a switch sent is more than what a socket dropped, and explains nothing where nothing was sent again.
+func TestWhatWasNobodysConnectionsIsNotNamed(t *testing.T) {
+	s := span(ended(func(e *EndSpan) { e.Last.Counters[notOurs] += 5; e.Last.Counters["TCPRcvQDrop"] += 2 }))
+	s.Sending[1].RetransmittedSegments = s.Sending[0].RetransmittedSegments
+	const want = "the end of link east itself dropped 2, where 0 segments were sent again (TCPRcvQDrop of east0"
+	if got := LimitOfSessions(*Sessions(s).Sessions); !strings.Contains(got.Sentence, want) {
+		t.Errorf("%s\nwant …%s…", got.Sentence, want)
+	}
+}
+
 // TestOneWindowsDropsMakeABoundOfAll: what was sent again in other windows hides none of them.
 func TestOneWindowsDropsMakeABoundOfAll(t *testing.T) {
 	lossy := span(ended(func(*EndSpan) {}))
