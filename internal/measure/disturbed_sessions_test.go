@@ -68,7 +68,12 @@ func TestEndsThatWaitForProcessorsAreNoPathsLimit(t *testing.T) {
 			e.Directions = 2
 			return []EndSpan{e}
 		}(), 150 * time.Millisecond, report.PathLimited},
-		"an end that doesn't tell says nothing": {[]EndSpan{{Link: "west", First: &Drops{}, Last: &Drops{}}}, 0, report.PathLimited},
+		"an end that doesn't tell may have waited": {[]EndSpan{{Link: "west", First: &Drops{}, Last: &Drops{}}}, 0, report.Inconclusive},
+		"an end whose program was restarted": {func() []EndSpan {
+			e := waiting("a", 0, "west")
+			e.WaitsLast.Program = "b"
+			return []EndSpan{e}
+		}(), 0, report.Inconclusive},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := Sessions(span(func(s *SessionSpan) {

@@ -67,10 +67,13 @@ var TCPDropCounters = []DropCounter{
 	{"PFMemallocDrop", "the end's machine was out of memory", "give the end more memory"},
 }
 
-// droppedBetween is what ends threw away between the edges; nil: nothing, and that is known.
+// droppedBetween is what ends threw away between the edges, and of which end it isn't known what it cost; nil: nothing, and that is known.
 func droppedBetween(ends []EndSpan) *report.SessionEnds {
 	e := &report.SessionEnds{}
 	for _, end := range ends {
+		if why := end.waitsUnknown(); why != "" {
+			e.Unknown = cmp.Or(e.Unknown, fmt.Sprintf("link %s: %s", end.Link, why))
+		}
 		if why := end.unknown(); why != "" {
 			e.Unknown = cmp.Or(e.Unknown, fmt.Sprintf("link %s: %s", end.Link, why))
 			continue
@@ -96,6 +99,17 @@ func (e EndSpan) unknown() string {
 		if now, has := e.Last.Counters[name]; !has || now < was {
 			return fmt.Sprintf("%s of interface %s went back: it was cleared, or the interface made anew", name, e.Last.Interface)
 		}
+	}
+	return ""
+}
+
+// waitsUnknown is why it can't be told for how long the end's program waited for processors; empty: it can.
+func (e EndSpan) waitsUnknown() string {
+	switch {
+	case e.WaitsFirst == nil || e.WaitsLast == nil:
+		return "its end does not tell for how long its program waited for processors; use one linerate for both, and a kernel with CONFIG_SCHED_INFO"
+	case e.WaitsFirst.Program != e.WaitsLast.Program:
+		return "its end's program was restarted"
 	}
 	return ""
 }

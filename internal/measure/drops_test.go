@@ -15,7 +15,8 @@ func ended(change func(east *EndSpan)) func(*SessionSpan) {
 	}
 	return func(s *SessionSpan) {
 		for _, link := range []string{"west", "east"} {
-			s.Ends = append(s.Ends, EndSpan{Link: link, First: &Drops{Interface: link + "0", Counters: counters()}, Last: &Drops{Interface: link + "0", Counters: counters()}})
+			s.Ends = append(s.Ends, EndSpan{Link: link, First: &Drops{Interface: link + "0", Counters: counters()}, Last: &Drops{Interface: link + "0", Counters: counters()},
+				WaitsFirst: &Waits{Program: link}, WaitsLast: &Waits{Program: link}})
 		}
 		change(&s.Ends[1])
 	}
@@ -41,7 +42,7 @@ func TestWhatAnEndDropsIsNoPathsLoss(t *testing.T) {
 		},
 		"counters that could not be read": {
 			func(e *EndSpan) { e.Last = &Drops{Unread: "what TCP dropped: no such file"} },
-			&report.SessionEnds{Unknown: "link east: what TCP dropped: no such file"}, report.Inconclusive, "whether the ends themselves dropped something is not known (link east: what TCP dropped: no such file): a lower bound",
+			&report.SessionEnds{Unknown: "link east: what TCP dropped: no such file"}, report.Inconclusive, "what the ends themselves cost is not known (link east: what TCP dropped: no such file): a lower bound",
 		},
 		"an end of a linerate that doesn't tell": {
 			func(e *EndSpan) { e.First, e.Last = nil, nil },

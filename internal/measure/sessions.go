@@ -221,7 +221,7 @@ func LimitOfSessions(s report.Sessions) SessionLimit {
 	case droppedByEnds(s):
 		l.By, l.Sentence = ByEnds, dropSentence(s)
 	case s.Ends != nil && s.Ends.Unknown != "":
-		l.Sentence = fmt.Sprintf("whether the ends themselves dropped something is not known (%s): a lower bound", s.Ends.Unknown)
+		l.Sentence = fmt.Sprintf("what the ends themselves cost is not known (%s): a lower bound", s.Ends.Unknown)
 	case path < leastHeldByPath:
 		l.Sentence = fmt.Sprintf("congestion control held the connections back in only %s of the samples, so the ends' own speed may be the limit: a lower bound", Percent(path))
 	default:
@@ -255,7 +255,7 @@ func notThePaths(s report.Sessions) string {
 	case droppedByEnds(s):
 		return "an end itself dropped some of it"
 	case s.Ends != nil && s.Ends.Unknown != "":
-		return "whether the ends themselves dropped something is not known"
+		return "what the ends themselves cost is not known"
 	}
 	return ""
 }

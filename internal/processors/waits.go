@@ -266,18 +266,22 @@ func (w *OwnWaits) Read() (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("for how long this process waited: %w", err)
 	}
-	now := map[int]time.Duration{}
+	now, ran := map[int]time.Duration{}, time.Duration(0)
 	for _, thread := range threads {
-		_, waited, err := scheduleOf(thread)
+		had, waited, err := scheduleOf(thread)
 		switch {
 		case err != nil && gone(err):
 			continue
 		case err != nil:
 			return 0, err
 		}
+		ran += had
 		if now[thread.PID] = waited; w.seen != nil {
 			w.total += max(0, waited-w.seen[thread.PID])
 		}
+	}
+	if ran == 0 { // and yet somebody reads this
+		return 0, errors.New("for how long this process waited: this kernel counts no thread's time (CONFIG_SCHED_INFO)")
 	}
 	w.seen = now
 	return w.total, nil

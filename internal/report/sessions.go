@@ -29,7 +29,7 @@ type Sessions struct {
 	// Ends is what the two ends themselves threw away meanwhile; nil: nothing, or the Report is older than the question.
 	Ends *SessionEnds `json:"ends,omitempty"`
 	// EndsWaited is for how long threads of the ends' programs were ready to run, and others had the processors, all together: a connection whose thread waits in the middle of a call
-	// neither sends nor confirms anything, and the senders' kernels count that as the path's time. 0 also where nobody can tell.
+	// neither sends nor confirms anything, and the senders' kernels count that as the path's time. Of an end that can't tell, Ends says so.
 	EndsWaited plan.Duration `json:"endsWaited,omitempty"`
 	// Disturbed is for how long others had the processors that those needed who carry the frames of the connections, in windows in which that was too long to be overlooked; 0:
 	// in none, or nobody can tell. Disturbance is who waited, for what, and who had that meanwhile, of the ends' own threads, too, in windows in which that was worth telling.
@@ -41,7 +41,7 @@ type Sessions struct {
 type SessionEnds struct {
 	// Dropped has an entry for each counter of an end's that grew.
 	Dropped []EndDrop `json:"dropped,omitempty"`
-	// Unknown says of which end it isn't known what it threw away, and why; empty: it is known of both.
+	// Unknown says of which end it isn't known what it threw away, or for how long it waited for processors, and why; empty: it is known of both.
 	Unknown string `json:"unknown,omitempty"`
 }
 
