@@ -93,7 +93,8 @@ func claimSessions(directions []report.Measured) report.Reason {
 func (o observed) sessionsSentence(whole report.Window) string {
 	said := []string{fmt.Sprintf("connections sent all they could for %s in %s", whole.Duration.Std().Round(time.Millisecond), windows(len(o.counted)))}
 	for _, d := range whole.Directions {
-		said = append(said, fmt.Sprintf("%s: %s, %s", wording.Direction(d.From, d.To), measure.SessionsSentence(*d.Sessions), measure.LimitOfSessions(*d.Sessions).Sentence))
+		limit := measure.LimitOfSessions(*d.Sessions)
+		said = append(said, fmt.Sprintf("%s: %s, %s", wording.Direction(d.From, d.To), measure.SessionsSentence(*d.Sessions, limit), limit.Sentence))
 	}
 	if len(o.void) > 0 {
 		said = append(said, o.voidSentence())

@@ -177,6 +177,10 @@ func limitOf(directions ...report.Measured) (limit measure.SessionLimit) {
 	return limit
 }
 
+// NotThePaths says why what was sent again in these directions together, and how long answers took, are no figures, as they may not be the path's: RetransmitRatio and RoundTripMicroseconds are Missing
+// then. Whatever shows a result's sessions without their figures, as a status or a table does, leaves out the same by it. Empty: they are the path's, or the directions are of frames.
+func NotThePaths(directions ...report.Measured) string { return limitOf(directions...).NotThePaths }
+
 // ofALoad are the metrics of each load of a curve.
 var ofALoad = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool {
 	return m.Name != PacketsPerSecond && m.Name != LossRatio && m.Name != OfferedPacketsPerSecond

@@ -73,7 +73,8 @@ func RowOf(r *report.Report) *report.Figures {
 // Summary is the answer in one line, as a status or a list shows it: "654.40 Kpps  2.00 Gbps  99.95% of line rate". Packets and bits
 // (layer 1) are what was received, summed over the directions; the percentage is the share of what all directions can carry together,
 // at most 100. A lower bound has "≥" before each figure, what isn't confirmed "~", and a figure of ends that shared a physical port says so; without a figure it is
-// "not measured". Of sessions it says what each direction's did: "west→east: 47.69 Mbps goodput, 14 retransmits, rtt 44.1 ms".
+// "not measured". Of sessions it says what each direction's did: "west→east: 47.69 Mbps goodput, 14 retransmits, rtt 44.1 ms";
+// without the round trip where it may not be the path's.
 func Summary(r *report.Report) string {
 	h := HeadlineOf(r)
 	if !h.Measured {
@@ -98,14 +99,14 @@ func summaryOfSessions(r *report.Report) string {
 		if d.Sessions == nil {
 			continue
 		}
-		sign := ""
-		if measure.LimitOfSessions(*d.Sessions).By != measure.ByPath {
+		sign, limit := "", limitOf(d)
+		if limit.By != measure.ByPath {
 			sign = "≥"
 		}
-		said = append(said, wording.Direction(d.From, d.To)+": "+sign+measure.SessionsSentence(*d.Sessions))
+		said = append(said, wording.Direction(d.From, d.To)+": "+sign+measure.SessionsSentence(*d.Sessions, limit))
 	}
 	if len(said) > mostDirectionsTold && r.Result.Total.Sessions != nil {
-		said = []string{HeadlineOf(r).Sign() + measure.SessionsSentence(*r.Result.Total.Sessions) + " in " + wording.Counted(len(said), "direction")}
+		said = []string{HeadlineOf(r).Sign() + measure.SessionsSentence(*r.Result.Total.Sessions, limitOf(r.Result.Directions...)) + " in " + wording.Counted(len(said), "direction")}
 	}
 	line := strings.Join(said, "; ")
 	if len(r.Result.SharedPorts) > 0 {

@@ -55,22 +55,56 @@ func TestFiguresOfSessions(t *testing.T) {
 	}
 }
 
+// doubts are what makes retransmits and round trips no figures of the path.
+var doubts = map[string]func(*report.Sessions){
+	"an end dropped something": func(s *report.Sessions) {
+		s.Ends = &report.SessionEnds{Dropped: []report.EndDrop{{Link: "east", Counter: "rx_dropped", Packets: 1}}}
+	},
+	"it isn't known what an end dropped": func(s *report.Sessions) { s.Ends = &report.SessionEnds{Unknown: "link east: no such file"} },
+	"ends waited for processors":         func(s *report.Sessions) { s.EndsWaited = plan.Duration(100 * time.Millisecond) },
+	"those who carry frames waited":      func(s *report.Sessions) { s.Disturbed = plan.Duration(100 * time.Millisecond) },
+}
+
 // A goodput that is a lower bound bounds something; retransmits that may be the ends' own bound nothing of the path's.
 func TestRetransmitsThatMayBeTheEndsAreNotThePaths(t *testing.T) {
-	for name, change := range map[string]func(*report.Sessions){
-		"an end dropped something": func(s *report.Sessions) {
-			s.Ends = &report.SessionEnds{Dropped: []report.EndDrop{{Link: "east", Counter: "rx_dropped", Packets: 1}}}
-		},
-		"it isn't known what an end dropped": func(s *report.Sessions) { s.Ends = &report.SessionEnds{Unknown: "link east: no such file"} },
-		"ends waited for processors":         func(s *report.Sessions) { s.EndsWaited = plan.Duration(100 * time.Millisecond) },
-		"those who carry frames waited":      func(s *report.Sessions) { s.Disturbed = plan.Duration(100 * time.Millisecond) },
-	} {
+	for name, change := range doubts {
 		d := tcp("west", "east", 0)
 		change(d.Sessions)
 		for _, f := range figures.Of(ofSessions(d, tcp("east", "west", 0))) {
 			of := f.Direction == "west→east" || f.Direction == report.AllDirections
 			if goodput := f.Metric == figures.GoodputBitsPerSecond; (f.Missing != "") != (of && !goodput) || of && f.High != "" || of && !goodput && f.Low != "" {
 				t.Errorf("%s: %+v", name, f)
+			}
+		}
+	}
+}
+
+// TestASummaryTellsARoundTripOnlyWhereItIsAFigure: segments that were sent again stay, as they were counted, and one direction in doubt is enough for all together.
+func TestASummaryTellsARoundTripOnlyWhereItIsAFigure(t *testing.T) {
+	for name, change := range doubts {
+		d := tcp("west", "east", 0)
+		change(d.Sessions)
+		for want, directions := range map[string][]report.Measured{
+			"west→east: ≥40.00 Mbps goodput, 10 retransmits; east→west: 40.00 Mbps goodput, 10 retransmits, rtt 1.9 ms": {d, tcp("east", "west", 0)},
+			"≥120.00 Mbps goodput, 30 retransmits in 3 directions":                                                      {tcp("a", "b", 0), d, tcp("c", "d", 0)},
+		} {
+			if got := figures.Summary(ofSessions(directions...)); got != want {
+				t.Errorf("%s: %q, want %q", name, got, want)
+			}
+		}
+	}
+}
+
+// What leaves a figure out by NotThePaths leaves out exactly those that are missing.
+func TestWhatIsNotThePathsIsMissing(t *testing.T) {
+	for name, change := range doubts {
+		d := tcp("west", "east", 0)
+		change(d.Sessions)
+		r := ofSessions(d, tcp("east", "west", 0))
+		of := map[string][]report.Measured{"west→east": r.Result.Directions[:1], "east→west": r.Result.Directions[1:], report.AllDirections: r.Result.Directions}
+		for _, f := range figures.Of(r) {
+			if f.Metric != figures.GoodputBitsPerSecond && (figures.NotThePaths(of[f.Direction]...) != "") != (f.Missing != "") {
+				t.Errorf("%s: %s of %s is missing for %q, and not the path's for %q", name, f.Metric, f.Direction, f.Missing, figures.NotThePaths(of[f.Direction]...))
 			}
 		}
 	}

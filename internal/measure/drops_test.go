@@ -60,6 +60,9 @@ func TestWhatAnEndDropsIsNoPathsLoss(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := Sessions(span(ended(c.change)))
 			limit := LimitOfSessions(*m.Sessions)
+			if told := strings.Contains(m.Reason, "12 retransmits, rtt "); told != (limit.NotThePaths == "") || !strings.Contains(m.Reason, "12 retransmits") {
+				t.Errorf("a round trip is told: %t, and is not the path's for %q: %s", told, limit.NotThePaths, m.Reason)
+			}
 			if !reflect.DeepEqual(m.Sessions.Ends, c.want) || limit.Reason() != c.reason || !strings.Contains(m.Reason, c.says) {
 				t.Errorf("%+v, %s: %s\nwant %+v, %s: …%s…", m.Sessions.Ends, limit.Reason(), m.Reason, c.want, c.reason, c.says)
 			}

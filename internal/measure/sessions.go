@@ -70,7 +70,8 @@ func Sessions(span SessionSpan) report.Measured {
 	}
 	m.Sessions = span.evidence()
 	if m.Quality != report.Invalid {
-		m.Reason = SessionsSentence(*m.Sessions) + "; " + LimitOfSessions(*m.Sessions).Sentence
+		limit := LimitOfSessions(*m.Sessions)
+		m.Reason = SessionsSentence(*m.Sessions, limit) + "; " + limit.Sentence
 	}
 	return m
 }
@@ -253,7 +254,7 @@ func notThePaths(s report.Sessions) string {
 	case waitedShare(s) > mostEndsWaited:
 		return "the ends' programs waited for processors"
 	case droppedByEnds(s):
-		return "an end itself dropped some of it"
+		return "an end itself dropped what may have been the connections'"
 	case s.Ends != nil && s.Ends.Unknown != "":
 		return "what the ends themselves cost is not known"
 	}
@@ -271,10 +272,11 @@ func waitedShare(s report.Sessions) units.Ratio {
 	return min(timeShare(s.Senders, s.EndsWaited), units.One)
 }
 
-// SessionsSentence is what sessions did, for people: "48.20 Mbps goodput, 12 retransmits, rtt 1.9 ms".
-func SessionsSentence(s report.Sessions) string {
+// SessionsSentence is what sessions did, for people: "48.20 Mbps goodput, 12 retransmits, rtt 1.9 ms". Retransmits are told as counted, whoever lost the segments. A round trip is told only where
+// limit, what limited these sessions, says that it is the path's.
+func SessionsSentence(s report.Sessions, limit SessionLimit) string {
 	said := wording.BitRate(s.GoodputBitsPerSecond) + " goodput, " + wording.Counted(int(s.RetransmittedSegments), "retransmit")
-	if s.RoundTrip != nil {
+	if s.RoundTrip != nil && limit.NotThePaths == "" {
 		said += ", rtt " + wording.Microseconds(s.RoundTrip.MeanMicroseconds)
 	}
 	return said

@@ -94,7 +94,8 @@ func directionTogether(windows []report.Window, from, to string) report.Measured
 	whole.Reason = fmt.Sprintf("%d windows together: %s", len(parts), CameBack(whole))
 	if whole.Sessions = SessionsTogether(sessionsOf(parts)); whole.Sessions != nil {
 		whole.Limiter = nil
-		whole.Reason = fmt.Sprintf("%d windows together: %s; %s", len(parts), SessionsSentence(*whole.Sessions), LimitOfSessions(*whole.Sessions).Sentence)
+		limit := LimitOfSessions(*whole.Sessions)
+		whole.Reason = fmt.Sprintf("%d windows together: %s; %s", len(parts), SessionsSentence(*whole.Sessions, limit), limit.Sentence)
 	}
 	return whole
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -42,6 +43,9 @@ func TestWhatAnEndDropsIsNeverTheDevicesLimit(t *testing.T) {
 			t.Errorf("%d segments dropped at the socket; %s: %s", n, rep.Result.Reason, rep.Result.Message)
 		} else {
 			t.Logf("%d segments dropped at the socket; %s: %s", n, rep.Result.Reason, rep.Result.Message)
+		}
+		if got := figures.Summary(rep); strings.Contains(got, "rtt") || !strings.Contains(got, " retransmit") {
+			t.Errorf("the summary tells a round trip that may be the end's own: %q", got)
 		}
 	})
 	t.Run("frames that the kernel has no use for", func(t *testing.T) {
