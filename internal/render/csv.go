@@ -155,9 +155,10 @@ func (r record) flows(intended, offered, received report.Flow, loss, least units
 	return r.percent("loss_percent", loss.Percent()).percent("loss_at_least_percent", least.Percent()).percent("line_rate_percent", share)
 }
 
-func (r record) sum(s *report.Sum) record {
+// sum sets what all of these directions had together.
+func (r record) sum(s *report.Sum, directions []report.Measured) record {
 	if s.Sessions != nil {
-		return r.whole("window", int64(s.Window)).sessions(s.Sessions)
+		return r.whole("window", int64(s.Window)).sessions(s.Sessions, directions...)
 	}
 	return r.whole("window", int64(s.Window)).flows(s.Intended, s.Offered, s.Received, s.LossRatio, s.LossRatioMin, s.LineRatePercent)
 }
@@ -175,7 +176,7 @@ func (r record) observed(o report.Observed) record {
 func (r record) direction(d report.Measured) record {
 	r.text("from", d.From).text("to", d.To)
 	if d.Sessions != nil {
-		return r.sessions(d.Sessions).text("quality", string(d.Quality)).text("reason", d.Reason)
+		return r.sessions(d.Sessions, d).text("quality", string(d.Quality)).text("reason", d.Reason)
 	}
 	r.flows(d.Intended, d.Offered, d.Received, d.LossRatio, d.LossRatioMin, d.LineRatePercent)
 	r.whole("sent_packets", d.Sent.Packets).whole("returned_packets", d.Returned.Packets).whole("receive_error_packets", d.ReceiveErrors)
@@ -271,12 +272,12 @@ func testRecords(r *report.Report) []record {
 	test := is.with("test").at("finished", r.Finished).text("ending", string(r.Ending)).text("verdict", string(outcomeOf(r.Verdict))).text("reason", string(r.Result.Reason)).text("message", answer(r))
 	rows := []record{test}
 	if h.Measured {
-		test.sum(r.Result.Total).figures(figures.RowOf(r)).whole("window", int64(r.Result.Window))
+		test.sum(r.Result.Total, r.Result.Directions).figures(figures.RowOf(r)).whole("window", int64(r.Result.Window))
 		for _, d := range r.Result.Directions {
 			rows = append(rows, is.with("direction").whole("window", int64(r.Result.Window)).direction(d).yes("lower_bound", h.Bound))
 		}
 		if most := r.Result.MaxReceived; most != nil {
-			rows = append(rows, is.with("max_received").sum(most))
+			rows = append(rows, is.with("max_received").sum(most, r.Result.Directions))
 		}
 	}
 	for _, g := range r.Result.Generators {

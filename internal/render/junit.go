@@ -223,7 +223,7 @@ func junitProperties(r *report.Report, h report.Headline) []junitProperty {
 		if s := d.Sessions; s != nil {
 			add(name+"goodputBitsPerSecond", strconv.FormatInt(s.GoodputBitsPerSecond, 10))
 			add(name+"retransmittedSegments", strconv.FormatInt(s.RetransmittedSegments, 10))
-			if s.RoundTrip != nil {
+			if s.RoundTrip != nil && figures.NotThePaths(d) == "" {
 				add(name+"roundTripMicroseconds", strconv.FormatInt(s.RoundTrip.MeanMicroseconds, 10))
 			}
 			continue

@@ -136,12 +136,17 @@ func mainFigures(h report.Headline) (packets, bits, percent figure) {
 		split(h, wording.BitRate(h.Layer1BitsPerSecond), exact(h.Layer1BitsPerSecond, "bits per second")), percentFigure(h, h.Percent)
 }
 
-// sessionsTable has what the connections of each direction did, and of all together.
+// sessionsTable has what the connections of each direction did, and of all together: dashes for the share that was sent again and for round trips where they are no figures, and for round trips
+// that nobody saw.
 func sessionsTable(r *report.Report) *table {
 	t := newTable(1, "direction", "connections", "goodput", "retransmits", "of segments", "rtt least", "mean", "most")
-	row := func(name, sign string, s *report.Sessions) {
-		cells := []string{name, wording.Count(int64(s.Connections)), sign + wording.BitRate(s.GoodputBitsPerSecond), wording.Count(s.RetransmittedSegments), wording.Loss(s.RetransmitRatio), "-", "-", "-"}
-		if rtt := s.RoundTrip; rtt != nil {
+	row := func(name, sign string, s *report.Sessions, of ...report.Measured) {
+		cells := []string{name, wording.Count(int64(s.Connections)), sign + wording.BitRate(s.GoodputBitsPerSecond), wording.Count(s.RetransmittedSegments), "-", "-", "-", "-"}
+		figure := figures.NotThePaths(of...) == ""
+		if figure {
+			cells[4] = wording.Loss(s.RetransmitRatio)
+		}
+		if rtt := s.RoundTrip; rtt != nil && figure {
 			cells[5], cells[6], cells[7] = wording.Microseconds(rtt.MinMicroseconds), wording.Microseconds(rtt.MeanMicroseconds), wording.Microseconds(rtt.MaxMicroseconds)
 		}
 		t.add(cells...)
@@ -150,10 +155,10 @@ func sessionsTable(r *report.Report) *table {
 		if d.Sessions == nil {
 			continue
 		}
-		row(wording.Direction(d.From, d.To), goodputSign(r, wording.Direction(d.From, d.To)), d.Sessions)
+		row(wording.Direction(d.From, d.To), goodputSign(r, wording.Direction(d.From, d.To)), d.Sessions, d)
 	}
 	if sum := r.Result.Total; sum.Sessions != nil && len(r.Result.Directions) > 1 {
-		row("all", goodputSign(r, report.AllDirections), sum.Sessions)
+		row("all", goodputSign(r, report.AllDirections), sum.Sessions, r.Result.Directions...)
 	}
 	return t
 }
@@ -180,9 +185,13 @@ func sessionsText(s *plan.Sessions) string {
 	return strings.Join(said, ", ")
 }
 
-// sessionsLimitWords say what a goodput says of the device.
+// sessionsLimitWords say what a goodput says of the device, and where retransmits and round trips say nothing.
 func sessionsLimitWords(r *report.Report) string {
-	switch r.Result.Reason {
+	return goodputLimitWords(r.Result.Reason) + notThePathsWords(r.Result.Directions)
+}
+
+func goodputLimitWords(why report.Reason) string {
+	switch why {
 	case report.PathLimited:
 		return "this is what came through the device: what is between the ends held the connections back, which is the device as far as cables and the ends' own network cards drop nothing."
 	case report.GeneratorLimited:
@@ -194,10 +203,24 @@ func sessionsLimitWords(r *report.Report) string {
 	}
 }
 
-// sessions sets what connections did.
-func (r record) sessions(s *report.Sessions) record {
+// notThePathsWords say why the table has dashes for the share that was sent again and for round trips; empty: it has none of that kind.
+func notThePathsWords(directions []report.Measured) (words string) {
+	for _, d := range directions {
+		if why := figures.NotThePaths(d); why != "" {
+			words += fmt.Sprintf(" Retransmits and round trips %s are not told as the path's: %s.", wording.Direction(d.From, d.To), why)
+		}
+	}
+	return words
+}
+
+// sessions sets what the connections of these directions did. What was sent again is a count, and its share and the round trip are figures: only where they are the path's.
+func (r record) sessions(s *report.Sessions, directions ...report.Measured) record {
 	r.whole("goodput_bits_per_second", s.GoodputBitsPerSecond).whole("connections", int64(s.Connections)).whole("received_bytes", s.ReceivedBytes)
-	r.whole("retransmitted_segments", s.RetransmittedSegments).percent("retransmit_percent", s.RetransmitRatio.Percent())
+	r.whole("retransmitted_segments", s.RetransmittedSegments)
+	if figures.NotThePaths(directions...) != "" {
+		return r
+	}
+	r.percent("retransmit_percent", s.RetransmitRatio.Percent())
 	if s.RoundTrip != nil {
 		r.whole("round_trip_microseconds", s.RoundTrip.MeanMicroseconds)
 	}

@@ -2,6 +2,7 @@ package render
 
 import (
 	"encoding/csv"
+	"html"
 	"io"
 	"math"
 	"regexp"
@@ -18,6 +19,37 @@ import (
 func TestARunOfSessionsReadsAsItDid(t *testing.T) {
 	for _, format := range []string{"text", "markdown", "html", "csv", "json"} {
 		golden(t, "sessions."+map[string]string{"text": "txt", "markdown": "md", "html": "html", "csv": "csv", "json": "json"}[format], rendered(t, format, reporttest.Sessions(46_500_000)))
+	}
+}
+
+// TestWhatIsNotThePathsStandsInNoCell: what was sent again west→east may be the ends' own, and so may what was in all directions together.
+func TestWhatIsNotThePathsStandsInNoCell(t *testing.T) {
+	r := reporttest.Sessions(46_500_000)
+	r.Result.Directions[0].Sessions.Ends = &report.SessionEnds{Dropped: []report.EndDrop{{Link: "east", Interface: "east0", Counter: "TCPRcvQDrop", Packets: 3}}}
+	const why = "Retransmits and round trips west→east are not told as the path's: an end itself dropped what may have been the connections'."
+	for format, wants := range map[string][]string{
+		"text":     {why, "west→east 4 ≥46.50 Mbps 40 - - - -", "east→west 4 46.50 Mbps 40 0.0996% 800 µs 41 ms 52 ms", "all 8 ≥93.00 Mbps 80 - - - -"},
+		"markdown": {why, "| west→east | 4 | ≥46.50 Mbps | 40 | - | - | - | - |", "| east→west | 4 | 46.50 Mbps | 40 | 0.0996% | 800 µs | 41 ms | 52 ms |", "| all | 8 | ≥93.00 Mbps | 80 | - | - | - | - |"},
+		"html":     {html.EscapeString(why)},
+		"junit":    {`"west-east.retransmittedSegments" value="40"`, `"east-west.roundTripMicroseconds" value="41000"`},
+	} {
+		got := strings.Join(strings.Fields(string(rendered(t, format, r))), " ")
+		for _, want := range wants {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s doesn't say %q:\n%s", format, want, got)
+			}
+		}
+		if strings.Contains(got, "west-east.roundTrip") {
+			t.Errorf("%s tells a round trip west→east", format)
+		}
+	}
+	for _, row := range readBack(t, OfReports(r)) {
+		if row["retransmitted_segments"] == "" {
+			continue
+		}
+		if figure := row["from"] == "east"; (row["retransmit_percent"] != "") != figure || (row["round_trip_microseconds"] != "") != figure {
+			t.Errorf("row %s from %q: %s %% were sent again, round trip %s µs; they are figures: %t", row["row"], row["from"], row["retransmit_percent"], row["round_trip_microseconds"], figure)
+		}
 	}
 }
 
