@@ -166,12 +166,12 @@ type SessionsResult struct {
 	// +optional
 	RetransmittedSegments int64 `json:"retransmittedSegments"`
 
-	// retransmitRatio is their share of all segments. Example: "0.0003".
+	// retransmitRatio is their share of all segments; none: they may be the ends' own, or the machine's, and say nothing of the device. Example: "0.0003".
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
 	RetransmitRatio string `json:"retransmitRatio,omitempty"`
 
-	// roundTripMicroseconds is the mean of the senders' smoothed round trips; none: unknown.
+	// roundTripMicroseconds is the mean of the senders' smoothed round trips; none: unknown, or it may be the ends' or the machine's doing.
 	// +optional
 	RoundTripMicroseconds int64 `json:"roundTripMicroseconds,omitempty"`
 }

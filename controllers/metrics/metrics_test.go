@@ -278,6 +278,15 @@ func TestAResultIsToldOf(t *testing.T) {
 	})
 }
 
+// A status has neither a ratio nor a round trip where both may be the ends' own.
+func TestRetransmitsThatAreNoFigureAreNoGauge(t *testing.T) {
+	test := ofSessions("tcp", "GeneratorLimited")
+	test.Status.Result.Total.Sessions.RetransmitRatio, test.Status.Result.Total.Sessions.RoundTripMicroseconds = "", 0
+	lines, _ := scene{most: 1, objects: []client.Object{test}}.gather(t)
+	has(t, lines, `linerate_loadtest_result_goodput_bytes_per_second{loadtest="tcp",namespace="lab",product="VPP"} 1.1625e+07`,
+		"not linerate_loadtest_result_retransmit_ratio", "not linerate_loadtest_result_round_trip_seconds")
+}
+
 func TestSessionsTellOfGoodputAndOfNoFrames(t *testing.T) {
 	const labels = `{loadtest="tcp",namespace="lab",product="VPP"} `
 	for reason, limited := range map[string]string{"PathLimited": "1", "GeneratorLimited": "0", "Inconclusive": "0"} {

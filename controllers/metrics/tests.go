@@ -38,8 +38,8 @@ var (
 
 	descResultGoodput     = describeTest("linerate_loadtest_result_goodput_bytes_per_second", "The result of sessions: payload that receiving programs read, all directions together; times 8 it is bits.")
 	descResultPathLimited = describeTest("linerate_loadtest_result_path_limited", "1: what is between the ends held the sessions back; 0: an end did, others had the processors, or nobody knows what, and the goodput is a lower bound.")
-	descResultRetransmits = describeTest("linerate_loadtest_result_retransmit_ratio", "Segments that sessions sent again, as a share of all segments, from 0 to 1.")
-	descResultRoundTrip   = describeTest("linerate_loadtest_result_round_trip_seconds", "The mean of the smoothed round trips of the senders of sessions; not there where none was seen.")
+	descResultRetransmits = describeTest("linerate_loadtest_result_retransmit_ratio", "Segments that sessions sent again, as a share of all segments, from 0 to 1; not there where they may be the ends' own, or the machine's.")
+	descResultRoundTrip   = describeTest("linerate_loadtest_result_round_trip_seconds", "The mean of the smoothed round trips of the senders of sessions; not there where none was seen, or where it may be the ends' own, or the machine's.")
 
 	descPassed   = describeTest("linerate_loadtest_passed", "The criteria's verdict: 1 all are met, 0 one isn't; not there where there is no verdict.")
 	descFinished = describeTest("linerate_loadtest_finished_timestamp_seconds", "When a measured test was complete, in seconds since 1970.")

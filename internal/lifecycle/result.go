@@ -14,8 +14,8 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 		Confirmed:   r.Result.Confirmed,
 		Reason:      limited(string(r.Result.Reason), 64),
 		Message:     limited(r.Result.Message, 1024),
-		Total:       totalOf(r.Result.Total),
-		MaxReceived: totalOf(r.Result.MaxReceived),
+		Total:       totalOf(r.Result.Total, r.Result.Directions),
+		MaxReceived: totalOf(r.Result.MaxReceived, r.Result.Directions),
 	}
 	if r.Result.Resolution > 0 {
 		out.Resolution = r.Result.Resolution.String()
@@ -67,7 +67,7 @@ const mostSharedPorts = 64
 
 func directionFigures(m *report.Measured) v1alpha1.Figures {
 	if m.Sessions != nil {
-		return v1alpha1.Figures{Sessions: sessionsOf(m.Sessions)}
+		return v1alpha1.Figures{Sessions: sessionsOf(m.Sessions, *m)}
 	}
 	return v1alpha1.Figures{
 		Intended:        flowOf(m.Intended),
@@ -78,12 +78,12 @@ func directionFigures(m *report.Measured) v1alpha1.Figures {
 	}
 }
 
-func totalOf(s *report.Sum) *v1alpha1.TotalResult {
+func totalOf(s *report.Sum, directions []report.Measured) *v1alpha1.TotalResult {
 	if s == nil {
 		return nil
 	}
 	if s.Sessions != nil {
-		return &v1alpha1.TotalResult{Figures: v1alpha1.Figures{Sessions: sessionsOf(s.Sessions)}}
+		return &v1alpha1.TotalResult{Figures: v1alpha1.Figures{Sessions: sessionsOf(s.Sessions, directions...)}}
 	}
 	return &v1alpha1.TotalResult{Figures: v1alpha1.Figures{
 		Intended:        flowOf(s.Intended),
@@ -94,8 +94,13 @@ func totalOf(s *report.Sum) *v1alpha1.TotalResult {
 	}}
 }
 
-func sessionsOf(s *report.Sessions) *v1alpha1.SessionsResult {
-	out := &v1alpha1.SessionsResult{GoodputBitsPerSecond: s.GoodputBitsPerSecond, RetransmittedSegments: s.RetransmittedSegments, RetransmitRatio: s.RetransmitRatio.String()}
+// sessionsOf is what the sessions of these directions did, with a ratio and a round trip only where they are figures: who reads a status takes both for the device's.
+func sessionsOf(s *report.Sessions, directions ...report.Measured) *v1alpha1.SessionsResult {
+	out := &v1alpha1.SessionsResult{GoodputBitsPerSecond: s.GoodputBitsPerSecond, RetransmittedSegments: s.RetransmittedSegments}
+	if figures.NotThePaths(directions...) != "" {
+		return out
+	}
+	out.RetransmitRatio = s.RetransmitRatio.String()
 	if s.RoundTrip != nil {
 		out.RoundTripMicroseconds = s.RoundTrip.MeanMicroseconds
 	}
