@@ -12,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/sessions"
@@ -82,10 +83,17 @@ func TestProcessorsAreReadOnlyForObserversOfThem(t *testing.T) {
 	}
 }
 
-// TestServersThatRunElsewhereAreNotOnThisMachine: an observer of nodes looks at the first generator alone where all are on one machine.
-func TestServersThatRunElsewhereAreNotOnThisMachine(t *testing.T) {
-	if o := (externalSite{}).options(true); o.Nodes == nil || o.DeviceNode != "" || o.Device != nil || !o.Force {
-		t.Errorf("%+v, want no node that is known", o)
+// TestOnlyALabIsOneMachine: where all are on one machine, what a generator tells of its own is told as the device's, too.
+func TestOnlyALabIsOneMachine(t *testing.T) {
+	framesHere, sessionsHere := (*labSite)(nil).options(true, nil, processors.Watch{}), sessionsSite{}.options(true, nil, processors.Watch{})
+	if !framesHere.OneMachine || framesHere.Limited == nil || framesHere.Machine == nil || !framesHere.Force {
+		t.Errorf("frames in a lab: %+v", framesHere)
+	}
+	if !sessionsHere.OneMachine || sessionsHere.Limited == nil || sessionsHere.Machine == nil || !sessionsHere.Force {
+		t.Errorf("sessions in a lab: %+v", sessionsHere)
+	}
+	if o := (externalSite{}).options(true); o.OneMachine || o.Nodes != nil || o.DeviceNode != "" || o.Device != nil || !o.Force {
+		t.Errorf("servers that run elsewhere: %+v, want no node that is known", o)
 	}
 }
 

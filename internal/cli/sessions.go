@@ -137,12 +137,16 @@ func (s sessionsSite) enter(ctx context.Context, talk io.Writer, force bool) (ru
 			places = append(places, sessions.Place{Link: port.Link, Server: l.Address(), DUTMAC: l.DUTMACs()[port.Link]})
 		}
 	}
-	watch := processors.Watch{Generator: l.PID()}
-	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitedBy(ctx, l) }
-	return sessions.New(places, sessions.Options{Force: force, Machine: watch.Read, Limited: limited}), func() {
+	return sessions.New(places, s.options(force, l, processors.Watch{Generator: l.PID()})), func() {
 		_ = l.Close()
 		mine.release()
 	}, nil
+}
+
+// options say that ends and device are on this machine, and how they are read here.
+func (sessionsSite) options(force bool, l *lab.Lab, watch processors.Watch) sessions.Options {
+	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitedBy(ctx, l) }
+	return sessions.Options{Force: force, OneMachine: true, Machine: watch.Read, Limited: limited}
 }
 
 // reachedEnds are the ends of a Plan's links in pods, as the operator found them.

@@ -73,10 +73,16 @@ func (s *labSite) enter(ctx context.Context, talk io.Writer, force bool) (runner
 	}
 	watch := s.watch(l)
 	gen := frames.Generator{Name: s.plan.Generators[0].Name, Engine: e, PortOfLink: l.PortOfLink(), NextHopMAC: macs}
-	return frames.New([]frames.Generator{gen}, frames.Options{Force: force, Limited: func(ctx context.Context) ([]report.Limiter, error) { return limitedBy(ctx, l) }, Machine: watch.Read}), func() {
+	return frames.New([]frames.Generator{gen}, s.options(force, l, watch)), func() {
 		_ = errors.Join(e.Close(), l.Close())
 		mine.release()
 	}, nil
+}
+
+// options say that engine and device are on this machine, and how they are read here.
+func (*labSite) options(force bool, l *lab.Lab, watch processors.Watch) frames.Options {
+	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitedBy(ctx, l) }
+	return frames.Options{Force: force, OneMachine: true, Limited: limited, Machine: watch.Read}
 }
 
 // engineOptions is what a Plan wants of a generator beside frames.
@@ -137,9 +143,9 @@ func (s externalSite) enter(ctx context.Context, _ io.Writer, force bool) (runne
 	return frames.New(gens, s.options(force)), leave, nil
 }
 
-// options say that each server is on a machine of its own, whose name nobody here knows: an observer of nodes looks at each.
+// options leave each server on a machine of its own, whose name nobody here knows: an observer of nodes looks at each, and one of the device at none.
 func (externalSite) options(force bool) frames.Options {
-	return frames.Options{Force: force, Nodes: map[string]string{}}
+	return frames.Options{Force: force}
 }
 
 // logger logs decisions for who asked for them.

@@ -37,7 +37,8 @@ func (r *run) keepSilence(ctx context.Context) error {
 
 // observers begin with nothing read.
 func (r *run) observers() *observe.Log {
-	return observe.NewLog(r.Plan.Observers, observe.Setup{Generators: r.setup.Generators, Directions: r.Plan.Directions, Nodes: r.opts.Nodes, DeviceNode: r.opts.DeviceNode})
+	return observe.NewLog(r.Plan.Observers, observe.Setup{Generators: r.setup.Generators, Directions: r.Plan.Directions,
+		OneMachine: r.opts.OneMachine, Nodes: r.opts.Nodes, DeviceNode: r.opts.DeviceNode})
 }
 
 // aged is how old a value may be when it is told: generators look at their processors each 100 ms at most. Nothing is sent in that time before it is listened.

@@ -180,6 +180,38 @@ func nodes(t *testing.T, log *observe.Log) (told []string, lacking map[string]st
 	return told, lacking
 }
 
+func TestAGeneratorsMachineIsTheDevicesOnlyWhereThatIsSaid(t *testing.T) {
+	const unasked = "nobody tells of the device's machine, and nothing says that it is the generators'"
+	generators := map[string]string{"g0": "node-1"}
+	for name, c := range map[string]struct {
+		setup   observe.Setup
+		device  *observe.Told
+		of      string // whose processor is told as the device's
+		missing string
+	}{
+		"all on one machine, where nobody else is asked": {observe.Setup{OneMachine: true}, nil, "processor 1", ""},
+		"nothing is said":                      {observe.Setup{}, nil, "", unasked},
+		"nodes, and nobody asks the device's":  {observe.Setup{Nodes: generators, DeviceNode: "node-2"}, nil, "", unasked},
+		"no nodes that are known":              {observe.Setup{Nodes: map[string]string{}}, nil, "", unasked},
+		"the same node, and nobody asks there": {observe.Setup{Nodes: generators, DeviceNode: "node-1"}, nil, "", unasked},
+		"the device's node tells":              {observe.Setup{Nodes: generators, DeviceNode: "node-2"}, device(time.Second, 0, 0), "processor 3", ""},
+		"the device's node doesn't answer":     {observe.Setup{Nodes: generators, DeviceNode: "node-2"}, &observe.Told{Missing: "it is gone"}, "", "it is gone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.setup.Generators = []string{"g0"}
+			log := observe.NewLog([]plan.Observer{{Name: "cpu", Of: plan.OfDUT, Type: plan.ObserveProcessors}}, c.setup)
+			log.Add(beside(time.Second, 500*ms, c.device))
+			o, has := log.Observations()[0], false
+			for _, s := range o.Series {
+				has = has || s.Of == c.of && s.Missing == "" && len(s.Samples) == 1
+			}
+			if o.Missing != c.missing || has != (c.of != "") || c.of == "" && len(o.Series) > 0 {
+				t.Errorf("%+v; want %q, missing: %q", o, c.of, c.missing)
+			}
+		})
+	}
+}
+
 func TestEachNodeIsOneOfTheNodes(t *testing.T) {
 	tells := func(at time.Duration) engine.Reading {
 		return engine.Reading{At: at, Processors: engine.Processors{At: at, Each: []engine.Processor{{Busy: at / 10}}}}
@@ -188,6 +220,7 @@ func TestEachNodeIsOneOfTheNodes(t *testing.T) {
 	for name, c := range map[string]struct {
 		nodes    map[string]string
 		readings []engine.Reading
+		one      bool
 		device   string
 		told     *observe.Told
 		want     []string
@@ -221,13 +254,16 @@ func TestEachNodeIsOneOfTheNodes(t *testing.T) {
 			nodes: map[string]string{"g0": "a", "g1": ""}, readings: []engine.Reading{tells(time.Second), {At: time.Second}}, device: "a", told: device(time.Second, 0, 0),
 			want: []string{"a all processors", "generator g1's all processors"}, lacking: map[string]string{"generator g1's all processors": silent},
 		},
+		"servers of which nobody knows where they run": {
+			readings: []engine.Reading{tells(time.Second), tells(time.Second)}, want: []string{"generator g0's all processors", "generator g1's all processors"}, lacking: map[string]string{},
+		},
 		"one machine": {
-			readings: []engine.Reading{tells(time.Second), tells(time.Second)}, want: []string{"all processors"}, lacking: map[string]string{},
+			one: true, readings: []engine.Reading{tells(time.Second), tells(time.Second)}, want: []string{"all processors"}, lacking: map[string]string{},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			log := observe.NewLog([]plan.Observer{{Name: "nodes", Of: plan.OfNode, Type: plan.ObserveProcessors}},
-				observe.Setup{Generators: []string{"g0", "g1"}, Nodes: c.nodes, DeviceNode: c.device})
+				observe.Setup{Generators: []string{"g0", "g1"}, OneMachine: c.one, Nodes: c.nodes, DeviceNode: c.device})
 			log.Add(observe.Moment{At: time.Second, Readings: c.readings, Device: c.told})
 			told, lacking := nodes(t, log)
 			if diff := cmp.Diff(c.want, told); diff != "" {

@@ -23,7 +23,7 @@ type Moment struct {
 	Readings []engine.Reading
 	// Limited is what a Reference's limit on this machine counted, in the order of Setup.Directions; nil: it wasn't asked, or didn't answer.
 	Limited []report.Limiter
-	// Device is what the device's node told last; nil: nobody asks one, as the device is on this machine, with the generators.
+	// Device is what the device's node told last; nil: nobody asks one.
 	Device *Told
 
 	behind       []time.Duration // by how much each generator's clock is behind the run's
@@ -55,8 +55,11 @@ type Told struct {
 type Setup struct {
 	Generators []string
 	Directions []plan.Direction
-	// Nodes are those that the generators run on, by the generators' names; one that isn't there runs elsewhere; nil: all is on one machine. DeviceNode is the
-	// device's; empty: it is none of the cluster's.
+	// OneMachine says that generators and device are on one machine, of which any of the generators' readings tells. Nothing else says so: a device that nobody asks is
+	// missing else, since a generator's machine told as the device's would be a wrong number.
+	OneMachine bool
+	// Nodes are those that the generators run on, by the generators' names; one that isn't there runs elsewhere. DeviceNode is the device's; empty: it is none of the
+	// cluster's. Of one machine they say nothing.
 	Nodes      map[string]string
 	DeviceNode string
 }

@@ -44,12 +44,17 @@ func (processorTimes) read(s Setup, of string, m Moment) (values []value, missin
 	return values, ""
 }
 
+// unasked is why there is nothing of a device's machine.
+const unasked = "nobody tells of the device's machine, and nothing says that it is the generators'"
+
 // machines are those whose processors an observer looks at. On one machine they are its own, whosever they are to be.
 func (s Setup) machines(of string, m Moment) (all []machine) {
 	switch {
 	case of == plan.OfDUT && m.Device != nil:
 		return []machine{m.device("")}
-	case of == plan.OfNode && s.Nodes != nil:
+	case of == plan.OfDUT && !s.OneMachine:
+		return []machine{{missing: unasked}}
+	case of == plan.OfNode && !s.OneMachine:
 		return s.onNodes(m)
 	}
 	for g, r := range m.Readings {

@@ -46,7 +46,7 @@ const (
 
 // observers begin to follow what the Plan wants observed.
 func (r *run) observers() {
-	setup := observe.Setup{Directions: r.Plan.Directions, Nodes: r.opts.Nodes, DeviceNode: r.opts.DeviceNode}
+	setup := observe.Setup{Directions: r.Plan.Directions, OneMachine: r.opts.OneMachine, Nodes: r.opts.Nodes, DeviceNode: r.opts.DeviceNode}
 	for _, g := range r.machines() {
 		setup.Generators = append(setup.Generators, g.Name)
 	}
