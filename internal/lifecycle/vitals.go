@@ -17,7 +17,7 @@ func deviceUnobserved(v *view) *step {
 	if v.begun() {
 		return nil
 	}
-	wanted := manifests.Vitals(v.input())
+	wanted := v.vitals()
 	if wanted == nil {
 		return nil
 	}
@@ -33,6 +33,15 @@ func deviceUnobserved(v *view) *step {
 		"pod %s, which tells observers of the device's node, isn't ready yet (%s); without it the run begins at %s", p.Name, joined(": ", stateOf(p), vitalsTrouble(p)),
 		v.vitalsUntil(p).UTC().Format(time.TimeOnly))}
 	return s.waitUntil(v.vitalsUntil(p)).waitUntil(v.placedUntil()).waitUntil(v.givesBackAt())
+}
+
+// vitals is the pod that tells of the node that the device's is on; nil: none is needed. All that carries the measurement runs when it is made: the device has its node.
+func (v *view) vitals() *corev1.Pod {
+	node := ""
+	if device := v.pod(manifests.DUTPodName(v.Test.Name, v.attempt)); device != nil {
+		node = device.Spec.NodeName
+	}
+	return manifests.Vitals(v.input(), node)
 }
 
 // vitalsUntil is when a run begins without the pod that tells of the device's node.
@@ -81,7 +90,7 @@ func (v *view) vitalsRefused() string {
 
 // noVitals is why nobody tells of the node of a user's device; empty: somebody does, or nobody is to.
 func (v *view) noVitals() string {
-	wanted := manifests.Vitals(v.input())
+	wanted := v.vitals()
 	if wanted == nil {
 		return ""
 	}

@@ -55,14 +55,14 @@ func ofAttempt(t *testing.T, in manifests.Input) []manifests.Object {
 	if pod := manifests.DUT(in); pod != nil {
 		pods = append([]*corev1.Pod{pod}, pods...)
 	}
-	if pod := manifests.Vitals(in); pod != nil {
+	if pod := manifests.Vitals(in, "node-1"); pod != nil { // the device's, which is the first
 		pods = append(pods, pod)
 	}
 	var running []corev1.Pod
 	for i, pod := range pods {
 		objects = append(objects, pod)
 		placed := attached(pod, i)
-		if pod.Spec.Affinity != nil && pod.Spec.Affinity.PodAffinity != nil { // it is to be beside the device, which is the first
+		if pod.Labels[v1alpha1.LabelVitals] == v1alpha1.VitalsTold && i > 0 {
 			placed.Spec.NodeName = running[0].Spec.NodeName
 		}
 		running = append(running, *placed)

@@ -16,6 +16,9 @@ const vitalsPort = 4504
 // variablePodIP is a pod's own address on the pods' network.
 const variablePodIP = "POD_IP"
 
+// fieldNodeName is the only field of a node that affinity knows (metav1.ObjectNameField).
+const fieldNodeName = "metadata.name"
+
 // vitalsGraceSeconds is enough: it only answers.
 const vitalsGraceSeconds = 1
 
@@ -33,10 +36,9 @@ func wantsDeviceNode(p *plan.Plan) bool {
 	return false
 }
 
-// Vitals is the pod that tells how the node of a user's device fares; nil: none is needed. It is on that node, as its affinity demands, and takes next to nothing of it: it
-// reads /proc/stat when it is asked, with no rights, none of the links and a bound on its CPU. It is made when the device's pod has its node, and is in no queue: it holds nothing
-// that anybody waits for.
-func Vitals(in Input) *corev1.Pod {
+// Vitals is the pod that tells how this node fares, which a user's device is on; nil: none is needed. It takes next to nothing of the node: it reads /proc/stat when it is asked,
+// with no rights, none of the links and a bound on its CPU. It is made when the device's pod has its node, and is in no queue: it holds nothing that anybody waits for.
+func Vitals(in Input, node string) *corev1.Pod {
 	if !hasVitalsPod(in) {
 		return nil
 	}
@@ -51,14 +53,20 @@ func Vitals(in Input) *corev1.Pod {
 	c.Resources = corev1.ResourceRequirements{Requests: small, Limits: small}
 	pod.Spec.Containers = []corev1.Container{c}
 	pod.Spec.TerminationGracePeriodSeconds = new(int64(vitalsGraceSeconds))
-	pod.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
-		{LabelSelector: siblings(in, roleDUT), TopologyKey: corev1.LabelHostname},
-	}}}
-	if dut := in.Compiled.DUT; dut != nil { // what its node keeps others off by doesn't keep it off; it has no priority, and so takes nobody's place
+	pod.Spec.Affinity = onlyOn(node)
+	if dut := in.Compiled.DUT; dut != nil { // what its node keeps others off by doesn't keep it off; the device's priority is not for it, as it may take nobody's place
 		pod.Spec.Tolerations = dut.Spec.Tolerations
 		pod.Spec.ImagePullSecrets = pullSecrets(pod.Spec.ImagePullSecrets, dut.Spec.ImagePullSecrets)
 	}
 	return pod.DeepCopy()
+}
+
+// onlyOn demands this very node, by its name: a pod's labels anybody may have, and another node's labels, too. It is left to the scheduler to put the pod there, as with a
+// DaemonSet's, since spec.nodeName would put it on a node that has no room for it.
+func onlyOn(node string) *corev1.Affinity {
+	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
+		{MatchFields: []corev1.NodeSelectorRequirement{{Key: fieldNodeName, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}}},
+	}}}}
 }
 
 // vitalsOf says where the device's node tells its vital signs, or why nobody does.
@@ -80,8 +88,8 @@ func vitalsOf(in Input, pods []corev1.Pod) (at, none string) {
 		return "", fmt.Sprintf("pod %s, which is to tell of the device's node, has no address", name)
 	}
 	if device := podNamed(pods, DUTPodName(in.Test.Name, in.Attempt)); device == nil || device.Spec.NodeName != pod.Spec.NodeName {
-		return "", fmt.Sprintf("pod %s, which is to tell of the device's node, is on node %s, and the device isn't: another pod bears the device's labels, or that node the same %s",
-			name, pod.Spec.NodeName, corev1.LabelHostname)
+		return "", fmt.Sprintf("pod %s, which is to tell of the device's node, is on node %s, and the device isn't: somebody changed which node the pod asks for, as an admission webhook may",
+			name, pod.Spec.NodeName)
 	}
 	return netip.AddrPortFrom(address, vitalsPort).String(), ""
 }

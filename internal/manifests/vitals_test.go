@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/manifests"
@@ -31,7 +33,7 @@ func TestSomebodyIsPutBesideAUsersDeviceWhereItIsObserved(t *testing.T) {
 			if c.observers != nil {
 				in.Compiled.Plan.Observers = c.observers
 			}
-			if got := manifests.Vitals(in) != nil; got != c.want {
+			if got := manifests.Vitals(in, "node-8") != nil; got != c.want {
 				t.Errorf("a pod is made: %t, want %t", got, c.want)
 			}
 		})
@@ -40,7 +42,7 @@ func TestSomebodyIsPutBesideAUsersDeviceWhereItIsObserved(t *testing.T) {
 
 func TestWhoTellsOfADevicesNodeHasNoRightsAndNoLinks(t *testing.T) {
 	in := sample(t, "loadtest_observed_pod")
-	pod := manifests.Vitals(in)
+	pod := manifests.Vitals(in, "node-8")
 	c := pod.Spec.Containers[0]
 	if s := c.SecurityContext; s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || *s.AllowPrivilegeEscalation || len(s.Capabilities.Add) > 0 || !cmp.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) ||
 		s.SeccompProfile == nil || pod.Spec.HostNetwork || pod.Spec.HostPID || len(pod.Spec.Volumes) > 0 || *pod.Spec.AutomountServiceAccountToken {
@@ -52,14 +54,7 @@ func TestWhoTellsOfADevicesNodeHasNoRightsAndNoLinks(t *testing.T) {
 	if !cmp.Equal(c.Resources.Requests, c.Resources.Limits) || c.Resources.Limits.Cpu().MilliValue() > 100 {
 		t.Errorf("it may take %v of the device's node", c.Resources)
 	}
-	terms := pod.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	dut := manifests.DUT(in)
-	for key, value := range terms[0].LabelSelector.MatchLabels {
-		if dut.Labels[key] != value {
-			t.Errorf("it wants to be beside a pod whose %s is %s, and the device's is %q", key, value, dut.Labels[key])
-		}
-	}
-	if len(terms) != 1 || terms[0].TopologyKey != corev1.LabelHostname || len(pod.Spec.Tolerations) != 1 || pod.Labels[v1alpha1.LabelVitals] != v1alpha1.VitalsTold {
+	if len(pod.Spec.Tolerations) != 1 || pod.Labels[v1alpha1.LabelVitals] != v1alpha1.VitalsTold {
 		t.Errorf("%+v, labels %v", pod.Spec, pod.Labels)
 	}
 	if c.Ports[0].ContainerPort != vitals.Port {
@@ -67,13 +62,27 @@ func TestWhoTellsOfADevicesNodeHasNoRightsAndNoLinks(t *testing.T) {
 	}
 }
 
+// TestWhoTellsOfADevicesNodeMayBeOnNoOther asks as the scheduler does: labels that another node or pod bears draw it nowhere.
+func TestWhoTellsOfADevicesNodeMayBeOnNoOther(t *testing.T) {
+	pod := manifests.Vitals(sample(t, "loadtest_observed_pod"), "node-8")
+	if a := pod.Spec.Affinity; a.PodAffinity != nil || a.PodAntiAffinity != nil || pod.Spec.NodeName != "" || len(pod.Spec.NodeSelector) > 0 {
+		t.Errorf("it goes by more than the node's name: %+v", pod.Spec)
+	}
+	for name, want := range map[string]bool{"node-8": true, "node-9": false} {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: "node-8"}}}
+		if got, err := nodeaffinity.GetRequiredNodeAffinity(pod).Match(node); got != want || err != nil {
+			t.Errorf("it may be on node %q: %t, %v; want %t", name, got, err, want)
+		}
+	}
+}
+
 func TestSitesSayWhereVitalSignsAreTold(t *testing.T) {
 	beside := sample(t, "loadtest_observed_pod")
-	with := append(running(beside), *attached(manifests.Vitals(beside), 7))
+	with := append(running(beside), *attached(manifests.Vitals(beside, "node-8"), 7))
 	with[len(with)-1].Status.PodIP = "2001:db8::8"
-	homeless := append(running(beside), *attached(manifests.Vitals(beside), 7))
+	homeless := append(running(beside), *attached(manifests.Vitals(beside, "node-8"), 7))
 	homeless[len(homeless)-1].Status.PodIP = ""
-	astray := append(running(beside), *attached(manifests.Vitals(beside), 7))
+	astray := append(running(beside), *attached(manifests.Vitals(beside, "node-8"), 7))
 	astray[len(astray)-1].Spec.NodeName = "node-9"
 	for name, c := range map[string]struct {
 		in       manifests.Input
@@ -83,7 +92,7 @@ func TestSitesSayWhereVitalSignsAreTold(t *testing.T) {
 		"by a Reference":        {sample(t, "loadtest_software_reference"), running(sample(t, "loadtest_software_reference")), "10.244.8.17:4504", ""},
 		"beside a user's pod":   {beside, with, "[2001:db8::8]:4504", ""},
 		"by nobody yet":         {beside, homeless, "", "pod observed-1-vitals, which is to tell of the device's node, has no address"},
-		"on another node":       {beside, astray, "", "pod observed-1-vitals, which is to tell of the device's node, is on node node-9, and the device isn't: another pod bears the device's labels, or that node the same kubernetes.io/hostname"},
+		"on another node":       {beside, astray, "", "pod observed-1-vitals, which is to tell of the device's node, is on node node-9, and the device isn't: somebody changed which node the pod asks for, as an admission webhook may"},
 		"by nobody":             {beside, running(beside), "", "pod observed-1-vitals, which is to tell of the device's node, isn't there"},
 		"nowhere, for a device": {sample(t, "loadtest_software_device"), running(sample(t, "loadtest_software_device")), "", ""},
 	} {

@@ -25,7 +25,8 @@ const path = "/vitals"
 // Reading is what a machine tells. Times are in nanoseconds.
 type Reading struct {
 	Version string `json:"version"`
-	// Clock is the machine's monotonic clock when it answered, At when it read what follows: at most a tenth of a second before.
+	// Clock is the machine's monotonic clock when it answered, At when it began to read what follows. A reading that is older than a tenth of a second when it is asked for is
+	// taken anew; how far At is before Clock has no bound, since a busy machine may take long over both.
 	Clock time.Duration `json:"clock"`
 	At    time.Duration `json:"at"`
 	// Processors are how each of them spent its time since the machine started; in a pod those of its node. NoProcessors says why there are none.
