@@ -68,7 +68,7 @@ func (r *remote) ask(ctx context.Context, patience time.Duration, q request) (an
 		return answer{}, fmt.Errorf("%w: %w", engine.ErrLost, err)
 	case a.Taken:
 		return answer{}, fmt.Errorf("%w: %s", engine.ErrTaken, a.Error)
-	case a.Path:
+	case a.Error != "" && (a.Path == nil || *a.Path): // from an end that can't tell whose fault it was, it proves no path, as it always did
 		return answer{}, unansweredError(a.Error)
 	case a.Error != "":
 		return answer{}, errors.New(a.Error)

@@ -155,7 +155,7 @@ func (s *server) talk(ctx context.Context, conn net.Conn) {
 		}
 		a, err := e.do(ctx, r, s.at)
 		if err != nil {
-			a = answer{Error: err.Error(), Path: fromPath(err)}
+			a = answer{Error: err.Error(), Path: new(fromPath(err))}
 		}
 		if !say(conn, a) {
 			return

@@ -65,7 +65,7 @@ func (e *pathError) Error() string {
 // Ending is how a run ends that such an error ends.
 func (*pathError) Ending() report.Ending { return report.PathNotProven }
 
-// unansweredError is an end's error that is not its own: what it sent through the device was not answered, or nothing came.
+// unansweredError is an end's error that is not its own, or not surely: what it sent through the device was not answered, or nothing came.
 type unansweredError string
 
 func (e unansweredError) Error() string { return string(e) }

@@ -67,9 +67,11 @@ const (
 
 // answer has the member that was asked for, or Error; none where there is nothing to say.
 type answer struct {
-	Error   string   `json:"error,omitempty"`
-	Taken   bool     `json:"taken,omitempty"` // the error is that another driver has this end
-	Path    bool     `json:"path,omitempty"`  // the error is not the end's own, but of what it sent or awaited through the device
+	Error string `json:"error,omitempty"`
+	Taken bool   `json:"taken,omitempty"` // the error is that another driver has this end
+	// Path: the error is not the end's own, but of what it sent or awaited through the device. Nil: the end doesn't know whose it is, as those of an older linerate
+	// don't, which speak the same Version.
+	Path    *bool    `json:"path,omitempty"`
 	Welcome *Welcome `json:"welcome,omitempty"`
 	Laid    *Laid    `json:"laid,omitempty"`
 	Opened  *Opened  `json:"opened,omitempty"`

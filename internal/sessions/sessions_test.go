@@ -265,8 +265,8 @@ func TestAnEndRefuses(t *testing.T) {
 		{request{Do: doListen, Listen: &listenRequest{Shape: Shape{Connections: 1, MessageBytes: 1}, Token: "short"}}, "a token has 32 bytes, and this one 5"},
 		{request{Do: "dance"}, `this end can't "dance" now`},
 	} {
-		if _, err := end.ask(t.Context(), answerTimeout, c.ask); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", c.ask.Do, err, c.want)
+		if _, err := end.ask(t.Context(), answerTimeout, c.ask); err == nil || !strings.Contains(err.Error(), c.want) || fromPath(err) {
+			t.Errorf("%s: %v, as the path's: %t; want %q, as the end's own", c.ask.Do, err, fromPath(err), c.want)
 		}
 	}
 }

@@ -147,7 +147,7 @@ func (r *run) idle(ctx context.Context, after bool) error {
 
 // observed writes down what observers saw, once nothing is sent any more, with what is idle then.
 func (r *run) observed(ctx context.Context) {
-	if ctx.Err() == nil && r.sending {
+	if ctx.Err() == nil && r.sending && len(r.Plan.Observers) > 0 {
 		bounded, cancel := context.WithTimeout(ctx, silence+readEvery+2*answerTimeout)
 		defer cancel()
 		err := pause.For(bounded, readEvery) // what the device still holds is traffic

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/observe"
@@ -90,6 +91,29 @@ func TestALimitThatDoesNotAnswerIsMissing(t *testing.T) {
 	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Limited: func(ctx context.Context) ([]report.Limiter, error) { return nil, errors.New("gone") }}), runner.Options{})
 	if o, found := seen(rep, "limit", "passed", "west→east"); !found || o.Mean != nil || !strings.Contains(o.Missing, "the Reference's limit did not answer") {
 		t.Errorf("%+v", o)
+	}
+}
+
+// Nobody waits for what is idle after the traffic but observers.
+func TestARunWithoutObserversEndsAtOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		observers []plan.Observer
+		lasts     time.Duration
+	}{
+		"none": {nil, 0},
+		"one":  {[]plan.Observer{{Name: "cpu", Of: plan.OfGenerator, Type: plan.ObserveProcessors}}, readEvery + silence},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &run{Journal: journal(&plan.Plan{Observers: c.observers}), sending: true}
+				r.observers()
+				began := time.Now()
+				r.observed(t.Context())
+				if took := time.Since(began); took != c.lasts {
+					t.Errorf("it took %s, want %s", took, c.lasts)
+				}
+			})
+		})
 	}
 }
 
