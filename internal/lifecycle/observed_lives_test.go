@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/internal/delivery"
@@ -200,5 +201,16 @@ func TestARunWaitsForWhoTellsOfTheDevicesNode(t *testing.T) {
 	w.now = w.now.Add(30 * time.Second)
 	if _, d := w.decide(); d.Rule != "runNeeded" {
 		t.Errorf("half a minute later %s: %s", d.Rule, d.Message)
+	}
+}
+
+func TestWhoTellsOfTheDevicesNodeAsksForThatNode(t *testing.T) {
+	w := newWorld(t, observed)
+	w.toVitals()
+	node := w.must("seen-1-dut").Spec.NodeName
+	terms := w.must("seen-1-vitals").Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	want := []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{node}}}}}
+	if diff := cmp.Diff(want, terms); diff != "" || node == "" {
+		t.Errorf("the device is on node %q, and it asks for\n%s", node, diff)
 	}
 }
