@@ -22,6 +22,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 )
 
+// What a limit of 50 Mb/s of frames with FCS lets through of payload: of each full segment's 1518 bytes on the wire (14 of Ethernet, 20 of IP, 32 of TCP with timestamps, 4 of FCS) 1448 are payload.
+const (
+	limit          = 50_000_000
+	oneWay         = limit * 1448 / 1518
+	inaccuracy     = 0.02
+	afterSlowStart = 2 * time.Second
+)
+
 var neighbours = flag.Int("neighbours", 3, "how often sessions are measured beside a busy loop, through each device")
 
 // TestABusyLoopIsNoWeakDeviceOfSessions: through a device of 50 Mb/s, something computes on the device's processor. What is said to be the path's is what the limit lets

@@ -10,6 +10,7 @@ import (
 
 // TestKnownAnswerOfSessions: what TCP carries through a device of 50 Mb/s of frames with FCS, by linerate run. One way that is 1448 of each 1518 bytes; both ways,
 // acknowledgements of 70 bytes take their part, for one segment or for two. What is said to be the path's is within 2 % of that, and a lower bound is no more.
+// All runs are played, and one of them at least has to find the path's limit.
 func TestKnownAnswerOfSessions(t *testing.T) {
 	const file = `
 apiVersion: linerate.dev/v1alpha1
@@ -29,7 +30,9 @@ spec:
 		"both ways": {"  traffic: {type: Sessions, sessions: {congestionControl: cubic}}\n", 0.98 * 50e6 * 1448 / (1518 + 70), 1.02 * 50e6 * 1448 / (1518 + 35)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for range 5 {
+			const runs = 3
+			found := 0
+			for range runs {
 				r := measure(t, file+c.traffic)
 				if !r.Result.Measured {
 					t.Fatalf("%s: %s", r.Result.Reason, r.Result.Message)
@@ -41,10 +44,13 @@ spec:
 					t.Log(r.Result.Reason, d.From, d.Reason)
 				}
 				if r.Result.Reason == report.PathLimited {
-					return
+					found++
 				}
 			}
-			t.Error("no run was left alone by whoever else uses this machine")
+			t.Logf("%d of %d runs found the path's limit", found, runs)
+			if found == 0 {
+				t.Error("no run was left alone by whoever else uses this machine")
+			}
 		})
 	}
 }
