@@ -15,6 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/lab"
+	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/processors"
@@ -146,7 +147,7 @@ func (s sessionsSite) enter(ctx context.Context, talk io.Writer, force bool) (ru
 // options say that ends and device are on this machine, and how they are read here.
 func (sessionsSite) options(force bool, l *lab.Lab, watch processors.Watch) sessions.Options {
 	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitedBy(ctx, l) }
-	return sessions.Options{Force: force, OneMachine: true, Machine: watch.Read, Limited: limited}
+	return sessions.Options{Force: force, Whereabouts: observe.Whereabouts{OneMachine: true}, Machine: watch.Read, Limited: limited}
 }
 
 // reachedEnds are the ends of a Plan's links in pods, as the operator found them.
@@ -199,7 +200,7 @@ func (all reachedEnds) driver(j runnerJob) runner.Driver {
 	for _, e := range all {
 		places = append(places, e.place)
 	}
-	return sessions.New(places, sessions.Options{Force: j.force, Device: j.device.told, Nodes: j.nodes(), DeviceNode: j.device.name})
+	return sessions.New(places, sessions.Options{Force: j.force, Whereabouts: j.whereabouts()})
 }
 
 func (reachedEnds) warnings() []string { return nil }

@@ -13,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/frames"
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/launch"
+	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -82,7 +83,7 @@ func (s *labSite) enter(ctx context.Context, talk io.Writer, force bool) (runner
 // options say that engine and device are on this machine, and how they are read here.
 func (*labSite) options(force bool, l *lab.Lab, watch processors.Watch) frames.Options {
 	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitedBy(ctx, l) }
-	return frames.Options{Force: force, OneMachine: true, Limited: limited, Machine: watch.Read}
+	return frames.Options{Force: force, Whereabouts: observe.Whereabouts{OneMachine: true}, Limited: limited, Machine: watch.Read}
 }
 
 // engineOptions is what a Plan wants of a generator beside frames.

@@ -85,7 +85,7 @@ func (j runnerJob) askDevice(ctx context.Context) deviceNode {
 	if j.sites.Device != nil {
 		node.name = j.sites.Device.Node
 	}
-	if j.sites.Vitals == "" || !wantsDevice(j.plan) {
+	if j.sites.Vitals == "" || !j.plan.ObservesDevice() {
 		return node
 	}
 	if r := j.plan.DUT.Reference; r != nil && r.Limit != nil {
@@ -93,16 +93,6 @@ func (j runnerJob) askDevice(ctx context.Context) deviceNode {
 	}
 	node.follower = vitals.Follow(ctx, j.sites.Vitals)
 	return node
-}
-
-// wantsDevice says whether an observer looks at the device's node.
-func wantsDevice(p *plan.Plan) bool {
-	for _, o := range p.Observers {
-		if o.Of == plan.OfDUT || o.Of == plan.OfNode {
-			return true
-		}
-	}
-	return false
 }
 
 // told is what it told last; it returns at once.
@@ -135,6 +125,11 @@ func (n deviceNode) leave() {
 	if n.follower != nil {
 		n.follower.Close()
 	}
+}
+
+// whereabouts are those of generators and device, as the operator found them.
+func (j runnerJob) whereabouts() observe.Whereabouts {
+	return observe.Whereabouts{Device: j.device.told, Nodes: j.nodes(), DeviceNode: j.device.name}
 }
 
 // nodes are those that the generators run on, by their names, as the operator found them.

@@ -48,13 +48,8 @@ type Options struct {
 	// Machine reads how the threads fare that carry and send frames, on the machine of generator and device; nil: nobody can. It is asked before and after
 	// windows, and never within one.
 	Machine func(context.Context) (processors.Reading, error)
-	// Device is what the device's node told last, where somebody asks it; this returns at once. Nil: nobody does.
-	Device func() observe.Told
-	// OneMachine says that generators and device are on one machine, of which what generators tell is told of all.
-	OneMachine bool
-	// Nodes are those that the generators run on, by their names; one that isn't there runs elsewhere. DeviceNode is the device's; empty: nobody knows it.
-	Nodes      map[string]string
-	DeviceNode string
+	// Whereabouts are where generators and device are, for observers.
+	observe.Whereabouts
 }
 
 // New is the driver of these generators, for one run.

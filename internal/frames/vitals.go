@@ -12,11 +12,7 @@ import (
 
 // observe lets the Plan's observers take their values from what was just read.
 func (r *run) observe(readings []engine.Reading, limited []report.Limiter) {
-	m := observe.Moment{At: time.Since(r.Started), Readings: readings, Limited: limited}
-	if r.opts.Device != nil {
-		m.Device = new(r.opts.Device())
-	}
-	r.vitals.Add(m)
+	r.vitals.Add(observe.Moment{At: time.Since(r.Started), Readings: readings, Limited: limited, Device: r.opts.Told()})
 }
 
 // hearings are how often in a silence the device's node is heard: what it told last may be older than what generators are read for.
@@ -28,8 +24,8 @@ func (r *run) keepSilence(ctx context.Context) error {
 		if err := pause.For(ctx, silence/hearings); err != nil {
 			return err
 		}
-		if r.opts.Device != nil {
-			r.vitals.Add(observe.Moment{At: time.Since(r.Started), Device: new(r.opts.Device())})
+		if told := r.opts.Told(); told != nil {
+			r.vitals.Add(observe.Moment{At: time.Since(r.Started), Device: told})
 		}
 	}
 	return nil
@@ -37,8 +33,7 @@ func (r *run) keepSilence(ctx context.Context) error {
 
 // observers begin with nothing read.
 func (r *run) observers() *observe.Log {
-	return observe.NewLog(r.Plan.Observers, observe.Setup{Generators: r.setup.Generators, Directions: r.Plan.Directions,
-		OneMachine: r.opts.OneMachine, Nodes: r.opts.Nodes, DeviceNode: r.opts.DeviceNode})
+	return observe.NewLog(r.Plan.Observers, observe.Setup{Generators: r.setup.Generators, Directions: r.Plan.Directions, Whereabouts: r.opts.Whereabouts})
 }
 
 // aged is how old a value may be when it is told: generators look at their processors each 100 ms at most. Nothing is sent in that time before it is listened.

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/plan"
 )
 
 // vitalsPort is the TCP port that vital signs are told on; vitals.Port is the same. It stands here too, since that package speaks netlink.
@@ -24,16 +23,7 @@ const vitalsGraceSeconds = 1
 
 // hasVitalsPod says that somebody has to be put on the node of a user's device, as an observer looks at it. A Reference tells of its node itself.
 func hasVitalsPod(in Input) bool {
-	return in.Test.Spec.DUT.Type == v1alpha1.DUTPod && wantsDeviceNode(in.Compiled.Plan)
-}
-
-func wantsDeviceNode(p *plan.Plan) bool {
-	for _, o := range p.Observers {
-		if o.Of == plan.OfDUT || o.Of == plan.OfNode {
-			return true
-		}
-	}
-	return false
+	return in.Test.Spec.DUT.Type == v1alpha1.DUTPod && in.Compiled.Plan.ObservesDevice()
 }
 
 // Vitals is the pod that tells how this node fares, which a user's device is on; nil: none is needed. It takes next to nothing of the node: it reads /proc/stat when it is asked,

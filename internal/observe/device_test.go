@@ -30,7 +30,7 @@ func beside(at, busy time.Duration, told *observe.Told) observe.Moment {
 
 func ofDUT(of string) *observe.Log {
 	return observe.NewLog([]plan.Observer{{Name: "cpu", Of: of, Type: plan.ObserveProcessors}}, observe.Setup{Generators: []string{"g0"},
-		Directions: []plan.Direction{{From: "west", To: "east"}}, Nodes: map[string]string{"g0": "node-1"}, DeviceNode: "node-2"})
+		Directions: []plan.Direction{{From: "west", To: "east"}}, Whereabouts: observe.Whereabouts{Nodes: map[string]string{"g0": "node-1"}, DeviceNode: "node-2"}})
 }
 
 func TestTheDevicesNodeIsReadByItsOwnClock(t *testing.T) {
@@ -189,13 +189,13 @@ func TestAGeneratorsMachineIsTheDevicesOnlyWhereThatIsSaid(t *testing.T) {
 		of      string // whose processor is told as the device's
 		missing string
 	}{
-		"all on one machine, where nobody else is asked": {observe.Setup{OneMachine: true}, nil, "processor 1", ""},
+		"all on one machine, where nobody else is asked": {observe.Setup{Whereabouts: observe.Whereabouts{OneMachine: true}}, nil, "processor 1", ""},
 		"nothing is said":                      {observe.Setup{}, nil, "", unasked},
-		"nodes, and nobody asks the device's":  {observe.Setup{Nodes: generators, DeviceNode: "node-2"}, nil, "", unasked},
-		"no nodes that are known":              {observe.Setup{Nodes: map[string]string{}}, nil, "", unasked},
-		"the same node, and nobody asks there": {observe.Setup{Nodes: generators, DeviceNode: "node-1"}, nil, "", unasked},
-		"the device's node tells":              {observe.Setup{Nodes: generators, DeviceNode: "node-2"}, device(time.Second, 0, 0), "processor 3", ""},
-		"the device's node doesn't answer":     {observe.Setup{Nodes: generators, DeviceNode: "node-2"}, &observe.Told{Missing: "it is gone"}, "", "it is gone"},
+		"nodes, and nobody asks the device's":  {observe.Setup{Whereabouts: observe.Whereabouts{Nodes: generators, DeviceNode: "node-2"}}, nil, "", unasked},
+		"no nodes that are known":              {observe.Setup{Whereabouts: observe.Whereabouts{Nodes: map[string]string{}}}, nil, "", unasked},
+		"the same node, and nobody asks there": {observe.Setup{Whereabouts: observe.Whereabouts{Nodes: generators, DeviceNode: "node-1"}}, nil, "", unasked},
+		"the device's node tells":              {observe.Setup{Whereabouts: observe.Whereabouts{Nodes: generators, DeviceNode: "node-2"}}, device(time.Second, 0, 0), "processor 3", ""},
+		"the device's node doesn't answer":     {observe.Setup{Whereabouts: observe.Whereabouts{Nodes: generators, DeviceNode: "node-2"}}, &observe.Told{Missing: "it is gone"}, "", "it is gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.setup.Generators = []string{"g0"}
@@ -263,7 +263,7 @@ func TestEachNodeIsOneOfTheNodes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			log := observe.NewLog([]plan.Observer{{Name: "nodes", Of: plan.OfNode, Type: plan.ObserveProcessors}},
-				observe.Setup{Generators: []string{"g0", "g1"}, OneMachine: c.one, Nodes: c.nodes, DeviceNode: c.device})
+				observe.Setup{Generators: []string{"g0", "g1"}, Whereabouts: observe.Whereabouts{OneMachine: c.one, Nodes: c.nodes, DeviceNode: c.device}})
 			log.Add(observe.Moment{At: time.Second, Readings: c.readings, Device: c.told})
 			told, lacking := nodes(t, log)
 			if diff := cmp.Diff(c.want, told); diff != "" {

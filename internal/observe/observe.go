@@ -55,6 +55,13 @@ type Told struct {
 type Setup struct {
 	Generators []string
 	Directions []plan.Direction
+	Whereabouts
+}
+
+// Whereabouts say on which machines generators and device are, and who tells of the device's.
+type Whereabouts struct {
+	// Device is what the device's node told last, where somebody asks it; this returns at once. Nil: nobody does.
+	Device func() Told
 	// OneMachine says that generators and device are on one machine, of which any of the generators' readings tells. Nothing else says so: a device that nobody asks is
 	// missing else, since a generator's machine told as the device's would be a wrong number.
 	OneMachine bool
@@ -62,6 +69,14 @@ type Setup struct {
 	// cluster's. Of one machine they say nothing.
 	Nodes      map[string]string
 	DeviceNode string
+}
+
+// Told is what the device's node told last, for a Moment; nil: nobody asks it.
+func (w Whereabouts) Told() *Told {
+	if w.Device == nil {
+		return nil
+	}
+	return new(w.Device())
 }
 
 // value is one series' value at a moment.

@@ -103,7 +103,7 @@ func (s Setup) generators(g int, r engine.Reading, m Moment, name string) machin
 	}
 	one.at, one.clock = m.timeOf(g, r.Processors.At), r.Processors.At
 	for _, p := range r.Processors.Each {
-		one.each = append(one.each, processors.Processor{Number: p.Number, Busy: p.Busy, SoftIRQ: p.SoftIRQ, Stolen: p.Stolen, Idle: p.Idle})
+		one.each = append(one.each, processors.Processor(p))
 	}
 	return one
 }

@@ -74,6 +74,11 @@ func (p *Plan) Observes(observerType string) bool {
 	return slices.ContainsFunc(p.Observers, func(o Observer) bool { return o.Type == observerType })
 }
 
+// ObservesDevice says that an observer looks at the device's node.
+func (p *Plan) ObservesDevice() bool {
+	return slices.ContainsFunc(p.Observers, func(o Observer) bool { return o.Of == OfDUT || o.Of == OfNode })
+}
+
 // Whose vital signs observers read, and which.
 const (
 	OfGenerator       = "Generator"

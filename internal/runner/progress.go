@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"time"
@@ -76,6 +77,21 @@ func (j *Journal) Estimate(inStep time.Duration) {
 	if whole := elapsed + p.Remaining; whole > 0 {
 		p.Percent = max(p.Percent, min(99, int(100*elapsed/whole)))
 	}
+}
+
+// limitedTimeout is how long a Reference's limits may take to tell what they counted: they are next door, and no window waits for them.
+const limitedTimeout = 200 * time.Millisecond
+
+// AskLimits is what a Reference's limits counted so far; nil: they did not tell in time, which goes to the log. It may be called beside whatever else the run does.
+func (j *Journal) AskLimits(ctx context.Context, ask func(context.Context) ([]report.Limiter, error)) []report.Limiter {
+	ctx, cancel := context.WithTimeout(ctx, limitedTimeout)
+	defer cancel()
+	limited, err := ask(ctx)
+	if err != nil {
+		j.Log.Debug("the limits' counters could not be read", "error", err)
+		return nil
+	}
+	return limited
 }
 
 // Note adds a line to the run's trace.

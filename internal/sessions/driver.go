@@ -39,13 +39,8 @@ type Options struct {
 	// Limited reads what the Reference's limits counted so far, in the order of the Plan's directions; nil: nobody can. It is asked with the ends where an observer wants it,
 	// and what it can't tell in time is missing.
 	Limited func(context.Context) ([]report.Limiter, error)
-	// Device is what the device's node told last, where somebody asks it; this returns at once. Nil: nobody does.
-	Device func() observe.Told
-	// OneMachine says that ends and device are on one machine, of which what ends tell is told of all.
-	OneMachine bool
-	// Nodes are those that the ends run on, by the names of the Plan's generators; one that isn't there runs elsewhere. DeviceNode is the device's; empty: nobody knows it.
-	Nodes      map[string]string
-	DeviceNode string
+	// Whereabouts are where generators and device are, for observers.
+	observe.Whereabouts
 }
 
 const (

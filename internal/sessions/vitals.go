@@ -38,15 +38,12 @@ func (p *program) vitals(at func() time.Duration) *Vitals {
 	return p.seen
 }
 
-// The bounds of what observers see without traffic: for how long they look, before it and after it, and how long a Reference's limit may take to tell what it counted.
-const (
-	silence        = time.Second
-	limitedTimeout = 200 * time.Millisecond
-)
+// silence is for how long observers look at what is idle, before the traffic and after it.
+const silence = time.Second
 
 // observers begin to follow what the Plan wants observed.
 func (r *run) observers() {
-	setup := observe.Setup{Directions: r.Plan.Directions, OneMachine: r.opts.OneMachine, Nodes: r.opts.Nodes, DeviceNode: r.opts.DeviceNode}
+	setup := observe.Setup{Directions: r.Plan.Directions, Whereabouts: r.opts.Whereabouts}
 	for _, g := range r.machines() {
 		setup.Generators = append(setup.Generators, g.Name)
 	}
@@ -73,12 +70,9 @@ func (r *run) observe(limited []report.Limiter) {
 	if len(r.Plan.Observers) == 0 {
 		return
 	}
-	m := observe.Moment{At: time.Since(r.Started), Limited: limited}
+	m := observe.Moment{At: time.Since(r.Started), Limited: limited, Device: r.opts.Told()}
 	for _, g := range r.machines() {
 		m.Readings = append(m.Readings, r.machineOf(g))
-	}
-	if r.opts.Device != nil {
-		m.Device = new(r.opts.Device())
 	}
 	r.vitals.Add(m)
 }
@@ -111,13 +105,7 @@ func (r *run) askLimits(ctx context.Context) func() []report.Limiter {
 	var limited []report.Limiter
 	var asking sync.WaitGroup
 	asking.Go(func() {
-		ctx, cancel := context.WithTimeout(ctx, limitedTimeout)
-		defer cancel()
-		var err error
-		if limited, err = r.opts.Limited(ctx); err != nil {
-			limited = nil
-			r.Log.Debug("the limits' counters could not be read", "error", err)
-		}
+		limited = r.AskLimits(ctx, r.opts.Limited)
 	})
 	return func() []report.Limiter { asking.Wait(); return limited }
 }

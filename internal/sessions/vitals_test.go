@@ -75,7 +75,7 @@ func TestTheDevicesNodeIsObservedFromAfar(t *testing.T) {
 		up := time.Since(began)
 		return observe.Told{Clock: time.Hour + up, At: time.Hour + up, Processors: []processors.Processor{{Number: 7, Busy: up / 4}}}
 	}
-	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Device: told, Nodes: map[string]string{"generator-0-west": "node-1", "generator-0-east": "node-1"}, DeviceNode: "node-2"}), runner.Options{})
+	rep := runner.Run(t.Context(), r.plan, New(r.places, Options{Whereabouts: observe.Whereabouts{Device: told, Nodes: map[string]string{"generator-0-west": "node-1", "generator-0-east": "node-1"}, DeviceNode: "node-2"}}), runner.Options{})
 	if o, _ := seen(rep, "cpu", "busy", "processor 7"); o.Mean == nil || *o.Mean < 0.249 || *o.Mean > 0.251 {
 		t.Errorf("of the device's node: %+v, want 0.25", o)
 	}
