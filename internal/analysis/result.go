@@ -127,7 +127,7 @@ func sentence(r *report.Report, c procedure.Conclusion) string {
 		said = append(said, machinesLimit(r, w))
 	case report.Inconclusive:
 		said = append(said, unjudged(r, w))
-	case report.LossAboveLimit, report.NoCleanWindow, report.NotMeasured:
+	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured:
 	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.PathLimited: // of procedures that have a sentence of their own
 	}
 	if !c.Confirmed && c.Finished {

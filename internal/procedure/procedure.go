@@ -154,9 +154,23 @@ type Conclusion struct {
 	Whole *report.Window
 	// Curve indexes the windows of a curve, one for each load, the highest first; nil: the procedure measures none.
 	Curve []int
+	// Directions is what the windows show of each direction by itself, in the Plan's order; nil: the procedure doesn't search, and what is said of the whole holds for each.
+	Directions []DirectionConclusion
 	// Sentence is the answer in words, with its figures; empty: the windows say it.
 	Sentence string
 	// Finished says that the procedure had come to its end, and Ending how.
 	Finished bool
 	Ending   string
+}
+
+// DirectionConclusion is what windows show of one direction.
+type DirectionConclusion struct {
+	// Reason is LossAboveLimit where the direction lost frames itself, OtherDirection where another one set the load of all, else as for the whole.
+	Reason               report.Reason
+	Saturated, Confirmed bool
+	// Window and Lossy index the history: the direction's answer, and the lowest load above it, of those that are believed, at which the direction itself lost frames. None where there
+	// is no such window.
+	Window, Lossy int
+	// Resolution is how far the direction's answer may lie below the lossy load, as a share of that.
+	Resolution units.Ratio
 }

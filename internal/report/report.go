@@ -277,6 +277,9 @@ type Measured struct {
 	LineRatePercent units.Percent `json:"lineRatePercent"`
 	Quality         Quality       `json:"quality"`
 	Reason          string        `json:"reason"`
+	// Limit is what a search found of the direction by itself, in Result.Directions alone; nil: nobody searched, or an older linerate wrote the Report, and what the Result says
+	// of all directions holds for each.
+	Limit *DirectionLimit `json:"limit,omitempty"`
 	// Limiter is what the Reference's own limit counted meanwhile, give or take a moment at the edges; nil: there is none, or it can't be asked.
 	Limiter *Limiter `json:"limiter,omitempty"`
 	// MachineLost is how many frames were lost or held up by the machine that plays the device, as the Reference's limit lets such a load

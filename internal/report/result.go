@@ -16,6 +16,7 @@ const (
 	ReachedTarget    Reason = "ReachedTarget"    // not saturated: all that was asked came back
 	GeneratorLimited Reason = "GeneratorLimited" // not saturated: the generator could not send or receive more; a lower bound
 	MachineLimited   Reason = "MachineLimited"   // not saturated: the machine lost frames, as others had its processors or below a Reference's limit; a lower bound
+	OtherDirection   Reason = "OtherDirection"   // not saturated: another direction lost frames first, and set the load of all; a lower bound
 	Inconclusive     Reason = "Inconclusive"     // not saturated: nothing above the figure could be judged, or the run ended; a lower bound
 	LoadHeld         Reason = "LoadHeld"         // no search: frames were lost at the load that was held, and the figures are what came back of it
 	CurveMeasured    Reason = "CurveMeasured"    // no search: frames were lost at the highest load of a curve, and the figures are what came back of that
@@ -35,9 +36,12 @@ type Result struct {
 	Message      string      `json:"message"` // the reason as a sentence with its figures
 	Resolution   units.Ratio `json:"resolution,omitempty"`
 	// Window is the number of the window that Directions and Total come from.
-	Window     int        `json:"window,omitempty"`
+	Window int `json:"window,omitempty"`
+	// Directions are the answer's figures, in the Plan's order, each with its Limit where a procedure searched for one.
 	Directions []Measured `json:"directions,omitempty"`
-	Total      *Sum       `json:"total,omitempty"`
+	// SetBy are the directions, "west→east", whose loss ended the search and so set the load of all of them; empty: none did, or an older linerate wrote the Report.
+	SetBy []string `json:"setBy,omitempty"`
+	Total *Sum     `json:"total,omitempty"`
 	// Generators is what each generator had of that window, where there are several.
 	Generators []GeneratorShare `json:"generators,omitempty"`
 	// MaxReceived is the highest rate that came back at any loss.
@@ -51,6 +55,20 @@ type Result struct {
 	// SharedPorts are the physical ports that several ends of the links were on, as sentences: they shared its bandwidth, and frames between
 	// them may never have been on a wire. The test allowed it (spec.sharedPort).
 	SharedPorts []string `json:"sharedPorts,omitempty"`
+}
+
+// DirectionLimit is what a search found of one direction by itself: a direction's figure is a limit only where frames were lost in that very direction, however many another one lost.
+type DirectionLimit struct {
+	// Reason is LossAboveLimit where the direction lost frames itself, OtherDirection where another one set the load of all, else why there is only a lower bound.
+	Reason    Reason `json:"reason"`
+	Saturated bool   `json:"saturated"` // the direction's figure is the device's limit, not a lower bound
+	Confirmed bool   `json:"confirmed"` // held for the confirmation's duration
+	// Window is the number of the window that the direction's figures are of, Lossy that of the lowest load above at which the direction itself lost frames, which bounds its
+	// figures from above; 0: none did.
+	Window int `json:"window"`
+	Lossy  int `json:"lossy,omitempty"`
+	// Resolution is how far the direction's limit may lie above its figure, as a share of what Lossy was offered.
+	Resolution units.Ratio `json:"resolution,omitempty"`
 }
 
 // ResultWindows are the windows that the result's figures are of: of a load that was held each that counts, else the one that was chosen. Empty: there is no
