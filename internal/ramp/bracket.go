@@ -204,9 +204,9 @@ func (m *machine) aimToConfirm(lo *point) {
 	switch {
 	case lo.long && m.Ramp.ConfirmDuration > 0:
 		m.confirmed = lo
-		m.finish(fmt.Sprintf("confirmed at %s of the target", percent(lo.asked)))
+		m.end(fmt.Sprintf("confirmed at %s of the target", percent(lo.asked)))
 	case m.Ramp.ConfirmDuration <= 0:
-		m.finish("no confirmation was asked for")
+		m.end("no confirmation was asked for")
 	case m.spent():
 		m.finish(fmt.Sprintf("not confirmed after %d long windows", m.long))
 	default:

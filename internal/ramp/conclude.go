@@ -51,8 +51,9 @@ func (r Ramp) Conclude(history []report.Window) procedure.Conclusion {
 	c.Confirmed = m.confirmed != nil
 	if lo != nil {
 		c.Outvoted = m.outvoted(lo)
+		c.Directions = m.directions(c, lo, unheld)
 	}
-	return c
+	return together(c)
 }
 
 // unheld is the highest clean load, below the lowest that lost frames when held, of those that couldn't be judged when they were held; nil if there is none.
@@ -133,14 +134,18 @@ func (m *machine) mostOffered() units.Ratio {
 // can in bursts: it sent less than asked, and what it left out is wider than the bracket was to be. Where frames were lost at a load
 // that was offered, and not only asked for, above the answer, a few percent are a stumble: the limit lies between.
 func (m *machine) outrun(lo *point, resolution units.Ratio) bool {
-	more := m.lostAtMore(lo)
+	return m.isOutrun(lo.short, m.hi.short, m.lostAtMore(lo), resolution)
+}
+
+// isOutrun judges by whether less than asked was sent at the answer, or at the lossy end, and by whether frames were lost where more was offered than at the answer.
+func (m *machine) isOutrun(answerShort, lossyShort, more bool, resolution units.Ratio) bool {
 	switch {
-	case !lo.short && !m.hi.short:
+	case !answerShort && !lossyShort:
 		return false
 	case m.Ramp.RefineTo <= 0:
 		return !more
 	case more:
-		return lo.short && resolution > max(stumble, tolerated*m.Ramp.RefineTo)
+		return answerShort && resolution > max(stumble, tolerated*m.Ramp.RefineTo)
 	}
 	return resolution > tolerated*m.Ramp.RefineTo
 }

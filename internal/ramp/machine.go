@@ -18,13 +18,14 @@ const (
 	climbing
 	holding
 	narrowing
+	closing
 	finished
 )
 
 // machine is the state that replaying the history leads to.
 //
-//	warming ─▶ climbing ─▶ holding ─▶ narrowing ─▶ finished
-//	   └─ nothing came back ───────────────────────▶
+//	warming ─▶ climbing ─▶ holding ─▶ narrowing ─▶ closing ─▶ finished
+//	   └─ nothing came back ───────────────────────────────▶
 type machine struct {
 	plan.Procedure
 	history []report.Window
@@ -41,6 +42,9 @@ type machine struct {
 	looks  []point       // the hold and windows of the confirmation's length, as far as they are clean or lossy
 	runs   map[int][]int // per direction: its present run of Lossy windows, as indexes into points
 	bracket
+
+	ending  string // how the search ended, while other directions' own limits are looked at
+	closers int    // windows of that
 }
 
 // replay carries the history through the machine.
@@ -69,6 +73,8 @@ func (m *machine) observe(i int) {
 		m.held(p)
 	case narrowing:
 		m.narrowed(p)
+	case closing:
+		m.closed(p)
 	case finished:
 	}
 }
@@ -261,7 +267,7 @@ func (m *machine) next() procedure.Step {
 		s.Phase, s.Load = report.Ramping, Level(m.level, m.steps)
 	case holding:
 		s.Phase, s.Load, s.Judge = report.Hold, Level(m.level, m.steps), r.HoldDuration.Std()
-	case narrowing:
+	case narrowing, closing:
 		s.Phase, s.Load, s.Judge = m.target.phase, m.target.load, m.target.judge
 	case finished:
 		return procedure.Step{Done: true, Reason: m.reason}

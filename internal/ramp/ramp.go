@@ -118,6 +118,8 @@ func (r Ramp) Remaining(history []report.Window) time.Duration {
 		return time.Duration(m.votes.left())*p.HoldDuration.Std() + narrow
 	case narrowing:
 		return narrow
+	case closing:
+		return p.Settle.Std() + m.target.judge
 	case finished:
 	}
 	return 0

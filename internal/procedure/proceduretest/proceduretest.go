@@ -47,13 +47,18 @@ func Void(reason string, windows ...int) Edit {
 // Full is what a load of one is in these tests, in packets per second of each direction.
 const Full = 20_000
 
-// Window is what a step shows of the device: judged like measure does at a limit of 0.1 %, without edges.
+// Window is what a step shows of a device that does the same in both directions: judged like measure does at a limit of 0.1 %, without edges.
 func Window(d Device, s procedure.Step, n int) report.Window {
+	return WindowOf([2]Device{d, d}, s, n)
+}
+
+// WindowOf is what a step shows of a device that is one function from west to east, and another one back.
+func WindowOf(devices [2]Device, s procedure.Step, n int) report.Window {
 	w := report.Window{Number: n + 1, Phase: s.Phase, Load: s.Load, Start: plan.Duration(n) * plan.Duration(time.Minute), Duration: plan.Duration(s.Judge),
 		Quality: report.Good, GeneratorCPUPercent: -1}
 	for i, names := range [][2]string{{"west", "east"}, {"east", "west"}} {
 		asked := Full * float64(s.LoadOf(i)) / float64(units.One)
-		offered, received := d(n, asked)
+		offered, received := devices[i](n, asked)
 		m := report.Measured{From: names[0], To: names[1], Intended: flow(asked), Offered: flow(offered), Received: flow(received), Quality: report.Good}
 		m.Sent.Packets, m.Returned.Packets = int64(offered*s.Judge.Seconds()+0.5), int64(received*s.Judge.Seconds()+0.5)
 		m.LossRatio = units.RatioOf(m.Sent.Packets-m.Returned.Packets, m.Sent.Packets)
@@ -64,7 +69,9 @@ func Window(d Device, s procedure.Step, n int) report.Window {
 		case offered < asked*0.99:
 			m.Quality = report.Short
 		}
-		w.Quality, w.Reason = m.Quality, fmt.Sprintf("%s %% lost", m.LossRatio.Percent())
+		if worse := m.Quality != report.Good && w.Quality != report.Lossy; i == 0 || worse {
+			w.Quality, w.Reason = m.Quality, fmt.Sprintf("%s %% lost", m.LossRatio.Percent())
+		}
 		w.Directions = append(w.Directions, m)
 	}
 	return w
@@ -76,8 +83,14 @@ func flow(pps float64) report.Flow { return report.Flow{PacketsPerSecond: int64(
 // procedures promise.
 func CarryOut(t *testing.T, p procedure.Procedure, d Device, edits ...Edit) (history []report.Window, trace []string) {
 	t.Helper()
+	return CarryOutOf(t, p, [2]Device{d, d}, edits...)
+}
+
+// CarryOutOf is CarryOut against a device that is one function from west to east, and another one back.
+func CarryOutOf(t *testing.T, p procedure.Procedure, devices [2]Device, edits ...Edit) (history []report.Window, trace []string) {
+	t.Helper()
 	return carryOut(t, p, func(s procedure.Step, n int) report.Window {
-		w := Window(d, s, n)
+		w := WindowOf(devices, s, n)
 		for _, edit := range edits {
 			edit(n, &w)
 		}
@@ -118,6 +131,11 @@ func check(t *testing.T, p procedure.Procedure, s procedure.Step, history []repo
 	c := p.Conclude(history)
 	if c.Finished != s.Done || c.Window < procedure.None || c.Window >= len(history) || c.Lossy < procedure.None || c.Lossy >= len(history) {
 		t.Fatalf("after %d windows, the next step being %+v: %+v", len(history), s, c)
+	}
+	for _, d := range c.Directions {
+		if d.Window < procedure.None || d.Window >= len(history) || d.Lossy < procedure.None || d.Lossy >= len(history) || d.Saturated && d.Lossy == procedure.None {
+			t.Fatalf("after %d windows a direction is concluded as %+v", len(history), d)
+		}
 	}
 	if s.Done != (s.Kind == "") || s.Done && s.Judge != 0 {
 		t.Fatalf("after %d windows: %+v", len(history), s)

@@ -1,0 +1,346 @@
+package ramp
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// All directions climb together, so the first that loses frames ends the climb of all. What another one can do isn't known then: each direction is bounded from above
+// by its own loss alone, above the answer, where that is believed.
+//
+//	west→east  ───────── answer ┊ lost ✗✗ ─────────────▶ load       a limit
+//	east→west  ───────── answer ┊ clean ───────────────▶ load       a lower bound: OtherDirection
+
+// directions are the conclusions of each direction, of an answer that all of them share.
+func (m *machine) directions(whole procedure.Conclusion, lo *point, unheld bool) []procedure.DirectionConclusion {
+	all := make([]procedure.DirectionConclusion, len(m.history[lo.window].Directions))
+	for d := range all {
+		all[d] = m.direction(d, whole, lo, unheld)
+	}
+	return all
+}
+
+func (m *machine) direction(d int, whole procedure.Conclusion, lo *point, unheld bool) procedure.DirectionConclusion {
+	c := procedure.DirectionConclusion{Reason: whole.Reason, Confirmed: whole.Confirmed, Window: lo.window, Lossy: procedure.None}
+	if whole.Reason == report.LossAboveLimit {
+		c.Reason = report.OtherDirection
+	}
+	lossy := m.lostIn(d, lo)
+	if unheld || m.hi == nil || lossy == procedure.None {
+		return c
+	}
+	resolution := m.resolvedIn(d, lo, lossy)
+	if blamed := m.unclearIn(d, lo, lossy, resolution); blamed != "" {
+		c.Reason = blamed
+		return c
+	}
+	if m.outrunIn(d, lo, lossy, resolution) {
+		c.Reason = report.GeneratorLimited
+		return c
+	}
+	c.Lossy, c.Resolution = lossy, resolution
+	if resolution <= tolerated*max(m.Ramp.RefineTo, whole.Resolution) {
+		c.Saturated, c.Reason = true, report.LossAboveLimit
+	}
+	return c
+}
+
+// together says of the answer as a whole what holds for all its directions: it is the device's limit only if each direction's figure is.
+func together(whole procedure.Conclusion) procedure.Conclusion {
+	open := slices.IndexFunc(whole.Directions, func(d procedure.DirectionConclusion) bool { return !d.Saturated })
+	if !whole.Saturated || open < 0 {
+		for _, d := range whole.Directions {
+			whole.Resolution = max(whole.Resolution, d.Resolution)
+		}
+		return whole
+	}
+	whole.Saturated, whole.Reason = false, whole.Directions[open].Reason
+	if !slices.ContainsFunc(whole.Directions, func(d procedure.DirectionConclusion) bool { return d.Saturated }) && whole.Reason == report.OtherDirection {
+		whole.Reason = report.Inconclusive // now one direction lost frames and now another, and none of them repeatedly
+		for d := range whole.Directions {
+			whole.Directions[d].Reason = report.Inconclusive
+		}
+	}
+	return whole
+}
+
+// ballot is what the windows at one load show of one direction: loss there is believed when it repeats, as it is for all directions together.
+type ballot struct {
+	load   units.Ratio
+	lossy  []int // the windows that lost frames, as indexes into the history
+	shorts int   // how many of those were offered less than asked: a generator that stumbled and caught up may have made a device lose frames
+	clean  int
+	void   int
+}
+
+// votes is how many windows count as loss: those of a generator that stumbles only where it does so each time.
+func (b ballot) votes() int {
+	return len(b.lossy) - min(b.shorts, invalidRepeats)
+}
+
+// believed says that the loss repeated at this very load, and wasn't outvoted.
+func (b ballot) believed() bool { return b.votes() >= 2 && b.votes() > b.clean }
+
+// counts says that the windows at this load speak for loss, if only together with those at another.
+func (b ballot) counts() bool { return b.votes() >= 1 && b.clean == 0 }
+
+// open says that another window at this load would tell more.
+func (b ballot) open() bool {
+	switch {
+	case b.believed(), b.void > invalidRepeats, len(b.lossy)+b.clean >= bestOf+invalidRepeats:
+		return false
+	case b.clean == 0:
+		return true
+	}
+	return b.votes() == 1 && b.clean == 1
+}
+
+// ballots are what the windows above the answer show of a direction, by load, the lowest first. A clean window that is shorter than the confirmation shows
+// nothing where such windows are known to be fooled.
+func (m *machine) ballots(d int, lo *point) []ballot {
+	withdrawn := map[int]bool{}
+	for _, p := range m.points {
+		withdrawn[p.window] = p.withdrawn
+	}
+	var all []ballot
+	for i, w := range m.history {
+		if w.Phase == report.WarmUp || w.Load <= lo.asked || withdrawn[i] || d >= len(w.Directions) {
+			continue
+		}
+		at := slices.IndexFunc(all, func(b ballot) bool { return b.load == w.Load })
+		if at < 0 {
+			at, all = len(all), append(all, ballot{load: w.Load})
+		}
+		b, seen := &all[at], w.Directions[d]
+		switch seen.Quality {
+		case report.Lossy:
+			b.lossy = append(b.lossy, i)
+			if offeredLoad(seen, w.Load) < w.Load {
+				b.shorts++
+			}
+		case report.Good, report.Short:
+			if !m.doubted || w.Duration >= m.Ramp.ConfirmDuration {
+				b.clean++
+			}
+		case report.Invalid:
+			b.void++
+		}
+	}
+	slices.SortFunc(all, func(a, b ballot) int { return cmp.Compare(a.load, b.load) })
+	return all
+}
+
+// lostIn is the window of the lowest load above the answer at which the direction itself lost frames, as far as that is believed: it repeated at that load; or it is
+// where a run of the staircase's windows began that lost frames in the direction; or it lost frames at a lower load, too, and was clean nowhere above. None: no loss is.
+func (m *machine) lostIn(d int, lo *point) int {
+	ballots, begun := m.ballots(d, lo), m.runBegins(d, lo)
+	for i, b := range ballots {
+		repeated := b.believed() || begun == b.load && len(b.lossy) > b.clean
+		if !repeated && b.counts() {
+			below := slices.ContainsFunc(ballots[:i], ballot.counts)
+			refuted := slices.ContainsFunc(ballots[i:], func(b ballot) bool { return b.clean > 0 })
+			repeated = below && !refuted
+		}
+		if repeated {
+			return m.mostOfferedOf(d, b.lossy)
+		}
+	}
+	return procedure.None
+}
+
+// mostOfferedOf is the window, of several lossy ones at one load, in which most was offered, so that the bound is surely not too low.
+func (m *machine) mostOfferedOf(d int, lossy []int) int {
+	return slices.MaxFunc(lossy, func(a, b int) int {
+		return int(m.history[a].Directions[d].Offered.PacketsPerSecond - m.history[b].Directions[d].Offered.PacketsPerSecond)
+	})
+}
+
+// runBegins is the load above the answer at which the direction's first run of Lossy windows in the staircase began, by the same rule as saturation; 0: there is none.
+func (m *machine) runBegins(d int, lo *point) units.Ratio {
+	var run []point
+	for _, p := range m.points {
+		w := m.history[p.window]
+		if w.Phase != report.Ramping || p.withdrawn || p.asked <= lo.asked || d >= len(w.Directions) {
+			continue
+		}
+		switch w.Directions[d].Quality {
+		case report.Lossy:
+			run = append(run, p)
+		case report.Good, report.Short:
+			run = nil
+		case report.Invalid:
+		}
+		if len(run) == lossyRun {
+			carried := make([]units.Ratio, 0, lossyRun)
+			for _, p := range run {
+				carried = append(carried, m.forwardedIn(d, p.window))
+			}
+			slices.Sort(carried)
+			for _, p := range run {
+				if p.asked > carried[len(carried)/2] {
+					return p.asked
+				}
+			}
+			return run[0].asked
+		}
+	}
+	return 0
+}
+
+// forwardedIn is the share of what was asked for that the device carried of a direction in a window.
+func (m *machine) forwardedIn(d, window int) units.Ratio {
+	w := m.history[window]
+	return mul(w.Load, units.One-min(w.Directions[d].LossRatio, units.One))
+}
+
+// resolvedIn is how far the direction's answer may lie below the load of the lossy window, as a share of that.
+func (m *machine) resolvedIn(d int, lo *point, lossy int) units.Ratio {
+	low, high := m.history[lo.window], m.history[lossy]
+	of, at := low.Directions[d], high.Directions[d]
+	most := high.Load
+	if at.Intended.PacketsPerSecond > 0 {
+		most = max(most, mul(high.Load, units.RatioOf(at.Offered.PacketsPerSecond, at.Intended.PacketsPerSecond)))
+	}
+	least := low.Load
+	if of.Intended.PacketsPerSecond > 0 {
+		least = min(least, mul(low.Load, units.RatioOf(of.Offered.PacketsPerSecond, of.Intended.PacketsPerSecond)))
+	}
+	return max(width(low.Load, high.Load), width(offeredLoad(of, low.Load), offeredLoad(at, high.Load)), width(least, most))
+}
+
+// unclearIn is why a direction's limit can't be told although it lost frames: a load below that, at which no window of the direction could be judged, leaves what is
+// unresolved much wider than asked for. Empty: nothing does.
+func (m *machine) unclearIn(d int, lo *point, lossy int, resolution units.Ratio) report.Reason {
+	if m.Ramp.RefineTo > 0 && resolution <= tolerated*m.Ramp.RefineTo {
+		return ""
+	}
+	for _, b := range m.ballots(d, lo) {
+		if b.void == 0 || len(b.lossy)+b.clean > 0 || b.load >= m.history[lossy].Load {
+			continue
+		}
+		for i, w := range m.history {
+			if w.Load == b.load && w.Phase != report.WarmUp && d < len(w.Directions) && w.Directions[d].Quality == report.Invalid {
+				return blame(pointOf(w, i))
+			}
+		}
+	}
+	return ""
+}
+
+// outrunIn says that what the direction lost above the answer may be the doing of a generator that was asked for more than it can send there; see outrun.
+func (m *machine) outrunIn(d int, lo *point, lossy int, resolution units.Ratio) bool {
+	short := func(window int) bool {
+		w := m.history[window]
+		return offeredLoad(w.Directions[d], w.Load) < w.Load || w.Directions[d].Quality == report.Short
+	}
+	held := offeredLoad(m.history[lo.window].Directions[d], lo.asked)
+	more := slices.ContainsFunc(m.history, func(w report.Window) bool {
+		return w.Phase != report.WarmUp && d < len(w.Directions) && w.Directions[d].Quality == report.Lossy && noticeablyLess(held, offeredLoad(w.Directions[d], w.Load))
+	})
+	return m.isOutrun(short(lo.window), short(lossy), more, resolution)
+}
+
+// The search ends when the direction that lost frames first is resolved. Of a device that carries as much in every direction, noise decides which one that is, and another would
+// stay a lower bound though it loses frames a little above: so such a direction is looked at once or twice more, as short a way above the answer as its limit is to be resolved.
+//
+//	answer ┊ hi ✗ (west→east)      ┊ closer: east→west ✗✗
+//	       ◀── refineTo ──▶
+//	       ◀── 2 or 3 × refineTo ────────────▶ only if its loss above says that it carries more than the first
+
+// closerWindows is how many windows may be spent on that. They count as windows of the search, or of the confirmation's length.
+const closerWindows = 6
+
+// end finishes the run, once no direction's own limit is within a look.
+func (m *machine) end(reason string) {
+	m.ending = reason
+	m.close()
+}
+
+// close looks at the next load that may show a direction's own limit, or finishes.
+func (m *machine) close() {
+	d, at := m.within()
+	if d == procedure.None {
+		m.finish(m.ending)
+		return
+	}
+	m.stage = closing
+	m.target = target{phase: report.Refine, load: at, judge: m.judgeFor(at)}
+	if m.doubted {
+		m.target.judge = m.Ramp.ConfirmDuration.Std()
+	}
+	dir := m.history[m.answer().window].Directions[d]
+	m.reason = fmt.Sprintf("%s; looking whether %s→%s, too, loses frames just above that, at %s", m.ending, dir.From, dir.To, percent(at))
+}
+
+// closed takes a window of such a look.
+func (m *machine) closed(p point) {
+	m.closers++
+	if p.long = m.doubted; p.long {
+		m.long++
+	} else {
+		m.refined++
+	}
+	m.close()
+}
+
+// within finds a direction whose own limit may be told by a look just above the answer, and the load; None: there is none, or too many windows were spent.
+func (m *machine) within() (direction int, at units.Ratio) {
+	lo := m.answer()
+	spent := m.closers >= closerWindows || m.refined >= refineWindows || m.doubted && m.long >= longWindows
+	if lo == nil || m.hi == nil || m.Ramp.RefineTo <= 0 || spent {
+		return procedure.None, 0
+	}
+	for d := range m.history[lo.window].Directions {
+		if at := m.closer(d, lo); at > 0 {
+			return d, at
+		}
+	}
+	return procedure.None, 0
+}
+
+// closer is the load at which a direction's own limit may show, and is narrower than what is known; 0: none. A direction of which no window lost frames has its limit
+// above all that was looked at, and one that carried clearly more than the answer in windows that lost frames has it there.
+func (m *machine) closer(d int, lo *point) units.Ratio {
+	known := units.Ratio(1<<63 - 1)
+	if lossy := m.lostIn(d, lo); lossy != procedure.None {
+		known = m.history[lossy].Load
+		if width(lo.asked, known) <= 2*m.Ramp.RefineTo {
+			return 0
+		}
+	}
+	ballots := m.ballots(d, lo)
+	carried := units.Ratio(0)
+	for _, b := range ballots {
+		for _, i := range b.lossy {
+			carried = max(carried, m.forwardedIn(d, i))
+		}
+	}
+	for times := units.Ratio(1); times < tolerated; times++ {
+		at := lo.asked + mul(lo.asked, units.RatioOf(int64(times*m.Ramp.RefineTo), int64(units.One-times*m.Ramp.RefineTo)))
+		at = min(max(at, m.hi.asked), units.One)
+		if at >= known || carried == 0 {
+			return 0
+		}
+		if carried > at-mul(at, m.MaxLossRatio) {
+			continue
+		}
+		i := slices.IndexFunc(ballots, func(b ballot) bool { return b.load == at })
+		if i < 0 || ballots[i].open() {
+			return at
+		}
+	}
+	return 0
+}
+
+// answer is the clean window that the run's figures come from, as far as the search has got; nil if there is none.
+func (m *machine) answer() *point {
+	if m.confirmed != nil {
+		return m.confirmed
+	}
+	return m.lo()
+}
