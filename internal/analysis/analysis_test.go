@@ -12,10 +12,13 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
+// mix is packets of which a link of 1 Gbps carries 10 000 a second.
+var mix = units.Traffic{Packets: 1, Bytes: 12_480}
+
 // measured is a report whose result is 9 000 pps west→east and 8 000 pps back, 90 and 80 % of line rate, 0.05 % lost and at least 0.02 %.
 func measured(change func(*report.Result)) *report.Report {
 	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{
-		Directions: []plan.Direction{{From: "west", To: "east"}, {From: "east", To: "west"}},
+		Directions: []plan.Direction{{From: "west", To: "east", Mix: mix}, {From: "east", To: "west", Mix: mix}},
 		Procedure:  plan.Procedure{Ramp: plan.Ramp{ConfirmDuration: plan.Duration(10 * time.Second)}},
 	}, LineRates: []report.LineRate{{Link: "west", BitsPerSecond: units.Gbps}, {Link: "east", BitsPerSecond: units.Gbps}}}
 	r.Result = report.Result{Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit,

@@ -68,7 +68,7 @@ func compareAll(candidates []*report.Report, references []report.BaselineRun, c 
 
 // compare compares the i-th value of a criterion's figure.
 func compare(i int, candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (report.Outcome, string) {
-	q := comparison.Question{Figure: figureOf(c), Allowance: &comparison.Allowance{MaxRegression: *c.MaxRegression, AssumedSpread: c.AssumedSpread, TargetIsEnough: true}}
+	q := comparison.Question{Figure: figureOf(c), Allowance: &comparison.Allowance{MaxRegression: *c.MaxRegression, AssumedSpread: c.AssumedSpread}}
 	for _, r := range candidates {
 		found := q.Figure.Runs(r)
 		if i >= len(found) {

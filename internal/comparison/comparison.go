@@ -29,9 +29,6 @@ type Allowance struct {
 	MaxRegression units.Ratio
 	// AssumedSpread is the standard deviation of runs, as a share, that somebody vouches for where the runs are too few to show it; 0: nobody.
 	AssumedSpread units.Ratio
-	// TargetIsEnough says that runs which carried all that was asked for found all there was to find, so that two of them are equal: who demands it has chosen
-	// the target, too. Without it such a run is a lower bound like any other.
-	TargetIsEnough bool
 }
 
 // Answer is what the runs show of a Question. Each of the two claims, Passed and DidFail, is wrong with a probability of at most 2.5 %, whatever the
@@ -63,7 +60,7 @@ const (
 	TooFewRuns   Reason = "TooFewRuns"   // however these runs had come out, chance could have done it
 	TooWide      Reason = "TooWide"      // what is allowed lies within the interval; more runs make it narrower
 	Unresolved   Reason = "Unresolved"   // what is allowed lies within the measurements' own resolution; more runs don't help, a finer search does
-	LowerBounds  Reason = "LowerBounds"  // figures are lower bounds; more runs don't help, a stronger generator does
+	LowerBounds  Reason = "LowerBounds"  // figures are lower bounds; more runs don't help, what was in their way does: a target, another direction, a generator
 	SpreadDenied Reason = "SpreadDenied" // the runs lie further apart than the spread that was vouched for allows
 )
 
@@ -103,9 +100,6 @@ func newComparison(q Question) *comparison {
 	c := &comparison{figure: q.Figure, candidate: q.Candidate, baseline: q.Baseline, outcome: report.Undecided, change: change{high: math.Inf(1)}}
 	if a := q.Allowance; a != nil {
 		c.allowed, c.spread = share(a.MaxRegression), share(a.AssumedSpread)
-		if a.TargetIsEnough {
-			c.candidate, c.baseline = exactAtTarget(q.Candidate), exactAtTarget(q.Baseline)
-		}
 	}
 	c.is, c.was = statistics.Summarize(lows(c.candidate)), statistics.Summarize(lows(c.baseline))
 	return c

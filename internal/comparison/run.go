@@ -20,8 +20,8 @@ import (
 // where the generator was the limit and not the device.
 type Run struct {
 	Low, High float64
-	// AtTarget: it is a lower bound because all came back that was asked for.
-	AtTarget bool
+	// Bound is why nothing bounds it from above, as far as that is known; empty: something does.
+	Bound report.Reason
 }
 
 // Exact is the run that found just this.
@@ -40,13 +40,47 @@ func (f Figure) Runs(r *report.Report) []Run {
 		if figure.Missing != "" {
 			return nil
 		}
-		run := Run{Low: figure.Low.Float(), High: math.Inf(1), AtTarget: figure.High == "" && figure.Reason == report.ReachedTarget}
-		if figure.High != "" {
+		run := Run{Low: figure.Low.Float(), High: math.Inf(1)}
+		switch {
+		case figure.High != "":
 			run.High = figure.High.Float()
+		case figure.Reason == report.ReachedTarget && askedForAllThereIs(r, figure):
+			run.High = run.Low
+		default:
+			run.Bound = figure.Reason
 		}
 		runs = append(runs, run)
 	}
 	return runs
+}
+
+// asGoodAsAll is the share of a line rate that counts as all of it, as rates are rounded to whole packets of each generator.
+const asGoodAsAll = units.One * 999 / 1000
+
+// askedForAllThereIs says that a figure is of all that its links carry: no device forwards more, so where all of that came back there is nothing left to find. Any
+// other target that was reached is a lower bound: nobody knows what the device does above it.
+func askedForAllThereIs(r *report.Report, figure report.Figure) bool {
+	asked, rates := false, r.RateOfEachLink()
+	for _, d := range r.Result.Directions {
+		if figure.Direction != report.AllDirections && figure.Direction != d.From+"→"+d.To {
+			continue
+		}
+		if most := lineRateOf(r, d.From, d.To, min(rates[d.From], rates[d.To])); most <= 0 || units.PacketRate(d.Intended.PacketsPerSecond)*units.PacketPerSecond < most.Mul(asGoodAsAll) {
+			return false
+		}
+		asked = true
+	}
+	return asked
+}
+
+// lineRateOf is how many packets of a direction's traffic a line of that bit rate carries; 0: nobody knows.
+func lineRateOf(r *report.Report, from, to string, line units.BitRate) units.PacketRate {
+	for _, d := range report.PlanOf(r).Directions {
+		if d.From == from && d.To == to {
+			return units.LinePacketRate(d.Mix, line)
+		}
+	}
+	return 0
 }
 
 // Unfit says why a Report's run doesn't count in a comparison; empty: it does. That even the lowest load lost frames is an answer, too.
@@ -78,17 +112,6 @@ func LineRateChange(was, is []report.LineRate) (before, after *report.LineRate) 
 		}
 	}
 	return nil, nil
-}
-
-// exactAtTarget are the runs, those exact that carried all that was asked for.
-func exactAtTarget(runs []Run) []Run {
-	all := slices.Clone(runs)
-	for i, r := range all {
-		if r.AtTarget {
-			all[i] = Exact(r.Low)
-		}
-	}
-	return all
 }
 
 // allSound says that all runs can be reckoned with: intervals of what can't be negative.

@@ -3,6 +3,7 @@ package comparison
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,6 +35,9 @@ func (c *comparison) difference(a Answer) string {
 	case a.Judgement == report.NotComparable:
 		return c.sentence()
 	case a.Change == nil:
+		if slices.ContainsFunc(slices.Concat(c.candidate, c.baseline), func(r Run) bool { return r.Bound == report.OtherDirection }) {
+			return "figures are lower bounds, so that no difference can be told: " + boundsWayOut(slices.Concat(c.candidate, c.baseline))
+		}
 		return "figures are lower bounds, so that no difference can be told: the generator was the limit, or all that was asked for came back"
 	case a.Judgement == report.TooFew:
 		return fmt.Sprintf("%d against %d runs are too few to tell any difference from chance: from %d of each on they can, and more runs tell smaller ones", len(c.candidate), len(c.baseline), leastRuns)
@@ -79,7 +83,7 @@ func (c *comparison) wayOut() string {
 	case Unresolved:
 		return ": the difference is finer than the measurements resolve, and more runs won't tell: let the search go on to a finer bracket"
 	case LowerBounds:
-		return fmt.Sprintf(": %s, and more runs won't tell: the generator was the limit, give it more", boundsText(bounds(c.candidate), bounds(c.baseline)))
+		return fmt.Sprintf(": %s, and more runs won't tell: %s", boundsText(bounds(c.candidate), bounds(c.baseline)), boundsWayOut(slices.Concat(c.candidate, c.baseline)))
 	case SpreadDenied:
 		return fmt.Sprintf(": the runs lie further apart than a spread of %s %% explains: raise assumedSpread, or make at least %d runs of each", percent(c.spread), recommended)
 	default:
@@ -97,6 +101,26 @@ func boundsText(candidate, baseline int) string {
 	}
 	return strings.Join(parts, " and ") + " runs found a lower bound only"
 }
+
+// boundsWayOut says what made lower bounds of these runs' figures, and what to do about it, one clause for each cause.
+func boundsWayOut(runs []Run) string {
+	var said []string
+	add := func(words string, of func(report.Reason) bool) {
+		if slices.ContainsFunc(runs, func(r Run) bool { return math.IsInf(r.High, 1) && of(r.Bound) }) {
+			said = append(said, words)
+		}
+	}
+	is := func(one report.Reason) func(report.Reason) bool {
+		return func(r report.Reason) bool { return r == one }
+	}
+	add("all that was asked for came back, so raise the target, or the load, to what the device can't carry or to line rate", is(report.ReachedTarget))
+	add("another direction set the load, so measure each direction by itself ("+eachDirection+")", is(report.OtherDirection))
+	add("the generator was the limit, give it more", func(r report.Reason) bool { return r != report.ReachedTarget && r != report.OtherDirection })
+	return strings.Join(said, "; ")
+}
+
+// eachDirection is how a test asks for each direction's own limit.
+const eachDirection = "procedure.directions: Each"
 
 func countText(n int) string { return strconv.Itoa(n) }
 
