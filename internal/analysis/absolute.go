@@ -280,6 +280,9 @@ func limitedBy(reason report.Reason) string {
 	if reason == report.MachineLimited {
 		return ": this machine was too busy for more"
 	}
+	if reason == report.OtherDirection {
+		return ": another direction lost frames first and set the load, so measure each direction by itself (procedure.directions: Each)"
+	}
 	return ""
 }
 

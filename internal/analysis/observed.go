@@ -116,6 +116,8 @@ func observedAgainst(o report.Observed, r *report.Report, c plan.Criterion) (rep
 // mayBeMore says why what was seen may be more at a load that was not reached; empty: it was.
 func mayBeMore(r *report.Report) string {
 	switch {
+	case r.Result.Reason == report.OtherDirection:
+		return ", and one direction set the load of all, so it may be more where another one carries all it can"
 	case !loadNotReached(r.Result.Reason):
 		return ""
 	case report.PlanOf(r).Sessions != nil:

@@ -32,7 +32,7 @@ func Result(r *report.Report) report.Result {
 	if c.Whole != nil {
 		w = *c.Whole
 	}
-	result.Directions = w.Directions
+	result.Directions, result.SetBy = limited(r, w.Directions, c), setBy(r, c)
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	total.Window = result.Window
 	result.Total = &total
@@ -57,6 +57,47 @@ func shares(r *report.Report, w report.Window) []report.GeneratorShare {
 		}
 	}
 	return all
+}
+
+// limited are the answer's directions, each with what a search found of it by itself.
+func limited(r *report.Report, directions []report.Measured, c procedure.Conclusion) []report.Measured {
+	if len(c.Directions) != len(directions) {
+		return directions
+	}
+	number := func(window int) int {
+		if window == procedure.None {
+			return 0
+		}
+		return r.Windows[window].Number
+	}
+	all := slices.Clone(directions)
+	for i, d := range c.Directions {
+		all[i].Limit = &report.DirectionLimit{Reason: d.Reason, Saturated: d.Saturated, Confirmed: d.Confirmed, Window: number(d.Window), Lossy: number(d.Lossy), Resolution: d.Resolution}
+	}
+	return all
+}
+
+// setBy are the directions whose loss ended the search: those at a limit of their own that lost frames at the lowest load that did, or, where another one was looked at above
+// that, all that are at a limit.
+func setBy(r *report.Report, c procedure.Conclusion) (first []string) {
+	if c.Lossy == procedure.None {
+		return nil
+	}
+	var limits []string
+	for i, d := range c.Directions {
+		if !d.Saturated {
+			continue
+		}
+		of := r.Windows[d.Window].Directions[i]
+		limits = append(limits, of.From+"→"+of.To)
+		if r.Windows[d.Lossy].Load <= r.Windows[c.Lossy].Load {
+			first = append(first, of.From+"→"+of.To)
+		}
+	}
+	if len(first) == 0 {
+		return limits
+	}
+	return first
 }
 
 // maxReceived is the highest rate that came back at any loss, in a window that is not Invalid; nil if nothing did. A warm-up at the load that is measured
@@ -130,10 +171,33 @@ func sentence(r *report.Report, c procedure.Conclusion) string {
 	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured:
 	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.PathLimited: // of procedures that have a sentence of their own
 	}
+	if other := othersLimit(r, c); other != "" {
+		said = append(said, other)
+	}
 	if !c.Confirmed && c.Finished {
 		said = append(said, c.Ending)
 	}
 	return strings.Join(said, "; ")
+}
+
+// othersLimit is which directions set the load of all, and what is known of those that have no limit of their own; empty: all have one, or none.
+func othersLimit(r *report.Report, c procedure.Conclusion) string {
+	set, open := setBy(r, c), []string{}
+	for i, d := range c.Directions {
+		if d.Saturated {
+			continue
+		}
+		of, said := r.Windows[d.Window].Directions[i], "no loss of its own is shown"
+		if d.Lossy != procedure.None {
+			l := r.Windows[d.Lossy]
+			said = fmt.Sprintf("its own loss is shown at %s (window %d)", rate(l.Directions[i].Offered.PacketsPerSecond), l.Number)
+		}
+		open = append(open, fmt.Sprintf("%s→%s is a lower bound: %s", of.From, of.To, said))
+	}
+	if len(set) == 0 || len(open) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s set the load of all directions, and %s", strings.Join(set, " and "), strings.Join(open, ", "))
 }
 
 // lossOf is what a window lost, of a direction in which that is surely the device's: in another it may not be.

@@ -95,6 +95,8 @@ type measured struct {
 	percent           units.Percent
 	lineRateKnown     bool
 	lossy             bool
+	// searched are the directions that the figure is of, where a search found what each of them can do by itself; nil: what the result says holds for all.
+	searched []report.Measured
 	// disturbed is how many frames more may have come back but for others on the machine, as a share of those that did.
 	disturbed *big.Rat
 	// sessions is set where traffic is sessions, and held is what limited those, over all directions that the figure is of.
@@ -139,14 +141,61 @@ func answered(r *report.Report, metrics []Metric) []report.Figure {
 	var all []report.Figure
 	rates := r.RateOfEachLink()
 	for _, d := range r.Result.Directions {
-		all = append(all, claims(metrics, r.Result, measured{direction: d.From + "→" + d.To, offered: d.Offered, received: d.Received, loss: d.LossRatio, leastLoss: d.LossRatioMin,
-			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, disturbed: disturbed(d), sessions: d.Sessions, limit: limitOf(d)})...)
+		all = append(all, claims(metrics, resultOf(r.Result, d), measured{direction: d.From + "→" + d.To, offered: d.Offered, received: d.Received, loss: d.LossRatio, leastLoss: d.LossRatioMin,
+			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: searched(d), disturbed: disturbed(d), sessions: d.Sessions, limit: limitOf(d)})...)
 	}
 	if t := r.Result.Total; t != nil {
 		all = append(all, claims(metrics, r.Result, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, loss: t.LossRatio, leastLoss: t.LossRatioMin,
-			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), disturbed: disturbed(r.Result.Directions...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
+			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), searched: searched(r.Result.Directions...), disturbed: disturbed(r.Result.Directions...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
 	}
 	return all
+}
+
+// resultOf is what a result says of one of its directions.
+func resultOf(result report.Result, d report.Measured) report.Result {
+	if d.Limit != nil {
+		result.Reason, result.Saturated, result.Confirmed, result.Resolution = d.Limit.Reason, d.Limit.Saturated, d.Limit.Confirmed, d.Limit.Resolution
+	}
+	return result
+}
+
+// searched are directions whose own limits a search found or bounded; nil: of some of them nothing is said.
+func searched(directions ...report.Measured) []report.Measured {
+	if slices.ContainsFunc(directions, func(d report.Measured) bool { return d.Limit == nil }) {
+		return nil
+	}
+	return directions
+}
+
+// mostOf is how many times its figure a metric of these directions together may be: each direction is bounded by frames that it lost itself, at a load that was
+// no further above its figure than its resolution. nil: some direction lost none, and nothing bounds it.
+//
+//	figure ÷ (1 − resolution), of each direction, added up
+func mostOf(metric report.Metric, directions []report.Measured) *big.Rat {
+	sum, most := new(big.Rat), new(big.Rat)
+	for _, d := range directions {
+		if d.Limit.Lossy == 0 || d.Limit.Resolution >= units.One {
+			return nil
+		}
+		v := new(big.Rat).SetInt64(flowIn(metric, d.Received))
+		sum.Add(sum, v)
+		most.Add(most, new(big.Rat).Quo(v, big.NewRat(int64(units.One-d.Limit.Resolution), int64(units.One))))
+	}
+	if sum.Sign() == 0 {
+		return nil
+	}
+	return most.Quo(most, sum)
+}
+
+// flowIn is a flow in a metric's unit.
+func flowIn(metric report.Metric, f report.Flow) int64 {
+	switch metric {
+	case Layer1BitsPerSecond, LineRatePercent:
+		return f.Layer1BitsPerSecond
+	case Layer2BitsPerSecond:
+		return f.Layer2BitsPerSecond
+	}
+	return f.PacketsPerSecond
 }
 
 // disturbed is how many frames more may have come back of these directions together, as a share of those that did; nil: none.
@@ -243,6 +292,10 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 			f.Low, f.High = report.Number(m.leastLoss.String()), f.Low
 		case metric.Name == OfferedPacketsPerSecond:
 			f.High = f.Low
+		case m.searched != nil:
+			if times := mostOf(metric.Name, m.searched); times != nil {
+				f.High = report.NumberOf(new(big.Rat).Mul(f.Low.Rat(), times))
+			}
 		case result.LowerBound(), result.Saturated && result.Resolution >= units.One: // nothing bounds it, or nothing resolved the limit
 		case result.Saturated && result.Resolution != 0:
 			f.High = report.NumberOf(new(big.Rat).Quo(f.Low.Rat(), big.NewRat(int64(units.One-result.Resolution), int64(units.One))))

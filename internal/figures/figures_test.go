@@ -62,6 +62,40 @@ func TestAFigureIsAsWideAsWhatWasSeen(t *testing.T) {
 	}
 }
 
+// A direction is bounded by frames that it lost itself, and all directions together only if each of them is.
+func TestADirectionsFigureIsBoundedByItsOwnLoss(t *testing.T) {
+	limit := report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Window: 7, Lossy: 9, Resolution: units.One / 5}
+	coarse := limit
+	coarse.Saturated, coarse.Reason, coarse.Resolution = false, report.OtherDirection, units.One/2
+	open := report.DirectionLimit{Reason: report.OtherDirection, Confirmed: true, Window: 7}
+	for name, c := range map[string]struct {
+		west, east  *report.DirectionLimit
+		first, last report.Number // the upper ends of west→east and of east→west
+		total       report.Number
+	}{
+		"both are limits":                    {&limit, &limit, "1250", "1250", "2500"},
+		"one is a limit":                     {&limit, &open, "1250", "", ""},
+		"one lost frames much further up":    {&limit, &coarse, "1250", "2000", "3250"},
+		"none lost any":                      {&open, &open, "", "", ""},
+		"of one an older linerate says that": {&limit, nil, "1250", "1000", "2000"},
+		"an older linerate wrote the Report": {nil, nil, "1000", "1000", "2000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := measured(func(r *report.Report) {
+				r.Result.Saturated, r.Result.Reason = true, report.LossAboveLimit
+				r.Result.Directions[0].Limit, r.Result.Directions[1].Limit = c.west, c.east
+			})
+			west, east, total := one(t, r, figures.PacketsPerSecond, "west→east"), one(t, r, figures.PacketsPerSecond, "east→west"), one(t, r, figures.PacketsPerSecond, report.AllDirections)
+			if west.High != c.first || east.High != c.last || total.High != c.total {
+				t.Errorf("up to %q and %q, together %q; want %q and %q, together %q", west.High, east.High, total.High, c.first, c.last, c.total)
+			}
+			if c.east != nil && east.Reason != c.east.Reason {
+				t.Errorf("east→west for %s, want %s", east.Reason, c.east.Reason)
+			}
+		})
+	}
+}
+
 // What came back of a load may be less than the device forwards of it where others had the machine's processors meanwhile; what was lost may be theirs.
 func TestADisturbanceMakesAFigureWider(t *testing.T) {
 	r := measured(func(r *report.Report) {

@@ -28,7 +28,7 @@ func HeadlineOf(r *report.Report) report.Headline {
 			h.Bound, h.Loose = f.High == "", false
 		case f.Metric == PacketsPerSecond:
 			h.PacketsPerSecond = int64(math.Round(f.Low.Float()))
-			h.Bound = f.High == "" && f.Reason != report.LossAboveLimit // a limit that nothing resolved is told as one
+			h.Bound = r.Result.LowerBound() // also where it is bounded from above, but far from there
 			h.Loose = !h.Bound && r.Unconfirmed()
 		case f.Metric == Layer1BitsPerSecond:
 			h.Layer1BitsPerSecond = int64(math.Round(f.Low.Float()))

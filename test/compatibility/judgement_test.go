@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -54,11 +55,20 @@ func TestTheResultOfOldWindowsIsWhatItWas(t *testing.T) {
 			continue
 		}
 		for _, r := range reports(t, name) {
-			if now := analysis.Result(r); !reflect.DeepEqual(now, r.Result) {
+			if now := asItWas(analysis.Result(r)); !reflect.DeepEqual(now, r.Result) {
 				t.Errorf("%s: the result was\n%+v\nand is\n%+v", name, r.Result, now)
 			}
 		}
 	}
+}
+
+// asItWas is a result without what is told of each direction by itself since: which of them are at a limit of their own, and whose loss set the load.
+func asItWas(r report.Result) report.Result {
+	r.SetBy, r.Directions = nil, slices.Clone(r.Directions)
+	for i := range r.Directions {
+		r.Directions[i].Limit = nil
+	}
+	return r
 }
 
 func TestABaselineThatAnOldOperatorPackedJudgesANewRunAsBefore(t *testing.T) {
