@@ -57,9 +57,11 @@ func TestPropertyWhatIsFoundIsTheLimit(t *testing.T) {
 		d := drawn(rand.New(rand.NewPCG(seed, 7)))
 		s := scene(d.options...)
 		rep := s.run(t)
-		if !rep.Result.Saturated || !rep.Result.Confirmed {
-			t.Fatalf("seed %d, limit %s, target %s: %+v\n%s", seed, d.limits[0], d.target, rep.Result, trace(rep))
+		same := d.limits[0] == d.limits[1]
+		if same && !rep.Result.Saturated || !rep.Result.Confirmed || !rep.Result.Directions[0].Limit.Saturated || rep.Result.Directions[0].Limit.Reason != report.LossAboveLimit {
+			t.Fatalf("seed %d, limits %s and %s, target %s: %+v\n%s", seed, d.limits[0], d.limits[1], d.target, rep.Result, trace(rep))
 		}
+		boundedByItsOwnLoss(t, seed, d.limits, rep)
 		limit := d.limits[0].PerSecond() // the narrower direction's
 		// A confirmation of ten seconds lets through the saved-up burst and the loss that is allowed.
 		most := limit*(1.0015+d.burst.Seconds()/10) + 1
@@ -73,6 +75,17 @@ func TestPropertyWhatIsFoundIsTheLimit(t *testing.T) {
 		}
 		lossyAbove(t, seed, rep, limit)
 		neverMoreThanTheTruth(t, seed, s, rep)
+	}
+}
+
+// boundedByItsOwnLoss: what is claimed of a direction from above is true of that direction, however little the other one carries.
+func boundedByItsOwnLoss(t *testing.T, seed uint64, limits [2]units.PacketRate, rep *report.Report) {
+	t.Helper()
+	for i, m := range rep.Result.Directions {
+		high := float64(m.Received.PacketsPerSecond) / (1 - float64(m.Limit.Resolution)/float64(units.One))
+		if m.Limit.Lossy > 0 && high < limits[i].PerSecond()-1 || m.Limit.Saturated && m.Limit.Lossy == 0 {
+			t.Fatalf("seed %d: %s→%s carries %s, and is said to carry at most %.0f: %+v\n%s", seed, m.From, m.To, limits[i], high, m.Limit, trace(rep))
+		}
 	}
 }
 

@@ -313,17 +313,19 @@ func (m *machine) closer(d int, lo *point) units.Ratio {
 			return 0
 		}
 	}
-	ballots := m.ballots(d, lo)
-	carried := units.Ratio(0)
+	ballots, lost, carried := m.ballots(d, lo), false, units.Ratio(0)
 	for _, b := range ballots {
 		for _, i := range b.lossy {
-			carried = max(carried, m.forwardedIn(d, i))
+			lost = true
+			if !m.doubted || m.history[i].Duration >= m.Ramp.ConfirmDuration { // else some of it may have been saved up
+				carried = max(carried, m.forwardedIn(d, i))
+			}
 		}
 	}
 	for times := units.Ratio(1); times < tolerated; times++ {
 		at := lo.asked + mul(lo.asked, units.RatioOf(int64(times*m.Ramp.RefineTo), int64(units.One-times*m.Ramp.RefineTo)))
 		at = min(max(at, m.hi.asked), units.One)
-		if at >= known || carried == 0 {
+		if at >= known || !lost {
 			return 0
 		}
 		if carried > at-mul(at, m.MaxLossRatio) {
