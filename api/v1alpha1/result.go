@@ -22,6 +22,13 @@ type Result struct {
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
 
+	// setBy are the directions whose own loss ended the search and so set the load of all of them. None: no direction's did. Example: west→east.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MaxLength=40
+	SetBy []string `json:"setBy,omitempty"`
+
 	// resolution is how far the next load above, at which frames were lost, may be away, relative to it. Example: "0.005".
 	// +optional
 	// +kubebuilder:validation:MaxLength=11
@@ -99,7 +106,28 @@ type DirectionResult struct {
 	// +kubebuilder:validation:MaxLength=13
 	To string `json:"to"`
 
+	// limit is what a search found of this direction by itself. None: nobody searched, and what the result says of all directions holds.
+	// +optional
+	Limit *DirectionLimit `json:"limit,omitempty"`
+
 	Figures `json:",inline"`
+}
+
+// DirectionLimit says whether a direction's rates are the device's limit, or a lower bound.
+type DirectionLimit struct {
+	// saturated: the direction lost frames itself just above its rates, which are the device's limit in it. Else they are a lower bound.
+	// +optional
+	Saturated bool `json:"saturated"`
+
+	// reason is why they are what they are: LossAboveLimit, or OtherDirection where another direction lost frames first and set the load.
+	// +required
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason"`
+
+	// resolution is how far the load at which the direction itself lost frames may be away, relative to that. None: it lost none. Example: "0.005".
+	// +optional
+	// +kubebuilder:validation:MaxLength=11
+	Resolution string `json:"resolution,omitempty"`
 }
 
 // GeneratorResult is one generator's share of the result.

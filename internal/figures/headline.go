@@ -39,6 +39,16 @@ func HeadlineOf(r *report.Report) report.Headline {
 	return h
 }
 
+// HeadlineIn is a report's line as it holds for one of its directions, where a search found that direction's own limit, or that another one set the load: whether its figures
+// are a bound, or aren't confirmed.
+func HeadlineIn(h report.Headline, r *report.Report, d report.Measured) report.Headline {
+	if d.Limit != nil {
+		h.Bound = resultOf(r.Result, d).LowerBound()
+		h.Loose = !h.Bound && r.Unconfirmed()
+	}
+	return h
+}
+
 // ofAHeadline are the metrics that a line in a table has.
 var ofAHeadline = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool {
 	return m.Name != PacketsPerSecond && m.Name != Layer1BitsPerSecond && m.Name != LineRatePercent && m.Name != GoodputBitsPerSecond
@@ -72,8 +82,8 @@ func RowOf(r *report.Report) *report.Figures {
 
 // Summary is the answer in one line, as a status or a list shows it: "654.40 Kpps  2.00 Gbps  99.95% of line rate". Packets and bits
 // (layer 1) are what was received, summed over the directions; the percentage is the share of what all directions can carry together,
-// at most 100. A lower bound has "≥" before each figure, what isn't confirmed "~", and a figure of ends that shared a physical port says so; without a figure it is
-// "not measured". Of sessions it says what each direction's did: "west→east: 47.69 Mbps goodput, 14 retransmits, rtt 44.1 ms";
+// at most 100. A lower bound has "≥" before each figure, what isn't confirmed "~", and a figure of ends that shared a physical port says so, as does one whose load a single
+// direction set; without a figure it is "not measured". Of sessions it says what each direction's did: "west→east: 47.69 Mbps goodput, 14 retransmits, rtt 44.1 ms";
 // without the round trip where it may not be the path's.
 func Summary(r *report.Report) string {
 	h := HeadlineOf(r)
@@ -86,6 +96,9 @@ func Summary(r *report.Report) string {
 	line := h.Signed(wording.PacketRate(h.PacketsPerSecond)) + "  " + h.Signed(wording.BitRate(h.Layer1BitsPerSecond)) + "  " + h.Signed(wording.Percent(h.Percent)) + " of line rate"
 	if len(r.Result.SharedPorts) > 0 {
 		line += "  (shared port)"
+	}
+	if set := r.Result.SetBy; r.Result.Reason == report.OtherDirection && len(set) == 1 {
+		line += "  (" + set[0] + " set the load)"
 	}
 	return line
 }

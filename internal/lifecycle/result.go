@@ -24,7 +24,10 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 		out.SharedPorts = append(out.SharedPorts, limited(s, 1024))
 	}
 	for _, d := range r.Result.Directions {
-		out.Directions = append(out.Directions, v1alpha1.DirectionResult{From: d.From, To: d.To, Figures: directionFigures(&d)})
+		out.Directions = append(out.Directions, v1alpha1.DirectionResult{From: d.From, To: d.To, Limit: directionLimit(d.Limit), Figures: directionFigures(&d)})
+	}
+	for _, direction := range r.Result.SetBy[:min(len(r.Result.SetBy), mostDirections)] {
+		out.SetBy = append(out.SetBy, limited(direction, 40))
 	}
 	out.Figures = curveOf(r.Result.Curve)
 	for _, g := range r.Result.Generators {
@@ -60,6 +63,20 @@ func curveOf(curve []report.Figure) []v1alpha1.Figure {
 		}
 	}
 	return all
+}
+
+// mostDirections is how many the status has.
+const mostDirections = 8
+
+func directionLimit(l *report.DirectionLimit) *v1alpha1.DirectionLimit {
+	if l == nil {
+		return nil
+	}
+	out := &v1alpha1.DirectionLimit{Saturated: l.Saturated, Reason: limited(string(l.Reason), 64)}
+	if l.Lossy > 0 {
+		out.Resolution = l.Resolution.String()
+	}
+	return out
 }
 
 // mostSharedPorts is how many the status has.

@@ -22,6 +22,9 @@ func TestResultAsMeasured(t *testing.T) {
 	w.Report.Result.Generators = []report.GeneratorShare{
 		{Name: "generator-0", OfferedPacketsPerSecond: 10001, ReceivedPacketsPerSecond: 10000, StartSkew: plan.Duration(1500 * time.Microsecond)},
 	}
+	w.Report.Result.SetBy = []string{"west→east"}
+	w.Report.Result.Directions[0].Limit = &report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Window: 7, Lossy: 9, Resolution: 5_000_000}
+	w.Report.Result.Directions[1].Limit = &report.DirectionLimit{Reason: report.OtherDirection, Confirmed: true, Window: 7}
 	w.settle()
 	rate := v1alpha1.FlowRate{PacketsPerSecond: 10000, Layer1BitsPerSecond: 30e6, Layer2BitsPerSecond: 28e6}
 	both := v1alpha1.FlowRate{PacketsPerSecond: 20000, Layer1BitsPerSecond: 60e6, Layer2BitsPerSecond: 56e6}
@@ -30,9 +33,11 @@ func TestResultAsMeasured(t *testing.T) {
 	}
 	want := &v1alpha1.Result{
 		Saturated: true, Confirmed: true, Reason: "LossAboveLimit", Message: "above 10.00 Kpps frames are lost",
-		Resolution: w.Report.Result.Resolution.String(),
-		Directions: []v1alpha1.DirectionResult{{From: "west", To: "east", Figures: figures(rate)}, {From: "east", To: "west", Figures: figures(rate)}},
-		Total:      &v1alpha1.TotalResult{Figures: figures(both)},
+		Resolution: w.Report.Result.Resolution.String(), SetBy: []string{"west→east"},
+		Directions: []v1alpha1.DirectionResult{
+			{From: "west", To: "east", Limit: &v1alpha1.DirectionLimit{Saturated: true, Reason: "LossAboveLimit", Resolution: "0.005"}, Figures: figures(rate)},
+			{From: "east", To: "west", Limit: &v1alpha1.DirectionLimit{Reason: "OtherDirection"}, Figures: figures(rate)}},
+		Total: &v1alpha1.TotalResult{Figures: figures(both)},
 		Generators: []v1alpha1.GeneratorResult{
 			{Name: "generator-0", OfferedPacketsPerSecond: 10001, ReceivedPacketsPerSecond: 10000, StartSkewMicroseconds: 1500},
 		},

@@ -274,7 +274,11 @@ func testRecords(r *report.Report) []record {
 	if h.Measured {
 		test.sum(r.Result.Total, r.Result.Directions).figures(figures.RowOf(r)).whole("window", int64(r.Result.Window))
 		for _, d := range r.Result.Directions {
-			rows = append(rows, is.with("direction").whole("window", int64(r.Result.Window)).direction(d).yes("lower_bound", h.Bound))
+			window := r.Result.Window
+			if d.Limit != nil {
+				window = d.Limit.Window
+			}
+			rows = append(rows, is.with("direction").whole("window", int64(window)).direction(d).yes("lower_bound", figures.HeadlineIn(h, r, d).Bound))
 		}
 		if most := r.Result.MaxReceived; most != nil {
 			rows = append(rows, is.with("max_received").sum(most, r.Result.Directions))

@@ -103,8 +103,9 @@ func compareDirections(t *testing.T, r *report.Report, root *html.Node) {
 				t.Errorf("direction %d, column %d is %q, the report says %q", i, k, got, w)
 			}
 		}
-		if bound := strings.HasPrefix(textOf(cells[2]), "≥"); bound == r.Result.Saturated {
-			t.Errorf("received reads %q, and saturated is %t", textOf(cells[2]), r.Result.Saturated)
+		limit := r.Result.Saturated || d.Limit != nil && d.Limit.Saturated
+		if bound := strings.HasPrefix(textOf(cells[2]), "≥"); bound == limit {
+			t.Errorf("received reads %q, and that it is a limit is %t", textOf(cells[2]), limit)
 		}
 	}
 }

@@ -232,6 +232,10 @@ func junitProperties(r *report.Report, h report.Headline) []junitProperty {
 		add(name+"receivedLayer1BitsPerSecond", strconv.FormatInt(d.Received.Layer1BitsPerSecond, 10))
 		add(name+"lossRatio", d.LossRatio.String())
 		add(name+"lineRatePercent", d.LineRatePercent.String())
+		if d.Limit != nil {
+			add(name+"lowerBound", strconv.FormatBool(figures.HeadlineIn(h, r, d).Bound))
+			add(name+"reason", string(d.Limit.Reason))
+		}
 	}
 	return props
 }

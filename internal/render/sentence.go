@@ -83,6 +83,8 @@ func limitWords(r *report.Report) string {
 		what = "this is what the kernel of the machine itself forwards, as the Reference has no limit; above it, more than " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
 	case r.Result.Saturated:
 		what = "this is the device's limit; above it, more than " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
+	case r.Result.Reason == report.OtherDirection:
+		what = otherDirectionWords(r)
 	case r.Result.Reason == report.GeneratorLimited:
 		what = generatorLimitWords(r)
 	case r.Result.Reason == report.MachineLimited && lostAbove(r, report.Window.LostToDisturbance):
@@ -95,6 +97,28 @@ func limitWords(r *report.Report) string {
 		what = "all that was asked for came back, so the device's limit lies at this rate or above."
 	}
 	return what
+}
+
+// otherDirectionWords say of each direction whether its figure is a limit, or a bound as another one set the load of all.
+func otherDirectionWords(r *report.Report) string {
+	var limits, bounds []string
+	for _, d := range r.Result.Directions {
+		switch name := wording.Direction(d.From, d.To); {
+		case d.Limit == nil:
+		case d.Limit.Saturated:
+			limits = append(limits, name)
+		default:
+			bounds = append(bounds, name)
+		}
+	}
+	if len(limits) == 0 || len(bounds) == 0 {
+		return "another direction lost frames first and set the load of all, so the device's limit lies at this rate or above."
+	}
+	is := "the device's limit is here in "
+	if r.Unconfirmed() {
+		is = "short windows say that the device's limit is here in "
+	}
+	return is + strings.Join(limits, " and ") + ", and at this rate or above in " + strings.Join(bounds, " and ") + ": measure each direction by itself (procedure.directions: Each) to know it."
 }
 
 // generatorLimitWords say in what way the generator kept the device's limit from being found.

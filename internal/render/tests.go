@@ -100,12 +100,12 @@ func negativeLoss(r *report.Report) bool {
 	return slices.ContainsFunc(r.Result.Directions, func(d report.Measured) bool { return d.LossRatio < 0 })
 }
 
-// directionTable has the three figures per direction and summed, with loss and share of line rate.
+// directionTable has the three figures per direction and summed, with loss and share of line rate; the sign says of each whether it is a limit or a bound.
 func directionTable(r *report.Report) *table {
 	h := figures.HeadlineOf(r)
 	t := newTable(1, "direction", "intended", "offered", "received", "layer 1", "layer 2", "loss", "line rate")
 	for _, d := range r.Result.Directions {
-		t.rows = append(t.rows, flowRow(h, wording.Direction(d.From, d.To), d.Intended, d.Offered, d.Received, wording.Loss(d.LossRatio), wording.Percent(d.LineRatePercent)))
+		t.rows = append(t.rows, flowRow(figures.HeadlineIn(h, r, d), wording.Direction(d.From, d.To), d.Intended, d.Offered, d.Received, wording.Loss(d.LossRatio), wording.Percent(d.LineRatePercent)))
 	}
 	if len(r.Result.Directions) > 1 {
 		sum := r.Result.Total

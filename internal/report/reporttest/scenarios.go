@@ -28,6 +28,7 @@ func Scenarios() []Scenario {
 		{"doubtful", Doubtful()},
 		{"nothing", Nothing()},
 		{"bursts", Bursts()},
+		{"other-direction", OtherDirection()},
 	}
 }
 
@@ -77,6 +78,26 @@ func Bursts() *report.Report {
 			w.Directions[d].Quality, w.Directions[d].Reason = report.Invalid, w.Reason
 		}
 	}
+	return r
+}
+
+// OtherDirection is a run in which one direction lost frames and set the load of both: the other one may carry any more.
+func OtherDirection() *report.Report {
+	r := Measured(named("asymmetric", "imix"), Limited(150_000))
+	res := &r.Result
+	res.Saturated, res.Reason, res.SetBy = false, report.OtherDirection, []string{"east→west"}
+	lossy := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Quality == report.Lossy })
+	for i := range r.Windows {
+		w := &r.Windows[i]
+		if there := &w.Directions[0]; there.Quality == report.Lossy { // nothing is lost there
+			there.Quality, there.Reason, there.LossRatio, there.LossRatioMin = report.Good, "all came back", 0, 0
+			there.Received, there.Returned = there.Offered, there.Sent
+		}
+	}
+	res.Directions = slices.Clone(res.Directions)
+	res.Directions[0].Limit = &report.DirectionLimit{Reason: report.OtherDirection, Confirmed: true, Window: res.Window}
+	res.Directions[1].Limit = &report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Window: res.Window, Lossy: r.Windows[lossy].Number, Resolution: units.One / 200}
+	res.Message = "at 150.38 Kpps each way more frames are lost than allowed; east→west set the load of all directions, and west→east is a lower bound: no loss of its own is shown"
 	return r
 }
 
