@@ -69,6 +69,13 @@ type Remarker interface {
 	Remarks() []string
 }
 
+// EdgeReader is an Engine whose ports tell more when they are asked for it, which takes them longer: whose doing it was that frames are missing. Between two readings at edges Read
+// says of that what the last one of these said, or less.
+type EdgeReader interface {
+	// ReadEdge is Read with everything that ports can tell.
+	ReadEdge(ctx context.Context, ports []int) (Reading, error)
+}
+
 // Capture is a running capture.
 type Capture interface {
 	// Fetch returns the frames received since the last Fetch, in order of arrival; it may be empty.
@@ -109,7 +116,22 @@ type Port struct {
 	Owner   string // "" free
 	// FlowControl is the pause-frame state: "off", "on", or "unknown" where the port can't say.
 	FlowControl string
+	// ReceiveDrops says whether the port tells of frames that reached it and that it had no room for: where it doesn't, a frame that the generator lost is missing like one that the
+	// device lost. PauseFrames says the same of pause frames that it received; "" is as good as VisibilityUnknown.
+	ReceiveDrops, PauseFrames Visibility
 }
+
+// Visibility is whether a port tells of something.
+type Visibility string
+
+// The visibilities.
+const (
+	Counted           Visibility = "counted" // it counts all that it sees
+	Hidden            Visibility = "hidden"  // its driver counts none
+	VisibilityUnknown Visibility = "unknown" // nobody knows whether its driver does
+	// Impossible: there is none to count, as of pause frames on a virtual cable.
+	Impossible Visibility = "none"
+)
 
 // Addressing is a port's side of its link.
 type Addressing struct {
@@ -167,13 +189,20 @@ type Processor struct {
 
 // PortCounters are a port's raw counters, FCS included in bytes.
 type PortCounters struct {
-	Sent          units.Traffic
-	Received      units.Traffic
-	SendErrors    int64 // oerrors
-	ReceiveErrors int64 // ierrors: frames that reached the port and were dropped by the generator
-	LinkUp        bool
-	LinkFlaps     int64 // link changes seen since Claim
-	PauseFrames   int64 // received; -1 unknown
+	Sent       units.Traffic
+	Received   units.Traffic
+	SendErrors int64 // frames that did not leave, or not whole (oerrors)
+	// SendDrops are frames that Sent has, or may have, and that did not leave: they are missing at the far end, and the device never had them.
+	SendDrops int64
+	// ReceiveErrors are frames that reached the port and were dropped by the generator, for lack of buffers mostly. Damaged ones are among them where the port can't tell them apart.
+	ReceiveErrors int64
+	// Damaged are frames that came broken, with a wrong checksum or length: the device, or the cable to it, did that.
+	Damaged     int64
+	LinkUp      bool
+	LinkFlaps   int64 // link changes seen since Claim
+	PauseFrames int64 // received; -1 unknown
+	// PauseFramesSent held the device up, as the port had no room; -1 unknown.
+	PauseFramesSent int64
 	// Paced: whatever holds the port up, it never makes up for it in a burst.
 	Paced bool
 }

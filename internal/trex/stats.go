@@ -16,8 +16,13 @@ type PortStats struct {
 	ReceivedPackets wire.Count `json:"ipackets"`
 	ReceivedBytes   wire.Count `json:"ibytes"`
 	SendErrors      wire.Count `json:"oerrors"`
-	// ReceiveErrors are frames that reached the port and were dropped there, for lack of buffers or other faults of the server's.
+	// ReceiveErrors are frames that reached the port and were not received. TRex adds up those that it had no buffers for and those that came damaged; the port's extended statistics
+	// tell them apart, with names and meanings that are up to its driver.
 	ReceiveErrors wire.Count `json:"ierrors"`
+	// Damaged are frames that came with a wrong checksum or length, which are not among ReceiveErrors, and SendDrops frames that SentPackets has and that never left, for servers that say
+	// them with their counters; TRex doesn't.
+	Damaged   *wire.Count `json:"damaged"`
+	SendDrops *wire.Count `json:"send_drops"`
 	// CPUPercent is the use of the cores that serve this port.
 	CPUPercent wire.Float `json:"m_cpu_util"`
 	// TS is the server's clock at which these counters were read, for servers that say it; TRex doesn't.

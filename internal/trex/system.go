@@ -31,14 +31,17 @@ type PortInfo struct {
 	Path        string `json:"path"` // how it sends and receives; only the software engine says so
 	NIC         string `json:"nic"`  // the card's PCI ids; only the software engine says them, and Firmware
 	Firmware    string `json:"firmware"`
-	PCIAddress  string `json:"pci_addr"` // "N/A" for what isn't on PCI
-	NUMA        int    `json:"numa"`
-	MAC         string `json:"hw_mac"`
-	Stack       string `json:"stack"` // "legacy" or "linux_based"
-	Virtual     bool   `json:"is_virtual"`
-	FlowControl bool   `json:"is_fc_supported"`
-	Promiscuous bool   `json:"is_prom_supported"`
-	Receive     struct {
+	// ReceiveDrops and PauseFrames say whether the port counts frames that it had no room for, and pause frames: "counted", "hidden", "unknown" or "none"; only the software engine says so.
+	ReceiveDrops string `json:"receive_drops"`
+	PauseFrames  string `json:"pause_frames"`
+	PCIAddress   string `json:"pci_addr"` // "N/A" for what isn't on PCI
+	NUMA         int    `json:"numa"`
+	MAC          string `json:"hw_mac"`
+	Stack        string `json:"stack"` // "legacy" or "linux_based"
+	Virtual      bool   `json:"is_virtual"`
+	FlowControl  bool   `json:"is_fc_supported"`
+	Promiscuous  bool   `json:"is_prom_supported"`
+	Receive      struct {
 		Capabilities []string `json:"caps"`
 		Counters     int      `json:"counters"` // how many flow ids it can count
 	} `json:"rx"`

@@ -19,24 +19,26 @@ func (e *Engine) Claim(ctx context.Context, ports []int, force bool) error {
 	if err != nil {
 		return e.explain(ctx, err)
 	}
+	var claimed []trex.PortInfo
 	for _, port := range ports {
 		at := slices.IndexFunc(info.Ports, func(p trex.PortInfo) bool { return p.Index == port })
 		if at < 0 {
 			return e.explain(ctx, &noPortError{port, len(info.Ports)})
 		}
+		claimed = append(claimed, info.Ports[at])
 		if err := e.claimOne(ctx, info.Ports[at], force); err != nil {
 			e.giveUp(ctx, port, err)
 			return e.explain(ctx, err)
 		}
 	}
-	pauses, err := e.pauseCounters(ctx, ports)
+	known, err := e.extendedStats(ctx, claimed)
 	if err != nil {
 		return e.explain(ctx, err)
 	}
 	if _, err := e.reader.Events(ctx); err != nil { // what happened before is not this run's
 		return e.explain(ctx, err)
 	}
-	e.watch.claim(ports, statuses, pauses)
+	e.watch.claim(ports, statuses, known)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package stl
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -22,7 +23,9 @@ func (e *Engine) Describe(ctx context.Context) (engine.Description, error) {
 		Processors: info.Processors, Kernel: info.Kernel, Hypervisor: info.Hypervisor,
 	}
 	for _, p := range info.Ports {
-		d.Ports = append(d.Ports, describe(p, statuses[p.Index]))
+		port := describe(p, statuses[p.Index])
+		port.PauseFrames = cmp.Or(engine.Visibility(p.PauseFrames), e.watch.pauseFrames(p.Index))
+		d.Ports = append(d.Ports, port)
 	}
 	return d, nil
 }
@@ -57,6 +60,8 @@ func describe(p trex.PortInfo, s trex.PortStatus) engine.Port {
 		LinkUp:      s.Attributes.Link.Up,
 		Owner:       s.Owner,
 		FlowControl: flowControl(s.Attributes.FlowControlMode()),
+		// What the server says, or else what its driver is known for.
+		ReceiveDrops: cmp.Or(engine.Visibility(p.ReceiveDrops), driverOf(p.Driver).drops),
 	}
 }
 

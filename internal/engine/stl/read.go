@@ -9,6 +9,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/trex"
+	"github.com/linerate-dev/linerate/internal/trex/wire"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -16,8 +17,17 @@ import (
 // the ports still are ours: ErrLost and ErrTaken say so from then on, until the next Claim. A reading that ctx cut short decides
 // nothing: that error wraps context.DeadlineExceeded and neither of those.
 func (e *Engine) Read(ctx context.Context, ports []int) (engine.Reading, error) {
+	return e.read(ctx, ports, false)
+}
+
+// ReadEdge is Read with all that the ports' drivers count. It fails where a driver that counts more than get_port_stats has didn't say it.
+func (e *Engine) ReadEdge(ctx context.Context, ports []int) (engine.Reading, error) {
+	return e.read(ctx, ports, true)
+}
+
+func (e *Engine) read(ctx context.Context, ports []int, edge bool) (engine.Reading, error) {
 	now := time.Now()
-	detail, epoch := e.watch.plan(ports, now)
+	detail, epoch := e.watch.plan(ports, now, edge)
 	detail.Processors = e.processors.wanted && e.processors.known.Load()
 	own := e.reminders.counted(now)
 	shot, err := e.snapshot(ctx, ports, detail)
@@ -26,6 +36,9 @@ func (e *Engine) Read(ctx context.Context, ports []int) (engine.Reading, error) 
 	}
 	if err := e.watch.learn(shot, epoch); err != nil {
 		return engine.Reading{}, e.explain(ctx, err)
+	}
+	if edge && len(shot.ExtendedStats) < len(detail.ExtendedStats) {
+		return engine.Reading{}, e.explain(ctx, errWithheld)
 	}
 	e.remind(ctx, ports)
 	return withoutReminders(e.reading(shot), own), nil
@@ -63,7 +76,9 @@ func (e *Engine) reading(s trex.Snapshot) engine.Reading {
 			Sent:          units.Traffic{Packets: int64(stats.SentPackets), Bytes: int64(stats.SentBytes)},
 			Received:      units.Traffic{Packets: int64(stats.ReceivedPackets), Bytes: int64(stats.ReceivedBytes)},
 			SendErrors:    int64(stats.SendErrors),
+			SendDrops:     count(stats.SendDrops),
 			ReceiveErrors: int64(stats.ReceiveErrors),
+			Damaged:       count(stats.Damaged),
 			Paced:         stats.Behind != nil,
 		})
 	}
@@ -73,6 +88,17 @@ func (e *Engine) reading(s trex.Snapshot) engine.Reading {
 	}
 	return r
 }
+
+// count is a counter that not every server has.
+func count(c *wire.Count) int64 {
+	if c == nil {
+		return 0
+	}
+	return int64(*c)
+}
+
+// errWithheld: without them it can't be told whose doing it was that frames are missing.
+var errWithheld = errors.New("it did not tell its ports' extended statistics")
 
 // instant is when the counters were read, on the server's clock: as it says with the counters, from the earliest that any port's may be
 // to the latest, or else from just before to just after. It is the middle of that, give or take half.

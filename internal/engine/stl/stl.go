@@ -57,8 +57,9 @@ type Engine struct {
 }
 
 var (
-	_ engine.Engine   = (*Engine)(nil)
-	_ engine.Remarker = (*Engine)(nil)
+	_ engine.Engine     = (*Engine)(nil)
+	_ engine.Remarker   = (*Engine)(nil)
+	_ engine.EdgeReader = (*Engine)(nil)
 )
 
 // Dial connects to "host" or "host:port" (4501 by default) and makes sure that what answers can be driven.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -36,8 +35,10 @@ type watched struct {
 	linkUp bool
 	flaps  int64  // that we saw
 	base   *int64 // the server's own count at first sight, if it has one
-	pause  []int  // positions of received pause frames among the extended counters
-	paused int64
+	driver driver
+	places extended   // of what matters among the extended statistics
+	told   tally      // by the extended statistics that were read last
+	errors wire.Count // ierrors as of then
 	last   trex.PortStats
 }
 
@@ -46,7 +47,7 @@ func newWatch(session uint32, user string) *watch {
 }
 
 // claim begins a new past for ports that became ours.
-func (w *watch) claim(ports []int, statuses map[int]trex.PortStatus, pauses map[int][]int) {
+func (w *watch) claim(ports []int, statuses map[int]trex.PortStatus, known map[int]watched) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.epoch++
@@ -54,7 +55,9 @@ func (w *watch) claim(ports []int, statuses map[int]trex.PortStatus, pauses map[
 	w.lastAt, w.detailed = 0, time.Time{}
 	for _, port := range ports {
 		w.claimed[port] = true
-		w.ports[port] = &watched{linkUp: statuses[port].Attributes.Link.Up, pause: pauses[port]}
+		p := known[port]
+		p.linkUp, p.told = statuses[port].Attributes.Link.Up, tally{pauses: -1, pausesSent: -1}
+		w.ports[port] = &p
 	}
 }
 
@@ -72,17 +75,18 @@ func (w *watch) owns(port int) bool {
 	return w.claimed[port] && w.fault == nil
 }
 
-// plan says what a reading shall ask for, and the epoch that its answer belongs to.
-func (w *watch) plan(ports []int, now time.Time) (detail trex.Detail, epoch int) {
+// plan says what a reading shall ask for, and the epoch that its answer belongs to. At an edge it asks for all that ports can tell; in between of those of whose frames some
+// went astray since, and of all now and then.
+func (w *watch) plan(ports []int, now time.Time, edge bool) (detail trex.Detail, epoch int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if now.Sub(w.detailed) < detailEvery {
-		return detail, w.epoch
+	due := now.Sub(w.detailed) >= detailEvery
+	if due {
+		w.detailed = now
+		detail.Status = true
 	}
-	w.detailed = now
-	detail.Status = true
 	for _, port := range ports {
-		if p, ok := w.ports[port]; ok && len(p.pause) > 0 {
+		if p, ok := w.ports[port]; ok && p.places.wanted() && (due || edge || p.last.ReceiveErrors != p.errors) {
 			detail.ExtendedStats = append(detail.ExtendedStats, port)
 		}
 	}
@@ -104,7 +108,9 @@ func (w *watch) learn(s trex.Snapshot, epoch int) error {
 		w.sawStatus(port, s.Statuses[port])
 	}
 	for port, values := range s.ExtendedStats {
-		w.sawPauses(port, values)
+		if p, ok := w.ports[port]; ok {
+			p.told, p.errors = p.places.tally(values), s.Ports[port].ReceiveErrors
+		}
 	}
 	if s.Before >= w.lastAt {
 		w.lastAt = s.Before
@@ -139,19 +145,6 @@ func (p *watched) sawLink(up bool) {
 	if p.linkUp != up {
 		p.linkUp = up
 		p.flaps++
-	}
-}
-
-func (w *watch) sawPauses(port int, values []wire.Count) {
-	p, ok := w.ports[port]
-	if !ok {
-		return
-	}
-	p.paused = 0
-	for _, at := range p.pause {
-		if at < len(values) {
-			p.paused += int64(values[at])
-		}
 	}
 }
 
@@ -199,43 +192,53 @@ func (w *watch) happened(e trex.Event) {
 	}
 }
 
+// pauseFrames says whether a port that was claimed counts the pause frames that it receives.
+func (w *watch) pauseFrames(port int) engine.Visibility {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p, ok := w.ports[port]; ok && len(p.places.pauses) > 0 {
+		return engine.Counted
+	}
+	return engine.VisibilityUnknown
+}
+
 // counters completes a port's counters with what is known of it.
 func (w *watch) counters(port int, c engine.PortCounters) engine.PortCounters {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c.PauseFrames = -1
+	c.PauseFrames, c.PauseFramesSent = -1, -1
 	p, ok := w.ports[port]
 	if !ok {
 		return c
 	}
 	c.LinkUp, c.LinkFlaps = p.linkUp, p.linkFlaps()
-	if len(p.pause) > 0 {
-		c.PauseFrames = p.paused
+	c.PauseFrames, c.PauseFramesSent = p.told.pauses, p.told.pausesSent
+	switch {
+	case c.Paced: // the software engine says it with its counters
+		return c
+	case p.places.split:
+		c.ReceiveErrors, c.Damaged = p.told.missed, p.told.damaged
+	}
+	c.SendDrops = p.told.dropped
+	if !p.driver.errorsAreUnsent {
+		c.SendDrops += c.SendErrors
 	}
 	return c
 }
 
-// pauseCounters finds the counters of received pause frames among each port's extended ones. Which there are is up to its driver.
-func (e *Engine) pauseCounters(ctx context.Context, ports []int) (map[int][]int, error) {
-	pauses := map[int][]int{}
-	for _, port := range ports {
-		names, err := e.reader.ExtendedStatNames(ctx, port)
+// extendedStats finds what matters among each port's extended statistics. Which there are is up to its driver.
+func (e *Engine) extendedStats(ctx context.Context, ports []trex.PortInfo) (map[int]watched, error) {
+	known := map[int]watched{}
+	for _, p := range ports {
+		if p.ReceiveDrops != "" { // the server tells all of it with its counters
+			continue
+		}
+		names, err := e.reader.ExtendedStatNames(ctx, p.Index)
 		if err := unlessRefused(err); err != nil {
 			return nil, err
 		}
-		for at, name := range names {
-			if isReceivedPause(name) {
-				pauses[port] = append(pauses[port], at)
-			}
-		}
+		d := driverOf(p.Driver)
+		known[p.Index] = watched{driver: d, places: extendedOf(d, names)}
 	}
-	return pauses, nil
-}
-
-// isReceivedPause knows the drivers' names: rx_xoff_packets, rx_flow_control_xoff_packets, rx_pause_ctrl_phy, rx_prio0_pause …, but not
-// those that tell durations or transitions.
-func isReceivedPause(name string) bool {
-	name = strings.ToLower(name)
-	return strings.HasPrefix(name, "rx") && (strings.Contains(name, "xoff") || strings.Contains(name, "pause")) &&
-		!strings.Contains(name, "duration") && !strings.Contains(name, "transition")
+	return known, nil
 }

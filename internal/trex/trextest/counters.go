@@ -5,26 +5,48 @@ import (
 	"math"
 )
 
+// getPortStats adds up, as TRex does, what the port had no room for and what came damaged.
 func (g *Generator) getPortStats(p *port, _ Call) (any, error) {
 	return object{
-		"opackets": int64(p.sent), "obytes": int64(p.sentBytes), "oerrors": 0,
-		"ipackets": int64(p.received), "ibytes": int64(p.receivedBytes), "ierrors": p.receiveErrors,
+		"opackets": int64(p.sent), "obytes": int64(p.sentBytes), "oerrors": p.sendErrors,
+		"ipackets": int64(p.received), "ibytes": int64(p.receivedBytes), "ierrors": p.receiveErrors + p.damaged,
 		"m_cpu_util": 25.0, "m_total_tx_pps": p.rate,
 	}, nil
 }
 
-func (g *Generator) getExtendedNames(p *port, _ Call) (any, error) {
-	if p.Virtual {
-		return object{"xstats_names": []string{"rx_good_packets", "tx_good_packets"}}, nil
+// counter is one of a port's extended statistics.
+type counter struct {
+	name  string
+	value int64
+}
+
+// extended are a port's. All drivers have the first eight, which are DPDK's own; a virtual port has the names of a real net_af_packet.
+func (p *port) extended() []counter {
+	all := []counter{
+		{"rx_good_packets", int64(p.received)}, {"tx_good_packets", int64(p.sent)}, {"rx_good_bytes", int64(p.receivedBytes)}, {"tx_good_bytes", int64(p.sentBytes)},
+		{"rx_missed_errors", p.receiveErrors}, {"rx_errors", p.damaged}, {"tx_errors", p.sendErrors}, {"rx_mbuf_allocation_errors", 0},
 	}
-	return object{"xstats_names": []string{"rx_good_packets", "rx_xoff_packets", "rx_xon_packets", "tx_xoff_packets"}}, nil
+	if p.Virtual {
+		return append(all, counter{"rx_q0_packets", int64(p.received)}, counter{"rx_q0_bytes", int64(p.receivedBytes)}, counter{"rx_q0_errors", 0},
+			counter{"tx_q0_packets", int64(p.sent)}, counter{"tx_q0_bytes", int64(p.sentBytes)})
+	}
+	return append(all, counter{"rx_crc_errors", p.damaged}, counter{"rx_xoff_packets", 3}, counter{"rx_xon_packets", 2}, counter{"tx_xoff_packets", 100})
+}
+
+func (g *Generator) getExtendedNames(p *port, _ Call) (any, error) {
+	names := []string{}
+	for _, c := range p.extended() {
+		names = append(names, c.name)
+	}
+	return object{"xstats_names": names}, nil
 }
 
 func (g *Generator) getExtendedValues(p *port, _ Call) (any, error) {
-	if p.Virtual {
-		return object{"xstats_values": []int64{int64(p.received), int64(p.sent)}}, nil
+	values := []int64{}
+	for _, c := range p.extended() {
+		values = append(values, c.value)
 	}
-	return object{"xstats_values": []int64{int64(p.received), 3, 2, 100}}, nil
+	return object{"xstats_values": values}, nil
 }
 
 func (g *Generator) getActiveFlows(Call) (any, error) {

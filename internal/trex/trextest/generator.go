@@ -151,6 +151,20 @@ func (g *Generator) AddReceiveErrors(index int, frames int64) {
 	g.ports[index].receiveErrors += frames
 }
 
+// AddDamaged makes a port have got frames with wrong checksums.
+func (g *Generator) AddDamaged(index int, frames int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ports[index].damaged += frames
+}
+
+// AddSendErrors makes a port have failed to send.
+func (g *Generator) AddSendErrors(index int, frames int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ports[index].sendErrors += frames
+}
+
 // Answer implements Answerer.
 func (g *Generator) Answer(c Call) (any, error) {
 	g.mu.Lock()

@@ -37,7 +37,7 @@ type port struct {
 	counted  float64 // up to when counters are
 
 	sent, sentBytes, received, receivedBytes float64
-	receiveErrors                            int64
+	receiveErrors, damaged, sendErrors       int64
 }
 
 func newPort(p Port) *port {

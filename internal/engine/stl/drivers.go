@@ -1,0 +1,152 @@
+package stl
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/trex/wire"
+)
+
+// driver is how a port's driver counts frames that get_port_stats has only sums of: ierrors is all that came and was not received, whosever doing it was,
+// and oerrors all that was not sent. Names are those of its extended statistics (DPDK's rte_eth_xstats).
+type driver struct {
+	// missed are frames that reached the port whole and found no room there; damaged came with a wrong checksum or length.
+	missed, damaged []string
+	// dropped are frames that opackets has, and that never left. So are those of oerrors, unless errorsAreUnsent.
+	dropped         []string
+	errorsAreUnsent bool
+	// drops says whether the driver tells of all frames that it has no room for; empty: its source was not read.
+	drops engine.Visibility
+}
+
+// The names that DPDK itself gives to struct rte_eth_stats (lib/ethdev/rte_ethdev.c, eth_dev_stats_strings): every driver has them, also one that never counts.
+var (
+	genericMissed  = []string{"rx_missed_errors", "rx_mbuf_allocation_errors"}
+	genericDamaged = []string{"rx_errors"}
+)
+
+// driverOf knows what drivers count, from their source in DPDK (stats_get and xstats of each) and from TRex's get_extended_stats, which sums it up.
+func driverOf(name string) driver {
+	d := drivers()[name]
+	if d.missed == nil {
+		d.missed = genericMissed
+	}
+	if d.damaged == nil {
+		d.damaged = genericDamaged
+	}
+	d.drops = cmp.Or(d.drops, engine.VisibilityUnknown)
+	return d
+}
+
+func drivers() map[string]driver {
+	return map[string]driver{
+		// The socket's ring (PACKET_STATISTICS). What the kernel drops before the socket is not the port's to know.
+		"net_af_packet": {drops: engine.Counted, errorsAreUnsent: true},
+		// Of the port and of its main VSI.
+		"net_i40e": {drops: engine.Counted, errorsAreUnsent: true},
+		"net_ice":  {drops: engine.Counted, errorsAreUnsent: true},
+		// rx_discards of the function's own VSI, by its physical function.
+		"net_iavf": {drops: engine.Counted},
+		// TRex reads registers itself, and leaves missed frames out of ierrors; igb's ierrors have pause frames, too.
+		"net_ixgbe":     {drops: engine.Counted},
+		"net_e1000_igb": {drops: engine.Counted},
+		// ipackets are the virtual port's, which has frames that found no buffer; before it there is the physical port, which a virtual function doesn't see. TRex adds out_of_buffer
+		// to ierrors twice, and symbol errors, which are no frames.
+		"net_mlx5": {drops: engine.Counted, missed: append(slices.Clone(genericMissed), "rx_phy_discard_packets"), damaged: []string{"rx_phy_crc_errors", "rx_phy_in_range_len_errors"},
+			dropped: []string{"tx_phy_discard_packets"}},
+		// drop_total of the device; wrong checksums count as errors, and are received all the same.
+		"net_ena":     {drops: engine.Counted, dropped: []string{"tx_drops"}},
+		"net_vmxnet3": {drops: engine.Counted, errorsAreUnsent: true},
+		"net_bnxt":    {drops: engine.Counted},
+		"net_gve":     {drops: engine.Counted},
+		"net_netvsc":  {drops: engine.Counted},
+		// These have counters of frames that they received, and none of those that found no room: rx_missed_errors is there, and always 0.
+		"net_ixgbe_vf":     {drops: engine.Hidden},
+		"net_e1000_igb_vf": {drops: engine.Hidden},
+		"net_virtio":       {drops: engine.Hidden},
+		"net_mana":         {drops: engine.Hidden},
+		"net_memif":        {drops: engine.Hidden},
+		"net_tap":          {drops: engine.Hidden},
+	}
+}
+
+// extended are the places of what matters among a port's extended statistics.
+type extended struct {
+	missed, damaged, dropped []int
+	pauses, pausesSent       []int
+	// split: the driver tells frames that it dropped from those that came damaged.
+	split bool
+}
+
+// wanted says that there is something to read.
+func (x extended) wanted() bool {
+	return x.split || len(x.dropped)+len(x.pauses)+len(x.pausesSent) > 0
+}
+
+// extendedOf finds the places by the names.
+func extendedOf(d driver, names []string) extended {
+	x := extended{missed: places(names, d.missed), damaged: places(names, d.damaged), dropped: places(names, d.dropped)}
+	x.split = len(x.missed) > 0 && len(x.damaged) > 0
+	for at, name := range names {
+		switch {
+		case isReceivedPause(name):
+			x.pauses = append(x.pauses, at)
+		case isSentPause(name):
+			x.pausesSent = append(x.pausesSent, at)
+		}
+	}
+	return x
+}
+
+// places are those of the names that are there.
+func places(names, wanted []string) (at []int) {
+	for _, name := range wanted {
+		if i := slices.Index(names, name); i >= 0 {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// isReceivedPause knows the drivers' names: rx_xoff_packets, rx_flow_control_xoff_packets, rx_priority0_xoff_packets, priority_xoff_rx_tc0, rx_pause_frames, rx_pfc_frames …, but not
+// those that tell durations or transitions.
+func isReceivedPause(name string) bool { return isPause(name, "rx") }
+
+// isSentPause knows the same of pause frames that the port sent: it held the device up, as it had no room itself.
+func isSentPause(name string) bool { return isPause(name, "tx") }
+
+func isPause(name, way string) bool {
+	name = strings.ToLower(name)
+	stops := strings.Contains(name, "xoff") || strings.Contains(name, "pause") || strings.Contains(name, "pfc")
+	for _, other := range []string{"duration", "transition", "xon_to_xoff", "xon_2_xoff", "xon2xoff"} {
+		stops = stops && !strings.Contains(name, other)
+	}
+	return stops && (strings.HasPrefix(name, way+"_") || strings.Contains(name, "_"+way+"_"))
+}
+
+// tally is what the extended statistics of one reading say; -1: they don't say it.
+type tally struct {
+	missed, damaged, dropped, pauses, pausesSent int64
+}
+
+func (x extended) tally(values []wire.Count) tally {
+	t := tally{pauses: -1, pausesSent: -1, missed: sumAt(values, x.missed), damaged: sumAt(values, x.damaged), dropped: sumAt(values, x.dropped)}
+	if len(x.pauses) > 0 {
+		t.pauses = sumAt(values, x.pauses)
+	}
+	if len(x.pausesSent) > 0 {
+		t.pausesSent = sumAt(values, x.pausesSent)
+	}
+	return t
+}
+
+func sumAt(values []wire.Count, places []int) (sum int64) {
+	for _, at := range places {
+		if at < len(values) {
+			sum += int64(values[at])
+		}
+	}
+	return sum
+}
