@@ -145,7 +145,7 @@ func nothing(r *report.Report, c procedure.Conclusion) string {
 // lostAtMostItsEdges says that frames are missing of a window, and all of them may only be on their way while its edges were read.
 func lostAtMostItsEdges(m report.Measured) bool {
 	lost := m.Sent.Packets - m.Returned.Packets
-	return m.Quality == report.Invalid && lost > 0 && lost <= m.EdgeFrames && m.ReceiveErrors == 0
+	return m.Quality == report.Invalid && lost > 0 && lost <= m.EdgeFrames && m.GeneratorDrops() == 0
 }
 
 // sentence is the reason with its figures.

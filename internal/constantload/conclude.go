@@ -123,6 +123,9 @@ func (o observed) sentence(whole, worst report.Window) string {
 		if d.ReceiveErrors > 0 {
 			came += fmt.Sprintf(" (the generators themselves dropped %d that reached them)", d.ReceiveErrors)
 		}
+		if d.SendDrops > 0 {
+			came += fmt.Sprintf(" (up to %d of those sent never left the generators)", d.SendDrops)
+		}
 		said = append(said, came)
 	}
 	if d := mostLost(worst); len(o.counted) > 1 && d.LossRatio > 0 {

@@ -8,14 +8,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// readEdge takes a reading of every generator, and of the device's limits where they can be asked, at the same time.
+// readEdge takes a reading of every generator, with all that its ports can tell, and of the device's limits where they can be asked, at the same time.
 func (r *run) readEdge(ctx context.Context) ([]engine.Reading, []report.Limiter, error) {
 	var limited []report.Limiter
 	var asking sync.WaitGroup
 	if r.opts.Limited != nil {
 		asking.Go(func() { limited = r.AskLimits(ctx, r.opts.Limited) })
 	}
-	readings, err := r.read(ctx)
+	readings, err := r.readAll(ctx)
 	asking.Wait()
 	return readings, limited, err
 }

@@ -100,11 +100,11 @@ func (r *run) claim(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.reportFlowControl()
+	return r.reportClaimed()
 }
 
-// reportFlowControl reports what it is while traffic flows: claiming turns it off where that can be.
-func (r *run) reportFlowControl() error {
+// reportClaimed reports what ports are while traffic flows: claiming turns flow control off where that can be, and finds out what they count.
+func (r *run) reportClaimed() error {
 	for g := range r.Report.Generators {
 		for i := range r.Report.Generators[g].Ports {
 			reported := &r.Report.Generators[g].Ports[i]
@@ -112,7 +112,7 @@ func (r *run) reportFlowControl() error {
 			if err != nil {
 				return err
 			}
-			reported.FlowControl = port.FlowControl
+			reported.FlowControl, reported.ReceiveDrops, reported.PauseFrames = port.FlowControl, string(port.ReceiveDrops), string(port.PauseFrames)
 		}
 	}
 	return nil

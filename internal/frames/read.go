@@ -22,9 +22,28 @@ const (
 // read takes one reading of every generator, all at the same time. Reading changes nothing, so it is tried again where the answer was
 // not decisive; a window that was held up by that says so itself.
 func (r *run) read(ctx context.Context) ([]engine.Reading, error) {
+	return r.readBy(ctx, func(ctx context.Context, e engine.Engine, ports []int) (engine.Reading, error) {
+		return e.Read(ctx, ports)
+	})
+}
+
+// readAll is read with all that ports can tell of frames that are missing, where they tell more for being asked.
+func (r *run) readAll(ctx context.Context) ([]engine.Reading, error) {
+	return r.readBy(ctx, func(ctx context.Context, e engine.Engine, ports []int) (engine.Reading, error) {
+		if more, is := e.(engine.EdgeReader); is {
+			return more.ReadEdge(ctx, ports)
+		}
+		return e.Read(ctx, ports)
+	})
+}
+
+// reader reads one generator's ports.
+type reader func(ctx context.Context, e engine.Engine, ports []int) (engine.Reading, error)
+
+func (r *run) readBy(ctx context.Context, by reader) ([]engine.Reading, error) {
 	readings := make([]engine.Reading, len(r.gens))
 	err := r.each(ctx, readAttempts*readTimeout, "read the counters of", func(ctx context.Context, g int) (err error) {
-		readings[g], err = r.readOne(ctx, g)
+		readings[g], err = r.readOne(ctx, g, by)
 		return err
 	})
 	if err == nil {
@@ -36,11 +55,11 @@ func (r *run) read(ctx context.Context) ([]engine.Reading, error) {
 	return nil, err
 }
 
-func (r *run) readOne(ctx context.Context, g int) (engine.Reading, error) {
+func (r *run) readOne(ctx context.Context, g int, by reader) (engine.Reading, error) {
 	var last error
 	for range readAttempts {
 		attempt, cancel := context.WithTimeout(ctx, readTimeout)
-		reading, err := r.gens[g].Engine.Read(attempt, r.ports(g))
+		reading, err := by(attempt, r.gens[g].Engine, r.ports(g))
 		cancel()
 		if err == nil || errors.Is(err, engine.ErrLost) || errors.Is(err, engine.ErrTaken) {
 			return reading, err

@@ -122,7 +122,7 @@ func (d direction) excused() bool {
 	case len(d.window.Bursts) > 0:
 		return true
 	}
-	seen := surely(d.lost()-d.evidence.LostInGaps, d.measured.ReceiveErrors, d.measured.EdgeFrames*(1+all.Gaps)+d.measured.DisturbedFrames)
+	seen := surely(d.lost()-d.evidence.LostInGaps, d.measured.GeneratorDrops(), d.measured.EdgeFrames*(1+all.Gaps)+d.measured.DisturbedFrames)
 	return !exceeds(seen, d.measured.Sent.Packets, d.limit)
 }
 

@@ -24,6 +24,8 @@ type figures struct {
 
 	sent, returned units.Traffic
 	receiveErrors  int64
+	sendDrops      int64
+	damaged        int64
 	offered        rates
 	received       rates
 	// mostOffered is the rate if the edges' uncertainty is all in the generator's favour.
@@ -77,6 +79,8 @@ func (f *figures) add(p Pair, span Span) {
 	}
 	f.sent, f.returned = f.sent.Add(sent), f.returned.Add(back)
 	f.receiveErrors += lastBack.Ports[p.Receive].ReceiveErrors - firstBack.Ports[p.Receive].ReceiveErrors
+	f.damaged += lastBack.Ports[p.Receive].Damaged - firstBack.Ports[p.Receive].Damaged
+	f.sendDrops += last.Ports[p.Send].SendDrops - first.Ports[p.Send].SendDrops
 	f.offered.add(sent, took)
 	f.received.add(back, tookBack)
 	f.mostOffered += units.PacketRateOver(sent.Packets+unsure+1, int64(took))
@@ -108,10 +112,12 @@ func (f *figures) lost() int64 { return f.sent.Packets - f.returned.Packets }
 
 // surelyLost is what of lost is the device's in any case: neither what the generator itself dropped, nor what the edges or a disturbance may account for. Where
 // more came back than was sent it is the surplus, like lost.
-func (f *figures) surelyLost() int64 { return surely(f.lost(), f.receiveErrors, f.edges+f.disturbed) }
+func (f *figures) surelyLost() int64 {
+	return surely(f.lost(), f.receiveErrors+f.sendDrops, f.edges+f.disturbed)
+}
 
-func surely(lost, receiveErrors, edges int64) int64 {
-	return min(lost, max(lost-receiveErrors-edges, 0))
+func surely(lost, generatorDrops, edges int64) int64 {
+	return min(lost, max(lost-generatorDrops-edges, 0))
 }
 
 // hidden is how much loss the background traffic may have covered up.
@@ -137,7 +143,7 @@ func (f *figures) measured() report.Measured {
 	return report.Measured{
 		From: f.direction.From, To: f.direction.To,
 		Intended: FlowOf(f.intended, f.direction.Mix), Offered: f.offered.flow(), Received: received,
-		Sent: f.sent, Returned: f.returned, ReceiveErrors: f.receiveErrors, EdgeFrames: f.edges, DisturbedFrames: f.disturbed,
+		Sent: f.sent, Returned: f.returned, ReceiveErrors: f.receiveErrors, SendDrops: f.sendDrops, DamagedFrames: f.damaged, EdgeFrames: f.edges, DisturbedFrames: f.disturbed,
 		LossRatio:       units.RatioOf(f.lost(), f.sent.Packets),
 		LossRatioMin:    units.RatioOf(f.surelyLost(), f.sent.Packets),
 		LineRatePercent: units.PercentOf(received.Layer1BitsPerSecond, int64(f.direction.LineRate)),

@@ -83,19 +83,34 @@ func TestQuality(t *testing.T) {
 		"loss at the limit is within it":                 {counted{sent: 15000, returned: 14985}, report.Good, "15 of 15000 frames did not come back: 0.1 % lost, limit 0.1 %"},
 		"one frame over the limit may be cut by an edge": {counted{sent: 15000, returned: 14984}, report.Invalid, "the window's edges alone may account for 2"},
 		"loss above the limit and what edges explain":    {counted{sent: 15000, returned: 14982}, report.Lossy, "18 of 15000"},
-		"all lost":                                           {counted{sent: 15000, returned: 0}, report.Lossy, "100 % lost"},
-		"a little more came back than was sent":              {counted{sent: 15000, returned: 15002}, report.Good, "all 15000"},
-		"much more came back than was sent":                  {counted{sent: 15000, returned: 15100}, report.Invalid, "100 frames more came back than the 15000 sent"},
-		"one of few frames lost is no proof of anything":     {counted{sent: 150, returned: 149, intended: units.PacketPerSecond * 100}, report.Invalid, "edges alone"},
-		"none of few frames lost":                            {counted{sent: 150, returned: 150, intended: units.PacketPerSecond * 100}, report.Good, "all 150"},
-		"many of few frames lost":                            {counted{sent: 150, returned: 140, intended: units.PacketPerSecond * 100}, report.Lossy, "10 of 150"},
-		"a late reading explains loss":                       {counted{sent: 15000, returned: 14950, uncertainty: 5 * time.Millisecond}, report.Invalid, "account for 202"},
-		"a late reading doesn't explain more than its time":  {counted{sent: 15000, returned: 14750, uncertainty: 5 * time.Millisecond}, report.Lossy, "1.6667 % lost"},
-		"a late reading explains that more came back":        {counted{sent: 15000, returned: 15050, uncertainty: 5 * time.Millisecond}, report.Good, ""},
-		"the generator dropped all that is missing":          {counted{sent: 15000, returned: 14000, drops: 1000}, report.Invalid, "the generator itself dropped 1000"},
-		"the generator dropped part of what is missing":      {counted{sent: 15000, returned: 14000, drops: 500}, report.Lossy, "1000 of 15000"},
-		"the generator dropped more than what is missing":    {counted{sent: 15000, returned: 14900, drops: 500}, report.Invalid, "the generator itself dropped 500"},
-		"the generator's drops are within the limit":         {counted{sent: 15000, returned: 14990, drops: 10}, report.Good, ""},
+		"all lost":                                          {counted{sent: 15000, returned: 0}, report.Lossy, "100 % lost"},
+		"a little more came back than was sent":             {counted{sent: 15000, returned: 15002}, report.Good, "all 15000"},
+		"much more came back than was sent":                 {counted{sent: 15000, returned: 15100}, report.Invalid, "100 frames more came back than the 15000 sent"},
+		"one of few frames lost is no proof of anything":    {counted{sent: 150, returned: 149, intended: units.PacketPerSecond * 100}, report.Invalid, "edges alone"},
+		"none of few frames lost":                           {counted{sent: 150, returned: 150, intended: units.PacketPerSecond * 100}, report.Good, "all 150"},
+		"many of few frames lost":                           {counted{sent: 150, returned: 140, intended: units.PacketPerSecond * 100}, report.Lossy, "10 of 150"},
+		"a late reading explains loss":                      {counted{sent: 15000, returned: 14950, uncertainty: 5 * time.Millisecond}, report.Invalid, "account for 202"},
+		"a late reading doesn't explain more than its time": {counted{sent: 15000, returned: 14750, uncertainty: 5 * time.Millisecond}, report.Lossy, "1.6667 % lost"},
+		"a late reading explains that more came back":       {counted{sent: 15000, returned: 15050, uncertainty: 5 * time.Millisecond}, report.Good, ""},
+		"the generator dropped all that is missing":         {counted{sent: 15000, returned: 14000, drops: 1000}, report.Invalid, "the generator itself dropped 1000"},
+		"the generator dropped part of what is missing":     {counted{sent: 15000, returned: 14000, drops: 500}, report.Lossy, "1000 of 15000"},
+		"the generator dropped more than what is missing":   {counted{sent: 15000, returned: 14900, drops: 500}, report.Invalid, "the generator itself dropped 500"},
+		"the generator's drops are within the limit":        {counted{sent: 15000, returned: 14990, drops: 10}, report.Good, ""},
+		"frames that came back damaged are the device's loss": {counted{sent: 15000, returned: 14000, change: func(r []engine.Reading) {
+			edit(r[2:], 1, func(p *engine.PortCounters) { p.Damaged = 900 })
+		}}, report.Lossy, "1000 of 15000 frames did not come back: 6.6667 % lost (900 came back damaged), limit 0.1 %"},
+		"damaged frames don't make room for the generator's drops": {counted{sent: 15000, returned: 14000, drops: 500, change: func(r []engine.Reading) {
+			edit(r[2:], 1, func(p *engine.PortCounters) { p.Damaged = 500 })
+		}}, report.Lossy, "(500 came back damaged)"},
+		"frames that never left are not the device's loss": {counted{sent: 15000, returned: 14000, change: func(r []engine.Reading) {
+			edit(r[2:], 0, func(p *engine.PortCounters) { p.SendDrops = 1000 })
+		}}, report.Invalid, "up to 1000 of those that its port counted as sent never left the generator, and the window's edges alone may account for 2"},
+		"more than never left is the device's": {counted{sent: 15000, returned: 14000, change: func(r []engine.Reading) {
+			edit(r[2:], 0, func(p *engine.PortCounters) { p.SendDrops = 500 })
+		}}, report.Lossy, "1000 of 15000"},
+		"pause frames that the generator sent": {counted{sent: 15000, returned: 14000, change: func(r []engine.Reading) {
+			edit(r[2:], 1, func(p *engine.PortCounters) { p.PauseFramesSent = 4 })
+		}}, report.Invalid, "east: the generator's port sent 4 pause frames, as it had no room for what came, and held the device up"},
 		"offered one percent less is still enough":           {counted{sent: 14850, returned: 14850}, report.Good, ""},
 		"offered less than that is short":                    {counted{sent: 14800, returned: 14800}, report.Short, "the generator offered 9.87 Kpps of 10.00 Kpps asked for"},
 		"short by less than the readings' times are sure of": {counted{sent: 14800, returned: 14800, uncertainty: 5 * time.Millisecond}, report.Good, ""},

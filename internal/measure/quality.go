@@ -173,7 +173,11 @@ func CameBack(m report.Measured) string {
 	if lost <= 0 {
 		return fmt.Sprintf("all %d frames came back", sent)
 	}
-	return fmt.Sprintf("%d of %d frames did not come back: %s lost", lost, sent, Percent(units.RatioOf(lost, sent)))
+	said := fmt.Sprintf("%d of %d frames did not come back: %s lost", lost, sent, Percent(units.RatioOf(lost, sent)))
+	if m.DamagedFrames > 0 {
+		said += fmt.Sprintf(" (%d came back damaged)", m.DamagedFrames)
+	}
+	return said
 }
 
 func (d direction) unclearSentence() string {
@@ -183,6 +187,9 @@ func (d direction) unclearSentence() string {
 	}
 	if d.measured.ReceiveErrors > 0 {
 		why = fmt.Sprintf("the generator itself dropped %d of those that reached it, and %s", d.measured.ReceiveErrors, why)
+	}
+	if d.measured.SendDrops > 0 {
+		why = fmt.Sprintf("up to %d of those that its port counted as sent never left the generator, and %s", d.measured.SendDrops, why)
 	}
 	return d.lossSentence() + "; " + why
 }

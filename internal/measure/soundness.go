@@ -89,6 +89,9 @@ func portFault(link string, before, after engine.Reading, port int) string {
 		return fmt.Sprintf("%s: the counters of port %d went backwards: they were cleared, or the generator was restarted", link, port)
 	case a.PauseFrames >= 0 && b.PauseFrames > a.PauseFrames:
 		return fmt.Sprintf("%s: %d pause frames came: flow control throttled the generator; turn it off on the device's port", link, b.PauseFrames-a.PauseFrames)
+	case a.PauseFramesSent >= 0 && b.PauseFramesSent > a.PauseFramesSent:
+		return fmt.Sprintf("%s: the generator's port sent %d pause frames, as it had no room for what came, and held the device up; turn flow control off on both ports, and give the generator processors that nothing else uses",
+			link, b.PauseFramesSent-a.PauseFramesSent)
 	}
 	return ""
 }

@@ -17,7 +17,7 @@ func Counts(w report.Window) bool { return w.Counts() }
 // SurelyLost is how many frames of a direction the device lost in any case: without what the generator itself dropped, and what the window's edges or a
 // disturbance may account for. Where more came back than was sent it is the surplus, below zero.
 func SurelyLost(m report.Measured) int64 {
-	return surely(m.Sent.Packets-m.Returned.Packets, m.ReceiveErrors, m.EdgeFrames+m.DisturbedFrames)
+	return surely(m.Sent.Packets-m.Returned.Packets, m.GeneratorDrops(), m.EdgeFrames+m.DisturbedFrames)
 }
 
 // Together is several windows as if they were one, for an answer that all of them give. It doesn't ask what they are worth: leave out those that don't Count.
@@ -76,6 +76,7 @@ func directionTogether(windows []report.Window, from, to string) report.Measured
 	for _, d := range parts {
 		whole.Sent, whole.Returned = whole.Sent.Add(d.Sent), whole.Returned.Add(d.Returned)
 		whole.ReceiveErrors += d.ReceiveErrors
+		whole.SendDrops, whole.DamagedFrames = whole.SendDrops+d.SendDrops, whole.DamagedFrames+d.DamagedFrames
 		whole.EdgeFrames += d.EdgeFrames
 		whole.DisturbedFrames += d.DisturbedFrames
 		whole.MachineLost += d.MachineLost

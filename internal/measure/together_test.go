@@ -21,7 +21,7 @@ func drawWindow(rnd *rand.Rand, number int) report.Window {
 		sent := 1 + rnd.Int64N(1e6)
 		back := sent - rnd.Int64N(sent)/oneOf[int64](rnd, 1, 10, 1000, sent) + oneOf[int64](rnd, 0, 0, 0, 20)
 		m := report.Measured{From: names[0], To: names[1], Sent: units.Traffic{Packets: sent, Bytes: 64 * sent}, Returned: units.Traffic{Packets: back, Bytes: 64 * back},
-			EdgeFrames: 2 + rnd.Int64N(30), ReceiveErrors: rnd.Int64N(5), Quality: oneOf(rnd, report.Good, report.Short, report.Lossy), Reason: "drawn",
+			EdgeFrames: 2 + rnd.Int64N(30), ReceiveErrors: rnd.Int64N(5), SendDrops: rnd.Int64N(3), DamagedFrames: rnd.Int64N(3), Quality: oneOf(rnd, report.Good, report.Short, report.Lossy), Reason: "drawn",
 			LineRatePercent: units.Percent(rnd.Int64N(int64(units.Hundred))), Limiter: oneOf(rnd, nil, &report.Limiter{Passed: back, Dropped: sent - back})}
 		m.LossRatio, m.LossRatioMin = units.RatioOf(sent-back, sent), units.RatioOf(SurelyLost(m), sent)
 		m.Offered = FlowOf(units.PacketRateOver(sent, int64(took)), m.Sent)

@@ -29,7 +29,7 @@ func pointOf(w report.Window, i int) point {
 		p.lossy = p.lossy || d.Quality == report.Lossy
 		p.clean = p.clean && (d.Quality == report.Good || d.Quality == report.Short)
 		p.short = p.short || d.Quality == report.Short || d.Quality == report.Lossy && offeredLoad(d, w.Load) < w.Load
-		p.dropped = p.dropped || d.Quality == report.Invalid && d.ReceiveErrors > 0
+		p.dropped = p.dropped || d.Quality == report.Invalid && d.GeneratorDrops() > 0
 	}
 	for _, d := range w.Directions {
 		if d.Quality == report.Lossy || p.clean {

@@ -75,7 +75,7 @@ func machineWords(m report.Machine) string {
 // portWords are a port in words; empty: nothing is known.
 func portWords(p report.PortEnvironment) string {
 	var words []string
-	for _, of := range [][2]string{{"NIC ", p.NIC}, {"firmware ", p.Firmware}, {"driver ", p.Driver}, {"", p.Path}, {"congestion control ", p.CongestionControl}} {
+	for _, of := range [][2]string{{"NIC ", p.NIC}, {"firmware ", p.Firmware}, {"driver ", p.Driver}, {"", p.Path}, {"receive drops ", p.ReceiveDrops}, {"congestion control ", p.CongestionControl}} {
 		if of[1] != "" {
 			words = append(words, of[0]+of[1])
 		}

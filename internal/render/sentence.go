@@ -83,6 +83,9 @@ func limitWords(r *report.Report) string {
 		what = "this is what the kernel of the machine itself forwards, as the Reference has no limit; above it, more than " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
 	case r.Result.Saturated:
 		what = "this is the device's limit; above it, more than " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of the frames are lost."
+		if dropsAreHidden(r) {
+			what = "above this rate more than " + wording.Ratio(report.PlanOf(r).Procedure.MaxLossRatio) + " of the frames are lost, by the device or by the generator's own ports, which don't tell what they drop."
+		}
 	case r.Result.Reason == report.OtherDirection:
 		what = otherDirectionWords(r)
 	case r.Result.Reason == report.GeneratorLimited:
@@ -179,6 +182,7 @@ func warnings(r *report.Report) []string {
 	out = append(out, resultWarnings(r)...)
 	out = append(out, pathWarnings(r)...)
 	out = append(out, silenceWarnings(r)...)
+	out = append(out, visibilityWarnings(r)...)
 	out = append(out, totalWarnings(r)...)
 	out = append(out, burstWarnings(r)...)
 	out = append(out, stolenWarnings(r)...)
@@ -263,6 +267,12 @@ func totalWarnings(r *report.Report) []string {
 		}
 		if t.ReceiveErrors > 0 {
 			out = append(out, fmt.Sprintf("the generator itself dropped %s of the frames that came back from %s", wording.Count(t.ReceiveErrors), wording.Direction(t.From, t.To)))
+		}
+		if t.SendDrops > 0 {
+			out = append(out, fmt.Sprintf("up to %s of the frames that the generator's ports counted as sent from %s never left them", wording.Count(t.SendDrops), wording.Direction(t.From, t.To)))
+		}
+		if t.DamagedFrames > 0 {
+			out = append(out, fmt.Sprintf("%s frames came damaged from %s, and count as lost; check cables, transceivers, MTU and the device's port", wording.Count(t.DamagedFrames), wording.Direction(t.From, t.To)))
 		}
 		if n := t.LostElsewhere(); n > 0 {
 			out = append(out, fmt.Sprintf("this machine itself lost %s frames from %s, beside the %s that the Reference's limit took; give it processors that nothing else uses",

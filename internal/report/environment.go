@@ -39,6 +39,8 @@ type PortEnvironment struct {
 	Firmware string `json:"firmware,omitempty"`
 	Driver   string `json:"driver,omitempty"`
 	Path     string `json:"path,omitempty"` // how frames are sent and received: "AF_XDP + eBPF"; of sessions "TCP sockets"
+	// ReceiveDrops says whether the port tells of frames that it had no room for, where it doesn't tell of all: "hidden" or "unknown".
+	ReceiveDrops string `json:"receiveDrops,omitempty"`
 	// CongestionControl is what sessions that are sent from here used: "cubic".
 	CongestionControl string `json:"congestionControl,omitempty"`
 }
@@ -141,7 +143,11 @@ func generatorEnvironment(g Generator) GeneratorEnvironment {
 		out.Machine.Node = g.Hostname // a pod's is its own name, which says nothing of where it ran
 	}
 	for _, p := range g.Ports {
-		out.Ports = append(out.Ports, PortEnvironment{Link: p.Link, NIC: p.NIC, Firmware: p.Firmware, Driver: p.Driver, Path: p.Path, CongestionControl: p.CongestionControl})
+		drops := p.ReceiveDrops
+		if drops == "counted" {
+			drops = ""
+		}
+		out.Ports = append(out.Ports, PortEnvironment{ReceiveDrops: drops, Link: p.Link, NIC: p.NIC, Firmware: p.Firmware, Driver: p.Driver, Path: p.Path, CongestionControl: p.CongestionControl})
 	}
 	return out
 }

@@ -110,6 +110,10 @@ type GeneratorPort struct {
 	MAC         string `json:"macAddress"`
 	NextHopMAC  string `json:"nextHopMacAddress,omitempty"`
 	FlowControl string `json:"flowControl,omitempty"`
+	// ReceiveDrops says whether the port tells of frames that it had no room for, PauseFrames whether it tells of pause frames that came: "counted", "hidden" (its driver counts none), "unknown",
+	// or "none" where there can't be any. Empty: an older linerate wrote it.
+	ReceiveDrops string `json:"receiveDrops,omitempty"`
+	PauseFrames  string `json:"pauseFrames,omitempty"`
 	// CongestionControl is what the sessions that are sent from here really used, as Linux names it: "cubic". Empty: none are, or nobody knows.
 	CongestionControl string `json:"congestionControl,omitempty"`
 	// Network is the link's network in the cluster, Device the PCI address of what the pod was given of it, and PhysicalPort that of the
@@ -234,7 +238,7 @@ func (w Window) LostToMachine() bool {
 // LostToDisturbance says that the window lost frames, but says nothing of the device, as those who carry frames waited for processors that others had.
 func (w Window) LostToDisturbance() bool {
 	return slices.ContainsFunc(w.Directions, func(d Measured) bool {
-		return d.Quality == Invalid && d.DisturbedFrames > 0 && d.Sent.Packets-d.Returned.Packets-d.ReceiveErrors > d.EdgeFrames
+		return d.Quality == Invalid && d.DisturbedFrames > 0 && d.Sent.Packets-d.Returned.Packets-d.GeneratorDrops() > d.EdgeFrames
 	})
 }
 
@@ -262,15 +266,18 @@ type Measured struct {
 	Intended Flow   `json:"intended"`
 	Offered  Flow   `json:"offered"`
 	Received Flow   `json:"received"`
-	// Sent and Returned are the raw counters' differences over the window, ReceiveErrors what the generator itself dropped of it.
+	// Sent and Returned are the raw counters' differences over the window, ReceiveErrors what the generator itself dropped of what reached it.
 	Sent          units.Traffic `json:"sent"`
 	Returned      units.Traffic `json:"returned"`
 	ReceiveErrors int64         `json:"receiveErrors"`
+	// SendDrops are frames of Sent that never left the generator, or may not have; DamagedFrames those that came back broken: they are among what is missing, as lost by the device.
+	SendDrops     int64 `json:"sendDrops,omitempty"`
+	DamagedFrames int64 `json:"damagedFrames,omitempty"`
 	// EdgeFrames is how many frames the window's edges alone may account for: less missing than that is not called loss.
 	EdgeFrames int64 `json:"edgeFrames,omitempty"`
 	// DisturbedFrames is how many frames may have been lost as those who carry them waited for processors: less missing than that is not called loss either.
 	DisturbedFrames int64 `json:"disturbedFrames,omitempty"`
-	// LossRatio is (sent − returned) ÷ sent, LossRatioMin what of it is surely the DUT's: without the generator's own drops, EdgeFrames and DisturbedFrames.
+	// LossRatio is (sent − returned) ÷ sent, LossRatioMin what of it is surely the DUT's: without the generator's own drops (at either end), EdgeFrames and DisturbedFrames.
 	LossRatio    units.Ratio `json:"lossRatio"`
 	LossRatioMin units.Ratio `json:"lossRatioMin"`
 	// LineRatePercent is received layer-1 bits as a share of the destination link's line rate, at most 100.
@@ -288,6 +295,9 @@ type Measured struct {
 	// Sessions is what connections did, where traffic is sessions: nothing above but the direction, Quality and Reason says anything then. Nil: traffic is frames.
 	Sessions *Sessions `json:"sessions,omitempty"`
 }
+
+// GeneratorDrops are frames that the generator itself lost, before they left or after they came back.
+func (m Measured) GeneratorDrops() int64 { return m.ReceiveErrors + m.SendDrops }
 
 // Limiter is what a Reference's limit did with the frames of a direction, by its own counters. Frames that are missing and that it did not drop
 // were lost elsewhere.
@@ -349,7 +359,10 @@ type Total struct {
 	Sent          units.Traffic `json:"sent"`
 	Returned      units.Traffic `json:"returned"`
 	ReceiveErrors int64         `json:"receiveErrors"`
-	Drained       bool          `json:"drained"` // the counters stood still at the end
+	// SendDrops are frames of Sent that never left the generator, or may not have; DamagedFrames those that came back broken.
+	SendDrops     int64 `json:"sendDrops,omitempty"`
+	DamagedFrames int64 `json:"damagedFrames,omitempty"`
+	Drained       bool  `json:"drained"` // the counters stood still at the end
 	// Limiter is what the Reference's own limit counted of it; nil: there is none, or it can't be asked.
 	Limiter *Limiter `json:"limiter,omitempty"`
 }
@@ -360,7 +373,7 @@ func (t Total) LostElsewhere() int64 {
 	if t.Limiter == nil || !t.Drained {
 		return 0
 	}
-	return max(0, t.Sent.Packets-t.Returned.Packets-t.ReceiveErrors-t.Limiter.Dropped)
+	return max(0, t.Sent.Packets-t.Returned.Packets-t.ReceiveErrors-t.SendDrops-t.Limiter.Dropped)
 }
 
 // Note is one line of the run's own trace: what it decided, and why.
