@@ -14,8 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/comparison"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/suite"
+	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/test/calm"
 	"github.com/linerate-dev/linerate/test/published"
 )
@@ -31,6 +33,8 @@ const (
 	fewRuns  = 4
 	// weakRate is what a generator sends at most that is too weak for the devices here, which forward 15 000 packets/s at least.
 	weakRate = "5kpps"
+	// weakerRate is what a generator sends at most that is weaker still.
+	weakerRate = "4kpps"
 )
 
 // gateTest is what both sides of a judgement are measured by, in about 6 s: two steps that say where to look, windows of 0.4 s with 6 000 frames
@@ -212,37 +216,50 @@ func judgeFolders(t *testing.T, before, after string) judged {
 	return j
 }
 
-// TestAGateWithAWeakGeneratorIsUndecided: the device dropped by half, and a generator that sends too little to see it says neither that it did nor
-// that it didn't.
+// TestAGateWithAWeakGeneratorIsUndecided: the device dropped by half, and a generator that sends too little to see it shows neither that it did nor that it didn't, however often
+// both are measured. Every run is one of its own, for copies of a run count once, and one run of each decides nothing whatever it found. So the test looks whether a judge that takes
+// what came back for the device's limit would have decided: that both are alike where the generator sent the same, and that the device lost a fifth where the generator did.
 func TestAGateWithAWeakGeneratorIsUndecided(t *testing.T) {
 	beside(t)
 	dir := t.TempDir()
+	rates := map[string][]float64{}
 	for _, side := range []struct {
 		name  string
 		limit int64
-	}{{"before", 20_000}, {"after", 10_000}} {
+		sends string
+	}{{"before", 20_000, weakRate}, {"after", 10_000, weakRate}, {"after, by a weaker one", 10_000, weakerRate}} {
 		rig := device(t, side.limit)
-		rig.generate(t, "--max-rate", weakRate)
-		rig.weak(t, filepath.Join(dir, side.name))
+		rig.generate(t, "--max-rate", side.sends)
+		rates[side.name] = rig.weak(t, filepath.Join(dir, side.name))
 	}
-	j := judgeFolders(t, filepath.Join(dir, "before"), filepath.Join(dir, "after"))
-	// Where the machine disturbed the confirmation there is no figure that counts, and nothing is decided either.
-	if s := j.side(); j.code != report.ExitNotMeasured || s.Verdict != report.Undecided || s.Figures != nil && !s.Figures.LowerBound {
-		t.Errorf("exit code %d and %s (%s), want %d and Undecided, of lower bounds", j.code, s.Verdict, s.Message, report.ExitNotMeasured)
+	for after, fooled := range map[string]report.Outcome{"after": report.Passed, "after, by a weaker one": report.DidFail} {
+		if o := judgedAsLimits(rates["before"], rates[after]); o != fooled {
+			t.Fatalf("%s: taken for limits, %.0f and then %.0f packets/s would be judged %s, want %s: these runs prove nothing", after, rates["before"], rates[after], o, fooled)
+		}
+		j := judgeFolders(t, filepath.Join(dir, "before"), filepath.Join(dir, after))
+		s := j.side()
+		if j.code != report.ExitNotMeasured || s.Verdict != report.Undecided || s.Figures == nil || !s.Figures.LowerBound || !strings.Contains(s.Message, "lower bound") {
+			t.Errorf("%s: exit code %d and %s (%s), want %d and Undecided, as its runs are lower bounds", after, j.code, s.Verdict, s.Message, report.ExitNotMeasured)
+		}
+		for _, side := range j.comparison.Rows[0].Sides {
+			if side.Figures == nil || side.Figures.Runs != gateRuns {
+				t.Errorf("%s: of a side's %d runs not all count (%+v): fewer decide nothing, and this test would prove nothing", after, gateRuns, side.Figures)
+			}
+		}
 	}
 }
 
-// weak measures once with the throttled generator, and keeps the Report as often as a gate would have measured: what is tried is the judgement.
-func (r *rig) weak(t *testing.T, folder string) {
+// weak measures a side's runs with the throttled generator, keeps their Reports in the folder, and returns what came back in each, packets per second.
+func (r *rig) weak(t *testing.T, folder string) (rates []float64) {
 	t.Helper()
-	measured := r.external(t, strings.Replace(gateTest, "dut:", `generator: {engine: External, external: {servers: ["127.0.0.1:4501"]}}`+"\n  dut:", 1))
-	if measured.Result.Reason != report.GeneratorLimited {
-		t.Fatalf("the generator wasn't too weak: %s: %s", measured.Result.Reason, measured.Result.Message)
-	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for i := range gateRuns {
+		measured := r.external(t, strings.Replace(gateTest, "dut:", `generator: {engine: External, external: {servers: ["127.0.0.1:4501"]}}`+"\n  dut:", 1))
+		if measured.Result.Reason != report.GeneratorLimited {
+			t.Fatalf("the generator wasn't too weak: %s: %s", measured.Result.Reason, measured.Result.Message)
+		}
 		document, err := json.Marshal(measured)
 		if err != nil {
 			t.Fatal(err)
@@ -250,7 +267,25 @@ func (r *rig) weak(t *testing.T, folder string) {
 		if err := os.WriteFile(reportFile(folder, i), document, 0o600); err != nil {
 			t.Fatal(err)
 		}
+		rates = append(rates, float64(measured.Result.Total.Received.PacketsPerSecond))
 	}
+	return rates
+}
+
+// judgedAsLimits is the verdict on runs of which what came back is taken for what the device can do.
+func judgedAsLimits(before, after []float64) report.Outcome {
+	least, err := units.ParseRatio(allowed)
+	if err != nil {
+		return report.Undecided
+	}
+	exact := func(rates []float64) (runs []comparison.Run) {
+		for _, v := range rates {
+			runs = append(runs, comparison.Exact(v))
+		}
+		return runs
+	}
+	return comparison.Compare(comparison.Question{Figure: comparison.Figure{Metric: "PacketsPerSecond", Direction: report.AllDirections}, Candidate: exact(after), Baseline: exact(before),
+		Allowance: &comparison.Allowance{MaxRegression: least}}).Outcome
 }
 
 // row is a release in the published table.
