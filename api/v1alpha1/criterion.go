@@ -94,6 +94,21 @@ type ObservedSeries struct {
 	Statistic ObservedStatistic `json:"statistic,omitempty"`
 }
 
+// CriterionStatistic says what of several runs a criterion speaks of.
+//
+// +kubebuilder:validation:Enum=Median;Worst;Spread
+type CriterionStatistic string
+
+// What of several runs it speaks of.
+const (
+	// StatisticMedian is the median of the runs alone, however far single ones lie from it.
+	StatisticMedian CriterionStatistic = "Median"
+	// StatisticWorst is the run that meets it least: each must meet it.
+	StatisticWorst CriterionStatistic = "Worst"
+	// StatisticSpread is how far the runs lie apart: their standard deviation in percent of their median.
+	StatisticSpread CriterionStatistic = "Spread"
+)
+
 // Criterion is one demand on the result: absolute (min, max) or relative to a baseline (maxRegression).
 //
 // +kubebuilder:validation:XValidation:rule="has(self.min) || has(self.max) || has(self.maxRegression)",message="a criterion needs min, max or both; or maxRegression, to compare with a baseline"
@@ -106,6 +121,9 @@ type ObservedSeries struct {
 // +kubebuilder:validation:XValidation:rule="(self.metric == 'Observed') == has(self.observed)",fieldPath=".observed",message="metric Observed and the field observed need each other: add observed: {observer: cpu, series: busy}, or use another metric and remove it"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'Observed' || !has(self.maxRegression)",fieldPath=".maxRegression",message="what observers see can't be compared with a baseline, as less may be better or worse: demand a min or a max"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'Observed' || !has(self.direction) || self.direction != 'Total'",fieldPath=".direction",message="what observers see has no direction: remove it, and say observed: {of: All} for all of a machine's processors together"
+// +kubebuilder:validation:XValidation:rule="!has(self.statistic) || self.statistic != 'Spread' || (has(self.max) && !has(self.min) && !has(self.maxRegression))",fieldPath=".statistic",message="Spread is how far runs lie apart, of which less is better: demand a max alone, in percent of their median, such as max: \"1\""
+// +kubebuilder:validation:XValidation:rule="!has(self.statistic) || self.statistic != 'Spread' || !(self.metric in ['LossRatio', 'RetransmitRatio', 'RoundTripMicroseconds', 'Observed'])",fieldPath=".statistic",message="Spread is of rates, in percent of their median, and this metric's median may be 0: use PacketsPerSecond, GoodputBitsPerSecond or another rate"
+// +kubebuilder:validation:XValidation:rule="!has(self.assumedSpread) || !has(self.statistic) || self.statistic != 'Worst'",fieldPath=".assumedSpread",message="assumedSpread says how sure a median is, and statistic: Worst speaks of single runs: remove one of the two"
 type Criterion struct {
 	// name identifies the criterion in the verdict. Example: imix-line-rate.
 	// +required
@@ -123,6 +141,12 @@ type Criterion struct {
 	// +optional
 	// +kubebuilder:default=Each
 	Direction CriterionDirection `json:"direction,omitempty"`
+
+	// statistic says what of several runs is judged, such as the repetitions of a suite. Median: their median alone. Worst: the one that meets it least, so that each must. Spread: how far
+	// they lie apart, as their standard deviation in percent of their median; max is the most of it that passes. Without it the median is judged, and doesn't pass where a tenth of the runs
+	// or more lie far below the rest. Example: Worst.
+	// +optional
+	Statistic CriterionStatistic `json:"statistic,omitempty"`
 
 	// observed names the vital sign that metric Observed judges. Example: {observer: cpu, series: busy}.
 	// +optional

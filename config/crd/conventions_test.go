@@ -138,7 +138,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.order":             {string(v1alpha1.OrderInterleaved), string(v1alpha1.OrderByCell)},
 		"spec.failurePolicy":     {string(v1alpha1.FailureContinue), string(v1alpha1.FailureStop)},
 		"status.table[].verdict": {string(v1alpha1.VerdictPassed), string(v1alpha1.VerdictFailed), string(v1alpha1.VerdictUndecided)},
-		"spec.criteria[].metric": metrics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
+		"spec.criteria[].metric": metrics(), "spec.criteria[].statistic": statistics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
 		"spec.criteria[].observed.of": {string(v1alpha1.ObservedOfEach), string(v1alpha1.ObservedOfAll)}, "spec.criteria[].observed.statistic": {string(v1alpha1.ObservedMean), string(v1alpha1.ObservedMax)},
 		"spec.baseline.allowDifferent[]": environmentParts(),
 	})
@@ -159,11 +159,15 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.traffic.flows.vary[]":         {string(v1alpha1.VarySourceAddress), string(v1alpha1.VaryDestinationAddress), string(v1alpha1.VarySourcePort), string(v1alpha1.VaryDestinationPort)},
 		"spec.procedure.type":               {string(v1alpha1.ProcedureRamp), string(v1alpha1.ProcedureConstantLoad), string(v1alpha1.ProcedureFrameLoss), string(v1alpha1.ProcedureMaximumOfferedLoad)},
 		"spec.baseline.allowDifferent[]":    environmentParts(),
-		"spec.criteria[].metric":            metrics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
+		"spec.criteria[].metric":            metrics(), "spec.criteria[].statistic": statistics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
 		"spec.criteria[].observed.of": {string(v1alpha1.ObservedOfEach), string(v1alpha1.ObservedOfAll)}, "spec.criteria[].observed.statistic": {string(v1alpha1.ObservedMean), string(v1alpha1.ObservedMax)},
 		"spec.observers[].of":   {string(v1alpha1.ObserverOfGenerator), string(v1alpha1.ObserverOfDUT), string(v1alpha1.ObserverOfNode)},
 		"spec.observers[].type": {string(v1alpha1.ObserverProcessors), string(v1alpha1.ObserverLimiter)},
 	})
+}
+
+func statistics() []string {
+	return []string{string(v1alpha1.StatisticMedian), string(v1alpha1.StatisticWorst), string(v1alpha1.StatisticSpread)}
 }
 
 func metrics() []string {

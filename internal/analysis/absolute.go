@@ -16,10 +16,15 @@ import (
 )
 
 // judgeAbsolute judges a criterion by all runs. With several it speaks of their median: so many of them as the median's interval leaves out may lie on
-// the other side. With one it is that run's own judgement.
+// the other side, unless a tenth of all lie far from the rest. With one it is that run's own judgement. A criterion may speak of the worst run, or of the spread, instead.
 func judgeAbsolute(runs []*report.Report, c plan.Criterion) report.CriterionResult {
-	if len(runs) == 1 {
+	switch {
+	case c.Statistic == plan.SpreadOfRuns:
+		return judgeSpread(runs, c)
+	case len(runs) == 1:
 		return judge(runs[0], c)
+	case c.Statistic == plan.WorstOfRuns:
+		return judgeWorst(runs, c)
 	}
 	sorted := map[report.Outcome][]string{}
 	counted, aside := setAside(runs)
@@ -38,7 +43,13 @@ func judgeAbsolute(runs []*report.Report, c plan.Criterion) report.CriterionResu
 	case len(sorted[report.DidFail]) >= n-spared:
 		result.Outcome = report.DidFail
 	}
-	result.Message = overRuns(counted, c) + tally(sorted, n) + aside
+	why := ""
+	if result.Outcome == report.Passed {
+		if why = medianAlone(counted, c); why != "" {
+			result.Outcome = report.Undecided
+		}
+	}
+	result.Message = overRuns(counted, c) + tally(sorted, n) + why + aside
 	return result
 }
 

@@ -83,7 +83,15 @@ func compare(i int, candidates []*report.Report, references []report.BaselineRun
 		}
 		q.Baseline = append(q.Baseline, found[i])
 	}
-	answer := comparison.Compare(q)
+	var answer comparison.Answer
+	switch c.Statistic {
+	case plan.WorstOfRuns:
+		answer = comparison.Worst(q)
+	case plan.MedianOfRuns:
+		answer = comparison.Compare(q)
+	default:
+		answer = comparison.Withhold(q, comparison.Compare(q))
+	}
 	return answer.Outcome, answer.Sentence
 }
 

@@ -30,6 +30,9 @@ func Exact(value float64) Run { return Run{Low: value, High: value} }
 // AtLeast is the run that found a lower bound.
 func AtLeast(value float64) Run { return Run{Low: value, High: math.Inf(1)} }
 
+// LowerBound says that nothing bounds the figure above.
+func (r Run) LowerBound() bool { return math.IsInf(r.High, 1) }
+
 // LessThan is the run that lost frames even at the lowest load, which was this: all that is known of it is what it can't do.
 func LessThan(value float64) Run { return Run{High: value} }
 

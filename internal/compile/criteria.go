@@ -30,7 +30,7 @@ func Criteria(path *field.Path, in []v1alpha1.Criterion) (out []plan.Criterion, 
 		return ratio
 	}
 	for i, c := range in {
-		criterion := plan.Criterion{Name: c.Name, Metric: string(c.Metric), Direction: string(c.Direction), Min: string(c.Min), Max: string(c.Max)}
+		criterion := plan.Criterion{Name: c.Name, Metric: string(c.Metric), Direction: string(c.Direction), Statistic: string(c.Statistic), Min: string(c.Min), Max: string(c.Max)}
 		if c.Relative() {
 			most := read(path.Index(i).Child("maxRegression"), c.MaxRegression)
 			criterion.MaxRegression = &most

@@ -148,7 +148,8 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 		side.Message = refusal
 		return
 	}
-	answer := comparison.Compare(comparison.Question{Figure: comparison.Throughput(s.answers[0].Report), Candidate: slices.Concat(s.runs, s.lossy), Baseline: baseline.runs, Allowance: allowance})
+	question := comparison.Question{Figure: comparison.Throughput(s.answers[0].Report), Candidate: slices.Concat(s.runs, s.lossy), Baseline: baseline.runs, Allowance: allowance}
+	answer := comparison.Withhold(question, comparison.Compare(question))
 	side.Judgement, side.Change, side.Verdict, side.Message = answer.Judgement, answer.Change, answer.Outcome, answer.Sentence
 	apart := plan.DeviceDifferences(was, is, mostDifferences)
 	apart = append(apart, imageDifferences(baseline.answers[0], s.answers[0])...)

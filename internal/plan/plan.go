@@ -261,6 +261,8 @@ type Criterion struct {
 	Name      string `json:"name"`
 	Metric    string `json:"metric"`    // LineRatePercent, PacketsPerSecond, Layer1BitsPerSecond, Layer2BitsPerSecond, LossRatio, ...; Observed
 	Direction string `json:"direction"` // Each, Total
+	// Statistic is what of several runs it speaks of: Median, Worst, Spread; empty: the median, which doesn't pass where many runs lie far from it, on the side that misses.
+	Statistic string `json:"statistic,omitempty"`
 	Min       string `json:"min,omitempty"`
 	Max       string `json:"max,omitempty"`
 	// MaxRegression is the share by which the figure may be less than the baseline's; nil: the criterion is absolute.
@@ -285,6 +287,13 @@ const (
 	ObservedAll  = "All"  // that of all of a machine's processors together
 	ObservedMean = "Mean" // over all windows of the answer
 	ObservedMax  = "Max"  // the most in any of them
+)
+
+// What of several runs a criterion speaks of.
+const (
+	MedianOfRuns = "Median" // alone, however far single runs lie from it
+	WorstOfRuns  = "Worst"  // each run must meet it
+	SpreadOfRuns = "Spread" // their standard deviation, in percent of their median; Max bounds it
 )
 
 // Relative says whether the criterion compares with a baseline.

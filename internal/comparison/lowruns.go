@@ -1,0 +1,111 @@
+package comparison
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/statistics"
+)
+
+// lowShare is the share of a candidate's runs, beyond the baseline's share, that keeps it from passing when they lie far below the rest: of five runs one, of twenty two.
+const lowShare = 0.1
+
+// Withhold takes back that a candidate passed where a tenth of its runs or more, beyond what the baseline has of them, lie far below the rest and further below the baseline's median
+// than is allowed. Medians don't speak of such runs: of a device of which 30 % of the runs are 10 % low the median is as it was. What they are worth isn't shown either, so the Outcome
+// becomes Undecided and never Failed. An Answer that didn't pass stays as it is.
+//
+//	     baseline's median × what is allowed
+//	                   │           rest
+//	──●────────────────┼─────────●●●●●●●●●──▶
+//	  └ far below
+func Withhold(q Question, a Answer) Answer {
+	if q.Allowance == nil || a.Outcome != report.Passed {
+		return a
+	}
+	least := (1 - share(q.Allowance.MaxRegression)) * statistics.Summarize(lows(q.Baseline)).Median
+	candidate, baseline := lowRuns(q.Candidate, least), lowRuns(q.Baseline, least)
+	n, m := len(q.Candidate), len(q.Baseline)
+	if len(candidate) == 0 || !lowShareReached(len(candidate), n, len(baseline), m) {
+		return a
+	}
+	a.Outcome, a.Reason = report.Undecided, LowRuns
+	a.Sentence += fmt.Sprintf("; the medians pass, and don't speak of single runs, of which %s, and of the baseline's %d of %d: see what became of them, make more runs of each, or have the criterion judge medians alone "+
+		"(statistic: Median)", lowRunsText(candidate, n, q.Figure.Format), len(baseline), m)
+	return a
+}
+
+// Worst answers of single runs what Compare answers of medians: whether each of the candidate's runs is within what is allowed below the baseline's median. It passes where each of them surely
+// is, and fails where one surely isn't, wherever in its interval the baseline's median lies. A baseline of fewer than recommended runs doesn't say where its median is.
+func Worst(q Question) Answer {
+	a := Answer{Outcome: report.Undecided, Reason: NoRuns}
+	if q.Allowance == nil || len(q.Candidate) == 0 || len(q.Baseline) == 0 || !allSound(q.Candidate) || !allSound(q.Baseline) {
+		a.Sentence = fmt.Sprintf("there are %s to compare with %s of the baseline", runsText(len(q.Candidate)), runsText(len(q.Baseline)))
+		return a
+	}
+	candidate, baseline := q.Candidate, q.Baseline
+	worst := slices.MinFunc(candidate, func(a, b Run) int { return cmp.Compare(a.Low, b.Low) })
+	was := statistics.Summarize(lows(baseline))
+	allowed := share(q.Allowance.MaxRegression)
+	a.Sentence = fmt.Sprintf("the worst of %s is %s, the median of %s of the baseline is %s (%s to %s), at most %s %% less allowed", runsText(len(candidate)), q.Figure.Format(worst.Low), runsText(len(baseline)),
+		q.Figure.Format(was.Median), q.Figure.Format(was.Low), q.Figure.Format(was.High), percent(allowed))
+	most := math.Inf(1) // where the baseline's median may be at most
+	if bounds(baseline) == 0 {
+		most = statistics.Summarize(ends(baseline)).High
+	}
+	below := func(limit float64) int { return count(candidate, func(r Run) bool { return r.High < limit }) }
+	switch n := below((1 - allowed) * was.Low); {
+	case len(baseline) < recommended:
+		a.Reason, a.Needed = TooFewRuns, Needed{Candidate: len(candidate), Baseline: recommended}
+		a.Sentence += fmt.Sprintf(": too few runs of the baseline to say where its median is, %d would do", recommended)
+	case n > 0:
+		a.Outcome, a.Reason = report.DidFail, Shown
+		a.Sentence += fmt.Sprintf(": %d of %s have less", n, runsText(len(candidate)))
+	case worst.Low >= (1-allowed)*most:
+		a.Outcome, a.Reason = report.Passed, Shown
+		a.Sentence += fmt.Sprintf(": no run has less, which shows with %.0f %% confidence that at most %.0f %% of all runs do", 100*statistics.Confidence, 100*MostUnseen(len(candidate)))
+	case bounds(candidate)+bounds(baseline) > 0:
+		a.Reason = LowerBounds
+		a.Sentence += fmt.Sprintf(": %s, and more runs won't tell: the generator was the limit, give it more", boundsText(bounds(candidate), bounds(baseline)))
+	default:
+		a.Reason = Unresolved
+		a.Sentence += ": the difference is finer than the measurements resolve: let the search go on to a finer bracket, or make more runs of the baseline"
+	}
+	return a
+}
+
+// lowShareReached says that a candidate has so many low runs more than its baseline, as shares, that it doesn't pass. In whole numbers, so that one of ten is a tenth.
+func lowShareReached(candidate, n, baseline, m int) bool {
+	return float64(candidate*m-baseline*n) >= lowShare*float64(n*m)-1e-9
+}
+
+// LowRuns is the Reason where the medians pass, and single runs lie far below the rest.
+const LowRuns Reason = "LowRuns"
+
+// lowRuns are the runs that lie far below the median of their side, by the rule by which outliers are named, and surely below what is demanded.
+func lowRuns(runs []Run, least float64) (low []float64) {
+	values := lows(runs)
+	s := statistics.Summarize(values)
+	for _, o := range s.Outliers {
+		if o.Value < s.Median && runs[o.Run].High < least {
+			low = append(low, o.Value)
+		}
+	}
+	slices.Sort(low)
+	return low
+}
+
+// lowRunsText tells how many runs are low, and how low the lowest is.
+func lowRunsText(low []float64, of int, format func(float64) string) string {
+	verb := "lie"
+	if len(low) == 1 {
+		verb = "lies"
+	}
+	return fmt.Sprintf("%d of %s %s far below the rest (%s)", len(low), runsText(of), verb, format(low[0]))
+}
+
+// MostUnseen is the share of all runs that may be of some kind, with 95 % confidence, where none of n was: what n runs leave unseen. One of five runs or more may be of a kind of which
+// five runs had none, and nobody would know.
+func MostUnseen(n int) float64 { return 1 - math.Pow(1-statistics.Confidence, 1/float64(n)) }
