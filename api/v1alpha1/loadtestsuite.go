@@ -34,7 +34,7 @@ type LoadTestSuite struct {
 	// spec is what to measure, and how often. It can't be changed, but for suspend, stop, parallelism, ttlAfterFinished and historyLimit: a
 	// new run is a new LoadTestSuite (metadata.generateName names it).
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self.template == oldSelf.template && has(self.axes) == has(oldSelf.axes) && (!has(self.axes) || (self.axes == oldSelf.axes && self.axes.map(a, a.name) == oldSelf.axes.map(a, a.name) && self.axes.map(a, a.values.map(v, v.name)) == oldSelf.axes.map(a, a.values.map(v, v.name)))) && has(self.exclude) == has(oldSelf.exclude) && (!has(self.exclude) || self.exclude == oldSelf.exclude) && self.repetitions == oldSelf.repetitions && self.order == oldSelf.order && self.failurePolicy == oldSelf.failurePolicy && self.invalidRetries == oldSelf.invalidRetries && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria) && has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline)",message="spec can't be changed, but for suspend, stop, parallelism, ttlAfterFinished and historyLimit: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
+	// +kubebuilder:validation:XValidation:rule="self.template == oldSelf.template && has(self.axes) == has(oldSelf.axes) && (!has(self.axes) || (self.axes == oldSelf.axes && self.axes.map(a, a.name) == oldSelf.axes.map(a, a.name) && self.axes.map(a, a.values.map(v, v.name)) == oldSelf.axes.map(a, a.values.map(v, v.name)))) && has(self.exclude) == has(oldSelf.exclude) && (!has(self.exclude) || self.exclude == oldSelf.exclude) && self.repetitions == oldSelf.repetitions && self.order == oldSelf.order && has(self.seed) == has(oldSelf.seed) && (!has(self.seed) || self.seed == oldSelf.seed) && self.failurePolicy == oldSelf.failurePolicy && self.invalidRetries == oldSelf.invalidRetries && has(self.criteria) == has(oldSelf.criteria) && (!has(self.criteria) || self.criteria == oldSelf.criteria) && has(self.baseline) == has(oldSelf.baseline) && (!has(self.baseline) || self.baseline == oldSelf.baseline)",message="spec can't be changed, but for suspend, stop, parallelism, ttlAfterFinished and historyLimit: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.stop) || !oldSelf.stop || (has(self.stop) && self.stop)",fieldPath=".stop",message="a stopped suite can't be continued: create a new LoadTestSuite (metadata.generateName makes a new name each time)"
 	Spec LoadTestSuiteSpec `json:"spec"`
 
@@ -59,6 +59,7 @@ type LoadTestSuiteList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.axes) || (size(self.axes) > 0 ? size(self.axes[0].values) : 1) * (size(self.axes) > 1 ? size(self.axes[1].values) : 1) * (size(self.axes) > 2 ? size(self.axes[2].values) : 1) * (size(self.axes) > 3 ? size(self.axes[3].values) : 1) * self.repetitions <= 10000",fieldPath=".axes",message="the axes' values and the repetitions multiply to more than 10000 tests: split the suite, or use fewer repetitions"
 // +kubebuilder:validation:XValidation:rule="!has(self.exclude) || self.exclude.all(e, e.all(n, has(self.axes) && self.axes.exists(a, a.name == n && a.values.exists(v, v.name == e[n]))))",fieldPath=".exclude",message="an exclusion names axes and one value of each, such as [{system: apu6, frames: 64b}]: one of these axes or values doesn't exist"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || !has(self.baseline.axis) || !has(self.baseline.value) || (has(self.axes) && self.axes.exists(a, a.name == self.baseline.axis && a.values.exists(v, v.name == self.baseline.value)))",fieldPath=".baseline",message="baseline names one of spec.axes and one of its values, such as {axis: image, value: main}"
+// +kubebuilder:validation:XValidation:rule="!has(self.seed) || self.order == 'Shuffled'",fieldPath=".seed",message="seed is what order Shuffled is drawn by: remove it, or set order: Shuffled"
 type LoadTestSuiteSpec struct {
 	// suspend true starts no further tests; those that were started go on.
 	// +optional
@@ -104,11 +105,18 @@ type LoadTestSuiteSpec struct {
 	// +kubebuilder:validation:Maximum=1000
 	Parallelism int32 `json:"parallelism,omitempty"`
 
-	// order is how tests follow each other: Interleaved (default: each cell once, then each once more, so that drift doesn't look like a
-	// difference) or ByCell (all repetitions of a cell, then the next cell).
+	// order is how tests follow each other: Shuffled (default: each cell once, then each once more, in orders that are drawn, half of them the reverses of the others, so that neither drift nor
+	// what comes back every few runs looks like a difference), Interleaved (each cell once, then each once more in the same order) or ByCell (all repetitions of a cell, then the
+	// next cell).
 	// +optional
-	// +kubebuilder:default=Interleaved
+	// +kubebuilder:default=Shuffled
 	Order SuiteOrder `json:"order,omitempty"`
+
+	// seed is what order Shuffled is drawn by: the same seed draws the same order. Default: a number that the suite's name makes; the suite's report has it. Example: 7.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=2147483647
+	Seed int64 `json:"seed,omitempty"`
 
 	// failurePolicy says what follows when a test ends without a measurement, and can't be repeated any more: Continue (default) with the
 	// others, or Stop: nothing further is started.
@@ -189,12 +197,14 @@ type TemplateText string
 
 // SuiteOrder is how the tests of a suite follow each other.
 //
-// +kubebuilder:validation:Enum=Interleaved;ByCell
+// +kubebuilder:validation:Enum=Shuffled;Interleaved;ByCell
 type SuiteOrder string
 
 // The orders.
 const (
-	// OrderInterleaved measures every cell once, then every cell once more.
+	// OrderShuffled measures every cell once, then every cell once more, in orders that are drawn, half of them the reverses of the others.
+	OrderShuffled SuiteOrder = "Shuffled"
+	// OrderInterleaved measures every cell once, then every cell once more in the same order.
 	OrderInterleaved SuiteOrder = "Interleaved"
 	// OrderByCell measures all repetitions of a cell, then the next cell.
 	OrderByCell SuiteOrder = "ByCell"

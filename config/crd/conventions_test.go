@@ -135,7 +135,7 @@ func everyRuleSaysTheFix(t *testing.T, root apiextensionsv1.JSONSchemaProps) {
 
 func TestEnumsAreTheConstants(t *testing.T) {
 	enums(t, crd.LoadTestSuites(), map[string][]string{
-		"spec.order":             {string(v1alpha1.OrderInterleaved), string(v1alpha1.OrderByCell)},
+		"spec.order":             {string(v1alpha1.OrderShuffled), string(v1alpha1.OrderInterleaved), string(v1alpha1.OrderByCell)},
 		"spec.failurePolicy":     {string(v1alpha1.FailureContinue), string(v1alpha1.FailureStop)},
 		"status.table[].verdict": {string(v1alpha1.VerdictPassed), string(v1alpha1.VerdictFailed), string(v1alpha1.VerdictUndecided)},
 		"spec.criteria[].metric": metrics(), "spec.criteria[].statistic": statistics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},

@@ -30,6 +30,7 @@ spec:
   - {name: system, values: [{name: apu6}, {name: vpp, patch: {dut: {reference: {limit: {packetsPerSecond: 9000}}}}}]}
   - {name: frames, values: [{name: imix}, {name: 64b, patch: {traffic: {profile: FixedSize, frameSize: 64}}}]}
   parallelism: 4
+  order: Interleaved
 `
 
 // stage measures suites without any packet: each test gives its device's limit, and a hundredth more with each repetition.

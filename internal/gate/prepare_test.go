@@ -112,7 +112,7 @@ func TestALoadTestBecomesASuite(t *testing.T) {
 	})
 	t.Run("with another image as baseline both are measured in turns", func(t *testing.T) {
 		s := only(t, router, Options{MaxRegression: "2%", Images: images(t, "registry.lab/router=registry.lab/router:abc"), BaselineImages: images(t, "registry.lab/router=registry.lab/router:1.4")})
-		if b := s.Suite.Spec.Baseline; len(s.Matrix.Cells) != 2 || b == nil || b.Axis != "release" || s.Suite.Spec.Order != "Interleaved" {
+		if b := s.Suite.Spec.Baseline; len(s.Matrix.Cells) != 2 || b == nil || b.Axis != "release" || s.Suite.Spec.Order != "Shuffled" {
 			t.Fatalf("it is %+v", s.Suite.Spec)
 		}
 		for cell, want := range []string{"registry.lab/router:1.4", "registry.lab/router:abc"} {

@@ -29,6 +29,8 @@ type Suite struct {
 	Started    time.Time `json:"started"`
 	// Finished is zero while runs are still to come.
 	Finished time.Time `json:"finished,omitzero"`
+	// Seed is what the order of its tests was drawn by (order: Shuffled); 0: it wasn't drawn.
+	Seed int64 `json:"seed,omitempty"`
 	// Axes are what was varied, and the order of its values. The first is the table's rows (product), the others are its columns.
 	Axes     []Axis      `json:"axes,omitempty"`
 	Cells    []SuiteCell `json:"cells"`

@@ -45,7 +45,7 @@ func Expand(s *v1alpha1.LoadTestSuite) *Matrix {
 			m.at[keyOf(m.Cells[i].Values)] = i
 		}
 	}
-	m.slots = order(&s.Spec, len(m.Cells))
+	m.slots = order(s, len(m.Cells))
 	return m
 }
 

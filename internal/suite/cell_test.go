@@ -100,18 +100,6 @@ func TestATestSaysWhoseItIs(t *testing.T) {
 	}
 }
 
-func TestOrders(t *testing.T) {
-	for order, want := range map[string]string{"Interleaved": "0r1 1r1 0r2 1r2", "ByCell": "0r1 0r2 1r1 1r2"} {
-		var got []string
-		for _, s := range Expand(written(t, "template: {spec: {}}\nrepetitions: 2\norder: "+order+"\naxes: [{name: a, values: [{name: x}, {name: y}]}]\n")).slots {
-			got = append(got, fmt.Sprintf("%dr%d", s.cell, s.repetition))
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s: %s, want %s", order, got, want)
-		}
-	}
-}
-
 // Names are what the API server takes, each cell's and each test's is its own, and the same suite has the same ones.
 func TestNamesCollideNever(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -135,7 +134,7 @@ func (v *view) repeatDisturbed(left []int32) {
 			v.unknown(v.weak[least.test], left)
 		}
 	}
-	slices.SortStableFunc(v.missing, func(a, b Wanted) int { return cmp.Compare(v.Matrix.place(a), v.Matrix.place(b)) })
+	v.Matrix.sortByPlace(v.missing)
 }
 
 // saidIn is what the runs measured that stand for a cell's repetitions.

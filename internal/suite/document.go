@@ -18,7 +18,7 @@ func (v *view) document(s *step) *report.Suite {
 func (v *view) documentOf(complete bool, cellOf func(int) report.SuiteCell) *report.Suite {
 	out := &report.Suite{
 		Version: report.SuiteVersion, Producer: "linerate " + v.Version, Name: v.Suite.Name, Namespace: v.Suite.Namespace, UID: string(v.Suite.UID),
-		Generation: v.Suite.Generation, Started: v.Suite.CreationTimestamp.UTC(),
+		Generation: v.Suite.Generation, Started: v.Suite.CreationTimestamp.UTC(), Seed: seedOf(v.Suite),
 	}
 	if v.was.StartedAt != nil {
 		out.Started = v.was.StartedAt.UTC()

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
 const (
@@ -100,38 +98,4 @@ func (m *Matrix) TestName(cell int, repetition, try int32) string {
 		name += "t" + strconv.Itoa(int(try))
 	}
 	return name
-}
-
-// slot is one measurement to be made.
-type slot struct {
-	cell       int
-	repetition int32
-}
-
-// order is how the measurements follow each other.
-func order(spec *v1alpha1.LoadTestSuiteSpec, cells int) []slot {
-	var slots []slot
-	repetitions := max(spec.Repetitions, 1)
-	if spec.Order == v1alpha1.OrderByCell {
-		for cell := range cells {
-			for r := range repetitions {
-				slots = append(slots, slot{cell, r + 1})
-			}
-		}
-		return slots
-	}
-	for r := range repetitions {
-		for cell := range cells {
-			slots = append(slots, slot{cell, r + 1})
-		}
-	}
-	return slots
-}
-
-// place is where a test's measurement is in that order.
-func (m *Matrix) place(w Wanted) int {
-	if spec := &m.suite.Spec; spec.Order == v1alpha1.OrderByCell {
-		return w.Cell*int(max(spec.Repetitions, 1)) + int(w.Repetition)
-	}
-	return int(w.Repetition)*len(m.Cells) + w.Cell
 }

@@ -141,6 +141,7 @@ spec:
 		"what is excluded":         `{"spec":{"exclude":[{"a":"x"}]}}`,
 		"repetitions":              `{"spec":{"repetitions":2}}`,
 		"the order":                `{"spec":{"order":"ByCell"}}`,
+		"the seed of the order":    `{"spec":{"seed":7}}`,
 		"the failure policy":       `{"spec":{"failurePolicy":"Stop"}}`,
 		"how often is tried again": `{"spec":{"invalidRetries":3}}`,
 		"criteria":                 `{"spec":{"criteria":[{"name":"a","metric":"PacketsPerSecond","min":"1"}]}}`,

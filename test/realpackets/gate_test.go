@@ -139,8 +139,13 @@ func judgeRelease(t *testing.T, r *release) judged {
 		runs = fewRuns
 	}
 	for i := range runs {
+		if i%2 == 1 { // each turn the other way round, so that drift and what comes every second run meet both
+			after.keep(t, filepath.Join(dir, "after"), i)
+		}
 		before.keep(t, filepath.Join(dir, "before"), i)
-		after.keep(t, filepath.Join(dir, "after"), i)
+		if i%2 == 0 {
+			after.keep(t, filepath.Join(dir, "after"), i)
+		}
 	}
 	repeated := [2]int{before.repeatDisturbed(t, filepath.Join(dir, "before"), runs), after.repeatDisturbed(t, filepath.Join(dir, "after"), runs)}
 	j := judgeFolders(t, filepath.Join(dir, "before"), filepath.Join(dir, "after"))

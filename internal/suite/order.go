@@ -1,0 +1,104 @@
+package suite
+
+import (
+	"cmp"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// slot is one measurement to be made.
+type slot struct {
+	cell       int
+	repetition int32
+}
+
+// order is how the measurements follow each other. It follows from the spec and the suite's name alone, so that whoever goes on with a suite goes on in its order. A suite that says no order
+// is of a release that knew Interleaved only.
+//
+//	ByCell        AAAA BBBB          drift makes a difference of all of it
+//	Interleaved   AB AB AB AB        drift makes a little; what comes back every second run meets B alone
+//	Shuffled      AB BA BA AB        orders that are drawn, as many as their reverses, in an order that is drawn: neither drift nor what comes back every few runs meets one side
+func order(s *v1alpha1.LoadTestSuite, cells int) []slot {
+	repetitions := max(s.Spec.Repetitions, 1)
+	slots := make([]slot, 0, cells*int(repetitions))
+	switch s.Spec.Order {
+	case v1alpha1.OrderByCell:
+		for cell := range cells {
+			for r := range repetitions {
+				slots = append(slots, slot{cell, r + 1})
+			}
+		}
+	case v1alpha1.OrderShuffled:
+		blocks := shuffled(rand.NewPCG(uint64(seedOf(s)), 0), cells, int(repetitions))
+		for r, block := range blocks {
+			for _, cell := range block {
+				slots = append(slots, slot{cell, int32(r) + 1})
+			}
+		}
+	default:
+		for r := range repetitions {
+			for cell := range cells {
+				slots = append(slots, slot{cell, r + 1})
+			}
+		}
+	}
+	return slots
+}
+
+// shuffled are the orders of all cells in each repetition: half of them are drawn, the others are the reverses of these, and which comes when is drawn, too. Of an odd number one has no reverse.
+func shuffled(random *rand.PCG, cells, repetitions int) [][]int {
+	made := make([][]int, 0, repetitions)
+	for i := range repetitions {
+		if i%2 == 0 {
+			made = append(made, drawn(random, cells))
+			continue
+		}
+		reverse := slices.Clone(made[i-1])
+		slices.Reverse(reverse)
+		made = append(made, reverse)
+	}
+	blocks := make([][]int, repetitions)
+	for i, which := range drawn(random, repetitions) {
+		blocks[i] = made[which]
+	}
+	return blocks
+}
+
+// drawn are the numbers of so many cells in an order that chance makes (Fisher and Yates). It is written out here so that a seed draws the same order in every release, which package rand
+// doesn't promise of its own.
+func drawn(random *rand.PCG, cells int) []int {
+	block := make([]int, cells)
+	for i := range block {
+		block[i] = i
+	}
+	for i := cells - 1; i > 0; i-- {
+		j := int(random.Uint64() % uint64(i+1))
+		block[i], block[j] = block[j], block[i]
+	}
+	return block
+}
+
+// seedOf is what a suite's order is drawn by: what its spec says, or what its name makes, so that two nights have two orders; 0: its order isn't drawn.
+func seedOf(s *v1alpha1.LoadTestSuite) int64 {
+	if s.Spec.Order != v1alpha1.OrderShuffled || s.Spec.Seed != 0 {
+		return s.Spec.Seed
+	}
+	const most = 1<<31 - 1 // what a spec takes
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(s.Name)) // it never fails
+	return 1 + int64(h.Sum64()%most)
+}
+
+// sortByPlace puts tests into the order in which their measurements follow each other.
+func (m *Matrix) sortByPlace(tests []Wanted) {
+	places := make(map[slot]int, len(m.slots))
+	for i, s := range m.slots {
+		places[s] = i
+	}
+	slices.SortStableFunc(tests, func(a, b Wanted) int {
+		return cmp.Compare(places[slot{a.Cell, a.Repetition}], places[slot{b.Cell, b.Repetition}])
+	})
+}
