@@ -1,0 +1,221 @@
+package impaired
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Counts are what became of the frames that entered a port. Came is the sum of Chosen to Missed, and of what left or is still inside: Left − Doubled + Inside.
+type Counts struct {
+	Came     int64 `json:"came"`     // by the device's kernel
+	Chosen   int64 `json:"chosen"`   // lost, as the Nth
+	Bent     int64 `json:"bent"`     // lost, by the knee
+	Overload int64 `json:"overload"` // lost, above the limit
+	NoRoom   int64 `json:"noRoom"`   // lost, while so many waited for the processor
+	Missed   int64 `json:"missed"`   // lost, and no impairment did it: the machine was too slow to receive or to send it. 0, or the device isn't what it claims to be
+	Doubled  int64 `json:"doubled"`  // left once more
+	Left     int64 `json:"left"`     // by the other port
+	Inside   int64 `json:"inside"`
+}
+
+// Lost is how many frames the device kept for good.
+func (c Counts) Lost() int64 { return c.Chosen + c.Bent + c.Overload + c.NoRoom + c.Missed }
+
+// carrier carries what enters a port to the other one, on a thread of its own.
+type carrier struct {
+	line   *line
+	ring   *ring
+	outlet *outlet
+	outbox outbox
+
+	taken, chosen, bent, overload, noRoom, refused, doubled, left, accepted atomic.Int64
+	idle                                                                    atomic.Bool
+
+	slots    []int     // to give back when the batch has left
+	leaving  []*parcel // likewise
+	departed []time.Duration
+	served   int64 // with work: in this busy period
+	begun    time.Duration
+}
+
+func newCarrier(i Impairment, from, to int) (*carrier, error) {
+	r, err := openRing(from)
+	if err != nil {
+		return nil, err
+	}
+	o, err := openOutlet(to)
+	if err != nil {
+		return nil, err
+	}
+	c := &carrier{line: newLine(i), ring: r, outlet: o}
+	if i.Work > 0 {
+		if c.departed = make([]time.Duration, defaultRoom); i.Room > 0 {
+			c.departed = make([]time.Duration, i.Room)
+		}
+	}
+	return c, nil
+}
+
+// run carries frames until the process ends. It comes before ordinary threads, unless its work would take all of a processor.
+func (c *carrier) run() {
+	runtime.LockOSThread()
+	if c.line.Work > 0 || unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1}, 0) != nil {
+		_ = unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL, Nice: -20}, 0)
+	}
+	for {
+		some := c.receive()
+		c.release()
+		if !some {
+			c.rest()
+		}
+	}
+}
+
+// rest waits for what comes, or leaves, next.
+func (c *carrier) rest() {
+	c.served = 0
+	next, there := c.outbox.next()
+	if !there {
+		c.idle.Store(true)
+		c.ring.await(-1)
+		c.idle.Store(false)
+		return
+	}
+	if ahead := next - wallClock(); ahead > 0 {
+		c.ring.await(ahead)
+	}
+}
+
+// receive takes what came, half a batch at most, since frames may leave twice.
+func (c *carrier) receive() (some bool) {
+	for range batch / 2 {
+		f, there := c.ring.read()
+		if !there {
+			break
+		}
+		some = true
+		c.taken.Add(1)
+		c.slots = append(c.slots, f.slot)
+		if c.line.Work > 0 {
+			c.work(f)
+			continue
+		}
+		c.decide(f)
+	}
+	c.flush()
+	return some
+}
+
+// work gives a frame its processor time, or drops it where it found no room: where the frame that came so many before it hadn't left yet when it came.
+func (c *carrier) work(f came) {
+	n := c.accepted.Load()
+	place := n % int64(len(c.departed))
+	if n >= int64(len(c.departed)) && c.departed[place] > f.at {
+		c.noRoom.Add(1)
+		return
+	}
+	c.accepted.Add(1)
+	if c.served == 0 {
+		c.begun = processorTime()
+	}
+	c.served++
+	c.decide(f)
+	c.flush()
+	for processorTime() < c.begun+time.Duration(c.served)*c.line.Work {
+	}
+	c.departed[place] = wallClock()
+}
+
+// decide carries out a frame's fate.
+func (c *carrier) decide(f came) {
+	var of flow
+	if c.line.ReorderOneIn > 0 {
+		of = flowOf(f.frame)
+	}
+	what := c.line.take(f.at, of)
+	switch what.lost {
+	case chosen:
+		c.chosen.Add(1)
+	case bent:
+		c.bent.Add(1)
+	case overload:
+		c.overload.Add(1)
+	case forwarded:
+		c.doubled.Add(int64(what.copies - 1))
+		if c.line.ReorderOneIn > 0 || c.line.Delay > 0 || c.line.Queue > 0 {
+			c.outbox.accept(f.frame, of, what)
+			return
+		}
+		for range what.copies {
+			c.outlet.add(f.frame)
+		}
+	}
+}
+
+// release sends what is due by now.
+func (c *carrier) release() {
+	for now := wallClock(); ; {
+		p, there := c.outbox.due(now)
+		if !there {
+			break
+		}
+		for range p.copies {
+			if !c.outlet.add(p.frame) {
+				c.flush()
+				c.outlet.add(p.frame)
+			}
+		}
+		c.flushSoon(p)
+	}
+	c.flush()
+}
+
+// flushSoon sends the batch when it is full, and then gives back the memory of what was in it.
+func (c *carrier) flushSoon(p *parcel) {
+	c.leaving = append(c.leaving, p)
+	if c.outlet.n >= batch-1 {
+		c.flush()
+	}
+}
+
+// flush sends the batch, and gives back the memory of its frames.
+func (c *carrier) flush() {
+	left, refused := c.outlet.flush()
+	c.left.Add(left)
+	c.refused.Add(refused)
+	for _, slot := range c.slots {
+		c.ring.giveBack(slot)
+	}
+	c.slots = c.slots[:0]
+	for _, p := range c.leaving {
+		c.outbox.reuse(p)
+	}
+	c.leaving = c.leaving[:0]
+}
+
+// counts may be asked by one goroutine at a time.
+func (c *carrier) counts() Counts {
+	missed := c.ring.lost()
+	n := Counts{Came: c.taken.Load() + missed, Chosen: c.chosen.Load(), Bent: c.bent.Load(), Overload: c.overload.Load(), NoRoom: c.noRoom.Load(),
+		Missed: missed + c.refused.Load(), Doubled: c.doubled.Load(), Left: c.left.Load()}
+	if c.line.Work > 0 { // the ring is full only of frames that wait for the processor
+		n.NoRoom, n.Missed = n.NoRoom+missed, n.Missed-missed
+	}
+	n.Inside = n.Came - n.Lost() - n.Left + n.Doubled
+	return n
+}
+
+// wallClock is the time that frames in a ring have.
+func wallClock() time.Duration { return clock(unix.CLOCK_REALTIME) }
+
+// processorTime is what the calling thread has used.
+func processorTime() time.Duration { return clock(unix.CLOCK_THREAD_CPUTIME_ID) }
+
+func clock(which int32) time.Duration {
+	var ts unix.Timespec
+	_ = unix.ClockGettime(which, &ts) // fails for no clock that exists
+	return time.Duration(ts.Nano())
+}

@@ -1,0 +1,75 @@
+package impaired
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+
+	"github.com/linerate-dev/linerate/internal/lab/netspace"
+)
+
+// Device is a device that forwards, in a process of its own. Its methods are safe for concurrent use.
+type Device struct {
+	command *exec.Cmd
+	life    io.WriteCloser
+	answers *json.Decoder
+	talk    *bytes.Buffer
+	mutex   sync.Mutex // a question at a time
+}
+
+// Start starts a device in a namespace that has its interfaces, which are up. It forwards when Start returns, and until it is closed or this process ends.
+func Start(ns *netspace.Namespace, s Spec) (_ *Device, err error) {
+	if err := s.Check(); err != nil {
+		return nil, fmt.Errorf("impaired device: %w", err)
+	}
+	d := &Device{command: exec.Command("/proc/self/exe"), talk: &bytes.Buffer{}}
+	d.command.Env = append(os.Environ(), asked+"=1")
+	d.command.Stderr = d.talk
+	d.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's interrupt is the test's to handle
+	if d.life, err = d.command.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := d.command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	d.answers = json.NewDecoder(out)
+	if err := ns.Do(d.command.Start); err != nil {
+		return nil, fmt.Errorf("start the impaired device: %w", err)
+	}
+	if _, err := d.ask(s); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// Counts are what became of the frames that entered each port since the device was started, by the Spec's order. It waits for a second at most until nothing is
+// inside; what comes while it is asked may be counted or not.
+func (d *Device) Counts() ([2]Counts, error) { return d.ask("counts") }
+
+func (d *Device) ask(question any) ([2]Counts, error) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	var a answer
+	if err := json.NewEncoder(d.life).Encode(question); err != nil {
+		return a.Counts, fmt.Errorf("ask the impaired device: %w; it said: %s", err, d.talk)
+	}
+	if err := d.answers.Decode(&a); err != nil {
+		return a.Counts, fmt.Errorf("the impaired device ended: %w; it said: %s", err, d.talk)
+	}
+	if a.Error != "" {
+		return a.Counts, errors.New("the impaired device: " + a.Error)
+	}
+	return a.Counts, nil
+}
+
+// Close ends the device.
+func (d *Device) Close() error {
+	return errors.Join(d.life.Close(), d.command.Wait())
+}

@@ -1,0 +1,134 @@
+package impaired
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestItCountsEachFrame: what is chosen is known beforehand, to the frame, and each port has its own impairment. All of this holds on a busy machine, too.
+func TestItCountsEachFrame(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		i    Impairment
+		want func(n int64) Counts
+	}{
+		{"nothing", Impairment{}, func(n int64) Counts { return Counts{Left: n} }},
+		{"one in 100 is lost", Impairment{LoseOneIn: 100}, func(n int64) Counts { return Counts{Chosen: n / 100, Left: n - n/100} }},
+		{"one in 50 leaves twice", Impairment{DuplicateOneIn: 50}, func(n int64) Counts { return Counts{Doubled: n / 50, Left: n + n/50} }},
+		{"one in 30 leaves behind the next", Impairment{ReorderOneIn: 30}, func(n int64) Counts { return Counts{Left: n} }},
+		{"each stays for 30 ms", Impairment{Delay: 30 * time.Millisecond}, func(n int64) Counts { return Counts{Left: n} }},
+		{"some of all", Impairment{LoseOneIn: 10, DuplicateOneIn: 9, ReorderOneIn: 8, Delay: time.Millisecond}, func(n int64) Counts {
+			kept := n - n/10
+			return Counts{Chosen: n / 10, Doubled: kept / 9, Left: kept + kept/9}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, c.i)
+			var sent [2]int64
+			var both sync.WaitGroup
+			for port := range sent {
+				both.Go(func() { sent[port] = r.send(t, port, 10_000, 200*time.Millisecond) })
+			}
+			both.Wait()
+			got, want := r.counts(t), [2]Counts{c.want(sent[0]), {Left: sent[1]}}
+			want[0].Came, want[1].Came = sent[0], sent[1]
+			if got != want {
+				t.Errorf("counted %+v, want %+v", got, want)
+			}
+			for port := range 2 {
+				if out := int64(len(r.hear(t, port))); out != want[1-port].Left {
+					t.Errorf("port %d: %d frames came out, want %d", port, out, want[1-port].Left)
+				}
+			}
+		})
+	}
+}
+
+// TestALimitForEachDirection: what is above each port's limit is lost, whenever the machine lets the device run.
+func TestALimitForEachDirection(t *testing.T) {
+	const saves, d = 20 * time.Millisecond, time.Second / 2
+	ports := []Impairment{{Limit: 4_000, Saves: saves}, {Limit: 2_000, Queue: 50 * time.Millisecond}}
+	r := newRig(t, ports...)
+	var sent [2]int64
+	var both sync.WaitGroup
+	for port := range sent {
+		both.Go(func() { sent[port] = r.send(t, port, 10_000, d) })
+	}
+	both.Wait()
+	counts := r.counts(t)
+	for port, c := range counts {
+		out := r.hear(t, 1-port)
+		if c.Came != sent[port] || c.Left != int64(len(out)) || c.Left != c.Came-c.Overload || c.Overload == 0 {
+			t.Fatalf("port %d counted %+v; %d were sent and %d came out", port, c, sent[port], len(out))
+		}
+		// The device saw the frames in their own time: from the first that was sent to the last.
+		took := max(d, out[len(out)-1].sent-out[0].sent+time.Millisecond)
+		if most := float64(ports[port].Limit)*(took+max(saves, ports[port].Queue)).Seconds() + 1; float64(c.Left) > 1.01*most {
+			t.Errorf("port %d: %d frames came out in %v, and its limit is %d", port, c.Left, took, ports[port].Limit)
+		}
+	}
+}
+
+func TestEachFrameIsLate(t *testing.T) {
+	const delay = 50 * time.Millisecond
+	r := newRig(t, Impairment{Delay: delay})
+	sent := r.send(t, 0, 5_000, 200*time.Millisecond)
+	r.counts(t)
+	out := r.hear(t, 1)
+	for n, h := range out {
+		if late := h.out - h.sent; late < delay || h.number != int64(n) {
+			t.Fatalf("frame %d came out as the one of number %d, %v after it was sent, want %v at least and in order", h.number, n, late, delay)
+		}
+	}
+	if int64(len(out)) != sent {
+		t.Errorf("%d of %d frames came out", len(out), sent)
+	}
+}
+
+func TestOrderOnTheWire(t *testing.T) {
+	r := newRig(t, Impairment{ReorderOneIn: 10})
+	r.send(t, 0, 5_000, 200*time.Millisecond)
+	r.counts(t)
+	last, late := map[byte]int64{}, map[byte]int64{}
+	frames := map[byte]int64{}
+	for _, h := range r.hear(t, 1) {
+		frames[h.flow]++
+		if before, some := last[h.flow]; some && h.number < before {
+			late[h.flow]++
+		}
+		last[h.flow] = max(last[h.flow], h.number)
+	}
+	for f := range byte(4) {
+		// The last frame of a flow may be one that waits for the next, in vain.
+		if n := late[f]; n > frames[f]/10 || n < (frames[f]-1)/10 || n == 0 {
+			t.Errorf("flow %d: %d of %d frames came out behind a later one, want one in 10", f, n, frames[f])
+		}
+	}
+}
+
+// TestWorkTakesAProcessor: a device whose processor is its limit forwards no more than that, and drops what finds no room.
+func TestWorkTakesAProcessor(t *testing.T) {
+	const work, room = 500 * time.Microsecond, 16
+	r := newRig(t, Impairment{Work: work, Room: room})
+	begun := time.Now()
+	sent := r.send(t, 0, 10_000, 300*time.Millisecond)
+	c := r.counts(t)[0]
+	if most := int64(time.Since(begun)/work) + 1; c.Came != sent || c.Left != sent-c.NoRoom || c.Left > most || c.NoRoom == 0 || c.Left < room {
+		t.Errorf("of %d frames: %+v, want %d to %d to leave", sent, c, room, most)
+	}
+}
+
+func TestADeviceThatCantBe(t *testing.T) {
+	needRoot(t)
+	ns := space(t)
+	for says, s := range map[string]Spec{
+		"the impaired device: port nowhere": {Interfaces: [2]string{"nowhere", "lo"}},
+		"impaired device: who loses one":    {Interfaces: [2]string{"lo", "lo"}, Ports: [2]Impairment{{LoseOneIn: 1}}},
+	} {
+		if d, err := Start(ns, s); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%+v: %v, %v; want %q", s, d, err, says)
+		}
+	}
+}

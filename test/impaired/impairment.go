@@ -1,0 +1,134 @@
+package impaired
+
+import (
+	"errors"
+	"math"
+	"time"
+)
+
+// Impairment is what becomes of frames that enter a port. The zero Impairment forwards all of them, in order and at once. What is set happens in this order:
+//
+//	came ─▶ work ─▶ one in N lost ─▶ knee ─▶ limit, or queue ─▶ delay ─▶ one in N of a flow behind the next ─▶ one in N twice ─▶ left
+type Impairment struct {
+	// Work is the processor time that each frame costs, sending included: a device without a limit but its processor. Room frames wait for it; what comes
+	// when so many wait is dropped. 0: none.
+	Work time.Duration `json:"work,omitempty"`
+	// Room is how many frames may wait for the processor; 0 with Work: 256, what a virtual cable's ring holds.
+	Room int `json:"room,omitempty"`
+
+	// LoseOneIn N: of all frames that came, the Nth, the 2 Nth and so on are lost. 0: none.
+	LoseOneIn int64 `json:"loseOneIn,omitempty"`
+
+	// Limit is how many packets/s it forwards. What comes above it is dropped, or queued. 0: no limit.
+	Limit int64 `json:"limit,omitempty"`
+	// Saves is for how long the device saves up what it didn't forward, without a queue; 0: 2 ms.
+	Saves time.Duration `json:"saves,omitempty"`
+	// Queue is for how long a frame may wait for the limit. 0: frames never wait.
+	Queue time.Duration `json:"queue,omitempty"`
+	// Wasted is the share of a forwarded frame's cost that a dropped frame costs, too. A device that wastes w forwards (limit − w × load) ÷ (1 − w) of a load above
+	// its limit, down to nothing at limit ÷ w (receive livelock; Mogul and Ramakrishnan, 1996). 0: what is dropped costs nothing. Not with a queue.
+	Wasted float64 `json:"wasted,omitempty"`
+	// Knee makes the limit a soft one. Nil: a sharp one.
+	Knee *Knee `json:"knee,omitempty"`
+	// Cold makes the device worse at first. Nil: it is as good at once. Not with a queue.
+	Cold *Cold `json:"cold,omitempty"`
+
+	// Delay is for how long each frame stays in the device. 0: it leaves at once.
+	Delay time.Duration `json:"delay,omitempty"`
+	// ReorderOneIn N: of each flow (addresses, protocol and ports), the Nth, the 2 Nth frame and so on leaves behind the next one of that flow, at most 20 ms
+	// later if there is none. 0: all stay in order.
+	ReorderOneIn int64 `json:"reorderOneIn,omitempty"`
+	// DuplicateOneIn N: of all frames that are forwarded, the Nth, the 2 Nth and so on leave twice. 0: none.
+	DuplicateOneIn int64 `json:"duplicateOneIn,omitempty"`
+}
+
+// Knee is loss that begins before the limit and grows evenly with the load, from nothing at From × limit to Loss at the limit.
+type Knee struct {
+	From float64 `json:"from"` // a share of the limit, such as 0.95
+	Loss float64 `json:"loss"` // a share of the frames, such as 0.02
+}
+
+// Cold is a lower limit at first: Share × limit from the begin until For after the hundredth frame. So what a tester sends before its load doesn't warm it.
+type Cold struct {
+	For   time.Duration `json:"for"`
+	Share float64       `json:"share"`
+}
+
+const (
+	defaultSaves = 2 * time.Millisecond
+	defaultRoom  = 256
+	// patience is for how long a frame waits for the next one of its flow.
+	patience = 20 * time.Millisecond
+	// coldFrames is how many frames a device has seen when its time begins to count.
+	coldFrames = 100
+)
+
+// Check says what of an Impairment contradicts itself.
+func (i Impairment) Check() error {
+	var errs []error
+	for _, rule := range []struct {
+		broken bool
+		says   string
+	}{
+		{i.Limit == 0 && (i.Saves != 0 || i.Queue != 0 || i.Wasted != 0 || i.Knee != nil || i.Cold != nil), "saves, queue, wasted, knee and cold are of a limit: set limit"},
+		{i.Queue != 0 && (i.Wasted != 0 || i.Cold != nil || i.Saves != 0), "a queue saves and wastes nothing, and isn't cold: leave those out, or the queue"},
+		{i.Wasted < 0 || i.Wasted >= 1, "wasted is a share from 0 to below 1"},
+		{i.Knee != nil && (i.Knee.From <= 0 || i.Knee.From >= 1 || i.Knee.Loss <= 0 || i.Knee.Loss >= 1), "a knee's from and loss are shares between 0 and 1"},
+		{i.Cold != nil && (i.Cold.For <= 0 || i.Cold.Share <= 0 || i.Cold.Share >= 1), "cold is for a time, at a share between 0 and 1"},
+		{i.Room != 0 && i.Work == 0, "room is of frames that wait for work: set work"},
+		{min(i.Work, i.Saves, i.Queue, i.Delay) < 0 || min(i.LoseOneIn, i.Limit, i.ReorderOneIn, i.DuplicateOneIn, int64(i.Room)) < 0, "nothing may be negative"},
+		{i.LoseOneIn == 1, "who loses one in one forwards nothing: leave the port out of the traffic"},
+	} {
+		if rule.broken {
+			errs = append(errs, errors.New(rule.says))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Forwards is how many packets/s of a load that lasts leave the device, each counted once, when it is warm. With Work it is what a processor of its own forwards.
+func (i Impairment) Forwards(load float64) float64 {
+	if i.Work > 0 {
+		load = min(load, float64(time.Second)/float64(i.Work))
+	}
+	if i.LoseOneIn > 0 {
+		load *= 1 - 1/float64(i.LoseOneIn)
+	}
+	if i.Limit == 0 {
+		return load
+	}
+	limit := float64(i.Limit)
+	if i.Knee != nil {
+		load *= 1 - i.Knee.loss(load/limit)
+	}
+	if load <= limit {
+		return load
+	}
+	return max(0, (limit-i.Wasted*load)/(1-i.Wasted))
+}
+
+// loss is the share that a knee takes of a load, which is given as a share of the limit.
+func (k Knee) loss(load float64) float64 {
+	return k.Loss * min(1, max(0, (load-k.From)/(1-k.From)))
+}
+
+// Most is the highest load, in packets/s, of which the device loses no more than so small a share, as of each load below; 0: it loses more of any load; +Inf: of
+// none. It is what a search for the limit has to find.
+func (i Impairment) Most(lossAllowed float64) float64 {
+	loses := func(load float64) bool { return i.Forwards(load) < load*(1-lossAllowed)*(1-1e-12) }
+	low, high := 1.0, 1e9
+	if loses(low) {
+		return 0
+	}
+	if !loses(high) {
+		return math.Inf(1)
+	}
+	for high-low > 1e-3 {
+		if middle := (low + high) / 2; loses(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return low
+}

@@ -1,0 +1,163 @@
+package impaired
+
+import "time"
+
+// line decides what becomes of each frame that enters a port, by nothing but the times at which frames came, which never go back. It is pure.
+type line struct {
+	Impairment
+	came, forwarded int64
+	limiter         limiter
+	recent          recent
+	owed            float64 // of frames that the knee is to take, what isn't a whole one yet
+	warmAt          time.Duration
+	flows           map[flow]int64 // how many of it came this far
+}
+
+// fate is what becomes of a frame.
+type fate struct {
+	lost   cause
+	leaves time.Duration // on the clock of the times at which frames came
+	behind bool          // it leaves behind the next one of its flow
+	copies int
+}
+
+// cause says why a frame is lost; the empty one: it isn't.
+type cause int
+
+const (
+	forwarded cause = iota
+	chosen          // it was the Nth
+	bent            // the knee took it
+	overload        // it came above the limit, and there is no queue, or no room in it
+)
+
+func newLine(i Impairment) *line {
+	l := &line{Impairment: i, flows: map[flow]int64{}, limiter: limiter{perSecond: i.Limit, queue: i.Queue, wasted: i.Wasted}}
+	if l.limiter.saves = i.Saves; i.Saves == 0 {
+		l.limiter.saves = defaultSaves
+	}
+	if i.Knee != nil {
+		l.recent = make(recent, max(1, int(float64(i.Limit)*kneeLooksBack.Seconds())))
+	}
+	return l
+}
+
+// take is asked once for each frame, in the order in which they came.
+func (l *line) take(at time.Duration, f flow) fate {
+	l.came++
+	if l.came == coldFrames && l.Cold != nil {
+		l.warmAt = at + l.Cold.For
+	}
+	if l.LoseOneIn > 0 && l.came%l.LoseOneIn == 0 {
+		return fate{lost: chosen}
+	}
+	if l.Knee != nil && l.bends(at) {
+		return fate{lost: bent}
+	}
+	leaves := at
+	if l.Limit > 0 {
+		l.limiter.perSecond = l.limit(at)
+		wait, passes := l.limiter.pass(at)
+		if !passes {
+			return fate{lost: overload}
+		}
+		leaves += wait
+	}
+	l.forwarded++
+	out := fate{leaves: leaves + l.Delay, copies: 1}
+	if l.ReorderOneIn > 0 {
+		l.flows[f]++
+		out.behind = l.flows[f]%l.ReorderOneIn == 0
+	}
+	if l.DuplicateOneIn > 0 && l.forwarded%l.DuplicateOneIn == 0 {
+		out.copies = 2
+	}
+	return out
+}
+
+// limit is the device's at a time.
+func (l *line) limit(at time.Duration) int64 {
+	if l.Cold != nil && (l.came < coldFrames || at < l.warmAt) {
+		return int64(float64(l.Limit) * l.Cold.Share)
+	}
+	return l.Limit
+}
+
+// kneeLooksBack is the time, at the limit, over which the knee sees how high the load is: longer than a generator's batches, shorter than a tester's settling.
+const kneeLooksBack = 200 * time.Millisecond
+
+// bends says whether the knee takes this frame: exactly the share that it takes of the load of the last 200 ms.
+func (l *line) bends(at time.Duration) bool {
+	load := l.recent.rate(l.came, at)
+	if l.owed += l.Knee.loss(load / float64(l.Limit)); l.owed < 1 {
+		return false
+	}
+	l.owed--
+	return true
+}
+
+// recent are the times at which the last frames came.
+type recent []time.Duration
+
+// rate notes the nth frame (from 1), and is the rate at which that many came last; 0 until so many came.
+func (r recent) rate(n int64, at time.Duration) float64 {
+	place := n % int64(len(r))
+	was := r[place]
+	r[place] = at
+	if n <= int64(len(r)) || at == was {
+		return 0
+	}
+	return float64(len(r)) * float64(time.Second) / float64(at-was)
+}
+
+// limiter is a token bucket, or a queue that is emptied at a rate. It counts in billionths of a frame, so that nothing is ever rounded:
+//
+//	level  saves × rate ┬ full: nothing more is saved up
+//	                  0 ┼ a bucket is empty; a queue begins
+//	     −queue × rate ┴ the queue is full
+type limiter struct {
+	perSecond    int64
+	saves, queue time.Duration
+	wasted       float64
+	level        int64
+	last         time.Duration
+	begun        bool
+}
+
+// oneFrame is a frame as the limiter counts: what a limit of one packet/s saves up in a second.
+const oneFrame = int64(time.Second)
+
+// pass says whether a frame passes, and for how long it waits before.
+func (b *limiter) pass(at time.Duration) (wait time.Duration, passes bool) {
+	full := max(oneFrame, int64(b.saves)*b.perSecond)
+	if b.queue > 0 {
+		full = oneFrame // it is idle, and serves the next frame at once
+	}
+	if !b.begun {
+		b.level, b.last, b.begun = full, at, true
+	}
+	// More than a second fills any bucket and empties any queue but very long ones; those are emptied in steps, so that nothing overflows.
+	for ; at > b.last; b.last += min(at-b.last, time.Second) {
+		b.level = min(full, b.level+int64(min(at-b.last, time.Second))*b.perSecond)
+	}
+	if b.queue > 0 {
+		return b.enqueue()
+	}
+	onArrival := int64(b.wasted * float64(oneFrame))
+	b.level = max(-full, b.level-onArrival)
+	if b.level < oneFrame-onArrival {
+		return 0, false
+	}
+	b.level -= oneFrame - onArrival
+	return 0, true
+}
+
+// enqueue lets a frame wait until those before it are through, if that is no longer than the queue.
+func (b *limiter) enqueue() (wait time.Duration, passes bool) {
+	behind := max(0, oneFrame-b.level) // of frames before this one, and of this one
+	if behind > int64(b.queue)*b.perSecond {
+		return 0, false
+	}
+	b.level -= oneFrame
+	return time.Duration(behind / b.perSecond), true
+}

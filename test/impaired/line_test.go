@@ -1,0 +1,189 @@
+package impaired
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+)
+
+// offer lets frames come at a rate for so long, in batches of so many at once, and returns their fates.
+func (l *line) offer(perSecond float64, from, until time.Duration, batch int) (fates []fate) {
+	for n := 0; ; n++ {
+		at := from + time.Duration(float64(n/batch*batch)/perSecond*float64(time.Second))
+		if at >= until {
+			return fates
+		}
+		fates = append(fates, l.take(at, flow{byte(n % 4)}))
+	}
+}
+
+func passed(fates []fate) (n int) {
+	for _, f := range fates {
+		if f.lost == forwarded {
+			n++
+		}
+	}
+	return n
+}
+
+// TestWhatIsForwardedIsWhatCanBeSaidBeforehand: of any load that lasts, even and in a generator's batches, as much is forwarded as Forwards says.
+func TestWhatIsForwardedIsWhatCanBeSaidBeforehand(t *testing.T) {
+	for name, i := range map[string]Impairment{
+		"a limit":       {Limit: 9_999},
+		"a loss":        {LoseOneIn: 500},
+		"both":          {Limit: 10_000, LoseOneIn: 500},
+		"a short queue": {Limit: 10_000, Queue: 10 * time.Millisecond},
+		"a small waste": {Limit: 10_000, Wasted: 0.1},
+		"a great waste": {Limit: 10_000, Wasted: 0.5},
+		"a knee":        {Limit: 10_000, Knee: &Knee{From: 0.95, Loss: 0.02}},
+		"a cold begin":  {Limit: 10_000, Cold: &Cold{For: time.Second / 2, Share: 0.5}},
+		"a high limit":  {Limit: 50_000},
+	} {
+		limit := float64(max(i.Limit, 10_000))
+		for _, load := range []float64{0.5, 0.94, 0.975, 0.99, 1.02, 1.5, 4} {
+			for _, batch := range []int{1, 8} {
+				l := newLine(i)
+				l.offer(load*limit, 0, time.Second, batch)
+				got, want := float64(passed(l.offer(load*limit, time.Second, 2*time.Second, batch))), i.Forwards(load*limit)
+				if math.Abs(got-want) > 0.001*limit {
+					t.Errorf("%s: of %g × the limit in batches of %d it forwards %g packets/s, want %g", name, load, batch, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestOneInNIsExactlyOneInN(t *testing.T) {
+	l := newLine(Impairment{LoseOneIn: 7, DuplicateOneIn: 5, ReorderOneIn: 3})
+	fates, lost, doubled, behind := l.offer(1_000, 0, 7*3*5*4*time.Second, 1), 0, 0, 0
+	for n, f := range fates {
+		switch {
+		case (f.lost == chosen) != ((n+1)%7 == 0):
+			t.Fatalf("frame %d: %+v", n+1, f)
+		case f.lost == chosen:
+			lost++
+		}
+		if f.copies == 2 {
+			doubled++
+		}
+		if f.behind {
+			behind++
+		}
+	}
+	if n := len(fates); n != 420_000 || lost != n/7 || doubled != n*6/7/5 || behind != n*6/7/3 {
+		t.Errorf("of %d frames %d are lost, %d doubled and %d behind", n, lost, doubled, behind)
+	}
+}
+
+func TestAQueueOfAHundredMilliseconds(t *testing.T) {
+	l := newLine(Impairment{Limit: 10_000, Queue: 100 * time.Millisecond, Delay: time.Millisecond})
+	for n, f := range l.offer(10_000, 0, time.Second, 1) {
+		if at := time.Duration(n) * 100 * time.Microsecond; f.lost != forwarded || f.leaves != at+time.Millisecond {
+			t.Fatalf("at its limit, frame %d that came at %v: %+v", n, at, f)
+		}
+	}
+	var last fate
+	for _, f := range l.offer(20_000, time.Second, 3*time.Second, 1) {
+		if f.lost != forwarded {
+			continue
+		}
+		if f.leaves-last.leaves < 99*time.Microsecond && last.leaves > 0 {
+			t.Fatalf("two frames leave within %v", f.leaves-last.leaves)
+		}
+		last = f
+	}
+	if wait := last.leaves - 3*time.Second; wait < 99*time.Millisecond || wait > 102*time.Millisecond {
+		t.Errorf("above its limit, the last frame waits for %v, want 100 ms and the delay of 1 ms", wait)
+	}
+	if f := l.take(4*time.Second, flow{}); f.leaves != 4*time.Second+time.Millisecond {
+		t.Errorf("an idle queue has a frame wait: %+v", f)
+	}
+}
+
+func TestADeviceIsWorseInItsFirstTenSeconds(t *testing.T) {
+	l := newLine(Impairment{Limit: 10_000, Cold: &Cold{For: 10 * time.Second, Share: 0.8}})
+	l.offer(100, 0, 300*time.Millisecond, 1) // what proves the path doesn't warm it
+	for second := time.Duration(60); second < 75; second++ {
+		got, want := passed(l.offer(20_000, second*time.Second, (second+1)*time.Second, 1)), 8_000
+		if second >= 70 {
+			want = 10_000
+		}
+		if math.Abs(float64(got-want)) > 50 {
+			t.Errorf("in second %d of the load it forwards %d, want %d", second-60, got, want)
+		}
+	}
+}
+
+func TestASavingDeviceSavesNoMore(t *testing.T) {
+	l := newLine(Impairment{Limit: 10_000, Saves: 20 * time.Millisecond})
+	for pause := range time.Duration(3) {
+		if got := passed(l.offer(1e9, pause*time.Hour, pause*time.Hour+time.Microsecond, 1)); got != 200 {
+			t.Errorf("after a pause, %d frames pass at once, want 20 ms of the limit, 200", got)
+		}
+	}
+}
+
+// TestOrderWithinFlows: every third frame of a flow leaves behind the next one of that flow, and never behind one of another flow alone.
+func TestOrderWithinFlows(t *testing.T) {
+	l, b := newLine(Impairment{ReorderOneIn: 3}), outbox{}
+	left := map[byte][]byte{}
+	for n := range 24 {
+		f, at := flow{byte(n % 2)}, time.Duration(n)*time.Millisecond
+		b.accept([]byte{byte(n % 2), byte(n / 2)}, f, l.take(at, f))
+		for p, there := b.due(at); there; p, there = b.due(at) {
+			left[p.frame[0]] = append(left[p.frame[0]], p.frame[1])
+			b.reuse(p)
+		}
+	}
+	want := "[0 1 3 2 4 6 5 7 9 8 10]" // the last of them still waits for one more
+	for f, got := range left {
+		if fmt.Sprint(got) != want {
+			t.Errorf("flow %d leaves as %v, want %v", f, got, want)
+		}
+	}
+	if at, there := b.next(); !there || at != 22*time.Millisecond+patience {
+		t.Errorf("what waits for one more leaves at %v (%v), want 20 ms after it came", at, there)
+	}
+}
+
+func TestWhatLeavesLater(t *testing.T) {
+	var b outbox
+	for n, leaves := range []time.Duration{5, 1, 3, 3, 2} {
+		b.add([]byte{byte(n)}, leaves, 1)
+	}
+	var order []byte
+	for p, there := b.due(4); there; p, there = b.due(4) {
+		order = append(order, p.frame[0])
+	}
+	if next, there := b.next(); string(order) != "\x01\x04\x02\x03" || !there || next != 5 {
+		t.Errorf("frames %v leave, and the next at %d", order, next)
+	}
+}
+
+func TestFlows(t *testing.T) {
+	frame := func(change func(f []byte)) flow {
+		f := make([]byte, 60)
+		f[12], f[13], f[14], f[23] = 8, 0, 0x45, 17
+		change(f)
+		return flowOf(f)
+	}
+	same := frame(func([]byte) {})
+	for name, c := range map[string]struct {
+		change func(f []byte)
+		same   bool
+	}{
+		"another address":  {func(f []byte) { f[29] = 1 }, false},
+		"another port":     {func(f []byte) { f[37] = 1 }, false},
+		"another protocol": {func(f []byte) { f[23] = 6 }, false},
+		"another MAC":      {func(f []byte) { f[1] = 1 }, true},
+		"another payload":  {func(f []byte) { f[50] = 1 }, true},
+	} {
+		if got := frame(c.change); (got == same) != c.same {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if flowOf(make([]byte, 14)) != flowOf(make([]byte, 60)) {
+		t.Error("what isn't IPv4 is more than one flow")
+	}
+}

@@ -1,0 +1,143 @@
+package impaired
+
+import (
+	"cmp"
+	"container/heap"
+	"encoding/binary"
+	"time"
+)
+
+// outbox keeps frames that leave later, by the time at which they do; of the same time, by the order in which they were put. It is pure.
+type outbox struct {
+	waiting waiting
+	put     int64
+	spare   [][]byte
+	// held are frames that leave behind the next one of their flow.
+	held map[flow]*parcel
+}
+
+// parcel is a frame that waits.
+type parcel struct {
+	frame  []byte
+	leaves time.Duration
+	order  int64
+	place  int // in waiting
+	copies int
+}
+
+// add keeps a copy of the frame until it leaves.
+func (b *outbox) add(frame []byte, leaves time.Duration, copies int) *parcel {
+	p := &parcel{frame: append(b.buffer(), frame...), leaves: leaves, order: b.put, copies: copies}
+	b.put++
+	heap.Push(&b.waiting, p)
+	return p
+}
+
+// accept puts a frame by its fate. What its flow held back leaves right behind it.
+func (b *outbox) accept(frame []byte, f flow, what fate) {
+	before := b.held[f]
+	delete(b.held, f)
+	leaves := what.leaves
+	if what.behind {
+		leaves += patience
+	}
+	p := b.add(frame, leaves, what.copies)
+	if before != nil && before.place >= 0 {
+		before.leaves, before.order = what.leaves, b.put
+		b.put++
+		heap.Fix(&b.waiting, before.place)
+	}
+	if what.behind {
+		b.hold(f, p)
+	}
+}
+
+func (b *outbox) hold(f flow, p *parcel) {
+	if b.held == nil {
+		b.held = map[flow]*parcel{}
+	}
+	b.held[f] = p
+}
+
+// due takes out the first frame that leaves by then.
+func (b *outbox) due(by time.Duration) (p *parcel, there bool) {
+	if len(b.waiting) == 0 || b.waiting[0].leaves > by {
+		return nil, false
+	}
+	return heap.Pop(&b.waiting).(*parcel), true
+}
+
+// next is when the first frame leaves.
+func (b *outbox) next() (at time.Duration, there bool) {
+	if len(b.waiting) == 0 {
+		return 0, false
+	}
+	return b.waiting[0].leaves, true
+}
+
+// reuse takes back the memory of a frame that has left.
+func (b *outbox) reuse(p *parcel) { b.spare = append(b.spare, p.frame[:0]) }
+
+func (b *outbox) buffer() []byte {
+	if n := len(b.spare); n > 0 {
+		last := b.spare[n-1]
+		b.spare = b.spare[:n-1]
+		return last
+	}
+	return make([]byte, 0, slotBytes)
+}
+
+// waiting is a heap of parcels.
+type waiting []*parcel
+
+// Len is sort.Interface's.
+func (w waiting) Len() int { return len(w) }
+
+// Less is sort.Interface's.
+func (w waiting) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(w[i].leaves, w[j].leaves), cmp.Compare(w[i].order, w[j].order)) < 0
+}
+
+// Swap is sort.Interface's.
+func (w waiting) Swap(i, j int) {
+	w[i], w[j] = w[j], w[i]
+	w[i].place, w[j].place = i, j
+}
+
+// Push is heap.Interface's.
+func (w *waiting) Push(p any) {
+	p.(*parcel).place = len(*w)
+	*w = append(*w, p.(*parcel))
+}
+
+// Pop is heap.Interface's.
+func (w *waiting) Pop() any {
+	last := (*w)[len(*w)-1]
+	*w = (*w)[:len(*w)-1]
+	last.place = -1
+	return last
+}
+
+// flow names what must stay in order: addresses, protocol and ports of IPv4; all else is one flow.
+type flow [13]byte
+
+const (
+	etherTypeAt  = 12
+	ipv4At       = 14
+	protocolAt   = ipv4At + 9
+	addressesAt  = ipv4At + 12
+	etherIPv4    = 0x0800
+	smallestIPv4 = 20
+)
+
+func flowOf(frame []byte) (f flow) {
+	if len(frame) < ipv4At+smallestIPv4 || binary.BigEndian.Uint16(frame[etherTypeAt:]) != etherIPv4 {
+		return f
+	}
+	f[0] = frame[protocolAt]
+	copy(f[1:9], frame[addressesAt:])
+	if ports := ipv4At + 4*int(frame[ipv4At]&0xf); len(frame) >= ports+4 {
+		copy(f[9:], frame[ports:ports+4])
+	}
+	return f
+}

@@ -1,0 +1,170 @@
+package impaired
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// ring is an interface's AF_PACKET ring (TPACKET_V2, packet(7)): frames as they came, each with the time at which it did, on the wall clock. A frame in it is looked
+// at in place, until it is given back.
+type ring struct {
+	fd     int
+	memory []byte
+	next   int // the slot that the next frame comes into
+	missed atomic.Int64
+}
+
+// So many frames wait for a device that gets no processor: at 100 000/s for a sixth of a second. A slot holds a frame of 1 900 bytes and more.
+const (
+	slotBytes = 2048
+	slots     = 16384
+)
+
+// came is a frame in a ring.
+type came struct {
+	frame []byte
+	at    time.Duration // since 1970
+	slot  int
+}
+
+func openRing(index int) (_ *ring, err error) {
+	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open a packet socket: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("make a packet ring: %w", err), unix.Close(fd))
+		}
+	}()
+	request := unix.TpacketReq{Block_size: 1 << 20, Block_nr: slotBytes * slots >> 20, Frame_size: slotBytes, Frame_nr: slots}
+	if err := errors.Join(unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_VERSION, unix.TPACKET_V2),
+		unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1),
+		unix.SetsockoptTpacketReq(fd, unix.SOL_PACKET, unix.PACKET_RX_RING, &request)); err != nil {
+		return nil, err
+	}
+	memory, err := unix.Mmap(fd, 0, slotBytes*slots, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
+	if err != nil {
+		return nil, err
+	}
+	const all = unix.ETH_P_ALL<<8&0xff00 | unix.ETH_P_ALL>>8
+	return &ring{fd: fd, memory: memory}, unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: all, Ifindex: index})
+}
+
+func (r *ring) header(slot int) *unix.Tpacket2Hdr {
+	return (*unix.Tpacket2Hdr)(unsafe.Pointer(&r.memory[slot*slotBytes]))
+}
+
+// read is the next frame that came, if there is one. One that was too long for its slot is missed.
+func (r *ring) read() (c came, there bool) {
+	for {
+		h := r.header(r.next)
+		if atomic.LoadUint32(&h.Status)&unix.TP_STATUS_USER == 0 {
+			return came{}, false
+		}
+		c = came{slot: r.next, at: time.Duration(h.Sec)*time.Second + time.Duration(h.Nsec)}
+		r.next = (r.next + 1) % slots
+		if h.Snaplen < h.Len {
+			r.missed.Add(1)
+			r.giveBack(c.slot)
+			continue
+		}
+		c.frame = r.memory[c.slot*slotBytes+int(h.Mac):][:h.Snaplen:h.Snaplen]
+		if h.Status&unix.TP_STATUS_VLAN_VALID != 0 { // the kernel took the tag out
+			c.frame = tagged(c.frame, h.Vlan_tpid, h.Vlan_tci)
+		}
+		return c, true
+	}
+}
+
+func tagged(frame []byte, tpid, tci uint16) []byte {
+	out := append(make([]byte, 0, len(frame)+4), frame[:12]...)
+	return append(binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(out, tpid), tci), frame[12:]...)
+}
+
+func (r *ring) giveBack(slot int) { atomic.StoreUint32(&r.header(slot).Status, unix.TP_STATUS_KERNEL) }
+
+// await returns when a frame came, or after so long; negative: it waits for a frame.
+func (r *ring) await(d time.Duration) {
+	var timeout *unix.Timespec
+	if d >= 0 {
+		at := unix.NsecToTimespec(int64(d))
+		timeout = &at
+	}
+	_, _ = unix.Ppoll([]unix.PollFd{{Fd: int32(r.fd), Events: unix.POLLIN}}, timeout, nil) // who is interrupted looks again
+}
+
+// lost is how many frames came and found the ring full, or were too long, since it was opened. One goroutine may ask at a time.
+func (r *ring) lost() int64 {
+	if s, err := unix.GetsockoptTpacketStats(r.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
+		r.missed.Add(int64(s.Drops)) // the kernel begins anew with each question
+	}
+	return r.missed.Load()
+}
+
+// outlet sends frames on an interface, past its queueing discipline.
+type outlet struct {
+	fd      int
+	vectors [batch]unix.Iovec
+	headers [batch]messageHeader
+	n       int
+}
+
+// batch is how many frames leave by one call at most.
+const batch = 64
+
+// messageHeader is the kernel's struct mmsghdr.
+type messageHeader struct {
+	header unix.Msghdr
+	length uint32
+	_      [4]byte
+}
+
+func openOutlet(index int) (*outlet, error) {
+	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open a packet socket: %w", err)
+	}
+	if err := errors.Join(unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 1), unix.Bind(fd, &unix.SockaddrLinklayer{Ifindex: index})); err != nil {
+		return nil, errors.Join(fmt.Errorf("open an outlet: %w", err), unix.Close(fd))
+	}
+	o := &outlet{fd: fd}
+	for i := range o.headers {
+		o.headers[i].header.Iov = &o.vectors[i]
+		o.headers[i].header.SetIovlen(1)
+	}
+	return o, nil
+}
+
+// add puts a frame into the batch; false: the batch is full.
+func (o *outlet) add(frame []byte) bool {
+	if o.n == batch {
+		return false
+	}
+	o.vectors[o.n].Base = &frame[0]
+	o.vectors[o.n].SetLen(len(frame))
+	o.n++
+	return true
+}
+
+// flush sends the batch, and says how many of it the kernel took, and refused.
+func (o *outlet) flush() (left, refused int64) {
+	for done := 0; done < o.n; {
+		n, _, errno := unix.Syscall6(unix.SYS_SENDMMSG, uintptr(o.fd), uintptr(unsafe.Pointer(&o.headers[done])), uintptr(o.n-done), 0, 0, 0)
+		switch errno {
+		case 0:
+			done, left = done+int(n), left+int64(n)
+		case unix.EINTR, unix.EAGAIN:
+		default:
+			done, refused = done+1, refused+1
+		}
+	}
+	o.n = 0
+	return left, refused
+}
