@@ -26,8 +26,8 @@ func searched(r *report.Report) bool {
 //
 //	0 ────────┬──────────────────────┬──────────── sent
 //	        least                   most
-//	          │                      └ limit × time, and what the device had saved up
-//	          └ the share of sent that the limit is of the load asked for: it forwards more only where the generator paused
+//	          │                      └ what the device forwards of that load × time, and what it had saved up
+//	          └ the share of sent that it forwards of the load asked for: it forwards more only where the generator paused
 //
 // A figure's interval must not lie outside of them. What has no High claims nothing above its Low.
 func (d Device) givenLoads(r *report.Report) (faults []string) {
@@ -49,7 +49,7 @@ func (d Device) givenLoads(r *report.Report) (faults []string) {
 // reason: who says that frames were lost at the load of the answer offered some direction more than the device forwards there. Who doesn't says what was the end.
 func (d Device) reason(r *report.Report) []string {
 	if r.Result.LowerBound() {
-		return lowerBound(r.Result)
+		return lowerBound("the result", r.Result.Reason, r.Result.Message)
 	}
 	above := func(m report.Measured) bool {
 		load := max(m.Intended.PacketsPerSecond, m.Offered.PacketsPerSecond)
@@ -81,7 +81,7 @@ func (d Device) figuresOf(r *report.Report, m report.Measured, load units.Ratio,
 	if !known {
 		return []string{name + " is no direction of the device"}
 	}
-	least, most := d.forwards(float64(limit), m, share(r.Plan.Procedure.MaxLossRatio))
+	least, most := d.forwards(name, float64(limit), m, share(r.Plan.Procedure.MaxLossRatio))
 	sent, rate := float64(m.Sent.Packets), float64(m.Offered.PacketsPerSecond)/float64(max(1, m.Sent.Packets))
 	for _, bounds := range []struct {
 		metric      report.Metric
@@ -107,11 +107,19 @@ func (d Device) figuresOf(r *report.Report, m report.Measured, load units.Ratio,
 }
 
 // forwards is how many of the sent frames the device forwards at least and at most.
-func (d Device) forwards(limit float64, m report.Measured, lossAllowed float64) (least, most float64) {
-	sent, load := float64(m.Sent.Packets), float64(max(m.Intended.PacketsPerSecond, m.Offered.PacketsPerSecond))
-	seconds := sent / float64(max(1, m.Offered.PacketsPerSecond))
+func (d Device) forwards(name string, limit float64, m report.Measured, lossAllowed float64) (least, most float64) {
+	sent, offered := float64(m.Sent.Packets), float64(max(1, m.Offered.PacketsPerSecond))
+	load, seconds := max(offered, float64(m.Intended.PacketsPerSecond)), sent/offered
 	cut := float64(m.EdgeFrames + m.ReceiveErrors + 1)
-	least = sent*min(1-lossAllowed, limit*(1-room)/load) - cut
-	most = limit*(seconds+late.Seconds()+d.Burst.Seconds()) + cut
+	part := 1 - lossAllowed
+	for _, at := range near(load) {
+		part = min(part, d.forwarded(name, at)/at)
+	}
+	rate := max(d.forwarded(name, offered), d.forwarded(name, load)*offered/load)
+	if offered < load*(1-room) { // the generator paused: meanwhile the device may have forwarded at its limit
+		rate = max(rate, limit)
+	}
+	least = sent*part - cut
+	most = rate*seconds + limit*(late.Seconds()+d.Burst.Seconds()) + cut
 	return max(0, least), min(most, sent+cut)
 }

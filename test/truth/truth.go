@@ -9,13 +9,17 @@
 //	          └── "saturated" ─────┘                the limit is within, or the claim is wrong
 //	          └── a lower bound ───────────▶        the limit is above it, or the claim is wrong
 //	   a window that lost frames down here is wrong │
+//
+// Each direction is held against its own limit: a Report that says nothing of each direction by itself (Limit) says of each what it says of the whole.
 package truth
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -24,8 +28,19 @@ import (
 type Device struct {
 	// Limits are what it forwards, in packets/s, by direction, such as "west→east".
 	Limits map[string]int64
-	// Burst is for how long it saves up what it didn't forward: so much more comes back in any window.
+	// Burst is for how long it saves up what it didn't forward, or lets frames wait: so much more comes back in any window.
 	Burst time.Duration
+	// Forwards is how many packets/s it forwards of a load that lasts, where that isn't all of it up to the limit, and the limit of more. Each frame counts once, however
+	// often it leaves. With it the loss that is claimed beside a limit is held against the device, too. Nil: all up to the limit.
+	Forwards func(direction string, load float64) float64
+}
+
+// forwarded is what the device forwards of a load that lasts.
+func (d Device) forwarded(direction string, load float64) float64 {
+	if d.Forwards != nil {
+		return d.Forwards(direction, load)
+	}
+	return min(load, float64(d.Limits[direction]))
 }
 
 // Direction names a direction as Device.Limits does.
@@ -50,7 +65,7 @@ func (d Device) Faults(r *report.Report) (faults []string) {
 		for _, m := range r.Result.Directions {
 			faults = append(faults, d.claim(r, m)...)
 		}
-		return faults
+		return append(faults, d.total(r)...)
 	}
 	return append(faults, d.givenLoads(r)...)
 }
@@ -88,33 +103,87 @@ func unmeasured(r *report.Report) (faults []string) {
 	return faults
 }
 
-// claim holds a direction's figure against the limit.
+// claim holds a direction's figure against its limit.
 func (d Device) claim(r *report.Report, m report.Measured) (faults []string) {
 	name := Direction(m.From, m.To)
 	limit, known := d.Limits[name]
 	if !known {
 		return []string{name + " is no direction of the device"}
 	}
-	seconds := time.Duration(r.Windows[r.Result.Window-1].Duration).Seconds()
+	own := ownLimit(r, m)
+	if own.Window < 1 || own.Window > len(r.Windows) {
+		return []string{fmt.Sprintf("%s: its figures are of window %d, and there are %d", name, own.Window, len(r.Windows))}
+	}
+	seconds := time.Duration(r.Windows[own.Window-1].Duration).Seconds()
 	lossAllowed := share(r.Plan.Procedure.MaxLossRatio)
 	most := float64(limit)*(1+lossAllowed+d.Burst.Seconds()/seconds) + float64(m.EdgeFrames)/seconds + 1
 	if got := float64(m.Received.PacketsPerSecond); got > most {
-		faults = append(faults, fmt.Sprintf("%s: %d packets/s are said to have come back, and the device forwards %d", name, m.Received.PacketsPerSecond, limit))
+		faults = append(faults, fmt.Sprintf("%s: %d packets/s are said to have come back with no more loss than is allowed, and the device forwards %d so", name, m.Received.PacketsPerSecond, limit))
 	}
-	if !r.Result.Saturated {
-		return append(faults, lowerBound(r.Result)...)
+	faults = append(faults, d.lossBeside(r, m)...)
+	if !own.Saturated {
+		return append(faults, lowerBound(name, own.Reason, r.Result.Message)...)
 	}
-	if lossy := float64(m.Offered.PacketsPerSecond) / (1 - share(r.Result.Resolution)); float64(limit) > lossy*(1+lossAllowed)+1 {
+	if lossy := float64(m.Offered.PacketsPerSecond) / (1 - share(own.Resolution)); float64(limit) > lossy*(1+lossAllowed)+1 {
 		faults = append(faults, fmt.Sprintf("%s: frames are said to be lost at %.0f packets/s, and the device forwards %d", name, lossy, limit))
 	}
 	return faults
 }
 
+// total: what bounds the sum of all directions from above may not be less than what they forward.
+func (d Device) total(r *report.Report) []string {
+	sum := int64(0)
+	for _, limit := range d.Limits {
+		sum += limit
+	}
+	i := slices.IndexFunc(r.Figures, func(f report.Figure) bool {
+		return f.Metric == figures.PacketsPerSecond && f.Direction == report.AllDirections && f.Load == 0
+	})
+	if i < 0 || r.Figures[i].High == "" {
+		return nil
+	}
+	if most := r.Figures[i].High.Float(); float64(sum) > most*(1+share(r.Plan.Procedure.MaxLossRatio))+1 {
+		return []string{fmt.Sprintf("all directions together: no more than %.0f packets/s are said to be forwarded, and the device forwards %d", most, sum)}
+	}
+	return nil
+}
+
+// ownLimit is what the Report says of a direction by itself, or of all of them.
+func ownLimit(r *report.Report, m report.Measured) report.DirectionLimit {
+	if m.Limit != nil {
+		return *m.Limit
+	}
+	return report.DirectionLimit{Reason: r.Result.Reason, Saturated: r.Result.Saturated, Confirmed: r.Result.Confirmed, Window: r.Result.Window, Resolution: r.Result.Resolution}
+}
+
+// lossBeside holds the loss that is claimed beside a limit against the device: its interval must not lie outside of what the device loses of that load. A load within
+// 1 % of a limit may lose frames or not, so the loss of any load in between will do.
+func (d Device) lossBeside(r *report.Report, m report.Measured) []string {
+	name, load := Direction(m.From, m.To), float64(m.Offered.PacketsPerSecond)
+	i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Metric == figures.LossRatio && f.Direction == name && f.Load == 0 })
+	if d.Forwards == nil || i < 0 || load <= 0 {
+		return nil
+	}
+	f, least, most := r.Figures[i], 1.0, 0.0
+	for _, at := range near(load) {
+		lost := max(0, 1-d.forwarded(name, at)/at)
+		least, most = min(least, lost), max(most, lost)
+	}
+	frame := 1 / float64(max(1, m.Sent.Packets)) // one in N may be one more or less of those in a window
+	if f.Low.Float() > most+frame || f.High != "" && f.High.Float() < least-frame {
+		return []string{fmt.Sprintf("%s: a loss of %s to %s is claimed at %.0f packets/s, and the device loses from %g to %g of it", name, f.Low, cmp.Or(f.High, "any"), load, least, most)}
+	}
+	return nil
+}
+
+// near are loads that can't be told from one.
+func near(load float64) []float64 { return []float64{load * (1 - room), load, load * (1 + room)} }
+
 // lowerBound: what isn't the device's limit says what kept it from being found.
-func lowerBound(r report.Result) []string {
-	why := []report.Reason{report.ReachedTarget, report.GeneratorLimited, report.MachineLimited, report.Inconclusive}
-	if !slices.Contains(why, r.Reason) || r.Message == "" {
-		return []string{fmt.Sprintf("a lower bound for the reason %s: %q", r.Reason, r.Message)}
+func lowerBound(name string, reason report.Reason, message string) []string {
+	why := []report.Reason{report.ReachedTarget, report.GeneratorLimited, report.MachineLimited, report.Inconclusive, report.OtherDirection}
+	if !slices.Contains(why, reason) || message == "" {
+		return []string{fmt.Sprintf("%s: a lower bound for the reason %s: %q", name, reason, message)}
 	}
 	return nil
 }

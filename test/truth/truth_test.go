@@ -128,3 +128,77 @@ func TestWhatMayBeClaimedOfLoadsThatAreGiven(t *testing.T) {
 		}
 	}
 }
+
+// both is a Report of two directions that climbed together until one lost frames, at 4 000 packets/s.
+func both(west, east *report.DirectionLimit) *report.Report {
+	return measured(4_000, func(r *report.Report) {
+		back := r.Result.Directions[0]
+		back.From, back.To = "east", "west"
+		r.Result.Directions = append(r.Result.Directions, back)
+		r.Result.Directions[0].Limit, r.Result.Directions[1].Limit = west, east
+	})
+}
+
+func TestEachDirectionIsHeldAgainstItsOwnLimit(t *testing.T) {
+	device := Device{Limits: map[string]int64{"west→east": 10_000, "east→west": 4_000}}
+	limit := &report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Window: 1, Resolution: units.One / 200}
+	bound := &report.DirectionLimit{Reason: report.OtherDirection, Window: 1}
+	for _, c := range []struct {
+		name string
+		r    *report.Report
+		says string // "": nothing is wrong
+	}{
+		{"a limit for both, as the first that lost frames set the load of both", both(nil, nil), "west→east: frames are said to be lost at 4020 packets/s, and the device forwards 10000"},
+		{"a limit for each", both(limit, limit), "west→east: frames are said to be lost at 4020"},
+		{"a limit, and a bound", both(bound, limit), ""},
+		{"a bound for each", both(bound, bound), ""},
+		{"a bound that has no reason", both(&report.DirectionLimit{Window: 1}, limit), "west→east: a lower bound for the reason"},
+		{"a limit of no window", both(&report.DirectionLimit{Saturated: true}, limit), "west→east: its figures are of window 0"},
+	} {
+		got := strings.Join(device.Faults(c.r), "; ")
+		if (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.says)
+		}
+	}
+}
+
+// TestTheLossBesideALimit: a device that loses one frame in 500 of any load loses no less beside a limit.
+func TestTheLossBesideALimit(t *testing.T) {
+	device := Device{Limits: map[string]int64{"west→east": 10_000}, Forwards: func(_ string, load float64) float64 { return min(load*0.998, 10_000) }}
+	for _, c := range []struct {
+		name, low, high, says string
+	}{
+		{"an interval that the loss is within", "0.001", "0.003", ""},
+		{"at least less than that", "0", "", ""},
+		{"less than there is", "0", "0.0001", "a loss of 0 to 0.0001 is claimed at 10000 packets/s"},
+		{"more than there is", "0.05", "", "a loss of 0.05 to any is claimed"},
+	} {
+		r := measured(10_000, func(r *report.Report) {
+			r.Result.Directions[0].Sent.Packets = 50_000
+			r.Figures = []report.Figure{{Metric: figures.LossRatio, Direction: "west→east", Low: report.Number(c.low), High: report.Number(c.high)}}
+		})
+		if got := strings.Join(device.Faults(r), "; "); (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.says)
+		}
+	}
+}
+
+func TestWhatADeviceForwardsOfGivenLoads(t *testing.T) {
+	collapses := Device{Limits: map[string]int64{"west→east": 10_000}, Forwards: func(_ string, load float64) float64 { return min(load, max(0, 2*10_000-load)) }}
+	asItIs := func(*report.Report) {}
+	for _, c := range []struct {
+		name         string
+		offered, got int64
+		says         string
+	}{
+		{"what is left of it beyond the limit", 15_000, 5_000, ""},
+		{"the limit, where less is left", 15_000, 10_000, "PacketsPerSecond is said to be from 10000"},
+		{"all of a load below the limit", 8_000, 8_000, ""},
+		{"nothing of a load below the limit", 8_000, 0, "LossRatio is said to be from 1"},
+	} {
+		got := strings.Join(collapses.Faults(given(plan.TypeConstantLoad, [][2]int64{{c.offered, c.got}}, asItIs)), "; ")
+		if (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.says)
+		}
+	}
+}
