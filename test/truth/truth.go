@@ -28,6 +28,8 @@ import (
 type Device struct {
 	// Limits are what it forwards, in packets/s, by direction, such as "west→east".
 	Limits map[string]int64
+	// Weakest are what it forwards at its weakest, where that is less than Limits for some time: a window may be Lossy above that. Nil: Limits.
+	Weakest map[string]int64
 	// Burst is for how long it saves up what it didn't forward, or lets frames wait: so much more comes back in any window.
 	Burst time.Duration
 	// Forwards is how many packets/s it forwards of a load that lasts, where that isn't all of it up to the limit, and the limit of more. Each frame counts once, however
@@ -76,8 +78,12 @@ const room = 0.01
 // lossBelow: the device lets such a load through, so who says that it lost frames there is wrong. What counts is the load that was asked for, if that is more: a
 // generator that stood still for a moment offers less in the mean, and as much as asked for in the rest of the window.
 func (d Device) lossBelow(w report.Window) (faults []string) {
+	weakest := d.Limits
+	if d.Weakest != nil {
+		weakest = d.Weakest
+	}
 	for _, m := range w.Directions {
-		limit := float64(d.Limits[Direction(m.From, m.To)])
+		limit := float64(weakest[Direction(m.From, m.To)])
 		if load := max(m.Intended.PacketsPerSecond, m.Offered.PacketsPerSecond); m.Quality == report.Lossy && float64(load) < limit*(1-room) {
 			faults = append(faults, fmt.Sprintf("window %d, %s→%s is Lossy at %d packets/s, and the device forwards %.0f: %s", w.Number, m.From, m.To,
 				load, limit, m.Reason))

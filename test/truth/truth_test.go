@@ -202,3 +202,17 @@ func TestWhatADeviceForwardsOfGivenLoads(t *testing.T) {
 		}
 	}
 }
+
+func TestADeviceMayLoseFramesWhereItIsWeakest(t *testing.T) {
+	lossy := measured(9_000, func(r *report.Report) {
+		r.Result.Saturated, r.Result.Reason = false, report.Inconclusive
+		r.Windows[0].Directions[0].Quality = report.Lossy
+	})
+	limits := map[string]int64{"west→east": 10_000}
+	if faults := (Device{Limits: limits, Weakest: map[string]int64{"west→east": 8_000}}).Faults(lossy); len(faults) > 0 {
+		t.Errorf("above what it forwards at its weakest: %q", faults)
+	}
+	if faults := (Device{Limits: limits, Weakest: limits}).Faults(lossy); len(faults) != 1 {
+		t.Errorf("below what it forwards at its weakest: %q", faults)
+	}
+}
