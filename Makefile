@@ -124,11 +124,11 @@ check-all: ## Run the full tier, part by part, and publish its tables in docs/: 
 
 # The parts of the full tier. Each is played once: a row that isn't as it should be stays in its table, with how calm the machine was.
 
-known-answers: ## Full tier: measure devices whose limit is known, into docs/known-answers.md; AGAIN=n repetitions (as root; 25 minutes)
-	$(FULL) -timeout 90m ./test/realpackets -run '^TestKnownAnswers' -v -again $(AGAIN) -table $(CURDIR)/docs/known-answers.md
+known-answers: ## Full tier: measure devices of which all is known, impaired ones too, into docs/known-answers.md; AGAIN=n repetitions (as root; 50 minutes)
+	$(FULL) -timeout 120m ./test/realpackets -run '^TestKnownAnswers' -v -again $(AGAIN) -table $(CURDIR)/docs/known-answers.md
 
-packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, with real packets (as root; 6 minutes)
-	$(FULL) -p 1 -timeout 30m -skip '^(TestKnownAnswers.*|TestFourSystems|TestGate|TestABusyLoopIsNoWeakDevice)$$' ./test/delivery ./test/realpackets
+packets: compiler kube ## Full tier: weak generators, killed ramps, runners in a cluster, what the impaired device carries, with real packets (as root; 9 minutes)
+	$(FULL) -p 1 -timeout 30m -skip '^(TestKnownAnswers.*|TestFourSystems|TestGate|TestABusyLoopIsNoWeakDevice)$$' ./test/delivery ./test/impaired ./test/realpackets
 
 neighbours: ## Full tier: measure a router beside a busy loop, NEIGHBOURS=n times, and sessions through a Reference (as root; 12 minutes)
 	$(FULL) -timeout 60m ./test/realpackets -run '^TestABusyLoopIsNoWeakDevice$$' -v -neighbours $(NEIGHBOURS)

@@ -18,7 +18,7 @@ import (
 
 var (
 	table = flag.String("table", "", "write what was measured into this page")
-	again = flag.Int("again", 5, "how often a known device, and ones that the file knows nothing of, are measured again")
+	again = flag.Int("again", 5, "how often devices that are drawn at random, of which the file knows nothing, are measured again")
 )
 
 // answer is a device whose limit is known, and the test that must find it.
@@ -52,9 +52,6 @@ func answers() []answer {
 		{name: "a device that the file knows nothing of", limit: unknown(), target: 5, device: true},
 	}
 	for i := range *again {
-		list = append(list, answer{name: fmt.Sprintf("imix 10 000 pps, again %d", i+1), limit: 10_000, target: 5})
-	}
-	for i := range *again {
 		list = append(list, answer{name: fmt.Sprintf("an unknown device, again %d", i+1), limit: unknown(), target: 5, device: true})
 	}
 	return list
@@ -74,7 +71,8 @@ func TestKnownAnswers(t *testing.T) {
 	var rows []string
 	count := map[calm.Outcome]int{}
 	measured := published.Provenance(time.Now())
-	for _, a := range answers() {
+	list := answers()
+	for _, a := range list {
 		t.Run(a.name, func(t *testing.T) {
 			begun := time.Now()
 			r := measureAnswer(t, a)
@@ -90,6 +88,9 @@ func TestKnownAnswers(t *testing.T) {
 	}
 	tally := fmt.Sprintf("%d rows, %d within 1 %%, %d disturbed, %d wrong", len(rows), count[calm.Right], count[calm.Disturbed], count[calm.Wrong])
 	t.Log("known answers: " + tally)
+	if *table != "" && len(rows) != len(list) {
+		t.Fatalf("%d of %d rows were measured: the table stays as it was", len(rows), len(list))
+	}
 	if *table != "" {
 		writeTable(t, *table, tally+". "+measured+".", rows)
 	}
@@ -202,13 +203,14 @@ func row(a answer, r *report.Report, outcome calm.Outcome, faults []string, took
 	if len(faults) > 0 {
 		outcome += calm.Outcome(": " + strings.ReplaceAll(strings.Join(faults, "; "), "|", "\\|"))
 	}
-	return fmt.Sprintf("| %s | %d %s | %s | %+.2f %% | %s | %v | %d | %s |", a.name, a.limit, unit, strings.Join(got, ", "), worst*100, outcome,
+	knows := map[bool]string{false: "yes, a Reference's", true: "no"}[a.device]
+	return fmt.Sprintf("| %s | %d %s | %s | %s | %+.2f %% | %s | %v | %d | %s |", a.name, a.limit, unit, knows, strings.Join(got, ", "), worst*100, outcome,
 		r.Finished.Sub(r.Started).Round(time.Second), len(r.Windows), took.Row())
 }
 
 func writeTable(t *testing.T, file, measured string, rows []string) {
 	t.Helper()
-	text := measured + "\n\n| device | limit per direction | measured, per direction | worst | outcome | took | windows | machine |\n|---|---|---|---|---|---|---|---|\n" + strings.Join(rows, "\n") + "\n"
+	text := measured + "\n\n| device | limit per direction | the judge knows it | measured, per direction | worst | outcome | took | windows | machine |\n|---|---|---|---|---|---|---|---|---|\n" + strings.Join(rows, "\n") + "\n"
 	if err := published.Section(file, "limits", text); err != nil {
 		t.Fatal(err)
 	}

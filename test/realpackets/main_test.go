@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/awake"
+	"github.com/linerate-dev/linerate/test/impaired"
 )
 
 // linerate is the built binary that the tests run, as a person would.
 var linerate string
 
 func TestMain(m *testing.M) {
+	impaired.Main()
 	flag.Parse()
 	os.Exit(buildAndRun(m))
 }
