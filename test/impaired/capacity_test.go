@@ -9,15 +9,17 @@ import (
 
 // TestWhatItCarries prints how many frames a second the device carries on this machine: each of what is sent is forwarded, or counted as missed.
 func TestWhatItCarries(t *testing.T) {
-	for _, perSecond := range []float64{50_000, 100_000, 200_000, 300_000, 400_000, 500_000, 600_000} {
-		r := newRig(t, Impairment{})
-		begun := time.Now()
-		sent := r.send(t, 0, perSecond, 2*time.Second)
-		took := time.Since(begun).Seconds()
-		c := r.counts(t)[0]
-		t.Logf("asked for %.0f packets/s: sent %.0f, carried %.0f, missed %d", perSecond, float64(sent)/took, float64(c.Left)/took, c.Missed)
-		if c.Came != sent || c.Left+c.Missed != sent {
-			t.Errorf("of %d frames: %+v", sent, c)
+	for _, inKernel := range []bool{false, true} {
+		for _, perSecond := range []float64{100_000, 200_000, 300_000, 400_000, 500_000, 600_000} {
+			r := newRigOf(t, Spec{InKernel: inKernel})
+			begun := time.Now()
+			sent := r.send(t, 0, perSecond, 2*time.Second)
+			took := time.Since(begun).Seconds()
+			c := r.counts(t)[0]
+			t.Logf("in the kernel %v, asked for %.0f packets/s: sent %.0f, carried %.0f, missed %d", inKernel, perSecond, float64(sent)/took, float64(c.Left)/took, c.Missed)
+			if c.Came != sent || c.Left+c.Missed != sent {
+				t.Errorf("of %d frames: %+v", sent, c)
+			}
 		}
 	}
 }

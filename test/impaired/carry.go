@@ -196,8 +196,11 @@ func (c *carrier) flush() {
 	c.leaving = c.leaving[:0]
 }
 
+// atRest says whether nothing is inside.
+func (c *carrier) atRest() bool { return c.idle.Load() }
+
 // counts may be asked by one goroutine at a time.
-func (c *carrier) counts() Counts {
+func (c *carrier) counts() (Counts, error) {
 	missed := c.ring.lost()
 	n := Counts{Came: c.taken.Load() + missed, Chosen: c.chosen.Load(), Bent: c.bent.Load(), Overload: c.overload.Load(), NoRoom: c.noRoom.Load(),
 		Missed: missed + c.refused.Load(), Doubled: c.doubled.Load(), Left: c.left.Load()}
@@ -205,7 +208,7 @@ func (c *carrier) counts() Counts {
 		n.NoRoom, n.Missed = n.NoRoom+missed, n.Missed-missed
 	}
 	n.Inside = n.Came - n.Lost() - n.Left + n.Doubled
-	return n
+	return n, nil
 }
 
 // wallClock is the time that frames in a ring have.

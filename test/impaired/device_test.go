@@ -13,61 +13,75 @@ func TestItCountsEachFrame(t *testing.T) {
 		name string
 		i    Impairment
 		want func(n int64) Counts
+		// inKernel: the kernel can do it, too.
+		inKernel bool
 	}{
-		{"nothing", Impairment{}, func(n int64) Counts { return Counts{Left: n} }},
-		{"one in 100 is lost", Impairment{LoseOneIn: 100}, func(n int64) Counts { return Counts{Chosen: n / 100, Left: n - n/100} }},
-		{"one in 50 leaves twice", Impairment{DuplicateOneIn: 50}, func(n int64) Counts { return Counts{Doubled: n / 50, Left: n + n/50} }},
-		{"one in 30 leaves behind the next", Impairment{ReorderOneIn: 30}, func(n int64) Counts { return Counts{Left: n} }},
-		{"each stays for 30 ms", Impairment{Delay: 30 * time.Millisecond}, func(n int64) Counts { return Counts{Left: n} }},
+		{"nothing", Impairment{}, func(n int64) Counts { return Counts{Left: n} }, true},
+		{"one in 100 is lost", Impairment{LoseOneIn: 100}, func(n int64) Counts { return Counts{Chosen: n / 100, Left: n - n/100} }, true},
+		{"one in 50 leaves twice", Impairment{DuplicateOneIn: 50}, func(n int64) Counts { return Counts{Doubled: n / 50, Left: n + n/50} }, true},
+		{"one in 30 leaves behind the next", Impairment{ReorderOneIn: 30}, func(n int64) Counts { return Counts{Left: n} }, false},
+		{"each stays for 30 ms", Impairment{Delay: 30 * time.Millisecond}, func(n int64) Counts { return Counts{Left: n} }, false},
 		{"some of all", Impairment{LoseOneIn: 10, DuplicateOneIn: 9, ReorderOneIn: 8, Delay: time.Millisecond}, func(n int64) Counts {
 			kept := n - n/10
 			return Counts{Chosen: n / 10, Doubled: kept / 9, Left: kept + kept/9}
-		}},
+		}, false},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t, c.i)
-			var sent [2]int64
-			var both sync.WaitGroup
-			for port := range sent {
-				both.Go(func() { sent[port] = r.send(t, port, 10_000, 200*time.Millisecond) })
-			}
-			both.Wait()
-			got, want := r.counts(t), [2]Counts{c.want(sent[0]), {Left: sent[1]}}
-			want[0].Came, want[1].Came = sent[0], sent[1]
-			if got != want {
-				t.Errorf("counted %+v, want %+v", got, want)
-			}
-			for port := range 2 {
-				if out := int64(len(r.hear(t, port))); out != want[1-port].Left {
-					t.Errorf("port %d: %d frames came out, want %d", port, out, want[1-port].Left)
-				}
-			}
-		})
+		t.Run(c.name, func(t *testing.T) { newRig(t, c.i).countsEach(t, c.want) })
+		if c.inKernel {
+			t.Run(c.name+", in the kernel", func(t *testing.T) { newRigOf(t, Spec{Ports: [2]Impairment{c.i}, InKernel: true}).countsEach(t, c.want) })
+		}
 	}
 }
 
-// TestALimitForEachDirection: what is above each port's limit is lost, whenever the machine lets the device run.
-func TestALimitForEachDirection(t *testing.T) {
-	const saves, d = 20 * time.Millisecond, time.Second / 2
-	ports := []Impairment{{Limit: 4_000, Saves: saves}, {Limit: 2_000, Queue: 50 * time.Millisecond}}
-	r := newRig(t, ports...)
-	var sent [2]int64
+// countsEach sends both ways, and holds the counts, and what came out, against what must become of frames that enter the first port; all others are forwarded.
+func (r *rig) countsEach(t *testing.T, want func(n int64) Counts) {
+	t.Helper()
+	sent := r.sendBoth(t, 200*time.Millisecond)
+	counts, wants := r.counts(t), [2]Counts{want(sent[0]), {Left: sent[1]}}
+	wants[0].Came, wants[1].Came = sent[0], sent[1]
+	if counts != wants {
+		t.Errorf("counted %+v, want %+v", counts, wants)
+	}
+	for port := range 2 {
+		if out := int64(len(r.hear(t, port))); out != wants[1-port].Left {
+			t.Errorf("port %d: %d frames came out, want %d", port, out, wants[1-port].Left)
+		}
+	}
+}
+
+// sendBoth sends 10 000 frames/s into both ports at once, and returns how many.
+func (r *rig) sendBoth(t *testing.T, d time.Duration) (sent [2]int64) {
+	t.Helper()
 	var both sync.WaitGroup
 	for port := range sent {
 		both.Go(func() { sent[port] = r.send(t, port, 10_000, d) })
 	}
 	both.Wait()
-	counts := r.counts(t)
-	for port, c := range counts {
-		out := r.hear(t, 1-port)
-		if c.Came != sent[port] || c.Left != int64(len(out)) || c.Left != c.Came-c.Overload || c.Overload == 0 {
-			t.Fatalf("port %d counted %+v; %d were sent and %d came out", port, c, sent[port], len(out))
-		}
-		// The device saw the frames in their own time: from the first that was sent to the last.
-		took := max(d, out[len(out)-1].sent-out[0].sent+time.Millisecond)
-		if most := float64(ports[port].Limit)*(took+max(saves, ports[port].Queue)).Seconds() + 1; float64(c.Left) > 1.01*most {
-			t.Errorf("port %d: %d frames came out in %v, and its limit is %d", port, c.Left, took, ports[port].Limit)
-		}
+	return sent
+}
+
+// TestALimitForEachDirection: what is above each port's limit is lost, whenever the machine lets the device run.
+func TestALimitForEachDirection(t *testing.T) {
+	const saves, queue = 20 * time.Millisecond, 50 * time.Millisecond
+	for name, s := range map[string]Spec{
+		"a process":  {Ports: [2]Impairment{{Limit: 4_000, Saves: saves}, {Limit: 2_000, Queue: queue}}},
+		"the kernel": {Ports: [2]Impairment{{Limit: 4_000, Saves: saves}, {Limit: 2_000, Saves: saves}}, InKernel: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRigOf(t, s)
+			sent := r.sendBoth(t, time.Second/2)
+			for port, c := range r.counts(t) {
+				out := r.hear(t, 1-port)
+				if c.Came != sent[port] || c.Left != int64(len(out)) || c.Left != c.Came-c.Overload || c.Overload == 0 || c.Left == 0 {
+					t.Fatalf("port %d counted %+v; %d were sent and %d came out", port, c, sent[port], len(out))
+				}
+				// The device saw the frames in their own time: from the first that was sent to the last.
+				took := max(time.Second/2, out[len(out)-1].sent-out[0].sent+time.Millisecond)
+				if most := float64(s.Ports[port].Limit)*(took+max(saves, queue)).Seconds() + 1; float64(c.Left) > 1.01*most {
+					t.Errorf("port %d: %d frames came out in %v, and its limit is %d", port, c.Left, took, s.Ports[port].Limit)
+				}
+			}
+		})
 	}
 }
 
@@ -125,6 +139,7 @@ func TestADeviceThatCantBe(t *testing.T) {
 	ns := space(t)
 	for says, s := range map[string]Spec{
 		"the impaired device: port nowhere": {Interfaces: [2]string{"nowhere", "lo"}},
+		"in the kernel loses or doubles":    {Interfaces: [2]string{"lo", "lo"}, Ports: [2]Impairment{{}, {Delay: 1}}, InKernel: true},
 		"impaired device: who loses one":    {Interfaces: [2]string{"lo", "lo"}, Ports: [2]Impairment{{LoseOneIn: 1}}},
 	} {
 		if d, err := Start(ns, s); err == nil || !strings.Contains(err.Error(), says) {

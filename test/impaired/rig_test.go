@@ -34,6 +34,14 @@ func needRoot(t *testing.T) {
 
 func newRig(t *testing.T, ports ...Impairment) *rig {
 	t.Helper()
+	s := Spec{}
+	copy(s.Ports[:], ports)
+	return newRigOf(t, s)
+}
+
+// newRigOf is a rig of a Spec without interfaces: it has them.
+func newRigOf(t *testing.T, s Spec) *rig {
+	t.Helper()
 	needRoot(t)
 	r, device := &rig{tester: space(t)}, space(t)
 	for i := range 2 {
@@ -48,8 +56,7 @@ func newRig(t *testing.T, ports ...Impairment) *rig {
 		}))
 		must(t, device.Do(func() error { return setUp(far) }))
 	}
-	s := Spec{Interfaces: [2]string{"d0", "d1"}}
-	copy(s.Ports[:], ports)
+	s.Interfaces = [2]string{"d0", "d1"}
 	var err error
 	r.device, err = Start(device, s)
 	must(t, err)

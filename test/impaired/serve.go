@@ -19,6 +19,15 @@ const asked = "LINERATE_TEST_IMPAIRED_DEVICE"
 type Spec struct {
 	Interfaces [2]string     `json:"interfaces"`
 	Ports      [2]Impairment `json:"ports"`
+	// InKernel has the kernel carry frames, in the thread that sends them: for rates that no process reaches. It can lose or double one in N, and limit.
+	InKernel bool `json:"inKernel,omitempty"`
+}
+
+// port carries what enters an interface.
+type port interface {
+	counts() (Counts, error)
+	// atRest says whether nothing is inside.
+	atRest() bool
 }
 
 // answer is what a device says when it forwards, and whenever it is asked for its counts.
@@ -47,14 +56,16 @@ func serve(questions io.Reader, answers io.Writer) error {
 		return fmt.Errorf("read what to be: %w", err)
 	}
 	debug.SetGCPercent(1000) // there is little to collect, and a frame shouldn't wait for it
-	carriers, err := s.carry()
+	ports, err := s.carry()
 	if err != nil {
 		return err
 	}
 	for {
 		var a answer
-		for i, c := range carriers {
-			a.Counts[i] = c.counts()
+		for i, p := range ports {
+			if a.Counts[i], err = p.counts(); err != nil {
+				return err
+			}
 		}
 		if err := to.Encode(a); err != nil {
 			return err
@@ -63,35 +74,44 @@ func serve(questions io.Reader, answers io.Writer) error {
 		if err := from.Decode(&question); err != nil {
 			return nil //nolint:nilerr // whoever started the device has ended, or closed it
 		}
-		settle(carriers)
+		settle(ports)
 	}
 }
 
 // carry begins to forward.
-func (s Spec) carry() (carriers [2]*carrier, err error) {
+func (s Spec) carry() (ports [2]port, err error) {
 	var index [2]int
 	for i, name := range s.Interfaces {
-		port, err := net.InterfaceByName(name)
+		link, err := net.InterfaceByName(name)
 		if err != nil {
-			return carriers, fmt.Errorf("port %s: %w", name, err)
+			return ports, fmt.Errorf("port %s: %w", name, err)
 		}
-		index[i] = port.Index
+		index[i] = link.Index
 	}
-	for i, impairment := range s.Ports {
-		if carriers[i], err = newCarrier(impairment, index[i], index[1-i]); err != nil {
-			return carriers, fmt.Errorf("port %s: %w", s.Interfaces[i], err)
+	for i, name := range s.Interfaces {
+		if ports[i], err = s.carryFrom(i, index); err != nil {
+			return ports, fmt.Errorf("port %s: %w", name, err)
 		}
 	}
-	for _, c := range carriers {
-		go c.run()
+	return ports, nil
+}
+
+func (s Spec) carryFrom(i int, index [2]int) (port, error) {
+	if s.InKernel {
+		return newKernelPort(s.Ports[i], s.Interfaces[i], index[1-i])
 	}
-	return carriers, nil
+	c, err := newCarrier(s.Ports[i], index[i], index[1-i])
+	if err != nil {
+		return nil, err
+	}
+	go c.run()
+	return c, nil
 }
 
 // settle waits until nothing is inside any more, for a second at most: what comes meanwhile keeps a device busy.
-func settle(carriers [2]*carrier) {
+func settle(ports [2]port) {
 	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if carriers[0].idle.Load() && carriers[1].idle.Load() {
+		if ports[0].atRest() && ports[1].atRest() {
 			return
 		}
 	}
@@ -99,5 +119,9 @@ func settle(carriers [2]*carrier) {
 
 // Check says what of a Spec contradicts itself.
 func (s Spec) Check() error {
-	return errors.Join(s.Ports[0].Check(), s.Ports[1].Check())
+	err := errors.Join(s.Ports[0].Check(), s.Ports[1].Check())
+	if s.InKernel && !(s.Ports[0].inKernel() && s.Ports[1].inKernel()) {
+		err = errors.Join(err, errInKernel)
+	}
+	return err
 }

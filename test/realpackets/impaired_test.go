@@ -10,10 +10,11 @@ import (
 	"github.com/linerate-dev/linerate/test/truth"
 )
 
-// impair makes the rig's device a wire that does this to what enters each of its two ports. A LoadTest has it as dut: {type: Device, forwarding: L2}.
-func (r *rig) impair(t *testing.T, ports [2]impaired.Impairment) *impaired.Device {
+// impair makes the rig's device a wire between its two ports, which are the Spec's interfaces. A LoadTest has it as dut: {type: Device, forwarding: L2}.
+func (r *rig) impair(t *testing.T, s impaired.Spec) *impaired.Device {
 	t.Helper()
-	d, err := impaired.Start(r.device, impaired.Spec{Interfaces: [2]string{"d0", "d1"}, Ports: ports})
+	s.Interfaces = [2]string{"d0", "d1"}
+	d, err := impaired.Start(r.device, s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,110 @@
+package impaired
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/nftables"
+	"github.com/google/nftables/binaryutil"
+	"github.com/google/nftables/expr"
+	"golang.org/x/sys/unix"
+)
+
+// kernelPort carries what enters a port by rules of the kernel (nftables, at netdev's ingress), in the thread that sends the frame: faster than a process, and never
+// late. It has what such rules can do exactly:
+//
+//	came ─▶ one in N lost ─▶ limit ─▶ one in N twice ─▶ left
+type kernelPort struct {
+	conn  *nftables.Conn
+	chain *nftables.Chain
+	// rules are the counters' names, in the order of the rules.
+	rules []string
+}
+
+// errInKernel says what a device in the kernel can't have.
+var errInKernel = errors.New("a device in the kernel loses or doubles one in N, and has a limit that saves: leave the rest out, or inKernel")
+
+// inKernel says whether rules of the kernel can do all of it.
+func (i Impairment) inKernel() bool {
+	return i == Impairment{LoseOneIn: i.LoseOneIn, Limit: i.Limit, Saves: i.Saves, DuplicateOneIn: i.DuplicateOneIn}
+}
+
+func newKernelPort(i Impairment, name string, to int) (*kernelPort, error) {
+	conn, err := nftables.New()
+	if err != nil {
+		return nil, fmt.Errorf("open nftables: %w", err)
+	}
+	k := &kernelPort{conn: conn}
+	table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyNetdev, Name: "impaired-" + name})
+	k.chain = conn.AddChain(&nftables.Chain{Table: table, Name: "entered", Device: name, Type: nftables.ChainTypeFilter,
+		Hooknum: nftables.ChainHookIngress, Priority: nftables.ChainPriorityFilter})
+	drop := &expr.Verdict{Kind: expr.VerdictDrop}
+	k.add("came")
+	if i.LoseOneIn > 0 {
+		k.add("chosen", append(oneIn(i.LoseOneIn), &expr.Counter{}, drop)...)
+	}
+	if i.Limit > 0 {
+		saves := i.Saves
+		if saves == 0 {
+			saves = defaultSaves
+		}
+		bucket := max(1, i.Limit*int64(saves)/int64(time.Second))
+		k.add("overload", &expr.Limit{Type: expr.LimitTypePkts, Rate: uint64(i.Limit), Unit: expr.LimitTimeSecond, Burst: uint32(bucket), Over: true}, &expr.Counter{}, drop)
+	}
+	if i.DuplicateOneIn > 0 {
+		k.add("doubled", append(append(oneIn(i.DuplicateOneIn), &expr.Counter{}), send(to)...)...)
+	}
+	k.add("left", append(append([]expr.Any{&expr.Counter{}}, send(to)...), drop)...)
+	if err := conn.Flush(); err != nil {
+		return nil, fmt.Errorf("install nftables rules: %w", err)
+	}
+	return k, nil
+}
+
+// add puts a rule behind the others; without expressions it counts all.
+func (k *kernelPort) add(name string, does ...expr.Any) {
+	if does == nil {
+		does = []expr.Any{&expr.Counter{}}
+	}
+	k.conn.AddRule(&nftables.Rule{Table: k.chain.Table, Chain: k.chain, Exprs: does})
+	k.rules = append(k.rules, name)
+}
+
+// oneIn matches the Nth frame, the 2 Nth and so on.
+func oneIn(n int64) []expr.Any {
+	return []expr.Any{
+		&expr.Numgen{Register: unix.NFT_REG_1, Modulus: uint32(n), Type: unix.NFT_NG_INCREMENTAL}, // 0 of the first frame
+		&expr.Cmp{Op: expr.CmpOpEq, Register: unix.NFT_REG_1, Data: binaryutil.NativeEndian.PutUint32(uint32(n - 1))},
+	}
+}
+
+// send puts a copy of the frame, without payload of its own, out of an interface.
+func send(to int) []expr.Any {
+	return []expr.Any{
+		&expr.Immediate{Register: unix.NFT_REG_1, Data: binaryutil.NativeEndian.PutUint32(uint32(to))},
+		&expr.Dup{RegDev: unix.NFT_REG_1, IsRegDevSet: true},
+	}
+}
+
+// counts may be asked by one goroutine at a time.
+func (k *kernelPort) counts() (n Counts, err error) {
+	rules, err := k.conn.GetRules(k.chain.Table, k.chain)
+	if err != nil || len(rules) != len(k.rules) {
+		return n, fmt.Errorf("read the counters of %d rules: there are %d: %w", len(k.rules), len(rules), err)
+	}
+	to := map[string]*int64{"came": &n.Came, "chosen": &n.Chosen, "overload": &n.Overload, "doubled": &n.Doubled, "left": &n.Left}
+	for i, rule := range rules {
+		for _, e := range rule.Exprs {
+			if counter, is := e.(*expr.Counter); is {
+				*to[k.rules[i]] = int64(counter.Packets)
+			}
+		}
+	}
+	n.Left += n.Doubled
+	n.Inside = n.Came - n.Lost() - n.Left + n.Doubled
+	return n, nil
+}
+
+// atRest is always so: a frame has left when whoever sent it is through.
+func (k *kernelPort) atRest() bool { return true }
