@@ -179,7 +179,7 @@ func TestARestartedServer(t *testing.T) {
 }
 
 func TestManyStreams(t *testing.T) {
-	l := newLab(t)
+	l := newLab(t, func(o *trex.Options) { o.Timeout = 5 * time.Minute }) // 3 000 of them in one request are much work where others have the processors
 	l.claim(t, 0)
 	many := make([]stream.Stream, 3000)
 	for i := range many {

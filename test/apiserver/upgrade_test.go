@@ -153,7 +153,7 @@ func replace(t *testing.T, server client.Client, allowed *unstructured.Unstructu
 	if err := server.Update(t.Context(), &there); err != nil {
 		t.Fatalf("the kind can't be replaced in place: %v", err)
 	}
-	err = wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 5*time.Minute, true, func(ctx context.Context) (bool, error) {
 		return server.Create(ctx, allowed.DeepCopy(), client.DryRunAll) == nil, nil
 	})
 	if err != nil {

@@ -73,7 +73,7 @@ func newMidway(t *testing.T) *midway {
 
 func (m *midway) await(what string, done func() bool) {
 	m.Helper()
-	err := wait.PollUntilContextTimeout(m.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return done(), nil })
+	err := wait.PollUntilContextTimeout(m.Context(), 50*time.Millisecond, 5*time.Minute, true, func(context.Context) (bool, error) { return done(), nil })
 	if err != nil {
 		m.Fatalf("waited in vain for %s: %v\n%s", what, err, kubectl(m.T, "", "-n", "midway", "get", "loadtests", "-o", "yaml"))
 	}

@@ -93,7 +93,7 @@ func install(t *testing.T, namespace, text string) error {
 	t.Helper()
 	a := action.NewInstall(helmIn(t, namespace))
 	a.ReleaseName, a.Namespace, a.ServerSideApply = releaseName, namespace, true
-	a.WaitStrategy, a.Timeout = kube.HookOnlyStrategy, time.Minute
+	a.WaitStrategy, a.Timeout = kube.HookOnlyStrategy, 5*time.Minute
 	_, err := a.RunWithContext(t.Context(), loadChart(t), values(t, text))
 	return err
 }
@@ -102,7 +102,7 @@ func upgrade(t *testing.T, namespace, text string) error {
 	t.Helper()
 	a := action.NewUpgrade(helmIn(t, namespace))
 	a.Namespace, a.ServerSideApply = namespace, "auto"
-	a.WaitStrategy, a.Timeout = kube.HookOnlyStrategy, time.Minute
+	a.WaitStrategy, a.Timeout = kube.HookOnlyStrategy, 5*time.Minute
 	_, err := a.RunWithContext(t.Context(), releaseName, loadChart(t), values(t, text))
 	return err
 }
@@ -110,7 +110,7 @@ func upgrade(t *testing.T, namespace, text string) error {
 func uninstall(t *testing.T, namespace string) error {
 	t.Helper()
 	a := action.NewUninstall(helmIn(t, namespace))
-	a.WaitStrategy, a.Timeout = kube.HookOnlyStrategy, time.Minute
+	a.WaitStrategy, a.Timeout = kube.HookOnlyStrategy, 5*time.Minute
 	_, err := a.Run(releaseName)
 	return err
 }

@@ -275,7 +275,7 @@ func (r *rig) progress(t *testing.T) *delivery.Progress {
 // await waits until the cluster knows of this phase from this runner.
 func (r *rig) await(t *testing.T, uid, phase string) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if p := r.progress(t); p != nil && p.RunnerUID == uid && p.Phase == phase {
 			return
 		}

@@ -131,7 +131,7 @@ func (s *scene) running(name string) {
 func (s *scene) condition(name, want string) *lineratev1alpha1.LoadTest {
 	s.Helper()
 	kind, _, _ := strings.Cut(want, "=")
-	return s.await(name, want, time.Minute, func(t *lineratev1alpha1.LoadTest) bool { return condition(t, kind) == want })
+	return s.await(name, want, patience, func(t *lineratev1alpha1.LoadTest) bool { return condition(t, kind) == want })
 }
 
 // report reads the Report that the status names.

@@ -22,7 +22,7 @@ func (s *scene) operators(replicas int) {
 	if err := lab.Client.Patch(ctx, deployment, patch); err != nil {
 		s.Fatal(err)
 	}
-	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		var pods corev1.PodList
 		err := lab.Client.List(ctx, &pods, client.InNamespace(rig.Namespace), client.MatchingLabels(deployment.Spec.Selector.MatchLabels))
 		return len(pods.Items) == replicas && int(s.operator(ctx).Status.AvailableReplicas) == replicas, err

@@ -23,7 +23,7 @@ func (s *scene) generator(name string, flags ...string) string {
 	devices := corev1.ResourceList{corev1.ResourceName(fabric.ResourceOf("west")): one, corev1.ResourceName(fabric.ResourceOf("east")): one}
 	const networks = `[{"name": "west", "namespace": "default", "interface": "west"}, {"name": "east", "namespace": "default", "interface": "east"}]`
 	s.stranger(name, "", devices, networks, "west,east", flags...)
-	return fmt.Sprintf("%s:4501", s.ready(name, time.Minute).Status.PodIP)
+	return fmt.Sprintf("%s:4501", s.ready(name, patience).Status.PodIP)
 }
 
 // holder is somebody else's pod that has all of a node's functions of the wire west, and does nothing with them. It returns what ends it.
@@ -31,7 +31,7 @@ func (s *scene) holder(node string) (letGo func()) {
 	s.Helper()
 	all := resource.MustParse(fmt.Sprint(lab.Functions))
 	pod := s.stranger("holder-"+node, node, corev1.ResourceList{corev1.ResourceName(s.resource("west")): all}, "[]", "eth0")
-	s.ready(pod.Name, time.Minute)
+	s.ready(pod.Name, patience)
 	return func() {
 		if err := lab.Client.Delete(s.Context(), pod); err != nil {
 			s.Fatal(err)

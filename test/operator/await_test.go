@@ -10,8 +10,8 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
-// awaitBound is much more than anything takes that is waited for, on a machine that does much else.
-const awaitBound = time.Minute
+// awaitBound is much more than anything takes that is waited for, on a machine that does much else: where twenty others wanted each processor, ten tests took more than a minute.
+const awaitBound = 5 * time.Minute
 
 // await waits until it is so, and fails if that doesn't come to be.
 func (l *lab) await(what string, so func() bool) {

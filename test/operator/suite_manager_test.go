@@ -47,7 +47,7 @@ func TestASuiteWithCachesAndWatches(t *testing.T) {
 	l := newSuiteLab(t, loopbackCells+"repetitions: 5\nparallelism: 4\n")
 	l.asked.take()
 	l.manageSuites()
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, awaitBound, true, func(context.Context) (bool, error) {
 		names := l.goingOn()
 		l.most = max(l.most, len(names))
 		for _, name := range slices.Clone(names) {
