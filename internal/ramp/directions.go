@@ -16,9 +16,16 @@ import (
 //	west→east  ───────── answer ┊ lost ✗✗ ─────────────▶ load       a limit
 //	east→west  ───────── answer ┊ clean ───────────────▶ load       a lower bound: OtherDirection
 
-// directions are the conclusions of each direction, of an answer that all of them share.
+// directions are the conclusions of each direction, of an answer that all of them share. What holds for the whole holds for the only one.
 func (m *machine) directions(whole procedure.Conclusion, lo *point, unheld bool) []procedure.DirectionConclusion {
 	all := make([]procedure.DirectionConclusion, len(m.history[lo.window].Directions))
+	if len(all) == 1 {
+		all[0] = procedure.DirectionConclusion{Reason: whole.Reason, Saturated: whole.Saturated, Confirmed: whole.Confirmed, Window: whole.Window, Lossy: procedure.None}
+		if whole.Saturated {
+			all[0].Lossy, all[0].Resolution = whole.Lossy, whole.Resolution
+		}
+		return all
+	}
 	for d := range all {
 		all[d] = m.direction(d, whole, lo, unheld)
 	}

@@ -102,6 +102,19 @@ func TestADirectionIsBoundedByItsOwnLossAlone(t *testing.T) {
 	}
 }
 
+// What is concluded of the only direction is what is concluded of the whole.
+func TestASingleDirectionIsTheWhole(t *testing.T) {
+	for name, device := range map[string]proceduretest.Device{"a limit": proceduretest.Limited(10_000), "a target": proceduretest.Limited(1e9), "a weak generator": proceduretest.Limited(1e9).Throttled(9000)} {
+		p := ramp.New(rampOf())
+		oneWay := func(_ int, w *report.Window) { w.Directions = w.Directions[:1] }
+		history, trace := proceduretest.CarryOut(t, p, device, oneWay)
+		c := p.Conclude(history)
+		if d := c.Directions; len(d) != 1 || d[0].Reason != c.Reason || d[0].Saturated != c.Saturated || d[0].Window != c.Window || c.Saturated && (d[0].Lossy != c.Lossy || d[0].Resolution != c.Resolution) {
+			t.Errorf("%s: %s", name, told(history, trace, c))
+		}
+	}
+}
+
 // TestPropertyADirectionsIntervalHasItsLimit: whatever each direction carries, whichever generator is too weak, and however windows are disturbed.
 func TestPropertyADirectionsIntervalHasItsLimit(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))
