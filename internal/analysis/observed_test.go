@@ -115,6 +115,7 @@ func TestWhatObserversSawAtLessLoadThanAskedFor(t *testing.T) {
 		"nobody knows":                          {report.Inconclusive, "", "0.9", report.Undecided, notReached},
 		"all that was asked for was sent":       {report.ReachedTarget, "", "0.9", report.Passed, ""},
 		"the device was the limit":              {report.LossAboveLimit, "", "0.9", report.Passed, ""},
+		"it was so in one direction alone":      {report.OtherDirection, "", "0.9", report.Undecided, "and one direction set the load of all, so it may be more where another one carries all it can"},
 		"too much already":                      {report.GeneratorLimited, "", "0.4", report.DidFail, "at most 0.4 demanded"},
 		"at least as much, by a weak generator": {report.GeneratorLimited, "0.5", "", report.Passed, ""},
 		"between both, by a weak generator":     {report.GeneratorLimited, "0.4", "0.9", report.Undecided, notReached},
