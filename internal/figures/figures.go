@@ -292,21 +292,31 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 			f.Low, f.High = report.Number(m.leastLoss.String()), f.Low
 		case metric.Name == OfferedPacketsPerSecond:
 			f.High = f.Low
-		case m.searched != nil:
-			if times := mostOf(metric.Name, m.searched); times != nil {
-				f.High = report.NumberOf(new(big.Rat).Mul(f.Low.Rat(), times))
-			}
-		case result.LowerBound(), result.Saturated && result.Resolution >= units.One: // nothing bounds it, or nothing resolved the limit
-		case result.Saturated && result.Resolution != 0:
-			f.High = report.NumberOf(new(big.Rat).Quo(f.Low.Rat(), big.NewRat(int64(units.One-result.Resolution), int64(units.One))))
-		case m.disturbed != nil:
-			f.High = report.NumberOf(new(big.Rat).Add(f.Low.Rat(), new(big.Rat).Mul(f.Low.Rat(), m.disturbed)))
 		default:
-			f.High = f.Low
+			f.High = highOf(f, result, m)
 		}
 		all = append(all, f)
 	}
 	return all
+}
+
+// highOf is how much a figure of frames that came back may be at most; none: nothing bounds it.
+func highOf(f report.Figure, result report.Result, m measured) report.Number {
+	times := func(v *big.Rat) report.Number { return report.NumberOf(v.Mul(f.Low.Rat(), v)) }
+	switch {
+	case m.searched != nil:
+		if most := mostOf(f.Metric, m.searched); most != nil {
+			return times(most)
+		}
+		return ""
+	case result.LowerBound(), result.Saturated && result.Resolution >= units.One: // nothing bounds it, or nothing resolved the limit
+		return ""
+	case result.Saturated && result.Resolution != 0:
+		return times(big.NewRat(int64(units.One), int64(units.One-result.Resolution)))
+	case m.disturbed != nil:
+		return times(new(big.Rat).Add(big.NewRat(1, 1), m.disturbed))
+	}
+	return f.Low
 }
 
 // highOfSessions is how much a figure of sessions may be at most; none: it is missing, or the path wasn't what limited them: the device may carry more, and would lose and delay more at what

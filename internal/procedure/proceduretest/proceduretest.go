@@ -132,13 +132,19 @@ func check(t *testing.T, p procedure.Procedure, s procedure.Step, history []repo
 	if c.Finished != s.Done || c.Window < procedure.None || c.Window >= len(history) || c.Lossy < procedure.None || c.Lossy >= len(history) {
 		t.Fatalf("after %d windows, the next step being %+v: %+v", len(history), s, c)
 	}
-	for _, d := range c.Directions {
-		if d.Window < procedure.None || d.Window >= len(history) || d.Lossy < procedure.None || d.Lossy >= len(history) || d.Saturated && d.Lossy == procedure.None {
-			t.Fatalf("after %d windows a direction is concluded as %+v", len(history), d)
-		}
-	}
+	checkDirections(t, c, len(history))
 	if s.Done != (s.Kind == "") || s.Done && s.Judge != 0 {
 		t.Fatalf("after %d windows: %+v", len(history), s)
+	}
+}
+
+// checkDirections is the same of each direction's own conclusion.
+func checkDirections(t *testing.T, c procedure.Conclusion, windows int) {
+	t.Helper()
+	for _, d := range c.Directions {
+		if d.Window < procedure.None || d.Window >= windows || d.Lossy < procedure.None || d.Lossy >= windows || d.Saturated && d.Lossy == procedure.None {
+			t.Fatalf("after %d windows a direction is concluded as %+v", windows, d)
+		}
 	}
 }
 
