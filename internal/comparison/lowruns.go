@@ -68,7 +68,7 @@ func Worst(q Question) Answer {
 		a.Sentence += fmt.Sprintf(": no run has less, which shows with %.0f %% confidence that at most %.0f %% of all runs do", 100*statistics.Confidence, 100*MostUnseen(len(candidate)))
 	case bounds(candidate)+bounds(baseline) > 0:
 		a.Reason = LowerBounds
-		a.Sentence += fmt.Sprintf(": %s, and more runs won't tell: the generator was the limit, give it more", boundsText(bounds(candidate), bounds(baseline)))
+		a.Sentence += fmt.Sprintf(": %s, and more runs won't tell: %s", boundsText(bounds(candidate), bounds(baseline)), boundsWayOut(slices.Concat(candidate, baseline)))
 	default:
 		a.Reason = Unresolved
 		a.Sentence += ": the difference is finer than the measurements resolve: let the search go on to a finer bracket, or make more runs of the baseline"
