@@ -1,7 +1,6 @@
 package render
 
 import (
-	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
@@ -107,10 +106,10 @@ func (c *curve) answer(r *report.Report, t track) {
 	x, y := c.x.at(float64(offered)), c.y.at(float64(received))
 	c.line("answer", c.x.from, y, x, y)
 	c.line("answer", x, c.y.from, x, y)
-	c.Marks = append(c.Marks, shape{D: circle(x, y, 9), Class: "ring", Title: standing(r) + ": " + figures.HeadlineOf(r).Signed(wording.PacketRate(received)) + " received of " + wording.PacketRate(offered) + " offered"})
+	c.Marks = append(c.Marks, shape{D: circle(x, y, 9), Class: "ring", Title: t.standing(r) + ": " + t.headline(r).Signed(wording.PacketRate(received)) + " received of " + wording.PacketRate(offered) + " offered"})
 	class, at := "start answer", x+14
 	if x > (c.x.from+c.x.to)*0.6 {
 		class, at = "end answer", x-14
 	}
-	c.label(class, at, y+24, figures.HeadlineOf(r).Signed(wording.PacketRate(received)))
+	c.label(class, at, y+24, t.headline(r).Signed(wording.PacketRate(received)))
 }

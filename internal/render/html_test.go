@@ -83,6 +83,16 @@ func TestThePageGivesTheReportsNumbers(t *testing.T) {
 	}
 }
 
+// A direction's own drawing says whether that direction is at a limit, whatever holds for all of them together.
+func TestADirectionsDrawingHasItsOwnStanding(t *testing.T) {
+	page := string(rendered(t, "html", reporttest.OtherDirection()))
+	for _, says := range []string{"saturated: 149.87 Kpps received of", "lower bound: ≥149.87 Kpps received of", "lower bound: ≥299.75 Kpps received of", "The result is ≥149.87 Kpps.", "The result is 149.87 Kpps."} {
+		if !strings.Contains(page, says) {
+			t.Errorf("the page doesn't say %q", says)
+		}
+	}
+}
+
 // compareDirections compares the result's table with the report: the exact figures are each cell's title.
 func compareDirections(t *testing.T, r *report.Report, root *html.Node) {
 	t.Helper()

@@ -14,17 +14,23 @@ import (
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
+// Two of the kinds of answers, as pages name them.
+const (
+	lowerBound = "lower bound"
+	saturated  = "saturated"
+)
+
 // standing is what kind of answer a report gives, in a word or two.
 func standing(r *report.Report) string {
 	switch {
 	case !report.HasFigure(r):
 		return wording.NotMeasured
 	case r.Result.LowerBound():
-		return "lower bound"
+		return lowerBound
 	case r.Result.Saturated && r.Unconfirmed():
 		return notConfirmed
 	case r.Result.Saturated:
-		return "saturated"
+		return saturated
 	case r.Result.Reason == report.LoadHeld:
 		return "frames lost"
 	case r.Result.Reason == report.CurveMeasured:

@@ -3,7 +3,6 @@ package render
 import (
 	"cmp"
 
-	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
@@ -110,7 +109,7 @@ func (tl *timeline) describe(stride int) string {
 		return s
 	}
 	if _, received, ok := tl.t.result(tl.r); ok {
-		s += " The result is " + figures.HeadlineOf(tl.r).Signed(wording.PacketRate(received)) + "."
+		s += " The result is " + tl.t.headline(tl.r).Signed(wording.PacketRate(received)) + "."
 	}
 	return s
 }
@@ -178,7 +177,7 @@ func (tl *timeline) rates() {
 	if _, v, ok := tl.t.result(tl.r); ok {
 		at := y.at(float64(v))
 		tl.line("answer", tl.x.from, at, tl.x.to, at)
-		tl.label("answer", tl.x.from+6, at-6, figures.HeadlineOf(tl.r).Signed(wording.PacketRate(v)))
+		tl.label("answer", tl.x.from+6, at-6, tl.t.headline(tl.r).Signed(wording.PacketRate(v)))
 	}
 }
 

@@ -3,6 +3,7 @@ package render
 import (
 	"strconv"
 
+	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
@@ -150,6 +151,29 @@ func (t track) result(r *report.Report) (offered, received int64, ok bool) {
 	}
 	d := r.Result.Directions[t.index]
 	return d.Offered.PacketsPerSecond, d.Received.PacketsPerSecond, true
+}
+
+// headline is the report's line as it holds for the track: of one direction whether that is a limit or a bound.
+func (t track) headline(r *report.Report) report.Headline {
+	h := figures.HeadlineOf(r)
+	if t.index >= 0 && t.index < len(r.Result.Directions) {
+		return figures.HeadlineIn(h, r, r.Result.Directions[t.index])
+	}
+	return h
+}
+
+// standing is what kind of answer the report gives for the track.
+func (t track) standing(r *report.Report) string {
+	if t.index < 0 || t.index >= len(r.Result.Directions) || r.Result.Directions[t.index].Limit == nil {
+		return standing(r)
+	}
+	switch h := t.headline(r); {
+	case h.Bound:
+		return lowerBound
+	case h.Loose:
+		return notConfirmed
+	}
+	return saturated
 }
 
 // stretch is a run of readings in one phase.
