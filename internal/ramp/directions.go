@@ -143,19 +143,22 @@ func (m *machine) ballots(d int, lo *point) []ballot {
 }
 
 // lostIn is the window of the lowest load above the answer at which the direction itself lost frames, as far as that is believed: it repeated at that load; or it is
-// where a run of the staircase's windows began that lost frames in the direction; or it lost frames at a lower load, too, and was clean nowhere above. None: no loss is.
+// where a run of the staircase's windows began that lost frames in the direction; or it lost frames at a lower load, too, and was clean nowhere from there on. None: no loss is.
 func (m *machine) lostIn(d int, lo *point) int {
 	ballots, begun := m.ballots(d, lo), m.runBegins(d, lo)
-	for i, b := range ballots {
-		repeated := b.believed() || begun == b.load && len(b.lossy) > b.clean
-		if !repeated && b.counts() {
-			below := slices.ContainsFunc(ballots[:i], ballot.counts)
-			refuted := slices.ContainsFunc(ballots[i:], func(b ballot) bool { return b.clean > 0 })
-			repeated = below && !refuted
+	cleanest := units.Ratio(0) // the highest load at which the direction was clean
+	for _, b := range ballots {
+		if b.clean > 0 {
+			cleanest = b.load
 		}
-		if repeated {
+	}
+	before := false // frames were lost at a lower load, and at none from there on the direction was clean
+	for _, b := range ballots {
+		single := b.counts() && b.load > cleanest
+		if b.believed() || begun == b.load && len(b.lossy) > b.clean || single && before {
 			return m.mostOfferedOf(d, b.lossy)
 		}
+		before = before || single
 	}
 	return procedure.None
 }
