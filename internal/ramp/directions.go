@@ -60,10 +60,12 @@ func (m *machine) direction(d int, whole procedure.Conclusion, lo *point, unheld
 // together says of the answer as a whole what holds for all its directions: it is the device's limit only if each direction's figure is.
 func together(whole procedure.Conclusion) procedure.Conclusion {
 	open := slices.IndexFunc(whole.Directions, func(d procedure.DirectionConclusion) bool { return !d.Saturated })
-	if !whole.Saturated || open < 0 {
+	if open < 0 {
 		for _, d := range whole.Directions {
 			whole.Resolution = max(whole.Resolution, d.Resolution)
 		}
+	}
+	if !whole.Saturated || open < 0 {
 		return whole
 	}
 	whole.Saturated, whole.Reason = false, whole.Directions[open].Reason
