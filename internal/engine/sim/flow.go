@@ -41,6 +41,15 @@ func (l line) grow(until time.Duration, slope float64) line {
 
 func (l line) end() float64 { return l[len(l)-1].total }
 
+// whole leaves out the fraction of a frame that the line ends with: traffic that has stopped was of whole frames.
+func (l line) whole() {
+	last := &l[len(l)-1]
+	last.total = float64(int64(last.total + sliver))
+}
+
+// sliver is how much less than a whole frame is one: sums of fractions are a little off.
+const sliver = 1e-6
+
 func newFlow(d Direction, generators int) *flow {
 	f := &flow{Direction: d, sent: make([]line, generators), back: make([]line, generators)}
 	f.tokens = f.burst()

@@ -20,6 +20,9 @@ type Generator struct {
 	ReceiveDropsFrom units.PacketRate
 	// ReadTakes is how long a reading takes. Its time is then the middle of the request, and each port is read at some moment of it.
 	ReadTakes time.Duration
+	// PortsRead says of the n-th reading how long after its beginning the first of the ports' counters is read, and the last; others are read at even distances between. Nil:
+	// one as the reading begins and the other as it ends, in an order that alternates, which is the worst that the uncertainty covers.
+	PortsRead func(n int) (first, last time.Duration)
 	// StartTakes delays the start of traffic.
 	StartTakes time.Duration
 	// Owner holds the ports until it is claimed by force.
@@ -130,9 +133,20 @@ func (e *Engine) nextChange(from, to time.Duration) time.Duration {
 }
 
 func (e *Engine) expire(now time.Duration) {
-	for _, p := range e.ports {
+	for i, p := range e.ports {
 		if p.running && now >= p.ends {
-			p.running = false
+			e.stop(i)
+		}
+	}
+}
+
+// stop ends a port's traffic, with a whole frame.
+func (e *Engine) stop(index int) {
+	e.ports[index].running = false
+	for _, f := range e.world.flows {
+		if f.From == index {
+			f.sent[e.index].whole()
+			f.back[e.index].whole()
 		}
 	}
 }

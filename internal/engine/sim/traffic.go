@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
@@ -59,8 +60,8 @@ func (e *Engine) Stop(ctx context.Context, ports []int) error {
 	}
 	defer e.lock()()
 	for _, i := range ports {
-		if p := e.ports[i]; p != nil {
-			p.running = false
+		if p := e.ports[i]; p != nil && p.running {
+			e.stop(i)
 		}
 	}
 	return nil
@@ -84,25 +85,28 @@ func (e *Engine) Read(ctx context.Context, ports []int) (engine.Reading, error) 
 		}
 		return r, nil
 	}
-	// The first port is read as the request begins, the last as it ends, in an order that alternates: the worst that the uncertainty covers.
-	pause := e.ReadTakes / time.Duration(max(1, len(ports)-1))
-	for n := range ports {
-		i := ports[n]
-		if turn%2 == 1 {
-			i = ports[len(ports)-1-n]
-		}
-		if n > 0 {
-			time.Sleep(pause)
-		}
+	order, at := e.readOrder(ports, turn)
+	for n, i := range order {
+		time.Sleep(at(n) - e.world.since(began))
 		unlock := e.lock()
 		r.Ports[i] = e.counters(i)
 		unlock()
 	}
-	if len(ports) == 1 {
-		time.Sleep(pause)
-	}
+	time.Sleep(e.ReadTakes - e.world.since(began))
 	r.At, r.Uncertainty = began+e.ReadTakes/2, e.ReadTakes/2
 	return r, ctx.Err()
+}
+
+// readOrder is in which order a reading takes the ports, and how long after its beginning the n-th of them.
+func (e *Engine) readOrder(ports []int, turn int) (order []int, at func(n int) time.Duration) {
+	order, first, last := slices.Clone(ports), time.Duration(0), e.ReadTakes
+	switch {
+	case e.PortsRead != nil:
+		first, last = e.PortsRead(turn)
+	case turn%2 == 1:
+		slices.Reverse(order)
+	}
+	return order, func(n int) time.Duration { return first + (last-first)*time.Duration(n)/time.Duration(max(1, len(ports)-1)) }
 }
 
 // counters are a port's at the present moment; the world is held still.
@@ -168,7 +172,7 @@ func (e *Engine) dropped(f *flow, arrived float64) int64 {
 
 // frames is so many whole frames of the mix.
 func frames(n float64, mix units.Traffic) units.Traffic {
-	packets := int64(n + 1e-6)
+	packets := int64(n + sliver)
 	return units.Traffic{Packets: packets, Bytes: int64(float64(packets) * float64(mix.Bytes) / float64(mix.Packets))}
 }
 

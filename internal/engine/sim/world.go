@@ -121,6 +121,9 @@ func (w *World) Forwarded(direction int) int64 {
 // now is the time since the world began.
 func (w *World) now() time.Duration { return w.cfg.Now().Sub(w.start) }
 
+// since is how long ago a moment of the world's was.
+func (w *World) since(moment time.Duration) time.Duration { return w.now() - moment }
+
 // advance computes the fluid up to now, piece by piece between the moments at which generators stop by themselves.
 func (w *World) advance() {
 	now := w.now()
