@@ -61,10 +61,10 @@ func TestCriteria(t *testing.T) {
 		"a lower bound over a maximum":            {lowerBound, plan.Criterion{Metric: "PacketsPerSecond", Max: "8999"}, report.DidFail, "at most 8999"},
 		"the target reached is a lower bound":     {reached, plan.Criterion{Metric: "PacketsPerSecond", Min: "10000"}, report.Undecided, "lower bound only"},
 		"an unconfirmed figure":                   {unconfirmed, plan.Criterion{Metric: "PacketsPerSecond", Min: "8000"}, report.Undecided, "not confirmed"},
-		"loss within":                             {nil, plan.Criterion{Metric: "LossRatio", Max: "0.0005"}, report.Passed, "loss ratio 0.0005, at most 0.0005 demanded"},
+		"loss within":                             {nil, plan.Criterion{Metric: "LossRatio", Max: "0.0005"}, report.Passed, "loss ratio 0.0002 to 0.0005, at most 0.0005 demanded"},
 		"loss surely above":                       {nil, plan.Criterion{Metric: "LossRatio", Max: "0.0001"}, report.DidFail, ""},
 		"loss that may be the generator's":        {nil, plan.Criterion{Metric: "LossRatio", Max: "0.0003"}, report.Undecided, "part of the loss may be the generator's own"},
-		"loss of all that may be the generator's": {nil, plan.Criterion{Metric: "LossRatio", Direction: "Total", Max: "0.0003"}, report.Undecided, "all directions: loss ratio 0.0005"},
+		"loss of all that may be the generator's": {nil, plan.Criterion{Metric: "LossRatio", Direction: "Total", Max: "0.0003"}, report.Undecided, "all directions: loss ratio 0.0002 to 0.0005"},
 		"loss of all surely above":                {nil, plan.Criterion{Metric: "LossRatio", Direction: "Total", Max: "0.0001"}, report.DidFail, "all directions"},
 		"unconfirmed loss within":                 {unconfirmed, plan.Criterion{Metric: "LossRatio", Max: "0.0005"}, report.Undecided, "not confirmed"},
 		"unconfirmed loss above":                  {unconfirmed, plan.Criterion{Metric: "LossRatio", Max: "0.0001"}, report.Undecided, "not confirmed"},
@@ -208,28 +208,23 @@ func TestInvalidWindowsCountForNothing(t *testing.T) {
 	}
 }
 
-func TestWhatAWindowsEdgesHideALongerOneShows(t *testing.T) {
-	const wayOut = "give procedure.ramp's stepDuration and confirmDuration more"
-	tests := map[string]struct {
-		returned, edges, dropped int64
-		longer                   bool
+// What the edges of the answer's window may hide is told, where it is more than the limit allows.
+func TestWhatAnAnswersEdgesHideIsTold(t *testing.T) {
+	for name, test := range map[string]struct {
+		least, most units.Ratio
+		says        bool
 	}{
-		"its edges may be all that is missing": {returned: 990, edges: 10, longer: true},
-		"more is missing":                      {returned: 989, edges: 10},
-		"nothing is missing":                   {returned: 1000, edges: 10},
-		"more came back than was sent":         {returned: 1100, edges: 10},
-		"the generator itself dropped frames":  {returned: 990, edges: 10, dropped: 1},
-	}
-	for name, test := range tests {
+		"more than the limit":                   {0, units.One / 100, true},
+		"no more than the limit":                {0, units.One / 1000, false},
+		"nothing":                               {0, 0, false},
+		"of what is surely more than the limit": {units.One / 500, units.One / 100, false},
+	} {
 		t.Run(name, func(t *testing.T) {
-			var again []report.Window
-			for number := range 4 {
-				w := window(number+1, units.One/10, report.Invalid, test.returned)
-				w.Directions[0].EdgeFrames, w.Directions[0].ReceiveErrors = test.edges, test.dropped
-				again = append(again, w)
-			}
-			if got := analysis.Result(staircase(again...)); got.Reason != report.NoCleanWindow || strings.Contains(got.Message, wayOut) != test.longer {
-				t.Errorf("%s", got.Message)
+			w := window(1, units.One, report.Good, 10_000)
+			w.Directions[0].LossRatioMin, w.Directions[0].LossRatioMax = test.least, test.most
+			const says = "as far as its edges and frames of others tell: up to 1 % may be lost"
+			if got := analysis.Result(staircase(w)); !got.Measured || strings.Contains(got.Message, says) != test.says {
+				t.Errorf("%+v", got)
 			}
 		})
 	}

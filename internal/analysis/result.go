@@ -129,11 +129,7 @@ func nothing(r *report.Report, c procedure.Conclusion) string {
 			percent(w.Load), offered(w), lossOf(w))
 	case c.Reason == report.NoCleanWindow:
 		w := r.Windows[len(r.Windows)-1]
-		said := fmt.Sprintf("no window could be judged clean; the last is window %d: %s", w.Number, w.Reason)
-		if slices.ContainsFunc(w.Directions, lostAtMostItsEdges) {
-			said += "; a longer window has more frames between its edges: give procedure.ramp's stepDuration and confirmDuration more"
-		}
-		return said
+		return fmt.Sprintf("no window could be judged clean; the last is window %d: %s", w.Number, w.Reason)
 	case c.Finished:
 		return c.Ending
 	case r.Message != "":
@@ -142,16 +138,25 @@ func nothing(r *report.Report, c procedure.Conclusion) string {
 	return "the run ended before there was anything to say"
 }
 
-// lostAtMostItsEdges says that frames are missing of a window, and all of them may only be on their way while its edges were read.
-func lostAtMostItsEdges(m report.Measured) bool {
-	lost := m.Sent.Packets - m.Returned.Packets
-	return m.Quality == report.Invalid && lost > 0 && lost <= m.EdgeFrames && m.GeneratorDrops() == 0
+// hidden is the largest share of frames that a window of the answer may have lost, where that is more than the limit allows and only its edges, or frames of others, hide it; 0: it surely
+// lost no more than the limit in any direction.
+func hidden(r *report.Report, w report.Window) (most units.Ratio) {
+	for _, d := range w.Directions {
+		if limit := r.Plan.Procedure.MaxLossRatio; d.MostLost() > limit && d.LossRatioMin <= limit {
+			most = max(most, d.MostLost())
+		}
+	}
+	return most
 }
 
 // sentence is the reason with its figures.
 func sentence(r *report.Report, c procedure.Conclusion) string {
 	w := r.Windows[c.Window]
-	said := []string{fmt.Sprintf("window %d at %s of the target was clean for %s with %s offered", w.Number, percent(w.Load), w.Duration.Std().Round(1e8), offered(w))}
+	clean := fmt.Sprintf("window %d at %s of the target was clean for %s with %s offered", w.Number, percent(w.Load), w.Duration.Std().Round(1e8), offered(w))
+	if most := hidden(r, w); most > 0 {
+		clean += fmt.Sprintf(", as far as its edges and frames of others tell: up to %s may be lost", measure.Percent(most))
+	}
+	said := []string{clean}
 	if c.Lossy != procedure.None {
 		l := r.Windows[c.Lossy]
 		said = append(said, fmt.Sprintf("the lowest load that lost frames is %s offered (window %d, %s)", offered(l), l.Number, lossOf(l)))

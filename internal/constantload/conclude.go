@@ -119,7 +119,7 @@ func (o observed) sentence(whole, worst report.Window) string {
 		said[0] += "s"
 	}
 	for _, d := range whole.Directions {
-		came := fmt.Sprintf("%s→%s: %s", d.From, d.To, measure.CameBack(d))
+		came := fmt.Sprintf("%s→%s: %s", d.From, d.To, measure.CameBack(d, len(o.counted)))
 		if d.ReceiveErrors > 0 {
 			came += fmt.Sprintf(" (the generators themselves dropped %d that reached them)", d.ReceiveErrors)
 		}

@@ -55,7 +55,7 @@ var Metrics = []Metric{
 		}
 		return report.Number(m.percent.String()), ""
 	}},
-	{Name: LossRatio, Unit: "ratio", Means: "frames that did not come back, of those sent", LessIsBetter: true, of: func(m measured) (report.Number, string) { return report.Number(m.loss.String()), "" }},
+	{Name: LossRatio, Unit: "ratio", Means: "frames that did not come back, of those sent", LessIsBetter: true, of: func(m measured) (report.Number, string) { return report.Number(m.mostLoss.String()), "" }},
 	{Name: OfferedPacketsPerSecond, Unit: "packets/s", Means: "frames that the generators sent: their own limit, where they were asked for more", of: func(m measured) (report.Number, string) { return whole(m.offered.PacketsPerSecond), "" }},
 	{Name: GoodputBitsPerSecond, Unit: "bit/s", Means: "payload that receiving programs read", Sessions: true, of: func(m measured) (report.Number, string) { return whole(m.sessions.GoodputBitsPerSecond), "" }},
 	{Name: RetransmitRatio, Unit: "ratio", Means: "segments that were sent again, of all segments", LessIsBetter: true, Sessions: true, of: func(m measured) (report.Number, string) {
@@ -91,7 +91,8 @@ func ThroughputOf(r *report.Report) report.Metric {
 type measured struct {
 	direction         string
 	offered, received report.Flow
-	loss, leastLoss   units.Ratio
+	leastLoss         units.Ratio
+	mostLoss          units.Ratio // with all that edges and frames of others may hide
 	percent           units.Percent
 	lineRateKnown     bool
 	lossy             bool
@@ -141,11 +142,11 @@ func answered(r *report.Report, metrics []Metric) []report.Figure {
 	var all []report.Figure
 	rates := r.RateOfEachLink()
 	for _, d := range r.Result.Directions {
-		all = append(all, claims(metrics, resultOf(r.Result, d), measured{direction: d.From + "→" + d.To, offered: d.Offered, received: d.Received, loss: d.LossRatio, leastLoss: d.LossRatioMin,
+		all = append(all, claims(metrics, resultOf(r.Result, d), measured{direction: d.From + "→" + d.To, offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
 			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: searched(d), disturbed: disturbed(d), sessions: d.Sessions, limit: limitOf(d)})...)
 	}
 	if t := r.Result.Total; t != nil {
-		all = append(all, claims(metrics, r.Result, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, loss: t.LossRatio, leastLoss: t.LossRatioMin,
+		all = append(all, claims(metrics, r.Result, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: t.MostLost(),
 			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), searched: searched(r.Result.Directions...), disturbed: disturbed(r.Result.Directions...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
 	}
 	return all
@@ -337,7 +338,7 @@ func beyond(r *report.Report, lowest *report.Window, metrics []Metric) []report.
 	rates := r.RateOfEachLink()
 	var all []report.Figure
 	for _, d := range lowest.Directions {
-		all = append(all, less(metrics, measured{direction: d.From + "→" + d.To, offered: d.Offered, received: d.Offered, loss: d.LossRatio, leastLoss: d.LossRatioMin,
+		all = append(all, less(metrics, measured{direction: d.From + "→" + d.To, offered: d.Offered, received: d.Offered, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
 			percent: units.PercentOf(d.Offered.Layer1BitsPerSecond, int64(rates[d.To])), lineRateKnown: r.Plan != nil && rates[d.To] > 0, lossy: d.Quality == report.Lossy})...)
 	}
 	offered := slices.Clone(lowest.Directions)
@@ -345,7 +346,7 @@ func beyond(r *report.Report, lowest *report.Window, metrics []Metric) []report.
 		offered[i].Received = offered[i].Offered
 	}
 	t := measure.Sum(offered, rates)
-	return append(all, less(metrics, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, loss: t.LossRatio, leastLoss: t.LossRatioMin,
+	return append(all, less(metrics, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: t.MostLost(),
 		percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), lossy: true})...)
 }
 
@@ -374,7 +375,7 @@ func less(metrics []Metric, m measured) []report.Figure {
 	return all
 }
 
-// Text is a figure for people: its number with its unit, or why there is none. Of loss it is all that did not come back, of what is only known not to be
+// Text is a figure for people: its number with its unit, or why there is none. Of loss it is what surely was lost to what may have been, of what is only known not to be
 // reached that bound.
 func Text(f report.Figure) string {
 	number := f.Low
@@ -389,11 +390,23 @@ func Text(f report.Figure) string {
 	case LineRatePercent:
 		return units.Percent(scaled(v, int64(units.Hundred)/100)).FormatFixed() + " % of line rate"
 	case LossRatio:
-		return "loss ratio " + units.Ratio(scaled(v, int64(units.One))).String()
+		return "loss ratio " + lossInterval(f.Low.Rat(), v)
 	case RetransmitRatio:
 		return "retransmit ratio " + units.Ratio(scaled(v, int64(units.One))).String()
 	}
 	return Format(f.Metric, number.Float())
+}
+
+// lossInterval is loss for people: one number where both ends are the same. Less than nothing was lost by nobody.
+func lossInterval(low, high *big.Rat) string {
+	upTo := units.Ratio(scaled(high, int64(units.One)))
+	if low == nil {
+		return upTo.String()
+	}
+	if from := max(0, units.Ratio(scaled(low, int64(units.One)))); from < upTo {
+		return from.String() + " to " + upTo.String()
+	}
+	return upTo.String()
 }
 
 // scaled is a number in parts of which there are so many in one.

@@ -117,6 +117,12 @@ func TestLossIsAnIntervalAndWhatWasSentIsExact(t *testing.T) {
 	if f := one(t, r, figures.LossRatio, report.AllDirections); f.Low != "0.1" || f.High != "0.2" {
 		t.Errorf("loss from %s to %s", f.Low, f.High)
 	}
+	hides := measured(func(r *report.Report) {
+		r.Result.Total.LossRatio, r.Result.Total.LossRatioMin, r.Result.Total.LossRatioMax = 0, 0, units.One/1000
+	})
+	if f := one(t, hides, figures.LossRatio, report.AllDirections); f.Low != "0" || f.High != "0.001" || figures.Text(f) != "loss ratio 0 to 0.001" {
+		t.Errorf("loss from %s to %s: %s", f.Low, f.High, figures.Text(f))
+	}
 	if f := one(t, r, figures.OfferedPacketsPerSecond, "east→west"); f.Low != "1250" || f.High != "1250" {
 		t.Errorf("offered from %s to %s", f.Low, f.High)
 	}

@@ -116,6 +116,22 @@ func (f *figures) surelyLost() int64 {
 	return surely(f.lost(), f.receiveErrors+f.sendDrops, f.edges+f.disturbed)
 }
 
+// mostLost is how many frames may have been lost at most: an edge may have cut as many off on the way there as on the way back, and each frame of others may have taken the place of a lost one.
+func (f *figures) mostLost() int64 { return f.lost() + f.edges + f.foreign() }
+
+// mostLostRatio is that as a share, rounded up so that one frame of billions is none too little; 0 where LossRatio says it.
+func (f *figures) mostLostRatio() units.Ratio {
+	if lost, most := f.lost(), f.mostLost(); most > lost || units.RatioOf(lost, f.sent.Packets) == 0 {
+		return shareUp(most, f.sent.Packets)
+	}
+	return 0
+}
+
+// shareUp is part ÷ whole, rounded up, from nothing to all.
+func shareUp(part, whole int64) units.Ratio {
+	return min(units.One, units.Ratio(scale(part, int64(units.One), whole)))
+}
+
 func surely(lost, generatorDrops, edges int64) int64 {
 	return min(lost, max(lost-generatorDrops-edges, 0))
 }
@@ -123,8 +139,18 @@ func surely(lost, generatorDrops, edges int64) int64 {
 // hidden is how much loss the background traffic may have covered up.
 func (f *figures) hidden() int64 { return f.frames(f.direction.Background) }
 
-// foreign is how many frames of other people's may be among those that came back.
-func (f *figures) foreign() int64 { return f.frames(f.direction.Background + f.direction.Strays) }
+// strayRate is how many frames of others a port may receive a second without being said to have traffic besides ours: neighbour discovery and the like, which comes now and then.
+const strayRate = 2 * units.PacketPerSecond
+
+// foreign is how many frames of other people's may be among those that came back: as many as came while nothing was sent. A trial in which more came back than that has frames of others
+// that came too seldom to be heard then.
+func (f *figures) foreign() int64 {
+	heard := f.direction.Background + f.direction.Strays
+	if f.sending > 0 && -f.lost() > f.frames(heard) {
+		heard = max(heard, strayRate*units.PacketRate(len(f.direction.Pairs)))
+	}
+	return f.frames(heard)
+}
 
 // frames is how many frames of a rate fit into the span, rounded up.
 func (f *figures) frames(rate units.PacketRate) int64 {
@@ -146,6 +172,7 @@ func (f *figures) measured() report.Measured {
 		Sent: f.sent, Returned: f.returned, ReceiveErrors: f.receiveErrors, SendDrops: f.sendDrops, DamagedFrames: f.damaged, EdgeFrames: f.edges, DisturbedFrames: f.disturbed,
 		LossRatio:       units.RatioOf(f.lost(), f.sent.Packets),
 		LossRatioMin:    units.RatioOf(f.surelyLost(), f.sent.Packets),
+		LossRatioMax:    f.mostLostRatio(),
 		LineRatePercent: units.PercentOf(received.Layer1BitsPerSecond, int64(f.direction.LineRate)),
 	}
 }

@@ -91,13 +91,14 @@ func (d direction) judge() (quality report.Quality, reason string, machineLost i
 }
 
 // byCounters is the quality by the counters at the window's edges, by the first rule that applies. Loss is an interval: from what is
-// surely the device's (neither the generator's own drops nor what the edges may have cut) up to all that did not come back.
+// surely the device's (neither the generator's own drops nor what the edges may have cut) up to all that did not come back, and what edges and frames of others may hide besides.
 //
-//	0          surely lost      did not come back
-//	├───────────────┼──────────────────┼────────────▶ share of what was sent
-//	                limit here: Lossy  │
-//	                     limit between: Invalid
-//	                                   limit here: Good (or Short)
+//	0          surely lost      did not come back     at most
+//	├───────────────┼──────────────────┼─────────────────┼──▶ share of what was sent
+//	                limit here: Lossy  │                 │
+//	                     limit between: Invalid, or Good where the edges alone explain all that did not come back
+//	                                   limit here: Good, as far as the edges tell
+//	                                                     limit here: Good
 func (d direction) byCounters() (report.Quality, string) {
 	e, sent := d.evidence, d.measured.Sent.Packets
 	short := e.MostOffered < e.Intended.Mul(enough)
@@ -110,7 +111,7 @@ func (d direction) byCounters() (report.Quality, string) {
 			-d.lost(), sent)
 	case exceeds(d.surelyLost(), sent, d.limit):
 		return report.Lossy, d.lossSentence() + d.shortSentence(short)
-	case exceeds(d.lost(), sent, d.limit):
+	case exceeds(d.lost(), sent, d.limit) && d.lost() > d.measured.EdgeFrames:
 		return report.Invalid, d.unclearSentence()
 	case e.Hidden > d.measured.EdgeFrames && exceeds(d.lost()+e.Hidden, sent, d.limit):
 		return report.Invalid, fmt.Sprintf("background traffic of %s on %s may hide more loss than the limit of %s",
@@ -120,6 +121,9 @@ func (d direction) byCounters() (report.Quality, string) {
 		return report.Invalid, fmt.Sprintf("%d frames more came back to generator %s than the %d it sent: flows of another replica; check that the device routes each replica's networks to that replica",
 			s.Returned-s.Sent, s.Generator, s.Sent)
 	case short:
+		if !SurelyWithin(d.measured, d.limit) {
+			return report.Short, d.lossSentence() + d.shortSentence(short)
+		}
 		return report.Short, "no loss above the limit" + d.shortSentence(short)
 	}
 	return report.Good, d.lossSentence()
@@ -149,6 +153,24 @@ func severity(q report.Quality) int {
 	return 3
 }
 
+// SurelyWithin says that a direction lost no larger share of frames than the limit, also if the window's edges hide as much as they may. Where it isn't so, a window that is Good or Short is
+// clean as far as its edges tell: a search may go on above it, and no claim rests on it.
+func SurelyWithin(m report.Measured, limit units.Ratio) bool {
+	return !exceeds(m.Sent.Packets-m.Returned.Packets+m.EdgeFrames, m.Sent.Packets, limit)
+}
+
+// OnlyEdgesSay says that more of a direction is missing than the limit allows, and the window's edges alone may account for it: a window with narrower edges, or a longer one, may tell more.
+func OnlyEdgesSay(m report.Measured, limit units.Ratio) bool {
+	lost := m.Sent.Packets - m.Returned.Packets
+	return exceeds(lost, m.Sent.Packets, limit) && lost <= m.EdgeFrames
+}
+
+// EdgesCover says that the edges of a window of that duration, read as this one's were, may hide or feign more loss than the limit allows. What passes while an edge is read is as much
+// in a long window as in a short one.
+func EdgesCover(m report.Measured, took, lasts time.Duration, limit units.Ratio) bool {
+	return exceeds(m.EdgeFrames, scale(m.Sent.Packets, int64(lasts), int64(took)), limit)
+}
+
 // exceeds says that part ÷ whole is above the limit, compared exactly: a ratio's rounding never decides.
 func exceeds(part, whole int64, limit units.Ratio) bool {
 	return part > 0 && part > whole-scale(whole, int64(units.One-limit), int64(units.One))
@@ -160,18 +182,29 @@ func lowestLimit(part, whole int64) units.Ratio {
 }
 
 func (d direction) lossSentence() string {
-	said := CameBack(d.measured)
+	said := CameBack(d.measured, 1)
 	if d.lost() <= 0 {
 		return said
 	}
 	return fmt.Sprintf("%s, limit %s", said, Percent(d.limit))
 }
 
-// CameBack says in words how many of a direction's frames came back, and what share is lost.
-func CameBack(m report.Measured) string {
-	lost, sent := m.Sent.Packets-m.Returned.Packets, m.Sent.Packets
-	if lost <= 0 {
+// CameBack says in words how many of a direction's frames came back in so many windows, what share is lost, and how many may be lost where edges or frames of others leave that open.
+func CameBack(m report.Measured, windows int) string {
+	lost, sent, most := m.Sent.Packets-m.Returned.Packets, m.Sent.Packets, mostLost(m)
+	edges := "the window's edges"
+	if windows > 1 {
+		edges = "the windows' edges"
+	}
+	switch {
+	case lost <= 0 && most <= 0:
 		return fmt.Sprintf("all %d frames came back", sent)
+	case lost <= 0 && m.EdgeFrames == 0:
+		return fmt.Sprintf("all %d frames came back, but frames of others may have taken the place of %d", sent, most)
+	case lost <= 0:
+		return fmt.Sprintf("all %d frames came back, as far as %s tell: at most %d may be lost", sent, edges, most)
+	case most > lost && lost <= m.EdgeFrames && m.LossRatioMin <= 0: // of windows together, one may surely have lost what the edges of all could explain
+		return fmt.Sprintf("%d of %d frames did not come back, and %s alone may account for them: at most %d may be lost", lost, sent, edges, most)
 	}
 	said := fmt.Sprintf("%d of %d frames did not come back: %s lost", lost, sent, Percent(units.RatioOf(lost, sent)))
 	if m.DamagedFrames > 0 {

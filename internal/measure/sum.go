@@ -9,16 +9,19 @@ import (
 // where one of them is unknown; lineRates are by link. The window's number is the caller's to fill in.
 func Sum(directions []report.Measured, lineRates map[string]units.BitRate) report.Sum {
 	var s report.Sum
-	var sent, returned, least, line int64
+	var sent, returned, least, most, line int64
 	known := true
 	for _, d := range directions {
 		s.Intended, s.Offered, s.Received = plus(s.Intended, d.Intended), plus(s.Offered, d.Offered), plus(s.Received, d.Received)
 		sent, returned = sent+d.Sent.Packets, returned+d.Returned.Packets
-		least += atLeastLost(d)
+		least, most = least+atLeastLost(d), most+mostLost(d)
 		line += int64(lineRates[d.To])
 		known = known && lineRates[d.To] > 0
 	}
 	s.LossRatio, s.LossRatioMin = units.RatioOf(sent-returned, sent), units.RatioOf(least, sent)
+	if most > sent-returned {
+		s.LossRatioMax = shareUp(most, sent)
+	}
 	if known {
 		s.LineRatePercent = units.PercentOf(s.Received.Layer1BitsPerSecond, line)
 	}
@@ -34,6 +37,18 @@ func atLeastLost(d report.Measured) int64 {
 		return lost
 	}
 	return int64(units.PacketRate(d.Sent.Packets).Mul(d.LossRatioMin))
+}
+
+// mostLost is how many frames a direction may have lost at most. What isn't among its counters, frames of others, only LossRatioMax has, to a billionth.
+func mostLost(d report.Measured) int64 {
+	lost, sent := d.Sent.Packets-d.Returned.Packets, d.Sent.Packets
+	if d.LossRatioMax <= 0 {
+		return lost
+	}
+	if most := lost + d.EdgeFrames; shareUp(most, sent) >= d.LossRatioMax {
+		return most
+	}
+	return max(lost, scale(sent, int64(d.LossRatioMax), int64(units.One)))
 }
 
 func plus(a, b report.Flow) report.Flow {

@@ -27,7 +27,7 @@ func SurelyLost(m report.Measured) int64 {
 //   - Rates and the share of the line rate are the windows' own, weighted by their durations. (Of one generator that is counters ÷ duration; of several, each
 //     window has already divided each generator's counters by that generator's time.)
 //   - LossRatio is of the counters. LossRatioMin is of what was surely lost in each window, added up, or of the counters added up if that is more: either is
-//     surely lost, and the second takes the edges of all windows off at once.
+//     surely lost, and the second takes the edges of all windows off at once. LossRatioMax is of what may have been lost in each window, added up.
 //   - Quality is the worst.
 //   - What observers saw is the mean over the time that it is of, and the least and the most in any window; missing in one window, it is missing.
 //   - Sessions' counters and times are added up, and their goodput is all that was received in all the time.
@@ -72,7 +72,7 @@ func directionTogether(windows []report.Window, from, to string) report.Measured
 		}
 	}
 	whole := report.Measured{From: from, To: to, Quality: report.Good, Limiter: &report.Limiter{}}
-	var surelyLost int64
+	var surelyLost, most int64
 	for _, d := range parts {
 		whole.Sent, whole.Returned = whole.Sent.Add(d.Sent), whole.Returned.Add(d.Returned)
 		whole.ReceiveErrors += d.ReceiveErrors
@@ -82,17 +82,21 @@ func directionTogether(windows []report.Window, from, to string) report.Measured
 		whole.MachineLost += d.MachineLost
 		whole.Limiter = limiterTogether(whole.Limiter, d.Limiter)
 		surelyLost += SurelyLost(d)
+		most += mostLost(d)
 		if severity(d.Quality) > severity(whole.Quality) {
 			whole.Quality = d.Quality
 		}
 	}
 	lost, sent := whole.Sent.Packets-whole.Returned.Packets, whole.Sent.Packets
 	whole.LossRatio, whole.LossRatioMin = units.RatioOf(lost, sent), units.RatioOf(max(surelyLost, SurelyLost(whole)), sent)
+	if most > lost {
+		whole.LossRatioMax = shareUp(most, sent)
+	}
 	for _, rate := range ratesOfMeasured {
 		*rate(&whole) = weighted(parts, took, func(d report.Measured) int64 { return *rate(&d) })
 	}
 	whole.LineRatePercent = units.Percent(weighted(parts, took, func(d report.Measured) int64 { return int64(d.LineRatePercent) }))
-	whole.Reason = fmt.Sprintf("%d windows together: %s", len(parts), CameBack(whole))
+	whole.Reason = fmt.Sprintf("%d windows together: %s", len(parts), CameBack(whole, len(parts)))
 	if whole.Sessions = SessionsTogether(sessionsOf(parts)); whole.Sessions != nil {
 		whole.Limiter = nil
 		limit := LimitOfSessions(*whole.Sessions)

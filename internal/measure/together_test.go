@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -131,6 +132,28 @@ func TestLossOfManyWindowsIsNotHiddenByTheirEdges(t *testing.T) {
 	}
 	if want := "10 windows together: 100 of 1000000 frames did not come back: 0.01 % lost"; d.Reason != want {
 		t.Errorf("%q, want %q", d.Reason, want)
+	}
+	if d.MostLost() != d.LossRatio {
+		t.Errorf("up to %s may be lost of windows that don't say it, want %s", d.MostLost(), d.LossRatio)
+	}
+	for i := range windows {
+		m := &windows[i].Directions[0]
+		m.LossRatioMax = units.RatioOf(m.Sent.Packets-m.Returned.Packets+m.EdgeFrames, m.Sent.Packets)
+	}
+	d = Together(windows).Directions[0]
+	if want := units.RatioOf(300, 1_000_000); d.LossRatioMax != want || !strings.HasSuffix(d.Reason, "0.01 % lost") {
+		t.Errorf("up to %s may be lost, want %s: 100 frames, and what 10 windows' edges may hide; %s", d.LossRatioMax, want, d.Reason)
+	}
+}
+
+// One frame of billions is not rounded away: what may have been lost is rounded up, to a billionth.
+func TestTheMostThatMayBeLostIsNotRoundedAway(t *testing.T) {
+	for _, c := range []struct{ sent, lost, edges, foreign, want int64 }{{3e9, 1, 0, 0, 1}, {3e9, 0, 0, 0, 0}, {3e9, 0, 1, 0, 1}, {1000, 1, 0, 0, 0}, {1000, 1, 2, 3, 6_000_000}, {1000, -2, 1, 0, 0}, {1000, -2, 2, 3, 3_000_000}, {2, 2, 5, 0, 1e9}} {
+		f := figures{sent: units.Traffic{Packets: c.sent}, returned: units.Traffic{Packets: c.sent - c.lost}, edges: c.edges, longest: time.Second,
+			direction: Direction{Background: units.PacketRate(c.foreign) * units.PacketPerSecond}}
+		if got := f.measured().LossRatioMax; got != units.Ratio(c.want) {
+			t.Errorf("%+v: up to %s", c, got)
+		}
 	}
 }
 

@@ -280,6 +280,8 @@ type Measured struct {
 	// LossRatio is (sent − returned) ÷ sent, LossRatioMin what of it is surely the DUT's: without the generator's own drops (at either end), EdgeFrames and DisturbedFrames.
 	LossRatio    units.Ratio `json:"lossRatio"`
 	LossRatioMin units.Ratio `json:"lossRatioMin"`
+	// LossRatioMax is the most that may have been lost: with what EdgeFrames may hide, and frames of others among those that came back. Rounded up; 0: LossRatio is. MostLost has either.
+	LossRatioMax units.Ratio `json:"lossRatioMax,omitempty"`
 	// LineRatePercent is received layer-1 bits as a share of the destination link's line rate, at most 100.
 	LineRatePercent units.Percent `json:"lineRatePercent"`
 	Quality         Quality       `json:"quality"`
@@ -298,6 +300,9 @@ type Measured struct {
 
 // GeneratorDrops are frames that the generator itself lost, before they left or after they came back.
 func (m Measured) GeneratorDrops() int64 { return m.ReceiveErrors + m.SendDrops }
+
+// MostLost is the upper end of the loss: LossRatioMax, or LossRatio where nothing may hide more, or an older linerate wrote the document.
+func (m Measured) MostLost() units.Ratio { return max(m.LossRatio, m.LossRatioMax) }
 
 // Limiter is what a Reference's limit did with the frames of a direction, by its own counters. Frames that are missing and that it did not drop
 // were lost elsewhere.

@@ -97,12 +97,17 @@ type Sum struct {
 	// LossRatio is all that did not come back as a share of what was sent, LossRatioMin what of it is surely the DUT's.
 	LossRatio    units.Ratio `json:"lossRatio"`
 	LossRatioMin units.Ratio `json:"lossRatioMin"`
+	// LossRatioMax is the most that may have been lost, as Measured has it; 0: LossRatio is.
+	LossRatioMax units.Ratio `json:"lossRatioMax,omitempty"`
 	// LineRatePercent is the share of what all directions could carry together, at most 100.
 	LineRatePercent units.Percent `json:"lineRatePercent"`
 	Window          int           `json:"window"`
 	// Sessions is what connections did in all directions together; nil: traffic is frames.
 	Sessions *Sessions `json:"sessions,omitempty"`
 }
+
+// MostLost is the upper end of the loss, as Measured has it.
+func (s Sum) MostLost() units.Ratio { return max(s.LossRatio, s.LossRatioMax) }
 
 // Outcome is three-valued.
 type Outcome string

@@ -106,7 +106,9 @@ func (e *Engine) readOrder(ports []int, turn int) (order []int, at func(n int) t
 	case turn%2 == 1:
 		slices.Reverse(order)
 	}
-	return order, func(n int) time.Duration { return first + (last-first)*time.Duration(n)/time.Duration(max(1, len(ports)-1)) }
+	return order, func(n int) time.Duration {
+		return first + (last-first)*time.Duration(n)/time.Duration(max(1, len(ports)-1))
+	}
 }
 
 // counters are a port's at the present moment; the world is held still.
