@@ -170,8 +170,9 @@ func (f FrameLoss) Next(history []report.Window) procedure.Step {
 // Bound is every load, and every repeat used up.
 func (f FrameLoss) Bound() procedure.Bound {
 	trials := f.loads() + min(repeatBudget, invalidRepeats*f.loads())
-	return procedure.Bound{Steps: f.warmUp().Steps() + trials, Time: f.plan.WarmupDuration.Std() + time.Duration(trials)*f.plan.TrialDuration.Std(),
-		Trial: max(f.plan.WarmupDuration, f.plan.TrialDuration).Std()}
+	steps := f.warmUp().Steps() + trials
+	return procedure.Bound{Steps: steps, Time: f.plan.WarmupDuration.Std() + time.Duration(trials)*f.plan.TrialDuration.Std(),
+		Trials: steps, Trial: max(f.plan.WarmupDuration, f.plan.TrialDuration).Std()}
 }
 
 // Usual is the warm-up and a trial of every load.

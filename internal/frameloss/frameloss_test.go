@@ -184,7 +184,7 @@ func TestAWarmUpThatReturnsNothingEndsTheRun(t *testing.T) {
 
 func TestTheTimeItTakes(t *testing.T) {
 	p := descent()
-	if got, want := p.Bound(), (procedure.Bound{Steps: 21, Time: 205 * time.Second, Trial: 10 * time.Second}); got != want || p.Usual() != 105*time.Second {
+	if got, want := p.Bound(), (procedure.Bound{Steps: 21, Time: 205 * time.Second, Trials: 21, Trial: 10 * time.Second}); got != want || p.Usual() != 105*time.Second {
 		t.Errorf("%+v, usually %s; want %+v", got, p.Usual(), want)
 	}
 	if got := descent(rates(pps(100), pps(90), pps(10))).Bound().Steps; got != 1+2+4 {

@@ -17,6 +17,7 @@ import (
 // drive is the state of the part of a run in which traffic flows.
 type drive struct {
 	until    time.Time // when traffic of the last start stops by itself
+	flowing  bool      // Held traffic was started, and not stopped since
 	baseline []engine.Reading
 	last     []engine.Reading
 	intended []units.PacketRate
@@ -87,12 +88,12 @@ func sum(rates []units.PacketRate) units.PacketRate {
 	return total
 }
 
-// hold starts traffic the first time, and changes its rate after that. Traffic that would end by itself within the step is an error:
+// hold starts traffic where none flows, the first time and after a trial, and else changes its rate. Traffic that would end by itself within the step is an error:
 // nothing of it would be measured rightly.
 func (r *run) hold(ctx context.Context, step procedure.Step) error {
 	loads := r.loads(r.drive.intended)
-	if !r.Driving {
-		r.drive.held = r.drive.intended
+	if !r.drive.flowing {
+		r.drive.held, r.drive.flowing = r.drive.intended, true
 		return r.start(ctx, loads, r.longestHeld())
 	}
 	if end := time.Now().Add(step.Settle + step.Judge); end.After(r.drive.until) {
@@ -151,8 +152,8 @@ func (r *run) start(ctx context.Context, loads [][]engine.PortLoad, lasts time.D
 // tellUnattended says before the first frame how long generators go on sending if the runner dies.
 func (r *run) tellUnattended() {
 	words := fmt.Sprintf("traffic starts; whatever becomes of the runner, it stops by itself after %s, at %s", time.Until(r.drive.until).Round(time.Second), r.drive.until.UTC().Format(time.RFC3339))
-	if trial := r.Procedure.Bound().Trial; trial > 0 {
-		words = fmt.Sprintf("each trial is finite; whatever becomes of the runner, generators stop by themselves when theirs ends, after %s at most", trial)
+	if b := r.Procedure.Bound(); b.OnlyTrials() {
+		words = fmt.Sprintf("each trial is finite; whatever becomes of the runner, generators stop by themselves when theirs ends, after %s at most", b.Trial)
 	}
 	r.Note("%s", words)
 	r.Tell(func(p *runner.Progress) { p.Message = words })

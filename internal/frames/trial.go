@@ -23,6 +23,10 @@ import (
 //
 // When the run is cut short, what was read until then is kept as an Invalid window, with the error; nil if there is nothing of it.
 func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, error) {
+	stood, err := r.endHeld(ctx)
+	if err != nil {
+		return nil, err
+	}
 	r.machine.Before(ctx, time.Now().Add(2*disturbed.Lead))
 	before, limited, err := r.readEdge(ctx)
 	if err != nil {
@@ -67,11 +71,28 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	span.Limited = since(limited, rest.limited)
 	span.Disturbance = r.machine.Since(ctx)
 	counted := r.setup.Window(span)
-	if !rest.still {
+	switch {
+	case !stood:
+		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s before the trial: frames of the load that was held until then may be among those that came back, or somebody else sends", drainBound))
+	case !rest.still:
 		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the trial: frames of it may be on their way, or somebody else sends", drainBound))
 	}
 	w := measure.Judge(counted, r.goal())
 	w.Start = plan.Duration(opened.Sub(r.Started))
 	r.observed(&w)
 	return &w, nil
+}
+
+// endHeld stops traffic that was held until now, and waits until the last of its frames has come back or never will, so that none of them is counted as the trial's. It says whether
+// counters stand still.
+func (r *run) endHeld(ctx context.Context) (stands bool, err error) {
+	if !r.drive.flowing {
+		return true, nil
+	}
+	r.drive.flowing = false
+	if err := r.each(ctx, stopTimeout, "stop", func(ctx context.Context, g int) error { return r.gens[g].Engine.Stop(ctx, r.ports(g)) }); err != nil {
+		return false, err
+	}
+	rest, err := r.awaitStandstill(ctx)
+	return rest.still, err
 }

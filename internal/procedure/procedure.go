@@ -22,7 +22,7 @@ import (
 type Procedure interface {
 	// Rates are the rates that steps' loads are shares of.
 	Rates() Rates
-	// Next is the step after the windows measured so far. All steps of a procedure are of one kind.
+	// Next is the step after the windows measured so far. Steps of both kinds may follow each other: traffic that was Held is stopped and drained before a Trial, and started anew after it.
 	Next(history []report.Window) Step
 	// Bound is the most that the procedure may take, whatever it finds.
 	Bound() Bound
@@ -97,8 +97,9 @@ type Bound struct {
 	// Steps is how many there are at most, Time what all of them take together, without what passes between two of them.
 	Steps int
 	Time  time.Duration
-	// Trial is the longest single one; 0: steps are Held, and traffic flows through all of them.
-	Trial time.Duration
+	// Trials is how many of the steps may be Trials, and Trial the longest single one. The other steps are Held, and traffic flows through those that follow each other.
+	Trials int
+	Trial  time.Duration
 }
 
 // What may pass between two steps: a change of load, or the drain of a trial and the start of the next.
@@ -112,15 +113,18 @@ const startMargin = 15 * time.Second
 
 // Whole is the most that all steps take, with what passes between them.
 func (b Bound) Whole() time.Duration {
-	if b.Trial > 0 {
+	if b.OnlyTrials() {
 		return b.Time + time.Duration(b.Steps)*betweenTrials
 	}
-	return b.Time + time.Duration(b.Steps)*betweenHeld + startMargin
+	return b.Time + time.Duration(b.Trials)*betweenTrials + time.Duration(b.Steps-b.Trials)*betweenHeld + startMargin
 }
+
+// OnlyTrials says that no step is Held: whatever is sent ends by itself with its trial.
+func (b Bound) OnlyTrials() bool { return b.Trials > 0 && b.Trials == b.Steps }
 
 // Unattended is for how long a generator goes on sending at most, if whoever drives it dies just after a start.
 func (b Bound) Unattended() time.Duration {
-	if b.Trial > 0 {
+	if b.OnlyTrials() {
 		return b.Trial
 	}
 	return b.Whole()

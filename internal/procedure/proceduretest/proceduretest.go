@@ -100,7 +100,7 @@ func CarryOutOf(t *testing.T, p procedure.Procedure, devices [2]Device, edits ..
 
 func carryOut(t *testing.T, p procedure.Procedure, measured func(procedure.Step, int) report.Window) (history []report.Window, trace []string) {
 	t.Helper()
-	bound, took := p.Bound(), time.Duration(0)
+	bound, took, trials := p.Bound(), time.Duration(0), 0
 	for {
 		s := p.Next(history)
 		check(t, p, s, history)
@@ -112,8 +112,11 @@ func carryOut(t *testing.T, p procedure.Procedure, measured func(procedure.Step,
 		}
 		took += s.Settle + s.Judge
 		history = append(history, measured(s, len(history)))
-		if len(history) > bound.Steps || took > bound.Time || s.Kind == procedure.Trial && s.Judge > bound.Trial {
-			t.Fatalf("%d steps in %s, the last of %s; the bound is %+v\n%v", len(history), took, s.Judge, bound, trace)
+		if s.Kind == procedure.Trial {
+			trials++
+		}
+		if len(history) > bound.Steps || took > bound.Time || trials > bound.Trials || s.Kind == procedure.Trial && s.Judge > bound.Trial {
+			t.Fatalf("%d steps in %s, %d of them trials, the last of %s; the bound is %+v\n%v", len(history), took, trials, s.Judge, bound, trace)
 		}
 	}
 }
