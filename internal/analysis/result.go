@@ -172,7 +172,7 @@ func sentence(r *report.Report, c procedure.Conclusion) string {
 	case report.MachineLimited:
 		said = append(said, machinesLimit(r, w))
 	case report.Inconclusive:
-		said = append(said, unjudged(r, w))
+		said = append(said, unjudged(r, w, c))
 	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured:
 	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.PathLimited: // of procedures that have a sentence of their own
 	}
@@ -244,8 +244,11 @@ func queueFull(r *report.Report) (times int64) {
 	return times
 }
 
-// unjudged says that nothing above a window could be judged, and what disturbed it there, if anything did.
-func unjudged(r *report.Report, w report.Window) string {
+// unjudged says that nothing above a window could be judged, and what disturbed it there, if anything did; or that the window itself proves nothing.
+func unjudged(r *report.Report, w report.Window, c procedure.Conclusion) string {
+	if c.Unproven {
+		return "loads above it looked as clean, and lost frames when they were held: nobody knows whether this one is clean, so it proves nothing of the device; set procedure.maxLossRatio to the loss that you would forgive"
+	}
 	const bound = "what lies above could not be judged, so this is a lower bound"
 	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToDisturbance() }); i >= 0 {
 		return fmt.Sprintf("%s: window %d, %s", bound, r.Windows[i].Number, r.Windows[i].Reason)

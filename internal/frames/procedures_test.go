@@ -175,7 +175,7 @@ func TestUnattendedTrafficIsNoLongerThanTheRunMayTake(t *testing.T) {
 		scene *scenario
 		says  string
 	}{
-		"a ramp without a deadline": {scene(), "it stops by itself after 9m7s"},
+		"a ramp without a deadline": {scene(), "it stops by itself after 10m23s"},
 		"a ramp with one":           {scene(func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "it stops by itself after 1m3"},
 		"trials":                    {scene(frameLoss, func(s *scenario) { s.plan.ActiveDeadline = seconds(90) }), "each trial is finite; whatever becomes of the runner, generators stop by themselves when theirs ends, after 5s at most"},
 	} {

@@ -2,8 +2,10 @@ package ramp
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -46,6 +48,8 @@ type target struct {
 	load  units.Ratio
 	judge time.Duration
 	guess bool // not a halving
+	// drained: a trial, which has no edges, as those of a held window may hide or feign more loss than the limit allows.
+	drained bool
 }
 
 // votes are the windows at one load of the search, or of the hold. Loss is believed when it repeats: best of three.
@@ -210,8 +214,12 @@ func (m *machine) aimToConfirm(lo *point) {
 	case m.spent():
 		m.finish(fmt.Sprintf("not confirmed after %d long windows", m.long))
 	default:
-		m.target = target{phase: report.Confirm, load: lo.asked, judge: m.Ramp.ConfirmDuration.Std()}
-		m.reason = m.because(fmt.Sprintf("confirming %s of the target for %s", percent(lo.asked), m.Ramp.ConfirmDuration.Std()))
+		m.target = target{phase: report.Confirm, load: lo.asked, judge: m.Ramp.ConfirmDuration.Std(), drained: m.edgesCover(lo.asked)}
+		how := ""
+		if m.target.drained {
+			how = " by a trial, counted after its last frame: the edges of a held window may hide more than the loss limit"
+		}
+		m.reason = m.because(fmt.Sprintf("confirming %s of the target for %s%s", percent(lo.asked), m.Ramp.ConfirmDuration.Std(), how))
 	}
 }
 
@@ -247,7 +255,7 @@ func (m *machine) aimBetween(lo *point) {
 	m.look(report.Refine, at, fmt.Sprintf("trying %s, between %s and %s of the target", percent(at), percent(floor), percent(m.ceiling)))
 	m.target.guess = guess
 	if m.doubted {
-		m.target.judge = m.Ramp.ConfirmDuration.Std()
+		m.target.judge, m.target.drained = m.Ramp.ConfirmDuration.Std(), m.edgesCover(at)
 		if width(at, m.ceiling) <= m.Ramp.RefineTo {
 			m.target.phase = report.Confirm
 		}
@@ -273,6 +281,41 @@ func (m *machine) between(floor units.Ratio) (at units.Ratio, guess bool) {
 	}
 	m.estimate = 0
 	return floor + (m.ceiling-floor)/2, false
+}
+
+// sure says that a clean window lost no more than the limit in any direction, whatever its edges hide.
+func (m *machine) sure(w report.Window) bool {
+	return !slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return !measure.SurelyWithin(d, m.MaxLossRatio) })
+}
+
+// longerTells says that a short window leaves open whether too many frames were lost, as its edges may account for them, and one of the search that is as long as may be would not.
+func (m *machine) longerTells(w report.Window) bool {
+	return slices.ContainsFunc(w.Directions, func(d report.Measured) bool {
+		return measure.OnlyEdgesSay(d, m.MaxLossRatio) && !measure.EdgesCover(d, w.Duration.Std(), longest*judged(m.Ramp), m.MaxLossRatio)
+	})
+}
+
+// edgesCover says that the edges of a held window of the confirmation's length may hide or feign more loss than the limit allows, by how counters were read in windows at that load; where there is
+// none, in the last one that was held.
+func (m *machine) edgesCover(at units.Ratio) bool {
+	var seen []report.Window
+	for i := len(m.history) - 1; i >= 0; i-- {
+		w := m.history[i]
+		if w.Phase == report.WarmUp || !slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return d.EdgeFrames > 0 }) {
+			continue
+		}
+		if w.Load == at || len(seen) == 0 {
+			seen = append(seen, w)
+		}
+	}
+	if atLoad := slices.ContainsFunc(seen, func(w report.Window) bool { return w.Load == at }); atLoad {
+		seen = slices.DeleteFunc(seen, func(w report.Window) bool { return w.Load != at })
+	}
+	return slices.ContainsFunc(seen, func(w report.Window) bool {
+		return slices.ContainsFunc(w.Directions, func(d report.Measured) bool {
+			return measure.EdgesCover(d, w.Duration.Std(), m.Ramp.ConfirmDuration.Std(), m.MaxLossRatio)
+		})
+	})
 }
 
 // longest is how many steps' windows one window of the search may be long.

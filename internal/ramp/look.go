@@ -10,7 +10,7 @@ import (
 // narrowed takes a window of the search.
 func (m *machine) narrowed(p point) {
 	isLong := m.Ramp.ConfirmDuration > 0 && m.target.judge >= m.Ramp.ConfirmDuration.Std() && (m.doubted || m.target.phase == report.Confirm)
-	p.long = isLong
+	p.long = isLong && (!p.clean || m.sure(m.history[p.window]))
 	if isLong {
 		m.long++
 		m.keepHeld(p)
@@ -44,6 +44,10 @@ func (m *machine) wantsAnother(p point, isLong bool) bool {
 		return true
 	case isLong && p.clean && m.fellShort(p) && m.mayRepeat(isLong):
 		return m.repeatShort(p)
+	case isLong && p.clean && !p.long && m.mayRepeat(isLong):
+		return m.repeatDrained(p)
+	case !isLong && p.clean && m.repeats < invalidRepeats && m.mayRepeat(isLong) && m.longerTells(m.history[p.window]):
+		return m.repeatLonger(p)
 	}
 	return m.vote(p, isLong && m.long < longWindows || !isLong && m.refined < refineWindows)
 }
@@ -64,6 +68,23 @@ func (m *machine) repeatShort(p point) bool {
 	m.repeats++
 	m.reason = fmt.Sprintf("window %d lost nothing, but the generator sent less than the %s that was asked for; once more",
 		m.history[p.window].Number, percent(p.asked))
+	return true
+}
+
+// repeatLonger asks for a load once more of which more frames are missing than the limit allows, all of which the edges of so short a window may account for.
+func (m *machine) repeatLonger(p point) bool {
+	w := m.history[p.window]
+	m.repeats++
+	m.target.judge = min(2*m.target.judge, longest*judged(m.Ramp))
+	m.reason = fmt.Sprintf("window %d is repeated, a longer one tells more: %s", w.Number, w.Reason)
+	return true
+}
+
+// repeatDrained asks for a load that was clean as far as the window's edges tell once more, by a trial that has none.
+func (m *machine) repeatDrained(p point) bool {
+	m.repeats++
+	m.target.drained = true
+	m.reason = fmt.Sprintf("window %d lost none as far as its edges tell, which may hide more than the loss limit; once more, counted after the last frame", m.history[p.window].Number)
 	return true
 }
 

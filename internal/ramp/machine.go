@@ -221,7 +221,7 @@ func (m *machine) plateauSentence() string {
 
 // held takes the hold at the top. It is longer than a step: loss there that repeats is believed, though no step lost frames.
 func (m *machine) held(p point) {
-	p.long = m.Ramp.HoldDuration >= m.Ramp.ConfirmDuration
+	p.long = m.Ramp.HoldDuration >= m.Ramp.ConfirmDuration && (!p.clean || m.sure(m.history[p.window]))
 	m.keepHeld(p)
 	if p.unclear() && m.again(m.history[p.window]) || m.hi == nil && m.vote(p, true) {
 		return
@@ -269,6 +269,9 @@ func (m *machine) next() procedure.Step {
 		s.Phase, s.Load, s.Judge = report.Hold, Level(m.level, m.steps), r.HoldDuration.Std()
 	case narrowing, closing:
 		s.Phase, s.Load, s.Judge = m.target.phase, m.target.load, m.target.judge
+		if m.target.drained {
+			s.Kind, s.Settle = procedure.Trial, 0
+		}
 	case finished:
 		return procedure.Step{Done: true, Reason: m.reason}
 	}

@@ -85,7 +85,11 @@ func (r Ramp) Bound() procedure.Bound {
 	}
 	total += longWindows * (p.Settle.Std() + p.ConfirmDuration.Std())
 	steps := (1 + invalidRepeats) + (bestOf + invalidRepeats) + Steps(p) + staircaseBudget + topRepeats + refineWindows + longWindows
-	return procedure.Bound{Steps: steps, Time: total}
+	b := procedure.Bound{Steps: steps, Time: total}
+	if p.ConfirmDuration > 0 {
+		b.Trial, b.Trials = p.ConfirmDuration.Std(), longWindows
+	}
+	return b
 }
 
 // Usual is warm-up, staircase, confirmation and hold, without what the search adds.

@@ -202,8 +202,10 @@ func TestPropertyAnyHistoryEnds(t *testing.T) {
 		p := rampOf(hold(time.Duration(rnd.IntN(2)) * 20 * time.Second))
 		p.Ramp.StopAtSaturation = rnd.IntN(2) == 0
 		orderly, knee := rnd.IntN(2) == 0, 1+rnd.IntN(20)
+		p.MaxLossRatio *= units.Ratio(rnd.IntN(2))
 		var history []report.Window
 		var took time.Duration
+		var trials int
 		for {
 			s := ramp.New(p).Next(history)
 			if s.Done {
@@ -220,8 +222,17 @@ func TestPropertyAnyHistoryEnds(t *testing.T) {
 				if d.Quality == report.Lossy {
 					d.LossRatio = units.Ratio(rnd.Int64N(int64(units.One)))
 				}
+				if s.Kind == procedure.Held {
+					d.EdgeFrames = rnd.Int64N(1000)
+				}
 			}
 			history = append(history, w)
+			if s.Kind == procedure.Trial {
+				trials++
+			}
+			if b := ramp.New(p).Bound(); trials > b.Trials || s.Kind == procedure.Trial && s.Judge > b.Trial {
+				t.Fatalf("%d trials, the last of %s; the bound is %+v", trials, s.Judge, b)
+			}
 			if len(history) > ramp.New(p).Bound().Steps || took > ramp.New(p).Bound().Time {
 				t.Fatalf("%d windows in %s, at most %d in %s", len(history), took, ramp.New(p).Bound().Steps, ramp.New(p).Bound().Time)
 			}

@@ -1,0 +1,135 @@
+package frames_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine/sim"
+	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// zeroLoss is a search for the highest load of which no frame is lost, up to 10 million a second each way, of a generator that is read as TRex is: a question takes 0.8 ms, and somewhere
+// within that the ports' counters are read one after the other, 46 to 170 µs apart.
+func zeroLoss(rnd *rand.Rand, device sim.Device, options ...option) *scenario {
+	reads := func(int) (first, last time.Duration) {
+		apart := 46*time.Microsecond + time.Duration(rnd.Int64N(int64(124*time.Microsecond)))
+		first = time.Duration(rnd.Int64N(int64(800*time.Microsecond - apart)))
+		return first, first + apart
+	}
+	return scene(append([]option{
+		onGenerator(func(g *sim.Generator) { g.ReadTakes, g.PortsRead = 800*time.Microsecond, reads }),
+		onDevice(func(d *sim.Device) { *d = device }),
+		onRamp(func(r *plan.Ramp) { r.TargetRate, r.WarmupRate = rate("10mpps"), rate("100kpps") }),
+		func(s *scenario) {
+			s.plan.Procedure.MaxLossRatio = 0
+			s.plan.Criteria = []plan.Criterion{{Name: "nothing is lost", Metric: string(figures.LossRatio), Direction: "Total", Max: "0"}}
+			s.world.Links[0].Speed, s.world.Links[1].Speed = 100*units.Gbps, 100*units.Gbps
+		},
+	}, options...)...)
+}
+
+// A device that loses nothing is confirmed to lose nothing, to the frame: at whatever moments of a question the counters are read, no window is void for what its edges may explain.
+func TestADeviceThatLosesNothingIsConfirmedToLoseNothing(t *testing.T) {
+	for name, device := range map[string]sim.Device{
+		"up to the target":       {},
+		"that holds frames":      {Delay: 20 * time.Millisecond},
+		"up to 7 million frames": {Limit: 7_000 * kpps, Burst: time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(20) {
+				rep := zeroLoss(rand.New(rand.NewPCG(seed, 3)), device).run(t)
+				r := rep.Result
+				if !r.Confirmed || r.Saturated != (device.Limit > 0) || rep.Verdict.Outcome != report.Passed {
+					t.Fatalf("seed %d: %+v, %+v\n%s", seed, r, rep.Verdict, trace(rep))
+				}
+				for _, d := range r.Directions {
+					if d.Sent.Packets != d.Returned.Packets || d.EdgeFrames != 0 || device.Limit > 0 && !within(float64(d.Received.PacketsPerSecond), device.Limit.PerSecond(), 5) {
+						t.Errorf("seed %d: %s→%s: %+v", seed, d.From, d.To, d)
+					}
+				}
+				for _, w := range rep.Windows {
+					if w.Quality == report.Invalid {
+						t.Errorf("seed %d: window %d is void: %s", seed, w.Number, w.Reason)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A device that loses one frame of 500 000 is never told to lose none: whatever is said of a window has the truth in it.
+func TestADeviceThatLosesFewFramesIsNeverToldToLoseNone(t *testing.T) {
+	const lost = units.One / 500_000
+	for seed := range uint64(20) {
+		rep := zeroLoss(rand.New(rand.NewPCG(seed, 4)), sim.Device{Loss: lost}).run(t)
+		if rep.Result.Confirmed || rep.Verdict.Outcome == report.Passed {
+			t.Fatalf("seed %d: %+v, %+v\n%s", seed, rep.Result, rep.Verdict, trace(rep))
+		}
+		for _, f := range figures.OfAnswer(rep, figures.LossRatio) {
+			if low, high := f.Low.Float(), f.High.Float(); low > 2.01e-6 || high < 1.99e-6 {
+				t.Errorf("seed %d: %s is told to lose %s to %s", seed, f.Direction, f.Low, f.High)
+			}
+		}
+		for _, w := range rep.Windows {
+			for _, d := range w.Directions {
+				if d.Quality == report.Good && d.MostLost() < lost || strings.HasSuffix(d.Reason, "frames came back") {
+					t.Errorf("seed %d: window %d: %s→%s is %s: %s", seed, w.Number, d.From, d.To, d.Quality, d.Reason)
+				}
+			}
+		}
+	}
+}
+
+// Frames of others that come so seldom that nobody may hear them while nothing is sent void no confirmation. That they may have taken the place of lost frames is told, and decides.
+func TestStraysAreNeitherLossNorItsAbsence(t *testing.T) {
+	for name, perMinute := range map[string]int64{"none": 0, "one in four seconds": 15, "one in a second": 60} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(5) {
+				rep := zeroLoss(rand.New(rand.NewPCG(seed, 5)), sim.Device{}, func(s *scenario) {
+					s.world.Links[0].Background = units.PacketRate(perMinute) * units.PacketPerSecond / 60
+				}).run(t)
+				want := map[bool]report.Outcome{true: report.Passed, false: report.Undecided}[perMinute == 0]
+				if !rep.Result.Confirmed || rep.Verdict.Outcome != want {
+					t.Fatalf("seed %d: %+v, %+v\n%s", seed, rep.Result, rep.Verdict, trace(rep))
+				}
+				west := rep.Result.Directions[1]
+				if hides := west.MostLost() > 0; hides != (perMinute > 0) || west.MostLost() > units.RatioOf(30, west.Sent.Packets) {
+					t.Errorf("seed %d: up to %s may be lost: %s", seed, west.MostLost(), west.Reason)
+				}
+			}
+		})
+	}
+}
+
+// Held windows whose edges may hide loss count for a load that is given, and what they may hide is told.
+func TestAConstantLoadTellsWhatItsEdgesHide(t *testing.T) {
+	for name, c := range map[string]struct {
+		loss units.Ratio
+	}{"none is lost": {0}, "one in 500 000 is lost": {units.One / 500_000}} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(5) {
+				rep := zeroLoss(rand.New(rand.NewPCG(seed, 6)), sim.Device{Loss: c.loss}, func(s *scenario) {
+					s.plan.Procedure = plan.Procedure{Type: plan.TypeConstantLoad, ConstantLoad: &plan.ConstantLoad{Rate: rate("10mpps"), WarmupDuration: seconds(3), Duration: seconds(40), Window: seconds(10)}}
+				}).run(t)
+				for _, w := range rep.Windows {
+					if w.Quality == report.Invalid {
+						t.Errorf("seed %d: window %d is void: %s", seed, w.Number, w.Reason)
+					}
+				}
+				for _, f := range figures.OfAnswer(rep, figures.LossRatio) {
+					if truth := float64(c.loss) / float64(units.One); f.Low.Float() > truth || f.High.Float() < truth || f.High.Float() > 0.001 {
+						t.Errorf("seed %d: %s is told to lose %s to %s", seed, f.Direction, f.Low, f.High)
+					}
+				}
+				if rep.Verdict.Outcome != report.Undecided || !strings.Contains(rep.Result.Message, "the windows' edges") {
+					t.Errorf("seed %d: %+v, %+v", seed, rep.Result.Message, rep.Verdict)
+				}
+			}
+		})
+	}
+}
