@@ -216,9 +216,9 @@ func framesText(r *report.Report) string {
 }
 
 func directionViews(r *report.Report, h report.Headline) []directionView {
-	row := func(h report.Headline, name string, intended, offered, received report.Flow, loss units.Ratio, percent units.Percent) directionView {
+	row := func(h report.Headline, name string, intended, offered, received report.Flow, loss, least, most units.Ratio, percent units.Percent) directionView {
 		flat := report.Headline{Measured: true} // what was intended and offered is known, also under a lower bound
-		return directionView{Name: name, Loss: wording.Loss(loss), LossExact: loss.String(), Bar: wording.Percent(percent), Percent: percentFigure(h, percent),
+		return directionView{Name: name, Loss: lossText(r, loss, least, most), LossExact: loss.String(), Bar: wording.Percent(percent), Percent: percentFigure(h, percent),
 			Intended: split(flat, wording.PacketRate(intended.PacketsPerSecond), exact(intended.PacketsPerSecond, "packets per second")),
 			Offered:  split(flat, wording.PacketRate(offered.PacketsPerSecond), exact(offered.PacketsPerSecond, "packets per second")),
 			Received: split(h, wording.PacketRate(received.PacketsPerSecond), exact(received.PacketsPerSecond, "packets per second")),
@@ -227,11 +227,11 @@ func directionViews(r *report.Report, h report.Headline) []directionView {
 	}
 	var out []directionView
 	for _, d := range r.Result.Directions {
-		out = append(out, row(figures.HeadlineIn(h, r, d), wording.Direction(d.From, d.To), d.Intended, d.Offered, d.Received, d.LossRatio, d.LineRatePercent))
+		out = append(out, row(figures.HeadlineIn(h, r, d), wording.Direction(d.From, d.To), d.Intended, d.Offered, d.Received, d.LossRatio, d.LossRatioMin, d.MostLost(), d.LineRatePercent))
 	}
 	if len(out) > 1 {
 		t := r.Result.Total
-		all := row(h, "all", t.Intended, t.Offered, t.Received, t.LossRatio, t.LineRatePercent)
+		all := row(h, "all", t.Intended, t.Offered, t.Received, t.LossRatio, t.LossRatioMin, t.MostLost(), t.LineRatePercent)
 		all.All = true
 		out = append(out, all)
 	}

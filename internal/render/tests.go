@@ -105,13 +105,21 @@ func directionTable(r *report.Report) *table {
 	h := figures.HeadlineOf(r)
 	t := newTable(1, "direction", "intended", "offered", "received", "layer 1", "layer 2", "loss", "line rate")
 	for _, d := range r.Result.Directions {
-		t.rows = append(t.rows, flowRow(figures.HeadlineIn(h, r, d), wording.Direction(d.From, d.To), d.Intended, d.Offered, d.Received, wording.Loss(d.LossRatio), wording.Percent(d.LineRatePercent)))
+		t.rows = append(t.rows, flowRow(figures.HeadlineIn(h, r, d), wording.Direction(d.From, d.To), d.Intended, d.Offered, d.Received, lossText(r, d.LossRatio, d.LossRatioMin, d.MostLost()), wording.Percent(d.LineRatePercent)))
 	}
 	if len(r.Result.Directions) > 1 {
 		sum := r.Result.Total
-		t.rows = append(t.rows, flowRow(h, "all", sum.Intended, sum.Offered, sum.Received, wording.Loss(sum.LossRatio), wording.Percent(sum.LineRatePercent)))
+		t.rows = append(t.rows, flowRow(h, "all", sum.Intended, sum.Offered, sum.Received, lossText(r, sum.LossRatio, sum.LossRatioMin, sum.MostLost()), wording.Percent(sum.LineRatePercent)))
 	}
 	return t
+}
+
+// lossText is what was lost in a cell of a table: one number, but where it would read as within the Report's limit while nobody knows that it is.
+func lossText(r *report.Report, loss, least, most units.Ratio) string {
+	if limit := report.PlanOf(r).Procedure.MaxLossRatio; least <= limit && limit < most {
+		return wording.LossBetween(least, most)
+	}
+	return wording.Loss(loss)
 }
 
 // curveTable has what all directions together carried and lost at each load of a curve.
@@ -126,7 +134,8 @@ func curveTable(r *report.Report) *table {
 			case figures.PacketsPerSecond:
 				row[2] = figures.Text(f)
 			case figures.LossRatio:
-				row[3] = wording.Loss(units.Ratio(math.Round(f.High.Float() * float64(units.One))))
+				low, high := units.Ratio(math.Round(f.Low.Float()*float64(units.One))), units.Ratio(math.Round(f.High.Float()*float64(units.One)))
+				row[3] = lossText(r, high, low, high)
 			}
 		}
 		t.add(row...)

@@ -26,6 +26,19 @@ func TestTheTableSumsItsDirections(t *testing.T) {
 	}
 }
 
+// Loss that reads as within the limit, though more than that may be lost, is shown with both ends.
+func TestLossThatEdgesMayHideIsShownAsAnInterval(t *testing.T) {
+	for most, want := range map[units.Ratio]bool{units.One / 2000: false, units.One / 500: true} {
+		for _, format := range []string{"text", "markdown", "html"} {
+			r := reporttest.Measured()
+			r.Result.Directions[0].LossRatioMax = most
+			if text := string(rendered(t, format, r)); strings.Contains(text, "0% to 0.2000%") != want {
+				t.Errorf("%s may be lost at a limit of %s, and %s says so: %v", most, r.Plan.Procedure.MaxLossRatio, format, !want)
+			}
+		}
+	}
+}
+
 func TestNegativeLossIsExplained(t *testing.T) {
 	for _, format := range []string{"text", "markdown"} {
 		r := reporttest.Measured()

@@ -48,6 +48,9 @@ func Loss(r units.Ratio) string {
 	}
 }
 
+// LossBetween is loss of which only both ends are known: "0% to 0.0016%".
+func LossBetween(least, most units.Ratio) string { return Loss(max(0, least)) + " to " + Loss(most) }
+
 // Ratio is a ratio that a person chose, as a percentage in its shortest exact form: "0.1%".
 func Ratio(r units.Ratio) string { return r.Percent().String() + "%" }
 
