@@ -156,7 +156,7 @@ func severity(q report.Quality) int {
 // SurelyWithin says that a direction lost no larger share of frames than the limit, also if the window's edges hide as much as they may. Where it isn't so, a window that is Good or Short is
 // clean as far as its edges tell: a search may go on above it, and no claim rests on it.
 func SurelyWithin(m report.Measured, limit units.Ratio) bool {
-	return !exceeds(m.Sent.Packets-m.Returned.Packets+m.EdgeFrames, m.Sent.Packets, limit)
+	return m.Sent.Packets <= 0 || !exceeds(m.Sent.Packets-m.Returned.Packets+m.EdgeFrames, m.Sent.Packets, limit)
 }
 
 // OnlyEdgesSay says that more of a direction is missing than the limit allows, and the window's edges alone may account for it: a window with narrower edges, or a longer one, may tell more.
@@ -168,7 +168,7 @@ func OnlyEdgesSay(m report.Measured, limit units.Ratio) bool {
 // EdgesCover says that the edges of a window of that duration, read as this one's were, may hide or feign more loss than the limit allows. What passes while an edge is read is as much
 // in a long window as in a short one.
 func EdgesCover(m report.Measured, took, lasts time.Duration, limit units.Ratio) bool {
-	return exceeds(m.EdgeFrames, scale(m.Sent.Packets, int64(lasts), int64(took)), limit)
+	return m.Sent.Packets > 0 && exceeds(m.EdgeFrames, scale(m.Sent.Packets, int64(lasts), int64(took)), limit)
 }
 
 // exceeds says that part ÷ whole is above the limit, compared exactly: a ratio's rounding never decides.
