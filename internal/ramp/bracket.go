@@ -98,11 +98,21 @@ func (m *machine) lo() *point {
 		if !p.clean || p.fooled || m.hi != nil && p.asked >= m.ceiling {
 			continue
 		}
-		if best == nil || m.height(p) > m.height(best) || m.height(p) == m.height(best) && m.tellsMore(p, best) {
+		if best == nil || m.better(p, best) {
 			best = p
 		}
 	}
 	return best
+}
+
+// better compares two clean windows: the higher load, and at the same one what tells more. What a generator at its end offers varies by the noise of the reading, so that a long window of that
+// is not less than a short one.
+func (m *machine) better(p, than *point) bool {
+	a, b := m.height(p), m.height(than)
+	if m.hi == nil && p.short && than.short && p.long != than.long && !noticeablyLess(min(a, b), max(a, b)) {
+		return p.long
+	}
+	return a > b || a == b && m.tellsMore(p, than)
 }
 
 // tellsMore compares two clean windows at the same load: a long one tells more than a short one in which as much was sent, else the one
