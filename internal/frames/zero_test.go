@@ -133,3 +133,82 @@ func TestAConstantLoadTellsWhatItsEdgesHide(t *testing.T) {
 		})
 	}
 }
+
+// Whatever the limit, the mix, the replicas and the reading times: at a loss limit of zero the answer is within refineTo of what the device forwards, and no frame of its window is missing.
+func TestPropertyTheLimitOfNoLossIsFound(t *testing.T) {
+	for seed := range uint64(60) {
+		d := drawn(rand.New(rand.NewPCG(seed, 17)))
+		s := scene(append(d.options, func(s *scenario) { s.plan.Procedure.MaxLossRatio = 0 })...)
+		rep := s.run(t)
+		if !rep.Result.Saturated || !rep.Result.Confirmed {
+			t.Fatalf("seed %d, limit %s, target %s: %+v\n%s", seed, d.limits[0], d.target, rep.Result, trace(rep))
+		}
+		limit := d.limits[0].PerSecond()
+		for _, m := range rep.Result.Directions {
+			if got := float64(m.Received.PacketsPerSecond); m.Sent.Packets != m.Returned.Packets || m.EdgeFrames != 0 || got < limit*0.99-1 || got > limit*(1+d.burst.Seconds()/10)+1 {
+				t.Fatalf("seed %d, limit %.0f, burst %s: %d of %d frames came back, %.0f/s\n%s", seed, limit, d.burst, m.Returned.Packets, m.Sent.Packets, got, trace(rep))
+			}
+		}
+		lossyAbove(t, seed, rep, limit)
+		neverMoreThanTheTruth(t, seed, s, rep)
+	}
+}
+
+// A device that collapses above its limit has the search ask for a long look in the middle: held traffic is stopped for the trial, and started anew after it.
+func TestALoadIsHeldAgainAfterATrial(t *testing.T) {
+	for seed := range uint64(5) {
+		collapses := func(offered float64) float64 { return min(offered, max(1e6, 6.2e6-2*(offered-6.2e6))) }
+		rep := zeroLoss(rand.New(rand.NewPCG(seed, 20)), sim.Device{Capacity: collapses}).run(t)
+		if !rep.Result.Saturated || !rep.Result.Confirmed || rep.Verdict.Outcome != report.Passed {
+			t.Fatalf("seed %d: %+v\n%s", seed, rep.Result, trace(rep))
+		}
+		var kinds string
+		for _, w := range rep.Windows {
+			kinds += map[bool]string{true: "t", false: "h"}[w.Directions[0].EdgeFrames == 0]
+			for _, d := range w.Directions {
+				if offered := float64(d.Offered.PacketsPerSecond); !within(float64(d.Received.PacketsPerSecond), collapses(offered), 5) {
+					t.Errorf("seed %d: window %d: %d of %d packets/s came back, and the device forwards %.0f: %s", seed, w.Number, d.Received.PacketsPerSecond, d.Offered.PacketsPerSecond, collapses(offered), d.Reason)
+				}
+			}
+		}
+		if got := float64(rep.Result.Directions[0].Received.PacketsPerSecond); !strings.Contains(kinds, "th") || !within(got, 6.2e6, 5) {
+			t.Errorf("seed %d: %.0f, held and tried in turns %s\n%s", seed, got, kinds, trace(rep))
+		}
+	}
+}
+
+// A generator that sends less than asked, and one that drops what comes back, are no weak devices at a limit of zero either.
+func TestAWeakGeneratorLosesNothingOfTheDevices(t *testing.T) {
+	for name, c := range map[string]struct {
+		generator sim.Generator
+		reason    report.Reason
+	}{
+		"that sends less than asked":           {sim.Generator{MaxRate: 3000 * kpps}, report.GeneratorLimited},
+		"that drops some of what comes back":   {sim.Generator{ReceiveDrops: units.One / 1000}, report.NoCleanWindow},
+		"that drops fewer than the edges hide": {sim.Generator{ReceiveDrops: units.One / 1_000_000}, report.NoCleanWindow},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rep := zeroLoss(rand.New(rand.NewPCG(1, 18)), sim.Device{}, onGenerator(func(g *sim.Generator) {
+				g.MaxRate, g.ReceiveDrops = c.generator.MaxRate, c.generator.ReceiveDrops
+			})).run(t)
+			if sends := c.generator.MaxRate > 0; rep.Result.Saturated || rep.Result.Confirmed != sends || rep.Result.Reason != c.reason {
+				t.Errorf("%+v\n%s", rep.Result, trace(rep))
+			}
+			for _, w := range rep.Windows {
+				if w.Quality == report.Lossy {
+					t.Errorf("window %d is Lossy: %s", w.Number, w.Reason)
+				}
+			}
+		})
+	}
+}
+
+// Whenever it is interrupted, also between a held load and a trial, a run leaves nothing running, and claims no confirmation that did not end.
+func TestAnInterruptionAroundATrialLeavesNothingBehind(t *testing.T) {
+	for at := 44.0; at < 58; at += 0.13 {
+		rep := zeroLoss(rand.New(rand.NewPCG(2, 19)), sim.Device{}, interrupted(at)).run(t)
+		if rep.Ending != report.Interrupted && rep.Ending != report.Completed || rep.Ending == report.Interrupted && rep.Result.Confirmed {
+			t.Fatalf("interrupted after %.2f s: %s, %+v", at, rep.Ending, rep.Result)
+		}
+	}
+}
