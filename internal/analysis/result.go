@@ -247,7 +247,7 @@ func queueFull(r *report.Report) (times int64) {
 // unjudged says that nothing above a window could be judged, and what disturbed it there, if anything did; or that the window itself proves nothing.
 func unjudged(r *report.Report, w report.Window, c procedure.Conclusion) string {
 	if c.Unproven {
-		return "loads above it looked as clean, and lost frames when they were held: nobody knows whether this one is clean, so it proves nothing of the device; set procedure.maxLossRatio to the loss that you would forgive"
+		return "that load, or one above it that looked as clean, lost frames when it was held: nobody knows whether this one is clean, so it proves nothing of the device; set procedure.maxLossRatio to the loss that you would forgive"
 	}
 	const bound = "what lies above could not be judged, so this is a lower bound"
 	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToDisturbance() }); i >= 0 {

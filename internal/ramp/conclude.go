@@ -47,9 +47,9 @@ func (r Ramp) Conclude(history []report.Window) procedure.Conclusion {
 		if unheld {
 			c.Saturated, c.Reason = false, m.whyUnheld()
 		}
-		if c.Unproven = m.unproven(lo); c.Unproven {
-			c.Saturated, c.Reason = false, report.Inconclusive
-		}
+	}
+	if c.Unproven = m.unproven(lo); c.Unproven {
+		c.Saturated, c.Reason = false, report.Inconclusive
 	}
 	c.Confirmed = m.confirmed != nil
 	if lo != nil {
@@ -79,9 +79,11 @@ func (m *machine) unheld() *point {
 	return best
 }
 
-// unproven says that nobody knows whether the answer's load is clean: its edges may hide more loss than the limit allows, and loads above it that had looked as clean lost frames when held.
+// unproven says that nobody knows whether the answer's load is clean: its edges may hide more loss than the limit allows, and that load, or one above it that had looked as clean, lost
+// frames when held.
 func (m *machine) unproven(lo *point) bool {
-	return m.confirmed == nil && m.doubted && !m.sure(m.history[lo.window])
+	lost := m.doubted || slices.ContainsFunc(m.looks, func(p point) bool { return p.lossy })
+	return lo != nil && m.confirmed == nil && lost && !m.sure(m.history[lo.window])
 }
 
 // whyUnheld is the reason that the last unclear window gives.

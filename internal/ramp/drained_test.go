@@ -123,3 +123,22 @@ func TestALongerWindowTellsWhatShortEdgesLeaveOpen(t *testing.T) {
 		})
 	}
 }
+
+// The same of a load at which a trial lost frames once, and later ones could not be judged.
+func TestLossThatATrialShowedOnceIsNotForgotten(t *testing.T) {
+	p := rampOf(func(p *plan.Procedure) { p.MaxLossRatio = 0 })
+	tried := 0
+	history, _, trace := read(t, p, limited(1e9, 0), 2*time.Millisecond, func(w *report.Window) {
+		if w.Phase != report.Confirm {
+			return
+		}
+		tried++
+		w.Quality = map[bool]report.Quality{true: report.Lossy, false: report.Invalid}[tried == 1]
+		for i := range w.Directions {
+			w.Directions[i].Quality = w.Quality
+		}
+	})
+	if got := ramp.New(p).Conclude(history); got.Saturated || got.Confirmed || !got.Unproven || got.Reason != report.Inconclusive {
+		t.Errorf("%+v\n%s", got, strings.Join(trace, "\n"))
+	}
+}
