@@ -42,14 +42,23 @@ func (m *machine) wantsAnother(p point, isLong bool) bool {
 		return m.repeatUnclear(p, isLong)
 	case p.lossy && p.short && m.mayRepeat(isLong) && m.stumbled(m.history[p.window]):
 		return true
-	case isLong && p.clean && m.fellShort(p) && m.mayRepeat(isLong):
-		return m.repeatShort(p)
-	case isLong && p.clean && !p.long && m.mayRepeat(isLong):
-		return m.repeatDrained(p)
-	case !isLong && p.clean && m.repeats < invalidRepeats && m.mayRepeat(isLong) && m.longerTells(m.history[p.window]):
-		return m.repeatLonger(p)
+	case p.clean && m.mayRepeat(isLong) && m.repeatClean(p, isLong):
+		return true
 	}
 	return m.vote(p, isLong && m.long < longWindows || !isLong && m.refined < refineWindows)
+}
+
+// repeatClean repeats a clean window that proves less than it was to prove.
+func (m *machine) repeatClean(p point, isLong bool) bool {
+	switch {
+	case isLong && m.fellShort(p):
+		return m.repeatShort(p)
+	case isLong && !p.long:
+		return m.repeatDrained(p)
+	case !isLong && m.repeats < invalidRepeats && m.longerTells(m.history[p.window]):
+		return m.repeatLonger(p)
+	}
+	return false
 }
 
 func (m *machine) repeatUnclear(p point, isLong bool) bool {
