@@ -67,7 +67,8 @@ func (s *Server) readOnce() []datapath.Counters {
 
 // getPortStats is get_port_stats: counters since the port was opened, bytes with FCS. Ours beside TRex's: ts is the server's clock at
 // the reading, give or take ts_width seconds; behind is how many packets should have left by then and have not; queue_full counts
-// retries; peer_full is how many of those sent found the far end of a veth full; link_flaps counts link changes.
+// retries; peer_full is how many of those sent found the far end of a veth full; link_flaps counts link changes; damaged are packets that came with a wrong checksum
+// or length, which TRex has in ierrors; send_drops those of opackets that the driver dropped later.
 func (s *Server) getPortStats(p *params) (any, error) {
 	at, err := s.port(p)
 	if err != nil {
@@ -76,7 +77,7 @@ func (s *Server) getPortStats(p *params) (any, error) {
 	c := s.read(at)
 	return object{
 		"opackets": c.Sent.Packets, "obytes": c.Sent.Bytes, "ipackets": c.Received.Packets, "ibytes": c.Received.Bytes,
-		"oerrors": c.SendErrors, "ierrors": c.ReceiveErrors, "m_cpu_util": real(c.CPUPercent),
+		"oerrors": c.SendErrors, "ierrors": c.ReceiveErrors, "damaged": c.Damaged, "send_drops": c.SendDrops, "m_cpu_util": real(c.CPUPercent),
 		"m_total_tx_pps": real(at.sent.pps), "m_total_tx_bps": real(at.sent.layer2),
 		"m_total_rx_pps": real(at.received.pps), "m_total_rx_bps": real(at.received.layer2),
 		"ts": real(c.At.Seconds()), "ts_width": real(c.Uncertainty.Seconds()), "behind": c.Behind, "queue_full": c.QueueFull, "peer_full": c.PeerFull, "link_flaps": at.path.Info().LinkFlaps,
@@ -155,7 +156,7 @@ func (s *Server) extended(p *params) (names []string, values []int64, err error)
 	}{
 		{"rx_good_packets", c.Received.Packets}, {"tx_good_packets", c.Sent.Packets},
 		{"rx_good_bytes", c.Received.Bytes}, {"tx_good_bytes", c.Sent.Bytes},
-		{"rx_missed_errors", c.ReceiveErrors}, {"tx_errors", c.SendErrors},
+		{"rx_missed_errors", c.ReceiveErrors}, {"rx_errors", c.Damaged}, {"tx_errors", c.SendErrors}, {"tx_dropped", c.SendDrops},
 		{"tx_queue_full", c.QueueFull}, {"tx_peer_full", c.PeerFull}, {"tx_behind", c.Behind},
 	} {
 		names, values = append(names, one.name), append(values, one.value)

@@ -15,11 +15,29 @@ const (
 
 func (p *port) Counters() Counters {
 	c := narrowest(p.traffic)
+	k := p.kernel.counts() // others may keep us waiting for them, so they are not of the moment
+	c.ReceiveErrors, c.Damaged, c.SendDrops = c.ReceiveErrors+p.missed(k), k.damaged, p.sendDrops(k)
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	c.SendErrors, c.QueueFull, c.PeerFull, c.Behind = p.sent.errors.Load(), p.sent.retries.Load(), p.sent.peerFull.Load(), p.behind.Load()
 	c.CPUPercent = p.load.read(Now(), time.Duration(p.busy.Load()), max(p.options.Cores, 1))
 	return c
+}
+
+// missed are frames that reached the interface, and not the receiver.
+func (p *port) missed(k kernelCounts) int64 {
+	if p.receiver.last() {
+		return k.missed + k.dropped
+	}
+	return k.missed
+}
+
+// sendDrops are frames that we counted as sent, and that the driver dropped later. Of a virtual cable, what the far end had no room for is the device's.
+func (p *port) sendDrops(k kernelCounts) int64 {
+	if p.nic.Driver == "veth" {
+		return 0
+	}
+	return max(0, k.unsent-p.sent.dropped.Load())
 }
 
 // traffic reads what went out and what came in, at one moment.

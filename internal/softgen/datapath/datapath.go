@@ -36,6 +36,8 @@ type Info struct {
 	LinkFlaps     int64
 	// Path says how frames are sent and received here, for people: "AF_XDP + eBPF".
 	Path string
+	// ReceiveDrops says whether the interface counts frames that it had no room for, PauseFrames whether pause frames are: "counted", "hidden", "unknown" or "none".
+	ReceiveDrops, PauseFrames string
 }
 
 // Run is traffic to play: streams with their own ids, the factor on every non-latency stream's base rate, and how long.
@@ -57,12 +59,16 @@ type RunStream struct {
 }
 
 // Counters are cumulative since the port was opened; bytes include the FCS. ReceiveErrors are frames that reached the port and were
-// not counted in Received because we dropped them, or had not looked at them in time.
+// not counted in Received because we, the kernel or the network card dropped them, or we had not looked at them in time.
 type Counters struct {
 	// At is when Sent and Received were read, on the clock of Now, give or take Uncertainty.
 	At, Uncertainty           time.Duration
 	Sent, Received            units.Traffic
 	SendErrors, ReceiveErrors int64
+	// Damaged are frames that came with a wrong checksum or length: they are in neither Received nor ReceiveErrors.
+	Damaged int64
+	// SendDrops are frames of Sent that the driver took and did not send.
+	SendDrops int64
 	// QueueFull is how often a sending thread found its queue full and had to try again; nothing is lost by it.
 	QueueFull int64
 	// PeerFull are frames of Sent that found the receive queue of a veth's far end full: the device's loss, seen here.

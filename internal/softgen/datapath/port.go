@@ -29,6 +29,7 @@ type port struct {
 	long      *outlets // for longer ones; opened when first needed
 	path      string
 	link      *linkWatch
+	kernel    kernelCounters
 	receiver  receiver
 	inbox     *inbox
 	captures  captures
@@ -85,6 +86,10 @@ func (p *port) open() error {
 	if p.link, err = watchLink(p.index); err != nil {
 		return err
 	}
+	p.kernel.index = p.index
+	if err := p.kernel.open(); err != nil {
+		return err
+	}
 	if p.injector, err = packetSocket(p.name, p.index); err != nil {
 		return err
 	}
@@ -108,7 +113,7 @@ func (p *port) openPaths() (err error) {
 
 func (p *port) Info() Info {
 	return Info{Interface: p.name, Driver: p.nic.Driver, NIC: p.nic.Model, Firmware: p.nic.Firmware, MAC: p.mac, MTU: p.mtu, Speed: p.speed, LinkUp: p.link.up.Load(),
-		LinkFlaps: p.link.flaps.Load(), Path: p.path}
+		LinkFlaps: p.link.flaps.Load(), Path: p.path, ReceiveDrops: receiveDrops(p.nic.Driver), PauseFrames: pauseFrames(p.nic.Driver)}
 }
 
 func (p *port) generation() uint8 { return uint8(p.runs.Load()) }
@@ -222,6 +227,7 @@ func (p *port) release() error {
 	if p.link != nil {
 		p.link.close()
 	}
+	p.kernel.close()
 	if p.injector >= 0 {
 		errs = append(errs, unix.Close(p.injector))
 	}

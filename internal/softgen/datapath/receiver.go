@@ -12,6 +12,8 @@ type receiver interface {
 	// mark takes a moment, without waiting; settle then says, after a while that is bounded, what had been received by that moment since
 	// the receiver was opened. Missed are frames that it had to drop uncounted, or had not looked at in time; neither ever shrinks.
 	mark() (settle func() (received units.Traffic, missed int64))
+	// last says that nobody behind the receiver gets the frames, so that what the interface dropped is what did not get as far as this.
+	last() bool
 	// flows are the marked frames received per flow id, without latency streams'.
 	flows(visit func(id uint32, received units.Traffic))
 	// look says which frames to count and to pass on.

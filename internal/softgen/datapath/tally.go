@@ -23,6 +23,7 @@ type sent struct {
 	all      count
 	flows    [maxFlowID + 1]count
 	errors   atomic.Int64
+	dropped  atomic.Int64 // of errors: the driver dropped them, and counts them so
 	retries  atomic.Int64
 	peerFull atomic.Int64
 }
@@ -33,7 +34,7 @@ func wireLength(length int) int64 { return int64(max(length, 60) + units.FCSByte
 // tally counts a batch by what became of it. On a veth a dropped frame has left the port: it was the device's receive queue that had
 // no room, and that is the device's loss. Anywhere else, and on a link that is down, the frame hasn't left.
 func (p *port) tally(batch []piece, owners []*track, results []outcome, retries int) {
-	var packets, bytes, full, failed int64
+	var packets, bytes, full, failed, thrown int64
 	left := p.nic.Driver == "veth" && p.link.up.Load()
 	for i, piece := range batch {
 		switch {
@@ -42,6 +43,9 @@ func (p *port) tally(batch []piece, owners []*track, results []outcome, retries 
 			full++
 		default:
 			failed++
+			if results[i] == dropped {
+				thrown++
+			}
 			continue
 		}
 		length := wireLength(int(piece.length))
@@ -55,5 +59,6 @@ func (p *port) tally(batch []piece, owners []*track, results []outcome, retries 
 		p.sent.retries.Add(int64(retries))
 		p.sent.peerFull.Add(full)
 		p.sent.errors.Add(failed)
+		p.sent.dropped.Add(thrown)
 	}
 }

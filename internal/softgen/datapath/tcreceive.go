@@ -27,14 +27,13 @@ type tcReceiver struct {
 	reader  *ringbuf.Reader
 	sink    sink
 	done    sync.WaitGroup
-	kernel  kernelDrops
 
 	flowMemory []byte // the flows map, as mapped
 }
 
 func openTCReceiver(iface string, index int, s sink) (_ receiver, err error) {
 	_ = rlimit.RemoveMemlock() // for kernels before 5.11; where it matters and fails, the maps say so
-	r := &tcReceiver{sink: s, kernel: kernelDrops{index: index}}
+	r := &tcReceiver{sink: s}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("count on %s in eBPF: %w", iface, err), r.close())
@@ -54,9 +53,6 @@ func openTCReceiver(iface string, index int, s sink) (_ receiver, err error) {
 		return nil, err
 	}
 	if r.link, err = link.AttachTCX(link.TCXOptions{Interface: index, Program: r.program, Attach: ebpf.AttachTCXIngress, Anchor: link.Head()}); err != nil {
-		return nil, err
-	}
-	if err := r.kernel.open(); err != nil {
 		return nil, err
 	}
 	r.done.Go(r.read)
@@ -103,14 +99,17 @@ func sumOf(pairs []pair) units.Traffic {
 	return t
 }
 
-// mark reads the program's counters. The kernel's own, for which others may keep us waiting, are read outside the moment.
+// mark reads the program's counters. It has no room to run out of.
 func (r *tcReceiver) mark() func() (units.Traffic, int64) {
 	var pairs []pair
 	if err := r.maps.totals.Lookup(uint32(0), &pairs); err != nil {
 		pairs = nil // impossible on an array that is open
 	}
-	return func() (units.Traffic, int64) { return sumOf(pairs), r.kernel.count() }
+	return func() (units.Traffic, int64) { return sumOf(pairs), 0 }
 }
+
+// last: the program drops every frame, so nobody behind it does on the interface's account.
+func (r *tcReceiver) last() bool { return true }
 
 func (r *tcReceiver) flows(visit func(uint32, units.Traffic)) {
 	entries := unsafe.Slice((*pair)(unsafe.Pointer(&r.flowMemory[0])), flowMapEntries)
@@ -147,7 +146,6 @@ func (r *tcReceiver) close() error {
 	if r.flowMemory != nil {
 		errs = append(errs, unix.Munmap(r.flowMemory))
 	}
-	r.kernel.close()
 	return errors.Join(append(errs, r.maps.close())...)
 }
 

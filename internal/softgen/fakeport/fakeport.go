@@ -88,7 +88,7 @@ func (p *Port) Info() datapath.Info {
 	defer p.mu.Unlock()
 	return datapath.Info{
 		Interface: p.options.Name, Driver: "fake", Path: "memory", MAC: p.options.MAC, MTU: 9216, Speed: p.options.Speed,
-		LinkUp: !p.down, LinkFlaps: p.flaps,
+		LinkUp: !p.down, LinkFlaps: p.flaps, ReceiveDrops: "counted", PauseFrames: "none",
 	}
 }
 

@@ -1,0 +1,79 @@
+package datapath
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// kernelCounters reads what the kernel counts of an interface (rtnl_link_stats64, include/uapi/linux/if_link.h): frames that were lost before anyone of us could count them, and
+// frames that were lost after we had.
+type kernelCounters struct {
+	index  int
+	handle *netlink.Handle
+	mutex  sync.Mutex // guards what follows
+	base   netlink.LinkStatistics
+	last   kernelCounts
+}
+
+// kernelCounts are what became of frames, since the port was opened.
+type kernelCounts struct {
+	// missed found no buffer in the network card, dropped no room in the kernel's queues, or nobody behind them who wanted them: full queues of the driver or the processor.
+	missed, dropped int64
+	// damaged came with a wrong checksum, length or alignment.
+	damaged int64
+	// unsent the driver took and did not send.
+	unsent int64
+}
+
+// open begins to count, in the network namespace of the calling thread.
+func (k *kernelCounters) open() (err error) {
+	if k.handle, err = netlink.NewHandle(unix.NETLINK_ROUTE); err != nil {
+		return fmt.Errorf("open a netlink socket: %w", err)
+	}
+	if s := k.read(); s != nil {
+		k.base = *s
+	}
+	return nil
+}
+
+// counts are those since it was opened. They never go back; an interface that is gone has none more than before.
+func (k *kernelCounters) counts() kernelCounts {
+	s := k.read()
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	if s != nil {
+		k.last = countsBetween(k.base, *s).atLeast(k.last)
+	}
+	return k.last
+}
+
+func (k *kernelCounters) read() *netlink.LinkStatistics {
+	l, err := k.handle.LinkByIndex(k.index)
+	if err != nil {
+		return nil
+	}
+	return l.Attrs().Statistics
+}
+
+// countsBetween tells kinds of frames apart. Some drivers count one in two of them: more than were lost excuse the device, and never blame it.
+func countsBetween(a, b netlink.LinkStatistics) kernelCounts {
+	return kernelCounts{
+		missed:  int64(b.RxMissedErrors+b.RxFifoErrors) - int64(a.RxMissedErrors+a.RxFifoErrors),
+		dropped: int64(b.RxDropped) - int64(a.RxDropped),
+		damaged: int64(b.RxCrcErrors+b.RxLengthErrors+b.RxFrameErrors) - int64(a.RxCrcErrors+a.RxLengthErrors+a.RxFrameErrors),
+		unsent:  int64(b.TxDropped+b.TxErrors) - int64(a.TxDropped+a.TxErrors),
+	}
+}
+
+func (c kernelCounts) atLeast(d kernelCounts) kernelCounts {
+	return kernelCounts{max(c.missed, d.missed), max(c.dropped, d.dropped), max(c.damaged, d.damaged), max(c.unsent, d.unsent)}
+}
+
+func (k *kernelCounters) close() {
+	if k.handle != nil {
+		k.handle.Close()
+	}
+}
