@@ -59,7 +59,7 @@ type RunStream struct {
 }
 
 // Counters are cumulative since the port was opened; bytes include the FCS. ReceiveErrors are frames that reached the port and were
-// not counted in Received because we, the kernel or the network card dropped them, or we had not looked at them in time.
+// not counted in Received because we, the kernel or the network card dropped them, or we had not looked at them in time. A buffer that the kernel has merged counts as the frames that it stands for.
 type Counters struct {
 	// At is when Sent and Received were read, on the clock of Now, give or take Uncertainty.
 	At, Uncertainty           time.Duration

@@ -17,7 +17,7 @@ import (
 )
 
 // packetReceiver reads an AF_PACKET ring (TPACKET_V3): the way that needs no eBPF. What the ring has no room for is counted by the
-// kernel, and reported as missed.
+// kernel, and reported as missed. In front of each frame the kernel says whether it has merged several (struct virtio_net_hdr).
 type packetReceiver struct {
 	fd, wake    int
 	blocks      int
@@ -61,6 +61,7 @@ func (r *packetReceiver) setUp(index int) error {
 	request := unix.TpacketReq3{Block_size: ringBlock, Block_nr: uint32(r.blocks), Frame_size: 2048, Frame_nr: uint32(ringBlock / 2048 * r.blocks), Retire_blk_tov: 1}
 	err := errors.Join(unix.SetsockoptInt(r.fd, unix.SOL_PACKET, unix.PACKET_VERSION, unix.TPACKET_V3),
 		unix.SetsockoptInt(r.fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1),
+		unix.SetsockoptInt(r.fd, unix.SOL_PACKET, unix.PACKET_VNET_HDR, 1),
 		r.filter(false),
 		unix.SetsockoptTpacketReq3(r.fd, unix.SOL_PACKET, unix.PACKET_RX_RING, &request))
 	if err != nil {
@@ -182,24 +183,37 @@ const packetTypeOffset = 10
 // take looks at one frame. The kernel has taken a VLAN tag out; it counts, and is put back for those who see the frame.
 func (r *packetReceiver) take(h *unix.Tpacket3Hdr, f []byte, offset time.Duration) units.Traffic {
 	frame := f[h.Mac : uint32(h.Mac)+h.Snaplen]
-	tagged := h.Status&unix.TP_STATUS_VLAN_VALID != 0
-	length := wireLength(int(h.Len))
-	if tagged {
-		length = wireLength(int(h.Len) + 4)
+	size := int(binary.NativeEndian.Uint16(f[int(h.Mac)-vnetHeader+vnetSegmentSize:]))
+	tag := 0
+	if h.Status&unix.TP_STATUS_VLAN_VALID != 0 {
+		tag = 4
 	}
+	header := headersOf(frame)
+	if header > 0 {
+		header += tag
+	}
+	traffic := framesIn(int(h.Len)+tag, header, size)
 	kind, id := classify(frame)
 	at := time.Duration(h.Sec)*time.Second + time.Duration(h.Nsec) - offset
 	if s, ok := readStamp(frame); kind == lateFrame && ok {
-		r.sink.stamped(at, s, length)
+		r.sink.stamped(at, s, traffic.Bytes)
 	}
 	if kind == flowFrame && id <= maxFlowID {
-		r.perFlow[id].add(1, length)
+		r.perFlow[id].add(traffic.Packets, traffic.Bytes)
 	}
 	if kind == neighbour || r.all.Load() {
-		r.sink.frame(at, wireFrame(frame, tagged, h.Hv1.Vlan_tpid, uint16(h.Hv1.Vlan_tci)))
+		for _, one := range apart(frame, size) {
+			r.sink.frame(at, wireFrame(one, tag > 0, h.Hv1.Vlan_tpid, uint16(h.Hv1.Vlan_tci)))
+		}
 	}
-	return units.Traffic{Packets: 1, Bytes: length}
+	return traffic
 }
+
+// struct virtio_net_hdr stands right before the frame: 10 bytes, and where gso_size is in it.
+const (
+	vnetHeader      = 10
+	vnetSegmentSize = 4
+)
 
 // wireFrame copies a frame, with its VLAN tag where it had one.
 func wireFrame(frame []byte, tagged bool, tpid, tci uint16) []byte {

@@ -8,9 +8,9 @@ import (
 // The counting program runs in the kernel at the interface's ingress (TCX), before the network stack, and takes every frame: it counts
 // it, as a whole and by its flow's mark, passes on what the port wants to see through a ring, and drops it.
 //
-//	frame ─▶ not ours? ─▶ count ─▶ mark? ─┬─ flow ────▶ count by id
-//	           │                          ├─ latency ─▶ ring: time, stamp
-//	           ▼                          └─ ARP, NS, or all wanted ─▶ ring: time, frame
+//	frame ─▶ not ours? ─▶ merged? ─▶ count ─▶ mark? ─┬─ flow ────▶ count by id
+//	           │                                       ├─ latency ─▶ ring: time, stamp
+//	           ▼                                       └─ ARP, NS, or all wanted ─▶ ring: time, frame
 //	          drop
 //
 // It is assembled here, instruction by instruction, so that nobody needs a compiler for it or has to trust a binary.
@@ -24,16 +24,19 @@ const (
 
 // A record of the ring: a header, then the stamp or the frame.
 //
-//	0        8         12       14      16
-//	│ time   │ length  │ VLAN TCI│ kind  │ bytes …
+//	0        8         12       14      16         20         24
+//	│ time   │ length  │ VLAN TCI│ kind  │ buffer   │ size     │ bytes …
+//
+// length is on the wire, of all frames that the buffer stands for; buffer is its own, and size the payload of each frame in it, 0 where nothing was merged.
 const (
-	recordHeader = 16
+	recordHeader = 24
 	recordStamp  = 1
 	recordFrame  = 2
 	recordTagged = 4 // the frame had a VLAN tag, which the kernel has taken out
 
 	smallRecord = recordHeader + 256
 	largeRecord = recordHeader + 9248
+	hugeRecord  = recordHeader + 1<<16 // a merged buffer
 )
 
 // Offsets in struct __sk_buff.
@@ -42,12 +45,15 @@ const (
 	skbPacketType  = 4
 	skbVLANPresent = 20
 	skbVLANTCI     = 24
+	skbSegments    = 164 // gso_segs
+	skbSegmentSize = 176 // gso_size
 )
 
 // Stack slots of the program.
 const (
 	stackKey   = -4
 	stackIndex = -8
+	stackCount = -16 // how many frames the buffer stands for
 	stackHead  = -48 // 40 bytes of the frame, at most
 	headLength = 24
 )
@@ -78,7 +84,7 @@ const (
 // countingProgram assembles the program over its maps.
 func countingProgram(m tcMaps) asm.Instructions {
 	var p asm.Instructions
-	for _, part := range []asm.Instructions{m.begin(), m.countAll(), readHead(), m.countFlow(), m.passStamp(), m.passFrame(), {
+	for _, part := range []asm.Instructions{m.begin(), merged(), m.countAll(), readHead(), m.countFlow(), m.passStamp(), m.passFrame(), {
 		asm.Mov.Imm(asm.R0, verdictDrop).WithSymbol("drop"),
 		asm.Return(),
 	}} {
@@ -116,17 +122,109 @@ func (m tcMaps) begin() asm.Instructions {
 		asm.LoadMem(asm.R1, skb, skbVLANPresent, asm.Word),
 		asm.JEq.Imm(asm.R1, 0, "untagged"),
 		asm.Add.Imm(length, 4),
-		asm.JGE.Imm(length, smallestFrame, "long").WithSymbol("untagged"),
-		asm.Mov.Imm(length, smallestFrame),
-		asm.Add.Imm(length, 4).WithSymbol("long"), // the FCS
+		asm.Mov.Imm(asm.R1, 1).WithSymbol("untagged"),
+		asm.StoreMem(asm.RFP, stackCount, asm.R1, asm.DWord),
+		asm.LoadMem(asm.R1, skb, skbSegmentSize, asm.Word),
+		asm.JEq.Imm(asm.R1, 0, "single"),
 	)
 }
 
-// count adds a frame to the pair of counters that R0 points to.
+// merged finds out how many frames a merged buffer stands for, and how long they were together: each had headers of its own. What it can't take apart counts as one frame.
+func merged() asm.Instructions {
+	p := asm.Instructions{asm.Mov.Imm(kind, 14)} // where the network header begins, then where the payload does
+	p = append(p, loadAt(-2, stackHead, 2)...)
+	p = append(p,
+		asm.LoadMem(asm.R1, asm.RFP, stackHead, asm.Half),
+		asm.JEq.Imm(asm.R1, big(etherVLAN), "merged-inner"),
+		asm.JNE.Imm(asm.R1, big(etherQinQ), "merged-protocol"),
+		asm.Add.Imm(kind, 4).WithSymbol("merged-inner"),
+	)
+	p = append(p, loadAt(-2, stackHead, 2)...)
+	p = append(p,
+		asm.LoadMem(asm.R1, asm.RFP, stackHead, asm.Half),
+		asm.JEq.Imm(asm.R1, big(etherIPv4), "merged-ipv4").WithSymbol("merged-protocol"),
+		asm.JNE.Imm(asm.R1, big(etherIPv6), "single"),
+	)
+	p = append(p, loadAt(6, stackHead, 1)...)
+	p = append(p,
+		asm.LoadMem(asm.R1, asm.RFP, stackHead, asm.Byte),
+		asm.Add.Imm(kind, 40),
+		asm.Ja.Label("merged-transport"),
+	)
+	ipv4 := loadAt(0, stackHead, 10)
+	ipv4[0] = ipv4[0].WithSymbol("merged-ipv4")
+	p = append(p, ipv4...)
+	p = append(p,
+		asm.LoadMem(asm.R2, asm.RFP, head(0), asm.Byte),
+		asm.And.Imm(asm.R2, 0x0f),
+		asm.LSh.Imm(asm.R2, 2),
+		asm.Add.Reg(kind, asm.R2),
+		asm.LoadMem(asm.R1, asm.RFP, head(9), asm.Byte),
+		asm.JEq.Imm(asm.R1, protocolTCP, "merged-tcp").WithSymbol("merged-transport"),
+		asm.JNE.Imm(asm.R1, protocolUDP, "single"),
+		asm.Add.Imm(kind, 8),
+		asm.Ja.Label("merged-payload"),
+	)
+	tcp := loadAt(12, stackHead, 1)
+	tcp[0] = tcp[0].WithSymbol("merged-tcp")
+	p = append(p, tcp...)
+	return append(p,
+		asm.LoadMem(asm.R1, asm.RFP, stackHead, asm.Byte),
+		asm.RSh.Imm(asm.R1, 4),
+		asm.LSh.Imm(asm.R1, 2),
+		asm.Add.Reg(kind, asm.R1),
+		// R2: the payload, of which each frame has R1 bytes at most; R3: so many frames.
+		asm.LoadMem(asm.R2, skb, skbLength, asm.Word).WithSymbol("merged-payload"),
+		asm.JLE.Reg(asm.R2, kind, "single"),
+		asm.Sub.Reg(asm.R2, kind),
+		asm.LoadMem(asm.R1, skb, skbSegmentSize, asm.Word),
+		asm.Mov.Reg(asm.R3, asm.R2),
+		asm.Add.Reg(asm.R3, asm.R1),
+		asm.Sub.Imm(asm.R3, 1),
+		asm.Div.Reg(asm.R3, asm.R1),
+		asm.JLE.Imm(asm.R3, 1, "single"),
+		asm.StoreMem(asm.RFP, stackCount, asm.R3, asm.DWord),
+		// The length so far has the headers once, and the VLAN tag if there is one: the header of each frame is length − payload.
+		asm.Mov.Reg(kind, length),
+		asm.Sub.Reg(kind, asm.R2),
+		asm.Mov.Reg(asm.R1, asm.R3),
+		asm.Sub.Imm(asm.R1, 1),
+		asm.Mul.Reg(kind, asm.R1),
+		asm.Add.Reg(length, kind),
+		asm.Mov.Reg(asm.R1, asm.R3),
+		asm.Mul.Imm(asm.R1, smallestFrame),
+		asm.JGE.Reg(length, asm.R1, "merged-long"),
+		asm.Mov.Reg(length, asm.R1),
+		asm.LSh.Imm(asm.R3, 2).WithSymbol("merged-long"),
+		asm.Add.Reg(length, asm.R3), // an FCS each
+		asm.Ja.Label("measured"),
+		asm.JGE.Imm(length, smallestFrame, "long").WithSymbol("single"),
+		asm.Mov.Imm(length, smallestFrame),
+		asm.Add.Imm(length, 4).WithSymbol("long"), // the FCS
+		asm.Mov.Imm(asm.R0, 0).WithSymbol("measured"),
+	)
+}
+
+// loadAt copies bytes of the frame to the stack, from so far behind the place in R8; a frame that has fewer counts as one.
+func loadAt(from, to, n int32) asm.Instructions {
+	return asm.Instructions{
+		asm.Mov.Reg(asm.R1, skb),
+		asm.Mov.Reg(asm.R2, kind),
+		asm.Add.Imm(asm.R2, from),
+		asm.Mov.Reg(asm.R3, asm.RFP),
+		asm.Add.Imm(asm.R3, to),
+		asm.Mov.Imm(asm.R4, n),
+		asm.FnSkbLoadBytes.Call(),
+		asm.JNE.Imm(asm.R0, 0, "single"),
+	}
+}
+
+// countHere adds the buffer's frames to the pair of counters that R0 points to.
 func countHere() asm.Instructions {
 	return asm.Instructions{
 		asm.LoadMem(asm.R1, asm.R0, 0, asm.DWord),
-		asm.Add.Imm(asm.R1, 1),
+		asm.LoadMem(asm.R2, asm.RFP, stackCount, asm.DWord),
+		asm.Add.Reg(asm.R1, asm.R2),
 		asm.StoreMem(asm.R0, 0, asm.R1, asm.DWord),
 		asm.LoadMem(asm.R1, asm.R0, 8, asm.DWord),
 		asm.Add.Reg(asm.R1, length),
@@ -196,7 +294,7 @@ func (m tcMaps) countFlow() asm.Instructions {
 	}
 	p = append(p, lookup(m.flows, stackIndex)...)
 	return append(p, // shared by all processors, so atomically
-		asm.Mov.Imm(asm.R1, 1),
+		asm.LoadMem(asm.R1, asm.RFP, stackCount, asm.DWord),
 		asm.AddAtomic.Mem(asm.R0, asm.R1, asm.DWord, 0),
 		asm.AddAtomic.Mem(asm.R0, length, asm.DWord, 8),
 		asm.Ja.Label("rest"),
@@ -221,6 +319,10 @@ func (m tcMaps) reserve(size int32, mask int32) asm.Instructions {
 		asm.LSh.Imm(asm.R1, 2),
 		asm.Or.Imm(asm.R1, mask),
 		asm.StoreMem(kind, 14, asm.R1, asm.Half),
+		asm.LoadMem(asm.R1, skb, skbLength, asm.Word),
+		asm.StoreMem(kind, 16, asm.R1, asm.Word),
+		asm.LoadMem(asm.R1, skb, skbSegmentSize, asm.Word),
+		asm.StoreMem(kind, 20, asm.R1, asm.Word),
 	}
 }
 
@@ -270,17 +372,20 @@ func (m tcMaps) passFrame() asm.Instructions {
 	)
 	p = append(p, m.wholeFrame(smallRecord)...)
 	p = append(p, asm.Ja.Label("drop"))
-	large := m.wholeFrame(largeRecord)
-	large[0] = large[0].WithSymbol("large")
-	return append(p, large...)
+	p = append(p,
+		asm.LoadMem(asm.R1, skb, skbLength, asm.Word).WithSymbol("large"),
+		asm.JGT.Imm(asm.R1, largeRecord-recordHeader, "huge"),
+	)
+	p = append(p, m.wholeFrame(largeRecord)...)
+	p = append(p, asm.Ja.Label("drop"))
+	huge := m.wholeFrame(hugeRecord)
+	huge[0] = huge[0].WithSymbol("huge")
+	return append(p, huge...)
 }
 
 // wholeFrame passes on as much of the frame as a record of this size holds.
 func (m tcMaps) wholeFrame(size int32) asm.Instructions {
-	label := "small-enough"
-	if size == largeRecord {
-		label = "large-enough"
-	}
+	label := map[int32]string{smallRecord: "small-enough", largeRecord: "large-enough", hugeRecord: "huge-enough"}[size]
 	p := m.reserve(size, recordFrame)
 	p = append(p,
 		asm.LoadMem(asm.R4, skb, skbLength, asm.Word),

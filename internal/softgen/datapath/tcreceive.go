@@ -167,6 +167,7 @@ func (r *tcReceiver) take(b []byte) {
 	at := time.Duration(binary.NativeEndian.Uint64(b))
 	length := int64(binary.NativeEndian.Uint32(b[8:]))
 	tci, kind := binary.NativeEndian.Uint16(b[12:]), binary.NativeEndian.Uint16(b[14:])
+	buffer, size := int(binary.NativeEndian.Uint32(b[16:])), int(binary.NativeEndian.Uint32(b[20:]))
 	body := b[recordHeader:]
 	if kind&recordFrame == 0 {
 		if s, ok := readStamp(body[:stampSize]); ok {
@@ -174,10 +175,7 @@ func (r *tcReceiver) take(b []byte) {
 		}
 		return
 	}
-	tagged := kind&recordTagged != 0
-	size := int(length) - units.FCSBytes
-	if tagged {
-		size -= 4
+	for _, frame := range apart(body[:min(buffer, len(body))], size) {
+		r.sink.frame(at, wireFrame(frame, kind&recordTagged != 0, etherVLAN, tci))
 	}
-	r.sink.frame(at, wireFrame(body[:min(size, len(body))], tagged, etherVLAN, tci))
 }
