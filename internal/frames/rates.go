@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/measure"
@@ -99,7 +100,7 @@ func (r *run) prepareMeasure() error {
 	}
 	r.vitals = r.observers()
 	for _, d := range r.Plan.Directions {
-		m := measure.Direction{From: d.From, To: d.To, Mix: d.Mix, LineRate: r.lineRates[d.To]}
+		m := measure.Direction{From: d.From, To: d.To, Mix: d.Mix, LineRate: r.lineRates[d.To], Reshapes: r.Plan.DUT.Forwarding == plan.AsConfigured}
 		for _, g := range r.senders(d) {
 			back, err := r.partner(g, d.From, d.To)
 			if err != nil {
@@ -108,6 +109,7 @@ func (r *run) prepareMeasure() error {
 			pair := measure.Pair{Generator: g, Send: r.index(g, d.From), Receiver: back, Receive: r.index(back, d.To), Share: r.planned(g, d.From).Share}
 			pair.Streams, pair.Besides = paceOf(r.planned(g, d.From).Streams)
 			m.Pairs = append(m.Pairs, pair)
+			m.Sizes = sizesOf(r.planned(g, d.From).Streams, m.Sizes)
 		}
 		r.setup.Directions = append(r.setup.Directions, m)
 	}
@@ -139,6 +141,26 @@ func paceOf(streams []stream.Stream) (n int, besides units.PacketRate) {
 		besides += units.PacketRate(math.Ceil(s.Mode.Rate.Value * float64(units.PacketPerSecond)))
 	}
 	return n, besides
+}
+
+// sizesOf are the lengths of the streams' frames as Ethernet has them, and those that are known already.
+func sizesOf(streams []stream.Stream, sizes measure.Sizes) measure.Sizes {
+	const least = 60 // without FCS: a port pads what is shorter
+	for _, s := range streams {
+		if !s.Enabled {
+			continue
+		}
+		most := int64(max(len(s.Packet.Binary), least) + units.FCSBytes)
+		shortest := most
+		if slices.ContainsFunc(s.VM.Instructions, func(i stream.Instruction) bool { return i.Type == "trim_pkt_size" }) {
+			shortest = least + units.FCSBytes
+		}
+		if sizes.Least == 0 || shortest < sizes.Least {
+			sizes.Least = shortest
+		}
+		sizes.Most = max(sizes.Most, most)
+	}
+	return sizes
 }
 
 // loads are what each generator's ports are to send so that each direction sends its rate: shares that add up to it exactly.

@@ -80,13 +80,18 @@ func replica(g, n int) plan.Generator {
 	for i, link := range []string{"west", "east"} {
 		generator.Ports = append(generator.Ports, plan.GeneratorPort{Link: link, Share: 1, ShareOf: int64(n),
 			Addresses: []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 18, byte(i), byte(2 + g)}), 24)},
-			Streams:   []stream.Stream{{Enabled: true, SelfStart: true, Flags: 3, CoreID: -1, NextStreamID: -1, Mode: stream.Mode{Type: "continuous", Rate: stream.Rate{Type: "pps", Value: 1}}, Packet: stream.Packet{Binary: udp(byte(16 + 32*i))}}},
+			Streams:   []stream.Stream{{Enabled: true, SelfStart: true, Flags: 3, CoreID: -1, NextStreamID: -1, Mode: stream.Mode{Type: "continuous", Rate: stream.Rate{Type: "pps", Value: 1}}, Packet: stream.Packet{Binary: append(udp(byte(16+32*i)), make([]byte, 1454)...)}, VM: stream.VM{Instructions: anySize}}},
 		})
 	}
 	return generator
 }
 
 // udp is a 60-byte UDP frame between 16/8 and 48/8.
+// anySize makes frames of all lengths of one stream, as the simulated mixes have them.
+var anySize = []stream.Instruction{
+	{Type: "flow_var", Name: "size", Size: 2, Op: "inc", InitValue: 60, MinValue: 60, MaxValue: 1514, Step: 1}, {Type: "trim_pkt_size", Name: "size"},
+}
+
 func udp(from byte) []byte {
 	f := make([]byte, 60)
 	copy(f[12:], []byte{0x08, 0x00, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, from, 0, 0, 1, 64 - from, 0, 0, 1, 4, 1, 0, 12, 0, 26})

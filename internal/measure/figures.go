@@ -170,6 +170,7 @@ func (f *figures) measured() report.Measured {
 		From: f.direction.From, To: f.direction.To,
 		Intended: FlowOf(f.intended, f.direction.Mix), Offered: f.offered.flow(), Received: received,
 		Sent: f.sent, Returned: f.returned, ReceiveErrors: f.receiveErrors, SendDrops: f.sendDrops, DamagedFrames: f.damaged, EdgeFrames: f.edges, DisturbedFrames: f.disturbed,
+		MiscountedBytes: f.miscounted(), ResizedBytes: f.resized(),
 		LossRatio:       units.RatioOf(f.lost(), f.sent.Packets),
 		LossRatioMin:    units.RatioOf(f.surelyLost(), f.sent.Packets),
 		LossRatioMax:    f.mostLostRatio(),

@@ -38,6 +38,9 @@ type Setup struct {
 type Direction struct {
 	From, To string
 	Mix      units.Traffic
+	// Sizes are the lengths that its frames have. Reshapes: the device may change them, as tunnels do.
+	Sizes    Sizes
+	Reshapes bool
 	// LineRate is the layer-1 rate of the link To; 0 unknown, and then no share of it is given.
 	LineRate units.BitRate
 	// Background is what the receiving ports got while nothing was sent: it can hide as much loss.
@@ -91,6 +94,9 @@ func (s Setup) Window(span Span) Window {
 		f := s.figures(d, span, i, fault == "")
 		m := f.measured()
 		m.Limiter = span.limiter(i)
+		if fault == "" {
+			w.Evidence.Fault = cmp.Or(w.Evidence.Fault, f.implausible())
+		}
 		e := f.evidence()
 		e.LostCalm, e.LostInBursts, e.LostInGaps, e.CalmLossRatio = even.lostCalm[i], even.lostInBursts[i], even.lostInGaps[i], even.calmLossRatio(i)
 		w.Directions, w.Evidence.Directions = append(w.Directions, m), append(w.Evidence.Directions, e)

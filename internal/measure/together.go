@@ -77,6 +77,7 @@ func directionTogether(windows []report.Window, from, to string) report.Measured
 		whole.Sent, whole.Returned = whole.Sent.Add(d.Sent), whole.Returned.Add(d.Returned)
 		whole.ReceiveErrors += d.ReceiveErrors
 		whole.SendDrops, whole.DamagedFrames = whole.SendDrops+d.SendDrops, whole.DamagedFrames+d.DamagedFrames
+		whole.MiscountedBytes, whole.ResizedBytes = whole.MiscountedBytes+d.MiscountedBytes, whole.ResizedBytes+d.ResizedBytes
 		whole.EdgeFrames += d.EdgeFrames
 		whole.DisturbedFrames += d.DisturbedFrames
 		whole.MachineLost += d.MachineLost

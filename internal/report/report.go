@@ -273,6 +273,10 @@ type Measured struct {
 	// SendDrops are frames of Sent that never left the generator, or may not have; DamagedFrames those that came back broken: they are among what is missing, as lost by the device.
 	SendDrops     int64 `json:"sendDrops,omitempty"`
 	DamagedFrames int64 `json:"damagedFrames,omitempty"`
+	// MiscountedBytes is by how many bytes the sending ports counted more (less: below zero) than the profile's frames have, ResizedBytes by how many all frames that came back were longer
+	// (shorter) than those that were sent, beyond what a mix of sizes explains; 0: less than a byte a frame.
+	MiscountedBytes int64 `json:"miscountedBytes,omitempty"`
+	ResizedBytes    int64 `json:"resizedBytes,omitempty"`
 	// EdgeFrames is how many frames the window's edges alone may account for: less missing than that is not called loss.
 	EdgeFrames int64 `json:"edgeFrames,omitempty"`
 	// DisturbedFrames is how many frames may have been lost as those who carry them waited for processors: less missing than that is not called loss either.
@@ -282,7 +286,7 @@ type Measured struct {
 	LossRatioMin units.Ratio `json:"lossRatioMin"`
 	// LossRatioMax is the most that may have been lost: with what EdgeFrames may hide, and frames of others among those that came back. Rounded up; 0: LossRatio is. MostLost has either.
 	LossRatioMax units.Ratio `json:"lossRatioMax,omitempty"`
-	// LineRatePercent is received layer-1 bits as a share of the destination link's line rate, at most 100.
+	// LineRatePercent is received layer-1 bits as a share of the destination link's line rate.
 	LineRatePercent units.Percent `json:"lineRatePercent"`
 	Quality         Quality       `json:"quality"`
 	Reason          string        `json:"reason"`
