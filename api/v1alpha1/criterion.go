@@ -7,7 +7,7 @@ type Metric string
 
 // The metrics. Of frames: what was received of them, and LossRatio. Of sessions: three. Of either: Observed.
 const (
-	// MetricLineRatePercent is the received layer-1 rate in percent of the line rate, 0 to 100.
+	// MetricLineRatePercent is the received layer-1 rate in percent of the line rate: 0 to 100, and more only where lineRate or counters are wrong.
 	MetricLineRatePercent Metric = "LineRatePercent"
 	// MetricPacketsPerSecond is the received packets per second.
 	MetricPacketsPerSecond Metric = "PacketsPerSecond"

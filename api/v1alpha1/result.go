@@ -178,9 +178,9 @@ type Figures struct {
 	// +kubebuilder:validation:MaxLength=24
 	LossRatio string `json:"lossRatio,omitempty"`
 
-	// lineRatePercent is received layer-1 bits in percent of what the links can carry; at most 100. Example: "99.95".
+	// lineRatePercent is received layer-1 bits in percent of what the links can carry. Example: "99.95".
 	// +optional
-	// +kubebuilder:validation:MaxLength=11
+	// +kubebuilder:validation:MaxLength=20
 	LineRatePercent string `json:"lineRatePercent,omitempty"`
 }
 

@@ -54,13 +54,13 @@ var ofAHeadline = slices.DeleteFunc(slices.Clone(Metrics), func(m Metric) bool {
 	return m.Name != PacketsPerSecond && m.Name != Layer1BitsPerSecond && m.Name != LineRatePercent && m.Name != GoodputBitsPerSecond
 })
 
-// percentOf is a share of a line rate, at most 100; 0 where the line rate is unknown.
+// percentOf is a share of a line rate; 0 where the line rate is unknown.
 func percentOf(f report.Figure) units.Percent {
 	v := f.Low.Rat()
 	if v == nil {
 		return 0
 	}
-	return min(units.Percent(scaled(v, int64(units.Hundred)/100)), units.Hundred)
+	return units.Percent(scaled(v, int64(units.Hundred)/100))
 }
 
 // RowOf are the figures that a table of many runs has of a Report; nil where it has none.

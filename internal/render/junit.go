@@ -321,7 +321,7 @@ func runLines(c *report.SuiteCell) string {
 			continue
 		}
 		fmt.Fprintf(&b, "%s: %s  %s  %s of line rate (%s)\n", r.Test, h.Signed(wording.PacketRate(r.Figures.PacketsPerSecond)), h.Signed(wording.BitRate(r.Figures.Layer1BitsPerSecond)),
-			h.Signed(wording.Percent(shareTogether(r.Figures))), r.Reason)
+			h.Signed(wording.Percent(r.Figures.LineRatePercent)), r.Reason)
 	}
 	if c.Message != "" {
 		b.WriteString("! " + c.Message + "\n")

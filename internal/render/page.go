@@ -129,7 +129,7 @@ func newTestView(r *report.Report, id string) (testView, error) {
 	case h.Measured && h.OfSessions:
 		v.Sessions = sessionsTable(r).grid(together, nil)
 	case h.Measured:
-		v.Bar, v.Directions = wording.Percent(h.Percent), directionViews(r, h)
+		v.Bar, v.Directions = barWidth(h.Percent), directionViews(r, h)
 	}
 	if m := r.Result.MaxReceived; h.Measured && m != nil {
 		v.Most = mostReceived(m)
@@ -153,8 +153,11 @@ func split(h report.Headline, text, exact string) figure {
 	return figure{Number: number, Unit: unit, Exact: exact, Sign: h.Sign()}
 }
 
+// barWidth is a share as a CSS length. A bar that is full can't be fuller.
+func barWidth(share units.Percent) string { return wording.Percent(min(max(share, 0), units.Hundred)) }
+
 func percentFigure(h report.Headline, p units.Percent) figure {
-	return split(h, min(p, units.Hundred).FormatFixed()+" %", min(p, units.Hundred).String()+" %")
+	return split(h, p.FormatFixed()+" %", p.String()+" %")
 }
 
 func exact(v int64, unit string) string { return wording.Count(v) + " " + unit }
@@ -218,7 +221,7 @@ func framesText(r *report.Report) string {
 func directionViews(r *report.Report, h report.Headline) []directionView {
 	row := func(h report.Headline, name string, intended, offered, received report.Flow, loss, least, most units.Ratio, percent units.Percent) directionView {
 		flat := report.Headline{Measured: true} // what was intended and offered is known, also under a lower bound
-		return directionView{Name: name, Loss: lossText(r, loss, least, most), LossExact: loss.String(), Bar: wording.Percent(percent), Percent: percentFigure(h, percent),
+		return directionView{Name: name, Loss: lossText(r, loss, least, most), LossExact: loss.String(), Bar: barWidth(percent), Percent: percentFigure(h, percent),
 			Intended: split(flat, wording.PacketRate(intended.PacketsPerSecond), exact(intended.PacketsPerSecond, "packets per second")),
 			Offered:  split(flat, wording.PacketRate(offered.PacketsPerSecond), exact(offered.PacketsPerSecond, "packets per second")),
 			Received: split(h, wording.PacketRate(received.PacketsPerSecond), exact(received.PacketsPerSecond, "packets per second")),

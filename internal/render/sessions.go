@@ -61,7 +61,7 @@ func throughputCells(t traffic, h report.Headline) []string {
 	case t == ofSessions:
 		return []string{h.Signed(wording.Bare(wording.BitRate(h.GoodputBitsPerSecond), "bps"))}
 	}
-	return []string{packetsText(h), bitsText(h), shareText(h, h.PercentSum), shareText(h, min(h.Percent, units.Hundred))}
+	return []string{packetsText(h), bitsText(h), shareText(h, h.PercentSum), shareText(h, h.Percent)}
 }
 
 // rateWords say what the rates of a document are that has no other figures.

@@ -130,7 +130,7 @@ func newCellView(c report.Cell) cellView {
 	}
 	h := f.Headline()
 	v.Packets, v.Bits, v.Percent = mainFigures(h)
-	v.Bar = wording.Percent(f.LineRatePercent)
+	v.Bar = barWidth(f.LineRatePercent)
 	v.Whisker = whiskerOf(f)
 	return v
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
-	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
 
@@ -77,9 +76,6 @@ func tableWords(t *report.Table, repeated bool) (words []string) {
 	words = append(words, signWords(headlines(tableFigures(t)))...)
 	return append(words, imageWords(uses)...)
 }
-
-// shareTogether is the share of what all directions carry together, as the status has it.
-func shareTogether(f *report.Figures) units.Percent { return min(f.LineRatePercent, units.Hundred) }
 
 // arranged are the cells as they are shown.
 func arranged(t *report.Table) []report.Cell {

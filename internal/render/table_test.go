@@ -122,8 +122,8 @@ func TestOnlyTextSumsSharesOverDirections(t *testing.T) {
 		if want := ext == "txt"; shows != want {
 			t.Errorf("%s shows the sum over directions: %t, want %t", ext, shows, want)
 		}
-		if ext == "md" && !strings.Contains(out.String(), "| 100.00 |") {
-			t.Errorf("more than all is not cut to all in\n%s", out.String())
+		if ext == "md" && !strings.Contains(out.String(), "| 100.12 |") {
+			t.Errorf("a share is not what it is in\n%s", out.String())
 		}
 	}
 }

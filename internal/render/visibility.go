@@ -8,6 +8,8 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
 )
 
 // What a port of a generator tells, as report.GeneratorPort has it.
@@ -15,6 +17,55 @@ const (
 	counted = "counted"
 	none    = "none"
 )
+
+// implausibleWarnings tell counters that can't be right, or are of other frames than were sent.
+func implausibleWarnings(r *report.Report) []string {
+	var out []string
+	for _, d := range r.Result.Directions {
+		way := wording.Direction(d.From, d.To)
+		if d.LineRatePercent > moreThanALine {
+			rate, from := lineRateSaid(r, d.To)
+			out = append(out, fmt.Sprintf("more than a line can carry: %s of line rate came back from %s; the line rate of %s, %s by the %s, is not the link's, or its port's counters are wrong",
+				wording.Percent(d.LineRatePercent), way, d.To, wording.BitRate(rate), from))
+		}
+		if d.MiscountedBytes != 0 && d.Sent.Packets > 0 {
+			out = append(out, fmt.Sprintf("the ports that send %s count %s a frame than the profile's frames have, as drivers do that leave out the FCS or a VLAN tag: figures in bits are off by that",
+				way, moreOrLess(d.MiscountedBytes, d.Sent.Packets, "more", "less")))
+		}
+		if d.ResizedBytes != 0 && d.Returned.Packets > 0 {
+			out = append(out, fmt.Sprintf("frames came back %s from %s than they were sent, on average: %s; received bits and shares of line rate are of the frames as they came back",
+				moreOrLess(d.ResizedBytes, d.Returned.Packets, "longer", "shorter"), way, resizedBy(r)))
+		}
+	}
+	return out
+}
+
+// moreThanALine is from where on a share of line rate is more than a reading's uncertainty makes of a full line.
+const moreThanALine = units.Hundred + units.Hundred/100
+
+func moreOrLess(bytes, packets int64, more, less string) string {
+	mean := float64(bytes) / float64(packets)
+	if mean < 0 {
+		return fmt.Sprintf("%.1f bytes %s", -mean, less)
+	}
+	return fmt.Sprintf("%.1f bytes %s", mean, more)
+}
+
+func resizedBy(r *report.Report) string {
+	if report.PlanOf(r).DUT.Forwarding == plan.AsConfigured {
+		return "the device wraps, unwraps or cuts them, or drivers count FCS and VLAN tags differently"
+	}
+	return "a VLAN tag was added or taken off, or drivers count FCS and VLAN tags differently"
+}
+
+func lineRateSaid(r *report.Report, link string) (bitsPerSecond int64, from string) {
+	for _, l := range r.LineRates {
+		if l.Link == link {
+			return int64(l.BitsPerSecond), l.Source
+		}
+	}
+	return 0, "nobody"
+}
 
 // unseen is something that ports of one driver don't tell, on these links.
 type unseen struct {

@@ -99,7 +99,7 @@ type Sum struct {
 	LossRatioMin units.Ratio `json:"lossRatioMin"`
 	// LossRatioMax is the most that may have been lost, as Measured has it; 0: LossRatio is.
 	LossRatioMax units.Ratio `json:"lossRatioMax,omitempty"`
-	// LineRatePercent is the share of what all directions could carry together, at most 100.
+	// LineRatePercent is the share of what all directions could carry together.
 	LineRatePercent units.Percent `json:"lineRatePercent"`
 	Window          int           `json:"window"`
 	// Sessions is what connections did in all directions together; nil: traffic is frames.

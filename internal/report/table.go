@@ -44,7 +44,7 @@ type Figures struct {
 	Runs                int   `json:"runs"`
 	PacketsPerSecond    int64 `json:"packetsPerSecond"`
 	Layer1BitsPerSecond int64 `json:"layer1BitsPerSecond"`
-	// LineRatePercent is the share of what all directions can carry together, at most 100; LineRatePercentSum adds the directions' shares
+	// LineRatePercent is the share of what all directions can carry together; LineRatePercentSum adds the directions' shares
 	// instead, so that full duplex between two ports is 200, as the published tables have it.
 	LineRatePercent    units.Percent `json:"lineRatePercent"`
 	LineRatePercentSum units.Percent `json:"lineRatePercentSum"`

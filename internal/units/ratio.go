@@ -61,9 +61,9 @@ func (r *Ratio) UnmarshalText(text []byte) error {
 // Hundred is all of it.
 const Hundred = Percent(One)
 
-// PercentOf is part ÷ whole as a percentage to the nearest 10 millionth of a percent, at most Hundred; 0 of a whole of 0. A counter
-// that is read a moment late may show a hair more than a line can carry; who wants to see that asks RatioOf(part, whole).Percent().
-func PercentOf(part, whole int64) Percent { return min(RatioOf(part, whole).Percent(), Hundred) }
+// PercentOf is part ÷ whole as a percentage to the nearest 10 millionth of a percent; 0 of a whole of 0. It may be above Hundred: by a hair where a counter was read a moment late, by
+// more where the whole is not what it is taken for.
+func PercentOf(part, whole int64) Percent { return RatioOf(part, whole).Percent() }
 
 // PercentOfShare is a share of 1 as a percentage; what no percentage can hold becomes the greatest that one can.
 func PercentOfShare(share float64) Percent {

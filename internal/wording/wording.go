@@ -28,8 +28,8 @@ func BitRate(bitsPerSecond int64) string { return units.BitRate(bitsPerSecond).F
 // Bare takes the unit off a figure whose column names it: "327.20 K".
 func Bare(figure, unit string) string { return strings.TrimSpace(strings.TrimSuffix(figure, unit)) }
 
-// Percent is a share of a line rate, which is never above 100: "99.95%".
-func Percent(p units.Percent) string { return min(p, units.Hundred).FormatFixed() + "%" }
+// Percent is a share of a line rate, as it is, also where that can't be: "99.95%".
+func Percent(p units.Percent) string { return p.FormatFixed() + "%" }
 
 // Loss is a loss ratio as a percentage, exact enough to tell a little from none: what is not zero never reads as zero.
 func Loss(r units.Ratio) string {

@@ -23,7 +23,7 @@ func TestFigures(t *testing.T) {
 		{wording.Count(-123456), "-123,456"},
 		{wording.Count(-1234), "-1,234"},
 		{wording.PacketRate(9_000_000_000_000_000_000), "9.22 Ppps"},
-		{wording.Percent(units.Hundred + 5), "100.00%"},
+		{wording.Percent(units.Hundred + units.Hundred/20), "105.00%"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)

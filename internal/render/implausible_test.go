@@ -1,0 +1,35 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/report/reporttest"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+func TestFiguresThatCanNotBeAreToldAsTheyAre(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*report.Report, *report.Measured)
+		want   string
+	}{
+		"a full line":              {func(_ *report.Report, d *report.Measured) { d.LineRatePercent = units.Hundred + 9_000_000 }, ""},
+		"more than a line":         {func(_ *report.Report, d *report.Measured) { d.LineRatePercent = units.Hundred * 1042 / 1000 }, "more than a line can carry: 104.20% of line rate came back from west→east; the line rate of east, "},
+		"ports that leave out FCS": {func(_ *report.Report, d *report.Measured) { d.Sent.Packets, d.MiscountedBytes = 1000, -4000 }, "the ports that send west→east count 4.0 bytes less a frame than the profile's frames have"},
+		"longer frames":            {func(_ *report.Report, d *report.Measured) { d.Returned.Packets, d.ResizedBytes = 1000, 4000 }, "frames came back 4.0 bytes longer from west→east than they were sent, on average: a VLAN tag was added"},
+		"of a tunnel": {func(r *report.Report, d *report.Measured) {
+			d.Returned.Packets, d.ResizedBytes, r.Plan.DUT.Forwarding = 1000, 50_000, plan.AsConfigured
+		}, "frames came back 50.0 bytes longer from west→east than they were sent, on average: the device wraps"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := reporttest.Measured()
+			tt.change(r, &r.Result.Directions[0])
+			got := implausibleWarnings(r)
+			if tt.want == "" && len(got) > 0 || tt.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], tt.want)) {
+				t.Errorf("%q, want %q…", got, tt.want)
+			}
+		})
+	}
+}
