@@ -29,6 +29,7 @@ func TestNoLoadBeforeThePathIsProven(t *testing.T) {
 			s.plan.Links[0].DUT.MAC = "02:00:00:00:00:01"
 			s.plan.Links[1].DUT.MAC = "02:00:00:00:00:00"
 		}), false, "bypassed"},
+		"a device that spoils payloads":  {scene(onDevice(func(d *sim.Device) { d.Spoils = true })), false, "another payload than was sent"},
 		"a router that keeps the TTL":    {scene(onDevice(func(d *sim.Device) { d.KeepsTTL = true })), false, "TTL 64 instead of 63"},
 		"a loop that repeats frames":     {scene(onDevice(func(d *sim.Device) { d.Repeats = true })), false, "more than once"},
 		"a device that forwards nothing": {scene(onDevice(func(d *sim.Device) { d.Silent = true })), false, "none of 8 frames sent on west arrived on east or anywhere else"},

@@ -44,6 +44,8 @@ type tally struct {
 	sawTTL     int
 	wrongMAC   int
 	example    string
+	spoiled    int // changed where no forwarding changes anything
+	spoiledHow string
 	source     engine.MAC
 	ttl        int
 }
@@ -75,7 +77,7 @@ func (t *tally) count(p Probe, seen []Seen) {
 	}
 }
 
-// inspect judges the headers of a frame that arrived on the right port.
+// inspect judges a frame that arrived on the right port.
 func (t *tally) inspect(p Probe, frame []byte) {
 	destination, source := macs(frame)
 	l, err := layersOf(frame)
@@ -99,6 +101,10 @@ func (t *tally) inspect(p Probe, frame []byte) {
 	if why := t.macFault(p.Lane, destination, source); why != "" {
 		t.wrongMAC++
 		t.example = why
+	}
+	if why := contentFault(p.Frame, frame); why != "" {
+		t.spoiled++
+		t.spoiledHow = why
 	}
 }
 
@@ -163,6 +169,8 @@ func (t *tally) wrong() string {
 			t.wrongTTL, t.sent, to, t.sawTTL, t.expectedTTL(), t.forwarding)
 	case t.wrongMAC > 0:
 		return fmt.Sprintf("%d of %d frames arrived on %s with %s; check which device forwards them", t.wrongMAC, t.sent, to, t.example)
+	case t.spoiled > 0:
+		return fmt.Sprintf("%d of %d frames arrived on %s with %s; check what the device makes of them, or set forwarding: AsConfigured where it is there to change them", t.spoiled, t.sent, to, t.spoiledHow)
 	}
 	return ""
 }

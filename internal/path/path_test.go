@@ -168,7 +168,19 @@ func routed(f []byte) []byte {
 	f = slices.Clone(f)
 	copy(f, []byte{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0xdd, 1})
 	f[22]--
+	return mendedHeader(f)
+}
+
+// mendedHeader has the right IPv4 header checksum.
+func mendedHeader(f []byte) []byte {
+	copy(f[24:], []byte{0, 0})
+	binary.BigEndian.PutUint16(f[24:], ^fold(f[14:34]))
 	return f
+}
+
+// spoiled is what a router makes of a frame that does something to it, too, and does not mend the header.
+func spoiled(change func([]byte) []byte) func([]byte) []byte {
+	return func(f []byte) []byte { return change(routed(f)) }
 }
 
 func same(f []byte) []byte { return f }
@@ -177,7 +189,7 @@ func with(change func([]byte)) func([]byte) []byte {
 	return func(f []byte) []byte {
 		f = routed(f)
 		change(f)
-		return f
+		return mendedHeader(f)
 	}
 }
 
@@ -195,30 +207,42 @@ func TestWhatFramesProve(t *testing.T) {
 		again      bool
 		says       string
 	}{
-		"an honest router":           {plan.L3, right(routed), 0, true, false, "4 of 4 frames on east, source MAC 02:00:00:00:dd:01, TTL 63"},
-		"an honest bridge":           {plan.L2, right(same), 0, true, false, "4 of 4 frames on east, source MAC 02:00:00:00:00:00, TTL 64"},
-		"an honest MAC rewriter":     {plan.MACRewrite, right(with(func(f []byte) { f[22]++ })), 0, true, false, "TTL 64"},
-		"a router, not asked":        {plan.AsConfigured, right(routed), 0, true, false, "4 of 4 frames on east, source MAC 02:00:00:00:dd:01, TTL 63"},
-		"a cable, not asked":         {plan.AsConfigured, right(same), 0, true, false, "source MAC 02:00:00:00:00:00, TTL 64"},
-		"a looped cable, not asked":  {plan.AsConfigured, []arrival{{0, same}}, 0, false, false, "4 of 4 frames came back on west, the port that sent them"},
-		"nothing arrives":            {plan.L3, nil, 0, false, true, "none of 4 frames sent on west arrived on east or anywhere else"},
-		"some are missing":           {plan.L3, right(routed), 1, false, true, "3 of 4 frames sent on west arrived on east"},
-		"a looped cable":             {plan.L3, []arrival{{0, same}}, 0, false, false, "4 of 4 frames came back on west, the port that sent them"},
-		"a looped cable, and more":   {plan.L3, []arrival{{0, same}, {1, routed}}, 0, false, false, "came back on west"},
-		"a cable past the device":    {plan.L3, right(same), 0, false, false, "they bypassed the device"},
-		"past a MAC rewriter":        {plan.MACRewrite, right(same), 0, false, false, "they bypassed the device"},
-		"another port":               {plan.L3, []arrival{{2, routed}}, 0, false, false, "came out at port 2 of generator g0 instead of east"},
-		"twice":                      {plan.L3, []arrival{{1, routed}, {1, routed}}, 0, false, false, "more than once"},
-		"two routers in the path":    {plan.L3, right(with(func(f []byte) { f[22]-- })), 0, false, false, "TTL 62 instead of 63"},
-		"a bridge instead of router": {plan.L3, right(with(func(f []byte) { f[22]++ })), 0, false, false, "TTL 64 instead of 63"},
-		"a router instead of bridge": {plan.L2, right(routed), 0, false, false, "TTL 63 instead of 64"},
-		"another router":             {plan.L3, right(with(func(f []byte) { f[11] = 9 })), 0, false, false, "source MAC 02:00:00:00:dd:09 instead of the device's"},
-		"not for us":                 {plan.L3, right(with(func(f []byte) { f[5] = 9 })), 0, false, false, "destination MAC 02:00:00:00:00:09 instead of the port's own"},
-		"a bridge that rewrites":     {plan.L2, right(with(func(f []byte) { f[22]++ })), 0, false, false, "instead of 02:00:00:00:00:00"},
+		"an honest router":            {plan.L3, right(routed), 0, true, false, "4 of 4 frames on east, source MAC 02:00:00:00:dd:01, TTL 63"},
+		"an honest bridge":            {plan.L2, right(same), 0, true, false, "4 of 4 frames on east, source MAC 02:00:00:00:00:00, TTL 64"},
+		"an honest MAC rewriter":      {plan.MACRewrite, right(with(func(f []byte) { f[22]++ })), 0, true, false, "TTL 64"},
+		"a router, not asked":         {plan.AsConfigured, right(routed), 0, true, false, "4 of 4 frames on east, source MAC 02:00:00:00:dd:01, TTL 63"},
+		"a cable, not asked":          {plan.AsConfigured, right(same), 0, true, false, "source MAC 02:00:00:00:00:00, TTL 64"},
+		"a looped cable, not asked":   {plan.AsConfigured, []arrival{{0, same}}, 0, false, false, "4 of 4 frames came back on west, the port that sent them"},
+		"nothing arrives":             {plan.L3, nil, 0, false, true, "none of 4 frames sent on west arrived on east or anywhere else"},
+		"some are missing":            {plan.L3, right(routed), 1, false, true, "3 of 4 frames sent on west arrived on east"},
+		"a looped cable":              {plan.L3, []arrival{{0, same}}, 0, false, false, "4 of 4 frames came back on west, the port that sent them"},
+		"a looped cable, and more":    {plan.L3, []arrival{{0, same}, {1, routed}}, 0, false, false, "came back on west"},
+		"a cable past the device":     {plan.L3, right(same), 0, false, false, "they bypassed the device"},
+		"past a MAC rewriter":         {plan.MACRewrite, right(same), 0, false, false, "they bypassed the device"},
+		"another port":                {plan.L3, []arrival{{2, routed}}, 0, false, false, "came out at port 2 of generator g0 instead of east"},
+		"twice":                       {plan.L3, []arrival{{1, routed}, {1, routed}}, 0, false, false, "more than once"},
+		"two routers in the path":     {plan.L3, right(with(func(f []byte) { f[22]-- })), 0, false, false, "TTL 62 instead of 63"},
+		"a bridge instead of router":  {plan.L3, right(with(func(f []byte) { f[22]++ })), 0, false, false, "TTL 64 instead of 63"},
+		"a router instead of bridge":  {plan.L2, right(routed), 0, false, false, "TTL 63 instead of 64"},
+		"another router":              {plan.L3, right(with(func(f []byte) { f[11] = 9 })), 0, false, false, "source MAC 02:00:00:00:dd:09 instead of the device's"},
+		"not for us":                  {plan.L3, right(with(func(f []byte) { f[5] = 9 })), 0, false, false, "destination MAC 02:00:00:00:00:09 instead of the port's own"},
+		"a padded frame, not trimmed": {plan.L3, right(spoiled(func(f []byte) []byte { return f })), 0, true, false, "TTL 63"},
+		"a router that retags VLANs":  {plan.L3, right(spoiled(func(f []byte) []byte { return slices.Insert(f, 12, 0x81, 0, 0, 200) })), 0, true, false, "TTL 63"},
+		"a router that keeps the header's checksum": {plan.L3, right(spoiled(func(f []byte) []byte { f[24] ^= 1; return f })), 0, false, false,
+			"4 of 4 frames arrived on east with a wrong IPv4 header checksum; check what the device makes of them"},
+		"a flipped bit of the payload": {plan.L3, right(spoiled(func(f []byte) []byte { f[99] ^= 4; return f })), 0, false, false, "with another payload than was sent, from its byte 58 on"},
+		"a flipped bit of a port":      {plan.L3, right(spoiled(func(f []byte) []byte { f[35] ^= 4; return f })), 0, false, false, "with a wrong UDP checksum"},
+		"a UDP checksum left out":      {plan.L3, right(spoiled(func(f []byte) []byte { f[40], f[41] = 0, 0; return f })), 0, true, false, "TTL 63"},
+		"frames cut short":             {plan.L3, right(spoiled(func(f []byte) []byte { return f[:80] })), 0, false, false, "with 66 bytes from the IP header on, instead of 106"},
+		"frames grown":                 {plan.L3, right(spoiled(func(f []byte) []byte { return append(f, 1, 2, 3, 4) })), 0, false, false, "with 110 bytes from the IP header on, instead of 106"},
+		"another length in the header": {plan.L3, right(spoiled(func(f []byte) []byte { f[17]--; return mendedHeader(f) })), 0, false, false, "with an IP packet of 105 bytes instead of 106"},
+		"a tunnel, as it is there for": {plan.AsConfigured, right(spoiled(func(f []byte) []byte { return append(f, 1, 2, 3, 4) })), 0, true, false, "TTL 63"},
+		"a bridge that spoils":         {plan.L2, right(func(f []byte) []byte { f = slices.Clone(f); f[99]++; return f }), 0, false, false, "another payload"},
+		"a bridge that rewrites":       {plan.L2, right(with(func(f []byte) { f[22]++ })), 0, false, false, "instead of 02:00:00:00:00:00"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			probes, err := path.Probes(lane(test.forwarding), slices.Repeat([][]byte{udp4(60, 0)}, 4), 9, 1)
+			probes, err := path.Probes(lane(test.forwarding), slices.Repeat([][]byte{udp4(120, 0)}, 4), 9, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

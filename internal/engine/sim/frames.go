@@ -92,12 +92,26 @@ func (e *Engine) pass(port int, frame []byte) {
 		copy(frame[6:], octets(deviceMAC(d.To)))
 		if d.Device.Forwarding != "MACRewrite" && !d.Device.KeepsTTL {
 			frame[22]--
+			mendIPv4(frame)
 		}
+	}
+	if d.Device.Spoils {
+		frame[len(frame)-1] ^= 1
 	}
 	far.deliver(d.To, frame)
 	if d.Device.Repeats {
 		far.deliver(d.To, frame)
 	}
+}
+
+// mendIPv4 keeps the header's checksum right where the TTL is one less (RFC 1624).
+func mendIPv4(frame []byte) {
+	if frame[12] != 0x08 || frame[13] != 0 {
+		return
+	}
+	sum := uint32(frame[24])<<8 + uint32(frame[25]) + 0x100
+	sum += sum >> 16
+	frame[24], frame[25] = byte(sum>>8), byte(sum)
 }
 
 func (e *Engine) deliver(port int, frame []byte) {

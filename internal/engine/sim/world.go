@@ -65,9 +65,11 @@ type Device struct {
 	Trouble Trouble
 
 	// What the path check is to find.
-	Bounced   bool // frames come back on the port that sent them
-	Bypassed  bool // frames reach the other side unchanged
-	KeepsTTL  bool
+	Bounced  bool // frames come back on the port that sent them
+	Bypassed bool // frames reach the other side unchanged
+	KeepsTTL bool
+	// Spoils flips a bit at the end of each frame that is proven with.
+	Spoils    bool
 	Repeats   bool // each marked frame arrives twice
 	Silent    bool // nothing is forwarded
 	Resolving int  // so many marked frames are dropped before the first is forwarded
