@@ -11,10 +11,13 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/comparison"
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/suite"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // Measured is a suite as it is when the gate has waited long enough.
@@ -82,7 +85,7 @@ func rowOf(m Measured, judged suite.Judged, number int) report.GateRow {
 		row.Product, row.Loadtest = string(labels[v1alpha1.LabelProduct]), string(labels[v1alpha1.LabelLoadTest])
 	}
 	row.Loadtest = cmp.Or(row.Loadtest, "-")
-	row.Candidate, row.Baseline = compare(c, cell)
+	row.Candidate, row.Baseline = compare(c, cell, m.Suite.Spec.Criteria)
 	if row.Baseline == nil && m.Baseline != nil {
 		row.Baseline = &report.Compared{}
 	}
@@ -125,9 +128,21 @@ func notWhole(s *v1alpha1.LoadTestSuite) string {
 	return fmt.Sprintf("the suite ended as %s: %s", c.Reason, c.Message)
 }
 
-// compare sets a cell beside what it is compared with.
-func compare(c report.SuiteCell, cell suite.JudgedCell) (candidate report.Compared, baseline *report.Compared) {
-	candidate = report.Compared{Figures: c.Figures, Outliers: c.Outliers}
+// allowanceOf is by how much the first of a suite's criteria that compares medians lets a cell be less than its baseline; false: none does.
+func allowanceOf(criteria []v1alpha1.Criterion) (allowed units.Ratio, compares bool) {
+	read, _ := compile.Criteria(nil, criteria) // the schema keeps errors out
+	for _, c := range read {
+		if c.Relative() && c.Statistic != plan.WorstOfRuns {
+			return *c.MaxRegression, true
+		}
+	}
+	return 0, false
+}
+
+// compare sets a cell beside what it is compared with, run by run and all together.
+func compare(c report.SuiteCell, cell suite.JudgedCell, criteria []v1alpha1.Criterion) (candidate report.Compared, baseline *report.Compared) {
+	allowed, compares := allowanceOf(criteria)
+	candidate = report.Compared{Figures: c.Figures, Outliers: c.Outliers, Each: history.Each(records(cell.Runs))}
 	candidate.Missing, candidate.Repeated = c.Gaps()
 	if len(cell.Baseline) == 0 || len(cell.Runs) == 0 {
 		return candidate, nil
@@ -138,10 +153,13 @@ func compare(c report.SuiteCell, cell suite.JudgedCell) (candidate report.Compar
 	}
 	sides := compared.Rows[0].Sides
 	candidate.Judgement, candidate.Change, candidate.Environment = sides[1].Judgement, sides[1].Change, sides[1].Environment
+	if x := comparison.Smallest(candidate.Change, allowed); x > 0 && compares {
+		candidate.SmallestPercent = new(x.Percent())
+	}
 	if aside := sides[1].SetAside; len(aside) > 0 { // the figures are those that were compared
 		candidate.Figures, candidate.Outliers, candidate.SetAside = sides[1].Figures, sides[1].Outliers, aside
 	}
-	baseline = &report.Compared{Figures: sides[0].Figures, Outliers: sides[0].Outliers}
+	baseline = &report.Compared{Figures: sides[0].Figures, Outliers: sides[0].Outliers, Each: history.Each(records(cell.Baseline))}
 	return candidate, baseline
 }
 

@@ -159,6 +159,18 @@ func judge(side *report.Compared, s, baseline sample, mixed string, allowance *c
 	side.Message = joined(side.Message, comparison.EnvironmentText(side.Environment))
 }
 
+// Each are the runs of records that count in a comparison, one by one, as what is compared of them.
+func Each(records []Record) (all []report.ComparedRun) {
+	for _, r := range sampleOf(records).answers {
+		for _, f := range comparison.Throughput(r.Report).Of(r.Report) {
+			if f.Missing == "" {
+				all = append(all, report.ComparedRun{Test: r.test(), Low: f.Low, High: f.High})
+			}
+		}
+	}
+	return all
+}
+
 // imageDifferences says where two runs' devices ran other images. Of the built-in forwarder the image doesn't matter: the node's kernel forwards.
 func imageDifferences(a, b Record) []string {
 	const pod = "Pod"

@@ -26,7 +26,7 @@ func viewOfGate(g *report.Gate) view {
 	compares := gateCompares(g)
 	heads := []string{"product", "loadtest", "verdict", "measured"}
 	if compares {
-		heads = []string{"product", "loadtest", "verdict", "baseline", "candidate", "change", "95 % interval"}
+		heads = []string{"product", "loadtest", "verdict", "baseline", "candidate", "change", "95 % interval", "would show"}
 	}
 	v.table = newTable(3, heads...)
 	v.table.columns[2].verdict = true
@@ -37,10 +37,13 @@ func viewOfGate(g *report.Gate) view {
 		}
 		cells = append(cells, sideText(r.Candidate))
 		if compares {
-			cells = append(cells, sideChange(r.Candidate), cmp.Or(intervalText(r.Candidate.Change), "-"))
+			cells = append(cells, sideChange(r.Candidate), cmp.Or(intervalText(r.Candidate.Change), "-"), smallestText(r.Candidate))
 		}
 		v.table.add(cells...)
 		v.remarks = append(v.remarks, gateRemarks(r)...)
+		if s, drawn := stripOf(r, stripRuns).section(r); drawn && len(v.sections) < gateStrips {
+			v.sections = append(v.sections, s)
+		}
 	}
 	n := min(len(v.remarks), gateLines)
 	v.remarks, v.unsaid = v.remarks[:n], len(v.remarks)-n
@@ -110,7 +113,8 @@ func gateFootnotes(g *report.Gate) []string {
 	}
 	words := []string{rateWords(trafficOf(headlines(figures))) + ": the median, ± how far runs are apart, (how many runs)."}
 	if gateCompares(g) {
-		words = append(words, "Candidate and baseline are compared by ranks alone, with 95 % confidence at least; a verdict is claimed only where the runs show it, for each direction that a criterion names.")
+		words = append(words, "Candidate and baseline are compared by ranks alone, with 95 % confidence at least; a verdict is claimed only where the runs show it, for each direction that a criterion names.",
+			"Would show: the least regression that such runs show to be more than is allowed, in 95 of 100 cases.")
 	}
 	return append(words, signWords(headlines(figures))...)
 }

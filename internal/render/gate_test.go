@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,17 @@ func release() *report.Gate {
 			Criteria:  []report.CriterionResult{{Name: "no-slower", Outcome: report.Undecided, Message: "west→east: 3 runs against 5 are too few to tell; about 5 of each would do"}},
 			Candidate: report.Compared{Missing: []report.Missing{{Test: "night-linux-64b-r1", Reason: "GeneratorLost", Message: "generator-0 didn't answer for 10s"}}}, Baseline: &report.Compared{Figures: figures(1_780_000, "0.2")}},
 	}}
+	each := func(test string, around int64, apart ...int64) (all []report.ComparedRun) {
+		for i, d := range apart {
+			low := around + d
+			all = append(all, report.ComparedRun{Test: fmt.Sprintf("%s-r%d", test, i+1), Low: report.Number(fmt.Sprint(low)), High: report.Number(fmt.Sprint(low + low/200))})
+		}
+		return all
+	}
+	failed := &g.Rows[1]
+	failed.Baseline.Each, failed.Candidate.Each = each("night-main-64b", 1_780_000, 0, -2000, 3000, 1000, -1000), each("night-vpp-64b", 1_691_000, 0, -42_000, 2000, -1000, 3000)
+	failed.Candidate.Each[4].High, failed.Candidate.Each[0].High = "", failed.Candidate.Each[0].Low
+	failed.Candidate.SmallestPercent = new(reporttest.Percent("2.82"))
 	g.Suites[0].Namespace, g.Suites[0].Started, g.Suites[0].Finished = "lab", at, at.Add(time.Hour)
 	g.Conclude()
 	return g
@@ -74,6 +86,7 @@ func TestAGateOfAThousandCells(t *testing.T) {
 	g := release()
 	row := g.Rows[1]
 	row.Criteria[0].Message = strings.Repeat("figures ", 500)
+	row.Candidate.Each = slices.Repeat(row.Candidate.Each, 20) // a hundred runs
 	g.Rows = nil
 	for i := range 1000 {
 		row.Loadtest = fmt.Sprint("load-", i)

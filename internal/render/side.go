@@ -26,6 +26,13 @@ type sidePage struct {
 	Groups             []cellGroup
 	Comparison         *comparePage
 	Trend              *trendPage
+	Runs               []runsView
+}
+
+// runsView are the runs of a gate's row, drawn.
+type runsView struct {
+	Title, Words string
+	Drawings     []drawing
 }
 
 // sideTraits says which columns there are.
@@ -56,7 +63,11 @@ func newSidePage(v *view) *sidePage {
 }
 
 func (p *sidePage) write(w io.Writer) (err error) {
-	if p.Style, err = pageStyle("page/page.css", "page/side.css"); err != nil {
+	styles := []string{"page/page.css", "page/side.css"}
+	if len(p.Runs) > 0 {
+		styles = append(styles, "page/runs.css")
+	}
+	if p.Style, err = pageStyle(styles...); err != nil {
 		return err
 	}
 	return writePage(w, "side.tmpl", p)
@@ -82,10 +93,27 @@ func newGatePage(g *report.Gate) *sidePage {
 		v = viewOfComparison(c)
 	}
 	p := newSidePage(&v)
+	p.Runs = drawnRuns(g)
 	if p.Comparison != nil {
 		p.Comparison.Judged = true
 	}
 	return p
+}
+
+// drawnRuns are the rows of a gate that have runs, drawn one by one.
+func drawnRuns(g *report.Gate) (all []runsView) {
+	for i, r := range gateInOrder(g) {
+		shown := runsView{Title: titleOf(r.Product, r.Loadtest) + ", run by run", Words: capital(smallestWords(r.Candidate))}
+		for _, narrow := range []bool{false, true} {
+			if d, ok := newStripDrawing(r, "r"+strconv.Itoa(i+1), narrow); ok {
+				shown.Drawings = append(shown.Drawings, d)
+			}
+		}
+		if len(shown.Drawings) > 0 {
+			all = append(all, shown)
+		}
+	}
+	return all
 }
 
 // cellGroup are a loadtest's cells.

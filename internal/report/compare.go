@@ -53,9 +53,21 @@ type Compared struct {
 	Environment []EnvironmentDifference `json:"environment,omitempty"`
 	// Change is by how much it differs from the first side; nil where that can't be said.
 	Change *Change `json:"change,omitempty"`
+	// SmallestPercent is about the least regression that such runs would show, in 95 of 100 cases, to be more than is allowed; nil: nothing is allowed, or none, or nobody knows.
+	SmallestPercent *units.Percent `json:"smallestRegressionPercent,omitempty"`
+	// Each are the side's runs that count, one by one; gates have them.
+	Each []ComparedRun `json:"each,omitempty"`
 	// Verdict is whether the demand is met; empty: there is none.
 	Verdict Outcome `json:"verdict,omitempty"`
 	Message string  `json:"message,omitempty"`
+}
+
+// ComparedRun is one run of a side: an interval that the truth lies in, of what is compared, all directions together, in packets per second or, of sessions, bits per second.
+type ComparedRun struct {
+	Test string `json:"test"`
+	// Low is the figure as it is told. High is as much for an exact figure, more where a search resolves no finer, and empty for a lower bound.
+	Low  Number `json:"low"`
+	High Number `json:"high,omitempty"`
 }
 
 // ReasonNotConfirmed is why a run is set aside whose figure a longer window was to confirm, and didn't.
