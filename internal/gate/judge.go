@@ -27,6 +27,8 @@ type Measured struct {
 	Name string
 	// Test says that a LoadTest became it.
 	Test bool
+	// Witness says that it is what came back of an overload.
+	Witness bool
 	// Runs are those that were stored of it.
 	Runs suite.Runs
 	// Baseline is what it is compared with beside itself; nil: nothing.
@@ -51,6 +53,7 @@ func Judge(all []Measured, version string) *report.Gate {
 			g.Rows = append(g.Rows, row)
 		}
 	}
+	pairWitnesses(g.Rows)
 	g.Conclude()
 	return g
 }
@@ -85,6 +88,12 @@ func rowOf(m Measured, judged suite.Judged, number int) report.GateRow {
 		row.Product, row.Loadtest = string(labels[v1alpha1.LabelProduct]), string(labels[v1alpha1.LabelLoadTest])
 	}
 	row.Loadtest = cmp.Or(row.Loadtest, "-")
+	if m.Witness {
+		row.Witness = report.WitnessOverload
+		if !m.Test {
+			row.Loadtest += witnessEnd
+		}
+	}
 	row.Candidate, row.Baseline = compare(c, cell, m.Suite.Spec.Criteria)
 	if row.Baseline == nil && m.Baseline != nil {
 		row.Baseline = &report.Compared{}

@@ -31,6 +31,8 @@ type Options struct {
 	Baseline bool
 	// AllowDifferent is what of the environment may differ from the baseline's, whatever the files say.
 	AllowDifferent []string
+	// Witness is what is measured beside a search, or in place of it: one of Witnesses; empty: nothing.
+	Witness string
 	// Suffix is what names end with; empty: some letters of a digest of what is measured.
 	Suffix string
 }
@@ -56,6 +58,8 @@ type Subject struct {
 	Matrix *suite.Matrix
 	// Test says that a LoadTest became it.
 	Test bool
+	// Witness says that it measures what comes back of an overload, of what another subject of this Name searches the limit of.
+	Witness bool
 	// Baseline is what a LoadTest's own spec compares with.
 	Baseline *v1alpha1.BaselineSpec
 	// Bound is how long it may take at the worst.
@@ -69,27 +73,51 @@ func Prepare(server *admission.Server, objects []admission.Object, o Options) ([
 	images := &replacer{images: o.Images}
 	baseline := &replacer{images: o.BaselineImages, otherwise: images} // in all else the two sides are the same
 	for _, object := range objects {
-		s, err := prepare(server, object, o, images, baseline)
+		found, err := prepareAll(server, object, o, images, baseline)
 		if err != nil {
 			wrong = append(wrong, err)
 			continue
 		}
-		subjects = append(subjects, s)
+		subjects = append(subjects, found...)
 	}
 	wrong = append(wrong, images.unused("--image"), baseline.unused("--baseline-image"), distinct(subjects))
 	return subjects, errors.Join(wrong...)
 }
 
+// prepareAll are an object's subjects: itself, and its witness where one is asked for.
+func prepareAll(server *admission.Server, object admission.Object, o Options, images, baseline *replacer) ([]*Subject, error) {
+	s, err := prepare(server, object, o, images, baseline)
+	if err != nil || o.Witness == "" {
+		return []*Subject{s}, err
+	}
+	content, err := contentOf(object, o, images, baseline)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.witness(server, content, object, o.Suffix)
+	switch {
+	case err != nil:
+		return nil, at(object, err)
+	case o.Witness == WitnessOverloadAlone:
+		return []*Subject{w}, nil
+	}
+	return []*Subject{s, w}, nil
+}
+
+// contentOf is the suite that an object becomes, as an API server is given it.
+func contentOf(object admission.Object, o Options, images, baseline *replacer) (map[string]any, error) {
+	if object.LoadTest != nil {
+		return ofTest(object, o, images, baseline)
+	}
+	return ofSuite(object, o, images)
+}
+
 func prepare(server *admission.Server, object admission.Object, o Options, images, baseline *replacer) (*Subject, error) {
 	s := &Subject{Test: object.LoadTest != nil}
-	var content map[string]any
-	var err error
 	if s.Test {
 		s.Baseline = object.LoadTest.Spec.Baseline
-		content, err = ofTest(object, o, images, baseline)
-	} else {
-		content, err = ofSuite(object, o, images)
 	}
+	content, err := contentOf(object, o, images, baseline)
 	if err != nil {
 		return nil, err
 	}

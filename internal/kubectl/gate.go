@@ -29,6 +29,7 @@ type gateOptions struct {
 	runs           int
 	maxRegression  string
 	allowDifferent sidebyside.AllowDifferent
+	witness        string
 	suffix         string
 	outputs        []string
 	cleanup        string
@@ -74,6 +75,7 @@ func (g *gateOptions) bind(cmd *cobra.Command) {
 	f.IntVar(&g.runs, "runs", 0, fmt.Sprintf("how often to measure each LoadTest (default %d where it is compared, else 1)", gate.DefaultRuns))
 	f.StringVar(&g.maxRegression, "max-regression", "", "by how much less than the baseline packets/s, or the goodput of sessions, may be, such as 2%: adds a criterion to each suite")
 	g.allowDifferent.Flag(cmd)
+	f.StringVar(&g.witness, "witness", "", "measure what comes back of an overload, too, which tells smaller changes in a tenth of the time: overload (beside the search) or overload-alone (in place of it)")
 	f.StringVar(&g.suffix, "name-suffix", "", "what names end with, instead of letters that stand for the content: for a measurement of one's own")
 	f.StringArrayVarP(&g.outputs, "output", "o", nil, "FORMAT[=FILE],…: "+strings.Join(render.Formats(render.Gate), ", ")+"; one of them may go to stdout (default text)")
 	f.StringVar(&g.cleanup, "cleanup", cleanupNever, "when to delete at the end what was measured: Never, Passed or Always; else it goes by its ttlAfterFinished (168h)")
@@ -81,6 +83,7 @@ func (g *gateOptions) bind(cmd *cobra.Command) {
 	f.DurationVar(&g.timeout, "timeout", 0, "how long to wait at most (default: what all runs may take at the worst, and an hour in line)")
 	f.DurationVar(&g.patience, "patience", defaultPatience, "how long the API server may be away before this gives up")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress on stderr")
+	_ = cmd.RegisterFlagCompletionFunc("witness", cobra.FixedCompletions(gate.Witnesses(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("cleanup", cobra.FixedCompletions([]string{cleanupNever, cleanupPassed, cleanupAlways}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("on-interrupt", cobra.FixedCompletions([]string{interruptStop, interruptLeave, interruptDelete}, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -101,6 +104,7 @@ func (g *gateOptions) asked() (options gate.Options, outputs []gateOutput, err e
 	note(gate.CheckSuffix(g.suffix))
 	note(checkAllowance(g.maxRegression))
 	note(g.allowDifferent.Check())
+	note(gate.CheckWitness(g.witness))
 	switch {
 	case g.runs < 0 || g.runs > gate.MaxRuns:
 		note(fmt.Errorf("--runs %d: a LoadTest is measured 1 to %d times", g.runs, gate.MaxRuns))
@@ -113,7 +117,7 @@ func (g *gateOptions) asked() (options gate.Options, outputs []gateOutput, err e
 	if !slices.Contains([]string{interruptStop, interruptLeave, interruptDelete}, g.onInterrupt) {
 		note(fmt.Errorf("--on-interrupt %q: write stop, leave or delete", g.onInterrupt))
 	}
-	options.AllowDifferent = g.allowDifferent
+	options.AllowDifferent, options.Witness = g.allowDifferent, g.witness
 	options.Runs, options.MaxRegression, options.Suffix, options.Baseline = g.runs, g.maxRegression, g.suffix, len(g.baselines) > 0
 	if err := errors.Join(wrong...); err != nil {
 		return options, nil, exit.BadInput("%w", err)

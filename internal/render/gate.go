@@ -63,6 +63,9 @@ func gateRemarks(r report.GateRow) (remarks []remark) {
 	if r.Message != "" {
 		judged(r.Outcome, r.Message)
 	}
+	if r.Beside != "" {
+		remarks = append(remarks, remark{toneOf(r.Outcome), title, r.Beside, r.Outcome == report.DidFail})
+	}
 	missing, repeated := r.Candidate.Missing, r.Candidate.Repeated
 	for _, words := range gaps(missing[:min(len(missing), gateMissing)], nil) {
 		judged(report.Undecided, words)

@@ -48,15 +48,27 @@ type GateRow struct {
 	Baseline  *Compared `json:"baseline,omitempty"`
 	// BaselineName says what the baseline is: a cell's name, a file's, a suite's.
 	BaselineName string `json:"baselineName,omitempty"`
+	// Witness says what the row is of, where that isn't the device's limit or whatever else its file asks for: Overload, what came back of more than the device carries.
+	Witness string `json:"witness,omitempty"`
+	// Beside says what a witness shows beside its search, and which of the two decides.
+	Beside string `json:"beside,omitempty"`
+	// Silent: the row decides nothing, as it is of a witness that shows nothing beside a search.
+	Silent bool `json:"silent,omitempty"`
 }
+
+// WitnessOverload is the Witness that measures the forwarding rate at overload.
+const WitnessOverload = "Overload"
 
 // Conclude makes outcome, exit code and message of the rows: one that failed fails all, else one that is undecided leaves all undecided.
 func (g *Gate) Conclude() {
-	count := map[Outcome]int{}
+	count, n := map[Outcome]int{}, 0
 	for _, r := range g.Rows {
-		count[r.Outcome]++
+		if !r.Silent {
+			count[r.Outcome]++
+			n++
+		}
 	}
-	failed, undecided, n := count[DidFail], len(g.Rows)-count[Passed]-count[DidFail], len(g.Rows)
+	failed, undecided := count[DidFail], n-count[Passed]-count[DidFail]
 	switch {
 	case failed > 0:
 		g.Outcome, g.ExitCode, g.Message = DidFail, ExitFailed, fmt.Sprintf("%s %s the criteria", shareOfAll(failed, n), wording.Verb(failed, "doesn't meet", "don't meet"))
@@ -100,5 +112,5 @@ func (g *Gate) Headline() string { return string(g.Outcome) + ": " + g.Message }
 
 // Words is all that is said of a row.
 func (r GateRow) Words() string {
-	return joinedWords(Verdict{Criteria: r.Criteria}.Words(), r.Message)
+	return joinedWords(joinedWords(Verdict{Criteria: r.Criteria}.Words(), r.Message), r.Beside)
 }

@@ -189,13 +189,15 @@ func device(t *testing.T, limit int64) *rig {
 }
 
 // keep measures, and keeps the Report in the folder.
-func (r *rig) keep(t *testing.T, folder string, run int, args ...string) {
+func (r *rig) keep(t *testing.T, folder string, run int) {
 	t.Helper()
-	file := writeFile(t, "gate.yaml", gateTest)
-	if len(args) == 0 {
-		args = []string{"--ports", r.portList()}
-	}
-	got := r.call(t, append([]string{"run", file, "-o", "json", "--save", ""}, args...)...)
+	r.keepOf(t, writeFile(t, "gate.yaml", gateTest), folder, run)
+}
+
+// keepOf measures by a file, and keeps the Report in the folder.
+func (r *rig) keepOf(t *testing.T, file, folder string, run int) {
+	t.Helper()
+	got := r.call(t, "run", file, "-o", "json", "--save", "", "--ports", r.portList())
 	if got.code != report.ExitOK {
 		t.Fatalf("run %d of %s ended with exit code %d:\n%s", run, filepath.Base(folder), got.code, got.stderr)
 	}
@@ -219,6 +221,53 @@ func judgeFolders(t *testing.T, before, after string) judged {
 		t.Fatalf("the comparison has %d rows, want 1", n)
 	}
 	return j
+}
+
+// overloadTest is what a gate's witness measures by: short trials at a rate that is more than the devices here carry.
+const overloadTest = `apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: overload}
+spec:
+  dut: {type: Device}
+  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
+  traffic: {profile: FixedSize, frameSize: 64, directions: [{from: west, to: east}]}
+  procedure:
+    type: MaximumOfferedLoad
+    maximumOfferedLoad: {rate: 30kpps, warmupDuration: 0s, trialDuration: 1s, trials: 2}
+`
+
+// overloadRuns is how often each side is overloaded, as a gate's witness does.
+const overloadRuns = 12
+
+// TestAWitnessTellsHalfAPercentBeyondWhatIsAllowed: of a device that forwards 2.5 % less, of which 2 % are allowed, less comes back of an overload, and twelve short runs of each show that it is
+// more than is allowed; of one that forwards 1.5 % less they show that it isn't. How far runs lie apart is logged: it is what this rests on.
+func TestAWitnessTellsHalfAPercentBeyondWhatIsAllowed(t *testing.T) {
+	needRoot(t)
+	const was = 20_000
+	dir, file := t.TempDir(), writeFile(t, "overload.yaml", overloadTest)
+	releases := []struct {
+		name string
+		less float64
+		code int
+	}{{"before", 0, 0}, {"2.5 % less", 0.025, report.ExitFailed}, {"1.5 % less", 0.015, report.ExitOK}}
+	var rigs []*rig
+	for _, r := range releases {
+		rigs = append(rigs, device(t, int64(was*(1-r.less))))
+	}
+	begun := time.Now()
+	for i := range overloadRuns {
+		for _, k := range rand.Perm(len(rigs)) { // so that nothing that comes back every few runs meets one of them alone
+			rigs[k].keepOf(t, file, filepath.Join(dir, releases[k].name), i)
+		}
+	}
+	t.Logf("%d runs in %v", overloadRuns*len(rigs), time.Since(begun).Round(time.Second))
+	for _, r := range releases[1:] {
+		j := judgeFolders(t, filepath.Join(dir, "before"), filepath.Join(dir, r.name))
+		t.Logf("%s: %s: %s, then %s: %s", r.name, j.side().Verdict, told(j.comparison.Rows[0].Sides[0], 0), told(j.side(), 0), changed(j.side()))
+		if j.code != r.code {
+			t.Errorf("%s was judged with exit code %d, want %d: %s", r.name, j.code, r.code, j.side().Message)
+		}
+	}
 }
 
 // TestAGateWithAWeakGeneratorIsUndecided: the device dropped by half, and a generator that sends too little to see it shows neither that it did nor that it didn't, however often

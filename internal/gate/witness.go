@@ -1,0 +1,202 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/admission"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedures"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/suite"
+)
+
+// The witnesses that a gate may be asked for. What comes back of more than a device can carry is counted in every frame, and so spreads less than a limit that is searched in steps; it is
+// another property of the device than its limit, which may move without it, and so it has a verdict of its own.
+const (
+	// WitnessOverload measures the forwarding rate at overload beside the search.
+	WitnessOverload = "overload"
+	// WitnessOverloadAlone measures that rate in place of the search.
+	WitnessOverloadAlone = "overload-alone"
+)
+
+// Witnesses are the names of the witnesses.
+func Witnesses() []string { return []string{WitnessOverload, WitnessOverloadAlone} }
+
+// CheckWitness refuses a witness that there isn't; empty is none.
+func CheckWitness(name string) error {
+	if name == "" || slices.Contains(Witnesses(), name) {
+		return nil
+	}
+	return fmt.Errorf("--witness %q: write %s, to measure what comes back of an overload beside the search, or %s, in place of it", name, WitnessOverload, WitnessOverloadAlone)
+}
+
+const (
+	// witnessRuns is how often each side's rate at overload is measured at least: with runs that spread by up to 0.3 % they tell half a percent beyond what is allowed in 95 of 100 cases.
+	witnessRuns = 12
+	// mostTrials is how many trials a run has at most, of which its figure is the rate of all together; the warm-up lasts as long as one of them.
+	mostTrials = 5
+	// witnessShare is of how much of a search's time the witness takes one part.
+	witnessShare = 10
+	// shortestTrial and longestTrial bound a trial: a spec takes none that is shorter, and longer ones tell nothing more.
+	shortestTrial, longestTrial = time.Second, 10 * time.Second
+	// witnessEnd is what names of witnesses end with.
+	witnessEnd = "-overload"
+)
+
+// witness is the subject that measures what comes back of an overload of the same things: the rate that a search would climb to, in trials that take a tenth of the searches' time together. It
+// is judged by the criteria that compare. What isn't a search of frames has none.
+func (s *Subject) witness(server *admission.Server, content map[string]any, from admission.Object, suffix string) (*Subject, error) {
+	usual, err := s.usual(server)
+	if err != nil {
+		return nil, err
+	}
+	if b := s.Suite.Spec.Baseline; b != nil && b.Suite != "" {
+		return nil, fmt.Errorf("--witness overload can't be compared with suite %s, which holds searches: leave it out, or compare with cells of the same suite (spec.baseline.axis)", b.Suite)
+	}
+	spec, _ := content["spec"].(map[string]any)
+	var compare []any
+	criteria, _ := spec["criteria"].([]any)
+	for _, c := range criteria {
+		if fields, _ := c.(map[string]any); fields["maxRegression"] != nil {
+			compare = append(compare, c)
+		}
+	}
+	if len(compare) == 0 {
+		return nil, errors.New("--witness says whether a rate at overload changed, and no criterion compares: give --max-regression 2%, or leave --witness out")
+	}
+	template, _ := spec["template"].(map[string]any)
+	test, _ := template["spec"].(map[string]any)
+	trials, lasts := trialsOf(usual, int(s.Suite.Spec.Repetitions))
+	offered := map[string]any{"warmupDuration": lasts.String(), "trialDuration": lasts.String(), "trials": int64(trials)}
+	procedure, _ := test["procedure"].(map[string]any)
+	if ramp, _ := procedure["ramp"].(map[string]any); ramp["targetRate"] != nil {
+		offered["rate"] = ramp["targetRate"]
+	}
+	test["procedure"] = map[string]any{"type": string(v1alpha1.ProcedureMaximumOfferedLoad), "maximumOfferedLoad": offered}
+	if loss, says := procedure["maxLossRatio"]; says {
+		test["procedure"].(map[string]any)["maxLossRatio"] = loss
+	}
+	delete(test, "activeDeadline") // a search's
+	spec["criteria"], spec["repetitions"] = compare, int64(max(witnessRuns, s.Suite.Spec.Repetitions))
+	if s.Test {
+		labels, _ := template["metadata"].(map[string]any)["labels"].(map[string]any)
+		labels[v1alpha1.LabelLoadTest] = witnessLabel(labels)
+	}
+	admitted, faults := server.Admit(content)
+	if err := faults.OrNil(); err != nil {
+		return nil, err
+	}
+	w := &Subject{Suite: admitted.Suite, Test: s.Test, Witness: true, Baseline: s.Baseline}
+	meta := *from.Meta()
+	meta.Name += witnessEnd
+	name(w.Suite, &meta, suffix)
+	w.Name = s.Name
+	w.Matrix = suite.Expand(w.Suite)
+	if wrong := w.Matrix.Check(suite.JudgeWith(server, suite.InCluster)); len(wrong) > 0 {
+		return nil, wrong
+	}
+	w.Bound = w.bound(server)
+	return w, nil
+}
+
+// witnessLabel is the column of a witness in tables: that of its search, and what it is.
+func witnessLabel(labels map[string]any) string {
+	const most = 63
+	of, _ := labels[v1alpha1.LabelLoadTest].(string)
+	return strings.Trim(of[:min(len(of), most-len(witnessEnd))]+witnessEnd, "-")
+}
+
+// trialsOf are how many trials a run has, and how long each and the warm-up last, where searches that usually take so long are made so often: all runs of a side take a tenth of these, or two seconds
+// each where that is less.
+func trialsOf(usual time.Duration, searches int) (trials int, lasts time.Duration) {
+	run := usual * time.Duration(searches) / (witnessShare * witnessRuns)
+	trials = min(max(int(run/shortestTrial)-1, 1), mostTrials)
+	return trials, min(max((run/time.Duration(trials+1)).Truncate(100*time.Millisecond), shortestTrial), longestTrial)
+}
+
+// usual is how long the shortest search of a subject's cells usually takes.
+func (s *Subject) usual(server *admission.Server) (shortest time.Duration, err error) {
+	for i, cell := range s.Matrix.Cells {
+		content, err := s.Matrix.Content(i, 1, 1)
+		if err != nil {
+			return 0, err
+		}
+		object, faults := server.Admit(content)
+		if err := faults.OrNil(); err != nil {
+			return 0, err
+		}
+		p, errs := compile.Compile(object.LoadTest)
+		if len(errs) > 0 {
+			return 0, errs.ToAggregate()
+		}
+		if p.Sessions != nil || p.Procedure.Type != plan.TypeRamp {
+			return 0, fmt.Errorf("--witness is for searches of frames (spec.procedure.type: Ramp), and cell %s isn't one: leave --witness out, or put it into a file of its own", cell.Name)
+		}
+		if usual := procedures.Of(p.Procedure).Usual(); i == 0 || usual < shortest {
+			shortest = usual
+		}
+	}
+	if patched := s.patchesProcedure(); patched != "" {
+		return 0, fmt.Errorf("--witness measures all cells by one procedure, and the patch of %s has its own: leave --witness out", patched)
+	}
+	return shortest, nil
+}
+
+// patchesProcedure names the value of an axis whose patch sets how the load is varied; empty: none does.
+func (s *Subject) patchesProcedure() string {
+	for _, axis := range s.Suite.Spec.Axes {
+		for _, value := range axis.Values {
+			if _, sets := value.Patch["procedure"]; sets {
+				return string(axis.Name) + " " + string(value.Name)
+			}
+		}
+	}
+	return ""
+}
+
+// pairWitnesses sets each witness's row beside that of its search, and says which of the two decides. They are two properties of the device, and no verdict is made of both: a witness fails a gate by
+// itself, and whatever else it says, the search decides. Without a search beside it it decides alone.
+func pairWitnesses(rows []report.GateRow) {
+	for i := range rows {
+		w := &rows[i]
+		if w.Witness == "" {
+			continue
+		}
+		k := slices.IndexFunc(rows, func(r report.GateRow) bool { return r.Witness == "" && r.Test == w.Test && r.Cell == w.Cell })
+		if k < 0 {
+			w.Beside = "the rate at overload alone was measured, and decides: of the device's limit it says nothing"
+			continue
+		}
+		w.Beside = whichMoved(rows[k].Outcome, w.Outcome)
+		w.Silent = w.Outcome == report.Undecided
+	}
+}
+
+// whichMoved says what a search and its witness show together, and which of them decides.
+func whichMoved(search, witness report.Outcome) string {
+	switch {
+	case search == report.DidFail && witness == report.DidFail:
+		return "both moved: the limit and the rate at overload are less than is allowed, and either decides"
+	case search == report.DidFail && witness == report.Passed:
+		return "the limit moved, and the rate at overload didn't: the limit is less than is allowed, and decides"
+	case search == report.DidFail:
+		return "the limit moved, and decides: of the rate at overload the runs don't show whether it did"
+	case search == report.Passed && witness == report.DidFail:
+		return "the rate at overload moved, and the limit didn't: the device forwards less of what is too much for it than is allowed, and that decides"
+	case witness == report.DidFail:
+		return "the rate at overload moved, and decides: of the limit the runs don't show whether it did"
+	case search == report.Passed && witness == report.Passed:
+		return "neither moved by more than is allowed: the search decides, of the limit"
+	case search == report.Passed:
+		return "the limit didn't move by more than is allowed, and decides: of the rate at overload the runs don't show whether it did"
+	case witness == report.Passed:
+		return "the rate at overload didn't move by more than is allowed, which doesn't say so of the limit: the search decides, and doesn't show it"
+	}
+	return "of neither the runs show whether it moved"
+}
