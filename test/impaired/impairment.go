@@ -70,11 +70,11 @@ func (i Impairment) Check() error {
 		broken bool
 		says   string
 	}{
-		{i.Limit == 0 && (i.Saves != 0 || i.Queue != 0 || i.Wasted != 0 || i.Knee != nil || i.Cold != nil), "saves, queue, wasted, knee and cold are of a limit: set limit"},
-		{i.Queue != 0 && (i.Wasted != 0 || i.Cold != nil || i.Saves != 0), "a queue saves and wastes nothing, and isn't cold: leave those out, or the queue"},
+		{i.Limit == 0 && i.shapes(), "saves, queue, wasted, knee and cold are of a limit: set limit"},
+		{i.Queue != 0 && i.shapesMoreThanAQueue(), "a queue saves and wastes nothing, and isn't cold: leave those out, or the queue"},
 		{i.Wasted < 0 || i.Wasted >= 1, "wasted is a share from 0 to below 1"},
-		{i.Knee != nil && (i.Knee.From <= 0 || i.Knee.From >= 1 || i.Knee.Loss <= 0 || i.Knee.Loss >= 1), "a knee's from and loss are shares between 0 and 1"},
-		{i.Cold != nil && (i.Cold.For <= 0 || i.Cold.Share <= 0 || i.Cold.Share >= 1), "cold is for a time, at a share between 0 and 1"},
+		{i.Knee != nil && (!inside(i.Knee.From) || !inside(i.Knee.Loss)), "a knee's from and loss are shares between 0 and 1"},
+		{i.Cold != nil && (i.Cold.For <= 0 || !inside(i.Cold.Share)), "cold is for a time, at a share between 0 and 1"},
 		{i.Room != 0 && i.Work == 0, "room is of frames that wait for work: set work"},
 		{min(i.Work, i.Saves, i.Queue, i.Delay) < 0 || min(i.LoseOneIn, i.Limit, i.ReorderOneIn, i.DuplicateOneIn, int64(i.Room)) < 0, "nothing may be negative"},
 		{i.LoseOneIn == 1, "who loses one in one forwards nothing: leave the port out of the traffic"},
@@ -85,6 +85,18 @@ func (i Impairment) Check() error {
 	}
 	return errors.Join(errs...)
 }
+
+// shapes says whether anything is set that is of a limit.
+func (i Impairment) shapes() bool {
+	return i.Queue != 0 || i.Knee != nil || i.shapesMoreThanAQueue()
+}
+
+func (i Impairment) shapesMoreThanAQueue() bool {
+	return i.Saves != 0 || i.Wasted != 0 || i.Cold != nil
+}
+
+// inside says whether a share is neither nothing nor all.
+func inside(share float64) bool { return share > 0 && share < 1 }
 
 // Forwards is how many packets/s of a load that lasts leave the device, each counted once, when it is warm. With Work it is what a processor of its own forwards.
 func (i Impairment) Forwards(load float64) float64 {

@@ -120,7 +120,7 @@ func settle(ports [2]port) {
 // Check says what of a Spec contradicts itself.
 func (s Spec) Check() error {
 	err := errors.Join(s.Ports[0].Check(), s.Ports[1].Check())
-	if s.InKernel && !(s.Ports[0].inKernel() && s.Ports[1].inKernel()) {
+	if s.InKernel && (!s.Ports[0].inKernel() || !s.Ports[1].inKernel()) {
 		err = errors.Join(err, errInKernel)
 	}
 	return err

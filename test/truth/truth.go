@@ -175,7 +175,7 @@ func (d Device) lossBeside(r *report.Report, m report.Measured) []string {
 		lost := max(0, 1-d.forwarded(name, at)/at)
 		least, most = min(least, lost), max(most, lost)
 	}
-	frame := 1 / float64(max(1, m.Sent.Packets)) // one in N may be one more or less of those in a window
+	frame := 1.01 / float64(max(1, m.Sent.Packets)) // one in N may be one more or less of those in a window; and rounding
 	if f.Low.Float() > most+frame || f.High != "" && f.High.Float() < least-frame {
 		return []string{fmt.Sprintf("%s: a loss of %s to %s is claimed at %.0f packets/s, and the device loses from %g to %g of it", name, f.Low, cmp.Or(f.High, "any"), load, least, most)}
 	}
