@@ -230,12 +230,12 @@ func (d impairedDevice) truth() truth.Device {
 	return truthOf(d.ports, d.oneWay, 0.001)
 }
 
-// outcome is what a row came to. A claim that isn't so is wrong; a limit that had to be found and wasn't is no claim, and proves nothing where the Report says, and
-// names, who had the processors meanwhile.
+// outcome is what a row came to. A claim that isn't so is wrong; a limit that had to be found and wasn't is no claim, and proves nothing where the Report says of
+// some window who else had the processors meanwhile.
 func (d impairedDevice) outcome(a impairedAnswer, took calm.Taken) (calm.Outcome, []string, calm.Taken) {
 	faults, missing := d.faults(a), d.missing(a)
 	outcome := took.Outcome(append(slices.Clone(faults), missing...))
-	if outcome == calm.Wrong && len(faults) == 0 && a.report.Result.Reason == report.MachineLimited {
+	if outcome == calm.Wrong && len(faults) == 0 && slices.ContainsFunc(a.report.Windows, func(w report.Window) bool { return w.Disturbance != nil }) {
 		outcome = calm.Disturbed
 	}
 	return outcome, append(faults, missing...), took
