@@ -179,6 +179,12 @@ func (d impairedDevice) measure(t *testing.T) (a impairedAnswer) {
 		return a
 	}
 	a.report = &rep
+	t.Logf("%s %s", rep.Message, rep.Result.Message)
+	for _, w := range rep.Windows {
+		if w.Quality == report.Invalid {
+			t.Logf("window %d says nothing: %s", w.Number, w.Reason)
+		}
+	}
 	var err error
 	if a.counts, err = device.Counts(); err != nil {
 		t.Fatal(err)
