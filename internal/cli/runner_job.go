@@ -116,7 +116,7 @@ func received(w *report.Window) (total int64) {
 // deliveredProgress is a run's progress as it travels.
 func deliveredProgress(p runner.Progress) delivery.Progress {
 	d := delivery.Progress{
-		Phase: string(p.Phase), Step: p.Step, Steps: p.Steps, Percent: p.Percent, RemainingSeconds: int64(p.Remaining.Seconds()),
+		Phase: string(p.Phase), Step: p.Step, Steps: p.Steps, Varied: p.Varied, Percent: p.Percent, RemainingSeconds: int64(p.Remaining.Seconds()),
 		IntendedPacketsPerSecond: p.IntendedPacketsPerSecond, OfferedPacketsPerSecond: p.OfferedPacketsPerSecond,
 		ReceivedPacketsPerSecond: p.ReceivedPacketsPerSecond, ReceivedLayer1BitsPerSecond: p.ReceivedLayer1BitsPerSecond,
 		GoodputBitsPerSecond: p.GoodputBitsPerSecond, Message: p.Message,

@@ -19,6 +19,7 @@ type Progress struct {
 	Phase                       string `json:"phase"`
 	Step                        int    `json:"step,omitempty"`
 	Steps                       int    `json:"steps,omitempty"`
+	Varied                      string `json:"varied,omitempty"`
 	Percent                     int    `json:"percent"`
 	RemainingSeconds            int64  `json:"remainingSeconds,omitempty"`
 	IntendedPacketsPerSecond    int64  `json:"intendedPacketsPerSecond"`

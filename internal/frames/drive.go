@@ -3,7 +3,6 @@ package frames
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
@@ -21,7 +20,7 @@ type drive struct {
 	baseline []engine.Reading
 	last     []engine.Reading
 	intended []units.PacketRate
-	held     []units.PacketRate // what running traffic was last told to send
+	held     [][]engine.PortLoad // what running traffic was last told to send, by generator
 	step     procedure.Step
 	quickest time.Duration    // reading of all counters
 	limited  []report.Limiter // what limits counted before traffic began
@@ -75,7 +74,9 @@ func (r *run) intended(step procedure.Step) []units.PacketRate {
 	}
 	rates := make([]units.PacketRate, len(of))
 	for i := range rates {
-		rates[i] = max(1, of[i].Mul(step.LoadOf(i)))
+		if load := step.LoadOf(i); load > 0 { // else nothing is sent in this direction
+			rates[i] = max(1, of[i].Mul(load))
+		}
 	}
 	return rates
 }
@@ -88,27 +89,20 @@ func sum(rates []units.PacketRate) units.PacketRate {
 	return total
 }
 
-// hold starts traffic where none flows, the first time and after a trial, and else changes its rate. Traffic that would end by itself within the step is an error:
-// nothing of it would be measured rightly.
+// hold starts traffic where none flows, the first time and after a trial, and else changes its rate; in directions whose load is nothing, nothing is sent. Traffic that
+// would end by itself within the step is an error: nothing of it would be measured rightly.
 func (r *run) hold(ctx context.Context, step procedure.Step) error {
 	loads := r.loads(r.drive.intended)
 	if !r.drive.flowing {
-		r.drive.held, r.drive.flowing = r.drive.intended, true
+		r.drive.held, r.drive.flowing = loads, true
 		return r.start(ctx, loads, r.longestHeld())
 	}
 	if end := time.Now().Add(step.Settle + step.Judge); end.After(r.drive.until) {
 		return fmt.Errorf("the run takes longer than it can, its traffic ends at %s: generators or runner are too slow to answer", r.drive.until.UTC().Format(time.TimeOnly))
 	}
-	if slices.Equal(r.drive.held, r.drive.intended) {
-		return nil
-	}
-	r.drive.held = r.drive.intended
-	return r.each(ctx, updateTimeout, "change the load of", func(ctx context.Context, g int) error {
-		if len(loads[g]) == 0 {
-			return nil
-		}
-		return r.gens[g].Engine.Update(ctx, loads[g])
-	})
+	before := r.drive.held
+	r.drive.held = loads
+	return r.change(ctx, before, loads)
 }
 
 // longestHeld is how long Held traffic lasts if nobody ends it: as long as the procedure may take, but no longer than the run may.

@@ -163,7 +163,8 @@ func sizesOf(streams []stream.Stream, sizes measure.Sizes) measure.Sizes {
 	return sizes
 }
 
-// loads are what each generator's ports are to send so that each direction sends its rate: shares that add up to it exactly.
+// loads are what each generator's ports are to send so that each direction sends its rate: shares that add up to it exactly. A port that is to send nothing
+// isn't among them.
 func (r *run) loads(rates []units.PacketRate) [][]engine.PortLoad {
 	loads := make([][]engine.PortLoad, len(r.gens))
 	for i, d := range r.Plan.Directions {
@@ -172,7 +173,7 @@ func (r *run) loads(rates []units.PacketRate) [][]engine.PortLoad {
 			weights[g] = r.planned(g, d.From).Share
 		}
 		for g, part := range rates[i].Apportion(weights...) {
-			if weights[g] > 0 {
+			if weights[g] > 0 && part > 0 {
 				loads[g] = append(loads[g], engine.PortLoad{Port: r.index(g, d.From), Rate: part})
 			}
 		}

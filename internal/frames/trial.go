@@ -33,7 +33,7 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 		return nil, err
 	}
 	pace := r.setup.Pace(r.drive.intended)
-	span := measure.Span{Sending: step.Judge, Intended: r.drive.intended, Readings: make([][]engine.Reading, len(r.gens)), Pace: pace}
+	span := measure.Span{Sending: step.Judge, Varied: step.Varied, Intended: r.drive.intended, Readings: make([][]engine.Reading, len(r.gens)), Pace: pace}
 	keep := func(readings []engine.Reading) {
 		pace.Add(readings)
 		for g := range readings {

@@ -31,7 +31,7 @@ const (
 func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, error) {
 	begin := time.Now()
 	edge := begin.Add(step.Settle)
-	span := measure.Span{Planned: step.Judge, Intended: r.drive.intended, Readings: make([][]engine.Reading, len(r.gens))}
+	span := measure.Span{Planned: step.Judge, Varied: step.Varied, Intended: r.drive.intended, Readings: make([][]engine.Reading, len(r.gens))}
 	opened, pace, bursty := time.Time{}, r.setup.Pace(r.drive.intended), !paced(r.drive.last)
 	span.Pace = pace
 	var before []report.Limiter

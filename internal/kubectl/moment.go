@@ -166,7 +166,7 @@ func rerun(run int) string {
 func asRunner(p *delivery.Progress) runner.Progress {
 	loss, _ := units.ParseRatio(p.LossRatio) // less than nothing may be lost in a window; that is no loss
 	return runner.Progress{
-		Phase: report.Phase(p.Phase), Step: p.Step, Steps: p.Steps, Percent: p.Percent,
+		Phase: report.Phase(p.Phase), Step: p.Step, Steps: p.Steps, Varied: p.Varied, Percent: p.Percent,
 		Remaining:                time.Duration(p.RemainingSeconds) * time.Second,
 		IntendedPacketsPerSecond: p.IntendedPacketsPerSecond, OfferedPacketsPerSecond: p.OfferedPacketsPerSecond,
 		ReceivedPacketsPerSecond: p.ReceivedPacketsPerSecond, LossRatio: loss, Message: p.Message,

@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"cmp"
+
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/delivery"
@@ -29,7 +31,11 @@ func progressOf(v *view, s *step) *v1alpha1.Progress {
 
 // toldProgress is what the runner tells.
 func (v *view) toldProgress(p *delivery.Progress) *v1alpha1.Progress {
-	intended, received := packetRate(p.IntendedPacketsPerSecond, v.directions()), packetRate(p.ReceivedPacketsPerSecond, 1)
+	directions, message := v.directions(), p.Message
+	if p.Varied != "" { // one direction's load, with what the others are held at
+		directions, message = 1, cmp.Or(p.Message, "varying "+p.Varied)
+	}
+	intended, received := packetRate(p.IntendedPacketsPerSecond, directions), packetRate(p.ReceivedPacketsPerSecond, 1)
 	if compile.ThroughputOf(string(v.spec.Traffic.Type)) != v1alpha1.MetricPacketsPerSecond { // no frames are counted, and no rate was asked for
 		intended, received = "", ""
 	}
@@ -43,7 +49,7 @@ func (v *view) toldProgress(p *delivery.Progress) *v1alpha1.Progress {
 		Intended:  intended,
 		Received:  received,
 		LossRatio: limited(p.LossRatio, 11),
-		Message:   limited(p.Message, 1024),
+		Message:   limited(message, 1024),
 	}
 }
 

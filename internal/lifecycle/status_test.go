@@ -158,6 +158,16 @@ func TestProgressForPeople(t *testing.T) {
 	}
 }
 
+func TestProgressOfOneDirectionAfterAnother(t *testing.T) {
+	w := newWorld(t, reference)
+	w.progress(w.toRun(), "Ramping", 42)
+	w.Progress.Varied, w.Progress.Message = "west→east", ""
+	w.pass(11 * time.Second)
+	if p := w.test.Status.Progress; p.Intended != "20.00 Kpps" || p.Message != "varying west→east" {
+		t.Errorf("progress is %+v", p)
+	}
+}
+
 const tcp = `
 apiVersion: linerate.dev/v1alpha1
 kind: LoadTest

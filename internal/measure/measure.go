@@ -75,6 +75,8 @@ type Span struct {
 	Sending time.Duration
 	// Intended is what each direction was asked to send, all generators together, in the order of Setup.Directions.
 	Intended []units.PacketRate
+	// Varied is the direction that alone is to be judged, "west→east"; empty: all are.
+	Varied string
 	// Limited is what the device's limit counted meanwhile, in the order of Setup.Directions; nil: it can't be asked.
 	Limited []report.Limiter
 	// Disturbance is what kept threads from running meanwhile; nil: nobody can tell.
@@ -96,6 +98,9 @@ func (s Setup) Window(span Span) Window {
 		m.Limiter = span.limiter(i)
 		if fault == "" {
 			w.Evidence.Fault = cmp.Or(w.Evidence.Fault, f.implausible())
+		}
+		if span.Varied != "" && span.Varied != d.From+"→"+d.To {
+			m.Quality, m.Reason = report.Unjudged, unjudgedSentence(m, span.Varied)
 		}
 		e := f.evidence()
 		e.LostCalm, e.LostInBursts, e.LostInGaps, e.CalmLossRatio = even.lostCalm[i], even.lostInBursts[i], even.lostInGaps[i], even.calmLossRatio(i)

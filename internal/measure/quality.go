@@ -48,6 +48,9 @@ func Judge(w Window, g Goal) report.Window {
 	fault := judged.Evidence.Fault
 	for i := range judged.Directions {
 		m := &judged.Directions[i]
+		if m.Quality == report.Unjudged {
+			continue
+		}
 		d := direction{measured: *m, evidence: judged.Evidence.Directions[i], window: w.counted, limit: g.MaxLossRatio}
 		m.Quality, m.Reason, m.MachineLost = d.judge()
 		if fault != "" {
@@ -129,12 +132,12 @@ func (d direction) byCounters() (report.Quality, string) {
 	return report.Good, d.lossSentence()
 }
 
-// Worst is the quality of the direction that limits what the window says, with that direction's reason.
+// Worst is the quality of the direction that limits what the window says, with that direction's reason. Directions that aren't judged limit nothing.
 func Worst(directions []report.Measured) (report.Quality, string) {
-	quality, reason := report.Good, "no direction was measured"
-	for i, d := range directions {
-		if i == 0 || severity(d.Quality) > severity(quality) {
-			quality, reason = d.Quality, d.From+"→"+d.To+": "+d.Reason
+	quality, reason, any := report.Good, "no direction was measured", false
+	for _, d := range directions {
+		if d.Quality != report.Unjudged && (!any || severity(d.Quality) > severity(quality)) {
+			quality, reason, any = d.Quality, d.From+"→"+d.To+": "+d.Reason, true
 		}
 	}
 	return quality, reason
@@ -148,7 +151,7 @@ func severity(q report.Quality) int {
 		return 1
 	case report.Lossy:
 		return 2
-	case report.Invalid:
+	case report.Invalid, report.Unjudged: // the second is left out before
 	}
 	return 3
 }
@@ -169,6 +172,14 @@ func OnlyEdgesSay(m report.Measured, limit units.Ratio) bool {
 // in a long window as in a short one.
 func EdgesCover(m report.Measured, took, lasts time.Duration, limit units.Ratio) bool {
 	return m.Sent.Packets > 0 && exceeds(m.EdgeFrames, scale(m.Sent.Packets, int64(lasts), int64(took)), limit)
+}
+
+// unjudgedSentence is what there is to say of a direction beside the one that varies: how much it lost of what, if anything was sent in it.
+func unjudgedSentence(m report.Measured, varied string) string {
+	if m.Intended.PacketsPerSecond == 0 && m.Sent.Packets == 0 {
+		return "nothing was sent, while " + varied + " varied"
+	}
+	return "not judged, while " + varied + " varied: " + CameBack(m, 1)
 }
 
 // exceeds says that part ÷ whole is above the limit, compared exactly: a ratio's rounding never decides.

@@ -60,6 +60,8 @@ type Step struct {
 	Load units.Ratio
 	// Loads are the shares by direction, in the Plan's order; nil: each direction has Load.
 	Loads []units.Ratio
+	// Varied is the direction that alone is judged, "west→east": the others are held beside it, and what they lose is told. Empty: all are judged.
+	Varied string
 	// Settle is not judged; Judge becomes one window. A Trial has no Settle.
 	Settle, Judge time.Duration
 	// Reason says why this step, where it isn't simply the next one.

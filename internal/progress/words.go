@@ -24,6 +24,9 @@ func Bar(percent int) string {
 func Sentence(p runner.Progress) string {
 	var b strings.Builder
 	b.WriteString(phaseWord(p.Phase))
+	if p.Varied != "" && !p.Phase.AfterTraffic() {
+		b.WriteString(" " + p.Varied)
+	}
 	if p.Phase == runner.Ended || p.Phase == runner.Draining {
 		return b.String()
 	}
@@ -78,6 +81,8 @@ func phaseWord(p report.Phase) string {
 		return "confirming"
 	case report.Hold:
 		return "holding"
+	case report.AllAtOnce:
+		return "holding all at once"
 	case report.Trial:
 		return "trial"
 	case runner.Draining:

@@ -154,12 +154,13 @@ type Phase string
 
 // The phases, in their order.
 const (
-	WarmUp  Phase = "WarmUp"
-	Ramping Phase = "Ramping"
-	Refine  Phase = "Refining"
-	Confirm Phase = "Confirming"
-	Hold    Phase = "Holding"
-	Trial   Phase = "Trial" // a finite one, drained at its end
+	WarmUp    Phase = "WarmUp"
+	Ramping   Phase = "Ramping"
+	Refine    Phase = "Refining"
+	Confirm   Phase = "Confirming"
+	Hold      Phase = "Holding"
+	AllAtOnce Phase = "Together" // the loads that were found of each direction by itself, all at once
+	Trial     Phase = "Trial"    // a finite one, drained at its end
 )
 
 // The phases of a run after its traffic. No window belongs to them.
@@ -180,18 +181,22 @@ const (
 	Short   Quality = "Short"   // offered more than 1 % under intended, and no loss: a lower bound only
 	Lossy   Quality = "Lossy"   // loss above the limit, surely the DUT's
 	Invalid Quality = "Invalid" // says nothing of the DUT
+	// Unjudged is of a direction alone, while another one varied: what it lost is told, and neither the window's quality nor a claim rests on it.
+	Unjudged Quality = "Unjudged"
 )
 
 // Window is one stretch of constant load, judged.
 type Window struct {
 	Number int   `json:"number"` // from 1
 	Phase  Phase `json:"phase"`
-	// Load is the step's height as a share of the target rate.
+	// Load is the step's height as a share of the target rate: of the direction that varied, or of the highest where each had its own.
 	Load units.Ratio `json:"load"`
+	// Varied is the direction whose load varied, "west→east", while the others were held and not judged; empty: all directions were judged.
+	Varied string `json:"varied,omitempty"`
 	// Start is the time since Report.Started at which the judged part begins (after settling); Duration its length.
 	Start      plan.Duration `json:"start"`
 	Duration   plan.Duration `json:"duration"`
-	Quality    Quality       `json:"quality"` // the worst of the directions'
+	Quality    Quality       `json:"quality"` // the worst of the directions that are judged
 	Reason     string        `json:"reason"`
 	Directions []Measured    `json:"directions"`
 	// Generators is what each generator had of it, where there are several.
@@ -213,7 +218,7 @@ type Window struct {
 // Counts says that a window's figures mean something in each of its directions, of which there is one at least: none is Invalid. Loss, however high, counts.
 func (w Window) Counts() bool {
 	counted := func(q Quality) bool { return q == Good || q == Short || q == Lossy }
-	return counted(w.Quality) && len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions, func(d Measured) bool { return !counted(d.Quality) })
+	return counted(w.Quality) && len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions, func(d Measured) bool { return !counted(d.Quality) && d.Quality != Unjudged })
 }
 
 // SaysNothing says that the window counts for nothing. One that is Invalid for one direction, and Lossy for another, is above the device's limit.

@@ -26,6 +26,8 @@ type Progress struct {
 	Phase report.Phase
 	// Step and Steps count the staircase; 0 outside of it.
 	Step, Steps int
+	// Varied is the direction that is varied, "west→east", while the others are held; empty: all directions are.
+	Varied string
 	// Percent is an estimate that never goes back; Remaining is the time that it is based on.
 	Percent   int
 	Remaining time.Duration

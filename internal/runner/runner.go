@@ -122,12 +122,12 @@ func (r *run) carryOut(ctx context.Context, driver Driver) (err error) {
 // take adds one step's window to the Report.
 func (r *run) take(ctx context.Context, driver Driver, step procedure.Step) error {
 	p := &r.progress // told by the driver, together with the load
-	p.Phase, p.Message, p.Step, p.Steps = step.Phase, step.Reason, step.Number, step.Of
+	p.Phase, p.Message, p.Step, p.Steps, p.Varied = step.Phase, step.Reason, step.Number, step.Of, step.Varied
 	w, err := driver.Take(ctx, step)
 	if w == nil {
 		return err
 	}
-	w.Number, w.Phase = len(r.Report.Windows)+1, step.Phase
+	w.Number, w.Phase, w.Varied = len(r.Report.Windows)+1, step.Phase, step.Varied
 	r.Report.Windows = append(r.Report.Windows, *w)
 	r.Log.Debug("window", "number", w.Number, "phase", w.Phase, "load", w.Load, "quality", w.Quality, "reason", w.Reason)
 	r.Tell(func(p *Progress) { p.Window = &r.Report.Windows[len(r.Report.Windows)-1] })

@@ -286,3 +286,31 @@ func TestTheRateIsExact(t *testing.T) {
 		}
 	})
 }
+
+// A port that is to send nothing is stopped beside one that goes on, and started again later: a rate of nothing no server takes.
+func TestAPortIsSilentBesideOneThatSends(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		l.ready(t)
+		must(t, l.Start(t.Context(), both(kpps), time.Minute))
+		time.Sleep(time.Second)
+		wants(t, l.Update(t.Context(), []engine.PortLoad{{Port: 1}}), engine.ErrRefused, "stop the port instead")
+		must(t, l.Stop(t.Context(), []int{1}))
+		must(t, l.Update(t.Context(), both(2*kpps)[:1]))
+		var sent [3][2]int64
+		for i := range sent {
+			r := l.read(t)
+			sent[i] = [2]int64{r.Ports[0].Sent.Packets, r.Ports[1].Sent.Packets}
+			time.Sleep(time.Second)
+			if i == 1 {
+				must(t, l.Start(t.Context(), []engine.PortLoad{{Port: 1, Rate: 3 * kpps}}, 10*time.Second))
+				time.Sleep(time.Second)
+			}
+		}
+		if one, two := sent[1][0]-sent[0][0], sent[1][1]-sent[0][1]; one != 2000 || two != 0 {
+			t.Errorf("in a second port 0 sent %d of 2000, and port 1, which is stopped, %d", one, two)
+		}
+		if one, two := sent[2][0]-sent[1][0], sent[2][1]-sent[1][1]; one != 4000 || two != 3000 {
+			t.Errorf("in two seconds port 0 sent %d of 4000, and port 1, which was started for the second, %d of 3000", one, two)
+		}
+	})
+}

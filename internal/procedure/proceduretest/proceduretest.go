@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -54,26 +55,40 @@ func Window(d Device, s procedure.Step, n int) report.Window {
 
 // WindowOf is what a step shows of a device that is one function from west to east, and another one back.
 func WindowOf(devices [2]Device, s procedure.Step, n int) report.Window {
-	w := report.Window{Number: n + 1, Phase: s.Phase, Load: s.Load, Start: plan.Duration(n) * plan.Duration(time.Minute), Duration: plan.Duration(s.Judge),
+	return Both(func(n int, asked [2]float64) (offered, received [2]float64) {
+		for i, d := range devices {
+			offered[i], received[i] = d(n, asked[i])
+		}
+		return offered, received
+	}).Window(s, n)
+}
+
+// Both is what a generator and a device make of the loads of two directions at once, west→east and east→west, all in packets per second. Window counts from 0.
+type Both func(window int, asked [2]float64) (offered, received [2]float64)
+
+// Window is what a step shows of the device, judged in the same way.
+func (d Both) Window(s procedure.Step, n int) report.Window {
+	w := report.Window{Number: n + 1, Phase: s.Phase, Load: s.Load, Varied: s.Varied, Start: plan.Duration(n) * plan.Duration(time.Minute), Duration: plan.Duration(s.Judge),
 		Quality: report.Good, GeneratorCPUPercent: -1}
+	asked := [2]float64{Full * float64(s.LoadOf(0)) / float64(units.One), Full * float64(s.LoadOf(1)) / float64(units.One)}
+	offered, received := d(n, asked)
 	for i, names := range [][2]string{{"west", "east"}, {"east", "west"}} {
-		asked := Full * float64(s.LoadOf(i)) / float64(units.One)
-		offered, received := devices[i](n, asked)
-		m := report.Measured{From: names[0], To: names[1], Intended: flow(asked), Offered: flow(offered), Received: flow(received), Quality: report.Good}
-		m.Sent.Packets, m.Returned.Packets = int64(offered*s.Judge.Seconds()+0.5), int64(received*s.Judge.Seconds()+0.5)
+		m := report.Measured{From: names[0], To: names[1], Intended: flow(asked[i]), Offered: flow(offered[i]), Received: flow(received[i]), Quality: report.Good}
+		m.Sent.Packets, m.Returned.Packets = int64(offered[i]*s.Judge.Seconds()+0.5), int64(received[i]*s.Judge.Seconds()+0.5)
 		m.LossRatio = units.RatioOf(m.Sent.Packets-m.Returned.Packets, m.Sent.Packets)
 		m.LossRatioMin = m.LossRatio
+		m.Reason = fmt.Sprintf("%s %% lost", m.LossRatio.Percent())
 		switch {
+		case s.Varied != "" && s.Varied != m.From+"→"+m.To:
+			m.Quality = report.Unjudged
 		case m.LossRatio > units.One/1000:
 			m.Quality = report.Lossy
-		case offered < asked*0.99:
+		case offered[i] < asked[i]*0.99:
 			m.Quality = report.Short
-		}
-		if worse := m.Quality != report.Good && w.Quality != report.Lossy; i == 0 || worse {
-			w.Quality, w.Reason = m.Quality, fmt.Sprintf("%s %% lost", m.LossRatio.Percent())
 		}
 		w.Directions = append(w.Directions, m)
 	}
+	w.Quality, w.Reason = measure.Worst(w.Directions)
 	return w
 }
 
@@ -91,6 +106,18 @@ func CarryOutOf(t *testing.T, p procedure.Procedure, devices [2]Device, edits ..
 	t.Helper()
 	return carryOut(t, p, func(s procedure.Step, n int) report.Window {
 		w := WindowOf(devices, s, n)
+		for _, edit := range edits {
+			edit(n, &w)
+		}
+		return w
+	})
+}
+
+// CarryOutBoth is CarryOut against a device whose directions may share what it has.
+func CarryOutBoth(t *testing.T, p procedure.Procedure, d Both, edits ...Edit) (history []report.Window, trace []string) {
+	t.Helper()
+	return carryOut(t, p, func(s procedure.Step, n int) report.Window {
+		w := d.Window(s, n)
 		for _, edit := range edits {
 			edit(n, &w)
 		}
