@@ -32,7 +32,7 @@ func Result(r *report.Report) report.Result {
 	if c.Whole != nil {
 		w = *c.Whole
 	}
-	result.Directions, result.SetBy = limited(r, w.Directions, c), setBy(r, c)
+	result.Directions, result.SetBy, result.Together = limited(r, w.Directions, c), setBy(r, c), together(r, c)
 	total := measure.Sum(w.Directions, r.RateOfEachLink())
 	total.Window = result.Window
 	result.Total = &total
@@ -59,7 +59,7 @@ func shares(r *report.Report, w report.Window) []report.GeneratorShare {
 	return all
 }
 
-// limited are the answer's directions, each with what a search found of it by itself.
+// limited are the answer's directions, each with what a search found of it by itself, and with the figures of its own window where it has one.
 func limited(r *report.Report, directions []report.Measured, c procedure.Conclusion) []report.Measured {
 	if len(c.Directions) != len(directions) {
 		return directions
@@ -72,6 +72,9 @@ func limited(r *report.Report, directions []report.Measured, c procedure.Conclus
 	}
 	all := slices.Clone(directions)
 	for i, d := range c.Directions {
+		if d.Window != c.Window && d.Window != procedure.None { // found one after another, each has its own window
+			all[i] = r.Windows[d.Window].Directions[i]
+		}
 		all[i].Limit = &report.DirectionLimit{Reason: d.Reason, Saturated: d.Saturated, Confirmed: d.Confirmed, Window: number(d.Window), Lossy: number(d.Lossy), Resolution: d.Resolution}
 	}
 	return all

@@ -48,7 +48,7 @@ func DecodePlan(data map[string][]byte) (*plan.Plan, plan.Sites, error) {
 	p, sites := new(plan.Plan), plan.Sites{}
 	document, err := unpack(data[KeyPlan])
 	if err == nil {
-		err = decode(document, p, plan.Version, plan.VersionOfUnion, plan.VersionOfSessions)
+		err = decode(document, p, plan.Versions...)
 	}
 	if err != nil {
 		return nil, plan.Sites{}, fmt.Errorf("%s: %w", KeyPlan, err)

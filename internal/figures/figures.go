@@ -147,7 +147,7 @@ func answered(r *report.Report, metrics []Metric) []report.Figure {
 	}
 	if t := r.Result.Total; t != nil {
 		all = append(all, claims(metrics, r.Result, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: t.MostLost(),
-			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), searched: searched(r.Result.Directions...), disturbed: disturbed(r.Result.Directions...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
+			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), searched: searchedTogether(r), disturbed: disturbed(together(r)...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
 	}
 	return all
 }
@@ -166,6 +166,30 @@ func searched(directions ...report.Measured) []report.Measured {
 		return nil
 	}
 	return directions
+}
+
+// searchedTogether are the directions whose own bounds add up to that of all together. Of directions that were found one after another they do so only where all of
+// that was held at once without loss.
+func searchedTogether(r *report.Report) []report.Measured {
+	at := r.Result.Together
+	if report.PlanOf(r).Procedure.Each != nil && (at == nil || at.Quality == report.Lossy || at.Quality == report.Invalid) {
+		return nil
+	}
+	return searched(r.Result.Directions...)
+}
+
+// together are the directions of the window that the total is of: of directions that were found one after another that is nobody's own, or one direction's alone.
+func together(r *report.Report) []report.Measured {
+	if report.PlanOf(r).Procedure.Each == nil {
+		return r.Result.Directions
+	}
+	if at := r.Result.Together; at != nil && at.Window == r.Result.Window {
+		return at.Directions
+	}
+	for _, w := range r.ResultWindows() {
+		return w.Directions
+	}
+	return nil
 }
 
 // mostOf is how many times its figure a metric of these directions together may be: each direction is bounded by frames that it lost itself, at a load that was
@@ -347,7 +371,7 @@ func beyond(r *report.Report, lowest *report.Window, metrics []Metric) []report.
 	}
 	t := measure.Sum(offered, rates)
 	return append(all, less(metrics, measured{direction: report.AllDirections, offered: t.Offered, received: t.Received, leastLoss: t.LossRatioMin, mostLoss: t.MostLost(),
-		percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), lossy: true})...)
+		percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), lossy: lowest.Varied == ""})...) // where one direction alone varied, nothing is known of all
 }
 
 // less are the figures of what the device can't do.

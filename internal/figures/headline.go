@@ -36,6 +36,12 @@ func HeadlineOf(r *report.Report) report.Headline {
 			h.Percent = percentOf(f)
 		}
 	}
+	if report.PlanOf(r).Procedure.Each != nil { // the directions' own figures are of different moments
+		h.PercentSum = 0
+		for _, d := range together(r) {
+			h.PercentSum += min(d.LineRatePercent, units.Hundred)
+		}
+	}
 	return h
 }
 
@@ -44,7 +50,7 @@ func HeadlineOf(r *report.Report) report.Headline {
 func HeadlineIn(h report.Headline, r *report.Report, d report.Measured) report.Headline {
 	if d.Limit != nil {
 		h.Bound = resultOf(r.Result, d).LowerBound()
-		h.Loose = !h.Bound && r.Unconfirmed()
+		h.Loose = !h.Bound && !d.Limit.Confirmed && report.PlanOf(r).Procedure.Confirmation() > 0
 	}
 	return h
 }
@@ -99,6 +105,9 @@ func Summary(r *report.Report) string {
 	}
 	if set := r.Result.SetBy; r.Result.Reason == report.OtherDirection && len(set) == 1 {
 		line += "  (" + set[0] + " set the load)"
+	}
+	if at := r.Result.Together; at != nil && at.Quality == report.Lossy {
+		line += "  (all limits at once, frames lost)"
 	}
 	return line
 }

@@ -45,6 +45,7 @@ func TestTraces(t *testing.T) {
 		"lost":               scene(replicas(2), fault(1, sim.Restart, 15), unreachable(1)),
 		"interrupted":        scene(interrupted(20)),
 		"one-weak-side":      scene(func(s *scenario) { s.world.Directions[1].Device.Limit = 4 * kpps }),
+		"each-direction":     scene(asymmetric, eachDirection(0)),
 		"path-not-proven":    scene(onDevice(func(d *sim.Device) { d.Bounced = true })),
 		"without-refine":     scene(onRamp(func(r *plan.Ramp) { r.RefineTo = 0 })),
 		"restless-generator": scene(restlessly(8*time.Second, 40*ms, 60*ms)),

@@ -96,11 +96,11 @@ func (s Setup) Window(span Span) Window {
 		f := s.figures(d, span, i, fault == "")
 		m := f.measured()
 		m.Limiter = span.limiter(i)
-		if fault == "" {
-			w.Evidence.Fault = cmp.Or(w.Evidence.Fault, f.implausible())
-		}
-		if span.Varied != "" && span.Varied != d.From+"→"+d.To {
+		switch {
+		case span.Varied != "" && span.Varied != d.From+"→"+d.To: // whatever is counted there decides nothing
 			m.Quality, m.Reason = report.Unjudged, unjudgedSentence(m, span.Varied)
+		case fault == "":
+			w.Evidence.Fault = cmp.Or(w.Evidence.Fault, f.implausible())
 		}
 		e := f.evidence()
 		e.LostCalm, e.LostInBursts, e.LostInGaps, e.CalmLossRatio = even.lostCalm[i], even.lostInBursts[i], even.lostInGaps[i], even.calmLossRatio(i)

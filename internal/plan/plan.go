@@ -12,17 +12,20 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Version, VersionOfUnion and VersionOfSessions are the document's kind and versions; a reader refuses others. A Plan is of the oldest version that can say it, so that a ramp's
+// Version, VersionOfUnion, VersionOfSessions and VersionOfEach are the document's kind and versions; a reader refuses others. A Plan is of the oldest version that can say it, so that a ramp's
 // is carried out by whoever could carry it out before. Members that a reader doesn't know it ignores: a changed meaning changes the version.
 const (
 	Version           = "linerate.dev/plan.v1alpha1" // procedure.type is Ramp
 	VersionOfUnion    = "linerate.dev/plan.v1alpha2" // any of the procedures
 	VersionOfSessions = "linerate.dev/plan.v1alpha3" // traffic may be sessions, and a constant load unlimited
+	VersionOfEach     = "linerate.dev/plan.v1alpha4" // a ramp may vary each direction by itself
 )
 
 // VersionFor is the version of a Plan with this procedure, of sessions or, where those are nil, of frames.
 func VersionFor(p Procedure, sessions *Sessions) string {
 	switch {
+	case p.Each != nil:
+		return VersionOfEach
 	case sessions != nil || p.ConstantLoad != nil && p.ConstantLoad.Unlimited:
 		return VersionOfSessions
 	case p.Type == TypeRamp || p.Type == "":
@@ -31,9 +34,12 @@ func VersionFor(p Procedure, sessions *Sessions) string {
 	return VersionOfUnion
 }
 
+// Versions are all that this linerate reads, the newest first.
+var Versions = []string{VersionOfEach, VersionOfSessions, VersionOfUnion, Version}
+
 // Readable says that this linerate reads Plans of the version.
 func Readable(version string) bool {
-	return version == Version || version == VersionOfUnion || version == VersionOfSessions
+	return slices.Contains(Versions, version)
 }
 
 // Plan is one measurement.
@@ -146,6 +152,9 @@ type Direction struct {
 	Mix units.Traffic `json:"mix"`
 }
 
+// Name is the direction for people, and in documents: "west→east".
+func (d Direction) Name() string { return d.From + "→" + d.To }
+
 // Generator is one replica, with a port on every link; or, where replicas are spread over pods, one replica's port on one link.
 type Generator struct {
 	Name string `json:"name"`
@@ -194,7 +203,9 @@ type Procedure struct {
 	ConstantLoad       *ConstantLoad       `json:"constantLoad,omitempty"`
 	FrameLoss          *FrameLoss          `json:"frameLoss,omitempty"`
 	MaximumOfferedLoad *MaximumOfferedLoad `json:"maximumOfferedLoad,omitempty"`
-	MaxLossRatio       units.Ratio         `json:"maxLossRatio"`
+	// Each varies one direction after another, of a ramp; nil: all directions climb together.
+	Each         *Each       `json:"each,omitempty"`
+	MaxLossRatio units.Ratio `json:"maxLossRatio"`
 }
 
 // Confirmation is how long an answer is held before it counts as confirmed; 0: there is nothing to confirm.
@@ -206,8 +217,9 @@ func (p Procedure) MarshalJSON() ([]byte, error) {
 		return json.Marshal(struct {
 			Type         string      `json:"type"`
 			Ramp         Ramp        `json:"ramp"`
+			Each         *Each       `json:"each,omitempty"`
 			MaxLossRatio units.Ratio `json:"maxLossRatio"`
-		}{p.Type, p.Ramp, p.MaxLossRatio})
+		}{p.Type, p.Ramp, p.Each, p.MaxLossRatio})
 	}
 	type plain Procedure
 	return json.Marshal(plain(p))
@@ -225,6 +237,14 @@ type Ramp struct {
 	ConfirmDuration  Duration    `json:"confirmDuration"`
 	HoldDuration     Duration    `json:"holdDuration"`
 	StopAtSaturation bool        `json:"stopAtSaturation"`
+}
+
+// Each is a ramp of each direction by itself, one after another, while the others are held.
+type Each struct {
+	// Directions are those of the Plan, "west→east", in its order: a procedure is told nothing else of a Plan.
+	Directions []string `json:"directions"`
+	// OthersAt is what the directions that don't vary are held at, as a share of the target; 0: nothing is sent in them.
+	OthersAt units.Ratio `json:"othersAt"`
 }
 
 // ConstantLoad holds one rate, and judges each window of it apart: what disturbs one doesn't void the others.

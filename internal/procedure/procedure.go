@@ -160,6 +160,8 @@ type Conclusion struct {
 	Outvoted []report.Outvoted
 	// Whole is several windows together, where they are the answer instead of one; nil: Window is.
 	Whole *report.Window
+	// Together is what came of the answers of directions that were found one after another, all at once; nil: they weren't held so, or climbed together.
+	Together *Together
 	// Curve indexes the windows of a curve, one for each load, the highest first; nil: the procedure measures none.
 	Curve []int
 	// Directions is what the windows show of each direction by itself, in the Plan's order; nil: the procedure doesn't search, and what is said of the whole holds for each.
@@ -181,4 +183,12 @@ type DirectionConclusion struct {
 	Window, Lossy int
 	// Resolution is how far the direction's answer may lie below the lossy load, as a share of that.
 	Resolution units.Ratio
+}
+
+// Together is the loads of all directions' answers at once.
+type Together struct {
+	// Window indexes the history: the window that says what came of it.
+	Window int
+	// Verdict is Good or Short where it lost nothing, Lossy where it repeatedly lost frames, Invalid where no window could be judged.
+	Verdict report.Quality
 }

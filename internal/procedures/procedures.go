@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/constantload"
+	"github.com/linerate-dev/linerate/internal/eachdirection"
 	"github.com/linerate-dev/linerate/internal/frameloss"
 	"github.com/linerate-dev/linerate/internal/maximumload"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -17,7 +18,7 @@ import (
 
 // all are the procedures that there are, by spec.procedure.type.
 var all = map[string]func(plan.Procedure) procedure.Procedure{
-	plan.TypeRamp:               func(p plan.Procedure) procedure.Procedure { return ramp.New(p) },
+	plan.TypeRamp:               rampOf,
 	plan.TypeConstantLoad:       func(p plan.Procedure) procedure.Procedure { return constantload.New(p) },
 	plan.TypeFrameLoss:          func(p plan.Procedure) procedure.Procedure { return frameloss.New(p) },
 	plan.TypeMaximumOfferedLoad: func(p plan.Procedure) procedure.Procedure { return maximumload.New(p) },
@@ -27,6 +28,14 @@ var all = map[string]func(plan.Procedure) procedure.Procedure{
 func Of(p plan.Procedure) procedure.Procedure {
 	if choose, known := all[p.Type]; known {
 		return choose(p)
+	}
+	return rampOf(p)
+}
+
+// rampOf is a ramp of all directions together, or of one after another.
+func rampOf(p plan.Procedure) procedure.Procedure {
+	if p.Each != nil && len(p.Each.Directions) > 0 {
+		return eachdirection.New(p)
 	}
 	return ramp.New(p)
 }

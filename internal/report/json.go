@@ -146,7 +146,7 @@ func (r *Report) check() error {
 	case r.Plan == nil:
 		return errors.New("it has no plan, so nothing says what was measured")
 	case !plan.Readable(r.Plan.Version):
-		return fmt.Errorf("plan.version is %q, and this linerate reads %q, %q and %q", r.Plan.Version, plan.VersionOfSessions, plan.VersionOfUnion, plan.Version)
+		return fmt.Errorf("plan.version is %q, and this linerate reads %s", r.Plan.Version, quoted(plan.Versions))
 	case r.Ending == "":
 		return errors.New("it doesn't say how the run ended")
 	case r.Result.Measured && (r.Result.Total == nil || len(r.Result.Directions) == 0):

@@ -44,6 +44,8 @@ type Result struct {
 	Total *Sum     `json:"total,omitempty"`
 	// Generators is what each generator had of that window, where there are several.
 	Generators []GeneratorShare `json:"generators,omitempty"`
+	// Together is what came of the figures of Directions that were found one after another, all at once; nil: they weren't, or weren't held so.
+	Together *Together `json:"together,omitempty"`
 	// MaxReceived is the highest rate that came back at any loss.
 	MaxReceived *Sum `json:"maxReceived,omitempty"`
 	// Outvoted is where the load of Window, or a lower one, was held, and some window lost frames: others outvoted it, or could not be judged.
@@ -87,6 +89,17 @@ func (r *Report) ResultWindows() []Window {
 // load show what the device makes of that load.
 func (r Result) LowerBound() bool {
 	return !r.Saturated && r.Reason != LoadHeld && r.Reason != CurveMeasured && r.Reason != MaximumOffered && r.Reason != PathLimited
+}
+
+// Together is the loads that were found of each direction by itself, all at once. It changes no direction's own figure.
+type Together struct {
+	// Window is the number of the window that the figures are of.
+	Window int `json:"window"`
+	// Quality is Good or Short where no more than the limit was lost, Lossy where more was, twice, and Invalid where that could not be judged.
+	Quality Quality `json:"quality"`
+	Reason  string  `json:"reason"`
+	// Directions is what came back of each direction's load.
+	Directions []Measured `json:"directions"`
 }
 
 // Sum is all directions of one moment together.

@@ -1,0 +1,174 @@
+package eachdirection
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Conclude says of each direction what its own ramp shows, and of all together what came of holding all that was found at once: no direction's figure depends
+// on that, and the whole claims no more than that.
+func (e Each) Conclude(history []report.Window) procedure.Conclusion {
+	next := e.Next(history)
+	c := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: next.Done, Ending: next.Reason}
+	if !next.Done {
+		c.Ending = ""
+	}
+	for _, name := range e.directions() {
+		search := e.searchOf(history, name)
+		own := e.alone.Conclude(search.windows)
+		c.Directions = append(c.Directions, search.direction(own))
+		c.NonMonotonic, c.Unproven = c.NonMonotonic || own.NonMonotonic, c.Unproven || own.Unproven
+		c.Outvoted = append(c.Outvoted, own.Outvoted...)
+	}
+	if v := votesOf(allAtOnce(history)); v.decided {
+		c.Together = &procedure.Together{Window: v.window, Verdict: v.verdict}
+	}
+	e.whole(&c, history)
+	if c.Finished && len(history) > len(warmUps(history)) { // else nothing came back, and the ending says it
+		c.Sentence = e.sentence(c, history)
+	}
+	return c
+}
+
+// direction is what a ramp of one direction alone concludes of it, in windows of the whole history.
+func (s search) direction(own procedure.Conclusion) procedure.DirectionConclusion {
+	d := procedure.DirectionConclusion{Reason: own.Reason, Saturated: own.Saturated, Confirmed: own.Confirmed, Window: own.Window, Lossy: own.Lossy, Resolution: own.Resolution}
+	if len(own.Directions) == 1 {
+		d = own.Directions[0]
+	}
+	d.Window, d.Lossy = s.placed(d.Window), s.placed(d.Lossy)
+	return d
+}
+
+// whole is what may be claimed of all directions together, by the first rule that applies.
+func (e Each) whole(c *procedure.Conclusion, history []report.Window) {
+	missing := firstWithout(c.Directions)
+	switch {
+	case missing != nil: // some direction has no figure: nor has the whole
+		c.Reason, c.Lossy = missing.Reason, missing.Lossy
+	case c.Together == nil || c.Together.Verdict == report.Invalid:
+		c.Window, c.Reason = mostOf(c.Directions, history), report.Inconclusive
+	case c.Together.Verdict == report.Lossy:
+		c.Window, c.Reason, c.Confirmed = c.Together.Window, report.LoadHeld, e.plan.Ramp.ConfirmDuration > 0
+	default:
+		c.Window = c.Together.Window
+		c.Reason, c.Saturated, c.Confirmed, c.Resolution = sumOf(c.Directions)
+		if c.Together.Verdict == report.Short && c.Saturated {
+			c.Reason, c.Saturated, c.Resolution = report.GeneratorLimited, false, 0
+		}
+	}
+}
+
+// sumOf is what may be claimed of loads that were held at once without loss: they are a limit's sum where each is a limit, and no more certain than the least.
+func sumOf(all []procedure.DirectionConclusion) (reason report.Reason, saturated, confirmed bool, resolution units.Ratio) {
+	reason, saturated, confirmed = report.LossAboveLimit, true, true
+	for _, d := range all {
+		if !d.Saturated && saturated {
+			reason, saturated = d.Reason, false
+		}
+		confirmed = confirmed && d.Confirmed
+		resolution = max(resolution, d.Resolution)
+	}
+	if !saturated {
+		resolution = 0
+	}
+	return reason, saturated, confirmed, resolution
+}
+
+// firstWithout is the first direction without a figure; nil: each has one.
+func firstWithout(all []procedure.DirectionConclusion) *procedure.DirectionConclusion {
+	for i := range all {
+		if all[i].Window == procedure.None {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// mostOf is the direction's answer at which most came back in all directions together: so much the device carries at least.
+func mostOf(all []procedure.DirectionConclusion, history []report.Window) int {
+	most := all[0].Window
+	for _, d := range all {
+		if came(history[d.Window]) > came(history[most]) {
+			most = d.Window
+		}
+	}
+	return most
+}
+
+// sentence tells what was found of each direction, and what came of all at once.
+func (e Each) sentence(c procedure.Conclusion, history []report.Window) string {
+	var said []string
+	for i, name := range e.directions() {
+		said = append(said, name+": "+ofDirection(c.Directions[i], name, history))
+	}
+	said[0] = "each by itself: " + said[0]
+	if c.Together == nil {
+		return strings.Join(append(said, c.Ending), "; ")
+	}
+	w := history[c.Together.Window]
+	switch c.Together.Verdict {
+	case report.Invalid:
+		said = append(said, fmt.Sprintf("all at once could not be judged (window %d: %s), so that the sum is not known, and at least that of the busiest direction's window", w.Number, w.Reason))
+	case report.Lossy:
+		said = append(said, fmt.Sprintf("all at once the device does not carry them: %s came back of %s (window %d, %s)", received(w), offered(w), w.Number, lossOf(w)))
+	default:
+		said = append(said, fmt.Sprintf("all at once it carries them: %s came back of %s (window %d)", received(w), offered(w), w.Number))
+	}
+	return strings.Join(said, "; ")
+}
+
+// ofDirection is a direction's own answer with its reason.
+func ofDirection(d procedure.DirectionConclusion, name string, history []report.Window) string {
+	lossy := ""
+	if d.Lossy != procedure.None {
+		w := history[d.Lossy]
+		lossy = fmt.Sprintf("; the lowest load that lost frames is %s (window %d, %s)", rate(of(w, name).Offered), w.Number, of(w, name).Reason)
+	}
+	if d.Window == procedure.None {
+		return "no load of it was clean" + lossy
+	}
+	w := history[d.Window]
+	found := map[report.Reason]string{
+		report.LossAboveLimit: "a limit",
+		report.ReachedTarget:  "all that was asked for, a lower bound",
+	}[d.Reason]
+	if found == "" {
+		found = fmt.Sprintf("a lower bound (%s)", d.Reason)
+	}
+	return fmt.Sprintf("%s, clean for %s in window %d, %s%s", rate(of(w, name).Offered), w.Duration.Std().Round(1e8), w.Number, found, lossy)
+}
+
+// of is a direction of a window.
+func of(w report.Window, name string) report.Measured {
+	for _, d := range w.Directions {
+		if d.From+"→"+d.To == name {
+			return d
+		}
+	}
+	return report.Measured{}
+}
+
+// lossOf is what a window lost in the directions that lost frames above the limit.
+func lossOf(w report.Window) string {
+	var said []string
+	for _, d := range w.Directions {
+		if d.Quality == report.Lossy {
+			said = append(said, d.From+"→"+d.To+": "+measure.CameBack(d, 1))
+		}
+	}
+	return strings.Join(said, ", ")
+}
+
+func rate(f report.Flow) string {
+	return (units.PacketRate(f.PacketsPerSecond) * units.PacketPerSecond).FormatSI()
+}
+
+func offered(w report.Window) string { return rate(measure.Sum(w.Directions, nil).Offered) }
+
+func received(w report.Window) string { return rate(measure.Sum(w.Directions, nil).Received) }

@@ -1,0 +1,183 @@
+// Package eachdirection finds the limit of each direction by itself: one ramp after another, of one direction, while the others are held at a load that doesn't
+// vary, and in the end all that was found at once. It is pure, like the ramp that it asks.
+//
+//	west→east ┤warm-up ┌┐┌─                                 ┌── limit of west→east
+//	          │   ┌──┐┌┘└┘                                  │
+//	          └───┘  └┘        └──── othersAt ──────────────┘
+//	east→west ┤warm-up                  ┌┐┌─                ┌── limit of east→west
+//	          │   ┌──┐                 ┌┘└┘                 │
+//	          └───┘  └── othersAt ─────┘      └─────────────┘
+//	               the ramp of one ──▶ of the next ──▶ all at once
+//
+// A limit is a direction's alone, as the device had nothing else to do, or no more than othersAt: what is left of it when all are at their limits is told beside
+// it, and changes none. docs/measurement.md has the rules and their reasons.
+package eachdirection
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/ramp"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Each is the procedure of a Plan.
+type Each struct {
+	plan plan.Procedure
+	// warming is the ramp with its warm-up, which all directions have together, and alone the ramp of one direction after it.
+	warming, alone ramp.Ramp
+}
+
+// New is the procedure that the Plan describes, one with a member each.
+func New(p plan.Procedure) Each {
+	alone := p
+	alone.Each, alone.Ramp.WarmupDuration = nil, 0
+	return Each{plan: p, warming: ramp.New(p), alone: ramp.New(alone)}
+}
+
+// Rates are target and warm-up.
+func (e Each) Rates() procedure.Rates { return e.warming.Rates() }
+
+// Next is the step after the windows measured so far.
+func (e Each) Next(history []report.Window) procedure.Step {
+	if s := e.warming.Next(warmUps(history)); s.Phase == report.WarmUp || s.Done {
+		return s
+	}
+	before := ""
+	for i := e.begun(history); i < len(e.directions()); i++ {
+		name := e.directions()[i]
+		search := e.searchOf(history, name)
+		s := e.alone.Next(search.windows)
+		if !s.Done {
+			return e.varying(i, s, len(search.windows) == 0, before)
+		}
+		before = name + ": " + s.Reason
+	}
+	return e.allAtOnce(history, before)
+}
+
+// begun is the direction that the last window is of, by its place: those before it are done, or they would still vary. All of them, where all was held at once
+// already; the first, where nothing was varied yet.
+func (e Each) begun(history []report.Window) int {
+	for _, w := range slices.Backward(history) {
+		switch {
+		case w.Phase == report.WarmUp:
+		case w.Varied == "":
+			return len(e.directions())
+		default:
+			return max(0, slices.Index(e.directions(), w.Varied))
+		}
+	}
+	return 0
+}
+
+// Bound is the most that warm-up, the ramps of all directions and what follows take.
+func (e Each) Bound() procedure.Bound {
+	one, n := e.alone.Bound(), len(e.directions())
+	all := one
+	all.Steps = n*one.Steps + mostTogether
+	all.Time = e.warming.Bound().Time - one.Time + time.Duration(n)*one.Time + mostTogether*e.together()
+	all.Trials = n * one.Trials
+	return all
+}
+
+// Usual is the warm-up, each direction's staircase, confirmation and hold, and all at once.
+func (e Each) Usual() time.Duration {
+	one := e.alone.Usual()
+	return e.warming.Usual() - one + time.Duration(len(e.directions()))*one + e.together()
+}
+
+// Remaining is how much longer the procedure will probably take.
+func (e Each) Remaining(history []report.Window) time.Duration {
+	next := e.Next(history)
+	one, after := e.alone.Remaining(nil), len(e.directions())-1
+	switch {
+	case next.Done:
+		return 0
+	case next.Phase == report.WarmUp:
+		return e.warming.Remaining(warmUps(history)) + time.Duration(after)*one + e.together()
+	case next.Varied == "":
+		return time.Duration(votesOf(allAtOnce(history)).left()) * e.together()
+	}
+	after -= slices.Index(e.directions(), next.Varied)
+	return e.alone.Remaining(e.searchOf(history, next.Varied).windows) + time.Duration(after)*one + e.together()
+}
+
+// Describe says what is varied, and what the others do meanwhile.
+func (e Each) Describe() procedure.Description {
+	d := e.warming.Describe()
+	d.Parts = fmt.Sprintf("warm-up, ramp, confirmation and hold of each of %d directions, and all of them together", len(e.directions()))
+	if d.Sentence != "" {
+		d.Sentence += fmt.Sprintf(", one direction after another while %s, then all that was found at once for %s", e.others(), e.plan.Ramp.ConfirmDuration.Std())
+	}
+	return d
+}
+
+// others is what the directions do that don't vary.
+func (e Each) others() string {
+	if e.plan.Each.OthersAt == 0 {
+		return "nothing is sent in the others"
+	}
+	return "the others are held at " + percent(e.plan.Each.OthersAt) + " of the target"
+}
+
+func (e Each) directions() []string { return e.plan.Each.Directions }
+
+// varying is a step of direction i's ramp. At its first step it says what became of the direction before.
+func (e Each) varying(i int, s procedure.Step, first bool, before string) procedure.Step {
+	name := e.directions()[i]
+	s.Varied, s.Loads = name, make([]units.Ratio, len(e.directions()))
+	for j := range s.Loads {
+		s.Loads[j] = e.plan.Each.OthersAt
+	}
+	s.Loads[i] = s.Load
+	switch {
+	case first:
+		s.Reason = joined(before, fmt.Sprintf("varying %s, direction %d of %d, while %s", name, i+1, len(e.directions()), e.others()))
+	case s.Reason != "":
+		s.Reason = name + ": " + s.Reason
+	}
+	return s
+}
+
+func joined(before, then string) string {
+	if before == "" {
+		return then
+	}
+	return before + "; " + then
+}
+
+// search is one direction's part of the history, as if there were no other direction.
+type search struct {
+	windows []report.Window
+	at      []int // where each of them is in the history
+}
+
+func (e Each) searchOf(history []report.Window, name string) (s search) {
+	for i, w := range history {
+		if w.Varied == name && w.Phase != report.WarmUp {
+			w.Directions = slices.DeleteFunc(slices.Clone(w.Directions), func(d report.Measured) bool { return d.From+"→"+d.To != name })
+			s.windows, s.at = append(s.windows, w), append(s.at, i)
+		}
+	}
+	return s
+}
+
+// placed is where a window of the search is in the history.
+func (s search) placed(window int) int {
+	if window == procedure.None {
+		return procedure.None
+	}
+	return s.at[window]
+}
+
+func warmUps(history []report.Window) []report.Window {
+	return slices.DeleteFunc(slices.Clone(history), func(w report.Window) bool { return w.Phase != report.WarmUp })
+}
+
+// percent is a share for people.
+func percent(r units.Ratio) string { return r.Percent().String() + " %" }

@@ -1,0 +1,137 @@
+package eachdirection
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// The bounds of what is held together.
+const (
+	repeats      = 2 // times that it is repeated because it can't be judged, or because less was sent than asked for
+	bestOf       = 3 // windows that decide at most, once one has lost frames
+	mostTogether = bestOf + repeats
+)
+
+// allAtOnce holds the loads of all answers, as often as it takes to believe what comes of it. A direction without an answer has no load to hold.
+func (e Each) allAtOnce(history []report.Window, before string) procedure.Step {
+	loads := make([]units.Ratio, len(e.directions()))
+	for i, name := range e.directions() {
+		search := e.searchOf(history, name)
+		c := e.alone.Conclude(search.windows)
+		if c.Window == procedure.None {
+			return procedure.Step{Done: true, Reason: joined(before, "without a clean load of "+name+" there is nothing to hold together")}
+		}
+		loads[i] = search.windows[c.Window].Load
+	}
+	v := votesOf(allAtOnce(history))
+	if v.decided {
+		return procedure.Step{Done: true, Reason: v.reason}
+	}
+	lasts := e.together()
+	s := procedure.Step{Kind: procedure.Held, Phase: report.AllAtOnce, Load: slices.Max(loads), Loads: loads, Settle: e.plan.Ramp.Settle.Std(), Reason: v.reason}
+	s.Judge = lasts - s.Settle
+	if v.windows == 0 {
+		s.Reason = joined(before, fmt.Sprintf("all that was found at once, for %s", s.Judge))
+	}
+	return s
+}
+
+// together is how long all is held at once, with settling: as long as a confirmation, or as a step where nothing is to be confirmed.
+func (e Each) together() time.Duration {
+	r := e.plan.Ramp
+	if r.ConfirmDuration > 0 {
+		return r.Settle.Std() + r.ConfirmDuration.Std()
+	}
+	return r.Settle.Std() + max(r.StepDuration.Std()-r.Settle.Std(), r.StepDuration.Std()/2)
+}
+
+// allAtOnce are the windows in which all was held at once, as indexes into the history.
+func allAtOnce(history []report.Window) (all []report.Window, at []int) {
+	for i, w := range history {
+		if w.Varied == "" && w.Phase != report.WarmUp {
+			all, at = append(all, w), append(at, i)
+		}
+	}
+	return all, at
+}
+
+// votes are what the windows in which all was held at once say together. Loss is believed when it repeats: best of three, as in a ramp.
+type votes struct {
+	windows, clean, lossy, repeated int
+
+	decided bool
+	reason  string
+	// window indexes the history, and is what says what came of it, which is the verdict; both are of what was seen so far.
+	window  int
+	verdict report.Quality
+}
+
+func votesOf(all []report.Window, at []int) votes {
+	v := votes{window: procedure.None}
+	for i, w := range all {
+		if v.windows++; v.decided {
+			break
+		}
+		switch {
+		case slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return d.Quality == report.Lossy }):
+			v.lossy++
+			if v.lossy == 1 || came(w) > came(all[slices.Index(at, v.window)]) { // a disturbance adds to what the device loses
+				v.window = at[i]
+			}
+			v.decided, v.reason = v.lossy > 1, fmt.Sprintf("window %d lost frames with all at once; once more, to believe it", w.Number)
+			v.verdict = report.Lossy
+		case w.Quality == report.Short && v.repeated < repeats:
+			v.repeated++
+			v.reason = fmt.Sprintf("window %d lost nothing, but less was sent than asked for; once more", w.Number)
+		case w.Counts():
+			v.clean++
+			v.decided, v.reason = v.clean > v.lossy, fmt.Sprintf("window %d lost none with all at once, the one before did; the next decides", w.Number)
+			if v.decided {
+				v.window, v.verdict = at[i], w.Quality
+			}
+		default:
+			v.repeated++
+			v.decided, v.reason = v.repeated > repeats, procedure.Repeated(w)
+			if v.lossy == 0 {
+				v.window, v.verdict = at[i], report.Invalid
+			}
+		}
+	}
+	return v.concluded()
+}
+
+// concluded says in words what was decided, and doesn't believe loss that was seen once and couldn't be looked at again.
+func (v votes) concluded() votes {
+	if !v.decided {
+		return v
+	}
+	switch {
+	case v.lossy > 1:
+		v.reason = "all at once, frames were lost"
+	case v.clean > v.lossy:
+		v.reason = "all at once, none was lost above the limit"
+	default:
+		v.verdict, v.reason = report.Invalid, "all at once could not be judged"
+	}
+	return v
+}
+
+// left is how many more windows are probably needed.
+func (v votes) left() int {
+	switch {
+	case v.decided:
+		return 0
+	case v.lossy == 1 && v.clean == 0:
+		return 2
+	}
+	return 1
+}
+
+// came is how much came back in all directions together.
+func came(w report.Window) int64 { return measure.Sum(w.Directions, nil).Received.PacketsPerSecond }
