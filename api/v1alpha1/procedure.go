@@ -17,12 +17,27 @@ const (
 	ProcedureMaximumOfferedLoad ProcedureType = "MaximumOfferedLoad"
 )
 
+// DirectionsVary is which directions' loads vary at a time.
+//
+// +kubebuilder:validation:Enum=Together;Each
+type DirectionsVary string
+
+// How the loads of several directions vary.
+const (
+	// DirectionsTogether has all directions climb together: the first that loses frames sets the load of all.
+	DirectionsTogether DirectionsVary = "Together"
+	// DirectionsEach varies one direction after another, and in the end holds all that was found at once.
+	DirectionsEach DirectionsVary = "Each"
+)
+
 // ProcedureSpec is how the load is varied: a union, of whose members only the one named for type may be given.
 //
 // +kubebuilder:validation:XValidation:rule="self.type == 'Ramp' || !has(self.ramp)",fieldPath=".ramp",message="set type: Ramp, or remove ramp"
 // +kubebuilder:validation:XValidation:rule="self.type == 'ConstantLoad' || !has(self.constantLoad)",fieldPath=".constantLoad",message="set type: ConstantLoad, or remove constantLoad"
 // +kubebuilder:validation:XValidation:rule="self.type == 'FrameLoss' || !has(self.frameLoss)",fieldPath=".frameLoss",message="set type: FrameLoss, or remove frameLoss"
 // +kubebuilder:validation:XValidation:rule="self.type == 'MaximumOfferedLoad' || !has(self.maximumOfferedLoad)",fieldPath=".maximumOfferedLoad",message="set type: MaximumOfferedLoad, or remove maximumOfferedLoad"
+// +kubebuilder:validation:XValidation:rule="self.type == 'Ramp' || !has(self.directions) || self.directions == 'Together'",fieldPath=".directions",message="only a ramp varies one direction after another: set type: Ramp, or remove directions"
+// +kubebuilder:validation:XValidation:rule="!has(self.othersAt) || has(self.directions) && self.directions == 'Each'",fieldPath=".othersAt",message="othersAt is of the directions that don't vary, and all of them do: set directions: Each, or remove othersAt"
 type ProcedureSpec struct {
 	// type is the way to vary the load: Ramp searches the highest rate that is carried, ConstantLoad holds one, FrameLoss measures the loss at
 	// several, MaximumOfferedLoad what comes back of all there is to send.
@@ -45,6 +60,17 @@ type ProcedureSpec struct {
 	// maximumOfferedLoad configures type MaximumOfferedLoad.
 	// +optional
 	MaximumOfferedLoad MaximumOfferedLoadSpec `json:"maximumOfferedLoad,omitzero"`
+
+	// directions says which directions' loads a ramp varies at a time: Together (default), all of them, so that the first that loses frames sets
+	// the load of all; or Each, one after another, so that each has a limit of its own, and then all that was found at once. Example: Each.
+	// +optional
+	Directions DirectionsVary `json:"directions,omitempty"`
+
+	// othersAt is what the directions that don't vary are held at meanwhile, as a share of the target rate, with directions: Each alone. Default:
+	// 0%, nothing is sent in them. Example: 10%.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.replace('%', '')) <= 100.0",message="othersAt must be at most 100%: it is a share of the target rate"
+	OthersAt Percent `json:"othersAt,omitempty"`
 
 	// maxLossRatio is the share of frames that may be lost at a rate that still counts as carried. Example: "0.001".
 	// +optional

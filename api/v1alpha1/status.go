@@ -148,7 +148,7 @@ type Progress struct {
 	// +kubebuilder:validation:Maximum=100
 	Percent *int32 `json:"percent,omitempty"`
 
-	// intended is the load at the moment, per direction, for people. Example: 4.2 Mpps.
+	// intended is the load at the moment, per direction, for people; where one direction varies by itself that of all together. Example: 4.2 Mpps.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Intended string `json:"intended,omitempty"`

@@ -286,6 +286,7 @@ func TestUsualIsHowLongAProcedureTakes(t *testing.T) {
 	for says, want := range map[string]time.Duration{
 		"{}": 11*time.Minute + 10*time.Second,
 		"{ramp: {warmupDuration: 0s, rampDuration: 12s, holdDuration: 0s}}": 22 * time.Second,
+		"{directions: Each}":   30*time.Second + 2*(10*time.Minute+40*time.Second) + 10500*time.Millisecond,
 		"{type: ConstantLoad}": 65 * time.Second,
 		"{type: ConstantLoad, constantLoad: {warmupDuration: 1m, duration: 1h}}": time.Hour + time.Minute,
 		"{type: FrameLoss}": 10*time.Minute + 5*time.Second,
@@ -293,14 +294,14 @@ func TestUsualIsHowLongAProcedureTakes(t *testing.T) {
 		"{type: FrameLoss, frameLoss: {from: 10%, to: 90%}}":                                              0, // refused by the compiler
 		"{type: FrameLoss, frameLoss: {from: 999999999999gpps, to: 1pps, step: 1pps, trialDuration: 1h}}": 0, // refused by the compiler
 	} {
-		if got := compile.Usual(admit(t, server, "  procedure: "+says+"\n"+links).Spec.Procedure); got != want {
+		if got := compile.Usual(&admit(t, server, "  procedure: "+says+"\n"+links).Spec); got != want {
 			t.Errorf("%s: %s, want %s", says, got, want)
 		}
 	}
 	for _, procedure := range []v1alpha1.ProcedureType{"", "Ramp", "ConstantLoad", "FrameLoss", "MaximumOfferedLoad", "Search"} {
 		unread := v1alpha1.ProcedureSpec{Type: procedure, Ramp: v1alpha1.RampSpec{RampDuration: "soon"}, ConstantLoad: v1alpha1.ConstantLoadSpec{Duration: "soon"},
 			FrameLoss: v1alpha1.FrameLossSpec{TrialDuration: "soon"}, MaximumOfferedLoad: v1alpha1.MaximumOfferedLoadSpec{TrialDuration: "soon"}}
-		if got := compile.Usual(unread); got != 0 {
+		if got := compile.Usual(&v1alpha1.LoadTestSpec{Procedure: unread}); got != 0 {
 			t.Errorf("%s: what isn't a duration takes %s", procedure, got)
 		}
 	}
@@ -312,7 +313,7 @@ func BenchmarkUsual(b *testing.B) {
 		b.Run(string(procedure), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				compile.Usual(v1alpha1.ProcedureSpec{Type: procedure, MaxLossRatio: "0.001"})
+				compile.Usual(&v1alpha1.LoadTestSpec{Procedure: v1alpha1.ProcedureSpec{Type: procedure, MaxLossRatio: "0.001"}})
 			}
 		})
 	}

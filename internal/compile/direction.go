@@ -9,11 +9,7 @@ import (
 
 // readDirections takes the directions, both ways between two links where none are given, and checks that the device can carry them.
 func (c *compiler) readDirections() {
-	c.directions = c.spec.Traffic.Directions
-	if len(c.directions) == 0 && len(c.spec.Links) == 2 {
-		west, east := c.spec.Links[0].Name, c.spec.Links[1].Name
-		c.directions = []v1alpha1.Direction{{From: west, To: east}, {From: east, To: west}}
-	}
+	c.directions = directionsOf(c.spec)
 	if len(c.errs) > 0 {
 		return
 	}
@@ -23,6 +19,15 @@ func (c *compiler) readDirections() {
 		}
 		c.checkDirection(i, d)
 	}
+}
+
+// directionsOf are the directions of a test: both ways between two links where it names none.
+func directionsOf(spec *v1alpha1.LoadTestSpec) []v1alpha1.Direction {
+	if len(spec.Traffic.Directions) == 0 && len(spec.Links) == 2 {
+		west, east := spec.Links[0].Name, spec.Links[1].Name
+		return []v1alpha1.Direction{{From: west, To: east}, {From: east, To: west}}
+	}
+	return spec.Traffic.Directions
 }
 
 func (c *compiler) checkDirection(i int, d v1alpha1.Direction) {

@@ -27,6 +27,8 @@ func TestAnotherTestOfTheSameSpecMeasuresTheSameWay(t *testing.T) {
 		"another limit":       {func(t *v1alpha1.LoadTest) { t.Spec.DUT.Reference.Limit.PacketsPerSecond++ }, true},
 		"another deadline":    {func(t *v1alpha1.LoadTest) { t.Spec.ActiveDeadline = "3h" }, true},
 		"another target rate": {func(t *v1alpha1.LoadTest) { t.Spec.Procedure.Ramp.TargetRate = "90%" }, false},
+		"all directions together, said": {func(t *v1alpha1.LoadTest) { t.Spec.Procedure.Directions = v1alpha1.DirectionsTogether }, true},
+		"one direction after another":   {func(t *v1alpha1.LoadTest) { t.Spec.Procedure.Directions = v1alpha1.DirectionsEach }, false},
 		"other flows": {func(t *v1alpha1.LoadTest) {
 			t.Spec.Traffic.Flows = &v1alpha1.FlowsSpec{Count: 100, Vary: []v1alpha1.FlowField{"SourceAddress"}}
 		}, false},

@@ -37,10 +37,10 @@ func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha
 	return spec
 }
 
-// Usual is how long a procedure takes if nothing surprises it. The spec need not be admitted: what can't be read, and a curve without an end, count for nothing.
+// Usual is how long a test's procedure takes if nothing surprises it. The spec need not be admitted: what can't be read, and a curve without an end, count for nothing.
 // The rate that a load is held at takes no time, so that any kind of traffic's will do.
-func Usual(spec v1alpha1.ProcedureSpec) time.Duration {
-	return procedures.Of((&compiler{}).procedure(withDefaults(spec, frames{}.heldAt()))).Usual()
+func Usual(spec *v1alpha1.LoadTestSpec) time.Duration {
+	return procedures.Of((&compiler{spec: spec}).procedure(withDefaults(spec.Procedure, frames{}.heldAt()))).Usual()
 }
 
 // procedure reads the member of the procedure's type. A spec without a type, which no API server has seen, is a ramp.
@@ -55,9 +55,35 @@ func (c *compiler) procedure(spec v1alpha1.ProcedureSpec) plan.Procedure {
 		p.MaximumOfferedLoad = member{c, "maximumOfferedLoad"}.maximumOfferedLoad(spec.MaximumOfferedLoad)
 	default:
 		p.Ramp = member{c, "ramp"}.ramp(spec.Ramp)
+		p.Each = c.each(spec, p.Ramp)
 	}
 	p.MaxLossRatio = c.ratio(specPath().Child("procedure", "maxLossRatio"), string(spec.MaxLossRatio))
 	return p
+}
+
+// each is what a ramp of one direction after another needs besides the ramp; nil: all climb together.
+func (c *compiler) each(spec v1alpha1.ProcedureSpec, ramp plan.Ramp) *plan.Each {
+	if spec.Directions != v1alpha1.DirectionsEach {
+		return nil
+	}
+	path := specPath().Child("procedure", "directions")
+	e := &plan.Each{}
+	for _, d := range directionsOf(c.spec) {
+		e.Directions = append(e.Directions, plan.Direction{From: string(d.From), To: string(d.To)}.Name())
+	}
+	if spec.OthersAt != "" {
+		e.OthersAt = c.ratio(specPath().Child("procedure", "othersAt"), string(spec.OthersAt))
+	}
+	n := len(e.Directions)
+	if n < 2 {
+		c.refuse(path, spec.Directions, "there is one direction only, and no other to hold meanwhile: remove directions, or add one to traffic.directions")
+	}
+	if steps := time.Duration(n) * ramp.RampDuration.Std(); ramp.StepDuration > 0 && steps > maxSteps*ramp.StepDuration.Std() && ramp.RampDuration.Std() <= maxSteps*ramp.StepDuration.Std() {
+		c.refuse(specPath().Child("procedure", "ramp", "stepDuration"), spec.Ramp.StepDuration, fmt.Sprintf(
+			"rampDuration %s in steps of %s for each of %d directions are %d steps, and %d is the most: make stepDuration at least %s",
+			ramp.RampDuration.Std(), ramp.StepDuration.Std(), n, steps/ramp.StepDuration.Std(), maxSteps, steps/maxSteps))
+	}
+	return e
 }
 
 func (m member) ramp(spec v1alpha1.RampSpec) plan.Ramp {

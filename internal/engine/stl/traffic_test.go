@@ -295,7 +295,7 @@ func TestAPortIsSilentBesideOneThatSends(t *testing.T) {
 		time.Sleep(time.Second)
 		wants(t, l.Update(t.Context(), []engine.PortLoad{{Port: 1}}), engine.ErrRefused, "stop the port instead")
 		must(t, l.Stop(t.Context(), []int{1}))
-		must(t, l.Update(t.Context(), both(2*kpps)[:1]))
+		must(t, l.Update(t.Context(), both(2 * kpps)[:1]))
 		var sent [3][2]int64
 		for i := range sent {
 			r := l.read(t)
