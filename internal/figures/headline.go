@@ -39,7 +39,7 @@ func HeadlineOf(r *report.Report) report.Headline {
 	if report.PlanOf(r).Procedure.Each != nil { // the directions' own figures are of different moments
 		h.PercentSum = 0
 		for _, d := range together(r) {
-			h.PercentSum += min(d.LineRatePercent, units.Hundred)
+			h.PercentSum += d.LineRatePercent
 		}
 	}
 	return h

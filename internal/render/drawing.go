@@ -147,7 +147,7 @@ func mark(q report.Quality, x, y, size float64) string {
 		p.to("L", x+size, y+size)
 		p.to("M", x+size, y-size)
 		p.to("L", x-size, y+size)
-	case report.Good:
+	case report.Good, report.Unjudged:
 		return circle(x, y, size)
 	default:
 		return circle(x, y, size)
@@ -167,7 +167,7 @@ func circle(x, y, size float64) string {
 // qualityClass is the style sheet's name for a quality.
 func qualityClass(q report.Quality) string {
 	switch q {
-	case report.Good, report.Short, report.Lossy, report.Invalid:
+	case report.Good, report.Short, report.Lossy, report.Invalid, report.Unjudged:
 		return strings.ToLower(string(q))
 	}
 	return "invalid"

@@ -234,7 +234,7 @@ func directionViews(r *report.Report, h report.Headline) []directionView {
 	}
 	if len(out) > 1 {
 		t := r.Result.Total
-		all := row(h, "all", t.Intended, t.Offered, t.Received, t.LossRatio, t.LossRatioMin, t.MostLost(), t.LineRatePercent)
+		all := row(h, allName(r), t.Intended, t.Offered, t.Received, t.LossRatio, t.LossRatioMin, t.MostLost(), t.LineRatePercent)
 		all.All = true
 		out = append(out, all)
 	}

@@ -31,6 +31,8 @@ func standing(r *report.Report) string {
 		return notConfirmed
 	case r.Result.Saturated:
 		return saturated
+	case r.Result.Reason == report.LoadHeld && report.PlanOf(r).Procedure.Each != nil:
+		return "limits apart"
 	case r.Result.Reason == report.LoadHeld:
 		return "frames lost"
 	case r.Result.Reason == report.CurveMeasured:
@@ -52,7 +54,7 @@ func explanation(r *report.Report) string {
 		return sentence(cmp.Or(r.Message, r.Result.Message, emptyHanded(r)))
 	}
 	what := limitWords(r)
-	if of := overloadWords(r); of != "" {
+	if of := cmp.Or(eachDirectionWords(r), overloadWords(r)); of != "" {
 		what = of
 	}
 	if why := strings.TrimSpace(r.Result.Message); why != "" {
@@ -74,6 +76,25 @@ func overloadWords(r *report.Report) string {
 	default:
 		return ""
 	}
+}
+
+// eachDirectionWords say what the figures are of directions that were found one after another, and what all of them are at once; empty: they weren't.
+func eachDirectionWords(r *report.Report) string {
+	each, at := report.PlanOf(r).Procedure.Each, r.Result.Together
+	if each == nil {
+		return ""
+	}
+	what := "each direction's figure was found by itself, while nothing was sent in the others; "
+	if each.OthersAt > 0 {
+		what = "each direction's figure was found by itself, while the others were held at " + wording.Ratio(each.OthersAt) + " of the target; "
+	}
+	switch {
+	case at == nil || at.Quality == report.Invalid:
+		return what + "what the device carries of all of them at once is not known."
+	case at.Quality == report.Lossy:
+		return what + "the device does not carry all of them at once, and the sum is what came back of that."
+	}
+	return what + "the device carries all of them at once."
 }
 
 // limitWords say what a figure says of the device's limit.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -109,7 +110,7 @@ func directionTable(r *report.Report) *table {
 	}
 	if len(r.Result.Directions) > 1 {
 		sum := r.Result.Total
-		t.rows = append(t.rows, flowRow(h, "all", sum.Intended, sum.Offered, sum.Received, lossText(r, sum.LossRatio, sum.LossRatioMin, sum.MostLost()), wording.Percent(sum.LineRatePercent)))
+		t.rows = append(t.rows, flowRow(h, allName(r), sum.Intended, sum.Offered, sum.Received, lossText(r, sum.LossRatio, sum.LossRatioMin, sum.MostLost()), wording.Percent(sum.LineRatePercent)))
 	}
 	return t
 }
@@ -120,6 +121,17 @@ func lossText(r *report.Report, loss, least, most units.Ratio) string {
 		return wording.LossBetween(least, most)
 	}
 	return wording.Loss(loss)
+}
+
+// allName is what all directions together are called beside their own figures. Of directions that were found one after another the figures don't add up to it.
+func allName(r *report.Report) string {
+	switch {
+	case r.Result.Together != nil && r.Result.Together.Quality != report.Invalid:
+		return "all at once"
+	case report.PlanOf(r).Procedure.Each != nil:
+		return "all in window " + strconv.Itoa(r.Result.Window)
+	}
+	return "all"
 }
 
 // curveTable has what all directions together carried and lost at each load of a curve.

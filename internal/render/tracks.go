@@ -118,6 +118,9 @@ type judgedWindow struct {
 func (t track) windows(r *report.Report) []judgedWindow {
 	var out []judgedWindow
 	for _, w := range r.Windows {
+		if t.index >= 0 && t.index < len(w.Directions) && w.Directions[t.index].Quality == report.Unjudged {
+			continue // another direction's
+		}
 		j := judgedWindow{number: w.Number, phase: w.Phase, from: w.Start.Std().Seconds(), to: (w.Start + w.Duration).Std().Seconds(), quality: w.Quality, reason: w.Reason, cpu: w.GeneratorCPUPercent}
 		if j.ofSessions = t.sessions; t.sessions {
 			j.sessions = t.sessionsIn(w)
@@ -217,6 +220,8 @@ func phaseText(p report.Phase) string {
 		return "confirm"
 	case report.Hold:
 		return "hold"
+	case report.AllAtOnce:
+		return "all at once"
 	case report.Trial:
 		return "trial"
 	case report.Draining, report.Ended: // no window's

@@ -29,6 +29,7 @@ func Scenarios() []Scenario {
 		{"nothing", Nothing()},
 		{"bursts", Bursts()},
 		{"other-direction", OtherDirection()},
+		{"limits-apart", LimitsApart()},
 	}
 }
 
@@ -99,6 +100,56 @@ func OtherDirection() *report.Report {
 	res.Directions[1].Limit = &report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Window: res.Window, Lossy: r.Windows[lossy].Number, Resolution: units.One / 200}
 	res.Message = "at 150.38 Kpps each way more frames are lost than allowed; east→west set the load of all directions, and west→east is a lower bound: no loss of its own is shown"
 	return r
+}
+
+// LimitsApart is a run that found each direction's limit by itself, of a device that the directions share: both at once it carries half of each.
+func LimitsApart() *report.Report {
+	r := Measured(named("shared", "imix"), Limited(150_000))
+	r.Plan.Version, r.Plan.Procedure.Each = plan.VersionOfEach, &plan.Each{Directions: []string{"west→east", "east→west"}}
+	res := &r.Result
+	answer := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == res.Window })
+	lossy := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Quality == report.Lossy })
+	back, atOnce := r.Windows[answer], r.Windows[answer]
+	for i := range r.Windows {
+		if w := &r.Windows[i]; w.Phase != report.WarmUp {
+			alone(w, 0)
+		}
+	}
+	alone(&back, 1)
+	back.Number = len(r.Windows) + 1
+	atOnce.Number, atOnce.Phase, atOnce.Quality = back.Number+1, report.AllAtOnce, report.Lossy
+	atOnce.Directions = slices.Clone(atOnce.Directions)
+	for i := range atOnce.Directions {
+		d := &atOnce.Directions[i]
+		halve(&d.Received)
+		d.Returned.Packets, d.Returned.Bytes, d.LineRatePercent = d.Returned.Packets/2, d.Returned.Bytes/2, d.LineRatePercent/2
+		d.LossRatio, d.LossRatioMin, d.Quality, d.Reason = units.One/2, units.One/2, report.Lossy, "half of them did not come back: 50 % lost"
+	}
+	atOnce.Reason = "west→east: " + atOnce.Directions[0].Reason
+	r.Windows = append(r.Windows, back, atOnce)
+	limit := report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Window: res.Window, Lossy: r.Windows[lossy].Number, Resolution: units.One / 200}
+	limitBack := limit
+	limitBack.Window = back.Number
+	res.Directions = []report.Measured{r.Windows[answer].Directions[0], back.Directions[1]}
+	res.Directions[0].Limit, res.Directions[1].Limit = &limit, &limitBack
+	res.Together = &report.Together{Window: atOnce.Number, Quality: report.Lossy, Reason: atOnce.Reason, Directions: atOnce.Directions}
+	res.Saturated, res.Reason, res.Resolution, res.Window = false, report.LoadHeld, 0, atOnce.Number
+	halve(&res.Total.Received)
+	res.Total.Window, res.Total.LossRatio, res.Total.LossRatioMin, res.Total.LineRatePercent = atOnce.Number, units.One/2, units.One/2, res.Total.LineRatePercent/2
+	res.Message = "west→east: 149.87 Kpps, a limit; east→west: 149.87 Kpps, a limit; all at once the device does not carry them: 149.87 Kpps came back of 299.75 Kpps"
+	return r
+}
+
+// alone leaves one direction of a window, and nothing of the other one.
+func alone(w *report.Window, direction int) {
+	w.Varied = w.Directions[direction].From + "→" + w.Directions[direction].To
+	w.Directions = slices.Clone(w.Directions)
+	d := &w.Directions[1-direction]
+	*d = report.Measured{From: d.From, To: d.To, Quality: report.Unjudged, Reason: "nothing was sent, while " + w.Varied + " varied"}
+}
+
+func halve(f *report.Flow) {
+	f.PacketsPerSecond, f.Layer1BitsPerSecond, f.Layer2BitsPerSecond = f.PacketsPerSecond/2, f.Layer1BitsPerSecond/2, f.Layer2BitsPerSecond/2
 }
 
 // PathNotProven is a run that ended before any load.
