@@ -20,14 +20,14 @@ const (
 
 // allAtOnce holds the loads of all answers, as often as it takes to believe what comes of it. A direction without an answer has no load to hold.
 func (e Each) allAtOnce(history []report.Window, before string) procedure.Step {
-	loads := make([]units.Ratio, len(e.directions()))
+	loads, drained := make([]units.Ratio, len(e.directions())), false
 	for i, name := range e.directions() {
 		search := e.searchOf(history, name)
 		c := e.alone.Conclude(search.windows)
 		if c.Window == procedure.None {
 			return procedure.Step{Done: true, Reason: joined(before, "without a clean load of "+name+" there is nothing to hold together")}
 		}
-		loads[i] = search.windows[c.Window].Load
+		loads[i], drained = search.windows[c.Window].Load, drained || e.byTrial(search.windows[c.Window])
 	}
 	v := votesOf(allAtOnce(history))
 	if v.decided {
@@ -36,10 +36,20 @@ func (e Each) allAtOnce(history []report.Window, before string) procedure.Step {
 	lasts := e.together()
 	s := procedure.Step{Kind: procedure.Held, Phase: report.AllAtOnce, Load: slices.Max(loads), Loads: loads, Settle: e.plan.Ramp.Settle.Std(), Reason: v.reason}
 	s.Judge = lasts - s.Settle
+	if drained {
+		s.Kind, s.Settle = procedure.Trial, 0
+	}
 	if v.windows == 0 {
 		s.Reason = joined(before, fmt.Sprintf("all that was found at once, for %s", s.Judge))
 	}
 	return s
+}
+
+// byTrial says that a direction's answer was confirmed by a trial, as the edges of a held window may hide or feign more than so small a loss limit: so it goes for all
+// at once. Only a window without edges was one.
+func (e Each) byTrial(answer report.Window) bool {
+	held := slices.ContainsFunc(answer.Directions, func(d report.Measured) bool { return d.EdgeFrames > 0 })
+	return e.alone.Bound().Trial > 0 && answer.Phase == report.Confirm && !held
 }
 
 // together is how long all is held at once, with settling: as long as a confirmation, or as a step where nothing is to be confirmed.
