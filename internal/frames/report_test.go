@@ -2,6 +2,7 @@ package frames_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -188,5 +189,14 @@ func TestAPlanThatDoesNotFitItsGeneratorsIsRefused(t *testing.T) {
 		if rep.Ending != report.Failed || !strings.Contains(rep.Message, says) || rep.Result.Message == "" {
 			t.Errorf("%s: %q; want …%s…", rep.Ending, rep.Message, says)
 		}
+	}
+}
+
+func TestFramesThatCameTwiceStandInTheReport(t *testing.T) {
+	s := scene(replicas(2), hold(5))
+	s.world.Generators[1].Numbered = map[uint32]engine.LatencyStats{9: {Sent: 500, Received: 500, Duplicate: 5, Dropped: 5, OutOfOrder: 1}, 3: {Sent: 10, Received: 10}}
+	want := []report.Numbered{{Generator: "g1", FlowID: 3, Sent: 10, Received: 10}, {Generator: "g1", FlowID: 9, Sent: 500, Received: 500, Missing: 5, Twice: 5, OutOfOrder: 1}}
+	if got := s.run(t).Numbered; !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }

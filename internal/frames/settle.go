@@ -2,6 +2,8 @@ package frames
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
@@ -71,6 +73,27 @@ func (r *run) drain(ctx context.Context) {
 	}
 	r.observe(rest.readings, rest.limited)
 	r.settle(rest.readings, rest.limited, rest.still)
+	r.readNumbers(ctx)
+}
+
+// readNumbers reports what became of frames with sequence numbers, where the profile has latency streams.
+func (r *run) readNumbers(ctx context.Context) {
+	all := make([]map[uint32]engine.LatencyStats, len(r.gens))
+	err := r.each(ctx, callTimeout, "read the sequence numbers of", func(ctx context.Context, g int) (err error) {
+		all[g], err = r.gens[g].Engine.Latency(ctx)
+		return err
+	})
+	if err != nil {
+		r.Note("whether frames came twice is not known: %v", err)
+		return
+	}
+	for g, stats := range all {
+		for _, id := range slices.Sorted(maps.Keys(stats)) {
+			s := stats[id]
+			r.Report.Numbered = append(r.Report.Numbered, report.Numbered{Generator: r.gens[g].Name, FlowID: id, Sent: s.Sent, Received: s.Received, Missing: s.Dropped, Twice: s.Duplicate,
+				OutOfOrder: s.OutOfOrder})
+		}
+	}
 }
 
 // rest are the counters after traffic.

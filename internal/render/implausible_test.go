@@ -33,3 +33,17 @@ func TestFiguresThatCanNotBeAreToldAsTheyAre(t *testing.T) {
 		})
 	}
 }
+
+func TestFramesThatCameTwiceAreTold(t *testing.T) {
+	r := reporttest.Measured()
+	if got := numberedWarnings(r); len(got) > 0 {
+		t.Errorf("without numbers: %q", got)
+	}
+	r.Numbered = []report.Numbered{{Generator: "g0", FlowID: 7, Sent: 1000, Received: 1000, Twice: 10, Missing: 10}, {Generator: "g1", FlowID: 8, Sent: 2000, Received: 2000, OutOfOrder: 5}}
+	got := strings.Join(numberedWarnings(r), "\n")
+	for _, want := range []string{"frames came twice: 10 of 3,000 that carry sequence numbers; as large a share of loss may be hidden", "out of order: 5 of 3,000"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %q", want, got)
+		}
+	}
+}

@@ -40,6 +40,23 @@ func implausibleWarnings(r *report.Report) []string {
 	return out
 }
 
+// numberedWarnings tell of frames that came twice or late, as far as frames carry numbers.
+func numberedWarnings(r *report.Report) []string {
+	var received, twice, late int64
+	for _, n := range r.Numbered {
+		received, twice, late = received+n.Received, twice+n.Twice, late+n.OutOfOrder
+	}
+	var out []string
+	if twice > 0 {
+		out = append(out, fmt.Sprintf("frames came twice: %s of %s that carry sequence numbers; as large a share of loss may be hidden by it in every figure, as counters don't tell a frame that came twice from another one",
+			wording.Count(twice), wording.Count(received)))
+	}
+	if late > 0 {
+		out = append(out, fmt.Sprintf("frames came out of order: %s of %s that carry sequence numbers", wording.Count(late), wording.Count(received)))
+	}
+	return out
+}
+
 // moreThanALine is from where on a share of line rate is more than a reading's uncertainty makes of a full line.
 const moreThanALine = units.Hundred + units.Hundred/100
 

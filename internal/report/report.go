@@ -47,7 +47,10 @@ type Report struct {
 	Observations []Observation `json:"observations,omitempty"`
 	// Totals settle, per direction, all that was sent and came back between the first start and the end of the drain.
 	Totals []Total `json:"totals,omitempty"`
-	Result Result  `json:"result"`
+	// Numbered is what became of frames that carry sequence numbers, which latency streams of the profile do: counters alone don't tell a frame that was lost from one that came twice. None: the
+	// profile has none.
+	Numbered []Numbered `json:"numbered,omitempty"`
+	Result   Result     `json:"result"`
 	// Figures are what the run claims, for whoever reads the document: they follow from Result, LineRates and Windows, and nothing here reads them back.
 	Figures []Figure `json:"figures,omitempty"`
 	// Baseline is what relative criteria were judged against; nil: nothing was given.
@@ -379,6 +382,18 @@ type Total struct {
 	Drained       bool  `json:"drained"` // the counters stood still at the end
 	// Limiter is what the Reference's own limit counted of it; nil: there is none, or it can't be asked.
 	Limiter *Limiter `json:"limiter,omitempty"`
+}
+
+// Numbered are the frames of one latency stream over the whole run, as its receiver saw their numbers.
+type Numbered struct {
+	Generator string `json:"generator"`
+	FlowID    uint32 `json:"flowID"`
+	Sent      int64  `json:"sent"`
+	Received  int64  `json:"received"`
+	// Missing are numbers that did not come, Twice those that came again, OutOfOrder those that came late.
+	Missing    int64 `json:"missing,omitempty"`
+	Twice      int64 `json:"twice,omitempty"`
+	OutOfOrder int64 `json:"outOfOrder,omitempty"`
 }
 
 // LostElsewhere is how many frames neither came back nor were dropped by the generator or taken by the Reference's limit: the machine lost them. 0

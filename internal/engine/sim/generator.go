@@ -34,6 +34,8 @@ type Generator struct {
 	Mute   bool
 	// Paced: it says that it never catches up in bursts. That there are no Stalls then is up to the test.
 	Paced bool
+	// Numbered is what its latency streams' receivers saw; none: it has none.
+	Numbered map[uint32]engine.LatencyStats
 	// Faults happen at their time after the first start of traffic.
 	Faults []Fault
 }
