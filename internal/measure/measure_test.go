@@ -106,6 +106,9 @@ func TestQuality(t *testing.T) {
 		"frames that never left are not the device's loss": {counted{sent: 15000, returned: 14000, change: func(r []engine.Reading) {
 			edit(r[2:], 0, func(p *engine.PortCounters) { p.SendDrops = 1000 })
 		}}, report.Invalid, "up to 1000 of those that its port counted as sent never left the generator, and the window's edges alone may account for 2"},
+		"within the edges, frames that never left are no clean window": {counted{sent: 15000, returned: 14998, limit: 1, change: func(r []engine.Reading) {
+			edit(r[2:], 0, func(p *engine.PortCounters) { p.SendDrops = 1 })
+		}}, report.Invalid, "up to 1 of those that its port counted as sent never left the generator, and the window's edges alone may account for 2"},
 		"more than never left is the device's": {counted{sent: 15000, returned: 14000, change: func(r []engine.Reading) {
 			edit(r[2:], 0, func(p *engine.PortCounters) { p.SendDrops = 500 })
 		}}, report.Lossy, "1000 of 15000"},

@@ -3,6 +3,7 @@ package measure
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/report"
@@ -114,7 +115,7 @@ func (d direction) byCounters() (report.Quality, string) {
 			-d.lost(), sent)
 	case exceeds(d.surelyLost(), sent, d.limit):
 		return report.Lossy, d.lossSentence() + d.shortSentence(short)
-	case exceeds(d.lost(), sent, d.limit) && (d.lost() > d.measured.EdgeFrames || d.measured.ReceiveErrors > 0):
+	case exceeds(d.lost(), sent, d.limit) && (d.lost() > d.measured.EdgeFrames || d.measured.GeneratorDrops() > 0):
 		return report.Invalid, d.unclearSentence()
 	case e.Hidden > d.measured.EdgeFrames && exceeds(d.lost()+e.Hidden, sent, d.limit):
 		return report.Invalid, fmt.Sprintf("background traffic of %s on %s may hide more loss than the limit of %s",
@@ -214,7 +215,7 @@ func CameBack(m report.Measured, windows int) string {
 		return fmt.Sprintf("all %d frames came back, but frames of others may have taken the place of %d", sent, most)
 	case lost <= 0:
 		return fmt.Sprintf("all %d frames came back, as far as %s tell: at most %d may be lost", sent, edges, most)
-	case most > lost && lost <= m.EdgeFrames && m.LossRatioMin <= 0 && m.ReceiveErrors == 0: // of windows together, one may surely have lost what the edges of all could explain
+	case most > lost && lost <= m.EdgeFrames && m.LossRatioMin <= 0 && m.GeneratorDrops() == 0: // of windows together, one may surely have lost what the edges of all could explain
 		return fmt.Sprintf("%d of %d frames did not come back, and %s alone may account for them: at most %d may be lost", lost, sent, edges, most)
 	}
 	said := fmt.Sprintf("%d of %d frames did not come back: %s lost", lost, sent, Percent(units.RatioOf(lost, sent)))
@@ -225,20 +226,20 @@ func CameBack(m report.Measured, windows int) string {
 }
 
 func (d direction) unclearSentence() string {
-	why := fmt.Sprintf("the window's edges alone may account for %d", d.measured.EdgeFrames)
-	if d.measured.DisturbedFrames > 0 {
-		why = disturbedSentence(d.window, d.measured.DisturbedFrames)
+	var why []string
+	if d.measured.SendDrops > 0 {
+		why = append(why, fmt.Sprintf("up to %d of those that its port counted as sent never left the generator", d.measured.SendDrops))
+	}
+	if d.measured.ReceiveErrors > 0 {
+		why = append(why, fmt.Sprintf("the generator itself dropped %d of those that reached it", d.measured.ReceiveErrors))
 	}
 	switch {
-	case d.measured.ReceiveErrors > 0 && d.measured.EdgeFrames+d.measured.DisturbedFrames == 0:
-		why = fmt.Sprintf("the generator itself dropped %d of those that reached it", d.measured.ReceiveErrors)
-	case d.measured.ReceiveErrors > 0:
-		why = fmt.Sprintf("the generator itself dropped %d of those that reached it, and %s", d.measured.ReceiveErrors, why)
+	case d.measured.DisturbedFrames > 0:
+		why = append(why, disturbedSentence(d.window, d.measured.DisturbedFrames))
+	case d.measured.EdgeFrames > 0 || len(why) == 0:
+		why = append(why, fmt.Sprintf("the window's edges alone may account for %d", d.measured.EdgeFrames))
 	}
-	if d.measured.SendDrops > 0 {
-		why = fmt.Sprintf("up to %d of those that its port counted as sent never left the generator, and %s", d.measured.SendDrops, why)
-	}
-	return d.lossSentence() + "; " + why
+	return d.lossSentence() + "; " + strings.Join(why, ", and ")
 }
 
 func (d direction) shortSentence(short bool) string {

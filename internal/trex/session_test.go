@@ -78,7 +78,7 @@ func TestAWholeSession(t *testing.T) {
 				t.Errorf("port %d counted %+v", port, stats)
 			}
 		}
-		if shot.Statuses[0].State != "TX" || len(shot.ExtendedStats[1]) != 4 || shot.Global.CPUPercent != 12.5 {
+		if shot.Statuses[0].State != "TX" || len(shot.ExtendedStats[1]) != 12 || shot.Global.CPUPercent != 12.5 {
 			t.Errorf("snapshot %+v", shot)
 		}
 		flows, err := c.FlowStats(ctx, 7, 8)
