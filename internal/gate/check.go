@@ -25,6 +25,8 @@ func (s *Subject) check(o Options) error {
 		return fmt.Errorf("criterion %s compares, and there is nothing to compare with: give --baseline-image OLD=NEW (measured in turns: the surest), --baseline FILE, or spec.baseline", spec.Criteria[i].Name)
 	case i < 0 && (within || o.Baseline):
 		return errors.New("there is a baseline, and no criterion compares with it: give --max-regression 2%, or a criterion of maxRegression, such as {name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}")
+	case i < 0 && o.Anchor:
+		return errors.New("there is an anchor, and no criterion compares with it: give --max-regression 2%, or a criterion of maxRegression, such as {name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}")
 	case within && spec.Baseline.Axis != "" && onlyBaseline(spec):
 		return fmt.Errorf("all cells have %s %s, which is the baseline itself: nothing is compared with it; give the axis another value", spec.Baseline.Axis, spec.Baseline.Value)
 	}

@@ -33,6 +33,8 @@ type Measured struct {
 	Runs suite.Runs
 	// Baseline is what it is compared with beside itself; nil: nothing.
 	Baseline *suite.Reference
+	// Anchor is what it is compared with beside that, an earlier reference that doesn't move; nil: nothing.
+	Anchor *suite.Reference
 	// Message says why the gate didn't see its end; empty: it did.
 	Message string
 }
@@ -47,6 +49,7 @@ func Judge(all []Measured, version string) *report.Gate {
 		g.Notes = append(g.Notes, judged.Report.Notes...)
 		for i := range judged.Cells {
 			row := rowOf(m, judged, i)
+			anchored(&row, m, i)
 			if itself := judged.Cells[i].Itself; itself && (m.Test || row.Outcome == report.Passed) {
 				continue // what is compared with it says whether it could be
 			}

@@ -29,6 +29,8 @@ type Options struct {
 	MaxRegression string
 	// Baseline says that there is a baseline beside the files.
 	Baseline bool
+	// Anchor says that there is an earlier reference, too, which doesn't move.
+	Anchor bool
 	// AllowDifferent is what of the environment may differ from the baseline's, whatever the files say.
 	AllowDifferent []string
 	// Witness is what is measured beside a search, or in place of it: one of Witnesses; empty: nothing.

@@ -26,6 +26,7 @@ type gateOptions struct {
 	images         []string
 	baselineImages []string
 	baselines      []string
+	anchors        []string
 	runs           int
 	maxRegression  string
 	allowDifferent sidebyside.AllowDifferent
@@ -72,6 +73,7 @@ func (g *gateOptions) bind(cmd *cobra.Command) {
 	f.StringArrayVar(&g.images, "image", nil, "OLD=NEW: the image under test. OLD is an image of the files, or its name without tag; may be given several times")
 	f.StringArrayVar(&g.baselineImages, "baseline-image", nil, "OLD=NEW: the image to compare with, measured in turns with the one under test; may be given several times")
 	f.StringArrayVar(&g.baselines, "baseline", nil, "what to compare with: a file or folder of Reports, suite/NAME, loadtest/NAME, a kept Report's name, or a label selector; may be given several times")
+	f.StringArrayVar(&g.anchors, "anchor", nil, "an earlier reference that doesn't move, judged beside the baseline, so that what creeps shows: named as --baseline is; may be given several times")
 	f.IntVar(&g.runs, "runs", 0, fmt.Sprintf("how often to measure each LoadTest (default %d where it is compared, else 1)", gate.DefaultRuns))
 	f.StringVar(&g.maxRegression, "max-regression", "", "by how much less than the baseline packets/s, or the goodput of sessions, may be, such as 2%: adds a criterion to each suite")
 	g.allowDifferent.Flag(cmd)
@@ -119,6 +121,7 @@ func (g *gateOptions) asked() (options gate.Options, outputs []gateOutput, err e
 	}
 	options.AllowDifferent, options.Witness = g.allowDifferent, g.witness
 	options.Runs, options.MaxRegression, options.Suffix, options.Baseline = g.runs, g.maxRegression, g.suffix, len(g.baselines) > 0
+	options.Anchor = len(g.anchors) > 0
 	if err := errors.Join(wrong...); err != nil {
 		return options, nil, exit.BadInput("%w", err)
 	}
@@ -152,7 +155,7 @@ func (g *gateOptions) run(ctx context.Context, o Options, to *connection) error 
 		return err
 	}
 	say := func(words string) { fmt.Fprintln(o.Err, words) }
-	references, err := c.references(ctx, o, g.baselines, g.allowDifferent.Parts(), subjects)
+	references, err := c.references(ctx, o, g.baselines, g.anchors, g.allowDifferent.Parts(), subjects)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,8 @@ import (
 type references struct {
 	named *suite.Reference
 	own   map[*gate.Subject]*suite.Reference
+	// anchor is what all are compared with besides; nil: nothing.
+	anchor *suite.Reference
 }
 
 // of is what a suite is compared with; nil: with cells of its own, or nothing.
@@ -35,17 +37,22 @@ func (r *references) of(s *gate.Subject) *suite.Reference {
 }
 
 // references reads them all; what is wrong with any comes at once.
-func (c *cluster) references(ctx context.Context, o Options, names []string, allow []report.EnvironmentPart, subjects []*gate.Subject) (*references, error) {
+func (c *cluster) references(ctx context.Context, o Options, names, anchors []string, allow []report.EnvironmentPart, subjects []*gate.Subject) (*references, error) {
 	out := &references{own: map[*gate.Subject]*suite.Reference{}}
 	var wrong []error
-	if len(names) > 0 {
-		out.named = &suite.Reference{Kind: suite.KindFile, Name: strings.Join(names, ", "), AllowDifferent: allow}
+	named := func(flag string, names []string) *suite.Reference {
+		if len(names) == 0 {
+			return nil
+		}
+		to := &suite.Reference{Kind: suite.KindFile, Name: strings.Join(names, ", "), AllowDifferent: allow}
 		for _, name := range names {
-			if err := c.addReference(ctx, o, name, out.named); err != nil {
-				wrong = append(wrong, exit.With(exit.Code(err), fmt.Errorf("--baseline %s: %w", name, err)))
+			if err := c.addReference(ctx, o, name, to); err != nil {
+				wrong = append(wrong, exit.With(exit.Code(err), fmt.Errorf("%s %s: %w", flag, name, err)))
 			}
 		}
+		return to
 	}
+	out.named, out.anchor = named("--baseline", names), named("--anchor", anchors)
 	for _, s := range subjects {
 		var own *suite.Reference
 		var err error

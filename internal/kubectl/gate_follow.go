@@ -70,7 +70,7 @@ func (c *cluster) judge(ctx context.Context, g *gateOptions, subjects []*gate.Su
 		if !is {
 			continue
 		}
-		m := gate.Measured{Suite: s, Name: subjects[i].Name, Test: subjects[i].Test, Witness: subjects[i].Witness, Message: words[i], Baseline: references.of(subjects[i])}
+		m := gate.Measured{Suite: s, Name: subjects[i].Name, Test: subjects[i].Test, Witness: subjects[i].Witness, Message: words[i], Baseline: references.of(subjects[i]), Anchor: references.anchor}
 		err := c.insist(ctx, g.patience, func(text string) { board.say("%s", text) }, func() (err error) {
 			m.Runs, err = c.storedRuns(ctx, s)
 			return err

@@ -63,6 +63,9 @@ func gateRemarks(r report.GateRow) (remarks []remark) {
 	if r.Message != "" {
 		judged(r.Outcome, r.Message)
 	}
+	if words := anchorWords(r); words != "" {
+		remarks = append(remarks, remark{toneNone, title, words, false})
+	}
 	if r.Beside != "" {
 		remarks = append(remarks, remark{toneOf(r.Outcome), title, r.Beside, r.Outcome == report.DidFail})
 	}
@@ -83,6 +86,18 @@ func gateRemarks(r report.GateRow) (remarks []remark) {
 		doubt(o + " lies far from the others, and counts all the same")
 	}
 	return remarks
+}
+
+// anchorWords are what changed since the anchor; empty: there is none, or nothing can be told of it.
+func anchorWords(r report.GateRow) string {
+	if r.Anchor == nil || r.Anchor.Change == nil {
+		return ""
+	}
+	words := "since the anchor, " + r.AnchorName + ": " + sideChange(*r.Anchor)
+	if interval := intervalText(r.Anchor.Change); interval != "" {
+		words += " (" + interval + ")"
+	}
+	return words
 }
 
 // gateInOrder are the rows as people want them: what failed first, then what is undecided.

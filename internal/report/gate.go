@@ -48,6 +48,9 @@ type GateRow struct {
 	Baseline  *Compared `json:"baseline,omitempty"`
 	// BaselineName says what the baseline is: a cell's name, a file's, a suite's.
 	BaselineName string `json:"baselineName,omitempty"`
+	// Anchor is what is compared with besides, an earlier reference that doesn't move: the change of the candidate since then; nil: there is none. AnchorName says what it is.
+	Anchor     *Compared `json:"anchor,omitempty"`
+	AnchorName string    `json:"anchorName,omitempty"`
 	// Witness says what the row is of, where that isn't the device's limit or whatever else its file asks for: Overload, what came back of more than the device carries.
 	Witness string `json:"witness,omitempty"`
 	// Beside says what a witness shows beside its search, and which of the two decides.

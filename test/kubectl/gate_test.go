@@ -258,6 +258,30 @@ func TestAGateWithABaselineFromElsewhere(t *testing.T) {
 	p.saysMeasuredSuite(p.suite("router-last"), v1alpha1.ReasonMeasured, slower(0))
 	last.ends().wants(t, 0, "Passed", "")
 	p.write("suite.yaml", strings.Replace(aSuite, "  repetitions: 2\n", "  repetitions: 5\n  criteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]\n", 1))
+	t.Run("and an anchor that was better", func(t *testing.T) {
+		var first strings.Builder
+		for run := range 5 {
+			p.must(report.JSON(&first, runReport(objects[0].LoadTest, slower(-5)("anchor", run))))
+		}
+		p.write("first.json", first.String())
+		gate := p.starts("kubectl linerate gate -f router.yaml --max-regression 2% --baseline baseline.json --anchor first.json --name-suffix crept")
+		p.saysMeasuredSuite(p.suite("router-crept"), v1alpha1.ReasonMeasured, slower(0))
+		gate.ends().wants(t, 1, "no-slower since the anchor", "")
+		p.must(os.Remove(filepath.Join(p.dir, "first.json"))) // it is no part of a baseline that is this folder
+	})
+	t.Run("and a witness, of which the baseline has nothing", func(t *testing.T) {
+		gate := p.starts("kubectl linerate gate -f router.yaml --max-regression 2% --baseline baseline.json --witness overload --name-suffix w")
+		p.saysMeasuredSuite(p.suite("router-w"), v1alpha1.ReasonMeasured, slower(0))
+		witness := p.suite("router-overload-w")
+		if witness.Spec.Repetitions != 12 {
+			t.Errorf("the witness is measured %d times, want 12", witness.Spec.Repetitions)
+		}
+		p.saysMeasuredSuite(witness, v1alpha1.ReasonMeasured, slower(0))
+		gate.ends().wants(t, 0, "the limit didn't move by more than is allowed, and decides", "")
+	})
+	t.Run("and a witness that there isn't", func(t *testing.T) {
+		p.types("kubectl linerate gate -f router.yaml --max-regression 2% --baseline baseline.json --witness neighbour").wants(t, 2, "", `--witness "neighbour"`)
+	})
 	t.Run("an earlier suite, cell by cell", func(t *testing.T) {
 		first := p.starts("kubectl linerate gate -f suite.yaml --baseline baseline.json --name-suffix v1")
 		p.saysMeasuredSuite(p.suite("four-systems-v1"), v1alpha1.ReasonMeasured, slower(0))
