@@ -158,6 +158,7 @@ func TestEnumsAreTheConstants(t *testing.T) {
 		"spec.traffic.profile":              {string(v1alpha1.ProfileIMIX), string(v1alpha1.ProfileFixedSize), string(v1alpha1.ProfileMix), string(v1alpha1.ProfileStreams)},
 		"spec.traffic.flows.vary[]":         {string(v1alpha1.VarySourceAddress), string(v1alpha1.VaryDestinationAddress), string(v1alpha1.VarySourcePort), string(v1alpha1.VaryDestinationPort)},
 		"spec.procedure.type":               {string(v1alpha1.ProcedureRamp), string(v1alpha1.ProcedureConstantLoad), string(v1alpha1.ProcedureFrameLoss), string(v1alpha1.ProcedureMaximumOfferedLoad)},
+		"spec.procedure.directions":         {string(v1alpha1.DirectionsTogether), string(v1alpha1.DirectionsEach)},
 		"spec.baseline.allowDifferent[]":    environmentParts(),
 		"spec.criteria[].metric":            metrics(), "spec.criteria[].statistic": statistics(), "spec.criteria[].direction": {string(v1alpha1.DirectionEach), string(v1alpha1.DirectionTotal)},
 		"spec.criteria[].observed.of": {string(v1alpha1.ObservedOfEach), string(v1alpha1.ObservedOfAll)}, "spec.criteria[].observed.statistic": {string(v1alpha1.ObservedMean), string(v1alpha1.ObservedMax)},

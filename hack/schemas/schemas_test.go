@@ -279,7 +279,7 @@ func TestASchemaIsMadeOfAWordOfTheSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`"description": "LossRatio is (sent − returned) ÷ sent, LossRatioMin what of it is surely the DUT's: without the generator's own drops, EdgeFrames and DisturbedFrames."`,
+		`"description": "LossRatio is (sent − returned) ÷ sent, LossRatioMin what of it is surely the DUT's: without the generator's own drops (at either end), EdgeFrames and DisturbedFrames."`,
 		`"description": "what was seen: \"8 of 8 frames on east, source MAC 02:…, TTL 63\""`,
 		`"Good",`,
 	} {
