@@ -81,7 +81,9 @@ func (e Each) Bound() procedure.Bound {
 	all := one
 	all.Steps = n*one.Steps + mostTogether
 	all.Time = e.warming.Bound().Time - one.Time + time.Duration(n)*one.Time + mostTogether*e.together()
-	all.Trials = n * one.Trials
+	if all.Trials = n * one.Trials; all.Trials > 0 { // all at once may be one, too
+		all.Trials += mostTogether
+	}
 	return all
 }
 

@@ -68,7 +68,9 @@ func TestNothingIsSentBesideTheDirectionThatVaries(t *testing.T) {
 	if varied[0] < 10 || varied[1] < 5 {
 		t.Errorf("directions varied in %d windows", varied)
 	}
-	last := slices.IndexFunc(r.Samples, func(s report.Sample) bool { return s.Directions[1].IntendedPacketsPerSecond > 0 && s.Phase != report.WarmUp })
+	last := slices.IndexFunc(r.Samples, func(s report.Sample) bool {
+		return s.Directions[1].IntendedPacketsPerSecond > 0 && s.Phase != report.WarmUp
+	})
 	for i, sample := range r.Samples[:last] { // all of the first direction's ramp
 		if i > 0 && sample.Phase != report.WarmUp && r.Samples[i-1].Phase != report.WarmUp && sample.Directions[1].Sent != r.Samples[i-1].Directions[1].Sent {
 			t.Errorf("at %s %d frames had left from east to west, %d a second before", sample.At.Std(), sample.Directions[1].Sent.Packets, r.Samples[i-1].Directions[1].Sent.Packets)
@@ -86,5 +88,22 @@ func TestLossBesideTheDirectionThatVariesIsTold(t *testing.T) {
 	}
 	if d := r.Result.Directions[0]; !within(float64(d.Received.PacketsPerSecond), 10_000, 10) {
 		t.Errorf("%+v", d)
+	}
+}
+
+// Where nothing may be lost, each direction's answer is confirmed by a trial, and so is all at once: to the frame.
+func TestEachDirectionThatMayLoseNothing(t *testing.T) {
+	s := scene(asymmetric, eachDirection(0), func(s *scenario) { s.plan.Procedure.MaxLossRatio = 0 }, onGenerator(func(g *sim.Generator) { g.ReadTakes = 2 * time.Millisecond }))
+	r := s.run(t)
+	if r.Ending != report.Completed || !r.Result.Saturated || !r.Result.Confirmed || r.Result.Together == nil {
+		t.Fatalf("%s: %s, %+v\n%s", r.Ending, r.Message, r.Result, trace(r))
+	}
+	for i, want := range []float64{10_000, 4000} {
+		if d := r.Result.Directions[i]; d.EdgeFrames != 0 || d.Sent.Packets != d.Returned.Packets || !within(float64(d.Received.PacketsPerSecond), want, 10) {
+			t.Errorf("%s→%s: %+v, want %.0f", d.From, d.To, d, want)
+		}
+		if d := r.Result.Together.Directions[i]; d.EdgeFrames != 0 || d.Sent.Packets != d.Returned.Packets {
+			t.Errorf("all at once, %s→%s: %+v", d.From, d.To, d)
+		}
 	}
 }
