@@ -23,10 +23,10 @@ func TestAnotherTestOfTheSameSpecMeasuresTheSameWay(t *testing.T) {
 		change func(*v1alpha1.LoadTest)
 		same   bool
 	}{
-		"another name":        {func(*v1alpha1.LoadTest) {}, true},
-		"another limit":       {func(t *v1alpha1.LoadTest) { t.Spec.DUT.Reference.Limit.PacketsPerSecond++ }, true},
-		"another deadline":    {func(t *v1alpha1.LoadTest) { t.Spec.ActiveDeadline = "3h" }, true},
-		"another target rate": {func(t *v1alpha1.LoadTest) { t.Spec.Procedure.Ramp.TargetRate = "90%" }, false},
+		"another name":                  {func(*v1alpha1.LoadTest) {}, true},
+		"another limit":                 {func(t *v1alpha1.LoadTest) { t.Spec.DUT.Reference.Limit.PacketsPerSecond++ }, true},
+		"another deadline":              {func(t *v1alpha1.LoadTest) { t.Spec.ActiveDeadline = "3h" }, true},
+		"another target rate":           {func(t *v1alpha1.LoadTest) { t.Spec.Procedure.Ramp.TargetRate = "90%" }, false},
 		"all directions together, said": {func(t *v1alpha1.LoadTest) { t.Spec.Procedure.Directions = v1alpha1.DirectionsTogether }, true},
 		"one direction after another":   {func(t *v1alpha1.LoadTest) { t.Spec.Procedure.Directions = v1alpha1.DirectionsEach }, false},
 		"other flows": {func(t *v1alpha1.LoadTest) {

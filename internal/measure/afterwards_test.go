@@ -188,7 +188,7 @@ func worth(m report.Measured) int {
 		return 0
 	case report.Invalid:
 		return 1
-	case report.Good, report.Short:
+	case report.Good, report.Short, report.Unjudged:
 	}
 	return 2
 }

@@ -269,7 +269,7 @@ func FuzzQuality(f *testing.F) {
 			if lost-float64(c.drops) <= allowed {
 				t.Errorf("Lossy with %v lost, %d dropped by the generator, %v allowed: %s", lost, c.drops, allowed, w.Reason)
 			}
-		case report.Invalid:
+		case report.Invalid, report.Unjudged:
 		}
 		if w.Reason == "" {
 			t.Error("no reason")
