@@ -71,7 +71,7 @@ func (f *figures) byLimit(limit units.Ratio) report.Quality {
 		return report.Invalid
 	case exceeds(f.surelyLost(), sent, limit):
 		return report.Lossy
-	case exceeds(f.lost(), sent, limit) && (f.lost() > f.edges || f.receiveErrors > 0), f.hidden() > f.edges && exceeds(f.lost()+f.hidden(), sent, limit), astray:
+	case exceeds(f.lost(), sent, limit) && (f.lost() > f.edges || f.receiveErrors+f.sendDrops+f.damaged > 0), f.hidden() > f.edges && exceeds(f.lost()+f.hidden(), sent, limit), astray:
 		return report.Invalid
 	case f.mostOffered < f.intended.Mul(enough):
 		return report.Short

@@ -115,7 +115,7 @@ func (d direction) byCounters() (report.Quality, string) {
 			-d.lost(), sent)
 	case exceeds(d.surelyLost(), sent, d.limit):
 		return report.Lossy, d.lossSentence() + d.shortSentence(short)
-	case exceeds(d.lost(), sent, d.limit) && (d.lost() > d.measured.EdgeFrames || d.measured.GeneratorDrops() > 0):
+	case exceeds(d.lost(), sent, d.limit) && !edgesAlone(d.measured):
 		return report.Invalid, d.unclearSentence()
 	case e.Hidden > d.measured.EdgeFrames && exceeds(d.lost()+e.Hidden, sent, d.limit):
 		return report.Invalid, fmt.Sprintf("background traffic of %s on %s may hide more loss than the limit of %s",
@@ -163,10 +163,14 @@ func SurelyWithin(m report.Measured, limit units.Ratio) bool {
 	return m.Sent.Packets <= 0 || !exceeds(m.Sent.Packets-m.Returned.Packets+m.EdgeFrames, m.Sent.Packets, limit)
 }
 
+// edgesAlone says that the window's edges may account for all that is missing, and that it isn't known of any frame that something else took it.
+func edgesAlone(m report.Measured) bool {
+	return m.Sent.Packets-m.Returned.Packets <= m.EdgeFrames && m.GeneratorDrops() == 0 && m.DamagedFrames == 0
+}
+
 // OnlyEdgesSay says that more of a direction is missing than the limit allows, and the window's edges alone may account for it: a window with narrower edges, or a longer one, may tell more.
 func OnlyEdgesSay(m report.Measured, limit units.Ratio) bool {
-	lost := m.Sent.Packets - m.Returned.Packets
-	return exceeds(lost, m.Sent.Packets, limit) && lost <= m.EdgeFrames
+	return exceeds(m.Sent.Packets-m.Returned.Packets, m.Sent.Packets, limit) && edgesAlone(m)
 }
 
 // EdgesCover says that the edges of a window of that duration, read as this one's were, may hide or feign more loss than the limit allows. What passes while an edge is read is as much
@@ -215,7 +219,7 @@ func CameBack(m report.Measured, windows int) string {
 		return fmt.Sprintf("all %d frames came back, but frames of others may have taken the place of %d", sent, most)
 	case lost <= 0:
 		return fmt.Sprintf("all %d frames came back, as far as %s tell: at most %d may be lost", sent, edges, most)
-	case most > lost && lost <= m.EdgeFrames && m.LossRatioMin <= 0 && m.GeneratorDrops() == 0: // of windows together, one may surely have lost what the edges of all could explain
+	case most > lost && edgesAlone(m) && m.LossRatioMin <= 0: // of windows together, one may surely have lost what the edges of all could explain
 		return fmt.Sprintf("%d of %d frames did not come back, and %s alone may account for them: at most %d may be lost", lost, sent, edges, most)
 	}
 	said := fmt.Sprintf("%d of %d frames did not come back: %s lost", lost, sent, Percent(units.RatioOf(lost, sent)))

@@ -38,7 +38,7 @@ func (m *machine) direction(d int, whole procedure.Conclusion, lo *point, unheld
 		c.Reason = report.OtherDirection
 	}
 	lossy := m.lostIn(d, lo)
-	if unheld || m.hi == nil || lossy == procedure.None {
+	if unheld || whole.Unproven || m.hi == nil || lossy == procedure.None {
 		return c
 	}
 	resolution := m.resolvedIn(d, lo, lossy)
@@ -283,7 +283,7 @@ func (m *machine) close() {
 	m.stage = closing
 	m.target = target{phase: report.Refine, load: at, judge: m.judgeFor(at)}
 	if m.doubted {
-		m.target.judge = m.Ramp.ConfirmDuration.Std()
+		m.target.judge, m.target.drained = m.Ramp.ConfirmDuration.Std(), m.edgesCover(at)
 	}
 	dir := m.history[m.answer().window].Directions[d]
 	m.reason = fmt.Sprintf("%s; looking whether %s→%s, too, loses frames just above that, at %s", m.ending, dir.From, dir.To, percent(at))
