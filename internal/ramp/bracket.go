@@ -293,9 +293,11 @@ func (m *machine) between(floor units.Ratio) (at units.Ratio, guess bool) {
 	return floor + (m.ceiling-floor)/2, false
 }
 
-// sure says that a clean window lost no more than the limit in any direction, whatever its edges hide.
+// sure says that a clean window lost no more than the limit in any direction, whatever its edges hide; where not one frame may be lost, whatever frames of others may stand for, too.
 func (m *machine) sure(w report.Window) bool {
-	return !slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return !measure.SurelyWithin(d, m.MaxLossRatio) })
+	return !slices.ContainsFunc(w.Directions, func(d report.Measured) bool {
+		return !measure.SurelyWithin(d, m.MaxLossRatio) || m.MaxLossRatio == 0 && d.MostLost() > 0
+	})
 }
 
 // longerTells says that a short window leaves open whether too many frames were lost, as its edges may account for them, and one of the search that is as long as may be would not.
