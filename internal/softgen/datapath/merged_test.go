@@ -103,10 +103,10 @@ func handOn(t *testing.T, iface string, kind uint8, size, header int, frame []by
 	defer func() { must(t, unix.Close(fd)) }()
 	must(t, unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_VNET_HDR, 1))
 	transport := 34
-	switch {
-	case header == 62:
+	switch header {
+	case 62:
 		transport = 54
-	case header == 58:
+	case 58:
 		transport = 38
 	}
 	offset := uint16(6)

@@ -132,26 +132,26 @@ func (m tcMaps) begin() asm.Instructions {
 // merged finds out how many frames a merged buffer stands for, and how long they were together: each had headers of its own. What it can't take apart counts as one frame.
 func merged() asm.Instructions {
 	p := asm.Instructions{asm.Mov.Imm(kind, 14)} // where the network header begins, then where the payload does
-	p = append(p, loadAt(-2, stackHead, 2)...)
+	p = append(p, loadAt(-2, 2)...)
 	p = append(p,
 		asm.LoadMem(asm.R1, asm.RFP, stackHead, asm.Half),
 		asm.JEq.Imm(asm.R1, big(etherVLAN), "merged-inner"),
 		asm.JNE.Imm(asm.R1, big(etherQinQ), "merged-protocol"),
 		asm.Add.Imm(kind, 4).WithSymbol("merged-inner"),
 	)
-	p = append(p, loadAt(-2, stackHead, 2)...)
+	p = append(p, loadAt(-2, 2)...)
 	p = append(p,
 		asm.LoadMem(asm.R1, asm.RFP, stackHead, asm.Half),
 		asm.JEq.Imm(asm.R1, big(etherIPv4), "merged-ipv4").WithSymbol("merged-protocol"),
 		asm.JNE.Imm(asm.R1, big(etherIPv6), "single"),
 	)
-	p = append(p, loadAt(6, stackHead, 1)...)
+	p = append(p, loadAt(6, 1)...)
 	p = append(p,
 		asm.LoadMem(asm.R1, asm.RFP, stackHead, asm.Byte),
 		asm.Add.Imm(kind, 40),
 		asm.Ja.Label("merged-transport"),
 	)
-	ipv4 := loadAt(0, stackHead, 10)
+	ipv4 := loadAt(0, 10)
 	ipv4[0] = ipv4[0].WithSymbol("merged-ipv4")
 	p = append(p, ipv4...)
 	p = append(p,
@@ -165,7 +165,7 @@ func merged() asm.Instructions {
 		asm.Add.Imm(kind, 8),
 		asm.Ja.Label("merged-payload"),
 	)
-	tcp := loadAt(12, stackHead, 1)
+	tcp := loadAt(12, 1)
 	tcp[0] = tcp[0].WithSymbol("merged-tcp")
 	p = append(p, tcp...)
 	return append(p,
@@ -205,14 +205,14 @@ func merged() asm.Instructions {
 	)
 }
 
-// loadAt copies bytes of the frame to the stack, from so far behind the place in R8; a frame that has fewer counts as one.
-func loadAt(from, to, n int32) asm.Instructions {
+// loadAt copies bytes of the frame to stackHead, from so far behind the place in R8; a frame that has fewer counts as one.
+func loadAt(from, n int32) asm.Instructions {
 	return asm.Instructions{
 		asm.Mov.Reg(asm.R1, skb),
 		asm.Mov.Reg(asm.R2, kind),
 		asm.Add.Imm(asm.R2, from),
 		asm.Mov.Reg(asm.R3, asm.RFP),
-		asm.Add.Imm(asm.R3, to),
+		asm.Add.Imm(asm.R3, stackHead),
 		asm.Mov.Imm(asm.R4, n),
 		asm.FnSkbLoadBytes.Call(),
 		asm.JNE.Imm(asm.R0, 0, "single"),
