@@ -38,7 +38,7 @@ func CheckWitness(name string) error {
 
 const (
 	// witnessRuns is how often each side's rate at overload is measured at least: with runs that spread by up to 0.3 % they tell half a percent beyond what is allowed in 95 of 100 cases.
-	witnessRuns = 12
+	witnessRuns = 22
 	// mostTrials is how many trials a run has at most, of which its figure is the rate of all together; the warm-up lasts as long as one of them.
 	mostTrials = 5
 	// witnessShare is of how much of a search's time the witness takes one part.

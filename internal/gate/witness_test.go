@@ -64,7 +64,7 @@ func TestAWitnessTakesATenthOfItsSearches(t *testing.T) {
 		searches int
 		trials   int
 		lasts    time.Duration
-	}{{6 * time.Second, 5, 1, time.Second}, {84 * time.Second, 5, 2, 1100 * time.Millisecond}, {210 * time.Second, 5, 5, 1400 * time.Millisecond}, {time.Hour, 10, 5, 10 * time.Second}} {
+	}{{6 * time.Second, 5, 1, time.Second}, {84 * time.Second, 5, 1, time.Second}, {210 * time.Second, 5, 3, 1100 * time.Millisecond}, {time.Hour, 10, 5, 10 * time.Second}} {
 		trials, lasts := trialsOf(c.usual, c.searches)
 		if trials != c.trials || lasts != c.lasts {
 			t.Errorf("%d searches of %v: %d trials of %v, want %d of %v", c.searches, c.usual, trials, lasts, c.trials, c.lasts)

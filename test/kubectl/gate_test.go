@@ -273,8 +273,8 @@ func TestAGateWithABaselineFromElsewhere(t *testing.T) {
 		gate := p.starts("kubectl linerate gate -f router.yaml --max-regression 2% --baseline baseline.json --witness overload --name-suffix w")
 		p.saysMeasuredSuite(p.suite("router-w"), v1alpha1.ReasonMeasured, slower(0))
 		witness := p.suite("router-overload-w")
-		if witness.Spec.Repetitions != 12 {
-			t.Errorf("the witness is measured %d times, want 12", witness.Spec.Repetitions)
+		if witness.Spec.Repetitions != 22 {
+			t.Errorf("the witness is measured %d times, want 22", witness.Spec.Repetitions)
 		}
 		p.saysMeasuredSuite(witness, v1alpha1.ReasonMeasured, slower(0))
 		gate.ends().wants(t, 0, "the limit didn't move by more than is allowed, and decides", "")
