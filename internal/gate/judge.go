@@ -84,19 +84,7 @@ func end(s *v1alpha1.LoadTestSuite) *metav1.Condition {
 func rowOf(m Measured, judged suite.Judged, number int) report.GateRow {
 	c, cell := judged.Report.Cells[number], judged.Cells[number]
 	row := report.GateRow{Test: m.Name, Suite: m.Suite.Name, Cell: c.Name, Product: c.Product, Loadtest: c.Loadtest, Outcome: report.Undecided, BaselineName: cell.BaselineName}
-	switch labels := m.Suite.Spec.Template.Metadata.Labels; {
-	case m.Test && len(cell.Runs) > 0:
-		row.Product, row.Loadtest = report.Named(cell.Runs[0].Report)
-	case m.Test:
-		row.Product, row.Loadtest = string(labels[v1alpha1.LabelProduct]), string(labels[v1alpha1.LabelLoadTest])
-	}
-	row.Loadtest = cmp.Or(row.Loadtest, "-")
-	if m.Witness {
-		row.Witness = report.WitnessOverload
-		if !m.Test {
-			row.Loadtest += witnessEnd
-		}
-	}
+	nameRow(&row, m, cell)
 	row.Candidate, row.Baseline = compare(c, cell, m.Suite.Spec.Criteria)
 	if row.Baseline == nil && m.Baseline != nil {
 		row.Baseline = &report.Compared{}
@@ -126,6 +114,24 @@ func rowOf(m Measured, judged suite.Judged, number int) report.GateRow {
 		row.Message = strings.TrimPrefix(row.Message+"; "+c.Message, "; ")
 	}
 	return row
+}
+
+// nameRow says of which product and load test a row is: of a LoadTest as its runs or its labels have it, of a suite as its axes do. That of a witness has a column of its own.
+func nameRow(row *report.GateRow, m Measured, cell suite.JudgedCell) {
+	switch labels := m.Suite.Spec.Template.Metadata.Labels; {
+	case m.Test && len(cell.Runs) > 0:
+		row.Product, row.Loadtest = report.Named(cell.Runs[0].Report)
+	case m.Test:
+		row.Product, row.Loadtest = string(labels[v1alpha1.LabelProduct]), string(labels[v1alpha1.LabelLoadTest])
+	}
+	row.Loadtest = cmp.Or(row.Loadtest, "-")
+	if !m.Witness {
+		return
+	}
+	row.Witness = report.WitnessOverload
+	if !m.Test {
+		row.Loadtest += witnessEnd
+	}
 }
 
 // notWhole says why a suite has no whole measurement; empty: it has.

@@ -161,7 +161,7 @@ func (s *Subject) patchesProcedure() string {
 }
 
 // pairWitnesses sets each witness's row beside that of its search, and says which of the two decides. They are two properties of the device, and no verdict is made of both: a witness fails a gate by
-// itself, and whatever else it says, the search decides. Without a search beside it it decides alone.
+// itself, and whatever else it says, the search decides. Where no search is beside it, the witness decides alone.
 func pairWitnesses(rows []report.GateRow) {
 	for i := range rows {
 		w := &rows[i]

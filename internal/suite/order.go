@@ -18,9 +18,9 @@ type slot struct {
 // order is how the measurements follow each other. It follows from the spec and the suite's name alone, so that whoever goes on with a suite goes on in its order. A suite that says no order
 // is of a release that knew Interleaved only.
 //
-//	ByCell        AAAA BBBB          drift makes a difference of all of it
-//	Interleaved   AB AB AB AB        drift makes a little; what comes back every second run meets B alone
-//	Shuffled      AB BA BA AB        orders that are drawn, as many as their reverses, in an order that is drawn: neither drift nor what comes back every few runs meets one side
+//	ByCell        AAAABBBB           drift makes a difference of all of it
+//	Interleaved   ABABABAB           drift makes a little; what comes back every second run meets B alone
+//	Shuffled      ABBABAAB           orders that are drawn, as many as their reverses, in an order that is drawn: neither drift nor what comes back every few runs meets one side
 func order(s *v1alpha1.LoadTestSuite, cells int) []slot {
 	repetitions := max(s.Spec.Repetitions, 1)
 	slots := make([]slot, 0, cells*int(repetitions))
