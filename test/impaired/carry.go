@@ -60,7 +60,7 @@ func newCarrier(i Impairment, from, to int) (*carrier, error) {
 }
 
 // first is the rank of a thread that carries frames: before the generator's, which have 1, and before those who see how late the machine is (test/calm), as a device with
-// processors of its own waits for neither. With the generator's rank its waits for that are seen, and take the blame for what the impairment lost.
+// processors of its own waits for neither.
 const first = 3
 
 // run carries frames until the process ends. It comes before all other threads, unless its work would take all of a processor.

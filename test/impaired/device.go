@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
 )
 
@@ -23,7 +25,10 @@ type Device struct {
 	mutex   sync.Mutex // a question at a time
 }
 
-// Start starts a device in a namespace that has its interfaces, which are up. It forwards when Start returns, and until it is closed or this process ends.
+// Start starts a device on interfaces of a namespace, which are up. It forwards when Start returns, and until it is closed or this process ends.
+//
+// Its process is in the namespace only if frames cost it work: then it loses what comes while it waits for a processor, and who looks who carries frames should see
+// that. Without work its waits cost nothing, and so must not excuse what the impairment lost: the process is where the test is, and only its sockets are in the namespace.
 func Start(ns *netspace.Namespace, s Spec) (_ *Device, err error) {
 	if err := s.Check(); err != nil {
 		return nil, fmt.Errorf("impaired device: %w", err)
@@ -31,6 +36,13 @@ func Start(ns *netspace.Namespace, s Spec) (_ *Device, err error) {
 	d := &Device{command: exec.Command("/proc/self/exe"), talk: &bytes.Buffer{}}
 	d.command.Env = append(os.Environ(), asked+"=1")
 	d.command.Stderr = d.talk
+	copied, err := unix.FcntlInt(uintptr(ns.Fd()), unix.F_DUPFD_CLOEXEC, 0) // the descriptor stays the Namespace's own
+	if err != nil {
+		return nil, fmt.Errorf("hold the namespace: %w", err)
+	}
+	namespace := os.NewFile(uintptr(copied), "namespace")
+	defer func() { _ = namespace.Close() }()
+	d.command.ExtraFiles = []*os.File{namespace}                // its namespaceFile
 	d.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's interrupt is the test's to handle
 	if d.life, err = d.command.StdinPipe(); err != nil {
 		return nil, err
@@ -40,7 +52,11 @@ func Start(ns *netspace.Namespace, s Spec) (_ *Device, err error) {
 		return nil, err
 	}
 	d.answers = json.NewDecoder(out)
-	if err := ns.Do(d.command.Start); err != nil {
+	start := d.command.Start
+	if s.works() {
+		start = func() error { return ns.Do(d.command.Start) }
+	}
+	if err := start(); err != nil {
 		return nil, fmt.Errorf("start the impaired device: %w", err)
 	}
 	if _, err := d.ask(s); err != nil {

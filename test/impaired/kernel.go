@@ -31,7 +31,7 @@ func (i Impairment) inKernel() bool {
 }
 
 func newKernelPort(i Impairment, name string, to int) (*kernelPort, error) {
-	conn, err := nftables.New()
+	conn, err := nftables.New(nftables.WithNetNSFd(namespaceFile))
 	if err != nil {
 		return nil, fmt.Errorf("open nftables: %w", err)
 	}

@@ -8,8 +8,11 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // asked is the variable of the environment that makes a program a device.
@@ -56,7 +59,11 @@ func serve(questions io.Reader, answers io.Writer) error {
 		return fmt.Errorf("read what to be: %w", err)
 	}
 	debug.SetGCPercent(1000) // there is little to collect, and a frame shouldn't wait for it
-	ports, err := s.carry()
+	var ports [2]port
+	err := inNamespace(func() (err error) {
+		ports, err = s.carry()
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -78,7 +85,32 @@ func serve(questions io.Reader, answers io.Writer) error {
 	}
 }
 
-// carry begins to forward.
+// namespaceFile is the descriptor by which a device has its interfaces' namespace.
+const namespaceFile = 3
+
+// inNamespace runs fn on a thread in the namespace of the device's interfaces. Sockets that fn opens belong to it for good.
+func inNamespace(fn func() error) error {
+	result := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		home, err := os.Open("/proc/thread-self/ns/net")
+		if err != nil {
+			result <- err
+			return
+		}
+		defer func() { _ = home.Close() }()
+		if err = unix.Setns(namespaceFile, unix.CLONE_NEWNET); err == nil {
+			err = fn()
+		}
+		if unix.Setns(int(home.Fd()), unix.CLONE_NEWNET) == nil { // else the thread ends with its goroutine
+			runtime.UnlockOSThread()
+		}
+		result <- err
+	}()
+	return <-result
+}
+
+// carry begins to forward. It is called in the namespace.
 func (s Spec) carry() (ports [2]port, err error) {
 	var index [2]int
 	for i, name := range s.Interfaces {
@@ -116,6 +148,9 @@ func settle(ports [2]port) {
 		}
 	}
 }
+
+// works says whether frames cost the device work.
+func (s Spec) works() bool { return s.Ports[0].Work > 0 || s.Ports[1].Work > 0 }
 
 // Check says what of a Spec contradicts itself.
 func (s Spec) Check() error {
