@@ -54,6 +54,9 @@ type impairedDevice struct {
 	finds []string
 }
 
+// savesUp is for how long a limit without a queue saves up what it didn't forward: a machine that has the generator wait so long costs no frame.
+const savesUp = 10 * time.Millisecond
+
 const (
 	there = "west→east"
 	back  = "east→west"
@@ -65,6 +68,11 @@ func impairedDevices() (list []impairedDevice) {
 	both := func(i impaired.Impairment) ports { return ports{i, i} }
 	all := []string{there, back}
 	add := func(d impairedDevice, modes ...mode) {
+		for i, p := range d.ports {
+			if p.Limit > 0 && p.Queue == 0 {
+				d.ports[i].Saves = savesUp
+			}
+		}
 		for _, d.mode = range modes {
 			list = append(list, d)
 		}
