@@ -1,6 +1,8 @@
 package impaired
 
 import (
+	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -144,6 +146,26 @@ func TestADeviceThatCantBe(t *testing.T) {
 	} {
 		if d, err := Start(ns, s); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: %v, %v; want %q", s, d, err, says)
+		}
+	}
+}
+
+// TestWhoseWaitsAreSeen: only a device that waiting costs frames is a process of the namespace that its interfaces are in.
+func TestWhoseWaitsAreSeen(t *testing.T) {
+	ours, err := os.Readlink("/proc/self/ns/net")
+	must(t, err)
+	for name, c := range map[string]struct {
+		i    Impairment
+		seen bool
+	}{
+		"a limit": {Impairment{Limit: 1_000}, false},
+		"work":    {Impairment{Work: time.Millisecond}, true},
+	} {
+		r := newRig(t, c.i)
+		its, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", r.device.command.Process.Pid))
+		must(t, err)
+		if seen := its != ours; seen != c.seen {
+			t.Errorf("%s: the process is in %s and this one in %s", name, its, ours)
 		}
 	}
 }
