@@ -168,7 +168,7 @@ type Criterion struct {
 	MaxRegression Percent `json:"maxRegression,omitempty"`
 
 	// assumedSpread is how far apart runs of the same thing lie in this lab: their standard deviation, in percent of the figure, known from
-	// earlier ones. It is used where the runs are too few to show it themselves (fewer than 4 of each), and the verdict says so.
+	// earlier ones. It is used where the runs are too few to show it themselves (fewer than 5 of each), and the verdict says so.
 	// Example: 0.5%.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.substring(0, size(self) - 1)) > 0.0 && double(self.substring(0, size(self) - 1)) <= 50.0)",message="assumedSpread is more than 0% and at most 50%"

@@ -4,131 +4,189 @@ import (
 	"math"
 	"slices"
 
-	"github.com/aclements/go-moremath/stats"
-
 	"github.com/linerate-dev/linerate/internal/statistics"
 )
 
-// change is how a candidate compares with its baseline, as the ratio of the two: 0.97 is 3 % less.
+// change is how a candidate compares with its baseline, as the ratio of the two devices' medians: 0.97 is 3 % less.
 type change struct {
-	// ratio is the median of all ratios of a candidate's run to a baseline's (Hodges and Lehmann's estimate).
+	// ratio is that of the medians of the runs, a run being the middle of its interval.
 	ratio float64
 	// low and high enclose the true ratio with a probability of confidence. high is +Inf, or low 0, where nothing bounds it.
 	low, high, confidence float64
 }
 
-// pairs are the ratios of each candidate to each baseline, ascending. There is a baseline of 0 that candidates are infinitely more than.
-func pairs(candidate, baseline []float64) []float64 {
-	ratios := make([]float64, 0, len(candidate)*len(baseline))
-	for _, c := range candidate {
-		for _, b := range baseline {
-			ratios = append(ratios, ratio(c, b))
-		}
-	}
-	slices.Sort(ratios)
-	return ratios
+// sample is what the runs of a candidate, or of a baseline, say of their device. Figures are natural logarithms, so that a ratio of devices is a difference.
+type sample struct {
+	// least and most are what each run's truth is taken for by a claim that is the harder to make the less, or the more, that is; ascending. Of a run that
+	// resolved its limit both are the middle of its interval; of a lower bound most is +Inf.
+	least, most []float64
+	// common is how far the truth may lie from the middles in all runs alike.
+	common float64
 }
 
-// ratio of two figures that may be 0 or unbounded.
-func ratio(c, b float64) float64 {
-	switch {
-	case b == 0:
-		return math.Inf(1)
-	case math.IsInf(b, 1):
-		return 0
-	}
-	return c / b
-}
-
-// changeByRanks compares by ranks alone: no distribution is assumed, only that chance treats candidate and baseline alike. Each end of the interval is
-// the one that the runs' own intervals make worst: what is claimed holds wherever in them the truth lies.
+// sampleOf reads the runs. The errors of their intervals' middles are independent as far as that is seen: an error that stays within ±h has a mean and a variance
+// of which mean² + variance is at most h², so what the middles aren't seen to vary by may be common to all of them, as with a search that takes the same steps each time.
 //
-//	ratios of all pairs, ascending:  ┤k left out├── low ············ ratio ············ high ──┤k left out├
-func changeByRanks(candidate, baseline []Run) change {
-	c := estimate(candidate, baseline)
-	least, most := pairs(lows(candidate), ends(baseline)), pairs(ends(candidate), lows(baseline))
-	k, tail := leftOut(len(candidate), len(baseline))
-	c.low, c.high, c.confidence = least[k], most[len(most)-1-k], 1-2*tail
-	return c
+//	common = √(h² − s²)    h: half an interval (root of the mean square); s: how far the median's nearer bound lies from it
+//
+// That bound is taken for s as it sees no strays, which show no independence of the others, and comes nearer the more runs there are: the median of many runs that all
+// found one of few values is no better known than these.
+func sampleOf(runs []Run) sample {
+	var s sample
+	var middles []float64
+	squares := 0.0
+	for _, r := range runs {
+		least, most := math.Log(r.Low), math.Log(r.High)
+		if r.Low > 0 && !math.IsInf(r.High, 1) {
+			half := (most - least) / 2
+			squares += half * half
+			least = (least + most) / 2
+			most = least
+			middles = append(middles, least)
+		}
+		s.least, s.most = append(s.least, least), append(s.most, most)
+	}
+	slices.Sort(s.least)
+	slices.Sort(s.most)
+	if n := float64(len(middles)); n > 0 {
+		slices.Sort(middles)
+		bound := medianBoundOf(len(middles))
+		seen := min(bound.above(middles), bound.below(middles))
+		s.common = math.Sqrt(max(0, squares/n-seen*seen))
+	}
+	return s
 }
 
-// estimate is the change alone, enclosed by nothing.
-func estimate(candidate, baseline []Run) change {
-	return change{ratio: middle(pairs(lows(candidate), lows(baseline))), high: math.Inf(1)}
+// method is how so many runs of a candidate are compared with so many of a baseline; it depends on nothing else.
+type method struct {
+	candidate, baseline medianBound
+	// usual is Student's t for as many degrees of freedom as both sides have together.
+	usual float64
 }
 
 // worstTail is how probable a wrong claim may be, at either end of an interval.
 const worstTail = (1 - statistics.Confidence) / 2
 
-// enough says that so many runs of either can show a difference at all: that all of one lie above all of the other is one of as many cases as
-// there are ways to choose the one among both.
-func enough(n, m int) bool {
-	ways := 1.0
-	for i := 1; i <= n; i++ {
-		ways *= float64(m+i) / float64(i)
-	}
-	return ways*worstTail >= 1
+// medianTail is how probable it may be that a median lies beyond its own bound. It is less than worstTail, for that two bounds are joined by their squares holds nearly, and not
+// for every shape of runs; how much less is what simulation showed to be needed (docs/statistics.md).
+const medianTail = 0.015
+
+// leastRuns of each are compared by what they show themselves: of fewer, all lie on one side of their own median too often.
+const leastRuns = 5
+
+func enough(n, m int) bool { return n >= leastRuns && m >= leastRuns }
+
+func methodOf(n, m int) method {
+	return method{medianBoundOf(n), medianBoundOf(m), studentT(1-worstTail, float64(n+m-2))}
 }
 
-// exactUpTo is the size of samples up to which the distribution of ranks is counted out; above it is as good as normal.
-const exactUpTo = 50
+// gap is how far one sample lies above another, by some estimate, as a logarithm; the estimate's standard error, and what that itself is known by.
+type gap struct{ distance, deviation, freedom float64 }
 
-// leftOut is how many of the ratios may be left out at each end so that what remains still has the confidence that is wanted: the greatest k
-// for which Mann and Whitney's U is at most k with a probability (tail) of at most 2.5 %. There must be enough runs.
-func leftOut(n, m int) (k int, tail float64) {
-	mean, deviation := float64(n*m)/2, math.Sqrt(float64(n*m)*float64(n+m+1)/12)
-	k = max(0, int(mean-normal975*deviation)-1)
-	if n > exactUpTo || m > exactUpTo {
-		return k, stats.StdNormal.CDF((float64(k) + 0.5 - mean) / deviation)
+// gap between two sides, below and above: ascending, and of each side what makes it hardest to tell them apart. The bounds' distances from the medians are independent
+// errors: their squares add up (Newcombe; Zou and Donner), and are known with the degrees of freedom that Satterthwaite gives them. Where one side has nearly all of the
+// error, the sum is known as badly as that.
+//
+//	      below                        above
+//	──┼───median───┤bound     bound├───median───┼──▶
+//	               └ √( a²  +  b² ) ┘
+func (m method) gap(below, above []float64, lower, upper medianBound) gap {
+	a, b := lower.above(below), upper.below(above)
+	a, b = a*a, b*b
+	if math.IsInf(a+b, 1) { // too many runs of a side have no bound
+		return gap{distance: math.NaN()}
 	}
-	u := stats.UDist{N1: n, N2: m}
-	tail = u.CDF(float64(k))
-	for k > 0 && tail > worstTail {
-		k--
-		tail = u.CDF(float64(k))
+	g := gap{distance: middle(above) - middle(below), deviation: math.Sqrt(a+b) / m.usual}
+	if g.deviation > 0 {
+		g.freedom = (a + b) * (a + b) / (a*a/float64(len(below)-1) + b*b/float64(len(above)-1))
 	}
-	for next := u.CDF(float64(k + 1)); next <= worstTail; next = u.CDF(float64(k + 1)) {
-		k, tail = k+1, next
-	}
-	return k, tail
+	return g
 }
 
-// normal975 is the standard normal distribution's 97.5 % quantile.
-const normal975 = 1.959964
-
-// assumedChange compares runs that are too few to show their spread, with one that somebody vouches for: the standard deviation of a run, as a
-// share. The runs are then taken as normal around the truth.
-func assumedChange(candidate, baseline []Run, spread float64) change {
-	half := normal975 * spread * math.Sqrt(1/float64(len(candidate))+1/float64(len(baseline)))
-	c := change{
-		ratio:      math.Exp(meanLog(lows(candidate)) - meanLog(lows(baseline))),
-		low:        math.Exp(meanLog(lows(candidate)) - meanLog(ends(baseline)) - half),
-		high:       math.Exp(meanLog(ends(candidate)) - meanLog(lows(baseline)) + half),
-		confidence: statistics.Confidence,
+// chance is the probability with which a gap that is no wider than edge would show as much. What may be common to all runs of a sample is no chance, and never averaged
+// away: of less than that nothing is claimed.
+func (g gap) chance(edge, common float64) float64 {
+	d := g.distance - edge
+	switch {
+	case !(d > common): // NaN, too
+		return 1
+	case g.deviation == 0 || math.IsInf(d, 1):
+		return 0
 	}
-	if math.IsNaN(c.low) {
-		c.low = 0
-	}
-	if math.IsNaN(c.high) {
-		c.high = math.Inf(1)
-	}
-	return c
+	return 1 - studentCDF(math.Sqrt(d*d-common*common)/g.deviation, g.freedom)
 }
 
-func meanLog(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += math.Log(v)
+// reach is how much narrower the gap may be than it is seen.
+func (g gap) reach(common float64) float64 {
+	if g.deviation == 0 {
+		return common
 	}
-	return sum / float64(len(values))
+	return math.Hypot(studentT(1-worstTail, g.freedom)*g.deviation, common)
 }
 
-// gap is how far the change lies from the least ratio allowed, on whichever side, as a natural logarithm, with the runs' own resolution taken
-// off; 0 or less: it hides the difference.
-func gap(candidate, baseline []Run, least float64) float64 {
-	above := math.Log(middle(pairs(lows(candidate), ends(baseline))) / least)
-	below := math.Log(least / middle(pairs(ends(candidate), lows(baseline))))
-	return max(above, below)
+// under is how far the candidate lies below the baseline, over how far it lies above, each as far as a claim may take it for.
+func (m method) under(candidate, baseline sample) gap {
+	return m.gap(candidate.most, baseline.least, m.candidate, m.baseline)
+}
+
+func (m method) over(candidate, baseline sample) gap {
+	return m.gap(baseline.most, candidate.least, m.baseline, m.candidate)
+}
+
+// chances of both claims: that the candidate has less than the least ratio that is allowed, and that it has not.
+func chances(under, over gap, least, common float64) Chance {
+	edge := math.Log(least)
+	return Chance{Failed: under.chance(-edge+rounding, common), Passed: over.chance(edge-rounding, common)}
+}
+
+// rounding is what logarithms of equal ratios may differ by: just what is allowed is allowed.
+const rounding = 1e-12
+
+// enclosed is the change with the interval that lies within none of the claims' reach.
+func enclosed(ratio float64, under, over gap, common float64) change {
+	return change{ratio: ratio, confidence: statistics.Confidence,
+		low: bound(over.distance, -over.reach(common), 0), high: bound(-under.distance, under.reach(common), math.Inf(1))}
+}
+
+// estimate is the change alone, enclosed by nothing.
+func estimate(candidate, baseline sample) change {
+	return change{ratio: math.Exp(middle(candidate.least) - middle(baseline.least)), high: math.Inf(1)}
+}
+
+// bound is an end of an interval, as a ratio; unknown where nothing bounds it.
+func bound(at, reach, unknown float64) float64 {
+	if math.IsNaN(at) {
+		return unknown
+	}
+	return math.Exp(at + reach)
+}
+
+// sureness is with what probability a regression is told of which it is said that it could have been: 95 %, for a standard normal distribution.
+const sureness = 1.644854
+
+// smallest is the least regression, as a share, that runs like these show in 95 of 100 cases to be more than is allowed; 0: none.
+func (g gap) smallest(least, common float64) float64 {
+	if math.IsNaN(g.distance) || math.IsInf(g.distance, 0) {
+		return 0
+	}
+	return 1 - least*math.Exp(-g.reach(common)-sureness*g.deviation)
+}
+
+// assumedGap is that of runs that are too few to show their spread, with one that somebody vouches for: the standard deviation of a run, as a share. The runs
+// are then taken as normal around the truth, and what they may err in common is taken off whole, for nothing is seen to vary.
+func assumedGap(below, above []float64, spread, common float64) gap {
+	return gap{mean(above) - mean(below) - common, spread * math.Sqrt(1/float64(len(below))+1/float64(len(above))), math.Inf(1)}
+}
+
+// beyond is how far the change lies from the least ratio allowed, on whichever side, with all taken off that more runs don't make less; 0 or less: that hides the difference.
+func beyond(candidate, baseline sample, least float64) float64 {
+	far := math.Inf(-1)
+	for _, distance := range []float64{middle(baseline.least) - middle(candidate.most) + math.Log(least), middle(candidate.least) - middle(baseline.most) - math.Log(least)} {
+		if !math.IsNaN(distance) {
+			far = max(far, distance)
+		}
+	}
+	return far - candidate.common - baseline.common
 }
 
 // rangeOfNormal is the range in standard deviations that up to ten normal runs exceed in one of a hundred cases at most.
@@ -141,10 +199,4 @@ func denies(runs []Run, spread float64) bool {
 		least, most = min(least, r.Low), max(most, r.Low)
 	}
 	return len(runs) > 1 && most > least*math.Exp(rangeOfNormal*spread)
-}
-
-// middle is the median of sorted values, of which there is at least one.
-func middle(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

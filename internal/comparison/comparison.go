@@ -31,8 +31,8 @@ type Allowance struct {
 	AssumedSpread units.Ratio
 }
 
-// Answer is what the runs show of a Question. Each of the two claims, Passed and DidFail, is wrong with a probability of at most 2.5 %, whatever the
-// runs' distribution.
+// Answer is what the runs show of a Question: of the ratio of the two devices' medians. Each of the two claims, Passed and DidFail, is wrong with a probability of at
+// most 2.5 %, by simulation of runs of many shapes, numbers and spreads (docs/statistics.md).
 type Answer struct {
 	// Outcome is whether the change is allowed; empty: nothing is demanded.
 	Outcome report.Outcome
@@ -47,7 +47,15 @@ type Answer struct {
 	Reason Reason
 	// Needed is how many runs would do where the Outcome is Undecided and more runs would decide it; else zero.
 	Needed Needed
+	// Chance is what the claims rest on; without enough runs both are 1.
+	Chance Chance
+	// Smallest is about the least regression that such runs would have shown, with 95 %, to be more than is allowed, as a share of the baseline; 0: none, or nobody knows.
+	Smallest units.Ratio
 }
+
+// Chance is the probability with which chance alone, where the candidate has just what is allowed, would show as much as the runs do: that it has no less than
+// that (Passed), or that it has less (Failed). A claim is made of one that is at most 2.5 %.
+type Chance struct{ Passed, Failed float64 }
 
 // Reason is why an Outcome is what it is.
 type Reason string
@@ -57,7 +65,7 @@ const (
 	Shown        Reason = "Shown"        // the runs show it
 	NoRuns       Reason = "NoRuns"       // there is nothing to compare
 	NoBaseline   Reason = "NoBaseline"   // the baseline is 0: nothing is a share of that
-	TooFewRuns   Reason = "TooFewRuns"   // however these runs had come out, chance could have done it
+	TooFewRuns   Reason = "TooFewRuns"   // fewer than five on a side, and nobody vouches for their spread
 	TooWide      Reason = "TooWide"      // what is allowed lies within the interval; more runs make it narrower
 	Unresolved   Reason = "Unresolved"   // what is allowed lies within the measurements' own resolution; more runs don't help, a finer search does
 	LowerBounds  Reason = "LowerBounds"  // figures are lower bounds; more runs don't help, what was in their way does: a target, another direction, a generator
@@ -73,7 +81,7 @@ type Needed struct {
 func Compare(q Question) Answer {
 	c := newComparison(q)
 	c.decide()
-	answer := Answer{Judgement: c.judgement(), Change: c.told(), Reason: c.reason, Needed: c.needed}
+	answer := Answer{Judgement: c.judgement(), Change: c.told(), Reason: c.reason, Needed: c.needed, Chance: c.chance, Smallest: c.smallest}
 	if q.Allowance == nil {
 		answer.Sentence = c.difference(answer)
 		return answer
@@ -92,12 +100,15 @@ type comparison struct {
 	outcome report.Outcome
 	reason  Reason
 	change  change
+	chance  Chance
 	assumed bool // the change's interval is made from the spread that is vouched for
 	needed  Needed
+
+	smallest units.Ratio
 }
 
 func newComparison(q Question) *comparison {
-	c := &comparison{figure: q.Figure, candidate: q.Candidate, baseline: q.Baseline, outcome: report.Undecided, change: change{high: math.Inf(1)}}
+	c := &comparison{figure: q.Figure, candidate: q.Candidate, baseline: q.Baseline, outcome: report.Undecided, change: change{high: math.Inf(1)}, chance: Chance{Passed: 1, Failed: 1}}
 	if a := q.Allowance; a != nil {
 		c.allowed, c.spread = share(a.MaxRegression), share(a.AssumedSpread)
 	}
@@ -120,38 +131,43 @@ func (c *comparison) compare() Reason {
 	case c.was.Median == 0:
 		return NoBaseline
 	}
-	enclosed := true
+	candidate, baseline, least := sampleOf(c.candidate), sampleOf(c.baseline), 1-c.allowed
+	common := candidate.common + baseline.common
+	c.change = estimate(candidate, baseline)
+	var under, over gap
 	switch {
 	case enough(len(c.candidate), len(c.baseline)):
-		c.change = changeByRanks(c.candidate, c.baseline)
+		by := methodOf(len(c.candidate), len(c.baseline))
+		under, over = by.under(candidate, baseline), by.over(candidate, baseline)
+		c.smallest = ratioOf(under.smallest(least, common))
 	case c.spread <= 0:
-		c.change, enclosed = estimate(c.candidate, c.baseline), false
+		return c.open(beyond(candidate, baseline, least))
 	case denies(c.candidate, c.spread) || denies(c.baseline, c.spread):
-		c.change = estimate(c.candidate, c.baseline)
 		return SpreadDenied
 	default:
-		c.change, c.assumed = assumedChange(c.candidate, c.baseline, c.spread), true
+		under, over = assumedGap(candidate.most, baseline.least, c.spread, common), assumedGap(baseline.most, candidate.least, c.spread, common)
+		c.assumed, common = true, 0
 	}
-	least := 1 - c.allowed
+	c.chance, c.change = chances(under, over, least, common), enclosed(c.change.ratio, under, over, common)
 	switch {
-	case enclosed && c.change.low >= least:
+	case c.chance.Passed <= worstTail:
 		c.outcome = report.Passed
-	case enclosed && c.change.high < least:
+	case c.chance.Failed <= worstTail:
 		c.outcome = report.DidFail
 	default:
-		return open(c.candidate, c.baseline, least, enclosed)
+		return c.open(beyond(candidate, baseline, least))
 	}
 	return Shown
 }
 
-// open says why the runs show neither: whether more of them could, if they were like these.
-func open(candidate, baseline []Run, least float64, enclosed bool) Reason {
+// open says why the runs show neither, if they lie so far beyond what hides the difference: whether more of them could, if they were like these.
+func (c *comparison) open(beyond float64) Reason {
 	switch {
-	case gap(candidate, baseline, least) > 0 && enclosed:
+	case beyond > 0 && c.change.confidence > 0:
 		return TooWide
-	case gap(candidate, baseline, least) > 0:
+	case beyond > 0:
 		return TooFewRuns
-	case bounds(candidate) > 0 || bounds(baseline) > 0:
+	case bounds(c.candidate) > 0 || bounds(c.baseline) > 0:
 		return LowerBounds
 	}
 	return Unresolved
@@ -208,8 +224,8 @@ func FromMedian(figures, median *report.Figures) *report.Change {
 	if figures == nil || median == nil || figures.LowerBound && median.LowerBound || figures.OfSessions() != median.OfSessions() {
 		return nil
 	}
-	apart := ratio(float64(figures.Throughput()), float64(median.Throughput())) - 1
-	if math.Abs(apart) > most {
+	apart := float64(figures.Throughput())/float64(median.Throughput()) - 1
+	if !(math.Abs(apart) <= most) { // NaN, too
 		return nil
 	}
 	return &report.Change{Percent: units.PercentOfShare(apart)}

@@ -11,10 +11,17 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
+// spreadOut is what chance adds to a run, as a share, of runs that spread by so much.
+type spreadOut func(r *rand.Rand, spread float64) float64
+
+func by(of noise) spreadOut {
+	return func(r *rand.Rand, spread float64) float64 { return spread * of(r) }
+}
+
 // lowEvery are runs of which this share is 10 % low, on top of normal chance.
-func lowEvery(share float64) noise {
-	return func(r *rand.Rand, i, n int, spread float64) float64 {
-		v := normal(r, i, n, spread)
+func lowEvery(share float64) spreadOut {
+	return func(r *rand.Rand, spread float64) float64 {
+		v := spread * normal(r)
 		if r.Float64() < share {
 			v -= 0.1
 		}
@@ -22,15 +29,18 @@ func lowEvery(share float64) noise {
 	}
 }
 
+// lowPairs are judged for each row.
+const lowPairs = 1000
+
 // withheld counts, of so many pairs of which the truth of the medians is the same, how many medians alone would pass, and how many pass.
-func withheld(n int, spread float64, candidate, baseline noise) (medians, passed int) {
+func withheld(n int, spread float64, candidate, baseline spreadOut) (medians, passed int) {
 	r := rand.New(rand.NewPCG(uint64(n), uint64(1e6*spread)))
 	allowance := allow(0.02, 0)
-	for range simulated {
+	for range lowPairs {
 		q := comparison.Question{Allowance: &allowance}
-		for i := range n {
-			q.Baseline = append(q.Baseline, comparison.Exact(10_000*(1+baseline(r, i, n, spread))))
-			q.Candidate = append(q.Candidate, comparison.Exact(10_000*(1+candidate(r, i, n, spread))))
+		for range n {
+			q.Baseline = append(q.Baseline, comparison.Exact(10_000*(1+baseline(r, spread))))
+			q.Candidate = append(q.Candidate, comparison.Exact(10_000*(1+candidate(r, spread))))
 		}
 		a := comparison.Compare(q)
 		if a.Outcome == report.Passed {
@@ -46,13 +56,13 @@ func withheld(n int, spread float64, candidate, baseline noise) (medians, passed
 // lowRunRows are the settings of the published table: what the candidate's and the baseline's runs are like.
 var lowRunRows = []struct {
 	words               string
-	candidate, baseline noise
+	candidate, baseline spreadOut
 	honest              bool // candidate and baseline are alike, and no run is low
 }{
-	{"no run of either is low, normal chance", normal, normal, true},
-	{"no run of either is low, heavy tails", heavy, heavy, true},
-	{"30 % of the candidate's are 10 % low, none of the baseline's", lowEvery(0.3), normal, false},
-	{"10 % of the candidate's are, none of the baseline's", lowEvery(0.1), normal, false},
+	{"no run of either is low, normal chance", by(normal), by(normal), true},
+	{"no run of either is low, heavy tails", by(heavy), by(heavy), true},
+	{"30 % of the candidate's are 10 % low, none of the baseline's", lowEvery(0.3), by(normal), false},
+	{"10 % of the candidate's are, none of the baseline's", lowEvery(0.1), by(normal), false},
 	{"10 % of either are", lowEvery(0.1), lowEvery(0.1), false},
 	{"2 % of either are", lowEvery(0.02), lowEvery(0.02), false},
 }
@@ -66,13 +76,13 @@ func TestRunsFarBelowTheRestDoNotPassByTheirMedian(t *testing.T) {
 		for _, n := range []int{5, 10, 20} {
 			for _, spread := range []float64{0.002, 0.005} {
 				medians, passed := withheld(n, spread, row.candidate, row.baseline)
-				fmt.Fprintf(&table, "| %s | %d | %g %% | %.1f %% | %.1f %% |\n", row.words, n, 100*spread, 100*float64(medians)/simulated, 100*float64(passed)/simulated)
-				unseen := math.Pow(0.7, float64(n)) * simulated // of 30 % low runs none among n
+				fmt.Fprintf(&table, "| %s | %d | %g %% | %.1f %% | %.1f %% |\n", row.words, n, 100*spread, 100*float64(medians)/lowPairs, 100*float64(passed)/lowPairs)
+				unseen := math.Pow(0.7, float64(n)) * lowPairs // of 30 % low runs none among n
 				switch {
-				case row.honest && spread < 0.005 && medians-passed > simulated/100:
+				case row.honest && spread < 0.005 && medians-passed > lowPairs/100:
 					t.Errorf("%s, %d runs, spread %g: %d of %d that medians pass are kept from it", row.words, n, spread, medians-passed, medians)
 				case row.words == lowRunRows[2].words && float64(passed) > unseen+3*math.Sqrt(unseen)+5:
-					t.Errorf("%s, %d runs, spread %g: %d of %d pass, and only %.0f have no low run", row.words, n, spread, passed, simulated, unseen)
+					t.Errorf("%s, %d runs, spread %g: %d of %d pass, and only %.0f have no low run", row.words, n, spread, passed, lowPairs, unseen)
 				}
 			}
 		}

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// recommended is how many runs of each are named where nothing is known of their spread: with 4 all must agree, with 5 nearly all.
-	recommended = 5
+	// recommended is how many runs of each are named where nothing is known of their spread.
+	recommended = leastRuns
 	// forgiving is how many runs of each still tell where one of them is far off.
-	forgiving = 8
+	forgiving = 10
 	// mostRuns is the greatest number that is named: nobody makes more.
 	mostRuns = 100
 	// normal90 is the standard normal distribution's 90 % quantile: the case that the runs are to tell is told in 90 %.
 	normal90 = 1.281552
-	// rankEfficiency is what ranks make of normal runs, compared with the best that is possible (3/π).
-	rankEfficiency = 0.9549
+	// medianLoss is how much wider the median of normal runs scatters than their mean: √(π/2).
+	medianLoss = 1.2533
 )
 
 // needed is how many runs would tell whether the candidate has at least this share of the baseline; zero: not even the most that are named. The baseline's are left as they are where that is not much dearer:
@@ -25,14 +25,21 @@ const (
 func needed(candidate, baseline []Run, share float64) Needed {
 	spread, least := typicalSpread(candidate, baseline)
 	if math.IsNaN(spread) {
-		return Needed{least, least}
+		return Needed{least, max(least, len(baseline))}
 	}
-	distance := gap(candidate, baseline, share)
+	is, was := sampleOf(candidate), sampleOf(baseline)
+	common := is.common + was.common
+	distance := beyond(is, was, share) + common
 	telling := func(n, m int) bool {
-		return enough(n, m) && distance >= (normal975+normal90)*spread*math.Sqrt((1/float64(n)+1/float64(m))/rankEfficiency)
+		if !enough(n, m) {
+			return false
+		}
+		deviation := medianLoss * spread * math.Sqrt(1/float64(n)+1/float64(m))
+		chance := normal975 * (1 + (normal975*normal975+1)/(4*float64(n+m-2))) * deviation // Student's t, nearly
+		return distance >= math.Hypot(chance, common)+normal90*deviation
 	}
 	both := Needed{}
-	for n := least; n <= mostRuns && both.Candidate == 0; n++ {
+	for n := max(least, min(len(candidate), len(baseline))+1); n <= mostRuns && both.Candidate == 0; n++ {
 		if m := max(n, len(baseline)); telling(n, m) {
 			both = Needed{n, m}
 		}
@@ -44,6 +51,9 @@ func needed(candidate, baseline []Run, share float64) Needed {
 	}
 	return both
 }
+
+// normal975 is the standard normal distribution's 97.5 % quantile.
+const normal975 = 1.959964
 
 // typicalSpread is the standard deviation of runs of either, as a share, but for those far from the rest, and the least number of runs that can
 // do: more of them where some are far from the rest. NaN: no two runs of one are there to show it.

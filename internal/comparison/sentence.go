@@ -47,9 +47,6 @@ func (c *comparison) difference(a Answer) string {
 	return "the difference lies within " + enclosure(a.Change)
 }
 
-// leastRuns of each show a difference where they don't overlap.
-const leastRuns = 4
-
 // enclosure is what encloses a change in a document's percentages: "-3.60 % to -2.51 % (confidence 96.83 %)".
 func enclosure(c *report.Change) string {
 	text := func(p *units.Percent, otherwise string) string {
@@ -85,7 +82,7 @@ func (c *comparison) wayOut() string {
 	case LowerBounds:
 		return fmt.Sprintf(": %s, and more runs won't tell: %s", boundsText(bounds(c.candidate), bounds(c.baseline)), boundsWayOut(slices.Concat(c.candidate, c.baseline)))
 	case SpreadDenied:
-		return fmt.Sprintf(": the runs lie further apart than a spread of %s %% explains: raise assumedSpread, or make at least %d runs of each", percent(c.spread), recommended)
+		return fmt.Sprintf(": the runs lie further apart than a spread of %s %% explains: raise assumedSpread, or make at least %d runs of each", percent(c.spread), leastRuns)
 	default:
 		return ""
 	}

@@ -85,7 +85,7 @@ func comparisonFootnotes(c *report.Comparison) []string {
 		}
 	}
 	words := []string{rateWords(trafficOf(headlines(figures))) + "; of several runs (their number in brackets) the median, and ± is how far they are apart. " +
-		"Changes are against " + first(c.Sides) + ". A difference is told only where the runs show it, by ranks alone, with 95 % confidence at least."}
+		"Changes are against " + first(c.Sides) + ". A difference is told only where the runs show it, by medians and their bounds, with 95 % confidence."}
 	words = append(words, signWords(headlines(figures))...)
 	return append(words, imageWords(comparisonImages(c))...)
 }

@@ -131,7 +131,7 @@ func gateFootnotes(g *report.Gate) []string {
 	}
 	words := []string{rateWords(trafficOf(headlines(figures))) + ": the median, ± how far runs are apart, (how many runs)."}
 	if gateCompares(g) {
-		words = append(words, "Candidate and baseline are compared by ranks alone, with 95 % confidence at least; a verdict is claimed only where the runs show it, for each direction that a criterion names.",
+		words = append(words, "Candidate and baseline are compared by medians and their bounds, with 95 % confidence; a verdict is claimed only where the runs show it, for each direction that a criterion names.",
 			"Would show: the least regression that such runs show to be more than is allowed, in 95 of 100 cases.")
 	}
 	return append(words, signWords(headlines(figures))...)
