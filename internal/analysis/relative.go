@@ -9,6 +9,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // judgeRelative compares the runs' figures with those of the baseline's runs. What can't be compared leaves the criterion undecided, and is never left
@@ -35,7 +36,7 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 	case comparison.Refusal(apart, baseline.AllowDifferent) != "":
 		result.Message = fmt.Sprintf("%s; the baseline is %s", comparison.Refusal(apart, baseline.AllowDifferent), baseline)
 	default:
-		result.Outcome, result.Message = compareAll(candidates, references, c)
+		result.Outcome, result.Message, result.Chance = compareAll(candidates, references, c)
 		result.Message += fmt.Sprintf("; the baseline is %s", baseline) + aside + besides
 		if text := comparison.EnvironmentText(apart); text != "" {
 			result.Message += "; " + text
@@ -44,46 +45,59 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 	return result
 }
 
-// compareAll compares each direction, or all together: the worst outcome is the criterion's, told of all that had it.
-func compareAll(candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (report.Outcome, string) {
+// compareAll compares each direction, or all together: the worst outcome is the criterion's, told of all that had it. That several directions are compared makes none of them
+// fail more often by chance.
+func compareAll(candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (report.Outcome, string, units.Ratio) {
 	found := figureOf(c).Of(candidates[0])
 	if metric, known := figures.MetricOf(report.Metric(c.Metric)); len(found) == 0 || !known || metric.LessIsBetter {
-		return report.Undecided, fmt.Sprintf("metric %q with direction %q can't be compared with a baseline", c.Metric, c.Direction)
+		return report.Undecided, fmt.Sprintf("metric %q with direction %q can't be compared with a baseline", c.Metric, c.Direction), 0
 	}
 	messages := map[report.Outcome][]string{}
+	var whose []string
+	var answers []comparison.Answer
 	for i, f := range found {
-		outcome, message := report.Undecided, figures.Text(f)
+		answer, missing := comparison.Answer{}, figures.Text(f)
 		if f.Missing == "" {
-			outcome, message = compare(i, candidates, references, c)
+			answer, missing = compare(i, candidates, references, c)
 		}
-		messages[outcome] = append(messages[outcome], figures.Whose(f)+": "+message)
+		if missing != "" {
+			messages[report.Undecided] = append(messages[report.Undecided], figures.Whose(f)+": "+missing)
+			continue
+		}
+		whose, answers = append(whose, figures.Whose(f)), append(answers, answer)
+	}
+	chance := comparison.ChanceOfAny(answers)
+	if c.Statistic == plan.WorstOfRuns {
+		chance = 0 // what a run did is seen
+	}
+	for i, a := range comparison.Holm(answers) {
+		messages[a.Outcome] = append(messages[a.Outcome], whose[i]+": "+a.Sentence)
 	}
 	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided} {
 		if said := messages[outcome]; len(said) > 0 {
-			return outcome, strings.Join(said, "; ")
+			return outcome, strings.Join(said, "; "), chance
 		}
 	}
-	return report.Passed, strings.Join(messages[report.Passed], "; ")
+	return report.Passed, strings.Join(messages[report.Passed], "; "), chance
 }
 
-// compare compares the i-th value of a criterion's figure.
-func compare(i int, candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (report.Outcome, string) {
+// compare compares the i-th value of a criterion's figure, or says where it is missing.
+func compare(i int, candidates []*report.Report, references []report.BaselineRun, c plan.Criterion) (answer comparison.Answer, missing string) {
 	q := comparison.Question{Figure: figureOf(c), Allowance: &comparison.Allowance{MaxRegression: *c.MaxRegression, AssumedSpread: c.AssumedSpread}}
 	for _, r := range candidates {
 		found := q.Figure.Runs(r)
 		if i >= len(found) {
-			return report.Undecided, fmt.Sprintf("%s has no such figure: its line rate is unknown, or it was measured in another way than the others", r.Plan.Test.Name)
+			return answer, fmt.Sprintf("%s has no such figure: its line rate is unknown, or it was measured in another way than the others", r.Plan.Test.Name)
 		}
 		q.Candidate = append(q.Candidate, found[i])
 	}
 	for _, run := range references {
 		found := q.Figure.Runs(&report.Report{Plan: candidates[0].Plan, LineRates: run.LineRates, Result: run.Result})
 		if i >= len(found) {
-			return report.Undecided, fmt.Sprintf("%s of the baseline has no such figure", run.Test)
+			return answer, fmt.Sprintf("%s of the baseline has no such figure", run.Test)
 		}
 		q.Baseline = append(q.Baseline, found[i])
 	}
-	var answer comparison.Answer
 	switch c.Statistic {
 	case plan.WorstOfRuns:
 		answer = comparison.Worst(q)
@@ -92,7 +106,7 @@ func compare(i int, candidates []*report.Report, references []report.BaselineRun
 	default:
 		answer = comparison.Withhold(q, comparison.Compare(q))
 	}
-	return answer.Outcome, answer.Sentence
+	return answer, ""
 }
 
 // comparable parts the baseline's runs that can be compared with these from the others, and names those.

@@ -233,3 +233,30 @@ func TestPlansThatAreNotWholeAreComparedByTheirMethod(t *testing.T) {
 		}
 	}
 }
+
+// Two directions are two comparisons: what one shows hardly by itself, with the other unchanged, fails no criterion of both.
+func TestADirectionThatFailsHardlyFailsNotAmongSeveral(t *testing.T) {
+	baseline := []int64{9974, 9966, 9973, 9965, 9977}
+	each := plan.Criterion{Name: "it", Metric: "PacketsPerSecond", MaxRegression: ratio("2%")}
+	found := map[report.Outcome]int{}
+	for less := int64(300); less < 900; less += 10 { // in hundredths of a percent, of runs that spread by one
+		var candidates []*report.Report
+		for i, v := range []int64{-130, 80, 0, 120, -70} {
+			lower := (baseline[i] + v) * (10_000 - less) / 10_000
+			candidates = append(candidates, at(baseline[i]+1, func(r *report.Report) { r.Result.Directions[0].Received.PacketsPerSecond = lower }))
+		}
+		v := analysis.Judge([]plan.Criterion{each}, candidates, baselineOf(runs(baseline...)...))
+		result := v.Criteria[0]
+		hardly := strings.Contains(result.Message, "alone that would be shown, but one of 2 comparisons shows as much by chance too often")
+		if hardly != (result.Outcome == report.Undecided && result.Chance <= units.One/20) || (result.Outcome == report.DidFail) != (result.Chance <= units.One/40) {
+			t.Errorf("%d: %s, chance %s: %s", less, result.Outcome, result.Chance, result.Message)
+		}
+		if hardly {
+			found["hardly"]++
+		}
+		found[result.Outcome]++
+	}
+	if found["hardly"] == 0 || found[report.DidFail] == 0 {
+		t.Errorf("%v", found)
+	}
+}

@@ -73,6 +73,9 @@ func (g *Gate) Conclude() {
 	}
 	failed, undecided := count[DidFail], n-count[Passed]-count[DidFail]
 	switch {
+	case failed > 0 && !g.failedTogether():
+		g.Outcome, g.ExitCode = Undecided, ExitNotMeasured
+		g.Message = fmt.Sprintf("%s %s the criteria alone, but among so many comparisons chance shows as much too often: more runs would tell", shareOfAll(failed, n), wording.Verb(failed, "doesn't meet", "don't meet"))
 	case failed > 0:
 		g.Outcome, g.ExitCode, g.Message = DidFail, ExitFailed, fmt.Sprintf("%s %s the criteria", shareOfAll(failed, n), wording.Verb(failed, "doesn't meet", "don't meet"))
 		if undecided > 0 {
@@ -86,6 +89,15 @@ func (g *Gate) Conclude() {
 	default:
 		g.Outcome, g.ExitCode, g.Message = Passed, ExitOK, fmt.Sprintf("all criteria are met, in %s", wording.Counted(n, "test"))
 	}
+}
+
+// failedTogether says that what failed is shown for all rows together.
+func (g *Gate) failedTogether() bool {
+	var verdicts []*Verdict
+	for _, r := range g.Rows {
+		verdicts = append(verdicts, &Verdict{Outcome: r.Outcome, Criteria: r.Criteria})
+	}
+	return FailedTogether(verdicts)
 }
 
 // JSON writes the gate as a document, indented.

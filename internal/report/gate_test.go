@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 func TestWhatAGateConcludes(t *testing.T) {
@@ -34,5 +35,37 @@ func TestWhatAGateConcludes(t *testing.T) {
 				t.Errorf("%d %s %q, want %d %s %q", c.gate.ExitCode, c.gate.Outcome, c.gate.Message, c.code, c.outcome, c.says)
 			}
 		})
+	}
+}
+
+func TestWhatFailsAloneAmongManyComparisonsFailsNotAllOfThem(t *testing.T) {
+	verdict := func(outcome report.Outcome, chances ...units.Ratio) *report.Verdict {
+		v := &report.Verdict{Outcome: outcome}
+		for _, chance := range chances {
+			v.Criteria = append(v.Criteria, report.CriterionResult{Outcome: outcome, Chance: chance})
+		}
+		return v
+	}
+	share := func(perThousand units.Ratio) units.Ratio { return units.One * perThousand / 1000 }
+	for name, c := range map[string]struct {
+		verdicts []*report.Verdict
+		want     bool
+	}{
+		"one, of one":                            {[]*report.Verdict{verdict(report.DidFail, share(20))}, true},
+		"one, of two":                            {[]*report.Verdict{verdict(report.DidFail, share(20)), verdict(report.Passed, units.One)}, false},
+		"one, of two, surely":                    {[]*report.Verdict{verdict(report.DidFail, share(12)), verdict(report.Passed, units.One)}, true},
+		"two, of two, and none for both":         {[]*report.Verdict{verdict(report.DidFail, share(20)), verdict(report.DidFail, share(20))}, false},
+		"an absolute criterion isn't chance":     {[]*report.Verdict{verdict(report.DidFail, 0), verdict(report.Passed, units.One)}, true},
+		"one that passed for itself isn't there": {[]*report.Verdict{verdict(report.DidFail, share(20)), verdict(report.Passed, 0), nil}, true},
+		"none":                                   {nil, false},
+	} {
+		if got := report.FailedTogether(c.verdicts); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	g := report.Gate{Rows: []report.GateRow{{Outcome: report.DidFail, Criteria: verdict(report.DidFail, share(20)).Criteria}, {Outcome: report.Passed, Criteria: verdict(report.Passed, units.One).Criteria}}}
+	g.Conclude()
+	if g.Outcome != report.Undecided || g.ExitCode != report.ExitNotMeasured || !strings.Contains(g.Message, "chance shows as much too often") {
+		t.Errorf("%s, %d: %s", g.Outcome, g.ExitCode, g.Message)
 	}
 }

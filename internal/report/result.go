@@ -143,4 +143,36 @@ type CriterionResult struct {
 	Name    string  `json:"name"`
 	Outcome Outcome `json:"outcome"`
 	Message string  `json:"message"` // "east→west: 93.2 % of line rate, at least 95 demanded"
+	// Chance is, of a relative criterion, the probability with which chance alone would show so much less in any of what it compares, where the candidate has just what
+	// is allowed; 0: nothing was compared.
+	Chance units.Ratio `json:"chance,omitempty"`
+}
+
+// mostChance is how improbable a regression must be by chance alone to be claimed.
+const mostChance = units.One * 25 / 1000
+
+// FailedTogether says that what failed among several verdicts, as of a suite's cells, is shown for them together, too: by a criterion that isn't a matter of chance, or where even the first of as many
+// comparisons as there are would show it by chance in at most 2.5 % (the first step of Holm's procedure). Without that care forty cells without any change would have a false alarm every third night.
+func FailedTogether(verdicts []*Verdict) bool {
+	least, compared := units.One, units.Ratio(0)
+	for _, v := range verdicts {
+		if v == nil {
+			continue
+		}
+		if v.Outcome == DidFail && len(v.Criteria) == 0 {
+			return true
+		}
+		for _, c := range v.Criteria {
+			switch {
+			case c.Chance > 0:
+				compared++
+				if c.Outcome == DidFail {
+					least = min(least, c.Chance)
+				}
+			case c.Outcome == DidFail:
+				return true
+			}
+		}
+	}
+	return least*compared <= mostChance && compared > 0
 }

@@ -56,14 +56,16 @@ func testsWere(n int32) string {
 	return fmt.Sprintf("%d tests were", n)
 }
 
-// overall is the verdict on all cells: the worst.
+// overall is the verdict on all cells: the worst, as far as it is shown of all of them together.
 func overall(judged bool, cells []report.SuiteCell) report.Verdict {
 	out := report.Verdict{}
 	if !judged {
 		return out
 	}
 	out.Outcome = report.Passed
+	var verdicts []*report.Verdict
 	for _, c := range cells {
+		verdicts = append(verdicts, c.Verdict)
 		switch {
 		case c.Verdict == nil || c.Verdict.Outcome == report.Undecided:
 			if out.Outcome == report.Passed {
@@ -72,6 +74,9 @@ func overall(judged bool, cells []report.SuiteCell) report.Verdict {
 		case c.Verdict.Outcome == report.DidFail:
 			out.Outcome = report.DidFail
 		}
+	}
+	if out.Outcome == report.DidFail && !report.FailedTogether(verdicts) {
+		out.Outcome = report.Undecided
 	}
 	return out
 }

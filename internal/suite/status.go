@@ -10,6 +10,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // maxConditionMessage is what a condition's message may have, in bytes.
@@ -126,8 +127,10 @@ func withoutCriteria(v *view, s *step) string {
 // verdictOfAll counts the cells by their verdicts, and tells of the first that decided.
 func (v *view) verdictOfAll() metav1.Condition {
 	counts, first := map[v1alpha1.SuiteVerdict]int{}, map[v1alpha1.SuiteVerdict]string{}
+	var verdicts []*report.Verdict
 	for i := range v.Matrix.Cells {
 		row := v.row(i)
+		verdicts = append(verdicts, v.cell(i).Verdict)
 		verdict := row.Verdict
 		if verdict == "" {
 			verdict, row.Message = v1alpha1.VerdictUndecided, "nothing was measured"
@@ -139,6 +142,8 @@ func (v *view) verdictOfAll() metav1.Condition {
 	failed, open := counts[v1alpha1.VerdictFailed], counts[v1alpha1.VerdictUndecided]
 	tally := fmt.Sprintf("%d of %d cells passed, %d failed, %d undecided", counts[v1alpha1.VerdictPassed], len(v.Matrix.Cells), failed, open)
 	switch {
+	case failed > 0 && !report.FailedTogether(verdicts):
+		return condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, tally+"; among so many cells chance alone shows as much too often: more repetitions would tell; "+first[v1alpha1.VerdictFailed])
 	case failed > 0:
 		return condition(v1alpha1.ConditionPassed, metav1.ConditionFalse, v1alpha1.ReasonCriteriaNotMet, tally+"; "+first[v1alpha1.VerdictFailed])
 	case open > 0:
