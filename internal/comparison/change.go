@@ -116,12 +116,12 @@ func (g gap) chance(edge, common float64) float64 {
 	return 1 - studentCDF(math.Sqrt(d*d-common*common)/g.deviation, g.freedom)
 }
 
-// reach is how much narrower the gap may be than it is seen.
-func (g gap) reach(common float64) float64 {
+// reach is how much narrower the gap may be than it is seen, but for as seldom a chance as tail.
+func (g gap) reach(tail, common float64) float64 {
 	if g.deviation == 0 {
 		return common
 	}
-	return math.Hypot(studentT(1-worstTail, g.freedom)*g.deviation, common)
+	return math.Hypot(studentT(1-tail, g.freedom)*g.deviation, common)
 }
 
 // under is how far the candidate lies below the baseline, over how far it lies above, each as far as a claim may take it for.
@@ -143,9 +143,9 @@ func chances(under, over gap, least, common float64) Chance {
 const rounding = 1e-12
 
 // enclosed is the change with the interval that lies within none of the claims' reach.
-func enclosed(ratio float64, under, over gap, common float64) change {
-	return change{ratio: ratio, confidence: statistics.Confidence,
-		low: bound(over.distance, -over.reach(common), 0), high: bound(-under.distance, under.reach(common), math.Inf(1))}
+func enclosed(ratio float64, under, over gap, tail, common float64) change {
+	return change{ratio: ratio, confidence: 1 - 2*tail,
+		low: bound(over.distance, -over.reach(tail, common), 0), high: bound(-under.distance, under.reach(tail, common), math.Inf(1))}
 }
 
 // estimate is the change alone, enclosed by nothing.
@@ -165,11 +165,11 @@ func bound(at, reach, unknown float64) float64 {
 const sureness = 1.644854
 
 // smallest is the least regression, as a share, that runs like these show in 95 of 100 cases to be more than is allowed; 0: none.
-func (g gap) smallest(least, common float64) float64 {
+func (g gap) smallest(least, tail, common float64) float64 {
 	if math.IsNaN(g.distance) || math.IsInf(g.distance, 0) {
 		return 0
 	}
-	return 1 - least*math.Exp(-g.reach(common)-sureness*g.deviation)
+	return 1 - least*math.Exp(-g.reach(tail, common)-sureness*g.deviation)
 }
 
 // assumedGap is that of runs that are too few to show their spread, with one that somebody vouches for: the standard deviation of a run, as a share. The runs

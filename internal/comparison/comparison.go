@@ -29,6 +29,8 @@ type Allowance struct {
 	MaxRegression units.Ratio
 	// AssumedSpread is the standard deviation of runs, as a share, that somebody vouches for where the runs are too few to show it; 0: nobody.
 	AssumedSpread units.Ratio
+	// Tries is how often these runs are judged at most, as runs are added to them until they tell, or made anew; 0 is once. All tries together are wrong as seldom as one is.
+	Tries int
 }
 
 // Answer is what the runs show of a Question: of the ratio of the two devices' medians. Each of the two claims, Passed and DidFail, is wrong with a probability of at
@@ -101,16 +103,18 @@ type comparison struct {
 	reason  Reason
 	change  change
 	chance  Chance
-	assumed bool // the change's interval is made from the spread that is vouched for
+	tail    float64 // how improbable a wrong claim is to be
+	assumed bool    // the change's interval is made from the spread that is vouched for
 	needed  Needed
 
 	smallest units.Ratio
 }
 
 func newComparison(q Question) *comparison {
-	c := &comparison{figure: q.Figure, candidate: q.Candidate, baseline: q.Baseline, outcome: report.Undecided, change: change{high: math.Inf(1)}, chance: Chance{Passed: 1, Failed: 1}}
+	c := &comparison{figure: q.Figure, candidate: q.Candidate, baseline: q.Baseline, outcome: report.Undecided, change: change{high: math.Inf(1)}, chance: Chance{Passed: 1, Failed: 1}, tail: worstTail}
 	if a := q.Allowance; a != nil {
 		c.allowed, c.spread = share(a.MaxRegression), share(a.AssumedSpread)
+		c.tail = worstTail / float64(max(1, a.Tries))
 	}
 	c.is, c.was = statistics.Summarize(lows(c.candidate)), statistics.Summarize(lows(c.baseline))
 	return c
@@ -139,7 +143,7 @@ func (c *comparison) compare() Reason {
 	case enough(len(c.candidate), len(c.baseline)):
 		by := methodOf(len(c.candidate), len(c.baseline))
 		under, over = by.under(candidate, baseline), by.over(candidate, baseline)
-		c.smallest = ratioOf(under.smallest(least, common))
+		c.smallest = ratioOf(under.smallest(least, c.tail, common))
 	case c.spread <= 0:
 		return c.open(beyond(candidate, baseline, least))
 	case denies(c.candidate, c.spread) || denies(c.baseline, c.spread):
@@ -148,11 +152,11 @@ func (c *comparison) compare() Reason {
 		under, over = assumedGap(candidate.most, baseline.least, c.spread, common), assumedGap(baseline.most, candidate.least, c.spread, common)
 		c.assumed, common = true, 0
 	}
-	c.chance, c.change = chances(under, over, least, common), enclosed(c.change.ratio, under, over, common)
+	c.chance, c.change = chances(under, over, least, common), enclosed(c.change.ratio, under, over, c.tail, common)
 	switch {
-	case c.chance.Passed <= worstTail:
+	case c.chance.Passed <= c.tail:
 		c.outcome = report.Passed
-	case c.chance.Failed <= worstTail:
+	case c.chance.Failed <= c.tail:
 		c.outcome = report.DidFail
 	default:
 		return c.open(beyond(candidate, baseline, least))

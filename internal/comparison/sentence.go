@@ -26,6 +26,9 @@ func (c *comparison) sentence() string {
 	if c.assumed {
 		text += fmt.Sprintf(" (taking runs to spread by the %s %% that assumedSpread vouches for)", percent(c.spread))
 	}
+	if c.tail < worstTail {
+		text += fmt.Sprintf(" (in one of %.0f tries)", worstTail/c.tail)
+	}
 	return text + c.wayOut() + apart("the runs", c.is, format) + apart("the baseline's runs", c.was, format)
 }
 

@@ -46,6 +46,54 @@ func TestSeveralAnswersFailOnlyAsSeldomByChanceAsOneDoes(t *testing.T) {
 	}
 }
 
+// Who asks again until the runs tell is wrong more often, unless the tries share what one may be wrong by: made anew each time, or with the runs of all tries so far.
+func TestSeveralTriesAreWrongAsSeldomAsOne(t *testing.T) {
+	const asked, tries, runs = 2000, 4, 5
+	var b strings.Builder
+	b.WriteString("| four tries, five runs of each more for every one | Failed, at just what is allowed | with `--tries 4` |\n|---|---|---|\n")
+	for _, pooled := range []bool{false, true} {
+		r, of := rand.New(rand.NewPCG(4, 4)), side{noise: normal, spread: 0.003, seen: exactly}
+		wrong := [2]int{}
+		for range asked {
+			failed := [2]bool{}
+			var candidate, baseline []comparison.Run
+			for range tries {
+				c, b := make([]comparison.Run, runs), make([]comparison.Run, runs)
+				of.runsOf(r, 0, c)
+				of.runsOf(r, 0, b)
+				if pooled {
+					c, b = append(c, candidate...), append(b, baseline...)
+				}
+				candidate, baseline = c, b
+				chance := comparison.Odds(len(c), len(b))(c, b, 1)
+				failed[0] = failed[0] || chance.Failed <= promised
+				failed[1] = failed[1] || chance.Failed <= promised/tries
+			}
+			for i := range failed {
+				if failed[i] {
+					wrong[i]++
+				}
+			}
+		}
+		words := "each by its own runs"
+		if pooled {
+			words = "by all runs so far"
+		}
+		fmt.Fprintf(&b, "| %s | %.1f %% | %.1f %% |\n", words, 100*float64(wrong[0])/asked, 100*float64(wrong[1])/asked)
+		if float64(wrong[1]) > asked*mostWrong(asked) || wrong[0] <= wrong[1] {
+			t.Errorf("%s: %v of %d", words, wrong, asked)
+		}
+	}
+	publish(t, "tries", b.String())
+
+	steady, tried := exact(9974, 9966, 9973, 9965, 9977), allow(0.02, 0)
+	tried.Tries = 4
+	a := judge(exact(9785, 9760, 9772, 9750, 9766), steady, tried)
+	if once := judge(exact(9785, 9760, 9772, 9750, 9766), steady, allow(0.02, 0)); a.Chance != once.Chance || !strings.Contains(a.Sentence, "98.8 % interval") || !strings.Contains(a.Sentence, "in one of 4 tries") || a.Smallest <= once.Smallest {
+		t.Errorf("%+v: %s\nonce: %+v", a, a.Sentence, once)
+	}
+}
+
 // Forty comparisons without any change, and nothing less allowed: without Holm's procedure more than every third night would have a false alarm.
 func TestFortyComparisonsFailAsSeldomAsOne(t *testing.T) {
 	const nights, cells, runs = 1000, 40, 5

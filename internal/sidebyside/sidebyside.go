@@ -22,6 +22,7 @@ const ExitCodes = "Exit codes: 0 compared (with --max-regression: none is less t
 type Options struct {
 	Format         string
 	MaxRegression  string
+	Tries          int
 	AllowDifferent AllowDifferent
 }
 
@@ -29,6 +30,7 @@ type Options struct {
 func (o *Options) Flags(cmd *cobra.Command) {
 	FormatFlag(cmd, &o.Format, render.Formats(render.Comparison))
 	cmd.Flags().StringVar(&o.MaxRegression, "max-regression", "", "by how much less than the first others may be, such as 2%; the exit code says whether they are")
+	cmd.Flags().IntVar(&o.Tries, "tries", 1, "with --max-regression: how often you ask at most, adding runs until they tell; each try claims less, so that all together are wrong as seldom as one")
 	o.AllowDifferent.Flag(cmd)
 }
 
@@ -40,6 +42,9 @@ func (o *Options) Check() (*comparison.Allowance, error) {
 	if err := o.AllowDifferent.Check(); err != nil {
 		return nil, err
 	}
+	if o.Tries < 1 || o.Tries > mostTries {
+		return nil, fmt.Errorf("--tries %d: from 1 to %d", o.Tries, mostTries)
+	}
 	if o.MaxRegression == "" {
 		return nil, nil // nothing is demanded, and nothing is wrong
 	}
@@ -50,8 +55,11 @@ func (o *Options) Check() (*comparison.Allowance, error) {
 	if share >= units.One {
 		return nil, fmt.Errorf("--max-regression %s allows anything: write a percentage below 100%%, such as 2%%", o.MaxRegression)
 	}
-	return &comparison.Allowance{MaxRegression: share}, nil
+	return &comparison.Allowance{MaxRegression: share, Tries: o.Tries}, nil
 }
+
+// mostTries leave each of them something to claim.
+const mostTries = 10
 
 // Write writes a document in a format that was checked. Text is as wide as the terminal, where it goes to one.
 func Write(out io.Writer, format string, d render.Document) error {
