@@ -27,7 +27,7 @@ func TestTheCommandLinePrintsOfOldReportsWhatTheirReleasePrinted(t *testing.T) {
 	t.Chdir(filepath.Join(stored, "reports"))
 	for _, answer := range archive.Files {
 		t.Run(answer.Name, func(t *testing.T) {
-			now := printed(t, answer.Name)
+			now := asComparedBefore(printed(t, answer.Name))
 			for _, a := range added {
 				if a.command != answer.Name {
 					continue
