@@ -138,6 +138,7 @@ func (m *machine) ballots(d int, lo *point) []ballot {
 			}
 		case report.Invalid:
 			b.void++
+		case report.Unjudged:
 		}
 	}
 	slices.SortFunc(all, func(a, b ballot) int { return cmp.Compare(a.load, b.load) })
@@ -185,7 +186,7 @@ func (m *machine) runBegins(d int, lo *point) units.Ratio {
 			run = append(run, p)
 		case report.Good, report.Short:
 			run = nil
-		case report.Invalid:
+		case report.Invalid, report.Unjudged:
 		}
 		if len(run) == lossyRun {
 			carried := make([]units.Ratio, 0, lossyRun)

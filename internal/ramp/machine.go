@@ -141,7 +141,7 @@ func (m *machine) countRuns() (marked bool) {
 			m.runs[i] = append(m.runs[i], last)
 		case report.Good, report.Short:
 			m.runs[i] = nil
-		case report.Invalid:
+		case report.Invalid, report.Unjudged:
 		}
 		if m.hi == nil && len(m.runs[i]) == lossyRun {
 			carried := m.middleOf(m.runs[i])
