@@ -14,7 +14,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/queue"
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // shown are the commands that a document shows, and what it says they print.
@@ -75,6 +77,24 @@ func (p *person) files(command string) {
 	if strings.Contains(command, " --image router=") { // the file names it so
 		p.write("router.yaml", strings.Replace(aRelease, "example.com/router", "router", 1))
 	}
+	if strings.Contains(command, " --anchor releases/1.0/") {
+		p.must(os.MkdirAll(filepath.Join(p.dir, "releases/1.0"), 0o700))
+		p.hasKept("releases/1.0/runs.json", "anchor", 0)
+	}
+}
+
+// hasKept writes five Reports of the release that router.yaml has into a file, as a lab keeps them: of a device that carries so many percent less.
+func (p *person) hasKept(file, side string, percent int64) {
+	p.Helper()
+	server, err := admission.NewServer()
+	p.must(err)
+	objects, err := server.Load("router.yaml", strings.NewReader(string(p.read("router.yaml"))))
+	p.must(err)
+	var kept strings.Builder
+	for run := range 5 {
+		p.must(report.JSON(&kept, runReport(objects[0].LoadTest, slower(percent)(side, run))))
+	}
+	p.write(file, kept.String())
 }
 
 // Each command that the docs show is run as it stands there, but for the namespace and a shell's own part, which is the test's.

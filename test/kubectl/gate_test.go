@@ -245,25 +245,13 @@ func TestAGateRefusesWhatCantBeDecided(t *testing.T) {
 func TestAGateWithABaselineFromElsewhere(t *testing.T) {
 	p := newPerson(t)
 	p.write("router.yaml", aRelease)
-	server, err := admission.NewServer()
-	p.must(err)
-	objects, err := server.Load("router.yaml", strings.NewReader(aRelease))
-	p.must(err)
-	var kept strings.Builder
-	for run := range 5 {
-		p.must(report.JSON(&kept, runReport(objects[0].LoadTest, slower(0)("baseline", run))))
-	}
-	p.write("baseline.json", kept.String())
+	p.hasKept("baseline.json", "baseline", 0)
 	last := p.starts("kubectl linerate gate -f router.yaml --max-regression 2% --baseline baseline.json --name-suffix last")
 	p.saysMeasuredSuite(p.suite("router-last"), v1alpha1.ReasonMeasured, slower(0))
 	last.ends().wants(t, 0, "Passed", "")
 	p.write("suite.yaml", strings.Replace(aSuite, "  repetitions: 2\n", "  repetitions: 5\n  criteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]\n", 1))
 	t.Run("and an anchor that was better", func(t *testing.T) {
-		var first strings.Builder
-		for run := range 5 {
-			p.must(report.JSON(&first, runReport(objects[0].LoadTest, slower(-5)("anchor", run))))
-		}
-		p.write("first.json", first.String())
+		p.hasKept("first.json", "anchor", -5)
 		gate := p.starts("kubectl linerate gate -f router.yaml --max-regression 2% --baseline baseline.json --anchor first.json --name-suffix crept")
 		p.saysMeasuredSuite(p.suite("router-crept"), v1alpha1.ReasonMeasured, slower(0))
 		gate.ends().wants(t, 1, "no-slower since the anchor", "")

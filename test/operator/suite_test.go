@@ -305,7 +305,7 @@ func TestAStoppedSuiteStopsItsTests(t *testing.T) {
 }
 
 func TestANameThatIsTakenIsTold(t *testing.T) {
-	l := newSuiteLab(t, loopbackCells)
+	l := newSuiteLab(t, loopbackCells+"order: Interleaved\n")
 	other := l.sample("loadtest_software_loopback.yaml")
 	other.Name = "night-full-imix-r1"
 	l.create(other)
