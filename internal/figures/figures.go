@@ -192,24 +192,28 @@ func together(r *report.Report) []report.Measured {
 	return nil
 }
 
-// mostOf is how many times its figure a metric of these directions together may be: each direction is bounded by frames that it lost itself, at a load that was
-// no further above its figure than its resolution. nil: some direction lost none, and nothing bounds it.
+// mostOf is how many times its figure, of so much that came back, a metric of these directions together may be: each direction is bounded by frames that it lost itself, at a load that
+// was no further above its figure than its resolution. nil: some direction lost none, and nothing bounds it.
 //
-//	figure ÷ (1 − resolution), of each direction, added up
-func mostOf(metric report.Metric, directions []report.Measured) *big.Rat {
-	sum, most := new(big.Rat), new(big.Rat)
+//	figure ÷ (1 − resolution), of each direction, added up, ÷ what came back
+//
+// Of directions that were found one after another less may have come back at once than each brought by itself, and what bounds them is still what they lost then.
+func mostOf(metric report.Metric, directions []report.Measured, came report.Flow) *big.Rat {
+	of, most := flowIn(metric, came), new(big.Rat)
 	for _, d := range directions {
 		if d.Limit.Lossy == 0 || d.Limit.Resolution >= units.One {
 			return nil
 		}
 		v := new(big.Rat).SetInt64(flowIn(metric, d.Received))
-		sum.Add(sum, v)
-		most.Add(most, new(big.Rat).Quo(v, big.NewRat(int64(units.One-d.Limit.Resolution), int64(units.One))))
+		most.Add(most, v.Quo(v, big.NewRat(int64(units.One-d.Limit.Resolution), int64(units.One))))
 	}
-	if sum.Sign() == 0 {
+	if of == 0 {
 		return nil
 	}
-	return most.Quo(most, sum)
+	if most.Quo(most, big.NewRat(of, 1)); most.Cmp(big.NewRat(1, 1)) < 0 {
+		return big.NewRat(1, 1) // what came back can't be less than itself
+	}
+	return most
 }
 
 // flowIn is a flow in a metric's unit.
@@ -330,7 +334,7 @@ func highOf(f report.Figure, result report.Result, m measured) report.Number {
 	times := func(v *big.Rat) report.Number { return report.NumberOf(v.Mul(f.Low.Rat(), v)) }
 	switch {
 	case m.searched != nil:
-		if most := mostOf(f.Metric, m.searched); most != nil {
+		if most := mostOf(f.Metric, m.searched, m.received); most != nil {
 			return times(most)
 		}
 		return ""

@@ -96,6 +96,38 @@ func TestADirectionsFigureIsBoundedByItsOwnLoss(t *testing.T) {
 	}
 }
 
+// What was held at once may be a little less than what each direction brought by itself, and is bounded by what those lost, not by a share of its own.
+func TestAllThatWasFoundOneAfterAnotherIsBoundedByTheDirectionsOwnLoss(t *testing.T) {
+	limit := report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Window: 7, Lossy: 9, Resolution: units.One / 5}
+	for name, c := range map[string]struct {
+		came    int64
+		quality report.Quality
+		high    report.Number
+	}{
+		"as much came back at once":                              {2000, report.Good, "2500"},
+		"a little less did":                                      {1990, report.Good, "2500"},
+		"the generator sent less":                                {1900, report.Short, "2500"},
+		"more did than the directions' own loss leaves room for": {2600, report.Good, "2600"},
+		"frames were lost: what came back is what is told":       {1500, report.Lossy, "1500"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := measured(func(r *report.Report) {
+				r.Plan.Procedure.Each = &plan.Each{Directions: []string{"west→east", "east→west"}}
+				r.Result.Saturated, r.Result.Reason, r.Result.Resolution = c.quality == report.Good, report.LossAboveLimit, limit.Resolution
+				if c.quality == report.Lossy {
+					r.Result.Reason, r.Result.Resolution = report.LoadHeld, 0
+				}
+				r.Result.Directions[0].Limit, r.Result.Directions[1].Limit = &limit, &limit
+				r.Result.Total.Received.PacketsPerSecond = c.came
+				r.Result.Together = &report.Together{Quality: c.quality, Directions: r.Result.Directions}
+			})
+			if f := one(t, r, figures.PacketsPerSecond, report.AllDirections); f.High != c.high {
+				t.Errorf("%s to %q, want up to %q", f.Low, f.High, c.high)
+			}
+		})
+	}
+}
+
 // What came back of a load may be less than the device forwards of it where others had the machine's processors meanwhile; what was lost may be theirs.
 func TestADisturbanceMakesAFigureWider(t *testing.T) {
 	r := measured(func(r *report.Report) {
