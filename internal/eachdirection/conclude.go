@@ -2,6 +2,7 @@ package eachdirection
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/measure"
@@ -58,17 +59,27 @@ func (e Each) whole(c *procedure.Conclusion, history []report.Window) {
 	default:
 		c.Window = c.Together.Window
 		c.Reason, c.Saturated, c.Confirmed, c.Resolution = sumOf(c.Directions)
-		if c.Together.Verdict == report.Short && c.Saturated {
+		switch {
+		case c.Together.Verdict == report.Short:
 			c.Reason, c.Saturated, c.Resolution = report.GeneratorLimited, false, 0
+		case c.Saturated && e.crowdedOut(c.Directions, history):
+			c.Reason, c.Saturated, c.Resolution = report.Inconclusive, false, 0
 		}
 	}
 }
 
-// sumOf is what may be claimed of loads that were held at once without loss: they are a limit's sum where each is a limit, and no more certain than the least.
+// crowdedOut says that some direction was held above its own limit while others varied: what they found is what that left of the device, and without it they may carry more, so that
+// the sum bounds nothing.
+func (e Each) crowdedOut(all []procedure.DirectionConclusion, history []report.Window) bool {
+	return slices.ContainsFunc(all, func(d procedure.DirectionConclusion) bool { return history[d.Window].Load < e.plan.Each.OthersAt })
+}
+
+// sumOf is what may be claimed of loads that were held at once without loss: they are a limit's sum where each is a limit, and no more certain than the least. All
+// that was asked for is only what came back where no direction was open for another reason.
 func sumOf(all []procedure.DirectionConclusion) (reason report.Reason, saturated, confirmed bool, resolution units.Ratio) {
 	reason, saturated, confirmed = report.LossAboveLimit, true, true
 	for _, d := range all {
-		if !d.Saturated && saturated {
+		if !d.Saturated && (saturated || reason == report.ReachedTarget) {
 			reason, saturated = d.Reason, false
 		}
 		confirmed = confirmed && d.Confirmed
@@ -119,6 +130,9 @@ func (e Each) sentence(c procedure.Conclusion, history []report.Window) string {
 		said = append(said, fmt.Sprintf("all at once the device does not carry them: %s came back of %s (window %d, %s)", received(w), offered(w), w.Number, lossOf(w)))
 	default:
 		said = append(said, fmt.Sprintf("all at once it carries them: %s came back of %s (window %d)", received(w), offered(w), w.Number))
+		if e.crowdedOut(c.Directions, history) {
+			said = append(said, fmt.Sprintf("with %s, more than one of them carries, it may carry more of the rest: the sum is a lower bound, and a limit only with a lower othersAt", e.others()))
+		}
 	}
 	return strings.Join(said, "; ")
 }

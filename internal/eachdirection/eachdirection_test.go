@@ -189,6 +189,29 @@ func TestWhatIsClaimedOfAllTogether(t *testing.T) {
 	}
 }
 
+// That one direction came back up to its target says nothing of another one, in which the generator was too weak: all together didn't reach what was asked for.
+func TestAllThatWasAskedForIsOfEveryDirection(t *testing.T) {
+	weakBack := func(_ int, asked [2]float64) (offered, received [2]float64) {
+		sent := [2]float64{asked[0], min(asked[1], 6000)}
+		return sent, sent
+	}
+	p := eachdirection.New(procedureOf())
+	history, _ := proceduretest.CarryOutBoth(t, p, weakBack)
+	if c := p.Conclude(history); c.Reason != report.GeneratorLimited || c.Directions[0].Reason != report.ReachedTarget || c.Directions[1].Reason != report.GeneratorLimited {
+		t.Errorf("%s of %+v", c.Reason, c.Directions)
+	}
+}
+
+// Where the others were held above what they carry, each limit is what they left: all limits at once fit easily, and are not the most that the device carries.
+func TestLimitsThatOthersCrowdedOutAreNoLimitOfAllTogether(t *testing.T) {
+	p := eachdirection.New(procedureOf(othersAt(units.One * 4 / 10)))
+	history, _ := proceduretest.CarryOutBoth(t, p, shared(10_000)) // of which the others have 8000
+	c := p.Conclude(history)
+	if c.Together == nil || c.Together.Verdict != report.Good || c.Saturated || c.Reason != report.Inconclusive || !strings.Contains(c.Sentence, "the sum is a lower bound") {
+		t.Errorf("%+v: %s", c, c.Sentence)
+	}
+}
+
 // A direction that has no clean load has no figure, whatever the other one has, and nothing is held together.
 func TestADirectionThatNothingIsCleanOf(t *testing.T) {
 	p := eachdirection.New(procedureOf())

@@ -169,10 +169,10 @@ func searched(directions ...report.Measured) []report.Measured {
 }
 
 // searchedTogether are the directions whose own bounds add up to that of all together. Of directions that were found one after another they do so only where all of
-// that was held at once without loss.
+// that was held at once without loss, and none of them was found while another one was held above what it carries, which is Inconclusive.
 func searchedTogether(r *report.Report) []report.Measured {
 	at := r.Result.Together
-	if report.PlanOf(r).Procedure.Each != nil && (at == nil || at.Quality == report.Lossy || at.Quality == report.Invalid) {
+	if report.PlanOf(r).Procedure.Each != nil && (at == nil || at.Quality == report.Lossy || at.Quality == report.Invalid || r.Result.Reason == report.Inconclusive) {
 		return nil
 	}
 	return searched(r.Result.Directions...)

@@ -128,6 +128,20 @@ func TestAllThatWasFoundOneAfterAnotherIsBoundedByTheDirectionsOwnLoss(t *testin
 	}
 }
 
+// Limits that were found while another direction was held above what it carries bound nothing but themselves.
+func TestLimitsThatOthersCrowdedOutBoundNoSum(t *testing.T) {
+	limit := report.DirectionLimit{Reason: report.LossAboveLimit, Saturated: true, Confirmed: true, Window: 7, Lossy: 9, Resolution: units.One / 5}
+	r := measured(func(r *report.Report) {
+		r.Plan.Procedure.Each = &plan.Each{Directions: []string{"west→east", "east→west"}, OthersAt: units.One / 2}
+		r.Result.Reason = report.Inconclusive
+		r.Result.Directions[0].Limit, r.Result.Directions[1].Limit = &limit, &limit
+		r.Result.Together = &report.Together{Quality: report.Good, Directions: r.Result.Directions}
+	})
+	if f := one(t, r, figures.PacketsPerSecond, report.AllDirections); f.High != "" {
+		t.Errorf("%s to %q, want no upper end", f.Low, f.High)
+	}
+}
+
 // What came back of a load may be less than the device forwards of it where others had the machine's processors meanwhile; what was lost may be theirs.
 func TestADisturbanceMakesAFigureWider(t *testing.T) {
 	r := measured(func(r *report.Report) {
