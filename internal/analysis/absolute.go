@@ -27,7 +27,7 @@ func judgeAbsolute(runs []*report.Report, c plan.Criterion) report.CriterionResu
 		return judgeWorst(runs, c)
 	}
 	sorted := map[report.Outcome][]string{}
-	counted, aside := setAside(runs)
+	counted, aside := setAside(runs, c)
 	for _, r := range counted {
 		one := judge(r, c)
 		sorted[one.Outcome] = append(sorted[one.Outcome], one.Message)
@@ -53,11 +53,11 @@ func judgeAbsolute(runs []*report.Report, c plan.Criterion) report.CriterionResu
 	return result
 }
 
-// setAside parts the runs with a figure that can be reckoned with from the others, and names those.
-func setAside(runs []*report.Report) (counted []*report.Report, aside string) {
+// setAside parts the runs with a figure of the criterion that can be reckoned with from the others, and names those.
+func setAside(runs []*report.Report, c plan.Criterion) (counted []*report.Report, aside string) {
 	var why []string
 	for _, r := range runs {
-		if message := comparison.Unfit(r); message != "" {
+		if message := figureOf(c).Unfit(r); message != "" {
 			why = append(why, message)
 		} else {
 			counted = append(counted, r)

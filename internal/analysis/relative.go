@@ -16,7 +16,7 @@ import (
 // out in silence.
 func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Baseline) report.CriterionResult {
 	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
-	candidates, aside := setAside(runs)
+	candidates, aside := setAside(runs, c)
 	references, besides := comparable(baseline, candidates)
 	apart := environmentApart(references, candidates)
 	switch {
@@ -98,6 +98,9 @@ func compare(i int, candidates []*report.Report, references []report.BaselineRun
 		}
 		q.Baseline = append(q.Baseline, found[i])
 	}
+	if missing = confirmedAlone(&q); missing != "" {
+		return answer, missing
+	}
 	switch c.Statistic {
 	case plan.WorstOfRuns:
 		answer = comparison.Worst(q)
@@ -107,6 +110,21 @@ func compare(i int, candidates []*report.Report, references []report.BaselineRun
 		answer = comparison.Withhold(q, comparison.Compare(q))
 	}
 	return answer, ""
+}
+
+// confirmedAlone leaves out of a question the runs whose own figure is not confirmed, or says that too few are left.
+func confirmedAlone(q *comparison.Question) (missing string) {
+	for _, side := range []struct {
+		whose string
+		runs  *[]comparison.Run
+	}{{"", &q.Candidate}, {" of the baseline", &q.Baseline}} {
+		confirmed := slices.DeleteFunc(slices.Clone(*side.runs), func(r comparison.Run) bool { return r.Unconfirmed })
+		if comparison.TooFew(len(confirmed), len(*side.runs)) {
+			return fmt.Sprintf("only %d of %d runs%s confirmed this figure", len(confirmed), len(*side.runs), side.whose)
+		}
+		*side.runs = confirmed
+	}
+	return ""
 }
 
 // comparable parts the baseline's runs that can be compared with these from the others, and names those.

@@ -21,7 +21,7 @@ const lowShare = 10
 // shows no more of the runs to come than n runs can, and the message says how much that is.
 func judgeWorst(runs []*report.Report, c plan.Criterion) report.CriterionResult {
 	said := map[report.Outcome][]string{}
-	counted, aside := setAside(runs)
+	counted, aside := setAside(runs, c)
 	for _, r := range counted {
 		one := judge(r, c)
 		said[one.Outcome] = append(said[one.Outcome], one.Message)
@@ -50,7 +50,7 @@ func unseen(outcome report.Outcome, n int) string {
 // judgeSpread holds how far runs lie apart against the most that passes, in percent of their median. It passes where the whole interval of the spread does, and fails where none of it does.
 func judgeSpread(runs []*report.Report, c plan.Criterion) report.CriterionResult {
 	result := report.CriterionResult{Name: c.Name, Outcome: report.Undecided}
-	counted, aside := setAside(runs)
+	counted, aside := setAside(runs, c)
 	most, err := decimal(c.Max)
 	switch {
 	case err != nil:
@@ -88,6 +88,8 @@ func spreadOf(runs []*report.Report, figure comparison.Figure, i int, most *big.
 		switch {
 		case i >= len(found):
 			return report.Undecided, fmt.Sprintf("%s has no such figure", r.Plan.Test.Name)
+		case found[i].Unconfirmed:
+			return report.Undecided, fmt.Sprintf("what %s found is not confirmed", r.Plan.Test.Name)
 		case found[i].LowerBound():
 			return report.Undecided, fmt.Sprintf("what %s found is a lower bound only, and how far bounds lie apart says nothing of the device", r.Plan.Test.Name)
 		}

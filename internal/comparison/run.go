@@ -22,6 +22,8 @@ type Run struct {
 	Low, High float64
 	// Bound is why nothing bounds it from above, as far as that is known; empty: something does.
 	Bound report.Reason
+	// Unconfirmed says that the figure was to be held for longer, and wasn't: it counts in no comparison. Of directions that were found one after another each has its own confirmation.
+	Unconfirmed bool
 }
 
 // Exact is the run that found just this.
@@ -43,7 +45,7 @@ func (f Figure) Runs(r *report.Report) []Run {
 		if figure.Missing != "" {
 			return nil
 		}
-		run := Run{Low: figure.Low.Float(), High: math.Inf(1)}
+		run := Run{Low: figure.Low.Float(), High: math.Inf(1), Unconfirmed: r.Result.Measured && !figure.Confirmed && report.PlanOf(r).Procedure.Confirmation() > 0}
 		switch {
 		case figure.High != "":
 			run.High = figure.High.Float()
@@ -86,7 +88,7 @@ func lineRateOf(r *report.Report, from, to string, line units.BitRate) units.Pac
 	return 0
 }
 
-// Unfit says why a Report's run doesn't count in a comparison; empty: it does. That even the lowest load lost frames is an answer, too.
+// Unfit says why a Report's run counts in no comparison; empty: it does in those of figures that are confirmed, as Figure.Unfit has it. That even the lowest load lost frames is an answer, too.
 func Unfit(r *report.Report) string {
 	switch {
 	case r.Ending != report.Completed:
@@ -95,10 +97,25 @@ func Unfit(r *report.Report) string {
 		return ""
 	case !r.Result.Measured:
 		return "not measured: " + r.Result.Message
-	case r.Unconfirmed():
-		return "its figure is not confirmed"
+	case r.Unconfirmed() && !slices.ContainsFunc(r.Result.Directions, func(d report.Measured) bool { return d.Limit != nil && d.Limit.Confirmed }):
+		return notConfirmed
 	}
 	return ""
+}
+
+const notConfirmed = "its figure is not confirmed"
+
+// Unfit says why a Report's run doesn't count where this figure is compared: where directions were found one after another, some figures may be confirmed and others not. One that is
+// confirmed makes the run count.
+func (f Figure) Unfit(r *report.Report) string {
+	if why := Unfit(r); why != "" || !r.Result.Measured || report.PlanOf(r).Procedure.Confirmation() <= 0 {
+		return why
+	}
+	all := f.Of(r)
+	if slices.ContainsFunc(all, func(of report.Figure) bool { return of.Confirmed }) || len(all) == 0 && !r.Unconfirmed() {
+		return ""
+	}
+	return notConfirmed
 }
 
 // TooFew says that nothing can be said of runs of which only so many count: none, or less than half.

@@ -110,13 +110,13 @@ func sampleOf(records []Record) sample {
 		f := r.figures()
 		if f == nil {
 			s.missing = append(s.missing, r.missing())
-			if comparison.Unfit(r.Report) == "" && !r.Report.Result.Measured {
+			if comparison.Throughput(r.Report).Unfit(r.Report) == "" && !r.Report.Result.Measured {
 				s.lossy, s.answers = append(s.lossy, comparison.Throughput(r.Report).Runs(r.Report)...), append(s.answers, r)
 			}
 			continue
 		}
 		s.measured.add(r, f)
-		if comparison.Unfit(r.Report) != "" {
+		if comparison.Throughput(r.Report).Unfit(r.Report) != "" {
 			s.setAside = append(s.setAside, report.Missing{Test: r.test(), Reason: report.ReasonNotConfirmed, Message: "a longer window was to confirm its figure, and didn't"})
 			continue
 		}
