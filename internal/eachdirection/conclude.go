@@ -128,6 +128,8 @@ func (e Each) sentence(c procedure.Conclusion, history []report.Window) string {
 		said = append(said, fmt.Sprintf("all at once could not be judged (window %d: %s), so that the sum is not known, and at least that of the busiest direction's window", w.Number, w.Reason))
 	case report.Lossy:
 		said = append(said, fmt.Sprintf("all at once the device does not carry them: %s came back of %s (window %d, %s)", received(w), offered(w), w.Number, lossOf(w)))
+	case report.Short:
+		said = append(said, fmt.Sprintf("all at once less was sent than asked for, and it carries that: %s came back of %s (window %d)", received(w), offered(w), w.Number))
 	default:
 		said = append(said, fmt.Sprintf("all at once it carries them: %s came back of %s (window %d)", received(w), offered(w), w.Number))
 		if e.crowdedOut(c.Directions, history) {

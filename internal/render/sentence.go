@@ -93,6 +93,8 @@ func eachDirectionWords(r *report.Report) string {
 		return what + "what the device carries of all of them at once is not known."
 	case at.Quality == report.Lossy:
 		return what + "the device does not carry all of them at once, and the sum is what came back of that."
+	case at.Quality == report.Short:
+		return what + "of all of them at once the generator sent less than asked for, and that the device carries."
 	}
 	return what + "the device carries all of them at once."
 }

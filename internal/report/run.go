@@ -32,16 +32,22 @@ func OnceEach[T any](all []T, reportOf func(T) *Report) []T {
 	})
 }
 
-// LowestLossy is the window of the lowest load that lost frames; nil: there is none.
+// LowestLossy is the window of the lowest load that lost frames; nil: there is none. Of directions that vary one after another, one that was clean at that load or above doesn't
+// count: it has a limit of its own, and what it lost below that was outvoted.
 func (r *Report) LowestLossy() *Window {
 	var lowest *Window
 	for i := range r.Windows {
 		w := &r.Windows[i]
-		if w.Phase != WarmUp && w.Quality == Lossy && (lowest == nil || w.Load < lowest.Load) {
+		if w.Phase != WarmUp && w.Quality == Lossy && (lowest == nil || w.Load < lowest.Load) && !r.cleanFrom(w) {
 			lowest = w
 		}
 	}
 	return lowest
+}
+
+// cleanFrom says that the direction which varied in a window was clean at that load, or at a higher one.
+func (r *Report) cleanFrom(w *Window) bool {
+	return w.Varied != "" && slices.ContainsFunc(r.Windows, func(o Window) bool { return o.Varied == w.Varied && o.Phase != WarmUp && o.Load >= w.Load && (o.Quality == Good || o.Quality == Short) })
 }
 
 // RateOfEachLink are the line rates by the links' names.
