@@ -60,10 +60,10 @@ func (e Each) whole(c *procedure.Conclusion, history []report.Window) {
 		c.Window = c.Together.Window
 		c.Reason, c.Saturated, c.Confirmed, c.Resolution = sumOf(c.Directions)
 		switch {
-		case c.Together.Verdict == report.Short:
-			c.Reason, c.Saturated, c.Resolution = report.GeneratorLimited, false, 0
 		case c.Saturated && e.crowdedOut(c.Directions, history):
 			c.Reason, c.Saturated, c.Resolution = report.Inconclusive, false, 0
+		case c.Together.Verdict == report.Short:
+			c.Reason, c.Saturated, c.Resolution = report.GeneratorLimited, false, 0
 		}
 	}
 }
@@ -132,9 +132,9 @@ func (e Each) sentence(c procedure.Conclusion, history []report.Window) string {
 		said = append(said, fmt.Sprintf("all at once less was sent than asked for, and it carries that: %s came back of %s (window %d)", received(w), offered(w), w.Number))
 	default:
 		said = append(said, fmt.Sprintf("all at once it carries them: %s came back of %s (window %d)", received(w), offered(w), w.Number))
-		if e.crowdedOut(c.Directions, history) {
-			said = append(said, fmt.Sprintf("with %s, more than one of them carries, it may carry more of the rest: the sum is a lower bound, and a limit only with a lower othersAt", e.others()))
-		}
+	}
+	if c.Reason == report.Inconclusive && c.Together.Verdict != report.Invalid && e.crowdedOut(c.Directions, history) {
+		said = append(said, fmt.Sprintf("%s, which is more than one of them carries, and without that the device may carry more of the rest: the sum is a lower bound, and a limit only with a lower othersAt", e.others()))
 	}
 	return strings.Join(said, "; ")
 }

@@ -202,13 +202,20 @@ func TestAllThatWasAskedForIsOfEveryDirection(t *testing.T) {
 	}
 }
 
-// Where the others were held above what they carry, each limit is what they left: all limits at once fit easily, and are not the most that the device carries.
+// Where the others were held above what they carry, each limit is what they left: all limits at once fit easily, and are not the most that the device carries, also where a generator
+// sent less of them than it was asked for.
 func TestLimitsThatOthersCrowdedOutAreNoLimitOfAllTogether(t *testing.T) {
-	p := eachdirection.New(procedureOf(othersAt(units.One * 4 / 10)))
-	history, _ := proceduretest.CarryOutBoth(t, p, shared(10_000)) // of which the others have 8000
-	c := p.Conclude(history)
-	if c.Together == nil || c.Together.Verdict != report.Good || c.Saturated || c.Reason != report.Inconclusive || !strings.Contains(c.Sentence, "the sum is a lower bound") {
-		t.Errorf("%+v: %s", c, c.Sentence)
+	for _, atOnce := range []report.Quality{report.Good, report.Short} {
+		p := eachdirection.New(procedureOf(othersAt(units.One * 4 / 10)))
+		history, _ := proceduretest.CarryOutBoth(t, p, shared(10_000), func(_ int, w *report.Window) { // of which the others have 8000
+			if w.Phase == report.AllAtOnce {
+				w.Quality, w.Directions[0].Quality = atOnce, atOnce
+			}
+		})
+		c := p.Conclude(history)
+		if c.Together == nil || c.Together.Verdict != atOnce || c.Saturated || c.Reason != report.Inconclusive || !strings.Contains(c.Sentence, "the sum is a lower bound") {
+			t.Errorf("%+v: %s", c, c.Sentence)
+		}
 	}
 }
 

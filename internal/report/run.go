@@ -47,7 +47,9 @@ func (r *Report) LowestLossy() *Window {
 
 // cleanFrom says that the direction which varied in a window was clean at that load, or at a higher one.
 func (r *Report) cleanFrom(w *Window) bool {
-	return w.Varied != "" && slices.ContainsFunc(r.Windows, func(o Window) bool { return o.Varied == w.Varied && o.Phase != WarmUp && o.Load >= w.Load && (o.Quality == Good || o.Quality == Short) })
+	return w.Varied != "" && slices.ContainsFunc(r.Windows, func(o Window) bool {
+		return o.Varied == w.Varied && o.Phase != WarmUp && o.Load >= w.Load && (o.Quality == Good || o.Quality == Short)
+	})
 }
 
 // RateOfEachLink are the line rates by the links' names.
