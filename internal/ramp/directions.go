@@ -51,10 +51,19 @@ func (m *machine) direction(d int, whole procedure.Conclusion, lo *point, unheld
 		return c
 	}
 	c.Lossy, c.Resolution = lossy, resolution
-	if resolution <= tolerated*max(m.Ramp.RefineTo, whole.Resolution) {
+	near := tolerated * max(m.Ramp.RefineTo, whole.Resolution)
+	if m.cleanBelow(d, lo, lossy) {
+		near = min(tolerated*m.Ramp.RefineTo, max(m.Ramp.RefineTo, stumble))
+	}
+	if resolution <= near {
 		c.Saturated, c.Reason = true, report.LossAboveLimit
 	}
 	return c
+}
+
+// cleanBelow says that above the answer, and below the load of the window at which the direction itself lost frames, it was clean: its limit lies there, and not at the answer.
+func (m *machine) cleanBelow(d int, lo *point, lossy int) bool {
+	return slices.ContainsFunc(m.ballots(d, lo), func(b ballot) bool { return b.load < m.history[lossy].Load && b.clean > len(b.lossy) })
 }
 
 // together says of the answer as a whole what holds for all its directions: it is the device's limit only if each direction's figure is.

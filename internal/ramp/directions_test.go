@@ -88,6 +88,9 @@ func TestADirectionIsBoundedByItsOwnLossAlone(t *testing.T) {
 		"more, and lossy on the way to the target":          {limits(4000, 10_000), []func(*plan.Procedure){toTheTop}, report.LossAboveLimit, report.OtherDirection, report.OtherDirection, false, true},
 		"by steps alone, the same":                          {limits(10_400, 10_400), []func(*plan.Procedure){refineTo(0)}, report.LossAboveLimit, report.LossAboveLimit, report.LossAboveLimit, true, true},
 		"by steps alone, one far more":                      {limits(4000, 10_000), []func(*plan.Procedure){refineTo(0)}, report.LossAboveLimit, report.OtherDirection, report.OtherDirection, false, false},
+		"by steps alone, one far more and lossy there":      {limits(4000, 10_000), []func(*plan.Procedure){refineTo(0), toTheTop}, report.LossAboveLimit, report.OtherDirection, report.OtherDirection, false, true},
+		"by steps alone, one a step more and lossy there":   {limits(4100, 5100), []func(*plan.Procedure){refineTo(0), toTheTop}, report.LossAboveLimit, report.OtherDirection, report.OtherDirection, false, true},
+		"by a coarse search, one far more and lossy there":  {limits(4000, 10_000), []func(*plan.Procedure){refineTo(units.One / 5), toTheTop}, report.LossAboveLimit, report.OtherDirection, report.OtherDirection, false, true},
 		"one direction is at its end above the target only": {limits(4000, 1e9), nil, report.LossAboveLimit, report.OtherDirection, report.OtherDirection, false, false},
 		"none loses anything":                               {limits(1e9, 1e9), nil, report.ReachedTarget, report.ReachedTarget, report.ReachedTarget, false, false},
 	} {
