@@ -89,6 +89,8 @@ func tally(sorted map[report.Outcome][]string, n int) string {
 	for _, outcome := range []report.Outcome{report.DidFail, report.Undecided, report.Passed} {
 		said := sorted[outcome]
 		switch {
+		case len(said) == n && outcome == report.Undecided: // with the way out
+			return fmt.Sprintf("; all %d runs %s (%s)", n, words[outcome], said[0])
 		case len(said) == n:
 			return fmt.Sprintf("; all %d runs %s", n, words[outcome])
 		case len(said) > 0:

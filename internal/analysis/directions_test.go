@@ -122,3 +122,15 @@ func TestARegressionOfADirectionThatWasNeverStressedIsNotPassed(t *testing.T) {
 		}
 	}
 }
+
+// Of several runs, too, a criterion that stays open says what would decide it.
+func TestRunsThatAllLeaveACriterionOpenSayTheWayOut(t *testing.T) {
+	var runs []*report.Report
+	for range 5 {
+		runs = append(runs, searched(t, 10_000, 4000))
+	}
+	v := analysis.Judge([]plan.Criterion{{Metric: "PacketsPerSecond", Max: "12000"}}, runs, nil)
+	if v.Outcome != report.Undecided || !strings.Contains(v.Criteria[0].Message, "all 5 runs leave it open (west→east") || !strings.Contains(v.Criteria[0].Message, "procedure.directions: Each") {
+		t.Errorf("%+v", v)
+	}
+}

@@ -120,7 +120,7 @@ func confirmedAlone(q *comparison.Question) (missing string) {
 	}{{"", &q.Candidate}, {" of the baseline", &q.Baseline}} {
 		confirmed := slices.DeleteFunc(slices.Clone(*side.runs), func(r comparison.Run) bool { return r.Unconfirmed })
 		if comparison.TooFew(len(confirmed), len(*side.runs)) {
-			return fmt.Sprintf("only %d of %d runs%s confirmed this figure", len(confirmed), len(*side.runs), side.whose)
+			return fmt.Sprintf("only %d of %d runs%s confirmed this figure, and their messages say what was in the way", len(confirmed), len(*side.runs), side.whose)
 		}
 		*side.runs = confirmed
 	}
