@@ -315,8 +315,11 @@ const precise = units.One / 100
 //	      └ Low                └ High
 func (h held) most() *big.Rat {
 	low, high := h.Low.Rat(), h.High.Rat()
-	if high == nil {
+	switch {
+	case high == nil:
 		return nil
+	case h.Direction == report.AllDirections && report.PlanOf(h.run).Procedure.Each != nil:
+		return high // what generators left out while all limits were held at once is in this interval, and no search made it narrow
 	}
 	narrow := new(big.Rat).Quo(low, big.NewRat(int64(units.One-precise), int64(units.One)))
 	slack := new(big.Rat).Mul(narrow, big.NewRat(1, 1_000_000_000)) // High is a decimal, rounded
