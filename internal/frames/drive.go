@@ -16,6 +16,7 @@ import (
 // drive is the state of the part of a run in which traffic flows.
 type drive struct {
 	until    time.Time // when traffic of the last start stops by itself
+	latest   time.Time // when all Held traffic has stopped by itself, as was told before the first frame
 	flowing  bool      // Held traffic was started, and not stopped since
 	baseline []engine.Reading
 	last     []engine.Reading
@@ -93,20 +94,24 @@ func sum(rates []units.PacketRate) units.PacketRate {
 // would end by itself within the step is an error: nothing of it would be measured rightly.
 func (r *run) hold(ctx context.Context, step procedure.Step) error {
 	loads := r.loads(r.drive.intended)
+	if end := time.Now().Add(step.Settle + step.Judge); r.Driving && end.After(r.drive.latest) {
+		return fmt.Errorf("the run takes longer than it can, its traffic ends at %s: generators or runner are too slow to answer", r.drive.latest.UTC().Format(time.TimeOnly))
+	}
 	if !r.drive.flowing {
 		r.drive.held, r.drive.flowing = loads, true
 		return r.start(ctx, loads, r.longestHeld())
-	}
-	if end := time.Now().Add(step.Settle + step.Judge); end.After(r.drive.until) {
-		return fmt.Errorf("the run takes longer than it can, its traffic ends at %s: generators or runner are too slow to answer", r.drive.until.UTC().Format(time.TimeOnly))
 	}
 	before := r.drive.held
 	r.drive.held = loads
 	return r.change(ctx, before, loads)
 }
 
-// longestHeld is how long Held traffic lasts if nobody ends it: as long as the procedure may take, but no longer than the run may.
+// longestHeld is how long Held traffic lasts if nobody ends it: as long as the procedure may take, but no longer than the run may; and what is held anew after a trial as long as what
+// was held before.
 func (r *run) longestHeld() time.Duration {
+	if r.Driving {
+		return time.Until(r.drive.latest)
+	}
 	lasts := r.Procedure.Bound().Whole()
 	if deadline := r.Plan.ActiveDeadline.Std(); deadline > 0 {
 		lasts = min(lasts, max(0, deadline-time.Since(r.Started))+stopTimeout)
@@ -120,12 +125,12 @@ func (r *run) longestHeld() time.Duration {
 //	generator 1 ── ready ───┘       └─ Start  ├──call──┤
 //	                                          ↔ skew of the calls' middles
 func (r *run) start(ctx context.Context, loads [][]engine.PortLoad, lasts time.Duration) error {
-	first := !r.Driving
-	r.Driving = true
-	r.drive.until = time.Now().Add(lasts)
-	if first {
+	if !r.Driving {
+		r.drive.latest = time.Now().Add(r.longestHeld())
 		r.tellUnattended()
 	}
+	r.Driving = true
+	r.drive.until = time.Now().Add(lasts)
 	middles := make([]time.Time, len(r.gens))
 	barrier := newBarrier(len(r.gens))
 	err := r.each(ctx, callTimeout, "start", func(ctx context.Context, g int) error {
@@ -145,7 +150,7 @@ func (r *run) start(ctx context.Context, loads [][]engine.PortLoad, lasts time.D
 
 // tellUnattended says before the first frame how long generators go on sending if the runner dies.
 func (r *run) tellUnattended() {
-	words := fmt.Sprintf("traffic starts; whatever becomes of the runner, it stops by itself after %s, at %s", time.Until(r.drive.until).Round(time.Second), r.drive.until.UTC().Format(time.RFC3339))
+	words := fmt.Sprintf("traffic starts; whatever becomes of the runner, it stops by itself after %s, at %s", time.Until(r.drive.latest).Round(time.Second), r.drive.latest.UTC().Format(time.RFC3339))
 	if b := r.Procedure.Bound(); b.OnlyTrials() {
 		words = fmt.Sprintf("each trial is finite; whatever becomes of the runner, generators stop by themselves when theirs ends, after %s at most", b.Trial)
 	}
