@@ -121,8 +121,13 @@ func (f *figures) mostLost() int64 { return f.lost() + f.edges + f.foreign() }
 
 // mostLostRatio is that as a share, rounded up so that one frame of billions is none too little; 0 where LossRatio says it.
 func (f *figures) mostLostRatio() units.Ratio {
-	if lost, most := f.lost(), f.mostLost(); most > lost || units.RatioOf(lost, f.sent.Packets) == 0 {
-		return shareUp(most, f.sent.Packets)
+	return mostRatio(f.lost(), f.mostLost(), f.sent.Packets)
+}
+
+// mostRatio is the share that may be lost at most, rounded up; 0 where the share that is lost says it.
+func mostRatio(lost, most, sent int64) units.Ratio {
+	if most > lost || units.RatioOf(lost, sent) == 0 {
+		return shareUp(most, sent)
 	}
 	return 0
 }

@@ -99,7 +99,7 @@ func portFault(link string, before, after engine.Reading, port int) string {
 func wentBack(a, b engine.PortCounters) bool {
 	sent, received := b.Sent.Sub(a.Sent), b.Received.Sub(a.Received)
 	return sent.Packets < 0 || sent.Bytes < 0 || received.Packets < 0 || received.Bytes < 0 ||
-		b.ReceiveErrors < a.ReceiveErrors || b.SendErrors < a.SendErrors
+		b.ReceiveErrors < a.ReceiveErrors || b.SendErrors < a.SendErrors || b.Damaged < a.Damaged || b.SendDrops < a.SendDrops
 }
 
 func edgesOf(readings []engine.Reading) (first, last engine.Reading) {

@@ -19,9 +19,7 @@ func Sum(directions []report.Measured, lineRates map[string]units.BitRate) repor
 		known = known && lineRates[d.To] > 0
 	}
 	s.LossRatio, s.LossRatioMin = units.RatioOf(sent-returned, sent), units.RatioOf(least, sent)
-	if most > sent-returned {
-		s.LossRatioMax = shareUp(most, sent)
-	}
+	s.LossRatioMax = mostRatio(sent-returned, most, sent)
 	if known {
 		s.LineRatePercent = units.PercentOf(s.Received.Layer1BitsPerSecond, line)
 	}

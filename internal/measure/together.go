@@ -90,9 +90,7 @@ func directionTogether(windows []report.Window, from, to string) report.Measured
 	}
 	lost, sent := whole.Sent.Packets-whole.Returned.Packets, whole.Sent.Packets
 	whole.LossRatio, whole.LossRatioMin = units.RatioOf(lost, sent), units.RatioOf(max(surelyLost, SurelyLost(whole)), sent)
-	if most > lost {
-		whole.LossRatioMax = shareUp(most, sent)
-	}
+	whole.LossRatioMax = mostRatio(lost, most, sent)
 	for _, rate := range ratesOfMeasured {
 		*rate(&whole) = weighted(parts, took, func(d report.Measured) int64 { return *rate(&d) })
 	}

@@ -157,6 +157,19 @@ func TestTheMostThatMayBeLostIsNotRoundedAway(t *testing.T) {
 	}
 }
 
+// Nor is it rounded away of directions or windows together.
+func TestOneFrameOfBillionsIsNotRoundedAwayOfASum(t *testing.T) {
+	f := figures{sent: units.Traffic{Packets: 3e9}, returned: units.Traffic{Packets: 3e9 - 1}, longest: time.Second}
+	one := f.measured()
+	if s := Sum([]report.Measured{one, one}, nil); s.MostLost() != 1 {
+		t.Errorf("of two directions of which each lost one frame of 3 billion up to %s is lost", s.MostLost())
+	}
+	w := report.Window{Duration: plan.Duration(time.Second), Directions: []report.Measured{one}}
+	if d := Together([]report.Window{w, w}).Directions[0]; d.MostLost() != 1 {
+		t.Errorf("of two windows of which each lost one frame of 3 billion up to %s is lost", d.MostLost())
+	}
+}
+
 func TestALongWindowWeighsMore(t *testing.T) {
 	window := func(took time.Duration, pps int64, line units.Percent) report.Window {
 		return report.Window{Duration: plan.Duration(took), Quality: report.Good, Directions: []report.Measured{
