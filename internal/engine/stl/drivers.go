@@ -74,6 +74,7 @@ func drivers() map[string]driver {
 
 // extended are the places of what matters among a port's extended statistics.
 type extended struct {
+	names                    int // how many there are, and as many values
 	missed, damaged, dropped []int
 	pauses, pausesSent       []int
 	// split: the driver tells frames that it dropped from those that came damaged.
@@ -87,7 +88,7 @@ func (x extended) wanted() bool {
 
 // extendedOf finds the places by the names.
 func extendedOf(d driver, names []string) extended {
-	x := extended{missed: places(names, d.missed), damaged: places(names, d.damaged), dropped: places(names, d.dropped)}
+	x := extended{names: len(names), missed: places(names, d.missed), damaged: places(names, d.damaged), dropped: places(names, d.dropped)}
 	x.split = len(x.missed) > 0 && len(x.damaged) > 0
 	for at, name := range names {
 		switch {

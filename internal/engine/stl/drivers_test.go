@@ -84,6 +84,21 @@ func TestAnEdgeWithoutTheExtendedStatisticsIsNone(t *testing.T) {
 	})
 }
 
+// Values that don't belong to the names one by one say nothing, and are no counters of zero.
+func TestAnEdgeThatLacksValuesIsNone(t *testing.T) {
+	inLab(t, func(t *testing.T, l lab) {
+		l.ready(t)
+		l.generator.AddReceiveErrors(1, 42)
+		l.readEdge(t)
+		l.On("get_port_xstats_values", func(trextest.Call) (any, error) { return map[string]any{"xstats_values": []int64{1, 2}}, nil })
+		_, err := l.ReadEdge(t.Context(), []int{0, 1})
+		wants(t, err, engine.ErrRefused, "did not tell its ports' extended statistics")
+		if p := l.read(t).Ports[1]; p.ReceiveErrors != 42 {
+			t.Errorf("%d dropped after an answer that says nothing of it", p.ReceiveErrors)
+		}
+	})
+}
+
 func TestWhatDriversCount(t *testing.T) {
 	type counts struct{ missed, damaged, dropped, pauses, pausesSent int64 }
 	generic := func(more map[string]int64) map[string]int64 {
@@ -168,7 +183,7 @@ func TestAnEdgeAsksForNoMoreThanItNeeds(t *testing.T) {
 		l.ready(t)
 		asked := 0
 		l.read(t)
-		l.On("get_port_xstats_values", func(trextest.Call) (any, error) { asked++; return map[string]any{"xstats_values": []int{}}, nil })
+		l.On("get_port_xstats_values", func(trextest.Call) (any, error) { asked++; return map[string]any{"xstats_values": make([]int, 12)}, nil })
 		for range 5 {
 			time.Sleep(20 * time.Millisecond)
 			l.read(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"time"
 
@@ -34,6 +35,7 @@ func (e *Engine) read(ctx context.Context, ports []int, edge bool) (engine.Readi
 	if err != nil {
 		return engine.Reading{}, e.readFault(ctx, err)
 	}
+	maps.DeleteFunc(shot.ExtendedStats, e.watch.lacks)
 	if err := e.watch.learn(shot, epoch); err != nil {
 		return engine.Reading{}, e.explain(ctx, err)
 	}

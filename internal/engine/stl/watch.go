@@ -93,6 +93,14 @@ func (w *watch) plan(ports []int, now time.Time, edge bool) (detail trex.Detail,
 	return detail, w.epoch
 }
 
+// lacks says that a port's extended statistics are not one value for each of their names: of none of them it is known what it means.
+func (w *watch) lacks(port int, values []wire.Count) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p, ok := w.ports[port]
+	return ok && len(values) != p.places.names
+}
+
 // learn takes a snapshot in and returns what it proves to be wrong. One that was overtaken by a later one, or by a Claim or Release,
 // proves nothing.
 func (w *watch) learn(s trex.Snapshot, epoch int) error {
