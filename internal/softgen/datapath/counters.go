@@ -15,10 +15,12 @@ const (
 
 func (p *port) Counters() Counters {
 	c := narrowest(p.traffic)
-	k := p.kernel.counts() // others may keep us waiting for them, so they are not of the moment
-	c.ReceiveErrors, c.Damaged, c.SendDrops = c.ReceiveErrors+p.missed(k), k.damaged, p.sendDrops(k)
+	refused := p.sent.dropped.Load() // before the kernel tells its own, so that none of its drops is taken for one that we were told of
+	k := p.kernel.counts()           // others may keep us waiting for them, so they are not of the moment
+	c.ReceiveErrors, c.Damaged = c.ReceiveErrors+p.missed(k), k.damaged
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
+	c.SendDrops = p.sendDrops(k, refused)
 	c.SendErrors, c.QueueFull, c.PeerFull, c.Behind = p.sent.errors.Load(), p.sent.retries.Load(), p.sent.peerFull.Load(), p.behind.Load()
 	c.CPUPercent = p.load.read(Now(), time.Duration(p.busy.Load()), max(p.options.Cores, 1))
 	return c
@@ -32,12 +34,13 @@ func (p *port) missed(k kernelCounts) int64 {
 	return k.missed
 }
 
-// sendDrops are frames that we counted as sent, and that the driver dropped later. Of a virtual cable, what the far end had no room for is the device's.
-func (p *port) sendDrops(k kernelCounts) int64 {
-	if p.nic.Driver == "veth" {
-		return 0
+// sendDrops are frames that we counted as sent, and that the driver dropped later; refused are those of its drops that it told us of. A drop that it counts a moment before we do is
+// among them for good: they never go back. Of a virtual cable, what the far end had no room for is the device's. The port is locked.
+func (p *port) sendDrops(k kernelCounts, refused int64) int64 {
+	if p.nic.Driver != "veth" {
+		p.thrown = max(p.thrown, k.unsent-refused)
 	}
-	return max(0, k.unsent-p.sent.dropped.Load())
+	return p.thrown
 }
 
 // traffic reads what went out and what came in, at one moment.

@@ -34,9 +34,11 @@ func TestOnlyWhatLeftLateIsADropAfterTheCount(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := &port{}
 			p.nic.Driver = tt.driver
-			p.sent.dropped.Store(tt.refused)
-			if got := p.sendDrops(kernelCounts{unsent: tt.unsent}); got != tt.want {
+			if got := p.sendDrops(kernelCounts{unsent: tt.unsent}, tt.refused); got != tt.want {
 				t.Errorf("%d, want %d", got, tt.want)
+			}
+			if got := p.sendDrops(kernelCounts{unsent: tt.unsent}, tt.unsent); got != tt.want {
+				t.Errorf("when all of them were said to be refused it went from %d to %d", tt.want, got)
 			}
 		})
 	}

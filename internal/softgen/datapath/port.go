@@ -49,6 +49,7 @@ type port struct {
 	promiscuous bool
 	capturing   bool
 	load        load
+	thrown      int64                   // what sendDrops said last
 	baseline    map[uint32]FlowCounters // what ForgetFlows has taken away
 	known       map[uint32]bool         // flow ids of the runs so far
 }
