@@ -14,9 +14,12 @@ const (
 	headerBytes = 8
 	// mixed is how many frames of a mix may be others at a window's two edges than the mix has on average.
 	mixed = 100
-	// otherPeoples is the length that frames may have which aren't ours.
+	// otherPeoples is the length that frames may have which aren't ours, where ours aren't longer.
 	otherPeoples = 1518
 )
+
+// apart is by how many bytes another frame may differ from one of ours.
+func (s Sizes) apart() int64 { return max(otherPeoples, s.Most) }
 
 // resized is by how many bytes all frames that came back are longer than those that were sent, below zero if they are shorter, beyond what their mix explains: a device may
 // lose those of one size only. 0 is less than a byte a frame.
@@ -30,7 +33,7 @@ func (f *figures) resized() int64 {
 		return 0
 	}
 	few, many := f.lost()*s.Least, f.lost()*s.Most
-	slack := (f.edges+f.foreign()+edgeFrames)*otherPeoples + mixed*(s.Most-s.Least)
+	slack := (f.edges+f.foreign()+edgeFrames)*s.apart() + mixed*(s.Most-s.Least)
 	return beyond(f.returned.Bytes, f.sent.Bytes-max(few, many)-slack, f.sent.Bytes-min(few, many)+slack, f.returned.Packets)
 }
 
@@ -40,8 +43,8 @@ func (f *figures) miscounted() int64 {
 	if s.Most == 0 {
 		return 0
 	}
-	slack := edgeFrames * otherPeoples
-	return beyond(f.sent.Bytes, f.sent.Packets*s.Least-int64(slack), f.sent.Packets*s.Most+int64(slack), f.sent.Packets)
+	slack := edgeFrames * s.apart()
+	return beyond(f.sent.Bytes, f.sent.Packets*s.Least-slack, f.sent.Packets*s.Most+slack, f.sent.Packets)
 }
 
 // beyond is how far a value lies outside of an interval; nothing worth telling is 0.

@@ -24,6 +24,7 @@ func TestBytesAreHeldAgainstTheFramesThatWereSent(t *testing.T) {
 		"as they were sent":                                         {sizes: fixed, sent: frames(15000, 512), returned: frames(15000, 512), quality: report.Good},
 		"nobody knows the profile's":                                {sent: frames(15000, 512), returned: frames(15000, 90), quality: report.Good},
 		"a few strangers among them":                                {sizes: fixed, sent: frames(15000, 512), returned: frames(14998, 512).Add(frames(2, 1518)), quality: report.Good},
+		"few jumbo frames, and an answer to ARP among them":         {sizes: measure.Sizes{Least: 9018, Most: 9018}, sent: frames(99, 9018).Add(frames(1, 64)), returned: frames(99, 9018).Add(frames(1, 64)), quality: report.Short},
 		"a driver that leaves out the FCS is told":                  {sizes: fixed, sent: frames(15000, 512), returned: frames(15000, 508), resized: -60000 + 4*1518, quality: report.Good},
 		"a VLAN tag that stayed is told":                            {sizes: fixed, sent: frames(15000, 512), returned: frames(15000, 516), resized: 60000 - 4*1518, quality: report.Good},
 		"cut short":                                                 {sizes: fixed, sent: frames(15000, 512), returned: frames(15000, 96), resized: -15000*416 + 4*1518, quality: report.Invalid, says: "west→east: frames came back with 96.0 bytes on average where 512.0 bytes were sent: they were cut short"},
