@@ -31,7 +31,7 @@ func (e Each) Conclude(history []report.Window) procedure.Conclusion {
 	}
 	e.whole(&c, history)
 	if c.Finished && len(history) > len(warmUps(history)) { // else nothing came back, and the ending says it
-		c.Sentence = e.sentence(c, history)
+		c.Sentence = e.sentence(c, history) + e.leftOpen(c, history)
 	}
 	return c
 }
@@ -137,6 +137,34 @@ func (e Each) sentence(c procedure.Conclusion, history []report.Window) string {
 		said = append(said, fmt.Sprintf("%s, which is more than one of them carries, and without that the device may carry more of the rest: the sum is a lower bound, and a limit only with a lower othersAt", e.others()))
 	}
 	return strings.Join(said, "; ")
+}
+
+// leftOpen says of clean answers how much edges may hide in them, where that is more than the limit, and that no answer is proven where such a load lost frames when it was held.
+func (e Each) leftOpen(c procedure.Conclusion, history []report.Window) string {
+	var most units.Ratio
+	may := func(d report.Measured) {
+		if d.MostLost() > e.plan.MaxLossRatio && d.LossRatioMin <= e.plan.MaxLossRatio {
+			most = max(most, d.MostLost())
+		}
+	}
+	for i, name := range e.directions() {
+		if at := c.Directions[i].Window; at != procedure.None {
+			may(of(history[at], name))
+		}
+	}
+	if c.Together != nil && c.Together.Verdict != report.Lossy && c.Together.Verdict != report.Invalid {
+		for _, d := range history[c.Together.Window].Directions {
+			may(d)
+		}
+	}
+	said := ""
+	if most > 0 {
+		said = fmt.Sprintf("; clean is as far as edges and frames of others tell: up to %s may be lost", measure.Percent(most))
+	}
+	if c.Unproven {
+		said += "; a load that had looked as clean lost frames when it was held: nobody knows whether these are clean, so they prove nothing of the device; set procedure.maxLossRatio to the loss that you would forgive"
+	}
+	return said
 }
 
 // ofDirection is a direction's own answer with its reason.

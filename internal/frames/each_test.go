@@ -2,6 +2,7 @@ package frames_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,5 +106,19 @@ func TestEachDirectionThatMayLoseNothing(t *testing.T) {
 		if d := r.Result.Together.Directions[i]; d.EdgeFrames != 0 || d.Sent.Packets != d.Returned.Packets {
 			t.Errorf("all at once, %s→%s: %+v", d.From, d.To, d)
 		}
+	}
+}
+
+// Where every direction loses one frame of 5000 and none may be, what looks clean says that it does so only as far as edges tell, and that it proves nothing.
+func TestEachDirectionThatLosesFewFramesIsNotToldToCarryItsLoad(t *testing.T) {
+	r := scene(eachDirection(units.One/10), func(s *scenario) { s.plan.Procedure.MaxLossRatio = 0 }, onGenerator(func(g *sim.Generator) { g.ReadTakes = 2 * time.Millisecond }),
+		onDevice(func(d *sim.Device) { d.Loss = units.One / 5000 })).run(t)
+	for _, says := range []string{"as far as edges and frames of others tell: up to 0.", "so they prove nothing of the device; set procedure.maxLossRatio"} {
+		if !strings.Contains(r.Result.Message, says) {
+			t.Errorf("%q doesn't say %q", r.Result.Message, says)
+		}
+	}
+	if r.Result.Confirmed || r.Result.Saturated {
+		t.Errorf("%+v", r.Result)
 	}
 }
