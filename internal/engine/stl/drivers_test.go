@@ -183,7 +183,10 @@ func TestAnEdgeAsksForNoMoreThanItNeeds(t *testing.T) {
 		l.ready(t)
 		asked := 0
 		l.read(t)
-		l.On("get_port_xstats_values", func(trextest.Call) (any, error) { asked++; return map[string]any{"xstats_values": make([]int, 12)}, nil })
+		l.On("get_port_xstats_values", func(trextest.Call) (any, error) {
+			asked++
+			return map[string]any{"xstats_values": make([]int, 12)}, nil
+		})
 		for range 5 {
 			time.Sleep(20 * time.Millisecond)
 			l.read(t)
