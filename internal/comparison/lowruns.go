@@ -45,6 +45,10 @@ func Worst(q Question) Answer {
 		a.Sentence = fmt.Sprintf("there are %s to compare with %s of the baseline", runsText(len(q.Candidate)), runsText(len(q.Baseline)))
 		return a
 	}
+	if statistics.Summarize(lows(q.Baseline)).Median == 0 {
+		a.Reason, a.Sentence = NoBaseline, noBaseline
+		return a
+	}
 	candidate, baseline := q.Candidate, q.Baseline
 	worst := slices.MinFunc(candidate, func(a, b Run) int { return cmp.Compare(a.Low, b.Low) })
 	was := statistics.Summarize(lows(baseline))

@@ -18,7 +18,7 @@ func (c *comparison) sentence() string {
 		return fmt.Sprintf("there are %s to compare with %s of the baseline", runsText(len(c.candidate)), runsText(len(c.baseline)))
 	}
 	if c.reason == NoBaseline {
-		return "the baseline is 0: nothing is a share of that"
+		return noBaseline
 	}
 	format := c.figure.Format
 	text := fmt.Sprintf("%s in %s, %s in %s of the baseline: %s", format(c.is.Median), runsText(len(c.candidate)), format(c.was.Median), runsText(len(c.baseline)), c.change.text())
@@ -31,6 +31,8 @@ func (c *comparison) sentence() string {
 	}
 	return text + c.wayOut() + apart("the runs", c.is, format) + apart("the baseline's runs", c.was, format)
 }
+
+const noBaseline = "the baseline is 0: nothing is a share of that"
 
 // difference is the sentence where nothing is demanded.
 func (c *comparison) difference(a Answer) string {
@@ -161,6 +163,8 @@ func runsText(n int) string {
 // changeText is a ratio in words: "3.02 % less".
 func changeText(ratio float64) string {
 	switch {
+	case math.IsNaN(ratio): // half of either's runs are nothing
+		return "more or less"
 	case math.IsInf(ratio, 1):
 		return "more"
 	case ratio < 1:

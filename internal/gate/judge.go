@@ -42,6 +42,8 @@ type Measured struct {
 // Judge judges all that was measured. Producer is linerate with its version.
 func Judge(all []Measured, version string) *report.Gate {
 	g := &report.Gate{Version: report.GateVersion, Producer: "linerate " + version}
+	var rows []report.GateRow
+	told := map[int]bool{} // which of them others tell of
 	for _, m := range all {
 		g.Namespace = cmp.Or(g.Namespace, m.Suite.Namespace)
 		judged := suite.JudgeStored(suite.Expand(m.Suite.DeepCopy()), m.Runs, finished(m.Suite), version, m.Baseline)
@@ -51,12 +53,17 @@ func Judge(all []Measured, version string) *report.Gate {
 			row := rowOf(m, judged, i)
 			anchored(&row, m, i)
 			if itself := judged.Cells[i].Itself; itself && (m.Test || row.Outcome == report.Passed) {
-				continue // what is compared with it says whether it could be
+				told[len(rows)] = true // what is compared with it says whether it could be
 			}
+			rows = append(rows, row)
+		}
+	}
+	pairWitnesses(rows)
+	for i, row := range rows {
+		if !told[i] {
 			g.Rows = append(g.Rows, row)
 		}
 	}
-	pairWitnesses(g.Rows)
 	g.Conclude()
 	return g
 }

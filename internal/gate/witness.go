@@ -168,7 +168,10 @@ func pairWitnesses(rows []report.GateRow) {
 		if w.Witness == "" {
 			continue
 		}
-		k := slices.IndexFunc(rows, func(r report.GateRow) bool { return r.Witness == "" && r.Test == w.Test && r.Cell == w.Cell })
+		k := i - 1 // its search comes before it; one of the same name in another namespace is another's
+		for k >= 0 && (rows[k].Witness != "" || rows[k].Test != w.Test || rows[k].Cell != w.Cell) {
+			k--
+		}
 		if k < 0 {
 			w.Beside = "the rate at overload alone was measured, and decides: of the device's limit it says nothing"
 			continue

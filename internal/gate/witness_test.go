@@ -131,6 +131,34 @@ func TestWhatMovedIsToldOfEachByItself(t *testing.T) {
 	})
 }
 
+// TestAWitnessOfTheBaselineItselfIsSilentBesideItsSearch: a suite's baseline cell has no row where it passed, and is a search all the same, so that its witness doesn't decide alone.
+func TestAWitnessOfTheBaselineItselfIsSilentBesideItsSearch(t *testing.T) {
+	subjects, err := prepared(t, matrix+"  baseline: {axis: image, value: main}\n", Options{MaxRegression: "2%", Witness: WitnessOverload})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []Measured
+	for _, s := range subjects {
+		m := measured(t, s, func(cell string, run int) int64 {
+			if s.Witness && cell == "main" && run == 0 { // a witness's run of the baseline came to nothing
+				return 0
+			}
+			return steady(100_000)(cell, run)
+		})
+		m.Name, m.Witness = s.Name, s.Witness
+		all = append(all, m)
+	}
+	g := Judge(all, "test")
+	if g.Outcome != report.Passed {
+		t.Errorf("%s: %s", g.Outcome, g.Message)
+	}
+	for _, row := range g.Rows {
+		if strings.Contains(row.Beside, "alone") {
+			t.Errorf("%s %s: %s", row.Cell, row.Witness, row.Beside)
+		}
+	}
+}
+
 // TestAWitnessTellsHalfAPercentBeyondWhatIsAllowed: with runs that spread by up to 0.3 %, of which trials count 0.1 % wrongly, a release that is 2.5 % less fails in 95 of 100 cases where 2 %
 // is allowed, one that is 1.5 % less passes as often, and one that is just at the edge is judged wrongly no more often than is promised.
 func TestAWitnessTellsHalfAPercentBeyondWhatIsAllowed(t *testing.T) {
