@@ -61,6 +61,56 @@ func TestCellsAreComparedWithThoseOfTheBaseline(t *testing.T) {
 }
 
 // A verdict over repetitions speaks of all that were asked for: those that came to nothing are not left out in silence.
+// TestOneOfManyCellsFailsASuiteOnlyAsSeldomAsOneAlone: what a cell alone shows stands in its row, and status, condition and report say the same of all together.
+func TestOneOfManyCellsFailsASuiteOnlyAsSeldomAsOneAlone(t *testing.T) {
+	spec := func(cells int) string {
+		var frames []string
+		for i := range cells {
+			frames = append(frames, fmt.Sprintf("{name: f%02d}", i))
+		}
+		return "axes:\n- {name: image, values: [{name: main}, {name: new}]}\n- {name: frames, values: [" + strings.Join(frames, ", ") + "]}\n" +
+			"baseline: {axis: image, value: main}\nrepetitions: 5\ncriteria: [{name: no-slower, metric: PacketsPerSecond, maxRegression: 2%}]\n"
+	}
+	apart := []float64{1, 1.002, 0.998, 1.004, 0.996}
+	for name, c := range map[string]struct {
+		cells   int
+		of      float64 // what the new release's first cell has of the old one's
+		outcome report.Outcome
+		want    string
+	}{
+		"a single cell that shows it":      {1, 0.972, report.DidFail, "Passed=False " + v1alpha1.ReasonCriteriaNotMet},
+		"one of twenty that shows as much": {20, 0.972, report.Undecided, "Passed=Unknown " + v1alpha1.ReasonUndecided},
+		"one of twenty beyond any doubt":   {20, 0.7, report.DidFail, "Passed=False " + v1alpha1.ReasonCriteriaNotMet},
+		"none of twenty":                   {20, 1, report.Passed, "Passed=True " + v1alpha1.ReasonCriteriaMet},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, spec(c.cells))
+			w.found = func(test string) int64 {
+				cell, _, _ := strings.Cut(strings.TrimPrefix(test, w.suite.Name+"-"), "-r")
+				run := 0
+				if _, err := fmt.Sscanf(test[strings.LastIndex(test, "-r")+2:], "%d", &run); err != nil {
+					t.Fatal(test, err)
+				}
+				found := 1_000_000 * apart[run-1]
+				if cell == "new-f00" {
+					found *= c.of
+				}
+				return int64(found)
+			}
+			w.live(newRandom(9))
+			w.want(c.want)
+			for _, row := range w.suite.Status.Table {
+				if want := c.of < 0.98 && row.Cell == "new-f00"; want != (row.Verdict == v1alpha1.VerdictFailed) {
+					t.Errorf("%s: %s: %s", row.Cell, row.Verdict, row.Message)
+				}
+			}
+			if got := JudgeStored(w.matrix, w.runs, w.now, "test", nil).Report.Verdict.Outcome; got != c.outcome {
+				t.Errorf("the report says %s, want %s", got, c.outcome)
+			}
+		})
+	}
+}
+
 func TestRepetitionsWithoutAFigureCountAgainstAVerdict(t *testing.T) {
 	const fast = "template: {spec: {}}\nrepetitions: 5\ninvalidRetries: 0\ncriteria: [{name: fast, metric: PacketsPerSecond, min: \"1000\"}]\n"
 	lost := func(names ...string) func(string) string {

@@ -51,6 +51,8 @@ type world struct {
 	// ends says how a test ends; empty: as Measured. bound is what its generator could send, in packets per second; 0: enough.
 	ends  func(test string) string
 	bound func(test string) int64
+	// found is what a test's Report says of its device, in packets per second; nil: what its name makes.
+	found func(test string) int64
 	// sessions says that tests measure TCP.
 	sessions bool
 }
@@ -224,6 +226,12 @@ func (w *world) reportOf(t *v1alpha1.LoadTest) *report.Report {
 	r := reportOf(t)
 	if r != nil && w.sessions {
 		return reporttest.Sessions(46_500_000)
+	}
+	if r != nil && r.Result.Measured && w.found != nil {
+		r.Result.Total.Received.PacketsPerSecond = w.found(t.Name)
+		for i := range r.Result.Directions {
+			r.Result.Directions[i].Received.PacketsPerSecond = w.found(t.Name)
+		}
 	}
 	if r == nil || !r.Result.Measured || w.bound == nil || w.bound(t.Name) == 0 {
 		return r
