@@ -111,3 +111,50 @@ func TestAGateWithoutAMeasurementIsNoGreenJUnit(t *testing.T) {
 		t.Errorf("%v, %d tests, %d errors", err, doc.Tests, doc.Errors)
 	}
 }
+
+// TestTheJUnitOfAGateSaysWhatItsRowsSay: a witness that decides nothing is no error of a gate that passed, nor the search of its name, and what failed since the anchor fails there.
+func TestTheJUnitOfAGateSaysWhatItsRowsSay(t *testing.T) {
+	verdict := func(o report.Outcome) *report.Verdict {
+		return &report.Verdict{Outcome: o, Criteria: []report.CriterionResult{{Name: "no-slower", Outcome: o, Message: "as it may be"}}}
+	}
+	suite := func(name string, o report.Outcome) *report.Suite {
+		return &report.Suite{Name: name, Cells: []report.SuiteCell{{Name: "new", Figures: &report.Figures{Runs: 1}, Verdict: verdict(o), Runs: []report.SuiteRun{{Test: name + "-r1", Figures: &report.Figures{Runs: 1}}}}}}
+	}
+	since := report.CriterionResult{Name: "no-slower since the anchor", Outcome: report.DidFail, Message: "4 % less"}
+	for name, c := range map[string]struct {
+		search, witness           report.Outcome
+		silent                    bool
+		anchor                    []report.CriterionResult
+		failures, errors, skipped int
+		gate                      report.Outcome
+	}{
+		"a witness that is silent":   {report.Passed, report.Undecided, true, nil, 0, 0, 1, report.Passed},
+		"a witness that decides":     {report.Passed, report.DidFail, false, nil, 2, 0, 0, report.DidFail},
+		"a search that is undecided": {report.Undecided, report.Passed, false, nil, 0, 2, 0, report.Undecided},
+		"less since the anchor":      {report.Passed, report.Passed, false, []report.CriterionResult{since}, 2, 0, 0, report.DidFail},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := &report.Gate{Suites: []*report.Suite{suite("router-1a", c.search), suite("router-overload-2b", c.witness)}, Rows: []report.GateRow{
+				{Test: "router", Suite: "router-1a", Cell: "new", Outcome: c.search, Criteria: verdict(c.search).Criteria},
+				{Test: "router", Suite: "router-overload-2b", Cell: "new", Outcome: c.witness, Criteria: verdict(c.witness).Criteria, Witness: report.WitnessOverload, Silent: c.silent}}}
+			if c.anchor != nil {
+				g.Rows[0].AnchorName, g.Rows[0].Outcome, g.Rows[0].Criteria = "releases/1.0", report.DidFail, append(g.Rows[0].Criteria, c.anchor...)
+			}
+			g.Conclude()
+			var doc junitSuites
+			if err := xml.Unmarshal([]byte(inFormat(t, g, "junit")), &doc); err != nil {
+				t.Fatal(err)
+			}
+			skipped := 0
+			for _, s := range doc.Suites {
+				skipped += s.Skipped
+			}
+			if g.Outcome != c.gate || doc.Failures != c.failures || doc.Errors != c.errors || skipped != c.skipped {
+				t.Errorf("%s with %d failures, %d errors and %d skipped; want %s with %d, %d and %d", g.Outcome, doc.Failures, doc.Errors, skipped, c.gate, c.failures, c.errors, c.skipped)
+			}
+			if search, witness := doc.Suites[1].Cases[0].ClassName, doc.Suites[2].Cases[0].ClassName; search != "router.new" || witness != "router-overload.new" {
+				t.Errorf("the cases are of %s and of %s", search, witness)
+			}
+		})
+	}
+}

@@ -51,6 +51,7 @@ type (
 		Time      string        `xml:"time,attr"`
 		Failure   *junitTrouble `xml:"failure,omitempty"`
 		Error     *junitTrouble `xml:"error,omitempty"`
+		Skipped   *junitTrouble `xml:"skipped,omitempty"` // of what decides nothing
 	}
 	junitTrouble struct {
 		Type    string `xml:"type,attr"`
@@ -61,7 +62,7 @@ type (
 
 // junitFormat is for CI systems: a testsuite per test and per suite's cell, in it a testcase "measured" and one per criterion. A criterion that failed is a
 // failure. What could not be decided is an error, and so is a run that did not complete or has no figure: systems show an error as not green, while most take a
-// skipped case for a good one. So only documents that are judged have it, and it reads them themselves: the words of a view have no testcases.
+// skipped case for a good one, and nothing is skipped but what decides nothing of a gate. So only documents that are judged have it, and it reads them themselves: the words of a view have no testcases.
 func junitFormat() format {
 	return format{name: "junit", kinds: []Kind{Tests, Gate}, write: func(w io.Writer, d Document, _ TextOptions) error {
 		doc := &junitSuites{Name: "linerate"}
@@ -108,14 +109,50 @@ func (d *junitSuites) gate(g *report.Gate) {
 	for _, s := range g.Suites {
 		named := *s
 		named.Name = gateTestOf(g, s.Name) // the same for each commit: so systems know a case again
-		d.suite(&named)
+		for i := range named.Cells {
+			cell := named.Cells[i]
+			row := gateRowOf(g, s.Name, cell.Name)
+			if row.AnchorName != "" && cell.Verdict != nil { // the row has the anchor's criteria beside the suite's own
+				cell.Verdict = &report.Verdict{Outcome: row.Outcome, Criteria: row.Criteria}
+			}
+			judged, took := junitCellOf(&named, &cell)
+			if row.Silent {
+				judged.silence()
+			}
+			d.add(judged, took)
+		}
 	}
 }
 
-// gateTestOf is what the file calls a suite.
+// gateRowOf is what the gate says of a suite's cell; empty: nothing.
+func gateRowOf(g *report.Gate, suite, cell string) report.GateRow {
+	for _, r := range g.Rows {
+		if r.Suite == suite && r.Cell == cell {
+			return r
+		}
+	}
+	return report.GateRow{}
+}
+
+// silence makes skipped cases of what is undecided, for it decides nothing of a gate, which may have passed.
+func (s *junitSuite) silence() {
+	for i := range s.Cases {
+		if c := &s.Cases[i]; c.Error != nil {
+			c.Skipped, c.Error = c.Error, nil
+			s.Errors--
+			s.Skipped++
+		}
+	}
+}
+
+// gateTestOf is what the file calls a suite. A witness isn't the search that it stands beside.
 func gateTestOf(g *report.Gate, suite string) string {
 	for _, r := range g.Rows {
-		if r.Suite == suite && r.Test != "" {
+		switch {
+		case r.Suite != suite || r.Test == "":
+		case r.Witness != "":
+			return r.Test + "-" + strings.ToLower(r.Witness)
+		default:
 			return r.Test
 		}
 	}
