@@ -37,6 +37,9 @@ func judgeRelative(runs []*report.Report, c plan.Criterion, baseline *report.Bas
 		result.Message = fmt.Sprintf("%s; the baseline is %s", comparison.Refusal(apart, baseline.AllowDifferent), baseline)
 	default:
 		result.Outcome, result.Message, result.Chance = compareAll(candidates, references, c)
+		if c.Statistic == plan.WorstOfRuns && result.Outcome == report.Passed && len(candidates) < len(runs) {
+			result.Outcome, aside = report.Undecided, aside+", of which one may be the worst"
+		}
 		result.Message += fmt.Sprintf("; the baseline is %s", baseline) + aside + besides
 		if text := comparison.EnvironmentText(apart); text != "" {
 			result.Message += "; " + text

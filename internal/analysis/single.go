@@ -97,7 +97,12 @@ func spreadOf(runs []*report.Report, figure comparison.Figure, i int, most *big.
 		width = max(width, found[i].High-found[i].Low)
 	}
 	low, high := statistics.SpreadInterval(values, width)
-	percent := func(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) + " %" }
+	percent := func(v float64) string {
+		if math.IsInf(v, 1) {
+			return "any share"
+		}
+		return strconv.FormatFloat(v, 'f', 2, 64) + " %"
+	}
 	words := fmt.Sprintf("%d runs spread by %s, and all runs by %s to %s as far as chance is normal (95 %% interval)", len(values), percent(statistics.Summarize(values).SpreadPercent), percent(low), percent(high))
 	bound, _ := most.Float64()
 	switch {

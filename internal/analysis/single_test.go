@@ -55,7 +55,7 @@ func TestACriterionSpeaksOfTheMedianOfTheWorstRunOrOfTheSpread(t *testing.T) {
 		"the spread of bounds":                      {most("1"), append(runs(alike(5, 9960)...), at(9960, bound)), report.Undecided, "what main found is a lower bound only"},
 		"the spread of what isn't known":            {plan.Criterion{Name: "it", Metric: "Beauty", Statistic: plan.SpreadOfRuns, Max: "1"}, runs(9960, 9961), report.Undecided, `metric "Beauty"`},
 		"a bound of the spread that is no number":   {most("much"), runs(9960, 9961), report.Undecided, "is no decimal number"},
-		"the spread where frames are lost anyhow":   {most("1"), runs(0, 0, 0, 0, 0), report.Undecided, "0.00 % to"},
+		"the spread where frames are lost anyhow":   {most("1"), runs(0, 0, 0, 0, 0), report.Undecided, "0.00 % to any share"},
 		"the worst of what an observer didn't tell": {plan.Criterion{Name: "it", Metric: "Observed", Statistic: plan.WorstOfRuns, Max: "1", Observed: &plan.ObservedSeries{Observer: "cpu", Series: "busy"}}, runs(9960, 9961), report.Undecided, "doesn't say what observer cpu saw"},
 	}
 	for name, test := range tests {
@@ -69,6 +69,7 @@ func TestACriterionSpeaksOfTheMedianOfTheWorstRunOrOfTheSpread(t *testing.T) {
 }
 
 func TestARelativeCriterionSpeaksOfMediansOrOfTheWorstRun(t *testing.T) {
+	lost := func(r *report.Report) { r.Ending, r.Message = report.GeneratorLost, "the generator went away" }
 	relative := func(statistic string) plan.Criterion {
 		return plan.Criterion{Name: "it", Metric: "PacketsPerSecond", Direction: "Total", Statistic: statistic, MaxRegression: ratio("2%")}
 	}
@@ -89,6 +90,8 @@ func TestARelativeCriterionSpeaksOfMediansOrOfTheWorstRun(t *testing.T) {
 		"the worst of five is as good as any":      {relative(plan.WorstOfRuns), runs(alike(5, 9960)...), steady, report.Passed, "no run has less, which shows with 95 % confidence that at most 45 % of all runs do"},
 		"the worst beside a baseline of four runs": {relative(plan.WorstOfRuns), runs(alike(5, 9960)...), baselineOf(runs(alike(4, 9960)...)...), report.Undecided, "too few runs of the baseline to say where its median is, 5 would do"},
 		"the worst is just at what is allowed":     {relative(plan.WorstOfRuns), runs(9800, 9960, 9960, 9960, 9960), steady, report.Undecided, "finer than the measurements resolve"},
+		"the worst, where a run was lost":          {relative(plan.WorstOfRuns), append(runs(alike(5, 9960)...), at(9960, lost)), steady, report.Undecided, "1 of 6 runs set aside (the run did not come to its own end (GeneratorLost): the generator went away), of which one may be the worst"},
+		"the worst, low, where a run was lost":     {relative(plan.WorstOfRuns), append(runs(9960, 8970, 9960), at(9960, lost)), steady, report.DidFail, "1 of 4 runs set aside"},
 		"5 % less":                                 {relative(""), runs(alike(20, 9460)...), steady, report.DidFail, ""},
 	}
 	for name, test := range tests {
