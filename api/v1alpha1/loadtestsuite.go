@@ -106,7 +106,7 @@ type LoadTestSuiteSpec struct {
 	Parallelism int32 `json:"parallelism,omitempty"`
 
 	// order is how tests follow each other: Shuffled (default: each cell once, then each once more, in orders that are drawn, half of them the reverses of the others, so that neither drift nor
-	// what comes back every few runs looks like a difference), Interleaved (each cell once, then each once more in the same order) or ByCell (all repetitions of a cell, then the
+	// what comes back every second run looks like a difference), Interleaved (each cell once, then each once more in the same order) or ByCell (all repetitions of a cell, then the
 	// next cell).
 	// +optional
 	// +kubebuilder:default=Shuffled

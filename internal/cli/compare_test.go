@@ -94,6 +94,7 @@ func TestCompare(t *testing.T) {
 		"slower, and nothing demanded":    {"compare main slow", 0, []string{"-5.00%", "less", "left out: ", "notes.json"}},
 		"slower than is allowed":          {"compare main slow --max-regression 2%", 1, []string{"Failed", "at most 2 % less allowed"}},
 		"slower, in one of four tries":    {"compare main slow --max-regression 2% --tries 4", 1, []string{"Failed", "98.8 %", "(in one of 4 tries)"}},
+		"tries of no demand":              {"compare main same --tries 4", 2, []string{"--tries 4: nothing is demanded"}},
 		"more tries than leave a claim":   {"compare main same --max-regression 2% --tries 11", 2, []string{"--tries 11: from 1 to 10"}},
 		"slower, and allowed to be":       {"compare main slow --max-regression 10%", 0, []string{"Passed"}},
 		"the same":                        {"compare main same --max-regression 2%", 0, []string{"Passed", "no difference shown"}},

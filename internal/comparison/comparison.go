@@ -124,7 +124,7 @@ func newComparison(q Question) *comparison {
 func (c *comparison) decide() {
 	c.reason = c.compare()
 	if c.reason == TooFewRuns || c.reason == TooWide {
-		c.needed = needed(c.candidate, c.baseline, 1-c.allowed)
+		c.needed = needed(c.candidate, c.baseline, 1-c.allowed, c.tail)
 	}
 }
 

@@ -68,6 +68,37 @@ func TestWhateverRunsThereAre(t *testing.T) {
 	}
 }
 
+// TestAsManyRunsAsAreNamedForgiveAStray: who makes the runs that are named, steady ones, has a verdict, although one of the first lies far below.
+func TestAsManyRunsAsAreNamedForgiveAStray(t *testing.T) {
+	steady := func(n int) (runs []comparison.Run) {
+		for i := range n {
+			runs = append(runs, comparison.Exact(float64(9970+i%5)))
+		}
+		return runs
+	}
+	q := comparison.Question{Figure: comparison.Figure{Metric: figures.PacketsPerSecond}, Candidate: append(steady(4), comparison.Exact(9100)), Baseline: steady(5), Allowance: &comparison.Allowance{MaxRegression: units.One / 50}}
+	ask := func() comparison.Answer { return comparison.Withhold(q, comparison.Compare(q)) }
+	first := ask()
+	if first.Outcome != report.Undecided || first.Needed.Candidate == 0 {
+		t.Fatalf("%+v", first)
+	}
+	q.Candidate = append(q.Candidate, steady(first.Needed.Candidate-5)...)
+	if a := ask(); a.Outcome != report.Passed {
+		t.Errorf("%d runs, as were named: %s: %s", len(q.Candidate), a.Outcome, a.Sentence)
+	}
+}
+
+// TestMoreTriesNeedMoreRuns: a claim that is to be wrong more seldom takes more runs.
+func TestMoreTriesNeedMoreRuns(t *testing.T) {
+	apart := []comparison.Run{comparison.Exact(980), comparison.Exact(990), comparison.Exact(1000), comparison.Exact(1010), comparison.Exact(1020)}
+	q := comparison.Question{Figure: comparison.Figure{Metric: figures.PacketsPerSecond}, Candidate: apart, Baseline: apart, Allowance: &comparison.Allowance{MaxRegression: units.One / 50}}
+	once := comparison.Compare(q)
+	q.Allowance.Tries = 10
+	if often := comparison.Compare(q); once.Reason != comparison.TooWide || often.Needed.Candidate <= once.Needed.Candidate {
+		t.Errorf("%+v of one try, %+v of ten, %s", once.Needed, often.Needed, once.Sentence)
+	}
+}
+
 // TestNothingIsAShareOfNothing: the worst run of a candidate isn't within what is allowed of a baseline that forwarded nothing.
 func TestNothingIsAShareOfNothing(t *testing.T) {
 	none := []comparison.Run{comparison.Exact(0), comparison.Exact(0), comparison.Exact(0), comparison.Exact(0), comparison.Exact(0)}

@@ -10,8 +10,8 @@ import (
 const (
 	// recommended is how many runs of each are named where nothing is known of their spread.
 	recommended = leastRuns
-	// forgiving is how many runs of each still tell where one of them is far off.
-	forgiving = 10
+	// forgiving is how many runs of each still tell where one of them is far off: of ten that is a tenth, which keeps them from passing.
+	forgiving = 11
 	// mostRuns is the greatest number that is named: nobody makes more.
 	mostRuns = 100
 	// normal90 is the standard normal distribution's 90 % quantile: the case that the runs are to tell is told in 90 %.
@@ -20,22 +20,22 @@ const (
 	medianLoss = 1.2533
 )
 
-// needed is how many runs would tell whether the candidate has at least this share of the baseline; zero: not even the most that are named. The baseline's are left as they are where that is not much dearer:
+// needed is how many runs would tell whether the candidate has at least this share of the baseline, by claims that are wrong with a probability of tail; zero: not even the most that are named. The baseline's are left as they are where that is not much dearer:
 // a kept baseline can't be run again.
-func needed(candidate, baseline []Run, share float64) Needed {
+func needed(candidate, baseline []Run, share, tail float64) Needed {
 	spread, least := typicalSpread(candidate, baseline)
 	if math.IsNaN(spread) {
 		return Needed{least, max(least, len(baseline))}
 	}
 	is, was := sampleOf(candidate), sampleOf(baseline)
 	common := is.common + was.common
-	distance := beyond(is, was, share) + common
+	distance, sure := beyond(is, was, share)+common, studentT(1-tail, math.Inf(1))
 	telling := func(n, m int) bool {
 		if !enough(n, m) {
 			return false
 		}
 		deviation := medianLoss * spread * math.Sqrt(1/float64(n)+1/float64(m))
-		chance := normal975 * (1 + (normal975*normal975+1)/(4*float64(n+m-2))) * deviation // Student's t, nearly
+		chance := sure * (1 + (sure*sure+1)/(4*float64(n+m-2))) * deviation // Student's t, nearly
 		return distance >= math.Hypot(chance, common)+normal90*deviation
 	}
 	both := Needed{}
@@ -51,9 +51,6 @@ func needed(candidate, baseline []Run, share float64) Needed {
 	}
 	return both
 }
-
-// normal975 is the standard normal distribution's 97.5 % quantile.
-const normal975 = 1.959964
 
 // typicalSpread is the standard deviation of runs of either, as a share, but for those far from the rest, and the least number of runs that can
 // do: more of them where some are far from the rest. NaN: no two runs of one are there to show it.

@@ -45,6 +45,9 @@ func (o *Options) Check() (*comparison.Allowance, error) {
 	if o.Tries < 1 || o.Tries > mostTries {
 		return nil, fmt.Errorf("--tries %d: from 1 to %d", o.Tries, mostTries)
 	}
+	if o.MaxRegression == "" && o.Tries > 1 {
+		return nil, fmt.Errorf("--tries %d: nothing is demanded that could be tried again: give --max-regression, such as 2%%, or leave --tries out", o.Tries)
+	}
 	if o.MaxRegression == "" {
 		return nil, nil // nothing is demanded, and nothing is wrong
 	}

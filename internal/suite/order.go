@@ -20,7 +20,7 @@ type slot struct {
 //
 //	ByCell        AAAABBBB           drift makes a difference of all of it
 //	Interleaved   ABABABAB           drift makes a little; what comes back every second run meets B alone
-//	Shuffled      ABBABAAB           orders that are drawn, as many as their reverses, in an order that is drawn: neither drift nor what comes back every few runs meets one side
+//	Shuffled      ABBABAAB           orders that are drawn, as many as their reverses, in an order that is drawn: neither drift nor what comes back every second run meets one side
 func order(s *v1alpha1.LoadTestSuite, cells int) []slot {
 	repetitions := max(s.Spec.Repetitions, 1)
 	slots := make([]slot, 0, cells*int(repetitions))
