@@ -19,17 +19,20 @@ func (s *Suite) Whole() bool {
 	return !s.Finished.IsZero()
 }
 
-// asks is the exit code that the suite asks for by itself, and whether there are criteria that are undecided of any cell.
+// asks is the exit code that the suite asks for by itself, and whether there are criteria that are undecided of any cell, or of all of them together.
 func (s *Suite) asks() (code int, undecided bool) {
 	if !s.Whole() {
 		code = ExitNotMeasured
 	}
+	var verdicts []*Verdict
+	failed := false
 	for i := range s.Cells {
-		if v := s.Cells[i].Verdict; v != nil && v.Outcome == DidFail {
-			code = max(code, ExitFailed)
-		} else if v != nil && v.Outcome != Passed {
-			undecided = true
-		}
+		v := s.Cells[i].Verdict
+		verdicts, failed = append(verdicts, v), failed || v != nil && v.Outcome == DidFail
+		undecided = undecided || v != nil && v.Outcome != Passed
+	}
+	if failed && FailedTogether(verdicts) {
+		code = max(code, ExitFailed)
 	}
 	return code, undecided
 }

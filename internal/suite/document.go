@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/comparison"
@@ -40,6 +41,9 @@ func (v *view) documentOf(complete bool, cellOf func(int) report.SuiteCell) *rep
 		out.Baseline = &report.Baseline{Kind: ref.Kind, Name: ref.Name, Message: ref.Fault}
 	}
 	out.Verdict = overall(len(v.spec.Criteria) > 0, out.Cells)
+	if complete && out.Verdict.Outcome == report.Undecided && slices.ContainsFunc(out.Cells, func(c report.SuiteCell) bool { return c.Verdict != nil && c.Verdict.Outcome == report.DidFail }) {
+		out.Notes = append(out.Notes, amongSoMany)
+	}
 	if n := v.retried - v.disturbed; n > 0 {
 		out.Notes = append(out.Notes, testsWere(n)+" repeated after ending without a measurement")
 	}
@@ -55,6 +59,9 @@ func testsWere(n int32) string {
 	}
 	return fmt.Sprintf("%d tests were", n)
 }
+
+// amongSoMany says why a suite is undecided of which a cell failed.
+const amongSoMany = "among so many cells chance alone shows as much too often: more repetitions would tell"
 
 // overall is the verdict on all cells: the worst, as far as it is shown of all of them together.
 func overall(judged bool, cells []report.SuiteCell) report.Verdict {

@@ -143,7 +143,7 @@ func (v *view) verdictOfAll() metav1.Condition {
 	tally := fmt.Sprintf("%d of %d cells passed, %d failed, %d undecided", counts[v1alpha1.VerdictPassed], len(v.Matrix.Cells), failed, open)
 	switch {
 	case failed > 0 && !report.FailedTogether(verdicts):
-		return condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, tally+"; among so many cells chance alone shows as much too often: more repetitions would tell; "+first[v1alpha1.VerdictFailed])
+		return condition(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonUndecided, tally+"; "+amongSoMany+"; "+first[v1alpha1.VerdictFailed])
 	case failed > 0:
 		return condition(v1alpha1.ConditionPassed, metav1.ConditionFalse, v1alpha1.ReasonCriteriaNotMet, tally+"; "+first[v1alpha1.VerdictFailed])
 	case open > 0:

@@ -104,8 +104,13 @@ func TestOneOfManyCellsFailsASuiteOnlyAsSeldomAsOneAlone(t *testing.T) {
 					t.Errorf("%s: %s: %s", row.Cell, row.Verdict, row.Message)
 				}
 			}
-			if got := JudgeStored(w.matrix, w.runs, w.now, "test", nil).Report.Verdict.Outcome; got != c.outcome {
-				t.Errorf("the report says %s, want %s", got, c.outcome)
+			codes := map[report.Outcome]int{report.Passed: report.ExitOK, report.DidFail: report.ExitFailed, report.Undecided: report.ExitNotMeasured}
+			document := JudgeStored(w.matrix, w.runs, w.now, "test", nil).Report
+			if got := document.Verdict.Outcome; got != c.outcome || document.ExitCode() != codes[c.outcome] {
+				t.Errorf("the report says %s, and exit code %d; want %s", got, document.ExitCode(), c.outcome)
+			}
+			if told := slices.ContainsFunc(document.Notes, func(n string) bool { return strings.Contains(n, "among so many cells") }); told != (c.outcome == report.Undecided) {
+				t.Errorf("the notes are %q", document.Notes)
 			}
 		})
 	}
