@@ -261,17 +261,12 @@ func (h held) bound(limit *big.Rat, least bool) (report.Outcome, string) {
 	case !sureMet && !sureMissed:
 		upTo, _ := most.Float64()
 		return report.Undecided, fmt.Sprintf(", and what the device can do lies between that and %s: it was not resolved any finer", figures.Format(h.Metric, upTo))
-	case h.unconfirmed():
+	case h.run.Unheld(h.Confirmed):
 		return report.Undecided, ", and the figure is not confirmed"
 	case sureMet:
 		return report.Passed, ""
 	}
 	return report.DidFail, ""
-}
-
-// unconfirmed says that the figure was not held for as long as its run was to hold it: of directions that were found one after another each has its own.
-func (h held) unconfirmed() bool {
-	return !h.Confirmed && report.PlanOf(h.run).Procedure.Confirmation() > 0
 }
 
 // open says why a figure that nothing bounds above meets no bound: of loads it may be more because the device can do more, of losses and delays because it wasn't loaded as much as it can be.
@@ -337,7 +332,7 @@ func (h held) loss(limit *big.Rat, least bool) (report.Outcome, string) {
 		sureMet, sureMissed = h.Low.Rat().Cmp(limit) >= 0, h.High.Rat().Cmp(limit) < 0
 	}
 	switch {
-	case h.unconfirmed():
+	case h.run.Unheld(h.Confirmed):
 		return report.Undecided, ", and the figure is not confirmed"
 	case sureMissed:
 		return report.DidFail, ""

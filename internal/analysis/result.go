@@ -92,15 +92,24 @@ func setBy(r *report.Report, c procedure.Conclusion) (first []string) {
 			continue
 		}
 		of := r.Windows[d.Window].Directions[i]
-		limits = append(limits, of.From+"→"+of.To)
+		limits = append(limits, of.Name())
 		if r.Windows[d.Lossy].Load <= r.Windows[c.Lossy].Load {
-			first = append(first, of.From+"→"+of.To)
+			first = append(first, of.Name())
 		}
 	}
 	if len(first) == 0 {
 		return limits
 	}
 	return first
+}
+
+// together is what came of all directions' answers at once; nil: they weren't held so.
+func together(r *report.Report, c procedure.Conclusion) *report.Together {
+	if c.Together == nil {
+		return nil
+	}
+	w := r.Windows[c.Together.Window]
+	return &report.Together{Window: w.Number, Quality: c.Together.Verdict, Reason: w.Reason, Directions: w.Directions}
 }
 
 // maxReceived is the highest rate that came back at any loss, in a window that is not Invalid; nil if nothing did. A warm-up at the load that is measured
@@ -145,7 +154,7 @@ func nothing(r *report.Report, c procedure.Conclusion) string {
 // lost no more than the limit in any direction.
 func hidden(r *report.Report, w report.Window) (most units.Ratio) {
 	for _, d := range w.Directions {
-		if limit := r.Plan.Procedure.MaxLossRatio; d.MostLost() > limit && d.LossRatioMin <= limit {
+		if report.LossLeftOpen(d.LossRatioMin, d.MostLost(), r.Plan.Procedure.MaxLossRatio) {
 			most = max(most, d.MostLost())
 		}
 	}
@@ -212,7 +221,7 @@ func othersLimit(r *report.Report, c procedure.Conclusion) string {
 func lossOf(w report.Window) string {
 	for _, d := range w.Directions {
 		if d.Quality == report.Lossy && w.Quality != report.Lossy {
-			return d.From + "→" + d.To + ": " + d.Reason
+			return d.Name() + ": " + d.Reason
 		}
 	}
 	return w.Reason

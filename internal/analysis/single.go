@@ -14,9 +14,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/statistics"
 )
 
-// lowShare is the share of runs far from the rest, on the side that misses, from which on a median doesn't pass by itself: a tenth.
-const lowShare = 10
-
 // judgeWorst demands a criterion of each run: one that surely misses it fails it, and one of which nobody knows leaves it undecided, as it may be the worst. That all of n runs meet it
 // shows no more of the runs to come than n runs can, and the message says how much that is.
 func judgeWorst(runs []*report.Report, c plan.Criterion) report.CriterionResult {
@@ -154,7 +151,7 @@ func medianAlone(runs []*report.Report, c plan.Criterion) string {
 		return ""
 	}
 	n := farFromTheRest(runs, c)
-	if n == 0 || n*lowShare < len(runs) {
+	if n == 0 || !comparison.LowShareReached(n, len(runs), 0, 1) {
 		return ""
 	}
 	verb := "lie far from the rest and don't meet it"

@@ -28,7 +28,7 @@ func Withhold(q Question, a Answer) Answer {
 	least := (1 - share(q.Allowance.MaxRegression)) * statistics.Summarize(lows(q.Baseline)).Median
 	candidate, baseline := lowRuns(q.Candidate, least), lowRuns(q.Baseline, least)
 	n, m := len(q.Candidate), len(q.Baseline)
-	if len(candidate) == 0 || !lowShareReached(len(candidate), n, len(baseline), m) {
+	if len(candidate) == 0 || !LowShareReached(len(candidate), n, len(baseline), m) {
 		return a
 	}
 	a.Outcome, a.Reason = report.Undecided, LowRuns
@@ -45,13 +45,12 @@ func Worst(q Question) Answer {
 		a.Sentence = fmt.Sprintf("there are %s to compare with %s of the baseline", runsText(len(q.Candidate)), runsText(len(q.Baseline)))
 		return a
 	}
-	if statistics.Summarize(lows(q.Baseline)).Median == 0 {
+	candidate, baseline, was := q.Candidate, q.Baseline, statistics.Summarize(lows(q.Baseline))
+	if was.Median == 0 {
 		a.Reason, a.Sentence = NoBaseline, noBaseline
 		return a
 	}
-	candidate, baseline := q.Candidate, q.Baseline
 	worst := slices.MinFunc(candidate, func(a, b Run) int { return cmp.Compare(a.Low, b.Low) })
-	was := statistics.Summarize(lows(baseline))
 	allowed := share(q.Allowance.MaxRegression)
 	a.Sentence = fmt.Sprintf("the worst of %s is %s, the median of %s of the baseline is %s (%s to %s), at most %s %% less allowed", runsText(len(candidate)), q.Figure.Format(worst.Low), runsText(len(baseline)),
 		q.Figure.Format(was.Median), q.Figure.Format(was.Low), q.Figure.Format(was.High), percent(allowed))
@@ -80,8 +79,9 @@ func Worst(q Question) Answer {
 	return a
 }
 
-// lowShareReached says that a candidate has so many low runs more than its baseline, as shares, that it doesn't pass. In whole numbers, so that one of ten is a tenth.
-func lowShareReached(candidate, n, baseline, m int) bool {
+// LowShareReached says that a candidate has so many low runs more than its baseline, as shares, that it doesn't pass; where there is no baseline, none of one run. In whole numbers, so that
+// one of ten is a tenth.
+func LowShareReached(candidate, n, baseline, m int) bool {
 	return float64(candidate*m-baseline*n) >= lowShare*float64(n*m)-1e-9
 }
 

@@ -45,7 +45,7 @@ func (f Figure) Runs(r *report.Report) []Run {
 		if figure.Missing != "" {
 			return nil
 		}
-		run := Run{Low: figure.Low.Float(), High: math.Inf(1), Unconfirmed: r.Result.Measured && !figure.Confirmed && report.PlanOf(r).Procedure.Confirmation() > 0}
+		run := Run{Low: figure.Low.Float(), High: math.Inf(1), Unconfirmed: r.Result.Measured && r.Unheld(figure.Confirmed)}
 		switch {
 		case figure.High != "":
 			run.High = figure.High.Float()
@@ -67,7 +67,7 @@ const asGoodAsAll = units.One * 999 / 1000
 func askedForAllThereIs(r *report.Report, figure report.Figure) bool {
 	asked, rates := false, r.RateOfEachLink()
 	for _, d := range r.Result.Directions {
-		if figure.Direction != report.AllDirections && figure.Direction != d.From+"→"+d.To {
+		if figure.Direction != report.AllDirections && figure.Direction != d.Name() {
 			continue
 		}
 		if most := lineRateOf(r, d.From, d.To, min(rates[d.From], rates[d.To])); most <= 0 || units.PacketRate(d.Intended.PacketsPerSecond)*units.PacketPerSecond < most.Mul(asGoodAsAll) {

@@ -15,9 +15,9 @@ import (
 // on that, and the whole claims no more than that.
 func (e Each) Conclude(history []report.Window) procedure.Conclusion {
 	next := e.Next(history)
-	c := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: next.Done, Ending: next.Reason}
-	if !next.Done {
-		c.Ending = ""
+	c := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: next.Done}
+	if next.Done {
+		c.Ending = next.Reason
 	}
 	for _, name := range e.directions() {
 		search := e.searchOf(history, name)
@@ -143,7 +143,7 @@ func (e Each) sentence(c procedure.Conclusion, history []report.Window) string {
 func (e Each) leftOpen(c procedure.Conclusion, history []report.Window) string {
 	var most units.Ratio
 	may := func(d report.Measured) {
-		if d.MostLost() > e.plan.MaxLossRatio && d.LossRatioMin <= e.plan.MaxLossRatio {
+		if report.LossLeftOpen(d.LossRatioMin, d.MostLost(), e.plan.MaxLossRatio) {
 			most = max(most, d.MostLost())
 		}
 	}
@@ -191,7 +191,7 @@ func ofDirection(d procedure.DirectionConclusion, name string, history []report.
 // of is a direction of a window.
 func of(w report.Window, name string) report.Measured {
 	for _, d := range w.Directions {
-		if d.From+"→"+d.To == name {
+		if d.Name() == name {
 			return d
 		}
 	}
@@ -203,7 +203,7 @@ func lossOf(w report.Window) string {
 	var said []string
 	for _, d := range w.Directions {
 		if d.Quality == report.Lossy {
-			said = append(said, d.From+"→"+d.To+": "+measure.CameBack(d, 1))
+			said = append(said, d.Name()+": "+measure.CameBack(d, 1))
 		}
 	}
 	return strings.Join(said, ", ")

@@ -162,7 +162,7 @@ type search struct {
 func (e Each) searchOf(history []report.Window, name string) (s search) {
 	for i, w := range history {
 		if w.Varied == name && w.Phase != report.WarmUp {
-			w.Directions = slices.DeleteFunc(slices.Clone(w.Directions), func(d report.Measured) bool { return d.From+"→"+d.To != name })
+			w.Directions = slices.DeleteFunc(slices.Clone(w.Directions), func(d report.Measured) bool { return d.Name() != name })
 			s.windows, s.at = append(s.windows, w), append(s.at, i)
 		}
 	}

@@ -48,8 +48,7 @@ func (e Each) allAtOnce(history []report.Window, before string) procedure.Step {
 // byTrial says that a direction's answer was confirmed by a trial, as the edges of a held window may hide or feign more than so small a loss limit: so it goes for all
 // at once. Only a window without edges was one.
 func (e Each) byTrial(answer report.Window) bool {
-	held := slices.ContainsFunc(answer.Directions, func(d report.Measured) bool { return d.EdgeFrames > 0 })
-	return e.alone.Bound().Trial > 0 && answer.Phase == report.Confirm && !held
+	return e.alone.Bound().Trial > 0 && answer.Phase == report.Confirm && !answer.HasEdges()
 }
 
 // together is how long all is held at once, with settling: as long as a confirmation, or as a step where nothing is to be confirmed.

@@ -142,7 +142,7 @@ func answered(r *report.Report, metrics []Metric) []report.Figure {
 	var all []report.Figure
 	rates := r.RateOfEachLink()
 	for _, d := range r.Result.Directions {
-		all = append(all, claims(metrics, resultOf(r.Result, d), measured{direction: d.From + "→" + d.To, offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
+		all = append(all, claims(metrics, resultOf(r.Result, d), measured{direction: d.Name(), offered: d.Offered, received: d.Received, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
 			percent: d.LineRatePercent, lineRateKnown: r.Plan != nil && rates[d.To] > 0, searched: searched(d), disturbed: disturbed(d), sessions: d.Sessions, limit: limitOf(d)})...)
 	}
 	if t := r.Result.Total; t != nil {
@@ -150,81 +150,6 @@ func answered(r *report.Report, metrics []Metric) []report.Figure {
 			percent: t.LineRatePercent, lineRateKnown: r.Plan != nil && everyLineRateKnown(r, rates), searched: searchedTogether(r), disturbed: disturbed(together(r)...), sessions: t.Sessions, limit: limitOf(r.Result.Directions...)})...)
 	}
 	return all
-}
-
-// resultOf is what a result says of one of its directions.
-func resultOf(result report.Result, d report.Measured) report.Result {
-	if d.Limit != nil {
-		result.Reason, result.Saturated, result.Confirmed, result.Resolution = d.Limit.Reason, d.Limit.Saturated, d.Limit.Confirmed, d.Limit.Resolution
-	}
-	return result
-}
-
-// searched are directions whose own limits a search found or bounded; nil: of some of them nothing is said.
-func searched(directions ...report.Measured) []report.Measured {
-	if slices.ContainsFunc(directions, func(d report.Measured) bool { return d.Limit == nil }) {
-		return nil
-	}
-	return directions
-}
-
-// searchedTogether are the directions whose own bounds add up to that of all together. Of directions that were found one after another they do so only where all of
-// that was held at once without loss, and none of them was found while another one was held above what it carries, which is Inconclusive.
-func searchedTogether(r *report.Report) []report.Measured {
-	at := r.Result.Together
-	if report.PlanOf(r).Procedure.Each != nil && (at == nil || at.Quality == report.Lossy || at.Quality == report.Invalid || r.Result.Reason == report.Inconclusive) {
-		return nil
-	}
-	return searched(r.Result.Directions...)
-}
-
-// together are the directions of the window that the total is of: of directions that were found one after another that is nobody's own, or one direction's alone.
-func together(r *report.Report) []report.Measured {
-	if report.PlanOf(r).Procedure.Each == nil {
-		return r.Result.Directions
-	}
-	if at := r.Result.Together; at != nil && at.Window == r.Result.Window {
-		return at.Directions
-	}
-	for _, w := range r.ResultWindows() {
-		return w.Directions
-	}
-	return nil
-}
-
-// mostOf is how many times its figure, of so much that came back, a metric of these directions together may be: each direction is bounded by frames that it lost itself, at a load that
-// was no further above its figure than its resolution. nil: some direction lost none, and nothing bounds it.
-//
-//	figure ÷ (1 − resolution), of each direction, added up, ÷ what came back
-//
-// Of directions that were found one after another less may have come back at once than each brought by itself, and what bounds them is still what they lost then.
-func mostOf(metric report.Metric, directions []report.Measured, came report.Flow) *big.Rat {
-	of, most := flowIn(metric, came), new(big.Rat)
-	for _, d := range directions {
-		if d.Limit.Lossy == 0 || d.Limit.Resolution >= units.One {
-			return nil
-		}
-		v := new(big.Rat).SetInt64(flowIn(metric, d.Received))
-		most.Add(most, v.Quo(v, big.NewRat(int64(units.One-d.Limit.Resolution), int64(units.One))))
-	}
-	if of == 0 {
-		return nil
-	}
-	if most.Quo(most, big.NewRat(of, 1)); most.Cmp(big.NewRat(1, 1)) < 0 {
-		return big.NewRat(1, 1) // what came back can't be less than itself
-	}
-	return most
-}
-
-// flowIn is a flow in a metric's unit.
-func flowIn(metric report.Metric, f report.Flow) int64 {
-	switch metric {
-	case Layer1BitsPerSecond, LineRatePercent:
-		return f.Layer1BitsPerSecond
-	case Layer2BitsPerSecond:
-		return f.Layer2BitsPerSecond
-	}
-	return f.PacketsPerSecond
 }
 
 // disturbed is how many frames more may have come back of these directions together, as a share of those that did; nil: none.
@@ -329,44 +254,12 @@ func claims(metrics []Metric, result report.Result, m measured) []report.Figure 
 	return all
 }
 
-// highOf is how much a figure of frames that came back may be at most; none: nothing bounds it.
-func highOf(f report.Figure, result report.Result, m measured) report.Number {
-	times := func(v *big.Rat) report.Number { return report.NumberOf(v.Mul(f.Low.Rat(), v)) }
-	switch {
-	case m.searched != nil:
-		if most := mostOf(f.Metric, m.searched, m.received); most != nil {
-			return times(most)
-		}
-		return ""
-	case result.LowerBound(), result.Saturated && result.Resolution >= units.One: // nothing bounds it, or nothing resolved the limit
-		return ""
-	case result.Saturated && result.Resolution != 0:
-		return times(big.NewRat(int64(units.One), int64(units.One-result.Resolution)))
-	case m.disturbed != nil:
-		return times(new(big.Rat).Add(big.NewRat(1, 1), m.disturbed))
-	}
-	return f.Low
-}
-
-// highOfSessions is how much a figure of sessions may be at most; none: it is missing, or the path wasn't what limited them: the device may carry more, and would lose and delay more at what
-// it can carry, as less load makes shorter queues.
-func highOfSessions(f report.Figure, limit measure.SessionLimit) report.Number {
-	switch {
-	case f.Missing != "", limit.By != measure.ByPath:
-		return ""
-	case f.Metric != GoodputBitsPerSecond:
-		return f.Low
-	}
-	// In the time in which an end held them back, as much again might have come.
-	return report.NumberOf(new(big.Rat).Quo(f.Low.Rat(), big.NewRat(int64(units.One-limit.HeldByEnds), int64(units.One))))
-}
-
 // beyond are the figures where even the lowest load lost frames: in directions that lost them less than was offered then, in others nothing is known.
 func beyond(r *report.Report, lowest *report.Window, metrics []Metric) []report.Figure {
 	rates := r.RateOfEachLink()
 	var all []report.Figure
 	for _, d := range lowest.Directions {
-		all = append(all, less(metrics, measured{direction: d.From + "→" + d.To, offered: d.Offered, received: d.Offered, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
+		all = append(all, less(metrics, measured{direction: d.Name(), offered: d.Offered, received: d.Offered, leastLoss: d.LossRatioMin, mostLoss: d.MostLost(),
 			percent: units.PercentOf(d.Offered.Layer1BitsPerSecond, int64(rates[d.To])), lineRateKnown: r.Plan != nil && rates[d.To] > 0, lossy: d.Quality == report.Lossy})...)
 	}
 	offered := slices.Clone(lowest.Directions)

@@ -50,7 +50,7 @@ func HeadlineOf(r *report.Report) report.Headline {
 func HeadlineIn(h report.Headline, r *report.Report, d report.Measured) report.Headline {
 	if d.Limit != nil {
 		h.Bound = resultOf(r.Result, d).LowerBound()
-		h.Loose = !h.Bound && !d.Limit.Confirmed && report.PlanOf(r).Procedure.Confirmation() > 0
+		h.Loose = !h.Bound && r.Unheld(d.Limit.Confirmed)
 	}
 	return h
 }
@@ -87,8 +87,8 @@ func RowOf(r *report.Report) *report.Figures {
 }
 
 // Summary is the answer in one line, as a status or a list shows it: "654.40 Kpps  2.00 Gbps  99.95% of line rate". Packets and bits
-// (layer 1) are what was received, summed over the directions; the percentage is the share of what all directions can carry together,
-// at most 100. A lower bound has "≥" before each figure, what isn't confirmed "~", and a figure of ends that shared a physical port says so, as does one whose load a single
+// (layer 1) are what was received, summed over the directions; the percentage is the share of what all directions can carry together.
+// A lower bound has "≥" before each figure, what isn't confirmed "~", and a figure of ends that shared a physical port says so, as does one whose load a single
 // direction set; without a figure it is "not measured". Of sessions it says what each direction's did: "west→east: 47.69 Mbps goodput, 14 retransmits, rtt 44.1 ms";
 // without the round trip where it may not be the path's.
 func Summary(r *report.Report) string {

@@ -138,7 +138,7 @@ func Worst(directions []report.Measured) (report.Quality, string) {
 	quality, reason, any := report.Good, "no direction was measured", false
 	for _, d := range directions {
 		if d.Quality != report.Unjudged && (!any || severity(d.Quality) > severity(quality)) {
-			quality, reason, any = d.Quality, d.From+"→"+d.To+": "+d.Reason, true
+			quality, reason, any = d.Quality, d.Name()+": "+d.Reason, true
 		}
 	}
 	return quality, reason

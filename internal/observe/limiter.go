@@ -20,7 +20,7 @@ func (limiter) read(s Setup, _ string, m Moment) (values []value, missing string
 		return nil, cmp.Or(why, "the Reference's limit did not answer")
 	}
 	for i, d := range s.Directions {
-		of := d.From + "→" + d.To
+		of := d.Name()
 		values = append(values, packets("passed", of, clock, behind, limited[i].Passed), packets("dropped", of, clock, behind, limited[i].Dropped))
 	}
 	return values, ""

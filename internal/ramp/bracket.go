@@ -310,20 +310,19 @@ func (m *machine) longerTells(w report.Window) bool {
 // edgesCover says that the edges of a held window of the confirmation's length may hide or feign more loss than the limit allows, by how counters were read in windows at that load; where there is
 // none, in the last one that was held.
 func (m *machine) edgesCover(at units.Ratio) bool {
-	var seen []report.Window
-	for i := len(m.history) - 1; i >= 0; i-- {
-		w := m.history[i]
-		if w.Phase == report.WarmUp || !slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return d.EdgeFrames > 0 }) {
+	var atLoad, last []report.Window
+	for _, w := range m.history {
+		if w.Phase == report.WarmUp || !w.HasEdges() {
 			continue
 		}
-		if w.Load == at || len(seen) == 0 {
-			seen = append(seen, w)
+		if last = []report.Window{w}; w.Load == at {
+			atLoad = append(atLoad, w)
 		}
 	}
-	if atLoad := slices.ContainsFunc(seen, func(w report.Window) bool { return w.Load == at }); atLoad {
-		seen = slices.DeleteFunc(seen, func(w report.Window) bool { return w.Load != at })
+	if len(atLoad) == 0 {
+		atLoad = last
 	}
-	return slices.ContainsFunc(seen, func(w report.Window) bool {
+	return slices.ContainsFunc(atLoad, func(w report.Window) bool {
 		return slices.ContainsFunc(w.Directions, func(d report.Measured) bool {
 			return measure.EdgesCover(d, w.Duration.Std(), m.Ramp.ConfirmDuration.Std(), m.MaxLossRatio)
 		})

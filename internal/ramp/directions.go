@@ -184,31 +184,22 @@ func (m *machine) mostOfferedOf(d int, lossy []int) int {
 
 // runBegins is the load above the answer at which the direction's first run of Lossy windows in the staircase began, by the same rule as saturation; 0: there is none.
 func (m *machine) runBegins(d int, lo *point) units.Ratio {
-	var run []point
-	for _, p := range m.points {
+	var run []int
+	for i, p := range m.points {
 		w := m.history[p.window]
 		if w.Phase != report.Ramping || p.withdrawn || p.asked <= lo.asked || d >= len(w.Directions) {
 			continue
 		}
 		switch w.Directions[d].Quality {
 		case report.Lossy:
-			run = append(run, p)
+			run = append(run, i)
 		case report.Good, report.Short:
 			run = nil
 		case report.Invalid, report.Unjudged:
 		}
 		if len(run) == lossyRun {
-			carried := make([]units.Ratio, 0, lossyRun)
-			for _, p := range run {
-				carried = append(carried, m.forwardedIn(d, p.window))
-			}
-			slices.Sort(carried)
-			for _, p := range run {
-				if p.asked > carried[len(carried)/2] {
-					return p.asked
-				}
-			}
-			return run[0].asked
+			carried := m.middleOf(run, func(p point) units.Ratio { return m.forwardedIn(d, p.window) })
+			return m.points[m.beginning(run, carried)].asked
 		}
 	}
 	return 0

@@ -2,7 +2,6 @@ package ramp
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -93,18 +92,13 @@ func (m *machine) repeatLonger(p point) bool {
 // othersCame is why a trial without loss proves nothing where not one frame may be lost.
 const othersCame = "frames of others may stand for lost ones"
 
-// drained says that a window has no edges: it was a trial.
-func drained(w report.Window) bool {
-	return !slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return d.EdgeFrames > 0 })
-}
-
 // repeatDrained asks for a load that was clean as far as the window's edges tell once more, by a trial that has none.
 func (m *machine) repeatDrained(p point) bool {
 	m.repeats++
 	m.target.drained = true
 	w := m.history[p.window]
 	m.reason = fmt.Sprintf("window %d lost none as far as its edges tell, which may hide more than the loss limit; once more, counted after the last frame", w.Number)
-	if drained(w) {
+	if !w.HasEdges() {
 		m.reason = fmt.Sprintf("window %d is repeated, %s: %s", w.Number, othersCame, w.Reason)
 	}
 	return true
@@ -168,7 +162,7 @@ func (m *machine) settle(p point, isLong bool) {
 		m.settleLossy(p, isLong)
 	case p.clean:
 		m.settleClean(p)
-		if isLong && !p.long && drained(w) {
+		if isLong && !p.long && !w.HasEdges() {
 			m.finish(fmt.Sprintf("not confirmed: %s (window %d: %s); keep LLDP, STP and other people's traffic off the links", othersCame, w.Number, w.Reason))
 		}
 	case m.hi == nil:

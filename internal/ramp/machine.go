@@ -144,8 +144,8 @@ func (m *machine) countRuns() (marked bool) {
 		case report.Invalid, report.Unjudged:
 		}
 		if m.hi == nil && len(m.runs[i]) == lossyRun {
-			carried := m.middleOf(m.runs[i])
-			m.mark(m.points[m.beginning(m.runs[i], carried)], d.From+"→"+d.To)
+			carried := m.middleOf(m.runs[i], m.forwarded)
+			m.mark(m.points[m.beginning(m.runs[i], carried)], d.Name())
 			m.estimate, m.proven = carried, false
 			marked = true
 		}
@@ -166,10 +166,10 @@ func (m *machine) beginning(run []int, carried units.Ratio) int {
 
 // middleOf is the middle one of what the device forwarded in a run's windows: the first may hold a saved-up burst, and any of them a
 // hiccup of the lab.
-func (m *machine) middleOf(run []int) units.Ratio {
+func (m *machine) middleOf(run []int, forwarded func(point) units.Ratio) units.Ratio {
 	var all []units.Ratio
 	for _, i := range run {
-		all = append(all, m.forwarded(m.points[i]))
+		all = append(all, forwarded(m.points[i]))
 	}
 	slices.Sort(all)
 	return all[len(all)/2]

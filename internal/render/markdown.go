@@ -10,7 +10,7 @@ import (
 )
 
 // markdownFormat is for pull requests, jobs' summaries and wikis (GitHub's dialect). Evidence is folded away. Percentages are shares of what all directions can
-// carry, at most 100.
+// carry.
 func markdownFormat() format {
 	return format{name: "markdown", forPeople: true, write: func(w io.Writer, d Document, _ TextOptions) error {
 		m := new(markdown)

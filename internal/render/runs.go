@@ -154,8 +154,7 @@ func newStripDrawing(r report.GateRow, id string, narrow bool) (drawing, bool) {
 	name, factor := prefix(s.high)
 	for _, v := range []float64{s.low, (s.low + s.high) / 2, s.high} {
 		d.line("grid", x.at(v-s.low), top, x.at(v-s.low), bottom)
-		class := "mid"
-		d.label(class, x.at(v-s.low), bottom+18, short(v/factor)+" "+name)
+		d.label("mid", x.at(v-s.low), bottom+18, short(v/factor)+" "+name)
 	}
 	for i, run := range s.runs {
 		y := top + rowHeight*(float64(i)+0.5)

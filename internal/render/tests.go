@@ -117,7 +117,7 @@ func directionTable(r *report.Report) *table {
 
 // lossText is what was lost in a cell of a table: one number, but where it would read as within the Report's limit while nobody knows that it is.
 func lossText(r *report.Report, loss, least, most units.Ratio) string {
-	if limit := report.PlanOf(r).Procedure.MaxLossRatio; least <= limit && limit < most {
+	if report.LossLeftOpen(least, most, report.PlanOf(r).Procedure.MaxLossRatio) {
 		return wording.LossBetween(least, most)
 	}
 	return wording.Loss(loss)

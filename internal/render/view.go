@@ -133,7 +133,7 @@ const (
 	alone                        // the sections are folded away, so the table alone has each answer
 )
 
-// The heads of the column with the share of the line rate: a share of what all directions carry together is at most 100, and the directions' shares summed
+// The heads of the column with the share of the line rate: of what all directions carry together full lines are 100, and the directions' shares summed
 // are 200 at full duplex between two ports. Two figures never stand under one head.
 const (
 	togetherHead = "% of line rate"

@@ -22,7 +22,7 @@ type Headline struct {
 	// PacketsPerSecond and Layer1BitsPerSecond are what was received, summed over the directions of one moment.
 	PacketsPerSecond    int64
 	Layer1BitsPerSecond int64
-	// Percent is the share of what all directions could carry, at most 100; PercentSum adds the directions' shares instead, so that
+	// Percent is the share of what all directions could carry; PercentSum adds the directions' shares instead, so that
 	// full duplex is 200, as the published tables have it.
 	Percent    units.Percent
 	PercentSum units.Percent
@@ -44,7 +44,12 @@ func HasFigure(r *Report) bool {
 
 // Unconfirmed says that the figures were to be confirmed by a longer window, and were not: nothing is claimed from them.
 func (r *Report) Unconfirmed() bool {
-	return !r.Result.Confirmed && PlanOf(r).Procedure.Confirmation() > 0
+	return r.Unheld(r.Result.Confirmed)
+}
+
+// Unheld says of a figure that is confirmed, or isn't, that the run was to hold it for longer and didn't: of directions that were found one after another each has its own confirmation.
+func (r *Report) Unheld(confirmed bool) bool {
+	return !confirmed && PlanOf(r).Procedure.Confirmation() > 0
 }
 
 // Signed writes a figure of the result with its sign, and what was not measured says so.

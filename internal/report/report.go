@@ -224,6 +224,11 @@ func (w Window) Counts() bool {
 	return counted(w.Quality) && len(w.Directions) > 0 && !slices.ContainsFunc(w.Directions, func(d Measured) bool { return !counted(d.Quality) && d.Quality != Unjudged })
 }
 
+// HasEdges says that frames were on their way while the window's edges were read, as in one that was held: a trial that was drained has none.
+func (w Window) HasEdges() bool {
+	return slices.ContainsFunc(w.Directions, func(d Measured) bool { return d.EdgeFrames > 0 })
+}
+
 // SaysNothing says that the window counts for nothing. One that is Invalid for one direction, and Lossy for another, is above the device's limit.
 func (w Window) SaysNothing() bool {
 	return w.Quality == Invalid && !slices.ContainsFunc(w.Directions, func(d Measured) bool { return d.Quality == Lossy })
@@ -265,144 +270,6 @@ type Burst struct {
 	Paused plan.Duration `json:"paused,omitempty"`
 	// Count is how many such moments the window had.
 	Count int `json:"count"`
-}
-
-// Measured is one direction in one window: what was asked, what was sent, what came back, and the raw counters behind it.
-type Measured struct {
-	From     string `json:"from"`
-	To       string `json:"to"`
-	Intended Flow   `json:"intended"`
-	Offered  Flow   `json:"offered"`
-	Received Flow   `json:"received"`
-	// Sent and Returned are the raw counters' differences over the window, ReceiveErrors what the generator itself dropped of what reached it.
-	Sent          units.Traffic `json:"sent"`
-	Returned      units.Traffic `json:"returned"`
-	ReceiveErrors int64         `json:"receiveErrors"`
-	// SendDrops are frames of Sent that never left the generator, or may not have; DamagedFrames those that came back broken: they are among what is missing, as lost by the device.
-	SendDrops     int64 `json:"sendDrops,omitempty"`
-	DamagedFrames int64 `json:"damagedFrames,omitempty"`
-	// MiscountedBytes is by how many bytes the sending ports counted more (less: below zero) than the profile's frames have, ResizedBytes by how many all frames that came back were longer
-	// (shorter) than those that were sent, beyond what a mix of sizes explains; 0: less than a byte a frame.
-	MiscountedBytes int64 `json:"miscountedBytes,omitempty"`
-	ResizedBytes    int64 `json:"resizedBytes,omitempty"`
-	// EdgeFrames is how many frames the window's edges alone may account for: less missing than that is not called loss.
-	EdgeFrames int64 `json:"edgeFrames,omitempty"`
-	// DisturbedFrames is how many frames may have been lost as those who carry them waited for processors: less missing than that is not called loss either.
-	DisturbedFrames int64 `json:"disturbedFrames,omitempty"`
-	// LossRatio is (sent − returned) ÷ sent, LossRatioMin what of it is surely the DUT's: without the generator's own drops (at either end), EdgeFrames and DisturbedFrames.
-	LossRatio    units.Ratio `json:"lossRatio"`
-	LossRatioMin units.Ratio `json:"lossRatioMin"`
-	// LossRatioMax is the most that may have been lost: with what EdgeFrames may hide, and frames of others among those that came back. Rounded up; 0: LossRatio is. MostLost has either.
-	LossRatioMax units.Ratio `json:"lossRatioMax,omitempty"`
-	// LineRatePercent is received layer-1 bits as a share of the destination link's line rate.
-	LineRatePercent units.Percent `json:"lineRatePercent"`
-	Quality         Quality       `json:"quality"`
-	Reason          string        `json:"reason"`
-	// Limit is what a search found of the direction by itself, in Result.Directions alone; nil: nobody searched, or an older linerate wrote the Report, and what the Result says
-	// of all directions holds for each.
-	Limit *DirectionLimit `json:"limit,omitempty"`
-	// Limiter is what the Reference's own limit counted meanwhile, give or take a moment at the edges; nil: there is none, or it can't be asked.
-	Limiter *Limiter `json:"limiter,omitempty"`
-	// MachineLost is how many frames were lost or held up by the machine that plays the device, as the Reference's limit lets such a load
-	// through. The window is Invalid then.
-	MachineLost int64 `json:"machineLost,omitempty"`
-	// Sessions is what connections did, where traffic is sessions: nothing above but the direction, Quality and Reason says anything then. Nil: traffic is frames.
-	Sessions *Sessions `json:"sessions,omitempty"`
-}
-
-// GeneratorDrops are frames that the generator itself lost, before they left or after they came back.
-func (m Measured) GeneratorDrops() int64 { return m.ReceiveErrors + m.SendDrops }
-
-// MostLost is the upper end of the loss: LossRatioMax, or LossRatio where nothing may hide more, or an older linerate wrote the document.
-func (m Measured) MostLost() units.Ratio { return max(m.LossRatio, m.LossRatioMax) }
-
-// Limiter is what a Reference's limit did with the frames of a direction, by its own counters. Frames that are missing and that it did not drop
-// were lost elsewhere.
-type Limiter struct {
-	Passed  int64 `json:"passed"`
-	Dropped int64 `json:"dropped"`
-}
-
-// GeneratorShare is what one of several generators sent and got in a window, on all its ports together. Where a replica's ports are on
-// different machines, one sends and another gets.
-type GeneratorShare struct {
-	Name                     string `json:"name"`
-	OfferedPacketsPerSecond  int64  `json:"offeredPacketsPerSecond"`
-	ReceivedPacketsPerSecond int64  `json:"receivedPacketsPerSecond"`
-	// StartSkew is how much later than the first of them it began to send; only in the result.
-	StartSkew plan.Duration `json:"startSkew,omitempty"`
-}
-
-// Flow is a rate in its three usual units, rounded to whole ones.
-type Flow struct {
-	PacketsPerSecond    int64 `json:"packetsPerSecond"`
-	Layer1BitsPerSecond int64 `json:"layer1BitsPerSecond"`
-	Layer2BitsPerSecond int64 `json:"layer2BitsPerSecond"`
-}
-
-// Sample is one raw reading, summed over replicas, per direction.
-type Sample struct {
-	At         plan.Duration     `json:"at"`
-	Phase      Phase             `json:"phase"`
-	Load       units.Ratio       `json:"load"`
-	Directions []SampleDirection `json:"directions"`
-	CPUPercent float64           `json:"cpuPercent"`
-	QueueFull  int64             `json:"queueFull,omitempty"`
-}
-
-// Stolen is what a generator's processors wanted to do and could not, as the host of their virtual machine had others run: what was sent late then, or
-// lost by a device on the same host, is no doing of the device's.
-type Stolen struct {
-	Generator string `json:"generator"`
-	// Percent is its share of the processors' time while traffic ran, WorstPercent that of the worst second or so.
-	Percent      float64 `json:"percent"`
-	WorstPercent float64 `json:"worstPercent"`
-}
-
-// SampleDirection holds cumulative counters since Report.Started.
-type SampleDirection struct {
-	IntendedPacketsPerSecond int64         `json:"intendedPacketsPerSecond"`
-	Sent                     units.Traffic `json:"sent"`
-	Returned                 units.Traffic `json:"returned"`
-	ReceiveErrors            int64         `json:"receiveErrors,omitempty"`
-	// Sessions is what connections had done, where traffic is sessions: nothing above says anything then. Nil: traffic is frames.
-	Sessions *SessionsSoFar `json:"sessions,omitempty"`
-}
-
-// Total settles a direction after the drain.
-type Total struct {
-	From          string        `json:"from"`
-	To            string        `json:"to"`
-	Sent          units.Traffic `json:"sent"`
-	Returned      units.Traffic `json:"returned"`
-	ReceiveErrors int64         `json:"receiveErrors"`
-	// SendDrops are frames of Sent that never left the generator, or may not have; DamagedFrames those that came back broken.
-	SendDrops     int64 `json:"sendDrops,omitempty"`
-	DamagedFrames int64 `json:"damagedFrames,omitempty"`
-	Drained       bool  `json:"drained"` // the counters stood still at the end
-	// Limiter is what the Reference's own limit counted of it; nil: there is none, or it can't be asked.
-	Limiter *Limiter `json:"limiter,omitempty"`
-}
-
-// Numbered are the frames of one latency stream over the whole run, as its receiver saw their numbers.
-type Numbered struct {
-	Generator string `json:"generator"`
-	FlowID    uint32 `json:"flowID"`
-	Sent      int64  `json:"sent"`
-	Received  int64  `json:"received"`
-	// Missing are numbers that did not come, Twice those that came again, OutOfOrder those that came late.
-	Missing    int64 `json:"missing,omitempty"`
-	Twice      int64 `json:"twice,omitempty"`
-	OutOfOrder int64 `json:"outOfOrder,omitempty"`
-}
-
-// LostElsewhere is how many frames neither came back nor were dropped by the generator or taken by the Reference's limit: the machine lost them. 0
-// where nobody can tell.
-func (t Total) LostElsewhere() int64 {
-	if t.Limiter == nil || !t.Drained {
-		return 0
-	}
-	return max(0, t.Sent.Packets-t.Returned.Packets-t.ReceiveErrors-t.SendDrops-t.Limiter.Dropped)
 }
 
 // Note is one line of the run's own trace: what it decided, and why.

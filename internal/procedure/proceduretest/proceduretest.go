@@ -79,7 +79,7 @@ func (d Both) Window(s procedure.Step, n int) report.Window {
 		m.LossRatioMin = m.LossRatio
 		m.Reason = fmt.Sprintf("%s %% lost", m.LossRatio.Percent())
 		switch {
-		case s.Varied != "" && s.Varied != m.From+"→"+m.To:
+		case s.Varied != "" && s.Varied != m.Name():
 			m.Quality = report.Unjudged
 		case m.LossRatio > units.One/1000:
 			m.Quality = report.Lossy

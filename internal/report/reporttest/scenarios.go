@@ -142,7 +142,7 @@ func LimitsApart() *report.Report {
 
 // alone leaves one direction of a window, and nothing of the other one.
 func alone(w *report.Window, direction int) {
-	w.Varied = w.Directions[direction].From + "→" + w.Directions[direction].To
+	w.Varied = w.Directions[direction].Name()
 	w.Directions = slices.Clone(w.Directions)
 	d := &w.Directions[1-direction]
 	*d = report.Measured{From: d.From, To: d.To, Quality: report.Unjudged, Reason: "nothing was sent, while " + w.Varied + " varied"}

@@ -1,0 +1,51 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// eachDirectionWords say what the figures are of directions that were found one after another, and what all of them are at once; empty: they weren't.
+func eachDirectionWords(r *report.Report) string {
+	each, at := report.PlanOf(r).Procedure.Each, r.Result.Together
+	if each == nil {
+		return ""
+	}
+	what := "each direction's figure was found by itself, while nothing was sent in the others; "
+	if each.OthersAt > 0 {
+		what = "each direction's figure was found by itself, while the others were held at " + wording.Ratio(each.OthersAt) + " of the target; "
+	}
+	switch {
+	case at == nil || at.Quality == report.Invalid:
+		return what + "what the device carries of all of them at once is not known."
+	case at.Quality == report.Lossy:
+		return what + "the device does not carry all of them at once, and the sum is what came back of that."
+	case at.Quality == report.Short:
+		return what + "of all of them at once the generator sent less than asked for, and that the device carries."
+	}
+	return what + "the device carries all of them at once."
+}
+
+// otherDirectionWords say of each direction whether its figure is a limit, or a bound as another one set the load of all.
+func otherDirectionWords(r *report.Report) string {
+	var limits, bounds []string
+	for _, d := range r.Result.Directions {
+		switch name := wording.Direction(d.From, d.To); {
+		case d.Limit == nil:
+		case d.Limit.Saturated:
+			limits = append(limits, name)
+		default:
+			bounds = append(bounds, name)
+		}
+	}
+	if len(limits) == 0 || len(bounds) == 0 {
+		return "another direction lost frames first and set the load of all, so the device's limit lies at this rate or above."
+	}
+	is := "the device's limit is here in "
+	if r.Unconfirmed() {
+		is = "short windows say that the device's limit is here in "
+	}
+	return is + strings.Join(limits, " and ") + ", and at this rate or above in " + strings.Join(bounds, " and ") + ": measure each direction by itself (procedure.directions: Each) to know it."
+}
