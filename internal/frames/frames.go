@@ -87,6 +87,7 @@ func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
 		r.claim,
 		r.address,
 		r.provePaths,
+		r.seekRepeats,
 		r.listen,
 		r.load,
 		r.readFirst,

@@ -54,7 +54,12 @@ func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, e
 		if err != nil {
 			return report.PathCheck{}, err
 		}
-		seen, err := r.sendAndSee(ctx, probes)
+		seen, err := r.sendAndSee(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Seen, error) {
+			if err := r.inject(ctx, probes); err != nil {
+				return nil, err
+			}
+			return r.see(ctx, captures, nil, len(probes))
+		})
 		if err != nil {
 			return report.PathCheck{}, err
 		}
@@ -122,8 +127,8 @@ func templates(port plan.GeneratorPort) [][]byte {
 	return frames[:min(len(frames), path.MostProbes)]
 }
 
-// sendAndSee captures on all ports of all generators while the probes are sent.
-func (r *run) sendAndSee(ctx context.Context, probes []path.Probe) (seen []path.Seen, err error) {
+// sendAndSee captures on all ports of all generators while marked frames are sent.
+func (r *run) sendAndSee(ctx context.Context, send func(context.Context, []engine.Capture) ([]path.Seen, error)) (seen []path.Seen, err error) {
 	captures := make([]engine.Capture, len(r.gens))
 	defer func() { err = errors.Join(err, r.endCaptures(ctx, captures)) }()
 	err = r.each(ctx, callTimeout, "capture on", func(ctx context.Context, g int) (err error) {
@@ -136,10 +141,7 @@ func (r *run) sendAndSee(ctx context.Context, probes []path.Probe) (seen []path.
 	if err := r.teach(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.inject(ctx, probes); err != nil {
-		return nil, err
-	}
-	return r.see(ctx, captures, len(probes))
+	return send(ctx, captures)
 }
 
 func (r *run) endCaptures(ctx context.Context, captures []engine.Capture) error {
@@ -197,9 +199,8 @@ func (r *run) inject(ctx context.Context, probes []path.Probe) error {
 	})
 }
 
-// see collects what the captures hold until as many marked frames as were sent have come and a moment more, or the wait is over.
-func (r *run) see(ctx context.Context, captures []engine.Capture, expected int) ([]path.Seen, error) {
-	var seen []path.Seen
+// see collects what the captures hold, beside what was seen before, until as many marked frames as were sent have come and a moment more, or the wait is over.
+func (r *run) see(ctx context.Context, captures []engine.Capture, seen []path.Seen, expected int) ([]path.Seen, error) {
 	for end, complete := time.Now().Add(proveWait), false; time.Now().Before(end); {
 		got, err := r.fetch(ctx, captures)
 		if err != nil {

@@ -147,12 +147,12 @@ func (f *figures) hidden() int64 { return f.frames(f.direction.Background) }
 // strayRate is how many frames of others a port may receive a second without being said to have traffic besides ours: neighbour discovery and the like, which comes now and then.
 const strayRate = 2 * units.PacketPerSecond
 
-// foreign is how many frames of other people's may be among those that came back: as many as came while nothing was sent. A trial in which more came back than that has frames of others
-// that came too seldom to be heard then.
+// foreign is how many frames of other people's may be among those that came back: as many as came while nothing was sent. A trial in which as many came back besides, or more, had more of them
+// than were heard in so short a silence, and how many isn't known: if it were what came besides, not one frame could be lost, however many are.
 func (f *figures) foreign() int64 {
 	heard := f.direction.Background + f.direction.Strays
-	if f.sending > 0 && -f.lost() > f.frames(heard) {
-		heard = max(heard, strayRate*units.PacketRate(len(f.direction.Pairs)))
+	if besides := -f.lost(); f.sending > 0 && besides > 0 && besides >= f.frames(heard) {
+		heard = max(2*heard, strayRate*units.PacketRate(len(f.direction.Pairs)))
 	}
 	return f.frames(heard)
 }

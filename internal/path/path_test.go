@@ -9,6 +9,8 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/path"
 	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 const (
@@ -298,4 +300,47 @@ func FuzzMark(f *testing.F) {
 			t.Errorf("%+v", check)
 		}
 	})
+}
+
+// Numbered frames are whole ones, each with a number of its own, and what is counted of them is what came on the right port.
+func TestFramesThatComeTwice(t *testing.T) {
+	for name, templates := range map[string][][]byte{"UDP": {udp4(60, 0)}, "a mix": {udp4(60, 0), udp4(1514, 1), tcp4(), ipv6(17, 8)}} {
+		t.Run(name, func(t *testing.T) {
+			probes, err := path.Numbered(lane(plan.L3), templates, 1000, 9, 1)
+			if err != nil || len(probes) != 1000 {
+				t.Fatalf("%d frames, %v", len(probes), err)
+			}
+			var seen []path.Seen
+			for i, p := range probes {
+				checkSums(t, p.Frame)
+				if len(p.Frame) > 90 {
+					t.Fatalf("frame %d has %d bytes", i, len(p.Frame))
+				}
+				copies := map[int]int{99: 0, 100: 2, 700: 3}
+				n, special := copies[i]
+				if !special {
+					n = 1
+				}
+				for range n {
+					seen = append(seen, path.Seen{Generator: "g0", Port: 1, Bytes: routed(p.Frame)})
+				}
+			}
+			seen = append(seen, path.Seen{Generator: "g0", Port: 1, Bytes: udp4(60, 0)}, path.Seen{Generator: "g0", Port: 0, Bytes: probes[5].Frame})
+			if got, want := path.Repeats(probes, seen), (report.Repeats{Sent: 1000, Received: 999, Twice: 2}); got != want {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+		})
+	}
+	if _, err := path.Numbered(lane(plan.L3), [][]byte{{1, 2, 3}}, 1, 1, 1); err == nil || !strings.Contains(err.Error(), "like frame 1 of its streams") {
+		t.Errorf("a frame that can't be numbered: %v", err)
+	}
+}
+
+// A share of frames that come twice as large as the loss that is allowed shows in 95 of 100 cases.
+func TestHowManyFramesAreNumbered(t *testing.T) {
+	for allowed, want := range map[units.Ratio]int{0: 3000, units.One / 1_000_000: 3000, units.One / 1000: 3000, units.One / 500: 1500, units.One / 100: 600, units.One: 600} {
+		if got := path.NumberedFor(allowed); got != want {
+			t.Errorf("%s: %d, want %d", allowed, got, want)
+		}
+	}
 }

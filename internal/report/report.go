@@ -141,6 +141,15 @@ type PathCheck struct {
 	Sent     int    `json:"sent"`
 	Received int    `json:"received"`
 	Message  string `json:"message"` // what was seen: "8 of 8 frames on east, source MAC 02:…, TTL 63"
+	// Repeats is what numbered frames showed; nil where none were sent: the path wasn't proven, or the Report is of an earlier version.
+	Repeats *Repeats `json:"repeats,omitempty"`
+}
+
+// Repeats is what became of frames that each carried a number of its own, before any load: how many were sent, how many of these came, and how many of those more than once.
+type Repeats struct {
+	Sent     int `json:"sent"`
+	Received int `json:"received"`
+	Twice    int `json:"twice"`
 }
 
 // Silence is the background traffic that a port received while we sent nothing.

@@ -56,8 +56,9 @@ func countFaults(r *report.Report, counts [2]impaired.Counts) (faults []string) 
 	}
 	for _, total := range r.Totals {
 		c := counts[entry[total.From]]
-		differ(total.From+" sent", total.Sent.Packets, c.Came)
-		differ(total.To+" got back", total.Returned.Packets+total.ReceiveErrors, c.Left)
+		numbered := numberedOf(r, total.From, total.To)
+		differ(total.From+" sent", total.Sent.Packets+int64(numbered.Sent), c.Came)
+		differ(total.To+" got back", total.Returned.Packets+total.ReceiveErrors+int64(numbered.Received), c.Left)
 		if c.Missed > 0 {
 			faults = append(faults, fmt.Sprintf("the device isn't what it should be: it was too slow for %d frames that entered on %s", c.Missed, total.From))
 		}

@@ -260,12 +260,21 @@ func (d impairedDevice) faults(a impairedAnswer) []string {
 	if a.report == nil {
 		return []string{a.why}
 	}
+	if d.cameTwice(a.report) {
+		return nil
+	}
 	return append(d.truth().Faults(a.report), countFaults(a.report, a.counts)...)
+}
+
+// cameTwice says that the run ended before any load, as it was seen that the device sends frames twice, and that it does.
+func (d impairedDevice) cameTwice(r *report.Report) bool {
+	doubles := slices.ContainsFunc(d.ports[:], func(i impaired.Impairment) bool { return i.DuplicateOneIn > 0 })
+	return doubles && r.Ending == report.PathNotProven && slices.ContainsFunc(r.Path, func(p report.PathCheck) bool { return p.Repeats != nil && p.Repeats.Twice > 0 })
 }
 
 // missing are limits that had to be found, and weren't.
 func (d impairedDevice) missing(a impairedAnswer) (missing []string) {
-	if a.report == nil || !d.searches() {
+	if a.report == nil || !d.searches() || d.cameTwice(a.report) {
 		return nil
 	}
 	for _, direction := range d.finds {
@@ -326,6 +335,15 @@ func packets(limit int64) string {
 func (d impairedDevice) said(a impairedAnswer) string {
 	if a.report == nil {
 		return "nothing"
+	}
+	if d.cameTwice(a.report) {
+		var said []string
+		for _, p := range a.report.Path {
+			if p.Repeats != nil {
+				said = append(said, fmt.Sprintf("%d of %d frames", p.Repeats.Twice, p.Repeats.Received))
+			}
+		}
+		return "no figure: of those that came before any load more than once came " + strings.Join(said, ", and ")
 	}
 	if !a.report.Result.Measured {
 		return fmt.Sprintf("no figure: %s", a.report.Result.Reason)

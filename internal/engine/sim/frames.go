@@ -98,10 +98,21 @@ func (e *Engine) pass(port int, frame []byte) {
 	if d.Device.Spoils {
 		frame[len(frame)-1] ^= 1
 	}
-	far.deliver(d.To, frame)
-	if d.Device.Repeats {
+	for range e.world.cfg.Directions[i].Device.copies() {
 		far.deliver(d.To, frame)
 	}
+}
+
+// copies is how often the next marked frame arrives.
+func (d *Device) copies() int64 {
+	d.marked++
+	switch {
+	case d.Repeats, d.RepeatsOneIn > 0 && d.marked%d.RepeatsOneIn == 0:
+		return 2
+	case d.RepeatsOneIn > 0 && d.marked%d.RepeatsOneIn == d.RepeatsOneIn-1:
+		return 0
+	}
+	return 1
 }
 
 // mendIPv4 keeps the header's checksum right where the TTL is one less (RFC 1624).

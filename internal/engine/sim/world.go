@@ -73,6 +73,10 @@ type Device struct {
 	Repeats   bool // each marked frame arrives twice
 	Silent    bool // nothing is forwarded
 	Resolving int  // so many marked frames are dropped before the first is forwarded
+	// RepeatsOneIn N: of all marked frames the Nth, the 2 Nth and so on arrive twice, and the one before each of these not at all; 0: none.
+	RepeatsOneIn int64
+
+	marked int64 // of RepeatsOneIn
 }
 
 // Trouble is a device's passing weakness.
