@@ -137,7 +137,7 @@ func nothing(r *report.Report, c procedure.Conclusion) string {
 	switch {
 	case c.Reason == report.NoCleanWindow && c.Lossy != procedure.None:
 		w := r.Windows[c.Lossy]
-		return fmt.Sprintf("no window was clean; the lowest that lost frames is window %d, at %s of the target, with %s offered: %s", w.Number,
+		return fmt.Sprintf("%s; the lowest that lost frames is window %d, at %s of the target, with %s offered: %s", noneClean(r), w.Number,
 			percent(w.Load), offered(w), lossOf(w))
 	case c.Reason == report.NoCleanWindow:
 		w := r.Windows[len(r.Windows)-1]
@@ -148,6 +148,16 @@ func nothing(r *report.Report, c procedure.Conclusion) string {
 		return r.Message
 	}
 	return "the run ended before there was anything to say"
+}
+
+// noneClean says that no load is believed to be clean, and which window was all the same: others at no higher load lost frames.
+func noneClean(r *report.Report) string {
+	for _, w := range r.Windows {
+		if w.Phase != report.WarmUp && (w.Quality == report.Good || w.Quality == report.Short) {
+			return fmt.Sprintf("no load stayed clean: window %d was, at %s of the target, and others at no more lost frames", w.Number, percent(w.Load))
+		}
+	}
+	return "no window was clean"
 }
 
 // hidden is the largest share of frames that a window of the answer may have lost, where that is more than the limit allows and only its edges, or frames of others, hide it; 0: it surely

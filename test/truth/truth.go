@@ -16,6 +16,7 @@ package truth
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -58,7 +59,7 @@ func (d Device) Faults(r *report.Report) (faults []string) {
 		return append(faults, fmt.Sprintf("ending %s: %s", r.Ending, r.Message))
 	}
 	if !r.Result.Measured {
-		return append(faults, unmeasured(r)...)
+		return append(faults, d.unmeasured(r)...)
 	}
 	if got, want := len(r.Result.Directions), len(d.Limits); got != want {
 		faults = append(faults, fmt.Sprintf("the result has %d directions, the device %d", got, want))
@@ -93,13 +94,13 @@ func (d Device) lossBelow(w report.Window) (faults []string) {
 }
 
 // unmeasured: there may be no figure where no window could be judged, and each says why; after a search also where those that could lost frames. A warm-up
-// counts for nothing.
-func unmeasured(r *report.Report) (faults []string) {
+// counts for nothing, nor does a short window that was clean by chance where the device loses too much of any load.
+func (d Device) unmeasured(r *report.Report) (faults []string) {
 	if len(r.Windows) == 0 {
 		return []string{fmt.Sprintf("nothing was measured, and no window says why: %s", r.Result.Message)}
 	}
 	for _, w := range r.Windows {
-		if w.Phase == report.WarmUp || w.Quality == report.Lossy && searched(r) {
+		if w.Phase == report.WarmUp || searched(r) && (w.Quality == report.Lossy || d.neverClean()) {
 			continue
 		}
 		if w.Quality != report.Invalid || w.Reason == "" {
@@ -107,6 +108,11 @@ func unmeasured(r *report.Report) (faults []string) {
 		}
 	}
 	return faults
+}
+
+// neverClean: in some direction there is no load of which the device loses as little as is allowed.
+func (d Device) neverClean() bool {
+	return slices.Contains(slices.Collect(maps.Values(d.Limits)), 0)
 }
 
 // claim holds a direction's figure against its limit.

@@ -61,6 +61,14 @@ func TestWhatAReportMayClaim(t *testing.T) {
 	}
 }
 
+// A device that loses more than is allowed of any load has no limit to find: a short window without loss is chance, and no figure is the truth.
+func TestNoFigureOfADeviceThatAlwaysLoses(t *testing.T) {
+	none := measured(5_000, func(r *report.Report) { r.Result.Measured = false })
+	if faults := (Device{Limits: map[string]int64{"west→east": 0}}).Faults(none); len(faults) > 0 {
+		t.Error(faults)
+	}
+}
+
 // given is a Report of trials of a second at these loads, of which so many packets came back; the first is the answer.
 func given(kind string, trials [][2]int64, change func(*report.Report)) *report.Report {
 	r := &report.Report{Ending: report.Completed, Plan: &plan.Plan{Procedure: plan.Procedure{Type: kind, MaxLossRatio: units.One / 1000}},
