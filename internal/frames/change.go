@@ -9,7 +9,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/pause"
 )
 
-// wakes is how long ports that begin to send beside running ones may take until they all do: an engine appoints a common start a moment ahead.
+// wakes is how long ports that begin to send may take until they all do: an engine appoints a common start a moment ahead. A window that began before would have frames that are on their way at
+// its last edge and none at its first, and take them for lost.
 const wakes = 500 * time.Millisecond
 
 // change has running traffic send other loads. A port that goes on changes its rate without a gap. One that is to send nothing is stopped, as no rate means

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -99,7 +100,10 @@ func (r *run) hold(ctx context.Context, step procedure.Step) error {
 	}
 	if !r.drive.flowing {
 		r.drive.held, r.drive.flowing = loads, true
-		return r.start(ctx, loads, r.longestHeld())
+		if err := r.start(ctx, loads, r.longestHeld()); err != nil {
+			return err
+		}
+		return pause.For(ctx, wakes)
 	}
 	before := r.drive.held
 	r.drive.held = loads
