@@ -37,7 +37,8 @@ type carrier struct {
 	slots    []int     // to give back when the batch has left
 	leaving  []*parcel // likewise
 	departed []time.Duration
-	served   int64 // with work: in this busy period
+	last     time.Duration // when the last frame was found
+	served   int64         // with work: in this busy period
 	begun    time.Duration
 }
 
@@ -78,9 +79,21 @@ func (c *carrier) run() {
 	}
 }
 
+// While frames come, the carrier looks for more only so often, and takes those that came meanwhile together. Woken by each it would have two processors to itself at some tens of thousands a
+// second, for longer than the kernel lets such a thread run, and generator and device would take turns. What becomes of a frame is reckoned from when it came, so nothing changes by that but when it leaves.
+const (
+	lookEvery = 100 * time.Microsecond
+	flowing   = 5 * time.Millisecond // since the last frame
+)
+
 // rest waits for what comes, or leaves, next.
 func (c *carrier) rest() {
 	c.served = 0
+	if c.line.Work == 0 && wallClock() < c.last+flowing {
+		ts := unix.NsecToTimespec(int64(lookEvery))
+		_ = unix.Nanosleep(&ts, nil) // a signal ends it early, and then it looks early
+		return
+	}
 	next, there := c.outbox.next()
 	if !there {
 		c.idle.Store(true)
@@ -108,6 +121,9 @@ func (c *carrier) receive() (some bool) {
 			continue
 		}
 		c.decide(f)
+	}
+	if some {
+		c.last = wallClock()
 	}
 	c.flush()
 	return some
