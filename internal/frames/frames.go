@@ -42,6 +42,8 @@ type Options struct {
 	// PaceEvery is how often counters are read within windows, to see how evenly generators send; 0: each 20 ms, or less often where there are
 	// many generators.
 	PaceEvery time.Duration
+	// Numbered is how many frames are sent in each direction to see whether any comes twice; 0: as many as the loss that is allowed asks for.
+	Numbered int
 	// Limited reads what the Reference's limits counted so far, in the order of the Plan's directions; nil: nobody can. It is asked at the edges of
 	// windows, at the same time as the generators, and what it can't tell in time stays unknown.
 	Limited func(context.Context) ([]report.Limiter, error)

@@ -1,6 +1,7 @@
 package frames
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -76,7 +77,7 @@ func (r *run) numbered() ([]path.Probe, error) {
 	var probes []path.Probe
 	for i, d := range r.Plan.Directions {
 		senders := r.senders(d)
-		each := path.NumberedFor(r.Plan.Procedure.MaxLossRatio) / max(1, len(senders))
+		each := cmp.Or(r.opts.Numbered, path.NumberedFor(r.Plan.Procedure.MaxLossRatio)) / max(1, len(senders))
 		for k, g := range senders {
 			lane, err := r.lane(g, d)
 			if err != nil {

@@ -58,7 +58,7 @@ func scene(options ...option) *scenario {
 			Directions: []sim.Direction{{From: 0, To: 1, Mix: imix, Device: device}, {From: 1, To: 0, Mix: imix, Device: device}},
 			Generators: []sim.Generator{{}},
 		},
-		frames: frames.Options{PaceEvery: 250 * time.Millisecond}, // the world's time is cheap, ours isn't
+		frames: frames.Options{PaceEvery: 250 * time.Millisecond, Numbered: 100}, // the world's time and frames are cheap, ours aren't
 		ctx:    func(ctx context.Context) context.Context { return ctx },
 	}
 	for i, name := range []string{"west", "east"} {
