@@ -161,17 +161,6 @@ func bound(at, reach, unknown float64) float64 {
 	return math.Exp(at + reach)
 }
 
-// sureness is with what probability a regression is told of which it is said that it could have been: 95 %, for a standard normal distribution.
-const sureness = 1.644854
-
-// smallest is the least regression, as a share, that runs like these show in 95 of 100 cases to be more than is allowed; 0: none.
-func (g gap) smallest(least, tail, common float64) float64 {
-	if math.IsNaN(g.distance) || math.IsInf(g.distance, 0) {
-		return 0
-	}
-	return 1 - least*math.Exp(-g.reach(tail, common)-sureness*g.deviation)
-}
-
 // assumedGap is that of runs that are too few to show their spread, with one that somebody vouches for: the standard deviation of a run, as a share. The runs
 // are then taken as normal around the truth, and what they may err in common is taken off whole, for nothing is seen to vary.
 func assumedGap(below, above []float64, spread, common float64) gap {

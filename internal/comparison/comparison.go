@@ -51,8 +51,6 @@ type Answer struct {
 	Needed Needed
 	// Chance is what the claims rest on; without enough runs both are 1.
 	Chance Chance
-	// Smallest is about the least regression that such runs would have shown, with 95 %, to be more than is allowed, as a share of the baseline; 0: none, or nobody knows.
-	Smallest units.Ratio
 }
 
 // Chance is the probability with which chance alone, where the candidate has just what is allowed, would show as much as the runs do: that it has no less than
@@ -83,7 +81,7 @@ type Needed struct {
 func Compare(q Question) Answer {
 	c := newComparison(q)
 	c.decide()
-	answer := Answer{Judgement: c.judgement(), Change: c.told(), Reason: c.reason, Needed: c.needed, Chance: c.chance, Smallest: c.smallest}
+	answer := Answer{Judgement: c.judgement(), Change: c.told(), Reason: c.reason, Needed: c.needed, Chance: c.chance}
 	if q.Allowance == nil {
 		answer.Sentence = c.difference(answer)
 		return answer
@@ -106,8 +104,6 @@ type comparison struct {
 	tail    float64 // how improbable a wrong claim is to be
 	assumed bool    // the change's interval is made from the spread that is vouched for
 	needed  Needed
-
-	smallest units.Ratio
 }
 
 func newComparison(q Question) *comparison {
@@ -143,7 +139,6 @@ func (c *comparison) compare() Reason {
 	case enough(len(c.candidate), len(c.baseline)):
 		by := methodOf(len(c.candidate), len(c.baseline))
 		under, over = by.under(candidate, baseline), by.over(candidate, baseline)
-		c.smallest = ratioOf(under.smallest(least, c.tail, common))
 	case c.spread <= 0:
 		return c.open(beyond(candidate, baseline, least))
 	case denies(c.candidate, c.spread) || denies(c.baseline, c.spread):

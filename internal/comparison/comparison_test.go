@@ -153,24 +153,22 @@ func TestFourPercentLessIsToldFromTwoThroughWideBrackets(t *testing.T) {
 	}
 }
 
-func TestAnAnswerHasItsChanceAndTheSmallestRegressionThatWouldHaveBeenShown(t *testing.T) {
+func TestAnAnswerHasItsChance(t *testing.T) {
 	steady := exact(9974, 9966, 9973, 9965, 9977)
 	for name, c := range map[string]struct {
 		candidate, baseline []comparison.Run
 		passed, failed      bool
-		smallest            float64 // in percent
 	}{
-		"no change":           {steady, steady, true, false, 2.16},
-		"5 % less":            {exact(9476, 9472, 9475, 9484, 9470), steady, false, true, 2.24},
-		"within a bracket":    {within(9974, 9966, 9973, 9965, 9977), within(9974, 9966, 9973, 9965, 9977), true, false, 3.04},
-		"a single run":        {exact(9974), steady, false, false, 0},
-		"a lower bound":       {atLeast(9974, 9966, 9973, 9965, 9977), steady, true, false, 0},
-		"below a lower bound": {exact(9476, 9472, 9475, 9484, 9470), atLeast(9974, 9966, 9973, 9965, 9977), false, true, 2.24},
+		"no change":           {steady, steady, true, false},
+		"5 % less":            {exact(9476, 9472, 9475, 9484, 9470), steady, false, true},
+		"within a bracket":    {within(9974, 9966, 9973, 9965, 9977), within(9974, 9966, 9973, 9965, 9977), true, false},
+		"a single run":        {exact(9974), steady, false, false},
+		"a lower bound":       {atLeast(9974, 9966, 9973, 9965, 9977), steady, true, false},
+		"below a lower bound": {exact(9476, 9472, 9475, 9484, 9470), atLeast(9974, 9966, 9973, 9965, 9977), false, true},
 	} {
 		a := judge(c.candidate, c.baseline, allow(0.02, 0))
-		smallest := 100 * float64(a.Smallest) / float64(units.One)
-		if (a.Chance.Passed <= 0.025) != c.passed || (a.Chance.Failed <= 0.025) != c.failed || math.Abs(smallest-c.smallest) > 0.05 {
-			t.Errorf("%s: %+v, smallest %.2f %%: %s", name, a.Chance, smallest, a.Sentence)
+		if (a.Chance.Passed <= 0.025) != c.passed || (a.Chance.Failed <= 0.025) != c.failed {
+			t.Errorf("%s: %+v: %s", name, a.Chance, a.Sentence)
 		}
 	}
 }

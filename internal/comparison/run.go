@@ -178,6 +178,3 @@ func count(runs []Run, counts func(Run) bool) (n int) {
 
 // share is a ratio as a number that can be reckoned with: 0.02 is 2 %.
 func share(r units.Ratio) float64 { return float64(r) / float64(units.One) }
-
-// ratioOf is a number as a ratio.
-func ratioOf(share float64) units.Ratio { return units.Ratio(math.Round(share * float64(units.One))) }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,10 +144,13 @@ func (a answer) unit() string {
 
 // faults are what keeps a Report from being the known answer.
 func (a answer) faults(r *report.Report) (faults []string) {
-	if r.Ending != report.Completed || !r.Result.Saturated || !r.Result.Confirmed {
+	if r.Ending != report.Completed || !r.Result.Confirmed || !slices.ContainsFunc(r.Result.Directions, func(d report.Measured) bool { return saturated(r, d) }) {
 		return []string{fmt.Sprintf("ending %s, saturated %v, confirmed %v: %s %s", r.Ending, r.Result.Saturated, r.Result.Confirmed, r.Message, r.Result.Message)}
 	}
 	for _, d := range r.Result.Directions {
+		if !saturated(r, d) && (d.Limit == nil || d.Limit.Reason != report.OtherDirection) {
+			faults = append(faults, fmt.Sprintf("%s→%s is a lower bound, and no other direction's doing: %s", d.From, d.To, r.Result.Message))
+		}
 		if off := a.off(d); math.Abs(off) > 0.01 {
 			faults = append(faults, fmt.Sprintf("%s→%s: received %+v, %.2f %% off the known %d", d.From, d.To, d.Received, off*100, a.limit))
 		}
@@ -195,7 +199,7 @@ func row(a answer, r *report.Report, outcome calm.Outcome, faults []string, took
 		if a.bits {
 			v = d.Received.Layer2BitsPerSecond
 		}
-		got = append(got[:i], fmt.Sprint(v))
+		got = append(got[:i], map[bool]string{false: "≥ "}[saturated(r, d)]+fmt.Sprint(v))
 		if off := a.off(d); math.Abs(off) > math.Abs(worst) {
 			worst = off
 		}
