@@ -156,7 +156,7 @@ func (o *outlet) add(frame []byte) bool {
 // flush sends the batch, and says how many of it the kernel took, and refused.
 func (o *outlet) flush() (left, refused int64) {
 	for done := 0; done < o.n; {
-		n, _, errno := unix.Syscall6(unix.SYS_SENDMMSG, uintptr(o.fd), uintptr(unsafe.Pointer(&o.headers[done])), uintptr(o.n-done), 0, 0, 0)
+		n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(o.fd), uintptr(unsafe.Pointer(&o.headers[done])), uintptr(o.n-done), 0, 0, 0)
 		switch errno {
 		case 0:
 			done, left = done+int(n), left+int64(n)

@@ -58,7 +58,8 @@ func serve(questions io.Reader, answers io.Writer) error {
 	if err := from.Decode(&s); err != nil {
 		return fmt.Errorf("read what to be: %w", err)
 	}
-	debug.SetGCPercent(1000) // there is little to collect, and a frame shouldn't wait for it
+	debug.SetGCPercent(1000)                                 // there is little to collect, and a frame shouldn't wait for it
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + len(s.Ports)) // threads that carry frames keep their places while they sleep
 	var ports [2]port
 	err := inNamespace(func() (err error) {
 		ports, err = s.carry()

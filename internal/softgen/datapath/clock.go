@@ -1,40 +1,65 @@
 package datapath
 
 import (
+	"runtime"
+	"sync"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
+// Sending threads make their system calls past Go's scheduler (unix.RawSyscall). Of any other call the scheduler is told, and its monitor, an ordinary thread, holds on to who is in one for a moment
+// again and again. A real-time thread whose call ends in that moment, on the monitor's processor, spins for it to let go, which it can't while the other has the processor: until the kernel
+// throttles real-time threads, for 950 ms, nothing is sent.
+//
+//	monitor    ──holds the thread's state┄┄┄┄┄┄┄┄ never runs ┄┄┄┄┄┄┄┄┄lets go──▶
+//	real time       └ call ends: spins ────────── 950 ms ────────────throttled
+//
+// So their calls have to be short: the scheduler counts them as running meanwhile, and is given a place more for each (atWork).
+
 // Now is the clock that Run.Start, Frame.At and the stamps of latency streams are on: the kernel's monotonic clock, the same for every
 // process of a machine and for programs that run in its kernel.
-func Now() time.Duration {
+func Now() time.Duration { return clockOf(unix.CLOCK_MONOTONIC) }
+
+// threadTime is the processor time that the calling thread has used, kernel's part included.
+func threadTime() time.Duration { return clockOf(unix.CLOCK_THREAD_CPUTIME_ID) }
+
+// clockOf is 0 for a clock that doesn't exist.
+func clockOf(which uintptr) time.Duration {
 	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+	if _, _, errno := unix.RawSyscall(unix.SYS_CLOCK_GETTIME, which, uintptr(unsafe.Pointer(&ts)), 0); errno != 0 {
 		return 0
 	}
 	return time.Duration(ts.Nano())
 }
 
 // doze gives the processor away for d at most: a signal ends it early, and the Go runtime sends some. Whoever dozes looks at the clock again. It is the
-// sender's own: the runtime's timers are a millisecond coarse.
+// sender's own, and for some milliseconds at most: the runtime's timers are a millisecond coarse.
 func doze(d time.Duration) {
 	ts := unix.NsecToTimespec(int64(d))
-	_ = unix.Nanosleep(&ts, nil)
+	_, _, _ = unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
 }
 
-// sleep gives the processor away for d at least.
+// sleep gives the processor away for d at least; other threads may have this one's place meanwhile.
 func sleep(d time.Duration) {
 	for until := Now() + d; d > 0; d = until - Now() {
-		doze(d)
+		ts := unix.NsecToTimespec(int64(d))
+		_ = unix.Nanosleep(&ts, nil)
 	}
 }
 
-// threadTime is the processor time that the calling thread has used, kernel's part included.
-func threadTime() time.Duration {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts); err != nil {
-		return 0
+// places guards the number of places that Go's scheduler has.
+var places sync.Mutex
+
+// atWork gives Go's scheduler a place for each of so many sending threads, which keep theirs while they doze, until done is called. The world stands still for a moment at either: it is for ports that
+// are opened and closed, and not for each run.
+func atWork(threads int) (done func()) {
+	change := func(by int) {
+		places.Lock()
+		defer places.Unlock()
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + by)
 	}
-	return time.Duration(ts.Nano())
+	change(threads)
+	return func() { change(-threads) }
 }

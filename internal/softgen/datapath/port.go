@@ -40,7 +40,8 @@ type port struct {
 	runs   atomic.Uint32
 
 	local    atomic.Pointer[neighbours]
-	injector int // a packet socket
+	injector int    // a packet socket
+	atRest   func() // gives back the sending threads' places; nil: they have none
 
 	mutex       sync.Mutex // guards what follows
 	closed      bool
@@ -63,6 +64,7 @@ func Open(options Options) (Port, error) {
 	if err := p.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", options.Interface, err), p.release())
 	}
+	p.atRest = atWork(max(options.Cores, 1))
 	return p, nil
 }
 
@@ -217,6 +219,9 @@ func (p *port) Close() error {
 // release gives back whatever open has taken so far.
 func (p *port) release() error {
 	var errs []error
+	if p.atRest != nil {
+		p.atRest()
+	}
 	if p.receiver != nil {
 		errs = append(errs, p.receiver.close())
 	}

@@ -60,7 +60,7 @@ func (m *messages) send(batch []piece, results []outcome) (retries int, err erro
 		m.vectors[i].SetLen(int(p.length))
 	}
 	for done := 0; done < len(batch); {
-		n, _, errno := unix.Syscall6(unix.SYS_SENDMMSG, uintptr(m.fd), uintptr(unsafe.Pointer(&m.headers[done])), uintptr(len(batch)-done), 0, 0, 0)
+		n, _, errno := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(m.fd), uintptr(unsafe.Pointer(&m.headers[done])), uintptr(len(batch)-done), 0, 0, 0)
 		switch {
 		case errno == 0:
 			for range n {

@@ -125,7 +125,7 @@ func (t *xdpTransmitter) send(batch []piece, results []outcome) (retries int, er
 	last := first + uint32(len(batch))
 	atomic.StoreUint32(t.ring.producer, last)
 	for done := first; done != last; {
-		_, _, errno := unix.Syscall6(unix.SYS_SENDTO, uintptr(t.fd), 0, 0, unix.MSG_DONTWAIT, 0, 0)
+		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(t.fd), 0, 0, unix.MSG_DONTWAIT, 0, 0)
 		before := done
 		done = atomic.LoadUint32(t.ring.consumer)
 		t.pool.drain()
