@@ -31,10 +31,26 @@ func searched(directions ...report.Measured) []report.Measured {
 // that was held at once without loss, and none of them was found while another one was held above what it carries, which is Inconclusive.
 func searchedTogether(r *report.Report) []report.Measured {
 	at := r.Result.Together
-	if report.PlanOf(r).Procedure.Each != nil && (at == nil || at.Quality == report.Lossy || at.Quality == report.Invalid || r.Result.Reason == report.Inconclusive) {
+	if report.PlanOf(r).Procedure.Each != nil && (at == nil || at.Quality == report.Lossy && !atTheirEdge(r) || at.Quality == report.Invalid || r.Result.Reason == report.Inconclusive) {
 		return nil
 	}
 	return searched(r.Result.Directions...)
+}
+
+// atTheirEdge says that of limits that were held at once fewer frames were lost than they are resolved to: loads that lie so close to what a device carries lose some now and then, each by itself, too, and
+// that bounds their sum no closer than they are bounded.
+func atTheirEdge(r *report.Report) bool {
+	var sent, returned int64
+	for _, d := range r.Result.Together.Directions {
+		sent, returned = sent+d.Sent.Packets, returned+d.Returned.Packets
+	}
+	resolved := units.Ratio(0)
+	for _, d := range r.Result.Directions {
+		if d.Limit != nil {
+			resolved = max(resolved, d.Limit.Resolution)
+		}
+	}
+	return units.RatioOf(sent-returned, sent) <= resolved
 }
 
 // together are the directions of the window that the total is of: of directions that were found one after another that is nobody's own, or one direction's alone.

@@ -2,6 +2,7 @@ package figures_test
 
 import (
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/figures"
@@ -102,13 +103,15 @@ func TestAllThatWasFoundOneAfterAnotherIsBoundedByTheDirectionsOwnLoss(t *testin
 	for name, c := range map[string]struct {
 		came    int64
 		quality report.Quality
+		lost    int64 // of 100 frames of each direction
 		high    report.Number
 	}{
-		"as much came back at once":                              {2000, report.Good, "2500"},
-		"a little less did":                                      {1990, report.Good, "2500"},
-		"the generator sent less":                                {1900, report.Short, "2500"},
-		"more did than the directions' own loss leaves room for": {2600, report.Good, "2600"},
-		"frames were lost: what came back is what is told":       {1500, report.Lossy, "1500"},
+		"as much came back at once":                              {2000, report.Good, 0, "2500"},
+		"a little less did":                                      {1990, report.Good, 0, "2500"},
+		"the generator sent less":                                {1900, report.Short, 0, "2500"},
+		"more did than the directions' own loss leaves room for": {2600, report.Good, 0, "2600"},
+		"frames were lost: what came back is what is told":       {1500, report.Lossy, 25, "1500"},
+		"fewer were lost than the limits are resolved to":        {1990, report.Lossy, 1, "2500"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := measured(func(r *report.Report) {
@@ -119,7 +122,10 @@ func TestAllThatWasFoundOneAfterAnotherIsBoundedByTheDirectionsOwnLoss(t *testin
 				}
 				r.Result.Directions[0].Limit, r.Result.Directions[1].Limit = &limit, &limit
 				r.Result.Total.Received.PacketsPerSecond = c.came
-				r.Result.Together = &report.Together{Quality: c.quality, Directions: r.Result.Directions}
+				r.Result.Together = &report.Together{Quality: c.quality, Directions: slices.Clone(r.Result.Directions)}
+				for i := range r.Result.Together.Directions {
+					r.Result.Together.Directions[i].Sent.Packets, r.Result.Together.Directions[i].Returned.Packets = 100, 100-c.lost
+				}
 			})
 			if f := one(t, r, figures.PacketsPerSecond, report.AllDirections); f.High != c.high {
 				t.Errorf("%s to %q, want up to %q", f.Low, f.High, c.high)
