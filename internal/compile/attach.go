@@ -1,13 +1,10 @@
 package compile
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -28,12 +25,23 @@ func (c *compiler) checkAttached(at *field.Path, t *corev1.PodTemplateSpec) {
 	c.checkOwnNetworks(at, t)
 }
 
-// readOwnNetworks reads a template's list of networks, and refuses one that can't be read: nobody could say where it leads.
-func (c *compiler) readOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) (*field.Path, []ownNetwork) {
-	at, annotation := at.Child("metadata", "annotations").Key(networksAnnotation), t.Annotations[networksAnnotation]
-	networks, err := networksOf(annotation)
+// readOwnNetworks reads a template's list of networks, refuses one that can't be read, and puts in its place what was read: what is checked is what the
+// pod is given.
+func (c *compiler) readOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) (*field.Path, []Attachment) {
+	at = at.Child("metadata", "annotations").Key(networksAnnotation)
+	annotation, given := t.Annotations[networksAnnotation]
+	if !given {
+		return at, nil
+	}
+	networks, err := ReadAttachments(annotation, c.namespace)
 	if err != nil {
-		c.refuse(at, annotation, fmt.Sprintf("Multus can't read it: %s; write a JSON list such as [{\"name\": \"management\", \"interface\": \"mgmt\"}]", err))
+		c.refuse(at, annotation, fmt.Sprintf("nobody can say which networks it asks Multus for: %s; write a JSON list such as [{\"name\": \"management\", \"interface\": \"mgmt\"}]", err))
+		return at, nil
+	}
+	t.Annotations = maps.Clone(t.Annotations)
+	delete(t.Annotations, networksAnnotation)
+	if len(networks) > 0 {
+		t.Annotations[networksAnnotation] = WriteAttachments(networks)
 	}
 	return at, networks
 }
@@ -44,7 +52,7 @@ func (c *compiler) checkOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) {
 	at, networks := c.readOwnNetworks(at, t)
 	annotation := t.Annotations[networksAnnotation]
 	on := func(name string) bool {
-		return slices.ContainsFunc(networks, func(n ownNetwork) bool { return n.Interface == name })
+		return slices.ContainsFunc(networks, func(n Attachment) bool { return n.Interface == name })
 	}
 	numbered := regexp.MustCompile("^net[0-9]+$")
 	for _, l := range c.spec.Links {
@@ -57,50 +65,15 @@ func (c *compiler) checkOwnNetworks(at *field.Path, t *corev1.PodTemplateSpec) {
 	}
 }
 
-// ownNetwork is a network that a template asks for by itself. Its interface is "" where that is left to Multus, and so is its namespace.
-type ownNetwork struct {
-	Name      string `json:"name"`
-	Namespace string `json:"namespace"`
-	Interface string `json:"interface"`
-}
-
-// networksOf are the networks that an annotation asks for. Multus reads two forms:
-//
-//	[{"name": "management", "namespace": "lab", "interface": "mgmt"}]
-//	lab/management@mgmt, other
-func networksOf(annotation string) (networks []ownNetwork, err error) {
-	if strings.ContainsAny(annotation, `[{"`) {
-		if err := json.Unmarshal([]byte(annotation), &networks); err != nil {
-			return nil, err
-		}
-		if i := slices.IndexFunc(networks, func(n ownNetwork) bool { return n.Name == "" }); i >= 0 {
-			return nil, fmt.Errorf("entry %d has no name", i)
-		}
-		return networks, nil
-	}
-	for entry := range strings.SplitSeq(annotation, ",") {
-		if entry = strings.TrimSpace(entry); entry == "" {
-			continue
-		}
-		var n ownNetwork
-		n.Name, n.Interface, _ = strings.Cut(entry, "@")
-		if namespace, name, found := strings.Cut(n.Name, "/"); found {
-			n.Namespace, n.Name = strings.TrimSpace(namespace), name
-		}
-		networks = append(networks, n)
-	}
-	return networks, nil
-}
-
-// ownNetworks are those of the templates, which were read before.
+// ownNetworks are those of the templates, as they were read.
 func ownNetworks(namespace string, templates ...*corev1.PodTemplateSpec) (keys []NetworkKey) {
 	for _, t := range templates {
 		if t == nil {
 			continue
 		}
-		networks, _ := networksOf(t.Annotations[networksAnnotation]) // what can't be read was refused
+		networks, _ := ReadAttachments(t.Annotations[networksAnnotation], namespace) // what can't be read was refused
 		for _, n := range networks {
-			keys = append(keys, NetworkKey{Namespace: cmp.Or(n.Namespace, namespace), Name: n.Name})
+			keys = append(keys, NetworkKey{Namespace: n.Namespace, Name: n.Name})
 		}
 	}
 	return keys

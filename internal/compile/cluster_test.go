@@ -143,9 +143,10 @@ func TestNetworksOfTheUsersOwn(t *testing.T) {
 		{"JSON with what only Multus knows", `[{"name": "m", "ips": ["10.0.0.1/24"], "default-route": ["10.0.0.254"]}]`, ""},
 		{"a link's interface", "lab/management@l1", "interface l1 is link l1"},
 		{"a link's interface in JSON", `[{"name": "m", "interface": "l0"}]`, "interface l0 is link l0"},
-		{"JSON that isn't", `[{"name": }]`, "Multus can't read it"},
-		{"no list", `{"name": "m"}`, "Multus can't read it"},
-		{"no name", `[{"interface": "mgmt"}]`, "entry 0 has no name"},
+		{"JSON that isn't", `[{"name": }]`, "nobody can say which networks it asks Multus for"},
+		{"no list", `{"name": "m"}`, "nobody can say which networks it asks Multus for"},
+		{"no name", `[{"interface": "mgmt"}]`, "entry 0: it has no name"},
+		{"an interface by its old name", `[{"name": "m", "interfaceRequest": "l0"}]`, "interfaceRequest"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			test := admit(t, newServer(t), "  dut: {"+vpp+"}\n"+networked(2))
@@ -155,6 +156,80 @@ func TestNetworksOfTheUsersOwn(t *testing.T) {
 				t.Errorf("got %v, want …%s…", errs, c.refused)
 			}
 		})
+	}
+}
+
+// What was looked at is what Multus reads: its decoder, Go's own, takes members of any case, and of two the last.
+func TestNetworksThatMultusCouldReadOtherwise(t *testing.T) {
+	for name, annotation := range map[string]string{
+		"two cases, the foreign one first":   `[{"name": "west", "namespace": "other", "Namespace": "lab"}]`,
+		"two cases, the foreign one last":    `[{"name": "west", "namespace": "lab", "Namespace": "other"}]`,
+		"another case alone":                 `[{"name": "west", "NAMESPACE": "other"}]`,
+		"a letter that is folded to another": `[{"name": "west", "name\u017fpace": "other"}]`,
+		"the same member twice":              `[{"name": "west", "namespace": "other", "namespace": "lab"}]`,
+		"the name twice":                     `[{"name": "west", "namespace": "lab", "Name": "other"}]`,
+		"a list behind the list":             `[{"name": "west"}] [{"name": "west", "namespace": "other"}]`,
+		"a path in place of a name":          `[{"name": "../other/west"}]`,
+		"a namespace in the name":            `[{"name": "other/west"}]`,
+		"a namespace that is none":           `[{"name": "west", "namespace": "lab/../other"}]`,
+		"an interface with a network behind": `west@mgmt/other`,
+		"members within a member, twice":     `[{"name": "west", "bandwidth": {"ingressRate": 1, "IngressRate": 2}}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if all, err := compile.ReadAttachments(annotation, "lab"); err == nil {
+				t.Errorf("read as %+v", all)
+			}
+		})
+	}
+}
+
+// What is written says what was read, to Multus' decoder as to ours.
+func FuzzAttachments(f *testing.F) {
+	for _, annotation := range []string{`[{"name": "m", "interface": "mgmt", "ips": ["10.0.0.1/24"], "cni-args": {"A": [1, 2.5]}}]`, "lab/m@mgmt, other", `[{"name":"a","Name":"b"}]`, "[]", " "} {
+		f.Add(annotation)
+	}
+	f.Fuzz(func(t *testing.T, annotation string) {
+		all, err := compile.ReadAttachments(annotation, "lab")
+		if err != nil || len(all) == 0 {
+			return
+		}
+		for i, a := range all {
+			if a.Name == "" || a.Namespace == "" {
+				t.Errorf("entry %d has no place: %+v", i, a)
+			}
+		}
+		var loose []compile.Attachment // as Multus decodes
+		if err := json.Unmarshal([]byte(compile.WriteAttachments(all)), &loose); err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range loose {
+			if a.Name != all[i].Name || a.Namespace != all[i].Namespace || a.Interface != all[i].Interface {
+				t.Errorf("%q: looked at %+v, and Multus attaches %+v", annotation, all[i], a)
+			}
+		}
+		if again, err := compile.ReadAttachments(compile.WriteAttachments(all), "elsewhere"); err != nil || len(again) != len(all) {
+			t.Errorf("%q is written as what can't be read: %v", annotation, err)
+		}
+	})
+}
+
+// The hooks' pods are made of their templates as they are: there, too, stands what was read.
+func TestTemplatesCarryTheNetworksThatWereRead(t *testing.T) {
+	const own = `{"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": %q}}, "spec": {"containers": [{"name": "a", "image": "b"}]}}`
+	test := admit(t, newServer(t), "  dut: {type: Device, setup: {template: {spec: {containers: [{name: s, image: i}]}}}, teardown: {template: {spec: {containers: [{name: s, image: i}]}}}}\n"+networked(2))
+	test.Namespace = "bench"
+	test.Spec.DUT.Setup.Template = freeform(t, own, " m , far/n@mgmt")
+	test.Spec.DUT.Teardown.Template = freeform(t, own, "")
+	cluster, errs := compile.ForCluster(test)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	want := `[{"name":"m","namespace":"bench"},{"name":"n","namespace":"far","interface":"mgmt"}]`
+	if got := cluster.Setup.Annotations["k8s.v1.cni.cncf.io/networks"]; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, there := cluster.Teardown.Annotations["k8s.v1.cni.cncf.io/networks"]; there {
+		t.Errorf("there is an annotation that asks for nothing: %q", got)
 	}
 }
 

@@ -50,6 +50,8 @@ func Compile(test *v1alpha1.LoadTest) (*plan.Plan, field.ErrorList) {
 // compiler collects what is wrong while the parts are made.
 type compiler struct {
 	spec *v1alpha1.LoadTestSpec
+	// namespace is the test's, in which its pods are.
+	namespace string
 	// engine is what sends, and traffic the kind of it; nil: no such engine is known for it, and errs say so.
 	engine     engine
 	traffic    traffic
@@ -61,7 +63,7 @@ type compiler struct {
 // newCompiler is a compiler of the test's spec, with all defaults of its procedure and the engine that it asks for.
 func newCompiler(test *v1alpha1.LoadTest) *compiler {
 	spec := test.Spec
-	c := &compiler{spec: &spec}
+	c := &compiler{spec: &spec, namespace: test.Namespace}
 	c.choose()
 	if c.engine != nil {
 		spec.Procedure = withDefaults(spec.Procedure, c.traffic.heldAt())

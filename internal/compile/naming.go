@@ -2,9 +2,10 @@ package compile
 
 import (
 	"cmp"
-	"encoding/json"
 	"path"
 	"strings"
+
+	kjson "sigs.k8s.io/json"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -44,11 +45,14 @@ func product(dut *v1alpha1.DUTSpec) string {
 func imageName(pod *v1alpha1.DUTPodSpec) string {
 	var template struct {
 		Spec struct {
-			Containers []struct{ Name, Image string }
-		}
+			Containers []struct {
+				Name  string `json:"name"`
+				Image string `json:"image"`
+			} `json:"containers"`
+		} `json:"spec"`
 	}
 	raw, err := pod.Template.Raw()
-	if err != nil || json.Unmarshal(raw, &template) != nil {
+	if err != nil || kjson.UnmarshalCaseSensitivePreserveInts(raw, &template) != nil { // as Kubernetes reads it
 		return ""
 	}
 	for _, c := range template.Spec.Containers {

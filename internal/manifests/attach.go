@@ -2,7 +2,6 @@ package manifests
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -12,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
 
@@ -23,18 +23,9 @@ const (
 	AnnotationLinks = "linerate.dev/links"
 )
 
-// attachment is an entry of Multus' list: a pod's interface in a network (Network Plumbing Working Group, multi-network de-facto standard).
-type attachment struct {
-	Name      string   `json:"name"`
-	Namespace string   `json:"namespace"`
-	Interface string   `json:"interface"`
-	MAC       string   `json:"mac,omitempty"`
-	IPs       []string `json:"ips,omitempty"`
-}
-
 // generatorAttachments are a generator's interfaces, one on each link that it is on.
-func generatorAttachments(in Input, g plan.Generator) []attachment {
-	var all []attachment
+func generatorAttachments(in Input, g plan.Generator) []compile.Attachment {
+	var all []compile.Attachment
 	for _, p := range g.Ports {
 		if n, ok := generatorNetwork(in, p.Link); ok {
 			all = append(all, attach(in, n, g.Name, p.Link, p.Addresses))
@@ -44,8 +35,8 @@ func generatorAttachments(in Input, g plan.Generator) []attachment {
 }
 
 // dutAttachments are the DUT's interfaces, one on each link.
-func dutAttachments(in Input) []attachment {
-	var all []attachment
+func dutAttachments(in Input) []compile.Attachment {
+	var all []compile.Attachment
 	for _, l := range in.Compiled.Plan.Links {
 		if n, ok := dutNetwork(in, l.Name); ok {
 			all = append(all, attach(in, n, roleDUT, l.Name, l.DUT.Addresses))
@@ -60,8 +51,8 @@ func dutAttachments(in Input) []attachment {
 // It asks for addresses only where the network's address manager has none of its own: its plugin then refuses pods that bring none. That the kernel knows
 // a generator's address, too, does no harm: it answers as the engine does. A tagged link's addresses belong to an interface that the pod has yet to
 // make.
-func attach(in Input, n Network, owner, link string, addresses []netip.Prefix) attachment {
-	a := attachment{Name: n.Key.Name, Namespace: n.Key.Namespace, Interface: link}
+func attach(in Input, n Network, owner, link string, addresses []netip.Prefix) compile.Attachment {
+	a := compile.Attachment{Name: n.Key.Name, Namespace: n.Key.Namespace, Interface: link}
 	if n.MAC {
 		a.MAC = stableMAC(in, owner, link)
 	}
@@ -123,49 +114,19 @@ func with(list corev1.ResourceList, name corev1.ResourceName, q resource.Quantit
 	return out
 }
 
-// networkAnnotations are the annotations that attach a pod to the test's links, behind the networks that its template lists.
-func networkAnnotations(own string, ours []attachment) map[string]string {
+// networkAnnotations are the annotations that attach a pod to the test's links, behind the networks that its template lists, as compilation has read them.
+func networkAnnotations(in Input, own string, ours []compile.Attachment) map[string]string {
 	if len(ours) == 0 {
 		return nil
 	}
-	var entries []any
-	for _, e := range readAttachments(own) {
-		entries = append(entries, e)
+	entries, err := compile.ReadAttachments(own, in.Test.Namespace)
+	if err != nil {
+		entries = nil // compilation has refused it: what can't be read is attached to nothing
 	}
 	var links []string
 	for _, a := range ours {
 		entries = append(entries, a)
 		links = append(links, a.Interface)
 	}
-	return map[string]string{annotationNetworks: compact(entries), AnnotationLinks: strings.Join(links, ",")}
-}
-
-// readAttachments reads Multus' list in either form: JSON, or "NAME, NAMESPACE/NAME@INTERFACE". Compilation has refused what is neither.
-func readAttachments(text string) []map[string]any {
-	var entries []map[string]any
-	if strings.HasPrefix(strings.TrimSpace(text), "[") {
-		if json.Unmarshal([]byte(text), &entries) != nil {
-			return nil
-		}
-		return entries
-	}
-	for part := range strings.SplitSeq(text, ",") {
-		if part = strings.TrimSpace(part); part != "" {
-			entries = append(entries, readShort(part))
-		}
-	}
-	return entries
-}
-
-func readShort(text string) map[string]any {
-	e := map[string]any{}
-	network, name, found := strings.Cut(text, "@")
-	if found {
-		e["interface"] = name
-	}
-	if namespace, bare, found := strings.Cut(network, "/"); found {
-		e["namespace"], network = namespace, bare
-	}
-	e["name"] = network
-	return e
+	return map[string]string{annotationNetworks: compile.WriteAttachments(entries), AnnotationLinks: strings.Join(links, ",")}
 }

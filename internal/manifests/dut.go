@@ -37,7 +37,7 @@ func DUT(in Input) *corev1.Pod {
 //	[1…]  the template's others, in their order
 func dutPod(in Input) *corev1.Pod {
 	meta := templated(ofThisAttempt(in, DUTPodName(in.Test.Name, in.Attempt), roleDUT), in.Compiled.DUT.ObjectMeta)
-	meta.Annotations = over(meta.Annotations, networkAnnotations(meta.Annotations[annotationNetworks], dutAttachments(in)))
+	meta.Annotations = over(meta.Annotations, networkAnnotations(in, meta.Annotations[annotationNetworks], dutAttachments(in)))
 	pod := fromTemplate(in, meta, in.Compiled.DUT.Spec)
 	spec := &pod.Spec
 	spec.Affinity = avoiding(spec.Affinity, in.ExcludedNodes)

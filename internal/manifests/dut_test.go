@@ -17,9 +17,9 @@ func TestTheTemplatesOwnNetworksStay(t *testing.T) {
 	for name, c := range map[string]struct{ own, want string }{
 		"none": {``, `[` + links},
 		"as JSON, with whatever else they say": {`[{"name": "m", "interface": "mgmt", "cni-args": {"a": [1, 2]}, "default-route": ["192.0.2.1"]}]`,
-			`[{"cni-args":{"a":[1,2]},"default-route":["192.0.2.1"],"interface":"mgmt","name":"m"},` + links},
+			`[{"name":"m","namespace":"bench","interface":"mgmt","default-route":["192.0.2.1"],"cni-args":{"a":[1,2]}},` + links},
 		"in short form": {` m , lab/n@mgmt,lab/o`,
-			`[{"name":"m"},{"interface":"mgmt","name":"n","namespace":"lab"},{"name":"o","namespace":"lab"},` + links},
+			`[{"name":"m","namespace":"bench"},{"name":"n","namespace":"lab","interface":"mgmt"},{"name":"o","namespace":"lab"},` + links},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := sample(t, "loadtest_dut_networks")

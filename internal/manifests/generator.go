@@ -27,7 +27,7 @@ func Generators(in Input) []*corev1.Pod {
 func generator(in Input, e engine, g plan.Generator) *corev1.Pod {
 	meta := ofThisAttempt(in, GeneratorPodName(in.Test.Name, in.Attempt, g.Name), roleGenerator)
 	meta.Labels[v1alpha1.LabelGenerator] = g.Name
-	meta.Annotations = networkAnnotations("", generatorAttachments(in, g))
+	meta.Annotations = networkAnnotations(in, "", generatorAttachments(in, g))
 	pod := newPod(in, meta)
 	pod.Spec.Affinity = generatorAffinity(in, g)
 	pod.Spec.TopologySpreadConstraints = spread(in)

@@ -70,7 +70,7 @@ const referenceGraceSeconds = 5
 // tests (nodeSelector, tolerations), of priority and of pulling images holds for it too, since it stands beside them on the same networks.
 func reference(in Input) *corev1.Pod {
 	meta := ofThisAttempt(in, DUTPodName(in.Test.Name, in.Attempt), roleDUT)
-	meta.Annotations = networkAnnotations("", dutAttachments(in))
+	meta.Annotations = networkAnnotations(in, "", dutAttachments(in))
 	meta.Labels[v1alpha1.LabelVitals] = v1alpha1.VitalsTold
 	pod := newPod(in, meta)
 	c := ourContainer(in, "forwarder", "forwarder", "--spec", folderStatic+"/"+keyForwarder, "--vitals", "$("+variablePodIP+")")

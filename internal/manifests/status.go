@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/compile"
 )
 
 // networkStatus is what matters of an entry of Multus' network-status.
@@ -48,24 +49,24 @@ func LinksOfPod(pod *corev1.Pod) []v1alpha1.PodLink {
 }
 
 // askedFor are the pod's attachments to the test's links.
-func askedFor(pod *corev1.Pod) []attachment {
-	var all []attachment
+func askedFor(pod *corev1.Pod) []compile.Attachment {
+	var all []compile.Attachment
 	if json.Unmarshal([]byte(pod.Annotations[annotationNetworks]), &all) != nil {
 		return nil
 	}
 	links := strings.Split(pod.Annotations[AnnotationLinks], ",")
-	return slices.DeleteFunc(all, func(a attachment) bool { return a.Interface == "" || !slices.Contains(links, a.Interface) })
+	return slices.DeleteFunc(all, func(a compile.Attachment) bool { return a.Interface == "" || !slices.Contains(links, a.Interface) })
 }
 
 // statusOf finds what was reported of an attachment: by the interface's name, or, where none was told, by the network if no other link is in it.
-func statusOf(a attachment, asked []attachment, reported []networkStatus) (networkStatus, bool) {
+func statusOf(a compile.Attachment, asked []compile.Attachment, reported []networkStatus) (networkStatus, bool) {
 	for _, s := range reported {
 		if s.Interface == a.Interface {
 			return s, true
 		}
 	}
-	network := func(o attachment) string { return o.Namespace + "/" + o.Name }
-	if slices.ContainsFunc(asked, func(o attachment) bool { return o.Interface != a.Interface && network(o) == network(a) }) {
+	network := func(o compile.Attachment) string { return o.Namespace + "/" + o.Name }
+	if slices.ContainsFunc(asked, func(o compile.Attachment) bool { return o.Interface != a.Interface && network(o) == network(a) }) {
 		return networkStatus{}, false
 	}
 	i := slices.IndexFunc(reported, func(s networkStatus) bool { return s.Interface == "" && s.Name == network(a) })

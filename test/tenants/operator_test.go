@@ -103,6 +103,15 @@ func TestTheOperatorRefusesNetworksOfOthers(t *testing.T) {
 			}
 		})
 	}
+	for _, try := range tries.DoctoredAnnotations(l.namespace, other.namespace) {
+		t.Run("in the annotation of a template that says two things, as "+try.What, func(t *testing.T) {
+			for _, part := range []string{"pod", "setup", "teardown"} {
+				name := "two-" + try.What + "-" + part
+				l.create("author", written(t, name, links+tries.WithAnnotation(part, try.Spec)))
+				l.holdsUp(l.operate(name, "default"), "Accepted", "Invalid", try.Says)
+			}
+		})
+	}
 	t.Run("but those that the chart allows", func(t *testing.T) {
 		for _, shared := range []string{"*", other.namespace} {
 			c := meta.FindStatusCondition(l.operate("on-a-link", shared).Status.Conditions, "Scheduled")

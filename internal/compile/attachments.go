@@ -1,0 +1,126 @@
+package compile
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	kjson "sigs.k8s.io/json"
+)
+
+// Attachment is an entry of Multus' list of a pod's networks, with the members that the Network Plumbing Working Group's multi-network standard and Multus know.
+//
+// A list is decoded once, strictly, and pods are given what was decoded. Multus takes Namespace, or nameſpace, for namespace, and of two the last, as
+// encoding/json does: were the author's own text passed on, which network was looked at and which one Multus attaches could be two things.
+type Attachment struct {
+	Name      string   `json:"name"`
+	Namespace string   `json:"namespace,omitempty"`
+	Interface string   `json:"interface,omitempty"`
+	MAC       string   `json:"mac,omitempty"`
+	IPs       []string `json:"ips,omitempty"`
+
+	InfinibandGUID string         `json:"infiniband-guid,omitempty"`
+	DefaultRoute   []string       `json:"default-route,omitempty"`
+	IPAMClaim      string         `json:"ipam-claim-reference,omitempty"`
+	PortMappings   []PortMapping  `json:"portMappings,omitempty"`
+	Bandwidth      *Bandwidth     `json:"bandwidth,omitempty"`
+	CNIArguments   map[string]any `json:"cni-args,omitempty"`
+}
+
+// PortMapping is what an attachment asks the plugin portmap for.
+type PortMapping struct {
+	HostPort      int    `json:"hostPort"`
+	ContainerPort int    `json:"containerPort"`
+	Protocol      string `json:"protocol,omitempty"`
+	HostIP        string `json:"hostIP,omitempty"`
+}
+
+// Bandwidth is what an attachment asks the plugin bandwidth for, in bits per second and bits.
+type Bandwidth struct {
+	IngressRate  int `json:"ingressRate,omitempty"`
+	IngressBurst int `json:"ingressBurst,omitempty"`
+	EgressRate   int `json:"egressRate,omitempty"`
+	EgressBurst  int `json:"egressBurst,omitempty"`
+}
+
+// ReadAttachments reads the value of Multus' annotation, of which there are two forms. Networks without a namespace are of the pod's own, which is filled in.
+//
+//	[{"name": "management", "namespace": "lab", "interface": "mgmt"}]
+//	lab/management@mgmt, other
+//
+// It fails where Multus could read another network than this: members that are there twice, or that differ from Multus' own in nothing but how they are
+// written, names that are none, and anything behind the list.
+func ReadAttachments(annotation, namespace string) ([]Attachment, error) {
+	read := readShortForm
+	if strings.ContainsAny(annotation, `[{"`) {
+		read = readJSONForm
+	}
+	all, err := read(annotation)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		a := &all[i]
+		a.Namespace = cmp.Or(a.Namespace, namespace)
+		if err := a.check(); err != nil {
+			return nil, fmt.Errorf("entry %d: %w", i, err)
+		}
+	}
+	return all, nil
+}
+
+// WriteAttachments is the annotation's value that says just this.
+func WriteAttachments(all []Attachment) string {
+	text, err := json.Marshal(all)
+	if err != nil {
+		return "" // it was decoded of JSON
+	}
+	return string(text)
+}
+
+func readJSONForm(annotation string) (all []Attachment, err error) {
+	strict, err := kjson.UnmarshalStrict([]byte(annotation), &all)
+	if err != nil {
+		return nil, err
+	}
+	if len(strict) > 0 {
+		return nil, fmt.Errorf("%w (each member once, spelt as Multus' documents spell it)", errors.Join(strict...))
+	}
+	return all, nil
+}
+
+func readShortForm(annotation string) (all []Attachment, err error) {
+	for entry := range strings.SplitSeq(annotation, ",") {
+		if entry = strings.TrimSpace(entry); entry == "" {
+			continue
+		}
+		var a Attachment
+		a.Name, a.Interface, _ = strings.Cut(entry, "@")
+		if namespace, name, found := strings.Cut(a.Name, "/"); found {
+			a.Namespace, a.Name = strings.TrimSpace(namespace), strings.TrimSpace(name)
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// longestInterface is how many characters an interface's name may have (Linux: IFNAMSIZ, with the zero at its end).
+const longestInterface = 15
+
+// check refuses names that no object or interface can have.
+func (a *Attachment) check() error {
+	switch {
+	case a.Name == "":
+		return errors.New("it has no name")
+	case len(validation.IsDNS1123Subdomain(a.Name)) > 0:
+		return fmt.Errorf("%q is no name of a network", a.Name)
+	case a.Namespace != "" && len(validation.IsDNS1123Label(a.Namespace)) > 0:
+		return fmt.Errorf("%q is no name of a namespace", a.Namespace)
+	case len(a.Interface) > longestInterface || strings.ContainsAny(a.Interface, "/@:, \t\n"):
+		return fmt.Errorf("%q is no name of an interface", a.Interface)
+	}
+	return nil
+}
