@@ -1,5 +1,9 @@
 package v1alpha1
 
+// FinalizerTeardown is on a LoadTest with dut.teardown from when something is made that the teardown may have to undo, until that ran, or its time is over: so the device under
+// test is torn down also where the LoadTest is deleted.
+const FinalizerTeardown = "linerate.dev/teardown"
+
 // LabelProduct names the device under test in tables of many tests: the row ("VPP", "OpenBSD-7.9"). Without it the row is named
 // after spec.dut.type.
 const LabelProduct = "linerate.dev/product"

@@ -153,7 +153,8 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('10s') && duration(self) <= duration('8760h'))",message="schedulingDeadline must be between 10s and 8760h"
 	SchedulingDeadline Duration `json:"schedulingDeadline,omitempty"`
 
-	// ttlAfterFinished deletes the LoadTest, and its Report with it, this long after it is complete. Default: it stays. Example: 168h.
+	// ttlAfterFinished deletes the LoadTest, and its Report with it, this long after it is complete. One that Argo CD, Flux or the like track stays, with its status, and without
+	// Report and pods: they would make it again, and it would load the network again. Default: all stays. Example: 168h.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || duration(self) <= duration('8760h')",message="ttlAfterFinished must be at most 8760h"
 	TTLAfterFinished Duration `json:"ttlAfterFinished,omitempty"`

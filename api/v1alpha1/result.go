@@ -246,4 +246,8 @@ type ReportReference struct {
 	// tried for five minutes before the LoadTest is complete without; then notKept says why.
 	// +optional
 	KeepTriedSince *metav1.Time `json:"keepTriedSince,omitempty"`
+
+	// expiredAt is when the Report's ConfigMap was deleted, as spec.ttlAfterFinished was over, and the LoadTest stayed: Argo CD or Flux would make it again.
+	// +optional
+	ExpiredAt *metav1.Time `json:"expiredAt,omitempty"`
 }

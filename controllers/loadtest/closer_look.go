@@ -11,8 +11,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
@@ -32,6 +34,8 @@ func (r *Reconciler) lookCloser(ctx context.Context, seen *observation, decision
 		return true, r.readBaseline(ctx, seen)
 	case len(decision.Try) > 0:
 		return true, r.try(ctx, seen, decision.Try)
+	case decision.Protect || decision.Unprotect:
+		return true, r.finalize(ctx, seen, decision)
 	}
 	return false, nil
 }
@@ -59,6 +63,28 @@ func (r *Reconciler) readReport(ctx context.Context, seen *observation) error {
 	return nil
 }
 
+// finalize puts the teardown's finalizer on the test, or takes it off, over the version that was decided from. What follows in this pass is decided from the version that it made.
+func (r *Reconciler) finalize(ctx context.Context, seen *observation, decision lifecycle.Decision) error {
+	next := seen.Test.DeepCopy()
+	if decision.Protect {
+		controllerutil.AddFinalizer(next, v1alpha1.FinalizerTeardown)
+	} else {
+		controllerutil.RemoveFinalizer(next, v1alpha1.FinalizerTeardown)
+	}
+	ctrl.LoggerFrom(ctx).Info("finalizer", "finalizers", next.Finalizers, "why", decision.Message)
+	patch := client.MergeFromWithOptions(seen.Test.DeepCopy(), client.MergeFromWithOptimisticLock{})
+	if err := pass.IgnoreGone(r.client.Patch(ctx, next, patch)); err != nil {
+		if apierrors.IsConflict(err) {
+			r.metrics.Conflict()
+		}
+		return fmt.Errorf("write the finalizers: %w", err)
+	}
+	r.memory.statusWritten(next, next.ResourceVersion)
+	r.recordEvents(seen.Test, decision)
+	seen.Test = next
+	return nil
+}
+
 // try asks the API server which of these objects it would take, and creates none.
 func (r *Reconciler) try(ctx context.Context, seen *observation, objects []manifests.Object) error {
 	seen.Refusals = []lifecycle.Refusal{}
@@ -77,6 +103,9 @@ func (r *Reconciler) try(ctx context.Context, seen *observation, objects []manif
 // refused keeps why the API server didn't take an object, where that is for the user to mend. It returns what is no refusal of the object.
 func (r *Reconciler) refused(ctx context.Context, seen *observation, object manifests.Object, err error) error {
 	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) && seen.Test.DeletionTimestamp != nil && !seen.refusedAlready(object):
+		seen.Refusals = append(seen.Refusals, lifecycle.Refusal{Pod: object.GetName(), Message: err.Error(), NamespaceGoes: true})
+		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return err
 	case apierrors.IsAlreadyExists(err) && manifests.IsKept(object):

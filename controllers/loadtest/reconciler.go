@@ -95,8 +95,8 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, options Optio
 	}
 }
 
-// closerLooks bounds how often a decision is made again in one pass: for the Report, the baseline, the dry run, and each of two surprises.
-const closerLooks = 6
+// closerLooks bounds how often a decision is made again in one pass: for the Report, the baseline, the dry run, the finalizer, and each of two surprises.
+const closerLooks = 7
 
 // Reconcile looks at one LoadTest, and does what is to be done now.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {

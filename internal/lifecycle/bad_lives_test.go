@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -220,6 +221,38 @@ func badLives() []life {
 			w.test.DeletionTimestamp = &metav1.Time{Time: w.now}
 			w.test.Finalizers = []string{"foregroundDeletion"}
 			w.settle()
+		}},
+		{"deleted in its run with a teardown", hooks, func(w *world) {
+			w.setUp()
+			w.remove()
+			w.pass(40 * time.Second)
+			w.hook("hooked-1-teardown", 0, "")
+		}},
+		{"deleted with a teardown that never ends", hooks, func(w *world) {
+			w.setUp()
+			w.remove()
+			w.pass(40 * time.Second)
+			w.schedule()
+			w.run()
+			w.stubborn["hooked-1-teardown"] = true
+			w.pass(10 * time.Minute)
+		}},
+		{"deleted before anything was made that a teardown undoes", hooks, func(w *world) {
+			w.lab.Multus = false
+			w.settle()
+			w.remove()
+		}},
+		{"deleted after its teardown", hooks, func(w *world) {
+			w.finish(w.setUp(), report.Completed)
+			w.pass(40 * time.Second)
+			w.hook("hooked-1-teardown", 0, "")
+			w.remove()
+		}},
+		{"deleted in a namespace that goes too", hooks, func(w *world) {
+			w.setUp()
+			w.unmade = &lifecycle.Refusal{Pod: "hooked-1-teardown", Message: "namespace bench is being terminated", NamespaceGoes: true}
+			w.remove()
+			w.pass(time.Minute)
 		}},
 		{"class of CPUs too low", devices, func(w *world) {
 			w.settle()

@@ -25,6 +25,11 @@ const (
 	clockMargin = 30 * time.Second
 	// hookMargin is how much longer than its deadline a setup or teardown pod is waited for: the kubelet has the same deadline.
 	hookMargin = 30 * time.Second
+	// deletionMargin is how much longer than its teardown's deadline a LoadTest that is being deleted is kept for the teardown: the runner has to stop, pods have to go, and
+	// the teardown pod needs a node.
+	deletionMargin = 5 * time.Minute
+	// teardownAgain is when a teardown pod is tried again that the API server didn't take.
+	teardownAgain = 15 * time.Second
 	// goneGrace is how long after its deletion was due a pod on a node that is lost is waited for.
 	goneGrace = time.Minute
 	// attachGrace is how long a pod may be without its networks and volumes before that is told as a problem.

@@ -1,6 +1,10 @@
 package lifecycle
 
-import "time"
+import (
+	"time"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
 
 // rule recognises one situation. It returns nil where it isn't the one.
 type rule struct {
@@ -11,7 +15,7 @@ type rule struct {
 // rules are the situations in the order in which they count: the first that recognises its own decides. The order is the specification.
 func rules() []rule {
 	return []rule{
-		{"deleted", deleted},                                       // being deleted: garbage collection does the rest
+		{"deleted", deleted},                                       // being deleted: its teardown runs, garbage collection does the rest
 		{"finished", finished},                                     // complete: nothing but releasing what is left, and the time to live
 		{"ending", resumeEnding},                                   // it was decided that and why it ends; carried on until complete
 		{"invalid", invalid},                                       // it can't be measured as it is written
@@ -64,7 +68,14 @@ func Decide(o Observed) Decision {
 // decision turns what a rule wants into what is to be done and said.
 func (v *view) decision(name string, s *step) Decision {
 	d := Decision{Rule: name, Reason: s.reason, Message: s.message, ReadReport: s.read, ReadBaseline: s.compare, Try: s.try}
-	if s.read || s.compare || s.try != nil {
+	switch {
+	case s.read || s.compare || s.try != nil:
+		return d
+	case v.unprotected(s):
+		d.Protect, d.Message = true, "the finalizer "+v1alpha1.FinalizerTeardown+" is put on, so that the teardown runs also where the LoadTest is deleted"
+		return d
+	case s.unprotect:
+		d.Unprotect, d.Events = true, s.events
 		return d
 	}
 	d.Delete, d.Create, d.Grant, d.DeleteTest = s.del, s.create, s.grant, s.deleteTest

@@ -19,6 +19,8 @@ type Decision struct {
 	ReadReport   bool
 	ReadBaseline bool
 	Try          []manifests.Object
+	// Protect asks to put the teardown's finalizer on the test, Unprotect to take it off: then the decision is to be made again, as above.
+	Protect, Unprotect bool
 	// Delete are children to delete, Create those to create. Both are fine when done already. Take are wires to take between the two, all of
 	// them: where one can't be had nothing more is done.
 	Delete []Deletion

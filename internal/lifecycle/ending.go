@@ -2,6 +2,9 @@ package lifecycle
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -10,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/retention"
 )
 
 // A test ends in steps, each of which can be repeated after a restart of the operator at any point:
@@ -19,11 +23,14 @@ import (
 //
 // Why it ends is recorded as the reason of Complete before anything is deleted that proves it.
 
-// deleted: garbage collection deletes the children with their owner. An owner that somebody's finalizer keeps may stay for long; its traffic and its
-// devices don't.
+// deleted: what the setup did is undone first, then garbage collection deletes the children with their owner. An owner that somebody's finalizer keeps may stay for
+// long; its traffic and its devices don't.
 func deleted(v *view) *step {
 	if v.Test.DeletionTimestamp == nil {
 		return nil
+	}
+	if v.protected() {
+		return v.lastTeardown()
 	}
 	s := &step{reason: "Deleted", message: "the LoadTest is being deleted, and its children with it", over: true, del: v.endJobs()}
 	if v.anyPod() {
@@ -177,7 +184,7 @@ func (v *view) anyPod() bool {
 
 // keeps says whether the pods stay after this end.
 func (v *view) keeps(reason string) bool {
-	return v.spec.KeepPods == v1alpha1.KeepPodsOnFailure && failed(reason)
+	return v.spec.KeepPods == v1alpha1.KeepPodsOnFailure && failed(reason) && v.Test.DeletionTimestamp == nil
 }
 
 // failed says whether a test that ended for this reason ended otherwise than people asked for.
@@ -185,13 +192,13 @@ func failed(reason string) bool {
 	return reason != v1alpha1.ReasonMeasured && reason != v1alpha1.ReasonStopped
 }
 
-// finished: what is left of a complete test is released, and in time the test itself is deleted.
+// finished: what is left of a complete test is released, and in time the test itself is deleted, or thinned where somebody would make it again.
 func finished(v *view) *step {
 	c := v.said(v1alpha1.ConditionComplete)
 	if c.Status != metav1.ConditionTrue {
 		return nil
 	}
-	s := &step{reason: c.Reason, message: "the test is over", over: true}
+	s := &step{reason: c.Reason, message: "the test is over", over: true, unprotect: v.protected()}
 	s.del = v.release(&ending{reason: c.Reason})
 	if kept := v.keepLater(s); kept != nil {
 		return kept
@@ -207,6 +214,31 @@ func finished(v *view) *step {
 	if v.Now.Before(due) {
 		return s.waitUntil(due)
 	}
-	s.message, s.deleteTest = "its time to live after the end, spec.ttlAfterFinished, is over", true
+	s.message = "its time to live after the end, spec.ttlAfterFinished, is over"
+	if again := retention.TrackedBy(v.Test.Labels, v.Test.Annotations); again != "" {
+		s.message += ": its Report and pods go, and the LoadTest stays, as " + again + " would make it again, and it would load the network again"
+		s.del, s.thinned = v.allChildren(), true
+		return s
+	}
+	s.deleteTest = true
 	return s
+}
+
+// allChildren are all that belongs to a test that is over, pods that were kept to be looked into as well.
+func (v *view) allChildren() (del []Deletion) {
+	const why = "the LoadTest stays without it, as its time to live is over"
+	for i := range v.Children.Jobs {
+		if j := &v.Children.Jobs[i]; j.DeletionTimestamp == nil {
+			del = append(del, Deletion{Kind: "Job", Name: j.Name, Why: why})
+		}
+	}
+	if v.anyPod() {
+		del = append(del, Deletion{Kind: "Pod", Why: why})
+	}
+	for _, child := range slices.Sorted(maps.Keys(v.Children.Present)) {
+		if name, is := strings.CutPrefix(child, "ConfigMap/"); is {
+			del = append(del, Deletion{Kind: "ConfigMap", Name: name, Why: why})
+		}
+	}
+	return del
 }

@@ -111,6 +111,20 @@ func goodLives() []life {
 			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Stop = true })
 			w.pass(2 * time.Minute)
 		}},
+		{"time to live of a test that Argo CD tracks", with(reference, "ttlAfterFinished: 1h", "keepPods: OnFailure"), func(w *world) {
+			w.test.Annotations = map[string]string{"argocd.argoproj.io/tracking-id": "lab:linerate.dev/LoadTest:bench/first"}
+			r := w.toRun()
+			w.progress(r, "Ramping", 40)
+			w.finish(r, report.PathNotProven)
+			w.pass(59 * time.Minute)
+			w.pass(2 * time.Minute)
+			if len(w.Pods)+len(w.Jobs)+w.configMaps() > 0 {
+				w.fail("there are still %d pods, %d Jobs, %d ConfigMaps", len(w.Pods), len(w.Jobs), w.configMaps())
+			}
+			if r := w.test.Status.Report; r == nil || r.ExpiredAt == nil || r.Digest == "" {
+				w.fail("the status says of its Report %+v", r)
+			}
+		}},
 		{"time to live", with(reference, "ttlAfterFinished: 1h"), func(w *world) {
 			r := w.toRun()
 			w.finish(r, report.Completed)

@@ -2,6 +2,7 @@ package lifecycle_test
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,6 +57,16 @@ spec:
 // lives are whole lives; each ends at rest.
 func lives() []life {
 	return slices.Concat(goodLives(), badLives(), waitingLives(), wireLives(), silentLives(), queueLives(), kueueLives(), observedLives())
+}
+
+// configMaps is how many of the test's ConfigMaps there are.
+func (w *world) configMaps() (n int) {
+	for name, there := range w.Present {
+		if there && strings.HasPrefix(name, "ConfigMap/") {
+			n++
+		}
+	}
+	return n
 }
 
 // edit changes the spec, as a person does.

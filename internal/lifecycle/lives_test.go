@@ -97,8 +97,11 @@ func (w *world) closing() {
 	if w.test == nil {
 		w.trace = append(w.trace, "the LoadTest is gone")
 	}
-	w.trace = append(w.trace, fmt.Sprintf("%d status writes, %d creates, %d deletes, %d dry runs, %d reports read, %d events",
-		w.writes, w.creates, w.deletes, w.tries, w.reads, w.events))
+	sum := fmt.Sprintf("%d status writes, %d creates, %d deletes, %d dry runs, %d reports read, %d events", w.writes, w.creates, w.deletes, w.tries, w.reads, w.events)
+	if w.finalizes > 0 {
+		sum += fmt.Sprintf(", %d finalizer writes", w.finalizes)
+	}
+	w.trace = append(w.trace, sum)
 }
 
 func golden(t *testing.T, name string, lines []string) {

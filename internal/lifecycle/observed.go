@@ -93,4 +93,6 @@ type Refusal struct {
 	Message string
 	// Transient: the answer is about a moment (timeout, too many requests), not about the pod.
 	Transient bool
+	// NamespaceGoes: the namespace is being deleted, and takes nothing new.
+	NamespaceGoes bool
 }

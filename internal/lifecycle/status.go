@@ -20,6 +20,9 @@ func statusOf(v *view, s *step) v1alpha1.LoadTestStatus {
 	if s.over {
 		restate(&st)
 		s.keeping.tell(st.Report)
+		if s.thinned && st.Report != nil && st.Report.ExpiredAt == nil {
+			st.Report.ExpiredAt = &metav1.Time{Time: v.Now}
+		}
 		return st
 	}
 	st.Attempt = v.attempt

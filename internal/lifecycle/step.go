@@ -27,6 +27,11 @@ type step struct {
 	// requeueAt is when time alone changes the decision.
 	requeueAt  time.Time
 	deleteTest bool
+	// thinned: the test stays without its children, as its time to live is over and somebody would make it again.
+	thinned bool
+	// unprotect: no teardown is owed any more; events are what is to be told with that.
+	unprotect bool
+	events    []Event
 
 	// scheduled and dut say the conditions Scheduled and DUTReady where pods don't tell them.
 	scheduled, dut *said

@@ -2,9 +2,11 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/manifests"
@@ -12,7 +14,46 @@ import (
 
 // tearsDown says whether a teardown pod is owed: one is asked for, and something was made that it may have to undo.
 func (v *view) tearsDown() bool {
-	return v.spec.DUT.Teardown != nil && v.used() && v.compiled() != nil
+	return v.spec.DUT.Teardown != nil && (v.used() || v.attempt > 1) && v.compiled() != nil
+}
+
+// protected says whether the test's object stays until its teardown ran.
+func (v *view) protected() bool {
+	return slices.Contains(v.Test.Finalizers, v1alpha1.FinalizerTeardown)
+}
+
+// unprotected says that a step makes what a teardown may have to undo, or that there is such already, and who deletes the test would do so without the teardown.
+func (v *view) unprotected(s *step) bool {
+	if v.spec.DUT.Teardown == nil || v.protected() || v.Test.DeletionTimestamp != nil || s.over || s.ending != nil && s.ending.complete {
+		return false
+	}
+	return v.used() || slices.ContainsFunc(s.create, func(o manifests.Object) bool { _, is := o.(*corev1.Pod); return is })
+}
+
+// lastTeardown undoes what the setup of a test did that is being deleted, and lets the test go then: the run ends as a stopped one does, in bounded time. Where the
+// teardown can't run any more, that is told, and the test goes without.
+func (v *view) lastTeardown() *step {
+	gone := &step{reason: "Deleted", message: "the LoadTest is being deleted, and owes no teardown", unprotect: true}
+	e := &ending{reason: v1alpha1.ReasonStopped, message: "the LoadTest is being deleted: what was made for it is given back, and its teardown runs, before it goes"}
+	c := v.said(v1alpha1.ConditionComplete)
+	if c.Status == metav1.ConditionFalse && endsWith(c.Reason) {
+		e.reason, e.message = c.Reason, c.Message
+	}
+	due := v.Test.DeletionTimestamp.Add(duration(v.spec.DUT.Teardown.Deadline) + deletionMargin)
+	why := ""
+	switch {
+	case c.Status == metav1.ConditionTrue || !v.tearsDown():
+		return gone
+	case slices.ContainsFunc(v.Refusals, func(r Refusal) bool { return r.NamespaceGoes }):
+		why = "its namespace is being deleted, and takes no new pod"
+	case !v.Now.Before(due):
+		why = fmt.Sprintf("it didn't end within dut.teardown.deadline and %s", deletionMargin)
+	default:
+		return v.end(e).waitUntil(due)
+	}
+	gone.message = "the LoadTest goes without its teardown: " + why + ": look after the device under test"
+	gone.events = []Event{{Warning: true, Reason: v1alpha1.ReasonStopped, Message: gone.message}}
+	return gone
 }
 
 // tearDown gives the pods back, waits until they are gone, and runs the teardown pod to its end. Its failure is told, and changes no figure.
@@ -24,12 +65,26 @@ func (v *view) tearDown(e *ending) *step {
 	switch {
 	case len(pods) == 0 && len(v.recorded(v1alpha1.RoleTeardown)) > 0:
 		return v.tornDown(e, "the teardown pod was deleted before it was seen to end")
+	case len(pods) == 0 && v.teardownRefused() != "":
+		s := v.toward(e, "TearingDown")
+		s.message = joined("; ", e.message, "the teardown pod is refused, and tried again: "+v.teardownRefused())
+		return s.waitUntil(v.Now.Add(teardownAgain))
 	case len(pods) == 0:
 		s := v.toward(e, "TearingDown")
 		s.create = []manifests.Object{manifests.Links(v.input()), manifests.Teardown(v.input())}
 		return s
 	}
 	return v.awaitTeardown(e, pods[0])
+}
+
+// teardownRefused is why the API server doesn't take the teardown pod; empty: it does, or wasn't asked.
+func (v *view) teardownRefused() string {
+	for _, r := range v.Refusals {
+		if r.Pod == manifests.TeardownPodName(v.Test.Name, v.attempt) {
+			return r.Message
+		}
+	}
+	return ""
 }
 
 func (v *view) awaitTeardown(e *ending, p *corev1.Pod) *step {

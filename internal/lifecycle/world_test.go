@@ -71,6 +71,7 @@ type world struct {
 	told func(*v1alpha1.LoadTestStatus)
 
 	writes, creates, deletes, tries, reads, compared, events int
+	finalizes                                                int
 	uid                                                      int
 	trace                                                    []string
 	lastRule                                                 string
@@ -205,6 +206,9 @@ func (w *world) decide() (lifecycle.Observed, lifecycle.Decision) {
 		case d.ReadBaseline:
 			w.compared++
 			o.Baseline = &w.baseline
+		case d.Protect || d.Unprotect:
+			w.finalize(d)
+			o.Test = w.test.DeepCopy()
 		case d.Try != nil:
 			w.tries += len(d.Try)
 			o.Refusals = append([]lifecycle.Refusal{}, w.refusals...)
@@ -248,7 +252,30 @@ func (w *world) reconcile() bool {
 	}
 	w.lastRule, w.woken = d.Rule, d.RequeueAt
 	w.check(o, before, d)
+	if w.test != nil && w.test.DeletionTimestamp != nil && len(w.test.Finalizers) == 0 {
+		w.test, changed = nil, true
+	}
 	return changed
+}
+
+// finalize puts the teardown's finalizer on the test, or takes it off.
+func (w *world) finalize(d lifecycle.Decision) {
+	w.test.Finalizers = slices.DeleteFunc(w.test.Finalizers, func(f string) bool { return f == v1alpha1.FinalizerTeardown })
+	if d.Protect {
+		w.test.Finalizers = append(w.test.Finalizers, v1alpha1.FinalizerTeardown)
+	}
+	for _, e := range d.Events {
+		w.trace = append(w.trace, w.clock(w.now)+" told: "+e.Message)
+	}
+	w.finalizes++
+}
+
+// remove deletes the test, as a person does: it stays for as long as it has finalizers.
+func (w *world) remove(finalizers ...string) {
+	w.test.Finalizers = append(w.test.Finalizers, finalizers...)
+	w.test.DeletionTimestamp = &metav1.Time{Time: w.now}
+	w.test.Generation++
+	w.settle()
 }
 
 // apply does what was decided, in the order of the fields; where the operator dies, the rest isn't done.

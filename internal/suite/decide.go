@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/retention"
 )
 
 const (
@@ -168,27 +169,46 @@ func deleted(v *view) *step {
 	return &step{message: "the LoadTestSuite is being deleted, and its LoadTests with it", over: true}
 }
 
-// finished: in time the suite itself is deleted.
+// finished: in time the suite itself is deleted, or its LoadTests, where somebody would make the suite again, which would load the network again.
 func finished(v *view) *step {
 	c := v.said(v1alpha1.ConditionComplete)
 	if c.Status != metav1.ConditionTrue {
 		return nil
 	}
 	s := &step{message: "the suite is over", reason: c.Reason, over: true, complete: true}
+	switch due := v.expires(); {
+	case due.IsZero():
+	case v.Now.Before(due):
+		s.requeueAt = due
+	case v.thinned():
+		s.message = "its time to live after the end, spec.ttlAfterFinished, is over: its LoadTests go, and it stays with its report, as " + v.tracker() + " would make it again"
+	default:
+		s.message, s.deleteSuite = "its time to live after the end, spec.ttlAfterFinished, is over", true
+	}
+	return s
+}
+
+// expires is when a complete suite's time to live is over; zero: never, or it isn't complete.
+func (v *view) expires() time.Time {
+	c := v.said(v1alpha1.ConditionComplete)
 	ttl, err := v.spec.TTLAfterFinished.Std()
-	if v.spec.TTLAfterFinished == "" || err != nil {
-		return s
+	if c.Status != metav1.ConditionTrue || v.spec.TTLAfterFinished == "" || err != nil {
+		return time.Time{}
 	}
 	at := c.LastTransitionTime.Time
 	if v.was.FinishedAt != nil {
 		at = v.was.FinishedAt.Time
 	}
-	if due := at.Add(ttl); v.Now.Before(due) {
-		s.requeueAt = due
-		return s
-	}
-	s.message, s.deleteSuite = "its time to live after the end, spec.ttlAfterFinished, is over", true
-	return s
+	return at.Add(ttl)
+}
+
+// tracker is who would make the suite again; empty: nobody who is known.
+func (v *view) tracker() string { return retention.TrackedBy(v.Suite.Labels, v.Suite.Annotations) }
+
+// thinned says that the suite's time to live is over, and that it stays without its LoadTests.
+func (v *view) thinned() bool {
+	due := v.expires()
+	return !due.IsZero() && !v.Now.Before(due) && v.tracker() != ""
 }
 
 // unchecked: a spec can't be changed, so that it is checked once.

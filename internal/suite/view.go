@@ -202,8 +202,11 @@ func (v *view) surplus() (remove []string, unstored bool) {
 	return remove, unstored
 }
 
-// historyLimit is how many finished LoadTests are kept.
+// historyLimit is how many finished LoadTests are kept: none of a suite that is over and stays for whoever would make it again.
 func (v *view) historyLimit() int {
+	if v.thinned() {
+		return 0
+	}
 	if n := v.spec.HistoryLimit; n != nil {
 		return int(*n)
 	}

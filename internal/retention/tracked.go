@@ -1,0 +1,42 @@
+package retention
+
+// tracker is somebody who makes an object again when it is deleted, as long as its source has it.
+type tracker struct {
+	name                string
+	labels, annotations []string // each of these says that he tracks the object
+}
+
+// trackers are those that are known by what they put on objects.
+//
+//	Argo CD  its tracking-id, or the label that it tracks by, of which app.kubernetes.io/instance was the default before version 3
+//	Flux     kustomize-controller's and helm-controller's labels
+//	Fleet    the hash of the bundle
+//	kpt, Config Sync  the inventory that owns the object
+func trackers() []tracker {
+	return []tracker{
+		{"Argo CD", []string{"argocd.argoproj.io/instance"}, []string{"argocd.argoproj.io/tracking-id"}},
+		{"Flux", []string{"kustomize.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/name"}, nil},
+		{"Fleet", []string{"objectset.rio.cattle.io/hash"}, nil},
+		{"kpt or Config Sync", nil, []string{"config.k8s.io/owning-inventory"}},
+		{"who manages app.kubernetes.io/instance, as Argo CD does,", []string{"app.kubernetes.io/instance"}, nil},
+	}
+}
+
+// TrackedBy says who would make an object with these labels and annotations again if it were deleted; empty: nobody who is known. A LoadTest that is made again loads its network again.
+func TrackedBy(labels, annotations map[string]string) string {
+	for _, t := range trackers() {
+		if anyOf(t.labels, labels) || anyOf(t.annotations, annotations) {
+			return t.name
+		}
+	}
+	return ""
+}
+
+func anyOf(keys []string, there map[string]string) bool {
+	for _, key := range keys {
+		if _, is := there[key]; is {
+			return true
+		}
+	}
+	return false
+}
