@@ -1,11 +1,13 @@
 package operator
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -130,6 +132,95 @@ func TestTimeToLive(t *testing.T) {
 	if result := l.pass("brief"); result.RequeueAfter != 0 {
 		t.Error("what is gone is looked at again")
 	}
+}
+
+// Flux would make it again, and it would load the network again: it stays, with its result, and what belongs to it goes.
+func TestTimeToLiveOfATestThatIsTracked(t *testing.T) {
+	l, r := underway(t, "tracked", func(test *v1alpha1.LoadTest) {
+		test.Spec.TTLAfterFinished = "1h"
+		test.Labels = map[string]string{"kustomize.toolkit.fluxcd.io/name": "lab"}
+	})
+	r.report(r.measured(), true)
+	l.finish("tracked", true)
+	l.clock.advance(time.Hour)
+	l.settle("tracked")
+	l.want("tracked", "Complete=True Measured")
+	status := l.get("tracked").Status
+	if status.Result == nil || status.Report == nil || status.Report.Digest == "" || status.Report.ExpiredAt == nil {
+		t.Errorf("status:\n%s", l.describe("tracked"))
+	}
+	l.holdsNothing("tracked")
+	var documents corev1.ConfigMapList
+	l.list(t.Context(), &documents, client.MatchingLabels{v1alpha1.LabelTest: "tracked"})
+	for _, left := range documents.Items {
+		t.Errorf("ConfigMap %s is still there", left.Name)
+	}
+	if jobs := l.jobs(); len(jobs) > 0 {
+		t.Errorf("%d Jobs are still there", len(jobs))
+	}
+}
+
+// tornDown makes the device one that a teardown pod undoes something of.
+func tornDown(test *v1alpha1.LoadTest) {
+	spec := []byte(`{"containers": [{"name": "teardown", "image": "lab/teardown:1"}]}`)
+	test.Spec.DUT = v1alpha1.DUTSpec{Type: v1alpha1.DUTDevice, Teardown: &v1alpha1.HookSpec{Template: v1alpha1.Freeform{"spec": apiextensionsv1.JSON{Raw: spec}}}}
+}
+
+func TestATestThatIsDeletedIsTornDownFirst(t *testing.T) {
+	l, r := underway(t, "gone", tornDown)
+	if got := l.get("gone").Finalizers; !slices.Equal(got, []string{v1alpha1.FinalizerTeardown}) {
+		t.Fatalf("in its run it has the finalizers %q", got)
+	}
+	l.must(admin.Delete(t.Context(), l.get("gone")))
+	l.settle("gone")
+	l.want("gone", "Complete=False Stopped")
+	r.report(r.interrupted(), false)
+	for range 3 {
+		l.reap()
+		l.settle("gone")
+	}
+	l.pod("teardown")
+	l.schedule()
+	l.start("teardown")
+	for range 3 {
+		l.pass("gone")
+	}
+	if err := admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "gone"}, &v1alpha1.LoadTest{}); !apierrors.IsNotFound(err) {
+		t.Errorf("its device is torn down, and it is still there (%v):\n%s", err, l.describe("gone"))
+	}
+}
+
+func TestATestIsKeptFromGoingOnlyWhileATeardownIsOwed(t *testing.T) {
+	t.Run("not before anything is made", func(t *testing.T) {
+		l := newLab(t)
+		l.create(minimal("waiting", tornDown))
+		l.settle("waiting")
+		if got := l.get("waiting").Finalizers; len(got) > 0 {
+			t.Errorf("it has the finalizers %q", got)
+		}
+	})
+	t.Run("not without a teardown", func(t *testing.T) {
+		l, _ := underway(t, "plain")
+		if got := l.get("plain").Finalizers; len(got) > 0 {
+			t.Errorf("it has the finalizers %q", got)
+		}
+	})
+	t.Run("not once it is over", func(t *testing.T) {
+		l, r := underway(t, "over", tornDown)
+		r.report(r.measured(), true)
+		l.endJob("over-1-runner", true)
+		for range 3 {
+			l.settle("over")
+			l.reap()
+		}
+		l.schedule()
+		l.start("teardown")
+		l.settle("over")
+		l.want("over", "Complete=True Measured")
+		if got := l.get("over").Finalizers; len(got) > 0 {
+			t.Errorf("it has the finalizers %q", got)
+		}
+	})
 }
 
 func TestAnInvalidTestIsOverAtOnce(t *testing.T) {
