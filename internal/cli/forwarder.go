@@ -70,7 +70,7 @@ func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
 		return exit.NotMeasured("say that it is ready: %w; another forwarder is in this network namespace", err)
 	}
 	defer func() { _ = ready.Close() }()
-	told := tellVitals(ctx, s.Err, o.vitals, limitsOf(spec))
+	told := tellVitals(ctx, s.Err, o.vitals, spec)
 	fmt.Fprintln(s.Err, "the kernel forwards")
 	<-ctx.Done()
 	told.Wait()
@@ -79,19 +79,23 @@ func runForwarder(ctx context.Context, s Streams, o forwarderOptions) error {
 }
 
 // tellVitals tells vital signs beside forwarding, which doesn't depend on it, until ctx ends.
-func tellVitals(ctx context.Context, talk io.Writer, address string, limits func() ([]vitals.Limit, error)) *sync.WaitGroup {
+func tellVitals(ctx context.Context, talk io.Writer, address string, spec forwarder.Spec) *sync.WaitGroup {
 	var telling sync.WaitGroup
 	if address == "" {
 		return &telling
 	}
 	unread := func(err error) { fmt.Fprintf(talk, "note: observers of this device will read nothing: %v\n", err) }
-	l, err := listenVitals(ctx, address)
+	links := make([]string, len(spec.Links))
+	for i, l := range spec.Links {
+		links[i] = l.Interface
+	}
+	l, err := listenVitals(ctx, address, links)
 	if err != nil {
 		unread(err)
 		return &telling
 	}
 	telling.Go(func() {
-		if err := serveVitals(ctx, l, limits); err != nil {
+		if err := serveVitals(ctx, l, limitsOf(spec)); err != nil {
 			unread(err)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate-dev/linerate/internal/aside"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/lab"
 	"github.com/linerate-dev/linerate/internal/softgen"
@@ -39,7 +40,7 @@ func newGenerator(s Streams) *cobra.Command {
 		Short:   "Serve the software engine on interfaces of this machine, over TRex's RPC",
 		Example: "  sudo linerate generator --ports eth1,eth2 --next-hop 02:00:5e:00:53:01,02:00:5e:00:53:02\n  linerate ramp -s 127.0.0.1 -rt 10 -rd 60 --line-rate 1gbps",
 		Long: "Answers TRex's stateless RPC (v3) for the named interfaces, with real packets. The RPC has no authentication: whoever reaches the\n" +
-			"address can make this machine send. All traffic stops when no request has come for --heartbeat.\n\n" +
+			"address can make this machine send, but not by the interfaces that it sends on. All traffic stops when no request has come for --heartbeat.\n\n" +
 			"It needs CAP_NET_RAW to open interfaces, and CAP_NET_ADMIN to bring up those that are down and to send by AF_XDP. With CAP_BPF as\n" +
 			"well, the kernel counts frames (eBPF); without, they are copied out of it (AF_PACKET), which is slower. It says at start what it uses.",
 		Args: cobra.NoArgs,
@@ -102,7 +103,7 @@ func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) err
 	if err != nil {
 		return exit.NotMeasured("%w", err)
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.listen)
+	l, err := aside.Listen(ctx, o.listen, o.ports)
 	if err != nil {
 		return exit.BadInput("--listen %s: %w", o.listen, err)
 	}

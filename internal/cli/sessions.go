@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate-dev/linerate/internal/aside"
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/lab"
@@ -90,7 +91,7 @@ func serveSessions(ctx context.Context, talk io.Writer, o sessionsOptions) error
 	if err := awaitInterfaces(ctx, talk, []string{o.iface}, o.wait); err != nil {
 		return exit.NotMeasured("%w", err)
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.listen)
+	l, err := aside.Listen(ctx, o.listen, []string{o.iface})
 	if err != nil {
 		return exit.BadInput("--listen %s: %w", o.listen, err)
 	}

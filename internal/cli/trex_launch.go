@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"github.com/linerate-dev/linerate/internal/aside"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/launch"
 	"github.com/linerate-dev/linerate/internal/machine"
@@ -223,8 +224,17 @@ func (o trexLaunchOptions) serve(ctx context.Context, s Streams, config launch.C
 		Report: report, Silence: o.heartbeat, Log: log,
 		RPC: net.JoinHostPort("127.0.0.1", strconv.Itoa(config.RPC())),
 	}
+	links := make([]string, len(o.decide.Links))
+	for i, l := range o.decide.Links {
+		links[i] = l.Name
+	}
+	if shut, err := aside.Shut(links); err != nil {
+		log.Warn("TRex's RPC can be reached by the links, too: whoever is on one may drive it", "error", err)
+	} else if len(shut) > 0 {
+		log.Info("TRex's RPC can't be reached by links", "links", shut)
+	}
 	if o.heartbeatListen != "" {
-		if session.Heartbeat, err = (&net.ListenConfig{}).Listen(ctx, "tcp", o.heartbeatListen); err != nil {
+		if session.Heartbeat, err = aside.Listen(ctx, o.heartbeatListen, links); err != nil {
 			return exit.NotMeasured("--heartbeat-listen %s: %w", o.heartbeatListen, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/linerate-dev/linerate/internal/aside"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/observe"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -27,7 +28,7 @@ func newVitals(s Streams) *cobra.Command {
 			"address aren't answered: they are on a link under test.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := listenVitals(cmd.Context(), address)
+			l, err := listenVitals(cmd.Context(), address, nil)
 			if err == nil {
 				fmt.Fprintf(s.Err, "vital signs are told at %s\n", l.Addr())
 				err = serveVitals(cmd.Context(), l, nil)
@@ -47,8 +48,8 @@ func vitalsFlag(cmd *cobra.Command, into *string, without string) {
 		strconv.Itoa(vitals.Port)+"; none: to "+without+")")
 }
 
-// listenVitals listens at an address of this machine's, and at no others: at all of them who is on a link under test could ask at the link's own, by which the answer would leave, too.
-func listenVitals(ctx context.Context, address string) (net.Listener, error) {
+// listenVitals listens at an address of this machine's, and at no others, and not for what comes by links of its own.
+func listenVitals(ctx context.Context, address string, links []string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		host, address = address, net.JoinHostPort(address, strconv.Itoa(vitals.Port))
@@ -56,7 +57,7 @@ func listenVitals(ctx context.Context, address string) (net.Listener, error) {
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		return nil, exit.BadInput("--vitals %s: name one address of this machine's, of a network that is no link of the test, such as --vitals 192.0.2.7", address)
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	l, err := aside.Listen(ctx, address, links)
 	if err != nil {
 		return nil, exit.NotMeasured("tell vital signs at %s: %w", address, err)
 	}

@@ -80,7 +80,7 @@ func TestTheRunnerHearsOfTheDevicesNode(t *testing.T) {
 // TestVitalSignsAreNotToldAtAllAddresses: a link's own address is one of them, and answers from it leave by the link.
 func TestVitalSignsAreNotToldAtAllAddresses(t *testing.T) {
 	for _, address := range []string{"", ":0", "0.0.0.0", "0.0.0.0:0", "::", "[::]:0"} {
-		l, err := listenVitals(t.Context(), address)
+		l, err := listenVitals(t.Context(), address, nil)
 		if err == nil {
 			_ = l.Close()
 		}
@@ -88,7 +88,7 @@ func TestVitalSignsAreNotToldAtAllAddresses(t *testing.T) {
 			t.Errorf("at %q: %v", address, err)
 		}
 	}
-	l, err := listenVitals(t.Context(), "127.0.0.1:0")
+	l, err := listenVitals(t.Context(), "127.0.0.1:0", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

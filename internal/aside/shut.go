@@ -1,0 +1,57 @@
+package aside
+
+import (
+	"fmt"
+	"net"
+	"slices"
+
+	"github.com/google/nftables"
+	"github.com/google/nftables/expr"
+	"golang.org/x/sys/unix"
+)
+
+// tableName is the nftables table of everything here.
+const tableName = "linerate-aside"
+
+// Shut drops what TCP by links is for this machine itself: for a program that listens everywhere and is somebody else's, such as TRex, whose filter can't be set. Frames that a program
+// takes with AF_PACKET it gets all the same. It needs NET_ADMIN, and nftables in the node's kernel. Links that are no interfaces here are left out; it names those that it shut.
+func Shut(links []string) (shut []string, err error) {
+	for _, name := range links {
+		if _, err := net.InterfaceByName(name); err == nil {
+			shut = append(shut, name)
+		}
+	}
+	if len(shut) == 0 {
+		return nil, nil
+	}
+	conn, err := nftables.New()
+	if err != nil {
+		return nil, fmt.Errorf("open nftables: %w", err)
+	}
+	table := conn.AddTable(&nftables.Table{Family: nftables.TableFamilyINet, Name: tableName})
+	conn.FlushTable(table)
+	chain := conn.AddChain(&nftables.Chain{
+		Table: table, Name: "links", Type: nftables.ChainTypeFilter, Hooknum: nftables.ChainHookInput, Priority: nftables.ChainPriorityRaw,
+	})
+	for _, name := range shut {
+		conn.AddRule(&nftables.Rule{Table: table, Chain: chain, Exprs: []expr.Any{
+			&expr.Meta{Key: expr.MetaKeyIIFNAME, Register: register}, equal(interfaceName(name)),
+			&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: register}, equal([]byte{unix.IPPROTO_TCP}),
+			&expr.Verdict{Kind: expr.VerdictDrop},
+		}})
+	}
+	if err := conn.Flush(); err != nil {
+		return nil, fmt.Errorf("install nftables rules: %w", err)
+	}
+	return shut, nil
+}
+
+// register is the one that rules compare in.
+const register = 1
+
+func equal(data []byte) expr.Any { return &expr.Cmp{Op: expr.CmpOpEq, Register: register, Data: data} }
+
+// interfaceName is a name as nftables compares it: with zeros behind it.
+func interfaceName(name string) []byte {
+	return slices.Concat([]byte(name), make([]byte, unix.IFNAMSIZ-len(name)))
+}
