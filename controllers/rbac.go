@@ -1,9 +1,9 @@
 // Package controllers has the operator's controllers, a package for each kind of object that they carry on, and what these share; the operator's rights are
 // listed here.
 //
-//	loadtest       ──▶ turns, wires, inventory, metrics ┐
-//	loadtestsuite  ──▶ metrics                          ├──▶ caches, pass
-//	keptreports                                         ┘
+//	loadtest       ──▶ turns, wires, inventory, metrics, guards ┐
+//	loadtestsuite  ──▶ metrics                                  ├──▶ caches, pass
+//	keptreports                                                 ┘
 package controllers
 
 // What the manager may do, and nothing else: config/rbac/role.yaml is made from these lines, and the chart's roles from that file. There is no
@@ -33,6 +33,10 @@ package controllers
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
 // +kubebuilder:rbac:groups=k8s.cni.cncf.io,resources=network-attachment-definitions,verbs=get;list;watch
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=network-attachment-definitions.k8s.cni.cncf.io,verbs=get;list;watch
+//
+// What stands in each namespace of tests for all of them: who may reach their generators, and that drains wait for them. It is made once, and never looked at again.
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=create
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=create
 //
 // What is told to people.
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch

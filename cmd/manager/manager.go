@@ -70,6 +70,8 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 		Namespace:               ownNamespace(options),
 		Namespaces:              options.Namespaces,
 		NetworkNamespaces:       options.NetworkNamespaces,
+		NetworkPolicies:         options.NetworkPolicies,
+		DisruptionBudgets:       options.DisruptionBudgets,
 		MaxConcurrentReconciles: options.MaxConcurrent,
 		Metrics:                 metrics.Registry,
 		MetricsTests:            options.MetricsTests,

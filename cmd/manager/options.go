@@ -29,6 +29,9 @@ type Options struct {
 	Namespaces []string `json:"namespaces,omitempty"`
 	// NetworkNamespaces are those whose networks all LoadTests may use, besides those of their own namespace; "*" means all.
 	NetworkNamespaces []string `json:"networkNamespaces,omitempty"`
+	// NetworkPolicies and DisruptionBudgets are put up in each namespace that has LoadTests.
+	NetworkPolicies   bool `json:"networkPolicies"`
+	DisruptionBudgets bool `json:"disruptionBudgets"`
 	// LeaderElect lets several replicas agree on one that works, by a Lease in LeaderElectionNamespace (empty: the pod's own). The Leases of
 	// physical ports are kept there, too.
 	LeaderElect             bool   `json:"leaderElect"`
@@ -95,6 +98,8 @@ func (o *Options) define(flags *flag.FlagSet) {
 	flags.Var((*list)(&o.Namespaces), "namespaces", "the `namespaces` whose LoadTests are looked after, separated by commas (default all)")
 	o.NetworkNamespaces = []string{"default"} // as Multus does where it isolates namespaces
 	flags.Var((*list)(&o.NetworkNamespaces), "network-namespaces", "the `namespaces` whose networks all LoadTests may use besides their own, separated by commas; *: all")
+	flags.BoolVar(&o.NetworkPolicies, "network-policies", true, "put up NetworkPolicies in each namespace that has LoadTests, which let none but runners at generators")
+	flags.BoolVar(&o.DisruptionBudgets, "disruption-budgets", true, "put up a PodDisruptionBudget in each namespace that has LoadTests, so that drains wait for those that run")
 	flags.BoolVar(&o.LeaderElect, "leader-elect", true, "let several replicas agree on one that works")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "the `namespace` of the Lease for that, and of those of physical ports (default the pod's own)")
 	flags.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "the `address` that metrics are served on; 0: nowhere")

@@ -38,6 +38,11 @@ func (r *Reconciler) apply(ctx context.Context, seen *observation, decision life
 	if err := r.wires.Take(ctx, decision.Take); err != nil {
 		return false, err
 	}
+	if slices.ContainsFunc(decision.Create, isPod) {
+		if err := r.guards.PutUp(ctx, seen.Test.Namespace); err != nil {
+			return false, err
+		}
+	}
 	made, again, err := r.create(ctx, seen, decision.Create)
 	if again || err != nil {
 		return again, err
@@ -64,6 +69,11 @@ func (r *Reconciler) apply(ctx context.Context, seen *observation, decision life
 		return false, r.deleteTest(ctx, seen.Test)
 	}
 	return false, nil
+}
+
+func isPod(o manifests.Object) bool {
+	_, is := o.(*corev1.Pod)
+	return is
 }
 
 // seesItSoon says that nothing is lost if the status is left to the pass that sees the children which this one made: it would be decided anew from

@@ -21,6 +21,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/controllers/guards"
 	"github.com/linerate-dev/linerate/controllers/inventory"
 	"github.com/linerate-dev/linerate/controllers/metrics"
 	"github.com/linerate-dev/linerate/controllers/pass"
@@ -43,6 +44,8 @@ type Options struct {
 	NetworkNamespaces []string
 	// MaxConcurrentReconciles is how many LoadTests are carried on side by side, and of how many runners are given their access; 0 means 16.
 	MaxConcurrentReconciles int
+	// NetworkPolicies and DisruptionBudgets are put up in each namespace that has tests.
+	NetworkPolicies, DisruptionBudgets bool
 	// Clock tells the time; nil means time.Now.
 	Clock func() time.Time
 	// Metrics are told to it by SetupWithManager; nil: to nobody.
@@ -71,6 +74,8 @@ type Reconciler struct {
 	// inventory is what the cluster has, wires are the physical ports that are somebody's.
 	inventory *inventory.Inventory
 	wires     *wires.Leases
+	// guards stand in each namespace of tests.
+	guards *guards.Guards
 	// ofTest lists what bears a test's label: by an index where there is a cache.
 	ofTest func(test types.UID) client.ListOption
 	// access grants runners their access; nil: each pass does it itself, as nobody else is there.
@@ -91,6 +96,9 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, options Optio
 	return &Reconciler{
 		options: options, client: c, live: c, progress: c, ofTest: byLabel, events: recorder, memory: newMemory(), metrics: metrics.NewTests(),
 		inventory: lab, turns: turns.New(c, lab, options.Settings, options.Clock),
+		guards: guards.New(c, guards.Options{
+			NetworkPolicies: options.NetworkPolicies, DisruptionBudgets: options.DisruptionBudgets, Namespace: options.Namespace, Clock: options.Clock,
+		}),
 		wires: wires.New(c, byLabel, wires.Options{Namespace: options.Namespace, Namespaces: options.Namespaces, Clock: options.Clock}),
 	}
 }

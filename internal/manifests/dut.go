@@ -64,6 +64,7 @@ func writeLinks(in Input) corev1.Container {
 // fromTemplate is a pod of a user's template that runs once. It has a service account's token only where the template names the account, by
 // either of the two names that the field has: the API server takes the old one where the new one isn't given.
 func fromTemplate(in Input, meta metav1.ObjectMeta, template corev1.PodSpec) *corev1.Pod {
+	meta.Annotations = undisturbed(meta.Annotations)
 	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: meta, Spec: *template.DeepCopy()}
 	spec := &pod.Spec
 	spec.RestartPolicy = corev1.RestartPolicyNever

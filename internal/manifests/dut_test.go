@@ -25,11 +25,31 @@ func TestTheTemplatesOwnNetworksStay(t *testing.T) {
 			in := sample(t, "loadtest_dut_networks")
 			in.Compiled.DUT.Annotations = map[string]string{"k8s.v1.cni.cncf.io/networks": c.own, "team": "a"}
 			got := manifests.DUT(in).Annotations
-			want := map[string]string{"k8s.v1.cni.cncf.io/networks": c.want, manifests.AnnotationLinks: "west,east", "team": "a"}
+			want := map[string]string{
+				"k8s.v1.cni.cncf.io/networks": c.want, manifests.AnnotationLinks: "west,east", "team": "a",
+				"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true",
+			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
+	}
+}
+
+// Nobody moves what measures to save a node, unless the test's author allows it.
+func TestPodsAreNotMovedUnlessTheirTestSaysSo(t *testing.T) {
+	const scaler, karpenter = "cluster-autoscaler.kubernetes.io/safe-to-evict", "karpenter.sh/do-not-disrupt"
+	in := sample(t, "loadtest_generator_pod")
+	in.Test.Spec.Generator.Pod.Annotations = map[string]string{scaler: "true"}
+	for _, pod := range manifests.Generators(in) {
+		if pod.Annotations[scaler] != "true" || pod.Annotations[karpenter] != "true" || pod.Annotations["k8s.v1.cni.cncf.io/networks"] == "" {
+			t.Errorf("%s has the annotations %v", pod.Name, pod.Annotations)
+		}
+	}
+	in = sample(t, "loadtest_dut_networks")
+	in.Compiled.DUT.Annotations = map[string]string{karpenter: "false"}
+	if got := manifests.DUT(in).Annotations; got[scaler] != "false" || got[karpenter] != "false" {
+		t.Errorf("the device's pod has the annotations %v", got)
 	}
 }
 

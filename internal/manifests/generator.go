@@ -27,11 +27,12 @@ func Generators(in Input) []*corev1.Pod {
 func generator(in Input, e engine, g plan.Generator) *corev1.Pod {
 	meta := ofThisAttempt(in, GeneratorPodName(in.Test.Name, in.Attempt, g.Name), roleGenerator)
 	meta.Labels[v1alpha1.LabelGenerator] = g.Name
-	meta.Annotations = networkAnnotations(in, "", generatorAttachments(in, g))
+	attached := networkAnnotations(in, "", generatorAttachments(in, g))
+	meta.Annotations = attached
 	pod := newPod(in, meta)
 	pod.Spec.Affinity = generatorAffinity(in, g)
 	pod.Spec.TopologySpreadConstraints = spread(in)
-	wear(in, pod)
+	wear(in, pod, attached)
 	e.fill(in, g, pod)
 	requestDevices(&pod.Spec.Containers[0], devicesOf(in, linksOf(g), generatorNetwork))
 	tellPorts(in, pod, linksOf(g), generatorNetwork)
@@ -40,13 +41,13 @@ func generator(in Input, e engine, g plan.Generator) *corev1.Pod {
 }
 
 // wear gives the pod what generator.pod says; what is linerate's own stays.
-func wear(in Input, pod *corev1.Pod) {
+func wear(in Input, pod *corev1.Pod, attached map[string]string) {
 	own := in.Test.Spec.Generator.Pod
 	if own == nil {
 		return
 	}
 	pod.Labels = over(own.Labels, pod.Labels)
-	pod.Annotations = over(own.Annotations, pod.Annotations)
+	pod.Annotations = over(undisturbed(own.Annotations), attached)
 	pod.Spec.NodeSelector = own.NodeSelector
 	pod.Spec.Tolerations = own.Tolerations
 	pod.Spec.PriorityClassName = own.PriorityClassName

@@ -39,6 +39,9 @@ func TestSamplesBecomeTheseObjects(t *testing.T) {
 		in.Test.Labels = map[string]string{v1alpha1.LabelKueueQueue: "team-a", v1alpha1.LabelKueuePriority: "night"}
 		golden(t, "kueue", render(t, ofAttempt(t, in)))
 	})
+	t.Run("what stands in a namespace for all its tests", func(t *testing.T) {
+		golden(t, "guards", render(t, append(manifests.NetworkPolicies("bench", "linerate-system"), manifests.DisruptionBudget("bench"))))
+	})
 	t.Run("what a test has whatever it measures", func(t *testing.T) {
 		golden(t, "standing", render(t, standing(sample(t, "loadtest_software_reference"))))
 	})

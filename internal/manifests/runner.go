@@ -89,7 +89,7 @@ func runnerJob(in Input) *batchv1.Job {
 		Spec: batchv1.JobSpec{
 			BackoffLimit:         new(int32(runnerRetries)),
 			PodReplacementPolicy: new(batchv1.Failed),
-			Template:             corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels}, Spec: runnerPod(in)},
+			Template:             corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels, Annotations: undisturbed(nil)}, Spec: runnerPod(in)},
 		},
 	}
 	if deadline := in.Compiled.Plan.ActiveDeadline.Std(); deadline > 0 {

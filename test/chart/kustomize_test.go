@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
@@ -54,17 +53,6 @@ func TestKustomize(t *testing.T) {
 			}
 			if count[*corev1.Service](all) != 1 || !subset(d.Spec.Selector.MatchLabels, d.Spec.Template.Labels) {
 				t.Errorf("%s: %d services", way, count[*corev1.Service](all))
-			}
-		}
-	})
-	t.Run("the generators' policy is the chart's", func(t *testing.T) {
-		k := objects(t, kustomize(t, "config/network-policy/generators"))
-		h := objects(t, render(t, "networkPolicy: {generators: {create: true, namespaces: [lab]}}").manifest)
-		for _, name := range []string{"linerate-generators", "linerate-vitals"} {
-			want := find[*networkingv1.NetworkPolicy](t, k, "", name).Spec
-			got := find[*networkingv1.NetworkPolicy](t, h, "lab", name).Spec
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s: %s", name, diff)
 			}
 		}
 	})

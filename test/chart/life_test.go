@@ -20,14 +20,14 @@ spec:
 func TestTheServerTakesWhatIsInstalled(t *testing.T) {
 	makeNamespace(t, releaseNamespace)
 	makeNamespace(t, "a")
-	everything := `{replicas: 2, watchNamespaces: [a], networkPolicy: {manager: {create: true, metricsFrom: {team: monitoring}}, generators: {create: true}},
+	everything := `{replicas: 2, watchNamespaces: [a], networkPolicy: {manager: {create: true, metricsFrom: {team: monitoring}}, generators: {create: false}},
 		image: {pullSecrets: [s]}, metrics: {annotations: {prometheus.io/scrape: "true"}}, extraEnv: [{name: A, value: b}],
 		topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway, labelSelector: {matchLabels: {a: b}}}]}`
 	for name, manifest := range map[string]string{
 		"the chart's defaults":     render(t, "").manifest,
 		"the chart with all of it": render(t, everything).manifest,
 		"config/default":           kustomize(t, "config/default"),
-		"config/network-policy":    kustomize(t, "config/network-policy/generators"),
+		"config/network-policy":    kustomize(t, "config/network-policy"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			wanted := len(documents(t, manifest))

@@ -43,7 +43,7 @@ func TestBadValuesAreRefused(t *testing.T) {
 		"metrics: {serviceMonitor: {interval: often}}":             "at '/metrics/serviceMonitor/interval'",
 		"metrics: {port: 70000}":                                   "at '/metrics/port': maximum: got 70,000, want 65,535",
 		"serviceAccount: {create: false}":                          "serviceAccount.name: without serviceAccount.create, say which ServiceAccount the manager has",
-		"networkPolicy: {generators: {create: true}}":              "networkPolicy.generators.namespaces: a NetworkPolicy holds in one namespace only",
+		"networkPolicy: {generators: {namespaces: [lab]}}":         "at '/networkPolicy/generators'",
 	} {
 		t.Run(text, func(t *testing.T) {
 			_, err := tryRender(t, text)
@@ -225,11 +225,16 @@ crds: {install: false}
 			t.Errorf("%+v", policy)
 		}
 	})
-	t.Run("generators are kept to runners in watched namespaces", func(t *testing.T) {
-		all := objects(t, render(t, "{watchNamespaces: [a, b], networkPolicy: {generators: {create: true}}}").manifest)
-		for _, namespace := range []string{"a", "b"} {
-			find[*networkingv1.NetworkPolicy](t, all, namespace, "linerate-generators")
-			find[*networkingv1.NetworkPolicy](t, all, namespace, "linerate-vitals")
+	t.Run("what stands in namespaces of tests can be left to others", func(t *testing.T) {
+		for values, want := range map[string][]string{
+			"": {"--network-policies=true", "--disruption-budgets=true"},
+			"{networkPolicy: {generators: {create: false}}, podDisruptionBudget: {tests: false}}": {"--network-policies=false", "--disruption-budgets=false"},
+		} {
+			for _, argument := range want {
+				if got := managerOf(t, values).Containers[0].Args; !slices.Contains(got, argument) {
+					t.Errorf("with %q the manager has no %s: %q", values, argument, got)
+				}
+			}
 		}
 	})
 	t.Run("names follow the release", func(t *testing.T) {

@@ -1,0 +1,93 @@
+// Package guards puts up what stands in each namespace of tests for all of them: NetworkPolicies that let none but runners at generators, and a budget that keeps drains off what
+// measures. They are made once for each namespace, before its first pods, and stay: an operator that is gone leaves its tests guarded.
+package guards
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/controllers/pass"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// Options are which guards there are. The zero value has none.
+type Options struct {
+	NetworkPolicies, DisruptionBudgets bool
+	// Namespace is the operator's own, whose runners are let in too.
+	Namespace string
+	// Clock tells the time.
+	Clock func() time.Time
+}
+
+// again is when it is made sure anew that a namespace has its guards: somebody may have made it anew under its old name, or deleted them.
+const again = 10 * time.Minute
+
+// Guards remembers which namespaces have theirs. It is safe for concurrent use.
+type Guards struct {
+	client  client.Client
+	options Options
+
+	mu sync.Mutex
+	// up is until when nobody looks again, by namespace.
+	up map[string]time.Time
+}
+
+// New makes guards through a client.
+func New(c client.Client, options Options) *Guards {
+	return &Guards{client: c, options: options, up: map[string]time.Time{}}
+}
+
+// PutUp puts up what a namespace lacks. What is there by these names stays as it is: who looks after the namespace may have made it otherwise. A guard that can't be had at all,
+// as the operator has no right to it or the cluster no such kind, is logged, and holds up no test; an error is about the moment.
+func (g *Guards) PutUp(ctx context.Context, namespace string) error {
+	if g == nil || g.standing(namespace) {
+		return nil
+	}
+	for _, o := range g.of(namespace) {
+		err := g.client.Create(ctx, o)
+		switch {
+		case err == nil:
+			ctrl.LoggerFrom(ctx).Info("guard made", "kind", o.GetObjectKind().GroupVersionKind().Kind, "name", o.GetName(), "namespace", namespace)
+		case apierrors.IsAlreadyExists(err):
+		case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+			return nil
+		case pass.RefusedForGood(err) || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
+			ctrl.LoggerFrom(ctx).Error(err, "a guard can't be made: docs/security.md says what it is for", "name", o.GetName(), "namespace", namespace)
+		default:
+			return fmt.Errorf("make %s of namespace %s: %w", o.GetName(), namespace, err)
+		}
+	}
+	g.stand(namespace)
+	return nil
+}
+
+// of are a namespace's guards.
+func (g *Guards) of(namespace string) (all []manifests.Object) {
+	if g.options.NetworkPolicies {
+		all = manifests.NetworkPolicies(namespace, g.options.Namespace)
+	}
+	if g.options.DisruptionBudgets {
+		all = append(all, manifests.DisruptionBudget(namespace))
+	}
+	return all
+}
+
+func (g *Guards) standing(namespace string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.options.Clock().Before(g.up[namespace])
+}
+
+func (g *Guards) stand(namespace string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.up[namespace] = g.options.Clock().Add(again)
+}

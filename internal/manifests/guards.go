@@ -1,0 +1,85 @@
+package manifests
+
+import (
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// labelNamespaceName is on every namespace, by the API server: its name, which nobody else can give it.
+const labelNamespaceName = "kubernetes.io/metadata.name"
+
+// NetworkPolicies are what keeps all but runners off what knows no authentication, in a namespace of tests: generators' RPC and the launcher's heartbeat, and what tells of a device's
+// node. Runners are those of the namespace itself, and those of the operator's own, into which no tenant puts pods. They see the pods' network alone: links are Multus'.
+//
+//	linerate-generators  TCP 4501, 4502 of generators
+//	linerate-vitals      TCP 4504 of who tells of the device's node
+func NetworkPolicies(namespace, operators string) []Object {
+	return []Object{
+		onlyRunners(namespace, operators, "linerate-generators", metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelRole, roleGenerator)}, rpcPort, trex{}.heartbeatPort()),
+		onlyRunners(namespace, operators, "linerate-vitals", metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelVitals, v1alpha1.VitalsTold)}, vitalsPort),
+	}
+}
+
+func onlyRunners(namespace, operators, name string, pods metav1.LabelSelector, ports ...uint16) *networkingv1.NetworkPolicy {
+	runners := &metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelRole, roleRunner)}
+	in := networkingv1.NetworkPolicyIngressRule{From: []networkingv1.NetworkPolicyPeer{{PodSelector: runners}}}
+	if operators != "" && operators != namespace {
+		in.From = append(in.From, networkingv1.NetworkPolicyPeer{
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{labelNamespaceName: operators}}, PodSelector: runners,
+		})
+	}
+	for _, port := range ports {
+		in.Ports = append(in.Ports, networkingv1.NetworkPolicyPort{Protocol: new(corev1.ProtocolTCP), Port: new(intstr.FromInt32(int32(port)))})
+	}
+	return &networkingv1.NetworkPolicy{
+		TypeMeta:   metav1.TypeMeta{APIVersion: networkingv1.SchemeGroupVersion.String(), Kind: "NetworkPolicy"},
+		ObjectMeta: guard(namespace, name),
+		Spec: networkingv1.NetworkPolicySpec{
+			PodSelector: pods, PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}, Ingress: []networkingv1.NetworkPolicyIngressRule{in},
+		},
+	}
+}
+
+// DisruptionBudget keeps drains, and all else that evicts pods by Kubernetes' API, off those that measure, for as long as they are Ready: a drain waits until the test is over. More
+// pods are demanded than there ever are, since a budget that allows none to be missing works only for the pods of a Deployment and the like. Pods that aren't Ready may be evicted: they
+// might never be.
+func DisruptionBudget(namespace string) Object {
+	return &policyv1.PodDisruptionBudget{
+		TypeMeta:   metav1.TypeMeta{APIVersion: policyv1.SchemeGroupVersion.String(), Kind: "PodDisruptionBudget"},
+		ObjectMeta: guard(namespace, "linerate-tests"),
+		Spec: policyv1.PodDisruptionBudgetSpec{
+			MinAvailable: new(intstr.FromInt32(math.MaxInt32)),
+			Selector: &metav1.LabelSelector{
+				MatchLabels: map[string]string{labelManagedBy: "linerate"},
+				MatchExpressions: []metav1.LabelSelectorRequirement{{
+					Key: v1alpha1.LabelRole, Operator: metav1.LabelSelectorOpIn, Values: []string{roleDUT, roleGenerator, roleRunner, roleSetup, roleTeardown},
+				}},
+			},
+			UnhealthyPodEvictionPolicy: new(policyv1.AlwaysAllow),
+		},
+	}
+}
+
+// guard is the metadata of what stands in a namespace for all its tests.
+func guard(namespace, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{labelManagedBy: "linerate"}}
+}
+
+func ours(label, value string) map[string]string {
+	return map[string]string{labelManagedBy: "linerate", label: value}
+}
+
+// undisturbed adds to a pod's annotations that it isn't to be moved to save nodes: a test that loses a pod is lost. Who has said otherwise in the test is listened to.
+//
+//	cluster-autoscaler  removes no node that such a pod is on
+//	Karpenter           neither consolidates nor replaces one that has drifted
+func undisturbed(annotations map[string]string) map[string]string {
+	return over(map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}, annotations)
+}
