@@ -21,7 +21,8 @@ const (
 	// deadlineMargin is how much longer than spec.activeDeadline a run may take before the operator ends it: the runner has the same
 	// deadline, and writes the better Report.
 	deadlineMargin = 90 * time.Second
-	// clockMargin is how far the clocks of two nodes may be apart: what befell a pod so soon after the end of the run may have come before it.
+	// clockMargin is how far the clocks of API server, scheduler, controllers and operator may be apart: what befell a pod so soon after the end of the run may have come before it. No
+	// figure depends on the clocks of nodes.
 	clockMargin = 30 * time.Second
 	// hookMargin is how much longer than its deadline a setup or teardown pod is waited for: the kubelet has the same deadline.
 	hookMargin = 30 * time.Second

@@ -215,8 +215,9 @@ func (w *world) run() {
 			continue
 		}
 		p.Status.Phase, p.Status.QOSClass, p.Status.PodIP = corev1.PodRunning, corev1.PodQOSGuaranteed, fmt.Sprintf("10.0.0.%d", i+1)
-		set(p, corev1.PodReadyToStartContainers, corev1.ConditionTrue, w.now)
-		set(p, corev1.PodReady, corev1.ConditionTrue, w.now)
+		p.Status.StartTime = &metav1.Time{Time: w.now.Add(w.clocks[p.Spec.NodeName])}
+		set(p, corev1.PodReadyToStartContainers, corev1.ConditionTrue, w.now.Add(w.clocks[p.Spec.NodeName]))
+		set(p, corev1.PodReady, corev1.ConditionTrue, w.now.Add(w.clocks[p.Spec.NodeName]))
 	}
 }
 
@@ -233,9 +234,10 @@ func (w *world) ends(name string, code int32, words string) {
 	if code != 0 {
 		p.Status.Phase, reason = corev1.PodFailed, "Error"
 	}
-	set(p, corev1.PodReady, corev1.ConditionFalse, w.now)
+	now := w.now.Add(w.clocks[p.Spec.NodeName])
+	set(p, corev1.PodReady, corev1.ConditionFalse, now)
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-		ExitCode: code, Reason: reason, Message: words, FinishedAt: metav1.Time{Time: w.now},
+		ExitCode: code, Reason: reason, Message: words, FinishedAt: metav1.Time{Time: now},
 	}}}}
 }
 
@@ -288,6 +290,22 @@ func (w *world) finish(runner string, how report.Ending) {
 	w.ends(runner, 0, "")
 }
 
+// runnersNode is where the last runner is; empty: there is none.
+func (w *world) runnersNode() (name string) {
+	for i := range w.Pods {
+		if p := &w.Pods[i]; p.Labels[v1alpha1.LabelRole] == "runner" {
+			name = p.Spec.NodeName
+		}
+	}
+	return name
+}
+
+// jobCompletes lets the Job controller see that the runner has ended.
+func (w *world) jobCompletes() {
+	j := &w.Jobs[len(w.Jobs)-1]
+	j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: w.now}})
+}
+
 // jobFails lets the Job controller give up.
 func (w *world) jobFails() {
 	j := &w.Jobs[len(w.Jobs)-1]
@@ -301,7 +319,7 @@ func (w *world) writeReport(how report.Ending, final bool, attempt int) {
 	if w.Envelope != nil && w.Envelope.Final {
 		return // immutable
 	}
-	w.Report = aReport(how, attempt, w.now)
+	w.Report = aReport(how, attempt, w.now.Add(w.clocks[w.runnersNode()]))
 	w.Envelope = &delivery.Envelope{Digest: "sha256:" + strings.Repeat("0f", 32), Ending: string(how), Attempt: attempt, Final: final}
 }
 

@@ -29,10 +29,13 @@ func (v *view) hearFirst() *step {
 	return nil
 }
 
-// afterTheRun is so long after the end of the run; zero: that is over, or the clocks are too far apart to tell.
+// afterTheRun is so long after the end of the run, by the cluster's clock; zero: that is over, or nobody can tell.
 func (v *view) afterTheRun(grace time.Duration) time.Time {
-	finished := v.told().Finished
-	if until := finished.Add(grace); v.Now.Before(until) && finished.Before(v.Now.Add(clockMargin)) {
+	over := v.runOver()
+	if p := v.was.Progress; over.IsZero() && p != nil && p.At != nil {
+		over = p.At.Time // told by the operator in the run, or since it waits
+	}
+	if until := over.Add(grace); !over.IsZero() && v.Now.Before(until) && over.Before(v.Now.Add(clockMargin)) {
 		return until
 	}
 	return time.Time{}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -18,8 +19,8 @@ type fault struct {
 	// reason is Complete's, where the run hasn't begun.
 	reason  string
 	message string
-	// at is when, by the node's clock; zero: it isn't known.
-	at time.Time
+	// from is from when on at the earliest, by the cluster's clock; zero: it isn't known.
+	from time.Time
 	// doubtful: it may be that only Kubernetes doesn't hear of the pod, and traffic goes on.
 	doubtful bool
 }
@@ -73,11 +74,38 @@ func (v *view) actingFault() *fault {
 		if f.doubtful {
 			continue
 		}
-		if r := v.told(); r == nil || f.at.IsZero() || f.at.Before(r.Finished.Add(clockMargin)) {
+		if over := v.runOver(); v.told() == nil || f.from.IsZero() || over.IsZero() || f.from.Before(over.Add(clockMargin)) {
 			return &f
 		}
 	}
 	return nil
+}
+
+// runOver is by when the run was over, by the cluster's clock: when its Job was; zero: nothing says so. The Report has the clock of the runner's node, which is nobody's measure: where the
+// node of the device is ahead of it, a device that died in the run would have died after it.
+func (v *view) runOver() time.Time {
+	if v.job == nil {
+		return time.Time{}
+	}
+	for _, c := range v.job.Status.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return time.Time{}
+}
+
+// byTheCluster is the earliest moment by the cluster's clock (of API server, scheduler and controllers) that a moment by the clock of a pod's node can be; zero: nobody knows. A kubelet takes
+// a pod up after it was scheduled, so that its clock is ahead by no more than it says that lay between the two:
+//
+//	cluster  scheduled ─┬───────────── ≥ x − (started − scheduled)
+//	node                └─ started ─── x
+func byTheCluster(p *corev1.Pod, x time.Time) time.Time {
+	scheduled, started := condition(p, corev1.PodScheduled).LastTransitionTime, p.Status.StartTime
+	if x.IsZero() || scheduled.IsZero() || started == nil {
+		return time.Time{}
+	}
+	return x.Add(scheduled.Sub(started.Time))
 }
 
 // vanished is a pod that was there and isn't.
@@ -99,13 +127,13 @@ func (v *view) faultOf(p *corev1.Pod) *fault {
 		f.reason, f.message = v1alpha1.ReasonNodeLost, fmt.Sprintf("node %s, on which pod %s runs, doesn't answer", p.Spec.NodeName, p.Name)
 	case p.DeletionTimestamp != nil:
 		f.reason, f.message = v.deletedBy(p)
-		f.at = p.DeletionTimestamp.Add(-grace(p))
+		f.from = p.DeletionTimestamp.Add(-grace(p))
 	case evicted(p):
 		f.reason, f.message = v1alpha1.ReasonEvicted, fmt.Sprintf("pod %s was evicted from node %s: %s", p.Name, p.Spec.NodeName, evictionOf(p))
-		f.at = endedAt(p)
+		f.from = byTheCluster(p, endedAt(p))
 	case ended(p) || stoppedContainer(p) != "":
 		f.reason, f.message = failureOf(p)
-		f.at = endedAt(p)
+		f.from = byTheCluster(p, endedAt(p))
 	case restarted(p) != "":
 		f.reason, f.message = failedRole(roleOf(p)), fmt.Sprintf("container %s of pod %s was restarted: what it was before is lost", restarted(p), p.Name)
 	case v.silent(p):

@@ -140,8 +140,17 @@ func readyDelay(v *view) *step {
 	return s.waitUntil(due).waitUntil(v.placedUntil())
 }
 
+// happened is a moment that a pod's node tells, by the cluster's clock where the node's is known to be off: a later one where it is behind, an earlier one where it is ahead.
+func (v *view) happened(p *corev1.Pod, at time.Time) time.Time {
+	known := byTheCluster(p, at)
+	if at.After(v.Now) && !known.IsZero() {
+		return known
+	}
+	return latest(at, known)
+}
+
 // delayedUntil is when the DUT's time is over; zero: it needs none. A node's clock that is ahead doesn't make it longer than it would be
-// from now.
+// from now, and one that is behind doesn't make it shorter.
 func (v *view) delayedUntil() time.Time {
 	delay := duration(v.spec.DUT.ReadyDelay)
 	if delay == 0 || v.begun() {
@@ -149,10 +158,10 @@ func (v *view) delayedUntil() time.Time {
 	}
 	var since time.Time
 	for _, p := range v.of(v1alpha1.RoleSetup) {
-		since = latest(since, endedAt(p))
+		since = latest(since, v.happened(p, endedAt(p)))
 	}
 	for _, p := range v.of(v1alpha1.RoleDUT) {
-		since = latest(since, readySince(p))
+		since = latest(since, v.happened(p, readySince(p)))
 	}
 	if since.IsZero() {
 		return time.Time{}

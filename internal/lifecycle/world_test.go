@@ -63,6 +63,8 @@ type world struct {
 	chance *rand.Rand
 	// stubborn pods don't end when they are told to.
 	stubborn map[string]bool
+	// clocks is by how much those of nodes are ahead, or behind where negative.
+	clocks map[string]time.Duration
 
 	// refuses says which statuses the API server doesn't take; nil: none.
 	refuses func(*v1alpha1.LoadTestStatus) bool
