@@ -70,6 +70,7 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 		Namespace:               ownNamespace(options),
 		Namespaces:              options.Namespaces,
 		NetworkNamespaces:       options.NetworkNamespaces,
+		NodesGrow:               options.NodesGrow,
 		NetworkPolicies:         options.NetworkPolicies,
 		DisruptionBudgets:       options.DisruptionBudgets,
 		MaxConcurrentReconciles: options.MaxConcurrent,

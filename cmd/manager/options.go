@@ -32,6 +32,8 @@ type Options struct {
 	// NetworkPolicies and DisruptionBudgets are put up in each namespace that has LoadTests.
 	NetworkPolicies   bool `json:"networkPolicies"`
 	DisruptionBudgets bool `json:"disruptionBudgets"`
+	// NodesGrow: an autoscaler adds nodes for pods that wait for some.
+	NodesGrow bool `json:"nodesGrow"`
 	// LeaderElect lets several replicas agree on one that works, by a Lease in LeaderElectionNamespace (empty: the pod's own). The Leases of
 	// physical ports are kept there, too.
 	LeaderElect             bool   `json:"leaderElect"`
@@ -100,6 +102,7 @@ func (o *Options) define(flags *flag.FlagSet) {
 	flags.Var((*list)(&o.NetworkNamespaces), "network-namespaces", "the `namespaces` whose networks all LoadTests may use besides their own, separated by commas; *: all")
 	flags.BoolVar(&o.NetworkPolicies, "network-policies", true, "put up NetworkPolicies in each namespace that has LoadTests, which let none but runners at generators")
 	flags.BoolVar(&o.DisruptionBudgets, "disruption-budgets", true, "put up a PodDisruptionBudget in each namespace that has LoadTests, so that drains wait for those that run")
+	flags.BoolVar(&o.NodesGrow, "nodes-grow", false, "an autoscaler adds nodes for pods that wait: make pods although no node has what they need, so that it sees them")
 	flags.BoolVar(&o.LeaderElect, "leader-elect", true, "let several replicas agree on one that works")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "the `namespace` of the Lease for that, and of those of physical ports (default the pod's own)")
 	flags.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "the `address` that metrics are served on; 0: nowhere")

@@ -77,7 +77,7 @@ func (r *Reconciler) lab(ctx context.Context, test *v1alpha1.LoadTest) (lifecycl
 	if errors.Is(err, inventory.ErrListing) && !placing(test) {
 		err = nil
 	}
-	lab.Nodes = nodes
+	lab.Nodes, lab.Grows = nodes, r.options.NodesGrow
 	return lab, err
 }
 

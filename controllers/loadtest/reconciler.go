@@ -46,6 +46,8 @@ type Options struct {
 	MaxConcurrentReconciles int
 	// NetworkPolicies and DisruptionBudgets are put up in each namespace that has tests.
 	NetworkPolicies, DisruptionBudgets bool
+	// NodesGrow: nodes are added for pods that wait for some, so that pods are made although no node has what they need.
+	NodesGrow bool
 	// Clock tells the time; nil means time.Now.
 	Clock func() time.Time
 	// Metrics are told to it by SetupWithManager; nil: to nobody.

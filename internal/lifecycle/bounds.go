@@ -42,6 +42,8 @@ const (
 	// placeBound is how long the pods of a test may be without nodes while others of it have theirs, or while other tests wait for what it wants.
 	// A scheduler takes seconds; what takes longer is somebody else's to let go.
 	placeBound = 2 * time.Minute
+	// growBound is the same where nodes are added for pods that wait: a cloud takes minutes to make one, and its devices some more to be there.
+	growBound = 20 * time.Minute
 	// startBound is how long a pod may be kept from starting by what waiting won't mend, such as an image that isn't there, while other tests wait for
 	// what the test holds. kubelet tries again each five minutes at the latest.
 	startBound = 10 * time.Minute

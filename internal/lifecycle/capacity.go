@@ -20,9 +20,9 @@ type need struct {
 }
 
 // resourcesMissing: no node has the devices or the huge pages that a pod needs, or enough of them, as nodes are, not as they are used at the
-// moment: that is the scheduler's.
+// moment: that is the scheduler's. Where nodes are added for pods that wait, the pods wait: what isn't there may come.
 func resourcesMissing(v *view) *step {
-	if v.placed() || len(v.Lab.Nodes) == 0 {
+	if v.placed() || len(v.Lab.Nodes) == 0 || v.Lab.Grows {
 		return nil
 	}
 	if words := v.nodesExhausted(); words != "" {

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,8 +19,18 @@ import (
 //	   ▲                              │ evicted: Kueue deletes the pods
 //	   └─────── next attempt ◀────────┘
 
-// queue is the LocalQueue of Kueue that the test is in; empty: none.
-func (v *view) queue() string { return manifests.Queue(v.Test) }
+// queue is the LocalQueue of Kueue that the test is in; empty: none. A namespace's default LocalQueue is one that Kueue puts the pods into, and not the test.
+func (v *view) queue() string {
+	if named := manifests.Queue(v.Test); named != "" {
+		return named
+	}
+	for _, p := range v.carriers() {
+		if given := p.Labels[v1alpha1.LabelKueueQueue]; given != "" {
+			return given
+		}
+	}
+	return ""
+}
 
 // evictedByKueue: Kueue took the quota back. The attempt is void, and queued again, also where the runner told of it first: that generators were
 // lost. What was measured to its end before that counts.
@@ -71,11 +82,14 @@ func gated(v *view) *step {
 		return nil
 	}
 	message := fmt.Sprintf("in Kueue's queue %s: pods go when it admits their group (kubectl describe workloads -n %s tells what it waits for): %s", v.queue(), v.Test.Namespace, listed(waiting))
-	if !managed {
+	if v.queue() == "" {
+		message = fmt.Sprintf("Kueue holds pods back that name no queue, as its configuration has it (manageJobsWithoutQueueName), and lets none of them go: create the test with the label %s and a LocalQueue of namespace %s: %s",
+			v1alpha1.LabelKueueQueue, v.Test.Namespace, listed(waiting))
+	} else if !managed {
 		message += "; Kueue doesn't look after these pods: turn its integration for pods on, also for this namespace (kubectl linerate doctor), or create the test without the label " + v1alpha1.LabelKueueQueue
 	}
 	s := v.waits(v1alpha1.ReasonQueued, message)
-	s.activity, s.brief = "Queued", "in Kueue's queue "+v.queue()
+	s.activity, s.brief = "Queued", strings.TrimSpace("in Kueue's queue "+v.queue())
 	return s
 }
 

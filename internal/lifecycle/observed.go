@@ -51,6 +51,8 @@ type Lab struct {
 	Faults   map[compile.NetworkKey]string
 	// Nodes are the cluster's.
 	Nodes []Node
+	// Grows: somebody adds nodes for pods that wait for some, and has to see such pods.
+	Grows bool
 }
 
 // Node is what matters of a node.

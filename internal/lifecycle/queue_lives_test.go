@@ -24,6 +24,37 @@ func kueueLives() []life {
 			w.finish(r, report.Completed)
 			w.settle()
 		}},
+		{"in a namespace with a default queue of Kueues", devices, func(w *world) {
+			w.settle()
+			for i := range w.Pods {
+				p := &w.Pods[i]
+				p.Labels[v1alpha1.LabelKueueQueue], p.Labels[v1alpha1.LabelKueueManaged] = "default", "true"
+				p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: v1alpha1.GateKueue}}
+			}
+			w.pass(time.Hour)
+			w.admit()
+			w.schedule()
+			w.run()
+			w.settle()
+		}},
+		{"Kueue holds back what names no queue", devices, func(w *world) {
+			w.settle()
+			for i := range w.Pods {
+				p := &w.Pods[i]
+				p.Labels[v1alpha1.LabelKueueManaged] = "true"
+				p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: v1alpha1.GateKueue}}
+			}
+			w.pass(time.Hour)
+		}},
+		{"Kueue suspends the runner", reference, func(w *world) {
+			w.settle()
+			w.schedule()
+			w.settle()
+			w.run()
+			w.settle()
+			w.Jobs[0].Spec.Suspend = new(true)
+			w.pass(15 * time.Minute)
+		}},
 		{"Kueue doesnt look after pods", inQueue(devices), func(w *world) { w.settle() }},
 		{"evicted by Kueue in the run", inQueue(reference), func(w *world) {
 			w.settle()

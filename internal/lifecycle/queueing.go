@@ -26,8 +26,8 @@ func queued(v *view) *step {
 		const message = "its pods were given back, as not all of them could be placed or started: they are queued again when others had their time"
 		return v.waits(v1alpha1.ReasonGivenBack, message+v.lacked()).waitUntil(back.Until.Time)
 	}
-	if !v.Turn.Waits || v.queue() != "" {
-		return nil
+	if !v.Turn.Waits || v.queue() != "" || v.Lab.Grows && v.Turn.Until.IsZero() {
+		return nil // Kueue decides, or who adds nodes for pods that wait
 	}
 	reason, inLine := v1alpha1.ReasonQueued, v.inLine()
 	switch {
@@ -80,7 +80,7 @@ func halfPlaced(v *view) *step {
 	switch trouble, due := v.cannotStart(); {
 	case reached(v.placelessUntil(), v.Now):
 		waiting, _ := v.placing()
-		words = fmt.Sprintf("%s within %s%s", placeless(namesOf(waiting)), placeBound, schedulersReason(waiting))
+		words = fmt.Sprintf("%s within %s%s", placeless(namesOf(waiting)), v.placeBound(), schedulersReason(waiting))
 		void.reason, void.lacks = v1alpha1.GivenBackUnplaced, words
 	case reached(due, v.Now):
 		words = fmt.Sprintf("%s; it has been so for %s, and other tests wait for its devices", trouble, v.startBound())
@@ -147,7 +147,15 @@ func (v *view) placelessUntil() time.Time {
 	if at := v.admittedAt(); at != nil {
 		since = latest(since, at.Time) // until then Kueue held them back, and no scheduler looked
 	}
-	return since.Add(placeBound)
+	return since.Add(v.placeBound())
+}
+
+// placeBound is how long pods may be without nodes while others of the test have theirs: longer where a node may have to be made for them.
+func (v *view) placeBound() time.Duration {
+	if v.Lab.Grows {
+		return growBound
+	}
+	return placeBound
 }
 
 // placing are the pods of this attempt that wait for nodes, and those that have theirs.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -36,6 +37,8 @@ func (v *view) runnerTrouble() (why, reason string) {
 		return "the runner's Job was deleted by somebody else", v1alpha1.ReasonEvicted
 	case v.job == nil:
 		return "", ""
+	case v.runnerHeld() && !v.Now.Before(v.job.CreationTimestamp.Add(startBound)):
+		return heldWords(v.job) + fmt.Sprintf("; it is so since %s, and generators and device are given back", startBound), v1alpha1.ReasonRunnerFailed
 	case v.runnerStuck() != "":
 		return v.runnerStuck(), v1alpha1.ReasonNodeLost
 	case jobFailed(v.job) != "":
@@ -44,6 +47,16 @@ func (v *view) runnerTrouble() (why, reason string) {
 		return "the runner ended, and left no Report of this attempt" + v.runnersLastWords() + way, v1alpha1.ReasonRunnerFailed
 	}
 	return "", ""
+}
+
+// runnerHeld says that somebody suspended the runner's Job, and no runner was made: linerate never does. It is who looks after all Jobs of a namespace, as Kueue does with
+// manageJobsWithoutQueueName. The test's devices wait meanwhile, and aren't left so.
+func (v *view) runnerHeld() bool {
+	return v.job != nil && v.job.DeletionTimestamp == nil && v.job.Spec.Suspend != nil && *v.job.Spec.Suspend && len(v.runners) == 0
+}
+
+func heldWords(j *batchv1.Job) string {
+	return fmt.Sprintf("the runner's Job %s is suspended by somebody else, as Kueue does to all Jobs that name no queue (manageJobsWithoutQueueName): leave namespace %s out of managedJobsNamespaceSelector in Kueue's configuration", j.Name, j.Namespace)
 }
 
 // runnerStuck says that the runner's pod was given up and can't be ended, as its node doesn't answer; empty: it isn't so. The Job makes no
@@ -113,7 +126,10 @@ func running(v *view) *step {
 	if words := v.runnerWaits(); words != "" {
 		s.message = words
 	}
-	if at := v.podlessUntil(); v.Now.Before(at) {
+	if at := v.podlessUntil(); v.runnerHeld() {
+		s.message = heldWords(v.job)
+		s.waitUntil(v.job.CreationTimestamp.Add(startBound))
+	} else if v.Now.Before(at) {
 		s.waitUntil(at)
 	} else if !at.IsZero() {
 		s.message = fmt.Sprintf("Job %s makes no pod for the runner: kubectl describe job %s tells why (a quota, a LimitRange, a policy, its ServiceAccount)", v.job.Name, v.job.Name)

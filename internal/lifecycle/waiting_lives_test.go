@@ -15,6 +15,18 @@ import (
 // waitingLives wait for something to be mended.
 func waitingLives() []life {
 	return []life{
+		{"no node has its devices and nodes are added for pods that wait", devices, func(w *world) {
+			w.lab.Grows = true
+			none := w.lab.Nodes
+			w.lab.Nodes = []lifecycle.Node{{Name: "control-plane", Ready: true, Schedulable: true}}
+			w.settle()
+			w.unschedulable("0/1 nodes are available: 1 Insufficient lab/sriov_west.")
+			w.pass(10 * time.Minute)
+			w.lab.Nodes = none
+			w.schedule()
+			w.run()
+			w.settle()
+		}},
 		{"lab mended step by step", devices, func(w *world) {
 			whole := w.lab
 			w.lab = lifecycle.Lab{Nodes: []lifecycle.Node{{Name: "rack-1", Ready: true, Schedulable: true}}}
