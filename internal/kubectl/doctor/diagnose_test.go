@@ -198,6 +198,12 @@ func TestOneThingIsMissing(t *testing.T) {
 		{"Multus on some nodes", func(l *Lab) { l.Daemons.Value[1] = daemonOf("multus", 1) }, Warn, "multus is ready on 1 of 2 nodes", 0},
 		{"Multus' kind and nothing else of it", func(l *Lab) { l.Daemons.Value = l.Daemons.Value[:1] }, Warn, "nothing is seen of Multus itself", 0},
 		{"Kueue without pods", func(l *Lab) { l.kueue(`{frameworks: ["batch/job"]} # "pod"`) }, Warn, "doesn't look after plain pods", 0},
+		{"Kueue that holds back all that names no queue", func(l *Lab) {
+			l.kueue("{frameworks: [pod, batch/job]}\nmanageJobsWithoutQueueName: true")
+		}, Warn, "in namespace linerate-system: the runners of LoadTests don't start", 0},
+		{"Kueue that holds back all that names no queue, also where runners are", func(l *Lab) {
+			l.kueue("{frameworks: [pod, batch/job]}\nmanageJobsWithoutQueueName: true\nmanagedJobsNamespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [linerate-system]}]}")
+		}, Warn, "in namespace lab: the runners of LoadTests don't start", 0},
 		{"Kueue that passes the namespace over", func(l *Lab) {
 			l.kueue(`{frameworks: [pod], podOptions: {namespaceSelector: {matchLabels: {queued: "yes"}}}}`)
 		}, Warn, "but not in namespace lab", 0},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
@@ -30,6 +31,7 @@ type integrations struct {
 			NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector"`
 		} `json:"podOptions"`
 	} `json:"integrations"`
+	ManageJobsWithoutQueueName   bool                  `json:"manageJobsWithoutQueueName"`
 	ManagedJobsNamespaceSelector *metav1.LabelSelector `json:"managedJobsNamespaceSelector"`
 }
 
@@ -47,6 +49,10 @@ func kueue(lab Lab) []Finding {
 	if err := yaml.Unmarshal([]byte(lab.Kueue.Value), &config); err != nil {
 		return one(Unknown, check, "installed; its configuration isn't understood: "+err.Error(), kueueConfigMap+": integrations.frameworks must name pod")
 	}
+	if held := config.holdsBack(lab); held != "" {
+		return one(Warn, check, fmt.Sprintf("installed, and holds back all that names no queue (manageJobsWithoutQueueName) in namespace %s: the runners of LoadTests don't start", held),
+			fmt.Sprintf("leave the namespace out of managedJobsNamespaceSelector in %s%s", kueueConfigMap, restartKueue))
+	}
 	if !slices.Contains(config.Integrations.Frameworks, podIntegration) {
 		return one(Warn, check, "installed, and doesn't look after plain pods: a LoadTest with a queue-name label waits for ever", "add pod to integrations.frameworks in "+kueueConfigMap+restartKueue)
 	}
@@ -55,6 +61,34 @@ func kueue(lab Lab) []Finding {
 			fmt.Sprintf("let %s in %s select the namespace%s", field, kueueConfigMap, restartKueue))
 	}
 	return one(OK, check, "installed, and looks after plain pods"+queueWords(lab), "")
+}
+
+// jobIntegration is Kueue's for Jobs, which runners are.
+const jobIntegration = "batch/job"
+
+// holdsBack names a namespace with runners in which Kueue suspends Jobs that name no queue: the operator's own, or that of the tests; empty: there is none. Of the operator's only the name is
+// known, which is also a label.
+func (c integrations) holdsBack(lab Lab) string {
+	if !c.ManageJobsWithoutQueueName || !slices.Contains(c.Integrations.Frameworks, jobIntegration) {
+		return ""
+	}
+	managed := labels.Everything()
+	if s := c.ManagedJobsNamespaceSelector; s != nil {
+		selector, err := metav1.LabelSelectorAsSelector(s)
+		if err != nil {
+			return ""
+		}
+		managed = selector
+	}
+	for _, operator := range lab.Operators.Value {
+		if managed.Matches(labels.Set{corev1.LabelMetadataName: operator.Namespace}) {
+			return operator.Namespace
+		}
+	}
+	if home := lab.Home.Value; lab.Home.Err == nil && home != nil && managed.Matches(labels.Set(home.Labels)) {
+		return lab.Namespace
+	}
+	return ""
 }
 
 // leavesOut names the setting by which Kueue passes the namespace over; empty: none does, or it can't be seen.
