@@ -23,7 +23,7 @@ const (
 
 // beginning is whose turn came, and who wasn't woken for it yet. A test that begins, or has its Report read, is a dozen writes. Where the devices of fifty
 // are let go in one moment, as when a lab opens again, they would all wait for each other; and where they measure equally long they would
-// end in one moment too, and so would those that come after them. So the first ones begin at once, and the others one after the other, the oldest first:
+// end in one moment too, and so would those that come after them. So the first ones begin at once, and the others one after the other, as they stood in line:
 //
 //	turns come   a b c d e f g
 //	woken        a b c d   e   f   g
@@ -38,9 +38,10 @@ type beginning struct {
 	pace *rate.Limiter
 }
 
-// candidate is a test whose turn came; counted: among those that did.
+// candidate is a test whose turn came; counted: among those that did. place is where it stood in the last line.
 type candidate struct {
 	uid     string
+	place   int
 	created time.Time
 	takes   time.Duration
 	counted bool
@@ -63,7 +64,22 @@ func (b *beginning) dropGone(inLine func(uid string) bool) {
 	maps.DeleteFunc(b.pending, func(_ types.NamespacedName, c candidate) bool { return !inLine(c.uid) })
 }
 
-// due takes the tests that may begin now, the oldest first: in the order of the line, in which those of the same second stand by name.
+// reorder puts those that are pending into the order of a line.
+func (b *beginning) reorder(order []string) {
+	if len(b.pending) == 0 {
+		return
+	}
+	places := make(map[string]int, len(order))
+	for i, id := range order {
+		places[id] = i
+	}
+	for name, c := range b.pending {
+		c.place = places[c.uid]
+		b.pending[name] = c
+	}
+}
+
+// due takes the tests that may begin now, in the order of the line.
 func (b *beginning) due(now time.Time) []types.NamespacedName {
 	if len(b.pending) == 0 {
 		return nil
@@ -72,7 +88,7 @@ func (b *beginning) due(now time.Time) []types.NamespacedName {
 	b.pace.SetLimitAt(now, rate.Every(b.between(now)))
 	names := slices.SortedFunc(maps.Keys(b.pending), func(x, y types.NamespacedName) int {
 		p, q := b.pending[x], b.pending[y]
-		return cmp.Or(p.created.Compare(q.created), cmp.Compare(x.String(), y.String()), cmp.Compare(p.uid, q.uid))
+		return cmp.Or(cmp.Compare(p.place, q.place), p.created.Compare(q.created), cmp.Compare(x.String(), y.String()), cmp.Compare(p.uid, q.uid))
 	})
 	n := 0
 	for n < len(names) && b.pace.AllowN(now, 1) {

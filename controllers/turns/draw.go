@@ -33,7 +33,7 @@ func (l *Line) observe(ctx context.Context, now time.Time) (queue.Lab, error) {
 		return lab, fmt.Errorf("list LoadTests: %w", err)
 	}
 	l.seen.keepOnly(tests.Items)
-	holds, given, there := holds{}, map[string]bool{}, map[types.UID]bool{}
+	holds, given, there, had := holds{}, map[string]bool{}, map[types.UID]bool{}, turnsHad{}
 	for i := range tests.Items {
 		test := &tests.Items[i]
 		mine := ownerKey{test.Namespace, test.UID}
@@ -47,6 +47,7 @@ func (l *Line) observe(ctx context.Context, now time.Time) (queue.Lab, error) {
 			lab.Claims = append(lab.Claims, s.claim)
 		}
 		lab.Held = append(lab.Held, s.held...)
+		had.add(s.had)
 		holds.add(s.claim.Test, s.has)
 		if test.Status.GivenBack != nil {
 			given[s.claim.Test] = true
@@ -62,7 +63,8 @@ func (l *Line) observe(ctx context.Context, now time.Time) (queue.Lab, error) {
 		}
 	}
 	l.seen.recordReleased(now, holds, given)
-	lab.Released, lab.Where = l.seen.released, l.seen.where()
+	l.seen.recordTurns(now, had, lab.Claims)
+	lab.Released, lab.Where, lab.Had = l.seen.released, l.seen.where(), l.seen.had
 	return lab, nil
 }
 
@@ -143,6 +145,8 @@ type seen struct {
 	stands   map[types.UID]standing
 	holds    holds
 	released map[string]time.Time
+	// had are the turns that namespaces had.
+	had []queue.Had
 }
 
 // wanted is what an attempt of a test wants.
@@ -159,8 +163,9 @@ type standing struct {
 	claim  queue.Claim
 	held   []queue.Holding
 	claims bool
-	// has is what all of its pods have together.
+	// has is what all of its pods have together; had is the turn that it had, for each of their devices.
 	has queue.Resources
+	had []queue.Had
 }
 
 func newSeen() *seen {
@@ -275,7 +280,7 @@ func (l *Line) standingOf(ctx context.Context, test *v1alpha1.LoadTest, pods []*
 			l.seen.filters[w.Where] = w.Filter
 		}
 	}
-	s.has = s.together()
+	s.has, s.had = s.together(), turnOf(test, pods)
 	l.seen.stands[test.UID] = s
 	return s, nil
 }

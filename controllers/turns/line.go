@@ -28,7 +28,8 @@ import (
 //	                      observe of one test ────┴─────────┴──▶ its Turn
 //
 // One pass draws at a time; passes that the last line can answer read that one meanwhile. A new process finds all that is remembered in the caches
-// again, except for when devices were released: a test that gave its pods back then waits until its time has come. It is safe for concurrent use.
+// again, except for when devices were released (a test that gave its pods back then waits until its time has come), and for the turns of tests that have no pods
+// any more (the round begins with the oldest tests' namespaces then). It is safe for concurrent use.
 type Line struct {
 	// client reads tests and pods.
 	client   client.Reader
@@ -189,6 +190,7 @@ func (l *Line) replace(line queue.Line, marked uint64, claims []queue.Claim) {
 	}
 	inLine := func(uid string) bool { _, is := line.Turns[uid]; return is }
 	l.beginning.dropGone(inLine)
+	l.beginning.reorder(line.Order)
 	l.telling.dropGone(inLine)
 	if len(l.changed) > 0 {
 		l.nudge()

@@ -25,6 +25,8 @@ type Turn struct {
 type Line struct {
 	// Turns are by Claim.ID.
 	Turns map[string]Turn
+	// Order are the IDs of those that wait, or are to go, in the order of the line.
+	Order []string
 	// Due is the earliest Until of all; zero: none.
 	Due time.Time
 }
@@ -32,15 +34,15 @@ type Line struct {
 // Arrange says whose turn it is.
 //
 //	nodes − what pods have − what is being placed ─▶ free
-//	oldest waiting test: all that it wants is free where it may be? ─▶ its turn
-//	        │ in any case what it wants is kept there from younger ones: free is below nothing, where it is more than there is
+//	first test in line (inLine): all that it wants is free where it may be? ─▶ its turn
+//	        │ in any case what it wants is kept there from those behind it: free is below nothing, where it is more than there is
 //	        ▼
-//	next waiting test: the same, with what is left
+//	next test in line: the same, with what is left
 //
-// What is free in all and not side by side, as pods need it, goes to nobody until it is: the older test's nodes must become empty enough.
+// What is free in all and not side by side, as pods need it, goes to nobody until it is: the nodes of the test that stands before must become empty enough.
 //
-// The scheduler knows nothing of this, and puts a pod wherever it may be. So a younger test that may be put where an older one waits takes
-// nothing from it wherever it is put, or waits, too.
+// The scheduler knows nothing of this, and puts a pod wherever it may be. So a test that may be put where one before it waits takes nothing from that one
+// wherever it is put, or waits, too.
 func Arrange(lab Lab) Line {
 	a := arrangementOf(&lab)
 	claims := make([]*Claim, len(lab.Claims))
@@ -50,10 +52,9 @@ func Arrange(lab Lab) Line {
 	slices.SortFunc(claims, older)
 	a.hold(claims)
 	a.place(claims)
-	for _, c := range claims {
-		if c.Stage == Waiting || c.Stage == Stuck {
-			a.say(c, a.turn(c))
-		}
+	for _, c := range a.inLine(claims) {
+		a.line.Order = append(a.line.Order, c.ID)
+		a.say(c, a.turn(c))
 	}
 	for _, c := range claims {
 		if c.Stage == Placing || c.Stage == Settled {

@@ -239,7 +239,7 @@ func TestTurns(t *testing.T) {
 			queue.Lab{
 				Nodes:  []queue.Node{{Name: "n1", Resources: queue.Resources{west: 4, east: 2, queue.CPU: 16}}},
 				Claims: []queue.Claim{busy(on(claim("a", 2), "n1"), 6), busy(claim("b", 2), 12), busy(of(claim("d", 2), east), 6)},
-			}, "a", []string{"not enough cpu", "1st in line for intel.com/east: older ones are to have what is free of cpu"},
+			}, "a", []string{"not enough cpu", "1st in line for intel.com/east: those before it are to have what is free of cpu"},
 		},
 		"tests of other namespaces aren't named": {
 			queue.Lab{Nodes: four, Claims: []queue.Claim{

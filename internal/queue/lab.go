@@ -18,7 +18,10 @@ type Lab struct {
 	// Released is when a pod last let devices of a resource go. It may be empty, as it is after a restart: then who gave its pods back waits
 	// until its RetryAt.
 	Released map[string]time.Time
-	Now      time.Time
+	// Had are the turns that tests had, as far as they are known: the line goes round by namespace, from the one that had its last turn longest ago. It may be
+	// empty, as it is after a restart: then the oldest tests' namespaces begin.
+	Had []Had
+	Now time.Time
 }
 
 // Node is what one node can give to pods in all, whoever has it at the moment. One that says nothing of cpu or memory has plenty of it.
@@ -96,7 +99,7 @@ func Shaped(c Claim) Claim {
 	return c
 }
 
-// older is the order of the line: by age, and by name among those of the same second, as people list them.
+// older is the order within a namespace: by age, and by name among those of the same second, as people list them.
 func older(a, b *Claim) int {
 	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Test, b.Test), cmp.Compare(a.ID, b.ID))
 }

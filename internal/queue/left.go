@@ -2,7 +2,7 @@ package queue
 
 import "slices"
 
-// left is what a younger test may have of a resource on some nodes: what is free, without what is being placed, what older tests claim from these
+// left is what a test further back may have of a resource on some nodes: what is free, without what is being placed, what those before it claim from these
 // nodes, and what others take of it that claim from some of them.
 func (a *arrangement) left(s *nodeset, r int) int64 {
 	return s.free[r] - s.promised[r] - s.own[r] - a.takenWithin(s, r)

@@ -63,9 +63,9 @@ type nodeset struct {
 	total, free amounts
 	// promised is what pods may take here that are being placed. Where they can go elsewhere, it is counted in both places: the scheduler decides.
 	promised amounts
-	// own is what older tests that wait claim from exactly these nodes.
+	// own is what tests that stand before claim from exactly these nodes.
 	own amounts
-	// closed are resources that nobody younger gets any of here: an older test waits until what is free lies side by side.
+	// closed are resources that nobody further back gets any of here: a test waits until what is free lies side by side.
 	closed []bool
 	// taken is by resource what arrangement.takenWithin said, and drawn how far the claims were then.
 	taken amounts
@@ -125,7 +125,7 @@ func (a *arrangement) promise(c *Claim, sh *shape) {
 	}
 }
 
-// claim keeps for a test that waits what it is to have before younger ones, of the resources up to a number.
+// claim keeps for a test that waits what it is to have before those behind it, of the resources up to a number.
 func (a *arrangement) claim(sh *shape, upTo int) {
 	for _, d := range sh.demands {
 		for r, n := range d.wants[:upTo] {
@@ -138,7 +138,7 @@ func (a *arrangement) claim(sh *shape, upTo int) {
 	}
 }
 
-// close keeps all from younger ones that a test wants, of the resources up to a number, until there is enough of it side by side: else the gaps
+// close keeps all from those behind it that a test wants, of the resources up to a number, until there is enough of it side by side: else the gaps
 // between others would never grow together.
 func (a *arrangement) close(sh *shape, upTo int) {
 	for _, d := range sh.demands {

@@ -18,6 +18,10 @@ func moments(t *testing.T, each func(*testing.T, *rand.Rand, queue.Lab)) {
 	t.Helper()
 	for seed := range uint64(24) {
 		s := newSim(t, seed)
+		if seed%2 == 1 {
+			s.tenants(3)
+			s.wantOneOf(west, east)
+		}
 		for range 5 {
 			for range s.chance.IntN(100) {
 				s.tick()
@@ -44,22 +48,16 @@ func TestTheLineDoesNotDependOnTheOrderOfWhatIsSeen(t *testing.T) {
 	})
 }
 
-// This is why nobody starves: all that a younger test may take is what is left over.
-func TestAYoungerTestChangesNoOlderOnesTurn(t *testing.T) {
+// This is why nobody starves: all that a test further back may take is what is left over.
+func TestWhoStandsBehindChangesNothing(t *testing.T) {
 	moments(t, func(t *testing.T, _ *rand.Rand, lab queue.Lab) {
 		t.Helper()
 		all := queue.Arrange(lab)
-		slices.SortFunc(lab.Claims, func(a, b queue.Claim) int { return a.Created.Compare(b.Created) })
-		for i, c := range lab.Claims {
-			if c.Stage != queue.Waiting {
-				continue
-			}
-			older := lab
-			older.Claims = slices.DeleteFunc(slices.Clone(lab.Claims), func(other queue.Claim) bool {
-				return other.Stage == queue.Waiting && other.Created.After(c.Created)
-			})
-			if got, want := queue.Arrange(older).Turns[c.ID], all.Turns[c.ID]; got != want {
-				t.Errorf("number %d, %s: without the younger ones %+v, with them %+v", i, c.Test, got, want)
+		for i, id := range all.Order {
+			before := lab
+			before.Claims = slices.DeleteFunc(slices.Clone(lab.Claims), func(other queue.Claim) bool { return slices.Contains(all.Order[i+1:], other.ID) })
+			if got, want := queue.Arrange(before).Turns[id], all.Turns[id]; got != want {
+				t.Errorf("number %d, %s: without those behind it %+v, with them %+v", i, id, got, want)
 			}
 		}
 	})
@@ -86,27 +84,32 @@ func TestWhoWantsNoneOfTheSameDevicesChangesNothing(t *testing.T) {
 		if !reflect.DeepEqual(got.Turns, want.Turns) {
 			t.Errorf("%+v\nnot\n%+v", got.Turns, want.Turns)
 		}
+		got.Order = slices.DeleteFunc(got.Order, func(id string) bool { return id == "stranger" || id == "second" })
+		if !slices.Equal(got.Order, want.Order) {
+			t.Errorf("the line is %v, and was %v", got.Order, want.Order)
+		}
 	})
 }
 
-// The oldest of those that wait does so only where there is no room for it: as the line it would stand in alone says.
-func TestTheOldestWaitsOnlyForWhatOthersHaveAlready(t *testing.T) {
+// The first in line waits only where there is no room for it: as the line it would stand in alone says.
+func TestTheFirstWaitsOnlyForWhatOthersHaveAlready(t *testing.T) {
 	moments(t, func(t *testing.T, _ *rand.Rand, lab queue.Lab) {
 		t.Helper()
-		turns := queue.Arrange(lab).Turns
-		first := -1
-		for i, c := range lab.Claims {
-			if c.Stage == queue.Waiting && turns[c.ID].Until.IsZero() && (first < 0 || before(c, lab.Claims[first])) {
-				first = i
+		line := queue.Arrange(lab)
+		for _, id := range line.Order {
+			if !line.Turns[id].Until.IsZero() {
+				continue // it lets others go first
 			}
-		}
-		if first < 0 || !turns[lab.Claims[first].ID].Waits {
+			if c := claimOf(lab, id); line.Turns[id].Waits && roomFor(lab, *c) {
+				t.Errorf("%s is the first, there is room for it, and it waits: %+v", c.Test, line.Turns[id])
+			}
 			return
 		}
-		if roomFor(lab, lab.Claims[first]) {
-			t.Errorf("%s is the oldest, there is room for it, and it waits: %+v", lab.Claims[first].Test, turns[lab.Claims[first].ID])
-		}
 	})
+}
+
+func claimOf(lab queue.Lab, id string) *queue.Claim {
+	return &lab.Claims[slices.IndexFunc(lab.Claims, func(c queue.Claim) bool { return c.ID == id })]
 }
 
 // All whose turn it is fit beside what is held, and beside one another.
@@ -162,50 +165,53 @@ func goAtOnce(t *testing.T, lab queue.Lab) (n int) {
 	return n
 }
 
-// Wherever the scheduler puts a younger test, the oldest that waits lacks no more of any device than it did before.
-func TestNoYoungerTestTakesWhatAnOlderOneIsToHave(t *testing.T) {
+// Wherever the scheduler puts a test, those that wait before it lack no more of any device than they did before.
+func TestNobodyTakesWhatOneBeforeItIsToHave(t *testing.T) {
 	tried := 0
 	moments(t, func(t *testing.T, chance *rand.Rand, lab queue.Lab) {
 		t.Helper()
-		turns := queue.Arrange(lab).Turns
-		var oldest *queue.Claim
-		for i := range lab.Claims {
-			if c := &lab.Claims[i]; c.Stage == queue.Waiting && turns[c.ID].Waits && turns[c.ID].Until.IsZero() && (oldest == nil || before(*c, *oldest)) {
-				oldest = c
-			}
-		}
-		if oldest == nil {
-			return
-		}
-		for _, c := range lab.Claims {
-			if c.Stage != queue.Waiting || turns[c.ID].Waits || before(c, *oldest) {
-				continue
-			}
-			tried++
-			was := shortOf(lab, freeIn(lab), *oldest)
-			free := freeIn(lab)
-			for i := range c.Pods { // anywhere that it fits: as a scheduler would that knows nothing
-				for _, n := range chance.Perm(len(lab.Nodes)) {
-					name := lab.Nodes[n].Name
-					if c.Pods[i].Node == "" && allowed(lab, free[name], c, c.Pods[i], name) {
-						c.Pods = slices.Clone(c.Pods)
-						c.Pods[i].Node = name
-						for resource, want := range c.Pods[i].Resources {
-							free[name][resource] -= want
-						}
-					}
-				}
-			}
-			for what, n := range shortOf(lab, free, *oldest) {
-				if n > was[what] && n > 0 {
-					t.Errorf("%s is short of %d of %s, and was of %d before %s went", oldest.Test, n, what, was[what], c.Test)
-				}
+		line := queue.Arrange(lab)
+		for i, id := range line.Order {
+			turn := line.Turns[id]
+			if turn.Waits && turn.Until.IsZero() && !turn.Impossible {
+				tried += takesNothing(t, chance, lab, *claimOf(lab, id), line.Order[i+1:], line)
 			}
 		}
 	})
 	if tried < 3 {
-		t.Errorf("only %d younger ones went before an older one", tried)
+		t.Errorf("only %d went before one that waits before them", tried)
 	}
+}
+
+// takesNothing is how many of those behind a test that waits go at once.
+func takesNothing(t *testing.T, chance *rand.Rand, lab queue.Lab, waits queue.Claim, behind []string, line queue.Line) (tried int) {
+	t.Helper()
+	for _, id := range behind {
+		if line.Turns[id].Waits {
+			continue
+		}
+		tried++
+		c := *claimOf(lab, id)
+		was, free := shortOf(lab, freeIn(lab), waits), freeIn(lab)
+		for i := range c.Pods { // anywhere that it fits: as a scheduler would that knows nothing
+			for _, n := range chance.Perm(len(lab.Nodes)) {
+				name := lab.Nodes[n].Name
+				if c.Pods[i].Node == "" && allowed(lab, free[name], c, c.Pods[i], name) {
+					c.Pods = slices.Clone(c.Pods)
+					c.Pods[i].Node = name
+					for resource, want := range c.Pods[i].Resources {
+						free[name][resource] -= want
+					}
+				}
+			}
+		}
+		for what, n := range shortOf(lab, free, waits) {
+			if n > was[what] && n > 0 {
+				t.Errorf("%s is short of %d of %s, and was of %d before %s went", waits.Test, n, what, was[what], c.Test)
+			}
+		}
+	}
+	return tried
 }
 
 // shortOf is of how many devices a test is short, by where its pods may be: of what they can have there, what can be had by those of its pods that
@@ -244,10 +250,6 @@ func nodesOf(lab queue.Lab, p queue.Pod) (nodes []string) {
 		}
 	}
 	return nodes
-}
-
-func before(a, b queue.Claim) bool {
-	return a.Created.Before(b.Created) || a.Created.Equal(b.Created) && a.Test < b.Test
 }
 
 // roomFor tries all nodes for all pods, the plain way. What is being placed by others has its nodes, or none is looked for.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ type sim struct {
 	tests    []*simTest
 	foreign  []foreign
 	released map[string]time.Time
+	had      []queue.Had
 	started  []*simTest // in the order in which they were placed
 	backs    int
 }
@@ -45,7 +47,7 @@ type foreign struct {
 const placeBound = 60 * time.Second
 
 func (s *sim) lab() queue.Lab {
-	lab := queue.Lab{Nodes: s.nodes, Where: s.where, Released: s.released, Now: s.now}
+	lab := queue.Lab{Nodes: s.nodes, Where: s.where, Released: s.released, Had: s.had, Now: s.now}
 	for _, test := range s.tests {
 		if !test.over && !test.comes.After(s.now) {
 			lab.Claims = append(lab.Claims, test.claim)
@@ -63,10 +65,23 @@ func (s *sim) tick() {
 		turn, there := line.Turns[test.claim.ID]
 		if there && test.claim.Stage == queue.Waiting && !turn.Waits {
 			test.claim.Stage, test.placingFrom = queue.Placing, s.now
+			s.note(&test.claim)
 		}
 	}
 	s.schedule()
 	s.giveBack()
+}
+
+// note remembers that a test has its turn.
+func (s *sim) note(c *queue.Claim) {
+	namespace, _, _ := strings.Cut(c.Test, "/")
+	for _, p := range c.Pods {
+		for name := range p.Resources {
+			if queue.IsDevice(name) {
+				s.had = append(s.had, queue.Had{Namespace: namespace, Resource: name, Created: c.Created, At: s.now})
+			}
+		}
+	}
 }
 
 func (s *sim) end() {

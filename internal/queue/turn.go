@@ -4,7 +4,7 @@ package queue
 type lack struct {
 	// resource is the number of the first that there isn't enough of; -1: there is enough of all.
 	resource int
-	// kept: there is enough, and it is for older tests.
+	// kept: there is enough, and it is for tests that stand before this one.
 	kept bool
 	// crowded: there are enough devices, on nodes that lack something else.
 	crowded bool
@@ -63,14 +63,14 @@ func (a *arrangement) stuck(c *Claim, sh *shape) Turn {
 	return a.waits(c, sh, l)
 }
 
-// contended is a device that a test wants, and an older one that goes on in the same moment, where both may be; -1: there is none.
+// contended is a device that a test wants, and one before it that goes on in the same moment, where both may be; -1: there is none.
 func (a *arrangement) contended(sh *shape) int {
-	for _, older := range a.freed {
-		if !older.ground.meets(sh.ground) {
+	for _, before := range a.freed {
+		if !before.ground.meets(sh.ground) {
 			continue
 		}
 		for r := range a.resources.devices {
-			if sh.wants(r) > 0 && older.wants(r) > 0 {
+			if sh.wants(r) > 0 && before.wants(r) > 0 {
 				return r
 			}
 		}
@@ -91,7 +91,7 @@ func (a *arrangement) lacks(sh *shape) lack {
 	return a.keptFrom(sh, first)
 }
 
-// keptFrom goes on with what there is, but is to be left to older ones, or to others than these.
+// keptFrom goes on with what there is, but is to be left to those before, or to others than these.
 func (a *arrangement) keptFrom(sh *shape, first lack) lack {
 	for _, s := range a.order {
 		if !s.contested {
@@ -143,7 +143,7 @@ func (a *arrangement) idle(sh *shape) bool {
 	return true
 }
 
-// share says whether anything that a demand is of is kept for older tests in a nodeset.
+// share says whether anything that a demand is of is kept for those before in a nodeset.
 func (a *arrangement) share(s *nodeset, d demand) bool {
 	for r, n := range d.wants {
 		if n > 0 && (s.own[r] > 0 || s.closed[r]) {

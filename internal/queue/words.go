@@ -45,7 +45,7 @@ func (a *arrangement) waits(c *Claim, sh *shape, l lack) Turn {
 	words := []string{a.reason(sh, l, r), a.holdersOf(c, sh, r)}
 	words = slices.DeleteFunc(words, func(s string) bool { return s == "" })
 	if len(words) == 0 {
-		words = append(words, fmt.Sprintf("it wants %d of %d, and older ones come first", sh.wants(r), a.on(sh, r).total))
+		words = append(words, fmt.Sprintf("it wants %d of %d, and those before it come first", sh.wants(r), a.on(sh, r).total))
 	}
 	turn.Message = turn.Brief + ": " + strings.Join(words, "; ")
 	return turn
@@ -59,7 +59,7 @@ func (a *arrangement) farBack(r, m int) Turn {
 		name := a.resources.names[r]
 		turn = Turn{
 			Waits: true, Lacks: name, Brief: fmt.Sprintf("behind %d others for %s", m, name),
-			Message: fmt.Sprintf("in line for %s, behind %d others at least: LoadTests are placed oldest first", name, m),
+			Message: fmt.Sprintf("in line for %s, behind %d others at least: namespaces take turns, each with its oldest LoadTest", name, m),
 		}
 		a.back[at] = turn
 	}
@@ -75,11 +75,11 @@ func (a *arrangement) reason(sh *shape, l lack, r int) string {
 	case l.resource < 0:
 		return fmt.Sprintf("%d of %d are free, and not on the nodes where its pods need them together", there.left, there.total)
 	case l.resource >= a.resources.devices && l.kept:
-		return fmt.Sprintf("older ones are to have what is free of %s on the nodes where its pods may be put", a.resources.names[l.resource])
+		return fmt.Sprintf("those before it are to have what is free of %s on the nodes where its pods may be put", a.resources.names[l.resource])
 	case l.resource >= a.resources.devices:
 		return fmt.Sprintf("%d of %d are free, and not enough %s on the nodes that have them", there.left, there.total, a.resources.names[l.resource])
 	case l.kept && there.left > 0 && sh.narrow:
-		return "older ones are to have what is free on the nodes where its pods may be put"
+		return "those before it are to have what is free on the nodes where its pods may be put"
 	}
 	return ""
 }
