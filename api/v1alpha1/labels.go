@@ -65,10 +65,12 @@ const GateKueue = "kueue.x-k8s.io/admission"
 // LabelWire is on the Lease of each physical port that a test is on, in the operator's own namespace; others, such as that of the leader's election, have none.
 const LabelWire = "linerate.dev/wire"
 
-// AnnotationWireNode and AnnotationWirePort are on such a Lease: the node, and the port's name there.
+// AnnotationWireNode and AnnotationWirePort are on such a Lease: the node, and the port's name there. AnnotationWirePods are the generators' pods of the test
+// that holds it, as NAME/UID with commas between: once the test is gone the port is free when none of these is left, whatever other pods say of themselves.
 const (
 	AnnotationWireNode = "linerate.dev/node"
 	AnnotationWirePort = "linerate.dev/port"
+	AnnotationWirePods = "linerate.dev/pods"
 )
 
 // AnnotationGate is on a LoadTestSuite that a gate made (kubectl linerate gate): a digest of what is measured and how it is judged, so that the same gate,

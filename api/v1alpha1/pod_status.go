@@ -22,6 +22,11 @@ type PodStatus struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
+	// uid is the pod's UID: which pod of that name the operator means. A pod that only bears the test's labels isn't the test's.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	UID string `json:"uid,omitempty"`
+
 	// role is what the pod is for.
 	// +required
 	Role PodRole `json:"role"`

@@ -69,17 +69,39 @@ func leaseName(w lifecycle.Wire) string {
 // leaseOf is the Lease of a wire that is taken.
 func leaseOf(namespace string, take lifecycle.Take, now time.Time) *coordinationv1.Lease {
 	h := take.Holder
+	annotations := map[string]string{v1alpha1.AnnotationWireNode: take.Wire.Node, v1alpha1.AnnotationWirePort: take.Wire.Port}
+	if len(take.Senders) > 0 {
+		annotations[v1alpha1.AnnotationWirePods] = writeSenders(take.Senders)
+	}
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: leaseName(take.Wire),
 			Labels:      map[string]string{"app.kubernetes.io/managed-by": "linerate", v1alpha1.LabelWire: "true"},
-			Annotations: map[string]string{v1alpha1.AnnotationWireNode: take.Wire.Node, v1alpha1.AnnotationWirePort: take.Wire.Port},
+			Annotations: annotations,
 		},
 		Spec: coordinationv1.LeaseSpec{
 			HolderIdentity: new(strings.Join([]string{h.Namespace, h.Name, string(h.UID), strconv.Itoa(int(h.Attempt))}, "/")),
 			AcquireTime:    &metav1.MicroTime{Time: now},
 		},
 	}
+}
+
+// writeSenders and readSenders are a holder's generators as a Lease names them: NAME/UID, with commas between.
+func writeSenders(senders []lifecycle.Sender) string {
+	named := make([]string, 0, len(senders))
+	for _, s := range senders {
+		named = append(named, s.Name+"/"+string(s.UID))
+	}
+	return strings.Join(named, ",")
+}
+
+func readSenders(text string) (senders []lifecycle.Sender) {
+	for named := range strings.SplitSeq(text, ",") {
+		if name, uid, ok := strings.Cut(named, "/"); ok {
+			senders = append(senders, lifecycle.Sender{Name: name, UID: types.UID(uid)})
+		}
+	}
+	return senders
 }
 
 // holderOf reads who holds a Lease; false where it isn't one of ours that can be read.
@@ -114,13 +136,14 @@ func (l *Leases) holds(ctx context.Context) ([]lifecycle.Hold, error) {
 		}
 		out = append(out, lifecycle.Hold{
 			Wire:   lifecycle.Wire{Node: lease.Annotations[v1alpha1.AnnotationWireNode], Port: lease.Annotations[v1alpha1.AnnotationWirePort]},
-			Holder: holder, Lease: lease.Namespace + "/" + lease.Name, UID: lease.UID,
+			Holder: holder, Lease: lease.Namespace + "/" + lease.Name, UID: lease.UID, Senders: readSenders(lease.Annotations[v1alpha1.AnnotationWirePods]),
 		})
 	}
 	return out, nil
 }
 
-// Of observes the wires that concern a test: its own, those of its pods, and those that it waits for. Holders of other wires aren't looked up.
+// Of observes the wires that concern a test: its own, those of its pods, and those that it waits for. Holders of other wires aren't looked up. Of an earlier
+// test of its name it ends what that left.
 func (l *Leases) Of(ctx context.Context, test *v1alpha1.LoadTest, pods []corev1.Pod) (seen lifecycle.Wires, err error) {
 	all, err := l.holds(ctx)
 	if err != nil {
@@ -150,6 +173,11 @@ func (l *Leases) Of(ctx context.Context, test *v1alpha1.LoadTest, pods []corev1.
 			if err := l.observeHolder(ctx, &hold); err != nil {
 				return seen, err
 			}
+			if namesake && !hold.Exists && hold.Pods > 0 { // else GiveBackOf does it: nobody else is asked of that name any more
+				if err := l.endOrphans(ctx, &hold); err != nil {
+					return seen, err
+				}
+			}
 		}
 		seen.Holds = append(seen.Holds, hold)
 	}
@@ -172,12 +200,46 @@ func (l *Leases) observeHolder(ctx context.Context, hold *lifecycle.Hold) error 
 	if done := meta.FindStatusCondition(holder.Status.Conditions, v1alpha1.ConditionComplete); hold.Exists && done != nil && done.Status == metav1.ConditionTrue {
 		hold.Finished = done.LastTransitionTime.Time
 	}
-	var pods corev1.PodList
-	if err := l.client.List(ctx, &pods, client.InNamespace(hold.Holder.Namespace), l.ofTest(hold.Holder.UID)); err != nil {
-		return fmt.Errorf("list the pods of %s: %w", hold.Holder, err)
+	left, err := l.left(ctx, hold)
+	hold.Pods = len(left)
+	return err
+}
+
+// left are those of a holder's generators that could still send: the pods that its Lease names, by their UIDs. Of a Lease of an earlier release, which names
+// none, those whose controller the holder was.
+func (l *Leases) left(ctx context.Context, hold *lifecycle.Hold) (left []corev1.Pod, err error) {
+	if len(hold.Senders) == 0 {
+		var pods corev1.PodList
+		if err := l.client.List(ctx, &pods, client.InNamespace(hold.Holder.Namespace), l.ofTest(hold.Holder.UID)); err != nil {
+			return nil, fmt.Errorf("list the pods of %s: %w", hold.Holder, err)
+		}
+		return lifecycle.Sending(pods.Items, hold.Holder.UID, l.options.Clock()), nil
 	}
-	hold.Pods = lifecycle.Sending(pods.Items)
-	return nil
+	for _, sender := range hold.Senders {
+		pod, err := l.sender(ctx, hold.Holder.Namespace, sender)
+		if err != nil {
+			return nil, fmt.Errorf("look at pod %s of %s: %w", sender.Name, hold.Holder, err)
+		}
+		if pod != nil && lifecycle.MaySend(pod, l.options.Clock()) {
+			left = append(left, *pod)
+		}
+	}
+	return left, nil
+}
+
+// sender reads a pod by its UID; nil: it is gone. One that lost its labels is in no cache, and may send all the same.
+func (l *Leases) sender(ctx context.Context, namespace string, sender lifecycle.Sender) (*corev1.Pod, error) {
+	for _, reader := range []client.Reader{l.client, l.live} {
+		pod := &corev1.Pod{}
+		err := reader.Get(ctx, types.NamespacedName{Namespace: namespace, Name: sender.Name}, pod)
+		if client.IgnoreNotFound(err) != nil {
+			return nil, err
+		}
+		if err == nil && pod.UID == sender.UID {
+			return pod, nil
+		}
+	}
+	return nil, nil
 }
 
 // ahead are the tests that wait for wires with their pods in place, and were created before this one.
@@ -271,12 +333,17 @@ func (l *Leases) deleteLease(ctx context.Context, lease *coordinationv1.Lease) e
 	return nil
 }
 
-// GiveBackOf gives back what a test that is gone left, as soon as none of its pods can be sending: their end makes it look again.
+// lookAgain is how soon it is looked again whether the generators of a test that is gone have ended. A watch tells it sooner, but of pods that lost their labels.
+const lookAgain = 10 * time.Second
+
+// GiveBackOf gives back what a test that is gone left, as soon as none of its generators can be sending. Garbage collection deletes these; those that it
+// doesn't take, since somebody took their owner from them, are deleted here: nobody else would, and they have no use any more.
 func (l *Leases) GiveBackOf(ctx context.Context, gone types.NamespacedName) error {
 	all, err := l.holds(ctx)
 	if err != nil {
 		return err
 	}
+	waits := false
 	for _, hold := range all {
 		if hold.Holder.Namespace != gone.Namespace || hold.Holder.Name != gone.Name {
 			continue
@@ -284,10 +351,41 @@ func (l *Leases) GiveBackOf(ctx context.Context, gone types.NamespacedName) erro
 		if err := l.observeHolder(ctx, &hold); err != nil {
 			return err
 		}
-		if !hold.Exists && hold.Pods == 0 {
-			if err := l.GiveBack(ctx, hold); err != nil {
-				return err
-			}
+		switch {
+		case hold.Exists:
+			continue
+		case hold.Pods == 0:
+			err = l.GiveBack(ctx, hold)
+		default:
+			waits = true
+			err = l.endOrphans(ctx, &hold)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if waits {
+		return pass.Wait("generators of a test that is gone have physical ports, and haven't ended", lookAgain)
+	}
+	return nil
+}
+
+// endOrphans deletes those generators of a test that is gone whose owner it isn't any more.
+func (l *Leases) endOrphans(ctx context.Context, hold *lifecycle.Hold) error {
+	left, err := l.left(ctx, hold)
+	if err != nil {
+		return err
+	}
+	for i := range left {
+		pod := &left[i]
+		owned := slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == hold.Holder.UID })
+		if owned || pod.DeletionTimestamp != nil {
+			continue
+		}
+		ctrl.LoggerFrom(ctx).Info("deleting a generator that a test left which is gone", "pod", pod.Name, "node", hold.Wire.Node, "port", hold.Wire.Port)
+		uid := pod.UID
+		if err := pass.IgnoreGone(l.client.Delete(ctx, pod, client.Preconditions{UID: &uid})); err != nil {
+			return fmt.Errorf("delete pod %s/%s: %w", pod.Namespace, pod.Name, err)
 		}
 	}
 	return nil

@@ -2,11 +2,13 @@ package wires
 
 import (
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -124,34 +126,79 @@ func TestEachWireHasALeaseOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestWhatIsKnownOfAHolder(t *testing.T) {
-	pod := func(name, role string, phase corev1.PodPhase) *corev1.Pod {
-		return &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name, Labels: map[string]string{v1alpha1.LabelUID: "uid", v1alpha1.LabelRole: role}},
-			Status:     corev1.PodStatus{Phase: phase},
-		}
+// podOf is a pod that says of itself that it is a test's: it has its labels, and an owner, who is its controller.
+func podOf(name string, owner types.UID, changes ...func(*corev1.Pod)) *corev1.Pod {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "lab", Name: name, UID: types.UID("uid-of-" + name), Labels: map[string]string{v1alpha1.LabelUID: "uid", v1alpha1.LabelRole: "generator"},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.LoadTestKind, Name: "test", UID: owner, Controller: new(true)}},
+		},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
 	}
+	for _, change := range changes {
+		change(pod)
+	}
+	return pod
+}
+
+func role(role string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Labels[v1alpha1.LabelRole] = role }
+}
+
+func phase(phase corev1.PodPhase) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Status.Phase = phase }
+}
+
+func orphan(p *corev1.Pod) { p.OwnerReferences = nil }
+
+func unlabelled(p *corev1.Pod) { p.Labels = nil }
+
+// going was to be gone by so long ago, and something keeps it.
+func going(ago time.Duration) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		at := metav1.NewTime(time.Now().Add(-ago))
+		p.DeletionTimestamp, p.Finalizers = &at, []string{"lab.example/kept"}
+	}
+}
+
+// Who keeps a port for a test that is gone are the generators that its Lease names, and no pod that only says of itself that it is the test's: anybody who may
+// create pods could keep a port so for ever.
+func TestWhatIsKnownOfAHolder(t *testing.T) {
 	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "test", UID: "uid"}}
 	done := test.DeepCopy()
 	at := metav1.NewTime(time.Unix(1_700_000_000, 0))
 	done.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMeasured, LastTransitionTime: at}}
 	later := test.DeepCopy()
 	later.UID = "uid-of-another"
-	pods := []client.Object{
-		pod("generator", "generator", corev1.PodRunning), pod("runner", "runner", corev1.PodPending), pod("dut", "dut", corev1.PodRunning), pod("over", "generator", corev1.PodFailed),
+	of := func(pods ...*corev1.Pod) (stored []client.Object) {
+		for _, p := range pods {
+			stored = append(stored, p)
+		}
+		return stored
 	}
+	named := []lifecycle.Sender{{Name: "g0", UID: "uid-of-g0"}, {Name: "g1", UID: "uid-of-g1"}}
 	for name, c := range map[string]struct {
-		stored []client.Object
-		want   lifecycle.Hold
+		stored  []client.Object
+		senders []lifecycle.Sender
+		want    lifecycle.Hold
 	}{
-		"it runs":                     {append(pods, test), lifecycle.Hold{Exists: true, Pods: 2}},
-		"it is complete":              {append(pods, done), lifecycle.Hold{Exists: true, Finished: at.Time, Pods: 2}},
-		"it is gone, and its pods":    {nil, lifecycle.Hold{}},
-		"it is gone, its pods aren't": {pods, lifecycle.Hold{Pods: 2}},
-		"another one has its name":    {[]client.Object{later}, lifecycle.Hold{}},
+		"it runs":                             {append(of(podOf("g0", "uid"), podOf("g1", "uid")), test), named, lifecycle.Hold{Exists: true, Pods: 2}},
+		"it is complete":                      {append(of(podOf("g0", "uid")), done), named, lifecycle.Hold{Exists: true, Finished: at.Time, Pods: 1}},
+		"it is gone, and its pods":            {nil, named, lifecycle.Hold{}},
+		"it is gone, its generators aren't":   {of(podOf("g0", "uid"), podOf("g1", "uid", phase(corev1.PodFailed))), named, lifecycle.Hold{Pods: 1}},
+		"another one has its name":            {[]client.Object{later}, named, lifecycle.Hold{}},
+		"a pod with its labels":               {of(podOf("forged", "", orphan)), named, lifecycle.Hold{}},
+		"a pod that calls it its owner":       {of(podOf("forged", "uid")), named, lifecycle.Hold{}},
+		"a pod of a generator's name":         {of(podOf("g0", "uid", func(p *corev1.Pod) { p.UID = "another" })), named, lifecycle.Hold{}},
+		"a generator that lost its labels":    {of(podOf("g0", "uid", orphan, unlabelled)), named, lifecycle.Hold{Pods: 1}},
+		"a generator that is ending":          {of(podOf("g0", "uid", going(0))), named, lifecycle.Hold{Pods: 1}},
+		"a generator that a finalizer keeps":  {of(podOf("g0", "uid", going(2*time.Minute))), named, lifecycle.Hold{}},
+		"an earlier release's: its generator": {of(podOf("g0", "uid")), nil, lifecycle.Hold{Pods: 1}},
+		"an earlier release's: forged labels": {of(podOf("g0", "", orphan), podOf("g1", "somebody")), nil, lifecycle.Hold{}},
+		"an earlier release's: other pods":    {of(podOf("d", "uid", role("dut")), podOf("r", "uid", role("runner"))), nil, lifecycle.Hold{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hold := lifecycle.Hold{Holder: lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid"}}
+			hold := lifecycle.Hold{Holder: lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid"}, Senders: c.senders}
 			if err := wired(t, c.stored...).observeHolder(t.Context(), &hold); err != nil {
 				t.Fatal(err)
 			}
@@ -168,4 +215,65 @@ func TestWhatIsKnownOfAHolder(t *testing.T) {
 			t.Errorf("%+v, %v: what can't be seen isn't gone", hold, err)
 		}
 	})
+}
+
+// The Lease says whose generators are on a port, and reads as it was written.
+func TestALeaseNamesTheGenerators(t *testing.T) {
+	r := wired(t)
+	wish := takes("a", "n1", "p0")
+	wish[0].Senders = []lifecycle.Sender{{Name: "a-1-generator-0", UID: "1"}, {Name: "a-1-generator-1", UID: "2"}}
+	if err := r.Take(t.Context(), append(wish, takes("a", "n1", "p1")...)); err != nil {
+		t.Fatal(err)
+	}
+	all, err := r.holds(t.Context())
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	for _, hold := range all {
+		want := wish[0].Senders
+		if hold.Wire.Port == "p1" {
+			want = nil
+		}
+		if !slices.Equal(hold.Senders, want) {
+			t.Errorf("on %s are %v, want %v", hold.Wire, hold.Senders, want)
+		}
+	}
+}
+
+// A test that is gone gives its ports back though a pod bears its labels, and as soon as its generators have ended; one that nobody else ends is ended.
+func TestWhatATestLeftThatIsGone(t *testing.T) {
+	of := types.NamespacedName{Namespace: "lab", Name: "test"}
+	for name, c := range map[string]struct {
+		left    []client.Object
+		free    bool
+		deleted bool
+	}{
+		"nothing":                         {nil, true, false},
+		"a pod with its labels":           {[]client.Object{podOf("forged", "uid"), podOf("bare", "", orphan)}, true, false},
+		"a generator that will be gone":   {[]client.Object{podOf("g0", "uid")}, false, false},
+		"a generator that nobody deletes": {[]client.Object{podOf("g0", "uid", orphan, unlabelled)}, false, true},
+		"a generator that is kept":        {[]client.Object{podOf("g0", "uid", orphan, going(time.Hour))}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := wired(t, c.left...)
+			wish := takes("test", "n1", "p0")
+			wish[0].Holder.UID, wish[0].Senders = "uid", []lifecycle.Sender{{Name: "g0", UID: "uid-of-g0"}}
+			if err := r.Take(t.Context(), wish); err != nil {
+				t.Fatal(err)
+			}
+			wait, err := pass.Next(t.Context(), time.Time{}, time.Now(), r.GiveBackOf(t.Context(), of))
+			if err != nil || (wait.RequeueAfter > 0) == c.free {
+				t.Errorf("%v, %v", wait, err)
+			}
+			if held := heldIn(t, r); (len(held) == 0) != c.free {
+				t.Errorf("held are %v", held)
+			}
+			for _, pod := range c.left {
+				err := r.client.Get(t.Context(), client.ObjectKeyFromObject(pod), &corev1.Pod{})
+				if gone := apierrors.IsNotFound(err); gone != c.deleted {
+					t.Errorf("%s is gone: %v", pod.GetName(), gone)
+				}
+			}
+		})
+	}
 }

@@ -42,32 +42,45 @@ func attachedAs(networks []Network, name string) Network {
 }
 
 // FindPort finds the physical port behind an attachment; network is what Multus told of it, its zero value where it told nothing, and name its
-// interface in the pod. Root is the pod's "/". In this order:
+// interface in the pod. Root is the pod's "/". What the kernel says comes first, since what Multus told is an annotation, which others may write who may change
+// pods. In this order:
 //
-//	device-info pf-pci-address          the plugin says it
-//	sysfs physfn                        a virtual function, also one that has left the kernel (VFIO): by device-info's or the interface's PCI address
+//	sysfs device of the interface       a virtual function that the kernel has: its physfn
 //	sysfs device on the auxiliary bus   a scalable function: the PCI function that it was made of
 //	sysfs phys_switch_id                a port's representor: no wire of its own, but the port's
+//	sysfs physfn of device-info's       a virtual function that has left the kernel (VFIO): by its PCI address
+//	device-info pf-pci-address          of a device that sysfs doesn't know
 func FindPort(root fs.FS, network Network, name string) Port {
 	t := tree{root}
 	dir := path.Join("/sys/class/net", name)
-	p := Port{Device: network.PCIAddress}
-	if address := t.pointsTo(dir + "/device"); p.Device == "" && isPCIAddress(address) {
-		p.Device = address
+	own := t.pointsTo(dir + "/device")
+	if isPCIAddress(own) {
+		if p, known := t.portOf(own); known {
+			return p
+		}
+		return Port{Device: own}
 	}
-	if pf := network.PhysicalFunction; pf != "" {
-		p.Name, p.Shared = pf, pf != p.Device || t.functions(pf) > 0
-		return p
-	}
-	if d, ok := t.device(p.Device); ok && p.Device != "" {
-		p.Name, p.Shared = d.wire(), d.PhysicalFunction != "" || t.functions(p.Device) > 0
-		return p
-	}
-	if parent := t.auxiliaryParent(t.pointsTo(dir + "/device")); parent != "" {
+	if parent := t.auxiliaryParent(own); parent != "" {
 		return Port{Name: t.wireOf(parent), Shared: true}
 	}
-	p.Name, p.Shared = switchPort(t.text(dir+"/phys_switch_id"), t.text(dir+"/phys_port_name"))
+	if port, shared := switchPort(t.text(dir+"/phys_switch_id"), t.text(dir+"/phys_port_name")); port != "" {
+		return Port{Name: port, Shared: shared}
+	}
+	if p, known := t.portOf(network.PCIAddress); known {
+		return p
+	}
+	p := Port{Device: network.PCIAddress, Name: network.PhysicalFunction}
+	p.Shared = p.Name != "" && (p.Name != p.Device || t.functions(p.Name) > 0)
 	return p
+}
+
+// portOf is the physical port of a PCI function that sysfs knows.
+func (t tree) portOf(address string) (Port, bool) {
+	d, known := t.device(address)
+	if !known || address == "" {
+		return Port{}, false
+	}
+	return Port{Device: address, Name: d.wire(), Shared: d.PhysicalFunction != "" || t.functions(address) > 0}, true
 }
 
 // functions is how many virtual functions a physical one has.

@@ -37,6 +37,11 @@ func TestThePhysicalPortBehindAnInterface(t *testing.T) {
 		{"a switch's own port", newPod().netdev("west", "02:00:00:00:00:01", "25000").file("sys/class/net/west/phys_switch_id", "aabb").
 			file("sys/class/net/west/phys_port_name", "p1"), Network{}, Port{"", "aabb/p1", false}},
 		{"an end of a veth", kernelPod(), Network{}, Port{}},
+		{"a virtual function's interface, told of as another", mlx5Pod(), told("0000:3b:02.7", "0000:3b:00.0"), Port{"0000:5e:00.2", "0000:5e:00.0", true}},
+		{"a virtual function's interface, told to be of another port", mlx5Pod(), told("0000:5e:00.2", "0000:3b:00.0"), Port{"0000:5e:00.2", "0000:5e:00.0", true}},
+		{"a virtual function that left the kernel, told to be of another port", intelPod(), told("0000:3b:02.0", "0000:99:00.0"), Port{"0000:3b:02.0", "0000:3b:00.0", true}},
+		{"a representor, told of as a card's", newPod().netdev("west", "02:00:00:00:00:01", "25000").file("sys/class/net/west/phys_switch_id", "aabb").
+			file("sys/class/net/west/phys_port_name", "pf1vf3"), told("0000:3b:02.0", "0000:3b:00.0"), Port{"", "aabb/pf1", true}},
 		{"no interface at all", newPod(), Network{}, Port{}},
 		{"a device that is gone from sysfs", newPod(), told("0000:3b:02.0", ""), Port{Device: "0000:3b:02.0"}},
 	} {

@@ -144,7 +144,7 @@ func podStatuses(v *view) []v1alpha1.PodStatus {
 
 func podStatus(p *corev1.Pod) v1alpha1.PodStatus {
 	return v1alpha1.PodStatus{
-		Name: p.Name, Role: roleOf(p), Node: p.Spec.NodeName, State: stateOf(p), Links: manifests.LinksOfPod(p), Containers: containers(p),
+		Name: p.Name, UID: string(p.UID), Role: roleOf(p), Node: p.Spec.NodeName, State: stateOf(p), Links: manifests.LinksOfPod(p), Containers: containers(p),
 	}
 }
 

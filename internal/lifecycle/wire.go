@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -35,6 +36,13 @@ type Holder struct {
 
 func (h Holder) String() string { return h.Namespace + "/" + h.Name }
 
+// Sender is a generator's pod that sends on a test's wires, as the test's status and the wire's Lease name it. The operator alone writes these two, so a pod
+// that only bears the test's labels, or calls the test its owner, is none.
+type Sender struct {
+	Name string
+	UID  types.UID
+}
+
 // Hold is a wire that is a test's, as its Lease says.
 type Hold struct {
 	Wire   Wire
@@ -42,12 +50,14 @@ type Hold struct {
 	// Lease is the Lease's namespace and name, UID its UID.
 	Lease string
 	UID   types.UID
+	// Senders are the holder's generators, as the Lease names them; none: it is of an earlier release, which named none.
+	Senders []Sender
 	// Unseen: the holder is in a namespace that this operator doesn't look after, so that nothing is known of it. It counts as there.
 	Unseen bool
 	// Exists: the holder is there, the very LoadTest; Finished is when it was complete, zero: it isn't.
 	Exists   bool
 	Finished time.Time
-	// Pods is how many pods of the holder's could still send: runners and generators that haven't ended.
+	// Pods is how many of the senders could still send.
 	Pods int
 }
 
@@ -68,9 +78,10 @@ type Wires struct {
 // Take is a wire to take before anything else is made; where that fails nothing else is done. Over is the hold of a test that needs it no more, to
 // be ended first.
 type Take struct {
-	Wire   Wire
-	Holder Holder
-	Over   *Hold
+	Wire    Wire
+	Holder  Holder
+	Senders []Sender
+	Over    *Hold
 }
 
 // wireGrace is how long after its end a complete test may keep a wire whose generators are still there (keepPods): longer than they send without a
@@ -118,14 +129,22 @@ func PodStatuses(pods []corev1.Pod) []v1alpha1.PodStatus {
 	return out
 }
 
-// Sending counts the pods of a test that could be sending, or tell others to: generators and runners that haven't ended.
-func Sending(pods []corev1.Pod) (count int) {
+// MaySend says whether a pod of a test that is gone could be sending at a time. One that has ended can't, nor one that should be gone since long: its containers
+// were told to end, and where its node doesn't answer no runner's heartbeat reaches them. That something else keeps the object, as a finalizer does, changes
+// nothing in that.
+func MaySend(p *corev1.Pod, at time.Time) bool {
+	return !ended(p) && (p.DeletionTimestamp == nil || at.Before(p.DeletionTimestamp.Add(goneGrace)))
+}
+
+// Sending are the pods of a test that is gone which could still be sending, for who doesn't know them by their UIDs: generators whose controller it was.
+func Sending(pods []corev1.Pod, test types.UID, at time.Time) (sending []corev1.Pod) {
 	for i := range pods {
-		if role := roleOf(&pods[i]); (role == v1alpha1.RoleGenerator || role == v1alpha1.RoleRunner) && !ended(&pods[i]) {
-			count++
+		p := &pods[i]
+		if owner := metav1.GetControllerOf(p); owner != nil && owner.UID == test && roleOf(p) == v1alpha1.RoleGenerator && MaySend(p, at) {
+			sending = append(sending, *p)
 		}
 	}
-	return count
+	return sending
 }
 
 // WiresOf are the wires that pods are on, each once, in an order that is the same for all tests: who takes several never waits for one that waits

@@ -96,7 +96,7 @@ func (w *world) take(takes []lifecycle.Take) bool {
 		if slices.ContainsFunc(w.holds, func(h lifecycle.Hold) bool { return h.Wire == t.Wire }) {
 			w.fail("%s is taken, which is somebody's already", t.Wire)
 		}
-		w.holds = append(w.holds, lifecycle.Hold{Wire: t.Wire, Holder: t.Holder, Lease: "linerate-system/linerate-wire-" + t.Wire.Port, UID: w.newUID(), Exists: true})
+		w.holds = append(w.holds, lifecycle.Hold{Wire: t.Wire, Holder: t.Holder, Senders: t.Senders, Lease: "linerate-system/linerate-wire-" + t.Wire.Port, UID: w.newUID(), Exists: true})
 	}
 	return len(takes) > 0
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
@@ -196,7 +197,7 @@ func (v *view) wiresInUse(s *step) []Wire {
 func (v *view) takes(s *step) []Take {
 	var out []Take
 	for _, w := range v.wiresInUse(s) {
-		take := Take{Wire: w, Holder: Holder{v.Test.Namespace, v.Test.Name, v.Test.UID, v.attempt}}
+		take := Take{Wire: w, Holder: Holder{v.Test.Namespace, v.Test.Name, v.Test.UID, v.attempt}, Senders: v.senders()}
 		switch h := v.hold(w); {
 		case h == nil:
 		case h.Holder.UID == v.Test.UID, h.dead(v.Now) == "":
@@ -207,6 +208,16 @@ func (v *view) takes(s *step) []Take {
 		out = append(out, take)
 	}
 	return out
+}
+
+// senders are this attempt's generators, as they are seen, and as the status has those that aren't any more.
+func (v *view) senders() (all []Sender) {
+	for _, p := range podStatuses(v) {
+		if p.Role == v1alpha1.RoleGenerator && p.UID != "" {
+			all = append(all, Sender{p.Name, types.UID(p.UID)})
+		}
+	}
+	return all
 }
 
 // givesBack are the test's wires that it needs no more and can't be sending on, and those of an earlier test of its name. While some of its
@@ -237,17 +248,37 @@ func (v *view) namesake(h Hold) bool {
 
 // quiet says whether none of the test's pods can be sending; until is when that is sure whatever they do, zero: it follows from their end.
 func (v *view) quiet() (quiet bool, until time.Time) {
-	sending := slices.Clone(v.oldPods)
-	if v.begun() || v.was.FinishedAt != nil {
-		sending = append(sending, v.pods...)
-	}
-	sending = append(sending, v.runners...)
-	quiet = !slices.ContainsFunc(sending, func(p corev1.Pod) bool { return v.sends(&p) })
+	quiet = !slices.ContainsFunc(v.onWires(), func(p corev1.Pod) bool { return v.sends(&p) })
 	if !quiet && v.was.FinishedAt != nil {
 		until = v.was.FinishedAt.Add(wireGrace)
 		quiet = !v.Now.Before(until)
 	}
 	return quiet, until
+}
+
+// onWires are the pods that could be on the test's wires: those that its Leases name. Of a Lease of an earlier release, which names none, all that might be.
+func (v *view) onWires() []corev1.Pod {
+	named := map[types.UID]bool{}
+	for _, h := range v.Wires.Holds {
+		if h.Holder.UID != v.Test.UID {
+			continue
+		}
+		if len(h.Senders) == 0 {
+			return v.allThatSend()
+		}
+		for _, s := range h.Senders {
+			named[s.UID] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(v.Children.Pods), func(p corev1.Pod) bool { return !named[p.UID] })
+}
+
+func (v *view) allThatSend() []corev1.Pod {
+	sending := slices.Clone(v.oldPods)
+	if v.begun() || v.was.FinishedAt != nil {
+		sending = append(sending, v.pods...)
+	}
+	return append(sending, v.runners...)
 }
 
 // sends says whether a pod could be sending, or tell others to: not one whose node has been silent for so long that it must have stopped.

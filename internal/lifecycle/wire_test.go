@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
@@ -87,5 +90,45 @@ func TestPortsThatNobodyKnowsOfAreNobodys(t *testing.T) {
 	w.place(ports{})
 	if len(w.Jobs) != 1 || len(w.holds) != 1 {
 		t.Errorf("%d Jobs, %d ports held", len(w.Jobs), len(w.holds))
+	}
+}
+
+// What a test takes names its generators, as its status does: once it is gone these alone keep its ports.
+func TestWhatIsTakenNamesTheGenerators(t *testing.T) {
+	d := decidedOn(t, func(*world) {})
+	var want []lifecycle.Sender
+	for _, p := range d.Status.Pods {
+		if p.Role == v1alpha1.RoleGenerator {
+			want = append(want, lifecycle.Sender{Name: p.Name, UID: types.UID(p.UID)})
+		}
+	}
+	if len(want) == 0 || want[0].UID == "" || len(d.Take) == 0 {
+		t.Fatalf("generators %v, taken %v", want, d.Take)
+	}
+	for _, take := range d.Take {
+		if !slices.Equal(take.Senders, want) {
+			t.Errorf("%s is taken for %v, want %v", take.Wire, take.Senders, want)
+		}
+	}
+}
+
+// A pod that says that it is a test's generator keeps none of its ports, though nothing makes it go.
+func TestAPodThatSaysItIsAGeneratorKeepsNoPort(t *testing.T) {
+	w := newWorld(t, functions)
+	w.toRunOn(apart)
+	w.settle()
+	i := slices.IndexFunc(w.Pods, func(p corev1.Pod) bool { return p.Labels[v1alpha1.LabelRole] == "generator" })
+	forged := *w.Pods[i].DeepCopy()
+	forged.Name, forged.UID = "forged", w.newUID()
+	w.Pods, w.stubborn = append(w.Pods, forged), map[string]bool{"forged": true}
+	w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
+	for range 60 {
+		w.pass(time.Second)
+		if len(w.Pods) == 1 {
+			break
+		}
+	}
+	if len(w.Pods) != 1 || len(w.holds) > 0 {
+		t.Errorf("%d pods are left, and held are %v", len(w.Pods), w.holds)
 	}
 }

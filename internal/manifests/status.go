@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/plan"
 )
 
 // networkStatus is what matters of an entry of Multus' network-status.
@@ -18,19 +20,41 @@ type networkStatus struct {
 	MAC       string `json:"mac"`
 	Device    struct {
 		PCI struct {
-			Address          string `json:"pci-address"`
-			PhysicalFunction string `json:"pf-pci-address"`
+			Address string `json:"pci-address"`
 		} `json:"pci"`
 	} `json:"device-info"`
 }
 
-// LinksOfPod are the pod's interfaces on the test's links, as far as Multus has told of them; a pod that isn't attached yet has none.
+// LinksOfPod are the pod's interfaces on the test's links, as far as Multus has told of them, and its init container; a pod that isn't attached yet has none. Of
+// physical ports the init container's word alone counts, whatever annotations say or don't say any more.
 func LinksOfPod(pod *corev1.Pod) []v1alpha1.PodLink {
+	told := portsTold(pod)
+	links := attachedLinks(pod, told)
+	for _, t := range told {
+		port := physicalPort(t)
+		if port == "" || len(t.Link) > mostLinkName || slices.ContainsFunc(links, func(l v1alpha1.PodLink) bool { return l.Link == t.Link }) {
+			continue
+		}
+		links = append(links, v1alpha1.PodLink{Link: t.Link, Device: deviceName(t.Device), PhysicalPort: port})
+	}
+	return links
+}
+
+// deviceName is a device as the status may have it.
+func deviceName(device string) string {
+	if len(device) > mostDeviceName {
+		return ""
+	}
+	return device
+}
+
+// attachedLinks are those that Multus told of.
+func attachedLinks(pod *corev1.Pod, told []plan.LinkPort) []v1alpha1.PodLink {
 	var reported []networkStatus
 	if json.Unmarshal([]byte(pod.Annotations[annotationNetworkStatus]), &reported) != nil || len(reported) == 0 {
 		return nil
 	}
-	asked, told := askedFor(pod), portsTold(pod)
+	asked := askedFor(pod)
 	var links []v1alpha1.PodLink
 	for _, a := range asked {
 		s, ok := statusOf(a, asked, reported)
@@ -41,8 +65,9 @@ func LinksOfPod(pod *corev1.Pod) []v1alpha1.PodLink {
 		if mac == "" {
 			mac = a.MAC // a device that left the kernel: its plugin told nothing, and did what was asked
 		}
+		own := toldOf(told, a.Interface)
 		links = append(links, v1alpha1.PodLink{
-			Link: a.Interface, Device: s.Device.PCI.Address, MACAddress: mac, PhysicalPort: physicalPort(s, told[a.Interface]),
+			Link: a.Interface, Device: deviceName(cmp.Or(own.Device, s.Device.PCI.Address)), MACAddress: mac, PhysicalPort: physicalPort(own),
 		})
 	}
 	return links

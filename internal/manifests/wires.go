@@ -18,7 +18,10 @@ const (
 
 // mayShare says that what a network gives may be one of several devices on a physical port: it has a device resource, or moves an interface of
 // the node's into the pod. Others, such as bridges and veths, are nobody's virtual function, and their pods start without looking.
-func mayShare(n Network) bool { return n.Resource != "" || n.Plugin == "host-device" }
+func mayShare(n Network) bool { return n.Resource != "" || slices.Contains(ownDevices(), n.Plugin) }
+
+// ownDevices are the plugins that hand on a device of the node's which their configuration may name itself.
+func ownDevices() []string { return []string{"host-device", "sriov", "ib-sriov"} }
 
 // tellPorts gives the pod an init container that tells its physical ports, where it may have any that are shared.
 func tellPorts(in Input, pod *corev1.Pod, links []string, end func(Input, string) (Network, bool)) {
@@ -41,17 +44,29 @@ func tellPorts(in Input, pod *corev1.Pod, links []string, end func(Input, string
 	}
 }
 
-// portsTold are the physical ports that the pod's init container told of, those alone that others may be on, too.
-func portsTold(pod *corev1.Pod) map[string]string {
-	told := map[string]string{}
+// portsTold are what the pod's init container told of its ends of the links, in its order; the last word on each counts. It is the only word for a physical
+// port: it is in the pod's status, which its node alone writes. Annotations, Multus' own included, are for everybody to write who may change pods.
+func portsTold(pod *corev1.Pod) (told []plan.LinkPort) {
 	for _, ports := range lastWords(pod) {
 		for _, l := range ports.Links {
-			if l.Shared {
-				told[l.Link] = l.Port
+			if i := slices.IndexFunc(told, func(t plan.LinkPort) bool { return t.Link == l.Link }); i >= 0 {
+				told[i] = l
+			} else {
+				told = append(told, l)
 			}
 		}
 	}
 	return told
+}
+
+// toldOf is what was told of a link; its zero value: nothing.
+func toldOf(told []plan.LinkPort, link string) plan.LinkPort {
+	for _, t := range told {
+		if t.Link == link {
+			return t
+		}
+	}
+	return plan.LinkPort{}
 }
 
 // machineTold is the pod's node as its init container told of it; nil: it didn't.
@@ -77,20 +92,20 @@ func lastWords(pod *corev1.Pod) (all []plan.Ports) {
 	return all
 }
 
-// physicalPort is the node's port behind a link, where others may be behind it, too: as device-info tells it, else as the pod does.
-func physicalPort(s networkStatus, told string) string {
-	port, device := s.Device.PCI.PhysicalFunction, s.Device.PCI.Address
-	if port == "" || port == device {
-		port = told
+// physicalPort is the node's port behind a link, where others may be behind it, too.
+func physicalPort(told plan.LinkPort) string {
+	if !told.Shared || len(told.Port) > mostPortName { // the kernel has no such names
+		return ""
 	}
-	if len(port) > mostPortName {
-		return "" // the kernel has no such names
-	}
-	return port
+	return told.Port
 }
 
-// mostPortName is how long the status' physicalPort may be.
-const mostPortName = 128
+// What the status' physicalPort, device and link may be long.
+const (
+	mostPortName   = 128
+	mostDeviceName = 64
+	mostLinkName   = 13
+)
 
 // allowsSharedPort says that the test takes two ends on one physical port.
 func allowsSharedPort(in Input) bool { return in.Test.Spec.SharedPort == v1alpha1.SharedPortAllowed }

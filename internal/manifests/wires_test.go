@@ -38,8 +38,33 @@ func TestAPodsWordForItsPhysicalPorts(t *testing.T) {
 			}
 			pod.Status.InitContainerStatuses = c.told
 			links := manifests.LinksOfPod(pod)
-			if len(links) != 1 || links[0].PhysicalPort != c.want {
+			if len(links) == 0 || links[0].Link != "west" || links[0].PhysicalPort != c.want {
 				t.Errorf("%+v, want %q", links, c.want)
+			}
+		})
+	}
+}
+
+// Who may change pods may write their annotations: whatever those say, what the pod's init container found is on the node's port where it is.
+func TestAnnotationsNameNoPhysicalPort(t *testing.T) {
+	const asked, links = "k8s.v1.cni.cncf.io/networks", `[{"name": "sriov", "namespace": "lab", "interface": "west"}]`
+	const status = "k8s.v1.cni.cncf.io/network-status"
+	const spoofed = `[{"name": "lab/sriov", "interface": "west", "device-info": {"type": "pci", "pci": {"pci-address": "0000:99:02.0", "pf-pci-address": "0000:99:00.0"}}}]`
+	for name, annotations := range map[string]map[string]string{
+		"of another port":      {asked: links, status: spoofed, manifests.AnnotationLinks: "west"},
+		"of no networks":       {asked: links, manifests.AnnotationLinks: "west"},
+		"of no links":          {asked: links, status: spoofed},
+		"none":                 nil,
+		"that are not even it": {asked: "[", status: "]", manifests.AnnotationLinks: ","},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{}
+			pod.Annotations = annotations
+			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "linerate-ports", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+				Message: `{"version": "linerate.dev/ports.v1alpha1", "links": [{"link": "west", "device": "0000:3b:02.0", "port": "0000:3b:00.0", "shared": true}]}`}}}}
+			links := manifests.LinksOfPod(pod)
+			if len(links) != 1 || links[0].PhysicalPort != "0000:3b:00.0" || links[0].Device != "0000:3b:02.0" || links[0].Link != "west" {
+				t.Errorf("%+v", links)
 			}
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
 )
 
 // What follows plays the rest of the cluster. Each does its part for all objects in the lab.
@@ -46,6 +47,7 @@ func (l *lab) start(toTheirEnd ...string) {
 		}
 		l.attach(&pod)
 		status := running(&pod, fmt.Sprintf("10.0.%d.%d", len(l.namespace)%250, i+10))
+		status.InitContainerStatuses = append(status.InitContainerStatuses, l.portsTold(&pod)...)
 		for _, role := range toTheirEnd {
 			if pod.Labels[v1alpha1.LabelRole] == role {
 				status = endedStatus(&pod, 0, "")
@@ -84,10 +86,6 @@ func (l *lab) attach(pod *corev1.Pod) {
 			mac = fmt.Sprintf("02:aa:00:00:00:%02x", i)
 		}
 		status := map[string]any{"name": n.Namespace + "/" + n.Name, "interface": n.Interface, "mac": mac}
-		if port := l.physical[n.Interface]; port != "" {
-			pci := map[string]any{"pci-address": fmt.Sprintf("0000:3b:02.%d", i), "pf-pci-address": port}
-			status["device-info"] = map[string]any{"type": "pci", "version": "1.1.0", "pci": pci}
-		}
 		told = append(told, status)
 	}
 	text, err := json.Marshal(told)
@@ -95,6 +93,27 @@ func (l *lab) attach(pod *corev1.Pod) {
 	patch := client.MergeFrom(pod.DeepCopy())
 	pod.Annotations["k8s.v1.cni.cncf.io/network-status"] = string(text)
 	l.must(client.IgnoreNotFound(admin.Patch(l.t.Context(), pod, patch)))
+}
+
+// portsTold is what the pod's init container leaves: the physical ports that its virtual functions are of.
+func (l *lab) portsTold(pod *corev1.Pod) (left []corev1.ContainerStatus) {
+	l.t.Helper()
+	for _, c := range pod.Spec.InitContainers {
+		if c.Name != "linerate-ports" && c.Name != "linerate-links" || len(l.physical) == 0 {
+			continue
+		}
+		ports := plan.Ports{Version: plan.PortsVersion}
+		for i, link := range strings.Split(pod.Annotations["linerate.dev/links"], ",") {
+			if port := l.physical[link]; port != "" {
+				ports.Links = append(ports.Links, plan.LinkPort{Link: link, Device: fmt.Sprintf("0000:3b:02.%d", i), Port: port, Shared: true})
+			}
+		}
+		message, err := json.Marshal(ports)
+		l.must(err)
+		left = append(left, corev1.ContainerStatus{Name: c.Name, Image: c.Image, ImageID: imageID(c.Image), State: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{Reason: "Completed", Message: string(message)}}})
+	}
+	return left
 }
 
 func running(pod *corev1.Pod, address string) corev1.PodStatus {
