@@ -31,9 +31,31 @@ func (l *Leases) Watch(mgr ctrl.Manager, b *builder.Builder, ofTest func(test ty
 	if err != nil {
 		return err
 	}
-	l.leases = leases
+	if err := leases.IndexField(context.Background(), &coordinationv1.Lease{}, indexHolder, holders); err != nil {
+		return err
+	}
+	l.leases, l.ofHolder = leases, byHolder
 	b.WatchesRawSource(source.Kind(leases, &coordinationv1.Lease{}, l.changes()))
 	return nil
+}
+
+// indexHolder has the Leases by their holder's name: without it each look at a test would go through those of all.
+const indexHolder = "holder"
+
+func holders(object client.Object) []string {
+	lease, isLease := object.(*coordinationv1.Lease)
+	if !isLease {
+		return nil
+	}
+	holder, ok := holderOf(lease)
+	if !ok {
+		return nil
+	}
+	return []string{nameOf(holder).String()}
+}
+
+func byHolder(holder types.NamespacedName) []client.ListOption {
+	return []client.ListOption{client.MatchingFields{indexHolder: holder.String()}}
 }
 
 // changes wake a Lease's holder, which may be gone and then leaves nothing; and, when a wire is free again, the tests that wait for one.
@@ -59,14 +81,14 @@ type wakes = workqueue.TypedRateLimitingInterface[reconcile.Request]
 // wakeHolder wakes the test that holds a wire, if it is of a namespace that can be seen: one that was looked after once may have left Leases.
 func (l *Leases) wakeHolder(lease *coordinationv1.Lease, queue wakes) {
 	if holder, ok := holderOf(lease); ok && l.options.Namespaces.Has(holder.Namespace) {
-		queue.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: holder.Namespace, Name: holder.Name}})
+		queue.Add(reconcile.Request{NamespacedName: nameOf(holder)})
 	}
 }
 
 // wakeWaiting wakes the tests that wait for a wire, the oldest first.
 func (l *Leases) wakeWaiting(ctx context.Context, queue wakes) {
 	var tests v1alpha1.LoadTestList
-	if err := l.client.List(ctx, &tests, l.waiting()...); err != nil {
+	if err := l.client.List(ctx, &tests, append(l.waiting(), client.UnsafeDisableDeepCopy)...); err != nil {
 		log.FromContext(ctx).Error(err, "the tests that wait for a physical port can't be listed")
 		return
 	}

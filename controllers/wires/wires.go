@@ -44,6 +44,8 @@ type Leases struct {
 	// ofTest lists what bears a test's label, waiting the tests that wait for something, or with them others.
 	ofTest  func(test types.UID) client.ListOption
 	waiting func() []client.ListOption
+	// ofHolder lists the Leases of a test of a name, or with them others.
+	ofHolder func(holder types.NamespacedName) []client.ListOption
 }
 
 // Options are what the operator was started with.
@@ -57,7 +59,10 @@ type Options struct {
 
 // New has the Leases read and written through one client; ofTest lists what bears a test's label.
 func New(c client.Client, ofTest func(test types.UID) client.ListOption, options Options) *Leases {
-	return &Leases{options: options, client: c, live: c, leases: c, ofTest: ofTest, waiting: func() []client.ListOption { return nil }}
+	return &Leases{
+		options: options, client: c, live: c, leases: c, ofTest: ofTest, waiting: func() []client.ListOption { return nil },
+		ofHolder: func(types.NamespacedName) []client.ListOption { return nil },
+	}
 }
 
 // leaseName is the same for a wire whoever takes it.
@@ -117,36 +122,64 @@ func holderOf(lease *coordinationv1.Lease) (h lifecycle.Holder, ok bool) {
 	return lifecycle.Holder{Namespace: parts[0], Name: parts[1], UID: types.UID(parts[2]), Attempt: int32(attempt)}, err == nil
 }
 
-// holds are all wires that are somebody's, without what is known of their holders.
-func (l *Leases) holds(ctx context.Context) ([]lifecycle.Hold, error) {
+// list are wires that are somebody's, without what is known of their holders.
+func (l *Leases) list(ctx context.Context, options ...client.ListOption) (holds []lifecycle.Hold, err error) {
 	if l.options.Namespace == "" {
 		return nil, nil
 	}
 	var leases coordinationv1.LeaseList
-	if err := l.leases.List(ctx, &leases, client.InNamespace(l.options.Namespace), client.HasLabels{v1alpha1.LabelWire}); err != nil {
+	options = append([]client.ListOption{client.InNamespace(l.options.Namespace), client.HasLabels{v1alpha1.LabelWire}, client.UnsafeDisableDeepCopy}, options...)
+	if err := l.leases.List(ctx, &leases, options...); err != nil {
 		return nil, fmt.Errorf("list the Leases of physical ports: %w", err)
 	}
-	var out []lifecycle.Hold
 	for i := range leases.Items {
-		lease := &leases.Items[i]
-		holder, ok := holderOf(lease)
-		if !ok {
-			ctrl.LoggerFrom(ctx).Info("a Lease of a physical port has no holder that can be read, and is let be", "lease", lease.Name)
-			continue
+		if hold, ok := holdOf(ctx, &leases.Items[i]); ok {
+			holds = append(holds, hold)
 		}
-		out = append(out, lifecycle.Hold{
-			Wire:   lifecycle.Wire{Node: lease.Annotations[v1alpha1.AnnotationWireNode], Port: lease.Annotations[v1alpha1.AnnotationWirePort]},
-			Holder: holder, Lease: lease.Namespace + "/" + lease.Name, UID: lease.UID, Senders: readSenders(lease.Annotations[v1alpha1.AnnotationWirePods]),
-		})
 	}
-	return out, nil
+	return holds, nil
+}
+
+// holdOf reads a Lease; false where it isn't one of ours that can be read.
+func holdOf(ctx context.Context, lease *coordinationv1.Lease) (hold lifecycle.Hold, ok bool) {
+	holder, ok := holderOf(lease)
+	if !ok {
+		ctrl.LoggerFrom(ctx).Info("a Lease of a physical port has no holder that can be read, and is let be", "lease", lease.Name)
+		return hold, false
+	}
+	return lifecycle.Hold{
+		Wire:   lifecycle.Wire{Node: lease.Annotations[v1alpha1.AnnotationWireNode], Port: lease.Annotations[v1alpha1.AnnotationWirePort]},
+		Holder: holder, Lease: lease.Namespace + "/" + lease.Name, UID: lease.UID, Senders: readSenders(lease.Annotations[v1alpha1.AnnotationWirePods]),
+	}, true
+}
+
+// of are the wires that a test of a name holds, or held when one of that name was there before.
+func (l *Leases) of(ctx context.Context, holder types.NamespacedName) ([]lifecycle.Hold, error) {
+	holds, err := l.list(ctx, l.ofHolder(holder)...)
+	return slices.DeleteFunc(holds, func(h lifecycle.Hold) bool { return nameOf(h.Holder) != holder }), err
+}
+
+func nameOf(h lifecycle.Holder) types.NamespacedName {
+	return types.NamespacedName{Namespace: h.Namespace, Name: h.Name}
+}
+
+// whose is who holds a wire; false: nobody does.
+func (l *Leases) whose(ctx context.Context, wire lifecycle.Wire) (hold lifecycle.Hold, held bool, err error) {
+	if l.options.Namespace == "" {
+		return hold, false, nil
+	}
+	lease := &coordinationv1.Lease{}
+	if err := l.leases.Get(ctx, client.ObjectKey{Namespace: l.options.Namespace, Name: leaseName(wire)}, lease); err != nil {
+		return hold, false, client.IgnoreNotFound(err)
+	}
+	hold, held = holdOf(ctx, lease)
+	return hold, held, nil
 }
 
 // Of observes the wires that concern a test: its own, those of its pods, and those that it waits for. Holders of other wires aren't looked up. Of an earlier
 // test of its name it ends what that left.
 func (l *Leases) Of(ctx context.Context, test *v1alpha1.LoadTest, pods []corev1.Pod) (seen lifecycle.Wires, err error) {
-	all, err := l.holds(ctx)
-	if err != nil {
+	if seen.Holds, err = l.of(ctx, client.ObjectKeyFromObject(test)); err != nil {
 		return seen, err
 	}
 	concerned := lifecycle.WiresOf(test.Status.Pods)
@@ -164,24 +197,38 @@ func (l *Leases) Of(ctx context.Context, test *v1alpha1.LoadTest, pods []corev1.
 	for _, waiter := range seen.Ahead {
 		concerned = append(concerned, waiter.Wires...)
 	}
-	for _, hold := range all {
-		namesake := hold.Holder.Namespace == test.Namespace && hold.Holder.Name == test.Name
-		if !namesake && !slices.Contains(concerned, hold.Wire) {
+	for _, wire := range concerned {
+		if slices.ContainsFunc(seen.Holds, func(h lifecycle.Hold) bool { return h.Wire == wire }) {
 			continue
 		}
-		if hold.Holder.UID != test.UID {
-			if err := l.observeHolder(ctx, &hold); err != nil {
+		hold, held, err := l.whose(ctx, wire)
+		if err != nil {
+			return seen, fmt.Errorf("look whose %s is: %w", wire, err)
+		}
+		if held {
+			seen.Holds = append(seen.Holds, hold)
+		}
+	}
+	for i := range seen.Holds {
+		if hold := &seen.Holds[i]; hold.Holder.UID != test.UID {
+			if err := l.observeOther(ctx, test, hold); err != nil {
 				return seen, err
 			}
-			if namesake && !hold.Exists && hold.Pods > 0 { // else GiveBackOf does it: nobody else is asked of that name any more
-				if err := l.endOrphans(ctx, &hold); err != nil {
-					return seen, err
-				}
-			}
 		}
-		seen.Holds = append(seen.Holds, hold)
 	}
 	return seen, nil
+}
+
+// observeOther finds out about the holder of a wire that isn't a test. Of one that had its name before it ends what that left: else GiveBackOf does, and that is
+// asked of names that nobody has.
+func (l *Leases) observeOther(ctx context.Context, test *v1alpha1.LoadTest, hold *lifecycle.Hold) error {
+	if err := l.observeHolder(ctx, hold); err != nil {
+		return err
+	}
+	if nameOf(hold.Holder) == client.ObjectKeyFromObject(test) && !hold.Exists && hold.Pods > 0 {
+		return l.endOrphans(ctx, hold)
+	}
+	return nil
 }
 
 // observeHolder finds out whether a hold's test is there, complete, and could be sending. A test that can't be seen, as one of a namespace that
@@ -245,7 +292,7 @@ func (l *Leases) sender(ctx context.Context, namespace string, sender lifecycle.
 // ahead are the tests that wait for wires with their pods in place, and were created before this one.
 func (l *Leases) ahead(ctx context.Context, test *v1alpha1.LoadTest) ([]lifecycle.Waiter, error) {
 	var tests v1alpha1.LoadTestList
-	if err := l.client.List(ctx, &tests, l.waiting()...); err != nil {
+	if err := l.client.List(ctx, &tests, append(l.waiting(), client.UnsafeDisableDeepCopy)...); err != nil {
 		return nil, fmt.Errorf("list the tests that wait: %w", err)
 	}
 	var out []lifecycle.Waiter
@@ -339,15 +386,12 @@ const lookAgain = 10 * time.Second
 // GiveBackOf gives back what a test that is gone left, as soon as none of its generators can be sending. Garbage collection deletes these; those that it
 // doesn't take, since somebody took their owner from them, are deleted here: nobody else would, and they have no use any more.
 func (l *Leases) GiveBackOf(ctx context.Context, gone types.NamespacedName) error {
-	all, err := l.holds(ctx)
+	left, err := l.of(ctx, gone)
 	if err != nil {
 		return err
 	}
 	waits := false
-	for _, hold := range all {
-		if hold.Holder.Namespace != gone.Namespace || hold.Holder.Name != gone.Name {
-			continue
-		}
+	for _, hold := range left {
 		if err := l.observeHolder(ctx, &hold); err != nil {
 			return err
 		}
@@ -378,9 +422,8 @@ func (l *Leases) endOrphans(ctx context.Context, hold *lifecycle.Hold) error {
 	}
 	for i := range left {
 		pod := &left[i]
-		owned := slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == hold.Holder.UID })
-		if owned || pod.DeletionTimestamp != nil {
-			continue
+		if owner := metav1.GetControllerOf(pod); pod.DeletionTimestamp != nil || owner != nil && owner.UID == hold.Holder.UID {
+			continue // garbage collection takes it
 		}
 		ctrl.LoggerFrom(ctx).Info("deleting a generator that a test left which is gone", "pod", pod.Name, "node", hold.Wire.Node, "port", hold.Wire.Port)
 		uid := pod.UID

@@ -44,7 +44,7 @@ func takes(test, node string, ports ...string) (all []lifecycle.Take) {
 // heldIn says who holds which port, as "NODE PORT".
 func heldIn(t *testing.T, r *Leases) map[string]string {
 	t.Helper()
-	all, err := r.holds(t.Context())
+	all, err := r.list(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestAWireIsTakenOverFromWhoNeedsItNoMore(t *testing.T) {
 	if err := r.Take(t.Context(), takes("dead", "n1", "p0")); err != nil {
 		t.Fatal(err)
 	}
-	all, err := r.holds(t.Context())
+	all, err := r.list(t.Context())
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%v, %v", all, err)
 	}
@@ -109,7 +109,7 @@ func TestLeasesThatAreNotOurs(t *testing.T) {
 	ours := map[string]string{v1alpha1.LabelWire: "true"}
 	r := wired(t, lease("linerate-manager", new("pod-1_uid"), nil), lease("nobodys", nil, ours), lease("odd", new("a/b"), ours), lease("no-number", new("a/b/c/d"), ours),
 		lease("ours", new("lab/test/uid/3"), ours))
-	all, err := r.holds(t.Context())
+	all, err := r.list(t.Context())
 	if err != nil || len(all) != 1 || all[0].Holder != (lifecycle.Holder{Namespace: "lab", Name: "test", UID: "uid", Attempt: 3}) {
 		t.Errorf("%+v, %v", all, err)
 	}
@@ -225,7 +225,7 @@ func TestALeaseNamesTheGenerators(t *testing.T) {
 	if err := r.Take(t.Context(), append(wish, takes("a", "n1", "p1")...)); err != nil {
 		t.Fatal(err)
 	}
-	all, err := r.holds(t.Context())
+	all, err := r.list(t.Context())
 	if err != nil || len(all) != 2 {
 		t.Fatalf("%v, %v", all, err)
 	}
@@ -251,6 +251,7 @@ func TestWhatATestLeftThatIsGone(t *testing.T) {
 		"nothing":                         {nil, true, false},
 		"a pod with its labels":           {[]client.Object{podOf("forged", "uid"), podOf("bare", "", orphan)}, true, false},
 		"a generator that will be gone":   {[]client.Object{podOf("g0", "uid")}, false, false},
+		"a generator with other owners":   {[]client.Object{podOf("g0", "somebody")}, false, true},
 		"a generator that nobody deletes": {[]client.Object{podOf("g0", "uid", orphan, unlabelled)}, false, true},
 		"a generator that is kept":        {[]client.Object{podOf("g0", "uid", orphan, going(time.Hour))}, true, false},
 	} {
