@@ -68,6 +68,8 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 	tests := loadtest.NewReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), loadtest.Options{
 		Settings:                settings(options),
 		Namespace:               ownNamespace(options),
+		PortLeases:              options.PortLeasesNamespace,
+		PortsUnguarded:          options.PortLeasesNamespace == "" && len(options.Namespaces) > 0,
 		Namespaces:              options.Namespaces,
 		NetworkNamespaces:       options.NetworkNamespaces,
 		NodesGrow:               options.NodesGrow,

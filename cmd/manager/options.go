@@ -38,6 +38,9 @@ type Options struct {
 	// physical ports are kept there, too.
 	LeaderElect             bool   `json:"leaderElect"`
 	LeaderElectionNamespace string `json:"leaderElectionNamespace,omitempty"`
+	// PortLeasesNamespace is where all operators of the cluster keep the Leases of physical ports. Empty: where the leader's is, if this operator looks after all
+	// namespaces; else nobody knows, and tests get no devices that share ports.
+	PortLeasesNamespace string `json:"portLeasesNamespace,omitempty"`
 	// MetricsAddress and HealthAddress are served on; "0" is nowhere.
 	MetricsAddress string `json:"metricsAddress"`
 	HealthAddress  string `json:"healthAddress"`
@@ -105,6 +108,7 @@ func (o *Options) define(flags *flag.FlagSet) {
 	flags.BoolVar(&o.NodesGrow, "nodes-grow", false, "an autoscaler adds nodes for pods that wait: make pods although no node has what they need, so that it sees them")
 	flags.BoolVar(&o.LeaderElect, "leader-elect", true, "let several replicas agree on one that works")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "the `namespace` of the Lease for that, and of those of physical ports (default the pod's own)")
+	flags.StringVar(&o.PortLeasesNamespace, "port-leases-namespace", "", "the `namespace` in which all operators of the cluster keep the Leases of physical ports (default, where all namespaces are looked after, the same)")
 	flags.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "the `address` that metrics are served on; 0: nowhere")
 	flags.IntVar(&o.MetricsTests, "metrics-tests", 500, "of how `many` LoadTests at most there are metrics of their own; 0: only of all together")
 	flags.StringVar(&o.HealthAddress, "health-address", ":8081", "the `address` that /healthz and /readyz are served on; 0: nowhere")
@@ -144,6 +148,9 @@ func (o *Options) check() error {
 		if faults := validation.IsDNS1123Label(namespace); len(faults) > 0 {
 			errs = append(errs, fmt.Errorf("--namespaces: %q can't be a namespace: %s", namespace, strings.Join(faults, "; ")))
 		}
+	}
+	if faults := validation.IsDNS1123Label(o.PortLeasesNamespace); o.PortLeasesNamespace != "" && len(faults) > 0 {
+		errs = append(errs, fmt.Errorf("--port-leases-namespace: %q can't be a namespace: %s", o.PortLeasesNamespace, strings.Join(faults, "; ")))
 	}
 	for namespace := range o.KeepReportsIn {
 		if faults := validation.IsDNS1123Label(namespace); len(faults) > 0 {

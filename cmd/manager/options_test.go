@@ -51,6 +51,7 @@ func TestWrongOptionsAreRefusedWithTheWayOut(t *testing.T) {
 		"a policy that isn't":   {args: []string{"--image=i", "--pull-policy=Sometimes"}, says: []string{`"Sometimes"`, "Always, IfNotPresent or Never"}},
 		"no namespace":          {args: []string{"--image=i", "--namespaces=Lab_A"}, says: []string{`"Lab_A"`}},
 		"no other namespace":    {args: []string{"--image=i", "--network-namespaces=lab,Lab_A"}, says: []string{"--network-namespaces", `"Lab_A"`}},
+		"no namespace of Leases": {args: []string{"--image=i", "--port-leases-namespace=Lab_A"}, says: []string{"--port-leases-namespace", `"Lab_A"`}},
 		"no address":            {args: []string{"--image=i", "--health-address=8081"}, says: []string{"--health-address", ":8080"}},
 		"no concurrency":        {args: []string{"--image=i", "--max-concurrent=0"}, says: []string{"1 to 64"}},
 		"too many metrics":      {args: []string{"--image=i", "--metrics-tests=10001"}, says: []string{"--metrics-tests 10001", "0 to 10000"}},

@@ -38,6 +38,9 @@ type Bounds struct {
 	Namespaces caches.Namespaces
 	// Shared are those whose networks the LoadTests of all namespaces may use, besides those of their own; "*" means all.
 	Shared []string
+	// PortsUnguarded: the operator looks after some namespaces only, and doesn't know where other operators keep the Leases of physical ports. Nobody would keep
+	// its tests off the ports of theirs, so they get no devices that may share one.
+	PortsUnguarded bool
 }
 
 // New makes an inventory that asks the API server each time.
@@ -118,6 +121,9 @@ func (i *Inventory) outOfBounds(namespace string, keys []compile.NetworkKey) map
 	return faults
 }
 
+const unguarded = "it gives devices of physical ports that another operator's tests may be on, too: this operator looks after some namespaces only, and doesn't know where all operators of the " +
+	"cluster keep these ports' Leases: an administrator says it, also where there is no other operator, by the chart's physicalPorts.namespace (the option --port-leases-namespace)"
+
 func (i *Inventory) readNetworks(ctx context.Context, keys []compile.NetworkKey, lab *lifecycle.Lab) error {
 	lab.Networks = map[compile.NetworkKey]manifests.Network{}
 	for _, key := range keys {
@@ -143,6 +149,10 @@ func (i *Inventory) readNetworks(ctx context.Context, keys []compile.NetworkKey,
 		network, err := manifests.ReadNetwork(key, definition.GetAnnotations(), config)
 		if err != nil {
 			lab.Faults[key] = err.Error()
+			continue
+		}
+		if i.bounds.PortsUnguarded && network.MayShare() {
+			lab.Faults[key] = unguarded
 			continue
 		}
 		lab.Networks[key] = network

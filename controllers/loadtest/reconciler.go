@@ -7,6 +7,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -36,8 +37,12 @@ import (
 type Options struct {
 	// Settings are what pods are made with.
 	Settings manifests.Settings
-	// Namespace is the operator's own: the Leases of physical ports are kept there. Empty: no test can take any.
+	// Namespace is the operator's own. Empty: no test can take a physical port, unless PortLeases says where their Leases are kept.
 	Namespace string
+	// PortLeases is the namespace in which all operators of the cluster keep the Leases of physical ports; empty: the operator's own. PortsUnguarded: other
+	// operators may keep theirs elsewhere, so tests get no devices that share ports.
+	PortLeases     string
+	PortsUnguarded bool
 	// Namespaces are those whose LoadTests are looked after; none means all.
 	Namespaces caches.Namespaces
 	// NetworkNamespaces are those whose networks the LoadTests of all namespaces may use, besides those of their own; "*" means all.
@@ -94,14 +99,14 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, options Optio
 	if options.Clock == nil {
 		options.Clock = time.Now
 	}
-	lab := inventory.New(c, inventory.Bounds{Namespaces: options.Namespaces, Shared: options.NetworkNamespaces})
+	lab := inventory.New(c, inventory.Bounds{Namespaces: options.Namespaces, Shared: options.NetworkNamespaces, PortsUnguarded: options.PortsUnguarded})
 	return &Reconciler{
 		options: options, client: c, live: c, progress: c, ofTest: byLabel, events: recorder, memory: newMemory(), metrics: metrics.NewTests(),
 		inventory: lab, turns: turns.New(c, lab, options.Settings, options.Clock),
 		guards: guards.New(c, guards.Options{
 			NetworkPolicies: options.NetworkPolicies, DisruptionBudgets: options.DisruptionBudgets, Namespace: options.Namespace, Clock: options.Clock,
 		}),
-		wires: wires.New(c, byLabel, wires.Options{Namespace: options.Namespace, Namespaces: options.Namespaces, Clock: options.Clock}),
+		wires: wires.New(c, byLabel, wires.Options{Namespace: cmp.Or(options.PortLeases, options.Namespace), Namespaces: options.Namespaces, Clock: options.Clock}),
 	}
 }
 

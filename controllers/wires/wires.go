@@ -27,8 +27,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
 
-// A wire that is a test's has a Lease in the operator's own namespace: that there can be only one of a name is what keeps two tests off it, also
-// over a restart of the operator. It isn't renewed: whether its holder needs it is seen by looking at the holder.
+// A wire that is a test's has a Lease in a namespace that is one for all operators of the cluster: that there can be only one of a name is what keeps two tests
+// off it, also over a restart of the operator. It isn't renewed: whether its holder needs it is seen by looking at the holder.
 const wirePrefix = "linerate-wire-"
 
 // errWireTaken is an answer: another test was quicker, or the cache hasn't seen yet who holds a wire.
@@ -50,7 +50,7 @@ type Leases struct {
 
 // Options are what the operator was started with.
 type Options struct {
-	// Namespace is the operator's own: the Leases are kept there. Empty: no test can take any wire.
+	// Namespace is where the Leases are kept: the operator's own, or one that it shares with the cluster's other operators. Empty: no test can take any wire.
 	Namespace string
 	// Namespaces are those whose LoadTests are looked after.
 	Namespaces caches.Namespaces

@@ -16,16 +16,16 @@ const (
 	containerPorts = "linerate-ports" // of our own pods
 )
 
-// mayShare says that what a network gives may be one of several devices on a physical port: it has a device resource, or moves an interface of
+// MayShare says that what a network gives may be one of several devices on a physical port: it has a device resource, or moves an interface of
 // the node's into the pod. Others, such as bridges and veths, are nobody's virtual function, and their pods start without looking.
-func mayShare(n Network) bool { return n.Resource != "" || slices.Contains(ownDevices(), n.Plugin) }
+func (n Network) MayShare() bool { return n.Resource != "" || slices.Contains(ownDevices(), n.Plugin) }
 
 // ownDevices are the plugins that hand on a device of the node's which their configuration may name itself.
 func ownDevices() []string { return []string{"host-device", "sriov", "ib-sriov"} }
 
 // tellPorts gives the pod an init container that tells its physical ports, where it may have any that are shared.
 func tellPorts(in Input, pod *corev1.Pod, links []string, end func(Input, string) (Network, bool)) {
-	may := slices.ContainsFunc(links, func(link string) bool { n, ok := end(in, link); return ok && mayShare(n) })
+	may := slices.ContainsFunc(links, func(link string) bool { n, ok := end(in, link); return ok && n.MayShare() })
 	if !may {
 		return
 	}

@@ -32,6 +32,7 @@ func TestBadValuesAreRefused(t *testing.T) {
 		"watchNamespaces: [Lab]":                                   "at '/watchNamespaces/0': 'Lab' does not match pattern",
 		"watchNamespaces: [a, a]":                                  "at '/watchNamespaces': items at 0 and 1 are equal",
 		"allowedNetworkNamespaces: [Lab]":                          "at '/allowedNetworkNamespaces/0': 'Lab' does not match pattern",
+		"physicalPorts: {namespace: Lab}":                          "at '/physicalPorts/namespace'",
 		"logLevel: loud":                                           "at '/logLevel': value must be one of",
 		"extraArgs: [log-level=debug]":                             "at '/extraArgs/0'",
 		"keptReports: {count: -1}":                                 "at '/keptReports/count': minimum: got -1, want 0",
@@ -150,6 +151,29 @@ func TestSwitches(t *testing.T) {
 		// One in each, and leader election's.
 		if n := count[*rbacv1.RoleBinding](objects(t, render(t, text).manifest)); n != 3 {
 			t.Errorf("%d RoleBindings", n)
+		}
+	})
+	t.Run("where physical ports' Leases are kept is told to the manager, which may keep them there", func(t *testing.T) {
+		for text, roles := range map[string]int{"physicalPorts: {namespace: other}": 1, "physicalPorts: {namespace: " + releaseNamespace + "}": 0} {
+			namespace := strings.TrimSuffix(strings.TrimPrefix(text, "physicalPorts: {namespace: "), "}")
+			if args := managerOf(t, text).Containers[0].Args; !slices.Contains(args, "--port-leases-namespace="+namespace) {
+				t.Errorf("%s: arguments %v", text, args)
+			}
+			there := 0
+			for _, r := range objects(t, render(t, text).manifest) {
+				if role, is := r.(*rbacv1.Role); is && role.Namespace == "other" {
+					there++
+					if len(role.Rules) != 1 || !slices.Equal(role.Rules[0].Resources, []string{"leases"}) || slices.Contains(role.Rules[0].Verbs, "update") {
+						t.Errorf("%s: it may do more there than keep Leases: %v", text, role.Rules)
+					}
+				}
+			}
+			if there != roles {
+				t.Errorf("%s: %d Roles there, want %d", text, there, roles)
+			}
+		}
+		if args := managerOf(t, "").Containers[0].Args; slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--port-leases-namespace") }) {
+			t.Errorf("nobody said where, and the arguments are %v", args)
 		}
 	})
 	t.Run("bounds of kept Reports are told to the manager", func(t *testing.T) {

@@ -51,7 +51,7 @@ func (l *lab) startProgram(kubeconfig string, flags ...string) *program {
 		l.t.Fatalf("build it: %v\n%s", err, out)
 	}
 	p := &program{l: l, ended: make(chan struct{})}
-	flags = append(flags, "--image=registry.lab/linerate:test", "--namespaces="+l.namespace, "--leader-election-namespace="+operatorNamespace)
+	flags = append(flags, "--image=registry.lab/linerate:test", "--namespaces="+l.namespace, "--leader-election-namespace="+operatorNamespace, "--port-leases-namespace="+operatorNamespace)
 	p.Cmd = exec.Command(file, flags...)
 	p.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
 	p.Stdout, p.Stderr = p, p

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/loadtest"
 )
 
 // looped is a test without a device, on virtual functions: its generator has one on each of two physical ports.
@@ -292,5 +293,41 @@ func TestTwoEndsOnOnePort(t *testing.T) {
 	l.want("allowed", "Complete=True Measured")
 	if status := l.get("allowed").Status; !slices.Equal(status.Result.SharedPorts, r.sites.SharedPorts) || !strings.Contains(status.Summary, "shared port") {
 		t.Errorf("the result isn't marked:\n%s", l.describe("allowed"))
+	}
+}
+
+// Two operators that look after different namespaces keep the Leases of physical ports in one: a test of one waits for a port that a test of the other is on, though
+// it can't see that test. One that doesn't know where the others keep them gives its tests no devices, and says so.
+func TestTwoOperatorsNeverPutTestsOnOnePort(t *testing.T) {
+	operatorOf := func(guarded bool) *lab {
+		l := newLab(t)
+		l.wires(looped("any"))
+		l.reconciler = loadtest.NewReconciler(l.operator, l.events, loadtest.Options{
+			Settings: testSettings(), Namespace: "own-of-" + l.namespace, PortLeases: operatorNamespace, PortsUnguarded: !guarded, Namespaces: []string{l.namespace},
+			NetworkNamespaces: []string{"*"}, Clock: l.clock.now,
+		})
+		return l
+	}
+	first, second, third := operatorOf(true), operatorOf(true), operatorOf(false)
+	first.onPorts("p0", "p1")
+	second.physical = first.physical
+	first.onItsWires(looped("it"))
+	first.want("it", "Complete=False Running")
+	second.onItsWires(looped("it"))
+	message := second.want("it", "Scheduled=False PortHeld")
+	if !strings.Contains(message, "port "+first.namespace+"/p0 of node "+nodeName) || strings.Contains(message, first.namespace+"/it") {
+		t.Errorf("it says %s", message)
+	}
+	first.must(admin.Delete(t.Context(), first.get("it")))
+	first.collect("it")
+	first.reap()
+	first.pass("it")
+	second.settle("it")
+	second.want("it", "Complete=False Running")
+
+	third.create(looped("it"))
+	third.settle("it")
+	if message := third.want("it", "Scheduled=False NetworkInvalid"); !strings.Contains(message, "physicalPorts.namespace") {
+		t.Errorf("it says %s", message)
 	}
 }

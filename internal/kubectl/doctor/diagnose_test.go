@@ -148,6 +148,14 @@ func TestOneThingIsMissing(t *testing.T) {
 		{"two operators", func(l *Lab) {
 			l.Operators.Value = append(l.Operators.Value, operatorOf("linerate-system", "linerate:v0.1.0", 1))
 		}, Warn, "2 operators are installed", 0},
+		{"an operator of some namespaces that wasn't told where ports are kept", func(l *Lab) {
+			l.Operators.Value[0].Spec.Template.Spec.Containers[0].Args = []string{"--namespaces=lab"}
+		}, Fail, "operator linerate-system/linerate looks after some namespaces only, and wasn't told where all operators keep the Leases of physical ports", 0},
+		{"operators that keep ports in two places", func(l *Lab) {
+			l.Operators.Value = append(l.Operators.Value, operatorOf("second", "linerate:v0.1.0", 1))
+			l.Operators.Value[1].Spec.Template.Spec.Containers[0].Args = []string{"--namespaces=other", "--port-leases-namespace=second"}
+			l.Leases["second"] = l.Leases["linerate-system"]
+		}, Warn, "fail    physical ports: operators keep the Leases of physical ports in different namespaces (linerate-system, second)", 1},
 		{"Deployments that may not be read", func(l *Lab) { l.Operators = Answer[[]appsv1.Deployment]{Err: forbidden()} }, Unknown, "operator: the cluster's Deployments can't be read", 0},
 		{"a leader that stands still", func(l *Lab) { l.Now = noon().Add(time.Hour) }, Fail, "linerate-5d9-x hasn't renewed its Lease for 1h0m5s", 0},
 		{"no leader", func(l *Lab) { l.Leases["linerate-system"].Value.Spec.HolderIdentity = new("") }, Warn, "no replica in linerate-system works", 0},

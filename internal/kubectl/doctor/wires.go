@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -24,6 +25,8 @@ type Wire struct {
 	// Test is the holder; empty where the Lease doesn't say. UID is its UID.
 	Test types.NamespacedName
 	UID  types.UID
+	// Pods are the test's generators, by their UIDs; none: the Lease is of an earlier release, which named none.
+	Pods []types.UID
 	// Holder is the LoadTest of that name.
 	Holder Answer[*v1alpha1.LoadTest]
 }
@@ -34,16 +37,17 @@ const mostWires = 20
 // lookAtWires reads the Leases of physical ports that no operator gives back.
 func (lab *Lab) lookAtWires(ctx context.Context, c client.Client) {
 	lab.Wires = map[string]Answer[[]Wire]{}
-	for _, o := range lab.Operators.Value {
-		if _, seen := lab.Wires[o.Namespace]; seen {
+	for i := range lab.Operators.Value {
+		namespace := leasesOf(&lab.Operators.Value[i])
+		if _, seen := lab.Wires[namespace]; seen {
 			continue
 		}
 		leases := &coordinationv1.LeaseList{}
-		err := list(ctx, c, leases, client.InNamespace(o.Namespace), client.HasLabels{v1alpha1.LabelWire})
+		err := list(ctx, c, leases, client.InNamespace(namespace), client.HasLabels{v1alpha1.LabelWire})
 		answer := Answer[[]Wire]{Err: err}
 		for i := range leases.Items {
 			w := wireOf(&leases.Items[i])
-			if len(answer.Value) == mostWires || w.Test.Name != "" && lab.lookedAfter(o.Namespace, w.Test.Namespace) {
+			if len(answer.Value) == mostWires || w.Test.Name != "" && lab.lookedAfter(namespace, w.Test.Namespace) {
 				continue
 			}
 			if w.Test.Name != "" {
@@ -51,7 +55,7 @@ func (lab *Lab) lookAtWires(ctx context.Context, c client.Client) {
 			}
 			answer.Value = append(answer.Value, w)
 		}
-		lab.Wires[o.Namespace] = answer
+		lab.Wires[namespace] = answer
 	}
 }
 
@@ -59,6 +63,11 @@ func (lab *Lab) lookAtWires(ctx context.Context, c client.Client) {
 func wireOf(lease *coordinationv1.Lease) Wire {
 	w := Wire{
 		Lease: client.ObjectKeyFromObject(lease), Node: lease.Annotations[v1alpha1.AnnotationWireNode], Port: lease.Annotations[v1alpha1.AnnotationWirePort],
+	}
+	for named := range strings.SplitSeq(lease.Annotations[v1alpha1.AnnotationWirePods], ",") {
+		if _, uid, ok := strings.Cut(named, "/"); ok {
+			w.Pods = append(w.Pods, types.UID(uid))
+		}
 	}
 	if lease.Spec.HolderIdentity == nil {
 		return w
@@ -69,18 +78,28 @@ func wireOf(lease *coordinationv1.Lease) Wire {
 	return w
 }
 
-// lookedAfter says whether an operator in the one namespace looks after the LoadTests of the other.
-func (lab *Lab) lookedAfter(operator, namespace string) bool {
+// lookedAfter says whether an operator that keeps its Leases in the one namespace looks after the LoadTests of the other.
+func (lab *Lab) lookedAfter(leases, namespace string) bool {
 	return slices.ContainsFunc(lab.Operators.Value, func(d appsv1.Deployment) bool {
 		own := namespacesOf(&d)
-		return d.Namespace == operator && (len(own) == 0 || slices.Contains(own, namespace))
+		return leasesOf(&d) == leases && (len(own) == 0 || slices.Contains(own, namespace))
 	})
+}
+
+// leasesOf is where an operator keeps the Leases of physical ports: its own namespace, unless it was told another.
+func leasesOf(d *appsv1.Deployment) string {
+	namespace, _ := toldOf(d, "--port-leases-namespace", "LINERATE_PORT_LEASES_NAMESPACE")
+	return cmp.Or(namespace, d.Namespace)
 }
 
 // namespacesOf are those that an operator was told to look after (--namespaces, or its environment); none: all.
 func namespacesOf(d *appsv1.Deployment) []string {
-	const flag, variable = "--namespaces", "LINERATE_NAMESPACES"
-	var told string
+	told, _ := toldOf(d, "--namespaces", "LINERATE_NAMESPACES")
+	return strings.FieldsFunc(told, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// toldOf is what an operator was told by a flag, or its environment.
+func toldOf(d *appsv1.Deployment, flag, variable string) (told string, any bool) {
 	for _, c := range d.Spec.Template.Spec.Containers {
 		for _, e := range c.Env {
 			if e.Name == variable {
@@ -96,21 +115,45 @@ func namespacesOf(d *appsv1.Deployment) []string {
 			}
 		}
 	}
-	return strings.FieldsFunc(told, func(r rune) bool { return r == ',' || r == ' ' })
+	return told, told != ""
+}
+
+// guards are told of where nobody keeps tests off each other's ports: operators that keep their Leases apart, and one that gives no devices for that.
+func guards(lab Lab) []Finding {
+	const check = "physical ports"
+	var findings []Finding
+	var places []string
+	for i := range lab.Operators.Value {
+		d := &lab.Operators.Value[i]
+		if _, told := toldOf(d, "--port-leases-namespace", "LINERATE_PORT_LEASES_NAMESPACE"); !told && len(namespacesOf(d)) > 0 {
+			findings = append(findings, Finding{Fail, check, fmt.Sprintf("operator %s/%s looks after some namespaces only, and wasn't told where all operators keep the Leases of physical ports: its tests get no devices that share one", d.Namespace, d.Name),
+				fmt.Sprintf("helm upgrade with physicalPorts.namespace: %s where it is the only operator; else the namespace that the others have", d.Namespace)})
+			continue
+		}
+		if place := leasesOf(d); !slices.Contains(places, place) {
+			places = append(places, place)
+		}
+	}
+	if len(places) > 1 {
+		findings = append(findings, Finding{Fail, check, fmt.Sprintf("operators keep the Leases of physical ports in different namespaces (%s): nobody keeps tests of one off the ports that tests of another are on", strings.Join(places, ", ")),
+			"helm upgrade them with one physicalPorts.namespace"})
+	}
+	return findings
 }
 
 // wires are told of only where something is wrong: ports that stay held though nobody may need them.
 func wires(lab Lab) []Finding {
-	var findings []Finding
+	findings := guards(lab)
 	told := map[string]bool{}
-	for _, o := range lab.Operators.Value {
-		if told[o.Namespace] {
+	for i := range lab.Operators.Value {
+		namespace := leasesOf(&lab.Operators.Value[i])
+		if told[namespace] {
 			continue
 		}
-		told[o.Namespace] = true
-		answer := lab.Wires[o.Namespace]
+		told[namespace] = true
+		answer := lab.Wires[namespace]
 		if answer.Err != nil {
-			findings = append(findings, unseen("physical ports", "the Leases of namespace "+o.Namespace, answer.Err, "kubectl get leases -n "+o.Namespace+" -l "+v1alpha1.LabelWire)...)
+			findings = append(findings, unseen("physical ports", "the Leases of namespace "+namespace, answer.Err, "kubectl get leases -n "+namespace+" -l "+v1alpha1.LabelWire)...)
 		}
 		for _, w := range answer.Value {
 			findings = append(findings, lab.wire(w))
@@ -128,7 +171,7 @@ func (lab *Lab) wire(w Wire) Finding {
 	}
 	said := fmt.Sprintf("%s is held for LoadTest %s, whose namespace the operator in %s doesn't look after: nobody gives it back, and no other test gets it; ", port, w.Test, w.Lease.Namespace)
 	state, over := w.state()
-	sending := lab.sending(w.UID)
+	sending := lab.sending(w)
 	switch {
 	case !over:
 		said, remove = said+state, "wait for its end, or delete it; then: "+remove
@@ -157,12 +200,16 @@ func (w Wire) state() (words string, over bool) {
 	return "that test isn't complete", false
 }
 
-// sending are the pods of a test that could be sending, or tell others to: generators and runners that haven't ended.
-func (lab *Lab) sending(test types.UID) (pods []string) {
+// sending are the pods of a test that could be sending, and haven't ended: the generators that the Lease names. Where it names none, those that say that they are
+// the test's generators or runners.
+func (lab *Lab) sending(w Wire) (pods []string) {
 	for _, p := range lab.Pods.Value {
 		role := p.Labels[v1alpha1.LabelRole]
-		sends := role == "generator" || role == "runner"
-		if p.Labels[v1alpha1.LabelUID] == string(test) && sends && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+		sends := p.Labels[v1alpha1.LabelUID] == string(w.UID) && (role == "generator" || role == "runner")
+		if len(w.Pods) > 0 {
+			sends = slices.Contains(w.Pods, p.UID)
+		}
+		if sends && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
 			pods = append(pods, p.Namespace+"/"+p.Name)
 		}
 	}
