@@ -75,6 +75,7 @@ const (
 	ReasonGeneratorLost      = "GeneratorLost"   // a generator was lost in the run
 	ReasonPathNotProven      = "PathNotProven"
 	ReasonSharedPort         = "SharedPort" // two ends of the links are on one physical port, and spec.sharedPort isn't Allowed
+	ReasonPortSpoofed        = "PortSpoofed" // what a pod says of its devices isn't what its node gave it
 	ReasonRunnerFailed       = "RunnerFailed"
 	ReasonNodeLost           = "NodeLost"      // a pod's node is gone
 	ReasonEvicted            = "Evicted"       // a pod was deleted by somebody else, or evicted

@@ -82,7 +82,7 @@ func endReasons() []string {
 	return []string{
 		v1alpha1.ReasonMeasured, v1alpha1.ReasonNotMeasured, v1alpha1.ReasonStopped, v1alpha1.ReasonInvalid, v1alpha1.ReasonDeadlineExceeded,
 		v1alpha1.ReasonSchedulingDeadline, v1alpha1.ReasonSetupFailed, v1alpha1.ReasonDUTFailed, v1alpha1.ReasonGeneratorFailed,
-		v1alpha1.ReasonGeneratorLost, v1alpha1.ReasonPathNotProven, v1alpha1.ReasonSharedPort, v1alpha1.ReasonRunnerFailed, v1alpha1.ReasonNodeLost, v1alpha1.ReasonEvicted,
+		v1alpha1.ReasonGeneratorLost, v1alpha1.ReasonPathNotProven, v1alpha1.ReasonSharedPort, v1alpha1.ReasonPortSpoofed, v1alpha1.ReasonRunnerFailed, v1alpha1.ReasonNodeLost, v1alpha1.ReasonEvicted,
 		v1alpha1.ReasonStatusRefused,
 	}
 }

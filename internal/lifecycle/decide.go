@@ -28,6 +28,7 @@ func rules() []rule {
 		{"earlierAttempt", earlierAttempt},                         // pods of an attempt that is void must go first
 		{"nodeRefusedPod", nodeRefusedPod},                         // a node has no room in one NUMA node, or none any more: another attempt avoids it
 		{"outlived", outlived},                                     // pods waited so long for others that their own time is over: another attempt
+		{"portSpoofed", portSpoofed},                               // a pod told of another device than its node gave it
 		{"portShared", portShared},                                 // two ends of its links are on one physical port
 		{"halfPlaced", halfPlaced},                                 // not all pods found nodes in time: all are given back
 		{"setupFailed", setupFailed},                               // the setup pod ended badly

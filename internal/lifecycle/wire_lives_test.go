@@ -199,6 +199,22 @@ func wireLives() []life {
 			w.Report.Result.SharedPorts = []string{"port 0000:3b:00.0 of node rack-1 is behind link west of pod vpp-1-generator-0, link east of pod vpp-1-generator-0"}
 			w.settle()
 		}},
+		{"a device that its node gave to another pod", functions, func(w *world) {
+			w.settle()
+			w.schedule()
+			w.attach(apart)
+			for i := range w.Pods {
+				w.Pods[i].Status.ContainerStatuses = append(w.Pods[i].Status.ContainerStatuses, corev1.ContainerStatus{Name: "any", AllocatedResourcesStatus: []corev1.ResourceStatus{
+					{Name: "intel.com/west", Resources: []corev1.ResourceHealth{{ResourceID: "0000:3b:02.7"}}}}})
+				for c := range w.Pods[i].Status.InitContainerStatuses {
+					told := &w.Pods[i].Status.InitContainerStatuses[c].State.Terminated.Message
+					*told = strings.Replace(*told, `"link":"west"`, `"link":"west","device":"0000:3b:02.0"`, 1)
+				}
+			}
+			w.settle()
+			w.run()
+			w.settle()
+		}},
 		{"suspended on a port", functions, func(w *world) {
 			r := w.toRunOn(apart)
 			w.progress(r, "Ramping", 30)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
 // A test takes all its wires at once, when its pods are ready and before its runner is made, or none of them. It waits for wires with its pods
@@ -35,6 +36,22 @@ func portShared(v *view) *step {
 	return v.fail(v1alpha1.ReasonSharedPort, "%s: they would share its bandwidth, and frames between them may never reach a wire: use networks on ports of their own "+
 		"(a device resource for each physical port), keep device and generators on nodes of their own (generator.placement.separateNodes), or allow it with spec.sharedPort: Allowed, "+
 		"which marks the result", joined("; ", shared...))
+}
+
+// portSpoofed: a pod told of another device than its node gave it. Whoever can have it say so could keep others off a port, or hide the one that it is on.
+func portSpoofed(v *view) *step {
+	if v.begun() {
+		return nil
+	}
+	var spoofed []string
+	for _, p := range v.carriers() {
+		spoofed = append(spoofed, manifests.Spoofed(v.input(), p)...)
+	}
+	if len(spoofed) == 0 {
+		return nil
+	}
+	return v.fail(v1alpha1.ReasonPortSpoofed, "%s: somebody changed the pod, or what it said, and nobody knows which physical ports it is on: find out who may change pods in the namespace, and create the test anew",
+		joined("; ", spoofed...))
 }
 
 // portsAwaited: the ports that made an earlier attempt give its pods back are still another test's.

@@ -3,6 +3,7 @@ package lifecycle_test
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,6 +91,29 @@ func TestPortsThatNobodyKnowsOfAreNobodys(t *testing.T) {
 	w.place(ports{})
 	if len(w.Jobs) != 1 || len(w.holds) != 1 {
 		t.Errorf("%d Jobs, %d ports held", len(w.Jobs), len(w.holds))
+	}
+}
+
+// A pod that tells of a device which its node gave to somebody else gets no port kept for it, and nothing is measured.
+func TestAPodThatTellsOfADeviceThatIsNotItsOwn(t *testing.T) {
+	for name, given := range map[string]corev1.ResourceID{"its own": "0000:3b:02.0", "another's": "0000:3b:02.7"} {
+		t.Run(name, func(t *testing.T) {
+			d := decidedOn(t, func(w *world) {
+				for i := range w.Pods {
+					p := &w.Pods[i]
+					if p.Labels[v1alpha1.LabelRole] != "generator" {
+						continue
+					}
+					p.Status.InitContainerStatuses[0].State.Terminated.Message = `{"version": "linerate.dev/ports.v1alpha1", "links": [{"link": "west", "device": "0000:3b:02.0", "port": "0000:3b:00.0", "shared": true}]}`
+					p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: "any", AllocatedResourcesStatus: []corev1.ResourceStatus{
+						{Name: "intel.com/west", Resources: []corev1.ResourceHealth{{ResourceID: given}}}}})
+				}
+			})
+			spoofed := given != "0000:3b:02.0"
+			if (d.Rule == "portSpoofed") != spoofed || (len(d.Take) == 0) != spoofed || spoofed != strings.Contains(d.Message, "its node's kubelet gave it 0000:3b:02.7") {
+				t.Errorf("%s takes %d ports: %s", d.Rule, len(d.Take), d.Message)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,8 @@
 package manifests
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -68,6 +70,48 @@ func toldOf(told []plan.LinkPort, link string) plan.LinkPort {
 	}
 	return plan.LinkPort{}
 }
+
+// Spoofed are the devices that a pod told of, and that its node didn't give it, in sentences. What the node gave its kubelet says in the pod's status, from
+// Kubernetes 1.36 on, by the device plugin's names: where these aren't PCI addresses, or nothing is said, nothing can be held against it.
+func Spoofed(in Input, pod *corev1.Pod) (out []string) {
+	end := generatorNetwork
+	if pod.Labels[v1alpha1.LabelRole] == roleDUT {
+		end = dutNetwork
+	}
+	for _, told := range portsTold(pod) {
+		n, known := end(in, told.Link)
+		if !known || n.Resource == "" || told.Device == "" {
+			continue
+		}
+		given := givenTo(pod, n.Resource)
+		is := func(device string) bool { return strings.EqualFold(device, told.Device) }
+		if len(given) > 0 && !slices.ContainsFunc(given, notPCI) && !slices.ContainsFunc(given, is) {
+			out = append(out, fmt.Sprintf("pod %s says that its end of link %s is device %s, and its node's kubelet gave it %s of %s",
+				pod.Name, told.Link, told.Device, strings.Join(given, ", "), n.Resource))
+		}
+	}
+	return out
+}
+
+// givenTo are the devices of a resource that the pod's node gave it, as its kubelet says.
+func givenTo(pod *corev1.Pod, resource corev1.ResourceName) (devices []string) {
+	for _, c := range pod.Status.ContainerStatuses {
+		for _, r := range c.AllocatedResourcesStatus {
+			if r.Name != resource {
+				continue
+			}
+			for _, device := range r.Resources {
+				devices = append(devices, string(device.ResourceID))
+			}
+		}
+	}
+	slices.Sort(devices)
+	return devices
+}
+
+var pciAddress = regexp.MustCompile(`^[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]$`)
+
+func notPCI(device string) bool { return !pciAddress.MatchString(device) }
 
 // machineTold is the pod's node as its init container told of it; nil: it didn't.
 func machineTold(pod *corev1.Pod) *plan.Machine {

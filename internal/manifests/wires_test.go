@@ -70,6 +70,45 @@ func TestAnnotationsNameNoPhysicalPort(t *testing.T) {
 	}
 }
 
+// What a pod tells is held to the devices that its node gave it, where the kubelet says which.
+func TestDevicesThatThePodsNodeDidNotGive(t *testing.T) {
+	in := sample(t, "loadtest_trex_intel_pod")
+	for key, n := range in.Networks {
+		n.Resource = "intel.com/west"
+		in.Networks[key] = n
+	}
+	given := func(resource corev1.ResourceName, devices ...corev1.ResourceID) []corev1.ContainerStatus {
+		status := corev1.ResourceStatus{Name: resource}
+		for _, d := range devices {
+			status.Resources = append(status.Resources, corev1.ResourceHealth{ResourceID: d, Health: corev1.ResourceHealthStatusHealthy})
+		}
+		return []corev1.ContainerStatus{{Name: "generator", AllocatedResourcesStatus: []corev1.ResourceStatus{status}}}
+	}
+	for name, c := range map[string]struct {
+		given   []corev1.ContainerStatus
+		spoofed bool
+	}{
+		"an earlier kubelet says nothing":        {nil, false},
+		"the device is the pod's":                {given("intel.com/west", "0000:3b:02.0", "0000:3b:02.1"), false},
+		"it is, in capitals":                     {given("intel.com/west", "0000:3B:02.0"), false},
+		"it is another's":                        {given("intel.com/west", "0000:3b:02.1", "0000:3b:02.2"), true},
+		"the kubelet speaks of other resources":  {given("lab.example/gpu", "0000:99:00.0"), false},
+		"the plugin has names of its own":        {given("intel.com/west", "card-1"), false},
+		"the plugin has names besides addresses": {given("intel.com/west", "0000:3b:02.1", "card-1"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := manifests.Generators(in)[0]
+			pod.Status.ContainerStatuses = c.given
+			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "linerate-ports", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+				Message: `{"version": "linerate.dev/ports.v1alpha1", "links": [{"link": "west", "device": "0000:3b:02.0", "port": "0000:3b:00.0", "shared": true}]}`}}}}
+			said := manifests.Spoofed(in, pod)
+			if (len(said) == 1) != c.spoofed || c.spoofed && !strings.Contains(said[0], "link west is device 0000:3b:02.0, and its node's kubelet gave it 0000:3b:02.1, 0000:3b:02.2 of intel.com/west") {
+				t.Errorf("said is %q", said)
+			}
+		})
+	}
+}
+
 // Pods look for physical ports only where there may be shared ones: the others start as fast as ever.
 func TestPodsLookForPhysicalPortsOnDevicesOnly(t *testing.T) {
 	tells := func(pod *corev1.Pod) bool {
