@@ -3,20 +3,18 @@ package delivery
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 )
 
-// The bounds of what travels. A ConfigMap holds 1 MiB of everything, its names and annotations included (Kubernetes, "ConfigMaps"); what
-// is unpacked from one may be that much larger, and no more: a document that grows beyond it was made to fill memory.
-const (
-	MaxPacked   = 900 << 10
-	maxUnpacked = 64 << 20
-)
+// pack compresses a document; its error says which bound the document exceeds. The same document packs to the same bytes: gzip's header gets neither name nor
+// time.
+func pack(document []byte) ([]byte, error) { return packUpTo(document, mostElements) }
 
-// pack compresses a document. The same document packs to the same bytes: gzip's header gets neither name nor time.
-func pack(document []byte) ([]byte, error) {
+func packUpTo(document []byte, elements int64) ([]byte, error) {
+	if err := checkSize(document, elements); err != nil {
+		return nil, err
+	}
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	if _, err := w.Write(document); err != nil {
@@ -28,22 +26,32 @@ func pack(document []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// unpack reads what pack wrote, and refuses what is cut off, carries more behind its end, or grows beyond the bound.
-func unpack(packed []byte) ([]byte, error) {
-	in := bytes.NewReader(packed)
-	r, err := gzip.NewReader(in)
+// unpack reads what pack wrote, and refuses what is cut off, carries more behind its end, or exceeds a bound: that is found out before any memory is taken
+// for it.
+func unpack(packed []byte) ([]byte, error) { return unpackUpTo(packed, mostElements) }
+
+func unpackUpTo(packed []byte, elements int64) ([]byte, error) {
+	size, err := sizeOf(packed, elements)
 	if err != nil {
-		return nil, fmt.Errorf("not packed with gzip: %w", err)
+		return nil, err
 	}
-	r.Multistream(false)
-	document, err := io.ReadAll(io.LimitReader(r, maxUnpacked+1))
-	switch {
-	case err != nil:
+	r, _, err := unpacking(packed)
+	if err != nil {
+		return nil, err
+	}
+	document := make([]byte, size.Bytes)
+	if _, err := io.ReadFull(r, document); err != nil {
 		return nil, fmt.Errorf("unpack: %w", err)
-	case len(document) > maxUnpacked:
-		return nil, fmt.Errorf("it unpacks to more than %d MiB, which no document of linerate's does", maxUnpacked>>20)
-	case in.Len() > 0:
-		return nil, errors.New("something follows the packed document")
 	}
 	return document, nil
+}
+
+// unpacking unpacks one document; what is left of in then follows it.
+func unpacking(packed []byte) (r *gzip.Reader, in *bytes.Reader, err error) {
+	in = bytes.NewReader(packed)
+	if r, err = gzip.NewReader(in); err != nil {
+		return nil, nil, fmt.Errorf("not packed with gzip: %w", err)
+	}
+	r.Multistream(false)
+	return r, in, nil
 }

@@ -30,7 +30,7 @@ func EncodePlan(p *plan.Plan, sites plan.Sites) (map[string][]byte, error) {
 	}
 	packed, err := pack(document)
 	if err != nil {
-		return nil, fmt.Errorf("pack plan: %w", err)
+		return nil, fmt.Errorf("pack plan: %w: use fewer or smaller streams, or fewer generators", err)
 	}
 	where, err := json.Marshal(sites)
 	if err != nil {

@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,14 +44,14 @@ func decodeReport(packed []byte, e Envelope) (*report.Report, error) {
 	if is := report.Digest(document); is != e.Digest {
 		return nil, fmt.Errorf("its digest is %s, and the annotation %s says %s: somebody changed it", is, AnnotationDigest, e.Digest)
 	}
-	reports, err := report.Read(bytes.NewReader(document))
+	r, err := report.Decode(document)
 	if err != nil {
 		return nil, err
 	}
-	if len(reports) != 1 || string(reports[0].Ending) != e.Ending {
-		return nil, fmt.Errorf("it holds %d reports, the first with the ending %s; one with the ending %s is announced", len(reports), reports[0].Ending, e.Ending)
+	if string(r.Ending) != e.Ending {
+		return nil, fmt.Errorf("it has the ending %s, and one with the ending %s is announced", r.Ending, e.Ending)
 	}
-	return reports[0], nil
+	return r, nil
 }
 
 func seal(r *report.Report) (document, packed []byte, err error) {

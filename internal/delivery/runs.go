@@ -7,7 +7,7 @@ const KeyRuns = "runs.json.gz"
 
 // EncodeRuns is the binary data of the ConfigMap for a page of a suite's runs. Its error says that the page is too large for one.
 func EncodeRuns(document []byte) (map[string][]byte, error) {
-	packed, err := pack(document)
+	packed, err := packUpTo(document, mostRunElements)
 	if err != nil {
 		return nil, fmt.Errorf("pack runs: %w", err)
 	}
@@ -19,7 +19,7 @@ func EncodeRuns(document []byte) (map[string][]byte, error) {
 
 // DecodeRuns reads what EncodeRuns wrote, and refuses another version.
 func DecodeRuns(data map[string][]byte, version string, into any) error {
-	document, err := unpack(data[KeyRuns])
+	document, err := unpackUpTo(data[KeyRuns], mostRunElements)
 	if err == nil {
 		err = decode(document, into, version)
 	}

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -21,10 +22,11 @@ func EncodeSuite(s *report.Suite) (data map[string][]byte, annotations map[strin
 			return nil, nil, err
 		}
 		packed, err := pack(document)
-		if err != nil {
+		_, large := errors.AsType[exceeded](err)
+		if err != nil && !large {
 			return nil, nil, fmt.Errorf("pack the suite's report: %w", err)
 		}
-		if len(packed) <= MaxPacked {
+		if !large && len(packed) <= MaxPacked {
 			return map[string][]byte{KeySuite: packed}, map[string]string{AnnotationDigest: digest}, nil
 		}
 	}

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,10 +28,14 @@ func fit(r *report.Report, most int) (document, packed []byte, err error) {
 			told.Thinned = countsOf(r)
 		}
 		document, packed, err = seal(&told)
-		if err != nil || len(packed) <= most {
+		large, unreadable := errors.AsType[exceeded](err)
+		switch {
+		case !unreadable && (err != nil || len(packed) <= most):
 			return document, packed, err
-		}
-		if !thin(&thinned) {
+		case thin(&thinned):
+		case unreadable:
+			return nil, nil, fmt.Errorf("even without its detail %w: use fewer or smaller streams", large)
+		default:
 			return nil, nil, fmt.Errorf("even without its detail it takes %d bytes packed, and a ConfigMap carries %d: use fewer or smaller streams", len(packed), most)
 		}
 	}

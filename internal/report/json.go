@@ -38,7 +38,7 @@ func Read(in io.Reader) ([]*Report, error) { return read(in, MaxDocument) }
 func read(in io.Reader, limit int64) ([]*Report, error) {
 	var reports []*Report
 	err := eachDocument(in, limit, func(document []byte) error {
-		r, err := decode(document)
+		r, err := Decode(document)
 		reports = append(reports, r)
 		return err
 	})
@@ -57,7 +57,7 @@ func ReadDocuments(in io.Reader) (Documents, error) {
 			d.Suites = append(d.Suites, s)
 			return err
 		}
-		r, err := decode(document)
+		r, err := Decode(document)
 		d.Reports = append(d.Reports, r)
 		return err
 	})
@@ -99,8 +99,8 @@ func versionOf(document []byte) string {
 	return head.Version
 }
 
-// decode reads one document.
-func decode(document []byte) (*Report, error) {
+// Decode reads one report, and refuses what follows it. Whoever takes documents of others bounds their size first.
+func Decode(document []byte) (*Report, error) {
 	r := new(Report)
 	if err := readDocument(document, r, Version, VersionBefore); err != nil {
 		return nil, err

@@ -1,0 +1,147 @@
+package delivery
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// The bounds of what travels. A ConfigMap holds 1 MiB of everything, its names and annotations included (Kubernetes, "ConfigMaps"). Packed so small, a document
+// can still be made to fill memory: 66 kB are 64 MB of "{},{},{},", each of them a window once it is decoded. So a document is bounded by three things, and a
+// writer gives up detail until all three are kept:
+//
+//	packed ──▶ bytes, unpacked ──▶ elements of lists, decoded
+//	900 KiB    32 MiB              100 000                       a Report that fills a ConfigMap has some 6 MB and 30 000
+const (
+	MaxPacked    = 900 << 10
+	maxUnpacked  = 32 << 20
+	mostElements = 100_000
+	// mostRunElements is for a sheet of a suite's runs, whose elements are the largest: one of 256 KiB, packed, has some 10 000.
+	mostRunElements = 50_000
+	// deepest is how deep lists and objects may be nested; linerate's documents have a dozen levels.
+	deepest = 64
+)
+
+// The most memory that an element of a list takes, decoded, with all that is in it but other lists' elements and text: of a Report's, and of a suite's runs, which
+// have as much of a Report as a judgement needs.
+const (
+	elementBytes    = 2 << 10
+	runElementBytes = 4 << 10
+)
+
+// Size is how large a document is once it is unpacked.
+type Size struct {
+	Bytes int64
+	// Elements are those of all of its lists together.
+	Elements int64
+}
+
+// Memory is the most bytes that a Report of this size takes while it is decoded: its text, what is kept of that, and its elements.
+func (s Size) Memory() int64 { return 2*s.Bytes + s.Elements*elementBytes }
+
+// exceeded is the error of a document that exceeds a bound, in words.
+type exceeded string
+
+func (e exceeded) Error() string { return string(e) }
+
+// SizeOf measures a packed Report without keeping any of it, and refuses one that is cut off, carries more behind its end, or exceeds a bound.
+func SizeOf(packed []byte) (Size, error) { return sizeOf(packed, mostElements) }
+
+func sizeOf(packed []byte, most int64) (Size, error) {
+	r, in, err := unpacking(packed)
+	if err != nil {
+		return Size{}, err
+	}
+	m := &meter{most: most}
+	_, err = io.Copy(m, r)
+	switch _, large := errors.AsType[exceeded](err); {
+	case large:
+		return m.Size, err
+	case err != nil:
+		return m.Size, fmt.Errorf("unpack: %w", err)
+	case in.Len() > 0:
+		return m.Size, errors.New("something follows the packed document")
+	}
+	return m.Size, nil
+}
+
+// checkSize refuses a document that exceeds a bound: nobody could unpack it again.
+func checkSize(document []byte, most int64) error {
+	_, err := (&meter{most: most}).Write(document)
+	return err
+}
+
+// meter measures the JSON that is written to it, and ends with an error as soon as a bound is exceeded. That the JSON is well-formed is for its reader to say.
+type meter struct {
+	Size
+	most            int64 // elements
+	inText, escaped bool
+	// depth is how many lists and objects are open, lists which of them are lists; first: the innermost list has no element yet.
+	depth int
+	lists [deepest]bool
+	first bool
+}
+
+// Write implements io.Writer.
+func (m *meter) Write(part []byte) (int, error) {
+	m.Bytes += int64(len(part))
+	for _, c := range part {
+		if m.inText {
+			m.readText(c)
+			continue
+		}
+		if err := m.read(c); err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case m.Bytes > maxUnpacked:
+		return 0, exceeded(fmt.Sprintf("it unpacks to more than %d MiB, which no document of linerate's does", maxUnpacked>>20))
+	case m.Elements > m.most:
+		return 0, exceeded(fmt.Sprintf("its lists have more than %d elements together, which no document of linerate's does", m.most))
+	}
+	return len(part), nil
+}
+
+// readText reads on in a text: only its end matters.
+func (m *meter) readText(c byte) {
+	switch {
+	case m.escaped:
+		m.escaped = false
+	case c == '\\':
+		m.escaped = true
+	case c == '"':
+		m.inText = false
+	}
+}
+
+func (m *meter) read(c byte) error {
+	switch c {
+	case ' ', '\t', '\r', '\n':
+		return nil
+	case ']', '}':
+		m.first = false
+		m.depth = max(m.depth-1, 0)
+		return nil
+	case ',':
+		if m.depth > 0 && m.lists[m.depth-1] {
+			m.Elements++
+		}
+		return nil
+	}
+	if m.first { // whatever else follows "[" begins its first element
+		m.Elements++
+		m.first = false
+	}
+	switch c {
+	case '"':
+		m.inText = true
+	case '[', '{':
+		if m.depth == deepest {
+			return exceeded(fmt.Sprintf("it is nested more than %d deep, which no document of linerate's is", deepest))
+		}
+		m.lists[m.depth], m.first = c == '[', c == '['
+		m.depth++
+	}
+	return nil
+}
