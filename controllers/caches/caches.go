@@ -48,7 +48,7 @@ func NewScheme() (*runtime.Scheme, error) {
 	return scheme, v1alpha1.AddToScheme(scheme)
 }
 
-// Options is what the manager keeps in memory: LoadTests, what bears their label, nodes in brief, and one definition's metadata. Of
+// Options is what the manager keeps in memory, all of it in brief: LoadTests, what bears their label, nodes, and one definition's metadata. Of
 // ConfigMaps it keeps metadata only, as a Report is large; progress is in a cache of its own, because a cache selects by kind. Namespaces
 // limits all but what belongs to no namespace; none means all.
 func Options(namespaces Namespaces) cache.Options {
@@ -63,13 +63,13 @@ func Options(namespaces Namespaces) cache.Options {
 		&rbacv1.Role{}:            {Label: ours},
 		&rbacv1.RoleBinding{}:     {Label: ours},
 		&corev1.ConfigMap{}:       {Label: ours.Add(*requirement(v1alpha1.LabelRole, selection.NotEquals, roleProgress))},
-		&corev1.Node{}:            {Transform: inBrief},
+		&corev1.Node{}:            {},
 		NetworkDefinition():       {Field: fields.OneTermEqualSelector("metadata.name", networkCRD)},
 	}
 	return options
 }
 
-// NewProgress has the ConfigMaps whole that runners tell their progress in.
+// NewProgress has what runners tell of their progress, up to its bound.
 func NewProgress(mgr ctrl.Manager, namespaces Namespaces) (cache.Cache, error) {
 	options := baseCache(namespaces)
 	options.DefaultLabelSelector = labels.NewSelector().Add(
@@ -99,9 +99,9 @@ func add(mgr ctrl.Manager, options cache.Options) (cache.Cache, error) {
 	return made, mgr.Add(made)
 }
 
-// baseCache reads only what is watched already, so that no line of code starts a watch unnoticed.
+// baseCache reads only what is watched already, so that no line of code starts a watch unnoticed, and keeps objects in brief.
 func baseCache(namespaces Namespaces) cache.Options {
-	options := cache.Options{ReaderFailOnMissingInformer: true, DefaultTransform: cache.TransformStripManagedFields()}
+	options := cache.Options{ReaderFailOnMissingInformer: true, DefaultTransform: inBrief, NewInformer: newInformer}
 	for _, namespace := range namespaces {
 		if options.DefaultNamespaces == nil {
 			options.DefaultNamespaces = map[string]cache.Config{}
@@ -132,22 +132,4 @@ func NetworkDefinition() *metav1.PartialObjectMetadata {
 	definition := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: networkCRD}}
 	definition.SetGroupVersionKind(crdKind)
 	return definition
-}
-
-// inBrief keeps of a node what inventory.NodeOf reads: the rest is large, and changes all the time.
-func inBrief(object any) (any, error) {
-	node, isNode := object.(*corev1.Node)
-	if !isNode {
-		return object, nil
-	}
-	brief := &corev1.Node{TypeMeta: node.TypeMeta, ObjectMeta: metav1.ObjectMeta{
-		Name: node.Name, UID: node.UID, ResourceVersion: node.ResourceVersion, DeletionTimestamp: node.DeletionTimestamp, Labels: node.Labels,
-	}}
-	brief.Spec.Unschedulable, brief.Spec.Taints, brief.Status.Allocatable = node.Spec.Unschedulable, node.Spec.Taints, node.Status.Allocatable
-	for _, condition := range node.Status.Conditions {
-		if condition.Type == corev1.NodeReady {
-			brief.Status.Conditions = []corev1.NodeCondition{{Type: condition.Type, Status: condition.Status}}
-		}
-	}
-	return brief, nil
 }

@@ -52,7 +52,7 @@ type compiler struct {
 	spec *v1alpha1.LoadTestSpec
 	// namespace is the test's, in which its pods are.
 	namespace string
-	// engine is what sends, and traffic the kind of it; nil: no such engine is known for it, and errs say so.
+	// engine is what sends, and traffic the kind of it; nil: no such engine is known for it, or the spec is too large to be read, and errs say so.
 	engine     engine
 	traffic    traffic
 	links      []link
@@ -64,6 +64,10 @@ type compiler struct {
 func newCompiler(test *v1alpha1.LoadTest) *compiler {
 	spec := test.Spec
 	c := &compiler{spec: &spec, namespace: test.Namespace}
+	if why := spec.FreeformFault(); why != "" {
+		c.refuse(specPath(), field.OmitValueType{}, why)
+		return c
+	}
 	c.choose()
 	if c.engine != nil {
 		spec.Procedure = withDefaults(spec.Procedure, c.traffic.heldAt())

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,9 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
+// mostObjects is how many objects a part in Kubernetes' form may have: a container that says nothing takes two bytes as text, and a thousand once it is read.
+const mostObjects = 2048
+
 // decode reads a part in Kubernetes' form strictly: a field that Kubernetes doesn't know would be dropped without a word. It is nil where
 // something is wrong.
 func decode[T any](c *compiler, path *field.Path, form v1alpha1.Freeform) *T {
@@ -19,6 +23,10 @@ func decode[T any](c *compiler, path *field.Path, form v1alpha1.Freeform) *T {
 	raw, err := form.Raw()
 	if err != nil {
 		c.errs = append(c.errs, field.Invalid(path, field.OmitValueType{}, "it can't be read: "+err.Error()))
+		return nil
+	}
+	if n := bytes.Count(raw, []byte("{")); n > mostObjects {
+		c.errs = append(c.errs, field.TooMany(path, n, mostObjects))
 		return nil
 	}
 	unknown, err := kjson.UnmarshalStrict(raw, into)

@@ -3,6 +3,7 @@ package delivery
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -50,11 +51,23 @@ func DecodeProgress(data map[string]string) (*Progress, error) {
 		return nil, nil // nothing is there, and nothing is wrong
 	}
 	if len(text) > mostProgress {
-		return nil, fmt.Errorf("%s: it has %d bytes, and no runner writes more than %d", KeyProgress, len(text), mostProgress)
+		return nil, fmt.Errorf("%s: it has more than %d bytes, and no runner writes as many", KeyProgress, mostProgress)
 	}
 	p := new(Progress)
 	if err := decode([]byte(text), p, ProgressVersion); err != nil {
 		return nil, fmt.Errorf("%s: %w", KeyProgress, err)
 	}
 	return p, nil
+}
+
+// TrimProgress is what of a ConfigMap's data DecodeProgress needs, for whoever keeps many: of a text that is too long, as much as shows that it is.
+func TrimProgress(data map[string]string) map[string]string {
+	text, written := data[KeyProgress]
+	if !written {
+		return nil
+	}
+	if len(text) > mostProgress {
+		text = strings.Clone(text[:mostProgress+1]) // else the whole of it stays
+	}
+	return map[string]string{KeyProgress: text}
 }

@@ -54,6 +54,23 @@ func TestProgress(t *testing.T) {
 	})
 }
 
+func TestATrimmedProgressIsReadAsTheWhole(t *testing.T) {
+	whole := map[string]string{delivery.KeyProgress: `{"version":"linerate.dev/progress.v1alpha1","attempt":3}`, "more": strings.Repeat("x", 1<<20)}
+	got, err := delivery.DecodeProgress(delivery.TrimProgress(whole))
+	if err != nil || got.Attempt != 3 || len(delivery.TrimProgress(whole)) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for name, data := range map[string]map[string]string{"nothing": nil, "something else": {"more": "x"}} {
+		if trimmed := delivery.TrimProgress(data); trimmed != nil {
+			t.Errorf("of %s %v is kept", name, trimmed)
+		}
+	}
+	large := delivery.TrimProgress(map[string]string{delivery.KeyProgress: strings.Repeat(" ", 1<<20)})
+	if _, err := delivery.DecodeProgress(large); err == nil || len(large[delivery.KeyProgress]) > 65<<10 {
+		t.Errorf("%d bytes are kept of one that is too large, and it is read with %v", len(large[delivery.KeyProgress]), err)
+	}
+}
+
 func FuzzDecodeProgress(f *testing.F) {
 	f.Add(`{"version":"linerate.dev/progress.v1alpha1","attempt":1,"run":1}`)
 	f.Fuzz(func(t *testing.T, text string) {

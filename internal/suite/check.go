@@ -87,6 +87,10 @@ func NewChecking(m *Matrix) *Checking { return &Checking{matrix: m, at: map[stri
 // Next looks at so many further cells.
 func (c *Checking) Next(judge Judge, cells int) {
 	m := c.matrix
+	if why := m.suite.Spec.FreeformFault(); why != "" {
+		c.Faults, c.next = Faults{{Field: "spec", Message: why, ofSuite: true}}, len(m.Cells)
+		return
+	}
 	if len(m.Cells) == 0 {
 		c.Faults = Faults{{Field: "spec.exclude", Message: "spec.exclude leaves no cell to measure: exclude less"}}
 	}

@@ -41,7 +41,7 @@ func (p *program) said() []string {
 	return strings.Split(strings.TrimSpace(p.talk.String()), "\n")
 }
 
-// startProgram starts the manager for the lab's namespace; it ends with the test, and if that failed, tells what it said.
+// startProgram starts the manager for the lab's namespace, unless flags say another; it ends with the test, and if that failed, tells what it said.
 func (l *lab) startProgram(kubeconfig string, flags ...string) *program {
 	l.t.Helper()
 	file := filepath.Join(l.t.TempDir(), "manager")
@@ -51,7 +51,7 @@ func (l *lab) startProgram(kubeconfig string, flags ...string) *program {
 		l.t.Fatalf("build it: %v\n%s", err, out)
 	}
 	p := &program{l: l, ended: make(chan struct{})}
-	flags = append(flags, "--image=registry.lab/linerate:test", "--namespaces="+l.namespace, "--leader-election-namespace="+operatorNamespace, "--port-leases-namespace="+operatorNamespace)
+	flags = append([]string{"--image=registry.lab/linerate:test", "--namespaces=" + l.namespace, "--leader-election-namespace=" + operatorNamespace, "--port-leases-namespace=" + operatorNamespace}, flags...)
 	p.Cmd = exec.Command(file, flags...)
 	p.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
 	p.Stdout, p.Stderr = p, p

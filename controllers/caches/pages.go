@@ -1,0 +1,66 @@
+package caches
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+)
+
+// pageSize is how many objects are listed at a time: at 1.5 MiB, which is the most that etcd takes, 48 MiB.
+const pageSize = 32
+
+// newInformer makes the informer of a cache. An API server that streams lists (Kubernetes 1.34, and 1.32) sends one object after the other; another would send
+// all of a list in one answer, however much that is, and is asked for a page at a time.
+func newInformer(from toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+	return toolscache.NewSharedIndexInformer(inPages(from), example, resync, indexers)
+}
+
+// inPages lists a page at a time, and keeps each in brief before it asks for the next. It watches as from does.
+func inPages(from toolscache.ListerWatcher) toolscache.ListerWatcher {
+	source := toolscache.ToListerWatcherWithContext(from)
+	return &toolscache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			options.Limit, options.ResourceVersion, options.ResourceVersionMatch = pageSize, "", "" // older servers page only what they read from etcd
+			var all []runtime.Object
+			for {
+				page, err := source.ListWithContext(ctx, options)
+				if err != nil {
+					return nil, err
+				}
+				items, next, err := pageInBrief(page)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, items...)
+				if options.Continue = next; next == "" {
+					return page, meta.SetList(page, all)
+				}
+			}
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return source.WatchWithContext(ctx, options)
+		},
+	}
+}
+
+// pageInBrief are the objects of a page, in brief, and how to ask for the next; empty: it is the last.
+func pageInBrief(page runtime.Object) (items []runtime.Object, next string, err error) {
+	list, err := meta.ListAccessor(page)
+	if err != nil {
+		return nil, "", err
+	}
+	if items, err = meta.ExtractListWithAlloc(page); err != nil {
+		return nil, "", err
+	}
+	for _, item := range items {
+		if _, err := inBrief(item); err != nil {
+			return nil, "", err
+		}
+	}
+	return items, list.GetContinue(), nil
+}
