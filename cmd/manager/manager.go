@@ -64,7 +64,7 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the manager: %w", err)
 	}
-	reports := loadtestsuite.NewRecentReports()
+	reports, decoded := loadtestsuite.NewRecentReports(), caches.NewDecoded()
 	tests := loadtest.NewReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), loadtest.Options{
 		Settings:                settings(options),
 		Namespace:               ownNamespace(options),
@@ -78,13 +78,14 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 		MaxConcurrentReconciles: options.MaxConcurrent,
 		Metrics:                 metrics.Registry,
 		MetricsTests:            options.MetricsTests,
+		Decoded:                 decoded,
 		Reports:                 reports,
 	})
 	if err := tests.SetupWithManager(mgr); err != nil {
 		return nil, fmt.Errorf("set up the LoadTest controller: %w", err)
 	}
 	suites, err := loadtestsuite.NewReconciler(mgr.GetClient(), mgr.GetEventRecorder(reporter), loadtestsuite.Options{
-		Version: version, Metrics: metrics.Registry, Reports: reports,
+		Version: version, Metrics: metrics.Registry, Decoded: decoded, Reports: reports,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make the LoadTestSuite controller: %w", err)

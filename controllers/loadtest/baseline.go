@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,12 +12,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/caches"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// readBaseline reads what the test is compared with. That there is none, or none that can be read, is an answer too.
+// mostBaseline is how many bytes of memory the Reports of a baseline may take together, without what nothing is compared of.
+const mostBaseline = caches.MostDecoded - 32<<20
+
+// readBaseline reads what the test is compared with, while nobody else decodes anything: up to a hundred Reports. That there is none, or none that can be read, is
+// an answer too.
 func (r *Reconciler) readBaseline(ctx context.Context, seen *observation) error {
+	if err := r.makeRoom(ctx, seen, caches.MostDecoded); err != nil {
+		return err
+	}
 	spec, found := seen.Test.Spec.Baseline, lifecycle.Baseline{}
 	refs := spec.Reports
 	if spec.LoadTest != "" {
@@ -27,6 +37,7 @@ func (r *Reconciler) readBaseline(ctx context.Context, seen *observation) error 
 		found.Fault = fault
 		refs = []v1alpha1.ReportRef{ref}
 	}
+	taken := int64(0)
 	for _, ref := range refs {
 		if found.Fault != "" {
 			break
@@ -35,10 +46,30 @@ func (r *Reconciler) readBaseline(ctx context.Context, seen *observation) error 
 		if err != nil {
 			return err
 		}
+		if taken += condensed(source.Report); taken > mostBaseline {
+			source.Report, source.Fault = nil, "together with the Reports before it, it is too large to be compared with: name fewer Reports"
+		}
 		found.Sources = append(found.Sources, source)
 	}
 	seen.Baseline = &found
 	return nil
+}
+
+// condensed leaves out of a Report what nothing is compared of, and says how many bytes of memory it takes then.
+func condensed(r *report.Report) int64 {
+	if r == nil {
+		return 0
+	}
+	r.Samples, r.Observations, r.Notes = nil, nil, nil
+	text, err := json.Marshal(r)
+	if err != nil {
+		return mostBaseline + 1
+	}
+	size, err := delivery.Measure(text)
+	if err != nil {
+		return mostBaseline + 1
+	}
+	return size.Memory()
 }
 
 // reportOf finds the Report of a LoadTest that is measured; fault says why it isn't one.

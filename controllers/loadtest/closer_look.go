@@ -50,13 +50,21 @@ func (r *Reconciler) readReport(ctx context.Context, seen *observation) error {
 	} else if err != nil {
 		return fmt.Errorf("read the report: %w", err)
 	}
+	size, err := delivery.SizeOf(kept.BinaryData[delivery.KeyReport])
+	if err != nil {
+		seen.Children.ReportFault = fmt.Sprintf("ConfigMap %s: %s: %v", kept.Name, delivery.KeyReport, err)
+		return nil
+	}
+	if err := r.makeRoom(ctx, seen, size.Memory()); err != nil {
+		return err
+	}
 	document, envelope, err := delivery.DecodeReport(kept.BinaryData, kept.Annotations)
 	if err != nil {
 		seen.Children.ReportFault = fmt.Sprintf("ConfigMap %s: %v", kept.Name, err)
 		return nil
 	}
 	if r.options.Reports != nil {
-		r.options.Reports.Keep(seen.Test, envelope.Digest, document)
+		r.options.Reports.Keep(seen.Test, envelope.Digest, document, size.Memory())
 	}
 	// It may have been written anew since it was announced: report and envelope are of one moment.
 	seen.Children.Report, seen.Children.ReportPacked, seen.Children.Envelope = document, kept.BinaryData[delivery.KeyReport], &envelope

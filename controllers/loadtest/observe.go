@@ -20,6 +20,28 @@ import (
 type observation struct {
 	lifecycle.Observed
 	family *family
+	// giveBack gives back the memory of the Reports in it; nil: there are none.
+	giveBack func()
+}
+
+// letGo gives back the memory of Reports. Nobody may look at the observation any more.
+func (o *observation) letGo() {
+	if o.giveBack != nil {
+		o.giveBack()
+		o.giveBack = nil
+	}
+}
+
+// errRoom is that a pass has a Report in memory, and would wait for room for another one.
+var errRoom = pass.Wait("a pass reads one Report at a time", time.Second)
+
+// makeRoom waits until there is memory for what is to be decoded for an observation.
+func (r *Reconciler) makeRoom(ctx context.Context, o *observation, bytes int64) (err error) {
+	if o.giveBack != nil {
+		return errRoom
+	}
+	o.giveBack, err = r.options.Decoded.Take(ctx, bytes)
+	return err
 }
 
 // now is the time as the API server would store it.

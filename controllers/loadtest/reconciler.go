@@ -59,14 +59,16 @@ type Options struct {
 	Metrics prometheus.Registerer
 	// MetricsTests is of how many LoadTests at most there are figures of their own.
 	MetricsTests int
+	// Decoded is how much memory is left for Reports, shared with whoever else reads some; nil: nobody does.
+	Decoded *caches.Decoded
 	// Reports are handed the Report of each test that ended, as it was read; nil: nobody is.
 	Reports Reports
 }
 
 // Reports is who wants to know what tests measured, such as the suites that they are of.
 type Reports interface {
-	// Keep is given a test and its Report, which nobody may change, and the Report's digest.
-	Keep(test *v1alpha1.LoadTest, digest string, document *report.Report)
+	// Keep is given a test and its Report, which nobody may change, the Report's digest, and how many bytes of memory it may take.
+	Keep(test *v1alpha1.LoadTest, digest string, document *report.Report, memory int64)
 }
 
 // Reconciler carries LoadTests through their lives. It is safe for concurrent use once it is set up.
@@ -99,6 +101,9 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, options Optio
 	if options.Clock == nil {
 		options.Clock = time.Now
 	}
+	if options.Decoded == nil {
+		options.Decoded = caches.NewDecoded()
+	}
 	lab := inventory.New(c, inventory.Bounds{Namespaces: options.Namespaces, Shared: options.NetworkNamespaces, PortsUnguarded: options.PortsUnguarded})
 	return &Reconciler{
 		options: options, client: c, live: c, progress: c, ofTest: byLabel, events: recorder, memory: newMemory(), metrics: metrics.NewTests(),
@@ -120,6 +125,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil || seen == nil {
 		return r.outcome(ctx, nil, lifecycle.Decision{}, err)
 	}
+	defer seen.letGo()
 	var decision lifecycle.Decision
 	for range closerLooks {
 		decision = lifecycle.Decide(seen.Observed)

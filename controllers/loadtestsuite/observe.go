@@ -2,6 +2,7 @@ package loadtestsuite
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -136,11 +137,7 @@ func (r *Reconciler) testsOf(ctx context.Context, s *v1alpha1.LoadTestSuite) (ma
 func (r *Reconciler) readRuns(ctx context.Context, seen *observation, wanted []suite.Wanted) error {
 	runs, failed := make([]suite.Run, len(wanted)), make([]error, len(wanted))
 	pass.SideBySide(len(wanted), func(i int) {
-		w := wanted[i]
-		document, fault, err := r.reportOf(ctx, seen.Tests[w.Name])
-		if failed[i] = err; err == nil {
-			runs[i] = suite.RunOf(seen.Tests[w.Name], w.Repetition, w.Try, document, fault)
-		}
+		runs[i], failed[i] = r.readRun(ctx, seen.Tests[wanted[i].Name], wanted[i])
 	})
 	for i, w := range wanted {
 		if failed[i] == nil {
@@ -159,26 +156,56 @@ func (r *Reconciler) readRuns(ctx context.Context, seen *observation, wanted []s
 // fewReads are Reports after which a pass goes on.
 const fewReads = 4
 
-func (r *Reconciler) reportOf(ctx context.Context, test *v1alpha1.LoadTest) (document *report.Report, fault string, err error) {
+// mostRun is how many bytes of memory may be kept of a run for as long as its suite is there: a suite may have thousands of runs.
+const mostRun = 4 << 20
+
+// readRun is what a test left that is over. Its Report is let go again.
+func (r *Reconciler) readRun(ctx context.Context, test *v1alpha1.LoadTest, w suite.Wanted) (suite.Run, error) {
+	document, fault, giveBack, err := r.reportOf(ctx, test)
+	if err != nil {
+		return suite.Run{}, err
+	}
+	defer giveBack()
+	run := suite.RunOf(test, w.Repetition, w.Try, document, fault)
+	text, err := json.Marshal(run.SuiteRun)
+	if err != nil {
+		return suite.Run{}, err
+	}
+	if size, err := delivery.Measure(text); err != nil || size.Memory() > mostRun {
+		return suite.RunOf(test, w.Repetition, w.Try, nil, "what it claims is more than a suite keeps of a run"), nil
+	}
+	return run, nil
+}
+
+// reportOf is a test's Report, or why it can't be read; neither: it has none. Its memory is to be given back.
+func (r *Reconciler) reportOf(ctx context.Context, test *v1alpha1.LoadTest) (document *report.Report, fault string, giveBack func(), err error) {
+	giveBack = func() {}
 	if test.Status.Report == nil {
-		return nil, "", nil
+		return nil, "", giveBack, nil
 	}
 	if document := r.options.Reports.take(test.Status.Report.Digest); document != nil {
-		return document, "", nil
+		return document, "", giveBack, nil
 	}
 	var kept corev1.ConfigMap
 	name := client.ObjectKey{Namespace: test.Namespace, Name: test.Status.Report.ConfigMap}
 	if err := r.live.Get(ctx, name, &kept); apierrors.IsNotFound(err) {
-		return nil, fmt.Sprintf("ConfigMap %s is gone", name.Name), nil
+		return nil, fmt.Sprintf("ConfigMap %s is gone", name.Name), giveBack, nil
 	} else if err != nil {
-		return nil, "", fmt.Errorf("read the report of %s: %w", test.Name, err)
+		return nil, "", giveBack, fmt.Errorf("read the report of %s: %w", test.Name, err)
+	}
+	size, err := delivery.SizeOf(kept.BinaryData[delivery.KeyReport])
+	if err != nil {
+		return nil, fmt.Sprintf("ConfigMap %s: %s: %v", kept.Name, delivery.KeyReport, err), giveBack, nil
+	}
+	if giveBack, err = r.options.Decoded.Take(ctx, size.Memory()); err != nil {
+		return nil, "", func() {}, err
 	}
 	document, envelope, err := delivery.DecodeReport(kept.BinaryData, kept.Annotations)
 	switch {
 	case err != nil:
-		return nil, fmt.Sprintf("ConfigMap %s: %v", kept.Name, err), nil
+		return nil, fmt.Sprintf("ConfigMap %s: %v", kept.Name, err), giveBack, nil
 	case envelope.Digest != test.Status.Report.Digest:
-		return nil, fmt.Sprintf("ConfigMap %s holds another Report than the one that the test was judged by", kept.Name), nil
+		return nil, fmt.Sprintf("ConfigMap %s holds another Report than the one that the test was judged by", kept.Name), giveBack, nil
 	}
-	return document, "", nil
+	return document, "", giveBack, nil
 }

@@ -8,8 +8,11 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// mostRecent is how many Reports are kept for a moment: many are large.
-const mostRecent = 16
+// mostRecent is how many Reports are kept for a moment, and mostRecentMemory how many bytes of memory they may take together: many are large.
+const (
+	mostRecent       = 16
+	mostRecentMemory = 32 << 20
+)
 
 // RecentReports are Reports of suites' tests that were read when the tests ended: a moment later the suites want to know what they say. Each is known by
 // its digest, so that none is taken for another, and given once. What isn't there is read again. Nobody may change a Report that is in it. It is safe for
@@ -22,21 +25,32 @@ type RecentReports struct {
 type recentReport struct {
 	digest   string
 	document *report.Report
+	memory   int64 // bytes
 }
 
 // NewRecentReports has none yet.
 func NewRecentReports() *RecentReports { return &RecentReports{} }
 
-// Keep keeps the Report of a suite's test for a moment.
-func (r *RecentReports) Keep(test *v1alpha1.LoadTest, digest string, document *report.Report) {
+// Keep keeps the Report of a suite's test for a moment, unless it takes too much memory.
+func (r *RecentReports) Keep(test *v1alpha1.LoadTest, digest string, document *report.Report, memory int64) {
 	if r == nil || suiteOf(test) == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.kept = slices.DeleteFunc(r.kept, func(k recentReport) bool { return k.digest == digest })
-	r.kept = append(r.kept, recentReport{digest, document})
-	r.kept = slices.Delete(r.kept, 0, max(len(r.kept)-mostRecent, 0))
+	r.kept = append(r.kept, recentReport{digest, document, memory})
+	for len(r.kept) > mostRecent || r.memory() > mostRecentMemory {
+		r.kept = slices.Delete(r.kept, 0, 1)
+	}
+}
+
+// memory is how many bytes all that is kept may take.
+func (r *RecentReports) memory() (sum int64) {
+	for _, k := range r.kept {
+		sum += k.memory
+	}
+	return sum
 }
 
 // take is the Report of this digest, which is let go; nil: it isn't there.

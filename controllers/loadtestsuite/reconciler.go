@@ -12,6 +12,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/linerate-dev/linerate/controllers/caches"
 	"github.com/linerate-dev/linerate/controllers/metrics"
 	"github.com/linerate-dev/linerate/controllers/pass"
 	"github.com/linerate-dev/linerate/internal/admission"
@@ -26,6 +27,8 @@ type Options struct {
 	Clock func() time.Time
 	// Metrics are told to it by SetupWithManager; nil: to nobody.
 	Metrics prometheus.Registerer
+	// Decoded is how much memory is left for Reports, shared with whoever else reads some; nil: nobody does.
+	Decoded *caches.Decoded
 	// Reports are handed over by the reconciler of LoadTests, where the two are in one process; nil: each reads them itself.
 	Reports *RecentReports
 }
@@ -58,6 +61,9 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, options Optio
 	}
 	if options.Clock == nil {
 		options.Clock = time.Now
+	}
+	if options.Decoded == nil {
+		options.Decoded = caches.NewDecoded()
 	}
 	return &Reconciler{
 		options: options, client: c, live: c, ofSuite: bySuiteLabel, events: recorder, memory: newMemory(), metrics: metrics.NewSuites(),

@@ -150,25 +150,33 @@ func TestAReportThatWasJustReadIsNotReadAgain(t *testing.T) {
 	w.r.options.Reports = NewRecentReports()
 	one, two := &report.Report{Message: "one"}, &report.Report{Message: "two"}
 	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "night-v0-x-r1"}}
-	w.r.options.Reports.Keep(test, "sha256:0", one)
+	w.r.options.Reports.Keep(test, "sha256:0", one, 1)
 	if w.r.options.Reports.take("sha256:0") != nil {
 		t.Error("the Report of a test is kept that is of no suite")
 	}
 	test.OwnerReferences = []metav1.OwnerReference{{Kind: v1alpha1.LoadTestSuiteKind, Name: "night", Controller: new(true)}}
-	w.r.options.Reports.Keep(test, "sha256:1", one)
-	w.r.options.Reports.Keep(test, "sha256:2", two)
+	w.r.options.Reports.Keep(test, "sha256:1", one, 1)
+	w.r.options.Reports.Keep(test, "sha256:2", two, 1)
 	test.Status.Report = &v1alpha1.ReportReference{ConfigMap: "night-v0-x-r1-report", Digest: "sha256:2"}
-	if got, fault, err := w.r.reportOf(t.Context(), test); got != two || fault != "" || err != nil {
+	if got, fault, _, err := w.r.reportOf(t.Context(), test); got != two || fault != "" || err != nil {
 		t.Errorf("got %+v, %q, %v", got, fault, err)
 	}
-	if got, fault, err := w.r.reportOf(t.Context(), test); got != nil || !strings.Contains(fault, "is gone") || err != nil {
+	if got, fault, _, err := w.r.reportOf(t.Context(), test); got != nil || !strings.Contains(fault, "is gone") || err != nil {
 		t.Errorf("a second time: %+v, %q, %v", got, fault, err)
 	}
 	for i := range 2 * mostRecent {
-		w.r.options.Reports.Keep(test, fmt.Sprint("sha256:", i+10), two)
+		w.r.options.Reports.Keep(test, fmt.Sprint("sha256:", i+10), two, 1)
 	}
 	if n := len(w.r.options.Reports.kept); n != mostRecent || w.r.options.Reports.take("sha256:1") != nil {
 		t.Errorf("%d are kept", n)
+	}
+	w.r.options.Reports.Keep(test, "sha256:large", one, mostRecentMemory-mostRecent/2)
+	if n := len(w.r.options.Reports.kept); n != mostRecent/2+1 {
+		t.Errorf("%d are kept beside one that takes nearly all memory", n-1)
+	}
+	w.r.options.Reports.Keep(test, "sha256:larger", one, mostRecentMemory+1)
+	if n := len(w.r.options.Reports.kept); n != 0 {
+		t.Errorf("%d are kept where the last is too large by itself", n)
 	}
 }
 

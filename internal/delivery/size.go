@@ -44,6 +44,13 @@ type exceeded string
 
 func (e exceeded) Error() string { return string(e) }
 
+// Measure is the size of a document that isn't packed; its error says which bound of a Report's it exceeds.
+func Measure(document []byte) (Size, error) {
+	m := &meter{most: mostElements}
+	_, err := m.Write(document)
+	return m.Size, err
+}
+
 // SizeOf measures a packed Report without keeping any of it, and refuses one that is cut off, carries more behind its end, or exceeds a bound.
 func SizeOf(packed []byte) (Size, error) { return sizeOf(packed, mostElements) }
 

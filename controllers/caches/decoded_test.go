@@ -1,0 +1,50 @@
+package caches
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// However many passes read documents, and however large these are, they take no more together than there is.
+func TestDocumentsWaitUntilThereIsRoomForThem(t *testing.T) {
+	const large, readers = MostDecoded/2 + 1, 8
+	d, now, most := NewDecoded(), atomic.Int64{}, atomic.Int64{}
+	var reading sync.WaitGroup
+	for range readers {
+		reading.Go(func() {
+			giveBack, err := d.Take(t.Context(), large)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if n := now.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			now.Add(-1)
+			giveBack()
+		})
+	}
+	reading.Wait()
+	if most.Load() != 1 {
+		t.Errorf("%d large documents were decoded at a time", most.Load())
+	}
+}
+
+func TestAPassThatEndsDoesNotWaitForRoom(t *testing.T) {
+	d := NewDecoded()
+	giveBack, err := d.Take(t.Context(), 2*MostDecoded) // which is all
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := d.Take(ended, 1); err == nil {
+		t.Error("it took what isn't there")
+	}
+	giveBack()
+	if _, err := d.Take(t.Context(), 1); err != nil {
+		t.Errorf("all was given back: %v", err)
+	}
+}
