@@ -32,8 +32,15 @@ func TestKustomize(t *testing.T) {
 	})
 	t.Run("the pods of tests run the manager's image", func(t *testing.T) {
 		c := onlyDeployment(t, objects(t, kustomize(t, "config/default"))).Spec.Template.Spec.Containers[0]
-		if len(c.Env) != 1 || c.Env[0].Name != "LINERATE_IMAGE" || c.Env[0].Value != c.Image || c.Image == "controller:latest" {
+		if c.Env[0].Name != "LINERATE_IMAGE" || c.Env[0].Value != c.Image || c.Image == "controller:latest" {
 			t.Errorf("image %s, environment %v", c.Image, c.Env)
+		}
+	})
+	t.Run("the memory is the chart's", func(t *testing.T) {
+		k := onlyDeployment(t, objects(t, kustomize(t, "config/default"))).Spec.Template.Spec.Containers[0]
+		h := onlyDeployment(t, objects(t, render(t, "").manifest)).Spec.Template.Spec.Containers[0]
+		if !cmp.Equal(k.Resources, h.Resources) || !cmp.Equal(k.Env[1], h.Env[1]) || k.Env[1].Name != "GOMEMLIMIT" {
+			t.Errorf("kustomize has %v, %v, the chart %v, %v", k.Resources, k.Env, h.Resources, h.Env)
 		}
 	})
 	t.Run("the image is the chart's", func(t *testing.T) {

@@ -214,9 +214,26 @@ resources: {limits: {memory: 1Gi}}
 `)
 		c := pod.Containers[0]
 		if pod.NodeSelector["disk"] != "ssd" || pod.Tolerations[0].Key != "infra" || pod.Affinity.PodAntiAffinity != nil || pod.Affinity.NodeAffinity == nil ||
-			pod.TopologySpreadConstraints[0].TopologyKey != "zone" || pod.PriorityClassName != "high" || c.Env[1].Value != "50" ||
+			pod.TopologySpreadConstraints[0].TopologyKey != "zone" || pod.PriorityClassName != "high" || c.Env[2].Value != "50" ||
 			c.Args[len(c.Args)-1] != "--log-level=debug" || c.Resources.Limits.Memory().String() != "1Gi" {
 			t.Errorf("%+v", pod)
+		}
+	})
+	t.Run("Go's collector is told nine tenths of the memory limit", func(t *testing.T) {
+		for values, want := range map[string]string{
+			"": "460MiB", "resources: {limits: {memory: 1Gi}}": "921MiB", "resources: {limits: {memory: 1048576Ki}}": "943718KiB", "resources: {limits: {memory: 1000000000}}": "900000000B",
+			"resources: {limits: {memory: 1G}}": "", "resources: {limits: {memory: null}}": "", "resources: null": "",
+			"extraEnv: [{name: GOMEMLIMIT, value: 300MiB}]": "300MiB",
+		} {
+			said := ""
+			for _, variable := range managerOf(t, values).Containers[0].Env {
+				if variable.Name == "GOMEMLIMIT" {
+					said += variable.Value
+				}
+			}
+			if said != want {
+				t.Errorf("%q: GOMEMLIMIT is %q, want %q", values, said, want)
+			}
 		}
 	})
 	t.Run("what isn't to be made isn't", func(t *testing.T) {

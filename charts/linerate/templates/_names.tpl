@@ -35,6 +35,27 @@
 {{- end }}
 {{- end }}
 
+{{- /*
+How much memory Go's collector aims at: nine tenths of the limit, as the rest is for what isn't the collector's. Empty: there is no limit, or one in a unit that isn't Ki, Mi, Gi or bytes.
+*/}}
+{{- define "linerate.memoryLimit" -}}
+{{- $limit := (((.Values.resources).limits).memory) | default "" }}
+{{- if not (kindIs "string" $limit) }}
+{{- $limit = $limit | int64 }}
+{{- end }}
+{{- $limit = $limit | toString }}
+{{- range $unit, $short := dict "KiB" "Ki" "MiB" "Mi" "GiB" "Gi" "B" "" }}
+{{- if regexMatch (printf "^[0-9]+%s$" $short) $limit }}
+{{- $number := trimSuffix $short $limit | int64 }}
+{{- if eq $unit "GiB" }}
+{{- printf "%dMiB" (div (mul $number 1024 9) 10) }}
+{{- else }}
+{{- printf "%d%s" (div (mul $number 9) 10) $unit }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "linerate.selector" -}}
 app.kubernetes.io/name: {{ include "linerate.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
