@@ -8,8 +8,10 @@ import (
 
 // How long is waited, and how often is looked. All of them bound a wait for something that usually comes much sooner.
 const (
-	// progressEvery is how often details are written into a status; what matters, such as a new step, is written at once.
+	// progressEvery is how often details are written into a status, such as how far a run is; what matters is written at once.
 	progressEvery = 10 * time.Second
+	// stepEvery is how often it is written that pods are ready: their run begins a moment later, and is written at once.
+	stepEvery = 3 * time.Second
 	// reportGrace is how long a run that lost a generator is given to notice, drain and write its Report.
 	reportGrace = time.Minute
 	// wordsGrace is how long after a Report that tells of a lost generator is waited for what kubelet says of its pod.

@@ -1,18 +1,19 @@
 package lifecycle
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// restrained is the status that is worth a write now. What is only a detail, such as a percentage or one more pod of many that is ready, is
-// written at most each 10 s: a test with many generators would else write its status for each step of each pod. The moment that is
-// returned is when the details are due; zero: they are in.
+// restrained is the status that is worth a write now: a status is the dearest of all writes. What is only a detail, such as a percentage or one more pod of many
+// that is ready, is written at most each 10 s, and that all pods of a kind are ready at most each 3 s: the run begins a moment later. The moment that is returned
+// is when the rest is due; zero: all is in.
 func restrained(v *view, st v1alpha1.LoadTestStatus) (v1alpha1.LoadTestStatus, time.Time) {
 	if st.Progress == nil {
 		return st, time.Time{}
@@ -24,8 +25,8 @@ func restrained(v *view, st v1alpha1.LoadTestStatus) (v1alpha1.LoadTestStatus, t
 	if equality.Semantic.DeepEqual(*v.was, st) {
 		return st, time.Time{}
 	}
-	if was != nil && was.At != nil && detailOnly(v.was, &st) {
-		if due := was.At.Add(progressEvery); v.Now.Before(due) && !was.At.After(v.Now) {
+	if was != nil && was.At != nil && !was.At.After(v.Now) {
+		if due := was.At.Add(worthAfter(v.was, &st)); v.Now.Before(due) {
 			return *v.was.DeepCopy(), due
 		}
 	}
@@ -33,14 +34,29 @@ func restrained(v *view, st v1alpha1.LoadTestStatus) (v1alpha1.LoadTestStatus, t
 	return st, time.Time{}
 }
 
-// detailOnly says whether a status differs from the one before in details only: not in what it says, but in how far it is. That the traffic of a run
-// is over is one too: its Report comes in the next moment, and says more.
-func detailOnly(before, next *v1alpha1.LoadTestStatus) bool {
+// worthAfter is how long after the status before the next one is worth a write, by what it says that the one before didn't; 0: at once.
+func worthAfter(before, next *v1alpha1.LoadTestStatus) time.Duration {
 	a, b := gist(before), gist(next)
-	if a.Progress != nil && b.Progress != nil && report.Phase(b.Progress.Step).AfterTraffic() {
-		b.Progress.Step = a.Progress.Step
+	if equality.Semantic.DeepEqual(a, b) {
+		return progressEvery
 	}
-	return equality.Semantic.DeepEqual(a, b)
+	if before.StartedAt == nil && next.StartedAt == nil {
+		withoutReadiness(&a, &b)
+		if equality.Semantic.DeepEqual(a, b) {
+			return stepEvery
+		}
+	}
+	return 0
+}
+
+// withoutReadiness leaves out of two statuses that pods became ready in between, as those of every test do a moment before its run begins.
+func withoutReadiness(before, next *v1alpha1.LoadTestStatus) {
+	for _, kind := range []string{v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionDUTReady} {
+		was, is := meta.FindStatusCondition(before.Conditions, kind), meta.FindStatusCondition(next.Conditions, kind)
+		if was != nil && is != nil && was.Reason == v1alpha1.ReasonStarting && is.Status == metav1.ConditionTrue {
+			*was = *is
+		}
+	}
 }
 
 // gist is a status without its details.
@@ -62,6 +78,12 @@ func gist(st *v1alpha1.LoadTestStatus) v1alpha1.LoadTestStatus {
 	out.Progress = nil
 	if st.Progress != nil {
 		out.Progress = &v1alpha1.Progress{Step: st.Progress.Step, Run: st.Progress.Run}
+	}
+	if st.StartedAt != nil && GoesOn(st) { // how far the run is, and that its runner's pod comes up
+		if out.Progress != nil {
+			out.Progress.Step = ""
+		}
+		out.Pods = slices.DeleteFunc(out.Pods, func(p v1alpha1.PodStatus) bool { return p.Role == v1alpha1.RoleRunner && p.State == "" })
 	}
 	return out
 }

@@ -110,22 +110,42 @@ func TestProgressIsCopiedAtMostEachTenSeconds(t *testing.T) {
 	w.settle()
 	before := w.writes
 	for i := range 60 {
-		w.progress(r, "Ramping", i)
+		w.progress(r, []string{"Ramping", "Refining", "Confirming", "Holding"}[i/7%4], i)
 		w.pass(time.Second)
 	}
 	if got := w.writes - before; got < 5 || got > 6 {
-		t.Errorf("%d writes in a minute of the same step", got)
+		t.Errorf("%d writes in a minute of nine steps", got)
 	}
-	before = w.writes
-	for _, step := range []string{"Refining", "Confirming", "Holding"} {
-		w.progress(r, step, 90)
-		w.settle()
-		if got := w.test.Status.Progress.Step; got != step {
-			t.Errorf("the step is %s, not %s", got, step)
-		}
+	w.progress(r, "Confirming", 90)
+	w.pass(10 * time.Second)
+	if got := w.test.Status.Progress.Step; got != "Confirming" {
+		t.Errorf("ten seconds later the step is %s", got)
 	}
-	if got := w.writes - before; got != 3 {
-		t.Errorf("%d writes for three steps", got)
+}
+
+// A run begins a moment after the last pod is ready: what is written at the latest then isn't written pod by pod before. Where a pod isn't ready for long, the
+// others are told of.
+func TestThatPodsAreReadyIsLeftToTheRun(t *testing.T) {
+	w := newWorld(t, reference)
+	w.settle()
+	w.schedule()
+	w.settle()
+	before := w.writes
+	w.run()
+	generator := w.must("first-1-generator-0")
+	set(generator, corev1.PodReady, corev1.ConditionFalse, w.now)
+	w.settle()
+	if got := w.writes - before; got != 0 {
+		t.Errorf("%d writes as the device is ready", got)
+	}
+	w.pass(3 * time.Second)
+	if got := w.says("DUTReady"); got.Status != "True" || w.writes-before != 1 {
+		t.Errorf("%d writes within three seconds, and DUTReady=%s/%s", w.writes-before, got.Status, got.Reason)
+	}
+	set(generator, corev1.PodReady, corev1.ConditionTrue, w.now)
+	w.settle()
+	if got := w.says("GeneratorsReady"); got.Status != "True" || w.writes-before != 2 {
+		t.Errorf("%d writes until the run begins, and GeneratorsReady=%s/%s", w.writes-before, got.Status, got.Reason)
 	}
 }
 
