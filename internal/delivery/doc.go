@@ -2,6 +2,6 @@
 // packed, bounded and recognised. It is pure: maps in, documents out.
 //
 //	operator ── NAME-ATTEMPT-plan: plan.json.gz, sites.json ──▶ runner (mounted as files)
-//	operator ◀─ NAME-progress: progress.json (at most each 5 s) ── runner
+//	operator ◀─ NAME-progress: progress.json (at most each 10 s) ── runner
 //	operator ◀─ NAME-report: report.json.gz (once, immutable when final) ── runner
 package delivery

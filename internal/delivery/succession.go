@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // ErrFenced says that another runner stands where this one did, or that the test has gone on without it. What this one measures is nobody's any more.
@@ -28,13 +30,13 @@ func Succeed(earlier *Progress, mine Progress) (Progress, error) {
 
 // The pace of a Progress: what the API server and everybody who watches are troubled with.
 const (
-	leastPause = 5 * time.Second  // between two writes, whatever happens
-	usualPause = 10 * time.Second // between two writes of one phase
+	leastPause = 10 * time.Second // between two writes, whatever happens
+	usualPause = 20 * time.Second // between two writes of one phase
 )
 
-// DueAfter is how long after the last write the next one is due.
+// DueAfter is how long after the last write the next one is due. That traffic is over is no phase of its own: the Report says it in a moment.
 func DueAfter(written, next Progress) time.Duration {
-	if written.Phase != next.Phase {
+	if written.Phase != next.Phase && !report.Phase(next.Phase).AfterTraffic() {
 		return leastPause
 	}
 	return usualPause

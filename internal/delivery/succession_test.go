@@ -48,7 +48,32 @@ func TestSucceed(t *testing.T) {
 
 func TestDueAfter(t *testing.T) {
 	a, b := delivery.Progress{Phase: "Ramping"}, delivery.Progress{Phase: "Holding"}
-	if phase, same := delivery.DueAfter(a, b), delivery.DueAfter(a, a); phase != 5*time.Second || same != 10*time.Second {
+	if phase, same := delivery.DueAfter(a, b), delivery.DueAfter(a, a); phase != 10*time.Second || same != 20*time.Second {
 		t.Errorf("a change of phase after %s, else after %s", phase, same)
+	}
+	if ended := delivery.DueAfter(a, delivery.Progress{Phase: "Draining"}); ended != 20*time.Second {
+		t.Errorf("the end of the traffic after %s", ended)
+	}
+}
+
+// What a run of a minute through all phases costs the API server between the claim and the Report, as Sink writes it: what was told last, when it is due.
+func TestARunOfAMinuteIsToldFiveTimes(t *testing.T) {
+	phases := []struct {
+		name  string
+		until int // seconds
+	}{{"Preparing", 1}, {"ProvingPath", 3}, {"Listening", 5}, {"WarmUp", 11}, {"Ramping", 36}, {"Refining", 47}, {"Confirming", 58}, {"Draining", 60}}
+	var written delivery.Progress
+	at, writes, phase := 0, 0, 0
+	for second := range 60 {
+		for second >= phases[phase].until {
+			phase++
+		}
+		told := delivery.Progress{Phase: phases[phase].name, Percent: second}
+		if due := time.Duration(second-at) * time.Second; due >= delivery.DueAfter(written, told) {
+			written, at, writes = told, second, writes+1
+		}
+	}
+	if writes++; writes != 5 { // what was told last stands before the Report is written
+		t.Errorf("%d times", writes)
 	}
 }

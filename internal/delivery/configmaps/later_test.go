@@ -36,7 +36,7 @@ func TestALaterTestOfTheSameNameIsLetBe(t *testing.T) {
 		s.own(later)
 		stop := keep(t.Context(), sink)
 		sink.Tell(delivery.Progress{Phase: "Ramping"})
-		time.Sleep(6 * time.Second)
+		time.Sleep(11 * time.Second)
 		if err := stop(); !errors.Is(err, delivery.ErrFenced) {
 			t.Errorf("Keep ended with %v", err)
 		}
