@@ -93,12 +93,19 @@ func (r *Reconciler) finalize(ctx context.Context, seen *observation, decision l
 	return nil
 }
 
-// try asks the API server which of these objects it would take, and creates none.
+// try asks the API server which of these objects it would take, and creates none. It isn't asked about pods like those that it would have taken a moment ago.
 func (r *Reconciler) try(ctx context.Context, seen *observation, objects []manifests.Object) error {
 	seen.Refusals = []lifecycle.Refusal{}
+	now := r.options.Clock()
+	if r.welcome.all(seen.Test, objects, now) {
+		return nil
+	}
 	for i, answer := range r.createAll(ctx, objects, client.DryRunAll) {
 		if answer.err == nil {
-			seen.refuse(objects[i], changedDevices(objects[i], answer.object))
+			changed := changedDevices(objects[i], answer.object)
+			if seen.refuse(objects[i], changed); changed == "" {
+				r.welcome.add(seen.Test, objects[i], now)
+			}
 			continue
 		}
 		if err := r.refused(ctx, seen, objects[i], answer.err); err != nil {
@@ -124,6 +131,7 @@ func (r *Reconciler) refused(ctx context.Context, seen *observation, object mani
 		seen.Refusals = append(seen.Refusals, lifecycle.Refusal{Pod: object.GetName(), Message: err.Error(), Transient: true})
 		return nil
 	case isRefusal(err) && !seen.refusedAlready(object):
+		r.welcome.refused(seen.Test.Namespace)
 		seen.refuse(object, err.Error())
 		return nil
 	}

@@ -91,6 +91,7 @@ type Reconciler struct {
 	access  *accessController
 	events  events.EventRecorder
 	memory  *memory
+	welcome *welcome
 	turns   *turns.Line
 	metrics *metrics.Tests
 }
@@ -106,7 +107,7 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, options Optio
 	}
 	lab := inventory.New(c, inventory.Bounds{Namespaces: options.Namespaces, Shared: options.NetworkNamespaces, PortsUnguarded: options.PortsUnguarded})
 	return &Reconciler{
-		options: options, client: c, live: c, progress: c, ofTest: byLabel, events: recorder, memory: newMemory(), metrics: metrics.NewTests(),
+		options: options, client: c, live: c, progress: c, ofTest: byLabel, events: recorder, memory: newMemory(), welcome: newWelcome(), metrics: metrics.NewTests(),
 		inventory: lab, turns: turns.New(c, lab, options.Settings, options.Clock),
 		guards: guards.New(c, guards.Options{
 			NetworkPolicies: options.NetworkPolicies, DisruptionBudgets: options.DisruptionBudgets, Namespace: options.Namespace, Clock: options.Clock,

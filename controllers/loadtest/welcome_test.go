@@ -1,0 +1,77 @@
+package loadtest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// podOf is a pod of a test as the manifests make one: its names and labels are the test's.
+func podOf(test *v1alpha1.LoadTest, image string) manifests.Object {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: test.Namespace, Name: test.Name + "-1-dut", Labels: map[string]string{v1alpha1.LabelTest: test.Name, v1alpha1.LabelUID: string(test.UID)}},
+		Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{Name: "forwarder", Image: image}},
+			Volumes:    []corev1.Volume{{Name: "links", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: test.Name + "-1-links"}}}}},
+		},
+	}
+}
+
+func named(namespace, name string) *v1alpha1.LoadTest {
+	return &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID("uid-of-" + name)}}
+}
+
+func TestPodsLikeThoseThatWereWelcomeAreNotTriedAgain(t *testing.T) {
+	now := time.Now()
+	known := named("lab", "imix")
+	for name, c := range map[string]struct {
+		test   *v1alpha1.LoadTest
+		image  string
+		after  time.Duration
+		beside manifests.Object
+		happen func(*welcome)
+		want   bool
+	}{
+		"another test's, like it":                  {test: named("lab", "64b"), image: "i:1", want: true},
+		"its own, in another attempt":              {test: known, image: "i:1", want: true},
+		"a minute later":                           {test: named("lab", "64b"), image: "i:1", after: time.Minute},
+		"another image":                            {test: named("lab", "64b"), image: "i:2"},
+		"another namespace":                        {test: named("other", "64b"), image: "i:1"},
+		"beside one that nobody tried":             {test: named("lab", "64b"), image: "i:1", beside: podOf(named("lab", "64b"), "j:1")},
+		"beside what is no pod":                    {test: named("lab", "64b"), image: "i:1", beside: &corev1.ConfigMap{}},
+		"after one of its namespace was refused":   {test: named("lab", "64b"), image: "i:1", happen: func(w *welcome) { w.refused("lab") }},
+		"after one of another namespace was":       {test: named("lab", "64b"), image: "i:1", happen: func(w *welcome) { w.refused("other") }, want: true},
+		"after many others, which aren't all kept": {test: named("lab", "64b"), image: "i:1", happen: func(w *welcome) { fill(w, now) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWelcome()
+			w.add(known, podOf(known, "i:1"), now)
+			if c.happen != nil {
+				c.happen(w)
+			}
+			objects := []manifests.Object{podOf(c.test, c.image)}
+			if c.beside != nil {
+				objects = append(objects, c.beside)
+			}
+			if got := w.all(c.test, objects, now.Add(c.after)); got != c.want {
+				t.Errorf("taken to be welcome: %v", got)
+			}
+			if len(w.until) > mostWelcome {
+				t.Errorf("%d are kept", len(w.until))
+			}
+		})
+	}
+}
+
+func fill(w *welcome, now time.Time) {
+	for i := range mostWelcome {
+		w.add(named("lab", "x"), podOf(named("lab", "x"), fmt.Sprint("image:", i)), now)
+	}
+}
