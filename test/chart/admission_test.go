@@ -37,6 +37,16 @@ func TestAdmissionPolicy(t *testing.T) {
 			t.Errorf("%+v", chosen)
 		}
 	})
+	t.Run("so is that of the tests' pods, and what it refuses is denied", func(t *testing.T) {
+		for policyName, all := range map[string][]object{"linerate-pods": k, name + "-pods": h} {
+			if diff := cmp.Diff(find[*policy](t, k, "", "linerate-pods").Spec, find[*policy](t, all, "", policyName).Spec); diff != "" {
+				t.Error(diff)
+			}
+			if b := find[*binding](t, all, "", policyName); b.Spec.PolicyName != policyName || len(b.Spec.ValidationActions) != 1 || b.Spec.ValidationActions[0] != admissionregistrationv1.Deny {
+				t.Errorf("%+v", b.Spec)
+			}
+		}
+	})
 	t.Run("networks are the same to it and to the manager", func(t *testing.T) {
 		for value, want := range map[string][2]string{
 			"[default]": {"['default']", "default"}, "[a, b]": {"['a', 'b']", "a,b"}, "[]": {"[]", ""}, "['*']": {"['*']", "*"},

@@ -56,6 +56,8 @@ func prepare(ctx context.Context) error {
 		install(ctx, "admission/privileged_role.yaml", &rbacv1.ClusterRole{}),
 		install(ctx, "admission/policy.yaml", &admissionregistrationv1.ValidatingAdmissionPolicy{}),
 		install(ctx, "admission/binding.yaml", &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}),
+		install(ctx, "admission/pods_policy.yaml", &admissionregistrationv1.ValidatingAdmissionPolicy{}),
+		install(ctx, "admission/pods_binding.yaml", &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}),
 		admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: managerNamespace}}),
 		admin.Create(ctx, &rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: managerAccount},
