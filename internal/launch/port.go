@@ -69,6 +69,9 @@ func FindPort(root fs.FS, network Network, name string) Port {
 	if p, known := t.portOf(network.PCIAddress); known {
 		return p
 	}
+	if network.PCIAddress == "" {
+		return Port{} // a port of no device is nobody's
+	}
 	p := Port{Device: network.PCIAddress, Name: network.PhysicalFunction}
 	p.Shared = p.Name != "" && (p.Name != p.Device || t.functions(p.Name) > 0)
 	return p

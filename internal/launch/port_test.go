@@ -40,6 +40,7 @@ func TestThePhysicalPortBehindAnInterface(t *testing.T) {
 		{"a virtual function's interface, told of as another", mlx5Pod(), told("0000:3b:02.7", "0000:3b:00.0"), Port{"0000:5e:00.2", "0000:5e:00.0", true}},
 		{"a virtual function's interface, told to be of another port", mlx5Pod(), told("0000:5e:00.2", "0000:3b:00.0"), Port{"0000:5e:00.2", "0000:5e:00.0", true}},
 		{"a virtual function that left the kernel, told to be of another port", intelPod(), told("0000:3b:02.0", "0000:99:00.0"), Port{"0000:3b:02.0", "0000:3b:00.0", true}},
+		{"a port that is told of without a device", kernelPod(), told("", "0000:3b:00.0"), Port{}},
 		{"a representor, told of as a card's", newPod().netdev("west", "02:00:00:00:00:01", "25000").file("sys/class/net/west/phys_switch_id", "aabb").
 			file("sys/class/net/west/phys_port_name", "pf1vf3"), told("0000:3b:02.0", "0000:3b:00.0"), Port{"", "aabb/pf1", true}},
 		{"no interface at all", newPod(), Network{}, Port{}},

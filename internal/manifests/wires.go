@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -71,7 +72,7 @@ func toldOf(told []plan.LinkPort, link string) plan.LinkPort {
 	return plan.LinkPort{}
 }
 
-// Spoofed are the devices that a pod told of, and that its node didn't give it, in sentences. What the node gave its kubelet says in the pod's status, from
+// Spoofed are the devices that a pod told of, or ports without any, and that its node didn't give it, in sentences. What the node gave its kubelet says in the pod's status, from
 // Kubernetes 1.36 on, by the device plugin's names: where these aren't PCI addresses, or nothing is said, nothing can be held against it.
 func Spoofed(in Input, pod *corev1.Pod) (out []string) {
 	end := generatorNetwork
@@ -80,14 +81,14 @@ func Spoofed(in Input, pod *corev1.Pod) (out []string) {
 	}
 	for _, told := range portsTold(pod) {
 		n, known := end(in, told.Link)
-		if !known || n.Resource == "" || told.Device == "" {
+		if !known || n.Resource == "" || told.Device == "" && physicalPort(told) == "" {
 			continue
 		}
 		given := givenTo(pod, n.Resource)
 		is := func(device string) bool { return strings.EqualFold(device, told.Device) }
 		if len(given) > 0 && !slices.ContainsFunc(given, notPCI) && !slices.ContainsFunc(given, is) {
 			out = append(out, fmt.Sprintf("pod %s says that its end of link %s is device %s, and its node's kubelet gave it %s of %s",
-				pod.Name, told.Link, told.Device, strings.Join(given, ", "), n.Resource))
+				pod.Name, told.Link, cmp.Or(told.Device, "none of port "+told.Port), strings.Join(given, ", "), n.Resource))
 		}
 	}
 	return out

@@ -84,6 +84,7 @@ func TestDevicesThatThePodsNodeDidNotGive(t *testing.T) {
 		}
 		return []corev1.ContainerStatus{{Name: "generator", AllocatedResourcesStatus: []corev1.ResourceStatus{status}}}
 	}
+	const device = `"device": "0000:3b:02.0", `
 	for name, c := range map[string]struct {
 		given   []corev1.ContainerStatus
 		spoofed bool
@@ -100,10 +101,16 @@ func TestDevicesThatThePodsNodeDidNotGive(t *testing.T) {
 			pod := manifests.Generators(in)[0]
 			pod.Status.ContainerStatuses = c.given
 			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "linerate-ports", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-				Message: `{"version": "linerate.dev/ports.v1alpha1", "links": [{"link": "west", "device": "0000:3b:02.0", "port": "0000:3b:00.0", "shared": true}]}`}}}}
+				Message: `{"version": "linerate.dev/ports.v1alpha1", "links": [{"link": "west", ` + device + `"port": "0000:3b:00.0", "shared": true}]}`}}}}
 			said := manifests.Spoofed(in, pod)
 			if (len(said) == 1) != c.spoofed || c.spoofed && !strings.Contains(said[0], "link west is device 0000:3b:02.0, and its node's kubelet gave it 0000:3b:02.1, 0000:3b:02.2 of intel.com/west") {
 				t.Errorf("said is %q", said)
+			}
+			left := &pod.Status.InitContainerStatuses[0].State.Terminated.Message
+			*left = strings.Replace(*left, device, "", 1)
+			ofNone := len(c.given) > 0 && !strings.HasPrefix(name, "the kubelet") && !strings.HasPrefix(name, "the plugin")
+			if said := manifests.Spoofed(in, pod); (len(said) == 1) != ofNone || ofNone && !strings.Contains(said[0], "none of port 0000:3b:00.0") {
+				t.Errorf("of a port without a device said is %q", said)
 			}
 		})
 	}
