@@ -247,6 +247,9 @@ func (l *Leases) observeHolder(ctx context.Context, hold *lifecycle.Hold) error 
 	if done := meta.FindStatusCondition(holder.Status.Conditions, v1alpha1.ConditionComplete); hold.Exists && done != nil && done.Status == metav1.ConditionTrue {
 		hold.Finished = done.LastTransitionTime.Time
 	}
+	if hold.Exists && hold.Finished.IsZero() {
+		return nil // it has its wires, whatever its pods do
+	}
 	left, err := l.left(ctx, hold)
 	hold.Pods = len(left)
 	return err

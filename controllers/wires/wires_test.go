@@ -182,7 +182,7 @@ func TestWhatIsKnownOfAHolder(t *testing.T) {
 		senders []lifecycle.Sender
 		want    lifecycle.Hold
 	}{
-		"it runs":                             {append(of(podOf("g0", "uid"), podOf("g1", "uid")), test), named, lifecycle.Hold{Exists: true, Pods: 2}},
+		"it runs":                             {append(of(podOf("g0", "uid"), podOf("g1", "uid")), test), named, lifecycle.Hold{Exists: true}},
 		"it is complete":                      {append(of(podOf("g0", "uid")), done), named, lifecycle.Hold{Exists: true, Finished: at.Time, Pods: 1}},
 		"it is gone, and its pods":            {nil, named, lifecycle.Hold{}},
 		"it is gone, its generators aren't":   {of(podOf("g0", "uid"), podOf("g1", "uid", phase(corev1.PodFailed))), named, lifecycle.Hold{Pods: 1}},

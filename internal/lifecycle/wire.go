@@ -57,7 +57,7 @@ type Hold struct {
 	// Exists: the holder is there, the very LoadTest; Finished is when it was complete, zero: it isn't.
 	Exists   bool
 	Finished time.Time
-	// Pods is how many of the senders could still send.
+	// Pods is how many of the senders could still send; of a test that goes on they aren't counted.
 	Pods int
 }
 
