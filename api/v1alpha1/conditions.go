@@ -74,7 +74,7 @@ const (
 	ReasonGeneratorFailed    = "GeneratorFailed" // a generator ended before the run
 	ReasonGeneratorLost      = "GeneratorLost"   // a generator was lost in the run
 	ReasonPathNotProven      = "PathNotProven"
-	ReasonSharedPort         = "SharedPort" // two ends of the links are on one physical port, and spec.sharedPort isn't Allowed
+	ReasonSharedPort         = "SharedPort"  // two ends of the links are on one physical port, and spec.sharedPort isn't Allowed
 	ReasonPortSpoofed        = "PortSpoofed" // what a pod says of its devices isn't what its node gave it
 	ReasonRunnerFailed       = "RunnerFailed"
 	ReasonNodeLost           = "NodeLost"      // a pod's node is gone

@@ -47,21 +47,21 @@ func TestWrongOptionsAreRefusedWithTheWayOut(t *testing.T) {
 		env  map[string]string
 		says []string
 	}{
-		"no image":              {says: []string{"--image is needed"}},
-		"a policy that isn't":   {args: []string{"--image=i", "--pull-policy=Sometimes"}, says: []string{`"Sometimes"`, "Always, IfNotPresent or Never"}},
-		"no namespace":          {args: []string{"--image=i", "--namespaces=Lab_A"}, says: []string{`"Lab_A"`}},
-		"no other namespace":    {args: []string{"--image=i", "--network-namespaces=lab,Lab_A"}, says: []string{"--network-namespaces", `"Lab_A"`}},
+		"no image":               {says: []string{"--image is needed"}},
+		"a policy that isn't":    {args: []string{"--image=i", "--pull-policy=Sometimes"}, says: []string{`"Sometimes"`, "Always, IfNotPresent or Never"}},
+		"no namespace":           {args: []string{"--image=i", "--namespaces=Lab_A"}, says: []string{`"Lab_A"`}},
+		"no other namespace":     {args: []string{"--image=i", "--network-namespaces=lab,Lab_A"}, says: []string{"--network-namespaces", `"Lab_A"`}},
 		"no namespace of Leases": {args: []string{"--image=i", "--port-leases-namespace=Lab_A"}, says: []string{"--port-leases-namespace", `"Lab_A"`}},
-		"no address":            {args: []string{"--image=i", "--health-address=8081"}, says: []string{"--health-address", ":8080"}},
-		"no concurrency":        {args: []string{"--image=i", "--max-concurrent=0"}, says: []string{"1 to 64"}},
-		"too many metrics":      {args: []string{"--image=i", "--metrics-tests=10001"}, says: []string{"--metrics-tests 10001", "0 to 10000"}},
-		"no bound":              {args: []string{"--image=i", "--keep-reports=some"}, says: []string{"keep-reports", "200/8760h"}},
-		"no bound of its own":   {args: []string{"--image=i", "--keep-reports-in=lab=x"}, says: []string{"namespace lab", "200/8760h"}},
-		"a bound of nowhere":    {args: []string{"--image=i", "--keep-reports-in=Lab_A=5"}, says: []string{"--keep-reports-in", `"Lab_A"`}},
-		"all at once":           {args: []string{"--pull-policy=x", "--max-concurrent=99"}, says: []string{"--image", "--pull-policy", "--max-concurrent"}},
-		"an argument":           {args: []string{"--image=i", "run"}, says: []string{`"run"`}},
-		"a variable":            {args: []string{"--image=i"}, env: map[string]string{"LINERATE_MAX_CONCURRENT": "many"}, says: []string{`LINERATE_MAX_CONCURRENT="many"`}},
-		"a flag that isn't one": {args: []string{"--imgae=i"}, says: []string{"imgae"}},
+		"no address":             {args: []string{"--image=i", "--health-address=8081"}, says: []string{"--health-address", ":8080"}},
+		"no concurrency":         {args: []string{"--image=i", "--max-concurrent=0"}, says: []string{"1 to 64"}},
+		"too many metrics":       {args: []string{"--image=i", "--metrics-tests=10001"}, says: []string{"--metrics-tests 10001", "0 to 10000"}},
+		"no bound":               {args: []string{"--image=i", "--keep-reports=some"}, says: []string{"keep-reports", "200/8760h"}},
+		"no bound of its own":    {args: []string{"--image=i", "--keep-reports-in=lab=x"}, says: []string{"namespace lab", "200/8760h"}},
+		"a bound of nowhere":     {args: []string{"--image=i", "--keep-reports-in=Lab_A=5"}, says: []string{"--keep-reports-in", `"Lab_A"`}},
+		"all at once":            {args: []string{"--pull-policy=x", "--max-concurrent=99"}, says: []string{"--image", "--pull-policy", "--max-concurrent"}},
+		"an argument":            {args: []string{"--image=i", "run"}, says: []string{`"run"`}},
+		"a variable":             {args: []string{"--image=i"}, env: map[string]string{"LINERATE_MAX_CONCURRENT": "many"}, says: []string{`LINERATE_MAX_CONCURRENT="many"`}},
+		"a flag that isn't one":  {args: []string{"--imgae=i"}, says: []string{"imgae"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package manifests
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -72,8 +71,8 @@ func toldOf(told []plan.LinkPort, link string) plan.LinkPort {
 	return plan.LinkPort{}
 }
 
-// Spoofed are the devices that a pod told of, or ports without any, and that its node didn't give it, in sentences. What the node gave its kubelet says in the pod's status, from
-// Kubernetes 1.36 on, by the device plugin's names: where these aren't PCI addresses, or nothing is said, nothing can be held against it.
+// Spoofed says in sentences which devices a pod told of that its node didn't give it, and which ports without a device. What the node gave its kubelet says in the
+// pod's status, from Kubernetes 1.36 on, by the device plugin's names: where these aren't PCI addresses, or nothing is said, nothing can be held against it.
 func Spoofed(in Input, pod *corev1.Pod) (out []string) {
 	end := generatorNetwork
 	if pod.Labels[v1alpha1.LabelRole] == roleDUT {
@@ -87,8 +86,11 @@ func Spoofed(in Input, pod *corev1.Pod) (out []string) {
 		given := givenTo(pod, n.Resource)
 		is := func(device string) bool { return strings.EqualFold(device, told.Device) }
 		if len(given) > 0 && !slices.ContainsFunc(given, notPCI) && !slices.ContainsFunc(given, is) {
-			out = append(out, fmt.Sprintf("pod %s says that its end of link %s is device %s, and its node's kubelet gave it %s of %s",
-				pod.Name, told.Link, cmp.Or(told.Device, "none of port "+told.Port), strings.Join(given, ", "), n.Resource))
+			what := "device " + told.Device
+			if told.Device == "" {
+				what = "on port " + told.Port
+			}
+			out = append(out, fmt.Sprintf("pod %s says that its end of link %s is %s, and its node's kubelet gave it %s of %s", pod.Name, told.Link, what, strings.Join(given, ", "), n.Resource))
 		}
 	}
 	return out

@@ -109,7 +109,7 @@ func TestDevicesThatThePodsNodeDidNotGive(t *testing.T) {
 			left := &pod.Status.InitContainerStatuses[0].State.Terminated.Message
 			*left = strings.Replace(*left, device, "", 1)
 			ofNone := len(c.given) > 0 && !strings.HasPrefix(name, "the kubelet") && !strings.HasPrefix(name, "the plugin")
-			if said := manifests.Spoofed(in, pod); (len(said) == 1) != ofNone || ofNone && !strings.Contains(said[0], "none of port 0000:3b:00.0") {
+			if said := manifests.Spoofed(in, pod); (len(said) == 1) != ofNone || ofNone && !strings.Contains(said[0], "link west is on port 0000:3b:00.0, and its node's kubelet gave it") {
 				t.Errorf("of a port without a device said is %q", said)
 			}
 		})

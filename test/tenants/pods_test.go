@@ -59,12 +59,14 @@ func TestTheOperatorsPodsAreTheOperatorsAlone(t *testing.T) {
 
 	t.Run("forged", func(t *testing.T) {
 		for name, change := range map[string]func(*corev1.Pod){
-			"by its labels":      func(*corev1.Pod) {},
-			"as a test's child":  func(p *corev1.Pod) { p.OwnerReferences = []metav1.OwnerReference{owner} },
-			"as the device":      func(p *corev1.Pod) { p.Labels[v1alpha1.LabelRole] = "dut" },
-			"as a Job's runner":  func(p *corev1.Pod) { p.OwnerReferences = []metav1.OwnerReference{jobOwner(true)} },
-			"as a runner":        func(p *corev1.Pod) { p.Labels[v1alpha1.LabelRole] = "runner" },
-			"as a Job's, beside": func(p *corev1.Pod) { p.Labels[v1alpha1.LabelRole], p.OwnerReferences = "runner", []metav1.OwnerReference{jobOwner(false)} },
+			"by its labels":     func(*corev1.Pod) {},
+			"as a test's child": func(p *corev1.Pod) { p.OwnerReferences = []metav1.OwnerReference{owner} },
+			"as the device":     func(p *corev1.Pod) { p.Labels[v1alpha1.LabelRole] = "dut" },
+			"as a Job's runner": func(p *corev1.Pod) { p.OwnerReferences = []metav1.OwnerReference{jobOwner(true)} },
+			"as a runner":       func(p *corev1.Pod) { p.Labels[v1alpha1.LabelRole] = "runner" },
+			"as a Job's, beside": func(p *corev1.Pod) {
+				p.Labels[v1alpha1.LabelRole], p.OwnerReferences = "runner", []metav1.OwnerReference{jobOwner(false)}
+			},
 		} {
 			t.Run(name, func(t *testing.T) {
 				forged := l.generator("forged")
