@@ -83,6 +83,10 @@ func Spoofed(in Input, pod *corev1.Pod) (out []string) {
 		if !known || n.Resource == "" || told.Device == "" && physicalPort(told) == "" {
 			continue
 		}
+		if !requests(pod, n.Resource) {
+			out = append(out, fmt.Sprintf("pod %s tells of its end of link %s, and requests none of %s: it isn't as the operator makes it", pod.Name, told.Link, n.Resource))
+			continue
+		}
 		given := givenTo(pod, n.Resource)
 		is := func(device string) bool { return strings.EqualFold(device, told.Device) }
 		if len(given) > 0 && !slices.ContainsFunc(given, notPCI) && !slices.ContainsFunc(given, is) {
@@ -94,6 +98,14 @@ func Spoofed(in Input, pod *corev1.Pod) (out []string) {
 		}
 	}
 	return out
+}
+
+// requests says whether any of the pod's containers requests a resource.
+func requests(pod *corev1.Pod, resource corev1.ResourceName) bool {
+	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
+		q, asked := c.Resources.Limits[resource]
+		return asked && !q.IsZero()
+	})
 }
 
 // givenTo are the devices of a resource that the pod's node gave it, as its kubelet says.

@@ -112,6 +112,10 @@ func TestDevicesThatThePodsNodeDidNotGive(t *testing.T) {
 			if said := manifests.Spoofed(in, pod); (len(said) == 1) != ofNone || ofNone && !strings.Contains(said[0], "link west is on port 0000:3b:00.0, and its node's kubelet gave it") {
 				t.Errorf("of a port without a device said is %q", said)
 			}
+			delete(pod.Spec.Containers[0].Resources.Limits, "intel.com/west")
+			if said := manifests.Spoofed(in, pod); len(said) != 1 || !strings.Contains(said[0], "requests none of intel.com/west") {
+				t.Errorf("of a pod that requests no device said is %q", said)
+			}
 		})
 	}
 }
