@@ -147,7 +147,7 @@ type LoadTestSpec struct {
 	ActiveDeadline Duration `json:"activeDeadline,omitempty"`
 
 	// schedulingDeadline ends the test if its pods aren't all running this long after it was created or resumed: networks, devices or
-	// nodes are missing, or older tests come first. In a queue of Kueue's it counts from the admission. Default: it waits as long as it takes.
+	// nodes are missing, or other tests come first. In a queue of Kueue's it counts from the admission. Default: it waits as long as it takes.
 	// Example: 2h.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('10s') && duration(self) <= duration('8760h'))",message="schedulingDeadline must be between 10s and 8760h"

@@ -65,6 +65,21 @@ func TestTestsWhoseTurnsComeNowAndThenBeginAtOnce(t *testing.T) {
 	}
 }
 
+// Namespaces take turns: who stands first in line begins first, and that needn't be the oldest.
+func TestTestsBeginAsTheyStandInLine(t *testing.T) {
+	b := newBeginning()
+	come(&b, time.Hour, 0, 1, 2, 3, 4, 5, 6)
+	b.reorder([]string{"6", "0", "5", "1", "4", "2", "3"})
+	names, _ := begun(&b, opened, time.Minute)
+	var want []types.NamespacedName
+	for _, i := range []int{6, 0, 5, 1, 4, 2, 3} {
+		want = append(want, nameOf(i))
+	}
+	if !slices.Equal(names, want) {
+		t.Errorf("%v begin, want %v", names, want)
+	}
+}
+
 func TestWhoHasLeftTheLineOrLostItsTurnDoesNotBegin(t *testing.T) {
 	b := newBeginning()
 	come(&b, time.Hour, 0, 1, 2, 3, 4, 5, 6)
