@@ -27,7 +27,6 @@ func TestTheServerTakesWhatIsInstalled(t *testing.T) {
 		"the chart's defaults":     render(t, "").manifest,
 		"the chart with all of it": render(t, everything).manifest,
 		"config/default":           kustomize(t, "config/default"),
-		"config/network-policy":    kustomize(t, "config/network-policy"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			wanted := len(documents(t, manifest))

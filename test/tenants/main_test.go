@@ -53,6 +53,7 @@ func prepare(ctx context.Context) error {
 	return errors.Join(
 		install(ctx, "rbac/role.yaml", manager),
 		install(ctx, "rbac/loadtest_editor_role.yaml", &rbacv1.ClusterRole{}),
+		install(ctx, "rbac/loadtest_viewer_role.yaml", &rbacv1.ClusterRole{}),
 		install(ctx, "admission/privileged_role.yaml", &rbacv1.ClusterRole{}),
 		install(ctx, "admission/policy.yaml", &admissionregistrationv1.ValidatingAdmissionPolicy{}),
 		install(ctx, "admission/binding.yaml", &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}),
