@@ -14,10 +14,11 @@ import (
 const tableName = "linerate-aside"
 
 // Shut drops what TCP by links is for this machine itself: for a program that listens everywhere and is somebody else's, such as TRex, whose filter can't be set. Frames that a program
-// takes with AF_PACKET it gets all the same. It needs NET_ADMIN, and nftables in the node's kernel. Links that are no interfaces here are left out; it names those that it shut.
+// takes with AF_PACKET it gets all the same. It needs NET_ADMIN, and nftables in the node's kernel. Links that are no interfaces here are left out, and so is the loopback interface, which is nobody's
+// link and everybody's way to themselves; it names those that it shut.
 func Shut(links []string) (shut []string, err error) {
 	for _, name := range links {
-		if _, err := net.InterfaceByName(name); err == nil {
+		if i, err := net.InterfaceByName(name); err == nil && i.Flags&net.FlagLoopback == 0 {
 			shut = append(shut, name)
 		}
 	}
