@@ -21,6 +21,7 @@ import (
 	"github.com/linerate-dev/linerate/controllers/keptreports"
 	"github.com/linerate-dev/linerate/controllers/loadtest"
 	"github.com/linerate-dev/linerate/controllers/loadtestsuite"
+	"github.com/linerate-dev/linerate/controllers/pass"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/retention"
 )
@@ -49,6 +50,9 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	clock := &pass.Clock{}
+	config = rest.CopyConfig(config)
+	config.Wrap(clock.Wrap)
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
 		Cache:                         caches.Options(options.Namespaces),
@@ -76,6 +80,7 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 		NetworkPolicies:         options.NetworkPolicies,
 		DisruptionBudgets:       options.DisruptionBudgets,
 		MaxConcurrentReconciles: options.MaxConcurrent,
+		Clock:                   clock.Now,
 		Metrics:                 metrics.Registry,
 		MetricsTests:            options.MetricsTests,
 		Decoded:                 decoded,
