@@ -33,7 +33,7 @@ type Options struct {
 	NetworkPolicies   bool `json:"networkPolicies"`
 	DisruptionBudgets bool `json:"disruptionBudgets"`
 	// NodesGrow: an autoscaler adds nodes for pods that wait for some.
-	NodesGrow bool `json:"nodesGrow"`
+	NodesGrow bool `json:"nodesGrow,omitempty"`
 	// LeaderElect lets several replicas agree on one that works, by a Lease in LeaderElectionNamespace (empty: the pod's own). The Leases of
 	// physical ports are kept there, too.
 	LeaderElect             bool   `json:"leaderElect"`

@@ -33,7 +33,7 @@ func (v *view) hearFirst() *step {
 func (v *view) afterTheRun(grace time.Duration) time.Time {
 	over := v.runOver()
 	if p := v.was.Progress; over.IsZero() && p != nil && p.At != nil {
-		over = p.At.Time // told by the operator in the run, or since it waits
+		over = earliest(p.At.Add(progressEvery), v.Now) // told by the operator in the run, which ended since, or when it began to wait
 	}
 	if until := over.Add(grace); !over.IsZero() && v.Now.Before(until) && over.Before(v.Now.Add(clockMargin)) {
 		return until

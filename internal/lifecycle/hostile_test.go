@@ -55,6 +55,12 @@ func anyObservation(w *world, chance *rand.Rand) lifecycle.Observed {
 	if often() {
 		o.Test.Spec.Links[0].LineRate = "nonsense"
 	}
+	if often() {
+		o.Test.Finalizers = []string{v1alpha1.FinalizerTeardown}
+	}
+	if chance.IntN(5) == 0 {
+		o.Test.DeletionTimestamp = &metav1.Time{Time: w.now.Add(-time.Duration(chance.IntN(1800)) * time.Second)}
+	}
 	o.Test.Status.Attempt = int32(chance.IntN(3))
 	if often() {
 		o.Test.Status.StartedAt = &metav1.Time{Time: w.now.Add(-time.Duration(chance.IntN(7200)) * time.Second)}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
 
@@ -35,6 +36,13 @@ func rest(t *testing.T, o lifecycle.Observed) (rules []string, rests bool) {
 			continue
 		case d.Try != nil:
 			o.Refusals = []lifecycle.Refusal{}
+			continue
+		case d.Protect || d.Unprotect:
+			o.Test = o.Test.DeepCopy()
+			o.Test.Finalizers = nil
+			if d.Protect {
+				o.Test.Finalizers = []string{v1alpha1.FinalizerTeardown}
+			}
 			continue
 		case !d.RequeueAt.IsZero() && !d.RequeueAt.After(o.Now):
 			t.Fatalf("%v: again %s from now: %s", rules, d.RequeueAt.Sub(o.Now), d.Message)

@@ -34,6 +34,9 @@ func (v *view) unprotected(s *step) bool {
 // teardown can't run any more, that is told, and the test goes without.
 func (v *view) lastTeardown() *step {
 	gone := &step{reason: "Deleted", message: "the LoadTest is being deleted, and owes no teardown", unprotect: true}
+	if !v.tearsDown() {
+		return gone
+	}
 	e := &ending{reason: v1alpha1.ReasonStopped, message: "the LoadTest is being deleted: what was made for it is given back, and its teardown runs, before it goes"}
 	c := v.said(v1alpha1.ConditionComplete)
 	if c.Status == metav1.ConditionFalse && endsWith(c.Reason) {
@@ -42,7 +45,7 @@ func (v *view) lastTeardown() *step {
 	due := v.Test.DeletionTimestamp.Add(duration(v.spec.DUT.Teardown.Deadline) + deletionMargin)
 	why := ""
 	switch {
-	case c.Status == metav1.ConditionTrue || !v.tearsDown():
+	case c.Status == metav1.ConditionTrue:
 		return gone
 	case slices.ContainsFunc(v.Refusals, func(r Refusal) bool { return r.NamespaceGoes }):
 		why = "its namespace is being deleted, and takes no new pod"
