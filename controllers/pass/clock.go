@@ -9,8 +9,8 @@ import (
 // Clock is the API server's: what is decided upon has its times, and a manager whose node is ahead would end tests before their time, or take over runs that the one before it had just begun.
 // It goes by the dates of the server's answers, which are whole seconds: where the node agrees with them, the node's clock is as good, and nothing is changed.
 //
-//	node's time  asked ──────── answered      the server's was date … date + 1 s in between:
-//	                  date                    date − answered ≤ ahead < date + 1 s − asked
+//	node's time  asked ─────── answered      the server's was date … date + 1 s in between, so that
+//	                                         date − answered ≤ ahead < date + 1 s − asked
 //
 // The zero value is the node's clock. It is safe for concurrent use.
 type Clock struct {
