@@ -6,7 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/linerate-dev/linerate/controllers/caches"
@@ -58,13 +57,7 @@ func TestOnlyChangesOfANodeThatMatterWakeTests(t *testing.T) {
 
 func TestACachedNodeIsBriefAndSaysTheSame(t *testing.T) {
 	whole := node(func(n *corev1.Node) { n.Spec.Unschedulable = true })
-	var transform toolscache.TransformFunc
-	for object, by := range caches.Options(nil).ByObject {
-		if _, is := object.(*corev1.Node); is {
-			transform = by.Transform
-		}
-	}
-	cached, err := transform(whole)
+	cached, err := caches.Options(nil).DefaultTransform(whole.DeepCopy())
 	if err != nil {
 		t.Fatal(err)
 	}
