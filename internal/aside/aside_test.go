@@ -160,20 +160,29 @@ func TestADeviceDrivesNoGeneratorByTheLink(t *testing.T) {
 		must(t, from.Do(func() error { was = heard(dialer, address); return nil }))
 		return was
 	}
+	// answered is the same of a call that is to be: cables that were just set up may take a moment to carry anything.
+	answered := func(from *netspace.Namespace, dialer net.Dialer, address string) bool {
+		for range 20 {
+			if call(from, dialer, address) {
+				return true
+			}
+		}
+		return false
+	}
 	for name, c := range map[string]struct {
-		from        *netspace.Namespace
-		dialer      net.Dialer
-		address     string
-		open, aside bool
+		from    *netspace.Namespace
+		dialer  net.Dialer
+		address string
+		aside   bool
 	}{
-		"by the pods' network":                        {device, net.Dialer{}, "10.0.0.1", true, true},
-		"by itself, as a probe":                       {generator, net.Dialer{}, "127.0.0.1", true, true},
-		"by the link, at the link's address":          {device, net.Dialer{}, "192.0.2.1", true, false},
-		"by the link, at the pods' network's address": {device, byInterface("west", "192.0.2.2"), "10.0.0.1", true, false},
+		"by the pods' network":                        {device, net.Dialer{}, "10.0.0.1", true},
+		"by itself, as a probe":                       {generator, net.Dialer{}, "127.0.0.1", true},
+		"by the link, at the link's address":          {device, net.Dialer{}, "192.0.2.1", false},
+		"by the link, at the pods' network's address": {device, byInterface("west", "192.0.2.2"), "10.0.0.1", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := call(c.from, c.dialer, c.address+":4501"); got != c.open {
-				t.Errorf("where nobody listens aside it is heard: %t, want %t; so this test proves nothing", got, c.open)
+			if !answered(c.from, c.dialer, c.address+":4501") {
+				t.Error("where nobody listens aside it isn't heard either, so that this test proves nothing")
 			}
 			if got := call(c.from, c.dialer, c.address+":4502"); got != c.aside {
 				t.Errorf("heard: %t, want %t", got, c.aside)

@@ -46,6 +46,7 @@ func Listen(ctx context.Context, address string, links []string) (net.Listener, 
 		})
 		return errors.Join(err, failed)
 	}}
+	config.SetMultipathTCP(false) // whose subflows wouldn't have the filter
 	l, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen at %s, and not for what comes by links: %w", address, err)
