@@ -138,7 +138,7 @@ type Progress struct {
 	// +kubebuilder:validation:Minimum=0
 	Run int32 `json:"run,omitempty"`
 
-	// at is when this was written: at most each 10 s while a test runs.
+	// at is when this was written: at most each 15 s while a test runs.
 	// +optional
 	At *metav1.Time `json:"at,omitempty"`
 

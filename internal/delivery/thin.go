@@ -32,7 +32,7 @@ func fit(r *report.Report, most int) (document, packed []byte, err error) {
 		switch {
 		case !unreadable && (err != nil || len(packed) <= most):
 			return document, packed, err
-		case thin(&thinned):
+		case thin(&thinned): // and it is tried again, with less
 		case unreadable:
 			return nil, nil, fmt.Errorf("even without its detail %w: use fewer or smaller streams", large)
 		default:

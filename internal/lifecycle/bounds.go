@@ -9,8 +9,10 @@ import (
 // How long is waited, and how often is looked. All of them bound a wait for something that usually comes much sooner.
 const (
 	// progressEvery is how often details are written into a status, such as how far a run is; what matters is written at once.
-	progressEvery = 10 * time.Second
-	// stepEvery is how often it is written that pods are ready: their run begins a moment later, and is written at once.
+	progressEvery = 15 * time.Second
+	// endedEvery is the same for that a run's traffic is over: its Report comes in a moment, and says more.
+	endedEvery = 2 * progressEvery
+	// stepEvery is how often it is written that pods have their nodes and are ready: their run begins a moment later, and is written at once.
 	stepEvery = 3 * time.Second
 	// reportGrace is how long a run that lost a generator is given to notice, drain and write its Report.
 	reportGrace = time.Minute

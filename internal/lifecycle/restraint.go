@@ -9,11 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
 // restrained is the status that is worth a write now: a status is the dearest of all writes. What is only a detail, such as a percentage or one more pod of many
-// that is ready, is written at most each 10 s, and that all pods of a kind are ready at most each 3 s: the run begins a moment later. The moment that is returned
-// is when the rest is due; zero: all is in.
+// that is ready, is written at most each 15 s, and that all pods have their nodes, or are ready, at most each 3 s: the run begins a moment later. The moment that is
+// returned is when the rest is due; zero: all is in.
 func restrained(v *view, st v1alpha1.LoadTestStatus) (v1alpha1.LoadTestStatus, time.Time) {
 	if st.Progress == nil {
 		return st, time.Time{}
@@ -37,7 +38,15 @@ func restrained(v *view, st v1alpha1.LoadTestStatus) (v1alpha1.LoadTestStatus, t
 // worthAfter is how long after the status before the next one is worth a write, by what it says that the one before didn't; 0: at once.
 func worthAfter(before, next *v1alpha1.LoadTestStatus) time.Duration {
 	a, b := gist(before), gist(next)
+	for i := range min(len(a.Pods), len(b.Pods)) {
+		if a.Pods[i].Name == b.Pods[i].Name && a.Pods[i].UID == "" { // an earlier release told none
+			a.Pods[i].UID = b.Pods[i].UID
+		}
+	}
 	if equality.Semantic.DeepEqual(a, b) {
+		if next.Progress != nil && report.Phase(next.Progress.Step).AfterTraffic() {
+			return endedEvery
+		}
 		return progressEvery
 	}
 	if before.StartedAt == nil && next.StartedAt == nil {
@@ -49,11 +58,15 @@ func worthAfter(before, next *v1alpha1.LoadTestStatus) time.Duration {
 	return 0
 }
 
-// withoutReadiness leaves out of two statuses that pods became ready in between, as those of every test do a moment before its run begins.
+// withoutReadiness leaves out of two statuses that pods were placed and became ready in between, as those of every test do a moment before its run begins.
 func withoutReadiness(before, next *v1alpha1.LoadTestStatus) {
-	for _, kind := range []string{v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionDUTReady} {
+	if before.Progress != nil && next.Progress != nil && next.Progress.Step == activityStarting {
+		before.Progress.Step = activityStarting
+	}
+	for _, kind := range []string{v1alpha1.ConditionScheduled, v1alpha1.ConditionGeneratorsReady, v1alpha1.ConditionDUTReady} {
 		was, is := meta.FindStatusCondition(before.Conditions, kind), meta.FindStatusCondition(next.Conditions, kind)
-		if was != nil && is != nil && was.Reason == v1alpha1.ReasonStarting && is.Status == metav1.ConditionTrue {
+		usual := was != nil && (was.Reason == v1alpha1.ReasonStarting || was.Reason == v1alpha1.ReasonPending)
+		if usual && is != nil && is.Status == metav1.ConditionTrue {
 			*was = *is
 		}
 	}

@@ -44,10 +44,11 @@ func recognised(t *testing.T, begin func(*world), table []situation) {
 // granted brings a test to where its runner has its access.
 func (w *world) granted() { w.reconcile() }
 
+// pending brings a test to where its pods have nodes, and the status says so.
 func (w *world) pending() {
 	w.settle()
 	w.schedule()
-	w.settle()
+	w.pass(3 * time.Second)
 }
 
 func (w *world) running() {

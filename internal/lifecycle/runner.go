@@ -94,7 +94,7 @@ func runNeeded(v *view) *step {
 	in.Baseline = v.baseline()
 	sites, err := manifests.SitesOf(in, v.pods)
 	if err != nil {
-		s := &step{reason: v1alpha1.ReasonStarting, activity: "Starting", message: "all pods are ready, and where they are isn't known yet: " + err.Error()}
+		s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: "all pods are ready, and where they are isn't known yet: " + err.Error()}
 		return s.waitUntil(v.placedUntil())
 	}
 	if none := v.noVitals(); none != "" {
@@ -111,7 +111,7 @@ func runNeeded(v *view) *step {
 			create = append(create, o)
 		}
 	}
-	return &step{reason: v1alpha1.ReasonRunning, message: runningWords, activity: "Starting", begins: true, create: create}
+	return &step{reason: v1alpha1.ReasonRunning, message: runningWords, activity: activityStarting, begins: true, create: create}
 }
 
 // runningWords are the message while the runner is at it.
@@ -122,7 +122,7 @@ func running(v *view) *step {
 	if !v.begun() || !v.runnerMade() {
 		return nil
 	}
-	s := &step{reason: v1alpha1.ReasonRunning, message: runningWords, activity: "Starting"}
+	s := &step{reason: v1alpha1.ReasonRunning, message: runningWords, activity: activityStarting}
 	if words := v.runnerWaits(); words != "" {
 		s.message = words
 	}

@@ -10,6 +10,9 @@ import (
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
+// activityStarting is the step of a test whose pods have nodes.
+const activityStarting = "Starting"
+
 // weakQoS: an engine whose threads never rest on devices needs CPUs of its own, and gets them only in a pod of class Guaranteed. A pod whose class came
 // out lower, as a LimitRange or an injected container can make it, would measure its neighbours.
 func weakQoS(v *view) *step {
@@ -40,7 +43,7 @@ func onDevices(p *corev1.Pod) bool {
 // starting: all pods have nodes, and some aren't ready.
 func starting(v *view) *step {
 	var waiting, words []string
-	s := &step{reason: v1alpha1.ReasonStarting, activity: "Starting"}
+	s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting}
 	for _, p := range v.carriers() {
 		if ready(p) {
 			continue
@@ -136,7 +139,7 @@ func readyDelay(v *view) *step {
 		return nil
 	}
 	message := fmt.Sprintf("the device under test is given spec.dut.readyDelay (%s)", v.spec.DUT.ReadyDelay)
-	s := &step{reason: v1alpha1.ReasonDelayed, message: message, activity: "Starting", dut: no(v1alpha1.ReasonDelayed, message)}
+	s := &step{reason: v1alpha1.ReasonDelayed, message: message, activity: activityStarting, dut: no(v1alpha1.ReasonDelayed, message)}
 	return s.waitUntil(due).waitUntil(v.placedUntil())
 }
 

@@ -24,12 +24,12 @@ func deviceUnobserved(v *view) *step {
 	p := v.pod(wanted.Name)
 	switch {
 	case p == nil && v.vitalsRefused() == "" && len(v.recorded(v1alpha1.RoleVitals)) == 0:
-		return &step{reason: v1alpha1.ReasonStarting, activity: "Starting", message: fmt.Sprintf("pod %s is made, which tells observers of the device's node", wanted.Name),
+		return &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: fmt.Sprintf("pod %s is made, which tells observers of the device's node", wanted.Name),
 			create: []manifests.Object{wanted}}
 	case p == nil || gone(p) || !v.Now.Before(v.vitalsUntil(p)) || ready(p):
 		return nil
 	}
-	s := &step{reason: v1alpha1.ReasonStarting, activity: "Starting", message: fmt.Sprintf(
+	s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: fmt.Sprintf(
 		"pod %s, which tells observers of the device's node, isn't ready yet (%s); without it the run begins at %s", p.Name, joined(": ", stateOf(p), vitalsTrouble(p)),
 		v.vitalsUntil(p).UTC().Format(time.TimeOnly))}
 	return s.waitUntil(v.vitalsUntil(p)).waitUntil(v.placedUntil()).waitUntil(v.givesBackAt())

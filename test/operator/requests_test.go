@@ -69,6 +69,13 @@ func resourceOf(path string) string {
 	return parts[0]
 }
 
+// of is how many of a kind were asked since the counts were taken.
+func (r *requests) of(what string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.count[what]
+}
+
 // take returns the counts, and begins anew.
 func (r *requests) take() counts {
 	r.mu.Lock()

@@ -167,8 +167,8 @@ func TestARunOfAMinute(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	t.Run("takes at most 11 requests", func(t *testing.T) {
-		if s.asked > 11 {
+	t.Run("takes at most nine requests", func(t *testing.T) {
+		if s.asked > 9 {
 			t.Errorf("%d requests: writes at %v", s.asked, s.writes)
 		}
 	})
