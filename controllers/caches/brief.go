@@ -100,10 +100,10 @@ func textsInBrief(all map[string]string) map[string]string {
 	return kept
 }
 
-// isRead says whether the operator reads labels and annotations of this name: its own, Multus' and Kueue's.
+// isRead says whether the operator reads labels and annotations of this name: its own, Multus' and Kueue's, and those by which Argo, Flux and Helm know what is theirs.
 func isRead(key string) bool {
 	domain, _, qualified := strings.Cut(key, "/")
-	return qualified && slices.Contains([]string{"linerate.dev", "k8s.v1.cni.cncf.io", "kueue.x-k8s.io"}, domain)
+	return qualified && (slices.Contains([]string{"linerate.dev", "k8s.v1.cni.cncf.io", "kueue.x-k8s.io", "argocd.argoproj.io", "app.kubernetes.io", "meta.helm.sh"}, domain) || strings.HasSuffix(domain, ".toolkit.fluxcd.io"))
 }
 
 // podInBrief keeps of what a pod is made from: where it is, what holds it back, and what its containers are called and request.

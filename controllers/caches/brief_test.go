@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -81,7 +82,7 @@ func TestNoObjectTakesMuchMemory(t *testing.T) {
 func TestWhatIsReadOfAPodIsKept(t *testing.T) {
 	limits := corev1.ResourceRequirements{Limits: corev1.ResourceList{"lab.example/west": resource.MustParse("1")}}
 	status := corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", InitContainerStatuses: []corev1.ContainerStatus{{Name: "linerate-ports"}}}
-	meta := metav1.ObjectMeta{
+	about := metav1.ObjectMeta{
 		Name: "p", Labels: map[string]string{v1alpha1.LabelUID: "1", v1alpha1.LabelKueueManaged: "true", "app": "x"}, Annotations: map[string]string{"k8s.v1.cni.cncf.io/networks": "[]", "linerate.dev/links": "west"},
 		OwnerReferences: []metav1.OwnerReference{{Kind: "LoadTest", Name: "t", UID: "1", Controller: new(true)}}, DeletionGracePeriodSeconds: new(int64(30)),
 	}
@@ -90,9 +91,9 @@ func TestWhatIsReadOfAPodIsKept(t *testing.T) {
 		Containers:     []corev1.Container{{Name: "trex", Image: "i", Resources: limits}},
 		InitContainers: []corev1.Container{{Name: "beside", Image: "j", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}},
 	}
-	want := &corev1.Pod{ObjectMeta: *meta.DeepCopy(), Spec: *spec.DeepCopy(), Status: *status.DeepCopy()}
+	want := &corev1.Pod{ObjectMeta: *about.DeepCopy(), Spec: *spec.DeepCopy(), Status: *status.DeepCopy()}
 	spec.Containers[0].Args, spec.Containers[0].Env, spec.Volumes = []string{"x"}, []corev1.EnvVar{{Name: "x"}}, []corev1.Volume{{Name: "x"}}
-	got, err := inBrief(&corev1.Pod{ObjectMeta: meta, Spec: spec, Status: status})
+	got, err := inBrief(&corev1.Pod{ObjectMeta: about, Spec: spec, Status: status})
 	if diff := cmp.Diff(any(want), got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
@@ -105,6 +106,27 @@ func TestFinalizersAndOwnersOfATestStay(t *testing.T) {
 	got, err := inBrief(test)
 	if diff := cmp.Diff(any(want), got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+// Lists of metadata and of kinds that Go doesn't know come in pages as well.
+func TestPagesOfEveryKindOfList(t *testing.T) {
+	network := map[string]any{"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition", "metadata": map[string]any{"name": "a"}, "spec": map[string]any{"config": "{}", "more": "x"}}
+	for name, page := range map[string]runtime.Object{
+		"metadata":     &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{Continue: "on"}, Items: []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{Name: "a", Finalizers: []string{"x"}}}}},
+		"unstructured": &unstructured.UnstructuredList{Object: map[string]any{"metadata": map[string]any{"continue": "on"}}, Items: []unstructured.Unstructured{{Object: network}}},
+	} {
+		items, next, err := pageInBrief(page)
+		if err != nil || next != "on" || len(items) != 1 {
+			t.Fatalf("%s: %d items, and then %q (%v)", name, len(items), next, err)
+		}
+		if err := meta.SetList(page, append(items, items...)); err != nil || meta.LenList(page) != 2 {
+			t.Errorf("%s: %d items (%v)", name, meta.LenList(page), err)
+		}
+		text, err := json.Marshal(page)
+		if err != nil || !strings.Contains(string(text), `"a"`) || strings.Contains(string(text), `"x"`) {
+			t.Errorf("%s: %s (%v)", name, text, err)
+		}
 	}
 }
 

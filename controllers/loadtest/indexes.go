@@ -22,9 +22,10 @@ import (
 const (
 	// indexTest has the children of a test by its UID.
 	indexTest = "test"
-	// indexLab has the LoadTests by what of the lab concerns them: waitsForLab, or waitsInLine where others come first, and node/NAME of each
-	// node that a pod of theirs is on.
+	// indexLab has the LoadTests that aren't over, by what of the lab concerns them: waitsForLab, or waitsInLine where others come first, and node/NAME of
+	// each node that a pod of theirs is on.
 	indexLab    = "lab"
+	notOver     = "not over"
 	waitsForLab = "waiting"
 	waitsInLine = "in line"
 )
@@ -58,7 +59,7 @@ func concerns(test *v1alpha1.LoadTest) []string {
 	if meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionComplete) {
 		return nil
 	}
-	var values []string
+	values := []string{notOver}
 	scheduled := meta.FindStatusCondition(test.Status.Conditions, v1alpha1.ConditionScheduled)
 	switch {
 	case scheduled == nil || scheduled.Status != metav1.ConditionTrue && scheduled.Reason != v1alpha1.ReasonQueued:
@@ -97,7 +98,11 @@ func (r *Reconciler) testsConcernedBy(ctx context.Context, value string) (reques
 	return requests
 }
 
-// cachedWaiting chooses the waiting tests by the cache's index.
-func cachedWaiting() []client.ListOption {
-	return []client.ListOption{client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector(indexLab, waitsForLab)}}
+// cachedWaiting chooses the waiting tests by the cache's index, cachedNotOver those that aren't over: of a thousand that are kept these are few.
+func cachedWaiting() []client.ListOption { return concernedBy(waitsForLab) }
+
+func cachedNotOver() []client.ListOption { return concernedBy(notOver) }
+
+func concernedBy(value string) []client.ListOption {
+	return []client.ListOption{client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector(indexLab, value)}}
 }

@@ -49,7 +49,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		WatchesRawSource(source.Kind(progress, &corev1.ConfigMap{}, handler.TypedEnqueueRequestsFromMapFunc(progressOf))).
 		WatchesRawSource(source.Channel(r.access.answered, &handler.EnqueueRequestForObject{})).
 		WithOptions(r.controllerOptions())
-	if err := errors.Join(r.turns.Watch(mgr, b), r.access.setUp(mgr)); err != nil {
+	if err := errors.Join(r.turns.Watch(mgr, b, cachedNotOver), r.access.setUp(mgr)); err != nil {
 		return err
 	}
 	b = b.WatchesRawSource(source.Channel(wake, handler.EnqueueRequestsFromMapFunc(r.waitingTests)))

@@ -28,14 +28,14 @@ func (l *Line) observe(ctx context.Context, now time.Time) (queue.Lab, error) {
 	if err != nil {
 		return lab, err
 	}
-	var tests v1alpha1.LoadTestList
-	if err := l.client.List(ctx, &tests, client.UnsafeDisableDeepCopy); err != nil {
-		return lab, fmt.Errorf("list LoadTests: %w", err)
+	tests, err := l.tests(ctx, pods)
+	if err != nil {
+		return lab, err
 	}
-	l.seen.keepOnly(tests.Items)
+	l.seen.keepOnly(tests)
 	holds, given, there, had := holds{}, map[string]bool{}, map[types.UID]bool{}, turnsHad{}
-	for i := range tests.Items {
-		test := &tests.Items[i]
+	for i := range tests {
+		test := &tests[i]
 		mine := ownerKey{test.Namespace, test.UID}
 		s, err := l.standingOf(ctx, test, pods[mine])
 		if err != nil {
@@ -106,6 +106,31 @@ func (l *Line) pods(ctx context.Context) (map[ownerKey][]*corev1.Pod, error) {
 		pods[key] = append(pods[key], p)
 	}
 	return pods, nil
+}
+
+// tests are those that aren't over, and of the others those that still have pods: of a thousand that are kept these are few.
+func (l *Line) tests(ctx context.Context, pods map[ownerKey][]*corev1.Pod) ([]v1alpha1.LoadTest, error) {
+	var list v1alpha1.LoadTestList
+	if err := l.client.List(ctx, &list, append(l.notOver(), client.UnsafeDisableDeepCopy)...); err != nil {
+		return nil, fmt.Errorf("list LoadTests: %w", err)
+	}
+	tests, listed := list.Items, make(map[ownerKey]bool, len(list.Items))
+	for i := range tests {
+		listed[ownerKey{tests[i].Namespace, tests[i].UID}] = true
+	}
+	for owner, left := range pods {
+		if listed[owner] {
+			continue
+		}
+		var test v1alpha1.LoadTest
+		name := types.NamespacedName{Namespace: owner.namespace, Name: metav1.GetControllerOf(left[0]).Name}
+		if err := l.client.Get(ctx, name, &test); client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("get LoadTest %s: %w", name, err)
+		} else if err == nil && test.UID == owner.uid {
+			tests = append(tests, test)
+		}
+	}
+	return tests, nil
 }
 
 // isLoadTest says whether an owner is a LoadTest, as far as it says itself. Garbage collection removes what names one that isn't in its namespace.

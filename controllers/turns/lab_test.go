@@ -10,9 +10,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -69,21 +72,28 @@ spec: {dut: {type: Reference}, links: [{name: west, network: west, lineRate: 1gb
 	return l
 }
 
-// line is one of its own of this lab.
+// line is one of its own of this lab. One that is watched lists by an index.
 func (l *lineLab) line(watched bool) *Line {
 	line := New(l, inventory.New(l, inventory.Bounds{}), manifests.Settings{}, func() time.Time { l.mu.Lock(); defer l.mu.Unlock(); return l.now })
-	line.watched = watched
+	if line.watched = watched; watched {
+		line.notOver = func() []client.ListOption { return []client.ListOption{client.MatchingFields{"lab": "not over"}} }
+	}
 	return line
 }
 
-func (l *lineLab) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+// List has all objects of a kind; of tests those that aren't over, where a field is asked for.
+func (l *lineLab) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+	var asked client.ListOptions
+	asked.ApplyOptions(options)
 	l.mu.Lock()
 	held := l.held
 	switch list := list.(type) {
 	case *v1alpha1.LoadTestList:
 		l.lists++
 		for _, test := range l.tests {
-			list.Items = append(list.Items, *test)
+			if asked.FieldSelector == nil || !meta.IsStatusConditionTrue(test.Status.Conditions, v1alpha1.ConditionComplete) {
+				list.Items = append(list.Items, *test)
+			}
 		}
 		defer wait(held)
 	case *corev1.PodList:
@@ -103,10 +113,18 @@ func wait(held chan struct{}) {
 	}
 }
 
-// Get has each network that is asked for.
+// Get has the tests that there are, and each network that is asked for.
 func (l *lineLab) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if asked, is := object.(*v1alpha1.LoadTest); is {
+		test := l.tests[key.Name]
+		if test == nil || test.Namespace != key.Namespace {
+			return apierrors.NewNotFound(schema.GroupResource{Group: v1alpha1.GroupVersion.Group, Resource: "loadtests"}, key.Name)
+		}
+		test.DeepCopyInto(asked)
+		return nil
+	}
 	definition := object.(*unstructured.Unstructured)
 	definition.SetName(key.Name)
 	definition.SetNamespace(key.Namespace)

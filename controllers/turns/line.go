@@ -36,6 +36,8 @@ type Line struct {
 	lab      *inventory.Inventory
 	settings manifests.Settings
 	clock    func() time.Time
+	// notOver chooses the tests that aren't over; where there is no index, all.
+	notOver func() []client.ListOption
 	// watched: watches mark what changes; without them each test that asks draws the line.
 	watched bool
 	// signal has a mark while the line is behind, or somebody is to be woken.
@@ -61,7 +63,7 @@ type Line struct {
 // New makes a line that is drawn for each test that asks; settings are what pods are made with. Watch has it drawn where something changed.
 func New(c client.Reader, lab *inventory.Inventory, settings manifests.Settings, clock func() time.Time) *Line {
 	return &Line{
-		client: c, lab: lab, settings: settings, clock: clock, signal: make(chan struct{}, 1), drawing: make(chan struct{}, 1), seen: newSeen(), marked: 1,
+		client: c, lab: lab, settings: settings, clock: clock, notOver: func() []client.ListOption { return nil }, signal: make(chan struct{}, 1), drawing: make(chan struct{}, 1), seen: newSeen(), marked: 1,
 		changed: map[types.NamespacedName]bool{}, beginning: newBeginning(),
 	}
 }

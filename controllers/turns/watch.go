@@ -30,10 +30,11 @@ import (
 // drawPause is the least time between two drawings that no pass waits for: changes come in bursts.
 const drawPause = 50 * time.Millisecond
 
-// Watch has the line drawn where something changed, for as long as the manager lives, and the tests woken by the controller whose turn that changes.
-func (l *Line) Watch(mgr ctrl.Manager, b *builder.Builder) error {
+// Watch has the line drawn where something changed, for as long as the manager lives, and the tests woken by the controller whose turn that changes. notOver
+// lists the tests that aren't over by the manager's index.
+func (l *Line) Watch(mgr ctrl.Manager, b *builder.Builder, notOver func() []client.ListOption) error {
 	called := make(chan event.GenericEvent)
-	l.watched = true
+	l.watched, l.notOver = true, notOver
 	b.Watches(&v1alpha1.LoadTest{}, marking(l.mark), builder.WithPredicates(claimChanges())).
 		Watches(&corev1.Pod{}, marking(l.mark), builder.WithPredicates(holdingChanges())).
 		Watches(&corev1.Node{}, marking(l.nodesChanged), builder.WithPredicates(inventory.PlaceChanges())).
