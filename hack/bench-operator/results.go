@@ -24,13 +24,21 @@ type results struct {
 	suite                 []stored  // nil: there was none
 }
 
-// The targets.
+// The targets. How long a pass takes depends on the machine, and most of all on its API server: so a pass is held against a status patch by itself, the dearest
+// request of most passes, as the API server took for it in the same run.
 const (
-	mostRequests = 60.0
-	mostPass     = 50 * time.Millisecond
-	mostMemory   = 200e6
-	mostIdle     = 0.1
+	mostRequests  = 30.0
+	mostInLine    = 45.0 // of a test that is told where it stands in line before
+	mostPassRatio = 2.0
+	mostMemory    = 150e6
+	mostIdle      = 0.1
 )
+
+// longPass is how long few passes take on a machine such as that of docs/scale.md.
+const longPass = 50 * time.Millisecond
+
+// statusPatch is the request that a pass is held against.
+var statusPatch = request{byManager, "patch loadtests/status"}
 
 // target is a figure with the most that it may be.
 type target struct {
@@ -40,10 +48,13 @@ type target struct {
 
 func (r *results) targets() []target {
 	asked := r.perTest(r.requests.by(byManager) + r.requests.by(byRunners))
-	pass := quantileOf(r.passes[carrying].took, 0.99)
+	most := mostRequests
+	if r.scarce != nil {
+		most = mostInLine
+	}
 	targets := []target{
-		{"API requests per test, of manager and runner, with events", fmt.Sprintf("%.1f", asked), fmt.Sprintf("%.0f", mostRequests), asked <= mostRequests},
-		{"99th percentile of a pass of a test", milliseconds(pass), milliseconds(mostPass), pass <= mostPass},
+		{"API requests per test, of manager and runner, with events", fmt.Sprintf("%.1f", asked), fmt.Sprintf("%.0f", most), asked <= most},
+		{"99th percentile of a pass of a test, in 99th percentiles of a status patch by itself", fmt.Sprintf("%.1f", r.passRatio()), fmt.Sprintf("%.1f", mostPassRatio), r.passRatio() <= mostPassRatio},
 		{"peak memory of the manager (VmHWM)", fmt.Sprintf("%.0f MB", float64(r.memory)/1e6), fmt.Sprintf("%.0f MB", mostMemory/1e6), r.memory <= mostMemory},
 	}
 	if r.scarce != nil {
@@ -51,6 +62,15 @@ func (r *results) targets() []target {
 		targets = append(targets, target{"devices idle while tests wait", fmt.Sprintf("%.1f %%", 100*(1-share)), fmt.Sprintf("%.0f %%", 100*mostIdle), share >= 1-mostIdle})
 	}
 	return targets
+}
+
+// passRatio is how many times as long a pass of a test takes as a status patch by itself, both at their 99th percentile; 0: no status was patched.
+func (r *results) passRatio() float64 {
+	patches := r.requests[statusPatch]
+	if patches == nil || quantile(patches.took, 0.99) == 0 {
+		return 0
+	}
+	return float64(quantileOf(r.passes[carrying].took, 0.99)) / float64(quantile(patches.took, 0.99))
 }
 
 func (r *results) missed() bool {
@@ -78,12 +98,12 @@ func (r *results) text() string {
 	}
 	b.WriteString("\n| Passes | of tests | that grant access | both | of the suite |\n|---|---:|---:|---:|---:|\n")
 	r.comparePasses(&b)
-	b.WriteString("\n| Passes of tests, by the rule that decided | of them | median | 99th percentile | took over " + milliseconds(mostPass) + " |\n|---|---:|---:|---:|---:|\n")
+	b.WriteString("\n| Passes of tests, by the rule that decided | of them | median | 99th percentile | took over " + milliseconds(longPass) + " |\n|---|---:|---:|---:|---:|\n")
 	r.byRule(&b)
 	b.WriteString("\n| Processors, while LoadTests were carried | used | of the machine | waited for one |\n|---|---:|---:|---:|\n")
 	r.shares(&b)
-	b.WriteString("\n| Requests | per test | refused | median | 99th percentile |\n|---|---:|---:|---:|---:|\n")
-	r.detail(&b)
+	b.WriteString("\n| The ledger of requests | per test | refused | median | 99th percentile |\n|---|---:|---:|---:|---:|\n")
+	r.ledger(&b)
 	return b.String()
 }
 
@@ -138,14 +158,14 @@ func (r *results) comparePasses(b *strings.Builder) {
 	}{{"median", 0.5}, {"90th percentile", 0.9}, {"99th percentile", 0.99}} {
 		row(q.name, func(p passes) string { return milliseconds(quantileOf(p.took, q.q)) })
 	}
-	row("took at most "+milliseconds(mostPass), func(p passes) string { return fmt.Sprintf("%.1f %%", 100*shareWithin(p.took, mostPass)) })
+	row("took at most "+milliseconds(longPass), func(p passes) string { return fmt.Sprintf("%.1f %%", 100*shareWithin(p.took, longPass)) })
 	row("were waited for at most 100 ms", func(p passes) string { return fmt.Sprintf("%.1f %%", 100*shareWithin(p.waited, 100*time.Millisecond)) })
 }
 
 // byRule tells of those rules whose passes were slow at times, the most first.
 func (r *results) byRule(b *strings.Builder) {
 	slow := func(rule string) float64 {
-		return r.rules[rule].count() * (1 - shareWithin(r.rules[rule].took, mostPass))
+		return r.rules[rule].count() * (1 - shareWithin(r.rules[rule].took, longPass))
 	}
 	for _, rule := range slices.SortedFunc(maps.Keys(r.rules), func(x, y string) int { return cmp.Or(cmp.Compare(slow(y), slow(x)), cmp.Compare(x, y)) }) {
 		if p := r.rules[rule]; slow(rule) > 0 {
@@ -164,12 +184,16 @@ func (r *results) shares(b *strings.Builder) {
 	}
 }
 
-func (r *results) detail(b *strings.Builder) {
+// ledger has each verb and resource that was asked for, by who did, with a sum for each.
+func (r *results) ledger(b *strings.Builder) {
 	kinds := slices.SortedFunc(maps.Keys(r.requests), func(x, y request) int {
 		return cmp.Or(cmp.Compare(x.who, y.who), cmp.Compare(len(r.requests[y].took), len(r.requests[x].took)), cmp.Compare(x.what, y.what))
 	})
-	for _, kind := range kinds {
+	for i, kind := range kinds {
 		a := r.requests[kind]
+		if i == 0 || kinds[i-1].who != kind.who {
+			fmt.Fprintf(b, "| **%s** | **%.2f** | | | |\n", kind.who, r.perTest(r.requests.by(kind.who)))
+		}
 		fmt.Fprintf(b, "| %s: %s | %.2f | %d | %s | %s |\n", kind.who, kind.what, r.perTest(len(a.took)), a.refused,
 			milliseconds(quantile(a.took, 0.5)), milliseconds(quantile(a.took, 0.99)))
 	}
