@@ -7,7 +7,8 @@
 package controllers
 
 // What the manager may do, and nothing else: config/rbac/role.yaml is made from these lines, and the chart's roles from that file. There is no
-// wildcard, no secrets, and neither escalate nor bind: the manager gives a runner only what it may do itself.
+// wildcard, no secrets, no right to grant any: runners have one account, which whoever installs the manager gives its rights. What the manager may do in
+// its own namespace besides, where runners are, is in config/rbac/runs_role.yaml and leader_election_role.yaml.
 //
 // LoadTests, to read them, to end them at their TTL, and to write their status; to make those of suites, and to stop them with their suite: of a
 // spec, nothing but when and how long can be changed. privileged is no verb of the API server's: the admission policy holds a suite's author to
@@ -21,12 +22,11 @@ package controllers
 //
 // What a test consists of. Nothing made is ever updated.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;delete
-// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
-// +kubebuilder:rbac:groups="",resources=serviceaccounts,verbs=get;list;watch;create
-// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=get;list;watch;create
 //
-// The Plan, and the two documents that the runner writes. update and patch are here because the runner's Role names them for its two
-// ConfigMaps, and nobody can grant what they don't have; and for what suites keep of their tests.
+// Runners' Jobs that a release before this one made in tests' namespaces: they go, and none is made there any more.
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;delete
+//
+// What pods are told, copies of Reports, and Reports that are kept; update and patch for what suites keep of their tests.
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;patch;delete
 //
 // What preflight looks at: nodes' devices, CPUs and hugepages, networks, and whether there is Multus at all.

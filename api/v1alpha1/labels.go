@@ -15,6 +15,9 @@ const LabelLoadTest = "linerate.dev/loadtest"
 // LabelTest is on every object that belongs to a LoadTest: its name.
 const LabelTest = "linerate.dev/test"
 
+// LabelNamespace is on every object of a LoadTest's in the operator's own namespace: the LoadTest's namespace.
+const LabelNamespace = "linerate.dev/test-namespace"
+
 // LabelUID is on every object that belongs to a LoadTest: its UID, so that a LoadTest of the same name that came later owns nothing of it.
 const LabelUID = "linerate.dev/test-uid"
 

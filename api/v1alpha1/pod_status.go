@@ -27,6 +27,11 @@ type PodStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	UID string `json:"uid,omitempty"`
 
+	// namespace is where the pod is; left out: in the LoadTest's own namespace. The runner's is in the operator's, where nobody but the operator writes.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+
 	// role is what the pod is for.
 	// +required
 	Role PodRole `json:"role"`

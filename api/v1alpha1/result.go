@@ -231,6 +231,16 @@ type ReportReference struct {
 	// +kubebuilder:validation:MaxLength=80
 	Digest string `json:"digest,omitempty"`
 
+	// notPublished is why there is no such ConfigMap. The result and the verdict stand all the same.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	NotPublished string `json:"notPublished,omitempty"`
+
+	// publishTriedSince is since when the API server doesn't take that ConfigMap for reasons of the moment, such as an admission webhook that is away. It is tried
+	// for five minutes.
+	// +optional
+	PublishTriedSince *metav1.Time `json:"publishTriedSince,omitempty"`
+
 	// kept is the name of the ConfigMap that keeps the Report beyond the LoadTest, where spec.reportRetention is Keep. Example:
 	// vpp-imix-9f86d081884c7d65.
 	// +optional

@@ -167,4 +167,44 @@ type Progress struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
+
+	// number is which step of the procedure this is, from 1, where steps are counted.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Number int32 `json:"number,omitempty"`
+
+	// of is how many steps there are, where steps are counted.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Of int32 `json:"of,omitempty"`
+
+	// varied is the direction whose load varies by itself. Example: west→east.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Varied string `json:"varied,omitempty"`
+
+	// remainingSeconds is about how long the run still takes.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	RemainingSeconds int64 `json:"remainingSeconds,omitempty"`
+
+	// intendedPacketsPerSecond is the load at the moment, all directions together.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	IntendedPacketsPerSecond int64 `json:"intendedPacketsPerSecond,omitempty"`
+
+	// offeredPacketsPerSecond is what is really sent, all directions together.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	OfferedPacketsPerSecond int64 `json:"offeredPacketsPerSecond,omitempty"`
+
+	// receivedPacketsPerSecond is what comes back, all directions together.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ReceivedPacketsPerSecond int64 `json:"receivedPacketsPerSecond,omitempty"`
+
+	// goodputBitsPerSecond is what sessions carry of payload, all directions together; left out: frames are sent, or nothing was read yet.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	GoodputBitsPerSecond *int64 `json:"goodputBitsPerSecond,omitempty"`
 }

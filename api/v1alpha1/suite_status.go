@@ -47,6 +47,12 @@ type LoadTestSuiteStatus struct {
 	// report says where the whole table is.
 	// +optional
 	Report *ReportReference `json:"report,omitempty"`
+
+	// runsDigest is the digest of the runs that a complete suite was judged by, over all ConfigMaps that they are in (NAME-suite-runs-…): who compares with the
+	// suite, or judges a gate by it, holds those to it. Example: sha256:9f86d081….
+	// +optional
+	// +kubebuilder:validation:MaxLength=80
+	RunsDigest string `json:"runsDigest,omitempty"`
 }
 
 // SuiteCounts are how many tests a suite has. waiting, running, measured and notMeasured add up to tests.

@@ -55,7 +55,7 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 	config.Wrap(clock.Wrap)
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
-		Cache:                         caches.Options(options.Namespaces),
+		Cache:                         caches.Options(options.Namespaces, ownNamespace(options)),
 		Metrics:                       metricsserver.Options{BindAddress: options.MetricsAddress},
 		HealthProbeBindAddress:        options.HealthAddress,
 		PprofBindAddress:              options.ProfileAddress,
@@ -108,7 +108,7 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 // inPod is where a pod finds the namespace that it is in.
 const inPod = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-// ownNamespace is where the operator keeps its Leases: outside of a pod, where nobody said, in default.
+// ownNamespace is where the operator keeps its Leases, and runs its runners: outside of a pod, where nobody said, in default.
 func ownNamespace(options Options) string {
 	if options.LeaderElectionNamespace != "" {
 		return options.LeaderElectionNamespace
@@ -120,7 +120,9 @@ func ownNamespace(options Options) string {
 }
 
 func settings(options Options) manifests.Settings {
-	s := manifests.Settings{Image: options.Image, PullPolicy: corev1.PullPolicy(options.PullPolicy)}
+	s := manifests.Settings{
+		Image: options.Image, PullPolicy: corev1.PullPolicy(options.PullPolicy), Namespace: ownNamespace(options), RunnerAccount: options.RunnerAccount,
+	}
 	for _, name := range options.PullSecrets {
 		s.PullSecrets = append(s.PullSecrets, corev1.LocalObjectReference{Name: name})
 	}

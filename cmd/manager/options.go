@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/retention"
 )
 
@@ -22,7 +23,7 @@ import (
 type Options struct {
 	// Image is linerate's own image: the pods of LoadTests run it.
 	Image string `json:"image"`
-	// PullPolicy and PullSecrets are how that image is pulled; the secrets are in the LoadTests' namespaces.
+	// PullPolicy and PullSecrets are how that image is pulled; the secrets are in the LoadTests' namespaces, and in the operator's own.
 	PullPolicy  string   `json:"pullPolicy,omitempty"`
 	PullSecrets []string `json:"pullSecrets,omitempty"`
 	// Namespaces are those whose LoadTests are looked after; none means all.
@@ -35,12 +36,14 @@ type Options struct {
 	// NodesGrow: an autoscaler adds nodes for pods that wait for some.
 	NodesGrow bool `json:"nodesGrow,omitempty"`
 	// LeaderElect lets several replicas agree on one that works, by a Lease in LeaderElectionNamespace (empty: the pod's own). The Leases of
-	// physical ports are kept there, too.
+	// physical ports are kept there, too, and runners run there: it is the operator's own namespace.
 	LeaderElect             bool   `json:"leaderElect"`
 	LeaderElectionNamespace string `json:"leaderElectionNamespace,omitempty"`
 	// PortLeasesNamespace is where all operators of the cluster keep the Leases of physical ports. Empty: where the leader's is, if this operator looks after all
 	// namespaces; else nobody knows, and tests get no devices that share ports.
 	PortLeasesNamespace string `json:"portLeasesNamespace,omitempty"`
+	// RunnerAccount is the ServiceAccount, in the operator's own namespace, that runners have.
+	RunnerAccount string `json:"runnerAccount"`
 	// MetricsAddress and HealthAddress are served on; "0" is nowhere.
 	MetricsAddress string `json:"metricsAddress"`
 	HealthAddress  string `json:"healthAddress"`
@@ -107,8 +110,9 @@ func (o *Options) define(flags *flag.FlagSet) {
 	flags.BoolVar(&o.DisruptionBudgets, "disruption-budgets", true, "put up a PodDisruptionBudget in each namespace that has LoadTests, so that drains wait for those that run")
 	flags.BoolVar(&o.NodesGrow, "nodes-grow", false, "an autoscaler adds nodes for pods that wait: make pods although no node has what they need, so that it sees them")
 	flags.BoolVar(&o.LeaderElect, "leader-elect", true, "let several replicas agree on one that works")
-	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "the `namespace` of the Lease for that, and of those of physical ports (default the pod's own)")
+	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "the `namespace` of the Lease for that, of those of physical ports, and of runners (default the pod's own)")
 	flags.StringVar(&o.PortLeasesNamespace, "port-leases-namespace", "", "the `namespace` in which all operators of the cluster keep the Leases of physical ports (default, where all namespaces are looked after, the same)")
+	flags.StringVar(&o.RunnerAccount, "runner-account", manifests.DefaultRunnerAccount, "the `name` of the ServiceAccount, in that namespace, that runners have")
 	flags.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "the `address` that metrics are served on; 0: nowhere")
 	flags.IntVar(&o.MetricsTests, "metrics-tests", 500, "of how `many` LoadTests at most there are metrics of their own; 0: only of all together")
 	flags.StringVar(&o.HealthAddress, "health-address", ":8081", "the `address` that /healthz and /readyz are served on; 0: nowhere")
@@ -162,6 +166,7 @@ func (o *Options) check() error {
 			errs = append(errs, fmt.Errorf("--network-namespaces: %q can't be a namespace: %s", namespace, strings.Join(faults, "; ")))
 		}
 	}
+	errs = append(errs, checkAccount("--runner-account", o.RunnerAccount))
 	errs = append(errs, checkAddress("--metrics-address", o.MetricsAddress), checkAddress("--health-address", o.HealthAddress), checkAddress("--profile-address", o.ProfileAddress))
 	if o.MetricsTests < 0 || o.MetricsTests > mostMetricsTests {
 		errs = append(errs, fmt.Errorf("--metrics-tests %d: write a number from 0 to %d", o.MetricsTests, mostMetricsTests))
@@ -170,6 +175,13 @@ func (o *Options) check() error {
 		errs = append(errs, fmt.Errorf("--max-concurrent %d: write a number from 1 to 64", o.MaxConcurrent))
 	}
 	return errors.Join(errs...)
+}
+
+func checkAccount(flag, account string) error {
+	if faults := validation.IsDNS1123Subdomain(account); len(faults) > 0 {
+		return fmt.Errorf("%s: %q can't be a ServiceAccount: %s", flag, account, strings.Join(faults, "; "))
+	}
+	return nil
 }
 
 func checkAddress(flag, address string) error {

@@ -32,7 +32,7 @@ func TestFlagsWinOverTheEnvironmentAndThatOverDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Options{
-		Image: "from/flag", PullSecrets: []string{"one", "two"}, Namespaces: []string{"lab-a", "lab-b"}, NetworkNamespaces: []string{"default"}, NetworkPolicies: true, DisruptionBudgets: true, MetricsAddress: ":8080", HealthAddress: ":8081", ProfileAddress: "0",
+		Image: "from/flag", PullSecrets: []string{"one", "two"}, Namespaces: []string{"lab-a", "lab-b"}, NetworkNamespaces: []string{"default"}, NetworkPolicies: true, DisruptionBudgets: true, RunnerAccount: "linerate-runner", MetricsAddress: ":8080", HealthAddress: ":8081", ProfileAddress: "0",
 		MetricsTests: 500, MaxConcurrent: 16, LogLevel: -4, KeepReports: retention.Limits{Count: 200, Age: 8760 * time.Hour},
 		KeepReportsIn: map[string]retention.Limits{"lab-a": {Count: 1000}},
 	}
@@ -94,7 +94,7 @@ func TestWhatItWasStartedWithCanBePrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(options)
-	if want := `{"image":"i","networkNamespaces":["default"],"networkPolicies":true,"disruptionBudgets":true,"leaderElect":true,"metricsAddress":":8080","healthAddress":":8081","profileAddress":"0","metricsTests":500,"keepReports":"200/8760h","maxConcurrent":16,"logLevel":"INFO"}`; err != nil || string(text) != want {
+	if want := `{"image":"i","networkNamespaces":["default"],"networkPolicies":true,"disruptionBudgets":true,"leaderElect":true,"runnerAccount":"linerate-runner","metricsAddress":":8080","healthAddress":":8081","profileAddress":"0","metricsTests":500,"keepReports":"200/8760h","maxConcurrent":16,"logLevel":"INFO"}`; err != nil || string(text) != want {
 		t.Errorf("%s (%v), want %s", text, err, want)
 	}
 }

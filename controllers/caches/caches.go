@@ -7,7 +7,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -50,28 +49,29 @@ func NewScheme() (*runtime.Scheme, error) {
 
 // Options is what the manager keeps in memory, all of it in brief: LoadTests, what bears their label, nodes, and one definition's metadata. Of
 // ConfigMaps it keeps metadata only, as a Report is large; progress is in a cache of its own, because a cache selects by kind. Namespaces
-// limits all but what belongs to no namespace; none means all.
-func Options(namespaces Namespaces) cache.Options {
+// limits all but what belongs to no namespace; none means all. What runs are made of is in the operator's own namespace besides.
+func Options(namespaces Namespaces, own string) cache.Options {
 	ours := labels.NewSelector().Add(*requirement(v1alpha1.LabelUID, selection.Exists))
 	options := baseCache(namespaces)
+	alsoOwn := baseCache(append(slices.Clone(namespaces), own)).DefaultNamespaces
+	if len(namespaces) == 0 {
+		alsoOwn = nil // all
+	}
 	options.ByObject = map[client.Object]cache.ByObject{
 		&v1alpha1.LoadTest{}:      {},
 		&v1alpha1.LoadTestSuite{}: {},
-		&corev1.Pod{}:             {Label: ours},
-		&batchv1.Job{}:            {Label: ours},
-		&corev1.ServiceAccount{}:  {Label: ours},
-		&rbacv1.Role{}:            {Label: ours},
-		&rbacv1.RoleBinding{}:     {Label: ours},
-		&corev1.ConfigMap{}:       {Label: ours.Add(*requirement(v1alpha1.LabelRole, selection.NotEquals, roleProgress))},
+		&corev1.Pod{}:             {Label: ours, Namespaces: alsoOwn},
+		&batchv1.Job{}:            {Label: ours, Namespaces: alsoOwn},
+		&corev1.ConfigMap{}:       {Label: ours.Add(*requirement(v1alpha1.LabelRole, selection.NotEquals, roleProgress)), Namespaces: alsoOwn},
 		&corev1.Node{}:            {},
 		NetworkDefinition():       {Field: fields.OneTermEqualSelector("metadata.name", networkCRD)},
 	}
 	return options
 }
 
-// NewProgress has what runners tell of their progress, up to its bound.
-func NewProgress(mgr ctrl.Manager, namespaces Namespaces) (cache.Cache, error) {
-	options := baseCache(namespaces)
+// NewProgress has what runners tell of their progress, up to its bound, in the operator's own namespace: what is elsewhere nobody believes.
+func NewProgress(mgr ctrl.Manager, own string) (cache.Cache, error) {
+	options := baseCache(Namespaces{own})
 	options.DefaultLabelSelector = labels.NewSelector().Add(
 		*requirement(v1alpha1.LabelUID, selection.Exists), *requirement(v1alpha1.LabelRole, selection.Equals, roleProgress))
 	return add(mgr, options)

@@ -48,10 +48,20 @@ func New(c client.Client, options Options) *Guards {
 // PutUp puts up what a namespace lacks. What is there by these names stays as it is: who looks after the namespace may have made it otherwise. A guard that can't be had at all,
 // as the operator has no right to it or the cluster no such kind, is logged, and holds up no test; an error is about the moment.
 func (g *Guards) PutUp(ctx context.Context, namespace string) error {
-	if g == nil || g.standing(namespace) {
+	if g == nil {
 		return nil
 	}
-	for _, o := range g.of(namespace) {
+	if err := g.putUp(ctx, namespace, g.of(namespace)); err != nil || !g.options.DisruptionBudgets || g.options.Namespace == "" {
+		return err
+	}
+	return g.putUp(ctx, g.options.Namespace, []manifests.Object{manifests.DisruptionBudget(g.options.Namespace)}) // where the runners are
+}
+
+func (g *Guards) putUp(ctx context.Context, namespace string, guards []manifests.Object) error {
+	if g.standing(namespace) {
+		return nil
+	}
+	for _, o := range guards {
 		err := g.client.Create(ctx, o)
 		switch {
 		case err == nil:

@@ -57,7 +57,7 @@ func TestOnlyChangesOfANodeThatMatterWakeTests(t *testing.T) {
 
 func TestACachedNodeIsBriefAndSaysTheSame(t *testing.T) {
 	whole := node(func(n *corev1.Node) { n.Spec.Unschedulable = true })
-	cached, err := caches.Options(nil).DefaultTransform(whole.DeepCopy())
+	cached, err := caches.Options(nil, "linerate-system").DefaultTransform(whole.DeepCopy())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -46,11 +45,6 @@ func (r *Reconciler) apply(ctx context.Context, seen *observation, decision life
 	made, again, err := r.create(ctx, seen, decision.Create)
 	if again || err != nil {
 		return again, err
-	}
-	if len(decision.Grant) > 0 {
-		if again, err := r.askForAccess(ctx, seen); again || err != nil {
-			return again, err
-		}
 	}
 	if made && seesItSoon(decision) {
 		return false, nil
@@ -106,6 +100,9 @@ func (r *Reconciler) delete(ctx context.Context, seen *observation, deletions []
 // chosen are the children that a deletion means. Where it means all pods, those of a Job that goes with them are Kubernetes' to delete, and the next
 // pass's where it didn't: its garbage collector does so in the same moment, and each would wait for the other.
 func (o *observation) chosen(d lifecycle.Deletion, beside []lifecycle.Deletion) (children []childRef) {
+	if d.Kind == lifecycle.KindDocuments {
+		return o.family.plans // which own all else
+	}
 	if d.Name != "" {
 		if child, found := o.family.find(d.Kind, d.Name); found {
 			children = append(children, child)
@@ -115,7 +112,7 @@ func (o *observation) chosen(d lifecycle.Deletion, beside []lifecycle.Deletion) 
 	for i := range o.Children.Pods {
 		pod := &o.Children.Pods[i]
 		if d.Attempt == 0 || pod.Labels[v1alpha1.LabelAttempt] == strconv.Itoa(int(d.Attempt)) {
-			if child := o.family.refs[pod.UID]; !o.goesWithJob(pod, beside) {
+			if child := o.family.refs[pod.UID]; !o.goesWithJob(pod, beside) && !o.goesWithPlan(pod, beside) {
 				children = append(children, child)
 			}
 		}
@@ -133,20 +130,33 @@ func (o *observation) goesWithJob(pod *corev1.Pod, deletions []lifecycle.Deletio
 	return seen && !job.going && slices.ContainsFunc(deletions, func(d lifecycle.Deletion) bool { return d.Kind == job.gvk.Kind && d.Name == job.name })
 }
 
+// goesWithPlan says whether a runner's pod goes as its Job does, which its Plan's ConfigMap owns.
+func (o *observation) goesWithPlan(pod *corev1.Pod, deletions []lifecycle.Deletion) bool {
+	return manifests.IsOfRun(pod) && len(o.family.plans) > 0 && slices.ContainsFunc(deletions, func(d lifecycle.Deletion) bool { return d.Kind == lifecycle.KindDocuments })
+}
+
 // deleteChild deletes a child. One that is going already isn't asked to again.
 func (r *Reconciler) deleteChild(ctx context.Context, seen *observation, child childRef) error {
 	if child.going {
 		return nil
 	}
 	ctrl.LoggerFrom(ctx).Info("deleting", "child", child.String())
+	if err := r.deleteObject(ctx, child); err != nil {
+		return err
+	}
+	r.memory.childDeleted(seen.Test, child, r.options.Clock())
+	return nil
+}
+
+// deleteObject deletes an object; one that is gone is fine. A Job's pods go with it: they get SIGTERM, and their grace. The UID: somebody else's object of this
+// name is let be.
+func (r *Reconciler) deleteObject(ctx context.Context, child childRef) error {
 	object := caches.MetadataOf(child.gvk)
-	object.Namespace, object.Name = seen.Test.Namespace, child.name
-	// The job's pods go with it: they get SIGTERM, and their grace. The UID: somebody else's object of this name is let be.
+	object.Namespace, object.Name = child.namespace, child.name
 	err := r.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &child.uid})
 	if err := pass.IgnoreGone(err); err != nil {
 		return fmt.Errorf("delete %s: %w", child, err)
 	}
-	r.memory.childDeleted(seen.Test, child, r.options.Clock())
 	return nil
 }
 
@@ -154,6 +164,7 @@ func (r *Reconciler) deleteChild(ctx context.Context, seen *observation, child c
 // show.
 func (r *Reconciler) create(ctx context.Context, seen *observation, objects []manifests.Object) (made, again bool, err error) {
 	for _, wave := range waves(objects) {
+		seen.family.own(wave)
 		refusals, foreign := len(seen.Refusals), len(seen.Children.Foreign)
 		madeNow, err := r.createWave(ctx, seen, wave)
 		if err != nil {
@@ -167,17 +178,20 @@ func (r *Reconciler) create(ctx context.Context, seen *observation, objects []ma
 	return made, false, nil
 }
 
-// waves parts objects into those that others need, and those others: pods, Jobs, and RoleBindings, which the API server refuses before there
-// is the Role. Within a wave the order doesn't matter.
-func waves(objects []manifests.Object) [2][]manifests.Object {
-	var out [2][]manifests.Object
+// waves parts objects into those that others need, and those others: what owns the rest of a run, then what is mounted, then pods and Jobs. Within a wave the order
+// doesn't matter.
+func waves(objects []manifests.Object) [3][]manifests.Object {
+	var out [3][]manifests.Object
 	for _, o := range objects {
+		wave := 1
 		switch o.(type) {
-		case *corev1.Pod, *batchv1.Job, *rbacv1.RoleBinding:
-			out[1] = append(out[1], o)
-		default:
-			out[0] = append(out[0], o)
+		case *corev1.Pod, *batchv1.Job:
+			wave = 2
 		}
+		if manifests.IsPlan(o) {
+			wave = 0
+		}
+		out[wave] = append(out[wave], o)
 	}
 	return out
 }
@@ -192,12 +206,13 @@ func (r *Reconciler) createWave(ctx context.Context, seen *observation, objects 
 		}
 		gvk, err := apiutil.GVKForObject(answer.object, r.client.Scheme())
 		errs = append(errs, err)
-		child := childRef{gvk: gvk, name: answer.object.GetName(), uid: answer.object.GetUID()}
+		child := childRef{gvk: gvk, namespace: answer.object.GetNamespace(), name: answer.object.GetName(), uid: answer.object.GetUID()}
 		ctrl.LoggerFrom(ctx).Info("created", "child", child.String())
 		if manifests.IsKept(answer.object) { // no child: it outlives the test
 			continue
 		}
 		r.memory.childCreated(seen.Test, child, r.options.Clock())
+		seen.family.made(answer.object, child)
 		made = true
 	}
 	return made, errors.Join(errs...)

@@ -15,6 +15,7 @@ import (
 	"github.com/linerate-dev/linerate/controllers/caches"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -122,32 +123,38 @@ func (r *Reconciler) keptReport(ctx context.Context, namespace string, ref v1alp
 	default:
 		source.Report, source.Digest = document, envelope.Digest
 	}
-	if source.Fault, err = r.unpublished(ctx, &kept, source.Fault); source.Fault != "" {
+	if source.Fault, err = r.unpublished(ctx, &kept, ref, source); source.Fault != "" {
 		source.Report = nil
 	}
 	return source, err
 }
 
 // unpublished says why the test whose own Report this is publishes no figure of it, unless a fault is known already: one may have acted on what was
-// measured without the runner's knowing. What is kept beyond a test belongs to none.
-func (r *Reconciler) unpublished(ctx context.Context, kept *corev1.ConfigMap, known string) (fault string, err error) {
-	owner := metav1.GetControllerOf(kept)
-	if known != "" || owner == nil || owner.Kind != v1alpha1.LoadTestKind {
-		return known, nil
+// measured without the runner's knowing; or why nobody vouches for it: whoever edits the namespace may make ConfigMaps there. What is kept beyond a test belongs
+// to none, and is vouched for by its name, which its digest makes, or by the digest in spec.baseline.
+func (r *Reconciler) unpublished(ctx context.Context, kept *corev1.ConfigMap, ref v1alpha1.ReportRef, found lifecycle.BaselineSource) (fault string, err error) {
+	if found.Fault != "" {
+		return found.Fault, nil
 	}
 	var test v1alpha1.LoadTest
-	if err := r.client.Get(ctx, client.ObjectKey{Namespace: kept.Namespace, Name: owner.Name}, &test); err != nil || test.UID != owner.UID {
-		return "", wrapped("get the test that the baseline's report is of", client.IgnoreNotFound(err))
+	owner := metav1.GetControllerOf(kept)
+	if owner != nil && owner.Kind == v1alpha1.LoadTestKind {
+		err := r.client.Get(ctx, client.ObjectKey{Namespace: kept.Namespace, Name: owner.Name}, &test)
+		if client.IgnoreNotFound(err) != nil {
+			return "", fmt.Errorf("get the test that the baseline's report is of: %w", err)
+		}
+	}
+	if owner == nil || test.UID == "" || test.UID != owner.UID { // it is nobody's, or its test is gone
+		if ref.Digest == "" && !manifests.IsKept(kept) {
+			return "nobody vouches for it: its name isn't one that its digest makes, and spec.baseline gives no digest; add digest: " + found.Digest + " if it is the one that you mean", nil
+		}
+		return "", nil
 	}
 	if why := whyNoFigure(&test); why != "" {
 		return fmt.Sprintf("LoadTest %s: %s", test.Name, why), nil
 	}
-	return "", nil
-}
-
-func wrapped(doing string, err error) error {
-	if err == nil {
-		return nil
+	if counted := test.Status.Report.Digest; counted != found.Digest {
+		return fmt.Sprintf("it holds the Report %s, and LoadTest %s was judged by %s: somebody replaced it", found.Digest, test.Name, counted), nil
 	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return "", nil
 }

@@ -2,19 +2,23 @@ package loadtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/controllers/pass"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 	"github.com/linerate-dev/linerate/internal/manifests"
@@ -29,48 +33,61 @@ var (
 	configMapKind = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 )
 
-// metadataKinds are the children of which it matters only that they are there.
-func metadataKinds() []schema.GroupVersionKind {
-	return []schema.GroupVersionKind{
-		corev1.SchemeGroupVersion.WithKind("ServiceAccount"),
-		rbacv1.SchemeGroupVersion.WithKind("Role"),
-		rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
-		configMapKind,
-	}
-}
-
 // childRef names a child. Two are the same child if their uid is.
 type childRef struct {
-	gvk   schema.GroupVersionKind
-	name  string
-	uid   types.UID
-	going bool // it is being deleted
+	gvk       schema.GroupVersionKind
+	namespace string
+	name      string
+	uid       types.UID
+	going     bool // it is being deleted
+	owned     bool // it goes with the Plan's ConfigMap
 }
 
 // String is "Kind/name", as lifecycle has it.
 func (c childRef) String() string { return c.gvk.Kind + "/" + c.name }
 
 // family collects a test's children while they are listed.
+//
+//	the test's namespace        what bears the test's label and is owned by it: anybody who edits the namespace may make such
+//	the operator's own          what bears the labels of a test of this name: nobody but the operator makes such. What is of another test, which had the
+//	                            name before, is an orphan
 type family struct {
-	test     *v1alpha1.LoadTest
-	children lifecycle.Children
-	refs     map[types.UID]childRef
+	test *v1alpha1.LoadTest
+	// operators is the operator's own namespace.
+	operators string
+	children  lifecycle.Children
+	refs      map[types.UID]childRef
+	// said is what the ConfigMaps of the runs say on the outside, by their names; published what the Report's copy does.
+	said      map[string]map[string]string
+	published map[string]string
+	// plans are the ConfigMaps that own all else of a run.
+	plans   []childRef
+	orphans []childRef
 }
 
-func newFamily(test *v1alpha1.LoadTest) *family {
-	return &family{test: test, children: lifecycle.Children{Present: map[string]bool{}}, refs: map[types.UID]childRef{}}
+func newFamily(test *v1alpha1.LoadTest, operators string) *family {
+	return &family{
+		test: test, operators: operators, children: lifecycle.Children{Present: map[string]bool{}}, refs: map[types.UID]childRef{}, said: map[string]map[string]string{},
+	}
 }
 
-// children lists what belongs to the test: what bears its label and is owned by it.
+// children lists what belongs to the test, and clears away what is left of one that had its name before.
 func (r *Reconciler) children(ctx context.Context, test *v1alpha1.LoadTest) (*family, error) {
-	f := newFamily(test)
-	steps := []func(context.Context, *family, ...client.ListOption) error{r.listJobs, r.listPods, r.listMetadata, r.listProgress}
+	f := newFamily(test, r.options.Settings.Namespace)
+	steps := []func(context.Context, *family, ...client.ListOption) error{r.listJobs, r.listPods, r.listDocuments}
 	for _, step := range steps {
 		if err := step(ctx, f, client.InNamespace(test.Namespace), r.ofTest(test.UID)); err != nil {
 			return nil, err
 		}
+		if err := step(ctx, f, client.InNamespace(f.operators), r.ofRuns(client.ObjectKeyFromObject(test))); err != nil {
+			return nil, err
+		}
 	}
-	return f, nil
+	f.readDocuments()
+	if err := r.listProgress(ctx, f); err != nil {
+		return nil, err
+	}
+	return f, r.clear(ctx, f.orphans, "the test that it was of is gone, and another one has its name")
 }
 
 func (r *Reconciler) listPods(ctx context.Context, f *family, options ...client.ListOption) error {
@@ -99,69 +116,172 @@ func (r *Reconciler) listJobs(ctx context.Context, f *family, options ...client.
 	return nil
 }
 
-func (r *Reconciler) listMetadata(ctx context.Context, f *family, options ...client.ListOption) error {
-	for _, gvk := range metadataKinds() {
-		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-		if err := r.client.List(ctx, list, options...); err != nil {
-			return fmt.Errorf("list %ss: %w", gvk.Kind, err)
-		}
-		for _, object := range list.Items {
-			// By its name: a runner may change what its own test's ConfigMaps say of whose they are, and so may others.
-			if f.meet(gvk, &object) && gvk == configMapKind && object.Name == manifests.ReportName(f.test.Name) {
-				f.readEnvelope(object.Annotations)
-			}
-		}
+// listDocuments lists ConfigMaps, as metadata: those of runs, and in the test's namespace those of pods and the copy of the Report.
+func (r *Reconciler) listDocuments(ctx context.Context, f *family, options ...client.ListOption) error {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(configMapKind.GroupVersion().WithKind("ConfigMapList"))
+	if err := r.client.List(ctx, list, options...); err != nil {
+		return fmt.Errorf("list ConfigMaps: %w", err)
+	}
+	for _, object := range list.Items {
+		f.meetDocument(&object)
 	}
 	return nil
 }
 
-func (r *Reconciler) listProgress(ctx context.Context, f *family, options ...client.ListOption) error {
-	var maps corev1.ConfigMapList
-	if err := r.progress.List(ctx, &maps, options...); err != nil {
+func (f *family) meetDocument(object client.Object) {
+	switch {
+	case !f.meet(configMapKind, object):
+	case f.isRun(object):
+		f.children.Documents = append(f.children.Documents, object.GetName())
+		f.said[object.GetName()] = object.GetAnnotations()
+	case object.GetName() == manifests.ReportName(f.test.Name):
+		f.published = object.GetAnnotations()
+	}
+}
+
+// readDocuments takes what the documents of the attempt that counts say on the outside.
+func (f *family) readDocuments() {
+	attempt := f.attempt()
+	if envelope, sealed := delivery.ReadEnvelope(f.said[manifests.OriginalName(f.test, attempt)]); sealed {
+		f.children.Envelope = &envelope
+	}
+	if order, is := delivery.ReadOrder(f.said[manifests.PlanName(f.test, attempt)]); is {
+		f.children.Order = &order
+	}
+	f.children.Published = f.published[delivery.AnnotationDigest]
+}
+
+// attempt is the attempt that counts, by the test and the children that were met.
+func (f *family) attempt() int32 {
+	return lifecycle.Attempt(lifecycle.Observed{Test: f.test, Children: f.children, Settings: manifests.Settings{Namespace: f.operators}})
+}
+
+// listProgress lists what runners told last, and reads it of the attempt that counts.
+func (r *Reconciler) listProgress(ctx context.Context, f *family) error {
+	var told corev1.ConfigMapList
+	if err := r.progress.List(ctx, &told, client.InNamespace(f.operators), r.ofRuns(client.ObjectKeyFromObject(f.test))); err != nil {
 		return fmt.Errorf("list progress: %w", err)
 	}
-	for _, object := range maps.Items {
-		if object.Name != manifests.ProgressName(f.test.Name) || !f.meet(configMapKind, &object) {
-			continue
+	current := manifests.ProgressName(f.test, f.attempt())
+	for i := range told.Items {
+		f.meetDocument(&told.Items[i])
+		if told.Items[i].Name == current {
+			f.readProgress(ctx, &told.Items[i])
 		}
-		progress, err := delivery.DecodeProgress(object.Data)
-		if err != nil { // The runner writes it anew within seconds; whoever spoilt it takes nothing but the view of the run.
-			log.FromContext(ctx).Info("progress can't be read", "configMap", object.Name, "why", err.Error())
-		}
-		f.children.Progress = progress
 	}
 	return nil
 }
 
-// meet takes a child in, if the test owns it: directly, or through its Job, which may be gone before its pod is.
+// readProgress reads what a runner told. It signs what it writes, and nobody but runners may write there; what is signed by another than it says is nobody's.
+func (f *family) readProgress(ctx context.Context, told *corev1.ConfigMap) {
+	progress, err := delivery.DecodeProgress(told.Data)
+	if err == nil && progress != nil {
+		if _, uid := delivery.SignedBy(told.Annotations); uid != progress.RunnerUID {
+			progress, err = nil, fmt.Errorf("it says that it is of the pod with UID %s, and is signed by %q", progress.RunnerUID, uid)
+		}
+	}
+	if err != nil { // The runner writes it anew within seconds; whoever spoilt it takes nothing but the view of the run.
+		log.FromContext(ctx).Info("progress can't be read", "configMap", told.Name, "why", err.Error())
+	}
+	f.children.Progress = progress
+}
+
+// isRun says whether an object is one of a run's, in the operator's own namespace.
+func (f *family) isRun(object client.Object) bool {
+	return object.GetNamespace() == f.operators && manifests.IsOfRun(object)
+}
+
+// meet takes a child in: of the operator's namespace what bears the test's UID, of the test's what the test owns, directly or through a Job that may be gone
+// before its pod is.
 func (f *family) meet(gvk schema.GroupVersionKind, object client.Object) bool {
+	ref := childRef{gvk: gvk, namespace: object.GetNamespace(), name: object.GetName(), uid: object.GetUID(), going: object.GetDeletionTimestamp() != nil}
 	owner := metav1.GetControllerOf(object)
-	runners := owner != nil && owner.Kind == jobKind.Kind && object.GetLabels()[v1alpha1.LabelRole] == roleRunner
-	if owner == nil || owner.UID != f.test.UID && !runners {
+	ref.owned = owner != nil && owner.Kind == configMapKind.Kind
+	run := f.isRun(object)
+	switch {
+	case run && object.GetLabels()[v1alpha1.LabelUID] != string(f.test.UID):
+		if !slices.Contains(f.orphans, ref) {
+			f.orphans = append(f.orphans, ref)
+		}
+		return false
+	case !run && !f.owns(object):
 		return false
 	}
-	f.refs[object.GetUID()] = childRef{gvk: gvk, name: object.GetName(), uid: object.GetUID(), going: object.GetDeletionTimestamp() != nil}
-	if gvk != podKind && gvk != jobKind {
+	if _, met := f.refs[ref.uid]; met {
+		return false
+	}
+	f.refs[ref.uid] = ref
+	if run && manifests.IsPlan(object) {
+		f.plans = append(f.plans, ref)
+	}
+	if gvk != podKind && gvk != jobKind && !run {
 		f.children.Present[gvk.Kind+"/"+object.GetName()] = true
 	}
 	return true
 }
 
-func (f *family) readEnvelope(annotations map[string]string) {
-	if envelope, sealed := delivery.ReadEnvelope(annotations); sealed {
-		f.children.Envelope = &envelope
+// owns says whether the test owns an object of its own namespace, directly or through a runner's Job.
+func (f *family) owns(object client.Object) bool {
+	owner := metav1.GetControllerOf(object)
+	if owner == nil || object.GetNamespace() != f.test.Namespace {
+		return false
+	}
+	return owner.UID == f.test.UID || owner.Kind == jobKind.Kind && object.GetLabels()[v1alpha1.LabelRole] == roleRunner
+}
+
+// made takes in what was created just now, as far as others are owned by it.
+func (f *family) made(object client.Object, child childRef) {
+	if f.isRun(object) && manifests.IsPlan(object) {
+		f.plans = append(f.plans, child)
 	}
 }
 
-// find returns the child of this name.
-func (f *family) find(kind, name string) (childRef, bool) {
-	for _, ref := range f.refs {
-		if ref.gvk.Kind == kind && ref.name == name {
-			return ref, true
+// own lets objects of a run be owned by its Plan's ConfigMap, so that they go with it.
+func (f *family) own(objects []manifests.Object) {
+	for _, o := range objects {
+		if !f.isRun(o) || manifests.IsPlan(o) {
+			continue
+		}
+		attempt, _ := strconv.ParseInt(o.GetLabels()[v1alpha1.LabelAttempt], 10, 32)
+		name := manifests.PlanName(f.test, int32(attempt))
+		if i := slices.IndexFunc(f.plans, func(plan childRef) bool { return plan.name == name }); i >= 0 {
+			manifests.OwnedByPlan(o, name, f.plans[i].uid)
 		}
 	}
-	return childRef{}, false
+}
+
+// find returns the child of this name: the run's, where an editor of the test's namespace made one of the same name there.
+func (f *family) find(kind, name string) (found childRef, is bool) {
+	for _, ref := range f.refs {
+		if ref.gvk.Kind == kind && ref.name == name && (!is || ref.namespace == f.operators) {
+			found, is = ref, true
+		}
+	}
+	return found, is
+}
+
+// clearRuns deletes what is left of the runs of a test that is gone. Nothing else would: an object in one namespace can't be owned by one in another.
+// Each such object wakes this test's name when the operator starts, so nothing stays of a test that went while nobody looked.
+func (r *Reconciler) clearRuns(ctx context.Context, name types.NamespacedName) error {
+	f := newFamily(&v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}, r.options.Settings.Namespace)
+	left := []client.ListOption{client.InNamespace(f.operators), r.ofRuns(name)}
+	if err := errors.Join(r.listJobs(ctx, f, left...), r.listDocuments(ctx, f, left...), r.listProgress(ctx, f)); err != nil {
+		return err
+	}
+	return r.clear(ctx, f.orphans, "its LoadTest is gone")
+}
+
+// clear deletes what is nobody's any more in the operator's own namespace. What a Plan's ConfigMap owns goes with it; pods go with their Jobs, and have their grace.
+func (r *Reconciler) clear(ctx context.Context, orphans []childRef, why string) error {
+	failed := make([]error, len(orphans))
+	pass.SideBySide(len(orphans), func(i int) {
+		if child := orphans[i]; child.gvk != podKind && !child.going && !child.owned {
+			ctrl.LoggerFrom(ctx).Info("deleting", "child", child.String(), "why", why)
+			failed[i] = r.deleteObject(ctx, child)
+		}
+	})
+	return errors.Join(failed...)
 }
 
 // Objects of other people bear no label of ours, so the caches don't have them. That such an object has a child's name shows when the API server refuses
@@ -181,8 +301,8 @@ func (r *Reconciler) checkTakenNames(ctx context.Context, test *v1alpha1.LoadTes
 // it is in no cache yet. Where there is none, the error is the API server's.
 func (r *Reconciler) checkName(ctx context.Context, test *v1alpha1.LoadTest, children *lifecycle.Children, child childRef) error {
 	object := caches.MetadataOf(child.gvk)
-	err := r.live.Get(ctx, client.ObjectKey{Namespace: test.Namespace, Name: child.name}, object)
-	if err == nil && !metav1.IsControlledBy(object, test) {
+	err := r.live.Get(ctx, client.ObjectKey{Namespace: child.namespace, Name: child.name}, object)
+	if err == nil && !newFamily(test, r.options.Settings.Namespace).meet(child.gvk, object) {
 		r.memory.nameTaken(test, child)
 		children.Foreign = append(children.Foreign, child.String())
 		return nil

@@ -1,53 +1,150 @@
 package loadtest
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
 	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
-// A runner may change its two ConfigMaps as it likes, also to look as if they were another test's.
-func TestDocumentsUnderAnotherNameAreNotTheTests(t *testing.T) {
-	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "t", UID: "uid"}}
-	progress, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 1, Phase: "Ramping"})
+const (
+	own = "linerate-system"
+	pod = "t-x-1-runner-x7k2p"
+)
+
+// lonely is one of namespace lab.
+func lonely(uid types.UID) *v1alpha1.LoadTest {
+	return &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "t", UID: uid}}
+}
+
+// document is a ConfigMap that says all that one of a run's would: a Progress, an envelope, an order, and whose it is.
+func document(t *testing.T, namespace, name string, uid types.UID) *corev1.ConfigMap {
+	t.Helper()
+	progress, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 1, Phase: "Ramping", Runner: pod, RunnerUID: "the-pod"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	document := func(name, role string) *corev1.ConfigMap {
-		return &corev1.ConfigMap{Data: progress, ObjectMeta: metav1.ObjectMeta{
-			Namespace: "lab", Name: name, Labels: map[string]string{v1alpha1.LabelUID: "uid", v1alpha1.LabelRole: role},
-			OwnerReferences: []metav1.OwnerReference{{Kind: "LoadTest", Name: "t", UID: "uid", Controller: new(true)}},
-			Annotations: map[string]string{
-				delivery.AnnotationDigest: "sha256:0", delivery.AnnotationEnding: "Completed", delivery.AnnotationAttempt: "1", delivery.AnnotationFinal: "true",
-			},
-		}}
+	annotations := delivery.Envelope{Digest: "sha256:0", Ending: "Completed", Attempt: 1, Final: true, Runner: pod, RunnerUID: "the-pod"}.Annotations()
+	maps.Copy(annotations, delivery.Order{Plan: "sha256:1"}.Annotations())
+	return &corev1.ConfigMap{Data: progress, ObjectMeta: metav1.ObjectMeta{
+		Namespace: namespace, Name: name, UID: types.UID(namespace + name + string(uid)), Annotations: annotations,
+		Labels:          map[string]string{v1alpha1.LabelUID: string(uid), v1alpha1.LabelTest: "t", v1alpha1.LabelNamespace: "lab", v1alpha1.LabelRole: "progress"},
+		OwnerReferences: []metav1.OwnerReference{{Kind: "LoadTest", Name: "t", UID: uid, Controller: new(true)}},
+	}}
+}
+
+// looking is an operator in its own namespace that looks at what is stored.
+func looking(t *testing.T, stored ...client.Object) *Reconciler {
+	t.Helper()
+	scheme, err := caches.NewScheme()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		test string
-		ours bool
-	}{{"t", true}, {"other", false}} {
-		scheme, err := caches.NewScheme()
-		if err != nil {
-			t.Fatal(err)
-		}
-		stored := []client.Object{document(c.test+"-progress", "progress"), document(c.test+"-report", "report")}
-		r := NewReconciler(fake.NewClientBuilder().WithScheme(scheme).WithObjects(stored...).Build(), nil, Options{})
-		found, err := r.children(t.Context(), test)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := found.children.Progress != nil; got != c.ours {
-			t.Errorf("%s-progress is taken for the test's: %v", c.test, got)
-		}
-		if got := found.children.Envelope != nil; got != c.ours {
-			t.Errorf("%s-report is taken for the test's: %v", c.test, got)
-		}
+	return NewReconciler(fake.NewClientBuilder().WithScheme(scheme).WithObjects(stored...).Build(), nil, Options{Namespace: own})
+}
+
+// What counts of a run is in the operator's own namespace, by its names there. The same in the test's namespace, which its editors may make, is nothing.
+func TestDocumentsCountInTheOperatorsNamespaceOnly(t *testing.T) {
+	test := lonely("uid")
+	names := []string{manifests.ProgressName(test, 1), manifests.OriginalName(test, 1), manifests.PlanName(test, 1)}
+	for where, c := range map[string]struct {
+		namespace string
+		names     []string
+		count     bool
+	}{
+		"in the operator's own namespace":                 {own, names, true},
+		"in the test's":                                   {"lab", names, false},
+		"in the test's, by the names of a former release": {"lab", []string{"t-progress", "t-report", "t-1-plan"}, false},
+		"by other names":                                  {own, []string{"a-progress", "a-report", "a-plan"}, false},
+	} {
+		t.Run(where, func(t *testing.T) {
+			var stored []client.Object
+			for _, name := range c.names {
+				stored = append(stored, document(t, c.namespace, name, "uid"))
+			}
+			found, err := looking(t, stored...).children(t.Context(), test)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := found.children.Progress != nil; got != c.count {
+				t.Errorf("the Progress is taken for the test's: %v", got)
+			}
+			if got := found.children.Envelope != nil; got != c.count {
+				t.Errorf("the Report is taken for the test's: %v", got)
+			}
+			if got := found.children.Order != nil; got != c.count {
+				t.Errorf("the Plan is taken for the test's: %v", got)
+			}
+		})
+	}
+}
+
+func TestAProgressThatAnotherPodSignedIsNone(t *testing.T) {
+	test := lonely("uid")
+	told := document(t, own, manifests.ProgressName(test, 1), "uid")
+	told.Annotations[delivery.AnnotationRunner] = delivery.Signature(pod, "another")
+	found, err := looking(t, told).children(t.Context(), test)
+	if err != nil || found.children.Progress != nil {
+		t.Errorf("%v, %+v", err, found.children.Progress)
+	}
+}
+
+// What is left of a test in the operator's own namespace is deleted when it is gone, and when another one has its name; nobody else's is.
+func TestWhatRunsLeftIsClearedAway(t *testing.T) {
+	left := func(uid types.UID) []client.Object {
+		of := lonely(uid)
+		job := &batchv1.Job{ObjectMeta: document(t, own, manifests.RunnerJobName(of, 1), uid).ObjectMeta}
+		return []client.Object{job, document(t, own, manifests.ProgressName(of, 1), uid), document(t, own, manifests.OriginalName(of, 1), uid)}
+	}
+	elsewhere := document(t, "lab", "forged", "former")
+	others := document(t, own, "other", "other")
+	others.Labels[v1alpha1.LabelTest] = "other"
+	for what, c := range map[string]struct {
+		test *v1alpha1.LoadTest // nil: it is gone
+		kept int
+	}{"the test is gone": {nil, 2}, "another one has its name": {lonely("uid"), 5}} {
+		t.Run(what, func(t *testing.T) {
+			stored := append(left("former"), elsewhere.DeepCopy(), others.DeepCopy())
+			if c.test != nil {
+				stored = append(stored, left("uid")...)
+			}
+			r := looking(t, stored...)
+			if c.test == nil {
+				if err := r.clearRuns(t.Context(), types.NamespacedName{Namespace: "lab", Name: "t"}); err != nil {
+					t.Fatal(err)
+				}
+			} else if _, err := r.children(t.Context(), c.test); err != nil {
+				t.Fatal(err)
+			}
+			var jobs batchv1.JobList
+			var documents corev1.ConfigMapList
+			if err := r.client.List(t.Context(), &jobs); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.client.List(t.Context(), &documents); err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, d := range documents.Items {
+				names = append(names, d.Namespace+"/"+d.Name)
+			}
+			for _, j := range jobs.Items {
+				names = append(names, j.Namespace+"/"+j.Name)
+			}
+			if len(names) != c.kept || !slices.Contains(names, "lab/forged") || !slices.Contains(names, own+"/other") {
+				t.Errorf("there are %v", names)
+			}
+		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -40,12 +41,18 @@ func (r *Reconciler) lookCloser(ctx context.Context, seen *observation, decision
 	return false, nil
 }
 
-// readReport reads the Report past the cache. That there is none, or none that can be read, is an answer too.
+// readReport reads the Report past the cache: as the runner wrote it, and judged anew; of a test that is over the copy, as the original is gone. Once the status
+// has the digest of what counted, what is read is held to it. That there is none, or none that can be read, is an answer too.
 func (r *Reconciler) readReport(ctx context.Context, seen *observation) error {
+	name := client.ObjectKey{Namespace: r.options.Settings.Namespace, Name: manifests.OriginalName(seen.Test, lifecycle.Attempt(seen.Observed))}
+	counted := seen.Test.Status.Report
+	over := meta.IsStatusConditionTrue(seen.Test.Status.Conditions, v1alpha1.ConditionComplete) && counted != nil
+	if over && counted.NotPublished == "" {
+		name = client.ObjectKey{Namespace: seen.Test.Namespace, Name: counted.ConfigMap}
+	}
 	var kept corev1.ConfigMap
-	name := client.ObjectKey{Namespace: seen.Test.Namespace, Name: manifests.ReportName(seen.Test.Name)}
 	if err := r.live.Get(ctx, name, &kept); apierrors.IsNotFound(err) {
-		seen.Children.ReportFault = fmt.Sprintf("ConfigMap %s is gone", name.Name)
+		seen.Children.ReportFault = fmt.Sprintf("ConfigMap %s in namespace %s is gone", name.Name, name.Namespace)
 		return nil
 	} else if err != nil {
 		return fmt.Errorf("read the report: %w", err)
@@ -58,17 +65,34 @@ func (r *Reconciler) readReport(ctx context.Context, seen *observation) error {
 	if err := r.makeRoom(ctx, seen, size.Memory()); err != nil {
 		return err
 	}
-	document, envelope, err := delivery.DecodeReport(kept.BinaryData, kept.Annotations)
+	original, err := delivery.DecodeOriginal(kept.BinaryData, kept.Annotations)
+	if err == nil && name.Namespace == r.options.Settings.Namespace {
+		original, err = lifecycle.Judged(original)
+	}
+	if err == nil && over && original.Envelope.Digest != counted.Digest {
+		err = fmt.Errorf("it holds another Report (%s) than the one that counted (%s): somebody replaced it", original.Envelope.Digest, counted.Digest)
+	}
 	if err != nil {
 		seen.Children.ReportFault = fmt.Sprintf("ConfigMap %s: %v", kept.Name, err)
 		return nil
 	}
-	if r.options.Reports != nil {
-		r.options.Reports.Keep(seen.Test, envelope.Digest, document, size.Memory())
-	}
 	// It may have been written anew since it was announced: report and envelope are of one moment.
-	seen.Children.Report, seen.Children.ReportPacked, seen.Children.Envelope = document, kept.BinaryData[delivery.KeyReport], &envelope
+	c := &seen.Children
+	c.Report, c.ReportPacked, c.Envelope, c.Followed, c.ReportWritten = original.Report, original.Packed, &original.Envelope, original.Followed, lastWritten(&kept)
+	if r.options.Reports != nil {
+		r.options.Reports.Keep(seen.Test, original.Envelope.Digest, original.Report, size.Memory())
+	}
 	return nil
+}
+
+// lastWritten is when an object was written last, by the API server's clock; zero: it doesn't say.
+func lastWritten(object client.Object) (at time.Time) {
+	for _, fields := range object.GetManagedFields() {
+		if fields.Time != nil && fields.Time.After(at) {
+			at = fields.Time.Time
+		}
+	}
+	return at
 }
 
 // finalize puts the teardown's finalizer on the test, or takes it off, over the version that was decided from. What follows in this pass is decided from the version that it made.
@@ -155,7 +179,7 @@ func (r *Reconciler) checkTaken(ctx context.Context, seen *observation, object m
 	if err != nil {
 		return err
 	}
-	err = r.checkName(ctx, seen.Test, &seen.Children, childRef{gvk: gvk, name: object.GetName()})
+	err = r.checkName(ctx, seen.Test, &seen.Children, childRef{gvk: gvk, namespace: object.GetNamespace(), name: object.GetName()})
 	if apierrors.IsNotFound(err) {
 		return pass.Wait("an object that had a child's name went away just now", time.Second)
 	}

@@ -20,8 +20,9 @@ import (
 
 // The indexes of the caches: without them each look at a test would go through the objects of all tests.
 const (
-	// indexTest has the children of a test by its UID.
+	// indexTest has the children of a test by its UID, indexRuns those of its runs by its namespace and name: of tests that had the name before, too.
 	indexTest = "test"
+	indexRuns = "runs"
 	// indexLab has the LoadTests that aren't over, by what of the lab concerns them: waitsForLab, or waitsInLine where others come first, and node/NAME of
 	// each node that a pod of theirs is on.
 	indexLab    = "lab"
@@ -38,18 +39,31 @@ func byIndex(test types.UID) client.ListOption {
 	return client.MatchingFields{indexTest: string(test)}
 }
 
+func runsByLabel(test types.NamespacedName) client.ListOption {
+	return client.MatchingLabels{v1alpha1.LabelNamespace: test.Namespace, v1alpha1.LabelTest: test.Name}
+}
+
+func runsByIndex(test types.NamespacedName) client.ListOption {
+	return client.MatchingFields{indexRuns: test.String()}
+}
+
+// runOf is the test that an object of a run says that it is of; without a name: it is none of a run.
+func runOf(object client.Object) types.NamespacedName {
+	labels := object.GetLabels()
+	if labels[v1alpha1.LabelNamespace] == "" {
+		return types.NamespacedName{}
+	}
+	return types.NamespacedName{Namespace: labels[v1alpha1.LabelNamespace], Name: labels[v1alpha1.LabelTest]}
+}
+
 // addIndexes makes the indexes of the manager's cache, and of the one of progress.
 func addIndexes(ctx context.Context, main, progress client.FieldIndexer) error {
 	tests := func(object client.Object) []string { return concerns(object.(*v1alpha1.LoadTest)) }
 	uid := func(object client.Object) []string { return []string{object.GetLabels()[v1alpha1.LabelUID]} }
-	err := errors.Join(
-		main.IndexField(ctx, &v1alpha1.LoadTest{}, indexLab, tests),
-		main.IndexField(ctx, &corev1.Pod{}, indexTest, uid),
-		main.IndexField(ctx, &batchv1.Job{}, indexTest, uid),
-		progress.IndexField(ctx, &corev1.ConfigMap{}, indexTest, uid),
-	)
-	for _, gvk := range metadataKinds() {
-		err = errors.Join(err, main.IndexField(ctx, caches.MetadataOf(gvk), indexTest, uid))
+	runs := func(object client.Object) []string { return []string{runOf(object).String()} }
+	err := errors.Join(main.IndexField(ctx, &v1alpha1.LoadTest{}, indexLab, tests), progress.IndexField(ctx, &corev1.ConfigMap{}, indexRuns, runs))
+	for _, kind := range []client.Object{&corev1.Pod{}, &batchv1.Job{}, caches.MetadataOf(configMapKind)} {
+		err = errors.Join(err, main.IndexField(ctx, kind, indexTest, uid), main.IndexField(ctx, kind, indexRuns, runs))
 	}
 	return err
 }

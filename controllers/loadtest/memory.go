@@ -10,7 +10,6 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
-	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
 
 // memory is what this process did last to each test and may not see in its caches yet. A cache runs behind the server, and a decision made
@@ -35,9 +34,6 @@ type acts struct {
 	until            time.Time
 	// taken are names of children that somebody else's objects were found to have.
 	taken map[string]childRef
-	// access is what came of the runner's access; granting: it was asked for, and hasn't come to anything yet.
-	access   lifecycle.Access
-	granting bool
 }
 
 func newMemory() *memory { return &memory{tests: map[types.NamespacedName]*acts{}} }
@@ -89,45 +85,6 @@ func (m *memory) takenNames(test *v1alpha1.LoadTest) (taken []childRef) {
 		}
 	})
 	return taken
-}
-
-// accessAsked says whether nobody has asked for the runner's access yet; then that is done now.
-func (m *memory) accessAsked(test *v1alpha1.LoadTest) (first bool) {
-	m.with(test, func(a *acts) { first, a.granting = !a.granting, true })
-	return first
-}
-
-// accessAwaited says whether the runner's access was asked for, and hasn't come to anything yet.
-func (m *memory) accessAwaited(test *v1alpha1.LoadTest) (awaited bool) {
-	m.with(test, func(a *acts) { awaited = a.granting })
-	return awaited
-}
-
-// accessAnswered keeps what came of the runner's access.
-func (m *memory) accessAnswered(test *v1alpha1.LoadTest, answer lifecycle.Access) {
-	m.with(test, func(a *acts) { a.access, a.granting = answer, false })
-}
-
-func (m *memory) accessOf(test *v1alpha1.LoadTest) (answer lifecycle.Access) {
-	m.with(test, func(a *acts) { answer = a.access })
-	return answer
-}
-
-// accessRefused says that the runner's access can't be granted as it is: it was refused, or a name is taken.
-func (m *memory) accessRefused(test *v1alpha1.LoadTest) (refused bool) {
-	m.with(test, func(a *acts) { refused = len(a.access.Refusals)+len(a.taken) > 0 })
-	return refused
-}
-
-// madeJustNow are the children that were created and may be in no cache yet, as "Kind/name".
-func (m *memory) madeJustNow(test *v1alpha1.LoadTest) map[string]bool {
-	made := map[string]bool{}
-	m.with(test, func(a *acts) {
-		for _, child := range a.created {
-			made[child.String()] = true
-		}
-	})
-	return made
 }
 
 // behind returns how long at most the view is to be waited for, because it lacks something of the operator's own doing; 0: it lacks nothing.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/controllers/caches"
-	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
 
 func testAt(version string) *v1alpha1.LoadTest {
@@ -86,27 +85,5 @@ func TestMemoryOfNames(t *testing.T) {
 	m.nameFree(testAt("9"), child)
 	if taken := m.takenNames(testAt("9")); len(taken) != 0 {
 		t.Errorf("still taken: %v", taken)
-	}
-}
-
-func TestAccessIsAskedForOnce(t *testing.T) {
-	m, test := newMemory(), testAt("7")
-	if !m.accessAsked(test) || m.accessAsked(test) {
-		t.Error("it is to be asked for once, until it is answered")
-	}
-	if later := (&v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "imix", UID: "later"}}); !m.accessAwaited(test) || m.accessAwaited(later) {
-		t.Error("it is awaited for the test that asked, and for no other of its name")
-	}
-	m.accessAsked(test) // which looking at the other one forgot
-	m.accessAnswered(test, lifecycle.Access{Refusals: []lifecycle.Refusal{{Pod: "imix-runner"}}})
-	if !m.accessRefused(test) || len(m.accessOf(test).Refusals) != 1 {
-		t.Errorf("it was refused, and remembered is %+v", m.accessOf(test))
-	}
-	if !m.accessAsked(test) {
-		t.Error("it was refused, and can't be asked for again")
-	}
-	m.accessAnswered(test, lifecycle.Access{})
-	if m.accessRefused(test) {
-		t.Error("it was granted, and is taken to be refused")
 	}
 }

@@ -50,11 +50,14 @@ func (r *Reconciler) now() time.Time { return pass.AsStored(r.options.Clock()) }
 // observe reads the caches; nil without an error where there is no such test any more.
 func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*observation, error) {
 	test := &v1alpha1.LoadTest{}
+	if !r.options.Namespaces.Has(name.Namespace) {
+		return nil, nil // what is left of its runs is looked after by who looks after the namespace
+	}
 	if err := r.client.Get(ctx, name, test); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			r.memory.forget(name)
 			r.inventory.Forget(name)
-			return nil, r.wires.GiveBackOf(ctx, name) // nothing is there, and nothing is wrong
+			return nil, errors.Join(r.clearRuns(ctx, name), r.wires.GiveBackOf(ctx, name)) // nothing is there, and nothing is wrong
 		}
 		return nil, fmt.Errorf("get the LoadTest: %w", err)
 	}
@@ -75,7 +78,7 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*o
 		return nil, err
 	}
 	observed := lifecycle.Observed{
-		Test: test, Now: now, Settings: r.options.Settings, Lab: lab, Children: family.children, Access: r.memory.accessOf(test), Wires: wires,
+		Test: test, Now: now, Settings: r.options.Settings, Lab: lab, Children: family.children, Wires: wires,
 	}
 	if placing(test) && len(lab.Networks) > 0 {
 		hasPods := len(test.Status.Pods) > 0 // of this attempt: what is left of an earlier one is nobody's turn

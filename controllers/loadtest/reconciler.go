@@ -35,7 +35,7 @@ import (
 
 // Options are what the operator was started with.
 type Options struct {
-	// Settings are what pods are made with.
+	// Settings are what pods are made with. Runners run in their namespace, which is the operator's own.
 	Settings manifests.Settings
 	// Namespace is the operator's own. Empty: no test can take a physical port, unless PortLeases says where their Leases are kept.
 	Namespace string
@@ -47,7 +47,7 @@ type Options struct {
 	Namespaces caches.Namespaces
 	// NetworkNamespaces are those whose networks the LoadTests of all namespaces may use, besides those of their own; "*" means all.
 	NetworkNamespaces []string
-	// MaxConcurrentReconciles is how many LoadTests are carried on side by side, and of how many runners are given their access; 0 means 16.
+	// MaxConcurrentReconciles is how many LoadTests are carried on side by side; 0 means 16.
 	MaxConcurrentReconciles int
 	// NetworkPolicies and DisruptionBudgets are put up in each namespace that has tests.
 	NetworkPolicies, DisruptionBudgets bool
@@ -78,17 +78,16 @@ type Reconciler struct {
 	client client.Client
 	// live reads past the cache: a Report, which is too large to be kept, and whose an object is that bears no label of ours.
 	live client.Reader
-	// progress reads the ConfigMaps of running tests whole; all other ConfigMaps are cached as metadata.
+	// progress reads the ConfigMaps whole that runners tell their progress in; all other ConfigMaps are cached as metadata.
 	progress client.Reader
 	// inventory is what the cluster has, wires are the physical ports that are somebody's.
 	inventory *inventory.Inventory
 	wires     *wires.Leases
 	// guards stand in each namespace of tests.
 	guards *guards.Guards
-	// ofTest lists what bears a test's label: by an index where there is a cache.
-	ofTest func(test types.UID) client.ListOption
-	// access grants runners their access; nil: each pass does it itself, as nobody else is there.
-	access  *accessController
+	// ofTest lists what bears a test's label, ofRuns what runs of tests of a name left in the operator's own namespace: by an index where there is a cache.
+	ofTest  func(test types.UID) client.ListOption
+	ofRuns  func(test types.NamespacedName) client.ListOption
 	events  events.EventRecorder
 	memory  *memory
 	welcome *welcome
@@ -105,9 +104,10 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, options Optio
 	if options.Decoded == nil {
 		options.Decoded = caches.NewDecoded()
 	}
+	options.Settings.Namespace = cmp.Or(options.Settings.Namespace, options.Namespace)
 	lab := inventory.New(c, inventory.Bounds{Namespaces: options.Namespaces, Shared: options.NetworkNamespaces, PortsUnguarded: options.PortsUnguarded})
 	return &Reconciler{
-		options: options, client: c, live: c, progress: c, ofTest: byLabel, events: recorder, memory: newMemory(), welcome: newWelcome(), metrics: metrics.NewTests(),
+		options: options, client: c, live: c, progress: c, ofTest: byLabel, ofRuns: runsByLabel, events: recorder, memory: newMemory(), welcome: newWelcome(), metrics: metrics.NewTests(),
 		inventory: lab, turns: turns.New(c, lab, options.Settings, options.Clock),
 		guards: guards.New(c, guards.Options{
 			NetworkPolicies: options.NetworkPolicies, DisruptionBudgets: options.DisruptionBudgets, Namespace: options.Namespace, Clock: options.Clock,

@@ -29,33 +29,29 @@ const defaultConcurrency = 16
 // with caches.Options.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	wake := make(chan event.GenericEvent, 1)
-	progress, err := caches.NewProgress(mgr, r.options.Namespaces)
+	progress, err := caches.NewProgress(mgr, r.options.Settings.Namespace)
 	if err != nil {
 		return err
 	}
 	if err := addIndexes(context.Background(), mgr.GetFieldIndexer(), progress); err != nil {
 		return err
 	}
-	r.live, r.progress, r.ofTest = mgr.GetAPIReader(), progress, byIndex
+	r.live, r.progress, r.ofTest, r.ofRuns = mgr.GetAPIReader(), progress, byIndex, runsByIndex
 	if err := errors.Join(r.inventory.Watch(mgr, func() { r.turns.NetworksChanged(); nudge(wake) }), r.registerMetrics(mgr)); err != nil {
 		return err
 	}
-	r.access = newAccessController(r)
-	ofTest := handler.EnqueueRequestsFromMapFunc(testOf)
+	ofTest := handler.EnqueueRequestsFromMapFunc(r.testOf)
 	b := ctrl.NewControllerManagedBy(mgr).For(&v1alpha1.LoadTest{}).
 		Watches(&corev1.Pod{}, ofTest).
 		Watches(&batchv1.Job{}, ofTest).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.testsOfNode), builder.WithPredicates(inventory.NodeChanges())).
-		WatchesRawSource(source.Kind(progress, &corev1.ConfigMap{}, handler.TypedEnqueueRequestsFromMapFunc(progressOf))).
-		WatchesRawSource(source.Channel(r.access.answered, &handler.EnqueueRequestForObject{})).
+		WatchesMetadata(caches.MetadataOf(configMapKind), ofTest).
+		WatchesRawSource(source.Kind(progress, &corev1.ConfigMap{}, handler.TypedEnqueueRequestsFromMapFunc(r.progressOf))).
 		WithOptions(r.controllerOptions())
-	if err := errors.Join(r.turns.Watch(mgr, b, cachedNotOver), r.access.setUp(mgr)); err != nil {
+	if err := r.turns.Watch(mgr, b, cachedNotOver); err != nil {
 		return err
 	}
 	b = b.WatchesRawSource(source.Channel(wake, handler.EnqueueRequestsFromMapFunc(r.waitingTests)))
-	for _, gvk := range metadataKinds() {
-		b = b.WatchesMetadata(caches.MetadataOf(gvk), ofTest)
-	}
 	if err := r.wires.Watch(mgr, b, byIndex, cachedWaiting); err != nil {
 		return err
 	}
@@ -76,7 +72,7 @@ func (r *Reconciler) registerMetrics(mgr ctrl.Manager) error {
 		return nil
 	}
 	return r.metrics.Register(r.options.Metrics, metrics.Sources{
-		Tests: r.client, Progress: r.progress, Leads: mgr.Elected(), Clock: r.options.Clock, Line: r.turns.Drawn, Most: r.options.MetricsTests,
+		Tests: r.client, Progress: r.progress, Own: r.options.Settings.Namespace, Leads: mgr.Elected(), Clock: r.options.Clock, Line: r.turns.Drawn, Most: r.options.MetricsTests,
 	})
 }
 
@@ -88,8 +84,12 @@ func nudge(wake chan<- event.GenericEvent) {
 	}
 }
 
-// testOf is the LoadTest that a child belongs to, by its label: the runner's pod is owned by a Job.
-func testOf(_ context.Context, child client.Object) []reconcile.Request {
+// testOf is the LoadTest that a child belongs to, by its labels: the runner's pod is owned by a Job, and nothing in the operator's own namespace is owned by
+// a test. What is in another namespace belongs to nobody but that namespace's tests, whatever its labels say.
+func (r *Reconciler) testOf(_ context.Context, child client.Object) []reconcile.Request {
+	if run := runOf(child); run.Name != "" && child.GetNamespace() == r.options.Settings.Namespace {
+		return []reconcile.Request{{NamespacedName: run}}
+	}
 	name := child.GetLabels()[v1alpha1.LabelTest]
 	if name == "" {
 		return nil
@@ -97,6 +97,6 @@ func testOf(_ context.Context, child client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: child.GetNamespace(), Name: name}}}
 }
 
-func progressOf(ctx context.Context, child *corev1.ConfigMap) []reconcile.Request {
-	return testOf(ctx, child)
+func (r *Reconciler) progressOf(ctx context.Context, child *corev1.ConfigMap) []reconcile.Request {
+	return r.testOf(ctx, child)
 }

@@ -53,7 +53,11 @@ func (r *Reconciler) readReference(ctx context.Context, seen *observation) error
 	if err := r.readOn(ctx, &earlier, e.reading); err != nil {
 		return err
 	}
-	e.found = suite.ReferenceOf(e.matrix, e.reading.Runs)
+	if altered := e.reading.Fits(); altered != nil {
+		e.found = &suite.Reference{Kind: suite.KindSuite, Name: name, Fault: altered.Error()}
+	} else {
+		e.found = suite.ReferenceOf(e.matrix, e.reading.Runs)
+	}
 	e.reading, seen.Reference = nil, e.found
 	return nil
 }

@@ -34,9 +34,10 @@ type notes struct {
 	// pending is what was done to tests a moment ago and the caches may not show yet, by the tests' names; gone are those that were deleted.
 	pending map[string]pending
 	gone    map[types.UID]time.Time
-	// runs are the tests that are over; stored those of them that are in the pages; storedAt is when all were. unreported: the report may lack
+	// runs are the tests that are over; sheets the ConfigMaps that they are in; stored those of them that are in the pages; storedAt is when all were. unreported: the report may lack
 	// some of these, and was written at reportAt.
 	runs               suite.Runs
+	sheets             suite.Sheets
 	stored             suite.Stored
 	storedAt, reportAt time.Time
 	unreported         bool
@@ -74,7 +75,7 @@ type obstacle struct {
 
 func newNotes(s *v1alpha1.LoadTestSuite) *notes {
 	return &notes{
-		uid: s.UID, matrix: suite.Expand(s.DeepCopy()), pending: map[string]pending{}, gone: map[types.UID]time.Time{}, runs: suite.Runs{}, stored: suite.Stored{},
+		uid: s.UID, matrix: suite.Expand(s.DeepCopy()), pending: map[string]pending{}, gone: map[types.UID]time.Time{}, runs: suite.Runs{}, stored: suite.Stored{}, sheets: suite.Sheets{},
 		versions: map[string]string{}, obstacles: map[string]obstacle{}, tries: map[string]int{}, taken: map[string]time.Time{},
 	}
 }

@@ -54,7 +54,7 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*o
 	notes.seen(tests, now)
 	_, createFrom := notes.mayTry(clock)
 	seen := &observation{notes: notes, Observed: suite.Observed{
-		Suite: s, Matrix: notes.matrix, Now: now, Tests: tests, Pending: notes.pendingNames(), Runs: notes.runs, Stored: notes.stored, StoredAt: notes.storedAt,
+		Suite: s, Matrix: notes.matrix, Now: now, Tests: tests, Pending: notes.pendingNames(), Runs: notes.runs, Stored: notes.stored, StoredAt: notes.storedAt, Sheets: notes.sheets,
 		Unreported: notes.unreported, ReportAt: notes.reportAt, Obstacles: notes.inTheWay(now), CreateFrom: createFrom, Taken: notes.takenNames(now),
 		Unstored: notes.whyUnstored(now), Version: r.options.Version,
 	}}
@@ -87,10 +87,17 @@ func (r *Reconciler) notesOn(ctx context.Context, s *v1alpha1.LoadTestSuite) (*n
 }
 
 // readPages reads the runs that were stored.
-func (r *Reconciler) readPages(ctx context.Context, s *v1alpha1.LoadTestSuite, notes *notes) (err error) {
-	notes.runs, notes.stored, err = notes.matrix.ReadRuns(r.sheetsOf(ctx, s))
+func (r *Reconciler) readPages(ctx context.Context, s *v1alpha1.LoadTestSuite, notes *notes) error {
+	reading := notes.matrix.NewReading()
+	read, spoilt := r.sheetsOf(ctx, s)
+	for !reading.Done() {
+		if err := reading.Next(read, spoilt); err != nil {
+			return err
+		}
+	}
+	notes.runs, notes.stored, notes.sheets = reading.Runs, reading.Stored, reading.Sheets
 	notes.unreported = len(notes.runs) > 0
-	return err
+	return nil
 }
 
 // sheetsOf says how the sheets of a suite's runs are read. One that isn't the suite's own, or that somebody spoilt, has none: its tests are looked at again.

@@ -53,6 +53,7 @@ func (r *Reconciler) storePages(ctx context.Context, seen *observation, pages []
 			if err := r.writeMap(ctx, seen, sheet.Name, sheet.Data, nil); err != nil {
 				return err
 			}
+			seen.notes.sheets.Add(sheet.Name, sheet.Data)
 		}
 		maps.Copy(seen.notes.stored, placed)
 		seen.notes.unreported = true

@@ -57,7 +57,7 @@ func BenchmarkAScrapeOfAThousandTests(b *testing.B) {
 	leads := make(chan struct{})
 	close(leads)
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(&states{Sources{Tests: cache, Progress: cache, Leads: leads, Clock: func() time.Time { return noon }, Line: func() queue.Line { return queue.Line{} }, Most: 500}})
+	registry.MustRegister(&states{Sources{Tests: cache, Progress: cache, Own: "linerate-system", Leads: leads, Clock: func() time.Time { return noon }, Line: func() queue.Line { return queue.Line{} }, Most: 500}})
 	for b.Loop() {
 		if families, err := registry.Gather(); err != nil || len(families) < 10 {
 			b.Fatalf("%d families: %v", len(families), err)

@@ -114,6 +114,8 @@ func (m *Tests) Conflict() { m.conflicts.Inc() }
 type Sources struct {
 	// Tests reads LoadTests, suites, pods and nodes, Progress the ConfigMaps that runners tell their progress in.
 	Tests, Progress client.Reader
+	// Own is the operator's own namespace, where runners write.
+	Own string
 	// Leads is closed when this replica works.
 	Leads <-chan struct{}
 	Clock func() time.Time

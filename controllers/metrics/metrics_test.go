@@ -92,7 +92,7 @@ func progressMap(t testing.TB, test *v1alpha1.LoadTest, change func(*delivery.Pr
 		t.Fatal(err)
 	}
 	labels := map[string]string{v1alpha1.LabelUID: string(test.UID)}
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: manifests.ProgressName(test.Name), Labels: labels}, Data: data}
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "linerate-system", Name: manifests.ProgressName(test, 1), Labels: labels}, Data: data}
 }
 
 // node has four devices.
@@ -142,7 +142,7 @@ func (s scene) gather(t *testing.T, counters ...prometheus.Collector) (lines []s
 	for name, resource := range s.lacks {
 		drawn.Turns[name+"-uid"] = queue.Turn{Waits: true, Lacks: resource}
 	}
-	now := &states{Sources{Tests: reader, Progress: reader, Leads: leads, Clock: func() time.Time { return noon }, Line: func() queue.Line { return drawn }, Most: s.most}}
+	now := &states{Sources{Tests: reader, Progress: reader, Own: "linerate-system", Leads: leads, Clock: func() time.Time { return noon }, Line: func() queue.Line { return drawn }, Most: s.most}}
 	if s.broken != nil {
 		now.Tests = brokenReader{reader, s.broken}
 	}
@@ -247,7 +247,7 @@ func TestARunIsToldOfWhileItRuns(t *testing.T) {
 		"not before its runner speaks":      {test},
 		"not what was told a while ago":     {test, progressMap(t, test, func(p *delivery.Progress) { p.At = noon.Add(-2 * time.Minute) })},
 		"not what the last attempt told":    {test, progressMap(t, test, func(p *delivery.Progress) { p.Attempt = 2 })},
-		"not what a test before it told":    {test, progressMap(t, running("other"), nil), renamed(progressMap(t, running("other"), nil), "imix")},
+		"not what a test before it told":    {test, progressMap(t, running("other"), nil), renamed(progressMap(t, running("other"), nil), test)},
 		"not what can't be read, or is odd": {test, &corev1.ConfigMap{ObjectMeta: progressMap(t, test, nil).ObjectMeta, Data: map[string]string{"progress.json": "{"}}},
 	}
 	for name, objects := range silent {
@@ -258,8 +258,8 @@ func TestARunIsToldOfWhileItRuns(t *testing.T) {
 	}
 }
 
-func renamed(kept *corev1.ConfigMap, test string) *corev1.ConfigMap {
-	kept.Name = manifests.ProgressName(test)
+func renamed(kept *corev1.ConfigMap, test *v1alpha1.LoadTest) *corev1.ConfigMap {
+	kept.Name = manifests.ProgressName(test, 1)
 	return kept
 }
 

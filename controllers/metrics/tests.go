@@ -102,7 +102,7 @@ func ended(test *v1alpha1.LoadTest) time.Time {
 // progressOf is what a test's runner told just now; nil: nothing that still counts.
 func (s *states) progressOf(ctx context.Context, test *v1alpha1.LoadTest) (*delivery.Progress, error) {
 	var kept corev1.ConfigMap
-	name := client.ObjectKey{Namespace: test.Namespace, Name: manifests.ProgressName(test.Name)}
+	name := client.ObjectKey{Namespace: s.Own, Name: manifests.ProgressName(test, test.Status.Attempt)}
 	if err := s.Progress.Get(ctx, name, &kept); apierrors.IsNotFound(err) {
 		return nil, nil
 	} else if err != nil {

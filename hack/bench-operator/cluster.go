@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -20,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/test/operator/kube"
 )
 
@@ -96,30 +98,45 @@ func (c *cluster) prepare(ctx context.Context) error {
 	return errors.Join(c.bindOperator(ctx), c.addNodes(ctx), c.wire(ctx, "west"), c.wire(ctx, "east"))
 }
 
-// bindOperator gives the operator's account the roles that config/rbac has, and the chart too.
+// bindOperator gives the operator's account and the runners' the roles that config/rbac has, and the chart too, and holds runners to their policy.
 func (c *cluster) bindOperator(ctx context.Context) error {
-	role, election := &rbacv1.ClusterRole{}, &rbacv1.Role{}
-	if err := errors.Join(readYAML("config/rbac/role.yaml", role), readYAML("config/rbac/leader_election_role.yaml", election)); err != nil {
+	role := &rbacv1.ClusterRole{}
+	policy, binding := &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyBinding{}
+	err := errors.Join(readYAML("config/rbac/role.yaml", role), readYAML("config/admission/runner_policy.yaml", policy), readYAML("config/admission/runner_binding.yaml", binding))
+	if err != nil {
 		return err
 	}
-	election.Namespace = operatorNamespace
 	if c.mayEscalate {
 		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"roles"}, Verbs: []string{"escalate", "bind"}})
 	}
 	subjects := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: operatorNamespace, Name: operatorAccount}}
-	inNamespace := metav1.ObjectMeta{Namespace: operatorNamespace, Name: operatorAccount}
 	for _, object := range []client.Object{
-		&corev1.ServiceAccount{ObjectMeta: inNamespace}, role, election,
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: operatorAccount}},
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: manifests.DefaultRunnerAccount}},
+		role, policy, binding,
 		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: operatorAccount}, Subjects: subjects,
 			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name}},
-		&rbacv1.RoleBinding{ObjectMeta: inNamespace, Subjects: subjects,
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: election.Name}},
 	} {
 		if err := c.admin.Create(ctx, object); err != nil {
 			return err
 		}
 	}
-	return nil
+	return errors.Join(c.bindInOwnNamespace(ctx, "leader_election_role", operatorAccount), c.bindInOwnNamespace(ctx, "runs_role", operatorAccount),
+		c.bindInOwnNamespace(ctx, "runner_role", manifests.DefaultRunnerAccount))
+}
+
+// bindInOwnNamespace gives an account of the operator's own namespace a Role of config/rbac.
+func (c *cluster) bindInOwnNamespace(ctx context.Context, file, account string) error {
+	role := &rbacv1.Role{}
+	if err := readYAML("config/rbac/"+file+".yaml", role); err != nil {
+		return err
+	}
+	role.Namespace = operatorNamespace
+	return errors.Join(c.admin.Create(ctx, role), c.admin.Create(ctx, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: role.Name},
+		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: operatorNamespace, Name: account}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+	}))
 }
 
 func readYAML(file string, into any) error {
@@ -130,9 +147,12 @@ func readYAML(file string, into any) error {
 	return yaml.UnmarshalStrict(text, into)
 }
 
-// token is an account's, as a pod would have it mounted.
-func (c *cluster) token(ctx context.Context, namespace, account string) (string, error) {
+// token is an account's, as a pod has it mounted, if one is given.
+func (c *cluster) token(ctx context.Context, namespace, account string, pod *corev1.Pod) (string, error) {
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(3600))}}
+	if pod != nil {
+		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}
+	}
 	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account}}
 	if err := c.admin.SubResource("token").Create(ctx, owner, request); err != nil {
 		return "", fmt.Errorf("get a token of %s/%s: %w", namespace, account, err)

@@ -129,7 +129,7 @@ func (c *cluster) startManager(ctx context.Context, program string) (*manager, e
 
 // managerConfig writes a kubeconfig with the token of the operator's account.
 func (c *cluster) managerConfig(ctx context.Context) (string, error) {
-	token, err := c.token(ctx, operatorNamespace, operatorAccount)
+	token, err := c.token(ctx, operatorNamespace, operatorAccount, nil)
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -57,7 +59,7 @@ func (p *player) mount(ctx context.Context, pod *corev1.Pod) (*plan.Plan, error)
 		return nil, err
 	}
 	var kept corev1.ConfigMap
-	key := client.ObjectKey{Namespace: pod.Namespace, Name: manifests.PlanName(pod.Labels[v1alpha1.LabelTest], int32(attempt))}
+	key := client.ObjectKey{Namespace: pod.Namespace, Name: manifests.PlanName(testOf(pod), int32(attempt))}
 	if err := p.ask(func() error { return p.c.admin.Get(ctx, key, &kept) }); err != nil {
 		return nil, err
 	}
@@ -67,10 +69,9 @@ func (p *player) mount(ctx context.Context, pod *corev1.Pod) (*plan.Plan, error)
 
 // claim makes the runner's client, and fences earlier runners.
 func (p *player) claim(ctx context.Context, pod *corev1.Pod, measured *plan.Plan) (*configmaps.Sink, error) {
-	test := pod.Labels[v1alpha1.LabelTest]
 	var token string
 	err := p.ask(func() (err error) {
-		token, err = p.c.token(ctx, pod.Namespace, manifests.RunnerName(test))
+		token, err = p.c.token(ctx, pod.Namespace, manifests.DefaultRunnerAccount, pod)
 		return err
 	})
 	if err != nil {
@@ -82,10 +83,18 @@ func (p *player) claim(ctx context.Context, pod *corev1.Pod, measured *plan.Plan
 	if err != nil {
 		return nil, err
 	}
+	test, attempt := testOf(pod), int32(measured.Test.Attempt)
 	return configmaps.Claim(ctx, configmaps.Options{
-		Client: api.ConfigMaps(pod.Namespace), Progress: manifests.ProgressName(test), Report: manifests.ReportName(test),
-		Test: measured.Test.UID, Attempt: measured.Test.Attempt, Pod: pod.Name, UID: string(pod.UID),
+		Client: api.ConfigMaps(pod.Namespace), Progress: manifests.ProgressName(test, attempt), Report: manifests.OriginalName(test, attempt),
+		Attempt: measured.Test.Attempt, Pod: pod.Name, UID: string(pod.UID),
 	})
+}
+
+// testOf is as much of the test that a runner's pod is of as names are made of.
+func testOf(pod *corev1.Pod) *v1alpha1.LoadTest {
+	return &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{
+		Namespace: pod.Labels[v1alpha1.LabelNamespace], Name: pod.Labels[v1alpha1.LabelTest], UID: types.UID(pod.Labels[v1alpha1.LabelUID]),
+	}}
 }
 
 // phases are a run's, and the share of it in percent at which each ends.

@@ -38,7 +38,7 @@ func newRunner(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "runner",
 		Short:   "Measure a LoadTest's Plan in a cluster, and write Progress and Report to their ConfigMaps",
-		Example: "  linerate runner --plan /etc/linerate/plan --namespace lab --progress t-progress --report t-report",
+		Example: "  linerate runner --plan /etc/linerate/plan --namespace linerate-system --progress t-5f2ab0c1-1-progress --report t-5f2ab0c1-1-report",
 		Long: "The operator's Job runs this: it reads the Plan, drives the generators over their RPC, and writes what came of it. A runner that was\n" +
 			"lost is succeeded by the next one, which begins anew.\n\n" +
 			"Exit codes: 0 a final Report stands in its ConfigMap, whatever it says; 2 the command line or the Plan is wrong; 3 anything else:\n" +
@@ -110,7 +110,7 @@ func (o runnerOptions) claim(ctx context.Context, log *slog.Logger, p *plan.Plan
 	bounded, cancel := context.WithTimeout(ctx, claimFor)
 	defer cancel()
 	return configmaps.Claim(bounded, configmaps.Options{Client: client.ConfigMaps(o.namespace), Progress: o.progress, Report: o.report,
-		Test: p.Test.UID, Attempt: p.Test.Attempt, Pod: pod, UID: uid, Log: log})
+		Attempt: p.Test.Attempt, Pod: pod, UID: uid, Log: log})
 }
 
 // clusterConfig is how to reach the API server: the pod's own way, or the file's.

@@ -1,6 +1,9 @@
 package delivery
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Annotations of the Report's ConfigMap: what there is to know without reading it.
 const (
@@ -10,20 +13,39 @@ const (
 	AnnotationFinal   = "linerate.dev/final"   // "true": the run came to its own end; "false": it was interrupted, and may be run again
 )
 
+// AnnotationRunner is on each document that a runner writes: the name of its pod, a slash, and the pod's UID. The admission policy of runners
+// (config/admission/runner_policy.yaml) takes no write whose annotation isn't what the API server knows of the token: so nobody writes in another's name.
+const AnnotationRunner = "linerate.dev/runner"
+
 // Envelope is what a Report's ConfigMap says on the outside.
 type Envelope struct {
 	Digest  string
 	Ending  string
 	Attempt int
 	Final   bool
+	// Runner is the pod that wrote the Report, and RunnerUID its UID; empty in copies.
+	Runner, RunnerUID string
 }
 
 // Annotations are the envelope as a ConfigMap carries it.
 func (e Envelope) Annotations() map[string]string {
-	return map[string]string{
+	all := map[string]string{
 		AnnotationDigest: e.Digest, AnnotationEnding: e.Ending,
 		AnnotationAttempt: strconv.Itoa(e.Attempt), AnnotationFinal: strconv.FormatBool(e.Final),
 	}
+	if e.Runner != "" {
+		all[AnnotationRunner] = Signature(e.Runner, e.RunnerUID)
+	}
+	return all
+}
+
+// Signature is what a runner signs its documents with.
+func Signature(pod, uid string) string { return pod + "/" + uid }
+
+// SignedBy is who signed a document; empty: nobody.
+func SignedBy(annotations map[string]string) (pod, uid string) {
+	pod, uid, _ = strings.Cut(annotations[AnnotationRunner], "/")
+	return pod, uid
 }
 
 // ReadEnvelope reads a ConfigMap's annotations; false where no Report has been written into it, or somebody else wrote them.
@@ -32,6 +54,7 @@ func ReadEnvelope(annotations map[string]string) (Envelope, bool) {
 	var wrongAttempt, wrongFinal error
 	e.Attempt, wrongAttempt = strconv.Atoi(annotations[AnnotationAttempt])
 	e.Final, wrongFinal = strconv.ParseBool(annotations[AnnotationFinal])
+	e.Runner, e.RunnerUID = SignedBy(annotations)
 	if e.Digest == "" || e.Ending == "" || wrongAttempt != nil || wrongFinal != nil || e.Attempt < 0 {
 		return Envelope{}, false
 	}

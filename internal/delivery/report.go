@@ -29,29 +29,55 @@ func DecodeReport(data map[string][]byte, annotations map[string]string) (*repor
 	if !sealed {
 		return nil, Envelope{}, errors.New("the annotations say of no report")
 	}
-	r, err := decodeReport(data[KeyReport], e)
+	r, _, err := openReport(data[KeyReport], e)
 	if err != nil {
 		return nil, e, fmt.Errorf("%s: %w", KeyReport, err)
 	}
 	return r, e, nil
 }
 
-func decodeReport(packed []byte, e Envelope) (*report.Report, error) {
-	document, err := unpack(packed)
+// Original is a Report as its runner wrote it.
+type Original struct {
+	Report   *report.Report
+	Envelope Envelope
+	// Packed is the Report's bytes, and Followed what it says that it was made by.
+	Packed   []byte
+	Followed Order
+}
+
+// DecodeOriginal is DecodeReport for who has to hold a Report to what its runner was told.
+func DecodeOriginal(data map[string][]byte, annotations map[string]string) (Original, error) {
+	e, sealed := ReadEnvelope(annotations)
+	if !sealed {
+		return Original{}, errors.New("the annotations say of no report")
+	}
+	o := Original{Envelope: e, Packed: data[KeyReport]}
+	r, document, err := openReport(o.Packed, e)
+	if err == nil {
+		o.Report = r
+		o.Followed, err = followed(document)
+	}
 	if err != nil {
-		return nil, err
+		return Original{}, fmt.Errorf("%s: %w", KeyReport, err)
+	}
+	return o, nil
+}
+
+// openReport unpacks a Report, and reads it; it has to be what its envelope says.
+func openReport(packed []byte, e Envelope) (r *report.Report, document []byte, err error) {
+	if document, err = unpack(packed); err != nil {
+		return nil, nil, err
 	}
 	if is := report.Digest(document); is != e.Digest {
-		return nil, fmt.Errorf("its digest is %s, and the annotation %s says %s: somebody changed it", is, AnnotationDigest, e.Digest)
+		return nil, nil, fmt.Errorf("its digest is %s, and the annotation %s says %s: somebody changed it", is, AnnotationDigest, e.Digest)
 	}
-	r, err := report.Decode(document)
-	if err != nil {
-		return nil, err
+	if r, err = report.Decode(document); err != nil {
+		return nil, nil, err
 	}
 	if string(r.Ending) != e.Ending {
-		return nil, fmt.Errorf("it has the ending %s, and one with the ending %s is announced", r.Ending, e.Ending)
+		return nil, nil, fmt.Errorf("it has the ending %s, and one with the ending %s is announced", r.Ending, e.Ending)
 	}
-	return r, nil
+	return r, document, nil
 }
 
 func seal(r *report.Report) (document, packed []byte, err error) {

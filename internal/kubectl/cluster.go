@@ -110,6 +110,9 @@ func (c *cluster) report(ctx context.Context, test *v1alpha1.LoadTest) (*report.
 	if test.Status.Report == nil {
 		return nil, exit.NotMeasured("%w", noReport(test))
 	}
+	if why := test.Status.Report.NotPublished; why != "" {
+		return nil, exit.NotMeasured("the Report of LoadTest %s in namespace %s was read, and couldn't be copied there: %s", at.Name, at.Namespace, why)
+	}
 	kept := &corev1.ConfigMap{}
 	where := client.ObjectKey{Namespace: at.Namespace, Name: reportName(test)}
 	if err := c.client.Get(ctx, where, kept); err != nil {
@@ -119,7 +122,7 @@ func (c *cluster) report(ctx context.Context, test *v1alpha1.LoadTest) (*report.
 	if err != nil {
 		return nil, fmt.Errorf("%w; create the test anew", err)
 	}
-	if want := test.Status.Report.Digest; want != "" && want != digest {
+	if want := test.Status.Report.Digest; want != digest {
 		return nil, exit.NotMeasured("ConfigMap %s in namespace %s holds another report (%s) than the operator read (%s): somebody replaced it; create the test anew",
 			where.Name, where.Namespace, digest, want)
 	}

@@ -6,13 +6,10 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/delivery"
-	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
 // news is one thing that was seen of one test or suite.
@@ -35,7 +32,7 @@ func (c *cluster) follow(ctx context.Context, objects []client.Object, patience 
 	var all sync.WaitGroup
 	for i, o := range objects {
 		f := &follower{cluster: c, of: i, uid: o.GetUID(), kind: kindOf(o), at: client.ObjectKeyFromObject(o), patience: patience}
-		f.itself, f.beside, f.nothing = f.test, f.progress, testMoment{}
+		f.itself, f.nothing = f.test, testMoment{}
 		if f.kind == v1alpha1.LoadTestSuiteKind {
 			f.itself, f.beside, f.nothing = f.suite, f.suiteTests, suiteMoment{}
 		}
@@ -51,7 +48,8 @@ func (c *cluster) follow(ctx context.Context, objects []client.Object, patience 
 // change is what something that was seen makes of the news.
 type change func(*news)
 
-// follower follows one test or suite: the object itself, and beside it what its runner says, or what becomes of its tests.
+// follower follows one test or suite: the object itself, and beside a suite what becomes of its tests. What a test's runner says is in the test's status:
+// that only the operator writes.
 type follower struct {
 	cluster  *cluster
 	of       int
@@ -60,8 +58,8 @@ type follower struct {
 	at       client.ObjectKey
 	patience time.Duration
 
-	itself, beside func(send func(change)) *sight
-	nothing        moment // when it is gone
+	itself, beside func(send func(change)) *sight // beside is nil for a test
+	nothing        moment                         // when it is gone
 }
 
 func (f *follower) run(ctx context.Context, out chan<- news) {
@@ -99,9 +97,11 @@ func (f *follower) changes(ctx context.Context) <-chan change {
 			send(func(n *news) { n.err = f.cluster.explainOf(f.kind, "watch", f.at, err) })
 		}
 	})
-	both.Go(func() {
-		_ = f.beside(send).keep(ctx) // who may not read it sees the status' progress
-	})
+	if f.beside != nil {
+		both.Go(func() {
+			_ = f.beside(send).keep(ctx) // who may not read them sees the suite's own status
+		})
+	}
 	go func() {
 		both.Wait()
 		close(changes)
@@ -131,28 +131,7 @@ func (f *follower) object(send func(change), list client.ObjectList, take func(*
 
 func (f *follower) test(send func(change)) *sight {
 	return f.object(send, &v1alpha1.LoadTestList{}, func(n *news, o client.Object) {
-		m, _ := n.moment.(testMoment)
-		m.test, _ = o.(*v1alpha1.LoadTest)
-		n.moment = m
+		test, _ := o.(*v1alpha1.LoadTest)
+		n.moment = testMoment{test}
 	})
-}
-
-func (f *follower) progress(send func(change)) *sight {
-	at := client.ObjectKey{Namespace: f.at.Namespace, Name: manifests.ProgressName(f.at.Name)}
-	return &sight{
-		source: f.cluster.client, at: at, list: &corev1.ConfigMapList{}, patience: f.patience,
-		seen: func(o client.Object) {
-			cm, ok := o.(*corev1.ConfigMap)
-			if !ok || cm.Labels[v1alpha1.LabelUID] != string(f.uid) {
-				return
-			}
-			if p, err := delivery.DecodeProgress(cm.Data); err == nil && p != nil { // one of another release is none
-				send(func(n *news) {
-					m, _ := n.moment.(testMoment)
-					m.said = p
-					n.moment = m
-				})
-			}
-		},
-	}
 }

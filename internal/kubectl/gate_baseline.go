@@ -14,6 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/gate"
+	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
 	"github.com/linerate-dev/linerate/internal/suite"
@@ -174,16 +175,28 @@ func (c *cluster) reportIn(ctx context.Context, ref v1alpha1.ReportRef) (*report
 	case ref.Digest != "" && ref.Digest != digest:
 		return nil, exit.BadInput("spec.baseline: ConfigMap %s in namespace %s holds Report %s, and %s is asked for", ref.ConfigMap, c.namespace, digest, ref.Digest)
 	}
+	vouched := ref.Digest != "" || manifests.IsKept(object)
 	owner := metav1.GetControllerOf(object)
 	if owner == nil || owner.Kind != v1alpha1.LoadTestKind { // it is kept beyond its test
-		return r, nil
+		return r, c.vouched(ref, digest, vouched)
 	}
 	test, err := c.get(ctx, owner.Name)
 	switch {
 	case isAbsent(err) || err == nil && test.UID != owner.UID: // it goes with its test
-		return r, nil
+		return r, c.vouched(ref, digest, vouched)
 	case err != nil:
 		return nil, err
+	case test.Status.Report != nil && test.Status.Report.Digest != digest:
+		return nil, exit.NotMeasured("spec.baseline: ConfigMap %s in namespace %s holds Report %s, and LoadTest %s was judged by %s: somebody replaced it",
+			ref.ConfigMap, c.namespace, digest, test.Name, test.Status.Report.Digest)
 	}
 	return unpublished(test, r), nil
+}
+
+// vouched refuses a Report of which nobody says that it is the one: whoever edits the namespace may make ConfigMaps there.
+func (c *cluster) vouched(ref v1alpha1.ReportRef, digest string, vouched bool) error {
+	if vouched {
+		return nil
+	}
+	return exit.BadInput("spec.baseline: nobody vouches for ConfigMap %s in namespace %s: its name isn't one that its digest makes; add digest: %s if it is the one that you mean", ref.ConfigMap, c.namespace, digest)
 }

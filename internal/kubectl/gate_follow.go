@@ -84,10 +84,10 @@ func (c *cluster) judge(ctx context.Context, g *gateOptions, subjects []*gate.Su
 	return gate.Judge(all, g.version), exit.Worst(wrong...)
 }
 
-// storedRuns reads what the operator stored of a suite's runs.
+// storedRuns reads what the operator stored of a suite's runs, and holds it to the digest in the suite's status, which only the operator writes.
 func (c *cluster) storedRuns(ctx context.Context, s *v1alpha1.LoadTestSuite) (suite.Runs, error) {
-	m := suite.Expand(s.DeepCopy())
-	runs, _, err := m.ReadRuns(func(name string) (map[string][]byte, error) {
+	reading := suite.Expand(s.DeepCopy()).NewReading()
+	read := func(name string) (map[string][]byte, error) {
 		at := client.ObjectKey{Namespace: s.Namespace, Name: name}
 		kept := &corev1.ConfigMap{}
 		err := c.client.Get(ctx, at, kept)
@@ -102,10 +102,19 @@ func (c *cluster) storedRuns(ctx context.Context, s *v1alpha1.LoadTestSuite) (su
 			return map[string][]byte{}, nil
 		}
 		return kept.BinaryData, nil
-	}, func(name string, err error) error {
+	}
+	spoilt := func(name string, err error) error {
 		return exit.NotMeasured("ConfigMap %s in namespace %s: %w: it isn't what the operator wrote", name, s.Namespace, err)
-	})
-	return runs, err
+	}
+	for !reading.Done() {
+		if err := reading.Next(read, spoilt); err != nil {
+			return nil, err
+		}
+	}
+	if err := reading.Fits(); err != nil {
+		return nil, exit.NotMeasured("%w", err)
+	}
+	return reading.Runs, nil
 }
 
 // passing says that a request failed in a way that passes: the server is away, or has too much to do.

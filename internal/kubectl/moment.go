@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/progress"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -40,7 +39,6 @@ type moment interface {
 // testMoment is a test as it is now.
 type testMoment struct {
 	test *v1alpha1.LoadTest // nil: it is not there any more
-	said *delivery.Progress // what the runner said last; nil: nothing, or it may not be read
 }
 
 func (m testMoment) object() client.Object {
@@ -59,20 +57,9 @@ func (m testMoment) running() bool { return runs(m.test) }
 
 func (m testMoment) ended() bool { return m.test == nil || endOf(m.test) != nil }
 
-// told is what the runner of this attempt said; nil where that is of another one.
-func (m testMoment) told() *delivery.Progress {
-	if m.said == nil || m.said.Attempt != int(m.test.Status.Attempt) {
-		return nil
-	}
-	return m.said
-}
-
 func (m testMoment) percent() (int, bool) {
 	if m.test == nil || !m.running() {
 		return 0, false
-	}
-	if p := m.told(); p != nil {
-		return p.Percent, true
 	}
 	if p := m.test.Status.Progress; p != nil && p.Percent != nil {
 		return int(*p.Percent), true
@@ -84,10 +71,8 @@ func (m testMoment) phase() string {
 	switch {
 	case m.test == nil || !m.running():
 		return m.sentence()
-	case m.told() != nil:
-		return fmt.Sprint("run ", m.told().Run, m.told().Phase)
 	case m.test.Status.Progress != nil:
-		return m.test.Status.Progress.Step
+		return fmt.Sprint("run ", m.test.Status.Progress.Run, m.test.Status.Progress.Step)
 	}
 	return ""
 }
@@ -138,18 +123,18 @@ func endWords(test *v1alpha1.LoadTest, c *metav1.Condition) string {
 }
 
 func runningWords(m testMoment) string {
-	if p := m.told(); p != nil {
-		return rerun(p.Run) + progress.Sentence(asRunner(p))
-	}
 	p := m.test.Status.Progress
 	if p == nil {
 		return "running"
 	}
-	words := rerun(int(p.Run)) + progress.Sentence(runner.Progress{Phase: report.Phase(p.Step), Message: p.Message})
-	if p.Intended == "" && p.Received != "" { // of sessions, which are asked for no rate
+	words := rerun(int(p.Run)) + progress.Sentence(asRunner(p))
+	if p.IntendedPacketsPerSecond > 0 || p.GoodputBitsPerSecond != nil {
+		return words
+	}
+	if p.Intended == "" && p.Received != "" { // of sessions, which are asked for no rate, by an operator that tells no numbers
 		words += "; received " + p.Received
 	}
-	if p.Intended != "" && p.Received != "" && p.LossRatio != "" {
+	if p.Intended != "" && p.Received != "" && p.LossRatio != "" { // by such an operator, too
 		words += fmt.Sprintf("; asked %s each way, received %s, loss ratio %s", p.Intended, p.Received, p.LossRatio)
 	}
 	return words
@@ -163,10 +148,11 @@ func rerun(run int) string {
 	return fmt.Sprintf("(run %d, the one before was lost) ", run)
 }
 
-func asRunner(p *delivery.Progress) runner.Progress {
+// asRunner is a status' progress as the runner tells it.
+func asRunner(p *v1alpha1.Progress) runner.Progress {
 	loss, _ := units.ParseRatio(p.LossRatio) // less than nothing may be lost in a window; that is no loss
 	return runner.Progress{
-		Phase: report.Phase(p.Phase), Step: p.Step, Steps: p.Steps, Varied: p.Varied, Percent: p.Percent,
+		Phase: report.Phase(p.Step), Step: int(p.Number), Steps: int(p.Of), Varied: p.Varied,
 		Remaining:                time.Duration(p.RemainingSeconds) * time.Second,
 		IntendedPacketsPerSecond: p.IntendedPacketsPerSecond, OfferedPacketsPerSecond: p.OfferedPacketsPerSecond,
 		ReceivedPacketsPerSecond: p.ReceivedPacketsPerSecond, LossRatio: loss, Message: p.Message,

@@ -8,38 +8,40 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/delivery"
 )
 
-func said(attempt, run int) *delivery.Progress {
-	return &delivery.Progress{Attempt: attempt, Run: run, Phase: "Ramping", Step: 3, Steps: 20, Percent: 17, RemainingSeconds: 90,
-		IntendedPacketsPerSecond: 20_000, OfferedPacketsPerSecond: 19_990, ReceivedPacketsPerSecond: 19_980, LossRatio: "0.0005"}
+// told has the operator tell what a runner told it.
+func told(p v1alpha1.Progress) func(*v1alpha1.LoadTest) {
+	return func(test *v1alpha1.LoadTest) { test.Status.Progress = &p }
+}
+
+func ramping(run int32) func(*v1alpha1.LoadTest) {
+	return told(v1alpha1.Progress{Run: run, Step: "Ramping", Number: 3, Of: 20, Percent: new(int32(17)), RemainingSeconds: 90,
+		IntendedPacketsPerSecond: 20_000, OfferedPacketsPerSecond: 19_990, ReceivedPacketsPerSecond: 19_980, LossRatio: "0.0005"})
 }
 
 func TestSentence(t *testing.T) {
 	for name, c := range map[string]struct {
 		test v1alpha1.LoadTest
-		said *delivery.Progress
 		want string
 	}{
-		"before the operator's first look":             {made("t", 0), nil, "waiting for the operator to look at it; if that doesn't change, kubectl linerate doctor says why"},
-		"waiting":                                      {made("t", 0, waiting(v1alpha1.ReasonNetworkMissing, "network lab/west doesn't exist")), nil, "waiting (NetworkMissing): network lab/west doesn't exist"},
-		"running, in the runner's words":               {made("t", 0, running("Ramping", 10)), said(1, 1), "ramping 3/20: asked 20.00 Kpps, sent 19.99 Kpps, received 19.98 Kpps, lost 0.05 %, about 1m30s left"},
-		"running, for who may not read ConfigMaps":     {made("t", 0, running("Ramping", 10)), nil, "ramping; asked 4.20 Mpps each way, received 8.40 Mpps, loss ratio 0"},
-		"an earlier attempt's words aren't this one's": {made("t", 0, running("WarmUp", 1)), said(7, 1), "warming up; asked 4.20 Mpps each way, received 8.40 Mpps, loss ratio 0"},
-		"sessions": {made("t", 0, running("Holding", 10)), &delivery.Progress{Attempt: 1, Run: 1, Phase: "Holding", Percent: 40, RemainingSeconds: 12, GoodputBitsPerSecond: new(int64(92_900_000))},
+		"before the operator's first look":              {made("t", 0), "waiting for the operator to look at it; if that doesn't change, kubectl linerate doctor says why"},
+		"waiting":                                       {made("t", 0, waiting(v1alpha1.ReasonNetworkMissing, "network lab/west doesn't exist")), "waiting (NetworkMissing): network lab/west doesn't exist"},
+		"running, in the runner's words":                {made("t", 0, running("Ramping", 10), ramping(1)), "ramping 3/20: asked 20.00 Kpps, sent 19.99 Kpps, received 19.98 Kpps, lost 0.05 %, about 1m30s left"},
+		"running, by an operator that tells no numbers": {made("t", 0, running("Ramping", 10)), "ramping; asked 4.20 Mpps each way, received 8.40 Mpps, loss ratio 0"},
+		"sessions": {made("t", 0, running("Holding", 10), told(v1alpha1.Progress{Run: 1, Step: "Holding", RemainingSeconds: 12, GoodputBitsPerSecond: new(int64(92_900_000))})),
 			"holding: 92.90 Mbps goodput, about 12s left"},
-		"sessions at a standstill": {made("t", 0, running("Holding", 10)), &delivery.Progress{Attempt: 1, Run: 1, Phase: "Holding", GoodputBitsPerSecond: new(int64)}, "holding: 0.00 bps goodput"},
-		"sessions, for who may not read ConfigMaps": {made("t", 0, running("Holding", 10), func(test *v1alpha1.LoadTest) {
+		"sessions at a standstill": {made("t", 0, running("Holding", 10), told(v1alpha1.Progress{Run: 1, Step: "Holding", GoodputBitsPerSecond: new(int64)})), "holding: 0.00 bps goodput"},
+		"sessions, by an operator that tells no numbers": {made("t", 0, running("Holding", 10), func(test *v1alpha1.LoadTest) {
 			test.Status.Progress.Intended, test.Status.Progress.Received, test.Status.Progress.LossRatio = "", "92.9 Mbps goodput", ""
-		}), nil, "holding; received 92.9 Mbps goodput"},
-		"a second run":    {made("t", 0, running("Ramping", 10)), said(1, 2), "(run 2, the one before was lost) ramping 3/20: asked 20.00 Kpps, sent 19.99 Kpps, received 19.98 Kpps, lost 0.05 %, about 1m30s left"},
-		"giving back":     {made("t", 0, condition(v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonMeasured, "x")), nil, "ending as Measured: giving pods and devices back"},
-		"measured":        {made("t", 0, complete(v1alpha1.ReasonMeasured, "2 directions")), nil, "measured: 2 directions"},
-		"ended otherwise": {made("t", 0, complete(v1alpha1.ReasonDUTFailed, "out of memory")), nil, "ended as DUTFailed: out of memory"},
+		}), "holding; received 92.9 Mbps goodput"},
+		"a second run":    {made("t", 0, running("Ramping", 10), ramping(2)), "(run 2, the one before was lost) ramping 3/20: asked 20.00 Kpps, sent 19.99 Kpps, received 19.98 Kpps, lost 0.05 %, about 1m30s left"},
+		"giving back":     {made("t", 0, condition(v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonMeasured, "x")), "ending as Measured: giving pods and devices back"},
+		"measured":        {made("t", 0, complete(v1alpha1.ReasonMeasured, "2 directions")), "measured: 2 directions"},
+		"ended otherwise": {made("t", 0, complete(v1alpha1.ReasonDUTFailed, "out of memory")), "ended as DUTFailed: out of memory"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := (testMoment{&c.test, c.said}).sentence(); got != c.want {
+			if got := (testMoment{&c.test}).sentence(); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
@@ -47,7 +49,7 @@ func TestSentence(t *testing.T) {
 }
 
 func TestBoard(t *testing.T) {
-	ramping := made("vpp", 0, running("Ramping", 10))
+	measures, starts := made("vpp", 0, running("Ramping", 10), ramping(1)), made("vpp", 0, running("Ramping", 10))
 	t.Run("piped, a line for each new thing and now and then one between", func(t *testing.T) {
 		var out strings.Builder
 		now := noon()
@@ -57,7 +59,7 @@ func TestBoard(t *testing.T) {
 		b.show(1, testMoment{test: &held})
 		b.show(1, testMoment{test: &held})
 		for range 12 {
-			b.show(0, testMoment{&ramping, said(1, 1)})
+			b.show(0, testMoment{&measures})
 			now = now.Add(time.Second)
 		}
 		ended := made("vpp", 0, complete(v1alpha1.ReasonMeasured, "done"))
@@ -68,7 +70,7 @@ func TestBoard(t *testing.T) {
 		var out strings.Builder
 		b := newBoard(Options{Err: &out}, false, []string{"vpp", "bsd"})
 		b.live, b.width = true, func() int { return 60 }
-		b.show(0, testMoment{&ramping, said(1, 1)})
+		b.show(0, testMoment{&measures})
 		held := made("bsd", 0, waiting(v1alpha1.ReasonUnschedulable, "no\ndevices"))
 		b.show(1, testMoment{test: &held})
 		b.say("%s", "the API server answers again")
@@ -79,7 +81,7 @@ func TestBoard(t *testing.T) {
 	t.Run("quiet, nothing", func(t *testing.T) {
 		var out strings.Builder
 		b := newBoard(Options{Err: &out}, true, []string{"vpp"})
-		b.show(0, testMoment{test: &ramping})
+		b.show(0, testMoment{test: &starts})
 		if out.Len() > 0 {
 			t.Errorf("got %q", out.String())
 		}

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
 // An attempt is a set of pods. Where it comes to nothing, the status first says that the next one counts; then what is left of the old one
@@ -47,9 +46,9 @@ func earlierAttempt(v *view) *step {
 	if !going {
 		return nil
 	}
-	names := make([]string, 0, len(v.oldPods))
-	for i := range v.oldPods {
-		names = append(names, v.oldPods[i].Name)
+	names := make([]string, 0, len(v.oldPods)+len(v.formerPods))
+	for _, p := range slices.Concat(v.oldPods, v.formerPods) {
+		names = append(names, p.Name)
 	}
 	message := joined(": ", fmt.Sprintf("attempt %d waits until what is left of an earlier one is gone", v.attempt), listed(names))
 	reason := v1alpha1.ReasonPending
@@ -62,9 +61,9 @@ func earlierAttempt(v *view) *step {
 
 // untilGone wakes a step when a pod of an earlier attempt, on a node that doesn't answer, isn't waited for any more.
 func (v *view) untilGone(s *step) *step {
-	for i := range v.oldPods {
-		if p := &v.oldPods[i]; p.DeletionTimestamp != nil && !v.stuck(p) {
-			s.waitUntil(v.stuckAt(p))
+	for _, p := range slices.Concat(v.oldPods, v.formerPods) {
+		if p.DeletionTimestamp != nil && !v.stuck(&p) {
+			s.waitUntil(v.stuckAt(&p))
 		}
 	}
 	return s
@@ -79,6 +78,7 @@ func (v *view) remnants() (del []Deletion, going bool) {
 			going = true
 		}
 	}
+	del, going = v.formerRemnants(del, going)
 	var attempts []int32
 	for i := range v.oldPods {
 		p := &v.oldPods[i]
@@ -89,13 +89,32 @@ func (v *view) remnants() (del []Deletion, going bool) {
 			going = true
 		}
 	}
-	if e := v.Children.Envelope; e != nil && e.Final && int32(e.Attempt) < v.attempt && !v.begun() {
-		del = append(del, Deletion{Kind: "ConfigMap", Name: manifests.ReportName(v.Test.Name), Why: "it is final, and its attempt is void: the next one couldn't write it"})
-		going = true
-	}
 	slices.Sort(attempts)
 	for _, a := range slices.Compact(attempts) {
 		del = append(del, Deletion{Kind: "Pod", Attempt: a, Why: "their attempt is void"})
+	}
+	return del, going
+}
+
+// formerRemnants adds what is left of runners that a release before this one made: nobody else may send by the test's generators.
+func (v *view) formerRemnants(del []Deletion, going bool) ([]Deletion, bool) {
+	if v.job != nil || len(v.runners) > 0 {
+		return del, going
+	}
+	for i := range v.formerJobs {
+		if j := &v.formerJobs[i]; j.DeletionTimestamp == nil {
+			del = append(del, Deletion{Kind: "Job", Name: j.Name, Why: "a release before this one made it, in the test's namespace"})
+			going = true
+		}
+	}
+	for i := range v.formerPods {
+		switch p := &v.formerPods[i]; {
+		case p.DeletionTimestamp == nil:
+			del = append(del, Deletion{Kind: "Pod", Name: p.Name, Why: "a release before this one made it, in the test's namespace"})
+			going = true
+		case !v.stuck(p):
+			going = true
+		}
 	}
 	return del, going
 }

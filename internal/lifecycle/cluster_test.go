@@ -2,6 +2,7 @@ package lifecycle_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ import (
 )
 
 func settings() manifests.Settings {
-	return manifests.Settings{Image: "linerate:test", PullPolicy: corev1.PullIfNotPresent}
+	return manifests.Settings{Image: "linerate:test", PullPolicy: corev1.PullIfNotPresent, Namespace: "linerate-system"}
 }
 
 // lab is two nodes with devices and huge pages, and the networks west and east (without devices), sriov-west and sriov-east (with).
@@ -68,27 +69,19 @@ func (w *world) create(o manifests.Object) bool {
 		if w.Present[key] {
 			return false
 		}
-		w.Present[key] = true
-		w.see(func(th *things) { th.Present[key] = true })
+		for _, th := range []*things{&w.things, w.seen} {
+			if th == nil {
+				continue
+			}
+			th.Present[key] = true
+			if meta.GetNamespace() == settings().Namespace {
+				th.Documents[meta.GetName()] = meta.GetAnnotations()
+			} else if meta.GetName() == manifests.ReportName(w.test.Name) {
+				th.Published = meta.GetAnnotations()[delivery.AnnotationDigest]
+			}
+		}
 	}
 	return true
-}
-
-// grant is the controller of access: it creates all, or says why it can't.
-func (w *world) grant(objects []manifests.Object) (changed bool) {
-	if len(objects) == 0 {
-		return false
-	}
-	if w.access = (lifecycle.Access{Refusals: w.denials, At: w.now}); len(w.denials) > 0 {
-		return true
-	}
-	for _, o := range objects {
-		if w.dies() {
-			return true
-		}
-		changed = w.create(o) || changed
-	}
-	return changed
 }
 
 // see lets the operator see its own act at once, where it sees others' late.
@@ -106,8 +99,16 @@ func (w *world) delete(d lifecycle.Deletion) bool {
 	case "ConfigMap":
 		changed = w.Present["ConfigMap/"+d.Name]
 		delete(w.Present, "ConfigMap/"+d.Name)
-		w.Envelope, w.Report = nil, nil
-		w.see(func(th *things) { th.Envelope = nil; delete(th.Present, "ConfigMap/"+d.Name) })
+		w.see(func(th *things) { delete(th.Present, "ConfigMap/"+d.Name) })
+	case lifecycle.KindDocuments:
+		changed = len(w.Documents) > 0
+		for _, th := range []*things{&w.things, w.seen} {
+			if th != nil {
+				maps.DeleteFunc(th.Present, func(key string, _ bool) bool { return th.Documents[strings.TrimPrefix(key, "ConfigMap/")] != nil })
+				clear(th.Documents)
+				th.Jobs = slices.DeleteFunc(th.Jobs, func(j batchv1.Job) bool { return j.Namespace == settings().Namespace }) // which the Plan's owns
+			}
+		}
 	case "Job":
 		w.Jobs = slices.DeleteFunc(w.Jobs, func(j batchv1.Job) bool {
 			if j.Name == d.Name {
@@ -151,7 +152,7 @@ func (w *world) terminate(p *corev1.Pod) {
 			}
 		}
 	})
-	if p.Labels[v1alpha1.LabelRole] == "runner" && p.Status.Phase == corev1.PodRunning && !w.stubborn[p.Name] && (w.Envelope == nil || !w.Envelope.Final) {
+	if p.Labels[v1alpha1.LabelRole] == "runner" && p.Status.Phase == corev1.PodRunning && !w.stubborn[p.Name] {
 		w.writeReport(report.Interrupted, false, attemptOf(p))
 	}
 }
@@ -260,7 +261,7 @@ func (w *world) runner() string {
 	}
 	j := &w.Jobs[len(w.Jobs)-1]
 	p := corev1.Pod{ObjectMeta: *j.Spec.Template.ObjectMeta.DeepCopy(), Spec: *j.Spec.Template.Spec.DeepCopy()}
-	p.Name, p.Namespace, p.UID = fmt.Sprintf("%s-%d", j.Name, w.uid+1), w.test.Namespace, w.newUID()
+	p.Name, p.Namespace, p.UID = fmt.Sprintf("%s-%d", j.Name, w.uid+1), j.Namespace, w.newUID()
 	p.CreationTimestamp = metav1.Time{Time: w.now}
 	p.Status.Phase = corev1.PodPending
 	w.Pods = append(w.Pods, p)
@@ -316,18 +317,24 @@ func (w *world) jobFails() {
 
 // writeReport writes a Report of an attempt.
 func (w *world) writeReport(how report.Ending, final bool, attempt int) {
-	if w.Envelope != nil && w.Envelope.Final {
+	if w.Envelope != nil && w.Envelope.Final && w.Envelope.Attempt == attempt {
 		return // immutable
 	}
 	w.Report = aReport(how, attempt, w.now.Add(w.clocks[w.runnersNode()]))
 	w.Envelope = &delivery.Envelope{Digest: "sha256:" + strings.Repeat("0f", 32), Ending: string(how), Attempt: attempt, Final: final}
+	w.Envelope.Runner, w.Envelope.RunnerUID = manifests.RunnerJobName(w.test, int32(attempt))+"-gone", "of-a-pod-that-is-gone"
+	for i := range w.Pods {
+		if p := &w.Pods[i]; p.Labels[v1alpha1.LabelRole] == "runner" && attemptOf(p) == attempt {
+			w.Envelope.Runner, w.Envelope.RunnerUID = p.Name, string(p.UID)
+		}
+	}
 }
 
 func aReport(how report.Ending, attempt int, finished time.Time) *report.Report {
 	flow := report.Flow{PacketsPerSecond: 10000, Layer1BitsPerSecond: 30e6, Layer2BitsPerSecond: 28e6}
 	both := report.Flow{PacketsPerSecond: 20000, Layer1BitsPerSecond: 60e6, Layer2BitsPerSecond: 56e6}
 	r := &report.Report{
-		Version: report.Version, Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{Attempt: attempt}}, Finished: finished, Ending: how,
+		Version: report.Version, Plan: &plan.Plan{Version: plan.Version, Test: plan.Test{UID: theUID, Attempt: attempt}}, Started: finished, Finished: finished, Ending: how,
 		Result: report.Result{
 			Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Message: "above 10.00 Kpps frames are lost",
 			Directions: []report.Measured{{From: "west", To: "east", Intended: flow, Offered: flow, Received: flow}, {From: "east", To: "west", Intended: flow, Offered: flow, Received: flow}},

@@ -25,6 +25,7 @@ func rules() []rule {
 		{"suspended", suspended},                                   // spec.suspend: the attempt is void, nothing is held
 		{"activeDeadlineExceeded", activeDeadlineExceeded},         // the run takes longer than its own deadline allows it
 		{"schedulingDeadlineExceeded", schedulingDeadlineExceeded}, // its pods aren't all running in time
+		{"formerRunner", formerRunner},                             // a release before this one runs the runner in the test's namespace: the attempt is void
 		{"earlierAttempt", earlierAttempt},                         // pods of an attempt that is void must go first
 		{"nodeRefusedPod", nodeRefusedPod},                         // a node has no room in one NUMA node, or none any more: another attempt avoids it
 		{"outlived", outlived},                                     // pods waited so long for others that their own time is over: another attempt
@@ -41,7 +42,6 @@ func rules() []rule {
 		{"resourcesMissing", resourcesMissing},                     // no node has the devices or huge pages
 		{"portsAwaited", portsAwaited},                             // another test is on the ports that the last pods were given back for
 		{"queued", queued},                                         // other tests have the devices, or come first
-		{"accessNeeded", accessNeeded},                             // the runner isn't given yet what lets it write
 		{"settingUp", settingUp},                                   // the setup pod is made, or runs
 		{"podsNeeded", podsNeeded},                                 // pods are tried, refused or made
 		{"gated", gated},                                           // Kueue hasn't admitted the pods
@@ -79,7 +79,7 @@ func (v *view) decision(name string, s *step) Decision {
 		d.Unprotect, d.Events = true, s.events
 		return d
 	}
-	d.Delete, d.Create, d.Grant, d.DeleteTest = s.del, s.create, s.grant, s.deleteTest
+	d.Delete, d.Create, d.DeleteTest = s.del, s.create, s.deleteTest
 	d.Take = v.takes(s)
 	var quiet time.Time
 	d.GiveBack, quiet = v.givesBack(s)

@@ -26,9 +26,6 @@ type Decision struct {
 	Delete []Deletion
 	Take   []Take
 	Create []manifests.Object
-	// Grant is what is missing of the runner's access, after what is created: what it names is the test's own by then. It is for the
-	// controller of access to create: the API server takes its time to check that nobody grants more than he has, and no pass of a test waits for that.
-	Grant []manifests.Object
 	// Status is the whole status to write; it is written only where it differs.
 	Status v1alpha1.LoadTestStatus
 	// Events are told after the status was written.
@@ -43,15 +40,18 @@ type Decision struct {
 
 // Deletion is a child, or all pods of an attempt, to delete.
 type Deletion struct {
-	// Kind is Pod, Job or ConfigMap.
+	// Kind is Pod, Job, ConfigMap, or KindDocuments.
 	Kind string
-	// Name is the child's. Empty with Kind Pod: all pods of the test that were observed.
+	// Name is the child's. Empty with Kind Pod: all pods of the test that were observed; with KindDocuments all of them.
 	Name string
 	// Attempt limits a deletion of all pods to one attempt; 0: all attempts.
 	Attempt int32
 	// Why is told in the log.
 	Why string
 }
+
+// KindDocuments are the ConfigMaps of a test's runs in the operator's own namespace, and the Jobs, which are owned by the Plans' ConfigMaps.
+const KindDocuments = "Documents"
 
 // Event is told of the test. Its reason is a condition's.
 type Event struct {

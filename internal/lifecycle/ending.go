@@ -36,7 +36,18 @@ func deleted(v *view) *step {
 	if v.anyPod() {
 		s.del = append(s.del, Deletion{Kind: "Pod", Why: "the LoadTest is being deleted"})
 	}
+	s.del = v.clearWith(s.del)
 	return s
+}
+
+// clearWith adds to what is deleted all that the test's runs left in the operator's own namespace. Nobody reads it any more: what counted is in the status, with its
+// digest. The Jobs go with it.
+func (v *view) clearWith(del []Deletion) []Deletion {
+	if len(v.Children.Documents) == 0 {
+		return del
+	}
+	del = slices.DeleteFunc(del, func(d Deletion) bool { return d.Kind == "Job" })
+	return append(del, Deletion{Kind: KindDocuments, Why: "the test is over: what counted of its runs is in its status, and in the copy"})
 }
 
 // resumeEnding carries an ending on that was decided before.
@@ -82,11 +93,12 @@ func (v *view) end(e *ending) *step {
 		return &step{reason: e.reason, message: "what was measured until then is looked for", read: true}
 	}
 	v.attach(e)
+	v.publish(e)
 	v.keep(e)
 	if e.tries() {
-		return v.keepOn(e)
+		return e.copying.published(v.keepOn(e))
 	}
-	s := v.conclude(e)
+	s := e.copying.published(v.conclude(e))
 	if e.object != nil {
 		s.create = append(s.create, e.object)
 	}
@@ -200,6 +212,12 @@ func finished(v *view) *step {
 	}
 	s := &step{reason: c.Reason, message: "the test is over", over: true, unprotect: v.protected()}
 	s.del = v.release(&ending{reason: c.Reason})
+	if later := v.publishLater(s); later != nil {
+		return later
+	}
+	if !v.keeps(c.Reason) {
+		s.del = v.clearWith(s.del)
+	}
 	if kept := v.keepLater(s); kept != nil {
 		return kept
 	}
@@ -217,7 +235,7 @@ func finished(v *view) *step {
 	s.message = "its time to live after the end, spec.ttlAfterFinished, is over"
 	if again := retention.TrackedBy(v.Test.Labels, v.Test.Annotations); again != "" {
 		s.message += ": its Report and pods go, and the LoadTest stays, as " + again + " would make it again, and it would load the network again"
-		s.del, s.thinned = v.allChildren(), true
+		s.del, s.thinned = v.clearWith(v.allChildren()), true
 		return s
 	}
 	s.deleteTest = true

@@ -12,6 +12,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -80,11 +81,14 @@ func anyObservation(w *world, chance *rand.Rand) lifecycle.Observed {
 	}
 	for attempt := range chance.IntN(3) {
 		o.Children.Jobs = append(o.Children.Jobs, batchv1.Job{ObjectMeta: metav1.ObjectMeta{
-			Name: "job", Labels: map[string]string{v1alpha1.LabelAttempt: one("1", "2", "x", "")}, CreationTimestamp: metav1.Time{Time: w.now.Add(-time.Duration(attempt) * time.Hour)},
+			Name: one("job", manifests.RunnerJobName(o.Test, 1)), Namespace: one("bench", "linerate-system"), Labels: map[string]string{v1alpha1.LabelAttempt: one("1", "2", "x", "")}, CreationTimestamp: metav1.Time{Time: w.now.Add(-time.Duration(attempt) * time.Hour)},
 		}})
 	}
 	if often() {
-		o.Children.Envelope = &delivery.Envelope{Attempt: chance.IntN(3), Final: often()}
+		o.Children.Envelope = &delivery.Envelope{Attempt: chance.IntN(3), Final: often(), Runner: one("", manifests.RunnerJobName(o.Test, 1)+"-x"), RunnerUID: one("", "uid")}
+		if often() {
+			o.Children.Order = &delivery.Order{Plan: one("", "sha256:1")}
+		}
 		o.Children.Report = aReport(report.Ending(one("Completed", "Interrupted", "GeneratorLost", "Parked")), chance.IntN(3), w.now)
 	}
 	if often() {
@@ -102,7 +106,7 @@ func anyObservation(w *world, chance *rand.Rand) lifecycle.Observed {
 func anyPod(w *world, chance *rand.Rand, one func(...string) string) corev1.Pod {
 	role := one("generator", "dut", "setup", "teardown", "runner", "mirror", "")
 	p := corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: one("was-", "is-") + role, Labels: map[string]string{v1alpha1.LabelRole: role, v1alpha1.LabelAttempt: one("1", "2", "x")}},
+		ObjectMeta: metav1.ObjectMeta{Name: one("was-", "is-", manifests.RunnerJobName(w.test, 1)+"-") + role, Namespace: one("bench", "linerate-system"), Labels: map[string]string{v1alpha1.LabelRole: role, v1alpha1.LabelAttempt: one("1", "2", "x")}},
 		Spec:       corev1.PodSpec{NodeName: one("", "rack-1", "rack-9")},
 		Status:     corev1.PodStatus{Phase: corev1.PodPhase(one("Pending", "Running", "Succeeded", "Failed", "Unknown", "")), Reason: one("", "Evicted", "OutOfcpu", "NodeLost")},
 	}

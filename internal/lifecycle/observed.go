@@ -30,16 +30,6 @@ type Observed struct {
 	Baseline *Baseline
 	// Refusals is what the API server said to the dry run of Decision.Try; nil: nothing was tried yet, empty: all were welcome.
 	Refusals []Refusal
-	// Access is what came of the runner's access the last time that it was to be granted.
-	Access Access
-}
-
-// Access is how it stands with Decision.Grant.
-type Access struct {
-	// Refusals is what the API server said to it; empty: it isn't granted yet, or it is.
-	Refusals []Refusal
-	// At is when that was.
-	At time.Time
 }
 
 // Lab is what the cluster has that a test needs.
@@ -66,27 +56,38 @@ type Node struct {
 	Taints []corev1.Taint
 }
 
-// Children are the test's own objects. All are of this test: what bears one of their names and isn't, is in Foreign.
+// Children are the test's own objects, in its namespace and in the operator's own. All are of this test: what bears one of their names and isn't, is in Foreign.
+// Those in the test's namespace say so themselves, and whoever edits it may make some up; those in the operator's only the operator makes.
 type Children struct {
 	// Pods of all attempts, the runner's included, also while their Job is gone already: a runner that was told to end has its grace, and
 	// is awaited.
 	Pods []corev1.Pod
 	// Jobs of all attempts.
 	Jobs []batchv1.Job
-	// Present are the other objects that exist, as "Kind/name": ServiceAccount, Role, RoleBinding, ConfigMap.
+	// Present are the other objects that exist in the test's namespace, as "Kind/name": ConfigMap.
 	Present map[string]bool
+	// Documents are the ConfigMaps of the test's runs in the operator's own namespace, by their names.
+	Documents []string
+	// Order is what this attempt's runner was told, as the Plan's ConfigMap has it; nil: there is none.
+	Order *delivery.Order
+	// Published is the digest that the copy of the Report in the test's namespace says that it has; empty: there is no copy, or it says none. It isn't
+	// known whether that is true.
+	Published string
 	// Foreign are objects that have a child's name and belong to somebody else, as "Kind/name".
 	Foreign []string
 	// Progress is the runner's latest; nil: none yet.
 	Progress *delivery.Progress
-	// Envelope is what the Report's ConfigMap says on the outside; nil: no Report yet.
+	// Envelope is what the ConfigMap of this attempt's Report says on the outside; nil: no Report yet.
 	Envelope *delivery.Envelope
-	// Report is the Report itself; nil until Decision.ReadReport asked for it. ReportFault is why it can't be read, or that there is none:
-	// once it was asked for, one of the two is there. It is read past any cache, and Envelope is then what was read with it. ReportPacked is the
-	// Report as the runner wrote it.
+	// Report is the Report itself, judged anew (Judged); nil until Decision.ReadReport asked for it. ReportFault is why it can't be read, or that there is
+	// none: once it was asked for, one of the two is there. It is read past any cache, and Envelope is then what was read with it. ReportPacked is the
+	// Report's bytes, Followed what it says that it was made by, and ReportWritten when it was written, by the API server's clock; zero: it isn't known.
 	Report       *report.Report
 	ReportPacked []byte
 	ReportFault  string
+	Followed     delivery.Order
+
+	ReportWritten time.Time
 }
 
 // Refusal is the API server's answer to a pod, or another object of the test, that it wouldn't take.

@@ -121,7 +121,7 @@ func (w *world) sites() (found plan.Sites) {
 	w.t.Helper()
 	_, d := w.decide()
 	for _, o := range d.Create {
-		if c, is := o.(*corev1.ConfigMap); is && c.Name == manifests.PlanName("seen", 1) {
+		if c, is := o.(*corev1.ConfigMap); is && c.Name == manifests.PlanName(w.test, 1) {
 			if err := json.Unmarshal(c.BinaryData[delivery.KeySites], &found); err != nil {
 				w.t.Fatal(err)
 			}

@@ -27,8 +27,7 @@ func podsNeeded(v *view) *step {
 	if len(missing) == 0 {
 		return nil
 	}
-	objects := append(manifests.Documents(in), manifests.Links(in))
-	return v.make("Placing", append(objects, missing...)...)
+	return v.make("Placing", append([]manifests.Object{manifests.Links(in)}, missing...)...)
 }
 
 // wanted are the attempt's pods, the DUT's first.
@@ -62,10 +61,13 @@ func (v *view) make(activity string, objects ...manifests.Object) *step {
 	return s.waitUntil(v.placedUntil())
 }
 
-// samples are one pod of each kind: the setup's, the DUT's, the first generator's.
+// samples are one pod of each kind: the setup's, the DUT's, the first generator's; and the Report's copy, whose name is to be free at the end.
 func (v *view) samples() []manifests.Object {
 	in := v.input()
 	var out []manifests.Object
+	if copied := manifests.Unpublished(v.Test); !v.present(copied) && (v.spec.DUT.Setup == nil || !v.setUp()) { // else it was tried with the setup
+		out = append(out, copied)
+	}
 	if setup := manifests.Setup(in); setup != nil && !v.setUp() {
 		out = append(out, setup)
 	}
@@ -114,8 +116,8 @@ func wayOut(r Refusal) string {
 		return " (create the PriorityClass, or correct priorityClassName)"
 	case strings.Contains(m, "runtimeclass"):
 		return " (create the RuntimeClass, or correct runtimeClassName)"
-	case strings.Contains(m, "permissions not currently held") || strings.Contains(m, "cannot create resource"):
-		return " (bind linerate's manager to the whole ClusterRole that it is installed with: it grants a runner only what it may do itself)"
+	case strings.Contains(m, "cannot create resource"):
+		return " (bind linerate's manager to all the roles that it is installed with)"
 	case strings.Contains(m, "serviceaccount"):
 		return " (create the ServiceAccount, or correct the template's serviceAccountName)"
 	case strings.Contains(m, "limitrange") || strings.Contains(m, "maximum") || strings.Contains(m, "minimum"):
@@ -191,6 +193,9 @@ func (v *view) present(o manifests.Object) bool {
 		return v.pod(o.Name) != nil
 	case *batchv1.Job:
 		return v.job != nil && v.job.Name == o.Name
+	}
+	if manifests.IsOfRun(o) {
+		return slices.Contains(v.Children.Documents, o.GetName())
 	}
 	return v.Children.Present[kindOf(o)+"/"+o.GetName()]
 }

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/compile"
@@ -50,7 +51,22 @@ func (v *view) toldProgress(p *delivery.Progress) *v1alpha1.Progress {
 		Received:  received,
 		LossRatio: limited(p.LossRatio, 11),
 		Message:   limited(message, 1024),
+
+		Number: counted32(p.Step), Of: counted32(p.Steps), Varied: limited(p.Varied, 64), RemainingSeconds: max(p.RemainingSeconds, 0),
+		IntendedPacketsPerSecond: max(p.IntendedPacketsPerSecond, 0), OfferedPacketsPerSecond: max(p.OfferedPacketsPerSecond, 0),
+		ReceivedPacketsPerSecond: max(p.ReceivedPacketsPerSecond, 0), GoodputBitsPerSecond: atLeastNone(p.GoodputBitsPerSecond),
 	}
+}
+
+// counted32 is a count as the schema takes it.
+func counted32(n int) int32 { return int32(min(max(n, 0), math.MaxInt32)) }
+
+// atLeastNone is a rate as the schema takes it; nil: there is none.
+func atLeastNone(rate *int64) *int64 {
+	if rate == nil {
+		return nil
+	}
+	return new(max(*rate, 0))
 }
 
 // countRuns counts the runs that were lost, and says with it which run has been counted up to: a count without that would be made again on each

@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -40,9 +42,6 @@ func recognised(t *testing.T, begin func(*world), table []situation) {
 		})
 	}
 }
-
-// granted brings a test to where its runner has its access.
-func (w *world) granted() { w.reconcile() }
 
 // pending brings a test to where its pods have nodes, and the status says so.
 func (w *world) pending() {
@@ -75,7 +74,7 @@ func TestWhatTheLabLacks(t *testing.T) {
 			}
 		}
 	}
-	recognised(t, (*world).granted, []situation{
+	recognised(t, func(*world) {}, []situation{
 		{"no node has the device", devices, allocate("intel.com/west", "0", "0"), "resourcesMissing", "ResourceMissing", "no node has any"},
 		{"all nodes together have too few devices", devices, allocate("intel.com/west", "1", "1"), "resourcesMissing", "ResourceMissing", "need 3 of intel.com/west together, and all nodes together have 2"},
 		{"huge pages are too few on each node", devices, allocate("hugepages-1Gi", "1Gi", "2Gi"), "resourcesMissing", "HugepagesMissing", "no node has more than 2Gi"},
@@ -101,7 +100,7 @@ func TestWhatTheAPIServerRefuses(t *testing.T) {
 	says := func(words string) func(*world) {
 		return func(w *world) { w.refusals = []lifecycle.Refusal{{Pod: "first-1-dut", Message: words}} }
 	}
-	recognised(t, (*world).granted, []situation{
+	recognised(t, func(*world) {}, []situation{
 		{"a quota", reference, says("exceeded quota: bench"), "podsNeeded", "PodRefused", "raise the ResourceQuota"},
 		{"Pod Security", reference, says(`violates PodSecurity "restricted:latest"`), "podsNeeded", "PodRefused", "pod-security.kubernetes.io/enforce=privileged"},
 		{"a priority class", reference, says("no PriorityClass with name x was found"), "podsNeeded", "PodRefused", "create the PriorityClass"},
@@ -110,61 +109,6 @@ func TestWhatTheAPIServerRefuses(t *testing.T) {
 		{"a limit range", reference, says("maximum cpu usage per Container is 1"), "podsNeeded", "PodRefused", "LimitRange"},
 		{"something else", reference, says("denied by policy"), "podsNeeded", "PodRefused", "denied by policy (mend what it says"},
 	})
-}
-
-func TestWhatTheAPIServerRefusesTheRunner(t *testing.T) {
-	says := func(words string) func(*world) {
-		return func(w *world) {
-			w.denials = []lifecycle.Refusal{{Pod: "first-runner", Message: words}}
-			w.reconcile()
-		}
-	}
-	recognised(t, func(*world) {}, []situation{
-		{"nothing yet", reference, func(*world) {}, "accessNeeded", "Pending", "the runner's ServiceAccount, Role and RoleBinding are being made"},
-		{"a quota", reference, says("exceeded quota: bench"), "accessNeeded", "PodRefused", "refuses first-runner: exceeded quota: bench (raise the ResourceQuota"},
-		{"more than the manager may do", reference, says("user is attempting to grant RBAC permissions not currently held"), "accessNeeded", "PodRefused",
-			"bind linerate's manager to the whole ClusterRole"},
-		{"a right of the manager", reference, says(`User "system:serviceaccount:linerate-system:linerate-manager" cannot create resource "roles"`), "accessNeeded", "PodRefused",
-			"bind linerate's manager to the whole ClusterRole"},
-	})
-}
-
-// What is refused is asked for again in time, and no sooner: others wake the test meanwhile.
-func TestAccessThatIsRefusedIsAskedForAgain(t *testing.T) {
-	w := newWorld(t, reference)
-	w.denials = []lifecycle.Refusal{{Pod: "first-runner", Message: "exceeded quota: bench"}}
-	w.settle()
-	if _, d := w.decide(); len(d.Grant) != 0 || d.RequeueAt.Sub(w.now) != 10*time.Second {
-		w.fail("%d objects are asked for, and again in %s: want none, and 10 s", len(d.Grant), d.RequeueAt.Sub(w.now))
-	}
-	w.denials = nil
-	w.pass(9 * time.Second)
-	if w.Present["ServiceAccount/first-runner"] {
-		w.fail("it was asked for before its time")
-	}
-	w.pass(2 * time.Second)
-	if got := w.says(v1alpha1.ConditionScheduled).Reason; got != v1alpha1.ReasonPending || len(w.Pods) != 2 {
-		w.fail("the quota was raised, and there are %d pods: %s", len(w.Pods), got)
-	}
-}
-
-// A RoleBinding that somebody deletes before the run is made again, and the runner waits for it.
-func TestAccessThatWasTakenAwayIsGrantedAgain(t *testing.T) {
-	w := newWorld(t, reference)
-	w.pending()
-	delete(w.Present, "RoleBinding/first-runner")
-	w.run()
-	_, d := w.decide()
-	if d.Rule != "accessNeeded" || len(d.Grant) != 1 || len(d.Create) != 0 {
-		w.fail("%s asks for %d objects and creates %d: want accessNeeded, 1 and none", d.Rule, len(d.Grant), len(d.Create))
-	}
-	if c := w.says(v1alpha1.ConditionScheduled); c.Status != metav1.ConditionTrue {
-		w.fail("its pods have nodes: %s", c.Message)
-	}
-	w.settle()
-	if len(w.Jobs) != 1 {
-		w.fail("the RoleBinding is there again, and no runner")
-	}
 }
 
 func TestWhatBefallsPodsBeforeTheRun(t *testing.T) {
@@ -231,7 +175,7 @@ func TestWhatHappensInTheRun(t *testing.T) {
 		{"a Report of another test of that name", reference, func(w *world) {
 			w.writeReport(report.Completed, true, 1)
 			w.Report.Plan.Test.UID = "another"
-		}, "reportArrived", "RunnerFailed", "another test's"},
+		}, "reportArrived", "RunnerFailed", "it is of a LoadTest with UID another"},
 		{"an end that a later version tells", reference, func(w *world) { w.writeReport("Parked", true, 1) }, "reportArrived", "NotMeasured", "(Parked)"},
 		{"a Job that ended without a Report", reference, func(w *world) {
 			w.jobFails()
@@ -369,9 +313,10 @@ func TestASetupPodThatWaitsForANodeIsGivenItsDeadlineFromThen(t *testing.T) {
 }
 
 func TestAJobThatMakesNoPodIsTold(t *testing.T) {
-	const words = "Job first-1-runner makes no pod for the runner: kubectl describe job first-1-runner"
 	told := func(w *world) bool {
 		w.t.Helper()
+		job := manifests.RunnerJobName(w.test, 1)
+		words := fmt.Sprintf("Job %s in namespace linerate-system makes no pod for the runner: who administers linerate sees why with kubectl -n linerate-system describe job %s", job, job)
 		o, d := w.decide()
 		if d.Rule != "running" || !d.RequeueAt.After(o.Now) {
 			w.t.Errorf("%s, again %s from now", d.Rule, d.RequeueAt.Sub(o.Now))
@@ -420,8 +365,8 @@ func TestASuspensionThatCrossesTheFinalReport(t *testing.T) {
 	w.reconcile() // the attempt is void
 	w.finish(r, report.Completed)
 	w.pass(time.Minute)
-	if w.Envelope != nil {
-		w.fail("the void attempt's Report is in the way of the next one's")
+	if w.observe().Children.Envelope != nil {
+		w.fail("the void attempt's Report is taken for the next one's")
 	}
 	w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = false })
 	w.finish(w.toRun(), report.Completed)

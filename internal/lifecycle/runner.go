@@ -29,7 +29,7 @@ func runnerFailed(v *view) *step {
 
 // runnerTrouble says why no Report will come; empty: one may.
 func (v *view) runnerTrouble() (why, reason string) {
-	const way = "; the runner's log has more, as long as keepPods: OnFailure keeps it"
+	way := "; the runner's log, in namespace " + v.Settings.Namespace + ", has more, as long as keepPods: OnFailure keeps it"
 	switch {
 	case !v.begun():
 		return "", ""
@@ -132,7 +132,8 @@ func running(v *view) *step {
 	} else if v.Now.Before(at) {
 		s.waitUntil(at)
 	} else if !at.IsZero() {
-		s.message = fmt.Sprintf("Job %s makes no pod for the runner: kubectl describe job %s tells why (a quota, a LimitRange, a policy, its ServiceAccount)", v.job.Name, v.job.Name)
+		s.message = fmt.Sprintf("Job %s in namespace %s makes no pod for the runner: who administers linerate sees why with kubectl -n %s describe job %s (a quota, a LimitRange, a policy, the runners' ServiceAccount)",
+			v.job.Name, v.job.Namespace, v.job.Namespace, v.job.Name)
 	}
 	for i := range v.runners {
 		if p := &v.runners[i]; p.DeletionTimestamp != nil && !v.stuck(p) {

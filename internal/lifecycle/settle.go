@@ -50,22 +50,16 @@ func (v *view) finalReport() bool {
 	return e != nil && int32(e.Attempt) == v.attempt && e.Final
 }
 
-// told is the Report of this attempt, where it has been read; nil: there is none.
+// told is the Report of this attempt, where it has been read and is believed; nil: there is none.
 func (v *view) told() *report.Report {
-	r := v.Children.Report
-	if r == nil || r.Plan == nil || int32(r.Plan.Test.Attempt) != v.attempt {
+	if v.Children.Report == nil || v.disbelief() != "" {
 		return nil
 	}
-	if uid := r.Plan.Test.UID; uid != "" && uid != string(v.Test.UID) {
-		return nil
-	}
-	return r
+	return v.Children.Report
 }
 
 // reportFault is why the Report is of no use.
-func (v *view) reportFault() string {
-	return cmp.Or(v.Children.ReportFault, "it is another attempt's, or another test's")
-}
+func (v *view) reportFault() string { return cmp.Or(v.Children.ReportFault, v.disbelief()) }
 
 // reportWanted says whether to look for a Report before it is said that there is none.
 func (v *view) reportWanted() bool {

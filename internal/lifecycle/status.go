@@ -23,6 +23,7 @@ func statusOf(v *view, s *step) v1alpha1.LoadTestStatus {
 		if s.thinned && st.Report != nil && st.Report.ExpiredAt == nil {
 			st.Report.ExpiredAt = &metav1.Time{Time: v.Now}
 		}
+		s.copying.tell(st.Report)
 		return st
 	}
 	st.Attempt = v.attempt
@@ -105,6 +106,7 @@ func settle(st *v1alpha1.LoadTestStatus, v *view, e *ending) {
 		}
 	}
 	e.tell(st.Report)
+	e.copying.tell(st.Report)
 	if !e.complete {
 		return
 	}
@@ -127,7 +129,9 @@ func podStatuses(v *view) []v1alpha1.PodStatus {
 		}
 	}
 	if n := len(v.runners); n > 0 {
-		out = append(out, podStatus(&v.runners[n-1]))
+		runner := podStatus(&v.runners[n-1])
+		runner.Namespace = v.runners[n-1].Namespace
+		out = append(out, runner)
 	}
 	for _, was := range v.was.Pods {
 		seen := slices.ContainsFunc(out, func(p v1alpha1.PodStatus) bool {

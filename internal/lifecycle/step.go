@@ -23,7 +23,6 @@ type step struct {
 	try     []manifests.Object
 	del     []Deletion
 	create  []manifests.Object
-	grant   []manifests.Object
 	// requeueAt is when time alone changes the decision.
 	requeueAt  time.Time
 	deleteTest bool
@@ -51,8 +50,9 @@ type step struct {
 	idle bool
 	// over: all has been said.
 	over bool
-	// keeping is what becomes of the Report that a complete test was to keep.
+	// keeping is what becomes of the Report that a complete test was to keep, copying what of its copy in the test's namespace.
 	keeping keeping
+	copying copying
 }
 
 // said is what a condition says.
@@ -77,8 +77,9 @@ type ending struct {
 	report *report.Report
 	// figures: the report's result may be published. Where a fault acted it may not.
 	figures bool
-	// keeping is what becomes of the report beyond the test.
+	// keeping is what becomes of the report beyond the test, copying what becomes of its copy for the test's namespace.
 	keeping
+	copying copying
 }
 
 // voided is an attempt that came to nothing.

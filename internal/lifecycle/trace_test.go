@@ -55,9 +55,6 @@ func actions(d lifecycle.Decision) []string {
 	for _, o := range d.Create {
 		out = append(out, "+"+strings.TrimPrefix(fmt.Sprintf("%T", o), "*v1.")+"/"+o.GetName())
 	}
-	for _, o := range d.Grant {
-		out = append(out, "?"+strings.TrimPrefix(fmt.Sprintf("%T", o), "*v1.")+"/"+o.GetName())
-	}
 	if d.DeleteTest {
 		out = append(out, "-LoadTest")
 	}

@@ -32,6 +32,9 @@ type view struct {
 	// remnants are pods and Jobs of earlier attempts.
 	oldPods []corev1.Pod
 	oldJobs []batchv1.Job
+	// formerPods and formerJobs are what says that it is a runner, and isn't where this release runs them.
+	formerPods []corev1.Pod
+	formerJobs []batchv1.Job
 	// cluster is what the test is made into; nil where it can't be, and then errs say why.
 	cluster *compile.Cluster
 	errs    field.ErrorList
@@ -61,10 +64,12 @@ func (v *view) currentAttempt() int32 {
 
 func (v *view) sortPods() {
 	for _, p := range v.Children.Pods {
-		switch {
+		switch runner := roleOf(&p) == v1alpha1.RoleRunner; {
+		case runner && !v.runsHere(p.Namespace, p.Labels, p.Name):
+			v.formerPods = append(v.formerPods, p)
 		case attemptOf(p.Labels) != v.attempt:
 			v.oldPods = append(v.oldPods, p)
-		case roleOf(&p) == v1alpha1.RoleRunner:
+		case runner:
 			v.runners = append(v.runners, p)
 		default:
 			v.pods = append(v.pods, p)
@@ -80,9 +85,12 @@ func (v *view) sortPods() {
 
 func (v *view) sortJobs() {
 	for i, j := range v.Children.Jobs {
-		if attemptOf(j.Labels) == v.attempt {
+		switch {
+		case !v.runsHere(j.Namespace, j.Labels, j.Name+"-"):
+			v.formerJobs = append(v.formerJobs, j)
+		case attemptOf(j.Labels) == v.attempt:
 			v.job = &v.Children.Jobs[i]
-		} else {
+		default:
 			v.oldJobs = append(v.oldJobs, j)
 		}
 	}

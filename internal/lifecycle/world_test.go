@@ -3,6 +3,7 @@ package lifecycle_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -52,8 +53,6 @@ type world struct {
 	refusals []lifecycle.Refusal // what a dry run is answered
 	unkept   *lifecycle.Refusal  // what a Report that is to be kept is answered
 	unmade   *lifecycle.Refusal  // what a pod that is to be made is answered
-	denials  []lifecycle.Refusal // what is said to who grants a runner its access
-	access   lifecycle.Access    // what came of that
 	unread   string              // why the Report can't be read
 	baseline lifecycle.Baseline  // what is found of spec.baseline
 
@@ -82,19 +81,18 @@ type world struct {
 
 // things are what the operator observes of its children.
 type things struct {
-	Pods     []corev1.Pod
-	Jobs     []batchv1.Job
-	Present  map[string]bool
-	Progress *delivery.Progress
-	Envelope *delivery.Envelope
-	Report   *report.Report
+	Pods      []corev1.Pod
+	Jobs      []batchv1.Job
+	Present   map[string]bool
+	Documents map[string]map[string]string // those of runs, with their annotations
+	Published string
+	Progress  *delivery.Progress
+	Envelope  *delivery.Envelope
+	Report    *report.Report
 }
 
 func (th *things) copy() *things {
-	out := &things{Present: map[string]bool{}, Report: th.Report}
-	for k := range th.Present {
-		out.Present[k] = true
-	}
+	out := &things{Present: maps.Clone(th.Present), Documents: maps.Clone(th.Documents), Published: th.Published, Report: th.Report}
 	for i := range th.Pods {
 		out.Pods = append(out.Pods, *th.Pods[i].DeepCopy())
 	}
@@ -117,7 +115,7 @@ func newWorld(t *testing.T, spec string) *world {
 	t.Helper()
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	w := &world{t: t, start: start, now: start, test: loadTest(t, spec), stubborn: map[string]bool{}}
-	w.Present = map[string]bool{}
+	w.Present, w.Documents = map[string]bool{}, map[string]map[string]string{}
 	w.lab = lab(w.test.Namespace)
 	return w
 }
@@ -135,6 +133,9 @@ func loadTest(t *testing.T, text string) *v1alpha1.LoadTest {
 // admitted are LoadTests by their text.
 var admitted sync.Map
 
+// theUID is each world's LoadTest's.
+const theUID = "0f6b1f7e-6a0e-4d0c-9a55-2f3f6a1c9b10"
+
 func admit(t *testing.T, text string) *v1alpha1.LoadTest {
 	t.Helper()
 	objects, err := apiServer(t).Load("test.yaml", strings.NewReader(text))
@@ -142,7 +143,7 @@ func admit(t *testing.T, text string) *v1alpha1.LoadTest {
 		t.Fatal(err)
 	}
 	test := objects[0].LoadTest
-	test.Namespace, test.UID, test.Generation = "bench", "0f6b1f7e-6a0e-4d0c-9a55-2f3f6a1c9b10", 1
+	test.Namespace, test.UID, test.Generation = "bench", theUID, 1
 	test.CreationTimestamp = metav1.Time{Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	return test
 }
@@ -167,11 +168,19 @@ func (w *world) observe() lifecycle.Observed {
 	}
 	th = th.copy()
 	o := lifecycle.Observed{
-		Test: w.test.DeepCopy(), Now: w.now, Settings: settings(), Lab: w.lab, Access: w.access,
+		Test: w.test.DeepCopy(), Now: w.now, Settings: settings(), Lab: w.lab,
 		Children: lifecycle.Children{
-			Pods: th.Pods, Jobs: th.Jobs, Present: th.Present, Foreign: slices.Clone(w.foreign), Progress: th.Progress, Envelope: th.Envelope,
+			Pods: th.Pods, Jobs: th.Jobs, Present: th.Present, Documents: slices.Sorted(maps.Keys(th.Documents)), Published: th.Published,
+			Foreign: slices.Clone(w.foreign), Progress: th.Progress,
 		},
 		Wires: lifecycle.Wires{Holds: slices.Clone(w.holds), Ahead: w.ahead},
+	}
+	attempt := lifecycle.Attempt(o)
+	if order, is := delivery.ReadOrder(th.Documents[manifests.PlanName(w.test, attempt)]); is {
+		o.Children.Order = &order
+	}
+	if _, is := th.Documents[manifests.OriginalName(w.test, attempt)]; is && th.Envelope != nil && th.Envelope.Attempt == int(attempt) {
+		o.Children.Envelope = th.Envelope
 	}
 	o.Turn = w.turn(o)
 	return o
@@ -234,9 +243,12 @@ func (w *world) readReport(o *lifecycle.Observed) {
 	case w.Report == nil:
 		o.Children.ReportFault = "there is no report"
 	default:
-		o.Children.Report, o.Children.ReportPacked = w.Report, []byte("packed")
+		o.Children.Report, o.Children.ReportPacked, o.Children.ReportWritten = w.Report, []byte("packed"), w.now
 		envelope := *w.Envelope
 		o.Children.Envelope = &envelope
+		if o.Children.Order != nil {
+			o.Children.Followed = *o.Children.Order
+		}
 	}
 }
 
@@ -298,7 +310,6 @@ func (w *world) apply(d lifecycle.Decision) (changed bool) {
 		}
 		changed = w.create(o) || changed
 	}
-	changed = w.grant(d.Grant) || changed
 	if w.dies() {
 		return true
 	}

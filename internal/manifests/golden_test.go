@@ -120,6 +120,9 @@ func render(t *testing.T, objects []manifests.Object) []byte {
 		if c, ok := o.(*corev1.ConfigMap); ok && c.BinaryData != nil {
 			c.Data = map[string]string{delivery.KeySites: string(c.BinaryData[delivery.KeySites]), delivery.KeyPlan: "(packed)"}
 			c.BinaryData = nil
+			if c.Annotations[delivery.AnnotationPlanDigest] != "" {
+				c.Annotations[delivery.AnnotationPlanDigest] = "(the Plan's)"
+			}
 		}
 		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 		if err != nil {

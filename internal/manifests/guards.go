@@ -16,7 +16,7 @@ import (
 const labelNamespaceName = "kubernetes.io/metadata.name"
 
 // NetworkPolicies are what keeps all but runners off what knows no authentication, in a namespace of tests: generators' RPC and the launcher's heartbeat, and what tells of a device's
-// node. Runners are those of the namespace itself, and those of the operator's own, into which no tenant puts pods. They see the pods' network alone: links are Multus'.
+// node. Runners are in the operator's own namespace, into which no tenant puts pods. They see the pods' network alone: links are Multus'.
 //
 //	linerate-generators  TCP 4501, 4502 of generators
 //	linerate-vitals      TCP 4504 of who tells of the device's node
@@ -29,12 +29,9 @@ func NetworkPolicies(namespace, operators string) []Object {
 
 func onlyRunners(namespace, operators, name string, pods metav1.LabelSelector, ports ...uint16) *networkingv1.NetworkPolicy {
 	runners := &metav1.LabelSelector{MatchLabels: ours(v1alpha1.LabelRole, roleRunner)}
-	in := networkingv1.NetworkPolicyIngressRule{From: []networkingv1.NetworkPolicyPeer{{PodSelector: runners}}}
-	if operators != "" && operators != namespace {
-		in.From = append(in.From, networkingv1.NetworkPolicyPeer{
-			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{labelNamespaceName: operators}}, PodSelector: runners,
-		})
-	}
+	in := networkingv1.NetworkPolicyIngressRule{From: []networkingv1.NetworkPolicyPeer{{
+		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{labelNamespaceName: operators}}, PodSelector: runners,
+	}}}
 	for _, port := range ports {
 		in.Ports = append(in.Ports, networkingv1.NetworkPolicyPort{Protocol: new(corev1.ProtocolTCP), Port: new(intstr.FromInt32(int32(port)))})
 	}

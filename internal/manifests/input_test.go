@@ -58,7 +58,7 @@ func inputOf(t *testing.T, object admission.Object) manifests.Input {
 	}
 	return manifests.Input{
 		Test: test, Compiled: compiled, Networks: lab(t, compiled), Attempt: 1,
-		Settings: manifests.Settings{Image: "ghcr.io/linerate-dev/linerate:v0.1.0", PullPolicy: "IfNotPresent"},
+		Settings: manifests.Settings{Image: "ghcr.io/linerate-dev/linerate:v0.1.0", PullPolicy: "IfNotPresent", Namespace: "linerate-system"},
 	}
 }
 

@@ -1,16 +1,21 @@
-// Package manifests makes the Kubernetes objects of a LoadTest: pods, the runner's Job, its rights and its documents. It is pure: the same
-// input makes the same objects, which share nothing with it. They are created once and never updated.
+// Package manifests makes the Kubernetes objects of a LoadTest: pods, the runner's Job and its documents. It is pure: the same input makes the
+// same objects, which share nothing with it. They are created once and never updated.
 //
-//	NAME-runner             ServiceAccount, Role, RoleBinding     one per test
-//	NAME-progress, -report  ConfigMaps, empty, for the runner     one per test
-//	NAME-A-setup            Pod                                   per attempt A, from 1
-//	NAME-A-links            ConfigMap: links.json, forwarder.json
-//	NAME-A-dut              Pod
-//	NAME-A-vitals           Pod                                   where observers look at the node of a user's device
-//	NAME-A-generator-R      Pod (PerLink: NAME-A-generator-R-LINK)
-//	NAME-A-plan             ConfigMap: plan.json.gz, sites.json
-//	NAME-A-runner           Job
-//	NAME-A-teardown         Pod
+//	in the test's namespace, owned by the test
+//	  NAME-A-setup          Pod                                   per attempt A, from 1
+//	  NAME-A-links          ConfigMap: links.json, forwarder.json
+//	  NAME-A-dut            Pod
+//	  NAME-A-vitals         Pod                                   where observers look at the node of a user's device
+//	  NAME-A-generator-R    Pod (PerLink: NAME-A-generator-R-LINK)
+//	  NAME-A-teardown       Pod
+//	  NAME-report           ConfigMap: report.json.gz             at the end: a copy of the Report that counted
+//	in the operator's own namespace, found by their labels; U is made of the test's UID
+//	  NAME-U-A-plan         ConfigMap: plan.json.gz, sites.json   owns the others: they go with it
+//	  NAME-U-A-progress     ConfigMap, empty, for the runner
+//	  NAME-U-A-report       ConfigMap, empty, for the runner
+//	  NAME-U-A-runner       Job
+//
+// Whoever edits the test's namespace may change all that is in it, so nothing there is evidence: what a verdict is made from is in the operator's.
 package manifests
 
 import (
@@ -34,7 +39,13 @@ type Settings struct {
 	Image       string
 	PullPolicy  corev1.PullPolicy
 	PullSecrets []corev1.LocalObjectReference
+	// Namespace is the operator's own: runners run there, and write there. RunnerAccount is the ServiceAccount in it that all runners have.
+	Namespace     string
+	RunnerAccount string
 }
+
+// DefaultRunnerAccount is the ServiceAccount of runners where nobody names another.
+const DefaultRunnerAccount = "linerate-runner"
 
 // Network is what a NetworkAttachmentDefinition says that matters to pods.
 type Network struct {

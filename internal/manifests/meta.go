@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
@@ -56,6 +57,26 @@ func ofThisAttempt(in Input, name, role string) metav1.ObjectMeta {
 	meta.Labels[v1alpha1.LabelAttempt] = strconv.Itoa(int(in.Attempt))
 	return meta
 }
+
+// ofThisRun is the metadata of an object of this attempt in the operator's own namespace. The test doesn't own it: an owner in another namespace is none to
+// Kubernetes, which would delete the object. The Plan's ConfigMap owns the others (OwnedByPlan), and the operator deletes that, by its labels.
+func ofThisRun(in Input, name, role string) metav1.ObjectMeta {
+	meta := ofThisAttempt(in, name, role)
+	meta.Namespace, meta.OwnerReferences = in.Settings.Namespace, nil
+	meta.Labels[v1alpha1.LabelNamespace] = in.Test.Namespace
+	return meta
+}
+
+// OwnedByPlan says that an object of a run goes with the ConfigMap of its Plan, of which the API server has said the UID by then.
+func OwnedByPlan(o Object, plan string, uid types.UID) {
+	o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: plan, UID: uid, Controller: new(true)}})
+}
+
+// IsOfRun says whether an object says that it is one of a run's; it is where it is in the operator's own namespace.
+func IsOfRun(o metav1.Object) bool { return o.GetLabels()[v1alpha1.LabelNamespace] != "" }
+
+// IsPlan says whether an object of a run is the Plan's ConfigMap, which owns the others.
+func IsPlan(o metav1.Object) bool { return IsOfRun(o) && o.GetLabels()[v1alpha1.LabelRole] == rolePlan }
 
 // templated is the metadata of a pod made from a user's template: the template's labels and annotations, and over them our own.
 func templated(meta metav1.ObjectMeta, template metav1.ObjectMeta) metav1.ObjectMeta {

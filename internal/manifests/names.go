@@ -5,18 +5,15 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strconv"
+	"strings"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
 // longestName is what every kind of ours takes: a pod's name is its host name, and a Job's is a label.
 const longestName = 63
 
-// RunnerName is the name of the runner's ServiceAccount, Role and RoleBinding.
-func RunnerName(test string) string { return named(test, "runner") }
-
-// ProgressName is the name of the ConfigMap that the runner tells its progress in.
-func ProgressName(test string) string { return named(test, "progress") }
-
-// ReportName is the name of the ConfigMap that holds the Report.
+// ReportName is the name of the ConfigMap in the test's namespace that holds a copy of the Report.
 func ReportName(test string) string { return named(test, "report") }
 
 // SetupPodName is the name of an attempt's setup pod.
@@ -39,11 +36,38 @@ func GeneratorPodName(test string, attempt int32, generator string) string {
 	return ofAttempt(test, attempt, generator)
 }
 
+// What follows is in the operator's own namespace, where tests of all namespaces meet: a digest of the test's UID keeps tests of one name apart.
+
 // PlanName is the name of the ConfigMap that holds an attempt's Plan and sites.
-func PlanName(test string, attempt int32) string { return ofAttempt(test, attempt, "plan") }
+func PlanName(test *v1alpha1.LoadTest, attempt int32) string { return ofRun(test, attempt) + "-plan" }
+
+// ProgressName is the name of the ConfigMap that an attempt's runner tells its progress in.
+func ProgressName(test *v1alpha1.LoadTest, attempt int32) string {
+	return ofRun(test, attempt) + "-progress"
+}
+
+// OriginalName is the name of the ConfigMap that an attempt's runner writes its Report to.
+func OriginalName(test *v1alpha1.LoadTest, attempt int32) string {
+	return ofRun(test, attempt) + "-report"
+}
 
 // RunnerJobName is the name of an attempt's runner Job.
-func RunnerJobName(test string, attempt int32) string { return ofAttempt(test, attempt, "runner") }
+func RunnerJobName(test *v1alpha1.LoadTest, attempt int32) string {
+	return ofRun(test, attempt) + "-runner"
+}
+
+// longestRun leaves room for "-runner-" in the 58 characters that Kubernetes keeps of a Job's name in those of its pods: a pod's name then begins with its
+// Job's, and the admission policy of runners can tell by it which documents are the pod's.
+const longestRun = 50
+
+// ofRun is what the names of an attempt's run begin with.
+func ofRun(test *v1alpha1.LoadTest, attempt int32) string {
+	const digits = 8
+	sum := sha256.Sum256([]byte(test.UID))
+	last := fmt.Sprintf("-%s-%d", hex.EncodeToString(sum[:])[:digits], attempt)
+	first := test.Name[:min(len(test.Name), longestRun-len(last))]
+	return strings.TrimRight(first, "-.") + last
+}
 
 func ofAttempt(test string, attempt int32, what string) string {
 	return named(test, strconv.Itoa(int(attempt))+"-"+what)
@@ -62,21 +86,22 @@ func named(test, what string) string {
 	return fmt.Sprintf("%s-%s-%s", test[:min(keep, len(test))], hex.EncodeToString(sum[:])[:digits], what)
 }
 
+// IsRunnerOf says whether a pod of the operator's own namespace is one that an attempt's Job made, by its name.
+func IsRunnerOf(pod string, test *v1alpha1.LoadTest, attempt int32) bool {
+	return strings.HasPrefix(pod, RunnerJobName(test, attempt)+"-")
+}
+
 // Ref names an object of a test's namespace.
 type Ref struct{ Kind, Name string }
 
 // String is "Kind/name".
 func (r Ref) String() string { return r.Kind + "/" + r.Name }
 
-// NamesOf are the names that the test uses in this attempt: all of the test's own, and all of the attempt's. What bears one of them and isn't the
+// NamesOf are the names that the test uses in its namespace in this attempt: the test's own, and all of the attempt's. What bears one of them and isn't the
 // test's is in the way. It needs no networks.
 func NamesOf(in Input) []Ref {
 	test := in.Test.Name
 	refs := []Ref{
-		{"ServiceAccount", RunnerName(test)},
-		{"Role", RunnerName(test)},
-		{"RoleBinding", RunnerName(test)},
-		{"ConfigMap", ProgressName(test)},
 		{"ConfigMap", ReportName(test)},
 		{"ConfigMap", LinksName(test, in.Attempt)},
 	}
@@ -94,7 +119,6 @@ func NamesOf(in Input) []Ref {
 			refs = append(refs, Ref{"Pod", GeneratorPodName(test, in.Attempt, g.Name)})
 		}
 	}
-	refs = append(refs, Ref{"ConfigMap", PlanName(test, in.Attempt)}, Ref{"Job", RunnerJobName(test, in.Attempt)})
 	if in.Compiled.Teardown != nil {
 		refs = append(refs, Ref{"Pod", TeardownPodName(test, in.Attempt)})
 	}

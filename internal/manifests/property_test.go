@@ -6,18 +6,24 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// standing is what a test has whatever it measures, in the order in which it comes to be.
+// standing is what a test has whatever it measures, in the order in which it comes to be: what its runner writes, and the copy of that.
 func standing(in manifests.Input) []manifests.Object {
-	return append(manifests.Access(in), manifests.Documents(in)...)
+	envelope := delivery.Envelope{Digest: "sha256:0f", Ending: "Completed", Attempt: 1, Final: true, Runner: "r", RunnerUID: "u"}
+	return append(manifests.Documents(in), manifests.Published(in.Test, envelope, []byte("packed")))
 }
 
 // everything is all that a test is made of: standing and of one attempt.
@@ -104,6 +110,12 @@ func TestEveryObjectIsTheTests(t *testing.T) {
 				t.Errorf("%s has no role", name)
 			}
 			owners := o.GetOwnerReferences()
+			if manifests.IsOfRun(o) {
+				if len(owners) != 0 || o.GetNamespace() != in.Settings.Namespace {
+					t.Errorf("%s, of a run, is in namespace %q, and owned by %v", name, o.GetNamespace(), owners)
+				}
+				continue
+			}
 			if len(owners) != 1 || owners[0].UID != in.Test.UID || owners[0].Controller == nil || !*owners[0].Controller {
 				t.Errorf("%s isn't owned by the test: %v", name, owners)
 			}
@@ -121,6 +133,9 @@ func TestNamesAreAsForetold(t *testing.T) {
 	ofEverySample(t, func(t *testing.T, in manifests.Input) {
 		var made, foretold []string
 		for _, o := range everything(t, in) {
+			if manifests.IsOfRun(o) {
+				continue // named after the test's UID, which a test that isn't yet lacks
+			}
 			made = append(made, o.GetObjectKind().GroupVersionKind().Kind+"/"+o.GetName())
 		}
 		for _, ref := range manifests.NamesOf(in) {
@@ -148,7 +163,7 @@ func TestNamesFit(t *testing.T) {
 	other.Test.Name = strings.Repeat("a", 39) + "c"
 	seen := map[string]bool{}
 	refs := append(manifests.NamesOf(in), manifests.NamesOf(other)...)
-	if len(refs) != 2*(6+128+2) {
+	if len(refs) != 2*(2+128) {
 		t.Errorf("%d names", len(refs))
 	}
 	for _, ref := range refs {
@@ -169,6 +184,75 @@ func TestNamesFit(t *testing.T) {
 	}
 }
 
+// Tests of all namespaces meet in the operator's own: names of runs are apart where tests' names, even the longest, are the same, and a pod's begins with its Job's.
+func TestNamesOfRuns(t *testing.T) {
+	const mostKept = 58 // of a Job's name in its pods' (k8s.io/apiserver, names.MaxGeneratedNameLength)
+	seen := map[string]bool{}
+	for _, name := range []string{"a", strings.Repeat("a", 40), strings.Repeat("ab-", 12) + "-abc", strings.Repeat("a.", 19) + "bc"} {
+		for _, uid := range []types.UID{"one", "another"} {
+			for _, attempt := range []int32{1, 12, 2_000_000_000} {
+				test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name, UID: uid}}
+				job := manifests.RunnerJobName(test, attempt)
+				for _, made := range []string{job, manifests.PlanName(test, attempt), manifests.ProgressName(test, attempt), manifests.OriginalName(test, attempt)} {
+					if faults := validation.IsDNS1123Subdomain(made); len(faults) > 0 || len(made) > 63 || seen[made] {
+						t.Errorf("%s, twice: %v, %v", made, seen[made], faults)
+					}
+					seen[made] = true
+				}
+				if len(job)+1 > mostKept || !manifests.IsRunnerOf(job+"-x7k2p", test, attempt) || manifests.IsRunnerOf(job+"-x7k2p", test, attempt+1) {
+					t.Errorf("%s takes %d characters", job, len(job))
+				}
+			}
+		}
+	}
+}
+
+// What is in the operator's own namespace has no owner, as that is in another; what is in the test's is the test's.
+func TestWhatIsWhose(t *testing.T) {
+	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+		for _, o := range everything(t, in) {
+			owned := len(o.GetOwnerReferences()) == 1 && o.GetOwnerReferences()[0].UID == in.Test.UID
+			there := o.GetNamespace() == in.Settings.Namespace
+			if owned == there || o.GetLabels()[v1alpha1.LabelUID] != string(in.Test.UID) || there != (o.GetLabels()[v1alpha1.LabelNamespace] == in.Test.Namespace) {
+				t.Errorf("%s in %s: owned %v, labels %v", o.GetName(), o.GetNamespace(), owned, o.GetLabels())
+			}
+		}
+	})
+}
+
+// A runner writes into its Report the Plan and the baseline that it read, byte for byte: by that the operator knows what the Report was made by.
+func TestAReportFollowsTheOrderOfItsRunner(t *testing.T) {
+	ofEverySample(t, func(t *testing.T, in manifests.Input) {
+		var err error
+		if in.Baseline, err = delivery.EncodeBaseline(report.Baseline{Kind: "LoadTest", Name: "main", Message: "a < b & c"}); err != nil {
+			t.Fatal(err)
+		}
+		var placed *corev1.ConfigMap
+		for _, o := range ofAttempt(t, in) {
+			if c, is := o.(*corev1.ConfigMap); is && c.Name == manifests.PlanName(in.Test, in.Attempt) {
+				placed = c
+			}
+		}
+		order, is := delivery.ReadOrder(placed.Annotations)
+		p, _, err := delivery.DecodePlan(placed.BinaryData)
+		if err != nil || !is {
+			t.Fatal(is, err)
+		}
+		b, err := delivery.ReadBaseline(fstest.MapFS{delivery.KeyBaseline: {Data: placed.BinaryData[delivery.KeyBaseline]}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, annotations, err := delivery.EncodeReport(&report.Report{Version: report.Version, Plan: p, Baseline: b, Ending: report.Failed}, true, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written, err := delivery.DecodeOriginal(data, annotations)
+		if err != nil || written.Followed != order {
+			t.Errorf("it follows %+v, and was told %+v (%v)", written.Followed, order, err)
+		}
+	})
+}
+
 func TestOnlyTheRunnerHasAToken(t *testing.T) {
 	ofEverySample(t, func(t *testing.T, in manifests.Input) {
 		for _, o := range everything(t, in) {
@@ -181,8 +265,8 @@ func TestOnlyTheRunnerHasAToken(t *testing.T) {
 			if mounts != (isRunner || theUsers) {
 				t.Errorf("%s: a token is mounted: %v", o.GetName(), mounts)
 			}
-			if isRunner && spec.ServiceAccountName != manifests.RunnerName(in.Test.Name) {
-				t.Errorf("the runner is %q", spec.ServiceAccountName)
+			if isRunner && (spec.ServiceAccountName != manifests.DefaultRunnerAccount || o.GetNamespace() != in.Settings.Namespace) {
+				t.Errorf("the runner is %q of %q", spec.ServiceAccountName, o.GetNamespace())
 			}
 		}
 	})

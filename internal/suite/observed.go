@@ -28,6 +28,8 @@ type Observed struct {
 	Runs     Runs
 	Stored   Stored
 	StoredAt time.Time
+	// Sheets are the ConfigMaps that they are in, as they were written.
+	Sheets Sheets
 	// Unreported says that runs were stored which the suite's report may lack, which was written last at ReportAt.
 	Unreported bool
 	ReportAt   time.Time

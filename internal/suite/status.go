@@ -38,7 +38,7 @@ func statusOf(v *view, s *step, document *StoredReport) v1alpha1.LoadTestSuiteSt
 		st.Report = &v1alpha1.ReportReference{ConfigMap: ReportName(v.Suite.Name), Digest: document.Annotations[delivery.AnnotationDigest]}
 	}
 	if s.complete && st.FinishedAt == nil {
-		st.FinishedAt = &metav1.Time{Time: v.Now}
+		st.FinishedAt, st.RunsDigest = &metav1.Time{Time: v.Now}, v.Sheets.Digest()
 	}
 	setConditions(&st, v, s)
 	return st

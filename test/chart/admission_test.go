@@ -47,6 +47,26 @@ func TestAdmissionPolicy(t *testing.T) {
 			}
 		}
 	})
+	t.Run("runners are held by that of kustomize, in the manager's own namespace, under the name that the manager gives them", func(t *testing.T) {
+		want := find[*policy](t, k, "", "linerate-runners")
+		if diff := cmp.Diff(want.Spec, find[*policy](t, h, "", name+"-runners").Spec); diff != "" {
+			t.Error(diff)
+		}
+		if b := find[*binding](t, k, "", "linerate-runners"); b.Spec.PolicyName != "linerate-runners" || len(b.Spec.ValidationActions) != 1 || b.Spec.ValidationActions[0] != admissionregistrationv1.Deny {
+			t.Errorf("%+v", b.Spec)
+		}
+		all := objects(t, render(t, "fullnameOverride: lab").manifest)
+		b := find[*binding](t, all, "", "lab-"+releaseNamespace+"-runners")
+		chosen := b.Spec.MatchResources.NamespaceSelector.MatchExpressions
+		if len(chosen) != 1 || chosen[0].Key != "kubernetes.io/metadata.name" || strings.Join(chosen[0].Values, " ") != releaseNamespace || b.Spec.ValidationActions[0] != admissionregistrationv1.Deny {
+			t.Errorf("%+v", b.Spec)
+		}
+		is := find[*policy](t, all, "", b.Spec.PolicyName).Spec.MatchConditions[0].Expression
+		args := strings.Join(onlyDeployment(t, all).Spec.Template.Spec.Containers[0].Args, " ")
+		if !strings.HasSuffix(is, ":lab-runner'") || !strings.Contains(args, "--runner-account=lab-runner") {
+			t.Errorf("the policy is of %s, and the manager is given %s", is, args)
+		}
+	})
 	t.Run("networks are the same to it and to the manager", func(t *testing.T) {
 		for value, want := range map[string][2]string{
 			"[default]": {"['default']", "default"}, "[a, b]": {"['a', 'b']", "a,b"}, "[]": {"[]", ""}, "['*']": {"['*']", "*"},

@@ -120,8 +120,13 @@ func (m *midway) run() {
 		must(m.T, m.client.Status().Update(m.Context(), &pod))
 	}
 	m.await("the runner's Job", func() bool {
-		return m.client.Get(m.Context(), client.ObjectKey{Namespace: "midway", Name: "mid-1-runner"}, &batchv1.Job{}) == nil
+		return m.client.Get(m.Context(), m.there(manifests.RunnerJobName(m.test(), 1)), &batchv1.Job{}) == nil
 	})
+}
+
+// there names an object of the run, in the manager's own namespace.
+func (m *midway) there(name string) client.ObjectKey {
+	return client.ObjectKey{Namespace: releaseNamespace, Name: name}
 }
 
 // attach is Multus.
@@ -139,25 +144,37 @@ func (m *midway) attach(pod *corev1.Pod) {
 	must(m.T, m.client.Patch(m.Context(), pod, before))
 }
 
-// asRunner writes one of the runner's two ConfigMaps with the runner's own rights.
+// runnerUID is the UID of the runner's pod, which isn't there: only its token is played.
+const runnerUID = "a-pod"
+
+func (m *midway) runnerPod() string { return manifests.RunnerJobName(m.test(), 1) + "-x7k2p" }
+
+// asRunner writes one of the runner's two ConfigMaps with the rights of runners, and what the API server knows of its pod's token.
 func (m *midway) asRunner(name string, write func(*corev1.ConfigMap)) {
 	m.Helper()
 	config := rest.CopyConfig(m.config)
-	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:midway:" + manifests.RunnerName("mid"), Groups: []string{"system:authenticated"}}
+	config.Impersonate = rest.ImpersonationConfig{
+		UserName: "system:serviceaccount:" + releaseNamespace + ":linerate-runner", Groups: []string{"system:authenticated"},
+		Extra: map[string][]string{"authentication.kubernetes.io/pod-name": {m.runnerPod()}, "authentication.kubernetes.io/pod-uid": {runnerUID}},
+	}
 	c, err := client.New(config, client.Options{Scheme: m.client.Scheme()})
 	must(m.T, err)
 	var kept corev1.ConfigMap
-	must(m.T, c.Get(m.Context(), client.ObjectKey{Namespace: "midway", Name: name}, &kept))
+	must(m.T, c.Get(m.Context(), m.there(name), &kept))
 	write(&kept)
+	if kept.Annotations == nil {
+		kept.Annotations = map[string]string{}
+	}
+	kept.Annotations[delivery.AnnotationRunner] = delivery.Signature(m.runnerPod(), runnerUID)
 	must(m.T, c.Update(m.Context(), &kept))
 }
 
 // tell is the runner's progress, and waits until the manager has told it.
 func (m *midway) tell(phase string, percent int) {
 	m.Helper()
-	data, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 1, Runner: "mid-1-runner-a", RunnerUID: "a-pod", At: time.Now().UTC(), Phase: phase, Percent: percent, LossRatio: "0"})
+	data, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 1, Runner: m.runnerPod(), RunnerUID: runnerUID, At: time.Now().UTC(), Phase: phase, Percent: percent, LossRatio: "0"})
 	must(m.T, err)
-	m.asRunner(manifests.ProgressName("mid"), func(c *corev1.ConfigMap) { c.Data = data })
+	m.asRunner(manifests.ProgressName(m.test(), 1), func(c *corev1.ConfigMap) { c.Data = data })
 	m.await("progress", func() bool {
 		p := m.test().Status.Progress
 		return p != nil && p.Step == phase
@@ -168,7 +185,7 @@ func (m *midway) tell(phase string, percent int) {
 func (m *midway) report() {
 	m.Helper()
 	var kept corev1.ConfigMap
-	must(m.T, m.client.Get(m.Context(), client.ObjectKey{Namespace: "midway", Name: manifests.PlanName("mid", 1)}, &kept))
+	must(m.T, m.client.Get(m.Context(), m.there(manifests.PlanName(m.test(), 1)), &kept))
 	p, _, err := delivery.DecodePlan(kept.BinaryData)
 	must(m.T, err)
 	flow := report.Flow{PacketsPerSecond: 10_000, Layer1BitsPerSecond: 30_000_000, Layer2BitsPerSecond: 28_000_000}
@@ -182,9 +199,9 @@ func (m *midway) report() {
 	}
 	data, annotations, err := delivery.EncodeReport(document, true, 1)
 	must(m.T, err)
-	m.asRunner(manifests.ReportName("mid"), func(c *corev1.ConfigMap) { c.BinaryData, c.Annotations, c.Immutable = data, annotations, new(true) })
+	m.asRunner(manifests.OriginalName(m.test(), 1), func(c *corev1.ConfigMap) { c.BinaryData, c.Annotations, c.Immutable = data, annotations, new(true) })
 	job := &batchv1.Job{}
-	must(m.T, m.client.Get(m.Context(), client.ObjectKey{Namespace: "midway", Name: "mid-1-runner"}, job))
+	must(m.T, m.client.Get(m.Context(), m.there(manifests.RunnerJobName(m.test(), 1)), job))
 	now := metav1.Now()
 	job.Status = batchv1.JobStatus{StartTime: &now, CompletionTime: &now, Succeeded: 1, UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{}, Ready: new(int32(0))}
 	for _, kind := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete} {
@@ -197,13 +214,19 @@ func (m *midway) report() {
 func (m *midway) children() map[string]string {
 	m.Helper()
 	all := map[string]string{}
-	for _, list := range []client.ObjectList{&corev1.PodList{}, &batchv1.JobList{}, &corev1.ConfigMapList{}, &v1alpha1.LoadTestList{}} {
-		must(m.T, m.client.List(m.Context(), list, client.InNamespace("midway")))
+	note := func(list client.ObjectList, options ...client.ListOption) {
+		must(m.T, m.client.List(m.Context(), list, options...))
 		must(m.T, meta.EachListItem(list, func(o runtime.Object) error {
 			object := o.(client.Object)
 			all[fmt.Sprintf("%T %s", o, object.GetName())] = string(object.GetUID())
 			return nil
 		}))
+	}
+	for _, list := range []client.ObjectList{&corev1.PodList{}, &batchv1.JobList{}, &corev1.ConfigMapList{}, &v1alpha1.LoadTestList{}} {
+		note(list, client.InNamespace("midway"))
+	}
+	for _, list := range []client.ObjectList{&batchv1.JobList{}, &corev1.ConfigMapList{}} {
+		note(list, client.InNamespace(releaseNamespace), client.MatchingLabels{v1alpha1.LabelNamespace: "midway"})
 	}
 	return all
 }

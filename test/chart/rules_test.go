@@ -144,6 +144,15 @@ func TestTheChartsRightsAreThoseOfKustomize(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+	for kustomized, name := range map[string]string{"linerate-runs-role": "linerate-runs", "linerate-runner-role": "linerate-runner"} {
+		t.Run("in the manager's own namespace: "+name, func(t *testing.T) {
+			want := grants(find[*rbacv1.Role](t, k, releaseNamespace, kustomized).Rules)
+			got := grants(find[*rbacv1.Role](t, objects(t, render(t, "").manifest), releaseNamespace, name).Rules)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
 	t.Run("leader election", func(t *testing.T) {
 		want := grants(find[*rbacv1.Role](t, k, releaseNamespace, "linerate-leader-election-role").Rules)
 		got := grants(find[*rbacv1.Role](t, objects(t, render(t, "").manifest), releaseNamespace, "linerate-leader-election").Rules)

@@ -11,6 +11,7 @@ import (
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/test/e2e/rig"
 	"github.com/linerate-dev/linerate/test/truth"
 )
 
@@ -111,8 +112,8 @@ func (s *scene) killRunner(name string) time.Time {
 	s.await(name, "Running", patience, func(t *lineratev1alpha1.LoadTest) bool { return condition(t, "Complete") == "Complete=False Running" })
 	s.loud()
 	var pods corev1.PodList
-	if err := lab.Client.List(s.Context(), &pods, client.InNamespace(s.namespace),
-		client.MatchingLabels{lineratev1alpha1.LabelTest: name, lineratev1alpha1.LabelRole: "runner"}); err != nil {
+	if err := lab.Client.List(s.Context(), &pods, client.InNamespace(rig.Namespace),
+		client.MatchingLabels{lineratev1alpha1.LabelNamespace: s.namespace, lineratev1alpha1.LabelTest: name, lineratev1alpha1.LabelRole: "runner"}); err != nil {
 		s.Fatal(err)
 	}
 	if len(pods.Items) != 1 {

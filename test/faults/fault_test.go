@@ -122,8 +122,11 @@ func (p *play) placed(role string) (pod *corev1.Pod) {
 	p.Helper()
 	p.await(fmt.Sprintf("a node of the pod of role %s", role), time.Minute, func() (string, error) {
 		var pods corev1.PodList
-		err := lab.Client.List(p.Context(), &pods, client.InNamespace(p.namespace), client.MatchingLabels{lineratev1alpha1.LabelRole: role})
-		if err != nil {
+		where, of := p.namespace, client.MatchingLabels{lineratev1alpha1.LabelRole: role}
+		if role == runnerRole {
+			where, of[lineratev1alpha1.LabelNamespace] = rig.Namespace, p.namespace
+		}
+		if err := lab.Client.List(p.Context(), &pods, client.InNamespace(where), of); err != nil {
 			return "", err
 		}
 		for i := range pods.Items {

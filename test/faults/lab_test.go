@@ -19,6 +19,7 @@ import (
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/test/e2e/rig"
 )
 
 // spec finds a limit of 10 000 packets/s in about 25 s, and demands it within 2 %: a figure within 1 % is then a verdict, too, where the search on a machine of
@@ -101,7 +102,7 @@ func (p *play) complete(name string) *lineratev1alpha1.LoadTest {
 // logged waits until the runner's log is as wanted, read where the node keeps it: it is there without an API server, and nothing is late.
 func (p *play) logged(test string, so func(log string) bool, bound time.Duration) {
 	p.Helper()
-	pattern := filepath.Join(lab.Cluster.Dir, lab.Cluster.Name, "node-*", "log", "pods", p.namespace+"_"+test+"-*-runner-*", "runner", "*.log")
+	pattern := filepath.Join(lab.Cluster.Dir, lab.Cluster.Name, "node-*", "log", "pods", rig.Namespace+"_"+test+"-*-runner-*", "runner", "*.log")
 	p.await("a part of the runner's log", bound, func() (string, error) {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {

@@ -3,6 +3,7 @@
 package faults
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -44,13 +45,29 @@ func (p *play) holdsNothing() (string, error) {
 	if err != nil || len(pods) > 0 {
 		return strings.Join(pods, ", "), err
 	}
+	runs, err := p.runs()
+	if err != nil || len(runs) > 0 {
+		return strings.Join(runs, ", "), err
+	}
 	return away()
+}
+
+// runs are what the namespace's tests have in the operator's own.
+func (p *play) runs() (all []string, err error) {
+	for _, list := range []client.ObjectList{&corev1.PodList{}, &batchv1.JobList{}, &corev1.ConfigMapList{}} {
+		names, err := listed(p.Context(), list, client.InNamespace(rig.Namespace), client.MatchingLabels{lineratev1alpha1.LabelNamespace: p.namespace})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, names...)
+	}
+	return all, nil
 }
 
 // belongs says whether a ConfigMap may stay as long as its LoadTest.
 func belongs(what string, tests []string) bool {
 	for _, t := range tests {
-		for _, of := range []string{"-progress", "-report", "-1-links", "-1-plan"} {
+		for _, of := range []string{"-report", "-1-links"} {
 			if strings.HasSuffix(what, " "+t+of) {
 				return true
 			}
@@ -73,7 +90,11 @@ func away() (string, error) {
 
 // names are those of a list's objects in the namespace, but of what Kubernetes gives to every namespace.
 func (p *play) names(list client.ObjectList) ([]string, error) {
-	if err := lab.Client.List(p.Context(), list, client.InNamespace(p.namespace)); err != nil {
+	return listed(p.Context(), list, client.InNamespace(p.namespace))
+}
+
+func listed(ctx context.Context, list client.ObjectList, options ...client.ListOption) ([]string, error) {
+	if err := lab.Client.List(ctx, list, options...); err != nil {
 		return nil, err
 	}
 	var out []string
@@ -91,7 +112,10 @@ func (p *play) deleteAll() {
 	p.Helper()
 	p.check(lab.Client.DeleteAllOf(p.Context(), &lineratev1alpha1.LoadTest{}, client.InNamespace(p.namespace)))
 	p.await("all objects to go with their LoadTests", tidy, func() (string, error) {
-		var left []string
+		left, err := p.runs()
+		if err != nil {
+			return "", err
+		}
 		for _, list := range []client.ObjectList{
 			&lineratev1alpha1.LoadTestList{}, &corev1.PodList{}, &corev1.ConfigMapList{}, &corev1.ServiceAccountList{}, &batchv1.JobList{},
 			&rbacv1.RoleList{}, &rbacv1.RoleBindingList{},

@@ -86,13 +86,13 @@ func (p *person) saysRunning(name string, percent int32, pods ...v1alpha1.PodSta
 	})
 }
 
-// saysProgress writes what the runner would.
+// saysProgress tells what the runner would have told.
 func (p *person) saysProgress(name string, percent int) {
 	p.Helper()
-	data, err := delivery.EncodeProgress(delivery.Progress{Attempt: 1, Run: 1, Runner: name + "-1-runner-x", RunnerUID: "u", At: time.Now(), Phase: "Ramping", Step: percent / 5, Steps: 20,
-		Percent: percent, RemainingSeconds: 42, IntendedPacketsPerSecond: 20_000, OfferedPacketsPerSecond: 19_990, ReceivedPacketsPerSecond: 19_980, LossRatio: "0.0005"})
-	p.must(err)
-	p.keeps(manifests.ProgressName(name), name, func(cm *corev1.ConfigMap) { cm.Data = data })
+	p.says(name, func(st *v1alpha1.LoadTestStatus) {
+		st.Progress = &v1alpha1.Progress{Step: "Ramping", Run: 1, Number: int32(percent / 5), Of: 20, Percent: new(int32(percent)), RemainingSeconds: 42,
+			IntendedPacketsPerSecond: 20_000, OfferedPacketsPerSecond: 19_990, ReceivedPacketsPerSecond: 19_980, LossRatio: "0.0005"}
+	})
 }
 
 // keeps creates or changes a ConfigMap of a test's.

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -27,7 +28,7 @@ func against(baseline v1alpha1.BaselineSpec) func(*v1alpha1.LoadTest) {
 func (l *lab) sentAlong(test string) *report.Baseline {
 	l.t.Helper()
 	var kept corev1.ConfigMap
-	l.must(admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: manifests.PlanName(test, 1)}, &kept))
+	l.must(admin.Get(l.t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: manifests.PlanName(l.get(test), 1)}, &kept))
 	b, err := delivery.ReadBaseline(fstest.MapFS{delivery.KeyBaseline: {Data: kept.BinaryData[delivery.KeyBaseline]}})
 	l.must(err)
 	return b
@@ -78,6 +79,47 @@ func TestATestIsComparedWithAnEarlierOne(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whoever edits the namespace may replace a copy by one that says less, so that a regression passes. It is no baseline: neither as the LoadTest's, nor as a ConfigMap.
+func TestACopyThatWasReplacedIsNoBaseline(t *testing.T) {
+	l, r := underway(t, "main")
+	r.report(r.measured(), true)
+	l.finish("main", true)
+	l.want("main", "Complete=True Measured")
+	slow := l.reportOf("main")
+	for i := range slow.Result.Directions {
+		slow.Result.Directions[i].Received.PacketsPerSecond /= 2
+	}
+	data, annotations, err := delivery.EncodeReport(slow, true, 1)
+	l.must(err)
+	name := l.get("main").Status.Report.ConfigMap
+	original := &corev1.ConfigMap{}
+	l.must(admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: name}, original))
+	for what, owners := range map[string][]metav1.OwnerReference{"owned": original.OwnerReferences, "nobodys": nil} {
+		l.must(client.IgnoreNotFound(admin.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: name}})))
+		l.must(admin.Create(t.Context(), &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: name, Labels: original.Labels, OwnerReferences: owners, Annotations: annotations}, BinaryData: data,
+		}))
+		for how, c := range map[string]struct {
+			baseline v1alpha1.BaselineSpec
+			says     []string
+		}{
+			"as-its-test":   {v1alpha1.BaselineSpec{LoadTest: "main"}, []string{"it holds the Report " + annotations[delivery.AnnotationDigest]}},
+			"as-a-document": {v1alpha1.BaselineSpec{Reports: []v1alpha1.ReportRef{{ConfigMap: name}}}, []string{"somebody replaced it", "nobody vouches for it"}},
+		} {
+			t.Run(what+" "+how, func(t *testing.T) {
+				l.t = t
+				test := what + "-" + how
+				l.begin(test, against(c.baseline))
+				b := l.sentAlong(test)
+				if b == nil || len(b.Runs) != 1 || !slices.ContainsFunc(c.says, func(words string) bool { return strings.Contains(b.Runs[0].Message, words) }) {
+					t.Errorf("%+v, want it to say one of %q", b, c.says)
+				}
+			})
+		}
+	}
+	l.t = t
 }
 
 func TestATestThatIsNotCompleteIsNoBaseline(t *testing.T) {

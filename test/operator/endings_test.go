@@ -109,10 +109,44 @@ func TestDelete(t *testing.T) {
 	l.must(admin.Delete(t.Context(), l.get("gone")))
 	for range 3 {
 		l.pass("gone")
+		l.reap()
 	}
-	if wrote := l.asked.take().writes(); wrote.total() > 0 {
-		t.Errorf("garbage collection does it all, and the operator writes:\n%s", wrote)
+	var documents corev1.ConfigMapList
+	l.must(admin.List(t.Context(), &documents, client.InNamespace(operatorNamespace), l.runs()))
+	if jobs := l.jobs(); len(documents.Items)+len(jobs) > 0 {
+		t.Errorf("garbage collection deletes nothing in another namespace than the test's: %d documents and %d Jobs are left", len(documents.Items), len(jobs))
 	}
+	if wrote := l.asked.take().writes(); wrote.total() > 1 {
+		t.Errorf("garbage collection does the rest, and the operator writes:\n%s", wrote)
+	}
+}
+
+// A test that went while nobody looked, and one that has its name since: what the former's run left is cleared away, at the start of the next operator too.
+func TestWhatATestLeftThatHasANamesakeIsClearedAway(t *testing.T) {
+	l, _ := underway(t, "again")
+	former := l.get("again")
+	l.must(admin.Delete(t.Context(), former))
+	for _, pod := range l.pods() { // the garbage collector's part
+		if pod.Namespace == l.namespace {
+			l.must(client.IgnoreNotFound(admin.Delete(t.Context(), &pod, client.GracePeriodSeconds(0))))
+		}
+	}
+	var links corev1.ConfigMapList
+	l.list(t.Context(), &links, client.HasLabels{v1alpha1.LabelUID})
+	for i := range links.Items {
+		l.must(admin.Delete(t.Context(), &links.Items[i]))
+	}
+	l.create(minimal("again"))
+	l.restart()
+	l.settle("again")
+	l.reap()
+	for _, job := range l.jobs() {
+		t.Errorf("Job %s is left", job.Name)
+	}
+	l.schedule()
+	l.start()
+	l.settle("again")
+	l.measure("again", 1)
 }
 
 func TestTimeToLive(t *testing.T) {
@@ -208,7 +242,7 @@ func TestATestIsKeptFromGoingOnlyWhileATeardownIsOwed(t *testing.T) {
 	t.Run("not once it is over", func(t *testing.T) {
 		l, r := underway(t, "over", tornDown)
 		r.report(r.measured(), true)
-		l.endJob("over-1-runner", true)
+		l.endJob("over", true)
 		for range 3 {
 			l.settle("over")
 			l.reap()
@@ -300,14 +334,14 @@ func TestARunnerThatLeavesNoReport(t *testing.T) {
 
 func TestAReportThatSomebodySpoilt(t *testing.T) {
 	l, r := underway(t, "spoilt")
-	r.write(manifests.ReportName("spoilt"), func(c *corev1.ConfigMap) {
+	r.write(manifests.OriginalName(r.test, 1), func(c *corev1.ConfigMap) {
 		c.BinaryData = map[string][]byte{"report.json.gz": []byte("no report")}
 		c.Annotations = map[string]string{
 			"linerate.dev/digest": "sha256:0", "linerate.dev/ending": "Completed", "linerate.dev/attempt": "1", "linerate.dev/final": "true",
 		}
 	})
 	l.finish("spoilt", true)
-	if message := l.want("spoilt", "Complete=True RunnerFailed"); !strings.Contains(message, "spoilt-report") {
+	if message := l.want("spoilt", "Complete=True RunnerFailed"); !strings.Contains(message, manifests.OriginalName(r.test, 1)) {
 		t.Errorf("the message names no object: %s", message)
 	}
 }

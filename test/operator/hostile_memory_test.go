@@ -118,8 +118,8 @@ func (r *runner) reportBomb() {
 	_, err = w.Write([]byte("]}"))
 	r.l.must(err)
 	r.l.must(w.Close())
-	envelope := delivery.Envelope{Digest: "sha256:0", Ending: string(report.Completed), Attempt: r.attempt, Final: true}
-	r.write(manifests.ReportName(r.test), func(c *corev1.ConfigMap) {
+	envelope := delivery.Envelope{Digest: "sha256:0", Ending: string(report.Completed), Attempt: int(r.attempt), Final: true}
+	r.write(manifests.OriginalName(r.test, r.attempt), func(c *corev1.ConfigMap) {
 		c.BinaryData, c.Annotations, c.Immutable = map[string][]byte{delivery.KeyReport: packed.Bytes()}, envelope.Annotations(), new(true)
 	})
 }

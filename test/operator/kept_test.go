@@ -132,7 +132,7 @@ func TestAWebhookThatIsAwayKeepsNoTestFromItsEnd(t *testing.T) {
 			l.forgetful = true
 			back := l.webhookAway()
 			r.report(r.measured(), true)
-			l.endJob("webhook-1-runner", true)
+			l.endJob("webhook", true)
 			for range 4 {
 				l.pass("webhook")
 				l.reap()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,6 +64,16 @@ func (l *lab) clear() {
 			l.t.Error(err)
 		}
 	}
+	for _, kind := range []client.Object{&batchv1.Job{}, &corev1.Pod{}, &corev1.ConfigMap{}} {
+		if err := admin.DeleteAllOf(context.Background(), kind, client.InNamespace(operatorNamespace), l.runs(), client.GracePeriodSeconds(0), client.PropagationPolicy("Background")); err != nil {
+			l.t.Error(err)
+		}
+	}
+}
+
+// runs selects what the runs of the lab's tests are made of, in the operator's own namespace.
+func (l *lab) runs() client.MatchingLabels {
+	return client.MatchingLabels{v1alpha1.LabelNamespace: l.namespace}
 }
 
 // restart replaces the operator by one that remembers nothing.

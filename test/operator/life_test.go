@@ -2,6 +2,7 @@ package operator
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -93,7 +94,7 @@ func (l *lab) live(name, pods string) {
 }
 
 // measure carries a test whose pods are ready through its run.
-func (l *lab) measure(name string, attempt int) {
+func (l *lab) measure(name string, attempt int32) {
 	l.t.Helper()
 	l.want(name, "Accepted=True Valid", "Complete=False Running")
 	l.runJobs()
@@ -139,7 +140,7 @@ func (l *lab) finish(name string, good bool) {
 	l.t.Helper()
 	runner := l.pod("runner")
 	l.setStatus(runner, endedStatus(runner, map[bool]int32{true: 0, false: 3}[good], ""))
-	l.endJob(metav1.GetControllerOf(runner).Name, good)
+	l.endJob(name, good)
 	for range 3 {
 		l.settle(name)
 		l.reap()
@@ -239,19 +240,42 @@ func (l *lab) wireNamed(reference string) {
 func (l *lab) ownsAll(name string) {
 	l.t.Helper()
 	test := l.get(name)
-	lists := map[string]client.ObjectList{
-		"pod": &corev1.PodList{}, "Job": &batchv1.JobList{}, "ConfigMap": &corev1.ConfigMapList{}, "ServiceAccount": &corev1.ServiceAccountList{},
-		"Role": &rbacv1.RoleList{}, "RoleBinding": &rbacv1.RoleBindingList{},
-	}
+	lists := map[string]client.ObjectList{"pod": &corev1.PodList{}, "ConfigMap": &corev1.ConfigMapList{}}
 	for kind, list := range lists {
 		l.list(l.t.Context(), list)
 		objects, err := meta.ExtractList(list)
 		l.must(err)
-		if len(objects) == 0 {
-			l.t.Errorf("there is no %s", kind)
-		}
 		for _, o := range objects {
 			l.owns(test, kind, o.(client.Object))
+		}
+	}
+	l.runsApart(test)
+}
+
+// runsApart fails unless the run is in the operator's own namespace, by its labels, and nothing of it is in the test's.
+func (l *lab) runsApart(test *v1alpha1.LoadTest) {
+	l.t.Helper()
+	for kind, want := range map[client.ObjectList]int{&batchv1.JobList{}: 1, &corev1.PodList{}: 1, &corev1.ConfigMapList{}: 3} {
+		l.must(admin.List(l.t.Context(), kind, client.InNamespace(operatorNamespace), l.runs(), client.MatchingLabels{
+			v1alpha1.LabelUID: string(test.UID), v1alpha1.LabelAttempt: strconv.Itoa(int(test.Status.Attempt)),
+		}))
+		objects, err := meta.ExtractList(kind)
+		l.must(err)
+		if len(objects) != want {
+			l.t.Errorf("%T has %d objects of the run, want %d", kind, len(objects), want)
+		}
+		for _, o := range objects {
+			object := o.(client.Object)
+			owner := metav1.GetControllerOf(object)
+			if isPlan := manifests.IsPlan(object); isPlan != (owner == nil) || !isPlan && owner.Kind != "Job" && owner.Name != manifests.PlanName(test, test.Status.Attempt) {
+				l.t.Errorf("%s is owned by %+v", object.GetName(), owner)
+			}
+		}
+	}
+	for _, none := range []client.ObjectList{&batchv1.JobList{}, &corev1.ServiceAccountList{}, &rbacv1.RoleList{}, &rbacv1.RoleBindingList{}} {
+		l.list(l.t.Context(), none, client.HasLabels{v1alpha1.LabelUID})
+		if objects, err := meta.ExtractList(none); err != nil || len(objects) > 0 {
+			l.t.Errorf("%T has %d objects in the test's namespace (%v)", none, len(objects), err)
 		}
 	}
 }

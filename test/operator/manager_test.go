@@ -26,7 +26,7 @@ func (l *lab) manage(change func(*ctrl.Options), namespaces ...string) (stop fun
 	rights := as(operatorNamespace, operatorAccount)
 	rights.Wrap(l.asked.Wrap)
 	options := ctrl.Options{
-		Scheme: scheme, Cache: caches.Options(namespaces), Metrics: metricsserver.Options{BindAddress: "0"},
+		Scheme: scheme, Cache: caches.Options(namespaces, operatorNamespace), Metrics: metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: new(true)}, // several live in this process, one after the other
 	}
 	if change != nil {

@@ -14,14 +14,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
-	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -174,10 +172,8 @@ func (l *lab) beginRunOf(name string, pods int, told delivery.Progress) *runner 
 	l.schedule()
 	l.start()
 	r := l.runner(name, 1)
-	told.Attempt, told.Run, told.Runner, told.RunnerUID, told.At = 1, 1, name+"-runner", "a-pod", time.Now().UTC()
-	data, err := delivery.EncodeProgress(told)
-	l.must(err)
-	r.write(manifests.ProgressName(name), func(c *corev1.ConfigMap) { c.Data = data })
+	told.At = time.Now().UTC()
+	r.progress(told)
 	return r
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -169,6 +171,7 @@ func endedStatus(pod *corev1.Pod, exitCode int32, message string) corev1.PodStat
 // reap is the kubelet again, and the garbage collector: what is being deleted goes, and what is owned by something that is gone.
 func (l *lab) reap() {
 	l.t.Helper()
+	l.collectRuns()
 	jobs := map[string]bool{}
 	for _, job := range l.jobs() {
 		jobs[string(job.UID)] = true
@@ -182,6 +185,27 @@ func (l *lab) reap() {
 	}
 }
 
+// collectRuns is the garbage collector in the operator's own namespace: what a Plan's ConfigMap owned goes with it.
+func (l *lab) collectRuns() {
+	l.t.Helper()
+	var documents corev1.ConfigMapList
+	l.must(admin.List(l.t.Context(), &documents, client.InNamespace(operatorNamespace), l.runs()))
+	there := map[types.UID]bool{}
+	var all []client.Object
+	for i := range documents.Items {
+		there[documents.Items[i].UID] = true
+		all = append(all, &documents.Items[i])
+	}
+	for _, job := range l.jobs() {
+		all = append(all, &job)
+	}
+	for _, o := range all {
+		if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind == "ConfigMap" && !there[owner.UID] {
+			l.must(client.IgnoreNotFound(admin.Delete(l.t.Context(), o, client.PropagationPolicy("Background"))))
+		}
+	}
+}
+
 // runJobs is the Job controller: each Job that wasn't begun gets its pod.
 func (l *lab) runJobs() {
 	l.t.Helper()
@@ -191,7 +215,7 @@ func (l *lab) runJobs() {
 		}
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: l.namespace, Name: job.Name + "-x7k2p", Labels: job.Spec.Template.Labels, Annotations: job.Spec.Template.Annotations,
+				Namespace: job.Namespace, Name: job.Name + "-x7k2p", Labels: job.Spec.Template.Labels, Annotations: job.Spec.Template.Annotations,
 				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(&job, batchv1.SchemeGroupVersion.WithKind("Job"))},
 			},
 			Spec: job.Spec.Template.Spec,
@@ -203,11 +227,15 @@ func (l *lab) runJobs() {
 	}
 }
 
-// endJob is the Job controller when the runner's pod has ended.
-func (l *lab) endJob(name string, good bool) {
+// endJob is the Job controller when the pod of a test's runner has ended.
+func (l *lab) endJob(test string, good bool) {
 	l.t.Helper()
 	job := &batchv1.Job{}
-	l.must(admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: name}, job))
+	for _, j := range l.jobs() {
+		if j.Labels[v1alpha1.LabelTest] == test {
+			job = j.DeepCopy()
+		}
+	}
 	now := metav1.Now()
 	job.Status.Active, job.Status.Ready = 0, new(int32(0))
 	if good {
@@ -229,27 +257,30 @@ func jobConditions(at metav1.Time, kinds ...batchv1.JobConditionType) (condition
 	return conditions
 }
 
+// pods are those in the lab's namespace, and the lab's runners.
 func (l *lab) pods() []corev1.Pod {
 	l.t.Helper()
-	var pods corev1.PodList
+	var pods, runners corev1.PodList
 	l.list(l.t.Context(), &pods)
-	return pods.Items
+	l.must(admin.List(l.t.Context(), &runners, client.InNamespace(operatorNamespace), l.runs()))
+	return append(pods.Items, runners.Items...)
 }
 
+// jobs are those in the lab's namespace, and those of the lab's runners.
 func (l *lab) jobs() []batchv1.Job {
 	l.t.Helper()
-	var jobs batchv1.JobList
+	var jobs, runners batchv1.JobList
 	l.list(l.t.Context(), &jobs)
-	return jobs.Items
+	l.must(admin.List(l.t.Context(), &runners, client.InNamespace(operatorNamespace), l.runs()))
+	return append(jobs.Items, runners.Items...)
 }
 
 // pod finds the only pod of a role.
 func (l *lab) pod(role string) *corev1.Pod {
 	l.t.Helper()
-	var pods corev1.PodList
-	l.list(l.t.Context(), &pods, client.MatchingLabels{v1alpha1.LabelRole: role})
-	if len(pods.Items) != 1 {
-		l.t.Fatalf("%d pods have the role %s", len(pods.Items), role)
+	pods := slices.DeleteFunc(l.pods(), func(p corev1.Pod) bool { return p.Labels[v1alpha1.LabelRole] != role })
+	if len(pods) != 1 {
+		l.t.Fatalf("%d pods have the role %s", len(pods), role)
 	}
-	return &pods.Items[0]
+	return &pods[0]
 }

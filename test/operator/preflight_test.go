@@ -78,7 +78,7 @@ func TestANameThatIsTakenIsNeverTouched(t *testing.T) {
 		test := minimal("mine")
 		l.wires(test)
 		object.SetNamespace(l.namespace)
-		object.SetName(map[bool]string{true: "mine-1-dut", false: "mine-progress"}[isPod(object)])
+		object.SetName(map[bool]string{true: "mine-1-dut", false: "mine-report"}[isPod(object)])
 		l.must(admin.Create(t.Context(), object))
 		l.create(test)
 		result := l.settle("mine")

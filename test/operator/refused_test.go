@@ -11,7 +11,7 @@ func TestAStatusThatIsRefusedEndsTheTest(t *testing.T) {
 	document := r.measured()
 	document.Result.Directions[1] = document.Result.Directions[0] // a list by from, which has it once
 	r.report(document, true)
-	l.endJob("refused-1-runner", true)
+	l.endJob("refused", true)
 	l.settle("refused")
 	l.reap()
 	l.settle("refused")

@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -20,35 +22,50 @@ import (
 const (
 	operatorNamespace = "linerate-system"
 	operatorAccount   = "linerate-manager"
+	runnerAccount     = "linerate-runner"
 )
 
-// bindOperator gives the operator's account the roles that config/rbac has.
+// bindOperator gives the operator's account, and the runners', the roles that config/rbac has, and holds runners to their policy.
 func bindOperator(ctx context.Context) error {
-	role, election := &rbacv1.ClusterRole{}, &rbacv1.Role{}
-	if err := errors.Join(readRole("role.yaml", role), readRole("leader_election_role.yaml", election)); err != nil {
+	role := &rbacv1.ClusterRole{}
+	policy, binding := &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyBinding{}
+	if err := errors.Join(read("rbac/role.yaml", role), read("admission/runner_policy.yaml", policy), read("admission/runner_binding.yaml", binding)); err != nil {
 		return err
 	}
-	election.Namespace = operatorNamespace
 	subjects := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: operatorNamespace, Name: operatorAccount}}
-	inNamespace := metav1.ObjectMeta{Namespace: operatorNamespace, Name: operatorAccount}
 	return errors.Join(
 		admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: operatorNamespace}}),
-		admin.Create(ctx, &corev1.ServiceAccount{ObjectMeta: inNamespace}),
+		admin.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: operatorAccount}}),
+		admin.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: runnerAccount}}),
+		admin.Create(ctx, policy), admin.Create(ctx, binding),
+		bindInOwnNamespace(ctx, "rbac/leader_election_role.yaml", operatorAccount),
+		bindInOwnNamespace(ctx, "rbac/runs_role.yaml", operatorAccount),
+		bindInOwnNamespace(ctx, "rbac/runner_role.yaml", runnerAccount),
 		admin.Create(ctx, role),
 		admin.Create(ctx, &rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: operatorAccount}, Subjects: subjects,
 			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 		}),
-		admin.Create(ctx, election),
-		admin.Create(ctx, &rbacv1.RoleBinding{
-			ObjectMeta: inNamespace, Subjects: subjects,
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: election.Name},
-		}),
 	)
 }
 
-func readRole(file string, into any) error {
-	text, err := os.ReadFile("../../config/rbac/" + file)
+// bindInOwnNamespace gives an account of the operator's own namespace a Role of config.
+func bindInOwnNamespace(ctx context.Context, file, account string) error {
+	role := &rbacv1.Role{}
+	if err := read(file, role); err != nil {
+		return err
+	}
+	role.Namespace = operatorNamespace
+	return errors.Join(admin.Create(ctx, role), admin.Create(ctx, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: role.Name},
+		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: operatorNamespace, Name: account}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+	}))
+}
+
+// read reads a file of config.
+func read(file string, into any) error {
+	text, err := os.ReadFile("../../config/" + file)
 	if err != nil {
 		return err
 	}
@@ -75,13 +92,16 @@ func TestTheOperatorMayDoNothingElse(t *testing.T) {
 		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}},
 	}
 	for what, err := range map[string]error{
-		"read secrets":                  l.operator.Get(ctx, objectKey(secret), secret),
-		"create secrets":                l.operator.Create(ctx, secret),
-		"grant more rights than it has": l.operator.Create(ctx, everything),
-		"update pods":                   l.operator.Update(ctx, &corev1.Pod{ObjectMeta: secret.ObjectMeta}),
-		"change a LoadTest's spec":      l.operator.Update(ctx, l.create(minimal("mine"))),
-		"see nodes' heartbeats":         l.operator.List(ctx, &coordinationv1.LeaseList{}, client.InNamespace("kube-node-lease")),
-		"delete service accounts":       l.operator.Delete(ctx, &corev1.ServiceAccount{ObjectMeta: secret.ObjectMeta}),
+		"read secrets":                   l.operator.Get(ctx, objectKey(secret), secret),
+		"create secrets":                 l.operator.Create(ctx, secret),
+		"grant any rights":               l.operator.Create(ctx, everything),
+		"make Jobs in tests' namespaces": l.operator.Create(ctx, &batchv1.Job{ObjectMeta: secret.ObjectMeta}),
+		"make ServiceAccounts":           l.operator.Create(ctx, &corev1.ServiceAccount{ObjectMeta: secret.ObjectMeta}),
+		"make RoleBindings":              l.operator.Create(ctx, &rbacv1.RoleBinding{ObjectMeta: secret.ObjectMeta}),
+		"update pods":                    l.operator.Update(ctx, &corev1.Pod{ObjectMeta: secret.ObjectMeta}),
+		"change a LoadTest's spec":       l.operator.Update(ctx, l.create(minimal("mine"))),
+		"see nodes' heartbeats":          l.operator.List(ctx, &coordinationv1.LeaseList{}, client.InNamespace("kube-node-lease")),
+		"delete service accounts":        l.operator.Delete(ctx, &corev1.ServiceAccount{ObjectMeta: secret.ObjectMeta}),
 	} {
 		if !apierrors.IsForbidden(err) {
 			t.Errorf("to %s: %v; it should be forbidden", what, err)

@@ -4,8 +4,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/plan"
@@ -13,46 +16,70 @@ import (
 	"github.com/linerate-dev/linerate/internal/report/reporttest"
 )
 
-// runner plays the runner of a test's attempt, with the rights that the operator gave it.
+// runner plays the runner of a test's attempt, with the rights that runners have, and the token of its pod.
 type runner struct {
 	l       *lab
-	test    string
-	attempt int
+	test    *v1alpha1.LoadTest
+	attempt int32
+	pod     types.NamespacedName
+	uid     types.UID
 	client  client.Client
 	plan    *plan.Plan
 	sites   plan.Sites
 }
 
 // runner reads the Plan that the operator wrote.
-func (l *lab) runner(test string, attempt int) *runner {
+func (l *lab) runner(test string, attempt int32) *runner {
 	l.t.Helper()
-	c, err := client.New(as(l.namespace, manifests.RunnerName(test)), client.Options{Scheme: scheme})
+	r := &runner{l: l, test: l.get(test), attempt: attempt}
+	for _, pod := range l.pods() {
+		if manifests.IsRunnerOf(pod.Name, r.test, attempt) && pod.Namespace == operatorNamespace {
+			r.pod, r.uid = objectKey(&pod), pod.UID
+		}
+	}
+	if r.pod.Name == "" {
+		l.t.Fatalf("there is no runner's pod of attempt %d", attempt)
+	}
+	var err error
+	r.client, err = client.New(asPod(runnerAccount, r.pod, r.uid), client.Options{Scheme: scheme})
 	l.must(err)
-	r := &runner{l: l, test: test, attempt: attempt, client: c}
 	var kept corev1.ConfigMap
-	l.must(admin.Get(l.t.Context(), client.ObjectKey{Namespace: l.namespace, Name: manifests.PlanName(test, int32(attempt))}, &kept))
+	l.must(admin.Get(l.t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: manifests.PlanName(r.test, attempt)}, &kept))
 	r.plan, r.sites, err = delivery.DecodePlan(kept.BinaryData)
 	l.must(err)
 	return r
 }
 
+// asPod is the cluster as a pod sees it, by the token that its kubelet got for it.
+func asPod(account string, pod types.NamespacedName, uid types.UID) *rest.Config {
+	config := as(pod.Namespace, account)
+	config.Impersonate.Extra = map[string][]string{"authentication.kubernetes.io/pod-name": {pod.Name}, "authentication.kubernetes.io/pod-uid": {string(uid)}}
+	return config
+}
+
 // tell writes progress.
 func (r *runner) tell(phase string, percent int) {
 	r.l.t.Helper()
-	data, err := delivery.EncodeProgress(delivery.Progress{
-		Attempt: r.attempt, Run: 1, Runner: r.test + "-runner", RunnerUID: "a-pod", At: r.l.clock.now().UTC(), Phase: phase, Percent: percent,
-		IntendedPacketsPerSecond: 4_200_000, ReceivedPacketsPerSecond: 4_200_000, LossRatio: "0",
+	r.progress(delivery.Progress{
+		At: r.l.clock.now().UTC(), Phase: phase, Percent: percent, IntendedPacketsPerSecond: 4_200_000, ReceivedPacketsPerSecond: 4_200_000, LossRatio: "0",
 	})
+}
+
+// progress writes this progress, as this runner's.
+func (r *runner) progress(p delivery.Progress) {
+	r.l.t.Helper()
+	p.Attempt, p.Run, p.Runner, p.RunnerUID = int(r.attempt), 1, r.pod.Name, string(r.uid)
+	data, err := delivery.EncodeProgress(p)
 	r.l.must(err)
-	r.write(manifests.ProgressName(r.test), func(c *corev1.ConfigMap) { c.Data = data })
+	r.write(manifests.ProgressName(r.test, r.attempt), func(c *corev1.ConfigMap) { c.Data = data })
 }
 
 // report writes a Report.
 func (r *runner) report(document *report.Report, final bool) {
 	r.l.t.Helper()
-	data, annotations, err := delivery.EncodeReport(document, final, r.attempt)
+	data, annotations, err := delivery.EncodeReport(document, final, int(r.attempt))
 	r.l.must(err)
-	r.write(manifests.ReportName(r.test), func(c *corev1.ConfigMap) {
+	r.write(manifests.OriginalName(r.test, r.attempt), func(c *corev1.ConfigMap) {
 		c.BinaryData, c.Annotations = data, annotations
 		if final {
 			c.Immutable = new(true)
@@ -60,11 +87,16 @@ func (r *runner) report(document *report.Report, final bool) {
 	})
 }
 
+// write writes a document, signed.
 func (r *runner) write(name string, f func(*corev1.ConfigMap)) {
 	r.l.t.Helper()
 	var kept corev1.ConfigMap
-	r.l.must(r.client.Get(r.l.t.Context(), client.ObjectKey{Namespace: r.l.namespace, Name: name}, &kept))
+	r.l.must(r.client.Get(r.l.t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: name}, &kept))
 	f(&kept)
+	if kept.Annotations == nil {
+		kept.Annotations = map[string]string{}
+	}
+	kept.Annotations[delivery.AnnotationRunner] = delivery.Signature(r.pod.Name, string(r.uid))
 	r.l.must(r.client.Update(r.l.t.Context(), &kept))
 }
 
@@ -77,8 +109,9 @@ func (r *runner) measured() *report.Report {
 	for _, d := range r.plan.Directions {
 		w.Directions = append(w.Directions, report.Measured{From: d.From, To: d.To, Intended: flow, Offered: flow, Received: flow, Quality: report.Good})
 	}
+	now := r.l.clock.now().UTC()
 	return &report.Report{
-		Version: report.Version, Producer: "linerate test", Plan: r.plan, Started: time.Now().UTC(), Finished: time.Now().UTC(), Ending: report.Completed,
+		Version: report.Version, Producer: "linerate test", Plan: r.plan, Started: now, Finished: now, Ending: report.Completed,
 		Windows: []report.Window{w},
 		Result: report.Result{
 			Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Message: "above 327 200 packets/s frames are lost",
@@ -91,7 +124,7 @@ func (r *runner) measured() *report.Report {
 // measuredSessions is a Report of TCP through a device that carries 46.5 Mb/s of payload in each direction.
 func (r *runner) measuredSessions() *report.Report {
 	document := reporttest.Sessions(46_500_000)
-	document.Plan, document.Started, document.Finished = r.plan, time.Now().UTC(), time.Now().UTC()
+	document.Plan, document.Started, document.Finished = r.plan, r.l.clock.now().UTC(), r.l.clock.now().UTC()
 	return document
 }
 

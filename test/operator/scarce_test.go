@@ -187,7 +187,7 @@ func (s *scarce) finish(l *lab) {
 		if s.slow[name] || slices.Contains(s.finished, name) {
 			continue
 		}
-		r := l.runner(name, int(l.get(name).Status.Attempt))
+		r := l.runner(name, l.get(name).Status.Attempt)
 		s.finished = append(s.finished, name)
 		r.report(r.measured(), true)
 	}

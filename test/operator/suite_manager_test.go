@@ -23,7 +23,7 @@ func (l *suiteLab) manageSuites() {
 	rights := as(operatorNamespace, operatorAccount)
 	rights.Wrap(l.asked.Wrap)
 	mgr, err := ctrl.NewManager(rights, ctrl.Options{
-		Scheme: scheme, Cache: caches.Options([]string{l.namespace}), Metrics: metricsserver.Options{BindAddress: "0"},
+		Scheme: scheme, Cache: caches.Options([]string{l.namespace}, operatorNamespace), Metrics: metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
 	l.must(err)

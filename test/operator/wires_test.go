@@ -49,10 +49,10 @@ func (l *lab) awaitLeases(want ...string) {
 func (l *lab) ended(r *runner) {
 	l.t.Helper()
 	r.report(r.measured(), true)
-	l.awaitCondition(r.test, "Complete=True Measured")
-	l.await("the pods of "+r.test+" to be asked to end", func() bool {
+	l.awaitCondition(r.test.Name, "Complete=True Measured")
+	l.await("the pods of "+r.test.Name+" to be asked to end", func() bool {
 		l.reap()
-		return !slices.ContainsFunc(l.pods(), func(p corev1.Pod) bool { return p.Labels[v1alpha1.LabelTest] == r.test })
+		return !slices.ContainsFunc(l.pods(), func(p corev1.Pod) bool { return p.Labels[v1alpha1.LabelTest] == r.test.Name })
 	})
 }
 
@@ -303,7 +303,7 @@ func TestTwoOperatorsNeverPutTestsOnOnePort(t *testing.T) {
 		l := newLab(t)
 		l.wires(looped("any"))
 		l.reconciler = loadtest.NewReconciler(l.operator, l.events, loadtest.Options{
-			Settings: testSettings(), Namespace: "own-of-" + l.namespace, PortLeases: operatorNamespace, PortsUnguarded: !guarded, Namespaces: []string{l.namespace},
+			Settings: testSettings(), Namespace: operatorNamespace, PortLeases: operatorNamespace, PortsUnguarded: !guarded, Namespaces: []string{l.namespace},
 			NetworkNamespaces: []string{"*"}, Clock: l.clock.now,
 		})
 		return l

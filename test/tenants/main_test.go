@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// prepare installs Multus' kind, the manager's account with its role, the policy and the roles for people.
+// prepare installs Multus' kind, the manager's and the runners' accounts with their roles, the policies and the roles for people.
 func prepare(ctx context.Context) error {
 	if _, err := envtest.InstallCRDs(adminConfig, envtest.CRDInstallOptions{Paths: []string{"../operator/testdata/network-attachment-definitions.yaml"}, ErrorIfPathMissing: true}); err != nil {
 		return err
@@ -60,6 +60,11 @@ func prepare(ctx context.Context) error {
 		install(ctx, "admission/pods_policy.yaml", &admissionregistrationv1.ValidatingAdmissionPolicy{}),
 		install(ctx, "admission/pods_binding.yaml", &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}),
 		admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: managerNamespace}}),
+		install(ctx, "admission/runner_policy.yaml", &admissionregistrationv1.ValidatingAdmissionPolicy{}),
+		install(ctx, "admission/runner_binding.yaml", &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}),
+		admin.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: managerNamespace, Name: runnerAccount}}),
+		bindThere(ctx, "rbac/runs_role.yaml", managerAccount),
+		bindThere(ctx, "rbac/runner_role.yaml", runnerAccount),
 		admin.Create(ctx, &rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: managerAccount},
 			Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: managerNamespace, Name: managerAccount}},
@@ -70,6 +75,10 @@ func prepare(ctx context.Context) error {
 
 // install creates an object of a file of config.
 func install(ctx context.Context, file string, into client.Object) error {
+	return errors.Join(read(file, into), admin.Create(ctx, into))
+}
+
+func read(file string, into client.Object) error {
 	text, err := os.ReadFile("../../config/" + file)
 	if err != nil {
 		return err
@@ -77,5 +86,19 @@ func install(ctx context.Context, file string, into client.Object) error {
 	if err := yaml.UnmarshalStrict(text, into); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return admin.Create(ctx, into)
+	return nil
+}
+
+// bindThere gives an account of the manager's namespace a Role of config.
+func bindThere(ctx context.Context, file, account string) error {
+	role := &rbacv1.Role{}
+	if err := read(file, role); err != nil {
+		return err
+	}
+	role.Namespace = managerNamespace
+	return errors.Join(admin.Create(ctx, role), admin.Create(ctx, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: managerNamespace, Name: role.Name},
+		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: managerNamespace, Name: account}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+	}))
 }

@@ -24,7 +24,7 @@ import (
 func (l *lab) operate(name string, shared ...string) *v1alpha1.LoadTest {
 	l.t.Helper()
 	r := loadtest.NewReconciler(asAccount(l.t, managerNamespace, managerAccount), events.NewFakeRecorder(100), loadtest.Options{
-		Settings: manifests.Settings{Image: "registry.lab/linerate:test"}, NetworkNamespaces: shared,
+		Settings: manifests.Settings{Image: "registry.lab/linerate:test", Namespace: managerNamespace}, NetworkNamespaces: shared,
 	})
 	key := client.ObjectKey{Namespace: l.namespace, Name: name}
 	for range 6 {
@@ -160,7 +160,7 @@ func TestNamesOfOthersObjects(t *testing.T) {
 	if kept.ResourceVersion != theirs.ResourceVersion {
 		t.Error("it was changed")
 	}
-	if err := asAccount(t, l.namespace, "sales-runner").Get(t.Context(), client.ObjectKeyFromObject(theirs), kept); err == nil {
-		t.Error("the runner may read it")
+	if err := asAccount(t, managerNamespace, runnerAccount).Get(t.Context(), client.ObjectKeyFromObject(theirs), kept); err == nil {
+		t.Error("runners may read it")
 	}
 }

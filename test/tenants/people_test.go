@@ -23,6 +23,7 @@ import (
 const (
 	managerNamespace = "linerate-system"
 	managerAccount   = "linerate-manager"
+	runnerAccount    = "linerate-runner"
 )
 
 // lab is a namespace of its own with people of different rights.

@@ -1,43 +1,215 @@
 package tenants
 
 import (
+	"maps"
+	"strings"
 	"testing"
+	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
 )
 
+// external is a test of generators and a device that are there already: it has no pods but its runner. Its criterion nothing meets.
+const external = `
+generator: {engine: External, external: {servers: ["trex.lab:4501"]}}
+dut: {type: Device}
+links:
+- {name: west, lineRate: 25gbps, dut: {address: 198.18.0.1/24}}
+- {name: east, lineRate: 25gbps, dut: {address: 198.18.1.1/24}}
+criteria: [{name: out-of-reach, metric: PacketsPerSecond, direction: Each, min: "999999999999"}]
+`
+
+// withToken is the cluster as the API server's own token has it, and nobody's certificate.
+func withToken(t *testing.T, token string) client.Client {
+	t.Helper()
+	config := rest.AnonymousClientConfig(adminConfig)
+	config.BearerToken, config.QPS = token, -1
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// tokenOf has the API server make a token of an account, for a pod or for none.
+func tokenOf(t *testing.T, namespace, account string, of *corev1.Pod) string {
+	t.Helper()
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(3600))}}
+	if of != nil {
+		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: of.Name, UID: of.UID}
+	}
+	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account}}
+	if err := admin.SubResource("token").Create(t.Context(), owner, request); err != nil {
+		t.Fatal(err)
+	}
+	return request.Status.Token
+}
+
+// run is a test whose runner measures, as far as anybody but the runner can tell.
+type run struct {
+	l      *lab
+	test   *v1alpha1.LoadTest
+	pod    *corev1.Pod
+	runner client.Client // with the pod's own token
+	plan   *plan.Plan
+}
+
+// begin has somebody make a test, and brings it to its run: the operator makes the runner's Job, and Kubernetes its pod.
+func (l *lab) begin(who, name, spec string) *run {
+	l.t.Helper()
+	l.create(who, written(l.t, name, spec))
+	return l.runOf(l.operate(name))
+}
+
+// runOf is the run of the test's first attempt.
+func (l *lab) runOf(test *v1alpha1.LoadTest) *run {
+	l.t.Helper()
+	var job batchv1.Job
+	l.must(admin.Get(l.t.Context(), client.ObjectKey{Namespace: managerNamespace, Name: manifests.RunnerJobName(test, 1)}, &job))
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: job.Namespace, Name: job.Name + "-x7k2p", Labels: job.Spec.Template.Labels,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(&job, batchv1.SchemeGroupVersion.WithKind("Job"))},
+		},
+		Spec: job.Spec.Template.Spec,
+	}
+	l.must(admin.Create(l.t.Context(), pod))
+	r := &run{l: l, test: test, pod: pod, runner: withToken(l.t, tokenOf(l.t, managerNamespace, runnerAccount, pod))}
+	var kept corev1.ConfigMap
+	l.must(admin.Get(l.t.Context(), client.ObjectKey{Namespace: managerNamespace, Name: manifests.PlanName(test, 1)}, &kept))
+	var err error
+	r.plan, _, err = delivery.DecodePlan(kept.BinaryData)
+	l.must(err)
+	return r
+}
+
+// measured is a Report of a device that carries 327 200 packets/s in each direction, by the run's Plan. Its runner says that the criteria are met.
+func (r *run) measured() *report.Report {
+	flow := report.Flow{PacketsPerSecond: 327_200, Layer1BitsPerSecond: 1_000_000_000, Layer2BitsPerSecond: 947_000_000}
+	both := report.Flow{PacketsPerSecond: 654_400, Layer1BitsPerSecond: 2_000_000_000, Layer2BitsPerSecond: 1_894_000_000}
+	sum := &report.Sum{Intended: both, Offered: both, Received: both, Window: 1}
+	w := report.Window{Number: 1, Phase: report.Confirm, Duration: plan.Duration(10 * time.Second), Quality: report.Good}
+	for _, d := range r.plan.Directions {
+		w.Directions = append(w.Directions, report.Measured{From: d.From, To: d.To, Intended: flow, Offered: flow, Received: flow, Quality: report.Good})
+	}
+	now := time.Now().UTC()
+	document := &report.Report{
+		Version: report.Version, Producer: "linerate test", Plan: r.plan, Started: now, Finished: now, Ending: report.Completed, Windows: []report.Window{w},
+		Result: report.Result{
+			Measured: true, Saturated: true, Confirmed: true, Reason: report.LossAboveLimit, Message: "above 327 200 packets/s frames are lost",
+			Window: 1, Directions: w.Directions, Total: sum, MaxReceived: sum,
+		},
+		Verdict: report.Verdict{Outcome: report.Passed},
+	}
+	for _, c := range r.plan.Criteria {
+		document.Verdict.Criteria = append(document.Verdict.Criteria, report.CriterionResult{Name: c.Name, Outcome: report.Passed, Message: "as the runner says"})
+	}
+	return document
+}
+
+// write writes a final Report as the run's own pod would.
+func (r *run) write(document *report.Report) {
+	r.l.t.Helper()
+	r.writeWith(r.runner, document)
+}
+
+// writeWith does so with another token.
+func (r *run) writeWith(c client.Client, document *report.Report) {
+	r.l.t.Helper()
+	data, annotations, err := delivery.EncodeReport(document, true, 1)
+	r.l.must(err)
+	r.l.must(r.updateWith(c, manifests.OriginalName(r.test, 1), func(c *corev1.ConfigMap) {
+		c.BinaryData, c.Immutable = data, new(true)
+		maps.Copy(c.Annotations, annotations)
+	}))
+}
+
+// update changes a document with the token of the run's pod, signed with its name.
+func (r *run) update(name string, change func(*corev1.ConfigMap)) error {
+	return r.updateWith(r.runner, name, change)
+}
+
+// updateWith does so with another token.
+func (r *run) updateWith(c client.Client, name string, change func(*corev1.ConfigMap)) error {
+	var kept corev1.ConfigMap
+	if err := c.Get(r.l.t.Context(), client.ObjectKey{Namespace: managerNamespace, Name: name}, &kept); err != nil {
+		return err
+	}
+	if kept.Annotations == nil {
+		kept.Annotations = map[string]string{}
+	}
+	kept.Annotations[delivery.AnnotationRunner] = delivery.Signature(r.pod.Name, string(r.pod.UID))
+	change(&kept)
+	return c.Update(r.l.t.Context(), &kept)
+}
+
+// All runners have one account, and each writes what is its own run's and nothing else.
 func TestTheRunnersToken(t *testing.T) {
 	l := newLab(t)
-	l.node()
-	l.network(l.namespace, "west")
-	l.network(l.namespace, "east")
-	for _, name := range []string{"mine", "theirs"} {
-		l.create("tester", written(t, name, links))
-		l.operate(name)
-	}
-	runner := asAccount(t, l.namespace, "mine-runner")
-	own := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: l.namespace, Name: name} }
-	l.await("the runner's rights", func() bool {
-		return runner.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "mine-progress"}, &corev1.ConfigMap{}) == nil
+	mine, theirs := l.begin("author", "mine", external), l.begin("author", "theirs", external)
+	l.await("the runners' policy", func() bool {
+		return apierrors.IsForbidden(mine.update(manifests.ProgressName(theirs.test, 1), func(*corev1.ConfigMap) {}))
 	})
+	progress, original := manifests.ProgressName(mine.test, 1), manifests.OriginalName(mine.test, 1)
+	nothing := func(*corev1.ConfigMap) {}
 
-	t.Run("writes two ConfigMaps, and that is all that it is told it may do", func(t *testing.T) {
-		review := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: l.namespace}}
-		l.must(runner.Create(t.Context(), review))
+	t.Run("writes its own Progress and Report", func(t *testing.T) {
+		for _, name := range []string{progress, original} {
+			if err := mine.update(name, func(c *corev1.ConfigMap) { c.Annotations[delivery.AnnotationDigest] = "sha256:0" }); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	t.Run("is refused other documents, and its own in another's name or as another's", func(t *testing.T) {
+		for what, c := range map[string]struct {
+			err  error
+			says string
+		}{
+			"the Report of another run":          {mine.update(manifests.OriginalName(theirs.test, 1), nothing), "is no runner of the run"},
+			"the Report of its own next attempt": {mine.l.nextAttempts(mine), "is no runner of the run"},
+			"its Plan":                           {mine.update(manifests.PlanName(mine.test, 1), nothing), "a runner writes the Progress and the Report of its own run"},
+			"another's signature": {mine.update(original, func(c *corev1.ConfigMap) {
+				c.Annotations[delivery.AnnotationRunner] = delivery.Signature(theirs.pod.Name, string(theirs.pod.UID))
+			}), "annotation linerate.dev/runner must be " + mine.pod.Name},
+			"no signature":       {mine.update(original, func(c *corev1.ConfigMap) { delete(c.Annotations, delivery.AnnotationRunner) }), "annotation linerate.dev/runner must be"},
+			"another test's UID": {mine.update(original, func(c *corev1.ConfigMap) { c.Labels[v1alpha1.LabelUID] = string(theirs.test.UID) }), "neither its labels"},
+			"an owner": {mine.update(original, func(c *corev1.ConfigMap) {
+				c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: mine.pod.Name, UID: mine.pod.UID}}
+			}), "neither its labels"},
+			"a finalizer":                        {mine.update(original, func(c *corev1.ConfigMap) { c.Finalizers = []string{"attacker.example/stays"} }), "neither its labels"},
+			"an order":                           {mine.update(original, func(c *corev1.ConfigMap) { c.Annotations[delivery.AnnotationPlanDigest] = "sha256:1" }), "nor annotations of others"},
+			"a token of no pod":                  {mine.updateWith(withToken(t, tokenOf(t, managerNamespace, runnerAccount, nil)), original, nothing), "bound to no pod"},
+			"a token of another run's pod":       {mine.updateWith(theirs.runner, original, nothing), "is no runner of the run"},
+			"somebody else's pod of a like name": {mine.updateWith(l.likeNamed(mine), original, nothing), "annotation linerate.dev/runner must be"},
+		} {
+			if c.err == nil || !apierrors.IsForbidden(c.err) || !strings.Contains(c.err.Error(), c.says) {
+				t.Errorf("%s: %v\nwant a refusal that says %q", what, c.err, c.says)
+			}
+		}
+	})
+	t.Run("is told of two verbs on ConfigMaps in the operator's namespace, and no more", func(t *testing.T) {
+		review := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: managerNamespace}}
+		l.must(mine.runner.Create(t.Context(), review))
 		found := false
 		for _, rule := range review.Status.ResourceRules {
 			switch {
 			case rule.APIGroups[0] == "authorization.k8s.io" || rule.APIGroups[0] == "authentication.k8s.io": // everybody's: who am I, what may I do
 			case rule.APIGroups[0] == "certificates.k8s.io" && rule.Resources[0] == "clustertrustbundles": // every ServiceAccount's, since Kubernetes 1.37: certificates to trust
-			case rule.Resources[0] == "configmaps" && len(rule.ResourceNames) == 2 && len(rule.Verbs) == 3:
+			case rule.Resources[0] == "configmaps" && len(rule.Verbs) == 2:
 				found = true
 			default:
 				t.Errorf("it may %v %v %v", rule.Verbs, rule.Resources, rule.ResourceNames)
@@ -48,48 +220,76 @@ func TestTheRunnersToken(t *testing.T) {
 		}
 	})
 	t.Run("is refused all else", func(t *testing.T) {
-		newTest := written(t, "new", links)
+		newTest := written(t, "new", external)
 		newTest.Namespace = l.namespace
+		runner := mine.runner
+		own := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: managerNamespace, Name: name} }
 		for what, err := range map[string]error{
-			"get a secret":              runner.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "s"}, &corev1.Secret{}),
-			"list secrets":              runner.List(t.Context(), &corev1.SecretList{}, client.InNamespace(l.namespace)),
-			"get another test's report": runner.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "theirs-report"}, &corev1.ConfigMap{}),
-			"get its own plan's object": runner.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "mine-1-plan"}, &corev1.ConfigMap{}),
-			"list ConfigMaps":           runner.List(t.Context(), &corev1.ConfigMapList{}, client.InNamespace(l.namespace)),
-			"create a ConfigMap":        runner.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: own("new")}),
-			"delete its progress":       runner.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: own("mine-progress")}),
-			"delete its report":         runner.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: own("mine-report")}),
-			"one in another namespace":  runner.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "mine-report"}, &corev1.ConfigMap{}),
-			"list pods":                 runner.List(t.Context(), &corev1.PodList{}, client.InNamespace(l.namespace)),
-			"create a pod":              runner.Create(t.Context(), &corev1.Pod{ObjectMeta: own("p"), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}),
-			"delete a generator":        runner.Delete(t.Context(), &corev1.Pod{ObjectMeta: own("mine-1-generator-0")}),
-			"delete its Job":            runner.Delete(t.Context(), &batchv1.Job{ObjectMeta: own("mine-1-runner")}),
-			"widen its Role":            runner.Update(t.Context(), &rbacv1.Role{ObjectMeta: own("mine-runner")}),
-			"read its test":             runner.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "mine"}, &v1alpha1.LoadTest{}),
-			"create a test":             runner.Create(t.Context(), newTest),
-			"list nodes":                runner.List(t.Context(), &corev1.NodeList{}),
-			"get a token":               runner.SubResource("token").Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: own("mine-runner")}, tokenRequest()),
+			"get a secret":                runner.Get(t.Context(), client.ObjectKey{Namespace: managerNamespace, Name: "s"}, &corev1.Secret{}),
+			"list secrets":                runner.List(t.Context(), &corev1.SecretList{}, client.InNamespace(managerNamespace)),
+			"list ConfigMaps":             runner.List(t.Context(), &corev1.ConfigMapList{}, client.InNamespace(managerNamespace)),
+			"create a ConfigMap":          runner.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: own("new")}),
+			"delete its progress":         runner.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: own(progress)}),
+			"delete its report":           runner.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: own(original)}),
+			"read in a test's namespace":  runner.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "mine-report"}, &corev1.ConfigMap{}),
+			"write in a test's namespace": runner.Update(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: "mine-report"}}),
+			"list pods":                   runner.List(t.Context(), &corev1.PodList{}, client.InNamespace(managerNamespace)),
+			"create a pod":                runner.Create(t.Context(), &corev1.Pod{ObjectMeta: own("p"), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}),
+			"delete its Job":              runner.Delete(t.Context(), &batchv1.Job{ObjectMeta: own(manifests.RunnerJobName(mine.test, 1))}),
+			"widen its Role":              runner.Update(t.Context(), &rbacv1.Role{ObjectMeta: own("runner-role")}),
+			"read its test":               runner.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: "mine"}, &v1alpha1.LoadTest{}),
+			"create a test":               runner.Create(t.Context(), newTest),
+			"list nodes":                  runner.List(t.Context(), &corev1.NodeList{}),
+			"get a token":                 runner.SubResource("token").Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: own(runnerAccount)}, tokenRequest()),
 		} {
 			if !apierrors.IsForbidden(err) {
 				t.Errorf("to %s: %v; it should be forbidden", what, err)
 			}
 		}
 	})
-	t.Run("is in no other pod", func(t *testing.T) {
-		var pods corev1.PodList
-		l.must(admin.List(t.Context(), &pods, client.InNamespace(l.namespace)))
-		if len(pods.Items) < 4 {
-			t.Fatalf("only %d pods", len(pods.Items))
+}
+
+// nextAttempts has a runner write the Report that its test's next attempt would have.
+func (l *lab) nextAttempts(r *run) error {
+	l.t.Helper()
+	var kept corev1.ConfigMap
+	l.must(admin.Get(l.t.Context(), client.ObjectKey{Namespace: managerNamespace, Name: manifests.OriginalName(r.test, 1)}, &kept))
+	next := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: managerNamespace, Name: manifests.OriginalName(r.test, 2), Labels: kept.Labels}}
+	l.must(admin.Create(l.t.Context(), next))
+	return r.update(next.Name, func(*corev1.ConfigMap) {})
+}
+
+// likeNamed is the token of a pod that has a runner's name, of the first six letters of what Kubernetes adds, and isn't that runner.
+func (l *lab) likeNamed(r *run) client.Client {
+	l.t.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: managerNamespace, Name: manifests.RunnerJobName(r.test, 1) + "-other"}, Spec: r.pod.Spec}
+	l.must(admin.Create(l.t.Context(), pod))
+	return withToken(l.t, tokenOf(l.t, managerNamespace, runnerAccount, pod))
+}
+
+// No pod in a test's namespace has a token of linerate's: not even one that the author's own software could read.
+func TestNoPodInATestsNamespaceHasAToken(t *testing.T) {
+	l := newLab(t)
+	l.node()
+	l.network(l.namespace, "west")
+	l.network(l.namespace, "east")
+	for _, name := range []string{"mine", "theirs"} {
+		l.create("tester", written(t, name, links))
+		l.operate(name)
+	}
+	var pods corev1.PodList
+	l.must(admin.List(t.Context(), &pods, client.InNamespace(l.namespace)))
+	if len(pods.Items) < 4 {
+		t.Fatalf("only %d pods", len(pods.Items))
+	}
+	for _, p := range pods.Items {
+		if p.Spec.AutomountServiceAccountToken == nil || *p.Spec.AutomountServiceAccountToken || p.Spec.ServiceAccountName != "" {
+			t.Errorf("%s has the token of %s", p.Name, p.Spec.ServiceAccountName)
 		}
-		for _, p := range pods.Items {
-			if p.Spec.AutomountServiceAccountToken == nil || *p.Spec.AutomountServiceAccountToken || p.Spec.ServiceAccountName != "" {
-				t.Errorf("%s has the token of %s", p.Name, p.Spec.ServiceAccountName)
-			}
-			for _, v := range p.Spec.Volumes {
-				if v.Projected != nil {
-					t.Errorf("%s has the projected volume %s", p.Name, v.Name)
-				}
+		for _, v := range p.Spec.Volumes {
+			if v.Projected != nil {
+				t.Errorf("%s has the projected volume %s", p.Name, v.Name)
 			}
 		}
-	})
+	}
 }

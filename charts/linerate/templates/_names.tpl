@@ -56,6 +56,11 @@ How much memory Go's collector aims at: nine tenths of the limit, as the rest is
 {{- end }}
 {{- end }}
 
+{{- /* What all runners have, in the release's own namespace. */}}
+{{- define "linerate.runnerAccount" -}}
+{{- printf "%s-runner" (include "linerate.fullname" .) }}
+{{- end }}
+
 {{- define "linerate.selector" -}}
 app.kubernetes.io/name: {{ include "linerate.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}

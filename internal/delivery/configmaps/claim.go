@@ -15,8 +15,8 @@ import (
 	"github.com/linerate-dev/linerate/internal/pause"
 )
 
-// Claim writes this runner into the Progress' ConfigMap, which fences whoever wrote there before, and tries until ctx ends: a Role that was
-// just made takes a moment to hold. Its errors are ErrReported, delivery.ErrFenced, or the last that the API server said.
+// Claim writes this runner into the Progress' ConfigMap, which fences whoever wrote there before, and tries until ctx ends: an API server that
+// restarts is away for a moment. Its errors are ErrReported, delivery.ErrFenced, or the last that the API server said.
 func Claim(ctx context.Context, o Options) (*Sink, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -60,17 +60,16 @@ func (s *Sink) claim(ctx context.Context) (err error) {
 	return s.update(ctx, first)
 }
 
-// get reads a ConfigMap of this test's. A test that was deleted and made anew has others of the same names, in which a runner of the old one, while
-// it ends, has nothing to say: then the error is delivery.ErrFenced.
 func (s *Sink) get(ctx context.Context, name string) (*corev1.ConfigMap, error) {
-	found, err := s.options.Client.Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return nil, err
+	return s.options.Client.Get(ctx, name, metav1.GetOptions{})
+}
+
+// sign puts this runner's name under a document.
+func (s *Sink) sign(document *corev1.ConfigMap) {
+	if document.Annotations == nil {
+		document.Annotations = map[string]string{}
 	}
-	if owner := metav1.GetControllerOf(found); s.options.Test != "" && owner != nil && string(owner.UID) != s.options.Test {
-		return nil, fmt.Errorf("%w: ConfigMap %s is of LoadTest %s with UID %s, and this is a runner of %s", delivery.ErrFenced, name, owner.Name, owner.UID, s.options.Test)
-	}
-	return found, nil
+	document.Annotations[delivery.AnnotationRunner] = delivery.Signature(s.options.Pod, s.options.UID)
 }
 
 // update writes a Progress over the version that was last seen.
@@ -81,6 +80,7 @@ func (s *Sink) update(ctx context.Context, p delivery.Progress) error {
 	}
 	next := s.progress.DeepCopy()
 	next.Data = data
+	s.sign(next)
 	stored, err := s.options.Client.Update(ctx, next, metav1.UpdateOptions{})
 	if err == nil {
 		s.progress = stored

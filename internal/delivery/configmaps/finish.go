@@ -23,8 +23,8 @@ const enoughRefusals = 5
 // (delivery.ErrFenced). Where a final Report of the attempt stands that is not this one, it stays (ErrReported). A final Report becomes
 // immutable. Keep must have returned.
 //
-// A Report that isn't final is of a runner that was told to end. If nobody lets it write any more, its test was deleted, and with it the
-// right to write: it gives up soon, so that its pod is gone soon.
+// A Report that isn't final is of a runner that was told to end. If nobody lets it write any more, it gives up soon, so that its pod is gone soon; so it does
+// where the ConfigMap is gone, as its test was deleted.
 func (s *Sink) Finish(ctx context.Context, r *report.Report, final bool) error {
 	data, annotations, err := delivery.EncodeReport(r, final, s.options.Attempt)
 	if err != nil {
@@ -64,9 +64,7 @@ func (s *Sink) putReport(ctx context.Context, data map[string][]byte, annotation
 	defer cancel()
 	next := s.report.DeepCopy()
 	next.Data, next.BinaryData = nil, data
-	if next.Annotations == nil {
-		next.Annotations = map[string]string{}
-	}
+	s.sign(next)
 	maps.Copy(next.Annotations, annotations)
 	if final {
 		next.Immutable = &final
@@ -75,11 +73,11 @@ func (s *Sink) putReport(ctx context.Context, data map[string][]byte, annotation
 	if err == nil {
 		return nil
 	}
+	if apierrors.IsNotFound(err) {
+		return fmt.Errorf("%w: ConfigMap %s is gone, and so is the test", delivery.ErrFenced, s.options.Report)
+	}
 	current, unread := s.get(ctx, s.options.Report)
-	switch {
-	case errors.Is(unread, delivery.ErrFenced):
-		return unread
-	case unread != nil:
+	if unread != nil {
 		return err
 	}
 	s.report = current

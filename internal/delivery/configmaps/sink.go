@@ -2,8 +2,10 @@
 // and made so that a slow or absent one never disturbs the measurement: Progress is written beside it, the latest wins and what can't be
 // written is dropped; the Report is written after it, again and again until it stands.
 //
-//	runner ── Tell ─▶ the latest ── Keep ─▶ NAME-progress      every write carries the resourceVersion of the one before:
-//	       ── Finish ────────────────────▶ NAME-report        whoever writes between them has taken over (delivery.ErrFenced)
+//	runner ── Tell ─▶ the latest ── Keep ─▶ …-progress      every write carries the resourceVersion of the one before:
+//	       ── Finish ────────────────────▶ …-report        whoever writes between them has taken over (delivery.ErrFenced)
+//
+// Each write is signed with the runner's pod and its UID, without which the admission policy of runners takes none.
 package configmaps
 
 import (
@@ -33,10 +35,8 @@ type Options struct {
 	Client Client
 	// Progress and Report are the ConfigMaps' names; both exist.
 	Progress, Report string
-	// Test is the LoadTest's UID: ConfigMaps of another one, which got the name since, are let be. Empty: whoever's they are.
-	Test    string
-	Attempt int
-	// Pod is the runner's pod, UID its UID: the fence.
+	Attempt          int
+	// Pod is the runner's pod, UID its UID: the fence, and what each document is signed with.
 	Pod, UID string
 	Log      *slog.Logger
 }

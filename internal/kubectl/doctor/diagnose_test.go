@@ -209,9 +209,6 @@ func TestOneThingIsMissing(t *testing.T) {
 		{"Kueue that holds back all that names no queue", func(l *Lab) {
 			l.kueue("{frameworks: [pod, batch/job]}\nmanageJobsWithoutQueueName: true")
 		}, Warn, "in namespace linerate-system: the runners of LoadTests don't start", 0},
-		{"Kueue that holds back all that names no queue, also where runners are", func(l *Lab) {
-			l.kueue("{frameworks: [pod, batch/job]}\nmanageJobsWithoutQueueName: true\nmanagedJobsNamespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [linerate-system]}]}")
-		}, Warn, "in namespace lab: the runners of LoadTests don't start", 0},
 		{"Kueue that passes the namespace over", func(l *Lab) {
 			l.kueue(`{frameworks: [pod], podOptions: {namespaceSelector: {matchLabels: {queued: "yes"}}}}`)
 		}, Warn, "but not in namespace lab", 0},

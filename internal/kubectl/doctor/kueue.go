@@ -66,8 +66,8 @@ func kueue(lab Lab) []Finding {
 // jobIntegration is Kueue's for Jobs, which runners are.
 const jobIntegration = "batch/job"
 
-// holdsBack names a namespace with runners in which Kueue suspends Jobs that name no queue: the operator's own, or that of the tests; empty: there is none. Of the operator's only the name is
-// known, which is also a label.
+// holdsBack names an operator's own namespace, in which runners are, where Kueue suspends Jobs that name no queue; empty: it suspends none. Of a namespace only the name is known, which is
+// also a label.
 func (c integrations) holdsBack(lab Lab) string {
 	if !c.ManageJobsWithoutQueueName || !slices.Contains(c.Integrations.Frameworks, jobIntegration) {
 		return ""
@@ -84,9 +84,6 @@ func (c integrations) holdsBack(lab Lab) string {
 		if managed.Matches(labels.Set{corev1.LabelMetadataName: operator.Namespace}) {
 			return operator.Namespace
 		}
-	}
-	if home := lab.Home.Value; lab.Home.Err == nil && home != nil && managed.Matches(labels.Set(home.Labels)) {
-		return lab.Namespace
 	}
 	return ""
 }

@@ -1,0 +1,121 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/manifests"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// A Report is believed where it is what this attempt's runner, and nobody else, can have written. Nobody but runners may write where it stands, and the
+// admission policy has each sign with its own pod's name; that the Report fits what its runner was told is looked at here all the same, so that neither a
+// runner that somebody took over, nor a cluster without the policy, makes a verdict of a Report that is old, another test's, or made up.
+//
+//	Plan's ConfigMap: digests of what was told ─┐
+//	runner's Job and pods: who, since when ─────┼─▶ believed, or why not ─▶ criteria judged anew ─▶ status, copy
+//	Report: by whom, of what, from when to when ┘
+
+// mostSkew is how far the clock of the runner's node may be from the API server's. It is generous: how long a run took shows without comparing clocks, and a
+// clock that is set wrong is nobody's verdict. What is further off is old, or of no clock at all.
+const mostSkew = 24 * time.Hour
+
+// disbelief says why the Report that was read isn't this attempt's runner's; empty: it is.
+func (v *view) disbelief() string {
+	r, e := v.Children.Report, v.Children.Envelope
+	switch {
+	case r == nil || r.Plan == nil || e == nil:
+		return "it has no Plan"
+	case v.was.Report != nil && v.was.Report.Digest != "" && v.was.Report.Digest == e.Digest:
+		return "" // the status says that it was believed
+	case r.Plan.Test.UID != string(v.Test.UID):
+		return fmt.Sprintf("it is of a LoadTest with UID %s, and this one's is %s", orNone(r.Plan.Test.UID), v.Test.UID)
+	case int32(r.Plan.Test.Attempt) != v.attempt || int32(e.Attempt) != v.attempt:
+		return fmt.Sprintf("it is of attempt %d, and this is attempt %d", r.Plan.Test.Attempt, v.attempt)
+	case v.Children.Order == nil:
+		return "what its runner was told is gone: somebody deleted the Plan's ConfigMap in the operator's own namespace"
+	case v.Children.Order.Plan != v.Children.Followed.Plan:
+		return fmt.Sprintf("it was made by another Plan (%s) than the one that its runner was told (%s)", v.Children.Followed.Plan, v.Children.Order.Plan)
+	case v.Children.Order.Baseline != v.Children.Followed.Baseline:
+		return "it was compared with another baseline than the one that its runner was told"
+	case !v.wroteIt(e):
+		return fmt.Sprintf("it is signed by %s with UID %s, which is no pod of its runner's Job", orNone(e.Runner), orNone(e.RunnerUID))
+	}
+	return v.mistimed(r)
+}
+
+// orNone is a text, or that there is none.
+func orNone(text string) string {
+	if text == "" {
+		return "nobody"
+	}
+	return text
+}
+
+// wroteIt says whether a pod of this attempt's Job signed the Report. One that is gone by now is known by its name: no other pod's begins with its Job's.
+func (v *view) wroteIt(e *delivery.Envelope) bool {
+	if e.RunnerUID == "" || !manifests.IsRunnerOf(e.Runner, v.Test, v.attempt) {
+		return false
+	}
+	for i := range v.runners {
+		if v.runners[i].Name == e.Runner {
+			return string(v.runners[i].UID) == e.RunnerUID
+		}
+	}
+	return true
+}
+
+// mistimed says why a run can't have been when its Report says; empty: it can. How long it took is told by the runner's clock alone, and how long its Job was
+// there until the Report was written by the API server's alone. When it was takes both, so that only what no clock's error explains is refused.
+func (v *view) mistimed(r *report.Report) string {
+	begun, written := v.Now, v.Now
+	if at := v.startedAt(); at != nil {
+		begun = at.Time
+	}
+	if at := v.Children.ReportWritten; !at.IsZero() {
+		written = at
+	}
+	took := r.Finished.Sub(r.Started)
+	could := time.Duration(-1) // it isn't known, or the API server's clock was set back meanwhile
+	if v.job != nil {
+		could = v.Children.ReportWritten.Sub(v.job.CreationTimestamp.Time)
+	}
+	switch {
+	case took < 0:
+		return "it ends before it begins"
+	case could >= 0 && took > could+clockMargin:
+		return fmt.Sprintf("it says that the run took %s, and it was written %s after its runner's Job was made", took.Round(time.Second), could.Round(time.Second))
+	case r.Started.Before(begun.Add(-mostSkew)) || r.Finished.After(written.Add(mostSkew)):
+		return fmt.Sprintf("it is from %s, and its runner was made at %s: no clock is so wrong", r.Started.UTC().Format(time.RFC3339), begun.UTC().Format(time.RFC3339))
+	}
+	return ""
+}
+
+// Judged is a Report with its Plan's criteria judged anew by its figures, as this operator judges them. Where another outcome comes of that than its runner
+// wrote, the operator's counts: the Report then says it, with a note, and has other bytes and another digest. Its error says that it can't be packed any more.
+func Judged(o delivery.Original) (delivery.Original, error) {
+	anew, written := analysis.Verdict(o.Report), o.Report.Verdict
+	judged := *o.Report
+	judged.Verdict = anew
+	o.Report = &judged
+	same := anew.Outcome == written.Outcome && slices.EqualFunc(anew.Criteria, written.Criteria, func(a, b report.CriterionResult) bool {
+		return a.Name == b.Name && a.Outcome == b.Outcome
+	})
+	if same {
+		return o, nil
+	}
+	judged.Notes = append(slices.Clone(judged.Notes), report.Note{
+		Message: fmt.Sprintf("the runner's verdict was %s; the operator judged the criteria anew by the figures, and theirs is %s, which counts", written.Outcome, anew.Outcome),
+	})
+	data, annotations, err := delivery.EncodeReport(&judged, o.Envelope.Final, o.Envelope.Attempt)
+	if err != nil {
+		return o, err
+	}
+	envelope, _ := delivery.ReadEnvelope(annotations)
+	envelope.Runner, envelope.RunnerUID = o.Envelope.Runner, o.Envelope.RunnerUID
+	o.Envelope, o.Packed = envelope, data[delivery.KeyReport]
+	return o, nil
+}

@@ -1,0 +1,38 @@
+package lifecycle
+
+import (
+	"slices"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/manifests"
+)
+
+// formerRunner: a release before this one made the runner in the test's namespace, where whoever edits it may write its Report. What it measures is no
+// evidence, so its attempt is void, and the next one has its runner in the operator's own namespace. Where there is a runner already, what says in the
+// test's namespace that it is one is an impostor, and is ignored.
+func formerRunner(v *view) *step {
+	if v.job != nil || len(v.runners) > 0 || !v.used() || !v.ranBefore() {
+		return nil
+	}
+	const message = "a release before this one began the run with a runner in the test's namespace, where its Report could be forged: " +
+		"this attempt is void, the next one has its runner in the operator's own namespace"
+	return &step{
+		reason: v1alpha1.ReasonPending, message: message, activity: "Releasing",
+		scheduled: no(v1alpha1.ReasonPending, message), void: &voided{lost: v.was.StartedAt != nil},
+	}
+}
+
+// ranBefore says whether a release before this one made a runner for this attempt: it is there, or the status tells of its pod without a namespace.
+func (v *view) ranBefore() bool {
+	for i := range v.formerJobs {
+		if attemptOf(v.formerJobs[i].Labels) == v.attempt {
+			return true
+		}
+	}
+	return slices.ContainsFunc(v.recorded(v1alpha1.RoleRunner), func(p v1alpha1.PodStatus) bool { return p.Namespace == "" })
+}
+
+// runsHere says whether a runner's Job or pod is where this release runs them, and what it is called.
+func (v *view) runsHere(namespace string, labels map[string]string, name string) bool {
+	return namespace == v.Settings.Namespace && manifests.IsRunnerOf(name, v.Test, attemptOf(labels))
+}
