@@ -7,7 +7,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
 // role is a Role or ClusterRole.
@@ -197,6 +201,10 @@ func TestEveryBindingBindsWhatIsThere(t *testing.T) {
 			case *rbacv1.RoleBinding:
 				bindings++
 				find[*rbacv1.Role](t, all, b.Namespace, b.RoleRef.Name)
+				if b.RoleRef.Name == "linerate-runner" || b.RoleRef.Name == "linerate-runner-role" {
+					binds(t, b.Subjects, find[*corev1.ServiceAccount](t, all, releaseNamespace, manifests.DefaultRunnerAccount))
+					continue
+				}
 				bindsTheManager(t, all, b.Subjects)
 			}
 		}
@@ -209,7 +217,12 @@ func TestEveryBindingBindsWhatIsThere(t *testing.T) {
 func bindsTheManager(t *testing.T, all []object, subjects []rbacv1.Subject) {
 	t.Helper()
 	d := onlyDeployment(t, all)
-	want := []rbacv1.Subject{{Kind: "ServiceAccount", Name: d.Spec.Template.Spec.ServiceAccountName, Namespace: d.Namespace}}
+	binds(t, subjects, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: d.Namespace, Name: d.Spec.Template.Spec.ServiceAccountName}})
+}
+
+func binds(t *testing.T, subjects []rbacv1.Subject, account *corev1.ServiceAccount) {
+	t.Helper()
+	want := []rbacv1.Subject{{Kind: "ServiceAccount", Name: account.Name, Namespace: account.Namespace}}
 	if diff := cmp.Diff(want, subjects); diff != "" {
 		t.Error(diff)
 	}
