@@ -168,6 +168,7 @@ func largestElement(document reflect.Type) (largest reflect.Type, size uintptr) 
 			for i := range of.NumField() {
 				walk(of.Field(i).Type)
 			}
+		default: // a plain value
 		}
 	}
 	walk(document)
@@ -187,6 +188,7 @@ func with(of reflect.Type) (size uintptr) {
 			for i := range of.NumField() {
 				pointees(of.Field(i).Type)
 			}
+		default: // it is in the size already, or a list's
 		}
 	}
 	pointees(of)

@@ -115,8 +115,8 @@ var ofALife = counts{
 	"POST pods":              2,
 	"POST jobs":              1,
 	"PATCH loadtests/status": 10, // access; pods; runs; progress, four times; measured; and two to spare for a machine on which pods are placed and ready one long after the other
-	"GET configmaps":         1, // the Report
-	"DELETE pods":            3, // the third is the runner's, which the garbage collector deletes where there is one
+	"GET configmaps":         1,  // the Report
+	"DELETE pods":            3,  // the third is the runner's, which the garbage collector deletes where there is one
 	"DELETE jobs":            1,
 	"POST events":            2, // Running, Measured
 }
