@@ -150,11 +150,11 @@ func nothing(r *report.Report, c procedure.Conclusion) string {
 	return "the run ended before there was anything to say"
 }
 
-// noneClean says that no load is believed to be clean, and which window was all the same: others at no higher load lost frames.
+// noneClean says that no load is believed to be clean, and which window was clean all the same.
 func noneClean(r *report.Report) string {
 	for _, w := range r.Windows {
 		if w.Phase != report.WarmUp && (w.Quality == report.Good || w.Quality == report.Short) {
-			return fmt.Sprintf("no load stayed clean: window %d was, at %s of the target, and others at no more lost frames", w.Number, percent(w.Load))
+			return fmt.Sprintf("no load stayed clean, though window %d was, at %s of the target", w.Number, percent(w.Load))
 		}
 	}
 	return "no window was clean"

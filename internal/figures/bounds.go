@@ -28,21 +28,20 @@ func searched(directions ...report.Measured) []report.Measured {
 }
 
 // searchedTogether are the directions whose own bounds add up to that of all together. Of directions that were found one after another they do so only where all of
-// that was held at once without loss, and none of them was found while another one was held above what it carries, which is Inconclusive.
+// that was held at once and lost nothing, or no more than noise at each limit does, and none of them was found while another one was held above what it carries, which is Inconclusive.
 func searchedTogether(r *report.Report) []report.Measured {
-	at := r.Result.Together
-	if report.PlanOf(r).Procedure.Each != nil && (at == nil || at.Quality == report.Lossy && !atTheirEdge(r) || at.Quality == report.Invalid || r.Result.Reason == report.Inconclusive) {
+	if report.PlanOf(r).Procedure.Each != nil && (!carriedTogether(r) || r.Result.Reason == report.Inconclusive) {
 		return nil
 	}
 	return searched(r.Result.Directions...)
 }
 
-// atTheirEdge says that of limits that were held at once fewer frames were lost than they are resolved to: loads that lie so close to what a device carries lose some now and then, each by itself, too, and
-// that bounds their sum no closer than they are bounded.
-func atTheirEdge(r *report.Report) bool {
-	var sent, returned int64
-	for _, d := range r.Result.Together.Directions {
-		sent, returned = sent+d.Sent.Packets, returned+d.Returned.Packets
+// carriedTogether says that limits were held at once, and that no more frames were lost than they are resolved to: loads that lie so close to what a device carries lose some now and then, each by
+// itself, too, and that bounds their sum no closer than they are bounded.
+func carriedTogether(r *report.Report) bool {
+	at := r.Result.Together
+	if at == nil || at.Quality == report.Invalid {
+		return false
 	}
 	resolved := units.Ratio(0)
 	for _, d := range r.Result.Directions {
@@ -50,7 +49,7 @@ func atTheirEdge(r *report.Report) bool {
 			resolved = max(resolved, d.Limit.Resolution)
 		}
 	}
-	return units.RatioOf(sent-returned, sent) <= resolved
+	return at.Quality != report.Lossy || measure.Sum(at.Directions, nil).LossRatio <= resolved
 }
 
 // together are the directions of the window that the total is of: of directions that were found one after another that is nobody's own, or one direction's alone.

@@ -27,7 +27,6 @@ const (
 // provePaths sends marked frames, one direction at a time, and looks where they come out. All directions are tried, so that the Report
 // shows them all.
 func (r *run) provePaths(ctx context.Context) error {
-	var failed *pathError
 	for i, d := range r.Plan.Directions {
 		r.Tell(func(p *runner.Progress) {
 			p.Phase, p.Message = runner.Proving, fmt.Sprintf("sending marked frames from %s to %s", d.From, d.To)
@@ -38,12 +37,16 @@ func (r *run) provePaths(ctx context.Context) error {
 		}
 		r.Report.Path = append(r.Report.Path, check)
 		r.Note("path %s→%s: %s", d.From, d.To, check.Message)
-		if !check.Proven && failed == nil {
-			failed = &pathError{check}
-		}
 	}
-	if failed != nil {
-		return failed
+	return r.firstUnproven()
+}
+
+// firstUnproven is the first direction whose path is not proven, as an error; nil: all are.
+func (r *run) firstUnproven() error {
+	for _, check := range r.Report.Path {
+		if !check.Proven {
+			return &pathError{check}
+		}
 	}
 	return nil
 }
@@ -78,22 +81,35 @@ func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, e
 
 // probes marks the first frames of each generator's streams of a direction.
 func (r *run) probes(direction, attempt int) ([]path.Probe, error) {
-	d := r.Plan.Directions[direction]
 	var probes []path.Probe
-	for _, g := range r.senders(d) {
-		lane, err := r.lane(g, d)
-		if err != nil {
-			return nil, err
-		}
+	err := r.onLanes(r.Plan.Directions[direction], func(g int, lane path.Lane, templates [][]byte) error {
 		first := uint32(direction*1_000_000 + attempt*10_000 + g*path.MostProbes)
-		more, err := path.Probes(lane, templates(r.planned(g, d.From)), uint64(r.Started.UnixNano()), first)
-		if err != nil {
-			return nil, err
-		}
+		more, err := path.Probes(lane, templates, r.seed(), first)
 		probes = append(probes, more...)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return probes, nil
 }
+
+// onLanes visits the lanes of a direction, one for each generator g that sends there, with the first frames of its streams.
+func (r *run) onLanes(d plan.Direction, visit func(g int, lane path.Lane, templates [][]byte) error) error {
+	for _, g := range r.senders(d) {
+		lane, err := r.lane(g, d)
+		if err != nil {
+			return err
+		}
+		if err := visit(g, lane, templates(r.planned(g, d.From))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seed tells this run's tokens from those of others.
+func (r *run) seed() uint64 { return uint64(r.Started.UnixNano()) }
 
 // lane is a direction as the replica that g sends for takes part in it.
 func (r *run) lane(g int, d plan.Direction) (path.Lane, error) {

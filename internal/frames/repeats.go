@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
@@ -24,150 +25,118 @@ const (
 	numberedMost   = 10 * time.Second // a generator that takes its time with each request sends fewer
 )
 
+// numberedLane is the numbered frames of a direction that one generator sends, and how many of them it has sent.
+type numberedLane struct {
+	direction, generator int
+	lane                 path.Lane
+	probes               []path.Probe
+	sent                 int
+}
+
 // seekRepeats sends numbered frames, all directions at once, and looks whether any comes twice: what comes twice makes up for what is lost, and counters don't tell one from the other.
 func (r *run) seekRepeats(ctx context.Context) error {
 	r.Tell(func(p *runner.Progress) {
 		p.Phase, p.Message = runner.Proving, "sending numbered frames, to see whether any comes twice"
 	})
-	probes, err := r.numbered()
+	lanes, err := r.numbered()
 	if err != nil {
 		return err
 	}
-	var sent []path.Probe
-	seen, err := r.sendAndSee(ctx, func(ctx context.Context, captures []engine.Capture) (seen []path.Seen, err error) {
-		sent, seen, err = r.injectNumbered(ctx, captures, probes)
+	seen, err := r.sendAndSee(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Seen, error) {
+		seen, err := r.injectNumbered(ctx, captures, lanes)
 		if err != nil {
 			return nil, err
 		}
-		return r.see(ctx, captures, seen, len(sent))
+		sent := 0
+		for _, l := range lanes {
+			sent += l.sent
+		}
+		return r.see(ctx, captures, seen, sent)
 	})
 	if err != nil {
 		return fmt.Errorf("look for frames that come twice: %w", err)
 	}
-	return r.judgeRepeats(sent, seen)
+	return r.judgeRepeats(lanes, seen)
 }
 
-func (r *run) judgeRepeats(sent []path.Probe, seen []path.Seen) error {
-	var failed *pathError
+func (r *run) judgeRepeats(lanes []*numberedLane, seen []path.Seen) error {
 	for i, d := range r.Plan.Directions {
-		found := path.Repeats(r.ofDirection(sent, i), seen)
-		check := &r.Report.Path[i]
+		var sent []path.Probe
+		for _, l := range lanes {
+			if l.direction == i {
+				sent = append(sent, l.probes[:l.sent]...)
+			}
+		}
+		found, check := path.Repeats(sent, seen), &r.Report.Path[i]
 		check.Repeats = &found
 		said := path.SayRepeats(d, found)
 		r.Note("path %s→%s: %s", d.From, d.To, said)
-		if found.Twice == 0 {
-			continue
-		}
-		check.Proven, check.Message = false, said
-		if failed == nil {
-			failed = &pathError{*check}
+		if found.Twice > 0 {
+			check.Proven, check.Message = false, said
 		}
 	}
-	if failed != nil {
-		return failed
-	}
-	return nil
+	return r.firstUnproven()
 }
 
 // numberedOf is how the tokens of a direction are numbered: from here to the next direction's.
 const numberedOf = 1 << 20
 
 // numbered makes the frames of all directions, shared out among the generators that send there.
-func (r *run) numbered() ([]path.Probe, error) {
-	var probes []path.Probe
+func (r *run) numbered() ([]*numberedLane, error) {
+	var lanes []*numberedLane
 	for i, d := range r.Plan.Directions {
-		senders := r.senders(d)
-		each := cmp.Or(r.opts.Numbered, path.NumberedFor(r.Plan.Procedure.MaxLossRatio)) / max(1, len(senders))
-		for k, g := range senders {
-			lane, err := r.lane(g, d)
-			if err != nil {
-				return nil, err
-			}
-			more, err := path.Numbered(lane, templates(r.planned(g, d.From)), each, uint64(r.Started.UnixNano()), uint32(1<<30+i*numberedOf+k*each))
-			if err != nil {
-				return nil, err
-			}
-			probes = append(probes, more...)
-		}
-	}
-	return probes, nil
-}
-
-// ofDirection are the frames among these that belong to the direction with this index.
-func (r *run) ofDirection(probes []path.Probe, index int) (of []path.Probe) {
-	d := r.Plan.Directions[index]
-	for _, g := range r.senders(d) {
-		lane, err := r.lane(g, d)
+		each := cmp.Or(r.opts.Numbered, path.NumberedFor(r.Plan.Procedure.MaxLossRatio)) / max(1, len(r.senders(d)))
+		first := uint32(1<<30 + i*numberedOf)
+		err := r.onLanes(d, func(g int, lane path.Lane, templates [][]byte) error {
+			probes, err := path.Numbered(lane, templates, each, r.seed(), first)
+			lanes = append(lanes, &numberedLane{direction: i, generator: g, lane: lane, probes: probes})
+			first += uint32(each)
+			return err
+		})
 		if err != nil {
-			continue // numbered had it
-		}
-		for _, p := range probes {
-			if p.Lane == lane {
-				of = append(of, p)
-			}
+			return nil, err
 		}
 	}
-	return of
+	return lanes, nil
 }
 
-// sendingPort is a port of a generator.
-type sendingPort struct {
-	generator string
-	port      int
-}
-
-// injectNumbered sends the frames of all ports side by side, and fetches what was captured in between. It says which were sent before its time was over.
-func (r *run) injectNumbered(ctx context.Context, captures []engine.Capture, probes []path.Probe) (sent []path.Probe, seen []path.Seen, err error) {
-	waiting := map[sendingPort][]path.Probe{}
-	for _, p := range probes {
-		of := sendingPort{p.Lane.Generator, p.Lane.Send}
-		waiting[of] = append(waiting[of], p)
-	}
-	for end := time.Now().Add(numberedMost); len(waiting) > 0 && time.Now().Before(end); {
-		round := map[sendingPort][]path.Probe{}
-		for of, rest := range waiting {
-			n := min(numberedFetch, len(rest))
-			round[of], sent = rest[:n], append(sent, rest[:n]...)
-			if waiting[of] = rest[n:]; len(waiting[of]) == 0 {
-				delete(waiting, of)
-			}
-		}
-		if err := r.injectRound(ctx, round); err != nil {
-			return nil, nil, err
+// injectNumbered sends the frames of all lanes side by side, until all are sent or its time is over, and fetches what was captured in between.
+func (r *run) injectNumbered(ctx context.Context, captures []engine.Capture, lanes []*numberedLane) (seen []path.Seen, err error) {
+	waiting := func(l *numberedLane) bool { return l.sent < len(l.probes) }
+	for end := time.Now().Add(numberedMost); slices.ContainsFunc(lanes, waiting) && time.Now().Before(end); {
+		if err := r.injectRound(ctx, lanes); err != nil {
+			return nil, err
 		}
 		got, err := r.fetch(ctx, captures)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		seen = append(seen, got...)
 	}
-	return sent, seen, nil
+	return seen, nil
 }
 
-// injectRound sends so many frames of each port, a few at once.
-func (r *run) injectRound(ctx context.Context, round map[sendingPort][]path.Probe) error {
+// injectRound sends the next frames of each lane, a few at once; each generator's lanes are its own goroutine's.
+func (r *run) injectRound(ctx context.Context, lanes []*numberedLane) error {
 	return r.each(ctx, callTimeout, "send numbered frames from", func(ctx context.Context, g int) error {
-		for at := 0; at < numberedFetch; at += numberedAtOnce {
+		for range numberedFetch / numberedAtOnce {
 			if err := pause.For(ctx, numberedGap); err != nil {
 				return err
 			}
-			for of, probes := range round {
-				if of.generator != r.gens[g].Name || at >= len(probes) {
+			for _, l := range lanes {
+				if l.generator != g || l.sent == len(l.probes) {
 					continue
 				}
-				if err := r.gens[g].Engine.Inject(ctx, of.port, frames(probes[at:min(at+numberedAtOnce, len(probes))])); err != nil {
+				var few [][]byte
+				for _, p := range l.probes[l.sent:min(l.sent+numberedAtOnce, len(l.probes))] {
+					few = append(few, p.Frame)
+				}
+				if err := r.gens[g].Engine.Inject(ctx, l.lane.Send, few); err != nil {
 					return err
 				}
+				l.sent += len(few)
 			}
 		}
 		return nil
 	})
-}
-
-func frames(probes []path.Probe) [][]byte {
-	out := make([][]byte, len(probes))
-	for i, p := range probes {
-		out[i] = p.Frame
-	}
-	return out
 }

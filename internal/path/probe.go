@@ -123,6 +123,15 @@ func pad(frame []byte) []byte {
 	return append(frame, make([]byte, least-len(frame))...)
 }
 
+// tokenOf finds the token that a captured frame carries.
+func tokenOf(captured []byte) (token Token, ok bool) {
+	at := bytes.Index(captured, []byte(magic))
+	if at < 0 || len(captured) < at+tokenLength {
+		return Token{}, false
+	}
+	return Token(captured[at:]), true
+}
+
 // carries says that the captured bytes hold the token.
 func carries(captured []byte, token Token) bool { return bytes.Contains(captured, token[:]) }
 
@@ -155,7 +164,7 @@ func notation(b []byte) engine.MAC {
 func Marked(seen []Seen) int {
 	n := 0
 	for _, s := range seen {
-		if bytes.Contains(s.Bytes, []byte(magic)) {
+		if _, ok := tokenOf(s.Bytes); ok {
 			n++
 		}
 	}

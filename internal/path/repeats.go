@@ -1,7 +1,6 @@
 package path
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
@@ -62,7 +61,7 @@ func headersOnly(template []byte) []byte {
 }
 
 // Repeats counts how many of a direction's numbered frames came, and how many of them more than once, among all frames that were captured on all ports meanwhile. One that doesn't come proves
-// nothing here: the device may have lost it, and may do so.
+// nothing here: a device may lose some.
 func Repeats(probes []Probe, seen []Seen) report.Repeats {
 	lanes, times := make(map[Token]*Lane, len(probes)), make(map[Token]int, len(probes))
 	for i := range probes {
@@ -85,20 +84,11 @@ func Repeats(probes []Probe, seen []Seen) report.Repeats {
 	return found
 }
 
-// tokenOf finds the token that a captured frame carries.
-func tokenOf(captured []byte) (token Token, ok bool) {
-	at := bytes.Index(captured, []byte(magic))
-	if at < 0 || len(captured) < at+tokenLength {
-		return Token{}, false
-	}
-	return Token(captured[at:]), true
-}
-
 // SayRepeats tells what numbered frames showed of a direction, for people.
 func SayRepeats(d plan.Direction, found report.Repeats) string {
 	switch {
 	case found.Twice > 0:
-		return fmt.Sprintf("%d of %d numbered frames that were sent on %s arrived on %s, and %d of them more than once: as many as are lost may be hidden by others that come twice, so no loss can be told; "+
+		return fmt.Sprintf("%d of %d numbered frames that were sent on %s arrived on %s, and %d of them more than once: each of these may stand for one that was lost, so no loss can be told; "+
 			"check for a loop or a second path between %s and %s", found.Received, found.Sent, d.From, d.To, found.Twice, d.To, d.From)
 	case found.Received == 0:
 		return fmt.Sprintf("none of %d numbered frames sent on %s arrived on %s: whether frames come twice isn't known", found.Sent, d.From, d.To)

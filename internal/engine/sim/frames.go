@@ -105,11 +105,14 @@ func (e *Engine) pass(port int, frame []byte) {
 
 // copies is how often the next marked frame arrives.
 func (d *Device) copies() int64 {
+	if d.RepeatsOneIn == 0 {
+		return 1
+	}
 	d.marked++
-	switch {
-	case d.Repeats, d.RepeatsOneIn > 0 && d.marked%d.RepeatsOneIn == 0:
+	switch d.marked % d.RepeatsOneIn {
+	case 0:
 		return 2
-	case d.RepeatsOneIn > 0 && d.marked%d.RepeatsOneIn == d.RepeatsOneIn-1:
+	case d.RepeatsOneIn - 1:
 		return 0
 	}
 	return 1

@@ -70,10 +70,9 @@ type Device struct {
 	KeepsTTL bool
 	// Spoils flips a bit at the end of each frame that is proven with.
 	Spoils    bool
-	Repeats   bool // each marked frame arrives twice
 	Silent    bool // nothing is forwarded
 	Resolving int  // so many marked frames are dropped before the first is forwarded
-	// RepeatsOneIn N: of all marked frames the Nth, the 2 Nth and so on arrive twice, and the one before each of these not at all; 0: none.
+	// RepeatsOneIn N: of all marked frames the Nth, the 2 Nth and so on arrive twice, and the one before each of these not at all; 1: each arrives twice; 0: none does.
 	RepeatsOneIn int64
 
 	marked int64 // of RepeatsOneIn
