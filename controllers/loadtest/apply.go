@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -164,7 +165,9 @@ func (r *Reconciler) deleteObject(ctx context.Context, child childRef) error {
 // show.
 func (r *Reconciler) create(ctx context.Context, seen *observation, objects []manifests.Object) (made, again bool, err error) {
 	for _, wave := range waves(objects) {
-		seen.family.own(wave)
+		if !seen.family.own(wave) {
+			return made, false, pass.Wait("the ConfigMap of the Plan, which owns what is made next, isn't seen yet", time.Second)
+		}
 		refusals, foreign := len(seen.Refusals), len(seen.Children.Foreign)
 		madeNow, err := r.createWave(ctx, seen, wave)
 		if err != nil {

@@ -237,18 +237,21 @@ func (f *family) made(object client.Object, child childRef) {
 	}
 }
 
-// own lets objects of a run be owned by its Plan's ConfigMap, so that they go with it.
-func (f *family) own(objects []manifests.Object) {
+// own lets objects of a run be owned by its Plan's ConfigMap, so that they go with it; false: there is such an object, and its Plan is not seen.
+func (f *family) own(objects []manifests.Object) bool {
 	for _, o := range objects {
 		if !f.isRun(o) || manifests.IsPlan(o) {
 			continue
 		}
 		attempt, _ := strconv.ParseInt(o.GetLabels()[v1alpha1.LabelAttempt], 10, 32)
 		name := manifests.PlanName(f.test, int32(attempt))
-		if i := slices.IndexFunc(f.plans, func(plan childRef) bool { return plan.name == name }); i >= 0 {
-			manifests.OwnedByPlan(o, name, f.plans[i].uid)
+		i := slices.IndexFunc(f.plans, func(plan childRef) bool { return plan.name == name })
+		if i < 0 {
+			return false
 		}
+		manifests.OwnedByPlan(o, name, f.plans[i].uid)
 	}
+	return true
 }
 
 // find returns the child of this name: the run's, where an editor of the test's namespace made one of the same name there.

@@ -121,9 +121,7 @@ func (r *Reconciler) finalize(ctx context.Context, seen *observation, decision l
 func (r *Reconciler) try(ctx context.Context, seen *observation, objects []manifests.Object) error {
 	seen.Refusals = []lifecycle.Refusal{}
 	now := r.options.Clock()
-	if r.welcome.all(seen.Test, objects, now) {
-		return nil
-	}
+	objects = r.welcome.others(seen.Test, objects, now)
 	for i, answer := range r.createAll(ctx, objects, client.DryRunAll) {
 		if answer.err == nil {
 			changed := changedDevices(objects[i], answer.object)

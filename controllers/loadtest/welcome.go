@@ -53,15 +53,14 @@ func likenessOf(test *v1alpha1.LoadTest, object manifests.Object) (likeness, boo
 	return likeness{test.Namespace, sha256.Sum256([]byte(anybodys))}, true
 }
 
-// all says whether all of these are pods that were welcome a moment ago.
-func (w *welcome) all(test *v1alpha1.LoadTest, objects []manifests.Object, now time.Time) bool {
+// others are those of the objects that aren't pods which were welcome a moment ago.
+func (w *welcome) others(test *v1alpha1.LoadTest, objects []manifests.Object, now time.Time) (others []manifests.Object) {
 	for _, object := range objects {
-		of, is := likenessOf(test, object)
-		if !is || !w.has(of, now) {
-			return false
+		if of, is := likenessOf(test, object); !is || !w.has(of, now) {
+			others = append(others, object)
 		}
 	}
-	return true
+	return others
 }
 
 func (w *welcome) has(of likeness, now time.Time) bool {

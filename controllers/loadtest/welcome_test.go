@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -44,8 +45,8 @@ func TestPodsLikeThoseThatWereWelcomeAreNotTriedAgain(t *testing.T) {
 		"a minute later":                           {test: named("lab", "64b"), image: "i:1", after: time.Minute},
 		"another image":                            {test: named("lab", "64b"), image: "i:2"},
 		"another namespace":                        {test: named("other", "64b"), image: "i:1"},
-		"beside one that nobody tried":             {test: named("lab", "64b"), image: "i:1", beside: podOf(named("lab", "64b"), "j:1")},
-		"beside what is no pod":                    {test: named("lab", "64b"), image: "i:1", beside: &corev1.ConfigMap{}},
+		"beside one that nobody tried":             {test: named("lab", "64b"), image: "i:1", beside: podOf(named("lab", "64b"), "j:1"), want: true},
+		"beside what is no pod":                    {test: named("lab", "64b"), image: "i:1", beside: &corev1.ConfigMap{}, want: true},
 		"after one of its namespace was refused":   {test: named("lab", "64b"), image: "i:1", happen: func(w *welcome) { w.refused("lab") }},
 		"after one of another namespace was":       {test: named("lab", "64b"), image: "i:1", happen: func(w *welcome) { w.refused("other") }, want: true},
 		"after many others, which aren't all kept": {test: named("lab", "64b"), image: "i:1", happen: func(w *welcome) { fill(w, now) }},
@@ -60,8 +61,12 @@ func TestPodsLikeThoseThatWereWelcomeAreNotTriedAgain(t *testing.T) {
 			if c.beside != nil {
 				objects = append(objects, c.beside)
 			}
-			if got := w.all(c.test, objects, now.Add(c.after)); got != c.want {
+			tried := w.others(c.test, objects, now.Add(c.after))
+			if got := !slices.Contains(tried, objects[0]); got != c.want {
 				t.Errorf("taken to be welcome: %v", got)
+			}
+			if c.beside != nil && !slices.Contains(tried, c.beside) {
+				t.Error("what is beside it isn't tried")
 			}
 			if len(w.until) > mostWelcome {
 				t.Errorf("%d are kept", len(w.until))

@@ -24,11 +24,11 @@ import (
 // run is the runner: it claims, tells and reports as cmd/linerate's runner does, with the token of its own account. Only the traffic is
 // made up.
 func (p *player) run(ctx context.Context, pod *corev1.Pod) error {
-	measured, err := p.mount(ctx, pod)
+	measured, of, err := p.mount(ctx, pod)
 	if err != nil {
 		return err
 	}
-	sink, err := p.claim(ctx, pod, measured)
+	sink, err := p.claim(ctx, pod, measured, of)
 	if err != nil {
 		return err
 	}
@@ -52,23 +52,23 @@ func (p *player) run(ctx context.Context, pod *corev1.Pod) error {
 	return sink.Finish(ctx, aReport(measured, started), true)
 }
 
-// mount is what the kubelet mounts: the Plan.
-func (p *player) mount(ctx context.Context, pod *corev1.Pod) (*plan.Plan, error) {
+// mount is what the kubelet mounts and tells: the Plan, and what the runner's documents have of its run.
+func (p *player) mount(ctx context.Context, pod *corev1.Pod) (*plan.Plan, manifests.OfRun, error) {
 	attempt, err := strconv.Atoi(pod.Labels[v1alpha1.LabelAttempt])
 	if err != nil {
-		return nil, err
+		return nil, manifests.OfRun{}, err
 	}
 	var kept corev1.ConfigMap
 	key := client.ObjectKey{Namespace: pod.Namespace, Name: manifests.PlanName(testOf(pod), int32(attempt))}
 	if err := p.ask(func() error { return p.c.admin.Get(ctx, key, &kept) }); err != nil {
-		return nil, err
+		return nil, manifests.OfRun{}, err
 	}
 	document, _, err := delivery.DecodePlan(kept.BinaryData)
-	return document, err
+	return document, manifests.OfRun{Labels: kept.Labels, Plan: kept.Name, PlanUID: kept.UID}, err
 }
 
 // claim makes the runner's client, and fences earlier runners.
-func (p *player) claim(ctx context.Context, pod *corev1.Pod, measured *plan.Plan) (*configmaps.Sink, error) {
+func (p *player) claim(ctx context.Context, pod *corev1.Pod, measured *plan.Plan, of manifests.OfRun) (*configmaps.Sink, error) {
 	var token string
 	err := p.ask(func() (err error) {
 		token, err = p.c.token(ctx, pod.Namespace, manifests.DefaultRunnerAccount, pod)
@@ -85,7 +85,7 @@ func (p *player) claim(ctx context.Context, pod *corev1.Pod, measured *plan.Plan
 	}
 	test, attempt := testOf(pod), int32(measured.Test.Attempt)
 	return configmaps.Claim(ctx, configmaps.Options{
-		Client: api.ConfigMaps(pod.Namespace), Progress: manifests.ProgressName(test, attempt), Report: manifests.OriginalName(test, attempt),
+		Client: api.ConfigMaps(pod.Namespace), Progress: of.Progress(manifests.ProgressName(test, attempt)), Report: of.Original(manifests.OriginalName(test, attempt)),
 		Attempt: measured.Test.Attempt, Pod: pod.Name, UID: string(pod.UID),
 	})
 }

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -17,6 +20,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/delivery/configmaps"
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
@@ -25,6 +29,7 @@ import (
 // runnerOptions are the flags of runner.
 type runnerOptions struct {
 	plan, namespace, progress, report string
+	labels, owner                     string
 	kubeconfig, terminationLog        string
 	patience, grace, insist           time.Duration
 	verbose                           bool
@@ -51,8 +56,10 @@ func newRunner(s Streams) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.plan, "plan", "", "directory with "+delivery.KeyPlan+" and "+delivery.KeySites+", and "+delivery.KeyBaseline+" where there is a baseline")
 	f.StringVar(&o.namespace, "namespace", "", "namespace of the ConfigMaps")
-	f.StringVar(&o.progress, "progress", "", "ConfigMap for the Progress; it exists")
-	f.StringVar(&o.report, "report", "", "ConfigMap for the Report; it exists")
+	f.StringVar(&o.progress, "progress", "", "ConfigMap for the Progress, which the runner makes if it isn't there")
+	f.StringVar(&o.report, "report", "", "ConfigMap for the Report, likewise")
+	f.StringVar(&o.labels, "labels", "", "labels of the two, beside the role: KEY=VALUE,…")
+	f.StringVar(&o.owner, "owner", "", "ConfigMap that owns the two, so that they go with it: NAME/UID")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "file that tells how to reach the API server, outside of a pod")
 	f.DurationVar(&o.patience, "patience", time.Minute, "how long generators may take to answer at first")
 	f.DurationVar(&o.grace, "grace", 25*time.Second, "how long after SIGTERM the Report may still be written")
@@ -79,7 +86,11 @@ func runRunner(ctx context.Context, s Streams, o runnerOptions) error {
 	if err != nil {
 		return exit.BadInput("--plan %s: %w", o.plan, err)
 	}
-	sink, err := o.claim(ctx, log, p)
+	run, err := o.ofRun()
+	if err != nil {
+		return err
+	}
+	sink, err := o.claim(ctx, log, p, run)
 	if errors.Is(err, configmaps.ErrReported) {
 		log.Info("nothing to do", "why", err)
 		return nil
@@ -93,7 +104,7 @@ func runRunner(ctx context.Context, s Streams, o runnerOptions) error {
 }
 
 // claim fences earlier runners.
-func (o runnerOptions) claim(ctx context.Context, log *slog.Logger, p *plan.Plan) (*configmaps.Sink, error) {
+func (o runnerOptions) claim(ctx context.Context, log *slog.Logger, p *plan.Plan, run manifests.OfRun) (*configmaps.Sink, error) {
 	pod, uid := os.Getenv("POD_NAME"), os.Getenv("POD_UID")
 	if pod == "" || uid == "" {
 		return nil, errors.New("POD_NAME and POD_UID are not in the environment: a runner without them can't be told from its successor")
@@ -109,8 +120,21 @@ func (o runnerOptions) claim(ctx context.Context, log *slog.Logger, p *plan.Plan
 	}
 	bounded, cancel := context.WithTimeout(ctx, claimFor)
 	defer cancel()
-	return configmaps.Claim(bounded, configmaps.Options{Client: client.ConfigMaps(o.namespace), Progress: o.progress, Report: o.report,
+	return configmaps.Claim(bounded, configmaps.Options{Client: client.ConfigMaps(o.namespace), Progress: run.Progress(o.progress), Report: run.Original(o.report),
 		Attempt: p.Test.Attempt, Pod: pod, UID: uid, Log: log})
+}
+
+// ofRun is what --labels and --owner say of the run.
+func (o runnerOptions) ofRun() (run manifests.OfRun, err error) {
+	if run.Labels, err = labels.ConvertSelectorToLabelsMap(o.labels); err != nil {
+		return run, exit.BadInput("--labels %s: %w", o.labels, err)
+	}
+	name, uid, both := strings.Cut(o.owner, "/")
+	if o.owner != "" && (!both || name == "" || uid == "") {
+		return run, exit.BadInput("--owner %s: it is no ConfigMap's NAME/UID", o.owner)
+	}
+	run.Plan, run.PlanUID = name, types.UID(uid)
+	return run, nil
 }
 
 // clusterConfig is how to reach the API server: the pod's own way, or the file's.

@@ -13,7 +13,8 @@ import (
 var ErrFenced = errors.New("another runner has taken over")
 
 // Succeed is the first Progress of a runner, from what an earlier one left behind: nil where there was none. A runner of the same attempt
-// that wrote before was lost, whatever it wrote; one of a later attempt is not succeeded but obeyed (ErrFenced).
+// that wrote before was lost, whatever it wrote; one of a later attempt is not succeeded but obeyed (ErrFenced). What a runner finds of its own is what it
+// wrote just now, and the answer got lost.
 func Succeed(earlier *Progress, mine Progress) (Progress, error) {
 	mine.Run = 1
 	switch {
@@ -21,6 +22,10 @@ func Succeed(earlier *Progress, mine Progress) (Progress, error) {
 		return mine, nil
 	case earlier.Attempt > mine.Attempt:
 		return Progress{}, fmt.Errorf("%w: the test is in attempt %d, and this is a runner of attempt %d", ErrFenced, earlier.Attempt, mine.Attempt)
+	}
+	if earlier.RunnerUID == mine.RunnerUID {
+		mine.Run, mine.LostRuns = earlier.Run, slices.Clone(earlier.LostRuns)
+		return mine, nil
 	}
 	mine.Run = earlier.Run + 1
 	mine.LostRuns = append(slices.Clone(earlier.LostRuns), fmt.Sprintf("run %d in pod %s was lost in phase %s at %d %%; it was last heard of at %s",

@@ -55,7 +55,7 @@ func orNone(text string) string {
 	return text
 }
 
-// wroteIt says whether a pod of this attempt's Job signed the Report. One that is gone by now is known by its name: no other pod's begins with its Job's.
+// wroteIt says whether a pod of this attempt's Job signed the Report. One that is gone by now is known by its name, which no other run's has.
 func (v *view) wroteIt(e *delivery.Envelope) bool {
 	if e.RunnerUID == "" || !manifests.IsRunnerOf(e.Runner, v.Test, v.attempt) {
 		return false

@@ -171,7 +171,7 @@ func TestTheReportIsCopiedToTheTestsNamespace(t *testing.T) {
 		w, _ := ended(t)
 		w.unmade = &lifecycle.Refusal{Pod: "first-report", Message: "timeout", Transient: true}
 		w.settle()
-		if st := w.test.Status; w.says("Complete").Reason != v1alpha1.ReasonMeasured || st.Report.NotPublished == "" || len(w.Documents) != 3 {
+		if st := w.test.Status; w.says("Complete").Reason != v1alpha1.ReasonMeasured || st.Report.NotPublished == "" || len(w.Documents) != 2 {
 			w.fail("while it is refused: %s, %+v, %d documents", w.says("Complete").Reason, st.Report, len(w.Documents))
 		}
 		w.unmade = nil
@@ -193,7 +193,9 @@ func TestTheReportIsCopiedToTheTestsNamespace(t *testing.T) {
 // What a run left in the operator's own namespace goes when the test is over, or deleted.
 func TestWhatARunLeftIsDeleted(t *testing.T) {
 	w := newWorld(t, reference)
-	w.finish(w.toRun(), report.Completed)
+	r := w.toRun()
+	w.progress(r, "Ramping", 30)
+	w.finish(r, report.Completed)
 	if len(w.Documents) != 3 {
 		t.Fatalf("there are %v", w.Documents)
 	}

@@ -2,7 +2,6 @@ package lifecycle_test
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -66,18 +65,21 @@ func (w *world) create(o manifests.Object) bool {
 		w.see(func(th *things) { th.Jobs = append(th.Jobs, *made.DeepCopy()) })
 	default:
 		key := strings.TrimPrefix(fmt.Sprintf("%T", made), "*v1.") + "/" + meta.GetName()
-		if w.Present[key] {
+		_, stands := w.Documents[meta.GetName()]
+		ofRun := meta.GetNamespace() == settings().Namespace
+		if w.Present[key] || ofRun && stands {
 			return false
 		}
 		for _, th := range []*things{&w.things, w.seen} {
-			if th == nil {
-				continue
-			}
-			th.Present[key] = true
-			if meta.GetNamespace() == settings().Namespace {
+			switch {
+			case th == nil:
+			case ofRun:
 				th.Documents[meta.GetName()] = meta.GetAnnotations()
-			} else if meta.GetName() == manifests.ReportName(w.test.Name) {
-				th.Published = meta.GetAnnotations()[delivery.AnnotationDigest]
+			default:
+				th.Present[key] = true
+				if meta.GetName() == manifests.ReportName(w.test.Name) {
+					th.Published = meta.GetAnnotations()[delivery.AnnotationDigest]
+				}
 			}
 		}
 	}
@@ -104,7 +106,6 @@ func (w *world) delete(d lifecycle.Deletion) bool {
 		changed = len(w.Documents) > 0
 		for _, th := range []*things{&w.things, w.seen} {
 			if th != nil {
-				maps.DeleteFunc(th.Present, func(key string, _ bool) bool { return th.Documents[strings.TrimPrefix(key, "ConfigMap/")] != nil })
 				clear(th.Documents)
 				th.Jobs = slices.DeleteFunc(th.Jobs, func(j batchv1.Job) bool { return j.Namespace == settings().Namespace }) // which the Plan's owns
 			}
@@ -270,6 +271,13 @@ func (w *world) runner() string {
 	return p.Name
 }
 
+// runnerMakes makes a document of a runner's. Where its Plan is gone Kubernetes collects it.
+func (w *world) runnerMakes(document string, attempt int) {
+	if _, is := w.Documents[manifests.PlanName(w.test, int32(attempt))]; is {
+		w.Documents[document] = nil
+	}
+}
+
 // progress lets the runner tell how far it is.
 func (w *world) progress(runner, phase string, percent int) {
 	run := 1
@@ -279,6 +287,7 @@ func (w *world) progress(runner, phase string, percent int) {
 			run++
 		}
 	}
+	w.runnerMakes(manifests.ProgressName(w.test, int32(attemptOf(w.must(runner)))), attemptOf(w.must(runner)))
 	w.Progress = &delivery.Progress{
 		Version: delivery.ProgressVersion, Attempt: attemptOf(w.must(runner)), Run: run, Runner: runner, At: w.now, Phase: phase, Percent: percent,
 		IntendedPacketsPerSecond: 20000, ReceivedPacketsPerSecond: 20000, LossRatio: "0",
@@ -320,6 +329,7 @@ func (w *world) writeReport(how report.Ending, final bool, attempt int) {
 	if w.Envelope != nil && w.Envelope.Final && w.Envelope.Attempt == attempt {
 		return // immutable
 	}
+	w.runnerMakes(manifests.OriginalName(w.test, int32(attempt)), attempt)
 	w.Report = aReport(how, attempt, w.now.Add(w.clocks[w.runnersNode()]))
 	w.Envelope = &delivery.Envelope{Digest: "sha256:" + strings.Repeat("0f", 32), Ending: string(how), Attempt: attempt, Final: final}
 	w.Envelope.Runner, w.Envelope.RunnerUID = manifests.RunnerJobName(w.test, int32(attempt))+"-gone", "of-a-pod-that-is-gone"

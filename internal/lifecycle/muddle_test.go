@@ -25,6 +25,7 @@ func (w *world) muddle() {
 		for _, see := range []func(){
 			func() { w.seen.Pods = now.Pods },
 			func() { w.seen.Jobs = now.Jobs },
+			func() { w.seen.Documents = now.Documents },
 			func() { w.seen.Progress = now.Progress },
 			func() { w.seen.Envelope = now.Envelope },
 		} {

@@ -106,7 +106,7 @@ func runNeeded(v *view) *step {
 		return v.fail(v1alpha1.ReasonRunnerFailed, "the runner can't be made: %v", err)
 	}
 	var create []manifests.Object
-	for _, o := range append(manifests.Documents(in), run...) {
+	for _, o := range run {
 		if !v.present(o) {
 			create = append(create, o)
 		}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"strconv"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -23,6 +24,9 @@ const (
 	roleProgress  = "progress"
 	roleReport    = "report"
 )
+
+// annotationPlanUID is on runners' pods: the UID of the ConfigMap of their Plan.
+const annotationPlanUID = "linerate.dev/plan-uid"
 
 // labelManagedBy is Kubernetes' recommended label for who made an object.
 const labelManagedBy = "app.kubernetes.io/managed-by"
@@ -67,9 +71,17 @@ func ofThisRun(in Input, name, role string) metav1.ObjectMeta {
 	return meta
 }
 
-// OwnedByPlan says that an object of a run goes with the ConfigMap of its Plan, of which the API server has said the UID by then.
+// OwnedByPlan says that an object of a run goes with the ConfigMap of its Plan, of which the API server has said the UID by then. The runner's pods are told, as
+// theirs is what they make.
 func OwnedByPlan(o Object, plan string, uid types.UID) {
-	o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: plan, UID: uid, Controller: new(true)}})
+	o.SetOwnerReferences([]metav1.OwnerReference{byPlan(plan, uid)})
+	if job, is := o.(*batchv1.Job); is {
+		job.Spec.Template.Annotations = over(job.Spec.Template.Annotations, map[string]string{annotationPlanUID: string(uid)})
+	}
+}
+
+func byPlan(plan string, uid types.UID) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: plan, UID: uid, Controller: new(true)}
 }
 
 // IsOfRun says whether an object says that it is one of a run's; it is where it is in the operator's own namespace.

@@ -86,9 +86,11 @@ func named(test, what string) string {
 	return fmt.Sprintf("%s-%s-%s", test[:min(keep, len(test))], hex.EncodeToString(sum[:])[:digits], what)
 }
 
-// IsRunnerOf says whether a pod of the operator's own namespace is one that an attempt's Job made, by its name.
+// IsRunnerOf says whether a pod of the operator's own namespace is one that an attempt's Job made, by its name: the Job's, a hyphen, and what Kubernetes draws, which has
+// none. A LoadTest may be named like another one's runner, so that the pods of its runner begin like that one's.
 func IsRunnerOf(pod string, test *v1alpha1.LoadTest, attempt int32) bool {
-	return strings.HasPrefix(pod, RunnerJobName(test, attempt)+"-")
+	drawn, is := strings.CutPrefix(pod, RunnerJobName(test, attempt)+"-")
+	return is && drawn != "" && !strings.Contains(drawn, "-")
 }
 
 // Ref names an object of a test's namespace.

@@ -20,10 +20,10 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// standing is what a test has whatever it measures, in the order in which it comes to be: what its runner writes, and the copy of that.
+// standing is what a test has whatever it measures: the copy of what its runner wrote.
 func standing(in manifests.Input) []manifests.Object {
 	envelope := delivery.Envelope{Digest: "sha256:0f", Ending: "Completed", Attempt: 1, Final: true, Runner: "r", RunnerUID: "u"}
-	return append(manifests.Documents(in), manifests.Published(in.Test, envelope, []byte("packed")))
+	return []manifests.Object{manifests.Published(in.Test, envelope, []byte("packed"))}
 }
 
 // everything is all that a test is made of: standing and of one attempt.
@@ -201,6 +201,10 @@ func TestNamesOfRuns(t *testing.T) {
 				}
 				if len(job)+1 > mostKept || !manifests.IsRunnerOf(job+"-x7k2p", test, attempt) || manifests.IsRunnerOf(job+"-x7k2p", test, attempt+1) {
 					t.Errorf("%s takes %d characters", job, len(job))
+				}
+				likeIts := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: test.Namespace, Name: job + "-x", UID: test.UID + "-other"}}
+				if others := manifests.RunnerJobName(likeIts, attempt) + "-x7k2p"; manifests.IsRunnerOf(others, test, attempt) {
+					t.Errorf("%s, which a test that is named like a runner has made, is taken for one of %s", others, job)
 				}
 			}
 		}

@@ -9,7 +9,10 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
@@ -26,13 +29,27 @@ const (
 	folderPlan         = folderLinerate + "/plan"
 )
 
-// Documents are the two ConfigMaps that the runner of an attempt writes, empty: so that a runner needs no right to create.
-func Documents(in Input) []Object {
-	return []Object{empty(in, ProgressName(in.Test, in.Attempt), roleProgress), empty(in, OriginalName(in.Test, in.Attempt), roleReport)}
+// OfRun is what the two ConfigMaps that a runner makes, in the operator's own namespace, have of their run.
+type OfRun struct {
+	// Labels are what the operator finds them by.
+	Labels map[string]string
+	// Plan and PlanUID are the ConfigMap of the run's Plan, with which they go; empty: they stay.
+	Plan    string
+	PlanUID types.UID
 }
 
-func empty(in Input, name, role string) *corev1.ConfigMap {
-	return &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: ofThisRun(in, name, role)}
+// Progress is the metadata of the Progress.
+func (r OfRun) Progress(name string) metav1.ObjectMeta { return r.document(name, roleProgress) }
+
+// Original is the metadata of the Report.
+func (r OfRun) Original(name string) metav1.ObjectMeta { return r.document(name, roleReport) }
+
+func (r OfRun) document(name, role string) metav1.ObjectMeta {
+	meta := metav1.ObjectMeta{Name: name, Labels: over(r.Labels, map[string]string{v1alpha1.LabelRole: role})}
+	if r.Plan != "" {
+		meta.OwnerReferences = []metav1.OwnerReference{byPlan(r.Plan, r.PlanUID)}
+	}
+	return meta
 }
 
 // Run is the Plan's ConfigMap and the runner's Job, in the order in which they are to be created. The ConfigMap says which Plan and which baseline a Report
@@ -86,8 +103,12 @@ func runnerJob(in Input) *batchv1.Job {
 func runnerPod(in Input) corev1.PodSpec {
 	spec := newPod(in, metav1.ObjectMeta{}).Spec
 	c := ourContainer(in, "runner", "runner", "--plan", folderPlan, "--namespace", in.Settings.Namespace,
-		"--progress", ProgressName(in.Test, in.Attempt), "--report", OriginalName(in.Test, in.Attempt))
-	c.Env = []corev1.EnvVar{fieldVariable("POD_NAME", "metadata.name"), fieldVariable("POD_UID", "metadata.uid"), fieldVariable("NODE_NAME", "spec.nodeName")}
+		"--progress", ProgressName(in.Test, in.Attempt), "--report", OriginalName(in.Test, in.Attempt),
+		"--labels", labels.Set(ofThisRun(in, "", roleRunner).Labels).String(), "--owner", PlanName(in.Test, in.Attempt)+"/$(PLAN_UID)")
+	c.Env = []corev1.EnvVar{
+		fieldVariable("POD_NAME", "metadata.name"), fieldVariable("POD_UID", "metadata.uid"), fieldVariable("NODE_NAME", "spec.nodeName"),
+		fieldVariable("PLAN_UID", "metadata.annotations['"+annotationPlanUID+"']"),
+	}
 	c.SecurityContext = restricted()
 	c.Resources = corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{corev1.ResourceCPU: milli(250), corev1.ResourceMemory: mebi(128)},

@@ -159,13 +159,25 @@ func (m *midway) asRunner(name string, write func(*corev1.ConfigMap)) {
 	}
 	c, err := client.New(config, client.Options{Scheme: m.client.Scheme()})
 	must(m.T, err)
-	var kept corev1.ConfigMap
-	must(m.T, c.Get(m.Context(), m.there(name), &kept))
+	var ordered corev1.ConfigMap
+	must(m.T, m.client.Get(m.Context(), m.there(manifests.PlanName(m.test(), 1)), &ordered))
+	of := manifests.OfRun{Labels: ordered.Labels, Plan: ordered.Name, PlanUID: ordered.UID}
+	kept := corev1.ConfigMap{ObjectMeta: of.Progress(name)}
+	if name == manifests.OriginalName(m.test(), 1) {
+		kept.ObjectMeta = of.Original(name)
+	}
+	kept.Namespace = releaseNamespace
+	missing := c.Get(m.Context(), m.there(name), &kept)
+	must(m.T, client.IgnoreNotFound(missing))
 	write(&kept)
 	if kept.Annotations == nil {
 		kept.Annotations = map[string]string{}
 	}
 	kept.Annotations[delivery.AnnotationRunner] = delivery.Signature(m.runnerPod(), runnerUID)
+	if missing != nil {
+		must(m.T, c.Create(m.Context(), &kept))
+		return
+	}
 	must(m.T, c.Update(m.Context(), &kept))
 }
 

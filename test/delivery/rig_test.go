@@ -17,6 +17,7 @@ import (
 	"github.com/vishvananda/netlink"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/internal/admission"
@@ -195,7 +196,7 @@ func (r *rig) heartbeat(t *testing.T, address string) {
 	r.writeDocuments(t, p, sites)
 }
 
-// makeObjects makes what the operator makes before the runner: a namespace of the test's own, two empty ConfigMaps, and a Role for them.
+// makeObjects makes what is there before the runner: a namespace of the test's own, and a Role for the two ConfigMaps that it makes.
 func (r *rig) makeObjects(t *testing.T) {
 	t.Helper()
 	ctx, meta := t.Context(), func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
@@ -204,13 +205,11 @@ func (r *rig) makeObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.namespace = ns.Name
-	for _, name := range []string{"t-progress", "t-report"} {
-		if _, err := cluster.CoreV1().ConfigMaps(r.namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: meta(name)}, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+	rules := []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}},
+		{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{"t-progress", "t-report"}, Verbs: []string{"get", "update"}},
 	}
-	rule := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{"t-progress", "t-report"}, Verbs: []string{"get", "update", "patch"}}
-	if _, err := cluster.RbacV1().Roles(r.namespace).Create(ctx, &rbacv1.Role{ObjectMeta: meta("t-runner"), Rules: []rbacv1.PolicyRule{rule}}, metav1.CreateOptions{}); err != nil {
+	if _, err := cluster.RbacV1().Roles(r.namespace).Create(ctx, &rbacv1.Role{ObjectMeta: meta("t-runner"), Rules: rules}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	binding := &rbacv1.RoleBinding{ObjectMeta: meta("t-runner"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "t-runner"},
@@ -262,6 +261,9 @@ func (p *process) wait(t *testing.T) int {
 func (r *rig) progress(t *testing.T) *delivery.Progress {
 	t.Helper()
 	cm, err := cluster.CoreV1().ConfigMaps(r.namespace).Get(t.Context(), "t-progress", metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -334,7 +334,7 @@ func TestARunnerThatLeavesNoReport(t *testing.T) {
 
 func TestAReportThatSomebodySpoilt(t *testing.T) {
 	l, r := underway(t, "spoilt")
-	r.write(manifests.OriginalName(r.test, 1), func(c *corev1.ConfigMap) {
+	r.writeOriginal(func(c *corev1.ConfigMap) {
 		c.BinaryData = map[string][]byte{"report.json.gz": []byte("no report")}
 		c.Annotations = map[string]string{
 			"linerate.dev/digest": "sha256:0", "linerate.dev/ending": "Completed", "linerate.dev/attempt": "1", "linerate.dev/final": "true",

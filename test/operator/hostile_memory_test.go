@@ -119,7 +119,7 @@ func (r *runner) reportBomb() {
 	r.l.must(err)
 	r.l.must(w.Close())
 	envelope := delivery.Envelope{Digest: "sha256:0", Ending: string(report.Completed), Attempt: int(r.attempt), Final: true}
-	r.write(manifests.OriginalName(r.test, r.attempt), func(c *corev1.ConfigMap) {
+	r.writeOriginal(func(c *corev1.ConfigMap) {
 		c.BinaryData, c.Annotations, c.Immutable = map[string][]byte{delivery.KeyReport: packed.Bytes()}, envelope.Annotations(), new(true)
 	})
 }

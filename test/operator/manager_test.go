@@ -105,20 +105,18 @@ func (l *lab) removeMultus() {
 }
 
 // ofALife is the ledger of what the manager may ask the API server for one test of a minute, by verb and resource, all its objects on one node. What a runner may ask
-// besides, nine times, is held in internal/delivery/configmaps (TestARunOfAMinute).
+// besides, seven times, is held in internal/delivery/configmaps (TestARunOfAMinute).
 var ofALife = counts{
-	"POST configmaps":        4, // Progress and Report, empty; links; the Plan
-	"POST serviceaccounts":   1,
-	"POST roles":             1,
-	"POST rolebindings":      1,
-	"POST pods" + dryRun:     2, // the device's and a generator's, unless pods like them were welcome a moment ago
-	"POST pods":              2,
-	"POST jobs":              1,
-	"PATCH loadtests/status": 10, // access; pods; runs; progress, four times; measured; and two to spare for a machine on which pods are placed and ready one long after the other
-	"GET configmaps":         1,  // the Report
-	"DELETE pods":            3,  // the third is the runner's, which the garbage collector deletes where there is one
-	"DELETE jobs":            1,
-	"POST events":            2, // Running, Measured
+	"POST configmaps":          3, // links; the Plan; the copy of the Report
+	"POST configmaps" + dryRun: 1, // whether the copy's name is free
+	"POST pods" + dryRun:       2, // the device's and a generator's, unless pods like them were welcome a moment ago
+	"POST pods":                2,
+	"POST jobs":                1,
+	"PATCH loadtests/status":   10, // pods; runs; progress, four times; measured; and two to spare for a machine on which pods are placed and ready one long after the other
+	"GET configmaps":           1,  // the Report
+	"DELETE pods":              3,  // the third is the runner's, which the garbage collector deletes where there is one
+	"DELETE configmaps":        1,  // the Plan, and with it the Job and what the runner made
+	"POST events":              2,  // Running, Measured
 }
 
 // A whole life under the running operator, of which a minute is measured: it asks the API server for what stands in the ledger, and for nothing else.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,6 +27,7 @@ type runner struct {
 	client  client.Client
 	plan    *plan.Plan
 	sites   plan.Sites
+	of      manifests.OfRun
 }
 
 // runner reads the Plan that the operator wrote.
@@ -47,6 +49,7 @@ func (l *lab) runner(test string, attempt int32) *runner {
 	l.must(admin.Get(l.t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: manifests.PlanName(r.test, attempt)}, &kept))
 	r.plan, r.sites, err = delivery.DecodePlan(kept.BinaryData)
 	l.must(err)
+	r.of = manifests.OfRun{Labels: kept.Labels, Plan: kept.Name, PlanUID: kept.UID}
 	return r
 }
 
@@ -71,7 +74,7 @@ func (r *runner) progress(p delivery.Progress) {
 	p.Attempt, p.Run, p.Runner, p.RunnerUID = int(r.attempt), 1, r.pod.Name, string(r.uid)
 	data, err := delivery.EncodeProgress(p)
 	r.l.must(err)
-	r.write(manifests.ProgressName(r.test, r.attempt), func(c *corev1.ConfigMap) { c.Data = data })
+	r.write(r.of.Progress(manifests.ProgressName(r.test, r.attempt)), func(c *corev1.ConfigMap) { c.Data = data })
 }
 
 // report writes a Report.
@@ -79,7 +82,7 @@ func (r *runner) report(document *report.Report, final bool) {
 	r.l.t.Helper()
 	data, annotations, err := delivery.EncodeReport(document, final, int(r.attempt))
 	r.l.must(err)
-	r.write(manifests.OriginalName(r.test, r.attempt), func(c *corev1.ConfigMap) {
+	r.writeOriginal(func(c *corev1.ConfigMap) {
 		c.BinaryData, c.Annotations = data, annotations
 		if final {
 			c.Immutable = new(true)
@@ -87,16 +90,28 @@ func (r *runner) report(document *report.Report, final bool) {
 	})
 }
 
-// write writes a document, signed.
-func (r *runner) write(name string, f func(*corev1.ConfigMap)) {
+// writeOriginal writes what is to be the Report.
+func (r *runner) writeOriginal(f func(*corev1.ConfigMap)) {
 	r.l.t.Helper()
-	var kept corev1.ConfigMap
-	r.l.must(r.client.Get(r.l.t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: name}, &kept))
+	r.write(r.of.Original(manifests.OriginalName(r.test, r.attempt)), f)
+}
+
+// write writes a document, signed, which it makes where it isn't there.
+func (r *runner) write(meta metav1.ObjectMeta, f func(*corev1.ConfigMap)) {
+	r.l.t.Helper()
+	meta.Namespace = operatorNamespace
+	kept := corev1.ConfigMap{ObjectMeta: meta}
+	err := r.client.Get(r.l.t.Context(), objectKey(&kept), &kept)
+	r.l.must(client.IgnoreNotFound(err))
 	f(&kept)
 	if kept.Annotations == nil {
 		kept.Annotations = map[string]string{}
 	}
 	kept.Annotations[delivery.AnnotationRunner] = delivery.Signature(r.pod.Name, string(r.uid))
+	if err != nil {
+		r.l.must(r.client.Create(r.l.t.Context(), &kept))
+		return
+	}
 	r.l.must(r.client.Update(r.l.t.Context(), &kept))
 }
 

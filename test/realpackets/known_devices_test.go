@@ -375,9 +375,9 @@ func (d impairedDevice) found(r *report.Report, m report.Measured) string {
 		if m.Limit != nil {
 			reason = m.Limit.Reason
 		}
-		return fmt.Sprintf("at least %s: %s", f.Low, reason)
+		return fmt.Sprintf("at least %.0f: %s", f.Low.Float(), reason)
 	}
-	return fmt.Sprintf("limit: %s to %s", f.Low, f.High)
+	return fmt.Sprintf("limit: %.0f to %.0f", f.Low.Float(), f.High.Float())
 }
 
 // loads are the directions at each load that was given: of a curve its trials', the highest first.

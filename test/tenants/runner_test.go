@@ -66,6 +66,7 @@ type run struct {
 	pod    *corev1.Pod
 	runner client.Client // with the pod's own token
 	plan   *plan.Plan
+	of     manifests.OfRun
 }
 
 // begin has somebody make a test, and brings it to its run: the operator makes the runner's Job, and Kubernetes its pod.
@@ -94,6 +95,7 @@ func (l *lab) runOf(test *v1alpha1.LoadTest) *run {
 	var err error
 	r.plan, _, err = delivery.DecodePlan(kept.BinaryData)
 	l.must(err)
+	r.of = manifests.OfRun{Labels: kept.Labels, Plan: kept.Name, PlanUID: kept.UID}
 	return r
 }
 
@@ -138,7 +140,7 @@ func (r *run) writeWith(c client.Client, document *report.Report) {
 	}))
 }
 
-// update changes a document with the token of the run's pod, signed with its name.
+// update changes a document with the token of the run's pod, signed with its name. One that isn't there it makes.
 func (r *run) update(name string, change func(*corev1.ConfigMap)) error {
 	return r.updateWith(r.runner, name, change)
 }
@@ -146,7 +148,11 @@ func (r *run) update(name string, change func(*corev1.ConfigMap)) error {
 // updateWith does so with another token.
 func (r *run) updateWith(c client.Client, name string, change func(*corev1.ConfigMap)) error {
 	var kept corev1.ConfigMap
-	if err := c.Get(r.l.t.Context(), client.ObjectKey{Namespace: managerNamespace, Name: name}, &kept); err != nil {
+	err := c.Get(r.l.t.Context(), client.ObjectKey{Namespace: managerNamespace, Name: name}, &kept)
+	if apierrors.IsNotFound(err) {
+		return r.makeWith(c, name, change)
+	}
+	if err != nil {
 		return err
 	}
 	if kept.Annotations == nil {
@@ -155,6 +161,17 @@ func (r *run) updateWith(c client.Client, name string, change func(*corev1.Confi
 	kept.Annotations[delivery.AnnotationRunner] = delivery.Signature(r.pod.Name, string(r.pod.UID))
 	change(&kept)
 	return c.Update(r.l.t.Context(), &kept)
+}
+
+// makeWith makes a document as the run's runner does, but for what is changed.
+func (r *run) makeWith(c client.Client, name string, change func(*corev1.ConfigMap)) error {
+	made := &corev1.ConfigMap{ObjectMeta: r.of.Original(name)}
+	if strings.HasSuffix(name, "-progress") {
+		made.ObjectMeta = r.of.Progress(name)
+	}
+	made.Namespace, made.Annotations = managerNamespace, map[string]string{delivery.AnnotationRunner: delivery.Signature(r.pod.Name, string(r.pod.UID))}
+	change(made)
+	return c.Create(r.l.t.Context(), made)
 }
 
 // All runners have one account, and each writes what is its own run's and nothing else.
@@ -167,10 +184,42 @@ func TestTheRunnersToken(t *testing.T) {
 	progress, original := manifests.ProgressName(mine.test, 1), manifests.OriginalName(mine.test, 1)
 	nothing := func(*corev1.ConfigMap) {}
 
-	t.Run("writes its own Progress and Report", func(t *testing.T) {
+	makes := func(change func(*corev1.ConfigMap)) error { return mine.makeWith(mine.runner, original, change) }
+	t.Run("makes no document but its own, as it is to be", func(t *testing.T) {
+		for what, c := range map[string]struct {
+			err  error
+			says string
+		}{
+			"the Progress of another run":        {mine.makeWith(mine.runner, manifests.ProgressName(theirs.test, 1), nothing), "is no runner of the run"},
+			"the Report of its own next attempt": {mine.makeWith(mine.runner, manifests.OriginalName(mine.test, 2), nothing), "is no runner of the run"},
+			"a name of the API server's choice":  {makes(func(c *corev1.ConfigMap) { c.GenerateName, c.Name = c.Name, "" }), "is no runner of the run"},
+			"a Plan":                             {makes(func(c *corev1.ConfigMap) { c.Labels[v1alpha1.LabelRole] = "plan" }), "is no runner of the run"},
+			"a Report with the Progress' role":   {makes(func(c *corev1.ConfigMap) { c.Labels[v1alpha1.LabelRole] = "progress" }), "is no runner of the run"},
+			"one that nobody finds":              {makes(func(c *corev1.ConfigMap) { delete(c.Labels, v1alpha1.LabelUID) }), "has the labels of its run"},
+			"one with others' labels":            {makes(func(c *corev1.ConfigMap) { c.Labels["app"] = "x" }), "has the labels of its run"},
+			"one of another attempt":             {makes(func(c *corev1.ConfigMap) { c.Labels[v1alpha1.LabelAttempt] = "2" }), "has the labels of its run"},
+			"one that stays":                     {makes(func(c *corev1.ConfigMap) { c.OwnerReferences = nil }), "is owned by the ConfigMap of its Plan"},
+			"one that goes with another's Plan":  {makes(func(c *corev1.ConfigMap) { c.OwnerReferences = theirs.of.Original("").OwnerReferences }), "is owned by the ConfigMap of its Plan"},
+			"one with a finalizer":               {makes(func(c *corev1.ConfigMap) { c.Finalizers = []string{"attacker.example/stays"} }), "has no finalizers"},
+			"an order":                           {makes(func(c *corev1.ConfigMap) { c.Annotations[delivery.AnnotationPlanDigest] = "sha256:1" }), "no annotations of others"},
+			"one without a signature":            {makes(func(c *corev1.ConfigMap) { c.Annotations = nil }), "annotation linerate.dev/runner must be"},
+			"one with a token of no pod":         {mine.makeWith(withToken(t, tokenOf(t, managerNamespace, runnerAccount, nil)), original, nothing), "bound to no pod"},
+			"one with another run's token":       {mine.makeWith(theirs.runner, original, nothing), "is no runner of the run"},
+		} {
+			if c.err == nil || !apierrors.IsForbidden(c.err) || !strings.Contains(c.err.Error(), c.says) {
+				t.Errorf("%s: %v\nwant a refusal that says %q", what, c.err, c.says)
+			}
+		}
+		if err := makes(func(c *corev1.ConfigMap) { c.BinaryData = map[string][]byte{"other": nil} }); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "a Report is report.json.gz") {
+			t.Errorf("what is no Report: %v", err)
+		}
+	})
+	t.Run("makes and writes its own Progress and Report", func(t *testing.T) {
 		for _, name := range []string{progress, original} {
-			if err := mine.update(name, func(c *corev1.ConfigMap) { c.Annotations[delivery.AnnotationDigest] = "sha256:0" }); err != nil {
-				t.Error(err)
+			for range 2 {
+				if err := mine.update(name, func(c *corev1.ConfigMap) { c.Annotations[delivery.AnnotationDigest] = "sha256:0" }); err != nil {
+					t.Error(err)
+				}
 			}
 		}
 	})
@@ -194,14 +243,15 @@ func TestTheRunnersToken(t *testing.T) {
 			"an order":                           {mine.update(original, func(c *corev1.ConfigMap) { c.Annotations[delivery.AnnotationPlanDigest] = "sha256:1" }), "nor annotations of others"},
 			"a token of no pod":                  {mine.updateWith(withToken(t, tokenOf(t, managerNamespace, runnerAccount, nil)), original, nothing), "bound to no pod"},
 			"a token of another run's pod":       {mine.updateWith(theirs.runner, original, nothing), "is no runner of the run"},
-			"somebody else's pod of a like name": {mine.updateWith(l.likeNamed(mine), original, nothing), "annotation linerate.dev/runner must be"},
+			"somebody else's pod of a like name": {mine.updateWith(l.named(mine, "-other"), original, nothing), "annotation linerate.dev/runner must be"},
+			"a runner of a test that is named like this one's runner": {mine.updateWith(l.named(mine, "-x-0a1b2c3d-1-runner-x7k2p"), original, nothing), "is no runner of the run"},
 		} {
 			if c.err == nil || !apierrors.IsForbidden(c.err) || !strings.Contains(c.err.Error(), c.says) {
 				t.Errorf("%s: %v\nwant a refusal that says %q", what, c.err, c.says)
 			}
 		}
 	})
-	t.Run("is told of two verbs on ConfigMaps in the operator's namespace, and no more", func(t *testing.T) {
+	t.Run("is told of three verbs on ConfigMaps in the operator's namespace, and no more", func(t *testing.T) {
 		review := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: managerNamespace}}
 		l.must(mine.runner.Create(t.Context(), review))
 		found := false
@@ -209,7 +259,7 @@ func TestTheRunnersToken(t *testing.T) {
 			switch {
 			case rule.APIGroups[0] == "authorization.k8s.io" || rule.APIGroups[0] == "authentication.k8s.io": // everybody's: who am I, what may I do
 			case rule.APIGroups[0] == "certificates.k8s.io" && rule.Resources[0] == "clustertrustbundles": // every ServiceAccount's, since Kubernetes 1.37: certificates to trust
-			case rule.Resources[0] == "configmaps" && len(rule.Verbs) == 2:
+			case rule.Resources[0] == "configmaps" && len(rule.Verbs) == 3:
 				found = true
 			default:
 				t.Errorf("it may %v %v %v", rule.Verbs, rule.Resources, rule.ResourceNames)
@@ -259,10 +309,10 @@ func (l *lab) nextAttempts(r *run) error {
 	return r.update(next.Name, func(*corev1.ConfigMap) {})
 }
 
-// likeNamed is the token of a pod that has a runner's name, of the first six letters of what Kubernetes adds, and isn't that runner.
-func (l *lab) likeNamed(r *run) client.Client {
+// named is the token of a pod whose name begins with that of a run's Job, and that isn't its runner.
+func (l *lab) named(r *run, rest string) client.Client {
 	l.t.Helper()
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: managerNamespace, Name: manifests.RunnerJobName(r.test, 1) + "-other"}, Spec: r.pod.Spec}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: managerNamespace, Name: manifests.RunnerJobName(r.test, 1) + rest}, Spec: r.pod.Spec}
 	l.must(admin.Create(l.t.Context(), pod))
 	return withToken(l.t, tokenOf(l.t, managerNamespace, runnerAccount, pod))
 }

@@ -21,36 +21,47 @@ func Claim(ctx context.Context, o Options) (*Sink, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Sink{options: o, changed: make(chan struct{}, 1)}
+	s := &Sink{options: o, changed: make(chan struct{}, 1), report: unmade(o.Report)}
 	err := persist(ctx, func(ctx context.Context) error {
 		err := s.claim(ctx)
 		if err != nil {
-			o.Log.Warn("not claimed yet", "configmap", o.Progress, "error", err)
+			o.Log.Warn("not claimed yet", "configmap", o.Progress.Name, "error", err)
 		}
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("claim ConfigMap %s: %w", o.Progress, err)
+		return nil, fmt.Errorf("claim ConfigMap %s: %w", o.Progress.Name, err)
 	}
 	return s, nil
 }
 
-func (s *Sink) claim(ctx context.Context) (err error) {
+// claim makes the Progress. Where there is one, a runner was here before: it may have ended already, and else is succeeded.
+func (s *Sink) claim(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	if s.report, err = s.get(ctx, s.options.Report); err != nil {
+	s.progress = unmade(s.options.Progress)
+	err := s.claimAfter(ctx, nil)
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	if s.report, err = s.look(ctx, s.options.Report); err != nil {
 		return err
 	}
 	if e, written := delivery.ReadEnvelope(s.report.Annotations); written && e.Final && e.Attempt == s.options.Attempt {
 		return ErrReported
 	}
-	if s.progress, err = s.get(ctx, s.options.Progress); err != nil {
+	if s.progress, err = s.look(ctx, s.options.Progress); err != nil {
 		return err
 	}
 	earlier, err := delivery.DecodeProgress(s.progress.Data)
 	if err != nil {
 		return err
 	}
+	return s.claimAfter(ctx, earlier)
+}
+
+// claimAfter writes what this runner begins with, over the version of the Progress that was last seen.
+func (s *Sink) claimAfter(ctx context.Context, earlier *delivery.Progress) error {
 	first, err := delivery.Succeed(earlier, delivery.Progress{
 		Attempt: s.options.Attempt, Runner: s.options.Pod, RunnerUID: s.options.UID, At: time.Now().UTC(), Phase: "Preparing"})
 	if err != nil {
@@ -60,8 +71,26 @@ func (s *Sink) claim(ctx context.Context) (err error) {
 	return s.update(ctx, first)
 }
 
-func (s *Sink) get(ctx context.Context, name string) (*corev1.ConfigMap, error) {
-	return s.options.Client.Get(ctx, name, metav1.GetOptions{})
+// unmade is a document that isn't there.
+func unmade(meta metav1.ObjectMeta) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: *meta.DeepCopy()}
+}
+
+// look returns a document as it is, which may be unmade.
+func (s *Sink) look(ctx context.Context, meta metav1.ObjectMeta) (*corev1.ConfigMap, error) {
+	kept, err := s.options.Client.Get(ctx, meta.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return unmade(meta), nil
+	}
+	return kept, err
+}
+
+// write makes a document that isn't there, and updates one that is, over the version that it has.
+func (s *Sink) write(ctx context.Context, document *corev1.ConfigMap) (*corev1.ConfigMap, error) {
+	if document.ResourceVersion == "" {
+		return s.options.Client.Create(ctx, document, metav1.CreateOptions{})
+	}
+	return s.options.Client.Update(ctx, document, metav1.UpdateOptions{})
 }
 
 // sign puts this runner's name under a document.
@@ -81,7 +110,7 @@ func (s *Sink) update(ctx context.Context, p delivery.Progress) error {
 	next := s.progress.DeepCopy()
 	next.Data = data
 	s.sign(next)
-	stored, err := s.options.Client.Update(ctx, next, metav1.UpdateOptions{})
+	stored, err := s.write(ctx, next)
 	if err == nil {
 		s.progress = stored
 	}
@@ -95,12 +124,12 @@ func (s *Sink) putProgress(ctx context.Context, p delivery.Progress) error {
 	defer cancel()
 	err := s.update(ctx, p)
 	if apierrors.IsNotFound(err) {
-		return fmt.Errorf("%w: ConfigMap %s is gone, and so is the test", delivery.ErrFenced, s.options.Progress)
+		return fmt.Errorf("%w: ConfigMap %s is gone, and so is the test", delivery.ErrFenced, s.options.Progress.Name)
 	}
 	if !apierrors.IsConflict(err) {
 		return err
 	}
-	current, err := s.get(ctx, s.options.Progress)
+	current, err := s.options.Client.Get(ctx, s.options.Progress.Name, metav1.GetOptions{})
 	if err != nil {
 		return err
 	}

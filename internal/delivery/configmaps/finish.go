@@ -41,7 +41,7 @@ func (s *Sink) Finish(ctx context.Context, r *report.Report, final bool) error {
 			err = s.putReport(ctx, data, annotations, final)
 		}
 		if err != nil {
-			s.options.Log.Warn("the report is not written yet", "configmap", s.options.Report, "error", err)
+			s.options.Log.Warn("the report is not written yet", "configmap", s.options.Report.Name, "error", err)
 		}
 		if !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
 			refused = 0
@@ -53,7 +53,7 @@ func (s *Sink) Finish(ctx context.Context, r *report.Report, final bool) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("write the report to ConfigMap %s: %w", s.options.Report, err)
+		return fmt.Errorf("write the report to ConfigMap %s: %w", s.options.Report.Name, err)
 	}
 	return nil
 }
@@ -69,14 +69,14 @@ func (s *Sink) putReport(ctx context.Context, data map[string][]byte, annotation
 	if final {
 		next.Immutable = &final
 	}
-	_, err := s.options.Client.Update(ctx, next, metav1.UpdateOptions{})
+	_, err := s.write(ctx, next)
 	if err == nil {
 		return nil
 	}
 	if apierrors.IsNotFound(err) {
-		return fmt.Errorf("%w: ConfigMap %s is gone, and so is the test", delivery.ErrFenced, s.options.Report)
+		return fmt.Errorf("%w: ConfigMap %s is gone, and so is the test", delivery.ErrFenced, s.options.Report.Name)
 	}
-	current, unread := s.get(ctx, s.options.Report)
+	current, unread := s.look(ctx, s.options.Report)
 	if unread != nil {
 		return err
 	}

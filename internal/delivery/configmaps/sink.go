@@ -5,7 +5,8 @@
 //	runner ── Tell ─▶ the latest ── Keep ─▶ …-progress      every write carries the resourceVersion of the one before:
 //	       ── Finish ────────────────────▶ …-report        whoever writes between them has taken over (delivery.ErrFenced)
 //
-// Each write is signed with the runner's pod and its UID, without which the admission policy of runners takes none.
+// Who comes first makes them: a runner that makes the Progress is its attempt's first, and asks for nothing else. Each write is signed with the runner's pod and its
+// UID, without which the admission policy of runners takes none.
 package configmaps
 
 import (
@@ -24,8 +25,9 @@ import (
 // ErrReported says that a final Report of this attempt stands already, and nothing is left to do.
 var ErrReported = errors.New("a final report of this attempt stands already")
 
-// Client is what of client-go's ConfigMapInterface is needed: ConfigMaps of one namespace, read and updated.
+// Client is what of client-go's ConfigMapInterface is needed: ConfigMaps of one namespace, made, read and updated.
 type Client interface {
+	Create(ctx context.Context, object *corev1.ConfigMap, options metav1.CreateOptions) (*corev1.ConfigMap, error)
 	Get(ctx context.Context, name string, options metav1.GetOptions) (*corev1.ConfigMap, error)
 	Update(ctx context.Context, object *corev1.ConfigMap, options metav1.UpdateOptions) (*corev1.ConfigMap, error)
 }
@@ -33,8 +35,8 @@ type Client interface {
 // Options say whose documents go where.
 type Options struct {
 	Client Client
-	// Progress and Report are the ConfigMaps' names; both exist.
-	Progress, Report string
+	// Progress and Report are the two ConfigMaps as they are made where they aren't there: their names, their labels, and what they go with.
+	Progress, Report metav1.ObjectMeta
 	Attempt          int
 	// Pod is the runner's pod, UID its UID: the fence, and what each document is signed with.
 	Pod, UID string
@@ -46,7 +48,7 @@ type Sink struct {
 	options  Options
 	first    delivery.Progress
 	progress *corev1.ConfigMap // as it was last written
-	report   *corev1.ConfigMap // as it was last read
+	report   *corev1.ConfigMap // as it was last read; one without a version isn't there, as far as is known
 	changed  chan struct{}     // something was told
 
 	mutex  sync.Mutex
@@ -132,9 +134,9 @@ func (s *Sink) writeLatest(ctx context.Context) error {
 func (s *Sink) tellOutage(ctx context.Context, err error) {
 	switch {
 	case err != nil && !s.outage && ctx.Err() == nil:
-		s.options.Log.Warn("progress can't be written; the run goes on", "configmap", s.options.Progress, "error", err)
+		s.options.Log.Warn("progress can't be written; the run goes on", "configmap", s.options.Progress.Name, "error", err)
 	case err == nil && s.outage:
-		s.options.Log.Info("progress is written again", "configmap", s.options.Progress)
+		s.options.Log.Info("progress is written again", "configmap", s.options.Progress.Name)
 	}
 	s.outage = err != nil
 }
