@@ -135,6 +135,8 @@ func maxReceived(r *report.Report, c procedure.Conclusion) *report.Sum {
 // nothing says why there is no figure.
 func nothing(r *report.Report, c procedure.Conclusion) string {
 	switch {
+	case c.Unproven:
+		return unproven(r, c)
 	case c.Reason == report.NoCleanWindow && c.Lossy != procedure.None:
 		w := r.Windows[c.Lossy]
 		return fmt.Sprintf("%s; the lowest that lost frames is window %d, at %s of the target, with %s offered: %s", noneClean(r), w.Number,
@@ -148,6 +150,20 @@ func nothing(r *report.Report, c procedure.Conclusion) string {
 		return r.Message
 	}
 	return "the run ended before there was anything to say"
+}
+
+// unproven says why loads that looked clean are none that the device is known to carry, and the way out.
+func unproven(r *report.Report, c procedure.Conclusion) string {
+	said := "no load is known to be clean: of each that looked so, edges of windows or frames of others may hide more loss than the limit allows, and that load, or one above it that looked as clean, lost frames when it was held"
+	if c.Lossy != procedure.None {
+		w := r.Windows[c.Lossy]
+		said += fmt.Sprintf("; the lowest load above them that lost frames is %s offered (window %d, %s)", offered(w), w.Number, lossOf(w))
+	}
+	said += "; set procedure.maxLossRatio to the loss that you would forgive"
+	if c.Finished {
+		said += "; " + c.Ending
+	}
+	return said
 }
 
 // noneClean says that no load is believed to be clean, and which window was clean all the same.
@@ -194,7 +210,7 @@ func sentence(r *report.Report, c procedure.Conclusion) string {
 	case report.MachineLimited:
 		said = append(said, machinesLimit(r, w))
 	case report.Inconclusive:
-		said = append(said, unjudged(r, w, c))
+		said = append(said, unjudged(r, w))
 	case report.LossAboveLimit, report.OtherDirection, report.NoCleanWindow, report.NotMeasured:
 	case report.LoadHeld, report.CurveMeasured, report.MaximumOffered, report.PathLimited: // of procedures that have a sentence of their own
 	}
@@ -266,11 +282,8 @@ func queueFull(r *report.Report) (times int64) {
 	return times
 }
 
-// unjudged says that nothing above a window could be judged, and what disturbed it there, if anything did; or that the window itself proves nothing.
-func unjudged(r *report.Report, w report.Window, c procedure.Conclusion) string {
-	if c.Unproven {
-		return "that load, or one above it that looked as clean, lost frames when it was held: nobody knows whether this one is clean, so it proves nothing of the device; set procedure.maxLossRatio to the loss that you would forgive"
-	}
+// unjudged says that nothing above a window could be judged, and what disturbed it there, if anything did.
+func unjudged(r *report.Report, w report.Window) string {
 	const bound = "what lies above could not be judged, so this is a lower bound"
 	if i := slices.IndexFunc(r.Windows, func(o report.Window) bool { return o.Load > w.Load && o.LostToDisturbance() }); i >= 0 {
 		return fmt.Sprintf("%s: window %d, %s", bound, r.Windows[i].Number, r.Windows[i].Reason)

@@ -133,7 +133,7 @@ func (e Each) sentence(c procedure.Conclusion, history []report.Window) string {
 	default:
 		said = append(said, fmt.Sprintf("all at once it carries them: %s came back of %s (window %d)", received(w), offered(w), w.Number))
 	}
-	if c.Reason == report.Inconclusive && c.Together.Verdict != report.Invalid && e.crowdedOut(c.Directions, history) {
+	if c.Window != procedure.None && c.Reason == report.Inconclusive && c.Together.Verdict != report.Invalid && e.crowdedOut(c.Directions, history) {
 		said = append(said, fmt.Sprintf("%s, which is more than one of them carries, and without that the device may carry more of the rest: the sum is a lower bound, and a limit only with a lower othersAt", e.others()))
 	}
 	return strings.Join(said, "; ")
@@ -162,7 +162,7 @@ func (e Each) leftOpen(c procedure.Conclusion, history []report.Window) string {
 		said = fmt.Sprintf("; clean is as far as edges and frames of others tell: up to %s may be lost", measure.Percent(most))
 	}
 	if c.Unproven {
-		said += "; a load that had looked as clean lost frames when it was held: nobody knows whether these are clean, so they prove nothing of the device; set procedure.maxLossRatio to the loss that you would forgive"
+		said += "; where no load is known to be clean, edges of windows that looked so may hide more loss than the limit allows, and such a load lost frames when it was held: set procedure.maxLossRatio to the loss that you would forgive"
 	}
 	return said
 }
@@ -173,6 +173,9 @@ func ofDirection(d procedure.DirectionConclusion, name string, history []report.
 	if d.Lossy != procedure.None {
 		w := history[d.Lossy]
 		lossy = fmt.Sprintf("; the lowest load that lost frames is %s (window %d, %s)", rate(of(w, name).Offered), w.Number, of(w, name).Reason)
+	}
+	if d.Window == procedure.None && d.Reason == report.Inconclusive {
+		return "no load of it is known to be clean" + lossy
 	}
 	if d.Window == procedure.None {
 		return "no load of it was clean" + lossy

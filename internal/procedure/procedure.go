@@ -149,7 +149,8 @@ type Conclusion struct {
 	Saturated    bool // the window is at the device's limit, within Resolution
 	Confirmed    bool
 	NonMonotonic bool // above the first saturation some load was clean again
-	// Unproven says that nobody knows whether the answer's load is clean: its edges may hide more loss than the limit allows, and it, or a load above that had looked as clean, lost frames when held.
+	// Unproven says that there is no answer, as nobody knows whether any load is clean: edges of windows that looked so may hide more loss than the limit allows, and such a load lost
+	// frames when held.
 	Unproven bool
 	// Window and Lossy index the history: the answer, and the lowest load above it that lost frames. None where there is no such window.
 	Window, Lossy int

@@ -29,6 +29,9 @@ func (r Ramp) Conclude(history []report.Window) procedure.Conclusion {
 		lo = m.unheld()
 	}
 	switch {
+	case m.unproven(lo):
+		c.Reason, c.Unproven = report.Inconclusive, true
+		return c
 	case lo == nil && len(m.points) > 0:
 		c.Reason = report.NoCleanWindow
 	case lo == nil:
@@ -47,9 +50,6 @@ func (r Ramp) Conclude(history []report.Window) procedure.Conclusion {
 		if unheld {
 			c.Saturated, c.Reason = false, m.whyUnheld()
 		}
-	}
-	if c.Unproven = m.unproven(lo); c.Unproven {
-		c.Saturated, c.Reason = false, report.Inconclusive
 	}
 	c.Confirmed = m.confirmed != nil
 	if lo != nil {
@@ -80,7 +80,7 @@ func (m *machine) unheld() *point {
 }
 
 // unproven says that nobody knows whether the answer's load is clean: its edges may hide more loss than the limit allows, and that load, or one above it that had looked as clean, lost
-// frames when held.
+// frames when held. A device that loses a little of any load looks so, and carries no load as cleanly as is asked for: there is no answer then, not even a lower bound.
 func (m *machine) unproven(lo *point) bool {
 	lost := m.doubted || slices.ContainsFunc(m.looks, func(p point) bool { return p.lossy })
 	return lo != nil && m.confirmed == nil && lost && !m.sure(m.history[lo.window])

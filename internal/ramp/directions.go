@@ -38,7 +38,7 @@ func (m *machine) direction(d int, whole procedure.Conclusion, lo *point, unheld
 		c.Reason = report.OtherDirection
 	}
 	lossy := m.lostIn(d, lo)
-	if unheld || whole.Unproven || m.hi == nil || lossy == procedure.None {
+	if unheld || m.hi == nil || lossy == procedure.None {
 		return c
 	}
 	resolution := m.resolvedIn(d, lo, lossy)

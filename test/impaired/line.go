@@ -66,6 +66,9 @@ func (l *line) take(at time.Duration, f flow) fate {
 	l.forwarded++
 	out := fate{leaves: leaves + l.Delay, copies: 1}
 	if l.ReorderOneIn > 0 {
+		if _, seen := l.flows[f]; !seen {
+			l.flows[f] = int64(len(l.flows)) % l.ReorderOneIn // else all flows of a generator that sends them in turn would wait in the same moment
+		}
 		l.flows[f]++
 		out.behind = l.flows[f]%l.ReorderOneIn == 0
 	}
