@@ -32,7 +32,7 @@ func (v *view) ranBefore() bool {
 	return slices.ContainsFunc(v.recorded(v1alpha1.RoleRunner), func(p v1alpha1.PodStatus) bool { return p.Namespace == "" })
 }
 
-// runsHere says whether a runner's Job or pod is where this release runs them, and what it is called.
+// runsHere says whether a runner's pod is where this release runs them, and what it is called.
 func (v *view) runsHere(namespace string, labels map[string]string, name string) bool {
 	return namespace == v.Settings.Namespace && manifests.IsRunnerOf(name, v.Test, attemptOf(labels))
 }

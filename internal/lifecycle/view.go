@@ -86,7 +86,7 @@ func (v *view) sortPods() {
 func (v *view) sortJobs() {
 	for i, j := range v.Children.Jobs {
 		switch {
-		case !v.runsHere(j.Namespace, j.Labels, j.Name+"-"):
+		case j.Namespace != v.Settings.Namespace || j.Name != manifests.RunnerJobName(v.Test, attemptOf(j.Labels)):
 			v.formerJobs = append(v.formerJobs, j)
 		case attemptOf(j.Labels) == v.attempt:
 			v.job = &v.Children.Jobs[i]
