@@ -116,6 +116,7 @@ var ofALife = counts{
 	"GET configmaps":           1,  // the Report
 	"DELETE pods":              3,  // the third is the runner's, which the garbage collector deletes where there is one
 	"DELETE configmaps":        1,  // the Plan, and with it the Job and what the runner made
+	"DELETE jobs":              1,  // the garbage collector's, where there is one
 	"POST events":              2,  // Running, Measured
 }
 
@@ -174,7 +175,10 @@ func (l *lab) wholeLife(name string) {
 		l.reap()
 		return len(l.pods()) == 0
 	})
-	l.await("the end of the Job", func() bool { return len(l.jobs()) == 0 })
+	l.await("the end of the Job", func() bool {
+		l.reap()
+		return len(l.jobs()) == 0
+	})
 }
 
 // Of two operators one works; when it ends, the other takes over at once and goes on where it stopped.
