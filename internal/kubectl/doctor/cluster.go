@@ -156,11 +156,14 @@ func oneLeader(lab Lab, namespace string) Finding {
 func admission(lab Lab) []Finding {
 	const check = "admission policy"
 	if lab.Policies.Err != nil {
-		return unseen(check, "the cluster's ValidatingAdmissionPolicies", lab.Policies.Err, "ask a cluster admin to run kubectl linerate doctor")
+		return unseen(check, "the cluster's ValidatingAdmissionPolicies", lab.Policies.Err, askAdmin)
 	}
 	for _, p := range lab.Policies.Value {
 		if !guardsTests(p.Spec.MatchConstraints) {
 			continue
+		}
+		if lab.Bindings.Err != nil {
+			return unseen(check, "whether "+p.Name+" is bound", lab.Bindings.Err, askAdmin)
 		}
 		for _, b := range lab.Bindings.Value {
 			if b.Spec.PolicyName == p.Name {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -50,8 +52,9 @@ func healthy() Lab {
 		CPUPolicy: map[string]Answer[string]{"node-1": {Value: "static"}, "node-2": {Value: "static"}},
 		Home:      Answer[*corev1.Namespace]{Value: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{enforceLabel: "privileged"}}}},
 		Daemons:   Answer[[]appsv1.DaemonSet]{Value: []appsv1.DaemonSet{daemonOf("cilium", 2), daemonOf("kube-multus-ds", 2)}},
-		Policies:  Answer[[]admissionv1.ValidatingAdmissionPolicy]{Value: []admissionv1.ValidatingAdmissionPolicy{guard("linerate")}},
-		Bindings:  Answer[[]admissionv1.ValidatingAdmissionPolicyBinding]{Value: []admissionv1.ValidatingAdmissionPolicyBinding{{Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: "linerate"}}}},
+		Policies:  Answer[[]admissionv1.ValidatingAdmissionPolicy]{Value: []admissionv1.ValidatingAdmissionPolicy{guard("linerate"), holder("linerate-runners", "linerate-runner")}},
+		Bindings:  Answer[[]admissionv1.ValidatingAdmissionPolicyBinding]{Value: []admissionv1.ValidatingAdmissionPolicyBinding{binds("linerate"), binds("linerate-runners")}},
+		Runs:      map[types.NamespacedName]Runs{{Namespace: "linerate-system", Name: "linerate"}: runsAt("linerate-system")},
 	}
 }
 
@@ -94,6 +97,71 @@ func podOf(node string, phase corev1.PodPhase, name corev1.ResourceName, amount 
 func guard(name string) admissionv1.ValidatingAdmissionPolicy {
 	return admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionv1.ValidatingAdmissionPolicySpec{MatchConstraints: &admissionv1.MatchResources{
 		ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{Rule: admissionv1.Rule{APIGroups: []string{"linerate.dev"}, Resources: []string{"loadtests"}}}}}}}}
+}
+
+// holder holds an account's runners to their own documents.
+func holder(name, account string) admissionv1.ValidatingAdmissionPolicy {
+	return admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionv1.ValidatingAdmissionPolicySpec{
+		MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+			Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update}, Rule: admissionv1.Rule{APIGroups: []string{""}, Resources: []string{"configmaps"}}}}}},
+		MatchConditions: []admissionv1.MatchCondition{{Name: "is-a-runner", Expression: "request.userInfo.username == 'system:serviceaccount:' + request.namespace + ':" + account + "'"}},
+	}}
+}
+
+// binds has a policy deny everywhere; the binding has its name.
+func binds(policy string) admissionv1.ValidatingAdmissionPolicyBinding {
+	return admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: policy},
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: policy, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}}}
+}
+
+// bindsWhere binds the policy of runners in namespaces with a label only.
+func (l *Lab) bindsWhere(label, value string) {
+	l.Bindings.Value[1].Spec.MatchResources = &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{label: value}}}
+}
+
+// runsAt is all that runs take, in an operator's namespace.
+func runsAt(namespace string) Runs {
+	account := func(name string, rights ...string) Account {
+		a := Account{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
+		for _, r := range rights {
+			verb, resource, _ := strings.Cut(r, " ")
+			a.Rights = append(a.Rights, Right{Verb: verb, Resource: resource, Allowed: true})
+		}
+		return a
+	}
+	return Runs{
+		Runner:  account("linerate-runner", "create configmaps", "get configmaps", "update configmaps"),
+		Manager: account("linerate", "create jobs", "list jobs", "delete pods", "watch configmaps", "create poddisruptionbudgets"),
+		Roles: Answer[[]rbacv1.Role]{Value: []rbacv1.Role{{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "linerate-runner"},
+			Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create", "get", "update"}}}}}},
+		RoleBindings: Answer[[]rbacv1.RoleBinding]{Value: []rbacv1.RoleBinding{{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "linerate-runner"},
+			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "linerate-runner"},
+			Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: namespace, Name: "linerate-runner"}}}}},
+	}
+}
+
+// runs changes what was seen of the operator's runs.
+func (l *Lab) runs(change func(*Runs)) {
+	for at, r := range l.Runs {
+		change(&r)
+		l.Runs[at] = r
+	}
+}
+
+// lacks takes rights away: those that are named, or all.
+func (a *Account) lacks(rights ...string) {
+	for i := range a.Rights {
+		if r := &a.Rights[i]; len(rights) == 0 || slices.Contains(rights, r.Verb+" "+r.Resource) {
+			r.Allowed = false
+		}
+	}
+}
+
+// unasked is an account whose rights the person may not ask for.
+func (a *Account) unasked() {
+	for i := range a.Rights {
+		a.Rights[i].Allowed, a.Rights[i].Err = false, forbidden()
+	}
 }
 
 // lines are findings as short as a golden wants them.
@@ -155,12 +223,51 @@ func TestOneThingIsMissing(t *testing.T) {
 			l.Operators.Value = append(l.Operators.Value, operatorOf("second", "linerate:v0.1.0", 1))
 			l.Operators.Value[1].Spec.Template.Spec.Containers[0].Args = []string{"--namespaces=other", "--port-leases-namespace=second"}
 			l.Leases["second"] = l.Leases["linerate-system"]
+			l.Runs[types.NamespacedName{Namespace: "second", Name: "linerate"}] = runsAt("second")
 		}, Warn, "fail    physical ports: operators keep the Leases of physical ports in different namespaces (linerate-system, second)", 1},
-		{"Deployments that may not be read", func(l *Lab) { l.Operators = Answer[[]appsv1.Deployment]{Err: forbidden()} }, Unknown, "operator: the cluster's Deployments can't be read", 0},
+		{"Deployments that may not be read", func(l *Lab) { l.Operators = Answer[[]appsv1.Deployment]{Err: forbidden()} }, Unknown, "operator: the cluster's Deployments can't be read", 1},
 		{"a leader that stands still", func(l *Lab) { l.Now = noon().Add(time.Hour) }, Fail, "linerate-5d9-x hasn't renewed its Lease for 1h0m5s", 0},
 		{"no leader", func(l *Lab) { l.Leases["linerate-system"].Value.Spec.HolderIdentity = new("") }, Warn, "no replica in linerate-system works", 0},
-		{"no admission policy", func(l *Lab) { l.Policies.Value = nil }, Warn, "admission policy: none guards LoadTests", 0},
-		{"an admission policy without a binding", func(l *Lab) { l.Bindings.Value = nil }, Warn, "it guards nothing", 0},
+		{"no admission policy", func(l *Lab) { l.Policies.Value = l.Policies.Value[1:] }, Warn, "admission policy: none guards LoadTests", 0},
+		{"an admission policy without a binding", func(l *Lab) { l.Bindings.Value = l.Bindings.Value[1:] }, Warn, "it guards nothing", 0},
+		{"bindings of policies that may not be read", func(l *Lab) { l.Bindings = Answer[[]admissionv1.ValidatingAdmissionPolicyBinding]{Err: forbidden()} }, Unknown, "whether linerate is bound can't be read", 1},
+		{"no account of runners", func(l *Lab) {
+			l.runs(func(r *Runs) {
+				r.Runner.Object.Err = apierrors.NewNotFound(schema.GroupResource{Resource: "serviceaccounts"}, "linerate-runner")
+			})
+		}, Fail, "runners: ServiceAccount linerate-system/linerate-runner, which all runners have, isn't there", 0},
+		{"an account of runners that may not be looked at", func(l *Lab) { l.runs(func(r *Runs) { r.Runner.Object.Err = forbidden() }) }, Unknown, "whether ServiceAccount linerate-system/linerate-runner, which all runners have, is there can't be read", 0},
+		{"a Role of runners that lacks a verb", func(l *Lab) { l.runs(func(r *Runs) { r.Runner.lacks("update configmaps") }) }, Fail,
+			"ServiceAccount linerate-system/linerate-runner, which all runners have, may not update configmaps in namespace linerate-system (RoleBindings there give it Role linerate-runner): no run's Report is written", 0},
+		{"a Role of runners that lacks get", func(l *Lab) { l.runs(func(r *Runs) { r.Runner.lacks("get configmaps") }) }, Warn, "may not get configmaps", 0},
+		{"no Role of runners", func(l *Lab) { l.runs(func(r *Runs) { r.Runner.lacks(); r.Roles.Value = nil }) }, Fail, "may not create, update configmaps in namespace linerate-system (RoleBindings there give it Role linerate-runner, which isn't there)", 1},
+		{"no RoleBinding of runners", func(l *Lab) { l.runs(func(r *Runs) { r.Runner.lacks(); r.RoleBindings.Value = nil }) }, Fail, "(no RoleBinding there names it)", 1},
+		{"runners that may do nothing, for a reason that may not be looked at", func(l *Lab) {
+			l.runs(func(r *Runs) { r.Runner.lacks(); r.RoleBindings = Answer[[]rbacv1.RoleBinding]{Err: forbidden()} })
+		}, Fail,
+			"may not create, update configmaps in namespace linerate-system: no run's Report", 1},
+		{"rights of runners that may not be asked for", func(l *Lab) {
+			l.runs(func(r *Runs) { r.Runner.unasked(); r.RoleBindings = Answer[[]rbacv1.RoleBinding]{Err: forbidden()} })
+		}, Unknown,
+			"whether ServiceAccount linerate-system/linerate-runner, which all runners have, may create, get, update configmaps in namespace linerate-system can't be read", 0},
+		{"an operator that may not make Jobs", func(l *Lab) { l.runs(func(r *Runs) { r.Manager.lacks("create jobs") }) }, Fail,
+			"operator's rights: ServiceAccount linerate-system/linerate, which the operator has, may not create jobs in namespace linerate-system", 0},
+		{"an operator that may not see runners", func(l *Lab) { l.runs(func(r *Runs) { r.Manager.lacks("list jobs", "watch configmaps") }) }, Fail, "may not list jobs; watch configmaps", 0},
+		{"an operator that may not clear up", func(l *Lab) { l.runs(func(r *Runs) { r.Manager.lacks("delete pods") }) }, Fail, "may not delete pods", 0},
+		{"an operator that may not guard runners from drains", func(l *Lab) { l.runs(func(r *Runs) { r.Manager.lacks("create poddisruptionbudgets") }) }, Warn, "may not create poddisruptionbudgets", 0},
+		{"an operator whose rights may not be asked for", func(l *Lab) { l.runs(func(r *Runs) { r.Manager.unasked() }) }, Unknown, "whether ServiceAccount linerate-system/linerate, which the operator has, may create, list jobs; delete pods;", 0},
+		{"no policy of runners", func(l *Lab) { l.Policies.Value = l.Policies.Value[:1] }, Warn, "runners' policy: none is there for ServiceAccount linerate-system/linerate-runner: tests run all the same, but", 0},
+		{"a policy of another account's runners", func(l *Lab) { l.Policies.Value[1] = holder("others-runners", "others-linerate-runner") }, Warn, "runners' policy: none is there for", 0},
+		{"a policy of runners without a binding", func(l *Lab) { l.Bindings.Value = l.Bindings.Value[:1] }, Warn, "runners' policy: linerate-runners is there, and bound to nothing", 0},
+		{"a policy of runners that only warns", func(l *Lab) {
+			l.Bindings.Value[1].Spec.ValidationActions = []admissionv1.ValidationAction{admissionv1.Warn}
+		}, Warn, "its binding linerate-runners has it deny nothing", 0},
+		{"a policy of runners elsewhere", func(l *Lab) { l.bindsWhere(corev1.LabelMetadataName, "elsewhere") }, Warn, "its binding linerate-runners isn't for namespace linerate-system", 0},
+		{"a policy of runners in namespaces with a label that may not be looked at", func(l *Lab) {
+			l.bindsWhere("team", "lab")
+			l.runs(func(r *Runs) { r.Namespace = Answer[*corev1.Namespace]{Err: forbidden()} })
+		}, Unknown, "whether binding linerate-runners of linerate-runners is for namespace linerate-system can't be told", 0},
+		{"no policies at all, as the chart leaves them out", func(l *Lab) { l.Policies.Value, l.Bindings.Value = nil, nil }, Warn, "runners' policy: none is there", 1},
 		{"no nodes", func(l *Lab) { l.Nodes.Value = nil }, Fail, "nodes: the cluster has none", 2},
 		{"a node that isn't Ready", func(l *Lab) { l.Nodes.Value[1] = nodeOf("node-2", false, l.Nodes.Value[1].Status.Allocatable) }, Warn, "1 can take pods; node-2 isn't Ready", 0},
 		{"a node that is cordoned", func(l *Lab) { l.Nodes.Value[1].Spec.Unschedulable = true }, Warn, "node-2 is cordoned", 0},

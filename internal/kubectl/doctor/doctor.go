@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Level is how it stands with one thing.
@@ -62,6 +63,7 @@ type Lab struct {
 	Operators  Answer[[]appsv1.Deployment]
 	Leases     map[string]Answer[*coordinationv1.Lease] // by namespace
 	Wires      map[string]Answer[[]Wire]                // by the operator's namespace
+	Runs       map[types.NamespacedName]Runs            // by the operator's Deployment
 	Networks   Answer[[]unstructured.Unstructured]
 	Nodes      Answer[[]corev1.Node]
 	Pods       Answer[[]corev1.Pod]
@@ -81,7 +83,7 @@ func Diagnose(lab Lab) []Finding {
 		return findings
 	}
 	for _, check := range []func(Lab) []Finding{
-		rights, definition, operator, leader, admission, nodes, multus, networks, hugepages, cpuManager, podSecurity, networkPolicy, kueue, wires,
+		rights, definition, operator, leader, admission, runners, nodes, multus, networks, hugepages, cpuManager, podSecurity, networkPolicy, kueue, wires,
 	} {
 		findings = append(findings, check(lab)...)
 	}

@@ -12,6 +12,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -38,7 +39,7 @@ const (
 // AddToScheme makes known what Look reads.
 func AddToScheme(scheme *runtime.Scheme) error {
 	for _, add := range []func(*runtime.Scheme) error{
-		corev1.AddToScheme, appsv1.AddToScheme, authorizationv1.AddToScheme, coordinationv1.AddToScheme, admissionv1.AddToScheme, apiextensionsv1.AddToScheme,
+		corev1.AddToScheme, appsv1.AddToScheme, authorizationv1.AddToScheme, rbacv1.AddToScheme, coordinationv1.AddToScheme, admissionv1.AddToScheme, apiextensionsv1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return fmt.Errorf("make the scheme: %w", err)
@@ -75,6 +76,7 @@ func Look(ctx context.Context, config *rest.Config, c client.Client, namespace, 
 	lab.Home = get(ctx, c, &corev1.Namespace{}, client.ObjectKey{Name: namespace})
 	lab.lookAtKueue(ctx, c)
 	lab.lookAtWires(ctx, c)
+	lab.lookAtRuns(ctx, c)
 	lab.CPUPolicy = cpuPolicies(ctx, d.RESTClient(), lab.Nodes.Value)
 	return lab
 }
