@@ -148,8 +148,8 @@ func TestSwitches(t *testing.T) {
 		if args := managerOf(t, text).Containers[0].Args; !slices.Contains(args, "--namespaces=a,b") {
 			t.Errorf("arguments %v", args)
 		}
-		// One in each, and leader election's.
-		if n := count[*rbacv1.RoleBinding](objects(t, render(t, text).manifest)); n != 3 {
+		// One in each, leader election's, the runners', and the manager's for runs.
+		if n := count[*rbacv1.RoleBinding](objects(t, render(t, text).manifest)); n != 5 {
 			t.Errorf("%d RoleBindings", n)
 		}
 	})

@@ -255,7 +255,7 @@ func (l *lab) ownsAll(name string) {
 // runsApart fails unless the run is in the operator's own namespace, by its labels, and nothing of it is in the test's.
 func (l *lab) runsApart(test *v1alpha1.LoadTest) {
 	l.t.Helper()
-	for kind, want := range map[client.ObjectList]int{&batchv1.JobList{}: 1, &corev1.PodList{}: 1, &corev1.ConfigMapList{}: 3} {
+	for kind, want := range map[client.ObjectList]int{&batchv1.JobList{}: 1, &corev1.PodList{}: 1, &corev1.ConfigMapList{}: 2} { // of ConfigMaps the Plan, and what its runner told
 		l.must(admin.List(l.t.Context(), kind, client.InNamespace(operatorNamespace), l.runs(), client.MatchingLabels{
 			v1alpha1.LabelUID: string(test.UID), v1alpha1.LabelAttempt: strconv.Itoa(int(test.Status.Attempt)),
 		}))
