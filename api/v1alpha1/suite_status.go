@@ -53,6 +53,38 @@ type LoadTestSuiteStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=80
 	RunsDigest string `json:"runsDigest,omitempty"`
+
+	// storedRuns vouch for what the operator stored of ended tests, while the suite goes on: it reads that back when it is started anew, and believes only what is
+	// vouched for here. A suite that a release before these were written began has none until its status is next written.
+	// +optional
+	StoredRuns *StoredRuns `json:"storedRuns,omitempty"`
+}
+
+// StoredRuns vouch for the ConfigMaps that a suite's ended tests are stored in (NAME-suite-runs-…), which whoever edits the namespace may change.
+type StoredRuns struct {
+	// pages are those that these ConfigMaps make, in their order: the first is NAME-suite-runs-0, with NAME-suite-runs-0-1 and so on where one is full.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	Pages []StoredPage `json:"pages,omitempty"`
+}
+
+// StoredPage vouches for a page: it is believed with either digest, so that it may be written before or after this.
+type StoredPage struct {
+	// digest is that of the runs that the page had when this was written: SHA-256, in base64. Empty: it had none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=43
+	Digest string `json:"digest,omitempty"`
+
+	// next is the digest of the runs that the page is to have next. Empty: nothing is to be added.
+	// +optional
+	// +kubebuilder:validation:MaxLength=43
+	Next string `json:"next,omitempty"`
+
+	// ended are which of the page's tests these are, as bits in base64: a test that is among them, in no page that is believed, and gone, counts as not measured.
+	// +optional
+	// +kubebuilder:validation:MaxLength=300
+	Ended string `json:"ended,omitempty"`
 }
 
 // SuiteCounts are how many tests a suite has. waiting, running, measured and notMeasured add up to tests.

@@ -207,6 +207,7 @@ func (r *Reconciler) patchStatus(ctx context.Context, seen *observation, decisio
 	}
 	seen.notes.version = object.ResourceVersion
 	r.metrics.StatusWritten(seen.Suite.Status.Conditions, decision.Status.Conditions)
+	seen.Suite = object
 	ctrl.LoggerFrom(ctx).V(1).Info("status written", "summary", decision.Status.Summary, "message", decision.Message)
 	return nil
 }

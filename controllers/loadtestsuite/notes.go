@@ -34,9 +34,10 @@ type notes struct {
 	// pending is what was done to tests a moment ago and the caches may not show yet, by the tests' names; gone are those that were deleted.
 	pending map[string]pending
 	gone    map[types.UID]time.Time
-	// runs are the tests that are over; sheets the ConfigMaps that they are in; stored those of them that are in the pages; storedAt is when all were. unreported: the report may lack
-	// some of these, and was written at reportAt.
+	// runs are the tests that are over; unproven those of which only the status knows; sheets the ConfigMaps that they are in; stored those of them that are in the pages; storedAt is
+	// when the last page was written of those that were due. unreported: the report may lack some of these, and was written at reportAt.
 	runs               suite.Runs
+	unproven           suite.Unproven
 	sheets             suite.Sheets
 	stored             suite.Stored
 	storedAt, reportAt time.Time
@@ -215,7 +216,7 @@ func (n *notes) lighten() {
 		return
 	}
 	for name, run := range n.runs {
-		run.Evidence, run.Message = nil, ""
+		run.Lighten()
 		n.runs[name] = run
 	}
 	n.light = true

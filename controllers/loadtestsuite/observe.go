@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -52,6 +53,8 @@ func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*o
 	clock := r.options.Clock()
 	now := pass.AsStored(clock)
 	notes.seen(tests, now)
+	maps.Copy(notes.runs, notes.unproven.Lost(tests))
+	notes.unproven = nil
 	_, createFrom := notes.mayTry(clock)
 	seen := &observation{notes: notes, Observed: suite.Observed{
 		Suite: s, Matrix: notes.matrix, Now: now, Tests: tests, Pending: notes.pendingNames(), Runs: notes.runs, Stored: notes.stored, StoredAt: notes.storedAt, Sheets: notes.sheets,
@@ -75,7 +78,8 @@ func (r *Reconciler) notesOn(ctx context.Context, s *v1alpha1.LoadTestSuite) (*n
 	}
 	notes := newNotes(s)
 	if s.Status.StartedAt != nil { // else nothing can have been stored
-		if err := r.readPages(ctx, s, notes); err != nil {
+		var err error
+		if notes, err = r.readPages(ctx, s); err != nil {
 			return nil, err
 		}
 	}
@@ -86,18 +90,34 @@ func (r *Reconciler) notesOn(ctx context.Context, s *v1alpha1.LoadTestSuite) (*n
 	return notes, nil
 }
 
-// readPages reads the runs that were stored.
-func (r *Reconciler) readPages(ctx context.Context, s *v1alpha1.LoadTestSuite, notes *notes) error {
+// readPages reads the runs that were stored, as the suite's status vouches for them: the status that is stored, as the cache's may be older than the pages.
+func (r *Reconciler) readPages(ctx context.Context, cached *v1alpha1.LoadTestSuite) (*notes, error) {
+	s := &v1alpha1.LoadTestSuite{}
+	switch err := r.live.Get(ctx, client.ObjectKeyFromObject(cached), s); {
+	case apierrors.IsNotFound(err) || err == nil && s.UID != cached.UID:
+		return nil, pass.Wait("the caches have a suite that is gone", caches.MostBehind)
+	case err != nil:
+		return nil, fmt.Errorf("get the LoadTestSuite: %w", err)
+	}
+	notes := newNotes(s)
 	reading := notes.matrix.NewReading()
-	read, spoilt := r.sheetsOf(ctx, s)
+	read, _ := r.sheetsOf(ctx, s)
 	for !reading.Done() {
-		if err := reading.Next(read, spoilt); err != nil {
-			return err
+		if err := reading.Next(read, func(name string, why error) error { r.tellSpoilt(ctx, cached, name, why); return nil }); err != nil {
+			return nil, err
 		}
 	}
-	notes.runs, notes.stored, notes.sheets = reading.Runs, reading.Stored, reading.Sheets
+	notes.version = s.ResourceVersion // nothing is decided upon an older one
+	notes.runs, notes.stored, notes.sheets, notes.unproven = reading.Runs, reading.Stored, reading.Sheets, reading.Unproven
 	notes.unreported = len(notes.runs) > 0
-	return nil
+	return notes, nil
+}
+
+// tellSpoilt tells that a page of the suite's own runs isn't believed.
+func (r *Reconciler) tellSpoilt(ctx context.Context, s *v1alpha1.LoadTestSuite, name string, why error) {
+	ctrl.LoggerFrom(ctx).Info("stored runs aren't believed", "configMap", name, "why", why.Error())
+	r.events.Eventf(s, nil, corev1.EventTypeWarning, suite.RunsChanged, "readRuns",
+		"ConfigMap %s: %v; LoadTests that are still there are looked at again, and runs whose LoadTests are gone count as not measured", name, why)
 }
 
 // sheetsOf says how the sheets of a suite's runs are read. One that isn't the suite's own, or that somebody spoilt, has none: its tests are looked at again.

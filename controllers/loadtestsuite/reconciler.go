@@ -75,7 +75,7 @@ const (
 	// checksAtOnce is how many cells one pass holds against what a LoadTest must be.
 	checksAtOnce = 16
 	// suiteLooks is how many closer looks a pass may need: one of each kind, and the decision.
-	suiteLooks = 5
+	suiteLooks = 6
 )
 
 // errMore is that a pass did as much as one does; the next one goes on at once. So no pass takes long, however large the suite is, and what is
@@ -97,7 +97,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		case len(decision.Read) > 0:
 			err = r.readRuns(ctx, seen, decision.Read)
 		case len(decision.Store) > 0:
-			err = r.storing(ctx, seen, func() error { return r.storePages(ctx, seen, decision.Store) })
+			err = r.storing(ctx, seen, func() error { return r.storePages(ctx, seen, decision) })
+		case decision.Announce:
+			_, err = r.writeStatus(ctx, seen, decision)
 		case decision.ReadBaseline:
 			err = r.readReference(ctx, seen)
 		default:

@@ -43,8 +43,8 @@ func (r *Reconciler) storing(ctx context.Context, seen *observation, store func(
 type unstorable struct{ error }
 
 // storePages writes pages of runs. Runs are known to be stored when all sheets are written that they need to be found; the next pass goes on from there.
-func (r *Reconciler) storePages(ctx context.Context, seen *observation, pages []int) error {
-	for _, number := range pages {
+func (r *Reconciler) storePages(ctx context.Context, seen *observation, decision suite.Decision) error {
+	for _, number := range decision.Store {
 		sheets, placed, err := seen.Matrix.EncodePage(number, seen.Runs, seen.Stored)
 		if err != nil {
 			return unstorable{err}
@@ -58,7 +58,7 @@ func (r *Reconciler) storePages(ctx context.Context, seen *observation, pages []
 		maps.Copy(seen.notes.stored, placed)
 		seen.notes.unreported = true
 	}
-	if seen.notes.runs.AllIn(seen.notes.stored) {
+	if decision.StoreEnds {
 		seen.notes.storedAt = seen.Now
 	}
 	return errMore
@@ -101,10 +101,23 @@ func (r *Reconciler) writeMap(ctx context.Context, seen *observation, name strin
 	}
 	if err != nil {
 		delete(seen.notes.versions, name) // it is looked at anew
+		if undetermined(err) {
+			r.memory.forget(client.ObjectKeyFromObject(seen.Suite)) // what it holds now is found out by reading it: the next status must not vouch for less
+		}
 		return fmt.Errorf("write ConfigMap %s: %w", name, err)
 	}
 	seen.notes.versions[name] = object.ResourceVersion
 	return nil
+}
+
+// undetermined says that nobody knows whether a write was done: there was no answer, or one of a server in trouble.
+func undetermined(err error) bool {
+	switch apierrors.ReasonForError(err) {
+	case metav1.StatusReasonUnknown, metav1.StatusReasonTimeout, metav1.StatusReasonServerTimeout, metav1.StatusReasonInternalError, metav1.StatusReasonServiceUnavailable:
+		return true
+	default:
+		return false
+	}
 }
 
 // isWritten says that a ConfigMap holds what is to be written, by its digest.

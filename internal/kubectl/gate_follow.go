@@ -84,8 +84,16 @@ func (c *cluster) judge(ctx context.Context, g *gateOptions, subjects []*gate.Su
 	return gate.Judge(all, g.version), exit.Worst(wrong...)
 }
 
-// storedRuns reads what the operator stored of a suite's runs, and holds it to the digest in the suite's status, which only the operator writes.
+// storedRuns reads what the operator stored of a suite's runs, and holds it to the digests in the suite's status, which only the operator writes. Of a suite that
+// goes on the status must be no older than the runs.
 func (c *cluster) storedRuns(ctx context.Context, s *v1alpha1.LoadTestSuite) (suite.Runs, error) {
+	if s.Status.StoredRuns != nil {
+		now := &v1alpha1.LoadTestSuite{}
+		if err := c.client.Get(ctx, client.ObjectKeyFromObject(s), now); err != nil {
+			return nil, fmt.Errorf("get suite %s: %w", s.Name, err)
+		}
+		s = now
+	}
 	reading := suite.Expand(s.DeepCopy()).NewReading()
 	read := func(name string) (map[string][]byte, error) {
 		at := client.ObjectKey{Namespace: s.Namespace, Name: name}

@@ -91,7 +91,12 @@ func (v *view) decision(name string, s *step) Decision {
 	}
 	kept := name != "deleted" && s.invalid == "" && !s.unkept
 	if kept {
-		if d.Store = v.pagesDue(s); len(d.Store) > 0 {
+		if d.Store, d.StoreEnds = v.pagesDue(s); len(d.Store) > 0 {
+			return d
+		}
+		if d.Announce = s.complete && !s.over && len(v.dirty()) > 0; d.Announce {
+			d.Status = *v.was.DeepCopy()
+			d.Status.StoredRuns = v.storedRuns()
 			return d
 		}
 	}
@@ -106,6 +111,9 @@ func (v *view) decision(name string, s *step) Decision {
 	var due time.Time
 	d.Status, due = restrained(v, s, statusOf(v, s, d.Report))
 	d.RequeueAt = earliest(d.RequeueAt, due)
+	if kept {
+		d.RequeueAt = earliest(d.RequeueAt, v.storeAt(s, &d.Status))
+	}
 	d.Events = eventsOf(v.was, &d.Status)
 	return d
 }
@@ -119,14 +127,34 @@ func (v *view) some(d *Decision, tests []string) []string {
 	return tests[:changesAtOnce]
 }
 
-// pagesDue are pages of runs that are to be stored before anything else is done: it is time, or something waits for it.
-func (v *view) pagesDue(s *step) []int {
-	pages := v.dirty()
-	_, waits := v.surplus()
-	if s.complete || waits || !v.Now.Before(v.StoredAt.Add(storeEvery)) {
-		return pages[:min(len(pages), pagesAtOnce)]
+// pagesDue are pages of runs that are to be stored before anything else is done: it is time, or something waits for it, and the status says what they are to
+// have. Ends says that these are all.
+func (v *view) pagesDue(s *step) (pages []int, ends bool) {
+	if !v.timeToStore(s) {
+		return nil, false
 	}
-	return nil
+	pages = slices.DeleteFunc(v.dirty(), func(page int) bool { return !v.announced(v.was, page) })
+	n := min(len(pages), pagesAtOnce)
+	return pages[:n], n == len(pages)
+}
+
+func (v *view) timeToStore(s *step) bool {
+	_, waits := v.surplus()
+	return s.complete || waits || !v.Now.Before(v.StoredAt.Add(storeEvery))
+}
+
+// storeAt is when pages are to be looked at again, as the status is now; zero: there are none, or they wait until it is next written.
+func (v *view) storeAt(s *step, status *v1alpha1.LoadTestSuiteStatus) time.Time {
+	pages := v.dirty()
+	switch {
+	case len(pages) == 0:
+		return time.Time{}
+	case !v.timeToStore(s):
+		return v.StoredAt.Add(storeEvery)
+	case slices.ContainsFunc(pages, func(page int) bool { return v.announced(status, page) }):
+		return v.Now
+	}
+	return time.Time{}
 }
 
 // keep writes the suite's report when it is due, and lets go what is stored and more than is to be kept.
@@ -141,9 +169,6 @@ func (v *view) keep(d *Decision, s *step) {
 		d.Report = newStoredReport(v.document(s))
 	case v.Unreported:
 		d.RequeueAt = earliest(d.RequeueAt, due)
-	}
-	if len(v.dirty()) > 0 {
-		d.RequeueAt = earliest(d.RequeueAt, v.StoredAt.Add(storeEvery))
 	}
 }
 

@@ -24,7 +24,7 @@ type Observed struct {
 	Tests map[string]*v1alpha1.LoadTest
 	// Pending are tests that were made, or asked to stop, a moment ago: Tests may not show that yet.
 	Pending map[string]bool
-	// Runs are the tests that are over, as far as known; Stored those of them that are in the pages; StoredAt is when a page was written last.
+	// Runs are the tests that are over, as far as known; Stored those of them that are in the pages; StoredAt is when the last page was written of those that were due.
 	Runs     Runs
 	Stored   Stored
 	StoredAt time.Time
@@ -57,12 +57,16 @@ type Decision struct {
 	Rule string
 	// Message says why, for people.
 	Message string
-	// Check asks to hold the cells against what a LoadTest must be, Read for the Reports of these tests, Store to write these pages of runs, and
-	// ReadBaseline for the suite of spec.baseline: then the decision is to be made again, with what came of it. Nothing else of the decision is applied.
+	// Check asks to hold the cells against what a LoadTest must be, Read for the Reports of these tests, Store to write these pages of runs, Announce to write the
+	// status, which says which runs are stored next, and ReadBaseline for the suite of spec.baseline: then the decision is to be made again, with what came of it.
+	// Nothing else of the decision is applied.
 	Check        bool
 	Read         []Wanted
 	Store        []int
+	Announce     bool
 	ReadBaseline bool
+	// StoreEnds says that no further page can be stored now.
+	StoreEnds bool
 	// Report is the suite's report to write; nil where it isn't due.
 	Report *StoredReport
 	// Stop are tests to stop, Create those to make.

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -19,6 +20,10 @@ type Run struct {
 	report.SuiteRun
 	// Ended is the reason of the test's condition Complete.
 	Ended string `json:"ended"`
+
+	// sealed is its digest, where that is known; written how it was written, where it was read and isn't written so any more.
+	sealed  string
+	written json.RawMessage
 }
 
 // Runs are the tests that are over, by their names.
@@ -33,6 +38,9 @@ func (r Runs) AllIn(stored Stored) bool {
 	}
 	return true
 }
+
+// Lighten lets go of what nothing asks for any more once the suite is over.
+func (r *Run) Lighten() { r.Evidence, r.Message, r.written = nil, "", nil }
 
 // loopback is the type of a DUT that is none.
 const loopback = string(v1alpha1.DUTLoopback)
@@ -76,7 +84,7 @@ func RunOf(t *v1alpha1.LoadTest, repetition, try int32, r *report.Report, fault 
 	case fault != "":
 		run.Message = limited("its Report can't be read: "+fault, maxMessage)
 	}
-	return run
+	return run.seal()
 }
 
 // RunAlone is what a test leaves that was measured without a cluster: its Report, whose digest this is.
@@ -150,6 +158,6 @@ func (r *Run) unconfirmed() bool {
 
 // repeatable says that another try may give figures: what ended the run wasn't asked for, and isn't what is written in the suite.
 func (r *Run) repeatable() bool {
-	final := []string{v1alpha1.ReasonInvalid, v1alpha1.ReasonStopped, v1alpha1.ReasonSchedulingDeadline}
+	final := []string{v1alpha1.ReasonInvalid, v1alpha1.ReasonStopped, v1alpha1.ReasonSchedulingDeadline, RunsChanged}
 	return !r.measured() && !slices.Contains(final, r.Ended)
 }

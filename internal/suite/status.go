@@ -40,6 +40,9 @@ func statusOf(v *view, s *step, document *StoredReport) v1alpha1.LoadTestSuiteSt
 	if s.complete && st.FinishedAt == nil {
 		st.FinishedAt, st.RunsDigest = &metav1.Time{Time: v.Now}, v.Sheets.Digest()
 	}
+	if s.complete { // that digest is of all
+		st.StoredRuns = nil
+	}
 	setConditions(&st, v, s)
 	return st
 }
@@ -155,7 +158,8 @@ func (v *view) verdictOfAll() metav1.Condition {
 // restrained is the status that is worth a write now. Counts and a small suite's table are written at most each 10 s, and the table is made only then:
 // nothing changes in it without a change of what is counted. The moment that is returned is when they are due; zero: they are in.
 func restrained(v *view, s *step, st v1alpha1.LoadTestSuiteStatus) (v1alpha1.LoadTestSuiteStatus, time.Time) {
-	if s.over || equality.Semantic.DeepEqual(*v.was, st) {
+	goesOn := !s.complete && st.StartedAt != nil
+	if s.over || equality.Semantic.DeepEqual(*v.was, st) && !(goesOn && v.unannounced()) {
 		return st, time.Time{}
 	}
 	if was := v.was.UpdatedAt; was != nil && equality.Semantic.DeepEqual(gist(v.was), gist(&st)) {
@@ -164,6 +168,9 @@ func restrained(v *view, s *step, st v1alpha1.LoadTestSuiteStatus) (v1alpha1.Loa
 		}
 	}
 	st.UpdatedAt = &metav1.Time{Time: v.Now}
+	if goesOn {
+		st.StoredRuns = v.storedRuns()
+	}
 	if s.invalid == "" {
 		st.Table = v.table(s)
 	}

@@ -31,9 +31,9 @@ const (
 
 // page is what one of the ConfigMaps holds.
 type page struct {
-	Version string         `json:"version"`
-	Suite   string         `json:"suite"` // its UID
-	Runs    map[string]Run `json:"runs"`
+	Version string                     `json:"version"`
+	Suite   string                     `json:"suite"` // its UID
+	Runs    map[string]json.RawMessage `json:"runs"`
 	// Continued: there is another sheet of this page.
 	Continued bool `json:"continued,omitempty"`
 }
@@ -148,9 +148,14 @@ func (m *Matrix) fill(runs Runs, before, fresh []string) (data map[string][]byte
 }
 
 func (m *Matrix) encodeSheet(runs Runs, names []string, continued bool) (map[string][]byte, error) {
-	p := page{Version: pageVersion, Suite: string(m.suite.UID), Runs: make(map[string]Run, len(names)), Continued: continued}
+	p := page{Version: pageVersion, Suite: string(m.suite.UID), Runs: make(map[string]json.RawMessage, len(names)), Continued: continued}
 	for _, name := range names {
-		p.Runs[name] = runs[name]
+		run := runs[name]
+		document, err := run.document()
+		if err != nil {
+			return nil, err
+		}
+		p.Runs[name] = document
 	}
 	document, err := json.Marshal(p)
 	if err != nil {
@@ -159,8 +164,8 @@ func (m *Matrix) encodeSheet(runs Runs, names []string, continued bool) (map[str
 	return delivery.EncodeRuns(document)
 }
 
-// ReadRuns reads all runs that are stored. Read gives the data of a ConfigMap, nil where there is none; spoilt hears of what can't be read, and may
-// end it with an error.
+// ReadRuns reads all runs that are stored. Read gives the data of a ConfigMap, nil where there is none; spoilt hears of what can't be read or isn't believed, and
+// may end it with an error.
 func (m *Matrix) ReadRuns(read func(name string) (map[string][]byte, error), spoilt func(name string, err error) error) (Runs, Stored, error) {
 	r := m.NewReading()
 	for !r.Done() {
@@ -172,20 +177,26 @@ func (m *Matrix) ReadRuns(read func(name string) (map[string][]byte, error), spo
 }
 
 // decodeSheet reads what encodeSheet wrote. A sheet of another suite of this name has none of this one's.
-func (m *Matrix) decodeSheet(data map[string][]byte) (*page, error) {
+func (m *Matrix) decodeSheet(data map[string][]byte) (runs Runs, continued bool, err error) {
 	var p page
 	if err := delivery.DecodeRuns(data, pageVersion, &p); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if p.Suite != string(m.suite.UID) {
-		return nil, fmt.Errorf("its runs are those of suite %s, and this is %s", p.Suite, m.suite.UID)
+		return nil, false, fmt.Errorf("its runs are those of suite %s, and this is %s", p.Suite, m.suite.UID)
 	}
-	for name, run := range p.Runs {
-		if r := run.Evidence; r != nil && (r.Plan == nil || r.Result.Measured && (r.Result.Total == nil || len(r.Result.Directions) == 0)) {
-			return nil, fmt.Errorf("run %s has evidence that no run leaves: somebody changed it", name)
+	runs = make(Runs, len(p.Runs))
+	for name, document := range p.Runs {
+		run, err := readRun(document)
+		if err != nil {
+			return nil, false, fmt.Errorf("run %s: %w", name, err)
 		}
+		if r := run.Evidence; r != nil && (r.Plan == nil || r.Result.Measured && (r.Result.Total == nil || len(r.Result.Directions) == 0)) {
+			return nil, false, fmt.Errorf("run %s has evidence that no run leaves: somebody changed it", name)
+		}
+		runs[name] = run
 	}
-	return &p, nil
+	return runs, p.Continued, nil
 }
 
 // testNames are the names that tests of a cell may have, in their order.

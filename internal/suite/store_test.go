@@ -103,7 +103,7 @@ func TestStoredRunsAreNeverLost(t *testing.T) {
 	}
 }
 
-func readBack(t *testing.T, m *Matrix, sheets map[string]map[string][]byte) (Runs, Stored) {
+func readBack(t testing.TB, m *Matrix, sheets map[string]map[string][]byte) (Runs, Stored) {
 	t.Helper()
 	runs, stored, err := m.ReadRuns(func(name string) (map[string][]byte, error) { return sheets[name], nil }, func(_ string, err error) error { return err })
 	if err != nil {

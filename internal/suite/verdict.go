@@ -13,10 +13,14 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// evidence are the runs that a cell is judged by, one for each repetition that has one, and those before it that say something of the device.
+// evidence are the runs that a cell is judged by, one for each repetition that has one, and those before it that say something of the device. Where one is lost there are
+// none: whoever had it lost may have chosen which are left.
 func (v *view) evidence(cell int) (all []analysis.Kept) {
 	for _, name := range v.made[cell] {
 		run, known := v.Runs[name]
+		if run.Ended == RunsChanged {
+			return nil
+		}
 		if known && run.Evidence != nil && (v.stands(cell, name, &run) || run.answers()) {
 			all = append(all, analysis.Kept{Report: run.Evidence, Digest: run.Report, Method: run.Plan})
 		}

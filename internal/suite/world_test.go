@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +42,11 @@ type world struct {
 	names    []string // of ConfigMaps that somebody else has
 	judge    Verdicts
 	faults   Faults
-	forgets  bool // the operator is restarted before each pass
+	forgets  bool        // the operator is restarted before each pass
+	dies     func() bool // whether the operator ends now, as it is about to write something or has written it; nil: never
+	robbed   bool        // somebody changes what it stored
+	sheet    int         // how many bytes a sheet takes; 0: as it is
+	told     []string    // what it didn't believe
 	made     []string
 	writes   int // of the status
 	bytes    int // that the API server was given to keep with them: a status is stored as a whole
@@ -65,22 +70,50 @@ func newWorld(t testing.TB, spec string) *world {
 	return w
 }
 
-// restart is what a new operator knows: what stands in the pages.
+// restart is what a new operator knows: what stands in the pages, as far as the status vouches for it.
 func (w *world) restart() {
 	w.t.Helper()
 	w.matrix, w.storedAt, w.reportAt = Expand(w.suite), time.Time{}, time.Time{}
-	w.runs, w.stored = w.read()
+	if w.sheet > 0 {
+		w.matrix.sheetSize = w.sheet
+	}
+	r := w.read()
+	lost := r.Unproven.Lost(w.tests)
+	if len(lost) > 0 && !w.robbed {
+		w.t.Errorf("nobody changed anything, and these are given up: %v", slices.Sorted(maps.Keys(lost)))
+	}
+	w.runs, w.stored = r.Runs, r.Stored
+	maps.Copy(w.runs, lost)
 	w.unreported = len(w.runs) > 0
 }
 
-// read reads what is stored.
-func (w *world) read() (Runs, Stored) {
+// read reads what is stored. What the operator wrote itself is always believed.
+func (w *world) read() *Reading {
 	w.t.Helper()
-	runs, stored, err := w.matrix.ReadRuns(func(name string) (map[string][]byte, error) { return w.sheets[name], nil }, func(name string, err error) error { return err })
-	if err != nil {
-		w.t.Fatal(err)
+	r := w.matrix.NewReading()
+	for !r.Done() {
+		err := r.Next(func(name string) (map[string][]byte, error) { return w.sheets[name], nil }, func(name string, err error) error {
+			w.told = append(w.told, name)
+			if w.robbed {
+				return nil
+			}
+			return fmt.Errorf("%s: %w", name, err)
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
 	}
-	return runs, stored
+	return r
+}
+
+// dead says that the operator ended just now; a new one is there then.
+func (w *world) dead() bool {
+	w.t.Helper()
+	if w.dies == nil || !w.dies() {
+		return false
+	}
+	w.restart()
+	return true
 }
 
 // pass is one look of the operator's, with all that follows from it.
@@ -107,7 +140,13 @@ func (w *world) pass() Decision {
 				w.runs[wanted.Name] = RunOf(t, wanted.Repetition, wanted.Try, w.reportOf(t), "")
 			}
 		case len(d.Store) > 0:
-			w.store(d.Store)
+			if !w.store(d) {
+				return d
+			}
+		case d.Announce:
+			if !w.say(d) {
+				return d
+			}
 		default:
 			w.apply(d)
 			return d
@@ -117,23 +156,44 @@ func (w *world) pass() Decision {
 	return Decision{}
 }
 
-// store writes pages. What the operator does after each of their sheets may be its last act.
-func (w *world) store(pages []int) {
+// store writes pages. What the operator does after each of their sheets may be its last act: then it is false.
+func (w *world) store(d Decision) bool {
 	w.t.Helper()
-	for _, number := range pages {
+	for _, number := range d.Store {
 		sheets, placed, err := w.matrix.EncodePage(number, w.runs, w.stored)
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		for _, sheet := range sheets {
+			if w.dead() {
+				return false
+			}
 			w.sheets[sheet.Name] = sheet.Data
+		}
+		if w.dead() {
+			return false
 		}
 		maps.Copy(w.stored, placed)
 	}
 	w.unreported = true
-	if w.runs.AllIn(w.stored) {
+	if d.StoreEnds {
 		w.storedAt = w.now
 	}
+	return true
+}
+
+// say writes the status. It is false where that, or what came before, was the operator's last act.
+func (w *world) say(d Decision) bool {
+	w.t.Helper()
+	if w.dead() {
+		return false
+	}
+	if !same(w.t, w.suite.Status, d.Status) {
+		w.writes++
+		w.bytes += len(text(w.t, d.Status))
+		w.suite.Status = d.Status
+	}
+	return !w.dead()
 }
 
 func (w *world) apply(d Decision) {
@@ -157,10 +217,8 @@ func (w *world) apply(d Decision) {
 	if c := d.Status.Counts; min(c.Waiting, c.Running, c.Measured, c.NotMeasured) < 0 || c.Waiting+c.Running+c.Measured+c.NotMeasured != c.Tests {
 		w.t.Errorf("the counts don't add up: %+v", c)
 	}
-	if !same(w.t, w.suite.Status, d.Status) {
-		w.writes++
-		w.bytes += len(text(w.t, d.Status))
-		w.suite.Status = d.Status
+	if !w.say(d) {
+		return
 	}
 	for _, name := range d.Delete {
 		if c, done := over(w.tests[name]); !done || c == nil || !w.inPages(name) {
@@ -189,8 +247,7 @@ func (w *world) create(name string) {
 }
 
 func (w *world) inPages(name string) bool {
-	_, stored := w.read()
-	return stored.Has(name)
+	return w.read().Stored.Has(name)
 }
 
 func same(t testing.TB, a, b any) bool {

@@ -1,0 +1,212 @@
+package suite
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// Whoever edits a suite's namespace may change its pages of runs. So its status, which only the operator writes, vouches for each page by the digest of the runs
+// in it, and a page of which it doesn't is not believed when an operator that is started anew reads it. The status is written first, with whatever else it
+// has to say, and the page then:
+//
+//	status   digest A            digest A            digest B
+//	         next   –            next   B            next   C, where more tests ended
+//	page            A                   A ──▶ B             B
+//
+// So wherever the operator is cut short the page has one of the two digests, and one that it wrote is never refused. A page is written with all runs that are
+// known of it, and only where these are what the status says is next.
+//
+// A suite whose status has no storedRuns was begun by a release before these: its pages are believed, and written, as they are, until its status is next written.
+
+// RunsChanged is why a run counts as not measured whose page can't be believed and whose LoadTest is gone.
+const RunsChanged = "RunsChanged"
+
+// digestOf is the digest of some runs; empty: there are none.
+func digestOf(runs Runs) string {
+	if len(runs) == 0 {
+		return ""
+	}
+	lines := make([]string, 0, len(runs))
+	for name, run := range runs {
+		lines = append(lines, name+" "+run.digest()+"\n")
+	}
+	slices.Sort(lines)
+	sum := sha256.Sum256([]byte(strings.Join(lines, "")))
+	return base64.RawStdEncoding.EncodeToString(sum[:])
+}
+
+// seal notes the run's digest, as it is asked for again and again.
+func (r Run) seal() Run {
+	r.sealed = r.digest()
+	return r
+}
+
+// digest is that of the run as it is stored.
+func (r *Run) digest() string {
+	if r.sealed != "" {
+		return r.sealed
+	}
+	document, err := r.document()
+	if err != nil { // its page can't be written either, which is told
+		return ""
+	}
+	return report.Digest(document)
+}
+
+// document is the run as it is stored. One that was read stays as it was written, by whichever release, so that its digest stays the same.
+func (r *Run) document() (json.RawMessage, error) {
+	if r.written != nil {
+		return r.written, nil
+	}
+	return json.Marshal(r)
+}
+
+// readRun reads what document made.
+func readRun(document json.RawMessage) (Run, error) {
+	var run Run
+	if err := json.Unmarshal(document, &run); err != nil {
+		return Run{}, err
+	}
+	written, err := json.Marshal(document) // as it stands in a page: without spaces
+	if err != nil {
+		return Run{}, err
+	}
+	if again, err := json.Marshal(&run); err != nil || string(again) != string(written) {
+		run.written = written
+	}
+	run.sealed = report.Digest(written)
+	return run, nil
+}
+
+// testsOfPage are all tests whose runs a page may have, further tries after all first ones: most cells have none.
+func (m *Matrix) testsOfPage(number int) iter.Seq[Wanted] {
+	first := number * m.cellsPerPage()
+	last := min(first+m.cellsPerPage(), len(m.Cells))
+	return func(yield func(Wanted) bool) {
+		for try := int32(1); try <= m.retries()+1; try++ {
+			for cell := first; cell < last; cell++ {
+				for r := int32(1); r <= max(m.suite.Spec.Repetitions, 1); r++ {
+					if !yield(Wanted{Name: m.TestName(cell, r, try), Cell: cell, Repetition: r, Try: try}) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// ofThePage are those of some runs that belong to a page.
+func (m *Matrix) ofThePage(number int, runs Runs) Runs {
+	own := make(Runs, len(runs))
+	for w := range m.testsOfPage(number) {
+		if run, is := runs[w.Name]; is {
+			own[w.Name] = run
+		}
+	}
+	return own
+}
+
+// marks are bits, one for each test of a page.
+type marks []byte
+
+func (b *marks) set(i int) {
+	for len(*b) <= i/8 {
+		*b = append(*b, 0)
+	}
+	(*b)[i/8] |= 1 << (i % 8)
+}
+
+func (b marks) has(i int) bool { return i/8 < len(b) && b[i/8]&(1<<(i%8)) != 0 }
+
+// vouch says of a page of runs what the status is to say of it.
+func (m *Matrix) vouch(number int, runs Runs, stored Stored) v1alpha1.StoredPage {
+	known, there, ended, i := Runs{}, Runs{}, marks{}, 0
+	for w := range m.testsOfPage(number) {
+		if run, is := runs[w.Name]; is {
+			known[w.Name] = run
+			ended.set(i)
+			if stored.Has(w.Name) {
+				there[w.Name] = run
+			}
+		}
+		i++
+	}
+	p := v1alpha1.StoredPage{Digest: digestOf(there), Ended: base64.RawStdEncoding.EncodeToString(ended)}
+	if len(there) < len(known) {
+		p.Next = digestOf(known)
+	}
+	return p
+}
+
+// vouched is what the status says of a page; held: it says what pages are to be believed.
+func vouched(of *v1alpha1.StoredRuns, number int) (page v1alpha1.StoredPage, held bool) {
+	if of == nil {
+		return page, false
+	}
+	if number < len(of.Pages) {
+		page = of.Pages[number]
+	}
+	return page, true
+}
+
+// page is what the status is to say of a page of runs.
+func (v *view) page(number int) v1alpha1.StoredPage {
+	p, known := v.pages[number]
+	if !known {
+		p = v.Matrix.vouch(number, v.Runs, v.Stored)
+		v.pages[number] = p
+	}
+	return p
+}
+
+// storedRuns are what the status is to say of all pages of runs.
+func (v *view) storedRuns() *v1alpha1.StoredRuns {
+	out := &v1alpha1.StoredRuns{}
+	for number := range v.Matrix.Pages() {
+		if p := v.page(number); p != (v1alpha1.StoredPage{}) {
+			out.Pages = append(append(out.Pages, make([]v1alpha1.StoredPage, number-len(out.Pages))...), p)
+		}
+	}
+	return out
+}
+
+// announced says that a page may be written: the status says what it is to have next, or vouches for no page.
+func (v *view) announced(status *v1alpha1.LoadTestSuiteStatus, number int) bool {
+	p, held := vouched(status.StoredRuns, number)
+	return !held || p.Next == v.page(number).Next
+}
+
+// unannounced says that the status doesn't say yet what is to be stored. That something was stored is worth no write of its own: it has either digest.
+func (v *view) unannounced() bool {
+	return v.was.StoredRuns == nil || slices.ContainsFunc(v.dirty(), func(page int) bool { return !v.announced(v.was, page) })
+}
+
+// Unproven are runs that the status vouches for and no page has that is believed: their LoadTests are asked.
+type Unproven []unproven
+
+type unproven struct {
+	Wanted
+	configMap string
+}
+
+// Lost are those of which nothing is left: their LoadTests are gone, too. They count as not measured, for good: else whoever doesn't like a figure could have it
+// measured until it pleases.
+func (u Unproven) Lost(tests map[string]*v1alpha1.LoadTest) Runs {
+	lost := Runs{}
+	for _, w := range u {
+		if tests[w.Name] == nil {
+			lost[w.Name] = Run{Ended: RunsChanged, SuiteRun: report.SuiteRun{
+				Test: w.Name, Repetition: int(w.Repetition), Retry: int(w.Try) - 1, Reason: RunsChanged,
+				Message: "ConfigMap " + w.configMap + " lacks it or was changed, its LoadTest is gone: run the suite anew",
+			}}.seal()
+		}
+	}
+	return lost
+}
