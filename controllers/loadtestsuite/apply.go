@@ -133,7 +133,7 @@ func (r *Reconciler) isOwnTest(ctx context.Context, seen *observation, name stri
 		return false, fmt.Errorf("look whose %s is: %w", name, err)
 	case ofFormer(there, seen.Suite):
 		return false, pass.Wait("a test of an earlier suite of this name is being deleted", time.Second)
-	case !metav1.IsControlledBy(there, seen.Suite):
+	case !isOf(there, seen.Suite):
 		r.inTheWay(seen, name, "a LoadTest of this name is somebody else's: delete that, or give the suite another name")
 		return false, nil
 	}

@@ -50,6 +50,8 @@ type Reconciler struct {
 	metrics *metrics.Suites
 	// judge says what is wrong with a LoadTest that is to be made, as the API server would, and then as the other reconciler would.
 	judge suite.Judge
+	// definitions are those of this release: with their defaults a test is held against what its suite makes.
+	definitions *admission.Server
 }
 
 // NewReconciler makes a reconciler that reads and writes through one client. It works as it is with a client without a cache;
@@ -67,7 +69,7 @@ func NewReconciler(c client.Client, recorder events.EventRecorder, options Optio
 	}
 	return &Reconciler{
 		options: options, client: c, live: c, ofSuite: bySuiteLabel, events: recorder, memory: newMemory(), metrics: metrics.NewSuites(),
-		judge: suite.JudgeWith(server, suite.InCluster),
+		judge: suite.JudgeWith(server, suite.InCluster), definitions: server,
 	}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -142,4 +143,17 @@ func repeated(objects []Object) Faults {
 // content is changed: what a server prunes is gone, and its defaults are in.
 func (s *Server) Admit(content map[string]any) (Object, Faults) {
 	return s.admit(source{}, content)
+}
+
+// Fill is the object that a server keeps of a program's content: with all defaults, and without what the definitions don't know. Nothing is judged, so that
+// what was taken under the definitions of another release is filled, too. The content is changed.
+func (s *Server) Fill(content map[string]any) (Object, error) {
+	r, err := s.of(content["kind"])
+	if err != nil {
+		return Object{}, err
+	}
+	_ = r.prune(source{}, content) // what the definitions don't know says nothing here
+	defaulting.Default(content, r.structural)
+	object := Object{resource: r, content: content}
+	return object, object.convert()
 }

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/exit"
 	"github.com/linerate-dev/linerate/internal/gate"
 )
@@ -67,7 +68,8 @@ func (c *cluster) suiteFor(ctx context.Context, s *gate.Subject, dry bool) (is *
 		"kubectl delete loadtestsuite %[2]s -n %[3]s makes room", gate.MaxTries, is.Name, is.Namespace)
 }
 
-// findOrCreate creates a suite, or returns the one that there is with this content. That the answer of a creation was lost does no harm.
+// findOrCreate creates a suite, or returns the one that there is with this content. That the answer of a creation was lost does no harm. The annotation is its
+// author's word, and whoever may create suites knows the name: what is judged is what this file asks for, field by field.
 func (c *cluster) findOrCreate(ctx context.Context, want *v1alpha1.LoadTestSuite, dry bool) (is *v1alpha1.LoadTestSuite, found bool, err error) {
 	at := client.ObjectKeyFromObject(want)
 	var opts []client.CreateOption
@@ -85,12 +87,16 @@ func (c *cluster) findOrCreate(ctx context.Context, want *v1alpha1.LoadTestSuite
 	if err := c.client.Get(ctx, at, is); err != nil {
 		return nil, false, c.kindly("get", at, err)
 	}
+	field, other := admission.OtherSpec(want, is)
 	switch {
 	case is.Annotations[v1alpha1.AnnotationGate] == "":
 		return nil, false, exit.BadInput("LoadTestSuite %s exists in namespace %s, and no gate made it: choose another end of the name with --name-suffix", is.Name, is.Namespace)
 	case is.Annotations[v1alpha1.AnnotationGate] != want.Annotations[v1alpha1.AnnotationGate]:
 		return nil, false, exit.BadInput("LoadTestSuite %s exists in namespace %s, and measures something else; a suite can't be changed: choose another --name-suffix, or leave it out, "+
 			"so that each content has a name of its own", is.Name, is.Namespace)
+	case other:
+		return nil, false, exit.BadInput("LoadTestSuite %[1]s in namespace %[2]s says that it measures this, and its %[3]s is another: somebody else made it, or a webhook of the cluster's "+
+			"or definitions of another release changed it; --name-suffix makes one of another name, and kubectl delete loadtestsuite %[1]s -n %[2]s makes room", is.Name, is.Namespace, field)
 	case is.DeletionTimestamp != nil:
 		return nil, false, exit.NotMeasured("LoadTestSuite %s in namespace %s is being deleted: try again when it is gone", is.Name, is.Namespace)
 	}

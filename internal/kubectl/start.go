@@ -117,7 +117,7 @@ func (c *cluster) tryCreate(ctx context.Context, o client.Object, fresh bool) (c
 	if fresh {
 		return nil, exit.BadInput("%s %s exists in namespace %s, and --new wants a new one: %s", kind, at.Name, at.Namespace, away)
 	}
-	if field, other := otherSpec(o, is); other {
+	if field, other := admission.OtherSpec(o, is); other {
 		return nil, exit.BadInput("%s %s exists in namespace %s with another %s: name this one otherwise, %s", kind, at.Name, at.Namespace, field, away)
 	}
 	return is, nil
@@ -134,7 +134,7 @@ func empty(like client.Object) client.Object {
 // attached says that something isn't begun anew.
 func attached(file, is client.Object, now time.Time) string {
 	words := fmt.Sprintf("%s exists in namespace %s with the same spec", is.GetName(), is.GetNamespace())
-	if field := otherTerms(file, is); field != "" {
+	if field := admission.OtherTerms(file, is); field != "" {
 		words += fmt.Sprintf(" (but for %s, which kubectl apply would change)", field)
 	}
 	if end := endOf(is); end != nil {

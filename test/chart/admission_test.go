@@ -37,13 +37,16 @@ func TestAdmissionPolicy(t *testing.T) {
 			t.Errorf("%+v", chosen)
 		}
 	})
-	t.Run("so is that of the tests' pods, and what it refuses is denied", func(t *testing.T) {
-		for policyName, all := range map[string][]object{"linerate-pods": k, name + "-pods": h} {
-			if diff := cmp.Diff(find[*policy](t, k, "", "linerate-pods").Spec, find[*policy](t, all, "", policyName).Spec); diff != "" {
-				t.Error(diff)
-			}
-			if b := find[*binding](t, all, "", policyName); b.Spec.PolicyName != policyName || len(b.Spec.ValidationActions) != 1 || b.Spec.ValidationActions[0] != admissionregistrationv1.Deny {
-				t.Errorf("%+v", b.Spec)
+	t.Run("so are those of what is the operator's alone, and what they refuse is denied everywhere", func(t *testing.T) {
+		for _, of := range []string{"pods", "suites", "kept-reports"} {
+			for policyName, all := range map[string][]object{"linerate-" + of: k, name + "-" + of: h} {
+				if diff := cmp.Diff(find[*policy](t, k, "", "linerate-"+of).Spec, find[*policy](t, all, "", policyName).Spec); diff != "" {
+					t.Error(diff)
+				}
+				b := find[*binding](t, all, "", policyName)
+				if b.Spec.PolicyName != policyName || len(b.Spec.ValidationActions) != 1 || b.Spec.ValidationActions[0] != admissionregistrationv1.Deny || b.Spec.MatchResources != nil {
+					t.Errorf("%+v", b.Spec)
+				}
 			}
 		}
 	})

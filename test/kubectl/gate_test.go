@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -205,6 +206,44 @@ func TestAGateIsAskedAgain(t *testing.T) {
 		again.talk.await(t, "router-pr-1-2 created")
 		p.saysMeasuredSuite(p.suite("router-pr-1-2"), v1alpha1.ReasonMeasured, slower(0))
 		again.ends().wants(t, 0, "Passed", "")
+	})
+}
+
+// The name of a gate's suite, and its annotation, follow from the file, which many can read. Who may create suites, as each pipeline may, makes one of them that any device passes: no
+// gate judges that.
+func TestAGateJudgesNoSuiteThatMeasuresSomethingElse(t *testing.T) {
+	p := newPerson(t)
+	p.write("router.yaml", aRelease)
+	gate := p.starts(inTurns)
+	was := p.gated()
+	gate.talk.await(t, "created in namespace")
+	p.must(gate.cmd.Process.Kill())
+	gate.ends()
+	for field, plant := range map[string]func(*v1alpha1.LoadTestSuiteSpec){
+		"spec.criteria[0].maxRegression": func(s *v1alpha1.LoadTestSuiteSpec) { s.Criteria[0].MaxRegression = "90%" },
+		"spec.axes[0].values[0].patch": func(s *v1alpha1.LoadTestSuiteSpec) {
+			s.Axes[0].Values[0].Patch = nil // the candidate beside itself
+		},
+		"spec.template.spec.dut": func(s *v1alpha1.LoadTestSuiteSpec) {
+			s.Template.Spec["dut"] = apiextensionsv1.JSON{Raw: []byte(`{"type":"Reference"}`)}
+		},
+		"spec.repetitions": func(s *v1alpha1.LoadTestSuiteSpec) { s.Repetitions = 6 },
+	} {
+		t.Run(field, func(t *testing.T) {
+			p := &person{T: t, namespace: p.namespace, dir: p.dir, config: p.config}
+			planted := was.DeepCopy()
+			p.must(client.IgnoreNotFound(admin.Delete(t.Context(), planted)))
+			planted = &v1alpha1.LoadTestSuite{ObjectMeta: metav1.ObjectMeta{Name: was.Name, Namespace: was.Namespace, Annotations: was.Annotations}, Spec: *was.Spec.DeepCopy()}
+			plant(&planted.Spec)
+			p.must(admin.Create(t.Context(), planted))
+			p.saysSuite(was.Name, metav1.ConditionTrue, v1alpha1.ReasonMeasured, 0, 4, 0)
+			p.types(inTurns).wants(t, 2, "", "LoadTestSuite "+was.Name+" in namespace "+p.namespace+" says that it measures this, and its "+field)
+		})
+	}
+	t.Run("and another name is free", func(t *testing.T) {
+		mine := p.starts(inTurns + " --name-suffix mine")
+		p.saysMeasuredSuite(p.suite("router-mine"), v1alpha1.ReasonMeasured, slower(0))
+		mine.ends().wants(t, 0, "Passed", "created")
 	})
 }
 

@@ -31,8 +31,15 @@ func (l *lab) allowUse(who string, accounts ...string) {
 // setPolicy binds the policy to the lab's namespace, or not, and waits until that is in force.
 func (l *lab) setPolicy(bound bool) {
 	l.t.Helper()
+	l.bindPolicy("loadtests", bound)
+	l.await("the policy", func() bool { return (l.try("author", privileged(l)) != nil) == bound })
+}
+
+// bindPolicy binds a policy to the lab's namespace, or not; the API server learns that a moment later.
+func (l *lab) bindPolicy(name string, bound bool) {
+	l.t.Helper()
 	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}
-	l.must(admin.Get(l.t.Context(), client.ObjectKey{Name: "loadtests"}, binding))
+	l.must(admin.Get(l.t.Context(), client.ObjectKey{Name: name}, binding))
 	binding.Spec.MatchResources = nil
 	if !bound {
 		binding.Spec.MatchResources = &admissionregistrationv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
@@ -40,7 +47,6 @@ func (l *lab) setPolicy(bound bool) {
 		}}}
 	}
 	l.must(admin.Update(l.t.Context(), binding))
-	l.await("the policy", func() bool { return (l.try("author", privileged(l)) != nil) == bound })
 }
 
 func tokenRequest() client.Object { return &authenticationv1.TokenRequest{} }

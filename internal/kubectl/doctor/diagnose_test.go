@@ -96,7 +96,7 @@ func podOf(node string, phase corev1.PodPhase, name corev1.ResourceName, amount 
 
 func guard(name string) admissionv1.ValidatingAdmissionPolicy {
 	return admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionv1.ValidatingAdmissionPolicySpec{MatchConstraints: &admissionv1.MatchResources{
-		ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{Rule: admissionv1.Rule{APIGroups: []string{"linerate.dev"}, Resources: []string{"loadtests"}}}}}}}}
+		ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{Rule: admissionv1.Rule{APIGroups: []string{"linerate.dev"}, Resources: []string{"loadtests", "loadtestsuites"}}}}}}}}
 }
 
 // holder holds an account's runners to their own documents.

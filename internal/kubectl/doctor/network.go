@@ -23,12 +23,13 @@ const statusAnnotation = "k8s.v1.cni.cncf.io/network-status"
 
 const networkGroupVersion = "k8s.cni.cncf.io/v1"
 
+// guardsTests says whether a policy holds LoadTests and suites to the rights of their authors. The one that keeps others from making a suite's runs looks at LoadTests alone.
 func guardsTests(match *admissionv1.MatchResources) bool {
 	if match == nil {
 		return false
 	}
 	return slices.ContainsFunc(match.ResourceRules, func(r admissionv1.NamedRuleWithOperations) bool {
-		return slices.Contains(r.APIGroups, v1alpha1.Group) && slices.Contains(r.Resources, "loadtests")
+		return slices.Contains(r.APIGroups, v1alpha1.Group) && slices.Contains(r.Resources, "loadtests") && slices.Contains(r.Resources, "loadtestsuites")
 	})
 }
 

@@ -1,4 +1,4 @@
-package kubectl
+package admission
 
 import (
 	"encoding/json"
@@ -8,22 +8,21 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
 // terms are the fields of a spec that may change in the life of a test or a suite; they say nothing of what is measured.
-func terms(of client.Object) []string {
-	if kindOf(of) == v1alpha1.LoadTestSuiteKind {
+func terms(of any) []string {
+	if _, is := of.(*v1alpha1.LoadTestSuite); is {
 		return []string{"historyLimit", "parallelism", "stop", "suspend", "ttlAfterFinished"}
 	}
-	return []string{"activeDeadline", "keepPods", "schedulingDeadline", "stop", "suspend", "ttlAfterFinished"}
+	return []string{"activeDeadline", "keepPods", "reportRetention", "schedulingDeadline", "stop", "suspend", "ttlAfterFinished"}
 }
 
-// otherSpec says which field makes another measurement of it. The file's spec has its defaults, as the server's has.
-func otherSpec(file, is client.Object) (field string, other bool) {
-	a, b := specOf(file), specOf(is)
+// OtherSpec says which field makes another measurement of the one LoadTest or LoadTestSuite than of the other, such as spec.links[0].name. Both must have their
+// defaults, and be of one kind.
+func OtherSpec(want, is any) (field string, other bool) {
+	a, b := specOf(want), specOf(is)
 	for _, name := range terms(is) {
 		delete(a, name)
 		delete(b, name)
@@ -31,9 +30,9 @@ func otherSpec(file, is client.Object) (field string, other bool) {
 	return difference("spec", a, b)
 }
 
-// otherTerms are the other fields that differ.
-func otherTerms(file, is client.Object) string {
-	a, b := specOf(file), specOf(is)
+// OtherTerms are the other fields of their specs that differ.
+func OtherTerms(want, is any) string {
+	a, b := specOf(want), specOf(is)
 	var fields []string
 	for _, name := range terms(is) {
 		if !reflect.DeepEqual(a[name], b[name]) {
@@ -44,11 +43,11 @@ func otherTerms(file, is client.Object) string {
 }
 
 // specOf is a spec as JSON has it, so that what is absent and what is empty are the same.
-func specOf(o client.Object) map[string]any {
+func specOf(object any) map[string]any {
 	var content struct {
 		Spec map[string]any `json:"spec"`
 	}
-	text, err := json.Marshal(o)
+	text, err := json.Marshal(object)
 	if err == nil {
 		err = json.Unmarshal(text, &content)
 	}

@@ -1,4 +1,4 @@
-package kubectl
+package admission
 
 import (
 	"testing"
@@ -20,16 +20,17 @@ func TestOtherSpec(t *testing.T) {
 		"links in other order": {func(s *v1alpha1.LoadTestSpec) { s.Links = []v1alpha1.LinkSpec{links[1], links[0]} }, "spec.links[0].name", ""},
 		"a link less":          {func(s *v1alpha1.LoadTestSpec) { s.Links = links[:1] }, "spec.links", ""},
 		"another deadline":     {func(s *v1alpha1.LoadTestSpec) { s.ActiveDeadline, s.Stop = "2h", true }, "", "spec.activeDeadline, spec.stop"},
+		"its Report is kept":   {func(s *v1alpha1.LoadTestSpec) { s.ReportRetention = "Keep" }, "", "spec.reportRetention"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			other := base
 			c.change(&other)
 			a, b := &v1alpha1.LoadTest{Spec: other}, &v1alpha1.LoadTest{Spec: base}
-			field, differs := otherSpec(a, b)
+			field, differs := OtherSpec(a, b)
 			if differs != (c.field != "") || field != c.field && differs {
 				t.Errorf("got %q, %v, want %q", field, differs, c.field)
 			}
-			if terms := otherTerms(a, b); terms != c.terms {
+			if terms := OtherTerms(a, b); terms != c.terms {
 				t.Errorf("terms are %q, want %q", terms, c.terms)
 			}
 		})
@@ -37,7 +38,7 @@ func TestOtherSpec(t *testing.T) {
 }
 
 func TestAnotherSuite(t *testing.T) {
-	base := madeSuite("s", 0)
+	base := &v1alpha1.LoadTestSuite{Spec: v1alpha1.LoadTestSuiteSpec{Parallelism: 1, Repetitions: 1}}
 	base.Spec.Axes = []v1alpha1.Axis{{Name: "system", Values: []v1alpha1.AxisValue{{Name: "linux"}}}}
 	for name, c := range map[string]struct {
 		change       func(*v1alpha1.LoadTestSuiteSpec)
@@ -52,12 +53,12 @@ func TestAnotherSuite(t *testing.T) {
 		}, "spec.axes[0].values[0].name", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			other := *base.DeepCopy()
+			other := base.DeepCopy()
 			c.change(&other.Spec)
-			if field, differs := otherSpec(&other, &base); differs != (c.field != "") || differs && field != c.field {
+			if field, differs := OtherSpec(other, base); differs != (c.field != "") || differs && field != c.field {
 				t.Errorf("got %q, %v, want %q", field, differs, c.field)
 			}
-			if terms := otherTerms(&other, &base); terms != c.terms {
+			if terms := OtherTerms(other, base); terms != c.terms {
 				t.Errorf("terms are %q, want %q", terms, c.terms)
 			}
 		})
