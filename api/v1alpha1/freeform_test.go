@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
@@ -19,12 +20,21 @@ func TestWhatIsTooLargeIsLeftOutAndStillRefused(t *testing.T) {
 		spec    LoadTestSpec
 		refused bool
 	}{
-		"nothing":            {},
-		"a template":         {spec: LoadTestSpec{DUT: DUTSpec{Pod: &DUTPodSpec{Template: aForm(200 << 10)}}}},
-		"a large template":   {spec: LoadTestSpec{DUT: DUTSpec{Pod: &DUTPodSpec{Template: aForm(257 << 10)}}}, refused: true},
-		"several, together":  {spec: LoadTestSpec{DUT: DUTSpec{Setup: &HookSpec{Template: aForm(100 << 10)}, Teardown: &HookSpec{Template: aForm(200 << 10)}}}, refused: true},
-		"TRex's settings":    {spec: LoadTestSpec{Generator: GeneratorSpec{TRex: &TRexSpec{Config: aForm(1 << 20)}}}, refused: true},
-		"affinity":           {spec: LoadTestSpec{Generator: GeneratorSpec{Pod: &GeneratorPodSpec{Affinity: aForm(1 << 20)}}}, refused: true},
+		"nothing":           {},
+		"a template":        {spec: LoadTestSpec{DUT: DUTSpec{Pod: &DUTPodSpec{Template: aForm(200 << 10)}}}},
+		"a large template":  {spec: LoadTestSpec{DUT: DUTSpec{Pod: &DUTPodSpec{Template: aForm(257 << 10)}}}, refused: true},
+		"several, together": {spec: LoadTestSpec{DUT: DUTSpec{Setup: &HookSpec{Template: aForm(100 << 10)}, Teardown: &HookSpec{Template: aForm(200 << 10)}}}, refused: true},
+		"TRex's settings":   {spec: LoadTestSpec{Generator: GeneratorSpec{TRex: &TRexSpec{Config: aForm(1 << 20)}}}, refused: true},
+		"affinity":          {spec: LoadTestSpec{Generator: GeneratorSpec{Pod: &GeneratorPodSpec{Affinity: aForm(1 << 20)}}}, refused: true},
+		"an annotation":     {spec: LoadTestSpec{Generator: GeneratorSpec{Pod: &GeneratorPodSpec{Annotations: map[string]string{"x": strings.Repeat("x", 1<<20)}}}}, refused: true},
+		"tolerations":       {spec: LoadTestSpec{Generator: GeneratorSpec{Pod: &GeneratorPodSpec{Tolerations: []corev1.Toleration{{Key: strings.Repeat("x", 300<<10)}}}}}, refused: true},
+		"all of a pod": {spec: LoadTestSpec{Generator: GeneratorSpec{Pod: &GeneratorPodSpec{
+			Labels: map[string]string{"x": strings.Repeat("x", 60<<10)}, NodeSelector: map[string]string{"x": strings.Repeat("x", 60<<10)},
+			ImagePullSecrets: []corev1.LocalObjectReference{{Name: strings.Repeat("x", 60<<10)}}, Affinity: aForm(100 << 10),
+		}}}, refused: true},
+		"a template beside an annotation": {spec: LoadTestSpec{
+			DUT: DUTSpec{Pod: &DUTPodSpec{Template: aForm(100 << 10)}}, Generator: GeneratorSpec{Pod: &GeneratorPodSpec{Annotations: map[string]string{"x": strings.Repeat("x", 200<<10)}}},
+		}, refused: true},
 		"one that says so":   {spec: LoadTestSpec{DUT: DUTSpec{Pod: &DUTPodSpec{Template: Freeform{omitted: {Raw: []byte("300000")}}}}}, refused: true},
 		"one that says less": {spec: LoadTestSpec{DUT: DUTSpec{Pod: &DUTPodSpec{Template: Freeform{omitted: {Raw: []byte("-1")}}}}}},
 	} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -44,6 +45,8 @@ type Options struct {
 	PortLeasesNamespace string `json:"portLeasesNamespace,omitempty"`
 	// RunnerAccount is the ServiceAccount, in the operator's own namespace, that runners have.
 	RunnerAccount string `json:"runnerAccount"`
+	// RunnerPriority is the PriorityClass that runners have; empty: the cluster's default.
+	RunnerPriority string `json:"runnerPriority,omitempty"`
 	// MetricsAddress and HealthAddress are served on; "0" is nowhere.
 	MetricsAddress string `json:"metricsAddress"`
 	HealthAddress  string `json:"healthAddress"`
@@ -113,6 +116,7 @@ func (o *Options) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "the `namespace` of the Lease for that, of those of physical ports, and of runners (default the pod's own)")
 	flags.StringVar(&o.PortLeasesNamespace, "port-leases-namespace", "", "the `namespace` in which all operators of the cluster keep the Leases of physical ports (default, where all namespaces are looked after, the same)")
 	flags.StringVar(&o.RunnerAccount, "runner-account", manifests.DefaultRunnerAccount, "the `name` of the ServiceAccount, in that namespace, that runners have")
+	flags.StringVar(&o.RunnerPriority, "runner-priority", "", "the `name` of the PriorityClass that runners have (default the cluster's own)")
 	flags.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "the `address` that metrics are served on; 0: nowhere")
 	flags.IntVar(&o.MetricsTests, "metrics-tests", 500, "of how `many` LoadTests at most there are metrics of their own; 0: only of all together")
 	flags.StringVar(&o.HealthAddress, "health-address", ":8081", "the `address` that /healthz and /readyz are served on; 0: nowhere")
@@ -166,7 +170,7 @@ func (o *Options) check() error {
 			errs = append(errs, fmt.Errorf("--network-namespaces: %q can't be a namespace: %s", namespace, strings.Join(faults, "; ")))
 		}
 	}
-	errs = append(errs, checkAccount("--runner-account", o.RunnerAccount))
+	errs = append(errs, checkName("--runner-account", o.RunnerAccount, "a ServiceAccount"), checkName("--runner-priority", cmp.Or(o.RunnerPriority, "none"), "a PriorityClass"))
 	errs = append(errs, checkAddress("--metrics-address", o.MetricsAddress), checkAddress("--health-address", o.HealthAddress), checkAddress("--profile-address", o.ProfileAddress))
 	if o.MetricsTests < 0 || o.MetricsTests > mostMetricsTests {
 		errs = append(errs, fmt.Errorf("--metrics-tests %d: write a number from 0 to %d", o.MetricsTests, mostMetricsTests))
@@ -177,9 +181,9 @@ func (o *Options) check() error {
 	return errors.Join(errs...)
 }
 
-func checkAccount(flag, account string) error {
-	if faults := validation.IsDNS1123Subdomain(account); len(faults) > 0 {
-		return fmt.Errorf("%s: %q can't be a ServiceAccount: %s", flag, account, strings.Join(faults, "; "))
+func checkName(flag, name, of string) error {
+	if faults := validation.IsDNS1123Subdomain(name); len(faults) > 0 {
+		return fmt.Errorf("%s: %q can't be %s: %s", flag, name, of, strings.Join(faults, "; "))
 	}
 	return nil
 }

@@ -4,8 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
@@ -15,8 +19,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -26,55 +32,218 @@ import (
 
 var megabyte = strings.Repeat("x", 1<<20)
 
-// swollen is metadata into which somebody put what they could.
-func swollen() metav1.ObjectMeta {
-	m := metav1.ObjectMeta{
-		Namespace: "lab", Name: "swollen", UID: "1", ResourceVersion: "7", Finalizers: []string{megabyte}, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: megabyte}},
-		Labels: map[string]string{v1alpha1.LabelUID: "1"}, Annotations: map[string]string{"linerate.dev/digest": "sha256:1", "k8s.v1.cni.cncf.io/network-status": "[]", "x/large": megabyte},
+// swelling fills objects: each text is so long, and each list and map has so many entries, those within each other, too. Most of it is more than an API server takes.
+type swelling struct{ text, entries int }
+
+// fill fills all that is in v, of keys of linerate's own. Texts that have a type of their own are short, as the API server holds them to their form; who owns an object may be called anything.
+func (s swelling) fill(v reflect.Value) {
+	switch v.Kind() { //nolint:exhaustive // numbers stay as they are, and objects have nothing else
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.String:
+		long := s.text
+		if v.Type() != reflect.TypeFor[string]() && v.Type() != reflect.TypeFor[types.UID]() {
+			long = min(long, 300)
+		}
+		v.SetString(megabyte[:long])
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		s.fill(v.Elem())
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[metav1.TypeMeta]() || v.Type() == reflect.TypeFor[metav1.Time]() || v.Type() == reflect.TypeFor[resource.Quantity]() {
+			return
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				s.fill(v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		one := reflect.New(v.Type().Elem()).Elem()
+		s.fill(one)
+		v.Set(reflect.MakeSlice(v.Type(), s.entries, s.entries))
+		for i := range s.entries {
+			v.Index(i).Set(one)
+		}
+	case reflect.Map:
+		one := reflect.New(v.Type().Elem()).Elem()
+		s.fill(one)
+		v.Set(reflect.MakeMap(v.Type()))
+		for i := range s.entries {
+			v.SetMapIndex(reflect.ValueOf(fmt.Sprintf("linerate.dev/%05d", i)).Convert(v.Type().Key()), one)
+		}
 	}
-	for i := range 2000 {
-		m.Labels[fmt.Sprintf("x/%04d", i)] = "x"
-		m.Annotations[fmt.Sprintf("linerate.dev/%04d", i)] = strings.Repeat("x", 500)
-		m.OwnerReferences = append(m.OwnerReferences, metav1.OwnerReference{Kind: "LoadTest", Name: fmt.Sprint(i), UID: "1", Controller: new(i == 1000)})
-	}
-	return m
 }
 
-// What a hostile tenant puts into objects isn't kept, whatever the kind.
-func TestNoObjectTakesMuchMemory(t *testing.T) {
-	var containers []corev1.Container
-	for i := range 20_000 {
-		containers = append(containers, corev1.Container{Name: fmt.Sprint(i), Image: "i", Env: []corev1.EnvVar{{Name: "x", Value: "x"}}})
+// named gives a swollen object what the API server gives it, and a controller among its owners.
+func named(m *metav1.ObjectMeta) {
+	m.Namespace, m.Name, m.UID, m.ResourceVersion = "lab", "swollen", "1", "7"
+	for i := range m.OwnerReferences {
+		m.OwnerReferences[i].Controller = new(i == len(m.OwnerReferences)-1)
 	}
+	if len(m.Annotations) > 0 {
+		m.Annotations["k8s.v1.cni.cncf.io/network-status"] = megabyte[:min(60<<10, len(megabyte))]
+	}
+}
+
+// weigh is how many bytes of memory v takes beside itself. What is shared counts each time, and a map has groups of eight entries that are at most half empty.
+func weigh(v reflect.Value) (bytes int) {
+	switch v.Kind() { //nolint:exhaustive // all else takes what it takes where it is
+	case reflect.String:
+		return v.Len()
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() || v.Type() == reflect.TypeFor[*time.Location]() {
+			return 0
+		}
+		return int(v.Elem().Type().Size()) + weigh(v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			bytes += weigh(v.Field(i))
+		}
+	case reflect.Slice:
+		bytes = v.Cap() * int(v.Type().Elem().Size())
+		for i := range v.Len() {
+			bytes += weigh(v.Index(i))
+		}
+	case reflect.Map:
+		if v.Len() > 0 {
+			bytes = 48 + (max(8, 2*v.Len()))*int(v.Type().Key().Size()+v.Type().Elem().Size())
+		}
+		for entries := v.MapRange(); entries.Next(); {
+			bytes += weigh(entries.Key()) + weigh(entries.Value())
+		}
+	}
+	return bytes
+}
+
+// Whatever a tenant writes, an object in a cache takes no more than its kind's bound: this is all that quotas have to multiply by.
+func TestNoObjectTakesMuchMemory(t *testing.T) {
+	kinds := map[string]struct {
+		make func(swelling) any
+		most int // bytes
+	}{
+		"a pod": {func(s swelling) any {
+			o := &corev1.Pod{}
+			s.fill(reflect.ValueOf(o).Elem())
+			named(&o.ObjectMeta)
+			o.Spec.NodeName, o.Status.PodIP = "node", "192.0.2.1" // an API server takes no others
+			return o
+		}, 288 << 10},
+		"a Job": {func(s swelling) any {
+			o := &batchv1.Job{}
+			s.fill(reflect.ValueOf(o).Elem())
+			named(&o.ObjectMeta)
+			return o
+		}, 20 << 10},
+		"a ConfigMap's metadata": {func(s swelling) any {
+			o := &metav1.PartialObjectMetadata{}
+			s.fill(reflect.ValueOf(&o.ObjectMeta).Elem())
+			named(&o.ObjectMeta)
+			return o
+		}, 20 << 10},
+		"a Progress": {func(s swelling) any {
+			o := &corev1.ConfigMap{}
+			s.fill(reflect.ValueOf(o).Elem())
+			named(&o.ObjectMeta)
+			o.Data[delivery.KeyProgress] = megabyte[:min(64<<10, 100*s.text)]
+			return o
+		}, 84 << 10},
+		"a LoadTest's metadata": {func(s swelling) any { // its schema bounds the rest, but for what is in forms of others: see below
+			o := &v1alpha1.LoadTest{}
+			s.fill(reflect.ValueOf(&o.ObjectMeta).Elem())
+			named(&o.ObjectMeta)
+			return o
+		}, 20 << 10},
+		"a suite's metadata": {func(s swelling) any {
+			o := &v1alpha1.LoadTestSuite{}
+			s.fill(reflect.ValueOf(&o.ObjectMeta).Elem())
+			named(&o.ObjectMeta)
+			return o
+		}, 20 << 10},
+		"a network": {func(s swelling) any {
+			var annotations map[string]string
+			s.fill(reflect.ValueOf(&annotations).Elem())
+			o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition", "metadata": map[string]any{"namespace": "lab", "name": "n"},
+				"spec": map[string]any{"config": megabyte[:s.text], "more": megabyte}, "more": megabyte}}
+			o.SetAnnotations(annotations)
+			return o
+		}, 80 << 10},
+	}
+	for name, kind := range kinds {
+		for _, s := range []swelling{{1 << 20, 300}, {60 << 10, 1}, {4 << 10, 70}, {800, 8}, {300, 60}, {100, 1000}, {20, 5}, {10, 3000}, {0, 100}} {
+			t.Run(fmt.Sprintf("%s with texts of %d bytes, %d of each", name, s.text, s.entries), func(t *testing.T) {
+				once, err := inBrief(kind.make(s))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if bytes := weigh(reflect.ValueOf(once)); bytes > kind.most {
+					t.Errorf("it takes %d bytes of memory, and %d is the bound", bytes, kind.most)
+				}
+				before, err := json.Marshal(once)
+				if err != nil {
+					t.Fatal(err)
+				}
+				twice, err := inBrief(once)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if after, err := json.Marshal(twice); err != nil || string(after) != string(before) {
+					t.Errorf("the second time something else is kept (%v): %d bytes, and %d", err, len(after), len(before))
+				}
+			})
+		}
+	}
+}
+
+// What of a LoadTest no schema bounds is bounded here.
+func TestNoLoadTestTakesMuchMemory(t *testing.T) {
 	large := v1alpha1.Freeform{"spec": apiextensionsv1.JSON{Raw: []byte(`"` + megabyte + `"`)}}
-	child := swollen()
-	child.Finalizers = nil // an API server bounds those of tests, and they are kept: a patch replaces them all
 	for name, object := range map[string]any{
-		"a pod":                         &corev1.Pod{ObjectMeta: swollen(), Spec: corev1.PodSpec{Containers: containers, InitContainers: containers, Volumes: make([]corev1.Volume, 20_000)}},
-		"a Job":                         &batchv1.Job{ObjectMeta: swollen(), Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: containers}}}},
-		"a Progress":                    &corev1.ConfigMap{ObjectMeta: swollen(), Data: map[string]string{delivery.KeyProgress: megabyte, "more": megabyte}, BinaryData: map[string][]byte{"x": []byte(megabyte)}},
-		"a ConfigMap's metadata":        &metav1.PartialObjectMetadata{ObjectMeta: swollen()},
-		"a LoadTest":                    &v1alpha1.LoadTest{ObjectMeta: child, Spec: v1alpha1.LoadTestSpec{DUT: v1alpha1.DUTSpec{Pod: &v1alpha1.DUTPodSpec{Template: large}}}},
-		"a suite":                       &v1alpha1.LoadTestSuite{ObjectMeta: child, Spec: v1alpha1.LoadTestSuiteSpec{Template: v1alpha1.LoadTestTemplate{Spec: large}}},
-		"a node":                        &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Status: corev1.NodeStatus{Images: []corev1.ContainerImage{{Names: []string{megabyte}}}}},
-		"a NetworkAttachmentDefinition": &unstructured.Unstructured{Object: map[string]any{"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition", "metadata": map[string]any{"namespace": "lab", "name": "n", "annotations": map[string]any{"x/y": megabyte}}, "spec": map[string]any{"config": megabyte, "more": megabyte}}},
+		"a template":      &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{DUT: v1alpha1.DUTSpec{Pod: &v1alpha1.DUTPodSpec{Template: large}}}},
+		"an annotation":   &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Generator: v1alpha1.GeneratorSpec{Pod: &v1alpha1.GeneratorPodSpec{Annotations: map[string]string{"x": megabyte}}}}},
+		"a suite":         &v1alpha1.LoadTestSuite{Spec: v1alpha1.LoadTestSuiteSpec{Template: v1alpha1.LoadTestTemplate{Spec: large}}},
+		"a node's images": &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Status: corev1.NodeStatus{Images: []corev1.ContainerImage{{Names: []string{megabyte}}}}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			brief, err := inBrief(object)
-			if err != nil {
-				t.Fatal(err)
-			}
-			once, err := json.Marshal(brief)
-			if err != nil || len(once) > 256<<10 {
-				t.Errorf("%d bytes are kept (%v)", len(once), err)
-			}
-			if brief, err = inBrief(brief); err != nil {
-				t.Fatal(err)
-			}
-			if twice, err := json.Marshal(brief); err != nil || string(twice) != string(once) {
-				t.Errorf("the second time something else is kept (%v): %d bytes, and %d", err, len(twice), len(once))
-			}
-		})
+		brief, err := inBrief(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes := weigh(reflect.ValueOf(brief)); bytes > 10<<10 {
+			t.Errorf("%s: %d bytes are kept", name, bytes)
+		}
+	}
+}
+
+// Whoever may change labels and annotations adds what comes before linerate's by name, and as much as there is room for.
+func TestNobodyCrowdsOutWhatIsLinerates(t *testing.T) {
+	m := metav1.ObjectMeta{Labels: map[string]string{}, Annotations: map[string]string{}}
+	ours := map[string]string{
+		v1alpha1.LabelUID: "1", v1alpha1.LabelKueueQueue: "q", "linerate.dev/links": "west,east", "k8s.v1.cni.cncf.io/network-status": "[]", "app.kubernetes.io/managed-by": "linerate",
+		"argocd.argoproj.io/tracking-id": "x", "objectset.rio.cattle.io/hash": "x", "config.k8s.io/owning-inventory": "x",
+	}
+	maps.Copy(m.Labels, ours)
+	maps.Copy(m.Annotations, ours)
+	for i := range 3000 {
+		for _, domain := range []string{"argocd.argoproj.io", "a", "app.kubernetes.io", "kustomize.toolkit.fluxcd.io"} {
+			key := fmt.Sprintf("%s/0%04d", domain, i)
+			m.Labels[key], m.Annotations[key] = "x", "x"
+		}
+		m.Annotations["k8s.v1.cni.cncf.io/"+fmt.Sprint(i)] = megabyte
+	}
+	for name, object := range map[string]metav1.Object{"pod": &corev1.Pod{ObjectMeta: *m.DeepCopy()}, "LoadTest": &v1alpha1.LoadTest{ObjectMeta: *m.DeepCopy()}, "ConfigMap": &metav1.PartialObjectMetadata{ObjectMeta: *m.DeepCopy()}} {
+		if _, err := inBrief(object); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(ours, object.GetLabels()) + cmp.Diff(ours, object.GetAnnotations()); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+	for i := range 3000 { // nor by more of others' that are read
+		m.Labels[fmt.Sprintf("kueue.x-k8s.io/0%04d", i)], m.Annotations[fmt.Sprintf("kueue.x-k8s.io/0%04d", i)] = "x", "x"
+	}
+	pod := &corev1.Pod{ObjectMeta: m}
+	if _, err := inBrief(pod); err != nil || pod.Labels[v1alpha1.LabelUID] == "" || pod.Annotations["linerate.dev/links"] == "" || pod.Annotations["k8s.v1.cni.cncf.io/network-status"] == "" {
+		t.Errorf("%v, %q, %q", err, pod.Labels, pod.Annotations)
 	}
 }
 
@@ -83,7 +252,7 @@ func TestWhatIsReadOfAPodIsKept(t *testing.T) {
 	limits := corev1.ResourceRequirements{Limits: corev1.ResourceList{"lab.example/west": resource.MustParse("1")}}
 	status := corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", InitContainerStatuses: []corev1.ContainerStatus{{Name: "linerate-ports"}}}
 	about := metav1.ObjectMeta{
-		Name: "p", Labels: map[string]string{v1alpha1.LabelUID: "1", v1alpha1.LabelKueueManaged: "true", "app": "x"}, Annotations: map[string]string{"k8s.v1.cni.cncf.io/networks": "[]", "linerate.dev/links": "west"},
+		Name: "p", Labels: map[string]string{v1alpha1.LabelUID: "1", v1alpha1.LabelKueueManaged: "true"}, Annotations: map[string]string{"k8s.v1.cni.cncf.io/networks": "[]", "linerate.dev/links": "west"},
 		OwnerReferences: []metav1.OwnerReference{{Kind: "LoadTest", Name: "t", UID: "1", Controller: new(true)}}, DeletionGracePeriodSeconds: new(int64(30)),
 	}
 	spec := corev1.PodSpec{
@@ -92,6 +261,7 @@ func TestWhatIsReadOfAPodIsKept(t *testing.T) {
 		InitContainers: []corev1.Container{{Name: "beside", Image: "j", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}},
 	}
 	want := &corev1.Pod{ObjectMeta: *about.DeepCopy(), Spec: *spec.DeepCopy(), Status: *status.DeepCopy()}
+	about.Labels["app"] = "x"
 	spec.Containers[0].Args, spec.Containers[0].Env, spec.Volumes = []string{"x"}, []corev1.EnvVar{{Name: "x"}}, []corev1.Volume{{Name: "x"}}
 	got, err := inBrief(&corev1.Pod{ObjectMeta: about, Spec: spec, Status: status})
 	if diff := cmp.Diff(any(want), got); err != nil || diff != "" {
@@ -99,13 +269,92 @@ func TestWhatIsReadOfAPodIsKept(t *testing.T) {
 	}
 }
 
-// A patch of a test's finalizers or owners replaces them all: those of others must be in it.
-func TestFinalizersAndOwnersOfATestStay(t *testing.T) {
-	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Finalizers: []string{"others/one"}, OwnerReferences: []metav1.OwnerReference{{Name: "a"}, {Name: "b", Controller: new(true)}}}}
-	want := test.DeepCopy()
+// Of a test's finalizers and owners those are kept that are read: linerate's own, and the suite.
+func TestWhatIsReadOfATestIsKept(t *testing.T) {
+	suite := metav1.OwnerReference{Kind: "LoadTestSuite", Name: "b", UID: "2", Controller: new(true)}
+	test := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{
+		Name: "t", Generation: 3, DeletionTimestamp: new(metav1.Unix(1, 0)), Finalizers: []string{"others/one", v1alpha1.FinalizerTeardown},
+		Labels: map[string]string{v1alpha1.LabelProduct: "VPP", "team": "x"}, OwnerReferences: []metav1.OwnerReference{{Name: "a"}, suite},
+	}}
+	want := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{
+		Name: "t", Generation: 3, DeletionTimestamp: new(metav1.Unix(1, 0)), Finalizers: []string{v1alpha1.FinalizerTeardown},
+		Labels: map[string]string{v1alpha1.LabelProduct: "VPP"}, OwnerReferences: []metav1.OwnerReference{suite},
+	}}
 	got, err := inBrief(test)
 	if diff := cmp.Diff(any(want), got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+// What became of a pod's containers is kept, as far as somebody says why.
+func TestWhatIsReadOfAPodsEndIsKept(t *testing.T) {
+	device := []corev1.ResourceStatus{{Name: "intel.com/west", Resources: []corev1.ResourceHealth{{ResourceID: "0000:3b:02.0"}}}}
+	ended := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: strings.Repeat("y", 4<<10)}}
+	pod := &corev1.Pod{Status: corev1.PodStatus{
+		Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on resource", PodIP: "192.0.2.1", QOSClass: corev1.PodQOSGuaranteed, StartTime: new(metav1.Unix(1, 0)),
+		Conditions:            []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/3 nodes are available", LastTransitionTime: metav1.Unix(2, 0)}},
+		InitContainerStatuses: []corev1.ContainerStatus{{Name: "linerate-ports", State: ended, AllocatedResourcesStatus: device}},
+		ContainerStatuses:     []corev1.ContainerStatus{{Name: "trex", Image: "i", ImageID: "i@sha256:1", RestartCount: 1, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "Back-off"}}}},
+	}}
+	want := pod.DeepCopy()
+	pod.Status.HostIP, pod.Status.ContainerStatuses[0].ContainerID, pod.Status.InitContainerStatuses[0].State.Terminated.ContainerID = "192.0.2.2", "containerd://1", "containerd://2"
+	got, err := inBrief(pod)
+	if diff := cmp.Diff(any(want), got); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+// What a Job says of itself is read as far as its end.
+func TestWhatIsReadOfAJobIsKept(t *testing.T) {
+	conditions := []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "BackoffLimitExceeded", Message: "Job has reached the specified backoff limit"}}
+	want := &batchv1.Job{Spec: batchv1.JobSpec{Suspend: new(true)}, Status: batchv1.JobStatus{Conditions: conditions}}
+	got, err := inBrief(&batchv1.Job{
+		Spec:   batchv1.JobSpec{Suspend: new(true), Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"x": megabyte}}, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{NodeName: "x"}}},
+		Status: batchv1.JobStatus{Conditions: slices.Clone(conditions), CompletedIndexes: megabyte},
+	})
+	if diff := cmp.Diff(any(want), got); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+// A pass is due where something changed that is kept, and not for what others write beside it.
+func TestWhichChangesOfATestAreLookedAt(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*v1alpha1.LoadTest)
+		looked bool
+	}{
+		"nothing, listed anew":            {func(test *v1alpha1.LoadTest) { test.ResourceVersion = "7" }, true},
+		"an annotation that nobody reads": {func(test *v1alpha1.LoadTest) { test.Annotations = map[string]string{"others/counter": "2"} }, false},
+		"a label that nobody reads":       {func(test *v1alpha1.LoadTest) { test.Labels = map[string]string{"team": "x"} }, false},
+		"another's finalizer":             {func(test *v1alpha1.LoadTest) { test.Finalizers = []string{"others/one"} }, false},
+		"who wrote what":                  {func(test *v1alpha1.LoadTest) { test.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "x"}} }, false},
+		"who tracks it": {func(test *v1alpha1.LoadTest) {
+			test.Annotations = map[string]string{"argocd.argoproj.io/tracking-id": "x"}
+		}, true},
+		"its queue":                {func(test *v1alpha1.LoadTest) { test.Labels = map[string]string{v1alpha1.LabelKueueQueue: "team-a"} }, true},
+		"its spec":                 {func(test *v1alpha1.LoadTest) { test.Spec.Stop = true }, true},
+		"its status":               {func(test *v1alpha1.LoadTest) { test.Status.Attempt = 2 }, true},
+		"that it is to go":         {func(test *v1alpha1.LoadTest) { test.DeletionTimestamp = new(metav1.Unix(1, 0)) }, true},
+		"linerate's own finalizer": {func(test *v1alpha1.LoadTest) { test.Finalizers = []string{v1alpha1.FinalizerTeardown} }, true},
+		"another one of its name, made just after": {func(test *v1alpha1.LoadTest) { test.UID = "2" }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "t", UID: "1", ResourceVersion: "7"}}
+			after := before.DeepCopy()
+			after.ResourceVersion = "8"
+			c.change(after)
+			for _, o := range []any{before, after} {
+				if _, err := inBrief(o); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if looked := Changes().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); looked != c.looked {
+				t.Errorf("it is looked at: %v", looked)
+			}
+			if before.ResourceVersion != "7" {
+				t.Error("and what is in the cache was changed")
+			}
+		})
 	}
 }
 

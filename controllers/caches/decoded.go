@@ -7,8 +7,8 @@ import (
 )
 
 // MostDecoded is how many bytes of memory the documents take at most, all passes together, that were decoded and are still looked at. The largest Report that isn't
-// refused takes less; the Reports of sixteen tests of a minute that end in one moment take a twentieth.
-const MostDecoded = 288 << 20
+// refused takes a little less; the Reports of sixteen tests of a minute that end in one moment take a twentieth.
+const MostDecoded = 260 << 20
 
 // Decoded is how much memory is left for documents to be decoded into. Whoever may write a Report can make it as large as a reader takes, and sixteen passes may
 // read one at a time. It is safe for concurrent use.
@@ -25,4 +25,13 @@ func (d *Decoded) Take(ctx context.Context, bytes int64) (giveBack func(), err e
 		return nil, err
 	}
 	return func() { d.room.Release(bytes) }, nil
+}
+
+// TryTake is Take for who doesn't wait; false: so many bytes aren't left now.
+func (d *Decoded) TryTake(bytes int64) (giveBack func(), is bool) {
+	bytes = min(bytes, MostDecoded)
+	if !d.room.TryAcquire(bytes) {
+		return nil, false
+	}
+	return func() { d.room.Release(bytes) }, true
 }

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/linerate-dev/linerate/internal/delivery"
 )
 
 // However many passes read documents, and however large these are, they take no more together than there is.
@@ -46,5 +48,27 @@ func TestAPassThatEndsDoesNotWaitForRoom(t *testing.T) {
 	giveBack()
 	if _, err := d.Take(t.Context(), 1); err != nil {
 		t.Errorf("all was given back: %v", err)
+	}
+}
+
+// The largest document that is decoded at all has room.
+func TestTheLargestReportIsDecodedSomeTime(t *testing.T) {
+	if most := (delivery.Size{Bytes: 32 << 20, Elements: 100_000}).Memory(); most > MostDecoded {
+		t.Errorf("it takes %d bytes, and there are %d", most, MostDecoded)
+	}
+}
+
+func TestWhoDoesNotWaitIsToldThatThereIsNoRoom(t *testing.T) {
+	d := NewDecoded()
+	half, is := d.TryTake(MostDecoded/2 + 1)
+	if !is {
+		t.Fatal("there is room for more than half")
+	}
+	if _, is := d.TryTake(MostDecoded / 2); is {
+		t.Error("there is no room for as much again")
+	}
+	half()
+	if _, is := d.TryTake(2 * MostDecoded); !is {
+		t.Error("all was given back")
 	}
 }

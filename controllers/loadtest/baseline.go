@@ -12,22 +12,34 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
-	"github.com/linerate-dev/linerate/controllers/caches"
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/lifecycle"
 	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// mostBaseline is how many bytes of memory the Reports of a baseline may take together, without what nothing is compared of.
-const mostBaseline = caches.MostDecoded - 32<<20
+// The bounds of the Reports of a baseline, up to a hundred of them.
+const (
+	// baselineRoom is how many bytes of memory they may take together, without what nothing is compared of, and the one that is decoded: more than half of what there is, so that
+	// those of one test are read at a time, and not all, so that other tests' Reports are read meanwhile.
+	baselineRoom = 160 << 20
+	// mostUnpacked is how many bytes of them are unpacked: that takes some seconds of a processor, and a hundred of the largest would take minutes.
+	mostUnpacked = 128 << 20
+)
 
-// readBaseline reads what the test is compared with, while nobody else decodes anything: up to a hundred Reports. That there is none, or none that can be read, is
-// an answer too.
+// tooMuch is why a Report is none of a baseline's that has too many or too large ones before it.
+const tooMuch = "together with the Reports before it, it is too large to be compared with: name fewer Reports"
+
+// readBaseline reads what the test is compared with, if there is room for it. That there is none, or none that can be read, is an answer too.
 func (r *Reconciler) readBaseline(ctx context.Context, seen *observation) error {
-	if err := r.makeRoom(ctx, seen, caches.MostDecoded); err != nil {
-		return err
+	if seen.giveBack != nil {
+		return errRoom
 	}
+	giveBack, is := r.options.Decoded.TryTake(baselineRoom)
+	if !is {
+		return errBusy
+	}
+	seen.giveBack = giveBack
 	spec, found := seen.Test.Spec.Baseline, lifecycle.Baseline{}
 	refs := spec.Reports
 	if spec.LoadTest != "" {
@@ -38,37 +50,42 @@ func (r *Reconciler) readBaseline(ctx context.Context, seen *observation) error 
 		found.Fault = fault
 		refs = []v1alpha1.ReportRef{ref}
 	}
-	taken := int64(0)
-	for _, ref := range refs {
-		if found.Fault != "" {
-			break
+	if found.Fault == "" {
+		left := baselineLeft{memory: baselineRoom, unpacked: mostUnpacked}
+		for _, ref := range refs {
+			source, err := r.keptReport(ctx, seen.Test.Namespace, ref, &left)
+			if err != nil {
+				return err
+			}
+			found.Sources = append(found.Sources, source)
 		}
-		source, err := r.keptReport(ctx, seen.Test.Namespace, ref)
-		if err != nil {
-			return err
-		}
-		if taken += condensed(source.Report); taken > mostBaseline {
-			source.Report, source.Fault = nil, "together with the Reports before it, it is too large to be compared with: name fewer Reports"
-		}
-		found.Sources = append(found.Sources, source)
 	}
 	seen.Baseline = &found
 	return nil
 }
 
+// baselineLeft is how much memory there is for further Reports of a baseline, and how many bytes of them may still be unpacked.
+type baselineLeft struct{ memory, unpacked int64 }
+
+// full says that no further Report is looked at.
+func (l *baselineLeft) full() bool { return l.unpacked < 0 }
+
+// has says whether a Report of this size can be decoded; its bytes are unpacked either way.
+func (l *baselineLeft) has(size delivery.Size) bool {
+	l.unpacked -= size.Bytes
+	return !l.full() && size.Memory() <= l.memory
+}
+
 // condensed leaves out of a Report what nothing is compared of, and says how many bytes of memory it takes then.
 func condensed(r *report.Report) int64 {
-	if r == nil {
-		return 0
-	}
 	r.Samples, r.Observations, r.Notes = nil, nil, nil
 	text, err := json.Marshal(r)
 	if err != nil {
-		return mostBaseline + 1
+		return baselineRoom + 1
 	}
 	size, err := delivery.Measure(text)
 	if err != nil {
-		return mostBaseline + 1
+		return baselineRoom + 1
 	}
 	return size.Memory()
 }
@@ -101,9 +118,13 @@ func whyNoFigure(test *v1alpha1.LoadTest) string {
 	return ""
 }
 
-// keptReport reads a Report past the cache.
-func (r *Reconciler) keptReport(ctx context.Context, namespace string, ref v1alpha1.ReportRef) (lifecycle.BaselineSource, error) {
+// keptReport reads a Report past the cache, as far as there is room for it.
+func (r *Reconciler) keptReport(ctx context.Context, namespace string, ref v1alpha1.ReportRef, left *baselineLeft) (lifecycle.BaselineSource, error) {
 	source := lifecycle.BaselineSource{Name: ref.ConfigMap}
+	if left.full() {
+		source.Fault = tooMuch
+		return source, nil
+	}
 	var kept corev1.ConfigMap
 	switch err := r.live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.ConfigMap}, &kept); {
 	case apierrors.IsNotFound(err):
@@ -111,6 +132,11 @@ func (r *Reconciler) keptReport(ctx context.Context, namespace string, ref v1alp
 		return source, nil
 	case err != nil:
 		return source, fmt.Errorf("read the baseline's report: %w", err)
+	}
+	size, err := delivery.SizeOf(kept.BinaryData[delivery.KeyReport])
+	if fits := left.has(size); err == nil && !fits { // what can't be measured can't be decoded either, which says why
+		source.Fault = tooMuch
+		return source, nil
 	}
 	document, envelope, err := delivery.DecodeReport(kept.BinaryData, kept.Annotations)
 	switch {
@@ -125,6 +151,9 @@ func (r *Reconciler) keptReport(ctx context.Context, namespace string, ref v1alp
 	}
 	if source.Fault, err = r.unpublished(ctx, &kept, ref, source); source.Fault != "" {
 		source.Report = nil
+	}
+	if source.Report != nil {
+		left.memory -= condensed(source.Report)
 	}
 	return source, err
 }

@@ -96,21 +96,29 @@ func lastWritten(object client.Object) (at time.Time) {
 }
 
 // finalize puts the teardown's finalizer on the test, or takes it off, over the version that was decided from. What follows in this pass is decided from the version that it made.
+// A patch replaces the list whole, and the cache has no finalizers of others: it is read past the cache. A test that is gone meanwhile is found so by the next pass.
 func (r *Reconciler) finalize(ctx context.Context, seen *observation, decision lifecycle.Decision) error {
-	next := seen.Test.DeepCopy()
-	if decision.Protect {
-		controllerutil.AddFinalizer(next, v1alpha1.FinalizerTeardown)
-	} else {
-		controllerutil.RemoveFinalizer(next, v1alpha1.FinalizerTeardown)
+	kind := v1alpha1.GroupVersion.WithKind(v1alpha1.LoadTestKind)
+	there, before := caches.MetadataOf(kind), caches.MetadataOf(kind)
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(seen.Test), there); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read the finalizers: %w", err)
 	}
-	ctrl.LoggerFrom(ctx).Info("finalizer", "finalizers", next.Finalizers, "why", decision.Message)
-	patch := client.MergeFromWithOptions(seen.Test.DeepCopy(), client.MergeFromWithOptimisticLock{})
-	if err := pass.IgnoreGone(r.client.Patch(ctx, next, patch)); err != nil {
+	before.Namespace, before.Name, before.ResourceVersion, before.Finalizers = seen.Test.Namespace, seen.Test.Name, seen.Test.ResourceVersion, there.Finalizers
+	after := before.DeepCopy()
+	if decision.Protect {
+		controllerutil.AddFinalizer(after, v1alpha1.FinalizerTeardown)
+	} else {
+		controllerutil.RemoveFinalizer(after, v1alpha1.FinalizerTeardown)
+	}
+	ctrl.LoggerFrom(ctx).Info("finalizer", "finalizers", after.Finalizers, "why", decision.Message)
+	if err := client.IgnoreNotFound(r.client.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))); err != nil {
 		if apierrors.IsConflict(err) {
 			r.metrics.Conflict()
 		}
 		return fmt.Errorf("write the finalizers: %w", err)
 	}
+	next := seen.Test.DeepCopy()
+	next.ResourceVersion, next.Finalizers = after.ResourceVersion, after.Finalizers
 	r.memory.statusWritten(next, next.ResourceVersion)
 	r.recordEvents(seen.Test, decision)
 	seen.Test = next

@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +10,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
 )
 
 var resourceOfTests = schema.GroupResource{Group: "linerate.dev", Resource: "loadtests"}
@@ -56,6 +61,50 @@ func TestAnInjectorThatCountsDevicesTwiceIsTold(t *testing.T) {
 	t.Run("one that takes devices away too", func(t *testing.T) {
 		if got := changedDevices(pod("2"), pod("")); !strings.Contains(got, "from 2 to 0") {
 			t.Errorf("it says %q", got)
+		}
+	})
+}
+
+// A patch replaces the list of finalizers whole, and the cache has linerate's own alone: those of others stay all the same.
+func TestFinalizersOfOthersStay(t *testing.T) {
+	for name, c := range map[string]struct {
+		stored, seen []string
+		decision     lifecycle.Decision
+		want         []string
+	}{
+		"the first one":        {nil, nil, lifecycle.Decision{Protect: true}, []string{v1alpha1.FinalizerTeardown}},
+		"beside others":        {[]string{"others/one", "others/two"}, nil, lifecycle.Decision{Protect: true}, []string{"others/one", "others/two", v1alpha1.FinalizerTeardown}},
+		"taken from others'":   {[]string{"others/one", v1alpha1.FinalizerTeardown}, []string{v1alpha1.FinalizerTeardown}, lifecycle.Decision{Unprotect: true}, []string{"others/one"}},
+		"taken, and none left": {[]string{v1alpha1.FinalizerTeardown}, []string{v1alpha1.FinalizerTeardown}, lifecycle.Decision{Unprotect: true}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test := lonely("uid")
+			test.Finalizers = c.stored
+			r := looking(t, test)
+			there := func() (test v1alpha1.LoadTest) {
+				if err := r.client.Get(t.Context(), client.ObjectKey{Namespace: "lab", Name: "t"}, &test); err != nil {
+					t.Fatal(err)
+				}
+				return test
+			}
+			brief := there()
+			brief.Finalizers = c.seen
+			seen := &observation{Observed: lifecycle.Observed{Test: &brief}}
+			if err := r.finalize(t.Context(), seen, c.decision); err != nil {
+				t.Fatal(err)
+			}
+			if got := there(); !slices.Equal(got.Finalizers, c.want) || got.ResourceVersion != seen.Test.ResourceVersion || !slices.Equal(seen.Test.Finalizers, c.want) {
+				t.Errorf("it has the finalizers %q at version %s, and %q at version %s are decided from", got.Finalizers, got.ResourceVersion, seen.Test.Finalizers, seen.Test.ResourceVersion)
+			}
+		})
+	}
+	t.Run("of a test that was changed meanwhile", func(t *testing.T) {
+		r := looking(t, lonely("uid"))
+		old := lonely("uid")
+		old.ResourceVersion = "1"
+		err := r.finalize(t.Context(), &observation{Observed: lifecycle.Observed{Test: old}}, lifecycle.Decision{Protect: true})
+		if !apierrors.IsConflict(err) {
+			t.Errorf("it is decided from a version that isn't any more: %v", err)
 		}
 	})
 }

@@ -35,6 +35,9 @@ func (o *observation) letGo() {
 // errRoom is that a pass has a Report in memory, and would wait for room for another one.
 var errRoom = pass.Wait("a pass reads one Report at a time", time.Second)
 
+// errBusy is that there is no room for a baseline's Reports while others' are read.
+var errBusy = pass.Wait("other tests' Reports are read first", time.Second)
+
 // makeRoom waits until there is memory for what is to be decoded for an observation.
 func (r *Reconciler) makeRoom(ctx context.Context, o *observation, bytes int64) (err error) {
 	if o.giveBack != nil {

@@ -41,7 +41,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		return err
 	}
 	ofTest := handler.EnqueueRequestsFromMapFunc(r.testOf)
-	b := ctrl.NewControllerManagedBy(mgr).For(&v1alpha1.LoadTest{}).
+	b := ctrl.NewControllerManagedBy(mgr).For(&v1alpha1.LoadTest{}, builder.WithPredicates(caches.Changes())).
 		Watches(&corev1.Pod{}, ofTest).
 		Watches(&batchv1.Job{}, ofTest).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.testsOfNode), builder.WithPredicates(inventory.NodeChanges())).

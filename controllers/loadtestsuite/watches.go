@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/caches"
 	"github.com/linerate-dev/linerate/controllers/pass"
 )
 
@@ -54,7 +56,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		}
 	}
 	r.live, r.ofSuite = mgr.GetAPIReader(), bySuiteIndex
-	return ctrl.NewControllerManagedBy(mgr).For(&v1alpha1.LoadTestSuite{}).
+	return ctrl.NewControllerManagedBy(mgr).For(&v1alpha1.LoadTestSuite{}, builder.WithPredicates(caches.Changes())).
 		Watches(&v1alpha1.LoadTest{}, testsOfSuites()).
 		WithOptions(pass.ControllerOptions(1, logOf)).
 		Complete(pass.Orderly(r))

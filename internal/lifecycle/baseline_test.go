@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -81,5 +82,26 @@ func TestABaselineIsLookedAtOnlyWhereACriterionCompares(t *testing.T) {
 		if b := compared(t, w); b != nil || w.compared != 0 {
 			t.Errorf("%s: looked %d times: %+v", name, w.compared, b)
 		}
+	}
+}
+
+// A hundred Reports aren't read at each look at a test whose generators' addresses aren't known yet.
+func TestABaselineIsLookedAtOnceTheRunnerCanBeMade(t *testing.T) {
+	w := newWorld(t, relative("{loadTest: main}"))
+	w.settle()
+	w.schedule()
+	w.settle()
+	w.run()
+	w.must("first-1-generator-0").Status.PodIP = ""
+	for range 5 {
+		w.settle()
+		w.pass(time.Second)
+	}
+	if w.compared > 0 {
+		t.Errorf("it was read %d times, and no runner could be made", w.compared)
+	}
+	w.must("first-1-generator-0").Status.PodIP = "10.0.0.1"
+	if w.settle(); w.compared == 0 {
+		t.Error("it isn't read when a runner can be made")
 	}
 }

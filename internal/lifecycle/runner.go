@@ -87,16 +87,16 @@ func runNeeded(v *view) *step {
 	if others := v.beyondVitals(); len(others) > 0 {
 		return v.refused(others)
 	}
-	if v.comparisonWanted() && v.Baseline == nil {
-		return &step{reason: v1alpha1.ReasonStarting, message: "all pods are ready: what the test is compared with is looked at", compare: true}
-	}
 	in := v.input()
-	in.Baseline = v.baseline()
 	sites, err := manifests.SitesOf(in, v.pods)
 	if err != nil {
 		s := &step{reason: v1alpha1.ReasonStarting, activity: activityStarting, message: "all pods are ready, and where they are isn't known yet: " + err.Error()}
 		return s.waitUntil(v.placedUntil())
 	}
+	if v.comparisonWanted() && v.Baseline == nil {
+		return &step{reason: v1alpha1.ReasonStarting, message: "all pods are ready: what the test is compared with is looked at", compare: true}
+	}
+	in.Baseline = v.baseline()
 	if none := v.noVitals(); none != "" {
 		sites.Vitals, sites.NoVitals = "", none
 	}

@@ -39,9 +39,11 @@ type Settings struct {
 	Image       string
 	PullPolicy  corev1.PullPolicy
 	PullSecrets []corev1.LocalObjectReference
-	// Namespace is the operator's own: runners run there, and write there. RunnerAccount is the ServiceAccount in it that all runners have.
-	Namespace     string
-	RunnerAccount string
+	// Namespace is the operator's own: runners run there, and write there. RunnerAccount is the ServiceAccount in it that all runners have, and RunnerPriority their
+	// PriorityClass; empty: the cluster's default.
+	Namespace      string
+	RunnerAccount  string
+	RunnerPriority string
 }
 
 // DefaultRunnerAccount is the ServiceAccount of runners where nobody names another.

@@ -139,10 +139,12 @@ func TestReplicasMayShareANode(t *testing.T) {
 	}
 }
 
-// TestSmallPodsMayBeWhereGeneratorsAre: in a lab whose nodes are all kept for tests, the forwarder and the runner have no other place.
+// TestSmallPodsMayBeWhereGeneratorsAre: in a lab whose nodes are all kept for tests, the forwarder and the runner have no other place. The runner is in the operator's own
+// namespace, where no quota of the test's holds it: its priority is the operator's to say.
 func TestSmallPodsMayBeWhereGeneratorsAre(t *testing.T) {
 	in := sample(t, "loadtest_software_reference")
 	in.Test.Spec.Generator.Pod = sample(t, "loadtest_generator_pod").Test.Spec.Generator.Pod
+	in.Settings.RunnerPriority = "lab-runners"
 	in.Settings.PullSecrets = []corev1.LocalObjectReference{{Name: "operator"}, {Name: "registry-lab"}}
 	sites, err := manifests.SitesOf(in, []corev1.Pod{*attached(manifests.Generators(in)[0], 0)})
 	if err != nil {
@@ -155,8 +157,8 @@ func TestSmallPodsMayBeWhereGeneratorsAre(t *testing.T) {
 	runner, _ := podSpec(run[1])
 	dut := manifests.DUT(in).Spec
 	for name, spec := range map[string]*corev1.PodSpec{"runner": runner, "forwarder": &dut} {
-		if len(spec.Tolerations) != 1 || spec.PriorityClassName != "lab-night" {
-			t.Errorf("%s: tolerations %v, priority %s", name, spec.Tolerations, spec.PriorityClassName)
+		if want := map[string]string{"runner": "lab-runners", "forwarder": "lab-night"}[name]; len(spec.Tolerations) != 1 || spec.PriorityClassName != want {
+			t.Errorf("%s: tolerations %v, priority %s, want %s", name, spec.Tolerations, spec.PriorityClassName, want)
 		}
 		if diff := cmp.Diff(in.Settings.PullSecrets, spec.ImagePullSecrets); diff != "" {
 			t.Errorf("%s: pull secrets:\n%s", name, diff)

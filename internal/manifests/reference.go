@@ -91,18 +91,9 @@ func reference(in Input) *corev1.Pod {
 	pod.Spec.Affinity = avoiding(nil, in.ExcludedNodes)
 	if own := in.Test.Spec.Generator.Pod; own != nil {
 		pod.Spec.NodeSelector = own.NodeSelector
-		lodge(in, &pod.Spec)
+		pod.Spec.Tolerations = own.Tolerations
+		pod.Spec.PriorityClassName = own.PriorityClassName
+		pod.Spec.ImagePullSecrets = pullSecrets(pod.Spec.ImagePullSecrets, own.ImagePullSecrets)
 	}
 	return pod.DeepCopy()
-}
-
-// lodge lets a small pod of ours be wherever the generators may be.
-func lodge(in Input, spec *corev1.PodSpec) {
-	own := in.Test.Spec.Generator.Pod
-	if own == nil {
-		return
-	}
-	spec.Tolerations = own.Tolerations
-	spec.PriorityClassName = own.PriorityClassName
-	spec.ImagePullSecrets = pullSecrets(spec.ImagePullSecrets, own.ImagePullSecrets)
 }

@@ -124,8 +124,13 @@ func runnerPod(in Input) corev1.PodSpec {
 	spec.ServiceAccountName = cmp.Or(in.Settings.RunnerAccount, DefaultRunnerAccount)
 	spec.AutomountServiceAccountToken = new(true)
 	spec.SecurityContext.RunAsNonRoot = new(true)
-	lodge(in, &spec)
-	// The operator's own only: the author's pull secrets are in the test's namespace, and a name of theirs would be looked up in the operator's.
+	// Of what the author says of generators' pods the tolerations hold for it too: in a lab whose nodes are all kept for tests it has no other place, and who may have
+	// pods made may let them tolerate what they like. Not the priority: it would push others' pods away beyond what quotas give the test's namespace. Nor the pull
+	// secrets, which are in the test's namespace: their names would be looked up in the operator's.
+	if own := in.Test.Spec.Generator.Pod; own != nil {
+		spec.Tolerations = own.Tolerations
+	}
+	spec.PriorityClassName = in.Settings.RunnerPriority
 	spec.ImagePullSecrets = slices.Clone(in.Settings.PullSecrets)
 	return spec
 }

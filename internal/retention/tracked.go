@@ -32,6 +32,12 @@ func TrackedBy(labels, annotations map[string]string) string {
 	return ""
 }
 
+// Tracks says whether a label or an annotation of this name may tell who tracks an object: TrackedBy looks at no others.
+func Tracks(key string) bool {
+	only := map[string]string{key: ""}
+	return TrackedBy(only, only) != ""
+}
+
 func anyOf(keys []string, there map[string]string) bool {
 	for _, key := range keys {
 		if _, is := there[key]; is {

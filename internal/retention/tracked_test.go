@@ -26,6 +26,9 @@ func TestWhoWouldMakeAnObjectAgain(t *testing.T) {
 			if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
+			if got != "" && !retention.Tracks(c.label+c.annotation) {
+				t.Error("and whoever keeps only what is looked at leaves it out")
+			}
 		})
 	}
 }

@@ -1,0 +1,42 @@
+package caches
+
+import (
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+)
+
+// Changes leaves out updates of LoadTests and suites that changed nothing of what the caches keep of them, as no decision can change by these: whoever may patch an
+// object can write labels, annotations and finalizers that nobody here reads as often as the API server takes them. What is listed anew as it was isn't left out.
+func Changes() predicate.Funcs {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return changed(e.ObjectOld, e.ObjectNew) }}
+}
+
+func changed(before, after client.Object) bool {
+	if before.GetResourceVersion() == after.GetResourceVersion() {
+		return true
+	}
+	switch b := before.(type) {
+	case *v1alpha1.LoadTest:
+		a, is := after.(*v1alpha1.LoadTest)
+		return !is || !sameButVersion(b, a)
+	case *v1alpha1.LoadTestSuite:
+		a, is := after.(*v1alpha1.LoadTestSuite)
+		return !is || !sameButVersion(b, a)
+	}
+	return true
+}
+
+// sameButVersion compares two objects of the cache, which stay as they are.
+func sameButVersion[T any, P interface {
+	*T
+	client.Object
+}](before, after P) bool {
+	b, a := *before, *after
+	P(&b).SetResourceVersion("")
+	P(&a).SetResourceVersion("")
+	return equality.Semantic.DeepEqual(&b, &a)
+}

@@ -1,0 +1,128 @@
+package loadtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/caches"
+	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/lifecycle"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/report/reporttest"
+)
+
+// swollen is a Report that says so much in a note, and which nobody compares anything of. It takes a thousandth, packed.
+func swollen(t *testing.T, name string, bytes int) (*corev1.ConfigMap, v1alpha1.ReportRef) {
+	t.Helper()
+	r := reporttest.Measured()
+	r.Notes = append(r.Notes, report.Note{Message: strings.Repeat("x", bytes)})
+	data, annotations, err := delivery.EncodeReport(r, true, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name, Annotations: annotations}, BinaryData: data}
+	return kept, v1alpha1.ReportRef{ConfigMap: name, Digest: annotations[delivery.AnnotationDigest]}
+}
+
+// readsOf counts which objects are read of those that are stored.
+func readsOf(t *testing.T, reads *int, stored ...client.Object) *Reconciler {
+	t.Helper()
+	scheme, err := caches.NewScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+		*reads++
+		return c.Get(ctx, key, object, options...)
+	}}
+	return NewReconciler(fake.NewClientBuilder().WithScheme(scheme).WithObjects(stored...).WithInterceptorFuncs(counted).Build(), nil, Options{Namespace: own})
+}
+
+// A hundred Reports that unpack to as much as one may would take minutes: those are read that unpack to no more than the bound, and of the others it is told.
+func TestABaselineIsReadAsFarAsItsBound(t *testing.T) {
+	const each = 20 << 20
+	test, reads := lonely("uid"), 0
+	test.Spec.Baseline = &v1alpha1.BaselineSpec{}
+	var stored []client.Object
+	one, ref := swollen(t, "kept", each)
+	for i := range 100 {
+		kept := one.DeepCopy()
+		kept.Name, ref.ConfigMap = fmt.Sprint("kept-", i), fmt.Sprint("kept-", i)
+		stored, test.Spec.Baseline.Reports = append(stored, kept), append(test.Spec.Baseline.Reports, ref)
+	}
+	r := readsOf(t, &reads, stored...)
+	seen := &observation{Observed: lifecycle.Observed{Test: test}}
+	if err := r.readBaseline(t.Context(), seen); err != nil {
+		t.Fatal(err)
+	}
+	defer seen.letGo()
+	read := 0
+	for i, source := range seen.Baseline.Sources {
+		switch {
+		case source.Report != nil && read == i && source.Fault == "":
+			read++
+		case source.Report != nil || source.Fault != tooMuch:
+			t.Errorf("the Report %d: %q", i, source.Fault)
+		}
+	}
+	if most := mostUnpacked / each; read != most || reads != most+1 || len(seen.Baseline.Sources) != 100 {
+		t.Errorf("of %d Reports %d were read, and %d are compared with", len(seen.Baseline.Sources), reads, read)
+	}
+}
+
+func TestWhatOneReportMayTake(t *testing.T) {
+	for name, c := range map[string]struct {
+		sizes []delivery.Size
+		has   []bool
+	}{
+		"ordinary ones": {[]delivery.Size{{Bytes: 300 << 10, Elements: 1000}, {Bytes: 6 << 20, Elements: 30_000}}, []bool{true, true}},
+		"one that takes more memory than there is": {[]delivery.Size{{Bytes: 32 << 20, Elements: 100_000}, {Bytes: 300 << 10, Elements: 1000}}, []bool{false, true}},
+		"more than may be unpacked":                {[]delivery.Size{{Bytes: mostUnpacked / 2}, {Bytes: mostUnpacked/2 + 1}, {Bytes: 1}}, []bool{true, false, false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			left := baselineLeft{memory: baselineRoom, unpacked: mostUnpacked}
+			for i, size := range c.sizes {
+				if has := left.has(size); has != c.has[i] {
+					t.Errorf("there is room for the %d. one: %v", i+1, has)
+				}
+			}
+		})
+	}
+}
+
+// While others' Reports take the room a baseline isn't read, and no worker waits for it; while a baseline is, there is room for others' Reports.
+func TestABaselineWaitsWithoutAWorker(t *testing.T) {
+	test, reads := lonely("uid"), 0
+	kept, ref := swollen(t, "kept", 1)
+	test.Spec.Baseline = &v1alpha1.BaselineSpec{Reports: []v1alpha1.ReportRef{ref}}
+	r := readsOf(t, &reads, kept)
+	others, err := r.options.Decoded.Take(t.Context(), caches.MostDecoded/2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := &observation{Observed: lifecycle.Observed{Test: test}}
+	if err := r.readBaseline(t.Context(), seen); !errors.Is(err, errBusy) || reads > 0 || seen.Baseline != nil {
+		t.Errorf("it was read (%v)", err)
+	}
+	others()
+	if err := r.readBaseline(t.Context(), seen); err != nil || len(seen.Baseline.Sources) != 1 || seen.Baseline.Sources[0].Report == nil {
+		t.Errorf("it wasn't read, though there is room: %v", err)
+	}
+	if _, is := r.options.Decoded.TryTake(caches.MostDecoded / 4); !is {
+		t.Error("nobody else reads a Report meanwhile")
+	}
+	if err := r.readBaseline(t.Context(), seen); !errors.Is(err, errRoom) {
+		t.Errorf("a pass takes room twice: %v", err)
+	}
+	seen.letGo()
+}
