@@ -65,7 +65,7 @@ func (v *view) currentAttempt() int32 {
 func (v *view) sortPods() {
 	for _, p := range v.Children.Pods {
 		switch runner := roleOf(&p) == v1alpha1.RoleRunner; {
-		case runner && !v.runsHere(p.Namespace, p.Labels, p.Name):
+		case runner && !v.isRunnersPod(&p):
 			v.formerPods = append(v.formerPods, p)
 		case attemptOf(p.Labels) != v.attempt:
 			v.oldPods = append(v.oldPods, p)
@@ -86,7 +86,7 @@ func (v *view) sortPods() {
 func (v *view) sortJobs() {
 	for i, j := range v.Children.Jobs {
 		switch {
-		case j.Namespace != v.Settings.Namespace || j.Name != manifests.RunnerJobName(v.Test, attemptOf(j.Labels)):
+		case !v.isRunnersJob(&j):
 			v.formerJobs = append(v.formerJobs, j)
 		case attemptOf(j.Labels) == v.attempt:
 			v.job = &v.Children.Jobs[i]
