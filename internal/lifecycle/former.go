@@ -25,14 +25,13 @@ func formerRunner(v *view) *step {
 	}
 }
 
-// ranBefore says whether a release before this one made a runner for this attempt: it is there, or the status tells of its pod without a namespace.
+// ranBefore says whether a release before this one made a runner for this attempt: the status tells of its pod without a namespace, or of a run that has begun, without
+// any pod of a runner, and its Job is there. Of a Job alone no status tells: whoever edits the namespace may make one. It goes (formerRemnants), and voids nothing.
 func (v *view) ranBefore() bool {
-	for i := range v.formerJobs {
-		if attemptOf(v.formerJobs[i].Labels) == v.attempt {
-			return true
-		}
+	if told := v.recorded(v1alpha1.RoleRunner); len(told) > 0 {
+		return slices.ContainsFunc(told, func(p v1alpha1.PodStatus) bool { return p.Namespace == "" })
 	}
-	return slices.ContainsFunc(v.recorded(v1alpha1.RoleRunner), func(p v1alpha1.PodStatus) bool { return p.Namespace == "" })
+	return v.was.StartedAt != nil && slices.ContainsFunc(v.formerJobs, func(j batchv1.Job) bool { return attemptOf(j.Labels) == v.attempt })
 }
 
 // isRunnersJob and isRunnersPod say whether a Job, or a pod, is where this release has runners, and called as the runner's of its attempt is.
