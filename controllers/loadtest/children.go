@@ -133,6 +133,9 @@ func (f *family) meetDocument(object client.Object) {
 	switch {
 	case !f.meet(configMapKind, object):
 	case f.isRun(object):
+		if manifests.IsPlan(object) {
+			f.children.Plans = append(f.children.Plans, attemptOf(object))
+		}
 		f.children.Documents = append(f.children.Documents, object.GetName())
 		f.said[object.GetName()] = object.GetAnnotations()
 	case object.GetName() == manifests.ReportName(f.test.Name):
@@ -243,8 +246,7 @@ func (f *family) own(objects []manifests.Object) bool {
 		if !f.isRun(o) || manifests.IsPlan(o) {
 			continue
 		}
-		attempt, _ := strconv.ParseInt(o.GetLabels()[v1alpha1.LabelAttempt], 10, 32)
-		name := manifests.PlanName(f.test, int32(attempt))
+		name := manifests.PlanName(f.test, attemptOf(o))
 		i := slices.IndexFunc(f.plans, func(plan childRef) bool { return plan.name == name })
 		if i < 0 {
 			return false
@@ -252,6 +254,12 @@ func (f *family) own(objects []manifests.Object) bool {
 		manifests.OwnedByPlan(o, name, f.plans[i].uid)
 	}
 	return true
+}
+
+// attemptOf is the attempt that an object of a run says that it is of. In the operator's own namespace nobody else makes such.
+func attemptOf(object client.Object) int32 {
+	attempt, _ := strconv.ParseInt(object.GetLabels()[v1alpha1.LabelAttempt], 10, 32)
+	return int32(attempt)
 }
 
 // find returns the child of this name: the run's, where an editor of the test's namespace made one of the same name there.
@@ -264,15 +272,16 @@ func (f *family) find(kind, name string) (found childRef, is bool) {
 	return found, is
 }
 
-// clearRuns deletes what is left of the runs of a test that is gone. Nothing else would: an object in one namespace can't be owned by one in another.
-// Each such object wakes this test's name when the operator starts, so nothing stays of a test that went while nobody looked.
-func (r *Reconciler) clearRuns(ctx context.Context, name types.NamespacedName) error {
+// clearRuns deletes what is left of the runs of a test that is gone, or that isn't looked after any more. Nothing else would: an object in one namespace can't be owned
+// by one in another, and nobody else looks after runs in the operator's own. Each such object wakes this test's name when the operator starts, so nothing stays of a
+// test that went while nobody looked.
+func (r *Reconciler) clearRuns(ctx context.Context, name types.NamespacedName, why string) error {
 	f := newFamily(&v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}, r.options.Settings.Namespace)
 	left := []client.ListOption{client.InNamespace(f.operators), r.ofRuns(name)}
 	if err := errors.Join(r.listJobs(ctx, f, left...), r.listDocuments(ctx, f, left...), r.listProgress(ctx, f)); err != nil {
 		return err
 	}
-	return r.clear(ctx, f.orphans, "its LoadTest is gone")
+	return r.clear(ctx, f.orphans, why)
 }
 
 // clear deletes what is nobody's any more in the operator's own namespace. What a Plan's ConfigMap owns goes with it; pods go with their Jobs, and have their grace.

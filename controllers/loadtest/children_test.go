@@ -107,24 +107,35 @@ func TestWhatRunsLeftIsClearedAway(t *testing.T) {
 		job := &batchv1.Job{ObjectMeta: document(t, own, manifests.RunnerJobName(of, 1), uid).ObjectMeta}
 		return []client.Object{job, document(t, own, manifests.ProgressName(of, 1), uid), document(t, own, manifests.OriginalName(of, 1), uid)}
 	}
+	plan := func(uid types.UID) *corev1.ConfigMap {
+		made := document(t, own, manifests.PlanName(lonely(uid), 1), uid)
+		made.Labels[v1alpha1.LabelRole] = "plan"
+		return made
+	}
 	elsewhere := document(t, "lab", "forged", "former")
 	others := document(t, own, "other", "other")
 	others.Labels[v1alpha1.LabelTest] = "other"
+	name := types.NamespacedName{Namespace: "lab", Name: "t"}
+	looked := func(r *Reconciler) error { _, err := r.observe(t.Context(), name); return err }
 	for what, c := range map[string]struct {
-		test *v1alpha1.LoadTest // nil: it is gone
-		kept int
-	}{"the test is gone": {nil, 2}, "another one has its name": {lonely("uid"), 5}} {
+		beside []client.Object
+		looks  func(*Reconciler) error
+		kept   int
+	}{
+		"the test is gone": {nil, looked, 2},
+		"another one has its name": {append(left("uid"), plan("uid")), func(r *Reconciler) error {
+			_, err := r.children(t.Context(), lonely("uid"))
+			return err
+		}, 6},
+		"its namespace isn't looked after any more": {[]client.Object{lonely("former")}, func(r *Reconciler) error {
+			r.options.Namespaces = caches.Namespaces{"other"}
+			return looked(r)
+		}, 2},
+	} {
 		t.Run(what, func(t *testing.T) {
-			stored := append(left("former"), elsewhere.DeepCopy(), others.DeepCopy())
-			if c.test != nil {
-				stored = append(stored, left("uid")...)
-			}
-			r := looking(t, stored...)
-			if c.test == nil {
-				if err := r.clearRuns(t.Context(), types.NamespacedName{Namespace: "lab", Name: "t"}); err != nil {
-					t.Fatal(err)
-				}
-			} else if _, err := r.children(t.Context(), c.test); err != nil {
+			stored := append(left("former"), plan("former"), elsewhere.DeepCopy(), others.DeepCopy())
+			r := looking(t, append(stored, c.beside...)...)
+			if err := c.looks(r); err != nil {
 				t.Fatal(err)
 			}
 			var jobs batchv1.JobList

@@ -333,7 +333,7 @@ func (l *Leases) Take(ctx context.Context, takes []lifecycle.Take) error {
 	return nil
 }
 
-// takeOne takes a wire. What stands there already and is this very test's is fine: the cache hasn't seen it yet.
+// takeOne takes a wire. What stands there already and is this very attempt's is fine: the cache hasn't seen it yet.
 func (l *Leases) takeOne(ctx context.Context, take lifecycle.Take) (*coordinationv1.Lease, error) {
 	if l.options.Namespace == "" {
 		return nil, errors.New("the operator doesn't know which namespace its Leases are kept in")
@@ -362,7 +362,7 @@ func (l *Leases) taken(ctx context.Context, take lifecycle.Take) (*coordinationv
 	if err := l.live.Get(ctx, client.ObjectKey{Namespace: l.options.Namespace, Name: leaseName(take.Wire)}, lease); client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("look whose %s is: %w", take.Wire, err)
 	}
-	if holder, ok := holderOf(lease); !ok || holder.UID != take.Holder.UID {
+	if holder, ok := holderOf(lease); !ok || holder.UID != take.Holder.UID || holder.Attempt != take.Holder.Attempt {
 		return nil, errWireTaken
 	}
 	return lease, nil

@@ -94,6 +94,30 @@ func TestAWireIsTakenOverFromWhoNeedsItNoMore(t *testing.T) {
 	}
 }
 
+// A Lease that the test's earlier attempt left names generators that are gone: it isn't taken for this attempt's, and is made anew.
+func TestALeaseOfAnEarlierAttemptIsNotThisOnes(t *testing.T) {
+	r := wired(t)
+	if err := r.Take(t.Context(), takes("a", "n1", "p0")); err != nil {
+		t.Fatal(err)
+	}
+	next := takes("a", "n1", "p0")
+	next[0].Holder.Attempt, next[0].Senders = 3, []lifecycle.Sender{{Name: "a-3-generator-0", UID: "sends"}}
+	if wait, err := pass.Next(t.Context(), time.Time{}, time.Now(), r.Take(t.Context(), next)); err != nil || wait.RequeueAfter == 0 {
+		t.Errorf("until the Lease is seen: %v, %v", wait, err)
+	}
+	all, err := r.list(t.Context())
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	next[0].Over = &all[0]
+	if err := r.Take(t.Context(), next); err != nil {
+		t.Fatal(err)
+	}
+	if all, err = r.list(t.Context()); err != nil || len(all) != 1 || all[0].Holder.Attempt != 3 || !slices.Equal(all[0].Senders, next[0].Senders) {
+		t.Errorf("held is %+v, %v", all, err)
+	}
+}
+
 func TestWithoutANamespaceNoWireIsTaken(t *testing.T) {
 	r := wired(t)
 	r.options.Namespace = ""

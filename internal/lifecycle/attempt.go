@@ -9,10 +9,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
 // An attempt is a set of pods. Where it comes to nothing, the status first says that the next one counts; then what is left of the old one
-// is deleted; when it is gone, the next one begins. At no time do pods of two attempts do anything.
+// is deleted; when it is gone, the next one begins. At no time do pods of two attempts do anything, and no more than one Plan of a void attempt is left.
 
 // suspended: the test holds no pods. What had begun is void, and begins anew when it is resumed.
 func suspended(v *view) *step {
@@ -81,11 +82,14 @@ func (v *view) remnants() (del []Deletion, going bool) {
 	del, going = v.formerRemnants(del, going)
 	var attempts []int32
 	for i := range v.oldPods {
-		p := &v.oldPods[i]
-		if p.DeletionTimestamp == nil {
-			attempts = append(attempts, attemptOf(p.Labels))
+		switch p, of := &v.oldPods[i], attemptOf(v.oldPods[i].Labels); {
+		case p.DeletionTimestamp == nil && of == 0: // by its name: no attempt means all pods
+			del = append(del, Deletion{Kind: "Pod", Name: p.Name, Why: "it says that it is the test's, and of no attempt"})
 			going = true
-		} else if !v.stuck(p) {
+		case p.DeletionTimestamp == nil:
+			attempts = append(attempts, of)
+			going = true
+		case !v.stuck(p):
 			going = true
 		}
 	}
@@ -94,6 +98,24 @@ func (v *view) remnants() (del []Deletion, going bool) {
 		del = append(del, Deletion{Kind: "Pod", Attempt: a, Why: "their attempt is void"})
 	}
 	return del, going
+}
+
+// voidPlans are the Plans of attempts that are void, to delete whatever else is done: all else of their runs goes with them. Nobody reads any of it any more, it is in the
+// operator's own namespace, in no tenant's quota, and each Plan may be as large as an object can be. One whose Job still goes on stays until the Job is deleted, so that
+// the runner is told to end by a deletion that the operator waits for (remnants).
+func (v *view) voidPlans(beside []Deletion) (del []Deletion) {
+	if slices.ContainsFunc(beside, func(d Deletion) bool { return d.Kind == KindDocuments }) {
+		return nil // with all others
+	}
+	for _, attempt := range slices.Sorted(slices.Values(v.Children.Plans)) {
+		goesOn := slices.ContainsFunc(v.oldJobs, func(j batchv1.Job) bool {
+			return attemptOf(j.Labels) == attempt && j.DeletionTimestamp == nil && !jobOver(&j)
+		})
+		if attempt < v.attempt && !goesOn {
+			del = append(del, Deletion{Kind: "ConfigMap", Name: manifests.PlanName(v.Test, attempt), Why: "its attempt is void: nobody reads what its run left"})
+		}
+	}
+	return del
 }
 
 // formerRemnants adds what is left of runners that a release before this one made: nobody else may send by the test's generators.

@@ -99,6 +99,14 @@ func (w *world) delete(d lifecycle.Deletion) bool {
 	changed := false
 	switch d.Kind {
 	case "ConfigMap":
+		if _, changed = w.Documents[d.Name]; changed {
+			for _, th := range []*things{&w.things, w.seen} {
+				if th != nil {
+					th.collect(d.Name)
+				}
+			}
+			break
+		}
 		changed = w.Present["ConfigMap/"+d.Name]
 		delete(w.Present, "ConfigMap/"+d.Name)
 		w.see(func(th *things) { delete(th.Present, "ConfigMap/"+d.Name) })

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -79,7 +80,7 @@ func (v *view) decision(name string, s *step) Decision {
 		d.Unprotect, d.Events = true, s.events
 		return d
 	}
-	d.Delete, d.Create, d.DeleteTest = s.del, s.create, s.deleteTest
+	d.Delete, d.Create, d.DeleteTest = slices.Concat(s.del, v.voidPlans(s.del)), s.create, s.deleteTest
 	d.Take = v.takes(s)
 	var quiet time.Time
 	d.GiveBack, quiet = v.givesBack(s)

@@ -50,7 +50,7 @@ type Deletion struct {
 	Why string
 }
 
-// KindDocuments are the ConfigMaps of a test's runs in the operator's own namespace, and the Jobs, which are owned by the Plans' ConfigMaps.
+// KindDocuments are the Plans' ConfigMaps of a test's runs in the operator's own namespace, and the Jobs and the other ConfigMaps, which these own.
 const KindDocuments = "Documents"
 
 // Event is told of the test. Its reason is a condition's.

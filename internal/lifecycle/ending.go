@@ -41,9 +41,9 @@ func deleted(v *view) *step {
 }
 
 // clearWith adds to what is deleted all that the test's runs left in the operator's own namespace. Nobody reads it any more: what counted is in the status, with its
-// digest. The Jobs go with it.
+// digest. The Jobs go with the Plans; where no Plan is left they are deleted as they are.
 func (v *view) clearWith(del []Deletion) []Deletion {
-	if len(v.Children.Documents) == 0 {
+	if len(v.Children.Plans) == 0 {
 		return del
 	}
 	del = slices.DeleteFunc(del, func(d Deletion) bool { return d.Kind == "Job" })

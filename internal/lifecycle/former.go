@@ -3,6 +3,9 @@ package lifecycle
 import (
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
@@ -22,17 +25,20 @@ func formerRunner(v *view) *step {
 	}
 }
 
-// ranBefore says whether a release before this one made a runner for this attempt: it is there, or the status tells of its pod without a namespace.
+// ranBefore says whether a release before this one made a runner for this attempt: the status tells of its pod without a namespace, or of a run that has begun, without
+// any pod of a runner, and its Job is there. Of a Job alone no status tells: whoever edits the namespace may make one. It goes (formerRemnants), and voids nothing.
 func (v *view) ranBefore() bool {
-	for i := range v.formerJobs {
-		if attemptOf(v.formerJobs[i].Labels) == v.attempt {
-			return true
-		}
+	if told := v.recorded(v1alpha1.RoleRunner); len(told) > 0 {
+		return slices.ContainsFunc(told, func(p v1alpha1.PodStatus) bool { return p.Namespace == "" })
 	}
-	return slices.ContainsFunc(v.recorded(v1alpha1.RoleRunner), func(p v1alpha1.PodStatus) bool { return p.Namespace == "" })
+	return v.was.StartedAt != nil && slices.ContainsFunc(v.formerJobs, func(j batchv1.Job) bool { return attemptOf(j.Labels) == v.attempt })
 }
 
-// runsHere says whether a runner's pod is where this release runs them, and what it is called.
-func (v *view) runsHere(namespace string, labels map[string]string, name string) bool {
-	return namespace == v.Settings.Namespace && manifests.IsRunnerOf(name, v.Test, attemptOf(labels))
+// isRunnersJob and isRunnersPod say whether a Job, or a pod, is where this release has runners, and called as the runner's of its attempt is.
+func (v *view) isRunnersJob(j *batchv1.Job) bool {
+	return j.Namespace == v.Settings.Namespace && j.Name == manifests.RunnerJobName(v.Test, attemptOf(j.Labels))
+}
+
+func (v *view) isRunnersPod(p *corev1.Pod) bool {
+	return roleOf(p) == v1alpha1.RoleRunner && p.Namespace == v.Settings.Namespace && manifests.IsRunnerOf(p.Name, v.Test, attemptOf(p.Labels))
 }

@@ -56,6 +56,22 @@ func goodLives() []life {
 			w.finish(r, report.Completed)
 			w.settle()
 		}},
+		{"suspended again and again without pods of its own", external, func(w *world) {
+			for range 3 {
+				w.settle()
+				w.progress(w.runner(), "Ramping", 30)
+				w.settle()
+				w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
+				w.pass(time.Minute)
+				if len(w.Documents) > 0 {
+					w.fail("what void attempts left is there: %v", w.Documents)
+				}
+				w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = false })
+			}
+			w.settle()
+			w.finish(w.runner(), report.Completed)
+			w.settle()
+		}},
 		{"suspended from the start and after the end", reference, func(w *world) {
 			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
 			w.settle()

@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -25,6 +26,14 @@ func TestAnyObservationIsDecided(t *testing.T) {
 		w := newWorld(t, specs[chance.IntN(len(specs))])
 		o := anyObservation(w, chance)
 		d := lifecycle.Decide(o)
+		for _, del := range d.Delete {
+			if del.Name == manifests.PlanName(w.test, lifecycle.Attempt(o)) {
+				t.Fatalf("%s deletes the Plan of the attempt that counts", d.Rule)
+			}
+			if del.Kind == "Pod" && del.Name == "" && d.Rule == "earlierAttempt" && (del.Attempt == 0 || del.Attempt == lifecycle.Attempt(o)) {
+				t.Fatalf("what is left of earlier attempts goes, and with it pods of attempt %d, where %d counts", del.Attempt, lifecycle.Attempt(o))
+			}
+		}
 		if d.Rule == "undecided" || d.Reason == "" || d.Message == "" {
 			t.Fatalf("%s – %s: %s", d.Rule, d.Reason, d.Message)
 		}
@@ -79,6 +88,9 @@ func anyObservation(w *world, chance *rand.Rand) lifecycle.Observed {
 	for range chance.IntN(4) {
 		o.Children.Pods = append(o.Children.Pods, anyPod(w, chance, one))
 	}
+	for range chance.IntN(3) {
+		o.Children.Plans = append(o.Children.Plans, chance.Int32N(4))
+	}
 	for attempt := range chance.IntN(3) {
 		o.Children.Jobs = append(o.Children.Jobs, batchv1.Job{ObjectMeta: metav1.ObjectMeta{
 			Name: one("job", manifests.RunnerJobName(o.Test, 1)), Namespace: one("bench", "linerate-system"), Labels: map[string]string{v1alpha1.LabelAttempt: one("1", "2", "x", "")}, CreationTimestamp: metav1.Time{Time: w.now.Add(-time.Duration(attempt) * time.Hour)},
@@ -101,6 +113,28 @@ func anyObservation(w *world, chance *rand.Rand) lifecycle.Observed {
 		o.Refusals = []lifecycle.Refusal{}
 	}
 	return o
+}
+
+// Whatever an editor of the test's namespace makes there that says it is the runner, of whatever attempt: another attempt doesn't count for that. Nor for what says that it is
+// a generator, but of the very next attempt.
+func TestWhatAnEditorMakesChangesNoAttempt(t *testing.T) {
+	chance := rand.New(rand.NewPCG(8, 8))
+	one := func(of ...string) string { return of[chance.IntN(len(of))] }
+	for range 500 {
+		w := newWorld(t, reference)
+		o := anyObservation(w, chance)
+		counts := lifecycle.Attempt(o)
+		labels := map[string]string{v1alpha1.LabelRole: "runner", v1alpha1.LabelAttempt: one("0", "1", "2", "3", "2147483647", "2147483648", "-1", "x", "")}
+		meta := metav1.ObjectMeta{Name: manifests.RunnerJobName(o.Test, 2), Namespace: "bench", Labels: labels}
+		o.Children.Jobs = append(o.Children.Jobs, batchv1.Job{ObjectMeta: meta})
+		meta.Name += "-x7k2p"
+		o.Children.Pods = append(o.Children.Pods, corev1.Pod{ObjectMeta: meta})
+		meta.Name, meta.Labels = "forged", map[string]string{v1alpha1.LabelRole: "generator", v1alpha1.LabelAttempt: fmt.Sprint(counts + 2 + chance.Int32N(9))}
+		o.Children.Pods = append(o.Children.Pods, corev1.Pod{ObjectMeta: meta})
+		if got := lifecycle.Attempt(o); got != counts {
+			t.Fatalf("attempt %d counts, and with what an editor made (%s, %s) %d", counts, labels[v1alpha1.LabelAttempt], meta.Labels[v1alpha1.LabelAttempt], got)
+		}
+	}
 }
 
 func anyPod(w *world, chance *rand.Rand, one func(...string) string) corev1.Pod {

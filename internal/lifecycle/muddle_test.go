@@ -6,9 +6,12 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
 // muddle looks a few times while each kind of thing is seen as it was some time ago, one kind later than the other, and then lets all be
@@ -45,6 +48,7 @@ type outcome struct {
 	Attempt          int32
 	Measured         bool
 	LivePods         int
+	Plans            string
 }
 
 func (w *world) outcome() outcome {
@@ -54,7 +58,7 @@ func (w *world) outcome() outcome {
 	out := outcome{
 		Complete: fmt.Sprint(w.says("Complete").Status, w.says("Complete").Reason),
 		Passed:   fmt.Sprint(w.says("Passed").Status, w.says("Passed").Reason),
-		Attempt:  w.test.Status.Attempt, Measured: w.test.Status.Result != nil,
+		Attempt:  w.test.Status.Attempt, Measured: w.test.Status.Result != nil, Plans: fmt.Sprint(w.plans()),
 	}
 	for i := range w.Pods {
 		if p := &w.Pods[i]; p.DeletionTimestamp == nil && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
@@ -94,6 +98,28 @@ func TestLivesEndTheSame(t *testing.T) {
 				if got := w.outcome(); got != want {
 					w.fail("with seed %d it ends with %+v, not %+v", seed, got, want)
 				}
+			}
+		})
+	}
+}
+
+// While the runner measures, an editor of the test's namespace keeps Jobs there that say they are the runner's, of this attempt and of others.
+func TestForgedJobsChangeNoEnd(t *testing.T) {
+	for _, l := range lives() {
+		t.Run(l.name, func(t *testing.T) {
+			want := play(t, l, func(*world) {}).outcome()
+			got := play(t, l, func(w *world) {
+				w.forges = func() (forged []batchv1.Job) {
+					for i, attempt := range []string{"1", "2", "2147483647", "x"} {
+						forged = append(forged, batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+							Namespace: "bench", Name: manifests.RunnerJobName(w.test, int32(i+1)), Labels: map[string]string{v1alpha1.LabelAttempt: attempt}, CreationTimestamp: metav1.Time{Time: w.now},
+						}})
+					}
+					return forged
+				}
+			})
+			if got := got.outcome(); got != want {
+				t.Errorf("it ends with %+v, not %+v", got, want)
 			}
 		})
 	}

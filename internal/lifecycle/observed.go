@@ -66,8 +66,10 @@ type Children struct {
 	Jobs []batchv1.Job
 	// Present are the other objects that exist in the test's namespace, as "Kind/name": ConfigMap.
 	Present map[string]bool
-	// Documents are the ConfigMaps of the test's runs in the operator's own namespace, by their names.
+	// Documents are the ConfigMaps of the test's runs in the operator's own namespace, by their names. Plans are the attempts whose Plan is among them: all else
+	// of an attempt's run is owned by its Plan's ConfigMap, and goes with it.
 	Documents []string
+	Plans     []int32
 	// Order is what this attempt's runner was told, as the Plan's ConfigMap has it; nil: there is none.
 	Order *delivery.Order
 	// Published is the digest that the copy of the Report in the test's namespace says that it has; empty: there is no copy, or it says none. It isn't

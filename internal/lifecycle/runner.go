@@ -84,6 +84,9 @@ func (v *view) runnersLastWords() string {
 
 // runNeeded: all is ready, and the runner isn't made.
 func runNeeded(v *view) *step {
+	if v.untriedCopy() {
+		return &step{reason: v1alpha1.ReasonStarting, message: "it is tried whether the Report's copy can be made at the end, under its name", try: []manifests.Object{manifests.Unpublished(v.Test)}}
+	}
 	if others := v.beyondVitals(); len(others) > 0 {
 		return v.refused(others)
 	}
@@ -112,6 +115,11 @@ func runNeeded(v *view) *step {
 		}
 	}
 	return &step{reason: v1alpha1.ReasonRunning, message: runningWords, activity: activityStarting, begins: true, create: create}
+}
+
+// untriedCopy says that the Report's copy wasn't tried yet: a test of generators and a device that are there already has no pods that it is tried with.
+func (v *view) untriedCopy() bool {
+	return v.Refusals == nil && len(v.carriers()) == 0 && !v.present(manifests.Unpublished(v.Test))
 }
 
 // runningWords are the message while the runner is at it.

@@ -177,6 +177,9 @@ func (w *world) checkChildren() {
 	if len(attempts) > 1 {
 		w.fail("pods of %d attempts", len(attempts))
 	}
+	if plans := w.plans(); len(plans) > 2 {
+		w.fail("there are Plans of the attempts %v", plans)
+	}
 }
 
 // checkKstatus asks the library that waits for resources everywhere.

@@ -29,7 +29,7 @@ type view struct {
 	pods    []corev1.Pod
 	runners []corev1.Pod
 	job     *batchv1.Job
-	// remnants are pods and Jobs of earlier attempts.
+	// oldPods and oldJobs are what is left of attempts that are void.
 	oldPods []corev1.Pod
 	oldJobs []batchv1.Job
 	// formerPods and formerJobs are what says that it is a runner, and isn't where this release runs them.
@@ -49,15 +49,28 @@ func look(o Observed) *view {
 	return v
 }
 
-// currentAttempt is the status' own, or that of a child that knows better: a status can be lost, in a backup or by a hand, its children
-// tell the truth then.
+// currentAttempt is the status' own, or that of a child that knows better: a status can be lost, in a backup or by a hand, and its children tell the truth then.
+// Runners do that in the operator's own namespace alone: whoever edits the test's may make a Job there with any attempt, and would void the run that measures.
+//
+// Generators and devices are in the test's namespace, and are believed by one attempt: the operator writes that the next one counts before it makes its pods, so a new
+// operator whose cache has the pods already, and the status not yet, doesn't take them for remnants. A pod that claims a later attempt than that is one.
 func (v *view) currentAttempt() int32 {
 	attempt := max(v.was.Attempt, 1)
-	for i := range v.Children.Pods {
-		attempt = max(attempt, attemptOf(v.Children.Pods[i].Labels))
-	}
 	for i := range v.Children.Jobs {
-		attempt = max(attempt, attemptOf(v.Children.Jobs[i].Labels))
+		if j := &v.Children.Jobs[i]; v.isRunnersJob(j) {
+			attempt = max(attempt, attemptOf(j.Labels))
+		}
+	}
+	for i := range v.Children.Pods {
+		if p := &v.Children.Pods[i]; v.isRunnersPod(p) {
+			attempt = max(attempt, attemptOf(p.Labels))
+		}
+	}
+	next := attempt + 1
+	for i := range v.Children.Pods {
+		if p := &v.Children.Pods[i]; roleOf(p) != v1alpha1.RoleRunner && attemptOf(p.Labels) == next {
+			return next
+		}
 	}
 	return attempt
 }
@@ -65,7 +78,7 @@ func (v *view) currentAttempt() int32 {
 func (v *view) sortPods() {
 	for _, p := range v.Children.Pods {
 		switch runner := roleOf(&p) == v1alpha1.RoleRunner; {
-		case runner && !v.runsHere(p.Namespace, p.Labels, p.Name):
+		case runner && !v.isRunnersPod(&p):
 			v.formerPods = append(v.formerPods, p)
 		case attemptOf(p.Labels) != v.attempt:
 			v.oldPods = append(v.oldPods, p)
@@ -86,7 +99,7 @@ func (v *view) sortPods() {
 func (v *view) sortJobs() {
 	for i, j := range v.Children.Jobs {
 		switch {
-		case j.Namespace != v.Settings.Namespace || j.Name != manifests.RunnerJobName(v.Test, attemptOf(j.Labels)):
+		case !v.isRunnersJob(&j):
 			v.formerJobs = append(v.formerJobs, j)
 		case attemptOf(j.Labels) == v.attempt:
 			v.job = &v.Children.Jobs[i]

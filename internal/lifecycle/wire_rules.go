@@ -210,13 +210,16 @@ func (v *view) wiresInUse(s *step) []Wire {
 	return nil
 }
 
-// takes are the wires in use that aren't the test's: at the beginning all of them; later those whose Leases somebody deleted.
+// takes are the wires in use that aren't the test's: at the beginning all of them; later those whose Leases somebody deleted. A Lease that an earlier attempt left names
+// generators that are gone, and would keep nobody off those that send now: at the beginning it is taken anew.
 func (v *view) takes(s *step) []Take {
 	var out []Take
 	for _, w := range v.wiresInUse(s) {
 		take := Take{Wire: w, Holder: Holder{v.Test.Namespace, v.Test.Name, v.Test.UID, v.attempt}, Senders: v.senders()}
 		switch h := v.hold(w); {
 		case h == nil:
+		case h.Holder.UID == v.Test.UID && s.begins && h.Holder.Attempt != v.attempt:
+			take.Over = h
 		case h.Holder.UID == v.Test.UID, h.dead(v.Now) == "":
 			continue
 		default:
@@ -308,7 +311,7 @@ func (v *view) sends(p *corev1.Pod) bool {
 func (v *view) takeovers(takes []Take) []Event {
 	var out []Event
 	for _, t := range takes {
-		if over := t.Over; over != nil {
+		if over := t.Over; over != nil && over.Holder.UID != v.Test.UID {
 			out = append(out, Event{Warning: true, Reason: v1alpha1.ReasonPortHeld, Message: fmt.Sprintf(
 				"%s was still held by %s, %s: its Lease %s is taken over", t.Wire, v.called(over.Holder.Namespace, over.Holder.Name), over.dead(v.Now), over.Lease)})
 		}

@@ -56,6 +56,8 @@ type world struct {
 	unread   string              // why the Report can't be read
 	baseline lifecycle.Baseline  // what is found of spec.baseline
 
+	// forges makes Jobs that an editor of the test's namespace has there while the runner's is there; nil: none does.
+	forges func() []batchv1.Job
 	// mischief decides, before each write of the operator's, whether it dies there; nil: it doesn't.
 	mischief func() bool
 	// chance makes the operator see late, and look twice; nil: it doesn't.
@@ -108,6 +110,25 @@ func (th *things) copy() *things {
 		out.Envelope = &e
 	}
 	return out
+}
+
+// plans are the attempts whose Plans are there.
+func (th *things) plans() (attempts []int32) {
+	for _, name := range slices.Sorted(maps.Keys(th.Documents)) {
+		if run, is := strings.CutSuffix(name, "-plan"); is {
+			var attempt int32
+			_, _ = fmt.Sscan(run[strings.LastIndex(run, "-")+1:], &attempt)
+			attempts = append(attempts, attempt)
+		}
+	}
+	return attempts
+}
+
+// collect is the garbage collector in the operator's own namespace: what a Plan's ConfigMap owned goes with it.
+func (th *things) collect(plan string) {
+	run := strings.TrimSuffix(plan, "plan")
+	maps.DeleteFunc(th.Documents, func(name string, _ map[string]string) bool { return strings.HasPrefix(name, run) })
+	th.Jobs = slices.DeleteFunc(th.Jobs, func(j batchv1.Job) bool { return j.Namespace == settings().Namespace && strings.HasPrefix(j.Name, run) })
 }
 
 // newWorld is a cluster with two nodes that have what the test needs, and a LoadTest that a person applied.
@@ -170,10 +191,13 @@ func (w *world) observe() lifecycle.Observed {
 	o := lifecycle.Observed{
 		Test: w.test.DeepCopy(), Now: w.now, Settings: settings(), Lab: w.lab,
 		Children: lifecycle.Children{
-			Pods: th.Pods, Jobs: th.Jobs, Present: th.Present, Documents: slices.Sorted(maps.Keys(th.Documents)), Published: th.Published,
+			Pods: th.Pods, Jobs: th.Jobs, Present: th.Present, Documents: slices.Sorted(maps.Keys(th.Documents)), Plans: th.plans(), Published: th.Published,
 			Foreign: slices.Clone(w.foreign), Progress: th.Progress,
 		},
 		Wires: lifecycle.Wires{Holds: slices.Clone(w.holds), Ahead: w.ahead},
+	}
+	if w.forges != nil && len(w.Jobs) > 0 {
+		o.Children.Jobs = append(o.Children.Jobs, w.forges()...)
 	}
 	attempt := lifecycle.Attempt(o)
 	if order, is := delivery.ReadOrder(th.Documents[manifests.PlanName(w.test, attempt)]); is {

@@ -104,6 +104,66 @@ func TestSuspend(t *testing.T) {
 	l.measure("paused", 2)
 }
 
+// A test without pods of its own is suspended and resumed in seconds, by whoever may change it. What its void attempts left would fill the store: it is in the operator's
+// own namespace, in no tenant's quota.
+func TestVoidAttemptsLeaveNothing(t *testing.T) {
+	l := newLab(t)
+	l.forgetful = true
+	test := l.sample("loadtest_external_device.yaml")
+	name := test.Name
+	l.create(test)
+	left := func() (names []string) {
+		var documents corev1.ConfigMapList
+		l.must(admin.List(t.Context(), &documents, client.InNamespace(operatorNamespace), l.runs()))
+		for _, d := range documents.Items {
+			names = append(names, d.Name)
+		}
+		for _, job := range l.jobs() {
+			names = append(names, job.Name)
+		}
+		return names
+	}
+	suspend := func(to bool) { l.change(name, func(test *v1alpha1.LoadTest) { test.Spec.Suspend = to }) }
+	for attempt := int32(1); attempt <= 3; attempt++ {
+		l.settle(name)
+		l.want(name, "Complete=False Running")
+		l.runJobs()
+		l.schedule()
+		l.start()
+		r := l.runner(name, attempt)
+		r.tell("Ramping", 10)
+		l.settle(name)
+		suspend(true)
+		l.settle(name)
+		r.report(r.interrupted(), false) // with its last breath, after its Plan went
+		for range 2 {
+			l.reap()
+			l.settle(name)
+		}
+		l.want(name, "Scheduled=False Suspended")
+		if names := left(); len(names) > 0 {
+			t.Fatalf("of attempt %d are left: %v", attempt, names)
+		}
+		suspend(false)
+	}
+	for range 10 {
+		l.settle(name)
+		suspend(true)
+		l.pass(name)
+		suspend(false)
+		l.pass(name)
+		if names := left(); len(names) > 3 {
+			t.Fatalf("toggled without pause it has %v", names)
+		}
+	}
+	l.settle(name)
+	l.reap()
+	test = l.get(name)
+	if names := left(); test.Status.Attempt != 14 || !slices.Equal(names, []string{manifests.PlanName(test, 14), manifests.RunnerJobName(test, 14)}) {
+		t.Errorf("of attempt %d there are %v", test.Status.Attempt, names)
+	}
+}
+
 func TestDelete(t *testing.T) {
 	l, _ := underway(t, "gone")
 	l.must(admin.Delete(t.Context(), l.get("gone")))

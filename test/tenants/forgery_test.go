@@ -277,6 +277,22 @@ func TestWhoMayEditTheTestsNamespaceForgesNoVerdict(t *testing.T) {
 				}
 				l.stillAt(name, 30)
 			})
+			t.Run("voids no run by Jobs of other attempts, in the run and before it", func(t *testing.T) {
+				early := written(t, name+"-early", external)
+				early.Namespace = l.namespace
+				l.must(f.client.Create(t.Context(), early))
+				for _, attempt := range []string{"2", "2147483647"} {
+					for _, of := range []*v1alpha1.LoadTest{test, early} {
+						job := &batchv1.Job{ObjectMeta: ours(l, of, of.Name+"-"+attempt+"-runner"), Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: plainPod("")}}}
+						job.Labels[v1alpha1.LabelAttempt] = attempt
+						if err := f.client.Create(t.Context(), job); f.edits && err != nil || !f.edits && !apierrors.IsForbidden(err) {
+							t.Fatalf("a Job of attempt %s: %v", attempt, err)
+						}
+					}
+					l.stillAt(name, 30)
+				}
+				l.runsOn(early.Name)
+			})
 			t.Run("and the runner's own word counts in the end", func(t *testing.T) {
 				r.write(r.measured())
 				test := l.operate(name)
