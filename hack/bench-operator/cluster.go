@@ -41,7 +41,6 @@ type cluster struct {
 	config      *rest.Config // the administrator's, without a limit of requests
 	auditLog    string
 	stop        func() error
-	mayEscalate bool
 	scarce      int // for so many tests there are devices; 0: for all
 }
 
@@ -60,7 +59,7 @@ const jobController = "system:kube-controller-manager"
 
 // startCluster starts the API server and etcd, and prepares the lab.
 func startCluster(ctx context.Context, dir string, o options) (*cluster, error) {
-	c := &cluster{dir: dir, mayEscalate: o.mayEscalate, scarce: o.scarce, auditLog: filepath.Join(dir, "audit.log")}
+	c := &cluster{dir: dir, scarce: o.scarce, auditLog: filepath.Join(dir, "audit.log")}
 	policy := filepath.Join(dir, "audit-policy.yaml")
 	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
 		return nil, err
@@ -105,9 +104,6 @@ func (c *cluster) bindOperator(ctx context.Context) error {
 	err := errors.Join(readYAML("config/rbac/role.yaml", role), readYAML("config/admission/runner_policy.yaml", policy), readYAML("config/admission/runner_binding.yaml", binding))
 	if err != nil {
 		return err
-	}
-	if c.mayEscalate {
-		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"roles"}, Verbs: []string{"escalate", "bind"}})
 	}
 	subjects := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: operatorNamespace, Name: operatorAccount}}
 	for _, object := range []client.Object{

@@ -42,13 +42,12 @@ type options struct {
 	timeout  time.Duration
 	keep     string
 
-	scarce      int
-	gather      bool
-	suite       bool
-	parallel    int
-	yardstick   bool
-	profile     bool
-	mayEscalate bool
+	scarce    int
+	gather    bool
+	suite     bool
+	parallel  int
+	yardstick bool
+	profile   bool
 }
 
 func main() {
@@ -67,8 +66,6 @@ func main() {
 	flag.IntVar(&o.parallel, "parallel", 100, "how many tests of the suite are under way at once: its parallelism")
 	flag.BoolVar(&o.yardstick, "yardstick", true, "carry as many plain Jobs before")
 	flag.BoolVar(&o.profile, "profile", false, "keep what the API server's and the manager's processor time goes to, as profiles of 30 s (go tool pprof) beside the logs, and the manager's memory in the end: needs -keep")
-	flag.BoolVar(&o.mayEscalate, "may-escalate", false,
-		"give the operator the rights escalate and bind, which it has nowhere: to see what the API server's check of new Roles costs")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

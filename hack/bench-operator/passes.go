@@ -33,35 +33,14 @@ func (p passes) count() float64 {
 	return p.took[len(p.took)-1].count
 }
 
-// and are the passes of two controllers.
-func (p passes) and(other passes) passes {
-	return passes{took: added(p.took, other.took), waited: added(p.waited, other.waited), sum: p.sum + other.sum}
-}
-
-// added are the counts of both, which have the same bounds; of one where the other has none.
-func added(a, b []bucket) []bucket {
-	if len(a) == 0 || len(b) == 0 {
-		return append(slices.Clone(a), b...)
-	}
-	sum := slices.Clone(a)
-	for i := range sum {
-		sum[i].count += b[i].count
-	}
-	return sum
-}
-
-// The operator's controllers: one carries tests on, another gives their runners access, a third looks after suites.
+// The operator's controllers: one carries tests on, another looks after suites.
 const (
 	carrying = "loadtest"
-	granting = "access"
 	ofSuite  = "loadtestsuite"
 )
 
 // byController are the passes of all.
 type byController map[string]passes
-
-// all are the passes of the two that each test has.
-func (b byController) all() passes { return b[carrying].and(b[granting]) }
 
 // byRule are the passes of tests by the rule that decided.
 type byRule map[string]passes
@@ -93,7 +72,7 @@ func (m *manager) settled(ctx context.Context) (p byController, rules byRule, er
 		if p, rules, err = m.passes(ctx); err != nil {
 			return false, err
 		}
-		if n := p.all().count(); n != ended {
+		if n := p[carrying].count(); n != ended {
 			ended, since = n, time.Now()
 		}
 		return time.Since(since) > quiet, m.alive()
@@ -117,10 +96,8 @@ func (m *manager) passes(ctx context.Context) (byController, byRule, error) {
 		return nil, nil, err
 	}
 	all := byController{}
-	for _, controller := range []string{carrying, granting} {
-		if all[controller] = parsePasses(string(text), controller); all[controller].count() == 0 {
-			return nil, nil, fmt.Errorf("%s says nothing of passes of the controller %q", m.metrics, controller)
-		}
+	if all[carrying] = parsePasses(string(text), carrying); all[carrying].count() == 0 {
+		return nil, nil, fmt.Errorf("%s says nothing of passes of the controller %q", m.metrics, carrying)
 	}
 	all[ofSuite] = parsePasses(string(text), ofSuite) // none where there is no suite
 	return all, parseRules(string(text)), nil

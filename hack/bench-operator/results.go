@@ -96,7 +96,7 @@ func (r *results) text() string {
 	if r.suite != nil {
 		tellStored(&b, r.suite)
 	}
-	b.WriteString("\n| Passes | of tests | that grant access | both | of the suite |\n|---|---:|---:|---:|---:|\n")
+	b.WriteString("\n| Passes | of tests | of the suite |\n|---|---:|---:|\n")
 	r.comparePasses(&b)
 	b.WriteString("\n| Passes of tests, by the rule that decided | of them | median | 99th percentile | took over " + milliseconds(longPass) + " |\n|---|---:|---:|---:|---:|\n")
 	r.byRule(&b)
@@ -141,14 +141,14 @@ func (o options) how() string {
 	return fmt.Sprintf("%g applied in a second", o.rate)
 }
 
-// comparePasses tells of the two controllers' passes, of both together, and of the suite's where there is one.
+// comparePasses tells of the passes of tests, and of the suite's where there is one.
 func (r *results) comparePasses(b *strings.Builder) {
 	row := func(what string, figure func(passes) string) {
 		suite := "–"
 		if r.passes[ofSuite].count() > 0 {
 			suite = figure(r.passes[ofSuite])
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", what, figure(r.passes[carrying]), figure(r.passes[granting]), figure(r.passes.all()), suite)
+		fmt.Fprintf(b, "| %s | %s | %s |\n", what, figure(r.passes[carrying]), suite)
 	}
 	row("for each test", func(p passes) string { return fmt.Sprintf("%.1f", p.count()/float64(r.options.tests)) })
 	row("mean", func(p passes) string { return milliseconds(time.Duration(float64(p.sum) / p.count())) })
