@@ -272,16 +272,15 @@ func (f *family) find(kind, name string) (found childRef, is bool) {
 	return found, is
 }
 
-// clearRuns deletes what is left of the runs of a test that is gone, or that isn't looked after any more. Nothing else would: an object in one namespace can't be owned
-// by one in another, and nobody else looks after runs in the operator's own. Each such object wakes this test's name when the operator starts, so nothing stays of a
-// test that went while nobody looked.
-func (r *Reconciler) clearRuns(ctx context.Context, name types.NamespacedName, why string) error {
+// clearRuns deletes what is left of the runs of a test that is gone. Nothing else would: an object in one namespace can't be owned by one in another.
+// Each such object wakes this test's name when the operator starts, so nothing stays of a test that went while nobody looked.
+func (r *Reconciler) clearRuns(ctx context.Context, name types.NamespacedName) error {
 	f := newFamily(&v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}, r.options.Settings.Namespace)
 	left := []client.ListOption{client.InNamespace(f.operators), r.ofRuns(name)}
 	if err := errors.Join(r.listJobs(ctx, f, left...), r.listDocuments(ctx, f, left...), r.listProgress(ctx, f)); err != nil {
 		return err
 	}
-	return r.clear(ctx, f.orphans, why)
+	return r.clear(ctx, f.orphans, "its LoadTest is gone")
 }
 
 // clear deletes what is nobody's any more in the operator's own namespace. What a Plan's ConfigMap owns goes with it; pods go with their Jobs, and have their grace.

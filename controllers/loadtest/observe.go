@@ -53,14 +53,14 @@ func (r *Reconciler) now() time.Time { return pass.AsStored(r.options.Clock()) }
 // observe reads the caches; nil without an error where there is no such test any more.
 func (r *Reconciler) observe(ctx context.Context, name types.NamespacedName) (*observation, error) {
 	test := &v1alpha1.LoadTest{}
-	if !r.options.Namespaces.Has(name.Namespace) { // any more: its physical ports stay, since nobody sees whether its generators send
-		return nil, r.clearRuns(ctx, name, "namespace "+name.Namespace+" isn't looked after: nobody would read what it measures")
+	if !r.options.Namespaces.Has(name.Namespace) { // what runs of it are there is another operator's, which may share this one's own namespace
+		return nil, nil
 	}
 	if err := r.client.Get(ctx, name, test); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			r.memory.forget(name)
 			r.inventory.Forget(name)
-			return nil, errors.Join(r.clearRuns(ctx, name, "its LoadTest is gone"), r.wires.GiveBackOf(ctx, name)) // nothing is there, and nothing is wrong
+			return nil, errors.Join(r.clearRuns(ctx, name), r.wires.GiveBackOf(ctx, name)) // nothing is there, and nothing is wrong
 		}
 		return nil, fmt.Errorf("get the LoadTest: %w", err)
 	}
