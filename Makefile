@@ -12,7 +12,7 @@ SHARING = $$(grep -rlE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(func|"sync"|"sync/atomi
 # Tests of those packages that go without: properties over hundreds of simulated runs.
 SIMULATED := ^TestProperty
 # Tests of test/operator in which the operator runs with its caches, watches and workers, and shares memory; the others drive it step by step.
-RUNNING := ^(TestTheRunningOperatorGrantsAccess|TestASuiteWithCachesAndWatches|TestTheNextOperatorTakesOver|TestTwoTestsThatAreHalfPlacedBothFinish|TestTwoTestsAreNeverOnOnePort)$$
+RUNNING := ^(TestASuiteWithCachesAndWatches|TestTheNextOperatorTakesOver|TestTwoTestsThatAreHalfPlacedBothFinish|TestTwoTestsAreNeverOnOnePort)$$
 # The race detector is in C, and all else does without.
 RACE := CGO_ENABLED=1 $(GO) test -race
 # Tests of the full tier: what only a calm machine shows, and what is too dear for each change.

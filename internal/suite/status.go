@@ -159,7 +159,8 @@ func (v *view) verdictOfAll() metav1.Condition {
 // nothing changes in it without a change of what is counted. The moment that is returned is when they are due; zero: they are in.
 func restrained(v *view, s *step, st v1alpha1.LoadTestSuiteStatus) (v1alpha1.LoadTestSuiteStatus, time.Time) {
 	goesOn := !s.complete && st.StartedAt != nil
-	if s.over || equality.Semantic.DeepEqual(*v.was, st) && !(goesOn && v.unannounced()) {
+	announces := goesOn && v.unannounced()
+	if s.over || equality.Semantic.DeepEqual(*v.was, st) && !announces {
 		return st, time.Time{}
 	}
 	if was := v.was.UpdatedAt; was != nil && equality.Semantic.DeepEqual(gist(v.was), gist(&st)) {

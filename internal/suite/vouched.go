@@ -18,7 +18,7 @@ import (
 //
 //	status   digest A            digest A            digest B
 //	         next   –            next   B            next   C, where more tests ended
-//	page            A                   A ──▶ B             B
+//	page     is A                is A, then B        is B
 //
 // So wherever the operator is cut short the page has one of the two digests, and one that it wrote is never refused. A page is written with all runs that are
 // known of it, and only where these are what the status says is next.
