@@ -163,7 +163,8 @@ func restrained(v *view, s *step, st v1alpha1.LoadTestSuiteStatus) (v1alpha1.Loa
 	if s.over || equality.Semantic.DeepEqual(*v.was, st) && !announces {
 		return st, time.Time{}
 	}
-	if was := v.was.UpdatedAt; was != nil && equality.Semantic.DeepEqual(gist(v.was), gist(&st)) {
+	waits := !announces || !v.StoredAt.IsZero() || v.outstanding() // who has just started stores first of all what it has read: started anew it would read all of that again
+	if was := v.was.UpdatedAt; was != nil && waits && equality.Semantic.DeepEqual(gist(v.was), gist(&st)) {
 		if due := was.Add(detailEvery); v.Now.Before(due) && !was.After(v.Now) {
 			return *v.was.DeepCopy(), due
 		}

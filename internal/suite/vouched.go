@@ -188,6 +188,14 @@ func (v *view) unannounced() bool {
 	return v.was.StoredRuns == nil || slices.ContainsFunc(v.dirty(), func(page int) bool { return !v.announced(v.was, page) })
 }
 
+// outstanding says that the status says of some page what it is to have next, and the page hasn't got that yet.
+func (v *view) outstanding() bool {
+	return slices.ContainsFunc(v.dirty(), func(page int) bool {
+		p, _ := vouched(v.was.StoredRuns, page)
+		return p.Next != "" && p.Next != v.page(page).Digest
+	})
+}
+
 // Unproven are runs that the status vouches for and no page has that is believed: their LoadTests are asked.
 type Unproven []unproven
 
