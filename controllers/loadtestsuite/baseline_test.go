@@ -172,9 +172,11 @@ func TestASheetWaitsForRoomWithoutAWorker(t *testing.T) {
 	if err := w.r.readSheet(t.Context(), s, reading, believed); err != nil || len(reading.Runs) != 1 {
 		t.Errorf("%v, and %d runs are read", err, len(reading.Runs))
 	}
-	if _, is := w.r.options.Decoded.TryTake(caches.MostDecoded); !is {
-		t.Error("a sheet that was read gives its room back")
+	giveBack, is = w.r.options.Decoded.TryTake(caches.MostDecoded)
+	if !is {
+		t.Fatal("a sheet that was read gives its room back")
 	}
+	giveBack()
 	var sheet corev1.ConfigMap
 	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: "lab", Name: suite.SheetName("before", 1, 0)}, &sheet); err != nil {
 		t.Fatal(err)
