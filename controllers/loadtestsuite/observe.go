@@ -159,15 +159,13 @@ func (r *Reconciler) readSheet(ctx context.Context, s *v1alpha1.LoadTestSuite, r
 		case !metav1.IsControlledBy(&sheet, s):
 			return nil, nil
 		}
-		memory, err := delivery.RunsMemory(sheet.BinaryData)
-		if err != nil {
-			return nonNil(sheet.BinaryData), nil // it can't be decoded either, which says why
+		if memory, err := delivery.RunsMemory(sheet.BinaryData); err == nil { // else it can't be decoded either, which says why
+			room, is := r.options.Decoded.TryTake(memory)
+			if !is {
+				return nil, errBusy
+			}
+			giveBack = room
 		}
-		room, is := r.options.Decoded.TryTake(memory)
-		if !is {
-			return nil, errBusy
-		}
-		giveBack = room
 		return nonNil(sheet.BinaryData), nil
 	}, spoilt)
 }

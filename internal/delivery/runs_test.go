@@ -11,9 +11,9 @@ import (
 // A run of a sheet is its name, its text and itself, with what its pointers lead to.
 func TestNoRunIsLargerThanItIsCountedWith(t *testing.T) {
 	type entry struct {
-		name    string
-		written []byte
-		run     suite.Run
+		Name    string
+		Written []byte
+		Run     suite.Run
 	}
 	element, size := delivery.LargestElement(reflect.TypeFor[[]entry]())
 	t.Logf("the largest element of a sheet is a %s, with %d bytes", element, size)
