@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
@@ -64,12 +65,15 @@ func (r *Reconciler) readReference(ctx context.Context, seen *observation) error
 
 // readOn reads some more of an earlier suite's runs; without an error, all are read.
 func (r *Reconciler) readOn(ctx context.Context, earlier *v1alpha1.LoadTestSuite, reading *suite.Reading) error {
-	read, spoilt := r.sheetsOf(ctx, earlier)
+	spoilt := func(name string, why error) error {
+		ctrl.LoggerFrom(ctx).Info("runs of the suite to compare with aren't believed", "configMap", name, "why", why.Error())
+		return nil
+	}
 	for range sheetsAtOnce {
 		if reading.Done() {
 			return nil
 		}
-		if err := reading.Next(read, spoilt); err != nil {
+		if err := r.readSheet(ctx, earlier, reading, spoilt); err != nil {
 			return fmt.Errorf("read the suite to compare with: %w", err)
 		}
 	}

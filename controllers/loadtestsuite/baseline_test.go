@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/controllers/caches"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/suite"
@@ -152,4 +153,39 @@ func TestAnEarlierSuiteIsReadInPasses(t *testing.T) {
 			t.Errorf("it is compared with %+v", seen.Reference)
 		}
 	})
+}
+
+// A sheet is read when there is room for it, and no worker waits for that; a ConfigMap that isn't the suite's own is none of its sheets.
+func TestASheetWaitsForRoomWithoutAWorker(t *testing.T) {
+	w := newSuiteWorld(t, cells(1), func(client.Object) bool { return false })
+	s := w.earlier("before-uid")
+	reading := suite.Expand(s).NewReading()
+	believed := func(name string, why error) error { return fmt.Errorf("%s: %w", name, why) }
+	giveBack, is := w.r.options.Decoded.TryTake(caches.MostDecoded)
+	if !is {
+		t.Fatal("somebody has some of the room already")
+	}
+	if err := w.r.readSheet(t.Context(), s, reading, believed); !errors.Is(err, errBusy) || len(reading.Sheets)+len(reading.Runs) > 0 {
+		t.Errorf("%v, and %d runs are read", err, len(reading.Runs))
+	}
+	giveBack()
+	if err := w.r.readSheet(t.Context(), s, reading, believed); err != nil || len(reading.Runs) != 1 {
+		t.Errorf("%v, and %d runs are read", err, len(reading.Runs))
+	}
+	giveBack, is = w.r.options.Decoded.TryTake(caches.MostDecoded)
+	if !is {
+		t.Fatal("a sheet that was read gives its room back")
+	}
+	giveBack()
+	var sheet corev1.ConfigMap
+	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: "lab", Name: suite.SheetName("before", 1, 0)}, &sheet); err != nil {
+		t.Fatal(err)
+	}
+	sheet.OwnerReferences = nil
+	if err := w.client.Update(t.Context(), &sheet); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.r.readSheet(t.Context(), s, reading, believed); err != nil || len(reading.Runs) != 1 {
+		t.Errorf("%v: a ConfigMap of nobody's has the second page's run: %d are read", err, len(reading.Runs))
+	}
 }

@@ -21,6 +21,15 @@ import (
 type memory struct {
 	mu     sync.Mutex
 	suites map[types.NamespacedName]*notes
+	// beginnings are those whose stored runs are being read.
+	beginnings map[types.NamespacedName]*beginning
+}
+
+// beginning is how far a suite's stored runs are read that this process begins to look after.
+type beginning struct {
+	suite   *v1alpha1.LoadTestSuite // as it was stored then
+	notes   *notes
+	reading *suite.Reading
 }
 
 // notes are what is kept of one suite.
@@ -82,7 +91,7 @@ func newNotes(s *v1alpha1.LoadTestSuite) *notes {
 }
 
 func newMemory() *memory {
-	return &memory{suites: map[types.NamespacedName]*notes{}}
+	return &memory{suites: map[types.NamespacedName]*notes{}, beginnings: map[types.NamespacedName]*beginning{}}
 }
 
 // of are the notes on this suite; nil where there are none, or only those on an earlier suite of its name.
@@ -99,13 +108,33 @@ func (m *memory) of(s *v1alpha1.LoadTestSuite) *notes {
 func (m *memory) keep(s *v1alpha1.LoadTestSuite, n *notes) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.suites[types.NamespacedName{Namespace: s.Namespace, Name: s.Name}] = n
+	name := types.NamespacedName{Namespace: s.Namespace, Name: s.Name}
+	m.suites[name] = n
+	delete(m.beginnings, name)
+}
+
+// begun is how far this suite's stored runs are read; nil: not at all.
+func (m *memory) begun(s *v1alpha1.LoadTestSuite) *beginning {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	b := m.beginnings[types.NamespacedName{Namespace: s.Namespace, Name: s.Name}]
+	if b == nil || b.suite.UID != s.UID {
+		return nil
+	}
+	return b
+}
+
+func (m *memory) begin(b *beginning) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.beginnings[types.NamespacedName{Namespace: b.suite.Namespace, Name: b.suite.Name}] = b
 }
 
 func (m *memory) forget(name types.NamespacedName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.suites, name)
+	delete(m.beginnings, name)
 }
 
 // behind says that the view is older than what this process wrote last.

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -77,10 +79,11 @@ func (r *Reconciler) notesOn(ctx context.Context, s *v1alpha1.LoadTestSuite) (*n
 	}
 	notes := newNotes(s)
 	if s.Status.StartedAt != nil { // else nothing can have been stored
-		var err error
-		if notes, err = r.readPages(ctx, s); err != nil {
+		begun, err := r.readPages(ctx, s)
+		if err != nil {
 			return nil, err
 		}
+		notes = begun
 	}
 	if over {
 		notes.lighten()
@@ -89,8 +92,36 @@ func (r *Reconciler) notesOn(ctx context.Context, s *v1alpha1.LoadTestSuite) (*n
 	return notes, nil
 }
 
-// readPages reads the runs that were stored, as the suite's status vouches for them: the status that is stored, as the cache's may be older than the pages.
+// pagesAtOnce is how many sheets of its own runs one pass reads of a suite.
+const pagesAtOnce = 16
+
+// readPages reads the runs that were stored, as the suite's status vouches for them; without an error, all are read.
 func (r *Reconciler) readPages(ctx context.Context, cached *v1alpha1.LoadTestSuite) (*notes, error) {
+	begun := r.memory.begun(cached)
+	if begun == nil {
+		var err error
+		if begun, err = r.beginReading(ctx, cached); err != nil {
+			return nil, err
+		}
+	}
+	notes, reading := begun.notes, begun.reading
+	for n := 0; !reading.Done(); n++ {
+		if n == pagesAtOnce {
+			return nil, errMore
+		}
+		err := r.readSheet(ctx, begun.suite, reading, func(name string, why error) error { r.tellSpoilt(ctx, cached, name, why); return nil })
+		if err != nil {
+			return nil, err
+		}
+	}
+	notes.version = begun.suite.ResourceVersion // nothing is decided upon an older one
+	notes.runs, notes.stored, notes.sheets, notes.unproven = reading.Runs, reading.Stored, reading.Sheets, reading.Unproven
+	notes.unreported = len(notes.runs) > 0
+	return notes, nil
+}
+
+// beginReading begins to read a suite's own runs by the status that is stored, as the cache's may be older than the pages.
+func (r *Reconciler) beginReading(ctx context.Context, cached *v1alpha1.LoadTestSuite) (*beginning, error) {
 	s := &v1alpha1.LoadTestSuite{}
 	switch err := r.live.Get(ctx, client.ObjectKeyFromObject(cached), s); {
 	case apierrors.IsNotFound(err) || err == nil && s.UID != cached.UID:
@@ -99,17 +130,9 @@ func (r *Reconciler) readPages(ctx context.Context, cached *v1alpha1.LoadTestSui
 		return nil, fmt.Errorf("get the LoadTestSuite: %w", err)
 	}
 	notes := newNotes(s)
-	reading := notes.matrix.NewReading()
-	read, _ := r.sheetsOf(ctx, s)
-	for !reading.Done() {
-		if err := reading.Next(read, func(name string, why error) error { r.tellSpoilt(ctx, cached, name, why); return nil }); err != nil {
-			return nil, err
-		}
-	}
-	notes.version = s.ResourceVersion // nothing is decided upon an older one
-	notes.runs, notes.stored, notes.sheets, notes.unproven = reading.Runs, reading.Stored, reading.Sheets, reading.Unproven
-	notes.unreported = len(notes.runs) > 0
-	return notes, nil
+	begun := &beginning{suite: s, notes: notes, reading: notes.matrix.NewReading()}
+	r.memory.begin(begun)
+	return begun, nil
 }
 
 // tellSpoilt tells that a page of the suite's own runs isn't believed.
@@ -119,20 +142,32 @@ func (r *Reconciler) tellSpoilt(ctx context.Context, s *v1alpha1.LoadTestSuite, 
 		"ConfigMap %s: %v; LoadTests that are still there are looked at again, and runs whose LoadTests are gone count as not measured", name, why)
 }
 
-// sheetsOf says how the sheets of a suite's runs are read. One that isn't the suite's own, or that somebody spoilt, has none: its tests are looked at again.
-func (r *Reconciler) sheetsOf(ctx context.Context, s *v1alpha1.LoadTestSuite) (read func(string) (map[string][]byte, error), spoilt func(string, error) error) {
-	return func(name string) (map[string][]byte, error) {
-			var sheet corev1.ConfigMap
-			if err := r.live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, &sheet); apierrors.IsNotFound(err) {
-				return nil, nil
-			} else if err != nil {
-				return nil, fmt.Errorf("read ConfigMap %s of the runs: %w", name, err)
-			}
-			return nonNil(sheet.BinaryData), nil
-		}, func(name string, why error) error {
-			ctrl.LoggerFrom(ctx).Info("runs can't be read: their tests are looked at again", "configMap", name, "why", why.Error())
-			return nil
+// errBusy is that there is no room for a sheet of runs while others' documents are read.
+var errBusy = pass.Wait("other documents are read first", time.Second)
+
+// readSheet reads one sheet of a suite's runs, if there is room for it. A ConfigMap that isn't the suite's own is none of its sheets.
+func (r *Reconciler) readSheet(ctx context.Context, s *v1alpha1.LoadTestSuite, reading *suite.Reading, spoilt func(string, error) error) error {
+	giveBack := func() {}
+	defer func() { giveBack() }()
+	return reading.Next(func(name string) (map[string][]byte, error) {
+		var sheet corev1.ConfigMap
+		switch err := r.live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, &sheet); {
+		case apierrors.IsNotFound(err):
+			return nil, nil
+		case err != nil:
+			return nil, fmt.Errorf("read ConfigMap %s of the runs: %w", name, err)
+		case !metav1.IsControlledBy(&sheet, s):
+			return nil, nil
 		}
+		if memory, err := delivery.RunsMemory(sheet.BinaryData); err == nil { // else it can't be decoded either, which says why
+			room, is := r.options.Decoded.TryTake(memory)
+			if !is {
+				return nil, errBusy
+			}
+			giveBack = room
+		}
+		return nonNil(sheet.BinaryData), nil
+	}, spoilt)
 }
 
 // nonNil are the data of a ConfigMap that is there, and may have none.

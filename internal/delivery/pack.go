@@ -9,10 +9,10 @@ import (
 
 // pack compresses a document; its error says which bound the document exceeds. The same document packs to the same bytes: gzip's header gets neither name nor
 // time.
-func pack(document []byte) ([]byte, error) { return packUpTo(document, mostElements) }
+func pack(document []byte) ([]byte, error) { return packWithin(document, ofDocument) }
 
-func packUpTo(document []byte, elements int64) ([]byte, error) {
-	if err := checkSize(document, elements); err != nil {
+func packWithin(document []byte, within bounds) ([]byte, error) {
+	if err := checkSize(document, within); err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
@@ -28,10 +28,10 @@ func packUpTo(document []byte, elements int64) ([]byte, error) {
 
 // unpack reads what pack wrote, and refuses what is cut off, carries more behind its end, or exceeds a bound: that is found out before any memory is taken
 // for it.
-func unpack(packed []byte) ([]byte, error) { return unpackUpTo(packed, mostElements) }
+func unpack(packed []byte) ([]byte, error) { return unpackWithin(packed, ofDocument) }
 
-func unpackUpTo(packed []byte, elements int64) ([]byte, error) {
-	size, err := sizeOf(packed, elements)
+func unpackWithin(packed []byte, within bounds) ([]byte, error) {
+	size, err := sizeOf(packed, within)
 	if err != nil {
 		return nil, err
 	}

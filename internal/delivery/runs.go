@@ -1,13 +1,18 @@
 package delivery
 
-import "fmt"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
 
 // KeyRuns is the key of a page of a suite's runs in its ConfigMap.
 const KeyRuns = "runs.json.gz"
 
 // EncodeRuns is the binary data of the ConfigMap for a page of a suite's runs. Its error says that the page is too large for one.
 func EncodeRuns(document []byte) (map[string][]byte, error) {
-	packed, err := packUpTo(document, mostRunElements)
+	packed, err := packWithin(document, ofRuns)
 	if err != nil {
 		return nil, fmt.Errorf("pack runs: %w", err)
 	}
@@ -17,14 +22,41 @@ func EncodeRuns(document []byte) (map[string][]byte, error) {
 	return map[string][]byte{KeyRuns: packed}, nil
 }
 
-// DecodeRuns reads what EncodeRuns wrote, and refuses another version.
+// RunsMemory is the most bytes of memory that DecodeRuns takes, with what its caller decodes of each run; without keeping any of it. An error is one of DecodeRuns's, too.
+func RunsMemory(data map[string][]byte) (int64, error) {
+	size, err := sizeOf(data[KeyRuns], ofRuns)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", KeyRuns, err)
+	}
+	return size.runsMemory(), nil
+}
+
+// DecodeRuns reads what EncodeRuns wrote, and refuses another version, and, before it takes memory, what exceeds a bound.
 func DecodeRuns(data map[string][]byte, version string, into any) error {
-	document, err := unpackUpTo(data[KeyRuns], mostRunElements)
-	if err == nil {
-		err = decode(document, into, version)
+	document, err := unpackWithin(data[KeyRuns], ofRuns)
+	switch {
+	case err != nil:
+	case !utf8.Valid(document): // each such byte would take three
+		err = errors.New("not UTF-8, as JSON is")
+	default:
+		err = decodeRuns(document, version, into)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", KeyRuns, err)
 	}
 	return nil
+}
+
+// decodeRuns is decode without a copy of the whole document.
+func decodeRuns(document []byte, version string, into any) error {
+	var head struct {
+		Version string `json:"version"`
+	}
+	if err := json.Unmarshal(document, &head); err != nil {
+		return fmt.Errorf("not JSON: %w", err)
+	}
+	if head.Version != version {
+		return fmt.Errorf("version is %q, and this linerate reads %q", head.Version, version)
+	}
+	return json.Unmarshal(document, into)
 }

@@ -12,12 +12,13 @@ import (
 //
 //	packed ──▶ bytes, unpacked ──▶ elements of lists, decoded
 //	900 KiB    32 MiB              100 000                       a Report that fills a ConfigMap has some 6 MB and 30 000
+//	           16 MiB               40 000                       a sheet of a suite's runs: one of 256 KiB, packed, has some 3 MB and 10 000
 const (
-	MaxPacked    = 900 << 10
-	maxUnpacked  = 32 << 20
-	mostElements = 100_000
-	// mostRunElements is for a sheet of a suite's runs, whose elements are the largest: one of 256 KiB, packed, has some 10 000.
-	mostRunElements = 50_000
+	MaxPacked       = 900 << 10
+	maxUnpacked     = 32 << 20
+	mostElements    = 100_000
+	maxRunsUnpacked = 16 << 20
+	mostRunElements = 40_000
 	// deepest is how deep lists and objects may be nested; linerate's documents have a dozen levels.
 	deepest = 64
 )
@@ -29,15 +30,32 @@ const (
 	runElementBytes = 4 << 10
 )
 
+// bounds are those of one kind of document.
+type bounds struct {
+	bytes, elements int64
+	// entries is how deep the objects are whose members a reader takes by whatever names they have; these count as elements do. 0: none are.
+	entries int
+}
+
+var (
+	ofDocument = bounds{bytes: maxUnpacked, elements: mostElements}
+	// A sheet has its runs by their names, in an object of the outermost one.
+	ofRuns = bounds{bytes: maxRunsUnpacked, elements: mostRunElements, entries: 2}
+)
+
 // Size is how large a document is once it is unpacked.
 type Size struct {
 	Bytes int64
-	// Elements are those of all of its lists together.
+	// Elements are those of all of its lists together, and a sheet's runs.
 	Elements int64
 }
 
 // Memory is the most bytes that a Report of this size takes while it is decoded: its text, what is kept of that, and its elements.
 func (s Size) Memory() int64 { return 2*s.Bytes + s.Elements*elementBytes }
+
+// runsMemory is the most bytes that a sheet of this size takes while it is decoded: its text, its runs as they are written, one by one and without spaces, and decoded, with what is
+// in them, and one of them written again.
+func (s Size) runsMemory() int64 { return 6*s.Bytes + s.Elements*runElementBytes }
 
 // exceeded is the error of a document that exceeds a bound, in words.
 type exceeded string
@@ -46,20 +64,20 @@ func (e exceeded) Error() string { return string(e) }
 
 // Measure is the size of a document that isn't packed; its error says which bound of a Report's it exceeds.
 func Measure(document []byte) (Size, error) {
-	m := &meter{most: mostElements}
+	m := &meter{bounds: ofDocument}
 	_, err := m.Write(document)
 	return m.Size, err
 }
 
 // SizeOf measures a packed Report without keeping any of it, and refuses one that is cut off, carries more behind its end, or exceeds a bound.
-func SizeOf(packed []byte) (Size, error) { return sizeOf(packed, mostElements) }
+func SizeOf(packed []byte) (Size, error) { return sizeOf(packed, ofDocument) }
 
-func sizeOf(packed []byte, most int64) (Size, error) {
+func sizeOf(packed []byte, within bounds) (Size, error) {
 	r, in, err := unpacking(packed)
 	if err != nil {
 		return Size{}, err
 	}
-	m := &meter{most: most}
+	m := &meter{bounds: within}
 	_, err = io.Copy(m, r)
 	switch _, large := errors.AsType[exceeded](err); {
 	case large:
@@ -73,17 +91,17 @@ func sizeOf(packed []byte, most int64) (Size, error) {
 }
 
 // checkSize refuses a document that exceeds a bound: nobody could unpack it again.
-func checkSize(document []byte, most int64) error {
-	_, err := (&meter{most: most}).Write(document)
+func checkSize(document []byte, within bounds) error {
+	_, err := (&meter{bounds: within}).Write(document)
 	return err
 }
 
 // meter measures the JSON that is written to it, and ends with an error as soon as a bound is exceeded. That the JSON is well-formed is for its reader to say.
 type meter struct {
 	Size
-	most            int64 // elements
+	bounds
 	inText, escaped bool
-	// depth is how many lists and objects are open, lists which of them are lists; first: the innermost list has no element yet.
+	// depth is how many lists and objects are open, lists which of them have elements that count; first: the innermost of these has none yet.
 	depth int
 	lists [deepest]bool
 	first bool
@@ -102,10 +120,10 @@ func (m *meter) Write(part []byte) (int, error) {
 		}
 	}
 	switch {
-	case m.Bytes > maxUnpacked:
-		return 0, exceeded(fmt.Sprintf("it unpacks to more than %d MiB, which no document of linerate's does", maxUnpacked>>20))
-	case m.Elements > m.most:
-		return 0, exceeded(fmt.Sprintf("its lists have more than %d elements together, which no document of linerate's does", m.most))
+	case m.Bytes > m.bytes:
+		return 0, exceeded(fmt.Sprintf("it unpacks to more than %d MiB, which no document of linerate's does", m.bytes>>20))
+	case m.Elements > m.elements:
+		return 0, exceeded(fmt.Sprintf("its lists have more than %d elements together, which no document of linerate's does", m.elements))
 	}
 	return len(part), nil
 }
@@ -136,7 +154,7 @@ func (m *meter) read(c byte) error {
 		}
 		return nil
 	}
-	if m.first { // whatever else follows "[" begins its first element
+	if m.first { // whatever else follows the bracket begins its first element
 		m.Elements++
 		m.first = false
 	}
@@ -147,7 +165,8 @@ func (m *meter) read(c byte) error {
 		if m.depth == deepest {
 			return exceeded(fmt.Sprintf("it is nested more than %d deep, which no document of linerate's is", deepest))
 		}
-		m.lists[m.depth], m.first = c == '[', c == '['
+		m.first = c == '[' || m.depth+1 == m.entries
+		m.lists[m.depth] = m.first
 		m.depth++
 	}
 	return nil

@@ -22,7 +22,7 @@ func TestADocumentIsMeasuredByItsBytesAndTheElementsOfItsLists(t *testing.T) {
 		`["a,b", "[", "\"", "\\", "]"]`:            5,
 		`{"[": ["{"], "x": "[1,2,3]"}`:             1,
 	} {
-		m, bytewise := &meter{most: 10}, &meter{most: 10}
+		m, bytewise := &meter{bounds: bounds{100, 10, 0}}, &meter{bounds: bounds{100, 10, 0}}
 		if _, err := m.Write([]byte(document)); err != nil {
 			t.Fatal(err)
 		}
@@ -34,6 +34,55 @@ func TestADocumentIsMeasuredByItsBytesAndTheElementsOfItsLists(t *testing.T) {
 		if want := (Size{int64(len(document)), elements}); m.Size != want || bytewise.Size != want {
 			t.Errorf("%s is %+v, byte by byte %+v, want %+v", document, m.Size, bytewise.Size, want)
 		}
+	}
+}
+
+// The runs of a sheet are in an object, by their names.
+func TestTheRunsOfASheetCountAsElements(t *testing.T) {
+	for document, elements := range map[string]int64{
+		`{}`: 0, `{"runs":{}}`: 0, `{"runs":{"a":1}}`: 1, `{"suite":"x","runs":{"a":{"b":1,"c":{"d":1,"e":1}}, "f":[1,2]},"continued":true}`: 4,
+	} {
+		m := &meter{bounds: ofRuns}
+		if _, err := m.Write([]byte(document)); err != nil || m.Elements != elements {
+			t.Errorf("%s has %d elements, want %d (%v)", document, m.Elements, elements, err)
+		}
+	}
+}
+
+// A sheet is a ConfigMap of the tenant's namespace: whoever makes one instead fills no memory with it.
+func TestASheetThatWasMadeToFillMemoryTakesNone(t *testing.T) {
+	head := `{"version":"v","suite":"x","runs":{`
+	for name, c := range map[string]struct {
+		packed []byte
+		says   string
+	}{
+		"millions of runs":    {bomb(t, head, `"a":{},`, "}}", 15<<20), "more than 40000 elements"},
+		"a run of windows":    {bomb(t, head+`"a":{"evidence":{"windows":[`, "{},", "]}}}}", 2<<20), "more than 40000 elements"},
+		"one long word":       {bomb(t, head+`"a":{"message":"`, "aaaa", `"}}}`, 17<<20), "more than 16 MiB"},
+		"runs that are lists": {bomb(t, head+`"a":`, "[", "}}", 1<<20), "nested more than 64 deep"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := map[string][]byte{KeyRuns: c.packed}
+			taken := allocated(func() {
+				var into map[string]any
+				if err := DecodeRuns(data, "v", &into); err == nil || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("it ends with %v", err)
+				}
+				if _, err := RunsMemory(data); err == nil {
+					t.Error("it has a size that may be decoded")
+				}
+			})
+			if taken > 1<<20 {
+				t.Errorf("refusing it takes %d bytes of memory", taken)
+			}
+		})
+	}
+}
+
+// The largest sheet that isn't refused has room among the 260 MiB for what all passes decode (controllers/caches).
+func TestTheLargestSheetIsDecodedSomeTime(t *testing.T) {
+	if most := (Size{Bytes: maxRunsUnpacked, Elements: mostRunElements}).runsMemory(); most > 260<<20 {
+		t.Errorf("it takes %d bytes", most)
 	}
 }
 

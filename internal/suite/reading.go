@@ -13,9 +13,15 @@ import (
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
-// Reading reads the runs that are stored of a suite, one sheet at a time: they may be many, and nothing else waits for all of them. While the suite goes on a page
-// is believed only as its status vouches for it, which must be no older than the page. Its zero value is of no use; NewReading makes one. It isn't safe for
-// concurrent use.
+// Reading reads the runs that are stored of a suite, one sheet at a time: they may be many, and nothing else waits for all of them. Whoever edits the namespace may change
+// the sheets, and make as many as they like, so what they hold is proven before it is kept:
+//
+//	a suite that goes on    the runs' digests, against what its status says of the page, which must be no older than the page
+//	one that is complete    all sheets' digests, against its status
+//	one of a release before these digests      nothing: no more is kept of it than mostUnproven
+//
+// Where that takes more than one sheet these are read twice: what is decoded the second time has the digests that were proven. So a sheet takes memory while it is read, and runs as much
+// as they took when they were measured. Its zero value is of no use; NewReading makes one. It isn't safe for concurrent use.
 type Reading struct {
 	m           *Matrix
 	page, sheet int
@@ -26,18 +32,29 @@ type Reading struct {
 	Sheets Sheets
 	// Unproven are the runs that the status vouches for and that weren't in these.
 	Unproven Unproven
-	// at is what was read of the page so far.
-	at found
+	// at is what was read of the page so far, names those of the tests that it is of; proven are the sheets that are read a second time; nil: these are read the first time.
+	at     found
+	names  map[string]bool
+	proven Sheets
+	// refused is why nothing is believed of a complete suite.
+	refused error
+	// kept is how many bytes of memory the runs take that nothing proves.
+	kept int64
 }
 
-// found is what sheets have.
+// mostUnproven is how many bytes of memory runs take together that nothing proves: as many as the largest suite has, with evidence, of figures in two directions.
+const mostUnproven = 160 << 20
+
+// found is what the sheets of a page have.
 type found struct {
 	runs   Runs
 	stored Stored
 	sheets Sheets
+	// digests are those of its runs.
+	digests map[string]string
 }
 
-func newFound() found { return found{Runs{}, Stored{}, Sheets{}} }
+func newFound() found { return found{Runs{}, Stored{}, Sheets{}, map[string]string{}} }
 
 // NewReading begins to read.
 func (m *Matrix) NewReading() *Reading {
@@ -46,6 +63,25 @@ func (m *Matrix) NewReading() *Reading {
 
 // Done says whether all is read.
 func (r *Reading) Done() bool { return r.page >= r.m.Pages() }
+
+// proof is what proves runs.
+type proof int
+
+const (
+	proofNone proof = iota
+	proofOfPage
+	proofOfAll
+)
+
+func (r *Reading) proof() proof {
+	switch st := &r.m.suite.Status; {
+	case st.StoredRuns != nil:
+		return proofOfPage
+	case st.RunsDigest != "":
+		return proofOfAll
+	}
+	return proofNone
+}
 
 // Next reads one sheet. Read gives the data of a ConfigMap, nil where there is none; where it can't, the same sheet is next again. Spoilt hears of what
 // can't be understood or isn't believed, and may end it with an error.
@@ -56,41 +92,133 @@ func (r *Reading) Next(read func(name string) (map[string][]byte, error), spoilt
 	case err != nil:
 		return err
 	case data == nil:
-		return r.turn(spoilt)
+		return r.endPage(nil, spoilt)
+	}
+	if r.names == nil {
+		r.names = r.m.namesOfPage(r.page)
+	}
+	if r.sheet >= len(r.names) { // each has a run that those before it don't have
+		return r.endPage(errors.New("its page has more ConfigMaps than runs: an operator makes none without one"), spoilt)
 	}
 	r.at.sheets.Add(name, data)
-	runs, continued, err := r.m.decodeSheet(data)
-	if err != nil {
+	if r.proven != nil && r.proven[name] != r.at.sheets[name] {
+		return r.endPage(fmt.Errorf("ConfigMap %s was changed while it was read", name), spoilt)
+	}
+	content, err := r.m.openSheet(data, r.names)
+	if err == nil {
+		err = r.look(content)
+	}
+	switch {
+	case err != nil && r.proof() == proofNone:
 		r.sheet++ // what comes after it may be whole
 		return spoilt(name, err)
+	case err != nil:
+		return r.endPage(err, spoilt)
 	}
-	for name, run := range runs {
-		r.at.runs[name], r.at.stored[name] = run, r.sheet
-	}
-	if r.sheet++; !continued {
-		return r.turn(spoilt)
+	if r.sheet++; !content.continued {
+		return r.endPage(nil, spoilt)
 	}
 	return nil
 }
 
-// turn goes on with the next page, and keeps what this one has if it is believed.
-func (r *Reading) turn(spoilt func(name string, err error) error) error {
-	number, at := r.page, r.at
-	r.page, r.sheet, r.at = r.page+1, 0, newFound()
-	said, held := vouched(r.m.suite.Status.StoredRuns, number)
-	var refused error
-	if held {
-		at.runs = r.m.ofThePage(number, at.runs)
-		if is := digestOf(at.runs); is != said.Digest && is != said.Next {
-			refused = errors.New("its runs aren't those that the suite's status vouches for (storedRuns): somebody changed them")
-			at = newFound()
+// look takes what a sheet has: its runs, if they are proven, or if they alone are what is to be proven, or if nothing proves them.
+func (r *Reading) look(content sheetContent) error {
+	for name, written := range content.runs {
+		r.at.digests[name] = report.Digest(written)
+	}
+	switch alone := r.sheet == 0 && !content.continued; {
+	case r.proven != nil:
+	case r.proof() == proofOfPage && alone && r.fits():
+	case r.proof() == proofNone:
+		if err := r.afford(content); err != nil {
+			return err
 		}
+	default:
+		return nil
+	}
+	runs, err := content.decode()
+	if err != nil {
+		return err
+	}
+	for name, run := range runs {
+		r.at.runs[name], r.at.stored[name] = run, r.sheet
+	}
+	return nil
+}
+
+// afford refuses runs that nothing proves where they would take more memory than those of a suite.
+func (r *Reading) afford(content sheetContent) error {
+	more := int64(0)
+	for name, written := range content.runs {
+		size, err := delivery.Measure(written)
+		if err != nil {
+			return fmt.Errorf("run %s: %w", name, err)
+		}
+		more += size.Memory()
+	}
+	if r.kept+more > mostUnproven {
+		return errors.New("its runs and those before them take more memory than a suite's do, and its status, which an earlier release wrote, has no digest of them: run the suite anew")
+	}
+	r.kept += more
+	return nil
+}
+
+// fits says whether the runs of the page that were seen are those that the status vouches for.
+func (r *Reading) fits() bool {
+	said, _ := vouched(r.m.suite.Status.StoredRuns, r.page)
+	is := digestOfAll(r.at.digests)
+	return is == said.Digest || is == said.Next
+}
+
+// errNotVouched is that a page isn't as its suite's status says.
+var errNotVouched = errors.New("its runs aren't those that the suite's status vouches for (storedRuns): somebody changed them")
+
+// endPage ends a page, which is refused for a fault, if there is one, or isn't what it should be. What has to be proven, and isn't held yet, is read again.
+func (r *Reading) endPage(fault error, spoilt func(string, error) error) error {
+	again := r.proven != nil
+	switch by := r.proof(); {
+	case by == proofOfAll:
+		return r.endPageOfAll(fault, spoilt)
+	case by == proofOfPage && fault == nil && !r.fits():
+		fault = errNotVouched
+	case by == proofOfPage && fault == nil && !again && len(r.at.runs) < len(r.at.digests):
+		r.proven, r.sheet, r.at = r.at.sheets, 0, newFound()
+		return nil
+	}
+	r.proven = nil
+	return r.turn(fault, spoilt)
+}
+
+// endPageOfAll ends a page of a suite that is complete: its runs are read when all sheets are seen, and are those that it was judged by.
+func (r *Reading) endPageOfAll(fault error, spoilt func(string, error) error) error {
+	number := r.page
+	if fault == nil {
+		if err := r.turn(nil, spoilt); err != nil || !r.Done() || r.proven != nil {
+			return err
+		}
+		fault = r.Fits()
+	}
+	if fault != nil { // so all of them aren't
+		clear(r.Runs)
+		clear(r.Stored)
+		r.page, r.refused = r.m.Pages(), fault
+		return spoilt(SheetName(r.m.suite.Name, number, 0), fault)
+	}
+	r.proven, r.page = maps.Clone(r.Sheets), 0
+	return nil
+}
+
+// turn goes on with the next page, and keeps what this one has if it is believed.
+func (r *Reading) turn(refused error, spoilt func(name string, err error) error) error {
+	number, at := r.page, r.at
+	r.page, r.sheet, r.at, r.names = r.page+1, 0, newFound(), nil
+	if refused != nil && r.proof() == proofOfPage {
+		at = newFound()
 	}
 	maps.Copy(r.Runs, at.runs)
 	maps.Copy(r.Sheets, at.sheets)
-	for name := range at.runs {
-		r.Stored[name] = at.stored[name]
-	}
+	maps.Copy(r.Stored, at.stored)
+	said, _ := vouched(r.m.suite.Status.StoredRuns, number)
 	r.missing(number, said)
 	if refused != nil {
 		return spoilt(SheetName(r.m.suite.Name, number, 0), refused)
@@ -116,18 +244,21 @@ func (r *Reading) missing(number int, said v1alpha1.StoredPage) {
 // Fits refuses runs that aren't those that a complete suite was judged by: whoever edits the namespace may change the ConfigMaps that they are in. A suite that a
 // release before this one ended says of no digest, and is taken as it is.
 func (r *Reading) Fits() error {
+	if r.refused != nil {
+		return r.refused
+	}
 	if want := r.m.suite.Status.RunsDigest; want != "" && want != r.Sheets.Digest() {
 		return fmt.Errorf("the runs in ConfigMaps %s-runs-… have the digest %s, and suite %s was judged by %s: somebody changed them; run the suite anew",
-			ReportName(r.m.suite.Name), orNone(r.Sheets.Digest()), r.m.suite.Name, want)
+			ReportName(r.m.suite.Name), r.Sheets.orNone(), r.m.suite.Name, want)
 	}
 	return nil
 }
 
-func orNone(digest string) string {
-	if digest == "" {
+func (s Sheets) orNone() string {
+	if len(s) == 0 {
 		return "of none"
 	}
-	return digest
+	return s.Digest()
 }
 
 // Sheets are the digests of ConfigMaps of runs, by their names.
@@ -138,11 +269,8 @@ func (s Sheets) Add(name string, data map[string][]byte) {
 	s[name] = report.Digest(data[delivery.KeyRuns])
 }
 
-// Digest is that of all of them; empty: there are none.
+// Digest is that of all of them.
 func (s Sheets) Digest() string {
-	if len(s) == 0 {
-		return ""
-	}
 	var all strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		fmt.Fprintf(&all, "%s %s\n", name, s[name])

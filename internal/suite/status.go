@@ -38,7 +38,10 @@ func statusOf(v *view, s *step, document *StoredReport) v1alpha1.LoadTestSuiteSt
 		st.Report = &v1alpha1.ReportReference{ConfigMap: ReportName(v.Suite.Name), Digest: document.Annotations[delivery.AnnotationDigest]}
 	}
 	if s.complete && st.FinishedAt == nil {
-		st.FinishedAt, st.RunsDigest = &metav1.Time{Time: v.Now}, v.Sheets.Digest()
+		st.FinishedAt = &metav1.Time{Time: v.Now}
+		if st.StartedAt != nil { // also of none, else somebody adds some
+			st.RunsDigest = v.Sheets.Digest()
+		}
 	}
 	if s.complete { // that digest is of all
 		st.StoredRuns = nil

@@ -1,9 +1,11 @@
 package suite
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -176,27 +178,52 @@ func (m *Matrix) ReadRuns(read func(name string) (map[string][]byte, error), spo
 	return r.Runs, r.Stored, nil
 }
 
-// decodeSheet reads what encodeSheet wrote. A sheet of another suite of this name has none of this one's.
-func (m *Matrix) decodeSheet(data map[string][]byte) (runs Runs, continued bool, err error) {
+// mostRunBytes is how many bytes a run takes, written: what a suite keeps of one is less.
+const mostRunBytes = 2 << 20
+
+// sheetContent is what a sheet has of its page, as it is written: of it nothing is decoded.
+type sheetContent struct {
+	runs      map[string]json.RawMessage
+	continued bool
+}
+
+// openSheet reads what encodeSheet wrote: of its runs those of these names. A sheet of another suite of this name has none of this one's.
+func (m *Matrix) openSheet(data map[string][]byte, names map[string]bool) (sheetContent, error) {
 	var p page
 	if err := delivery.DecodeRuns(data, pageVersion, &p); err != nil {
-		return nil, false, err
+		return sheetContent{}, err
 	}
 	if p.Suite != string(m.suite.UID) {
-		return nil, false, fmt.Errorf("its runs are those of suite %s, and this is %s", p.Suite, m.suite.UID)
+		return sheetContent{}, fmt.Errorf("its runs are those of suite %s, and this is %s", p.Suite, m.suite.UID)
 	}
-	runs = make(Runs, len(p.Runs))
+	maps.DeleteFunc(p.Runs, func(name string, _ json.RawMessage) bool { return !names[name] })
 	for name, document := range p.Runs {
+		var written bytes.Buffer // as an operator wrote it: without spaces
+		if err := json.Compact(&written, document); err != nil {
+			return sheetContent{}, fmt.Errorf("run %s: %w", name, err)
+		}
+		if written.Len() > mostRunBytes {
+			return sheetContent{}, fmt.Errorf("run %s takes %d bytes, which none does", name, written.Len())
+		}
+		p.Runs[name] = bytes.Clone(written.Bytes())
+	}
+	return sheetContent{runs: p.Runs, continued: p.Continued}, nil
+}
+
+// decode reads the runs.
+func (s sheetContent) decode() (Runs, error) {
+	runs := make(Runs, len(s.runs))
+	for name, document := range s.runs {
 		run, err := readRun(document)
 		if err != nil {
-			return nil, false, fmt.Errorf("run %s: %w", name, err)
+			return nil, fmt.Errorf("run %s: %w", name, err)
 		}
 		if r := run.Evidence; r != nil && (r.Plan == nil || r.Result.Measured && (r.Result.Total == nil || len(r.Result.Directions) == 0)) {
-			return nil, false, fmt.Errorf("run %s has evidence that no run leaves: somebody changed it", name)
+			return nil, fmt.Errorf("run %s has evidence that no run leaves: somebody changed it", name)
 		}
 		runs[name] = run
 	}
-	return runs, p.Continued, nil
+	return runs, nil
 }
 
 // testNames are the names that tests of a cell may have, in their order.

@@ -30,12 +30,21 @@ const RunsChanged = "RunsChanged"
 
 // digestOf is the digest of some runs; empty: there are none.
 func digestOf(runs Runs) string {
-	if len(runs) == 0 {
+	each := make(map[string]string, len(runs))
+	for name, run := range runs {
+		each[name] = run.digest()
+	}
+	return digestOfAll(each)
+}
+
+// digestOfAll is the digest of the runs that have these digests; empty: there are none.
+func digestOfAll(each map[string]string) string {
+	if len(each) == 0 {
 		return ""
 	}
-	lines := make([]string, 0, len(runs))
-	for name, run := range runs {
-		lines = append(lines, name+" "+run.digest()+"\n")
+	lines := make([]string, 0, len(each))
+	for name, digest := range each {
+		lines = append(lines, name+" "+digest+"\n")
 	}
 	slices.Sort(lines)
 	sum := sha256.Sum256([]byte(strings.Join(lines, "")))
@@ -68,14 +77,10 @@ func (r *Run) document() (json.RawMessage, error) {
 	return json.Marshal(r)
 }
 
-// readRun reads what document made.
-func readRun(document json.RawMessage) (Run, error) {
+// readRun reads what document made, without spaces.
+func readRun(written json.RawMessage) (Run, error) {
 	var run Run
-	if err := json.Unmarshal(document, &run); err != nil {
-		return Run{}, err
-	}
-	written, err := json.Marshal(document) // as it stands in a page: without spaces
-	if err != nil {
+	if err := json.Unmarshal(written, &run); err != nil {
 		return Run{}, err
 	}
 	if again, err := json.Marshal(&run); err != nil || string(again) != string(written) {
@@ -102,15 +107,13 @@ func (m *Matrix) testsOfPage(number int) iter.Seq[Wanted] {
 	}
 }
 
-// ofThePage are those of some runs that belong to a page.
-func (m *Matrix) ofThePage(number int, runs Runs) Runs {
-	own := make(Runs, len(runs))
+// namesOfPage are the names of these tests.
+func (m *Matrix) namesOfPage(number int) map[string]bool {
+	names := map[string]bool{}
 	for w := range m.testsOfPage(number) {
-		if run, is := runs[w.Name]; is {
-			own[w.Name] = run
-		}
+		names[w.Name] = true
 	}
-	return own
+	return names
 }
 
 // marks are bits, one for each test of a page.

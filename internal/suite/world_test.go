@@ -33,6 +33,7 @@ type world struct {
 	// What the operator has in memory.
 	runs       Runs
 	stored     Stored
+	digests    Sheets
 	storedAt   time.Time
 	reportAt   time.Time
 	unreported bool
@@ -82,7 +83,7 @@ func (w *world) restart() {
 	if len(lost) > 0 && !w.robbed {
 		w.t.Errorf("nobody changed anything, and these are given up: %v", slices.Sorted(maps.Keys(lost)))
 	}
-	w.runs, w.stored = r.Runs, r.Stored
+	w.runs, w.stored, w.digests = r.Runs, r.Stored, r.Sheets
 	maps.Copy(w.runs, lost)
 	w.unreported = len(w.runs) > 0
 }
@@ -124,7 +125,7 @@ func (w *world) pass() Decision {
 	}
 	checked := false
 	for range 10_000 {
-		o := Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Tests: w.tests, Runs: w.runs, Stored: w.stored, StoredAt: w.storedAt, ReportAt: w.reportAt, Unreported: w.unreported,
+		o := Observed{Suite: w.suite, Matrix: w.matrix, Now: w.now, Tests: w.tests, Runs: w.runs, Stored: w.stored, Sheets: w.digests, StoredAt: w.storedAt, ReportAt: w.reportAt, Unreported: w.unreported,
 			Obstacles: w.taken, Taken: w.names, Unstored: w.unstored, Judge: w.judge, Checked: checked}
 		if checked {
 			o.Faults = w.faults
@@ -169,6 +170,7 @@ func (w *world) store(d Decision) bool {
 				return false
 			}
 			w.sheets[sheet.Name] = sheet.Data
+			w.digests.Add(sheet.Name, sheet.Data)
 		}
 		if w.dead() {
 			return false
