@@ -268,7 +268,6 @@ func (p *person) asShownRun(line string) string {
 	run.talk.await(p.T, "waiting for the operator")
 	p.saysWaiting("vpp-imix", v1alpha1.ReasonResourceMissing, "no node has lab.dev/west")
 	run.talk.await(p.T, "ResourceMissing")
-	p.saysRunning("vpp-imix", 20)
 	p.saysProgress("vpp-imix", 25)
 	run.talk.await(p.T, "5/20")
 	p.saysMeasured("vpp-imix", passed)

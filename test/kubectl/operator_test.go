@@ -86,10 +86,12 @@ func (p *person) saysRunning(name string, percent int32, pods ...v1alpha1.PodSta
 	})
 }
 
-// saysProgress tells what the runner would have told.
+// saysProgress tells what the runner would have told. What is said of one phase is printed each 10 s at most.
 func (p *person) saysProgress(name string, percent int) {
 	p.Helper()
 	p.says(name, func(st *v1alpha1.LoadTestStatus) {
+		set(st, v1alpha1.ConditionScheduled, metav1.ConditionTrue, v1alpha1.ReasonAllScheduled, "all pods have nodes")
+		set(st, v1alpha1.ConditionComplete, metav1.ConditionFalse, v1alpha1.ReasonRunning, "the runner measures")
 		st.Progress = &v1alpha1.Progress{Step: "Ramping", Run: 1, Number: int32(percent / 5), Of: 20, Percent: new(int32(percent)), RemainingSeconds: 42,
 			IntendedPacketsPerSecond: 20_000, OfferedPacketsPerSecond: 19_990, ReceivedPacketsPerSecond: 19_980, LossRatio: "0.0005"}
 	})

@@ -70,7 +70,6 @@ func TestOnATerminal(t *testing.T) {
 		p.write("test.yaml", aTest)
 		run, _ := p.sits("kubectl linerate run test.yaml")
 		run.out.await(t, "waiting for the operator")
-		p.saysRunning("vpp-imix", 10)
 		p.saysProgress("vpp-imix", 25)
 		run.out.await(t, "vpp-imix ▕█████░░░░░░░░░░░░░░░▏  25 %  ramping 5/20: asked 20.00 Kpps, sent 19.99 Kpps, received 1")
 		p.saysMeasured("vpp-imix", passed)

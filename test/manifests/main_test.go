@@ -34,6 +34,7 @@ func furnish(ctx context.Context) error {
 	var errs []error
 	for _, o := range []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "linerate-system"}}, // the operator's own, where runs are
 		&nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "performance"}, Handler: "runc"},
 		&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "lab-night"}, Value: 1000},
 	} {
