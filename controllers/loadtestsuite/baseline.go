@@ -24,8 +24,9 @@ type earlierSuite struct {
 	found *suite.Reference
 }
 
-// sheetsAtOnce is how many sheets of an earlier suite's runs one pass reads: each takes a request, and some hundred runs to be decoded.
-const sheetsAtOnce = 1
+// sheetsAtOnce is how many sheets of an earlier suite's runs one pass reads: each takes a request, and some hundred runs to be decoded. A suite that is over and has one is read in one pass:
+// what is read first is proven, and then kept.
+const sheetsAtOnce = 2
 
 // readReference reads the earlier suite that a suite is compared with: its cells, and the runs that were stored of it. That there is none, or that it
 // isn't over, is an answer too. It is looked at once, when all is measured; in several passes where it is large.
