@@ -154,12 +154,10 @@ func nothing(r *report.Report, c procedure.Conclusion) string {
 
 // unproven says why loads that looked clean are none that the device is known to carry, and the way out.
 func unproven(r *report.Report, c procedure.Conclusion) string {
-	said := "no load is known to be clean: of each that looked so, edges of windows or frames of others may hide more loss than the limit allows, and that load, or one above it that looked as clean, lost frames when it was held"
+	said := "no load is known to be clean: " + procedure.WhyUnproven
 	if c.Lossy != procedure.None {
-		w := r.Windows[c.Lossy]
-		said += fmt.Sprintf("; the lowest load above them that lost frames is %s offered (window %d, %s)", offered(w), w.Number, lossOf(w))
+		said += "; " + lowestLossy(r.Windows[c.Lossy])
 	}
-	said += "; set procedure.maxLossRatio to the loss that you would forgive"
 	if c.Finished {
 		said += "; " + c.Ending
 	}
@@ -196,8 +194,7 @@ func sentence(r *report.Report, c procedure.Conclusion) string {
 	}
 	said := []string{clean}
 	if c.Lossy != procedure.None {
-		l := r.Windows[c.Lossy]
-		said = append(said, fmt.Sprintf("the lowest load that lost frames is %s offered (window %d, %s)", offered(l), l.Number, lossOf(l)))
+		said = append(said, lowestLossy(r.Windows[c.Lossy]))
 	}
 	for _, o := range c.Outvoted {
 		said = append(said, o.String())
@@ -241,6 +238,11 @@ func othersLimit(r *report.Report, c procedure.Conclusion) string {
 		return ""
 	}
 	return fmt.Sprintf("%s set the load of all directions, and %s", strings.Join(set, " and "), strings.Join(open, ", "))
+}
+
+// lowestLossy tells of the window at the lowest load that lost frames.
+func lowestLossy(w report.Window) string {
+	return fmt.Sprintf("the lowest load that lost frames is %s offered (window %d, %s)", offered(w), w.Number, lossOf(w))
 }
 
 // lossOf is what a window lost, of a direction in which that is surely the device's: in another it may not be.

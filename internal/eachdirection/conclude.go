@@ -162,7 +162,7 @@ func (e Each) leftOpen(c procedure.Conclusion, history []report.Window) string {
 		said = fmt.Sprintf("; clean is as far as edges and frames of others tell: up to %s may be lost", measure.Percent(most))
 	}
 	if c.Unproven {
-		said += "; where no load is known to be clean, edges of windows that looked so may hide more loss than the limit allows, and such a load lost frames when it was held: set procedure.maxLossRatio to the loss that you would forgive"
+		said += "; where no load is known to be clean, " + procedure.WhyUnproven
 	}
 	return said
 }
@@ -174,10 +174,10 @@ func ofDirection(d procedure.DirectionConclusion, name string, history []report.
 		w := history[d.Lossy]
 		lossy = fmt.Sprintf("; the lowest load that lost frames is %s (window %d, %s)", rate(of(w, name).Offered), w.Number, of(w, name).Reason)
 	}
-	if d.Window == procedure.None && d.Reason == report.Inconclusive {
+	switch {
+	case d.Window == procedure.None && d.Reason == report.Inconclusive:
 		return "no load of it is known to be clean" + lossy
-	}
-	if d.Window == procedure.None {
+	case d.Window == procedure.None:
 		return "no load of it was clean" + lossy
 	}
 	w := history[d.Window]

@@ -143,14 +143,16 @@ type Description struct {
 // None is the index of no window.
 const None = -1
 
+// WhyUnproven is why nobody knows whether any load is clean, and the way out, for people.
+const WhyUnproven = "edges of windows that looked so may hide more loss than the limit allows, and such a load lost frames when it was held: set procedure.maxLossRatio to the loss that you would forgive"
+
 // Conclusion is what windows show.
 type Conclusion struct {
 	Reason       report.Reason
 	Saturated    bool // the window is at the device's limit, within Resolution
 	Confirmed    bool
 	NonMonotonic bool // above the first saturation some load was clean again
-	// Unproven says that there is no answer, as nobody knows whether any load is clean: edges of windows that looked so may hide more loss than the limit allows, and such a load lost
-	// frames when held.
+	// Unproven says that there is no answer, as nobody knows whether any load is clean (WhyUnproven).
 	Unproven bool
 	// Window and Lossy index the history: the answer, and the lowest load above it that lost frames. None where there is no such window.
 	Window, Lossy int

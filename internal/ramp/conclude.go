@@ -79,8 +79,8 @@ func (m *machine) unheld() *point {
 	return best
 }
 
-// unproven says that nobody knows whether the answer's load is clean: its edges may hide more loss than the limit allows, and that load, or one above it that had looked as clean, lost
-// frames when held. A device that loses a little of any load looks so, and carries no load as cleanly as is asked for: there is no answer then, not even a lower bound.
+// unproven says that nobody knows whether the load that would be the answer is clean: edges of its window may hide more loss than the limit allows, and that load, or a higher one that had
+// looked as clean, lost frames when it was held. So it is with a device that loses a little of every load and carries none as cleanly as is asked for: there is no answer, not even a lower bound.
 func (m *machine) unproven(lo *point) bool {
 	lost := m.doubted || slices.ContainsFunc(m.looks, func(p point) bool { return p.lossy })
 	return lo != nil && m.confirmed == nil && lost && !m.sure(m.history[lo.window])

@@ -17,7 +17,7 @@ const (
 	GeneratorLimited Reason = "GeneratorLimited" // not saturated: the generator could not send or receive more; a lower bound
 	MachineLimited   Reason = "MachineLimited"   // not saturated: the machine lost frames, as others had its processors or below a Reference's limit; a lower bound
 	OtherDirection   Reason = "OtherDirection"   // not saturated: another direction lost frames first, and set the load of all; a lower bound
-	Inconclusive     Reason = "Inconclusive"     // not saturated: nothing above the figure could be judged, or the run ended; a lower bound
+	Inconclusive     Reason = "Inconclusive"     // not saturated: nothing above the figure could be judged, or the run ended, and the figure is a lower bound; or no figure, as no load is known to be clean
 	LoadHeld         Reason = "LoadHeld"         // no search: frames were lost at the load that was held, and the figures are what came back of it
 	CurveMeasured    Reason = "CurveMeasured"    // no search: frames were lost at the highest load of a curve, and the figures are what came back of that
 	MaximumOffered   Reason = "MaximumOffered"   // no search: frames were lost of all that the generators could offer, and the figures are what came back

@@ -35,8 +35,8 @@ type Impairment struct {
 
 	// Delay is for how long each frame stays in the device. 0: it leaves at once.
 	Delay time.Duration `json:"delay,omitempty"`
-	// ReorderOneIn N: of each flow (addresses, protocol and ports), the Nth, the 2 Nth frame and so on leaves behind the next one of that flow (each flow is counted from another place on), at most 20 ms
-	// later if there is none. 0: all stay in order.
+	// ReorderOneIn N: of each flow (addresses, protocol and ports), the Nth, the 2 Nth frame and so on leaves behind the next one of that flow, at most 20 ms
+	// later if there is none. Each flow begins to count elsewhere, so that not all of them do so at once. 0: all stay in order.
 	ReorderOneIn int64 `json:"reorderOneIn,omitempty"`
 	// DuplicateOneIn N: of all frames that are forwarded, the Nth, the 2 Nth and so on leave twice. 0: none.
 	DuplicateOneIn int64 `json:"duplicateOneIn,omitempty"`
