@@ -142,22 +142,27 @@ func (v *view) formerRemnants(del []Deletion, going bool) ([]Deletion, bool) {
 }
 
 // nodeRefusedPod: the scheduler chose a node whose kubelet then had no room, for want of CPUs, memory or devices on one NUMA node. The next
-// attempt avoids it.
+// attempt avoids it. A kubelet that has just started knows of no device until their plugin has told it again: its node may be the only one, and in a moment it is as good as before.
 func nodeRefusedPod(v *view) *step {
 	if v.begun() {
 		return nil
 	}
 	var nodes, words []string
 	for i := range v.pods {
-		if p := &v.pods[i]; refusedByNode(p) && p.Spec.NodeName != "" && roleOf(p) != v1alpha1.RoleVitals { // nothing depends on that one
-			nodes = append(nodes, p.Spec.NodeName)
-			words = append(words, fmt.Sprintf("node %s refused pod %s: %s", p.Spec.NodeName, p.Name, joined(": ", p.Status.Reason, p.Status.Message)))
+		p := &v.pods[i]
+		if !refusedByNode(p) || p.Spec.NodeName == "" || roleOf(p) == v1alpha1.RoleVitals { // nothing depends on that one
+			continue
 		}
+		next := "the next attempt may have it, as soon as the devices' plugin has told kubelet of them"
+		if !startsAnew(p) {
+			nodes, next = append(nodes, p.Spec.NodeName), "the next attempt avoids it"
+		}
+		words = append(words, fmt.Sprintf("node %s refused pod %s: %s; %s", p.Spec.NodeName, p.Name, joined(": ", p.Status.Reason, p.Status.Message), next))
 	}
-	if len(nodes) == 0 {
+	if len(words) == 0 {
 		return nil
 	}
-	message := strings.Join(words, "; ") + "; the next attempt avoids it"
+	message := strings.Join(words, "; ")
 	return &step{
 		reason: v1alpha1.ReasonNodeRefused, message: message, activity: "Placing",
 		scheduled: no(v1alpha1.ReasonNodeRefused, message), void: &voided{exclude: nodes},
@@ -197,6 +202,12 @@ func refusedByNode(p *corev1.Pod) bool {
 		return true
 	}
 	return strings.HasPrefix(p.Status.Reason, "OutOf") || strings.HasPrefix(p.Status.Reason, "Insufficient")
+}
+
+// startsAnew says whether a kubelet wouldn't run the pod because it knew of no device as yet: it lists those of before its start, and takes none for healthy until their plugin has registered
+// (pkg/kubelet/cm/devicemanager, "no healthy devices present"). The node's status says so soon, and the scheduler then waits for them.
+func startsAnew(p *corev1.Pod) bool {
+	return p.Status.Reason == "UnexpectedAdmissionError" && strings.Contains(p.Status.Message, "no healthy devices present")
 }
 
 // nodesExhausted says that all nodes that could be tried refused a pod; empty: there are others.

@@ -118,6 +118,7 @@ func TestWhatBefallsPodsBeforeTheRun(t *testing.T) {
 	recognised(t, (*world).pending, []situation{
 		{"no room on one NUMA node", reference, fails("first-1-dut", "TopologyAffinityError", "x"), "nodeRefusedPod", "NodeRefused", "rack-2 refused pod first-1-dut"},
 		{"a device went meanwhile", reference, fails("first-1-dut", "UnexpectedAdmissionError", "x"), "nodeRefusedPod", "NodeRefused", "rack-2"},
+		{"no device as yet", reference, fails("first-1-dut", "UnexpectedAdmissionError", "Allocate failed due to no healthy devices present; cannot …"), "nodeRefusedPod", "NodeRefused", "the next attempt may have it, as soon as"},
 		{"no CPU left", reference, fails("first-1-generator-0", "OutOfcpu", "x"), "nodeRefusedPod", "NodeRefused", "rack-1"},
 		{"no huge pages left", reference, fails("first-1-generator-0", "OutOfhugepages-1Gi", "x"), "nodeRefusedPod", "NodeRefused", "rack-1"},
 		{"evicted by its node", reference, fails("first-1-dut", "Evicted", "low on memory"), "carrierLost", "Evicted", "was evicted from node rack-2: low on memory"},

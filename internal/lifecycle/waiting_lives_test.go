@@ -108,6 +108,18 @@ func waitingLives() []life {
 			w.edit(func(s *v1alpha1.LoadTestSpec) { s.Suspend = false })
 			w.settle()
 		}},
+		{"a kubelet that has just started knows of no device yet", devices, func(w *world) {
+			w.settle()
+			w.schedule()
+			w.refuse("vpp-1-generator-0", "UnexpectedAdmissionError", "Allocate failed due to no healthy devices present; cannot allocate unhealthy devices intel.com/west, which is unexpected")
+			w.settle()
+			if nodes := w.test.Status.ExcludedNodes; len(nodes) > 0 {
+				w.t.Errorf("nodes %v are to be avoided", nodes)
+			}
+			r := w.toRun()
+			w.finish(r, report.Completed)
+			w.settle()
+		}},
 		{"image can't be pulled until it can", reference, func(w *world) {
 			w.settle()
 			w.schedule()

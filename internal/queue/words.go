@@ -192,8 +192,12 @@ func (a *arrangement) neverWords(c *Claim, sh *shape) string {
 	if slices.ContainsFunc(c.Pods, func(p Pod) bool { return len(p.Apart) > 0 }) {
 		apart = ", with those apart that can't share a node (generator.placement.separateNodes; both ends of a direction with layout PerLink)"
 	}
-	return fmt.Sprintf("no choice of nodes%s has room for its pods' devices of %s side by side%s%s: add devices or nodes, or lower generator.replicas in a new LoadTest; nobody waits for it",
-		where, strings.Join(c.devices(), ", "), besides, apart)
+	var again string
+	if len(c.Avoid) > 0 {
+		again = fmt.Sprintf("; %s may be tried again after spec.suspend was set to true and to false again", strings.Join(c.Avoid, ", "))
+	}
+	return fmt.Sprintf("no choice of nodes%s has room for its pods' devices of %s side by side%s%s: add devices or nodes, or lower generator.replicas in a new LoadTest%s; nobody waits for it",
+		where, strings.Join(c.devices(), ", "), besides, apart, again)
 }
 
 // homeless is the first pod that no node is left for, whatever it has; nil: there is none.
