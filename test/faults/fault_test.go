@@ -42,7 +42,7 @@ var deeds = map[fault]deed{
 		ready: func(p *play) { p.placed(generatorRole) },
 		strike: func(p *play) {
 			var pods corev1.PodList
-			p.check(lab.Client.List(p.Context(), &pods, client.InNamespace(rig.Namespace)))
+			p.check(lab.Client.List(p.Context(), &pods, client.InNamespace(rig.Namespace), client.MatchingLabels{"control-plane": "controller-manager"}))
 			for i := range pods.Items {
 				p.kill(&pods.Items[i], "manager")
 			}

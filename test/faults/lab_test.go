@@ -18,6 +18,7 @@ import (
 
 	lineratev1alpha1 "github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/delivery"
+	"github.com/linerate-dev/linerate/internal/manifests"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/test/e2e/rig"
 )
@@ -78,6 +79,7 @@ func (p *play) create(name string) {
 	test := &lineratev1alpha1.LoadTest{ObjectMeta: p.object(name)}
 	p.check(yaml.UnmarshalStrict([]byte(spec), &test.Spec))
 	p.check(lab.Client.Create(p.Context(), test))
+	p.made = test
 }
 
 // endBound is how long a test may take to be complete: a second run, and the node's five minutes, are in it.
@@ -99,10 +101,11 @@ func (p *play) complete(name string) *lineratev1alpha1.LoadTest {
 	return test
 }
 
-// logged waits until the runner's log is as wanted, read where the node keeps it: it is there without an API server, and nothing is late.
-func (p *play) logged(test string, so func(log string) bool, bound time.Duration) {
+// logged waits until the log of the first run of the test that was made last is as wanted, read where the node keeps it: it is there without an API server, and nothing is late.
+// Runners of all rows are in one namespace, and a row before this one may have left its log for a moment.
+func (p *play) logged(so func(log string) bool, bound time.Duration) {
 	p.Helper()
-	pattern := filepath.Join(lab.Cluster.Dir, lab.Cluster.Name, "node-*", "log", "pods", rig.Namespace+"_"+test+"-*-runner-*", "runner", "*.log")
+	pattern := filepath.Join(lab.Cluster.Dir, lab.Cluster.Name, "node-*", "log", "pods", rig.Namespace+"_"+manifests.RunnerJobName(p.made, 1)+"-*", "runner", "*.log")
 	p.await("a part of the runner's log", bound, func() (string, error) {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {

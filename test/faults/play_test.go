@@ -21,6 +21,7 @@ type play struct {
 	*testing.T
 	row
 	namespace string
+	made      *lineratev1alpha1.LoadTest // the last one, as it was made
 	wires     *rig.Listener
 	// generatorNode is where the generator is, from when it is known.
 	generatorNode string
@@ -63,7 +64,7 @@ func (p *play) perform() {
 	p.Helper()
 	p.begun = time.Now()
 	p.create(underTest)
-	p.reach(underTest)
+	p.reach()
 	p.struck = time.Now()
 	deeds[p.fault].strike(p)
 	p.mended = time.Now()
@@ -91,12 +92,12 @@ func (p *play) mend() {
 }
 
 // reach waits until the test is in the row's phase, at a moment that is well within it.
-func (p *play) reach(name string) {
+func (p *play) reach() {
 	p.Helper()
 	if p.phase == starting {
 		deeds[p.fault].ready(p)
 	} else {
-		p.logged(name, moments()[p.phase], 2*time.Minute)
+		p.logged(moments()[p.phase], 2*time.Minute)
 		p.pass(time.Second) // a phase is longer than that, and a window that just began would not be touched
 	}
 	p.generatorNode = p.placed(generatorRole).Spec.NodeName
