@@ -189,8 +189,11 @@ type Processor struct {
 
 // PortCounters are a port's raw counters, FCS included in bytes.
 type PortCounters struct {
-	Sent       units.Traffic
-	Received   units.Traffic
+	Sent     units.Traffic
+	Received units.Traffic
+	// Strays are frames of Received that keep the link up and are nobody's traffic, ARP and neighbour discovery above all; StraysTold: the port tells them apart.
+	Strays     units.Traffic
+	StraysTold bool
 	SendErrors int64 // frames that did not leave, or not whole (oerrors)
 	// SendDrops are frames that Sent has, or may have, and that did not leave: they are missing at the far end, and the device never had them.
 	SendDrops int64

@@ -110,6 +110,7 @@ func (r *run) prepareMeasure() error {
 			pair.Streams, pair.Besides = paceOf(r.planned(g, d.From).Streams)
 			m.Pairs = append(m.Pairs, pair)
 			m.Sizes = sizesOf(r.planned(g, d.From).Streams, m.Sizes)
+			r.upkeep = r.upkeep || slices.ContainsFunc(r.planned(g, d.From).Streams, func(s stream.Stream) bool { return stream.KeepsLinkUp(s.Packet.Binary) })
 		}
 		r.setup.Directions = append(r.setup.Directions, m)
 	}

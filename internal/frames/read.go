@@ -47,12 +47,27 @@ func (r *run) readBy(ctx context.Context, by reader) ([]engine.Reading, error) {
 		return err
 	})
 	if err == nil {
-		return readings, nil
+		return r.withoutStrays(readings), nil
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	return nil, err
+}
+
+// withoutStrays takes out of readings what came back and keeps links up, where ports tell it apart and no stream of the test sends such frames: a device asks now and then whether its neighbour is
+// still there, and each such question would hide a lost frame.
+func (r *run) withoutStrays(readings []engine.Reading) []engine.Reading {
+	if r.upkeep {
+		return readings
+	}
+	for _, one := range readings {
+		for port, c := range one.Ports {
+			c.Received = c.Received.Sub(c.Strays)
+			one.Ports[port] = c
+		}
+	}
+	return readings
 }
 
 func (r *run) readOne(ctx context.Context, g int, by reader) (engine.Reading, error) {
@@ -101,7 +116,24 @@ func (r *run) listen(ctx context.Context) error {
 			r.heard(g, planned.Link, first[g], last[g])
 		}
 	}
+	r.tellStrays(last)
 	return r.tooLoud()
+}
+
+// tellStrays says what a limit of zero can't rule out where a port doesn't tell strays from the frames that were sent.
+func (r *run) tellStrays(readings []engine.Reading) {
+	if r.goal().MaxLossRatio > 0 || r.upkeep {
+		return
+	}
+	for g, reading := range readings {
+		for _, c := range reading.Ports {
+			if !c.StraysTold {
+				r.Note("generator %s counts ARP and neighbour discovery among what came back, and a device asks now and then, every 20 s or so: each such frame hides one that was lost. "+
+					"For a loss limit of zero give the device fixed neighbours (ip neigh replace … nud permanent)", r.gens[g].Name)
+				break
+			}
+		}
+	}
 }
 
 // tooLoud refuses to measure where no load up to the target could be judged.

@@ -55,6 +55,8 @@ func allowances() []*allowance {
 		{at: "get_port_stats/result/behind", reason: readings},
 		{at: "get_port_stats/result/damaged", reason: readings},
 		{at: "get_port_stats/result/send_drops", reason: readings},
+		{at: "get_port_stats/result/stray_packets", reason: readings},
+		{at: "get_port_stats/result/stray_bytes", reason: readings},
 		{at: "get_port_stats/result/queue_full", reason: readings},
 		{at: "get_port_stats/result/peer_full", reason: readings},
 		{at: "get_port_stats/result/link_flaps", reason: readings},

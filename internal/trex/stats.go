@@ -23,6 +23,9 @@ type PortStats struct {
 	// them with their counters; TRex doesn't.
 	Damaged   *wire.Count `json:"damaged"`
 	SendDrops *wire.Count `json:"send_drops"`
+	// StrayPackets and StrayBytes are what of ReceivedPackets and ReceivedBytes keeps the link up, ARP and the like, for servers that tell it apart; TRex doesn't.
+	StrayPackets *wire.Count `json:"stray_packets"`
+	StrayBytes   *wire.Count `json:"stray_bytes"`
 	// CPUPercent is the use of the cores that serve this port.
 	CPUPercent wire.Float `json:"m_cpu_util"`
 	// TS is the server's clock at which these counters were read, for servers that say it; TRex doesn't.

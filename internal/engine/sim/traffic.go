@@ -114,7 +114,7 @@ func (e *Engine) readOrder(ports []int, turn int) (order []int, at func(n int) t
 // counters are a port's at the present moment; the world is held still.
 func (e *Engine) counters(index int) engine.PortCounters {
 	now := e.world.last
-	c := engine.PortCounters{LinkUp: !e.world.cfg.Links[index].Down, LinkFlaps: int64(2 * e.happened(Flap)), PauseFrames: int64(100 * e.happened(Paused)), Paced: e.Paced}
+	c := engine.PortCounters{LinkUp: !e.world.cfg.Links[index].Down, LinkFlaps: int64(2 * e.happened(Flap)), PauseFrames: int64(100 * e.happened(Paused)), Paced: e.Paced, StraysTold: true}
 	for i, f := range e.world.flows {
 		if f.From == index {
 			c.Sent = frames(f.sent[e.index].end(), f.Mix)

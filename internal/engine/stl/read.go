@@ -77,6 +77,8 @@ func (e *Engine) reading(s trex.Snapshot) engine.Reading {
 		r.Ports[port] = e.watch.counters(port, engine.PortCounters{
 			Sent:          units.Traffic{Packets: int64(stats.SentPackets), Bytes: int64(stats.SentBytes)},
 			Received:      units.Traffic{Packets: int64(stats.ReceivedPackets), Bytes: int64(stats.ReceivedBytes)},
+			Strays:        units.Traffic{Packets: count(stats.StrayPackets), Bytes: count(stats.StrayBytes)},
+			StraysTold:    stats.StrayPackets != nil,
 			SendErrors:    int64(stats.SendErrors),
 			SendDrops:     count(stats.SendDrops),
 			ReceiveErrors: int64(stats.ReceiveErrors),

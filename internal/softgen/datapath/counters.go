@@ -49,8 +49,8 @@ func (p *port) traffic() Counters {
 	sent := p.sent.all.traffic()
 	settle := p.receiver.mark()
 	took := Now() - before
-	received, missed := settle()
-	return Counters{At: before + took/2, Uncertainty: took / 2, Sent: sent, Received: received, ReceiveErrors: missed}
+	a := settle()
+	return Counters{At: before + took/2, Uncertainty: took / 2, Sent: sent, Received: a.received, Strays: a.strays, ReceiveErrors: a.missed}
 }
 
 // narrowest is the first reading whose moment is short, or else the shortest of a few.

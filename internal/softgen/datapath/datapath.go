@@ -62,8 +62,10 @@ type RunStream struct {
 // not counted in Received because we, the kernel or the network card dropped them, or we had not looked at them in time. A buffer that the kernel has merged counts as the frames that it stands for.
 type Counters struct {
 	// At is when Sent and Received were read, on the clock of Now, give or take Uncertainty.
-	At, Uncertainty           time.Duration
-	Sent, Received            units.Traffic
+	At, Uncertainty time.Duration
+	Sent, Received  units.Traffic
+	// Strays are frames of Received that keep a link up and that nobody measures by: ARP, neighbour discovery and the like. A device asks now and then whether we are still there.
+	Strays                    units.Traffic
 	SendErrors, ReceiveErrors int64
 	// Damaged are frames that came with a wrong checksum or length: they are in neither Received nor ReceiveErrors.
 	Damaged int64

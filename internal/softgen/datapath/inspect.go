@@ -1,6 +1,10 @@
 package datapath
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+)
 
 // class is what a received frame is to us.
 type class int
@@ -37,10 +41,26 @@ func classify(frame []byte) (c class, id uint32) {
 }
 
 const (
+	igmp                  = 2
 	icmpv6                = 58
+	hopByHop              = 0 // IPv6 options that each router looks at
 	neighbourSolicitation = 135
 	neighbourAdvertised   = 136
 )
+
+// What stream.KeepsLinkUp looks for, for the program: the types of ICMPv6 that stay on a link, and the least Ethernet type, below which stands a length.
+const (
+	leastType      = 0x600
+	firstOfLink    = 130
+	lastOfLink     = 137
+	listenerReport = 143
+)
+
+// isStray says whether a frame keeps the link up, and no stream sent it: what bears a mark is a stream's, whatever it looks like. The counting program of tcprogram.go says the same.
+func isStray(frame []byte) bool {
+	c, _ := classify(frame)
+	return c != flowFrame && c != lateFrame && stream.KeepsLinkUp(frame)
+}
 
 func isSolicitation(frame []byte, network int) bool {
 	return len(frame) > network+40 && frame[network+6] == icmpv6 && frame[network+40] == neighbourSolicitation

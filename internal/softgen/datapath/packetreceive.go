@@ -115,7 +115,7 @@ func (r *packetReceiver) look(w wanted) error {
 	return nil
 }
 
-func (r *packetReceiver) mark() func() (units.Traffic, int64) {
+func (r *packetReceiver) mark() func() tallied {
 	m := r.tally.mark(func() (arrived, dropped int64) {
 		s, err := unix.GetsockoptTpacketStatsV3(r.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS)
 		if err != nil {
@@ -123,7 +123,7 @@ func (r *packetReceiver) mark() func() (units.Traffic, int64) {
 		}
 		return int64(s.Packets) - int64(s.Drops), int64(s.Drops)
 	})
-	return func() (units.Traffic, int64) { return r.tally.settle(m, ringPatience) }
+	return func() tallied { return r.tally.settle(m, ringPatience) }
 }
 
 // last: the kernel's own stack gets each frame, too, and counts those that nobody wanted as dropped.
@@ -169,10 +169,11 @@ func (r *packetReceiver) block(memory []byte) {
 	for range frames {
 		f := memory[at:]
 		var traffic units.Traffic
+		var stray bool
 		if r.promiscuous.Load() || f[unix.SizeofTpacket3Hdr+packetTypeOffset] != unix.PACKET_OTHERHOST {
-			traffic = r.take((*unix.Tpacket3Hdr)(unsafe.Pointer(&f[0])), f, offset)
+			traffic, stray = r.take((*unix.Tpacket3Hdr)(unsafe.Pointer(&f[0])), f, offset)
 		}
-		r.tally.walk(traffic)
+		r.tally.walk(traffic, stray)
 		at += binary.NativeEndian.Uint32(f)
 	}
 }
@@ -181,7 +182,7 @@ func (r *packetReceiver) block(memory []byte) {
 const packetTypeOffset = 10
 
 // take looks at one frame. The kernel has taken a VLAN tag out; it counts, and is put back for those who see the frame.
-func (r *packetReceiver) take(h *unix.Tpacket3Hdr, f []byte, offset time.Duration) units.Traffic {
+func (r *packetReceiver) take(h *unix.Tpacket3Hdr, f []byte, offset time.Duration) (traffic units.Traffic, stray bool) {
 	frame := f[h.Mac : uint32(h.Mac)+h.Snaplen]
 	size := int(binary.NativeEndian.Uint16(f[int(h.Mac)-vnetHeader+vnetSegmentSize:]))
 	tag := 0
@@ -192,7 +193,7 @@ func (r *packetReceiver) take(h *unix.Tpacket3Hdr, f []byte, offset time.Duratio
 	if header > 0 {
 		header += tag
 	}
-	traffic := framesIn(int(h.Len)+tag, header, size)
+	traffic = framesIn(int(h.Len)+tag, header, size)
 	kind, id := classify(frame)
 	at := time.Duration(h.Sec)*time.Second + time.Duration(h.Nsec) - offset
 	if s, ok := readStamp(frame); kind == lateFrame && ok {
@@ -206,7 +207,7 @@ func (r *packetReceiver) take(h *unix.Tpacket3Hdr, f []byte, offset time.Duratio
 			r.sink.frame(at, wireFrame(one, tag > 0, h.Hv1.Vlan_tpid, uint16(h.Hv1.Vlan_tci)))
 		}
 	}
-	return traffic
+	return traffic, isStray(frame)
 }
 
 // struct virtio_net_hdr stands right before the frame: 10 bytes, and where gso_size is in it.

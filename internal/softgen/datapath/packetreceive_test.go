@@ -23,8 +23,8 @@ func TestReceiveRing(t *testing.T) {
 		finish(t, a)
 		close(s.free)
 		eventually(t, "all frames accounted for", func() bool {
-			received, missed := r.mark()()
-			return received.Packets+missed == 5000 && missed > 1000
+			now := r.mark()()
+			return now.received.Packets+now.missed == 5000 && now.missed > 1000
 		})
 	})
 	t.Run("what nobody has looked at in time is missed, once and for good", func(t *testing.T) {
@@ -37,15 +37,15 @@ func TestReceiveRing(t *testing.T) {
 		must(t, a.Start(Run{Streams: streams(addressed(burst(50, 100_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
 		finish(t, a)
 		eventually(t, "all frames missed", func() bool {
-			received, missed := r.mark()()
-			return received.Packets == 0 && missed == 50
+			now := r.mark()()
+			return now.received.Packets == 0 && now.missed == 50
 		})
 		close(s.free)
 		must(t, a.Start(Run{Streams: streams(addressed(burst(30, 100_000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
 		finish(t, a)
 		eventually(t, "the next frames accounted for", func() bool {
-			received, missed := r.mark()()
-			return received.Packets+missed == 80 && missed >= 50
+			now := r.mark()()
+			return now.received.Packets+now.missed == 80 && now.missed >= 50
 		})
 	})
 }

@@ -9,9 +9,8 @@ import (
 
 // receiver counts what an interface receives, and passes on the few frames that are for us.
 type receiver interface {
-	// mark takes a moment, without waiting; settle then says, after a while that is bounded, what had been received by that moment since
-	// the receiver was opened. Missed are frames that it had to drop uncounted, or had not looked at in time; neither ever shrinks.
-	mark() (settle func() (received units.Traffic, missed int64))
+	// mark takes a moment, without waiting; settle then says, after a while that is bounded, what had arrived by that moment since the receiver was opened.
+	mark() (settle func() tallied)
 	// last says that nobody behind the receiver gets the frames, so that what the interface dropped is what did not get as far as this.
 	last() bool
 	// flows are the marked frames received per flow id, without latency streams'.
@@ -32,6 +31,12 @@ func openReceiver(p *port) (r receiver, by string, err error) {
 	}
 	r, err = openPacketReceiver(p.name, p.index, p.options.ReceiveRing, p.inbox)
 	return r, by, err
+}
+
+// tallied is what a receiver got since it was opened; none of it ever shrinks.
+type tallied struct {
+	received, strays units.Traffic // strays are part of received
+	missed           int64         // frames that it had to drop uncounted, or had not looked at in time
 }
 
 // wanted is what a port wants of its receiver.

@@ -17,21 +17,19 @@ import (
 // A reading waits for a bounded time. Whatever is not walked by then is missed, for good: its bytes aren't known, nor whether it was for
 // our own MAC, so it is given to neither the device nor the port. Such a frame doesn't count as received when the walk does get to it.
 type ringTally struct {
-	mutex    sync.Mutex
-	arrived  int64 // frames that were put into the ring, as of the last mark
-	walked   int64 // frames that were looked at
-	givenUp  int64 // frames up to this one that were not walked in time
-	received units.Traffic
-	missed   int64
-	marks    []*ringMark
+	mutex   sync.Mutex
+	arrived int64 // frames that were put into the ring, as of the last mark
+	walked  int64 // frames that were looked at
+	givenUp int64 // frames up to this one that were not walked in time
+	so      tallied
+	marks   []*ringMark
 }
 
 // ringMark is a moment: everything up to a frame.
 type ringMark struct {
-	frame    int64
-	reached  chan struct{} // closed when what follows is final
-	received units.Traffic
-	missed   int64
+	frame   int64
+	reached chan struct{} // closed when so is final
+	so      tallied
 }
 
 // ringPatience is how long a reading waits for the walk. The kernel hands a block over when it is a millisecond old; where its timer
@@ -43,7 +41,7 @@ func (t *ringTally) mark(count func() (arrived, dropped int64)) *ringMark {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	arrived, dropped := count()
-	t.arrived, t.missed = t.arrived+arrived, t.missed+dropped
+	t.arrived, t.so.missed = t.arrived+arrived, t.so.missed+dropped
 	m := &ringMark{frame: t.arrived, reached: make(chan struct{})}
 	t.marks = append(t.marks, m)
 	t.close(t.walked)
@@ -51,12 +49,15 @@ func (t *ringTally) mark(count func() (arrived, dropped int64)) *ringMark {
 }
 
 // walk counts the next frame of the ring; one that isn't for us is no traffic.
-func (t *ringTally) walk(traffic units.Traffic) {
+func (t *ringTally) walk(traffic units.Traffic, stray bool) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.walked++
 	if t.walked > t.givenUp {
-		t.received = t.received.Add(traffic)
+		t.so.received = t.so.received.Add(traffic)
+		if stray {
+			t.so.strays = t.so.strays.Add(traffic)
+		}
 	}
 	t.close(t.walked)
 }
@@ -65,14 +66,14 @@ func (t *ringTally) walk(traffic units.Traffic) {
 func (t *ringTally) close(frame int64) {
 	for len(t.marks) > 0 && t.marks[0].frame <= frame {
 		m := t.marks[0]
-		m.received, m.missed = t.received, t.missed
+		m.so = t.so
 		close(m.reached)
 		t.marks = slices.Delete(t.marks, 0, 1)
 	}
 }
 
 // settle waits for the walk to reach the mark, and gives up what is missing after the patience.
-func (t *ringTally) settle(m *ringMark, patience time.Duration) (received units.Traffic, missed int64) {
+func (t *ringTally) settle(m *ringMark, patience time.Duration) tallied {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
@@ -80,14 +81,14 @@ func (t *ringTally) settle(m *ringMark, patience time.Duration) (received units.
 	case <-timer.C:
 		t.giveUp(m)
 	}
-	return m.received, m.missed
+	return m.so
 }
 
 func (t *ringTally) giveUp(m *ringMark) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	if from := max(t.walked, t.givenUp); m.frame > from {
-		t.missed += m.frame - from
+		t.so.missed += m.frame - from
 		t.givenUp = m.frame
 	}
 	t.close(m.frame)

@@ -14,13 +14,13 @@ func TestRingTally(t *testing.T) {
 	}
 	walk := func(tally *ringTally, frames int) {
 		for range frames {
-			tally.walk(units.Traffic{Packets: 1, Bytes: 64})
+			tally.walk(units.Traffic{Packets: 1, Bytes: 64}, false)
 		}
 	}
 	settles := func(t *testing.T, tally *ringTally, m *ringMark, received, missed int64) {
 		t.Helper()
-		if r, lost := tally.settle(m, time.Millisecond); r != (units.Traffic{Packets: received, Bytes: 64 * received}) || lost != missed {
-			t.Errorf("%+v received and %d missed, want %d and %d", r, lost, received, missed)
+		if got, want := tally.settle(m, time.Millisecond), (tallied{received: units.Traffic{Packets: received, Bytes: 64 * received}, missed: missed}); got != want {
+			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
 	t.Run("a reading waits for the walk, and stops counting at its own moment", func(t *testing.T) {
@@ -31,6 +31,15 @@ func TestRingTally(t *testing.T) {
 			settles(t, &tally, m, 10, 3)
 			settles(t, &tally, tally.mark(came(5, 0)), 15, 3)
 		})
+	})
+	t.Run("strays are counted with all others, and by themselves", func(t *testing.T) {
+		var tally ringTally
+		walk(&tally, 2)
+		tally.walk(units.Traffic{Packets: 1, Bytes: 64}, true)
+		want := tallied{received: units.Traffic{Packets: 3, Bytes: 192}, strays: units.Traffic{Packets: 1, Bytes: 64}}
+		if got := tally.settle(tally.mark(came(3, 0)), time.Millisecond); got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
 	})
 	t.Run("what is not walked in time is missed, and never received", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

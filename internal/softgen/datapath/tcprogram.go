@@ -54,15 +54,17 @@ const (
 	stackKey   = -4
 	stackIndex = -8
 	stackCount = -16 // how many frames the buffer stands for
-	stackHead  = -48 // 40 bytes of the frame, at most
-	headLength = 24
+	// stackTransport is where in the frame the byte behind an IPv6 header stands.
+	stackTransport = -20
+	stackHead      = -48 // 24 bytes of the frame
+	headLength     = 24
 )
 
 const (
 	verdictDrop      = 2 // TCX_DROP
 	packetOtherHost  = 3 // PACKET_OTHERHOST
 	smallestFrame    = 60
-	transportTypeAt  = 54 // the ICMPv6 type, in an untagged frame
+	transportTypeAt  = 54 // the byte behind the IPv6 header, an ICMPv6 type mostly, in an untagged frame
 	flowMapEntries   = 1024
 	ringBytes        = 2 << 20
 	countersOfPacket = 16 // a pair of 64-bit counters
@@ -84,7 +86,7 @@ const (
 // countingProgram assembles the program over its maps.
 func countingProgram(m tcMaps) asm.Instructions {
 	var p asm.Instructions
-	for _, part := range []asm.Instructions{m.begin(), merged(), m.countAll(), readHead(), m.countFlow(), m.passStamp(), m.passFrame(), {
+	for _, part := range []asm.Instructions{m.begin(), merged(), m.count(allFrames), readHead(), m.countFlow(), m.passStamp(), m.passFrame(), {
 		asm.Mov.Imm(asm.R0, verdictDrop).WithSymbol("drop"),
 		asm.Return(),
 	}} {
@@ -219,21 +221,23 @@ func loadAt(from, n int32) asm.Instructions {
 	}
 }
 
-// countHere adds the buffer's frames to the pair of counters that R0 points to.
-func countHere() asm.Instructions {
-	return asm.Instructions{
-		asm.LoadMem(asm.R1, asm.R0, 0, asm.DWord),
+// The totals' two pairs of counters: all frames, and the strays among them.
+const (
+	allFrames = 0
+	strays    = countersOfPacket
+)
+
+// count adds the buffer's frames to one of the totals' pairs.
+func (m tcMaps) count(which int16) asm.Instructions {
+	return append(lookup(m.totals, stackKey),
+		asm.LoadMem(asm.R1, asm.R0, which, asm.DWord),
 		asm.LoadMem(asm.R2, asm.RFP, stackCount, asm.DWord),
 		asm.Add.Reg(asm.R1, asm.R2),
-		asm.StoreMem(asm.R0, 0, asm.R1, asm.DWord),
-		asm.LoadMem(asm.R1, asm.R0, 8, asm.DWord),
+		asm.StoreMem(asm.R0, which, asm.R1, asm.DWord),
+		asm.LoadMem(asm.R1, asm.R0, which+8, asm.DWord),
 		asm.Add.Reg(asm.R1, length),
-		asm.StoreMem(asm.R0, 8, asm.R1, asm.DWord),
-	}
-}
-
-func (m tcMaps) countAll() asm.Instructions {
-	return append(lookup(m.totals, stackKey), countHere()...)
+		asm.StoreMem(asm.R0, which+8, asm.R1, asm.DWord),
+	)
 }
 
 // loadBytes copies bytes of the frame to the stack; a frame that has fewer ends the program.
@@ -259,10 +263,11 @@ func big(v uint16) int32 { return int32(networkOrder(v)) }
 func readHead() asm.Instructions {
 	p := loadBytes(0, stackHead, headLength)
 	p = append(p,
+		asm.StoreImm(asm.RFP, stackTransport, transportTypeAt, asm.Word),
 		asm.LoadMem(kind, asm.RFP, head(12), asm.Half),
 		asm.JEq.Imm(kind, big(etherVLAN), "inner"),
 		asm.JNE.Imm(kind, big(etherQinQ), "protocol"),
-		asm.Mov.Imm(asm.R0, 0).WithSymbol("inner"),
+		asm.StoreImm(asm.RFP, stackTransport, transportTypeAt+4, asm.Word).WithSymbol("inner"),
 	)
 	p = append(p, loadBytes(4, stackHead, headLength)...)
 	return append(p,
@@ -270,11 +275,17 @@ func readHead() asm.Instructions {
 		asm.JEq.Imm(kind, big(etherIPv4), "ipv4").WithSymbol("protocol"),
 		asm.JEq.Imm(kind, big(etherIPv6), "ipv6"),
 		asm.JEq.Imm(kind, big(etherARP), "neighbour"),
+		asm.JEq.Imm(kind, big(etherLLDP), "stray"),
+		asm.HostTo(asm.BE, kind, asm.Half),
+		asm.JLT.Imm(kind, leastType, "stray"),
 		asm.Ja.Label("rest"),
 		asm.LoadMem(asm.R1, asm.RFP, head(15), asm.Byte).WithSymbol("ipv4"),
 		asm.And.Imm(asm.R1, 1),
-		asm.JEq.Imm(asm.R1, 0, "rest"),
-		asm.LoadMem(asm.R1, asm.RFP, head(18), asm.Half),
+		asm.JNE.Imm(asm.R1, 0, "marked"),
+		asm.LoadMem(asm.R1, asm.RFP, head(23), asm.Byte),
+		asm.JEq.Imm(asm.R1, igmp, "stray"),
+		asm.Ja.Label("rest"),
+		asm.LoadMem(asm.R1, asm.RFP, head(18), asm.Half).WithSymbol("marked"),
 		asm.Ja.Label("mark"),
 		asm.LoadMem(asm.R1, asm.RFP, head(15), asm.Byte).WithSymbol("ipv6"),
 		asm.And.Imm(asm.R1, 0x10),
@@ -351,16 +362,31 @@ func (m tcMaps) passStamp() asm.Instructions {
 	return append(append(p, copyTo()...), asm.Ja.Label("rest"))
 }
 
-// passFrame passes on whole frames: ARP and neighbour solicitations where the port answers them, and all where all are wanted.
+// passFrame counts strays, as isStray has them, and passes on whole frames: ARP and neighbour solicitations where the port answers them, and all where all are wanted.
 func (m tcMaps) passFrame() asm.Instructions {
 	p := asm.Instructions{asm.Mov.Imm(asm.R0, 0).WithSymbol("solicitation")}
-	p = append(p, loadBytes(transportTypeAt, stackIndex, 1)...)
-	p = append(p,
+	behind := loadBytes(0, stackIndex, 1)
+	behind[1] = asm.LoadMem(asm.R2, asm.RFP, stackTransport, asm.Word) // from there on
+	p = append(append(p, behind...),
 		asm.LoadMem(asm.R1, asm.RFP, head(20), asm.Byte),
-		asm.JNE.Imm(asm.R1, icmpv6, "rest"),
-		asm.LoadMem(asm.R1, asm.RFP, stackIndex, asm.Byte),
-		asm.JNE.Imm(asm.R1, neighbourSolicitation, "rest"),
-		asm.Mov.Reg(asm.R1, settings).WithSymbol("neighbour"),
+		asm.LoadMem(asm.R2, asm.RFP, stackIndex, asm.Byte),
+		asm.JEq.Imm(asm.R1, icmpv6, "of-link"),
+		asm.JNE.Imm(asm.R1, hopByHop, "rest"),
+		asm.JEq.Imm(asm.R2, icmpv6, "stray"),
+		asm.Ja.Label("rest"),
+		asm.JEq.Imm(asm.R2, neighbourSolicitation, "neighbour").WithSymbol("of-link"),
+		asm.JEq.Imm(asm.R2, listenerReport, "stray"),
+		asm.JLT.Imm(asm.R2, firstOfLink, "rest"),
+		asm.JGT.Imm(asm.R2, lastOfLink, "rest"),
+		asm.Mov.Imm(kind, 0).WithSymbol("stray"),
+		asm.Ja.Label("count-stray"),
+		asm.Mov.Imm(kind, 1).WithSymbol("neighbour"),
+		asm.Mov.Imm(asm.R0, 0).WithSymbol("count-stray"),
+	)
+	p = append(p, m.count(strays)...)
+	p = append(p,
+		asm.JEq.Imm(kind, 0, "rest"),
+		asm.Mov.Reg(asm.R1, settings),
 		asm.And.Imm(asm.R1, settingAll|settingNeighbours),
 		asm.JNE.Imm(asm.R1, 0, "frame"),
 		asm.Ja.Label("drop"),

@@ -65,7 +65,7 @@ func (m *tcMaps) create() error {
 		ebpf.MapSpec
 	}{
 		{&m.settings, ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 4, MaxEntries: 1}},
-		{&m.totals, ebpf.MapSpec{Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: countersOfPacket, MaxEntries: 1}},
+		{&m.totals, ebpf.MapSpec{Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 2 * countersOfPacket, MaxEntries: 1}},
 		{&m.flows, ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: countersOfPacket, MaxEntries: flowMapEntries, Flags: unix.BPF_F_MMAPABLE}},
 		{&m.ring, ebpf.MapSpec{Type: ebpf.RingBuf, MaxEntries: ringBytes}},
 	} {
@@ -91,21 +91,25 @@ func (m *tcMaps) close() error {
 // pair is an entry of a counting map, as one processor has it.
 type pair struct{ Packets, Bytes uint64 }
 
-func sumOf(pairs []pair) units.Traffic {
-	var t units.Traffic
-	for _, p := range pairs {
-		t = t.Add(units.Traffic{Packets: int64(p.Packets), Bytes: int64(p.Bytes)})
-	}
-	return t
+func (p pair) traffic() units.Traffic {
+	return units.Traffic{Packets: int64(p.Packets), Bytes: int64(p.Bytes)}
 }
 
+// totals is the entry that counts all frames, as one processor has it; strays are among all.
+type totals struct{ All, Strays pair }
+
 // mark reads the program's counters. It has no room to run out of.
-func (r *tcReceiver) mark() func() (units.Traffic, int64) {
-	var pairs []pair
-	if err := r.maps.totals.Lookup(uint32(0), &pairs); err != nil {
-		pairs = nil // impossible on an array that is open
+func (r *tcReceiver) mark() func() tallied {
+	var each []totals
+	if err := r.maps.totals.Lookup(uint32(0), &each); err != nil {
+		each = nil // impossible on an array that is open
 	}
-	return func() (units.Traffic, int64) { return sumOf(pairs), 0 }
+	return func() (a tallied) {
+		for _, t := range each {
+			a.received, a.strays = a.received.Add(t.All.traffic()), a.strays.Add(t.Strays.traffic())
+		}
+		return a
+	}
 }
 
 // last: the program drops every frame, so nobody behind it does on the interface's account.

@@ -1,0 +1,60 @@
+package datapath
+
+import (
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// TestStraysAreToldApart sends frames of each kind to a receiver of each kind: both say what stream.KeepsLinkUp says of them.
+func TestStraysAreToldApart(t *testing.T) {
+	v6 := func(next, first byte) []byte {
+		f := append(make([]byte, 12), 0x86, 0xdd, 0x60, 0, 0, 0, 0, 24, next, 255)
+		f = append(f, make([]byte, 32)...)
+		return append(f, first, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	}
+	v4 := func(protocol byte) []byte {
+		f := frame(60)
+		f[23] = protocol
+		rewriteID(f, 14, 1)
+		return f
+	}
+	kind := func(a, b byte) []byte { f := make([]byte, 60); f[12], f[13] = a, b; return f }
+	tagged := func(f []byte) []byte { return append(append(append([]byte{}, f[:12]...), 0x81, 0, 0, 7), f[12:]...) }
+	marked := v6(icmpv6, neighbourAdvertised)
+	marked[15] |= 0x10
+	marked[16], marked[17] = markBase>>8, 3
+	for _, o := range []struct {
+		name string
+		Options
+	}{{"counted in the kernel", Options{}}, {"counted from a ring", Options{Plain: true}}} {
+		t.Run(o.name, func(t *testing.T) {
+			a, b := cable(t, Options{}, o.Options)
+			must(t, b.SetPromiscuous(true))
+			for name, f := range map[string][]byte{
+				"ARP": kind(8, 6), "LLDP": kind(0x88, 0xcc), "spanning tree": kind(0, 38), "another type": kind(0x88, 0xb5), "IGMP": v4(igmp), "UDP": v4(17), "ICMP": v4(1),
+				"a solicitation": v6(icmpv6, neighbourSolicitation), "an advertisement": v6(icmpv6, neighbourAdvertised), "a redirect": v6(icmpv6, lastOfLink), "the next type": v6(icmpv6, lastOfLink+1),
+				"a listener report": v6(hopByHop, icmpv6), "one of version 2": v6(icmpv6, listenerReport), "an echo": v6(icmpv6, 128), "UDP over IPv6": v6(17, 135), "options before UDP": v6(hopByHop, 17),
+				"ARP with a tag": tagged(kind(8, 6)), "UDP with a tag": tagged(v4(17)), "an advertisement with a tag": tagged(v6(icmpv6, neighbourAdvertised)), "with two": tagged(tagged(v6(icmpv6, neighbourAdvertised))),
+			} {
+				before := b.Counters()
+				must(t, a.Inject([][]byte{f}, 0))
+				eventually(t, name+" is counted", func() bool { return b.Counters().Received.Packets == before.Received.Packets+1 })
+				var want units.Traffic
+				if stream.KeepsLinkUp(f) {
+					want = units.Traffic{Packets: 1, Bytes: wireLength(len(f))}
+				}
+				if got := b.Counters().Strays.Sub(before.Strays); got != want {
+					t.Errorf("%s: %+v are strays, want %+v", name, got, want)
+				}
+			}
+			before := b.Counters()
+			must(t, a.Inject([][]byte{marked}, 0))
+			eventually(t, "what bears a mark is counted", func() bool { return b.Counters().Received.Packets == before.Received.Packets+1 })
+			if got := b.Counters().Strays; got != before.Strays {
+				t.Errorf("what bears a mark is a stream's, and %+v strays more are told", got.Sub(before.Strays))
+			}
+		})
+	}
+}
