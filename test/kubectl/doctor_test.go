@@ -21,9 +21,10 @@ type installed struct {
 	namespace string
 }
 
-// ofRunners are config's files, which doctor looks for.
-func ofRunners() []string {
-	return []string{"rbac/runner_service_account", "rbac/runner_role", "rbac/runner_role_binding", "rbac/runs_role", "rbac/runs_role_binding", "admission/runner_policy", "admission/runner_binding"}
+// wanted are config's files, which doctor looks for.
+func wanted() []string {
+	return []string{"admission/pods_policy", "admission/pods_binding", "admission/suites_policy", "admission/suites_binding", "admission/kept_reports_policy", "admission/kept_reports_binding",
+		"rbac/runner_service_account", "rbac/runner_role", "rbac/runner_role_binding", "rbac/runs_role", "rbac/runs_role_binding", "admission/runner_policy", "admission/runner_binding"}
 }
 
 func (p *person) installs() installed {
@@ -37,7 +38,7 @@ func (p *person) installs() installed {
 		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: names}, Spec: corev1.PodSpec{ServiceAccountName: "controller-manager",
 			Containers: []corev1.Container{{Name: "manager", Image: "linerate:v0.1.0", Env: []corev1.EnvVar{{Name: "LINERATE_IMAGE", Value: "linerate:v0.1.0"}}}}}},
 	}})
-	for _, file := range ofRunners() {
+	for _, file := range wanted() {
 		o.made(o.of(file))
 	}
 	return o
@@ -85,6 +86,7 @@ func TestDoctorLooksForWhatRunnersNeed(t *testing.T) {
 		"ok      operator's rights: ServiceAccount NAMESPACE/controller-manager may make runners in namespace NAMESPACE, follow them, and clear up after them",
 		"ok      runners' policy: runners holds runners in namespace NAMESPACE to the documents of their own runs",
 	}
+	well = append(well, "ok      the operator's own: policies keep tests' pods, suites' LoadTests and kept Reports the operator's to make")
 	o.says(well...)
 	for file, says := range map[string]string{
 		"rbac/runner_service_account": "fail    runners: ServiceAccount NAMESPACE/linerate-runner, which all runners have, isn't there",
@@ -94,6 +96,7 @@ func TestDoctorLooksForWhatRunnersNeed(t *testing.T) {
 		"rbac/runs_role_binding":      "warn    operator's rights: ServiceAccount NAMESPACE/controller-manager, which the operator has, may not create poddisruptionbudgets in namespace NAMESPACE (no RoleBinding there names it)",
 		"admission/runner_policy":     "warn    runners' policy: none is there for ServiceAccount NAMESPACE/linerate-runner: tests run all the same",
 		"admission/runner_binding":    "warn    runners' policy: runners is there, and bound to nothing",
+		"admission/suites_policy":     "warn    the operator's own: no policy that denies keeps suites' LoadTests the operator's to make",
 	} {
 		t.Run("without config/"+file+".yaml", func(t *testing.T) {
 			person := *o.person

@@ -23,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
 
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
@@ -52,8 +53,8 @@ func healthy() Lab {
 		CPUPolicy: map[string]Answer[string]{"node-1": {Value: "static"}, "node-2": {Value: "static"}},
 		Home:      Answer[*corev1.Namespace]{Value: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{enforceLabel: "privileged"}}}},
 		Daemons:   Answer[[]appsv1.DaemonSet]{Value: []appsv1.DaemonSet{daemonOf("cilium", 2), daemonOf("kube-multus-ds", 2)}},
-		Policies:  Answer[[]admissionv1.ValidatingAdmissionPolicy]{Value: []admissionv1.ValidatingAdmissionPolicy{guard("linerate"), holder("linerate-runners", "linerate-runner")}},
-		Bindings:  Answer[[]admissionv1.ValidatingAdmissionPolicyBinding]{Value: []admissionv1.ValidatingAdmissionPolicyBinding{binds("linerate"), binds("linerate-runners")}},
+		Policies:  Answer[[]admissionv1.ValidatingAdmissionPolicy]{Value: []admissionv1.ValidatingAdmissionPolicy{guard("linerate"), holder("linerate-runners", "linerate-runner"), keeper("pods"), keeper("suites"), keeper("kept-reports")}},
+		Bindings:  Answer[[]admissionv1.ValidatingAdmissionPolicyBinding]{Value: []admissionv1.ValidatingAdmissionPolicyBinding{binds("linerate"), binds("linerate-runners"), binds("pods"), binds("suites"), binds("kept-reports")}},
 		Runs:      map[types.NamespacedName]Runs{{Namespace: "linerate-system", Name: "linerate"}: runsAt("linerate-system")},
 	}
 }
@@ -106,6 +107,19 @@ func holder(name, account string) admissionv1.ValidatingAdmissionPolicy {
 			Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update}, Rule: admissionv1.Rule{APIGroups: []string{""}, Resources: []string{"configmaps"}}}}}},
 		MatchConditions: []admissionv1.MatchCondition{{Name: "is-a-runner", Expression: "request.userInfo.username == 'system:serviceaccount:' + request.namespace + ':" + account + "'"}},
 	}}
+}
+
+// keeper is a policy of config/admission that keeps something the operator's.
+func keeper(name string) admissionv1.ValidatingAdmissionPolicy {
+	text, err := os.ReadFile("../../../config/admission/" + strings.ReplaceAll(name, "-", "_") + "_policy.yaml")
+	if err != nil {
+		panic(err)
+	}
+	var p admissionv1.ValidatingAdmissionPolicy
+	if err := yaml.UnmarshalStrict(text, &p); err != nil {
+		panic(err)
+	}
+	return p
 }
 
 // binds has a policy deny everywhere; the binding has its name.
@@ -256,9 +270,14 @@ func TestOneThingIsMissing(t *testing.T) {
 		{"an operator that may not clear up", func(l *Lab) { l.runs(func(r *Runs) { r.Manager.lacks("delete pods") }) }, Fail, "may not delete pods", 0},
 		{"an operator that may not guard runners from drains", func(l *Lab) { l.runs(func(r *Runs) { r.Manager.lacks("create poddisruptionbudgets") }) }, Warn, "may not create poddisruptionbudgets", 0},
 		{"an operator whose rights may not be asked for", func(l *Lab) { l.runs(func(r *Runs) { r.Manager.unasked() }) }, Unknown, "whether ServiceAccount linerate-system/linerate, which the operator has, may create, list jobs; delete pods;", 0},
-		{"no policy of runners", func(l *Lab) { l.Policies.Value = l.Policies.Value[:1] }, Warn, "runners' policy: none is there for ServiceAccount linerate-system/linerate-runner: tests run all the same, but", 0},
+		{"no policy of runners", func(l *Lab) { l.Policies.Value = slices.Delete(l.Policies.Value, 1, 2) }, Warn, "runners' policy: none is there for ServiceAccount linerate-system/linerate-runner: tests run all the same, but", 0},
+		{"no policy of pods", func(l *Lab) { l.Policies.Value = slices.Delete(l.Policies.Value, 2, 3) }, Warn, "the operator's own: no policy that denies keeps tests' pods the operator's to make", 0},
+		{"a policy of suites' LoadTests that only warns", func(l *Lab) {
+			l.Bindings.Value[3].Spec.ValidationActions = []admissionv1.ValidationAction{admissionv1.Warn}
+		}, Warn, "no policy that denies keeps suites' LoadTests the operator's", 0},
+		{"a policy of kept Reports without a binding", func(l *Lab) { l.Bindings.Value = l.Bindings.Value[:4] }, Warn, "no policy that denies keeps kept Reports the operator's", 0},
 		{"a policy of another account's runners", func(l *Lab) { l.Policies.Value[1] = holder("others-runners", "others-linerate-runner") }, Warn, "runners' policy: none is there for", 0},
-		{"a policy of runners without a binding", func(l *Lab) { l.Bindings.Value = l.Bindings.Value[:1] }, Warn, "runners' policy: linerate-runners is there, and bound to nothing", 0},
+		{"a policy of runners without a binding", func(l *Lab) { l.Bindings.Value = slices.Delete(l.Bindings.Value, 1, 2) }, Warn, "runners' policy: linerate-runners is there, and bound to nothing", 0},
 		{"a policy of runners that only warns", func(l *Lab) {
 			l.Bindings.Value[1].Spec.ValidationActions = []admissionv1.ValidationAction{admissionv1.Warn}
 		}, Warn, "its binding linerate-runners has it deny nothing", 0},
@@ -267,7 +286,7 @@ func TestOneThingIsMissing(t *testing.T) {
 			l.bindsWhere("team", "lab")
 			l.runs(func(r *Runs) { r.Namespace = Answer[*corev1.Namespace]{Err: forbidden()} })
 		}, Unknown, "whether binding linerate-runners of linerate-runners is for namespace linerate-system can't be told", 0},
-		{"no policies at all, as the chart leaves them out", func(l *Lab) { l.Policies.Value, l.Bindings.Value = nil, nil }, Warn, "runners' policy: none is there", 1},
+		{"no policies at all, as the chart leaves them out", func(l *Lab) { l.Policies.Value, l.Bindings.Value = nil, nil }, Warn, "runners' policy: none is there", 4},
 		{"no nodes", func(l *Lab) { l.Nodes.Value = nil }, Fail, "nodes: the cluster has none", 2},
 		{"a node that isn't Ready", func(l *Lab) { l.Nodes.Value[1] = nodeOf("node-2", false, l.Nodes.Value[1].Status.Allocatable) }, Warn, "1 can take pods; node-2 isn't Ready", 0},
 		{"a node that is cordoned", func(l *Lab) { l.Nodes.Value[1].Spec.Unschedulable = true }, Warn, "node-2 is cordoned", 0},

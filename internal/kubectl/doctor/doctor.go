@@ -83,7 +83,7 @@ func Diagnose(lab Lab) []Finding {
 		return findings
 	}
 	for _, check := range []func(Lab) []Finding{
-		rights, definition, operator, leader, admission, runners, nodes, multus, networks, hugepages, cpuManager, podSecurity, networkPolicy, kueue, wires,
+		rights, definition, operator, leader, admission, ownership, runners, nodes, multus, networks, hugepages, cpuManager, podSecurity, networkPolicy, kueue, wires,
 	} {
 		findings = append(findings, check(lab)...)
 	}
