@@ -14,7 +14,7 @@ import (
 const (
 	// known is what the device under test forwards in each direction, in packets/s.
 	known = 10_000
-	// demanded is how far a figure may be from the known answer by the criterion of spec, as a share of it.
+	// demanded is how far below the known answer a figure may be by the criterion of spec, as a share of it, and how far from it where a verdict rests on it.
 	demanded = 0.02
 	// allowed is how far it may be on a calm machine.
 	allowed = 0.01
