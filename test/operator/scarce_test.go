@@ -254,7 +254,7 @@ func (l *lab) touch(name string) {
 	l.t.Helper()
 	test := l.get(name)
 	patch := client.MergeFrom(test.DeepCopy())
-	test.Annotations = map[string]string{"looked-at": l.clock.now().String()}
+	test.Annotations = map[string]string{"linerate.dev/looked-at": l.clock.now().String()} // of annotations that aren't linerate's the operator sees nothing
 	l.must(admin.Patch(l.t.Context(), test, patch))
 }
 
