@@ -92,6 +92,12 @@ func gaveBack(c queue.Claim, ago, until time.Duration) queue.Claim {
 	return c
 }
 
+// refusedBy is a test that a node refused a pod of.
+func refusedBy(c queue.Claim, node string) queue.Claim {
+	c.Avoid = []string{node}
+	return c
+}
+
 func TestTurns(t *testing.T) {
 	four, two := []queue.Node{node("n1", 4)}, []queue.Node{node("n1", 4), node("n2", 4)}
 	racks := map[string]queue.Where{"r1": {Nodes: []string{"n1"}}, "r2": {Nodes: []string{"n2"}}, "nowhere": {}, "tainted": {Tainted: []string{"n1", "n2"}}}
@@ -175,8 +181,12 @@ func TestTurns(t *testing.T) {
 			queue.Lab{Nodes: four, Claims: []queue.Claim{on(claim("a", 4), "cordoned"), claim("b", 4)}}, "a b", nil,
 		},
 		"a node that refused a pod isn't counted on": {
-			queue.Lab{Nodes: []queue.Node{node("n1", 4), node("n2", 2)}, Claims: []queue.Claim{func() queue.Claim { c := claim("a", 4); c.Avoid = []string{"n1"}; return c }(), claim("b", 4)}}, "b",
-			[]string{"no choice of nodes"},
+			queue.Lab{Nodes: []queue.Node{node("n1", 4), node("n2", 2)}, Claims: []queue.Claim{refusedBy(claim("a", 4), "n1"), claim("b", 4)}}, "b",
+			[]string{"lower generator.replicas in a new LoadTest; n1 may be tried again after spec.suspend was set to true and to false again"},
+		},
+		"who was refused by every node may try them again": {
+			queue.Lab{Nodes: []queue.Node{node("n1", 4)}, Claims: []queue.Claim{refusedBy(claim("a", 4), "n1")}}, "",
+			[]string{"no node that is ready and takes pods is left for pod", "; n1 may be tried again after spec.suspend was set to true and to false again"},
 		},
 		"who may be on one node only doesn't wait for the devices of another": {
 			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{on(claim("a", 4), "n1"), in(claim("b", 4), "r1"), in(claim("c", 4), "r2")}}, "a c",

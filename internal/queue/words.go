@@ -180,7 +180,7 @@ func (a *arrangement) yieldWords(c *Claim) string {
 func (a *arrangement) neverWords(c *Claim, sh *shape) string {
 	if p := sh.homeless(c); p != nil {
 		return fmt.Sprintf("no node that is ready and takes pods is left for pod %s by its node selector, affinity and tolerations, and by what refused a pod of the test: "+
-			"label or untaint a node for it, or correct them in a new LoadTest; nobody waits for it", p.Name)
+			"label or untaint a node for it, or correct them in a new LoadTest%s; nobody waits for it", p.Name, c.again())
 	}
 	var where, besides, apart string
 	if sh.narrow {
@@ -192,12 +192,16 @@ func (a *arrangement) neverWords(c *Claim, sh *shape) string {
 	if slices.ContainsFunc(c.Pods, func(p Pod) bool { return len(p.Apart) > 0 }) {
 		apart = ", with those apart that can't share a node (generator.placement.separateNodes; both ends of a direction with layout PerLink)"
 	}
-	var again string
-	if len(c.Avoid) > 0 {
-		again = fmt.Sprintf("; %s may be tried again after spec.suspend was set to true and to false again", strings.Join(c.Avoid, ", "))
-	}
 	return fmt.Sprintf("no choice of nodes%s has room for its pods' devices of %s side by side%s%s: add devices or nodes, or lower generator.replicas in a new LoadTest%s; nobody waits for it",
-		where, strings.Join(c.devices(), ", "), besides, apart, again)
+		where, strings.Join(c.devices(), ", "), besides, apart, c.again())
+}
+
+// again says how nodes that refused a pod of the test are tried again; empty: none did.
+func (c *Claim) again() string {
+	if len(c.Avoid) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s may be tried again after spec.suspend was set to true and to false again", strings.Join(c.Avoid, ", "))
 }
 
 // homeless is the first pod that no node is left for, whatever it has; nil: there is none.

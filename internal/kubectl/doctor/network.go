@@ -25,12 +25,7 @@ const networkGroupVersion = "k8s.cni.cncf.io/v1"
 
 // guardsTests says whether a policy holds LoadTests and suites to the rights of their authors. The one that keeps others from making a suite's runs looks at LoadTests alone.
 func guardsTests(match *admissionv1.MatchResources) bool {
-	if match == nil {
-		return false
-	}
-	return slices.ContainsFunc(match.ResourceRules, func(r admissionv1.NamedRuleWithOperations) bool {
-		return slices.Contains(r.APIGroups, v1alpha1.Group) && slices.Contains(r.Resources, "loadtests") && slices.Contains(r.Resources, "loadtestsuites")
-	})
+	return looksAt(match, v1alpha1.Group, "loadtests", "loadtestsuites")
 }
 
 // multus is there where its kind is, which its manifest brings, and its agents run. Where it was put on the nodes by other means, the

@@ -10,6 +10,9 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 )
 
+// makePolicies is the way out where a policy isn't there, or denies nothing.
+const makePolicies = "helm upgrade with admissionPolicy.create: true, or kubectl apply --server-side -k config/default"
+
 // owned is what only the operator makes, as long as a policy keeps everybody else from it.
 type owned struct {
 	what, means string
@@ -19,13 +22,13 @@ type owned struct {
 func allOwned() []owned {
 	return []owned{
 		{"tests' pods", "whoever may create pods can make some that say they are a test's, and keep physical ports that are on no test", func(p admissionv1.ValidatingAdmissionPolicySpec) bool {
-			return looksAt(p, "", "pods") && selectsLabel(p, v1alpha1.LabelUID, "")
+			return looksAt(p.MatchConstraints, "", "pods") && selectsLabel(p, v1alpha1.LabelUID, "")
 		}},
 		{"suites' LoadTests", "a LoadTest that somebody made in a suite's name is found out by its spec alone, once it is over", func(p admissionv1.ValidatingAdmissionPolicySpec) bool {
-			return looksAt(p, v1alpha1.Group, "loadtests") && slices.ContainsFunc(p.MatchConditions, func(c admissionv1.MatchCondition) bool { return strings.Contains(c.Expression, "LoadTestSuite") })
+			return looksAt(p.MatchConstraints, v1alpha1.Group, "loadtests") && hasCondition(p, "LoadTestSuite")
 		}},
 		{"kept Reports", "whoever may create ConfigMaps can make one up, and gates and baselines take it", func(p admissionv1.ValidatingAdmissionPolicySpec) bool {
-			return looksAt(p, "", "configmaps") && selectsLabel(p, v1alpha1.LabelRole, v1alpha1.RoleKeptReport)
+			return looksAt(p.MatchConstraints, "", "configmaps") && selectsLabel(p, v1alpha1.LabelRole, v1alpha1.RoleKeptReport)
 		}},
 	}
 }
@@ -39,7 +42,7 @@ func ownership(lab Lab) (findings []Finding) {
 	for _, o := range allOwned() {
 		if !slices.ContainsFunc(lab.Policies.Value, func(p admissionv1.ValidatingAdmissionPolicy) bool { return o.keeps(p.Spec) && lab.denies(p.Name) }) {
 			findings = append(findings, Finding{Warn, check, "no policy that denies keeps " + o.what + " the operator's to make: " + o.means,
-				"helm upgrade with admissionPolicy.create: true, or kubectl apply --server-side -k config/default (docs/security.md)"})
+				makePolicies + " (docs/security.md)"})
 		}
 	}
 	if findings == nil {
@@ -55,10 +58,17 @@ func (lab *Lab) denies(policy string) bool {
 	})
 }
 
-func looksAt(p admissionv1.ValidatingAdmissionPolicySpec, group, resource string) bool {
-	return p.MatchConstraints != nil && slices.ContainsFunc(p.MatchConstraints.ResourceRules, func(r admissionv1.NamedRuleWithOperations) bool {
-		return slices.Contains(r.APIGroups, group) && slices.Contains(r.Resources, resource)
+// looksAt says whether one of a policy's rules is for all of these resources of a group.
+func looksAt(match *admissionv1.MatchResources, group string, resources ...string) bool {
+	return match != nil && slices.ContainsFunc(match.ResourceRules, func(r admissionv1.NamedRuleWithOperations) bool {
+		other := func(resource string) bool { return !slices.Contains(r.Resources, resource) }
+		return slices.Contains(r.APIGroups, group) && !slices.ContainsFunc(resources, other)
 	})
+}
+
+// hasCondition says whether one of the conditions under which a policy looks at an object has these words.
+func hasCondition(p admissionv1.ValidatingAdmissionPolicySpec, words string) bool {
+	return slices.ContainsFunc(p.MatchConditions, func(c admissionv1.MatchCondition) bool { return strings.Contains(c.Expression, words) })
 }
 
 // selectsLabel says whether a policy is for objects with this label; empty: whatever its value.

@@ -192,17 +192,14 @@ func (lab *Lab) holding(r Runs) []Finding {
 	}
 	const means = ": tests run all the same, but a runner that somebody took over, by what a generator answers, may write other runs' documents. " +
 		"The operator still looks whether Plan, UID, attempt, times and signature fit (docs/security.md, Verdicts)"
-	return one(Warn, check, loose+means, "helm upgrade with admissionPolicy.create: true, or kubectl apply --server-side -k config/default")
+	return one(Warn, check, loose+means, makePolicies)
 }
 
 // holdsRunners says whether a policy is about ConfigMaps that the account writes: its name is in the conditions.
 func holdsRunners(policy admissionv1.ValidatingAdmissionPolicySpec, account string) bool {
-	if policy.MatchConstraints == nil {
-		return false
-	}
-	return slices.ContainsFunc(policy.MatchConstraints.ResourceRules, func(r admissionv1.NamedRuleWithOperations) bool {
+	return policy.MatchConstraints != nil && slices.ContainsFunc(policy.MatchConstraints.ResourceRules, func(r admissionv1.NamedRuleWithOperations) bool {
 		return slices.Contains(r.APIGroups, "") && slices.Contains(r.Resources, "configmaps") && slices.Contains(r.Operations, admissionv1.Update)
-	}) && slices.ContainsFunc(policy.MatchConditions, func(c admissionv1.MatchCondition) bool { return strings.Contains(c.Expression, ":"+account+"'") })
+	}) && hasCondition(policy, ":"+account+"'")
 }
 
 // unbound says why no binding has a policy refuse anything in the runners' namespace; empty: one has. Where one may, which isn't known, what others do doesn't matter.

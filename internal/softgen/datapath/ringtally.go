@@ -21,15 +21,15 @@ type ringTally struct {
 	arrived int64 // frames that were put into the ring, as of the last mark
 	walked  int64 // frames that were looked at
 	givenUp int64 // frames up to this one that were not walked in time
-	so      tallied
+	sum     tallied
 	marks   []*ringMark
 }
 
 // ringMark is a moment: everything up to a frame.
 type ringMark struct {
 	frame   int64
-	reached chan struct{} // closed when so is final
-	so      tallied
+	reached chan struct{} // closed when sum is final
+	sum     tallied
 }
 
 // ringPatience is how long a reading waits for the walk. The kernel hands a block over when it is a millisecond old; where its timer
@@ -41,7 +41,7 @@ func (t *ringTally) mark(count func() (arrived, dropped int64)) *ringMark {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	arrived, dropped := count()
-	t.arrived, t.so.missed = t.arrived+arrived, t.so.missed+dropped
+	t.arrived, t.sum.missed = t.arrived+arrived, t.sum.missed+dropped
 	m := &ringMark{frame: t.arrived, reached: make(chan struct{})}
 	t.marks = append(t.marks, m)
 	t.close(t.walked)
@@ -54,9 +54,9 @@ func (t *ringTally) walk(traffic units.Traffic, stray bool) {
 	defer t.mutex.Unlock()
 	t.walked++
 	if t.walked > t.givenUp {
-		t.so.received = t.so.received.Add(traffic)
+		t.sum.received = t.sum.received.Add(traffic)
 		if stray {
-			t.so.strays = t.so.strays.Add(traffic)
+			t.sum.strays = t.sum.strays.Add(traffic)
 		}
 	}
 	t.close(t.walked)
@@ -66,7 +66,7 @@ func (t *ringTally) walk(traffic units.Traffic, stray bool) {
 func (t *ringTally) close(frame int64) {
 	for len(t.marks) > 0 && t.marks[0].frame <= frame {
 		m := t.marks[0]
-		m.so = t.so
+		m.sum = t.sum
 		close(m.reached)
 		t.marks = slices.Delete(t.marks, 0, 1)
 	}
@@ -81,14 +81,14 @@ func (t *ringTally) settle(m *ringMark, patience time.Duration) tallied {
 	case <-timer.C:
 		t.giveUp(m)
 	}
-	return m.so
+	return m.sum
 }
 
 func (t *ringTally) giveUp(m *ringMark) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	if from := max(t.walked, t.givenUp); m.frame > from {
-		t.so.missed += m.frame - from
+		t.sum.missed += m.frame - from
 		t.givenUp = m.frame
 	}
 	t.close(m.frame)
