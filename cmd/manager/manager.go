@@ -122,6 +122,7 @@ func ownNamespace(options Options) string {
 func settings(options Options) manifests.Settings {
 	s := manifests.Settings{
 		Image: options.Image, PullPolicy: corev1.PullPolicy(options.PullPolicy), Namespace: ownNamespace(options), RunnerAccount: options.RunnerAccount, RunnerPriority: options.RunnerPriority,
+		RunnerQueue: options.RunnerQueue,
 	}
 	for _, name := range options.PullSecrets {
 		s.PullSecrets = append(s.PullSecrets, corev1.LocalObjectReference{Name: name})

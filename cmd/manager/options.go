@@ -47,6 +47,8 @@ type Options struct {
 	RunnerAccount string `json:"runnerAccount"`
 	// RunnerPriority is the PriorityClass that runners have; empty: the cluster's default.
 	RunnerPriority string `json:"runnerPriority,omitempty"`
+	// RunnerQueue is the LocalQueue of Kueue, in the operator's own namespace, that runners' Jobs name; empty: none.
+	RunnerQueue string `json:"runnerQueue,omitempty"`
 	// MetricsAddress and HealthAddress are served on; "0" is nowhere.
 	MetricsAddress string `json:"metricsAddress"`
 	HealthAddress  string `json:"healthAddress"`
@@ -117,6 +119,7 @@ func (o *Options) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.PortLeasesNamespace, "port-leases-namespace", "", "the `namespace` in which all operators of the cluster keep the Leases of physical ports (default, where all namespaces are looked after, the same)")
 	flags.StringVar(&o.RunnerAccount, "runner-account", manifests.DefaultRunnerAccount, "the `name` of the ServiceAccount, in that namespace, that runners have")
 	flags.StringVar(&o.RunnerPriority, "runner-priority", "", "the `name` of the PriorityClass that runners have (default the cluster's own)")
+	flags.StringVar(&o.RunnerQueue, "runner-queue", "", "the `name` of a LocalQueue of Kueue, in that namespace, for runners' Jobs: needed where Kueue holds back all Jobs that name none")
 	flags.StringVar(&o.MetricsAddress, "metrics-address", ":8080", "the `address` that metrics are served on; 0: nowhere")
 	flags.IntVar(&o.MetricsTests, "metrics-tests", 500, "of how `many` LoadTests at most there are metrics of their own; 0: only of all together")
 	flags.StringVar(&o.HealthAddress, "health-address", ":8081", "the `address` that /healthz and /readyz are served on; 0: nowhere")
@@ -170,7 +173,8 @@ func (o *Options) check() error {
 			errs = append(errs, fmt.Errorf("--network-namespaces: %q can't be a namespace: %s", namespace, strings.Join(faults, "; ")))
 		}
 	}
-	errs = append(errs, checkName("--runner-account", o.RunnerAccount, "a ServiceAccount"), checkName("--runner-priority", cmp.Or(o.RunnerPriority, "none"), "a PriorityClass"))
+	errs = append(errs, checkName("--runner-account", o.RunnerAccount, "a ServiceAccount"), checkName("--runner-priority", cmp.Or(o.RunnerPriority, "none"), "a PriorityClass"),
+		checkName("--runner-queue", cmp.Or(o.RunnerQueue, "none"), "a LocalQueue"))
 	errs = append(errs, checkAddress("--metrics-address", o.MetricsAddress), checkAddress("--health-address", o.HealthAddress), checkAddress("--profile-address", o.ProfileAddress))
 	if o.MetricsTests < 0 || o.MetricsTests > mostMetricsTests {
 		errs = append(errs, fmt.Errorf("--metrics-tests %d: write a number from 0 to %d", o.MetricsTests, mostMetricsTests))

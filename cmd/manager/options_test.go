@@ -27,12 +27,12 @@ func TestFlagsWinOverTheEnvironmentAndThatOverDefaults(t *testing.T) {
 		"LINERATE_IMAGE": "from/environment", "LINERATE_NAMESPACES": "lab-a, lab-b", "LINERATE_LEADER_ELECT": "false", "LINERATE_METRICS_ADDRESS": "",
 		"LINERATE_KEEP_REPORTS_IN": "lab-a=1000", "LINERATE_VERSION": "true", // which is no option: a Deployment may well say which version it is
 	})
-	got, err := parse([]string{"--image", "from/flag", "--pull-secrets=one,two", "--log-level", "debug", "--runner-priority=lab-runners"}, env, io.Discard)
+	got, err := parse([]string{"--image", "from/flag", "--pull-secrets=one,two", "--log-level", "debug", "--runner-priority=lab-runners", "--runner-queue=runners"}, env, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Options{
-		Image: "from/flag", PullSecrets: []string{"one", "two"}, Namespaces: []string{"lab-a", "lab-b"}, NetworkNamespaces: []string{"default"}, NetworkPolicies: true, DisruptionBudgets: true, RunnerAccount: "linerate-runner", RunnerPriority: "lab-runners", MetricsAddress: ":8080", HealthAddress: ":8081", ProfileAddress: "0",
+		Image: "from/flag", PullSecrets: []string{"one", "two"}, Namespaces: []string{"lab-a", "lab-b"}, NetworkNamespaces: []string{"default"}, NetworkPolicies: true, DisruptionBudgets: true, RunnerAccount: "linerate-runner", RunnerPriority: "lab-runners", RunnerQueue: "runners", MetricsAddress: ":8080", HealthAddress: ":8081", ProfileAddress: "0",
 		MetricsTests: 500, MaxConcurrent: 16, LogLevel: -4, KeepReports: retention.Limits{Count: 200, Age: 8760 * time.Hour},
 		KeepReportsIn: map[string]retention.Limits{"lab-a": {Count: 1000}},
 	}
@@ -53,6 +53,7 @@ func TestWrongOptionsAreRefusedWithTheWayOut(t *testing.T) {
 		"no other namespace":     {args: []string{"--image=i", "--network-namespaces=lab,Lab_A"}, says: []string{"--network-namespaces", `"Lab_A"`}},
 		"no namespace of Leases": {args: []string{"--image=i", "--port-leases-namespace=Lab_A"}, says: []string{"--port-leases-namespace", `"Lab_A"`}},
 		"no priority class":      {args: []string{"--image=i", "--runner-priority=Lab_A"}, says: []string{"--runner-priority", `"Lab_A"`}},
+		"no queue":               {args: []string{"--image=i", "--runner-queue=Runners"}, says: []string{"--runner-queue", `"Runners"`, "a LocalQueue"}},
 		"no address":             {args: []string{"--image=i", "--health-address=8081"}, says: []string{"--health-address", ":8080"}},
 		"no concurrency":         {args: []string{"--image=i", "--max-concurrent=0"}, says: []string{"1 to 64"}},
 		"too many metrics":       {args: []string{"--image=i", "--metrics-tests=10001"}, says: []string{"--metrics-tests 10001", "0 to 10000"}},

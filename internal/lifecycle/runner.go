@@ -56,7 +56,12 @@ func (v *view) runnerHeld() bool {
 }
 
 func heldWords(j *batchv1.Job) string {
-	return fmt.Sprintf("the runner's Job %s is suspended by somebody else, as Kueue does to all Jobs that name no queue (manageJobsWithoutQueueName): leave namespace %s out of managedJobsNamespaceSelector in Kueue's configuration", j.Name, j.Namespace)
+	if queue := j.Labels[v1alpha1.LabelKueueQueue]; queue != "" {
+		return fmt.Sprintf("the runner's Job %s waits for Kueue to admit it to queue %s of namespace %s: kubectl get localqueue,workload -n %s shows whether the queue is there and has quota",
+			j.Name, queue, j.Namespace, j.Namespace)
+	}
+	return fmt.Sprintf("the runner's Job %s is suspended by somebody else, as Kueue does to all Jobs that name no queue (manageJobsWithoutQueueName): leave namespace %s out of managedJobsNamespaceSelector in Kueue's configuration, "+
+		"or give runners a LocalQueue there (runners.queueName of the chart)", j.Name, j.Namespace)
 }
 
 // runnerStuck says that the runner's pod was given up and can't be ended, as its node doesn't answer; empty: it isn't so. The Job makes no

@@ -40,10 +40,11 @@ type Settings struct {
 	PullPolicy  corev1.PullPolicy
 	PullSecrets []corev1.LocalObjectReference
 	// Namespace is the operator's own: runners run there, and write there. RunnerAccount is the ServiceAccount in it that all runners have, and RunnerPriority their
-	// PriorityClass; empty: the cluster's default.
+	// PriorityClass; empty: the cluster's default. RunnerQueue is the LocalQueue of Kueue, in that namespace, that their Jobs name; empty: none.
 	Namespace      string
 	RunnerAccount  string
 	RunnerPriority string
+	RunnerQueue    string
 }
 
 // DefaultRunnerAccount is the ServiceAccount of runners where nobody names another.

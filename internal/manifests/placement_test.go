@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
@@ -136,6 +137,29 @@ func TestReplicasMayShareANode(t *testing.T) {
 	}
 	if c := manifests.Generators(sample(t, "loadtest_trex_loopback"))[0].Spec.TopologySpreadConstraints; c != nil {
 		t.Errorf("a single generator is spread: %+v", c)
+	}
+}
+
+// TestRunnersGoByTheOperatorsQueue: Kueue takes Jobs by their label, and leaves their pods alone, which have no label of a queue.
+func TestRunnersGoByTheOperatorsQueue(t *testing.T) {
+	in := sample(t, "loadtest_software_reference")
+	for queue, want := range map[string]string{"": "", "runners": "runners"} {
+		in.Settings.RunnerQueue = queue
+		sites, err := manifests.SitesOf(in, []corev1.Pod{*attached(manifests.Generators(in)[0], 0)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := manifests.Run(in, sites)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job := run[1].(*batchv1.Job)
+		if got := job.Labels[v1alpha1.LabelKueueQueue]; got != want {
+			t.Errorf("told queue %q, the Job names %q", queue, got)
+		}
+		if got, any := job.Spec.Template.Labels[v1alpha1.LabelKueueQueue]; any {
+			t.Errorf("told queue %q, the Job's pods name %q, want none", queue, got)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package manifests
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -81,6 +82,10 @@ func Run(in Input, sites plan.Sites) ([]Object, error) {
 // runnerJob starts a runner, and another one when it is lost, once the lost one is surely gone (podReplacementPolicy Failed).
 func runnerJob(in Input) *batchv1.Job {
 	meta := ofThisRun(in, RunnerJobName(in.Test, in.Attempt), roleRunner)
+	template := metav1.ObjectMeta{Labels: maps.Clone(meta.Labels), Annotations: undisturbed(nil)}
+	if queue := in.Settings.RunnerQueue; queue != "" { // Kueue takes the Job, and leaves the pods of Jobs that it looks after alone
+		meta.Labels[v1alpha1.LabelKueueQueue] = queue
+	}
 	job := &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"},
 		ObjectMeta: meta,
@@ -89,7 +94,7 @@ func runnerJob(in Input) *batchv1.Job {
 			PodReplacementPolicy:    new(batchv1.Failed),
 			ActiveDeadlineSeconds:   seconds(longestRunner),
 			TTLSecondsAfterFinished: new(int32(runnerLeft / time.Second)),
-			Template:                corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels, Annotations: undisturbed(nil)}, Spec: runnerPod(in)},
+			Template:                corev1.PodTemplateSpec{ObjectMeta: template, Spec: runnerPod(in)},
 		},
 	}
 	if deadline := in.Compiled.Plan.ActiveDeadline.Std(); deadline > 0 {

@@ -186,7 +186,7 @@ func TestTurns(t *testing.T) {
 		},
 		"who was refused by every node may try them again": {
 			queue.Lab{Nodes: []queue.Node{node("n1", 4)}, Claims: []queue.Claim{refusedBy(claim("a", 4), "n1")}}, "",
-			[]string{"no node that is ready and takes pods is left for pod", "; n1 may be tried again after spec.suspend was set to true and to false again"},
+			[]string{"correct them in a new LoadTest; n1 may be tried again after spec.suspend was set to true and to false again"},
 		},
 		"who may be on one node only doesn't wait for the devices of another": {
 			queue.Lab{Nodes: two, Where: racks, Claims: []queue.Claim{on(claim("a", 4), "n1"), in(claim("b", 4), "r1"), in(claim("c", 4), "r2")}}, "a c",

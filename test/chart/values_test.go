@@ -208,7 +208,7 @@ tolerations: [{key: infra, operator: Exists}]
 affinity: {nodeAffinity: {}}
 topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]
 priorityClassName: high
-runners: {priorityClassName: lab-runners}
+runners: {priorityClassName: lab-runners, queueName: lab-queue}
 extraEnv: [{name: GOGC, value: "50"}]
 extraArgs: [--log-level=debug]
 resources: {limits: {memory: 1Gi}}
@@ -216,7 +216,7 @@ resources: {limits: {memory: 1Gi}}
 		c := pod.Containers[0]
 		if pod.NodeSelector["disk"] != "ssd" || pod.Tolerations[0].Key != "infra" || pod.Affinity.PodAntiAffinity != nil || pod.Affinity.NodeAffinity == nil ||
 			pod.TopologySpreadConstraints[0].TopologyKey != "zone" || pod.PriorityClassName != "high" || c.Env[2].Value != "50" ||
-			c.Args[len(c.Args)-1] != "--log-level=debug" || !slices.Contains(c.Args, "--runner-priority=lab-runners") || c.Resources.Limits.Memory().String() != "1Gi" {
+			c.Args[len(c.Args)-1] != "--log-level=debug" || !slices.Contains(c.Args, "--runner-priority=lab-runners") || !slices.Contains(c.Args, "--runner-queue=lab-queue") || c.Resources.Limits.Memory().String() != "1Gi" {
 			t.Errorf("%+v", pod)
 		}
 	})

@@ -101,6 +101,18 @@ func TestKueue(t *testing.T) {
 			t.Errorf("the message doesn't say the way out: %s", words)
 		}
 	})
+	t.Run("where Kueue holds back every Job that names no queue, runners go by the operator's, and are told what they wait for", func(t *testing.T) {
+		s := begin(t)
+		s.runnersQueue("runners")
+		s.holdBack()
+		s.apply("queued", links, limited, gentle)
+		waits := s.await("queued", "its runner held back by Kueue", patience, func(t *lineratev1alpha1.LoadTest) bool {
+			return strings.Contains(message(t, "Complete"), "waits for Kueue to admit it to queue runners of namespace "+rig.Namespace)
+		})
+		s.want(waits, "Complete=False Running")
+		s.kubectl(`{apiVersion: kueue.x-k8s.io/v1beta1, kind: LocalQueue, metadata: {name: runners, namespace: `+rig.Namespace+`}, spec: {clusterQueue: lab}}`, "apply", "-f", "-")
+		s.want(s.complete("queued", patience), "Complete=True Measured")
+	})
 	t.Run("doctor says whether Kueue looks after pods, and so does a test after whose pods it doesn't look", func(t *testing.T) {
 		s := begin(t)
 		s.queue()
@@ -196,6 +208,32 @@ func (s *scene) reconfigure(words, others string) (back func()) {
 	}
 	write(strings.Replace(was, words, others, 1))
 	return func() { write(was) }
+}
+
+// runnersQueue has the operator put runners into a LocalQueue of its own namespace, until the scene is over.
+func (s *scene) runnersQueue(name string) {
+	s.Helper()
+	s.Cleanup(func() {
+		s.kubectl("", "delete", "localqueue", name, "-n", rig.Namespace, "--ignore-not-found", "--timeout=30s")
+		if err := lab.Upgrade(context.WithoutCancel(s.Context()), lab.Images.Tag); err != nil {
+			s.Error(err)
+		}
+	})
+	if err := lab.Upgrade(s.Context(), lab.Images.Tag, "runners.queueName="+name); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// holdBack has Kueue suspend all Jobs of the operator's namespace that name no queue, until the scene is over.
+func (s *scene) holdBack() {
+	s.Helper()
+	restart := func() {
+		s.kubectl("", "rollout", "restart", "deployment", "kueue-controller-manager", "-n", rig.KueueNamespace)
+		s.kubectl("", "rollout", "status", "deployment", "kueue-controller-manager", "-n", rig.KueueNamespace, "--timeout=1m")
+	}
+	back := s.reconfigure("integrations:", "manageJobsWithoutQueueName: true\nmanagedJobsNamespaceSelector: {matchLabels: {kubernetes.io/metadata.name: "+rig.Namespace+"}}\nintegrations:")
+	s.Cleanup(func() { back(); restart() })
+	restart()
 }
 
 // gated fails unless the tests have pods, and Kueue holds all of them back.

@@ -452,3 +452,16 @@ func golden(t *testing.T, name, got string) {
 		t.Errorf("%s differs (-update writes it anew); got\n%s", file, got)
 	}
 }
+
+// TestRunnersThatNameAQueueAreNotHeldBack: Kueue admits their Jobs as their queue's quota lets it.
+func TestRunnersThatNameAQueueAreNotHeldBack(t *testing.T) {
+	lab := healthy()
+	lab.kueue("{frameworks: [pod, batch/job]}\nmanageJobsWithoutQueueName: true")
+	if got := kueue(lab); got[0].Level != Warn || !strings.Contains(got[0].Fix, "runners.queueName") {
+		t.Errorf("runners without a queue: %+v", got)
+	}
+	lab.Operators.Value[0].Spec.Template.Spec.Containers[0].Args = []string{"--runner-queue=runners"}
+	if got := kueue(lab); got[0].Level != OK {
+		t.Errorf("runners with a queue: %+v", got)
+	}
+}

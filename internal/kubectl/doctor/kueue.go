@@ -51,7 +51,7 @@ func kueue(lab Lab) []Finding {
 	}
 	if held := config.holdsBack(lab); held != "" {
 		return one(Warn, check, fmt.Sprintf("installed, and holds back all that names no queue (manageJobsWithoutQueueName) in namespace %s: the runners of LoadTests don't start", held),
-			fmt.Sprintf("leave the namespace out of managedJobsNamespaceSelector in %s%s", kueueConfigMap, restartKueue))
+			fmt.Sprintf("leave the namespace out of managedJobsNamespaceSelector in %s%s; or make a LocalQueue there for runners, and helm upgrade with runners.queueName", kueueConfigMap, restartKueue))
 	}
 	if !slices.Contains(config.Integrations.Frameworks, podIntegration) {
 		return one(Warn, check, "installed, and doesn't look after plain pods: a LoadTest with a queue-name label waits for ever", "add pod to integrations.frameworks in "+kueueConfigMap+restartKueue)
@@ -66,7 +66,7 @@ func kueue(lab Lab) []Finding {
 // jobIntegration is Kueue's for Jobs, which runners are.
 const jobIntegration = "batch/job"
 
-// holdsBack names an operator's own namespace, in which runners are, where Kueue suspends Jobs that name no queue; empty: it suspends none. Of a namespace only the name is known, which is
+// holdsBack names an operator's own namespace, in which runners are, where Kueue suspends Jobs that name no queue, and runners name none; empty: it suspends none. Of a namespace only the name is known, which is
 // also a label.
 func (c integrations) holdsBack(lab Lab) string {
 	if !c.ManageJobsWithoutQueueName || !slices.Contains(c.Integrations.Frameworks, jobIntegration) {
@@ -80,7 +80,11 @@ func (c integrations) holdsBack(lab Lab) string {
 		}
 		managed = selector
 	}
-	for _, operator := range lab.Operators.Value {
+	for i := range lab.Operators.Value {
+		operator := &lab.Operators.Value[i]
+		if queue, _ := toldOf(operator, "--runner-queue", "LINERATE_RUNNER_QUEUE"); queue != "" {
+			continue
+		}
 		if managed.Matches(labels.Set{corev1.LabelMetadataName: operator.Namespace}) {
 			return operator.Namespace
 		}

@@ -14,16 +14,20 @@ const Namespace = "linerate-system"
 // install brings in the chart, or upgrades it, and waits until the operator is available.
 func (r *Rig) install(ctx context.Context) error { return r.Upgrade(ctx, r.Images.Tag) }
 
-// Upgrade has the operator of another image tag take over.
-func (r *Rig) Upgrade(ctx context.Context, tag string) error {
+// Upgrade has the operator of another image tag take over, or of the same with other values, each name=value. What isn't said is as at first.
+func (r *Rig) Upgrade(ctx context.Context, tag string, values ...string) error {
 	chart, err := inProject("charts/linerate")
 	if err != nil {
 		return err
 	}
-	return r.helm(ctx, "upgrade", "--install", "linerate", chart, "--namespace", Namespace, "--create-namespace",
-		"--set", "image.tag="+tag, "--set", "image.pullPolicy=Never",
-		"--set", "resources.requests.cpu=0", // where a node has two processors, TRex asks for both
-		"--wait", "--timeout", "2m")
+	args := []string{"upgrade", "--install", "linerate", chart, "--namespace", Namespace, "--create-namespace", "--wait", "--timeout", "2m"}
+	for _, value := range append([]string{
+		"image.tag=" + tag, "image.pullPolicy=Never",
+		"resources.requests.cpu=0", // where a node has two processors, TRex asks for both
+	}, values...) {
+		args = append(args, "--set", value)
+	}
+	return r.helm(ctx, args...)
 }
 
 // Uninstall takes the chart away again, and waits until Helm says that it's done. Upgrade brings it back.
