@@ -6,7 +6,7 @@ LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERSION) -X main.version=$(VERSION)
 # What makes interfaces, or measures real packets, or brings up a cluster: they have targets of their own.
-PACKETS := /(internal/(softgen|forwarder|lab|sessions)|test/(realpackets|delivery|e2e|impaired))(/|$$)
+PACKETS := /(internal/(softgen|forwarder|lab|sessions)|test/(realpackets|delivery|e2e|impaired|burstiness))(/|$$)
 # Packages whose own code starts goroutines, or shares memory with some: their tests run with the race detector, which makes them up to ten times as slow.
 SHARING = $$(grep -rlE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(func|"sync"|"sync/atomic"|\bchan\b' --include='*.go' --exclude='*_test.go' cmd controllers hack internal test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -Ev '$(PACKETS)|^./test/(chart|operator|fabric/plugins)')
 # Tests of those packages that go without: what one goroutine computes for long, as properties over hundreds of simulated runs, whole suites in virtual time, and 128 MiB unpacked.
@@ -51,7 +51,7 @@ test-code: compiler kube ## Run the gate's tests without packets: code, virtual 
 # The last are one after another: each has real packets.
 test-packets: compiler kube ## Run the gate's tests with interfaces and real packets (as root; 2 minutes)
 	$(RACE) -vet=off -count=1 -timeout 10m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/... ./internal/sessions/...
-	$(GO) test -vet=off -count=1 -p 1 -timeout 10m ./test/delivery ./test/impaired ./test/realpackets
+	$(GO) test -vet=off -count=1 -p 1 -timeout 10m ./test/burstiness ./test/delivery ./test/impaired ./test/realpackets
 
 test-race: compiler kube
 	$(RACE) -vet=off -count=1 -timeout 20m -skip '$(SIMULATED)' $(SHARING)
@@ -172,8 +172,9 @@ race: compiler kube ## Full tier: the race detector for what the gate tests with
 	$(RACE) -vet=off -count=1 -timeout 60m -run '$(SIMULATED)' $(SHARING)
 	cd test/fabric/plugins && $(RACE) -vet=off -count=1 -timeout 20m ./...
 
-bench: ## Full tier: compare the software engine with trafgen and hping3 on the same veths and forwarder (as root; 3 minutes)
-	$(GO) run ./hack/bench
+# The tools that it compares with are Debian's netsniff-ng, hping3 and xdp-tools: who isn't installed stands in the tables with that. $(BENCH) is -all, or -trex DIR.
+bench: ## Full tier: compare the software engine with other generators, and watch how evenly it sends, into docs/speed.md; BENCH=-all has all axes (as root; 3 minutes)
+	$(GO) run ./hack/bench -markdown docs/speed.md $(BENCH)
 
 bench-operator: kube ## Full tier: take 1 000 LoadTests through a real API server: throughput, requests, memory (12 minutes)
 	$(GO) run ./hack/bench-operator
