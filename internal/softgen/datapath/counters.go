@@ -46,6 +46,7 @@ func (p *port) sendDrops(k kernelCounts, refused int64) int64 {
 // traffic reads what went out and what came in, at one moment.
 func (p *port) traffic() Counters {
 	before := Now()
+	p.harvest()
 	sent := p.sent.all.traffic()
 	settle := p.receiver.mark()
 	took := Now() - before
@@ -76,8 +77,16 @@ func (p *port) Flows() map[uint32]FlowCounters {
 	return flows
 }
 
+// harvest has the port's counters know what the kernel has sent by now.
+func (p *port) harvest() {
+	if l := p.live.Load(); l != nil {
+		l.harvest(p.link.up.Load())
+	}
+}
+
 // flows are the counters since the port was opened, or a latency stream was forgotten.
 func (p *port) flows() map[uint32]FlowCounters {
+	p.harvest()
 	flows := map[uint32]FlowCounters{}
 	for id := range p.known {
 		flows[id] = FlowCounters{Sent: p.sent.flows[id].traffic()}

@@ -19,9 +19,24 @@ type Options struct {
 	CPUs []int
 	// Plain keeps to AF_PACKET, as on machines that forbid AF_XDP and eBPF.
 	Plain bool
+	// Path is how to send; "" takes AF_XDP, or AF_PACKET where that is forbidden.
+	Path Path
 	// ReceiveRing is the size in bytes of the ring that AF_PACKET receives into; 0 is 8 MiB. What it has no room for is a ReceiveError.
 	ReceiveRing int
 }
+
+// Path is a way to send.
+type Path string
+
+// The ways to send.
+const (
+	// PathLive has the kernel make and pace frames (XDP's live frames). A run that it can't carry, such as one of bursts, goes another way: Info().Path says so while it runs.
+	PathLive Path = "live"
+	// PathXDP is AF_XDP in copy mode.
+	PathXDP Path = "af_xdp"
+	// PathPacket is AF_PACKET.
+	PathPacket Path = "af_packet"
+)
 
 // Info is what a port is. Speed is 0 where the interface has none.
 type Info struct {

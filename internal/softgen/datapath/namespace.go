@@ -25,28 +25,39 @@ func (n *namespace) do(fn func() error) error {
 	result := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
-		here, err := netns.Get()
+		changed, err := n.enterFrom()
 		if err != nil {
 			result <- err
 			return
 		}
-		same := here.Equal(n.handle)
-		if err := here.Close(); err != nil {
-			result <- err
-			return
-		}
-		if !same {
-			if err := netns.Set(n.handle); err != nil {
-				result <- fmt.Errorf("enter the port's network namespace: %w", err)
-				return
-			}
-		}
 		result <- fn()
-		if same {
+		if !changed {
 			runtime.UnlockOSThread()
 		}
 	}()
 	return <-result
+}
+
+// enter moves the calling thread into the namespace, for good.
+func (n *namespace) enter() error {
+	_, err := n.enterFrom()
+	return err
+}
+
+// enterFrom moves the calling thread into the namespace, and says whether it was in another.
+func (n *namespace) enterFrom() (changed bool, err error) {
+	here, err := netns.Get()
+	if err != nil {
+		return false, err
+	}
+	same := here.Equal(n.handle)
+	if err := here.Close(); err != nil || same {
+		return false, err
+	}
+	if err := netns.Set(n.handle); err != nil {
+		return false, fmt.Errorf("enter the port's network namespace: %w", err)
+	}
+	return true, nil
 }
 
 func (n *namespace) close() error {

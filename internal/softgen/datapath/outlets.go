@@ -18,9 +18,12 @@ type outlets struct {
 // openOutlets opens AF_XDP, or AF_PACKET where the kernel, a sandbox or the limit on locked memory forbids it: by says which, and why.
 func openOutlets(p *port) (o *outlets, by string, err error) {
 	by = "AF_PACKET"
-	if !p.options.Plain {
+	if !p.options.Plain && p.options.Path != PathPacket {
 		if o, err = openXDPOutlets(p); err == nil {
 			return o, "AF_XDP", nil
+		}
+		if p.options.Path == PathXDP {
+			return nil, "", err
 		}
 		by += " (no AF_XDP: " + brief(err) + ")"
 	}

@@ -1,6 +1,7 @@
 package datapath
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -20,6 +21,8 @@ type play struct {
 	duration time.Duration
 	endless  bool // all streams are continuous: it may be paused
 	threads  []*thread
+	live     *live  // sends in the threads' stead; nil: they do
+	instead  string // why it doesn't, where it was to
 	finished sync.WaitGroup
 	done     chan struct{}
 
@@ -52,6 +55,16 @@ const linger = 100 * time.Millisecond
 func newPlay(p *port, run Run, tracks []*track) (*play, error) {
 	pl := &play{port: p, tracks: tracks, start: run.Start, duration: run.Duration, done: make(chan struct{})}
 	pl.endless = run.Duration == 0 && allContinuous(tracks)
+	if p.options.Path == PathLive {
+		var err error
+		if pl.live, err = startLive(p, run, tracks, max(p.options.Cores, 1)); err == nil {
+			return pl, nil
+		}
+		if !errors.Is(err, errNotLive) {
+			return nil, err
+		}
+		pl.instead = err.Error()
+	}
 	outlets, err := p.outlets(longest(tracks))
 	if err != nil {
 		return nil, err
@@ -91,6 +104,17 @@ func allContinuous(tracks []*track) bool {
 
 // begin starts the threads, and sees to the end.
 func (pl *play) begin() {
+	if pl.live != nil {
+		pl.port.live.Store(pl.live)
+		go func() {
+			if err := pl.live.keep(); err != nil {
+				pl.port.fail(err)
+			}
+			pl.port.live.Store(nil)
+			close(pl.done)
+		}()
+		return
+	}
 	for k, t := range pl.threads {
 		pl.finished.Go(func() {
 			runtime.LockOSThread() // for good: a thread bound to a processor is of no use to others
@@ -121,6 +145,14 @@ func bind(processors []int, k int) error {
 	return nil
 }
 
+// halt ends the run.
+func (pl *play) halt() {
+	pl.stop.Store(true)
+	if pl.live != nil {
+		pl.live.halt()
+	}
+}
+
 // order passes an order on; a pause in a pause is refused, as is a resumption without one.
 func (pl *play) order(o order) error {
 	pl.mutex.Lock()
@@ -132,6 +164,9 @@ func (pl *play) order(o order) error {
 		return fmt.Errorf("traffic on %s is not paused", pl.port.name)
 	case o.kind != changeFactor:
 		pl.paused = o.kind == pausePlay
+	}
+	if pl.live != nil {
+		return pl.live.order(o)
 	}
 	o.at = Now()
 	pl.orders = append(pl.orders, o)

@@ -27,11 +27,13 @@ type port struct {
 	namespace *namespace
 	short     *outlets // for frames up to a page
 	long      *outlets // for longer ones; opened when first needed
-	path      string
+	sending   string   // how, without live frames
+	receiving string
 	link      *linkWatch
 	kernel    kernelCounters
 	receiver  receiver
 	inbox     *inbox
+	live      atomic.Pointer[live] // the run in progress, where the kernel sends it
 	captures  captures
 
 	sent   sent
@@ -104,19 +106,37 @@ func (p *port) open() error {
 // openPaths finds out how to send and to receive here.
 func (p *port) openPaths() (err error) {
 	var sending, receiving string
+	if p.options.Path == PathLive {
+		if err := errors.Join(liveTakes(p), tryLive()); err != nil {
+			return fmt.Errorf("send live frames: %w", err)
+		}
+	}
 	if p.short, sending, err = openOutlets(p); err != nil {
 		return err
 	}
 	if p.receiver, receiving, err = openReceiver(p); err != nil {
 		return err
 	}
-	p.path = "sends by " + sending + ", receives by " + receiving
+	p.sending, p.receiving = sending, receiving
 	return nil
+}
+
+// path says how frames are sent, by the present run or the last one, and received.
+func (p *port) path() string {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	sending := p.sending
+	if p.options.Path == PathLive {
+		if sending = "live frames"; p.play != nil && p.play.instead != "" {
+			sending = p.sending + " (" + p.play.instead + ")"
+		}
+	}
+	return "sends by " + sending + ", receives by " + p.receiving
 }
 
 func (p *port) Info() Info {
 	return Info{Interface: p.name, Driver: p.nic.Driver, NIC: p.nic.Model, Firmware: p.nic.Firmware, MAC: p.mac, MTU: p.mtu, Speed: p.speed, LinkUp: p.link.up.Load(),
-		LinkFlaps: p.link.flaps.Load(), Path: p.path, ReceiveDrops: receiveDrops(p.nic.Driver), PauseFrames: pauseFrames(p.nic.Driver)}
+		LinkFlaps: p.link.flaps.Load(), Path: p.path(), ReceiveDrops: receiveDrops(p.nic.Driver), PauseFrames: pauseFrames(p.nic.Driver)}
 }
 
 func (p *port) generation() uint8 { return uint8(p.runs.Load()) }

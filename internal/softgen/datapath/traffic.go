@@ -105,7 +105,7 @@ func (p *port) Stop() error {
 	if pl == nil {
 		return nil
 	}
-	pl.stop.Store(true)
+	pl.halt()
 	<-pl.done
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

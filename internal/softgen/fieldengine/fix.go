@@ -14,6 +14,7 @@ type fix struct {
 	at      int    // where the checksum stands
 	base    uint64 // sum of the words that stay
 	words   []int  // offsets of the words that change
+	tail    int    // offset of an odd last byte that changes; 0: there is none
 	isUDP   bool   // a zero UDP checksum means none, and is sent as 0xffff (RFC 768)
 	general func(frame []byte)
 }
@@ -26,6 +27,9 @@ func (f *fix) apply(frame []byte) {
 	sum := f.base
 	for _, at := range f.words {
 		sum += uint64(frame[at])<<8 | uint64(frame[at+1])
+	}
+	if f.tail > 0 {
+		sum += uint64(frame[f.tail]) << 8
 	}
 	put(frame[f.at:], sum, f.isUDP)
 }
@@ -111,15 +115,26 @@ func (p *Program) transportFix(l2, l3 int, protocol byte) (fix, error) {
 	}
 	f := fix{at: start + field, isUDP: protocol == protocolUDP}
 	end := payloadEnd(p.template, l2)
-	if p.trim != nil || p.touchesLength(l2) || (end-start)%2 == 1 {
+	if p.trim != nil || p.touchesLength(l2) {
 		f.general = func(frame []byte) { sumTransport(frame, l2, start, start+field, protocol) }
 		return f, nil
 	}
+	f.coverTransport(p, l2, start, end, protocol)
+	return f, nil
+}
+
+// coverTransport adds the pseudo header and what lies between start and end.
+func (f *fix) coverTransport(p *Program, l2, start, end int, protocol byte) {
 	low, high := addresses(p.template, l2)
 	f.cover(p, low, high)
 	f.cover(p, start, end)
+	switch odd := (end-start)%2 == 1; {
+	case odd && p.touches(end-1, end):
+		f.tail = end - 1
+	case odd:
+		f.base += uint64(p.template[end-1]) << 8
+	}
 	f.base += uint64(protocol) + uint64(end-start)
-	return f, nil
 }
 
 var checksumOffset = map[byte]int{protocolTCP: 16, protocolUDP: 6, protocolICMPv6: 2}

@@ -85,3 +85,6 @@ func (p *Program) Frame(index uint64, buf []byte) int {
 	}
 	return length
 }
+
+// Trims says whether frames differ in length.
+func (p *Program) Trims() bool { return p.trim != nil }

@@ -1,0 +1,391 @@
+package datapath
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cilium/ebpf"
+)
+
+// live sends a run from inside the kernel: XDP's live frames. User space makes a program for each thread, starts its call, renews its lease, and reads what it counted; it isn't in the way of
+// any frame, and as long as it is held up by less than the lease nobody sees that.
+//
+//	keeper ── lease, orders ──▶ a thread's memory ◀── due times, counters ── program ── frames ──▶ the interface
+//	                                                                             ▲ again and again
+//	                                             thread ── one call for the run ─┘
+type live struct {
+	port     *port
+	tracks   []*track
+	table    liveTable
+	threads  []*liveThread
+	frame    []byte // what the kernel's frames begin as
+	batch    int
+	duration time.Duration
+	over     atomic.Bool
+	halting  sync.Once
+	halted   chan struct{}
+
+	mutex  sync.Mutex // guards what follows, and orders
+	closed bool
+	factor float64
+	seen   [][]traffic64 // of each thread and track: what harvest had found
+	lost   []lostFrames  // of each thread
+	idle   []uint64
+	looked time.Duration
+}
+
+type traffic64 struct{ packets, bytes uint64 }
+
+// lostFrames turns slip, which is time, into frames, at the rate that held then.
+type lostFrames struct {
+	settled   float64 // frames, up to the last change of factor
+	base      uint64  // slip at that
+	published int64
+}
+
+const (
+	// liveLeased is how long a sender goes on without its keeper. It is long for a machine that is busy, and short beside a heartbeat.
+	liveLeased = 2 * time.Second
+	// liveAttention is how often the keeper looks.
+	liveAttention = 20 * time.Millisecond
+	// liveSetUp is how long the kernel may take to begin a call: some 25 ms on a quiet machine.
+	liveSetUp = 5 * time.Second
+	// liveNotice is how long after all threads are ready a run begins that was to begin at once.
+	liveNotice = time.Millisecond
+)
+
+// startLive begins a run: when it returns, all threads are ready. An errNotLive says that another way can carry it.
+func startLive(p *port, run Run, tracks []*track, threads int) (_ *live, err error) {
+	if err := liveCarries(p, run, tracks); err != nil {
+		return nil, err
+	}
+	if err := liveTakes(p); err != nil {
+		return nil, fmt.Errorf("%w: %w", errNotLive, err)
+	}
+	l := &live{port: p, tracks: tracks, duration: run.Duration, factor: run.Factor, halted: make(chan struct{}), frame: make([]byte, longest(tracks)),
+		lost: make([]lostFrames, threads), idle: make([]uint64, threads), seen: make([][]traffic64, threads)}
+	l.batch = liveBatch(liveRate(tracks, run.Factor) / float64(threads))
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.end())
+		}
+	}()
+	if err := l.load(p, threads); err != nil {
+		return nil, err
+	}
+	for k, t := range l.threads {
+		go t.run(l, k)
+	}
+	if err := l.ready(); err != nil {
+		return nil, err
+	}
+	l.start(run.Start)
+	return l, nil
+}
+
+// load makes the programs.
+func (l *live) load(p *port, threads int) error {
+	var templates, lists []uint32
+	for _, t := range l.tracks {
+		lists = append(lists, l.table.addList(t.program.Table()))
+		templates = append(templates, l.table.add(t.program.Bytes()))
+	}
+	if err := l.table.load(); err != nil {
+		return err
+	}
+	for k := range threads {
+		l.seen[k] = make([]traffic64, len(l.tracks))
+		memory, err := newLiveMemory(len(l.tracks))
+		if err != nil {
+			return err
+		}
+		t := &liveThread{memory: memory, ended: make(chan struct{})}
+		l.threads = append(l.threads, t)
+		s := &liveSender{tracks: l.tracks, thread: k, threads: threads, interfaceAt: p.index, frame: len(l.frame), finite: l.finite(), generation: uint8(p.runs.Load() + 1),
+			memory: memory, table: &l.table, templates: templates, lists: lists}
+		instructions, err := s.assemble()
+		if err != nil {
+			return err
+		}
+		if t.program, err = ebpf.NewProgram(&ebpf.ProgramSpec{Name: "linerate_send", Type: ebpf.XDP, License: "Apache-2.0", Instructions: instructions}); err != nil {
+			return fmt.Errorf("%w: %w", errNotLive, err)
+		}
+		s.prepare(l.factor)
+	}
+	return nil
+}
+
+// finite says whether the run ends by itself.
+func (l *live) finite() bool {
+	return l.duration > 0 || !slices.ContainsFunc(l.tracks, func(t *track) bool { return t.total == 0 })
+}
+
+// prepare writes what the program finds when it is first run.
+func (s *liveSender) prepare(factor float64) {
+	s.memory.store(liveStart, liveNever)
+	s.tell(factor)
+	next, stream := liveNever, 0
+	for k, t := range s.tracks {
+		first := uint64(s.thread)
+		left := t.total/uint64(s.threads) + bit(first < t.total%uint64(s.threads))
+		due := t.wait + float64(first)*t.gap(factor)
+		if t.alone {
+			first, left, due = 0, t.total, t.wait
+		}
+		whole, fraction := gapOf(due)
+		if (t.total > 0 && left == 0) || (t.alone && s.thread != 0) {
+			whole, fraction = liveNever, 0
+		}
+		for word, value := range map[int16]uint64{liveDue: whole, liveDueFraction: fraction, liveIndex: first, liveLeft: left,
+			liveGap: s.memory.load(liveWord(k, liveNewGap)), liveFraction: s.memory.load(liveWord(k, liveNewFraction))} {
+			s.memory.store(liveWord(k, word), value)
+		}
+		if whole < next {
+			next, stream = whole, k
+		}
+	}
+	s.memory.store(liveNext, next)
+	s.memory.store(liveStream, uint64(stream))
+	if next == liveNever {
+		s.memory.store(liveOver, 1)
+	}
+}
+
+func bit(set bool) uint64 {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+// tell writes what follows of a factor.
+func (s *liveSender) tell(factor float64) { tellFactor(s.memory, s.tracks, factor, s.threads) }
+
+func tellFactor(m *liveMemory, tracks []*track, factor float64, threads int) {
+	burst, spacing := livePace(tracks, factor, threads)
+	m.store(liveBurst, burst)
+	m.store(liveSpacing, spacing)
+	for k, t := range tracks {
+		gap := t.gap(factor)
+		if !t.alone {
+			gap *= float64(threads)
+		}
+		whole, fraction := gapOf(gap)
+		m.store(liveWord(k, liveNewGap), whole)
+		m.store(liveWord(k, liveNewFraction), fraction)
+	}
+}
+
+// ready waits until the kernel runs each thread's program.
+func (l *live) ready() error {
+	for deadline := Now() + liveSetUp; ; sleep(time.Millisecond) {
+		waiting := 0
+		for _, t := range l.threads {
+			t.lease(Now() + liveLeased)
+			select {
+			case <-t.ended:
+				return fmt.Errorf("%w: %w", errNotLive, t.err)
+			default:
+			}
+			if t.memory.load(liveReady) == 0 {
+				waiting++
+			}
+		}
+		switch {
+		case waiting == 0:
+			return nil
+		case Now() > deadline:
+			return fmt.Errorf("%w: %d of %d threads were not ready within %v", errNotLive, waiting, len(l.threads), liveSetUp)
+		}
+	}
+}
+
+// start says when the run begins: where that has passed, as soon as all threads can know.
+func (l *live) start(at time.Duration) {
+	l.looked = Now()
+	at = max(at, l.looked+liveNotice)
+	end := uint64(math.MaxInt64)
+	if l.duration > 0 && l.duration < math.MaxInt64-at {
+		end = uint64(at + l.duration)
+	}
+	for _, t := range l.threads {
+		t.memory.store(liveOffset, uint64(at))
+		t.memory.store(liveEnd, end)
+		t.memory.store(liveStart, uint64(at))
+	}
+}
+
+// keep sees to the run until it is over or halted, and says what ended it.
+func (l *live) keep() error {
+	var failure error
+	wasUp := l.port.link.up.Load()
+	for failure == nil && !l.done() {
+		now := Now()
+		for _, t := range l.threads {
+			t.lease(now + liveLeased)
+			select {
+			case <-t.ended:
+				failure = t.err
+			default:
+			}
+		}
+		if up := l.port.link.up.Load(); up != wasUp {
+			l.harvest(wasUp)
+			wasUp = up
+		}
+		l.account(now)
+		select {
+		case <-l.halted:
+			return errors.Join(failure, l.end())
+		case <-time.After(l.glance()):
+		}
+	}
+	return errors.Join(failure, l.end())
+}
+
+// glance is how long the keeper may look away.
+func (l *live) glance() time.Duration {
+	if l.finite() {
+		return liveAttention / 10
+	}
+	return liveAttention
+}
+
+// done says whether no thread has anything left to send.
+func (l *live) done() bool {
+	return !slices.ContainsFunc(l.threads, func(t *liveThread) bool { return t.memory.load(liveOver) == 0 })
+}
+
+// account publishes how long the threads had something to do: a thread that waits does so by running its program, too.
+func (l *live) account(now time.Duration) {
+	for k, t := range l.threads {
+		idle := t.memory.load(liveIdle)
+		l.port.busy.Add(max(int64(now-l.looked)-int64(idle-l.idle[k]), 0))
+		l.idle[k] = idle
+	}
+	l.looked = now
+}
+
+// halt ends the run: the keeper does the rest.
+func (l *live) halt() { l.halting.Do(func() { close(l.halted) }) }
+
+// end has nothing more leave, waits for the threads, and counts what they sent.
+func (l *live) end() error {
+	l.over.Store(true)
+	for _, t := range l.threads {
+		t.memory.store(liveLease, 0)
+	}
+	for _, t := range l.threads {
+		if t.program != nil && t.calls.Load() > 0 {
+			t.end()
+		}
+	}
+	l.harvest(l.port.link.up.Load())
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.closed = true
+	var errs []error
+	for _, t := range l.threads {
+		errs = append(errs, t.close())
+	}
+	if l.table.values != nil {
+		errs = append(errs, l.table.values.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// order passes an order on to the programs, and waits until they have carried it out.
+func (l *live) order(o order) error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.closed {
+		return nil
+	}
+	kind := map[orderKind]liveOrderKind{changeFactor: liveChangeFactor, pausePlay: livePause, resumePlay: liveResume}[o.kind]
+	if o.kind == changeFactor {
+		for _, t := range l.tracks {
+			if err := liveRateFits(t, o.factor); err != nil {
+				return fmt.Errorf("stream %d %w", t.id, err)
+			}
+		}
+	}
+	for _, t := range l.threads {
+		if o.kind == changeFactor {
+			tellFactor(t.memory, l.tracks, o.factor, len(l.threads))
+		}
+		t.memory.store(liveOrder, uint64(kind))
+		t.memory.store(liveVersion, t.memory.load(liveVersion)+1)
+	}
+	for k, t := range l.threads {
+		if err := t.obeys(); err != nil {
+			return err
+		}
+		if o.kind == changeFactor {
+			lost, at := &l.lost[k], t.memory.load(liveSlipAt)
+			lost.settled += float64(at-lost.base) * l.threadRate()
+			lost.base = at
+		}
+	}
+	if o.kind == changeFactor {
+		l.factor = o.factor
+	}
+	return nil
+}
+
+// threadRate is how many frames a thread sends in a nanosecond.
+func (l *live) threadRate() float64 {
+	return liveRate(l.tracks, l.factor) / 1e9 / float64(len(l.threads))
+}
+
+// obeys waits until the thread has carried out its last order.
+func (t *liveThread) obeys() error {
+	for deadline := Now() + liveSetUp; t.memory.load(liveObeyed) != t.memory.load(liveVersion); sleep(50 * time.Microsecond) {
+		if Now() > deadline {
+			return fmt.Errorf("a sending thread didn't carry out its order within %v: its processor is taken by others", liveSetUp)
+		}
+	}
+	return nil
+}
+
+// harvest adds what was sent since the last time to the port's counters. What left while the link was down was dropped by the kernel.
+func (l *live) harvest(up bool) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.closed {
+		return
+	}
+	for k, t := range l.threads {
+		if l.seen[k] == nil {
+			continue
+		}
+		for i, track := range l.tracks {
+			l.count(track, &l.seen[k][i], t.memory.load(liveWord(i, livePackets)), t.memory.load(liveWord(i, liveBytes)), up)
+		}
+		lost := &l.lost[k]
+		all := int64(lost.settled + float64(t.memory.load(liveSlip)-lost.base)*l.threadRate())
+		l.port.behind.Add(all - lost.published)
+		lost.published = all
+	}
+}
+
+func (l *live) count(t *track, seen *traffic64, packets, bytes uint64, up bool) {
+	if !t.program.Trims() {
+		bytes = packets * uint64(wireLength(t.program.MaxLength()))
+	}
+	newPackets, newBytes := int64(packets-seen.packets), int64(bytes-seen.bytes)
+	*seen = traffic64{packets, bytes}
+	sent := &l.port.sent
+	if !up {
+		sent.errors.Add(newPackets)
+		return
+	}
+	sent.all.add(newPackets, newBytes)
+	if t.flow != nil {
+		sent.flows[t.flow.id].add(newPackets, newBytes)
+	}
+}

@@ -1,0 +1,71 @@
+package datapath
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netlink/nl"
+	"golang.org/x/sys/unix"
+)
+
+// What the kernel says over generic netlink of what an interface can do with XDP (include/uapi/linux/netdev.h), since 6.3.
+const (
+	netdevFamily      = "netdev"
+	netdevGet         = 1 // NETDEV_CMD_DEV_GET
+	netdevIndex       = 1 // NETDEV_A_DEV_IFINDEX
+	netdevXDPFeatures = 3 // NETDEV_A_DEV_XDP_FEATURES
+	xdpTransmits      = 4 // NETDEV_XDP_ACT_NDO_XMIT
+)
+
+// genericHead is struct genlmsghdr. That of package nl leaves what is reserved to chance, and this family refuses what isn't zero there.
+type genericHead [4]byte
+
+func (h genericHead) Len() int { return len(h) }
+
+func (h genericHead) Serialize() []byte { return h[:] }
+
+// liveTakes says why the interface takes no live frames; nil: it does. The kernel itself drops them by the same bit, without a word.
+func liveTakes(p *port) error {
+	var features uint64
+	if err := p.namespace.do(func() (err error) {
+		features, err = xdpFeatures(p.index)
+		return err
+	}); err != nil {
+		return fmt.Errorf("ask what XDP can do on %s: %w", p.name, err)
+	}
+	switch {
+	case features&xdpTransmits != 0:
+		return nil
+	case p.nic.Driver == "veth":
+		return fmt.Errorf("%s is one end of a veth whose other end drops what XDP sends: turn GRO on there (ethtool -K PEER gro on)", p.name)
+	}
+	return fmt.Errorf("the driver of %s (%s) sends nothing for XDP as it is now: some do once an XDP program is on the interface, virtual functions by iavf never", p.name, p.nic.Driver)
+}
+
+// xdpFeatures asks in the calling thread's network namespace.
+func xdpFeatures(index int) (uint64, error) {
+	family, err := netlink.GenlFamilyGet(netdevFamily)
+	if err != nil {
+		return 0, err
+	}
+	request := nl.NewNetlinkRequest(int(family.ID), unix.NLM_F_ACK)
+	request.AddData(genericHead{netdevGet, 1})
+	request.AddData(nl.NewRtAttr(netdevIndex, nl.Uint32Attr(uint32(index))))
+	answers, err := request.Execute(unix.NETLINK_GENERIC, 0)
+	if err != nil {
+		return 0, err
+	}
+	for _, a := range answers {
+		attributes, err := nl.ParseRouteAttr(a[genericHead{}.Len():])
+		if err != nil {
+			return 0, err
+		}
+		for _, at := range attributes {
+			if at.Attr.Type&nl.NLA_TYPE_MASK == netdevXDPFeatures && len(at.Value) >= 8 {
+				return binary.NativeEndian.Uint64(at.Value), nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("the kernel doesn't say: it takes Linux 6.3 or later")
+}

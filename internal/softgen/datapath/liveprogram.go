@@ -1,0 +1,335 @@
+package datapath
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/linerate-dev/linerate/internal/softgen/bytecode"
+)
+
+// A live sender's program is run by the kernel again and again (BPF_PROG_TEST_RUN with live frames), each time on a frame that it may send or drop. Dropping is
+// how it waits. It is assembled for one thread of one run, so that all that is known beforehand is a constant in it:
+//
+//	lease over? ─▶ new order? ─▶ before the start, paused? ─▶ next frame due? ─▶ its stream's code ─▶ who is next ─▶ send
+//	  │                │                 │                          │
+//	  ▼                ▼                 ▼                          ▼
+//	 drop         carry it out         wait                        wait
+//
+// The pace is pacer's, in whole numbers and of each frame: nothing sleeps in between, so less may leave at once.
+
+const (
+	xdpDrop     = 1
+	xdpRedirect = 4
+	// longestWait is the most of the time between two runs of the program that counts as idle: what is longer was a stall, or work.
+	longestWait = 400
+	// longestProgram is how many instructions a jump may reach over.
+	longestProgram = 32_000
+	liveMaxLag     = uint64(maxLag) << liveLagUnit
+)
+
+// Registers that keep their meaning: the frame's context, and the thread's memory. Now is what R9 has until a frame is made.
+const (
+	liveContext = asm.R6
+	liveMem     = asm.R7
+	liveNow     = asm.R9
+)
+
+// liveSender is one thread's part of a run, as its program is told it.
+type liveSender struct {
+	tracks      []*track
+	thread      int
+	threads     int
+	interfaceAt int // its index
+	frame       int // the length of the frames that the kernel makes
+	finite      bool
+	generation  uint8
+	memory      *liveMemory
+	table       *liveTable
+	templates   []uint32 // where in the table a track's template is, if it is there
+	lists       []uint32 // where a track's lists are
+	code        bytecode.Code
+}
+
+func (s *liveSender) get(to asm.Register, at int16) asm.Instruction {
+	return asm.LoadMem(to, liveMem, at, asm.DWord)
+}
+
+func (s *liveSender) set(at int16, from asm.Register) asm.Instruction {
+	return asm.StoreMem(liveMem, at, from, asm.DWord)
+}
+
+func (s *liveSender) setTo(at int16, value int64) asm.Instruction {
+	return storeWord(liveMem, at, value)
+}
+
+// assemble writes the program.
+func (s *liveSender) assemble() (asm.Instructions, error) {
+	c := &s.code
+	s.begin()
+	s.pace()
+	for k := range s.tracks {
+		c.Add(asm.JEq.Imm(asm.R1, int32(k), fmt.Sprintf("stream-%d", k)))
+	}
+	c.Add(asm.Ja.Label("drop"))
+	s.obey()
+	for k := range s.tracks {
+		if err := s.stream(k); err != nil {
+			return nil, err
+		}
+	}
+	s.schedule()
+	c.Here("drop")
+	c.Add(asm.Mov.Imm(asm.R0, xdpDrop), asm.Return())
+	if c.Len() > longestProgram {
+		return nil, fmt.Errorf("%w: its program would have %d instructions, of %d at most", errNotLive, c.Len(), longestProgram)
+	}
+	return c.Instructions(), nil
+}
+
+// begin looks whether anything may leave: the time since the last look is in R2, the lag in R3.
+func (s *liveSender) begin() {
+	c := &s.code
+	c.Add(
+		asm.Mov.Reg(liveContext, asm.R1),
+		asm.LoadMapValue(liveMem, s.memory.words.FD(), 0),
+		asm.FnKtimeGetNs.Call(),
+		asm.Mov.Reg(liveNow, asm.R0),
+		s.setTo(liveReady, 1),
+		s.get(asm.R1, liveLease),
+		asm.JLT.Reg(asm.R1, liveNow, "drop"),
+		s.get(asm.R1, liveLast),
+		asm.Mov.Reg(asm.R2, liveNow),
+		asm.Sub.Reg(asm.R2, asm.R1),
+		s.set(liveLast, liveNow),
+		s.get(asm.R3, liveLag),
+		asm.Mov.Imm(asm.R4, 0),
+		asm.JLE.Reg(asm.R3, asm.R2, "caught-up"),
+		asm.Mov.Reg(asm.R4, asm.R3),
+		asm.Sub.Reg(asm.R4, asm.R2),
+	)
+	c.Here("caught-up")
+	c.Add(
+		asm.Mov.Reg(asm.R3, asm.R4),
+		s.set(liveLag, asm.R3),
+		s.get(asm.R1, liveVersion),
+		s.get(asm.R4, liveObeyed),
+		asm.JNE.Reg(asm.R1, asm.R4, "order"),
+		s.get(asm.R1, liveStart),
+		asm.JLT.Reg(liveNow, asm.R1, "wait"),
+		s.get(asm.R1, livePausedAt),
+		asm.JNE.Imm(asm.R1, 0, "wait"),
+	)
+}
+
+// pace waits until the next frame is due, and leaves its stream in R1. It does what pacer.advance does.
+func (s *liveSender) pace() {
+	c := &s.code
+	c.Add(
+		asm.Mov.Reg(asm.R4, asm.R3),
+		asm.RSh.Imm(asm.R4, liveLagUnit),
+		s.get(asm.R1, liveOffset),
+		asm.Mov.Reg(asm.R5, liveNow),
+		asm.Sub.Reg(asm.R5, asm.R1),
+		asm.Sub.Reg(asm.R5, asm.R4), // the horizon
+		s.get(asm.R1, liveNext),
+		asm.JLE.Reg(asm.R1, asm.R5, "due"),
+	)
+	c.Here("wait")
+	c.Add(asm.JLE.Imm(asm.R2, longestWait, "short-wait"), asm.Mov.Imm(asm.R2, longestWait))
+	c.Here("short-wait")
+	c.Add(
+		s.get(asm.R1, liveIdle),
+		asm.Add.Reg(asm.R1, asm.R2),
+		s.set(liveIdle, asm.R1),
+		asm.Ja.Label("drop"),
+	)
+	c.Here("due")
+	c.Add(
+		asm.Sub.Reg(asm.R5, asm.R1),
+		s.get(asm.R4, liveBurst),
+		asm.JLE.Reg(asm.R5, asm.R4, "send"),
+		asm.Sub.Reg(asm.R5, asm.R4),
+		asm.LSh.Imm(asm.R5, liveLagUnit),
+		asm.Add.Reg(asm.R3, asm.R5),
+	)
+	c.If(asm.JLE, asm.R3, liveMaxLag, asm.R4, "lags")
+	c.Add(asm.Mov.Reg(asm.R4, asm.R3))
+	c.Do(asm.Sub, asm.R4, liveMaxLag, asm.R5)
+	c.Add(asm.RSh.Imm(asm.R4, liveLagUnit))
+	s.giveUp()
+	c.Load(asm.R3, liveMaxLag)
+	c.Here("lags")
+	c.Add(s.set(liveLag, asm.R3))
+	c.Here("send")
+	c.Add(s.get(asm.R1, liveStream))
+}
+
+// giveUp stretches the schedule by R4. What would have been due after the run's end was not given up. R1, R2 and R5 are lost.
+func (s *liveSender) giveUp() {
+	c := &s.code
+	c.Add(s.get(asm.R1, liveOffset), asm.Mov.Reg(asm.R2, asm.R1), asm.Add.Reg(asm.R2, asm.R4), s.set(liveOffset, asm.R2))
+	if s.finite {
+		within := c.Label("within")
+		c.Add(
+			s.get(asm.R2, liveEnd),
+			asm.Sub.Reg(asm.R2, asm.R1),
+			s.get(asm.R1, liveNext),
+			asm.Sub.Reg(asm.R2, asm.R1),
+			asm.JLE.Reg(asm.R4, asm.R2, within),
+			asm.Mov.Reg(asm.R4, asm.R2),
+		)
+		c.Here(within)
+	}
+	c.Add(s.get(asm.R1, liveSlip), asm.Add.Reg(asm.R1, asm.R4), s.set(liveSlip, asm.R1))
+}
+
+// obey carries out an order, now, or at the start if that is still to come. R8 is then the time that the schedule goes by: it stands still in a pause.
+func (s *liveSender) obey() {
+	c := &s.code
+	c.Here("order")
+	c.Add(s.set(liveObeyed, asm.R1), s.get(asm.R1, liveStart), asm.JGE.Reg(liveNow, asm.R1, "started"), asm.Mov.Reg(liveNow, asm.R1))
+	c.Here("started")
+	c.Add(
+		s.get(asm.R1, liveOrder),
+		s.get(asm.R8, livePausedAt),
+		asm.JEq.Imm(asm.R1, int32(liveChangeFactor), "factor"),
+		asm.JEq.Imm(asm.R1, int32(liveResume), "resume"),
+		s.set(livePausedAt, liveNow),
+		asm.Ja.Label("drop"),
+	)
+	c.Here("resume")
+	c.Add(
+		asm.Sub.Reg(liveNow, asm.R8),
+		s.get(asm.R1, liveOffset),
+		asm.Add.Reg(asm.R1, liveNow),
+		s.set(liveOffset, asm.R1),
+		s.setTo(livePausedAt, 0),
+		asm.Ja.Label("drop"),
+	)
+	s.changeFactor()
+}
+
+// changeFactor gives up what is overdue but for a burst, as pacer.startOver does, and gives each stream its new gap, as timeline.rescale does.
+func (s *liveSender) changeFactor() {
+	c := &s.code
+	c.Here("factor")
+	c.Add(asm.JNE.Imm(asm.R8, 0, "paused"), asm.Mov.Reg(asm.R8, liveNow))
+	c.Here("paused")
+	c.Add(
+		asm.Mov.Reg(asm.R4, asm.R3),
+		asm.RSh.Imm(asm.R4, liveLagUnit),
+		s.get(asm.R1, liveOffset),
+		asm.Mov.Reg(asm.R5, asm.R8),
+		asm.Sub.Reg(asm.R5, asm.R1),
+		asm.Sub.Reg(asm.R5, asm.R4),
+		s.get(asm.R1, liveNext),
+		asm.JLE.Reg(asm.R5, asm.R1, "settled"),
+		asm.Sub.Reg(asm.R5, asm.R1),
+		s.get(asm.R1, liveBurst),
+		asm.JLE.Reg(asm.R5, asm.R1, "settled"),
+		asm.Sub.Reg(asm.R5, asm.R1),
+		asm.Add.Reg(asm.R4, asm.R5),
+	)
+	c.Here("settled")
+	c.Add(s.setTo(liveLag, 0))
+	s.giveUp()
+	c.Add(
+		s.get(asm.R1, liveSlip),
+		s.set(liveSlipAt, asm.R1),
+		s.setTo(liveSpaced, 0),
+		s.get(asm.R1, liveOffset),
+		asm.Sub.Reg(asm.R8, asm.R1), // the schedule's time
+	)
+	for k, t := range s.tracks {
+		if !t.fixedRate {
+			s.rescale(k)
+		}
+	}
+	c.Add(asm.Mov.Imm(asm.R9, xdpDrop), asm.Ja.Label("schedule"))
+}
+
+// rescale gives a stream its new gap. Of a wait that has begun, the rest is stretched in proportion.
+func (s *liveSender) rescale(k int) {
+	c := &s.code
+	keep, end := c.Label("keep"), c.Label("end")
+	at := func(word int16) int16 { return liveWord(k, word) }
+	c.Add(
+		s.get(asm.R1, at(liveDue)),
+		asm.JEq.Imm(asm.R1, -1, end),
+		s.get(asm.R2, at(liveNewGap)),
+		s.get(asm.R3, at(liveNewFraction)),
+		asm.JLE.Reg(asm.R1, asm.R8, keep),
+		s.get(asm.R4, at(liveIndex)),
+		asm.JEq.Imm(asm.R4, 0, keep),
+		asm.Mov.Reg(asm.R4, asm.R1),
+		asm.Sub.Reg(asm.R4, asm.R8),
+		s.get(asm.R5, at(liveGap)),
+		asm.JGT.Reg(asm.R4, asm.R5, keep),
+		asm.LSh.Imm(asm.R4, liveProportion),
+		asm.Div.Reg(asm.R4, asm.R5),
+		asm.Mul.Reg(asm.R4, asm.R2),
+		asm.RSh.Imm(asm.R4, liveProportion),
+		asm.Add.Reg(asm.R4, asm.R8),
+		s.set(at(liveDue), asm.R4),
+	)
+	c.Here(keep)
+	c.Add(s.set(at(liveGap), asm.R2), s.set(at(liveFraction), asm.R3))
+	c.Here(end)
+	c.Add(asm.Mov.Imm(asm.R0, 0))
+}
+
+// liveProportion is how many bits a proportion of two gaps has behind the point: twice a gap's, and it, fit 64.
+const (
+	liveProportion = 20
+	liveLongestGap = 1 << 36 // ns
+)
+
+// schedule finds who is next, and sends the frame if R9 says so. Streams that are due together leave one by one: the next is never due sooner than nearly a
+// mean gap after the last.
+func (s *liveSender) schedule() {
+	c := &s.code
+	c.Here("schedule")
+	c.Add(asm.JNE.Imm(asm.R9, xdpRedirect, "unspaced"), s.get(asm.R3, liveNext), s.get(asm.R4, liveSpacing), asm.Add.Reg(asm.R3, asm.R4), s.set(liveSpaced, asm.R3))
+	c.Here("unspaced")
+	c.Add(s.get(asm.R1, liveWord(0, liveDue)), asm.Mov.Imm(asm.R2, 0))
+	for k := 1; k < len(s.tracks); k++ {
+		later := c.Label("later")
+		c.Add(s.get(asm.R3, liveWord(k, liveDue)), asm.JGE.Reg(asm.R3, asm.R1, later), asm.Mov.Reg(asm.R1, asm.R3), asm.Mov.Imm(asm.R2, int32(k)))
+		c.Here(later)
+	}
+	c.Add(s.set(liveStream, asm.R2), s.get(asm.R3, liveSpaced), asm.JGE.Reg(asm.R1, asm.R3, "spaced"), asm.Mov.Reg(asm.R1, asm.R3))
+	c.Here("spaced")
+	c.Add(s.set(liveNext, asm.R1))
+	if s.finite {
+		c.Add(
+			asm.JEq.Imm(asm.R1, -1, "over"),
+			s.get(asm.R2, liveOffset),
+			asm.Add.Reg(asm.R1, asm.R2),
+			s.get(asm.R2, liveEnd),
+			asm.JLT.Reg(asm.R1, asm.R2, "verdict"),
+		)
+		c.Here("over")
+		c.Add(asm.LoadImm(asm.R1, -1, asm.DWord), s.set(liveNext, asm.R1), s.setTo(liveOver, 1))
+		c.Here("verdict")
+	}
+	c.Add(
+		asm.JNE.Imm(asm.R9, xdpRedirect, "drop"),
+		asm.Mov.Imm(asm.R1, int32(s.interfaceAt)),
+		asm.Mov.Imm(asm.R2, 0),
+		asm.FnRedirect.Call(),
+		asm.Return(),
+	)
+}
+
+// gapOf is a gap in whole nanoseconds and a fraction of 2⁻³².
+func gapOf(gap float64) (whole, fraction uint64) {
+	floor, rest := math.Modf(gap)
+	return uint64(floor), uint64(math.Ldexp(rest, 32))
+}
+
+// storeWord stores a constant as 64 bits, the upper half of which are its sign. The kernel has the instruction, and the assembler's StoreImm refuses it.
+func storeWord(to asm.Register, at int16, value int64) asm.Instruction {
+	return asm.Instruction{OpCode: asm.StoreImmOp(asm.DWord), Dst: to, Offset: at, Constant: value}
+}
