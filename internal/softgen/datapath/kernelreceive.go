@@ -59,6 +59,9 @@ func openKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, 
 	if err := r.load(h); err != nil {
 		return nil, err
 	}
+	if err := r.look(wanted{}); err != nil {
+		return nil, err
+	}
 	if r.link, err = attach(r.program); err != nil {
 		return nil, err
 	}
