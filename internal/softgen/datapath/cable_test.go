@@ -14,7 +14,7 @@ import (
 )
 
 // needKernel skips a test that this machine can't run; in CI it fails instead, so that nothing goes untested there unnoticed.
-func needKernel(t *testing.T, err error, what string) {
+func needKernel(t testing.TB, err error, what string) {
 	t.Helper()
 	switch {
 	case err == nil:
@@ -24,6 +24,9 @@ func needKernel(t *testing.T, err error, what string) {
 		t.Skipf("real packets need %s: %v", what, err)
 	}
 }
+
+// receivers are the kinds of receivers. Each path that a port names is one of theirs: a test that asks for one and gets another fails.
+var receivers = map[string]Options{"counted at traffic control": {}, "counted at XDP": {Receive: ReceiveXDP}, "counted from a ring": {Plain: true}}
 
 // cable opens two ports joined by a veth in a network namespace of their own, which ends with the test's thread.
 func cable(t *testing.T, left, right Options) (Port, Port) {
@@ -65,7 +68,7 @@ func open(t *testing.T, o Options) Port {
 	return p
 }
 
-func must(t *testing.T, err error, allowed ...error) {
+func must(t testing.TB, err error, allowed ...error) {
 	t.Helper()
 	for _, a := range allowed {
 		if errors.Is(err, a) {

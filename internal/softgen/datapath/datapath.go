@@ -23,6 +23,8 @@ type Options struct {
 	Path Path
 	// ReceiveRing is the size in bytes of the ring that AF_PACKET receives into; 0 is 8 MiB. What it has no room for is a ReceiveError.
 	ReceiveRing int
+	// Receive is where frames are counted; Plain overrides it.
+	Receive ReceivePath
 }
 
 // Path is a way to send.
@@ -36,6 +38,16 @@ const (
 	PathXDP Path = "af_xdp"
 	// PathPacket is AF_PACKET.
 	PathPacket Path = "af_packet"
+)
+
+// ReceivePath is where in the kernel frames are counted. What can't be had here falls back to the next: XDP, traffic control, AF_PACKET. Info().Path says which it is, and why.
+type ReceivePath string
+
+const (
+	// ReceiveTC counts at the traffic control hook, after the kernel has merged frames: of merged ones it knows how many they were, but has only the last one's bytes.
+	ReceiveTC ReceivePath = ""
+	// ReceiveXDP counts in the network card's driver, before anything is merged.
+	ReceiveXDP ReceivePath = "xdp"
 )
 
 // Info is what a port is. Speed is 0 where the interface has none.

@@ -16,28 +16,49 @@ const (
 	neighbour       // ARP, or an IPv6 neighbour solicitation
 )
 
-// classify looks at a frame's headers; id is a flowFrame's.
-func classify(frame []byte) (c class, id uint32) {
-	if len(frame) >= 14 && binary.BigEndian.Uint16(frame[12:]) == etherARP {
-		return neighbour, 0
+// inspected is what a received frame is to us; id is a flowFrame's.
+type inspected struct {
+	class
+	id uint32
+	// stray: it keeps the link up, and no stream sent it. What bears a mark is a stream's, whatever it looks like.
+	stray bool
+}
+
+// inspect looks at a frame's headers. The counting program says the same of it (programhead.go).
+func inspect(frame []byte) inspected {
+	if value := markOf(frame); value == markLatency {
+		return inspected{class: lateFrame}
+	} else if value >= markBase {
+		return inspected{class: flowFrame, id: uint32(value - markBase)}
 	}
-	network, version := networkHeader(frame)
-	var value uint16
-	switch {
+	i := inspected{stray: stream.KeepsLinkUp(frame)}
+	if i.stray && isQuestion(frame) {
+		i.class = neighbour
+	}
+	return i
+}
+
+// markOf is what stands where marks do; 0 where none can.
+func markOf(frame []byte) uint16 {
+	switch network, version := networkHeader(frame); {
 	case version == 4 && frame[network+1]&1 != 0:
-		value = binary.BigEndian.Uint16(frame[network+4:])
+		return binary.BigEndian.Uint16(frame[network+4:])
 	case version == 6 && frame[network+1]&0x10 != 0:
-		value = binary.BigEndian.Uint16(frame[network+2:])
-	case version == 6 && isSolicitation(frame, network):
-		return neighbour, 0
+		return binary.BigEndian.Uint16(frame[network+2:])
 	}
-	switch {
-	case value == markLatency:
-		return lateFrame, 0
-	case value >= markBase:
-		return flowFrame, uint32(value - markBase)
+	return 0
+}
+
+// isQuestion says of a frame that keeps the link up whether it is ARP or a neighbour solicitation.
+func isQuestion(frame []byte) bool {
+	if network, version := networkHeader(frame); version == 6 {
+		return frame[network+6] == icmpv6 && len(frame) > network+40 && frame[network+40] == neighbourSolicitation
 	}
-	return ordinary, 0
+	at := 12
+	for at+4 < len(frame) && (binary.BigEndian.Uint16(frame[at:]) == etherVLAN || binary.BigEndian.Uint16(frame[at:]) == etherQinQ) {
+		at += tagLength
+	}
+	return at+2 <= len(frame) && binary.BigEndian.Uint16(frame[at:]) == etherARP
 }
 
 const (
@@ -55,13 +76,3 @@ const (
 	lastOfLink     = 137
 	listenerReport = 143
 )
-
-// isStray says whether a frame keeps the link up, and no stream sent it: what bears a mark is a stream's, whatever it looks like. The counting program of tcprogram.go says the same.
-func isStray(frame []byte) bool {
-	c, _ := classify(frame)
-	return c != flowFrame && c != lateFrame && stream.KeepsLinkUp(frame)
-}
-
-func isSolicitation(frame []byte, network int) bool {
-	return len(frame) > network+40 && frame[network+6] == icmpv6 && frame[network+40] == neighbourSolicitation
-}

@@ -29,8 +29,8 @@ func TestMarks(t *testing.T) {
 			if _, err := mark(template, c.flow); err != nil {
 				t.Fatal(err)
 			}
-			if got, id := classify(template); got != c.want || id != c.id {
-				t.Errorf("seen as %v %d, want %v %d", got, id, c.want, c.id)
+			if got := inspect(template); got.class != c.want || got.id != c.id {
+				t.Errorf("seen as %+v, want %v %d", got, c.want, c.id)
 			}
 		})
 	}
@@ -40,8 +40,8 @@ func TestMarks(t *testing.T) {
 		template[15] |= 1
 		_, err := mark(template, stream.Flow{})
 		must(t, err)
-		if got, _ := classify(template); got != ordinary || binary.BigEndian.Uint16(template[18:]) != 0xec07 {
-			t.Errorf("seen as %v, id %#x", got, template[18:20])
+		if got := inspect(template); got.class != ordinary || binary.BigEndian.Uint16(template[18:]) != 0xec07 {
+			t.Errorf("seen as %+v, id %#x", got, template[18:20])
 		}
 	})
 	t.Run("a payload too short for a stamp is refused", func(t *testing.T) {
@@ -52,11 +52,11 @@ func TestMarks(t *testing.T) {
 	})
 }
 
-func FuzzClassify(f *testing.F) {
+func FuzzInspect(f *testing.F) {
 	f.Add(frame(60))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if c, id := classify(b); c == flowFrame && id > maxFlowID {
-			t.Errorf("flow %d", id)
+		if got := inspect(b); got.class == flowFrame && (got.id > maxFlowID || got.stray) || got.class == neighbour && !got.stray {
+			t.Errorf("seen as %+v", got)
 		}
 	})
 }

@@ -194,20 +194,20 @@ func (r *packetReceiver) take(h *unix.Tpacket3Hdr, f []byte, offset time.Duratio
 		header += tag
 	}
 	traffic = framesIn(int(h.Len)+tag, header, size)
-	kind, id := classify(frame)
+	seen := inspect(frame)
 	at := time.Duration(h.Sec)*time.Second + time.Duration(h.Nsec) - offset
-	if s, ok := readStamp(frame); kind == lateFrame && ok {
+	if s, ok := readStamp(frame); seen.class == lateFrame && ok {
 		r.sink.stamped(at, s, traffic.Bytes)
 	}
-	if kind == flowFrame && id <= maxFlowID {
-		r.perFlow[id].add(traffic.Packets, traffic.Bytes)
+	if seen.class == flowFrame && seen.id <= maxFlowID {
+		r.perFlow[seen.id].add(traffic.Packets, traffic.Bytes)
 	}
-	if kind == neighbour || r.all.Load() {
+	if seen.class == neighbour || r.all.Load() {
 		for _, one := range apart(frame, size) {
 			r.sink.frame(at, wireFrame(one, tag > 0, h.Hv1.Vlan_tpid, uint16(h.Hv1.Vlan_tci)))
 		}
 	}
-	return traffic, isStray(frame)
+	return traffic, seen.stray
 }
 
 // struct virtio_net_hdr stands right before the frame: 10 bytes, and where gso_size is in it.

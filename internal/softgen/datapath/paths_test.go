@@ -37,6 +37,17 @@ func TestPaths(t *testing.T) {
 	})
 }
 
+func TestADriverThatCanCountsByXDPWhereAskedTo(t *testing.T) {
+	_, express := cable(t, Options{}, Options{Receive: ReceiveXDP})
+	second := open(t, Options{Interface: "east", Receive: ReceiveXDP})
+	if got, want := express.Info().Path, "sends by AF_XDP, receives by XDP"; got != want {
+		t.Errorf("path %q, want %q", got, want)
+	}
+	if got, want := second.Info().Path, "receives by eBPF (no XDP: device or resource busy)"; !strings.Contains(got, want) {
+		t.Errorf("one more falls back, path %q, want %q in it", got, want)
+	}
+}
+
 // TestNoGarbage keeps the sending loop free of allocations: the collector would make it late.
 func TestNoGarbage(t *testing.T) {
 	a, b := cable(t, Options{}, Options{})

@@ -1,6 +1,7 @@
 package datapath
 
 import (
+	"strings"
 	"sync"
 	"time"
 
@@ -20,17 +21,42 @@ type receiver interface {
 	close() error
 }
 
-// openReceiver has frames counted by eBPF in the kernel, or, where that is forbidden, by us from a packet ring: by says which, and why.
+// openReceiver has frames counted by eBPF in the kernel, or, where that is forbidden, by us from a packet ring: by says which, and why it is none that would be better.
 func openReceiver(p *port) (r receiver, by string, err error) {
-	by = "AF_PACKET"
-	if !p.options.Plain {
-		if r, err = openTCReceiver(p.name, p.index, p.inbox); err == nil {
-			return r, "eBPF", nil
+	var reasons []string
+	for _, w := range p.options.receivers() {
+		if r, err = w.open(p); err == nil {
+			by = w.name
+			break
 		}
-		by += " (no eBPF: " + brief(err) + ")"
+		reasons = append(reasons, "no "+w.name+": "+brief(err))
 	}
-	r, err = openPacketReceiver(p.name, p.index, p.options.ReceiveRing, p.inbox)
+	if len(reasons) > 0 {
+		by += " (" + strings.Join(reasons, "; ") + ")"
+	}
 	return r, by, err
+}
+
+// wayToReceive is a kind of receiver, with the name that people read.
+type wayToReceive struct {
+	name string
+	open func(p *port) (receiver, error)
+}
+
+// receivers are the kinds to try, in turn.
+func (o Options) receivers() []wayToReceive {
+	express, control, packets := wayToReceive{"XDP", openXDPReceiver}, wayToReceive{"eBPF", openTCReceiver}, wayToReceive{"AF_PACKET", openRing}
+	switch {
+	case o.Plain:
+		return []wayToReceive{packets}
+	case o.Receive == ReceiveXDP:
+		return []wayToReceive{express, control, packets}
+	}
+	return []wayToReceive{control, packets}
+}
+
+func openRing(p *port) (receiver, error) {
+	return openPacketReceiver(p.name, p.index, p.options.ReceiveRing, p.inbox)
 }
 
 // tallied is what a receiver got since it was opened; none of it ever shrinks.

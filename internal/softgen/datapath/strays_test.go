@@ -3,11 +3,10 @@ package datapath
 import (
 	"testing"
 
-	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// TestStraysAreToldApart sends frames of each kind to a receiver of each kind: both say what stream.KeepsLinkUp says of them.
+// TestStraysAreToldApart sends frames of each kind to a receiver of each kind: all say what inspect says of them.
 func TestStraysAreToldApart(t *testing.T) {
 	v6 := func(next, first byte) []byte {
 		f := append(make([]byte, 12), 0x86, 0xdd, 0x60, 0, 0, 0, 0, 24, next, 255)
@@ -25,12 +24,9 @@ func TestStraysAreToldApart(t *testing.T) {
 	marked := v6(icmpv6, neighbourAdvertised)
 	marked[15] |= 0x10
 	marked[16], marked[17] = markBase>>8, 3
-	for _, o := range []struct {
-		name string
-		Options
-	}{{"counted in the kernel", Options{}}, {"counted from a ring", Options{Plain: true}}} {
-		t.Run(o.name, func(t *testing.T) {
-			a, b := cable(t, Options{}, o.Options)
+	for name, o := range receivers {
+		t.Run(name, func(t *testing.T) {
+			a, b := cable(t, Options{}, o)
 			must(t, b.SetPromiscuous(true))
 			for name, f := range map[string][]byte{
 				"ARP": kind(8, 6), "LLDP": kind(0x88, 0xcc), "spanning tree": kind(0, 38), "another type": kind(0x88, 0xb5), "IGMP": v4(igmp), "UDP": v4(17), "ICMP": v4(1),
@@ -42,7 +38,7 @@ func TestStraysAreToldApart(t *testing.T) {
 				must(t, a.Inject([][]byte{f}, 0))
 				eventually(t, name+" is counted", func() bool { return b.Counters().Received.Packets == before.Received.Packets+1 })
 				var want units.Traffic
-				if stream.KeepsLinkUp(f) {
+				if inspect(f).stray {
 					want = units.Traffic{Packets: 1, Bytes: wireLength(len(f))}
 				}
 				if got := b.Counters().Strays.Sub(before.Strays); got != want {

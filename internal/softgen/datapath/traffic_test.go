@@ -117,13 +117,13 @@ func TestRun(t *testing.T) {
 }
 
 func TestKindsOfFrames(t *testing.T) {
-	for name, plain := range map[string]bool{"by AF_XDP and eBPF": false, "by AF_PACKET": true} {
-		t.Run(name, func(t *testing.T) { kindsOfFrames(t, plain) })
+	for name, o := range receivers {
+		t.Run(name, func(t *testing.T) { kindsOfFrames(t, o) })
 	}
 }
 
-func kindsOfFrames(t *testing.T, plain bool) {
-	a, b := cable(t, Options{Cores: 2, Plain: plain}, Options{Plain: plain})
+func kindsOfFrames(t *testing.T, o Options) {
+	a, b := cable(t, Options{Cores: 2, Plain: o.Plain}, o)
 	for _, name := range []string{"west", "east"} {
 		l, err := netlink.LinkByName(name)
 		must(t, err)
@@ -218,8 +218,8 @@ func TestChecksumOfStampedFrames(t *testing.T) {
 }
 
 func TestLink(t *testing.T) {
-	for name, plain := range map[string]bool{"by AF_XDP and eBPF": false, "by AF_PACKET": true} {
-		t.Run(name, func(t *testing.T) { linkFlap(t, Options{Plain: plain}) })
+	for name, o := range receivers {
+		t.Run(name, func(t *testing.T) { linkFlap(t, o) })
 	}
 }
 

@@ -18,74 +18,70 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// tcReceiver counts in the kernel, with the program of tcprogram.go: about a tenth of a microsecond per frame, and nothing to overflow.
+// kernelReceiver counts in the kernel, with the program of program.go: about a tenth of a microsecond per frame, and nothing to overflow.
 // It needs CAP_BPF and CAP_NET_ADMIN in the machine's initial user namespace.
-type tcReceiver struct {
-	maps    tcMaps
+type kernelReceiver struct {
+	maps    kernelMaps
 	program *ebpf.Program
 	link    link.Link
 	reader  *ringbuf.Reader
 	sink    sink
 	done    sync.WaitGroup
 
-	flowMemory []byte // the flows map, as mapped
+	mac            [6]byte
+	dropsCountHere bool
+	flowMemory     []byte // the flows map, as mapped
 }
 
-func openTCReceiver(iface string, index int, s sink) (_ receiver, err error) {
+// openTCReceiver counts at the traffic control hook, which any interface has.
+func openTCReceiver(p *port) (receiver, error) {
+	return openKernelReceiver(p, trafficControl(), func(program *ebpf.Program) (link.Link, error) {
+		return link.AttachTCX(link.TCXOptions{Interface: p.index, Program: program, Attach: ebpf.AttachTCXIngress, Anchor: link.Head()})
+	})
+}
+
+// openXDPReceiver counts in the network card's driver, before the kernel merges frames. Where the driver can't, the traffic control hook is better than XDP's generic one: that comes after the merging, too, and
+// nobody tells it how many frames a buffer stands for.
+func openXDPReceiver(p *port) (receiver, error) {
+	return openKernelReceiver(p, expressPath(), func(program *ebpf.Program) (link.Link, error) {
+		return link.AttachXDP(link.XDPOptions{Interface: p.index, Program: program, Flags: link.XDPDriverMode})
+	})
+}
+
+func openKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, error)) (_ receiver, err error) {
 	_ = rlimit.RemoveMemlock() // for kernels before 5.11; where it matters and fails, the maps say so
-	r := &tcReceiver{sink: s}
+	r := &kernelReceiver{sink: p.inbox, mac: p.mac, dropsCountHere: h.countedAsDropped(p.nic.Driver)}
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("count on %s in eBPF: %w", iface, err), r.close())
+			err = errors.Join(fmt.Errorf("count on %s in eBPF: %w", p.name, err), r.close())
 		}
 	}()
-	if err := r.maps.create(); err != nil {
+	if err := r.load(h); err != nil {
 		return nil, err
 	}
-	if r.flowMemory, err = unix.Mmap(r.maps.flows.FD(), 0, flowMapEntries*countersOfPacket, unix.PROT_READ, unix.MAP_SHARED); err != nil {
-		return nil, fmt.Errorf("map the flows' counters: %w", err)
-	}
-	r.program, err = ebpf.NewProgram(&ebpf.ProgramSpec{Name: "linerate_count", Type: ebpf.SchedCLS, License: "Apache-2.0", Instructions: countingProgram(r.maps)})
-	if err != nil {
+	if err := r.look(wanted{}); err != nil {
 		return nil, err
 	}
-	if r.reader, err = ringbuf.NewReader(r.maps.ring); err != nil {
-		return nil, err
-	}
-	if r.link, err = link.AttachTCX(link.TCXOptions{Interface: index, Program: r.program, Attach: ebpf.AttachTCXIngress, Anchor: link.Head()}); err != nil {
+	if r.link, err = attach(r.program); err != nil {
 		return nil, err
 	}
 	r.done.Go(r.read)
 	return r, nil
 }
 
-func (m *tcMaps) create() error {
-	for _, spec := range []struct {
-		to *(*ebpf.Map)
-		ebpf.MapSpec
-	}{
-		{&m.settings, ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 4, MaxEntries: 1}},
-		{&m.totals, ebpf.MapSpec{Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 2 * countersOfPacket, MaxEntries: 1}},
-		{&m.flows, ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: countersOfPacket, MaxEntries: flowMapEntries, Flags: unix.BPF_F_MMAPABLE}},
-		{&m.ring, ebpf.MapSpec{Type: ebpf.RingBuf, MaxEntries: ringBytes}},
-	} {
-		created, err := ebpf.NewMap(&spec.MapSpec)
-		if err != nil {
-			return err
-		}
-		*spec.to = created
+// load makes the maps and the program; it runs nowhere yet.
+func (r *kernelReceiver) load(h hook) (err error) {
+	if err := r.maps.create(); err != nil {
+		return err
 	}
-	return nil
-}
-
-func (m *tcMaps) close() error {
-	var errs []error
-	for _, each := range []*ebpf.Map{m.settings, m.totals, m.flows, m.ring} {
-		if each != nil {
-			errs = append(errs, each.Close())
-		}
+	if r.flowMemory, err = unix.Mmap(r.maps.flows.FD(), 0, flowMapEntries*countersOfPacket, unix.PROT_READ, unix.MAP_SHARED); err != nil {
+		return fmt.Errorf("map the flows' counters: %w", err)
 	}
-	return errors.Join(errs...)
+	if r.program, err = h.assemble(r.maps); err != nil {
+		return err
+	}
+	r.reader, err = ringbuf.NewReader(r.maps.ring)
+	return err
 }
 
 // pair is an entry of a counting map, as one processor has it.
@@ -99,7 +95,7 @@ func (p pair) traffic() units.Traffic {
 type totals struct{ All, Strays pair }
 
 // mark reads the program's counters. It has no room to run out of.
-func (r *tcReceiver) mark() func() tallied {
+func (r *kernelReceiver) mark() func() tallied {
 	var each []totals
 	if err := r.maps.totals.Lookup(uint32(0), &each); err != nil {
 		each = nil // impossible on an array that is open
@@ -112,10 +108,10 @@ func (r *tcReceiver) mark() func() tallied {
 	}
 }
 
-// last: the program drops every frame, so nobody behind it does on the interface's account.
-func (r *tcReceiver) last() bool { return true }
+// last: the program drops every frame, so nobody behind it does on the interface's account, unless the driver puts the program's own drops there.
+func (r *kernelReceiver) last() bool { return !r.dropsCountHere }
 
-func (r *tcReceiver) flows(visit func(uint32, units.Traffic)) {
+func (r *kernelReceiver) flows(visit func(uint32, units.Traffic)) {
 	entries := unsafe.Slice((*pair)(unsafe.Pointer(&r.flowMemory[0])), flowMapEntries)
 	for id := range entries {
 		packets, bytes := atomic.LoadUint64(&entries[id].Packets), atomic.LoadUint64(&entries[id].Bytes)
@@ -125,17 +121,17 @@ func (r *tcReceiver) flows(visit func(uint32, units.Traffic)) {
 	}
 }
 
-func (r *tcReceiver) look(w wanted) error {
-	var bits uint32
+func (r *kernelReceiver) look(w wanted) error {
+	entry := setting{MAC: r.mac}
 	for bit, on := range map[uint32]bool{settingPromiscuous: w.promiscuous, settingAll: w.all, settingNeighbours: w.neighbours} {
 		if on {
-			bits |= bit
+			entry.Bits |= bit
 		}
 	}
-	return r.maps.settings.Put(uint32(0), bits)
+	return r.maps.settings.Put(uint32(0), entry)
 }
 
-func (r *tcReceiver) close() error {
+func (r *kernelReceiver) close() error {
 	var errs []error
 	if r.link != nil {
 		errs = append(errs, r.link.Close())
@@ -154,7 +150,7 @@ func (r *tcReceiver) close() error {
 }
 
 // read takes records from the ring until it is closed.
-func (r *tcReceiver) read() {
+func (r *kernelReceiver) read() {
 	var record ringbuf.Record
 	for {
 		if err := r.reader.ReadInto(&record); err != nil {
@@ -164,7 +160,7 @@ func (r *tcReceiver) read() {
 	}
 }
 
-func (r *tcReceiver) take(b []byte) {
+func (r *kernelReceiver) take(b []byte) {
 	if len(b) < recordHeader {
 		return
 	}

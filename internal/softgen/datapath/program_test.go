@@ -1,0 +1,112 @@
+package datapath
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// hooks are those that the counting program runs at.
+var hooks = map[string]hook{"traffic control": trafficControl(), "XDP": expressPath()}
+
+// loaded is the counting program, attached to nothing: the kernel runs it on what it is given.
+func loaded(t testing.TB, h hook) *kernelReceiver {
+	t.Helper()
+	r := &kernelReceiver{sink: stuck{}, mac: [6]byte{2, 0, 0, 0, 0, 1}}
+	needKernel(t, r.load(h), "eBPF (CAP_BPF and CAP_NET_ADMIN)")
+	t.Cleanup(func() { must(t, r.close()) })
+	must(t, r.look(wanted{promiscuous: true}))
+	return r
+}
+
+// takes has the program take a frame.
+func (r *kernelReceiver) takes(t testing.TB, frame []byte) {
+	t.Helper()
+	_, _, err := r.program.Test(frame)
+	must(t, err)
+}
+
+// TestTheProgramInspectsAsGoDoes gives the program frames that are almost something.
+func TestTheProgramInspectsAsGoDoes(t *testing.T) {
+	for name, h := range hooks {
+		t.Run(name, func(t *testing.T) {
+			r, random := loaded(t, h), rand.New(rand.NewPCG(1, 2))
+			var want tallied
+			flows := map[uint32]units.Traffic{}
+			one := func(length int) units.Traffic { return units.Traffic{Packets: 1, Bytes: wireLength(length)} }
+			for range 20_000 {
+				f := anyFrame(random)
+				r.takes(t, f)
+				want.received = want.received.Add(one(len(f)))
+				seen := inspect(f)
+				if seen.stray {
+					want.strays = want.strays.Add(one(len(f)))
+				}
+				if seen.class == flowFrame {
+					flows[seen.id] = flows[seen.id].Add(one(len(f)))
+				}
+				if got := r.mark()(); got != want {
+					t.Fatalf("after\n% x\n%+v counted, want %+v: Go sees %+v", f, got, want, seen)
+				}
+			}
+			r.flows(func(id uint32, received units.Traffic) {
+				if received != flows[id] {
+					t.Errorf("flow %d received %+v, want %+v", id, received, flows[id])
+				}
+				delete(flows, id)
+			})
+			if len(flows) > 0 {
+				t.Errorf("%d flows more were received", len(flows))
+			}
+		})
+	}
+}
+
+// anyFrame is one with up to two VLAN tags, and with the bytes that decide what it is chosen among those that mean something.
+func anyFrame(r *rand.Rand) []byte {
+	pick := func(among ...byte) byte { return among[r.IntN(len(among))] }
+	f := make([]byte, 12, 200)
+	for range r.IntN(mostTags + 1) {
+		f = append(f, [][]byte{{0x81, 0, 0, 7}, {0x88, 0xa8, 1, 1}}[r.IntN(2)]...)
+	}
+	network := len(f) + 2
+	f = append(f, [][]byte{{8, 0}, {8, 0}, {0x86, 0xdd}, {0x86, 0xdd}, {8, 6}, {0x88, 0xcc}, {5, 0xff}, {6, 0}, {0x88, 0xb5}}[r.IntN(9)]...)
+	f = append(f, make([]byte, 48+r.IntN(100))...)
+	f[network] = pick(0x45, 0x60)
+	f[network+1] = pick(0, 1, 0x10, 0x11, 0xff)
+	f[network+2], f[network+4] = pick(0, 0xfb, 0xfc, 0xfd, 0xff), pick(0, 0xfb, 0xfc, 0xfd, 0xff)
+	f[network+3], f[network+5] = byte(r.Uint32()), pick(0, 7, 0xfe, 0xff)
+	f[network+6] = pick(0, 17, icmpv6, 6)
+	f[network+9] = pick(igmp, 17, 6)
+	f[network+40] = pick(0, icmpv6, 128, firstOfLink-1, firstOfLink, neighbourSolicitation, lastOfLink, lastOfLink+1, listenerReport, 17)
+	return f
+}
+
+func TestTheProgramTakesWhatIsOurs(t *testing.T) {
+	h := expressPath() // the other hook goes by what the kernel says of the frame
+	r := loaded(t, h)
+	for name, c := range map[string]struct {
+		to          []byte
+		promiscuous bool
+		want        int64
+	}{
+		"our own":                        {[]byte{2, 0, 0, 0, 0, 1}, false, 1},
+		"everybody's":                    {[]byte{255, 255, 255, 255, 255, 255}, false, 1},
+		"a group's":                      {[]byte{1, 0, 94, 0, 0, 1}, false, 1},
+		"another's at the end":           {[]byte{2, 0, 0, 0, 0, 2}, false, 0},
+		"another's at the beginning":     {[]byte{4, 0, 0, 0, 0, 1}, false, 0},
+		"another's, of who looks at all": {[]byte{4, 0, 0, 0, 0, 1}, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			must(t, r.look(wanted{promiscuous: c.promiscuous}))
+			before := r.mark()().received.Packets
+			f := frame(60)
+			copy(f, c.to)
+			r.takes(t, f)
+			if got := r.mark()().received.Packets - before; got != c.want {
+				t.Errorf("%d counted, want %d", got, c.want)
+			}
+		})
+	}
+}

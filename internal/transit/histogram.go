@@ -1,0 +1,116 @@
+package transit
+
+import (
+	"iter"
+	"math/bits"
+	"slices"
+	"time"
+)
+
+// Histogram counts frames by transit time. The zero value is empty and ready to use; a copy shares its counts (Clone doesn't). It is not safe for concurrent use.
+type Histogram struct{ counts []uint64 }
+
+// Of is a histogram of what was counted by Index; it takes the slice, which has at most Buckets entries: those that are missing are 0.
+func Of(counts []uint64) Histogram { return Histogram{counts[:min(len(counts), Buckets)]} }
+
+// Record counts a frame.
+func (h *Histogram) Record(d time.Duration) { h.Add(Index(d), 1) }
+
+// Add counts frames into a bucket.
+func (h *Histogram) Add(index int, frames uint64) {
+	h.grow(index + 1)
+	h.counts[index] += frames
+}
+
+// Merge adds another histogram's frames.
+func (h *Histogram) Merge(other Histogram) {
+	h.grow(len(other.counts))
+	for i, n := range other.counts {
+		h.counts[i] += n
+	}
+}
+
+// Since is what was counted after an earlier reading of the same histogram. A bucket that has fewer frames than before counts as begun anew.
+func (h Histogram) Since(earlier Histogram) Histogram {
+	out := h.Clone()
+	for i, n := range earlier.counts {
+		if i < len(out.counts) && out.counts[i] >= n {
+			out.counts[i] -= n
+		}
+	}
+	return out
+}
+
+// Clone is a copy that shares nothing.
+func (h Histogram) Clone() Histogram { return Histogram{slices.Clone(h.counts)} }
+
+// grow makes room for so many buckets, up to what there are.
+func (h *Histogram) grow(buckets int) {
+	if missing := buckets - len(h.counts); missing > 0 {
+		h.counts = append(h.counts, make([]uint64, missing)...)
+	}
+}
+
+// Frames is how many were counted.
+func (h Histogram) Frames() (frames uint64) {
+	for _, n := range h.counts {
+		frames += n
+	}
+	return frames
+}
+
+// All visits the buckets that have frames, shortest times first.
+func (h Histogram) All() iter.Seq2[int, uint64] {
+	return func(yield func(index int, frames uint64) bool) {
+		for i, n := range h.counts {
+			if n > 0 && !yield(i, n) {
+				return
+			}
+		}
+	}
+}
+
+// Share is a part of all frames, in millionths: a percentile without rounding, so that p99.999 of a hundred thousand frames leaves out exactly one.
+type Share uint32
+
+// The shares that people read.
+const (
+	P50    Share = 500_000
+	P90    Share = 900_000
+	P99    Share = 990_000
+	P999   Share = 999_000
+	P9999  Share = 999_900
+	P99999 Share = 999_990
+	Whole  Share = 1_000_000
+)
+
+// Within is the time within which at least this share of the frames arrived, rounded up to the end of its bucket: so no more than 1 % above the exact one, and never below it. It is 0 without frames. Where
+// it is Limit or more, known is false: all that is known is that it was no shorter than Limit.
+func (h Histogram) Within(s Share) (d time.Duration, known bool) {
+	frames := h.Frames()
+	if frames == 0 {
+		return 0, true
+	}
+	rank := rankOf(frames, s)
+	var so uint64
+	for i, n := range h.counts {
+		if so += n; so >= rank && n > 0 {
+			shortest, longest := Bounds(i)
+			if i == Beyond {
+				return shortest, false
+			}
+			return longest, true
+		}
+	}
+	return Limit, false // not reached: the counts add up to frames
+}
+
+// rankOf is which frame, of all in the order of their times, is the last of a share: the share of them, rounded up, and the first at least.
+func rankOf(frames uint64, s Share) uint64 {
+	high, low := bits.Mul64(frames, uint64(min(s, Whole)))
+	rank, rest := bits.Div64(high, low, uint64(Whole))
+	if rest > 0 {
+		rank++
+	}
+	return max(rank, 1)
+}

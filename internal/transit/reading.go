@@ -1,0 +1,87 @@
+package transit
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Reading is what people look at of a histogram: the time within which a share of the frames arrived. A share that single frames decide isn't told: p99.9 of 500 frames would be the longest of them all.
+type Reading struct {
+	Frames uint64
+	// Shares go from the least to the whole.
+	Shares []Arrival
+	// Beyond are frames that took Limit or longer: nobody knows how long.
+	Beyond uint64
+}
+
+// Arrival says within which time a share of the frames arrived. Known is false where that time is Limit or longer.
+type Arrival struct {
+	Share  Share
+	Within time.Duration
+	Known  bool
+}
+
+// leastAbove is how many frames have to lie above a share for it to be told.
+const leastAbove = 10
+
+// Read makes the reading of a histogram.
+func (h Histogram) Read() Reading {
+	r := Reading{Frames: h.Frames()}
+	if len(h.counts) == Buckets {
+		r.Beyond = h.counts[Beyond]
+	}
+	if r.Frames == 0 {
+		return r
+	}
+	for _, s := range []Share{P50, P90, P99, P999, P9999, P99999, Whole} {
+		if s > P50 && s < Whole && r.Frames-rankOf(r.Frames, s) < leastAbove {
+			continue
+		}
+		within, known := h.Within(s)
+		r.Shares = append(r.Shares, Arrival{s, within, known})
+	}
+	return r
+}
+
+// String is the reading in one line: "2000000 frames: p50 3.52µs, p99 37.1µs, all 1.02ms".
+func (r Reading) String() string {
+	if r.Frames == 0 {
+		return "no frames"
+	}
+	parts := make([]string, 0, len(r.Shares))
+	for _, a := range r.Shares {
+		parts = append(parts, a.String())
+	}
+	text := fmt.Sprintf("%d frames: %s", r.Frames, strings.Join(parts, ", "))
+	if r.Beyond > 0 {
+		text += fmt.Sprintf("; %d took %v or longer", r.Beyond, Limit.Round(100*time.Millisecond))
+	}
+	return text
+}
+
+// String is "p99.9 37.1µs".
+func (a Arrival) String() string {
+	if !a.Known {
+		return fmt.Sprintf("%v over %v", a.Share, Limit.Round(100*time.Millisecond))
+	}
+	return fmt.Sprintf("%v %v", a.Share, rounded(a.Within))
+}
+
+// String is "p99.9", and "all" for the whole.
+func (s Share) String() string {
+	if s >= Whole {
+		return "all"
+	}
+	text := fmt.Sprintf("p%d.%04d", s/10_000, s%10_000)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+}
+
+// rounded keeps three digits of a time: its bucket has no more.
+func rounded(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit)
+}
