@@ -31,6 +31,7 @@ type generatorOptions struct {
 	cores, ring                  int
 	heartbeat, wait              time.Duration
 	plain                        bool
+	path                         string
 }
 
 func newGenerator(s Streams) *cobra.Command {
@@ -58,6 +59,7 @@ func newGenerator(s Streams) *cobra.Command {
 	f.StringVar(&o.most, "max-rate", "", "the most that a port sends whatever it is asked for, such as 5kpps: a generator as weak as you like")
 	f.DurationVar(&o.heartbeat, "heartbeat", heartbeat, "stop all traffic this long after the last request; 0 never, as TRex itself")
 	f.BoolVar(&o.plain, "plain", false, "keep to AF_PACKET, as on machines that forbid AF_XDP and eBPF")
+	f.StringVar(&o.path, "path", "auto", "how to send: live (the kernel makes and paces the frames), af_xdp, af_packet, or auto: af_xdp, or af_packet where that is forbidden")
 	f.IntVar(&o.ring, "receive-ring", 0, "bytes of the ring that AF_PACKET receives into (default 8 MiB)")
 	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
 	cmd.AddCommand(newRPCProbe(s, "generator", "the software engine"))
@@ -80,6 +82,10 @@ func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) err
 	if err != nil {
 		return exit.BadInput("--next-hop: %w", err)
 	}
+	path, err := readPath(o.path)
+	if err != nil {
+		return err
+	}
 	if o.heartbeat < 0 {
 		return exit.BadInput("--heartbeat %v: a time span, or 0 for never", o.heartbeat)
 	}
@@ -89,7 +95,7 @@ func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) err
 		return exit.NotMeasured("%w", err)
 	}
 	for i, name := range o.ports {
-		port, err := datapath.Open(datapath.Options{Interface: name, Cores: o.cores, Plain: o.plain, ReceiveRing: o.ring})
+		port, err := datapath.Open(datapath.Options{Interface: name, Cores: o.cores, Plain: o.plain, Path: path, ReceiveRing: o.ring})
 		if err != nil {
 			return exit.NotMeasured("%w%s", err, missingRight(err))
 		}
@@ -110,6 +116,15 @@ func serveGenerator(ctx context.Context, talk io.Writer, o generatorOptions) err
 	fmt.Fprintf(talk, "privileges: %s\n", strings.Join(privileges(), ", "))
 	fmt.Fprintf(talk, "answering on %s; Ctrl-C ends\n", l.Addr())
 	return e.Serve(ctx, l)
+}
+
+// readPath reads --path.
+func readPath(text string) (datapath.Path, error) {
+	path, err := datapath.ReadPath(text)
+	if err != nil {
+		return "", exit.BadInput("--path: %w", err)
+	}
+	return path, nil
 }
 
 // missingRight is what a process lacks that may not open an interface, as the end of a sentence.
@@ -162,7 +177,7 @@ func engineConfig(talk io.Writer) softgen.Config {
 func openSoftware(talk io.Writer, ports []lab.Port) (lab.Engine, error) {
 	cfg := engineConfig(talk)
 	for _, p := range ports {
-		port, err := datapath.Open(datapath.Options{Interface: p.Interface, Cores: p.Cores})
+		port, err := datapath.Open(datapath.Options{Interface: p.Interface, Cores: p.Cores, Path: datapath.Path(p.Path)})
 		if err != nil {
 			return nil, fmt.Errorf("open %s: %w", p.Interface, err)
 		}

@@ -31,6 +31,8 @@ type Topology struct {
 	Limit      *plan.Limit           `json:"limit,omitempty"`
 	// Cores is how many threads may send on each port; 0: one.
 	Cores int `json:"cores,omitempty"`
+	// Path is how the software engine sends, in its own words; "": as it likes.
+	Path string `json:"path,omitempty"`
 	// Sends is what the child opens on the ports.
 	Sends plan.Sender `json:"sends"`
 	// Ends says that each link ends in a namespace of its own, with a program of ours in it that speaks TCP: in one namespace, the kernel would take a shorter way between its own
@@ -60,6 +62,8 @@ type Options struct {
 	Ports []string
 	// Cores is how many threads may send on each port; 0: one.
 	Cores int
+	// Path is how the software engine sends, in its own words; "": as it likes.
+	Path string
 	// Ends says that what sends is an end on each link, in a namespace of its own, rather than one generator with all ports.
 	Ends bool
 }
@@ -69,7 +73,7 @@ func TopologyOf(p *plan.Plan, o Options) (Topology, error) {
 	if len(p.Generators) != 1 && !o.Ends {
 		return Topology{}, badInput("generator.replicas: the plan has %d; on this machine there is one generator: set it to 1", len(p.Generators))
 	}
-	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Cores: o.Cores, Sends: p.Sends(), Ends: o.Ends}
+	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Cores: o.Cores, Path: o.Path, Sends: p.Sends(), Ends: o.Ends}
 	if p.DUT.Reference != nil {
 		t.Limit = p.DUT.Reference.Limit
 	}

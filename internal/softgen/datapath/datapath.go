@@ -3,6 +3,7 @@
 package datapath
 
 import (
+	"fmt"
 	"net/netip"
 	"time"
 
@@ -19,7 +20,7 @@ type Options struct {
 	CPUs []int
 	// Plain keeps to AF_PACKET, as on machines that forbid AF_XDP and eBPF.
 	Plain bool
-	// Path is how to send; "" takes AF_XDP, or AF_PACKET where that is forbidden.
+	// Path is how to send; "" and PathAuto take AF_XDP, or AF_PACKET where that is forbidden.
 	Path Path
 	// ReceiveRing is the size in bytes of the ring that AF_PACKET receives into; 0 is 8 MiB. What it has no room for is a ReceiveError.
 	ReceiveRing int
@@ -32,6 +33,7 @@ type Path string
 
 // The ways to send.
 const (
+	PathAuto Path = "auto"
 	// PathLive has the kernel make and pace frames (XDP's live frames). A run that it can't carry, such as one of bursts, goes another way: Info().Path says so while it runs.
 	PathLive Path = "live"
 	// PathXDP is AF_XDP in copy mode.
@@ -49,6 +51,15 @@ const (
 	// ReceiveXDP counts in the network card's driver, before anything is merged.
 	ReceiveXDP ReceivePath = "xdp"
 )
+
+// ReadPath reads what people type.
+func ReadPath(text string) (Path, error) {
+	switch p := Path(text); p {
+	case "", PathAuto, PathLive, PathXDP, PathPacket:
+		return p, nil
+	}
+	return "", fmt.Errorf("%q is no way to send: it is one of %s, %s, %s, %s", text, PathAuto, PathLive, PathXDP, PathPacket)
+}
 
 // Info is what a port is. Speed is 0 where the interface has none.
 type Info struct {

@@ -75,7 +75,8 @@ func (t *liveThread) run(l *live, k int) {
 	if t.err = bind(l.port.options.CPUs, k); t.err != nil {
 		return
 	}
-	(&urgency{ordinary: true}).apply()
+	(&urgency{ordinary: liveThreads.Add(1) >= int64(runtime.NumCPU())}).apply()
+	defer liveThreads.Add(-1)
 	others := allSignals()
 	others.Val[0] &^= 1 << (liveSignal - 1)
 	if t.err = unix.PthreadSigmask(unix.SIG_SETMASK, others, nil); t.err != nil {
@@ -98,6 +99,10 @@ func (t *liveThread) run(l *live, k int) {
 	t.id.Store(0)
 	t.disarm()
 }
+
+// liveThreads are those of this process that run. Each keeps a processor busy, and is a real-time thread as long as one is left for all others: the kernel would give the rest of the machine
+// a twentieth of the time else.
+var liveThreads atomic.Int64
 
 func allSignals() *unix.Sigset_t {
 	var s unix.Sigset_t
