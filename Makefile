@@ -6,7 +6,7 @@ LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/linerate-dev/linerate/internal/cli.version=$(VERSION) -X main.version=$(VERSION)
 # What makes interfaces, or measures real packets, or brings up a cluster: they have targets of their own.
-PACKETS := /(internal/(softgen|forwarder|lab|sessions)|test/(realpackets|delivery|e2e|impaired))(/|$$)
+PACKETS := /(internal/(softgen|forwarder|lab|sessions)|test/(realpackets|delivery|e2e|impaired|burstiness))(/|$$)
 # Packages whose own code starts goroutines, or shares memory with some: their tests run with the race detector, which makes them up to ten times as slow.
 SHARING = $$(grep -rlE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(func|"sync"|"sync/atomic"|\bchan\b' --include='*.go' --exclude='*_test.go' cmd controllers hack internal test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -Ev '$(PACKETS)|^./test/(chart|operator|fabric/plugins)')
 # Tests of those packages that go without: properties over hundreds of simulated runs.
@@ -51,7 +51,7 @@ test-code: compiler kube ## Run the gate's tests without packets: code, virtual 
 # The last are one after another: each has real packets.
 test-packets: compiler kube ## Run the gate's tests with interfaces and real packets (as root; 2 minutes)
 	$(RACE) -vet=off -count=1 -timeout 10m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/... ./internal/sessions/...
-	$(GO) test -vet=off -count=1 -p 1 -timeout 10m ./test/delivery ./test/impaired ./test/realpackets
+	$(GO) test -vet=off -count=1 -p 1 -timeout 10m ./test/burstiness ./test/delivery ./test/impaired ./test/realpackets
 
 test-race: compiler kube
 	$(RACE) -vet=off -count=1 -timeout 20m -skip '$(SIMULATED)' $(SHARING)
