@@ -172,8 +172,9 @@ race: compiler kube ## Full tier: the race detector for what the gate tests with
 	$(RACE) -vet=off -count=1 -timeout 60m -run '$(SIMULATED)' $(SHARING)
 	cd test/fabric/plugins && $(RACE) -vet=off -count=1 -timeout 20m ./...
 
-bench: ## Full tier: compare the software engine with trafgen and hping3 on the same veths and forwarder (as root; 3 minutes)
-	$(GO) run ./hack/bench
+# The tools that it compares with are Debian's netsniff-ng, hping3 and xdp-tools: who isn't installed stands in the tables with that. $(BENCH) is -all, or -trex DIR.
+bench: ## Full tier: compare the software engine with other generators, and watch how evenly it sends, into docs/speed.md; BENCH=-all has all axes (as root; 3 minutes)
+	$(GO) run ./hack/bench -markdown docs/speed.md $(BENCH)
 
 bench-operator: kube ## Full tier: take 1 000 LoadTests through a real API server: throughput, requests, memory (12 minutes)
 	$(GO) run ./hack/bench-operator

@@ -13,33 +13,30 @@ import (
 	"github.com/cilium/ebpf/asm"
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
-
-	"github.com/linerate-dev/linerate/internal/softgen/datapath"
 )
 
 // forwarding is the forwarder alone, as nearly as a source can be nothing: a program in the kernel clones one packet into g0 in a loop,
-// with no socket, no copy and no allocation of data, and the frames are dropped as soon as they are counted.
-func forwarding(l *lab, threads int) contender {
-	return contender{"forwarding alone", threads, func(context.Context) (func() error, error) {
-		program, err := cloner()
+// with no socket, no copy and no allocation of data. Its one flow costs the forwarder no more than others.
+func forwarding() contender {
+	return contender{name: "forwarding alone", refuses: plays, start: func(_ context.Context, l *lab, asked load) (func() error, error) {
+		frames, err := asked.prepared(hardware(0, 1), hardware(0, 2))
+		if err != nil {
+			return nil, err
+		}
+		program, err := cloner(l.near[0].Attrs().Index)
 		if err != nil {
 			return nil, fmt.Errorf("load the cloning program: %w", err)
 		}
-		sink, err := datapath.Open(datapath.Options{Interface: "g1"})
-		if err != nil {
-			return nil, errors.Join(err, program.Close())
-		}
-		stop := cloneUntilStopped(l, program, threads)
-		return func() error { return errors.Join(stop(), sink.Close(), program.Close()) }, nil
+		stop := cloneUntilStopped(l, program, frames[0], asked.threads)
+		return func() error { return errors.Join(stop(), program.Close()) }, nil
 	}}
 }
 
-// cloner sends a clone of the packet it is run on to g0.
-func cloner() (*ebpf.Program, error) {
-	g0 := mustLink("g0").Attrs().Index
+// cloner sends a clone of the packet it is run on to an interface.
+func cloner(to int) (*ebpf.Program, error) {
 	return ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.SchedCLS, License: "Apache-2.0", Instructions: asm.Instructions{
 		asm.StoreImm(asm.R1, skbQueueMapping, 1, asm.Word), // the first queue: none is to be picked
-		asm.Mov.Imm(asm.R2, int32(g0)),
+		asm.Mov.Imm(asm.R2, int32(to)),
 		asm.Mov.Imm(asm.R3, 0),
 		asm.FnCloneRedirect.Call(),
 		asm.Mov.Imm(asm.R0, 0),
@@ -66,7 +63,7 @@ type testRun struct {
 
 const progTestRun = 10 // BPF_PROG_TEST_RUN
 
-func cloneUntilStopped(l *lab, program *ebpf.Program, threads int) (stop func() error) {
+func cloneUntilStopped(l *lab, program *ebpf.Program, f []byte, threads int) (stop func() error) {
 	var end atomic.Bool
 	var workers sync.WaitGroup
 	failures := make(chan error, threads)
@@ -77,7 +74,6 @@ func cloneUntilStopped(l *lab, program *ebpf.Program, threads int) (stop func() 
 				failures <- err
 				return
 			}
-			f := frame(0)
 			run := testRun{program: uint32(program.FD()), sizeIn: uint32(len(f)), in: uint64(uintptr(unsafe.Pointer(&f[0]))), repeat: clonesPerCall}
 			for !end.Load() {
 				_, _, errno := unix.Syscall(unix.SYS_BPF, progTestRun, uintptr(unsafe.Pointer(&run)), unsafe.Sizeof(run))

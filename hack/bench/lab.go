@@ -12,34 +12,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lab is a generator and a forwarder, each in a network namespace without a name: it ends with the last process in it.
+// lab is a generator and a device, each in a network namespace without a name: it ends with the last process in it.
 //
-//	generator ┬ g0 ─── d0 ┬ forwarder
+//	generator ┬ g0 ─── d0 ┬ device: a forwarder, or a sink
 //	          └ g1 ─── d1 ┘
 type lab struct {
-	before, generator, forwarder netns.NsHandle
-	from, to                     netlink.Link // g0 and g1
-	queues                       int          // from g0 to d0, and from g1 to d1
+	dut                       dut
+	before, generator, device netns.NsHandle
+	near, far                 [2]netlink.Link // g0 and g1, d0 and d1
+	queues                    int             // from g0 to d0, and from g1 to d1
 }
 
-// inLab runs fn in a lab whose generator can send on so many queues, each with a receive queue at the forwarder's end. The calling thread
+// inLab runs fn in a lab whose generator can send on so many queues, each with a receive queue at the device's end. The calling thread
 // is in the generator's namespace meanwhile; the tools that it starts inherit that, and die with it.
-func inLab(queues int, fn func(*lab) error) error {
+func inLab(d dut, queues int, fn func(*lab) error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	l, err := newLab(queues)
+	l, err := newLab(d, queues)
 	if err != nil {
 		return err
 	}
 	return errors.Join(fn(l), l.close())
 }
 
-func newLab(queues int) (*lab, error) {
+func newLab(d dut, queues int) (*lab, error) {
 	before, err := netns.Get()
 	if err != nil {
 		return nil, fmt.Errorf("look at the present network namespace: %w", err)
 	}
-	l := &lab{queues: queues, before: before, generator: netns.None(), forwarder: netns.None()}
+	l := &lab{dut: d, queues: queues, before: before, generator: netns.None(), device: netns.None()}
 	if err := l.build(); err != nil {
 		return nil, errors.Join(fmt.Errorf("build the lab: %w", err), l.close())
 	}
@@ -47,7 +48,7 @@ func newLab(queues int) (*lab, error) {
 }
 
 func (l *lab) build() (err error) {
-	if l.forwarder, err = netns.New(); err != nil {
+	if l.device, err = netns.New(); err != nil {
 		return err
 	}
 	if err := errors.Join(silence(), write("/proc/sys/net/ipv4/ip_forward", "1")); err != nil {
@@ -64,44 +65,48 @@ func (l *lab) build() (err error) {
 			return err
 		}
 	}
-	if err := l.in(l.forwarder, func() error { return errors.Join(route("16.0.0.0/8", "198.18.0.2"), route("48.0.0.0/8", "198.18.1.2")) }); err != nil {
+	if err := l.in(l.device, func() error { return errors.Join(route("16.0.0.0/8", "198.18.0.2"), route("48.0.0.0/8", "198.18.1.2")) }); err != nil {
 		return err
 	}
 	if err := route("48.0.0.0/8", "198.18.0.1"); err != nil { // hping3 asks the kernel for a route
 		return err
 	}
-	l.from, l.to = mustLink("g0"), mustLink("g1")
-	return nil
+	return l.receiveByNAPI()
 }
 
 // cable joins g<i> and d<i>, with addresses and neighbours set, so that nobody has to ask.
 func (l *lab) cable(i int) error {
 	near, far := hardware(i, 1), hardware(i, 2)
 	veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: fmt.Sprintf("g%d", i), HardwareAddr: near, NumTxQueues: l.queues, NumRxQueues: 1},
-		PeerName: fmt.Sprintf("d%d", i), PeerHardwareAddr: far, PeerNumTxQueues: 1, PeerNumRxQueues: uint32(l.queues), PeerNamespace: netlink.NsFd(int(l.forwarder))}
+		PeerName: fmt.Sprintf("d%d", i), PeerHardwareAddr: far, PeerNumTxQueues: 1, PeerNumRxQueues: uint32(l.queues), PeerNamespace: netlink.NsFd(int(l.device))}
 	if err := netlink.LinkAdd(veth); err != nil {
 		return fmt.Errorf("veth g%d: %w", i, err)
 	}
-	err := l.in(l.forwarder, func() error {
-		return configure(fmt.Sprintf("d%d", i), fmt.Sprintf("198.18.%d.1/24", i), fmt.Sprintf("198.18.%d.2", i), near)
+	err := l.in(l.device, func() (err error) {
+		l.far[i], err = configure(veth.PeerName, fmt.Sprintf("198.18.%d.1/24", i), fmt.Sprintf("198.18.%d.2", i), near)
+		return err
 	})
-	return errors.Join(err, configure(fmt.Sprintf("g%d", i), fmt.Sprintf("198.18.%d.2/24", i), fmt.Sprintf("198.18.%d.1", i), far))
+	if err != nil {
+		return err
+	}
+	l.near[i], err = configure(veth.Name, fmt.Sprintf("198.18.%d.2/24", i), fmt.Sprintf("198.18.%d.1", i), far)
+	return err
 }
 
 func hardware(link, end int) net.HardwareAddr {
 	return net.HardwareAddr{2, 0, 0, 0, byte(link), byte(end)}
 }
 
-func configure(name, address, neighbour string, mac net.HardwareAddr) error {
+func configure(name, address, neighbour string, mac net.HardwareAddr) (netlink.Link, error) {
 	link, err := netlink.LinkByName(name)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	a, err := netlink.ParseAddr(address)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(netlink.AddrAdd(link, a), netlink.LinkSetUp(link),
+	return link, errors.Join(netlink.AddrAdd(link, a), netlink.LinkSetUp(link),
 		netlink.NeighSet(&netlink.Neigh{LinkIndex: link.Attrs().Index, State: netlink.NUD_PERMANENT, IP: net.ParseIP(neighbour), HardwareAddr: mac}))
 }
 
@@ -111,14 +116,6 @@ func route(destination, via string) error {
 		return err
 	}
 	return netlink.RouteAdd(&netlink.Route{Dst: network, Gw: net.ParseIP(via)})
-}
-
-func mustLink(name string) netlink.Link {
-	l, err := netlink.LinkByName(name)
-	if err != nil {
-		return &netlink.Dummy{LinkAttrs: netlink.LinkAttrs{Name: name}}
-	}
-	return l
 }
 
 // silence keeps IPv6's own packets out of the counters.
@@ -143,40 +140,56 @@ func (l *lab) in(ns netns.NsHandle, fn func() error) error {
 	return errors.Join(err, netns.Set(l.generator))
 }
 
-// tally is what g0 and g1 together have sent and received so far, by their own counters. A frame that found the far end's queue full
-// has left, and was lost there: a veth counts it as dropped at the sending end.
-type tally struct{ offered, returned uint64 }
+// openDrain puts the sink where frames arrive: behind the forwarder at the generator's ends, or at the device's if that is a sink itself.
+func (l *lab) openDrain() (d *drain, err error) {
+	if l.dut != sink {
+		return openDrain(l.near[:])
+	}
+	err = l.in(l.device, func() error {
+		d, err = openDrain(l.far[:])
+		return err
+	})
+	return d, err
+}
 
-func (l *lab) tally() (tally, error) {
-	var sum tally
-	for _, end := range []netlink.Link{l.from, l.to} {
+// offered is what g0 and g1 together have sent so far, by their own counters. A frame that found the far end's queue full has left, and was lost there: a veth counts it
+// as dropped at the sending end.
+func (l *lab) offered() (uint64, error) {
+	sum := uint64(0)
+	for _, end := range l.near {
 		link, err := netlink.LinkByIndex(end.Attrs().Index)
 		if err != nil {
-			return sum, fmt.Errorf("read the counters of %s: %w", end.Attrs().Name, err)
+			return 0, fmt.Errorf("read the counters of %s: %w", end.Attrs().Name, err)
 		}
-		s := link.Attrs().Statistics
-		sum.offered += s.TxPackets + s.TxDropped
-		sum.returned += s.RxPackets
+		sum += link.Attrs().Statistics.TxPackets + link.Attrs().Statistics.TxDropped
 	}
 	return sum, nil
 }
 
-// asDevice gives the forwarder a processor and receive queues of its own: a NAPI on each of its veth ends, in a kernel thread. The
-// generator's ends must not offer segmentation: veth leaves the NAPI out for frames that could only then be aggregated.
-func (l *lab) asDevice() error {
-	for i := range 2 {
-		if err := feature(fmt.Sprintf("g%d", i), segmentation, false); err != nil {
+// receiveByNAPI gives each of the device's ends a NAPI, as network cards have one, by turning aggregation on: frames that a program in the kernel sends are dropped without. The
+// generator's ends must not offer segmentation: veth leaves the NAPI out for frames that could only then be aggregated. A forwarder with a processor of its own has its NAPIs in kernel threads.
+func (l *lab) receiveByNAPI() error {
+	if err := l.aggregate(true); err != nil || l.dut != ownProcessor {
+		return err
+	}
+	return l.in(l.device, func() error { return errors.Join(threaded(l.far[0].Attrs().Name), threaded(l.far[1].Attrs().Name)) })
+}
+
+// aggregate turns aggregation at the device's ends on or off.
+func (l *lab) aggregate(on bool) error {
+	for _, end := range l.near {
+		if err := feature(end.Attrs().Name, segmentation, !on); err != nil {
 			return err
 		}
 	}
-	return l.in(l.forwarder, func() error {
-		return errors.Join(feature("d0", aggregation, true), feature("d1", aggregation, true), threaded("d0"), threaded("d1"))
+	return l.in(l.device, func() error {
+		return errors.Join(feature(l.far[0].Attrs().Name, aggregation, on), feature(l.far[1].Attrs().Name, aggregation, on))
 	})
 }
 
 func (l *lab) close() error {
 	err := netns.Set(l.before)
-	for _, h := range []netns.NsHandle{l.generator, l.forwarder, l.before} {
+	for _, h := range []netns.NsHandle{l.generator, l.device, l.before} {
 		if h.IsOpen() {
 			err = errors.Join(err, h.Close())
 		}

@@ -1,41 +1,57 @@
-// Bench compares the software engine with other packet senders on the same machine, in one run: the same veths, the same Linux
-// forwarder, the same 64-byte frames. What counts is what comes back after the forwarder, read from the receiving interface's own
-// counters, the same for all.
+// Bench compares the software engine with other packet senders on the same machine, in one run: the same veths, the same device, the same frames, and one sink for all,
+// which counts what arrives. Contenders take turns, forwards and backwards, and the median of their turns is reported with the least and the most, so that a slow moment of a shared machine hits all
+// alike. Then it watches how evenly the engine sends: the rate of each second, and when each single frame arrives.
 //
-//	go run ./hack/bench        (as root; two network namespaces that vanish with the process)
-//
-// Contenders take turns, and the median of their turns is reported, so that a slow moment of a shared machine hits all alike.
+//	go run ./hack/bench                             the main comparisons, 3 minutes (as root; network namespaces that vanish with the process)
+//	go run ./hack/bench -all                        all axes: sizes, flows, both ways, costs, and 100 s of pace at each load
+//	go run ./hack/bench -markdown docs/speed.md     the page's tables, too
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/awake"
 	"github.com/linerate-dev/linerate/test/published"
 )
 
-// options are the flags; the defaults take less than three minutes.
+// options are the flags; the defaults take three minutes.
 type options struct {
-	rounds   int
-	window   time.Duration
-	pacing   time.Duration
-	markdown string
+	all       bool
+	only      string
+	rounds    int
+	window    time.Duration
+	pacing    time.Duration // how long each pace is watched
+	recording time.Duration // for how long arrivals are recorded
+	shares    []float64     // of what a sender reached, at which its pace and its bursts are watched
+	trex      string
+	markdown  string
 }
 
 func main() {
-	var o options
-	flag.IntVar(&o.rounds, "rounds", 5, "turns of each contender")
-	flag.DurationVar(&o.window, "window", 1500*time.Millisecond, "length of a turn's measurement")
-	flag.DurationVar(&o.pacing, "pacing", 20*time.Second, "how long the pace is watched at 80 % of capacity")
-	flag.StringVar(&o.markdown, "markdown", "", "write the tables as Markdown to this file too")
+	o := options{shares: []float64{0.8}}
+	flag.BoolVar(&o.all, "all", false, "all axes, and 100 s of pace at 20, 50 and 80 % (20 minutes)")
+	flag.StringVar(&o.only, "only", "", "only the tables whose titles contain this; pace and bursts need the first table")
+	flag.IntVar(&o.rounds, "rounds", 4, "turns of each contender; an even number")
+	flag.DurationVar(&o.window, "window", 800*time.Millisecond, "length of a turn's measurement")
+	flag.DurationVar(&o.pacing, "pacing", 0, "how long each pace is watched, whole seconds; 0: 10, and 100 with -all")
+	flag.DurationVar(&o.recording, "recording", 0, "for how long arrivals are recorded; 0: 4 s, and 20 s with -all")
+	flag.StringVar(&o.trex, "trex", "", "folder of a TRex that takes part")
+	flag.StringVar(&o.markdown, "markdown", "", "write the tables into this page, between its marks, too")
 	flag.Parse()
+	pacing, recording := 10*time.Second, 4*time.Second
+	if o.all {
+		pacing, recording, o.shares = 100*time.Second, 20*time.Second, []float64{0.2, 0.5, 0.8}
+	}
+	o.pacing, o.recording = cmp.Or(o.pacing, pacing), cmp.Or(o.recording, recording)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, o); err != nil {
@@ -44,36 +60,63 @@ func main() {
 	}
 }
 
-// run measures all and prints what came out.
+// run measures all, and prints what came out. What of ours failed is an error then.
 func run(ctx context.Context, o options) error {
-	if err := ready(); err != nil {
-		return err
-	}
-	measured := "\n" + published.Provenance(time.Now()) + ".\n"
-	results, err := measureAll(ctx, o)
-	if err != nil {
-		return err
-	}
-	if err := print(os.Stdout, results.text()+measured); err != nil || o.markdown == "" {
-		return err
-	}
-	return os.WriteFile(o.markdown, []byte(results.markdown()+measured), 0o644) // a document for anyone to read
-}
-
-func print(w io.Writer, text string) error {
-	_, err := io.WriteString(w, text)
-	return err
-}
-
-// ready checks what a run needs.
-func ready() error {
 	if os.Geteuid() != 0 {
 		return fmt.Errorf("must be root, for network namespaces and eBPF: sudo -E go run ./hack/bench")
 	}
-	for tool, debian := range map[string]string{"trafgen": "netsniff-ng", "hping3": "hping3"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			return fmt.Errorf("%s isn't installed: apt-get install %s", tool, debian)
+	if o.rounds < 2 || o.rounds%2 != 0 {
+		return fmt.Errorf("-rounds %d: use an even number, as turns go forwards and backwards", o.rounds)
+	}
+	request, err := awake.Keep() // as linerate run does
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "what is measured may be late:", err)
+	}
+	defer request.Close() //nolint:errcheck // the process ends here
+	measured := published.Provenance(time.Now()) + ".\n"
+	r, err := measure(ctx, o)
+	if err != nil {
+		return err
+	}
+	measured += r.disturbed()
+	if _, err := io.WriteString(os.Stdout, r.text()+"\n"+measured); err != nil {
+		return err
+	}
+	if o.markdown != "" {
+		if err := published.Section(o.markdown, "bench", measured+"\n"+r.markdown()); err != nil {
+			return err
 		}
 	}
+	if failed := r.failures(); len(failed) > 0 {
+		return fmt.Errorf("the engine failed: %s", strings.Join(failed, "; "))
+	}
 	return nil
+}
+
+func measure(ctx context.Context, o options) (r results, err error) {
+	directory, err := os.MkdirTemp("", "linerate-bench")
+	if err != nil {
+		return r, err
+	}
+	defer os.RemoveAll(directory) //nolint:errcheck // a temporary directory
+	var first []outcome
+	for _, s := range scenes(takePart(directory, o.trex), o.all) {
+		if !strings.Contains(s.title, o.only) {
+			continue
+		}
+		fmt.Fprintln(os.Stderr, s.title)
+		outcomes, err := compete(ctx, o, s)
+		if err != nil {
+			return r, fmt.Errorf("%s: %w", s.title, err)
+		}
+		r.scenes, r.outcomes = append(r.scenes, s), append(r.outcomes, outcomes)
+		if s.title == words(forwarder, base()) {
+			first = outcomes
+		}
+	}
+	if r.pace, err = watchPace(ctx, o, first); err != nil {
+		return r, err
+	}
+	r.bursts, err = watchBursts(ctx, o, first)
+	return r, err
 }

@@ -2,45 +2,52 @@ package main
 
 import (
 	"fmt"
-	"runtime"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
-	"golang.org/x/sys/unix"
+	"github.com/linerate-dev/linerate/test/burstiness"
 )
+
+// results are all that a run found out.
+type results struct {
+	scenes   []scene
+	outcomes [][]outcome // of each scene
+	pace     []pace
+	bursts   []evenness
+}
+
+// failures are the outcomes of ours that went wrong: others' tools may fail.
+func (r results) failures() (all []string) {
+	for i, outcomes := range r.outcomes {
+		for _, o := range outcomes {
+			if o.failed && o.options != nil {
+				all = append(all, fmt.Sprintf("%s, %s: %s", o, r.scenes[i].title, o.why))
+			}
+		}
+	}
+	return all
+}
+
+// muchTaken is a share of all processors' time that senders can't do without.
+const muchTaken = 0.05
+
+// disturbed is a line that says how much others had of the processors in most turns, if that was much: nothing else in the tables says that a calm machine has other figures.
+func (r results) disturbed() string {
+	var taken []float64
+	for _, outcomes := range r.outcomes {
+		for _, o := range outcomes {
+			taken = append(taken, o.values(func(t turn) float64 { return t.others + t.stolen })...)
+		}
+	}
+	if median(taken) <= muchTaken {
+		return ""
+	}
+	return fmt.Sprintf("\n**The machine wasn't calm**: others had %s of its processors in half of the turns, or more. On a calm one, senders are faster and more even.\n", percent(median(taken)))
+}
 
 // row is a line of a table; the first of a table is its head.
 type row []string
-
-// competition is the comparison on plain veths, each contender against trafgen with as many threads.
-func (r *results) competition() []row {
-	rows := []row{{"sender", "threads", "returned kpps", "× trafgen", "× forwarding alone"}}
-	for _, t := range r.plain {
-		rows = append(rows, row{t.name, fmt.Sprint(t.threads), fmt.Sprintf("%.0f", t.median()/1000),
-			fmt.Sprintf("%.2f", t.median()/r.rate(r.plain, "trafgen", t.threads)),
-			fmt.Sprintf("%.2f", t.median()/r.rate(r.plain, "forwarding alone", t.threads))})
-	}
-	return rows
-}
-
-// saturation is the forwarder with a processor of its own, flooded.
-func (r *results) saturation() []row {
-	rows := []row{{"sender", "threads", "offered kpps", "returned kpps", "× forwarding alone"}}
-	for _, t := range r.device {
-		rows = append(rows, row{t.name, fmt.Sprint(t.threads), fmt.Sprintf("%.0f", median(t.offered)/1000), fmt.Sprintf("%.0f", t.median()/1000),
-			fmt.Sprintf("%.2f", t.median()/r.rate(r.device, "forwarding alone", 1))})
-	}
-	return rows
-}
-
-func (r *results) pacing() []row {
-	rows := []row{{"forwarder", "intended kpps", "seconds within 0.1 %", "worst second", "not sent", "lost", "sender's CPU"}}
-	for _, p := range r.pace {
-		rows = append(rows, row{p.forwarder, fmt.Sprintf("%.0f", p.intended/1000), fmt.Sprintf("%d of %d", p.within, p.windows),
-			fmt.Sprintf("%.3f %%", 100*p.worst), fmt.Sprint(p.unsent), fmt.Sprint(p.lost), fmt.Sprintf("%.0f %%", p.processorPercent)})
-	}
-	return rows
-}
 
 // section is a table with its heading and what has to be known to read it.
 type section struct {
@@ -48,25 +55,106 @@ type section struct {
 	rows        []row
 }
 
-func (r *results) sections() []section {
-	return []section{
-		{"64-byte frames through the Linux forwarder", "On plain veths the sender's processor does the forwarding too. The engine also receives, checks and counts every frame; " +
-			"what trafgen and hping3 get back goes to the kernel's stack, or, in the rows that say so, to the engine's counter.", r.competition()},
-		{"The same forwarder with a processor and a queue of its own", "Flooded beyond saturation: what is returned is the forwarder's rate. " +
-			"trafgen isn't here: it ends with an error as soon as the forwarder's queue is full.", r.saturation()},
-		{"Pace of one sending thread at 80 % of what came back", "", r.pacing()},
+func (r results) sections() []section {
+	var all []section
+	for i, s := range r.scenes {
+		all = append(all, section{s.title, s.note, competition(s, r.outcomes[i])})
 	}
+	if len(r.pace) > 0 {
+		all = append(all, section{"Pace of one sending thread, through the forwarder", "By the program's own counter, read once a second. Stolen seconds are those in which the host of this virtual machine took a hundredth of a second of a processor, or more.", pacing(r.pace)})
+	}
+	if len(r.bursts) > 0 {
+		all = append(all,
+			section{"Bursts of one sending thread, at the cable's far end", "Waiting is the smallest queue, in frames, that loses none when it is emptied at 1.01 times the rate: in half of all stretches of 10 ms, in 99.9 % of them, and in all. Stretches in which the host took a processor aren't judged.", waiting(r.bursts)},
+			section{"Gaps between two frames, as multiples of the load's own", "Shares of all gaps.", gaps(r.bursts)})
+	}
+	return all
 }
 
-// conditions say what the figures hold for.
-func (r *results) conditions() string {
-	var u unix.Utsname
-	_ = unix.Uname(&u) // for people only
-	return fmt.Sprintf("Linux %s, %d processors, %s; engine %s; peak memory of the engine and this program %d MB. Medians of turns.",
-		unix.ByteSliceToString(u.Release[:]), runtime.NumCPU(), runtime.Version(), r.path, r.peakMemory>>20)
+// competition is a scene's table. Who can't take part stands in it with the reason; several threads of the same make one row of that.
+func competition(s scene, outcomes []outcome) []row {
+	rows := []row{{"sender", "threads", "returned kpps", "least–most", "× " + yardstickWords(s), "lost", "kframes per processor-second", "host took", "others took", "remark"}}
+	var absent []row
+	for i, o := range outcomes {
+		if len(o.turns) == 0 {
+			r := row{o.String(), fmt.Sprint(o.load.threads), "–", "–", "–", "–", "–", "–", "–", o.why}
+			if same := slices.IndexFunc(absent, func(a row) bool { return a[0] == r[0] && a[9] == r[9] }); same >= 0 {
+				absent[same][1] += ", " + r[1]
+			} else {
+				absent = append(absent, r)
+			}
+			continue
+		}
+		rates := o.values(returned)
+		ratio := "–"
+		if to := s.against(i); to >= 0 && len(outcomes[to].turns) > 0 {
+			ratio = fmt.Sprintf("%.2f", o.median(returned)/outcomes[to].median(returned))
+		}
+		rows = append(rows, row{o.String(), fmt.Sprint(o.load.threads), kilo(o.median(returned)), kilo(slices.Min(rates)) + "–" + kilo(slices.Max(rates)), ratio,
+			percent(o.median(func(t turn) float64 { return max(0, 1-t.returned/t.offered) })), kilo(o.median(func(t turn) float64 { return t.returned / t.busy })),
+			percent(o.median(func(t turn) float64 { return t.stolen })), percent(o.median(func(t turn) float64 { return t.others })), ""})
+	}
+	return append(rows, absent...)
 }
 
-func (r *results) text() string {
+func yardstickWords(s scene) string {
+	if s.yardstick == "" {
+		return "the first"
+	}
+	return s.yardstick
+}
+
+func kilo(perSecond float64) string { return fmt.Sprintf("%.0f", perSecond/1000) }
+
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+
+func pacing(all []pace) []row {
+	rows := []row{{"sender", "intended kpps", "of what it reached", "within 0.1 %", "beyond 1 %", "worst second", "worst second not stolen", "stolen seconds", "others took", "not sent", "lost", "sender's CPU"}}
+	for _, p := range all {
+		worst, ours := p.worst()
+		n := len(p.seconds)
+		rows = append(rows, row{p.sender, kilo(p.intended), fmt.Sprintf("%.0f %%", 100*p.share), fmt.Sprintf("%d of %d s", p.within(narrow), n), fmt.Sprint(n - p.within(wide)),
+			fmt.Sprintf("%.3f %%", 100*worst), fmt.Sprintf("%.3f %%", 100*ours), fmt.Sprint(p.stolen()), percent(p.others), fmt.Sprint(p.unsent), fmt.Sprint(p.lost), fmt.Sprintf("%.0f %%", p.processorPercent)})
+	}
+	return rows
+}
+
+func waiting(all []evenness) []row {
+	rows := []row{{"sender", "kpps", "frames", "waiting, half", "waiting, 99.9 %", "waiting, most", "stretches", "stolen", "gaps within an eighth"}}
+	for _, e := range all {
+		rows = append(rows, row{e.sender, kilo(e.packetsPerSecond), fmt.Sprint(e.Frames), fmt.Sprint(e.Half), fmt.Sprint(e.Typical), fmt.Sprint(e.Most), fmt.Sprint(e.Stretches), fmt.Sprint(e.Stolen), percent(e.Share(7./8, 9./8))})
+	}
+	return rows
+}
+
+func gaps(all []evenness) []row {
+	head := row{"sender", "kpps"}
+	for _, g := range all[0].Gaps {
+		head = append(head, edges(g))
+	}
+	rows := []row{head}
+	for _, e := range all {
+		cells := row{e.sender, kilo(e.packetsPerSecond)}
+		for _, g := range e.Gaps {
+			cells = append(cells, fmt.Sprintf("%.2f %%", 100*e.Share(g.From, g.To)))
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+// edges are a column's of the histogram.
+func edges(g burstiness.Gaps) string {
+	switch {
+	case g.From == 0:
+		return fmt.Sprintf("< %.4g", g.To)
+	case g.To > 1e9:
+		return fmt.Sprintf("≥ %.4g", g.From)
+	}
+	return fmt.Sprintf("%.4g–%.4g", g.From, g.To)
+}
+
+func (r results) text() string {
 	var b strings.Builder
 	for _, s := range r.sections() {
 		fmt.Fprintf(&b, "\n%s\n", s.title)
@@ -79,20 +167,27 @@ func (r *results) text() string {
 			fmt.Fprintf(&b, "  %s\n", s.note)
 		}
 	}
-	return b.String() + "\n" + r.conditions() + "\n"
+	return b.String()
 }
 
-func (r *results) markdown() string {
+func (r results) markdown() string {
 	var b strings.Builder
 	for _, s := range r.sections() {
 		fmt.Fprintf(&b, "### %s\n\n", s.title)
 		for i, cells := range s.rows {
-			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
+			escaped := make([]string, len(cells))
+			for k, c := range cells {
+				escaped[k] = strings.ReplaceAll(c, "|", "\\|")
+			}
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(escaped, " | "))
 			if i == 0 {
 				fmt.Fprintf(&b, "|%s\n", strings.Repeat("---|", len(cells)))
 			}
 		}
-		fmt.Fprintf(&b, "\n%s\n\n", s.note)
+		b.WriteString("\n")
+		if s.note != "" {
+			fmt.Fprintf(&b, "%s\n\n", s.note)
+		}
 	}
-	return b.String() + r.conditions() + "\n"
+	return b.String()
 }

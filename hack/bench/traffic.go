@@ -1,68 +1,150 @@
 package main
 
 import (
-	"encoding/binary"
 	"fmt"
+	"net"
+	"net/netip"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/profile"
 	"github.com/linerate-dev/linerate/internal/softgen/datapath"
 	"github.com/linerate-dev/linerate/internal/softgen/fieldengine"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// flows is how many source addresses the frames of every contender that can vary them go through.
-const flows = 254
-
-// frame is the n-th frame, without FCS: UDP over IPv4, 64 bytes on the wire.
-func frame(n int) []byte {
-	f := make([]byte, 60)
-	copy(f, hardware(0, 2))
-	copy(f[6:], hardware(0, 1))
-	copy(f[12:], []byte{8, 0, 0x45, 0, 0, 46, 0, 1, 0, 0, 64, 17, 0, 0, 16, 0, 0, byte(n%flows + 1), 48, 0, 0, 1, 4, 1, 0, 12, 0, 26, 0, 0})
-	fieldengine.FixIPv4Header(f, 14)
-	return f
-}
-
-// streams are the same frames as a TRex stream, its source address counted up by the field engine.
-func streams(packetsPerSecond float64) []datapath.RunStream {
-	first := uint64(binary.BigEndian.Uint32(frame(0)[26:]))
-	return []datapath.RunStream{{ID: 1, Stream: stream.Stream{
-		Enabled: true, SelfStart: true, Flags: 3, CoreID: -1, NextStreamID: -1,
-		Mode:   stream.Mode{Type: "continuous", Rate: stream.Rate{Type: "pps", Value: packetsPerSecond}},
-		Packet: stream.Packet{Binary: frame(0)},
-		VM: stream.VM{Instructions: []stream.Instruction{
-			{Type: "flow_var", Name: "source", Size: 4, Op: "inc", InitValue: first, MinValue: first, MaxValue: first + flows - 1, Step: 1},
-			{Type: "write_flow_var", Name: "source", PacketOffset: 26, BigEndian: true},
-			{Type: "fix_checksum_ipv4", PacketOffset: 14},
-		}},
-	}}}
-}
-
-// back turns streams round: from g1 to g0.
-func back(streams []datapath.RunStream) []datapath.RunStream {
-	for i := range streams {
-		s := &streams[i].Stream
-		s.Packet.Binary = append(append(append([]byte{}, hardware(1, 2)...), hardware(1, 1)...), s.Packet.Binary[12:]...)
-		copy(s.Packet.Binary[26:], []byte{48, 0, 0, 1, 16, 0, 0, 1})
-		first := uint64(48)<<24 + 1
-		v := &s.VM.Instructions[0]
-		v.InitValue, v.MinValue, v.MaxValue = first, first, first+flows-1
+// sizes are what a kind of traffic is made of, in bytes on the wire.
+func sizes(of string) (profile.Spec, error) {
+	if of == "IMIX" {
+		return profile.Spec{Kind: profile.IMIX}, nil
 	}
-	return streams
+	var size int
+	if _, err := fmt.Sscan(of, &size); err != nil {
+		return profile.Spec{}, fmt.Errorf("frames of %q bytes: use a number, or IMIX", of)
+	}
+	return profile.Spec{Kind: profile.FixedSize, FrameSize: units.FrameSize(size)}, nil
 }
 
-// trafgenConfig are the same frames for trafgen, all of them ready: nothing is left for it to compute.
-func trafgenConfig() string {
-	var b strings.Builder
-	for n := range flows {
-		b.WriteString("{ ")
-		for i, octet := range frame(n) {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			fmt.Fprintf(&b, "0x%02x", octet)
+// streams are a load's as a LoadTest has them: UDP over IPv4, flows told apart by their source address. The rate is of all of them.
+func (l load) streams(back bool, packetsPerSecond float64) ([]datapath.RunStream, error) {
+	spec, err := sizes(l.size)
+	if err != nil {
+		return nil, err
+	}
+	spec.Source, spec.Destination = netip.MustParsePrefix("16.0.0.0/8"), netip.MustParsePrefix("48.0.0.0/8")
+	if back {
+		spec.Source, spec.Destination = spec.Destination, spec.Source
+	}
+	spec.Flows = profile.Flows{Count: l.flows, Vary: []profile.Field{profile.SourceAddress}}
+	p, err := profile.Build(spec)
+	if err != nil {
+		return nil, err
+	}
+	var run []datapath.RunStream
+	for i, s := range p.Streams {
+		s.Mode.Rate.Value *= packetsPerSecond / float64(p.Mix.Packets)
+		if l.marks != unmarked {
+			s.FlowStats = stream.Flow{Enabled: true, StreamID: uint32(i + 1), RuleType: string(l.marks)}
 		}
-		b.WriteString(" }\n")
+		run = append(run, datapath.RunStream{ID: uint32(i + 1), Stream: s})
+	}
+	return run, nil
+}
+
+// readyFlows is how many flows' frames a tool may have in memory, made beforehand.
+const readyFlows = 256
+
+// prepared are the frames of a load in the order in which a tool is to send them again and again, without FCS: sizes in their proportion and mixed, each with all of its flows. Above 256 flows they
+// are those of each 256th flow: the last byte of the source address is the tool's to count.
+func (l load) prepared(from, to net.HardwareAddr) ([][]byte, error) {
+	run, err := l.streams(false, 1)
+	if err != nil {
+		return nil, err
+	}
+	step := uint64(1)
+	if l.flows > readyFlows {
+		step = readyFlows
+	}
+	var programs []*fieldengine.Program
+	for _, each := range run {
+		p, err := fieldengine.Compile(each.Stream.Packet.Binary, each.Stream.VM, 0)
+		if err != nil {
+			return nil, err
+		}
+		programs = append(programs, p)
+	}
+	order := interleaved(run)
+	sent := make([]uint64, len(programs))
+	var frames [][]byte
+	for range uint64(l.flows) / step {
+		for _, i := range order {
+			f := programs[i].Template()
+			f = f[:programs[i].Frame(sent[i]*step, f)]
+			sent[i]++
+			copy(f, to)
+			copy(f[6:], from)
+			frames = append(frames, f)
+		}
+	}
+	return frames, nil
+}
+
+// interleaved are the streams' indices in the order of their next frames: those of the least common proportion, evenly mixed.
+func interleaved(run []datapath.RunStream) (order []int) {
+	least := run[0].Stream.Mode.Rate.Value
+	for _, s := range run {
+		least = min(least, s.Stream.Mode.Rate.Value)
+	}
+	for i, s := range run {
+		weight := int(s.Stream.Mode.Rate.Value/least + 0.5)
+		for range weight {
+			order = append(order, i)
+		}
+	}
+	owed, rest := make([]float64, len(run)), len(order)
+	shares := make([]float64, len(run))
+	for _, i := range order {
+		shares[i] += 1 / float64(rest)
+	}
+	for at := range order {
+		next := 0
+		for i := range owed {
+			if owed[i] += shares[i]; owed[i] > owed[next]+1e-9 {
+				next = i
+			}
+		}
+		owed[next]--
+		order[at] = next
+	}
+	return order
+}
+
+// Where an IPv4 frame without a VLAN tag has its header, its checksum, and the last byte of its source address.
+const (
+	ipv4At          = 14
+	ipv4ChecksumAt  = 24
+	ipv4LastAt      = 33
+	sourceLastAt    = 29
+	templateHeadEnd = 42 // the payload is behind, and the same everywhere
+)
+
+// trafgenConfig are those frames as trafgen reads them. What it has to count itself it counts, with the header's checksum.
+func trafgenConfig(frames [][]byte, flows int64) string {
+	var b strings.Builder
+	for _, f := range frames {
+		b.WriteString("{ ")
+		for i := 0; i < templateHeadEnd; i++ {
+			switch {
+			case flows > readyFlows && i == sourceLastAt:
+				b.WriteString("dinc(0, 255, 1), ")
+			case flows > readyFlows && i == ipv4ChecksumAt:
+				fmt.Fprintf(&b, "csumip(%d, %d), ", ipv4At, ipv4LastAt)
+				i++
+			default:
+				fmt.Fprintf(&b, "0x%02x, ", f[i])
+			}
+		}
+		fmt.Fprintf(&b, "fill(0x%02x, %d) }\n", f[templateHeadEnd], len(f)-templateHeadEnd)
 	}
 	return b.String()
 }

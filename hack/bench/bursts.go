@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/pause"
+	"github.com/linerate-dev/linerate/internal/softgen/datapath"
+	"github.com/linerate-dev/linerate/test/burstiness"
+)
+
+// roomForArrivals is how many frames are recorded at most: 64 MiB of times.
+const roomForArrivals = 8 << 20
+
+// evenRate is one that every machine keeps, in packets/s.
+const evenRate = 100_000
+
+// evenness is how evenly the frames of a load arrived.
+type evenness struct {
+	sender           string
+	packetsPerSecond float64
+	burstiness.Verdict
+}
+
+// watchBursts has the engine send by one thread to an end of a cable that records when each frame comes: at a rate that every machine keeps, and at shares of what it reached through the forwarder.
+func watchBursts(ctx context.Context, o options, reached []outcome) (all []evenness, err error) {
+	for _, who := range engines(reached) {
+		rates := []float64{evenRate}
+		for _, share := range o.shares {
+			rates = append(rates, float64(int64(who.median(returned)*share)))
+		}
+		for _, rate := range rates {
+			e := evenness{sender: who.name, packetsPerSecond: rate}
+			err := inLab(sink, 1, func(l *lab) error { return e.watch(ctx, l, who.entry, o.recording) })
+			if err != nil {
+				return nil, fmt.Errorf("the bursts of %s at %.0f packets/s: %w", who, rate, err)
+			}
+			fmt.Fprintf(os.Stderr, "bursts %-42s %.0f kpps: %d frames, at most %d\n", who, rate/1000, e.Typical, e.Most)
+			all = append(all, e)
+		}
+	}
+	return all, nil
+}
+
+func (e *evenness) watch(ctx context.Context, l *lab, sender entry, recording time.Duration) (err error) {
+	var r *burstiness.Recorder
+	err = l.in(l.device, func() (err error) {
+		r, err = burstiness.Record(l.far[0].Attrs().Index, roomForArrivals)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	port, err := openPort(l, *sender.options, 0, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, port.Close()) }()
+	stopWatch := burstiness.WatchStolen(ctx)
+	if err = startPort(port, sender.path(), 0, sender.load, e.packetsPerSecond); err == nil {
+		err = record(ctx, r, recording)
+	}
+	arrivals := r.Arrivals()
+	spans, more := stopWatch()
+	if err := errors.Join(err, more, port.Stop()); err != nil {
+		return err
+	}
+	if e.Verdict = burstiness.Judge(arrivals, e.packetsPerSecond, spans); e.Stretches+e.Stolen == 0 {
+		return fmt.Errorf("%d frames arrived in %v: too few to judge", len(arrivals), recording)
+	}
+	return nil
+}
+
+// record notes arrivals for so long, or until there is no more room.
+func record(ctx context.Context, r *burstiness.Recorder, recording time.Duration) error {
+	if err := pause.For(ctx, 2*settle); err != nil {
+		return err
+	}
+	begun := datapath.Now()
+	r.Begin(begun)
+	for datapath.Now() < begun+recording && !r.Full() {
+		if err := pause.For(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}

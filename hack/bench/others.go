@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/prometheus/procfs"
+
+	"github.com/linerate-dev/linerate/internal/processors"
+)
+
+// kernelThread is PF_KTHREAD in a task's flags (kernel: include/linux/sched.h).
+const kernelThread = 0x00200000
+
+// ourTime is the processor time so far of this process, of the tools that it started and of theirs, and of the kernel's own threads, which carry frames. What else the processors did was others'.
+func ourTime() (map[int]time.Duration, error) {
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return nil, err
+	}
+	all, err := fs.AllProcs()
+	if err != nil {
+		return nil, fmt.Errorf("who runs on this machine: %w", err)
+	}
+	running := map[int]procfs.ProcStat{}
+	for _, p := range all {
+		if s, err := p.Stat(); err == nil { // else it has ended meanwhile
+			running[s.PID] = s
+		}
+	}
+	spent := map[int]time.Duration{}
+	for pid, s := range running {
+		if s.Flags&kernelThread != 0 || descends(running, pid, os.Getpid()) {
+			spent[pid] = time.Duration(s.UTime+s.STime) * processors.Tick
+		}
+	}
+	return spent, nil
+}
+
+// descends says whether a process is the other one, or was started by it, or by one that it started.
+func descends(running map[int]procfs.ProcStat, pid, from int) bool {
+	for pid != from {
+		s, there := running[pid]
+		if !there {
+			return false
+		}
+		pid = s.PPID
+	}
+	return true
+}
+
+// others is the share of all processors' time that others had between two readings, each with its own moment: those of processes take some milliseconds.
+func others(before, after counts) float64 {
+	seconds := after.at.Sub(before.at).Seconds()
+	busy := 0.0
+	for i, p := range after.processors {
+		busy += (p.Busy - before.processors[i].Busy).Seconds()
+	}
+	for pid, spent := range after.ours {
+		busy -= (spent - before.ours[pid]).Seconds()
+	}
+	return max(0, busy/seconds/float64(len(after.processors)))
+}

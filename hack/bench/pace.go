@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/pause"
+	"github.com/linerate-dev/linerate/internal/processors"
+	"github.com/linerate-dev/linerate/internal/softgen/datapath"
+)
+
+// pace is how well the engine kept a rate, second by second.
+type pace struct {
+	sender   string
+	share    float64 // of what the sender reached
+	intended float64 // packets/s
+	seconds  []second
+	others   float64 // share of all processors' time that others on this machine had
+	lost     int64   // frames between here and the sink
+	unsent   int64   // frames that were given up
+	// processorPercent is of the sending thread's processor, in the busiest second.
+	processorPercent float64
+}
+
+// second is what was sent in one.
+type second struct {
+	packetsPerSecond float64
+	stolen           bool // the host took some of a processor's time in it
+}
+
+// Bounds of a second's rate, as shares of what was intended.
+const (
+	narrow = 0.001
+	wide   = 0.01
+)
+
+// off is how far a second was from the intended rate, as a share of it.
+func (p pace) off(s second) float64 {
+	return max(s.packetsPerSecond/p.intended-1, 1-s.packetsPerSecond/p.intended)
+}
+
+// within are the seconds that were no further off than so much.
+func (p pace) within(bound float64) (n int) {
+	for _, s := range p.seconds {
+		if p.off(s) <= bound {
+			n++
+		}
+	}
+	return n
+}
+
+// worst is how far the worst second was off: of all, and of those in which the host took nothing.
+func (p pace) worst() (all, ours float64) {
+	for _, s := range p.seconds {
+		all = max(all, p.off(s))
+		if !s.stolen {
+			ours = max(ours, p.off(s))
+		}
+	}
+	return all, ours
+}
+
+func (p pace) stolen() (n int) {
+	for _, s := range p.seconds {
+		if s.stolen {
+			n++
+		}
+	}
+	return n
+}
+
+// watchPace has the engine send at shares of what it reached, through the forwarder, by one thread.
+func watchPace(ctx context.Context, o options, reached []outcome) (all []pace, err error) {
+	for _, who := range engines(reached) {
+		for _, share := range o.shares {
+			p := pace{sender: who.name, share: share, intended: float64(int64(who.median(returned) * share))}
+			err := inLab(forwarder, 1, func(l *lab) error { return p.watch(ctx, l, who.entry, int(o.pacing/time.Second)) })
+			if err != nil {
+				return nil, fmt.Errorf("the pace of %s at %.0f packets/s: %w", who, p.intended, err)
+			}
+			fmt.Fprintf(os.Stderr, "pace   %-42s %.0f kpps: %d of %d seconds within 0.1 %%\n", who, p.intended/1000, p.within(narrow), len(p.seconds))
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
+// engines are the outcomes of our own contenders with one thread and nothing else changed.
+func engines(outcomes []outcome) (all []outcome) {
+	for _, o := range outcomes {
+		if o.options != nil && len(o.turns) > 0 && o.load == base() {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+func (p *pace) watch(ctx context.Context, l *lab, e entry, seconds int) (err error) {
+	d, err := l.openDrain()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.close()) }()
+	port, err := openPort(l, *e.options, 0, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, port.Close()) }()
+	if err := startPort(port, e.path(), 0, e.load, p.intended); err != nil {
+		return err
+	}
+	if err := l.awaitFirst(ctx, d); err != nil {
+		return err
+	}
+	before, err := l.read(d)
+	if err := errors.Join(err, p.count(ctx, port, seconds)); err != nil {
+		return err
+	}
+	after, err := l.read(d)
+	if err != nil {
+		return err
+	}
+	p.others = others(before, after)
+	err = errors.Join(port.Stop(), pause.For(ctx, settle))
+	c := port.Counters()
+	arrived, more := d.frames()
+	p.unsent, p.lost = c.Behind, c.Sent.Packets-int64(arrived)
+	return errors.Join(err, more)
+}
+
+// count reads the sender's own counter once a second.
+func (p *pace) count(ctx context.Context, port datapath.Port, seconds int) error {
+	before, taken, err := port.Counters(), time.Duration(0), error(nil)
+	if taken, err = takenByHost(); err != nil {
+		return err
+	}
+	for range seconds {
+		if err := pause.For(ctx, time.Second); err != nil {
+			return err
+		}
+		now := port.Counters()
+		by, err := takenByHost()
+		if err != nil {
+			return err
+		}
+		p.seconds = append(p.seconds, second{float64(now.Sent.Packets-before.Sent.Packets) / (now.At - before.At).Seconds(), by > taken})
+		p.processorPercent = max(p.processorPercent, now.CPUPercent)
+		before, taken = now, by
+	}
+	return nil
+}
+
+// takenByHost is the time that the host of a virtual machine had its processors so far, all together.
+func takenByHost() (sum time.Duration, err error) {
+	all, err := processors.All()
+	for _, p := range all {
+		sum += p.Stolen
+	}
+	return sum, err
+}

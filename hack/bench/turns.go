@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/pause"
+	"github.com/linerate-dev/linerate/internal/processors"
+)
+
+const (
+	// settle is how long a contender sends before it is measured.
+	settle = 200 * time.Millisecond
+	// patience is how long its first frame may take.
+	patience = 5 * time.Second
+)
+
+// turn is what was measured in one.
+type turn struct {
+	offered, returned float64 // packets/s
+	busy              float64 // processors, all of the machine's, but for what others had of them
+	stolen            float64 // share of all processors' time that the host took
+	others            float64 // share of it that others on this machine had
+}
+
+// outcome is what became of an entry: its turns, or why it has none.
+type outcome struct {
+	entry
+	turns []turn
+	why   string
+	// failed: it could have sent, and something went wrong.
+	failed bool
+}
+
+// values are one figure of each turn.
+func (o outcome) values(of func(turn) float64) []float64 {
+	var all []float64
+	for _, t := range o.turns {
+		all = append(all, of(t))
+	}
+	return all
+}
+
+func (o outcome) median(of func(turn) float64) float64 { return median(o.values(of)) }
+
+func returned(t turn) float64 { return t.returned }
+
+// median is the middle value; of an even number of them the mean of the two in the middle, and 0 of none.
+func median(values []float64) float64 {
+	n := len(values)
+	if n == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// order is whose turn it is in a round: forwards and backwards in turn, so that a machine that becomes slower costs all the same. So the number of rounds is even.
+func order(entries, round int) []int {
+	var all []int
+	for i := range entries {
+		if round%2 == 0 {
+			all = append(all, i)
+		} else {
+			all = append(all, entries-1-i)
+		}
+	}
+	return all
+}
+
+// compete gives a scene's entries their turns. Who fails has no further one.
+func compete(ctx context.Context, o options, s scene) (outcomes []outcome, err error) {
+	for _, e := range s.entries {
+		outcomes = append(outcomes, outcome{entry: e, why: e.refuses(s.dut, e.load)})
+	}
+	err = inLab(s.dut, 2, func(l *lab) error {
+		for round := range o.rounds {
+			for _, i := range order(len(outcomes), round) {
+				who := &outcomes[i]
+				if who.why != "" {
+					continue
+				}
+				t, err := l.turn(ctx, who.entry, o.window)
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				if err != nil {
+					who.turns, who.why, who.failed = nil, strings.ReplaceAll(err.Error(), "\n", "; "), true
+					fmt.Fprintf(os.Stderr, "%s, %d threads: %s\n", who, who.load.threads, who.why)
+					continue
+				}
+				who.turns = append(who.turns, t)
+				fmt.Fprintf(os.Stderr, "round %d of %d  %-42s %d  %8.0f kpps\n", round+1, o.rounds, who, who.load.threads, t.returned/1000)
+			}
+		}
+		return nil
+	})
+	return outcomes, err
+}
+
+// turn measures how much leaves and arrives while a contender sends.
+func (l *lab) turn(ctx context.Context, e entry, window time.Duration) (t turn, err error) {
+	if e.load.withoutNAPI {
+		if err := l.aggregate(false); err != nil {
+			return t, err
+		}
+		defer func() { err = errors.Join(err, l.aggregate(true)) }()
+	}
+	d, err := l.openDrain()
+	if err != nil {
+		return t, err
+	}
+	defer func() { err = errors.Join(err, d.close()) }()
+	stop, err := e.start(ctx, l, e.load)
+	if err != nil {
+		return t, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	if err := l.awaitFirst(ctx, d); err != nil {
+		return t, err
+	}
+	before, err := l.read(d)
+	if err := errors.Join(err, pause.For(ctx, window)); err != nil {
+		return t, err
+	}
+	after, err := l.read(d)
+	return between(before, after), err
+}
+
+// awaitFirst waits until frames arrive, and then for as long as a contender may take to come to its pace.
+func (l *lab) awaitFirst(ctx context.Context, d *drain) error {
+	before, err := l.offered()
+	if err != nil {
+		return err
+	}
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		n, err := d.frames()
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			return pause.For(ctx, settle)
+		}
+		if err := pause.For(ctx, 5*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	sent, err := l.offered()
+	return errors.Join(fmt.Errorf("%d frames were sent within %v, and none arrived", sent-before, patience), err)
+}
+
+// counts are all counters at a moment.
+type counts struct {
+	at                time.Time
+	offered, returned uint64
+	processors        []processors.Processor
+	ours              map[int]time.Duration // by process
+}
+
+func (l *lab) read(d *drain) (c counts, err error) {
+	var errs [4]error
+	c.ours, errs[3] = ourTime()
+	c.processors, errs[0] = processors.All()
+	c.offered, errs[1] = l.offered()
+	c.returned, errs[2] = d.frames()
+	c.at = time.Now()
+	return c, errors.Join(errs[:]...)
+}
+
+func between(before, after counts) turn {
+	seconds := after.at.Sub(before.at).Seconds()
+	t := turn{offered: float64(after.offered-before.offered) / seconds, returned: float64(after.returned-before.returned) / seconds}
+	for i, p := range after.processors {
+		t.busy += (p.Busy - before.processors[i].Busy).Seconds() / seconds
+		t.stolen += (p.Stolen - before.processors[i].Stolen).Seconds() / seconds / float64(len(after.processors))
+	}
+	t.others = others(before, after)
+	t.busy -= t.others * float64(len(after.processors))
+	return t
+}
