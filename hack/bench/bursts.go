@@ -55,13 +55,13 @@ func (e *evenness) watch(ctx context.Context, l *lab, sender entry, recording ti
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	port, err := openPort(l, sender.path(), *sender.options, 0, 1)
+	port, err := openPort(l, *sender.options, 0, 1)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, port.Close()) }()
 	stopWatch := burstiness.WatchStolen(ctx)
-	if err = startPort(port, 0, sender.load, e.packetsPerSecond); err == nil {
+	if err = startPort(port, sender.path(), 0, sender.load, e.packetsPerSecond); err == nil {
 		err = record(ctx, r, recording)
 	}
 	arrivals := r.Arrivals()

@@ -30,11 +30,6 @@ func (c contenders) all() []contender {
 	return append(append(append([]contender{}, c.engines...), c.trafgen), c.tools...)
 }
 
-// withoutNAPI are those that send by sockets, to a forwarder's end that nobody has changed.
-func (c contenders) withoutNAPI() []contender {
-	return append(append([]contender{}, c.engines[0]), c.trafgen)
-}
-
 // takePart lists who takes part. Directory is for the tools' files, and trexDirectory where a TRex is installed, or empty.
 func takePart(directory, trexDirectory string) contenders {
 	return contenders{

@@ -30,10 +30,10 @@ func engine(path string, options datapath.Options) contender {
 				ways = 2
 			}
 			for from := range ways {
-				p, err := openPort(l, path, options, from, asked.threads/ways)
+				p, err := openPort(l, options, from, asked.threads/ways)
 				if err == nil {
 					ports = append(ports, p)
-					err = startPort(p, from, asked, flood)
+					err = startPort(p, path, from, asked, flood)
 				}
 				if err != nil {
 					return nil, errors.Join(err, stop())
@@ -49,28 +49,28 @@ func (c contender) path() string { return strings.TrimPrefix(c.name, ours) }
 // ours is before the path in the engine's name.
 const ours = "linerate, "
 
-// openPort opens an end of the generator's for so many sending threads, each bound to a processor as trafgen's are, and makes sure that it sends on that path.
-func openPort(l *lab, path string, options datapath.Options, from, threads int) (datapath.Port, error) {
+// openPort opens an end of the generator's for so many sending threads, each bound to a processor as trafgen's are.
+func openPort(l *lab, options datapath.Options, from, threads int) (datapath.Port, error) {
 	options.Interface, options.Cores = l.near[from].Attrs().Name, threads
 	for k := range threads {
 		options.CPUs = append(options.CPUs, (from+k)%runtime.NumCPU())
 	}
-	p, err := datapath.Open(options)
-	if err != nil {
-		return nil, err
-	}
-	if by := p.Info().Path; !strings.HasPrefix(by, "sends by "+path) {
-		return nil, errors.Join(fmt.Errorf("asked to send by %s it %s", path, by), p.Close())
-	}
-	return p, nil
+	return datapath.Open(options)
 }
 
-func startPort(p datapath.Port, from int, asked load, packetsPerSecond float64) error {
+// startPort has a port send, and makes sure that it does so on the path that was asked for: what that can't carry goes another way.
+func startPort(p datapath.Port, path string, from int, asked load, packetsPerSecond float64) error {
 	streams, err := asked.streams(from == 1, packetsPerSecond)
 	if err != nil {
 		return err
 	}
-	return p.Start(datapath.Run{Streams: streams, Factor: 1, NextHop: [6]byte(hardware(from, 2))})
+	if err := p.Start(datapath.Run{Streams: streams, Factor: 1, NextHop: [6]byte(hardware(from, 2))}); err != nil {
+		return err
+	}
+	if by := p.Info().Path; !strings.HasPrefix(by, "sends by "+path) {
+		return fmt.Errorf("asked to send by %s it %s", path, by)
+	}
+	return nil
 }
 
 func closeAll(ports []datapath.Port) error {

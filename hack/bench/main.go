@@ -8,6 +8,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -37,24 +38,20 @@ type options struct {
 
 func main() {
 	o := options{shares: []float64{0.8}}
-	flag.BoolVar(&o.all, "all", false, "all axes, and 100 s of pace at 20, 50 and 80 % (an hour)")
+	flag.BoolVar(&o.all, "all", false, "all axes, and 100 s of pace at 20, 50 and 80 % (20 minutes)")
 	flag.StringVar(&o.only, "only", "", "only the tables whose titles contain this; pace and bursts need the first table")
 	flag.IntVar(&o.rounds, "rounds", 4, "turns of each contender; an even number")
 	flag.DurationVar(&o.window, "window", 800*time.Millisecond, "length of a turn's measurement")
 	flag.DurationVar(&o.pacing, "pacing", 0, "how long each pace is watched, whole seconds; 0: 10, and 100 with -all")
-	flag.DurationVar(&o.recording, "recording", 4*time.Second, "for how long arrivals are recorded")
+	flag.DurationVar(&o.recording, "recording", 0, "for how long arrivals are recorded; 0: 4 s, and 20 s with -all")
 	flag.StringVar(&o.trex, "trex", "", "folder of a TRex that takes part")
 	flag.StringVar(&o.markdown, "markdown", "", "write the tables into this page, between its marks, too")
 	flag.Parse()
+	pacing, recording := 10*time.Second, 4*time.Second
 	if o.all {
-		o.shares = []float64{0.2, 0.5, 0.8}
+		pacing, recording, o.shares = 100*time.Second, 20*time.Second, []float64{0.2, 0.5, 0.8}
 	}
-	if o.pacing == 0 {
-		o.pacing = 10 * time.Second
-		if o.all {
-			o.pacing = 100 * time.Second
-		}
-	}
+	o.pacing, o.recording = cmp.Or(o.pacing, pacing), cmp.Or(o.recording, recording)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, o); err != nil {
@@ -81,6 +78,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	measured += r.disturbed()
 	if _, err := io.WriteString(os.Stdout, r.text()+"\n"+measured); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // kernelThread is PF_KTHREAD in a task's flags (kernel: include/linux/sched.h).
 const kernelThread = 0x00200000
 
-// ourTime is the processor time of this process, of the tools that it started, and of the kernel's own threads, which carry frames: of each process so far. What else the processors did was others'.
+// ourTime is the processor time so far of this process, of the tools that it started and of theirs, and of the kernel's own threads, which carry frames. What else the processors did was others'.
 func ourTime() (map[int]time.Duration, error) {
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {
@@ -23,17 +23,31 @@ func ourTime() (map[int]time.Duration, error) {
 	if err != nil {
 		return nil, fmt.Errorf("who runs on this machine: %w", err)
 	}
-	spent := map[int]time.Duration{}
+	running := map[int]procfs.ProcStat{}
 	for _, p := range all {
-		s, err := p.Stat()
-		if err != nil {
-			continue // it has ended meanwhile
+		if s, err := p.Stat(); err == nil { // else it has ended meanwhile
+			running[s.PID] = s
 		}
-		if s.PID == os.Getpid() || s.PPID == os.Getpid() || s.Flags&kernelThread != 0 {
-			spent[s.PID] = time.Duration(s.UTime+s.STime) * processors.Tick
+	}
+	spent := map[int]time.Duration{}
+	for pid, s := range running {
+		if s.Flags&kernelThread != 0 || descends(running, pid, os.Getpid()) {
+			spent[pid] = time.Duration(s.UTime+s.STime) * processors.Tick
 		}
 	}
 	return spent, nil
+}
+
+// descends says whether a process is the other one, or was started by it, or by one that it started.
+func descends(running map[int]procfs.ProcStat, pid, from int) bool {
+	for pid != from {
+		s, there := running[pid]
+		if !there {
+			return false
+		}
+		pid = s.PPID
+	}
+	return true
 }
 
 // others is the share of all processors' time that others had between two readings, each with its own moment: those of processes take some milliseconds.

@@ -18,8 +18,9 @@ type pace struct {
 	share    float64 // of what the sender reached
 	intended float64 // packets/s
 	seconds  []second
-	lost     int64 // frames between here and the sink
-	unsent   int64 // frames that were given up
+	others   float64 // share of all processors' time that others on this machine had
+	lost     int64   // frames between here and the sink
+	unsent   int64   // frames that were given up
 	// processorPercent is of the sending thread's processor, in the busiest second.
 	processorPercent float64
 }
@@ -103,20 +104,26 @@ func (p *pace) watch(ctx context.Context, l *lab, e entry, seconds int) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, d.close()) }()
-	port, err := openPort(l, e.path(), *e.options, 0, 1)
+	port, err := openPort(l, *e.options, 0, 1)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, port.Close()) }()
-	if err := startPort(port, 0, e.load, p.intended); err != nil {
+	if err := startPort(port, e.path(), 0, e.load, p.intended); err != nil {
 		return err
 	}
-	if err := awaitFirst(ctx, d); err != nil {
+	if err := l.awaitFirst(ctx, d); err != nil {
 		return err
 	}
-	if err := p.count(ctx, port, seconds); err != nil {
+	before, err := l.read(d)
+	if err := errors.Join(err, p.count(ctx, port, seconds)); err != nil {
 		return err
 	}
+	after, err := l.read(d)
+	if err != nil {
+		return err
+	}
+	p.others = others(before, after)
 	err = errors.Join(port.Stop(), pause.For(ctx, settle))
 	c := port.Counters()
 	arrived, more := d.frames()

@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // dut is what frames are sent through.
 type dut string
@@ -103,8 +106,10 @@ func throughForwarder(c contenders) scene {
 		}
 		s.entries = append(s.entries, entry{contender: c.forwarding, load: l})
 		l.withoutNAPI = true
-		for _, each := range c.withoutNAPI() {
-			s.entries = append(s.entries, entry{contender: each, load: l, as: each.name + ", aggregation off"})
+		for _, each := range append(slices.Clone(c.engines), c.trafgen) {
+			if each.refuses(forwarder, l) == "" {
+				s.entries = append(s.entries, entry{contender: each, load: l, as: each.name + ", aggregation off"})
+			}
 		}
 	}
 	return s
@@ -158,7 +163,7 @@ func cost(c contenders) scene {
 func saturated(c contenders) scene {
 	s := scene{title: words(ownProcessor, base()), dut: ownProcessor, yardstick: c.forwarding.name,
 		note: "Flooded beyond saturation, what is returned is the forwarder's rate. trafgen isn't here: it ends with an error as soon as the forwarder's queue is full."}
-	for _, each := range append(append([]contender{}, c.engines...), c.forwarding) {
+	for _, each := range append(slices.Clone(c.engines), c.forwarding) {
 		s.entries = append(s.entries, entry{contender: each, load: base()})
 	}
 	return s

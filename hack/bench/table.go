@@ -29,6 +29,23 @@ func (r results) failures() (all []string) {
 	return all
 }
 
+// muchTaken is a share of all processors' time that senders can't do without.
+const muchTaken = 0.05
+
+// disturbed is a line that says how much others had of the processors in most turns, if that was much: nothing else in the tables says that a calm machine has other figures.
+func (r results) disturbed() string {
+	var taken []float64
+	for _, outcomes := range r.outcomes {
+		for _, o := range outcomes {
+			taken = append(taken, o.values(func(t turn) float64 { return t.others + t.stolen })...)
+		}
+	}
+	if median(taken) <= muchTaken {
+		return ""
+	}
+	return fmt.Sprintf("\n**The machine wasn't calm**: others had %s of its processors in half of the turns, or more. On a calm one, senders are faster and more even.\n", percent(median(taken)))
+}
+
 // row is a line of a table; the first of a table is its head.
 type row []string
 
@@ -92,12 +109,12 @@ func kilo(perSecond float64) string { return fmt.Sprintf("%.0f", perSecond/1000)
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
 func pacing(all []pace) []row {
-	rows := []row{{"sender", "intended kpps", "of what it reached", "within 0.1 %", "beyond 1 %", "worst second", "worst second not stolen", "stolen seconds", "not sent", "lost", "sender's CPU"}}
+	rows := []row{{"sender", "intended kpps", "of what it reached", "within 0.1 %", "beyond 1 %", "worst second", "worst second not stolen", "stolen seconds", "others took", "not sent", "lost", "sender's CPU"}}
 	for _, p := range all {
 		worst, ours := p.worst()
 		n := len(p.seconds)
 		rows = append(rows, row{p.sender, kilo(p.intended), fmt.Sprintf("%.0f %%", 100*p.share), fmt.Sprintf("%d of %d s", p.within(narrow), n), fmt.Sprint(n - p.within(wide)),
-			fmt.Sprintf("%.3f %%", 100*worst), fmt.Sprintf("%.3f %%", 100*ours), fmt.Sprint(p.stolen()), fmt.Sprint(p.unsent), fmt.Sprint(p.lost), fmt.Sprintf("%.0f %%", p.processorPercent)})
+			fmt.Sprintf("%.3f %%", 100*worst), fmt.Sprintf("%.3f %%", 100*ours), fmt.Sprint(p.stolen()), percent(p.others), fmt.Sprint(p.unsent), fmt.Sprint(p.lost), fmt.Sprintf("%.0f %%", p.processorPercent)})
 	}
 	return rows
 }

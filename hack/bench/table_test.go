@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func madeUp() results {
 	}
 	return results{
 		scenes: []scene{s}, outcomes: [][]outcome{outcomes},
-		pace:   []pace{{sender: ours.name, share: 0.8, intended: 320_000, seconds: []second{{320_000, false}, {319_000, false}, {300_000, true}}, lost: 3, unsent: 19_000, processorPercent: 71}},
+		pace:   []pace{{sender: ours.name, share: 0.8, intended: 320_000, seconds: []second{{320_000, false}, {319_000, false}, {300_000, true}}, others: 0.01, lost: 3, unsent: 19_000, processorPercent: 71}},
 		bursts: []evenness{{ours.name, 100_000, burstiness.Judge(arrivals, 100_000, []burstiness.Span{{From: 0, To: 15 * time.Millisecond}})}},
 	}
 }
@@ -85,5 +86,20 @@ func TestOnlyOursFailTheBench(t *testing.T) {
 	r.outcomes[0][0].failed, r.outcomes[0][0].why = true, "send on g0: gone"
 	if failed := r.failures(); len(failed) != 1 {
 		t.Errorf("ours failed: %v", failed)
+	}
+}
+
+func TestAMachineThatIsntCalmIsSaidToBe(t *testing.T) {
+	r := madeUp()
+	if said := r.disturbed(); said != "" {
+		t.Errorf("others had 2 %%: %s", said)
+	}
+	for _, o := range r.outcomes[0] {
+		for i := range o.turns {
+			o.turns[i].others = 0.125
+		}
+	}
+	if said := r.disturbed(); !strings.Contains(said, "12.5 %") {
+		t.Errorf("others had 12.5 %%: %s", said)
 	}
 }

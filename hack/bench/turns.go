@@ -23,7 +23,7 @@ const (
 // turn is what was measured in one.
 type turn struct {
 	offered, returned float64 // packets/s
-	busy              float64 // processors, all of the machine's
+	busy              float64 // processors, all of the machine's, but for what others had of them
 	stolen            float64 // share of all processors' time that the host took
 	others            float64 // share of it that others on this machine had
 }
@@ -121,7 +121,7 @@ func (l *lab) turn(ctx context.Context, e entry, window time.Duration) (t turn, 
 		return t, err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	if err := awaitFirst(ctx, d); err != nil {
+	if err := l.awaitFirst(ctx, d); err != nil {
 		return t, err
 	}
 	before, err := l.read(d)
@@ -133,7 +133,11 @@ func (l *lab) turn(ctx context.Context, e entry, window time.Duration) (t turn, 
 }
 
 // awaitFirst waits until frames arrive, and then for as long as a contender may take to come to its pace.
-func awaitFirst(ctx context.Context, d *drain) error {
+func (l *lab) awaitFirst(ctx context.Context, d *drain) error {
+	before, err := l.offered()
+	if err != nil {
+		return err
+	}
 	for end := time.Now().Add(patience); time.Now().Before(end); {
 		n, err := d.frames()
 		if err != nil {
@@ -146,7 +150,8 @@ func awaitFirst(ctx context.Context, d *drain) error {
 			return err
 		}
 	}
-	return fmt.Errorf("nothing arrived within %v", patience)
+	sent, err := l.offered()
+	return errors.Join(fmt.Errorf("%d frames were sent within %v, and none arrived", sent-before, patience), err)
 }
 
 // counts are all counters at a moment.
@@ -175,5 +180,6 @@ func between(before, after counts) turn {
 		t.stolen += (p.Stolen - before.processors[i].Stolen).Seconds() / seconds / float64(len(after.processors))
 	}
 	t.others = others(before, after)
+	t.busy -= t.others * float64(len(after.processors))
 	return t
 }

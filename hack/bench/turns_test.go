@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/procfs"
+
 	"github.com/linerate-dev/linerate/internal/processors"
 )
 
@@ -40,7 +42,7 @@ func TestWhatWasCountedInATurn(t *testing.T) {
 	before := counts{begun, 1000, 500, []processors.Processor{{Number: 0, Busy: time.Second, Stolen: time.Second}, {Number: 1}}, map[int]time.Duration{1: time.Second, 2: time.Second}}
 	after := counts{begun.Add(2 * time.Second), 3000, 1500, []processors.Processor{{Number: 0, Busy: 3 * time.Second, Stolen: 1200 * time.Millisecond}, {Number: 1, Busy: time.Second}},
 		map[int]time.Duration{1: 3 * time.Second, 7: 600 * time.Millisecond}}
-	if got := between(before, after); got.offered != 1000 || got.returned != 500 || got.busy != 1.5 || math.Abs(got.others-0.1) > 1e-9 || math.Abs(got.stolen-0.05) > 1e-9 {
+	if got := between(before, after); got.offered != 1000 || got.returned != 500 || math.Abs(got.busy-1.3) > 1e-9 || math.Abs(got.others-0.1) > 1e-9 || math.Abs(got.stolen-0.05) > 1e-9 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -50,5 +52,14 @@ func TestPace(t *testing.T) {
 	worst, ours := p.worst()
 	if p.within(narrow) != 2 || p.within(wide) != 3 || p.stolen() != 1 || math.Abs(worst-0.02) > 1e-9 || math.Abs(ours-0.002) > 1e-9 {
 		t.Errorf("%d within 0.1 %%, %d within 1 %%, %d stolen, the worst off by %g, %g of those that weren't", p.within(narrow), p.within(wide), p.stolen(), worst, ours)
+	}
+}
+
+func TestDescends(t *testing.T) {
+	running := map[int]procfs.ProcStat{1: {PID: 1, PPID: 0}, 10: {PID: 10, PPID: 1}, 11: {PID: 11, PPID: 10}, 12: {PID: 12, PPID: 11}, 20: {PID: 20, PPID: 1}}
+	for pid, want := range map[int]bool{10: true, 11: true, 12: true, 1: false, 20: false, 99: false} {
+		if got := descends(running, pid, 10); got != want {
+			t.Errorf("%d is said to be of 10: %v", pid, got)
+		}
 	}
 }
