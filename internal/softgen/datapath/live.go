@@ -70,6 +70,7 @@ func startLive(p *port, run Run, tracks []*track, threads int) (_ *live, err err
 		return nil, err
 	}
 	for k, t := range l.threads {
+		t.begun = true
 		go t.run(l, k)
 	}
 	if err := l.ready(); err != nil {
@@ -206,7 +207,7 @@ func (l *live) end() error {
 		t.memory.store(liveLease, 0)
 	}
 	for _, t := range l.threads {
-		if t.program != nil && t.calls.Load() > 0 {
+		if t.begun {
 			t.end()
 		}
 	}

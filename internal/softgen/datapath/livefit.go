@@ -50,9 +50,9 @@ func liveStreamFits(p *port, t *track, factor float64) error {
 func liveRateFits(t *track, factor float64) error {
 	switch gap := t.gap(factor); {
 	case gap < 1:
-		return fmt.Errorf("is to send %.4g frames/s, more than one in a nanosecond", 1e9/gap)
+		return fmt.Errorf("would send %.4g frames/s, more than one in a nanosecond", 1e9/gap)
 	case gap > liveLongestGap/64: // as many threads share a stream at most
-		return fmt.Errorf("sends a frame in %v", time.Duration(gap))
+		return fmt.Errorf("would send a frame in %v", time.Duration(gap))
 	}
 	return nil
 }

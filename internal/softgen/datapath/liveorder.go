@@ -70,7 +70,7 @@ func (l *live) order(o order) error {
 	if o.kind == changeFactor {
 		for _, t := range l.tracks {
 			if err := liveRateFits(t, o.factor); err != nil {
-				return fmt.Errorf("stream %d %w", t.id, err)
+				return fmt.Errorf("change the factor on %s to %v: stream %d %w, which live frames can't; start such a run anew, or use --path af_xdp", l.port.name, o.factor, t.id, err)
 			}
 		}
 	}
