@@ -21,7 +21,7 @@ func (p *port) Counters() Counters {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	c.SendDrops = p.sendDrops(k, refused)
-	c.SendErrors, c.QueueFull, c.PeerFull, c.Behind = p.sent.errors.Load(), p.sent.retries.Load(), p.sent.peerFull.Load(), p.behind.Load()
+	c.SendErrors, c.QueueFull, c.PeerFull, c.Behind = p.sent.errors.Load(), p.sent.retries.Load(), p.peerFull(k, refused), p.behind.Load()
 	c.CPUPercent = p.load.read(Now(), time.Duration(p.busy.Load()), max(p.options.Cores, 1))
 	return c
 }
@@ -41,6 +41,15 @@ func (p *port) sendDrops(k kernelCounts, refused int64) int64 {
 		p.thrown = max(p.thrown, k.unsent-refused)
 	}
 	return p.thrown
+}
+
+// peerFull are frames that a veth's far end had no room for. Of live frames the kernel tells nobody but the interface's own counters.
+func (p *port) peerFull(k kernelCounts, refused int64) int64 {
+	told := p.sent.peerFull.Load()
+	if p.options.Path == PathLive && p.nic.Driver == "veth" {
+		return max(told, k.unsent-refused)
+	}
+	return told
 }
 
 // traffic reads what went out and what came in, at one moment.

@@ -39,15 +39,6 @@ type live struct {
 	looked time.Duration
 }
 
-type traffic64 struct{ packets, bytes uint64 }
-
-// lostFrames turns slip, which is time, into frames, at the rate that held then.
-type lostFrames struct {
-	settled   float64 // frames, up to the last change of factor
-	base      uint64  // slip at that
-	published int64
-}
-
 const (
 	// liveLeased is how long a sender goes on without its keeper. It is long for a machine that is busy, and short beside a heartbeat.
 	liveLeased = 2 * time.Second
@@ -79,6 +70,7 @@ func startLive(p *port, run Run, tracks []*track, threads int) (_ *live, err err
 		return nil, err
 	}
 	for k, t := range l.threads {
+		t.begun = true
 		go t.run(l, k)
 	}
 	if err := l.ready(); err != nil {
@@ -123,62 +115,6 @@ func (l *live) load(p *port, threads int) error {
 // finite says whether the run ends by itself.
 func (l *live) finite() bool {
 	return l.duration > 0 || !slices.ContainsFunc(l.tracks, func(t *track) bool { return t.total == 0 })
-}
-
-// prepare writes what the program finds when it is first run.
-func (s *liveSender) prepare(factor float64) {
-	s.memory.store(liveStart, liveNever)
-	s.tell(factor)
-	next, stream := liveNever, 0
-	for k, t := range s.tracks {
-		first := uint64(s.thread)
-		left := t.total/uint64(s.threads) + bit(first < t.total%uint64(s.threads))
-		due := t.wait + float64(first)*t.gap(factor)
-		if t.alone {
-			first, left, due = 0, t.total, t.wait
-		}
-		whole, fraction := gapOf(due)
-		if (t.total > 0 && left == 0) || (t.alone && s.thread != 0) {
-			whole, fraction = liveNever, 0
-		}
-		for word, value := range map[int16]uint64{liveDue: whole, liveDueFraction: fraction, liveIndex: first, liveLeft: left,
-			liveGap: s.memory.load(liveWord(k, liveNewGap)), liveFraction: s.memory.load(liveWord(k, liveNewFraction))} {
-			s.memory.store(liveWord(k, word), value)
-		}
-		if whole < next {
-			next, stream = whole, k
-		}
-	}
-	s.memory.store(liveNext, next)
-	s.memory.store(liveStream, uint64(stream))
-	if next == liveNever {
-		s.memory.store(liveOver, 1)
-	}
-}
-
-func bit(set bool) uint64 {
-	if set {
-		return 1
-	}
-	return 0
-}
-
-// tell writes what follows of a factor.
-func (s *liveSender) tell(factor float64) { tellFactor(s.memory, s.tracks, factor, s.threads) }
-
-func tellFactor(m *liveMemory, tracks []*track, factor float64, threads int) {
-	burst, spacing := livePace(tracks, factor, threads)
-	m.store(liveBurst, burst)
-	m.store(liveSpacing, spacing)
-	for k, t := range tracks {
-		gap := t.gap(factor)
-		if !t.alone {
-			gap *= float64(threads)
-		}
-		whole, fraction := gapOf(gap)
-		m.store(liveWord(k, liveNewGap), whole)
-		m.store(liveWord(k, liveNewFraction), fraction)
-	}
 }
 
 // ready waits until the kernel runs each thread's program.
@@ -261,16 +197,6 @@ func (l *live) done() bool {
 	return !slices.ContainsFunc(l.threads, func(t *liveThread) bool { return t.memory.load(liveOver) == 0 })
 }
 
-// account publishes how long the threads had something to do: a thread that waits does so by running its program, too.
-func (l *live) account(now time.Duration) {
-	for k, t := range l.threads {
-		idle := t.memory.load(liveIdle)
-		l.port.busy.Add(max(int64(now-l.looked)-int64(idle-l.idle[k]), 0))
-		l.idle[k] = idle
-	}
-	l.looked = now
-}
-
 // halt ends the run: the keeper does the rest.
 func (l *live) halt() { l.halting.Do(func() { close(l.halted) }) }
 
@@ -281,7 +207,7 @@ func (l *live) end() error {
 		t.memory.store(liveLease, 0)
 	}
 	for _, t := range l.threads {
-		if t.program != nil && t.calls.Load() > 0 {
+		if t.begun {
 			t.end()
 		}
 	}
@@ -297,95 +223,4 @@ func (l *live) end() error {
 		errs = append(errs, l.table.values.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// order passes an order on to the programs, and waits until they have carried it out.
-func (l *live) order(o order) error {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	if l.closed {
-		return nil
-	}
-	kind := map[orderKind]liveOrderKind{changeFactor: liveChangeFactor, pausePlay: livePause, resumePlay: liveResume}[o.kind]
-	if o.kind == changeFactor {
-		for _, t := range l.tracks {
-			if err := liveRateFits(t, o.factor); err != nil {
-				return fmt.Errorf("stream %d %w", t.id, err)
-			}
-		}
-	}
-	for _, t := range l.threads {
-		if o.kind == changeFactor {
-			tellFactor(t.memory, l.tracks, o.factor, len(l.threads))
-		}
-		t.memory.store(liveOrder, uint64(kind))
-		t.memory.store(liveVersion, t.memory.load(liveVersion)+1)
-	}
-	for k, t := range l.threads {
-		if err := t.obeys(); err != nil {
-			return err
-		}
-		if o.kind == changeFactor {
-			lost, at := &l.lost[k], t.memory.load(liveSlipAt)
-			lost.settled += float64(at-lost.base) * l.threadRate()
-			lost.base = at
-		}
-	}
-	if o.kind == changeFactor {
-		l.factor = o.factor
-	}
-	return nil
-}
-
-// threadRate is how many frames a thread sends in a nanosecond.
-func (l *live) threadRate() float64 {
-	return liveRate(l.tracks, l.factor) / 1e9 / float64(len(l.threads))
-}
-
-// obeys waits until the thread has carried out its last order.
-func (t *liveThread) obeys() error {
-	for deadline := Now() + liveSetUp; t.memory.load(liveObeyed) != t.memory.load(liveVersion); sleep(50 * time.Microsecond) {
-		if Now() > deadline {
-			return fmt.Errorf("a sending thread didn't carry out its order within %v: its processor is taken by others", liveSetUp)
-		}
-	}
-	return nil
-}
-
-// harvest adds what was sent since the last time to the port's counters. What left while the link was down was dropped by the kernel.
-func (l *live) harvest(up bool) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	if l.closed {
-		return
-	}
-	for k, t := range l.threads {
-		if l.seen[k] == nil {
-			continue
-		}
-		for i, track := range l.tracks {
-			l.count(track, &l.seen[k][i], t.memory.load(liveWord(i, livePackets)), t.memory.load(liveWord(i, liveBytes)), up)
-		}
-		lost := &l.lost[k]
-		all := int64(lost.settled + float64(t.memory.load(liveSlip)-lost.base)*l.threadRate())
-		l.port.behind.Add(all - lost.published)
-		lost.published = all
-	}
-}
-
-func (l *live) count(t *track, seen *traffic64, packets, bytes uint64, up bool) {
-	if !t.program.Trims() {
-		bytes = packets * uint64(wireLength(t.program.MaxLength()))
-	}
-	newPackets, newBytes := int64(packets-seen.packets), int64(bytes-seen.bytes)
-	*seen = traffic64{packets, bytes}
-	sent := &l.port.sent
-	if !up {
-		sent.errors.Add(newPackets)
-		return
-	}
-	sent.all.add(newPackets, newBytes)
-	if t.flow != nil {
-		sent.flows[t.flow.id].add(newPackets, newBytes)
-	}
 }

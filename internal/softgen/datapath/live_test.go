@@ -342,3 +342,75 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+func TestLiveFramesThatFindNoRoom(t *testing.T) {
+	a, b := liveCable(t, Options{})
+	must(t, ownThread("east"))
+	must(t, a.Start(Run{Streams: streams(addressed(continuous(20e6, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+	carried(t, a)
+	eventually(t, "the far end's queue is full", func() bool { return a.Counters().PeerFull > 1000 })
+	must(t, a.Stop())
+	eventually(t, "each frame is received, or told to have found no room", func() bool {
+		c := a.Counters()
+		return c.Sent.Packets == b.Counters().Received.Packets+c.PeerFull
+	})
+	if c := a.Counters(); c.SendDrops != 0 || c.SendErrors != 0 {
+		t.Errorf("counters %+v", c)
+	}
+}
+
+// ownThread gives an interface's queue a thread of its own: the sender doesn't work it off itself then. The switch is in a sysfs of this namespace.
+func ownThread(name string) error {
+	fs, err := unix.Fsopen("sysfs", unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	if err := unix.FsconfigCreate(fs); err != nil {
+		return errors.Join(err, unix.Close(fs))
+	}
+	mount, err := unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, 0)
+	if err := errors.Join(err, unix.Close(fs)); err != nil {
+		return err
+	}
+	fd, err := unix.Openat(mount, "class/net/"+name+"/threaded", unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err := errors.Join(err, unix.Close(mount)); err != nil {
+		return err
+	}
+	_, err = unix.Write(fd, []byte("1"))
+	return errors.Join(err, unix.Close(fd))
+}
+
+func TestLivePortsStartTogether(t *testing.T) {
+	a, b := liveCable(t, Options{})
+	must(t, b.Close())
+	b = open(t, Options{Interface: "east", Path: PathLive})
+	if !strings.HasPrefix(b.Info().Path, "sends by live frames") {
+		t.Fatal(b.Info().Path)
+	}
+	const perSecond, length = 5000, 400 * time.Millisecond
+	start := Now() + 500*time.Millisecond
+	for _, p := range []Port{a, b} {
+		far := map[Port]Port{a: b, b: a}[p]
+		must(t, p.Start(Run{Streams: streams(addressed(continuous(perSecond, frame(60)))), Factor: 1, NextHop: macOf(far), Start: start, Duration: length}))
+		carried(t, p)
+	}
+	eventually(t, "the start comes", func() bool {
+		sent := a.Counters().Sent.Packets + b.Counters().Sent.Packets
+		if sent > 0 && Now() < start {
+			t.Fatalf("%d frames left before the start", sent)
+		}
+		return Now() > start
+	})
+	finish(t, a)
+	finish(t, b)
+	for _, p := range []Port{a, b} {
+		must(t, p.Stop())
+		c := p.Counters()
+		if got, want := float64(c.Sent.Packets+c.Behind), perSecond*length.Seconds(); math.Abs(got-want) > 2 {
+			t.Errorf("%v frames, %d of them given up, want %v", got, c.Behind, want)
+		}
+	}
+	if got, want := a.Counters().Received, b.Counters().Sent; got != want {
+		t.Errorf("received %v of %v", got, want)
+	}
+}

@@ -50,9 +50,9 @@ func liveStreamFits(p *port, t *track, factor float64) error {
 func liveRateFits(t *track, factor float64) error {
 	switch gap := t.gap(factor); {
 	case gap < 1:
-		return fmt.Errorf("is to send %.4g frames/s, more than one in a nanosecond", 1e9/gap)
+		return fmt.Errorf("would send %.4g frames/s, more than one in a nanosecond", 1e9/gap)
 	case gap > liveLongestGap/64: // as many threads share a stream at most
-		return fmt.Errorf("sends a frame in %v", time.Duration(gap))
+		return fmt.Errorf("would send a frame in %v", time.Duration(gap))
 	}
 	return nil
 }
@@ -65,13 +65,10 @@ func liveRate(tracks []*track, factor float64) (perSecond float64) {
 	return perSecond
 }
 
-// How many frames the kernel takes in hand before it passes them on, by a thread's rate: frames leave at a batch's end, and the ones that are dropped to wait belong to it. A small batch
-// is exact, a large one cheap.
+// liveBatch is how many frames the kernel takes in hand before it passes them on, by a thread's rate at the start: frames leave at a batch's end, and those that are dropped to wait belong to
+// it. One of 16 waits for some 3 µs, and is as many as the kernel hands to a driver at once; one of 64 sends up to a quarter more, in bursts.
 func liveBatch(perSecond float64) int {
-	switch {
-	case perSecond <= 150_000:
-		return 4
-	case perSecond <= 1_500_000:
+	if perSecond <= 1_500_000 {
 		return 16
 	}
 	return 64

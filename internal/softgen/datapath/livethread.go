@@ -21,6 +21,7 @@ import (
 type liveThread struct {
 	memory  *liveMemory
 	program *ebpf.Program
+	begun   bool
 	calls   atomic.Int64
 	waits   atomic.Bool  // for a lease, without a call
 	id      atomic.Int32 // the kernel's; 0: it doesn't run

@@ -1,0 +1,60 @@
+package datapath
+
+import "time"
+
+type traffic64 struct{ packets, bytes uint64 }
+
+// lostFrames turns slip, which is time, into frames, at the rate that held then.
+type lostFrames struct {
+	settled   float64 // frames, up to the last change of factor
+	base      uint64  // slip at that
+	published int64
+}
+
+// account publishes how long the threads had something to do: a thread that waits does so by running its program, too.
+func (l *live) account(now time.Duration) {
+	for k, t := range l.threads {
+		idle := t.memory.load(liveIdle)
+		l.port.busy.Add(max(int64(now-l.looked)-int64(idle-l.idle[k]), 0))
+		l.idle[k] = idle
+	}
+	l.looked = now
+}
+
+// harvest adds what was sent since the last time to the port's counters. What left while the link was down was dropped by the kernel.
+func (l *live) harvest(up bool) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.closed {
+		return
+	}
+	for k, t := range l.threads {
+		if l.seen[k] == nil {
+			continue
+		}
+		for i, track := range l.tracks {
+			l.count(track, &l.seen[k][i], t.memory.load(liveWord(i, livePackets)), t.memory.load(liveWord(i, liveBytes)), up)
+		}
+		lost := &l.lost[k]
+		all := int64(lost.settled + float64(t.memory.load(liveSlip)-lost.base)*l.threadRate())
+		l.port.behind.Add(all - lost.published)
+		lost.published = all
+	}
+}
+
+func (l *live) count(t *track, seen *traffic64, packets, bytes uint64, up bool) {
+	if !t.program.Trims() {
+		bytes = packets * uint64(wireLength(t.program.MaxLength()))
+	}
+	newPackets, newBytes := int64(packets-seen.packets), int64(bytes-seen.bytes)
+	*seen = traffic64{packets, bytes}
+	sent := &l.port.sent
+	if !up {
+		sent.errors.Add(newPackets)
+		return
+	}
+	sent.all.add(newPackets, newBytes)
+	if t.flow != nil {
+		sent.flows[t.flow.id].add(newPackets, newBytes)
+	}
+}
