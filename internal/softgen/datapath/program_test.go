@@ -11,10 +11,10 @@ import (
 var hooks = map[string]hook{"traffic control": trafficControl(), "XDP": expressPath()}
 
 // loaded is the counting program, attached to nothing: the kernel runs it on what it is given.
-func loaded(t testing.TB, h hook) *kernelReceiver {
+func loaded(t testing.TB, h hook, follow bool) *kernelReceiver {
 	t.Helper()
 	r := &kernelReceiver{sink: stuck{}, mac: [6]byte{2, 0, 0, 0, 0, 1}}
-	needKernel(t, r.load(h), "eBPF (CAP_BPF and CAP_NET_ADMIN)")
+	needKernel(t, r.load(h, follow), "eBPF (CAP_BPF and CAP_NET_ADMIN)")
 	t.Cleanup(func() { must(t, r.close()) })
 	must(t, r.look(wanted{promiscuous: true}))
 	return r
@@ -31,7 +31,7 @@ func (r *kernelReceiver) takes(t testing.TB, frame []byte) {
 func TestTheProgramInspectsAsGoDoes(t *testing.T) {
 	for name, h := range hooks {
 		t.Run(name, func(t *testing.T) {
-			r, random := loaded(t, h), rand.New(rand.NewPCG(1, 2))
+			r, random := loaded(t, h, false), rand.New(rand.NewPCG(1, 2))
 			var want tallied
 			flows := map[uint32]units.Traffic{}
 			one := func(length int) units.Traffic { return units.Traffic{Packets: 1, Bytes: wireLength(length)} }
@@ -85,7 +85,7 @@ func anyFrame(r *rand.Rand) []byte {
 
 func TestTheProgramTakesWhatIsOurs(t *testing.T) {
 	h := expressPath() // the other hook goes by what the kernel says of the frame
-	r := loaded(t, h)
+	r := loaded(t, h, false)
 	for name, c := range map[string]struct {
 		to          []byte
 		promiscuous bool
