@@ -2,7 +2,10 @@ package datapath
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -109,4 +112,29 @@ func TestTheProgramTakesWhatIsOurs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTheProgramNeedsNoMoreThanTheRightToLoadIt has the kernel check the program for somebody who may neither administer the machine nor look into it: its addresses are held to more then.
+func TestTheProgramNeedsNoMoreThanTheRightToLoadIt(t *testing.T) {
+	for name, h := range hooks {
+		for way, follow := range map[string]bool{"stamps up the ring": false, "stamps followed": true} {
+			t.Run(name+", "+way, func(t *testing.T) {
+				only(t, unix.CAP_BPF, unix.CAP_NET_ADMIN)
+				loaded(t, h, follow).takes(t, frame(60))
+			})
+		}
+	}
+}
+
+// only takes all other rights from the test's thread, which isn't given back.
+func only(t *testing.T, capabilities ...int) {
+	t.Helper()
+	runtime.LockOSThread()
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	for _, c := range capabilities {
+		data[c/32].Effective |= 1 << (c % 32)
+		data[c/32].Permitted |= 1 << (c % 32)
+	}
+	needKernel(t, unix.Capset(&header, &data[0]), "these rights")
 }

@@ -144,8 +144,9 @@ func advance() asm.Instructions {
 			asm.And.Imm32(asm.R5, recentWords-1),
 			asm.LSh.Imm32(asm.R5, 3),
 			asm.Mov.Reg(asm.R0, state),
+			asm.Add.Imm(asm.R0, followedRecent),
 			asm.Add.Reg(asm.R0, asm.R5),
-			asm.StoreMem(asm.R0, followedRecent, asm.R2, asm.DWord),
+			asm.StoreMem(asm.R0, 0, asm.R2, asm.DWord),
 		)
 	}
 	return append(p, asm.Ja.Label("advanced"))
@@ -185,11 +186,11 @@ func sequenceBehind() asm.Instructions {
 func see() asm.Instructions {
 	return joined(labelled("see", placeOf()), asm.Instructions{
 		asm.Or.Reg(asm.R4, asm.R3),
-		asm.StoreMem(asm.R0, followedRecent, asm.R4, asm.DWord),
+		asm.StoreMem(asm.R0, 0, asm.R4, asm.DWord),
 	})
 }
 
-// placeOf finds the word of the sequence in R1, its address to R0 and its value to R4, and the sequence's bit in it, to R3.
+// placeOf finds the word of the sequence in R1, in two steps, since no address of a user without CAP_PERFMON may come near the lock on its way: its address to R0 and its value to R4, and the sequence's bit in it, to R3.
 func placeOf() asm.Instructions {
 	return asm.Instructions{
 		asm.Mov.Reg32(asm.R5, asm.R1),
@@ -197,8 +198,9 @@ func placeOf() asm.Instructions {
 		asm.And.Imm32(asm.R5, recentWords-1),
 		asm.LSh.Imm32(asm.R5, 3),
 		asm.Mov.Reg(asm.R0, state),
+		asm.Add.Imm(asm.R0, followedRecent),
 		asm.Add.Reg(asm.R0, asm.R5),
-		asm.LoadMem(asm.R4, asm.R0, followedRecent, asm.DWord),
+		asm.LoadMem(asm.R4, asm.R0, 0, asm.DWord),
 		asm.Mov.Reg32(asm.R5, asm.R1),
 		asm.And.Imm32(asm.R5, 63),
 		asm.Mov.Imm(asm.R3, 1),
