@@ -107,6 +107,8 @@ type Latency struct {
 	SequenceTooHigh, SequenceTooLow int64
 	// Stale came so late that nobody knows any more whether it had come before: more than 960 newer ones had. Only a program that follows stamped frames tells them apart.
 	Stale int64
+	// Merged came, and in buffers that the kernel had made of several frames: they are in neither Received nor the times. Only a program that follows stamped frames says so, and by XDP there are none.
+	Merged int64
 }
 
 // Frame is a captured frame without FCS, and when it arrived on the clock of Now.

@@ -265,6 +265,28 @@ func TestAMarkedFrameIsFollowedByAStampOfItsOwn(t *testing.T) {
 	})
 }
 
+// TestMergedStampsAreNoLoss hands on a buffer of five stamped frames, and the sixth by itself.
+func TestMergedStampsAreNoLoss(t *testing.T) {
+	a, b := cable(t, Options{}, Options{Follow: true})
+	must(t, b.SetPromiscuous(true))
+	const size = 100
+	whole := frameUDP(5 * size)
+	whole[15] |= 1
+	rewriteID(whole, 14, markLatency)
+	for i := range 5 {
+		stamp{generation: 1, id: 3, sequence: uint32(i), at: Now()}.write(whole[:42+(i+1)*size], 14)
+	}
+	handOn(t, "west", gsoUDP, size, 42, whole)
+	must(t, a.Inject([][]byte{stamped(stamp{generation: 1, id: 3, sequence: 5, at: Now()}, markLatency)}, 0))
+	eventually(t, "the sixth is followed", func() bool { return b.Latency()[3].Received == 1 })
+	if l := b.Latency()[3]; l.Merged != 5 || l.Dropped != 0 {
+		t.Errorf("%+v", l)
+	}
+	if got := b.Flows()[3].Received.Packets; got != 6 {
+		t.Errorf("flow 3 received %d", got)
+	}
+}
+
 // TestStampedFramesAreFollowedInTheKernel plays a latency stream over a cable.
 func TestStampedFramesAreFollowedInTheKernel(t *testing.T) {
 	for name, o := range map[string]Options{"at traffic control": {Follow: true}, "at XDP": {Follow: true, Receive: ReceiveXDP}} {

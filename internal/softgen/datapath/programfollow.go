@@ -27,6 +27,7 @@ const (
 	followedLongest    = 96
 	followedLast       = 104
 	followedJitter     = 112
+	followedMerged     = 120
 	followedRecent     = 128
 	followedSize       = followedRecent + 8*recentWords
 )
@@ -47,7 +48,11 @@ const state = asm.R8
 func (h hook) follow(m kernelMaps) asm.Instructions {
 	return joined(h.readStamps(m), labelled("follow", lookup(m.followed, stackIndex)), asm.Instructions{
 		asm.Mov.Reg(state, asm.R0),
-		asm.Mov.Reg(asm.R1, state),
+		asm.LoadMem(asm.R1, asm.RFP, stackCount, asm.DWord),
+		asm.JEq.Imm(asm.R1, 1, "alone"),
+		asm.AddAtomic.Mem(asm.R0, asm.R1, asm.DWord, followedMerged),
+		asm.Ja.Label("rest"),
+		asm.Mov.Reg(asm.R1, state).WithSymbol("alone"),
 		asm.FnSpinLock.Call(),
 	}, beginRun(), judgeOrder(), takeTime(), asm.Instructions{
 		asm.Mov.Reg(asm.R1, state),
