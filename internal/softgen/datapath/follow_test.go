@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cilium/ebpf"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/linerate-dev/linerate/internal/transit"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
@@ -188,6 +189,38 @@ func followedOf(t *testing.T, r *kernelReceiver, id uint32) (f followed) {
 	must(t, r.maps.followed.LookupWithFlags(id, &f, ebpf.LookupLock))
 	f.Lock = 0
 	return f
+}
+
+// TestProcessorsFollowAStreamTogether has threads give the program frames of one stream at once, every other one each: what one hasn't given yet looks lost until it does, and nothing is counted twice or forgotten.
+func TestProcessorsFollowAStreamTogether(t *testing.T) {
+	for name, h := range hooks {
+		t.Run(name, func(t *testing.T) {
+			r := loaded(t, h, true)
+			r.done.Go(r.read)
+			r.takes(t, stamped(stamp{generation: 1, id: 4, at: Now()}, markLatency))
+			eventually(t, "the stream has buckets", func() bool { return r.stamps.transits()[4].Frames() == 1 })
+			const threads, each = 4, 5000
+			var group errgroup.Group
+			for thread := range uint32(threads) {
+				group.Go(func() error {
+					for i := range uint32(each) {
+						if _, _, err := r.program.Test(stamped(stamp{generation: 1, id: 4, sequence: 1 + i*threads + thread, at: Now()}, markLatency)); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+			}
+			must(t, group.Wait())
+			f := followedOf(t, r, 4)
+			if f.Received != 1+threads*each || f.Lost != f.Stale || f.Duplicates+f.TooHigh+f.TooLow != 0 || f.Next != 1+threads*each {
+				t.Errorf("%+v", f)
+			}
+			if got := r.stamps.transits()[4].Frames(); got != 1+threads*each {
+				t.Errorf("%d frames in buckets", got)
+			}
+		})
+	}
 }
 
 // TestTheProgramsTimes sends stamps of known age through the program: each is as old as it is, give or take how long the run itself takes.
