@@ -5,11 +5,14 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/softgen/datapath"
+	"github.com/linerate-dev/linerate/internal/transit"
 )
 
 // getFlowStats is get_pgid_stats: per flow id and port what was sent and received, and per latency flow that
-// has been sent what its receiver saw. A section without flows is null.
+// has been sent what its receiver saw. A section without flows is null. Ours beside TRex's, for whoever asks for it with the parameter transits, which TRex doesn't
+// know: how long the stamped frames of each flow id took, in a section of that name.
 func (s *Server) getFlowStats(p *params) (any, error) {
+	wanted := p.flag("transits")
 	ids, err := s.wantedFlows(p)
 	if err != nil {
 		return nil, err
@@ -27,10 +30,41 @@ func (s *Server) getFlowStats(p *params) (any, error) {
 			latency[key] = received(one.slot, delays).report()
 		}
 	}
+	stats := object{"flow_stats": counters, "latency": latency, "ver_id": versions}
 	if len(ids) == 0 {
-		return object{"flow_stats": nil, "latency": latency, "ver_id": nil}, nil
+		stats = object{"flow_stats": nil, "latency": latency, "ver_id": nil}
 	}
-	return object{"flow_stats": counters, "latency": latency, "ver_id": versions}, nil
+	if wanted {
+		stats["transits"] = s.transits(ids)
+	}
+	return stats, nil
+}
+
+// transits are the frames by flow id and by the shortest time of their bucket, in nanoseconds; buckets follow each other as internal/transit has them, and those without frames are left out. Flows that bring no
+// stamps have none.
+func (s *Server) transits(ids []uint32) object {
+	bySlot := map[uint32]transit.Histogram{}
+	for _, at := range s.ports {
+		for slot, h := range at.path.Transits() {
+			all := bySlot[slot]
+			all.Merge(h)
+			bySlot[slot] = all
+		}
+	}
+	flows := object{}
+	for _, id := range ids {
+		h := bySlot[s.flows.active[id].slot]
+		if h.Frames() == 0 {
+			continue
+		}
+		buckets := object{}
+		for i, frames := range h.All() {
+			shortest, _ := transit.Bounds(i)
+			buckets[strconv.FormatInt(shortest.Nanoseconds(), 10)] = frames
+		}
+		flows[strconv.FormatUint(uint64(id), 10)] = buckets
+	}
+	return flows
 }
 
 // flowCounters are a flow's packets, bytes and gauges, sent (t) and received (r), by port.

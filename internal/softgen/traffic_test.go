@@ -326,7 +326,8 @@ func TestFlowStatistics(t *testing.T) {
 				Histogram map[string]int64
 			}
 		} `json:"latency"`
-		Versions map[string]int `json:"ver_id"`
+		Versions map[string]int              `json:"ver_id"`
+		Transits map[string]map[string]int64 `json:"transits"`
 	}
 	got := must[statistics](t, r, "get_pgid_stats", object{"pgids": []int{}})
 	if f := got.Flow["5"]; f.TP["0"] != 600 || f.RP["1"] != 300 || f.TP["1"] != 0 {
@@ -337,6 +338,13 @@ func TestFlowStatistics(t *testing.T) {
 	}
 	if late := got.Late["9"]; late == nil || late.Lat.Average != 47 || late.Lat.Histogram["40"] != 1000 {
 		t.Errorf("latency: %+v", late)
+	}
+	if got.Transits != nil {
+		t.Errorf("nobody asked for %+v", got.Transits)
+	}
+	fine := must[statistics](t, r, "get_pgid_stats", object{"pgids": []int{}, "transits": true}).Transits
+	if want := map[string]map[string]int64{"9": {"46848": 1000}}; !cmp.Equal(fine, want) {
+		t.Errorf("transit times %+v, want %+v: 47 µs are in the bucket from 46.848 on", fine, want)
 	}
 	must[object](t, r, "remove_all_streams", object{"port_id": 0})
 	must[object](t, r, "add_stream", streamOf(0, 1, counted("stats", 5)))

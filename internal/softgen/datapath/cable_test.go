@@ -29,7 +29,7 @@ func needKernel(t testing.TB, err error, what string) {
 var receivers = map[string]Options{"counted at traffic control": {}, "counted at XDP": {Receive: ReceiveXDP}, "counted from a ring": {Plain: true}}
 
 // cable opens two ports joined by a veth in a network namespace of their own, which ends with the test's thread.
-func cable(t *testing.T, left, right Options) (Port, Port) {
+func cable(t testing.TB, left, right Options) (Port, Port) {
 	t.Helper()
 	enterNamespace(t)
 	veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "west", NumTxQueues: 1, NumRxQueues: 1}, PeerName: "east"}
@@ -42,7 +42,7 @@ func cable(t *testing.T, left, right Options) (Port, Port) {
 }
 
 // enterNamespace moves the test to a new network namespace. Its thread isn't given back.
-func enterNamespace(t *testing.T) {
+func enterNamespace(t testing.TB) {
 	t.Helper()
 	runtime.LockOSThread()
 	h, err := netns.New()
@@ -53,14 +53,14 @@ func enterNamespace(t *testing.T) {
 	}
 }
 
-func up(t *testing.T, name string) {
+func up(t testing.TB, name string) {
 	t.Helper()
 	l, err := netlink.LinkByName(name)
 	must(t, err)
 	must(t, netlink.LinkSetUp(l))
 }
 
-func open(t *testing.T, o Options) Port {
+func open(t testing.TB, o Options) Port {
 	t.Helper()
 	p, err := Open(o)
 	must(t, err)
@@ -81,7 +81,7 @@ func must(t testing.TB, err error, allowed ...error) {
 }
 
 // eventually waits until a condition on real packets holds, a few seconds at most.
-func eventually(t *testing.T, what string, holds func() bool) {
+func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); sleep(time.Millisecond) {
 		if holds() {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/transit"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -110,13 +111,23 @@ func (p *port) flows() map[uint32]FlowCounters {
 	return flows
 }
 
-func (p *port) Latency() map[uint32]Latency { return p.inbox.latency() }
+// follower is who follows stamped frames here.
+func (p *port) follower() follower {
+	if f := p.receiver.follower(); f != nil {
+		return f
+	}
+	return p.inbox
+}
+
+func (p *port) Latency() map[uint32]Latency { return p.follower().latency() }
+
+func (p *port) Transits() map[uint32]transit.Histogram { return p.follower().transits() }
 
 func (p *port) ForgetFlows(ids []uint32) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	for _, id := range ids {
-		p.inbox.forget(id)
+		_ = p.follower().forget(id) // impossible with maps that are open
 	}
 	flows := p.flows()
 	for _, id := range ids {

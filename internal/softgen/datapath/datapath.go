@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/transit"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -26,6 +27,8 @@ type Options struct {
 	ReceiveRing int
 	// Receive is where frames are counted; Plain overrides it.
 	Receive ReceivePath
+	// Follow has the kernel's program follow stamped frames by itself, where frames are counted by one: the order of each, and how long it took, at any rate. Without it they come up through a ring one by one, which has room for some 40 000.
+	Follow bool
 }
 
 // Path is a way to send.
@@ -128,6 +131,10 @@ type Latency struct {
 	Histogram                       map[time.Duration]int64 // log-decade lower bounds as TRex has them; 0: under 10 µs
 	Dropped, OutOfOrder, Duplicate  int64
 	SequenceTooHigh, SequenceTooLow int64
+	// Stale came so late that nobody knows any more whether it had come before: more than 960 newer ones had. Only a program that follows stamped frames tells them apart.
+	Stale int64
+	// Merged came, and in buffers that the kernel had made of several frames: they are in neither Received nor the times. Only a program that follows stamped frames says so, and by XDP there are none.
+	Merged int64
 }
 
 // Frame is a captured frame without FCS, and when it arrived on the clock of Now.
@@ -156,6 +163,8 @@ type Port interface {
 	// Flows returns the counters of the flow ids seen since the streams that carry them were started.
 	Flows() map[uint32]FlowCounters
 	Latency() map[uint32]Latency
+	// Transits are how long stamped frames took, by flow id: all of them since they were last forgotten, in fine buckets.
+	Transits() map[uint32]transit.Histogram
 	// ForgetFlows drops the counters of these flow ids.
 	ForgetFlows(ids []uint32)
 	// Inject sends frames as they are, once, gap apart.

@@ -30,7 +30,8 @@ type kernelReceiver struct {
 
 	mac            [6]byte
 	dropsCountHere bool
-	flowMemory     []byte // the flows map, as mapped
+	flowMemory     []byte          // the flows map, as mapped
+	stamps         *kernelFollower // nil: the sink follows stamped frames
 }
 
 // openTCReceiver counts at the traffic control hook, which any interface has.
@@ -56,7 +57,7 @@ func openKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, 
 			err = errors.Join(fmt.Errorf("count on %s in eBPF: %w", p.name, err), r.close())
 		}
 	}()
-	if err := r.load(h); err != nil {
+	if err := r.load(h, p.options.Follow); err != nil {
 		return nil, err
 	}
 	if err := r.look(wanted{}); err != nil {
@@ -70,9 +71,12 @@ func openKernelReceiver(p *port, h hook, attach func(*ebpf.Program) (link.Link, 
 }
 
 // load makes the maps and the program; it runs nowhere yet.
-func (r *kernelReceiver) load(h hook) (err error) {
-	if err := r.maps.create(); err != nil {
+func (r *kernelReceiver) load(h hook, follow bool) (err error) {
+	if err := r.maps.create(follow); err != nil {
 		return err
+	}
+	if follow {
+		r.stamps = newKernelFollower(r.maps)
 	}
 	if r.flowMemory, err = unix.Mmap(r.maps.flows.FD(), 0, flowMapEntries*countersOfPacket, unix.PROT_READ, unix.MAP_SHARED); err != nil {
 		return fmt.Errorf("map the flows' counters: %w", err)
@@ -131,6 +135,13 @@ func (r *kernelReceiver) look(w wanted) error {
 	return r.maps.settings.Put(uint32(0), entry)
 }
 
+func (r *kernelReceiver) follower() follower {
+	if r.stamps == nil {
+		return nil
+	}
+	return r.stamps
+}
+
 func (r *kernelReceiver) close() error {
 	var errs []error
 	if r.link != nil {
@@ -142,6 +153,9 @@ func (r *kernelReceiver) close() error {
 	r.done.Wait()
 	if r.program != nil {
 		errs = append(errs, r.program.Close())
+	}
+	if r.stamps != nil {
+		errs = append(errs, r.stamps.close())
 	}
 	if r.flowMemory != nil {
 		errs = append(errs, unix.Munmap(r.flowMemory))
@@ -170,7 +184,9 @@ func (r *kernelReceiver) take(b []byte) {
 	buffer, size := int(binary.NativeEndian.Uint32(b[16:])), int(binary.NativeEndian.Uint32(b[20:]))
 	body := b[recordHeader:]
 	if kind&recordFrame == 0 {
-		if s, ok := readStamp(body[:stampSize]); ok {
+		if s, ok := readStamp(body[:stampSize]); ok && r.stamps != nil {
+			r.stamps.record(at, s)
+		} else if ok {
 			r.sink.stamped(at, s, length)
 		}
 		return

@@ -3,6 +3,8 @@ package datapath
 import (
 	"math"
 	"time"
+
+	"github.com/linerate-dev/linerate/internal/transit"
 )
 
 // arrivals is what the receiver of one latency stream keeps. It has one owner.
@@ -16,6 +18,7 @@ type arrivals struct {
 	transit   time.Duration
 	jitter    float64
 	histogram [histogramSize]int64
+	transits  transit.Histogram
 }
 
 // A sequence that is this far off isn't a late frame or a gap, but a sender that began anew.
@@ -53,20 +56,21 @@ func (a *arrivals) order(sequence uint32) {
 }
 
 // time adds a transit time; jitter is RFC 3550's, section 6.4.1.
-func (a *arrivals) time(transit time.Duration) {
-	transit = max(transit, 0)
+func (a *arrivals) time(took time.Duration) {
+	took = max(took, 0)
 	l := &a.latency
 	if l.Received == 0 {
-		l.Min = transit
+		l.Min = took
 	}
 	l.Received++
-	l.Min, l.Max, l.Last = min(l.Min, transit), max(l.Max, transit), transit
-	a.sum += transit
+	l.Min, l.Max, l.Last = min(l.Min, took), max(l.Max, took), took
+	a.sum += took
 	if a.transit >= 0 && l.Received > 1 {
-		a.jitter += (math.Abs(float64(transit-a.transit)) - a.jitter) / 16
+		a.jitter += (math.Abs(float64(took-a.transit)) - a.jitter) / 16
 	}
-	a.transit = transit
-	a.histogram[bucket(transit)]++
+	a.transit = took
+	a.histogram[bucket(took)]++
+	a.transits.Record(took)
 }
 
 // snapshot is the state as Port.Latency reports it.

@@ -137,6 +137,9 @@ func (r *packetReceiver) flows(visit func(uint32, units.Traffic)) {
 	}
 }
 
+// follower: the sink gets all stamps.
+func (r *packetReceiver) follower() follower { return nil }
+
 func (r *packetReceiver) close() error {
 	_, err := unix.Write(r.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0})
 	r.done.Wait()

@@ -16,7 +16,7 @@ func addressed(s stream.Stream) stream.Stream {
 	return s
 }
 
-func finish(t *testing.T, p Port) {
+func finish(t testing.TB, p Port) {
 	t.Helper()
 	select {
 	case <-p.Done():
@@ -111,7 +111,7 @@ func overCable(t *testing.T, o Options) {
 }
 
 // arrived waits until the port has received just this since before.
-func arrived(t *testing.T, p Port, before, want units.Traffic) {
+func arrived(t testing.TB, p Port, before, want units.Traffic) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); sleep(time.Millisecond) {
 		if p.Counters().Received.Sub(before) == want {

@@ -13,6 +13,8 @@ import (
 //	           ▼                                       └─ ARP, NS, or all wanted ─▶ ring: time, frame
 //	          drop
 //
+// Where it is told to, it follows stamped frames by itself (programfollow.go).
+//
 // It runs at one of two hooks, which give it a frame in different clothes; what it makes of a frame is the same (inspect.go says it in Go). It is assembled here, instruction by instruction, so that nobody needs
 // a compiler for it or has to trust a binary.
 
@@ -61,7 +63,11 @@ const (
 
 // countingProgram assembles the program for a hook over its maps.
 func countingProgram(h hook, m kernelMaps) asm.Instructions {
-	return joined(m.readSettings(), h.begin(), h.merged(), m.count(allFrames), h.readHead(), m.countFlow(), h.passStamp(m), h.passFrame(m), asm.Instructions{
+	stamps := h.passStamp
+	if m.follow() {
+		stamps = h.follow
+	}
+	return joined(m.readSettings(), h.begin(), h.merged(), m.count(allFrames), h.readHead(), m.countFlow(), stamps(m), h.passFrame(m), asm.Instructions{
 		asm.Mov.Imm(asm.R0, h.drop).WithSymbol("drop"),
 		asm.Return(),
 	})

@@ -2,7 +2,10 @@ package datapath
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -11,10 +14,10 @@ import (
 var hooks = map[string]hook{"traffic control": trafficControl(), "XDP": expressPath()}
 
 // loaded is the counting program, attached to nothing: the kernel runs it on what it is given.
-func loaded(t testing.TB, h hook) *kernelReceiver {
+func loaded(t testing.TB, h hook, follow bool) *kernelReceiver {
 	t.Helper()
 	r := &kernelReceiver{sink: stuck{}, mac: [6]byte{2, 0, 0, 0, 0, 1}}
-	needKernel(t, r.load(h), "eBPF (CAP_BPF and CAP_NET_ADMIN)")
+	needKernel(t, r.load(h, follow), "eBPF (CAP_BPF and CAP_NET_ADMIN)")
 	t.Cleanup(func() { must(t, r.close()) })
 	must(t, r.look(wanted{promiscuous: true}))
 	return r
@@ -31,7 +34,7 @@ func (r *kernelReceiver) takes(t testing.TB, frame []byte) {
 func TestTheProgramInspectsAsGoDoes(t *testing.T) {
 	for name, h := range hooks {
 		t.Run(name, func(t *testing.T) {
-			r, random := loaded(t, h), rand.New(rand.NewPCG(1, 2))
+			r, random := loaded(t, h, false), rand.New(rand.NewPCG(1, 2))
 			var want tallied
 			flows := map[uint32]units.Traffic{}
 			one := func(length int) units.Traffic { return units.Traffic{Packets: 1, Bytes: wireLength(length)} }
@@ -85,7 +88,7 @@ func anyFrame(r *rand.Rand) []byte {
 
 func TestTheProgramTakesWhatIsOurs(t *testing.T) {
 	h := expressPath() // the other hook goes by what the kernel says of the frame
-	r := loaded(t, h)
+	r := loaded(t, h, false)
 	for name, c := range map[string]struct {
 		to          []byte
 		promiscuous bool
@@ -109,4 +112,29 @@ func TestTheProgramTakesWhatIsOurs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTheProgramNeedsNoMoreThanTheRightToLoadIt has the kernel check the program for somebody who may neither administer the machine nor look into it: its addresses are held to more then.
+func TestTheProgramNeedsNoMoreThanTheRightToLoadIt(t *testing.T) {
+	for name, h := range hooks {
+		for way, follow := range map[string]bool{"stamps up the ring": false, "stamps followed": true} {
+			t.Run(name+", "+way, func(t *testing.T) {
+				only(t, unix.CAP_BPF, unix.CAP_NET_ADMIN)
+				loaded(t, h, follow).takes(t, frame(60))
+			})
+		}
+	}
+}
+
+// only takes all other rights from the test's thread, which isn't given back.
+func only(t *testing.T, capabilities ...int) {
+	t.Helper()
+	runtime.LockOSThread()
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	for _, c := range capabilities {
+		data[c/32].Effective |= 1 << (c % 32)
+		data[c/32].Permitted |= 1 << (c % 32)
+	}
+	needKernel(t, unix.Capset(&header, &data[0]), "these rights")
 }

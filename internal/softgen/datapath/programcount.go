@@ -23,14 +23,22 @@ func (m kernelMaps) count(which int16) asm.Instructions {
 
 // countFlow counts by the mark in R1.
 func (m kernelMaps) countFlow() asm.Instructions {
+	next := "rest"
+	if m.follow() {
+		next = "stamped"
+	}
 	return joined(asm.Instructions{
 		asm.JEq.Imm(asm.R1, markLatency, "latency").WithSymbol("mark"),
 		asm.Sub.Imm(asm.R1, markBase),
 		asm.StoreMem(asm.RFP, stackIndex, asm.R1, asm.Word),
-	}, lookup(m.flows, stackIndex), asm.Instructions{ // shared by all processors, so atomically
+	}, m.addToFlow(), asm.Instructions{asm.Ja.Label(next)})
+}
+
+// addToFlow adds the buffer's frames to the flow at stackIndex: all processors share its counters, so atomically.
+func (m kernelMaps) addToFlow() asm.Instructions {
+	return append(lookup(m.flows, stackIndex),
 		asm.LoadMem(asm.R1, asm.RFP, stackCount, asm.DWord),
 		asm.AddAtomic.Mem(asm.R0, asm.R1, asm.DWord, 0),
 		asm.AddAtomic.Mem(asm.R0, length, asm.DWord, 8),
-		asm.Ja.Label("rest"),
-	})
+	)
 }

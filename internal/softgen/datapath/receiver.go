@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/linerate-dev/linerate/internal/transit"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -16,6 +17,8 @@ type receiver interface {
 	last() bool
 	// flows are the marked frames received per flow id, without latency streams'.
 	flows(visit func(id uint32, received units.Traffic))
+	// follower follows stamped frames; nil: the receiver gives them to its sink, which does.
+	follower() follower
 	// look says which frames to count and to pass on.
 	look(w wanted) error
 	close() error
@@ -126,9 +129,20 @@ func (b *inbox) visit(each func(id uint32, received units.Traffic)) {
 	}
 }
 
-func (b *inbox) forget(id uint32) {
+func (b *inbox) transits() map[uint32]transit.Histogram {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	out := make(map[uint32]transit.Histogram, len(b.late))
+	for id, a := range b.late {
+		out[id] = a.transits.Clone()
+	}
+	return out
+}
+
+func (b *inbox) forget(id uint32) error {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	delete(b.late, id)
 	delete(b.seen, id)
+	return nil
 }

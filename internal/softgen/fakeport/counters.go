@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/softgen/datapath"
+	"github.com/linerate-dev/linerate/internal/transit"
 )
 
 // Counters implements datapath.Port.
@@ -47,6 +48,20 @@ func (p *Port) Latency() map[uint32]datapath.Latency {
 			Received: packets, Min: took, Average: took, Max: took, Last: took,
 			Histogram: map[time.Duration]int64{bucket(took): packets},
 		}
+	}
+	return all
+}
+
+// Transits implements datapath.Port.
+func (p *Port) Transits() map[uint32]transit.Histogram {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, delays := p.seen()
+	all := map[uint32]transit.Histogram{}
+	for id, packets := range delays {
+		var h transit.Histogram
+		h.Add(transit.Index(p.cable.Latency), uint64(packets))
+		all[id] = h
 	}
 	return all
 }
