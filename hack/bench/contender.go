@@ -34,13 +34,22 @@ func (c contenders) all() []contender {
 func takePart(directory, trexDirectory string) contenders {
 	return contenders{
 		engines: []contender{
-			engine("AF_XDP", datapath.Options{}),
-			engine("AF_PACKET", datapath.Options{Plain: true}),
+			engine("live frames", datapath.Options{Path: datapath.PathLive}, needsNAPI),
+			engine("AF_XDP", datapath.Options{Path: datapath.PathXDP}, plays),
+			engine("AF_PACKET", datapath.Options{Path: datapath.PathPacket}, plays),
 		},
 		trafgen:    trafgen(directory),
 		tools:      []contender{hping3(), xdpTrafficgen(), pktgen(), trexIn(trexDirectory, directory)},
 		forwarding: forwarding(),
 	}
+}
+
+// needsNAPI refuses a forwarder's end that drops what a program in the kernel sends.
+func needsNAPI(_ dut, l load) string {
+	if l.withoutNAPI {
+		return "a veth without aggregation drops frames that come from a program in the kernel"
+	}
+	return ""
 }
 
 // plays is a refusal that never comes.

@@ -14,8 +14,8 @@ import (
 const flood = 100e6
 
 // engine is the software engine, sending on one of its paths. What its port receives it would count, too, but the sink is before it.
-func engine(path string, options datapath.Options) contender {
-	return contender{name: ours + path, options: &options, refuses: plays,
+func engine(path string, options datapath.Options, refuses func(dut, load) string) contender {
+	return contender{name: ours + path, options: &options, refuses: refuses,
 		start: func(_ context.Context, l *lab, asked load) (func() error, error) {
 			var ports []datapath.Port
 			stop := func() error {
