@@ -154,11 +154,11 @@ func (s *scene) until(what string, so func() bool) {
 // killOperator kills the manager's process, and waits until the kubelet has seen it.
 func (s *scene) killOperator() {
 	s.Helper()
-	var pods corev1.PodList
-	if err := lab.Client.List(s.Context(), &pods, client.InNamespace(rig.Namespace)); err != nil || len(pods.Items) != 1 {
-		s.Fatalf("%d pods of the operator (%v)", len(pods.Items), err)
+	pods, err := lab.Operators(s.Context())
+	if err != nil || len(pods) != 1 {
+		s.Fatalf("%d pods of the operator (%v)", len(pods), err)
 	}
-	pod := &pods.Items[0]
+	pod := &pods[0]
 	before := restarts(pod)
 	s.until("the manager has a process to kill", func() bool {
 		left, err := lab.Kill(s.Context(), pod, "manager")

@@ -79,12 +79,12 @@ func difference(before, now map[string]bool) string {
 // operatorMemory is the resident memory of the operator's process, in KiB.
 func (p *play) operatorMemory() int64 {
 	p.Helper()
-	var pods corev1.PodList
-	p.check(lab.Client.List(p.Context(), &pods, client.InNamespace(rig.Namespace)))
-	if len(pods.Items) != 1 || len(pods.Items[0].Status.ContainerStatuses) != 1 {
-		p.Fatalf("there are %d pods of the operator", len(pods.Items))
+	pods, err := lab.Operators(p.Context())
+	p.check(err)
+	if len(pods) != 1 || len(pods[0].Status.ContainerStatuses) != 1 {
+		p.Fatalf("there are %d pods of the operator", len(pods))
 	}
-	pod := &pods.Items[0]
+	pod := &pods[0]
 	_, id, _ := strings.Cut(pod.Status.ContainerStatuses[0].ContainerID, "://")
 	tasks, err := lab.Cluster.Run(p.Context(), "", "exec", pod.Spec.NodeName, "--", "ctr", "-n", "k8s.io", "tasks", "ls")
 	p.check(err)

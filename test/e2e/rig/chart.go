@@ -6,6 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Namespace is where the operator is installed.
@@ -28,6 +31,13 @@ func (r *Rig) Upgrade(ctx context.Context, tag string, values ...string) error {
 		args = append(args, "--set", value)
 	}
 	return r.helm(ctx, args...)
+}
+
+// Operators are the pods of the operator. Runners are in its namespace, too.
+func (r *Rig) Operators(ctx context.Context) ([]corev1.Pod, error) {
+	var pods corev1.PodList
+	err := r.Client.List(ctx, &pods, client.InNamespace(Namespace), client.MatchingLabels{"control-plane": "controller-manager"})
+	return pods.Items, err
 }
 
 // Uninstall takes the chart away again, and waits until Helm says that it's done. Upgrade brings it back.
