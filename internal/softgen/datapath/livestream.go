@@ -12,9 +12,6 @@ import (
 // inlineTemplate is how long a template may be that stands in the program's instructions; a longer one is copied from the table.
 const inlineTemplate = 256
 
-// stackLength is where on its stack the program keeps a trimmed frame's length.
-const stackLength = -8
-
 // stream writes the code that makes a stream's next frame. All of it is written each time: the memory is another frame's of before, of this stream or another, and on a virtual cable
 // the device itself has written to it since.
 func (s *liveSender) stream(k int) error {

@@ -249,18 +249,11 @@ func (a Assembler) fix(f fix) {
 
 // AssembleTransport adds the code that does what FixTransport does, of the packet at offset, where the bytes between from and to vary besides what the program writes.
 func (p *Program) AssembleTransport(a Assembler, offset, from, to int) error {
-	start, kind := offset+40, offset+6
-	if p.template[offset]>>4 == 4 {
-		start, kind = offset+int(p.template[offset]&15)*4, offset+9
-	}
+	start, kind := transport(p.template, offset)
 	protocol := p.template[kind]
 	field, ok := checksumOffset[protocol]
-	at := start + field
-	if !ok || at+2 > len(p.template) {
-		return nil
-	}
-	end := max(payloadEnd(p.template, offset), start)
-	if at+2 > end {
+	at, end := start+field, max(payloadEnd(p.template, offset), start)
+	if !ok || at+2 > end {
 		return nil
 	}
 	fixed := slices.ContainsFunc(p.fixes, func(f fix) bool { return f.at == at })
