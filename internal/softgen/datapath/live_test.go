@@ -414,3 +414,25 @@ func TestLivePortsStartTogether(t *testing.T) {
 		t.Errorf("received %v of %v", got, want)
 	}
 }
+
+func TestLiveFramesOfManyStreams(t *testing.T) {
+	a, b := liveCable(t, Options{})
+	run := Run{Factor: 1, NextHop: macOf(b)}
+	for i := range liveMostStreams {
+		s := addressed(burst(20, 200, frame(60+9*i)))
+		s.FlowStats = stream.Flow{Enabled: true, StreamID: uint32(i), RuleType: "stats"}
+		s.VM.Instructions = []stream.Instruction{{Type: "flow_var", Name: "v", Size: 4, Op: "random", MaxValue: 1 << 31, Step: 1},
+			{Type: "write_flow_var", Name: "v", PacketOffset: 26, BigEndian: true}, {Type: "fix_checksum_hw", L2Length: 14, L3Length: 20, L4Type: 11}}
+		run.Streams = append(run.Streams, RunStream{ID: uint32(i + 1), Stream: s})
+	}
+	must(t, a.Start(run))
+	carried(t, a)
+	finish(t, a)
+	must(t, a.Stop())
+	for i := range liveMostStreams {
+		want := units.Traffic{Packets: 20, Bytes: 20 * int64(64+9*i)}
+		eventually(t, fmt.Sprintf("flow %d is %v", i, want), func() bool {
+			return a.Flows()[uint32(i)].Sent == want && b.Flows()[uint32(i)].Received == want
+		})
+	}
+}

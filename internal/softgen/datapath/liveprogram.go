@@ -14,8 +14,8 @@ import (
 //
 //	lease over? ─▶ new order? ─▶ before the start, paused? ─▶ next frame due? ─▶ its stream's code ─▶ who is next ─▶ send
 //	  │                │                 │                          │
-//	  ▼                ▼                 ▼                          │
-//	 drop         carry it out              wait for it ◀───────────┘
+//	  ▼                ▼                 ▼                          ▼
+//	 drop         carry it out         wait ◀──────────────────── not yet
 //
 // The pace is pacer's, in whole numbers and of each frame: nothing sleeps in between, so less may leave at once.
 

@@ -247,27 +247,15 @@ func (a Assembler) fix(f fix) {
 	a.Code.Add(asm.StoreMem(a.Frame, int16(f.at), asm.R0, asm.Half))
 }
 
-// transport is where the transport header of the packet at offset begins, its protocol stands and its payload ends, and where its checksum is; at is 0 where it has none.
-func (p *Program) transport(offset int) (start, kind, at, end int) {
-	start, kind = offset+40, offset+6
-	if p.template[offset]>>4 == 4 {
-		start, kind = offset+int(p.template[offset]&15)*4, offset+9
-	}
-	field, ok := checksumOffset[p.template[kind]]
-	end = max(payloadEnd(p.template, offset), start)
-	if at = start + field; !ok || at+2 > len(p.template) || at+2 > end {
-		at = 0
-	}
-	return start, kind, at, end
-}
-
 // AssembleTransport adds the code that does what FixTransport does, of the packet at offset, where the bytes between from and to vary besides what the program writes.
 func (p *Program) AssembleTransport(a Assembler, offset, from, to int) error {
-	start, kind, at, end := p.transport(offset)
-	if at == 0 {
+	start, kind := transport(p.template, offset)
+	protocol := p.template[kind]
+	field, ok := checksumOffset[protocol]
+	at, end := start+field, max(payloadEnd(p.template, offset), start)
+	if !ok || at+2 > end {
 		return nil
 	}
-	protocol := p.template[kind]
 	fixed := slices.ContainsFunc(p.fixes, func(f fix) bool { return f.at == at })
 	switch {
 	case p.trim != nil || p.touchesLength(offset):

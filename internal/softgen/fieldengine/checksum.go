@@ -50,6 +50,14 @@ func sumTransport(frame []byte, l2, start, at int, protocol byte) {
 	put(frame[at:], total, protocol == protocolUDP)
 }
 
+// transport is where the header behind the IP header at offset starts, and where its protocol stands.
+func transport(frame []byte, offset int) (start, kind int) {
+	if frame[offset]>>4 == 4 {
+		return offset + int(frame[offset]&15)*4, offset + 9
+	}
+	return offset + 40, offset + 6
+}
+
 // FixIPv4Header sets the checksum of the IPv4 header at offset.
 func FixIPv4Header(frame []byte, offset int) {
 	end := min(offset+int(frame[offset]&15)*4, len(frame))
@@ -63,12 +71,8 @@ func FixIPv4Header(frame []byte, offset int) {
 // FixTransport sets the UDP, TCP or ICMPv6 checksum of the IP packet at offset, after its payload was changed. A UDP checksum of zero
 // over IPv4 stays: it says that there is none. Other protocols are left alone.
 func FixTransport(frame []byte, offset int) {
-	start, protocol := offset+40, byte(0)
-	if frame[offset]>>4 == 4 {
-		start, protocol = offset+int(frame[offset]&15)*4, frame[offset+9]
-	} else {
-		protocol = frame[offset+6]
-	}
+	start, kind := transport(frame, offset)
+	protocol := frame[kind]
 	field, ok := checksumOffset[protocol]
 	at := start + field
 	if !ok || at+2 > len(frame) {
