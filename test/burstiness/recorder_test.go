@@ -1,6 +1,7 @@
 package burstiness
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -59,11 +60,35 @@ func (c *cable) lay() error {
 		index[name] = l.Attrs().Index
 	}
 	c.receiver = index["far"]
+	if err := carry("near", "far"); err != nil {
+		return err
+	}
 	var err error
 	if c.sends, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0); err != nil {
 		return err
 	}
 	return unix.Bind(c.sends, &unix.SockaddrLinklayer{Ifindex: index["near"]})
+}
+
+// carry waits until the cable's ends carry frames: the kernel tells them so a moment after they were set up, and drops silently what is sent before.
+func carry(ends ...string) error {
+	end := time.Now().Add(10 * time.Second)
+	for _, name := range ends {
+		for {
+			l, err := netlink.LinkByName(name)
+			if err != nil {
+				return err
+			}
+			if l.Attrs().OperState == netlink.OperUp {
+				break
+			}
+			if time.Now().After(end) {
+				return fmt.Errorf("%s is %s after 10 s, want it up", name, l.Attrs().OperState)
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	return nil
 }
 
 func (c *cable) record(t *testing.T, room int) *Recorder {
