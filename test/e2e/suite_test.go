@@ -20,7 +20,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/delivery"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/suite"
-	"github.com/linerate-dev/linerate/test/e2e/rig"
 )
 
 // twoByTwo are two cells, each measured twice, two tests at a time.

@@ -10,10 +10,6 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/linerate-dev/linerate/test/e2e/rig"
 	"github.com/linerate-dev/linerate/test/published"
 )
 
