@@ -224,6 +224,7 @@ type clock struct{ ahead atomic.Int64 }
 
 func (c *clock) now() time.Time          { return time.Now().Add(time.Duration(c.ahead.Load())) }
 func (c *clock) advance(d time.Duration) { c.ahead.Add(int64(d)) }
+func (c *clock) set(d time.Duration)     { c.ahead.Store(int64(d)) }
 
 // events keeps what was told of the tests.
 type events struct {
