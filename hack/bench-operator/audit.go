@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/linerate-dev/linerate/internal/manifests"
 )
 
 // entry is what is read of a line of the API server's audit log (audit.k8s.io/v1, Event).
@@ -80,7 +82,7 @@ func (e entry) who() (who string, counted bool) {
 	switch name := e.User.Username; {
 	case name == "system:serviceaccount:"+operatorNamespace+":"+operatorAccount:
 		return byManager, true
-	case strings.HasPrefix(name, "system:serviceaccount:"+labNamespace+":"):
+	case name == "system:serviceaccount:"+operatorNamespace+":"+manifests.DefaultRunnerAccount:
 		return byRunners, true
 	case name == jobController && e.ObjectRef.Namespace == labNamespace:
 		return forTests, true
