@@ -46,7 +46,7 @@ test: ## Run the gate's tests that need no cluster, with one scene of real packe
 # Half of these tests wait for an API server, so more are under way than there are processors.
 test-code: compiler kube ## Run the gate's tests without packets: code, virtual time, the API server, the chart (7 minutes)
 	$(GO) build ./...
-	$(MAKE) --no-print-directory -j6 --output-sync=target test-running test-operator-a test-operator-b test-race test-plain test-chart
+	$(MAKE) --no-print-directory -j7 --output-sync=target test-running test-operator-a test-operator-b test-operator-c test-race test-plain test-chart
 
 # The last are one after another: each has real packets.
 test-packets: compiler kube ## Run the gate's tests with interfaces and real packets (as root; 2 minutes)
@@ -66,12 +66,15 @@ test-plain: kube
 test-running: compiler kube
 	$(RACE) -vet=off -count=1 -timeout 20m -run '$(RUNNING)' ./test/operator
 
-# The operator's tests are one after the other, each waiting for its API server: two halves are beside each other, each with a server of its own.
+# The operator's tests are one after the other, each waiting for its API server: three parts are beside each other, each with a server of its own.
 test-operator-a: kube
-	$(GO) test -vet=off -count=1 -timeout 20m -run '^TestA' ./test/operator
+	$(GO) test -vet=off -count=1 -timeout 20m -run '^TestA[STWn]' -skip '$(RUNNING)' ./test/operator
 
 test-operator-b: kube
-	$(GO) test -vet=off -count=1 -timeout 20m -skip '^TestA' ./test/operator
+	$(GO) test -vet=off -count=1 -timeout 20m -run '^TestA[^STWn]' -skip '$(RUNNING)' ./test/operator
+
+test-operator-c: kube
+	$(GO) test -vet=off -count=1 -timeout 20m -run '^Test[^A]' -skip '$(RUNNING)' ./test/operator
 
 test-api: compiler kube ## Run the API and the operator against a real API server (2 minutes)
 	$(RACE) -count=1 ./test/apiserver ./test/manifests ./test/operator/...
