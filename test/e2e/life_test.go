@@ -27,6 +27,30 @@ procedure:
   ramp: {warmupDuration: 2s, targetRate: 50kpps, rampDuration: 12s, stepDuration: 1s, settle: 300ms, refineTo: "0.1%", confirmDuration: 5s, holdDuration: 0s}
 `
 
+// Procedures of which one part lasts longer than it may take until the status tells of it: a Progress is 10 s old at most where the phase changed, and the status another 15 s.
+const (
+	longWarmUp = `
+procedure:
+  ramp: {warmupRate: 1kpps, warmupDuration: 30s, targetRate: 9kpps, rampDuration: 3s, stepDuration: 1s, settle: 300ms, confirmDuration: 5s, holdDuration: 0s}
+`
+	longRamp = `
+procedure:
+  ramp: {warmupDuration: 1s, targetRate: 9kpps, rampDuration: 30s, stepDuration: 1s, settle: 300ms, confirmDuration: 5s, holdDuration: 0s}
+`
+	longSearch = `
+procedure:
+  ramp: {warmupDuration: 1s, targetRate: 50kpps, rampDuration: 6s, stepDuration: 4s, settle: 300ms, refineTo: "0.1%", confirmDuration: 5s, holdDuration: 0s}
+`
+	longConfirmation = `
+procedure:
+  ramp: {warmupDuration: 1s, targetRate: 50kpps, rampDuration: 12s, stepDuration: 1s, settle: 300ms, confirmDuration: 30s, holdDuration: 0s, stopAtSaturation: true}
+`
+	longHold = `
+procedure:
+  ramp: {warmupDuration: 1s, targetRate: 9kpps, rampDuration: 3s, stepDuration: 1s, settle: 300ms, confirmDuration: 5s, holdDuration: 30s}
+`
+)
+
 // TestSuspends: a run that is to be had later.
 func TestSuspends(t *testing.T) {
 	t.Run("suspended it holds nothing, and resumed it measures anew", func(t *testing.T) {
@@ -90,7 +114,7 @@ func TestStops(t *testing.T) {
 func TestDeletes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ step, procedure string }{
-		{"Starting", long}, {"WarmUp", long}, {"Ramping", long}, {"Refining", quick}, {"Confirming", quick}, {"Holding", long}, {"Done", gentle},
+		{"Starting", long}, {"WarmUp", longWarmUp}, {"Ramping", longRamp}, {"Refining", longSearch}, {"Confirming", longConfirmation}, {"Holding", longHold}, {"Done", gentle},
 	} {
 		t.Run("deleted when it is at: "+c.step, func(t *testing.T) {
 			s := beside(t)

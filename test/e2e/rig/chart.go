@@ -36,7 +36,7 @@ func (r *Rig) Upgrade(ctx context.Context, tag string, values ...string) error {
 // Operators are the pods of the operator. Runners are in its namespace, too.
 func (r *Rig) Operators(ctx context.Context) ([]corev1.Pod, error) {
 	var pods corev1.PodList
-	err := r.Client.List(ctx, &pods, client.InNamespace(Namespace), client.MatchingLabels{"control-plane": "controller-manager"})
+	err := r.Client.List(ctx, &pods, client.InNamespace(Namespace), client.MatchingLabels{"app.kubernetes.io/component": "manager"})
 	return pods.Items, err
 }
 
