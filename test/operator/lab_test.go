@@ -109,11 +109,14 @@ const mostPasses = 12
 // spread is how much later than due a test is looked at, at most: each in a moment of the second that is its own.
 const spread = time.Second
 
-// settle lets the operator look at a test until it has nothing more to do, and proves that: from then on it writes nothing.
+// settle lets the operator look at a test until it has nothing more to do, and proves that: from then on it writes nothing. The clock stands still
+// meanwhile: time that passes is a change, too, and a delay that ends between two looks is an answer to it.
 func (l *lab) settle(name string) ctrl.Result {
 	l.t.Helper()
+	defer l.clock.release()
 	for range mostPasses {
 		l.asked.take()
+		l.clock.hold()
 		result := l.pass(name)
 		if l.asked.take().writes().total() > 0 {
 			continue
@@ -219,10 +222,27 @@ func minimal(name string, options ...func(*v1alpha1.LoadTest)) *v1alpha1.LoadTes
 
 func objectKey(o client.Object) client.ObjectKey { return client.ObjectKeyFromObject(o) }
 
-// clock is the real one, some way ahead.
-type clock struct{ ahead atomic.Int64 }
+// clock is the real one, some way ahead, unless it is held.
+type clock struct {
+	ahead atomic.Int64
+	held  atomic.Pointer[time.Time] // what the real one showed when it was held; nil: it runs
+}
 
-func (c *clock) now() time.Time          { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) now() time.Time {
+	at := time.Now()
+	if held := c.held.Load(); held != nil {
+		at = *held
+	}
+	return at.Add(time.Duration(c.ahead.Load()))
+}
+
+// hold stops the clock at what is now, even if it was held before.
+func (c *clock) hold() {
+	at := time.Now()
+	c.held.Store(&at)
+}
+
+func (c *clock) release()                { c.held.Store(nil) }
 func (c *clock) advance(d time.Duration) { c.ahead.Add(int64(d)) }
 func (c *clock) set(d time.Duration)     { c.ahead.Store(int64(d)) }
 
