@@ -18,6 +18,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/processors"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/softgen/datapath"
 )
 
 // labSite is a lab on this machine, with the software engine.
@@ -30,7 +31,7 @@ type labSite struct {
 
 // labHere makes the site of a Plan whose generator is the software engine in a lab.
 func labHere(p *plan.Plan, o runOptions) (site, error) {
-	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: o.cores, Path: o.path})
+	topology, err := lab.TopologyOf(p, lab.Options{Ports: o.ports, Cores: o.cores, Path: o.path, TakesXDP: o.path == string(datapath.PathLive)})
 	return &labSite{plan: p, topology: topology, ports: o.ports}, err
 }
 

@@ -27,8 +27,8 @@ import (
 func placeWork(spec Spec, info *Info) error {
 	if !spec.OwnCPU {
 		for _, l := range spec.Links {
-			if err := SetOffload(l.Interface, GenericReceive, false); err != nil {
-				info.missing("receive offload off: %v", err)
+			if err := onSendersCPU(l.Interface, spec.TakesXDP); err != nil {
+				info.missing("%v", err)
 			}
 		}
 		return nil
@@ -45,7 +45,20 @@ func placeWork(spec Spec, info *Info) error {
 	return nil
 }
 
-func ownThread(name string) error {
+// onSendersCPU leaves forwarding to whoever sends, with a queue before it only where XDP's frames are to arrive.
+func onSendersCPU(name string, takesXDP bool) error {
+	if takesXDP {
+		return TakeXDP(name)
+	}
+	if err := SetOffload(name, GenericReceive, false); err != nil {
+		return fmt.Errorf("receive offload off: %w", err)
+	}
+	return nil
+}
+
+// TakeXDP gives one end of a virtual cable a receive queue (a ring of 256 frames, emptied on the sender's CPU), in which what XDP sends from the other end arrives: without one, the kernel
+// drops it unseen. Segments stay apart.
+func TakeXDP(name string) error {
 	link, err := find(name)
 	if err != nil {
 		return fmt.Errorf("link %s: %w", name, err)
@@ -56,6 +69,13 @@ func ownThread(name string) error {
 	// GRO is on for its queue only: with room for a single byte, nothing is ever merged.
 	if err := errors.Join(netlink.LinkSetGROMaxSize(link, 1), netlink.LinkSetGROIPv4MaxSize(link, 1)); err != nil {
 		return fmt.Errorf("%s: keep received segments apart: %w", name, err)
+	}
+	return nil
+}
+
+func ownThread(name string) error {
+	if err := TakeXDP(name); err != nil {
+		return err
 	}
 	if err := setThreaded(name); err != nil {
 		return err

@@ -168,6 +168,11 @@ func (b *built) loopback(t Topology) error {
 		if err := cable(from, to, t.MTU); err != nil {
 			return fmt.Errorf("links %s and %s: %w", d.From, d.To, err)
 		}
+		if t.TakesXDP {
+			if err := errors.Join(from.takeXDP(), to.takeXDP()); err != nil {
+				return fmt.Errorf("links %s and %s: %w", d.From, d.To, err)
+			}
+		}
 		delete(ends, d.From)
 		delete(ends, d.To)
 	}
@@ -183,6 +188,10 @@ type cableEnd struct {
 	mac        net.HardwareAddr
 	namespace  *netspace.Namespace
 	forwarders bool
+}
+
+func (e cableEnd) takeXDP() error {
+	return e.namespace.Do(func() error { return forwarder.TakeXDP(e.name) })
 }
 
 // cable lays a veth pair and sets the generator's ends up; the forwarder sets up its own. One queue each way, so that all frames of a

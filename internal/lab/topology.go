@@ -33,6 +33,8 @@ type Topology struct {
 	Cores int `json:"cores,omitempty"`
 	// Path is how the software engine sends, in its own words; "": as it likes.
 	Path string `json:"path,omitempty"`
+	// TakesXDP has the far ends of the lab's own cables take what the engine sends by XDP (forwarder.TakeXDP).
+	TakesXDP bool `json:"takesXDP,omitempty"`
 	// Sends is what the child opens on the ports.
 	Sends plan.Sender `json:"sends"`
 	// Ends says that each link ends in a namespace of its own, with a program of ours in it that speaks TCP: in one namespace, the kernel would take a shorter way between its own
@@ -64,6 +66,8 @@ type Options struct {
 	Cores int
 	// Path is how the software engine sends, in its own words; "": as it likes.
 	Path string
+	// TakesXDP says that the engine may send by XDP, which the far ends of virtual cables drop unless they are made for it.
+	TakesXDP bool
 	// Ends says that what sends is an end on each link, in a namespace of its own, rather than one generator with all ports.
 	Ends bool
 }
@@ -73,7 +77,7 @@ func TopologyOf(p *plan.Plan, o Options) (Topology, error) {
 	if len(p.Generators) != 1 && !o.Ends {
 		return Topology{}, badInput("generator.replicas: the plan has %d; on this machine there is one generator: set it to 1", len(p.Generators))
 	}
-	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Cores: o.Cores, Path: o.Path, Sends: p.Sends(), Ends: o.Ends}
+	t := Topology{Kind: Kind(p.DUT.Type), Forwarding: p.DUT.Forwarding, MTU: mtuFor(p), Cores: o.Cores, Path: o.Path, TakesXDP: o.TakesXDP, Sends: p.Sends(), Ends: o.Ends}
 	if p.DUT.Reference != nil {
 		t.Limit = p.DUT.Reference.Limit
 	}
@@ -185,7 +189,7 @@ func (t Topology) checkPorts(ports []string) error {
 // forwarderSpec is the forwarder's part of the topology. Where it has a limit, the limit is the only thing that loses; where it has
 // none, it is overloaded like a device.
 func (t Topology) forwarderSpec() forwarder.Spec {
-	spec := forwarder.Spec{Forwarding: t.Forwarding, Limit: t.Limit, OwnCPU: t.Limit == nil}
+	spec := forwarder.Spec{Forwarding: t.Forwarding, Limit: t.Limit, OwnCPU: t.Limit == nil, TakesXDP: t.TakesXDP}
 	byName := make(map[string]string, len(t.Links))
 	for _, l := range t.Links {
 		byName[l.Name] = l.Interface
