@@ -31,7 +31,7 @@ type drive struct {
 
 // Take has the generators do what the step says. Its window says what they did, what came back, and what that is worth.
 func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, error) {
-	r.drive.step, r.drive.intended = step, r.intended(step)
+	r.drive.step, r.drive.intended = step, step.Intended(r.full, r.warmups)
 	r.Tell(func(p *runner.Progress) {
 		p.Load, p.IntendedPacketsPerSecond = r.drive.height(), sum(r.drive.intended).Whole()
 	})
@@ -66,21 +66,6 @@ func (d *drive) height() units.Ratio {
 		return 0
 	}
 	return d.step.Load
-}
-
-// intended is what each direction is asked to send in a step.
-func (r *run) intended(step procedure.Step) []units.PacketRate {
-	of := r.full
-	if step.Phase == report.WarmUp {
-		of = r.warmups
-	}
-	rates := make([]units.PacketRate, len(of))
-	for i := range rates {
-		if load := step.LoadOf(i); load > 0 { // else nothing is sent in this direction
-			rates[i] = max(1, of[i].Mul(load))
-		}
-	}
-	return rates
 }
 
 func sum(rates []units.PacketRate) units.PacketRate {

@@ -3,7 +3,6 @@ package frames
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/linerate-dev/linerate/internal/engine"
@@ -94,7 +93,7 @@ func (r *run) slower(d plan.Direction) (string, units.BitRate) {
 
 // prepareMeasure says whose counters a direction's are.
 func (r *run) prepareMeasure() error {
-	r.setup = measure.Setup{Limit: r.knownLimit(), Ourselves: r.Plan.DUT.Type == "Reference" && r.knownLimit() == nil}
+	r.setup = measure.Setup{Limit: r.Plan.DUT.KnownLimit(), Ourselves: r.Plan.DUT.Ourselves()}
 	for _, g := range r.gens {
 		r.setup.Generators = append(r.setup.Generators, g.Name)
 	}
@@ -107,61 +106,14 @@ func (r *run) prepareMeasure() error {
 				return err
 			}
 			pair := measure.Pair{Generator: g, Send: r.index(g, d.From), Receiver: back, Receive: r.index(back, d.To), Share: r.planned(g, d.From).Share}
-			pair.Streams, pair.Besides = paceOf(r.planned(g, d.From).Streams)
+			pair.Streams, pair.Besides = measure.PaceOf(r.planned(g, d.From).Streams)
 			m.Pairs = append(m.Pairs, pair)
-			m.Sizes = sizesOf(r.planned(g, d.From).Streams, m.Sizes)
+			m.Sizes = measure.SizesOf(r.planned(g, d.From).Streams, m.Sizes)
 			r.upkeep = r.upkeep || slices.ContainsFunc(r.planned(g, d.From).Streams, func(s stream.Stream) bool { return stream.KeepsLinkUp(s.Packet.Binary) })
 		}
 		r.setup.Directions = append(r.setup.Directions, m)
 	}
 	return nil
-}
-
-// knownLimit is the limit of the only device whose limit is known.
-func (r *run) knownLimit() *plan.Limit {
-	if r.Plan.DUT.Type != "Reference" || r.Plan.DUT.Reference == nil {
-		return nil
-	}
-	return r.Plan.DUT.Reference.Limit
-}
-
-// paceOf is how many streams take turns, below 0 where they don't keep a steady pace, and what latency streams send besides the load: their
-// rate is their own.
-func paceOf(streams []stream.Stream) (n int, besides units.PacketRate) {
-	for _, s := range streams {
-		if !s.Enabled {
-			continue
-		}
-		n++
-		if !s.FlowStats.Enabled || s.FlowStats.RuleType != "latency" {
-			continue
-		}
-		if s.Mode.Type != "continuous" || s.Mode.Rate.Type != "pps" {
-			return -1, 0
-		}
-		besides += units.PacketRate(math.Ceil(s.Mode.Rate.Value * float64(units.PacketPerSecond)))
-	}
-	return n, besides
-}
-
-// sizesOf are the lengths of the streams' frames as Ethernet has them, and those that are known already.
-func sizesOf(streams []stream.Stream, sizes measure.Sizes) measure.Sizes {
-	const least = 60 // without FCS: a port pads what is shorter
-	for _, s := range streams {
-		if !s.Enabled {
-			continue
-		}
-		most := int64(max(len(s.Packet.Binary), least) + units.FCSBytes)
-		shortest := most
-		if slices.ContainsFunc(s.VM.Instructions, func(i stream.Instruction) bool { return i.Type == "trim_pkt_size" }) {
-			shortest = least + units.FCSBytes
-		}
-		if sizes.Least == 0 || shortest < sizes.Least {
-			sizes.Least = shortest
-		}
-		sizes.Most = max(sizes.Most, most)
-	}
-	return sizes
 }
 
 // loads are what each generator's ports are to send so that each direction sends its rate: shares that add up to it exactly. A port that is to send nothing

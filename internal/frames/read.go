@@ -147,10 +147,6 @@ func (r *run) tooLoud() error {
 	return nil
 }
 
-// strays is how many frames of other people's a port may receive in the silence without being called background traffic: neighbour
-// discovery and the like, which comes now and then and hides nothing.
-const strays = 2
-
 // heard reports the background traffic of one port, and charges it to the direction that comes back there.
 func (r *run) heard(g int, link string, first, last engine.Reading) {
 	port := r.gens[g].PortOfLink[link]
@@ -163,13 +159,8 @@ func (r *run) heard(g int, link string, first, last engine.Reading) {
 		r.Note("background traffic on %s of generator %s: %s", link, r.gens[g].Name, rate.FormatSI())
 	}
 	for i := range r.setup.Directions {
-		d := &r.setup.Directions[i]
-		switch {
-		case d.To != link:
-		case received.Packets <= strays:
-			d.Strays += rate
-		default:
-			d.Background += rate
+		if d := &r.setup.Directions[i]; d.To == link {
+			d.Hear(received, took)
 		}
 	}
 }

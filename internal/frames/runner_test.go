@@ -18,6 +18,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/trex/stream"
 	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/verify"
 )
 
 const kpps = 1000 * units.PacketPerSecond
@@ -131,7 +132,26 @@ func (s *scenario) run(t *testing.T) *report.Report {
 	})
 	s.last = rep
 	judgedAnew(t, s.plan.Procedure.MaxLossRatio, rep)
+	verified(t, rep)
 	return rep
+}
+
+// verified recomputes the Report from its raw counters, as a file brings it back.
+func verified(t *testing.T, rep *report.Report) {
+	t.Helper()
+	document, err := json.Marshal(rep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := report.Decode(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range verify.Report(back, rep.Producer).Findings() {
+		if i < 10 {
+			t.Errorf("verify: %s", f.Message)
+		}
+	}
 }
 
 // judgedAnew holds each window against itself: judged once more by the Plan's goal it is what it was, and what was clean stays clean at twice the limit.

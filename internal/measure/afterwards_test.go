@@ -65,9 +65,9 @@ func (d drawn) meanwhile(limits []units.Ratio) []report.Window {
 
 // byLimit is the quality by the counters at the edges.
 func (f *figures) byLimit(limit units.Ratio) report.Quality {
-	astray := len(f.shares) > 1 && slices.ContainsFunc(f.shares, func(s share) bool { return exceeds(s.returned-s.sent-s.edges-f.foreign(), s.sent, limit) })
+	astray := len(f.shares) > 1 && slices.ContainsFunc(f.shares, func(s share) bool { return exceeds(s.returned-s.sent-s.edges-f.foreign, s.sent, limit) })
 	switch sent := f.sent.Packets; {
-	case sent <= 0, exceeds(-f.lost()-f.edges-f.foreign(), sent, limit):
+	case sent <= 0, exceeds(-f.lost()-f.edges-f.foreign, sent, limit):
 		return report.Invalid
 	case exceeds(f.surelyLost(), sent, limit):
 		return report.Lossy

@@ -32,6 +32,8 @@ type figures struct {
 	mostOffered units.PacketRate
 	// edges is how many frames may be on the wrong side of an edge, disturbed how many may have been lost as those who carry them waited.
 	edges, disturbed int64
+	// foreign is how many frames of other people's may be among those that came back.
+	foreign int64
 	// shares are the pairs' parts.
 	shares []share
 }
@@ -53,6 +55,7 @@ func (s Setup) figures(d Direction, span Span, i int, sound bool) figures {
 			f.add(p, span)
 		}
 	}
+	f.foreign = f.heard()
 	f.disturbed = s.disturbedFrames(span.Disturbance, f.sent.Packets, f.duration().Std())
 	return f
 }
@@ -117,7 +120,7 @@ func (f *figures) surelyLost() int64 {
 }
 
 // mostLost is how many frames may have been lost at most: an edge may have cut as many off on the way there as on the way back, and each frame of others may have taken the place of a lost one.
-func (f *figures) mostLost() int64 { return f.lost() + f.edges + f.foreign() }
+func (f *figures) mostLost() int64 { return f.lost() + f.edges + f.foreign }
 
 // mostLostRatio is that as a share, rounded up so that one frame of billions is none too little; 0 where LossRatio says it.
 func (f *figures) mostLostRatio() units.Ratio {
@@ -147,9 +150,9 @@ func (f *figures) hidden() int64 { return f.frames(f.direction.Background) }
 // strayRate is how many frames of others a port may receive a second without being said to have traffic besides ours: neighbour discovery and the like, which comes now and then.
 const strayRate = 2 * units.PacketPerSecond
 
-// foreign is how many frames of other people's may be among those that came back: as many as came while nothing was sent. A trial in which as many came back besides, or more, had more of them
+// heard is how many frames of other people's may be among those that came back: as many as came while nothing was sent. A trial in which as many came back besides, or more, had more of them
 // than were heard in so short a silence, and how many isn't known: if it were what came besides, not one frame could be lost, however many are.
-func (f *figures) foreign() int64 {
+func (f *figures) heard() int64 {
 	heard := f.direction.Background + f.direction.Strays
 	if besides := -f.lost(); f.sending > 0 && besides > 0 && besides >= f.frames(heard) {
 		heard = max(2*heard, strayRate*units.PacketRate(len(f.direction.Pairs)))
@@ -165,7 +168,7 @@ func (f *figures) frames(rate units.PacketRate) int64 {
 // evidence is what the direction's judgement needs besides its part of the document, without what its pace showed.
 func (f *figures) evidence() report.DirectionEvidence {
 	return report.DirectionEvidence{Intended: f.intended, Offered: f.offered.packets, MostOffered: f.mostOffered,
-		Background: f.direction.Background, Hidden: f.hidden(), Foreign: f.foreign(), Surplus: f.surplus(), AboveLimit: f.aboveLimit()}
+		Background: f.direction.Background, Hidden: f.hidden(), Foreign: f.foreign, Surplus: f.surplus(), AboveLimit: f.aboveLimit()}
 }
 
 // measured is the direction's part of the document, unjudged.

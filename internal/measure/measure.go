@@ -51,6 +51,20 @@ type Direction struct {
 	Pairs []Pair
 }
 
+// mostStrays is how many frames of other people's a port may receive in the silence without being called background traffic: neighbour
+// discovery and the like, which comes now and then and hides nothing.
+const mostStrays = 2
+
+// Hear charges the direction with what one of its receiving ports got while nothing was sent, in so much time: background traffic, or strays.
+func (d *Direction) Hear(received units.Traffic, took time.Duration) {
+	rate := units.PacketRateOver(received.Packets, int64(took))
+	if received.Packets <= mostStrays {
+		d.Strays += rate
+		return
+	}
+	d.Background += rate
+}
+
 // Pair is a replica's two ports of a direction: frames leave Generator by its port Send and come back to Receiver by its port Receive.
 // Generator and Receiver index Span.Readings; they are one and the same, but where a replica's ports are on different machines.
 type Pair struct {

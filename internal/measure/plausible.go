@@ -33,7 +33,7 @@ func (f *figures) resized() int64 {
 		return 0
 	}
 	few, many := f.lost()*s.Least, f.lost()*s.Most
-	slack := (f.edges+f.foreign()+edgeFrames)*s.apart() + mixed*(s.Most-s.Least)
+	slack := (f.edges+f.foreign+edgeFrames)*s.apart() + mixed*(s.Most-s.Least)
 	return beyond(f.returned.Bytes, f.sent.Bytes-max(few, many)-slack, f.sent.Bytes-min(few, many)+slack, f.returned.Packets)
 }
 

@@ -40,7 +40,7 @@ func (f *figures) surplus() []report.Surplus {
 	}
 	var all []report.Surplus
 	for _, s := range f.shares {
-		if more := s.returned - s.sent - s.edges - f.foreign(); more > 0 {
+		if more := s.returned - s.sent - s.edges - f.foreign; more > 0 {
 			all = append(all, report.Surplus{Generator: f.setup.name(s.pair.Receiver), Sent: s.sent, Returned: s.returned, Unexplained: more})
 		}
 	}

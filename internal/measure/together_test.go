@@ -149,8 +149,7 @@ func TestLossOfManyWindowsIsNotHiddenByTheirEdges(t *testing.T) {
 // One frame of billions is not rounded away: what may have been lost is rounded up, to a billionth.
 func TestTheMostThatMayBeLostIsNotRoundedAway(t *testing.T) {
 	for _, c := range []struct{ sent, lost, edges, foreign, want int64 }{{3e9, 1, 0, 0, 1}, {3e9, 0, 0, 0, 0}, {3e9, 0, 1, 0, 1}, {1000, 1, 0, 0, 0}, {1000, 1, 2, 3, 6_000_000}, {1000, -2, 1, 0, 0}, {1000, -2, 2, 3, 3_000_000}, {2, 2, 5, 0, 1e9}} {
-		f := figures{sent: units.Traffic{Packets: c.sent}, returned: units.Traffic{Packets: c.sent - c.lost}, edges: c.edges, longest: time.Second,
-			direction: Direction{Background: units.PacketRate(c.foreign) * units.PacketPerSecond}}
+		f := figures{sent: units.Traffic{Packets: c.sent}, returned: units.Traffic{Packets: c.sent - c.lost}, edges: c.edges, longest: time.Second, foreign: c.foreign}
 		if got := f.measured().LossRatioMax; got != units.Ratio(c.want) {
 			t.Errorf("%+v: up to %s", c, got)
 		}

@@ -21,3 +21,14 @@ func (l Limit) Depth() time.Duration {
 	}
 	return l.Burst.Std()
 }
+
+// KnownLimit is the limit of the only device whose limit is known, the Reference; nil: nobody knows it.
+func (d DUT) KnownLimit() *Limit {
+	if d.Type != "Reference" || d.Reference == nil {
+		return nil
+	}
+	return d.Reference.Limit
+}
+
+// Ourselves says that the device is the kernel of the generator's own machine, without any limit but the machine's.
+func (d DUT) Ourselves() bool { return d.Type == "Reference" && d.KnownLimit() == nil }

@@ -80,6 +80,21 @@ func (s Step) LoadOf(direction int) units.Ratio {
 	return s.Load
 }
 
+// Intended is what each direction is asked to send in the step: its share of the direction's full rate, or of its rate in WarmUp.
+func (s Step) Intended(full, warmUp []units.PacketRate) []units.PacketRate {
+	of := full
+	if s.Phase == report.WarmUp {
+		of = warmUp
+	}
+	rates := make([]units.PacketRate, len(of))
+	for i := range rates {
+		if load := s.LoadOf(i); load > 0 { // else nothing is sent in this direction
+			rates[i] = max(1, of[i].Mul(load))
+		}
+	}
+	return rates
+}
+
 // Rates are the rates that loads are shares of.
 type Rates struct {
 	// Full is what a load of one means.

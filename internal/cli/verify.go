@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/sidebyside"
+	"github.com/linerate-dev/linerate/internal/verify"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+func newVerify(s Streams) *cobra.Command {
+	var format string
+	formats := []string{"text", "json"}
+	cmd := &cobra.Command{
+		Use:     "verify REPORT...",
+		Short:   "Recompute saved Reports from their raw counters, and say where they say something else",
+		Example: "  linerate verify linerate-reports/imix.json\n  linerate verify *.json -o json | jq '.reports[].checks[].findings'\n  zcat kept.json.gz | linerate verify -",
+		Long: "Makes each figure of a saved Report anew from the counters in it, by the code that made it when the run was measured: rates and loss of each window, its quality, the\n" +
+			"procedure's next step after it, result, figures and verdict. What stands there otherwise is told: which member, what it is, and what the counters give.\n\n" +
+			"It shows that a document agrees with itself, not who measured it: whoever changes the counters and all that follows from them is not found.\n\n" +
+			"A file holds Reports, packed with gzip where its name ends with .gz; - is stdin. Suites' documents tell of Reports, and are refused.\n\n" +
+			"Exit codes: 0 all Reports are verified, 1 something differs, 2 bad input, 3 it could not be printed.",
+		Args: someFiles("at least one Report that linerate run --save kept, or - for stdin"),
+		RunE: func(_ *cobra.Command, files []string) error {
+			if err := checkFormat(format, formats); err != nil {
+				return err
+			}
+			found, unread := verifyFiles(s.In, files)
+			if err := found.write(s.Out, format); err != nil {
+				return exit.NotMeasured("print: %w", err)
+			}
+			return exit.Worst(unread, exit.With(found.exitCode(), nil))
+		},
+	}
+	sidebyside.FormatFlag(cmd, &format, formats)
+	return cmd
+}
+
+// verifyFiles verifies all Reports of all files, and says of which it couldn't read any.
+func verifyFiles(stdin io.Reader, files []string) (found verifications, unread error) {
+	found = verifications{Version: verificationsVersion, Producer: producer(), Reports: []verify.Verification{}}
+	var errs []error
+	for _, name := range files {
+		documents, err := sidebyside.ReadDocuments(stdin, name)
+		if err == nil && len(documents.Suites) > 0 {
+			err = fmt.Errorf("it is a suite's document, which tells of Reports without their counters: verify the Reports of its runs, beside it or with kubectl linerate report NAME -o json")
+		}
+		if err != nil {
+			errs = append(errs, exit.BadInput("%s: %w", name, err))
+		}
+		for _, r := range documents.Reports {
+			v := verify.Report(r, producer())
+			v.Name = name + ": " + v.Name
+			found.Reports = append(found.Reports, v)
+		}
+	}
+	return found, exit.Worst(errs...)
+}
+
+// verificationsVersion is the kind and version of what -o json writes; its members stay.
+const verificationsVersion = "linerate.dev/verification.v1alpha1"
+
+// verifications are what became of verifying Reports, as a document.
+type verifications struct {
+	Version  string                `json:"version"`
+	Producer string                `json:"producer"` // the linerate that verified
+	Reports  []verify.Verification `json:"reports"`
+}
+
+func (v verifications) exitCode() int {
+	for _, r := range v.Reports {
+		if r.Outcome != verify.Verified {
+			return report.ExitFailed
+		}
+	}
+	return report.ExitOK
+}
+
+func (v verifications) write(out io.Writer, format string) error {
+	if format == "json" {
+		enc := json.NewEncoder(out)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(v)
+	}
+	for _, r := range v.Reports {
+		if err := writeVerification(out, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeVerification writes a line for the Report, and one for each finding and for all that was not verified. Documents are anybody's, so no control character of theirs reaches the terminal.
+func writeVerification(out io.Writer, v verify.Verification) error {
+	lines := []string{v.String()}
+	for _, f := range v.Findings() {
+		lines = append(lines, "  "+f.Message)
+	}
+	for _, what := range v.NotVerified() {
+		lines = append(lines, "  not verified: "+what)
+	}
+	if v.Remark != "" {
+		lines = append(lines, "  "+v.Remark)
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(out, wording.Printable(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

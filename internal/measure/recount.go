@@ -1,0 +1,202 @@
+package measure
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Recount is a saved window with all that follows from its raw counters computed anew, by the code that measured it: rates, loss, evidence and judgement. Nil intended leaves what was
+// asked for as it stands. Raw are the counters and times, what was read beside them, and a Fault of the readings, which are not kept.
+//
+// Counters of several generators stand in a window added up, and each generator had a time of its own. Rates that the window's duration explains stay as they are then.
+func (s Setup) Recount(w report.Window, intended []units.PacketRate, g Goal) report.Window {
+	w.Directions = slices.Clone(w.Directions)
+	if w.Evidence != nil {
+		e := *w.Evidence
+		e.Directions = slices.Clone(e.Directions)
+		w.Evidence = &e
+	}
+	for i := range w.Directions {
+		if i >= len(s.Directions) {
+			return w
+		}
+		if w.Directions[i].Sessions != nil {
+			w.Directions[i] = recountSessions(w.Directions[i])
+			continue
+		}
+		s.recountFrames(&w, i, intended)
+	}
+	return judgeAnew(w, g)
+}
+
+// judgeAnew judges a window that was recounted. Without evidence its directions' judgements stay, as far as no counter contradicts them.
+func judgeAnew(w report.Window, g Goal) report.Window {
+	if counted, err := Recall(w); err == nil && !OfSessions(w) {
+		return Judge(counted, g)
+	}
+	for i := range w.Directions {
+		w.Directions[i].Quality = possible(w.Directions[i], g.MaxLossRatio)
+	}
+	quality, reason := Worst(w.Directions)
+	w.Quality = quality
+	if !slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return d.Reason == "" || d.Reason == w.Reason }) { // a fault is the reason of all, without a name before it
+		w.Reason = reason
+	}
+	return w
+}
+
+// possible is a direction's quality where its counters allow that, and else the one that they show.
+func possible(m report.Measured, limit units.Ratio) report.Quality {
+	lossy := exceeds(SurelyLost(m), m.Sent.Packets, limit)
+	switch clean := m.Quality == report.Good || m.Quality == report.Short; {
+	case m.Sessions != nil, m.Quality == report.Unjudged:
+		return m.Quality
+	case m.Sent.Packets <= 0:
+		return report.Invalid
+	case clean && lossy:
+		return report.Lossy
+	case !clean && m.Quality != report.Invalid && !lossy:
+		return report.Good
+	}
+	return m.Quality
+}
+
+func recountSessions(m report.Measured) report.Measured {
+	s := *m.Sessions
+	rateSessions(&s)
+	limit := LimitOfSessions(s)
+	reason := SessionsSentence(s, limit) + "; " + limit.Sentence
+	m.Sessions = &s
+	if m.Quality != report.Invalid || m.Reason == reason {
+		m.Quality, m.Reason = report.Good, reason
+	}
+	return m
+}
+
+// recountFrames computes direction i of a window anew, and its evidence.
+func (s Setup) recountFrames(w *report.Window, i int, intended []units.PacketRate) {
+	was := w.Directions[i]
+	f := s.recalled(*w, i)
+	if i < len(intended) {
+		f.intended = intended[i]
+	}
+	m := f.measured()
+	if i >= len(intended) && w.Evidence == nil {
+		m.Intended = was.Intended
+	}
+	m.Quality, m.Reason, m.Limit, m.Limiter, m.MachineLost = was.Quality, was.Reason, was.Limit, was.Limiter, was.MachineLost
+	if f.direction.Sizes.Most == 0 { // the streams were not kept
+		m.MiscountedBytes, m.ResizedBytes = was.MiscountedBytes, was.ResizedBytes
+	}
+	switch varied := w.Varied == "" || w.Varied == was.Name(); {
+	case !varied:
+		m.Quality = report.Unjudged
+		if was.Reason != "" || w.Evidence != nil { // else it was given up with other detail
+			m.Reason = unjudgedSentence(m, w.Varied)
+		}
+	case w.Evidence != nil:
+		m.Quality = ""
+		w.Evidence.Fault = cmp.Or(w.Evidence.Fault, f.implausible())
+	}
+	if w.Evidence == nil {
+		if was.LossRatioMax == 0 || was.LossRatioMax >= m.LossRatioMax { // frames of others may have been among those that came back
+			m.LossRatioMax = was.LossRatioMax
+		}
+	} else {
+		s.recountEvidence(w, i, f)
+	}
+	w.Directions[i] = m
+}
+
+// recountEvidence keeps of a direction's evidence what is raw: what was heard, and what was lost in which kind of time.
+func (s Setup) recountEvidence(w *report.Window, i int, f figures) {
+	e := &w.Evidence.Directions[i]
+	again := f.evidence()
+	e.Intended, e.Offered, e.MostOffered, e.Background = again.Intended, again.Offered, again.MostOffered, again.Background
+	if s.several() {
+		return
+	}
+	e.Surplus = nil
+	if f.sending == 0 {
+		e.Hidden, e.Foreign = again.Hidden, again.Foreign
+	}
+	if len(f.direction.Pairs) > 0 {
+		e.AboveLimit = again.AboveLimit
+	}
+}
+
+// several says that counters are of more than one generator.
+func (s Setup) several() bool { return len(s.Generators) > 1 }
+
+// recalled are the figures of direction i of a window, from its counters.
+func (s Setup) recalled(w report.Window, i int) figures {
+	m, took := w.Directions[i], w.Duration.Std()
+	f := figures{direction: s.Directions[i], setup: s, longest: took, sent: m.Sent, returned: m.Returned, receiveErrors: m.ReceiveErrors, sendDrops: m.SendDrops, damaged: m.DamagedFrames,
+		edges: m.EdgeFrames}
+	if m.EdgeFrames == 0 { // a trial has no edges
+		f.sending = took
+	}
+	f.disturbed = s.disturbedFrames(w.Disturbance, f.sent.Packets, took)
+	f.offered.add(f.sent, took)
+	f.received.add(f.returned, took)
+	f.mostOffered = units.PacketRateOver(f.sent.Packets+(max(0, f.edges-edgeFrames)+1)/2+1, int64(took)) // an edge's uncertainty counts twice in edges: in sending and in receiving
+	if s.several() {
+		f.offered, f.received = s.spread(m.Offered, f.offered, took), s.spread(m.Received, f.received, took)
+	}
+	if w.Evidence == nil {
+		return f
+	}
+	e := w.Evidence.Directions[i]
+	f.intended, f.foreign = e.Intended, e.Foreign
+	if f.sending == 0 && !s.several() { // else it was heard for longer than the window's duration says
+		f.foreign = f.heard()
+	}
+	if s.several() {
+		if s.explains(f.offered.packets, e.Offered) {
+			f.offered.packets = e.Offered
+		}
+		f.mostOffered = s.mostOffered(f, e.MostOffered, took)
+	}
+	return f
+}
+
+// mostOffered is the most that several generators may have offered: what stands there, where the edges explain it, and else the most that these do.
+func (s Setup) mostOffered(f figures, stands units.PacketRate, took time.Duration) units.PacketRate {
+	each := int64(len(s.Generators))
+	most := f.offered.packets + units.PacketRateOver(max(0, f.edges-edgeFrames*each)/2+2*each, int64(took)*4/5)
+	if stands < f.offered.packets || stands > most {
+		return most
+	}
+	return stands
+}
+
+// spread are the rates of several generators' counters: those that stand there, where each generator's own time explains them, and else those over the window's.
+func (s Setup) spread(stands report.Flow, counted rates, took time.Duration) rates {
+	flow := rates{units.PacketRate(stands.PacketsPerSecond) * units.PacketPerSecond, units.BitRate(stands.Layer1BitsPerSecond), units.BitRate(stands.Layer2BitsPerSecond)}
+	framing := int64(flow.layer1-flow.layer2) - units.Traffic{Packets: stands.PacketsPerSecond}.Layer1Bits()
+	slack := units.Traffic{Packets: 1}.Layer1Bits() + int64(len(s.Generators))
+	fits := took > 0 && framing <= slack && framing >= -slack && s.near(int64(flow.packets), int64(counted.packets), int64(units.PacketPerSecond)) &&
+		s.near(int64(flow.layer2), int64(counted.layer2), 1)
+	if !fits {
+		return counted
+	}
+	return flow
+}
+
+// near says that a rate may be that of several generators whose counters give another one over the longest of their times: none of them sent for less than four fifths of that, else the
+// window has a fault.
+func (s Setup) near(rate, counted, unit int64) bool {
+	slack := unit * int64(len(s.Generators))
+	return rate >= counted-slack && rate-counted <= counted/4+slack
+}
+
+// explains says that a rate of whole packets per second may be this one, rounded.
+func (s Setup) explains(whole, exact units.PacketRate) bool { return exact.Whole() == whole.Whole() }
+
+// Stretched says that a window lasted so much longer or shorter than planned that something stood still; planned 0: any length is as planned.
+func Stretched(took plan.Duration, planned time.Duration) bool { return stretched(took.Std(), planned) }

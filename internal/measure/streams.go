@@ -1,0 +1,48 @@
+package measure
+
+import (
+	"math"
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/trex/stream"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// PaceOf is how many streams take turns, below 0 where they don't keep a steady pace, and what latency streams send besides the load: their
+// rate is their own.
+func PaceOf(streams []stream.Stream) (n int, besides units.PacketRate) {
+	for _, s := range streams {
+		if !s.Enabled {
+			continue
+		}
+		n++
+		if !s.FlowStats.Enabled || s.FlowStats.RuleType != "latency" {
+			continue
+		}
+		if s.Mode.Type != "continuous" || s.Mode.Rate.Type != "pps" {
+			return -1, 0
+		}
+		besides += units.PacketRate(math.Ceil(s.Mode.Rate.Value * float64(units.PacketPerSecond)))
+	}
+	return n, besides
+}
+
+// SizesOf are the lengths of the streams' frames as Ethernet has them, and those that are known already.
+func SizesOf(streams []stream.Stream, sizes Sizes) Sizes {
+	const least = 60 // without FCS: a port pads what is shorter
+	for _, s := range streams {
+		if !s.Enabled {
+			continue
+		}
+		most := int64(max(len(s.Packet.Binary), least) + units.FCSBytes)
+		shortest := most
+		if slices.ContainsFunc(s.VM.Instructions, func(i stream.Instruction) bool { return i.Type == "trim_pkt_size" }) {
+			shortest = least + units.FCSBytes
+		}
+		if sizes.Least == 0 || shortest < sizes.Least {
+			sizes.Least = shortest
+		}
+		sizes.Most = max(sizes.Most, most)
+	}
+	return sizes
+}

@@ -1,0 +1,163 @@
+package verify_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/verify"
+)
+
+// checked are the parts of a Report of which each leaf is changed.
+var checked = []string{"result", "figures", "verdict", "windows"}
+
+// raw are members that no other member follows from in each document, and why. Those of counted are counters: a change of them must contradict what follows from them, if it is no change
+// of a few frames.
+var raw = []struct {
+	path    *regexp.Regexp
+	because string
+}{
+	{regexp.MustCompile(`^windows\[\d+\]\.generatorCPUPercent$`), "what generators said of their processors at single moments is not kept"},
+	{regexp.MustCompile(`^windows\[\d+\]\.start$`), "a window may begin a little earlier or later than its clock says"},
+	{regexp.MustCompile(`^windows\[\d+\]\.evidence\.(calm|gaps)$`), "readings within a window are not kept, only what they add up to"},
+	{regexp.MustCompile(`^windows\[\d+\]\.evidence\.directions\[\d+\]\.(lostCalm|lostInBursts|lostInGaps|calmLossRatio)$`), "the same"},
+	{regexp.MustCompile(`^windows\[\d+\]\.generators\[\d+\]\.name$`), "a generator's name in a window stands nowhere else but in the result"},
+}
+
+// ofSeveral are raw where there are several generators: each counted for a time of its own, and the window's is the longest.
+var ofSeveral = regexp.MustCompile(`^windows\[\d+\]\.duration$`)
+
+var counted = regexp.MustCompile(`^windows\[\d+\]\.directions\[\d+\]\.(sent|returned)\.(packets|bytes)$|\.(receiveErrors|sendDrops|damagedFrames)$`)
+
+// Each leaf of result, figures, windows and verdict that is changed by hand is found: of a ramp's Report each, of others' some.
+func TestEachChangedFigureIsFound(t *testing.T) {
+	for name, s := range scenes() {
+		t.Run(name, func(t *testing.T) {
+			r := s.compared(t).run(t)
+			r.Samples, r.Notes = nil, nil
+			text, err := json.Marshal(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			every := 9
+			if name == "ramp" {
+				every = 1
+			}
+			tried, missed := changeEach(t, text, every, s.generators > 1)
+			if tried < 30 {
+				t.Errorf("only %d leaves were changed", tried)
+			}
+			for i, m := range missed {
+				if i < 25 {
+					t.Error("nobody finds " + m)
+				}
+			}
+			t.Logf("%d leaves, %d not found", tried, len(missed))
+		})
+	}
+}
+
+// changeEach changes every so manieth leaf by itself.
+func changeEach(t *testing.T, text []byte, every int, several bool) (tried int, missed []string) {
+	t.Helper()
+	var document map[string]any
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	if err := dec.Decode(&document); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, part := range checked {
+		eachLeaf(part, document[part], func(path string, leaf any, set func(any)) {
+			if seen++; seen%every != 0 || isRaw(path) || several && ofSeveral.MatchString(path) {
+				return
+			}
+			changed := change(path, leaf, several)
+			set(changed)
+			tried++
+			if !found(t, document) {
+				missed = append(missed, fmt.Sprintf("%s: %v for %v", path, changed, leaf))
+			}
+			set(leaf)
+		})
+	}
+	return tried, missed
+}
+
+func isRaw(path string) bool {
+	return slices.ContainsFunc(raw, func(r struct {
+		path    *regexp.Regexp
+		because string
+	}) bool {
+		return r.path.MatchString(path)
+	})
+}
+
+// found says that a document is refused, or differs.
+func found(t *testing.T, document map[string]any) bool {
+	t.Helper()
+	text, err := json.Marshal(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := report.Decode(text)
+	return err != nil || verify.Report(r, by).Outcome == verify.Differs
+}
+
+// eachLeaf visits what isn't an object or a list, each with a function that puts another value in its place.
+func eachLeaf(path string, v any, visit func(path string, leaf any, set func(any))) {
+	at := func(path string, child any, set func(any)) {
+		switch child.(type) {
+		case map[string]any, []any:
+			eachLeaf(path, child, visit)
+		default:
+			visit(path, child, set)
+		}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			at(path+"."+name, v[name], func(other any) { v[name] = other })
+		}
+	case []any:
+		for i, child := range v {
+			at(fmt.Sprintf("%s[%d]", path, i), child, func(other any) { v[i] = other })
+		}
+	}
+}
+
+// change is another value than a leaf's: the least that the document can say, and a hundredth of raw counters, and of rates of several generators.
+func change(path string, leaf any, several bool) any {
+	switch v := leaf.(type) {
+	case bool:
+		return !v
+	case json.Number:
+		n, is := new(big.Rat).SetString(v.String())
+		if !is {
+			return json.Number("1")
+		}
+		by := big.NewRat(1, 1)
+		if counted.MatchString(path) || several && strings.HasPrefix(path, "windows") {
+			by.Add(by, new(big.Rat).Quo(n, big.NewRat(100, 1))).Add(by, big.NewRat(100, 1))
+		}
+		n.Add(n, by)
+		return json.Number(new(big.Int).Quo(n.Num(), n.Denom()).String())
+	case string:
+		if n, is := new(big.Rat).SetString(v); is {
+			return strings.TrimRight(new(big.Rat).Add(n, big.NewRat(1, 10_000_000)).FloatString(9), "0")
+		}
+		if d, err := time.ParseDuration(v); err == nil {
+			return (d + d/100 + time.Millisecond).String()
+		}
+		return v + "x"
+	}
+	return "x"
+}

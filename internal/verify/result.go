@@ -1,0 +1,116 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/linerate-dev/linerate/internal/analysis"
+	"github.com/linerate-dev/linerate/internal/figures"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// result holds the result against what the windows show.
+func (s *subject) result() Check {
+	d := newDiffer(CheckResult)
+	if !s.whole() {
+		s.anew.Result = s.thinnedResult()
+		d.open("windows were given up so that the report fits where it is kept: of the result, what is of a window that was kept was verified, and not which window is the answer")
+	} else {
+		s.anew.Result = analysis.Result(&s.anew)
+		s.anew.Result.SharedPorts = s.Result.SharedPorts // who places pods knows them, and no counter
+	}
+	d.hold("result", s.Result, s.anew.Result)
+	return d.done()
+}
+
+// thinnedResult is the result as it stands, with each part made anew that is of a window that was kept.
+func (s *subject) thinnedResult() report.Result {
+	result, line := s.Result, s.RateOfEachLink()
+	of := map[int]report.Window{}
+	for _, w := range s.anew.Windows {
+		of[w.Number] = w
+	}
+	sum := func(stands *report.Sum) *report.Sum {
+		if stands == nil {
+			return nil
+		}
+		w, kept := of[stands.Window]
+		if !kept {
+			return stands
+		}
+		total := measure.Sum(w.Directions, line)
+		total.Window = w.Number
+		return &total
+	}
+	result.MaxReceived = sum(result.MaxReceived)
+	if !result.Measured {
+		return result
+	}
+	if s.Plan.Procedure.Type == plan.TypeConstantLoad { // whose answer is of several windows
+		total := measure.Sum(result.Directions, line)
+		total.Window = result.Window
+		result.Total = &total
+		return result
+	}
+	result.Total = sum(result.Total)
+	result.Directions = append([]report.Measured{}, result.Directions...)
+	for i, m := range result.Directions {
+		number := result.Window
+		if m.Limit != nil {
+			number = m.Limit.Window
+		}
+		if w, kept := of[number]; kept && i < len(w.Directions) {
+			result.Directions[i] = w.Directions[i]
+			result.Directions[i].Limit = m.Limit
+		}
+	}
+	return result
+}
+
+// figures holds the figures against the result.
+func (s *subject) figures() Check {
+	d := newDiffer(CheckFigures)
+	s.anew.Figures = figures.Of(&s.anew)
+	if len(s.Report.Figures) == 0 && !s.recent() {
+		d.open("the report has no figures: the linerate that wrote it had none yet")
+		return d.done()
+	}
+	if len(s.Report.Figures) != len(s.anew.Figures) {
+		d.hold("figures", s.Report.Figures, s.anew.Figures)
+		return d.done()
+	}
+	for i, f := range s.anew.Figures {
+		object := fmt.Sprintf("figure %s, %s", f.Metric, f.Direction)
+		if f.Load != 0 {
+			object += " at " + measure.Percent(f.Load) + " of the target"
+		}
+		d.hold(object, s.Report.Figures[i], f)
+	}
+	return d.done()
+}
+
+// recent says that the Report is of a version whose windows have evidence, and so has figures.
+func (s *subject) recent() bool {
+	for _, w := range s.Windows {
+		if w.Evidence != nil {
+			return true
+		}
+	}
+	return s.Plan.Sessions != nil
+}
+
+// verdict holds the verdict against figures, criteria and baseline.
+func (s *subject) verdict() Check {
+	d := newDiffer(CheckVerdict)
+	s.anew.Verdict = analysis.Verdict(&s.anew)
+	if len(s.Verdict.Criteria) != len(s.anew.Verdict.Criteria) {
+		d.hold("verdict", s.Verdict, s.anew.Verdict)
+		return d.done()
+	}
+	d.holdAt("verdict", "outcome", s.Verdict.Outcome, s.anew.Verdict.Outcome)
+	for i, c := range s.anew.Verdict.Criteria {
+		d.hold("criterion "+c.Name, s.Verdict.Criteria[i], c)
+	}
+	return d.done()
+}

@@ -1,0 +1,134 @@
+package verify
+
+import (
+	"slices"
+
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/procedures"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// subject is a Report that is verified.
+type subject struct {
+	*report.Report
+	// anew is the Report as the counters give it: its windows, and then, as they are made, result, figures and verdict.
+	anew report.Report
+	by   procedure.Procedure
+	// steps are what the procedure asked for, one for each window up to the first that isn't of its step; none: windows are missing. After is what it asks for after the last
+	// window; nil: some window isn't of its step.
+	steps []procedure.Step
+	after *procedure.Step
+	// full and warmUp are what loads of one mean in each direction; nil: a line rate is unknown.
+	full, warmUp []units.PacketRate
+}
+
+// newSubject makes the windows anew, and replays the procedure beside them.
+func newSubject(r *report.Report) *subject {
+	s := &subject{Report: r, anew: *r, by: procedures.Of(r.Plan.Procedure)}
+	s.full, s.warmUp = ratesOf(r, s.by.Rates())
+	s.anew.Windows = slices.Clone(r.Windows)
+	setup, goal, following := setupOf(r), measure.Goal{MaxLossRatio: r.Plan.Procedure.MaxLossRatio}, s.whole()
+	for i := range r.Windows {
+		w := &s.anew.Windows[i]
+		var intended []units.PacketRate
+		if following {
+			step := s.by.Next(s.anew.Windows[:i])
+			s.steps = append(s.steps, step)
+			if following = s.follows(i, step); following {
+				w.Number, w.Phase, w.Load, w.Varied = i+1, step.Phase, s.load(i), step.Varied
+				intended = s.intended(step)
+			}
+		}
+		*w = setup.Recount(*w, intended, goal)
+	}
+	if following {
+		after := s.by.Next(s.anew.Windows)
+		s.after = &after
+	}
+	return s
+}
+
+// follows says that window i is of a step, or was: what it asked for is that step's, whatever the window says of its phase and load.
+func (s *subject) follows(i int, step procedure.Step) bool {
+	w := s.Windows[i]
+	if step.Done {
+		return false
+	}
+	if w.Phase == step.Phase && w.Varied == step.Varied && w.Load == s.load(i) {
+		return true
+	}
+	for n, rate := range s.intended(step) {
+		if measure.FlowOf(rate, s.Plan.Directions[n].Mix) != w.Directions[n].Intended {
+			return false
+		}
+	}
+	return s.full != nil
+}
+
+// intended is what each direction is asked to send in a step; nil: nobody knows.
+func (s *subject) intended(step procedure.Step) []units.PacketRate {
+	if s.full == nil {
+		return nil
+	}
+	return step.Intended(s.full, s.warmUp)
+}
+
+// whole says that no window was given up.
+func (s *subject) whole() bool { return s.Thinned == nil || len(s.Windows) >= s.Thinned.Windows }
+
+// setupOf is how a Report's windows were measured, as far as counters don't say it.
+func setupOf(r *report.Report) measure.Setup {
+	s := measure.Setup{Limit: r.Plan.DUT.KnownLimit(), Ourselves: r.Plan.DUT.Ourselves()}
+	for _, g := range r.Generators {
+		s.Generators = append(s.Generators, g.Name)
+	}
+	rates := r.RateOfEachLink()
+	for _, d := range r.Plan.Directions {
+		m := measure.Direction{From: d.From, To: d.To, Mix: d.Mix, LineRate: rates[d.To], Reshapes: r.Plan.DUT.Forwarding == plan.AsConfigured}
+		for _, g := range r.Plan.Generators {
+			for _, p := range g.Ports {
+				if p.Link == d.From && len(p.Streams) > 0 {
+					pair := measure.Pair{Share: p.Share}
+					pair.Streams, pair.Besides = measure.PaceOf(p.Streams)
+					m.Pairs, m.Sizes = append(m.Pairs, pair), measure.SizesOf(p.Streams, m.Sizes)
+				}
+			}
+		}
+		for _, heard := range r.Silence {
+			if heard.Link == d.To {
+				m.Hear(heard.Received, heard.Duration.Std())
+			}
+		}
+		s.Directions = append(s.Directions, m)
+	}
+	return s
+}
+
+// ratesOf is what loads of one mean in each direction; nil: traffic is sessions, or a line rate that says it is unknown.
+func ratesOf(r *report.Report, rates procedure.Rates) (full, warmUp []units.PacketRate) {
+	if r.Plan.Sessions != nil {
+		return nil, nil
+	}
+	line := r.RateOfEachLink()
+	for _, d := range r.Plan.Directions {
+		slower := line[d.From]
+		if to := line[d.To]; to > 0 && (slower == 0 || to < slower) {
+			slower = to
+		}
+		of, err := rates.Full.PacketRateOf(d.Mix, slower)
+		if err != nil {
+			return nil, nil
+		}
+		warm := of
+		if rates.WarmUp.Field != "" {
+			if warm, err = rates.WarmUp.PacketRateOf(d.Mix, slower); err != nil {
+				return nil, nil
+			}
+		}
+		full, warmUp = append(full, of), append(warmUp, warm)
+	}
+	return full, warmUp
+}

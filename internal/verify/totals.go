@@ -1,0 +1,123 @@
+package verify
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// clocks is by how much the runner's clock and a generator's may be apart over a run, and how long the last reading may take to be told.
+const clocks = time.Second
+
+// times holds the run's parts against the run, in order.
+func (s *subject) times() Check {
+	d := newDiffer(CheckTimes)
+	took := s.Finished.Sub(s.Started)
+	if took < 0 {
+		d.say("the report", "finished", "it ends at %s, before it begins at %s", s.Finished.UTC().Format(time.RFC3339), s.Started.UTC().Format(time.RFC3339))
+		return d.done()
+	}
+	var last *report.Window
+	for i := range s.Windows {
+		w := &s.Windows[i]
+		object := fmt.Sprintf("window %d", w.Number)
+		if end := w.Start.Std() + w.Duration.Std(); end > took+took/100+clocks {
+			d.say(object, "start", "it ends %s after the run began, and the run took %s", end, took)
+		}
+		if last != nil && (w.Number <= last.Number || w.Start < last.Start+last.Duration*9/10) {
+			d.say(object, "start", "it starts at %s, and window %d before it starts at %s and lasts %s", w.Start.Std(), last.Number, last.Start.Std(), last.Duration.Std())
+		}
+		last = w
+	}
+	for i, sample := range s.Samples {
+		if at := sample.At.Std(); at < 0 || at > took+took/100+clocks {
+			d.say(fmt.Sprintf("sample %d", i+1), "at", "it is of %s after the run began, and the run took %s", at, took)
+		}
+	}
+	return d.done()
+}
+
+// totals holds the sums of the windows' counters against those of the whole run, of which windows are a part.
+func (s *subject) totals() Check {
+	d := newDiffer(CheckTotals)
+	if s.Plan.Sessions != nil {
+		d.open("sessions have no totals")
+		return d.done()
+	}
+	if len(s.Totals) == 0 {
+		if len(s.Windows) > 0 {
+			d.open("the report has no totals: traffic wasn't stopped in order")
+		}
+		return d.done()
+	}
+	if len(s.Totals) != len(s.Plan.Directions) {
+		d.say("totals", "", "they are of %d directions, and the plan has %d", len(s.Totals), len(s.Plan.Directions))
+		return d.done()
+	}
+	for i, t := range s.Totals {
+		if name := s.Plan.Directions[i].Name(); (plan.Direction{From: t.From, To: t.To}).Name() != name {
+			d.say("totals", "", "direction %d is %s→%s, and the plan's is %s", i+1, t.From, t.To, name)
+			continue
+		}
+		s.total(d, i)
+	}
+	return d.done()
+}
+
+// total holds the windows of direction i against its total. Counters of a window with a fault of the readings may have been cleared.
+func (s *subject) total(d *differ, i int) {
+	var sum report.Total
+	for _, w := range s.Windows {
+		if w.Evidence != nil && w.Evidence.Fault != "" {
+			continue
+		}
+		m := w.Directions[i]
+		sum.Sent, sum.Returned = sum.Sent.Add(m.Sent), sum.Returned.Add(m.Returned)
+		sum.ReceiveErrors, sum.SendDrops, sum.DamagedFrames = sum.ReceiveErrors+m.ReceiveErrors, sum.SendDrops+m.SendDrops, sum.DamagedFrames+m.DamagedFrames
+	}
+	t := s.Totals[i]
+	object := "total of " + s.Plan.Directions[i].Name()
+	for _, of := range []struct {
+		field         string
+		windows, runs int64
+	}{
+		{"sent.packets", sum.Sent.Packets, t.Sent.Packets}, {"sent.bytes", sum.Sent.Bytes, t.Sent.Bytes}, {"returned.packets", sum.Returned.Packets, t.Returned.Packets},
+		{"returned.bytes", sum.Returned.Bytes, t.Returned.Bytes}, {"receiveErrors", sum.ReceiveErrors, t.ReceiveErrors}, {"sendDrops", sum.SendDrops, t.SendDrops},
+		{"damagedFrames", sum.DamagedFrames, t.DamagedFrames},
+	} {
+		if of.windows > of.runs {
+			d.add(Finding{Object: object, Field: of.field, Stands: fmt.Sprint(of.runs), Gives: fmt.Sprint(of.windows),
+				Message: fmt.Sprintf("%s: %s is %d, and the windows alone counted %d", object, of.field, of.runs, of.windows)})
+		}
+	}
+}
+
+// environment holds what follows from what generators, ports and silence told.
+func (s *subject) environment() Check {
+	d := newDiffer(CheckEnvironment)
+	without := *s.Report
+	without.Environment = nil
+	switch anew := report.EnvironmentOf(&without); {
+	case s.Environment == nil && anew != nil:
+		d.open("the report has no environment block: the linerate that wrote it had none yet")
+	case s.Environment != nil && anew == nil:
+		d.open("what generators said of themselves was not kept, so the environment was not verified")
+	case s.Environment != nil:
+		d.hold("environment", s.Environment, anew)
+	}
+	for _, l := range s.LineRates {
+		for _, of := range s.Plan.Links {
+			if of.Name == l.Link && l.Source == "spec" {
+				d.holdAt("line rate of "+l.Link, "bitsPerSecond", l.BitsPerSecond, of.LineRate)
+			}
+		}
+	}
+	for _, heard := range s.Silence {
+		d.holdAt(fmt.Sprintf("silence on %s of generator %s", heard.Link, heard.Generator), "packetsPerSecond", heard.PacketsPerSecond,
+			units.PacketRateOver(heard.Received.Packets, int64(heard.Duration)).Whole())
+	}
+	return d.done()
+}

@@ -1,0 +1,141 @@
+// Package verify recomputes a saved Report from its raw counters, and says where the document says something else. It measures nothing and judges nobody: every figure is made anew by
+// the code that made it when the run was measured, and held against what stands in the document. It is pure.
+//
+//	counters of windows ──measure──▶ rates, loss, quality ──procedures, analysis──▶ result ──figures──▶ figures ──analysis──▶ verdict
+//	       │                              │                                            │                   │                   │
+//	       └ totals, times                └──────────────── what stands in the document must be the same ──┴───────────────────┘
+//
+// What is made anew follows from the counters alone, never from what stands further on in the document: so a changed figure is one finding, and a changed counter
+// contradicts all that follows from it.
+package verify
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// Verification is what became of verifying one Report.
+type Verification struct {
+	// Name is what the Report is called where it was read, and its test's name: "imix.json: imix".
+	Name string `json:"name"`
+	// Outcome is Verified where nothing differs, also where something was not kept; else Differs.
+	Outcome Outcome `json:"outcome"`
+	// Producer is the linerate that wrote the Report. Remark says that it is another one than this, where it is: then differences may come from what changed between the two.
+	Producer string `json:"producer"`
+	Remark   string `json:"remark,omitempty"`
+	// Windows, Figures and Criteria are how many of each the document has.
+	Windows  int     `json:"windows"`
+	Figures  int     `json:"figures"`
+	Criteria int     `json:"criteria"`
+	Checks   []Check `json:"checks"`
+}
+
+// Outcome is what was found.
+type Outcome string
+
+// The outcomes.
+const (
+	Verified Outcome = "Verified"
+	Differs  Outcome = "Differs"
+)
+
+// Check is one thing that was held against the counters.
+type Check struct {
+	Name CheckName `json:"name"`
+	// Findings are what differs; none: nothing does.
+	Findings []Finding `json:"findings,omitempty"`
+	// NotVerified says what the document holds too little for, and why; empty: all that the check is about was verified.
+	NotVerified []string `json:"notVerified,omitempty"`
+}
+
+// CheckName names a check.
+type CheckName string
+
+// The checks, in their order.
+const (
+	CheckDocument    CheckName = "Document"    // it is a Report of a procedure that is known here, with all that the procedure needs
+	CheckTimes       CheckName = "Times"       // the run's parts are in order, and within the run
+	CheckEnvironment CheckName = "Environment" // environment, line rates and background traffic follow from what generators and ports told
+	CheckWindows     CheckName = "Windows"     // rates and loss of each window follow from its counters, quality and reason from its evidence
+	CheckProcedure   CheckName = "Procedure"   // each window is of the step that the procedure asks for after the windows before it
+	CheckTotals      CheckName = "Totals"      // windows counted no more than the run
+	CheckResult      CheckName = "Result"      // the result follows from the windows
+	CheckFigures     CheckName = "Figures"     // the figures follow from the result
+	CheckVerdict     CheckName = "Verdict"     // the verdict follows from the figures, the Plan's criteria and the baseline
+)
+
+// Finding is one thing that differs.
+type Finding struct {
+	// Object is what it is found in: "window 12, west→east". Field is its member there, as the document calls it: "received.packetsPerSecond".
+	Object string `json:"object"`
+	Field  string `json:"field,omitempty"`
+	// Stands is what the document says, Gives what was made anew, both as JSON has them; empty: it isn't there.
+	Stands string `json:"stands,omitempty"`
+	Gives  string `json:"gives,omitempty"`
+	// Message is the finding in a sentence.
+	Message string `json:"message"`
+}
+
+// Report verifies a Report. By is the producer that this linerate writes into Reports.
+func Report(r *report.Report, by string) Verification {
+	v := Verification{Name: report.PlanOf(r).Test.Name, Outcome: Verified, Producer: r.Producer, Remark: otherProducer(r.Producer, by),
+		Windows: len(r.Windows), Figures: len(r.Figures), Criteria: len(r.Verdict.Criteria)}
+	document := checkDocument(r)
+	v.add(document)
+	if len(document.Findings) == 0 {
+		s := newSubject(r)
+		for _, check := range []func() Check{s.times, s.environment, s.windows, s.procedure, s.totals, s.result, s.figures, s.verdict} {
+			v.add(check())
+		}
+	}
+	return v
+}
+
+func (v *Verification) add(c Check) {
+	v.Checks = append(v.Checks, c)
+	if len(c.Findings) > 0 {
+		v.Outcome = Differs
+	}
+}
+
+// Findings are those of all checks.
+func (v Verification) Findings() (all []Finding) {
+	for _, c := range v.Checks {
+		all = append(all, c.Findings...)
+	}
+	return all
+}
+
+// NotVerified is what could not be verified, of all checks.
+func (v Verification) NotVerified() (all []string) {
+	for _, c := range v.Checks {
+		all = append(all, c.NotVerified...)
+	}
+	return all
+}
+
+// String is the outcome in one line, without the findings.
+func (v Verification) String() string {
+	if n := len(v.Findings()); n > 0 {
+		return fmt.Sprintf("%s: differs in %s", v.Name, wording.Counted(n, "place"))
+	}
+	return fmt.Sprintf("%s: verified: %s, %s, %s", v.Name, wording.Counted(v.Windows, "window"), wording.Counted(v.Figures, "figure"), countedCriteria(v.Criteria))
+}
+
+func countedCriteria(n int) string {
+	if n == 1 {
+		return "1 criterion"
+	}
+	return wording.Count(int64(n)) + " criteria"
+}
+
+// otherProducer says that another linerate wrote a Report than verifies it; empty: the same one did.
+func otherProducer(wrote, by string) string {
+	if wrote == by {
+		return ""
+	}
+	return fmt.Sprintf("%s wrote it, and %s verifies it: a difference may come from what changed between the two; verify it with the linerate that wrote it", cmp.Or(wrote, "an unnamed linerate"), by)
+}

@@ -1,0 +1,119 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// windows holds each window against what its counters give.
+func (s *subject) windows() Check {
+	d := newDiffer(CheckWindows)
+	without := 0
+	for i, w := range s.Windows {
+		s.window(d, w, s.anew.Windows[i])
+		if w.Evidence == nil && s.Plan.Sessions == nil {
+			without++
+		}
+	}
+	if without > 0 {
+		d.open("evidence of %s was not kept, so quality and reason there were not verified", wording.ShareOf(without, len(s.Windows))+" windows")
+	}
+	if len(s.Generators) > 1 && len(s.Windows) > 0 && s.Plan.Sessions == nil {
+		d.open("%d generators' counters stand added up, and each had a time of its own: rates were verified within what those times explain", len(s.Generators))
+	}
+	return d.done()
+}
+
+// window holds one window against what its counters give.
+func (s *subject) window(d *differ, is, gives report.Window) {
+	object := fmt.Sprintf("window %d", is.Number)
+	for i := range is.Directions {
+		of := object + ", " + is.Directions[i].Name()
+		d.hold(of, is.Directions[i], gives.Directions[i])
+		if is.Evidence != nil {
+			d.holdAt(of, "evidence", is.Evidence.Directions[i], gives.Evidence.Directions[i])
+		}
+	}
+	if is.Evidence != nil {
+		d.holdAt(object, "evidence.fault", is.Evidence.Fault, gives.Evidence.Fault)
+	}
+	d.holdAt(object, "quality", is.Quality, gives.Quality)
+	d.holdAt(object, "reason", is.Reason, gives.Reason)
+	if len(is.Generators) > 0 {
+		s.shares(d, object, is)
+	}
+}
+
+// shares holds the sum of the generators' shares of a window against that of its directions: rounded each by itself, they are apart by no more than a packet per second each.
+func (s *subject) shares(d *differ, object string, w report.Window) {
+	var offered, received, ofOffered, ofReceived int64
+	for _, g := range w.Generators {
+		ofOffered, ofReceived = ofOffered+g.OfferedPacketsPerSecond, ofReceived+g.ReceivedPacketsPerSecond
+	}
+	for _, m := range w.Directions {
+		offered, received = offered+m.Offered.PacketsPerSecond, received+m.Received.PacketsPerSecond
+	}
+	most := int64(len(w.Generators) + len(w.Directions))
+	for _, sum := range []struct {
+		what       string
+		of, shares int64
+	}{{"offered", offered, ofOffered}, {"received", received, ofReceived}} {
+		if off := sum.of - sum.shares; off > most || off < -most {
+			d.say(object, "generators", "the generators together %s %d packets/s, and the directions together %d", sum.what, sum.shares, sum.of)
+		}
+	}
+}
+
+// procedure replays the procedure: each window is of the step that it asks for after the windows before.
+func (s *subject) procedure() Check {
+	d := newDiffer(CheckProcedure)
+	if !s.whole() {
+		d.open("%d of %d windows were given up so that the report fits where it is kept, so the procedure was not replayed", s.Thinned.Windows-len(s.Windows), s.Thinned.Windows)
+		return d.done()
+	}
+	for i, step := range s.steps {
+		w, object := s.Windows[i], fmt.Sprintf("window %d", s.Windows[i].Number)
+		if step.Done {
+			d.say(object, "phase", "the procedure was at its end before it: %s", step.Reason)
+			break
+		}
+		d.holdAt(object, "number", w.Number, i+1)
+		d.holdAt(object, "phase", w.Phase, step.Phase)
+		d.holdAt(object, "load", w.Load, s.load(i))
+		d.holdAt(object, "varied", w.Varied, step.Varied)
+		s.length(d, object, i)
+	}
+	if s.after == nil {
+		d.open("after window %d the procedure was not replayed, as that window isn't of the step that it asks for", len(s.steps))
+	} else if s.Ending == report.Completed && !s.after.Done {
+		d.say("the report", "ending", "it says Completed, and after its last window the procedure asks for another one, %s at %s of the target: windows were taken out, or the run ended otherwise", s.after.Phase, measure.Percent(s.after.Load))
+	}
+	return d.done()
+}
+
+// load is that of the step of window i; in frames' warm-up what its rate is of the full one.
+func (s *subject) load(i int) units.Ratio {
+	step := s.steps[i]
+	switch {
+	case step.Phase != report.WarmUp || s.Plan.Sessions != nil:
+		return step.Load
+	case len(s.full) == 0:
+		return s.Windows[i].Load
+	}
+	return units.RatioOf(int64(s.warmUp[0]), int64(s.full[0]))
+}
+
+// length holds a window's duration against its step's.
+func (s *subject) length(d *differ, object string, i int) {
+	w, judge := s.Windows[i], s.steps[i].Judge
+	if w.Evidence == nil || w.Evidence.Fault != "" {
+		return
+	}
+	if measure.Stretched(w.Duration, judge) || !w.HasEdges() && w.Duration.Std() != judge {
+		d.say(object, "duration", "duration is %s, and the procedure asks for %s", w.Duration.Std(), judge)
+	}
+}
