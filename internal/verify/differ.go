@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // mostFindings is how many findings a check tells; what is more is counted.
@@ -19,12 +20,23 @@ const mostShown = 120
 type differ struct {
 	check Check
 	more  int
+	// earlier: the document is of a version before evidence. What it lacks altogether its linerate didn't write yet, and is no difference: absent are the names of these members.
+	earlier bool
+	absent  map[string]bool
 }
 
 func newDiffer(name CheckName) *differ { return &differ{check: Check{Name: name}} }
 
+// differ is one of the subject's.
+func (s *subject) differ(name CheckName) *differ {
+	return &differ{check: Check{Name: name}, earlier: !recent(s.Report), absent: map[string]bool{}}
+}
+
 // done is the check with all that was found.
 func (d *differ) done() Check {
+	if len(d.absent) > 0 {
+		d.open("the linerate that wrote it didn't write %s yet", strings.Join(slices.Sorted(maps.Keys(d.absent)), ", "))
+	}
 	if d.more > 0 {
 		d.check.Findings = append(d.check.Findings, Finding{Object: "the report", Message: fmt.Sprintf("%d more differences are not listed", d.more)})
 	}
@@ -109,6 +121,10 @@ func (d *differ) members(object, path string, a, b map[string]any) {
 }
 
 func (d *differ) differs(object, field, stands, gives string) {
+	if d.earlier && stands == "" {
+		d.absent[field[strings.LastIndexByte(field, '.')+1:]] = true
+		return
+	}
 	f := Finding{Object: object, Field: field, Stands: stands, Gives: gives}
 	where := object
 	if field != "" {
@@ -116,14 +132,26 @@ func (d *differ) differs(object, field, stands, gives string) {
 	}
 	switch {
 	case stands == "":
-		f.Message = fmt.Sprintf("%s is missing, and the counters give %s", where, brief(gives))
+		f.Message = fmt.Sprintf("%s is missing, and %s %s", where, d.source(), brief(gives))
 	case gives == "":
-		f.Message = fmt.Sprintf("%s is %s, and the counters give none", where, brief(stands))
+		f.Message = fmt.Sprintf("%s is %s, and %s none", where, brief(stands), d.source())
 	default:
 		stands, gives = apart(stands, gives)
-		f.Message = fmt.Sprintf("%s is %s, and the counters give %s", where, brief(stands), brief(gives))
+		f.Message = fmt.Sprintf("%s is %s, and %s %s", where, brief(stands), d.source(), brief(gives))
 	}
 	d.add(f)
+}
+
+// source says what a value that should stand there follows from.
+func (d *differ) source() string {
+	switch d.check.Name {
+	case CheckEnvironment:
+		return "the rest of the document gives"
+	case CheckProcedure:
+		return "the procedure asks for"
+	default:
+		return "the counters give"
+	}
 }
 
 // shown is a value as JSON; empty: it isn't there.

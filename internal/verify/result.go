@@ -12,11 +12,15 @@ import (
 
 // result holds the result against what the windows show.
 func (s *subject) result() Check {
-	d := newDiffer(CheckResult)
-	if !s.whole() {
-		s.anew.Result = s.thinnedResult()
+	d := s.differ(CheckResult)
+	switch {
+	case !s.whole():
+		s.anew.Result = s.partialResult()
 		d.open("windows were given up so that the report fits where it is kept: of the result, what is of a window that was kept was verified, and not which window is the answer")
-	} else {
+	case s.after == nil:
+		s.anew.Result = s.partialResult()
+		d.open("the procedure could not be replayed: of the result, what is of a window was verified, and not which window is the answer")
+	default:
 		s.anew.Result = analysis.Result(&s.anew)
 		s.anew.Result.SharedPorts = s.Result.SharedPorts // who places pods knows them, and no counter
 	}
@@ -24,8 +28,8 @@ func (s *subject) result() Check {
 	return d.done()
 }
 
-// thinnedResult is the result as it stands, with each part made anew that is of a window that was kept.
-func (s *subject) thinnedResult() report.Result {
+// partialResult is the result as it stands, with each part made anew that is of a window that there is.
+func (s *subject) partialResult() report.Result {
 	result, line := s.Result, s.RateOfEachLink()
 	of := map[int]report.Window{}
 	for _, w := range s.anew.Windows {
@@ -70,14 +74,14 @@ func (s *subject) thinnedResult() report.Result {
 
 // figures holds the figures against the result.
 func (s *subject) figures() Check {
-	d := newDiffer(CheckFigures)
+	d := s.differ(CheckFigures)
 	s.anew.Figures = figures.Of(&s.anew)
-	if len(s.Report.Figures) == 0 && !s.recent() {
+	if len(s.Figures) == 0 && !recent(s.Report) {
 		d.open("the report has no figures: the linerate that wrote it had none yet")
 		return d.done()
 	}
-	if len(s.Report.Figures) != len(s.anew.Figures) {
-		d.hold("figures", s.Report.Figures, s.anew.Figures)
+	if len(s.Figures) != len(s.anew.Figures) {
+		d.hold("figures", s.Figures, s.anew.Figures)
 		return d.done()
 	}
 	for i, f := range s.anew.Figures {
@@ -85,24 +89,14 @@ func (s *subject) figures() Check {
 		if f.Load != 0 {
 			object += " at " + measure.Percent(f.Load) + " of the target"
 		}
-		d.hold(object, s.Report.Figures[i], f)
+		d.hold(object, s.Figures[i], f)
 	}
 	return d.done()
 }
 
-// recent says that the Report is of a version whose windows have evidence, and so has figures.
-func (s *subject) recent() bool {
-	for _, w := range s.Windows {
-		if w.Evidence != nil {
-			return true
-		}
-	}
-	return s.Plan.Sessions != nil
-}
-
 // verdict holds the verdict against figures, criteria and baseline.
 func (s *subject) verdict() Check {
-	d := newDiffer(CheckVerdict)
+	d := s.differ(CheckVerdict)
 	s.anew.Verdict = analysis.Verdict(&s.anew)
 	if len(s.Verdict.Criteria) != len(s.anew.Verdict.Criteria) {
 		d.hold("verdict", s.Verdict, s.anew.Verdict)

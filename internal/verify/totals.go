@@ -14,7 +14,7 @@ const clocks = time.Second
 
 // times holds the run's parts against the run, in order.
 func (s *subject) times() Check {
-	d := newDiffer(CheckTimes)
+	d := s.differ(CheckTimes)
 	took := s.Finished.Sub(s.Started)
 	if took < 0 {
 		d.say("the report", "finished", "it ends at %s, before it begins at %s", s.Finished.UTC().Format(time.RFC3339), s.Started.UTC().Format(time.RFC3339))
@@ -42,7 +42,7 @@ func (s *subject) times() Check {
 
 // totals holds the sums of the windows' counters against those of the whole run, of which windows are a part.
 func (s *subject) totals() Check {
-	d := newDiffer(CheckTotals)
+	d := s.differ(CheckTotals)
 	if s.Plan.Sessions != nil {
 		d.open("sessions have no totals")
 		return d.done()
@@ -97,7 +97,7 @@ func (s *subject) total(d *differ, i int) {
 
 // environment holds what follows from what generators, ports and silence told.
 func (s *subject) environment() Check {
-	d := newDiffer(CheckEnvironment)
+	d := s.differ(CheckEnvironment)
 	without := *s.Report
 	without.Environment = nil
 	switch anew := report.EnvironmentOf(&without); {

@@ -12,6 +12,7 @@ package verify
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/wording"
@@ -81,7 +82,7 @@ type Finding struct {
 
 // Report verifies a Report. By is the producer that this linerate writes into Reports.
 func Report(r *report.Report, by string) Verification {
-	v := Verification{Name: report.PlanOf(r).Test.Name, Outcome: Verified, Producer: r.Producer, Remark: otherProducer(r.Producer, by),
+	v := Verification{Name: report.PlanOf(r).Test.Name, Outcome: Verified, Producer: r.Producer, Remark: remark(r, by),
 		Windows: len(r.Windows), Figures: len(r.Figures), Criteria: len(r.Verdict.Criteria)}
 	document := checkDocument(r)
 	v.add(document)
@@ -132,10 +133,18 @@ func countedCriteria(n int) string {
 	return wording.Count(int64(n)) + " criteria"
 }
 
-// otherProducer says that another linerate wrote a Report than verifies it; empty: the same one did.
-func otherProducer(wrote, by string) string {
-	if wrote == by {
-		return ""
+// remark says that another linerate wrote a Report than verifies it; empty: the same one did.
+func remark(r *report.Report, by string) string {
+	switch {
+	case r.Producer != by:
+		return fmt.Sprintf("%s wrote it, and %s verifies it: a difference may come from what changed between the two; verify it with the linerate that wrote it", cmp.Or(r.Producer, "an unnamed linerate"), by)
+	case !recent(r) && len(r.Windows) > 0:
+		return "its windows have no evidence, as those of an earlier linerate: a difference may come from what changed since; verify it with the linerate that wrote it"
 	}
-	return fmt.Sprintf("%s wrote it, and %s verifies it: a difference may come from what changed between the two; verify it with the linerate that wrote it", cmp.Or(wrote, "an unnamed linerate"), by)
+	return ""
+}
+
+// recent says that a Report is of a version whose windows have evidence, and so has figures.
+func recent(r *report.Report) bool {
+	return report.PlanOf(r).Sessions != nil || slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Evidence != nil })
 }

@@ -11,7 +11,7 @@ import (
 
 // windows holds each window against what its counters give.
 func (s *subject) windows() Check {
-	d := newDiffer(CheckWindows)
+	d := s.differ(CheckWindows)
 	without := 0
 	for i, w := range s.Windows {
 		s.window(d, w, s.anew.Windows[i])
@@ -70,7 +70,7 @@ func (s *subject) shares(d *differ, object string, w report.Window) {
 
 // procedure replays the procedure: each window is of the step that it asks for after the windows before.
 func (s *subject) procedure() Check {
-	d := newDiffer(CheckProcedure)
+	d := s.differ(CheckProcedure)
 	if !s.whole() {
 		d.open("%d of %d windows were given up so that the report fits where it is kept, so the procedure was not replayed", s.Thinned.Windows-len(s.Windows), s.Thinned.Windows)
 		return d.done()

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/verify"
+)
+
+// typed runs a command line in virtual time.
+func typed(t *testing.T, stdin string, args ...string) (out, talk string, code int) {
+	t.Helper()
+	var o, e bytes.Buffer
+	s := Streams{In: strings.NewReader(stdin), Out: &o, Err: &e}
+	synctest.Test(t, func(t *testing.T) { code = execute(t.Context(), simulatedRoot(t, s), args, s) })
+	return o.String(), e.String(), code
+}
+
+func TestVerify(t *testing.T) {
+	dir := t.TempDir()
+	if _, talk, code := typed(t, "", "run", "-q", "--save", dir, "../../examples/known-answer.yaml"); code != report.ExitOK {
+		t.Fatal(talk)
+	}
+	saved := filepath.Join(dir, "known-answer.json")
+	text, err := os.ReadFile(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(text), `"saturated": true`, `"saturated": false`, 1)
+	older := strings.ReplaceAll(string(text), producer(), "linerate v0.0.1")
+	broken := filepath.Join(dir, "broken.json")
+	if err := os.WriteFile(broken, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		stdin string
+		args  []string
+		out   string
+		talk  string
+		code  int
+	}{
+		"what was measured":                      {"", []string{saved}, "verified: 11 windows, 18 figures, 0 criteria\n", "", report.ExitOK},
+		"what was changed":                       {changed, []string{"-"}, "result: saturated is false, and the counters give true\n", "", report.ExitFailed},
+		"both":                                   {changed, []string{saved, "-"}, "verified: 11 windows", "", report.ExitFailed},
+		"what another linerate wrote":            {older, []string{"-"}, "linerate v0.0.1 wrote it, and linerate dev verifies it", "", report.ExitOK},
+		"no Report, and the others are verified": {"", []string{broken, saved}, "verified: 11 windows", "broken.json: report 1: version is", report.ExitBadInput},
+		"a suite's document":                     {`{"version": "linerate.dev/suite-report.v1alpha1", "name": "s", "started": "2026-03-14T15:09:26Z", "cells": [], "verdict": {"outcome": "Undecided"}}`, []string{"-"}, "", "verify the Reports of its runs", report.ExitBadInput},
+		"no such format":                         {"", []string{"-o", "html", saved}, "", "text, json", report.ExitBadInput},
+		"nothing":                                {"", nil, "", "at least one Report", report.ExitBadInput},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, talk, code := typed(t, c.stdin, append([]string{"verify"}, c.args...)...)
+			if !strings.Contains(out, c.out) || c.out == "" && out != "" || !strings.Contains(talk, c.talk) || code != c.code {
+				t.Errorf("exit code %d, stdout %s\nstderr %s", code, out, talk)
+			}
+		})
+	}
+	out, _, code := typed(t, changed, "verify", "-o", "json", saved, "-")
+	var document verifications
+	if err := json.Unmarshal([]byte(out), &document); err != nil || code != report.ExitFailed {
+		t.Fatal(err, code)
+	}
+	if document.Version != verificationsVersion || len(document.Reports) != 2 || document.Reports[0].Outcome != verify.Verified || document.Reports[1].Outcome != verify.Differs ||
+		document.Reports[1].Findings()[0].Field != "saturated" {
+		t.Errorf("%s", out)
+	}
+}
