@@ -167,8 +167,7 @@ func (s Setup) recalled(w report.Window, i int) figures {
 
 // mostOffered is the most that several generators may have offered: what stands there, where the edges explain it, and else the most that these do.
 func (s Setup) mostOffered(f figures, stands units.PacketRate, took time.Duration) units.PacketRate {
-	each := int64(len(s.Generators))
-	most := f.offered.packets + units.PacketRateOver(max(0, f.edges-edgeFrames*each)/2+2*each, int64(took)*4/5)
+	most := f.offered.packets + units.PacketRateOver(max(0, f.edges-edgeFrames)+2*int64(len(s.Generators)), int64(took)*4/5)
 	if stands < f.offered.packets || stands > most {
 		return most
 	}

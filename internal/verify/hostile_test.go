@@ -32,7 +32,7 @@ func TestAnyNumberAnywhere(t *testing.T) {
 			tried, seen := 0, 0
 			eachLeaf("", document, func(path string, leaf any, set func(any)) {
 				for _, other := range hostile(leaf) {
-					if seen++; seen%7 != 0 { // another value of each leaf in turn; a prime, so that each kind of value has its turn
+					if seen++; seen%13 != 0 { // another value of each leaf in turn; a prime, so that each kind of value has its turn
 						continue
 					}
 					set(other)
@@ -96,14 +96,14 @@ func TestMadeUpReportsDiffer(t *testing.T) {
 	}
 }
 
-// Verifying takes no time that anybody notices.
-func TestALongReportIsVerifiedInWellUnderASecond(t *testing.T) {
+// 300 windows take some 50 ms. A busy machine may take longer, and nobody waits for what takes time by the cube of their number.
+func TestALongReportIsVerifiedAtOnce(t *testing.T) {
 	s := scenes()["constant load"]
 	s.plan.Procedure.ConstantLoad.Duration = seconds(600)
 	r := s.run(t)
 	began := time.Now()
 	v := verify.Report(r, by)
-	if took := time.Since(began); v.Outcome != verify.Verified || v.Windows < 300 || took > time.Second {
+	if took := time.Since(began); v.Outcome != verify.Verified || v.Windows < 300 || took > most {
 		t.Errorf("%s in %s: %v", v, took, v.Findings())
 	}
 }
