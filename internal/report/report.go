@@ -206,11 +206,15 @@ type Window struct {
 	// Varied is the direction whose load varied, "west→east", while the others were held and not judged; empty: all directions were judged.
 	Varied string `json:"varied,omitempty"`
 	// Start is the time since Report.Started at which the judged part begins (after settling); Duration its length.
-	Start      plan.Duration `json:"start"`
-	Duration   plan.Duration `json:"duration"`
-	Quality    Quality       `json:"quality"` // the worst of the directions that are judged
-	Reason     string        `json:"reason"`
-	Directions []Measured    `json:"directions"`
+	Start    plan.Duration `json:"start"`
+	Duration plan.Duration `json:"duration"`
+	// Took is how long a trial took from its first frame until its last one had come back or never would; 0: it was no trial, or an older linerate wrote the Report.
+	Took plan.Duration `json:"took,omitempty"`
+	// Decided is set where a trial was ended early, as it had already lost more than any goal allows; nil: it lasted as long as planned.
+	Decided    *Decided   `json:"decided,omitempty"`
+	Quality    Quality    `json:"quality"` // the worst of the directions that are judged
+	Reason     string     `json:"reason"`
+	Directions []Measured `json:"directions"`
 	// Generators is what each generator had of it, where there are several.
 	Generators []GeneratorShare `json:"generators,omitempty"`
 	// GeneratorCPUPercent is the busiest generator's; -1 unknown.
@@ -225,6 +229,13 @@ type Window struct {
 	Disturbance *Disturbance `json:"disturbance,omitempty"`
 	// Evidence is what judging the window by another goal needs besides; nil: it was not kept, or an older linerate wrote the Report.
 	Evidence *Evidence `json:"evidence,omitempty"`
+}
+
+// Decided is how a trial was ended early.
+type Decided struct {
+	// At is how long frames were sent, Planned how long they were to be.
+	At      plan.Duration `json:"at"`
+	Planned plan.Duration `json:"planned"`
 }
 
 // Counts says that a window's figures mean something in each of its directions, of which there is one at least: none is Invalid. Loss, however high, counts.
