@@ -91,10 +91,13 @@ type Generator struct {
 	Hostname string `json:"hostname,omitempty"`
 	CPUModel string `json:"cpuModel,omitempty"`
 	Cores    int    `json:"cores,omitempty"` // that it sends with
-	// Processors, Kernel and Hypervisor are of the machine that it runs on: how many, the release, and whose ("none" on bare metal).
+	// Processors, Kernel, Hypervisor and Tuning are of the machine that it runs on: how many, the release, whose ("none" on bare metal), and how it is set up: frequency governor, isolated processors,
+	// NUMA nodes, the kernel's command line. Allowed are the processors that the generator may run on.
 	Processors int             `json:"processors,omitempty"`
 	Kernel     string          `json:"kernel,omitempty"`
 	Hypervisor string          `json:"hypervisor,omitempty"`
+	Tuning     string          `json:"tuning,omitempty"`
+	Allowed    string          `json:"allowed,omitempty"`
 	Pod        string          `json:"pod,omitempty"`
 	Node       string          `json:"node,omitempty"` // the Kubernetes node that it ran on
 	Ports      []GeneratorPort `json:"ports"`
