@@ -19,6 +19,13 @@ const (
 	drainBound = 3 * time.Second
 )
 
+// For how many polls the counters have to stand still: for one where traffic ended by itself or its result is settled, for two where it was stopped since frames seemed lost, as just then a device
+// that pauses for a moment would be taken for one that lost them.
+const (
+	stillOnce  = 1
+	stillTwice = 2
+)
+
 // Stop ends the traffic of all generators that can be reached, also when ctx has ended, drains, and settles the totals.
 func (r *run) Stop(ctx context.Context) error {
 	if !r.Driving {
@@ -26,9 +33,7 @@ func (r *run) Stop(ctx context.Context) error {
 	}
 	stopping, cancel := afterwards(ctx)
 	defer cancel()
-	err := r.each(stopping, stopTimeout, "stop", func(ctx context.Context, g int) error {
-		return r.gens[g].Engine.Stop(ctx, r.ports(g))
-	})
+	err := r.stopAll(stopping)
 	if err != nil {
 		r.Note("not all traffic could be stopped; it stops by itself by %s: %v", r.drive.until.UTC().Format(time.RFC3339), err)
 	}
@@ -37,6 +42,11 @@ func (r *run) Stop(ctx context.Context) error {
 	r.listenAgain(ctx)
 	r.Report.Observations = r.vitals.Observations()
 	return err
+}
+
+// stopAll ends the traffic of all generators at once.
+func (r *run) stopAll(ctx context.Context) error {
+	return r.each(ctx, stopTimeout, "stop", func(ctx context.Context, g int) error { return r.gens[g].Engine.Stop(ctx, r.ports(g)) })
 }
 
 // listenAgain lets observers see what is idle after the traffic, for as long as they saw it before. Who interrupts a run doesn't wait for that.
@@ -65,7 +75,7 @@ func (r *run) listenAgain(ctx context.Context) {
 func (r *run) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainBound+readTimeout)
 	defer cancel()
-	rest, err := r.awaitStandstill(ctx)
+	rest, err := r.awaitStandstill(ctx, stillOnce)
 	if err != nil {
 		r.Note("the totals are not settled, they end with the last sample: %v", err)
 		r.settle(r.drive.last, nil, false)
@@ -103,14 +113,14 @@ type rest struct {
 	still    bool // they stood still; else this is what they were when the drain's bound was over
 }
 
-// awaitStandstill reads until nothing is sent and nothing comes back any more, within the drain's bound.
-func (r *run) awaitStandstill(ctx context.Context) (rest, error) {
+// awaitStandstill reads until nothing is sent and nothing comes back any more, for so many polls in a row, within the drain's bound.
+func (r *run) awaitStandstill(ctx context.Context, polls int) (rest, error) {
 	before, err := r.read(ctx)
 	if err != nil {
 		return rest{}, err
 	}
 	r.observe(before, nil)
-	for end := time.Now().Add(drainBound); ; {
+	for end, stood := time.Now().Add(drainBound), 0; ; {
 		if err := pause.For(ctx, drainPoll); err != nil {
 			return rest{}, err
 		}
@@ -118,8 +128,11 @@ func (r *run) awaitStandstill(ctx context.Context) (rest, error) {
 		if err != nil {
 			return rest{}, err
 		}
-		if still := r.still(before, after); still || time.Now().After(end) {
-			return rest{after, limited, still}, nil
+		if stood++; !r.still(before, after) {
+			stood = 0
+		}
+		if stood >= polls || time.Now().After(end) {
+			return rest{after, limited, stood >= polls}, nil
 		}
 		before = after
 	}
