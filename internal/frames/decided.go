@@ -54,6 +54,8 @@ type lookout struct {
 	keep  func([]engine.Reading)
 	took  time.Duration // the latest reading
 	next  time.Time     // the earliest moment to look closely again
+
+	suspected bool // the latest readings said that the trial is decided
 }
 
 // lookOut begins to; nil: the trial isn't to be ended before its time.
@@ -91,13 +93,17 @@ func (l *lookout) until(ctx context.Context, moment time.Time, wait func(time.Ti
 	}
 }
 
-// every is how often counters are read.
+// every is how soon counters are read again.
 func (l *lookout) every() time.Duration {
+	if l.suspected {
+		return max(decideEveryLeast, paceOfReading*l.took)
+	}
 	every := min(max(l.stop.Planned/decideParts, decideEveryLeast), decideEveryMost)
 	return max(every, time.Duration(len(l.run.gens))*paceEveryEach, paceOfReading*l.took)
 }
 
-// decided says whether the trial is, by the latest readings. Only where they say so, and about once a second, generators are asked for all that they tell of frames that are missing, and the
+// decided says whether the trial is, by the latest readings and those before: a device that pauses for a moment shows frames that come back, and more that don't, in one reading, and none that come
+// back in the next. Only where both say so, and about once a second, generators are asked for all that they tell of frames that are missing, and the
 // machine for who waited in it: both take their time, and nobody is to be kept from carrying frames where none is lost.
 func (l *lookout) decided(ctx context.Context) (bool, error) {
 	if time.Now().Before(l.next) {
@@ -106,7 +112,8 @@ func (l *lookout) decided(ctx context.Context) (bool, error) {
 	so := *l.span
 	so.Stopped, so.Sending = &l.stop, time.Since(l.begin)
 	flight := l.run.drive.flight()
-	if !l.run.setup.Decided(so, flight) {
+	suspected := l.suspected
+	if l.suspected = l.run.setup.Decided(so, flight); !l.suspected || !suspected {
 		return false, nil
 	}
 	l.next = time.Now().Add(sampleEvery)

@@ -81,13 +81,13 @@ func TestATrialEndsOnceItIsDecided(t *testing.T) {
 		options []option
 		within  time.Duration // of which the load of 20 kpps is decided, as half of it is lost
 	}{
-		"at the first lost frame":                        {0, nil, 550 * time.Millisecond},
-		"without a trial that showed what is on its way": {0, []option{withoutWarmUp}, 1800 * time.Millisecond},
-		"at more than half a percent of 60 s":            {units.One / 200, nil, 1300 * time.Millisecond},
-		"of two generators":                              {0, []option{replicas(2)}, 550 * time.Millisecond},
-		"of a generator slow to read":                    {0, []option{onGenerator(slow)}, 800 * time.Millisecond},
-		"of one whose start is appointed ahead":          {0, []option{onGenerator(late)}, 750 * time.Millisecond},
-		"of one that is read more often":                 {0, []option{func(s *scenario) { s.frames.PaceEvery = 0 }}, 550 * time.Millisecond},
+		"at the first lost frame":                        {0, nil, 650 * time.Millisecond},
+		"without a trial that showed what is on its way": {0, []option{withoutWarmUp}, 1900 * time.Millisecond},
+		"at more than half a percent of 60 s":            {units.One / 200, nil, 1400 * time.Millisecond},
+		"of two generators":                              {0, []option{replicas(2)}, 650 * time.Millisecond},
+		"of a generator slow to read":                    {0, []option{onGenerator(slow)}, 1100 * time.Millisecond},
+		"of one whose start is appointed ahead":          {0, []option{onGenerator(late)}, 850 * time.Millisecond},
+		"of one that is read more often":                 {0, []option{func(s *scenario) { s.frames.PaceEvery = 0 }}, 650 * time.Millisecond},
 		"of a device that delays":                        {0, []option{onDevice(func(d *sim.Device) { d.Delay = 500 * time.Millisecond })}, 3500 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -300,3 +300,72 @@ func TestPropertyATrialIsDecidedRightly(t *testing.T) {
 		t.Errorf("%d directions of decided trials, so these scenes prove little", decided)
 	}
 }
+
+// paused is an engine behind a device that holds all frames between two moments since the world began, and then lets them go at once.
+type paused struct {
+	engine.Engine
+	from, to time.Duration
+	held     map[int]units.Traffic
+}
+
+func (e *paused) Read(ctx context.Context, ports []int) (engine.Reading, error) {
+	r, err := e.Engine.Read(ctx, ports)
+	if now := time.Since(begun); err == nil && now >= e.from && now < e.to {
+		for port, c := range r.Ports {
+			if _, is := e.held[port]; !is {
+				e.held[port] = c.Received
+			}
+			c.Received = e.held[port]
+			r.Ports[port] = c
+		}
+	}
+	return r, err
+}
+
+// A device that holds frames for a moment and then forwards them loses none, whenever that is and however long.
+func TestADeviceThatPausesIsNotTakenForOneThatLoses(t *testing.T) {
+	for k := range 60 {
+		from, lasts := 8*time.Second+time.Duration(k)*37*time.Millisecond, time.Duration(50+41*k)*time.Millisecond
+		s, _ := tried(0, deviceLimit(0), func(s *scenario) {
+			s.plan.Procedure.FrameLoss.From, s.plan.Procedure.FrameLoss.To = rate("8kpps"), rate("8kpps")
+			s.engine = func(_ int, e engine.Engine) engine.Engine {
+				return &paused{Engine: e, from: from, to: from + lasts, held: map[int]units.Traffic{}}
+			}
+		})
+		for _, w := range trialsOf(s.run(t)) {
+			if w.Quality != report.Good || w.Decided != nil {
+				t.Errorf("frames were held for %s from %s on; window %d is %s: %s", lasts, from, w.Number, w.Quality, w.Reason)
+			}
+		}
+	}
+}
+
+// A drain ends soon where nothing is missing, and lasts as long as ever where anything is, or where somebody else's frames may stand for some.
+func TestADrainIsShortWhereNothingIsMissing(t *testing.T) {
+	for name, c := range map[string]struct {
+		option option
+		want   time.Duration
+	}{
+		"all came back":                          {deviceLimit(0), allBackPoll},
+		"all came back a little later":           {onDevice(func(d *sim.Device) { d.Limit, d.Delay = 0, 100*time.Millisecond }), 200*time.Millisecond + allBackPoll},
+		"some are lost":                          {onDevice(func(d *sim.Device) { d.Limit, d.Loss = 0, units.One/1000 }), 200 * time.Millisecond},
+		"the generator dropped some":             {onGenerator(func(g *sim.Generator) { g.ReceiveDrops = units.One / 1000 }), allBackPoll},
+		"it sent less than was planned":          {onGenerator(func(g *sim.Generator) { g.MaxRate = 7900 * units.PacketPerSecond }), 200 * time.Millisecond},
+		"others send, too":                       {background(3 * units.PacketPerSecond), 200 * time.Millisecond},
+		"its ports began later, and still send":  {onGenerator(func(g *sim.Generator) { g.StartTakes = 100 * time.Millisecond }), 200*time.Millisecond + allBackPoll},
+		"so late that it ends in the last drain": {onGenerator(func(g *sim.Generator) { g.StartTakes = 300 * time.Millisecond }), 400*time.Millisecond + allBackPoll},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, d := tried(units.One, c.option, func(s *scenario) {
+				s.plan.Procedure.FrameLoss.From, s.plan.Procedure.FrameLoss.To = rate("8kpps"), rate("8kpps")
+			})
+			w := trialsOf(s.run(t))[0]
+			if drained := d.took[w.Number-1] - time.Minute; drained != c.want {
+				t.Errorf("drained for %s, want %s; %s: %s", drained, c.want, w.Quality, w.Reason)
+			}
+		})
+	}
+}
+
+// allBackPoll is for how long counters stand still where nothing is missing.
+const allBackPoll = 50 * time.Millisecond

@@ -19,6 +19,13 @@ const (
 	drainBound = 3 * time.Second
 )
 
+// The bounds of a drain in which nothing is missing: allBackPoll is for how long the counters have to stand still then, and unsent how much of a trial's traffic may not have been sent, as a
+// share of its rate, for the traffic to be over.
+const (
+	allBackPoll = 50 * time.Millisecond
+	unsent      = 10 * time.Millisecond
+)
+
 // For how many polls the counters have to stand still: for one where traffic ended by itself or its result is settled, for two where it was stopped since frames seemed lost, as just then a device
 // that pauses for a moment would be taken for one that lost them.
 const (
@@ -75,7 +82,7 @@ func (r *run) listenAgain(ctx context.Context) {
 func (r *run) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainBound+readTimeout)
 	defer cancel()
-	rest, err := r.awaitStandstill(ctx, stillOnce)
+	rest, err := r.awaitStandstill(ctx, stillOnce, nil)
 	if err != nil {
 		r.Note("the totals are not settled, they end with the last sample: %v", err)
 		r.settle(r.drive.last, nil, false)
@@ -113,15 +120,20 @@ type rest struct {
 	still    bool // they stood still; else this is what they were when the drain's bound was over
 }
 
-// awaitStandstill reads until nothing is sent and nothing comes back any more, for so many polls in a row, within the drain's bound.
-func (r *run) awaitStandstill(ctx context.Context, polls int) (rest, error) {
+// awaitStandstill reads until nothing is sent and nothing comes back any more, for so many polls in a row, within the drain's bound. A poll is shorter where complete says that nothing is
+// missing; nil: nobody can say.
+func (r *run) awaitStandstill(ctx context.Context, polls int, complete func([]engine.Reading) bool) (rest, error) {
 	before, err := r.read(ctx)
 	if err != nil {
 		return rest{}, err
 	}
 	r.observe(before, nil)
 	for end, stood := time.Now().Add(drainBound), 0; ; {
-		if err := pause.For(ctx, drainPoll); err != nil {
+		poll := drainPoll
+		if complete != nil && complete(before) {
+			poll = allBackPoll
+		}
+		if err := pause.For(ctx, poll); err != nil {
 			return rest{}, err
 		}
 		after, limited, err := r.readEdge(ctx)
@@ -136,6 +148,20 @@ func (r *run) awaitStandstill(ctx context.Context, polls int) (rest, error) {
 		}
 		before = after
 	}
+}
+
+// allBack says of a trial that its traffic is over, and that every frame came back or was dropped by the generator itself. Traffic is over where as much was sent as is planned, which is finite: a
+// generator that stands still for a moment has sent less. Where somebody else's frames were heard before any load, or more came back than was sent, as of a device that sends frames twice, one
+// frame may stand for another that is on its way, and nobody can say that all are back.
+func (r *run) allBack(sending time.Duration, before, now []engine.Reading) bool {
+	for i, d := range r.setup.Directions {
+		t := between(d, before, now)
+		due := r.drive.intended[i].PerSecond() * (sending - unsent).Seconds()
+		if d.Background+d.Strays > 0 || t.Returned.Packets+t.ReceiveErrors != t.Sent.Packets || float64(t.Sent.Packets) < due {
+			return false
+		}
+	}
+	return true
 }
 
 // still says that nothing but background traffic came between two readings.

@@ -69,7 +69,7 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 		r.observe(readings, nil)
 		keep(readings)
 	}
-	rest, err := r.awaitStandstill(ctx, look.polls())
+	rest, err := r.awaitStandstill(ctx, look.polls(), func(now []engine.Reading) bool { return r.allBack(step.Judge, before, now) })
 	if err != nil {
 		return r.cutShort(span, opened, step, err), err
 	}
@@ -113,6 +113,6 @@ func (r *run) endHeld(ctx context.Context) (stands bool, err error) {
 	if err := r.stopAll(ctx); err != nil {
 		return false, err
 	}
-	rest, err := r.awaitStandstill(ctx, stillOnce)
+	rest, err := r.awaitStandstill(ctx, stillOnce, nil)
 	return rest.still, err
 }
