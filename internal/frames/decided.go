@@ -1,123 +1,149 @@
 package frames
 
 import (
-	"fmt"
+	"context"
+	"slices"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/measure"
 	"github.com/linerate-dev/linerate/internal/procedure"
-	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// A trial that has lost more than it may lose in all is decided, however much longer it lasts: it is ended, as the rest of it would tell nothing.
+// A trial that has lost more than its procedure forgives in the whole of it is decided: it is ended, as the rest of it would change nothing. While traffic runs, a frame that
+// isn't back is lost or on its way, and counters don't tell which. So it counts as lost after a time, and when the counters stand still it is known: if the frames came back after all, the trial
+// says nothing, and later ones wait for longer.
 //
-//	sent      ├───────────────┤ flight ├ now          lost for sure: what was sent until then, and has neither come back nor been
-//	came back ├─────────── · · · · · · ┤              dropped by the generator itself until now
-//
-// How long frames are on their way nobody knows before they are back. So the guess is proven by the drain: where it shows that less was lost, the trial says nothing, and the guess grows.
+//	sent      ├──────────────────┤ stopped
+//	returned   ├────────────────────┤ drain ├ counted: decided, or not
 const (
-	flightAtFirst = 200 * time.Millisecond
-	flightAtMost  = drainBound
+	// unknownFlight is how long a frame may be on its way before any trial has shown how long frames are; no device's queue holds so much.
+	unknownFlight = 750 * time.Millisecond
+	// leastFlight is that where trials showed less: a queue that was empty in them may fill.
+	leastFlight = 100 * time.Millisecond
 )
 
-// loss watches what a trial loses while it goes on.
-type loss struct {
-	run     *run
-	step    procedure.Step
-	before  []engine.Reading
-	earlier []sentUntil // by time
-	early   bool        // the trial was ended by this
+// How often counters are read in a trial that may be ended: a twentieth of what is to be sent, within these bounds, and so seldom that reading takes a fifth of the time.
+const (
+	decideEveryLeast = 100 * time.Millisecond
+	decideEveryMost  = 250 * time.Millisecond
+	decideParts      = 20
+)
+
+// flight is after what time a frame that isn't back counts as lost: twice as long as frames were seen to be on their way.
+func (d *drive) flight() time.Duration {
+	if !d.flightKnown {
+		return unknownFlight
+	}
+	return min(max(leastFlight, 2*d.longestFlight), drainBound)
 }
 
-// sentUntil is what each direction had sent by a moment.
-type sentUntil struct {
-	at   time.Time
-	sent []int64
+// learnFlight takes in for how long frames were on their way in a trial whose counters stood still in the end.
+func (d *drive) learnFlight(setup measure.Setup, span measure.Span) {
+	if longest, known := setup.Flight(span); known {
+		d.flightKnown, d.longestFlight = true, max(d.longestFlight, longest)
+	}
 }
 
-// lossOf watches a trial's loss; nil: the step isn't to be ended early.
-func (r *run) lossOf(step procedure.Step, before []engine.Reading) *loss {
+// lookout looks out for the moment at which a trial is decided.
+type lookout struct {
+	run   *run
+	stop  measure.Stop
+	begin time.Time
+	span  *measure.Span // of the trial so far
+	keep  func([]engine.Reading)
+	took  time.Duration // the latest reading
+	next  time.Time     // the earliest moment to look closely again
+
+	suspected bool // the latest readings said that the trial is decided
+}
+
+// lookOut begins to; nil: the trial isn't to be ended before its time.
+func (r *run) lookOut(step procedure.Step, begin time.Time, span *measure.Span, keep func([]engine.Reading)) *lookout {
 	if step.StopAbove == nil {
 		return nil
 	}
-	return &loss{run: r, step: step, before: before}
+	return &lookout{run: r, stop: measure.Stop{Planned: step.Judge, Above: *step.StopAbove}, begin: begin, span: span, keep: keep}
 }
 
-// enough is what ends the trial early; nil: nothing does.
-func (l *loss) enough() func([]engine.Reading) bool {
+// until waits for a moment, by wait, and says whether the trial was decided before it. The last moment of a trial is no longer before its end.
+func (l *lookout) until(ctx context.Context, moment time.Time, wait func(time.Time) error) (decided bool, err error) {
 	if l == nil {
-		return nil
+		return false, wait(moment)
 	}
-	return l.add
+	for {
+		if decided, err := l.decided(ctx); decided || err != nil {
+			return decided, err
+		}
+		every := l.every()
+		next := time.Now().Add(every)
+		if moment.Sub(next) < every/2 {
+			return false, wait(moment)
+		}
+		if err := wait(next); err != nil {
+			return false, err
+		}
+		began := time.Now()
+		readings, err := l.run.read(ctx)
+		if err != nil {
+			return false, err
+		}
+		l.took = time.Since(began)
+		l.keep(readings)
+	}
 }
 
-// ended says that the trial was ended early.
-func (l *loss) ended() bool { return l != nil && l.early }
-
-// add takes a reading, and says whether the trial is decided by all that is known to be lost. The reading's own moment is taken when it is over, which is late for what was sent, and so on the safe side.
-func (l *loss) add(readings []engine.Reading) bool {
-	flight := max(l.run.drive.flight, flightAtFirst)
-	now := sentUntil{at: time.Now()}
-	for _, d := range l.run.setup.Directions {
-		now.sent = append(now.sent, between(d, l.before, readings).Sent.Packets)
+// every is how soon counters are read again.
+func (l *lookout) every() time.Duration {
+	if l.suspected {
+		return max(decideEveryLeast, paceOfReading*l.took)
 	}
-	l.earlier = append(l.earlier, now)
-	landed := -1 // the last moment whose frames are no longer on their way
-	for i, e := range l.earlier {
-		if now.at.Sub(e.at) >= flight {
-			landed = i
-		}
-	}
-	if landed < 0 {
-		return false
-	}
-	l.early = l.lostMore(readings, l.earlier[landed].sent)
-	l.earlier = l.earlier[landed:]
-	return l.early
+	every := min(max(l.stop.Planned/decideParts, decideEveryLeast), decideEveryMost)
+	return max(every, time.Duration(len(l.run.gens))*paceEveryEach, paceOfReading*l.took)
 }
 
-// decided says, when the counters stand still, that as much was lost as ended the trial.
-func (l *loss) decided(readings []engine.Reading) bool { return l.lostMore(readings, nil) }
-
-// lostMore says that in some direction that is judged more was lost of what was sent, or of what was sent earlier, than the step allows of the frames that were planned.
-func (l *loss) lostMore(readings []engine.Reading, sentEarlier []int64) bool {
-	for i, d := range l.run.setup.Directions {
-		if l.step.Varied != "" && l.step.Varied != d.From+"→"+d.To {
-			continue
-		}
-		t := between(d, l.before, readings)
-		sent := t.Sent.Packets
-		if sentEarlier != nil {
-			if sent = sentEarlier[i]; t.Returned.Packets == 0 {
-				continue // perhaps none is back yet, and then nothing shows the drain that any is on its way
-			}
-		}
-		planned := int64(l.run.drive.intended[i] * units.PacketRate(l.step.Judge.Milliseconds()) / (1000 * units.PacketPerSecond))
-		if lost := sent - t.Returned.Packets - t.ReceiveErrors - t.SendDrops; lost > 0 && units.RatioOf(lost, planned) > *l.step.StopAbove {
-			return true
-		}
+// decided says whether the trial is, by the latest readings and those before: a device that pauses for a moment shows frames that come back, and more that don't, in one reading, and none that come
+// back in the next. Only where both say so, and about once a second, generators are asked for all that they tell of frames that are missing, and the
+// machine for who waited in it: both take their time, and nobody is to be kept from carrying frames where none is lost.
+func (l *lookout) decided(ctx context.Context) (bool, error) {
+	if time.Now().Before(l.next) {
+		return false, nil
 	}
-	return false
+	so := *l.span
+	so.Stopped, so.Sending = &l.stop, time.Since(l.begin)
+	flight := l.run.drive.flight()
+	suspected := l.suspected
+	if l.suspected = l.run.setup.Decided(so, flight); !l.suspected || !suspected {
+		return false, nil
+	}
+	l.next = time.Now().Add(sampleEvery)
+	readings, err := l.run.readAll(ctx)
+	if err != nil {
+		return false, err
+	}
+	so.Readings = make([][]engine.Reading, len(readings)) // they follow the latest ones at once and stand for them, and are none of those that pace is seen by
+	for g := range readings {
+		so.Readings[g] = slices.Clone(l.span.Readings[g])
+		so.Readings[g][len(so.Readings[g])-1] = readings[g]
+	}
+	so.Disturbance = l.run.machine.SoFar(ctx)
+	return l.run.setup.Decided(so, flight), nil
 }
 
-// sending is for how long frames were sent, of a trial that was ended early: at the rate that two readings in its midst show, as nobody knows to the millisecond when it began and was stopped.
-func (l *loss) sending(last []engine.Reading) time.Duration {
-	first, latest := l.earlier[0], l.earlier[len(l.earlier)-1]
-	var before, after, all int64
-	for i, d := range l.run.setup.Directions {
-		before, after = before+first.sent[i], after+latest.sent[i]
-		all += between(d, l.before, last).Sent.Packets
+// end stops the trial's traffic on all generators, and says so in its span.
+func (l *lookout) end(ctx context.Context) error {
+	if err := l.run.stopAll(ctx); err != nil {
+		return err
 	}
-	span := latest.at.Sub(first.at)
-	if after <= before || span <= 0 || all <= 0 {
-		return l.step.Judge
-	}
-	return min(l.step.Judge, time.Duration(float64(span)*float64(all)/float64(after-before)))
+	l.span.Stopped, l.span.Sending = &l.stop, time.Since(l.begin)
+	l.run.drive.until = time.Now()
+	return nil
 }
 
-// tooEarly is why a trial says nothing that was ended early and had lost less than that by the end: frames are on their way for longer than was thought, and the next trial waits for longer.
-func (r *run) tooEarly() string {
-	was := max(r.drive.flight, flightAtFirst)
-	r.drive.flight = min(2*was, flightAtMost)
-	return fmt.Sprintf("it was ended early for frames that came back later than %s after they were sent; from now on frames count as lost after %s", was, r.drive.flight)
+// polls are for how many polls the counters have to stand still after the trial.
+func (l *lookout) polls() int {
+	if l != nil && l.span.Stopped != nil {
+		return stillTwice
+	}
+	return stillOnce
 }

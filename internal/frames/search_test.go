@@ -57,33 +57,29 @@ func TestASearchForTwoGoals(t *testing.T) {
 						t.Errorf("window %d was ended early, and is %s after %s", w.Number, w.Quality, w.Duration.Std())
 					}
 					for _, d := range w.Directions {
+						if d.Quality != report.Lossy {
+							continue
+						}
 						if off := float64(d.Offered.PacketsPerSecond)/float64(d.Intended.PacketsPerSecond) - 1; w.Quality == report.Lossy && (off > 0.01 || off < -0.01) {
 							t.Errorf("window %d was ended early, and %d were offered of %d", w.Number, d.Offered.PacketsPerSecond, d.Intended.PacketsPerSecond)
 						}
 					}
 				}
 			}
-			if sequential := c.scene.plan.Procedure.Search.Classification == plan.ClassifySequential; sequential != (decided > 0) {
+			if sequential := c.scene.plan.Procedure.Search.Classification == plan.ClassifySequential; decided > 0 && !sequential || decided == 0 && sequential && !strings.Contains(name, "delays") { // what is on its way for long isn't known to be lost before a short trial is over
 				t.Errorf("%d of %d trials were ended early", decided, len(r.Windows))
 			}
 		})
 	}
 }
 
-// A trial that is ended for frames which then come back says nothing, and the next one waits for longer.
-func TestFramesOnTheirWayAreNotLost(t *testing.T) {
+// A path that is slow loses nothing: frames on their way end no trial.
+func TestASearchOnASlowPathLosesNothing(t *testing.T) {
 	r := scene(searching(plan.ClassifySequential, 10, 20), deviceLimit(100*kpps), onDevice(func(d *sim.Device) { d.Delay = 700 * time.Millisecond })).run(t)
-	var said []string
 	for _, w := range r.Windows {
-		if w.Quality == report.Lossy {
-			t.Errorf("window %d lost nothing, and is lossy: %s", w.Number, w.Reason)
+		if w.Quality != report.Good || w.Decided != nil {
+			t.Errorf("window %d lost nothing, and is %s: %s", w.Number, w.Quality, w.Reason)
 		}
-		if w.Decided != nil {
-			said = append(said, w.Reason)
-		}
-	}
-	if len(said) == 0 || !strings.Contains(said[0], "it was ended early for frames that came back later than 200ms after they were sent") {
-		t.Errorf("%q", said)
 	}
 	if g := r.Result.Goals[0]; g.Irregular != "MaximumClean" || g.Result.Reason != report.ReachedTarget {
 		t.Errorf("%+v", g)

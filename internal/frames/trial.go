@@ -14,7 +14,7 @@ import (
 )
 
 // try carries out a finite trial: RFC 2544's, in which all frames that will ever come back have come back before they are counted. Generators end it by
-// themselves; they are not stopped, for a stop would cut short those that began a little later.
+// themselves; they are not stopped, for a stop would cut short those that began a little later. They are only where the trial is decided before its time.
 //
 //	 counters stand still                              they stand still again
 //	      │ start                     each ends by itself       │
@@ -48,12 +48,28 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	}
 	begin := time.Now()
 	r.drive.until = begin.Add(step.Judge)
-	loss := r.lossOf(step, before)
-	err = r.whileSent(ctx, step, begin, pace, !paced(before), loss, keep)
-	var rest rest
-	if err == nil {
-		rest, err = r.awaitStandstill(ctx)
+	look := r.lookOut(step, begin, &span, keep)
+	wait := func(moment time.Time) error { return r.untilThen(ctx, moment, pace, !paced(before)) }
+	for _, moment := range moments(begin, step)[1:] { // the first is the beginning, which was read before the start
+		decided, err := look.until(ctx, moment, wait)
+		if err == nil && decided {
+			err = look.end(ctx)
+		}
+		if err == nil && decided {
+			break
+		}
+		var readings []engine.Reading
+		if err == nil {
+			readings, err = r.read(ctx)
+		}
+		if err != nil {
+			return r.cutShort(span, opened, step, err), err
+		}
+		r.sample(readings, time.Since(begin))
+		r.observe(readings, nil)
+		keep(readings)
 	}
+	rest, err := r.awaitStandstill(ctx, look.polls(), func(now []engine.Reading) bool { return r.allBack(step.Judge, before, now) })
 	if err != nil {
 		return r.cutShort(span, opened, step, err), err
 	}
@@ -62,51 +78,29 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	r.sample(rest.readings, time.Since(begin)) // so that a graph shows the pause until the next trial
 	span.Limited = since(limited, rest.limited)
 	span.Disturbance = r.machine.Since(ctx)
-	if loss.ended() {
-		span.Sending = loss.sending(rest.readings)
+	if rest.still {
+		r.drive.learnFlight(r.setup, span)
 	}
 	counted := r.setup.Window(span)
 	switch {
-	case loss.ended() && !loss.decided(rest.readings):
-		counted = counted.Void(r.tooEarly())
 	case !stood:
 		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s before the trial: frames of the load that was held until then may be among those that came back, or somebody else sends", drainBound))
 	case !rest.still:
 		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the trial: frames of it may be on their way, or somebody else sends", drainBound))
 	}
-	w := measure.Judge(counted, r.goal())
+	w := measure.Judge(counted, r.goalOf(span))
 	w.Start, w.Took = plan.Duration(opened.Sub(r.Started)), plan.Duration(time.Since(opened))
-	if loss.ended() {
-		w.Decided = &report.Decided{At: plan.Duration(span.Sending), Planned: plan.Duration(step.Judge)}
-	}
 	r.observed(&w)
 	return &w, nil
 }
 
-// whileSent reads about once a second, and for the pace or the loss, until the trial is over, or is decided and stopped.
-func (r *run) whileSent(ctx context.Context, step procedure.Step, begin time.Time, pace *measure.Pace, follow bool, loss *loss, keep func([]engine.Reading)) error {
-	for _, moment := range moments(begin, step)[1:] { // the first is the beginning, which was read before the start
-		ended, err := r.untilThen(ctx, moment, pace, follow, loss.enough())
-		if err == nil && ended {
-			return r.stopAll(ctx)
-		}
-		var readings []engine.Reading
-		if err == nil {
-			readings, err = r.read(ctx)
-		}
-		if err != nil {
-			return err
-		}
-		r.sample(readings, time.Since(begin))
-		r.observe(readings, nil)
-		keep(readings)
+// goalOf is what a trial is judged by: of one that was decided before its time, no more loss than decided it.
+func (r *run) goalOf(span measure.Span) measure.Goal {
+	g := r.goal()
+	if span.Stopped != nil {
+		g.MaxLossRatio = min(g.MaxLossRatio, span.Stopped.Above)
 	}
-	return nil
-}
-
-// stopAll stops the traffic of all generators.
-func (r *run) stopAll(ctx context.Context) error {
-	return r.each(ctx, stopTimeout, "stop", func(ctx context.Context, g int) error { return r.gens[g].Engine.Stop(ctx, r.ports(g)) })
+	return g
 }
 
 // endHeld stops traffic that was held until now, and waits until the last of its frames has come back or never will, so that none of them is counted as the trial's. It says whether
@@ -119,6 +113,6 @@ func (r *run) endHeld(ctx context.Context) (stands bool, err error) {
 	if err := r.stopAll(ctx); err != nil {
 		return false, err
 	}
-	rest, err := r.awaitStandstill(ctx)
+	rest, err := r.awaitStandstill(ctx, stillOnce, nil)
 	return rest.still, err
 }

@@ -39,7 +39,7 @@ func (r *run) watch(ctx context.Context, step procedure.Step) (*report.Window, e
 		if moment.Equal(edge) {
 			r.machine.Before(ctx, edge)
 		}
-		_, err := r.untilThen(ctx, moment, pace, bursty && !opened.IsZero(), nil)
+		err := r.untilThen(ctx, moment, pace, bursty && !opened.IsZero())
 		var readings []engine.Reading
 		var limited []report.Limiter
 		if err == nil {
@@ -81,26 +81,23 @@ func paced(readings []engine.Reading) bool {
 	return true
 }
 
-// untilThen waits for a moment, and follows the generators' pace meanwhile if it is to; or until what was read is enough, where somebody asks for that, and then it says so.
-func (r *run) untilThen(ctx context.Context, moment time.Time, pace *measure.Pace, follow bool, enough func([]engine.Reading) bool) (ended bool, err error) {
+// untilThen waits for a moment, and follows the generators' pace meanwhile if it is to.
+func (r *run) untilThen(ctx context.Context, moment time.Time, pace *measure.Pace, follow bool) error {
 	every := cmp.Or(r.opts.PaceEvery, max(paceEvery, time.Duration(len(r.gens))*paceEveryEach, paceOfReading*r.drive.quickest))
-	for next := time.Now().Add(every); (follow || enough != nil) && moment.Sub(next) >= every; {
+	for next := time.Now().Add(every); follow && moment.Sub(next) >= every; {
 		if err := pause.Until(ctx, next); err != nil {
-			return false, err
+			return err
 		}
 		began := time.Now()
 		readings, err := r.read(ctx)
 		if err != nil {
-			return false, err
+			return err
 		}
 		pace.Add(readings)
 		r.drive.quickest = min(cmp.Or(r.drive.quickest, time.Hour), time.Since(began))
-		if enough != nil && enough(readings) {
-			return true, nil
-		}
 		next = began.Add(every)
 	}
-	return false, pause.Until(ctx, moment)
+	return pause.Until(ctx, moment)
 }
 
 // moments are when to read in a step: while it settles, at the window's first edge, in between, and at its last edge.
@@ -121,7 +118,7 @@ func (r *run) cutShort(span measure.Span, opened time.Time, step procedure.Step,
 	if opened.IsZero() || len(span.Readings[0]) < 2 {
 		return nil
 	}
-	span.Planned, span.Sending = 0, 0
+	span.Planned, span.Sending, span.Stopped = 0, 0, nil
 	counted := r.setup.Window(span)
 	counted = counted.Void(fmt.Sprintf("cut short after %s of %s: %v", counted.Duration().Round(time.Millisecond), step.Judge, cause))
 	w := measure.Judge(counted, r.goal())

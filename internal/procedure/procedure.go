@@ -62,7 +62,8 @@ type Step struct {
 	Loads []units.Ratio
 	// Varied is the direction that alone is judged, "west→east": the others are held beside it, and what they lose is told. Empty: all are judged.
 	Varied string
-	// StopAbove ends a Trial early, once more than this share of the frames planned for the whole of it is surely lost in some direction; nil: never.
+	// StopAbove ends a Trial as soon as more than this share of the frames planned for the whole of it (rate × Judge) is surely lost, in a direction that is judged; nil: never. A Trial that was
+	// ended so has a window that says it (report.Window.Decided).
 	StopAbove *units.Ratio
 	// Settle is not judged; Judge becomes one window. A Trial has no Settle.
 	Settle, Judge time.Duration

@@ -202,7 +202,7 @@ func (v verdict) blamed() report.Reason {
 		switch {
 		case judged.LostToBursts(), slices.ContainsFunc(judged.Directions, func(d report.Measured) bool {
 			left, _ := leftOut(w, d)
-			return left > 0 || d.GeneratorDrops() > 0
+			return left > 0 && w.Decided == nil || d.GeneratorDrops() > 0
 		}):
 			return report.GeneratorLimited
 		case judged.LostToMachine(), judged.LostToDisturbance():

@@ -20,7 +20,7 @@ const grain = units.One / 10_000
 // RFC9971 either, which counts as lost what wasn't sent: a stall of ours is not to be the device's.
 func (s Search) disturbed(w report.Window) string {
 	for _, g := range s.plan.Goals {
-		if judged := judgedBy(w, g); !measure.Counts(judged) {
+		if judged := judgedBy(w, g); !measure.Counts(judged) && !endedBefore(w, g) {
 			return procedure.Repeated(judged)
 		}
 	}
@@ -28,7 +28,7 @@ func (s Search) disturbed(w report.Window) string {
 		return ""
 	}
 	for _, d := range w.Directions {
-		if left, of := leftOut(w, d); left > 0 && !procedure.UnderOffered(d) {
+		if left, of := leftOut(w, d); left > 0 && w.Decided == nil && !procedure.UnderOffered(d) {
 			return fmt.Sprintf("window %d is repeated: of %d frames asked for from %s to %s the generator left out %d", w.Number, of, d.From, d.To, left)
 		}
 	}
@@ -38,6 +38,11 @@ func (s Search) disturbed(w report.Window) string {
 // meansAnything says that a trial counts for some goal: at a loss ratio that is strict enough it may say nothing, and show at another that no more was lost than that.
 func (s Search) meansAnything(w report.Window) bool {
 	return slices.ContainsFunc(s.plan.Goals, func(g plan.Goal) bool { return measure.Counts(judgedBy(w, g)) })
+}
+
+// endedBefore says that a trial was ended before its time for goals that allow less loss than this one, of which it says nothing.
+func endedBefore(w report.Window, g plan.Goal) bool {
+	return w.Decided != nil && g.LossRatio > w.Decided.Above
 }
 
 // judgedBy is a window as a goal judges it. One without evidence, which no linerate writes of a search, is as it was judged.
@@ -65,9 +70,9 @@ func leftOut(w report.Window, d report.Measured) (left, of int64) {
 // counts is a trial as package goals takes it: its loss ratio is that of the direction that lost most, never that of the sum.
 func (s Search) counts(ask goals.Ask, w report.Window) goals.Trial {
 	t := goals.Trial{Load: ask.Load, Duration: ask.Duration, Took: took(ask, w), Stopped: w.Decided != nil}
-	for _, d := range w.Directions {
+	for i, d := range w.Directions {
 		if t.Stopped {
-			t.LossRatio = max(t.LossRatio, leastLoss(d, w.Decided.Planned.Std()))
+			t.LossRatio = max(t.LossRatio, leastLoss(w, i))
 		} else {
 			t.LossRatio = max(t.LossRatio, s.lossOf(w, d))
 		}
@@ -78,13 +83,9 @@ func (s Search) counts(ask goals.Ask, w report.Window) goals.Trial {
 	return t
 }
 
-// leastLoss is the least loss ratio that a direction would have had in the whole of a trial that was ended early: what it had lost by then, of all frames that were planned.
-func leastLoss(d report.Measured, planned time.Duration) float64 {
-	of := plannedFrames(d, planned)
-	if of <= 0 {
-		return 1
-	}
-	return min(1, float64(max(0, d.Sent.Packets-d.Returned.Packets))/float64(of))
+// leastLoss is the least loss ratio that a direction would have had in the whole of a trial that was ended early: what it surely lost by then, of all frames that were planned.
+func leastLoss(w report.Window, direction int) float64 {
+	return min(1, share(measure.LeastLossOfPlanned(w, direction)))
 }
 
 // plannedFrames is how many frames a direction was asked for in so much time.
@@ -127,6 +128,9 @@ func surelyLost(w report.Window, direction int, g plan.Goal) float64 {
 	d := judged[direction]
 	if d.Quality == report.Invalid || d.LossRatioMin <= g.LossRatio {
 		return 0
+	}
+	if w.Decided != nil {
+		return leastLoss(w, direction)
 	}
 	return share(min(units.One, d.LossRatioMin))
 }
