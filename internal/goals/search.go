@@ -69,7 +69,7 @@ func (s *search) play() (ended bool) {
 		if next.selector == nil {
 			return true
 		}
-		if _, _, ok := s.measure(Ask{Load: s.grid.load(next.load), Duration: next.target.trial, Goal: next.target.goal, Reason: next.reason}); !ok {
+		if _, _, ok := s.measure(Ask{Load: s.grid.load(next.load), Duration: next.target.trial, StopAbove: s.stopAbove(next.load), Goal: next.target.goal, Reason: next.reason}); !ok {
 			return false
 		}
 		s.global = next.width
@@ -153,4 +153,34 @@ func (s *search) overdue(next time.Duration) bool {
 		span -= min(trial.Took, span)
 	}
 	return len(s.trials) >= most || next > span
+}
+
+// stopAbove is the loss ratio above which a trial at a load is decided for all goals, or nil.
+//
+// By RFC9971 it is so only if one bad trial decides each goal: more of the trial would change nothing. By Sequential goals don't matter that are decided at the load, or have bounds on one side of it.
+func (s *search) stopAbove(load int) *float64 {
+	open := -1.0
+	for goal, g := range s.Goals {
+		if s.Classification == RFC9971 && g.ExceedRatio > 0 {
+			return nil
+		}
+		if s.Classification == RFC9971 || s.open(goal, load) {
+			open = max(open, g.LossRatio)
+		}
+	}
+	if open < 0 {
+		return nil
+	}
+	return &open
+}
+
+// open says whether a trial at a load may still show something of a goal.
+func (s *search) open(goal, load int) bool {
+	last := s.final(goal)
+	b := s.ledger.bounds(last)
+	if b.low != none && load <= b.low || b.high != none && load >= b.high {
+		return false
+	}
+	e := s.ledger.at(load)
+	return e == nil || e.tallies[last].class(s.ledger.targets[last]) == undecided
 }
