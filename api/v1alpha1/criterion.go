@@ -142,6 +142,11 @@ type Criterion struct {
 	// +kubebuilder:default=Each
 	Direction CriterionDirection `json:"direction,omitempty"`
 
+	// goal names the goal of a Search whose figure is judged; without it the first one's is. Example: PDR.
+	// +optional
+	// +kubebuilder:validation:MaxLength=20
+	Goal string `json:"goal,omitempty"`
+
 	// statistic says what of several runs is judged, such as the repetitions of a suite. Median: their median alone. Worst: the one that meets it least, so that each must. Spread: how far
 	// they lie apart, as their standard deviation in percent of their median; max is the most of it that passes. Without it the median is judged, and doesn't pass where a tenth of the runs
 	// or more lie far below the rest. Example: Worst.

@@ -2,7 +2,7 @@ package v1alpha1
 
 // ProcedureType is a way to vary the load.
 //
-// +kubebuilder:validation:Enum=Ramp;ConstantLoad;FrameLoss;MaximumOfferedLoad
+// +kubebuilder:validation:Enum=Ramp;ConstantLoad;FrameLoss;MaximumOfferedLoad;Search
 type ProcedureType string
 
 // The ways to vary the load. Each has a member of ProcedureSpec of its own.
@@ -15,6 +15,8 @@ const (
 	ProcedureFrameLoss ProcedureType = "FrameLoss"
 	// ProcedureMaximumOfferedLoad measures the forwarding rate at the maximum offered load: RFC 2285, section 3.6.2.
 	ProcedureMaximumOfferedLoad ProcedureType = "MaximumOfferedLoad"
+	// ProcedureSearch finds for each of several goals, such as NDR and PDR, the highest load that meets it, by finite trials.
+	ProcedureSearch ProcedureType = "Search"
 )
 
 // DirectionsVary is which directions' loads vary at a time.
@@ -36,11 +38,13 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.type == 'ConstantLoad' || !has(self.constantLoad)",fieldPath=".constantLoad",message="set type: ConstantLoad, or remove constantLoad"
 // +kubebuilder:validation:XValidation:rule="self.type == 'FrameLoss' || !has(self.frameLoss)",fieldPath=".frameLoss",message="set type: FrameLoss, or remove frameLoss"
 // +kubebuilder:validation:XValidation:rule="self.type == 'MaximumOfferedLoad' || !has(self.maximumOfferedLoad)",fieldPath=".maximumOfferedLoad",message="set type: MaximumOfferedLoad, or remove maximumOfferedLoad"
-// +kubebuilder:validation:XValidation:rule="self.type == 'Ramp' || !has(self.directions) || self.directions == 'Together'",fieldPath=".directions",message="only a ramp varies one direction after another: set type: Ramp, or remove directions"
+// +kubebuilder:validation:XValidation:rule="self.type == 'Search' || !has(self.search)",fieldPath=".search",message="set type: Search, or remove search"
+// +kubebuilder:validation:XValidation:rule="self.type in ['Ramp', 'Search'] || !has(self.directions) || self.directions == 'Together'",fieldPath=".directions",message="only a ramp or a search varies one direction after another: set type: Ramp or Search, or remove directions"
 // +kubebuilder:validation:XValidation:rule="!has(self.othersAt) || has(self.directions) && self.directions == 'Each'",fieldPath=".othersAt",message="othersAt is of the directions that don't vary, and all of them do: set directions: Each, or remove othersAt"
 type ProcedureSpec struct {
 	// type is the way to vary the load: Ramp searches the highest rate that is carried, ConstantLoad holds one, FrameLoss measures the loss at
-	// several, MaximumOfferedLoad what comes back of all there is to send.
+	// several, MaximumOfferedLoad what comes back of all there is to send, Search finds the highest load that meets each of several goals (NDR and
+	// PDR).
 	// +optional
 	// +kubebuilder:default=Ramp
 	Type ProcedureType `json:"type,omitempty"`
@@ -61,7 +65,11 @@ type ProcedureSpec struct {
 	// +optional
 	MaximumOfferedLoad MaximumOfferedLoadSpec `json:"maximumOfferedLoad,omitzero"`
 
-	// directions says which directions' loads a ramp varies at a time: Together (default), all of them, so that the first that loses frames sets
+	// search configures type Search.
+	// +optional
+	Search SearchSpec `json:"search,omitzero"`
+
+	// directions says which directions' loads a ramp or a search varies at a time: Together (default), all of them, so that the first that loses frames sets
 	// the load of all; or Each, one after another, so that each has a limit of its own, and then all that was found at once. Example: Each.
 	// +optional
 	Directions DirectionsVary `json:"directions,omitempty"`
@@ -72,7 +80,8 @@ type ProcedureSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.replace('%', '')) <= 100.0",message="othersAt must be at most 100%: it is a share of the target rate"
 	OthersAt Percent `json:"othersAt,omitempty"`
 
-	// maxLossRatio is the share of frames that may be lost at a rate that still counts as carried. Example: "0.001".
+	// maxLossRatio is the share of frames that may be lost at a rate that still counts as carried; of a Search the goals have their own.
+	// Example: "0.001".
 	// +optional
 	// +kubebuilder:default="0.001"
 	MaxLossRatio Ratio `json:"maxLossRatio,omitempty"`
@@ -271,4 +280,115 @@ type MaximumOfferedLoadSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	Trials int32 `json:"trials,omitempty"`
+}
+
+// SearchClassification says how trials decide whether a load meets a goal.
+//
+// +kubebuilder:validation:Enum=RFC9971;Sequential
+type SearchClassification string
+
+// How trials decide.
+const (
+	// ClassifyRFC9971 is multiple loss ratio search as draft-ietf-bmwg-mlrsearch has it, to be published as RFC 9971.
+	ClassifyRFC9971 SearchClassification = "RFC9971"
+	// ClassifySequential stops once one side leads by enough trials, and ends a trial once its loss is decided: faster, and conformant to no standard.
+	ClassifySequential SearchClassification = "Sequential"
+)
+
+// SearchPreset is a set of goals that a standard names.
+//
+// +kubebuilder:validation:Enum=RFC2544;TST009
+type SearchPreset string
+
+// The presets.
+const (
+	// PresetRFC2544 is one goal: nothing is lost in one trial of 60 s.
+	PresetRFC2544 SearchPreset = "RFC2544"
+	// PresetTST009 is one goal: nothing is lost in most trials of 60 s, of which there are two or three (ETSI GS NFV-TST 009, binary search with loss verification).
+	PresetTST009 SearchPreset = "TST009"
+)
+
+// SearchSpec is a search for the highest load that meets each of several goals, by finite trials: draft-ietf-bmwg-mlrsearch.
+//
+//	load
+//	     │ ┌┐                          each trial is sent, drained and counted by itself
+//	     │ ││┌┐      ┌┐┌┐
+//	 PDR ┤ ││││  ┌┐┌┐││││
+//	 NDR ┤ ││││┌┐││││││││┌┐┌┐┌┐
+//	     └─┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴──▶ time
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.preset) || !has(self.goals)",fieldPath=".preset",message="a preset is a set of goals: remove preset, or goals"
+// +kubebuilder:validation:XValidation:rule="['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.minRate, self.maxRate].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".minRate",message="minRate and maxRate must be in one unit, such as 1kpps and 2mpps"
+type SearchSpec struct {
+	// classification says how trials decide: RFC9971 (default) is multiple loss ratio search as in its standard, Sequential is faster and conformant
+	// to none.
+	// +optional
+	// +kubebuilder:default=RFC9971
+	Classification SearchClassification `json:"classification,omitempty"`
+
+	// preset is a standard's goal instead of goals: RFC2544 or TST009.
+	// +optional
+	Preset SearchPreset `json:"preset,omitempty"`
+
+	// goals are what loads must meet. The result's own figures are the first goal's. Default: NDR (nothing is lost) and PDR (at most 0.5% is lost).
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	Goals []SearchGoal `json:"goals,omitempty"`
+
+	// minRate is the lowest load that is tried, in the unit of maxRate.
+	// +optional
+	// +kubebuilder:default="0.1%"
+	MinRate Rate `json:"minRate,omitempty"`
+
+	// maxRate is the highest load that is tried.
+	// +optional
+	// +kubebuilder:default="100%"
+	MaxRate Rate `json:"maxRate,omitempty"`
+
+	// warmupDuration is how long the lowest load is sent before anything counts, so that devices learn addresses; 0s: not at all.
+	// +optional
+	// +kubebuilder:default="5s"
+	WarmupDuration WarmupDuration `json:"warmupDuration,omitempty"`
+}
+
+// SearchGoal is what a load must meet.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.durationSum) || !has(self.finalTrialDuration) || duration(self.durationSum) >= duration(self.finalTrialDuration)",fieldPath=".durationSum",message="durationSum must be at least finalTrialDuration: one trial, or more"
+type SearchGoal struct {
+	// name is the goal's name in results and criteria. Example: NDR.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([-_.A-Za-z0-9]*[A-Za-z0-9])?$')",message="a goal's name is letters and digits, with - _ . between them, such as NDR or pdr-0.5"
+	Name string `json:"name"`
+
+	// lossRatio is the share of frames that a trial may lose in the worst direction. Example: "0.005".
+	// +optional
+	// +kubebuilder:default="0"
+	LossRatio Ratio `json:"lossRatio,omitempty"`
+
+	// finalTrialDuration is how long those trials last that decide; earlier ones may be shorter.
+	// +optional
+	// +kubebuilder:default="1s"
+	FinalTrialDuration TrialDuration `json:"finalTrialDuration,omitempty"`
+
+	// durationSum is for how long trials at one load are repeated, together, before that load is decided.
+	// +optional
+	// +kubebuilder:default="21s"
+	DurationSum TrialDuration `json:"durationSum,omitempty"`
+
+	// exceedRatio is the share of the trials at a load that may lose more than lossRatio, while the load still meets the goal.
+	// +optional
+	// +kubebuilder:default="50%"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.replace('%', '')) < 100.0",message="exceedRatio must be less than 100%: else any load meets the goal"
+	ExceedRatio Percent `json:"exceedRatio,omitempty"`
+
+	// width is how far apart, relative to the upper one, the highest load that meets the goal and the lowest that doesn't may be in the end.
+	// +optional
+	// +kubebuilder:default="0.5%"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || (double(self.replace('%', '')) <= 50.0 && double(self.replace('%', '')) >= 0.05)",message="width must be between 0.05% and 50%"
+	Width Percent `json:"width,omitempty"`
 }

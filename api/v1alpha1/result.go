@@ -60,7 +60,8 @@ type Result struct {
 	// +optional
 	Total *TotalResult `json:"total,omitempty"`
 
-	// figures are a curve: what all directions together carried and lost at each load, the highest first.
+	// figures are a curve: what all directions together carried and lost at each load, the highest first; or, of a Search, what all directions together carried by each
+	// goal.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -73,10 +74,15 @@ type Result struct {
 
 // Figure is one number of all directions together, with what encloses it.
 type Figure struct {
-	// metric is OfferedPacketsPerSecond, PacketsPerSecond or LossRatio.
+	// metric is OfferedPacketsPerSecond, PacketsPerSecond or LossRatio of a curve, PacketsPerSecond, Layer1BitsPerSecond or LineRatePercent of a goal.
 	// +required
 	// +kubebuilder:validation:MaxLength=40
 	Metric string `json:"metric"`
+
+	// goal is the goal of a Search that the figure is of. Example: NDR.
+	// +optional
+	// +kubebuilder:validation:MaxLength=20
+	Goal string `json:"goal,omitempty"`
 
 	// load is a share of the highest one.
 	// +optional

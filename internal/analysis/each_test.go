@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/analysis"
-	"github.com/linerate-dev/linerate/internal/eachdirection"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure/proceduretest"
+	"github.com/linerate-dev/linerate/internal/procedures"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -23,7 +23,7 @@ func oneByOne(t *testing.T, west, east float64, atOnce report.Quality) (all []*r
 		device := func(_ int, asked [2]float64) (offered, received [2]float64) {
 			return asked, [2]float64{min(asked[0], west+float64(i)), min(asked[1], east+float64(i))}
 		}
-		r.Windows, _ = proceduretest.CarryOutBoth(t, eachdirection.New(r.Plan.Procedure), device, func(_ int, w *report.Window) {
+		r.Windows, _ = proceduretest.CarryOutBoth(t, procedures.Of(r.Plan.Procedure), device, func(_ int, w *report.Window) {
 			if w.Phase == report.AllAtOnce {
 				w.Quality = atOnce
 				for k := range w.Directions {

@@ -21,6 +21,30 @@ import (
 // windows in order, line rates and Ending; nothing in it is changed.
 func Result(r *report.Report) report.Result {
 	c := procedures.Of(r.Plan.Procedure).Conclude(r.Windows)
+	result := concluded(r, c)
+	for _, g := range c.Goals {
+		result.Goals = append(result.Goals, goalResult(r, g))
+	}
+	return result
+}
+
+// goalResult is a goal's own answer, with the loads that bound it.
+func goalResult(r *report.Report, g procedure.GoalConclusion) report.GoalResult {
+	bound := func(b *procedure.GoalBound) *report.GoalBound {
+		if b == nil {
+			return nil
+		}
+		out := &report.GoalBound{Load: b.Load, Intended: measure.Sum(r.Windows[b.Windows[0]].Directions, nil).Intended}
+		for _, i := range b.Windows {
+			out.Windows = append(out.Windows, r.Windows[i].Number)
+		}
+		return out
+	}
+	return report.GoalResult{Name: g.Name, Irregular: g.Irregular, Lower: bound(g.Lower), Upper: bound(g.Upper), ConditionalThroughput: g.Throughput, Result: concluded(r, g.Conclusion)}
+}
+
+// concluded is a conclusion with the figures of the windows that it speaks of.
+func concluded(r *report.Report, c procedure.Conclusion) report.Result {
 	result := report.Result{Reason: c.Reason, Saturated: c.Saturated, Confirmed: c.Confirmed, NonMonotonic: c.NonMonotonic,
 		Resolution: c.Resolution, MaxReceived: maxReceived(r, c), Outvoted: c.Outvoted}
 	if c.Window == procedure.None {

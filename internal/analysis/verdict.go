@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"fmt"
+
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
@@ -20,11 +22,7 @@ func Verdict(r *report.Report) report.Verdict {
 func Judge(criteria []plan.Criterion, runs []*report.Report, baseline *report.Baseline) report.Verdict {
 	v := report.Verdict{Outcome: report.Undecided}
 	for _, c := range criteria {
-		if c.Relative() {
-			v.Criteria = append(v.Criteria, judgeRelative(runs, c, baseline))
-		} else {
-			v.Criteria = append(v.Criteria, judgeAbsolute(runs, c))
-		}
+		v.Criteria = append(v.Criteria, judgeGoal(c, runs, baseline))
 	}
 	if len(v.Criteria) > 0 {
 		v.Outcome = worst(v.Criteria)
@@ -44,4 +42,33 @@ func worst(criteria []report.CriterionResult) report.Outcome {
 		}
 	}
 	return outcome
+}
+
+// judgeGoal judges a criterion by the figures of the goal that it names, or by those of the first one.
+func judgeGoal(c plan.Criterion, runs []*report.Report, baseline *report.Baseline) report.CriterionResult {
+	if c.Goal == "" {
+		return judgeEither(c, runs, baseline)
+	}
+	of := make([]*report.Report, len(runs))
+	for i, r := range runs {
+		view, known := r.ForGoal(c.Goal)
+		if !known && r.Ending == report.Completed {
+			return report.CriterionResult{Name: c.Name, Outcome: report.Undecided, Message: fmt.Sprintf("%s has no goal %s: name one of its procedure.search.goals", report.PlanOf(r).Test.Name, c.Goal)}
+		}
+		of[i] = view
+	}
+	if baseline != nil {
+		b := baseline.ForGoal(c.Goal)
+		baseline = &b
+	}
+	result := judgeEither(c, of, baseline)
+	result.Message = c.Goal + ": " + result.Message
+	return result
+}
+
+func judgeEither(c plan.Criterion, runs []*report.Report, baseline *report.Baseline) report.CriterionResult {
+	if c.Relative() {
+		return judgeRelative(runs, c, baseline)
+	}
+	return judgeAbsolute(runs, c)
 }

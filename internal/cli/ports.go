@@ -67,7 +67,7 @@ func tellPorts(ctx context.Context, s Streams, root fs.FS, o portsOptions) error
 // lastWords are what a pod's init container leaves: the physical ports behind the links, and the node that the pod is on.
 func lastWords(root fs.FS, networks []launch.Network, links []launch.Link) plan.Ports {
 	ports, m := portsOf(root, networks, links), machine.This()
-	ports.Machine = &plan.Machine{CPUModel: m.CPUModel, Processors: m.Processors, Kernel: m.Kernel, Hypervisor: m.Hypervisor}
+	ports.Machine = &plan.Machine{CPUModel: m.CPUModel, Processors: m.Processors, Kernel: m.Kernel, Hypervisor: m.Hypervisor, Tuning: m.Tuning, Allowed: m.Allowed}
 	return ports
 }
 

@@ -172,7 +172,7 @@ func (all reached) describe(r *report.Report) {
 		entry, g := &r.Generators[i], all[i]
 		entry.Pod, entry.Node = g.site.Pod, g.site.Node
 		if m := g.devices.Machine; m.Kernel != "" { // TRex itself tells of no machine but its processors
-			entry.Processors, entry.Kernel, entry.Hypervisor = m.Processors, m.Kernel, m.Hypervisor
+			entry.Processors, entry.Kernel, entry.Hypervisor, entry.Tuning, entry.Allowed = m.Processors, m.Kernel, m.Hypervisor, m.Tuning, m.Allowed
 		}
 		for p := range entry.Ports {
 			port := &entry.Ports[p]

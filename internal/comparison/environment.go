@@ -44,7 +44,7 @@ func (t trait) key() [3]string { return [3]string{t.what, t.generator, t.link} }
 
 // rank orders parts by what matters most.
 func (t trait) rank() int {
-	return slices.Index(append(report.PartsToAllow(), report.PartHypervisor, report.PartKernel, report.PartCores, report.PartLinerate), t.part)
+	return slices.Index(append(report.PartsToAllow(), report.PartHypervisor, report.PartKernel, report.PartTuning, report.PartCores, report.PartLinerate), t.part)
 }
 
 // device is the trait's generator where the trait is the device's machine's.
@@ -56,7 +56,7 @@ func traits(e *report.Environment) (all []trait) {
 	for _, g := range e.Generators {
 		of := func(part report.EnvironmentPart, what, value string) {
 			t := trait{part: part, what: what, generator: g.Name, value: value}
-			if several || part == report.PartNode || part == report.PartProcessor || part == report.PartKernel || part == report.PartHypervisor {
+			if several || part == report.PartNode || part == report.PartProcessor || part == report.PartKernel || part == report.PartTuning || part == report.PartHypervisor {
 				t.place = g.Name
 			}
 			all = append(all, t)
@@ -93,6 +93,7 @@ func machine(m report.Machine, of func(part report.EnvironmentPart, what, value 
 	of(report.PartProcessor, "number of processors", number(m.Processors))
 	of(report.PartHypervisor, "hypervisor", m.Hypervisor)
 	of(report.PartKernel, "kernel", m.Kernel)
+	of(report.PartTuning, "set-up of the machine", m.Tuning)
 }
 
 func number(n int) string {

@@ -1,6 +1,7 @@
 package compile_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -234,7 +235,7 @@ func TestAWarmUpThatDoesNotHappenIsNotJudged(t *testing.T) {
 func TestAMemberThatIsNotSaidHasTheSchemasDefaults(t *testing.T) {
 	server := newServer(t)
 	for procedure, member := range map[string]string{
-		"Ramp": "ramp", "ConstantLoad": "constantLoad", "FrameLoss": "frameLoss", "MaximumOfferedLoad": "maximumOfferedLoad",
+		"Ramp": "ramp", "ConstantLoad": "constantLoad", "FrameLoss": "frameLoss", "MaximumOfferedLoad": "maximumOfferedLoad", "Search": "search",
 	} {
 		want := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, %s: {}, maxLossRatio: '0.01'}\n", procedure, member)+links))
 		got := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, maxLossRatio: '0.01'}\n", procedure)+links))
@@ -262,8 +263,12 @@ func TestAPlanHasTheMemberOfItsProcedureAlone(t *testing.T) {
 			From: rate(t, "90%"), To: rate(t, "50%"), Step: rate(t, "0.5%"), WarmupDuration: plan.Duration(5 * time.Second), TrialDuration: plan.Duration(20 * time.Second)}}},
 		"MaximumOfferedLoad": {"maximumOfferedLoad: {rate: 1gbpsl1, trials: 100}", plan.Procedure{MaximumOfferedLoad: &plan.MaximumOfferedLoad{
 			Rate: rate(t, "1gbpsl1"), WarmupDuration: plan.Duration(5 * time.Second), TrialDuration: plan.Duration(time.Minute), Trials: 100}}},
+		"Search": {"search: {classification: Sequential, maxRate: 10kpps, minRate: 10pps, warmupDuration: 0s, goals: [{name: PDR, lossRatio: '0.005', width: 1%}, {name: NDR, finalTrialDuration: 60s, durationSum: 60s, exceedRatio: 0%}]}",
+			plan.Procedure{MaxLossRatio: units.One / 200, Search: &plan.Search{Classification: plan.ClassifySequential, MinRate: rate(t, "10pps"), MaxRate: rate(t, "10kpps"), Goals: []plan.Goal{
+				{Name: "PDR", LossRatio: units.One / 200, FinalTrialDuration: plan.Duration(time.Second), DurationSum: plan.Duration(21 * time.Second), ExceedRatio: units.One / 2, Width: units.One / 100},
+				{Name: "NDR", FinalTrialDuration: plan.Duration(time.Minute), DurationSum: plan.Duration(time.Minute), Width: units.One / 200}}}}},
 	} {
-		c.want.Type, c.want.MaxLossRatio = procedure, units.One/1000
+		c.want.Type, c.want.MaxLossRatio = procedure, cmp.Or(c.want.MaxLossRatio, units.One/1000)
 		p := compiled(t, admit(t, server, fmt.Sprintf("  procedure: {type: %s, %s}\n  activeDeadline: 3h\n", procedure, c.says)+links))
 		if !reflect.DeepEqual(p.Procedure, c.want) {
 			t.Errorf("%+v, want %+v", p.Procedure, c.want)
@@ -290,7 +295,8 @@ func TestUsualIsHowLongAProcedureTakes(t *testing.T) {
 		"{type: ConstantLoad}": 65 * time.Second,
 		"{type: ConstantLoad, constantLoad: {warmupDuration: 1m, duration: 1h}}": time.Hour + time.Minute,
 		"{type: FrameLoss}": 10*time.Minute + 5*time.Second,
-		"{type: MaximumOfferedLoad, maximumOfferedLoad: {trials: 3}}":                                     3*time.Minute + 5*time.Second,
+		"{type: MaximumOfferedLoad, maximumOfferedLoad: {trials: 3}}": 3*time.Minute + 5*time.Second,
+		"{type: Search}": 5*time.Second + 3*time.Second + 2*2*10500*time.Millisecond,
 		"{type: FrameLoss, frameLoss: {from: 10%, to: 90%}}":                                              0, // refused by the compiler
 		"{type: FrameLoss, frameLoss: {from: 999999999999gpps, to: 1pps, step: 1pps, trialDuration: 1h}}": 0, // refused by the compiler
 	} {
@@ -300,7 +306,8 @@ func TestUsualIsHowLongAProcedureTakes(t *testing.T) {
 	}
 	for _, procedure := range []v1alpha1.ProcedureType{"", "Ramp", "ConstantLoad", "FrameLoss", "MaximumOfferedLoad", "Search"} {
 		unread := v1alpha1.ProcedureSpec{Type: procedure, Ramp: v1alpha1.RampSpec{RampDuration: "soon"}, ConstantLoad: v1alpha1.ConstantLoadSpec{Duration: "soon"},
-			FrameLoss: v1alpha1.FrameLossSpec{TrialDuration: "soon"}, MaximumOfferedLoad: v1alpha1.MaximumOfferedLoadSpec{TrialDuration: "soon"}}
+			FrameLoss: v1alpha1.FrameLossSpec{TrialDuration: "soon"}, MaximumOfferedLoad: v1alpha1.MaximumOfferedLoadSpec{TrialDuration: "soon"},
+			Search: v1alpha1.SearchSpec{WarmupDuration: "soon", Goals: []v1alpha1.SearchGoal{{Name: "NDR", FinalTrialDuration: "soon", DurationSum: "soon"}}}}
 		if got := compile.Usual(&v1alpha1.LoadTestSpec{Procedure: unread}); got != 0 {
 			t.Errorf("%s: what isn't a duration takes %s", procedure, got)
 		}
@@ -309,7 +316,7 @@ func TestUsualIsHowLongAProcedureTakes(t *testing.T) {
 
 // Usual is asked for at each look at the line of waiting tests.
 func BenchmarkUsual(b *testing.B) {
-	for _, procedure := range []v1alpha1.ProcedureType{"Ramp", "ConstantLoad", "FrameLoss", "MaximumOfferedLoad"} {
+	for _, procedure := range []v1alpha1.ProcedureType{"Ramp", "ConstantLoad", "FrameLoss", "MaximumOfferedLoad", "Search"} {
 		b.Run(string(procedure), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

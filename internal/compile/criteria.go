@@ -17,7 +17,27 @@ func (c *compiler) criteria() []plan.Criterion {
 	path := specPath().Child("criteria")
 	out, errs := Criteria(path, c.spec.Criteria)
 	c.errs = append(append(c.errs, errs...), Observed(path, c.spec.Criteria, c.spec.Observers)...)
+	c.goalsNamed(path)
 	return out
+}
+
+// goalsNamed refuses criteria of goals that the test's search doesn't have.
+func (c *compiler) goalsNamed(path *field.Path) {
+	var names []string
+	if c.spec.Procedure.Type == v1alpha1.ProcedureSearch {
+		for _, g := range searchWithDefaults(c.spec.Procedure.Search).Goals {
+			names = append(names, g.Name)
+		}
+	}
+	for i, criterion := range c.spec.Criteria {
+		switch at := path.Index(i).Child("goal"); {
+		case criterion.Goal == "" || slices.Contains(names, criterion.Goal):
+		case names == nil:
+			c.refuse(at, criterion.Goal, "only a search has goals: remove goal, or set procedure.type: Search")
+		default:
+			c.refuse(at, criterion.Goal, "the search has no goal of this name: use "+strings.Join(names, " or "))
+		}
+	}
 }
 
 // Criteria makes criteria into a Plan's; path is where they stand.
@@ -30,7 +50,7 @@ func Criteria(path *field.Path, in []v1alpha1.Criterion) (out []plan.Criterion, 
 		return ratio
 	}
 	for i, c := range in {
-		criterion := plan.Criterion{Name: c.Name, Metric: string(c.Metric), Direction: string(c.Direction), Statistic: string(c.Statistic), Min: string(c.Min), Max: string(c.Max)}
+		criterion := plan.Criterion{Name: c.Name, Metric: string(c.Metric), Direction: string(c.Direction), Goal: c.Goal, Statistic: string(c.Statistic), Min: string(c.Min), Max: string(c.Max)}
 		if c.Relative() {
 			most := read(path.Index(i).Child("maxRegression"), c.MaxRegression)
 			criterion.MaxRegression = &most

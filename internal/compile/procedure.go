@@ -33,6 +33,8 @@ func withDefaults(spec v1alpha1.ProcedureSpec, heldAt v1alpha1.HeldRate) v1alpha
 		spec.FrameLoss = v1alpha1.FrameLossSpec{From: "100%", To: "10%", Step: "10%", WarmupDuration: "5s", TrialDuration: "60s"}
 	case spec.Type == v1alpha1.ProcedureMaximumOfferedLoad && spec.MaximumOfferedLoad == v1alpha1.MaximumOfferedLoadSpec{}:
 		spec.MaximumOfferedLoad = v1alpha1.MaximumOfferedLoadSpec{Rate: "100%", WarmupDuration: "5s", TrialDuration: "60s", Trials: 1}
+	case spec.Type == v1alpha1.ProcedureSearch:
+		spec.Search = searchWithDefaults(spec.Search)
 	}
 	return spec
 }
@@ -53,6 +55,11 @@ func (c *compiler) procedure(spec v1alpha1.ProcedureSpec) plan.Procedure {
 		p.FrameLoss = member{c, "frameLoss"}.frameLoss(spec.FrameLoss)
 	case v1alpha1.ProcedureMaximumOfferedLoad:
 		p.MaximumOfferedLoad = member{c, "maximumOfferedLoad"}.maximumOfferedLoad(spec.MaximumOfferedLoad)
+	case v1alpha1.ProcedureSearch:
+		p.Search = member{c, "search"}.search(spec.Search)
+		p.Each = c.each(spec, plan.Ramp{})
+		p.MaxLossRatio = p.Search.Goals[0].LossRatio // what the result is judged by is its first goal's
+		return p
 	default:
 		p.Ramp = member{c, "ramp"}.ramp(spec.Ramp)
 		p.Each = c.each(spec, p.Ramp)
@@ -61,7 +68,7 @@ func (c *compiler) procedure(spec v1alpha1.ProcedureSpec) plan.Procedure {
 	return p
 }
 
-// each is what a ramp of one direction after another needs besides the ramp; nil: all climb together.
+// each is what a ramp or search of one direction after another needs besides; nil: all vary together.
 func (c *compiler) each(spec v1alpha1.ProcedureSpec, ramp plan.Ramp) *plan.Each {
 	if spec.Directions != v1alpha1.DirectionsEach {
 		return nil

@@ -57,6 +57,14 @@ func (m *Machine) Before(ctx context.Context, edge time.Time) {
 	}
 }
 
+// SoFar is what disturbed a window that goes on, up to now; what Since says of the whole window later has that, too. An answer costs a device on this machine something: ask within a window only
+// when it is about to be ended.
+func (m *Machine) SoFar(ctx context.Context) *report.Disturbance {
+	before := m.seen
+	defer func() { m.seen = before }()
+	return m.Since(ctx)
+}
+
 // Since is what disturbed the window since the reading before it; nil where nobody can tell. A machine that could be asked before, and doesn't get round to
 // answering, is disturbed.
 func (m *Machine) Since(ctx context.Context) *report.Disturbance {

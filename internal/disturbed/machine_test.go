@@ -43,6 +43,10 @@ func TestWhatDisturbedIsOfTheTimeAroundAWindow(t *testing.T) {
 		if late := time.Since(edge); late > 0 {
 			t.Errorf("the window's first edge was held up for %s", late)
 		}
+		time.Sleep(time.Until(edge) + time.Second/2)
+		if so := m.SoFar(t.Context()); so.Over.Std() < time.Second/2 || so.Over.Std() > time.Second/2+2*disturbed.Lead {
+			t.Errorf("half a second into the window it is of %s", so.Over.Std())
+		}
 		time.Sleep(time.Until(edge) + time.Second)
 		d := m.Since(t.Context())
 		if over := d.Over.Std(); over < time.Second || over > time.Second+2*disturbed.Lead || d.Waited.Std() != over/2 {

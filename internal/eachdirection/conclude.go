@@ -1,6 +1,7 @@
 package eachdirection
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,9 +20,11 @@ func (e Each) Conclude(history []report.Window) procedure.Conclusion {
 	if next.Done {
 		c.Ending = next.Reason
 	}
+	var alone []procedure.Conclusion
 	for _, name := range e.directions() {
 		search := e.searchOf(history, name)
 		own := e.alone.Conclude(search.windows)
+		alone = append(alone, own)
 		c.Directions = append(c.Directions, search.direction(own))
 		c.NonMonotonic, c.Unproven = c.NonMonotonic || own.NonMonotonic, c.Unproven || own.Unproven
 		c.Outvoted = append(c.Outvoted, own.Outvoted...)
@@ -33,7 +36,36 @@ func (e Each) Conclude(history []report.Window) procedure.Conclusion {
 	if c.Finished && len(history) > len(warmUps(history)) { // else nothing came back, and the ending says it
 		c.Sentence = e.sentence(c, history) + e.leftOpen(c, history)
 	}
+	c.Goals = e.goals(c, alone, history)
 	return c
+}
+
+// goals are the conclusions of each goal, where each direction's own search had several: the first one's is the whole's, the others' loads were not tried at once. nil: there are none, or not
+// each direction has them.
+func (e Each) goals(whole procedure.Conclusion, alone []procedure.Conclusion, history []report.Window) []procedure.GoalConclusion {
+	most := len(alone[0].Goals)
+	for _, own := range alone {
+		most = min(most, len(own.Goals))
+	}
+	var all []procedure.GoalConclusion
+	for g := range most {
+		goal := procedure.GoalConclusion{Name: alone[0].Goals[g].Name, Conclusion: whole}
+		for i := range alone {
+			goal.Irregular = cmp.Or(goal.Irregular, alone[i].Goals[g].Irregular)
+		}
+		if g > 0 {
+			goal.Conclusion = procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: whole.Finished, Ending: whole.Ending}
+			for i, name := range e.directions() {
+				goal.Directions = append(goal.Directions, e.searchOf(history, name).direction(alone[i].Goals[g].Conclusion))
+			}
+			e.whole(&goal.Conclusion, history)
+			if goal.Finished {
+				goal.Sentence = e.sentence(goal.Conclusion, history)
+			}
+		}
+		all = append(all, goal)
+	}
+	return all
 }
 
 // direction is what a ramp of one direction alone concludes of it, in windows of the whole history.
@@ -55,7 +87,7 @@ func (e Each) whole(c *procedure.Conclusion, history []report.Window) {
 	case c.Together == nil || c.Together.Verdict == report.Invalid:
 		c.Window, c.Reason = mostOf(c.Directions, history), report.Inconclusive
 	case c.Together.Verdict == report.Lossy:
-		c.Window, c.Reason, c.Confirmed = c.Together.Window, report.LoadHeld, e.plan.Ramp.ConfirmDuration > 0
+		c.Window, c.Reason, c.Confirmed = c.Together.Window, report.LoadHeld, e.plan.Ramp.ConfirmDuration > 0 || e.plan.Search != nil
 	default:
 		c.Window = c.Together.Window
 		c.Reason, c.Saturated, c.Confirmed, c.Resolution = sumOf(c.Directions)

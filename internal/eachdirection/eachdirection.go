@@ -1,5 +1,5 @@
-// Package eachdirection finds the limit of each direction by itself: one ramp after another, of one direction, while the others are held at a load that doesn't
-// vary, and in the end all that was found at once. It is pure, like the ramp that it asks.
+// Package eachdirection finds the limit of each direction by itself: one ramp or search after another, of one direction, while the others are held at a load that doesn't
+// vary, and in the end all that was found at once. It is pure, like the procedure that it asks.
 //
 //	west→east ┤warm-up ┌┐┌─                                 ┌── limit of west→east
 //	          │   ┌──┐┌┘└┘                                  │
@@ -20,7 +20,6 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
-	"github.com/linerate-dev/linerate/internal/ramp"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -28,15 +27,20 @@ import (
 // Each is the procedure of a Plan.
 type Each struct {
 	plan plan.Procedure
-	// warming is the ramp with its warm-up, which all directions have together, and alone the ramp of one direction after it.
-	warming, alone ramp.Ramp
+	// warming is the ramp or search with its warm-up, which all directions have together, and alone that of one direction after it.
+	warming, alone procedure.Procedure
 }
 
-// New is the procedure that the Plan describes, one with a member each.
-func New(p plan.Procedure) Each {
+// New is the procedure that the Plan describes, one with a member each; of makes the ramp or search of one direction.
+func New(p plan.Procedure, of func(plan.Procedure) procedure.Procedure) Each {
 	alone := p
 	alone.Each, alone.Ramp.WarmupDuration = nil, 0
-	return Each{plan: p, warming: ramp.New(p), alone: ramp.New(alone)}
+	if p.Search != nil {
+		search := *p.Search
+		search.WarmupDuration = 0
+		alone.Search = &search
+	}
+	return Each{plan: p, warming: of(p), alone: of(alone)}
 }
 
 // Rates are target and warm-up.
@@ -79,10 +83,12 @@ func (e Each) begun(history []report.Window) int {
 func (e Each) Bound() procedure.Bound {
 	one, n := e.alone.Bound(), len(e.directions())
 	all := one
-	all.Steps = n*one.Steps + mostTogether
-	all.Time = e.warming.Bound().Time - one.Time + time.Duration(n)*one.Time + mostTogether*e.together()
+	warming := e.warming.Bound()
+	all.Steps = n*one.Steps + mostTogether + warming.Steps - one.Steps
+	all.Time = warming.Time - one.Time + time.Duration(n)*one.Time + mostTogether*e.together()
 	if all.Trials = n * one.Trials; all.Trials > 0 { // all at once may be one, too
-		all.Trials += mostTogether
+		all.Trials += mostTogether + warming.Trials - one.Trials
+		all.Trial = warming.Trial
 	}
 	return all
 }
@@ -112,9 +118,13 @@ func (e Each) Remaining(history []report.Window) time.Duration {
 // Describe says what is varied, and what the others do meanwhile.
 func (e Each) Describe() procedure.Description {
 	d := e.warming.Describe()
-	d.Parts = fmt.Sprintf("warm-up, ramp, confirmation and hold of each of %d directions, and all of them together", len(e.directions()))
+	of, lasts := "ramp, confirmation and hold", e.plan.Ramp.ConfirmDuration.Std()
+	if e.plan.Search != nil {
+		of, lasts = "trials", e.together()
+	}
+	d.Parts = fmt.Sprintf("warm-up, %s of each of %d directions, and all of them together", of, len(e.directions()))
 	if d.Sentence != "" {
-		d.Sentence += fmt.Sprintf(", one direction after another while %s, then all that was found at once for %s", e.others(), e.plan.Ramp.ConfirmDuration.Std())
+		d.Sentence += fmt.Sprintf(", one direction after another while %s, then all that was found at once for %s", e.others(), lasts)
 	}
 	return d
 }
@@ -162,11 +172,33 @@ type search struct {
 func (e Each) searchOf(history []report.Window, name string) (s search) {
 	for i, w := range history {
 		if w.Varied == name && w.Phase != report.WarmUp {
-			w.Directions = slices.DeleteFunc(slices.Clone(w.Directions), func(d report.Measured) bool { return d.Name() != name })
+			w = only(w, name)
 			s.windows, s.at = append(s.windows, w), append(s.at, i)
 		}
 	}
 	return s
+}
+
+// only is a window with one direction of those that it has, and with the evidence of that one.
+func only(w report.Window, name string) report.Window {
+	var directions []report.Measured
+	var evidence []report.DirectionEvidence
+	for i, d := range w.Directions {
+		if d.Name() != name {
+			continue
+		}
+		directions = append(directions, d)
+		if w.Evidence != nil && i < len(w.Evidence.Directions) {
+			evidence = append(evidence, w.Evidence.Directions[i])
+		}
+	}
+	w.Directions = directions
+	if w.Evidence != nil {
+		of := *w.Evidence
+		of.Directions = evidence
+		w.Evidence = &of
+	}
+	return w
 }
 
 // placed is where a window of the search is in the history.

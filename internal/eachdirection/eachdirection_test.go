@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/procedure/proceduretest"
+	"github.com/linerate-dev/linerate/internal/ramp"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 )
@@ -19,6 +20,8 @@ const (
 	westEast, eastWest = "west→east", "east→west"
 	full               = proceduretest.Full
 )
+
+func aRamp(p plan.Procedure) procedure.Procedure { return ramp.New(p) }
 
 // procedureOf is a usual ramp of each direction; options change what matters to a case.
 func procedureOf(options ...func(*plan.Procedure)) plan.Procedure {
@@ -76,7 +79,7 @@ func TestEachDirectionHasItsOwnLimit(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 25 {
 		limits := [2]float64{100 + rnd.Float64()*(full-200), 100 + rnd.Float64()*(full-200)}
-		p := eachdirection.New(procedureOf())
+		p := eachdirection.New(procedureOf(), aRamp)
 		history, trace := proceduretest.CarryOutBoth(t, p, apart(limits[0], limits[1]))
 		c := p.Conclude(history)
 		for i, d := range c.Directions {
@@ -97,7 +100,7 @@ func TestEachDirectionHasItsOwnLimit(t *testing.T) {
 // Where one limit is for both directions, each alone has all of it, and both at once lose frames.
 func TestALimitThatDirectionsShare(t *testing.T) {
 	for _, limit := range []float64{3000, 10_000, 17_000} {
-		p := eachdirection.New(procedureOf())
+		p := eachdirection.New(procedureOf(), aRamp)
 		history, _ := proceduretest.CarryOutBoth(t, p, shared(limit))
 		c := p.Conclude(history)
 		for i, d := range c.Directions {
@@ -116,7 +119,7 @@ func TestALimitThatDirectionsShare(t *testing.T) {
 
 // With the others at a load of their own, a shared limit is what that leaves.
 func TestTheOthersAtALoadOfTheirOwn(t *testing.T) {
-	p := eachdirection.New(procedureOf(othersAt(units.One / 10)))
+	p := eachdirection.New(procedureOf(othersAt(units.One/10)), aRamp)
 	history, _ := proceduretest.CarryOutBoth(t, p, shared(12_000))
 	for i, d := range p.Conclude(history).Directions {
 		if low, high := interval(d, i, history); !within(10_000, low, high) {
@@ -128,7 +131,7 @@ func TestTheOthersAtALoadOfTheirOwn(t *testing.T) {
 // Nothing is sent in the others at 0 %, all that is told of them judges nothing, and the loads of all at once are those of the answers.
 func TestTheLoadsOfTheOthers(t *testing.T) {
 	for _, others := range []units.Ratio{0, units.One / 20} {
-		p := eachdirection.New(procedureOf(othersAt(others)))
+		p := eachdirection.New(procedureOf(othersAt(others)), aRamp)
 		var history []report.Window
 		for s := p.Next(nil); !s.Done; s = p.Next(history) {
 			for i, name := range []string{westEast, eastWest} {
@@ -178,7 +181,7 @@ func TestWhatIsClaimedOfAllTogether(t *testing.T) {
 		"it always does":                        {apart(9000, 4000), []proceduretest.Edit{last(report.Short, 9)}, false, report.GeneratorLimited, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := eachdirection.New(procedureOf())
+			p := eachdirection.New(procedureOf(), aRamp)
 			history, trace := proceduretest.CarryOutBoth(t, p, c.device, c.edits...)
 			got := p.Conclude(history)
 			windows := len(slices.DeleteFunc(slices.Clone(history), func(w report.Window) bool { return w.Phase != report.AllAtOnce }))
@@ -195,7 +198,7 @@ func TestAllThatWasAskedForIsOfEveryDirection(t *testing.T) {
 		sent := [2]float64{asked[0], min(asked[1], 6000)}
 		return sent, sent
 	}
-	p := eachdirection.New(procedureOf())
+	p := eachdirection.New(procedureOf(), aRamp)
 	history, _ := proceduretest.CarryOutBoth(t, p, weakBack)
 	if c := p.Conclude(history); c.Reason != report.GeneratorLimited || c.Directions[0].Reason != report.ReachedTarget || c.Directions[1].Reason != report.GeneratorLimited {
 		t.Errorf("%s of %+v", c.Reason, c.Directions)
@@ -206,7 +209,7 @@ func TestAllThatWasAskedForIsOfEveryDirection(t *testing.T) {
 // sent less of them than it was asked for.
 func TestLimitsThatOthersCrowdedOutAreNoLimitOfAllTogether(t *testing.T) {
 	for _, atOnce := range []report.Quality{report.Good, report.Short} {
-		p := eachdirection.New(procedureOf(othersAt(units.One * 4 / 10)))
+		p := eachdirection.New(procedureOf(othersAt(units.One*4/10)), aRamp)
 		history, _ := proceduretest.CarryOutBoth(t, p, shared(10_000), func(_ int, w *report.Window) { // of which the others have 8000
 			if w.Phase == report.AllAtOnce {
 				w.Quality, w.Directions[0].Quality = atOnce, atOnce
@@ -221,7 +224,7 @@ func TestLimitsThatOthersCrowdedOutAreNoLimitOfAllTogether(t *testing.T) {
 
 // A direction that has no clean load has no figure, whatever the other one has, and nothing is held together.
 func TestADirectionThatNothingIsCleanOf(t *testing.T) {
-	p := eachdirection.New(procedureOf())
+	p := eachdirection.New(procedureOf(), aRamp)
 	dead := func(_ int, asked [2]float64) (offered, received [2]float64) {
 		return asked, [2]float64{min(asked[0], 9000), asked[1] / 2}
 	}
@@ -236,7 +239,7 @@ func TestADirectionThatNothingIsCleanOf(t *testing.T) {
 }
 
 func TestNothingCameBackInTheWarmUp(t *testing.T) {
-	p := eachdirection.New(procedureOf())
+	p := eachdirection.New(procedureOf(), aRamp)
 	silent := func(_ int, asked [2]float64) (offered, received [2]float64) { return asked, [2]float64{asked[0], 0} }
 	history, _ := proceduretest.CarryOutBoth(t, p, silent)
 	if c := p.Conclude(history); len(history) != 1 || c.Reason != report.NotMeasured || !strings.Contains(c.Ending, "none of") {
@@ -246,7 +249,7 @@ func TestNothingCameBackInTheWarmUp(t *testing.T) {
 
 // A run that is cut short says what it has found so far.
 func TestARunThatIsCutShort(t *testing.T) {
-	p := eachdirection.New(procedureOf())
+	p := eachdirection.New(procedureOf(), aRamp)
 	history, _ := proceduretest.CarryOutBoth(t, p, apart(9000, 4000))
 	first := p.Conclude(history).Directions[0]
 	for n := range history {
@@ -259,7 +262,7 @@ func TestARunThatIsCutShort(t *testing.T) {
 
 func TestHowLongItTakes(t *testing.T) {
 	p := procedureOf(func(p *plan.Procedure) { p.Ramp.HoldDuration = plan.Duration(30 * time.Second) })
-	each := eachdirection.New(p)
+	each := eachdirection.New(p, aRamp)
 	if got, want := each.Usual(), (5+2*(40+10+30)+10)*time.Second+500*time.Millisecond; got != want {
 		t.Errorf("usually %s, want %s", got, want)
 	}
@@ -282,6 +285,6 @@ func TestAnyHistoryEnds(t *testing.T) {
 			p.Ramp.WarmupDuration *= plan.Duration(rnd.IntN(2))
 			p.Ramp.ConfirmDuration *= plan.Duration(rnd.IntN(2))
 			p.Ramp.HoldDuration = plan.Duration(rnd.IntN(2)) * plan.Duration(time.Second)
-		}))
+		}), aRamp)
 	})
 }

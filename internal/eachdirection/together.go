@@ -36,7 +36,7 @@ func (e Each) allAtOnce(history []report.Window, before string) procedure.Step {
 	lasts := e.together()
 	s := procedure.Step{Kind: procedure.Held, Phase: report.AllAtOnce, Load: slices.Max(loads), Loads: loads, Settle: e.plan.Ramp.Settle.Std(), Reason: v.reason}
 	s.Judge = lasts - s.Settle
-	if drained {
+	if drained || e.plan.Search != nil {
 		s.Kind, s.Settle = procedure.Trial, 0
 	}
 	if v.windows == 0 {
@@ -51,8 +51,11 @@ func (e Each) byTrial(answer report.Window) bool {
 	return e.alone.Bound().Trial > 0 && answer.Phase == report.Confirm && !answer.HasEdges()
 }
 
-// together is how long all is held at once, with settling: as long as a confirmation, or as a step where nothing is to be confirmed.
+// together is how long all is held at once, with settling: as long as a confirmation, or as a step where nothing is to be confirmed; of a search as long as the trials that decide.
 func (e Each) together() time.Duration {
+	if s := e.plan.Search; s != nil && len(s.Goals) > 0 {
+		return s.Goals[0].FinalTrialDuration.Std()
+	}
 	r := e.plan.Ramp
 	if r.ConfirmDuration > 0 {
 		return r.Settle.Std() + r.ConfirmDuration.Std()

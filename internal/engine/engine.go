@@ -94,10 +94,11 @@ type Description struct {
 	Hostname  string
 	CPUModel  string
 	CoreCount int
-	// Processors, Kernel and Hypervisor are of its machine, where it says them: how many, the release, and whose ("none" on bare metal).
-	Processors         int
-	Kernel, Hypervisor string
-	Ports              []Port
+	// Processors, Kernel, Hypervisor, Tuning and Allowed are of its machine, where it says them: how many, the release, whose ("none" on bare metal), how it is set up, and on which processors the
+	// generator may run.
+	Processors                          int
+	Kernel, Hypervisor, Tuning, Allowed string
+	Ports                               []Port
 }
 
 // Port is one of a generator's ports.

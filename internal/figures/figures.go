@@ -110,9 +110,25 @@ func whole(v int64) report.Number { return report.Number(strconv.FormatInt(v, 10
 // Of are the figures that a Report claims, first those of its answer: each direction's in the Plan's order, then those of all together. Where nothing was
 // measured because even the lowest load lost frames, that load is what the device can't do. None: nothing can be claimed.
 func Of(r *report.Report) []report.Figure {
+	if len(r.Result.Goals) > 0 {
+		return ofGoals(r)
+	}
 	all := answers(r, Metrics)
 	if r.Result.Measured {
 		all = append(all, r.Result.Curve...)
+	}
+	return all
+}
+
+// ofGoals are the figures of each goal of a search, the first one's first.
+func ofGoals(r *report.Report) (all []report.Figure) {
+	for _, g := range r.Result.Goals {
+		of, _ := r.ForGoal(g.Name)
+		claimed := answers(of, Metrics)
+		for i := range claimed {
+			claimed[i].Goal = g.Name
+		}
+		all = append(all, claimed...)
 	}
 	return all
 }
@@ -131,10 +147,37 @@ func answers(r *report.Report, metrics []Metric) []report.Figure {
 	if r.Result.Measured {
 		return answered(r, metrics)
 	}
-	if lowest := r.LowestLossy(); lowest != nil {
+	lowest := r.LowestLossy()
+	if len(r.Result.Goals) > 0 {
+		lowest = lossyAtLeast(r)
+	}
+	if lowest != nil {
 		return beyond(r, lowest, metrics)
 	}
 	return nil
+}
+
+// lossyAtLeast is, of a search whose first goal not even the lowest load met, a trial at that load, judged by that goal; nil: it isn't so. A single trial that lost frames is nothing that the
+// device can't do: the goal says of how many that is believed.
+func lossyAtLeast(r *report.Report) *report.Window {
+	g := r.Result.Goals[0]
+	if g.Result.Reason != report.NoCleanWindow || g.Upper == nil {
+		return nil
+	}
+	i := slices.IndexFunc(r.Windows, func(w report.Window) bool {
+		return slices.Contains(g.Upper.Windows, w.Number) && slices.ContainsFunc(w.Directions, func(d report.Measured) bool { return d.LossRatioMin > r.Plan.Procedure.MaxLossRatio })
+	})
+	if i < 0 {
+		return nil
+	}
+	w := r.Windows[i]
+	w.Directions = slices.Clone(w.Directions)
+	for d := range w.Directions {
+		if w.Directions[d].Quality = report.Good; w.Directions[d].LossRatioMin > r.Plan.Procedure.MaxLossRatio {
+			w.Directions[d].Quality = report.Lossy
+		}
+	}
+	return &w
 }
 
 // answered are the figures of a measured result.

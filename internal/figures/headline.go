@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -92,6 +93,9 @@ func RowOf(r *report.Report) *report.Figures {
 // direction set; without a figure it is "not measured". Of sessions it says what each direction's did: "west→east: 47.69 Mbps goodput, 14 retransmits, rtt 44.1 ms";
 // without the round trip where it may not be the path's.
 func Summary(r *report.Report) string {
+	if len(r.Result.Goals) > 0 {
+		return summaryOfGoals(r)
+	}
 	h := HeadlineOf(r)
 	if !h.Measured {
 		return wording.NotMeasured
@@ -108,6 +112,27 @@ func Summary(r *report.Report) string {
 	}
 	if at := r.Result.Together; at != nil && at.Quality == report.Lossy {
 		line += "  (all limits at once, frames lost)"
+	}
+	return line
+}
+
+// summaryOfGoals is each goal's answer: "NDR 39.70 Kpps (2.67% of line rate); PDR 39.90 Kpps (2.68% of line rate)".
+func summaryOfGoals(r *report.Report) string {
+	var said []string
+	for _, g := range r.Result.Goals {
+		of, _ := r.ForGoal(g.Name)
+		switch h := HeadlineOf(of); {
+		case h.Measured:
+			said = append(said, fmt.Sprintf("%s %s (%s of line rate)", g.Name, h.Signed(wording.PacketRate(h.PacketsPerSecond)), wording.Percent(h.Percent)))
+		case g.Result.Reason == report.NoCleanWindow:
+			said = append(said, g.Name+" not met at any load")
+		default:
+			said = append(said, g.Name+" "+wording.NotMeasured)
+		}
+	}
+	line := strings.Join(said, "; ")
+	if len(r.Result.SharedPorts) > 0 {
+		line += "  (shared port)"
 	}
 	return line
 }

@@ -27,6 +27,9 @@ type drive struct {
 	quickest time.Duration    // reading of all counters
 	limited  []report.Limiter // what limits counted before traffic began
 	thefts   []theft          // one for each generator
+
+	flightKnown   bool          // a trial showed for how long frames are on their way,
+	longestFlight time.Duration // at most so
 }
 
 // Take has the generators do what the step says. Its window says what they did, what came back, and what that is worth.

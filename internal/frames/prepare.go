@@ -48,7 +48,7 @@ func (r *run) describe(ctx context.Context) error {
 	for g := range r.gens {
 		d := r.described[g]
 		entry := report.Generator{Name: r.gens[g].Name, Product: d.Product, Server: d.Server, Hostname: d.Hostname, CPUModel: d.CPUModel, Cores: d.CoreCount,
-			Processors: d.Processors, Kernel: d.Kernel, Hypervisor: d.Hypervisor}
+			Processors: d.Processors, Kernel: d.Kernel, Hypervisor: d.Hypervisor, Tuning: d.Tuning, Allowed: d.Allowed}
 		for _, planned := range r.Plan.Generators[g].Ports {
 			port, err := r.port(g, planned.Link)
 			if err != nil {

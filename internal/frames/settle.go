@@ -19,6 +19,20 @@ const (
 	drainBound = 3 * time.Second
 )
 
+// The bounds of a drain in which nothing is missing: allBackPoll is for how long the counters have to stand still then, and unsent how much of a trial's traffic may not have been sent, as a
+// share of its rate, for the traffic to be over.
+const (
+	allBackPoll = 50 * time.Millisecond
+	unsent      = 10 * time.Millisecond
+)
+
+// For how many polls the counters have to stand still: for one where traffic ended by itself or its result is settled, for two where it was stopped since frames seemed lost, as just then a device
+// that pauses for a moment would be taken for one that lost them.
+const (
+	stillOnce  = 1
+	stillTwice = 2
+)
+
 // Stop ends the traffic of all generators that can be reached, also when ctx has ended, drains, and settles the totals.
 func (r *run) Stop(ctx context.Context) error {
 	if !r.Driving {
@@ -26,9 +40,7 @@ func (r *run) Stop(ctx context.Context) error {
 	}
 	stopping, cancel := afterwards(ctx)
 	defer cancel()
-	err := r.each(stopping, stopTimeout, "stop", func(ctx context.Context, g int) error {
-		return r.gens[g].Engine.Stop(ctx, r.ports(g))
-	})
+	err := r.stopAll(stopping)
 	if err != nil {
 		r.Note("not all traffic could be stopped; it stops by itself by %s: %v", r.drive.until.UTC().Format(time.RFC3339), err)
 	}
@@ -37,6 +49,11 @@ func (r *run) Stop(ctx context.Context) error {
 	r.listenAgain(ctx)
 	r.Report.Observations = r.vitals.Observations()
 	return err
+}
+
+// stopAll ends the traffic of all generators at once.
+func (r *run) stopAll(ctx context.Context) error {
+	return r.each(ctx, stopTimeout, "stop", func(ctx context.Context, g int) error { return r.gens[g].Engine.Stop(ctx, r.ports(g)) })
 }
 
 // listenAgain lets observers see what is idle after the traffic, for as long as they saw it before. Who interrupts a run doesn't wait for that.
@@ -65,7 +82,7 @@ func (r *run) listenAgain(ctx context.Context) {
 func (r *run) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainBound+readTimeout)
 	defer cancel()
-	rest, err := r.awaitStandstill(ctx)
+	rest, err := r.awaitStandstill(ctx, stillOnce, nil)
 	if err != nil {
 		r.Note("the totals are not settled, they end with the last sample: %v", err)
 		r.settle(r.drive.last, nil, false)
@@ -103,26 +120,48 @@ type rest struct {
 	still    bool // they stood still; else this is what they were when the drain's bound was over
 }
 
-// awaitStandstill reads until nothing is sent and nothing comes back any more, within the drain's bound.
-func (r *run) awaitStandstill(ctx context.Context) (rest, error) {
+// awaitStandstill reads until nothing is sent and nothing comes back any more, for so many polls in a row, within the drain's bound. A poll is shorter where complete says that nothing is
+// missing; nil: nobody can say.
+func (r *run) awaitStandstill(ctx context.Context, polls int, complete func([]engine.Reading) bool) (rest, error) {
 	before, err := r.read(ctx)
 	if err != nil {
 		return rest{}, err
 	}
 	r.observe(before, nil)
-	for end := time.Now().Add(drainBound); ; {
-		if err := pause.For(ctx, drainPoll); err != nil {
+	for end, stood := time.Now().Add(drainBound), 0; ; {
+		poll := drainPoll
+		if complete != nil && complete(before) {
+			poll = allBackPoll
+		}
+		if err := pause.For(ctx, poll); err != nil {
 			return rest{}, err
 		}
 		after, limited, err := r.readEdge(ctx)
 		if err != nil {
 			return rest{}, err
 		}
-		if still := r.still(before, after); still || time.Now().After(end) {
-			return rest{after, limited, still}, nil
+		if stood++; !r.still(before, after) {
+			stood = 0
+		}
+		if stood >= polls || time.Now().After(end) {
+			return rest{after, limited, stood >= polls}, nil
 		}
 		before = after
 	}
+}
+
+// allBack says of a trial that its traffic is over, and that every frame came back or was dropped by the generator itself. Traffic is over where as much was sent as is planned, which is finite: a
+// generator that stands still for a moment has sent less. Where somebody else's frames were heard before any load, or more came back than was sent, as of a device that sends frames twice, one
+// frame may stand for another that is on its way, and nobody can say that all are back.
+func (r *run) allBack(sending time.Duration, before, now []engine.Reading) bool {
+	for i, d := range r.setup.Directions {
+		t := between(d, before, now)
+		due := r.drive.intended[i].PerSecond() * (sending - unsent).Seconds()
+		if d.Background+d.Strays > 0 || t.Returned.Packets+t.ReceiveErrors != t.Sent.Packets || float64(t.Sent.Packets) < due {
+			return false
+		}
+	}
+	return true
 }
 
 // still says that nothing but background traffic came between two readings.

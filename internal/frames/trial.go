@@ -14,7 +14,7 @@ import (
 )
 
 // try carries out a finite trial: RFC 2544's, in which all frames that will ever come back have come back before they are counted. Generators end it by
-// themselves; they are not stopped, for a stop would cut short those that began a little later.
+// themselves; they are not stopped, for a stop would cut short those that began a little later. They are only where the trial is decided before its time.
 //
 //	 counters stand still                              they stand still again
 //	      │ start                     each ends by itself       │
@@ -48,8 +48,16 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	}
 	begin := time.Now()
 	r.drive.until = begin.Add(step.Judge)
+	look := r.lookOut(step, begin, &span, keep)
+	wait := func(moment time.Time) error { return r.untilThen(ctx, moment, pace, !paced(before)) }
 	for _, moment := range moments(begin, step)[1:] { // the first is the beginning, which was read before the start
-		err := r.untilThen(ctx, moment, pace, !paced(before))
+		decided, err := look.until(ctx, moment, wait)
+		if err == nil && decided {
+			err = look.end(ctx)
+		}
+		if err == nil && decided {
+			break
+		}
 		var readings []engine.Reading
 		if err == nil {
 			readings, err = r.read(ctx)
@@ -61,7 +69,7 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 		r.observe(readings, nil)
 		keep(readings)
 	}
-	rest, err := r.awaitStandstill(ctx)
+	rest, err := r.awaitStandstill(ctx, look.polls(), func(now []engine.Reading) bool { return r.allBack(step.Judge, before, now) })
 	if err != nil {
 		return r.cutShort(span, opened, step, err), err
 	}
@@ -70,6 +78,9 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	r.sample(rest.readings, time.Since(begin)) // so that a graph shows the pause until the next trial
 	span.Limited = since(limited, rest.limited)
 	span.Disturbance = r.machine.Since(ctx)
+	if rest.still {
+		r.drive.learnFlight(r.setup, span)
+	}
 	counted := r.setup.Window(span)
 	switch {
 	case !stood:
@@ -77,10 +88,19 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	case !rest.still:
 		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the trial: frames of it may be on their way, or somebody else sends", drainBound))
 	}
-	w := measure.Judge(counted, r.goal())
-	w.Start = plan.Duration(opened.Sub(r.Started))
+	w := measure.Judge(counted, r.goalOf(span))
+	w.Start, w.Took = plan.Duration(opened.Sub(r.Started)), plan.Duration(time.Since(opened))
 	r.observed(&w)
 	return &w, nil
+}
+
+// goalOf is what a trial is judged by: of one that was decided before its time, no more loss than decided it.
+func (r *run) goalOf(span measure.Span) measure.Goal {
+	g := r.goal()
+	if span.Stopped != nil {
+		g.MaxLossRatio = min(g.MaxLossRatio, span.Stopped.Above)
+	}
+	return g
 }
 
 // endHeld stops traffic that was held until now, and waits until the last of its frames has come back or never will, so that none of them is counted as the trial's. It says whether
@@ -90,9 +110,9 @@ func (r *run) endHeld(ctx context.Context) (stands bool, err error) {
 		return true, nil
 	}
 	r.drive.flowing = false
-	if err := r.each(ctx, stopTimeout, "stop", func(ctx context.Context, g int) error { return r.gens[g].Engine.Stop(ctx, r.ports(g)) }); err != nil {
+	if err := r.stopAll(ctx); err != nil {
 		return false, err
 	}
-	rest, err := r.awaitStandstill(ctx)
+	rest, err := r.awaitStandstill(ctx, stillOnce, nil)
 	return rest.still, err
 }

@@ -118,7 +118,7 @@ func (r *run) cutShort(span measure.Span, opened time.Time, step procedure.Step,
 	if opened.IsZero() || len(span.Readings[0]) < 2 {
 		return nil
 	}
-	span.Planned, span.Sending = 0, 0
+	span.Planned, span.Sending, span.Stopped = 0, 0, nil
 	counted := r.setup.Window(span)
 	counted = counted.Void(fmt.Sprintf("cut short after %s of %s: %v", counted.Duration().Round(time.Millisecond), step.Judge, cause))
 	w := measure.Judge(counted, r.goal())

@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"slices"
+
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -29,7 +31,7 @@ func resultOf(r *report.Report) *v1alpha1.Result {
 	for _, direction := range r.Result.SetBy[:min(len(r.Result.SetBy), mostDirections)] {
 		out.SetBy = append(out.SetBy, limited(direction, 40))
 	}
-	out.Figures = curveOf(r.Result.Curve)
+	out.Figures = append(curveOf(r.Result.Curve), goalsOf(r)...)
 	for _, g := range r.Result.Generators {
 		out.Generators = append(out.Generators, v1alpha1.GeneratorResult{
 			Name:                     limited(g.Name, 63),
@@ -60,6 +62,22 @@ func curveOf(curve []report.Figure) []v1alpha1.Figure {
 		}
 		for _, f := range points[at][:min(len(points[at]), figuresOfALoad)] {
 			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Load: f.Load.String(), Low: string(f.Low), High: string(f.High)})
+		}
+	}
+	return all
+}
+
+// ofAGoal are the metrics of each goal of a search that the status has.
+var ofAGoal = []report.Metric{figures.PacketsPerSecond, figures.Layer1BitsPerSecond, figures.LineRatePercent}
+
+// goalsOf is what all directions together carried by each goal of a search. The schema allows few enough goals for all of them to fit.
+func goalsOf(r *report.Report) (all []v1alpha1.Figure) {
+	if len(r.Result.Goals) == 0 {
+		return nil
+	}
+	for _, f := range figures.Of(r) {
+		if f.Direction == report.AllDirections && slices.Contains(ofAGoal, f.Metric) && f.Missing == "" && len(all) < mostFigures {
+			all = append(all, v1alpha1.Figure{Metric: string(f.Metric), Goal: limited(f.Goal, 20), Low: string(f.Low), High: string(f.High)})
 		}
 	}
 	return all

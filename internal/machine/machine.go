@@ -20,11 +20,15 @@ type Machine struct {
 	Kernel     string `json:"kernel,omitempty"`     // its release
 	// Hypervisor is whose virtual machine it is, as its firmware says; "none" where the processors say that they are real.
 	Hypervisor string `json:"hypervisor,omitempty"`
+	// Tuning is how it is set up, as far as figures depend on it and the kernel tells: "frequency governor performance; isolated processors 2-15; NUMA nodes 0-1; kernel command line …".
+	Tuning string `json:"tuning,omitempty"`
+	// Allowed are the processors that this process may run on, as its cpuset and affinity have it: "2-7". A pod may have others at each start.
+	Allowed string `json:"allowed,omitempty"`
 }
 
 // This is the machine that the process runs on.
 func This() Machine {
-	m := Machine{Kernel: kernel()}
+	m := Machine{Kernel: kernel(), Tuning: tuning(os.DirFS("/")), Allowed: allowed(os.DirFS("/"))}
 	proc, err := procfs.NewDefaultFS()
 	if err != nil {
 		return m
@@ -44,6 +48,54 @@ func kernel() string {
 		return ""
 	}
 	return unix.ByteSliceToString(u.Release[:])
+}
+
+// mostOfCommandLine is how many bytes of the kernel's command line are told: what a pod's init container leaves must fit into a status.
+const mostOfCommandLine = 1024
+
+// tuning says how the machine is set up. What the kernel doesn't tell is left out; of governors, which each processor has for itself, those that there are.
+func tuning(root fs.FS) string {
+	var words []string
+	say := func(what, word string) {
+		if word != "" {
+			words = append(words, what+" "+word)
+		}
+	}
+	say("frequency governor", strings.Join(governors(root), " and "))
+	say("isolated processors", text(root, "sys/devices/system/cpu/isolated"))
+	switch nodes := text(root, "sys/devices/system/node/online"); nodes {
+	case "", "0": // one, as each machine has
+	default:
+		say("NUMA nodes", nodes)
+	}
+	line := text(root, "proc/cmdline")
+	if len(line) > mostOfCommandLine {
+		line = strings.ToValidUTF8(line[:mostOfCommandLine], "") + "…"
+	}
+	say("kernel command line", line)
+	return strings.Join(words, "; ")
+}
+
+// governors are the frequency governors of all processors, each once.
+func governors(root fs.FS) (all []string) {
+	files, _ := fs.Glob(root, "sys/devices/system/cpu/cpu*/cpufreq/scaling_governor") // the pattern is well-formed
+	for _, file := range files {
+		if word := text(root, file); word != "" && !slices.Contains(all, word) {
+			all = append(all, word)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// allowed are the processors that this process may run on, as its cpuset and affinity have it: "0-1".
+func allowed(root fs.FS) string {
+	for line := range strings.Lines(text(root, "proc/self/status")) {
+		if list, is := strings.CutPrefix(line, "Cpus_allowed_list:"); is {
+			return strings.TrimSpace(list)
+		}
+	}
+	return ""
 }
 
 // unnamed is a hypervisor that doesn't say whose it is.

@@ -1,8 +1,10 @@
 package machine
 
 import (
+	"strings"
 	"testing"
 	"testing/fstest"
+	"unicode/utf8"
 )
 
 func TestTheMachineOfThisTestIsKnown(t *testing.T) {
@@ -51,5 +53,27 @@ func TestADriverWithoutFirmwareSaysSoInItsOwnWords(t *testing.T) {
 		if got := firmware(said); got != want {
 			t.Errorf("%q is %q, want %q", said, got, want)
 		}
+	}
+}
+
+func TestTuningIsWhatTheKernelTells(t *testing.T) {
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	whole := fstest.MapFS{
+		"sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": file("powersave\n"), "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor": file("performance\n"),
+		"sys/devices/system/cpu/cpu2/cpufreq/scaling_governor": file("performance\n"), "sys/devices/system/cpu/isolated": file("2-15\n"), "sys/devices/system/node/online": file("0-1\n"),
+		"proc/self/status": file("Name:\tlinerate\nCpus_allowed:\tff\nCpus_allowed_list:\t2-7\n"), "proc/cmdline": file("quiet isolcpus=2-15\n"),
+	}
+	const want = "frequency governor performance and powersave; isolated processors 2-15; NUMA nodes 0-1; kernel command line quiet isolcpus=2-15"
+	if got := tuning(whole); got != want {
+		t.Errorf("%q", got)
+	}
+	if got := allowed(whole); got != "2-7" {
+		t.Errorf("%q", got)
+	}
+	if got := tuning(fstest.MapFS{"sys/devices/system/cpu/isolated": file("\n"), "sys/devices/system/node/online": file("0\n")}); got != "" {
+		t.Errorf("of a machine that tells nothing: %q", got)
+	}
+	if got := tuning(fstest.MapFS{"proc/cmdline": file(strings.Repeat("ü", 2000))}); len(got) > 1100 || !utf8.ValidString(got) {
+		t.Errorf("%d bytes", len(got))
 	}
 }

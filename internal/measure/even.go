@@ -123,7 +123,7 @@ func (d direction) excused() bool {
 		return true
 	}
 	seen := surely(d.lost()-d.evidence.LostInGaps, d.measured.GeneratorDrops(), d.measured.EdgeFrames*(1+all.Gaps)+d.measured.DisturbedFrames)
-	return !exceeds(seen, d.measured.Sent.Packets, d.limit)
+	return !exceeds(seen, d.planned(), d.limit)
 }
 
 // ownProcessors is what to do about a generator that sends late or in bursts.

@@ -20,7 +20,7 @@ type figures struct {
 	setup     Setup
 	intended  units.PacketRate
 	longest   time.Duration // between a generator's first and last reading
-	sending   time.Duration // Span.Sending
+	sending   time.Duration // of a trial: the longest of its ports
 
 	sent, returned units.Traffic
 	receiveErrors  int64
@@ -47,12 +47,11 @@ type rates struct {
 // figures sums direction i over its pairs. Without sound readings it has the intended rate only.
 func (s Setup) figures(d Direction, span Span, i int, sound bool) figures {
 	f := figures{direction: d, setup: s}
-	if i < len(span.Intended) {
-		f.intended = span.Intended[i]
-	}
-	for _, p := range d.Pairs {
+	f.intended = span.intended(i)
+	asked := parts(d.Pairs, f.intended)
+	for n, p := range d.Pairs {
 		if sound {
-			f.add(p, span)
+			f.add(p, span, asked[n])
 		}
 	}
 	f.foreign = f.heard()
@@ -66,7 +65,7 @@ func (s Setup) figures(d Direction, span Span, i int, sound bool) figures {
 //
 //	sender   ├───────── took ─────────┤
 //	receiver   ├──────── tookBack ───────┤   unsure: the difference of the two, and all four uncertainties
-func (f *figures) add(p Pair, span Span) {
+func (f *figures) add(p Pair, span Span, asked units.PacketRate) {
 	first, last := edgesOf(span.Readings[p.Generator])
 	firstBack, lastBack := edgesOf(span.Readings[p.Receiver])
 	took, tookBack := last.At-first.At, lastBack.At-firstBack.At
@@ -77,8 +76,10 @@ func (f *figures) add(p Pair, span Span) {
 	unsure := scale(sent.Packets, int64(own), int64(took))
 	apart := max(took-tookBack, tookBack-took)
 	edges := edgeFrames + scale(sent.Packets, int64(own+firstBack.Uncertainty+lastBack.Uncertainty+apart), int64(took))
-	if f.sending = span.Sending; f.sending > 0 { // nothing passed while either edge was read
-		took, tookBack, unsure, edges = f.sending, f.sending, 0, 0
+	if span.Sending > 0 { // nothing passed while either edge was read
+		took, unsure = span.sendingOf(p, asked)
+		tookBack, edges = took, 0
+		f.sending = max(f.sending, took)
 	}
 	f.sent, f.returned = f.sent.Add(sent), f.returned.Add(back)
 	f.receiveErrors += lastBack.Ports[p.Receive].ReceiveErrors - firstBack.Ports[p.Receive].ReceiveErrors

@@ -87,6 +87,9 @@ type Span struct {
 	// Sending is how long generators sent, of a trial whose readings begin before its first frame and end when the counters stood still: rates are over
 	// this time, and no frame is on the wrong side of an edge. 0: they sent all the time.
 	Sending time.Duration
+	// Stopped is why the trial was ended before its time, or may be; then Sending is for how long it was sent, as far as the caller knows, and each port's own readings say it better. Nil: it
+	// went to its end.
+	Stopped *Stop
 	// Intended is what each direction was asked to send, all generators together, in the order of Setup.Directions.
 	Intended []units.PacketRate
 	// Varied is the direction that alone is to be judged, "west→east"; empty: all are.
@@ -101,17 +104,18 @@ type Span struct {
 
 // Window is what a span shows. It always returns one: readings that can't be judged make a window that says why.
 func (s Setup) Window(span Span) Window {
+	span.Sending = s.sending(span)
 	fault := cmp.Or(span.fault(s.Directions), span.Pace.why())
 	even := span.Pace.evenness(len(s.Directions))
 	disturbance := notable(span.Disturbance)
-	w := report.Window{Disturbance: disturbance, GeneratorCPUPercent: busiest(span.Readings), Bursts: even.bursts, Unwatched: plan.Duration(even.gap)}
+	w := report.Window{Varied: span.Varied, Disturbance: disturbance, GeneratorCPUPercent: busiest(span.Readings), Bursts: even.bursts, Unwatched: plan.Duration(even.gap)}
 	w.Evidence = &report.Evidence{Fault: fault, Calm: even.calm, Gaps: even.gaps}
 	for i, d := range s.Directions {
 		f := s.figures(d, span, i, fault == "")
 		m := f.measured()
 		m.Limiter = span.limiter(i)
 		switch {
-		case span.Varied != "" && span.Varied != d.From+"→"+d.To: // whatever is counted there decides nothing
+		case !span.judges(d): // whatever is counted there decides nothing
 			m.Quality, m.Reason = report.Unjudged, unjudgedSentence(m, span.Varied)
 		case fault == "":
 			w.Evidence.Fault = cmp.Or(w.Evidence.Fault, f.implausible())
@@ -120,6 +124,9 @@ func (s Setup) Window(span Span) Window {
 		e.LostCalm, e.LostInBursts, e.LostInGaps, e.CalmLossRatio = even.lostCalm[i], even.lostInBursts[i], even.lostInGaps[i], even.calmLossRatio(i)
 		w.Directions, w.Evidence.Directions = append(w.Directions, m), append(w.Evidence.Directions, e)
 		w.Duration = max(w.Duration, f.duration())
+	}
+	if span.Stopped != nil {
+		w.Decided = &report.Decided{At: w.Duration, Planned: plan.Duration(span.Stopped.Planned), Above: span.Stopped.Above}
 	}
 	if fault == "" {
 		w.Generators = s.shares(span)

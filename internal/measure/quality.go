@@ -49,7 +49,7 @@ func Judge(w Window, g Goal) report.Window {
 	fault := judged.Evidence.Fault
 	for i := range judged.Directions {
 		m := &judged.Directions[i]
-		if m.Quality == report.Unjudged {
+		if m.Quality == report.Unjudged && (judged.Decided == nil || judged.Varied != "" && judged.Varied != m.Name()) {
 			continue
 		}
 		d := direction{measured: *m, evidence: judged.Evidence.Directions[i], window: w.counted, limit: g.MaxLossRatio}
@@ -57,6 +57,9 @@ func Judge(w Window, g Goal) report.Window {
 		if fault != "" {
 			m.Quality, m.Reason = report.Invalid, fault
 		}
+	}
+	if judged.Decided != nil {
+		undecided(judged, g)
 	}
 	judged.Quality, judged.Reason = Worst(judged.Directions)
 	if fault != "" {
@@ -105,7 +108,7 @@ func (d direction) judge() (quality report.Quality, reason string, machineLost i
 //	                                                     limit here: Good
 func (d direction) byCounters() (report.Quality, string) {
 	e, sent := d.evidence, d.measured.Sent.Packets
-	short := e.MostOffered < e.Intended.Mul(enough)
+	short := short(e)
 	misdelivered := slices.IndexFunc(e.Surplus, func(s report.Surplus) bool { return exceeds(s.Unexplained, s.Sent, d.limit) })
 	switch {
 	case sent <= 0:
@@ -113,6 +116,8 @@ func (d direction) byCounters() (report.Quality, string) {
 	case exceeds(-d.lost()-d.measured.EdgeFrames-e.Foreign, sent, d.limit):
 		return report.Invalid, fmt.Sprintf("%d frames more came back than the %d sent: somebody else's traffic, duplicates, or frames that waited in the device since an earlier load",
 			-d.lost(), sent)
+	case d.window.Decided != nil:
+		return d.byPlanned()
 	case exceeds(d.surelyLost(), sent, d.limit):
 		return report.Lossy, d.lossSentence() + d.shortSentence(short)
 	case exceeds(d.lost(), sent, d.limit) && !edgesAlone(d.measured):

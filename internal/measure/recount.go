@@ -13,9 +13,13 @@ import (
 // Recount is a saved window with all that follows from its raw counters computed anew, by the code that measured it: rates, loss, evidence and judgement. Nil intended leaves what was
 // asked for as it stands. Raw are the counters and times, what was read beside them, and a Fault of the readings, which are not kept.
 //
-// Counters of several generators stand in a window added up, and each generator had a time of its own. Rates that the window's duration explains stay as they are then.
+// Counters of several generators stand in a window added up, and each generator had a time of its own; in a trial that was ended before its time each port had. Rates that the window's duration
+// explains stay as they are then.
 func (s Setup) Recount(w report.Window, intended []units.PacketRate, g Goal) report.Window {
 	w.Directions = slices.Clone(w.Directions)
+	if w.Decided != nil { // by no more loss than decided it
+		g.MaxLossRatio = min(g.MaxLossRatio, w.Decided.Above)
+	}
 	if w.Evidence != nil {
 		e := *w.Evidence
 		e.Directions = slices.Clone(e.Directions)
@@ -40,7 +44,7 @@ func judgeAnew(w report.Window, g Goal) report.Window {
 		return Judge(counted, g)
 	}
 	for i := range w.Directions {
-		w.Directions[i].Quality = possible(w.Directions[i], g.MaxLossRatio)
+		w.Directions[i].Quality = possible(w, i, g.MaxLossRatio)
 	}
 	quality, reason := Worst(w.Directions)
 	w.Quality = quality
@@ -51,8 +55,8 @@ func judgeAnew(w report.Window, g Goal) report.Window {
 }
 
 // possible is a direction's quality where its counters allow that, and else the one that they show.
-func possible(m report.Measured, limit units.Ratio) report.Quality {
-	lossy := exceeds(SurelyLost(m), m.Sent.Packets, limit)
+func possible(w report.Window, direction int, limit units.Ratio) report.Quality {
+	m, lossy := w.Directions[direction], SurelyAbove(w, direction, limit)
 	switch clean := m.Quality == report.Good || m.Quality == report.Short; {
 	case m.Sessions != nil, m.Quality == report.Unjudged:
 		return m.Quality
@@ -130,6 +134,9 @@ func (s Setup) recountEvidence(w *report.Window, i int, f figures) {
 	}
 }
 
+// apart says that what was counted in a window was counted over several times, of which the window has the longest.
+func (s Setup) apart(w report.Window) bool { return s.several() || w.Decided != nil }
+
 // several says that counters are of more than one generator.
 func (s Setup) several() bool { return len(s.Generators) > 1 }
 
@@ -145,7 +152,7 @@ func (s Setup) recalled(w report.Window, i int) figures {
 	f.offered.add(f.sent, took)
 	f.received.add(f.returned, took)
 	f.mostOffered = units.PacketRateOver(f.sent.Packets+(max(0, f.edges-edgeFrames)+1)/2+1, int64(took)) // an edge's uncertainty counts twice in edges: in sending and in receiving
-	if s.several() {
+	if s.apart(w) {
 		f.offered, f.received = s.spread(m.Offered, f.offered, took), s.spread(m.Received, f.received, took)
 	}
 	if w.Evidence == nil {
@@ -153,11 +160,11 @@ func (s Setup) recalled(w report.Window, i int) figures {
 	}
 	e := w.Evidence.Directions[i]
 	f.intended, f.foreign = e.Intended, e.Foreign
-	if f.sending == 0 && !s.several() { // else it was heard for longer than the window's duration says
+	if f.sending == 0 && !s.apart(w) { // else it was heard for longer than the window's duration says
 		f.foreign = f.heard()
 	}
-	if s.several() {
-		if s.explains(f.offered.packets, e.Offered) {
+	if s.apart(w) {
+		if e.Offered.Whole() == f.offered.packets.Whole() {
 			f.offered.packets = e.Offered
 		}
 		f.mostOffered = s.mostOffered(f, e.MostOffered, took)
@@ -167,7 +174,10 @@ func (s Setup) recalled(w report.Window, i int) figures {
 
 // mostOffered is the most that several generators may have offered: what stands there, where the edges explain it, and else the most that these do.
 func (s Setup) mostOffered(f figures, stands units.PacketRate, took time.Duration) units.PacketRate {
-	most := f.offered.packets + units.PacketRateOver(max(0, f.edges-edgeFrames)+2*int64(len(s.Generators)), int64(took)*4/5)
+	most := f.offered.packets + units.PacketRateOver(max(0, f.edges-edgeFrames)+2*int64(max(1, len(s.Generators))), int64(took)*4/5)
+	if f.sending > 0 { // a trial's edges are exact, unless it was ended: then its readings leave its length open
+		most = max(most, f.offered.packets*5/4)
+	}
 	if stands < f.offered.packets || stands > most {
 		return most
 	}
@@ -178,7 +188,7 @@ func (s Setup) mostOffered(f figures, stands units.PacketRate, took time.Duratio
 func (s Setup) spread(stands report.Flow, counted rates, took time.Duration) rates {
 	flow := rates{units.PacketRate(stands.PacketsPerSecond) * units.PacketPerSecond, units.BitRate(stands.Layer1BitsPerSecond), units.BitRate(stands.Layer2BitsPerSecond)}
 	framing := int64(flow.layer1-flow.layer2) - units.Traffic{Packets: stands.PacketsPerSecond}.Layer1Bits()
-	slack := units.Traffic{Packets: 1}.Layer1Bits() + int64(len(s.Generators))
+	slack := units.Traffic{Packets: 1}.Layer1Bits() + int64(max(1, len(s.Generators)))
 	fits := took > 0 && framing <= slack && framing >= -slack && s.near(int64(flow.packets), int64(counted.packets), int64(units.PacketPerSecond)) &&
 		s.near(int64(flow.layer2), int64(counted.layer2), 1)
 	if !fits {
@@ -187,15 +197,11 @@ func (s Setup) spread(stands report.Flow, counted rates, took time.Duration) rat
 	return flow
 }
 
-// near says that a rate may be that of several generators whose counters give another one over the longest of their times: none of them sent for less than four fifths of that, else the
-// window has a fault.
+// near says that a rate may be that of counters which give another one over the longest of their times: none of these is less than four fifths of that, else the window has a fault.
 func (s Setup) near(rate, counted, unit int64) bool {
-	slack := unit * int64(len(s.Generators))
+	slack := unit * int64(max(1, len(s.Generators)))
 	return rate >= counted-slack && rate-counted <= counted/4+slack
 }
-
-// explains says that a rate of whole packets per second may be this one, rounded.
-func (s Setup) explains(whole, exact units.PacketRate) bool { return exact.Whole() == whole.Whole() }
 
 // Stretched says that a window lasted so much longer or shorter than planned that something stood still; planned 0: any length is as planned.
 func Stretched(took plan.Duration, planned time.Duration) bool { return stretched(took.Std(), planned) }

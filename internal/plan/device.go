@@ -23,6 +23,8 @@ type Machine struct {
 	Processors int    `json:"processors,omitempty"`
 	Kernel     string `json:"kernel,omitempty"`     // its release
 	Hypervisor string `json:"hypervisor,omitempty"` // "none" on bare metal
+	Tuning     string `json:"tuning,omitempty"`     // how it is set up: frequency governor, isolated processors, NUMA nodes, the kernel's command line
+	Allowed    string `json:"allowed,omitempty"`    // the processors that the pod may run on
 }
 
 // Container is a container of the device, and what runs in it.

@@ -194,6 +194,7 @@ const (
 	TypeConstantLoad       = "ConstantLoad"
 	TypeFrameLoss          = "FrameLoss"
 	TypeMaximumOfferedLoad = "MaximumOfferedLoad"
+	TypeSearch             = "Search"
 )
 
 // Procedure is how the load is varied. Of the members named for a type, the type's is set.
@@ -203,6 +204,7 @@ type Procedure struct {
 	ConstantLoad       *ConstantLoad       `json:"constantLoad,omitempty"`
 	FrameLoss          *FrameLoss          `json:"frameLoss,omitempty"`
 	MaximumOfferedLoad *MaximumOfferedLoad `json:"maximumOfferedLoad,omitempty"`
+	Search             *Search             `json:"search,omitempty"`
 	// Each varies one direction after another, of a ramp; nil: all directions climb together.
 	Each         *Each       `json:"each,omitempty"`
 	MaxLossRatio units.Ratio `json:"maxLossRatio"`
@@ -276,11 +278,40 @@ type MaximumOfferedLoad struct {
 	Trials         int        `json:"trials"`
 }
 
+// Search finds, for each of several goals, the highest load that meets it: finite trials, as draft-ietf-bmwg-mlrsearch has them or decided sooner.
+type Search struct {
+	Classification string     `json:"classification"` // one of the classifications
+	Preset         string     `json:"preset,omitempty"`
+	MinRate        units.Rate `json:"minRate"`
+	MaxRate        units.Rate `json:"maxRate"`
+	WarmupDuration Duration   `json:"warmupDuration"` // a trial at MinRate, not judged
+	// Goals are what loads must meet; the result's own figures are the first goal's.
+	Goals []Goal `json:"goals"`
+}
+
+// Goal is what a load must meet, in trials that last FinalTrialDuration, of DurationSum together: at most ExceedRatio of them lose more than LossRatio.
+type Goal struct {
+	Name               string      `json:"name"`
+	LossRatio          units.Ratio `json:"lossRatio"` // of the worst direction
+	FinalTrialDuration Duration    `json:"finalTrialDuration"`
+	DurationSum        Duration    `json:"durationSum"`
+	ExceedRatio        units.Ratio `json:"exceedRatio"`
+	Width              units.Ratio `json:"width"` // of the bounds in the end, relative to the upper one
+}
+
+// How a search's trials decide whether a load meets a goal.
+const (
+	ClassifyRFC9971    = "RFC9971"
+	ClassifySequential = "Sequential"
+)
+
 // Criterion is one demand on the result: absolute, by Min and Max, decimal strings in the metric's unit; or relative, by MaxRegression.
 type Criterion struct {
 	Name      string `json:"name"`
 	Metric    string `json:"metric"`    // LineRatePercent, PacketsPerSecond, Layer1BitsPerSecond, Layer2BitsPerSecond, LossRatio, ...; Observed
 	Direction string `json:"direction"` // Each, Total
+	// Goal names the goal of a search whose figure is judged; empty: that of the first one, or the procedure has no goals.
+	Goal string `json:"goal,omitempty"`
 	// Statistic is what of several runs it speaks of: Median, Worst, Spread; empty: the median, which doesn't pass where many runs lie far from it, on the side that misses.
 	Statistic string `json:"statistic,omitempty"`
 	Min       string `json:"min,omitempty"`

@@ -62,6 +62,9 @@ type Step struct {
 	Loads []units.Ratio
 	// Varied is the direction that alone is judged, "west→east": the others are held beside it, and what they lose is told. Empty: all are judged.
 	Varied string
+	// StopAbove ends a Trial as soon as more than this share of the frames planned for the whole of it (rate × Judge) is surely lost, in a direction that is judged; nil: never. A Trial that was
+	// ended so has a window that says it (report.Window.Decided).
+	StopAbove *units.Ratio
 	// Settle is not judged; Judge becomes one window. A Trial has no Settle.
 	Settle, Judge time.Duration
 	// Reason says why this step, where it isn't simply the next one.
@@ -184,11 +187,32 @@ type Conclusion struct {
 	Curve []int
 	// Directions is what the windows show of each direction by itself, in the Plan's order; nil: the procedure doesn't search, and what is said of the whole holds for each.
 	Directions []DirectionConclusion
+	// Goals is what the windows show of each goal, where the procedure has several; the conclusion itself is the first one's. nil: it has none.
+	Goals []GoalConclusion
 	// Sentence is the answer in words, with its figures; empty: the windows say it.
 	Sentence string
 	// Finished says that the procedure had come to its end, and Ending how.
 	Finished bool
 	Ending   string
+}
+
+// GoalConclusion is what windows show of one of a search's goals.
+type GoalConclusion struct {
+	Conclusion
+
+	Name string
+	// Irregular is why the goal has no two bounds that are near enough; empty: it has.
+	Irregular string
+	// Lower is the highest load that met the goal with none below it that didn't, Upper the lowest that didn't; nil: there is none.
+	Lower, Upper *GoalBound
+	// Throughput is the conditional throughput, a share of the full rate: the rate at which frames come back at Lower in the least of those trials that the goal asks for. 0: there is none.
+	Throughput units.Ratio
+}
+
+// GoalBound is a load with the windows of all its trials, as indexes into the history.
+type GoalBound struct {
+	Load    units.Ratio
+	Windows []int
 }
 
 // DirectionConclusion is what windows show of one direction.

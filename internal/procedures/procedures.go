@@ -14,6 +14,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/ramp"
+	"github.com/linerate-dev/linerate/internal/search"
 )
 
 // all are the procedures that there are, by spec.procedure.type.
@@ -22,6 +23,7 @@ var all = map[string]func(plan.Procedure) procedure.Procedure{
 	plan.TypeConstantLoad:       func(p plan.Procedure) procedure.Procedure { return constantload.New(p) },
 	plan.TypeFrameLoss:          func(p plan.Procedure) procedure.Procedure { return frameloss.New(p) },
 	plan.TypeMaximumOfferedLoad: func(p plan.Procedure) procedure.Procedure { return maximumload.New(p) },
+	plan.TypeSearch:             searchOf,
 }
 
 // Of is a Plan's procedure. A Plan without a type is of the time when there was only the ramp.
@@ -35,9 +37,17 @@ func Of(p plan.Procedure) procedure.Procedure {
 // rampOf is a ramp of all directions together, or of one after another.
 func rampOf(p plan.Procedure) procedure.Procedure {
 	if p.Each != nil && len(p.Each.Directions) > 0 {
-		return eachdirection.New(p)
+		return eachdirection.New(p, func(p plan.Procedure) procedure.Procedure { return ramp.New(p) })
 	}
 	return ramp.New(p)
+}
+
+// searchOf is a search with all directions together, or of one after another.
+func searchOf(p plan.Procedure) procedure.Procedure {
+	if p.Each != nil && len(p.Each.Directions) > 0 {
+		return eachdirection.New(p, func(p plan.Procedure) procedure.Procedure { return search.New(p) })
+	}
+	return search.New(p)
 }
 
 // Check refuses a type that this linerate doesn't know: a newer one's Plan would be measured by another procedure than it says.

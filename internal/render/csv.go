@@ -61,6 +61,8 @@ func csvColumns() []string {
 		"goodput_bits_per_second", "low_goodput_bits_per_second", "high_goodput_bits_per_second", "connections", "received_bytes", "retransmitted_segments", "retransmit_percent", "round_trip_microseconds",
 		// of observers, whose units differ from row to row
 		"observer", "series", "of", "observed_mean", "observed_least", "observed_most", "observed_unit", "observed_over_seconds",
+		// of a trial that was ended before its time
+		"planned_seconds",
 	}
 }
 
@@ -293,6 +295,9 @@ func testRecords(r *report.Report) []record {
 		of := is.with("window").whole("window", int64(w.Number)).text("phase", string(w.Phase)).percent("load_percent", w.Load.Percent()).seconds("start_seconds", w.Start).seconds("duration_seconds", w.Duration)
 		if w.GeneratorCPUPercent >= 0 {
 			of["generator_cpu_percent"] = strconv.FormatFloat(w.GeneratorCPUPercent, 'f', -1, 64)
+		}
+		if w.Decided != nil {
+			of.seconds("planned_seconds", w.Decided.Planned)
 		}
 		for _, d := range w.Directions {
 			rows = append(rows, of.with("window").direction(d))

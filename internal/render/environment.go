@@ -69,6 +69,8 @@ func machineWords(m report.Machine) string {
 	} else {
 		say("hypervisor ", m.Hypervisor)
 	}
+	say("on processors ", m.Allowed)
+	say("", m.Tuning)
 	return strings.Join(words, ", ")
 }
 

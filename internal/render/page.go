@@ -53,6 +53,7 @@ type testView struct {
 	Sessions           grid // of connections instead: a row for each direction
 	Generators         grid // of several
 	Curve              grid // of a frame loss curve: a row for each load
+	Goals              grid // of a search: a row for each goal
 	Vitals             grid // of observers: a row for each series
 	Graphs             []graph
 	Windows            []windowView
@@ -139,6 +140,9 @@ func newTestView(r *report.Report, id string) (testView, error) {
 	}
 	if h.Measured && len(r.Result.Curve) > 0 {
 		v.Curve = curveTable(r).grid(together, nil)
+	}
+	if goals := goalsTable(r); goals != nil {
+		v.Goals = goals.grid(together, nil)
 	}
 	if h.Measured && len(r.Result.Generators) > 1 {
 		v.Generators = generatorTable(r).grid(together, nil)

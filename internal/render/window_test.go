@@ -1,10 +1,16 @@
 package render
 
 import (
+	"bytes"
+	"encoding/csv"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/report/reporttest"
 )
 
 // A window above the limit in one direction can't at once be the proof of the limit and say nothing of the device.
@@ -24,5 +30,31 @@ func TestOnlyWindowsThatDecideNothingSayNothing(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// A trial that was ended before its time is listed with both times, and is told apart from a short one.
+func TestATrialThatWasEndedBeforeItsTimeSaysSo(t *testing.T) {
+	r := reporttest.Bursts()
+	w := &r.Windows[0]
+	w.Duration = plan.Duration(900 * time.Millisecond)
+	w.Decided = &report.Decided{At: w.Duration, Planned: plan.Duration(time.Minute)}
+	if page := string(rendered(t, "html", r)); strings.Count(page, "900ms, ended before 1m0s") != 1 {
+		t.Error("the page's windows don't say that the first was ended before its time")
+	}
+	table, err := csv.NewReader(bytes.NewReader(rendered(t, "csv", r))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	planned, kind, ended := slices.Index(table[0], "planned_seconds"), slices.Index(table[0], "record"), 0
+	for _, row := range table[1:] {
+		if row[kind] == "window" && row[planned] == "60" {
+			ended++
+		} else if row[planned] != "" {
+			t.Errorf("%q in a row of a %s", row[planned], row[kind])
+		}
+	}
+	if ended != len(w.Directions) {
+		t.Errorf("%d rows, want one for each of %d directions", ended, len(w.Directions))
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 )
 
@@ -41,4 +42,21 @@ func (b Baseline) String() string {
 		return b.Name
 	}
 	return b.Kind + " " + b.Name
+}
+
+// ForGoal is the baseline as if the named goal of its runs' searches were the only one; a run without that goal says so. Without a name it is the baseline. The baseline itself is unchanged.
+func (b Baseline) ForGoal(name string) Baseline {
+	if name == "" {
+		return b
+	}
+	runs := slices.Clone(b.Runs)
+	for i := range runs {
+		of, known := (&Report{Result: runs[i].Result}).ForGoal(name)
+		runs[i].Result = of.Result
+		if !known && runs[i].Message == "" {
+			runs[i].Message = "it has no goal " + name
+		}
+	}
+	b.Runs = runs
+	return b
 }

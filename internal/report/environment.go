@@ -53,6 +53,10 @@ type Machine struct {
 	Processors int    `json:"processors,omitempty"` // of the whole machine
 	Kernel     string `json:"kernel,omitempty"`     // its release: "6.1.0-18-amd64"
 	Hypervisor string `json:"hypervisor,omitempty"` // "none" on bare metal
+	// Tuning is how it is set up, as far as figures depend on it: frequency governor, isolated processors, NUMA nodes, the kernel's command line.
+	Tuning string `json:"tuning,omitempty"`
+	// Allowed are the processors that the process may run on: "2-7". A pod may have others at each start, so that nothing is compared by them.
+	Allowed string `json:"allowed,omitempty"`
 }
 
 // EnvironmentPart is a part of an environment, by the name that allowDifferent has for it.
@@ -70,6 +74,7 @@ const (
 
 	PartHypervisor EnvironmentPart = "Hypervisor"
 	PartKernel     EnvironmentPart = "Kernel"
+	PartTuning     EnvironmentPart = "Tuning" // frequency governor, isolated processors, NUMA nodes, the kernel's command line
 	PartCores      EnvironmentPart = "Cores"
 	PartLinerate   EnvironmentPart = "Linerate"
 )
@@ -137,7 +142,7 @@ func EnvironmentOf(r *Report) *Environment {
 }
 
 func generatorEnvironment(g Generator) GeneratorEnvironment {
-	out := GeneratorEnvironment{Name: g.Name, Cores: g.Cores, Machine: Machine{Node: g.Node, CPUModel: g.CPUModel, Processors: g.Processors, Kernel: g.Kernel, Hypervisor: g.Hypervisor}}
+	out := GeneratorEnvironment{Name: g.Name, Cores: g.Cores, Machine: Machine{Node: g.Node, CPUModel: g.CPUModel, Processors: g.Processors, Kernel: g.Kernel, Hypervisor: g.Hypervisor, Tuning: g.Tuning, Allowed: g.Allowed}}
 	out.Product, out.Version = productOf(g.Product)
 	if g.Node == "" && g.Pod == "" {
 		out.Machine.Node = g.Hostname // a pod's is its own name, which says nothing of where it ran
@@ -169,7 +174,7 @@ func productOf(text string) (product, version string) {
 // deviceMachine is the machine of the device's node: as its pod told, or a generator on the same node.
 func deviceMachine(d *plan.Device, generators []GeneratorEnvironment) *Machine {
 	if m := d.Machine; m != nil {
-		return &Machine{Node: d.Node, CPUModel: m.CPUModel, Processors: m.Processors, Kernel: m.Kernel, Hypervisor: m.Hypervisor}
+		return &Machine{Node: d.Node, CPUModel: m.CPUModel, Processors: m.Processors, Kernel: m.Kernel, Hypervisor: m.Hypervisor, Tuning: m.Tuning, Allowed: m.Allowed}
 	}
 	for _, g := range generators {
 		if g.Machine.Node == d.Node {

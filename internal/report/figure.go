@@ -18,6 +18,8 @@ type Figure struct {
 	Metric Metric `json:"metric"`
 	// Direction is "west→east", or AllDirections.
 	Direction string `json:"direction"`
+	// Goal names the goal of a search that the figure is of; empty: the procedure has none.
+	Goal string `json:"goal,omitempty"`
 	// Load is the share of the procedure's full rate that the figure is of, where it is one of several; 0: the run's answer.
 	Load units.Ratio `json:"load,omitempty"`
 	Unit string      `json:"unit"`

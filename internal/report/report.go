@@ -91,10 +91,13 @@ type Generator struct {
 	Hostname string `json:"hostname,omitempty"`
 	CPUModel string `json:"cpuModel,omitempty"`
 	Cores    int    `json:"cores,omitempty"` // that it sends with
-	// Processors, Kernel and Hypervisor are of the machine that it runs on: how many, the release, and whose ("none" on bare metal).
+	// Processors, Kernel, Hypervisor and Tuning are of the machine that it runs on: how many, the release, whose ("none" on bare metal), and how it is set up: frequency governor, isolated processors,
+	// NUMA nodes, the kernel's command line. Allowed are the processors that the generator may run on.
 	Processors int             `json:"processors,omitempty"`
 	Kernel     string          `json:"kernel,omitempty"`
 	Hypervisor string          `json:"hypervisor,omitempty"`
+	Tuning     string          `json:"tuning,omitempty"`
+	Allowed    string          `json:"allowed,omitempty"`
 	Pod        string          `json:"pod,omitempty"`
 	Node       string          `json:"node,omitempty"` // the Kubernetes node that it ran on
 	Ports      []GeneratorPort `json:"ports"`
@@ -193,7 +196,8 @@ const (
 	Short   Quality = "Short"   // offered more than 1 % under intended, and no loss: a lower bound only
 	Lossy   Quality = "Lossy"   // loss above the limit, surely the DUT's
 	Invalid Quality = "Invalid" // says nothing of the DUT
-	// Unjudged is of a direction alone, while another one varied: what it lost is told, and neither the window's quality nor a claim rests on it.
+	// Unjudged is of a direction alone, while another one varied, or where another one ended the trial before its time: what it lost is told, and neither the window's quality nor a claim
+	// rests on it.
 	Unjudged Quality = "Unjudged"
 )
 
@@ -203,14 +207,19 @@ type Window struct {
 	Phase  Phase `json:"phase"`
 	// Load is the step's height as a share of the target rate: of the direction that varied, or of the highest where each had its own.
 	Load units.Ratio `json:"load"`
-	// Varied is the direction whose load varied, "west→east", while the others were held and not judged; empty: all directions were judged.
+	// Varied is the direction whose load varied, "west→east", while the others were held and not judged; empty: all directions were judged, but in a trial that was Decided those that
+	// didn't decide it.
 	Varied string `json:"varied,omitempty"`
 	// Start is the time since Report.Started at which the judged part begins (after settling); Duration its length.
-	Start      plan.Duration `json:"start"`
-	Duration   plan.Duration `json:"duration"`
-	Quality    Quality       `json:"quality"` // the worst of the directions that are judged
-	Reason     string        `json:"reason"`
-	Directions []Measured    `json:"directions"`
+	Start    plan.Duration `json:"start"`
+	Duration plan.Duration `json:"duration"`
+	// Took is how long a trial took from its first frame until its last one had come back or never would; 0: it was no trial, or an older linerate wrote the Report.
+	Took plan.Duration `json:"took,omitempty"`
+	// Decided is set of a trial that was ended before its time, as it had lost too much already: Duration is for how long it was sent, and all figures are of that time. Nil: it went to its end.
+	Decided    *Decided   `json:"decided,omitempty"`
+	Quality    Quality    `json:"quality"` // the worst of the directions that are judged
+	Reason     string     `json:"reason"`
+	Directions []Measured `json:"directions"`
 	// Generators is what each generator had of it, where there are several.
 	Generators []GeneratorShare `json:"generators,omitempty"`
 	// GeneratorCPUPercent is the busiest generator's; -1 unknown.
@@ -225,6 +234,15 @@ type Window struct {
 	Disturbance *Disturbance `json:"disturbance,omitempty"`
 	// Evidence is what judging the window by another goal needs besides; nil: it was not kept, or an older linerate wrote the Report.
 	Evidence *Evidence `json:"evidence,omitempty"`
+}
+
+// Decided is how a trial was ended before its time.
+type Decided struct {
+	// At is for how long it was sent when it was ended, Planned for how long it was to be sent.
+	At      plan.Duration `json:"at"`
+	Planned plan.Duration `json:"planned"`
+	// Above is the share of the frames planned for the whole trial of which more was lost already, in one direction at least.
+	Above units.Ratio `json:"above"`
 }
 
 // Counts says that a window's figures mean something in each of its directions, of which there is one at least: none is Invalid. Loss, however high, counts.

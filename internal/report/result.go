@@ -54,9 +54,59 @@ type Result struct {
 	Observed []Observed `json:"observed,omitempty"`
 	// Curve are the figures of each load, where the procedure measured several for their own sake, the highest first.
 	Curve []Figure `json:"curve,omitempty"`
+	// Goals is what was found of each goal, in the Plan's order, where the procedure is a search for several; the Result's own figures are the first one's.
+	Goals []GoalResult `json:"goals,omitempty"`
 	// SharedPorts are the physical ports that several ends of the links were on, as sentences: they shared its bandwidth, and frames between
 	// them may never have been on a wire. The test allowed it (spec.sharedPort).
 	SharedPorts []string `json:"sharedPorts,omitempty"`
+}
+
+// GoalResult is what a search found of one of its goals.
+type GoalResult struct {
+	Name string `json:"name"`
+	// Irregular is why the goal has no two bounds that are near enough (MinimumLossy, MaximumClean, Unfinished); empty: it has.
+	Irregular string `json:"irregular,omitempty"`
+	// Lower is the relevant lower bound, the highest load that met the goal with none below it that didn't; Upper the lowest that didn't. nil: there is none.
+	Lower *GoalBound `json:"lower,omitempty"`
+	Upper *GoalBound `json:"upper,omitempty"`
+	// ConditionalThroughput is a share of the full rate, in each direction: what comes back at Lower in the least of those trials that the goal asks for (draft-ietf-bmwg-mlrsearch).
+	ConditionalThroughput units.Ratio `json:"conditionalThroughput,omitempty"`
+	// Result is the goal's own answer, with figures as the Report's has them.
+	Result Result `json:"result"`
+}
+
+// GoalBound is a load that bounds a goal's answer.
+type GoalBound struct {
+	// Load is a share of the full rate, Intended what that is in all directions together.
+	Load     units.Ratio `json:"load"`
+	Intended Flow        `json:"intended"`
+	// Windows are the numbers of all trials at this load.
+	Windows []int `json:"windows"`
+}
+
+// ForGoal is the Report as if the named goal of its search were the only one: its Result is that goal's, and its Plan allows that goal's loss. Without a name it is the Report; false: it has
+// no goal of this name. The Report itself is unchanged.
+func (r *Report) ForGoal(name string) (*Report, bool) {
+	if name == "" {
+		return r, true
+	}
+	i := slices.IndexFunc(r.Result.Goals, func(g GoalResult) bool { return g.Name == name })
+	if i < 0 {
+		return r, false
+	}
+	view := *r
+	view.Result = r.Result.Goals[i].Result
+	view.Result.Goals = r.Result.Goals[i : i+1]
+	if r.Plan != nil && r.Plan.Procedure.Search != nil {
+		p := *r.Plan
+		for _, g := range p.Procedure.Search.Goals {
+			if g.Name == name {
+				p.Procedure.MaxLossRatio = g.LossRatio
+			}
+		}
+		view.Plan = &p
+	}
+	return &view, true
 }
 
 // DirectionLimit is what a search found of one direction by itself: a direction's figure is a limit only where frames were lost in that very direction, however many another one lost.

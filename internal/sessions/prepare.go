@@ -45,7 +45,7 @@ func (r *run) describe(g plan.Generator) report.Generator {
 		}
 		w := r.ends[i].welcome
 		described.Product, described.Hostname, described.Server = w.Product, w.Hostname, r.places[i].Server
-		described.CPUModel, described.Processors, described.Kernel, described.Hypervisor = w.Machine.CPUModel, w.Machine.Processors, w.Machine.Kernel, w.Machine.Hypervisor
+		described.CPUModel, described.Processors, described.Kernel, described.Hypervisor, described.Tuning, described.Allowed = w.Machine.CPUModel, w.Machine.Processors, w.Machine.Kernel, w.Machine.Hypervisor, w.Machine.Tuning, w.Machine.Allowed
 		described.Ports = append(described.Ports, report.GeneratorPort{Link: port.Link, Index: len(described.Ports), Name: w.Interface, Driver: w.Driver, NIC: w.NIC, Firmware: w.Firmware,
 			Path: throughSockets, MAC: w.MAC})
 	}

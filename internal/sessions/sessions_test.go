@@ -97,7 +97,7 @@ func TestTheReportTellsWhatSessionsWereMeasuredIn(t *testing.T) {
 		return report.PortEnvironment{Link: link, Driver: "veth", Path: "TCP sockets", CongestionControl: congestionControl}
 	}
 	want := &report.Environment{Linerate: "linerate test", Generators: []report.GeneratorEnvironment{{Name: "generator-0", Product: "linerate sessions",
-		Machine: report.Machine{Node: hostname, CPUModel: this.CPUModel, Processors: this.Processors, Kernel: this.Kernel, Hypervisor: this.Hypervisor},
+		Machine: report.Machine{Node: hostname, CPUModel: this.CPUModel, Processors: this.Processors, Kernel: this.Kernel, Hypervisor: this.Hypervisor, Tuning: this.Tuning, Allowed: this.Allowed},
 		Ports:   []report.PortEnvironment{port("west", strings.TrimSpace(string(kernels))), port("east", "")}}}} // nothing is sent from east
 	if rep.Ending != report.Completed || !reflect.DeepEqual(rep.Environment, want) {
 		t.Errorf("%s: %s\nenvironment %+v\nwant        %+v", rep.Ending, rep.Message, rep.Environment, want)

@@ -84,7 +84,7 @@ func (s *Server) getSystemInfo(*params) (any, error) {
 		"advanced_per_stream_stats": true, "core_type": s.cfg.Machine.CPUModel, "dp_core_count": cores,
 		"dp_core_count_per_port": s.ports[0].cores, "hostname": s.cfg.Hostname, "is_multiqueue_mode": false,
 		"port_count": len(s.ports), "ports": ports, "uptime": s.cfg.Started.Format("Jan 02 2006 @ 15:04:05"),
-		"processors": s.cfg.Machine.Processors, "kernel": s.cfg.Machine.Kernel, "hypervisor": s.cfg.Machine.Hypervisor,
+		"processors": s.cfg.Machine.Processors, "kernel": s.cfg.Machine.Kernel, "hypervisor": s.cfg.Machine.Hypervisor, "tuning": s.cfg.Machine.Tuning, "allowed": s.cfg.Machine.Allowed,
 	}, nil
 }
 

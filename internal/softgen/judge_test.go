@@ -45,6 +45,8 @@ func allowances() []*allowance {
 		{at: "get_system_info/result/processors", reason: surroundings},
 		{at: "get_system_info/result/kernel", reason: surroundings},
 		{at: "get_system_info/result/hypervisor", reason: surroundings},
+		{at: "get_system_info/result/tuning", reason: surroundings},
+		{at: "get_system_info/result/allowed", reason: surroundings},
 		{at: "get_system_info/result/ports/*/description", reason: "TRex knows no interface name here"},
 		{at: "get_system_info/result/ports/*/hw_mac", reason: "TRex lists the ports in no order"},
 		{at: "get_system_info/result/ports/*/rx/caps/3", reason: "no tagged packet groups"},

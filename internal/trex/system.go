@@ -14,10 +14,12 @@ type SystemInfo struct {
 	Uptime    string `json:"uptime"` // when the server started, as text
 	CoreCount int    `json:"dp_core_count"`
 	CoreType  string `json:"core_type"` // the CPU's model
-	// Processors, Kernel and Hypervisor are of the machine; only the software engine says them.
+	// Processors to Allowed are of the machine; only the software engine says them.
 	Processors int    `json:"processors"`
 	Kernel     string `json:"kernel"`
 	Hypervisor string `json:"hypervisor"`
+	Tuning     string `json:"tuning"`  // how the machine is set up
+	Allowed    string `json:"allowed"` // the processors that the server may run on
 	// Software: received packets are judged by CPU cores, not by the NIC's filters.
 	Software bool       `json:"advanced_per_stream_stats"`
 	Ports    []PortInfo `json:"ports"` // by index, which may skip

@@ -86,6 +86,9 @@ func (s *subject) figures() Check {
 	}
 	for i, f := range s.anew.Figures {
 		object := fmt.Sprintf("figure %s, %s", f.Metric, f.Direction)
+		if f.Goal != "" {
+			object += " of goal " + f.Goal
+		}
 		if f.Load != 0 {
 			object += " at " + measure.Percent(f.Load) + " of the target"
 		}

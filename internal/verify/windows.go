@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/units"
 	"github.com/linerate-dev/linerate/internal/wording"
@@ -24,6 +25,15 @@ func (s *subject) windows() Check {
 	}
 	if len(s.Generators) > 1 && len(s.Windows) > 0 && s.Plan.Sessions == nil {
 		d.open("%d generators' counters stand added up, and each had a time of its own: rates were verified within what those times explain", len(s.Generators))
+	}
+	ended := 0
+	for _, w := range s.Windows {
+		if w.Decided != nil {
+			ended++
+		}
+	}
+	if ended > 0 {
+		d.open("%s ended before their time, each port at a moment of its own: rates were verified within what those explain", wording.ShareOf(ended, len(s.Windows))+" trials were")
 	}
 	return d.done()
 }
@@ -110,6 +120,16 @@ func (s *subject) load(i int) units.Ratio {
 // length holds a window's duration against its step's.
 func (s *subject) length(d *differ, object string, i int) {
 	w, judge := s.Windows[i], s.steps[i].Judge
+	if w.Decided != nil {
+		gives := report.Decided{At: w.Duration, Planned: plan.Duration(judge)}
+		if above := s.steps[i].StopAbove; above != nil {
+			gives.Above = *above
+		} else {
+			d.say(object, "decided", "it was ended before its time, and the procedure doesn't end its step so")
+		}
+		d.holdAt(object, "decided", *w.Decided, gives)
+		return
+	}
 	if w.Evidence == nil || w.Evidence.Fault != "" {
 		return
 	}

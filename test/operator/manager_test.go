@@ -127,13 +127,12 @@ func TestWhatALifeCosts(t *testing.T) {
 	warm := minimal("warm")
 	l.create(warm)
 	l.awaitCondition("warm", "Scheduled=False NetworkMissing") // the operator runs
-	l.await("its event", func() bool { return l.asked.of("POST events") > 0 }) // which is on its way for a moment, and would count as the next test's
 	l.must(admin.Delete(t.Context(), warm))
 	l.wires(warm)
 	for i, name := range []string{"life", "another"} {
 		l.asked.take()
 		l.wholeLife(name)
-		l.await("events, which are on their way for a moment", func() bool { return l.asked.of("POST events") >= ofALife["POST events"] })
+		l.await("events, which are on their way for a moment", func() bool { return l.asked.of("POST events") == ofALife["POST events"] })
 		asked := l.asked.take()
 		t.Logf("one life of a minute costs the API server %d requests of the manager:\n%s", asked.total(), asked)
 		for what, n := range asked {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,18 +55,30 @@ spec:
   generator: {engine: External, external: {servers: ["127.0.0.1:4501"]}}
   dut: {type: Device}
   links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
-  procedure: {type: FrameLoss, frameLoss: {from: 4kpps, to: 1kpps, step: 1kpps, warmupDuration: 0s, trialDuration: %s}}
+  procedure: %s
 `
 
 const trialTime = 3 * time.Second
 
-// TestAKilledTrialEndsByItself: a generator without a heartbeat, as TRex is, goes on sending when its client dies, but no longer than the trial was to be.
+// TestAKilledTrialEndsByItself: a generator without a heartbeat, as TRex is, goes on sending when its client dies, but no longer than the trial was to be. A search is killed at any moment of its
+// first trials, of which some are ended early.
 func TestAKilledTrialEndsByItself(t *testing.T) {
+	for name, procedure := range map[string]string{
+		"of a curve":                 "{type: FrameLoss, frameLoss: {from: 4kpps, to: 1kpps, step: 1kpps, warmupDuration: 0s, trialDuration: %s}}",
+		"of a search":                "{type: Search, search: {maxRate: 4kpps, minRate: 1kpps, warmupDuration: 0s, goals: [{name: NDR, finalTrialDuration: %s}]}}",
+		"of a search that ends them": "{type: Search, search: {classification: Sequential, maxRate: 4kpps, minRate: 1kpps, warmupDuration: 0s, goals: [{name: NDR, finalTrialDuration: %s}]}}",
+	} {
+		t.Run(name, func(t *testing.T) { killed(t, fmt.Sprintf(procedure, trialTime), strings.Contains(name, "search")) })
+	}
+}
+
+// killed kills a run in one of its trials, at once or at any moment of the trials that follow.
+func killed(t *testing.T, procedure string, anyMoment bool) {
 	beside(t)
 	rig := newRig(t, 2)
 	rig.route(t)
 	rig.generate(t, "--heartbeat", "0s")
-	cmd := exec.Command(linerate, "run", writeFile(t, "trials.yaml", fmt.Sprintf(trialTest, trialTime)), "--save", "")
+	cmd := exec.Command(linerate, "run", writeFile(t, "trials.yaml", fmt.Sprintf(trialTest, procedure)), "--save", "")
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -74,16 +87,20 @@ func TestAKilledTrialEndsByItself(t *testing.T) {
 	awaitLine(t, newReader(stderr), "trial: asked")
 	proven := rig.sent(t) // marked frames, and a few of the load
 	eventually(t, trialTime, "the trial's frames don't come", func() bool { return rig.sent(t) > proven+100 })
+	if anyMoment {
+		most := proven + rand.Uint64N(10_000) // frames of so many trials pass before
+		eventually(t, time.Minute, "further frames don't come", func() bool { return rig.sent(t) > most })
+	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	killed := time.Now()
+	moment := time.Now()
 	_ = cmd.Wait()
 	const (
 		hush  = time.Second // how long no load must be sent to call it silence
 		stray = 3           // frames that are no load: answers to the device's address resolution
 	)
-	last, before := killed, rig.sent(t)
+	last, before := moment, rig.sent(t)
 	for time.Since(last) < hush {
 		time.Sleep(50 * time.Millisecond)
 		now := rig.sent(t)
@@ -91,14 +108,14 @@ func TestAKilledTrialEndsByItself(t *testing.T) {
 			last = time.Now()
 		}
 		before = now
-		if took := last.Sub(killed); took > trialTime+time.Second {
+		if took := last.Sub(moment); took > trialTime+time.Second {
 			t.Fatalf("the generator still sends %v after the run was killed; trials are of %v", took, trialTime)
 		}
 	}
-	if last.Equal(killed) {
+	if last.Equal(moment) && !anyMoment { // any moment may be one between two trials
 		t.Fatal("nothing was sent after the kill: this test would prove nothing")
 	}
-	t.Logf("silent %v after the run was killed in a trial of %v", last.Sub(killed).Round(10*time.Millisecond), trialTime)
+	t.Logf("silent %v after the run was killed in a trial of %v", last.Sub(moment).Round(10*time.Millisecond), trialTime)
 }
 
 // TestAnInterruptedRunReportsWhatItMeasured: SIGINT ends in order, with exit code 130 and a Report.

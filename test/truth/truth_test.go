@@ -52,6 +52,14 @@ func TestWhatAReportMayClaim(t *testing.T) {
 		{"no figure, as the only window says nothing", measured(5_000, func(r *report.Report) {
 			r.Result.Measured, r.Windows[0].Quality, r.Windows[0].Reason = false, report.Invalid, "a generator sent in bursts"
 		}), ""},
+		{"no figure, as a load that looked clean lost frames when it was held", measured(5_000, func(r *report.Report) {
+			held := r.Windows[0]
+			held.Phase, held.Quality = report.Confirm, report.Lossy
+			r.Result.Measured, r.Result.Reason, r.Windows = false, report.Inconclusive, append(r.Windows, held)
+		}), ""},
+		{"no figure, as nothing is known, and no held load lost frames", measured(5_000, func(r *report.Report) {
+			r.Result.Measured, r.Result.Reason = false, report.Inconclusive
+		}), "there is no figure, and window 1 is Good"},
 		{"no figure and no window", measured(5_000, func(r *report.Report) { r.Result.Measured, r.Windows = false, nil }), "no window says why"},
 	} {
 		got := strings.Join(device.Faults(c.r), "; ")

@@ -20,7 +20,7 @@ func (e *Engine) Describe(ctx context.Context) (engine.Description, error) {
 	}
 	d := engine.Description{
 		Product: e.control.Version().String(), Server: e.control.Address(), Hostname: info.Hostname, CPUModel: info.CoreType, CoreCount: info.CoreCount,
-		Processors: info.Processors, Kernel: info.Kernel, Hypervisor: info.Hypervisor,
+		Processors: info.Processors, Kernel: info.Kernel, Hypervisor: info.Hypervisor, Tuning: info.Tuning, Allowed: info.Allowed,
 	}
 	for _, p := range info.Ports {
 		port := describe(p, statuses[p.Index])

@@ -1,0 +1,80 @@
+package compile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/linerate-dev/linerate/api/v1alpha1"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// ndrAndPDR are the goals of a search that names none: what CSIT publishes.
+var ndrAndPDR = []v1alpha1.SearchGoal{{Name: "NDR", LossRatio: "0"}, {Name: "PDR", LossRatio: "0.005"}}
+
+// presets are standards' goals, as draft-ietf-bmwg-mlrsearch (section Compliance) has them.
+var presets = map[v1alpha1.SearchPreset]v1alpha1.SearchGoal{
+	v1alpha1.PresetRFC2544: {Name: "RFC2544", LossRatio: "0", FinalTrialDuration: "60s", DurationSum: "60s", ExceedRatio: "0%"},
+	v1alpha1.PresetTST009:  {Name: "TST009", LossRatio: "0", FinalTrialDuration: "60s", DurationSum: "120s", ExceedRatio: "50%"},
+}
+
+// searchWithDefaults is a search with its goals, whose presets the schema doesn't know, and with all else that a spec which no API server has seen may lack.
+func searchWithDefaults(spec v1alpha1.SearchSpec) v1alpha1.SearchSpec {
+	spec.Classification = cmp.Or(spec.Classification, v1alpha1.ClassifyRFC9971)
+	spec.MinRate, spec.MaxRate = cmp.Or(spec.MinRate, "0.1%"), cmp.Or(spec.MaxRate, "100%")
+	spec.WarmupDuration = cmp.Or(spec.WarmupDuration, "5s")
+	if preset, known := presets[spec.Preset]; known {
+		spec.Goals = []v1alpha1.SearchGoal{preset}
+	}
+	if len(spec.Goals) == 0 {
+		spec.Goals = ndrAndPDR
+	}
+	spec.Goals = slices.Clone(spec.Goals)
+	for i := range spec.Goals {
+		g := &spec.Goals[i]
+		g.LossRatio, g.ExceedRatio, g.Width = cmp.Or(g.LossRatio, "0"), cmp.Or(g.ExceedRatio, "50%"), cmp.Or(g.Width, "0.5%")
+		g.FinalTrialDuration, g.DurationSum = cmp.Or(g.FinalTrialDuration, "1s"), cmp.Or(g.DurationSum, "21s")
+	}
+	return spec
+}
+
+func (m member) search(spec v1alpha1.SearchSpec) *plan.Search {
+	s := &plan.Search{
+		Classification: string(spec.Classification),
+		Preset:         string(spec.Preset),
+		MinRate:        m.rate("minRate", spec.MinRate),
+		MaxRate:        m.rate("maxRate", spec.MaxRate),
+		WarmupDuration: m.duration("warmupDuration", v1alpha1.Duration(spec.WarmupDuration)),
+	}
+	for i, g := range spec.Goals {
+		goal := member{m.compiler, fmt.Sprintf("search.goals[%d]", i)}
+		s.Goals = append(s.Goals, plan.Goal{
+			Name:               g.Name,
+			LossRatio:          m.ratio(goal.path("lossRatio"), string(g.LossRatio)),
+			FinalTrialDuration: goal.duration("finalTrialDuration", v1alpha1.Duration(g.FinalTrialDuration)),
+			DurationSum:        goal.duration("durationSum", v1alpha1.Duration(g.DurationSum)),
+			ExceedRatio:        m.ratio(goal.path("exceedRatio"), string(g.ExceedRatio)),
+			Width:              m.ratio(goal.path("width"), string(g.Width)),
+		})
+	}
+	m.checkSearch(spec, s)
+	return s
+}
+
+// checkSearch refuses what the schema can't: bounds that leave nothing to search, and goals that are the same.
+func (m member) checkSearch(spec v1alpha1.SearchSpec, s *plan.Search) {
+	if !s.MinRate.IsZero() && !s.MaxRate.IsZero() && s.MinRate.Micros >= s.MaxRate.Micros { // in one unit: the schema has a rule for that
+		m.refuse(m.path("minRate"), spec.MinRate, fmt.Sprintf("the search is between minRate and maxRate: make minRate less than %s, or maxRate more than %s", s.MaxRate, s.MinRate))
+	}
+	for i, g := range s.Goals {
+		if g.LossRatio >= units.One {
+			m.refuse(m.path("goals").Index(i).Child("lossRatio"), spec.Goals[i].LossRatio, "a trial that may lose all its frames meets the goal at any load: make lossRatio less than 1")
+		}
+		for _, before := range s.Goals[:i] {
+			if before.LossRatio == g.LossRatio && before.ExceedRatio == g.ExceedRatio && before.FinalTrialDuration == g.FinalTrialDuration && before.DurationSum == g.DurationSum && before.Width == g.Width {
+				m.refuse(m.path("goals").Index(i), g.Name, fmt.Sprintf("the goal asks for the same as %s: remove it, or give it another lossRatio, exceedRatio, width or duration", before.Name))
+			}
+		}
+	}
+}

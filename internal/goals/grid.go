@@ -1,0 +1,138 @@
+package goals
+
+import "math"
+
+// A grid is the loads that a search may try: from the least to the most in equal ratios, and each goal's width is (nearly) a whole number of steps. A load is its number on the grid, a width a number of steps.
+//
+//	0        1          2             top
+//	├────────┼──────────┼─── ⋯ ───────┤
+//	MinLoad                           MaxLoad
+type grid struct {
+	least, most float64
+	top         int
+	known       map[int]float64
+}
+
+// A goal's width is rounded down to whole steps: by no more than a hundredth of it, and always by a little, so that what is measured as one width is never found wider.
+const leastShare, mostShare = 0.99, 0.999999
+
+func newGrid(least, most float64, widths []float64) *grid {
+	return &grid{least: least, most: most, top: steps(math.Log(most)-math.Log(least), widths), known: map[int]float64{}}
+}
+
+// steps is the smallest number of steps over a range, given as the logarithm of its ratio, of which each width has a whole number, but for a share that is allowed.
+func steps(whole float64, widths []float64) int {
+	for count := 1; ; {
+		next, fits := float64(count+1), true
+		for _, width := range widths {
+			units := -math.Log1p(-width) / (whole / float64(count))
+			share := math.Floor(units) / units
+			if share < leastShare || share > mostShare {
+				fits = false
+				next = max(next, (math.Floor(units)+1)/mostShare/units*float64(count))
+			}
+		}
+		if fits {
+			return count
+		}
+		count = int(math.Ceil(next))
+	}
+}
+
+// load is the load of a number. Halves are computed from their ends, again and again, so that a number's load is the same to the last bit whatever else was computed.
+func (g *grid) load(number int) float64 {
+	if number <= 0 {
+		return g.least
+	}
+	if number >= g.top {
+		return g.most
+	}
+	if load, ok := g.known[number]; ok {
+		return load
+	}
+	load := g.least
+	g.halve(func(middle int, of float64) int {
+		load = of
+		return number - middle
+	})
+	g.known[number] = load
+	return load
+}
+
+// floor is the number of the highest load of the grid that isn't above load.
+func (g *grid) floor(load float64) int {
+	if load >= g.most {
+		return g.top
+	}
+	if !(load > g.least) {
+		return 0
+	}
+	return g.halve(func(_ int, of float64) int {
+		switch {
+		case of < load:
+			return 1
+		case of > load:
+			return -1
+		}
+		return 0
+	})
+}
+
+// halve walks down the grid's halves. towards says where to go from a middle: up if positive, down if negative, and 0 ends the walk. It returns that middle, or the lower end of the last step.
+func (g *grid) halve(towards func(middle int, load float64) int) int {
+	low, high, lowLoad, highLoad := 0, g.top, g.least, g.most
+	for high-low >= 2 {
+		middle := (low + high) / 2
+		ratio := (math.Log(highLoad) - math.Log(lowLoad)) * (float64(middle-low) / float64(high-low))
+		load := lowLoad * math.Exp(ratio)
+		switch way := towards(middle, load); {
+		case way > 0:
+			low, lowLoad = middle, load
+		case way < 0:
+			high, highLoad = middle, load
+		default:
+			return middle
+		}
+	}
+	return low
+}
+
+// nearest is the number of a load that was on the grid before it was written down and read again.
+func (g *grid) nearest(load float64) int {
+	number := g.floor(load)
+	if above := g.load(number + 1); math.Abs(above-load) < math.Abs(load-g.load(number)) {
+		return g.within(number + 1)
+	}
+	return number
+}
+
+// width is how many steps a relative width has, rounded down.
+func (g *grid) width(relative float64) int {
+	return max(1, g.floor(g.least/(1-relative)))
+}
+
+func (g *grid) within(number int) int {
+	return min(max(number, 0), g.top)
+}
+
+// middle splits the range between two loads that are further apart than width, so that as few halvings as possible bring it down to that: the upper part is a width times a power of two where that is not the smaller part.
+func middle(low, high, width int) int {
+	whole := high - low
+	switch {
+	case whole == 2*width:
+		return low + width
+	case whole < 2*width && width%2 == 0:
+		return middle(low, high, width/2)
+	case whole < 2*width:
+		return low + whole/2
+	}
+	upper := width
+	for whole > 4*upper {
+		upper *= 2
+	}
+	// One of two splits, by upper below and by twice that above: the more even one.
+	if upper*(whole-upper) > 2*upper*(whole-2*upper) {
+		return low + upper
+	}
+	return low + whole - 2*upper
+}

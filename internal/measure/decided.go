@@ -1,0 +1,281 @@
+package measure
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// Stop is what ends a trial before its time: more than Above of all frames that a direction is to send in Planned are surely lost, so that the rest of the
+// trial, whatever comes back of it, changes nothing of that.
+//
+//	planned   ├──────────────────────────────────────────────────────────┤ 100 %
+//	sent      ├──────────────────┤ ended
+//	lost      ├─┤ more than Above of what was planned
+type Stop struct {
+	Planned time.Duration
+	Above   units.Ratio
+}
+
+// Decided says of a trial that still runs, whose span has a Stop, whether it may be ended: in some direction that is judged, it lost more than that in any case, and
+// neither the generator's way of sending nor the machine that plays the device explains it. Frames that were sent longer ago than flight count as back or lost. A
+// generator that is too slow decides nothing, and nothing is decided while no frame comes back: a path that is slow, or a device that pauses, shows silence too, also when traffic has been
+// stopped. Only when counters stand still after the stop it is known whether flight was long enough.
+//
+//	sent      ├──────────────────────┤ flight ├ now     lost: what was sent until then, and has not come back until now
+//	returned  ├────────── · · · · · · · · · · ┤
+func (s Setup) Decided(span Span, flight time.Duration) bool {
+	var lossy []int
+	for i, d := range s.Directions {
+		if span.judges(d) && comesBack(d, span) && exceeds(s.lostInFlight(d, span, flight), framesIn(span.intended(i), span.Stopped.Planned), span.Stopped.Above) {
+			lossy = append(lossy, i)
+		}
+	}
+	if len(lossy) == 0 || span.fault(s.Directions) != "" {
+		return false
+	}
+	judged := Judge(s.Window(span), Goal{MaxLossRatio: span.Stopped.Above})
+	for _, i := range lossy {
+		if e := judged.Evidence.Directions[i]; judged.Directions[i].Quality == report.Lossy && !short(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// lostInFlight is how many frames of a direction the device surely lost of those that were sent longer ago than flight, as the latest readings show. What came back of later ones counts for
+// them, too, so it is less than was lost.
+func (s Setup) lostInFlight(d Direction, span Span, flight time.Duration) int64 {
+	var sent, lost, drops int64
+	var took time.Duration
+	for _, p := range d.Pairs {
+		out, in := span.Readings[p.Generator], span.Readings[p.Receiver]
+		if len(out) < 2 || len(in) < 2 {
+			return 0
+		}
+		first, last := edgesOf(in)
+		took = max(took, last.At-first.At)
+		landed := sentBefore(out, p.Send, flight+2*last.Uncertainty)
+		sent += landed
+		lost += landed - last.Ports[p.Receive].Received.Sub(first.Ports[p.Receive].Received).Packets
+		drops += last.Ports[p.Receive].ReceiveErrors - first.Ports[p.Receive].ReceiveErrors
+		first, last = edgesOf(out)
+		drops += last.Ports[p.Send].SendDrops - first.Ports[p.Send].SendDrops
+	}
+	return surely(lost, drops, s.disturbedFrames(span.Disturbance, sent, took))
+}
+
+// comesBack says that frames of a direction came back between the latest two readings.
+func comesBack(d Direction, span Span) bool {
+	frames := int64(0)
+	for _, p := range d.Pairs {
+		if in := span.Readings[p.Receiver]; len(in) >= 2 {
+			frames += in[len(in)-1].Ports[p.Receive].Received.Sub(in[len(in)-2].Ports[p.Receive].Received).Packets
+		}
+	}
+	return frames > 0
+}
+
+// sentBefore is how many frames a port had sent by a moment so long before the latest reading, between two readings as if evenly; of the time until the second reading nothing is known, as
+// traffic began in it.
+func sentBefore(readings []engine.Reading, port int, ago time.Duration) int64 {
+	first, last := edgesOf(readings)
+	moment := last.At - last.Uncertainty - ago
+	for i := len(readings) - 2; i > 0; i-- {
+		from, to := readings[i], readings[i+1]
+		if by := from.At + from.Uncertainty; by <= moment {
+			more := scale(to.Ports[port].Sent.Packets-from.Ports[port].Sent.Packets, int64(moment-by), int64(to.At+to.Uncertainty-by))
+			return from.Ports[port].Sent.Packets - first.Ports[port].Sent.Packets + max(0, more-1)
+		}
+	}
+	return 0
+}
+
+// Flight is for how long frames were seen to be on their way in a trial, its frames counted until the counters stood still: of what was missing while traffic ran, that which wasn't lost in the
+// end. Known is false where nothing came back in some direction, or the readings are worth nothing.
+//
+//	missing  ▁▁▂▃▄▅▅▆▆▇▇█▅▅▅▅   while traffic runs: on its way, or lost
+//	                     ▔▔▔▔   in the end: lost; the difference was on its way
+func (s Setup) Flight(span Span) (longest time.Duration, known bool) {
+	if span.fault(s.Directions) != "" {
+		return 0, false
+	}
+	span.Sending = s.sending(span)
+	for i, d := range s.Directions {
+		f := s.figures(d, span, i, true)
+		if f.sent.Packets == 0 {
+			continue
+		}
+		if f.returned.Packets == 0 {
+			return 0, false
+		}
+		for n := range span.Readings[d.Pairs[0].Generator] {
+			flying := missing(d, span, n) - (f.lost() - f.receiveErrors)
+			longest = max(longest, time.Duration(scale(flying, int64(time.Second)*int64(units.PacketPerSecond), int64(f.offered.packets))))
+		}
+		known = true
+	}
+	return longest, known
+}
+
+// missing is how many frames of a direction had been sent by the n-th reading, and neither come back by then nor been dropped by the generator itself.
+func missing(d Direction, span Span, n int) (frames int64) {
+	for _, p := range d.Pairs {
+		out, in := span.Readings[p.Generator], span.Readings[p.Receiver]
+		if n >= len(out) || n >= len(in) {
+			return 0
+		}
+		frames += out[n].Ports[p.Send].Sent.Sub(out[0].Ports[p.Send].Sent).Packets - in[n].Ports[p.Receive].Received.Sub(in[0].Ports[p.Receive].Received).Packets
+		frames -= in[n].Ports[p.Receive].ReceiveErrors - in[0].Ports[p.Receive].ReceiveErrors
+	}
+	return frames
+}
+
+// judges says whether a direction is to be judged.
+func (s Span) judges(d Direction) bool { return s.Varied == "" || s.Varied == d.From+"→"+d.To }
+
+func (s Span) intended(direction int) units.PacketRate {
+	if direction < len(s.Intended) {
+		return s.Intended[direction]
+	}
+	return 0
+}
+
+// sending is for how long a trial was sent: of one that went to its end what the caller says, which generators keep to; else the longest of its ports.
+func (s Setup) sending(span Span) time.Duration {
+	if span.Stopped == nil {
+		return span.Sending
+	}
+	longest := time.Duration(0)
+	for i, d := range s.Directions {
+		for n, asked := range parts(d.Pairs, span.intended(i)) {
+			took, _ := span.seenSending(d.Pairs[n], asked)
+			longest = max(longest, took)
+		}
+	}
+	return cmp.Or(longest, span.Sending)
+}
+
+// sendingOf is for how long a pair's port sent in a trial in which it was asked for a rate, and how many frames more may have left in that time for what readings' times are unsure of.
+func (s Span) sendingOf(p Pair, asked units.PacketRate) (took time.Duration, unsure int64) {
+	if s.Stopped != nil {
+		if took, unsure := s.seenSending(p, asked); took > 0 {
+			return took, unsure
+		}
+	}
+	return s.Sending, 0
+}
+
+// seenSending is for how long a port sent that began and was stopped between readings: at the rate that it is seen to have between the first reading after its first frame and the last one before
+// its last. Where the times of these readings leave open whether that is the rate asked for, it is. 0: they don't show any rate.
+//
+//	sent   ▁▁▁▁▂▂▃▃▄▄▅▅▆▆▇▇████
+//	read   ·    ·    ·    ·    ·
+//	            a ├─────┤ b        took = all × (b − a ± unsure) ÷ (sent by b − sent by a)
+func (s Span) seenSending(p Pair, asked units.PacketRate) (took time.Duration, unsure int64) {
+	if p.Generator >= len(s.Readings) || len(s.Readings[p.Generator]) < 2 {
+		return 0, 0
+	}
+	readings := s.Readings[p.Generator]
+	sent := func(i int) int64 {
+		return readings[i].Ports[p.Send].Sent.Packets - readings[0].Ports[p.Send].Sent.Packets
+	}
+	a, b, all := 0, len(readings)-1, sent(len(readings)-1)
+	for a < b && sent(a) <= 0 {
+		a++
+	}
+	for b > a && sent(b) >= all {
+		b--
+	}
+	apart, open, between := readings[b].At-readings[a].At, readings[a].Uncertainty+readings[b].Uncertainty, sent(b)-sent(a)
+	if apart <= open || between <= 0 {
+		return 0, 0
+	}
+	least, most := scale(all, int64(apart-open), between), scale(all, int64(apart+open), between)
+	due := scale(all, int64(time.Second)*int64(units.PacketPerSecond), int64(asked+p.Besides))
+	seen := min(max(due, least), most)
+	return time.Duration(seen), scale(all, seen-least, least)
+}
+
+// framesIn is how many frames of a rate are planned for so much time, rounded up.
+func framesIn(rate units.PacketRate, span time.Duration) int64 {
+	return scale(int64(rate), int64(span), int64(time.Second)*int64(units.PacketPerSecond))
+}
+
+// Planned is how many frames were planned for a direction of a window: in a trial that was ended before its time more than were sent; else it is what was sent.
+func Planned(w report.Window, direction int) int64 {
+	m := w.Directions[direction]
+	if w.Decided == nil {
+		return m.Sent.Packets
+	}
+	rate := units.PacketRate(m.Intended.PacketsPerSecond+1) * units.PacketPerSecond // without evidence it is known to a whole packet
+	if w.Evidence != nil && direction < len(w.Evidence.Directions) {
+		rate = w.Evidence.Directions[direction].Intended
+	}
+	return max(m.Sent.Packets, framesIn(rate, w.Decided.Planned.Std()))
+}
+
+// LeastLossOfPlanned is the least share that a direction lost of the frames planned for the window: of a trial that was ended before its time what the device surely lost by then, however much more
+// the rest of the trial would have cost; else what it surely lost of those that were sent. Rounded down, and never below zero; SurelyAbove compares exactly.
+func LeastLossOfPlanned(w report.Window, direction int) units.Ratio {
+	lost, planned := SurelyLost(w.Directions[direction]), Planned(w, direction)
+	if lost <= 0 || planned <= 0 {
+		return 0
+	}
+	high, low := bits.Mul64(uint64(lost), uint64(units.One))
+	ratio, _ := bits.Div64(high, low, uint64(max(lost, planned)))
+	return units.Ratio(ratio)
+}
+
+// SurelyAbove says whether the device lost more than that share of the frames planned for the window, in any case.
+func SurelyAbove(w report.Window, direction int, share units.Ratio) bool {
+	return exceeds(SurelyLost(w.Directions[direction]), Planned(w, direction), share)
+}
+
+// planned is how many frames the direction's loss is a share of.
+func (d direction) planned() int64 {
+	if d.window.Decided == nil {
+		return d.measured.Sent.Packets
+	}
+	return max(d.measured.Sent.Packets, framesIn(d.evidence.Intended, d.window.Decided.Planned.Std()))
+}
+
+// byPlanned is the quality in a trial that was ended before its time: what surely was lost by then is the least that the whole trial would have lost, and that is compared with the limit. Less
+// says nothing of the whole trial, neither that it would have been clean nor, as fewer frames were sent than planned, that the generator is weak.
+func (d direction) byPlanned() (report.Quality, string) {
+	ended := d.window.Decided
+	if exceeds(d.surelyLost(), d.planned(), d.limit) {
+		return report.Lossy, fmt.Sprintf("%s; ended after %s of %s, as that is more of the %d frames planned than the limit of %s", CameBack(d.measured, 1),
+			milliseconds(ended.At.Std()), ended.Planned.Std(), d.planned(), Percent(d.limit))
+	}
+	return report.Unjudged, CameBack(d.measured, 1)
+}
+
+// undecided says what those directions are worth of a trial that was ended before its time, which didn't lose enough to decide it: they aren't judged beside one that did. Where none did, frames
+// came back that seemed lost, or another goal allows as much, and the trial says nothing.
+func undecided(w report.Window, g Goal) {
+	decided := false
+	for _, m := range w.Directions {
+		decided = decided || m.Quality == report.Lossy
+	}
+	for i := range w.Directions {
+		m := &w.Directions[i]
+		switch {
+		case m.Quality != report.Unjudged || w.Varied != "" && w.Varied != m.Name():
+		case decided:
+			m.Reason = fmt.Sprintf("not judged, as the trial was ended after %s of %s for what another direction lost: %s", milliseconds(w.Decided.At.Std()), w.Decided.Planned.Std(), m.Reason)
+		default:
+			m.Quality = report.Invalid
+			m.Reason = fmt.Sprintf("the trial was ended after %s of %s, when more than %s of its frames seemed lost, which says nothing of a limit of %s: %s", milliseconds(w.Decided.At.Std()),
+				w.Decided.Planned.Std(), Percent(w.Decided.Above), Percent(g.MaxLossRatio), m.Reason)
+		}
+	}
+}
+
+// short says that less was offered than is enough, also if all that readings leave open is in the generator's favour.
+func short(e report.DirectionEvidence) bool { return e.MostOffered < e.Intended.Mul(enough) }

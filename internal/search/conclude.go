@@ -1,0 +1,278 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/linerate-dev/linerate/internal/goals"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// Conclude says of each goal what the trials show; the first goal's conclusion is the whole's.
+func (s Search) Conclude(history []report.Window) procedure.Conclusion {
+	c := s.replay(history)
+	whole := procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None}
+	if len(c.trials) > 0 {
+		var said []string
+		var all []procedure.GoalConclusion
+		for i, found := range s.settings.Conclude(c.counted()) {
+			v := verdict{s, &c, history, i, s.plan.Goals[i], found}
+			all = append(all, v.conclusion())
+			said = append(said, v.sentence(all[i]))
+		}
+		whole = all[0].Conclusion
+		whole.Goals, whole.Sentence = all, strings.Join(said, "; ")
+	}
+	whole.Finished = c.ended
+	if c.ended {
+		whole.Ending = c.reason
+	}
+	return whole
+}
+
+// verdict is what the trials show of one goal.
+type verdict struct {
+	Search
+	*course
+	history []report.Window
+	index   int // of the goal
+	goal    plan.Goal
+	found   goals.Result
+}
+
+// conclusion is a limit only where each direction's own loss bounds it: what generators left out, or lost themselves, makes a bound in the reference's arithmetic,
+// and is none of the device.
+func (v verdict) conclusion() procedure.GoalConclusion {
+	g := procedure.GoalConclusion{Name: v.goal.Name, Irregular: v.found.Irregular, Lower: v.bound(v.found.Lower), Upper: v.bound(v.found.Upper)}
+	g.Conclusion = procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None}
+	if v.found.Upper != nil {
+		g.Lossy = v.worst(v.found.Upper)
+	}
+	switch {
+	case v.found.Lower != nil:
+		g.Window, g.Confirmed = v.median(), true
+		g.Throughput = units.Ratio(math.Floor(v.found.ConditionalThroughput * float64(units.One)))
+		v.directions(&g.Conclusion)
+	case v.found.Upper != nil && v.ofDevice(-1).Upper != nil:
+		g.Reason = report.NoCleanWindow
+	case v.found.Upper != nil:
+		g.Reason = v.blamed()
+	}
+	return g
+}
+
+// bound is a bound with its load and the windows of its trials; nil: there is none.
+func (v verdict) bound(b *goals.Bound) *procedure.GoalBound {
+	if b == nil {
+		return nil
+	}
+	out := &procedure.GoalBound{Load: loadOf(b.Load)}
+	for _, i := range b.Trials {
+		out.Windows = append(out.Windows, v.trials[i].window)
+	}
+	return out
+}
+
+// median is the window of the trial that the conditional throughput is of: of the whole trials at the lower bound, the one of that loss ratio.
+func (v verdict) median() int {
+	best, off := procedure.None, math.Inf(1)
+	for _, i := range v.found.Lower.Trials {
+		t := v.trials[i]
+		if t.Stopped || t.Duration < v.goal.FinalTrialDuration.Std() {
+			continue
+		}
+		if d := math.Abs(v.found.Lower.Load*(1-t.LossRatio) - v.found.ConditionalThroughput); d < off {
+			best, off = t.window, d
+		}
+	}
+	if best == procedure.None {
+		return v.trials[v.found.Lower.Trials[0]].window
+	}
+	return best
+}
+
+// worst is the window of a bound's trial that lost most.
+func (v verdict) worst(b *goals.Bound) int {
+	return v.trials[slices.MaxFunc(b.Trials, func(i, j int) int {
+		switch a, b := v.trials[i].LossRatio, v.trials[j].LossRatio; {
+		case a < b:
+			return -1
+		case a > b:
+			return 1
+		}
+		return 0
+	})].window
+}
+
+// ofDevice is what the trials show by the frames alone that the device surely lost, in one direction, or with -1 in the direction that lost most of them.
+func (v verdict) ofDevice(direction int) goals.Result {
+	trials := v.counted()
+	for i := range trials {
+		w := v.history[v.trials[i].window]
+		trials[i].LossRatio = 0
+		for d := range w.Directions {
+			if direction < 0 || direction == d {
+				trials[i].LossRatio = max(trials[i].LossRatio, surelyLost(w, d, v.goal))
+			}
+		}
+	}
+	return v.settings.Conclude(trials)[v.index]
+}
+
+// near is how many goals' widths a direction's own upper bound may lie above the answer, for the answer to be that direction's limit.
+const near = 4
+
+// directions says of each direction whether its own loss bounds the answer, and of the whole what holds for all of them.
+func (v verdict) directions(c *procedure.Conclusion) {
+	answer := v.history[c.Window]
+	for i := range answer.Directions {
+		d := procedure.DirectionConclusion{Reason: v.open(), Confirmed: true, Window: c.Window, Lossy: procedure.None}
+		if upper := v.ofDevice(i).Upper; upper != nil && loadOf(upper.Load) > answer.Load {
+			d.Lossy = v.worstOf(upper, i)
+			d.Resolution = width(min(answer.Load, offeredLoad(answer, i)), max(v.history[d.Lossy].Load, offeredLoad(v.history[d.Lossy], i)))
+			if d.Saturated = d.Resolution <= near*v.goal.Width; d.Saturated {
+				d.Reason = report.LossAboveLimit
+			}
+		}
+		c.Directions = append(c.Directions, d)
+	}
+	if len(c.Directions) == 0 {
+		c.Reason = report.Inconclusive
+		return
+	}
+	limits := slices.ContainsFunc(c.Directions, func(d procedure.DirectionConclusion) bool { return d.Saturated })
+	c.Saturated, c.Reason = true, report.LossAboveLimit
+	for i := range c.Directions {
+		d := &c.Directions[i]
+		c.Resolution = max(c.Resolution, d.Resolution)
+		if d.Saturated {
+			continue
+		}
+		if limits {
+			d.Reason = report.OtherDirection
+		}
+		if c.Saturated {
+			c.Saturated, c.Reason = false, d.Reason
+		}
+	}
+	if !c.Saturated {
+		c.Resolution = 0
+	}
+}
+
+// worstOf is the window of a bound's trial that lost most in one direction.
+func (v verdict) worstOf(b *goals.Bound, direction int) int {
+	most, at := -1.0, procedure.None
+	for _, i := range b.Trials {
+		w := v.history[v.trials[i].window]
+		if direction >= len(w.Directions) {
+			continue
+		}
+		if lost := surelyLost(w, direction, v.goal); lost > most {
+			most, at = lost, v.trials[i].window
+		}
+	}
+	return at
+}
+
+// open is why an answer is a lower bound where no direction's own loss bounds it.
+func (v verdict) open() report.Reason {
+	switch {
+	case v.found.Upper != nil:
+		return v.blamed()
+	case v.found.Irregular == goals.MaximumClean:
+		return report.ReachedTarget
+	}
+	return report.Inconclusive
+}
+
+// blamed is who made the upper bound, where the device alone didn't: generators that sent or received too little, the machine that plays the device, or nobody knows.
+func (v verdict) blamed() report.Reason {
+	reason := report.Inconclusive
+	for _, i := range v.found.Upper.Trials {
+		w := v.history[v.trials[i].window]
+		judged := judgedBy(w, v.goal)
+		switch {
+		case judged.LostToBursts(), slices.ContainsFunc(judged.Directions, func(d report.Measured) bool {
+			left, _ := leftOut(w, d)
+			return left > 0 && w.Decided == nil || d.GeneratorDrops() > 0
+		}):
+			return report.GeneratorLimited
+		case judged.LostToMachine(), judged.LostToDisturbance():
+			reason = report.MachineLimited
+		}
+	}
+	return reason
+}
+
+// offeredLoad is a direction's load as it was really offered.
+func offeredLoad(w report.Window, direction int) units.Ratio {
+	d := w.Directions[direction]
+	if d.Intended.PacketsPerSecond <= 0 {
+		return w.Load
+	}
+	return units.Ratio(units.PacketRate(w.Load).Mul(units.RatioOf(d.Offered.PacketsPerSecond, d.Intended.PacketsPerSecond)))
+}
+
+// width is how far lo lies below hi, as a share of hi.
+func width(lo, hi units.Ratio) units.Ratio { return units.RatioOf(int64(hi-lo), int64(hi)) }
+
+// sentence tells a goal's bounds with the trials behind them.
+func (v verdict) sentence(g procedure.GoalConclusion) string {
+	said := g.Name + ": "
+	switch {
+	case g.Lower != nil:
+		said += fmt.Sprintf("met at %s (%s)", asked(v.history[g.Lower.Windows[0]]), v.within(v.found.Lower))
+	case g.Reason == report.NoCleanWindow:
+		said += "irregular, no load met it"
+	case g.Upper != nil:
+		said += "irregular, no load is known to meet it"
+	default:
+		return said + "not decided"
+	}
+	switch {
+	case g.Upper != nil:
+		w := v.history[g.Lossy]
+		said += fmt.Sprintf(", not met at %s (%s; window %d, %s)", asked(w), v.within(v.found.Upper), w.Number, worstLoss(w))
+	case g.Irregular == goals.MaximumClean:
+		said += ", which is the highest load: irregular, the limit lies there or above"
+	default:
+		said += ", and what lies above was not decided"
+	}
+	if g.Lower != nil && g.Upper != nil && !g.Saturated {
+		said += fmt.Sprintf(", of which the device's part is not shown in each direction (%s): a lower bound", g.Reason)
+	}
+	return said
+}
+
+// within says how many of a bound's trials lost no more than the goal allows.
+func (v verdict) within(b *goals.Bound) string {
+	good := 0
+	for _, i := range b.Trials {
+		if v.trials[i].LossRatio <= share(v.goal.LossRatio) {
+			good++
+		}
+	}
+	return fmt.Sprintf("%d of %s lost at most %s %%", good, wording.Counted(len(b.Trials), "trial"), v.goal.LossRatio.Percent())
+}
+
+// asked is what all directions were asked for together.
+func asked(w report.Window) string {
+	return wording.PacketRate(measure.Sum(w.Directions, nil).Intended.PacketsPerSecond)
+}
+
+// worstLoss is what the direction lost that lost most.
+func worstLoss(w report.Window) string {
+	if len(w.Directions) == 0 {
+		return w.Reason
+	}
+	d := slices.MaxFunc(w.Directions, func(a, b report.Measured) int { return int(a.LossRatio - b.LossRatio) })
+	return d.Name() + ": " + measure.CameBack(d, 1)
+}

@@ -1,0 +1,238 @@
+// Package search finds, for each of several goals, the highest load at which a device meets it: NDR, PDR, and what else a lab publishes. Which load is tried next,
+// and what trials show of a goal, package goals decides; this package makes steps of what it asks for, and conclusions of what it finds.
+//
+//	            lost more than the goal allows
+//	load  ──────────┬──────────────────────────▶
+//	  lower bound ──┤├── upper bound     at most the goal's width apart
+//	     NDR        ││
+//	  lower bound ──┼┼─┤├── upper bound
+//	     PDR
+//
+// Every step is a trial: it is sent, drained and counted by itself. A trial that was disturbed says nothing and is repeated, within bounds.
+package search
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/goals"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// The bounds of repeats. On a machine whose host takes 10 ms every other second, two of three trials of 1 s near the limit are disturbed; one that counts though it is disturbed makes a limit a
+// lower bound.
+const (
+	invalidRepeats = 5  // times that one trial is repeated because it was disturbed
+	repeatBudget   = 40 // such repeats in the whole search
+)
+
+// Search is the procedure of a Plan.
+type Search struct {
+	plan     plan.Search
+	settings goals.Settings
+}
+
+var _ procedure.Procedure = Search{}
+
+// New is the search that the Plan describes.
+func New(p plan.Procedure) Search {
+	if p.Search == nil {
+		return Search{}
+	}
+	s := Search{plan: *p.Search, settings: goals.Settings{Classification: goals.Classification(p.Search.Classification), MaxLoad: 1, MinLoad: 1}}
+	if least, most := p.Search.MinRate, p.Search.MaxRate; least.Kind == most.Kind && most.Micros > 0 && least.Micros > 0 {
+		s.settings.MinLoad = min(1, float64(least.Micros)/float64(most.Micros))
+	}
+	for _, g := range p.Search.Goals {
+		s.settings.Goals = append(s.settings.Goals, goals.Goal{Name: g.Name, LossRatio: share(g.LossRatio), ExceedRatio: share(g.ExceedRatio), Width: share(g.Width),
+			FinalTrial: g.FinalTrialDuration.Std(), DurationSum: g.DurationSum.Std()})
+	}
+	return s
+}
+
+// share is a ratio for reckoning.
+func share(r units.Ratio) float64 { return float64(r) / float64(units.One) }
+
+// loadOf is a load of package goals, a share of the highest, as steps have it. It is never nothing: the lowest load is more than that.
+func loadOf(load float64) units.Ratio {
+	return max(1, min(units.One, units.Ratio(math.Round(load*float64(units.One)))))
+}
+
+// Rates are the highest load, which all others are shares of, and for the warm-up the lowest.
+func (s Search) Rates() procedure.Rates {
+	rates := procedure.Rates{Full: procedure.Rate{Field: "search.maxRate", Rate: s.plan.MaxRate}}
+	if s.warmUp().Steps() > 0 {
+		rates.WarmUp = procedure.Rate{Field: "search.minRate", Rate: s.plan.MinRate}
+	}
+	return rates
+}
+
+func (s Search) warmUp() procedure.WarmUp {
+	return procedure.WarmUp{Kind: procedure.Trial, Lasts: s.plan.WarmupDuration.Std()}
+}
+
+// course is where replaying the trials leads to.
+type course struct {
+	trials  []trial
+	ask     goals.Ask
+	repeats int    // of the trial asked for, because it was disturbed
+	budget  int    // repeats left for all trials
+	reason  string // of the next trial, or how the search came to its end
+	ended   bool   // there is no next trial
+}
+
+// trial is one that counts.
+type trial struct {
+	goals.Trial
+	window int // its index in the history
+}
+
+// counted are the trials as package goals takes them.
+func (c *course) counted() []goals.Trial {
+	all := make([]goals.Trial, len(c.trials))
+	for i, t := range c.trials {
+		all[i] = t.Trial
+	}
+	return all
+}
+
+// replay carries the history through the search.
+func (s Search) replay(history []report.Window) course {
+	c := course{budget: repeatBudget}
+	if len(s.settings.Goals) == 0 {
+		c.ended, c.reason = true, "the search has no goal"
+		return c
+	}
+	if silent := s.warmUp().Silent(history); silent != "" {
+		c.ended, c.reason = true, silent
+		return c
+	}
+	s.next(&c)
+	for i := s.warmUp().Steps(); i < len(history) && !c.ended; i++ {
+		s.observe(&c, history[i], i)
+	}
+	return c
+}
+
+// observe takes in the window of the trial that was asked for, which is window i of the history. Where trials were disturbed however often they were repeated, the
+// last one counts as it is: what it is missing bounds nothing (see blamed), and the search comes to an end.
+func (s Search) observe(c *course, w report.Window, i int) {
+	if why := s.disturbed(w); why != "" && c.repeats < invalidRepeats && c.budget > 0 {
+		c.repeats++
+		c.budget--
+		c.reason = why
+		return
+	}
+	c.repeats = 0
+	t := s.counts(c.ask, w)
+	if !s.meansAnything(w) {
+		t.LossRatio = 1
+	}
+	c.trials = append(c.trials, trial{t, i})
+	s.next(c)
+}
+
+// next asks package goals what follows the trials.
+func (s Search) next(c *course) {
+	ask, done := s.settings.Next(c.counted())
+	c.ask, c.ended, c.reason = ask, done, ask.Reason
+	if done {
+		c.reason = fmt.Sprintf("the search is over after %s", wording.Counted(len(c.trials), "trial"))
+	}
+}
+
+// Next is the next trial, or once more the one that was disturbed.
+func (s Search) Next(history []report.Window) procedure.Step {
+	c := s.replay(history)
+	if c.ended {
+		return procedure.Step{Done: true, Reason: c.reason}
+	}
+	if s.warmUp().Due(history) {
+		return s.warmUp().Step()
+	}
+	step := procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: loadOf(c.ask.Load), Judge: c.ask.Duration, Reason: c.reason}
+	if above, ends := s.decidedAbove(c.ask); ends {
+		step.StopAbove = &above
+	}
+	return step
+}
+
+// decidedAbove is the loss ratio above which a trial is bad for every goal, so that the rest of it would tell nothing; false: each trial is played to its end, as the standard wants it.
+func (s Search) decidedAbove(ask goals.Ask) (above units.Ratio, ends bool) {
+	switch {
+	case ask.StopAbove != nil:
+		return units.Ratio(math.Ceil(*ask.StopAbove * float64(units.One))), true
+	case s.plan.Classification != plan.ClassifySequential:
+		return 0, false
+	}
+	for _, g := range s.plan.Goals {
+		above = max(above, g.LossRatio)
+	}
+	return above, true
+}
+
+// Bound is the most that the search asks for, and every repeat.
+func (s Search) Bound() procedure.Bound {
+	if len(s.settings.Goals) == 0 {
+		return procedure.Bound{Steps: s.warmUp().Steps(), Time: s.plan.WarmupDuration.Std(), Trials: s.warmUp().Steps(), Trial: s.plan.WarmupDuration.Std()}
+	}
+	trials, span, longest := s.settings.Longest()
+	repeats := min(repeatBudget, invalidRepeats*trials)
+	steps := s.warmUp().Steps() + trials + repeats
+	return procedure.Bound{Steps: steps, Time: s.plan.WarmupDuration.Std() + span + time.Duration(repeats)*longest, Trials: steps, Trial: max(s.plan.WarmupDuration.Std(), longest)}
+}
+
+// Usual is the warm-up, three short trials to begin with, and for each goal the trials that decide its two bounds, of which the second half is rarely needed.
+func (s Search) Usual() time.Duration {
+	usual := s.plan.WarmupDuration.Std()
+	for i, g := range s.plan.Goals {
+		if i == 0 {
+			usual += 3 * min(time.Second, g.FinalTrialDuration.Std())
+		}
+		usual += 2 * max(g.FinalTrialDuration.Std(), g.DurationSum.Std()/2)
+	}
+	return usual
+}
+
+// Remaining is what is left of the usual time, and at least the next trial.
+func (s Search) Remaining(history []report.Window) time.Duration {
+	c := s.replay(history)
+	if c.ended {
+		return 0
+	}
+	if s.warmUp().Due(history) {
+		return min(s.Usual(), s.Bound().Time)
+	}
+	left := s.Usual() - s.plan.WarmupDuration.Std()
+	for _, t := range c.trials {
+		left -= t.Duration
+	}
+	return min(max(left, c.ask.Duration), s.Bound().Time)
+}
+
+// Describe says what is searched for.
+func (s Search) Describe() procedure.Description {
+	if s.plan.MaxRate.IsZero() {
+		return procedure.Description{}
+	}
+	var said []string
+	for _, g := range s.plan.Goals {
+		said = append(said, fmt.Sprintf("%s (at most %s %% lost)", g.Name, g.LossRatio.Percent()))
+	}
+	return procedure.Description{Parts: "warm-up and trials", OnTop: "what a device that loses now and then, and disturbed trials, repeat",
+		Sentence: fmt.Sprintf("search for %s between %s and %s per direction, in trials of up to %s each, classified by %s", strings.Join(said, " and "), s.plan.MinRate, s.plan.MaxRate,
+			s.longestTrial(), s.plan.Classification)}
+}
+
+func (s Search) longestTrial() (longest time.Duration) {
+	for _, g := range s.plan.Goals {
+		longest = max(longest, g.FinalTrialDuration.Std())
+	}
+	return longest
+}

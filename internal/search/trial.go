@@ -1,0 +1,136 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/goals"
+	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/units"
+)
+
+// grain is the share of a trial's frames that generators may leave out by rounding, beside two frames: rates and durations are whole numbers somewhere in each.
+const grain = units.One / 10_000
+
+// disturbed says why a trial says nothing of some goal, and is to be repeated; empty: it counts. A generator that left out frames, though less than one in a hundred, says nothing under
+// RFC9971 either, which counts as lost what wasn't sent: a stall of ours is not to be the device's.
+func (s Search) disturbed(w report.Window) string {
+	for _, g := range s.plan.Goals {
+		if judged := judgedBy(w, g); !measure.Counts(judged) && !endedBefore(w, g) {
+			return procedure.Repeated(judged)
+		}
+	}
+	if s.plan.Classification != plan.ClassifyRFC9971 {
+		return ""
+	}
+	for _, d := range w.Directions {
+		if left, of := leftOut(w, d); left > 0 && w.Decided == nil && !procedure.UnderOffered(d) {
+			return fmt.Sprintf("window %d is repeated: of %d frames asked for from %s to %s the generator left out %d", w.Number, of, d.From, d.To, left)
+		}
+	}
+	return ""
+}
+
+// meansAnything says that a trial counts for some goal: at a loss ratio that is strict enough it may say nothing, and show at another that no more was lost than that.
+func (s Search) meansAnything(w report.Window) bool {
+	return slices.ContainsFunc(s.plan.Goals, func(g plan.Goal) bool { return measure.Counts(judgedBy(w, g)) })
+}
+
+// endedBefore says that a trial was ended before its time for goals that allow less loss than this one, of which it says nothing.
+func endedBefore(w report.Window, g plan.Goal) bool {
+	return w.Decided != nil && g.LossRatio > w.Decided.Above
+}
+
+// judgedBy is a window as a goal judges it. One without evidence, which no linerate writes of a search, is as it was judged.
+func judgedBy(w report.Window, g plan.Goal) report.Window {
+	counted, err := measure.Recall(w)
+	if err != nil {
+		return w
+	}
+	judged := measure.Judge(counted, measure.Goal{MaxLossRatio: g.LossRatio})
+	judged.Number, judged.Phase, judged.Load = w.Number, w.Phase, w.Load
+	return judged
+}
+
+// leftOut is how many frames, of so many that were asked for, a direction's generators did not send, where that is more than rounding. A trial that was ended early was asked for what it would
+// have sent until then.
+func leftOut(w report.Window, d report.Measured) (left, of int64) {
+	of = plannedFrames(d, w.Duration.Std())
+	left = of - d.Sent.Packets
+	if left <= 2+of/int64(units.One/grain) {
+		return 0, of
+	}
+	return left, of
+}
+
+// counts is a trial as package goals takes it: its loss ratio is that of the direction that lost most, never that of the sum.
+func (s Search) counts(ask goals.Ask, w report.Window) goals.Trial {
+	t := goals.Trial{Load: ask.Load, Duration: ask.Duration, Took: took(ask, w), Stopped: w.Decided != nil}
+	for i, d := range w.Directions {
+		if t.Stopped {
+			t.LossRatio = max(t.LossRatio, leastLoss(w, i))
+		} else {
+			t.LossRatio = max(t.LossRatio, s.lossOf(w, d))
+		}
+	}
+	if len(w.Directions) == 0 {
+		t.LossRatio = 1 // nothing came back of nothing: no load is met by that
+	}
+	return t
+}
+
+// leastLoss is the least loss ratio that a direction would have had in the whole of a trial that was ended early: what it surely lost by then, of all frames that were planned.
+func leastLoss(w report.Window, direction int) float64 {
+	return min(1, share(measure.LeastLossOfPlanned(w, direction)))
+}
+
+// plannedFrames is how many frames a direction was asked for in so much time.
+func plannedFrames(d report.Measured, span time.Duration) int64 {
+	return int64(units.PacketRate(d.Intended.PacketsPerSecond) * units.PacketRate(span.Milliseconds()) / 1000)
+}
+
+// took is how long a trial took with its drain, as the sums of durations have it; of one that was ended early, how long the whole one would have taken.
+func took(ask goals.Ask, w report.Window) (span time.Duration) {
+	span = max(w.Took.Std(), w.Duration.Std())
+	if w.Decided != nil {
+		span += max(0, ask.Duration-w.Duration.Std())
+	}
+	return span
+}
+
+// lossOf is a direction's loss ratio: of what was asked for, what was not sent, or was sent and did not come back. RFC9971 counts as the reference's library does:
+//
+//	(|lost| + |asked for − sent|) ÷ the larger of asked for and sent
+//
+// Sequential counts what was not sent only where that is more than one in a hundred: the load was another one then.
+func (s Search) lossOf(w report.Window, d report.Measured) float64 {
+	left, of := leftOut(w, d)
+	if s.plan.Classification != plan.ClassifyRFC9971 && !procedure.UnderOffered(d) {
+		left, of = 0, d.Sent.Packets
+	}
+	if of = max(of, d.Sent.Packets); of <= 0 {
+		return 1
+	}
+	lost := d.Sent.Packets - d.Returned.Packets
+	return min(1, float64(max(lost, -lost)+left)/float64(of))
+}
+
+// surelyLost is the share of a direction's frames that the device surely lost, where that is more than the goal allows; 0: nobody can say that it lost more than that.
+func surelyLost(w report.Window, direction int, g plan.Goal) float64 {
+	judged := judgedBy(w, g).Directions
+	if direction >= len(judged) {
+		return 0
+	}
+	d := judged[direction]
+	if d.Quality == report.Invalid || d.LossRatioMin <= g.LossRatio {
+		return 0
+	}
+	if w.Decided != nil {
+		return leastLoss(w, direction)
+	}
+	return share(min(units.One, d.LossRatioMin))
+}
