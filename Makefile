@@ -43,15 +43,18 @@ test: ## Run the gate's tests that need no cluster, with one scene of real packe
 	$(MAKE) --no-print-directory test-code
 	$(MAKE) --no-print-directory test-packets
 
-# go vet is among the linters, and isn't run once more with each test. What several programs would compile at the same time, each for itself, comes first.
-# Half of these tests wait for an API server, so more are under way than there are processors.
+# go vet is among the linters, and isn't run once more with each test. What several of these would compile at the same time, each for itself, is compiled first:
+# by go list, which links nothing. Half of them wait for an API server, so more are under way than there are processors. What tests and API servers make is soon garbage: it is collected less often.
+test-code: export GOGC := 400
+test-code: export GOMEMLIMIT := 2GiB
 test-code: compiler kube ## Run the gate's tests without packets: code, virtual time, the API server, the chart (7 minutes)
-	$(GO) build ./...
-	$(MAKE) --no-print-directory -j7 --output-sync=target test-running test-operator-a test-operator-b test-operator-c test-race test-plain test-chart
+	$(GO) list -export -f '' ./... >/dev/null
+	CGO_ENABLED=1 $(GO) list -race -export -test -f '' $(SHARING) ./test/operator >/dev/null
+	KUBEBUILDER_ASSETS=$$($(GO) run ./hack/kube) $(MAKE) --no-print-directory -j7 --output-sync=target test-running test-operator-a test-operator-b test-operator-c test-race test-plain test-chart
 
-# The last are one after another: each has real packets.
-test-packets: compiler kube ## Run the gate's tests with interfaces and real packets (as root; 2 minutes)
-	$(RACE) -vet=off -count=1 -timeout 10m ./internal/softgen/... ./internal/forwarder/... ./internal/lab/... ./internal/sessions/...
+# What takes longest begins first. The last are one after another: each has real packets.
+test-packets: compiler kube ## Run the gate's tests with interfaces and real packets (as root; 4 minutes)
+	$(RACE) -vet=off -count=1 -timeout 10m ./internal/sessions/... ./internal/lab/... ./internal/forwarder/... ./internal/softgen/...
 	$(GO) test -vet=off -count=1 -p 1 -timeout 10m ./test/burstiness ./test/delivery ./test/impaired ./test/realpackets
 
 test-race: compiler kube
@@ -67,15 +70,18 @@ test-plain: kube
 test-running: compiler kube
 	$(RACE) -vet=off -count=1 -timeout 20m -run '$(RUNNING)' ./test/operator
 
-# The operator's tests are one after the other, each waiting for its API server: three parts are beside each other, each with a server of its own.
-test-operator-a: kube
-	$(GO) test -vet=off -count=1 -timeout 20m -run '^TestA[STWn]' -skip '$(RUNNING)' ./test/operator
+# The operator's tests are one after the other, each waiting for its API server: three parts are beside each other, each with a server of its own. They are one program.
+test-operator-a: operator-tests
+	cd test/operator && ../../bin/operator.test -test.timeout 20m -test.run '^TestA[STWn]' -test.skip '$(RUNNING)'
 
-test-operator-b: kube
-	$(GO) test -vet=off -count=1 -timeout 20m -run '^TestA[^STWn]' -skip '$(RUNNING)' ./test/operator
+test-operator-b: operator-tests
+	cd test/operator && ../../bin/operator.test -test.timeout 20m -test.run '^TestA[^STWn]' -test.skip '$(RUNNING)'
 
-test-operator-c: kube
-	$(GO) test -vet=off -count=1 -timeout 20m -run '^Test[^A]' -skip '$(RUNNING)' ./test/operator
+test-operator-c: operator-tests
+	cd test/operator && ../../bin/operator.test -test.timeout 20m -test.run '^Test[^A]' -test.skip '$(RUNNING)'
+
+operator-tests: kube
+	$(GO) test -vet=off -c -o bin/operator.test ./test/operator
 
 test-api: compiler kube ## Run the API and the operator against a real API server (2 minutes)
 	$(RACE) -count=1 ./test/apiserver ./test/manifests ./test/operator/...
@@ -101,7 +107,7 @@ kube-cluster:
 demo: ## Show the operator at work on a real two-node cluster on this machine (as root; 2 minutes, the first time 20)
 	$(GO) run ./hack/demo up
 
-demo-down: ## Remove the demo's cluster
+demo-down: ## Remove the demo's cluster (some seconds)
 	$(GO) run ./hack/demo down
 
 e2e: packages kube-cluster ## Run the gate's scene in a real cluster: both kinds of engine pod, a queue, a killed runner (as root; 3 minutes)
@@ -116,10 +122,10 @@ lint: ## Lint, with the architecture's import arrows (1 minute, the first time 7
 	cd test/fabric/plugins && $(GO) run -modfile=../../../go.tools.mod $(LINT) run --allow-parallel-runners -c ../../../.golangci.yml ./...
 	$(GO) run -modfile=go.actionlint.mod github.com/rhysd/actionlint/cmd/actionlint examples/ci/github-actions.yaml
 
-generate: ## Regenerate deep copies, the CRD, docs/api.md, the documents' schemas, the manager's role and the chart's copies
+generate: ## Regenerate deep copies, the CRD, docs/api.md, the documents' schemas, the manager's role and the chart's copies (5 seconds, the first time 1 minute)
 	hack/generate
 
-verify: generate ## Fail if generated files are not what the sources say, or if module files require different versions of one module
+verify: generate ## Fail if generated files are not what the sources say, or if module files require different versions of one module (5 seconds, the first time 1 minute)
 	@$(GO) run ./hack/versions
 	@git diff --exit-code -- api charts config docs || { echo "generated files are stale: run 'make generate' and commit the result" >&2; exit 1; }
 
@@ -156,10 +162,13 @@ faults: packages kube-cluster ## Full tier: break each part of a cluster in each
 soak: packages kube-cluster ## Full tier: the same test SOAK=n times in a row, into docs/reliability.md (as root; 10 minutes)
 	$(FULL) -timeout 60m ./test/faults -run '^TestSoak$$' -v -soak $(SOAK) -table docs/reliability.md
 
-lives: kube ## Full tier: the life of every sample, the kind replaced under stored objects, and an upgrade in the middle of a run, at a real API server; the image by its Dockerfile (5 minutes)
+lives: kube ## Full tier: the life of every sample, the kind replaced under stored objects, and an upgrade in the middle of a run, a hostile tenant, at a real API server; the image by its Dockerfile (6 minutes)
 	$(FULL) -timeout 10m ./test/apiserver -run '^TestTheKindIsReplacedUnderStoredObjects$$'
-	$(FULL) -timeout 30m ./test/operator -run '^TestEveryLife$$'
+	$(FULL) -timeout 30m ./test/operator -run '^(TestEveryLife|TestAHostileTenantTakesNoMemory)$$'
 	cd test/chart && $(FULL) -timeout 30m -run '^(TestAReleaseChangesInTheMiddleOfARun|TestTheDockerfilesCommandsBuildThePackedPrograms)$$' ./...
+
+properties: ## Full tier: procedures against many more histories, and the whole table of orders of docs/statistics.md (2 minutes)
+	$(FULL) -timeout 30m ./internal/constantload ./internal/eachdirection ./internal/frameloss ./internal/search ./internal/suite
 
 # The other way is measured also where the first failed.
 four-systems: packages kube-cluster ## Full tier: one table of four systems, by linerate run and by the operator, into docs/four-systems.md (as root; 15 minutes)

@@ -19,12 +19,9 @@ const (
 	minimal = head + "metadata: {name: x}\nspec:\n  dut: {type: Reference}\n  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]\n"
 )
 
-// shared is one server for all tests, as compiling the rules is most of their time.
-var shared = sync.OnceValues(admission.NewServer)
-
 func newServer(tb testing.TB) *admission.Server {
 	tb.Helper()
-	server, err := shared()
+	server, err := admission.NewServer()
 	if err != nil {
 		tb.Fatal(err)
 	}

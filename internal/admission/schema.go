@@ -21,8 +21,7 @@ import (
 	"github.com/linerate-dev/linerate/config/crd"
 )
 
-// Server judges objects as an API server with our CustomResourceDefinitions would. Making one compiles every rule of a LoadTest, which takes
-// about a tenth of a second: make one per process. Those of a LoadTestSuite are compiled when the first is judged. It is safe for concurrent use.
+// Server judges objects as an API server with our CustomResourceDefinitions would. It is safe for concurrent use, and keeps nothing of what it judges.
 type Server struct {
 	tests  *resource
 	suites func() (*resource, error)
@@ -36,8 +35,11 @@ type resource struct {
 	rules      *cel.Validator
 }
 
-// NewServer reads the embedded CustomResourceDefinitions.
-func NewServer() (*Server, error) {
+// NewServer is a Server by the embedded CustomResourceDefinitions. A process has one, which is made when it is first asked for: to compile every rule of a LoadTest takes some
+// tenths of a second. Those of a LoadTestSuite are compiled when the first is judged.
+func NewServer() (*Server, error) { return made() }
+
+var made = sync.OnceValues(func() (*Server, error) {
 	tests, err := newResource(v1alpha1.LoadTestKind, crd.LoadTests())
 	if err != nil {
 		return nil, err
@@ -45,7 +47,7 @@ func NewServer() (*Server, error) {
 	return &Server{tests: tests, suites: sync.OnceValues(func() (*resource, error) {
 		return newResource(v1alpha1.LoadTestSuiteKind, crd.LoadTestSuites())
 	})}, nil
-}
+})
 
 // of is the resource of a kind; what is no suite is judged as a LoadTest.
 func (s *Server) of(kind any) (*resource, error) {

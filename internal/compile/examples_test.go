@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/admission"
@@ -19,12 +18,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// theServer is made once: it compiles every rule, and keeps nothing.
-var theServer = sync.OnceValues(admission.NewServer)
-
 func newServer(t *testing.T) *admission.Server {
 	t.Helper()
-	server, err := theServer()
+	server, err := admission.NewServer()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -172,14 +172,12 @@ func admit(t *testing.T, text string) *v1alpha1.LoadTest {
 // apiServer is what admits LoadTests; it is made once, as it reads the whole schema.
 func apiServer(t *testing.T) *admission.Server {
 	t.Helper()
-	server, err := theServer()
+	server, err := admission.NewServer()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return server
 }
-
-var theServer = sync.OnceValues(admission.NewServer)
 
 // observe is what the operator sees now.
 func (w *world) observe() lifecycle.Observed {

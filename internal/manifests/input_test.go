@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,9 +15,6 @@ import (
 	"github.com/linerate-dev/linerate/internal/compile"
 	"github.com/linerate-dev/linerate/internal/manifests"
 )
-
-// newServer is made once: to read the schema takes longer than all the rest.
-var newServer = sync.OnceValues(admission.NewServer)
 
 // sample is the input of a test of config/samples in the lab of testdata/networks.yaml, first attempt.
 func sample(t *testing.T, name string) manifests.Input {
@@ -33,7 +29,7 @@ func sample(t *testing.T, name string) manifests.Input {
 // input is that of a LoadTest as a person writes it.
 func input(t *testing.T, text string) manifests.Input {
 	t.Helper()
-	server, err := newServer()
+	server, err := admission.NewServer()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,17 +7,23 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/linerate-dev/linerate/internal/queue"
 )
 
-// moments are labs of chance half-way through their work.
-func moments(t *testing.T, each func(*testing.T, *rand.Rand, queue.Lab)) {
-	t.Helper()
+// moment is a lab of chance half-way through its work.
+type moment struct {
+	seed uint64
+	lab  queue.Lab
+}
+
+// played are the moments of 24 labs, five of each. They are played once for all properties.
+var played = sync.OnceValue(func() (all []moment) {
 	for seed := range uint64(24) {
-		s := newSim(t, seed)
+		s := newSim(nil, seed)
 		if seed%2 == 1 {
 			s.tenants(3)
 			s.wantOneOf(west, east)
@@ -28,10 +34,30 @@ func moments(t *testing.T, each func(*testing.T, *rand.Rand, queue.Lab)) {
 			}
 			s.now = s.now.Add(time.Duration(s.chance.IntN(60)) * time.Second)
 			s.end() // and who comes next isn't placed yet
-			each(t, s.chance, s.lab())
+			all = append(all, moment{seed, copied(s.lab())})
 		}
-		if t.Failed() {
-			t.Fatalf("seed %d", seed)
+	}
+	return all
+})
+
+// copied is a lab that nobody else changes.
+func copied(lab queue.Lab) queue.Lab {
+	lab.Claims, lab.Nodes, lab.Had, lab.Released = slices.Clone(lab.Claims), slices.Clone(lab.Nodes), slices.Clone(lab.Had), maps.Clone(lab.Released)
+	for i := range lab.Claims {
+		lab.Claims[i].Pods = slices.Clone(lab.Claims[i].Pods)
+	}
+	for i := range lab.Nodes {
+		lab.Nodes[i].Resources = maps.Clone(lab.Nodes[i].Resources)
+	}
+	return lab
+}
+
+// moments holds a property to each moment.
+func moments(t *testing.T, each func(*testing.T, *rand.Rand, queue.Lab)) {
+	t.Helper()
+	for i, m := range played() {
+		if each(t, rand.New(rand.NewPCG(m.seed, uint64(i))), copied(m.lab)); t.Failed() {
+			t.Fatalf("seed %d, moment %d", m.seed, i)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func TestATenantWithOneTestWaitsForOneOfEachOther(t *testing.T) {
 		late := &simTest{claim: claim("x", 1), comes: noon.Add(20 * time.Minute), takes: time.Minute}
 		late.claim.ID, late.claim.Test, late.claim.Created = "late", "late/it", late.comes
 		s.tests = append(s.tests, late)
-		s.run(6 * time.Hour)
+		s.runUntil(6*time.Hour, late)
 		started := s.startedBetween(late.comes, late.ends.Add(-late.takes))
 		if len(started) > 3 {
 			t.Errorf("seed %d: %d tests of others start before it: %v", seed, len(started), started)
@@ -138,12 +138,13 @@ func TestNoNamespaceStarvesOthers(t *testing.T) {
 	for seed := range uint64(12) {
 		s := newSim(t, seed)
 		s.tenants(4)
+		awaited := s.tests
 		for i := range 150 { // one of them never stops
 			c := claim("s", 1)
 			c.ID, c.Test, c.Created = fmt.Sprint("stream-", i), fmt.Sprintf("stream/%d", i), noon.Add(-time.Hour+time.Duration(i)*time.Second)
 			s.tests = append(s.tests, &simTest{claim: c, comes: c.Created, takes: time.Minute})
 		}
-		s.run(12 * time.Hour)
+		s.runUntil(12*time.Hour, awaited...)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}

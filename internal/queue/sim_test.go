@@ -190,13 +190,19 @@ func (s *sim) giveBack() {
 // run plays until all is over, or for too long.
 func (s *sim) run(atMost time.Duration) {
 	s.t.Helper()
+	s.runUntil(atMost, s.tests...)
+}
+
+// runUntil plays until these tests are over, or for too long.
+func (s *sim) runUntil(atMost time.Duration, awaited ...*simTest) {
+	s.t.Helper()
 	for end := s.now.Add(atMost); s.now.Before(end); {
-		if !slices.ContainsFunc(s.tests, func(test *simTest) bool { return !test.over }) {
+		if !slices.ContainsFunc(awaited, func(test *simTest) bool { return !test.over }) {
 			return
 		}
 		s.tick()
 	}
-	for _, test := range s.tests {
+	for _, test := range awaited {
 		if !test.over {
 			s.t.Errorf("%s is at stage %d after %v (attempt %d, %d times given back in all): %+v", test.claim.Test, test.claim.Stage, atMost, test.attempt, s.backs, queue.Arrange(s.lab()).Turns[test.claim.ID])
 		}

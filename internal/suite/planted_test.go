@@ -32,7 +32,7 @@ func TestWhatTheSuiteDidNotMakeIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := theServer()
+	server, err := admission.NewServer()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,19 +4,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/suite"
 )
 
-var theServer = sync.OnceValues(admission.NewServer)
-
 // read reads the only suite of a text.
 func read(t *testing.T, file, text string) (*suite.Matrix, error) {
 	t.Helper()
-	server, err := theServer()
+	server, err := admission.NewServer()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,8 +59,17 @@ func loadChart(t *testing.T) *chartv2.Chart {
 	return c
 }
 
+// renderings are what became of values that were rendered before, and streams the objects that were read of what they gave: the same few are asked for by most tests, and each has both CRDs.
+var renderings, streams sync.Map
+
 // tryRender renders the chart with values over its own, without a cluster.
 func tryRender(t *testing.T, text string) (rendered, error) {
+	t.Helper()
+	once, _ := renderings.LoadOrStore(text, sync.OnceValues(func() (rendered, error) { return renderAnew(t, text) }))
+	return once.(func() (rendered, error))()
+}
+
+func renderAnew(t *testing.T, text string) (rendered, error) {
 	t.Helper()
 	quiet := action.ConfigurationSetLogger(slog.NewTextHandler(io.Discard, nil))
 	install := action.NewInstall(action.NewConfiguration(quiet))
@@ -99,8 +109,21 @@ type object interface {
 	runtime.Object
 }
 
-// objects reads a stream of YAML documents, leaving out those without content.
-func objects(t *testing.T, stream string) []object {
+// objects reads a stream of YAML documents, leaving out those without content. They are the caller's own.
+func objects(t *testing.T, stream string) (all []object) {
+	t.Helper()
+	known, is := streams.Load(stream)
+	if !is {
+		known = decoded(t, stream)
+		streams.Store(stream, known)
+	}
+	for _, o := range known.([]object) {
+		all = append(all, o.DeepCopyObject().(object))
+	}
+	return all
+}
+
+func decoded(t *testing.T, stream string) []object {
 	t.Helper()
 	decoder := serializer.NewCodecFactory(newScheme(t), serializer.EnableStrict).UniversalDeserializer()
 	var all []object

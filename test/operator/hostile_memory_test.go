@@ -1,3 +1,5 @@
+//go:build full
+
 package operator
 
 import (
@@ -38,6 +40,8 @@ const hostile = 60
 
 // A tenant who may make objects puts linerate's labels on them and all into them that an API server takes, and has a runner write a Report that is 66 kB packed
 // and 22 million windows unpacked: the manager takes no more memory for it, and another tenant's test goes on.
+// The 360 objects take an API server two minutes of processor time. That each of them, and each document, takes no memory is proven in controllers/caches (TestNoObjectTakesMuchMemory,
+// TestNoLoadTestTakesMuchMemory, TestListsComeInPages) and internal/delivery (TestADocumentThatWasMadeToFillMemoryTakesNone and its like), for each change.
 func TestAHostileTenantTakesNoMemory(t *testing.T) {
 	l, tenant := newLab(t), newLab(t)
 	tenant.fill(hostile)

@@ -172,17 +172,17 @@ axes:
   values: [{name: imix}, {name: 64b, patch: {traffic: {profile: FixedSize, frameSize: 64}}}]
 `
 
-// Two axes of two values, each cell twice, with pods that are played: each of the eight is measured once, one after the other, though the operator is
-// restarted before each of its passes.
+// Two axes, each cell twice, with pods that are played: each of the four is measured once, one after the other, though the operator is restarted before each of
+// its passes.
 func TestASuiteIsMeasuredToItsEnd(t *testing.T) {
-	l := newSuiteLab(t, loopbackCells+`repetitions: 2
+	l := newSuiteLab(t, strings.Replace(loopbackCells, "{name: imix}, ", "", 1)+`repetitions: 2
 order: Shuffled
 seed: 7
 criteria: [{name: enough, metric: PacketsPerSecond, direction: Total, min: "654400"}]
 `)
 	l.forgetful = true
 	var order []string
-	for range 8 {
+	for range 4 {
 		l.passSuite()
 		names := l.goingOn()
 		if len(names) != 1 {
@@ -193,7 +193,7 @@ criteria: [{name: enough, metric: PacketsPerSecond, direction: Total, min: "6544
 		l.clock.advance(time.Minute)
 	}
 	l.passSuite()
-	want := "night-full-imix-r1 night-full-64b-r1 night-half-64b-r1 night-half-imix-r1 night-half-imix-r2 night-half-64b-r2 night-full-64b-r2 night-full-imix-r2" // as the seed draws it, whoever goes on
+	want := "night-full-64b-r1 night-half-64b-r1 night-half-64b-r2 night-full-64b-r2" // as the seed draws it, whoever goes on
 	if strings.Join(order, " ") != want {
 		t.Errorf("measured were %q", order)
 	}
@@ -201,7 +201,7 @@ criteria: [{name: enough, metric: PacketsPerSecond, direction: Total, min: "6544
 	l.wantSuite("Complete=True Measured")
 	l.wantSuite("Passed=True CriteriaMet")
 	status := l.suite().Status
-	if c := status.Counts; c.Tests != 8 || c.Measured != 8 || c.Cells != 4 || c.Waiting+c.Running+c.NotMeasured != 0 {
+	if c := status.Counts; c.Tests != 4 || c.Measured != 4 || c.Cells != 2 || c.Waiting+c.Running+c.NotMeasured != 0 {
 		t.Errorf("counts are %+v", c)
 	}
 	for _, row := range status.Table {
@@ -209,7 +209,7 @@ criteria: [{name: enough, metric: PacketsPerSecond, direction: Total, min: "6544
 			t.Errorf("row %+v", row)
 		}
 	}
-	l.reported(t, 4)
+	l.reported(t, 2)
 	labels := l.tests()["night-half-64b-r2"].Labels
 	if labels["team"] != "routing" || labels[v1alpha1.LabelProduct] != "half" || labels[v1alpha1.LabelLoadTest] != "64b" || labels[v1alpha1.LabelRepetition] != "2" {
 		t.Errorf("its labels are %v", labels)

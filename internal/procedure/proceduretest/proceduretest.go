@@ -183,7 +183,7 @@ func AnyHistoryEnds(t *testing.T, drawn func(*rand.Rand) procedure.Procedure) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(5, 6))
 	qualities := []report.Quality{report.Good, report.Short, report.Lossy, report.Invalid, ""}
-	for range 500 {
+	for range histories {
 		p, often := drawn(rnd), 1+rnd.IntN(len(qualities))
 		windowOf := func(s procedure.Step, n int) report.Window {
 			w := Window(Limited(Full*rnd.Float64()), s, n)

@@ -59,6 +59,9 @@ func StartWith(crds []string, configure func(*envtest.APIServer)) (environment *
 
 // assets has the binaries built, if they aren't yet. Which versions they are stands in the project's go.mod, whatever module the test is of.
 func assets() (string, error) {
+	if dir := os.Getenv("KUBEBUILDER_ASSETS"); filepath.IsAbs(dir) {
+		return dir, nil
+	}
 	project, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/linerate-dev/linerate").Output()
 	if err != nil {
 		return "", fmt.Errorf("find the project: %w", err)
