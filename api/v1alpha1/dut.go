@@ -52,12 +52,13 @@ type DUTSpec struct {
 	// +optional
 	Pod *DUTPodSpec `json:"pod,omitempty"`
 
-	// setup is a pod that runs to its end before the test's other pods are made, such as one that configures a physical device. If it
-	// fails, the test is over. In a cluster only.
+	// setup runs to its end before anything else of the test, such as what configures a physical device: a pod in a cluster, a program with
+	// linerate run. If it fails, the test is over.
 	// +optional
 	Setup *HookSpec `json:"setup,omitempty"`
 
-	// teardown is a pod that runs to its end after the last frame, whatever became of the test. It changes no figure. In a cluster only.
+	// teardown runs to its end after the last frame, whatever became of the test: a pod in a cluster, a program with linerate run. It changes
+	// no figure.
 	// +optional
 	Teardown *HookSpec `json:"teardown,omitempty"`
 
@@ -87,14 +88,22 @@ type DUTPodSpec struct {
 	Template Freeform `json:"template"`
 }
 
-// HookSpec is a pod that runs to its end.
+// HookSpec is what runs to its end: in a cluster the pod, with linerate run the program. With both, one file serves both.
 type HookSpec struct {
 	// template is the pod, in the form of dut.pod.template. LINERATE_* variables and /etc/linerate/links.json tell it of the test and its
 	// links. Exit code 0 is its success.
-	// +required
-	Template Freeform `json:"template"`
+	// +optional
+	Template Freeform `json:"template,omitempty"`
 
-	// deadline bounds it: a pod that takes longer has failed. Example: 10m.
+	// command is the program, which linerate run starts as the user, and no cluster does. LINERATE_TEST, LINERATE_FORWARDING and LINERATE_LINKS tell
+	// it of the test. Exit code 0 is its success. No shell reads it. Example: [./configure-router.sh, up].
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	Command []CommandWord `json:"command,omitempty"`
+
+	// deadline bounds it: what takes longer has failed. Example: 10m.
 	// +optional
 	// +kubebuilder:default="10m"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$') || (duration(self) >= duration('1s') && duration(self) <= duration('24h'))",message="deadline must be between 1s and 24h"

@@ -41,6 +41,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.type == 'Search' || !has(self.search)",fieldPath=".search",message="set type: Search, or remove search"
 // +kubebuilder:validation:XValidation:rule="self.type in ['Ramp', 'Search'] || !has(self.directions) || self.directions == 'Together'",fieldPath=".directions",message="only a ramp or a search varies one direction after another: set type: Ramp or Search, or remove directions"
 // +kubebuilder:validation:XValidation:rule="!has(self.othersAt) || has(self.directions) && self.directions == 'Each'",fieldPath=".othersAt",message="othersAt is of the directions that don't vary, and all of them do: set directions: Each, or remove othersAt"
+// +kubebuilder:validation:XValidation:rule="!has(self.reset) || self.type in ['FrameLoss', 'MaximumOfferedLoad', 'Search']",fieldPath=".reset",message="the device is reset before each trial, and this type has none: set type: Search, FrameLoss or MaximumOfferedLoad, or remove reset"
 type ProcedureSpec struct {
 	// type is the way to vary the load: Ramp searches the highest rate that is carried, ConstantLoad holds one, FrameLoss measures the loss at
 	// several, MaximumOfferedLoad what comes back of all there is to send, Search finds the highest load that meets each of several goals (NDR and
@@ -80,12 +81,45 @@ type ProcedureSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$') || double(self.replace('%', '')) <= 100.0",message="othersAt must be at most 100%: it is a share of the target rate"
 	OthersAt Percent `json:"othersAt,omitempty"`
 
+	// reset empties the device's tables (connections, learned addresses) before each trial, where what one trial leaves in them would spoil the
+	// next. Afterwards the device learns where the generators are, and the trial begins once it forwards. Example: {command: [conntrack, -F]}.
+	// +optional
+	Reset *ResetSpec `json:"reset,omitempty"`
+
 	// maxLossRatio is the share of frames that may be lost at a rate that still counts as carried; of a Search the goals have their own.
 	// Example: "0.001".
 	// +optional
 	// +kubebuilder:default="0.001"
 	MaxLossRatio Ratio `json:"maxLossRatio,omitempty"`
 }
+
+// ResetSpec is how the device's tables are emptied before each trial. The Reference knows how to: reset: {} is enough.
+type ResetSpec struct {
+	// command is what empties them, an exit code of 0 its success. Of dut.type Pod it is run in a container beside the one that forwards, in the same
+	// network namespace; of dut.type Device on the machine of linerate run, as the user, and never in a cluster. No shell reads it.
+	// Example: [ip, neigh, flush, all].
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	Command []CommandWord `json:"command,omitempty"`
+
+	// image has the command, of dut.type Pod alone. Default: that of the container that forwards. Example: "registry.lab/tools:1".
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^ \\\\t\\\\n]*$')",message="write an image's name without spaces, such as registry.lab/tools:1"
+	Image string `json:"image,omitempty"`
+
+	// timeout bounds the command, and then once more how long the device may take to forward again. If either takes longer, the run ends. Example: 10s.
+	// +optional
+	// +kubebuilder:default="30s"
+	Timeout TrialDuration `json:"timeout,omitempty"`
+}
+
+// CommandWord is a program's name or one of its arguments.
+//
+// +kubebuilder:validation:MaxLength=1024
+type CommandWord string
 
 // RampSpec is the staircase and what follows it.
 //

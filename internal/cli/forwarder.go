@@ -35,7 +35,8 @@ func newForwarder(s Streams) *cobra.Command {
 		Example: "  linerate forwarder --spec /etc/linerate-static/forwarder.json",
 		Long: "Sets up addresses, routes or bridges, and limits as the file says, and then waits: the kernel forwards. It needs CAP_NET_ADMIN, and\n" +
 			"for IPv6 a /proc/sys that it may write or that forwards already. With --vitals it also tells how this machine fares, and what its limit\n" +
-			"counted, to whoever asks at that address by any other way than its links (see linerate vitals).",
+			"counted, to whoever asks at that address by any other way than its links (see linerate vitals), and forgets what it learned when who\n" +
+			"shows the token of the variable " + resetToken + " asks for that (see linerate reset).",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withTermination(o.terminationLog, runForwarder(cmd.Context(), s, o))
@@ -48,7 +49,8 @@ func newForwarder(s Streams) *cobra.Command {
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "name each setting that could not be had")
 	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
 	_ = cmd.MarkFlagRequired("spec")
-	cmd.AddCommand(newForwarderProbe(s))
+	cmd.AddCommand(newProbe(s, "Ask whether the forwarder of this network namespace is set up: for startup probes", "linerate forwarder probe", forwarderReady, "it forwards",
+		"the forwarder is not set up, or not here"))
 	return cmd
 }
 
@@ -84,7 +86,9 @@ func tellVitals(ctx context.Context, talk io.Writer, address string, spec forwar
 	if address == "" {
 		return &telling
 	}
-	unread := func(err error) { fmt.Fprintf(talk, "note: observers of this device will read nothing: %v\n", err) }
+	unread := func(err error) {
+		fmt.Fprintf(talk, "note: observers of this device will read nothing, and nobody can have it reset: %v\n", err)
+	}
 	links := make([]string, len(spec.Links))
 	for i, l := range spec.Links {
 		links[i] = l.Interface
@@ -94,8 +98,12 @@ func tellVitals(ctx context.Context, talk io.Writer, address string, spec forwar
 		unread(err)
 		return &telling
 	}
+	server := &vitals.Server{Limits: limitsOf(spec)}
+	if handler := resetReference(spec); handler != nil {
+		server.Reset = handler
+	}
 	telling.Go(func() {
-		if err := serveVitals(ctx, l, limitsOf(spec)); err != nil {
+		if err := serveVitals(ctx, l, server); err != nil {
 			unread(err)
 		}
 	})
@@ -177,18 +185,19 @@ func awaitLinks(ctx context.Context, spec forwarder.Spec, wait time.Duration) er
 // forwarderReady is an abstract socket of the network namespace, which needs no file system: who can connect to it knows that all is set up.
 const forwarderReady = "@linerate/forwarder"
 
-func newForwarderProbe(s Streams) *cobra.Command {
+// newProbe asks whether somebody listens on an abstract socket of the network namespace.
+func newProbe(s Streams, short, example, socket, yes, no string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "probe",
-		Short:   "Ask whether the forwarder of this network namespace is set up: for startup probes",
-		Example: "  linerate forwarder probe",
+		Short:   short,
+		Example: "  " + example,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			conn, err := (&net.Dialer{Timeout: 3 * time.Second}).DialContext(cmd.Context(), "unix", forwarderReady)
+			conn, err := (&net.Dialer{Timeout: 3 * time.Second}).DialContext(cmd.Context(), "unix", socket)
 			if err != nil {
-				return exit.NotMeasured("the forwarder is not set up, or not here: %w", err)
+				return exit.NotMeasured("%s: %w", no, err)
 			}
-			fmt.Fprintln(s.Out, "it forwards")
+			fmt.Fprintln(s.Out, yes)
 			return conn.Close()
 		},
 	}

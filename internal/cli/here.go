@@ -21,8 +21,8 @@ func needsCluster(spec *v1alpha1.LoadTestSpec) field.ErrorList {
 	refuse(known && sender.here == nil, onlyInPods(string(generator.Engine)), "generator", "engine")
 	refuse(generator.Layout == v1alpha1.LayoutPerLink && !compile.AlwaysPerLink(spec), "layout PerLink spreads pods over nodes, which needs a cluster (kubectl apply): leave layout out", "generator", "layout")
 	refuse(dut.Type == v1alpha1.DUTPod, "a device under test in a pod needs a cluster (kubectl apply): use dut.type Device for software that already forwards between ports of this machine, or Reference", "dut", "type")
-	refuse(dut.Setup != nil, "a setup pod needs a cluster (kubectl apply): run its commands before linerate, and remove it", "dut", "setup")
-	refuse(dut.Teardown != nil, "a teardown pod needs a cluster (kubectl apply): run its commands after linerate, and remove it", "dut", "teardown")
+	refuse(dut.Setup != nil && len(dut.Setup.Command) == 0, "a setup pod needs a cluster (kubectl apply): say what program does it here (command), or remove it", "dut", "setup")
+	refuse(dut.Teardown != nil && len(dut.Teardown.Command) == 0, "a teardown pod needs a cluster (kubectl apply): say what program does it here (command), or remove it", "dut", "teardown")
 	refuse(spec.Suspend, "a test waits only in a cluster (kubectl apply): here it would never begin; remove suspend", "suspend")
 	refuse(spec.Stop, "it would end before it began: remove stop (here Ctrl-C stops a run)", "stop")
 	return wrong

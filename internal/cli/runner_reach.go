@@ -119,7 +119,7 @@ func (all reached) driver(j runnerJob) runner.Driver {
 		}
 		gens = append(gens, frames.Generator{Name: j.plan.Generators[i].Name, Engine: g.engine, PortOfLink: g.site.PortOfLink, NextHopMAC: macs})
 	}
-	return frames.New(gens, frames.Options{Force: j.force, Whereabouts: j.whereabouts()})
+	return frames.New(gens, frames.Options{Force: j.force, Whereabouts: j.whereabouts(), Reset: j.reset()})
 }
 
 // watch keeps all launchers from stopping traffic, until stop is called, which returns what there is to tell. A launcher that is lost ends

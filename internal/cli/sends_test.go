@@ -85,14 +85,14 @@ func TestProcessorsAreReadOnlyForObserversOfThem(t *testing.T) {
 
 // TestOnlyALabIsOneMachine: where all are on one machine, what a generator tells of its own is told as the device's, too.
 func TestOnlyALabIsOneMachine(t *testing.T) {
-	framesHere, sessionsHere := (*labSite)(nil).options(true, nil, processors.Watch{}), sessionsSite{}.options(true, nil, processors.Watch{})
+	framesHere, sessionsHere := (&labSite{plan: &plan.Plan{}}).options(true, nil, processors.Watch{}), sessionsSite{}.options(true, nil, processors.Watch{})
 	if !framesHere.OneMachine || framesHere.Limited == nil || framesHere.Machine == nil || !framesHere.Force {
 		t.Errorf("frames in a lab: %+v", framesHere)
 	}
 	if !sessionsHere.OneMachine || sessionsHere.Limited == nil || sessionsHere.Machine == nil || !sessionsHere.Force {
 		t.Errorf("sessions in a lab: %+v", sessionsHere)
 	}
-	if o := (externalSite{}).options(true); o.OneMachine || o.Nodes != nil || o.DeviceNode != "" || o.Device != nil || !o.Force {
+	if o := (externalSite{&plan.Plan{}}).options(true); o.OneMachine || o.Nodes != nil || o.DeviceNode != "" || o.Device != nil || !o.Force {
 		t.Errorf("servers that run elsewhere: %+v, want no node that is known", o)
 	}
 }

@@ -31,8 +31,13 @@ func (s simulated) enter(context.Context, io.Writer, bool) (runner.Driver, func(
 	for _, d := range s.plan.Directions {
 		world.Directions = append(world.Directions, sim.Direction{From: ports[d.From], To: ports[d.To], Mix: d.Mix, Device: deviceOf(s.plan)})
 	}
-	generator := frames.Generator{Name: s.plan.Generators[0].Name, Engine: sim.New(world).Generator(0), PortOfLink: ports}
-	return frames.New([]frames.Generator{generator}, frames.Options{}), func() {}, nil
+	here := sim.New(world)
+	generator := frames.Generator{Name: s.plan.Generators[0].Name, Engine: here.Generator(0), PortOfLink: ports}
+	options := frames.Options{Reset: resetHere(s.plan)}
+	if s.plan.DUT.Reference != nil {
+		options.Reset = func(context.Context) (string, error) { here.Reset(); return "removed all", nil }
+	}
+	return frames.New([]frames.Generator{generator}, options), func() {}, nil
 }
 
 func deviceOf(p *plan.Plan) sim.Device {

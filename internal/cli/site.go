@@ -82,9 +82,13 @@ func (s *labSite) enter(ctx context.Context, talk io.Writer, force bool) (runner
 }
 
 // options say that engine and device are on this machine, and how they are read here.
-func (*labSite) options(force bool, l *lab.Lab, watch processors.Watch) frames.Options {
+func (s *labSite) options(force bool, l *lab.Lab, watch processors.Watch) frames.Options {
 	limited := func(ctx context.Context) ([]report.Limiter, error) { return limitedBy(ctx, l) }
-	return frames.Options{Force: force, Whereabouts: observe.Whereabouts{OneMachine: true}, Limited: limited, Machine: watch.Read}
+	o := frames.Options{Force: force, Whereabouts: observe.Whereabouts{OneMachine: true}, Limited: limited, Machine: watch.Read, Reset: resetHere(s.plan)}
+	if s.topology.Kind == lab.Reference {
+		o.Reset = l.Reset
+	}
+	return o
 }
 
 // engineOptions is what a Plan wants of a generator beside frames.
@@ -146,8 +150,8 @@ func (s externalSite) enter(ctx context.Context, _ io.Writer, force bool) (runne
 }
 
 // options leave each server on a machine of its own, whose name nobody here knows: an observer of nodes looks at each, and one of the device at none.
-func (externalSite) options(force bool) frames.Options {
-	return frames.Options{Force: force}
+func (s externalSite) options(force bool) frames.Options {
+	return frames.Options{Force: force, Reset: resetHere(s.plan)}
 }
 
 // logger logs decisions for who asked for them.

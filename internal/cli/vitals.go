@@ -31,7 +31,7 @@ func newVitals(s Streams) *cobra.Command {
 			l, err := listenVitals(cmd.Context(), address, nil)
 			if err == nil {
 				fmt.Fprintf(s.Err, "vital signs are told at %s\n", l.Addr())
-				err = serveVitals(cmd.Context(), l, nil)
+				err = serveVitals(cmd.Context(), l, &vitals.Server{})
 			}
 			return withTermination(terminationLog, err)
 		},
@@ -64,9 +64,10 @@ func listenVitals(ctx context.Context, address string, links []string) (net.List
 	return l, nil
 }
 
-// serveVitals tells vital signs until ctx ends.
-func serveVitals(ctx context.Context, l net.Listener, limits func() ([]vitals.Limit, error)) error {
-	if err := (&vitals.Server{Limits: limits, Unwelcome: vitals.NotByItsNetwork}).Serve(ctx, l); err != nil {
+// serveVitals answers until ctx ends, those who don't ask by a link.
+func serveVitals(ctx context.Context, l net.Listener, server *vitals.Server) error {
+	server.Unwelcome = vitals.NotByItsNetwork
+	if err := server.Serve(ctx, l); err != nil {
 		return exit.NotMeasured("%w", err)
 	}
 	return nil

@@ -3,9 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
-	"net"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -28,19 +26,7 @@ func limitOf(of string) *plan.Plan {
 // told serves what a Reference's pod does, and is the address.
 func told(t *testing.T, limits func() ([]vitals.Limit, error)) string {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, end := context.WithCancel(context.Background())
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		if err := serveVitals(ctx, l, limits); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(func() { end(); serving.Wait() })
-	return l.Addr().String()
+	return beside(t, &vitals.Server{Limits: limits})
 }
 
 func TestTheRunnerHearsOfTheDevicesNode(t *testing.T) {

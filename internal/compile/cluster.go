@@ -48,6 +48,10 @@ func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 	cluster.DUT, cluster.DUTContainer = c.dutTemplate()
 	cluster.Setup = c.hook("setup", c.spec.DUT.Setup)
 	cluster.Teardown = c.hook("teardown", c.spec.DUT.Teardown)
+	if p != nil {
+		p.DUT.Setup, p.DUT.Teardown = nil, nil // pods do it
+	}
+	c.checkResetInCluster()
 	cluster.OwnNetworks = ownNetworks(test.Namespace, cluster.DUT, cluster.Setup, cluster.Teardown)
 	c.checkGeneratorPod()
 	c.engine.checkPods(c)
@@ -56,6 +60,14 @@ func ForCluster(test *v1alpha1.LoadTest) (*Cluster, field.ErrorList) {
 		return nil, errs
 	}
 	return cluster, nil
+}
+
+// checkResetInCluster: of a device outside nobody in a cluster could be asked to reset it.
+func (c *compiler) checkResetInCluster() {
+	if c.spec.Procedure.Reset != nil && c.spec.DUT.Type == v1alpha1.DUTDevice {
+		c.refuse(specPath().Child("procedure", "reset"), field.OmitValueType{},
+			"a cluster starts no program that a LoadTest names, and a device outside has no pod to run it in: measure with linerate run on a machine that reaches the device, or remove reset")
+	}
 }
 
 // checkDelays reads the spans that only a cluster waits for.

@@ -1,6 +1,10 @@
 package compile
 
 import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/plan"
 )
@@ -11,7 +15,57 @@ func (c *compiler) dut() plan.DUT {
 		d.Reference = &plan.Reference{Limit: c.limit()}
 		c.checkRewriting()
 	}
+	d.Setup = c.program("setup", c.spec.DUT.Setup)
+	d.Teardown = c.program("teardown", c.spec.DUT.Teardown)
+	if reset := c.spec.Procedure.Reset; reset != nil {
+		c.checkReset(reset)
+		d.ResetCommand = words(reset.Command)
+	}
 	return d
+}
+
+// program is what linerate run starts before or after the run; nil where there is none. A cluster starts none.
+func (c *compiler) program(name string, spec *v1alpha1.HookSpec) *plan.Program {
+	path := specPath().Child("dut", name)
+	if spec != nil && spec.Template == nil && len(spec.Command) == 0 { // a schema's rules don't see a mapping of any values
+		c.refuse(path, field.OmitValueType{}, "say what runs: template, a pod in a cluster; command, a program with linerate run; or both")
+	}
+	if spec == nil || len(spec.Command) == 0 {
+		return nil
+	}
+	c.checkCommand(path.Child("command"), spec.Command)
+	return &plan.Program{Command: words(spec.Command), Deadline: plan.Duration(c.duration(path.Child("deadline"), spec.Deadline))}
+}
+
+// checkReset: each type of device is reset in one way.
+func (c *compiler) checkReset(spec *v1alpha1.ResetSpec) {
+	path, dut := specPath().Child("procedure", "reset"), c.spec.DUT.Type
+	switch {
+	case dut == v1alpha1.DUTLoopback:
+		c.refuse(path, field.OmitValueType{}, "a Loopback has no tables that a trial could leave anything in: remove reset")
+	case dut == v1alpha1.DUTReference && len(spec.Command) > 0:
+		c.refuse(path.Child("command"), field.OmitValueType{}, "the Reference empties its tables itself: write reset: {} without a command")
+	case dut != v1alpha1.DUTReference && len(spec.Command) == 0:
+		c.refuse(path.Child("command"), field.OmitValueType{}, fmt.Sprintf("how a device of type %s is reset is for you to say: name the program and its arguments, such as [ip, neigh, flush, all]", dut))
+	}
+	if spec.Image != "" && dut != v1alpha1.DUTPod {
+		c.refuse(path.Child("image"), spec.Image, "a device in a pod alone is reset by a container: remove image, or set dut.type: Pod")
+	}
+	c.checkCommand(path.Child("command"), spec.Command)
+}
+
+// checkCommand: the first word is the program.
+func (c *compiler) checkCommand(path *field.Path, command []v1alpha1.CommandWord) {
+	if len(command) > 0 && command[0] == "" {
+		c.refuse(path.Index(0), command[0], "the first word is the program to run, such as ip or /usr/bin/vppctl")
+	}
+}
+
+func words(command []v1alpha1.CommandWord) (all []string) {
+	for _, word := range command {
+		all = append(all, string(word))
+	}
+	return all
 }
 
 // checkRewriting: who only rewrites MAC addresses knows one address per link, and that is one generator's.

@@ -47,7 +47,7 @@ func Usual(spec *v1alpha1.LoadTestSpec) time.Duration {
 
 // procedure reads the member of the procedure's type. A spec without a type, which no API server has seen, is a ramp.
 func (c *compiler) procedure(spec v1alpha1.ProcedureSpec) plan.Procedure {
-	p := plan.Procedure{Type: string(spec.Type)}
+	p := plan.Procedure{Type: string(spec.Type), Reset: c.reset(spec.Reset)}
 	switch spec.Type {
 	case v1alpha1.ProcedureConstantLoad:
 		p.ConstantLoad = member{c, "constantLoad"}.constantLoad(spec.ConstantLoad)
@@ -66,6 +66,14 @@ func (c *compiler) procedure(spec v1alpha1.ProcedureSpec) plan.Procedure {
 	}
 	p.MaxLossRatio = c.ratio(specPath().Child("procedure", "maxLossRatio"), string(spec.MaxLossRatio))
 	return p
+}
+
+// reset is that the device is reset before each trial; nil: it isn't.
+func (c *compiler) reset(spec *v1alpha1.ResetSpec) *plan.Reset {
+	if spec == nil {
+		return nil
+	}
+	return &plan.Reset{Timeout: plan.Duration(c.duration(specPath().Child("procedure", "reset", "timeout"), v1alpha1.Duration(spec.Timeout)))}
 }
 
 // each is what a ramp or search of one direction after another needs besides; nil: all vary together.

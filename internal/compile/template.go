@@ -47,6 +47,13 @@ func (c *compiler) hook(name string, spec *v1alpha1.HookSpec) *corev1.PodTemplat
 		return nil
 	}
 	path := specPath().Child("dut", name, "template")
+	if spec.Template == nil && len(spec.Command) == 0 {
+		return nil // which Compile refuses, anywhere
+	}
+	if spec.Template == nil {
+		c.refuse(path, field.OmitValueType{}, "a cluster starts no program that a LoadTest names, but the pod of a template: give it one that does what command does, or measure with linerate run")
+		return nil
+	}
 	template := c.template(path, spec.Template)
 	if template != nil {
 		c.readOwnNetworks(path, template)

@@ -30,11 +30,14 @@ type drive struct {
 
 	flightKnown   bool          // a trial showed for how long frames are on their way,
 	longestFlight time.Duration // at most so
+
+	reset     *report.Reset // before this step; nil: none
+	relearned uint32        // frames that were marked after resets
 }
 
 // Take has the generators do what the step says. Its window says what they did, what came back, and what that is worth.
 func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, error) {
-	r.drive.step, r.drive.intended = step, step.Intended(r.full, r.warmups)
+	r.drive.step, r.drive.intended, r.drive.reset = step, step.Intended(r.full, r.warmups), nil
 	r.Tell(func(p *runner.Progress) {
 		p.Load, p.IntendedPacketsPerSecond = r.drive.height(), sum(r.drive.intended).Whole()
 	})
@@ -42,7 +45,7 @@ func (r *run) Take(ctx context.Context, step procedure.Step) (*report.Window, er
 	if w == nil {
 		return nil, err
 	}
-	w.Load = step.Load
+	w.Load, w.Reset = step.Load, r.drive.reset
 	if step.Phase == report.WarmUp {
 		w.Load = units.RatioOf(int64(r.warmups[0]), int64(r.full[0]))
 	}

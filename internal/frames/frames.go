@@ -2,7 +2,7 @@
 // and has each step of a procedure carried out and counted. A driver acts and waits; what a window is worth is decided by measure, what frames prove by path.
 //
 //	describe ─▶ rates ─▶ claim ─▶ address ─▶ path ─▶ silence ─▶ load ─▶ first reading    Prepare
-//	hold or try: set loads, wait, read ─▶ window                                          Take, once for each step
+//	hold or try: reset the device, set loads, wait, read ─▶ window                        Take, once for each step
 //	stop ─▶ drain ─▶ totals                                                               Stop
 //	give the ports back                                                                   Release
 //
@@ -50,6 +50,8 @@ type Options struct {
 	// Machine reads how the threads fare that carry and send frames, on the machine of generator and device; nil: nobody can. It is asked before and after
 	// windows, and never within one.
 	Machine func(context.Context) (processors.Reading, error)
+	// Reset empties the device's tables, and says what it did; nil: nobody can. It is asked for before each trial where the Plan wants that.
+	Reset func(context.Context) (did string, err error)
 	// Whereabouts are where generators and device are, for observers.
 	observe.Whereabouts
 }
@@ -84,6 +86,7 @@ type run struct {
 func (r *run) Prepare(ctx context.Context, journal *runner.Journal) error {
 	r.Journal = journal
 	for _, step := range []func(context.Context) error{
+		r.mayReset,
 		r.matchGenerators,
 		r.describe,
 		r.resolveRates,

@@ -38,12 +38,12 @@ func (r *run) provePaths(ctx context.Context) error {
 		r.Report.Path = append(r.Report.Path, check)
 		r.Note("path %s→%s: %s", d.From, d.To, check.Message)
 	}
-	return r.firstUnproven()
+	return firstUnproven(r.Report.Path)
 }
 
 // firstUnproven is the first direction whose path is not proven, as an error; nil: all are.
-func (r *run) firstUnproven() error {
-	for _, check := range r.Report.Path {
+func firstUnproven(checks []report.PathCheck) error {
+	for _, check := range checks {
 		if !check.Proven {
 			return &pathError{check}
 		}
@@ -53,7 +53,7 @@ func (r *run) firstUnproven() error {
 
 func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, error) {
 	for attempt := 1; ; attempt++ {
-		probes, err := r.probes(direction, attempt)
+		probes, err := r.probes(direction, uint32(direction*1_000_000+attempt*10_000))
 		if err != nil {
 			return report.PathCheck{}, err
 		}
@@ -61,7 +61,7 @@ func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, e
 			if err := r.inject(ctx, probes); err != nil {
 				return nil, err
 			}
-			return r.see(ctx, captures, nil, len(probes))
+			return r.see(ctx, captures, nil, len(probes), proveWait, proveLinger)
 		})
 		if err != nil {
 			return report.PathCheck{}, err
@@ -79,12 +79,11 @@ func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, e
 	}
 }
 
-// probes marks the first frames of each generator's streams of a direction.
-func (r *run) probes(direction, attempt int) ([]path.Probe, error) {
+// probes marks the first frames of each generator's streams of a direction, numbered from first.
+func (r *run) probes(direction int, first uint32) ([]path.Probe, error) {
 	var probes []path.Probe
 	err := r.onLanes(r.Plan.Directions[direction], func(g int, lane path.Lane, templates [][]byte) error {
-		first := uint32(direction*1_000_000 + attempt*10_000 + g*path.MostProbes)
-		more, err := path.Probes(lane, templates, r.seed(), first)
+		more, err := path.Probes(lane, templates, r.seed(), first+uint32(g*path.MostProbes))
 		probes = append(probes, more...)
 		return err
 	})
@@ -154,7 +153,7 @@ func (r *run) sendAndSee(ctx context.Context, send func(context.Context, []engin
 	if err != nil {
 		return nil, err
 	}
-	if err := r.teach(ctx); err != nil {
+	if err := r.teachBridge(ctx); err != nil {
 		return nil, err
 	}
 	return send(ctx, captures)
@@ -171,22 +170,30 @@ func (r *run) endCaptures(ctx context.Context, captures []engine.Capture) error 
 	})
 }
 
-// teach shows a bridge where every port is, with one broadcast frame each (RFC 2544 section 23), so that it does not flood ours.
-func (r *run) teach(ctx context.Context) error {
+// teachBridge shows a bridge where every port is, with one broadcast frame each (RFC 2544 section 23), so that it does not flood ours.
+func (r *run) teachBridge(ctx context.Context) error {
 	if r.forwarding() != plan.L2 {
 		return nil
 	}
+	return r.teach(ctx, func(port engine.Port, planned plan.GeneratorPort) ([][]byte, error) {
+		frame, err := path.Learning(port.MAC, planned.VLAN)
+		return [][]byte{frame}, err
+	})
+}
+
+// teach sends each port's learning frames out of it, where it has any.
+func (r *run) teach(ctx context.Context, learning func(port engine.Port, planned plan.GeneratorPort) ([][]byte, error)) error {
 	return r.each(ctx, callTimeout, "send a learning frame from", func(ctx context.Context, g int) error {
 		for _, planned := range r.Plan.Generators[g].Ports {
 			port, err := r.port(g, planned.Link)
 			if err != nil {
 				return err
 			}
-			frame, err := path.Learning(port.MAC)
-			if err != nil {
-				return err
+			frames, err := learning(port, planned)
+			if err == nil && len(frames) > 0 {
+				err = r.gens[g].Engine.Inject(ctx, port.Index, frames)
 			}
-			if err := r.gens[g].Engine.Inject(ctx, port.Index, [][]byte{frame}); err != nil {
+			if err != nil {
 				return fmt.Errorf("link %s: %w", planned.Link, err)
 			}
 		}
@@ -215,16 +222,16 @@ func (r *run) inject(ctx context.Context, probes []path.Probe) error {
 	})
 }
 
-// see collects what the captures hold, beside what was seen before, until as many marked frames as were sent have come and a moment more, or the wait is over.
-func (r *run) see(ctx context.Context, captures []engine.Capture, seen []path.Seen, expected int) ([]path.Seen, error) {
-	for end, complete := time.Now().Add(proveWait), false; time.Now().Before(end); {
+// see collects what the captures hold, beside what was seen before, until as many marked frames as were sent have come and lingering is over, or the wait is.
+func (r *run) see(ctx context.Context, captures []engine.Capture, seen []path.Seen, expected int, wait, linger time.Duration) ([]path.Seen, error) {
+	for end, complete := time.Now().Add(wait), false; time.Now().Before(end); {
 		got, err := r.fetch(ctx, captures)
 		if err != nil {
 			return nil, err
 		}
 		seen = append(seen, got...)
 		if !complete && path.Marked(seen) >= expected {
-			complete, end = true, time.Now().Add(proveLinger)
+			complete, end = true, time.Now().Add(linger)
 		}
 		if err := pause.For(ctx, provePoll); err != nil {
 			return nil, err

@@ -51,7 +51,7 @@ func (r *run) seekRepeats(ctx context.Context) error {
 		for _, l := range lanes {
 			sent += l.sent
 		}
-		return r.see(ctx, captures, seen, sent)
+		return r.see(ctx, captures, seen, sent, proveWait, proveLinger)
 	})
 	if err != nil {
 		return fmt.Errorf("look for frames that come twice: %w", err)
@@ -75,7 +75,7 @@ func (r *run) judgeRepeats(lanes []*numberedLane, seen []path.Seen) error {
 			check.Proven, check.Message = false, said
 		}
 	}
-	return r.firstUnproven()
+	return firstUnproven(r.Report.Path)
 }
 
 // numberedOf is how the tokens of a direction are numbered: from here to the next direction's.

@@ -34,6 +34,8 @@ type scenario struct {
 	// driver and engine stand between, where they are set: before the run's driver, and before a generator's engine.
 	driver func(runner.Driver, *sim.World) runner.Driver
 	engine func(g int, e engine.Engine) engine.Engine
+	// reset makes what resets the world's device; nil: nobody can.
+	reset func(*sim.World) func(context.Context) (string, error)
 	// seen is the world afterwards, gone the generators that can't be reached then.
 	seen      *sim.World
 	gone      []int
@@ -128,6 +130,9 @@ func (s *scenario) run(t *testing.T) *report.Report {
 				ports[p.Link] = map[string]int{"west": 0, "east": 1}[p.Link]
 			}
 			gens = append(gens, frames.Generator{Name: s.plan.Generators[g].Name, Engine: s.engine(g, world.Generator(g)), PortOfLink: ports})
+		}
+		if s.reset != nil {
+			s.frames.Reset = s.reset(world)
 		}
 		rep = runner.Run(s.ctx(t.Context()), &s.plan, s.driver(frames.New(gens, s.frames), world), s.options)
 		s.seen, s.forwarded = world, nil

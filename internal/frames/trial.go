@@ -27,6 +27,10 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	if err != nil {
 		return nil, err
 	}
+	rested, err := r.resetDevice(ctx)
+	if err != nil {
+		return nil, err
+	}
 	r.machine.Before(ctx, time.Now().Add(2*disturbed.Lead))
 	before, limited, err := r.readEdge(ctx)
 	if err != nil {
@@ -85,6 +89,8 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	switch {
 	case !stood:
 		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s before the trial: frames of the load that was held until then may be among those that came back, or somebody else sends", drainBound))
+	case !rested:
+		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the device's reset: learning frames may be among those that came back, or somebody else sends", drainBound))
 	case !rest.still:
 		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the trial: frames of it may be on their way, or somebody else sends", drainBound))
 	}

@@ -245,10 +245,14 @@ func plainFrames(name string) {
 	}
 }
 
-// taken is what the forwarder's limits counted; nothing where there is none.
-func (b *built) taken(t Topology) ([]forwarder.Taken, error) {
-	if b.dut == nil {
-		return nil, nil
+// reply is what the forwarder's limits counted, or what resetting it did; nothing where there is no forwarder.
+func (b *built) reply(t Topology, q question) (a answer, err error) {
+	switch {
+	case b.dut == nil:
+	case q.Reset:
+		a.Did, err = forwarder.Reset(b.dut, t.forwarderSpec())
+	default:
+		a.Taken, err = forwarder.ReadTaken(b.dut, t.forwarderSpec())
 	}
-	return forwarder.ReadTaken(b.dut, t.forwarderSpec())
+	return a, err
 }

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/program"
 )
 
 // child is the process that holds the lab.
@@ -18,7 +20,7 @@ type child struct {
 	life    io.WriteCloser // its standard input: the order, then open as long as we live
 	status  io.ReadCloser  // its standard output
 	theirs  io.Closer      // the child's end of that: ours to close once it has its own
-	words   *lastWords     // its standard error
+	words   *program.Words // its standard error
 	done    chan struct{}  // closed when it has ended and ended is set
 	ended   error
 }
@@ -27,7 +29,7 @@ type child struct {
 // A Device is on interfaces of this namespace, so the child stays here.
 func spawn(t Topology, h Host, listener *os.File) (*child, error) {
 	rootless := t.Kind != Device && !mayMakeNamespaces()
-	c := &child{words: &lastWords{}, done: make(chan struct{}), command: hostCommand(h)}
+	c := &child{words: &program.Words{}, done: make(chan struct{}), command: hostCommand(h)}
 	c.command.Stderr = c.words
 	c.command.ExtraFiles = []*os.File{listener}
 	c.command.SysProcAttr = attributes(t.Kind, rootless)

@@ -60,10 +60,10 @@ func host(ctx context.Context, orders io.Reader, answers io.Writer, listener *os
 	built := make(chan *built, 1)
 	go func() {
 		// It ends when the parent has, or has closed its end.
-		converse(io.MultiReader(decoder.Buffered(), in), answers, func() ([]forwarder.Taken, error) {
+		converse(io.MultiReader(decoder.Buffered(), in), answers, func(q question) (answer, error) {
 			b := <-built // nobody asks before it is there
 			built <- b
-			return b.taken(o.Topology)
+			return b.reply(o.Topology, q)
 		})
 		stop()
 	}()

@@ -107,6 +107,16 @@ func TestALab(t *testing.T) {
 			t.Error("a lab that was closed answers")
 		}
 	})
+	t.Run("resets its Reference, and nothing else", func(t *testing.T) {
+		l := start(t, topologyOf(t, planOf([]string{"west", "east"}), lab.Options{}))
+		if did, err := l.Reset(t.Context()); err != nil || !strings.HasPrefix(did, "removed 0 neighbours, 0 learned addresses, ") {
+			t.Errorf("%q, %v", did, err)
+		}
+		l = start(t, topologyOf(t, planOf([]string{"a", "b"}, dutType("Loopback")), lab.Options{}))
+		if did, err := l.Reset(t.Context()); err == nil {
+			t.Errorf("a Loopback was reset: %q", did)
+		}
+	})
 	t.Run("has nothing to tell without a limit", func(t *testing.T) {
 		l := start(t, topologyOf(t, planOf([]string{"west", "east"}), lab.Options{}))
 		if taken, err := l.Taken(t.Context()); err != nil || taken != nil {

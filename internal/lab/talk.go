@@ -11,21 +11,23 @@ import (
 	"github.com/linerate-dev/linerate/internal/forwarder"
 )
 
-// After the order and its status, parent and child say one thing more to each other, as often as the parent likes, a line each: which frames did
-// the forwarder's limits take?
+// After the order and its status, parent and child say more to each other, as often as the parent likes, a line each: which frames did the forwarder's
+// limits take? and: reset the forwarder.
 //
 //	parent  ── order ──────────── question 1 ──────────── question 2 ─ ─ ▶ end of file: stop
 //	child   ────────── status ──────────────── answer 1 ──────────── ─ ─ ▶
 
-// question asks what the limits counted. The number tells a late answer from one to a later question.
+// question asks what the limits counted, or for a reset. The number tells a late answer from one to a later question.
 type question struct {
-	Number int `json:"number"`
+	Number int  `json:"number"`
+	Reset  bool `json:"reset,omitempty"`
 }
 
-// answer is what they counted by then, or why nobody knows.
+// answer is what they counted by then, or what the reset did; or why nobody knows.
 type answer struct {
 	Number int               `json:"number"`
 	Taken  []forwarder.Taken `json:"taken,omitempty"`
+	Did    string            `json:"did,omitempty"`
 	Error  string            `json:"error,omitempty"`
 }
 
@@ -35,25 +37,41 @@ func (l *Lab) Taken(ctx context.Context) ([]forwarder.Taken, error) {
 	if l.topology.Kind != Reference || l.topology.Limit == nil {
 		return nil, nil
 	}
+	a, err := l.ask(ctx, question{}, "ask the lab what its limits took")
+	return l.byLink(a.Taken), err
+}
+
+// Reset has the Reference forget what it learned, and says what that was.
+func (l *Lab) Reset(ctx context.Context) (string, error) {
+	if l.topology.Kind != Reference {
+		return "", fmt.Errorf("a lab of a %s has no Reference to reset", l.topology.Kind)
+	}
+	a, err := l.ask(ctx, question{Reset: true}, "have the lab reset its Reference")
+	return a.Did, err
+}
+
+// ask asks one question at a time, and waits for its answer.
+func (l *Lab) ask(ctx context.Context, q question, what string) (answer, error) {
 	l.asking.Lock()
 	defer l.asking.Unlock()
 	l.asked++
-	if err := json.NewEncoder(l.child.life).Encode(question{l.asked}); err != nil {
-		return nil, fmt.Errorf("ask the lab what its limits took: %w", err)
+	q.Number = l.asked
+	if err := json.NewEncoder(l.child.life).Encode(q); err != nil {
+		return answer{}, fmt.Errorf("%s: %w", what, err)
 	}
 	for {
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("ask the lab what its limits took: %w", context.Cause(ctx))
+			return answer{}, fmt.Errorf("%s: %w", what, context.Cause(ctx))
 		case a, there := <-l.answers:
 			switch {
 			case !there:
-				return nil, errors.New("ask the lab what its limits took: it has ended")
+				return answer{}, fmt.Errorf("%s: it has ended", what)
 			case a.Number != l.asked: // nobody waited for that one any more
 			case a.Error != "":
-				return nil, errors.New(a.Error)
+				return answer{}, errors.New(a.Error)
 			default:
-				return l.byLink(a.Taken), nil
+				return a, nil
 			}
 		}
 	}
@@ -86,18 +104,18 @@ func (l *Lab) hear(from *json.Decoder) {
 }
 
 // converse is the child's part: it answers until the parent has ended, or has closed its end.
-func converse(questions io.Reader, answers io.Writer, taken func() ([]forwarder.Taken, error)) {
+func converse(questions io.Reader, answers io.Writer, reply func(question) (answer, error)) {
 	decoder := json.NewDecoder(bufio.NewReader(questions))
 	for {
 		var q question
 		if err := decoder.Decode(&q); err != nil {
 			return
 		}
-		a := answer{Number: q.Number}
-		var err error
-		if a.Taken, err = taken(); err != nil {
-			a.Error = err.Error()
+		a, err := reply(q)
+		if err != nil {
+			a = answer{Error: err.Error()}
 		}
+		a.Number = q.Number
 		if err := json.NewEncoder(answers).Encode(a); err != nil {
 			return
 		}

@@ -75,6 +75,9 @@ func reference(in Input) *corev1.Pod {
 	pod := newPod(in, meta)
 	c := ourContainer(in, "forwarder", "forwarder", "--spec", folderStatic+"/"+keyForwarder, "--vitals", "$("+variablePodIP+")")
 	c.Env = append(whoAmI(), fieldVariable(variablePodIP, "status.podIP"))
+	if resets(in) {
+		c.Env = append(c.Env, corev1.EnvVar{Name: variableResetToken, Value: resetTokenOf(in)})
+	}
 	c.Ports = []corev1.ContainerPort{{Name: "vitals", ContainerPort: vitalsPort}}
 	c.SecurityContext = forwarderRights()
 	c.Resources = corev1.ResourceRequirements{

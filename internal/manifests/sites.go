@@ -15,6 +15,13 @@ import (
 func SitesOf(in Input, pods []corev1.Pod) (plan.Sites, error) {
 	sites := plan.Sites{Version: plan.SitesVersion, Device: deviceOf(in, pods)}
 	sites.Vitals, sites.NoVitals = vitalsOf(in, pods)
+	if resets(in) {
+		at, err := resetAt(in, pods)
+		if err != nil {
+			return plan.Sites{}, err
+		}
+		sites.Reset = &at
+	}
 	hops := nextHops(in, pods)
 	for _, g := range in.Compiled.Plan.Generators {
 		site := plan.Site{Generator: g.Name, RPC: g.Server, PortOfLink: map[string]int{}}
@@ -55,7 +62,7 @@ func ContainersOf(pod *corev1.Pod) []plan.Container {
 	}
 	var out []plan.Container
 	for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
-		if c.Name != containerLinks && c.Name != containerPorts {
+		if !slices.Contains([]string{containerLinks, containerPorts, containerReset, containerCopy}, c.Name) {
 			out = append(out, plan.Container{Name: c.Name, Image: c.Image, ImageID: given[c.Name]})
 		}
 	}

@@ -34,10 +34,6 @@ const trexGraceSeconds = 30
 // in rights, of which it gets both's.
 func (e trex) fill(in Input, g plan.Generator, pod *corev1.Pod) {
 	spec := in.Test.Spec.Generator.TRex
-	copyIn := ourContainer(in, "copy", "trex-launch", "copy", programFolder+"/")
-	copyIn.Resources, copyIn.SecurityContext = smallInit(), restricted()
-	copyIn.VolumeMounts = []corev1.VolumeMount{{Name: "linerate-program", MountPath: programFolder}}
-
 	launch := programFolder + program
 	c := corev1.Container{
 		Name:                     "trex",
@@ -58,7 +54,7 @@ func (e trex) fill(in Input, g plan.Generator, pod *corev1.Pod) {
 			{Name: "run", MountPath: "/var/run"},
 		},
 	}
-	pod.Spec.InitContainers = []corev1.Container{copyIn}
+	pod.Spec.InitContainers = []corev1.Container{copyProgram(in, "copy")}
 	pod.Spec.Volumes = []corev1.Volume{emptyDir("linerate-program"), linksFiles(in, trexFiles(in, g)...), podInfo(), emptyDir("tmp"), emptyDir("run")}
 	if size := resourcesOf(in, g).HugepageSize; size != "" {
 		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "hugepages", MountPath: folderHugepages})

@@ -3,6 +3,8 @@ package path_test
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -277,9 +279,44 @@ func TestAnotherGeneratorsPortIsTheWrongOne(t *testing.T) {
 }
 
 func TestALearningFrame(t *testing.T) {
-	frame, err := path.Learning(westMAC)
+	frame, err := path.Learning(westMAC, 0)
 	if want := append([]byte{255, 255, 255, 255, 255, 255, 2, 0, 0, 0, 0, 0, 0x88, 0xb5}, make([]byte, 46)...); err != nil || !bytes.Equal(frame, want) {
 		t.Errorf("%x, %v", frame, err)
+	}
+	frame, err = path.Learning(westMAC, 100)
+	if want := append([]byte{255, 255, 255, 255, 255, 255, 2, 0, 0, 0, 0, 0, 0x81, 0, 0, 100, 0x88, 0xb5}, make([]byte, 42)...); err != nil || !bytes.Equal(frame, want) {
+		t.Errorf("tagged: %x, %v", frame, err)
+	}
+}
+
+// A router learns from who asks for its address, in each family that both have.
+func TestLearningFramesOfARouter(t *testing.T) {
+	prefixes := func(all ...string) (out []netip.Prefix) {
+		for _, p := range all {
+			out = append(out, netip.MustParsePrefix(p))
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		own, routers []netip.Prefix
+		want         []string // what begins the frames after the source's address, in hexadecimal
+	}{
+		"IPv4":            {prefixes("198.18.0.2/24"), prefixes("198.18.0.1/24"), []string{"08060001080006040001020000000000c6120002000000000000c6120001"}},
+		"both":            {prefixes("198.18.0.2/24", "2001:2::2/64"), prefixes("2001:2::1/64", "198.18.0.1/24"), []string{"08060001", "86dd6000"}},
+		"another family":  {prefixes("198.18.0.2/24"), prefixes("2001:2::1/64"), nil},
+		"of no addresses": {nil, prefixes("198.18.0.1/24"), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			frames, err := path.LearningOfRouter(westMAC, 0, c.own, c.routers)
+			if err != nil || len(frames) != len(c.want) {
+				t.Fatalf("%x, %v", frames, err)
+			}
+			for i, frame := range frames {
+				if got := hex.EncodeToString(frame[12:]); !strings.HasPrefix(got, c.want[i]) || len(frame) < 60 {
+					t.Errorf("%s, want %s…", got, c.want[i])
+				}
+			}
+		})
 	}
 }
 

@@ -13,10 +13,12 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/trex/neighbor"
 )
 
 // TTL is the time to live (hop limit) that marked frames leave with.
@@ -105,13 +107,39 @@ func mark(template []byte, lane Lane, token Token) ([]byte, error) {
 }
 
 // Learning is a broadcast frame without FCS of the local experimental EtherType (IEEE 802) from this MAC: bridges learn from it where
-// the port is, and nobody answers.
-func Learning(source engine.MAC) ([]byte, error) {
+// the port is, and nobody answers. With a VLAN it has that tag, since bridges keep what they learn of each apart; 0: untagged.
+func Learning(source engine.MAC, vlan uint16) ([]byte, error) {
 	mac, err := octets(source)
 	if err != nil {
 		return nil, err
 	}
-	return pad(slices.Concat([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, mac, []byte{0x88, 0xb5})), nil
+	frame := slices.Concat([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, mac)
+	if vlan != 0 {
+		frame = binary.BigEndian.AppendUint16(append(frame, 0x81, 0x00), vlan)
+	}
+	return pad(append(frame, 0x88, 0xb5)), nil
+}
+
+// LearningOfRouter are frames without FCS by which a port asks a router for its addresses on their link, from an address of its own of the same family: the
+// router learns from an ARP request, or a neighbour solicitation, where the port is. None: one of them has no address.
+func LearningOfRouter(source engine.MAC, vlan uint16, own, routers []netip.Prefix) (frames [][]byte, err error) {
+	mac, err := octets(source)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range own {
+		for _, hop := range routers {
+			if a.Addr().Is4() != hop.Addr().Is4() {
+				continue
+			}
+			frame, err := neighbor.Query{SourceMAC: mac, Source: a.Addr(), Target: hop.Addr(), VLAN: vlan}.Frame()
+			if err != nil {
+				return nil, fmt.Errorf("ask for %s: %w", hop.Addr(), err)
+			}
+			frames = append(frames, pad(frame))
+		}
+	}
+	return frames, nil
 }
 
 // pad brings a frame to Ethernet's least size without FCS.

@@ -63,6 +63,29 @@ func TestTheMethodIsHowItIsMeasured(t *testing.T) {
 	}
 }
 
+// That the device is reset before each trial is part of the method; how long that may take, and what does it, isn't.
+func TestTheMethodHasWhetherTheDeviceIsReset(t *testing.T) {
+	of := func(reset *plan.Reset, command ...string) *plan.Plan {
+		return some(func(p *plan.Plan) {
+			p.Procedure = plan.Procedure{Type: plan.TypeMaximumOfferedLoad, MaximumOfferedLoad: &plan.MaximumOfferedLoad{Trials: 1}, Reset: reset}
+			p.DUT.ResetCommand = command
+		})
+	}
+	without, with := of(nil), of(&plan.Reset{Timeout: 1}, "conntrack", "-F")
+	if got := plan.MethodDifferences(without, with, 5); len(got) != 1 || got[0] != "procedure.reset is not set in the one and set in the other" || without.Method() == with.Method() {
+		t.Errorf("%q", got)
+	}
+	if other := of(&plan.Reset{Timeout: 2}, "ip", "neigh", "flush", "all"); other.Method() != with.Method() {
+		t.Errorf("another timeout or command is another method: %q", plan.MethodDifferences(with, other, 5))
+	}
+	if with.Procedure.Reset.Timeout != 1 {
+		t.Error("the plan was changed")
+	}
+	if v := plan.VersionFor(with.Procedure, nil); v != plan.VersionOfReset || !plan.Readable(v) {
+		t.Errorf("it is %s, which a reader that knows no reset would carry out without", v)
+	}
+}
+
 // A member that is added to Plan must be decided upon: whether it changes a figure, and so the method.
 func TestEachMemberOfAPlanIsDecidedUpon(t *testing.T) {
 	method := map[string]bool{

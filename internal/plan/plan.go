@@ -12,18 +12,21 @@ import (
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
-// Version, VersionOfUnion, VersionOfSessions and VersionOfEach are the document's kind and versions; a reader refuses others. A Plan is of the oldest version that can say it, so that a ramp's
+// Version, VersionOfUnion, VersionOfSessions, VersionOfEach and VersionOfReset are the document's kind and versions; a reader refuses others. A Plan is of the oldest version that can say it, so that a ramp's
 // is carried out by whoever could carry it out before. Members that a reader doesn't know it ignores: a changed meaning changes the version.
 const (
 	Version           = "linerate.dev/plan.v1alpha1" // procedure.type is Ramp
 	VersionOfUnion    = "linerate.dev/plan.v1alpha2" // any of the procedures
 	VersionOfSessions = "linerate.dev/plan.v1alpha3" // traffic may be sessions, and a constant load unlimited
 	VersionOfEach     = "linerate.dev/plan.v1alpha4" // a ramp may vary each direction by itself
+	VersionOfReset    = "linerate.dev/plan.v1alpha5" // the device may be reset before each trial
 )
 
 // VersionFor is the version of a Plan with this procedure, of sessions or, where those are nil, of frames.
 func VersionFor(p Procedure, sessions *Sessions) string {
 	switch {
+	case p.Reset != nil:
+		return VersionOfReset
 	case p.Each != nil:
 		return VersionOfEach
 	case sessions != nil || p.ConstantLoad != nil && p.ConstantLoad.Unlimited:
@@ -35,7 +38,7 @@ func VersionFor(p Procedure, sessions *Sessions) string {
 }
 
 // Versions are all that this linerate reads, the newest first.
-var Versions = []string{VersionOfEach, VersionOfSessions, VersionOfUnion, Version}
+var Versions = []string{VersionOfReset, VersionOfEach, VersionOfSessions, VersionOfUnion, Version}
 
 // Readable says that this linerate reads Plans of the version.
 func Readable(version string) bool {
@@ -122,6 +125,17 @@ type DUT struct {
 	Type       string     `json:"type"` // Pod, Device, Reference, Loopback
 	Forwarding Forwarding `json:"forwarding"`
 	Reference  *Reference `json:"reference,omitempty"`
+	// Setup and Teardown are the programs that linerate run starts before and after the run; nil: there is none, or pods do it.
+	Setup    *Program `json:"setup,omitempty"`
+	Teardown *Program `json:"teardown,omitempty"`
+	// ResetCommand empties the device's tables where Procedure.Reset asks for it; none: the Reference does it itself.
+	ResetCommand []string `json:"resetCommand,omitempty"`
+}
+
+// Program is what is run to its end, within a bound.
+type Program struct {
+	Command  []string `json:"command"`
+	Deadline Duration `json:"deadline"`
 }
 
 // Reference is the built-in Linux forwarder; without a limit it forwards what it can.
@@ -206,8 +220,15 @@ type Procedure struct {
 	MaximumOfferedLoad *MaximumOfferedLoad `json:"maximumOfferedLoad,omitempty"`
 	Search             *Search             `json:"search,omitempty"`
 	// Each varies one direction after another, of a ramp; nil: all directions climb together.
-	Each         *Each       `json:"each,omitempty"`
+	Each *Each `json:"each,omitempty"`
+	// Reset has the device's tables emptied before each trial, by its own reset or DUT.ResetCommand; nil: nothing is done between trials.
+	Reset        *Reset      `json:"reset,omitempty"`
 	MaxLossRatio units.Ratio `json:"maxLossRatio"`
+}
+
+// Reset is how long emptying the device's tables may take, and then the device until it forwards again. What empties them is the device's.
+type Reset struct {
+	Timeout Duration `json:"timeout,omitzero"`
 }
 
 // Confirmation is how long an answer is held before it counts as confirmed; 0: there is nothing to confirm.

@@ -15,6 +15,15 @@ type Sites struct {
 	// Vitals is where the device's node tells its vital signs, host:port; empty: nobody does, and NoVitals says why where that is to be told.
 	Vitals   string `json:"vitals,omitempty"`
 	NoVitals string `json:"noVitals,omitempty"`
+	// Reset is where the device's reset is asked for; nil: nobody is there to ask.
+	Reset *ResetSite `json:"reset,omitempty"`
+}
+
+// ResetSite is who resets the device: a container in its pod.
+type ResetSite struct {
+	Address string `json:"address"` // host:port
+	// Token is what the asker shows. It keeps other pods of the pods' network from resetting a device while it is measured; who reads the device's pod has it.
+	Token string `json:"token"`
 }
 
 // Site is where one generator is.

@@ -120,6 +120,8 @@ type Bound struct {
 	// Trials is how many of the steps may be Trials, and Trial the longest single one. The other steps are Held, and traffic flows through those that follow each other.
 	Trials int
 	Trial  time.Duration
+	// BeforeTrial is what may come before each trial, as the device's reset; 0: nothing.
+	BeforeTrial time.Duration
 }
 
 // What may pass between two steps: a change of load, or the drain of a trial and the start of the next.
@@ -134,9 +136,9 @@ const startMargin = 15 * time.Second
 // Whole is the most that all steps take, with what passes between them.
 func (b Bound) Whole() time.Duration {
 	if b.OnlyTrials() {
-		return b.Time + time.Duration(b.Steps)*betweenTrials
+		return b.Time + time.Duration(b.Steps)*(betweenTrials+b.BeforeTrial)
 	}
-	return b.Time + time.Duration(b.Trials)*betweenTrials + time.Duration(b.Steps-b.Trials)*betweenHeld + startMargin
+	return b.Time + time.Duration(b.Trials)*(betweenTrials+b.BeforeTrial) + time.Duration(b.Steps-b.Trials)*betweenHeld + startMargin
 }
 
 // OnlyTrials says that no step is Held: whatever is sent ends by itself with its trial.

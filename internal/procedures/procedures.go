@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/constantload"
 	"github.com/linerate-dev/linerate/internal/eachdirection"
@@ -28,10 +29,35 @@ var all = map[string]func(plan.Procedure) procedure.Procedure{
 
 // Of is a Plan's procedure. A Plan without a type is of the time when there was only the ramp.
 func Of(p plan.Procedure) procedure.Procedure {
-	if choose, known := all[p.Type]; known {
-		return choose(p)
+	choose, known := all[p.Type]
+	switch {
+	case !known:
+		return rampOf(p)
+	case p.Reset != nil:
+		return withReset{choose(p), p.Reset.Timeout.Std()}
 	}
-	return rampOf(p)
+	return choose(p)
+}
+
+// withReset is a procedure before each of whose trials the device is reset. The device may take as long once more until it forwards again.
+type withReset struct {
+	procedure.Procedure
+	timeout time.Duration
+}
+
+func (r withReset) Bound() procedure.Bound {
+	b := r.Procedure.Bound()
+	b.BeforeTrial = 2 * r.timeout
+	return b
+}
+
+func (r withReset) Describe() procedure.Description {
+	d := r.Procedure.Describe()
+	if d.Sentence != "" {
+		d.Sentence += ", with the device reset before each trial"
+		d.OnTop += ", and the device's reset before each trial,"
+	}
+	return d
 }
 
 // rampOf is a ramp of all directions together, or of one after another.

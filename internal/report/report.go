@@ -215,6 +215,8 @@ type Window struct {
 	Duration plan.Duration `json:"duration"`
 	// Took is how long a trial took from its first frame until its last one had come back or never would; 0: it was no trial, or an older linerate wrote the Report.
 	Took plan.Duration `json:"took,omitempty"`
+	// Reset is how the device's tables were emptied before the trial; nil: nobody asked for that.
+	Reset *Reset `json:"reset,omitempty"`
 	// Decided is set of a trial that was ended before its time, as it had lost too much already: Duration is for how long it was sent, and all figures are of that time. Nil: it went to its end.
 	Decided    *Decided   `json:"decided,omitempty"`
 	Quality    Quality    `json:"quality"` // the worst of the directions that are judged
@@ -234,6 +236,14 @@ type Window struct {
 	Disturbance *Disturbance `json:"disturbance,omitempty"`
 	// Evidence is what judging the window by another goal needs besides; nil: it was not kept, or an older linerate wrote the Report.
 	Evidence *Evidence `json:"evidence,omitempty"`
+}
+
+// Reset is how the device's tables were emptied before a trial.
+type Reset struct {
+	Did  string        `json:"did"` // what ran, or what was removed
+	Took plan.Duration `json:"took"`
+	// Forwards is how long after that marked frames were back in all directions; learning frames went ahead of them.
+	Forwards plan.Duration `json:"forwards"`
 }
 
 // Decided is how a trial was ended before its time.

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/processors"
+	"github.com/linerate-dev/linerate/internal/reset"
 )
 
 // The bounds of what others can make a server do: it looks at its machine ten times a second at most, however many ask.
@@ -30,6 +31,10 @@ const (
 type Server struct {
 	// Limits reads what a Reference's limit counted; nil: there is no limit.
 	Limits func() ([]Limit, error)
+	// Reset, where set, has the device reset by whoever may ask for it, at reset.Path.
+	Reset http.Handler
+	// Mute tells no vital signs: a device's own pod is reached by whoever the pods' network lets.
+	Mute bool
 	// Unwelcome says why a caller isn't answered; nil: all are welcome.
 	Unwelcome func(net.Conn) error
 
@@ -40,7 +45,12 @@ type Server struct {
 // Serve answers on l until ctx ends, and closes it.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+path, s.answer)
+	if !s.Mute {
+		mux.HandleFunc("GET "+path, s.answer)
+	}
+	if s.Reset != nil {
+		mux.Handle("POST "+reset.Path, s.Reset)
+	}
 	server := &http.Server{
 		Handler: mux, ReadHeaderTimeout: requestTimeout, ReadTimeout: requestTimeout, WriteTimeout: requestTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: mostHeader,
 		ErrorLog: log.New(io.Discard, "", 0), // what callers do wrong is theirs

@@ -4,7 +4,8 @@
 //	runner ── GET /vitals, eight times a second ─▶ server, on one address of its pod's
 //	       ◀── Reading, as JSON ──
 //
-// It is read-only, knows no authentication and has nothing to keep secret but how busy a machine is.
+// That is read-only, knows no authentication and has nothing to keep secret but how busy a machine is. The same server has the device reset for who shows a token
+// (package reset), where the test asks for it.
 package vitals
 
 import (

@@ -12,7 +12,7 @@ import (
 
 // needThePrivilege are the samples whose software under test needs more than a plain pod.
 func needThePrivilege() []string {
-	return []string{"loadtest_dut_networks.yaml", "loadtest_external_pod.yaml", "loadtest_software_pod.yaml", "loadtest_trex_intel_pod.yaml"}
+	return []string{"loadtest_dut_networks.yaml", "loadtest_external_pod.yaml", "loadtest_reset_pod.yaml", "loadtest_software_pod.yaml", "loadtest_trex_intel_pod.yaml"}
 }
 
 func TestOrdinaryTestsPass(t *testing.T) {

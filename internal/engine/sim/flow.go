@@ -14,9 +14,10 @@ import (
 // While r > R the bucket empties in B ÷ (r − R); until then all passes, afterwards R does.
 type flow struct {
 	Direction
-	tokens float64
-	sent   []line // per generator
-	back   []line // per generator, when it left the device
+	tokens  float64
+	emptied float64 // what was forwarded when the device's table was emptied last
+	sent    []line  // per generator
+	back    []line  // per generator, when it left the device
 }
 
 // line is a cumulative number of frames, as straight pieces between marks. However often it is read, a piece is computed once, from its
@@ -82,6 +83,13 @@ func (f *flow) advance(from, to time.Duration, rates []float64) {
 func (f *flow) piece(from, to time.Duration, offered float64) (time.Duration, float64) {
 	pass := 1 - float64(f.Device.Loss)/float64(units.One)
 	limit := f.Device.Limit.PerSecond()
+	if room := float64(f.Device.Table.Room); room > 0 && offered > 0 {
+		left := room - (f.forwarded() - f.emptied)
+		if left <= sliver {
+			return to, pass * min(1, f.Device.Table.Full.PerSecond()/offered)
+		}
+		to = min(to, from+max(1, time.Duration(left/offered*float64(time.Second)))) // at the soonest: as if all were forwarded
+	}
 	switch {
 	case f.Device.Silent || offered == 0:
 		f.refill(from, to, offered)
@@ -102,6 +110,14 @@ func (f *flow) piece(from, to time.Duration, offered float64) (time.Duration, fl
 	until := min(to, from+max(1, time.Duration(empty*float64(time.Second))))
 	f.tokens = max(0, f.tokens-(offered-limit)*(until-from).Seconds())
 	return until, pass
+}
+
+// forwarded is what the device forwarded so far.
+func (f *flow) forwarded() (total float64) {
+	for _, back := range f.back {
+		total += back.end()
+	}
+	return total
 }
 
 // next is the first moment of a trouble after from, and not after to.

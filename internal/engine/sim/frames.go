@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/units"
 )
 
 // capture keeps what a generator's ports receive.
@@ -61,6 +62,7 @@ func (e *Engine) Inject(ctx context.Context, port int, frames [][]byte) error {
 		return fmt.Errorf("port %d is transmitting: %w", port, engine.ErrRefused)
 	}
 	for _, f := range frames {
+		e.injected[port] = e.injected[port].Add(onWire(f))
 		e.pass(port, slices.Clone(f))
 	}
 	return nil
@@ -128,7 +130,13 @@ func mendIPv4(frame []byte) {
 	frame[24], frame[25] = byte(sum>>8), byte(sum)
 }
 
+// onWire is a frame as ports count it, with its FCS.
+func onWire(frame []byte) units.Traffic {
+	return units.Traffic{Packets: 1, Bytes: int64(len(frame)) + 4}
+}
+
 func (e *Engine) deliver(port int, frame []byte) {
+	e.delivered[port] = e.delivered[port].Add(onWire(frame))
 	if e.capture != nil && slices.Contains(e.capture.ports, port) {
 		e.capture.frames = append(e.capture.frames, engine.CapturedFrame{Port: port, At: e.world.last, Bytes: frame})
 	}

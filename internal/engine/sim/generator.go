@@ -73,6 +73,8 @@ type Engine struct {
 	startAt  time.Duration // of the first traffic
 	readings int
 	cleared  map[int]engine.PortCounters // what the counters were when somebody cleared them
+	// injected and delivered are single frames, by port, beside the fluid.
+	injected, delivered map[int]units.Traffic
 }
 
 // port is what a claimed port has been told.

@@ -127,7 +127,8 @@ func (e *Engine) counters(index int) engine.PortCounters {
 		}
 	}
 	background := int64(e.world.cfg.Links[index].Background.PerSecond() * now.Seconds())
-	c.Received = c.Received.Add(units.Traffic{Packets: background, Bytes: background * 64})
+	c.Received = c.Received.Add(units.Traffic{Packets: background, Bytes: background * 64}).Add(e.delivered[index])
+	c.Sent = c.Sent.Add(e.injected[index])
 	if e.failed(Cleared) {
 		c = e.sinceCleared(index, c)
 	}

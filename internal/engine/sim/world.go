@@ -61,6 +61,9 @@ type Device struct {
 	// Loss is the share that it loses at any load.
 	Loss units.Ratio
 
+	// Table fills with what is forwarded, until Reset empties it.
+	Table Table
+
 	// Trouble passes: between two moments since the world began it loses this share more.
 	Trouble Trouble
 
@@ -75,7 +78,18 @@ type Device struct {
 	// RepeatsOneIn N: of all marked frames the Nth, the 2 Nth and so on arrive twice, and the one before each of these not at all; 1: each arrives twice; 0: none does.
 	RepeatsOneIn int64
 
+	// Relearns is how many marked frames the device drops after each Reset before it forwards one, as Resolving at the beginning.
+	Relearns int
+
 	marked int64 // of RepeatsOneIn
+}
+
+// Table is a device's table of connections or addresses: each frame leaves an entry, and once there is no room more the device forwards by a slower way.
+type Table struct {
+	// Room is how many frames it has room for; 0: any number.
+	Room int64
+	// Full is the most that the device forwards once it is full.
+	Full units.PacketRate
 }
 
 // Trouble is a device's passing weakness.
@@ -102,7 +116,8 @@ func New(cfg Config) *World {
 		w.flows = append(w.flows, newFlow(d, len(cfg.Generators)))
 	}
 	for i, g := range cfg.Generators {
-		w.generators = append(w.generators, &Engine{world: w, index: i, Generator: g, ports: map[int]*port{}, cleared: map[int]engine.PortCounters{}})
+		w.generators = append(w.generators, &Engine{world: w, index: i, Generator: g, ports: map[int]*port{}, cleared: map[int]engine.PortCounters{},
+			injected: map[int]units.Traffic{}, delivered: map[int]units.Traffic{}})
 	}
 	return w
 }
@@ -121,6 +136,17 @@ func (w *World) Forwarded(direction int) int64 {
 		total += frames(back.end(), w.flows[direction].Mix).Packets
 	}
 	return total
+}
+
+// Reset empties the device's tables: of what was forwarded until now, nothing is left in them, and it has to learn where its neighbours are.
+func (w *World) Reset() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.advance()
+	for i, f := range w.flows {
+		f.emptied = f.forwarded()
+		w.cfg.Directions[i].Device.Resolving = f.Device.Relearns
+	}
 }
 
 // now is the time since the world began.

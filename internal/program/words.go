@@ -1,12 +1,12 @@
-package lab
+package program
 
 import (
 	"strings"
 	"sync"
 )
 
-// lastWords keeps the end of what the child says on standard error, for the message when it dies. It is safe for concurrent use.
-type lastWords struct {
+// Words keeps the end of what a program says, for the message when it fails. It is safe for concurrent use.
+type Words struct {
 	mu   sync.Mutex
 	text []byte
 }
@@ -14,7 +14,7 @@ type lastWords struct {
 const keptWords = 16 << 10
 
 // Write never fails; it forgets the oldest.
-func (w *lastWords) Write(p []byte) (int, error) {
+func (w *Words) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.text = append(w.text, p...)
@@ -25,7 +25,7 @@ func (w *lastWords) Write(p []byte) (int, error) {
 }
 
 // String is the line that says most: a crash's first, else the last that isn't empty.
-func (w *lastWords) String() string {
+func (w *Words) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last := ""

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/forwarder"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/vitals"
+)
+
+// The programs that a file names run in their order, and each trial's window tells what reset the device.
+func TestTheProgramsOfAFileRunInTheirOrder(t *testing.T) {
+	folder := t.TempDir()
+	log := filepath.Join(folder, "log")
+	says := func(what string) string { return `[sh, -c, "echo ` + what + ` $LINERATE_TEST >> ` + log + `"]` }
+	file := filepath.Join(folder, "test.yaml")
+	for name, c := range map[string]struct {
+		setup, reset string
+		code         int
+		log          string
+		says         string // on stderr
+	}{
+		"all succeed": {says("set up"), says("reset"), report.ExitOK, "set up lab\nreset lab\nreset lab\ntorn down lab\n", ""},
+		"the setup fails, and nothing is sent": {`[sh, -c, "echo no such router >&2; exit 7"]`, says("reset"), report.ExitNotMeasured, "torn down lab\n",
+			`dut.setup: sh -c "echo no such router >&2; exit 7": exit status 7; its last words: no such router`},
+		"a reset fails, and the run ends": {says("set up"), `["false"]`, report.ExitNotMeasured, "set up lab\ntorn down lab\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_ = os.Remove(log)
+			text := `apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: lab}
+spec:
+  dut:
+    type: Device
+    setup: {command: ` + c.setup + `}
+    teardown: {command: ` + says("torn down") + `}
+  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
+  procedure:
+    type: MaximumOfferedLoad
+    reset: {command: ` + c.reset + `}
+    maximumOfferedLoad: {rate: 100pps, warmupDuration: 0s, trialDuration: 1s, trials: 2}
+`
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var out, talk bytes.Buffer
+			s := Streams{Out: &out, Err: &talk}
+			code := 0
+			synctest.Test(t, func(t *testing.T) {
+				code = execute(t.Context(), simulatedRoot(t, s), []string{"run", file, "--save", "", "-o", "json", "-q"}, s)
+			})
+			got, _ := os.ReadFile(log)
+			if code != c.code || string(got) != c.log || !strings.Contains(talk.String(), c.says) {
+				t.Errorf("exit code %d, want %d; log\n%swant\n%s%s", code, c.code, got, c.log, talk.String())
+			}
+			var r report.Report
+			if out.Len() == 0 {
+				return
+			}
+			if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range r.Windows {
+				if w.Reset == nil || !strings.HasPrefix(w.Reset.Did, "sh -c ") {
+					t.Errorf("window %d: %+v", w.Number, w.Reset)
+				}
+			}
+			if c.code == report.ExitNotMeasured && !strings.Contains(r.Message, "reset the device before window 1: false: exit status 1") {
+				t.Errorf("%s: %s", r.Ending, r.Message)
+			}
+		})
+	}
+}
+
+func TestAFailedTeardownIsTold(t *testing.T) {
+	var talk bytes.Buffer
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	tearDownDevice(interrupted, &talk, &plan.Plan{Test: plan.Test{Name: "lab"}, DUT: plan.DUT{Teardown: &plan.Program{Command: []string{"sh", "-c", "echo gone; exit 1"}, Deadline: plan.Duration(time.Minute)}}})
+	if want := "lab: dut.teardown: sh -c \"echo gone; exit 1\": exit status 1; its last words: gone: look after the device under test\n"; talk.String() != want {
+		t.Errorf("%q, want %q", talk.String(), want)
+	}
+}
+
+// beside serves what a container in the device's pod does, and returns its address.
+func beside(t *testing.T, server *vitals.Server) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := serveVitals(ctx, l, server); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { end(); serving.Wait() })
+	return l.Addr().String()
+}
+
+func TestTheRunnerHasTheDeviceReset(t *testing.T) {
+	t.Setenv(resetToken, "secret")
+	job := func(address, token string) runnerJob {
+		return runnerJob{sites: plan.Sites{Reset: &plan.ResetSite{Address: address, Token: token}}}
+	}
+	reference := beside(t, &vitals.Server{Reset: resetReference(forwarder.Spec{})})
+	if did, err := job(reference, "secret").reset()(t.Context()); err != nil || !strings.HasPrefix(did, "removed 0 neighbours") {
+		t.Errorf("a Reference: %q, %v", did, err)
+	}
+	if _, err := job(reference, "another").reset()(t.Context()); err == nil {
+		t.Error("who has another token had it reset")
+	}
+	if r := (runnerJob{}).reset(); r != nil {
+		t.Error("nobody is beside the device, and somebody is asked")
+	}
+	t.Setenv(resetToken, "")
+	if h := resetReference(forwarder.Spec{}); h != nil {
+		t.Error("a Reference without a token is reset by whoever asks")
+	}
+}
+
+// A pod whose container can't reset the device ends at once, with the reason as its last words.
+func TestAPodThatCannotResetSaysWhy(t *testing.T) {
+	for name, c := range map[string]struct {
+		token   string
+		command []string
+		says    string
+	}{
+		"without a token":   {"", []string{"true"}, "LINERATE_RESET_TOKEN is not set"},
+		"without a program": {"secret", []string{"no-such-program"}, `executable file not found in $PATH; name a program that its image has (procedure.reset.image)`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(resetToken, c.token)
+			last := filepath.Join(t.TempDir(), "log")
+			if err := os.WriteFile(last, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := Streams{Out: io.Discard, Err: io.Discard}
+			args := append([]string{"reset", "--at", "127.0.0.1:0", "--termination-log", last, "--"}, c.command...)
+			if code := execute(t.Context(), newRoot(s), args, s); code != report.ExitBadInput {
+				t.Errorf("exit code %d", code)
+			}
+			if words, _ := os.ReadFile(last); !strings.Contains(string(words), c.says) {
+				t.Errorf("its last words: %s", words)
+			}
+		})
+	}
+}
+
+func TestAnInterruptedSetupIsAnInterrupt(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, interrupt)
+	err := setUpDevice(ctx, &plan.Plan{DUT: plan.DUT{Setup: &plan.Program{Command: []string{"sleep", "600"}, Deadline: plan.Duration(time.Hour)}}})
+	if err == nil || exit.Code(err) != report.ExitInterrupted || errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+}

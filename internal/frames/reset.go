@@ -1,0 +1,154 @@
+package frames
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/path"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
+)
+
+// resetGrace is how long it may take to hear of a reset beyond what the reset itself may.
+const resetGrace = 5 * time.Second
+
+// relearnWait is for how long marked frames are waited for that show whether the device forwards again after its reset; those that are missing then are sent anew.
+const relearnWait = 500 * time.Millisecond
+
+// mayReset says before anything is sent that the Plan has the device reset, and nobody here can.
+func (r *run) mayReset(context.Context) error {
+	if r.Plan.Procedure.Reset != nil && r.opts.Reset == nil {
+		return errors.New("the plan has the device reset before each trial, and nobody here can: use the same linerate for operator and runner")
+	}
+	return nil
+}
+
+// resetDevice has the device's tables emptied before a trial, shows the device where the generators are (RFC 2544, section 23), and waits until it forwards. A
+// reset that fails, or a device that doesn't forward in time, ends the run: what a trial would find then is nobody's figure. It says whether counters stand still.
+//
+//	counters stand still │ reset │ learning, marked │ learning, marked │ … all are back │ counters stand still │ trial
+//
+// What passes meanwhile is in no trial, and in no total.
+func (r *run) resetDevice(ctx context.Context) (stands bool, err error) {
+	if r.Plan.Procedure.Reset == nil {
+		return true, nil
+	}
+	window, timeout := len(r.Report.Windows)+1, r.Plan.Procedure.Reset.Timeout.Std()
+	before, limited, err := r.readEdge(ctx)
+	if err != nil {
+		return false, err
+	}
+	r.Tell(func(p *runner.Progress) { p.Message = "resetting the device" })
+	began := time.Now()
+	bounded, cancel := context.WithTimeout(ctx, timeout+resetGrace)
+	defer cancel()
+	did, err := r.opts.Reset(bounded)
+	if err != nil {
+		return false, fmt.Errorf("reset the device before window %d: %w; without it the trial would find what the one before left: mend procedure.reset, or remove it", window, err)
+	}
+	reset := &report.Reset{Did: did, Took: plan.Duration(time.Since(began))}
+	began = time.Now()
+	if err := r.relearn(ctx, began.Add(timeout)); err != nil {
+		if wrong, is := errors.AsType[*pathError](err); is {
+			wrong.check.Message = fmt.Sprintf("%s after the device's reset before window %d (%s): %s", timeout, window, did, wrong.check.Message)
+			return false, wrong
+		}
+		return false, fmt.Errorf("wait until the device forwards again after its reset before window %d: %w", window, err)
+	}
+	reset.Forwards = plan.Duration(time.Since(began))
+	r.drive.reset = reset
+	rest, err := r.awaitStandstill(ctx, stillOnce, nil)
+	if err != nil {
+		return false, err
+	}
+	r.leaveOut(before, rest.readings, since(limited, rest.limited))
+	r.Note("the device was reset before window %d in %s (%s), and forwarded again after %s", window, reset.Took.Std().Round(time.Millisecond), did, reset.Forwards.Std().Round(time.Millisecond))
+	return rest.still, nil
+}
+
+// relearn sends learning frames, and behind them marked ones in all directions, until all of those come out where they should; what is wrong with the first
+// direction in which they don't by then is the error.
+func (r *run) relearn(ctx context.Context, until time.Time) error {
+	for {
+		checks, err := r.seeAll(ctx)
+		if err != nil {
+			return err
+		}
+		wrong := firstUnproven(checks)
+		if wrong == nil || !time.Now().Before(until) {
+			return wrong
+		}
+	}
+}
+
+// seeAll sends marked frames once in each direction, and says where they came out.
+func (r *run) seeAll(ctx context.Context) ([]report.PathCheck, error) {
+	probes, sent := make([][]path.Probe, len(r.Plan.Directions)), 0
+	for i := range r.Plan.Directions {
+		var err error
+		if probes[i], err = r.probes(i, 1<<31+r.drive.relearned); err != nil {
+			return nil, err
+		}
+		sent += len(probes[i])
+		r.drive.relearned += uint32(len(r.gens) * path.MostProbes)
+	}
+	seen, err := r.sendAndSee(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Seen, error) {
+		if err := r.teachRouter(ctx); err != nil {
+			return nil, err
+		}
+		for _, p := range probes {
+			if err := r.inject(ctx, p); err != nil {
+				return nil, err
+			}
+		}
+		return r.see(ctx, captures, nil, sent, relearnWait, 0)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var checks []report.PathCheck
+	for i, d := range r.Plan.Directions {
+		check, _ := path.Judge(d, r.forwarding(), probes[i], seen)
+		checks = append(checks, check)
+	}
+	return checks, nil
+}
+
+// teachRouter asks a router for its address from each of the generators': it learns from the question where they are, and needs to ask nobody for them.
+func (r *run) teachRouter(ctx context.Context) error {
+	if r.forwarding() != plan.L3 {
+		return nil
+	}
+	return r.teach(ctx, func(port engine.Port, planned plan.GeneratorPort) ([][]byte, error) {
+		return path.LearningOfRouter(port.MAC, planned.VLAN, planned.Addresses, r.link(planned.Link).DUT.Addresses)
+	})
+}
+
+// leaveOut moves the readings that totals and graphs count from by what passed between two readings.
+func (r *run) leaveOut(before, after []engine.Reading, limited []report.Limiter) {
+	moved := slices.Clone(r.drive.baseline)
+	for g := range after {
+		moved[g].Ports = maps.Clone(moved[g].Ports) // others have these readings, too
+		for port, last := range after[g].Ports {
+			first, base := before[g].Ports[port], moved[g].Ports[port]
+			base.Sent = base.Sent.Add(last.Sent.Sub(first.Sent))
+			base.Received = base.Received.Add(last.Received.Sub(first.Received))
+			base.SendDrops += last.SendDrops - first.SendDrops
+			base.ReceiveErrors += last.ReceiveErrors - first.ReceiveErrors
+			base.Damaged += last.Damaged - first.Damaged
+			moved[g].Ports[port] = base
+		}
+	}
+	r.drive.baseline, r.drive.last = moved, after
+	r.drive.limited = slices.Clone(r.drive.limited)
+	for i := range min(len(limited), len(r.drive.limited)) {
+		r.drive.limited[i].Passed += limited[i].Passed
+		r.drive.limited[i].Dropped += limited[i].Dropped
+	}
+}

@@ -1,0 +1,85 @@
+package manifests
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/linerate-dev/linerate/internal/plan"
+)
+
+// What a container needs that resets a device for who asks. cli.resetToken is the same variable.
+const (
+	containerReset     = "linerate-reset"
+	containerCopy      = "linerate-copy"
+	variableResetToken = "LINERATE_RESET_TOKEN"
+	variableResetIP    = "LINERATE_POD_IP"
+)
+
+// resets says that the test has its device reset before each trial.
+func resets(in Input) bool { return in.Compiled.Plan.Procedure.Reset != nil }
+
+// resetTokenOf is what the runner shows to have an attempt's device reset: it follows from the test's UID, which who can't read the test doesn't know.
+func resetTokenOf(in Input) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "reset of attempt %d of test %s", in.Attempt, in.Test.UID))
+	return hex.EncodeToString(sum[:16])
+}
+
+// addReset puts a container beside the one that forwards, in the same network namespace, in which our program runs the user's reset command when the runner asks for
+// it: nobody execs into a pod. It has the rights, variables and mounts of the container that forwards, which the author gave it, and none of its devices.
+//
+//	init  linerate-copy   our program ──▶ /opt/linerate
+//	      linerate-reset  the image of the container that forwards, or reset.image: our program, which runs the command
+func addReset(in Input, spec *corev1.PodSpec) {
+	if !resets(in) {
+		return
+	}
+	reset, forwards, launch := in.Test.Spec.Procedure.Reset, spec.Containers[0], programFolder+program
+	c := corev1.Container{
+		Name:  containerReset,
+		Image: forwards.Image, ImagePullPolicy: forwards.ImagePullPolicy,
+		Command: append([]string{launch, "reset", "--at", "$(" + variableResetIP + ")", "--links", strings.Join(linkNames(in), ","),
+			"--timeout", in.Compiled.Plan.Procedure.Reset.Timeout.Std().String(), "--"}, in.Compiled.Plan.DUT.ResetCommand...),
+		Env: append(forwards.DeepCopy().Env, fieldVariable(variableResetIP, "status.podIP"),
+			corev1.EnvVar{Name: variableResetToken, Value: resetTokenOf(in)}),
+		EnvFrom:                  forwards.DeepCopy().EnvFrom,
+		WorkingDir:               forwards.WorkingDir,
+		Ports:                    []corev1.ContainerPort{{Name: "reset", ContainerPort: vitalsPort}},
+		Resources:                smallInit(),
+		SecurityContext:          forwards.SecurityContext.DeepCopy(),
+		StartupProbe:             startup(1, 60, launch, "reset", "probe"),
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		VolumeMounts:             append(forwards.DeepCopy().VolumeMounts, readOnly("linerate-program", programFolder)),
+	}
+	if reset.Image != "" && reset.Image != forwards.Image {
+		c.Image, c.ImagePullPolicy = reset.Image, ""
+	}
+	spec.Containers = append(spec.Containers, c)
+	spec.Volumes = append(spec.Volumes, emptyDir("linerate-program"))
+}
+
+// copyProgram is the init container that brings our program into a pod of another image.
+func copyProgram(in Input, name string) corev1.Container {
+	c := ourContainer(in, name, "trex-launch", "copy", programFolder+"/")
+	c.Resources, c.SecurityContext = smallInit(), restricted()
+	c.VolumeMounts = []corev1.VolumeMount{{Name: "linerate-program", MountPath: programFolder}}
+	return c
+}
+
+// resetAt says where the device's reset is asked for: in its pod, since none is asked for of a device that has no pod.
+func resetAt(in Input, pods []corev1.Pod) (plan.ResetSite, error) {
+	name := DUTPodName(in.Test.Name, in.Attempt)
+	pod := podNamed(pods, name)
+	if pod == nil {
+		return plan.ResetSite{}, fmt.Errorf("device: pod %s isn't there", name)
+	}
+	address, err := netip.ParseAddr(pod.Status.PodIP)
+	if err != nil {
+		return plan.ResetSite{}, fmt.Errorf("device: pod %s has no address yet", name)
+	}
+	return plan.ResetSite{Address: netip.AddrPortFrom(address, vitalsPort).String(), Token: resetTokenOf(in)}, nil
+}

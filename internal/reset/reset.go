@@ -1,0 +1,117 @@
+// Package reset has a device reset between trials by somebody beside it, who is asked for it over the pods' network.
+//
+//	runner ── POST /reset, the test's token ──▶ a container in the device's pod: one command, named when the pod was made
+//	       ◀── what it did, how long it took ──
+//
+// Nothing that the asker says reaches the command: who has the token may have it run, and no more.
+package reset
+
+import (
+	"bytes"
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Path is where a reset is asked for, by POST.
+const Path = "/reset"
+
+// Version is the kind and version of the answer; who asks refuses others.
+const Version = "linerate.dev/reset.v1alpha1"
+
+// The bounds of asking.
+const (
+	connectTime = 5 * time.Second
+	mostAnswer  = 64 << 10 // bytes
+)
+
+// Done is what a reset did.
+type Done struct {
+	Version string `json:"version"`
+	// Did is what ran, or what was removed.
+	Did  string        `json:"did"`
+	Took time.Duration `json:"took"` // nanoseconds
+}
+
+// Handler has the device reset for whoever shows the token, one at a time.
+type Handler struct {
+	Token string
+	// Reset resets the device, and says what it did. It ends when its context does, which is when nobody waits for the answer any more.
+	Reset func(context.Context) (did string, err error)
+
+	busy sync.Mutex
+}
+
+// ServeHTTP resets, and answers when that is done.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.Token == "" || subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+h.Token)) != 1 {
+		http.Error(w, "the token is another test's", http.StatusUnauthorized)
+		return
+	}
+	if !h.busy.TryLock() {
+		http.Error(w, "it is being reset already", http.StatusConflict)
+		return
+	}
+	defer h.busy.Unlock()
+	// The reset has a bound of its own, which those of a short question don't know.
+	control := http.NewResponseController(w)
+	if err := errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{})); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	began := time.Now()
+	did, err := h.Reset(r.Context())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(Done{Version: Version, Did: did, Took: time.Since(began)}) // a caller that is gone needs no answer
+}
+
+// Ask has the device reset by the handler at host:port, and waits until it is. ctx bounds it.
+func Ask(ctx context.Context, address, token string) (done Done, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+Path, nil)
+	if err != nil {
+		return done, fmt.Errorf("ask %s to reset the device: %w", address, err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: connectTime}).DialContext, DisableKeepAlives: true}
+	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.Do(request)
+	if err != nil {
+		return done, fmt.Errorf("ask %s to reset the device: %w; may the runner's pod reach that port?", address, plainly(err))
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer))
+	switch {
+	case err != nil:
+		return done, fmt.Errorf("ask %s to reset the device: %w", address, plainly(err))
+	case answer.StatusCode == http.StatusInternalServerError:
+		return done, errors.New(string(bytes.TrimSpace(body))) // the reset's own words
+	case answer.StatusCode != http.StatusOK:
+		return done, fmt.Errorf("ask %s to reset the device: it answered %s: %.200q", address, answer.Status, body)
+	}
+	if err := json.Unmarshal(body, &done); err != nil {
+		return Done{}, fmt.Errorf("ask %s to reset the device: its answer can't be read: %w", address, err)
+	}
+	if done.Version != Version {
+		return Done{}, fmt.Errorf("ask %s to reset the device: it answers in %.80q, and %q is wanted: use one linerate for both", address, done.Version, Version)
+	}
+	return done, nil
+}
+
+// plainly is an error of asking without the address, which stands before it.
+func plainly(err error) error {
+	if at, ok := errors.AsType[*net.OpError](err); ok {
+		return fmt.Errorf("%s: %w", at.Op, at.Err)
+	}
+	return err
+}
