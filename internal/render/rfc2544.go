@@ -137,7 +137,7 @@ func frameLossTable(b *report.RFC2544, product string) *table {
 
 // rfc2544Section is a product's frame loss, its statement of performance, and the conditions of its tests.
 func rfc2544Section(b *report.RFC2544, product string) section {
-	s := section{title: product, summary: statement(b, product), facts: conditions(b, product)}
+	s := section{title: product, summary: statement(b, product), unfolded: true, facts: conditions(b, product)}
 	for _, t := range []*table{throughputTable(b, product), frameLossTable(b, product)} {
 		if t != nil {
 			s.tables = append(s.tables, t)
