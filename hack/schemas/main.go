@@ -27,6 +27,7 @@ func documents() []document {
 		{"gate", "linerate: judgement of a gate", reflect.TypeFor[report.Gate](), []any{report.GateVersion}},
 		{"table", "linerate: table", reflect.TypeFor[report.Table](), []any{report.TableVersion}},
 		{"comparison", "linerate: comparison", reflect.TypeFor[report.Comparison](), []any{report.ComparisonVersion}},
+		{"rfc2544", "linerate: Reports in the forms of RFC 2544", reflect.TypeFor[report.RFC2544](), []any{report.RFC2544Version}},
 		{"trend", "linerate: trend", reflect.TypeFor[report.Trend](), []any{report.TrendVersion}},
 	}
 }

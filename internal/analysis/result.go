@@ -11,6 +11,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/figures"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/procedure"
 	"github.com/linerate-dev/linerate/internal/procedures"
 	"github.com/linerate-dev/linerate/internal/report"
@@ -34,13 +35,14 @@ func goalResult(r *report.Report, g procedure.GoalConclusion) report.GoalResult 
 		if b == nil {
 			return nil
 		}
-		out := &report.GoalBound{Load: b.Load, Intended: measure.Sum(r.Windows[b.Windows[0]].Directions, nil).Intended}
+		out := &report.GoalBound{Load: b.Load, Good: b.Good, Intended: measure.Sum(r.Windows[b.Windows[0]].Directions, nil).Intended}
 		for _, i := range b.Windows {
 			out.Windows = append(out.Windows, r.Windows[i].Number)
 		}
 		return out
 	}
-	return report.GoalResult{Name: g.Name, Irregular: g.Irregular, Lower: bound(g.Lower), Upper: bound(g.Upper), ConditionalThroughput: g.Throughput, Result: concluded(r, g.Conclusion)}
+	return report.GoalResult{Name: g.Name, Irregular: g.Irregular, Lower: bound(g.Lower), Upper: bound(g.Upper), ConditionalThroughput: g.Throughput,
+		InitialTrialDuration: plan.Duration(g.InitialTrial), WrongClass: g.WrongClass, Result: concluded(r, g.Conclusion)}
 }
 
 // concluded is a conclusion with the figures of the windows that it speaks of.

@@ -2,29 +2,40 @@ package cli
 
 import (
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/history"
 	"github.com/linerate-dev/linerate/internal/render"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/sidebyside"
 )
 
 func newReport(s Streams) *cobra.Command {
-	var format string
+	var format, view string
 	cmd := &cobra.Command{
-		Use:     "report FILE...",
-		Short:   "Render saved Reports again, as one table, and suites' tables",
-		Example: "  linerate report linerate-reports/*.json\n  linerate report -o html imix.json 64b.json > both.html\n  cat imix.json | linerate report -o markdown -",
-		Args:    someFiles("at least one Report that linerate run --save kept, or - for stdin"),
+		Use:   "report FILE...",
+		Short: "Render saved Reports again, as one table, and suites' tables",
+		Example: "  linerate report linerate-reports/*.json\n  linerate report -o html imix.json 64b.json > both.html\n  cat imix.json | linerate report -o markdown -\n" +
+			"  linerate report --view rfc2544 -o html 64b.json 512b.json 1518b.json > rfc2544.html",
+		Args: someFiles("at least one Report that linerate run --save kept, or - for stdin"),
 		RunE: func(_ *cobra.Command, files []string) error {
-			if err := checkFormat(format, render.Formats(render.Tests)); err != nil {
+			kind := render.Kind(view)
+			if !slices.Contains(reportViews(), view) {
+				return exit.BadInput("--view %q: there is no such view; use one of %s", view, strings.Join(reportViews(), ", "))
+			}
+			if err := checkFormat(format, render.Formats(kind)); err != nil {
 				return err
 			}
 			all, err := readDocuments(s.In, files)
 			if err != nil {
 				return err
+			}
+			if kind == render.RFC2544 {
+				return writeRFC2544(s.Out, format, all)
 			}
 			if err := render.Fits(format, len(all.Reports), len(all.Suites)); err != nil {
 				return exit.BadInput("--output: %w", err)
@@ -36,7 +47,22 @@ func newReport(s Streams) *cobra.Command {
 		},
 	}
 	sidebyside.FormatFlag(cmd, &format, render.Formats(render.Tests))
+	cmd.Flags().StringVar(&view, "view", string(render.Tests), "how to show them: tests, each with its evidence; rfc2544, in the forms of RFC 2544, section 26: throughput over frame sizes, frame loss over load")
+	_ = cmd.RegisterFlagCompletionFunc("view", cobra.FixedCompletions(reportViews(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// reportViews are the ways in which Reports are shown.
+func reportViews() []string { return []string{string(render.Tests), string(render.RFC2544)} }
+
+func writeRFC2544(out io.Writer, format string, all report.Documents) error {
+	if len(all.Suites) > 0 {
+		return exit.BadInput("--view rfc2544: a suite's document tells of Reports without their windows: give the Reports of its runs, beside it or with kubectl linerate report NAME -o json")
+	}
+	if err := sidebyside.Write(out, format, render.OfRFC2544(history.RFC2544(all.Reports))); err != nil {
+		return exit.NotMeasured("print: %w", err)
+	}
+	return nil
 }
 
 func readDocuments(stdin io.Reader, files []string) (all report.Documents, err error) {

@@ -24,6 +24,8 @@ type runnerJob struct {
 	baseline *report.Baseline
 	// force takes ports from another owner.
 	force bool
+	// runner says in which pod the job runs; nil: it is none.
+	runner func() *report.Runner
 	// device is the device's node, for observers; it is asked while the job runs.
 	device deviceNode
 }
@@ -38,7 +40,7 @@ func mayForce(p *plan.Plan, attempt, run int) bool {
 func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logger, tell func(runner.Progress)) *report.Report {
 	begin := time.Now()
 	options := runner.Options{Producer: producer(), ForceHint: "in TRex's console: acquire --force, then release", Logger: log, Progress: logWindows(log, tell), Baseline: j.baseline,
-		Surroundings: j.tellDevice}
+		Surroundings: j.tellPods}
 	sender, err := senderOf(j.plan)
 	if err != nil {
 		return runner.NotBegun(ctx, j.plan, options, err)
@@ -46,7 +48,7 @@ func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logge
 	reached, err := sender.reach(ctx, j, o.patience)
 	defer reached.leave()
 	options.Surroundings = func(r *report.Report) {
-		j.tellDevice(r)
+		j.tellPods(r)
 		reached.describe(r)
 	}
 	if err != nil {
@@ -70,8 +72,13 @@ func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logge
 	return r
 }
 
-// tellDevice says in the Report what ran as the device, and where.
-func (j runnerJob) tellDevice(r *report.Report) { r.Device = j.sites.Device }
+// tellPods says in the Report what ran as the device and as the runner, and where.
+func (j runnerJob) tellPods(r *report.Report) {
+	r.Device = j.sites.Device
+	if j.runner != nil {
+		r.Runner = j.runner()
+	}
+}
 
 // markShared says in the Report that ends of the links shared physical ports.
 func markShared(r *report.Report, ports []string) {

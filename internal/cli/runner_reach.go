@@ -170,7 +170,7 @@ func (all reached) warnings() (words []string) {
 func (all reached) describe(r *report.Report) {
 	for i := range r.Generators {
 		entry, g := &r.Generators[i], all[i]
-		entry.Pod, entry.Node = g.site.Pod, g.site.Node
+		entry.Pod, entry.Node, entry.Containers = g.site.Pod, g.site.Node, g.site.Containers
 		if m := g.devices.Machine; m.Kernel != "" { // TRex itself tells of no machine but its processors
 			entry.Processors, entry.Kernel, entry.Hypervisor, entry.Tuning, entry.Allowed = m.Processors, m.Kernel, m.Hypervisor, m.Tuning, m.Allowed
 		}

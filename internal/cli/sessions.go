@@ -219,7 +219,7 @@ func (all reachedEnds) describe(r *report.Report) {
 		if at < 0 {
 			continue
 		}
-		entry.Pod, entry.Node = all[at].site.Pod, all[at].site.Node
+		entry.Pod, entry.Node, entry.Containers = all[at].site.Pod, all[at].site.Node, all[at].site.Containers
 		for p := range entry.Ports {
 			entry.Ports[p].PhysicalPort = all[at].site.PhysicalPort[entry.Ports[p].Link]
 		}

@@ -44,11 +44,14 @@ func (t trait) key() [3]string { return [3]string{t.what, t.generator, t.link} }
 
 // rank orders parts by what matters most.
 func (t trait) rank() int {
-	return slices.Index(append(report.PartsToAllow(), report.PartHypervisor, report.PartKernel, report.PartTuning, report.PartCores, report.PartLinerate), t.part)
+	return slices.Index(append(report.PartsToAllow(), report.PartHypervisor, report.PartKernel, report.PartTuning, report.PartCores, report.PartLinerate, report.PartImage), t.part)
 }
 
 // device is the trait's generator where the trait is the device's machine's.
 const device = "\x00device"
+
+// runner is the generator of what is the runner's.
+const runner = "\x00runner"
 
 // traits are all that there is to know of an environment, in a fixed order; what isn't known has no value.
 func traits(e *report.Environment) (all []trait) {
@@ -56,7 +59,7 @@ func traits(e *report.Environment) (all []trait) {
 	for _, g := range e.Generators {
 		of := func(part report.EnvironmentPart, what, value string) {
 			t := trait{part: part, what: what, generator: g.Name, value: value}
-			if several || part == report.PartNode || part == report.PartProcessor || part == report.PartKernel || part == report.PartTuning || part == report.PartHypervisor {
+			if several || part == report.PartNode || part == report.PartProcessor || part == report.PartKernel || part == report.PartTuning || part == report.PartHypervisor || part == report.PartImage {
 				t.place = g.Name
 			}
 			all = append(all, t)
@@ -64,6 +67,9 @@ func traits(e *report.Environment) (all []trait) {
 		of(report.PartGenerator, "generator", strings.TrimSpace(g.Product+" "+g.Version))
 		machine(g.Machine, of)
 		of(report.PartCores, "number of cores that send", number(g.Cores))
+		if images := report.Builds(g.Images); images != "" {
+			of(report.PartImage, "image", images)
+		}
 		for _, p := range g.Ports {
 			for _, t := range []trait{
 				{part: report.PartPath, what: "path of frames", value: p.Path}, {part: report.PartNIC, what: "NIC", value: p.NIC},
@@ -82,6 +88,9 @@ func traits(e *report.Environment) (all []trait) {
 		machine(*e.Device, func(part report.EnvironmentPart, what, value string) {
 			all = append(all, trait{part: part, what: what, generator: device, place: "the device", value: value})
 		})
+	}
+	if images := report.Builds(e.RunnerImages); images != "" {
+		all = append(all, trait{part: report.PartImage, what: "image", generator: runner, place: "the runner", value: images})
 	}
 	return append(all, trait{part: report.PartLinerate, what: "version of linerate", value: e.Linerate})
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 )
 
@@ -55,7 +56,10 @@ func TestWhatDiffersBetweenTwoEnvironmentsIsNamedWithBothValues(t *testing.T) {
 		"a hypervisor":  {lab(first(func(g *report.GeneratorEnvironment) { g.Machine.Hypervisor = "QEMU" })), "Hypervisor: hypervisor of generator-0: none, then QEMU"},
 		"the kernel":    {lab(first(func(g *report.GeneratorEnvironment) { g.Machine.Kernel = "6.1.0-20" })), "Kernel: kernel of generator-0: 6.1.0-18, then 6.1.0-20"},
 		"its cores":     {lab(first(func(g *report.GeneratorEnvironment) { g.Cores = 8 })), "Cores: number of cores that send: 4, then 8"},
-		"linerate":      {lab(func(e *report.Environment) { e.Linerate = "linerate v0.3.0" }), "Linerate: version of linerate: linerate v0.2.0, then linerate v0.3.0"},
+		"its image, of which the baseline knows nothing": {lab(first(func(g *report.GeneratorEnvironment) {
+			g.Images = []plan.Container{{Name: "trex", Image: "lab/trex:3.06", ImageID: "lab/trex@sha256:aa"}}
+		})), ""},
+		"linerate": {lab(func(e *report.Environment) { e.Linerate = "linerate v0.3.0" }), "Linerate: version of linerate: linerate v0.2.0, then linerate v0.3.0"},
 		"what matters most comes first": {lab(func(e *report.Environment) { e.Linerate = "linerate v0.3.0" }, first(func(g *report.GeneratorEnvironment) {
 			g.Machine.Kernel, g.Machine.Node, g.Ports[0].Driver = "6.12", "node-2", "net_iavf"
 		})), "Driver: NIC driver of west: net_ice, then net_iavf; Node: node of generator-0: node-1, then node-2; Kernel: kernel of generator-0: 6.1.0-18, then 6.12; " +
@@ -204,5 +208,25 @@ func TestOnlyWhatMovesFiguresByItselfNeedsLeave(t *testing.T) {
 		if !part.NeedsLeave() {
 			t.Errorf("%s", part)
 		}
+	}
+}
+
+// The images of generators and runner are told by their digests, from whichever registry they came, and stop no claim.
+func TestImagesAreTold(t *testing.T) {
+	with := func(repository, digest string) *report.Environment {
+		e := lab()
+		e.Generators[0].Images = []plan.Container{{Name: "trex", Image: repository + ":3.06", ImageID: repository + "@sha256:" + digest}}
+		e.RunnerImages = []plan.Container{{Name: "runner", Image: "linerate:1", ImageID: repository + "/linerate@sha256:" + digest}}
+		return e
+	}
+	if apart := Apart([]*report.Environment{with("lab/trex", "aa")}, []*report.Environment{with("mirror/trex", "aa")}); len(apart) > 0 {
+		t.Errorf("the same images differ: %v", apart)
+	}
+	apart := Apart([]*report.Environment{with("lab/trex", "aa")}, []*report.Environment{with("lab/trex", "bb")})
+	if got := EnvironmentText(apart); got != "of the environment, image of generator-0 and the runner: sha256:aa, then sha256:bb" {
+		t.Errorf("%q", got)
+	}
+	if refusal := Refusal(apart, nil); refusal != "" {
+		t.Error(refusal)
 	}
 }

@@ -51,7 +51,8 @@ func (e Each) goals(whole procedure.Conclusion, alone []procedure.Conclusion, hi
 	for g := range most {
 		goal := procedure.GoalConclusion{Name: alone[0].Goals[g].Name, Conclusion: whole}
 		for i := range alone {
-			goal.Irregular = cmp.Or(goal.Irregular, alone[i].Goals[g].Irregular)
+			own := alone[i].Goals[g]
+			goal.Irregular, goal.InitialTrial, goal.WrongClass = cmp.Or(goal.Irregular, own.Irregular), own.InitialTrial, max(goal.WrongClass, own.WrongClass)
 		}
 		if g > 0 {
 			goal.Conclusion = procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None, Finished: whole.Finished, Ending: whole.Ending}

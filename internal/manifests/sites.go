@@ -80,7 +80,7 @@ func locate(in Input, pods []corev1.Pod, site *plan.Site) error {
 	if err != nil {
 		return fmt.Errorf("generator %s: pod %s has no address yet", site.Generator, name)
 	}
-	site.Pod, site.Node = pod.Name, pod.Spec.NodeName
+	site.Pod, site.Node, site.Containers = pod.Name, pod.Spec.NodeName, ContainersOf(pod)
 	site.RPC = netip.AddrPortFrom(address, rpcPort).String()
 	for _, l := range LinksOfPod(pod) {
 		if l.PhysicalPort == "" {

@@ -35,7 +35,7 @@ func TestSitesOf(t *testing.T) {
 		}
 		want := plan.Site{
 			Generator: "generator-0", RPC: "[2001:db8::17]:4501", Heartbeat: "[2001:db8::17]:4502",
-			PortOfLink: map[string]int{"west": 0, "east": 1}, Pod: "trex-calibration-1-generator-0", Node: "node-1",
+			PortOfLink: map[string]int{"west": 0, "east": 1}, Pod: "trex-calibration-1-generator-0", Node: "node-1", Containers: manifests.ContainersOf(&pods[0]),
 		}
 		if diff := cmp.Diff(want, sites.Generators[0]); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
@@ -83,6 +83,17 @@ func TestSitesOf(t *testing.T) {
 			if want := own.Containers[i]; c.Name != want.Name || c.Image != want.Image || !strings.HasPrefix(c.ImageID, want.Image+"@sha256:7e7e") {
 				t.Errorf("container %d: %+v", i, c)
 			}
+		}
+	})
+	t.Run("which image a generator runs", func(t *testing.T) {
+		in := sample(t, "loadtest_trex_intel_pod")
+		sites, err := manifests.SitesOf(in, running(in))
+		if err != nil || len(sites.Generators[0].Containers) == 0 {
+			t.Fatalf("%+v, %v", sites.Generators, err)
+		}
+		own := manifests.Generators(in)[0].Spec.Containers[0]
+		if c := sites.Generators[0].Containers[0]; c.Name != own.Name || c.Image != own.Image || !strings.HasPrefix(c.ImageID, own.Image+"@sha256:7e7e") {
+			t.Errorf("%+v", c)
 		}
 	})
 	t.Run("init containers may bring what is measured, and ours don't", func(t *testing.T) {

@@ -27,7 +27,7 @@ type Machine struct {
 	Allowed    string `json:"allowed,omitempty"`    // the processors that the pod may run on
 }
 
-// Container is a container of the device, and what runs in it.
+// Container is a container of a pod, and what runs in it.
 type Container struct {
 	Name string `json:"name"`
 	// Image is what the pod asked for: "lab/vpp:25.10".
@@ -88,6 +88,11 @@ func sameImage(a, b Container) bool {
 func (c Container) repositoryDigest() string {
 	_, digest, _ := strings.Cut(c.ImageID, "@")
 	return digest
+}
+
+// Build is what tells the image from others: its digest where it is known, else what was asked for.
+func (c Container) Build() string {
+	return cmp.Or(c.ImageID[strings.LastIndex(c.ImageID, "@")+1:], c.Image)
 }
 
 // shownDigest is how much of a digest is told in a sentence.

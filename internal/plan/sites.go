@@ -40,7 +40,8 @@ type Site struct {
 	NextHopMAC map[string]string `json:"nextHopMacAddress,omitempty"`
 	// PhysicalPort is the node's port behind a link, where that may be shared and the operator knows it: it keeps other tests off.
 	PhysicalPort map[string]string `json:"physicalPort,omitempty"`
-	// Pod and Node say where it runs, for the Report.
-	Pod  string `json:"pod,omitempty"`
-	Node string `json:"node,omitempty"`
+	// Pod and Node say where it runs, for the Report, and Containers which images it was given.
+	Pod        string      `json:"pod,omitempty"`
+	Node       string      `json:"node,omitempty"`
+	Containers []Container `json:"containers,omitempty"`
 }

@@ -209,12 +209,16 @@ type GoalConclusion struct {
 	Lower, Upper *GoalBound
 	// Throughput is the conditional throughput, a share of the full rate: the rate at which frames come back at Lower in the least of those trials that the goal asks for. 0: there is none.
 	Throughput units.Ratio
+	// InitialTrial is how long the shortest trials are, and WrongClass the chance that one load is put on the wrong side, as report.GoalResult has it; 0: there is none.
+	InitialTrial time.Duration
+	WrongClass   units.Ratio
 }
 
-// GoalBound is a load with the windows of all its trials, as indexes into the history.
+// GoalBound is a load with the windows of all its trials, as indexes into the history, and how many of them were good.
 type GoalBound struct {
 	Load    units.Ratio
 	Windows []int
+	Good    int
 }
 
 // DirectionConclusion is what windows show of one direction.

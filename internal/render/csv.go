@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -63,6 +64,8 @@ func csvColumns() []string {
 		"observer", "series", "of", "observed_mean", "observed_least", "observed_most", "observed_unit", "observed_over_seconds",
 		// of a trial that was ended before its time
 		"planned_seconds",
+		// of RFC 2544's forms
+		"frame_bytes", "theoretical_packets_per_second", "loss_allowed_percent",
 	}
 }
 
@@ -255,6 +258,8 @@ func recordsOf(source any) (rows []record) {
 		for i := range s.Series {
 			rows = append(rows, seriesRecords(&s.Series[i])...)
 		}
+	case *report.RFC2544:
+		rows = rfc2544Records(s)
 	case *report.Gate:
 		rows = gateRecords(s)
 	}
@@ -307,6 +312,30 @@ func testRecords(r *report.Report) []record {
 		}
 	}
 	return rows
+}
+
+// rfc2544Records are the points of RFC 2544's forms.
+func rfc2544Records(b *report.RFC2544) (rows []record) {
+	stream := func(kind string, s report.Stream) record {
+		from, to, _ := strings.Cut(s.Direction, "→")
+		return about(s.Product, s.Loadtest).with(kind).text("test", s.Test).text("from", from).text("to", to).text("frame_bytes", string(s.FrameBytes)).
+			whole("theoretical_packets_per_second", s.TheoreticalPacketsPerSecond).seconds("planned_seconds", s.TrialDuration)
+	}
+	for _, p := range b.Throughput {
+		rows = append(rows, stream("throughput", p.Stream).text("criterion", p.Goal).percent("loss_allowed_percent", p.LossAllowed.Percent()).percent("loss_percent", p.LossRatio.Percent()).
+			whole("offered_packets_per_second", p.Offered.PacketsPerSecond).whole("received_packets_per_second", p.Received.PacketsPerSecond).whole("received_layer1_bits_per_second", p.Received.Layer1BitsPerSecond).
+			whole("received_layer2_bits_per_second", p.Received.Layer2BitsPerSecond).percent("line_rate_percent", p.TheoreticalPercent).yes("lower_bound", p.LowerBound).text("reason", string(p.Reason)))
+	}
+	for _, p := range b.FrameLoss {
+		row := stream("frame_loss", p.Stream).percent("load_percent", p.InputPercent).text("offered_packets_per_second", string(p.Offered)).text("received_packets_per_second", string(p.Received))
+		for column, loss := range map[string]report.Number{"loss_percent": p.LossRatio, "loss_at_least_percent": p.LossRatioMin} {
+			if v := loss.Rat(); v != nil {
+				row[column] = string(report.NumberOf(v.Mul(v, big.NewRat(100, 1))))
+			}
+		}
+		rows = append(rows, row)
+	}
+	return append(rows, record{}.gaps("missing", b.Without)...)
 }
 
 // cellRecord is a row of a table.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
@@ -34,7 +35,7 @@ func environmentFacts(r *report.Report) []fact {
 	if e.Device != nil {
 		all = append(all, fact{Term: "device's machine", Text: machineWords(*e.Device)})
 	}
-	return all
+	return append(all, imageFacts(e)...)
 }
 
 // generatorWords are a generator in words: "TRex v3.06", "with 4 cores".
@@ -91,10 +92,29 @@ func merged(before string, facts []fact) (out []fact) {
 		i := slices.IndexFunc(out, func(o fact) bool { return o.Text == f.Text })
 		switch {
 		case i < 0:
-			out = append(out, fact{Term: before + f.Term, Text: f.Text})
+			out = append(out, fact{Term: before + f.Term, Text: f.Text, Exact: f.Exact})
 		case !slices.Contains(strings.Split(strings.TrimPrefix(out[i].Term, before), ", "), f.Term):
 			out[i].Term += ", " + f.Term
 		}
 	}
 	return out
+}
+
+// imageFacts are the images of generators and runner; the device's are told as what was measured.
+func imageFacts(e *report.Environment) []fact {
+	var images []fact
+	for _, g := range e.Generators {
+		for _, c := range g.Images {
+			images = append(images, imageFact(g.Name, c))
+		}
+	}
+	images = merged("image of ", images)
+	for _, c := range e.RunnerImages {
+		images = append(images, imageFact("image of the runner", c))
+	}
+	return images
+}
+
+func imageFact(of string, c plan.Container) fact {
+	return fact{Term: of, Text: c.Short(), Exact: c.String()}
 }

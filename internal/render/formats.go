@@ -22,6 +22,7 @@ const (
 	Comparison Kind = "comparison"
 	Trend      Kind = "trend"
 	Gate       Kind = "gate"
+	RFC2544    Kind = "rfc2544" // Reports in the forms of RFC 2544, section 26
 )
 
 // Document is what can be written in the formats of its kind.
@@ -61,6 +62,9 @@ func OfTrend(t *report.Trend) Document { return Document{Trend, t, []view{viewOf
 
 // OfGate is a gate's judgement.
 func OfGate(g *report.Gate) Document { return Document{Gate, g, []view{viewOfGate(g)}} }
+
+// OfRFC2544 are Reports in the forms of RFC 2544, section 26.
+func OfRFC2544(b *report.RFC2544) Document { return Document{RFC2544, b, []view{viewOfRFC2544(b)}} }
 
 // format is one way to write documents, in a file of its own: what it writes of a view, and what of a document itself.
 type format struct {

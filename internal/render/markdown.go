@@ -124,7 +124,11 @@ func (m *markdown) table(t *table, comment bool) {
 }
 
 func (m *markdown) section(s *section) {
-	m.line("<details><summary><b>", markdownText(s.title), "</b>: ", markdownText(s.summary), "</summary>\n")
+	details := "<details>"
+	if s.unfolded {
+		details = "<details open>"
+	}
+	m.line(details, "<summary><b>", markdownText(s.title), "</b>: ", markdownText(s.summary), "</summary>\n")
 	if s.answer != "" {
 		m.line(markdownText(s.answer), "\n")
 	}

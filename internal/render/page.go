@@ -50,10 +50,12 @@ type testView struct {
 	Warnings           []string
 	Facts              []fact
 	Directions         []directionView
-	Sessions           grid // of connections instead: a row for each direction
-	Generators         grid // of several
-	Curve              grid // of a frame loss curve: a row for each load
-	Goals              grid // of a search: a row for each goal
+	Sessions           grid      // of connections instead: a row for each direction
+	Generators         grid      // of several
+	Curve              grid      // of a frame loss curve: a row for each load
+	Goals, Attributes  grid      // of a search: a row for each goal
+	GoalWords          [2]string // what their columns are
+	Trials             []trialsView
 	Vitals             grid // of observers: a row for each series
 	Graphs             []graph
 	Windows            []windowView
@@ -142,13 +144,49 @@ func newTestView(r *report.Report, id string) (testView, error) {
 		v.Curve = curveTable(r).grid(together, nil)
 	}
 	if goals := goalsTable(r); goals != nil {
-		v.Goals = goals.grid(together, nil)
+		v.Goals, v.GoalWords = goals.grid(together, nil), [2]string{boundsWords, attributesWords}
 	}
+	if attributes := attributesTable(r); attributes != nil {
+		v.Attributes = attributes.grid(together, nil)
+	}
+	v.Trials = trialsViews(r, id)
 	if h.Measured && len(r.Result.Generators) > 1 {
 		v.Generators = generatorTable(r).grid(together, nil)
 	}
 	v.Graphs = graphs(r, id)
 	return v, nil
+}
+
+// trialsView are a search's trials, drawn at two widths.
+type trialsView struct {
+	Caption  string
+	Drawings []drawing
+}
+
+// trialsViews are one drawing, or one for each direction that was searched by itself.
+func trialsViews(r *report.Report, id string) (out []trialsView) {
+	varied := []string{""}
+	if report.PlanOf(r).Procedure.Each != nil {
+		varied = nil
+		for _, d := range report.PlanOf(r).Directions {
+			varied = append(varied, d.Name())
+		}
+	}
+	for i, name := range varied {
+		v := trialsView{Caption: "Trials: what was lost at each load"}
+		if name != "" {
+			v.Caption += ", " + name
+		}
+		for _, narrow := range []bool{false, true} {
+			if d, ok := newTrialsDrawing(r, id+"l"+strconv.Itoa(i), name, narrow); ok {
+				v.Drawings = append(v.Drawings, d)
+			}
+		}
+		if len(v.Drawings) > 0 {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // split takes a figure and its unit apart: "299.75 Kpps" is 299.75 and Kpps.
@@ -192,11 +230,12 @@ func facts(r *report.Report) []fact {
 		out = append(out, fact{Term: "traffic", Text: frames})
 	}
 	if sentence := procedures.Of(p.Procedure).Describe().Sentence; sentence != "" {
-		if p.Sessions == nil {
+		if p.Sessions == nil && p.Procedure.Search == nil { // a search's goals say it, each for itself
 			sentence += "; more than " + wording.Ratio(p.Procedure.MaxLossRatio) + " lost is too much"
 		}
 		out = append(out, fact{Term: "procedure", Text: sentence})
 	}
+	out = append(out, searchFacts(r)...)
 	for _, l := range r.LineRates {
 		out = append(out, fact{Term: "line rate of " + l.Link, Text: wording.BitRate(int64(l.BitsPerSecond)) + " at layer 1, as the " + cmp.Or(l.Source, "plan") + " says"})
 	}

@@ -165,6 +165,7 @@ func warnings(r *report.Report) []string {
 	var out []string
 	out = append(out, endingWarnings(r)...)
 	out = append(out, sharedWarnings(r)...)
+	out = append(out, irregularWarnings(r)...)
 	out = append(out, resultWarnings(r)...)
 	out = append(out, pathWarnings(r)...)
 	out = append(out, silenceWarnings(r)...)

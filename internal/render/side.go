@@ -27,6 +27,7 @@ type sidePage struct {
 	Comparison         *comparePage
 	Trend              *trendPage
 	Runs               []runsView
+	Benchmark          *benchmarkPage
 }
 
 // runsView are the runs of a gate's row, drawn.
@@ -55,6 +56,8 @@ func newSidePage(v *view) *sidePage {
 	case *report.Trend:
 		p.Title = cmp.Or(p.Title, "linerate: "+strconv.Itoa(len(s.Series))+" series")
 		p.Trend = newTrendPage(v, s)
+	case *report.RFC2544:
+		p.Benchmark = newBenchmarkPage(v, s)
 	case *report.Gate:
 		p = newGatePage(s)
 	}
@@ -66,6 +69,9 @@ func (p *sidePage) write(w io.Writer) (err error) {
 	styles := []string{"page/page.css", "page/side.css"}
 	if len(p.Runs) > 0 {
 		styles = append(styles, "page/runs.css")
+	}
+	if p.Benchmark != nil {
+		styles = append(styles, "page/benchmark.css")
 	}
 	if p.Style, err = pageStyle(styles...); err != nil {
 		return err

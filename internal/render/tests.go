@@ -75,7 +75,13 @@ func evidenceOf(r *report.Report, h report.Headline) section {
 	}
 	if goals := goalsTable(r); goals != nil {
 		s.tables = append(s.tables, goals)
+		s.caveats = append(s.caveats, boundsWords)
 	}
+	if attributes := attributesTable(r); attributes != nil {
+		s.tables = append(s.tables, attributes)
+		s.caveats = append(s.caveats, attributesWords)
+	}
+	s.facts = append(s.facts, searchFacts(r)...)
 	if vitals := vitalsTable(r); vitals != nil {
 		s.tables = append(s.tables, vitals)
 	}
@@ -153,34 +159,6 @@ func curveTable(r *report.Report) *table {
 				row[3] = lossText(r, high, low, high)
 			}
 		}
-		t.add(row...)
-	}
-	return t
-}
-
-// goalsTable has each goal of a search with the loads that bound it, all directions together; nil: the procedure has no goals.
-func goalsTable(r *report.Report) *table {
-	if len(r.Result.Goals) == 0 {
-		return nil
-	}
-	t := newTable(1, "goal", "lost at most", "met at", "not met at", "conditional throughput", "line rate", "trials", "answer")
-	for _, g := range r.Result.Goals {
-		of, _ := r.ForGoal(g.Name)
-		row := []string{g.Name, report.PlanOf(of).Procedure.MaxLossRatio.Percent().String() + "%", "-", "-", "-", "-", "-", cmp.Or(g.Irregular, standing(of))}
-		trials := 0
-		if g.Lower != nil && g.Lower.Load > 0 {
-			row[2] = wording.PacketRate(g.Lower.Intended.PacketsPerSecond)
-			row[4] = wording.PacketRate(int64(units.PacketRate(g.Lower.Intended.PacketsPerSecond).Mul(units.RatioOf(int64(g.ConditionalThroughput), int64(g.Lower.Load)))))
-			trials += len(g.Lower.Windows)
-		}
-		if g.Upper != nil {
-			row[3] = wording.PacketRate(g.Upper.Intended.PacketsPerSecond)
-			trials += len(g.Upper.Windows)
-		}
-		if h := figures.HeadlineOf(of); h.Measured {
-			row[5] = h.Signed(wording.Percent(h.Percent))
-		}
-		row[6] = strconv.Itoa(trials)
 		t.add(row...)
 	}
 	return t

@@ -213,16 +213,7 @@ func (tl *timeline) loss() {
 		ratios = append(ratios, w.loss)
 	}
 	y := lossAxisFor(ratios, lossTop, lossBottom)
-	every := (y.decades + 3) / 4
-	for k, ratio := 0, units.One; k <= y.decades; k, ratio = k+1, ratio/10 {
-		at := y.at(float64(ratio) / float64(units.One))
-		if (y.decades-k)%every == 0 || k == 0 {
-			tl.line("grid", tl.x.from, at, tl.x.to, at)
-			tl.label("end", tl.x.from-7, at+4, wording.Ratio(ratio))
-		}
-	}
-	tl.line("grid", tl.x.from, y.none, tl.x.to, y.none)
-	tl.label("end", tl.x.from-7, y.none+4, "0%")
+	tl.lossGrid(y, tl.x.from, tl.x.to)
 	tl.label("head", 2, lossTop-10, "loss per window")
 	if limit > 0 {
 		at := y.at(ratios[0])
@@ -230,6 +221,20 @@ func (tl *timeline) loss() {
 		tl.label("start limit", tl.x.to+4, at+4, "limit")
 	}
 	tl.lossMarks(y)
+}
+
+// lossGrid draws an axis of loss ratios, from one edge of the plot to the other.
+func (d *drawing) lossGrid(y lossAxis, from, to float64) {
+	every := (y.decades + 3) / 4
+	for k, ratio := 0, units.One; k <= y.decades; k, ratio = k+1, ratio/10 {
+		at := y.at(share(ratio))
+		if (y.decades-k)%every == 0 || k == 0 {
+			d.line("grid", from, at, to, at)
+			d.label("end", from-7, at+4, wording.Ratio(ratio))
+		}
+	}
+	d.line("grid", from, y.none, to, y.none)
+	d.label("end", from-7, y.none+4, "0%")
 }
 
 func (tl *timeline) lossMarks(y lossAxis) {

@@ -86,6 +86,7 @@ type section struct {
 	facts       []fact
 	verdict     *report.Verdict
 	remarks     []remark
+	unfolded    bool // where sections are folded away, this one isn't
 }
 
 // fact is a term and what it says; Exact says it where there is room.

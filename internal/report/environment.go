@@ -17,6 +17,9 @@ type Environment struct {
 	Generators []GeneratorEnvironment `json:"generators,omitempty"`
 	// Device is the machine that the device under test ran on; nil: it isn't known, or is the generator's own.
 	Device *Machine `json:"device,omitempty"`
+	// DeviceImages are what the device's pod ran, RunnerImages what the runner's did; none: it was no pod, or its images aren't known. What linerate is where there is no pod, Linerate says.
+	DeviceImages []plan.Container `json:"deviceImages,omitempty"`
+	RunnerImages []plan.Container `json:"runnerImages,omitempty"`
 }
 
 // GeneratorEnvironment is a generator, its machine and its ports.
@@ -29,6 +32,8 @@ type GeneratorEnvironment struct {
 	Cores   int               `json:"cores,omitempty"`
 	Machine Machine           `json:"machine,omitzero"`
 	Ports   []PortEnvironment `json:"ports,omitempty"`
+	// Images are what its pod ran; none: it was no pod, or its images aren't known.
+	Images []plan.Container `json:"images,omitempty"`
 }
 
 // PortEnvironment is a generator's port on a link.
@@ -77,6 +82,7 @@ const (
 	PartTuning     EnvironmentPart = "Tuning" // frequency governor, isolated processors, NUMA nodes, the kernel's command line
 	PartCores      EnvironmentPart = "Cores"
 	PartLinerate   EnvironmentPart = "Linerate"
+	PartImage      EnvironmentPart = "Image" // what the generators' and the runner's pods ran
 )
 
 // PartsToAllow are those that allowDifferent may have, in the order of what matters most.
@@ -138,11 +144,17 @@ func EnvironmentOf(r *Report) *Environment {
 	if r.Device != nil && r.Device.Node != "" {
 		e.Device = deviceMachine(r.Device, e.Generators)
 	}
+	if r.Device != nil {
+		e.DeviceImages = r.Device.Containers
+	}
+	if r.Runner != nil {
+		e.RunnerImages = r.Runner.Containers
+	}
 	return e
 }
 
 func generatorEnvironment(g Generator) GeneratorEnvironment {
-	out := GeneratorEnvironment{Name: g.Name, Cores: g.Cores, Machine: Machine{Node: g.Node, CPUModel: g.CPUModel, Processors: g.Processors, Kernel: g.Kernel, Hypervisor: g.Hypervisor, Tuning: g.Tuning, Allowed: g.Allowed}}
+	out := GeneratorEnvironment{Name: g.Name, Cores: g.Cores, Images: g.Containers, Machine: Machine{Node: g.Node, CPUModel: g.CPUModel, Processors: g.Processors, Kernel: g.Kernel, Hypervisor: g.Hypervisor, Tuning: g.Tuning, Allowed: g.Allowed}}
 	out.Product, out.Version = productOf(g.Product)
 	if g.Node == "" && g.Pod == "" {
 		out.Machine.Node = g.Hostname // a pod's is its own name, which says nothing of where it ran

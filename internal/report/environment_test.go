@@ -48,6 +48,12 @@ func TestAnEnvironmentIsMadeOfWhatTheReportTells(t *testing.T) {
 			report.Report{Device: &plan.Device{Pod: "dut", Node: "node-2", Machine: &plan.Machine{CPUModel: "EPYC", Processors: 32, Kernel: "6.1.0", Hypervisor: "none"}}, Generators: []report.Generator{{Name: "generator-0"}}},
 			&report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0"}}, Device: &report.Machine{Node: "node-2", CPUModel: "EPYC", Processors: 32, Kernel: "6.1.0", Hypervisor: "none"}},
 		},
+		"pods tell which images they ran": {
+			report.Report{Device: &plan.Device{Pod: "dut", Containers: []plan.Container{{Name: "vpp", ImageID: "lab/vpp@sha256:aa"}}}, Runner: &report.Runner{Pod: "runner", Containers: []plan.Container{{Name: "runner", ImageID: "linerate@sha256:bb"}}},
+				Generators: []report.Generator{{Name: "generator-0", Pod: "g", Containers: []plan.Container{{Name: "trex", ImageID: "lab/trex@sha256:cc"}}}}},
+			&report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0", Images: []plan.Container{{Name: "trex", ImageID: "lab/trex@sha256:cc"}}}},
+				DeviceImages: []plan.Container{{Name: "vpp", ImageID: "lab/vpp@sha256:aa"}}, RunnerImages: []plan.Container{{Name: "runner", ImageID: "linerate@sha256:bb"}}},
+		},
 		"a block is what it is": {
 			report.Report{Environment: &report.Environment{Linerate: "linerate v0.3.0"}, Generators: []report.Generator{{Name: "generator-0"}}},
 			&report.Environment{Linerate: "linerate v0.3.0"},

@@ -17,6 +17,15 @@ func ImagesOf(r *Report) []plan.Container {
 	return r.Device.Containers
 }
 
+// Builds are a pod's images by what tells them from others.
+func Builds(of []plan.Container) string {
+	var words []string
+	for _, c := range of {
+		words = append(words, c.Build())
+	}
+	return strings.Join(words, ", ")
+}
+
 // mostImageDifferences is how many differences between two runs' images are told.
 const mostImageDifferences = 3
 

@@ -31,8 +31,10 @@ type Report struct {
 	Generators []Generator `json:"generators,omitempty"`
 	// Device is what ran as the device under test, where it is a pod of the test's; nil: it isn't, or an older linerate wrote the Report.
 	Device *plan.Device `json:"device,omitempty"`
+	// Runner is the pod that drove the generators and wrote the Report; nil: it was no pod, or an older linerate wrote the Report.
+	Runner *Runner `json:"runner,omitempty"`
 	// Environment is what comparisons hold against that of another run; nil: an older linerate wrote the Report, or no generator was reached. It follows from
-	// Generators and Device.
+	// Generators, Device and Runner.
 	Environment *Environment `json:"environment,omitempty"`
 	// LineRates are the line rates used, per link.
 	LineRates []LineRate  `json:"lineRates,omitempty"`
@@ -59,6 +61,14 @@ type Report struct {
 	Notes    []Note    `json:"notes,omitempty"`
 	// Thinned is what there was before detail was given up so that the Report fits where it is kept; nil: all of it is here.
 	Thinned *Thinned `json:"thinned,omitempty"`
+}
+
+// Runner is the pod of a runner.
+type Runner struct {
+	Pod  string `json:"pod"`
+	Node string `json:"node,omitempty"`
+	// Containers are the pod's, with the images that they were given as far as the node's kubelet has told.
+	Containers []plan.Container `json:"containers,omitempty"`
 }
 
 // Thinned counts what a run had, where its Report has less.
@@ -93,15 +103,17 @@ type Generator struct {
 	Cores    int    `json:"cores,omitempty"` // that it sends with
 	// Processors, Kernel, Hypervisor and Tuning are of the machine that it runs on: how many, the release, whose ("none" on bare metal), and how it is set up: frequency governor, isolated processors,
 	// NUMA nodes, the kernel's command line. Allowed are the processors that the generator may run on.
-	Processors int             `json:"processors,omitempty"`
-	Kernel     string          `json:"kernel,omitempty"`
-	Hypervisor string          `json:"hypervisor,omitempty"`
-	Tuning     string          `json:"tuning,omitempty"`
-	Allowed    string          `json:"allowed,omitempty"`
-	Pod        string          `json:"pod,omitempty"`
-	Node       string          `json:"node,omitempty"` // the Kubernetes node that it ran on
-	Ports      []GeneratorPort `json:"ports"`
-	StartSkew  plan.Duration   `json:"startSkew,omitempty"`
+	Processors int    `json:"processors,omitempty"`
+	Kernel     string `json:"kernel,omitempty"`
+	Hypervisor string `json:"hypervisor,omitempty"`
+	Tuning     string `json:"tuning,omitempty"`
+	Allowed    string `json:"allowed,omitempty"`
+	Pod        string `json:"pod,omitempty"`
+	Node       string `json:"node,omitempty"` // the Kubernetes node that it ran on
+	// Containers are its pod's, with the images that they were given; none: it is no pod, or an older linerate wrote the Report.
+	Containers []plan.Container `json:"containers,omitempty"`
+	Ports      []GeneratorPort  `json:"ports"`
+	StartSkew  plan.Duration    `json:"startSkew,omitempty"`
 }
 
 // GeneratorPort is a generator's port on a link.

@@ -71,6 +71,10 @@ type GoalResult struct {
 	Upper *GoalBound `json:"upper,omitempty"`
 	// ConditionalThroughput is a share of the full rate, in each direction: what comes back at Lower in the least of those trials that the goal asks for (draft-ietf-bmwg-mlrsearch).
 	ConditionalThroughput units.Ratio `json:"conditionalThroughput,omitempty"`
+	// InitialTrialDuration is how long the shortest trials were, which look ahead; all else that was asked of the goal stands in the Plan. 0: an older linerate wrote the Report.
+	InitialTrialDuration plan.Duration `json:"initialTrialDuration,omitempty"`
+	// WrongClass is the chance that one load is put on the wrong side of the goal, where each trial there is bad with a probability of 0.2, or of 0.8, whatever the others are; 0: it wasn't computed.
+	WrongClass units.Ratio `json:"wrongClass,omitempty"`
 	// Result is the goal's own answer, with figures as the Report's has them.
 	Result Result `json:"result"`
 }
@@ -80,8 +84,9 @@ type GoalBound struct {
 	// Load is a share of the full rate, Intended what that is in all directions together.
 	Load     units.Ratio `json:"load"`
 	Intended Flow        `json:"intended"`
-	// Windows are the numbers of all trials at this load.
+	// Windows are the numbers of all trials at this load, Good how many of them lost no more than the goal allows.
 	Windows []int `json:"windows"`
+	Good    int   `json:"good,omitempty"`
 }
 
 // ForGoal is the Report as if the named goal of its search were the only one: its Result is that goal's, and its Plan allows that goal's loss. Without a name it is the Report; false: it has

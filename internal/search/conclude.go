@@ -50,7 +50,8 @@ type verdict struct {
 // conclusion is a limit only where each direction's own loss bounds it: what generators left out, or lost themselves, makes a bound in the reference's arithmetic,
 // and is none of the device.
 func (v verdict) conclusion() procedure.GoalConclusion {
-	g := procedure.GoalConclusion{Name: v.goal.Name, Irregular: v.found.Irregular, Lower: v.bound(v.found.Lower), Upper: v.bound(v.found.Upper)}
+	g := procedure.GoalConclusion{Name: v.goal.Name, Irregular: v.found.Irregular, Lower: v.bound(v.found.Lower), Upper: v.bound(v.found.Upper),
+		InitialTrial: v.settings.Goals[v.index].InitialTrial, WrongClass: chance(v.found.WrongClass)}
 	g.Conclusion = procedure.Conclusion{Reason: report.NotMeasured, Window: procedure.None, Lossy: procedure.None}
 	if v.found.Upper != nil {
 		g.Lossy = v.worst(v.found.Upper)
@@ -68,6 +69,14 @@ func (v verdict) conclusion() procedure.GoalConclusion {
 	return g
 }
 
+// chance is a probability as documents have it; 0: it isn't known.
+func chance(p float64) units.Ratio {
+	if math.IsNaN(p) || p <= 0 {
+		return 0
+	}
+	return max(1, units.Ratio(math.Round(min(p, 1)*float64(units.One))))
+}
+
 // bound is a bound with its load and the windows of its trials; nil: there is none.
 func (v verdict) bound(b *goals.Bound) *procedure.GoalBound {
 	if b == nil {
@@ -76,6 +85,9 @@ func (v verdict) bound(b *goals.Bound) *procedure.GoalBound {
 	out := &procedure.GoalBound{Load: loadOf(b.Load)}
 	for _, i := range b.Trials {
 		out.Windows = append(out.Windows, v.trials[i].window)
+		if v.trials[i].LossRatio <= share(v.goal.LossRatio) {
+			out.Good++
+		}
 	}
 	return out
 }
@@ -229,7 +241,7 @@ func (v verdict) sentence(g procedure.GoalConclusion) string {
 	said := g.Name + ": "
 	switch {
 	case g.Lower != nil:
-		said += fmt.Sprintf("met at %s (%s)", asked(v.history[g.Lower.Windows[0]]), v.within(v.found.Lower))
+		said += fmt.Sprintf("met at %s (%s)", asked(v.history[g.Lower.Windows[0]]), v.within(g.Lower))
 	case g.Reason == report.NoCleanWindow:
 		said += "irregular, no load met it"
 	case g.Upper != nil:
@@ -240,7 +252,7 @@ func (v verdict) sentence(g procedure.GoalConclusion) string {
 	switch {
 	case g.Upper != nil:
 		w := v.history[g.Lossy]
-		said += fmt.Sprintf(", not met at %s (%s; window %d, %s)", asked(w), v.within(v.found.Upper), w.Number, worstLoss(w))
+		said += fmt.Sprintf(", not met at %s (%s; window %d, %s)", asked(w), v.within(g.Upper), w.Number, worstLoss(w))
 	case g.Irregular == goals.MaximumClean:
 		said += ", which is the highest load: irregular, the limit lies there or above"
 	default:
@@ -253,14 +265,8 @@ func (v verdict) sentence(g procedure.GoalConclusion) string {
 }
 
 // within says how many of a bound's trials lost no more than the goal allows.
-func (v verdict) within(b *goals.Bound) string {
-	good := 0
-	for _, i := range b.Trials {
-		if v.trials[i].LossRatio <= share(v.goal.LossRatio) {
-			good++
-		}
-	}
-	return fmt.Sprintf("%d of %s lost at most %s %%", good, wording.Counted(len(b.Trials), "trial"), v.goal.LossRatio.Percent())
+func (v verdict) within(b *procedure.GoalBound) string {
+	return fmt.Sprintf("%d of %s lost at most %s %%", b.Good, wording.Counted(len(b.Windows), "trial"), v.goal.LossRatio.Percent())
 }
 
 // asked is what all directions were asked for together.

@@ -32,6 +32,9 @@ const (
 	repeatBudget   = 40 // such repeats in the whole search
 )
 
+// initialTrial is how long trials are that only look ahead, where those that decide aren't shorter.
+const initialTrial = time.Second
+
 // Search is the procedure of a Plan.
 type Search struct {
 	plan     plan.Search
@@ -51,7 +54,7 @@ func New(p plan.Procedure) Search {
 	}
 	for _, g := range p.Search.Goals {
 		s.settings.Goals = append(s.settings.Goals, goals.Goal{Name: g.Name, LossRatio: share(g.LossRatio), ExceedRatio: share(g.ExceedRatio), Width: share(g.Width),
-			FinalTrial: g.FinalTrialDuration.Std(), DurationSum: g.DurationSum.Std()})
+			InitialTrial: min(initialTrial, g.FinalTrialDuration.Std()), FinalTrial: g.FinalTrialDuration.Std(), DurationSum: g.DurationSum.Std()})
 	}
 	return s
 }

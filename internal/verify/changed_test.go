@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/verify"
 )
@@ -40,17 +39,20 @@ var ofSeveral = regexp.MustCompile(`^windows\[\d+\]\.(duration|evidence\.directi
 
 var counted = regexp.MustCompile(`^windows\[\d+\]\.directions\[\d+\]\.(sent|returned)\.(packets|bytes)$|\.(receiveErrors|sendDrops|damagedFrames)$`)
 
-// Each leaf of result, figures, windows and verdict that is changed by hand is found: of a ramp's Report each, of others' some.
+// Each leaf of result, figures, windows and verdict that is changed by hand is found: of a ramp's Report each, of a search's each but for its windows, of which it is every fifth, of others' some.
 func TestEachChangedFigureIsFound(t *testing.T) {
 	for name, s := range scenes() {
 		t.Run(name, func(t *testing.T) {
 			r := s.compared(t).run(t)
 			r.Samples, r.Notes = nil, nil
-			every := 9
-			if name == "ramp" {
-				every = 1
+			every, ofWindows := 9, 9
+			switch name {
+			case "ramp":
+				every, ofWindows = 1, 1
+			case "search by the standard":
+				every, ofWindows = 1, 5
 			}
-			tried, missed := changeEach(t, marshal(t, r), every, s.generators > 1 || s.plan.Procedure.Type == plan.TypeSearch)
+			tried, missed := changeEach(t, marshal(t, r), every, ofWindows, s.generators > 1 || slices.ContainsFunc(r.Windows, func(w report.Window) bool { return w.Decided != nil }))
 			if tried < 30 {
 				t.Errorf("only %d leaves were changed", tried)
 			}
@@ -73,8 +75,8 @@ func marshal(t *testing.T, r *report.Report) []byte {
 	return text
 }
 
-// changeEach changes every so manieth leaf by itself.
-func changeEach(t *testing.T, text []byte, every int, several bool) (tried int, missed []string) {
+// changeEach changes every so manieth leaf by itself, of windows every so manieth of theirs.
+func changeEach(t *testing.T, text []byte, every, ofWindows int, several bool) (tried int, missed []string) {
 	t.Helper()
 	var document map[string]any
 	dec := json.NewDecoder(bytes.NewReader(text))
@@ -84,6 +86,10 @@ func changeEach(t *testing.T, text []byte, every int, several bool) (tried int, 
 	}
 	seen := 0
 	for _, part := range checked {
+		every := every
+		if part == "windows" {
+			every = ofWindows
+		}
 		eachLeaf(part, document[part], func(path string, leaf any, set func(any)) {
 			if seen++; seen%every != 0 || isRaw(path) || several && ofSeveral.MatchString(path) {
 				return

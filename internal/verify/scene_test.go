@@ -61,16 +61,17 @@ func scenes() map[string]scene {
 	curve.plan.Procedure.FrameLoss = &plan.FrameLoss{From: rate("12kpps"), To: rate("4kpps"), Step: rate("2kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(3), StopAfterClean: 2}
 	most.plan.Procedure.Type = plan.TypeMaximumOfferedLoad
 	most.plan.Procedure.MaximumOfferedLoad = &plan.MaximumOfferedLoad{Rate: rate("20kpps"), WarmupDuration: seconds(2), TrialDuration: seconds(3), Trials: 3}
-	search, searches := ramp(), ramp()
-	for _, s := range []*scene{&search, &searches} {
+	search, standard, searches := ramp(), ramp(), ramp()
+	for _, s := range []*scene{&search, &standard, &searches} {
 		s.plan.Procedure = plan.Procedure{Type: plan.TypeSearch, MaxLossRatio: 0, Search: &plan.Search{Classification: plan.ClassifySequential, MinRate: rate("1kpps"), MaxRate: rate("20kpps"), WarmupDuration: seconds(2),
 			Goals: []plan.Goal{{Name: "NDR", FinalTrialDuration: seconds(2), DurationSum: seconds(8), ExceedRatio: units.One / 2, Width: units.One / 50},
 				{Name: "PDR", LossRatio: units.One / 200, FinalTrialDuration: seconds(2), DurationSum: seconds(8), ExceedRatio: units.One / 2, Width: units.One / 50}}}}
 	}
 	search.plan.Version = plan.VersionFor(search.plan.Procedure, nil)
+	standard.plan.Procedure.Search.Classification, standard.plan.Version = plan.ClassifyRFC9971, search.plan.Version
 	searches.plan.Procedure.Each = &plan.Each{Directions: []string{"west→east", "east→west"}}
 	searches.plan.Version = plan.VersionFor(searches.plan.Procedure, nil)
-	return map[string]scene{"search": search, "search of each direction": searches, "ramp": ramp(), "each direction": each, "constant load": constant, "frame loss": curve, "maximum offered load": most, "three generators": several}
+	return map[string]scene{"search": search, "search by the standard": standard, "search of each direction": searches, "ramp": ramp(), "each direction": each, "constant load": constant, "frame loss": curve, "maximum offered load": most, "three generators": several}
 }
 
 // run carries the scene out in virtual time, and gives the Report as a file brings it back.

@@ -106,6 +106,10 @@ func (s *subject) environment() Check {
 	case s.Environment != nil && anew == nil:
 		d.open("what generators said of themselves was not kept, so the environment was not verified")
 	case s.Environment != nil:
+		if imagesOf(s.Environment) == 0 && imagesOf(anew) > 0 {
+			d.open("the environment has no images: the linerate that wrote it didn't put them there yet")
+			anew.DeviceImages, anew.RunnerImages = nil, nil
+		}
 		d.hold("environment", s.Environment, anew)
 	}
 	for _, l := range s.LineRates {
@@ -120,4 +124,13 @@ func (s *subject) environment() Check {
 			units.PacketRateOver(heard.Received.Packets, int64(heard.Duration)).Whole())
 	}
 	return d.done()
+}
+
+// imagesOf is how many images an environment knows.
+func imagesOf(e *report.Environment) int {
+	n := len(e.DeviceImages) + len(e.RunnerImages)
+	for _, g := range e.Generators {
+		n += len(g.Images)
+	}
+	return n
 }
