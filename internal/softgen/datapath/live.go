@@ -88,13 +88,13 @@ func (l *live) load(p *port, threads int) error {
 		templates = append(templates, l.table.add(t.program.Bytes()))
 	}
 	if err := l.table.load(); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errNotLive, err)
 	}
 	for k := range threads {
 		l.seen[k] = make([]traffic64, len(l.tracks))
 		memory, err := newLiveMemory(len(l.tracks))
 		if err != nil {
-			return err
+			return fmt.Errorf("%w: %w", errNotLive, err)
 		}
 		t := &liveThread{memory: memory, ended: make(chan struct{})}
 		l.threads = append(l.threads, t)
