@@ -133,11 +133,14 @@ func (p *port) path() string {
 		instead = preferLive(p)
 	}
 	sending := "live frames"
-	switch {
-	case errors.Is(instead, errNotLive):
-		sending = p.sending + " (" + instead.Error() + ")"
-	case instead != nil || p.play != nil && p.play.live == nil:
+	if instead != nil || p.play != nil && p.play.live == nil {
 		sending = p.sending
+		if p.play != nil && longest(p.play.tracks) > unix.Getpagesize() {
+			sending = "AF_PACKET"
+		}
+	}
+	if errors.Is(instead, errNotLive) {
+		sending += " (" + instead.Error() + ")"
 	}
 	return "sends by " + sending + ", receives by " + p.receiving
 }
