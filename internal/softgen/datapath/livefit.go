@@ -66,7 +66,8 @@ const (
 	// liveBatch is how many frames the kernel takes in hand before it passes them on: frames leave at a batch's end, and those that are dropped to wait belong to it, so one of 16 waits for some 3 µs.
 	// One of 64 sent no more, and one of 8 a quarter less.
 	liveBatch = 16
-	// liveBurstLeast and liveBurstMost are how many overdue frames may leave at once where nothing is owed, and at most: an eighth of the time that is owed comes to the least.
+	// liveBurstLeast and liveBurstMost are how many overdue frames may leave at once where nothing is owed, and at most: an eighth of the time that is owed comes to the least. Fewer at most
+	// fall short of the rate where a device's work on frames takes most of a processor, and more need a longer queue at the receiver.
 	liveBurstLeast = 0.75
 	liveBurstMost  = 8
 	liveBurstOwed  = 3 // bits: an eighth
