@@ -49,8 +49,11 @@ func sleep(d time.Duration) {
 	}
 }
 
-// places guards the number of places that Go's scheduler has.
-var places sync.Mutex
+// places guards the number of places that Go's scheduler has, and counts those of sending threads.
+var places struct {
+	sync.Mutex
+	senders int
+}
 
 // atWork gives Go's scheduler a place for each of so many sending threads, which keep theirs while they doze, until done is called. The world stands still for a moment at either: it is for ports that
 // are opened and closed, and not for each run.
@@ -59,7 +62,15 @@ func atWork(threads int) (done func()) {
 		places.Lock()
 		defer places.Unlock()
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + by)
+		places.senders += by
 	}
 	change(threads)
 	return func() { change(-threads) }
+}
+
+// senders are the threads that may send on all ports of this process together.
+func senders() int {
+	places.Lock()
+	defer places.Unlock()
+	return places.senders
 }

@@ -21,7 +21,7 @@ type Options struct {
 	CPUs []int
 	// Plain keeps to AF_PACKET, as on machines that forbid AF_XDP and eBPF.
 	Plain bool
-	// Path is how to send; "" and PathAuto take AF_XDP, or AF_PACKET where that is forbidden.
+	// Path is how to send; "" is PathAuto.
 	Path Path
 	// ReceiveRing is the size in bytes of the ring that AF_PACKET receives into; 0 is 8 MiB. What it has no room for is a ReceiveError.
 	ReceiveRing int
@@ -36,6 +36,7 @@ type Path string
 
 // The ways to send.
 const (
+	// PathAuto is the best there is: live frames over a virtual cable, where each sending thread has a processor, for a run that they can carry; else AF_XDP, or AF_PACKET where that is forbidden. Info().Path says why not a better one.
 	PathAuto Path = "auto"
 	// PathLive has the kernel make and pace frames (XDP's live frames). A run that it can't carry, such as one of bursts, goes another way: Info().Path says so while it runs.
 	PathLive Path = "live"

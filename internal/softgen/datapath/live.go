@@ -24,7 +24,6 @@ type live struct {
 	table    liveTable
 	threads  []*liveThread
 	frame    []byte // what the kernel's frames begin as
-	batch    int
 	duration time.Duration
 	over     atomic.Bool
 	halting  sync.Once
@@ -52,7 +51,7 @@ const (
 
 // startLive begins a run: when it returns, all threads are ready. An errNotLive says that another way can carry it.
 func startLive(p *port, run Run, tracks []*track, threads int) (_ *live, err error) {
-	if err := liveCarries(p, run, tracks); err != nil {
+	if err := liveCarries(run, tracks); err != nil {
 		return nil, err
 	}
 	if err := liveTakes(p); err != nil {
@@ -60,7 +59,6 @@ func startLive(p *port, run Run, tracks []*track, threads int) (_ *live, err err
 	}
 	l := &live{port: p, tracks: tracks, duration: run.Duration, factor: run.Factor, halted: make(chan struct{}), frame: make([]byte, longest(tracks)),
 		lost: make([]lostFrames, threads), idle: make([]uint64, threads), seen: make([][]traffic64, threads)}
-	l.batch = liveBatch(liveRate(tracks, run.Factor) / float64(threads))
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.end())
@@ -88,13 +86,13 @@ func (l *live) load(p *port, threads int) error {
 		templates = append(templates, l.table.add(t.program.Bytes()))
 	}
 	if err := l.table.load(); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errNotLive, err)
 	}
 	for k := range threads {
 		l.seen[k] = make([]traffic64, len(l.tracks))
 		memory, err := newLiveMemory(len(l.tracks))
 		if err != nil {
-			return err
+			return fmt.Errorf("%w: %w", errNotLive, err)
 		}
 		t := &liveThread{memory: memory, ended: make(chan struct{})}
 		l.threads = append(l.threads, t)

@@ -14,28 +14,25 @@ const (
 	liveLongestFrame = 3300
 	// liveMostStreams bounds how long the search for the next stream takes.
 	liveMostStreams = 64
-	// tagRoom is what the kernel allows a frame beyond the interface's MTU: an Ethernet header and a VLAN tag.
-	tagRoom = 18
 )
 
 // liveCarries says why live frames can't carry a run; nil: they can.
-func liveCarries(p *port, run Run, tracks []*track) error {
+func liveCarries(run Run, tracks []*track) error {
 	if n := len(tracks); n > liveMostStreams {
 		return fmt.Errorf("%w: %d streams, of %d at most", errNotLive, n, liveMostStreams)
 	}
 	for _, t := range tracks {
-		if err := liveStreamFits(p, t, run.Factor); err != nil {
+		if err := liveStreamFits(t, run.Factor); err != nil {
 			return fmt.Errorf("%w: stream %d %w", errNotLive, t.id, err)
 		}
 	}
 	return nil
 }
 
-func liveStreamFits(p *port, t *track, factor float64) error {
-	most := min(liveLongestFrame, p.mtu+tagRoom)
+func liveStreamFits(t *track, factor float64) error {
 	switch length := t.program.MaxLength(); {
-	case length > most:
-		return fmt.Errorf("has frames of %d bytes, of %d at most here", length, most)
+	case length > liveLongestFrame:
+		return fmt.Errorf("has frames of %d bytes, of %d at most", length, liveLongestFrame)
 	case t.burst > 0:
 		return errors.New("sends bursts again and again")
 	case t.next != nil || !t.selfStart:
@@ -65,24 +62,21 @@ func liveRate(tracks []*track, factor float64) (perSecond float64) {
 	return perSecond
 }
 
-// liveBatch is how many frames the kernel takes in hand before it passes them on, by a thread's rate at the start: frames leave at a batch's end, and those that are dropped to wait belong to
-// it. One of 16 waits for some 3 µs, and is as many as the kernel hands to a driver at once; one of 64 sends up to a quarter more, in bursts.
-func liveBatch(perSecond float64) int {
-	if perSecond <= 1_500_000 {
-		return 16
-	}
-	return 64
-}
-
 const (
-	// liveBurstFrames is how many overdue frames may leave at once, and maxBurst for how much time they may count.
-	liveBurstFrames = 16
+	// liveBatch is how many frames the kernel takes in hand before it passes them on: frames leave at a batch's end, and those that are dropped to wait belong to it, so one of 16 waits for some 3 µs.
+	// One of 64 sent no more, and one of 8 a quarter less.
+	liveBatch = 16
+	// liveBurstLeast and liveBurstMost are how many overdue frames may leave at once where nothing is owed, and at most: an eighth of the time that is owed comes to the least. Fewer at most
+	// fall short of the rate where a device's work on frames takes most of a processor, and more need a longer queue at the receiver.
+	liveBurstLeast = 0.75
+	liveBurstMost  = 8
+	liveBurstOwed  = 3 // bits: an eighth
 	// liveCrowding is how much closer than a mean gap frames of several streams may follow each other.
 	liveCrowding = 1.0 / 16
 )
 
-// livePace is what the program has to know of the rate as a whole: what may leave at once, and the least time between two frames of a thread.
-func livePace(tracks []*track, factor float64, threads int) (burst, spacing uint64) {
+// livePace is what the program has to know of the rate as a whole: how much overdue time may leave at once, at least and at most, and the least time between two frames of a thread.
+func livePace(tracks []*track, factor float64, threads int) (least, most, spacing uint64) {
 	gap := 1e9 * float64(threads) / liveRate(tracks, factor)
-	return uint64(min(maxBurst, liveBurstFrames*gap)), uint64(gap * (1 - liveCrowding))
+	return uint64(liveBurstLeast * gap), uint64(liveBurstMost * gap), uint64(gap * (1 - liveCrowding))
 }

@@ -20,18 +20,18 @@ func TestWhatLiveFramesCarry(t *testing.T) {
 		factor  float64
 		says    string // "": it is carried
 	}{
-		"a continuous stream":             {streams(continuous(1000, frame(60))), 1, ""},
-		"a burst":                         {streams(burst(1, 1000, frame(60))), 1, ""},
-		"64 streams":                      {many(64), 1, ""},
-		"65 streams":                      {many(65), 1, "65 streams, of 64 at most"},
-		"bursts again and again":          {streams(repeated), 1, "stream 1 sends bursts again and again"},
-		"a chain":                         {chained(), 1, "stream 1 is part of a chain of streams"},
-		"frames that the link can't have": {streams(continuous(1000, frame(1600))), 1, "stream 1 has frames of 1600 bytes, of 1518 at most here"},
-		"a frame in a minute":             {streams(continuous(1, frame(60))), 1.0 / 60, "stream 1 would send a frame in 1m0s"},
-		"more than one in a nanosecond":   {streams(continuous(1, frame(60))), 2e9, "more than one in a nanosecond"},
+		"a continuous stream":                {streams(continuous(1000, frame(60))), 1, ""},
+		"a burst":                            {streams(burst(1, 1000, frame(60))), 1, ""},
+		"64 streams":                         {many(64), 1, ""},
+		"65 streams":                         {many(65), 1, "65 streams, of 64 at most"},
+		"bursts again and again":             {streams(repeated), 1, "stream 1 sends bursts again and again"},
+		"a chain":                            {chained(), 1, "stream 1 is part of a chain of streams"},
+		"frames that a page has no room for": {streams(continuous(1000, frame(3301))), 1, "stream 1 has frames of 3301 bytes, of 3300 at most"},
+		"a frame in a minute":                {streams(continuous(1, frame(60))), 1.0 / 60, "stream 1 would send a frame in 1m0s"},
+		"more than one in a nanosecond":      {streams(continuous(1, frame(60))), 2e9, "more than one in a nanosecond"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := liveCarries(&port{mtu: 1500}, Run{Factor: test.factor}, compiled(t, test.streams...))
+			err := liveCarries(Run{Factor: test.factor}, compiled(t, test.streams...))
 			switch {
 			case test.says == "" && err != nil:
 				t.Errorf("refused: %v", err)
@@ -61,11 +61,11 @@ func TestLivePace(t *testing.T) {
 			}
 		}
 	})
-	t.Run("what leaves at once is bounded in frames and in time", func(t *testing.T) {
-		for _, test := range []struct{ perSecond, burst, spacing float64 }{{1e6, 16_000, 937}, {1000, 300_000, 937_500}} {
-			burst, spacing := livePace(compiled(t, streams(continuous(test.perSecond, frame(60)))...), 1, 1)
-			if float64(burst) != test.burst || float64(spacing) != test.spacing {
-				t.Errorf("%v packets/s: %d ns at once, %d ns apart", test.perSecond, burst, spacing)
+	t.Run("what leaves at once follows the rate", func(t *testing.T) {
+		for _, test := range []struct{ perSecond, factor, least, most, spacing float64 }{{1e6, 1, 750, 8_000, 937}, {1e6, 0.1, 7_500, 80_000, 9375}, {1000, 500, 1500, 16_000, 1875}} {
+			least, most, spacing := livePace(compiled(t, streams(continuous(test.perSecond, frame(60)))...), test.factor, 1)
+			if float64(least) != test.least || float64(most) != test.most || float64(spacing) != test.spacing {
+				t.Errorf("%v packets/s at %v: %d to %d ns at once, %d ns apart", test.perSecond, test.factor, least, most, spacing)
 			}
 		}
 	})

@@ -18,7 +18,8 @@ const (
 	liveStart              // the run's first instant
 	liveVersion            // grows with each order, once what it says is written
 	liveOrder              // what is to be done, a liveOrderKind
-	liveBurst              // how much overdue schedule time may leave at once
+	liveLeast              // how much overdue schedule time may leave at once where nothing is owed
+	liveMost               // the same at most
 	liveSpacing            // the least schedule time between two frames of the thread
 	liveEnd                // no frame that is due at or after this time leaves
 

@@ -44,7 +44,7 @@ func (s *liveSender) changeFactor() {
 		s.get(asm.R1, liveNext),
 		asm.JLE.Reg(asm.R5, asm.R1, "settled"),
 		asm.Sub.Reg(asm.R5, asm.R1),
-		s.get(asm.R1, liveBurst),
+		s.get(asm.R1, liveMost),
 		asm.JLE.Reg(asm.R5, asm.R1, "settled"),
 		asm.Sub.Reg(asm.R5, asm.R1),
 		asm.Add.Reg(asm.R4, asm.R5),

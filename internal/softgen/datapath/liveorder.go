@@ -45,8 +45,9 @@ func bit(set bool) uint64 {
 
 // tellFactor writes what follows of a factor; an order makes it hold.
 func tellFactor(m *liveMemory, tracks []*track, factor float64, threads int) {
-	burst, spacing := livePace(tracks, factor, threads)
-	m.store(liveBurst, burst)
+	least, most, spacing := livePace(tracks, factor, threads)
+	m.store(liveLeast, least)
+	m.store(liveMost, most)
 	m.store(liveSpacing, spacing)
 	for k, t := range tracks {
 		gap := t.gap(factor)

@@ -17,7 +17,14 @@ import (
 //	  ▼                ▼                 ▼                          ▼
 //	 drop         carry it out         wait ◀──────────────────── not yet
 //
-// The pace is pacer's, in whole numbers and of each frame: nothing sleeps in between, so less may leave at once.
+// The pace is pacer's, in whole numbers and of each frame. But nothing sleeps in between, so less may leave at once: next to nothing after a stall that is the only one, and more the more time is owed. So frames come one by
+// one on a quiet machine, and the rate is kept on a busy one, or where a device's work on a frame takes most of the time until the next:
+//
+//	at once    8 frames ┤        ________
+//	                    │    ╱
+//	          3/4 frame ┤╱                    owed: an eighth of it leaves at once
+//	                    └┬───────────────▶
+//	                     0
 
 const (
 	xdpDrop     = 1
@@ -148,7 +155,16 @@ func (s *liveSender) pace() {
 	c.Here("due")
 	c.Add(
 		asm.Sub.Reg(asm.R5, asm.R1),
-		s.get(asm.R4, liveBurst),
+		s.get(asm.R4, liveLeast),
+		asm.Mov.Reg(asm.R1, asm.R3),
+		asm.RSh.Imm(asm.R1, liveLagUnit+liveBurstOwed),
+		asm.Add.Reg(asm.R4, asm.R1),
+		s.get(asm.R1, liveMost),
+		asm.JLE.Reg(asm.R4, asm.R1, "bounded"),
+		asm.Mov.Reg(asm.R4, asm.R1),
+	)
+	c.Here("bounded")
+	c.Add(
 		asm.JLE.Reg(asm.R5, asm.R4, "send"),
 		asm.Sub.Reg(asm.R5, asm.R4),
 		asm.LSh.Imm(asm.R5, liveLagUnit),

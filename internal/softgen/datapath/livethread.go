@@ -76,8 +76,9 @@ func (t *liveThread) run(l *live, k int) {
 	if t.err = bind(l.port.options.CPUs, k); t.err != nil {
 		return
 	}
-	(&urgency{ordinary: liveThreads.Add(1) >= int64(runtime.NumCPU())}).apply()
-	defer liveThreads.Add(-1)
+	(&urgency{ordinary: true}).apply() // a real-time thread that never sleeps is stopped for 50 ms of each second
+	ahead.add(1)
+	defer ahead.add(-1)
 	others := allSignals()
 	others.Val[0] &^= 1 << (liveSignal - 1)
 	if t.err = unix.PthreadSigmask(unix.SIG_SETMASK, others, nil); t.err != nil {
@@ -93,17 +94,13 @@ func (t *liveThread) run(l *live, k int) {
 			continue
 		}
 		t.calls.Add(1)
-		if err := runLive(t.program, l.frame, liveRepeats, l.batch); err != nil && !errors.Is(err, unix.EINTR) {
+		if err := runLive(t.program, l.frame, liveRepeats, liveBatch); err != nil && !errors.Is(err, unix.EINTR) {
 			t.err = fmt.Errorf("send live frames on %s: %w", l.port.name, err)
 		}
 	}
 	t.id.Store(0)
 	t.disarm()
 }
-
-// liveThreads are those of this process that run. Each keeps a processor busy, and is a real-time thread as long as one is left for all others: the kernel would give the rest of the machine
-// a twentieth of the time else.
-var liveThreads atomic.Int64
 
 func allSignals() *unix.Sigset_t {
 	var s unix.Sigset_t
@@ -117,8 +114,6 @@ func allSignals() *unix.Sigset_t {
 func (t *liveThread) end() {
 	for {
 		if id := t.id.Load(); id != 0 {
-			// A real-time thread that comes back from a call may have to wait for Go's monitor, which is none.
-			_ = unix.SchedSetAttr(int(id), &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL}, 0)
 			_ = unix.Tgkill(os.Getpid(), int(id), liveSignal)
 		}
 		select {

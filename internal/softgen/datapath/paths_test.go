@@ -16,7 +16,7 @@ func initialUser(t *testing.T) bool {
 }
 
 func TestPaths(t *testing.T) {
-	fast, plain := cable(t, Options{}, Options{Plain: true})
+	fast, plain := cable(t, Options{Path: PathXDP}, Options{Plain: true})
 	t.Run("root sends by AF_XDP and has the kernel count", func(t *testing.T) {
 		if !initialUser(t) {
 			needKernel(t, errors.New("this is a user namespace"), "eBPF")
@@ -38,7 +38,7 @@ func TestPaths(t *testing.T) {
 }
 
 func TestADriverThatCanCountsByXDPWhereAskedTo(t *testing.T) {
-	_, express := cable(t, Options{}, Options{Receive: ReceiveXDP})
+	_, express := cable(t, Options{}, Options{Path: PathXDP, Receive: ReceiveXDP})
 	second := open(t, Options{Interface: "east", Receive: ReceiveXDP})
 	if got, want := express.Info().Path, "sends by AF_XDP, receives by XDP"; got != want {
 		t.Errorf("path %q, want %q", got, want)

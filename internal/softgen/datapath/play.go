@@ -21,8 +21,8 @@ type play struct {
 	duration time.Duration
 	endless  bool // all streams are continuous: it may be paused
 	threads  []*thread
-	live     *live  // sends in the threads' stead; nil: they do
-	instead  string // why it doesn't, where it was to
+	live     *live // sends in the threads' stead; nil: they do
+	instead  error // why it doesn't, where it might have
 	finished sync.WaitGroup
 	done     chan struct{}
 
@@ -55,15 +55,17 @@ const linger = 100 * time.Millisecond
 func newPlay(p *port, run Run, tracks []*track) (*play, error) {
 	pl := &play{port: p, tracks: tracks, start: run.Start, duration: run.Duration, done: make(chan struct{})}
 	pl.endless = run.Duration == 0 && allContinuous(tracks)
-	if p.options.Path == PathLive {
-		var err error
-		if pl.live, err = startLive(p, run, tracks, max(p.options.Cores, 1)); err == nil {
+	why := preferLive(p)
+	if why == nil {
+		if pl.live, why = startLive(p, run, tracks, max(p.options.Cores, 1)); why == nil {
 			return pl, nil
 		}
-		if !errors.Is(err, errNotLive) {
-			return nil, err
-		}
-		pl.instead = err.Error()
+	}
+	switch {
+	case errors.Is(why, errNotLive):
+		pl.instead = why
+	case !errors.Is(why, errNotAsked):
+		return nil, why
 	}
 	outlets, err := p.outlets(longest(tracks))
 	if err != nil {

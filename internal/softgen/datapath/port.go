@@ -24,6 +24,7 @@ type port struct {
 	nic       machine.NIC
 	speed     units.BitRate
 	queues    int
+	cpus      int // processors that this process may use
 	namespace *namespace
 	short     *outlets // for frames up to a page
 	long      *outlets // for longer ones; opened when first needed
@@ -80,7 +81,7 @@ func (p *port) open() error {
 		return fmt.Errorf("it is not an Ethernet interface: its hardware address is %q", a.HardwareAddr)
 	}
 	p.name, p.index, p.mtu, p.mac = a.Name, a.Index, a.MTU, [6]byte(a.HardwareAddr)
-	p.queues = max(a.NumTxQueues, 1)
+	p.queues, p.cpus = max(a.NumTxQueues, 1), processorsHere
 	if p.nic = machine.NICOf(p.name); p.nic.Driver == "" {
 		p.nic.Driver = l.Type()
 	}
@@ -121,15 +122,25 @@ func (p *port) openPaths() (err error) {
 	return nil
 }
 
-// path says how frames are sent, by the present run or the last one, and received.
+// path says how frames are sent, by the present run, the last one or the next, and received.
 func (p *port) path() string {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	sending := p.sending
-	if p.options.Path == PathLive {
-		if sending = "live frames"; p.play != nil && p.play.instead != "" {
-			sending = p.sending + " (" + p.play.instead + ")"
+	var instead error
+	if p.play != nil {
+		instead = p.play.instead
+	} else {
+		instead = preferLive(p)
+	}
+	sending := "live frames"
+	if instead != nil || p.play != nil && p.play.live == nil {
+		sending = p.sending
+		if p.play != nil && longest(p.play.tracks) > unix.Getpagesize() {
+			sending = "AF_PACKET"
 		}
+	}
+	if errors.Is(instead, errNotLive) {
+		sending += " (" + instead.Error() + ")"
 	}
 	return "sends by " + sending + ", receives by " + p.receiving
 }

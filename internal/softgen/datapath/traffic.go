@@ -16,8 +16,44 @@ func (p *port) compiler(nextHop [6]byte) compiler {
 	return compiler{source: p.mac, nextHop: nextHop, speed: p.speed}
 }
 
+// compile makes tracks of streams that the interface can send.
+func (p *port) compile(streams []RunStream, nextHop [6]byte) ([]*track, error) {
+	tracks, err := p.compiler(nextHop).compile(streams)
+	if err != nil {
+		return nil, err
+	}
+	return tracks, p.lets(tracks)
+}
+
+// What the kernel allows a frame beyond the interface's MTU: an Ethernet header, and a VLAN tag.
+const (
+	headRoom = 14
+	tagRoom  = 4
+)
+
+// lets refuses frames that are too long for the interface: a virtual cable drops them without a word, and counts them with those that the far end's queue had no room for.
+func (p *port) lets(tracks []*track) error {
+	var mtu int
+	err := p.namespace.do(func() error {
+		l, err := facts(p.name)
+		if err == nil {
+			mtu = l.Attrs().MTU
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, t := range tracks {
+		if length := t.program.MaxLength(); length > mtu+headRoom+tagRoom {
+			return fmt.Errorf("stream %d has frames of %d bytes, and the MTU of %s, %d, lets %d pass at most, a VLAN tag included: send shorter ones, or raise it (ip link set %s mtu %d)", t.id, length, p.name, mtu, mtu+headRoom+tagRoom, p.name, length-headRoom)
+		}
+	}
+	return nil
+}
+
 func (p *port) Check(streams []RunStream) error {
-	_, err := p.compiler([6]byte{}).compile(streams)
+	_, err := p.compile(streams, [6]byte{})
 	return err
 }
 
@@ -25,7 +61,7 @@ func (p *port) Start(run Run) error {
 	if run.Factor <= 0 {
 		return fmt.Errorf("start traffic on %s: the factor is %v; it must be positive", p.name, run.Factor)
 	}
-	tracks, err := p.compiler(run.NextHop).compile(run.Streams)
+	tracks, err := p.compile(run.Streams, run.NextHop)
 	if err != nil {
 		return err
 	}

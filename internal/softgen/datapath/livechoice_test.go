@@ -1,0 +1,68 @@
+package datapath
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestRoomForLiveFrames(t *testing.T) {
+	for _, c := range []struct {
+		threads, processors int
+		fits                bool
+	}{{1, 2, false}, {1, 3, true}, {2, 4, false}, {2, 5, true}, {8, 16, false}} {
+		if err := liveRoom(c.threads, c.processors); (err == nil) != c.fits {
+			t.Errorf("%d threads on %d processors: %v", c.threads, c.processors, err)
+		}
+	}
+}
+
+// TestLiveFramesByThemselves: where nobody says how to send, live frames are taken where they do no harm, and what a port does instead has a reason.
+func TestLiveFramesByThemselves(t *testing.T) {
+	a, b := liveCable(t, Options{})
+	p := a.(*port)
+	for name, c := range map[string]struct {
+		path  Path
+		plain bool
+		cpus  int
+		nic   string
+		says  string
+	}{
+		"with processors enough":         {PathAuto, false, 16, "veth", "sends by live frames, "},
+		"as the default":                 {"", false, 16, "veth", "sends by live frames, "},
+		"on two processors":              {PathAuto, false, 2, "veth", "sends by AF_XDP (not by live frames: 2 sending threads, the far ends of their cables and all else would need 5 processors, of 2 here), "},
+		"on a network card":              {PathAuto, false, 16, "mlx5_core", "sends by AF_XDP (not by live frames: what west has no room for would count as sent, so they have to be asked for), "},
+		"where AF_XDP is asked for":      {PathXDP, false, 16, "veth", "sends by AF_XDP, "},
+		"where AF_PACKET is asked for":   {PathPacket, false, 16, "veth", "sends by AF_XDP, "},
+		"where plain sockets are wanted": {PathAuto, true, 16, "veth", "sends by AF_XDP, "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p.options.Path, p.options.Plain, p.cpus, p.nic.Driver = c.path, c.plain, c.cpus, c.nic
+			p.play = nil
+			for _, when := range []string{"before a run", "in one"} {
+				if got := a.Info().Path; !strings.HasPrefix(got, c.says) {
+					t.Errorf("%s it %s, want it %s", when, got, c.says)
+				}
+				if when == "before a run" {
+					must(t, a.Start(Run{Streams: streams(addressed(continuous(1000, frame(60)))), Factor: 1, NextHop: macOf(b)}))
+				}
+			}
+			must(t, a.Stop())
+		})
+	}
+	t.Run("what they can't carry goes another way", func(t *testing.T) {
+		p.options.Path, p.options.Plain, p.cpus, p.nic.Driver = PathAuto, false, 16, "veth"
+		s := addressed(burst(1, 1000, frame(60)))
+		s.Mode.Type, s.Mode.PacketsPerBurst, s.Mode.Count, s.Mode.InterBurstGap = "multi_burst", 5, 3, 1000
+		must(t, a.Start(Run{Streams: streams(s), Factor: 1, NextHop: macOf(b)}))
+		if got, want := a.Info().Path, "sends by AF_XDP (not by live frames: stream 1 sends bursts again and again), "; !strings.HasPrefix(got, want) {
+			t.Errorf("it %s, want it %s", got, want)
+		}
+		finish(t, a)
+		must(t, a.Stop())
+	})
+	must(t, setGRO("east", false))
+	if err := preferLive(p); !errors.Is(err, errNotLive) || !strings.Contains(err.Error(), "ethtool -K PEER gro on") {
+		t.Errorf("before a far end that takes none: %v", err)
+	}
+}
