@@ -1,0 +1,49 @@
+//go:build full
+
+package iperf3
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// TestIperf3ItselfAgrees: what we counted is what iperf3 itself counted of the same side, and of the other, within 1 %, intervals added up.
+func TestIperf3ItselfAgrees(t *testing.T) {
+	program(t)
+	for name, shape := range map[string]Test{
+		"one":          {},
+		"-P 4":         {Parallel: 4},
+		"-w":           {WindowBytes: 256 << 10},
+		"-O 1":         {Omit: time.Second},
+		"-P 4 -w -O 1": {Parallel: 4, WindowBytes: 128 << 10, Omit: time.Second},
+	} {
+		for _, protocol := range []Protocol{TCP, UDP} {
+			for _, flow := range []Flow{Forward, Reverse, Both} {
+				for role, make := range map[string]func(*testing.T, Test) (*Result, theirs){"its client": asTheirClient, "its server": asTheirServer} {
+					t.Run(string(protocol)+" "+string(flow)+" "+name+" "+role, func(t *testing.T) {
+						test := shape
+						test.Protocol, test.Flow, test.Duration, test.BitsPerSecond = protocol, flow, 3*time.Second, 40_000_000
+						if protocol == UDP {
+							test.MessageBytes = 1400
+						}
+						r, said := make(t, test)
+						theySent, theyReceived := said.sums()
+						for _, d := range directions(t, r, flow) {
+							theirs := theyReceived
+							if !d.Sent.Own {
+								theirs = theySent
+							}
+							for side, ours := range map[string]int64{"sent": d.Sent.Bytes, "received": d.Received.Bytes} {
+								if off := float64(ours)/float64(theirs) - 1; math.Abs(off) > 0.01 {
+									t.Errorf("%s: we have %d bytes %s, and it printed %d: %+.2f %%", d.Flow, ours, side, theirs, 100*off)
+								}
+							}
+							t.Logf("%s: %d sent, %d received, it printed %d", d.Flow, d.Sent.Bytes, d.Received.Bytes, theirs)
+						}
+					})
+				}
+			}
+		}
+	}
+}
