@@ -116,7 +116,13 @@ func (w *wired) measure(t *testing.T, test Test) *Result {
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	var serving sync.WaitGroup
-	serving.Go(func() { _ = Server{}.Serve(ctx, l) })
+	serving.Go(func() {
+		_ = Server{Ended: func(_ netip.AddrPort, _ *Result, err error) {
+			if err != nil {
+				t.Errorf("the server: %v", err)
+			}
+		}}.Serve(ctx, l)
+	})
 	defer serving.Wait()
 	defer cancel()
 	r, err := Client{Server: l.Address().String(), Place: w.places[0]}.Run(t.Context(), test)

@@ -140,6 +140,19 @@ func TestOurClientAndOurServer(t *testing.T) {
 	}
 }
 
+// TestAStreamOutlivesItsCookie: for how long a connection may take to show one says nothing of how long it stands.
+func TestAStreamOutlivesItsCookie(t *testing.T) {
+	t.Parallel()
+	address, _ := serve(t, Server{patience: 2 * time.Second})
+	r, err := Client{Server: address}.Run(t.Context(), Test{Flow: Both, Duration: 3 * time.Second, BitsPerSecond: 1_000_000, MessageBytes: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range r.Directions {
+		checkWhole(t, d, false)
+	}
+}
+
 // TestASenderTellsOfTCP: as fast as it goes, with a congestion control that each kernel has.
 func TestASenderTellsOfTCP(t *testing.T) {
 	t.Parallel()

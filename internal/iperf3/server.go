@@ -119,6 +119,7 @@ func (w *serving) meet(ctx context.Context, n numbered, known func()) {
 	stop := context.AfterFunc(ctx, func() { _ = n.conn.Close() })
 	cookie := make([]byte, cookieBytes)
 	err := c.read(cookie, min(c.patience, mostIdleControl))
+	_ = n.conn.SetReadDeadline(time.Time{}) // a stream has none
 	known()
 	if !stop() || err != nil || !isCookie(cookie) {
 		w.Log.Debug("somebody connected who is no iperf3 client", "from", n.conn.RemoteAddr())
