@@ -181,6 +181,7 @@ func (c *control) explain(got state) error {
 			return fmt.Errorf("%w: %s can't make this test, and doesn't say why: its own output does", ErrRefused, c.with)
 		}
 		return fmt.Errorf("%w: %s can't make this test: %s", ErrRefused, c.with, saidBy(int(int32(binary.BigEndian.Uint32(number[:])))))
+	default:
 	}
 	return fmt.Errorf("%w: %s says %d, which iperf3 doesn't at this point: either it is another program, or an iperf3 of another protocol: use 3.2 or newer there", ErrProtocol, c.with, got)
 }
@@ -220,7 +221,7 @@ func (r *clientRun) connectTCP(ctx context.Context, cookie []byte) (net.Conn, er
 	return conn, errors.Join(err, conn.SetWriteDeadline(time.Time{}), r.test.own(conn.(*net.TCPConn)))
 }
 
-// What a client says with UDP before all else, and what a server answers, as the machine's own numbers. Servers before 3.13 or so have the older answer.
+// What a client says with UDP before all else, and what a server answers, as numbers in the machine's own byte order; iperf3 before 3.12 has the old ones.
 const (
 	hello       uint32 = 0x36373839
 	helloOld    uint32 = 123456789
@@ -240,7 +241,7 @@ func (r *clientRun) connectUDP(ctx context.Context) (net.Conn, error) {
 		return conn, err
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(r.control.patience))
-	for said := make([]byte, mostMessage); ; { // in reverse, payload may overtake the answer
+	for said := make([]byte, mostDatagram); ; { // in reverse, payload may overtake the answer
 		n, err := conn.Read(said)
 		switch {
 		case errors.Is(err, unix.ECONNREFUSED):

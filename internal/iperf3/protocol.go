@@ -9,6 +9,7 @@ import (
 	"math"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -261,7 +262,7 @@ type results struct {
 	Streams        []streamResult `json:"streams"`
 }
 
-// streamResult is one stream's part of that. Bytes are without what was omitted. Packets and errors include it; iperf3 tells how many of them were omitted since 3.14 or so.
+// streamResult is one stream's part of that. Bytes are without what was omitted. Packets and errors include it; iperf3 tells how many of them were omitted since 3.14.
 type streamResult struct {
 	ID             *number  `json:"id"`
 	Bytes          *number  `json:"bytes"`
@@ -310,17 +311,15 @@ func parseResults(document []byte, ids []int) (map[int]streamResult, results, er
 
 // check refuses a stream of which something is missing or can't be.
 func (r streamResult) check() error {
-	if r.Bytes == nil || r.Errors == nil || r.Packets == nil || r.Jitter == nil || r.StartTime == nil || r.EndTime == nil {
+	if slices.Contains([]*number{r.Bytes, r.Errors, r.Packets}, nil) || slices.Contains([]*float64{r.Jitter, r.StartTime, r.EndTime}, nil) {
 		return fmt.Errorf("%w: bytes, errors, packets, jitter and both times are needed, as iperf3 tells since 3.2: use a newer one there", ErrIncomplete)
 	}
-	omitted := func(n *number) number {
-		if n == nil {
-			return 0
-		}
-		return *n
+	omitted := number(0)
+	if r.OmittedPackets != nil {
+		omitted = *r.OmittedPackets
 	}
-	if lasts := *r.EndTime - *r.StartTime; *r.Bytes < 0 || *r.Packets < 0 || *r.Jitter < 0 || lasts < 0 || lasts > (2*mostDuration).Seconds() ||
-		omitted(r.OmittedPackets) < 0 || omitted(r.OmittedPackets) > *r.Packets || (r.OmittedErrors == nil) != (r.OmittedPackets == nil) {
+	if lasts := *r.EndTime - *r.StartTime; min(*r.Bytes, *r.Packets, omitted) < 0 || min(*r.Jitter, lasts) < 0 || lasts > (2*mostDuration).Seconds() ||
+		omitted > *r.Packets || (r.OmittedErrors == nil) != (r.OmittedPackets == nil) {
 		return fmt.Errorf("%w: it contradicts itself", ErrProtocol)
 	}
 	return nil

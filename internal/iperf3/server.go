@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
@@ -37,6 +38,8 @@ const (
 	defaultTests = 8
 	// mostStrangers is how many connections may be open that have not shown a cookie.
 	mostStrangers = 64
+	// mostUnheard is how long the server hears nothing with UDP after the kernel had no memory for it.
+	mostUnheard = 100 * time.Millisecond
 	// mostMemory is how much the messages of one test's streams may take together.
 	mostMemory = 64 << 20
 	// grace is how much longer than it says a client may take until it ends a test: until all that it sent is acknowledged.
@@ -73,7 +76,7 @@ func (s Server) Serve(ctx context.Context, l *Listener) error {
 	defer working.Wait()
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
-	working.Go(w.hear)
+	working.Go(func() { w.hear(ctx) })
 	strangers := make(chan struct{}, mostStrangers)
 	for order := 0; ; order++ {
 		conn, err := sockets.Accept(ctx, l.tcp)
@@ -94,12 +97,12 @@ func (s Server) Serve(ctx context.Context, l *Listener) error {
 }
 
 // hear reads what comes to the port with UDP and belongs to no stream yet, until the listener closes.
-func (w *serving) hear() {
+func (w *serving) hear(ctx context.Context) {
 	heard := make([]byte, helloLength+1)
 	for {
 		n, from, err := w.listener.udp.ReadFromUDPAddrPort(heard)
 		switch {
-		case errors.Is(err, net.ErrClosed):
+		case errors.Is(err, net.ErrClosed), err != nil && pause.For(ctx, mostUnheard) != nil:
 			return
 		case err != nil || n != helloLength || !slices.Contains([]uint32{hello, helloOld}, binary.NativeEndian.Uint32(heard)):
 			continue

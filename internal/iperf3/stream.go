@@ -24,7 +24,7 @@ type stream struct {
 	conn  net.Conn // *net.TCPConn or *net.UDPConn
 
 	bytes   atomic.Int64
-	packets atomic.Int64 // datagrams sent, or reads
+	packets atomic.Int64 // messages sent
 	last    atomic.Int64 // nanoseconds since the beginning: when the last payload came
 
 	mu       sync.Mutex

@@ -17,6 +17,7 @@ package iperf3
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -113,29 +114,34 @@ func (t Test) check() error {
 			least -= 4
 		}
 	}
-	switch {
-	case t.Protocol != TCP && t.Protocol != UDP:
-		return &refusal{131, fmt.Sprintf("protocol %s: use %s or %s", t.Protocol, TCP, UDP)}
-	case t.Flow != Forward && t.Flow != Reverse && t.Flow != Both:
-		return &refusal{25, fmt.Sprintf("flow %s: use %s, %s or %s", t.Flow, Forward, Reverse, Both)}
-	case !t.endless && (t.Duration < time.Second || t.Duration > mostDuration || t.Duration%time.Second != 0):
-		return &refusal{5, fmt.Sprintf("a duration of %s: use whole seconds, 1s to %s", t.Duration, mostDuration)}
-	case t.Omit < 0 || t.Omit > mostDuration || t.Omit%time.Second != 0:
-		return &refusal{12, fmt.Sprintf("omit %s: use whole seconds, 0s to %s", t.Omit, mostDuration)}
-	case t.Parallel < 1 || t.Parallel > mostParallel:
-		return &refusal{6, fmt.Sprintf("%d parallel streams: use 1 to %d", t.Parallel, mostParallel)}
-	case t.MessageBytes < least || t.MessageBytes > most:
-		return &refusal{7, fmt.Sprintf("messages of %d bytes: %s takes %d to %d", t.MessageBytes, t.Protocol, least, most)}
-	case t.WindowBytes < 0 || t.WindowBytes > mostWindow:
-		return &refusal{8, fmt.Sprintf("a window of %d bytes: use up to %d", t.WindowBytes, mostWindow)}
-	case t.SegmentBytes < 0 || t.SegmentBytes > mostSegment:
-		return &refusal{10, fmt.Sprintf("segments of %d bytes: use up to %d", t.SegmentBytes, mostSegment)}
-	case t.TOS < 0 || t.TOS > mostTOS:
-		return &refusal{21, fmt.Sprintf("type of service %d: use 0 to %d", t.TOS, mostTOS)}
-	case t.BitsPerSecond < 0 || t.BitsPerSecond > mostBitsPerSecond || t.pacing < 0 || t.pacing > mostBitsPerSecond:
-		return &refusal{27, fmt.Sprintf("%d bits per second: use up to %d, 0 for no limit", max(t.BitsPerSecond, t.pacing), mostBitsPerSecond)}
+	for _, rule := range []struct {
+		holds  bool
+		number int
+		words  string
+	}{
+		{slices.Contains([]Protocol{TCP, UDP}, t.Protocol), 131, fmt.Sprintf("protocol %s: use %s or %s", t.Protocol, TCP, UDP)},
+		{slices.Contains([]Flow{Forward, Reverse, Both}, t.Flow), 25, fmt.Sprintf("flow %s: use %s, %s or %s", t.Flow, Forward, Reverse, Both)},
+		{t.endless || wholeSeconds(t.Duration, time.Second), 5, fmt.Sprintf("a duration of %s: use whole seconds, 1s to %s", t.Duration, mostDuration)},
+		{wholeSeconds(t.Omit, 0), 12, fmt.Sprintf("omit %s: use whole seconds, 0s to %s", t.Omit, mostDuration)},
+		{within(t.Parallel, 1, mostParallel), 6, fmt.Sprintf("%d parallel streams: use 1 to %d", t.Parallel, mostParallel)},
+		{within(t.MessageBytes, least, most), 7, fmt.Sprintf("messages of %d bytes: %s takes %d to %d", t.MessageBytes, t.Protocol, least, most)},
+		{within(t.WindowBytes, 0, mostWindow), 8, fmt.Sprintf("a window of %d bytes: use up to %d", t.WindowBytes, mostWindow)},
+		{within(t.SegmentBytes, 0, mostSegment), 10, fmt.Sprintf("segments of %d bytes: use up to %d", t.SegmentBytes, mostSegment)},
+		{within(t.TOS, 0, mostTOS), 21, fmt.Sprintf("type of service %d: use 0 to %d", t.TOS, mostTOS)},
+		{within(t.BitsPerSecond, 0, mostBitsPerSecond), 27, fmt.Sprintf("%d bits per second: use up to %d, 0 for no limit", t.BitsPerSecond, mostBitsPerSecond)},
+		{within(t.pacing, 0, mostBitsPerSecond), 27, fmt.Sprintf("a pacing rate of %d bits per second: use up to %d, 0 for no limit", t.pacing, mostBitsPerSecond)},
+	} {
+		if !rule.holds {
+			return &refusal{rule.number, rule.words}
+		}
 	}
 	return nil
+}
+
+func within[T int | int64 | time.Duration](v, least, most T) bool { return v >= least && v <= most }
+
+func wholeSeconds(d, least time.Duration) bool {
+	return within(d, least, mostDuration) && d%time.Second == 0
 }
 
 // refusal is why a test can't be, with iperf3's number of the error, by which a client knows it.
