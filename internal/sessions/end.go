@@ -16,12 +16,11 @@ import (
 	"time"
 
 	"github.com/vishvananda/netlink"
-	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
 	"github.com/linerate-dev/linerate/internal/machine"
-	"github.com/linerate-dev/linerate/internal/pause"
 	"github.com/linerate-dev/linerate/internal/processors"
+	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
 // End is where one link ends in a program of ours.
@@ -54,7 +53,7 @@ func (ends Ends) Serve(ctx context.Context, listener net.Listener) error {
 	defer drivers.Wait()
 	seats := make(chan struct{}, mostDrivers*len(ends))
 	for {
-		conn, err := accept(ctx, listener)
+		conn, err := sockets.Accept(ctx, listener)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -76,28 +75,8 @@ func (ends Ends) Serve(ctx context.Context, listener net.Listener) error {
 	}
 }
 
-const (
-	// mostDrivers is how many may be connected at once for each end: the one who drives it, who probes it, and some who wait for the one before to leave.
-	mostDrivers = 16
-	// acceptPause is how long an end waits before it takes connections again, where its machine has nothing to spare for them.
-	acceptPause = 100 * time.Millisecond
-)
-
-// accept takes the next connection. That the machine or the process has no files or memory left for one passes: it is tried again until ctx ends.
-func accept(ctx context.Context, l net.Listener) (net.Conn, error) {
-	for {
-		conn, err := l.Accept()
-		if err == nil || !scarce(err) || pause.For(ctx, acceptPause) != nil {
-			return conn, err
-		}
-	}
-}
-
-// scarce says that a connection could not be taken for want of files or memory, or that it was gone before it was taken (accept(2)).
-func scarce(err error) bool {
-	errno, is := errors.AsType[unix.Errno](err)
-	return is && slices.Contains([]unix.Errno{unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.ECONNABORTED}, errno)
-}
+// mostDrivers is how many may be connected at once for each end: the one who drives it, who probes it, and some who wait for the one before to leave.
+const mostDrivers = 16
 
 type server struct {
 	began   time.Time

@@ -19,6 +19,7 @@ import (
 
 	"github.com/linerate-dev/linerate/internal/lab/netspace"
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
 // socket is where an end's sockets are made, and what they are like.
@@ -90,7 +91,7 @@ const mostStrangers = 64
 
 func (r *receiver) accept() {
 	for {
-		accepted, err := accept(context.Background(), r.listener) // close ends it
+		accepted, err := sockets.Accept(context.Background(), r.listener) // close ends it
 		if err != nil {
 			return
 		}
@@ -171,7 +172,7 @@ func forget(conn *net.TCPConn) {
 	const least, roomy, moment = 1, 4 << 20, 10 * time.Millisecond // the kernel has a least size of its own
 	_ = conn.SetReadBuffer(least)
 	time.Sleep(moment)
-	_ = onSocket(conn, func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, roomy) })
+	_ = sockets.On(conn, func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, roomy) })
 }
 
 func (r *receiver) breakWith(err error) {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/linerate-dev/linerate/internal/measure"
+	"github.com/linerate-dev/linerate/internal/sockets"
 )
 
 // connectTimeout is how long it may take until all connections of a direction stand: a first segment that was lost is sent again after 1 s, then after 2 s more.
@@ -55,13 +56,13 @@ func connect(ctx context.Context, s socket, token string, to netip.Addr) (*sende
 			w.close()
 			return nil, nil, fmt.Errorf("a connection to %s was made from %s instead of %s", to, opened.Local, s.local)
 		}
-		info, err := tcpInfo(conn)
+		info, err := sockets.TCPInfo(conn)
 		if err != nil {
 			w.close()
 			return nil, nil, err
 		}
 		opened.Connections++
-		opened.SegmentBytes, opened.CongestionControl = int64(info.Snd_mss), congestionControl(conn)
+		opened.SegmentBytes, opened.CongestionControl = int64(info.Snd_mss), sockets.CongestionControl(conn)
 	}
 	return w, opened, nil
 }
@@ -135,7 +136,7 @@ func (w *sender) watch() {
 		}
 		w.mu.Lock()
 		for _, conn := range w.conns {
-			if info, err := tcpInfo(conn); err == nil {
+			if info, err := sockets.TCPInfo(conn); err == nil {
 				w.sample(info)
 			}
 		}
@@ -164,7 +165,7 @@ func (w *sender) read(at func() time.Duration) *measure.Sending {
 	w.seen.LongestRoundTrip = 0
 	r.At, r.Connections, r.WrittenBytes, r.Broken = at(), len(w.conns), w.written.Load(), w.broken
 	for _, conn := range w.conns {
-		info, err := tcpInfo(conn)
+		info, err := sockets.TCPInfo(conn)
 		if err != nil {
 			if r.Broken == "" {
 				r.Broken = err.Error()

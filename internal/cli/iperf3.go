@@ -1,0 +1,313 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/netip"
+	"strconv"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/linerate-dev/linerate/internal/exit"
+	"github.com/linerate-dev/linerate/internal/iperf3"
+	"github.com/linerate-dev/linerate/internal/sidebyside"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/internal/wording"
+)
+
+// iperf3Options are the flags of iperf3: those that iperf3 has have its letters.
+type iperf3Options struct {
+	listen, window, length, rate, congestion, iface, format string
+	udp, reverse, both                                      bool
+	parallel, most                                          int
+	duration, omit, longest, interval                       time.Duration
+}
+
+func newIperf3(s Streams) *cobra.Command {
+	var o iperf3Options
+	formats := []string{"text", "json"}
+	cmd := &cobra.Command{
+		Use:     "iperf3 SERVER | iperf3 --listen ADDRESS",
+		Short:   "Measure TCP or UDP with an iperf3 server, or be one",
+		Example: "  linerate iperf3 192.0.2.1 -P 4 -t 30s -O 5s\n  linerate iperf3 192.0.2.1 -u -b 100mbps --bidir -o json\n  linerate iperf3 --listen :5201",
+		Long: "Speaks iperf3's protocol, with linerate or iperf3 (3.2 and later) at the other end. What was sent and what was received are two figures, counted by who sent and who\n" +
+			"received; a test of which one side is missing has no result. Totals are sums of intervals, without the time that --omit leaves out.\n\n" +
+			"With --listen it is a server, and makes several tests at once until Ctrl-C. The protocol has no authentication: whoever reaches the address can make this machine send.\n\n" +
+			"Exit codes: 0 measured, 2 bad input, 3 not measured, 130 interrupted.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkFormat(o.format, formats); err != nil {
+				return err
+			}
+			switch {
+			case o.listen != "" && len(args) == 0:
+				return o.serve(cmd.Context(), s)
+			case o.listen == "" && len(args) == 1:
+				return o.measure(cmd.Context(), s, args[0])
+			}
+			return exit.BadInput("linerate iperf3: name a server, such as 192.0.2.1, or be one with --listen :%d", iperf3.Port)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.listen, "listen", "", "be a server at this address, such as :5201")
+	f.IntVar(&o.most, "most", 8, "of a server: how many tests may run at once")
+	f.DurationVar(&o.longest, "longest", time.Hour, "of a server: how long a test may last")
+	f.BoolVarP(&o.udp, "udp", "u", false, "send datagrams; needs --bitrate")
+	f.BoolVarP(&o.reverse, "reverse", "R", false, "the server sends")
+	f.BoolVar(&o.both, "bidir", false, "both send at the same time")
+	f.IntVarP(&o.parallel, "parallel", "P", 1, "streams in each direction")
+	f.DurationVarP(&o.duration, "time", "t", 10*time.Second, "how long payload is counted, in whole seconds")
+	f.DurationVarP(&o.omit, "omit", "O", 0, "for how long it is sent before that")
+	f.StringVarP(&o.window, "window", "w", "", "size of each socket's buffers, such as 256Ki (default: the kernels' own)")
+	f.StringVarP(&o.length, "length", "l", "", "how much is written at a time, such as 128Ki; with --udp a datagram's payload")
+	f.StringVarP(&o.rate, "bitrate", "b", "", "payload of each stream, such as 100mbps, or Unlimited (default with TCP)")
+	f.StringVarP(&o.congestion, "congestion", "C", "", "congestion control by the kernels' name of it")
+	f.DurationVarP(&o.interval, "interval", "i", time.Second, "how often counters are read")
+	f.StringVar(&o.iface, "interface", "", "the interface that all sockets are bound to")
+	sidebyside.FormatFlag(cmd, &o.format, formats)
+	return cmd
+}
+
+// test is what the flags ask for.
+func (o iperf3Options) test() (t iperf3.Test, err error) {
+	t = iperf3.Test{Protocol: iperf3.TCP, Flow: iperf3.Forward, Duration: o.duration, Omit: o.omit, Parallel: o.parallel, CongestionControl: o.congestion}
+	switch {
+	case o.reverse && o.both:
+		return t, exit.BadInput("--reverse and --bidir: one of both")
+	case o.reverse:
+		t.Flow = iperf3.Reverse
+	case o.both:
+		t.Flow = iperf3.Both
+	}
+	if o.udp {
+		t.Protocol = iperf3.UDP
+	}
+	if t.WindowBytes, err = sizeFlag("--window", o.window); err != nil {
+		return t, err
+	}
+	if t.MessageBytes, err = sizeFlag("--length", o.length); err != nil {
+		return t, err
+	}
+	switch o.rate {
+	case "Unlimited":
+	case "":
+		if o.udp {
+			return t, exit.BadInput("--udp: datagrams have no rate of their own: name one, such as --bitrate 100mbps, or --bitrate Unlimited for all that the sockets take")
+		}
+	default:
+		rate, err := units.ParseBitRate(o.rate)
+		if err != nil {
+			return t, exit.BadInput("--bitrate: %w", err)
+		}
+		t.BitsPerSecond = int64(rate)
+	}
+	return t, nil
+}
+
+// sizeFlag reads a size; 0 where none is given.
+func sizeFlag(flag, text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	q, err := resource.ParseQuantity(text)
+	if err != nil || q.Value() < 1 || q.Value() > math.MaxInt32 {
+		return 0, exit.BadInput("%s %s: write a size of a byte or more, such as 1460, 128Ki or 1Mi", flag, text)
+	}
+	return int(q.Value()), nil
+}
+
+func (o iperf3Options) measure(ctx context.Context, s Streams, server string) error {
+	test, err := o.test()
+	if err != nil {
+		return err
+	}
+	if _, _, err := net.SplitHostPort(server); err != nil {
+		server = net.JoinHostPort(server, strconv.Itoa(iperf3.Port))
+	}
+	r, err := iperf3.Client{Server: server, Place: iperf3.Place{Interface: o.iface}, Interval: o.interval}.Run(ctx, test)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return exit.Interrupted("%w", err)
+	case errors.Is(err, iperf3.ErrRefused):
+		return exit.BadInput("%w", err)
+	case err != nil:
+		return exit.NotMeasured("%w", err)
+	}
+	if err := writeIperf3(s.Out, r, o.format); err != nil {
+		return exit.NotMeasured("print: %w", err)
+	}
+	return nil
+}
+
+// serve makes tests until ctx ends, and prints the result of each.
+func (o iperf3Options) serve(ctx context.Context, s Streams) error {
+	l, err := iperf3.Listen(ctx, iperf3.Place{Interface: o.iface}, o.listen)
+	if err != nil {
+		return exit.BadInput("--listen: %w", err)
+	}
+	fmt.Fprintf(s.Err, "iperf3's clients are served at %s; Ctrl-C ends\n", l.Address())
+	var mu sync.Mutex // a result at a time
+	server := iperf3.Server{Most: o.most, Longest: o.longest, Interval: o.interval, Ended: func(client netip.AddrPort, r *iperf3.Result, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if err == nil {
+			fmt.Fprintf(s.Err, "the test of the client at %s:\n", client)
+			err = writeIperf3(s.Out, r, o.format)
+		}
+		if err != nil {
+			fmt.Fprintf(s.Err, "the test of the client at %s: %s\n", client, wording.Printable(err.Error()))
+		}
+	}}
+	if err := server.Serve(ctx, l); err != nil {
+		return exit.NotMeasured("%w", err)
+	}
+	return nil
+}
+
+// iperf3Version is the kind and version of what -o json writes; its members stay.
+const iperf3Version = "linerate.dev/iperf3.v1alpha1"
+
+// iperf3Document is a test's result as a document; times are in seconds, and in microseconds where their name says so.
+type iperf3Document struct {
+	Version    string            `json:"version"`
+	Producer   string            `json:"producer"`
+	Protocol   iperf3.Protocol   `json:"protocol"`
+	Flow       iperf3.Flow       `json:"flow"`
+	Parallel   int               `json:"parallel"`
+	Seconds    float64           `json:"seconds"`
+	Omitted    float64           `json:"omittedSeconds"`
+	Directions []iperf3Direction `json:"directions"`
+}
+
+type iperf3Direction struct {
+	Flow           iperf3.Flow      `json:"flow"` // Forward: the client sends
+	Sent           iperf3Side       `json:"sent"`
+	Received       iperf3Side       `json:"received"`
+	Datagrams      *iperf3Datagrams `json:"datagrams,omitempty"`
+	Unacknowledged int64            `json:"unacknowledgedBytes,omitempty"`
+	Remarks        []string         `json:"remarks,omitempty"`
+}
+
+type iperf3Datagrams struct {
+	Sent       int64   `json:"sent"`
+	Received   int64   `json:"received"` // each once
+	Lost       int64   `json:"lost"`
+	LossRatio  float64 `json:"lossRatio"`
+	Reordered  int64   `json:"reordered"`
+	Duplicates int64   `json:"duplicates"`
+	Dropped    int64   `json:"droppedByReceiver"` // in lost: came, and the receiver's own sockets had no room
+	Jitter     int64   `json:"jitterMicroseconds"`
+	WholeRun   bool    `json:"wholeRun,omitempty"` // with what was omitted
+}
+
+type iperf3Side struct {
+	CountedBy         string           `json:"countedBy"` // this program, or the other side
+	Bytes             int64            `json:"bytes"`
+	Seconds           float64          `json:"seconds"`
+	BitsPerSecond     float64          `json:"bitsPerSecond"`
+	Retransmits       *int64           `json:"retransmits,omitempty"`
+	CongestionControl string           `json:"congestionControl,omitempty"`
+	Intervals         []iperf3Interval `json:"intervals,omitempty"`
+}
+
+type iperf3Interval struct {
+	Start             float64 `json:"startSeconds"`
+	End               float64 `json:"endSeconds"`
+	Omitted           bool    `json:"omitted,omitempty"`
+	Draining          bool    `json:"draining,omitempty"`
+	Bytes             int64   `json:"bytes"`
+	Datagrams         int64   `json:"datagrams,omitempty"`
+	Lost              int64   `json:"lost,omitempty"`
+	Retransmits       int64   `json:"retransmits,omitempty"`
+	RoundTrip         int64   `json:"roundTripMicroseconds,omitempty"`
+	LongestRoundTrip  int64   `json:"longestRoundTripMicroseconds,omitempty"`
+	ShortestRoundTrip int64   `json:"shortestRoundTripMicroseconds,omitempty"`
+	CongestionWindow  int64   `json:"congestionWindowBytes,omitempty"`
+	DeliveryRate      int64   `json:"deliveryBitsPerSecond,omitempty"`
+}
+
+func iperf3SideOf(s iperf3.Side) iperf3Side {
+	d := iperf3Side{CountedBy: "the other side", Bytes: s.Bytes, Seconds: s.Lasted.Seconds(), BitsPerSecond: math.Round(s.BitsPerSecond()), Retransmits: s.Retransmits, CongestionControl: s.CongestionControl}
+	if s.Own {
+		d.CountedBy = "this program"
+	}
+	for _, i := range s.Intervals {
+		d.Intervals = append(d.Intervals, iperf3Interval{
+			Start: i.Start.Seconds(), End: i.End.Seconds(), Omitted: i.Omitted, Draining: i.Draining, Bytes: i.Bytes, Datagrams: i.Datagrams, Lost: i.Lost, Retransmits: i.Retransmits,
+			RoundTrip: i.RoundTrip.Microseconds(), LongestRoundTrip: i.LongestRoundTrip.Microseconds(), ShortestRoundTrip: i.ShortestRoundTrip.Microseconds(),
+			CongestionWindow: i.CongestionWindow, DeliveryRate: i.DeliveryRate,
+		})
+	}
+	return d
+}
+
+func writeIperf3(out io.Writer, r *iperf3.Result, format string) error {
+	if format == "text" {
+		return writeIperf3Text(out, r)
+	}
+	d := iperf3Document{Version: iperf3Version, Producer: producer(), Protocol: r.Test.Protocol, Flow: r.Test.Flow, Parallel: r.Test.Parallel, Seconds: r.Test.Duration.Seconds(), Omitted: r.Test.Omit.Seconds()}
+	for _, of := range r.Directions {
+		direction := iperf3Direction{Flow: of.Flow, Sent: iperf3SideOf(of.Sent), Received: iperf3SideOf(of.Received), Unacknowledged: of.Unacknowledged, Remarks: of.Remarks}
+		if g := of.Datagrams; g != nil {
+			direction.Datagrams = &iperf3Datagrams{Sent: g.Sent, Received: g.Received, Lost: g.Lost, LossRatio: g.LossRatio(), Reordered: g.Reordered, Duplicates: g.Duplicates, Dropped: g.Dropped,
+				Jitter: g.Jitter.Microseconds(), WholeRun: g.WholeRun}
+		}
+		d.Directions = append(d.Directions, direction)
+	}
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(d)
+}
+
+func wayOf(d iperf3.Direction) string {
+	if d.Flow == iperf3.Reverse {
+		return wording.Direction("server", "client")
+	}
+	return wording.Direction("client", "server")
+}
+
+// writeIperf3Text writes a table: a line for each side of each direction, and what belongs to it.
+func writeIperf3Text(out io.Writer, r *iperf3.Result) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "direction\t\tbytes\trate\ttime\tsent again")
+	for _, d := range r.Directions {
+		again := ""
+		if d.Sent.Retransmits != nil {
+			again = wording.Count(*d.Sent.Retransmits)
+		}
+		line := func(what string, s iperf3.Side, again string) {
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", wayOf(d), what, wording.Count(s.Bytes), wording.BitRate(int64(math.Round(s.BitsPerSecond()))), wording.Span(s.Lasted), again)
+		}
+		line("sent", d.Sent, again)
+		line("received", d.Received, "")
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, d := range r.Directions {
+		var lines []string
+		if g := d.Datagrams; g != nil {
+			lines = append(lines, fmt.Sprintf("%s: of %s datagrams %s were lost: %s; %s came late, %s twice; jitter %s",
+				wayOf(d), wording.Count(g.Sent), wording.Count(g.Lost), wording.Loss(units.RatioOf(g.Lost, g.Sent)), wording.Count(g.Reordered), wording.Count(g.Duplicates), wording.Microseconds(g.Jitter.Microseconds())))
+		}
+		for _, remark := range d.Remarks {
+			lines = append(lines, wayOf(d)+": "+remark)
+		}
+		for _, l := range lines {
+			if _, err := fmt.Fprintln(out, wording.Printable(l)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/linerate-dev/linerate/internal/iperf3"
+	"github.com/linerate-dev/linerate/internal/report"
+)
+
+// iperf3Server is a server on this machine, for as long as the test lasts.
+func iperf3Server(t *testing.T) (address string) {
+	t.Helper()
+	l, err := iperf3.Listen(t.Context(), iperf3.Place{}, "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = iperf3.Server{}.Serve(ctx, l) })
+	t.Cleanup(func() { cancel(); serving.Wait() })
+	return l.Address().String()
+}
+
+// ran is what a command line did, in real time.
+func ran(t *testing.T, args ...string) (data, talk string, code int) {
+	t.Helper()
+	var out, said bytes.Buffer
+	s := Streams{Out: &out, Err: &said}
+	code = execute(t.Context(), newRoot(s), args, s)
+	return out.String(), said.String(), code
+}
+
+func TestIperf3TellsBothSides(t *testing.T) {
+	server := iperf3Server(t)
+	data, talk, code := ran(t, "iperf3", server, "-u", "-b", "2mbps", "--bidir", "-P", "2", "-t", "1s", "-l", "500", "-o", "json")
+	var d iperf3Document
+	if err := json.Unmarshal([]byte(data), &d); err != nil || code != report.ExitOK {
+		t.Fatalf("exit code %d, %v: %s", code, err, talk)
+	}
+	if d.Version != iperf3Version || d.Protocol != iperf3.UDP || d.Parallel != 2 || len(d.Directions) != 2 {
+		t.Fatalf("%+v", d)
+	}
+	for _, of := range d.Directions {
+		own := of.Sent
+		if of.Flow == iperf3.Reverse {
+			own = of.Received
+		}
+		if own.CountedBy != "this program" || len(own.Intervals) == 0 || of.Sent.Bytes != 500*of.Datagrams.Sent || of.Received.Bytes != 500*of.Datagrams.Received || of.Sent.Bytes == 0 {
+			t.Errorf("%+v", of)
+		}
+	}
+	data, talk, code = ran(t, "iperf3", server, "-R", "-b", "1mbps", "-t", "1s")
+	for _, want := range []string{"direction", "server→client  sent", "server→client  received", "sent again"} {
+		if code != report.ExitOK || !strings.Contains(data, want) {
+			t.Errorf("exit code %d, without %q:\n%s%s", code, want, data, talk)
+		}
+	}
+}
+
+func TestIperf3SaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	l, err := iperf3.Listen(t.Context(), iperf3.Place{}, "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	taken := l.Address().String()
+	for _, c := range []struct {
+		line, want string
+		code       int
+	}{
+		{"iperf3", "name a server, such as 192.0.2.1, or be one with --listen :5201", report.ExitBadInput},
+		{"iperf3 192.0.2.1 --listen :0", "name a server", report.ExitBadInput},
+		{"iperf3 192.0.2.1 -R --bidir", "one of both", report.ExitBadInput},
+		{"iperf3 192.0.2.1 -u", "--bitrate Unlimited", report.ExitBadInput},
+		{"iperf3 192.0.2.1 -w 1K", "write a size of a byte or more, such as 1460, 128Ki", report.ExitBadInput},
+		{"iperf3 192.0.2.1 -b fast", "such as 25gbps", report.ExitBadInput},
+		{"iperf3 192.0.2.1 -t 500ms", "use whole seconds", report.ExitBadInput},
+		{"iperf3 192.0.2.1 -o xml", "there is no such format", report.ExitBadInput},
+		{"iperf3 127.0.0.1:1", "start one there (iperf3 -s -p 1)", report.ExitNotMeasured},
+		{"iperf3 --listen " + taken, "the port is taken: end the program that has it", report.ExitBadInput},
+	} {
+		if _, talk, code := ran(t, strings.Fields(c.line)...); code != c.code || !strings.Contains(talk, c.want) {
+			t.Errorf("%s: exit code %d, %q; want %d, %q", c.line, code, talk, c.code, c.want)
+		}
+	}
+}

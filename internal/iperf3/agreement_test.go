@@ -1,0 +1,53 @@
+//go:build full
+
+package iperf3
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// TestIperf3ItselfAgrees: what we counted is what iperf3 itself counted of the same side, and of the other, within 1 %, intervals added up.
+func TestIperf3ItselfAgrees(t *testing.T) {
+	program(t)
+	for name, shape := range map[string]Test{
+		"one":          {},
+		"-P 4":         {Parallel: 4},
+		"-w":           {WindowBytes: 256 << 10},
+		"-O 1":         {Omit: time.Second},
+		"-P 4 -w -O 1": {Parallel: 4, WindowBytes: 128 << 10, Omit: time.Second},
+	} {
+		for _, protocol := range []Protocol{TCP, UDP} {
+			for _, flow := range []Flow{Forward, Reverse, Both} {
+				for role, make := range map[string]func(*testing.T, Test) (*Result, theirs){"its client": asTheirClient, "its server": asTheirServer} {
+					t.Run(string(protocol)+" "+string(flow)+" "+name+" "+role, func(t *testing.T) {
+						test := shape
+						test.Protocol, test.Flow, test.Duration, test.BitsPerSecond = protocol, flow, 3*time.Second, 40_000_000
+						if protocol == UDP {
+							test.MessageBytes = 1400
+						}
+						r, said := make(t, test)
+						theySent, theyReceived := said.sums()
+						for _, d := range directions(t, r, flow) {
+							lost := int64(0) // in bytes: what a busy machine's sockets had no room for is told, and lets the two sides differ
+							if d.Datagrams != nil && !d.Datagrams.WholeRun {
+								lost = d.Datagrams.Lost * int64(test.MessageBytes)
+							}
+							its, told, ours := theyReceived, d.Received.Bytes, d.Sent.Bytes-lost
+							if !d.Sent.Own {
+								its, told, ours = theySent, d.Sent.Bytes, d.Received.Bytes+lost
+							}
+							for what, bytes := range map[string]int64{"it told": told, "follow from ours": ours} {
+								if off := float64(bytes)/float64(its) - 1; math.Abs(off) > 0.01 {
+									t.Errorf("%s: it printed %d bytes, and %d %s: %+.2f %%", d.Flow, its, bytes, what, 100*off)
+								}
+							}
+							t.Logf("%s: %d sent, %d received, %d lost; it printed %d", d.Flow, d.Sent.Bytes, d.Received.Bytes, lost, its)
+						}
+					})
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package iperf3
+
+import (
+	"encoding/binary"
+	"time"
+)
+
+// arrivals counts one UDP stream's datagrams by their numbers, which begin with 1: each is counted once, whenever it comes.
+//
+//	        highest − memory              highest
+//	──────────────┼──────────────────────────┼──────────▶ numbers
+//	 too late to  │ came already: duplicate  │ ahead: those
+//	 be told apart│ did not: reordered       │ between are lost for now
+type arrivals struct {
+	highest    uint64
+	distinct   int64
+	reordered  int64
+	duplicates int64
+	tooLate    int64 // not told from duplicates, so not counted as received
+	foreign    int64 // no datagram of a test, or of a number that can't be
+	jitter     float64
+	transit    time.Duration
+	came       [memory / 64]uint64
+}
+
+const (
+	// memory is how many numbers back a datagram is told from one that came already.
+	memory = 1 << 16
+	// farthest is how many numbers ahead the next datagram may be: no device loses so many in a row.
+	farthest = 1 << 32
+)
+
+// read is the sequence number and sending time of a datagram; false: it is none of a test.
+func (a *arrivals) read(datagram []byte, short bool) (number uint64, sent time.Time, is bool) {
+	least := leastDatagram
+	if short {
+		least -= 4
+	}
+	if len(datagram) < least {
+		return 0, sent, false
+	}
+	sent = time.Unix(int64(binary.BigEndian.Uint32(datagram)), int64(binary.BigEndian.Uint32(datagram[4:]))*1000)
+	if !short {
+		return binary.BigEndian.Uint64(datagram[8:]), sent, true
+	}
+	return unwrap(a.highest, binary.BigEndian.Uint32(datagram[8:])), sent, true
+}
+
+// unwrap is the number nearest to another that ends in these 32 bits.
+func unwrap(near uint64, low uint32) uint64 {
+	return near + uint64(int64(int32(low-uint32(near))))
+}
+
+// take counts a datagram that came at a moment.
+func (a *arrivals) take(datagram []byte, short bool, at time.Time) {
+	number, sent, is := a.read(datagram, short)
+	if !is || number == 0 || number > a.highest+farthest {
+		a.foreign++
+		return
+	}
+	if a.count(number) {
+		a.delay(at.Sub(sent))
+	}
+}
+
+// count says whether the number is new.
+func (a *arrivals) count(number uint64) bool {
+	switch {
+	case number > a.highest:
+		a.forget(number)
+	case a.highest-number >= memory:
+		a.tooLate++
+		return false
+	case a.has(number):
+		a.duplicates++
+		return false
+	default:
+		a.reordered++
+	}
+	a.came[number%memory/64] |= 1 << (number % 64)
+	a.distinct++
+	return true
+}
+
+// forget makes room for the numbers up to a new highest.
+func (a *arrivals) forget(highest uint64) {
+	if highest-a.highest >= memory {
+		clear(a.came[:])
+	} else {
+		for n := a.highest + 1; n <= highest; n++ {
+			a.came[n%memory/64] &^= 1 << (n % 64)
+		}
+	}
+	a.highest = highest
+}
+
+func (a *arrivals) has(number uint64) bool { return a.came[number%memory/64]&(1<<(number%64)) != 0 }
+
+// delay adds to the jitter (RFC 1889, A.8), for which the clocks of the two sides needn't agree.
+func (a *arrivals) delay(transit time.Duration) {
+	if a.distinct > 1 {
+		a.jitter += (float64((transit - a.transit).Abs()) - a.jitter) / 16
+	}
+	a.transit = transit
+}
+
+// missing is how many numbers up to the highest have not come.
+func (a *arrivals) missing() int64 { return int64(a.highest) - a.distinct }

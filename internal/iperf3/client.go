@@ -1,0 +1,346 @@
+package iperf3
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Client makes tests against a server of ours, or iperf3's. It is safe for concurrent use.
+type Client struct {
+	Server string // host and port
+	Place  Place
+	// Interval is how often counters are read; 1 s where 0.
+	Interval time.Duration
+	patience time.Duration // for tests; 10 s where 0
+}
+
+// shortestInterval bounds how much memory intervals take; longer tests than some hours take longer ones.
+const shortestInterval = 100 * time.Millisecond
+
+// interval is a valid one.
+func interval(asked time.Duration) time.Duration {
+	return max(cmp.Or(asked, time.Second), shortestInterval)
+}
+
+// Run makes one test. When ctx ends, the test does, without a result; when Run returns, nothing of it goes on.
+func (c Client) Run(ctx context.Context, t Test) (*Result, error) {
+	t = t.withDefaults()
+	if err := t.check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	at, err := resolve(ctx, c.Server)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := c.Place.dial(ctx, "tcp", netip.AddrPort{}, at, plain)
+	if err != nil {
+		return nil, unreachable(ctx, at, err)
+	}
+	r := &clientRun{Client: c, test: t, at: at, control: &control{Conn: conn, with: "the server at " + at.String(), patience: cmp.Or(c.patience, answerTimeout)}}
+	defer r.close()
+	defer context.AfterFunc(ctx, r.terminate)() // wakes who reads or writes the control connection
+	result, err := r.run(ctx)
+	if err != nil {
+		r.terminate()
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("the test with %s was ended: %w", r.control.with, context.Cause(ctx))
+		}
+		return nil, err
+	}
+	return result, nil
+}
+
+// unreachable says why there is no connection to a server.
+func unreachable(ctx context.Context, at netip.AddrPort, err error) error {
+	timeout, is := errors.AsType[net.Error](err)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, unix.ECONNREFUSED):
+		return fmt.Errorf("%w at %s, which refuses connections: start one there (iperf3 -s -p %d), or name another port: %w", ErrUnreachable, at, at.Port(), err)
+	case is && timeout.Timeout():
+		return fmt.Errorf("%w at %s within %s: check the address, the way there, and that TCP port %d is let through: %w", ErrUnreachable, at, answerTimeout, at.Port(), err)
+	}
+	return fmt.Errorf("%w at %s: %w", ErrUnreachable, at, err)
+}
+
+// clientRun is one test of a client's.
+type clientRun struct {
+	Client
+	test     Test
+	at       netip.AddrPort
+	control  *control
+	streams  []*stream
+	transfer *transfer
+	ends     sync.Once
+	awaiting sync.WaitGroup
+}
+
+// terminate tells the server that the test is over, whatever it does, and hangs up.
+func (r *clientRun) terminate() {
+	r.ends.Do(func() {
+		_ = r.control.SetWriteDeadline(time.Now().Add(time.Second))
+		_, _ = r.control.Write([]byte{byte(clientTerminate)})
+		_ = r.control.Close()
+	})
+}
+
+func (r *clientRun) close() {
+	_ = r.control.Close()
+	if r.transfer != nil {
+		r.transfer.close()
+	}
+	for _, s := range r.streams {
+		_ = s.conn.Close()
+	}
+	r.awaiting.Wait()
+}
+
+// newCookie is what the test's connections show, so that the server knows them.
+func newCookie() []byte {
+	const letters = "abcdefghijklmnopqrstuvwxyz234567"
+	cookie := make([]byte, cookieBytes)
+	_, _ = rand.Read(cookie)
+	for i := range cookie {
+		cookie[i] = letters[cookie[i]%byte(len(letters))]
+	}
+	cookie[cookieBytes-1] = 0
+	return cookie
+}
+
+func (r *clientRun) run(ctx context.Context) (*Result, error) {
+	cookie := newCookie()
+	if err := r.control.write(cookie); err != nil {
+		return nil, err
+	}
+	if err := r.first(); err != nil {
+		return nil, err
+	}
+	if err := r.control.writeDocument(r.test.parameters()); err != nil {
+		return nil, err
+	}
+	if err := r.control.expect(createStreams, 3*r.control.patience); err != nil { // a server that sets up another test's streams comes to this one's later
+		return nil, err
+	}
+	if err := r.connect(ctx, cookie); err != nil {
+		return nil, err
+	}
+	for _, s := range []state{testStart, testRunning} {
+		if err := r.control.expect(s, r.control.patience); err != nil {
+			return nil, err
+		}
+	}
+	r.transfer = newTransfer(r.test, r.streams, interval(r.Interval))
+	r.transfer.begin()
+	planned, err := r.measure(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.exchange(planned)
+}
+
+// first awaits the server's first word, by which other programs than iperf3 are known.
+func (r *clientRun) first() error {
+	err := r.control.expect(paramExchange, r.control.patience)
+	if errors.Is(err, ErrGone) {
+		return fmt.Errorf("%w (after the first word: either that is no iperf3 server, such as iperf 2, which has another protocol and port 5001, or it hangs: start iperf3 -s there)", err)
+	}
+	return err
+}
+
+// expect awaits what the server says next.
+func (c *control) expect(want state, patience time.Duration) error {
+	got, err := c.await(patience)
+	if err == nil && got != want {
+		err = c.explain(got)
+	}
+	return err
+}
+
+// explain is what it means that the server said something else than was expected.
+func (c *control) explain(got state) error {
+	switch got {
+	case accessDenied:
+		return fmt.Errorf("%w: %s has another test, and iperf3 takes one at a time: wait for its end, or start a second server there on a port of its own (iperf3 -s -p 5202)", ErrBusy, c.with)
+	case serverTerminate:
+		return fmt.Errorf("%w: %s was ended in the middle of the test: start it again", ErrGone, c.with)
+	case serverError:
+		var number [4]byte
+		if err := c.read(number[:], time.Second); err != nil {
+			return fmt.Errorf("%w: %s can't make this test, and doesn't say why: its own output does", ErrRefused, c.with)
+		}
+		return fmt.Errorf("%w: %s can't make this test: %s", ErrRefused, c.with, saidBy(int(int32(binary.BigEndian.Uint32(number[:])))))
+	default:
+	}
+	return fmt.Errorf("%w: %s says %d, which iperf3 doesn't at this point: either it is another program, or an iperf3 of another protocol: use 3.2 or newer there", ErrProtocol, c.with, got)
+}
+
+// connect makes all streams, those that the client sends first.
+func (r *clientRun) connect(ctx context.Context, cookie []byte) error {
+	for _, sends := range []bool{true, false} {
+		if sends && !r.test.Flow.sends(false) || !sends && !r.test.Flow.receives(false) {
+			continue
+		}
+		for range r.test.Parallel {
+			s := &stream{id: streamID(len(r.streams)), sends: sends}
+			var err error
+			if r.test.Protocol == TCP {
+				s.conn, err = r.connectTCP(ctx, cookie)
+			} else {
+				s.conn, err = r.connectUDP(ctx)
+			}
+			if s.conn != nil {
+				r.streams = append(r.streams, s)
+			}
+			if err != nil {
+				return fmt.Errorf("connect stream %d to %s: %w", s.id, r.at, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *clientRun) connectTCP(ctx context.Context, cookie []byte) (net.Conn, error) {
+	conn, err := r.Place.dial(ctx, "tcp", netip.AddrPort{}, r.at, r.test.shape)
+	if err != nil {
+		return nil, err
+	}
+	_ = conn.SetWriteDeadline(time.Now().Add(r.control.patience))
+	_, err = conn.Write(cookie)
+	return conn, errors.Join(err, conn.SetWriteDeadline(time.Time{}), r.test.own(conn.(*net.TCPConn)))
+}
+
+// What a client says with UDP before all else, and what a server answers, as numbers in the machine's own byte order; iperf3 before 3.12 has the old ones.
+const (
+	hello       uint32 = 0x36373839
+	helloOld    uint32 = 123456789
+	reply       uint32 = 0x39383736
+	replyOld    uint32 = 987654321
+	helloLength        = 4
+)
+
+// connectUDP says hello, and waits for the answer. The server would take a second hello for a datagram of the test, so what is lost is not said again.
+func (r *clientRun) connectUDP(ctx context.Context) (net.Conn, error) {
+	conn, err := r.Place.dial(ctx, "udp", netip.AddrPort{}, r.at, r.test.shape)
+	if err != nil {
+		return nil, err
+	}
+	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })()
+	if _, err := conn.Write(binary.NativeEndian.AppendUint32(nil, hello)); err != nil {
+		return conn, err
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(r.control.patience))
+	for said := make([]byte, mostDatagram); ; { // in reverse, payload may overtake the answer
+		n, err := conn.Read(said)
+		switch {
+		case errors.Is(err, unix.ECONNREFUSED):
+			return conn, fmt.Errorf("%w: it refuses UDP: %w", ErrGone, err)
+		case err != nil:
+			return conn, fmt.Errorf("%w: it doesn't answer with UDP: check that UDP port %d is let through as TCP port %d is, and that the way there isn't so lossy: %w", ErrGone, r.at.Port(), r.at.Port(), err)
+		case n == helloLength && slices.Contains([]uint32{reply, replyOld}, binary.NativeEndian.Uint32(said)):
+			return conn, conn.SetReadDeadline(time.Time{})
+		}
+	}
+}
+
+// said is what the control connection brings next.
+type said struct {
+	state state
+	err   error
+}
+
+// next awaits what the other side says, beside the payload.
+func (c *control) next(awaiting *sync.WaitGroup) <-chan said {
+	came := make(chan said, 1)
+	awaiting.Go(func() {
+		s, err := c.await(0)
+		came <- said{s, err}
+	})
+	return came
+}
+
+// lastWords is for how long a side that lost a stream waits for the other's reason.
+const lastWords = 500 * time.Millisecond
+
+// measure waits for the payload's end, and returns until when the server was to send.
+func (r *clientRun) measure(ctx context.Context) (time.Duration, error) {
+	next := r.control.next(&r.awaiting)
+	whole := time.NewTimer(r.test.Omit + r.test.Duration)
+	defer whole.Stop()
+	select {
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	case s := <-next:
+		return 0, r.unasked(s)
+	case err := <-r.transfer.broken:
+		select {
+		case s := <-next:
+			return 0, r.unasked(s)
+		case <-time.After(lastWords):
+			return 0, err
+		}
+	case <-whole.C:
+	}
+	r.transfer.stop()
+	if err := r.transfer.settle(ctx); err != nil {
+		return 0, err
+	}
+	planned := r.transfer.at()
+	if err := r.transfer.end(func() error { return r.control.say(testEnd) }); err != nil {
+		return 0, err
+	}
+	select {
+	case s := <-next:
+		if s.err != nil || s.state != exchangeResults {
+			return 0, r.unasked(s)
+		}
+		return planned, nil
+	case <-time.After(r.control.patience + mostDrain): // it may drain, too
+		return 0, fmt.Errorf("%w: %s doesn't say what it counted: of the test only one side is known, which is no result", ErrIncomplete, r.control.with)
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+}
+
+// unasked is why the test ends early.
+func (r *clientRun) unasked(s said) error {
+	if s.err != nil {
+		return s.err
+	}
+	return r.control.explain(s.state)
+}
+
+// exchange tells what this side counted, and joins it with what the server did.
+func (r *clientRun) exchange(planned time.Duration) (*Result, error) {
+	if err := r.control.writeDocument(r.transfer.results(planned, nil)); err != nil {
+		return nil, err
+	}
+	document, err := r.control.readDocument(mostResults)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the server's: %w", ErrIncomplete, err)
+	}
+	told, from, err := parseResults(document, ids(r.streams))
+	if err != nil {
+		return nil, err
+	}
+	result, err := r.transfer.result(false, planned, told, from)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.control.expect(displayResults, r.control.patience); err != nil {
+		return nil, err
+	}
+	_ = r.control.say(iperfDone) // the result is whole
+	return result, nil
+}

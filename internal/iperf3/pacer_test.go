@@ -1,0 +1,61 @@
+package iperf3
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// TestPaceIsExact: who always sends at once when it is due sends the rate, to a message.
+func TestPaceIsExact(t *testing.T) {
+	for _, c := range []struct {
+		bitsPerSecond int64
+		message       int
+	}{{1 << 20, 1460}, {100_000_000, 1472}, {999_999_937, 1200}, {50_000_000, 128 << 10}, {3, 1}} {
+		p := newPacer(c.bitsPerSecond, c.message)
+		const span = 100 * time.Second
+		sent := int64(0)
+		for now := time.Duration(0); now < span; {
+			if wait := p.wait(now); wait > 0 {
+				now += wait
+				continue
+			}
+			sent++
+		}
+		want := float64(c.bitsPerSecond) / 8 * span.Seconds() / float64(c.message)
+		if math.Abs(float64(sent)-want) > 1 {
+			t.Errorf("%d messages of %d bytes at %d bit/s, want %.1f", sent, c.message, c.bitsPerSecond, want)
+		}
+	}
+}
+
+// TestAHeldUpSenderMakesNoLongBurst: what it couldn't send in a second it doesn't send at once.
+func TestAHeldUpSenderMakesNoLongBurst(t *testing.T) {
+	for name, c := range map[string]struct {
+		bitsPerSecond int64
+		message       int
+		most          int
+	}{
+		"slow: 10 ms of messages":   {10_000_000, 1250, 11},
+		"fast: 64 KiB of messages":  {10_000_000_000, 1250, 53},
+		"large ones: one at a time": {10_000_000, 128 << 10, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPacer(c.bitsPerSecond, c.message)
+			p.wait(0)
+			burst := 0
+			for p.wait(time.Second) == 0 {
+				burst++
+			}
+			if burst > c.most || burst < 1 {
+				t.Errorf("%d messages at once, want at most %d", burst, c.most)
+			}
+		})
+	}
+}
+
+func TestNoRateIsNeverEarly(t *testing.T) {
+	if p := newPacer(0, 1460); p.wait(0) != 0 || p.wait(0) != 0 {
+		t.Error("a stream without a rate waits")
+	}
+}

@@ -1,0 +1,157 @@
+// Package iperf3 speaks iperf3's protocol, as a client and as a server, with ends of ours and with iperf3 itself (3.2 and later).
+//
+//	client                               server
+//	  │ control connection, TCP: cookie ▶  │
+//	  │ ◀ parameters? ──── JSON ─────────▶ │   what is measured (Test)
+//	  │ ◀ create streams                   │
+//	  │ stream connections: cookie ▶ (TCP), hello ▶ ◀ reply (UDP)
+//	  │ ◀ start, running                   │
+//	  │ ◀══════════ payload ══════════════▶│   client to server, server to client, or both
+//	  │ end ▶                              │   the client says when
+//	  │ ◀ results? ─ JSON ─▶ ◀─ JSON ───── │   what each side counted
+//	  │ done ▶                             │
+//
+// What was sent and what was received are always two figures, of the two sides' own counters. Totals are sums of intervals that were counted here; of the other side there is
+// nothing but what it told, and a result in which its side is missing is an error. iperf3 says what its protocol is by its source only; the names are those of its manual page.
+package iperf3
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Port is where iperf3 listens, with TCP and UDP.
+const Port = 5201
+
+// Protocol is what carries the payload.
+type Protocol string
+
+// The protocols.
+const (
+	TCP Protocol = "TCP"
+	UDP Protocol = "UDP"
+)
+
+// Flow is which way the payload goes.
+type Flow string
+
+// The flows.
+const (
+	Forward Flow = "Forward" // the client sends
+	Reverse Flow = "Reverse" // the server sends (-R)
+	Both    Flow = "Both"    // at the same time (--bidir)
+)
+
+// Test is what a client asks of a server.
+type Test struct {
+	Protocol Protocol // TCP where empty
+	Flow     Flow     // Forward where empty
+	// Duration is how long payload is counted, Omit how long it is sent before that (-O): whole seconds, since the protocol has no others.
+	Duration, Omit time.Duration
+	// Parallel is the number of streams in each direction (-P); 1 where 0.
+	Parallel int
+	// MessageBytes is how much is written at a time, a datagram's payload with UDP (-l); 128 KiB and 1460 bytes where 0.
+	MessageBytes int
+	// WindowBytes is the size of each socket's buffers at both ends (-w); 0: the kernels' own.
+	WindowBytes int
+	// CongestionControl is the kernels' name of it, at both ends (-C); empty: their own choice.
+	CongestionControl string
+	// BitsPerSecond is at which rate each stream is sent (-b), counted in payload; 0: as fast as the sockets take it.
+	BitsPerSecond int64
+	// SegmentBytes is the largest TCP segment (-M); 0: the path's.
+	SegmentBytes int
+	// NoDelay sends small segments at once (-N), TOS is the type of service of each packet (-S).
+	NoDelay bool
+	TOS     int
+	// short is for clients that count datagrams in 32 bits, as iperf3 does unless it is told otherwise.
+	short bool
+	// endless is for clients that end a test by bytes or blocks, and not by time (-n, -k).
+	endless bool
+	// pacing is the kernel's own limit for each stream, in bits per second (--fq-rate); 0: none.
+	pacing int64
+}
+
+// The bounds of a test. Those of iperf3 are these, too; what a server of ours allows beyond its own memory it refuses.
+const (
+	mostDuration      = 24 * time.Hour
+	mostParallel      = 128
+	mostMessage       = 1 << 20
+	mostDatagram      = 65535 - 8 - 20
+	leastDatagram     = 16 // a time and a number of 64 bits
+	mostWindow        = 512 << 20
+	mostSegment       = 9 << 10
+	mostTOS           = 255
+	mostBitsPerSecond = int64(1e15)
+	defaultMessage    = 128 << 10
+	defaultDatagram   = 1460
+)
+
+// withDefaults fills in what isn't said.
+func (t Test) withDefaults() Test {
+	if t.Protocol == "" {
+		t.Protocol = TCP
+	}
+	if t.Flow == "" {
+		t.Flow = Forward
+	}
+	if t.Parallel == 0 {
+		t.Parallel = 1
+	}
+	if t.MessageBytes == 0 {
+		if t.MessageBytes = defaultMessage; t.Protocol == UDP {
+			t.MessageBytes = defaultDatagram
+		}
+	}
+	return t
+}
+
+// check refuses what the protocol or the kernel can't carry, by iperf3's own numbers for what is wrong.
+func (t Test) check() error {
+	least, most := 1, mostMessage
+	if t.Protocol == UDP {
+		if least, most = leastDatagram, mostDatagram; t.short {
+			least -= 4
+		}
+	}
+	for _, rule := range []struct {
+		holds  bool
+		number int
+		words  string
+	}{
+		{slices.Contains([]Protocol{TCP, UDP}, t.Protocol), 131, fmt.Sprintf("protocol %s: use %s or %s", t.Protocol, TCP, UDP)},
+		{slices.Contains([]Flow{Forward, Reverse, Both}, t.Flow), 25, fmt.Sprintf("flow %s: use %s, %s or %s", t.Flow, Forward, Reverse, Both)},
+		{t.endless || wholeSeconds(t.Duration, time.Second), 5, fmt.Sprintf("a duration of %s: use whole seconds, 1s to %s", t.Duration, mostDuration)},
+		{wholeSeconds(t.Omit, 0), 12, fmt.Sprintf("omit %s: use whole seconds, 0s to %s", t.Omit, mostDuration)},
+		{within(t.Parallel, 1, mostParallel), 6, fmt.Sprintf("%d parallel streams: use 1 to %d", t.Parallel, mostParallel)},
+		{within(t.MessageBytes, least, most), 7, fmt.Sprintf("messages of %d bytes: %s takes %d to %d", t.MessageBytes, t.Protocol, least, most)},
+		{within(t.WindowBytes, 0, mostWindow), 8, fmt.Sprintf("a window of %d bytes: use up to %d", t.WindowBytes, mostWindow)},
+		{within(t.SegmentBytes, 0, mostSegment), 10, fmt.Sprintf("segments of %d bytes: use up to %d", t.SegmentBytes, mostSegment)},
+		{within(t.TOS, 0, mostTOS), 21, fmt.Sprintf("type of service %d: use 0 to %d", t.TOS, mostTOS)},
+		{within(t.BitsPerSecond, 0, mostBitsPerSecond), 27, fmt.Sprintf("%d bits per second: use up to %d, 0 for no limit", t.BitsPerSecond, mostBitsPerSecond)},
+		{within(t.pacing, 0, mostBitsPerSecond), 27, fmt.Sprintf("a pacing rate of %d bits per second: use up to %d, 0 for no limit", t.pacing, mostBitsPerSecond)},
+	} {
+		if !rule.holds {
+			return &refusal{rule.number, rule.words}
+		}
+	}
+	return nil
+}
+
+func within[T int | int64 | time.Duration](v, least, most T) bool { return v >= least && v <= most }
+
+func wholeSeconds(d, least time.Duration) bool {
+	return within(d, least, mostDuration) && d%time.Second == 0
+}
+
+// refusal is why a test can't be, with iperf3's number of the error, by which a client knows it.
+type refusal struct {
+	number int
+	words  string
+}
+
+func (r *refusal) Error() string { return r.words }
+
+// sends and receives say what the client does in a flow; the server does the opposite.
+func (f Flow) sends(server bool) bool    { return f == Both || (f == Reverse) == server }
+func (f Flow) receives(server bool) bool { return f.sends(!server) }

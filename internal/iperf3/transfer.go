@@ -1,0 +1,294 @@
+package iperf3
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/linerate-dev/linerate/internal/pause"
+	"github.com/linerate-dev/linerate/internal/sockets"
+)
+
+// transfer is one side's part of a test, from its first byte of payload to its last.
+//
+//	      omitted │       counted        │ draining
+//	──────────────┼───────┬──────┬───────┼──────────▶
+//	begin       omit    every interval  stop (nothing is sent any more), end (nothing is awaited any more)
+type transfer struct {
+	test    Test
+	streams []*stream
+	every   time.Duration
+
+	began   time.Time
+	stopped chan struct{} // closed when nothing is to be sent any more
+	over    chan struct{} // closed when nothing more is awaited but what is under way
+	working sync.WaitGroup
+	watched chan struct{} // closed when nobody looks at the counters by the clock any more
+	broken  chan error    // gets the first error of a stream
+
+	mu          sync.Mutex
+	sent        ledger
+	received    ledger
+	omitted     map[int]counts // by stream: what had been counted when the omitted time was over
+	sentUntil   time.Duration
+	lastAck     time.Duration
+	unread      error // why the kernel told nothing
+	unconfirmed int64
+	usage       unix.Rusage
+}
+
+// ledger is what one side counted of one direction, by intervals.
+type ledger struct {
+	since     time.Duration
+	was       counts
+	omitting  bool
+	intervals []Interval
+}
+
+// newTransfer is one for streams that stand; every is how often counters are read.
+func newTransfer(test Test, streams []*stream, every time.Duration) *transfer {
+	return &transfer{test: test, streams: streams, every: every, stopped: make(chan struct{}), over: make(chan struct{}), watched: make(chan struct{}), broken: make(chan error, 1), omitted: map[int]counts{}}
+}
+
+// at is the transfer's clock.
+func (t *transfer) at() time.Duration { return time.Since(t.began) }
+
+// begin sends and receives. close must follow.
+func (t *transfer) begin() {
+	t.began = time.Now()
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &t.usage)
+	t.sent.omitting, t.received.omitting = t.test.Omit > 0, t.test.Omit > 0
+	message := make([]byte, t.test.MessageBytes)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(message) // a device that compresses finds nothing
+	for _, s := range t.streams {
+		t.working.Go(func() {
+			err := error(nil)
+			if s.sends {
+				err = s.send(t, message)
+			} else {
+				err = s.receive(t)
+			}
+			if err != nil {
+				select {
+				case t.broken <- err:
+				default:
+				}
+			}
+		})
+	}
+	t.working.Go(t.watch)
+}
+
+// watch writes down an interval after the other.
+func (t *transfer) watch() {
+	ticker := time.NewTicker(t.every)
+	defer ticker.Stop()
+	var over <-chan time.Time
+	if t.test.Omit > 0 {
+		timer := time.NewTimer(t.test.Omit)
+		defer timer.Stop()
+		over = timer.C
+	}
+	for {
+		select {
+		case <-t.watched:
+			return
+		case <-over:
+			t.mark(true)
+			ticker.Reset(t.every) // intervals are counted from here
+		case <-ticker.C:
+			t.mark(false)
+		}
+	}
+}
+
+// mark ends an interval of both directions.
+func (t *transfer) mark(omitOver bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var sent, received counts
+	now := t.at()
+	for _, s := range t.streams {
+		c, err := s.read()
+		if err != nil && t.unread == nil {
+			t.unread = err
+		}
+		if omitOver {
+			t.omitted[s.id] = c
+		}
+		if s.sends {
+			sent = sent.add(c)
+		} else {
+			received = received.add(c)
+		}
+	}
+	t.sent.mark(now, sent, isClosed(t.stopped))
+	t.received.mark(now, received, isClosed(t.over))
+	if omitOver {
+		t.sent.omitting, t.received.omitting = false, false
+	}
+}
+
+// mark ends an interval.
+func (l *ledger) mark(now time.Duration, c counts, draining bool) {
+	i := Interval{
+		Start: l.since, End: now, Omitted: l.omitting, Draining: draining, Bytes: c.bytes - l.was.bytes, Datagrams: c.datagrams - l.was.datagrams, Lost: c.missing - l.was.missing,
+		Reordered: c.reordered - l.was.reordered, Duplicates: c.duplicates - l.was.duplicates, Dropped: c.dropped - l.was.dropped, Retransmits: c.retransmits - l.was.retransmits,
+		LongestRoundTrip: c.longest, ShortestRoundTrip: c.shortest, CongestionWindow: c.window, DeliveryRate: c.delivery,
+	}
+	if c.roundTrips > 0 {
+		i.RoundTrip = c.roundTrip / time.Duration(c.roundTrips)
+	}
+	l.since, l.was = now, c
+	l.intervals = append(l.intervals, i)
+}
+
+// stop ends sending, and leaves what is under way to the network.
+func (t *transfer) stop() {
+	if isClosed(t.stopped) {
+		return
+	}
+	t.mark(false)
+	close(t.stopped)
+	t.mu.Lock()
+	t.sentUntil = t.at()
+	t.lastAck = t.sentUntil
+	t.mu.Unlock()
+	for _, s := range t.streams {
+		if s.sends {
+			_ = s.conn.SetWriteDeadline(time.Unix(1, 0))
+		}
+	}
+}
+
+// What may be under way when sending ends. A connection on which nothing is acknowledged for a while is stuck: what it holds was sent, and not received.
+const (
+	ackPoll     = 2 * time.Millisecond
+	mostUnmoved = 3 * time.Second
+	mostUnacked = 30 * time.Second
+)
+
+// settle waits until all that was sent has been acknowledged, and then for a while, until a receiver that is iperf3 has read it, too: it reads nothing after a test's end.
+func (t *transfer) settle(ctx context.Context) error {
+	if len(t.of(true)) == 0 {
+		return nil
+	}
+	if t.test.Protocol == TCP {
+		if err := t.acknowledged(ctx); err != nil {
+			return err
+		}
+	}
+	return pause.For(ctx, quiet)
+}
+
+// acknowledged waits until nothing that was sent is without an answer.
+func (t *transfer) acknowledged(ctx context.Context) error {
+	was := -1
+	for moved := time.Now(); ; {
+		left := 0
+		for _, s := range t.streams {
+			if conn, is := s.conn.(*net.TCPConn); is && s.sends {
+				n, err := sockets.Unacknowledged(conn)
+				if err != nil {
+					return err
+				}
+				left += n
+			}
+		}
+		if left != was {
+			was, moved = left, time.Now()
+			t.mu.Lock()
+			t.lastAck, t.unconfirmed = t.at(), int64(left)
+			t.mu.Unlock()
+		}
+		if left == 0 || time.Since(moved) > mostUnmoved || t.at()-t.sentUntil > mostUnacked {
+			return nil
+		}
+		if err := pause.For(ctx, ackPoll); err != nil {
+			return err
+		}
+	}
+}
+
+// end ends receiving: what is under way is read, and then there is nothing any more. In between it says so to the other side, which may close its streams then. It returns when
+// all goroutines are done.
+func (t *transfer) end(say func() error) error {
+	t.stop()
+	t.mark(false)
+	close(t.over)
+	err := say()
+	for _, s := range t.streams {
+		switch conn, is := s.conn.(*net.TCPConn); {
+		case !s.sends:
+			_ = s.conn.SetReadDeadline(time.Unix(1, 0))
+		case is:
+			_ = conn.CloseWrite() // the other side sees where the payload ends
+		}
+	}
+	close(t.watched)
+	t.working.Wait()
+	t.mark(false)
+	return err
+}
+
+// close drops all streams and waits for who works on them.
+func (t *transfer) close() {
+	for _, each := range []chan struct{}{t.stopped, t.over, t.watched} {
+		if !isClosed(each) {
+			close(each)
+		}
+	}
+	for _, s := range t.streams {
+		_ = s.conn.Close()
+	}
+	t.working.Wait()
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// shortPause is a wait that Go's timers stretch to a millisecond, which would make bursts of a paced stream.
+const shortPause = 2 * time.Millisecond
+
+// due waits until a stream's next message is due; false: nothing is to be sent any more.
+func (t *transfer) due(p *pacer) bool {
+	for {
+		wait := p.wait(t.at())
+		if isClosed(t.stopped) {
+			return false
+		}
+		if wait <= 0 {
+			return true
+		}
+		if !pauseFor(wait, t.stopped) {
+			return false
+		}
+	}
+}
+
+// pauseFor waits so long; false: it was stopped.
+func pauseFor(wait time.Duration, stopped <-chan struct{}) bool {
+	if wait <= shortPause {
+		ts := unix.NsecToTimespec(int64(wait))
+		_ = unix.Nanosleep(&ts, nil) // a signal ends it early, and then the pacer says how long it is still
+		return true
+	}
+	timer := time.NewTimer(wait - shortPause/2)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-stopped:
+		return false
+	}
+}
