@@ -167,10 +167,10 @@ func (v view) explore() (choice, bool) {
 
 // sure says that a load looks good, or bad, clearly enough to be left to long trials: by so many short ones more than otherwise. Of a goal that no trial may exceed none is repeated, since one that is bad decides, however short.
 func (v view) sure(load int) bool {
-	const clear, enough = 5, 15
+	const margin, enough = 5, 15
 	y := v.ledger.at(load).tallies[v.index]
 	ahead := y.shortGood - y.shortBad
-	return !v.short || v.target.exceed == 0 || v.looking() >= v.target.trial || y.good+y.bad > 0 || y.class(v.target) != undecided || max(ahead, -ahead) >= clear || y.shortGood+y.shortBad >= enough
+	return !v.short || v.target.exceed == 0 || v.looking() >= v.target.trial || y.good+y.bad > 0 || y.class(v.target) != undecided || max(ahead, -ahead) >= margin || y.shortGood+y.shortBad >= enough
 }
 
 // confirm is the loads that are still to be decided.
