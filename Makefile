@@ -24,7 +24,7 @@ GATES ?= 5
 NEIGHBOURS ?= 10
 SOAK ?= 20
 FUZZ ?= 10s
-SEARCHES ?= 200
+SEARCHES ?= 2000
 
 .DEFAULT_GOAL := help
 .PHONY: $(shell awk -F: '/^[a-z0-9-]+:/ {print $$1}' $(MAKEFILE_LIST))
@@ -189,7 +189,7 @@ race: compiler kube ## Full tier: the race detector for what the gate tests with
 bench: ## Full tier: compare the software engine with other generators, and watch how evenly it sends, into docs/speed.md; BENCH=-all has all axes (as root; 3 minutes)
 	$(GO) run ./hack/bench -markdown docs/speed.md $(BENCH)
 
-bench-search: ## Full tier: our searches beside the library MLRsearch on simulated devices, into docs/search-bench.md; SEARCHES=n of each (20 minutes; Python makes an environment of its own)
+bench-search: ## Full tier: our searches beside the library MLRsearch on simulated devices, into docs/search-bench.md; SEARCHES=n of each (some minutes; Python makes an environment of its own)
 	$(GO) run ./hack/bench-search -seeds $(SEARCHES) -markdown docs/search-bench.md
 
 bench-operator: kube ## Full tier: take 1 000 LoadTests through a real API server: throughput, requests, memory (12 minutes)

@@ -89,6 +89,7 @@ type lab struct {
 	running
 	chance *rand.Rand
 	clock  float64 // seconds since the device started
+	trials int
 }
 
 func newLab(d device, capacity float64, seed uint64) *lab {
@@ -98,6 +99,7 @@ func newLab(d device, capacity float64, seed uint64) *lab {
 
 // play carries out a trial of a load, in frames/s, that lasts for a duration, in seconds, or until more than stopAbove of its frames are lost. It returns the whole frames sent and lost, and passes the time.
 func (l *lab) play(load, duration, stopAbove float64) (sent, lost int64, stopped bool) {
+	l.trials++
 	l.trial()
 	planned := load * duration
 	gone, part := 0.0, l.chance.Float64() // of a frame

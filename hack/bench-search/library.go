@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed" // the program of the library's side
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -55,7 +56,7 @@ func openLibrary(ctx context.Context) (*library, error) {
 }
 
 func (l *library) close() error {
-	return errorsJoin(l.in.Close(), l.command.Wait())
+	return errors.Join(l.in.Close(), l.command.Wait())
 }
 
 type said struct {

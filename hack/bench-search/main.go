@@ -1,5 +1,6 @@
 // Bench-search compares our searches with the library MLRsearch, on simulated devices of which the truth is known: how long searches take, how far off their bounds are, and how often these are wrong.
-// The devices exist once, here; the library runs in a Python of its own, which the program installs into the user's cache.
+// The devices exist once, here; the library runs in a Python of its own, which the program installs into the user's cache. It plays the first searches of each row, and where it asks and finds there what our
+// RFC9971 does, which the page counts, that stands for it in the others.
 //
 //	go run ./hack/bench-search -seeds 50                          a first look
 //	go run ./hack/bench-search -markdown docs/search-bench.md     the page's tables, too
@@ -7,14 +8,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -26,7 +28,7 @@ import (
 type options struct {
 	seeds    int
 	only     string
-	library  bool
+	library  int
 	markdown string
 }
 
@@ -34,7 +36,7 @@ func main() {
 	var o options
 	flag.IntVar(&o.seeds, "seeds", 2000, "searches of each device for each set of goals; all who search have the same devices")
 	flag.StringVar(&o.only, "only", "", "only devices and sets of goals whose names, as \"goals/device\", contain this")
-	flag.BoolVar(&o.library, "library", true, "also search with the library")
+	flag.IntVar(&o.library, "library", 50, "in so many of these searches the library itself, too; it is held to our RFC9971 without early stops, which stands for it in all others")
 	flag.StringVar(&o.markdown, "markdown", "", "write the tables into this page, between its marks, too")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -44,8 +46,6 @@ func main() {
 		os.Exit(1)
 	}
 }
-
-var errorsJoin = errors.Join
 
 var never = math.Inf(1)
 
@@ -71,31 +71,28 @@ func trials(name string, loss, exceed, final, sum float64) goals.Goal {
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)) }
 
-// searcher is who searches: it has a lab, and returns a bracket for each goal.
-type searcher struct {
-	name   string
-	search func(goals.Settings, *lab) ([]bracket, error)
-}
-
 func run(ctx context.Context, o options) error {
-	searchers := []searcher{{"RFC9971", ours(goals.RFC9971)}, {"Sequential", ours(goals.Sequential)}}
-	if o.library {
-		library, err := openLibrary(ctx)
-		if err != nil {
+	libraries := make([]*library, runtime.GOMAXPROCS(0))
+	for i := range libraries {
+		if o.library == 0 {
+			break
+		}
+		var err error
+		if libraries[i], err = openLibrary(ctx); err != nil {
 			return err
 		}
-		defer library.close() //nolint:errcheck // all its answers are in
-		searchers = append([]searcher{{"MLRsearch", library.search}}, searchers...)
+		defer libraries[i].close() //nolint:errcheck // all its answers are in
 	}
 	var cells []cell
+	truths := truths{}
 	for _, set := range sets {
 		for _, device := range devices {
 			if name := set.name + "/" + device.name; !strings.Contains(name, o.only) {
 				continue
 			}
-			c, err := measure(ctx, set, device, searchers, o.seeds)
-			if err != nil {
-				return err
+			c := newCell(set, device, truths)
+			if err := c.measure(ctx, o, libraries); err != nil {
+				return fmt.Errorf("%s of %s: %w", set.name, device.name, err)
 			}
 			fmt.Print(c.text())
 			cells = append(cells, c)
@@ -105,58 +102,124 @@ func run(ctx context.Context, o options) error {
 	if o.markdown == "" {
 		return nil
 	}
-	return published.Section(o.markdown, "bench-search", markdown(cells, o.seeds))
+	return published.Section(o.markdown, "bench-search", markdown(cells, o))
 }
 
-// The loads that searches may try, in frames/s: up to 10 Gbit/s of the smallest frames.
-const minLoad, maxLoad = 1e5, 14_880_952
-
-// measure has each searcher search the same devices.
-func measure(ctx context.Context, set set, device device, searchers []searcher, seeds int) (cell, error) {
-	c := newCell(set, device, searchers)
-	for seed := range seeds {
-		if err := ctx.Err(); err != nil {
-			return c, err
-		}
-		capacity := nominal * math.Exp(rand.New(rand.NewPCG(uint64(seed), 2)).Float64()*0.4-0.2)
-		for i, s := range searchers {
-			lab := newLab(device, capacity, uint64(seed))
-			lab.play(maxLoad, 1, never) // the warm-up, for all alike
-			found, err := s.search(goals.Settings{Goals: set.goals, MinLoad: minLoad, MaxLoad: maxLoad, MaxTime: 24 * time.Hour}, lab)
-			if err != nil {
-				return c, fmt.Errorf("%s of %s: %w", s.name, device.name, err)
+// measure has all search the same devices, on all processors, each of which has a library of its own.
+func (c *cell) measure(ctx context.Context, o options, libraries []*library) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	seeds := make(chan int)
+	all := make([]contest, o.seeds)
+	var workers sync.WaitGroup
+	for _, library := range libraries {
+		workers.Go(func() {
+			for seed := range seeds {
+				one, err := c.search(uint64(seed))
+				if err == nil && seed < o.library {
+					one.library, err = c.searchBy(library, one.capacity, uint64(seed))
+				}
+				if err != nil {
+					stop(fmt.Errorf("seed %d: %w", seed, err))
+					return
+				}
+				all[seed] = one
 			}
-			c.add(i, lab.clock, capacity, found)
+		})
+	}
+	for seed := range all {
+		select {
+		case seeds <- seed:
+		case <-ctx.Done():
 		}
 	}
-	return c, nil
+	close(seeds)
+	workers.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	for _, one := range all {
+		c.add(one)
+	}
+	return nil
+}
+
+// A contest is what all found of one device.
+type contest struct {
+	capacity float64
+	who      [3]search // in the order of searchers
+	library  *search   // what the library itself found, where it searched
+}
+
+// A search is how long one took, in seconds, how many trials, and what it found for each goal.
+type search struct {
+	took   float64
+	trials int
+	found  []bracket
+}
+
+// searchers are who searches. The first is the library, or, once that was seen to be the same, our RFC9971 whose trials are all played to their end.
+var searchers = [3]struct {
+	name           string
+	classification goals.Classification
+	stops          bool
+}{{"MLRsearch", goals.RFC9971, false}, {"RFC9971", goals.RFC9971, true}, {"Sequential", goals.Sequential, true}}
+
+// settings are the loads that searches may try, in frames/s: up to 10 Gbit/s of the smallest frames.
+func (c cell) settings(classification goals.Classification) goals.Settings {
+	return goals.Settings{Classification: classification, Goals: c.set.goals, MinLoad: 1e5, MaxLoad: maxLoad, MaxTime: 24 * time.Hour}
+}
+
+const maxLoad = 14_880_952
+
+// search is what all searchers find of one device.
+func (c cell) search(seed uint64) (contest, error) {
+	one := contest{capacity: nominal * math.Exp(rand.New(rand.NewPCG(seed, 2)).Float64()*0.4-0.2)}
+	for i, s := range searchers {
+		lab := warmLab(c.device, one.capacity, seed)
+		found, err := ours(c.settings(s.classification), lab, s.stops)
+		if err != nil {
+			return one, fmt.Errorf("%s: %w", s.name, err)
+		}
+		one.who[i] = search{lab.clock, lab.trials, found}
+	}
+	return one, nil
+}
+
+// searchBy is what the library finds of the same device.
+func (c cell) searchBy(library *library, capacity float64, seed uint64) (*search, error) {
+	lab := warmLab(c.device, capacity, seed)
+	found, err := library.search(c.settings(goals.RFC9971), lab)
+	return &search{lab.clock, lab.trials, found}, err
+}
+
+// warmLab has a device that was offered the maximum for a second, for all alike.
+func warmLab(d device, capacity float64, seed uint64) *lab {
+	lab := newLab(d, capacity, seed)
+	lab.play(maxLoad, 1, never)
+	lab.trials = 0
+	return lab
 }
 
 // ours is a search by this repository's rules.
-func ours(classification goals.Classification) func(goals.Settings, *lab) ([]bracket, error) {
-	return func(settings goals.Settings, lab *lab) (found []bracket, err error) {
-		settings.Classification = classification
-		var so []goals.Trial
-		for {
-			ask, done := settings.Next(so)
-			if done {
-				break
-			}
-			stopAbove := never
-			if ask.StopAbove != nil {
-				stopAbove = *ask.StopAbove
-			}
-			sent, lost, stopped := lab.play(ask.Load, ask.Duration.Seconds(), stopAbove)
-			so = append(so, goals.Trial{Load: ask.Load, Duration: ask.Duration, Took: ask.Duration + seconds(overhead), LossRatio: float64(lost) / float64(sent), Stopped: stopped})
+func ours(settings goals.Settings, lab *lab, stops bool) (found []bracket, err error) {
+	var so []goals.Trial
+	settings.Walk(func(ask goals.Ask) (goals.Trial, bool) {
+		stopAbove := never
+		if stops && ask.StopAbove != nil {
+			stopAbove = *ask.StopAbove
 		}
-		for _, r := range settings.Conclude(so) {
-			if r.Irregular == goals.Unfinished {
-				return nil, fmt.Errorf("unfinished after %d trials: %+v", len(so), r)
-			}
-			found = append(found, bracket{at(r.Lower), at(r.Upper)})
+		sent, lost, stopped := lab.play(ask.Load, ask.Duration.Seconds(), stopAbove)
+		so = append(so, goals.Trial{Load: ask.Load, Duration: ask.Duration, Took: ask.Duration + seconds(overhead), LossRatio: float64(lost) / float64(sent), Stopped: stopped})
+		return so[len(so)-1], true
+	})
+	for _, r := range settings.Conclude(so) {
+		if r.Irregular == goals.Unfinished {
+			return nil, fmt.Errorf("unfinished after %d trials: %+v", len(so), r)
 		}
-		return found, nil
+		found = append(found, bracket{at(r.Lower), at(r.Upper)})
 	}
+	return found, nil
 }
 
 func at(b *goals.Bound) float64 {

@@ -12,14 +12,17 @@ type cell struct {
 	set    set
 	device device
 	truth  []float64 // for each goal: the load that holds, as a share of the device's capacity; 0: none does
-	who    []seen
+	who    []seen    // in the order of searchers
+	// played is how many searches the library itself played, and same in how many of them it took as long, and found the same, as our RFC9971 without early stops.
+	played, same int
 }
 
 // seen is what one searcher took and found.
 type seen struct {
-	name  string
-	took  []float64 // seconds
-	goals []figures
+	name   string
+	took   []float64 // seconds
+	trials int
+	goals  []figures
 }
 
 // figures are of one goal: how far lower bounds lie from the truth, and in how many searches a bound lay on its wrong side.
@@ -31,11 +34,23 @@ type figures struct {
 // samples is how many trials at each load tell the truth.
 const samples = 2000
 
-func newCell(set set, device device, searchers []searcher) cell {
+// truths are what was told already.
+type truths map[truthOf]float64
+
+type truthOf struct {
+	device         string
+	duration, loss float64
+}
+
+func newCell(set set, device device, known truths) cell {
 	c := cell{set: set, device: device}
 	for _, g := range set.goals {
-		// Without an exceed ratio there is no such load, or only the one that the rarest moment allows: half of the trials is taken all the same.
-		c.truth = append(c.truth, holds(device, g.FinalTrial.Seconds(), g.LossRatio, 0.5, samples))
+		of := truthOf{device.name, g.FinalTrial.Seconds(), g.LossRatio}
+		if _, ok := known[of]; !ok {
+			// Without an exceed ratio there is no such load, or only the one that the rarest moment allows: half of the trials is taken all the same.
+			known[of] = holds(device, of.duration, of.loss, 0.5, samples)
+		}
+		c.truth = append(c.truth, known[of])
 	}
 	for _, s := range searchers {
 		c.who = append(c.who, seen{name: s.name, goals: make([]figures, len(set.goals))})
@@ -43,11 +58,23 @@ func newCell(set set, device device, searchers []searcher) cell {
 	return c
 }
 
-func (c *cell) add(who int, took, capacity float64, found []bracket) {
-	s := &c.who[who]
-	s.took = append(s.took, took)
-	for i, b := range found {
-		f, truth := &s.goals[i], c.truth[i]*capacity
+func (c *cell) add(one contest) {
+	for i, s := range one.who {
+		c.who[i].add(s, c.truth, one.capacity)
+	}
+	if one.library != nil {
+		c.played++
+		if one.library.same(one.who[0]) {
+			c.same++
+		}
+	}
+}
+
+func (s *seen) add(one search, truths []float64, capacity float64) {
+	s.took = append(s.took, one.took)
+	s.trials += one.trials
+	for i, b := range one.found {
+		f, truth := &s.goals[i], truths[i]*capacity
 		if truth > 0 && b.lower > 0 {
 			f.off = append(f.off, 100*(b.lower/truth-1))
 		}
@@ -57,6 +84,14 @@ func (c *cell) add(who int, took, capacity float64, found []bracket) {
 			f.wrong++
 		}
 	}
+}
+
+// same says that two searches had the same trials, as far as their number, their time and the bounds tell.
+func (s search) same(other search) bool {
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(a, b) }
+	return s.trials == other.trials && near(s.took, other.took) && slices.EqualFunc(s.found, other.found, func(a, b bracket) bool {
+		return near(a.lower, b.lower) && near(a.upper, b.upper)
+	})
 }
 
 func (s seen) ratio(to seen) float64 { return mean(s.took) / mean(to.took) }
@@ -84,7 +119,7 @@ func quantile(values []float64, share float64) float64 {
 
 // row is the figures of one searcher, in the order of the tables' columns.
 func (c cell) row(s seen) []string {
-	row := []string{fmt.Sprintf("%.1f", mean(s.took)), fmt.Sprintf("%.1f", quantile(s.took, 0.95)), fmt.Sprintf("%.1f", quantile(s.took, 1)), fmt.Sprintf("%.2f", s.ratio(c.who[0]))}
+	row := []string{fmt.Sprintf("%.1f", float64(s.trials)/float64(len(s.took))), fmt.Sprintf("%.1f", mean(s.took)), fmt.Sprintf("%.1f", quantile(s.took, 0.95)), fmt.Sprintf("%.1f", quantile(s.took, 1)), fmt.Sprintf("%.2f", s.ratio(c.who[0]))}
 	for i, f := range s.goals {
 		bias := "–"
 		if len(f.off) > 0 {
@@ -104,68 +139,83 @@ func (c cell) text() string {
 	for _, s := range c.who {
 		fmt.Fprintf(&b, "%-8s %-15s %-11s %s\n", c.set.name, c.device.name, s.name, strings.Join(c.row(s), "  "))
 	}
+	fmt.Fprintf(&b, "  the library played %d, %d of them the same\n", c.played, c.same)
 	return b.String()
 }
 
-// summary is the ratios to the first searcher, over all devices of a set.
+// summary is, for each set of goals, how we compare with the first searcher over all devices: the mean of the ratios of their times and the worst one, and by how much we are wrong more often, and further off.
 func summary(cells []cell) string {
 	var b strings.Builder
+	b.WriteString("| goals | who | mean ratio | worst ratio | wrong more often by, points | mean further off by, % |\n|---|---|---|---|---|---|\n")
 	for _, set := range sets {
-		var ratios [][]float64
-		for _, c := range cells {
-			if c.set.name == set.name {
-				ratios = append(ratios, c.ratios())
+		of := slices.DeleteFunc(slices.Clone(cells), func(c cell) bool { return c.set.name != set.name })
+		for who := 1; who < len(searchers) && len(of) > 0; who++ {
+			sum, slow, wrong, off := 0.0, worst{}, worst{}, worst{}
+			for _, c := range of {
+				ratio := c.who[who].ratio(c.who[0])
+				sum += ratio
+				slow.take(ratio, c.device.name)
+				for i, g := range c.set.goals {
+					ours, theirs := c.who[who].goals[i], c.who[0].goals[i]
+					if name := c.device.name + ", " + g.Name; c.truth[i] > 0 && len(ours.off) > 0 && len(theirs.off) > 0 {
+						off.take(math.Abs(mean(ours.off))-math.Abs(mean(theirs.off)), name)
+						if g.ExceedRatio > 0 {
+							wrong.take(100*float64(ours.wrong-theirs.wrong)/float64(len(c.who[who].took)), name)
+						}
+					}
+				}
 			}
+			fmt.Fprintf(&b, "| %s | %s | %.2f | %s | %s | %s |\n", set.name, searchers[who].name, sum/float64(len(of)), slow, wrong, off)
 		}
-		if len(ratios) == 0 {
-			continue
-		}
-		fmt.Fprintf(&b, "%s, mean of %d devices' ratios:", set.name, len(ratios))
-		for i := range ratios[0] {
-			sum := 0.0
-			for _, r := range ratios {
-				sum += r[i]
-			}
-			fmt.Fprintf(&b, " %.3f", sum/float64(len(ratios)))
-		}
-		b.WriteString("\n")
 	}
 	return b.String()
 }
 
-func (c cell) ratios() (ratios []float64) {
-	for _, s := range c.who {
-		ratios = append(ratios, s.ratio(c.who[0]))
-	}
-	return ratios
+// worst is the largest of some values, and where it was.
+type worst struct {
+	value float64
+	at    string
 }
 
-func markdown(cells []cell, seeds int) string {
+func (w *worst) take(value float64, at string) {
+	if w.at == "" || value > w.value {
+		*w = worst{value, at}
+	}
+}
+
+func (w worst) String() string {
+	if w.at == "" {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f (%s)", w.value, w.at)
+}
+
+func markdown(cells []cell, o options) string {
+	played, same := 0, 0
+	for _, c := range cells {
+		played, same = played+c.played, same+c.same
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d searches a row.\n", seeds)
+	fmt.Fprintf(&b, "%d searches a row. In the first %d of each the library itself searched, too: of these %d searches %d had as many trials as our RFC9971 without early stops, took as long and found the same bounds.\n\n%s",
+		o.seeds, min(o.seeds, o.library), played, same, summary(cells))
 	for _, set := range sets {
-		begun := false
-		for _, c := range cells {
-			if c.set.name != set.name {
-				continue
-			}
-			if !begun {
-				heading(&b, set)
-				begun = true
-			}
+		of := slices.DeleteFunc(slices.Clone(cells), func(c cell) bool { return c.set.name != set.name })
+		if len(of) > 0 {
+			heading(&b, set)
+		}
+		for _, c := range of {
 			for _, s := range c.who {
 				fmt.Fprintf(&b, "| %s | %s | %s |\n", c.device.name, s.name, strings.Join(c.row(s), " | "))
 			}
 		}
 	}
-	fmt.Fprintf(&b, "\n```\n%s```\n", summary(cells))
 	return b.String()
 }
 
 func heading(b *strings.Builder, set set) {
 	first := set.goals[0]
-	fmt.Fprintf(b, "\n### %s: trials of %s, sum %s, exceed ratio %g\n\n| device | who | mean, s | 95 %%, s | worst, s | ratio |", set.name, first.FinalTrial, first.DurationSum, first.ExceedRatio)
-	columns := 6
+	fmt.Fprintf(b, "\n### %s: trials of %s, sum %s, exceed ratio %g\n\n| device | who | trials | mean, s | 95 %%, s | worst, s | ratio |", set.name, first.FinalTrial, first.DurationSum, first.ExceedRatio)
+	columns := 7
 	for _, g := range set.goals {
 		fmt.Fprintf(b, " %s bias ± spread, %% | %s wrong, %% |", g.Name, g.Name)
 		columns += 2

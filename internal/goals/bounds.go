@@ -43,6 +43,23 @@ func (l *ledger) at(load int) *entry {
 	return l.loads[at]
 }
 
+// class is what trials at a load, if any, show of a target.
+func (l *ledger) class(load, target int) class {
+	e := l.at(load)
+	if e == nil {
+		return undecided
+	}
+	return e.tallies[target].class(l.targets[target])
+}
+
+// last is the index of a load's last trial, or none.
+func (l *ledger) last(load int) int {
+	if e := l.at(load); e != nil {
+		return e.trials[len(e.trials)-1]
+	}
+	return none
+}
+
 // Bounds are the loads that matter to a target: the lowest at which it isn't met, and the highest below that at which it is. What looks clean above a bad load is ignored. Either may be none.
 type bounds struct{ low, high int }
 
@@ -81,9 +98,10 @@ func (s Settings) Conclude(trials []Trial) []Result {
 	if s.Check() != nil {
 		return make([]Result, len(s.Goals))
 	}
-	trials = sane(trials)
-	search := s.search(trials)
+	search := s.search(nil)
 	for i, trial := range trials {
+		trial = sane(trial)
+		search.trials = append(search.trials, trial)
 		search.ledger.add(i, trial)
 	}
 	results := make([]Result, len(s.Goals))
@@ -102,7 +120,7 @@ func (s *search) result(goal int) Result {
 		for _, index := range result.Lower.Trials {
 			there = append(there, s.trials[index])
 		}
-		result.ConditionalThroughput = result.Lower.Load * forwarded(t, there, t.lead == 0)
+		result.ConditionalThroughput = result.Lower.Load * forwarded(t, there, !t.early)
 	}
 	switch {
 	case !b.enough(t.width, s.grid.top):
@@ -122,17 +140,13 @@ func (s *search) bound(load int) *Bound {
 	return &Bound{Load: s.grid.load(load), Trials: slices.Clone(s.ledger.at(load).trials)}
 }
 
-// sane is trials as they can only have been: loss from none to all, and no time that runs backwards. What isn't a number is lost.
-func sane(trials []Trial) []Trial {
-	trials = slices.Clone(trials)
-	for i := range trials {
-		t := &trials[i]
-		if math.IsNaN(t.LossRatio) {
-			t.LossRatio = 1
-		}
-		t.LossRatio = min(max(t.LossRatio, 0), 1)
-		t.Duration = min(max(t.Duration, 0), longest)
-		t.Took = min(max(t.Took, t.Duration), longest)
+// sane is a trial as it can only have been: loss from none to all, and no time that runs backwards. What isn't a number is lost.
+func sane(t Trial) Trial {
+	if math.IsNaN(t.LossRatio) {
+		t.LossRatio = 1
 	}
-	return trials
+	t.LossRatio = min(max(t.LossRatio, 0), 1)
+	t.Duration = min(max(t.Duration, 0), longest)
+	t.Took = min(max(t.Took, t.Duration), longest)
+	return t
 }

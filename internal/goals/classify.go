@@ -15,52 +15,57 @@ const (
 type tally struct {
 	goodLong, badLong   float64
 	goodShort, badShort float64
-	ahead               int   // good long trials, less bad ones
-	decided             class // by a lead, which ends the count
+	good, bad           int   // long trials
+	shortGood, shortBad int   // short ones
+	lead                lead  // what may decide the load before the sum does, by how long its first long trial took
+	decided             class // which ends the count
 }
 
-// add counts a trial. One that was stopped shows only that it was bad for those whose ratio it had exceeded by then. What comes after a lead doesn't count: that is what the chance of a wrong class is computed for.
+// add counts a trial. One that was stopped shows only that it was bad for those whose ratio it had exceeded by then. Where a lead may decide, nothing counts that comes after: that is what the chance of a wrong class is computed for.
 func (y *tally) add(t target, trial Trial) {
 	bad := trial.LossRatio > t.loss
 	if y.decided != undecided || trial.Stopped && !bad {
 		return
 	}
 	took := trial.Took.Seconds()
-	switch long := trial.Duration >= t.trial; {
+	long := trial.Duration >= t.trial
+	if long && t.early && y.good+y.bad == 0 {
+		y.lead, _ = raceOf(t.sum, t.exceed, took).lead()
+	}
+	switch {
 	case long && bad:
 		y.badLong += took
-		y.ahead--
+		y.bad++
 	case long:
 		y.goodLong += took
-		y.ahead++
+		y.good++
 	case bad:
 		y.badShort += took
+		y.shortBad++
 	default:
 		y.goodShort += took
+		y.shortGood++
 	}
-	if t.lead == 0 {
+	if !t.early {
 		return
 	}
-	switch y.decided = y.bySum(t); {
-	case y.ahead >= t.lead:
-		y.decided = lower
-	case y.ahead <= -t.lead:
-		y.decided = upper
+	y.decided = y.bySum(t)
+	if y.decided == undecided && y.lead.good > 0 {
+		y.decided = y.lead.wins(y.good, y.bad)
 	}
 }
 
 func (y *tally) class(t target) class {
-	if t.lead > 0 {
+	if t.early {
 		return y.decided
 	}
 	return y.bySum(t)
 }
 
-// bySum is RFC 9971's classification: whether the load would hold if all that is missing of the sum were good (at best), and if all were bad (at worst). Bad short trials count as far as good short ones don't make up for them, good short ones show nothing.
+// bySum is RFC 9971's classification: whether the load would hold if all that is missing of the sum were good (at best), and if all were bad (at worst).
 func (y *tally) bySum(t target) class {
-	excess := y.badLong + max(0, y.badShort-y.goodShort*t.exceed/(1-t.exceed))
-	whole := max(y.goodLong+excess, t.sum)
-	atBest, atWorst := excess <= whole*t.exceed, whole-y.goodLong <= whole*t.exceed
+	bad, whole := y.effective(t)
+	atBest, atWorst := bad <= whole*t.exceed, whole-y.goodLong <= whole*t.exceed
 	switch {
 	case atBest && atWorst:
 		return lower
@@ -68,6 +73,12 @@ func (y *tally) bySum(t target) class {
 		return upper
 	}
 	return undecided
+}
+
+// effective is how much bad time counts, of how much. Bad short trials count as far as good short ones don't make up for them, good short ones show nothing.
+func (y *tally) effective(t target) (bad, whole float64) {
+	bad = y.badLong + max(0, y.badShort-y.goodShort*t.exceed/(1-t.exceed))
+	return bad, max(y.goodLong+bad, t.sum)
 }
 
 // forwarded is the share of frames that came through in those of the long trials that were no worse than the share of them that a target may exceed; the lower loss in a tie. missing is whether the rest of the target's sum counts as lost entirely.

@@ -19,8 +19,7 @@ type Classification string
 const (
 	// RFC9971 is the standard's rule, and asks load by load what the library MLRsearch 1.2.1 asks. A load is decided once nothing that is missing of a goal's duration sum could change it.
 	RFC9971 Classification = "RFC9971"
-	// Sequential also decides a load as soon as the trials of one kind are ahead by Lead, lets trials end once they are decided, and chooses loads from what overloaded trials forwarded.
-	// It is about as often wrong as RFC9971, and faster.
+	// Sequential also decides a load as soon as its trials are one-sided enough, lets trials end once they are decided, and goes by what loads look like. It puts as few loads on the wrong side as RFC9971, and is faster.
 	Sequential Classification = "Sequential"
 )
 
@@ -117,7 +116,8 @@ type Result struct {
 	ConditionalThroughput float64
 	// Irregular is empty where both bounds are there and no further apart than the goal's width.
 	Irregular string
-	// WrongClass is the chance that one load is put on the wrong side where trials are bad with a probability of 0.2, or of 0.8, whichever is worse, independently of each other. It needs trials to have been measured, for their overheads.
+	// WrongClass is the chance that one load is put on the wrong side where trials are bad with a probability of 0.2, or of 0.8, whichever is worse, independently of each other: it should hold where that is no more than the
+	// goal's exceed ratio. NaN where no trial was long enough for the goal, since overheads count.
 	WrongClass float64
 }
 

@@ -16,6 +16,9 @@ type grid struct {
 // A goal's width is rounded down to whole steps: by no more than a hundredth of it, and always by a little, so that what is measured as one width is never found wider.
 const leastShare, mostShare = 0.99, 0.999999
 
+// finer is how many steps of the grid Sequential has for each of RFC9971's, to place two bounds with the limit in the middle.
+const finer = 4
+
 func newGrid(least, most float64, widths []float64) *grid {
 	return &grid{least: least, most: most, top: steps(math.Log(most)-math.Log(least), widths), known: map[int]float64{}}
 }

@@ -2,56 +2,69 @@ package goals
 
 import "time"
 
-// A search plays Settings through trials that were measured, and ends where these end.
+// A search plays Settings through trials, one after another.
 type search struct {
 	Settings
 	grid   *grid
 	ledger *ledger
-	trials []Trial
-	played int
-	ask    Ask // what is asked where the trials end
-	global int // the width of the last step, in steps of the grid, which the next ones of other goals are at least as wide as
-	late   bool
+	carry  func(Ask) (Trial, bool) // carries a trial out; false: there is none, and the search stays where it is
+	trials []Trial                 // those in the ledger
+	spent  time.Duration           // of all trials
+	global int                     // the width of the last step, in steps of the grid, which the next ones of other goals are at least as wide as
 }
 
 // search has no trial in its ledger yet.
-func (s Settings) search(trials []Trial) *search {
+func (s Settings) search(carry func(Ask) (Trial, bool)) *search {
 	widths := make([]float64, len(s.Goals))
 	for i, g := range s.Goals {
 		widths[i] = g.Width
 	}
 	grid := newGrid(s.MinLoad, s.MaxLoad, widths)
-	lead := 0
 	if s.Classification == Sequential {
-		lead = Lead
+		grid.top *= finer
 	}
 	var targets []target
 	for i, g := range s.Goals {
-		targets = append(targets, g.chain(i, grid, lead)...)
+		targets = append(targets, g.chain(i, grid, s.Classification)...)
 	}
-	return &search{Settings: s, grid: grid, ledger: &ledger{grid: grid, targets: targets}, trials: trials}
+	return &search{Settings: s, grid: grid, ledger: &ledger{grid: grid, targets: targets}, carry: carry}
 }
 
 // final is the index of a goal's own target.
 func (s *search) final(goal int) int { return goal*(coarser+1) + coarser }
 
-// Next is what to try after the trials so far, and done once there is nothing left to try, or no time.
-func (s Settings) Next(trials []Trial) (ask Ask, done bool) {
+// Walk carries a search out, from its first trial to its end, or until carry has no trial: in one pass what Next answers trial by trial.
+func (s Settings) Walk(carry func(Ask) (Trial, bool)) {
 	if s.Check() != nil {
-		return Ask{}, true
+		return
 	}
-	search := s.search(sane(trials))
-	if search.play() || search.late {
-		return Ask{}, true
+	if s.Classification == Sequential {
+		s.search(carry).playSequential()
+		return
 	}
-	return search.ask, false
+	s.search(carry).play()
 }
 
-// play goes through the whole search, and says whether it came to its end; else it wants what ask says.
-func (s *search) play() (ended bool) {
+// Next is what to try after the trials so far, and done once there is nothing left to try, or no time.
+func (s Settings) Next(trials []Trial) (ask Ask, done bool) {
+	played := 0
+	done = true
+	s.Walk(func(next Ask) (Trial, bool) {
+		if played == len(trials) {
+			ask, done = next, false
+			return Trial{}, false
+		}
+		played++
+		return trials[played-1], true
+	})
+	return ask, done
+}
+
+// play goes through the whole search, to its end or as far as trials can be carried out.
+func (s *search) play() {
 	low, high, ok := s.start()
 	if !ok {
-		return false
+		return
 	}
 	s.global = high - low
 	selectors := make([]*selector, len(s.Goals))
@@ -67,10 +80,10 @@ func (s *search) play() (ended bool) {
 			}
 		}
 		if next.selector == nil {
-			return true
+			return
 		}
 		if _, _, ok := s.measure(Ask{Load: s.grid.load(next.load), Duration: next.target.trial, StopAbove: s.stopAbove(next.load), Goal: next.target.goal, Reason: next.reason}); !ok {
-			return false
+			return
 		}
 		s.global = next.width
 		next.selector.tried(next)
@@ -133,26 +146,25 @@ func (s *search) through(load int, trial Trial, loss float64) int {
 	return s.grid.floor(s.grid.load(load) * (1 - trial.LossRatio) * (1 / (1 - loss)))
 }
 
-// measure takes the next trial, and the number of its load, or asks for it where there is none, if there is time.
+// measure has a trial carried out, if there is time for it, and returns it with the number of its load.
 func (s *search) measure(ask Ask) (Trial, int, bool) {
-	if s.played == len(s.trials) {
-		s.ask = ask
-		s.late = s.overdue(ask.Duration)
+	if s.overdue(ask.Duration) {
 		return Trial{}, 0, false
 	}
-	trial := s.trials[s.played]
-	load := s.ledger.add(s.played, trial)
-	s.played++
-	return trial, load, true
+	trial, ok := s.carry(ask)
+	if !ok {
+		return Trial{}, 0, false
+	}
+	trial = sane(trial)
+	s.spent += trial.Took
+	s.trials = append(s.trials, trial)
+	return trial, s.ledger.add(len(s.trials)-1, trial), true
 }
 
 // overdue says that the search may not begin another trial.
 func (s *search) overdue(next time.Duration) bool {
 	most, span, _ := s.Longest()
-	for _, trial := range s.trials {
-		span -= min(trial.Took, span)
-	}
-	return len(s.trials) >= most || next > span
+	return len(s.trials) >= most || next > span-min(s.spent, span)
 }
 
 // stopAbove is the loss ratio above which a trial at a load is decided for all goals, or nil.
@@ -181,6 +193,5 @@ func (s *search) open(goal, load int) bool {
 	if b.low != none && load <= b.low || b.high != none && load >= b.high {
 		return false
 	}
-	e := s.ledger.at(load)
-	return e == nil || e.tallies[last].class(s.ledger.targets[last]) == undecided
+	return s.ledger.class(load, last) == undecided && s.view(goal).wants(load)
 }

@@ -16,15 +16,15 @@ type target struct {
 	width  int     // in steps of the grid
 	trial  time.Duration
 	sum    float64 // in seconds
-	lead   int     // trials of one kind ahead that decide; 0: none do
+	early  bool    // a lead may decide before the sum does
 }
 
 // coarser is how many targets come before a goal's own.
 const coarser = 2
 
 // chain is the targets of a goal, the coarsest first. Their sums descend in equal ratios from the goal's to its initial trial.
-func (g Goal) chain(index int, grid *grid, lead int) []target {
-	last := target{goal: index, loss: g.LossRatio, exceed: g.ExceedRatio, width: grid.width(g.Width), trial: g.FinalTrial, sum: g.DurationSum.Seconds(), lead: g.lead(lead)}
+func (g Goal) chain(index int, grid *grid, classification Classification) []target {
+	last := target{goal: index, loss: g.LossRatio, exceed: g.ExceedRatio, width: grid.width(g.Width), trial: g.FinalTrial, sum: g.DurationSum.Seconds(), early: classification == Sequential && g.ExceedRatio == 0.5}
 	ratio := math.Pow(g.initialTrial().Seconds()/last.sum, 1.0/coarser)
 	targets := make([]target, coarser+1)
 	targets[coarser] = last
@@ -39,12 +39,4 @@ func (g Goal) chain(index int, grid *grid, lead int) []target {
 		targets[coarser-before] = t
 	}
 	return targets
-}
-
-// lead is by how many trials a goal is decided. Only where as many bad trials as good ones are the border is a lead the same evidence either way.
-func (g Goal) lead(lead int) int {
-	if g.ExceedRatio != 0.5 {
-		return 0
-	}
-	return lead
 }

@@ -116,38 +116,40 @@ func (s Search) replay(history []report.Window) course {
 		c.ended, c.reason = true, silent
 		return c
 	}
-	s.next(&c)
-	for i := s.warmUp().Steps(); i < len(history) && !c.ended; i++ {
-		s.observe(&c, history[i], i)
+	c.ended = true
+	next := s.warmUp().Steps()
+	s.settings.Walk(func(ask goals.Ask) (goals.Trial, bool) {
+		c.ask, c.repeats, c.reason = ask, 0, ask.Reason
+		for ; next < len(history); next++ {
+			if t, counts := s.observe(&c, history[next]); counts {
+				c.trials = append(c.trials, trial{t, next})
+				next++
+				return t, true
+			}
+		}
+		c.ended = false
+		return goals.Trial{}, false
+	})
+	if c.ended {
+		c.reason = fmt.Sprintf("the search is over after %s", wording.Counted(len(c.trials), "trial"))
 	}
 	return c
 }
 
-// observe takes in the window of the trial that was asked for, which is window i of the history. Where trials were disturbed however often they were repeated, the
+// observe takes in a window of the trial that was asked for, and says whether it counts. Where trials were disturbed however often they were repeated, the
 // last one counts as it is: what it is missing bounds nothing (see blamed), and the search comes to an end.
-func (s Search) observe(c *course, w report.Window, i int) {
+func (s Search) observe(c *course, w report.Window) (t goals.Trial, counts bool) {
 	if why := s.disturbed(w); why != "" && c.repeats < invalidRepeats && c.budget > 0 {
 		c.repeats++
 		c.budget--
 		c.reason = why
-		return
+		return t, false
 	}
-	c.repeats = 0
-	t := s.counts(c.ask, w)
+	t = s.counts(c.ask, w)
 	if !s.meansAnything(w) {
 		t.LossRatio = 1
 	}
-	c.trials = append(c.trials, trial{t, i})
-	s.next(c)
-}
-
-// next asks package goals what follows the trials.
-func (s Search) next(c *course) {
-	ask, done := s.settings.Next(c.counted())
-	c.ask, c.ended, c.reason = ask, done, ask.Reason
-	if done {
-		c.reason = fmt.Sprintf("the search is over after %s", wording.Counted(len(c.trials), "trial"))
-	}
+	return t, true
 }
 
 // Next is the next trial, or once more the one that was disturbed.
@@ -160,24 +162,18 @@ func (s Search) Next(history []report.Window) procedure.Step {
 		return s.warmUp().Step()
 	}
 	step := procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: loadOf(c.ask.Load), Judge: c.ask.Duration, Reason: c.reason}
-	if above, ends := s.decidedAbove(c.ask); ends {
+	if above, ends := decidedAbove(c.ask); ends {
 		step.StopAbove = &above
 	}
 	return step
 }
 
-// decidedAbove is the loss ratio above which a trial is bad for every goal, so that the rest of it would tell nothing; false: each trial is played to its end, as the standard wants it.
-func (s Search) decidedAbove(ask goals.Ask) (above units.Ratio, ends bool) {
-	switch {
-	case ask.StopAbove != nil:
-		return units.Ratio(math.Ceil(*ask.StopAbove * float64(units.One))), true
-	case s.plan.Classification != plan.ClassifySequential:
+// decidedAbove is the loss ratio above which a trial is bad for every goal that it may show something of, so that the rest of it would tell nothing; false: it is played to its end.
+func decidedAbove(ask goals.Ask) (above units.Ratio, ends bool) {
+	if ask.StopAbove == nil {
 		return 0, false
 	}
-	for _, g := range s.plan.Goals {
-		above = max(above, g.LossRatio)
-	}
-	return above, true
+	return units.Ratio(math.Ceil(*ask.StopAbove * float64(units.One))), true
 }
 
 // Bound is the most that the search asks for, and every repeat.
