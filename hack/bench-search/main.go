@@ -3,6 +3,7 @@
 //
 //	go run ./hack/bench-search -seeds 50                          a first look
 //	go run ./hack/bench-search -markdown docs/search-bench.md     the page's tables, too
+//	go run ./hack/bench-search -packets 2                         real packets through a limited forwarder, as root
 package main
 
 import (
@@ -27,6 +28,7 @@ type options struct {
 	seeds    int
 	only     string
 	library  bool
+	packets  int
 	markdown string
 }
 
@@ -35,11 +37,16 @@ func main() {
 	flag.IntVar(&o.seeds, "seeds", 2000, "searches of each device for each set of goals; all who search have the same devices")
 	flag.StringVar(&o.only, "only", "", "only devices and sets of goals whose names, as \"goals/device\", contain this")
 	flag.BoolVar(&o.library, "library", true, "also search with the library")
+	flag.IntVar(&o.packets, "packets", 0, "search with real packets instead, so many devices (as root); each takes four minutes")
 	flag.StringVar(&o.markdown, "markdown", "", "write the tables into this page, between its marks, too")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, o); err != nil {
+	do := run
+	if o.packets > 0 {
+		do = runPackets
+	}
+	if err := do(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-search:", err)
 		os.Exit(1)
 	}
