@@ -107,6 +107,7 @@ type packetRow struct {
 	who    string
 	took   time.Duration // from the first trial's beginning to the last one's end
 	trials int
+	again  int       // of these, as they were disturbed
 	found  []bracket // in the goals' order
 	calm   calm.Taken
 }
@@ -190,13 +191,18 @@ func (b *bench) byOurs(ctx context.Context, classification goals.Classification)
 	if err != nil {
 		return packetRow{}, err
 	}
+	again := 0
 	for step := r.Procedure.Next(r.Report.Windows); !step.Done && err == nil; step = r.Procedure.Next(r.Report.Windows) {
+		if strings.Contains(step.Reason, "is repeated") {
+			again++
+		}
 		_, err = r.take(ctx, step)
 	}
 	if err := errors.Join(err, r.end(ctx)); err != nil {
 		return packetRow{}, err
 	}
 	row := r.row(string(classification))
+	row.again = again
 	for _, g := range r.Procedure.Conclude(r.Report.Windows).Goals {
 		row.found = append(row.found, bracket{packets(g.Lower), packets(g.Upper)})
 	}

@@ -25,7 +25,7 @@ func (r packetRow) encloses(goal int) bool {
 }
 
 func (r packetRow) cells() []string {
-	cells := []string{fmt.Sprint(r.limit), r.who, fmt.Sprintf("%.1f", r.took.Seconds()), fmt.Sprint(r.trials)}
+	cells := []string{fmt.Sprint(r.limit), r.who, fmt.Sprintf("%.1f", r.took.Seconds()), fmt.Sprint(r.trials), fmt.Sprint(r.again)}
 	for i, b := range r.found {
 		bounds := fmt.Sprintf("%.0f to %.0f", b.lower, b.upper)
 		if b.lower == 0 || b.upper == 0 {
@@ -41,17 +41,17 @@ func (r packetRow) cells() []string {
 // packetTables are a row for each search, and one for each who searched.
 func packetTables(rows []packetRow) string {
 	var b strings.Builder
-	b.WriteString("| who | searches | mean, s | ratio | trials, mean | NDR bias, % | PDR bias, % | truth outside of the bounds |\n" + "|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| who | searches | mean, s | ratio | trials, mean | repeated, mean | NDR bias, % | PDR bias, % | truth outside of the bounds |\n" + "|---|---|---|---|---|---|---|---|---|\n")
 	first := 0.0
 	for _, who := range searchersOf(rows) {
-		var took, trials []float64
+		var took, trials, again []float64
 		var off [2][]float64
 		outside := 0
 		for _, r := range rows {
 			if r.who != who {
 				continue
 			}
-			took, trials = append(took, r.took.Seconds()), append(trials, float64(r.trials))
+			took, trials, again = append(took, r.took.Seconds()), append(trials, float64(r.trials)), append(again, float64(r.again))
 			for i := range off {
 				off[i] = append(off[i], r.off(i))
 				if !r.encloses(i) {
@@ -62,9 +62,9 @@ func packetTables(rows []packetRow) string {
 		if first == 0 {
 			first = mean(took)
 		}
-		fmt.Fprintf(&b, "| %s | %d | %.1f | %.2f | %.1f | %+.2f | %+.2f | %d of %d |\n", who, len(took), mean(took), mean(took)/first, mean(trials), mean(off[0]), mean(off[1]), outside, 2*len(took))
+		fmt.Fprintf(&b, "| %s | %d | %.1f | %.2f | %.1f | %.1f | %+.2f | %+.2f | %d of %d |\n", who, len(took), mean(took), mean(took)/first, mean(trials), mean(again), mean(off[0]), mean(off[1]), outside, 2*len(took))
 	}
-	b.WriteString("\n| limit, frames/s | who | took, s | trials | NDR's bounds | off, % | PDR's bounds | off, % | machine |\n" + "|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("\n| limit, frames/s | who | took, s | trials | repeated | NDR's bounds | off, % | PDR's bounds | off, % | machine |\n" + "|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(r.cells(), " | "))
 	}
