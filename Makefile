@@ -189,8 +189,9 @@ race: compiler kube ## Full tier: the race detector for what the gate tests with
 bench: ## Full tier: compare the software engine with other generators, and watch how evenly it sends, into docs/speed.md; BENCH=-all has all axes (as root; 3 minutes)
 	$(GO) run ./hack/bench -markdown docs/speed.md $(BENCH)
 
-bench-search: ## Full tier: our searches beside the library MLRsearch on simulated devices, into docs/search-bench.md; SEARCHES=n of each (some minutes; Python makes an environment of its own)
+bench-search: ## Full tier: our searches beside the library MLRsearch on simulated devices and on real packets, into docs/search-bench.md; SEARCHES=n of each (as root; 15 minutes; Python makes an environment of its own)
 	$(GO) run ./hack/bench-search -seeds $(SEARCHES) -markdown docs/search-bench.md
+	$(GO) run ./hack/bench-search -packets 2 -markdown docs/search-bench.md
 
 bench-operator: kube ## Full tier: take 1 000 LoadTests through a real API server: throughput, requests, memory (12 minutes)
 	$(GO) run ./hack/bench-operator

@@ -64,8 +64,23 @@ type said struct {
 	Results        []struct{ Lower, Upper *float64 }
 }
 
-// search has the library search a device for goals.
-func (l *library) search(settings goals.Settings, lab *lab) (found []bracket, err error) {
+// search has the library search a simulated device for goals.
+func (l *library) search(settings goals.Settings, lab *lab) ([]bracket, error) {
+	return l.searchBy(settings, func(load, duration float64) (outcome, error) {
+		sent, lost, _ := lab.play(load, duration, never)
+		return outcome{sent, lost, duration + overhead}, nil
+	})
+}
+
+// outcome is what came of a trial, as the library is told of it: frames, and seconds with all that the trial cost.
+type outcome struct {
+	Sent int64   `json:"sent"`
+	Lost int64   `json:"lost"`
+	Took float64 `json:"took"`
+}
+
+// searchBy has the library search for goals by trials that play carries out, each of a load and a duration in seconds.
+func (l *library) searchBy(settings goals.Settings, play func(load, duration float64) (outcome, error)) (found []bracket, err error) {
 	asked := map[string]any{"minLoad": settings.MinLoad, "maxLoad": settings.MaxLoad}
 	var list []map[string]float64
 	for _, g := range settings.Goals {
@@ -90,8 +105,11 @@ func (l *library) search(settings goals.Settings, lab *lab) (found []bracket, er
 			}
 			return found, nil
 		}
-		sent, lost, _ := lab.play(heard.Load, heard.Duration, never)
-		if err := l.say(map[string]any{"sent": sent, "lost": lost, "took": heard.Duration + overhead}); err != nil {
+		came, err := play(heard.Load, heard.Duration)
+		if err != nil {
+			return nil, err
+		}
+		if err := l.say(came); err != nil {
 			return nil, err
 		}
 	}

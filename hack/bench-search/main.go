@@ -4,6 +4,7 @@
 //
 //	go run ./hack/bench-search -seeds 50                          a first look
 //	go run ./hack/bench-search -markdown docs/search-bench.md     the page's tables, too
+//	go run ./hack/bench-search -packets 2                         real packets through a limited forwarder, as root
 package main
 
 import (
@@ -29,6 +30,7 @@ type options struct {
 	seeds    int
 	only     string
 	library  int
+	packets  int
 	markdown string
 }
 
@@ -37,11 +39,16 @@ func main() {
 	flag.IntVar(&o.seeds, "seeds", 2000, "searches of each device for each set of goals; all who search have the same devices")
 	flag.StringVar(&o.only, "only", "", "only devices and sets of goals whose names, as \"goals/device\", contain this")
 	flag.IntVar(&o.library, "library", 50, "in so many of these searches the library itself, too; it is held to our RFC9971 without early stops, which stands for it in all others")
+	flag.IntVar(&o.packets, "packets", 0, "search with real packets instead, so many devices (as root); each takes four minutes")
 	flag.StringVar(&o.markdown, "markdown", "", "write the tables into this page, between its marks, too")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, o); err != nil {
+	do := run
+	if o.packets > 0 {
+		do = runPackets
+	}
+	if err := do(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-search:", err)
 		os.Exit(1)
 	}

@@ -34,7 +34,7 @@ func (e Each) Conclude(history []report.Window) procedure.Conclusion {
 	}
 	e.whole(&c, history)
 	if c.Finished && len(history) > len(warmUps(history)) { // else nothing came back, and the ending says it
-		c.Sentence = e.sentence(c, history) + e.leftOpen(c, history)
+		c.Sentence = e.sentence(c, alone, history) + e.leftOpen(c, history)
 	}
 	c.Goals = e.goals(c, alone, history)
 	return c
@@ -61,7 +61,7 @@ func (e Each) goals(whole procedure.Conclusion, alone []procedure.Conclusion, hi
 			}
 			e.whole(&goal.Conclusion, history)
 			if goal.Finished {
-				goal.Sentence = e.sentence(goal.Conclusion, history)
+				goal.Sentence = e.sentence(goal.Conclusion, nil, history)
 			}
 		}
 		all = append(all, goal)
@@ -145,11 +145,15 @@ func mostOf(all []procedure.DirectionConclusion, history []report.Window) int {
 	return most
 }
 
-// sentence tells what was found of each direction, and what came of all at once.
-func (e Each) sentence(c procedure.Conclusion, history []report.Window) string {
+// sentence tells what was found of each direction, and what came of all at once. A search of a direction alone tells of all its goals itself.
+func (e Each) sentence(c procedure.Conclusion, alone []procedure.Conclusion, history []report.Window) string {
 	var said []string
 	for i, name := range e.directions() {
-		said = append(said, name+": "+ofDirection(c.Directions[i], name, history))
+		found := ofDirection(c.Directions[i], name, history)
+		if i < len(alone) && len(alone[i].Goals) > 0 {
+			found = alone[i].Sentence
+		}
+		said = append(said, name+": "+found)
 	}
 	said[0] = "each by itself: " + said[0]
 	if c.Together == nil {

@@ -115,6 +115,11 @@ func TestEachDirectionByItself(t *testing.T) {
 		if len(c.Goals) != 2 || c.Together == nil || c.Together.Verdict != report.Good || !c.Saturated || !c.Goals[0].Saturated {
 			t.Fatalf("%+v\n%s", c, strings.Join(trace, "\n"))
 		}
+		for _, told := range []string{"west→east: NDR: met at ", "east→west: NDR: met at ", "; PDR: met at "} {
+			if !strings.Contains(c.Sentence, told) {
+				t.Errorf("nothing is said of %q: %s", told, c.Sentence)
+			}
+		}
 		for _, g := range c.Goals {
 			for d, of := range g.Directions {
 				low, high := rate(history[of.Window].Load), rate(history[of.Lossy].Load)

@@ -1,0 +1,311 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/linerate-dev/linerate/internal/admission"
+	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/engine"
+	"github.com/linerate-dev/linerate/internal/engine/stl"
+	"github.com/linerate-dev/linerate/internal/frames"
+	"github.com/linerate-dev/linerate/internal/goals"
+	reallab "github.com/linerate-dev/linerate/internal/lab"
+	"github.com/linerate-dev/linerate/internal/plan"
+	"github.com/linerate-dev/linerate/internal/procedure"
+	"github.com/linerate-dev/linerate/internal/procedures"
+	"github.com/linerate-dev/linerate/internal/processors"
+	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
+	"github.com/linerate-dev/linerate/internal/units"
+	"github.com/linerate-dev/linerate/test/calm"
+	"github.com/linerate-dev/linerate/test/published"
+)
+
+// What is searched with real packets: between how many frames/s, and how much the limit saves up while less is sent.
+const (
+	leastPackets, mostPackets = 100, 60_000
+	saves                     = 10 * time.Millisecond
+)
+
+// packetTest is the LoadTest of a device that forwards so many frames/s, one way, so that a trial has one loss ratio, whoever counts it.
+func packetTest(limit int64, classification goals.Classification) string {
+	return fmt.Sprintf(`apiVersion: linerate.dev/v1alpha1
+kind: LoadTest
+metadata: {name: bench-search}
+spec:
+  dut: {type: Reference, reference: {limit: {packetsPerSecond: %d, burst: %s}}}
+  links: [{name: west, lineRate: 1gbps}, {name: east, lineRate: 1gbps}]
+  traffic: {profile: FixedSize, frameSize: 64, directions: [{from: west, to: east}]}
+  procedure: {type: Search, search: {classification: %s, minRate: %dpps, maxRate: %dpps, warmupDuration: 1s}}
+`, limit, saves, classification, leastPackets, mostPackets)
+}
+
+// runPackets has all who search drive the same engine and the same device in turns, each turn the other way round, so that what drifts looks like no difference.
+func runPackets(ctx context.Context, o options) error {
+	watch, err := calm.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	host, remove, err := buildHost(ctx)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	library, err := openLibrary(ctx)
+	if err != nil {
+		return err
+	}
+	defer library.close() //nolint:errcheck // all its answers are in
+	var rows []packetRow
+	for range o.packets {
+		limit := int64(20_000 * math.Exp(rand.Float64()*0.4-0.2))
+		some, err := searchDevice(ctx, host, library, limit, watch)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, some...)
+	}
+	text := packetTables(rows)
+	fmt.Print(text)
+	if o.markdown == "" {
+		return nil
+	}
+	return published.Section(o.markdown, "bench-search-packets", published.Provenance(time.Now())+".\n\n"+text)
+}
+
+// buildHost builds linerate, whose hidden verb plays the lab.
+func buildHost(ctx context.Context) (host reallab.Host, remove func(), err error) {
+	dir, err := os.MkdirTemp("", "bench-search")
+	if err != nil {
+		return host, nil, err
+	}
+	remove = func() { _ = os.RemoveAll(dir) }
+	path := filepath.Join(dir, "linerate")
+	build := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/linerate-dev/linerate/cmd/linerate")
+	build.Env, build.Stderr = append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
+	if err := build.Run(); err != nil {
+		remove()
+		return host, nil, fmt.Errorf("build linerate: %w", err)
+	}
+	return reallab.Host{Path: path, Args: []string{reallab.Verb}}, remove, nil
+}
+
+// A packetRow is one search with real packets.
+type packetRow struct {
+	limit  int64
+	who    string
+	took   time.Duration // from the first trial's beginning to the last one's end
+	trials int
+	again  int       // of these, as they were disturbed
+	found  []bracket // in the goals' order
+	calm   calm.Taken
+}
+
+// searchDevice is A B C C B A: the library, and ours by both classifications, of one device that stays as it is.
+func searchDevice(ctx context.Context, host reallab.Host, library *library, limit int64, watch *calm.Watch) (rows []packetRow, err error) {
+	bench, err := openBench(ctx, host, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, bench.close()) }()
+	turns := []func(context.Context) (packetRow, error){
+		func(ctx context.Context) (packetRow, error) { return bench.byLibrary(ctx, library) },
+		func(ctx context.Context) (packetRow, error) { return bench.byOurs(ctx, goals.RFC9971) },
+		func(ctx context.Context) (packetRow, error) { return bench.byOurs(ctx, goals.Sequential) },
+	}
+	back := slices.Clone(turns)
+	slices.Reverse(back)
+	for _, turn := range append(turns, back...) {
+		begun := time.Now()
+		row, err := turn(ctx)
+		if err != nil {
+			return rows, err
+		}
+		row.limit, row.calm = limit, watch.Since(begun)
+		fmt.Println(strings.Join(row.cells(), "  "))
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// A bench is a limited forwarder with the engine beside it, for any number of searches.
+type bench struct {
+	limit  int64
+	lab    *reallab.Lab
+	engine engine.Engine
+}
+
+func openBench(ctx context.Context, host reallab.Host, limit int64) (*bench, error) {
+	p, err := planOf(packetTest(limit, goals.RFC9971))
+	if err != nil {
+		return nil, err
+	}
+	topology, err := reallab.TopologyOf(p, reallab.Options{})
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{limit: limit}
+	if b.lab, err = reallab.Start(ctx, topology, host); err != nil {
+		return nil, err
+	}
+	if b.engine, err = stl.Dial(ctx, b.lab.Address(), stl.Options{}); err != nil {
+		return nil, errors.Join(err, b.lab.Close())
+	}
+	return b, nil
+}
+
+func (b *bench) close() error { return errors.Join(b.engine.Close(), b.lab.Close()) }
+
+// planOf is what a LoadTest means.
+func planOf(text string) (*plan.Plan, error) {
+	server, err := admission.NewServer()
+	if err != nil {
+		return nil, err
+	}
+	objects, err := server.Load("bench-search", strings.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	p, wrong := compile.Compile(objects[0].LoadTest)
+	return p, wrong.ToAggregate()
+}
+
+// byOurs searches as linerate run does.
+func (b *bench) byOurs(ctx context.Context, classification goals.Classification) (packetRow, error) {
+	p, err := planOf(packetTest(b.limit, classification))
+	if err != nil {
+		return packetRow{}, err
+	}
+	r, err := b.begin(ctx, p)
+	if err != nil {
+		return packetRow{}, err
+	}
+	again := 0
+	for step := r.Procedure.Next(r.Report.Windows); !step.Done && err == nil; step = r.Procedure.Next(r.Report.Windows) {
+		if strings.Contains(step.Reason, "is repeated") {
+			again++
+		}
+		_, err = r.take(ctx, step)
+	}
+	if err := errors.Join(err, r.end(ctx)); err != nil {
+		return packetRow{}, err
+	}
+	row := r.row(string(classification))
+	row.again = again
+	for _, g := range r.Procedure.Conclude(r.Report.Windows).Goals {
+		row.found = append(row.found, bracket{packets(g.Lower), packets(g.Upper)})
+	}
+	return row, nil
+}
+
+func packets(b *procedure.GoalBound) float64 {
+	if b == nil {
+		return 0
+	}
+	return mostPackets * float64(b.Load) / float64(units.One)
+}
+
+// byLibrary has the library say which trials the same driver carries out. The warm-up is the same, too.
+func (b *bench) byLibrary(ctx context.Context, library *library) (packetRow, error) {
+	p, err := planOf(packetTest(b.limit, goals.RFC9971))
+	if err != nil {
+		return packetRow{}, err
+	}
+	r, err := b.begin(ctx, p)
+	if err != nil {
+		return packetRow{}, err
+	}
+	_, err = r.take(ctx, r.Procedure.Next(nil))
+	var found []bracket
+	if err == nil {
+		settings := goals.Settings{Goals: sets[0].goals, MinLoad: leastPackets, MaxLoad: mostPackets}
+		found, err = library.searchBy(settings, func(load, duration float64) (outcome, error) { return r.trial(ctx, load, duration) })
+	}
+	if err := errors.Join(err, r.end(ctx)); err != nil {
+		return packetRow{}, err
+	}
+	row := r.row("MLRsearch")
+	row.found = found
+	return row, nil
+}
+
+// A drive is one search: the runner's journal, and the driver that writes into it.
+type drive struct {
+	*runner.Journal
+	driver runner.Driver
+}
+
+// begin makes everything ready for the first step.
+func (b *bench) begin(ctx context.Context, p *plan.Plan) (*drive, error) {
+	macs := map[string]engine.MAC{}
+	for link, mac := range b.lab.DUTMACs() {
+		macs[link] = engine.MAC(mac)
+	}
+	generator := frames.Generator{Name: p.Generators[0].Name, Engine: b.engine, PortOfLink: b.lab.PortOfLink(), NextHopMAC: macs}
+	d := &drive{
+		Journal: &runner.Journal{Plan: p, Procedure: procedures.Of(p.Procedure), Started: time.Now(), Log: slog.New(slog.DiscardHandler), Report: &report.Report{Plan: p}},
+		driver:  frames.New([]frames.Generator{generator}, frames.Options{Limited: b.limited, Machine: processors.Watch{Generator: b.lab.PID()}.Read}),
+	}
+	if err := d.driver.Prepare(ctx, d.Journal); err != nil {
+		d.driver.Release(ctx)
+		return nil, err
+	}
+	return d, nil
+}
+
+// limited is what the forwarder's limit counted.
+func (b *bench) limited(ctx context.Context) (all []report.Limiter, err error) {
+	taken, err := b.lab.Taken(ctx)
+	for _, t := range taken {
+		all = append(all, report.Limiter{Passed: t.Passed, Dropped: t.Dropped})
+	}
+	return all, err
+}
+
+// take carries out a step, and adds its window to the Report.
+func (d *drive) take(ctx context.Context, step procedure.Step) (*report.Window, error) {
+	w, err := d.driver.Take(ctx, step)
+	if err != nil {
+		return nil, err
+	}
+	w.Number, w.Phase = len(d.Report.Windows)+1, step.Phase
+	d.Report.Windows = append(d.Report.Windows, *w)
+	return w, nil
+}
+
+// trial carries out one that the library asks for. Frames that a trial of whole frames and whole frames/s can't have count as sent: they are no loss for ours either.
+func (d *drive) trial(ctx context.Context, load, duration float64) (outcome, error) {
+	w, err := d.take(ctx, procedure.Step{Kind: procedure.Trial, Phase: report.Trial, Load: units.Ratio(math.Round(load / mostPackets * float64(units.One))), Judge: seconds(duration)})
+	if err != nil {
+		return outcome{}, err
+	}
+	sent, lost := w.Directions[0].Sent.Packets, w.Directions[0].Sent.Packets-w.Directions[0].Returned.Packets
+	if planned := int64(load * duration); max(planned-sent, sent-planned) <= 2+planned/10_000 {
+		sent = planned
+	}
+	return outcome{sent, lost, w.Took.Std().Seconds()}, nil
+}
+
+// end stops the traffic and gives the engine's ports back.
+func (d *drive) end(ctx context.Context) error {
+	defer d.driver.Release(ctx)
+	return d.driver.Stop(ctx)
+}
+
+// row is what the search cost, its warm-up left aside.
+func (d *drive) row(who string) packetRow {
+	trials := d.Report.Windows[1:]
+	last := trials[len(trials)-1]
+	return packetRow{who: who, took: last.Start.Std() + last.Took.Std() - trials[0].Start.Std(), trials: len(trials)}
+}
