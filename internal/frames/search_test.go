@@ -30,10 +30,10 @@ func TestASearchForTwoGoals(t *testing.T) {
 	}{
 		"by the standard":                {scene(searching(plan.ClassifyRFC9971, 1, 21)), 1},
 		"faster":                         {scene(searching(plan.ClassifySequential, 1, 21)), 1},
-		"of two generators":              {scene(searching(plan.ClassifySequential, 1, 21), replicas(2)), 1},
+		"of two generators":              {scene(searching(plan.ClassifySequential, 60, 120), replicas(2)), 60},
 		"in long trials":                 {scene(searching(plan.ClassifySequential, 60, 120)), 60},
 		"of a device that delays":        {scene(searching(plan.ClassifySequential, 1, 21), onDevice(func(d *sim.Device) { d.Delay = 500 * time.Millisecond })), 1},
-		"by a generator slow to read":    {scene(searching(plan.ClassifySequential, 1, 21), onGenerator(func(g *sim.Generator) { g.ReadTakes = 40 * time.Millisecond })), 1},
+		"by a generator slow to read":    {scene(searching(plan.ClassifySequential, 60, 120), onGenerator(func(g *sim.Generator) { g.ReadTakes = 40 * time.Millisecond })), 60},
 		"delays, in long trials, faster": {scene(searching(plan.ClassifySequential, 10, 20), onDevice(func(d *sim.Device) { d.Delay = 900 * time.Millisecond })), 10},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestASearchForTwoGoals(t *testing.T) {
 					}
 				}
 			}
-			if sequential := c.scene.plan.Procedure.Search.Classification == plan.ClassifySequential; decided > 0 && !sequential || decided == 0 && sequential && !strings.Contains(name, "delays") { // what is on its way for long isn't known to be lost before a short trial is over
+			if sequential := c.scene.plan.Procedure.Search.Classification == plan.ClassifySequential; decided > 0 && !sequential || decided == 0 && sequential && c.trial > 1 && !strings.Contains(name, "delays") { // a short trial is over before what is missing is known to be lost: the device's queue fills first, and frames may be on their way
 				t.Errorf("%d of %d trials were ended early", decided, len(r.Windows))
 			}
 		})
