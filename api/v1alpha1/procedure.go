@@ -352,7 +352,7 @@ const (
 //	     └─┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴┴──▶ time
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.preset) || !has(self.goals)",fieldPath=".preset",message="a preset is a set of goals: remove preset, or goals"
-// +kubebuilder:validation:XValidation:rule="['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.minRate, self.maxRate].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".minRate",message="minRate and maxRate must be in one unit, such as 1kpps and 2mpps"
+// +kubebuilder:validation:XValidation:rule="!has(self.minRate) || ['%', 'pps', 'bps', 'bpsl1'].filter(u, [self.minRate, self.maxRate].exists(r, r.endsWith(u))).size() <= 1",fieldPath=".minRate",message="minRate and maxRate must be in one unit, such as 1kpps and 2mpps"
 type SearchSpec struct {
 	// classification says how trials decide: RFC9971 (default) is multiple loss ratio search as in its standard, Sequential is faster and conformant
 	// to none.
@@ -372,9 +372,8 @@ type SearchSpec struct {
 	// +kubebuilder:validation:MaxItems=4
 	Goals []SearchGoal `json:"goals,omitempty"`
 
-	// minRate is the lowest load that is tried, in the unit of maxRate.
+	// minRate is the lowest load that is tried, in the unit of maxRate. Default: a thousandth of maxRate.
 	// +optional
-	// +kubebuilder:default="0.1%"
 	MinRate Rate `json:"minRate,omitempty"`
 
 	// maxRate is the highest load that is tried.

@@ -59,7 +59,7 @@ func newGenerator(s Streams) *cobra.Command {
 	f.StringVar(&o.most, "max-rate", "", "the most that a port sends whatever it is asked for, such as 5kpps: a generator as weak as you like")
 	f.DurationVar(&o.heartbeat, "heartbeat", heartbeat, "stop all traffic this long after the last request; 0 never, as TRex itself")
 	f.BoolVar(&o.plain, "plain", false, "keep to AF_PACKET, as on machines that forbid AF_XDP and eBPF")
-	f.StringVar(&o.path, "path", "auto", "how to send: live (the kernel makes and paces the frames), af_xdp, af_packet, or auto: af_xdp, or af_packet where that is forbidden")
+	f.StringVar(&o.path, "path", "auto", "how to send: live (the kernel makes and paces the frames), af_xdp, af_packet, or auto: live over virtual cables where processors are free for it, else af_xdp, else af_packet")
 	f.IntVar(&o.ring, "receive-ring", 0, "bytes of the ring that AF_PACKET receives into (default 8 MiB)")
 	terminationFlag(cmd, &o.terminationLog, "for what went wrong")
 	cmd.AddCommand(newRPCProbe(s, "generator", "the software engine"))

@@ -276,11 +276,21 @@ func TestAPlanHasTheMemberOfItsProcedureAlone(t *testing.T) {
 	}
 }
 
+func TestASearchThatSaysNoLowestLoadBeginsAtAThousandthOfTheHighest(t *testing.T) {
+	server := newServer(t)
+	for highest, lowest := range map[string]string{"100%": "0.1%", "40kpps": "40pps", "500mbps": "500kbps", "1gbpsl1": "1mbpsl1"} {
+		p := compiled(t, admit(t, server, "  procedure: {type: Search, search: {maxRate: "+highest+"}}\n"+links))
+		if got, want := p.Procedure.Search.MinRate, rate(t, lowest); got != want {
+			t.Errorf("up to %s: from %s, want %s", highest, got, want)
+		}
+	}
+}
+
 func TestRatesInPacketsNeedNoLineRate(t *testing.T) {
 	server := newServer(t)
 	for _, procedure := range []string{
 		"{ramp: {targetRate: 10kpps}}", "{type: ConstantLoad, constantLoad: {rate: 10kpps}}", "{type: MaximumOfferedLoad, maximumOfferedLoad: {rate: 10kpps}}",
-		"{type: FrameLoss, frameLoss: {from: 10kpps, to: 1kpps, step: 1kpps}}",
+		"{type: FrameLoss, frameLoss: {from: 10kpps, to: 1kpps, step: 1kpps}}", "{type: Search, search: {maxRate: 10kpps}}",
 	} {
 		compiled(t, admit(t, server, "  procedure: "+procedure+"\n  links: [{name: west}, {name: east}]\n"))
 	}

@@ -19,10 +19,13 @@ var presets = map[v1alpha1.SearchPreset]v1alpha1.SearchGoal{
 	v1alpha1.PresetTST009:  {Name: "TST009", LossRatio: "0", FinalTrialDuration: "60s", DurationSum: "120s", ExceedRatio: "50%"},
 }
 
+// rateRange is how many times the lowest load the highest is where a search doesn't say its lowest.
+const rateRange = 1000
+
 // searchWithDefaults is a search with its goals, whose presets the schema doesn't know, and with all else that a spec which no API server has seen may lack.
 func searchWithDefaults(spec v1alpha1.SearchSpec) v1alpha1.SearchSpec {
 	spec.Classification = cmp.Or(spec.Classification, v1alpha1.ClassifyRFC9971)
-	spec.MinRate, spec.MaxRate = cmp.Or(spec.MinRate, "0.1%"), cmp.Or(spec.MaxRate, "100%")
+	spec.MaxRate = cmp.Or(spec.MaxRate, "100%")
 	spec.WarmupDuration = cmp.Or(spec.WarmupDuration, "5s")
 	if preset, known := presets[spec.Preset]; known {
 		spec.Goals = []v1alpha1.SearchGoal{preset}
@@ -43,9 +46,11 @@ func (m member) search(spec v1alpha1.SearchSpec) *plan.Search {
 	s := &plan.Search{
 		Classification: string(spec.Classification),
 		Preset:         string(spec.Preset),
-		MinRate:        m.rate("minRate", spec.MinRate),
 		MaxRate:        m.rate("maxRate", spec.MaxRate),
 		WarmupDuration: m.duration("warmupDuration", v1alpha1.Duration(spec.WarmupDuration)),
+	}
+	if s.MinRate = (units.Rate{Kind: s.MaxRate.Kind, Micros: max(1, s.MaxRate.Micros/rateRange)}); spec.MinRate != "" {
+		s.MinRate = m.rate("minRate", spec.MinRate)
 	}
 	for i, g := range spec.Goals {
 		goal := member{m.compiler, fmt.Sprintf("search.goals[%d]", i)}

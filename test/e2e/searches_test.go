@@ -22,6 +22,9 @@ import (
 // searched is a search of any of the routers here: nothing in it tells how many packets/s they forward.
 const searched = "procedure: {type: Search, %ssearch: {minRate: 500pps, maxRate: 100kpps, warmupDuration: 1s, classification: %s}}"
 
+// forgets has the router's own program run beside it before each trial, which does nothing there and ends well.
+const forgets = "reset: {command: [/router, -ready], timeout: 10s}, "
+
 // bothGoals is a demand that all of them meet.
 const bothGoals = `criteria: [{name: ndr, metric: PacketsPerSecond, direction: Total, goal: NDR, min: "5000"}, {name: pdr, metric: PacketsPerSecond, direction: Total, goal: PDR, min: "5000"}]`
 
@@ -34,6 +37,7 @@ func TestSearches(t *testing.T) {
 		{20_000, "", plan.ClassifySequential},
 		{20_000, "directions: Each, ", plan.ClassifySequential},
 		{60_000, "", plan.ClassifyRFC9971},
+		{3_000, forgets, plan.ClassifySequential},
 	} {
 		t.Run(fmt.Sprintf("a router of about %d has its NDR and PDR, %sclassified by %s", r.about, r.vary, r.classification), func(t *testing.T) {
 			r.play(begin(t))
@@ -56,7 +60,20 @@ func (r routerSearched) play(s *scene) {
 	s.apply("searched", links, router(limit), fmt.Sprintf(searched, r.vary, r.classification), bothGoals)
 	test := s.complete("searched", 2*patience)
 	s.want(test, "Accepted=True Valid", "Complete=True Measured", "Passed=True CriteriaMet")
-	s.goals(test, float64(limit), r.vary != "")
+	s.goals(test, float64(limit), strings.Contains(r.vary, "Each"))
+	if r.vary == forgets {
+		s.resetBeforeEachTrial(test)
+	}
+}
+
+// resetBeforeEachTrial: every window says that the device was reset before it, by which command, and that it forwarded again.
+func (s *scene) resetBeforeEachTrial(test *lineratev1alpha1.LoadTest) {
+	s.Helper()
+	for _, w := range s.report(test).Windows {
+		if w.Reset == nil || !strings.Contains(w.Reset.Did, "/router -ready") || w.Reset.Forwards <= 0 {
+			s.Errorf("window %d doesn't say that the router was reset before it: %+v", w.Number, w.Reset)
+		}
+	}
 }
 
 // goalTruth is between what a router's goal lies: what it forwards for as long as anybody asks, and what passes in a trial of a second with the 20 ms that the router's limit saves up before. A
