@@ -154,7 +154,7 @@ func (s *stream) receive(t *transfer) error {
 		switch {
 		case err == nil:
 		case isClosed(t.over):
-			return s.drain(t, buffer)
+			return s.drain(t, buffer, time.Now().Add(mostDrain))
 		default:
 			return s.closed(t, err)
 		}
@@ -171,9 +171,9 @@ func (s *stream) closed(t *transfer, why error) error {
 	}
 }
 
-// drain reads until the other side has closed the stream, or nothing comes any more.
-func (s *stream) drain(t *transfer, buffer []byte) error {
-	for until := time.Now().Add(mostDrain); time.Now().Before(until); {
+// drain reads until the other side has closed the stream, or nothing comes any more, or the time is over.
+func (s *stream) drain(t *transfer, buffer []byte, until time.Time) error {
+	for time.Now().Before(until) {
 		_ = s.conn.SetReadDeadline(time.Now().Add(quiet))
 		n, err := s.conn.Read(buffer)
 		s.count(t, buffer[:n])
@@ -183,21 +183,22 @@ func (s *stream) drain(t *transfer, buffer []byte) error {
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return nil
 		}
-		if some, err := s.sweep(t, buffer); !some || err != nil {
+		if some, err := s.sweep(t, buffer, until); !some || err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sweep reads what the kernel has, without waiting: a process that had no processor for a while finds its deadline over, whatever has come.
-func (s *stream) sweep(t *transfer, buffer []byte) (some bool, err error) {
+// sweep reads what the kernel has, without waiting: a process that had no processor for a while finds its deadline over, whatever has come. Who sends faster than it reads keeps it
+// until the time is over.
+func (s *stream) sweep(t *transfer, buffer []byte, until time.Time) (some bool, err error) {
 	_ = s.conn.SetReadDeadline(time.Time{})
 	raw, err := s.conn.(syscall.Conn).SyscallConn()
 	if err != nil {
 		return false, err
 	}
-	for {
+	for time.Now().Before(until) {
 		var n int
 		var errno error
 		if err := raw.Read(func(fd uintptr) bool {
@@ -212,6 +213,7 @@ func (s *stream) sweep(t *transfer, buffer []byte) (some bool, err error) {
 		some = true
 		s.count(t, buffer[:n])
 	}
+	return some, nil
 }
 
 // count counts what was read at once: a datagram, or a part of a connection's payload.
