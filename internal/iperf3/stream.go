@@ -36,6 +36,7 @@ type counts struct {
 	bytes, datagrams                                 int64
 	highest                                          int64
 	missing, reordered, duplicates, tooLate, foreign int64
+	overdue                                          int64 // of those that were missing when the omitted time was over
 	dropped                                          int64
 	retransmits                                      int64
 	streams, roundTrips                              int64 // of how many connections the kernel told, in how many of them a round trip
@@ -43,8 +44,8 @@ type counts struct {
 	window, delivery                                 int64 // bytes, bits per second
 }
 
-// read is what has been counted by now; what the kernel doesn't tell is an error.
-func (s *stream) read() (counts, error) {
+// read is what has been counted by now, which may be when the omitted time is over; what the kernel doesn't tell is an error.
+func (s *stream) read(omitOver bool) (counts, error) {
 	c := counts{bytes: s.bytes.Load()}
 	switch conn := s.conn.(type) {
 	case *net.TCPConn:
@@ -57,8 +58,12 @@ func (s *stream) read() (counts, error) {
 		}
 		s.mu.Lock()
 		a := &s.arrivals
+		if omitOver {
+			a.omitted = a.highest
+		}
 		c.datagrams, c.highest, c.missing = a.distinct, int64(a.highest), a.missing()
 		c.reordered, c.duplicates, c.tooLate, c.foreign = a.reordered, a.duplicates, a.tooLate, a.foreign
+		c.overdue = a.overdue
 		s.mu.Unlock()
 		var err error
 		c.dropped, err = sockets.Dropped(conn)

@@ -113,7 +113,7 @@ func (t *transfer) mark(omitOver bool) {
 	var sent, received counts
 	now := t.at()
 	for _, s := range t.streams {
-		c, err := s.read()
+		c, err := s.read(omitOver)
 		if err != nil && t.unread == nil {
 			t.unread = err
 		}
