@@ -66,8 +66,11 @@ func checkWhole(t *testing.T, d Direction, omit bool) {
 		if !i.Omitted {
 			summed += i.Bytes
 		}
+		if d.Sent.Own && i.Draining && i.Bytes != 0 {
+			t.Errorf("%s: %d bytes were sent after the end", d.Flow, i.Bytes)
+		}
 	}
-	if summed != own.Bytes || own.Bytes == 0 || own.Lasted < time.Second {
+	if summed != own.Bytes || own.Bytes == 0 || own.Lasted < time.Second/2 {
 		t.Errorf("%s: intervals of %d bytes, and a total of %d in %s", d.Flow, summed, own.Bytes, own.Lasted)
 	}
 	if omit && !own.Intervals[0].Omitted {
