@@ -205,15 +205,14 @@ func (s *stream) sweep(t *transfer, buffer []byte, until time.Time) (some bool, 
 	}
 	for time.Now().Before(until) {
 		var n int
-		var errno error
 		if err := raw.Read(func(fd uintptr) bool {
-			n, errno = unix.Read(int(fd), buffer)
+			n, _ = unix.Read(int(fd), buffer)
 			return true
 		}); err != nil {
 			return some, err
 		}
-		if errno != nil || n == 0 {
-			return some, nil // nothing is there, or the stream is closed
+		if n <= 0 { // nothing is there, or the stream is closed
+			return some, nil
 		}
 		some = true
 		s.count(t, buffer[:n])
