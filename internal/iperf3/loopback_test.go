@@ -92,8 +92,8 @@ func checkWhole(t *testing.T, d Direction, omit bool) {
 	if g.Sent != g.Received+g.Lost || g.Received == 0 || g.WholeRun {
 		t.Errorf("%s: %+v", d.Flow, g)
 	}
-	if d.Received.Own && g.Lost != g.Dropped { // the other side doesn't tell what its own sockets dropped
-		t.Errorf("%s: %+v: on one machine nothing is lost but by the receiver's own sockets", d.Flow, g)
+	if d.Received.Own && g.Lost < g.Dropped { // a busy kernel loses some on its way to the socket, too
+		t.Errorf("%s: %+v: what the receiver's own sockets dropped is lost", d.Flow, g)
 	}
 }
 
