@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// scripted is a server that does what a test says, on the control connection of its first client; then it hangs up.
+// scripted is a server that does what a test says, on its first connection; then it hangs up. It takes no other one.
 func scripted(t *testing.T, script func(t *testing.T, c *control)) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -25,6 +25,7 @@ func scripted(t *testing.T, script func(t *testing.T, c *control)) (address stri
 	go func() {
 		defer close(done)
 		conn, err := l.Accept()
+		_ = l.Close()
 		if err != nil {
 			return
 		}
@@ -67,6 +68,7 @@ func TestServersThatAreNone(t *testing.T) {
 		"it refuses for a reason of later":  {func(_ *testing.T, c *control) { params(c); _ = c.write([]byte{0xfe, 0, 0, 3, 232, 0, 0, 0, 0}) }, ErrRefused, "iperf3's error 1000", 0},
 		"it is ended before the test":       {func(_ *testing.T, c *control) { params(c); _ = c.say(serverTerminate) }, ErrGone, "was ended in the middle", 0},
 		"its streams are ready, and no one": {func(_ *testing.T, c *control) { params(c); _ = c.say(testRunning) }, ErrProtocol, "says 2", 0},
+		"it takes no stream":                {func(_ *testing.T, c *control) { params(c); _ = c.say(createStreams); hang(c) }, ErrGone, "connect stream 1 to 127.0.0.1:", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
