@@ -16,8 +16,10 @@ type arrivals struct {
 	distinct   int64
 	reordered  int64
 	duplicates int64
-	tooLate    int64 // not told from duplicates, so not counted as received
-	foreign    int64 // no datagram of a test, or of a number that can't be
+	tooLate    int64  // not told from duplicates, so not counted as received
+	foreign    int64  // no datagram of a test, or of a number that can't be
+	omitted    uint64 // the highest when the omitted time was over
+	overdue    int64  // of those up to that, how many came later
 	jitter     float64
 	transit    time.Duration
 	came       [memory / 64]uint64
@@ -76,6 +78,9 @@ func (a *arrivals) count(number uint64) bool {
 		return false
 	default:
 		a.reordered++
+	}
+	if number <= a.omitted {
+		a.overdue++
 	}
 	a.came[number%memory/64] |= 1 << (number % 64)
 	a.distinct++

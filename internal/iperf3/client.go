@@ -203,9 +203,14 @@ func (r *clientRun) connect(ctx context.Context, cookie []byte) error {
 			if s.conn != nil {
 				r.streams = append(r.streams, s)
 			}
-			if err != nil {
-				return fmt.Errorf("connect stream %d to %s: %w", s.id, r.at, err)
+			if err == nil {
+				continue
 			}
+			err = fmt.Errorf("connect stream %d to %s: %w", s.id, r.at, err)
+			if _, is := errors.AsType[*refusal](err); is { // by this machine's own kernel
+				return err
+			}
+			return fmt.Errorf("%w: %w", ErrGone, err)
 		}
 	}
 	return nil
@@ -245,9 +250,9 @@ func (r *clientRun) connectUDP(ctx context.Context) (net.Conn, error) {
 		n, err := conn.Read(said)
 		switch {
 		case errors.Is(err, unix.ECONNREFUSED):
-			return conn, fmt.Errorf("%w: it refuses UDP: %w", ErrGone, err)
+			return conn, fmt.Errorf("it refuses UDP: %w", err)
 		case err != nil:
-			return conn, fmt.Errorf("%w: it doesn't answer with UDP: check that UDP port %d is let through as TCP port %d is, and that the way there isn't so lossy: %w", ErrGone, r.at.Port(), r.at.Port(), err)
+			return conn, fmt.Errorf("it doesn't answer with UDP: check that UDP port %d is let through as TCP port %d is, and that the way there isn't so lossy: %w", r.at.Port(), r.at.Port(), err)
 		case n == helloLength && slices.Contains([]uint32{reply, replyOld}, binary.NativeEndian.Uint32(said)):
 			return conn, conn.SetReadDeadline(time.Time{})
 		}

@@ -98,8 +98,7 @@ func start(t *testing.T, arguments ...string) (printed func() theirs) {
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() {
 		cancel()
-		<-ended
-		ended <- nil
+		ended <- <-ended
 	})
 	return func() (o theirs) {
 		err := <-ended

@@ -66,8 +66,11 @@ func checkWhole(t *testing.T, d Direction, omit bool) {
 		if !i.Omitted {
 			summed += i.Bytes
 		}
+		if d.Sent.Own && i.Draining && i.Bytes != 0 {
+			t.Errorf("%s: %d bytes were sent after the end", d.Flow, i.Bytes)
+		}
 	}
-	if summed != own.Bytes || own.Bytes == 0 || own.Lasted < time.Second {
+	if summed != own.Bytes || own.Bytes == 0 || own.Lasted < time.Second/2 {
 		t.Errorf("%s: intervals of %d bytes, and a total of %d in %s", d.Flow, summed, own.Bytes, own.Lasted)
 	}
 	if omit && !own.Intervals[0].Omitted {
@@ -89,8 +92,8 @@ func checkWhole(t *testing.T, d Direction, omit bool) {
 	if g.Sent != g.Received+g.Lost || g.Received == 0 || g.WholeRun {
 		t.Errorf("%s: %+v", d.Flow, g)
 	}
-	if d.Received.Own && g.Lost != g.Dropped { // the other side doesn't tell what its own sockets dropped
-		t.Errorf("%s: %+v: on one machine nothing is lost but by the receiver's own sockets", d.Flow, g)
+	if d.Received.Own && g.Lost < g.Dropped { // a busy kernel loses some on its way to the socket, too
+		t.Errorf("%s: %+v: what the receiver's own sockets dropped is lost", d.Flow, g)
 	}
 }
 

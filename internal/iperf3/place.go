@@ -160,6 +160,9 @@ func listen(ctx context.Context, place Place, at netip.AddrPort) (*Listener, err
 		l.udp = conn.(*net.UDPConn)
 		return nil
 	})
+	if errors.Is(err, unix.EAFNOSUPPORT) && at.Addr() == netip.IPv6Unspecified() { // a kernel without IPv6
+		return listen(ctx, place, netip.AddrPortFrom(netip.IPv4Unspecified(), at.Port()))
+	}
 	if errors.Is(err, unix.EADDRINUSE) {
 		return nil, fmt.Errorf("listen on %s: %w: end the program that has it (ss -lntup 'sport = :%d' names it), or use another one: %w", at, ErrTaken, at.Port(), err)
 	}

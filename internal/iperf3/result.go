@@ -115,7 +115,7 @@ func (t *transfer) tally(s *stream) tally {
 	t.mu.Lock()
 	omitted := t.omitted[s.id]
 	t.mu.Unlock()
-	all, _ := s.read() // mark has told of an error
+	all, _ := s.read(false) // mark has told of an error
 	return tally{all: all, omitted: omitted, counted: counts{
 		bytes: all.bytes - omitted.bytes, datagrams: all.datagrams - omitted.datagrams, highest: all.highest - omitted.highest, missing: all.missing - omitted.missing,
 		reordered: all.reordered - omitted.reordered, duplicates: all.duplicates - omitted.duplicates, tooLate: all.tooLate - omitted.tooLate,
@@ -149,7 +149,7 @@ func (t *transfer) results(planned time.Duration, told map[int]streamResult) res
 				r.HasRetransmits = max(r.HasRetransmits, 0)
 			}
 		case !tcp:
-			packets, errors, omittedPackets, omittedErrors = counted.highest, counted.missing, omitted.highest, omitted.missing
+			packets, errors, omittedPackets, omittedErrors = counted.highest, counted.missing, omitted.highest, omitted.missing-counted.overdue
 			if sent, is := told[s.id]; is && int64(*sent.Packets) > packets { // the last ones may be missing, which only their sender knows
 				errors += int64(*sent.Packets) - packets
 				packets = int64(*sent.Packets)
@@ -265,6 +265,9 @@ func (d *Datagrams) addTold(own tally, r streamResult, omit bool) error {
 	default:
 		d.WholeRun = true
 	}
+	if omit {
+		lost = max(lost, 0) // iperf3's omitted errors include those that came after the omitted time
+	}
 	if lost < 0 || lost > sent {
 		return fmt.Errorf("%w: of %d datagrams %d would be lost", ErrProtocol, sent, lost)
 	}
@@ -301,7 +304,8 @@ func (t *transfer) joinReceived(d *Direction, planned time.Duration, told map[in
 				return fmt.Errorf("%w: stream %d: datagram %d came, and the other side says that it sent %d", ErrProtocol, s.id, own.all.highest, *r.Packets)
 			}
 			sent := int64(*r.Packets) - own.omitted.highest
-			d.Datagrams.Sent, d.Datagrams.Received, d.Datagrams.Lost = d.Datagrams.Sent+sent, d.Datagrams.Received+own.counted.datagrams, d.Datagrams.Lost+sent-own.counted.datagrams
+			received := own.counted.datagrams - own.all.overdue
+			d.Datagrams.Sent, d.Datagrams.Received, d.Datagrams.Lost = d.Datagrams.Sent+sent, d.Datagrams.Received+received, d.Datagrams.Lost+sent-received
 			s.mu.Lock()
 			d.Datagrams.Jitter = max(d.Datagrams.Jitter, time.Duration(s.arrivals.jitter))
 			s.mu.Unlock()

@@ -36,6 +36,7 @@ type counts struct {
 	bytes, datagrams                                 int64
 	highest                                          int64
 	missing, reordered, duplicates, tooLate, foreign int64
+	overdue                                          int64 // of those that were missing when the omitted time was over
 	dropped                                          int64
 	retransmits                                      int64
 	streams, roundTrips                              int64 // of how many connections the kernel told, in how many of them a round trip
@@ -43,8 +44,8 @@ type counts struct {
 	window, delivery                                 int64 // bytes, bits per second
 }
 
-// read is what has been counted by now; what the kernel doesn't tell is an error.
-func (s *stream) read() (counts, error) {
+// read is what has been counted by now, which may be when the omitted time is over; what the kernel doesn't tell is an error.
+func (s *stream) read(omitOver bool) (counts, error) {
 	c := counts{bytes: s.bytes.Load()}
 	switch conn := s.conn.(type) {
 	case *net.TCPConn:
@@ -57,8 +58,12 @@ func (s *stream) read() (counts, error) {
 		}
 		s.mu.Lock()
 		a := &s.arrivals
+		if omitOver {
+			a.omitted = a.highest
+		}
 		c.datagrams, c.highest, c.missing = a.distinct, int64(a.highest), a.missing()
 		c.reordered, c.duplicates, c.tooLate, c.foreign = a.reordered, a.duplicates, a.tooLate, a.foreign
+		c.overdue = a.overdue
 		s.mu.Unlock()
 		var err error
 		c.dropped, err = sockets.Dropped(conn)
@@ -154,7 +159,7 @@ func (s *stream) receive(t *transfer) error {
 		switch {
 		case err == nil:
 		case isClosed(t.over):
-			return s.drain(t, buffer)
+			return s.drain(t, buffer, time.Now().Add(mostDrain))
 		default:
 			return s.closed(t, err)
 		}
@@ -171,9 +176,9 @@ func (s *stream) closed(t *transfer, why error) error {
 	}
 }
 
-// drain reads until the other side has closed the stream, or nothing comes any more.
-func (s *stream) drain(t *transfer, buffer []byte) error {
-	for until := time.Now().Add(mostDrain); time.Now().Before(until); {
+// drain reads until the other side has closed the stream, or nothing comes any more, or the time is over.
+func (s *stream) drain(t *transfer, buffer []byte, until time.Time) error {
+	for time.Now().Before(until) {
 		_ = s.conn.SetReadDeadline(time.Now().Add(quiet))
 		n, err := s.conn.Read(buffer)
 		s.count(t, buffer[:n])
@@ -183,35 +188,36 @@ func (s *stream) drain(t *transfer, buffer []byte) error {
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return nil
 		}
-		if some, err := s.sweep(t, buffer); !some || err != nil {
+		if some, err := s.sweep(t, buffer, until); !some || err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sweep reads what the kernel has, without waiting: a process that had no processor for a while finds its deadline over, whatever has come.
-func (s *stream) sweep(t *transfer, buffer []byte) (some bool, err error) {
+// sweep reads what the kernel has, without waiting: a process that had no processor for a while finds its deadline over, whatever has come. Who sends faster than it reads keeps it
+// until the time is over.
+func (s *stream) sweep(t *transfer, buffer []byte, until time.Time) (some bool, err error) {
 	_ = s.conn.SetReadDeadline(time.Time{})
 	raw, err := s.conn.(syscall.Conn).SyscallConn()
 	if err != nil {
 		return false, err
 	}
-	for {
+	for time.Now().Before(until) {
 		var n int
-		var errno error
 		if err := raw.Read(func(fd uintptr) bool {
-			n, errno = unix.Read(int(fd), buffer)
+			n, _ = unix.Read(int(fd), buffer)
 			return true
 		}); err != nil {
 			return some, err
 		}
-		if errno != nil || n == 0 {
-			return some, nil // nothing is there, or the stream is closed
+		if n <= 0 { // nothing is there, or the stream is closed
+			return some, nil
 		}
 		some = true
 		s.count(t, buffer[:n])
 	}
+	return some, nil
 }
 
 // count counts what was read at once: a datagram, or a part of a connection's payload.

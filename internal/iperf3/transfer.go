@@ -24,11 +24,12 @@ type transfer struct {
 	every   time.Duration
 
 	began   time.Time
-	stopped chan struct{} // closed when nothing is to be sent any more
-	over    chan struct{} // closed when nothing more is awaited but what is under way
-	working sync.WaitGroup
-	watched chan struct{} // closed when nobody looks at the counters by the clock any more
-	broken  chan error    // gets the first error of a stream
+	stopped chan struct{}  // closed when nothing is to be sent any more
+	over    chan struct{}  // closed when nothing more is awaited but what is under way
+	sending sync.WaitGroup // those who send
+	working sync.WaitGroup // all others
+	watched chan struct{}  // closed when nobody looks at the counters by the clock any more
+	broken  chan error     // gets the first error of a stream
 
 	mu          sync.Mutex
 	sent        ledger
@@ -46,6 +47,7 @@ type ledger struct {
 	since     time.Duration
 	was       counts
 	omitting  bool
+	draining  bool
 	intervals []Interval
 }
 
@@ -65,7 +67,11 @@ func (t *transfer) begin() {
 	message := make([]byte, t.test.MessageBytes)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(message) // a device that compresses finds nothing
 	for _, s := range t.streams {
-		t.working.Go(func() {
+		group := &t.working
+		if s.sends {
+			group = &t.sending
+		}
+		group.Go(func() {
 			err := error(nil)
 			if s.sends {
 				err = s.send(t, message)
@@ -113,7 +119,7 @@ func (t *transfer) mark(omitOver bool) {
 	var sent, received counts
 	now := t.at()
 	for _, s := range t.streams {
-		c, err := s.read()
+		c, err := s.read(omitOver)
 		if err != nil && t.unread == nil {
 			t.unread = err
 		}
@@ -126,17 +132,17 @@ func (t *transfer) mark(omitOver bool) {
 			received = received.add(c)
 		}
 	}
-	t.sent.mark(now, sent, isClosed(t.stopped))
-	t.received.mark(now, received, isClosed(t.over))
+	t.sent.mark(now, sent)
+	t.received.mark(now, received)
 	if omitOver {
 		t.sent.omitting, t.received.omitting = false, false
 	}
 }
 
 // mark ends an interval.
-func (l *ledger) mark(now time.Duration, c counts, draining bool) {
+func (l *ledger) mark(now time.Duration, c counts) {
 	i := Interval{
-		Start: l.since, End: now, Omitted: l.omitting, Draining: draining, Bytes: c.bytes - l.was.bytes, Datagrams: c.datagrams - l.was.datagrams, Lost: c.missing - l.was.missing,
+		Start: l.since, End: now, Omitted: l.omitting, Draining: l.draining, Bytes: c.bytes - l.was.bytes, Datagrams: c.datagrams - l.was.datagrams, Lost: c.missing - l.was.missing,
 		Reordered: c.reordered - l.was.reordered, Duplicates: c.duplicates - l.was.duplicates, Dropped: c.dropped - l.was.dropped, Retransmits: c.retransmits - l.was.retransmits,
 		LongestRoundTrip: c.longest, ShortestRoundTrip: c.shortest, CongestionWindow: c.window, DeliveryRate: c.delivery,
 	}
@@ -152,17 +158,19 @@ func (t *transfer) stop() {
 	if isClosed(t.stopped) {
 		return
 	}
-	t.mark(false)
 	close(t.stopped)
-	t.mu.Lock()
-	t.sentUntil = t.at()
-	t.lastAck = t.sentUntil
-	t.mu.Unlock()
 	for _, s := range t.streams {
 		if s.sends {
 			_ = s.conn.SetWriteDeadline(time.Unix(1, 0))
 		}
 	}
+	t.sending.Wait() // what they wrote until now is of the interval that ends here
+	t.mark(false)
+	t.mu.Lock()
+	t.sent.draining = true
+	t.sentUntil = t.at()
+	t.lastAck = t.sentUntil
+	t.mu.Unlock()
 }
 
 // What may be under way when sending ends. A connection on which nothing is acknowledged for a while is stuck: what it holds was sent, and not received.
@@ -220,6 +228,9 @@ func (t *transfer) end(say func() error) error {
 	t.stop()
 	t.mark(false)
 	close(t.over)
+	t.mu.Lock()
+	t.received.draining = true
+	t.mu.Unlock()
 	err := say()
 	for _, s := range t.streams {
 		switch conn, is := s.conn.(*net.TCPConn); {
@@ -245,6 +256,7 @@ func (t *transfer) close() {
 	for _, s := range t.streams {
 		_ = s.conn.Close()
 	}
+	t.sending.Wait()
 	t.working.Wait()
 }
 

@@ -1,0 +1,73 @@
+package iperf3
+
+import (
+	"errors"
+	"net"
+	"testing"
+	"time"
+)
+
+// TestWhatAReceiverTellsOfDatagrams: of what was sent, what is lost is what it misses, without what was omitted.
+func TestWhatAReceiverTellsOfDatagrams(t *testing.T) {
+	for name, c := range map[string]struct {
+		sent                                           int64
+		packets, errors, omittedPackets, omittedErrors number
+		lost                                           int64
+		want                                           error
+	}{
+		"nothing is lost":                                 {sent: 100, packets: 100, omittedPackets: 40},
+		"one before, and one after":                       {sent: 100, packets: 100, errors: 2, omittedPackets: 40, omittedErrors: 1, lost: 1},
+		"the last ones":                                   {sent: 100, packets: 98, omittedPackets: 40, lost: 2},
+		"late over the end of the omitted time":           {sent: 100, packets: 100, omittedPackets: 40, omittedErrors: 3},
+		"more packets than were sent":                     {sent: 100, packets: 101, omittedPackets: 40, want: ErrProtocol},
+		"more lost than were sent after what was omitted": {sent: 100, packets: 100, errors: 61, omittedPackets: 40, want: ErrProtocol},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var d Datagrams
+			jitter := 0.0
+			err := d.addTold(tally{all: counts{datagrams: c.sent}}, streamResult{Packets: &c.packets, Errors: &c.errors, OmittedPackets: &c.omittedPackets, OmittedErrors: &c.omittedErrors, Jitter: &jitter}, true)
+			sent := c.sent - int64(c.omittedPackets)
+			if !errors.Is(err, c.want) || err == nil && d != (Datagrams{Sent: sent, Received: sent - c.lost, Lost: c.lost}) {
+				t.Errorf("%+v, %v", d, err)
+			}
+		})
+	}
+}
+
+// TestDatagramsThatAreLateOverTheOmittedTime belong to it: no more are received after it than were sent.
+func TestDatagramsThatAreLateOverTheOmittedTime(t *testing.T) {
+	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	s := &stream{id: 1, conn: conn}
+	transfer := newTransfer(Test{Protocol: UDP, Flow: Forward, Omit: time.Second, Duration: time.Second}, []*stream{s}, time.Second)
+	transfer.began = time.Now()
+	take := func(numbers ...uint64) {
+		for _, n := range numbers {
+			s.arrivals.count(n)
+		}
+	}
+	take(1, 2, 6) // 3, 4 and 5 are missing when the omitted time ends
+	transfer.mark(true)
+	take(7, 4, 3, 8, 10)
+	transfer.mark(false)
+	zero, one := 0.0, 1.0
+	for sent, want := range map[number]Datagrams{
+		10: {Sent: 4, Received: 3, Lost: 1, Reordered: 2},
+		13: {Sent: 7, Received: 3, Lost: 4, Reordered: 2},
+	} {
+		told := map[int]streamResult{1: {Bytes: &sent, Packets: &sent, StartTime: &zero, EndTime: &one}}
+		var d Direction
+		if err := transfer.joinReceived(&d, 2*time.Second, told, results{}); err != nil || *d.Datagrams != want {
+			t.Errorf("%v: %+v, want %+v", err, d.Datagrams, want)
+		}
+		r := transfer.results(2*time.Second, told).Streams[0]
+		own := tally{all: counts{datagrams: int64(sent)}}
+		d = Direction{Datagrams: &Datagrams{}}
+		if err := d.Datagrams.addTold(own, r, true); err != nil || d.Datagrams.Sent != want.Sent || d.Datagrams.Lost != want.Lost {
+			t.Errorf("%v: the sender reads %+v of what it is told, want %+v", err, d.Datagrams, want)
+		}
+	}
+}
