@@ -95,8 +95,8 @@ type ProcedureSpec struct {
 
 // ResetSpec is how the device's tables are emptied before each trial. The Reference knows how to: reset: {} is enough.
 type ResetSpec struct {
-	// command is what empties them, an exit code of 0 its success. Of dut.type Pod it is run in a container beside the one that forwards, in the same
-	// network namespace; of dut.type Device on the machine of linerate run, as the user, and never in a cluster. No shell reads it.
+	// command is what empties them; exit code 0 is its success. Of dut.type Pod it is run in a container beside the one that forwards, in the same
+	// network namespace; of dut.type Device on the machine of linerate run, as the user, and never in a cluster. No shell reads it. Nothing in it is expanded.
 	// Example: [ip, neigh, flush, all].
 	// +optional
 	// +listType=atomic

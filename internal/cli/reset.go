@@ -130,11 +130,12 @@ func variablesOf(p *plan.Plan) []string {
 	return []string{"LINERATE_TEST=" + p.Test.Name, "LINERATE_FORWARDING=" + string(p.DUT.Forwarding), "LINERATE_LINKS=" + strings.Join(links, " ")}
 }
 
-// setUpDevice runs the program that the file names to set the device up; nothing where it names none.
-func setUpDevice(ctx context.Context, p *plan.Plan) error {
+// setUpDevice runs the program that the file names to set the device up, and says so; nothing where it names none.
+func setUpDevice(ctx context.Context, talk io.Writer, p *plan.Plan) error {
 	if p.DUT.Setup == nil {
 		return nil
 	}
+	announce(talk, p, "dut.setup", p.DUT.Setup)
 	err := program.Run(ctx, p.DUT.Setup.Command, variablesOf(p), p.DUT.Setup.Deadline.Std())
 	if err != nil && ctx.Err() != nil {
 		return exit.Interrupted("interrupted while the device was set up")
@@ -145,12 +146,18 @@ func setUpDevice(ctx context.Context, p *plan.Plan) error {
 	return nil
 }
 
-// tearDownDevice runs the program that the file names to tear the device down, also when ctx has ended. Its failure is told, and changes no figure.
+// tearDownDevice runs the program that the file names to tear the device down, also when ctx has ended, and says so. Its failure is told, and changes no figure.
 func tearDownDevice(ctx context.Context, talk io.Writer, p *plan.Plan) {
 	if p.DUT.Teardown == nil {
 		return
 	}
+	announce(talk, p, "dut.teardown", p.DUT.Teardown)
 	if err := program.Run(context.WithoutCancel(ctx), p.DUT.Teardown.Command, variablesOf(p), p.DUT.Teardown.Deadline.Std()); err != nil {
 		fmt.Fprintf(talk, "%s: dut.teardown: %v: look after the device under test\n", p.Test.Name, err)
 	}
+}
+
+// announce says which program of a file is run, and for how long at most: what it says isn't shown meanwhile, and an interrupt doesn't end a teardown.
+func announce(talk io.Writer, p *plan.Plan, field string, run *plan.Program) {
+	fmt.Fprintf(talk, "%s: %s: %s, for %s at most\n", p.Test.Name, field, program.Name(run.Command), run.Deadline.Std())
 }

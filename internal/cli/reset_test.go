@@ -34,7 +34,7 @@ func TestTheProgramsOfAFileRunInTheirOrder(t *testing.T) {
 		log          string
 		says         string // on stderr
 	}{
-		"all succeed": {says("set up"), says("reset"), report.ExitOK, "set up lab\nreset lab\nreset lab\ntorn down lab\n", ""},
+		"all succeed": {says("set up"), says("reset"), report.ExitOK, "set up lab\nreset lab\nreset lab\ntorn down lab\n", "lab: dut.setup: sh -c "},
 		"the setup fails, and nothing is sent": {`[sh, -c, "echo no such router >&2; exit 7"]`, says("reset"), report.ExitNotMeasured, "torn down lab\n",
 			`dut.setup: sh -c "echo no such router >&2; exit 7": exit status 7; its last words: no such router`},
 		"a reset fails, and the run ends": {says("set up"), `["false"]`, report.ExitNotMeasured, "set up lab\ntorn down lab\n", ""},
@@ -92,7 +92,7 @@ func TestAFailedTeardownIsTold(t *testing.T) {
 	interrupted, interrupt := context.WithCancel(t.Context())
 	interrupt()
 	tearDownDevice(interrupted, &talk, &plan.Plan{Test: plan.Test{Name: "lab"}, DUT: plan.DUT{Teardown: &plan.Program{Command: []string{"sh", "-c", "echo gone; exit 1"}, Deadline: plan.Duration(time.Minute)}}})
-	if want := "lab: dut.teardown: sh -c \"echo gone; exit 1\": exit status 1; its last words: gone: look after the device under test\n"; talk.String() != want {
+	if want := "lab: dut.teardown: sh -c \"echo gone; exit 1\", for 1m0s at most\nlab: dut.teardown: sh -c \"echo gone; exit 1\": exit status 1; its last words: gone: look after the device under test\n"; talk.String() != want {
 		t.Errorf("%q, want %q", talk.String(), want)
 	}
 }
@@ -167,7 +167,7 @@ func TestAPodThatCannotResetSaysWhy(t *testing.T) {
 func TestAnInterruptedSetupIsAnInterrupt(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, interrupt)
-	err := setUpDevice(ctx, &plan.Plan{DUT: plan.DUT{Setup: &plan.Program{Command: []string{"sleep", "600"}, Deadline: plan.Duration(time.Hour)}}})
+	err := setUpDevice(ctx, io.Discard, &plan.Plan{DUT: plan.DUT{Setup: &plan.Program{Command: []string{"sleep", "600"}, Deadline: plan.Duration(time.Hour)}}})
 	if err == nil || exit.Code(err) != report.ExitInterrupted || errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}

@@ -145,7 +145,7 @@ func measureAll(ctx context.Context, s Streams, o runOptions, plans []*plan.Plan
 // measureOne measures a test in its site; title is what progress is told under.
 func measureOne(ctx context.Context, s Streams, o runOptions, p *plan.Plan, site site, title string, baseline *report.Baseline) (*report.Report, error) {
 	defer tearDownDevice(ctx, s.Err, p) // after all was given back
-	if err := setUpDevice(ctx, p); err != nil {
+	if err := setUpDevice(ctx, s.Err, p); err != nil {
 		return nil, err
 	}
 	driver, leave, err := site.enter(ctx, s.Err, o.force)

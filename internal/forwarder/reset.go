@@ -1,7 +1,9 @@
 package forwarder
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -65,7 +67,11 @@ func forget(link netlink.Link, family int) (removed int, err error) {
 		if family == unix.AF_BRIDGE {
 			e.Flags |= netlink.NTF_MASTER // the bridge's table, not the port's own
 		}
-		if err := netlink.NeighDel(&e); err != nil {
+		err := netlink.NeighDel(&e)
+		if errors.Is(err, unix.ENOENT) {
+			continue // it aged out meanwhile
+		}
+		if err != nil {
 			return removed, fmt.Errorf("%s: %w", e.HardwareAddr, err)
 		}
 		removed++
@@ -79,8 +85,11 @@ const connectionCount = "/proc/sys/net/netfilter/nf_conntrack_count"
 // forgetConnections removes all tracked connections, and says how many there were.
 func forgetConnections() (string, error) {
 	text, err := os.ReadFile(connectionCount)
+	if errors.Is(err, fs.ErrNotExist) { // as without the module
+		return "and this kernel tracks no connections", nil
+	}
 	if err != nil {
-		return "and this kernel tracks no connections", nil //nolint:nilerr // without the module there is no such file
+		return "", fmt.Errorf("count the tracked connections: %w", err)
 	}
 	count, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {

@@ -61,7 +61,7 @@ func (r *run) provePath(ctx context.Context, direction int) (report.PathCheck, e
 			if err := r.inject(ctx, probes); err != nil {
 				return nil, err
 			}
-			return r.see(ctx, captures, nil, len(probes), proveWait, proveLinger)
+			return r.see(ctx, captures, nil, allMarked(len(probes)), proveWait, proveLinger)
 		})
 		if err != nil {
 			return report.PathCheck{}, err
@@ -222,16 +222,21 @@ func (r *run) inject(ctx context.Context, probes []path.Probe) error {
 	})
 }
 
-// see collects what the captures hold, beside what was seen before, until as many marked frames as were sent have come and lingering is over, or the wait is.
-func (r *run) see(ctx context.Context, captures []engine.Capture, seen []path.Seen, expected int, wait, linger time.Duration) ([]path.Seen, error) {
-	for end, complete := time.Now().Add(wait), false; time.Now().Before(end); {
+// allMarked says whether as many marked frames as were sent have come.
+func allMarked(sent int) func([]path.Seen) bool {
+	return func(seen []path.Seen) bool { return path.Marked(seen) >= sent }
+}
+
+// see collects what the captures hold, beside what was seen before, until that is complete and lingering is over, or the wait is.
+func (r *run) see(ctx context.Context, captures []engine.Capture, seen []path.Seen, complete func([]path.Seen) bool, wait, linger time.Duration) ([]path.Seen, error) {
+	for end, lingers := time.Now().Add(wait), false; time.Now().Before(end); {
 		got, err := r.fetch(ctx, captures)
 		if err != nil {
 			return nil, err
 		}
 		seen = append(seen, got...)
-		if !complete && path.Marked(seen) >= expected {
-			complete, end = true, time.Now().Add(linger)
+		if !lingers && complete(seen) {
+			lingers, end = true, time.Now().Add(linger)
 		}
 		if err := pause.For(ctx, provePoll); err != nil {
 			return nil, err

@@ -51,7 +51,7 @@ func (r *run) seekRepeats(ctx context.Context) error {
 		for _, l := range lanes {
 			sent += l.sent
 		}
-		return r.see(ctx, captures, seen, sent, proveWait, proveLinger)
+		return r.see(ctx, captures, seen, allMarked(sent), proveWait, proveLinger)
 	})
 	if err != nil {
 		return fmt.Errorf("look for frames that come twice: %w", err)

@@ -18,7 +18,8 @@ import (
 // resetGrace is how long it may take to hear of a reset beyond what the reset itself may.
 const resetGrace = 5 * time.Second
 
-// relearnWait is for how long marked frames are waited for that show whether the device forwards again after its reset; those that are missing then are sent anew.
+// relearnWait is for how long the first marked frames are waited for that show whether the device forwards again after its reset. Where some are missing then, others are sent and waited
+// for twice as long, up to proveWait: a device that delays needs the longer wait, and one that is still learning needs the other frames.
 const relearnWait = 500 * time.Millisecond
 
 // mayReset says before anything is sent that the Plan has the device reset, and nobody here can.
@@ -68,15 +69,16 @@ func (r *run) resetDevice(ctx context.Context) (stands bool, err error) {
 		return false, err
 	}
 	r.leaveOut(before, rest.readings, since(limited, rest.limited))
+	r.Tell(func(p *runner.Progress) { p.Message = r.drive.step.Reason })
 	r.Note("the device was reset before window %d in %s (%s), and forwarded again after %s", window, reset.Took.Std().Round(time.Millisecond), did, reset.Forwards.Std().Round(time.Millisecond))
 	return rest.still, nil
 }
 
-// relearn sends learning frames, and behind them marked ones in all directions, until all of those come out where they should; what is wrong with the first
-// direction in which they don't by then is the error.
+// relearn sends learning frames, and behind them marked ones in all directions, until all of those come out where they should. If they don't by then, the
+// error names the first direction in which they don't.
 func (r *run) relearn(ctx context.Context, until time.Time) error {
-	for {
-		checks, err := r.seeAll(ctx)
+	for wait := relearnWait; ; wait = min(2*wait, proveWait) {
+		checks, err := r.seeAll(ctx, wait)
 		if err != nil {
 			return err
 		}
@@ -87,17 +89,24 @@ func (r *run) relearn(ctx context.Context, until time.Time) error {
 	}
 }
 
-// seeAll sends marked frames once in each direction, and says where they came out.
-func (r *run) seeAll(ctx context.Context) ([]report.PathCheck, error) {
-	probes, sent := make([][]path.Probe, len(r.Plan.Directions)), 0
+// seeAll sends marked frames once in each direction, waits until they prove all directions or the wait is over, and says where they came out.
+func (r *run) seeAll(ctx context.Context, wait time.Duration) ([]report.PathCheck, error) {
+	probes := make([][]path.Probe, len(r.Plan.Directions))
 	for i := range r.Plan.Directions {
 		var err error
 		if probes[i], err = r.probes(i, 1<<31+r.drive.relearned); err != nil {
 			return nil, err
 		}
-		sent += len(probes[i])
 		r.drive.relearned += uint32(len(r.gens) * path.MostProbes)
 	}
+	judge := func(seen []path.Seen) (checks []report.PathCheck) {
+		for i, d := range r.Plan.Directions {
+			check, _ := path.Judge(d, r.forwarding(), probes[i], seen)
+			checks = append(checks, check)
+		}
+		return checks
+	}
+	proven := func(seen []path.Seen) bool { return firstUnproven(judge(seen)) == nil }
 	seen, err := r.sendAndSee(ctx, func(ctx context.Context, captures []engine.Capture) ([]path.Seen, error) {
 		if err := r.teachRouter(ctx); err != nil {
 			return nil, err
@@ -107,17 +116,12 @@ func (r *run) seeAll(ctx context.Context) ([]report.PathCheck, error) {
 				return nil, err
 			}
 		}
-		return r.see(ctx, captures, nil, sent, relearnWait, 0)
+		return r.see(ctx, captures, nil, proven, wait, 0)
 	})
 	if err != nil {
 		return nil, err
 	}
-	var checks []report.PathCheck
-	for i, d := range r.Plan.Directions {
-		check, _ := path.Judge(d, r.forwarding(), probes[i], seen)
-		checks = append(checks, check)
-	}
-	return checks, nil
+	return judge(seen), nil
 }
 
 // teachRouter asks a router for its address from each of the generators': it learns from the question where they are, and needs to ask nobody for them.

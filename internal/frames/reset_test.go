@@ -11,6 +11,7 @@ import (
 	"github.com/linerate-dev/linerate/internal/engine/sim"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
+	"github.com/linerate-dev/linerate/internal/runner"
 	"github.com/linerate-dev/linerate/internal/units"
 )
 
@@ -43,6 +44,7 @@ func TestAResetKeepsATrialFromSpoilingTheNext(t *testing.T) {
 		"with, of a device that learns anew":     {[]option{onDevice(fills), onDevice(func(d *sim.Device) { d.Relearns = 20 }), reset(0)}, 19_890, 20_202},
 		"with, of two generators":                {[]option{onDevice(fills), replicas(2), reset(0)}, 19_890, 20_202},
 		"with, of a device that delays":          {[]option{onDevice(fills), onDevice(func(d *sim.Device) { d.Delay = 200 * time.Millisecond }), reset(0)}, 19_890, 20_202},
+		"with, of a device that delays for long": {[]option{onDevice(fills), onDevice(func(d *sim.Device) { d.Delay, d.MarkedDelay = 800*time.Millisecond, 800*time.Millisecond }), reset(0)}, 19_890, 20_202},
 		"with, of a device whose table is large": {[]option{reset(0)}, 19_890, 20_202},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +65,15 @@ func TestAResetKeepsATrialFromSpoilingTheNext(t *testing.T) {
 }
 
 func TestEachTrialTellsOfItsReset(t *testing.T) {
-	r := scene(frameLoss, reset(300*time.Millisecond)).run(t)
+	s := scene(frameLoss, reset(300*time.Millisecond))
+	var last *report.Window
+	s.options.Progress = func(p runner.Progress) {
+		if p.Window != last && p.Message == "resetting the device" {
+			t.Errorf("window %d is over, and the device is said to be reset still", p.Window.Number)
+		}
+		last = p.Window
+	}
+	r := s.run(t)
 	if r.Ending != report.Completed || len(r.Windows) < 5 {
 		t.Fatalf("%s: %s, %d windows", r.Ending, r.Message, len(r.Windows))
 	}

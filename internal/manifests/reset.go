@@ -23,14 +23,14 @@ const (
 // resets says that the test has its device reset before each trial.
 func resets(in Input) bool { return in.Compiled.Plan.Procedure.Reset != nil }
 
-// resetTokenOf is what the runner shows to have an attempt's device reset: it follows from the test's UID, which who can't read the test doesn't know.
+// resetTokenOf is what the runner shows to have an attempt's device reset. It follows from the test's UID, so whoever may read the test, its pods or one of its Reports knows it.
 func resetTokenOf(in Input) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "reset of attempt %d of test %s", in.Attempt, in.Test.UID))
 	return hex.EncodeToString(sum[:16])
 }
 
 // addReset puts a container beside the one that forwards, in the same network namespace, in which our program runs the user's reset command when the runner asks for
-// it: nobody execs into a pod. It has the rights, variables and mounts of the container that forwards, which the author gave it, and none of its devices.
+// it: nobody execs into a pod. It has the rights, variables and mounts that the author gave the container that forwards, and none of that container's devices.
 //
 //	init  linerate-copy   our program ──▶ /opt/linerate
 //	      linerate-reset  the image of the container that forwards, or reset.image: our program, which runs the command
@@ -43,7 +43,7 @@ func addReset(in Input, spec *corev1.PodSpec) {
 		Name:  containerReset,
 		Image: forwards.Image, ImagePullPolicy: forwards.ImagePullPolicy,
 		Command: append([]string{launch, "reset", "--at", "$(" + variableResetIP + ")", "--links", strings.Join(linkNames(in), ","),
-			"--timeout", in.Compiled.Plan.Procedure.Reset.Timeout.Std().String(), "--"}, in.Compiled.Plan.DUT.ResetCommand...),
+			"--timeout", in.Compiled.Plan.Procedure.Reset.Timeout.Std().String(), "--"}, literal(in.Compiled.Plan.DUT.ResetCommand)...),
 		Env: append(forwards.DeepCopy().Env, fieldVariable(variableResetIP, "status.podIP"),
 			corev1.EnvVar{Name: variableResetToken, Value: resetTokenOf(in)}),
 		EnvFrom:                  forwards.DeepCopy().EnvFrom,
@@ -60,6 +60,15 @@ func addReset(in Input, spec *corev1.PodSpec) {
 	}
 	spec.Containers = append(spec.Containers, c)
 	spec.Volumes = append(spec.Volumes, emptyDir("linerate-program"))
+}
+
+// literal is words that the kubelet passes on as they are: it makes $ of $$, and expands $(NAME).
+func literal(words []string) []string {
+	doubled := make([]string, len(words))
+	for i, word := range words {
+		doubled[i] = strings.ReplaceAll(word, "$", "$$")
+	}
+	return doubled
 }
 
 // copyProgram is the init container that brings our program into a pod of another image.

@@ -55,6 +55,10 @@ func TestWhoResetsAUsersDeviceHasTheRightsOfTheContainerThatForwards(t *testing.
 	if diff := cmp.Diff(want, c.Command); diff != "" {
 		t.Error(diff)
 	}
+	in.Compiled.Plan.DUT.ResetCommand = []string{"sh", "-c", "echo $(RULES) $$ $HOME"}
+	if got, want := containerNamed(t, manifests.DUT(in), "linerate-reset").Command[9:], []string{"sh", "-c", "echo $$(RULES) $$$$ $$HOME"}; !slices.Equal(got, want) {
+		t.Errorf("the command is %q, want %q, of which the kubelet makes what was written", got, want)
+	}
 	in.Test.Spec.Procedure.Reset.Image = ""
 	if c := containerNamed(t, manifests.DUT(in), "linerate-reset"); c.Image != forwards.Image {
 		t.Errorf("where no image is said it has %s", c.Image)

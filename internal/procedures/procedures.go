@@ -39,6 +39,9 @@ func Of(p plan.Procedure) procedure.Procedure {
 	return choose(p)
 }
 
+// aroundReset is what may pass with each reset beside its own time and the device's: hearing of it (5 s), the last marked frames (2 s), and until counters stand still (3 s).
+const aroundReset = 10 * time.Second
+
 // withReset is a procedure before each of whose trials the device is reset. The device may take as long once more until it forwards again.
 type withReset struct {
 	procedure.Procedure
@@ -47,7 +50,7 @@ type withReset struct {
 
 func (r withReset) Bound() procedure.Bound {
 	b := r.Procedure.Bound()
-	b.BeforeTrial = 2 * r.timeout
+	b.BeforeTrial = 2*r.timeout + aroundReset
 	return b
 }
 

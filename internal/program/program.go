@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 )
 
 // afterEnd is how long what a program left running may still speak on its standard output.
@@ -61,9 +62,22 @@ func Name(command []string) string {
 	return string(name)
 }
 
+// mostSaid bounds a program's last words in bytes: beside its name, they have to fit into an answer of 512.
+const mostSaid = 256
+
+// said is a program's last words, without what would drive a terminal.
 func said(words *Words) string {
-	if last := words.String(); last != "" {
-		return "; its last words: " + last
+	last := strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return -1
+		}
+		return c
+	}, words.String())
+	if len(last) > mostSaid {
+		last = strings.ToValidUTF8(last[:mostSaid-len("…")], "") + "…"
 	}
-	return ""
+	if last == "" {
+		return ""
+	}
+	return "; its last words: " + last
 }

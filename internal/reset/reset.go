@@ -7,7 +7,6 @@
 package reset
 
 import (
-	"bytes"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
@@ -16,8 +15,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
 // Path is where a reset is asked for, by POST.
@@ -30,6 +31,8 @@ const Version = "linerate.dev/reset.v1alpha1"
 const (
 	connectTime = 5 * time.Second
 	mostAnswer  = 64 << 10 // bytes
+	mostHeader  = 1 << 10  // bytes, of an answer
+	mostWords   = 512      // bytes, of what the answer says
 )
 
 // Done is what a reset did.
@@ -83,7 +86,7 @@ func Ask(ctx context.Context, address, token string) (done Done, err error) {
 		return done, fmt.Errorf("ask %s to reset the device: %w", address, err)
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
-	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: connectTime}).DialContext, DisableKeepAlives: true}
+	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: connectTime}).DialContext, DisableKeepAlives: true, MaxResponseHeaderBytes: mostHeader}
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := client.Do(request)
 	if err != nil {
@@ -95,9 +98,9 @@ func Ask(ctx context.Context, address, token string) (done Done, err error) {
 	case err != nil:
 		return done, fmt.Errorf("ask %s to reset the device: %w", address, plainly(err))
 	case answer.StatusCode == http.StatusInternalServerError:
-		return done, errors.New(string(bytes.TrimSpace(body))) // the reset's own words
+		return done, errors.New(short(string(body))) // the reset's own words
 	case answer.StatusCode != http.StatusOK:
-		return done, fmt.Errorf("ask %s to reset the device: it answered %s: %.200q", address, answer.Status, body)
+		return done, fmt.Errorf("ask %s to reset the device: it answered %s: %.200q", address, short(answer.Status), body)
 	}
 	if err := json.Unmarshal(body, &done); err != nil {
 		return Done{}, fmt.Errorf("ask %s to reset the device: its answer can't be read: %w", address, err)
@@ -105,7 +108,25 @@ func Ask(ctx context.Context, address, token string) (done Done, err error) {
 	if done.Version != Version {
 		return Done{}, fmt.Errorf("ask %s to reset the device: it answers in %.80q, and %q is wanted: use one linerate for both", address, done.Version, Version)
 	}
+	done.Did = short(done.Did)
 	return done, nil
+}
+
+// short is what somebody else's pod says, without what would drive a terminal, and no longer than it is of use.
+func short(words string) string {
+	words = strings.TrimSpace(strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsSpace(c):
+			return ' '
+		case unicode.IsControl(c):
+			return -1
+		}
+		return c
+	}, words))
+	if len(words) <= mostWords {
+		return words
+	}
+	return strings.ToValidUTF8(words[:mostWords-len("…")], "") + "…"
 }
 
 // plainly is an error of asking without the address, which stands before it.

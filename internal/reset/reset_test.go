@@ -13,33 +13,38 @@ import (
 	"github.com/linerate-dev/linerate/internal/reset"
 )
 
-// serve is a device's address that answers by h, with bounds as short as those of whoever else answers there.
+// serve is a device's address that answers by h.
 func serve(t *testing.T, h http.Handler) string {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.Handle("POST "+reset.Path, h)
-	s := httptest.NewUnstartedServer(mux)
-	s.Config.ReadTimeout, s.Config.WriteTimeout = 50*time.Millisecond, 50*time.Millisecond
-	s.Start()
+	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	return s.Listener.Addr().String()
 }
 
+// late is h where the server's own bound for an answer is over, as when a reset took longer.
+func late(t *testing.T, h http.Handler) http.Handler {
+	t.Helper()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0)); err != nil {
+			t.Error(err)
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
 func TestADeviceIsResetByWhoHasTheToken(t *testing.T) {
 	resets := 0
-	address := serve(t, &reset.Handler{Token: "secret", Reset: func(ctx context.Context) (string, error) {
-		select { // longer than the server's own bounds
-		case <-ctx.Done():
-			return "", ctx.Err()
-		case <-time.After(150 * time.Millisecond):
-		}
+	handler := &reset.Handler{Token: "secret", Reset: func(context.Context) (string, error) {
 		resets++
 		return "conntrack -F", nil
-	}})
-	done, err := reset.Ask(t.Context(), address, "secret")
-	if err != nil || done.Did != "conntrack -F" || done.Took < 150*time.Millisecond || resets != 1 {
+	}}
+	done, err := reset.Ask(t.Context(), serve(t, late(t, handler)), "secret")
+	if err != nil || done.Did != "conntrack -F" || done.Took <= 0 || resets != 1 {
 		t.Errorf("%+v, %v; %d resets", done, err, resets)
 	}
+	address := serve(t, handler)
 	for _, token := range []string{"", "secre", "secrets"} {
 		if _, err := reset.Ask(t.Context(), address, token); err == nil || !strings.Contains(err.Error(), "401 Unauthorized") {
 			t.Errorf("token %q: %v", token, err)
@@ -80,6 +85,20 @@ func TestWhyAResetFailedIsTold(t *testing.T) {
 	gone.Close()
 	if _, err := reset.Ask(t.Context(), gone.Listener.Addr().String(), "t"); err == nil || !strings.Contains(err.Error(), "may the runner's pod reach that port?") {
 		t.Error(err)
+	}
+}
+
+// A device's pod is its author's: what it says goes into the Report, and onto a terminal.
+func TestWhatADeviceSaysIsBounded(t *testing.T) {
+	long := "\x1b[1m" + strings.Repeat("é", 300) + "\n"
+	want := "[1m" + strings.Repeat("é", 253) + "…"
+	handler := &reset.Handler{Token: "t", Reset: func(context.Context) (string, error) { return long, nil }}
+	if done, err := reset.Ask(t.Context(), serve(t, handler), "t"); err != nil || done.Did != want {
+		t.Errorf("%q, %v; want %q", done.Did, err, want)
+	}
+	handler.Reset = func(context.Context) (string, error) { return "", errors.New(long) }
+	if _, err := reset.Ask(t.Context(), serve(t, handler), "t"); err == nil || err.Error() != want {
+		t.Errorf("%q, want %q", err, want)
 	}
 }
 

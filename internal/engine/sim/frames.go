@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/engine"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -101,8 +102,34 @@ func (e *Engine) pass(port int, frame []byte) {
 		frame[len(frame)-1] ^= 1
 	}
 	for range e.world.cfg.Directions[i].Device.copies() {
-		far.deliver(d.To, frame)
+		e.world.after(d.Device.MarkedDelay, func() { far.deliver(d.To, frame) })
 	}
+}
+
+// arrival is a marked frame that is on its way through the device.
+type arrival struct {
+	at      time.Duration
+	deliver func()
+}
+
+// after has a frame arrive so much later.
+func (w *World) after(delay time.Duration, deliver func()) {
+	if delay == 0 {
+		deliver()
+		return
+	}
+	w.underway = append(w.underway, arrival{w.last + delay, deliver})
+}
+
+// arrive lets the marked frames arrive that have been on their way for long enough.
+func (w *World) arrive() {
+	w.underway = slices.DeleteFunc(w.underway, func(a arrival) bool {
+		due := a.at <= w.last
+		if due {
+			a.deliver()
+		}
+		return due
+	})
 }
 
 // copies is how often the next marked frame arrives.

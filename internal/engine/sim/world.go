@@ -58,6 +58,8 @@ type Device struct {
 	Capacity func(offered float64) float64
 	// Delay is how long a frame takes.
 	Delay time.Duration
+	// MarkedDelay is how long a marked frame takes.
+	MarkedDelay time.Duration
 	// Loss is the share that it loses at any load.
 	Loss units.Ratio
 
@@ -107,6 +109,7 @@ type World struct {
 	last       time.Duration // up to where the fluid is computed
 	flows      []*flow
 	generators []*Engine
+	underway   []arrival
 }
 
 // New makes a world whose time begins now.
@@ -171,6 +174,7 @@ func (w *World) advance() {
 			g.expire(next)
 		}
 	}
+	w.arrive()
 }
 
 // rates is what each generator sends of direction i at present, packets per second.
