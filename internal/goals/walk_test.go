@@ -160,3 +160,19 @@ func TestWhatAStoppedTrialShows(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestTST009VerifiesLoss: one trial of a minute, whose drain comes on top, decides no load, and two of a kind do.
+func TestTST009VerifiesLoss(t *testing.T) {
+	for _, classification := range []goals.Classification{goals.RFC9971, goals.Sequential} {
+		s := goals.Settings{Classification: classification, Goals: []goals.Goal{goals.TST009(0.005)}, MinLoad: least, MaxLoad: most}
+		for _, loss := range []float64{0, 0.1} {
+			trial := goals.Trial{Load: least, Duration: time.Minute, Took: time.Minute + 50*time.Millisecond, LossRatio: loss}
+			if r := s.Conclude([]goals.Trial{trial})[0]; r.Lower != nil || r.Upper != nil {
+				t.Errorf("%s: one trial that lost %g decides: %+v", classification, loss, r)
+			}
+			if r := s.Conclude([]goals.Trial{trial, trial})[0]; (r.Lower != nil) != (loss == 0) || (r.Upper != nil) != (loss > 0) {
+				t.Errorf("%s: two trials that lost %g: %+v", classification, loss, r)
+			}
+		}
+	}
+}
