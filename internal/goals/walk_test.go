@@ -22,6 +22,16 @@ func bending(from float64) losing {
 	return func(load float64, _ *rand.Rand) float64 { return min(1, math.Pow(max(0, load/from-1), 2)*4) }
 }
 
+// collapsing is a hard limit, of which nine tenths are left once 5 % more is offered.
+func collapsing(limit float64) losing {
+	return func(load float64, _ *rand.Rand) float64 {
+		if load > 1.05*limit {
+			return 1 - 0.9*limit/load
+		}
+		return max(0, 1-limit/load)
+	}
+}
+
 // moody forgets what it did a trial ago.
 func moody(_ float64, chance *rand.Rand) float64 { return max(0, chance.Float64()-0.5) }
 
@@ -79,6 +89,7 @@ func TestPropertyBoundsEncloseTheLimit(t *testing.T) {
 				truth  func(loss float64) float64
 			}{
 				"a hard limit": {above(limit), func(loss float64) float64 { return limit / (1 - loss) }},
+				"a collapse":   {collapsing(limit), func(loss float64) float64 { return limit / (1 - loss) }},
 				"a bend":       {bending(limit), func(loss float64) float64 { return limit * (1 + math.Sqrt(loss/4)) }},
 			} {
 				_, trials := carry(s, of.device, 1)
