@@ -112,7 +112,7 @@ type packetRow struct {
 	calm   calm.Taken
 }
 
-// searchDevice is A B C C B A: the library, and ours by both classifications, of one device that stays as it is.
+// searchDevice is A, B, C and back: the library, and ours by both classifications, of one device that stays as it is.
 func searchDevice(ctx context.Context, host reallab.Host, library *library, limit int64, watch *calm.Watch) (rows []packetRow, err error) {
 	bench, err := openBench(ctx, host, limit)
 	if err != nil {
