@@ -325,7 +325,7 @@ type SearchClassification string
 const (
 	// ClassifyRFC9971 is multiple loss ratio search as draft-ietf-bmwg-mlrsearch has it, to be published as RFC 9971.
 	ClassifyRFC9971 SearchClassification = "RFC9971"
-	// ClassifySequential stops once one side leads by enough trials, and ends a trial once its loss is decided: faster, and conformant to no standard.
+	// ClassifySequential decides a load once its trials are one-sided enough, and ends a trial once its loss is decided: faster, and conformant to no standard.
 	ClassifySequential SearchClassification = "Sequential"
 )
 
@@ -338,7 +338,8 @@ type SearchPreset string
 const (
 	// PresetRFC2544 is one goal: nothing is lost in one trial of 60 s.
 	PresetRFC2544 SearchPreset = "RFC2544"
-	// PresetTST009 is one goal: nothing is lost in most trials of 60 s, of which there are two or three (ETSI GS NFV-TST 009, binary search with loss verification).
+	// PresetTST009 is one goal: nothing is lost in most trials of 60 s, of which there are two or three (ETSI GS NFV-TST 009, binary search with loss verification). Their durationSum is 130s: of 120s one bad trial, which takes
+	// more than 60 s with its drain, would be more than half, and decide alone.
 	PresetTST009 SearchPreset = "TST009"
 )
 

@@ -28,6 +28,14 @@ var devices = []device{
 	{"hard limit", "forwards up to a rate, and loses what is above", func(capacity float64, _ *rand.Rand) running {
 		return running{still, func(load, _, _ float64) float64 { return over(load, capacity) }}
 	}},
+	{"collapses", "a hard limit, of which a tenth is lost once 5 % more is offered", func(capacity float64, _ *rand.Rand) running {
+		return running{still, func(load, _, _ float64) float64 {
+			if load > 1.05*capacity {
+				return load - 0.9*capacity
+			}
+			return over(load, capacity)
+		}}
+	}},
 	{"jitter 0.2 %", "a limit that is another one in each trial, normal with a deviation of 0.2 %", func(capacity float64, chance *rand.Rand) running {
 		now := capacity
 		return running{func() { now = capacity * (1 + 0.002*chance.NormFloat64()) }, func(load, _, _ float64) float64 { return over(load, now) }}

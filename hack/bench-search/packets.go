@@ -112,7 +112,7 @@ type packetRow struct {
 	calm   calm.Taken
 }
 
-// searchDevice is A B C C B A: the library, and ours by both classifications, of one device that stays as it is.
+// searchDevice is A, B, C and back: the library, and ours by both classifications, of one device that stays as it is.
 func searchDevice(ctx context.Context, host reallab.Host, library *library, limit int64, watch *calm.Watch) (rows []packetRow, err error) {
 	bench, err := openBench(ctx, host, limit)
 	if err != nil {
@@ -201,7 +201,10 @@ func (b *bench) byOurs(ctx context.Context, classification goals.Classification)
 	if err := errors.Join(err, r.end(ctx)); err != nil {
 		return packetRow{}, err
 	}
-	row := r.row(string(classification))
+	row, err := r.row(string(classification))
+	if err != nil {
+		return packetRow{}, err
+	}
 	row.again = again
 	for _, g := range r.Procedure.Conclude(r.Report.Windows).Goals {
 		row.found = append(row.found, bracket{packets(g.Lower), packets(g.Upper)})
@@ -235,9 +238,9 @@ func (b *bench) byLibrary(ctx context.Context, library *library) (packetRow, err
 	if err := errors.Join(err, r.end(ctx)); err != nil {
 		return packetRow{}, err
 	}
-	row := r.row("MLRsearch")
+	row, err := r.row("MLRsearch")
 	row.found = found
-	return row, nil
+	return row, err
 }
 
 // A drive is one search: the runner's journal, and the driver that writes into it.
@@ -304,8 +307,11 @@ func (d *drive) end(ctx context.Context) error {
 }
 
 // row is what the search cost, its warm-up left aside.
-func (d *drive) row(who string) packetRow {
+func (d *drive) row(who string) (packetRow, error) {
+	if len(d.Report.Windows) < 2 {
+		return packetRow{}, fmt.Errorf("the search by %s had no trial after its warm-up: nothing came back", who)
+	}
 	trials := d.Report.Windows[1:]
 	last := trials[len(trials)-1]
-	return packetRow{who: who, took: last.Start.Std() + last.Took.Std() - trials[0].Start.Std(), trials: len(trials)}
+	return packetRow{who: who, took: last.Start.Std() + last.Took.Std() - trials[0].Start.Std(), trials: len(trials)}, nil
 }

@@ -35,7 +35,7 @@ func goalResult(r *report.Report, g procedure.GoalConclusion) report.GoalResult 
 		if b == nil {
 			return nil
 		}
-		out := &report.GoalBound{Load: b.Load, Good: b.Good, Intended: measure.Sum(r.Windows[b.Windows[0]].Directions, nil).Intended}
+		out := &report.GoalBound{Load: b.Load, Good: b.Good, Open: b.Open, Intended: measure.Sum(r.Windows[b.Windows[0]].Directions, nil).Intended}
 		for _, i := range b.Windows {
 			out.Windows = append(out.Windows, r.Windows[i].Number)
 		}

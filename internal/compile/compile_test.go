@@ -13,6 +13,7 @@ import (
 	"github.com/linerate-dev/linerate/api/v1alpha1"
 	"github.com/linerate-dev/linerate/internal/admission"
 	"github.com/linerate-dev/linerate/internal/compile"
+	"github.com/linerate-dev/linerate/internal/goals"
 	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/profile"
 	"github.com/linerate-dev/linerate/internal/units"
@@ -276,12 +277,25 @@ func TestAPlanHasTheMemberOfItsProcedureAlone(t *testing.T) {
 	}
 }
 
-func TestASearchThatSaysNoLowestLoadBeginsAtAThousandthOfTheHighest(t *testing.T) {
+func TestASearchThatSaysNoLowestLoadBeginsAtAThousandthOfTheHighestOrAtAPacketASecond(t *testing.T) {
 	server := newServer(t)
-	for highest, lowest := range map[string]string{"100%": "0.1%", "40kpps": "40pps", "500mbps": "500kbps", "1gbpsl1": "1mbpsl1"} {
+	for highest, lowest := range map[string]string{"100%": "0.1%", "40kpps": "40pps", "500pps": "1pps", "1pps": "0.001pps", "500mbps": "500kbps", "1gbpsl1": "1mbpsl1"} {
 		p := compiled(t, admit(t, server, "  procedure: {type: Search, search: {maxRate: "+highest+"}}\n"+links))
 		if got, want := p.Procedure.Search.MinRate, rate(t, lowest); got != want {
 			t.Errorf("up to %s: from %s, want %s", highest, got, want)
+		}
+	}
+}
+
+func TestPresetsAreTheGoalsOfTheirStandards(t *testing.T) {
+	server := newServer(t)
+	for _, want := range []goals.Goal{goals.RFC2544(0.005), goals.TST009(0.005)} {
+		p := compiled(t, admit(t, server, "  procedure: {type: Search, search: {preset: "+want.Name+"}}\n  activeDeadline: 3h\n"+links))
+		g := p.Procedure.Search.Goals[0]
+		got := goals.Goal{Name: g.Name, LossRatio: float64(g.LossRatio) / float64(units.One), ExceedRatio: float64(g.ExceedRatio) / float64(units.One), Width: float64(g.Width) / float64(units.One),
+			FinalTrial: g.FinalTrialDuration.Std(), DurationSum: g.DurationSum.Std()}
+		if len(p.Procedure.Search.Goals) != 1 || got != want {
+			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
 }

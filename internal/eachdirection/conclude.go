@@ -60,9 +60,11 @@ func (e Each) goals(whole procedure.Conclusion, alone []procedure.Conclusion, hi
 				goal.Directions = append(goal.Directions, e.searchOf(history, name).direction(alone[i].Goals[g].Conclusion))
 			}
 			e.whole(&goal.Conclusion, history)
-			if goal.Finished {
-				goal.Sentence = e.sentence(goal.Conclusion, nil, history)
+			var said []string
+			for i, name := range e.directions() {
+				said = append(said, name+": "+alone[i].Goals[g].Sentence)
 			}
+			goal.Sentence = "each by itself: " + strings.Join(said, "; ") + "; the loads of this goal were not held at once"
 		}
 		all = append(all, goal)
 	}
@@ -150,7 +152,7 @@ func (e Each) sentence(c procedure.Conclusion, alone []procedure.Conclusion, his
 	var said []string
 	for i, name := range e.directions() {
 		found := ofDirection(c.Directions[i], name, history)
-		if i < len(alone) && len(alone[i].Goals) > 0 {
+		if len(alone[i].Goals) > 0 {
 			found = alone[i].Sentence
 		}
 		said = append(said, name+": "+found)

@@ -19,7 +19,7 @@ type Classification string
 const (
 	// RFC9971 is the standard's rule, and asks load by load what the library MLRsearch 1.2.1 asks. A load is decided once nothing that is missing of a goal's duration sum could change it.
 	RFC9971 Classification = "RFC9971"
-	// Sequential also decides a load as soon as its trials are one-sided enough, lets trials end once they are decided, and goes by what loads look like. It puts as few loads on the wrong side as RFC9971, and is faster.
+	// Sequential also decides a load as soon as its trials are one-sided enough, lets trials end once they are decided, and goes by what loads look like. If trials are independent, it puts a load on the wrong side at most 0.25 points more often than RFC9971. It is faster.
 	Sequential Classification = "Sequential"
 )
 
@@ -45,9 +45,10 @@ func RFC2544(width float64) Goal {
 	return Goal{Name: "RFC2544", Width: width, FinalTrial: time.Minute, DurationSum: time.Minute}
 }
 
-// TST009 is the goal of ETSI GS NFV-TST 009's binary search with loss verification: one of two trials of 60 s must be without loss.
+// TST009 is the goal of ETSI GS NFV-TST 009's binary search with loss verification: most of two or three trials of 60 s must be without loss. Of a sum of 120 s one bad trial with its overhead would be more than half, and decide
+// alone; of 130 s it takes two, as long as overheads are below 5 s.
 func TST009(width float64) Goal {
-	return Goal{Name: "TST009", ExceedRatio: 0.5, Width: width, FinalTrial: time.Minute, DurationSum: 2 * time.Minute}
+	return Goal{Name: "TST009", ExceedRatio: 0.5, Width: width, FinalTrial: time.Minute, DurationSum: 130 * time.Second}
 }
 
 func (g Goal) initialTrial() time.Duration {
@@ -116,8 +117,8 @@ type Result struct {
 	ConditionalThroughput float64
 	// Irregular is empty where both bounds are there and no further apart than the goal's width.
 	Irregular string
-	// WrongClass is the chance that one load is put on the wrong side where trials are bad with a probability of 0.2, or of 0.8, whichever is worse, independently of each other: it should hold where that is no more than the
-	// goal's exceed ratio. NaN where no trial was long enough for the goal, since overheads count.
+	// WrongClass is the chance that one load is put on the wrong side where trials are bad with a probability of 0.2, or of 0.8, whichever is worse, independently of each other: a load should hold where that probability is no more
+	// than the goal's exceed ratio. NaN where no trial was long enough for the goal, since overheads count.
 	WrongClass float64
 }
 

@@ -22,6 +22,16 @@ func bending(from float64) losing {
 	return func(load float64, _ *rand.Rand) float64 { return min(1, math.Pow(max(0, load/from-1), 2)*4) }
 }
 
+// collapsing is a hard limit, of which nine tenths are left once 5 % more is offered.
+func collapsing(limit float64) losing {
+	return func(load float64, _ *rand.Rand) float64 {
+		if load > 1.05*limit {
+			return 1 - 0.9*limit/load
+		}
+		return max(0, 1-limit/load)
+	}
+}
+
 // moody forgets what it did a trial ago.
 func moody(_ float64, chance *rand.Rand) float64 { return max(0, chance.Float64()-0.5) }
 
@@ -79,6 +89,7 @@ func TestPropertyBoundsEncloseTheLimit(t *testing.T) {
 				truth  func(loss float64) float64
 			}{
 				"a hard limit": {above(limit), func(loss float64) float64 { return limit / (1 - loss) }},
+				"a collapse":   {collapsing(limit), func(loss float64) float64 { return limit / (1 - loss) }},
 				"a bend":       {bending(limit), func(loss float64) float64 { return limit * (1 + math.Sqrt(loss/4)) }},
 			} {
 				_, trials := carry(s, of.device, 1)
@@ -158,5 +169,21 @@ func TestWhatAStoppedTrialShows(t *testing.T) {
 	}
 	if r := s.Conclude(trials[2:5])[0]; r.Lower != nil || r.ConditionalThroughput != 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestTST009VerifiesLoss: one trial of a minute, whose drain comes on top, decides no load, and two of a kind do.
+func TestTST009VerifiesLoss(t *testing.T) {
+	for _, classification := range []goals.Classification{goals.RFC9971, goals.Sequential} {
+		s := goals.Settings{Classification: classification, Goals: []goals.Goal{goals.TST009(0.005)}, MinLoad: least, MaxLoad: most}
+		for _, loss := range []float64{0, 0.1} {
+			trial := goals.Trial{Load: least, Duration: time.Minute, Took: time.Minute + 50*time.Millisecond, LossRatio: loss}
+			if r := s.Conclude([]goals.Trial{trial})[0]; r.Lower != nil || r.Upper != nil {
+				t.Errorf("%s: one trial that lost %g decides: %+v", classification, loss, r)
+			}
+			if r := s.Conclude([]goals.Trial{trial, trial})[0]; (r.Lower != nil) != (loss == 0) || (r.Upper != nil) != (loss > 0) {
+				t.Errorf("%s: two trials that lost %g: %+v", classification, loss, r)
+			}
+		}
 	}
 }

@@ -214,11 +214,11 @@ type GoalConclusion struct {
 	WrongClass   units.Ratio
 }
 
-// GoalBound is a load with the windows of all its trials, as indexes into the history, and how many of them were good.
+// GoalBound is a load with the windows of all its trials, as indexes into the history, and how many of them were good. Open are those that were ended for another goal, of which nobody knows.
 type GoalBound struct {
-	Load    units.Ratio
-	Windows []int
-	Good    int
+	Load       units.Ratio
+	Windows    []int
+	Good, Open int
 }
 
 // DirectionConclusion is what windows show of one direction.

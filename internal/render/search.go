@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,7 +54,7 @@ func goalsTable(r *report.Report) *table {
 	return t
 }
 
-// goodTrials are how many trials of those at each bound were good: "3/3, 0/2". An older linerate didn't count them.
+// goodTrials are how many trials of those at each bound were good: "3/3, 0/2 + 1 ended early for another goal". An older linerate didn't count them.
 func goodTrials(g report.GoalResult) string {
 	var words []string
 	for _, b := range []*report.GoalBound{g.Lower, g.Upper} {
@@ -63,7 +64,11 @@ func goodTrials(g report.GoalResult) string {
 		case g.InitialTrialDuration == 0:
 			words = append(words, wording.Counted(len(b.Windows), "trial"))
 		default:
-			words = append(words, strconv.Itoa(b.Good)+"/"+strconv.Itoa(len(b.Windows)))
+			word := strconv.Itoa(b.Good) + "/" + strconv.Itoa(len(b.Windows)-b.Open)
+			if b.Open > 0 {
+				word += fmt.Sprintf(" + %d ended early for another goal", b.Open)
+			}
+			words = append(words, word)
 		}
 	}
 	if g.Lower == nil && g.Upper == nil {
@@ -178,7 +183,7 @@ func classificationText(search *plan.Search) string {
 	case plan.ClassifyRFC9971:
 		text += ": multiple loss ratio search (draft-ietf-bmwg-mlrsearch), trials at a load decide by their durations' sum"
 	case plan.ClassifySequential:
-		text += ": trials at a load decide once good or bad ones lead; it is linerate's own rule, and none of a standard"
+		text += ": trials at a load decide once they are one-sided enough; it is linerate's own rule, and none of a standard"
 	}
 	if search.Preset != "" {
 		text += "; preset " + search.Preset
@@ -236,10 +241,11 @@ func irregularWarnings(r *report.Report) (out []string) {
 // trial is one of a search's, as drawn: its load and what its worst direction lost.
 type trial struct {
 	window report.Window
-	rate   int64 // what it was asked for, of all directions or of the one that varied
-	loss   float64
+	rate   int64    // what it was asked for, of all directions or of the one that varied
+	loss   float64  // of a trial that was ended early the least that the whole one would have lost
 	class  string   // of its mark
 	bad    []string // the goals that allow less
+	open   []string // the goals of which it says nothing, as it was ended early for others
 }
 
 // trialsOf are a search's trials, by the direction that varied; "": all did.
@@ -253,22 +259,25 @@ func trialsOf(r *report.Report, varied string) (out []trial) {
 			continue
 		}
 		t := trial{window: w, loss: -1}
-		for _, d := range w.Directions {
+		for i, d := range w.Directions {
 			if varied != "" && d.Name() != varied {
 				continue
 			}
 			t.rate += d.Intended.PacketsPerSecond
-			t.loss = max(t.loss, share(d.LossRatio))
+			t.loss = max(t.loss, share(figures.LossOfTrial(w, i)))
 		}
 		for _, g := range search.Goals {
-			if t.loss > share(g.LossRatio) {
+			switch {
+			case t.loss > share(g.LossRatio):
 				t.bad = append(t.bad, g.Name)
+			case w.Decided != nil:
+				t.open = append(t.open, g.Name)
 			}
 		}
 		switch {
 		case w.SaysNothing():
 			t.class = "invalid"
-		case len(t.bad) == 0:
+		case len(t.bad)+len(t.open) == 0:
 			t.class = "good"
 		case len(t.bad) == len(search.Goals):
 			t.class = "lossy"
@@ -284,12 +293,22 @@ func share(r units.Ratio) float64 { return float64(r) / float64(units.One) }
 
 // title tells a trial to who points at it.
 func (t trial) title() string {
-	text := "window " + strconv.Itoa(t.window.Number) + ": " + wording.PacketRate(t.rate) + " asked for, " + wording.Span(t.window.Duration.Std()) + ", " + wording.Loss(units.Ratio(t.loss*float64(units.One))) + " lost"
+	lost := wording.Loss(units.Ratio(t.loss*float64(units.One))) + " lost"
+	if t.window.Decided != nil {
+		lost = "at least " + lost + " of the frames of " + wording.Span(t.window.Decided.Planned.Std())
+	}
+	text := "window " + strconv.Itoa(t.window.Number) + ": " + wording.PacketRate(t.rate) + " asked for, " + wording.Span(t.window.Duration.Std()) + ", " + lost
 	switch t.class {
 	case "invalid":
 		return text + ": says nothing: " + t.window.Reason
 	case "good":
 		return text + ": good for each goal"
 	}
-	return text + ": bad for " + strings.Join(t.bad, ", ")
+	if len(t.bad) > 0 {
+		text += ": bad for " + strings.Join(t.bad, ", ")
+	}
+	if len(t.open) > 0 {
+		text += ", ended early: says nothing of " + strings.Join(t.open, ", ")
+	}
+	return text
 }

@@ -68,6 +68,27 @@ func TestSequentialTellsHowOftenItIsWrong(t *testing.T) {
 	}
 }
 
+// A trial that was ended early for NDR is drawn with the least that the whole one would have lost, and says nothing of PDR; nor is it counted as good or bad there.
+func TestATrialThatWasEndedEarly(t *testing.T) {
+	r := searched(t)
+	i := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Phase == report.Trial })
+	w := &r.Windows[i]
+	w.Evidence, w.Decided = nil, &report.Decided{At: w.Duration, Planned: 2 * w.Duration}
+	for d := range w.Directions {
+		m := &w.Directions[d]
+		m.EdgeFrames, m.DisturbedFrames = 0, 0
+		m.Returned.Packets = m.Sent.Packets - m.Sent.Packets*6/1000
+		m.LossRatio = units.RatioOf(m.Sent.Packets-m.Returned.Packets, m.Sent.Packets)
+	}
+	got := trialsOf(r, "")[0]
+	if got.class != "some" || got.loss < 0.0025 || got.loss > 0.0031 || !strings.HasSuffix(got.title(), ": bad for NDR, ended early: says nothing of PDR") {
+		t.Errorf("%s, %g: %s", got.class, got.loss, got.title())
+	}
+	if said, want := goodTrials(report.GoalResult{InitialTrialDuration: 1, Lower: &report.GoalBound{Windows: []int{1, 2, 3}, Good: 2, Open: 1}}), "2/2 + 1 ended early for another goal, -"; said != want {
+		t.Errorf("%q, want %q", said, want)
+	}
+}
+
 // A goal that has an answer is on the page also where the first one has none.
 func TestTheOtherGoalsAnswerStands(t *testing.T) {
 	r := searched(t)

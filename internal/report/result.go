@@ -84,9 +84,10 @@ type GoalBound struct {
 	// Load is a share of the full rate, Intended what that is in all directions together.
 	Load     units.Ratio `json:"load"`
 	Intended Flow        `json:"intended"`
-	// Windows are the numbers of all trials at this load, Good how many of them lost no more than the goal allows.
+	// Windows are the numbers of all trials at this load, Good how many of them lost no more than the goal allows. Open is how many were ended early for another goal, before they showed it.
 	Windows []int `json:"windows"`
 	Good    int   `json:"good,omitempty"`
+	Open    int   `json:"open,omitempty"`
 }
 
 // ForGoal is the Report as if the named goal of its search were the only one: its Result is that goal's, and its Plan allows that goal's loss. Without a name it is the Report; false: it has

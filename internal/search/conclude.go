@@ -24,8 +24,9 @@ func (s Search) Conclude(history []report.Window) procedure.Conclusion {
 		var all []procedure.GoalConclusion
 		for i, found := range s.settings.Conclude(c.counted()) {
 			v := verdict{s, &c, history, i, s.plan.Goals[i], found}
-			all = append(all, v.conclusion())
-			said = append(said, v.sentence(all[i]))
+			g := v.conclusion()
+			g.Sentence = v.sentence(g)
+			all, said = append(all, g), append(said, g.Sentence)
 		}
 		whole = all[0].Conclusion
 		whole.Goals, whole.Sentence = all, strings.Join(said, "; ")
@@ -85,7 +86,11 @@ func (v verdict) bound(b *goals.Bound) *procedure.GoalBound {
 	out := &procedure.GoalBound{Load: loadOf(b.Load)}
 	for _, i := range b.Trials {
 		out.Windows = append(out.Windows, v.trials[i].window)
-		if v.trials[i].LossRatio <= share(v.goal.LossRatio) {
+		switch t := v.trials[i]; {
+		case t.LossRatio > share(v.goal.LossRatio):
+		case t.Stopped: // which showed only that it was bad for a stricter goal
+			out.Open++
+		default:
 			out.Good++
 		}
 	}
@@ -264,9 +269,13 @@ func (v verdict) sentence(g procedure.GoalConclusion) string {
 	return said
 }
 
-// within says how many of a bound's trials lost no more than the goal allows.
+// within says how many of a bound's trials lost no more than the goal allows, of those that show it.
 func (v verdict) within(b *procedure.GoalBound) string {
-	return fmt.Sprintf("%d of %s lost at most %s %%", b.Good, wording.Counted(len(b.Windows), "trial"), v.goal.LossRatio.Percent())
+	said := fmt.Sprintf("%d of %s lost at most %s %%", b.Good, wording.Counted(len(b.Windows)-b.Open, "trial"), v.goal.LossRatio.Percent())
+	if b.Open > 0 {
+		said += fmt.Sprintf(", %d more ended early for another goal", b.Open)
+	}
+	return said
 }
 
 // asked is what all directions were asked for together.

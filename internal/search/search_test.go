@@ -131,6 +131,23 @@ func TestEachDirectionByItself(t *testing.T) {
 	}
 }
 
+// TestEachGoalHasASentenceOfItsOwn: of its bounds and its loss ratio, and never of loads that were held at once where they weren't.
+func TestEachGoalHasASentenceOfItsOwn(t *testing.T) {
+	for name, options := range map[string][]func(*plan.Procedure){"together": nil, "each": {each}} {
+		p := procedures.Of(planned(options...))
+		history, _ := CarryOutOf(t, p, [2]Device{Limited(15_000), Limited(4_000)})
+		said := p.Conclude(history).Goals[1].Sentence
+		for _, not := range []string{"clean", "limit 0 %", "at most 0 %", "all at once", "NDR"} {
+			if strings.Contains(said, not) {
+				t.Errorf("%s: PDR's says %q: %s", name, not, said)
+			}
+		}
+		if !strings.Contains(said, "PDR: met at ") || !strings.Contains(said, "lost at most 0.5 %") || strings.HasSuffix(said, "not held at once") != (name == "each") {
+			t.Errorf("%s: %s", name, said)
+		}
+	}
+}
+
 // TestADeviceThatLosesOfEveryLoad has no NDR, and a PDR.
 func TestADeviceThatLosesOfEveryLoad(t *testing.T) {
 	for _, classify := range bothWays {

@@ -92,6 +92,23 @@ func TestAThinnedReport(t *testing.T) {
 	}
 }
 
+// A search whose goals an older linerate wrote verifies but for what that didn't write yet.
+func TestASearchWithoutWhatGoalsHadNotYet(t *testing.T) {
+	r := scenes()["search"].run(t)
+	for i := range r.Result.Goals {
+		g := &r.Result.Goals[i]
+		g.InitialTrialDuration, g.WrongClass, g.Result.Message = 0, 0, "clean as far as the first goal goes"
+		for _, b := range []*report.GoalBound{g.Lower, g.Upper} {
+			b.Good, b.Open = 0, 0
+		}
+	}
+	verifiedBut(t, r, "how many trials were good")
+	r.Result.Goals[1].Lower.Load++
+	if found := verify.Report(r, by).Findings(); len(found) != 1 || found[0].Field != "goals[1].lower.load" {
+		t.Errorf("%v", found)
+	}
+}
+
 func verifiedBut(t *testing.T, r *report.Report, but string) {
 	t.Helper()
 	v := verify.Report(stored(t, r), by)

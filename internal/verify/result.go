@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/linerate-dev/linerate/internal/analysis"
 	"github.com/linerate-dev/linerate/internal/figures"
@@ -23,9 +24,33 @@ func (s *subject) result() Check {
 	default:
 		s.anew.Result = analysis.Result(&s.anew)
 		s.anew.Result.SharedPorts = s.Result.SharedPorts // who places pods knows them, and no counter
+		if s.goalsOfOld() {
+			d.open("the linerate that wrote it didn't write of goals how many trials were good, how long the shortest were, how often a load is on the wrong side, and a sentence of each goal's own")
+		}
 	}
 	d.hold("result", s.Result, s.anew.Result)
 	return d.done()
+}
+
+// goalsOfOld takes out of the goals made anew what an older linerate didn't write of them; false: this one did.
+func (s *subject) goalsOfOld() bool {
+	stands, anew := s.Result.Goals, s.anew.Result.Goals
+	if len(stands) == 0 || slices.ContainsFunc(stands, func(g report.GoalResult) bool { return g.InitialTrialDuration > 0 }) {
+		return false
+	}
+	for i := range anew {
+		g := &anew[i]
+		g.InitialTrialDuration, g.WrongClass = 0, 0
+		for _, b := range []*report.GoalBound{g.Lower, g.Upper} {
+			if b != nil {
+				b.Good, b.Open = 0, 0
+			}
+		}
+		if i < len(stands) {
+			g.Result.Message = stands[i].Result.Message
+		}
+	}
+	return true
 }
 
 // partialResult is the result as it stands, with each part made anew that is of a window that there is.
