@@ -168,7 +168,7 @@ lives: kube ## Full tier: the life of every sample, the kind replaced under stor
 	cd test/chart && $(FULL) -timeout 30m -run '^(TestAReleaseChangesInTheMiddleOfARun|TestTheDockerfilesCommandsBuildThePackedPrograms)$$' ./...
 
 properties: ## Full tier: procedures against many more histories, and the whole table of orders of docs/statistics.md (2 minutes)
-	$(FULL) -timeout 30m ./internal/constantload ./internal/eachdirection ./internal/frameloss ./internal/search ./internal/suite
+	$(FULL) -timeout 30m ./internal/constantload ./internal/eachdirection ./internal/frameloss ./internal/queue ./internal/search ./internal/suite
 
 # The other way is measured also where the first failed.
 four-systems: packages kube-cluster ## Full tier: one table of four systems, by linerate run and by the operator, into docs/four-systems.md (as root; 15 minutes)

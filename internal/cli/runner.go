@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -91,14 +90,7 @@ func runRunner(ctx context.Context, s Streams, o runnerOptions) error {
 	if err != nil {
 		return err
 	}
-	if os.Getenv("POD_NAME") == "" || os.Getenv("POD_UID") == "" {
-		return exit.NotMeasured("POD_NAME and POD_UID are not in the environment: a runner without them can't be told from its successor")
-	}
-	client, err := o.client()
-	if err != nil {
-		return exit.NotMeasured("%w", err)
-	}
-	sink, err := o.claim(ctx, client, log, p, run)
+	sink, err := o.claim(ctx, log, p, run)
 	if errors.Is(err, configmaps.ErrReported) {
 		log.Info("nothing to do", "why", err)
 		return nil
@@ -107,12 +99,16 @@ func runRunner(ctx context.Context, s Streams, o runnerOptions) error {
 		return exit.NotMeasured("%w", err)
 	}
 	first := sink.First()
-	job := runnerJob{plan: p, sites: sites, baseline: baseline, force: mayForce(p, first.Attempt, first.Run), runner: func() *report.Runner { return o.itself(ctx, client, log) }}
+	job := runnerJob{plan: p, sites: sites, baseline: baseline, force: mayForce(p, first.Attempt, first.Run)}
 	return runAndReport(ctx, s, o, log, job, sink)
 }
 
-// client reaches the API server.
-func (o runnerOptions) client() (*corev1client.CoreV1Client, error) {
+// claim fences earlier runners.
+func (o runnerOptions) claim(ctx context.Context, log *slog.Logger, p *plan.Plan, run manifests.OfRun) (*configmaps.Sink, error) {
+	pod, uid := os.Getenv("POD_NAME"), os.Getenv("POD_UID")
+	if pod == "" || uid == "" {
+		return nil, errors.New("POD_NAME and POD_UID are not in the environment: a runner without them can't be told from its successor")
+	}
 	config, err := clusterConfig(o.kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("reach the API server: %w", err)
@@ -122,33 +118,10 @@ func (o runnerOptions) client() (*corev1client.CoreV1Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reach the API server: %w", err)
 	}
-	return client, nil
-}
-
-// lookFor is how long the runner looks for its own pod; a Report doesn't wait for longer.
-const lookFor = 5 * time.Second
-
-// itself is the runner's own pod, with the images that its kubelet told of: no variable of a pod has a digest. It is asked when the run is over, also by a runner that is to end: by then the
-// kubelet has told. What isn't known stays empty; nothing is measured by it.
-func (o runnerOptions) itself(ctx context.Context, client corev1client.PodsGetter, log *slog.Logger) *report.Runner {
-	itself := &report.Runner{Pod: os.Getenv("POD_NAME"), Node: os.Getenv("NODE_NAME")}
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookFor)
-	defer cancel()
-	pod, err := client.Pods(o.namespace).Get(bounded, itself.Pod, metav1.GetOptions{})
-	if err != nil {
-		log.Warn("which image the runner has is not known", "error", err)
-		return itself
-	}
-	itself.Containers = manifests.ContainersOf(pod)
-	return itself
-}
-
-// claim fences earlier runners.
-func (o runnerOptions) claim(ctx context.Context, client corev1client.ConfigMapsGetter, log *slog.Logger, p *plan.Plan, run manifests.OfRun) (*configmaps.Sink, error) {
 	bounded, cancel := context.WithTimeout(ctx, claimFor)
 	defer cancel()
 	return configmaps.Claim(bounded, configmaps.Options{Client: client.ConfigMaps(o.namespace), Progress: run.Progress(o.progress), Report: run.Original(o.report),
-		Attempt: p.Test.Attempt, Pod: os.Getenv("POD_NAME"), UID: os.Getenv("POD_UID"), Log: log})
+		Attempt: p.Test.Attempt, Pod: pod, UID: uid, Log: log})
 }
 
 // ofRun is what --labels and --owner say of the run.

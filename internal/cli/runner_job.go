@@ -24,8 +24,6 @@ type runnerJob struct {
 	baseline *report.Baseline
 	// force takes ports from another owner.
 	force bool
-	// runner says in which pod the job runs; nil: it is none.
-	runner func() *report.Runner
 	// device is the device's node, for observers; it is asked while the job runs.
 	device deviceNode
 }
@@ -40,7 +38,7 @@ func mayForce(p *plan.Plan, attempt, run int) bool {
 func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logger, tell func(runner.Progress)) *report.Report {
 	begin := time.Now()
 	options := runner.Options{Producer: producer(), ForceHint: "in TRex's console: acquire --force, then release", Logger: log, Progress: logWindows(log, tell), Baseline: j.baseline,
-		Surroundings: j.tellPods}
+		Surroundings: j.tellDevice}
 	sender, err := senderOf(j.plan)
 	if err != nil {
 		return runner.NotBegun(ctx, j.plan, options, err)
@@ -48,7 +46,7 @@ func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logge
 	reached, err := sender.reach(ctx, j, o.patience)
 	defer reached.leave()
 	options.Surroundings = func(r *report.Report) {
-		j.tellPods(r)
+		j.tellDevice(r)
 		reached.describe(r)
 	}
 	if err != nil {
@@ -72,13 +70,8 @@ func (j runnerJob) measure(ctx context.Context, o runnerOptions, log *slog.Logge
 	return r
 }
 
-// tellPods says in the Report what ran as the device and as the runner, and where.
-func (j runnerJob) tellPods(r *report.Report) {
-	r.Device = j.sites.Device
-	if j.runner != nil {
-		r.Runner = j.runner()
-	}
-}
+// tellDevice says in the Report what ran as the device, and where.
+func (j runnerJob) tellDevice(r *report.Report) { r.Device = j.sites.Device }
 
 // markShared says in the Report that ends of the links shared physical ports.
 func markShared(r *report.Report, ports []string) {

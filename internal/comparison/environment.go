@@ -50,9 +50,6 @@ func (t trait) rank() int {
 // device is the trait's generator where the trait is the device's machine's.
 const device = "\x00device"
 
-// runner is the generator of what is the runner's.
-const runner = "\x00runner"
-
 // traits are all that there is to know of an environment, in a fixed order; what isn't known has no value.
 func traits(e *report.Environment) (all []trait) {
 	several := len(e.Generators) > 1
@@ -88,9 +85,6 @@ func traits(e *report.Environment) (all []trait) {
 		machine(*e.Device, func(part report.EnvironmentPart, what, value string) {
 			all = append(all, trait{part: part, what: what, generator: device, place: "the device", value: value})
 		})
-	}
-	if images := report.Builds(e.RunnerImages); images != "" {
-		all = append(all, trait{part: report.PartImage, what: "image", generator: runner, place: "the runner", value: images})
 	}
 	return append(all, trait{part: report.PartLinerate, what: "version of linerate", value: e.Linerate})
 }

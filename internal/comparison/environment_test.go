@@ -211,19 +211,18 @@ func TestOnlyWhatMovesFiguresByItselfNeedsLeave(t *testing.T) {
 	}
 }
 
-// The images of generators and runner are told by their digests, from whichever registry they came, and stop no claim.
+// The images of generators are told by their digests, from whichever registry they came, and stop no claim.
 func TestImagesAreTold(t *testing.T) {
 	with := func(repository, digest string) *report.Environment {
 		e := lab()
 		e.Generators[0].Images = []plan.Container{{Name: "trex", Image: repository + ":3.06", ImageID: repository + "@sha256:" + digest}}
-		e.RunnerImages = []plan.Container{{Name: "runner", Image: "linerate:1", ImageID: repository + "/linerate@sha256:" + digest}}
 		return e
 	}
 	if apart := Apart([]*report.Environment{with("lab/trex", "aa")}, []*report.Environment{with("mirror/trex", "aa")}); len(apart) > 0 {
 		t.Errorf("the same images differ: %v", apart)
 	}
 	apart := Apart([]*report.Environment{with("lab/trex", "aa")}, []*report.Environment{with("lab/trex", "bb")})
-	if got := EnvironmentText(apart); got != "of the environment, image of generator-0 and the runner: sha256:aa, then sha256:bb" {
+	if got := EnvironmentText(apart); got != "of the environment, image of generator-0: sha256:aa, then sha256:bb" {
 		t.Errorf("%q", got)
 	}
 	if refusal := Refusal(apart, nil); refusal != "" {

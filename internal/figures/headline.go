@@ -87,6 +87,18 @@ func RowOf(r *report.Report) *report.Figures {
 	return f
 }
 
+// RowsOfGoals are the figures of each goal of a Report whose search has several; nil: it has not.
+func RowsOfGoals(r *report.Report) (rows []report.GoalFigures) {
+	if len(r.Result.Goals) < 2 {
+		return nil
+	}
+	for _, g := range r.Result.Goals {
+		of, _ := r.ForGoal(g.Name)
+		rows = append(rows, report.GoalFigures{Goal: g.Name, Figures: RowOf(of)})
+	}
+	return rows
+}
+
 // Summary is the answer in one line, as a status or a list shows it: "654.40 Kpps  2.00 Gbps  99.95% of line rate". Packets and bits
 // (layer 1) are what was received, summed over the directions; the percentage is the share of what all directions can carry together.
 // A lower bound has "≥" before each figure, what isn't confirmed "~", and a figure of ends that shared a physical port says so, as does one whose load a single

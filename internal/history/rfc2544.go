@@ -21,11 +21,8 @@ import (
 func RFC2544(reports []*report.Report) *report.RFC2544 {
 	out := &report.RFC2544{Reports: reports}
 	for _, r := range reports {
-		throughput, loss, why := rfc2544Of(r)
-		out.Throughput, out.FrameLoss = append(out.Throughput, throughput...), append(out.FrameLoss, loss...)
-		if why != "" {
-			out.Without = append(out.Without, report.Missing{Test: report.NamedHeadline(r).Name, Reason: string(r.Result.Reason), Message: why})
-		}
+		throughput, loss, without := rfc2544Of(r)
+		out.Throughput, out.FrameLoss, out.Without = append(out.Throughput, throughput...), append(out.FrameLoss, loss...), append(out.Without, without...)
 	}
 	slices.SortStableFunc(out.Throughput, func(a, b report.ThroughputPoint) int { return compareStreams(a.Stream, b.Stream) })
 	slices.SortStableFunc(out.FrameLoss, func(a, b report.FrameLossPoint) int {
@@ -38,19 +35,28 @@ func compareStreams(a, b report.Stream) int {
 	return cmp.Or(cmp.Compare(a.Product, b.Product), cmp.Compare(a.FrameBytes.Float(), b.FrameBytes.Float()), cmp.Compare(a.Loadtest, b.Loadtest), cmp.Compare(a.Test, b.Test), cmp.Compare(a.Direction, b.Direction))
 }
 
-// rfc2544Of are a Report's points; why says that it has none.
-func rfc2544Of(r *report.Report) (throughput []report.ThroughputPoint, loss []report.FrameLossPoint, why string) {
+// rfc2544Of are a Report's points; without says that it has none, or none of a goal.
+func rfc2544Of(r *report.Report) (throughput []report.ThroughputPoint, loss []report.FrameLossPoint, without []report.Missing) {
 	p := report.PlanOf(r)
+	lacks := func(goal string, of report.Result, why string) {
+		name := report.NamedHeadline(r).Name
+		if goal != "" {
+			name += ", " + goal
+		}
+		without = append(without, report.Missing{Test: name, Reason: string(of.Reason), Message: why})
+	}
 	switch {
 	case p.Sessions != nil:
-		return nil, nil, "its traffic is sessions, and RFC 2544 is of frames"
+		lacks("", r.Result, "its traffic is sessions, and RFC 2544 is of frames")
+		return nil, nil, without
 	case p.Procedure.Type == plan.TypeFrameLoss:
 		if loss = frameLossOf(r); len(loss) == 0 {
-			why = "no load of its curve was measured"
+			lacks("", r.Result, "no load of its curve was measured")
 		}
-		return nil, loss, why
+		return nil, loss, without
 	case p.Procedure.Type == plan.TypeConstantLoad || p.Procedure.Type == plan.TypeMaximumOfferedLoad:
-		return nil, nil, "its procedure, " + p.Procedure.Type + ", finds neither throughput nor frame loss over load"
+		lacks("", r.Result, "its procedure, "+p.Procedure.Type+", finds neither throughput nor frame loss over load")
+		return nil, nil, without
 	}
 	names := []string{""}
 	if len(r.Result.Goals) > 0 {
@@ -60,17 +66,21 @@ func rfc2544Of(r *report.Report) (throughput []report.ThroughputPoint, loss []re
 		}
 	}
 	for _, name := range names {
-		if of, known := r.ForGoal(name); known && report.HasFigure(of) {
-			throughput = append(throughput, throughputOf(of, name)...)
+		of, _ := r.ForGoal(name)
+		points := throughputOf(of, name)
+		if len(points) == 0 {
+			lacks(name, of.Result, cmp.Or(r.Message, of.Result.Message, "it found no load that came back"))
 		}
+		throughput = append(throughput, points...)
 	}
-	if len(throughput) == 0 {
-		why = cmp.Or(r.Message, r.Result.Message, "it found no load that came back")
-	}
-	return throughput, nil, why
+	return throughput, nil, without
 }
 
+// throughputOf are the directions' points; none: there is no figure.
 func throughputOf(r *report.Report, goal string) (out []report.ThroughputPoint) {
+	if !report.HasFigure(r) {
+		return nil
+	}
 	h := figures.HeadlineOf(r)
 	for i, d := range r.Result.Directions {
 		own := figures.HeadlineIn(h, r, d)
@@ -109,7 +119,7 @@ func frameLossOf(r *report.Report) (out []report.FrameLossPoint) {
 // streamOf is what a direction's figures are of.
 func streamOf(r *report.Report, i int) report.Stream {
 	h, p := report.NamedHeadline(r), report.PlanOf(r)
-	s := report.Stream{Product: h.Product, Loadtest: h.Loadtest, Test: h.Name, TrialDuration: plan.Duration(trialDuration(p.Procedure, r))}
+	s := report.Stream{Product: h.Product, Loadtest: h.Loadtest, Test: h.Name, TrialDuration: plan.Duration(trialDuration(r, i))}
 	if i >= len(p.Directions) {
 		return s
 	}
@@ -168,9 +178,9 @@ func protocolOf(frame []byte) string {
 	return ""
 }
 
-// trialDuration is how long the trials, or windows, last that decide.
-func trialDuration(p plan.Procedure, r *report.Report) time.Duration {
-	switch {
+// trialDuration is how long the trials, or windows, last that decide on a direction.
+func trialDuration(r *report.Report, direction int) time.Duration {
+	switch p := report.PlanOf(r).Procedure; {
 	case p.Search != nil:
 		for _, g := range p.Search.Goals {
 			if len(r.Result.Goals) > 0 && g.Name == r.Result.Goals[0].Name {
@@ -180,7 +190,23 @@ func trialDuration(p plan.Procedure, r *report.Report) time.Duration {
 	case p.FrameLoss != nil:
 		return p.FrameLoss.TrialDuration.Std()
 	}
-	return p.Confirmation()
+	return rampedFor(r, direction)
+}
+
+// rampedFor is how long the window of a ramp was that a direction's figures are of: the confirmation, where it was confirmed.
+func rampedFor(r *report.Report, direction int) time.Duration {
+	p, number, confirmed := report.PlanOf(r).Procedure, r.Result.Window, r.Result.Confirmed
+	if direction < len(r.Result.Directions) && r.Result.Directions[direction].Limit != nil {
+		limit := r.Result.Directions[direction].Limit
+		number, confirmed = limit.Window, limit.Confirmed
+	}
+	if d := p.Confirmation(); confirmed && d > 0 {
+		return d
+	}
+	if i := slices.IndexFunc(r.Windows, func(w report.Window) bool { return w.Number == number }); i >= 0 {
+		return r.Windows[i].Duration.Std()
+	}
+	return p.Ramp.StepDuration.Std() // the Report was thinned
 }
 
 func percentOfTheory(packetsPerSecond int64, s report.Stream) units.Percent {

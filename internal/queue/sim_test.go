@@ -193,9 +193,12 @@ func (s *sim) run(atMost time.Duration) {
 	s.runUntil(atMost, s.tests...)
 }
 
-// runUntil plays until these tests are over, or for too long.
+// runUntil plays until these tests are over, or for too long. In the full tier all others must end as well.
 func (s *sim) runUntil(atMost time.Duration, awaited ...*simTest) {
 	s.t.Helper()
+	if toTheEnd {
+		awaited = s.tests
+	}
 	for end := s.now.Add(atMost); s.now.Before(end); {
 		if !slices.ContainsFunc(awaited, func(test *simTest) bool { return !test.over }) {
 			return

@@ -345,10 +345,12 @@ func cellRecord(of record, c report.Cell) record {
 
 // suiteRecords are a suite's cells, each with its criteria and runs.
 func suiteRecords(s *report.Suite) (rows []record) {
-	for i, shown := range s.Table().Cells {
+	for i := range s.Cells {
 		c := &s.Cells[i]
 		is := about(c.Product, c.Loadtest).text("suite", s.Name).text("cell", c.Name)
-		rows = append(rows, cellRecord(is, shown))
+		for _, shown := range c.Rows() {
+			rows = append(rows, cellRecord(is, shown))
+		}
 		if c.Verdict != nil {
 			rows = append(rows, is.criteria(c.Verdict.Criteria)...)
 		}

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/wording"
 )
@@ -100,21 +99,13 @@ func merged(before string, facts []fact) (out []fact) {
 	return out
 }
 
-// imageFacts are the images of generators and runner; the device's are told as what was measured.
+// imageFacts are the images of generators; the device's are told as what was measured.
 func imageFacts(e *report.Environment) []fact {
 	var images []fact
 	for _, g := range e.Generators {
 		for _, c := range g.Images {
-			images = append(images, imageFact(g.Name, c))
+			images = append(images, fact{Term: g.Name, Text: c.Short(), Exact: c.String()})
 		}
 	}
-	images = merged("image of ", images)
-	for _, c := range e.RunnerImages {
-		images = append(images, imageFact("image of the runner", c))
-	}
-	return images
-}
-
-func imageFact(of string, c plan.Container) fact {
-	return fact{Term: of, Text: c.Short(), Exact: c.String()}
+	return merged("image of ", images)
 }

@@ -151,14 +151,22 @@ func rfc2544Section(b *report.RFC2544, product string) section {
 	return s
 }
 
-// statement is a product's statement of performance: the rate of its smallest frames, with what section 26.1 wants beside it.
+// statement is a product's statement of performance: the rate of its smallest frames with the least loss allowed, with what section 26.1 wants beside it.
 func statement(b *report.RFC2544, product string) string {
 	i := slices.IndexFunc(b.Throughput, func(p report.ThroughputPoint) bool { return p.Stream.Product == product })
 	if i < 0 {
 		return "frame loss rate alone, and no throughput"
 	}
 	p := b.Throughput[i]
+	for _, other := range b.Throughput[i:] {
+		if other.Stream.Product == product && other.Stream.FrameBytes == p.Stream.FrameBytes && other.LossAllowed < p.LossAllowed {
+			p = other
+		}
+	}
 	text := fmt.Sprintf("%s%s frames/s of %s bytes %s", pointSign(p), wording.Count(p.Received.PacketsPerSecond), frameText(p.Stream), p.Stream.Direction)
+	if p.LossAllowed > 0 {
+		text += ", with up to " + wording.Ratio(p.LossAllowed) + " lost"
+	}
 	if p.Stream.TheoreticalPacketsPerSecond > 0 {
 		text += fmt.Sprintf("; %s carries %s", mediaText(p.Stream), theoryText(p.Stream))
 	}

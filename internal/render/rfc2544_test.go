@@ -6,10 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/linerate-dev/linerate/internal/history"
+	"github.com/linerate-dev/linerate/internal/plan"
 	"github.com/linerate-dev/linerate/internal/report"
 	"github.com/linerate-dev/linerate/internal/report/reporttest"
 )
@@ -101,6 +104,77 @@ func TestRFC2544WritesNamesAsText(t *testing.T) {
 	for _, format := range []string{"text", "markdown", "html"} {
 		if said := writtenRFC2544(t, format, b); strings.Contains(said, "<script>alert") && format != "text" || strings.Contains(said, "\x1b") && format == "text" {
 			t.Errorf("%s has a name of the document's as it is", format)
+		}
+	}
+}
+
+// leaky is a search's Report of a device that always loses some: its NDR has no figure. Its goals may be in the other order.
+func leaky(t *testing.T, reversed bool) *report.Report {
+	t.Helper()
+	r := searched(t)
+	goals := r.Result.Goals
+	goals[0].Irregular, goals[0].Lower, goals[0].ConditionalThroughput = "MinimumLossy", nil, 0
+	goals[0].Result = report.Result{Reason: report.NoCleanWindow, Message: "even 1 Kpps lost frames"}
+	if reversed {
+		slices.Reverse(goals)
+	}
+	r.Result = goals[0].Result
+	r.Result.Goals = goals
+	return r
+}
+
+// RFC 2544's throughput allows no loss: that a device has none is told, and a rate that allows some says how much.
+func TestAGoalWithoutFigureIsMissing(t *testing.T) {
+	for _, reversed := range []bool{false, true} {
+		b := history.RFC2544([]*report.Report{leaky(t, reversed)})
+		if len(b.Without) != 1 || b.Without[0] != (report.Missing{Test: "scene, NDR", Reason: "NoCleanWindow", Message: "even 1 Kpps lost frames"}) {
+			t.Errorf("reversed: %t: %+v", reversed, b.Without)
+		}
+		if len(b.Throughput) != 2 || b.Throughput[0].Goal != "PDR" {
+			t.Errorf("reversed: %t: %+v", reversed, b.Throughput)
+		}
+		for _, format := range []string{"text", "markdown", "html"} {
+			said := strings.Join(strings.Fields(writtenRFC2544(t, format, b)), " ")
+			for _, want := range []string{"scene, NDR", "even 1 Kpps lost frames", "with up to 0.5% lost"} {
+				if !strings.Contains(said, want) {
+					t.Errorf("%s doesn't say %q", format, want)
+				}
+			}
+		}
+	}
+}
+
+// Whatever the order of the goals, the statement is of the least loss allowed.
+func TestTheStatementAllowsAsLittleLossAsAnyRow(t *testing.T) {
+	r := searched(t)
+	for i := range r.Result.Goals[0].Result.Directions {
+		r.Result.Goals[0].Result.Directions[i].Received.PacketsPerSecond = 7_001
+	}
+	slices.Reverse(r.Result.Goals)
+	goals := r.Result.Goals
+	r.Result = goals[0].Result
+	r.Result.Goals = goals
+	b := history.RFC2544([]*report.Report{r})
+	if said := statement(b, "sim"); !strings.HasPrefix(said, "7,001 frames/s") || strings.Contains(said, "lost") {
+		t.Errorf("%s", said)
+	}
+}
+
+// A ramp that was not confirmed has trials as short as the window that its figures are of.
+func TestTrialsThatAreTooShortAreTold(t *testing.T) {
+	r := reporttest.Measured(reporttest.Frames(64), reporttest.Limited(150_000))
+	for _, c := range []struct {
+		confirm   time.Duration
+		confirmed bool
+		want      time.Duration
+	}{{0, false, 9500 * time.Millisecond}, {time.Minute, false, 9500 * time.Millisecond}, {time.Minute, true, time.Minute}} {
+		r.Plan.Procedure.Ramp.ConfirmDuration, r.Result.Confirmed = plan.Duration(c.confirm), c.confirmed
+		b := history.RFC2544([]*report.Report{r})
+		if got := b.Throughput[0].Stream.TrialDuration.Std(); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+		if told := strings.Contains(writtenRFC2544(t, "text", b), "trials lasted from 9.5s on"); told != (c.want < time.Minute) {
+			t.Errorf("%+v: told: %t", c, told)
 		}
 	}
 }

@@ -134,3 +134,21 @@ func TestAFieldsPathStaysAsItIsWritten(t *testing.T) {
 		}
 	}
 }
+
+// A search for several goals has a row for each, in every format.
+func TestASuitesGoalsAreShown(t *testing.T) {
+	s := reporttest.Night()
+	c := &s.Cells[0]
+	c.Goals = []report.GoalFigures{{Goal: "NDR", Figures: c.Figures}, {Goal: "PDR", Figures: &report.Figures{Runs: 2, PacketsPerSecond: 1_900_000, Layer1BitsPerSecond: 1_276_800_000}}}
+	for format, wants := range map[string][]string{"text": {"64b, NDR", "64b, PDR", "1.90 M"}, "markdown": {"64b, NDR", "64b, PDR", "1.90 M"}, "html": {"64b, NDR", "64b, PDR", "1.90 M"}, "csv": {`"64b, PDR"`, "1900000"}} {
+		var out bytes.Buffer
+		if err := Write(&out, format, OfTests(report.Documents{Suites: []*report.Suite{s}}), TextOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range wants {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s doesn't say %q:\n%s", format, want, out.String())
+			}
+		}
+	}
+}

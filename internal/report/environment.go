@@ -17,9 +17,8 @@ type Environment struct {
 	Generators []GeneratorEnvironment `json:"generators,omitempty"`
 	// Device is the machine that the device under test ran on; nil: it isn't known, or is the generator's own.
 	Device *Machine `json:"device,omitempty"`
-	// DeviceImages are what the device's pod ran, RunnerImages what the runner's did; none: it was no pod, or its images aren't known. What linerate is where there is no pod, Linerate says.
+	// DeviceImages are what the device's pod ran; none: it was no pod, or its images aren't known.
 	DeviceImages []plan.Container `json:"deviceImages,omitempty"`
-	RunnerImages []plan.Container `json:"runnerImages,omitempty"`
 }
 
 // GeneratorEnvironment is a generator, its machine and its ports.
@@ -82,7 +81,7 @@ const (
 	PartTuning     EnvironmentPart = "Tuning" // frequency governor, isolated processors, NUMA nodes, the kernel's command line
 	PartCores      EnvironmentPart = "Cores"
 	PartLinerate   EnvironmentPart = "Linerate"
-	PartImage      EnvironmentPart = "Image" // what the generators' and the runner's pods ran
+	PartImage      EnvironmentPart = "Image" // what the generators' pods ran
 )
 
 // PartsToAllow are those that allowDifferent may have, in the order of what matters most.
@@ -146,9 +145,6 @@ func EnvironmentOf(r *Report) *Environment {
 	}
 	if r.Device != nil {
 		e.DeviceImages = r.Device.Containers
-	}
-	if r.Runner != nil {
-		e.RunnerImages = r.Runner.Containers
 	}
 	return e
 }

@@ -49,10 +49,10 @@ func TestAnEnvironmentIsMadeOfWhatTheReportTells(t *testing.T) {
 			&report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0"}}, Device: &report.Machine{Node: "node-2", CPUModel: "EPYC", Processors: 32, Kernel: "6.1.0", Hypervisor: "none"}},
 		},
 		"pods tell which images they ran": {
-			report.Report{Device: &plan.Device{Pod: "dut", Containers: []plan.Container{{Name: "vpp", ImageID: "lab/vpp@sha256:aa"}}}, Runner: &report.Runner{Pod: "runner", Containers: []plan.Container{{Name: "runner", ImageID: "linerate@sha256:bb"}}},
+			report.Report{Device: &plan.Device{Pod: "dut", Containers: []plan.Container{{Name: "vpp", ImageID: "lab/vpp@sha256:aa"}}},
 				Generators: []report.Generator{{Name: "generator-0", Pod: "g", Containers: []plan.Container{{Name: "trex", ImageID: "lab/trex@sha256:cc"}}}}},
 			&report.Environment{Generators: []report.GeneratorEnvironment{{Name: "generator-0", Images: []plan.Container{{Name: "trex", ImageID: "lab/trex@sha256:cc"}}}},
-				DeviceImages: []plan.Container{{Name: "vpp", ImageID: "lab/vpp@sha256:aa"}}, RunnerImages: []plan.Container{{Name: "runner", ImageID: "linerate@sha256:bb"}}},
+				DeviceImages: []plan.Container{{Name: "vpp", ImageID: "lab/vpp@sha256:aa"}}},
 		},
 		"a block is what it is": {
 			report.Report{Environment: &report.Environment{Linerate: "linerate v0.3.0"}, Generators: []report.Generator{{Name: "generator-0"}}},

@@ -31,10 +31,8 @@ type Report struct {
 	Generators []Generator `json:"generators,omitempty"`
 	// Device is what ran as the device under test, where it is a pod of the test's; nil: it isn't, or an older linerate wrote the Report.
 	Device *plan.Device `json:"device,omitempty"`
-	// Runner is the pod that drove the generators and wrote the Report; nil: it was no pod, or an older linerate wrote the Report.
-	Runner *Runner `json:"runner,omitempty"`
 	// Environment is what comparisons hold against that of another run; nil: an older linerate wrote the Report, or no generator was reached. It follows from
-	// Generators, Device and Runner.
+	// Generators and Device.
 	Environment *Environment `json:"environment,omitempty"`
 	// LineRates are the line rates used, per link.
 	LineRates []LineRate  `json:"lineRates,omitempty"`
@@ -61,14 +59,6 @@ type Report struct {
 	Notes    []Note    `json:"notes,omitempty"`
 	// Thinned is what there was before detail was given up so that the Report fits where it is kept; nil: all of it is here.
 	Thinned *Thinned `json:"thinned,omitempty"`
-}
-
-// Runner is the pod of a runner.
-type Runner struct {
-	Pod  string `json:"pod"`
-	Node string `json:"node,omitempty"`
-	// Containers are the pod's, with the images that they were given as far as the node's kubelet has told.
-	Containers []plan.Container `json:"containers,omitempty"`
 }
 
 // Thinned counts what a run had, where its Report has less.

@@ -60,6 +60,8 @@ type SuiteCell struct {
 	Loadtest string `json:"loadtest"`
 	// Figures are the medians over the runs that were measured; nil: none was.
 	Figures *Figures `json:"figures,omitempty"`
+	// Goals are the same of each goal of a search for several, in its order; empty: it isn't one, or an older linerate measured it. Figures are the first goal's.
+	Goals []GoalFigures `json:"goals,omitempty"`
 	// Outliers are the tests, among the runs, that lie far from the others. They count nevertheless.
 	Outliers []string `json:"outliers,omitempty"`
 	// Verdict is the judgement over all runs; nil: there are no criteria.
@@ -89,6 +91,8 @@ type SuiteRun struct {
 	Message string `json:"message,omitempty"`
 	// Figures are the run's own; nil: it was not measured.
 	Figures *Figures `json:"figures,omitempty"`
+	// Goals are those of each goal of a search for several, in its order; Figures are the first goal's.
+	Goals []GoalFigures `json:"goals,omitempty"`
 	// Repeated is why another try takes this one's place although it has figures, which don't count then; empty: they do, if there are any.
 	Repeated string `json:"repeated,omitempty"`
 	// Images are what the device's pod ran; empty: it isn't known, or no pod's.
@@ -96,6 +100,23 @@ type SuiteRun struct {
 	// Evidence is as much of its Report as a judgement needs: without streams, samples, and nearly all windows. Nil: it is kept elsewhere, or there
 	// is none.
 	Evidence *Report `json:"evidence,omitempty"`
+}
+
+// GoalFigures are the figures of a search's goal.
+type GoalFigures struct {
+	Goal string `json:"goal"`
+	// Figures are nil where no load is known to have met the goal.
+	Figures *Figures `json:"figures,omitempty"`
+}
+
+// OfGoal are the figures of the goal of this name; nil: it has none.
+func OfGoal(goals []GoalFigures, name string) *Figures {
+	for _, g := range goals {
+		if g.Goal == name {
+			return g.Figures
+		}
+	}
+	return nil
 }
 
 // Counts says whether the run's figures are among those that its cell's are the medians of.
@@ -177,6 +198,28 @@ func (c *SuiteCell) check() error {
 	case c.Figures == nil && measured > 0:
 		return fmt.Errorf("it has no figures, and %s has", wording.Counted(measured, "run"))
 	}
+	if measured > 0 {
+		return c.checkGoals()
+	}
+	return nil
+}
+
+// checkGoals refuses figures of a goal that aren't those of the runs that have some.
+func (c *SuiteCell) checkGoals() error {
+	for _, g := range c.Goals {
+		of, measured := 0, 0
+		if g.Figures != nil {
+			of = g.Figures.Runs
+		}
+		for _, r := range c.Runs {
+			if r.Counts() && OfGoal(r.Goals, g.Goal) != nil {
+				measured++
+			}
+		}
+		if of != measured {
+			return fmt.Errorf("its figures of goal %q are of %s, and %s has such figures", g.Goal, wording.Counted(of, "run"), wording.Counted(measured, "run"))
+		}
+	}
 	return nil
 }
 
@@ -189,22 +232,47 @@ func (s *Suite) Table() *Table {
 	if n := s.unbegun(); n > 0 {
 		t.Notes = append(t.Notes[:len(t.Notes):len(t.Notes)], fmt.Sprintf("of %d of %s no test has ended", n, wording.Counted(len(s.Cells), "cell")))
 	}
-	for _, c := range s.Cells {
-		cell := Cell{Product: c.Product, Loadtest: c.Loadtest, Figures: c.Figures, Message: c.Message, Images: c.Images}
-		if c.Verdict != nil {
-			cell.Verdict = c.Verdict.Outcome
-			cell.Message = joinedWords(c.Verdict.Words(), c.Message)
-		}
-		if f := c.Figures; f != nil && f.Runs > 1 { // of a single run the sign says it
-			cell.Message = joinedWords(cell.Message, f.UnconfirmedWords())
-		}
-		cell.Missing, cell.Repeated = c.Gaps()
-		for _, o := range c.Outliers {
-			cell.Message = joinedWords(cell.Message, OutlierWords(o))
-		}
-		t.Cells = append(t.Cells, cell)
+	for i := range s.Cells {
+		t.Cells = append(t.Cells, s.Cells[i].Rows()...)
 	}
 	return t
+}
+
+// Rows are the cell as it stands in the suite's table: one row, and of a search for several goals one for each further goal. What is said of the whole cell, its verdict too, is in the first.
+func (c *SuiteCell) Rows() []Cell {
+	first := Cell{Product: c.Product, Loadtest: c.Loadtest, Figures: c.Figures, Message: c.Message, Images: c.Images}
+	if c.Verdict != nil {
+		first.Verdict = c.Verdict.Outcome
+		first.Message = joinedWords(c.Verdict.Words(), c.Message)
+	}
+	first.Message = joinedWords(first.Message, c.Figures.ofSeveralWords())
+	first.Missing, first.Repeated = c.Gaps()
+	for _, o := range c.Outliers {
+		first.Message = joinedWords(first.Message, OutlierWords(o))
+	}
+	rows := []Cell{first}
+	if len(c.Goals) < 2 {
+		return rows
+	}
+	rows[0].Loadtest += ", " + c.Goals[0].Goal
+	for _, g := range c.Goals[1:] {
+		row := Cell{Product: c.Product, Loadtest: c.Loadtest + ", " + g.Goal, Figures: g.Figures, Message: g.Figures.ofSeveralWords(), Images: c.Images}
+		for _, r := range c.Runs {
+			if r.Counts() && OfGoal(r.Goals, g.Goal) == nil {
+				row.Missing = append(row.Missing, Missing{Test: r.Test, Reason: string(NotMeasured), Message: "it has no figure of goal " + g.Goal})
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// ofSeveralWords say how many of several runs aren't confirmed: of a single run the sign says it.
+func (f *Figures) ofSeveralWords() string {
+	if f == nil || f.Runs < 2 {
+		return ""
+	}
+	return f.UnconfirmedWords()
 }
 
 // OutlierWords say that a test is an outlier of its cell.

@@ -69,10 +69,18 @@ func TestASuiteThatContradictsItselfIsRefused(t *testing.T) {
 		spoil func(*report.Suite)
 		says  string
 	}{
-		"no name":                 {func(s *report.Suite) { s.Name = "" }, "no name"},
-		"a cell twice":            {func(s *report.Suite) { s.Cells[1].Name = s.Cells[0].Name }, "name of its own"},
-		"a run of nothing":        {func(s *report.Suite) { s.Cells[0].Runs[0].Test = "" }, "no test"},
-		"figures of more runs":    {func(s *report.Suite) { s.Cells[0].Figures.Runs = 5 }, "5 runs"},
+		"no name":              {func(s *report.Suite) { s.Name = "" }, "no name"},
+		"a cell twice":         {func(s *report.Suite) { s.Cells[1].Name = s.Cells[0].Name }, "name of its own"},
+		"a run of nothing":     {func(s *report.Suite) { s.Cells[0].Runs[0].Test = "" }, "no test"},
+		"figures of more runs": {func(s *report.Suite) { s.Cells[0].Figures.Runs = 5 }, "5 runs"},
+		"a goal of more runs": {func(s *report.Suite) {
+			*s = *searchedNight()
+			s.Cells[0].Goals[1].Figures = &report.Figures{Runs: 2}
+		}, `goal "PDR" are of 2 runs, and 1 run has`},
+		"a goal without the median": {func(s *report.Suite) {
+			*s = *searchedNight()
+			s.Cells[0].Goals[1].Figures = nil
+		}, `goal "PDR" are of 0 runs, and 1 run has`},
 		"runs without the median": {func(s *report.Suite) { s.Cells[0].Figures = nil }, "no figures"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -107,6 +115,40 @@ func TestWhyARunWasDisturbed(t *testing.T) {
 	const want = "the generator was the limit at 40.00 Mbps goodput, and other runs of it measured 90.00 Mbps goodput: it was disturbed"
 	if got := report.DisturbedWords(&report.Figures{GoodputBitsPerSecond: new(int64(40_000_000))}, 90_000_000); got != want {
 		t.Errorf("of sessions: %s", got)
+	}
+}
+
+// searchedNight is a suite whose first cell has two runs of a search for NDR and PDR; one of them has no PDR.
+func searchedNight() *report.Suite {
+	s := reporttest.Night()
+	c := &s.Cells[0]
+	pdr := &report.Figures{Runs: 1, PacketsPerSecond: 1_900_000}
+	c.Runs[0].Goals = []report.GoalFigures{{Goal: "NDR", Figures: c.Runs[0].Figures}, {Goal: "PDR", Figures: pdr}}
+	c.Runs[1].Goals = []report.GoalFigures{{Goal: "NDR", Figures: c.Runs[1].Figures}, {Goal: "PDR"}}
+	c.Goals = []report.GoalFigures{{Goal: "NDR", Figures: c.Figures}, {Goal: "PDR", Figures: pdr}}
+	return s
+}
+
+func TestATableHasARowForEachGoal(t *testing.T) {
+	document, _, err := report.SuiteJSON(searchedNight())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := report.ReadSuite(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := s.Table().Cells
+	if len(rows) != 3 || rows[0].Loadtest != "64b, NDR" || rows[1].Loadtest != "64b, PDR" || rows[2].Loadtest != "64b" {
+		t.Fatalf("%+v", rows)
+	}
+	if ndr, pdr := rows[0], rows[1]; ndr.Verdict != report.DidFail || ndr.Figures.PacketsPerSecond != 1_780_000 || pdr.Verdict != "" || pdr.Product != "vpp" || pdr.Figures.PacketsPerSecond != 1_900_000 ||
+		len(pdr.Missing) != 1 || pdr.Missing[0].Test != "night-vpp-64b-r2" || pdr.Missing[0].Message != "it has no figure of goal PDR" {
+		t.Errorf("%+v\n%+v", ndr, pdr)
+	}
+	s.Cells[0].Goals = s.Cells[0].Goals[:1]
+	if rows := s.Table().Cells; len(rows) != 2 || rows[0].Loadtest != "64b" {
+		t.Errorf("of a single goal: %+v", rows)
 	}
 }
 

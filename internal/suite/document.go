@@ -129,6 +129,7 @@ func (v *view) lookAtCell(number int) report.SuiteCell {
 		out.Runs = append(out.Runs, run.SuiteRun)
 	}
 	out.Figures, out.Outliers = medians(figures)
+	out.Goals = mediansOfGoals(figures)
 	out.Images, out.Message = imagesOf(figures)
 	out.Message = joined(out.Message, severalEnvironments(v.evidence(number)))
 	out.Message = joined(out.Message, vain)
@@ -208,4 +209,23 @@ func medians(runs []Run) (*report.Figures, []string) {
 		outliers = append(outliers, runs[i].Test)
 	}
 	return all, outliers
+}
+
+// mediansOfGoals are the figures of several runs together of each goal that any of them has, over the runs that have some.
+func mediansOfGoals(runs []Run) (all []report.GoalFigures) {
+	each := map[string][]*report.Figures{}
+	for _, r := range runs {
+		for _, g := range r.Goals {
+			if _, known := each[g.Goal]; !known {
+				each[g.Goal], all = nil, append(all, report.GoalFigures{Goal: g.Goal})
+			}
+			if g.Figures != nil {
+				each[g.Goal] = append(each[g.Goal], g.Figures)
+			}
+		}
+	}
+	for i := range all {
+		all[i].Figures, _ = history.Medians(each[all[i].Goal])
+	}
+	return all
 }

@@ -119,7 +119,7 @@ func (r *Run) found(from *report.Report) {
 		r.Reason, r.Message = string(from.Result.Reason), limited(from.Result.Message, maxMessage)
 	}
 	if r.Ended == v1alpha1.ReasonMeasured && from.Ending == report.Completed {
-		r.Figures = figures.RowOf(from)
+		r.Figures, r.Goals = figures.RowOf(from), figures.RowsOfGoals(from)
 	}
 }
 

@@ -108,7 +108,7 @@ func (s *subject) environment() Check {
 	case s.Environment != nil:
 		if imagesOf(s.Environment) == 0 && imagesOf(anew) > 0 {
 			d.open("the environment has no images: the linerate that wrote it didn't put them there yet")
-			anew.DeviceImages, anew.RunnerImages = nil, nil
+			anew.DeviceImages = nil
 		}
 		d.hold("environment", s.Environment, anew)
 	}
@@ -128,7 +128,7 @@ func (s *subject) environment() Check {
 
 // imagesOf is how many images an environment knows.
 func imagesOf(e *report.Environment) int {
-	n := len(e.DeviceImages) + len(e.RunnerImages)
+	n := len(e.DeviceImages)
 	for _, g := range e.Generators {
 		n += len(g.Images)
 	}

@@ -172,7 +172,7 @@ axes:
   values: [{name: imix}, {name: 64b, patch: {traffic: {profile: FixedSize, frameSize: 64}}}]
 `
 
-// Two axes, each cell twice, with pods that are played: each of the four is measured once, one after the other, though the operator is restarted before each of
+// Two axes, one of a single value, each cell twice, with pods that are played: each of the four is measured once, one after the other, though the operator is restarted before each of
 // its passes.
 func TestASuiteIsMeasuredToItsEnd(t *testing.T) {
 	l := newSuiteLab(t, strings.Replace(loopbackCells, "{name: imix}, ", "", 1)+`repetitions: 2
