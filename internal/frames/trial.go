@@ -23,11 +23,7 @@ import (
 //
 // When the run is cut short, what was read until then is kept as an Invalid window, with the error; nil if there is nothing of it.
 func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, error) {
-	stood, err := r.endHeld(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rested, err := r.resetDevice(ctx)
+	moving, err := r.comeToRest(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -87,10 +83,8 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	}
 	counted := r.setup.Window(span)
 	switch {
-	case !stood:
-		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s before the trial: frames of the load that was held until then may be among those that came back, or somebody else sends", drainBound))
-	case !rested:
-		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the device's reset: learning frames may be among those that came back, or somebody else sends", drainBound))
+	case moving != "":
+		counted = counted.Void(moving)
 	case !rest.still:
 		counted = counted.Void(fmt.Sprintf("the counters did not stand still within %s after the trial: frames of it may be on their way, or somebody else sends", drainBound))
 	}
@@ -98,6 +92,24 @@ func (r *run) try(ctx context.Context, step procedure.Step) (*report.Window, err
 	w.Start, w.Took = plan.Duration(opened.Sub(r.Started)), plan.Duration(time.Since(opened))
 	r.observed(&w)
 	return &w, nil
+}
+
+// comeToRest ends the load that was held until now and resets the device, where it is to be. moving says why a trial that follows counts for nothing: counters that didn't stand still; empty: they did.
+func (r *run) comeToRest(ctx context.Context) (moving string, err error) {
+	stood, err := r.endHeld(ctx)
+	if err != nil {
+		return "", err
+	}
+	rested, err := r.resetDevice(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case !stood:
+		return fmt.Sprintf("the counters did not stand still within %s before the trial: frames of the load that was held until then may be among those that came back, or somebody else sends", drainBound), nil
+	case !rested:
+		return fmt.Sprintf("the counters did not stand still within %s after the device's reset: learning frames may be among those that came back, or somebody else sends", drainBound), nil
+	}
+	return "", nil
 }
 
 // goalOf is what a trial is judged by: of one that was decided before its time, no more loss than decided it.
