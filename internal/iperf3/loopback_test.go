@@ -80,7 +80,8 @@ func checkWhole(t *testing.T, d Direction, omit bool) {
 		t.Errorf("%s: %d bytes without an answer", d.Flow, d.Unacknowledged)
 	}
 	if d.Datagrams == nil {
-		if !omit && d.Sent.Bytes != d.Received.Bytes { // where something is omitted the two sides cut at their own moments
+		// Where something is omitted the two sides cut at their own moments. In reverse the client ends the test while the server still sends, and on a busy machine more of that is under way than it waits for.
+		if sent, received := d.Sent.Bytes, d.Received.Bytes; !omit && (received > sent || d.Flow == Forward && received != sent) {
 			t.Errorf("%s: %d bytes sent, and %d received", d.Flow, d.Sent.Bytes, d.Received.Bytes)
 		}
 		if d.Sent.Retransmits == nil {
