@@ -146,7 +146,7 @@ func TestWhoGoesAtOnceFitsAtOnce(t *testing.T) {
 		t.Helper()
 		together += goAtOnce(t, lab)
 	})
-	if together < 20 {
+	if together < tier.Times(10, 20) {
 		t.Errorf("only %d went in all moments", together)
 	}
 }
