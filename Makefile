@@ -13,8 +13,8 @@ FEW := ./internal/admission ./internal/cli ./internal/frames
 TOGETHER := ^(TestAServerCanBeUsedByManyAtOnce|TestAGeneratorPerLink|TestReplicasSendTheirSharesAndStartTogether|TestADecidedTrialThatCannotBeStopped|TestTheCurveOfADevice|TestEachDirectionIsMeasuredByItself|TestNoLoadBeforeThePathIsProven|TestAResetKeepsATrialFromSpoilingTheNext|TestTraces|TestScripts|TestVerify|TestTalk|TestTheRunnerHearsOfTheDevicesNode|TestNobodyIsAskedWhoIsNotToBeObserved|TestTheProgramsOfAFileRunInTheirOrder|TestAFailedTeardownIsTold|TestTheRunnerHasTheDeviceReset|TestAPodThatCannotResetSaysWhy|TestAnInterruptedSetupIsAnInterrupt|TestIperf3TellsBothSides|TestIperf3SaysWhatIsWrong|TestPortsThatTheOperatorWasNotToldOfAreNoted|TestHowLongAReportIsInsistedOn)$$
 # The other packages whose own code starts goroutines, or shares memory with some: their tests run with the race detector, which makes them up to ten times as slow.
 SHARING = $$(grep -rlE '^\s*go (func|[a-zA-Z.]+\()|\.Go\(func|"sync"|"sync/atomic"|\bchan\b' --include='*.go' --exclude='*_test.go' cmd controllers hack internal test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -Ev '$(PACKETS)|^./test/(chart|operator|fabric/plugins)|^./internal/(admission|cli|frames)$$')
-# Tests of those packages that go without: what one goroutine computes for long, as 128 MiB unpacked.
-SIMULATED := ^(TestABaselineIsReadAsFarAsItsBound|TestALineFromWhatIsKeptIsTheSame|TestHowLongTestsWaitToBeginThoughItIsTheirTurn)$$
+# Tests of those packages that go without: what one goroutine computes for long, as 128 MiB unpacked, and a thousand tests tried and judged.
+SIMULATED := ^(TestABaselineIsReadAsFarAsItsBound|TestALineFromWhatIsKeptIsTheSame|TestHowLongTestsWaitToBeginThoughItIsTheirTurn|TestAQuotaOnLoadTestsIsNotRunInto|TestRefusedTestsKeepNoOthersFromBeingMade)$$
 # Tests of test/operator in which the operator runs with its caches, watches and workers, and shares memory; the others drive it step by step.
 RUNNING := ^(TestASuiteWithCachesAndWatches|TestTheNextOperatorTakesOver|TestTwoTestsThatAreHalfPlacedBothFinish|TestTwoTestsAreNeverOnOnePort)$$
 # The race detector is in C, and all else does without.
@@ -68,7 +68,7 @@ test-race: compiler kube
 
 test-plain: kube
 	$(GO) test -vet=off -count=1 -timeout 20m -parallel 6 $$(comm -23 <($(GO) list ./... | grep -Ev '$(PACKETS)|/test/operator$$' | sort) <($(GO) list $(SHARING) | sort))
-	$(GO) test -vet=off -count=1 -timeout 20m -run '$(SIMULATED)' ./controllers/loadtest ./controllers/turns
+	$(GO) test -vet=off -count=1 -timeout 20m -run '$(SIMULATED)' ./controllers/loadtest ./controllers/loadtestsuite ./controllers/turns
 	cd test/fabric/plugins && $(GO) test -vet=off -count=1 -timeout 20m ./cni ./linerate-vf ./linerate-vf-plugin
 
 # What waits for the operator's own times comes first, so that nothing else waits for it.
