@@ -17,7 +17,7 @@ func TestTheMakefilesTestsAreThere(t *testing.T) {
 	for list, packages := range map[string][]string{
 		"RUNNING":   {"test/operator"},
 		"TOGETHER":  {"internal/admission", "internal/cli", "internal/frames"},
-		"SIMULATED": {"controllers/loadtest", "controllers/turns"},
+		"SIMULATED": {"controllers/loadtest", "controllers/loadtestsuite", "controllers/turns"},
 	} {
 		line := regexp.MustCompile(`(?m)^` + list + ` := \^\((.+)\)\$\$$`).FindSubmatch(makefile)
 		if line == nil {
